@@ -18,40 +18,40 @@
 
 /* clang-format off */
 static const struct command commands[] = {
-	{ "serve",           "[DIR]",        "answers what nginx passes on, until it is told to stop", command_serve },
-	{ "account add",     "NAME [DIR]", "makes an account and prints its access key and secret", command_account_add },
-	{ "account list",    "[DIR]",        "shows all accounts, never a secret", command_account_list },
-	{ "account disable", "ACCOUNT [DIR]", "refuses an account's tokens from now on", command_account_switch },
+	{ "serve",           "[DIR]",        "runs the server behind nginx", command_serve },
+	{ "account add",     "NAME [DIR]", "creates an account and prints its access key and secret", command_account_add },
+	{ "account list",    "[DIR]",        "lists the accounts, without secrets", command_account_list },
+	{ "account disable", "ACCOUNT [DIR]", "rejects an account's tokens from now on", command_account_switch },
 	{ "account enable",  "ACCOUNT [DIR]", "accepts an account's tokens again", command_account_switch },
-	{ "account rotate",  "ACCOUNT [DIR]", "gives an account a second secret, or retires the older one", command_account_rotate },
-	{ "account set",     "ACCOUNT NAME=VALUE [DIR]", "sets operator, log_joins or client_url of an account", command_account_set },
-	{ "account delete",  "ACCOUNT [DIR]", "removes a disabled account and everything that it owns", command_account_delete },
-	{ "token",           "ACCOUNT [DIR]", "prints a management token of an account", command_token },
-	{ "store create",    "[DIR]",      "makes an empty store, in a directory that has none", command_store_create },
-	{ "store upgrade",   NULL,         "brings a store in a database to the version of this program", command_store_upgrade },
-	{ "check",           "[DIR]",      "looks at everything that is stored, changing nothing", command_check },
-	{ "stat",            "[DIR]",      "says how much is stored, and where", command_stat },
-	{ "backup",          "[DIR] DEST", "copies a data directory, while it is in use or not", command_backup },
-	{ "restore",         "BACKUP [DIR]", "puts a copy of a backup in the place of a data directory that is not in use", command_restore },
-	{ "dump",            "[DIR]",      "writes all that accounts own as JSON lines, secrets included", command_dump },
-	{ "load",            "[DIR] [FILE]", "reads a dump into a data directory that is not in use, all or nothing", command_load },
-	{ "room add",        "[NAME]",     "makes a room on a live service", command_client },
-	{ "room list",       NULL,         "shows the rooms of a live service", command_client },
-	{ "room show",       "ROOM",       "shows all members of a room", command_client },
-	{ "room enable",     "ROOM",       "lets people into a room again", command_client },
-	{ "room disable",    "ROOM",       "lets nobody into a room from now on", command_client },
-	{ "code add",        "ROOM ROLE",  "makes a code for a role of a room", command_client },
-	{ "code list",       "ROOM",       "shows the codes of a room", command_client },
-	{ "code show",       "CODE",       "shows all members of a code", command_client },
-	{ "code link",       "CODE",       "prints the link with which people join, and with --qr its QR code", command_code_link },
-	{ "code enable",     "CODE",       "accepts a code again", command_client },
-	{ "code disable",    "CODE",       "refuses a code from now on", command_client },
-	{ "code rotate",     "ROOM ROLE",  "replaces the codes of a role by a new one", command_client },
-	{ "code delete",     "CODE",       "removes a code for good", command_client },
-	{ "key add",         "NAME SCOPES", "makes a key with scopes such as rooms:write,codes:read", command_client },
-	{ "key list",        NULL,         "shows the keys of an account", command_client },
-	{ "key remove",      "KEY",        "refuses a key from now on; KEY is its id", command_client },
-	{ "openapi",         NULL,         "prints the interface as an OpenAPI document", command_openapi },
+	{ "account rotate",  "ACCOUNT [DIR]", "adds a second secret to an account, or retires the older one", command_account_rotate },
+	{ "account set",     "ACCOUNT NAME=VALUE [DIR]", "sets an account's operator, log_joins or client_url", command_account_set },
+	{ "account delete",  "ACCOUNT [DIR]", "deletes a disabled account and everything it owns", command_account_delete },
+	{ "token",           "ACCOUNT [DIR]", "prints a management token for an account", command_token },
+	{ "store create",    "[DIR]",      "creates an empty store", command_store_create },
+	{ "store upgrade",   NULL,         "upgrades the tables of a database to this version", command_store_upgrade },
+	{ "check",           "[DIR]",      "verifies all stored data without changing it", command_check },
+	{ "stat",            "[DIR]",      "shows how much is stored", command_stat },
+	{ "backup",          "[DIR] DEST", "copies a data directory, also while it is in use", command_backup },
+	{ "restore",         "BACKUP [DIR]", "replaces a data directory that is not in use with a copy of a backup", command_restore },
+	{ "dump",            "[DIR]",      "writes everything as JSON lines, secrets included", command_dump },
+	{ "load",            "[DIR] [FILE]", "loads a dump into a data directory that is not in use, all or nothing", command_load },
+	{ "room add",        "[NAME]",     "creates a room", command_client },
+	{ "room list",       NULL,         "lists the rooms", command_client },
+	{ "room show",       "ROOM",       "shows a room", command_client },
+	{ "room enable",     "ROOM",       "enables a room", command_client },
+	{ "room disable",    "ROOM",       "disables a room: nobody can join it", command_client },
+	{ "code add",        "ROOM ROLE",  "creates a code for a role of a room", command_client },
+	{ "code list",       "ROOM",       "lists the codes of a room", command_client },
+	{ "code show",       "CODE",       "shows a code", command_client },
+	{ "code link",       "CODE",       "prints the join link of a code; with --qr also as a QR code", command_code_link },
+	{ "code enable",     "CODE",       "enables a code", command_client },
+	{ "code disable",    "CODE",       "disables a code", command_client },
+	{ "code rotate",     "ROOM ROLE",  "replaces the codes of a role with a new one", command_client },
+	{ "code delete",     "CODE",       "deletes a code", command_client },
+	{ "key add",         "NAME SCOPES", "creates an API key with scopes such as rooms:write,codes:read", command_client },
+	{ "key list",        NULL,         "lists the API keys", command_client },
+	{ "key remove",      "KEY",        "deletes an API key; KEY is its ID", command_client },
+	{ "openapi",         NULL,         "prints the API as an OpenAPI document", command_openapi },
 };
 /* clang-format on */
 
@@ -89,7 +89,7 @@ static size_t print_commands(FILE *out, const char *word)
 			(int)(30 - strlen(command->name)), operand, command->help);
 	}
 	if (n > 0)
-		fprintf(out, "\nanteroom help COMMAND says more about each.\n");
+		fprintf(out, "\nRun \"anteroom help COMMAND\" for details.\n");
 	return n;
 }
 
@@ -97,9 +97,9 @@ static size_t print_commands(FILE *out, const char *word)
 static int refuse_command(const char *group, const char *rest)
 {
 	if (group[0] == '\0')
-		fprintf(stderr, "anteroom: say which command\n\n");
+		fprintf(stderr, "anteroom: which command?\n\n");
 	else
-		fprintf(stderr, "anteroom: there is no command \"%s%s%s\"\n\n", group,
+		fprintf(stderr, "anteroom: unknown command \"%s%s%s\"\n\n", group,
 			rest == NULL ? "" : " ", rest == NULL ? "" : rest);
 	if (print_commands(stderr, group) == 0)
 		(void)print_commands(stderr, "");

@@ -611,7 +611,7 @@ START_TEST(damaged_file_is_refused_with_the_remedy)
 	ck_assert(!accounts_list(directory, &roster, &fault));
 	ck_assert_int_eq(fault.kind, FAULT_INTERNAL);
 	ck_assert_ptr_eq(strstr(fault.cause, path), fault.cause);
-	ck_assert_ptr_nonnull(strstr(fault.cause, "restore it from a backup"));
+	ck_assert_ptr_nonnull(strstr(fault.cause, "restore the file from a backup"));
 	ck_assert_ptr_nonnull(strstr(fault.cause, "remove ,\"checksum\""));
 	fault = FAULT_INITIAL;
 	ck_assert(!accounts_open(directory, &accounts, &fault));

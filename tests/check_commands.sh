@@ -48,20 +48,20 @@ printed()
 }
 
 # ---- which command ----
-check 2 'say which command'
-check 2 'no command "frobnicate"' frobnicate
-check 2 'no command "account"' account
-check 2 'no command "account remove"' account remove
-check 2 'no command "help"' help help
-check 2 'no command "frobnicate"' help frobnicate
-check 2 'no command "account frobnicate"' help account frobnicate
+check 2 'which command?'
+check 2 'unknown command "frobnicate"' frobnicate
+check 2 'unknown command "account"' account
+check 2 'unknown command "account remove"' account remove
+check 2 'unknown command "help"' help help
+check 2 'unknown command "frobnicate"' help frobnicate
+check 2 'unknown command "account frobnicate"' help account frobnicate
 check 0 'anteroom account add NAME' help
 check 0 'anteroom account rotate' help account
 check 0 'Usage: anteroom account rotate ACCOUNT' help account rotate
 check 0 'Usage: anteroom restore BACKUP [DIR]' help restore
 check 0 'anteroom account add NAME' -h
 check 0 'anteroom ' -V
-check 2 'no command "serv"' serv
+check 2 'unknown command "serv"' serv
 check 0 'anteroom account add NAME' --help
 check 0 'anteroom account rotate' account --help
 check 0 'anteroom ' --version
@@ -73,9 +73,9 @@ for command in serve 'account add' 'account list' 'account disable' 'account ena
 	check 0 "Usage: anteroom $command" help $command
 	check 0 'anteroom ' $command --version
 	check 0 'anteroom ' $command -V
-	check 2 '--frobnicate is no option of this command' $command --frobnicate
-	check 2 '-d is no option of this command' $command -data data
-	check 2 '-d is no option of this command' $command -d
+	check 2 'unknown option --frobnicate, or it takes no value' $command --frobnicate
+	check 2 'unknown option -d: ' $command -data data
+	check 2 'unknown option -d: ' $command -d
 	check 2 'needs a value' $command --data
 	check 2 '--data must not be empty' $command --data ''
 done
@@ -85,7 +85,7 @@ for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' '
 	'code show' 'code link' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove'; do
 	check 0 "Usage: anteroom $command" $command --help
 	check 0 "Usage: anteroom $command" help $command
-	check 2 '--data is no option of this command' $command --data data
+	check 2 'unknown option --data,' $command --data data
 	check 2 '--url needs a value' $command --url
 	check 2 '--token-file must not be empty' $command --token-file ''
 done
@@ -93,32 +93,32 @@ done
 # ---- wrong use ----
 # A machine with the package installed has a directory that these commands would use.
 if ! test -e /var/lib/anteroom; then
-	check 2 'serve: DIR is missing: name the directory in which the data lies, say --data DIR, or set ANTEROOM_DATA' serve
-	check 2 'account add: DIR is missing' account add x
-	check 2 'account list: DIR is missing' account list
+	check 2 'serve: the data directory is missing: give DIR or --data DIR, or set ANTEROOM_DATA' serve
+	check 2 'account add: the data directory is missing' account add x
+	check 2 'account list: the data directory is missing' account list
 	check 2 'backup: DEST is missing' backup data
-	check 2 'restore: DIR is missing' restore data
+	check 2 'restore: the data directory is missing' restore data
 fi
 check 2 'account add: NAME is missing' account add --data data
-check 2 '"y" is too much' account add x y --data data
-check 2 '"x" is too much' account list x --data data
+check 2 'unexpected operand "y"' account add x y --data data
+check 2 'unexpected operand "x"' account list x --data data
 check 2 'account disable: ACCOUNT is missing' account disable --data data
 check 2 'account rotate: ACCOUNT is missing' account rotate --finish --data data
 check 2 'account delete: ACCOUNT is missing' account delete --force --data data
 check 2 'token: ACCOUNT is missing' token --data data
 check 2 'token: ACCOUNT is missing' token '' --data data
-check 2 'the data directory none is not there' account list --data none
-check 2 'the data directory none is not there' token x --data none
-check 2 'file is no directory; say where the data lies' account list --data file
-check 2 'file is no directory; say where the data lies' account add x --data file
+check 2 'the data directory none does not exist' account list --data none
+check 2 'the data directory none does not exist' token x --data none
+check 2 'file is not a directory' account list --data file
+check 2 'file is not a directory' account add x --data file
 for number in 0 1025 -1 +8 8x ' 8' 0x8 8.0 99999999999999999999; do
 	check 2 '--threads must be a whole number from 1 to 1024' serve --data data --threads "$number"
 done
 for mode in 0888 1777 66666 rw- -1; do
 	check 2 '--socket-mode must be an octal mode' serve --data data --socket-mode "$mode"
 done
-check 2 'room list: "x" is too much;' room list x
-check 2 'room add: "y" is too much' room add x y
+check 2 'room list: unexpected operand "x";' room list x
+check 2 'room add: unexpected operand "y"' room add x y
 check 2 'room show: ROOM is missing' room show
 check 2 'code add: ROOM is missing' code add
 check 2 'code rotate: ROLE is missing' code rotate x
@@ -129,7 +129,7 @@ for number in 0 1000001 -1 x; do
 done
 check 2 '--limit must be a whole number from 1' room list --limit 0
 for duration in 0s 24 h -1h 1.5h 24H 24hours 3651d 9223372036854775807d ' 1h' 1h1m; do
-	check 2 '--ttl must be a whole number with s, m, h or d' token x --data data --ttl "$duration"
+	check 2 '--ttl must be a whole number followed by s, m, h or d' token x --data data --ttl "$duration"
 	check 2 '--expires-in must be a whole number' code add x y --expires-in "$duration"
 	check 2 '--grace must be a whole number' code rotate x y --grace "$duration"
 	check 2 '--token-ttl must be a whole number' serve --data data --token-ttl "$duration"
@@ -147,18 +147,18 @@ second=$(printed id)
 check 0 "$first" account list one
 check 0 "$first" account list --data one
 check 0 'eyJ' token first one
-check 2 '"two" is too much: an option names the data already' account list two --data one
-check 2 '--data names the data a second time: got "two"' account list --data one --data two
-check 2 '--store names the data a second time' account list --data one --store postgresql://x/y
-check 2 '"two" is too much' account list two --store postgresql://x/y
-check 2 'this is for data directories' restore one postgresql://x/y
-check 2 'this is for data directories' backup postgresql://x/y one
-check 2 '--store is no option' restore one --store postgresql://x/y
-check 2 '"two" is too much' check two --data one
+check 2 'unexpected operand "two": an option already specifies the data' account list two --data one
+check 2 '--data specifies the data twice: got "two"' account list --data one --data two
+check 2 '--store specifies the data twice' account list --data one --store postgresql://x/y
+check 2 'unexpected operand "two"' account list two --store postgresql://x/y
+check 2 'this command works on data directories' restore one postgresql://x/y
+check 2 'this command works on data directories' backup postgresql://x/y one
+check 2 'unknown option --store,' restore one --store postgresql://x/y
+check 2 'unexpected operand "two"' check two --data one
 check 0 'accounts                                1' stat one
 check 0 'accounts                                1' stat --data one
 check 0 "$first" dump --data one
-check 2 'file is no directory' account list file
+check 2 'file is not a directory' account list file
 check 0 '' backup --data one three
 check 0 '' restore three --data four
 check 0 '' restore three five
@@ -176,7 +176,7 @@ check 2 'operator must be on or off' account set second operator=yes
 check 2 'client_url may have nothing in braces in its scheme, host and port' account set second 'client_url=https://{role}.a/'
 check 2 'client_url may have {join.link} only after a #' account set second 'client_url=https://a/{join.link}'
 check 2 'client_url may have {token} only after a #' account set second 'client_url=https://a/?t={token}'
-check 1 'there is no account' account set nobody operator=on
+check 1 'no account has the name' account set nobody operator=on
 check 0 '' account set second operator=on
 check 0 '' account set second 'client_url=https://a/#{token}'
 check 0 'second  operator=on  client_url=https://a/#{token}' account list
@@ -191,7 +191,7 @@ check 0 "$first" account list one
 check 2 'DEST is missing' backup
 check 2 'BACKUP is missing' restore
 ANTEROOM_DATA=none
-check 2 'the data directory none is not there' account list
+check 2 'the data directory none does not exist' account list
 unset ANTEROOM_DATA
 if unshare -rm true 2>/dev/null && test -d /var/lib; then
 	for given in '' 'ANTEROOM_DATA='; do
@@ -205,21 +205,21 @@ if unshare -rm true 2>/dev/null && test -d /var/lib; then
 fi
 
 # ---- accounts ----
-check 2 'a name is' account add ' x' --data data
+check 2 'a name must be' account add ' x' --data data
 check 0 'name: first' account add first --data data
-grep -qF 'shown only now' err || fail 'account add: does not say that the secret is shown once'
+grep -qF 'The secret is not shown again.' err || fail 'account add: does not say that the secret is shown once'
 id=$(printed id) key=$(printed access_key) secret=$(printed secret)
 test "${#id}" -eq 24 && test "${#key}" -eq 24 && test "${#secret}" -ge 43 ||
 	fail "account add: id $id, access key $key"
 check 1 'first' account add first --data data
 check 0 'name: second' account add second --data new
-grep -qF 'made the directory new' err || fail 'account add: does not say that it made the directory'
+grep -qF 'created the directory new' err || fail 'account add: does not say that it created the directory'
 test -d new/store || fail 'account add: no new directory'
 check 0 "$key" account list --data data
 check 0 "\"access_key\": \"$key\"" account list --json --data data
 "$program" account list --data data --json | grep -qF -e "$secret" && fail 'account list: shows the secret'
 for command in 'account disable' 'account enable' 'account rotate' 'account rotate --finish' token; do
-	check 1 'name, id or access key "nobody"; anteroom account list shows all' \
+	check 1 'name, ID or access key "nobody"; see anteroom account list' \
 		$command nobody --data data
 done
 for which in first "$id" "$key"; do
@@ -230,12 +230,12 @@ for which in first "$id" "$key"; do
 	check 1 'is disabled' token "$which" --data data
 	check 0 '' account enable "$which" --data data
 done
-check 1 'one secret' account rotate first --finish --data data
+check 1 'only one secret' account rotate first --finish --data data
 check 0 'secret: ' account rotate first --data data
 test "$(printed secret)" != "$secret" || fail 'account rotate: the same secret'
 check 1 'two secrets' account rotate first --data data
 check 0 '' account rotate first --finish --data data
-check 1 'one secret' account rotate first --finish --data data
+check 1 'only one secret' account rotate first --finish --data data
 # If other users can read the accounts file, each command that uses it prints a warning.
 for command in 'account list --data data' 'token first --data data' 'account disable first --data data' \
 	'account enable first --data data' 'account rotate first --data data' \
@@ -243,7 +243,7 @@ for command in 'account list --data data' 'token first --data data' 'account dis
 	chmod 640 data/accounts.json
 	"$program" $command >out 2>err
 	status=$?
-	test "$status" -eq 0 && grep -qF 'data/accounts.json has mode 0640, so that others than its owner can use the secrets in it: chmod 600 data/accounts.json' err ||
+	test "$status" -eq 0 && grep -qF 'data/accounts.json has mode 0640, so other users can read the secrets in it; run: chmod 600 data/accounts.json' err ||
 		fail "$command: says nothing of the mode of accounts.json"
 	case $command in
 	*able* | *rotate* | *add*)
@@ -263,7 +263,7 @@ if unshare -rm true 2>/dev/null; then
 		status=$?
 		case $command in
 		*add*)
-			test "$status" -eq 1 && grep -q 'cannot be used: Read-only' err ||
+			test "$status" -eq 1 && grep -q 'cannot use the data directory data: Read-only' err ||
 				fail "$command: on a read-only file system"
 			;;
 		*) test "$status" -eq 0 && test -s out || fail "$command: on a read-only file system" ;;
@@ -315,7 +315,7 @@ for mode in 0777 0770 0702; do
 	chmod $mode open
 	"$program" account list --data open >out 2>err
 	status=$?
-	test "$status" -eq 0 && grep -qF "open has mode $mode, so that others than its owner can replace the accounts in it: chmod go-w open" err ||
+	test "$status" -eq 0 && grep -qF "open has mode $mode, so other users can replace the accounts in it; run: chmod go-w open" err ||
 		fail "account list: mode $mode of the directory"
 done
 for mode in 1777 0755 0700; do
@@ -328,34 +328,34 @@ if test -c /dev/full; then
 		'token --version'; do
 		"$program" $command >/dev/full 2>err
 		status=$?
-		test "$status" -eq 1 && grep -q 'standard output cannot be written: ' err ||
+		test "$status" -eq 1 && grep -q 'cannot write to standard output: ' err ||
 			fail "$command: a full disk is no failure, or is not named"
 	done
 fi
 
 # ---- serve does not begin ----
 if test "$(id -u)" -eq 0; then
-	check 2 'does not serve as root; say --user USER' serve --data new --listen ./socket
+	check 2 'refuses to run as root; use --user USER' serve --data new --listen ./socket
 	check 2 '--user root is root' serve --data new --listen ./socket --user root
 	user='--user nobody'
 	chmod 755 .
 else
-	check 2 'only root can become' serve --data new --listen ./socket --user daemon
+	check 2 'only root can switch to the user daemon' serve --data new --listen ./socket --user daemon
 	user=
 fi
-check 2 'no user "no-such-user"' serve --data new --listen ./socket --user no-such-user
-check 2 'no group "no-such-group"' serve --data new --listen ./socket --socket-group no-such-group $user
+check 2 'unknown user "no-such-user"' serve --data new --listen ./socket --user no-such-user
+check 2 'unknown group "no-such-group"' serve --data new --listen ./socket --socket-group no-such-group $user
 for path in 127.0.0.1:9000 :9000 socket; do
-	check 2 "--listen $path is not the path of a socket" serve --data new --listen $path $user
+	check 2 "--listen $path must be a path" serve --data new --listen $path $user
 	test ! -e "$path" || fail "serve: makes $path"
 done
 check 2 'nowhere to listen; say --listen PATH' serve --data new $user
 check 2 'file is there and is no socket' serve --data new --listen ./file $user
 check 1 'none/socket' serve --data new --listen none/socket $user
-check 2 'the data directory none/data is not there' serve --data none/data --listen ./socket $user
+check 2 'the data directory none/data does not exist' serve --data none/data --listen ./socket $user
 ANTEROOM_DATA=none
 export ANTEROOM_DATA
-check 2 'the data directory none is not there' serve --listen ./socket $user
+check 2 'the data directory none does not exist' serve --listen ./socket $user
 unset ANTEROOM_DATA
 test ! -e socket || fail 'serve: leaves its socket behind'
 
@@ -367,11 +367,11 @@ if test "$(id -u)" -eq 0; then
 		setpriv --reuid 1 --regid 1 --clear-groups "$program" $command --data theirs \
 			>out 2>err </dev/null
 		status=$?
-		test "$status" -ne 0 && grep -qF "theirs cannot be used by $(id -nu 1): it belongs to nobody; use sudo" err ||
+		test "$status" -ne 0 && grep -qF "$(id -nu 1) cannot use the data directory theirs: it belongs to nobody; use sudo" err ||
 			fail "$command: does not say who may"
 		setpriv --reuid 1 --regid 1 --clear-groups "$program" $command --data theirs/below \
 			>out 2>err </dev/null
-		grep -qE 'theirs/below cannot be (reached|made)' err || fail "$command: below"
+		grep -qE 'cannot (reach the data directory|create the directory) theirs/below' err || fail "$command: below"
 	done
 fi
 

@@ -16,7 +16,7 @@ HOME=$scratch/home
 export HOME
 mkdir home faults front front/temporary || exit 1
 "$program" room list 2>err
-! grep -q 'configured without libcurl' err || { say 'this build has no libcurl' && exit 77; }
+! grep -q 'built without libcurl' err || { say 'this build has no libcurl' && exit 77; }
 
 # ---- what is checked ----
 
@@ -330,7 +330,7 @@ refuses 1 code delete zoes-code <<'END'
 anteroom code delete: 404 room code not found
 END
 refuses 1 room add lesson-1 <<'END'
-anteroom room add: there is a room named "lesson-1" already
+anteroom room add: a room named "lesson-1" already exists
 END
 refuses 1 room add 'no blank' --opens-at noon <<'END'
 anteroom room add: 400 Invalid body param
@@ -338,7 +338,7 @@ anteroom room add: 400 Invalid body param
   /opens_at: must be a time such as TIME
 END
 refuses 1 room show lesson-9 <<'END'
-anteroom room show: there is no room named "lesson-9"
+anteroom room show: no room is named "lesson-9"
 END
 refuses 1 room show 000000000000000000000000 <<'END'
 anteroom room show: 404 room not found
@@ -365,7 +365,7 @@ refuses 1 code show 'a/b c' <<'END'
 anteroom code show: 400 the path is not well percent-encoded UTF-8 without NUL and without an encoded slash
 END
 refuses 2 room list --enabled --disabled <<'END'
-anteroom room list: --enabled and --disabled exclude each other
+anteroom room list: --enabled and --disabled cannot be combined
 END
 refuses 2 room add --description "$(printf '\377')" <<'END'
 anteroom room add: the description is not UTF-8
@@ -385,7 +385,7 @@ END
 run 0 key add ci rooms:read,codes:write --expires-at 2036-11-23T12:00:00Z --json
 [ "$(jq -c '[.name, .scopes, .expires_at]' out)" = '["ci",["rooms:read","codes:write"],"2036-11-23T12:00:00Z"]' ] ||
 	fail "key add: $(cat out)"
-grep -q 'the key is shown only now' err || fail "key add says $(cat err)"
+grep -q 'the key is not shown again' err || fail "key add says $(cat err)"
 id=$(jq -r .id out)
 (umask 077 && jq -r .key out >ci.key)
 run 0 room list --token-file ci.key
@@ -457,7 +457,7 @@ passes()
 	: >err
 	timeout 120 "$program" "$@" --url "$front" >out 2>err </dev/null &
 	pid=$!
-	until grep -q again err; do
+	until grep -q retrying err; do
 		kill -0 $pid 2>/dev/null || fail "$fault: $* does not try again: $(cat err)"
 		sleep 0.1
 	done
@@ -468,19 +468,19 @@ passes()
 		fail "$fault: the keys are $(cat front/keys)"
 }
 
-passes busy 'the service answers 503; trying again in 2 s' room add during-503
-passes under-way 'the service answers 409; trying again in 3 s' room add during-409
-passes silent 'no answer: Empty reply from server; trying again in 1 s' room list
+passes busy 'the server responds with 503; retrying in 2 s' room add during-503
+passes under-way 'the server responds with 409; retrying in 3 s' room add during-409
+passes silent 'no response: Empty reply from server; retrying in 1 s' room list
 grep -qx 'GET -' front/keys || fail "a key with GET: $(cat front/keys)"
 run 0 room show lesson-1 --json
 id=$(jq -r .id out)
 # Here the first attempt is carried out, so the second one succeeds only because the response was stored.
-passes cut 'the service answers 502; trying again in 1 s' room add while-cut
-passes cut 'the service answers 502; trying again in 1 s' code add "$id" host --label cut
+passes cut 'the server responds with 502; retrying in 1 s' room add while-cut
+passes cut 'the server responds with 502; retrying in 1 s' code add "$id" host --label cut
 run 0 code list "$id" --label cut --json
 [ "$(jq length out)" = 1 ] || fail "made twice: $(cat out)"
 code=$(jq -r '.[0].code' out)
-passes cut 'the service answers 502; trying again in 1 s' code delete "$code"
+passes cut 'the server responds with 502; retrying in 1 s' code delete "$code"
 refuses 1 code link "$code" <<'END'
 anteroom code link: 404 room code not found
 END
@@ -502,26 +502,26 @@ fails()
 }
 
 fails under-way 3 room add x <<'END'
-anteroom room add: the service answers 409; trying again in 3 s
-anteroom room add: the service answers 409; trying again in 3 s
+anteroom room add: the server responds with 409; retrying in 3 s
+anteroom room add: the server responds with 409; retrying in 3 s
 anteroom room add: 409 Under way
 END
 fails silent 3 room add x <<'END'
-anteroom room add: no answer: Empty reply from server; trying again in 1 s
-anteroom room add: no answer: Empty reply from server; trying again in 2 s
-anteroom room add: no answer: Empty reply from server
+anteroom room add: no response: Empty reply from server; retrying in 1 s
+anteroom room add: no response: Empty reply from server; retrying in 2 s
+anteroom room add: no response: Empty reply from server
 END
 fails busy-long 1 code list "$id" <<'END'
 anteroom code list: 503 Busy
 END
 fails moved 1 room show "$id" <<'END'
-anteroom room show: 308, to https://elsewhere.example/v2/rooms/ID; redirects are not followed: they would take the token along
+anteroom room show: 308, redirect to https://elsewhere.example/v2/rooms/ID; redirects are not followed because they would pass on the token
 END
 fails page 1 room list <<'END'
-anteroom room list: 200, but no JSON object: is the URL right?
+anteroom room list: 200, but the response is not a JSON object; check the URL
 END
 fails error-page 1 room list <<'END'
-anteroom room list: 404, and not as the service answers: is the URL right?
+anteroom room list: 404, and the response is not from Anteroom; check the URL
 END
 fails controls 1 room list <<'END'
 anteroom room list: 400 a\x1b[1mb
@@ -546,10 +546,10 @@ run 1 room list --url "$front"
 [ -z "$(LC_ALL=C tr -d '\12\40-\176' <err)" ] || fail "an address in a redirect: $(od -c err)"
 rm faults/terminal-moved
 run 1 room list --url http://127.0.0.1:1
-[ "$(grep -c 'no answer: .*; trying again in [12] s$' err)" = 2 ] && [ "$(wc -l <err)" = 3 ] ||
+[ "$(grep -c 'no response: .*; retrying in [12] s$' err)" = 2 ] && [ "$(wc -l <err)" = 3 ] ||
 	fail "nobody there: $(cat err)"
 run 1 room list --url "$front_tls"
-grep -q '^anteroom room list: no answer: .*certificate' err && [ "$(wc -l <err)" = 1 ] ||
+grep -q '^anteroom room list: no response: .*certificate' err && [ "$(wc -l <err)" = 1 ] ||
 	fail "a certificate that is not trusted: $(cat err)"
 
 # ---- where service and token are found ----
@@ -562,11 +562,11 @@ umask 077
 say "$token" >good
 say wrong >bad
 printf '%s\r\n' "$token" >xdg/anteroom/good
-missing='anteroom room list: where is the service? Say --url URL, set ANTEROOM_URL, or write the line url = URL into ~/.config/anteroom/client.conf'
+missing='anteroom room list: no server URL: use --url URL, set ANTEROOM_URL, or add the line url = URL to ~/.config/anteroom/client.conf'
 run 2 room list
 say "$missing" | must_be 'no URL' err
 run 2 room list --url "$service"
-grep -q 'there is no token: say --token-file FILE, set ANTEROOM_TOKEN, or' err || fail "no token: $(cat err)"
+grep -q 'no token: use --token-file FILE, set ANTEROOM_TOKEN, or' err || fail "no token: $(cat err)"
 
 # found CONFIGURATION ENVIRONMENT ARGUMENT...: all other places are wrong, so the command fails if it
 # uses them.
@@ -611,35 +611,35 @@ not_found()
 	! grep -q "$token" err || fail "it shows the token: $(cat err)"
 }
 
-not_found 'url = http://x\nnonsense\n' 'client.conf, line 2: a line is url = URL, token-file = FILE'
-not_found 'url =\n' 'client.conf, line 1: a line is'
-not_found "= $token\n" 'client.conf, line 1: a line is'
+not_found 'url = http://x\nnonsense\n' 'client.conf, line 2: expected url = URL, token-file = FILE'
+not_found 'url =\n' 'client.conf, line 1: expected url'
+not_found "= $token\n" 'client.conf, line 1: expected url'
 not_found 'url = http://x\ntoken-file = none\n' "cannot open $scratch/xdg/anteroom/none: No such file"
-not_found 'token = a b\n' 'no token: it has to be one word' --url "$service"
+not_found 'token = a b\n' 'does not contain a token: it must be a single word' --url "$service"
 not_found '' "none: No such file" --token-file none
-not_found '' 'must begin with https:// or http://: got "x"' --url x --token-file good
+not_found '' 'must start with https:// or http://, got "x"' --url x --token-file good
 not_found '' 'the URL must have a port from 1 to 65535, if any: got "http://x:65536"' --url http://x:65536 --token-file good
-not_found '' 'without /v2: got "HTTP://x/v2"' --url HTTP://x/v2 --token-file good
-not_found '' 'the URL has a scheme, a host' --url "http://user@x" --token-file good
-not_found '' 'the URL has a scheme, a host' --url "http://x/?y" --token-file good
-not_found '' 'the URL has a scheme, a host' --url "http://" --token-file good
-not_found '' 'without /v2: got "http://x/v2/"' --url "http://x/v2/" --token-file good
-not_found '' 'takes the name of a file, and not the token' --url "$service" --token-file "$token"
+not_found '' 'must not include /v2: got "HTTP://x/v2"' --url HTTP://x/v2 --token-file good
+not_found '' 'the URL must have a scheme and a host' --url "http://user@x" --token-file good
+not_found '' 'the URL must have a scheme and a host' --url "http://x/?y" --token-file good
+not_found '' 'the URL must have a scheme and a host' --url "http://" --token-file good
+not_found '' 'must not include /v2: got "http://x/v2/"' --url "http://x/v2/" --token-file good
+not_found '' 'takes a file name, not a token' --url "$service" --token-file "$token"
 : >empty
 not_found '' "empty has no token" --token-file empty
 printf 'a\nX-Other: b\n' >two-lines
-not_found '' "two-lines is no token: it has to be one word" --token-file two-lines
+not_found '' "two-lines does not contain a token: it must be a single word" --token-file two-lines
 head -c 70000 /dev/zero | tr '\0' x >large
 not_found '' "cannot read large: File too large" --token-file large
 
 # Token files that other users can read.
 chmod 640 good
-not_found '' 'good holds a token and others may open it (mode 0640): chmod 600' --url "$service" --token-file good
+not_found '' 'good contains a token but other users can read it (mode 0640); run: chmod 600' --url "$service" --token-file good
 chmod 600 good
 say "token = $token" >xdg/anteroom/client.conf
 chmod 604 xdg/anteroom/client.conf
 run 2 room list --url "$service"
-grep -q 'client.conf holds a token and others may open it (mode 0604)' err || fail "604: $(cat err)"
+grep -q 'client.conf contains a token but other users can read it (mode 0604)' err || fail "604: $(cat err)"
 say "token-file = good" >xdg/anteroom/client.conf
 run 0 room list --url "$service" --limit 1
 

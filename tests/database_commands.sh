@@ -25,7 +25,7 @@ works()
 
 refused 'has no store: make one' serve --listen "$scratch/none.sock" --store "$database"
 refused 'has no store: make one' account add one --store "$database"
-refused 'must begin with postgresql' check --store /tmp
+refused 'must start with postgresql' check --store /tmp
 refused 'a password does not belong' check --store 'postgresql://me:secret@localhost/x'
 refused 'synchronous_commit is off' store create --store "$database&options=-csynchronous_commit%3Doff"
 refused 'the database: ' check --store "postgresql:///postgres?host=$scratch"
@@ -33,11 +33,11 @@ refused 'the database: ' check --store "postgresql:///postgres?host=$scratch"
 works store create --store "$database"
 [ ! -s "$scratch/out.log" ] || fail 'store create is not quiet'
 works store create --store "$database"
-grep -q 'has a store already; nothing was changed' "$scratch/out.log" || fail 'a second create'
+grep -q 'already has a store; nothing was changed' "$scratch/out.log" || fail 'a second create'
 works store upgrade --store "$database"
 
 works account add one --store "$database"
-refused 'there is an account of this name' account add one --store "$database"
+refused 'an account named one already exists' account add one --store "$database"
 works account list --store "$database" --json
 [ "$(grep -c '"access_key"' "$scratch/out.log")" = 1 ] || fail 'account list'
 works account rotate one --store "$database"
@@ -107,11 +107,11 @@ works stat --store "$database" --json
 # Deleting an account deletes everything it owns; other accounts stay.
 refused 'is enabled' account delete two --store "$database"
 works account delete two --force --store "$database"
-refused 'no account with name' token two --store "$database"
+refused 'no account has the name' token two --store "$database"
 works token one --store "$database"
 [ "$(sql 'SELECT count(*) FROM record')" = 0 ] || fail 'account delete leaves records'
-refused 'names the data a second time' check --store "$database" --data "$scratch/data"
-refused 'this is for data directories' load --store "$database" --replace "$scratch/second"
+refused 'specifies the data twice' check --store "$database" --data "$scratch/data"
+refused 'this command works on data directories' load --store "$database" --replace "$scratch/second"
 
 # Damage is detected.
 sql "INSERT INTO record (account, kind, id, name, value, checksum) VALUES

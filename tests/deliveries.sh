@@ -15,7 +15,7 @@ become_ordinary "$@"
 make_scratch
 unset ANTEROOM_URL ANTEROOM_TOKEN
 "$program" room list 2>libraries
-! grep -q 'configured without libcurl' libraries || { say 'this build has no libcurl' && exit 77; }
+! grep -q 'built without libcurl' libraries || { say 'this build has no libcurl' && exit 77; }
 kills=${1-4}
 # Events created, or deliveries received, between two kills.
 between=5

@@ -142,20 +142,20 @@ mkdir full empty
 # A machine with the package installed has a directory that these commands would use.
 if ! test -e /var/lib/anteroom; then
 	for command in 'store create' check stat dump load backup; do
-		expect 2 'DIR is missing' $command
+		expect 2 'the data directory is missing' $command
 	done
 	expect 2 'DEST is missing' backup data
 	expect 2 'BACKUP is missing' restore
-	expect 2 'DIR is missing' restore full
+	expect 2 'the data directory is missing' restore full
 fi
-expect 2 'no command "store"' store
-expect 2 '"z" is too much' backup x y z
-expect 2 '"z" is too much' load x y z
-expect 2 '"y" is too much' check x y
-expect 2 '"y" is too much' openapi y
+expect 2 'unknown command "store"' store
+expect 2 'unexpected operand "z"' backup x y z
+expect 2 'unexpected operand "z"' load x y z
+expect 2 'unexpected operand "y"' check x y
+expect 2 'unexpected operand "y"' openapi y
 for command in check stat dump; do
-	expect 2 'the data directory none is not there' "$command" none
-	expect 2 'file is no directory' "$command" file
+	expect 2 'the data directory none does not exist' "$command" none
+	expect 2 'file is not a directory' "$command" file
 done
 expect 0 'secrets' dump --help
 expect 2 'cannot open none' load data none
@@ -210,7 +210,7 @@ for store in missing empty half-made; do
 		# shellcheck disable=SC2086
 		timeout 30 "$program" $command >out 2>err
 		status=$?
-		test "$status" -eq 2 && grep -qF 'anteroom store create DIR makes an empty one' err ||
+		test "$status" -eq 2 && grep -qF 'create an empty store with: anteroom store create DIR' err ||
 			fail "$command: does not refuse a directory whose store is $store"
 		state_of new | cmp -s before - || fail "$command: changes something ($store)"
 		test ! -e socket || fail 'serve: leaves its socket behind'
@@ -220,7 +220,7 @@ for store in missing empty half-made; do
 	test "$(stat -c %a-%U new/store)" = "700-$(stat -c %U new)" || fail 'store create: mode or owner'
 	test -z "$(find new/store -perm /077)" || fail 'store create: others may use its files'
 	expect 0 'No damage' check new
-	expect 1 'the data directory new has a store already' store create new
+	expect 1 'the data directory new already has a store' store create new
 	expect 0 '' account add b --data new
 done
 # A process that is killed between creating the store and writing the accounts leaves only a store, or
@@ -238,9 +238,9 @@ done
 # If there are files of a store, but no manifest, nothing is created over them.
 rm new/store/manifest
 expect 1 'other files of a store: restore it from a backup' dump new
-expect 1 'has a store already' store create new
+expect 1 'already has a store' store create new
 rm -rf new
-expect 0 'made the directory new' store create new
+expect 0 'created the directory new' store create new
 test "$(stat -c %a new)" = 700 || fail 'store create: the mode of the directory'
 expect 0 'No damage' check new
 rm -rf new
@@ -259,7 +259,7 @@ if test -n "$user"; then
 	chown nobody others
 	setpriv --reuid 1 --regid 1 --clear-groups "$program" store create others >out 2>err
 	status=$?
-	test "$status" -eq 1 && grep -q 'belongs to nobody.*; use sudo' err ||
+	test "$status" -eq 1 && grep -q 'only nobody, the owner of others, can create its store; use sudo' err ||
 		fail 'store create: in the directory of another user'
 fi
 rm -rf new
@@ -284,11 +284,11 @@ same data piped
 "$program" dump data --output dumped >out 2>err
 status=$?
 test "$status" -eq 0 && test ! -s out && test "$(stat -c %a dumped)" = 600 || fail 'dump --output'
-expect 2 'is there already' dump data --output dumped
+expect 2 'already exists; choose another file' dump data --output dumped
 expect 0 'Loaded' load again dumped
 same data again
 expect 0 'Loaded' load data b.dump
-expect 1 'there is no account' dump data --account nobody
+expect 1 'no account has the name' dump data --account nobody
 test -z "$(ls | grep nobody)" || fail 'dump: a file of an account that is not there'
 for which in 'account b' bbbbbbbbbbbbbbbbbbbbbbbb; do
 	"$program" dump data --account "$which" 2>/dev/null | tail -n +2 >first
@@ -351,7 +351,7 @@ test -e again/load.unfinished || fail 'load: no mark of a load that was killed'
 dumped again >second
 tail -n +2 dumped | cmp -s - second || fail 'load: what was killed can be seen'
 expect 0 'Loaded 1 accounts, 2000' load again b.dump
-grep -qF 'was cut off' err || fail 'load: does not say that it removes what was left'
+grep -qF 'an interrupted load' err || fail 'load: does not say that it removes what was left'
 test ! -e again/load.unfinished || fail 'load: leaves the mark of a former load'
 expect 0 'No damage' check again
 same data again
@@ -371,7 +371,7 @@ expect 1 'none/copy' backup data none/copy
 expect 0 'Copied ' backup data said
 grep -qE '^Copied [0-9]+ files, [0-9]+ bytes, from data to said' err ||
 	fail 'backup: does not say how much it copied, and where'
-expect 2 'lies inside the data directory data' backup data data/copy
+expect 2 'is inside the data directory data' backup data data/copy
 test ! -e data/copy || fail 'backup: makes a directory inside the data'
 mkdir unwritable filled
 (
@@ -399,20 +399,20 @@ test "$(stat -c %a restored2)" = 750 || fail 'restore: does not keep the mode of
 "$program" load other a.dump 2>/dev/null
 chmod 711 other
 ln -s other link
-expect 2 'other has data in it: name another directory, or say --replace' restore copy link
-expect 0 'What was there before is in' restore copy link --replace
-kept=$(sed -n 's/^What was there before is in \(.*\); remove it.*/\1/p' err)
+expect 2 'other contains data; choose another directory, or use --replace' restore copy link
+expect 0 'The previous contents are in' restore copy link --replace
+kept=$(sed -n 's/^The previous contents are in \(.*\)\. Remove them.*/\1/p' err)
 same data other
 test "$(stat -c %a other)" = 711 && test -L link || fail 'restore --replace: the mode, or the link'
 expect 0 'templates                             300' stat "$kept"
 rm -rf "$kept"
 rmdir other/none 2>/dev/null
-expect 2 'has files in it, and none of Anteroom' restore copy full --replace
-expect 2 'has files in it, and none of Anteroom' load full a.dump
-expect 2 'lies inside the data directory' restore copy copy
-expect 2 'lies inside the data directory' restore copy copy/x
-expect 2 'full is no backup, it has no store' restore full new
-expect 2 'the backup none is not there' restore none new
+expect 2 'contains files that are not Anteroom' restore copy full --replace
+expect 2 'contains files that are not Anteroom' load full a.dump
+expect 2 'is inside the data directory' restore copy copy
+expect 2 'is inside the data directory' restore copy copy/x
+expect 2 'full is not a backup (it has no store)' restore full new
+expect 2 'the backup none does not exist' restore none new
 expect 2 'its parent directory none' restore copy none/new
 test ! -e new || fail 'restore: makes a directory for what is no backup'
 state_of other | grep -v '/lock$' >before
@@ -429,7 +429,7 @@ if test -n "$user"; then
 	expect 0 'they belong to nobody' restore copy served
 	test "$(find served -user nobody -group daemon | wc -l)" -eq "$(find served | wc -l)" ||
 		fail 'restore: does not keep the owner'
-	expect 0 'What was there before' restore copy served --replace
+	expect 0 'The previous contents' restore copy served --replace
 	test "$(find served -user nobody -group daemon | wc -l)" -eq "$(find served | wc -l)" ||
 		fail 'restore --replace: does not keep the owner'
 	cp -R copy theirs
@@ -437,13 +437,13 @@ if test -n "$user"; then
 	setpriv --reuid 1 --regid 1 --clear-groups "$program" restore theirs served --replace >out 2>err
 	status=$?
 	test "$status" -ne 0 && grep -qF 'use sudo' err || fail 'restore: does not say who may'
-	expect 0 'What was there before' load served a.dump --replace
+	expect 0 'The previous contents' load served a.dump --replace
 	test "$(find served -user nobody -group daemon | wc -l)" -eq "$(find served | wc -l)" ||
 		fail 'load --replace: does not keep the owner'
 	rm -rf served* theirs
 fi
 # A load to a new directory is visible either completely or not at all.
-expect 0 'What was there before is in' load other a.dump --replace
+expect 0 'The previous contents are in' load other a.dump --replace
 expect 0 'templates                             300' stat other
 same piped other
 rm -rf other.before*
@@ -459,13 +459,13 @@ rm -rf other restored restored2 said filled link
 # The account is deleted after its records; other accounts are not affected. Only its codes stay
 # reserved, also in a dump.
 "$program" backup data deleted 2>err
-expect 1 'no account with name' account delete nobody deleted
+expect 1 'no account has the name' account delete nobody deleted
 expect 1 'the account "account b" is enabled' account delete 'account b' deleted
 expect 0 'templates                            2300' stat deleted
 expect 0 '' account disable 'account b' deleted
-expect 0 'The account "account b" and everything that it owned are removed' \
+expect 0 'Deleted the account "account b" and everything it owned' \
 	account delete 'account b' deleted
-expect 1 'no account with name' account delete 'account b' deleted
+expect 1 'no account has the name' account delete 'account b' deleted
 expect 0 'No damage' check deleted
 same piped deleted 'account a'
 test "$(dumped deleted | grep -c '^{"words":{"account":"bbbbbbbbbbbbbbbbbbbbbbbb","words":"baa-a')" = 4000 ||
@@ -476,7 +476,7 @@ expect 0 'Loaded 1 accounts, 300' load bereft gone.dump
 test "$(dumped bereft | sort)" = "$(dumped deleted | sort)" || fail "load: what is gone is not the same"
 rm -rf bereft gone.dump
 expect 0 'accounts                                1' stat deleted
-expect 0 'removed' account delete aaaaaaaaaaaaaaaaaaaaaaaa --force --data deleted
+expect 0 'Deleted the account' account delete aaaaaaaaaaaaaaaaaaaaaaaa --force --data deleted
 expect 0 'accounts                                0' stat deleted
 expect 0 'No damage: 0 files with 0 blocks, ' check deleted
 grep -qF ' 4600 records' out || fail 'account delete: leaves records, or too few codes'
@@ -491,7 +491,7 @@ kill -KILL "$deleting" 2>/dev/null
 wait "$deleting" 2>/dev/null
 expect 0 'No damage' check killed
 if "$program" account list killed | grep -qF 'account b'; then
-	expect 0 'removed' account delete 'account b' killed
+	expect 0 'Deleted the account' account delete 'account b' killed
 fi
 same piped killed 'account a'
 # The deleted account can be loaded again.
@@ -569,16 +569,16 @@ if test "$(id -u)" -eq 0; then
 		grep -qF 'has no store' err && fail "$command: says that there is no store"
 	done
 	mkdir -m 755 roots
-	expect 2 'roots/all is not whole and cannot be removed' dump closed/data --output roots/all
-	expect 1 'there is no account' dump closed/data --account nobody --output roots/one
+	expect 2 'roots/all is incomplete and could not be removed' dump closed/data --output roots/all
+	expect 1 'no account has the name' dump closed/data --account nobody --output roots/one
 	test ! -e roots/one || fail 'dump: a file for an account that is not there'
 	chmod 755 .
 	chown -R nobody data
 	# A copy that the owner cannot create leaves nothing behind.
 	mkdir -m 700 shut shut/empty
 	for copy in new empty; do
-		expect 1 'cannot be written by nobody' backup data "shut/$copy"
-		grep -qF 'cannot be removed' err && fail "backup: $(cat err)"
+		expect 1 'the copy is made as nobody, the owner of data, who cannot write' backup data "shut/$copy"
+		grep -qF 'could not be removed' err && fail "backup: $(cat err)"
 	done
 	test "$(ls shut)" = empty || fail 'backup: leaves a directory that the owner cannot reach'
 else

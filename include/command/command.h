@@ -23,7 +23,7 @@ struct command {
 	/* Its operands ("NAME"), or NULL; several words ("NAME [FILE]") are several operands, those
 	 * in brackets optional. [DIR] is the data directory (command/options.h). */
 	const char *operand;
-	const char *help; /* a clause that follows the name: "makes an account ..." */
+	const char *help; /* a clause that follows the name: "creates an account ..." */
 	command_run *run;
 };
 

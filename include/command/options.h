@@ -57,7 +57,7 @@ struct option_row {
 	DIRECTORY_ROW(to), STORE_ROW(to)
 /* Of commands that know no database. */
 #define DIRECTORY_ROW(to) \
-	{ "data", "DIR", "the data directory; else $ANTEROOM_DATA, else /var/lib/anteroom", \
+	{ "data", "DIR", "the data directory (default: $ANTEROOM_DATA, or /var/lib/anteroom)", \
 	  TO_DIRECTORY(to) }
 /* Takes the place of a directory: the URL of a database. */
 #define STORE_ROW(to) \

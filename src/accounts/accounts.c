@@ -190,7 +190,7 @@ static void complain(struct accounts *accounts, const struct file_mark *mark, co
 		return;
 	accounts->complained = *mark;
 	log_event(LOG_LEVEL_ERROR, "accounts_unreadable", "file", accounts->path, "error", cause,
-		  "effect", "the accounts stay as they were", NULL);
+		  "effect", "keeping the accounts as last read", NULL);
 }
 
 static void read_again(struct accounts *accounts)
@@ -256,7 +256,7 @@ static void read_stored_again(struct accounts *accounts)
 		accounts->complained_of = generation;
 		log_event(LOG_LEVEL_ERROR, "accounts_unreadable", "error",
 			  fault.cause[0] != '\0' ? fault.cause : fault.detail, "effect",
-			  "the accounts stay as they were", NULL);
+			  "keeping the accounts as last read", NULL);
 		return;
 	}
 	accounts->complained_of = 0;

@@ -61,10 +61,11 @@ const struct account *accounts_find(const struct roster *roster, const char *whi
 	const struct account *account = roster_find(roster, which);
 
 	if (account == NULL)
-		fault_cause(fault, FAULT_NOT_FOUND, 0,
-			    "there is no account with name, id or access key \"%s\"; anteroom "
-			    "account list shows all",
-			    which);
+		fault_cause(
+			fault, FAULT_NOT_FOUND, 0,
+			"no account has the name, ID or access key \"%s\"; see anteroom account "
+			"list",
+			which);
 	return account;
 }
 
@@ -193,13 +194,12 @@ static bool make_account(struct change *change, const struct clock *clock, const
 	if (!account_name_is_allowed(slice_of(name)))
 		return fault_set(
 			fault, FAULT_BAD_REQUEST,
-			"a name is 1 to %d of a-z A-Z 0-9 space - . _ : and neither starts nor "
-			"ends with a space",
+			"a name must be 1 to %d characters out of a-z A-Z 0-9 space - . _ : and "
+			"must not start or end with a space",
 			ACCOUNT_NAME_MOST);
 	memcpy(account->name, name, strlen(name) + 1);
 	if (roster_by_name(change->roster, slice_of(name)) != NULL)
-		return fault_set(fault, FAULT_CONFLICT, "there is an account of this name: %s",
-				 name);
+		return fault_set(fault, FAULT_CONFLICT, "an account named %s already exists", name);
 	account->id = id_random(clock);
 	account->access_key = id_random(clock);
 	id_print(&account->id, account->id_text);
@@ -264,7 +264,7 @@ bool accounts_remove(const char *directory, const struct id *id, struct fault *f
 	if (is_done)
 		account = roster_by_id(change.roster, id);
 	if (is_done && account == NULL)
-		is_done = fault_set(fault, FAULT_NOT_FOUND, "the account is gone");
+		is_done = fault_set(fault, FAULT_NOT_FOUND, "the account no longer exists");
 	else if (is_done && account->is_enabled)
 		is_done = fault_set(fault, FAULT_CONFLICT, "the account \"%s\" is enabled",
 				    account->name);
@@ -282,8 +282,8 @@ static bool add_secret(struct change *change, const struct clock *clock, struct 
 	if (account->secret_count == ACCOUNT_SECRETS)
 		return fault_set(
 			fault, FAULT_CONFLICT,
-			"the account has two secrets already: finish the rotation that was begun "
-			"(account rotate --finish), which retires the older one");
+			"the account already has two secrets; run account rotate --finish to "
+			"retire the older one");
 	account->secrets[account->secret_count++] = new_secret(clock, clock_now(clock));
 	return true;
 }
@@ -304,8 +304,9 @@ static bool retire_secret(struct change *change, struct fault *fault)
 	struct account *account = &change->account;
 
 	if (account->secret_count < ACCOUNT_SECRETS)
-		return fault_set(fault, FAULT_CONFLICT,
-				 "the account has one secret only: there is no rotation to finish");
+		return fault_set(
+			fault, FAULT_CONFLICT,
+			"the account has only one secret, so there is no rotation to finish");
 	account->secrets[0] = account->secrets[1];
 	account->secrets[1] = (struct secret){ .created_at = 0 };
 	account->secret_count = 1;
@@ -331,7 +332,7 @@ static bool check_free(const struct roster *roster, const struct account *accoun
 	    roster_by_access_key(roster, &account->access_key) == NULL)
 		return true;
 	return fault_set(fault, FAULT_CONFLICT,
-			 "there is an account with the id, the name or the access key of %s",
+			 "an account with the ID, name or access key of %s already exists",
 			 account->name);
 }
 

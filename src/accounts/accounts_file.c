@@ -132,10 +132,10 @@ static bool read_text(const char *path, int file, struct file_mark *mark, char *
 	if (fstat(file, &status) != 0)
 		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot read %s", path);
 	if (status.st_size > SIZE_MOST)
-		return fault_cause(fault, FAULT_INTERNAL, 0,
-				   "the accounts file %s has more than %lld bytes: "
-				   "restore it from a backup",
-				   path, (long long)SIZE_MOST);
+		return fault_cause(
+			fault, FAULT_INTERNAL, 0,
+			"the accounts file %s is larger than %lld bytes; restore it from a backup",
+			path, (long long)SIZE_MOST);
 	*mark = mark_of(&status);
 	*bytes = memory_check(malloc((size_t)status.st_size + 1));
 	return read_all(path, file, *bytes, (size_t)status.st_size, fault);
@@ -178,7 +178,7 @@ bool accounts_file_read(const char *path, struct roster **roster, struct opened_
 static bool directory_status(const char *directory, struct stat *status, struct fault *fault)
 {
 	if (stat(directory, status) != 0)
-		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot look at %s", directory);
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot examine %s", directory);
 	if (!S_ISDIR(status->st_mode))
 		return fault_cause(fault, FAULT_INTERNAL, ENOTDIR, "cannot use %s", directory);
 	return true;
@@ -191,14 +191,14 @@ static bool give(int file, const struct stat *directory, const char *path, struc
 	struct stat status;
 
 	if (fstat(file, &status) != 0)
-		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot look at %s", path);
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot examine %s", path);
 	if (status.st_uid != geteuid() ||
 	    (status.st_uid == directory->st_uid && status.st_gid == directory->st_gid))
 		return true;
 	if (fchown(file, directory->st_uid, directory->st_gid) != 0 &&
 	    !(errno == EPERM && status.st_uid == directory->st_uid))
 		return fault_cause(fault, FAULT_INTERNAL, errno,
-				   "cannot give %s to the owner of its directory", path);
+				   "cannot change the owner of %s to that of its directory", path);
 	return true;
 }
 
@@ -283,7 +283,7 @@ static bool make_new(const char *path, const struct stat *directory, struct slic
 	int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (file < 0)
-		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot make %s", path);
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot create %s", path);
 
 	bool is_written = write_new(file, directory, path, text, fault);
 

@@ -214,7 +214,7 @@ const char *account_set(struct account *account, struct slice name, struct slice
 		return set_switch(&account->logs_joins, value);
 	if (slice_is(name, "client_url"))
 		return set_client_url(account, value);
-	return "is none of operator, log_joins and client_url";
+	return "is not one of operator, log_joins and client_url";
 }
 
 /* Members that older files do not have, and that are there only when they are set. */
@@ -304,9 +304,8 @@ static bool refuse_checksum(struct fault *fault)
 {
 	return fault_cause(
 		fault, FAULT_INTERNAL, 0,
-		"the checksum does not fit what the file holds: restore it from a "
-		"backup; or, if it was edited by hand, remove ,\"checksum\":\"...\" from "
-		"its last line");
+		"the checksum does not match the contents; restore the file from a backup or, if "
+		"you edited it by hand, remove ,\"checksum\":\"...\" from its last line");
 }
 
 /* Before parsing: a damaged file may not be JSON. */
@@ -329,7 +328,7 @@ static bool check_members(const json_t *file, struct slice text, struct fault *f
 		return refuse_checksum(fault);
 	if (json_object_size(file) > (has_checksum ? 3 : 2))
 		return fault_cause(fault, FAULT_INTERNAL, 0,
-				   "the accounts file has other members than \"version\", "
+				   "the accounts file has members other than \"version\", "
 				   "\"accounts\" and \"checksum\": restore it from a backup, or "
 				   "remove them if they were added by hand");
 	return true;
@@ -343,7 +342,8 @@ static struct roster *read_file(const json_t *file, struct slice text, struct fa
 	if (!json_is_integer(version) || json_integer_value(version) != FILE_VERSION ||
 	    !json_is_array(list)) {
 		fault_cause(fault, FAULT_INTERNAL, 0,
-			    "the accounts file has not the form of version %d", FILE_VERSION);
+			    "the accounts file does not have the format of version %d",
+			    FILE_VERSION);
 		return NULL;
 	}
 	if (!check_members(file, text, fault))

@@ -49,9 +49,9 @@ static bool prepare_directory(const struct command *command, const char *directo
 	    !data_directory_prepare(directory, &store_was_made, fault))
 		return false;
 	if (was_made)
-		command_remark(command, "made the directory %s", directory);
+		command_remark(command, "created the directory %s", directory);
 	else if (store_was_made)
-		command_remark(command, "made an empty store in %s", directory);
+		command_remark(command, "created an empty store in %s", directory);
 	return true;
 }
 
@@ -77,7 +77,7 @@ int command_account_add(const struct command *command, int argc, char **argv)
 	if (!prepare_directory(command, directory, &fault) ||
 	    !accounts_add(directory, &clock_system, name, &account, &fault))
 		return command_failed(command, &fault);
-	print_account(&account, "The secret is shown only now: keep it safe.");
+	print_account(&account, "The secret is not shown again. Store it in a safe place.");
 	explicit_bzero(&account, sizeof account);
 	return command_printed(command);
 }
@@ -90,7 +90,7 @@ static void print_roster(const struct roster *roster, const char *directory)
 
 	if (roster->count == 0) {
 		fprintf(stderr,
-			"There are no accounts in %s; anteroom account add NAME makes one.\n",
+			"There are no accounts in %s. Create one with: anteroom account add NAME\n",
 			store_postgres_is_url(directory) ? "the database" : directory);
 		return;
 	}
@@ -179,10 +179,11 @@ int command_account_set(const struct command *command, int argc, char **argv)
 		return status;
 	name = text_split(slice_of(operands[1]), '=', &value);
 	if (value.data == NULL) {
-		command_complain(command,
-				 "\"%s\" has no =: say operator=on, for example; NAME= without "
-				 "a value unsets client_url",
-				 operands[1]);
+		command_complain(
+			command,
+			"\"%s\" has no =; write NAME=VALUE, such as operator=on, or client_url= "
+			"to unset it",
+			operands[1]);
 		return EXIT_WRONG_USE;
 	}
 	if (!use_directory(command, directory, true, &fault) ||
@@ -219,8 +220,8 @@ int command_account_rotate(const struct command *command, int argc, char **argv)
 		return command_failed(command, &fault);
 	print_account(
 		&account,
-		"The new secret is shown only now: keep it safe. Both secrets are valid until "
-		"account rotate --finish retires the older one.");
+		"The new secret is not shown again. Both secrets are valid until you run account "
+		"rotate --finish.");
 	explicit_bzero(&account, sizeof account);
 	return command_printed(command);
 }
@@ -257,7 +258,8 @@ int command_account_delete(const struct command *command, int argc, char **argv)
 	bool is_forced = false;
 	const struct option_row rows[] = {
 		DATA_ROW(&directory),
-		{ "force", NULL, "also an account that is enabled", TO_SWITCH(&is_forced) },
+		{ "force", NULL, "deletes the account even if it is enabled",
+		  TO_SWITCH(&is_forced) },
 	};
 	int status = OPTIONS_PARSE(command, rows, argc, argv, &which);
 	struct fault fault = FAULT_INITIAL;
@@ -274,10 +276,11 @@ int command_account_delete(const struct command *command, int argc, char **argv)
 		return command_failed(command, &fault);
 	explicit_bzero(account.secrets, sizeof account.secrets);
 	if (account.is_enabled && !is_forced)
-		fault_set(&fault, FAULT_CONFLICT,
-			  "the account \"%s\" is enabled: see that nobody needs it, and disable it "
-			  "first (anteroom account disable), or say --force",
-			  account.name);
+		fault_set(
+			&fault, FAULT_CONFLICT,
+			"the account \"%s\" is enabled; make sure that it is no longer needed and "
+			"disable it first (anteroom account disable), or use --force",
+			account.name);
 	is_deleted = fault.kind == FAULT_NONE &&
 		     data_directory_open_store(directory, (struct store_options){ 0 }, &store,
 					       &fault) &&
@@ -287,8 +290,7 @@ int command_account_delete(const struct command *command, int argc, char **argv)
 	store_close(store);
 	if (!is_deleted)
 		return command_failed(command, &fault);
-	fprintf(stderr, "The account \"%s\" and everything that it owned are removed.\n",
-		account.name);
+	fprintf(stderr, "Deleted the account \"%s\" and everything it owned.\n", account.name);
 	return EXIT_SUCCESS;
 }
 
@@ -301,7 +303,7 @@ int command_token(const struct command *command, int argc, char **argv)
 	int64_t seconds = DEFAULT_TOKEN_SECONDS;
 	const struct option_row rows[] = {
 		DATA_ROW(&directory),
-		{ "ttl", "DURATION", "how long it is valid: 90s, 15m, 24h, 7d; 24h if not given",
+		{ "ttl", "DURATION", "how long it is valid, such as 90s, 15m or 7d (default: 24h)",
 		  TO_DURATION(&seconds) },
 	};
 	int status = OPTIONS_PARSE(command, rows, argc, argv, &which);
@@ -317,8 +319,8 @@ int command_token(const struct command *command, int argc, char **argv)
 		return command_failed(command, &fault);
 	if (!account.is_enabled) {
 		fault_cause(&fault, FAULT_CONFLICT, 0,
-			    "the account \"%s\" is disabled, so no token of it is accepted; "
-			    "anteroom account enable makes it usable again",
+			    "the account \"%s\" is disabled, so its tokens are rejected; enable it "
+			    "with anteroom account enable",
 			    account.name);
 		explicit_bzero(&account, sizeof account);
 		return command_failed(command, &fault);

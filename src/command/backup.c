@@ -120,7 +120,7 @@ static int salvage_copy(const struct copying *copying)
 	(void)snprintf(path, sizeof path, "%s/salvage.dump", copying->to);
 	opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (opened < 0 || unlink(path) != 0) {
-		fault_cause(&fault, FAULT_UNAVAILABLE, errno, "cannot make %s", path);
+		fault_cause(&fault, FAULT_UNAVAILABLE, errno, "cannot create %s", path);
 		return command_failed(copying->command, &fault);
 	}
 	file = memory_check(fdopen(opened, "w+"));
@@ -133,7 +133,7 @@ static int salvage_copy(const struct copying *copying)
 	(void)fclose(file);
 	if (status != EXIT_SUCCESS || lost == 0)
 		return status;
-	command_complain(copying->command, "%llu things were lost, %s has all others",
+	command_complain(copying->command, "%llu objects were lost, %s has all others",
 			 (unsigned long long)lost, copying->to);
 	return EXIT_LOST;
 }
@@ -148,10 +148,11 @@ static int back_up(void *context)
 	if (!data_directory_become(&copying->owner, &fault))
 		return command_failed(copying->command, &fault);
 	if (access(copying->to, R_OK | W_OK | X_OK) != 0) {
-		fault_cause(&fault, FAULT_UNAVAILABLE, errno,
-			    "%s cannot be written by %s, who owns %s and makes the copy: name a "
-			    "directory that is not there yet, in a place that this user can reach",
-			    copying->to, process_user_name(geteuid(), name), copying->from);
+		fault_cause(
+			&fault, FAULT_UNAVAILABLE, errno,
+			"the copy is made as %s, the owner of %s, who cannot write %s; choose a "
+			"directory that does not exist yet, in a place this user can reach",
+			process_user_name(geteuid(), name), copying->from, copying->to);
 		return command_failed(copying->command, &fault);
 	}
 	return copying->is_salvage ? salvage_copy(copying) : copy_all(context);
@@ -165,7 +166,7 @@ static bool check_destination(const char *path, struct fault *fault)
 		return false;
 	return is_empty ||
 	       fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "%s is not empty; name a directory that is not there yet", path);
+			   "%s is not empty; choose a directory that does not exist yet", path);
 }
 
 int command_backup(const struct command *command, int argc, char **argv)
@@ -174,8 +175,8 @@ int command_backup(const struct command *command, int argc, char **argv)
 	const struct option_row rows[] = {
 		DIRECTORY_ROW(&copying.from),
 		{ "salvage", NULL,
-		  "of a damaged store, makes a new one of all that can be read; tells what cannot, "
-		  "and ends with status 3",
+		  "for a damaged store: makes a new one of what can be read, reports what cannot, "
+		  "and exits with 3",
 		  TO_SWITCH(&copying.is_salvage) },
 	};
 	int status = OPTIONS_PARSE(command, rows, argc, argv, &copying.to);
@@ -213,12 +214,12 @@ static bool check_backup(const char *backup, struct fault *fault)
 
 	free(store);
 	if (stat(backup, &status) != 0 && errno == ENOENT)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the backup %s is not there",
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the backup %s does not exist",
 				   backup);
 	return has_store ||
 	       fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "%s is no backup, it has no store: name a directory that anteroom "
-			   "backup made",
+			   "%s is not a backup (it has no store); give a directory created by "
+			   "anteroom backup",
 			   backup);
 }
 

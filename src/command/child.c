@@ -61,7 +61,7 @@ int child_run(const struct command *command, int (*work)(void *context), void *c
 	(void)sigprocmask(SIG_BLOCK, &signals, &former);
 	child = fork();
 	if (child < 0) {
-		command_complain(command, "no process can be started: %s", strerror(errno));
+		command_complain(command, "cannot start a process: %s", strerror(errno));
 		(void)sigprocmask(SIG_SETMASK, &former, NULL);
 		return EXIT_FAILURE;
 	}
@@ -118,5 +118,7 @@ void child_remove_tree(const struct command *command, const char *path,
 	is_removed = is_removed || child_run(command, remove_contents, &tree) == EXIT_SUCCESS;
 	is_removed = is_removed && (keeps || rmdir(path) == 0);
 	if (!is_removed)
-		command_complain(command, "%s is not whole and cannot be removed; remove it", path);
+		command_complain(command,
+				 "%s is incomplete and could not be removed; remove it yourself",
+				 path);
 }

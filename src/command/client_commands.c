@@ -55,9 +55,9 @@ static const struct client_command {
 } client_commands[] = {
 	{ "room add", SERVICE_CREATE, "/v2/rooms", room_columns, .sent = {
 		{ "name", OPERAND },
-		{ "template_id", TEXT_OPTION("template", "ID", "of a template; else the account's default template") },
+		{ "template_id", TEXT_OPTION("template", "ID", "the ID of a template (default: the account's default template)") },
 		{ "description", TEXT_OPTION("description", "TEXT", "what the room is for") },
-		{ "opens_at", TEXT_OPTION("opens-at", "TIME", "as in 2026-11-23T09:00:00Z; nobody can join before") },
+		{ "opens_at", TEXT_OPTION("opens-at", "TIME", "such as 2026-11-23T09:00:00Z; nobody can join before") },
 		{ "closes_at", TEXT_OPTION("closes-at", "TIME", "nobody can join from this time on") } } },
 	{ "room list", SERVICE_GET, "/v2/rooms", room_columns, .is_list = true, .sent = {
 		{ "enabled", SWITCH_OPTION("enabled", "only enabled rooms"), ON },
@@ -68,14 +68,14 @@ static const struct client_command {
 	{ "room disable", SERVICE_POST, "/v2/rooms/{ROOM}", room_columns, .sent = { { "enabled", OFF } } },
 
 	{ "code add", SERVICE_POST, "/v2/room-codes/room/{ROOM}/role/{ROLE}", code_columns, .sent = {
-		{ "expires_in", DURATION_OPTION("expires-in", "DURATION", "how long it is valid: 90s, 15m, 24h, 7d") },
-		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "until when it is valid, as in 2026-11-23T09:00:00Z") },
-		{ "not_before", TEXT_OPTION("not-before", "TIME", "from when on it is valid") },
-		{ "max_uses", .option = { "max-uses", "N", "how many tokens are given for it", OPTION_NUMBER, .least = 1, .most = USES_MOST } },
-		{ "user_id", TEXT_OPTION("user-id", "ID", "of the person that it is for") },
-		{ "name", TEXT_OPTION("name", "NAME", "of the person that it is for") },
-		{ "label", TEXT_OPTION("label", "TEXT", "by which a list can be filtered") },
-		{ "code", TEXT_OPTION("code", "WORDS", "instead of a random code") } } },
+		{ "expires_in", DURATION_OPTION("expires-in", "DURATION", "how long it is valid, such as 90s, 15m or 7d") },
+		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "when it expires, such as 2026-11-23T09:00:00Z") },
+		{ "not_before", TEXT_OPTION("not-before", "TIME", "when it becomes valid") },
+		{ "max_uses", .option = { "max-uses", "N", "how many times it can be used", OPTION_NUMBER, .least = 1, .most = USES_MOST } },
+		{ "user_id", TEXT_OPTION("user-id", "ID", "the user ID of the person it is for") },
+		{ "name", TEXT_OPTION("name", "NAME", "the display name of that person") },
+		{ "label", TEXT_OPTION("label", "TEXT", "a label, to filter lists by") },
+		{ "code", TEXT_OPTION("code", "WORDS", "a custom code in place of a random one") } } },
 	{ "code list", SERVICE_GET, "/v2/room-codes/room/{ROOM}", code_columns, .is_list = true, .sent = {
 		{ "state", TEXT_OPTION("state", "STATE", "active, disabled, expired, used_up, not_yet_valid, role_deleted") },
 		{ "role", TEXT_OPTION("role", "ROLE", "only codes for this role") },
@@ -85,13 +85,13 @@ static const struct client_command {
 	{ "code enable", SERVICE_POST, "/v2/room-codes/code/{CODE}", code_columns, .sent = { { "enabled", ON } } },
 	{ "code disable", SERVICE_POST, "/v2/room-codes/code/{CODE}", code_columns, .sent = { { "enabled", OFF } } },
 	{ "code rotate", SERVICE_POST, "/v2/room-codes/room/{ROOM}/role/{ROLE}/rotate", code_columns, .sent = {
-		{ "grace_seconds", DURATION_OPTION("grace", "DURATION", "how long the codes before stay valid; else not at all") } } },
+		{ "grace_seconds", DURATION_OPTION("grace", "DURATION", "how long the current codes stay valid (default: not at all)") } } },
 	{ "code delete", SERVICE_DELETE, "/v2/room-codes/code/{CODE}", .columns = NULL },
 
 	{ "key add", SERVICE_POST, "/v2/keys", .secret = "key", .sent = {
 		{ "name", OPERAND },
 		{ "scopes", OPERAND, .is_list = true },
-		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "until when it is valid, as in 2026-11-23T09:00:00Z") } } },
+		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "when it expires, such as 2026-11-23T09:00:00Z") } } },
 	{ "key list", SERVICE_GET, "/v2/keys", key_columns, .is_list = true },
 	{ "key remove", SERVICE_DELETE, "/v2/keys/{KEY}", .columns = NULL },
 };
@@ -156,7 +156,7 @@ static const char *id_of_room(struct service_client *client, const char *room, s
 	id = json_string_value(
 		json_object_get(json_array_get(json_object_get(answer.json, "data"), 0), "id"));
 	if (id == NULL)
-		fault_set(fault, FAULT_NOT_FOUND, "there is no room named \"%s\"", room);
+		fault_set(fault, FAULT_NOT_FOUND, "no room is named \"%s\"", room);
 	return id;
 }
 
@@ -240,7 +240,7 @@ static bool call_and_print(struct service_client *client, const struct client_co
 		if (row->method == SERVICE_CREATE && answer.status == 412 &&
 		    members[0].text != NULL) {
 			*fault = FAULT_INITIAL;
-			fault_set(fault, FAULT_CONFLICT, "there is a room named \"%s\" already",
+			fault_set(fault, FAULT_CONFLICT, "a room named \"%s\" already exists",
 				  members[0].text);
 		}
 		return false;
@@ -248,8 +248,8 @@ static bool call_and_print(struct service_client *client, const struct client_co
 	if (row->method != SERVICE_DELETE)
 		table_print_answer(client, &answer, row->columns);
 	if (row->secret != NULL && json_object_get(answer.json, row->secret) != NULL)
-		command_remark(client->command, "the %s is shown only now: keep it safe",
-			       row->secret);
+		command_remark(client->command,
+			       "the %s is not shown again; store it in a safe place", row->secret);
 	return true;
 }
 
@@ -290,7 +290,7 @@ int command_client(const struct command *command, int argc, char **argv)
 		members[i] = member_of(&row->sent[i], &said[i], operands[i]);
 		if (i > 0 && strcmp(members[i].name, members[i - 1].name) == 0 &&
 		    members[i].text != NULL && members[i - 1].text != NULL) {
-			command_complain(command, "--%s and --%s exclude each other",
+			command_complain(command, "--%s and --%s cannot be combined",
 					 row->sent[i - 1].option.name, row->sent[i].option.name);
 			return EXIT_WRONG_USE;
 		}
@@ -313,12 +313,13 @@ static bool print_link(struct service_client *client, const json_t *code, bool w
 	struct slice lines = SLICE(""), shown;
 
 	if (link == NULL)
-		return fault_cause(fault, FAULT_INTERNAL, 0,
-				   "the service gives no links: it is older than this program");
+		return fault_cause(
+			fault, FAULT_INTERNAL, 0,
+			"the server does not support join links; it is older than this program");
 	if (wants_qr && !qr_is_there())
-		return fault_cause(fault, FAULT_INTERNAL, 0,
-				   "this build makes no QR codes: it was configured without "
-				   "libqrencode");
+		return fault_cause(
+			fault, FAULT_INTERNAL, 0,
+			"QR codes are not available: this program was built without libqrencode");
 	if (wants_qr && !qr_lines(client->arena, slice_of(link), &lines))
 		return fault_cause(fault, FAULT_INTERNAL, 0, "the link is too long for a QR code");
 	shown = text_visible(client->arena, slice_of(link));
@@ -332,7 +333,7 @@ int command_code_link(const struct command *command, int argc, char **argv)
 	const char *code = NULL, *path = NULL;
 	bool wants_qr = false;
 	const struct option_row rows[] = {
-		{ "qr", NULL, "shows the link as a QR code too", TO_SWITCH(&wants_qr) },
+		{ "qr", NULL, "also shows the link as a QR code", TO_SWITCH(&wants_qr) },
 		CLIENT_ROWS(&client),
 	};
 	const int status = OPTIONS_PARSE(command, rows, argc, argv, &code);

@@ -34,9 +34,10 @@ static bool refuse_others(const char *path, int file, struct fault *fault)
 	if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
 	    (status.st_mode & (S_IRWXG | S_IRWXO)) == 0)
 		return true;
-	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "%s holds a token and others may open it (mode %04o): chmod 600 %s",
-			   path, (unsigned)(status.st_mode & 07777), path);
+	return fault_cause(
+		fault, FAULT_BAD_REQUEST, 0,
+		"%s contains a token but other users can read it (mode %04o); run: chmod 600 %s",
+		path, (unsigned)(status.st_mode & 07777), path);
 }
 
 static bool read_settings_file(const char *path, int file, struct buffer *text, struct fault *fault)
@@ -64,7 +65,7 @@ static bool take_token_text(struct arena *arena, struct slice token, const char 
 	for (size_t i = 0; i < token.size; i++)
 		if (token.data[i] <= ' ' || token.data[i] > '~')
 			return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-					   "what is in %s is no token: it has to be one word",
+					   "%s does not contain a token: it must be a single word",
 					   place);
 	if (token.size == 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "%s has no token", place);
@@ -88,8 +89,8 @@ static bool take_token_file(struct arena *arena, const char *path, struct client
 	if (file < 0 && looks_like_token(path))
 		return fault_cause(
 			fault, FAULT_BAD_REQUEST, 0,
-			"--token-file takes the name of a file, and not the token, which "
-			"others can see there: put it into a file, or into ANTEROOM_TOKEN");
+			"--token-file takes a file name, not a token, because other users can see "
+			"command lines; put the token into a file or into ANTEROOM_TOKEN");
 	if (file < 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "cannot open %s", path);
 	is_taken = refuse_others(path, file, fault) &&
@@ -163,11 +164,12 @@ static bool use_settings_file(struct arena *arena, struct client_settings *setti
 	for (int number = 1; is_read && rest.data != NULL; number++) {
 		const struct slice line = text_split(rest, '\n', &rest);
 
-		is_read = take_settings_line(arena, text_trim(line, TEXT_BLANKS "\r"), &lines) ||
-			  fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				      "%s, line %d: a line is url = URL, token-file = FILE "
-				      "or token = TOKEN",
-				      path, number);
+		is_read =
+			take_settings_line(arena, text_trim(line, TEXT_BLANKS "\r"), &lines) ||
+			fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				    "%s, line %d: expected url = URL, token-file = FILE or token = "
+				    "TOKEN",
+				    path, number);
 	}
 	is_read = is_read && (lines.token == NULL || refuse_others(path, file, fault));
 	close(file);
@@ -210,12 +212,13 @@ static bool check_service_url(struct arena *arena, struct client_settings *setti
 
 	if (!is_http && !text_begins_ignoring_case(url, SLICE("https://")))
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "the URL must begin with https:// or http://: got \"%s\"",
+				   "the URL must start with https:// or http://, got \"%s\"",
 				   url.data);
 	(void)text_split(url, '/', &rest);
 	if (strpbrk(url.data, "?#@ ") != NULL || rest.size < 2)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "the URL has a scheme, a host and perhaps a port and a path");
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"the URL must have a scheme and a host, and may have a port and a path");
 	if (!text_url_has_right_port(url))
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
 				   "the URL " TEXT_PORT_SENTENCE ": got \"%s\"", settings->url);
@@ -223,8 +226,7 @@ static bool check_service_url(struct arena *arena, struct client_settings *setti
 		url.size--;
 	if (has_version(url))
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "the URL is that of the service, without /v2: got \"%s\"",
-				   settings->url);
+				   "the URL must not include /v2: got \"%s\"", settings->url);
 	settings->url = arena_copy(arena, url).data;
 	return true;
 }
@@ -246,13 +248,15 @@ bool client_settings_find(struct arena *arena, const char *url, const char *toke
 	    !use_settings_file(arena, settings, fault))
 		return false;
 	if (settings->url == NULL)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "where is the service? Say --url URL, set ANTEROOM_URL, or "
-				   "write the line url = URL into ~/.config/anteroom/client.conf");
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"no server URL: use --url URL, set ANTEROOM_URL, or add the line url = "
+			"URL to ~/.config/anteroom/client.conf");
 	if (settings->token == NULL)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "there is no token: say --token-file FILE, set ANTEROOM_TOKEN, "
-				   "or write the line token-file = FILE into "
-				   "~/.config/anteroom/client.conf; anteroom token prints one");
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"no token: use --token-file FILE, set ANTEROOM_TOKEN, or add the line "
+			"token-file = FILE to ~/.config/anteroom/client.conf; anteroom token "
+			"prints a token");
 	return check_service_url(arena, settings, fault);
 }

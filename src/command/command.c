@@ -59,6 +59,6 @@ int command_printed(const struct command *command)
 {
 	if (fflush(stdout) == 0 && ferror(stdout) == 0)
 		return EXIT_SUCCESS;
-	command_complain(command, "standard output cannot be written: %s", strerror(errno));
+	command_complain(command, "cannot write to standard output: %s", strerror(errno));
 	return EXIT_FAILURE;
 }

@@ -58,8 +58,8 @@ bool data_directory_is_one(const char *path, struct fault *fault)
 {
 	return !store_postgres_is_url(path) ||
 	       fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "%s is a database: this is for data directories; a database is copied "
-			   "and restored by its own programs, or by dump and load",
+			   "%s is a database, and this command works on data directories; copy and "
+			   "restore a database with its own tools, or use dump and load",
 			   path);
 }
 
@@ -75,10 +75,10 @@ bool data_directory_is_ours(const char *path, struct fault *fault)
 		return true;
 	if (!is_ours && !data_directory_is_empty(path, &is_ours, fault))
 		return false;
-	return is_ours || fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				      "%s has files in it, and none of Anteroom's: name another "
-				      "directory",
-				      path);
+	return is_ours ||
+	       fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			   "%s contains files that are not Anteroom's; choose another directory",
+			   path);
 }
 
 bool data_directory_is_apart(const char *directory, const char *path, struct fault *fault)
@@ -96,7 +96,7 @@ bool data_directory_is_apart(const char *directory, const char *path, struct fau
 	    (real_path[size] != '\0' && real_path[size] != '/' && strcmp(real, "/") != 0))
 		return true;
 	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "%s lies inside the data directory %s: name a directory outside of it",
+			   "%s is inside the data directory %s; choose a directory outside it",
 			   path, directory);
 }
 
@@ -113,15 +113,17 @@ void data_directory_warn(const struct command *command, const char *path)
 	mode_t mode;
 
 	if (!store_postgres_is_url(path) && accounts_file_is_for_others(accounts, &mode))
-		command_remark(command,
-			       "%s has mode %04o, so that others than its owner can use the "
-			       "secrets in it: chmod 600 %s",
-			       accounts, (unsigned)mode, accounts);
+		command_remark(
+			command,
+			"%s has mode %04o, so other users can read the secrets in it; run: chmod "
+			"600 %s",
+			accounts, (unsigned)mode, accounts);
 	if (!store_postgres_is_url(path) && accounts_directory_is_for_others(path, &mode))
-		command_remark(command,
-			       "%s has mode %04o, so that others than its owner can replace the "
-			       "accounts in it: chmod go-w %s",
-			       path, (unsigned)mode, path);
+		command_remark(
+			command,
+			"%s has mode %04o, so other users can replace the accounts in it; run: "
+			"chmod go-w %s",
+			path, (unsigned)mode, path);
 	free(accounts);
 }
 
@@ -134,9 +136,9 @@ static bool no_store(const char *path, struct fault *fault)
 {
 	return fault_cause(
 		fault, FAULT_BAD_REQUEST, 0,
-		"the data directory %s has no store: if there was one, see whether its "
-		"volume is mounted, or restore a backup; anteroom store create DIR makes "
-		"an empty one",
+		"the data directory %s has no store; if it had one, check that its volume is "
+		"mounted or restore a backup; create an empty store with: anteroom store create "
+		"DIR",
 		path);
 }
 
@@ -183,11 +185,9 @@ static bool make_store(const char *path, struct fault *fault)
 	    !data_directory_become(&owner, fault))
 		return false;
 	if (geteuid() != owner.user)
-		return fault_cause(
-			fault, FAULT_UNAVAILABLE, 0,
-			"the data directory %s belongs to %s, who alone can make its store; "
-			"use sudo",
-			path, process_user_name(owner.user, name));
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "only %s, the owner of %s, can create its store; use sudo",
+				   process_user_name(owner.user, name), path);
 	options.directory = directory = data_directory_store(path);
 	/* Independent of the umask. The second of two concurrent processes waits and finds the
 	 * store. */
@@ -207,7 +207,7 @@ bool data_directory_create_store(const char *path, struct fault *fault)
 		return false;
 	if (is_there)
 		return fault_cause(fault, FAULT_CONFLICT, 0,
-				   "the data directory %s has a store already", path);
+				   "the data directory %s already has a store", path);
 	return make_store(path, fault);
 }
 

@@ -118,11 +118,12 @@ static bool open_output(struct dumping *dumping, struct fault *fault)
 		return true;
 	file = open(dumping->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (file < 0)
-		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
-				   errno == EEXIST ? "--output %s is there already; name another "
-						     "file, or remove it"
-						   : "--output %s cannot be made",
-				   dumping->path);
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, errno,
+			errno == EEXIST
+				? "--output %s already exists; choose another file or remove it"
+				: "cannot create --output %s",
+			dumping->path);
 	dumping->file = memory_check(fdopen(file, "w"));
 	return true;
 }
@@ -145,15 +146,14 @@ int command_dump(const struct command *command, int argc, char **argv)
 	struct dumping dumping = { .output.line = write_dump_line, .command = command };
 	const struct option_row rows[] = {
 		DATA_ROW(&dumping.directory),
-		{ "account", "ACCOUNT", "one account alone, by its name, id or access key",
+		{ "account", "ACCOUNT", "only this account (name, ID or access key)",
 		  TO_TEXT(&dumping.account) },
 		{ "output", "FILE",
-		  "where to write it, for its owner alone to read; to standard "
-		  "output if not given",
+		  "the file to write, readable only by its owner (default: standard output)",
 		  TO_TEXT(&dumping.path) },
 		{ "salvage", NULL,
-		  "of a damaged store, writes all that can be read; tells what cannot, and ends "
-		  "with status 3",
+		  "for a damaged store: writes what can be read, reports what cannot, and exits "
+		  "with 3",
 		  TO_SWITCH(&dumping.is_salvage) },
 	};
 	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
@@ -175,21 +175,24 @@ int command_dump(const struct command *command, int argc, char **argv)
 	is_dumped = data_directory_become(&owner, &fault) && dump_all(&dumping, &fault);
 	is_dumped = close_output(&dumping, &fault) && is_dumped;
 	if (is_dumped && dumping.lost > 0)
-		command_complain(command,
-				 "%llu things were lost, the dump has all others and can be loaded",
-				 (unsigned long long)dumping.lost);
+		command_complain(
+			command,
+			"%llu objects were lost, the dump has all others and can be loaded",
+			(unsigned long long)dumping.lost);
 	if (is_dumped)
 		return dumping.lost > 0 ? EXIT_LOST : EXIT_SUCCESS;
 	/* The process may have stopped being root since the file was created. */
 	if (dumping.path != NULL && unlink(dumping.path) != 0)
-		command_complain(command,
-				 "--output %s is not whole and cannot be removed by %s: %s; "
-				 "remove it",
-				 dumping.path, process_user_name(geteuid(), name), strerror(errno));
+		command_complain(
+			command,
+			"--output %s is incomplete and could not be removed by %s: %s; remove it "
+			"yourself",
+			dumping.path, process_user_name(geteuid(), name), strerror(errno));
 	status = command_failed(command, &fault);
 	if (fault.kind == FAULT_DAMAGED && !dumping.is_salvage)
-		command_complain(command,
-				 "with --salvage it writes all that can be read, and tells what "
-				 "cannot; `anteroom check` says what is damaged");
+		command_complain(
+			command,
+			"use --salvage to write what can be read; anteroom check shows what is "
+			"damaged");
 	return status;
 }

@@ -38,7 +38,7 @@ bool http_client_open(struct http_client **client, struct fault *fault)
 		return true;
 	http_client_close(*client);
 	*client = NULL;
-	return fault_cause(fault, FAULT_INTERNAL, 0, "libcurl cannot begin");
+	return fault_cause(fault, FAULT_INTERNAL, 0, "cannot initialise libcurl");
 }
 
 void http_client_close(struct http_client *client)
@@ -95,7 +95,7 @@ static bool no_answer(const struct http_client *client, struct arena *arena, CUR
 	const struct slice shown = text_visible(arena, slice_of(reason));
 
 	return fault_cause(fault, may_pass(result) ? FAULT_UNAVAILABLE : FAULT_INTERNAL, 0,
-			   "no answer: %.*s", (int)shown.size, shown.data);
+			   "no response: %.*s", (int)shown.size, shown.data);
 }
 
 bool http_client_send(struct http_client *client, struct arena *arena,

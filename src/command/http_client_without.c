@@ -7,7 +7,7 @@ bool http_client_open(struct http_client **client, struct fault *fault)
 {
 	*client = NULL;
 	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "this build has no HTTP client: it was configured without libcurl");
+			   "this command is not available: this program was built without libcurl");
 }
 
 void http_client_close(struct http_client *client)

@@ -105,7 +105,7 @@ static bool clear_former(struct loading *loading, struct fault *fault)
 		return false;
 	if (former == NULL)
 		return true;
-	command_remark(loading->command, "removes what an earlier load, which was cut off, left");
+	command_remark(loading->command, "removing what an interrupted load left behind");
 	return load_mark_read(&loading->mark, former, remove_former, loading, fault) &&
 	       store_wait(loading->store, loading->last, fault) &&
 	       load_mark_remove(&loading->mark, fault);
@@ -307,7 +307,7 @@ static void give_up_load(struct loading *loading, const struct fault *why)
 	complain_of_line(loading, why);
 	if (is_load_visible(loading, why)) {
 		command_complain(loading->command,
-				 "everything was loaded, but may be gone after a power cut");
+				 "everything was loaded, but a power failure could still undo it");
 		return;
 	}
 	if (loading->transaction != NULL)
@@ -318,10 +318,11 @@ static void give_up_load(struct loading *loading, const struct fault *why)
 	if (remove_read(loading, &fault))
 		command_complain(loading->command, "nothing was loaded");
 	else
-		command_complain(loading->command,
-				 "nothing was loaded, but what was read is still in the store, "
-				 "where nobody sees it; the next load removes it (%s)",
-				 fault_reason(&fault));
+		command_complain(
+			loading->command,
+			"nothing was loaded; records already written are still in the store, "
+			"invisible, and the next load removes them (%s)",
+			fault_reason(&fault));
 }
 
 static int load_dump(struct loading *loading)

@@ -35,9 +35,9 @@ static bool parse_text(const struct command *command, const struct option_row *r
 		       const char *text)
 {
 	if (row->kind != OPTION_TEXT && *row->value.text != NULL)
-		return wrong_value(command, row, text, "names the data a second time");
+		return wrong_value(command, row, text, "specifies the data twice");
 	if (row->kind == OPTION_URL && !store_postgres_is_url(text))
-		return wrong_value(command, row, text, "must begin with postgresql://");
+		return wrong_value(command, row, text, "must start with postgresql://");
 	if (text[0] == '\0')
 		return wrong_value(command, row, text, "must not be empty");
 	*row->value.text = text;
@@ -93,9 +93,10 @@ static bool parse_duration(const struct command *command, const struct option_ro
 			   const char *text)
 {
 	return read_duration(slice_of(text), 1, row->value.seconds) ||
-	       wrong_value(command, row, text,
-			   "must be a whole number with s, m, h or d behind it, as in 24h, "
-			   "and at most 3650d");
+	       wrong_value(
+		       command, row, text,
+		       "must be a whole number followed by s, m, h or d, such as 24h, and at most "
+		       "3650d");
 }
 
 static bool parse_schedule(const struct command *command, const struct option_row *row,
@@ -126,7 +127,7 @@ static bool parse_mode(const struct command *command, const struct option_row *r
 	for (size_t i = 0; is_octal && i < size; i++)
 		mode = mode * 8 + (unsigned)(text[i] - '0');
 	if (!is_octal || mode > 0777)
-		return wrong_value(command, row, text, "must be an octal mode, as in 0660");
+		return wrong_value(command, row, text, "must be an octal mode, such as 0660");
 	*row->value.mode = (mode_t)mode;
 	return true;
 }
@@ -176,8 +177,8 @@ static void print_help(const struct command *command, const struct option_row *r
 	printf(" [OPTION]...\n\nanteroom %s %s.\n\n", command->name, command->help);
 	for (size_t i = 0; i < n; i++)
 		print_option(rows[i].name, rows[i].argument, rows[i].help);
-	print_option("help", NULL, "prints this, as does -h");
-	print_option("version", NULL, "prints the version, as does -V");
+	print_option("help", NULL, "prints this help (-h)");
+	print_option("version", NULL, "prints the version (-V)");
 }
 
 void options_print_version(void)
@@ -242,8 +243,8 @@ static bool missing_operand(const struct command *command, const struct operands
 
 	if (slice_is(list->names[index], DIRECTORY_OPERAND))
 		command_complain(command,
-				 "DIR is missing: name the directory in which the data lies, say "
-				 "--data DIR, or set ANTEROOM_DATA; see anteroom %s --help",
+				 "the data directory is missing: give DIR or --data DIR, or set "
+				 "ANTEROOM_DATA; see anteroom %s --help",
 				 command->name);
 	else
 		command_complain(command, "%.*s is missing; see anteroom %s --help", (int)name.size,
@@ -268,10 +269,12 @@ static bool take_operands(const struct command *command, const struct option_row
 	if (!is_word)
 		list = list_operands(command, false);
 	if (words > list.n) {
-		command_complain(
-			command, "\"%s\" is too much%s; see anteroom %s --help", argv[list.n],
-			directory != NULL && is_given ? ": an option names the data already" : "",
-			command->name);
+		command_complain(command, "unexpected operand \"%s\"%s; see anteroom %s --help",
+				 argv[list.n],
+				 directory != NULL && is_given
+					 ? ": an option already specifies the data"
+					 : "",
+				 command->name);
 		return false;
 	}
 	for (int i = 0; i < list.n; i++) {
@@ -292,16 +295,18 @@ static bool take_operands(const struct command *command, const struct option_row
 static int wrong_option(const struct command *command, const char *last, bool is_known)
 {
 	if (!is_known && (optopt < 0 || optopt > ANSWER_VERSION))
-		command_complain(command,
-				 "-%c is no option of this command: all but -h and -V begin with "
-				 "two dashes; see anteroom %s --help",
-				 optopt, command->name);
+		command_complain(
+			command,
+			"unknown option -%c: except for -h and -V, options start with two dashes; "
+			"see anteroom %s --help",
+			optopt, command->name);
 	else
-		command_complain(command,
-				 is_known ? "%s needs a value; see anteroom %s --help"
-					  : "%s is no option of this command, or takes no value; "
-					    "see anteroom %s --help",
-				 last, command->name);
+		command_complain(
+			command,
+			is_known
+				? "%s needs a value; see anteroom %s --help"
+				: "unknown option %s, or it takes no value; see anteroom %s --help",
+			last, command->name);
 	return EXIT_WRONG_USE;
 }
 

@@ -49,7 +49,7 @@ bool place_open(const char *directory, struct place *place, struct fault *fault)
 		place->lock = lock_path(directory, false);
 	}
 	if (stat(place->lock, &status) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot look at %s",
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot examine %s",
 				   place->lock);
 	place->device = status.st_dev;
 	place->inode = status.st_ino;

@@ -40,8 +40,7 @@ bool process_find_user(const char *name, struct identity *identity, struct fault
 	errno = 0;
 	found = getpwnam(name);
 	if (found == NULL)
-		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "there is no user \"%s\"",
-				   name);
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "unknown user \"%s\"", name);
 	*identity = (struct identity){ .user = found->pw_uid, .group = found->pw_gid };
 	return true;
 }
@@ -53,8 +52,7 @@ bool process_find_group(const char *name, gid_t *group, struct fault *fault)
 	errno = 0;
 	found = getgrnam(name);
 	if (found == NULL)
-		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "there is no group \"%s\"",
-				   name);
+		return fault_cause(fault, FAULT_BAD_REQUEST, errno, "unknown group \"%s\"", name);
 	*group = found->gr_gid;
 	return true;
 }
@@ -77,12 +75,13 @@ bool process_become(const struct identity *identity, struct fault *fault)
 	if (setgroups(1, &identity->group) != 0 ||
 	    setresgid(identity->group, identity->group, identity->group) != 0 ||
 	    setresuid(identity->user, identity->user, identity->user) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "root cannot be given up");
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot drop root privileges");
 	if (identity->user != 0 && (setuid(0) == 0 || geteuid() == 0 || getuid() == 0))
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "root was given up and came back");
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "root privileges could be regained after dropping them");
 	/* Changing the user made the process dumpable again, depending on the system. */
 	return process_forbid_core() ||
-	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "a core cannot be forbidden");
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot disable core dumps");
 }
 
 /* Each connection needs a descriptor; the soft limit is often 1,024, for select(2). */
@@ -106,10 +105,9 @@ bool process_harden(struct fault *fault)
 	umask(077);
 	if (!raise_open_files())
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
-				   "the limit of open files cannot be raised");
+				   "cannot raise the limit of open files");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !process_forbid_core())
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
-				   "the process cannot be hardened");
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot harden the process");
 	return true;
 }
 
@@ -155,7 +153,7 @@ bool process_try_memory(struct fault *fault)
 	int error = pthread_create(&thread, NULL, take_and_give_back, NULL);
 
 	if (error != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, error, "no thread can be started");
+		return fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot start a thread");
 	pthread_join(thread, NULL);
 	return true;
 }
@@ -200,10 +198,10 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 		return true;
 	if (!*was_made)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
-				   "the directory %s cannot be made", path);
+				   "cannot create the directory %s", path);
 	if (owner != NULL && !give_directory(path, owner))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
-				   "the directory %s cannot be given to its owner", path);
+				   "cannot change the owner of the directory %s", path);
 	/* The directory is durable only when its entry in the parent is. */
 	directory_of(path, parent);
 	return directory_sync(parent) ||
@@ -221,22 +219,21 @@ bool process_check_directory(const char *path, bool is_written, const char *reme
 	process_user_name(geteuid(), user);
 	if (stat(path, &there) != 0 && errno == EACCES)
 		return fault_cause(fault, FAULT_BAD_REQUEST, error,
-				   "the data directory %s cannot be reached by %s%s", path, user,
-				   remedy);
+				   "%s cannot reach the data directory %s%s", user, path, remedy);
 	if (stat(path, &there) != 0)
-		return fault_cause(fault, FAULT_BAD_REQUEST, errno,
-				   "the data directory %s is not there; account add and store "
-				   "create make it, below a directory that exists",
-				   path);
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, errno,
+			"the data directory %s does not exist; account add and store create "
+			"create it if its parent directory exists",
+			path);
 	if (!S_ISDIR(there.st_mode))
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "%s is no directory; say where the data lies", path);
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "%s is not a directory", path);
 	if (access(path, is_written ? R_OK | W_OK | X_OK : R_OK | X_OK) == 0)
 		return true;
 	if (errno == EACCES || errno == EPERM)
 		return fault_cause(fault, FAULT_UNAVAILABLE, error,
-				   "the data directory %s cannot be used by %s: it belongs to %s%s",
-				   path, user, process_user_name(there.st_uid, owner), remedy);
-	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "the data directory %s cannot be used",
+				   "%s cannot use the data directory %s: it belongs to %s%s", user,
+				   path, process_user_name(there.st_uid, owner), remedy);
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot use the data directory %s",
 			   path);
 }

@@ -63,11 +63,11 @@ static bool is_mounted(const char *path, const struct stat *status)
 
 static bool refuse_mounted(const char *path, struct fault *fault)
 {
-	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "%s is where a volume is mounted, and a mount point cannot be renamed: "
-			   "name a directory below it, which need not exist, and give the service "
-			   "that one",
-			   path);
+	return fault_cause(
+		fault, FAULT_BAD_REQUEST, 0,
+		"%s is a mount point and cannot be renamed; use a directory below it, and point "
+		"the service to that",
+		path);
 }
 
 static bool check_present(struct replacement *replacement, const struct stat *status, bool replaces,
@@ -77,10 +77,10 @@ static bool check_present(struct replacement *replacement, const struct stat *st
 	char name[PROCESS_NAME_SIZE];
 
 	if (!S_ISDIR(status->st_mode))
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "%s is no directory", path);
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "%s is not a directory", path);
 	if (geteuid() != 0 && geteuid() != status->st_uid)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s belongs to %s, and what replaces it would not: use sudo",
+				   "%s belongs to %s, but its replacement would not; use sudo",
 				   path, process_user_name(status->st_uid, name));
 	if (is_mounted(path, status))
 		return refuse_mounted(path, fault);
@@ -91,10 +91,11 @@ static bool check_present(struct replacement *replacement, const struct stat *st
 	if (!data_directory_is_ours(path, fault))
 		return false;
 	if (!replaces)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "%s has data in it: name another directory, or say --replace, "
-				   "which keeps them beside it under another name",
-				   path);
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"%s contains data; choose another directory, or use --replace, which "
+			"keeps the old data next to it under another name",
+			path);
 	return true;
 }
 
@@ -160,7 +161,7 @@ bool replacement_stage(struct replacement *replacement, const struct identity *o
 	replacement->staged[0] = '\0';
 	return fault_cause(fault, FAULT_UNAVAILABLE,
 			   size >= sizeof replacement->staged ? ENAMETOOLONG : EEXIST,
-			   "no directory can be made beside %s", replacement->path);
+			   "cannot create a directory next to %s", replacement->path);
 }
 
 /* nftw has no context of its own. */
@@ -191,8 +192,8 @@ static bool give_staged(const struct replacement *replacement, struct fault *fau
 	new_owner = replacement->owner;
 	error = nftw(replacement->staged, give_to_owner, 8, FTW_DEPTH | FTW_PHYS);
 	if (error != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, error,
-				   "%s cannot be given to its owner", replacement->staged);
+		return fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot change the owner of %s",
+				   replacement->staged);
 	if (chmod(replacement->staged, replacement->mode) != 0 ||
 	    !directory_sync(replacement->staged))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot set the mode of %s",
@@ -261,20 +262,23 @@ bool replacement_finish(struct replacement *replacement, struct fault *fault)
 	if (!is_swapped && errno == EBUSY)
 		return refuse_mounted(replacement->path, fault);
 	if (!is_swapped)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "%s cannot be replaced",
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot replace %s",
 				   replacement->path);
 	replacement->staged[0] = '\0';
 	directory_of(replacement->path, parent);
 	return directory_sync(parent) ||
-	       fault_cause(fault, FAULT_UNAVAILABLE, errno,
-			   "%s is replaced, but this may be undone by a power cut: cannot sync %s",
-			   replacement->path, parent);
+	       fault_cause(
+		       fault, FAULT_UNAVAILABLE, errno,
+		       "%s was replaced, but a power failure could still undo it: cannot sync %s",
+		       replacement->path, parent);
 }
 
 void replacement_tell(const struct replacement *replacement)
 {
 	if (replacement->former[0] != '\0')
-		fprintf(stderr, "What was there before is in %s; remove it when you are sure.\n",
+		fprintf(stderr,
+			"The previous contents are in %s. Remove them when you no longer need "
+			"them.\n",
 			replacement->former);
 }
 

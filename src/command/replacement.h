@@ -32,7 +32,7 @@ struct replacement {
 #define REPLACE_ROW(to) \
 	{ \
 		"replace", NULL, \
-			"replaces what is in DIR; the old contents are kept beside it, in DIR.before-TIME", \
+			"replaces what is in DIR; keeps the old contents next to it, in DIR.before-TIME", \
 			TO_SWITCH(to) \
 	}
 

@@ -77,23 +77,23 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 	/* clang-format off */
 	const struct option_row rows[] = {
 		DATA_ROW(&options->directory),
-		{ "listen", "PATH", "the socket to make; else one passed on descriptor 0 or by systemd", TO_TEXT(&options->path) },
-		{ "socket-mode", "MODE", "the mode of that socket; 0660 if not given", TO_MODE(&options->socket_mode) },
-		{ "socket-group", "GROUP", "the group of that socket: nginx's", TO_TEXT(&options->socket_group) },
-		{ "user", "USER", "becomes this user once the socket is there; needs root", TO_TEXT(&options->user) },
-		{ "threads", "N", "workers; twice the cores, at least 4, if not given, and with --store twice that, at least 16", TO_NUMBER(&options->threads, 1, THREADS_MOST) },
-		{ "token-ttl", "DURATION", "how long tokens for joining are valid: 90s, 15m, 7d; 24h if not given", TO_DURATION(&options->join_seconds) },
-		{ "signing-key-age", "DURATION", "how old a signing key must be before it signs; 10m if not given", TO_DURATION(&options->signing_key_age) },
-		{ "log-keep", "DURATION", "how long entries of the log of changes are kept at least; 90d if not given", TO_DURATION(&options->log_keep) },
-		{ "session-ttl", "DURATION", "how long a session of the console is valid; 12h if not given", TO_DURATION(&options->session_seconds) },
-		{ "public-url", "URL", "where people reach the service: https://HOST; else as each request says", TO_TEXT(&options->public_url) },
-		{ "client-url", "URL", "where the join page sends people, with {room_id} and the like; see account set", TO_TEXT(&options->client_url) },
-		{ "webhook-allow-http", NULL, "webhooks may have a URL of http", TO_SWITCH(&options->sender.allows_http) },
-		{ "webhook-allow-private", NULL, "webhooks are delivered to any address, not to those of everyone alone", TO_SWITCH(&options->sender.allows_private) },
-		{ "webhook-ca", "FILE", "a PEM file of authorities that certificates of webhooks may be of, besides those of the system", TO_TEXT(&options->sender.authorities) },
-		{ "webhook-schedule", "DURATIONS", "how long before each attempt of a delivery; 0s,5s,5m,30m,2h,5h,10h,14h,20h,24h if not given", TO_SCHEDULE(&options->schedule) },
-		{ "access-log", NULL, "logs a line for each request", TO_SWITCH(&options->logs_access) },
-		{ "wait", NULL, "waits up to 10 s for the process that has the data to end", TO_SWITCH(&options->waits) },
+		{ "listen", "PATH", "the socket to create (default: one passed by systemd or on descriptor 0)", TO_TEXT(&options->path) },
+		{ "socket-mode", "MODE", "the mode of the socket (default: 0660)", TO_MODE(&options->socket_mode) },
+		{ "socket-group", "GROUP", "the group of the socket, usually nginx's", TO_TEXT(&options->socket_group) },
+		{ "user", "USER", "the user to switch to after creating the socket; needs root", TO_TEXT(&options->user) },
+		{ "threads", "N", "the number of workers (default: twice the cores, at least 4; with --store four times the cores, at least 16)", TO_NUMBER(&options->threads, 1, THREADS_MOST) },
+		{ "token-ttl", "DURATION", "how long join tokens are valid, such as 90s, 15m or 7d (default: 24h)", TO_DURATION(&options->join_seconds) },
+		{ "signing-key-age", "DURATION", "the minimum age of a signing key before it can be activated (default: 10m)", TO_DURATION(&options->signing_key_age) },
+		{ "log-keep", "DURATION", "how long events are kept at least (default: 90d)", TO_DURATION(&options->log_keep) },
+		{ "session-ttl", "DURATION", "how long a console session lasts (default: 12h)", TO_DURATION(&options->session_seconds) },
+		{ "public-url", "URL", "the public URL, such as https://HOST (default: from each request)", TO_TEXT(&options->public_url) },
+		{ "client-url", "URL", "where the join page sends people; may contain placeholders such as {room_id}, see account set", TO_TEXT(&options->client_url) },
+		{ "webhook-allow-http", NULL, "allows http URLs for webhooks", TO_SWITCH(&options->sender.allows_http) },
+		{ "webhook-allow-private", NULL, "allows webhooks to private and local addresses", TO_SWITCH(&options->sender.allows_private) },
+		{ "webhook-ca", "FILE", "a PEM file with extra certificate authorities for webhooks", TO_TEXT(&options->sender.authorities) },
+		{ "webhook-schedule", "DURATIONS", "the delay before each delivery attempt (default: 0s,5s,5m,30m,2h,5h,10h,14h,20h,24h)", TO_SCHEDULE(&options->schedule) },
+		{ "access-log", NULL, "logs every request", TO_SWITCH(&options->logs_access) },
+		{ "wait", NULL, "waits up to 10 s for the process that uses the data to exit", TO_SWITCH(&options->waits) },
 	};
 	/* clang-format on */
 
@@ -105,11 +105,11 @@ static bool check_path(const struct serve_options *options, struct fault *fault)
 {
 	if (options->path == NULL || strchr(options->path, '/') != NULL)
 		return true;
-	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "--listen %s is not the path of a socket, which has a '/' in it: say "
-			   "--listen /run/anteroom/anteroom.sock, for example, or ./NAME; there is "
-			   "no listening on TCP",
-			   options->path);
+	return fault_cause(
+		fault, FAULT_BAD_REQUEST, 0,
+		"--listen %s must be a path with a '/', such as /run/anteroom/anteroom.sock or "
+		"./NAME; TCP is not supported",
+		options->path);
 }
 
 static bool check_serving_user(const struct serve_options *options, struct identity *identity,
@@ -118,9 +118,10 @@ static bool check_serving_user(const struct serve_options *options, struct ident
 	bool is_root = geteuid() == 0;
 
 	if (options->user == NULL && is_root)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "does not serve as root; say --user USER to become that user "
-				   "once the socket is there, or start it as an ordinary user");
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"refuses to run as root; use --user USER to switch to that user, or start "
+			"it as an ordinary user");
 	if (options->user == NULL) {
 		*identity = (struct identity){ .user = geteuid(), .group = getegid() };
 		return true;
@@ -129,10 +130,10 @@ static bool check_serving_user(const struct serve_options *options, struct ident
 		return false;
 	if (is_root && identity->user == 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "--user %s is root; name an ordinary user", options->user);
+				   "--user %s is root; choose an ordinary user", options->user);
 	if (!is_root && identity->user != geteuid())
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "only root can become the user %s; leave --user out",
+				   "only root can switch to the user %s; omit --user",
 				   options->user);
 	return true;
 }
@@ -180,9 +181,9 @@ static bool prepare_process(struct fault *fault)
 		is_set = is_set && signal(ignored_signals[i], SIG_IGN) != SIG_ERR;
 	signals_to_wait_for(&signals);
 	if (!is_set || pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "signals cannot be set up");
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot set up signals");
 	if (!fastcgi_start())
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "libfcgi does not start");
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot initialise libfcgi");
 	json_object_seed(0);
 	store_gdbm_watch_medium();
 	process_keep_memory();
@@ -255,8 +256,7 @@ _Noreturn static void end_at_once(const struct serve_options *options, struct pr
 {
 	log_event(LOG_LEVEL_ERROR, "data_moved", "data", options->directory, "error",
 		  "the data directory was renamed, replaced or removed", "effect",
-		  "the service ends at once; what it acknowledged is in the renamed directory",
-		  NULL);
+		  "exiting; acknowledged data is in the renamed directory", NULL);
 	listener_close(&program->listener);
 	_exit(EXIT_FAILURE);
 }

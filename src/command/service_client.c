@@ -60,8 +60,9 @@ static bool send_until_answered(struct service_client *client, const struct http
 			return is_answered;
 		}
 		pauses += seconds;
-		(void)snprintf(status, sizeof status, "the service answers %d", answer->status);
-		command_remark(client->command, "%s; trying again in %lld s",
+		(void)snprintf(status, sizeof status, "the server responds with %d",
+			       answer->status);
+		command_remark(client->command, "%s; retrying in %lld s",
 			       is_answered ? status : fault_reason(&each), (long long)seconds);
 		(void)poll(NULL, 0, (int)(1000 * seconds));
 	}
@@ -84,14 +85,15 @@ static bool refuse_answer(struct arena *arena, const struct http_answer *answer,
 	if (answer->location != NULL) {
 		const struct slice location = text_visible(arena, slice_of(answer->location));
 
-		return fault_set(fault, FAULT_INTERNAL,
-				 "%d, to %.*s; redirects are not followed: they would take the "
-				 "token along",
-				 answer->status, (int)location.size, location.data);
+		return fault_set(
+			fault, FAULT_INTERNAL,
+			"%d, redirect to %.*s; redirects are not followed because they would pass "
+			"on the token",
+			answer->status, (int)location.size, location.data);
 	}
 	if (message.data == NULL)
 		return fault_set(fault, FAULT_INTERNAL,
-				 "%d, and not as the service answers: is the URL right?",
+				 "%d, and the response is not from Anteroom; check the URL",
 				 answer->status);
 	fault_set(fault, FAULT_INTERNAL, "%d %.*s", answer->status, (int)message.size,
 		  message.data);
@@ -119,8 +121,8 @@ static bool read_answer(struct arena *arena, const struct http_answer *raw,
 	if (json_is_object(json))
 		answer->json = json;
 	return answer->json != NULL || raw->status == 204 ||
-	       fault_set(fault, FAULT_INTERNAL, "%d, but no JSON object: is the URL right?",
-			 raw->status);
+	       fault_set(fault, FAULT_INTERNAL,
+			 "%d, but the response is not a JSON object; check the URL", raw->status);
 }
 
 /* ---- calls ---- */
@@ -245,7 +247,8 @@ bool service_client_walk(struct service_client *client, const char *path, unsign
 		last = text_of_json(json_object_get(answer.json, "last"));
 		if (!is_last && (last.size == 0 || last.size >= sizeof walk.last))
 			return fault_set(fault, FAULT_INTERNAL,
-					 "%d, but no list: is the URL right?", answer.status);
+					 "%d, but the response is not a list; check the URL",
+					 answer.status);
 		(void)snprintf(walk.last, sizeof walk.last, "%.*s", (int)last.size,
 			       last.data == NULL ? "" : last.data);
 		arena_release(client->arena, &mark);

@@ -14,12 +14,13 @@
 
 /* clang-format off */
 #define CLIENT_ROWS(to) \
-	{ "url", "URL", "where the service is; else $ANTEROOM_URL, else client.conf", \
+	{ "url", "URL", "the URL of the service (default: $ANTEROOM_URL, or client.conf)", \
 	  TO_TEXT(&(to)->url) }, \
-	{ "token-file", "FILE", "has the management token; else $ANTEROOM_TOKEN, else client.conf", \
+	{ "token-file", "FILE", \
+	  "a file with the management token (default: $ANTEROOM_TOKEN, or client.conf)", \
 	  TO_TEXT(&(to)->token_file) }
 #define LIMIT_ROW(to) \
-	{ "limit", "N", "shows the first N; else all", TO_NUMBER(to, 1, 1000000000) }
+	{ "limit", "N", "shows the first N (default: all)", TO_NUMBER(to, 1, 1000000000) }
 /* clang-format on */
 
 struct service_client {

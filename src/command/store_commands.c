@@ -30,7 +30,8 @@ int command_store_upgrade(const struct command *command, int argc, char **argv)
 	if (status != OPTIONS_GO)
 		return status;
 	if (url == NULL) {
-		command_complain(command, "--store is missing: a data directory needs no upgrade");
+		command_complain(command,
+				 "--store is missing; a data directory does not need an upgrade");
 		return EXIT_WRONG_USE;
 	}
 	if (!store_postgres_upgrade(url, &version, &fault))
@@ -55,14 +56,14 @@ int command_store_create(const struct command *command, int argc, char **argv)
 			return command_failed(command, &fault);
 		if (!was_made)
 			command_remark(command,
-				       "the database has a store already; nothing was changed");
+				       "the database already has a store; nothing was changed");
 		return EXIT_SUCCESS;
 	}
 	if (!process_make_directory(directory, NULL, &was_made, &fault) ||
 	    !data_directory_create_store(directory, &fault))
 		return command_failed(command, &fault);
 	if (was_made)
-		command_remark(command, "made the directory %s", directory);
+		command_remark(command, "created the directory %s", directory);
 	return EXIT_SUCCESS;
 }
 
@@ -200,7 +201,7 @@ static void check_records(struct checking *checking)
 	struct roster *roster = NULL;
 	struct survey survey;
 
-	progress_begin(&checking->progress, checking->command, "records looked at");
+	progress_begin(&checking->progress, checking->command, "records checked");
 	if (data_directory_open_store(checking->directory, read_only, &store, &fault) &&
 	    survey_open(store, &clock_system, &survey, &fault)) {
 		if (!accounts_list(checking->directory, &roster, &no_accounts))
