@@ -43,13 +43,13 @@ struct accounts {
 	struct pinned_roster *current;
 };
 
-static void acquire(pthread_mutex_t *mutex)
+static void lock_accounts(pthread_mutex_t *mutex)
 {
 	if (pthread_mutex_lock(mutex) != 0)
 		ABORT("a lock failed");
 }
 
-static void let_go(pthread_mutex_t *mutex)
+static void unlock_accounts(pthread_mutex_t *mutex)
 {
 	if (pthread_mutex_unlock(mutex) != 0)
 		ABORT("a lock failed");
@@ -105,11 +105,11 @@ static void keep_open(struct accounts *accounts, int file)
 
 /* Marks this state as read. `file` is -1 when there is none. The old file is closed last, since
  * until then its inode number cannot be reused. */
-static void settle(struct accounts *accounts, const struct file_mark *mark, int file)
+static void settle_mark(struct accounts *accounts, const struct file_mark *mark, int file)
 {
-	acquire(&accounts->lock);
+	lock_accounts(&accounts->lock);
 	accounts->seen = *mark;
-	let_go(&accounts->lock);
+	unlock_accounts(&accounts->lock);
 	keep_open(accounts, file);
 }
 
@@ -120,19 +120,19 @@ static void settle_if_named(struct accounts *accounts, const struct file_mark *m
 	struct file_mark named = accounts_file_look(accounts->path);
 
 	if (file_mark_equal(&named, mark))
-		settle(accounts, mark, file);
+		settle_mark(accounts, mark, file);
 	else
 		close(file);
 }
 
-static void replace(struct accounts *accounts, struct roster *roster, uint64_t generation)
+static void replace_roster(struct accounts *accounts, struct roster *roster, uint64_t generation)
 {
 	struct roster *unused;
 
 	roster->generation = generation;
-	acquire(&accounts->lock);
+	lock_accounts(&accounts->lock);
 	unused = make_current(accounts, roster);
-	let_go(&accounts->lock);
+	unlock_accounts(&accounts->lock);
 	roster_close(unused);
 }
 
@@ -167,14 +167,15 @@ static void warn_of_directory(const char *directory)
 /* A file that was read but is not an accounts file need not be read again. One that cannot be
  * opened must be: the reason may disappear without a change of the file. *mark is set to that of
  * the file that was read. */
-static bool read_file(struct accounts *accounts, struct file_mark *mark, struct fault *fault)
+static bool read_accounts_file(struct accounts *accounts, struct file_mark *mark,
+			       struct fault *fault)
 {
 	struct opened_file opened;
 	struct roster *roster;
 
 	accounts_file_read(accounts->path, &roster, &opened, fault);
 	if (roster != NULL) {
-		replace(accounts, roster, ++accounts->generation);
+		replace_roster(accounts, roster, ++accounts->generation);
 		warn_of_mode(accounts);
 	}
 	if (opened.file >= 0) {
@@ -203,10 +204,10 @@ static void read_again(struct accounts *accounts)
 		return;
 	if (mark.error != 0) {
 		complain(accounts, &mark, strerror(mark.error));
-		settle(accounts, &mark, -1);
+		settle_mark(accounts, &mark, -1);
 		return;
 	}
-	if (!read_file(accounts, &mark, &fault)) {
+	if (!read_accounts_file(accounts, &mark, &fault)) {
 		complain(accounts, &mark, fault.cause);
 		return;
 	}
@@ -229,7 +230,7 @@ static bool read_stored(struct accounts *accounts, struct fault *fault)
 		roster = roster_parse_stored(text, fault);
 	arena_close(arena);
 	if (roster != NULL)
-		replace(accounts, roster, generation);
+		replace_roster(accounts, roster, generation);
 	return roster != NULL;
 }
 
@@ -237,9 +238,9 @@ static bool is_current(struct accounts *accounts)
 {
 	bool is;
 
-	acquire(&accounts->lock);
+	lock_accounts(&accounts->lock);
 	is = accounts->current->roster->generation == store_roster_generation(accounts->store);
-	let_go(&accounts->lock);
+	unlock_accounts(&accounts->lock);
 	return is;
 }
 
@@ -271,11 +272,11 @@ static bool read_first(struct accounts *accounts, struct fault *fault)
 	struct file_mark mark = accounts_file_look(accounts->path);
 
 	if (mark.error == ENOENT) {
-		replace(accounts, roster_empty(), ++accounts->generation);
-		settle(accounts, &mark, -1);
+		replace_roster(accounts, roster_empty(), ++accounts->generation);
+		settle_mark(accounts, &mark, -1);
 		return true;
 	}
-	return read_file(accounts, &mark, fault);
+	return read_accounts_file(accounts, &mark, fault);
 }
 
 static struct accounts *make_accounts(void)
@@ -336,16 +337,16 @@ static const struct roster *pin(struct accounts *accounts, const struct file_mar
 {
 	const struct roster *roster = NULL;
 
-	acquire(&accounts->lock);
+	lock_accounts(&accounts->lock);
 	if (mark == NULL || file_mark_equal(mark, &accounts->seen)) {
 		accounts->current->references++;
 		roster = accounts->current->roster;
 	}
-	let_go(&accounts->lock);
+	unlock_accounts(&accounts->lock);
 	return roster;
 }
 
-static struct file_mark look(struct accounts *accounts)
+static struct file_mark look_at_accounts(struct accounts *accounts)
 {
 	int file = atomic_load(&accounts->file);
 
@@ -363,7 +364,7 @@ bool accounts_look(struct accounts *accounts, const struct roster **roster, bool
 	if (accounts->store == NULL)
 		return true;
 	before = atomic_load(&accounts->looks_begun);
-	acquire(&accounts->reading);
+	lock_accounts(&accounts->reading);
 	if (atomic_load(&accounts->look_done) <= before) {
 		const uint64_t look = atomic_fetch_add(&accounts->looks_begun, 1) + 1;
 
@@ -373,10 +374,10 @@ bool accounts_look(struct accounts *accounts, const struct roster **roster, bool
 			atomic_store(&accounts->look_done, look);
 	}
 	is_done = atomic_load(&accounts->look_done) > before;
-	let_go(&accounts->reading);
-	acquire(&accounts->lock);
+	unlock_accounts(&accounts->reading);
+	lock_accounts(&accounts->lock);
 	*has_changed = accounts->current->roster->generation != (*roster)->generation;
-	let_go(&accounts->lock);
+	unlock_accounts(&accounts->lock);
 	if (*has_changed) {
 		accounts_release(accounts, *roster);
 		*roster = accounts_current(accounts);
@@ -387,9 +388,9 @@ bool accounts_look(struct accounts *accounts, const struct roster **roster, bool
 static const struct roster *current_stored(struct accounts *accounts)
 {
 	if (!is_current(accounts)) {
-		acquire(&accounts->reading);
+		lock_accounts(&accounts->reading);
 		read_stored_again(accounts);
-		let_go(&accounts->reading);
+		unlock_accounts(&accounts->reading);
 	}
 	return pin(accounts, NULL);
 }
@@ -399,23 +400,23 @@ const struct roster *accounts_current(struct accounts *accounts)
 	if (accounts->store != NULL)
 		return current_stored(accounts);
 
-	struct file_mark mark = look(accounts);
+	struct file_mark mark = look_at_accounts(accounts);
 	const struct roster *roster = pin(accounts, &mark);
 
 	if (roster != NULL)
 		return roster;
-	acquire(&accounts->reading);
+	lock_accounts(&accounts->reading);
 	read_again(accounts);
-	let_go(&accounts->reading);
+	unlock_accounts(&accounts->reading);
 	return pin(accounts, NULL);
 }
 
 void accounts_release(struct accounts *accounts, const struct roster *roster)
 {
-	acquire(&accounts->lock);
+	lock_accounts(&accounts->lock);
 
 	struct roster *unused = unpin(accounts, roster);
 
-	let_go(&accounts->lock);
+	unlock_accounts(&accounts->lock);
 	roster_close(unused);
 }

@@ -83,7 +83,7 @@ bool accounts_get(const char *directory, const char *which, struct account *foun
 	return account != NULL;
 }
 
-static bool begin_stored(struct change *change, struct fault *fault)
+static bool begin_stored_change(struct change *change, struct fault *fault)
 {
 	struct arena *arena = arena_open();
 	struct slice text;
@@ -95,19 +95,19 @@ static bool begin_stored(struct change *change, struct fault *fault)
 	return change->roster != NULL;
 }
 
-static bool begin(struct change *change, const char *directory, struct fault *fault)
+static bool begin_change(struct change *change, const char *directory, struct fault *fault)
 {
 	*change = (struct change){ .directory = directory, .lock = -1 };
 	if (store_postgres_is_url(directory))
-		return begin_stored(change, fault);
+		return begin_stored_change(change, fault);
 	return accounts_file_lock(directory, &change->lock, fault) &&
 	       accounts_list(directory, &change->roster, fault);
 }
 
-static bool begin_with(struct change *change, const char *directory, const char *which,
-		       struct fault *fault)
+static bool begin_change_of(struct change *change, const char *directory, const char *which,
+			    struct fault *fault)
 {
-	if (!begin(change, directory, fault))
+	if (!begin_change(change, directory, fault))
 		return false;
 
 	const struct account *account = accounts_find(change->roster, which, fault);
@@ -119,7 +119,7 @@ static bool begin_with(struct change *change, const char *directory, const char 
 	return true;
 }
 
-static bool replace(const struct change *change, struct slice text, struct fault *fault)
+static bool replace_text(const struct change *change, struct slice text, struct fault *fault)
 {
 	if (change->database != NULL)
 		return store_postgres_roster_replace(change->database, text, fault);
@@ -127,8 +127,8 @@ static bool replace(const struct change *change, struct slice text, struct fault
 }
 
 /* Replaces the accounts from change->place on, `removed` of them, by these. */
-static bool write_accounts(const struct change *change, size_t removed, const struct account *added,
-			   size_t count, struct fault *fault)
+static bool write_spliced(const struct change *change, size_t removed, const struct account *added,
+			  size_t count, struct fault *fault)
 {
 	const struct roster *roster = change->roster;
 	const size_t after = change->place + removed;
@@ -142,7 +142,7 @@ static bool write_accounts(const struct change *change, size_t removed, const st
 		memcpy(accounts + change->place, added, count * sizeof *accounts);
 	memcpy(accounts + change->place + count, roster->accounts + after,
 	       (roster->count - after) * sizeof *accounts);
-	is_written = replace(change, roster_text(arena, accounts, all), fault);
+	is_written = replace_text(change, roster_text(arena, accounts, all), fault);
 	arena_close(arena);
 	explicit_bzero(accounts, all * sizeof *accounts);
 	free(accounts);
@@ -153,14 +153,14 @@ static bool write_change(const struct change *change, struct account *changed, s
 {
 	const size_t removed = change->place < change->roster->count ? 1 : 0;
 
-	if (!write_accounts(change, removed, &change->account, 1, fault))
+	if (!write_spliced(change, removed, &change->account, 1, fault))
 		return false;
 	if (changed != NULL)
 		*changed = change->account;
 	return true;
 }
 
-static void end(struct change *change)
+static void end_change(struct change *change)
 {
 	if (change->lock >= 0)
 		close(change->lock);
@@ -216,11 +216,11 @@ bool accounts_add(const char *directory, const struct clock *clock, const char *
 		  struct account *changed, struct fault *fault)
 {
 	struct change change;
-	bool is_done = begin(&change, directory, fault) &&
+	bool is_done = begin_change(&change, directory, fault) &&
 		       make_account(&change, clock, name, fault) &&
 		       write_change(&change, changed, fault);
 
-	end(&change);
+	end_change(&change);
 	return is_done;
 }
 
@@ -228,7 +228,7 @@ bool accounts_set_enabled(const char *directory, const char *which, bool is_enab
 			  struct account *changed, struct fault *fault)
 {
 	struct change change;
-	bool is_found = begin_with(&change, directory, which, fault);
+	bool is_found = begin_change_of(&change, directory, which, fault);
 
 	if (change.account.is_enabled && !is_enabled)
 		change.account.times_disabled++;
@@ -236,7 +236,7 @@ bool accounts_set_enabled(const char *directory, const char *which, bool is_enab
 
 	bool is_done = is_found && write_change(&change, changed, fault);
 
-	end(&change);
+	end_change(&change);
 	return is_done;
 }
 
@@ -244,14 +244,14 @@ bool accounts_set(const char *directory, const char *which, struct slice name, s
 		  struct account *changed, struct fault *fault)
 {
 	struct change change;
-	bool is_done = begin_with(&change, directory, which, fault);
+	bool is_done = begin_change_of(&change, directory, which, fault);
 	const char *flaw = is_done ? account_set(&change.account, name, value) : NULL;
 
 	if (flaw != NULL)
 		is_done = fault_set(fault, FAULT_BAD_REQUEST, "%.*s %s", (int)name.size, name.data,
 				    flaw);
 	is_done = is_done && write_change(&change, changed, fault);
-	end(&change);
+	end_change(&change);
 	return is_done;
 }
 
@@ -259,7 +259,7 @@ bool accounts_remove(const char *directory, const struct id *id, struct fault *f
 {
 	struct change change;
 	const struct account *account = NULL;
-	bool is_done = begin(&change, directory, fault);
+	bool is_done = begin_change(&change, directory, fault);
 
 	if (is_done)
 		account = roster_by_id(change.roster, id);
@@ -270,8 +270,8 @@ bool accounts_remove(const char *directory, const struct id *id, struct fault *f
 				    account->name);
 	if (is_done)
 		change.place = (size_t)(account - change.roster->accounts);
-	is_done = is_done && write_accounts(&change, 1, NULL, 0, fault);
-	end(&change);
+	is_done = is_done && write_spliced(&change, 1, NULL, 0, fault);
+	end_change(&change);
 	return is_done;
 }
 
@@ -292,10 +292,10 @@ bool accounts_rotate(const char *directory, const struct clock *clock, const cha
 		     struct account *changed, struct fault *fault)
 {
 	struct change change;
-	bool is_done = begin_with(&change, directory, which, fault) &&
+	bool is_done = begin_change_of(&change, directory, which, fault) &&
 		       add_secret(&change, clock, fault) && write_change(&change, changed, fault);
 
-	end(&change);
+	end_change(&change);
 	return is_done;
 }
 
@@ -317,10 +317,10 @@ bool accounts_finish(const char *directory, const char *which, struct account *c
 		     struct fault *fault)
 {
 	struct change change;
-	bool is_done = begin_with(&change, directory, which, fault) &&
+	bool is_done = begin_change_of(&change, directory, which, fault) &&
 		       retire_secret(&change, fault) && write_change(&change, changed, fault);
 
-	end(&change);
+	end_change(&change);
 	return is_done;
 }
 
@@ -340,13 +340,13 @@ bool accounts_restore(const char *directory, const struct account *accounts, siz
 		      struct fault *fault)
 {
 	struct change change;
-	bool is_done = begin(&change, directory, fault);
+	bool is_done = begin_change(&change, directory, fault);
 
 	for (size_t i = 0; is_done && i < count; i++)
 		is_done = check_free(change.roster, &accounts[i], fault);
 	if (is_done)
 		change.place = change.roster->count;
-	is_done = is_done && write_accounts(&change, 0, accounts, count, fault);
-	end(&change);
+	is_done = is_done && write_spliced(&change, 0, accounts, count, fault);
+	end_change(&change);
 	return is_done;
 }

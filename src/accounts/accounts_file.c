@@ -106,7 +106,8 @@ static bool cannot_open(const char *path, const char *remedy, struct fault *faul
 
 /* --- Reading --- */
 
-static bool read_all(const char *path, int file, char *bytes, size_t size, struct fault *fault)
+static bool read_whole_file(const char *path, int file, char *bytes, size_t size,
+			    struct fault *fault)
 {
 	size_t done = 0;
 
@@ -124,8 +125,8 @@ static bool read_all(const char *path, int file, char *bytes, size_t size, struc
 }
 
 /* The mark is taken before reading, so that a change during reading is seen next time. */
-static bool read_text(const char *path, int file, struct file_mark *mark, char **bytes,
-		      struct fault *fault)
+static bool read_accounts_text(const char *path, int file, struct file_mark *mark, char **bytes,
+			       struct fault *fault)
 {
 	struct stat status;
 
@@ -138,11 +139,11 @@ static bool read_text(const char *path, int file, struct file_mark *mark, char *
 			path, (long long)SIZE_MOST);
 	*mark = mark_of(&status);
 	*bytes = memory_check(malloc((size_t)status.st_size + 1));
-	return read_all(path, file, *bytes, (size_t)status.st_size, fault);
+	return read_whole_file(path, file, *bytes, (size_t)status.st_size, fault);
 }
 
 /* Adds the path to a fault of the content. */
-static struct roster *parse(const char *path, struct slice text, struct fault *fault)
+static struct roster *parse_accounts_file(const char *path, struct slice text, struct fault *fault)
 {
 	struct fault inside = FAULT_INITIAL;
 	struct roster *roster = roster_parse(text, &inside);
@@ -161,8 +162,9 @@ bool accounts_file_read(const char *path, struct roster **roster, struct opened_
 	opened->file = regular_file_open(path, O_RDONLY | O_NOFOLLOW, 0);
 	if (opened->file < 0)
 		return cannot_open(path, "restore it from a backup", fault);
-	if (read_text(path, opened->file, &opened->mark, &bytes, fault)) {
-		*roster = parse(path, (struct slice){ bytes, (size_t)opened->mark.size }, fault);
+	if (read_accounts_text(path, opened->file, &opened->mark, &bytes, fault)) {
+		*roster = parse_accounts_file(
+			path, (struct slice){ bytes, (size_t)opened->mark.size }, fault);
 	} else {
 		close(opened->file);
 		opened->file = -1;
@@ -186,7 +188,8 @@ static bool directory_status(const char *directory, struct stat *status, struct 
 
 /* Changes the owner, unless another user owns the file. The owner of the directory need not belong
  * to its group: then the file keeps another group, which has no rights in it. */
-static bool give(int file, const struct stat *directory, const char *path, struct fault *fault)
+static bool give_to_directory_owner(int file, const struct stat *directory, const char *path,
+				    struct fault *fault)
 {
 	struct stat status;
 
@@ -206,7 +209,7 @@ static bool take_turn(int file, const struct stat *directory, const char *path, 
 {
 	if (file < 0)
 		return cannot_open(path, "remove it", fault);
-	if (!give(file, directory, path, fault))
+	if (!give_to_directory_owner(file, directory, path, fault))
 		return false;
 	while (flock(file, LOCK_EX) != 0)
 		if (errno != EINTR)
@@ -247,7 +250,7 @@ bool accounts_file_lock(const char *directory, int *lock, struct fault *fault)
 	return is_locked;
 }
 
-static bool write_all(int file, struct slice text)
+static bool write_whole_file(int file, struct slice text)
 {
 	size_t done = 0;
 
@@ -266,9 +269,9 @@ static bool write_all(int file, struct slice text)
 static bool write_new(int file, const struct stat *directory, const char *path, struct slice text,
 		      struct fault *fault)
 {
-	if (!give(file, directory, path, fault))
+	if (!give_to_directory_owner(file, directory, path, fault))
 		return false;
-	if (fchmod(file, 0600) != 0 || !write_all(file, text) || fsync(file) != 0)
+	if (fchmod(file, 0600) != 0 || !write_whole_file(file, text) || fsync(file) != 0)
 		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot write %s", path);
 	return true;
 }

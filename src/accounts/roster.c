@@ -134,28 +134,28 @@ bool account_name_is_allowed(struct slice name)
 	return name.size <= ACCOUNT_NAME_MOST && schema_text_obeys(&name_text, name);
 }
 
-static struct slice text_member(const json_t *object, const char *name)
+static struct slice account_text(const json_t *object, const char *name)
 {
 	return text_of_json(json_object_get(object, name));
 }
 
-static bool read_id(const json_t *object, const char *name, struct id *id,
-		    char text[ID_TEXT_SIZE + 1])
+static bool read_account_id(const json_t *object, const char *name, struct id *id,
+			    char text[ID_TEXT_SIZE + 1])
 {
-	if (!id_parse(text_member(object, name), id))
+	if (!id_parse(account_text(object, name), id))
 		return false;
 	id_print(id, text);
 	return true;
 }
 
-static bool read_time(const json_t *object, int64_t *time)
+static bool read_created_at(const json_t *object, int64_t *time)
 {
-	return text_time_parse(text_member(object, "created_at"), time);
+	return text_time_parse(account_text(object, "created_at"), time);
 }
 
 static bool read_name(const json_t *object, char name[ACCOUNT_NAME_MOST + 1])
 {
-	struct slice text = text_member(object, "name");
+	struct slice text = account_text(object, "name");
 
 	if (!account_name_is_allowed(text))
 		return false;
@@ -166,7 +166,7 @@ static bool read_name(const json_t *object, char name[ACCOUNT_NAME_MOST + 1])
 
 static bool read_secret(const json_t *object, struct secret *secret)
 {
-	struct slice text = text_member(object, "secret");
+	struct slice text = account_text(object, "secret");
 
 	if (text.size != SECRET_TEXT_SIZE || !schema_text_obeys(&bytes_32_text, text))
 		return false;
@@ -174,10 +174,10 @@ static bool read_secret(const json_t *object, struct secret *secret)
 	secret->text[text.size] = '\0';
 	/* The memory of the JSON is freed without being cleared. */
 	explicit_bzero((char *)(uintptr_t)text.data, text.size);
-	return read_time(object, &secret->created_at);
+	return read_created_at(object, &secret->created_at);
 }
 
-static bool read_secrets(const json_t *list, struct account *account)
+static bool read_account_secrets(const json_t *list, struct account *account)
 {
 	account->secret_count = json_array_size(list);
 	if (account->secret_count == 0 || account->secret_count > ACCOUNT_SECRETS)
@@ -218,7 +218,7 @@ const char *account_set(struct account *account, struct slice name, struct slice
 }
 
 /* Members that older files do not have, and that are there only when they are set. */
-static bool read_settings(const json_t *object, struct account *account)
+static bool read_account_settings(const json_t *object, struct account *account)
 {
 	const json_t *operates = json_object_get(object, "operator");
 	const json_t *log_joins = json_object_get(object, "log_joins");
@@ -235,22 +235,23 @@ static bool read_settings(const json_t *object, struct account *account)
 				       set_client_url(account, text_of_json(client_url)) == NULL));
 }
 
-static bool read_account(const json_t *object, struct account *account)
+static bool read_listed_account(const json_t *object, struct account *account)
 {
 	const json_t *enabled = json_object_get(object, "enabled");
 
 	account->is_enabled = json_is_true(enabled);
-	return json_is_boolean(enabled) && read_settings(object, account) &&
-	       read_id(object, "id", &account->id, account->id_text) &&
-	       read_id(object, "access_key", &account->access_key, account->access_key_text) &&
-	       read_name(object, account->name) && read_time(object, &account->created_at) &&
-	       read_secrets(json_object_get(object, "secrets"), account);
+	return json_is_boolean(enabled) && read_account_settings(object, account) &&
+	       read_account_id(object, "id", &account->id, account->id_text) &&
+	       read_account_id(object, "access_key", &account->access_key,
+			       account->access_key_text) &&
+	       read_name(object, account->name) && read_created_at(object, &account->created_at) &&
+	       read_account_secrets(json_object_get(object, "secrets"), account);
 }
 
 static bool read_accounts(const json_t *list, struct roster *roster, struct fault *fault)
 {
 	for (size_t i = 0; i < roster->count; i++)
-		if (!read_account(json_array_get(list, i), &roster->accounts[i]))
+		if (!read_listed_account(json_array_get(list, i), &roster->accounts[i]))
 			return fault_cause(fault, FAULT_INTERNAL, 0,
 					   "account %zu of the accounts file is malformed", i + 1);
 	return true;
@@ -334,7 +335,7 @@ static bool check_members(const json_t *file, struct slice text, struct fault *f
 	return true;
 }
 
-static struct roster *read_file(const json_t *file, struct slice text, struct fault *fault)
+static struct roster *read_roster_file(const json_t *file, struct slice text, struct fault *fault)
 {
 	const json_t *version = json_object_get(file, "version");
 	const json_t *list = json_object_get(file, "accounts");
@@ -376,7 +377,7 @@ struct roster *roster_parse(struct slice text, struct fault *fault)
 			    "from a backup",
 			    flaw.line, flaw.column);
 	else
-		roster = read_file(file, text, fault);
+		roster = read_roster_file(file, text, fault);
 	arena_use_for_json(served);
 	arena_close(arena);
 	return roster;
@@ -466,7 +467,7 @@ static void forget_secrets(const json_t *account)
 	const json_t *list = json_object_get(account, "secrets");
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		struct slice secret = text_member(json_array_get(list, i), "secret");
+		struct slice secret = account_text(json_array_get(list, i), "secret");
 
 		explicit_bzero((char *)(uintptr_t)secret.data, secret.size);
 	}
