@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "directory.h"
 #include "edge/fastcgi.h"
+#include "resources/route.h"
 
 /* ---- the store: numbers, and a gate in front of the disk ---- */
 

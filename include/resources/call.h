@@ -1,7 +1,7 @@
-/* One request: the input, the state of its handling, and the answer; and the row of the route table
- * that governs it. A call belongs to one thread at a time. The edge (or a test) makes it,
- * service_answer (service/service.h) handles it, it may be parked until its transaction is durable,
- * and is then sent. All memory that it refers to lasts as long as its arena's content.
+/* One request: the input, the state of its handling, and the answer. A call belongs to one thread
+ * at a time. The edge (or a test) makes it, service_answer (service/service.h) handles it, it may
+ * be parked until its transaction is durable, and is then sent. All memory that it refers to lasts
+ * as long as its arena's content.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CALL_H
@@ -12,40 +12,13 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/slice.h"
 #include "resources/actor.h"
+#include "resources/environment.h"
 #include "schema/schema.h"
 #include "store/store.h"
-
-/* Shared by all calls; const after the start, except the objects that their modules guard. */
-struct environment {
-	const struct clock *clock;
-	struct store *store;
-	struct accounts *accounts;
-	struct token_memory *tokens; /* verified ones (accounts/token.h), or NULL */
-	struct misses *misses; /* the budget of unknown codes (resources/joining/misses.h) */
-	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
-	/* Of Idempotency-Keys (resources/retries/kept_usage.h), or NULL. */
-	struct kept_usage *kept_usage;
-	struct join_log *joins; /* entries of joins (resources/joining/join_log.h), or NULL */
-	int64_t join_seconds; /* how long a token for joining is valid */
-	int64_t signing_key_age; /* seconds after which a signing key may sign */
-	int64_t log_keep; /* milliseconds for which log entries are kept; 0: for ever */
-	int64_t session_seconds; /* how long a session is valid */
-	const char *public_url; /* where the service is reached; NULL: as each request says */
-	const char *client_url; /* of accounts that have none (accounts/client_url.h); NULL: none */
-	bool allows_http; /* webhooks may have a URL of http */
-	struct dispatcher *dispatcher; /* of webhooks (background/dispatcher.h), or NULL */
-	const struct router *router; /* made by service_open, as the document */
-	struct slice document; /* OpenAPI */
-	uint64_t document_etag;
-	/* run_account_mark (service/run.h) of the account whose call of a route that is_alone is
-	 * under way; 0: none is. */
-	const _Atomic uint64_t *alone;
-};
 
 /* The largest body, in bytes: of most routes, of those that anyone may call, and of any. */
 #define CALL_BODY_MOST ((size_t)256 << 10)
@@ -131,83 +104,19 @@ struct answer {
 };
 
 struct call;
+struct route; /* resources/route.h */
 typedef bool handler(struct call *call, struct fault *fault);
 /* The check of a body for which its table is not enough; it begins with schema_check. */
 typedef bool body_check(struct call *call, json_t *body, bool is_strict, struct fault *fault);
 
-enum route_access {
-	ROUTE_STATELESS, /* needs no store */
-	ROUTE_READ,
-	ROUTE_WRITE,
-	ROUTE_READ_FIRST /* a READ transaction; call_write_instead runs it again in a WRITE one */
-};
-
-enum route_body {
-	BODY_IGNORED, /* GET, DELETE */
-	BODY_NONE, /* any JSON object is accepted and ignored */
-	BODY_WHOLE,
-	BODY_PARTIAL,
-	BODY_PATCH
-};
-
-#define ROUTE_PARAMETERS 2
-
-/* A rule that needs stored data and is refused with 400; the last row has no name. */
-struct route_rule {
-	const char *name;
-	const char *doc; /* the rule as a sentence */
-};
-
-/* A row of the route table (service/routes.h). */
-struct route {
-	enum method method; /* GET serves HEAD too */
-	const char *path; /* "/v2/templates/{template_id}" */
-	enum route_access access;
-	handler *run;
-	const char *name; /* operationId of the OpenAPI document */
-	handler *prepare; /* NULL, or run once before the transaction, without a store */
-	enum route_body body_kind;
-	const struct shape *body;
-	body_check *check; /* NULL: schema_check alone */
-	size_t body_most; /* the largest body in bytes; 0: CALL_BODY_MOST */
-	size_t objects_most; /* items of all lists in the body together; 0: any number */
-	const struct shape *query; /* NULL: no parameters */
-	const struct shape *answer; /* NULL: no body (204), or one of content_type */
-	const char *content_type; /* NULL: JSON */
-	bool is_list; /* the answer is {"data":[...]} of that shape; with limit and last when
-				 * the route has a query */
-	bool is_open; /* no Authorization */
-	bool begins_session; /* its body proves who calls; the answer is 204 with a cookie */
-	unsigned scopes; /* that the caller needs (accounts/scopes.h) */
-	bool takes_app_token; /* Authorization has a token for joining, not a management token */
-	bool is_for_all_origins; /* CORS lets pages of any origin call it */
-	bool is_limited; /* refused while the address has used up its budget of unknown codes */
-	bool drops_old; /* what was there may be gone (410) */
-	bool has_etag; /* conditional requests */
-	bool is_bulk; /* may be an operation of a bulk (service/bulk.h) */
-	/* NULL, or says the record that such an operation looks for first;
-	 * false: none. A bulk reads those of all its operations at once. */
-	bool (*look)(struct call *, struct store_expected *);
-	bool is_alone; /* calls of all such routes run one at a time, and may have more memory;
-			* not of a route that is_open */
-	bool has_conditions; /* the body has conditions, so the answer may be 412 */
-	bool is_internal; /* for operators, not part of the interface */
-	/* For the OpenAPI document: a sentence each; NULL: this refusal does not happen here. */
-	const char *forbidden; /* 403 */
-	const char *conflict; /* 409 */
-	const char *too_many; /* 429; of a route that is_limited: as of all of these */
-	const struct route_rule *rules; /* 400; NULL: none but those of the tables */
-	const char *doc;
-};
+/* Of a path. */
+#define CALL_PARAMETERS 2
 
 /* What a run noted for the log (resources/audit.h). */
 struct notes {
 	struct noted *first, *last;
 	size_t count;
 };
-
-/* How the body of a route is checked. */
-enum schema_mode route_mode(const struct route *route);
 
 /* What one run of the handler leaves for the steps after it. service/run.c zeroes all of it when a
  * run begins, so that an earlier run leaves nothing, and a new member needs no line there. */
@@ -232,7 +141,7 @@ struct call {
 	struct arena *arena;
 	struct request request;
 	const struct route *route;
-	struct slice parameters[ROUTE_PARAMETERS]; /* of the path, decoded */
+	struct slice parameters[CALL_PARAMETERS]; /* of the path, decoded */
 	const json_t *body; /* checked and cleaned; NULL where the route has none */
 	json_t *query; /* typed; NULL where the route has no parameters */
 	struct findings findings;
@@ -289,8 +198,6 @@ bool call_write_instead(struct call *call);
 bool call_is_writing(const struct call *call);
 /* The reading of records that the call changes if it is a write. */
 enum store_reading call_reading(const struct call *call);
-/* Whether its route is one that may change something: not GET or HEAD. */
-bool call_is_for_writing(const struct call *call);
 /* The answer is empty again, but for its standing headers. */
 void call_forget_answer(struct call *call);
 /* Sets account_text, and the account of the transaction, from call->account. */

@@ -4,7 +4,7 @@
 #ifndef SERVICE_ROUTES_H
 #define SERVICE_ROUTES_H
 
-#include "resources/call.h"
+#include "resources/route.h"
 
 /* Ends with a row whose path is NULL. */
 extern const struct route routes[];

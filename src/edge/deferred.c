@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/priority.h"
+#include "resources/route.h"
 
 #define DEFERRED_PRIORITY 10
 
@@ -34,7 +35,7 @@ static bool is_alone(const struct exchange *exchange)
 
 static bool writes_for(const struct exchange *exchange, const struct id *account)
 {
-	return call_is_for_writing(&exchange->call) &&
+	return route_is_for_writing(exchange->call.route) &&
 	       id_compare(&exchange->call.account, account) == 0;
 }
 

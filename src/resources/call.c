@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "base/text.h"
+#include "resources/route.h"
 
 #define PARTS_INITIAL 8
 
@@ -31,13 +32,6 @@ enum method method_named(struct slice name)
 	while (method < METHOD_OTHER && !slice_is(name, method_names[method]))
 		method++;
 	return method;
-}
-
-enum schema_mode route_mode(const struct route *route)
-{
-	if (route->body_kind == BODY_PARTIAL)
-		return SCHEMA_PARTIAL;
-	return route->body_kind == BODY_PATCH ? SCHEMA_PATCH : SCHEMA_WHOLE;
 }
 
 void call_part(struct call *call, struct slice bytes)
@@ -109,11 +103,6 @@ bool call_write_instead(struct call *call)
 bool call_is_writing(const struct call *call)
 {
 	return call->transaction->access == STORE_WRITE;
-}
-
-bool call_is_for_writing(const struct call *call)
-{
-	return call->route->method != METHOD_GET && call->route->access != ROUTE_STATELESS;
 }
 
 void call_forget_answer(struct call *call)
@@ -275,7 +264,7 @@ bool call_read_conditions(struct call *call, struct fault *fault)
 {
 	struct request *request = &call->request;
 
-	if (!call->route->has_etag || !call_is_for_writing(call))
+	if (!call->route->has_etag || !route_is_for_writing(call->route))
 		return true;
 	return read_condition(call, "If-Match", &request->if_match, fault) &&
 	       read_condition(call, "If-None-Match", &request->if_none_match, fault);

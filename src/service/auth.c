@@ -8,6 +8,7 @@
 #include "accounts/scopes.h"
 #include "accounts/token.h"
 #include "resources/access/key_record.h"
+#include "resources/route.h"
 #include "service/session.h"
 
 _Static_assert(ACTOR_ID_MOST == TOKEN_ID_MOST, "the jti of a token is the id of its actor");

@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "resources/packed.h"
+#include "resources/route.h"
 #include "resources/templates/template_record.h"
 #include "rules/bulk_rules.h"
 #include "service/router.h"
@@ -15,7 +16,7 @@
 struct operation {
 	struct call call; /* as it was checked; it is run as a copy */
 	struct slice ref; /* data NULL: none */
-	size_t referred[ROUTE_PARAMETERS]; /* the operation that a parameter refers to */
+	size_t referred[CALL_PARAMETERS]; /* the operation that a parameter refers to */
 	bool is_referred;
 	struct slice id; /* of its answer, when it is referred to */
 	struct slice kept; /* see call_keep_instead; data NULL: its body */
@@ -65,7 +66,7 @@ static void begin_operation(struct call *call, const json_t *object, struct oper
 	findings_open(&part->findings, call->arena);
 	part->findings.clock = call->findings.clock;
 	operation->ref = text_of_json(json_object_get(object, "ref"));
-	for (size_t i = 0; i < ROUTE_PARAMETERS; i++)
+	for (size_t i = 0; i < CALL_PARAMETERS; i++)
 		operation->referred[i] = NO_OPERATION;
 }
 
@@ -137,10 +138,10 @@ static bool check_parameters(struct call *call, struct bulk *bulk, size_t number
 {
 	struct call *part = &bulk->operations[number].call;
 	struct fault fault = FAULT_INITIAL;
-	struct slice references[ROUTE_PARAMETERS];
+	struct slice references[CALL_PARAMETERS];
 	bool is_right = true;
 
-	for (size_t i = 0; i < ROUTE_PARAMETERS; i++) {
+	for (size_t i = 0; i < CALL_PARAMETERS; i++) {
 		if (is_reference(part->parameters[i], &references[i]) &&
 		    !find_referred(call, bulk, number, i, references[i]))
 			is_right = false;
@@ -323,7 +324,7 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 	part.now = call->now;
 	part.run.noted = call->run.noted;
 	part.memo = &bulk->memo;
-	for (size_t i = 0; i < ROUTE_PARAMETERS; i++) {
+	for (size_t i = 0; i < CALL_PARAMETERS; i++) {
 		if (operation->referred[i] != NO_OPERATION)
 			part.parameters[i] = bulk->operations[operation->referred[i]].id;
 	}

@@ -10,6 +10,7 @@
 #include "resources/retries/kept_usage.h"
 #include "resources/joining/misses.h"
 #include "accounts/token.h"
+#include "resources/route.h"
 #include "store/figures.h"
 
 bool health_live(struct call *call, struct fault *fault)

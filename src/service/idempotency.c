@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "resources/retries/kept_answer.h"
 #include "resources/retries/kept_usage.h"
+#include "resources/route.h"
 
 /* ---- the key ---- */
 
@@ -32,7 +33,7 @@ bool idempotency_read(struct call *call, struct fault *fault)
 	struct slice key;
 
 	if (header.data == NULL || call->route->is_open || call->route->takes_app_token ||
-	    call->validates_only || !call_is_for_writing(call))
+	    call->validates_only || !route_is_for_writing(call->route))
 		return true;
 	if (!parse(header, &key))
 		return fault_explain(fault, FAULT_BAD_REQUEST, "Invalid Idempotency-Key",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "resources/route.h"
 
 #define PROCESSORS_MOST 64
 #define CACHE_LINE 64

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "accounts/scopes.h"
+#include "resources/route.h"
 #include "rules/media_rules.h"
 #include "rules/text_rules.h"
 #include "schema/describe.h"

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/pattern.h"
 #include "base/text.h"
+#include "resources/route.h"
 
 #define METHODS METHOD_OPTIONS /* the number of methods that a route can have */
 #define SEGMENTS_MOST 8 /* of a path, and more than any route has */
@@ -255,7 +256,7 @@ bool router_find(const struct router *router, struct call *call, struct slice *q
 				    (int)branch->allow.size, branch->allow.data);
 	}
 	call->route = branch->routes[call->request.method];
-	assert(match.n <= ROUTE_PARAMETERS);
+	assert(match.n <= CALL_PARAMETERS);
 	for (size_t i = 0; i < match.n; i++)
 		call->parameters[i] = match.captures[i];
 	return true;
@@ -263,7 +264,7 @@ bool router_find(const struct router *router, struct call *call, struct slice *q
 
 bool router_decode(struct call *call, struct fault *fault)
 {
-	for (size_t i = 0; i < ROUTE_PARAMETERS; i++) {
+	for (size_t i = 0; i < CALL_PARAMETERS; i++) {
 		struct slice *parameter = &call->parameters[i];
 
 		if (parameter->data != NULL &&

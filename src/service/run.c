@@ -11,6 +11,7 @@
 #include "resources/codes/code_words.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/packed.h"
+#include "resources/route.h"
 #include "service/auth.h"
 #include "background/dispatcher.h"
 #include "service/idempotency.h"
@@ -177,7 +178,7 @@ uint64_t run_account_mark(const struct id *account)
 
 bool run_would_wait(const struct call *call)
 {
-	return call->may_be_deferred && !call->is_deferred && call_is_for_writing(call) &&
+	return call->may_be_deferred && !call->is_deferred && route_is_for_writing(call->route) &&
 	       atomic_load_explicit(call->environment->alone, memory_order_relaxed) ==
 		       run_account_mark(&call->account);
 }

@@ -30,6 +30,7 @@
 #include "resources/codes/code_words.h"
 #include "resources/joining/join.h"
 #include "resources/joining/join_log.h"
+#include "resources/route.h"
 #include "rules/list_rules.h"
 #include "service/headers.h"
 #include "service/idempotency.h"
@@ -142,13 +143,13 @@ static bool read_query(struct call *call, struct slice query, struct fault *faul
 {
 	json_t *of_writes;
 
-	if (query.size > 0 && call_is_for_writing(call) &&
+	if (query.size > 0 && route_is_for_writing(call->route) &&
 	    !schema_query(call->arena, &write_query, query, &of_writes, fault))
 		return false;
 	if (call->route->query == NULL)
 		return true;
 	/* Lists that are read have defaults. */
-	if (query.size == 0 && (call_is_for_writing(call) || !call->route->is_list))
+	if (query.size == 0 && (route_is_for_writing(call->route) || !call->route->is_list))
 		return true;
 	return schema_query(call->arena, call->route->query, query, &call->query, fault);
 }
@@ -160,7 +161,7 @@ static void look_for_validation(struct call *call, struct slice query)
 	struct fault unused = FAULT_INITIAL;
 	json_t *read;
 
-	if (query.size > 0 && call_is_for_writing(call) &&
+	if (query.size > 0 && route_is_for_writing(call->route) &&
 	    schema_query(call->arena, &write_query, query, &read, &unused))
 		call->validates_only = json_is_true(json_object_get(read, "validate_only"));
 }
@@ -435,7 +436,7 @@ void service_settle(struct call *call, enum store_state state)
 	if (state == STORE_DURABLE)
 		return;
 	/* What a failed sync was to write may be found after a restart. */
-	if (call->answer.status < 300 && call_is_for_writing(call) && !call->validates_only)
+	if (call->answer.status < 300 && route_is_for_writing(call->route) && !call->validates_only)
 		fault_detail(&fault, FAULT_UNAVAILABLE,
 			     "the disk failed: it is not known whether this was stored");
 	else

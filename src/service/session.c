@@ -11,6 +11,7 @@
 #include "accounts/token.h"
 #include "resources/joining/misses.h"
 #include "resources/public_url.h"
+#include "resources/route.h"
 #include "resources/codes/qr.h"
 #include "service/auth.h"
 

@@ -9,6 +9,7 @@
 #include "resources/expected.h"
 #include "resources/access/key_record.h"
 #include "resources/lists.h"
+#include "resources/route.h"
 #include "rules/key_rules.h"
 
 /* ---- the body, and what its sender may give ---- */

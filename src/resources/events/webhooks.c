@@ -14,6 +14,7 @@
 #include "resources/lists.h"
 #include "resources/joining/misses.h"
 #include "resources/packed.h"
+#include "resources/route.h"
 #include "rules/webhook_rules.h"
 
 static bool load(struct call *call, enum store_reading reading, struct webhooks *webhooks,

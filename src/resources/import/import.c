@@ -10,6 +10,7 @@
 #include "resources/codes/code_words.h"
 #include "resources/import_origin.h"
 #include "resources/packed.h"
+#include "resources/route.h"
 #include "resources/rooms/rooms.h"
 #include "resources/templates/templates.h"
 #include "rules/import_rules.h"

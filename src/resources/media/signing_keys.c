@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "resources/lists.h"
 #include "resources/audit.h"
+#include "resources/route.h"
 #include "resources/media/media_record.h"
 #include "resources/joining/misses.h"
 

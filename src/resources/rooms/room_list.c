@@ -10,6 +10,7 @@
 #include "resources/kinds.h"
 #include "resources/lists.h"
 #include "resources/packed.h"
+#include "resources/route.h"
 #include "resources/rooms/room_record.h"
 #include "resources/rooms/room_times.h"
 #include "resources/rooms/rooms.h"

@@ -15,6 +15,7 @@
 #include "resources/lists.h"
 #include "resources/media/media_record.h"
 #include "resources/packed.h"
+#include "resources/route.h"
 #include "resources/templates/template_audit.h"
 #include "resources/templates/template_parts.h"
 #include "resources/templates/template_record.h"
