@@ -90,10 +90,10 @@ static bool failing_begin(struct store *store, enum store_access access, struct 
 	return true;
 }
 
-static void failing_expect(struct transaction *transaction, const struct store_expected *expected,
-			   size_t n)
+static void failing_expect(struct transaction *transaction, enum store_statements how,
+			   const struct store_expected *expected, size_t n)
 {
-	store_expect(inner_of(transaction), expected, n);
+	store_expect(inner_of(transaction), how, expected, n);
 }
 
 static bool failing_get(struct transaction *transaction, const struct store_kind *kind,

@@ -9,6 +9,9 @@
 
 #include "resources/call.h"
 
+/* So many children are removed at once. */
+#define GARBAGE_AT_ONCE 192
+
 /* In stored records: a number never gets another meaning. */
 enum garbage_of { GARBAGE_ROOM, GARBAGE_TEMPLATE, GARBAGE_WEBHOOK };
 
@@ -19,9 +22,6 @@ bool garbage_has(struct call *call, const struct id *id, bool *has, struct fault
 /* Removes all that is left of what had this id: a room or template of it is about to be made, or
  * deleted. */
 bool garbage_finish(struct call *call, const struct id *id, struct fault *fault);
-/* What garbage_collect reads, and, unless it is NULL, garbage_add of a room. */
-struct expected;
-void garbage_expect(struct expected *expected, const struct id *room);
 /* Removes some of what is left in the account. */
 bool garbage_collect(struct call *call, struct fault *fault);
 

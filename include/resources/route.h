@@ -1,11 +1,11 @@
-/* A row of the route table (service/routes.h): which requests it is for, how they are checked, and
- * the handler that runs them.
+/* A row of the route table (service/routes.h): which requests it is for, how they are checked, what
+ * they read, and the handler that runs them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROUTE_H
 #define RESOURCES_ROUTE_H
 
-#include "resources/call.h"
+#include "resources/reads.h"
 
 enum route_access {
 	ROUTE_STATELESS, /* needs no store */
@@ -34,6 +34,7 @@ struct route {
 	enum route_access access;
 	handler *run;
 	const char *name; /* operationId of the OpenAPI document */
+	const struct read *reads; /* NULL: nothing, or the handler itself says it */
 	handler *prepare; /* NULL, or run once before the transaction, without a store */
 	enum route_body body_kind;
 	const struct shape *body;
@@ -54,9 +55,6 @@ struct route {
 	bool drops_old; /* what was there may be gone (410) */
 	bool has_etag; /* conditional requests */
 	bool is_bulk; /* may be an operation of a bulk (service/bulk.h) */
-	/* NULL, or says the record that such an operation looks for first;
-	 * false: none. A bulk reads those of all its operations at once. */
-	bool (*look)(struct call *, struct store_expected *);
 	bool is_alone; /* calls of all such routes run one at a time, and may have more memory;
 			* not of a route that is_open */
 	bool has_conditions; /* the body has conditions, so the answer may be 412 */

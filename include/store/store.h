@@ -139,6 +139,16 @@ enum store_finding {
 	STORE_FIND_NEW_ID
 };
 
+/* How many statements what is expected takes. */
+enum store_statements {
+	STORE_EACH, /* one for each item */
+	/* One for all of a READ transaction, and so one state of the store. The items are, in this
+	 * order: a parent of the next; a record by a name that is unique anywhere; the parent of
+	 * the first one; another parent of the second one; and, if there are five, what the account
+	 * of the second one owns (STORE_FIND_OWN). A WRITE transaction may have others behind. */
+	STORE_CHAIN
+};
+
 struct store_expected {
 	const struct store_kind *kind;
 	enum store_finding finding;
@@ -161,7 +171,7 @@ struct store_driver {
 	const char *name;
 	bool (*begin)(struct store *, enum store_access, struct arena *, struct transaction **,
 		      struct fault *);
-	void (*expect)(struct transaction *, const struct store_expected *,
+	void (*expect)(struct transaction *, enum store_statements, const struct store_expected *,
 		       size_t n); /* NULL: it does not matter */
 	/* Others write at the same time: a name that is taken is told late, and what a WRITE
 	 * transaction reads to show may change between two reads. */
@@ -253,7 +263,8 @@ void store_set_roster(struct transaction *transaction, uint64_t generation);
  * this order. What is named and not read is harmless. A WRITE transaction may read more; of a READ
  * transaction the items are all that it reads, or else it may have to be run again
  * (FAULT_AGAIN). */
-void store_expect(struct transaction *transaction, const struct store_expected *expected, size_t n);
+void store_expect(struct transaction *transaction, enum store_statements how,
+		  const struct store_expected *expected, size_t n);
 /* Whether the driver makes use of that. */
 bool store_wants_expected(const struct transaction *transaction);
 

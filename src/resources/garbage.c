@@ -5,11 +5,9 @@
 
 #include "resources/codes/code_record.h"
 #include "resources/templates/deleted_role.h"
-#include "resources/expected.h"
 
 /* Children that one call removes. For each code it also puts a record
  * (resources/codes/code_words.h). */
-#define REMOVED_MOST 192
 
 static bool remove_deliveries(struct call *call, const struct id *webhook, bool *are_gone,
 			      struct fault *fault)
@@ -17,8 +15,8 @@ static bool remove_deliveries(struct call *call, const struct id *webhook, bool 
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
 		.parent = webhook,
-		.records = arena_alloc(call->arena, REMOVED_MOST * sizeof *page.records),
-		.most = REMOVED_MOST,
+		.records = arena_alloc(call->arena, GARBAGE_AT_ONCE * sizeof *page.records),
+		.most = GARBAGE_AT_ONCE,
 	};
 
 	if (!store_page(call->transaction, &kind_webhook_delivery, &page, fault))
@@ -36,15 +34,15 @@ static bool remove_deliveries(struct call *call, const struct id *webhook, bool 
 static bool remove_children(struct call *call, enum garbage_of of, const struct id *id,
 			    bool *are_gone, struct fault *fault)
 {
-	struct code_page page = { .most = REMOVED_MOST };
+	struct code_page page = { .most = GARBAGE_AT_ONCE };
 	size_t removed;
 
 	if (of == GARBAGE_WEBHOOK)
 		return remove_deliveries(call, id, are_gone, fault);
 	if (of == GARBAGE_TEMPLATE) {
-		if (!deleted_roles_remove(call, id, INT64_MAX, REMOVED_MOST, &removed, fault))
+		if (!deleted_roles_remove(call, id, INT64_MAX, GARBAGE_AT_ONCE, &removed, fault))
 			return false;
-		*are_gone = removed < REMOVED_MOST;
+		*are_gone = removed < GARBAGE_AT_ONCE;
 		return true;
 	}
 	if (!codes_page(call, id, &page, fault))
@@ -99,20 +97,6 @@ bool garbage_has(struct call *call, const struct id *id, bool *has, struct fault
 		return false;
 	*has = record.value.data != NULL;
 	return true;
-}
-
-void garbage_expect(struct expected *expected, const struct id *room)
-{
-	const struct store_page oldest = { .order = STORE_OLDEST_FIRST, .most = 1 };
-	const struct store_page codes = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = room,
-		.most = REMOVED_MOST,
-	};
-
-	expected_page(expected, &kind_garbage, &oldest);
-	if (room != NULL)
-		expected_page(expected, &kind_code, &codes);
 }
 
 bool garbage_collect(struct call *call, struct fault *fault)

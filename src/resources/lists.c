@@ -7,27 +7,27 @@
 
 #include "base/text.h"
 
-void list_begin(struct call *call, struct list *list)
+void list_read(struct call *call, struct list *list)
 {
+	const struct slice start = call_query_text(call, "start");
+
 	*list = (struct list){
 		.call = call,
 		.limit = (size_t)json_integer_value(json_object_get(call->query, "limit")),
+		.prefix = call_query_text(call, "name_prefix"),
 		.last = SLICE(""),
 	};
-	call->answer.status = 200;
-	call_part(call, slice_of(arena_text(call->arena, "{\"limit\":%zu,\"data\":", list->limit)));
-}
-
-void list_open(struct call *call, struct list *list)
-{
-	struct slice start = call_query_text(call, "start");
-
-	list_begin(call, list);
-	list->prefix = call_query_text(call, "name_prefix");
 	if (list->prefix.data != NULL)
 		list->after = start;
 	else
 		list->is_bounded = start.data != NULL && id_parse(start, &list->start);
+}
+
+void list_open(struct call *call, struct list *list)
+{
+	list_read(call, list);
+	call->answer.status = 200;
+	call_part(call, slice_of(arena_text(call->arena, "{\"limit\":%zu,\"data\":", list->limit)));
 }
 
 static bool is_too_large(const struct list *list)
@@ -77,6 +77,14 @@ void list_set_page(const struct list *list, struct store_page *page)
 		page->below = &list->start;
 	page->most = list->limit;
 	page->bytes_most = CALL_ANSWER_MOST;
+}
+
+void list_first_page(struct call *call, struct store_page *page)
+{
+	struct list *list = arena_alloc(call->arena, sizeof *list);
+
+	list_read(call, list);
+	list_set_page(list, page);
 }
 
 /* Where filters leave out most, each page is larger than the one before. */

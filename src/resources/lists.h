@@ -25,10 +25,11 @@ struct list {
 	char last_id[ID_TEXT_SIZE + 1]; /* where `last` is, when it is an item's id */
 };
 
-/* Reads limit and start from the query, which the route's table has checked. */
+/* Reads limit, start and name_prefix from the query, which the route's table has checked. A handler
+ * whose `start` is no id reads it itself. */
+void list_read(struct call *call, struct list *list);
+/* The same, and begins the answer. */
 void list_open(struct call *call, struct list *list);
-/* The same for a list whose `start` is no id, but the handler's own. */
-void list_begin(struct call *call, struct list *list);
 
 /* Also when the answer is larger than CALL_ANSWER_MOST already. */
 bool list_is_full(const struct list *list);
@@ -52,8 +53,10 @@ typedef bool list_add_records(struct call *call, struct list *list, const void *
 bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,
 		    list_add_records *add, const void *context, struct fault *fault);
 
-/* What list_add_pages sets of its first page, for store_expect. */
+/* What list_add_pages sets of its first page. */
 void list_set_page(const struct list *list, struct store_page *page);
+/* The same for a list that is not open yet (read_page of resources/reads.h). */
+void list_first_page(struct call *call, struct store_page *page);
 
 /* Completes the answer. FAULT_TOO_LARGE when it exceeds CALL_ANSWER_MOST: the web server keeps
  * unread answers in temporary files. */

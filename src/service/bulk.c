@@ -392,9 +392,9 @@ static void expect_all(struct call *call, struct bulk *bulk)
 	for (size_t i = 0; i < bulk->count; i++) {
 		struct call *part = &bulk->operations[i].call;
 
-		n += part->route->look != NULL && part->route->look(part, &items[n]);
+		n += reads_of_bulk(part, part->route->reads, &items[n]);
 	}
-	store_expect(call->transaction, items, n);
+	store_expect(call->transaction, STORE_EACH, items, n);
 }
 
 bool bulk_run(struct call *call, struct fault *fault)

@@ -118,6 +118,8 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 
 	if (!begin(call, access, fault))
 		return false;
+	if (call->route->reads != NULL)
+		reads_tell(call, call->route->reads);
 	is_done = packed_sound(call, call->route->run(call, fault), fault);
 	if (access == STORE_WRITE)
 		return end_write(call, is_done, fault);

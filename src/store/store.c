@@ -36,10 +36,11 @@ bool store_wants_expected(const struct transaction *transaction)
 	return transaction->store->driver->expect != NULL;
 }
 
-void store_expect(struct transaction *transaction, const struct store_expected *expected, size_t n)
+void store_expect(struct transaction *transaction, enum store_statements how,
+		  const struct store_expected *expected, size_t n)
 {
 	if (transaction->store->driver->expect != NULL)
-		transaction->store->driver->expect(transaction, expected, n);
+		transaction->store->driver->expect(transaction, how, expected, n);
 }
 
 bool store_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,

@@ -5,11 +5,13 @@
 #define RESOURCES_ACCESS_KEYS_H
 
 #include "resources/access/key_record.h"
+#include "resources/reads.h"
 
 /* Checks a body, and that the caller has what it gives: FAULT_FORBIDDEN. */
 body_check keys_check;
 handler keys_create;
 handler keys_list;
+read_page keys_first_page;
 handler keys_get;
 handler keys_patch;
 handler keys_delete;

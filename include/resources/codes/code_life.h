@@ -47,10 +47,6 @@ struct room_subject {
 	struct room_codes codes;
 };
 
-/* Says (store_expect) that a call reads one of two codes (n is 1 or 2), its room, its template and
- * the room's codes. with_media: and the account's record of media, to be shown. */
-void code_expect(struct call *call, const struct slice letters[], size_t n,
-		 enum store_reading of_code, enum store_reading of_room, bool with_media);
 /* Adds the template and the codes to the room. */
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
 		       struct fault *fault);

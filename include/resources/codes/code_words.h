@@ -18,8 +18,6 @@ bool code_words_find(struct call *call, struct slice words, struct id *account, 
  * An account that has asked for 20 of them within 24 hours gets no code of its choice for 24 hours,
  * so that none finds out which codes there are. The count is a record of the account. */
 
-struct expected;
-void code_words_expect_budget(struct expected *expected);
 /* FAULT_TOO_MANY while the account may not choose a code. */
 bool code_words_check_budget(struct call *call, struct fault *fault);
 /* Counts call->run.words_asked, in the transaction of the call. FAULT_TOO_MANY: another call has

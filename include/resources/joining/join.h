@@ -4,13 +4,14 @@
 #ifndef RESOURCES_JOINING_JOIN_H
 #define RESOURCES_JOINING_JOIN_H
 
-#include "resources/call.h"
+#include "resources/reads.h"
 
 handler join;
 /* What a code opens: refused as the exchange is, but counted only when the code is unknown. */
 handler join_look;
 /* For who has a token for joining: the way into the room on its media server. */
 handler token_join;
+read_page token_first_page; /* of the code that the token was exchanged for */
 
 /* FAULT_TOO_MANY, with retry_after in seconds, while this address has used up its budget of unknown
  * codes. All its calls are refused then, so the service asks before it reads the body. */

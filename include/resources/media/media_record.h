@@ -61,20 +61,12 @@ struct media {
 	size_t backend_count;
 };
 
-/* That media_load will be called. */
-struct expected;
-void media_expect(struct expected *expected, enum store_reading reading);
-/* The same, of the account of what the item `from` finds. */
-void media_expect_own(struct expected *expected, size_t from);
 /* *is_there false: the account has none, and *media is not set. */
 bool media_find(struct call *call, enum store_reading reading, struct media *media, bool *is_there,
 		struct fault *fault);
 /* The account's record; a new one, with nothing in it, where there is none. */
 bool media_load(struct call *call, enum store_reading reading, struct media *media,
 		struct fault *fault);
-/* media_load in a call that reads little else. */
-bool media_load_alone(struct call *call, enum store_reading reading, struct media *media,
-		      struct fault *fault);
 /* The account's record, to be shown; a new one is stored first: its code_key lasts. Of a WRITE
  * transaction. */
 bool media_load_lasting(struct call *call, struct media *media, struct fault *fault);

@@ -11,7 +11,7 @@
 #define RESOURCES_RETRIES_KEPT_ANSWER_H
 
 #include "base/digest.h"
-#include "resources/call.h"
+#include "resources/reads.h"
 
 #define KEPT_ANSWER_LASTS INT64_C(86400000) /* milliseconds */
 /* A longer body is not kept; the replay then says only that it is one. */
@@ -26,9 +26,8 @@ struct kept_answer {
 	struct slice body;
 };
 
-/* That kept_answer_find and kept_answer_put will be called. */
-struct expected;
-void kept_answer_expect(struct expected *expected, struct slice key);
+/* What kept_answer_find and kept_answer_put read. */
+extern const struct read kept_answer_reads[];
 /* *counts false: there is none, or its time has passed. */
 bool kept_answer_find(struct call *call, struct slice key, struct kept_answer *kept, bool *counts,
 		      struct fault *fault);

@@ -17,14 +17,13 @@
 #define KEPT_USAGE_PERIOD 30000 /* milliseconds */
 
 struct kept_usage;
-struct expected;
 
 struct kept_usage *kept_usage_open(void);
 /* NULL is fine. */
 void kept_usage_close(struct kept_usage *usage);
 
-/* That kept_usage_add will be called. */
-void kept_usage_expect(struct expected *expected);
+/* Whether kept_usage_add reads the record. */
+bool kept_usage_is_due(const struct call *call);
 /* Counts one answer more of so many bytes, in a WRITE transaction. FAULT_TOO_MANY when the account
  * has as many as it may. */
 bool kept_usage_add(struct call *call, size_t bytes, struct fault *fault);

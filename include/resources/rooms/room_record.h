@@ -24,11 +24,6 @@ struct room_record {
 	struct slice hidden; /* the hidden members of its document as JSON text */
 };
 
-/* That room_load_by_id will be called, and its template loaded. False: the text is no id. *id (may
- * be NULL): the id. */
-struct expected;
-bool room_expect_by_id(struct expected *expected, struct slice text, enum store_reading reading,
-		       struct id *id);
 /* The room of an id as a client wrote it. FAULT_NOT_FOUND when the account has no such room. */
 bool room_load_by_id(struct call *call, struct slice text, enum store_reading reading,
 		     struct room_record *record, struct fault *fault);

@@ -14,8 +14,6 @@ struct room_times {
 	uint32_t later, earlier;
 };
 
-struct expected;
-void room_times_expect(struct expected *expected);
 bool room_times_load(struct call *call, struct room_times *times, struct fault *fault);
 /* Whether the times hold for a room that was made then, in milliseconds since 1970. */
 bool room_times_cover(const struct room_times *times, const struct id *id, int64_t created);

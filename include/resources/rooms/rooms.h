@@ -4,11 +4,13 @@
 #ifndef RESOURCES_ROOMS_ROOMS_H
 #define RESOURCES_ROOMS_ROOMS_H
 
+#include "resources/reads.h"
 #include "resources/rooms/room_record.h"
 
-bool rooms_create_look(struct call *call, struct store_expected *expected);
 handler rooms_create; /* creates a room, or updates that of the name with the supplied members */
 handler rooms_list;
+read_page rooms_first_page;
+read_when rooms_list_is_of_times; /* it has the filter before or after */
 handler rooms_get;
 handler rooms_update; /* POST and PATCH are the same */
 handler rooms_delete;

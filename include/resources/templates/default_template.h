@@ -6,9 +6,6 @@
 
 #include "resources/call.h"
 
-/* The index of the mark. */
-struct expected;
-size_t default_template_expect(struct expected *expected, enum store_reading reading);
 /* *is_set false: the account has none. */
 bool default_template_load(struct call *call, struct id *id, bool *is_set, struct fault *fault);
 /* Makes the template the default one, or, with is_default false, no longer the default one.

@@ -31,9 +31,8 @@ bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t
  * its new roles. The caller stores the template. */
 bool deleted_roles_resolve(struct call *call, struct template_record *record, struct fault *fault);
 
-/* What the removal of all reads first, when a template is deleted (resources/garbage.h). */
-struct expected;
-void deleted_roles_expect(struct expected *expected, const struct id *template_id);
+/* So many are removed when a template is deleted (resources/garbage.h). */
+#define DELETED_ROLES_AT_ONCE 256
 /* Removes at most `most` of the template's; *removed: how many there were. */
 bool deleted_roles_remove(struct call *call, const struct id *template_id, int64_t deleted_before,
 			  size_t most, size_t *removed, struct fault *fault);

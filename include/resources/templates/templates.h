@@ -5,11 +5,15 @@
 #ifndef RESOURCES_TEMPLATES_TEMPLATES_H
 #define RESOURCES_TEMPLATES_TEMPLATES_H
 
+#include "resources/reads.h"
 #include "resources/templates/template_record.h"
 
 /* Creates a template, or overwrites that of the name. */
 handler templates_create;
 handler templates_list;
+read_page templates_first_page;
+read_when templates_list_has_default; /* it shows or asks for the default template */
+read_when templates_list_is_of_default; /* it has that one alone */
 handler templates_get;
 handler templates_update; /* members that are supplied replace the stored ones whole */
 handler templates_patch;

@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "accounts/scopes.h"
 #include "resources/audit.h"
-#include "resources/expected.h"
 #include "resources/access/key_record.h"
+#include "resources/kinds.h"
 #include "resources/lists.h"
 #include "resources/route.h"
 #include "rules/key_rules.h"
@@ -113,27 +113,12 @@ static void note(struct call *call, const char *type, const struct api_key *key,
 
 /* ---- making ---- */
 
-/* The record of all keys is read, or the key that the path names, or both. */
-static void expect(struct call *call, bool reads_all, bool reads_one)
-{
-	struct expected expected;
-
-	if (!expected_open(call, &expected))
-		return;
-	if (reads_all)
-		expected_get(&expected, &kind_keys, &kind_only_id, STORE_TO_CHANGE);
-	if (reads_one)
-		expected_named(&expected, &kind_key, call->parameters[0], call_reading(call));
-	expected_tell(&expected);
-}
-
 bool keys_create(struct call *call, struct fault *fault)
 {
 	struct api_key key = { .created = call->now };
 	struct api_keys keys;
 	const char *text;
 
-	expect(call, true, false);
 	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault))
 		return false;
 	if (keys.count >= API_KEYS_MOST)
@@ -166,19 +151,20 @@ static bool add_keys(struct call *call, struct list *list, const void *context,
 	return true;
 }
 
+bool keys_first_page(struct call *call, struct store_page *page)
+{
+	api_keys_set_page(page);
+	list_first_page(call, page);
+	return true;
+}
+
 bool keys_list(struct call *call, struct fault *fault)
 {
 	struct store_page page = { .order = STORE_NEWEST_FIRST };
-	struct expected expected;
 	struct list list;
 
 	list_open(call, &list);
 	api_keys_set_page(&page);
-	if (expected_open(call, &expected)) {
-		list_set_page(&list, &page);
-		expected_page(&expected, &kind_key, &page);
-		expected_tell(&expected);
-	}
 	return list_add_pages(&list, &kind_key, &page, add_keys, NULL, fault) &&
 	       list_close(&list, fault);
 }
@@ -197,7 +183,6 @@ bool keys_get(struct call *call, struct fault *fault)
 {
 	struct api_key key;
 
-	expect(call, false, true);
 	return find(call, &key, fault) && call_answer(call, key_text(call, &key, NULL));
 }
 
@@ -216,7 +201,6 @@ bool keys_patch(struct call *call, struct fault *fault)
 	struct api_key key;
 	json_t *former, *document;
 
-	expect(call, false, true);
 	if (!find_to_change(call, &key, fault))
 		return false;
 	former = key_document(call, &key);
@@ -235,7 +219,6 @@ bool keys_delete(struct call *call, struct fault *fault)
 	struct api_keys keys;
 	struct api_key key;
 
-	expect(call, true, true);
 	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault) ||
 	    !find_to_change(call, &key, fault))
 		return false;

@@ -5,36 +5,11 @@
 
 #include "resources/codes/code_words.h"
 #include "resources/templates/deleted_role.h"
-#include "resources/expected.h"
 #include "resources/garbage.h"
 #include "resources/media/media_record.h"
 #include "resources/packed.h"
 
 /* ---- a room with its codes ---- */
-
-/* What changes a code and its group locks the room first; an exchange locks the code alone. */
-void code_expect(struct call *call, const struct slice letters[], size_t n,
-		 enum store_reading of_code, enum store_reading of_room, bool with_media)
-{
-	struct expected expected;
-
-	if (!expected_open(call, &expected))
-		return;
-	for (size_t i = 0; i < n; i++) {
-		const size_t room = expected.n, code = room + 1; /* items, in this order */
-
-		if (!code_can_be(letters[i]))
-			continue;
-		expected_parent(&expected, &kind_room, code, of_room);
-		expected_named(&expected, &kind_code, letters[i], of_code);
-		expected_parent(&expected, &kind_template, room, STORE_TO_SHOW);
-		expected_parent(&expected, &kind_codes, code, of_room);
-		if (with_media)
-			media_expect_own(&expected, code);
-	}
-	if (expected.n > 0)
-		expected_tell(&expected);
-}
 
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
 		       struct fault *fault)

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/codes/code_words.h"
 
-#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 
@@ -81,11 +80,6 @@ static bool check(struct call *call, enum store_reading reading, struct asked *a
 		asked->refused_until = 0;
 	}
 	return true;
-}
-
-void code_words_expect_budget(struct expected *expected)
-{
-	expected_get(expected, &kind_words_asked, &kind_only_id, STORE_TO_SHOW);
 }
 
 bool code_words_check_budget(struct call *call, struct fault *fault)

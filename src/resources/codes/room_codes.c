@@ -10,7 +10,6 @@
 #include "resources/codes/code_audit.h"
 #include "resources/codes/code_terms.h"
 #include "resources/codes/code_words.h"
-#include "resources/expected.h"
 #include "resources/lists.h"
 #include "resources/joining/media_join.h"
 #include "resources/media/media_record.h"
@@ -20,8 +19,6 @@
 #include "resources/rooms/room_record.h"
 #include "rules/room_code_rules.h"
 
-/* Codes that are read at once where it is not known how many are needed. */
-#define CODES_AT_ONCE 16
 /* The same where most of them may not be wanted. */
 #define CODES_SEARCHED_AT_ONCE 256
 
@@ -59,33 +56,9 @@ static bool open_link(struct call *call, struct fault *fault)
 	return true;
 }
 
-/* ---- what a call reads ---- */
-
-/* The room that the path names, its template and codes, and, with `most`, the first page of them;
- * and the words of a new code, or data NULL. */
-static void expect_room(struct call *call, enum store_side side, size_t most, struct slice words)
+bool room_codes_are_hashed(const struct call *call)
 {
-	const enum store_reading reading = call_reading(call);
-	struct expected expected;
-	struct store_page page = { .order = STORE_OLDEST_FIRST, .side = side, .most = most };
-	struct id id;
-
-	if (!expected_open(call, &expected) ||
-	    !room_expect_by_id(&expected, call->parameters[0], reading, &id))
-		return;
-	expected_get(&expected, &kind_codes, &id, reading);
-	page.parent = &id;
-	if (most > 0)
-		expected_page(&expected, &kind_code, &page);
-	/* The log and tokens have a hash of a new code, made with the account's key. */
-	if (call_is_writing(call) || asks_for_link(call))
-		media_expect(&expected, STORE_TO_SHOW);
-	if (words.data != NULL) {
-		code_words_expect_budget(&expected);
-		expected_named(&expected, &kind_words, words, STORE_TO_SHOW);
-		expected_named(&expected, &kind_code, words, STORE_TO_SHOW);
-	}
-	expected_tell(&expected);
+	return call_is_writing(call) || asks_for_link(call);
 }
 
 /* ---- loading ---- */
@@ -240,7 +213,6 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	struct room_subject subject;
 	struct slice *texts;
 
-	expect_room(call, STORE_ON, CODES_AT_ONCE, (struct slice){ 0 });
 	if (!load_room(call, &subject, fault) ||
 	    !codes_load(call, &subject.room.id, call_reading(call), &subject.codes, fault))
 		return false;
@@ -315,7 +287,6 @@ bool room_codes_create(struct call *call, struct fault *fault)
 	struct code code = { .letters = words, .is_enabled = true };
 	uint32_t identity;
 
-	expect_room(call, STORE_BOTH_SIDES, 0, words);
 	if (!load_for_role(call, &subject, &identity, fault))
 		return false;
 	code_terms_read(call, call->body, &code.terms);
@@ -412,7 +383,6 @@ bool room_codes_rotate(struct call *call, struct fault *fault)
 	struct code_count count, of_role;
 	uint32_t identity;
 
-	expect_room(call, STORE_BOTH_SIDES, 0, (struct slice){ 0 });
 	if (!load_for_role(call, &subject, &identity, fault))
 		return false;
 	count = codes_count(&subject.codes, &subject.template);
@@ -522,34 +492,40 @@ static bool add_codes(struct call *call, const struct room_subject *subject,
 	return true;
 }
 
-/* The first page is known when no other one has to be looked for. */
-static void expect_list(struct call *call, const struct listing *listing)
+static void read_listing(const struct call *call, struct listing *listing)
 {
-	const size_t limit = (size_t)json_integer_value(json_object_get(call->query, "limit"));
-	const bool is_first = json_object_get(call->query, "start") == NULL &&
-			      listing->role.data == NULL;
-	const size_t most = listing->is_search ? CODES_SEARCHED_AT_ONCE : limit;
-
-	expect_room(call, json_is_true(listing->enabled) ? STORE_ON : STORE_BOTH_SIDES,
-		    is_first ? most : 0, (struct slice){ 0 });
-}
-
-bool room_codes_list(struct call *call, struct fault *fault)
-{
-	struct listing listing = {
+	*listing = (struct listing){
 		.enabled = json_object_get(call->query, "enabled"),
 		.state = json_string_value(json_object_get(call->query, "state")),
 		.user_id = call_query_text(call, "user_id"),
 		.label = call_query_text(call, "label"),
 		.role = call_query_text(call, "role"),
 	};
+	/* Those that are enabled have a side of the index of their own. */
+	listing->is_search = listing->state != NULL || listing->user_id.data != NULL ||
+			     listing->label.data != NULL || listing->role.data != NULL ||
+			     json_is_false(listing->enabled);
+}
+
+/* The first page is known when no other one has to be looked for. */
+bool room_codes_first_page(struct call *call, struct store_page *page)
+{
+	struct listing listing;
+
+	read_listing(call, &listing);
+	page->side = json_is_true(listing.enabled) ? STORE_ON : STORE_BOTH_SIDES;
+	page->most = listing.is_search
+			     ? CODES_SEARCHED_AT_ONCE
+			     : (size_t)json_integer_value(json_object_get(call->query, "limit"));
+	return json_object_get(call->query, "start") == NULL && listing.role.data == NULL;
+}
+
+bool room_codes_list(struct call *call, struct fault *fault)
+{
+	struct listing listing;
 	struct room_subject subject;
 
-	/* Those that are enabled have a side of the index of their own. */
-	listing.is_search = listing.state != NULL || listing.user_id.data != NULL ||
-			    listing.label.data != NULL || listing.role.data != NULL ||
-			    json_is_false(listing.enabled);
-	expect_list(call, &listing);
+	read_listing(call, &listing);
 	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject.room, fault) ||
 	    !room_subject_load(call, call_reading(call), &subject, fault))
 		return false;
@@ -568,7 +544,7 @@ bool room_codes_list(struct call *call, struct fault *fault)
 		return false;
 	if (call->run.wants_write)
 		return true;
-	list_begin(call, &listing.list);
+	list_open(call, &listing.list);
 	listing.shows_role = listing.role.data == NULL ||
 			     template_role_index(&subject.template, listing.role) <
 				     subject.template.role_count;
@@ -589,9 +565,6 @@ static bool load_by_code(struct call *call, struct slice letters, struct room_su
 	struct id account;
 	bool is_there;
 
-	/* The link, and the log of a change, have a hash of the code. */
-	code_expect(call, &letters, 1, reading, reading,
-		    call_is_writing(call) || asks_for_link(call));
 	if (!code_find(call, letters, reading, code, &account, &is_there, fault))
 		return false;
 	is_there = is_there && id_compare(&account, &call->account) == 0;

@@ -74,7 +74,7 @@ bool events_list(struct call *call, struct fault *fault)
 	if (seq + 1 < state.first)
 		return fault_set(fault, FAULT_GONE, "Entries up to %llu are gone",
 				 (unsigned long long)(state.first - 1));
-	list_begin(call, &list);
+	list_open(call, &list);
 	if (seq < state.last && !add_entries(call, &list, &state, &seq, fault))
 		return false;
 	list.last = slice_of(arena_text(call->arena, "%llu", (unsigned long long)seq));

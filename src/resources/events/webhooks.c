@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "resources/audit.h"
-#include "resources/expected.h"
 #include "resources/garbage.h"
 #include "resources/kinds.h"
 #include "resources/lists.h"
@@ -17,24 +16,12 @@
 #include "resources/route.h"
 #include "rules/webhook_rules.h"
 
-static bool load(struct call *call, enum store_reading reading, struct webhooks *webhooks,
-		 struct fault *fault)
-{
-	struct expected expected;
-
-	if (expected_open(call, &expected)) {
-		expected_get(&expected, &kind_webhooks, &kind_only_id, reading);
-		expected_tell(&expected);
-	}
-	return webhooks_load(call->transaction, reading, webhooks, fault);
-}
-
 static bool find(struct call *call, enum store_reading reading, struct webhooks *webhooks,
 		 struct webhook **webhook, struct fault *fault)
 {
 	struct id id;
 
-	if (!load(call, reading, webhooks, fault))
+	if (!webhooks_load(call->transaction, reading, webhooks, fault))
 		return false;
 	*webhook = id_parse(call->parameters[0], &id) ? webhook_find(webhooks, &id) : NULL;
 	return *webhook != NULL || fault_set(fault, FAULT_NOT_FOUND, "webhook not found");
@@ -293,7 +280,7 @@ bool webhooks_create(struct call *call, struct fault *fault)
 	struct webhooks webhooks;
 	struct webhook *webhook;
 
-	if (!load(call, STORE_TO_CHANGE, &webhooks, fault))
+	if (!webhooks_load(call->transaction, STORE_TO_CHANGE, &webhooks, fault))
 		return false;
 	webhook = &webhooks.items[webhooks.count];
 	*webhook = (struct webhook){ .created = call->now };
@@ -464,7 +451,7 @@ bool webhooks_list(struct call *call, struct fault *fault)
 	struct list list;
 
 	list_open(call, &list);
-	if (!load(call, STORE_TO_SHOW, &webhooks, fault))
+	if (!webhooks_load(call->transaction, STORE_TO_SHOW, &webhooks, fault))
 		return false;
 	for (size_t i = webhooks.count; i-- > 0 && !list_is_full(&list);) {
 		const struct webhook *webhook = &webhooks.items[i];

@@ -703,7 +703,7 @@ static void expect_codes(struct call *call)
 						      .finding = STORE_FIND_NAME,
 						      .name = letters };
 	}
-	store_expect(call->transaction, items, n);
+	store_expect(call->transaction, STORE_EACH, items, n);
 }
 
 bool import_run(struct call *call, struct fault *fault)

@@ -11,7 +11,6 @@
 #include "accounts/token.h"
 #include "resources/codes/code_life.h"
 #include "resources/joining/code_typed.h"
-#include "resources/expected.h"
 #include "resources/joining/join_log.h"
 #include "resources/joining/media_join.h"
 #include "resources/packed.h"
@@ -100,7 +99,6 @@ static bool find(struct call *call, struct slice text, bool with_media, struct e
 
 	if (typed.code.data == NULL)
 		return typed.is_guess ? miss(call, fault) : refuse_unknown(fault);
-	code_expect(call, meant, n, reading, STORE_TO_SHOW, with_media);
 	for (size_t i = 0; i < n && !is_there; i++) {
 		if (!code_find(call, meant[i], reading, &exchange->code, &call->account, &is_there,
 			       fault))
@@ -553,24 +551,14 @@ static bool answer_ticket(struct call *call, struct exchange *exchange, struct f
 	return add_join(call, exchange, &body, fault) && call_answer(call, writer_end(&body));
 }
 
-static void expect_bearer(struct call *call, const struct token_join *token)
+bool token_first_page(struct call *call, struct store_page *page)
 {
-	struct store_page page = { .order = STORE_OLDEST_FIRST, .most = 1 };
-	struct expected expected;
-	struct id room, before;
+	const uint64_t place = call->app_token->subject.code_place;
+	struct id *before = arena_alloc(call->arena, sizeof *before);
 
-	if (!expected_open(call, &expected) ||
-	    !room_expect_by_id(&expected, token->room_id, STORE_TO_SHOW, &room))
-		return;
-	expected_get(&expected, &kind_codes, &room, STORE_TO_SHOW);
-	media_expect(&expected, STORE_TO_SHOW);
-	if (token->code_place > 0) {
-		before = id_lowest(0, token->code_place - 1);
-		page.parent = &room;
-		page.above = token->code_place > 1 ? &before : NULL; /* as codes_page asks */
-		expected_page(&expected, &kind_code, &page);
-	}
-	expected_tell(&expected);
+	*before = id_lowest(0, place - 1);
+	page->above = place > 1 ? before : NULL; /* as codes_page asks */
+	return place > 0;
 }
 
 bool token_join(struct call *call, struct fault *fault)
@@ -578,7 +566,6 @@ bool token_join(struct call *call, struct fault *fault)
 	struct exchange exchange = { .has_code = false };
 	struct shown_code shown = { .has_role = false };
 
-	expect_bearer(call, &call->app_token->subject);
 	if (!find_bearer(call, &exchange, &shown, fault))
 		return false;
 	if (!exchange.subject.room.is_enabled)

@@ -18,7 +18,7 @@ static bool find(struct call *call, enum store_reading reading, struct media *me
 {
 	struct id id;
 
-	if (!media_load_alone(call, reading, media, fault))
+	if (!media_load(call, reading, media, fault))
 		return false;
 	*backend = id_parse(call->parameters[0], &id) ? media_backend(media, &id) : NULL;
 	return *backend != NULL || fault_set(fault, FAULT_NOT_FOUND, "backend not found");
@@ -159,7 +159,7 @@ bool backends_create(struct call *call, struct fault *fault)
 	struct media media;
 	struct backend *backend;
 
-	if (!media_load_alone(call, STORE_TO_CHANGE, &media, fault))
+	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
 		return false;
 	backend = &media.backends[media.backend_count];
 	*backend = (struct backend){ .created = call->now, .updated = call->now };
@@ -282,7 +282,7 @@ bool backends_list(struct call *call, struct fault *fault)
 	struct list list;
 
 	list_open(call, &list);
-	if (!media_load_alone(call, STORE_TO_SHOW, &media, fault))
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
 		return false;
 	for (size_t i = media.backend_count; i-- > 0 && !list_is_full(&list);) {
 		const struct backend *backend = &media.backends[i];

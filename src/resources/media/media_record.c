@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/media/media_record.h"
 
-#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 
@@ -142,16 +141,6 @@ void media_begin(struct call *call, struct media *media)
 	clock_random(call->environment->clock, media->code_key, sizeof media->code_key);
 }
 
-void media_expect(struct expected *expected, enum store_reading reading)
-{
-	expected_get(expected, &kind_media, &kind_only_id, reading);
-}
-
-void media_expect_own(struct expected *expected, size_t from)
-{
-	expected_own(expected, &kind_media, from, &kind_only_id);
-}
-
 bool media_find(struct call *call, enum store_reading reading, struct media *media, bool *is_there,
 		struct fault *fault)
 {
@@ -173,18 +162,6 @@ bool media_load(struct call *call, enum store_reading reading, struct media *med
 	if (!is_there)
 		media_begin(call, media);
 	return true;
-}
-
-bool media_load_alone(struct call *call, enum store_reading reading, struct media *media,
-		      struct fault *fault)
-{
-	struct expected expected;
-
-	if (expected_open(call, &expected)) {
-		media_expect(&expected, reading);
-		expected_tell(&expected);
-	}
-	return media_load(call, reading, media, fault);
 }
 
 bool media_load_lasting(struct call *call, struct media *media, struct fault *fault)

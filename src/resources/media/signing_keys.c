@@ -96,7 +96,7 @@ bool signing_keys_create(struct call *call, struct fault *fault)
 	const enum signing_alg alg = wanted_alg(call);
 	struct media media;
 
-	if (!media_load_alone(call, STORE_TO_CHANGE, &media, fault))
+	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
 		return false;
 	if (media_count_keys(&media, alg) >= SIGNING_KEYS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many signing keys");
@@ -112,8 +112,8 @@ bool signing_keys_list(struct call *call, struct fault *fault)
 	struct list list;
 	size_t i;
 
-	list_begin(call, &list);
-	if (!media_load_alone(call, STORE_TO_SHOW, &media, fault))
+	list_open(call, &list);
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
 		return false;
 	i = media.key_count;
 	if (start.data != NULL) {
@@ -134,7 +134,7 @@ bool signing_keys_list(struct call *call, struct fault *fault)
 static bool find(struct call *call, enum store_reading reading, struct media *media,
 		 struct signing_key **key, struct fault *fault)
 {
-	if (!media_load_alone(call, reading, media, fault))
+	if (!media_load(call, reading, media, fault))
 		return false;
 	*key = media_key(media, call->parameters[0]);
 	return *key != NULL || fault_set(fault, FAULT_NOT_FOUND, "signing key not found");
@@ -199,7 +199,7 @@ static bool load_named(struct call *call, struct media *media, struct fault *fau
 	if (!id_parse(call->parameters[0], &call->account))
 		return fault_set(fault, FAULT_NOT_FOUND, "no such path");
 	call_set_account(call);
-	return media_load_alone(call, STORE_TO_SHOW, media, fault);
+	return media_load(call, STORE_TO_SHOW, media, fault);
 }
 
 static bool publish(struct call *call, struct slice text)

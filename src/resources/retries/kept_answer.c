@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/retries/kept_answer.h"
 
-#include "resources/expected.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
@@ -105,17 +104,22 @@ static bool remove_old(struct call *call, struct fault *fault)
 
 /* ---- one answer ---- */
 
-void kept_answer_expect(struct expected *expected, struct slice key)
+static bool first_page_of_old(struct call *call, struct store_page *page)
 {
-	const struct id end = end_of_old(expected->call);
-	const struct store_page old = page_of_old(&end);
+	struct id *end = arena_alloc(call->arena, sizeof *end);
 
-	expected_named(expected, &kind_kept_answer, key, STORE_TO_CHANGE);
-	if (removes(expected->call))
-		expected_page(expected, &kind_kept_answer, &old);
-	expected_new_id(expected, &kind_kept_answer);
-	kept_usage_expect(expected);
+	*end = end_of_old(call);
+	*page = page_of_old(end);
+	return removes(call);
 }
+
+const struct read kept_answer_reads[] = {
+	{ .kind = &kind_kept_answer, .finding = STORE_FIND_NAME, .from = READ_KEY },
+	READ_LIST(kind_kept_answer, first_page_of_old),
+	READ_NEW_ID(kind_kept_answer),
+	{ .kind = &kind_kept_usage, .finding = STORE_FIND_ID, .when = kept_usage_is_due },
+	{ .kind = NULL },
+};
 
 bool kept_answer_find(struct call *call, struct slice key, struct kept_answer *kept, bool *counts,
 		      struct fault *fault)

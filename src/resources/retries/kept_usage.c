@@ -9,7 +9,6 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 
@@ -169,19 +168,17 @@ static bool put_day(struct call *call, const struct day *day, struct fault *faul
 
 /* ---- counting ---- */
 
-void kept_usage_expect(struct expected *expected)
+bool kept_usage_is_due(const struct call *call)
 {
-	const struct call *call = expected->call;
 	struct kept_usage *usage = call->environment->kept_usage;
 	bool is_read;
 
 	if (usage == NULL)
-		return;
+		return false;
 	pthread_mutex_lock(&usage->lock);
 	is_read = is_due(entry_of(usage, &call->account), clock_monotonic());
 	pthread_mutex_unlock(&usage->lock);
-	if (is_read)
-		expected_get(expected, &kind_kept_usage, &kind_only_id, STORE_TO_CHANGE);
+	return is_read;
 }
 
 /* Adds what was counted here, and the call's own, to the record. */

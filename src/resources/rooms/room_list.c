@@ -6,7 +6,6 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
-#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/lists.h"
 #include "resources/packed.h"
@@ -200,28 +199,6 @@ static struct store_page page_of(const struct list *list, const struct filter *f
 	return page;
 }
 
-static void expect_list(struct call *call, const struct list *list, const struct filter *filter,
-			struct slice name)
-{
-	struct expected expected;
-	struct store_page page = page_of(list, filter);
-	size_t rooms;
-
-	if (!expected_open(call, &expected))
-		return;
-	list_set_page(list, &page);
-	rooms = name.data != NULL ? expected_named(&expected, &kind_room,
-						   text_lower(call->arena, name), STORE_TO_SHOW)
-				  : expected_page(&expected, &kind_room, &page);
-	if (name.data == NULL && list->prefix.data == NULL && filter->has_template)
-		expected_get(&expected, &kind_template, &filter->template_id, STORE_TO_SHOW);
-	else
-		expected_parent(&expected, &kind_template, rooms, STORE_TO_SHOW);
-	if (filter->has_before || filter->has_after)
-		room_times_expect(&expected);
-	expected_tell(&expected);
-}
-
 /* The room of that name, when the query has one; else pages. */
 static bool add_all(struct call *call, struct list *list, const struct filter *filter,
 		    struct slice name, struct fault *fault)
@@ -238,6 +215,37 @@ static bool add_all(struct call *call, struct list *list, const struct filter *f
 	       (stored.value.data == NULL || add_rooms(call, list, filter, &stored, 1, fault));
 }
 
+/* What the query asks for. */
+static void read_list(struct call *call, struct list *list, struct filter *filter)
+{
+	if (list->prefix.data != NULL) {
+		list->prefix = text_lower(call->arena, list->prefix);
+		list->after = text_lower(call->arena, list->after);
+	}
+	read_filter(call, filter);
+	set_bounds(list, filter);
+}
+
+bool rooms_list_is_of_times(const struct call *call)
+{
+	return call_query_text(call, "before").data != NULL ||
+	       call_query_text(call, "after").data != NULL;
+}
+
+bool rooms_first_page(struct call *call, struct store_page *page)
+{
+	struct filter *filter = arena_zero(call->arena, sizeof *filter);
+	struct list *list = arena_alloc(call->arena, sizeof *list);
+
+	if (call_query_text(call, "name").data != NULL)
+		return false;
+	list_read(call, list);
+	read_list(call, list, filter);
+	*page = page_of(list, filter);
+	list_set_page(list, page);
+	return !filter->is_empty;
+}
+
 bool rooms_list(struct call *call, struct fault *fault)
 {
 	struct slice name = call_query_text(call, "name");
@@ -245,15 +253,9 @@ bool rooms_list(struct call *call, struct fault *fault)
 	struct list list;
 
 	list_open(call, &list);
-	if (list.prefix.data != NULL) {
-		list.prefix = text_lower(call->arena, list.prefix);
-		list.after = text_lower(call->arena, list.after);
-	}
-	read_filter(call, &filter);
-	set_bounds(&list, &filter);
+	read_list(call, &list, &filter);
 	if (filter.is_empty)
 		return list_close(&list, fault);
-	expect_list(call, &list, &filter, name);
 	return widen_bounds(call, &list, &filter, fault) &&
 	       add_all(call, &list, &filter, name, fault) && list_close(&list, fault);
 }

@@ -5,7 +5,6 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 #include "rules/room_rules.h"
@@ -106,20 +105,6 @@ bool room_find_named(struct call *call, struct slice name, enum store_reading re
 		return false;
 	*is_there = stored.value.data != NULL;
 	return !*is_there || room_read(call, &stored, record, fault);
-}
-
-bool room_expect_by_id(struct expected *expected, struct slice text, enum store_reading reading,
-		       struct id *id)
-{
-	struct id parsed;
-
-	if (!id_parse(text, &parsed))
-		return false;
-	if (id != NULL)
-		*id = parsed;
-	expected_parent(expected, &kind_template,
-			expected_get(expected, &kind_room, &parsed, reading), STORE_TO_SHOW);
-	return true;
 }
 
 bool room_load_by_id(struct call *call, struct slice text, enum store_reading reading,

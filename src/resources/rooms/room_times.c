@@ -4,16 +4,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/rooms/room_times.h"
 
-#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 
 #define VERSION 1
-
-void room_times_expect(struct expected *expected)
-{
-	expected_get(expected, &kind_room_times, &kind_only_id, STORE_TO_SHOW);
-}
 
 static bool read(struct call *call, enum store_reading reading, struct store_record *stored,
 		 struct room_times *times, struct fault *fault)

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "resources/codes/code_life.h"
 #include "resources/templates/default_template.h"
-#include "resources/expected.h"
 #include "resources/garbage.h"
 #include "resources/import_origin.h"
 #include "resources/kinds.h"
@@ -30,81 +29,6 @@ struct room_change {
 	json_t *document;
 	struct slice echo; /* recording_info with the credentials of this request, or none */
 };
-
-/* ---- what a call reads ---- */
-
-/* The template that the body names; else, for a new room, the default one. */
-static void expect_owner(struct call *call, struct expected *expected, bool is_new)
-{
-	const json_t *supplied = call_member(call, "template_id");
-	struct id id;
-
-	if (supplied != NULL && id_parse(text_of_json(supplied), &id))
-		expected_get(expected, &kind_template, &id, STORE_TO_SHOW);
-	if (supplied == NULL && is_new)
-		expected_value(expected, &kind_template,
-			       default_template_expect(expected, STORE_TO_SHOW));
-}
-
-bool rooms_create_look(struct call *call, struct store_expected *expected)
-{
-	const json_t *name = call_member(call, "name");
-
-	*expected = (struct store_expected){
-		.kind = &kind_room,
-		.finding = STORE_FIND_NAME,
-		.reading = STORE_TO_CHANGE,
-	};
-	if (name != NULL)
-		expected->name = text_lower(call->arena, text_of_json(name));
-	return name != NULL;
-}
-
-static void expect_create(struct call *call)
-{
-	struct store_expected named;
-	struct expected expected;
-	size_t room;
-
-	if (!expected_open(call, &expected))
-		return;
-	if (rooms_create_look(call, &named)) {
-		room = expected_named(&expected, named.kind, named.name, named.reading);
-		expected_parent(&expected, &kind_template, room, STORE_TO_SHOW);
-	}
-	expect_owner(call, &expected, true);
-	garbage_expect(&expected, NULL);
-	expected_new_id(&expected, &kind_room);
-	expected_tell(&expected);
-}
-
-static void expect_update(struct call *call)
-{
-	struct expected expected;
-	const json_t *name = call_member(call, "name");
-
-	if (!expected_open(call, &expected) ||
-	    !room_expect_by_id(&expected, call->parameters[0], STORE_TO_CHANGE, NULL))
-		return;
-	expect_owner(call, &expected, false);
-	if (name != NULL)
-		expected_named(&expected, &kind_room, text_lower(call->arena, text_of_json(name)),
-			       STORE_TO_SHOW);
-	expected_tell(&expected);
-}
-
-static void expect_delete(struct call *call)
-{
-	struct expected expected;
-	struct id id;
-
-	if (!expected_open(call, &expected) ||
-	    !room_expect_by_id(&expected, call->parameters[0], STORE_TO_CHANGE, &id))
-		return;
-	expected_get(&expected, &kind_codes, &id, STORE_TO_CHANGE);
-	garbage_expect(&expected, &id);
-	expected_tell(&expected);
-}
 
 /* ---- the document as it will be ---- */
 
@@ -360,7 +284,6 @@ bool rooms_create(struct call *call, struct fault *fault)
 	struct room_change change = { .exists = false };
 	bool is_there = false;
 
-	expect_create(call);
 	if (name != NULL && !room_find_named(call, text_of_json(name), STORE_TO_CHANGE,
 					     &change.former, &is_there, fault))
 		return false;
@@ -375,7 +298,6 @@ bool rooms_update(struct call *call, struct fault *fault)
 {
 	struct room_change change = { .exists = true };
 
-	expect_update(call);
 	return room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &change.former, fault) &&
 	       load_former(call, &change, fault) && save(call, &change, fault);
 }
@@ -432,13 +354,9 @@ bool rooms_import(struct call *call, bool *is_new, struct fault *fault)
 
 bool rooms_get(struct call *call, struct fault *fault)
 {
-	struct expected expected;
 	struct room_record room;
 	struct template_record template;
 
-	if (expected_open(call, &expected) &&
-	    room_expect_by_id(&expected, call->parameters[0], STORE_TO_SHOW, NULL))
-		expected_tell(&expected);
 	if (!room_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &room, fault) ||
 	    !template_load(call, &room.template_id, &template, fault))
 		return false;
@@ -458,7 +376,6 @@ bool rooms_delete(struct call *call, struct fault *fault)
 	struct room_record room;
 	struct template_record template;
 
-	expect_delete(call);
 	if (!room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) ||
 	    !template_load(call, &room.template_id, &template, fault) ||
 	    !call_precondition(call, true, room_etag(&room, &template), fault))

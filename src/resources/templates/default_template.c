@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/templates/default_template.h"
 
-#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 
@@ -18,11 +17,6 @@ static bool read(struct call *call, enum store_reading reading, struct store_rec
 		return packed_damaged("default template", &call->account, fault);
 	memcpy(id->bytes, stored->value.data, ID_SIZE);
 	return true;
-}
-
-size_t default_template_expect(struct expected *expected, enum store_reading reading)
-{
-	return expected_get(expected, &kind_default, &kind_only_id, reading);
 }
 
 bool default_template_load(struct call *call, struct id *id, bool *is_set, struct fault *fault)

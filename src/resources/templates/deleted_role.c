@@ -5,14 +5,12 @@
 
 #include "base/digest.h"
 #include "resources/codes/code_life.h"
-#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/packed.h"
 
 #define VERSION 1
 /* Of one call. */
 #define ROOMS_VISITED 8
-#define ROLES_REMOVED 256
 
 static void set_identity(struct id *id, uint32_t identity)
 {
@@ -88,17 +86,6 @@ bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t
 	return decode(&stored, role, fault);
 }
 
-void deleted_roles_expect(struct expected *expected, const struct id *template_id)
-{
-	const struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = template_id,
-		.most = ROLES_REMOVED,
-	};
-
-	expected_page(expected, &kind_role, &page);
-}
-
 bool deleted_roles_remove(struct call *call, const struct id *template_id, int64_t deleted_before,
 			  size_t most, size_t *removed, struct fault *fault)
 {
@@ -157,8 +144,8 @@ bool deleted_roles_resolve(struct call *call, struct template_record *record, st
 	    !resolve_in_rooms(call, record, &page, fault))
 		return false;
 	if (page.is_last) {
-		if (!deleted_roles_remove(call, &record->id, deleted.round_began, ROLES_REMOVED,
-					  &removed, fault))
+		if (!deleted_roles_remove(call, &record->id, deleted.round_began,
+					  DELETED_ROLES_AT_ONCE, &removed, fault))
 			return false;
 		deleted.count -= (uint32_t)removed;
 		/* The next round visits its first room in a later call. */

@@ -6,7 +6,6 @@
 #include <assert.h>
 
 #include "base/text.h"
-#include "resources/expected.h"
 #include "resources/kinds.h"
 #include "resources/media/media_record.h"
 #include "resources/packed.h"
@@ -272,16 +271,10 @@ bool template_load(struct call *call, const struct id *id, struct template_recor
 bool template_load_from_path(struct call *call, enum store_reading reading,
 			     struct template_record *record, struct fault *fault)
 {
-	struct expected expected;
 	struct id id;
 	bool is_there = false;
 	const bool is_id = id_parse(call->parameters[0], &id);
 
-	/* A GET reads only this record. Writes of whole templates say themselves what they read. */
-	if (is_id && !call_is_writing(call) && expected_open(call, &expected)) {
-		expected_get(&expected, &kind_template, &id, STORE_TO_SHOW);
-		expected_tell(&expected);
-	}
 	if (is_id && !template_find(call, &id, reading, record, &is_there, fault))
 		return false;
 	return is_there || fault_set(fault, FAULT_NOT_FOUND, "template not found");

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "resources/templates/default_template.h"
 #include "resources/templates/deleted_role.h"
-#include "resources/expected.h"
 #include "resources/garbage.h"
 #include "resources/import_origin.h"
 #include "resources/kinds.h"
@@ -20,76 +19,6 @@
 #include "resources/templates/template_parts.h"
 #include "resources/templates/template_record.h"
 #include "rules/template_rules.h"
-
-/* ---- what a call reads ---- */
-
-static void expect_create(struct call *call)
-{
-	struct expected expected;
-	const json_t *name = call_member(call, "name");
-
-	if (!expected_open(call, &expected))
-		return;
-	if (name != NULL)
-		expected_named(&expected, &kind_template, text_of_json(name), STORE_TO_CHANGE);
-	expected_new_id(&expected, &kind_template);
-	if (call_member(call, "default") != NULL)
-		default_template_expect(&expected, STORE_TO_CHANGE);
-	expected_tell(&expected);
-}
-
-/* The template is locked before the mark of the default one, by every call. */
-static void expect_update(struct call *call)
-{
-	struct expected expected;
-	const json_t *name = call_member(call, "name");
-	struct id id;
-
-	if (!expected_open(call, &expected) || !id_parse(call->parameters[0], &id))
-		return;
-	expected_get(&expected, &kind_template, &id, STORE_TO_CHANGE);
-	if (json_is_string(name))
-		expected_named(&expected, &kind_template, text_of_json(name), STORE_TO_SHOW);
-	if (call_member(call, "default") != NULL)
-		default_template_expect(&expected, STORE_TO_CHANGE);
-	expected_tell(&expected);
-}
-
-static void expect_list(struct call *call, const struct list *list, struct slice name)
-{
-	const json_t *marked = json_object_get(call->query, "default");
-	struct expected expected;
-	struct store_page page = { .count = 0 };
-	size_t mark = 0;
-
-	if (!expected_open(call, &expected))
-		return;
-	list_set_page(list, &page);
-	if (marked != NULL || call_query_text(call, "view").data != NULL)
-		mark = default_template_expect(&expected, STORE_TO_SHOW);
-	if (name.data != NULL)
-		expected_named(&expected, &kind_template, name, STORE_TO_SHOW);
-	else if (json_is_true(marked))
-		expected_value(&expected, &kind_template, mark);
-	else
-		expected_page(&expected, &kind_template, &page);
-	expected_tell(&expected);
-}
-
-static void expect_delete(struct call *call)
-{
-	struct expected expected;
-	struct id id;
-
-	if (!expected_open(call, &expected) || !id_parse(call->parameters[0], &id))
-		return;
-	expected_get(&expected, &kind_template, &id, STORE_TO_CHANGE);
-	expected_children(&expected, &kind_room, &id);
-	garbage_expect(&expected, NULL);
-	deleted_roles_expect(&expected, &id);
-	default_template_expect(&expected, STORE_TO_CHANGE);
-	expected_tell(&expected);
-}
 
 /* ---- writing ---- */
 
@@ -161,7 +90,6 @@ bool templates_create(struct call *call, struct fault *fault)
 	struct template_record record, former;
 	bool is_there = false;
 
-	expect_create(call);
 	if (name.data == NULL) {
 		name = uuid_as_text(call->arena, call->environment->clock);
 	} else if (!template_find_named(call, name, STORE_TO_CHANGE, &record, &is_there, fault)) {
@@ -188,7 +116,6 @@ bool templates_update(struct call *call, struct fault *fault)
 {
 	struct template_record record, former;
 
-	expect_update(call);
 	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault) ||
 	    !document_finish(&template_shape, call->body, &call->findings, fault))
 		return false;
@@ -203,7 +130,6 @@ bool templates_patch(struct call *call, struct fault *fault)
 	struct template_record record, former;
 	json_t *document;
 
-	expect_update(call);
 	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault))
 		return false;
 	document = template_document(call, &record);
@@ -231,7 +157,6 @@ bool templates_delete(struct call *call, struct fault *fault)
 	struct template_record record;
 	bool has_rooms;
 
-	expect_delete(call);
 	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault) ||
 	    !call_precondition(call, true, record.etag, fault) ||
 	    !store_has_children(call->transaction, &kind_room, &record.id, &has_rooms, fault))
@@ -391,20 +316,43 @@ static bool add_one(struct call *call, struct list *list, const struct filter *f
 	return stored.value.data == NULL || add_items(call, list, filter, &stored, 1, fault);
 }
 
+static bool is_summary(const struct call *call)
+{
+	return call->route->answer == &template_summary_shape ||
+	       call_query_text(call, "view").data != NULL;
+}
+
+bool templates_list_has_default(const struct call *call)
+{
+	return json_object_get(call->query, "default") != NULL || is_summary(call);
+}
+
+bool templates_list_is_of_default(const struct call *call)
+{
+	return call_query_text(call, "name").data == NULL &&
+	       json_is_true(json_object_get(call->query, "default"));
+}
+
+bool templates_first_page(struct call *call, struct store_page *page)
+{
+	if (call_query_text(call, "name").data != NULL || templates_list_is_of_default(call))
+		return false;
+	list_first_page(call, page);
+	return true;
+}
+
 bool templates_list(struct call *call, struct fault *fault)
 {
 	struct slice name = call_query_text(call, "name");
 	struct filter filter = {
 		.marked = json_object_get(call->query, "default"),
-		.is_summary = call->route->answer == &template_summary_shape ||
-			      call_query_text(call, "view").data != NULL,
+		.is_summary = is_summary(call),
 	};
 	struct store_page page = { .count = 0 };
 	struct list list;
 
 	list_open(call, &list);
-	expect_list(call, &list, name);
-	if ((filter.marked != NULL || filter.is_summary) &&
+	if (templates_list_has_default(call) &&
 	    !default_template_load(call, &filter.default_template, &filter.has_default, fault))
 		return false;
 	return (name.data != NULL || json_is_true(filter.marked)

@@ -7,7 +7,8 @@
 
 /* ---- what is expected ---- */
 
-void rows_expect(struct transaction *transaction, const struct store_expected *expected, size_t n)
+void rows_expect(struct transaction *transaction, enum store_statements how,
+		 const struct store_expected *expected, size_t n)
 {
 	struct postgres_transaction *own = rows_own(transaction);
 
@@ -16,6 +17,7 @@ void rows_expect(struct transaction *transaction, const struct store_expected *e
 	own->expected = arena_alloc(own->base.arena, (n + 1) * sizeof *own->expected);
 	memcpy(own->expected, expected, n * sizeof *expected);
 	own->expected_count = n;
+	own->is_chain = how == STORE_CHAIN;
 	own->is_one_flight = own->base.access == STORE_READ && !rows_was_surprised();
 }
 
@@ -235,71 +237,39 @@ static bool take_expected(struct postgres_transaction *own, const struct store_e
 	return true;
 }
 
-/* A record whose name is unique anywhere, with two parents, and the parent of one of these. */
-struct chain {
-	const struct store_expected *child, *parent, *grandparent, *other;
-	const struct store_expected *of_account; /* NULL: none */
-};
-
-static bool is_chain(const struct postgres_transaction *own, struct chain *chain)
-{
-	*chain = (struct chain){ .child = NULL };
-	if (own->base.access != STORE_READ || own->expected_count < 4 || own->expected_count > 5)
-		return false;
-	for (size_t i = 0; i < own->expected_count; i++) {
-		const struct store_expected *item = &own->expected[i], *base = base_of(own, item);
-
-		if (item->finding == STORE_FIND_NAME && rows_are_named(item->kind))
-			chain->child = item;
-		else if (item->finding == STORE_FIND_OWN)
-			chain->of_account = item;
-		else if (item->finding == STORE_FIND_PARENT && leads(base))
-			chain->grandparent = item;
-	}
-	if (chain->child == NULL || chain->grandparent == NULL ||
-	    (own->expected_count == 5) != (chain->of_account != NULL))
-		return false;
-	chain->parent = base_of(own, chain->grandparent);
-	for (size_t i = 0; i < own->expected_count; i++) {
-		const struct store_expected *item = &own->expected[i];
-
-		if (item != chain->parent && item->finding == STORE_FIND_PARENT &&
-		    base_of(own, item) == chain->child)
-			chain->other = item;
-	}
-	return chain->other != NULL && chain->parent->finding == STORE_FIND_PARENT &&
-	       base_of(own, chain->parent) == chain->child;
-}
+/* Of a chain (STORE_CHAIN): the places of its items, and how many there are with what the account
+ * owns. */
+enum { CHAIN_PARENT, CHAIN_CHILD, CHAIN_GRANDPARENT, CHAIN_OTHER, CHAIN_OWN, CHAIN_MOST };
 
 /* A chain is one statement, and so one snapshot. */
-static bool read_chain(struct postgres_transaction *own, const struct chain *chain,
-		       struct fault *fault)
+static bool read_chain(struct postgres_transaction *own, struct fault *fault)
 {
-	struct parameters parameters;
+	const struct store_expected *chain = own->expected, *child = &chain[CHAIN_CHILD];
+	const bool has_own = own->expected_count == CHAIN_MOST;
 	const struct known *before = own->known;
+	struct parameters parameters;
 
-	rows_start(&parameters, own, chain->child->kind);
-	parameters_bytes(&parameters, chain->child->name);
-	rows_add_kind(&parameters, chain->parent->kind);
-	rows_add_kind(&parameters, chain->grandparent->kind);
-	rows_add_kind(&parameters, chain->other->kind);
-	if (chain->of_account != NULL) {
-		rows_add_kind(&parameters, chain->of_account->kind);
-		parameters_id(&parameters, chain->of_account->id);
+	rows_start(&parameters, own, child->kind);
+	parameters_bytes(&parameters, child->name);
+	rows_add_kind(&parameters, chain[CHAIN_PARENT].kind);
+	rows_add_kind(&parameters, chain[CHAIN_GRANDPARENT].kind);
+	rows_add_kind(&parameters, chain[CHAIN_OTHER].kind);
+	if (has_own) {
+		rows_add_kind(&parameters, chain[CHAIN_OWN].kind);
+		parameters_id(&parameters, chain[CHAIN_OWN].id);
 	}
 	own->expected_count = 0;
 	own->is_over = true;
 	/* Else the statement would be given another one before it, that asks for the same. */
 	if (own->base.roster != 0)
 		rows_await_roster(own, 0, COLUMN_GENERATION);
-	rows_add(own, chain->of_account != NULL ? CHAIN_AND_OWN_OF_NAMED : CHAIN_OF_NAMED,
-		 &parameters);
+	rows_add(own, has_own ? CHAIN_AND_OWN_OF_NAMED : CHAIN_OF_NAMED, &parameters);
 	if (!rows_fly(own, fault) || !known_take_rows(own, 0, false, fault))
 		return false;
 	if (own->known == before)
-		known_add_absent(own, chain->child->kind, NULL, chain->child->name);
-	else if (chain->of_account != NULL)
-		take_own(own, chain->child, chain->of_account);
+		known_add_absent(own, child->kind, NULL, child->name);
+	else if (has_own)
+		take_own(own, child, &chain[CHAIN_OWN]);
 	return true;
 }
 
@@ -320,14 +290,13 @@ bool rows_read_expected(struct postgres_transaction *own, struct fault *fault)
 	const size_t n = own->expected_count, new_id = place_of_new_id(own);
 	const bool has_snapshot = own->is_one_flight && n > 1;
 	const bool brings_roster = new_id < n && own->base.roster != 0 && !own->asks_roster;
-	struct chain chain;
 	size_t *results;
 	bool *locks;
 
 	if (n == 0)
 		return true;
-	if (own->is_one_flight && is_chain(own, &chain))
-		return read_chain(own, &chain, fault);
+	if (own->is_one_flight && own->is_chain)
+		return read_chain(own, fault);
 	results = arena_alloc(own->base.arena, n * sizeof *results);
 	locks = arena_alloc(own->base.arena, n * sizeof *locks);
 	own->expected_count = 0;

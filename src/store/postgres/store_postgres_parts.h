@@ -149,6 +149,7 @@ struct postgres_transaction {
 	size_t flight; /* statements in the flight that is being made */
 	struct store_expected *expected;
 	size_t expected_count;
+	bool is_chain; /* what is expected is one statement */
 	struct known *known; /* the newest */
 	struct key_index known_ids, known_names;
 	struct known_page *pages;
@@ -168,7 +169,8 @@ static inline struct postgres_transaction *rows_own(struct transaction *transact
 
 /* ---- records (rows.c): functions of the driver ---- */
 
-void rows_expect(struct transaction *transaction, const struct store_expected *expected, size_t n);
+void rows_expect(struct transaction *transaction, enum store_statements how,
+		 const struct store_expected *expected, size_t n);
 bool rows_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
 	      enum store_reading reading, struct store_record *record, struct fault *fault);
 bool rows_get_several(struct transaction *transaction, const struct store_kind *kind,
