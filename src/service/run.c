@@ -53,9 +53,12 @@ static void begin_again(struct call *call, const struct start *start, struct fau
 
 /* ---- one run ---- */
 
-static bool begin(struct call *call, enum store_access access, struct fault *fault)
+/* The handler in its transaction, and the commit with the entries in the log. */
+static bool run_once(struct call *call, enum store_access access, struct fault *fault)
 {
 	struct store *store = call->environment->store;
+	const struct route *route = call->route;
+	bool is_done, is_replay = false, is_to_be_stored;
 
 	call->run = (struct run){ 0 };
 	if (!store_begin(store, access, call->arena, &call->transaction, fault))
@@ -63,42 +66,19 @@ static bool begin(struct call *call, enum store_access access, struct fault *fau
 	store_set_account(call->transaction, &call->account);
 	if (store_has_roster(store))
 		store_set_roster(call->transaction,
-				 call->route->is_open ? STORE_ROSTER_ANY : call->roster_generation);
+				 route->is_open ? STORE_ROSTER_ANY : call->roster_generation);
 	call->now = clock_now(call->environment->clock);
 	if (call->now < call->least_now)
 		call->now = call->least_now;
 	if (access == STORE_WRITE)
 		call_draw_etag(call);
-	return true;
-}
-
-static bool commit(struct call *call, struct fault *fault)
-{
-	const bool is_committed = store_commit(call->transaction, &call->answer.awaited, fault);
-
-	kept_usage_end(call, is_committed);
-	if (is_committed && call->run.test != NULL)
-		dispatcher_test(call->environment->dispatcher, &call->account, call->run.test);
-	return is_committed;
-}
-
-/* Ends the transaction of a refusal, of an answer that was kept, or of a call that is only
- * checked. */
-static void abandon(struct call *call)
-{
-	kept_usage_end(call, false);
-	call->run.operations = 0;
-	/* The answer may rest on commits that are not durable yet: it waits for the last that it
-	 * saw. */
-	call->answer.awaited = store_seen(call->transaction);
-	store_abandon(call->transaction);
-}
-
-/* After the handler, whose result is `is_done`. */
-static bool end_write(struct call *call, bool is_done, struct fault *fault)
-{
-	bool is_replay = false, is_to_be_stored;
-
+	if (route->reads != NULL)
+		reads_tell(call, route->reads);
+	is_done = packed_sound(call, route->run(call, fault), fault);
+	if (access == STORE_READ) {
+		store_abandon(call->transaction);
+		return is_done;
+	}
 	/* A caller who lacks the scope does not get the kept answer either. */
 	if (call->idempotency_key.data != NULL && fault->scope == NULL)
 		is_done = idempotency_end(call, is_done, &is_replay, fault);
@@ -106,31 +86,21 @@ static bool end_write(struct call *call, bool is_done, struct fault *fault)
 	/* The words that it asked for, and what the log says of it. */
 	if (is_to_be_stored)
 		is_done = code_words_store_asked(call, fault) && audit_write(call, fault);
-	if (is_to_be_stored && is_done)
-		return commit(call, fault);
-	abandon(call);
-	return is_done;
-}
-
-static bool run_once(struct call *call, enum store_access access, struct fault *fault)
-{
-	bool is_done;
-
-	if (!begin(call, access, fault))
-		return false;
-	if (call->route->reads != NULL)
-		reads_tell(call, call->route->reads);
-	is_done = packed_sound(call, call->route->run(call, fault), fault);
-	if (access == STORE_WRITE)
-		return end_write(call, is_done, fault);
+	if (is_to_be_stored && is_done) {
+		is_done = store_commit(call->transaction, &call->answer.awaited, fault);
+		kept_usage_end(call, is_done);
+		if (is_done && call->run.test != NULL)
+			dispatcher_test(call->environment->dispatcher, &call->account,
+					call->run.test);
+		return is_done;
+	}
+	/* A refusal, an answer that was kept, or a call that is only checked. What it says may rest
+	 * on commits that are not durable yet: it waits for the last that it saw. */
+	kept_usage_end(call, false);
+	call->run.operations = 0;
+	call->answer.awaited = store_seen(call->transaction);
 	store_abandon(call->transaction);
 	return is_done;
-}
-
-static bool answer_valid(struct call *call)
-{
-	call_forget_answer(call);
-	return call_answer(call, SLICE("{\"valid\":true}"));
 }
 
 /* ---- and again ---- */
@@ -155,21 +125,6 @@ static bool is_to_be_run_again(const struct call *call, enum store_access access
 		store_is_shared(call->environment->store));
 }
 
-/* Another request with the key has held what this one needs for as long as it may wait. */
-static bool is_under_way(const struct call *call, const struct fault *fault, int64_t waited)
-{
-	return fault->kind == FAULT_AGAIN && call->idempotency_key.data != NULL &&
-	       waited >= AGAIN_UNTIL;
-}
-
-static bool refuse_under_way(struct fault *fault)
-{
-	*fault = FAULT_INITIAL;
-	fault_set(fault, FAULT_CONFLICT, "A request with this Idempotency-Key is under way");
-	fault->retry_after = 1;
-	return false;
-}
-
 uint64_t run_account_mark(const struct id *account)
 {
 	uint64_t mark;
@@ -185,26 +140,41 @@ bool run_would_wait(const struct call *call)
 		       run_account_mark(&call->account);
 }
 
-static bool run_until_done(struct call *call, struct fault *fault)
+bool run_call(struct call *call, struct fault *fault)
 {
-	const bool writes = call->route->access == ROUTE_WRITE ||
-			    call->idempotency_key.data != NULL;
-	const int64_t begun = call->idempotency_key.data != NULL ? clock_monotonic() : 0;
+	const bool has_key = call->idempotency_key.data != NULL;
+	const int64_t begun = has_key ? clock_monotonic() : 0;
 	const struct start start = start_of(call);
-	enum store_access access = writes ? STORE_WRITE : STORE_READ;
+	enum store_access access = STORE_READ;
 	int64_t until = 0; /* once it was run again */
 	unsigned agains = 0;
 
+	if (call->route->access == ROUTE_STATELESS)
+		return call->route->run(call, fault);
+	if (call->route->access == ROUTE_WRITE || has_key)
+		access = STORE_WRITE;
 	for (;;) {
 		if (run_once(call, access, fault)) {
-			if (!call->run.wants_write)
-				return !call->validates_only || answer_valid(call);
-			if (run_would_wait(call))
+			if (call->run.wants_write) {
+				if (run_would_wait(call))
+					return true;
+				call->run.wants_write = false;
+				access = STORE_WRITE;
+			} else if (call->validates_only) {
+				call_forget_answer(call);
+				return call_answer(call, SLICE("{\"valid\":true}"));
+			} else {
 				return true;
-			call->run.wants_write = false;
-			access = STORE_WRITE;
-		} else if (is_under_way(call, fault, clock_monotonic() - begun)) {
-			return refuse_under_way(fault);
+			}
+		} else if (has_key && fault->kind == FAULT_AGAIN &&
+			   clock_monotonic() - begun >= AGAIN_UNTIL) {
+			/* Another request with the key has held what this one needs for as long as
+			 * it may wait. */
+			*fault = FAULT_INITIAL;
+			fault_set(fault, FAULT_CONFLICT,
+				  "A request with this Idempotency-Key is under way");
+			fault->retry_after = 1;
+			return false;
 		} else if (!is_to_be_run_again(call, access, fault, agains) ||
 			   ++agains == AGAIN_MOST || (until != 0 && clock_monotonic() >= until)) {
 			return false;
@@ -218,20 +188,4 @@ static bool run_until_done(struct call *call, struct fault *fault)
 		if (store_has_roster(call->environment->store) && !auth_check(call, fault))
 			return false;
 	}
-}
-
-bool run_call(struct call *call, struct fault *fault)
-{
-	const struct route *route = call->route;
-	bool is_done;
-
-	if (route->access == ROUTE_STATELESS)
-		return route->run(call, fault);
-	if (!route->is_alone)
-		return run_until_done(call, fault);
-	/* Such calls run one at a time, so each may have more memory. */
-	arena_set_limit(call->arena, CALL_ALONE_MEMORY_MOST);
-	is_done = run_until_done(call, fault);
-	arena_set_limit(call->arena, ARENA_LIMIT);
-	return is_done;
 }

@@ -266,8 +266,9 @@ static bool admit(struct service *service, struct call *call, struct slice *quer
 	       auth_check(call, fault);
 }
 
-/* Everything else before the handler. */
-static bool read_call(struct call *call, struct slice query, struct fault *fault)
+/* All that can be found out of the request alone: body, names in the path, query, and the route's
+ * rules for them. */
+static bool read_and_check(struct call *call, struct slice query, struct fault *fault)
 {
 	json_t *body = NULL;
 
@@ -285,17 +286,8 @@ static bool is_to_be_deferred(const struct service *service, const struct call *
 		costs_are_high(service->costs, &call->account, call->route));
 }
 
-/* Counts that a refused call asked for codes of other accounts, before the answer says so. */
-static void count_words(struct call *call, struct fault *fault)
-{
-	struct fault own = FAULT_INITIAL;
-
-	if (!code_words_count_refused(call, &own))
-		*fault = own;
-}
-
 /* Logs a join that was granted or refused. */
-static void note_joining(const struct call *call)
+static void log_joining(const struct call *call)
 {
 	struct joining joining;
 
@@ -307,59 +299,52 @@ static void note_joining(const struct call *call)
 	join_log_add(call->environment->joins, &joining);
 }
 
-static void answer_unread(struct call *call, struct fault *fault)
+/* Checks and runs an admitted call; a refusal becomes an error body. Notes what it cost, for the
+ * next call of the account and the route. */
+static void carry_out(struct service *service, struct call *call, struct slice query)
 {
-	/* A call that was answered before gets that answer, unless it lacks the scope now. */
-	if (fault->scope != NULL || !idempotency_replay(call, fault))
-		answer_fault(call, fault);
-}
-
-static void answer_refused(struct call *call, struct fault *fault)
-{
-	count_words(call, fault);
-	call_forget_answer(call);
-	explain_size(call, fault);
-	answer_fault(call, fault);
-}
-
-/* Reads and runs an admitted call. A refusal becomes an error body. */
-static void read_and_run(struct call *call, struct slice query)
-{
-	struct fault fault = FAULT_INITIAL;
-	const bool is_read = read_call(call, query, &fault);
-
-	/* The headers that it has by now stay when the handler refuses it (call_forget_answer). */
-	call->answer.standing_count = call->answer.header_count;
-	if (!is_read)
-		answer_unread(call, &fault);
-	else if (!run_call(call, &fault))
-		answer_refused(call, &fault);
-}
-
-/* The same; notes the cost for the account and the route. */
-static void read_and_run_measured(struct service *service, struct call *call, struct slice query)
-{
+	const struct route *route = call->route;
 	const struct id account = call->account;
-	const int64_t began = clock_microseconds(), processor = clock_of_thread();
+	const int64_t began = route->is_open ? 0 : clock_microseconds();
+	const int64_t processor = route->is_open ? 0 : clock_of_thread();
+	struct fault fault = FAULT_INITIAL, own = FAULT_INITIAL;
 	int64_t cost = 0;
+	bool is_read, is_run;
 
-	if (call->route->is_alone)
+	if (route->is_alone)
 		atomic_store(&service->alone, run_account_mark(&account));
-	read_and_run(call, query);
-	if (call->route->is_alone)
+	is_read = read_and_check(call, query, &fault);
+	/* The headers that it has by now stay when it is refused. */
+	call->answer.standing_count = call->answer.header_count;
+	if (is_read) {
+		/* Such calls run one at a time, so each may have more memory. */
+		if (route->is_alone)
+			arena_set_limit(call->arena, CALL_ALONE_MEMORY_MOST);
+		is_run = run_call(call, &fault);
+		if (route->is_alone)
+			arena_set_limit(call->arena, ARENA_LIMIT);
+		if (!is_run) {
+			/* Before the answer says it, it counts that the call asked for codes of
+			 * others. */
+			if (!code_words_count_refused(call, &own))
+				fault = own;
+			call_forget_answer(call);
+			explain_size(call, &fault);
+			answer_fault(call, &fault);
+		}
+	} else if (fault.scope != NULL || !idempotency_replay(call, &fault)) {
+		/* A call that was answered before gets that answer, unless it lacks the scope
+		 * now. */
+		answer_fault(call, &fault);
+	}
+	if (route->is_alone)
 		atomic_store(&service->alone, 0);
+	if (route->is_open)
+		return;
 	/* Reading the thread's clock is a system call. */
 	if (clock_microseconds() - began >= COSTS_HIGH)
 		cost = clock_of_thread() - processor;
-	costs_note(service->costs, &account, call->route, cost);
-}
-
-/* Logs a join, and adds the headers that every answer has. */
-static void finish(struct call *call)
-{
-	note_joining(call);
-	headers_unknown(call);
-	headers_content(call);
+	costs_note(service->costs, &account, route, cost);
 }
 
 /* Of a call that may have more memory than others, only the answer is kept until it is sent, since
@@ -389,15 +374,6 @@ static void release_all_but_answer(struct call *call, const struct arena_mark *s
 	arena_close(apart);
 }
 
-static void begin_call(struct service *service, struct call *call)
-{
-	call->environment = &service->environment;
-	call->answer = (struct answer){ .is_head = call->request.method == METHOD_HEAD };
-	findings_open(&call->findings, call->arena);
-	call->findings.clock = service->environment.clock;
-	headers_identify(call, atomic_fetch_add(&service->requests, 1));
-}
-
 bool service_answer(struct service *service, struct call *call)
 {
 	struct arena *before = arena_use_for_json(call->arena);
@@ -406,25 +382,30 @@ bool service_answer(struct service *service, struct call *call)
 	struct slice query = { NULL, 0 };
 	bool is_answered = true;
 
-	begin_call(service, call);
+	call->environment = &service->environment;
+	call->answer = (struct answer){ .is_head = call->request.method == METHOD_HEAD };
+	findings_open(&call->findings, call->arena);
+	call->findings.clock = service->environment.clock;
+	headers_identify(call, atomic_fetch_add(&service->requests, 1));
 	if (!admit(service, call, &query, &fault))
 		answer_fault(call, &fault);
 	else if (is_to_be_deferred(service, call))
 		is_answered = false;
-	else if (call->route != NULL && call->route->is_open)
-		read_and_run(call, query);
 	else if (call->route != NULL)
-		read_and_run_measured(service, call, query);
+		carry_out(service, call, query);
 	if (call->run.wants_write) {
 		call->run.wants_write = false;
 		is_answered = false;
 	}
-	if (is_answered)
-		finish(call);
-	else
+	if (is_answered) {
+		log_joining(call);
+		headers_unknown(call);
+		headers_content(call);
+		if (call->route != NULL && call->route->is_alone)
+			release_all_but_answer(call, &start);
+	} else {
 		call->is_deferred = true;
-	if (is_answered && call->route != NULL && call->route->is_alone)
-		release_all_but_answer(call, &start);
+	}
 	arena_use_for_json(before);
 	return is_answered;
 }
