@@ -71,14 +71,14 @@ static struct seen see(struct arena *arena, const struct account *account)
 	};
 }
 
-static size_t place_of(const struct account_watch *watch, const struct id *account)
+static size_t index_of_account(const struct account_watch *watch, const struct id *account)
 {
 	return id_place(account, watch->seen, watch->count, sizeof *watch->seen);
 }
 
 static bool is_known(const struct account_watch *watch, const struct seen *seen)
 {
-	const size_t place = place_of(watch, &seen->account);
+	const size_t place = index_of_account(watch, &seen->account);
 
 	return place < watch->count &&
 	       id_compare(&watch->seen[place].account, &seen->account) == 0 &&
@@ -88,7 +88,7 @@ static bool is_known(const struct account_watch *watch, const struct seen *seen)
 
 static void remember(struct account_watch *watch, const struct seen *seen)
 {
-	const size_t place = place_of(watch, &seen->account);
+	const size_t place = index_of_account(watch, &seen->account);
 
 	if (place < watch->count && id_compare(&watch->seen[place].account, &seen->account) == 0) {
 		watch->seen[place] = *seen;

@@ -149,8 +149,8 @@ static void send_entry(struct dispatcher *dispatcher, struct target *target,
 /* ---- filling ---- */
 
 /* The entry cannot be read, which is no fault of the receiver's. */
-static void give_up(struct dispatcher *dispatcher, struct target *target, struct waiting *waiting,
-		    const char *why)
+static void give_up_entry(struct dispatcher *dispatcher, struct target *target,
+			  struct waiting *waiting, const char *why)
 {
 	struct attempt *attempt = free_attempt(dispatcher);
 
@@ -183,13 +183,13 @@ static bool repeat_due(struct dispatcher *dispatcher, struct transaction *transa
 		if (waiting->is_under_way || waiting->next > now)
 			continue;
 		if (waiting->seq < source->first || waiting->seq > source->last) {
-			give_up(dispatcher, target, waiting, "entry is gone from the log");
+			give_up_entry(dispatcher, target, waiting, "entry is gone from the log");
 			continue;
 		}
 		if (audit_read(transaction, waiting->seq, 1, &entry, fault))
 			send_entry(dispatcher, target, webhook, &entry, waiting);
 		else if (dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, fault))
-			give_up(dispatcher, target, waiting, "entry is damaged");
+			give_up_entry(dispatcher, target, waiting, "entry is damaged");
 		else
 			return false;
 	}
@@ -583,7 +583,7 @@ static void tell_figures(struct dispatcher *dispatcher)
 }
 
 /* True: there may be more to do at once. */
-static bool do_round(struct dispatcher *dispatcher)
+static bool dispatch_round(struct dispatcher *dispatcher)
 {
 	const int64_t pause = store_is_shared(dispatcher->environment->store) ? LOOK_AFTER_SHARED
 									      : LOOK_AFTER;
@@ -630,7 +630,7 @@ static int pause_of(struct dispatcher *dispatcher)
 	return pause < 10 ? 10 : (int)pause;
 }
 
-static void wait(struct dispatcher *dispatcher)
+static void wait_for_work(struct dispatcher *dispatcher)
 {
 	struct pollfd polled[] = {
 		{ .fd = dispatcher->wake, .events = POLLIN },
@@ -643,14 +643,14 @@ static void wait(struct dispatcher *dispatcher)
 		(void)eventfd_read(dispatcher->wake, &value);
 }
 
-static void *work(void *context)
+static void *run_dispatcher(void *context)
 {
 	struct dispatcher *dispatcher = context;
 
 	(void)arena_use_for_json(dispatcher->arena);
 	while (!is_ending(dispatcher)) {
-		if (!do_round(dispatcher))
-			wait(dispatcher);
+		if (!dispatch_round(dispatcher))
+			wait_for_work(dispatcher);
 	}
 	take_outcomes(dispatcher);
 	if (dispatcher->had_lease)
@@ -675,7 +675,7 @@ struct dispatcher *dispatcher_open(const struct environment *environment, struct
 	dispatcher->last_test = &dispatcher->tests;
 	dispatcher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (dispatcher->wake < 0 || pthread_mutex_init(&dispatcher->lock, NULL) != 0 ||
-	    pthread_create(&dispatcher->thread, NULL, work, dispatcher) != 0)
+	    pthread_create(&dispatcher->thread, NULL, run_dispatcher, dispatcher) != 0)
 		ABORT("a lock or thread could not be made");
 	return dispatcher;
 }

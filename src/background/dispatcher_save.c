@@ -75,7 +75,7 @@ struct saving {
 	struct webhook_delivery results[SENDER_MOST]; /* of each attempt */
 };
 
-static bool is_of(const struct attempt *attempt, const struct id *account)
+static bool attempt_is_of(const struct attempt *attempt, const struct id *account)
 {
 	return attempt->state == ATTEMPT_ENDED && attempt->target != NULL &&
 	       id_compare(&attempt->target->account, account) == 0;
@@ -133,7 +133,7 @@ static bool remove_old(struct saving *saving, const struct target *target, struc
 }
 
 /* The delivery is gone or damaged: nothing is left to repeat. */
-static void give_up(const struct attempt *attempt, struct webhook_delivery *result)
+static void give_up_attempt(const struct attempt *attempt, struct webhook_delivery *result)
 {
 	*result = (struct webhook_delivery){
 		.state = is_success(&attempt->outcome) ? DELIVERY_DELIVERED : DELIVERY_FAILED,
@@ -151,7 +151,7 @@ static bool load_delivery(const struct saving *saving, const struct attempt *att
 	if (!store_get(saving->transaction, &kind_webhook_delivery, &attempt->record,
 		       STORE_TO_CHANGE, &stored, fault) ||
 	    (stored.value.data != NULL && !webhook_delivery_read(&stored, result, fault))) {
-		give_up(attempt, result);
+		give_up_attempt(attempt, result);
 		return pass_over(saving, "webhook_delivery_given_up", fault);
 	}
 	*is_there = stored.value.data != NULL;
@@ -176,7 +176,7 @@ static bool save_repeated(struct saving *saving, struct attempt *attempt,
 	if (!load_delivery(saving, attempt, result, &is_there, fault))
 		return false;
 	if (!is_there)
-		give_up(attempt, result);
+		give_up_attempt(attempt, result);
 	if (is_settled(attempt, result))
 		return true;
 	conclude(saving->dispatcher, attempt, saving->now, result);
@@ -246,7 +246,8 @@ static bool save_attempts(struct saving *saving, struct fault *fault)
 		struct attempt *attempt = &saving->dispatcher->attempts[i];
 		struct webhook_delivery *result = &saving->results[i];
 
-		if (!is_of(attempt, saving->account) || present(saving, attempt->target) == NULL)
+		if (!attempt_is_of(attempt, saving->account) ||
+		    present(saving, attempt->target) == NULL)
 			continue;
 		if (!(attempt->is_repeated ? save_repeated : save_first)(saving, attempt, result,
 									 fault) ||
@@ -321,7 +322,7 @@ static void mark(struct dispatcher *dispatcher, const struct id *account, int64_
 		const struct attempt *attempt = &dispatcher->attempts[i];
 		struct target *target = attempt->target;
 
-		if (!is_of(attempt, account))
+		if (!attempt_is_of(attempt, account))
 			continue;
 		if (is_success(&attempt->outcome))
 			target->delivered = now;
@@ -377,7 +378,7 @@ static void settle_all(struct saving *saving)
 	for (size_t i = 0; i < SENDER_MOST; i++) {
 		struct attempt *attempt = &dispatcher->attempts[i];
 
-		if (!is_of(attempt, saving->account))
+		if (!attempt_is_of(attempt, saving->account))
 			continue;
 		count(dispatcher, attempt, &saving->results[i]);
 		settle(attempt, &saving->results[i]);

@@ -107,7 +107,7 @@ static bool number_some(struct keeper *keeper)
 }
 
 /* Waits for so many milliseconds, or until the keeper is ending: true. */
-static bool wait(struct keeper *keeper, int64_t milliseconds)
+static bool wait_for_end(struct keeper *keeper, int64_t milliseconds)
 {
 	bool is_ending;
 
@@ -125,14 +125,14 @@ static bool number_queue(struct keeper *keeper)
 	const int64_t until = clock_monotonic() + NUMBERING_MOST;
 
 	while (number_some(keeper)) {
-		if (wait(keeper, 0) || clock_monotonic() >= until)
+		if (wait_for_end(keeper, 0) || clock_monotonic() >= until)
 			return true;
 	}
 	return false;
 }
 
 /* True: the next round is to begin at once. */
-static bool do_round(struct keeper *keeper, unsigned long round)
+static bool keep_round(struct keeper *keeper, unsigned long round)
 {
 	bool is_behind;
 
@@ -145,15 +145,15 @@ static bool do_round(struct keeper *keeper, unsigned long round)
 	return is_behind;
 }
 
-static void *work(void *context)
+static void *run_keeper(void *context)
 {
 	struct keeper *keeper = context;
 	unsigned long round = 0;
 	bool is_behind;
 
 	do {
-		is_behind = do_round(keeper, round++);
-	} while (!wait(keeper, is_behind ? 0 : ROUND));
+		is_behind = keep_round(keeper, round++);
+	} while (!wait_for_end(keeper, is_behind ? 0 : ROUND));
 	return NULL;
 }
 
@@ -166,7 +166,7 @@ struct keeper *keeper_open(const struct environment *environment, struct lease *
 	keeper->watch = account_watch_open(environment);
 	clock_condition_init(&keeper->ending);
 	if (pthread_mutex_init(&keeper->lock, NULL) != 0 ||
-	    pthread_create(&keeper->thread, NULL, work, keeper) != 0)
+	    pthread_create(&keeper->thread, NULL, run_keeper, keeper) != 0)
 		ABORT("a lock or thread could not be made");
 	return keeper;
 }

@@ -47,7 +47,8 @@ struct lease *lease_open(struct store *store, const struct clock *clock)
 	return lease;
 }
 
-static bool read(struct transaction *transaction, struct lease_record *record, struct fault *fault)
+static bool read_record(struct transaction *transaction, struct lease_record *record,
+			struct fault *fault)
 {
 	struct packed reader;
 
@@ -65,8 +66,8 @@ static bool read(struct transaction *transaction, struct lease_record *record, s
 	return packed_close(&reader, "lease", &kind_only_id, fault);
 }
 
-static bool write(struct lease *lease, struct transaction *transaction,
-		  const struct lease_record *record, struct fault *fault)
+static bool write_record(struct lease *lease, struct transaction *transaction,
+			 const struct lease_record *record, struct fault *fault)
 {
 	struct buffer value = BUFFER_INITIAL(transaction->arena);
 	struct store_record changed = { .id = kind_only_id };
@@ -85,23 +86,24 @@ static bool is_ours(const struct lease *lease, const struct lease_record *record
 }
 
 /* lasts: milliseconds; 0: it is given up. *is_held false: another process has it. */
-static bool take(struct lease *lease, struct transaction *transaction, int64_t lasts, bool *is_held,
-		 struct fault *fault)
+static bool take_lease(struct lease *lease, struct transaction *transaction, int64_t lasts,
+		       bool *is_held, struct fault *fault)
 {
 	int64_t now = clock_now(lease->clock);
 	struct lease_record record;
 
-	if (!store_fix_time(transaction, 0, &now, fault) || !read(transaction, &record, fault))
+	if (!store_fix_time(transaction, 0, &now, fault) ||
+	    !read_record(transaction, &record, fault))
 		return false;
 	*is_held = is_ours(lease, &record) || (lasts > 0 && record.until <= now);
 	if (!*is_held)
 		return true;
 	record.epoch += !is_ours(lease, &record);
 	record.until = lasts > 0 ? now + lasts : 0;
-	return write(lease, transaction, &record, fault);
+	return write_record(lease, transaction, &record, fault);
 }
 
-static bool change(struct lease *lease, int64_t lasts)
+static bool change_lease(struct lease *lease, int64_t lasts)
 {
 	struct arena *arena = arena_open();
 	struct transaction *transaction;
@@ -110,7 +112,7 @@ static bool change(struct lease *lease, int64_t lasts)
 	uint64_t number;
 
 	if (store_begin(lease->store, STORE_WRITE, arena, &transaction, &fault)) {
-		if (take(lease, transaction, lasts, &is_held, &fault) && is_held)
+		if (take_lease(lease, transaction, lasts, &is_held, &fault) && is_held)
 			is_held = store_commit(transaction, &number, &fault);
 		else
 			store_abandon(transaction);
@@ -131,7 +133,7 @@ void lease_close(struct lease *lease)
 	if (lease == NULL)
 		return;
 	if (store_is_shared(lease->store) && has_lease(lease))
-		(void)change(lease, 0);
+		(void)change_lease(lease, 0);
 	pthread_mutex_destroy(&lease->lock);
 	free(lease);
 }
@@ -148,7 +150,7 @@ bool lease_hold(struct lease *lease)
 	if (begun - lease->renewed >= pause || lease->renewed == 0) {
 		/* The time counts from before the question: the store's clock read it later. */
 		atomic_store(&lease->held_until,
-			     change(lease, LEASE_LASTS) ? begun + LEASE_LASTS : 0);
+			     change_lease(lease, LEASE_LASTS) ? begun + LEASE_LASTS : 0);
 		lease->renewed = begun;
 	}
 	pthread_mutex_unlock(&lease->lock);
@@ -163,7 +165,7 @@ bool lease_confirm(struct lease *lease, struct transaction *transaction, struct 
 
 	if (!store_is_shared(lease->store))
 		return true;
-	is_read = read(transaction, &record, fault);
+	is_read = read_record(transaction, &record, fault);
 	store_set_account(transaction, &account);
 	if (!is_read)
 		return false;

@@ -38,8 +38,8 @@ bool webhook_wants(struct arena *arena, const struct webhook *webhook,
 
 /* ---- the message ---- */
 
-static struct slice body_of(struct arena *arena, const struct id *account,
-			    const struct audit_entry *entry)
+static struct slice message_body(struct arena *arena, const struct id *account,
+				 const struct audit_entry *entry)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
 	char id[ID_TEXT_SIZE + 1];
@@ -104,7 +104,7 @@ bool webhook_message(struct arena *arena, const struct webhook *webhook, const s
 
 	*delivery = (struct delivery){
 		.url = webhook->url,
-		.body = body_of(arena, account, entry),
+		.body = message_body(arena, account, entry),
 	};
 	if (own == NULL)
 		return packed_damaged("webhook", &webhook->id, fault);

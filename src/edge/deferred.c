@@ -54,7 +54,7 @@ static bool has_to_wait(const struct deferred *deferred, const struct exchange *
 }
 
 /* The first that this thread may handle now; NULL: none. The caller holds the lock. */
-static struct exchange *take_first(struct deferred *deferred, bool takes_alone)
+static struct exchange *deferred_take_first(struct deferred *deferred, bool takes_alone)
 {
 	struct exchange **link = &deferred->first;
 	struct exchange *exchange;
@@ -76,7 +76,7 @@ static void run(struct deferred *deferred, bool takes_alone)
 	priority_lower(DEFERRED_PRIORITY);
 	pthread_mutex_lock(&deferred->lock);
 	while (!deferred->is_ending) {
-		struct exchange *exchange = take_first(deferred, takes_alone);
+		struct exchange *exchange = deferred_take_first(deferred, takes_alone);
 
 		if (exchange == NULL) {
 			pthread_cond_wait(&deferred->changed, &deferred->lock);

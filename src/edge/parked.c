@@ -26,7 +26,7 @@ struct parked {
 	bool has_flusher;
 };
 
-static void append(struct exchange_list *list, struct exchange *exchange)
+static void parked_append(struct exchange_list *list, struct exchange *exchange)
 {
 	exchange->next = NULL;
 	if (list->first == NULL)
@@ -36,7 +36,7 @@ static void append(struct exchange_list *list, struct exchange *exchange)
 	list->last = exchange;
 }
 
-static struct exchange *take_first(struct exchange_list *list)
+static struct exchange *parked_take_first(struct exchange_list *list)
 {
 	struct exchange *exchange = list->first;
 
@@ -80,7 +80,7 @@ bool parked_add(struct parked *parked, struct exchange *exchange)
 	bool is_flusher;
 
 	pthread_mutex_lock(&parked->lock);
-	append(&parked->waiting, exchange);
+	parked_append(&parked->waiting, exchange);
 	is_flusher = !parked->has_flusher;
 	parked->has_flusher = true;
 	pthread_mutex_unlock(&parked->lock);
@@ -120,12 +120,12 @@ struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 	pthread_mutex_unlock(&parked->lock);
 	if (need_flush(parked, &taken))
 		store_flush(parked->store);
-	while ((exchange = take_first(&taken)) != NULL)
-		append(is_pending(parked, exchange) ? &pending : &ready, exchange);
+	while ((exchange = parked_take_first(&taken)) != NULL)
+		parked_append(is_pending(parked, exchange) ? &pending : &ready, exchange);
 	has_pending = pending.first != NULL;
 	pthread_mutex_lock(&parked->lock);
-	while ((exchange = take_first(&pending)) != NULL)
-		append(&parked->waiting, exchange);
+	while ((exchange = parked_take_first(&pending)) != NULL)
+		parked_append(&parked->waiting, exchange);
 	parked->has_flusher = parked->waiting.first != NULL;
 	*is_flusher = parked->has_flusher;
 	pthread_mutex_unlock(&parked->lock);

@@ -63,7 +63,7 @@ static bool find_key(struct call *call, struct slice id, struct api_key *key, bo
 	return is_read;
 }
 
-static bool is_valid(const struct api_key *key, int64_t now)
+static bool key_is_valid(const struct api_key *key, int64_t now)
 {
 	return key->expires_at == 0 || now / 1000 < key->expires_at;
 }
@@ -104,7 +104,7 @@ static bool check_key(struct call *call, struct slice token, struct fault *fault
 		return false;
 	digest_sha256(secret, digest);
 	if (!is_there || !digest_equal(digest, key.digest) ||
-	    !is_valid(&key, clock_now(call->environment->clock)))
+	    !key_is_valid(&key, clock_now(call->environment->clock)))
 		return refuse_key(fault);
 	call->actor = (struct actor){ .kind = ACTOR_KEY, .expires_at = key.expires_at };
 	memcpy(call->actor.id, id.data, id.size);
@@ -118,8 +118,8 @@ static bool check_key(struct call *call, struct slice token, struct fault *fault
 enum credential { MANAGEMENT, SESSION, APP };
 
 /* A person's token for joining, of a route that takes one. */
-static bool verify_app(struct call *call, const struct roster *roster, struct slice token,
-		       int64_t now, struct fault *fault)
+static bool verify_app_token(struct call *call, const struct roster *roster, struct slice token,
+			     int64_t now, struct fault *fault)
 {
 	call->app_token = arena_zero(call->arena, sizeof *call->app_token);
 	if (!token_verify_app(roster, call->arena, token, now, call->app_token, fault))
@@ -128,8 +128,8 @@ static bool verify_app(struct call *call, const struct roster *roster, struct sl
 	return true;
 }
 
-static bool verify(struct call *call, const struct roster *roster, struct slice token,
-		   enum credential credential, struct fault *fault)
+static bool verify_token(struct call *call, const struct roster *roster, struct slice token,
+			 enum credential credential, struct fault *fault)
 {
 	const int64_t now = clock_now(call->environment->clock);
 	const bool is_session = credential == SESSION;
@@ -137,7 +137,7 @@ static bool verify(struct call *call, const struct roster *roster, struct slice 
 	struct actor *actor = &call->actor;
 
 	if (credential == APP)
-		return verify_app(call, roster, token, now, fault);
+		return verify_app_token(call, roster, token, now, fault);
 	if (!token_verify(call->environment->tokens, roster, call->arena, token,
 			  is_session ? TOKEN_SESSION : TOKEN_MANAGEMENT, now, &claims, fault))
 		return false;
@@ -161,13 +161,13 @@ static bool check_token(struct call *call, struct slice token, enum credential c
 	 * accounts. */
 	const bool looks_first = call->route->access == ROUTE_STATELESS;
 	struct fault refused = FAULT_INITIAL;
-	bool is_right = !looks_first && verify(call, roster, token, credential, &refused);
+	bool is_right = !looks_first && verify_token(call, roster, token, credential, &refused);
 	bool has_changed;
 
 	if (!is_right && accounts_look(accounts, &roster, &has_changed, fault)) {
 		if (has_changed || looks_first) {
 			refused = FAULT_INITIAL;
-			is_right = verify(call, roster, token, credential, &refused);
+			is_right = verify_token(call, roster, token, credential, &refused);
 		}
 		if (!is_right)
 			*fault = refused;
@@ -197,7 +197,7 @@ static bool check_key_of_session(struct call *call, struct fault *fault)
 	if (!find_key(call, slice_of(actor->id), &key, &is_there, fault))
 		return false;
 	if (!is_there || id_compare(&key.stored.account, &call->account) != 0 ||
-	    !is_valid(&key, clock_now(call->environment->clock)))
+	    !key_is_valid(&key, clock_now(call->environment->clock)))
 		return fault_detail(fault, FAULT_UNAUTHORIZED, "the key of the session is gone");
 	limit_to_key(actor, &key);
 	return true;

@@ -33,14 +33,14 @@ struct bulk {
 /* ---- checking ---- */
 
 /* The place of an operation in the body, for pointers. */
-static const char *place_of(struct call *call, size_t number, const char *member)
+static const char *operation_pointer(struct call *call, size_t number, const char *member)
 {
 	return arena_text(call->arena, "/operations/%zu%s", number, member);
 }
 
 static bool refuse_path(struct call *call, size_t number, const char *sentence)
 {
-	findings_add(&call->findings, place_of(call, number, "/path"), "%s", sentence);
+	findings_add(&call->findings, operation_pointer(call, number, "/path"), "%s", sentence);
 	return false;
 }
 
@@ -157,8 +157,8 @@ static void check_condition(struct call *call, size_t number, const char *member
 	const struct slice shown = text_first(*condition, 64);
 
 	if (!call_condition_read(condition))
-		findings_add(&call->findings, place_of(call, number, member), "%s, got %.*s",
-			     CALL_CONDITION_SENTENCE, (int)shown.size, shown.data);
+		findings_add(&call->findings, operation_pointer(call, number, member),
+			     "%s, got %.*s", CALL_CONDITION_SENTENCE, (int)shown.size, shown.data);
 }
 
 static void check_part_body(struct call *call, size_t number, struct call *part, json_t *sent,
@@ -172,7 +172,7 @@ static void check_part_body(struct call *call, size_t number, struct call *part,
 	if (body == NULL || (json_is_array(body) && json_array_size(body) == 0))
 		body = arena_json(call->arena, json_object());
 	if (!json_is_object(body)) {
-		findings_add(&call->findings, place_of(call, number, "/body"),
+		findings_add(&call->findings, operation_pointer(call, number, "/body"),
 			     "must be an object, got %s", schema_kind_of(body));
 		return;
 	}
@@ -181,7 +181,7 @@ static void check_part_body(struct call *call, size_t number, struct call *part,
 		return;
 	(void)schema_check(part->route->body, body, route_mode(part->route), is_strict,
 			   &part->findings, &unused);
-	findings_take(&call->findings, place_of(call, number, "/body"), &part->findings);
+	findings_take(&call->findings, operation_pointer(call, number, "/body"), &part->findings);
 }
 
 /* A bulk needs what its operations need. */
@@ -233,7 +233,7 @@ bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 /* ---- running ---- */
 
 /* pointer: within the body of the operation; empty: of the operation as a whole. */
-static void add_part(json_t *faults, size_t number, const char *pointer, const char *message)
+static void add_fault_part(json_t *faults, size_t number, const char *pointer, const char *message)
 {
 	array_put(faults, json_pack("{s:o, s:s}", "pointer",
 				    json_sprintf(pointer[0] == '/' ? "/operations/%zu/body%s"
@@ -243,7 +243,7 @@ static void add_part(json_t *faults, size_t number, const char *pointer, const c
 }
 
 /* The fault of an operation becomes that of the bulk: it says which operation, and where in it. */
-static bool explain(struct call *call, size_t number, struct fault *fault)
+static bool explain_operation(struct call *call, size_t number, struct fault *fault)
 {
 	const json_t *own = fault->details;
 	json_t *details = arena_json(call->arena, json_array());
@@ -252,7 +252,7 @@ static bool explain(struct call *call, size_t number, struct fault *fault)
 	const size_t count = own != NULL ? json_array_size(own) : fault->detail[0] != '\0';
 
 	array_put(details, json_sprintf("/operations/%zu: %s", number, fault->message));
-	add_part(faults, number, "", fault->message);
+	add_fault_part(faults, number, "", fault->message);
 	for (size_t i = 0; i < count; i++) {
 		const char *detail = own != NULL ? json_string_value(json_array_get(own, i))
 						 : fault->detail;
@@ -264,15 +264,15 @@ static bool explain(struct call *call, size_t number, struct fault *fault)
 	for (size_t i = 0; i < json_array_size(parts); i++) {
 		const json_t *part = json_array_get(parts, i);
 
-		add_part(faults, number, json_string_value(json_object_get(part, "pointer")),
-			 json_string_value(json_object_get(part, "message")));
+		add_fault_part(faults, number, json_string_value(json_object_get(part, "pointer")),
+			       json_string_value(json_object_get(part, "message")));
 	}
 	fault->details = details;
 	fault->faults = faults;
 	return false;
 }
 
-static struct slice body_of(struct call *part)
+static struct slice part_body(struct call *part)
 {
 	struct buffer text = BUFFER_INITIAL(part->arena);
 
@@ -284,7 +284,7 @@ static struct slice body_of(struct call *part)
 }
 
 /* The id of a room, or a code. */
-static struct slice id_of(struct call *call, struct slice body)
+static struct slice answered_id(struct call *call, struct slice body)
 {
 	const json_t *answer = json_text_read_stored(call->arena, body, NULL);
 	const struct slice id = text_of_json(json_object_get(answer, "id"));
@@ -331,7 +331,8 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 	call_draw_etag(&part);
 	if (!packed_sound(&part, part.route->run(&part, fault), fault)) {
 		call->run.words_asked = part.run.words_asked;
-		return fault_is_of_the_store(fault->kind) ? false : explain(call, number, fault);
+		return fault_is_of_the_store(fault->kind) ? false
+							  : explain_operation(call, number, fault);
 	}
 	/* All times are one time: it is raised, and all is run again. */
 	if (part.now > call->now) {
@@ -343,9 +344,9 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 	if (call->run.codes_made > BULK_CODES_MOST)
 		return fault_member(fault, FAULT_INVALID_BODY, NULL, "/operations",
 				    "makes more than %d codes", BULK_CODES_MOST);
-	body = body_of(&part);
+	body = part_body(&part);
 	if (operation->is_referred)
-		operation->id = id_of(call, body);
+		operation->id = answered_id(call, body);
 	add_result(call, operation, &part, body, number == 0);
 	return call->answer.size <= CALL_ANSWER_MOST ||
 	       fault_explain(fault, FAULT_TOO_LARGE, "Too much for one call",
@@ -360,7 +361,7 @@ static void append_parts(struct buffer *text, const struct answer *answer, size_
 }
 
 /* What a body shows only once is not kept with an Idempotency-Key. */
-static void keep_instead(struct call *call, const struct bulk *bulk)
+static void keep_bodies_instead(struct call *call, const struct bulk *bulk)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	size_t next = 0;
@@ -414,6 +415,6 @@ bool bulk_run(struct call *call, struct fault *fault)
 	}
 	call_part(call, SLICE("]}"));
 	if (call->idempotency_key.data != NULL)
-		keep_instead(call, bulk);
+		keep_bodies_instead(call, bulk);
 	return true;
 }

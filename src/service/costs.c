@@ -34,7 +34,7 @@ void costs_close(struct costs *costs)
 
 /* Ids differ most in their last bytes; the multiplication (Knuth, by the golden ratio) spreads that
  * over all bits. */
-static uint64_t hash(const struct id *account, const struct route *route)
+static uint64_t costs_hash(const struct id *account, const struct route *route)
 {
 	uint64_t last;
 
@@ -45,28 +45,28 @@ static uint64_t hash(const struct id *account, const struct route *route)
 	return last * 0x9e3779b97f4a7c15u;
 }
 
-static bool is_of(uint64_t entry, uint64_t hash)
+static bool entry_is_of(uint64_t entry, uint64_t hash)
 {
 	return entry >> 32 == hash >> 32;
 }
 
 bool costs_are_high(struct costs *costs, const struct id *account, const struct route *route)
 {
-	const uint64_t of = hash(account, route);
+	const uint64_t of = costs_hash(account, route);
 	const uint64_t entry = atomic_load_explicit(&costs->entries[of % ENTRIES],
 						    memory_order_relaxed);
 
-	return is_of(entry, of) && (uint32_t)entry >= COSTS_HIGH;
+	return entry_is_of(entry, of) && (uint32_t)entry >= COSTS_HIGH;
 }
 
 void costs_note(struct costs *costs, const struct id *account, const struct route *route,
 		int64_t microseconds)
 {
-	const uint64_t of = hash(account, route);
+	const uint64_t of = costs_hash(account, route);
 	_Atomic uint64_t *place = &costs->entries[of % ENTRIES];
 	const uint64_t entry = atomic_load_explicit(place, memory_order_relaxed);
 	const uint32_t cost = microseconds < UINT32_MAX ? (uint32_t)microseconds : UINT32_MAX;
-	uint32_t estimate = is_of(entry, of) ? (uint32_t)entry : 0;
+	uint32_t estimate = entry_is_of(entry, of) ? (uint32_t)entry : 0;
 
 	/* The usual call writes nothing that is shared. */
 	if (cost < COSTS_HIGH && estimate < COSTS_HIGH)

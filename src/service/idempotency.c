@@ -11,7 +11,7 @@
 /* ---- the key ---- */
 
 /* False: it is not a key. Empty: it counts as absent. */
-static bool parse(struct slice header, struct slice *key)
+static bool parse_key(struct slice header, struct slice *key)
 {
 	*key = text_trim(header, TEXT_BLANKS);
 	if (key->size >= 2 && key->data[0] == '"' && key->data[key->size - 1] == '"')
@@ -35,7 +35,7 @@ bool idempotency_read(struct call *call, struct fault *fault)
 	if (header.data == NULL || call->route->is_open || call->route->takes_app_token ||
 	    call->validates_only || !route_is_for_writing(call->route))
 		return true;
-	if (!parse(header, &key))
+	if (!parse_key(header, &key))
 		return fault_explain(fault, FAULT_BAD_REQUEST, "Invalid Idempotency-Key",
 				     "Idempotency-Key: must be one string of 1 to %d visible ASCII "
 				     "characters but \" and \\, in quotes or bare",
@@ -47,7 +47,7 @@ bool idempotency_read(struct call *call, struct fault *fault)
 
 /* ---- the fingerprint ---- */
 
-static void append(struct buffer *text, struct slice part)
+static void append_part(struct buffer *text, struct slice part)
 {
 	buffer_append_integer(text, part.data == NULL ? -1 : (json_int_t)part.size);
 	buffer_append_byte(text, ':');
@@ -59,20 +59,20 @@ static void fingerprint_of(const struct call *call, unsigned char fingerprint[DI
 	const struct request *request = &call->request;
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
-	append(&text, slice_of(method_name(request->method)));
-	append(&text, request->uri);
-	append(&text, request->body);
-	append(&text, request->if_match);
-	append(&text, request->if_none_match);
-	append(&text, request->prefer);
+	append_part(&text, slice_of(method_name(request->method)));
+	append_part(&text, request->uri);
+	append_part(&text, request->body);
+	append_part(&text, request->if_match);
+	append_part(&text, request->if_none_match);
+	append_part(&text, request->prefer);
 	digest_sha256(buffer_slice(&text), fingerprint);
 }
 
 /* ---- what was kept ---- */
 
 /* The kept answer, or 422. */
-static bool show(struct call *call, const struct kept_answer *kept,
-		 const unsigned char *fingerprint, struct fault *fault)
+static bool show_kept(struct call *call, const struct kept_answer *kept,
+		      const unsigned char *fingerprint, struct fault *fault)
 {
 	*fault = FAULT_INITIAL;
 	if (!digest_equal(kept->fingerprint, fingerprint))
@@ -99,7 +99,7 @@ bool idempotency_end(struct call *call, bool is_done, bool *is_replay, struct fa
 	}
 	fingerprint_of(call, fingerprint);
 	if (counts) {
-		*is_replay = show(call, &kept, fingerprint, fault);
+		*is_replay = show_kept(call, &kept, fingerprint, fault);
 		return *is_replay;
 	}
 	return is_done && kept_answer_put(call, call->idempotency_key, fingerprint, &kept, fault);
@@ -121,7 +121,7 @@ bool idempotency_replay(struct call *call, struct fault *fault)
 	store_set_account(call->transaction, &call->account);
 	if (kept_answer_find(call, call->idempotency_key, &kept, &counts, &own) && counts) {
 		fingerprint_of(call, fingerprint);
-		is_shown = show(call, &kept, fingerprint, fault);
+		is_shown = show_kept(call, &kept, fingerprint, fault);
 	}
 	store_abandon(call->transaction);
 	return is_shown;

@@ -454,7 +454,7 @@ static json_t *media_of(const struct route *route)
 }
 
 /* NULL: the call needs none. Where no member is required, a body is not either. */
-static json_t *body_of(const struct route *route)
+static json_t *request_body_of(const struct route *route)
 {
 	json_t *content;
 
@@ -927,7 +927,7 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 {
 	json_t *operation = json_pack("{s:s, s:[s], s:o}", "operationId", route->name, "tags",
 				      tag_of(route), "summary", summary_of(route));
-	json_t *body = body_of(route);
+	json_t *body = request_body_of(route);
 	const char *method = text_lower(arena, slice_of(method_name(route->method))).data;
 
 	describe_caller(arena, operation, route);

@@ -43,7 +43,7 @@ static struct branch *branch_of(struct router *router, const char *path)
 	return &router->branches[router->n++];
 }
 
-static struct slice allowed(struct arena *arena, const struct branch *branch)
+static struct slice allowed_methods(struct arena *arena, const struct branch *branch)
 {
 	struct buffer allow = BUFFER_INITIAL(arena);
 
@@ -112,14 +112,14 @@ static void append_branches(struct buffer *expression, const struct router *rout
 	buffer_append_byte(expression, ')');
 }
 
-static int by_path(const void *a, const void *b)
+static int compare_branches(const void *a, const void *b)
 {
 	const struct branch *left = a, *right = b;
 
 	return strcmp(left->path, right->path);
 }
 
-static struct pattern *compile(const struct router *router)
+static struct pattern *compile_paths(const struct router *router)
 {
 	struct buffer expression = BUFFER_INITIAL(router->arena);
 
@@ -145,11 +145,11 @@ struct router *router_open(const struct route *routes)
 		if (routes[i].method == METHOD_GET)
 			branch->routes[METHOD_HEAD] = &routes[i];
 	}
-	qsort(router->branches, router->n, sizeof *router->branches, by_path);
+	qsort(router->branches, router->n, sizeof *router->branches, compare_branches);
 	router->arena = arena_open();
 	for (size_t i = 0; i < router->n; i++)
-		router->branches[i].allow = allowed(router->arena, &router->branches[i]);
-	router->pattern = compile(router);
+		router->branches[i].allow = allowed_methods(router->arena, &router->branches[i]);
+	router->pattern = compile_paths(router);
 	return router;
 }
 
@@ -184,7 +184,7 @@ static bool needs_media(struct slice path)
 
 /* The path as it may have been meant: with /v2 in front, with single slashes, and not longer than
  * any path of a route. */
-static struct slice meant(struct arena *arena, struct slice path)
+static struct slice path_as_meant(struct arena *arena, struct slice path)
 {
 	struct buffer result = BUFFER_INITIAL(arena);
 	struct slice segment;
@@ -204,9 +204,9 @@ static struct slice meant(struct arena *arena, struct slice path)
 
 /* The path of the interface that begins an unknown one, or is what it resembles; NULL if there is
  * none. */
-static const char *nearest(const struct router *router, struct arena *arena, struct slice path)
+static const char *nearest_path(const struct router *router, struct arena *arena, struct slice path)
 {
-	struct slice candidate = meant(arena, path);
+	struct slice candidate = path_as_meant(arena, path);
 	struct match match;
 
 	while (candidate.size > 0) {
@@ -227,7 +227,7 @@ static bool refuse_unknown(const struct router *router, struct call *call, struc
 	if (needs_media(path))
 		return fault_set(fault, FAULT_NOT_FOUND,
 				 "not a part of Anteroom: this needs a media server");
-	near = nearest(router, call->arena, path);
+	near = nearest_path(router, call->arena, path);
 	if (near == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "no such path");
 	return fault_explain(fault, FAULT_NOT_FOUND, "no such path", "the nearest path is %s",

@@ -62,7 +62,7 @@ static void set_cookie(struct call *call, struct slice token, int64_t seconds)
 /* ---- beginning ---- */
 
 /* The same for all that does not lead to an account, and each is a miss. */
-static bool refuse(struct call *call, struct fault *fault)
+static bool refuse_credentials(struct call *call, struct fault *fault)
 {
 	misses_session_count(call->environment->misses, call->request.address, clock_monotonic());
 	*fault = FAULT_INITIAL;
@@ -101,7 +101,7 @@ static const struct secret *find_secret(const struct account *account, struct sl
 
 /* Returns the current accounts, including changes that another machine has just made. The caller
  * releases them. NULL: the store does not answer. */
-static const struct roster *current(struct call *call, struct fault *fault)
+static const struct roster *current_roster(struct call *call, struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
@@ -115,8 +115,8 @@ static const struct roster *current(struct call *call, struct fault *fault)
 
 /* Signs a session of the call's actor, with this secret. It ends with the secret `with`, too, if
  * that is not NULL. */
-static void begin(struct call *call, const struct account *account, const struct secret *secret,
-		  const struct secret *with)
+static void set_session(struct call *call, const struct account *account,
+			const struct secret *secret, const struct secret *with)
 {
 	const int64_t now = clock_now(call->environment->clock);
 	struct token_claims claims = {
@@ -139,7 +139,7 @@ static void begin(struct call *call, const struct account *account, const struct
 
 static bool begin_by_secret(struct call *call, struct fault *fault)
 {
-	const struct roster *roster = current(call, fault);
+	const struct roster *roster = current_roster(call, fault);
 	const struct account *account = NULL;
 	const struct secret *secret;
 	struct id access_key;
@@ -150,9 +150,9 @@ static bool begin_by_secret(struct call *call, struct fault *fault)
 		account = roster_by_access_key(roster, &access_key);
 	secret = find_secret(account, text_of_json(call_member(call, "secret")));
 	if (secret != NULL)
-		begin(call, account, secret, NULL);
+		set_session(call, account, secret, NULL);
 	accounts_release(call->environment->accounts, roster);
-	return secret != NULL || refuse(call, fault);
+	return secret != NULL || refuse_credentials(call, fault);
 }
 
 static bool begin_by_token(struct call *call, struct slice token, struct fault *fault)
@@ -163,8 +163,8 @@ static bool begin_by_token(struct call *call, struct slice token, struct fault *
 	bool is_right;
 
 	if (!auth_by_bearer(call, token, fault))
-		return fault->kind == FAULT_UNAUTHORIZED ? refuse(call, fault) : false;
-	roster = current(call, fault);
+		return fault->kind == FAULT_UNAUTHORIZED ? refuse_credentials(call, fault) : false;
+	roster = current_roster(call, fault);
 	if (roster == NULL)
 		return false;
 	account = roster_by_id(roster, &call->account);
@@ -176,10 +176,10 @@ static bool begin_by_token(struct call *call, struct slice token, struct fault *
 	}
 	if (is_right) {
 		newest = &account->secrets[account->secret_count - 1];
-		begin(call, account, newest, signer == newest ? NULL : signer);
+		set_session(call, account, newest, signer == newest ? NULL : signer);
 	}
 	accounts_release(call->environment->accounts, roster);
-	return is_right || refuse(call, fault);
+	return is_right || refuse_credentials(call, fault);
 }
 
 bool session_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
