@@ -268,7 +268,7 @@ static const struct {
 } settled[] = {
 	{ "/v2/templates",
 	  "{\"code\":503,\"message\":\"The store cannot write at the moment\","
-	  "\"details\":[\"the disk failed: it is not known whether this was stored\"]}" },
+	  "\"details\":[\"a disk error occurred; the change may or may not have been stored\"]}" },
 	{ "/v2/templates?validate_only=true",
 	  "{\"code\":503,\"message\":\"The store cannot write at the moment\"}" },
 	{ "/v2/templates/6540f2a1b3c4d5e6f7081920",
@@ -931,14 +931,14 @@ static const struct {
 	enum method method;
 	const char *path, *body, *detail;
 } sizes[] = {
-	{ METHOD_POST, "/v2/templates", "{}", "it takes more than 64 MB of memory" },
+	{ METHOD_POST, "/v2/templates", "{}", "the request needs more than 64 MB of memory" },
 	{ METHOD_GET, "/v2/rooms", NULL,
-	  "it takes more than 64 MB of memory; ask for a smaller page (limit)" },
+	  "the request needs more than 64 MB of memory; use a smaller limit" },
 	{ METHOD_POST, "/v2/bulk",
 	  "{\"operations\":[{\"method\":\"POST\",\"path\":\"/v2/rooms\"}]}",
-	  "it takes more than 512 MB of memory; make several calls of it" },
+	  "the request needs more than 512 MB of memory; split it into several requests" },
 	{ METHOD_POST, "/v2/import", "{\"rooms\":[{}]}",
-	  "it takes more than 512 MB of memory; make several calls of it" },
+	  "the request needs more than 512 MB of memory; split it into several requests" },
 };
 
 START_TEST(a_call_that_takes_too_much_memory_is_told_its_limit)
@@ -951,7 +951,7 @@ START_TEST(a_call_that_takes_too_much_memory_is_told_its_limit)
 	ck_assert_int_eq(reply.status, 413);
 	ck_assert_str_eq(reply.text,
 			 arena_text(world.arena,
-				    "{\"code\":413,\"message\":\"Too much for one call\","
+				    "{\"code\":413,\"message\":\"Too much for one request\","
 				    "\"details\":[\"%s\"]}",
 				    sizes[_i].detail));
 }

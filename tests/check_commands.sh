@@ -349,8 +349,8 @@ for path in 127.0.0.1:9000 :9000 socket; do
 	check 2 "--listen $path must be a path" serve --data new --listen $path $user
 	test ! -e "$path" || fail "serve: makes $path"
 done
-check 2 'nowhere to listen; say --listen PATH' serve --data new $user
-check 2 'file is there and is no socket' serve --data new --listen ./file $user
+check 2 'no socket to listen on; use --listen PATH' serve --data new $user
+check 2 'file exists and is not a socket' serve --data new --listen ./file $user
 check 1 'none/socket' serve --data new --listen none/socket $user
 check 2 'the data directory none/data does not exist' serve --data none/data --listen ./socket $user
 ANTEROOM_DATA=none

@@ -352,7 +352,7 @@ START_TEST(what_is_no_place_for_a_socket_is_refused)
 	snprintf(path, sizeof path, "%s/file", directory);
 	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 	ck_assert(!listens(path, &listener, &fault));
-	ck_assert_ptr_nonnull(strstr(fault.cause, "is no socket"));
+	ck_assert_ptr_nonnull(strstr(fault.cause, "is not a socket"));
 	ck_assert_int_eq(access(path, F_OK), 0);
 	memset(path, 'x', sizeof path - 1);
 	path[sizeof path - 1] = '\0';
@@ -379,7 +379,7 @@ START_TEST(a_socket_on_descriptor_0_is_taken)
 	ck_assert_int_eq(dup2(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), 0), 0);
 	ck_assert_int_eq(listen(0, 1), 0);
 	ck_assert(!listens(NULL, &listener, &fault));
-	ck_assert_ptr_nonnull(strstr(fault.cause, "not a local one"));
+	ck_assert_ptr_nonnull(strstr(fault.cause, "not a Unix socket"));
 	snprintf(path, sizeof path, "%s/socket", directory);
 	ck_assert(listens(path, &ours, &fault));
 	ck_assert_int_eq(dup2(ours.descriptor, 0), 0);

@@ -295,7 +295,7 @@ START_TEST(a_limit_of_file_sizes_is_no_end)
 	expect_told("READY=1");
 	expect_answer("/healthz", 200, "{\"status\":\"up\"}");
 	/* A thread of the journal finds out when it comes to it. */
-	while (!is_answered("/readyz", 503, "the log says why"))
+	while (!is_answered("/readyz", 503, "see the log for the reason"))
 		continue;
 	kill(process.pid, SIGTERM);
 	expect_told("STOPPING=1");
@@ -425,7 +425,7 @@ START_TEST(one_socket_of_systemd_is_enough)
 	life.passed = "2";
 	process = start(NULL);
 	ck_assert_int_eq(finish(&process, log, sizeof log), 2);
-	ck_assert_ptr_nonnull(strstr(log, "systemd passed 2 sockets; pass one"));
+	ck_assert_ptr_nonnull(strstr(log, "systemd passed 2 sockets; expected one"));
 }
 END_TEST
 

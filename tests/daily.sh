@@ -362,7 +362,7 @@ anteroom code rotate: 400 Invalid body param
   /grace_seconds: must be from 0 to 604800, got 691200
 END
 refuses 1 code show 'a/b c' <<'END'
-anteroom code show: 400 the path is not well percent-encoded UTF-8 without NUL and without an encoded slash
+anteroom code show: 400 The path must be valid percent-encoded UTF-8 without NUL or an encoded slash
 END
 refuses 2 room list --enabled --disabled <<'END'
 anteroom room list: --enabled and --disabled cannot be combined

@@ -232,7 +232,7 @@ say "$files" | awk '{ if ($1 > 8 * 1024 * 1024) exit 1 }' || fail "a temporary f
 # About 25 MB, so much that an overlay is written to a file. A page of a hundred would be 11 MB.
 make_large 130
 expect 413 '/v2/templates?limit=100'
-grep -q '"message":"Too much for one call","details":\["[^"]*limit[^"]*"\]' body || fail "$(cat body)"
+grep -q '"message":"Too much for one request","details":\["[^"]*limit[^"]*"\]' body || fail "$(cat body)"
 end_all
 wait
 time='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z'

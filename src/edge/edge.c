@@ -122,8 +122,8 @@ static void accept_failed(struct edge *edge, int error)
 		log_event(LOG_LEVEL_ERROR, "accept", "error", strerror(error), "connections",
 			  LOG_NUMBER(atomic_load(&edge->connections)), "consequence",
 			  error == EMFILE || error == ENFILE
-				  ? "new connections wait until others end; allow the process "
-				    "more open files"
+				  ? "new connections wait until others close; raise the limit of "
+				    "open files"
 				  : "new connections wait a moment",
 			  NULL);
 	if (timerfd_settime(edge->timer, 0, &pause, NULL) != 0)
@@ -392,7 +392,7 @@ bool edge_open(const struct edge_options *options, struct edge **opened, struct 
 		*opened = edge;
 		return true;
 	}
-	fault_cause(fault, FAULT_UNAVAILABLE, errno, "the workers cannot be started");
+	fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot start the workers");
 	edge_close(edge);
 	return false;
 }

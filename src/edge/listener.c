@@ -62,7 +62,7 @@ static bool is_stale(const char *path, struct fault *fault)
 		return path_refused(path, "cannot be looked at", fault);
 	if (!S_ISSOCK(there.st_mode))
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "%s is there and is no socket; choose another path", path);
+				   "%s exists and is not a socket; choose another path", path);
 	descriptor = local_socket();
 	if (descriptor < 0)
 		return path_refused(path, "cannot be tried", fault);
@@ -123,7 +123,7 @@ static bool open_path(const struct listener_options *options, struct listener *l
 
 	if (size == 0 || size >= sizeof listener->path)
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "the path of the socket must have 1 to %zu bytes, it has %zu",
+				   "the socket path must be 1 to %zu bytes long, it is %zu",
 				   sizeof listener->path - 1, size);
 	memcpy(listener->path, options->path, size + 1);
 	listener->descriptor = local_socket();
@@ -167,16 +167,16 @@ static bool open_inherited(struct listener *listener, struct fault *fault)
 
 	if (passed > 1)
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "systemd passed %lld sockets; pass one", (long long)passed);
+				   "systemd passed %lld sockets; expected one", (long long)passed);
 	if (socket_option(descriptor, SO_ACCEPTCONN) == 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "nowhere to listen; say --listen PATH, or start it with a "
+				   "no socket to listen on; use --listen PATH, or pass a "
 				   "listening socket on descriptor 0 or from systemd");
 	if (socket_option(descriptor, SO_DOMAIN) != AF_UNIX)
 		return fault_cause(
 			fault, FAULT_BAD_REQUEST, 0,
-			"the listening socket that was passed is not a local one; "
-			"a program that can connect is believed to be nginx, so it has to be");
+			"the listening socket that was passed is not a Unix socket; it "
+			"must be one, because anything that can connect is trusted like nginx");
 	flags = fcntl(descriptor, F_GETFL);
 	if (flags < 0 || fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) != 0 ||
 	    fcntl(descriptor, F_SETFD, FD_CLOEXEC) != 0)

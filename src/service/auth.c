@@ -198,7 +198,8 @@ static bool check_key_of_session(struct call *call, struct fault *fault)
 		return false;
 	if (!is_there || id_compare(&key.stored.account, &call->account) != 0 ||
 	    !key_is_valid(&key, clock_now(call->environment->clock)))
-		return fault_detail(fault, FAULT_UNAUTHORIZED, "the key of the session is gone");
+		return fault_detail(fault, FAULT_UNAUTHORIZED,
+				    "the API key of this session has been deleted");
 	limit_to_key(actor, &key);
 	return true;
 }
@@ -224,11 +225,11 @@ static bool find_caller(struct call *call, struct fault *fault)
 		if (!takes_app_token && session_find_cookie(call, &token))
 			return check_session(call, token, fault);
 		return fault_detail(fault, FAULT_UNAUTHORIZED,
-				    "the header Authorization is missing");
+				    "the Authorization header is missing");
 	}
 	if (!take_token(call->request.authorization, &token))
 		return fault_detail(fault, FAULT_UNAUTHORIZED,
-				    "the header Authorization must be: Bearer <%s token>",
+				    "the Authorization header must be: Bearer <%s token>",
 				    takes_app_token ? "app" : "management");
 	return takes_app_token ? check_token(call, token, APP, fault)
 			       : auth_by_bearer(call, token, fault);

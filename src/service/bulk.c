@@ -349,8 +349,8 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 		operation->id = answered_id(call, body);
 	add_result(call, operation, &part, body, number == 0);
 	return call->answer.size <= CALL_ANSWER_MOST ||
-	       fault_explain(fault, FAULT_TOO_LARGE, "Too much for one call",
-			     "the answer would be larger than %zu MB", CALL_ANSWER_MOST >> 20);
+	       fault_explain(fault, FAULT_TOO_LARGE, "Too much for one request",
+			     "the response would be larger than %zu MB", CALL_ANSWER_MOST >> 20);
 }
 
 /* Appends parts of the answer from the index *next on. */

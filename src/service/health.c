@@ -25,7 +25,7 @@ bool health_ready(struct call *call, struct fault *fault)
 	struct store_figures figures;
 
 	if (!store_can_write(store))
-		return fault_detail(fault, FAULT_UNAVAILABLE, "the log says why");
+		return fault_detail(fault, FAULT_UNAVAILABLE, "see the log for the reason");
 	if (store_figures(store, &figures) && figures.files_damaged > 0)
 		return fault_set(fault, FAULT_DAMAGED, "A file of the store is damaged");
 	return call_answer(call, SLICE("{\"status\":\"ready\"}"));
@@ -155,11 +155,12 @@ static void append_requests(struct buffer *page, const struct metrics *metrics)
 	struct metrics_route read;
 
 	begin_metric(page, requests, "counter",
-		     "Requests answered, by route (empty: none) and status.");
+		     "Responses, by route (empty if no route matched) and status.");
 	for (size_t i = 0; metrics_read(metrics, i, &read); i++)
 		append_statuses(page, requests, route_labels(page->arena, read.route), &read);
 	begin_metric(page, durations, "histogram",
-		     "From the arrival of a request until its answer is sent, the disk included.");
+		     "Time from the arrival of a request until the response is "
+		     "sent, including the disk.");
 	for (size_t i = 0; metrics_read(metrics, i, &read); i++) {
 		if (requests_of(&read) > 0)
 			append_histogram(page, durations, route_labels(page->arena, read.route),
@@ -171,17 +172,16 @@ static void append_counts(struct buffer *page, const struct metrics *metrics)
 {
 	static const char refusals[] = "anteroom_join_refusals_total";
 
-	begin_metric(page, refusals, "counter",
-		     "Room codes that were refused at joining, by the reason.");
+	begin_metric(page, refusals, "counter", "Rejected joins, by reason.");
 	for (enum join_refusal i = JOIN_DISABLED; i < JOIN_REFUSALS; i++)
 		append_sample(
 			page, refusals, "",
 			slice_of(arena_text(page->arena, "reason=\"%s\"", metrics_refusals[i])),
 			metrics_refused(metrics, i));
 	append_one(page, "anteroom_bulk_operations_total", "counter",
-		   "Operations of bulks that were carried out.", metrics_operations(metrics));
+		   "Operations carried out in bulk requests.", metrics_operations(metrics));
 	append_one(page, "anteroom_requests_deferred_total", "counter",
-		   "Requests handled apart from others, since those before them cost much.",
+		   "Expensive requests that were handled on separate threads.",
 		   metrics_deferred(metrics));
 }
 
@@ -194,30 +194,27 @@ static void append_webhooks(struct buffer *page, const struct environment *envir
 	if (environment->dispatcher != NULL)
 		dispatcher_figures(environment->dispatcher, &figures);
 	append_one(page, "anteroom_webhook_entries_waiting", "gauge",
-		   "Entries of the log that webhooks are behind.", figures.waiting);
+		   "Events that have not been sent to webhooks yet.", figures.waiting);
 	append_one(page, "anteroom_webhook_deliveries_pending", "gauge",
-		   "Deliveries of which an attempt failed, and that will be repeated.",
-		   figures.pending);
+		   "Failed deliveries that will be retried.", figures.pending);
 	append_one(page, "anteroom_webhook_oldest_pending_seconds", "gauge",
-		   "How long ago the first attempt of the oldest pending delivery was made.",
-		   figures.oldest);
-	begin_metric(page, deliveries, "counter", "Deliveries of webhooks that came to an end.");
+		   "Age of the oldest pending delivery, since its first attempt.", figures.oldest);
+	begin_metric(page, deliveries, "counter", "Finished webhook deliveries.");
 	append_sample(page, deliveries, "", SLICE("outcome=\"delivered\""), figures.delivered);
 	append_sample(page, deliveries, "", SLICE("outcome=\"failed\""), figures.failed);
 	append_one(page, "anteroom_webhook_attempts_failed_total", "counter",
-		   "Attempts of deliveries that failed.", figures.attempts_failed);
+		   "Failed delivery attempts.", figures.attempts_failed);
 }
 
 /* ---- the store and the guards ---- */
 
 static void append_guards(struct buffer *page, const struct environment *environment)
 {
-	append_one(page, "anteroom_tokens_remembered", "gauge",
-		   "Verified tokens that need no second verification.",
+	append_one(page, "anteroom_tokens_remembered", "gauge", "Verified tokens in the cache.",
 		   token_memory_count(environment->tokens));
 	append_one(page, "anteroom_code_misses_total", "counter",
-		   "Tries to join with an unknown room code, but for those from addresses that are "
-		   "refused with 429 already.",
+		   "Attempts to join with an unknown room code, not counting "
+		   "addresses that already get 429.",
 		   misses_total(environment->misses));
 	append_one(
 		page, "anteroom_code_misses_per_minute", "gauge",
@@ -229,7 +226,7 @@ static void append_guards(struct buffer *page, const struct environment *environ
 		   "Requests with an Idempotency-Key that got the kept answer of an earlier one.",
 		   kept_usage_replays(environment->kept_usage));
 	append_one(page, "anteroom_joins_dropped_total", "counter",
-		   "Joins that the log of an account lacks, since too many waited to be written.",
+		   "Joins that were not logged because too many were waiting.",
 		   join_log_dropped(environment->joins));
 }
 
@@ -238,9 +235,9 @@ static void append_journal(struct buffer *page, const struct store_figures *figu
 	static const char syncs[] = "anteroom_journal_sync_duration_seconds";
 
 	append_one(page, "anteroom_transactions_total", "counter",
-		   "Transactions that are on the disk, since the data was new.", figures->durable);
+		   "Durable transactions since the store was created.", figures->durable);
 	begin_metric(page, syncs, "histogram",
-		     "How long each fdatasync of the journal took, for which writes wait.");
+		     "Time of each fdatasync of the journal; writes wait for it.");
 	append_histogram(page, syncs, (struct slice){ 0 }, &figures->journal_syncs);
 	append_one(page, "anteroom_journal_written_bytes_total", "counter",
 		   "Bytes written to the journal.", figures->journal_bytes);
@@ -251,16 +248,15 @@ static void append_journal(struct buffer *page, const struct store_figures *figu
 static void append_files(struct buffer *page, const struct store_figures *figures)
 {
 	append_one(page, "anteroom_overlays", "gauge",
-		   "Overlays: the parts in memory of what is stored, which become files.",
+		   "Overlays: parts of the store in memory that have not become files yet.",
 		   figures->overlays);
 	append_one(page, "anteroom_overlay_bytes", "gauge",
-		   "Memory that overlays take, which is what waits to become files.",
+		   "Memory used by overlays, waiting to be written to files.",
 		   figures->overlay_bytes);
 	append_one(page, "anteroom_files", "gauge",
 		   "Files of the stack: the GDBM files of the store.", figures->files);
 	append_one(page, "anteroom_files_bytes", "gauge",
-		   "What the files of the stack and their indexes take on the disk.",
-		   figures->files_bytes);
+		   "Disk space of the GDBM files and their indexes.", figures->files_bytes);
 	append_one(page, "anteroom_files_records", "gauge",
 		   "Records in the files of the stack, removals included.", figures->files_records);
 	append_one(page, "anteroom_files_damaged", "gauge",
@@ -268,14 +264,12 @@ static void append_files(struct buffer *page, const struct store_figures *figure
 	append_one(page, "anteroom_files_written_total", "counter", "Overlays that became a file.",
 		   figures->files_written);
 	append_one(page, "anteroom_files_merged_total", "counter",
-		   "How often several files were merged into one: merges, not the files merged.",
-		   figures->files_merged);
+		   "Merges of several files into one.", figures->files_merged);
 	append_one(page, "anteroom_file_records_written_total", "counter",
 		   "Records written into files, out of overlays and by merges.",
 		   figures->records_written);
 	append_one(page, "anteroom_checksum_failures_total", "counter",
-		   "How often a value or a file was found not to be what was written.",
-		   figures->checksum_failures);
+		   "Checksum failures of values or files.", figures->checksum_failures);
 }
 
 static void append_database(struct buffer *page, const struct store_figures *figures)
@@ -285,17 +279,14 @@ static void append_database(struct buffer *page, const struct store_figures *fig
 	append_one(page, "anteroom_store_round_trips_total", "counter",
 		   "Round trips to the database.", figures->round_trips);
 	append_one(page, "anteroom_store_conflicts_total", "counter",
-		   "How often a call was run again, since another one changed the same at that "
-		   "time.",
-		   figures->conflicts);
+		   "Requests run again because of a conflict.", figures->conflicts);
 	append_one(page, "anteroom_store_connects_total", "counter",
 		   "Connections to the database that were opened.", figures->connects);
 	append_one(page, "anteroom_store_unknown_outcomes_total", "counter",
-		   "Writes answered with 503 of which it could not be found out whether they were "
-		   "stored.",
+		   "Writes that failed with 503 and an unknown outcome.",
 		   figures->unknown_outcomes);
 	append_one(page, "anteroom_store_synchronous", "gauge",
-		   "1 when a standby of the database has to confirm each commit, else 0.",
+		   "1 if a database standby must confirm each commit, else 0.",
 		   figures->is_synchronous);
 	begin_metric(page, commits, "histogram",
 		     "How long the round trip with the changes and the commit took.");
@@ -316,8 +307,9 @@ bool health_metrics(struct call *call, struct fault *fault)
 	append_guards(&page, environment);
 	append_webhooks(&page, environment);
 	append_one(&page, "anteroom_store_writable", "gauge",
-		   "1 while the store can write, else 0; 0 also while the disk has no room for the "
-		   "journal's next segment, though writes go on until the present one is full.",
+		   "1 if the store can write, else 0. Also 0 when there is no "
+		   "space for the next journal segment, although writes continue "
+		   "until the current one is full.",
 		   store_can_write(environment->store) ? 1 : 0);
 	if (!store_figures(environment->store, &figures)) {
 		/* A store of tests has none. */
@@ -336,6 +328,6 @@ bool health_operator_metrics(struct call *call, struct fault *fault)
 	const struct actor *actor = &call->actor;
 
 	if (!actor->is_operator || actor->is_limited)
-		return fault_set(fault, FAULT_FORBIDDEN, "Not an operator");
+		return fault_set(fault, FAULT_FORBIDDEN, "Account is not an operator");
 	return health_metrics(call, fault);
 }

@@ -132,11 +132,11 @@ static const struct error {
 	{ FAULT_UNAUTHORIZED, "Unauthorized", { "WWW-Authenticate" }, "Invalid token",
 	  "The token is missing or not valid." },
 	{ FAULT_FORBIDDEN, "Forbidden", { OF_THE_BODY, "WWW-Authenticate" }, "Room is disabled",
-	  "What is named is disabled." },
+	  "The object is disabled." },
 	{ FAULT_NOT_FOUND, "NotFound", { OF_THE_BODY }, "Room not found",
-	  "It does not exist, or it is another account's." },
+	  "It does not exist, or it belongs to another account." },
 	{ FAULT_CONFLICT, "Conflict", { OF_THE_BODY }, "Room name already exists",
-	  "It collides with what is there." },
+	  "It conflicts with the current state." },
 	{ FAULT_GONE, "Gone", { NULL }, "Entries are gone",
 	  "Entries after `after` are gone: they are kept for some time." },
 	{ FAULT_PRECONDITION, "PreconditionFailed", { OF_THE_BODY }, "Precondition failed",
@@ -782,7 +782,7 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 	if (kind == FAULT_FORBIDDEN)
 		return forbidden_doc(arena, route);
 	if (kind == FAULT_TOO_LARGE && is_page(route))
-		return "The answer would be larger than 8 MB; a smaller limit helps.";
+		return "The response would be larger than 8 MB; use a smaller limit.";
 	if (kind == FAULT_TOO_LARGE && route->objects_most != 0)
 		return arena_text(
 			arena,
@@ -791,7 +791,7 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 			"512 MB of memory.",
 			route->objects_most);
 	if (kind == FAULT_TOO_LARGE && route->body_most == CALL_LARGE_BODY_MOST)
-		return "The body is larger than 1 MiB, the answer would be larger than 8 MB, or the "
+		return "The body is larger than 1 MiB, the response would be larger than 8 MB, or the "
 		       "call takes more than 512 MB of memory.";
 	if (kind == FAULT_TOO_LARGE && route->body_most == CALL_OPEN_BODY_MOST)
 		return "The body is larger than 8 KiB.";

@@ -226,11 +226,11 @@ static bool refuse_unknown(const struct router *router, struct call *call, struc
 
 	if (needs_media(path))
 		return fault_set(fault, FAULT_NOT_FOUND,
-				 "not a part of Anteroom: this needs a media server");
+				 "Not part of Anteroom: this endpoint needs a media server");
 	near = nearest_path(router, call->arena, path);
 	if (near == NULL)
-		return fault_set(fault, FAULT_NOT_FOUND, "no such path");
-	return fault_explain(fault, FAULT_NOT_FOUND, "no such path", "the nearest path is %s",
+		return fault_set(fault, FAULT_NOT_FOUND, "No such path");
+	return fault_explain(fault, FAULT_NOT_FOUND, "No such path", "the nearest path is %s",
 			     near);
 }
 
@@ -252,7 +252,7 @@ bool router_find(const struct router *router, struct call *call, struct slice *q
 	}
 	if (call->request.method >= METHODS || branch->routes[call->request.method] == NULL) {
 		call_header(call, "Allow", branch->allow);
-		return fault_detail(fault, FAULT_METHOD_NOT_ALLOWED, "this path allows %.*s",
+		return fault_detail(fault, FAULT_METHOD_NOT_ALLOWED, "allowed methods: %.*s",
 				    (int)branch->allow.size, branch->allow.data);
 	}
 	call->route = branch->routes[call->request.method];
@@ -269,9 +269,10 @@ bool router_decode(struct call *call, struct fault *fault)
 
 		if (parameter->data != NULL &&
 		    !text_decode(call->arena, *parameter, TEXT_PATH, parameter))
-			return fault_set(fault, FAULT_BAD_REQUEST,
-					 "the path is not well percent-encoded UTF-8 without "
-					 "NUL and without an encoded slash");
+			return fault_set(
+				fault, FAULT_BAD_REQUEST,
+				"The path must be valid percent-encoded UTF-8 without NUL or "
+				"an encoded slash");
 	}
 	return true;
 }

@@ -132,7 +132,8 @@ static bool read_json(struct call *call, json_t **body, struct fault *fault)
 	if (route->body_kind == BODY_IGNORED)
 		return true;
 	if (call->request.body_is_too_large || call->request.body.size > most)
-		return fault_detail(fault, FAULT_TOO_LARGE, "a body has at most %zu bytes", most);
+		return fault_detail(fault, FAULT_TOO_LARGE, "the maximum body size is %zu bytes",
+				    most);
 	if (!schema_parse(call->arena, call->request.body, body, fault))
 		return false;
 	call->body = *body;
@@ -192,13 +193,14 @@ static void explain_size(const struct call *call, struct fault *fault)
 
 	if (fault->kind != FAULT_TOO_LARGE)
 		return;
-	(void)snprintf(fault->message, sizeof fault->message, "Too much for one call");
+	(void)snprintf(fault->message, sizeof fault->message, "Too much for one request");
 	if (fault->detail[0] != '\0')
 		return;
-	(void)snprintf(fault->detail, sizeof fault->detail, "it takes more than %zu MB of memory%s",
+	(void)snprintf(fault->detail, sizeof fault->detail,
+		       "the request needs more than %zu MB of memory%s",
 		       (is_alone ? CALL_ALONE_MEMORY_MOST : ARENA_LIMIT) >> 20,
-		       is_alone		      ? "; make several calls of it"
-		       : call->route->is_list ? "; ask for a smaller page (limit)"
+		       is_alone		      ? "; split it into several requests"
+		       : call->route->is_list ? "; use a smaller limit"
 					      : "");
 }
 
@@ -419,7 +421,7 @@ void service_settle(struct call *call, enum store_state state)
 	/* What a failed sync was to write may be found after a restart. */
 	if (call->answer.status < 300 && route_is_for_writing(call->route) && !call->validates_only)
 		fault_detail(&fault, FAULT_UNAVAILABLE,
-			     "the disk failed: it is not known whether this was stored");
+			     "a disk error occurred; the change may or may not have been stored");
 	else
 		fault_set(&fault, FAULT_UNAVAILABLE, NULL);
 	call_forget_answer(call);

@@ -240,8 +240,9 @@ bool session_get(struct call *call, struct fault *fault)
 	if (account != NULL)
 		append_caller(call, account, &text);
 	accounts_release(call->environment->accounts, roster);
-	return account != NULL ? call_answer(call, buffer_slice(&text))
-			       : fault_detail(fault, FAULT_UNAUTHORIZED, "the account is gone");
+	return account != NULL
+		       ? call_answer(call, buffer_slice(&text))
+		       : fault_detail(fault, FAULT_UNAUTHORIZED, "the account no longer exists");
 }
 
 bool session_end(struct call *call, struct fault *fault)

@@ -562,8 +562,8 @@ static bool answer(struct call *call, const struct import_run *run, struct fault
 	object_put(body, "skipped", skipped_value(call));
 	text = json_as_text(call->arena, body);
 	if (text.size > CALL_ANSWER_MOST)
-		return fault_explain(fault, FAULT_TOO_LARGE, "Too much for one call",
-				     "the answer would be larger than %zu MB",
+		return fault_explain(fault, FAULT_TOO_LARGE, "Too much for one request",
+				     "the response would be larger than %zu MB",
 				     CALL_ANSWER_MOST >> 20);
 	return call_answer(call, text);
 }

@@ -197,7 +197,7 @@ bool signing_keys_delete(struct call *call, struct fault *fault)
 static bool load_named(struct call *call, struct media *media, struct fault *fault)
 {
 	if (!id_parse(call->parameters[0], &call->account))
-		return fault_set(fault, FAULT_NOT_FOUND, "no such path");
+		return fault_set(fault, FAULT_NOT_FOUND, "No such path");
 	call_set_account(call);
 	return media_load(call, STORE_TO_SHOW, media, fault);
 }
