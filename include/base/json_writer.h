@@ -1,9 +1,11 @@
-/* Writes a JSON object member by member, as compact text, where no one needs it as a tree.
+/* Writes a JSON object member by member, as compact text, where no one needs it as a tree: tokens,
+ * and answers that are not the document of a shape.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_JSON_WRITER_H
 #define BASE_JSON_WRITER_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,5 +35,10 @@ void writer_text(struct json_writer *writer, const char *name, struct slice text
 void writer_plain(struct json_writer *writer, const char *name, struct slice text);
 void writer_integer(struct json_writer *writer, const char *name, int64_t value);
 void writer_flag(struct json_writer *writer, const char *name, bool value);
+/* A time in milliseconds since 1970, as text of whole seconds. */
+void writer_time(struct json_writer *writer, const char *name, int64_t time);
+void writer_value(struct json_writer *writer, const char *name, const json_t *value);
+/* What is JSON text already. */
+void writer_json(struct json_writer *writer, const char *name, struct slice json);
 
 #endif

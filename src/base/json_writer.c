@@ -129,3 +129,18 @@ void writer_flag(struct json_writer *writer, const char *name, bool value)
 {
 	buffer_append(begin(writer, name), value ? SLICE("true") : SLICE("false"));
 }
+
+void writer_time(struct json_writer *writer, const char *name, int64_t time)
+{
+	buffer_append_time_seconds(begin(writer, name), "", time);
+}
+
+void writer_value(struct json_writer *writer, const char *name, const json_t *value)
+{
+	buffer_append_json(begin(writer, name), value);
+}
+
+void writer_json(struct json_writer *writer, const char *name, struct slice json)
+{
+	buffer_append(begin(writer, name), json);
+}

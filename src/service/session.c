@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "accounts/accounts.h"
 #include "accounts/scopes.h"
@@ -201,47 +202,43 @@ bool session_begin(struct call *call, struct fault *fault)
 
 /* ---- who am I ---- */
 
-static void append_expiry(struct buffer *text, int64_t seconds)
-{
-	if (seconds == 0)
-		buffer_append_text(text, ",\"expires_at\":null");
-	else
-		buffer_append_time_seconds(text, ",\"expires_at\":", seconds * 1000);
-}
-
-static void append_caller(struct call *call, const struct account *account, struct buffer *text)
+static struct slice caller_text(struct call *call, const struct account *account)
 {
 	const struct actor *actor = &call->actor;
 	const char *client_url = public_url_client(call, account);
+	struct json_writer text = writer_begin(call->arena, false);
 
-	buffer_append_member(text, "{\"account\":{\"id\":", slice_of(account->id_text));
-	buffer_append_member(text, ",\"name\":", slice_of(account->name));
-	buffer_append_text(text, "},\"scopes\":");
-	buffer_append_json(text, actor->is_limited
-					 ? arena_json(call->arena, scopes_list(actor->given))
-					 : arena_json(call->arena, json_null()));
-	append_expiry(text, actor->expires_at);
-	buffer_append_text(text, account->is_operator && !actor->is_limited
-					 ? ",\"operator\":true"
-					 : ",\"operator\":false");
-	buffer_append_text(text, ",\"version\":\"" PACKAGE_VERSION "\",\"public_url\":");
-	buffer_append_string(text, public_url_of(call));
+	writer_open(&text, "account", '{');
+	writer_text(&text, "id", slice_of(account->id_text));
+	writer_text(&text, "name", slice_of(account->name));
+	writer_close(&text, '}');
+	writer_value(&text, "scopes",
+		     actor->is_limited ? arena_json(call->arena, scopes_list(actor->given))
+				       : json_null());
+	if (actor->expires_at != 0)
+		writer_time(&text, "expires_at", actor->expires_at * 1000);
+	else
+		writer_value(&text, "expires_at", json_null());
+	writer_flag(&text, "operator", account->is_operator && !actor->is_limited);
+	writer_text(&text, "version", SLICE(PACKAGE_VERSION));
+	writer_text(&text, "public_url", public_url_of(call));
 	if (client_url != NULL)
-		buffer_append_member(text, ",\"client_url\":", slice_of(client_url));
-	buffer_append_text(text, qr_is_there() ? ",\"qr\":true}" : ",\"qr\":false}");
+		writer_text(&text, "client_url", slice_of(client_url));
+	writer_flag(&text, "qr", qr_is_there());
+	return writer_end(&text);
 }
 
 bool session_get(struct call *call, struct fault *fault)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
 	const struct roster *roster = accounts_current(call->environment->accounts);
 	const struct account *account = roster_by_id(roster, &call->account);
+	struct slice text = SLICE("");
 
 	if (account != NULL)
-		append_caller(call, account, &text);
+		text = caller_text(call, account);
 	accounts_release(call->environment->accounts, roster);
 	return account != NULL
-		       ? call_answer(call, buffer_slice(&text))
+		       ? call_answer(call, text)
 		       : fault_detail(fault, FAULT_UNAUTHORIZED, "the account no longer exists");
 }
 

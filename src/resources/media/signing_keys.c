@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/media/signing_keys.h"
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/lists.h"
 #include "resources/audit.h"
@@ -17,18 +18,16 @@
 
 static struct slice key_text(struct call *call, const struct signing_key *key)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer text = writer_begin(call->arena, false);
 
-	buffer_append_member(&text, "{\"kid\":", key->kid);
-	buffer_append_member(&text, ",\"alg\":", slice_of(signing_alg_name(key->alg)));
-	buffer_append_member(&text, ",\"state\":", slice_of(key_state_name(key->state)));
-	buffer_append_time_seconds(&text, ",\"created_at\":", key->created);
+	writer_text(&text, "kid", key->kid);
+	writer_text(&text, "alg", slice_of(signing_alg_name(key->alg)));
+	writer_text(&text, "state", slice_of(key_state_name(key->state)));
+	writer_time(&text, "created_at", key->created);
 	if (key->state == KEY_RETIRED)
-		buffer_append_time_seconds(&text, ",\"retires_at\":", key->retires * 1000);
-	buffer_append_text(&text, ",\"jwk\":");
-	buffer_append(&text, key->jwk);
-	buffer_append_byte(&text, '}');
-	return buffer_slice(&text);
+		writer_time(&text, "retires_at", key->retires * 1000);
+	writer_json(&text, "jwk", key->jwk);
+	return writer_end(&text);
 }
 
 /* ---- making ---- */
@@ -211,19 +210,16 @@ static bool publish(struct call *call, struct slice text)
 
 bool key_set_get(struct call *call, struct fault *fault)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer text = writer_begin(call->arena, false);
 	struct media media;
 
 	if (!load_named(call, &media, fault))
 		return false;
-	buffer_append_text(&text, "{\"keys\":[");
-	for (size_t i = 0; i < media.key_count; i++) {
-		if (i > 0)
-			buffer_append_byte(&text, ',');
-		buffer_append(&text, media.keys[i].jwk);
-	}
-	buffer_append_text(&text, "]}");
-	return publish(call, buffer_slice(&text));
+	writer_open(&text, "keys", '[');
+	for (size_t i = 0; i < media.key_count; i++)
+		writer_json(&text, NULL, media.keys[i].jwk);
+	writer_close(&text, ']');
+	return publish(call, writer_end(&text));
 }
 
 static bool has_hash(const struct signing_key *key, struct slice hash)
