@@ -54,6 +54,15 @@ bool room_subject_load(struct call *call, enum store_reading reading, struct roo
 bool room_subject_of_code(struct call *call, const struct code *code, enum store_reading reading,
 			  struct room_subject *subject, bool *is_there, struct fault *fault);
 
+/* The codes of a room one by one, oldest first; they are read in pages. */
+struct code_walk {
+	struct code_page page; /* the caller sets what is to be read */
+	size_t next; /* of the page */
+};
+/* Sets *code to the next one, or to NULL when there are no more. */
+bool codes_next(struct call *call, const struct id *room, struct code_walk *walk,
+		const struct code **code, struct fault *fault);
+
 /* What a code shows. */
 struct shown_code {
 	struct slice role;

@@ -31,6 +31,21 @@ bool room_subject_of_code(struct call *call, const struct code *code, enum store
 	       (is_garbage || packed_missing("room", &code->room, fault));
 }
 
+bool codes_next(struct call *call, const struct id *room, struct code_walk *walk,
+		const struct code **code, struct fault *fault)
+{
+	*code = NULL;
+	while (walk->next == walk->page.count) {
+		if (walk->page.is_last)
+			return true;
+		if (!codes_page(call, room, &walk->page, fault))
+			return false;
+		walk->next = 0;
+	}
+	*code = &walk->page.codes[walk->next++];
+	return true;
+}
+
 /* ---- the shown code ---- */
 
 bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
@@ -364,22 +379,23 @@ static uint32_t too_many(uint32_t former)
 static bool remove_oldest_former(struct call *call, struct room_codes *codes, struct fault *fault)
 {
 	uint32_t plain = too_many(codes->former_count), others = too_many(codes->former_others);
-	struct code_page page = { .side = STORE_OFF, .most = plain + others };
+	struct code_walk walk = { .page = { .side = STORE_OFF, .most = plain + others } };
+	const struct code *code;
 
-	while (plain + others > 0 && !page.is_last) {
-		if (!codes_page(call, &codes->room, &page, fault))
+	while (plain + others > 0) {
+		uint32_t *left;
+
+		if (!codes_next(call, &codes->room, &walk, &code, fault))
 			return false;
-		for (size_t i = 0; i < page.count; i++) {
-			const struct code *code = &page.codes[i];
-			uint32_t *left = code_is_plain(code) ? &plain : &others;
-
-			if (*left == 0)
-				continue;
-			if (!codes_remove(call, codes, code, fault))
-				return false;
-			--*left;
-		}
-		page.most = CODES_SETTLED_AT_ONCE;
+		if (code == NULL)
+			break;
+		walk.page.most = CODES_SETTLED_AT_ONCE;
+		left = code_is_plain(code) ? &plain : &others;
+		if (*left == 0)
+			continue;
+		if (!codes_remove(call, codes, code, fault))
+			return false;
+		--*left;
 	}
 	return true;
 }

@@ -325,24 +325,23 @@ static bool retire(struct call *call, struct room_codes *codes, const struct cod
 static bool retire_group(struct call *call, struct room_codes *codes,
 			 const struct code_group *group, int64_t grace, struct fault *fault)
 {
-	struct code_page page = {
-		.side = STORE_ON,
-		.after = group->oldest > 0 ? group->oldest - 1 : 0,
-		.most = CODES_SEARCHED_AT_ONCE,
+	struct code_walk walk = {
+		.page = {
+			.side = STORE_ON,
+			.after = group->oldest > 0 ? group->oldest - 1 : 0,
+			.most = CODES_SEARCHED_AT_ONCE,
+		},
 	};
+	const struct code *code;
 
 	while (group->enabled > 0) {
-		if (!codes_page(call, &codes->room, &page, fault))
+		if (!codes_next(call, &codes->room, &walk, &code, fault))
 			return false;
-		for (size_t i = 0; i < page.count; i++) {
-			const struct code *code = &page.codes[i];
-
-			if (code->group == group->number && code->is_enabled &&
-			    code_is_plain(code) && !retire(call, codes, code, grace, fault))
-				return false;
-		}
-		if (group->enabled > 0 && page.is_last)
+		if (code == NULL)
 			return packed_missing("an enabled code of the room", &codes->room, fault);
+		if (code->group == group->number && code->is_enabled && code_is_plain(code) &&
+		    !retire(call, codes, code, grace, fault))
+			return false;
 	}
 	return true;
 }
@@ -350,29 +349,26 @@ static bool retire_group(struct call *call, struct room_codes *codes,
 /* When the room has as many plain codes as it may, the oldest disabled one goes. */
 static bool make_place(struct call *call, struct room_subject *subject, struct fault *fault)
 {
-	struct code_page page = { .side = STORE_ON, .most = CODES_SEARCHED_AT_ONCE };
+	struct code_walk walk = { .page = { .side = STORE_ON, .most = CODES_SEARCHED_AT_ONCE } };
 	struct shown_code shown;
+	const struct code *code;
 
 	if (codes_count(&subject->codes, &subject->template).plain < CODES_MOST)
 		return true;
-	do {
-		if (!codes_page(call, &subject->room.id, &page, fault))
+	for (;;) {
+		if (!codes_next(call, &subject->room.id, &walk, &code, fault))
 			return false;
-		for (size_t i = 0; i < page.count; i++) {
-			const struct code *code = &page.codes[i];
-
-			if (code->is_enabled || !code_is_plain(code))
-				continue;
-			if (!code_show(call, &subject->codes, code, &subject->template, &shown,
-				       fault))
-				return false;
-			if (shown.has_role)
-				return code_note(call, "room_code.deleted", code, shown.role, NULL,
-						 fault) &&
-				       codes_remove(call, &subject->codes, code, fault);
-		}
-	} while (!page.is_last);
-	return true;
+		if (code == NULL)
+			return true;
+		if (code->is_enabled || !code_is_plain(code))
+			continue;
+		if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault))
+			return false;
+		if (shown.has_role)
+			return code_note(call, "room_code.deleted", code, shown.role, NULL,
+					 fault) &&
+			       codes_remove(call, &subject->codes, code, fault);
+	}
 }
 
 bool room_codes_rotate(struct call *call, struct fault *fault)
@@ -475,20 +471,23 @@ static bool add_codes(struct call *call, const struct room_subject *subject,
 		      struct listing *listing, struct fault *fault)
 {
 	const bool is_enabled = json_is_true(listing->enabled);
-	struct code_page page = {
-		.side = is_enabled && listing->shows_role ? STORE_ON : STORE_BOTH_SIDES,
-		.after = listing->shows_role ? listing->after : 0,
-		.most = listing->is_search ? CODES_SEARCHED_AT_ONCE : listing->list.limit,
+	struct code_walk walk = {
+		.page = {
+			.side = is_enabled && listing->shows_role ? STORE_ON : STORE_BOTH_SIDES,
+			.after = listing->shows_role ? listing->after : 0,
+			.most = listing->is_search ? CODES_SEARCHED_AT_ONCE : listing->list.limit,
+		},
 	};
+	const struct code *code;
 
-	do {
-		if (!codes_page(call, &subject->room.id, &page, fault))
+	while (!list_is_full(&listing->list)) {
+		if (!codes_next(call, &subject->room.id, &walk, &code, fault))
 			return false;
-		for (size_t i = 0; i < page.count && !list_is_full(&listing->list); i++) {
-			if (!add_code(call, subject, &page.codes[i], listing, fault))
-				return false;
-		}
-	} while (!page.is_last && !list_is_full(&listing->list));
+		if (code == NULL)
+			break;
+		if (!add_code(call, subject, code, listing, fault))
+			return false;
+	}
 	return true;
 }
 
