@@ -10,7 +10,7 @@
 #include "directory.h"
 #include "resources/events/audit_record.h"
 #include "resources/joining/join_log.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "scratch.h"
 #include "background/account_watch.h"
 #include "store_memory.h"

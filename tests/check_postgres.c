@@ -16,7 +16,7 @@
 #include "relay.h"
 #include "resources/events/audit_record.h"
 #include "resources/joining/join_log.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "responder.h"
 #include "background/keeper.h"
 #include "store/figures.h"
@@ -656,7 +656,7 @@ END_TEST
 #define CROWD 40
 
 /* What one of many threads asked of the first responder. */
-struct member {
+struct asker {
 	const struct account *account;
 	const char *path, *body;
 	struct reply reply;
@@ -666,14 +666,14 @@ struct member {
 
 static void *ask_in_crowd(void *context)
 {
-	struct member *member = context;
+	struct asker *member = context;
 
 	member->reply = responder_ask(&one, member->account, member->arena, METHOD_POST,
 				      member->path, member->body, NULL);
 	return NULL;
 }
 
-static void ask_many(struct member *members, size_t n)
+static void ask_many(struct asker *members, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		members[i].arena = arena_open();
@@ -683,7 +683,7 @@ static void ask_many(struct member *members, size_t n)
 }
 
 /* All are answered with 200, or 409 and when to try again; returns how many with 200. */
-static unsigned count_done(struct member *members, size_t n)
+static unsigned count_done(struct asker *members, size_t n)
 {
 	unsigned done = 0;
 
@@ -764,7 +764,7 @@ static uint64_t count_conflicts(const struct responder *responder)
  * free. */
 START_TEST(writes_that_wait_leave_connections_to_others)
 {
-	struct member members[CROWD], *late = &members[CROWD - LATE];
+	struct asker members[CROWD], *late = &members[CROWD - LATE];
 	struct held held[HELD_MOST];
 	struct fault fault = FAULT_INITIAL;
 	struct account other;
@@ -780,7 +780,7 @@ START_TEST(writes_that_wait_leave_connections_to_others)
 	for (size_t i = 0; i < CROWD; i++) {
 		const struct held *its = &held[i % crowds[_i].accounts];
 
-		members[i] = (struct member){
+		members[i] = (struct asker){
 			.account = &its->account,
 			.path = its->path,
 			.body = its->body,
@@ -818,7 +818,7 @@ END_TEST
 /* The bulk changes the rooms in one order, and each of the others changes one. */
 START_TEST(a_bulk_beside_writers_is_never_refused_as_for_a_full_disk)
 {
-	struct member members[CROWD];
+	struct asker members[CROWD];
 	struct buffer body = BUFFER_INITIAL(kept);
 	const char *paths[BULK_ROOMS];
 
@@ -837,7 +837,7 @@ START_TEST(a_bulk_beside_writers_is_never_refused_as_for_a_full_disk)
 	for (size_t i = 0; i < CROWD; i++) {
 		const bool is_bulk = i % 10 == 5;
 
-		members[i] = (struct member){
+		members[i] = (struct asker){
 			.account = &account,
 			.path = is_bulk ? "/v2/bulk" : paths[i * 7 % BULK_ROOMS],
 			.body = is_bulk ? body.data : "{\"description\":\"y\"}",

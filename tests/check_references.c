@@ -14,7 +14,7 @@
 #include "resources/joining/misses.h"
 #include "accounts/token.h"
 #include "directory.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "service/service.h"
 #include "store/gdbm/entries.h"
 #include "store/gdbm/store_gdbm.h"

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "directory.h"
 #include "receiver.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "resources/joining/misses.h"
 #include "rules/webhook_rules.h"
 #include "scratch.h"

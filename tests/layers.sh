@@ -16,12 +16,13 @@ rules         base schema rules
 accounts      base schema store store/postgres rules accounts
 media         base schema rules media
 delivery      base delivery
-resources     base schema store rules accounts media resources
-transfer      base schema store rules accounts media resources transfer
-background    base schema store rules accounts delivery resources background
-service       base schema store rules accounts delivery resources background service
+records       base schema store records
+resources     base schema store rules accounts media records resources
+transfer      base schema store rules accounts media records resources transfer
+background    base schema store rules accounts delivery records resources background
+service       base schema store rules accounts delivery records resources background service
 edge          base store resources service edge
-command       base store store/gdbm store/postgres rules accounts delivery resources transfer background service edge command
+command       base store store/gdbm store/postgres rules accounts delivery records resources transfer background service edge command
 main          base delivery command
 '
 

@@ -67,52 +67,60 @@ make_dump()
 		}
 		return digit "aa-a" substr(text, 1, 3) "-" substr(text, 4)
 	}
-	function code(number, identity) {
-		return "{\"code\":\"" letters(number) "\",\"enabled\":true,\"identity\":" identity \
-			",\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"2026-01-01T00:00:00Z\"}"
+	function code(room, number, place) {
+		return sprintf("{\"code\":{\"place\":\"00000000%010x000000\",\"room\":\"%s\",\"former\":false," \
+			"\"code\":\"%s\",\"enabled\":true,\"group\":%d," \
+			"\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"2026-01-01T00:00:00Z\"}}\n", \
+			place, room, letters(number), place)
 	}
 	BEGIN {
 		time = "\"2026-01-01T00:00:00.000Z\""
 		account = repeat(digit, 24)
-		times = "\",\"created_at\":" time ",\"updated_at\":" time
+		times = "\"created_at\":" time ",\"updated_at\":" time
 		print "{\"dump\":{\"format\":1,\"program\":\"test\",\"made_at\":" time "}}"
 		print "{\"account\":{\"id\":\"" account "\",\"name\":\"account " digit \
 			"\",\"access_key\":\"" account "\",\"enabled\":true,\"created_at\":" time \
-			",\"secrets\":[{\"secret\":\"" repeat(digit, 43) "\",\"created_at\":" time \
-			"}],\"last_template\":" n ",\"last_room\":" n ",\"last_time\":" time \
-			",\"default_template\":\"6955b9000000000001000000\"}}"
-		for (i = n; i > 0; i--)
-			printf "{\"template\":{\"id\":\"6955b900%010x000000%s,\"last_identity\":2," \
-				"\"identities\":{\"host\":{\"identity\":1,\"added_at\":%s}}," \
-				"\"document\":{\"name\":\"t%d\",\"roles\":{\"host\":{}}}}}\n", i, times, time, i
-		for (i = n; i > 0; i--)
-			printf "{\"room\":{\"id\":\"6955b900%010x000000%s,\"document\":{\"name\":\"r%d\"," \
-				"\"enabled\":true,\"recording_source_template\":true,\"template_id\":" \
-				"\"6955b900%010x000000\",\"region\":\"eu\"},\"codes\":{\"all_asked\":true," \
-				"\"last_identity\":2,\"codes\":[%s,%s],\"deleted_roles\":[{\"identity\":2," \
-				"\"name\":\"gone\",\"added_at\":%s,\"deleted_at\":%s}]}}}\n", \
-				i, times, i, i, code(2 * i, 1), code(2 * i + 1, 2), time, time
-		print "{\"end\":{\"accounts\":1,\"templates\":" n ",\"rooms\":" n "}}"
+			",\"secrets\":[{\"secret\":\"" repeat(digit, 43) "\",\"created_at\":" time "}]}}"
+		for (i = n; i > 0; i--) {
+			id = sprintf("6955b900%010x000000", i)
+			print "{\"template\":{\"id\":\"" id "\",\"name\":\"t" i "\"," times ",\"last_identity\":2," \
+				"\"settings_hidden\":{},\"destinations_hidden\":{},\"settings\":{},\"destinations\":{}," \
+				"\"roles\":[{\"identity\":1,\"added_at\":" time ",\"role\":{\"name\":\"host\"}}]}}"
+			print "{\"deleted_role\":{\"template_id\":\"" id "\",\"identity\":2,\"name\":\"gone\",\"deleted_at\":" time "}}"
+		}
+		print "{\"default_template\":{\"template_id\":\"6955b9000000000001000000\"}}"
+		for (i = n; i > 0; i--) {
+			id = sprintf("6955b900%010x000000", i)
+			print "{\"room\":{\"id\":\"" id "\",\"template_id\":\"" id "\"," times ",\"hidden\":{}," \
+				"\"document\":{\"name\":\"r" i "\",\"enabled\":true,\"recording_source_template\":true," \
+				"\"template_id\":\"" id "\",\"region\":\"eu\"}}}"
+			print "{\"codes\":{\"room\":\"" id "\",\"asked\":true,\"last_identity\":2,\"last_place\":2502," \
+				"\"last_group\":2,\"groups\":[{\"number\":1,\"identity\":1},{\"number\":2,\"identity\":2}]," \
+				"\"due_roles\":[]}}"
+			printf "%s%s", code(id, 2 * i, 1), code(id, 2 * i + 1, 2)
+		}
+		print "{\"end\":{\"accounts\":1,\"lines\":{\"template\":" n ",\"deleted_role\":" n \
+			",\"default_template\":1,\"room\":" n ",\"codes\":" n ",\"code\":" 2 * n "}}}"
 	}' >"$3"
 }
 
-# Prints the dump of account $1 with one template and one room, which has 2,500 codes of 2 KB each: more
-# than fit into a line or into a transaction of load.
+# The dump of $1 with one template and one room, which has 2,500 more codes of 2 KB each: more than a
+# transaction of load has.
 make_many()
 {
 	make_dump c 1 "$1.one" && awk '
-	/^\{"room"/ {
+	/^\{"end"/ {
 		for (metadata = "x"; length(metadata) < 256;)
 			metadata = metadata metadata
 		for (i = 0; i < 8; i++)
 			members = members (i > 0 ? "," : "") "\"m" i "\":\"" metadata "\""
 		for (i = 0; i < 2500; i++)
-			codes = codes sprintf("{\"code\":\"zzz-%c%c%c%c-zzz\",\"enabled\":true,\"identity\":1," \
+			printf "{\"code\":{\"place\":\"00000000%010x000000\",\"room\":\"6955b9000000000001000000\"," \
+				"\"former\":false,\"code\":\"zzz-%c%c%c%c-zzz\",\"enabled\":true,\"group\":1," \
 				"\"created_at\":\"2026-01-01T00:00:00Z\",\"updated_at\":\"2026-01-01T00:00:00Z\"," \
-				"\"terms\":{\"max_uses\":%d,\"metadata\":{%s}}},", 97 + i / 17576 % 26, 97 + i / 676 % 26, \
-				97 + i / 26 % 26, 97 + i % 26, i + 1, members)
-		at = index($0, "\"codes\":[") + 8
-		$0 = substr($0, 1, at) codes substr($0, at + 1)
+				"\"max_uses\":%d,\"uses\":0,\"metadata\":{%s}}}\n", i + 3, 97 + i / 17576 % 26, \
+				97 + i / 676 % 26, 97 + i / 26 % 26, 97 + i % 26, i + 1, members
+		sub(/"code":2/, "\"code\":2502")
 	}
 	{ print }' "$1.one" >"$1"
 }
@@ -293,7 +301,7 @@ test -z "$(ls | grep nobody)" || fail 'dump: a file of an account that is not th
 for which in 'account b' bbbbbbbbbbbbbbbbbbbbbbbb; do
 	"$program" dump data --account "$which" 2>/dev/null | tail -n +2 >first
 	grep -qF '"name":"account a"' first && fail "dump --account $which: another account"
-	grep -qF '{"end":{"accounts":1,"media":0,"keys":0,"webhooks":0,"templates":2000,"rooms":2000,"words":0,"events":0}}' first || fail 'dump --account'
+	grep -qF '{"end":{"accounts":1,"lines":{"template":2000,"deleted_role":2000,"default_template":1,"room":2000,"codes":2000,"code":4000}}}' first || fail 'dump --account'
 done
 if test -c /dev/full; then
 	"$program" dump data >/dev/full 2>err
@@ -301,12 +309,12 @@ if test -c /dev/full; then
 	test "$status" -eq 1 || fail 'dump: a full disk is no failure'
 fi
 
-# ---- a room with more codes than a line and a transaction have ----
+# ---- a room with more codes than a transaction has ----
 make_many many.dump
 expect 0 'Loaded 1 accounts, 1 templates, 1 rooms' load many many.dump
 expect 0 '' dump many --output lines.dump
-test "$(grep -c '^{"codes":{"room_id":"6955b900' lines.dump)" = 2 || fail 'dump: the lines of codes'
-grep -qF '"rooms":1,"codes":2,' lines.dump || fail 'dump: the count of lines of codes'
+test "$(grep -c '^{"code":{"place":' lines.dump)" = 2502 || fail 'dump: the lines of codes'
+grep -qF '"codes":1,"code":2502}' lines.dump || fail 'dump: the count of lines of codes'
 expect 0 'Loaded 1 accounts, 1 templates, 1 rooms' load many.again lines.dump
 same many many.again
 expect 0 'No damage' check many.again
@@ -319,15 +327,15 @@ head -n 4 lines.dump >cut.dump
 expect 1 'it was cut off' load many.cut cut.dump
 sed 5d lines.dump >gap.dump
 expect 1 'counts other lines than came' load many.cut gap.dump
-sed '5s/"max_uses":1001,/"max_uses":0,/; 5s/"max_uses":2001,/"max_uses":0,/' lines.dump >faulty.dump
-expect 1 'line 5: ' load many.cut faulty.dump
-grep -q '^  /codes/codes/[0-9]*/terms/max_uses: must' err || fail 'load: does not say which code'
+sed 's/"max_uses":1001,/"max_uses":0,/' lines.dump >faulty.dump
+expect 1 'line 1010: ' load many.cut faulty.dump
+grep -q '^  /code/max_uses: must' err || fail 'load: does not say which code'
 test ! -e many.cut || fail 'load: what was refused left a directory'
 
 # ---- a load that is refused, and one that is killed, leave nothing ----
-sed '2000s/"eu"/"xx"/; 2000s/"name":"t/"name":" t/' b.dump >faulty.dump
-expect 1 'line 2000: Invalid body param' load again faulty.dump
-grep -qF '  /template/document/name: must be' err || fail 'load: does not say what is wrong'
+sed '2001s/"eu"/"xx"/; 2001s/"name":"t/"name":" t/' b.dump >faulty.dump
+expect 1 'line 2001: Invalid body param' load again faulty.dump
+grep -qF '  /template/name: must be' err || fail 'load: does not say what is wrong'
 expect 1 'line "end": it was cut off' load again /dev/null
 head -n 3000 b.dump >cut.dump
 expect 1 'it was cut off' load again cut.dump
@@ -468,7 +476,7 @@ expect 0 'Deleted the account "account b" and everything it owned' \
 expect 1 'no account has the name' account delete 'account b' deleted
 expect 0 'No damage' check deleted
 same piped deleted 'account a'
-test "$(dumped deleted | grep -c '^{"words":{"account":"bbbbbbbbbbbbbbbbbbbbbbbb","words":"baa-a')" = 4000 ||
+test "$(dumped deleted | grep -c '^{"words":{"words":"baa-a[^"]*","account":"bbbbbbbbbbbbbbbbbbbbbbbb"')" = 4000 ||
 	fail 'account delete: gives its codes away'
 dumped deleted | grep -v '^{"words"' | grep -q bbbbbbbb && fail 'account delete: leaves more than codes'
 "$program" dump deleted --output gone.dump 2>err

@@ -28,6 +28,7 @@ enum backend_type {
 	BACKEND_JWT,
 	BACKEND_TYPES_COUNT
 };
+extern const char *const backend_type_names[BACKEND_TYPES_COUNT];
 const char *backend_type_name(enum backend_type type);
 
 /* All slices and documents are borrowed. */

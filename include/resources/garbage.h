@@ -7,6 +7,7 @@
 #ifndef RESOURCES_GARBAGE_H
 #define RESOURCES_GARBAGE_H
 
+#include "records/record.h"
 #include "resources/call.h"
 
 /* So many children are removed at once. */
@@ -14,6 +15,12 @@
 
 /* In stored records: a number never gets another meaning. */
 enum garbage_of { GARBAGE_ROOM, GARBAGE_TEMPLATE, GARBAGE_WEBHOOK };
+
+struct garbage {
+	struct store_record stored; /* its id is that of what was deleted */
+	enum garbage_of of;
+};
+extern const struct record_table garbage_table;
 
 /* The room, template or webhook is deleted now: removes some of its children. */
 bool garbage_add(struct call *call, enum garbage_of of, const struct id *id, struct fault *fault);

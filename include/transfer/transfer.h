@@ -2,17 +2,12 @@
  * (anteroom load). After that every GET answers the same body, every code is in the same state, and
  * the life of codes goes on as if nothing had happened; only ETags are others.
  *
- * A dump is a line `dump`, then the lines of each account, then a line `words` for each choice of
- * words for a code, and for each code that is gone and stays with its account, which may be gone
- * too, then a line `end` with counts, so that a truncated dump is recognised. An account has a line
- * `account`; where it has any, a line `media` (for media servers), a line `keys` and a line
- * `webhooks`; its templates and its rooms, the youngest of each first; the entries of its log,
- * oldest first. The line of a room has its oldest CODES_OF_LINE codes; the others follow in lines
- * `codes`, each of at most as many. rules/transfer_rules.c says what each line contains. A template
- * and a room are documents that could be sent, with the members that are never answered
- * (credentials, the browser recordings' roles); next to them are members that documents do not
- * show: ids, times, the identities of roles, and of a room all its codes and the roles that are due
- * since a move.
+ * A dump is a line `dump`, then the lines of each account, then a line `words` for each code that
+ * stays with its account, which may be gone (resources/codes/code_words.h), then a line `end` with
+ * counts, so that a dump that was cut off is recognized. An account has a line `account`, and after
+ * it a line for each of its records, in the order of resources/record_kind.c. The members of such a
+ * line are the rows of the record's table (records/record.h). What is derived from other records is
+ * not in a dump.
  *
  * A dump holds every secret of its accounts.
  *
@@ -21,23 +16,23 @@
 #define TRANSFER_TRANSFER_H
 
 #include "accounts/roster.h"
+#include "resources/record_kind.h"
+#include "transfer/record_findings.h"
 #include "transfer/survey.h"
 
-/* The most bytes of a code in a line: 16 members of metadata of 40 + 6 * 256 + 6 bytes each, since
- * a character may be written as \u0001; 6 * (256 + 128 + 128 + 256) for user_id, name, label and
- * the last user; 480 for the code, its role, its times and numbers, and the names of all
- * members. */
-#define TRANSFER_CODE_MOST ((size_t)16 * 1582 + 6 * 768 + 480)
+#define TRANSFER_FORMAT 1
 
-/* The most bytes of a line. The longest lines that are written are those of CODES_OF_LINE (1,000)
- * such codes, 30.4 MB, and in the line of a room the room's document, which is at most 3 MB, as no
- * body of a request is larger than 1 MiB. All other lines are far shorter. The rest is for dumps of
- * formats before 6: they have all codes of a room in its line. */
-#define TRANSFER_LINE_MOST ((size_t)128 << 20)
+/* The most bytes of a line: a template of a largest text and largest hidden members, of which each
+ * byte may be written as six. */
+#define TRANSFER_LINE_MOST ((size_t)16 << 20)
 
 struct transfer_counts {
-	uint64_t accounts, media, keys, webhooks, templates, rooms, codes, words, events;
+	uint64_t accounts;
+	uint64_t lines[RECORD_KINDS]; /* in the order of record_kinds */
 };
+
+uint64_t transfer_count(const struct transfer_counts *counts, const struct record_kind *kind);
+void transfer_count_line(struct transfer_counts *counts, const struct record_kind *kind);
 
 /* ---- out of a store ---- */
 
@@ -74,18 +69,6 @@ struct transfer_input {
 	struct transfer_counts counts; /* of the lines that were read; accounts: of `accounts` */
 	json_t *taken; /* names, ids and access keys of `accounts`, with their indexes */
 	bool has_begun, has_ended;
-	const char *before; /* the kind of the line before; empty: none came */
-	bool is_at_rooms; /* no more templates of this account */
-	bool has_above; /* the line before was one of the same kind */
-	struct id above; /* and had this id */
-	bool may_have_codes; /* the line before was that of the room `above` with codes, or had more
-			      * codes of that room */
-	struct id owner; /* the template of the last room */
-	bool has_default;
-	struct id default_template;
-	bool found_default;
-	uint64_t last_event; /* of the account's log */
-	uint64_t event; /* the seq of the line before; 0: none came */
 };
 
 /* `present` is borrowed. Verifies the table of a line (schema_verify). */
@@ -103,7 +86,12 @@ void transfer_input_back(struct transfer_input *input, const struct transfer_inp
 /* After the last line: whether the dump was whole. */
 bool transfer_read_end(struct transfer_input *input, struct fault *fault);
 
-/* Removes some (at most PAGE_MOST) of what call->account has, in a WRITE transaction; *is_empty:
+/* Checks what the lines say of each other, once all of them are durable. False: what is told does
+ * not fit together, or something cannot be read. */
+bool transfer_verify(struct survey *survey, const struct transfer_input *input,
+		     struct record_findings *findings, struct fault *fault);
+
+/* Removes some of what call->account has, in a WRITE transaction; *is_empty:
  * there is nothing left. For a dump that was given up. */
 bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault);
 

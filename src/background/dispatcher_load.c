@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "background/dispatcher_parts.h"
 
 #define PAGE 100

@@ -2,7 +2,7 @@
  * one transaction.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "background/dispatcher_parts.h"
 
 /* How often a transaction is run again in a conflict with another one. */
@@ -278,7 +278,7 @@ static bool save_positions(struct saving *saving, struct fault *fault)
 		position.series = target->series;
 		position.seq = target->position;
 		position.delivered = target->delivered;
-		if (!webhook_position_put(saving->transaction, &target->id, &position, fault))
+		if (!webhook_position_put(saving->transaction, &position, fault))
 			return false;
 	}
 	return true;

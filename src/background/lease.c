@@ -10,11 +10,10 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "resources/events/audit_record.h"
-#include "resources/packed.h"
+#include "records/record.h"
 
-#define VERSION 1
 #define HOLDER_SIZE 16
 
 struct lease {
@@ -31,7 +30,16 @@ struct lease_record {
 	struct store_record stored;
 	uint64_t epoch;
 	int64_t until; /* milliseconds since 1970 */
-	struct slice holder;
+	unsigned char holder[HOLDER_SIZE];
+};
+
+static const struct member lease_members[] = {
+	{ "epoch", AS_NUMBER(8, 0, UNLIMITED), AT(struct lease_record, epoch) },
+	{ "until", AS_TIME, AT(struct lease_record, until) },
+	{ "holder", AS_FIXED(HOLDER_SIZE), AT(struct lease_record, holder) },
+};
+static const struct record_table lease_table = {
+	RECORD(struct lease_record, lease_members, 0, &kind_lease),
 };
 
 struct lease *lease_open(struct store *store, const struct clock *clock)
@@ -50,39 +58,14 @@ struct lease *lease_open(struct store *store, const struct clock *clock)
 static bool read_record(struct transaction *transaction, struct lease_record *record,
 			struct fault *fault)
 {
-	struct packed reader;
-
-	*record = (struct lease_record){ .epoch = 0 };
 	store_set_account(transaction, &audit_no_account);
-	if (!store_get(transaction, &kind_lease, &kind_only_id, STORE_TO_CHANGE, &record->stored,
-		       fault))
-		return false;
-	if (record->stored.value.data == NULL)
-		return true;
-	reader = packed_open(record->stored.value, VERSION);
-	record->epoch = packed_number(&reader, 8);
-	record->until = (int64_t)packed_number(&reader, 8);
-	record->holder = packed_bytes(&reader, HOLDER_SIZE);
-	return packed_close(&reader, "lease", &kind_only_id, fault);
-}
-
-static bool write_record(struct lease *lease, struct transaction *transaction,
-			 const struct lease_record *record, struct fault *fault)
-{
-	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record changed = { .id = kind_only_id };
-
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, record->epoch, 8);
-	packed_put_number(&value, (uint64_t)record->until, 8);
-	buffer_append(&value, (struct slice){ (const char *)lease->holder, HOLDER_SIZE });
-	return packed_store(transaction, &kind_lease, &changed, &value, &record->stored, fault);
+	return record_get(&lease_table, transaction, &kind_only_id, STORE_TO_CHANGE, record, fault);
 }
 
 static bool is_ours(const struct lease *lease, const struct lease_record *record)
 {
 	return record->stored.value.data != NULL &&
-	       memcmp(record->holder.data, lease->holder, HOLDER_SIZE) == 0;
+	       memcmp(record->holder, lease->holder, HOLDER_SIZE) == 0;
 }
 
 /* lasts: milliseconds; 0: it is given up. *is_held false: another process has it. */
@@ -100,7 +83,8 @@ static bool take_lease(struct lease *lease, struct transaction *transaction, int
 		return true;
 	record.epoch += !is_ours(lease, &record);
 	record.until = lasts > 0 ? now + lasts : 0;
-	return write_record(lease, transaction, &record, fault);
+	memcpy(record.holder, lease->holder, HOLDER_SIZE);
+	return record_put(&lease_table, transaction, &record, fault);
 }
 
 static bool change_lease(struct lease *lease, int64_t lasts)

@@ -7,7 +7,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "resources/events/events.h"
-#include "resources/packed.h"
+#include "records/packed.h"
 
 /* ---- choosing ---- */
 

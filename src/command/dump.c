@@ -37,7 +37,10 @@ static bool write_dump_line(struct transfer_output *output, struct slice line, s
 	if (fwrite(line.data, 1, line.size, dumping->file) != line.size ||
 	    putc('\n', dumping->file) == EOF)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write the dump");
-	progress_show(&dumping->progress, output->counts.templates + output->counts.rooms, 0);
+	progress_show(&dumping->progress,
+		      transfer_count(&output->counts, &template_kind) +
+			      transfer_count(&output->counts, &room_kind),
+		      0);
 	return true;
 }
 

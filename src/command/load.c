@@ -325,6 +325,29 @@ static void give_up_load(struct loading *loading, const struct fault *why)
 			fault_reason(&fault));
 }
 
+/* The first FINDINGS_FAULT_MOST are printed. */
+static void tell_finding(struct record_findings *findings, const char *kind, const char *key,
+			 const char *problem)
+{
+	if (findings->count <= FINDINGS_FAULT_MOST)
+		fprintf(stderr, "  %s %s: %s\n", kind, key, problem);
+}
+
+/* What the lines say of each other, when all of them are in the store. */
+static bool verify_loaded(struct loading *loading, struct fault *fault)
+{
+	struct record_findings findings = { .tell = tell_finding };
+	struct survey survey;
+	bool is_right;
+
+	progress_end(&loading->progress);
+	if (!survey_open(loading->store, &clock_system, &survey, fault))
+		return false;
+	is_right = transfer_verify(&survey, &loading->input, &findings, fault);
+	survey_close(&survey);
+	return is_right;
+}
+
 static int load_dump(struct loading *loading)
 {
 	const struct transfer_input *input = &loading->input;
@@ -342,7 +365,8 @@ static int load_dump(struct loading *loading)
 	is_loaded = load_mark_make(&loading->mark, &fault) && read_dump(loading, &fault);
 	if (is_loaded) {
 		loading->line_number = 0;
-		is_loaded = accounts_restore(loading->directory, input->accounts,
+		is_loaded = verify_loaded(loading, &fault) &&
+			    accounts_restore(loading->directory, input->accounts,
 					     (size_t)input->counts.accounts, &fault);
 	}
 	if (!is_loaded) {
@@ -354,8 +378,8 @@ static int load_dump(struct loading *loading)
 		return command_failed(loading->command, &fault);
 	fprintf(stderr, "Loaded %llu accounts, %llu templates, %llu rooms.\n",
 		(unsigned long long)input->counts.accounts,
-		(unsigned long long)input->counts.templates,
-		(unsigned long long)input->counts.rooms);
+		(unsigned long long)transfer_count(&input->counts, &template_kind),
+		(unsigned long long)transfer_count(&input->counts, &room_kind));
 	return EXIT_SUCCESS;
 }
 

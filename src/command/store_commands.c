@@ -12,8 +12,8 @@
 #include "command/data_directory.h"
 #include "command/options.h"
 #include "command/progress.h"
-#include "transfer/record_check.h"
-#include "resources/kinds.h"
+#include "transfer/record_findings.h"
+#include "records/kinds.h"
 #include "store/gdbm/inspect.h"
 #include "store/postgres/store_postgres.h"
 
@@ -160,7 +160,7 @@ static bool check_one_record(void *context, const struct store_record *record, s
 	struct checking *checking = context;
 
 	(void)fault;
-	record_check(checking->survey, checking->kind, record, &checking->findings);
+	record_findings_tell_stored(checking->survey, checking->kind, record, &checking->findings);
 	progress_show(&checking->progress, ++checking->records, checking->all);
 	return true;
 }

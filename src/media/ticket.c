@@ -442,7 +442,6 @@ static bool make_jwt(struct making *making)
 /* ---- all types ---- */
 
 static const struct {
-	const char *name;
 	bool (*make)(struct making *making);
 	/* What of a role it cannot hold. */
 	bool any_source; /* what may not be published can be, by who may publish something */
@@ -451,23 +450,29 @@ static const struct {
 	bool all_roles; /* who may subscribe to none does too */
 	bool peers, moderation, expiry;
 } types[BACKEND_TYPES_COUNT] = {
-	[BACKEND_LIVEKIT] = { "livekit", make_livekit, .part_of_roles = true, .peers = true },
-	[BACKEND_JITSI] = { "jitsi", make_jitsi, .any_source = true, .any_guest = true,
+	[BACKEND_LIVEKIT] = { make_livekit, .part_of_roles = true, .peers = true },
+	[BACKEND_JITSI] = { make_jitsi, .any_source = true, .any_guest = true,
 			    .part_of_roles = true, .all_roles = true, .peers = true,
 			    .moderation = true },
-	[BACKEND_GALENE] = { "galene", make_galene, .any_source = true, .part_of_roles = true,
+	[BACKEND_GALENE] = { make_galene, .any_source = true, .part_of_roles = true,
 			     .all_roles = true, .peers = true },
-	[BACKEND_BIGBLUEBUTTON] = { "bigbluebutton", make_bigbluebutton, .any_source = true,
-				    .any_guest = true, .part_of_roles = true, .all_roles = true,
-				    .peers = true, .expiry = true },
-	[BACKEND_JANUS] = { "janus", make_janus, .any_source = true, .any_guest = true,
+	[BACKEND_BIGBLUEBUTTON] = { make_bigbluebutton, .any_source = true, .any_guest = true,
+				    .part_of_roles = true, .all_roles = true, .peers = true,
+				    .expiry = true },
+	[BACKEND_JANUS] = { make_janus, .any_source = true, .any_guest = true,
 			    .part_of_roles = true, .all_roles = true, .peers = true },
-	[BACKEND_JWT] = { "jwt", make_jwt, .any_source = false },
+	[BACKEND_JWT] = { make_jwt, .any_source = false },
+};
+
+const char *const backend_type_names[] = {
+	[BACKEND_LIVEKIT] = "livekit", [BACKEND_JITSI] = "jitsi",
+	[BACKEND_GALENE] = "galene",   [BACKEND_BIGBLUEBUTTON] = "bigbluebutton",
+	[BACKEND_JANUS] = "janus",     [BACKEND_JWT] = "jwt",
 };
 
 const char *backend_type_name(enum backend_type type)
 {
-	return types[type].name;
+	return backend_type_names[type];
 }
 
 static void put_not_enforced(const struct making *making)
@@ -508,7 +513,7 @@ bool ticket_write(struct arena *arena, const struct clock *clock,
 	making.jti = guest->jti.data != NULL ? guest->jti : uuid_as_text(arena, clock);
 	making.person = person_of(&making);
 	writer_text(ticket, "backend", server->name);
-	writer_text(ticket, "type", slice_of(types[server->type].name));
+	writer_text(ticket, "type", slice_of(backend_type_names[server->type]));
 	writer_text(ticket, "url", server->url);
 	writer_text(ticket, "room", guest->room_id);
 	if (!types[server->type].make(&making))

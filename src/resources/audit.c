@@ -4,7 +4,7 @@
 #include "resources/audit.h"
 
 #include "resources/events/audit_record.h"
-#include "resources/packed.h"
+#include "resources/stored.h"
 
 /* An entry that was noted, and the next one. */
 struct noted {
@@ -44,7 +44,7 @@ void audit_note(struct call *call, const char *type, const struct audit_data *da
 
 	if (data->changes != NULL && data->changes->is_damaged) {
 		(void)id_parse(data->id, &id);
-		packed_note(call, data->kind, &id);
+		stored_note(call, data->kind, &id);
 	}
 	if (data->changes != NULL && data->changes->count == 0)
 		return;

@@ -5,6 +5,8 @@
 
 #include "resources/codes/code_record.h"
 #include "resources/templates/deleted_role.h"
+#include "records/record.h"
+#include "resources/record_kind.h"
 
 /* Children that one call removes. For each code it also puts a record
  * (resources/codes/code_words.h). */
@@ -55,47 +57,75 @@ static bool remove_children(struct call *call, enum garbage_of of, const struct 
 	return true;
 }
 
-static enum garbage_of kind_of(const struct store_record *record)
+static const char *const owners[] = {
+	[GARBAGE_ROOM] = "room",
+	[GARBAGE_TEMPLATE] = "template",
+	[GARBAGE_WEBHOOK] = "webhook",
+};
+
+static const struct member garbage_members[] = {
+	{ "id", AS_KEY, AT(struct garbage, stored.id) },
+	{ "of", AS_CHOICE(GARBAGE_WEBHOOK, owners), AT(struct garbage, of) },
+};
+const struct record_table garbage_table = {
+	RECORD(struct garbage, garbage_members, 1, &kind_garbage),
+};
+
+static bool garbage_refer(struct call *call, const void *record, struct findings *findings,
+			  struct fault *fault)
 {
-	return (enum garbage_of)record->value.data[0];
+	const struct id *id = &((const struct garbage *)record)->stored.id;
+	struct store_record template, room;
+
+	if (!store_get(call->transaction, &kind_template, id, STORE_TO_SHOW, &template, fault) ||
+	    !store_get(call->transaction, &kind_room, id, STORE_TO_SHOW, &room, fault))
+		return false;
+	if (template.value.data != NULL || room.value.data != NULL)
+		findings_add(findings, "", "is of a thing that is there");
+	return true;
 }
+
+const struct record_kind garbage_kind = {
+	.table = &garbage_table,
+	.order = RECORD_PAGES,
+	.refer = garbage_refer,
+};
 
 bool garbage_finish(struct call *call, const struct id *id, struct fault *fault)
 {
-	struct store_record record;
+	struct garbage garbage;
 	bool are_gone;
 
-	if (!store_get(call->transaction, &kind_garbage, id, STORE_TO_CHANGE, &record, fault))
+	if (!record_get(&garbage_table, call->transaction, id, STORE_TO_CHANGE, &garbage, fault))
 		return false;
-	if (record.value.data == NULL)
+	if (garbage.stored.value.data == NULL)
 		return true;
 	do {
-		if (!remove_children(call, kind_of(&record), id, &are_gone, fault))
+		if (!remove_children(call, garbage.of, id, &are_gone, fault))
 			return false;
 	} while (!are_gone);
-	return store_remove(call->transaction, &kind_garbage, &record, fault);
+	return store_remove(call->transaction, &kind_garbage, &garbage.stored, fault);
 }
 
 bool garbage_add(struct call *call, enum garbage_of of, const struct id *id, struct fault *fault)
 {
-	const char value = (char)of;
-	const struct store_record record = { .id = *id, .value = { &value, 1 } };
+	const struct garbage garbage = { .stored.id = *id, .of = of };
 	bool are_gone;
 
 	if (!remove_children(call, of, id, &are_gone, fault))
 		return false;
 	/* An imported room may have the id of a template. */
 	return are_gone || (garbage_finish(call, id, fault) &&
-			    store_put(call->transaction, &kind_garbage, &record, NULL, fault));
+			    record_put(&garbage_table, call->transaction, &garbage, fault));
 }
 
 bool garbage_has(struct call *call, const struct id *id, bool *has, struct fault *fault)
 {
-	struct store_record record;
+	struct garbage garbage;
 
-	if (!store_get(call->transaction, &kind_garbage, id, STORE_TO_SHOW, &record, fault))
+	if (!record_get(&garbage_table, call->transaction, id, STORE_TO_SHOW, &garbage, fault))
 		return false;
-	*has = record.value.data != NULL;
+	*has = garbage.stored.value.data != NULL;
 	return true;
 }
 
@@ -103,12 +133,14 @@ bool garbage_collect(struct call *call, struct fault *fault)
 {
 	struct store_record record;
 	struct store_page page = { .order = STORE_OLDEST_FIRST, .records = &record, .most = 1 };
+	struct garbage garbage;
 	bool are_gone;
 
 	if (!store_page(call->transaction, &kind_garbage, &page, fault))
 		return false;
 	if (page.count == 0)
 		return true;
-	return remove_children(call, kind_of(&record), &record.id, &are_gone, fault) &&
+	return record_read(&garbage_table, NULL, &record, &garbage, fault) &&
+	       remove_children(call, garbage.of, &record.id, &are_gone, fault) &&
 	       (!are_gone || store_remove(call->transaction, &kind_garbage, &record, fault));
 }

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "resources/codes/code_record.h"
 #include "resources/joining/code_typed.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "resources/retries/kept_answer.h"
 
 #define EXPECTED_MOST 14

@@ -5,7 +5,7 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
-#include "resources/packed.h"
+#include "resources/stored.h"
 #include "resources/route.h"
 #include "resources/templates/template_record.h"
 #include "rules/bulk_rules.h"
@@ -329,7 +329,7 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 			part.parameters[i] = bulk->operations[operation->referred[i]].id;
 	}
 	call_draw_etag(&part);
-	if (!packed_sound(&part, part.route->run(&part, fault), fault)) {
+	if (!stored_sound(&part, part.route->run(&part, fault), fault)) {
 		call->run.words_asked = part.run.words_asked;
 		return fault_is_of_the_store(fault->kind) ? false
 							  : explain_operation(call, number, fault);

@@ -17,7 +17,7 @@
 #include "resources/templates/templates.h"
 #include "resources/events/webhooks.h"
 #include "resources/garbage.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "resources/templates/deleted_role.h"
 #include "rules/bulk_rules.h"
 #include "rules/destination_rules.h"

@@ -10,7 +10,7 @@
 #include "resources/audit.h"
 #include "resources/codes/code_words.h"
 #include "resources/retries/kept_usage.h"
-#include "resources/packed.h"
+#include "resources/stored.h"
 #include "resources/route.h"
 #include "service/auth.h"
 #include "background/dispatcher.h"
@@ -74,7 +74,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 		call_draw_etag(call);
 	if (route->reads != NULL)
 		reads_tell(call, route->reads);
-	is_done = packed_sound(call, route->run(call, fault), fault);
+	is_done = stored_sound(call, route->run(call, fault), fault);
 	if (access == STORE_READ) {
 		store_abandon(call->transaction);
 		return is_done;

@@ -5,14 +5,14 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "transfer/survey.h"
 
-#include "rules/transfer_rules.h"
+#include "resources/record_kind.h"
 
 bool survey_open(struct store *store, const struct clock *clock, struct survey *survey,
 		 struct fault *fault)
 {
 	struct call *call = &survey->call;
 
-	schema_verify(&transfer_line_shape);
+	record_kinds_verify();
 	*survey = (struct survey){ .environment = { .clock = clock, .store = store } };
 	survey->lasting = arena_open();
 	if (!store_begin(store, STORE_READ, survey->lasting, &call->transaction, fault)) {
@@ -45,23 +45,4 @@ void survey_forget(struct survey *survey)
 	arena_reset(survey->call.arena);
 	survey->call.run = (struct run){ 0 };
 	findings_open(&survey->call.findings, survey->call.arena);
-}
-
-bool page_of_ids(struct call *call, const struct store_kind *kind, struct page *page,
-		 struct fault *fault)
-{
-	struct store_record records[PAGE_MOST];
-	struct store_page next = {
-		.order = STORE_NEWEST_FIRST,
-		.below = page->count > 0 ? &page->ids[page->count - 1] : NULL,
-		.records = records,
-		.most = PAGE_MOST,
-	};
-
-	if (!store_page(call->transaction, kind, &next, fault))
-		return false;
-	page->count = next.count;
-	for (size_t i = 0; i < next.count; i++)
-		page->ids[i] = records[i].id;
-	return true;
 }

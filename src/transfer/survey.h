@@ -7,9 +7,8 @@
 
 #include "resources/call.h"
 
-/* The limit (arena_set_limit) of an arena in which a line of a dump is read or written. Formats
- * before 6 have all codes of a room in one. */
-#define SURVEY_ARENA_MOST ((size_t)2 << 30)
+/* The limit (arena_set_limit) of an arena in which a line of a dump is read or written. */
+#define SURVEY_ARENA_MOST ((size_t)256 << 20)
 
 struct survey {
 	struct environment environment;
@@ -26,17 +25,5 @@ void survey_close(struct survey *survey);
 void survey_of_account(struct survey *survey, const struct id *account);
 /* Releases all values that were read, and everything else in the call's arena. */
 void survey_forget(struct survey *survey);
-
-#define PAGE_MOST 64
-
-/* Ids of an account's records, the youngest first. */
-struct page {
-	struct id ids[PAGE_MOST];
-	size_t count; /* 0: the end */
-};
-
-/* Reads the next page; the first one into a page without ids. */
-bool page_of_ids(struct call *call, const struct store_kind *kind, struct page *page,
-		 struct fault *fault);
 
 #endif

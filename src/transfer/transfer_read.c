@@ -1,6 +1,6 @@
-/* Into a store: see transfer/transfer.h. A line is checked by its table first, then by what the
- * lines before it and the store say; only then is anything written, by the functions that the calls
- * of the interface use.
+/* Reads a dump: see transfer/transfer.h. A line is checked by the rows of its kind, then against
+ * the records in the store, and is then stored. When all records are there, they are checked
+ * against each other, as anteroom check does.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -9,23 +9,21 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "resources/codes/code_record.h"
-#include "resources/codes/code_words.h"
-#include "resources/templates/default_template.h"
-#include "resources/kinds.h"
-#include "resources/packed.h"
-#include "transfer/transfer_parts.h"
+#include "resources/stored.h"
 #include "rules/transfer_rules.h"
+#include "transfer/record_findings.h"
+#include "transfer/transfer.h"
+#include "transfer/walk.h"
 
 void transfer_input_open(struct transfer_input *input, struct store *store,
 			 const struct clock *clock, const struct roster *present)
 {
 	schema_verify(&transfer_line_shape);
+	record_kinds_verify();
 	*input = (struct transfer_input){
 		.environment = { .clock = clock, .store = store },
 		.present = present,
 		.taken = memory_check(json_object()),
-		.before = "",
 	};
 }
 
@@ -49,88 +47,31 @@ void transfer_input_back(struct transfer_input *input, const struct transfer_inp
 	input->capacity = now.capacity;
 }
 
-/* ---- members, which the tables have checked ---- */
+/* ---- members of an account, which its table has checked ---- */
 
-struct slice transfer_text(const json_t *object, const char *name)
+static struct slice text_member(const json_t *object, const char *name)
 {
 	return text_of_json(json_object_get(object, name));
 }
 
-struct slice transfer_name(const json_t *document)
-{
-	struct slice name = transfer_text(document, "name");
-
-	return name.data == NULL ? SLICE("") : name;
-}
-
-uint64_t transfer_number(const json_t *object, const char *name)
-{
-	return (uint64_t)json_integer_value(json_object_get(object, name));
-}
-
-struct id transfer_id(const json_t *object, const char *name)
+static struct id id_member(const json_t *object, const char *name)
 {
 	struct id id = { { 0 } };
 
-	(void)id_parse(transfer_text(object, name), &id);
+	(void)id_parse(text_member(object, name), &id);
 	return id;
 }
 
-int64_t transfer_time(struct transfer_input *input, const char *pointer, const json_t *object,
-		      const char *name)
+/* The table looks at the characters of a time, not at what they mean. */
+static int64_t time_member(struct call *call, const char *pointer, const json_t *object,
+			   const char *name)
 {
-	struct call *call = &input->call;
 	int64_t time = 0;
 
-	if (!text_time_parse(transfer_text(object, name), &time))
+	if (!text_time_parse(text_member(object, name), &time))
 		findings_add(&call->findings, arena_text(call->arena, "%s/%s", pointer, name),
 			     "must be a time");
 	return time;
-}
-
-/* ---- the order of lines ---- */
-
-static bool misplaced(struct fault *fault, const char *sentence)
-{
-	return fault_set(fault, FAULT_CONFLICT, "%s", sentence);
-}
-
-static bool check_place(const struct transfer_input *input, const char *kind, struct fault *fault)
-{
-	bool is_head = strcmp(kind, "dump") == 0;
-	bool is_account = strcmp(kind, "account") == 0;
-	bool is_after_account = strcmp(input->before, "account") == 0;
-	bool is_after_media = is_after_account || strcmp(input->before, "media") == 0;
-	bool is_after_keys = is_after_media || strcmp(input->before, "keys") == 0;
-
-	if (!input->has_begun && !is_head)
-		return misplaced(fault, "a dump begins with a line \"dump\": this is none, or its "
-					"beginning is missing");
-	if (input->has_ended || (input->has_begun && is_head))
-		return misplaced(fault,
-				 "a dump ends with its line \"end\"; load one dump at a time");
-	if (!is_head && !is_account && strcmp(kind, "end") != 0 && input->counts.accounts == 0)
-		return misplaced(fault, "the line \"account\" that this belongs to is missing");
-	if (!is_after_account && strcmp(kind, "media") == 0)
-		return misplaced(fault, "media come once, next after the line of their account");
-	if (!is_after_media && strcmp(kind, "keys") == 0)
-		return misplaced(fault, "keys come once, before templates and rooms");
-	if (!is_after_keys && strcmp(kind, "webhooks") == 0)
-		return misplaced(fault, "webhooks come once, before templates and rooms");
-	if (input->is_at_rooms && strcmp(kind, "template") == 0)
-		return misplaced(fault, "an account's templates come before its rooms");
-	return true;
-}
-
-struct id transfer_check_id(struct transfer_input *input, const char *kind, const json_t *object)
-{
-	struct findings *findings = &input->call.findings;
-	struct id id = transfer_id(object, "id");
-	const char *pointer = arena_text(input->call.arena, "/%s/id", kind);
-
-	if (input->has_above && id_compare(&id, &input->above) >= 0)
-		findings_add(findings, pointer, "must be older than that of the line before it");
-	return id;
 }
 
 /* ---- accounts ---- */
@@ -143,7 +84,7 @@ static bool is_taken(const struct transfer_input *input, const char *key)
 	return account != NULL && json_integer_value(account) < (json_int_t)input->counts.accounts;
 }
 
-static bool check_taken(struct transfer_input *input, const char *name, struct slice text,
+static void check_taken(struct transfer_input *input, const char *name, struct slice text,
 			bool is_present)
 {
 	struct call *call = &input->call;
@@ -156,25 +97,21 @@ static bool check_taken(struct transfer_input *input, const char *name, struct s
 	else if (is_taken(input, key))
 		findings_add(&call->findings, arena_text(call->arena, "/account/%s", name),
 			     "an earlier account of this dump has it");
-	return json_object_set_new(input->taken, key,
-				   json_integer((json_int_t)input->counts.accounts)) == 0;
+	object_put(input->taken, key, json_integer((json_int_t)input->counts.accounts));
 }
 
-static void read_secrets(struct transfer_input *input, const json_t *list, struct account *account)
+static void read_secrets(struct call *call, const json_t *list, struct account *account)
 {
-	struct call *call = &input->call;
-
 	account->secret_count = json_array_size(list);
 	if (account->secret_count == 0)
 		findings_add(&call->findings, "/account/secrets", "must not be empty");
 	for (size_t i = 0; i < account->secret_count; i++) {
 		const json_t *object = json_array_get(list, i);
-		struct slice text = transfer_text(object, "secret");
 		const char *pointer = arena_text(call->arena, "/account/secrets/%zu", i);
 
-		memcpy(account->secrets[i].text, text.data, SECRET_TEXT_SIZE);
-		account->secrets[i].created_at = transfer_time(input, pointer, object,
-							       "created_at");
+		memcpy(account->secrets[i].text, text_member(object, "secret").data,
+		       SECRET_TEXT_SIZE);
+		account->secrets[i].created_at = time_member(call, pointer, object, "created_at");
 	}
 }
 
@@ -195,42 +132,37 @@ static struct account *next_account(struct transfer_input *input)
 	return &input->accounts[input->counts.accounts++];
 }
 
-static void read_settings(struct transfer_input *input, const json_t *object,
-			  struct account *account)
-{
-	const struct slice url = transfer_text(object, "client_url");
-	const char *flaw = url.size > 0 ? account_set(account, SLICE("client_url"), url) : NULL;
-
-	if (flaw != NULL)
-		findings_add(&input->call.findings, "/account/client_url", "%s", flaw);
-	account->is_operator = json_is_true(json_object_get(object, "operator"));
-	account->logs_joins = json_is_true(json_object_get(object, "log_joins"));
-	account->times_disabled = json_integer_value(json_object_get(object, "times_disabled"));
-}
-
-/* All members of the line but the counters, which go into the store. */
-static bool read_account_file(struct transfer_input *input, const json_t *object,
+/* All members of the line. */
+static void read_account_file(struct transfer_input *input, const json_t *object,
 			      struct account *account)
 {
 	const struct roster *present = input->present;
-	struct slice name = transfer_text(object, "name");
+	struct call *call = &input->call;
+	const struct slice name = text_member(object, "name");
+	const struct slice url = text_member(object, "client_url");
+	const char *flaw;
 
 	*account = (struct account){
-		.id = transfer_id(object, "id"),
-		.access_key = transfer_id(object, "access_key"),
+		.id = id_member(object, "id"),
+		.access_key = id_member(object, "access_key"),
 		.is_enabled = json_is_true(json_object_get(object, "enabled")),
-		.created_at = transfer_time(input, "/account", object, "created_at"),
+		.created_at = time_member(call, "/account", object, "created_at"),
+		.is_operator = json_is_true(json_object_get(object, "operator")),
+		.logs_joins = json_is_true(json_object_get(object, "log_joins")),
+		.times_disabled = json_integer_value(json_object_get(object, "times_disabled")),
 	};
 	memcpy(account->name, name.data, name.size);
 	id_print(&account->id, account->id_text);
 	id_print(&account->access_key, account->access_key_text);
-	read_secrets(input, json_object_get(object, "secrets"), account);
-	read_settings(input, object, account);
-	return check_taken(input, "id", slice_of(account->id_text),
-			   roster_by_id(present, &account->id) != NULL) &&
-	       check_taken(input, "name", name, roster_by_name(present, name) != NULL) &&
-	       check_taken(input, "access_key", slice_of(account->access_key_text),
-			   roster_by_access_key(present, &account->access_key) != NULL);
+	read_secrets(call, json_object_get(object, "secrets"), account);
+	flaw = url.size > 0 ? account_set(account, SLICE("client_url"), url) : NULL;
+	if (flaw != NULL)
+		findings_add(&call->findings, "/account/client_url", "%s", flaw);
+	check_taken(input, "id", slice_of(account->id_text),
+		    roster_by_id(present, &account->id) != NULL);
+	check_taken(input, "name", name, roster_by_name(present, name) != NULL);
+	check_taken(input, "access_key", slice_of(account->access_key_text),
+		    roster_by_access_key(present, &account->access_key) != NULL);
 }
 
 /* The store may have no records of an account that the accounts file does not have. */
@@ -255,153 +187,171 @@ static bool check_empty(const struct transfer_input *input, struct call *call, s
 	return true;
 }
 
-/* At the end of an account: what its line promised is there. */
-static bool end_account(const struct transfer_input *input, struct fault *fault)
-{
-	if (input->has_default && !input->found_default)
-		return misplaced(fault, "the default_template of the account before this line is "
-					"none of its templates");
-	if (input->event != 0 && input->event != input->last_event)
-		return misplaced(fault,
-				 "the last events of the account before this line are missing");
-	return true;
-}
-
 static bool read_account(struct transfer_input *input, const json_t *object, struct fault *fault)
 {
 	struct call *call = &input->call;
 	struct account account;
 
-	if (!end_account(input, fault))
-		return false;
-	if (!read_account_file(input, object, &account))
-		ABORT("an account that was checked is not read");
+	read_account_file(input, object, &account);
 	call->account = account.id;
 	call_set_account(call);
 	if (!check_empty(input, call, fault) || !findings_result(&call->findings, fault))
 		return false;
 	*next_account(input) = account;
 	explicit_bzero(&account, sizeof account);
-	input->is_at_rooms = input->has_above = input->found_default = false;
-	input->has_default = json_object_get(object, "default_template") != NULL;
-	input->default_template = transfer_id(object, "default_template");
-	return transfer_begin_events(input, transfer_number(object, "last_event"), fault) &&
-	       (!input->has_default ||
-		default_template_set(call, &input->default_template, true, NULL, fault));
+	return true;
+}
+
+/* ---- records ---- */
+
+/* Neither its id nor its name is another's, and what it belongs to is there. */
+static bool check_place(struct call *call, const struct record_kind *kind, const void *record,
+			const char *pointer, struct fault *fault)
+{
+	const struct record_table *table = kind->table;
+	const struct store_kind *owner = kind->parent != NULL && kind->parent->owners == NULL &&
+							 kind->order != RECORD_NUMBERED
+						 ? kind->parent->table->kind
+						 : table->kind->under;
+	const struct store_record key = record_key(table, record);
+	const struct id *parent = kind->order == RECORD_BESIDE ? &key.id : &key.parent;
+	struct store_record other;
+
+	if (kind->order == RECORD_UNLISTED)
+		return true;
+	if (table->kind->naming != STORE_NAME_ANYWHERE) {
+		if (!store_get(call->transaction, table->kind, &key.id, STORE_TO_CHANGE, &other,
+			       fault))
+			return false;
+		if (other.value.data != NULL && !kind->may_be_there)
+			findings_add(&call->findings, pointer, "is there already");
+	}
+	if (table->kind->naming != STORE_NO_NAME) {
+		if (!store_get_named(call->transaction, table->kind, key.name, STORE_TO_SHOW,
+				     &other, fault))
+			return false;
+		if (other.value.data != NULL)
+			findings_add(&call->findings, pointer, "its name is another's");
+	}
+	if (owner == NULL)
+		return true;
+	if (!store_get(call->transaction, owner, parent, STORE_TO_SHOW, &other, fault))
+		return false;
+	if (other.value.data == NULL)
+		findings_add(&call->findings, pointer, "belongs to a %s that no earlier line has",
+			     owner->name);
+	return true;
+}
+
+static bool put_record(struct call *call, const struct record_kind *kind, const json_t *object,
+		       struct fault *fault)
+{
+	const char *pointer = arena_text(call->arena, "/%s", kind->line);
+	struct findings *findings = &call->findings;
+	void *record = arena_zero(call->arena, kind->table->size);
+
+	record_scan(kind->table, object, pointer, call->etag, record, findings);
+	if (!findings_result(findings, fault))
+		return false;
+	record_verify(kind->table, record, pointer, false, findings);
+	return findings_result(findings, fault) &&
+	       (kind->load == NULL || kind->load(call, record, pointer, findings, fault)) &&
+	       findings_result(findings, fault) &&
+	       check_place(call, kind, record, pointer, fault) &&
+	       findings_result(findings, fault) &&
+	       (kind->put != NULL ? kind->put(call, record, fault)
+				  : record_put(kind->table, call->transaction, record, fault));
+}
+
+/* Words are of the account that their line names, which may be gone. */
+static bool read_record(struct transfer_input *input, const struct record_kind *kind,
+			const json_t *object, struct fault *fault)
+{
+	struct call *call = &input->call;
+	const struct id account = call->account;
+	bool is_done;
+
+	if (kind != &words_kind && input->counts.accounts == 0)
+		return fault_set(fault, FAULT_CONFLICT,
+				 "the line \"account\" that this belongs to is missing");
+	if (kind == &words_kind)
+		call->account = id_member(object, "account");
+	call_set_account(call);
+	is_done = stored_sound(call, put_record(call, kind, object, fault), fault);
+	call->account = account;
+	call_set_account(call);
+	transfer_count_line(&input->counts, kind);
+	return is_done;
 }
 
 /* ---- lines ---- */
 
-static bool read_head(struct transfer_input *input, const json_t *object, struct fault *fault)
-{
-	(void)object;
-	(void)fault;
-	input->has_begun = true;
-	return true;
-}
-
-/* Keeps the letters of a code that is gone for their account, which may be gone too; or those of
- * one that is there, where they are words. */
-static bool keep_letters(struct call *call, struct slice letters, struct fault *fault)
-{
-	static const char at[] = "/words/words";
-	struct id account;
-	struct code code;
-	bool is_there = false;
-
-	if (!code_is_words(letters) &&
-	    !code_find(call, letters, STORE_TO_SHOW, &code, &account, &is_there, fault))
-		return false;
-	if (is_there)
-		findings_add(&call->findings, at, "is a code already");
-	if (is_there)
-		return true;
-	if (!code_words_find(call, letters, &account, &is_there, fault))
-		return false;
-	if (!is_there)
-		return code_words_claim(call, letters, fault);
-	if (id_compare(&account, &call->account) != 0)
-		findings_add(&call->findings, at, "is of another account");
-	return true;
-}
-
-/* Words come after all accounts, so another line of this one does not follow. */
-static bool read_words(struct transfer_input *input, const json_t *object, struct fault *fault)
-{
-	struct call *call = &input->call;
-	const struct slice letters = transfer_text(object, "words");
-	const struct id last = call->account;
-
-	if (!code_can_be(letters))
-		findings_add(&call->findings, "/words/words",
-			     "must be words for a code, or a code");
-	if (!findings_result(&call->findings, fault))
-		return false;
-	call->account = transfer_id(object, "account");
-	call_set_account(call);
-	if (!keep_letters(call, letters, fault) || !findings_result(&call->findings, fault))
-		return false;
-	call->account = last;
-	call_set_account(call);
-	input->counts.words++;
-	return true;
-}
-
 static bool read_end(struct transfer_input *input, const json_t *object, struct fault *fault)
 {
-	if (!end_account(input, fault))
-		return false;
-	if (transfer_number(object, "accounts") != input->counts.accounts ||
-	    transfer_number(object, "media") != input->counts.media ||
-	    transfer_number(object, "keys") != input->counts.keys ||
-	    transfer_number(object, "webhooks") != input->counts.webhooks ||
-	    transfer_number(object, "templates") != input->counts.templates ||
-	    transfer_number(object, "rooms") != input->counts.rooms ||
-	    transfer_number(object, "codes") != input->counts.codes ||
-	    transfer_number(object, "words") != input->counts.words ||
-	    transfer_number(object, "events") != input->counts.events)
-		return misplaced(fault, "the dump's last line counts other lines than came: some "
-					"are missing, or too many");
+	const json_t *lines = json_object_get(object, "lines");
+	bool is_whole = (uint64_t)json_integer_value(json_object_get(object, "accounts")) ==
+			input->counts.accounts;
+
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		const char *name = record_kinds[i]->line;
+
+		if (name != NULL && (uint64_t)json_integer_value(json_object_get(lines, name)) !=
+					    input->counts.lines[i])
+			is_whole = false;
+	}
+	if (!is_whole)
+		return fault_set(fault, FAULT_CONFLICT,
+				 "the dump's last line counts other lines than came: some are "
+				 "missing, or too many");
 	input->has_ended = true;
 	return true;
 }
 
-static const struct {
-	const char *name;
-	bool (*read)(struct transfer_input *input, const json_t *object, struct fault *fault);
-} kinds[] = {
-	{ "dump", read_head },
-	{ "account", read_account },
-	{ "media", transfer_read_media },
-	{ "keys", transfer_read_keys },
-	{ "webhooks", transfer_read_webhooks },
-	{ "template", transfer_read_template },
-	{ "room", transfer_read_room },
-	{ "codes", transfer_read_codes },
-	{ "event", transfer_read_event },
-	{ "words", read_words },
-	{ "end", read_end },
-};
-
-static bool read_kind(struct transfer_input *input, const json_t *line, struct fault *fault)
+static const struct record_kind *kind_named(const char *line)
 {
-	if (json_object_size(line) != 1)
-		return misplaced(fault,
-				 "a line has one member: dump, account, media, "
-				 "keys, webhooks, template, room, codes, event, words or end");
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-		const json_t *object = json_object_get(line, kinds[i].name);
-
-		if (object == NULL)
-			continue;
-		if (!check_place(input, kinds[i].name, fault))
-			return false;
-		input->before = kinds[i].name;
-		input->may_have_codes = input->may_have_codes &&
-					strcmp(input->before, "codes") == 0;
-		return kinds[i].read(input, object, fault);
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		if (record_kinds[i]->line != NULL && strcmp(record_kinds[i]->line, line) == 0)
+			return record_kinds[i];
 	}
-	return false;
+	return NULL;
+}
+
+/* The first line, the last and those of accounts have a table of rules/transfer_rules.h. */
+static bool read_framing(struct transfer_input *input, const char *name, json_t *line,
+			 struct fault *fault)
+{
+	const json_t *object = json_object_get(line, name);
+
+	if (!schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true, &input->call.findings,
+			  fault))
+		return false;
+	if (strcmp(name, "account") == 0)
+		return read_account(input, object, fault);
+	if (strcmp(name, "end") == 0)
+		return read_end(input, object, fault);
+	input->has_begun = true;
+	return true;
+}
+
+static bool read_object(struct transfer_input *input, json_t *line, struct fault *fault)
+{
+	const char *name = json_object_iter_key(json_object_iter(line));
+	const struct record_kind *kind = name == NULL ? NULL : kind_named(name);
+	const bool is_head = name != NULL && strcmp(name, "dump") == 0;
+
+	if (json_object_size(line) != 1)
+		return fault_set(fault, FAULT_CONFLICT,
+				 "a line has one member, which says what it is");
+	if (!input->has_begun && !is_head)
+		return fault_set(fault, FAULT_CONFLICT,
+				 "a dump begins with a line \"dump\": this is none, or its "
+				 "beginning is missing");
+	if (input->has_ended || (input->has_begun && is_head))
+		return fault_set(fault, FAULT_CONFLICT,
+				 "a dump ends with its line \"end\"; load one dump at a time");
+	if (kind == NULL)
+		return read_framing(input, name, line, fault);
+	return read_record(input, kind, json_object_get(line, name), fault);
 }
 
 bool transfer_read_line(struct transfer_input *input, struct slice text, struct fault *fault)
@@ -412,22 +362,58 @@ bool transfer_read_line(struct transfer_input *input, struct slice text, struct 
 
 	call->environment = &input->environment;
 	call->now = clock_now(input->environment.clock);
-	store_set_account(call->transaction, &call->account);
+	call->least_now = 0;
+	call->run = (struct run){ 0 };
 	call_draw_etag(call);
 	line = json_text_read_stored(call->arena, text, &flaw);
 	if (line == NULL)
 		return fault_detail(fault, FAULT_MALFORMED, "column %zu: %s", flaw.column,
 				    flaw.sentence);
-	return packed_sound(call,
-			    schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true,
-					 &call->findings, fault) &&
-				    read_kind(input, line, fault),
-			    fault);
+	return read_object(input, line, fault);
 }
 
 bool transfer_read_end(struct transfer_input *input, struct fault *fault)
 {
 	if (!input->has_ended)
-		return misplaced(fault, "the dump has no line \"end\": it was cut off");
+		return fault_set(fault, FAULT_CONFLICT,
+				 "the dump has no line \"end\": it was cut off");
 	return true;
+}
+
+/* ---- the check of what was loaded ---- */
+
+struct verifying {
+	struct walk walk;
+	struct record_findings *findings;
+};
+
+static bool verify_record(struct walk *walk, const struct record_kind *kind, void *record,
+			  bool *descends, struct fault *fault)
+{
+	struct verifying *verifying = (struct verifying *)walk;
+
+	(void)fault;
+	(void)descends;
+	record_findings_tell(walk->call, kind, record, verifying->findings);
+	return true;
+}
+
+bool transfer_verify(struct survey *survey, const struct transfer_input *input,
+		     struct record_findings *findings, struct fault *fault)
+{
+	struct verifying verifying = {
+		.walk = { .call = &survey->call, .visit = verify_record },
+		.findings = findings,
+	};
+
+	for (size_t i = 0; i < input->counts.accounts; i++) {
+		survey_of_account(survey, &input->accounts[i].id);
+		if (!walk_account(&verifying.walk, fault))
+			return false;
+		survey_forget(survey);
+	}
+	return findings->count == 0 ||
+	       fault_set(fault, FAULT_CONFLICT,
+			 "the records of the dump do not fit together: %llu findings",
+			 (unsigned long long)findings->count);
 }

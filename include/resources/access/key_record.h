@@ -8,6 +8,7 @@
 #define RESOURCES_ACCESS_KEY_RECORD_H
 
 #include "base/digest.h"
+#include "records/record.h"
 #include "resources/call.h"
 
 #define API_KEYS_MOST 100 /* of an account */
@@ -40,7 +41,7 @@ const char *api_key_draw(struct call *call, struct api_key *key);
 /* Of any account; *is_there false: no key has the id. */
 bool api_key_find(struct transaction *transaction, struct slice id, enum store_reading reading,
 		  struct api_key *key, bool *is_there, struct fault *fault);
-bool api_key_read(const struct store_record *stored, struct api_key *key, struct fault *fault);
+extern const struct record_table api_key_table, api_keys_table;
 bool api_key_put(struct call *call, const struct api_key *key, struct fault *fault);
 
 /* The page of the account's keys; the rest of *page is the caller's. */
@@ -54,7 +55,6 @@ struct api_keys {
 
 bool api_keys_load(struct call *call, enum store_reading reading, struct api_keys *keys,
 		   struct fault *fault);
-bool api_keys_read(const struct store_record *stored, struct api_keys *keys, struct fault *fault);
 bool api_keys_put(struct call *call, const struct api_keys *keys, struct fault *fault);
 /* Counts a key that is put. */
 void api_keys_count_added(struct api_keys *keys, const struct api_key *key);

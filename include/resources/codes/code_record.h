@@ -11,7 +11,8 @@
 #define RESOURCES_CODES_CODE_RECORD_H
 
 #include "resources/call.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
 /* Which members of struct code_terms are set. The numbers are stored. */
 enum code_term {
@@ -85,6 +86,8 @@ struct room_codes {
 	struct code_group *groups; /* with room for one more */
 	size_t group_count;
 };
+
+extern const struct record_table codes_table, code_table;
 
 /* The record of a room that has none yet is empty. */
 bool codes_load(struct call *call, const struct id *room, enum store_reading reading,

@@ -7,7 +7,15 @@
 #ifndef RESOURCES_CODES_CODE_WORDS_H
 #define RESOURCES_CODES_CODE_WORDS_H
 
+#include "records/record.h"
 #include "resources/call.h"
+
+/* The name is the code; nothing else is stored. */
+struct code_words {
+	struct store_record stored;
+	struct id account; /* in a dump alone */
+};
+extern const struct record_table code_words_table, code_words_asked_table;
 
 /* *account: whose they are. *is_there false: they are nobody's, or a code has them. */
 bool code_words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
@@ -27,8 +35,6 @@ bool code_words_store_asked(struct call *call, struct fault *fault);
  * one. A fault is answered instead of the refusal: an uncounted call must not tell whether the code
  * is taken. */
 bool code_words_count_refused(struct call *call, struct fault *fault);
-
-bool code_words_check_asked(const struct store_record *stored, struct fault *fault);
 
 /* ---- choosing, and keeping ---- */
 

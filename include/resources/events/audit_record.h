@@ -14,6 +14,7 @@
 #define RESOURCES_EVENTS_AUDIT_RECORD_H
 
 #include "base/clock.h"
+#include "records/record.h"
 #include "store/store.h"
 
 /* What is not in any account is in this one. */
@@ -21,6 +22,8 @@ extern const struct id audit_no_account;
 
 /* Slices are borrowed: from the stored value, or from the writer. */
 struct audit_entry {
+	struct store_record stored; /* as it was read */
+	struct id account; /* of one in the queue */
 	uint64_t seq; /* from 1; 0: it has no number yet */
 	int64_t time; /* milliseconds */
 	struct slice id; /* UUID */
@@ -41,7 +44,11 @@ struct audit_state {
 	uint64_t secrets; /* a digest of the account's secrets */
 };
 
+extern const struct record_table audit_entry_table, audit_state_table, audit_queued_table;
+
+/* The id of an entry is its number. */
 struct id audit_id_of(uint64_t seq);
+uint64_t audit_seq_of(const struct id *id);
 
 /* FAULT_DAMAGED when it cannot be read. */
 bool audit_entry_read(const struct store_record *stored, struct audit_entry *entry,
@@ -87,8 +94,8 @@ bool audit_restore(struct transaction *transaction, const struct audit_entry *en
 bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
 		   const struct audit_entry *entries, size_t n, int64_t now, struct fault *fault);
 /* An entry of the queue, with its account. */
-bool audit_queued_read(const struct store_record *stored, struct id *account,
-		       struct audit_entry *entry, struct fault *fault);
+bool audit_queued_read(const struct store_record *stored, struct audit_entry *entry,
+		       struct fault *fault);
 
 /* How far the numbering of the queue is. Entries of accounts whose logs are damaged stay in the
  * queue, so that those of other accounts do not wait for them. */

@@ -12,6 +12,7 @@
 #ifndef RESOURCES_EVENTS_WEBHOOK_RECORD_H
 #define RESOURCES_EVENTS_WEBHOOK_RECORD_H
 
+#include "records/record.h"
 #include "resources/events/audit_record.h"
 #include "rules/webhook_rules.h"
 #include "store/store.h"
@@ -25,6 +26,11 @@ enum webhook_end { WEBHOOK_NOT_ENDED, WEBHOOK_GONE, WEBHOOK_FAILING };
 extern const char *const webhook_ends[WEBHOOK_FAILING + 1];
 
 /* Slices are borrowed: from the stored value, or from the writer. */
+struct former_secret {
+	int64_t until; /* milliseconds */
+	struct slice secret; /* bytes */
+};
+
 struct webhook {
 	struct id id;
 	bool is_enabled;
@@ -35,10 +41,7 @@ struct webhook {
 	struct slice events; /* lines */
 	struct slice headers; /* JSON text */
 	struct slice secret; /* bytes */
-	struct {
-		int64_t until; /* milliseconds */
-		struct slice secret;
-	} former[FORMER_SECRETS_MOST]; /* the latest first */
+	struct former_secret former[FORMER_SECRETS_MOST]; /* the latest first */
 	size_t former_count;
 };
 
@@ -49,8 +52,7 @@ struct webhooks {
 	size_t count;
 };
 
-bool webhooks_read(struct arena *arena, const struct store_record *stored,
-		   struct webhooks *webhooks, struct fault *fault);
+extern const struct record_table webhooks_table;
 bool webhooks_load(struct transaction *transaction, enum store_reading reading,
 		   struct webhooks *webhooks, struct fault *fault);
 /* Also tells the dispatcher that there is a change. */
@@ -65,6 +67,7 @@ void webhook_remove(struct webhooks *webhooks, const struct webhook *webhook);
 /* `n` accounts, in the order of their ids, after `after` (NULL: from the first one), each with a
  * number that differs after each change of its webhooks. */
 struct webhook_account {
+	struct store_record stored; /* as it was read */
 	struct id id;
 	uint64_t change;
 };
@@ -74,8 +77,7 @@ struct webhook_account {
 bool webhook_accounts(struct transaction *transaction, const struct id *after, size_t most,
 		      struct webhook_account *accounts, size_t *n, bool *is_last,
 		      struct fault *fault);
-bool webhook_account_read(const struct store_record *stored, struct webhook_account *account,
-			  struct fault *fault);
+extern const struct record_table webhook_account_table;
 /* The account is removed. */
 bool webhook_account_remove(struct transaction *transaction, struct fault *fault);
 
@@ -88,13 +90,12 @@ struct webhook_position {
 	int64_t delivered; /* when the last one was delivered, in milliseconds; 0: never */
 };
 
-bool webhook_position_read(const struct store_record *stored, struct webhook_position *position,
-			   struct fault *fault);
+extern const struct record_table webhook_position_table;
 bool webhook_position_load(struct transaction *transaction, const struct id *webhook,
 			   enum store_reading reading, struct webhook_position *position,
 			   struct fault *fault);
-bool webhook_position_put(struct transaction *transaction, const struct id *webhook,
-			  const struct webhook_position *position, struct fault *fault);
+bool webhook_position_put(struct transaction *transaction, const struct webhook_position *position,
+			  struct fault *fault);
 /* Sets the position to the end of the log. */
 bool webhook_position_begin(struct transaction *transaction, const struct webhook *webhook,
 			    struct fault *fault);
@@ -107,6 +108,7 @@ enum delivery_state { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_FAILED };
 struct webhook_delivery {
 	struct store_record stored; /* of a new one id and parent, the webhook, alone */
 	enum delivery_state state;
+	bool is_pending; /* the switch; webhook_delivery_put sets it */
 	uint64_t series;
 	uint64_t seq; /* of the entry */
 	struct slice event_id, type; /* of the entry */
@@ -117,6 +119,7 @@ struct webhook_delivery {
 	int64_t next; /* when the next one is to be made, while it is pending */
 };
 
+extern const struct record_table webhook_delivery_table;
 bool webhook_delivery_read(const struct store_record *stored, struct webhook_delivery *delivery,
 			   struct fault *fault);
 /* An id for a new one. */

@@ -16,6 +16,7 @@
 #include "base/digest.h"
 #include "media/signing.h"
 #include "media/ticket.h"
+#include "records/record.h"
 #include "resources/call.h"
 
 #define SIGNING_KEYS_MOST 4 /* of an alg */
@@ -60,6 +61,8 @@ struct media {
 	struct backend *backends; /* the oldest first, with room for one more */
 	size_t backend_count;
 };
+
+extern const struct record_table media_table;
 
 /* *is_there false: the account has none, and *media is not set. */
 bool media_find(struct call *call, enum store_reading reading, struct media *media, bool *is_there,

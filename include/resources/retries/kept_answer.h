@@ -11,6 +11,8 @@
 #define RESOURCES_RETRIES_KEPT_ANSWER_H
 
 #include "base/digest.h"
+#include "records/record.h"
+#include "resources/call.h"
 #include "resources/reads.h"
 
 #define KEPT_ANSWER_LASTS INT64_C(86400000) /* milliseconds */
@@ -38,8 +40,6 @@ bool kept_answer_put(struct call *call, struct slice key, const unsigned char *f
 /* The kept answer becomes that of the call. */
 void kept_answer_show(struct call *call, const struct kept_answer *kept);
 
-/* Decodes a stored record. */
-bool kept_answer_read(const struct store_record *stored, struct kept_answer *kept,
-		      struct fault *fault);
+extern const struct record_table kept_answer_table;
 
 #endif

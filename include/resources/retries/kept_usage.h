@@ -10,6 +10,7 @@
 #ifndef RESOURCES_RETRIES_KEPT_USAGE_H
 #define RESOURCES_RETRIES_KEPT_USAGE_H
 
+#include "records/record.h"
 #include "resources/call.h"
 
 #define KEPT_ANSWERS_MOST UINT64_C(1000000)
@@ -34,7 +35,6 @@ void kept_usage_end(struct call *call, bool is_committed);
 void kept_usage_count_replay(struct kept_usage *usage);
 uint64_t kept_usage_replays(struct kept_usage *usage); /* NULL: 0 */
 
-/* Whether the stored record of an account can be read. */
-bool kept_usage_check_record(const struct store_record *stored, struct fault *fault);
+extern const struct record_table kept_usage_table;
 
 #endif

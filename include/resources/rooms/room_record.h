@@ -19,10 +19,14 @@ struct room_record {
 	bool follows_template; /* recording_source_template */
 	int64_t opens_at, closes_at; /* seconds; INT64_MIN and INT64_MAX: not set */
 	struct slice name; /* in the client's spelling */
+	struct slice key; /* the name by which it is found: in lower case; room_put sets it */
 	struct slice pieces[3];
 	struct slice recording; /* its own recording_info as JSON text, or empty */
 	struct slice hidden; /* the hidden members of its document as JSON text */
+	struct slice document; /* in a dump alone: what is in the pieces, as JSON text */
 };
+
+extern const struct record_table room_table;
 
 /* The room of an id as a client wrote it. FAULT_NOT_FOUND when the account has no such room. */
 bool room_load_by_id(struct call *call, struct slice text, enum store_reading reading,

@@ -11,8 +11,11 @@
 
 /* Seconds by which a room was made later, and earlier, than its id says, at most. */
 struct room_times {
+	struct store_record stored;
 	uint32_t later, earlier;
 };
+
+extern const struct record_table room_times_table;
 
 bool room_times_load(struct call *call, struct room_times *times, struct fault *fault);
 /* Whether the times hold for a room that was made then, in milliseconds since 1970. */

@@ -4,7 +4,14 @@
 #ifndef RESOURCES_TEMPLATES_DEFAULT_TEMPLATE_H
 #define RESOURCES_TEMPLATES_DEFAULT_TEMPLATE_H
 
+#include "records/record.h"
 #include "resources/call.h"
+
+struct default_template {
+	struct store_record stored;
+	struct id id; /* of the template */
+};
+extern const struct record_table default_template_table;
 
 /* *is_set false: the account has none. */
 bool default_template_load(struct call *call, struct id *id, bool *is_set, struct fault *fault);

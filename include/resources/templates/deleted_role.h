@@ -16,9 +16,16 @@
 #define DELETED_ROLES_KEPT 64
 
 struct deleted_role {
+	struct store_record stored;
+	uint32_t identity; /* in a dump alone: the id has it */
 	struct slice name; /* borrowed */
 	int64_t deleted; /* milliseconds since 1970 */
 };
+
+extern const struct record_table deleted_role_table;
+
+/* The id of its record, unique in the account. */
+struct id deleted_role_id(const struct id *template_id, uint32_t identity);
 
 /* Records that the role is deleted now. The caller stores the template. */
 bool deleted_role_add(struct call *call, struct template_record *record,

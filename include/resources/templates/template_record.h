@@ -17,6 +17,7 @@
 #ifndef RESOURCES_TEMPLATES_TEMPLATE_RECORD_H
 #define RESOURCES_TEMPLATES_TEMPLATE_RECORD_H
 
+#include "records/record.h"
 #include "resources/call.h"
 
 /* The most bytes of a template's answer. */
@@ -63,7 +64,7 @@ struct template_record {
 	struct slice backend; /* plain: settings.backend; data NULL: none */
 	struct slice former_backend; /* the same, as it was read */
 	struct slice recording; /* JSON text that rooms show as recording_info */
-	struct slice deleted; /* struct deleted_roles as stored; empty: zeros */
+	struct deleted_roles deleted;
 	struct template_role *roles;
 	size_t role_count;
 	struct slice text; /* the answer */
@@ -79,6 +80,8 @@ struct template_memo {
 	size_t count; /* how many were read; each takes the place of the oldest */
 	struct template_record records[TEMPLATE_MEMO_MOST];
 };
+
+extern const struct record_table template_table;
 
 /* The template whose id is the first parameter of the path. FAULT_NOT_FOUND when the account has no
  * such template. */
@@ -110,11 +113,6 @@ size_t template_role_index(const struct template_record *record, struct slice na
 /* The role with this identity, or NULL when it is deleted. */
 const struct template_role *template_live_role(const struct template_record *record,
 					       uint32_t identity);
-
-/* Reads and sets record->deleted. */
-struct deleted_roles template_deleted_roles(const struct template_record *record);
-void template_set_deleted_roles(struct call *call, struct template_record *record,
-				const struct deleted_roles *deleted);
 
 /* Joins the parts to record->text. Finding at /roles when it exceeds TEMPLATE_TEXT_MOST, at
  * /settings and /destinations when their hidden members exceed TEMPLATE_HIDDEN_MOST, at

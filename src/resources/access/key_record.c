@@ -5,11 +5,11 @@
 
 #include <string.h>
 
+#include "accounts/scopes.h"
 #include "base/text.h"
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
-#define VERSION 1
 #define PREFIX "ak_"
 #define PREFIX_SIZE (sizeof PREFIX - 1)
 #define SECRET_BYTES 32
@@ -48,50 +48,34 @@ const char *api_key_draw(struct call *call, struct api_key *key)
 
 /* ---- a key ---- */
 
-bool api_key_read(const struct store_record *stored, struct api_key *key, struct fault *fault)
-{
-	struct packed reader = packed_open(stored->value, VERSION);
-	struct slice digest;
-
-	*key = (struct api_key){ .stored = *stored, .id = stored->id };
-	key->created = (int64_t)packed_number(&reader, 8);
-	key->expires_at = (int64_t)packed_number(&reader, 8);
-	key->scopes = (unsigned)packed_number(&reader, 4);
-	digest = packed_bytes(&reader, DIGEST_SIZE);
-	key->name = packed_text(&reader);
-	if (!packed_close(&reader, "key", &stored->id, fault))
-		return false;
-	memcpy(key->digest, digest.data, DIGEST_SIZE);
-	return true;
-}
+static const struct member key_members[] = {
+	{ "id", AS_KEY, AT(struct api_key, id) },
+	{ "parent", AS_PARENT, MARKED(MEMBER_DERIVED), AT(struct api_key, stored.parent) },
+	{ "id_text", AS_NAME, MARKED(MEMBER_DERIVED), AT(struct api_key, stored.name) },
+	{ "created_at", AS_TIME, AT(struct api_key, created) },
+	{ "expires_at", AS_SECONDS, MARKED(MEMBER_ABSENT), AT(struct api_key, expires_at) },
+	{ "scopes", AS_NUMBER(4, 1, SCOPES_ALL), AT(struct api_key, scopes) },
+	{ "digest", AS_FIXED(DIGEST_SIZE), AT(struct api_key, digest) },
+	{ "name", AS_TEXT(0, STORE_NAME_MAX), AT(struct api_key, name) },
+};
+const struct record_table api_key_table = { RECORD(struct api_key, key_members, 3, &kind_key) };
 
 bool api_key_find(struct transaction *transaction, struct slice id, enum store_reading reading,
 		  struct api_key *key, bool *is_there, struct fault *fault)
 {
-	struct store_record stored;
-
-	if (!store_get_named(transaction, &kind_key, id, reading, &stored, fault))
+	if (!record_get_named(&api_key_table, transaction, id, reading, key, fault))
 		return false;
-	*is_there = stored.value.data != NULL;
-	return !*is_there || api_key_read(&stored, key, fault);
+	*is_there = key->stored.value.data != NULL;
+	return true;
 }
 
 bool api_key_put(struct call *call, const struct api_key *key, struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record record = {
-		.id = key->id,
-		.parent = kind_only_id,
-		.name = id_as_text(call->arena, &key->id),
-	};
+	struct api_key put = *key;
 
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, (uint64_t)key->created, 8);
-	packed_put_number(&value, (uint64_t)key->expires_at, 8);
-	packed_put_number(&value, key->scopes, 4);
-	buffer_append(&value, (struct slice){ (const char *)key->digest, DIGEST_SIZE });
-	packed_put_text(&value, key->name);
-	return packed_store(call->transaction, &kind_key, &record, &value, &key->stored, fault);
+	put.stored.parent = kind_only_id;
+	put.stored.name = id_as_text(call->arena, &key->id);
+	return record_put(&api_key_table, call->transaction, &put, fault);
 }
 
 void api_keys_set_page(struct store_page *page)
@@ -101,35 +85,22 @@ void api_keys_set_page(struct store_page *page)
 
 /* ---- what they have in common ---- */
 
-bool api_keys_read(const struct store_record *stored, struct api_keys *keys, struct fault *fault)
-{
-	struct packed reader = packed_open(stored->value, VERSION);
-
-	*keys = (struct api_keys){ .stored = *stored };
-	keys->count = packed_number(&reader, 4);
-	keys->newest = packed_id(&reader);
-	return packed_close(&reader, "keys", &stored->account, fault);
-}
+static const struct member keys_members[] = {
+	{ "count", AS_NUMBER(8, 0, API_KEYS_MOST), MARKED(MEMBER_DERIVED),
+	  AT(struct api_keys, count) },
+	{ "newest", AS_ID, AT(struct api_keys, newest) },
+};
+const struct record_table api_keys_table = { RECORD(struct api_keys, keys_members, 0, &kind_keys) };
 
 bool api_keys_load(struct call *call, enum store_reading reading, struct api_keys *keys,
 		   struct fault *fault)
 {
-	struct store_record stored;
-
-	*keys = (struct api_keys){ .count = 0 };
-	return store_get(call->transaction, &kind_keys, &kind_only_id, reading, &stored, fault) &&
-	       (stored.value.data == NULL || api_keys_read(&stored, keys, fault));
+	return record_get(&api_keys_table, call->transaction, &kind_only_id, reading, keys, fault);
 }
 
 bool api_keys_put(struct call *call, const struct api_keys *keys, struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record record = { .id = kind_only_id };
-
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, keys->count, 4);
-	packed_put_id(&value, &keys->newest);
-	return packed_store(call->transaction, &kind_keys, &record, &value, &keys->stored, fault);
+	return record_put(&api_keys_table, call->transaction, keys, fault);
 }
 
 void api_keys_count_added(struct api_keys *keys, const struct api_key *key)

@@ -7,7 +7,7 @@
 #include "accounts/scopes.h"
 #include "resources/audit.h"
 #include "resources/access/key_record.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "resources/lists.h"
 #include "resources/route.h"
 #include "rules/key_rules.h"
@@ -143,7 +143,7 @@ static bool add_keys(struct call *call, struct list *list, const void *context,
 
 	(void)context;
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
-		if (!api_key_read(&records[i], &key, fault))
+		if (!record_read(&api_key_table, NULL, &records[i], &key, fault))
 			return false;
 		list_add_item(list, &key.id);
 		call_part(call, key_text(call, &key, NULL));

@@ -7,7 +7,7 @@
 #include "resources/templates/deleted_role.h"
 #include "resources/garbage.h"
 #include "resources/media/media_record.h"
-#include "resources/packed.h"
+#include "records/packed.h"
 
 /* ---- a room with its codes ---- */
 

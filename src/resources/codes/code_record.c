@@ -4,126 +4,66 @@
 #include "resources/codes/code_record.h"
 
 #include "resources/codes/code_words.h"
-#include "resources/packed.h"
+#include "records/record.h"
 
-/* A code without terms has the version 1. */
-#define CODE_VERSION 1
-#define CODE_VERSION_TERMS 2
-/* One whose last exchange was repeated. */
-#define CODE_VERSION_REPEATED 3
-/* Version 1 had plain codes alone: no others, and no oldest. */
-#define CODES_VERSION_PLAIN 1
-#define CODES_VERSION 2
+#define TEXT_MOST ((int64_t)16 << 10)
+#define PLACE_MOST ((int64_t)ID_NUMBER_MAX)
 
 /* ---- what the codes of a room have in common ---- */
 
+static const struct member group_members[] = {
+	{ "number", AS_NUMBER(4, 1, UINT32_MAX), AT(struct code_group, number) },
+	{ "identity", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT),
+	  AT(struct code_group, identity) },
+	{ "plain", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED),
+	  AT(struct code_group, count) },
+	{ "enabled", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED),
+	  AT(struct code_group, enabled) },
+	{ "others", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED),
+	  AT(struct code_group, others) },
+	{ "oldest", AS_NUMBER(8, 0, PLACE_MOST), MARKED(MEMBER_DERIVED),
+	  AT(struct code_group, oldest) },
+	{ "lost_role", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct code_group, lost_role) },
+	{ "lost_at", AS_SECONDS, MARKED(MEMBER_ABSENT), AT(struct code_group, lost_at) },
+};
+static const struct record_table group_table = { ITEMS(struct code_group, group_members) };
+
+static const struct member due_members[] = {
+	{ "identity", AS_NUMBER(4, 1, UINT32_MAX), AT(struct due_role, identity) },
+	{ "due_at", AS_SECONDS, AT(struct due_role, since) },
+};
+static const struct record_table due_table = { ITEMS(struct due_role, due_members) };
+
+static const struct member codes_members[] = {
+	{ "room", AS_KEY, AT(struct room_codes, room) },
+	{ "asked", AS_BOOLEAN, AT(struct room_codes, was_asked) },
+	{ "last_identity", AS_NUMBER(4, 0, UINT32_MAX), AT(struct room_codes, last_seen) },
+	{ "last_place", AS_NUMBER(8, 0, PLACE_MOST), AT(struct room_codes, last_place) },
+	{ "last_group", AS_NUMBER(4, 0, UINT32_MAX), AT(struct room_codes, last_group) },
+	{ "former_plain", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED),
+	  AT(struct room_codes, former_count) },
+	{ "former_others", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED),
+	  AT(struct room_codes, former_others) },
+	{ "settled", AS_NUMBER(8, 0, PLACE_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct room_codes, settled) },
+	{ "groups", AS_LIST(struct room_codes, group_count, UINT32_MAX, group_table),
+	  AT(struct room_codes, groups) },
+	{ "due_roles", AS_LIST(struct room_codes, due_count, UINT32_MAX, due_table),
+	  AT(struct room_codes, due) },
+};
+const struct record_table codes_table = { RECORD(struct room_codes, codes_members, 1,
+						 &kind_codes) };
+
 bool codes_put(struct call *call, const struct room_codes *codes, struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record record = { .id = codes->room };
-
-	packed_put_number(&value, CODES_VERSION, 1);
-	packed_put_number(&value, codes->was_asked, 1);
-	packed_put_number(&value, codes->last_seen, 4);
-	packed_put_number(&value, codes->last_place, 5);
-	packed_put_number(&value, codes->last_group, 4);
-	packed_put_number(&value, codes->former_count, 4);
-	packed_put_number(&value, codes->former_others, 4);
-	packed_put_number(&value, codes->settled, 5);
-	packed_put_number(&value, codes->group_count, 4);
-	for (size_t i = 0; i < codes->group_count; i++) {
-		const struct code_group *group = &codes->groups[i];
-
-		packed_put_number(&value, group->number, 4);
-		packed_put_number(&value, group->identity, 4);
-		packed_put_number(&value, group->count, 4);
-		packed_put_number(&value, group->enabled, 4);
-		packed_put_number(&value, group->others, 4);
-		packed_put_number(&value, group->oldest, 5);
-		if (group->identity != 0)
-			continue;
-		packed_put_text(&value, group->lost_role);
-		packed_put_number(&value, (uint64_t)group->lost_at, 8);
-	}
-	packed_put_number(&value, codes->due_count, 4);
-	for (size_t i = 0; i < codes->due_count; i++) {
-		packed_put_number(&value, codes->due[i].identity, 4);
-		packed_put_number(&value, (uint64_t)codes->due[i].since, 8);
-	}
-	return packed_store(call->transaction, &kind_codes, &record, &value, &codes->stored, fault);
-}
-
-static bool decode_groups(struct call *call, struct packed *reader, uint64_t version,
-			  struct room_codes *codes)
-{
-	codes->group_count = packed_number(reader, 4);
-	if (codes->group_count > reader->rest.size)
-		return false;
-	codes->groups = arena_zero(call->arena, (codes->group_count + 1) * sizeof *codes->groups);
-	for (size_t i = 0; i < codes->group_count; i++) {
-		struct code_group *group = &codes->groups[i];
-
-		group->number = (uint32_t)packed_number(reader, 4);
-		group->identity = (uint32_t)packed_number(reader, 4);
-		group->count = (uint32_t)packed_number(reader, 4);
-		group->enabled = (uint32_t)packed_number(reader, 4);
-		if (version != CODES_VERSION_PLAIN) {
-			group->others = (uint32_t)packed_number(reader, 4);
-			group->oldest = packed_number(reader, 5);
-		}
-		if (group->identity != 0)
-			continue;
-		group->lost_role = packed_text(reader);
-		group->lost_at = (int64_t)packed_number(reader, 8);
-	}
-	return true;
-}
-
-static bool decode_due(struct call *call, struct packed *reader, struct room_codes *codes)
-{
-	codes->due_count = packed_number(reader, 4);
-	if (codes->due_count > reader->rest.size)
-		return false;
-	codes->due = arena_alloc(call->arena, (codes->due_count + 1) * sizeof *codes->due);
-	for (size_t i = 0; i < codes->due_count; i++) {
-		codes->due[i].identity = (uint32_t)packed_number(reader, 4);
-		codes->due[i].since = (int64_t)packed_number(reader, 8);
-	}
-	return true;
-}
-
-static bool decode_codes(struct call *call, struct packed *reader, struct room_codes *codes)
-{
-	const uint64_t version = packed_number(reader, 1);
-
-	codes->was_asked = packed_number(reader, 1) != 0;
-	codes->last_seen = (uint32_t)packed_number(reader, 4);
-	codes->last_place = packed_number(reader, 5);
-	codes->last_group = (uint32_t)packed_number(reader, 4);
-	codes->former_count = (uint32_t)packed_number(reader, 4);
-	if (version != CODES_VERSION_PLAIN)
-		codes->former_others = (uint32_t)packed_number(reader, 4);
-	codes->settled = packed_number(reader, 5);
-	return (version == CODES_VERSION || version == CODES_VERSION_PLAIN) &&
-	       decode_groups(call, reader, version, codes) && decode_due(call, reader, codes) &&
-	       packed_ended(reader);
+	return record_put(&codes_table, call->transaction, codes, fault);
 }
 
 bool codes_load(struct call *call, const struct id *room, enum store_reading reading,
 		struct room_codes *codes, struct fault *fault)
 {
-	struct packed reader = { .is_short = false };
-
-	*codes = (struct room_codes){ .room = *room };
-	if (!store_get(call->transaction, &kind_codes, room, reading, &codes->stored, fault))
-		return false;
-	if (codes->stored.value.data == NULL) {
-		codes->groups = arena_zero(call->arena, sizeof *codes->groups);
-		return true;
-	}
-	reader.rest = codes->stored.value;
-	return decode_codes(call, &reader, codes) ||
-	       packed_damaged("codes of the room", room, fault);
+	return record_get(&codes_table, call->transaction, room, reading, codes, fault);
 }
 
 struct code_group *codes_group(const struct room_codes *codes, uint32_t number)
@@ -207,79 +147,38 @@ bool codes_count_removed(struct room_codes *codes, const struct code *code, stru
 
 /* ---- one code ---- */
 
-static void put_terms(struct buffer *value, const struct code_terms *terms)
-{
-	packed_put_number(value, terms->set, 1);
-	if ((terms->set & CODE_NOT_BEFORE) != 0)
-		packed_put_number(value, (uint64_t)terms->not_before, 8);
-	if ((terms->set & CODE_EXPIRES_AT) != 0)
-		packed_put_number(value, (uint64_t)terms->expires_at, 8);
-	if ((terms->set & CODE_MAX_USES) != 0) {
-		packed_put_number(value, terms->max_uses, 4);
-		packed_put_number(value, terms->uses, 4);
-		packed_put_number(value, (uint64_t)terms->last_use, 8);
-		packed_put_text(value, terms->last_user);
-		if (terms->last_repeats > 0)
-			packed_put_number(value, terms->last_repeats, 1);
-	}
-	if ((terms->set & CODE_USER_ID) != 0)
-		packed_put_text(value, terms->user_id);
-	if ((terms->set & CODE_NAME) != 0)
-		packed_put_text(value, terms->name);
-	if ((terms->set & CODE_LABEL) != 0)
-		packed_put_text(value, terms->label);
-	if ((terms->set & CODE_METADATA) != 0)
-		packed_put_text(value, terms->metadata);
-}
-
-static void decode_terms(struct packed *reader, uint64_t version, struct code_terms *terms)
-{
-	terms->set = (unsigned)packed_number(reader, 1);
-	if ((terms->set & CODE_NOT_BEFORE) != 0)
-		terms->not_before = (int64_t)packed_number(reader, 8);
-	if ((terms->set & CODE_EXPIRES_AT) != 0)
-		terms->expires_at = (int64_t)packed_number(reader, 8);
-	if ((terms->set & CODE_MAX_USES) != 0) {
-		terms->max_uses = (uint32_t)packed_number(reader, 4);
-		terms->uses = (uint32_t)packed_number(reader, 4);
-		terms->last_use = (int64_t)packed_number(reader, 8);
-		terms->last_user = packed_text(reader);
-		if (version == CODE_VERSION_REPEATED)
-			terms->last_repeats = (uint32_t)packed_number(reader, 1);
-	}
-	if ((terms->set & CODE_USER_ID) != 0)
-		terms->user_id = packed_text(reader);
-	if ((terms->set & CODE_NAME) != 0)
-		terms->name = packed_text(reader);
-	if ((terms->set & CODE_LABEL) != 0)
-		terms->label = packed_text(reader);
-	if ((terms->set & CODE_METADATA) != 0)
-		terms->metadata = packed_text(reader);
-}
-
-static bool decode_code(const struct store_record *record, struct code *code, struct fault *fault)
-{
-	struct packed reader = { .rest = record->value };
-	const uint64_t version = packed_number(&reader, 1);
-
-	*code = (struct code){
-		.stored = *record,
-		.letters = record->name,
-		.room = record->parent,
-		.place = record->id,
-		.is_former = !record->is_on,
-	};
-	code->is_enabled = packed_number(&reader, 1) != 0;
-	code->group = (uint32_t)packed_number(&reader, 4);
-	code->created = (int64_t)packed_number(&reader, 8);
-	code->updated = (int64_t)packed_number(&reader, 8);
-	code->role = packed_text(&reader);
-	if (version != CODE_VERSION)
-		decode_terms(&reader, version, &code->terms);
-	return (version >= CODE_VERSION && version <= CODE_VERSION_REPEATED &&
-		packed_ended(&reader)) ||
-	       packed_damaged("code of the room", &record->parent, fault);
-}
+static const struct member code_members[] = {
+	{ "place", AS_KEY, AT(struct code, place) },
+	{ "room", AS_PARENT, AT(struct code, room) },
+	{ "former", AS_SWITCH, MARKED(MEMBER_OFF), AT(struct code, is_former) },
+	{ "code", AS_NAME, AT(struct code, letters) },
+	{ "enabled", AS_BOOLEAN, AT(struct code, is_enabled) },
+	{ "group", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT), AT(struct code, group) },
+	{ "created_at", AS_SECONDS, AT(struct code, created) },
+	{ "updated_at", AS_SECONDS, AT(struct code, updated) },
+	{ "role", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_ABSENT), AT(struct code, role) },
+	{ "set", AS_NUMBER(1, 0, UINT8_MAX), MARKED(MEMBER_DERIVED), AT(struct code, terms.set) },
+	{ "not_before", AS_SECONDS, WHEN(CODE_NOT_BEFORE), AT(struct code, terms.not_before) },
+	{ "expires_at", AS_SECONDS, WHEN(CODE_EXPIRES_AT), AT(struct code, terms.expires_at) },
+	{ "max_uses", AS_NUMBER(4, 1, UINT32_MAX), WHEN(CODE_MAX_USES),
+	  AT(struct code, terms.max_uses) },
+	{ "uses", AS_NUMBER(4, 0, UINT32_MAX), WHEN(CODE_MAX_USES), AT(struct code, terms.uses) },
+	{ "last_use", AS_TIME, WHEN(CODE_MAX_USES), MARKED(MEMBER_ABSENT),
+	  AT(struct code, terms.last_use) },
+	{ "last_user", AS_TEXT(0, TEXT_MOST), WHEN(CODE_MAX_USES), MARKED(MEMBER_ABSENT),
+	  AT(struct code, terms.last_user) },
+	{ "last_repeats", AS_NUMBER(1, 0, UINT8_MAX), WHEN(CODE_MAX_USES), MARKED(MEMBER_ABSENT),
+	  AT(struct code, terms.last_repeats) },
+	{ "user_id", AS_TEXT(0, TEXT_MOST), WHEN(CODE_USER_ID), AT(struct code, terms.user_id) },
+	{ "name", AS_TEXT(0, TEXT_MOST), WHEN(CODE_NAME), AT(struct code, terms.name) },
+	{ "label", AS_TEXT(0, TEXT_MOST), WHEN(CODE_LABEL), AT(struct code, terms.label) },
+	{ "metadata", AS_JSON(2 * TEXT_MOST), WHEN(CODE_METADATA),
+	  AT(struct code, terms.metadata) },
+};
+const struct record_table code_table = {
+	RECORD(struct code, code_members, 4, &kind_code),
+	.set = offsetof(struct code, terms.set),
+};
 
 bool code_can_be(struct slice letters)
 {
@@ -289,51 +188,22 @@ bool code_can_be(struct slice letters)
 bool code_find(struct call *call, struct slice letters, enum store_reading reading,
 	       struct code *code, struct id *account, bool *is_there, struct fault *fault)
 {
-	struct store_record record;
-
 	*is_there = false;
 	if (!code_can_be(letters))
 		return true;
-	if (!store_get_named(call->transaction, &kind_code, letters, reading, &record, fault))
+	if (!record_get_named(&code_table, call->transaction, letters, reading, code, fault))
 		return false;
-	*is_there = record.value.data != NULL;
-	*account = record.account;
-	if (!*is_there)
-		return true;
-	if (!decode_code(&record, code, fault))
-		return false;
+	*is_there = code->stored.value.data != NULL;
+	*account = code->stored.account;
 	/* In seconds: a change may be of the same one. Another account's code shows in no time. */
-	if (id_compare(account, &call->account) == 0)
+	if (*is_there && id_compare(account, &call->account) == 0)
 		call_raise_time(call, code->updated * 1000 - 1);
 	return true;
 }
 
-static uint64_t version_of(const struct code_terms *terms)
-{
-	if (terms->last_repeats > 0)
-		return CODE_VERSION_REPEATED;
-	return terms->set == 0 ? CODE_VERSION : CODE_VERSION_TERMS;
-}
-
 bool code_put(struct call *call, const struct code *code, struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record record = {
-		.id = code->place,
-		.parent = code->room,
-		.is_on = !code->is_former,
-		.name = code->letters,
-	};
-
-	packed_put_number(&value, version_of(&code->terms), 1);
-	packed_put_number(&value, code->is_enabled, 1);
-	packed_put_number(&value, code->group, 4);
-	packed_put_number(&value, (uint64_t)code->created, 8);
-	packed_put_number(&value, (uint64_t)code->updated, 8);
-	packed_put_text(&value, code->role);
-	if (code->terms.set != 0)
-		put_terms(&value, &code->terms);
-	return packed_store(call->transaction, &kind_code, &record, &value, &code->stored, fault);
+	return record_put(&code_table, call->transaction, code, fault);
 }
 
 bool code_remove(struct call *call, const struct code *code, struct fault *fault)
@@ -361,7 +231,7 @@ bool codes_page(struct call *call, const struct id *room, struct code_page *page
 	page->count = records.count;
 	page->is_last = records.is_last;
 	for (size_t i = 0; i < records.count; i++) {
-		if (!decode_code(&records.records[i], &page->codes[i], fault))
+		if (!record_read(&code_table, NULL, &records.records[i], &page->codes[i], fault))
 			return false;
 		page->after = id_number(&page->codes[i].place);
 	}

@@ -4,7 +4,7 @@
 #include "resources/codes/code_terms.h"
 
 #include "base/text.h"
-#include "resources/packed.h"
+#include "resources/stored.h"
 
 #define LIMITS ((unsigned)(CODE_NOT_BEFORE | CODE_EXPIRES_AT | CODE_MAX_USES))
 
@@ -68,7 +68,7 @@ json_t *code_terms_document(struct call *call, const struct code *code, bool is_
 	if (has(terms, CODE_METADATA))
 		json_object_set(
 			document, "metadata",
-			packed_json(call, terms->metadata, "code of the room", &code->room));
+			stored_json(call, terms->metadata, "code of the room", &code->room));
 	return document;
 }
 

@@ -3,29 +3,33 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/codes/code_words.h"
 
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
-#define VERSION 1
 #define WORDS_MOST 20
 #define WORDS_DAY (24 * 60 * 60 * (int64_t)1000)
 /* How often a store may say that the count has to be written again. */
 #define WORDS_AGAIN_MOST 10
 
+static const struct member words_members[] = {
+	{ "words", AS_NAME, AT(struct code_words, stored.name) },
+	{ "account", AS_ID, IN_A_DUMP_ALONE, AT(struct code_words, account) },
+};
+const struct record_table code_words_table = {
+	RECORD(struct code_words, words_members, 1, &kind_words),
+};
+
 bool code_words_find(struct call *call, struct slice words, struct id *account, bool *is_there,
 		     struct fault *fault)
 {
-	struct store_record record;
-	struct packed reader;
+	struct code_words found;
 
-	if (!store_get_named(call->transaction, &kind_words, words, STORE_TO_SHOW, &record, fault))
+	if (!record_get_named(&code_words_table, call->transaction, words, STORE_TO_SHOW, &found,
+			      fault))
 		return false;
-	*is_there = record.value.data != NULL;
-	if (!*is_there)
-		return true;
-	*account = record.account;
-	reader = packed_open(record.value, VERSION);
-	return packed_close(&reader, "words of a code of the account", account, fault);
+	*is_there = found.stored.value.data != NULL;
+	*account = found.stored.account;
+	return true;
 }
 
 /* ---- codes of other accounts ---- */
@@ -38,35 +42,21 @@ struct asked {
 	struct store_record stored;
 };
 
-static bool read_asked(const struct store_record *stored, struct asked *asked, struct fault *fault)
-{
-	struct packed reader = packed_open(stored->value, VERSION);
-
-	*asked = (struct asked){ .stored = *stored };
-	if (stored->value.data == NULL)
-		return true;
-	asked->count = (uint32_t)packed_number(&reader, 4);
-	asked->began = (int64_t)packed_number(&reader, 8);
-	asked->refused_until = (int64_t)packed_number(&reader, 8);
-	return packed_close(&reader, "words asked for by the account", &stored->account, fault);
-}
-
-bool code_words_check_asked(const struct store_record *stored, struct fault *fault)
-{
-	struct asked asked;
-
-	return read_asked(stored, &asked, fault);
-}
+static const struct member asked_members[] = {
+	{ "count", AS_NUMBER(4, 0, UINT32_MAX), AT(struct asked, count) },
+	{ "began", AS_TIME, AT(struct asked, began) },
+	{ "refused_until", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct asked, refused_until) },
+};
+const struct record_table code_words_asked_table = {
+	RECORD(struct asked, asked_members, 0, &kind_words_asked),
+};
 
 /* Whether the account may choose a code. */
 static bool check(struct call *call, enum store_reading reading, struct asked *asked,
 		  struct fault *fault)
 {
-	struct store_record stored;
-
-	if (!store_get(call->transaction, &kind_words_asked, &kind_only_id, reading, &stored,
-		       fault) ||
-	    !read_asked(&stored, asked, fault))
+	if (!record_get(&code_words_asked_table, call->transaction, &kind_only_id, reading, asked,
+			fault))
 		return false;
 	if (asked->refused_until > call->now) {
 		fault_detail(fault, FAULT_TOO_MANY,
@@ -99,8 +89,6 @@ bool code_words_check_budget(struct call *call, struct fault *fault)
 
 bool code_words_store_asked(struct call *call, struct fault *fault)
 {
-	struct store_record record = { .id = kind_only_id };
-	struct buffer value = BUFFER_INITIAL(call->arena);
 	struct asked asked;
 
 	if (call->run.words_asked == 0)
@@ -110,12 +98,7 @@ bool code_words_store_asked(struct call *call, struct fault *fault)
 	asked.count += call->run.words_asked;
 	if (asked.count >= WORDS_MOST)
 		asked.refused_until = call->now + WORDS_DAY;
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, asked.count, 4);
-	packed_put_number(&value, (uint64_t)asked.began, 8);
-	packed_put_number(&value, (uint64_t)asked.refused_until, 8);
-	return packed_store(call->transaction, &kind_words_asked, &record, &value, &asked.stored,
-			    fault);
+	return record_put(&code_words_asked_table, call->transaction, &asked, fault);
 }
 
 static bool count_once(struct call *call, struct fault *fault)
@@ -149,11 +132,9 @@ bool code_words_count_refused(struct call *call, struct fault *fault)
 
 bool code_words_claim(struct call *call, struct slice words, struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record record = { .name = words };
+	const struct code_words claimed = { .stored.name = words };
 
-	packed_put_number(&value, VERSION, 1);
-	return packed_store(call->transaction, &kind_words, &record, &value, NULL, fault);
+	return record_put(&code_words_table, call->transaction, &claimed, fault);
 }
 
 bool code_words_keep(struct call *call, struct slice letters, struct fault *fault)

@@ -13,7 +13,7 @@
 #include "resources/lists.h"
 #include "resources/joining/media_join.h"
 #include "resources/media/media_record.h"
-#include "resources/packed.h"
+#include "records/packed.h"
 #include "resources/public_url.h"
 #include "resources/codes/qr.h"
 #include "resources/rooms/room_record.h"

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
-#define VERSION 1
+/* What entries say may change with versions, so that only their size is limited. */
+#define ENTRY_MOST ((int64_t)1 << 20)
 /* Old entries that one write drops besides as many as it adds, so that the log shrinks. */
 #define DROPPED_BESIDES 3
 /* A damaged entry has the time of the next readable one among so many. */
@@ -28,7 +29,7 @@ struct id audit_id_of(uint64_t seq)
 	return id;
 }
 
-static uint64_t seq_of(const struct id *id)
+uint64_t audit_seq_of(const struct id *id)
 {
 	uint64_t seq = 0;
 
@@ -39,35 +40,41 @@ static uint64_t seq_of(const struct id *id)
 
 /* ---- entries ---- */
 
-static void pack_entry(struct buffer *value, const struct audit_entry *entry)
-{
-	packed_put_number(value, VERSION, 1);
-	packed_put_number(value, (uint64_t)entry->time, 8);
-	packed_put_text(value, entry->id);
-	packed_put_text(value, entry->type);
-	packed_put_text(value, entry->actor);
-	packed_put_text(value, entry->request_id);
-	packed_put_text(value, entry->data);
-}
+#define ENTRY_MEMBERS \
+	{ "timestamp", AS_TIME, AT(struct audit_entry, time) }, \
+		{ "id", AS_TEXT(0, ENTRY_MOST), AT(struct audit_entry, id) }, \
+		{ "type", AS_TEXT(1, ENTRY_MOST), AT(struct audit_entry, type) }, \
+		{ "actor", AS_JSON(ENTRY_MOST), AT(struct audit_entry, actor) }, \
+		{ "request_id", AS_TEXT(0, ENTRY_MOST), AT(struct audit_entry, request_id) }, \
+	{ \
+		"data", AS_JSON(ENTRY_MOST), AT(struct audit_entry, data) \
+	}
 
-static void unpack_entry(struct packed *reader, struct audit_entry *entry)
-{
-	entry->time = (int64_t)packed_number(reader, 8);
-	entry->id = packed_text(reader);
-	entry->type = packed_text(reader);
-	entry->actor = packed_text(reader);
-	entry->request_id = packed_text(reader);
-	entry->data = packed_text(reader);
-}
+static const struct member entry_members[] = {
+	{ "key", AS_KEY, MARKED(MEMBER_DERIVED), AT(struct audit_entry, stored.id) },
+	{ "seq", AS_NUMBER(8, 1, UNLIMITED), IN_A_DUMP_ALONE, AT(struct audit_entry, seq) },
+	ENTRY_MEMBERS,
+};
+const struct record_table audit_entry_table = {
+	RECORD(struct audit_entry, entry_members, 1, &kind_entry),
+};
+
+static const struct member queued_members[] = {
+	{ "key", AS_KEY, AT(struct audit_entry, stored.id) },
+	{ "account", AS_ID, AT(struct audit_entry, account) },
+	ENTRY_MEMBERS,
+};
+const struct record_table audit_queued_table = {
+	RECORD(struct audit_entry, queued_members, 1, &kind_queue),
+};
 
 bool audit_entry_read(const struct store_record *stored, struct audit_entry *entry,
 		      struct fault *fault)
 {
-	struct packed reader = packed_open(stored->value, VERSION);
-
-	entry->seq = seq_of(&stored->id);
-	unpack_entry(&reader, entry);
-	return packed_close(&reader, "log entry", &stored->id, fault);
+	if (!record_read(&audit_entry_table, NULL, stored, entry, fault))
+		return false;
+	entry->seq = audit_seq_of(&stored->id);
+	return true;
 }
 
 bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
@@ -92,23 +99,27 @@ bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
 
 /* ---- the state ---- */
 
+static const struct member state_members[] = {
+	{ "first", AS_NUMBER(8, 1, UNLIMITED), AT(struct audit_state, first) },
+	{ "last", AS_NUMBER(8, 0, UNLIMITED), AT(struct audit_state, last) },
+	{ "first_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct audit_state, first_time) },
+	{ "watched", AS_BOOLEAN, AT(struct audit_state, is_watched) },
+	{ "enabled", AS_BOOLEAN, AT(struct audit_state, is_enabled) },
+	{ "secrets", AS_FIXED(8), AT(struct audit_state, secrets) },
+};
+const struct record_table audit_state_table = {
+	RECORD(struct audit_state, state_members, 0, &kind_audit),
+};
+
 bool audit_state_read(const struct store_record *stored, struct audit_state *state,
 		      struct fault *fault)
 {
-	struct packed reader = packed_open(stored->value, VERSION);
-
-	*state = (struct audit_state){ .stored = *stored, .first = 1 };
+	if (!record_read(&audit_state_table, NULL, stored, state, fault))
+		return false;
 	if (stored->value.data == NULL)
-		return true;
-	state->first = packed_number(&reader, 8);
-	state->last = packed_number(&reader, 8);
-	state->first_time = (int64_t)packed_number(&reader, 8);
-	state->is_watched = packed_number(&reader, 1) != 0;
-	state->is_enabled = packed_number(&reader, 1) != 0;
-	state->secrets = packed_number(&reader, 8);
-	if (state->first < 1 || state->first > state->last + 1)
-		reader.is_short = true;
-	return packed_close(&reader, "log", &stored->account, fault);
+		state->first = 1;
+	return (state->first >= 1 && state->first <= state->last + 1) ||
+	       packed_damaged(kind_audit.name, &stored->account, fault);
 }
 
 bool audit_state_load(struct transaction *transaction, enum store_reading reading,
@@ -133,17 +144,7 @@ bool audit_states_get(struct transaction *transaction, const struct id *accounts
 bool audit_state_put(struct transaction *transaction, const struct audit_state *state,
 		     struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record record = { .id = kind_only_id };
-
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, state->first, 8);
-	packed_put_number(&value, state->last, 8);
-	packed_put_number(&value, (uint64_t)state->first_time, 8);
-	packed_put_number(&value, state->is_watched, 1);
-	packed_put_number(&value, state->is_enabled, 1);
-	packed_put_number(&value, state->secrets, 8);
-	return packed_store(transaction, &kind_audit, &record, &value, &state->stored, fault);
+	return record_put(&audit_state_table, transaction, state, fault);
 }
 
 /* ---- adding and dropping ---- */
@@ -218,11 +219,10 @@ static bool drop_old(struct transaction *transaction, const struct audit_times *
 static bool put_numbered(struct transaction *transaction, const struct audit_entry *entry,
 			 struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record record = { .id = audit_id_of(entry->seq) };
+	struct audit_entry numbered = *entry;
 
-	pack_entry(&value, entry);
-	return packed_store(transaction, &kind_entry, &record, &value, NULL, fault);
+	numbered.stored = (struct store_record){ .id = audit_id_of(entry->seq) };
+	return record_put(&audit_entry_table, transaction, &numbered, fault);
 }
 
 static bool add(struct transaction *transaction, struct audit_state *state,
@@ -292,17 +292,6 @@ static struct id queued_id(const struct clock *clock, int64_t now, size_t i)
 	return id;
 }
 
-static bool put_queued(struct transaction *transaction, const struct id *account,
-		       const struct id *id, const struct audit_entry *entry, struct fault *fault)
-{
-	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record record = { .id = *id };
-
-	packed_put_id(&value, account);
-	pack_entry(&value, entry);
-	return packed_store(transaction, &kind_queue, &record, &value, NULL, fault);
-}
-
 bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
 		   const struct audit_entry *entries, size_t n, int64_t now, struct fault *fault)
 {
@@ -311,24 +300,20 @@ bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
 
 	store_set_account(transaction, &audit_no_account);
 	for (size_t i = 0; i < n && is_done; i++) {
-		const struct id id = queued_id(clock, now, i);
+		struct audit_entry queued = entries[i];
 
-		is_done = put_queued(transaction, &account, &id, &entries[i], fault);
+		queued.account = account;
+		queued.stored = (struct store_record){ .id = queued_id(clock, now, i) };
+		is_done = record_put(&audit_queued_table, transaction, &queued, fault);
 	}
 	store_set_account(transaction, &account);
 	return is_done;
 }
 
-bool audit_queued_read(const struct store_record *stored, struct id *account,
-		       struct audit_entry *entry, struct fault *fault)
+bool audit_queued_read(const struct store_record *stored, struct audit_entry *entry,
+		       struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-
-	*account = packed_id(&reader);
-	entry->seq = 0;
-	reader = packed_open(reader.rest, VERSION);
-	unpack_entry(&reader, entry);
-	return packed_close(&reader, "queued log entry", &stored->id, fault);
+	return record_read(&audit_queued_table, NULL, stored, entry, fault);
 }
 
 static bool is_left(const struct audit_numbering *numbering, const struct id *account)
@@ -343,7 +328,6 @@ static bool is_left(const struct audit_numbering *numbering, const struct id *ac
 /* A part of the queue. */
 struct queued {
 	struct store_record records[AUDIT_READ_MOST];
-	struct id accounts[AUDIT_READ_MOST];
 	struct audit_entry entries[AUDIT_READ_MOST];
 	bool is_numbered[AUDIT_READ_MOST];
 	size_t count;
@@ -355,12 +339,11 @@ static bool read_queued(struct queued *queued, size_t i, struct audit_numbering 
 	struct fault damage = FAULT_INITIAL;
 
 	queued->is_numbered[i] = false;
-	if (audit_queued_read(&queued->records[i], &queued->accounts[i], &queued->entries[i],
-			      &damage) ||
-	    is_left(numbering, &queued->accounts[i]))
+	if (audit_queued_read(&queued->records[i], &queued->entries[i], &damage) ||
+	    is_left(numbering, &queued->entries[i].account))
 		return true;
 	numbering->has_account = true;
-	numbering->account = queued->accounts[i];
+	numbering->account = queued->entries[i].account;
 	*fault = damage;
 	return false;
 }
@@ -374,9 +357,9 @@ static bool number_account(struct transaction *transaction, const struct audit_t
 	size_t count = 0;
 
 	numbering->has_account = true;
-	numbering->account = queued->accounts[first];
+	numbering->account = queued->entries[first].account;
 	for (size_t i = first; i < queued->count; i++) {
-		if (id_compare(&queued->accounts[i], &numbering->account) != 0)
+		if (id_compare(&queued->entries[i].account, &numbering->account) != 0)
 			continue;
 		queued->is_numbered[i] = true;
 		entries[count++] = queued->entries[i];
@@ -412,7 +395,7 @@ bool audit_number(struct transaction *transaction, const struct audit_times *tim
 			return false;
 	}
 	for (size_t i = 0; i < page.count; i++) {
-		if (!queued->is_numbered[i] && !is_left(numbering, &queued->accounts[i]) &&
+		if (!queued->is_numbered[i] && !is_left(numbering, &queued->entries[i].account) &&
 		    !number_account(transaction, times, queued, i, numbering, fault))
 			return false;
 	}

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/events/webhook_record.h"
 
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
-#define VERSION 1
+#define TEXT_MOST ((int64_t)64 << 10)
 
 const char *const webhook_ends[] = {
 	[WEBHOOK_NOT_ENDED] = "",
@@ -16,77 +16,44 @@ const char *const webhook_ends[] = {
 
 /* ---- webhooks ---- */
 
-static void put_webhook(struct buffer *value, const struct webhook *webhook)
-{
-	packed_put_id(value, &webhook->id);
-	packed_put_number(value, webhook->is_enabled, 1);
-	packed_put_number(value, webhook->end, 1);
-	packed_put_number(value, webhook->series, 8);
-	packed_put_number(value, (uint64_t)webhook->created, 8);
-	packed_put_number(value, (uint64_t)webhook->updated, 8);
-	packed_put_text(value, webhook->url);
-	packed_put_text(value, webhook->description);
-	packed_put_text(value, webhook->events);
-	packed_put_text(value, webhook->headers);
-	packed_put_text(value, webhook->secret);
-	packed_put_number(value, webhook->former_count, 1);
-	for (size_t i = 0; i < webhook->former_count; i++) {
-		packed_put_number(value, (uint64_t)webhook->former[i].until, 8);
-		packed_put_text(value, webhook->former[i].secret);
-	}
-}
+/* Texts were held to rules/webhook_rules.h, and are again by the check of the records. */
+static const struct member former_members[] = {
+	{ "until", AS_TIME, AT(struct former_secret, until) },
+	{ "secret", AS_BYTES(64), AT(struct former_secret, secret) },
+};
+static const struct record_table former_table = { ITEMS(struct former_secret, former_members) };
 
-static void take_webhook(struct packed *reader, struct webhook *webhook)
-{
-	uint64_t end, former;
+static const struct member webhook_members[] = {
+	{ "id", AS_ID, AT(struct webhook, id) },
+	{ "enabled", AS_BOOLEAN, AT(struct webhook, is_enabled) },
+	{ "end", AS_CHOICE(WEBHOOK_FAILING, webhook_ends), AT(struct webhook, end) },
+	{ "series", AS_NUMBER(8, 1, UNLIMITED), AT(struct webhook, series) },
+	{ "created_at", AS_TIME, AT(struct webhook, created) },
+	{ "updated_at", AS_TIME, AT(struct webhook, updated) },
+	{ "url", AS_TEXT(1, TEXT_MOST), AT(struct webhook, url) },
+	{ "description", AS_TEXT(0, TEXT_MOST), AT(struct webhook, description) },
+	{ "events", AS_TEXT(0, TEXT_MOST), AT(struct webhook, events) },
+	{ "headers", AS_JSON(TEXT_MOST), AT(struct webhook, headers) },
+	{ "secret", AS_BYTES(64), AT(struct webhook, secret) },
+	{ "former_secrets",
+	  AS_ARRAY(struct webhook, former_count, FORMER_SECRETS_MOST, former_table),
+	  AT(struct webhook, former) },
+};
+static const struct record_table webhook_table = { ITEMS(struct webhook, webhook_members) };
 
-	*webhook = (struct webhook){ .id = packed_id(reader) };
-	webhook->is_enabled = packed_number(reader, 1) != 0;
-	end = packed_number(reader, 1);
-	webhook->end = (enum webhook_end)end;
-	webhook->series = packed_number(reader, 8);
-	webhook->created = (int64_t)packed_number(reader, 8);
-	webhook->updated = (int64_t)packed_number(reader, 8);
-	webhook->url = packed_text(reader);
-	webhook->description = packed_text(reader);
-	webhook->events = packed_text(reader);
-	webhook->headers = packed_text(reader);
-	webhook->secret = packed_text(reader);
-	former = packed_number(reader, 1);
-	if (end > WEBHOOK_FAILING || former > FORMER_SECRETS_MOST)
-		reader->is_short = true;
-	for (size_t i = 0; i < former && !reader->is_short; i++) {
-		webhook->former[i].until = (int64_t)packed_number(reader, 8);
-		webhook->former[i].secret = packed_text(reader);
-	}
-	webhook->former_count = former;
-}
-
-bool webhooks_read(struct arena *arena, const struct store_record *stored,
-		   struct webhooks *webhooks, struct fault *fault)
-{
-	struct packed reader = packed_open(stored->value, VERSION);
-
-	*webhooks = (struct webhooks){ .stored = *stored };
-	if (stored->value.data == NULL) {
-		webhooks->items = arena_alloc(arena, sizeof *webhooks->items);
-		return true;
-	}
-	webhooks->last = packed_number(&reader, 8);
-	webhooks->count = packed_number(&reader, 1);
-	webhooks->items = arena_alloc(arena, (webhooks->count + 1) * sizeof *webhooks->items);
-	for (size_t i = 0; i < webhooks->count; i++)
-		take_webhook(&reader, &webhooks->items[i]);
-	return packed_close(&reader, "webhooks", &stored->account, fault);
-}
+static const struct member webhooks_members[] = {
+	{ "last", AS_NUMBER(8, 0, ID_NUMBER_MAX), AT(struct webhooks, last) },
+	{ "webhooks", AS_LIST(struct webhooks, count, WEBHOOKS_MOST, webhook_table),
+	  AT(struct webhooks, items) },
+};
+const struct record_table webhooks_table = {
+	RECORD(struct webhooks, webhooks_members, 0, &kind_webhooks),
+};
 
 bool webhooks_load(struct transaction *transaction, enum store_reading reading,
 		   struct webhooks *webhooks, struct fault *fault)
 {
-	struct store_record stored;
-
-	return store_get(transaction, &kind_webhooks, &kind_only_id, reading, &stored, fault) &&
-	       webhooks_read(transaction->arena, &stored, webhooks, fault);
+	return record_get(&webhooks_table, transaction, &kind_only_id, reading, webhooks, fault);
 }
 
 struct webhook *webhook_find(const struct webhooks *webhooks, const struct id *id)
@@ -109,14 +76,13 @@ void webhook_remove(struct webhooks *webhooks, const struct webhook *webhook)
 
 /* ---- accounts with webhooks ---- */
 
-bool webhook_account_read(const struct store_record *stored, struct webhook_account *account,
-			  struct fault *fault)
-{
-	struct packed reader = packed_open(stored->value, VERSION);
-
-	*account = (struct webhook_account){ stored->id, packed_number(&reader, 8) };
-	return packed_close(&reader, "account with webhooks", &stored->id, fault);
-}
+static const struct member account_members[] = {
+	{ "id", AS_KEY, AT(struct webhook_account, id) },
+	{ "change", AS_NUMBER(8, 0, UNLIMITED), AT(struct webhook_account, change) },
+};
+const struct record_table webhook_account_table = {
+	RECORD(struct webhook_account, account_members, 1, &kind_webhook_account),
+};
 
 bool webhook_accounts(struct transaction *transaction, const struct id *after, size_t most,
 		      struct webhook_account *accounts, size_t *n, bool *is_last,
@@ -142,51 +108,41 @@ bool webhook_accounts(struct transaction *transaction, const struct id *after, s
 	for (size_t i = 0; i < page.count; i++) {
 		struct fault own = FAULT_INITIAL;
 
-		if (!webhook_account_read(&page.records[i], &accounts[i], &own))
+		if (!record_read(&webhook_account_table, NULL, &page.records[i], &accounts[i],
+				 &own))
 			accounts[i].change = WEBHOOK_CHANGE_UNKNOWN;
 	}
 	if (damage.kind == FAULT_DAMAGED)
-		accounts[(*n)++] = (struct webhook_account){ page.damaged, WEBHOOK_CHANGE_UNKNOWN };
+		accounts[(*n)++] = (struct webhook_account){
+			.id = page.damaged,
+			.change = WEBHOOK_CHANGE_UNKNOWN,
+		};
 	return true;
 }
 
 /* The record stays when the last webhook goes, so that its number never repeats. */
 static bool put_account(struct transaction *transaction, bool is_there, struct fault *fault)
 {
-	const struct id account = transaction->account;
-	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct webhook_account former = { .change = 0 };
-	struct store_record stored, record = { .id = account };
+	const struct id id = transaction->account;
+	struct webhook_account account;
 	bool is_done;
 
 	store_set_account(transaction, &audit_no_account);
-	is_done = store_get(transaction, &kind_webhook_account, &account, STORE_TO_CHANGE, &stored,
-			    fault) &&
-		  (stored.value.data == NULL || webhook_account_read(&stored, &former, fault));
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, former.change + 1, 8);
+	is_done = record_get(&webhook_account_table, transaction, &id, STORE_TO_CHANGE, &account,
+			     fault);
+	account.change++;
 	if (is_done && is_there)
-		is_done = packed_store(transaction, &kind_webhook_account, &record, &value, &stored,
-				       fault);
-	else if (is_done && stored.value.data != NULL)
-		is_done = store_remove(transaction, &kind_webhook_account, &stored, fault);
-	store_set_account(transaction, &account);
+		is_done = record_put(&webhook_account_table, transaction, &account, fault);
+	else if (is_done && account.stored.value.data != NULL)
+		is_done = store_remove(transaction, &kind_webhook_account, &account.stored, fault);
+	store_set_account(transaction, &id);
 	return is_done;
 }
 
 bool webhooks_put(struct transaction *transaction, const struct webhooks *webhooks,
 		  struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record record = { .id = kind_only_id };
-
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, webhooks->last, 8);
-	packed_put_number(&value, webhooks->count, 1);
-	for (size_t i = 0; i < webhooks->count; i++)
-		put_webhook(&value, &webhooks->items[i]);
-	return packed_store(transaction, &kind_webhooks, &record, &value, &webhooks->stored,
-			    fault) &&
+	return record_put(&webhooks_table, transaction, webhooks, fault) &&
 	       put_account(transaction, true, fault);
 }
 
@@ -197,42 +153,27 @@ bool webhook_account_remove(struct transaction *transaction, struct fault *fault
 
 /* ---- the position ---- */
 
-bool webhook_position_read(const struct store_record *stored, struct webhook_position *position,
-			   struct fault *fault)
-{
-	struct packed reader = packed_open(stored->value, VERSION);
-
-	*position = (struct webhook_position){ .stored = *stored };
-	if (stored->value.data == NULL)
-		return true;
-	position->series = packed_number(&reader, 8);
-	position->seq = packed_number(&reader, 8);
-	position->delivered = (int64_t)packed_number(&reader, 8);
-	return packed_close(&reader, "position of a webhook", &stored->id, fault);
-}
+static const struct member position_members[] = {
+	{ "id", AS_KEY, AT(struct webhook_position, stored.id) },
+	{ "series", AS_NUMBER(8, 1, UNLIMITED), AT(struct webhook_position, series) },
+	{ "seq", AS_NUMBER(8, 0, UNLIMITED), AT(struct webhook_position, seq) },
+	{ "delivered_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct webhook_position, delivered) },
+};
+const struct record_table webhook_position_table = {
+	RECORD(struct webhook_position, position_members, 1, &kind_webhook_position),
+};
 
 bool webhook_position_load(struct transaction *transaction, const struct id *webhook,
 			   enum store_reading reading, struct webhook_position *position,
 			   struct fault *fault)
 {
-	struct store_record stored;
-
-	return store_get(transaction, &kind_webhook_position, webhook, reading, &stored, fault) &&
-	       webhook_position_read(&stored, position, fault);
+	return record_get(&webhook_position_table, transaction, webhook, reading, position, fault);
 }
 
-bool webhook_position_put(struct transaction *transaction, const struct id *webhook,
-			  const struct webhook_position *position, struct fault *fault)
+bool webhook_position_put(struct transaction *transaction, const struct webhook_position *position,
+			  struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record record = { .id = *webhook };
-
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, position->series, 8);
-	packed_put_number(&value, position->seq, 8);
-	packed_put_number(&value, (uint64_t)position->delivered, 8);
-	return packed_store(transaction, &kind_webhook_position, &record, &value, &position->stored,
-			    fault);
+	return record_put(&webhook_position_table, transaction, position, fault);
 }
 
 bool webhook_position_begin(struct transaction *transaction, const struct webhook *webhook,
@@ -246,57 +187,50 @@ bool webhook_position_begin(struct transaction *transaction, const struct webhoo
 		return false;
 	position.series = webhook->series;
 	position.seq = state.last;
-	return webhook_position_put(transaction, &webhook->id, &position, fault);
+	return webhook_position_put(transaction, &position, fault);
 }
 
 /* ---- deliveries ---- */
 
+static const char *const delivery_states[] = {
+	[DELIVERY_PENDING] = "pending",
+	[DELIVERY_DELIVERED] = "delivered",
+	[DELIVERY_FAILED] = "failed",
+};
+
+static const struct member delivery_members[] = {
+	{ "id", AS_KEY, AT(struct webhook_delivery, stored.id) },
+	{ "webhook", AS_PARENT, AT(struct webhook_delivery, stored.parent) },
+	{ "pending", AS_SWITCH, AT(struct webhook_delivery, is_pending) },
+	{ "state", AS_CHOICE(DELIVERY_FAILED, delivery_states),
+	  AT(struct webhook_delivery, state) },
+	{ "series", AS_NUMBER(8, 1, UNLIMITED), AT(struct webhook_delivery, series) },
+	{ "seq", AS_NUMBER(8, 1, UNLIMITED), AT(struct webhook_delivery, seq) },
+	{ "event_id", AS_TEXT(0, TEXT_MOST), AT(struct webhook_delivery, event_id) },
+	{ "type", AS_TEXT(1, TEXT_MOST), AT(struct webhook_delivery, type) },
+	{ "attempts", AS_NUMBER(4, 0, UINT32_MAX), AT(struct webhook_delivery, attempts) },
+	{ "status", AS_NUMBER(2, 0, UINT16_MAX), AT(struct webhook_delivery, status) },
+	{ "error", AS_TEXT(0, TEXT_MOST), AT(struct webhook_delivery, error) },
+	{ "first_at", AS_TIME, AT(struct webhook_delivery, first) },
+	{ "next_at", AS_TIME, AT(struct webhook_delivery, next) },
+};
+const struct record_table webhook_delivery_table = {
+	RECORD(struct webhook_delivery, delivery_members, 3, &kind_webhook_delivery),
+};
+
 bool webhook_delivery_read(const struct store_record *stored, struct webhook_delivery *delivery,
 			   struct fault *fault)
 {
-	struct packed reader = packed_open(stored->value, VERSION);
-	const uint64_t state = packed_number(&reader, 1);
-
-	*delivery = (struct webhook_delivery){
-		.stored = *stored,
-		.state = (enum delivery_state)state,
-	};
-	delivery->series = packed_number(&reader, 8);
-	delivery->seq = packed_number(&reader, 8);
-	delivery->event_id = packed_text(&reader);
-	delivery->type = packed_text(&reader);
-	delivery->attempts = (uint32_t)packed_number(&reader, 4);
-	delivery->status = (int)packed_number(&reader, 2);
-	delivery->error = packed_text(&reader);
-	delivery->first = (int64_t)packed_number(&reader, 8);
-	delivery->next = (int64_t)packed_number(&reader, 8);
-	reader.is_short = reader.is_short || state > DELIVERY_FAILED;
-	return packed_close(&reader, "delivery of a webhook", &stored->id, fault);
+	return record_read(&webhook_delivery_table, NULL, stored, delivery, fault);
 }
 
 bool webhook_delivery_put(struct transaction *transaction, const struct webhook_delivery *delivery,
 			  struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	struct store_record record = {
-		.id = delivery->stored.id,
-		.parent = delivery->stored.parent,
-		.is_on = delivery->state == DELIVERY_PENDING,
-	};
+	struct webhook_delivery put = *delivery;
 
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, delivery->state, 1);
-	packed_put_number(&value, delivery->series, 8);
-	packed_put_number(&value, delivery->seq, 8);
-	packed_put_text(&value, delivery->event_id);
-	packed_put_text(&value, delivery->type);
-	packed_put_number(&value, delivery->attempts, 4);
-	packed_put_number(&value, (uint64_t)delivery->status, 2);
-	packed_put_text(&value, delivery->error);
-	packed_put_number(&value, (uint64_t)delivery->first, 8);
-	packed_put_number(&value, (uint64_t)delivery->next, 8);
-	return packed_store(transaction, &kind_webhook_delivery, &record, &value, &delivery->stored,
-			    fault);
+	put.is_pending = delivery->state == DELIVERY_PENDING;
+	return record_put(&webhook_delivery_table, transaction, &put, fault);
 }
 
 bool webhook_delivery_new_id(struct transaction *transaction, const struct clock *clock,

@@ -9,10 +9,10 @@
 #include "base/text.h"
 #include "resources/audit.h"
 #include "resources/garbage.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "resources/lists.h"
 #include "resources/joining/misses.h"
-#include "resources/packed.h"
+#include "resources/stored.h"
 #include "resources/route.h"
 #include "rules/webhook_rules.h"
 
@@ -31,7 +31,7 @@ static bool find(struct call *call, enum store_reading reading, struct webhooks 
 
 static json_t *masked(struct call *call, const struct webhook *webhook)
 {
-	json_t *stored = packed_json(call, webhook->headers, "webhook", &webhook->id), *value;
+	json_t *stored = stored_json(call, webhook->headers, "webhook", &webhook->id), *value;
 	json_t *names = arena_json(call->arena, json_object());
 	const char *name;
 
@@ -73,7 +73,7 @@ json_t *webhook_document(struct call *call, const struct webhook *webhook)
 	json_t *document = document_of(call, webhook);
 
 	object_put(document, "headers",
-		   json_incref(packed_json(call, webhook->headers, "webhook", &webhook->id)));
+		   json_incref(stored_json(call, webhook->headers, "webhook", &webhook->id)));
 	return document;
 }
 
@@ -198,7 +198,7 @@ static struct slice headers_of(struct call *call, const json_t *document,
 	json_t *sent = json_object_get(document, "headers"), *value;
 	json_t *stored = former == NULL
 				 ? NULL
-				 : packed_json(call, former->headers, "webhook", &former->id);
+				 : stored_json(call, former->headers, "webhook", &former->id);
 	json_t *headers = arena_json(call->arena, json_object());
 	const char *name;
 
@@ -423,7 +423,7 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 	    !count_test(call, webhook, fault))
 		return false;
 	/* The message has the headers, and is made when nothing can be answered any more. */
-	(void)packed_json(call, webhook->headers, "webhook", &webhook->id);
+	(void)stored_json(call, webhook->headers, "webhook", &webhook->id);
 	test->webhook = *webhook;
 	test->actor = audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
 	test->time = call->now;

@@ -9,7 +9,7 @@
 #include "resources/codes/code_life.h"
 #include "resources/codes/code_words.h"
 #include "resources/import_origin.h"
-#include "resources/packed.h"
+#include "resources/stored.h"
 #include "resources/route.h"
 #include "resources/rooms/rooms.h"
 #include "resources/templates/templates.h"
@@ -634,7 +634,7 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 	part = part_of(call, run, object->body);
 	is_done = kinds[kind].run == NULL ? import_code(&part, run, &is_new, &own)
 					  : kinds[kind].run(&part, &is_new, &own);
-	is_done = packed_sound(&part, is_done, &own);
+	is_done = stored_sound(&part, is_done, &own);
 	/* They count whatever else comes of the call. */
 	call->run.words_asked = part.run.words_asked;
 	if (is_done) {
@@ -676,7 +676,7 @@ static bool run_all(struct call *call, struct import_run *run, struct fault *fau
 		}
 	}
 	part = part_of(call, run, NULL);
-	return packed_sound(&part, close_room(&part, &run->codes, fault), fault);
+	return stored_sound(&part, close_room(&part, &run->codes, fault), fault);
 }
 
 /* The codes, and whose those are that are gone, in one round trip to a store that is far away. */

@@ -13,7 +13,7 @@
 #include "resources/joining/code_typed.h"
 #include "resources/joining/join_log.h"
 #include "resources/joining/media_join.h"
-#include "resources/packed.h"
+#include "records/packed.h"
 #include "resources/public_url.h"
 #include "resources/rooms/room_record.h"
 #include "resources/templates/template_parts.h"

@@ -4,7 +4,8 @@
 #include "resources/joining/media_join.h"
 
 #include "base/text.h"
-#include "resources/packed.h"
+#include "records/packed.h"
+#include "resources/stored.h"
 
 const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *template)
@@ -89,7 +90,7 @@ static void read_room(struct call *call, const struct admission *admission,
 	guest->seconds_most = json_integer_value(json_object_get(document, "max_duration_seconds"));
 	guest->is_recorded = recording.size > 0 &&
 			     json_is_true(json_object_get(
-				     packed_json(call, recording, "room", &room->id), "enabled"));
+				     stored_json(call, recording, "room", &room->id), "enabled"));
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -137,7 +138,7 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		.type = backend->type,
 		.name = backend->name,
 		.url = backend->url,
-		.config = packed_json(call, backend->config, "backend", &backend->id),
+		.config = stored_json(call, backend->config, "backend", &backend->id),
 		.alg = backend->alg,
 	};
 	struct ticket_guest guest = {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "resources/lists.h"
 #include "resources/audit.h"
-#include "resources/packed.h"
+#include "resources/stored.h"
 #include "rules/media_rules.h"
 
 static bool find(struct call *call, enum store_reading reading, struct media *media,
@@ -36,7 +36,7 @@ json_t *backend_document(struct call *call, const struct backend *backend)
 	object_put(document, "default", json_boolean(backend->is_default));
 	object_put(document, "ttl", json_integer(backend->ttl));
 	object_put(document, "config",
-		   json_incref(packed_json(call, backend->config, "backend", &backend->id)));
+		   json_incref(stored_json(call, backend->config, "backend", &backend->id)));
 	return document;
 }
 
@@ -82,7 +82,7 @@ static enum signing_alg alg_of(struct call *call, const struct backend *backend)
 
 	(void)signing_alg_named(
 		text_of_json(json_object_get(
-			packed_json(call, backend->config, "backend", &backend->id), "alg")),
+			stored_json(call, backend->config, "backend", &backend->id), "alg")),
 		&alg);
 	return alg;
 }
@@ -180,7 +180,7 @@ bool backends_create(struct call *call, struct fault *fault)
  * server. */
 static void keep_secrets(struct call *call, const struct backend *backend, json_t *document)
 {
-	json_t *stored = packed_json(call, backend->config, "backend", &backend->id), *value;
+	json_t *stored = stored_json(call, backend->config, "backend", &backend->id), *value;
 	json_t *config = call_copy_member(document, "config");
 	const struct slice type = slice_of(backend_type_name(backend->type));
 	const struct slice alg = text_of_json(json_object_get(config, "alg"));

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/media/media_record.h"
 
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
-#define VERSION 1
+#define TEXT_MOST ((int64_t)64 << 10)
 
 static const char *const key_states[] = {
 	[KEY_ACTIVE] = "active",
@@ -30,105 +30,70 @@ enum key_state key_state_named(struct slice name)
 
 /* ---- the stored form ---- */
 
-static void put_key(struct buffer *value, const struct signing_key *key)
-{
-	packed_put_number(value, key->alg, 1);
-	packed_put_number(value, key->state, 1);
-	packed_put_number(value, (uint64_t)key->created, 8);
-	packed_put_number(value, (uint64_t)key->retires, 8);
-	packed_put_text(value, key->kid);
-	packed_put_text(value, key->jwk);
-	packed_put_text(value, key->private_key);
-}
+static const char *const algs[] = {
+	[SIGNING_ES256] = "ES256",
+	[SIGNING_RS256] = "RS256",
+	[SIGNING_EDDSA] = "EdDSA",
+	[SIGNING_ALGS] = "none",
+};
 
-static void take_key(struct packed *reader, struct signing_key *key)
-{
-	const uint64_t alg = packed_number(reader, 1), state = packed_number(reader, 1);
+static const struct member signing_key_members[] = {
+	{ "alg", AS_CHOICE(SIGNING_EDDSA, algs), AT(struct signing_key, alg) },
+	{ "state", AS_CHOICE(KEY_RETIRED, key_states), AT(struct signing_key, state) },
+	{ "created_at", AS_TIME, AT(struct signing_key, created) },
+	{ "retires_at", AS_SECONDS, MARKED(MEMBER_ABSENT), AT(struct signing_key, retires) },
+	{ "kid", AS_TEXT(1, TEXT_MOST), MARKED(MEMBER_DERIVED), AT(struct signing_key, kid) },
+	{ "jwk", AS_JSON(TEXT_MOST), MARKED(MEMBER_DERIVED), AT(struct signing_key, jwk) },
+	{ "private_key", AS_BYTES(TEXT_MOST), AT(struct signing_key, private_key) },
+};
+static const struct record_table signing_key_table = {
+	ITEMS(struct signing_key, signing_key_members),
+};
 
-	key->alg = (enum signing_alg)alg;
-	key->state = (enum key_state)state;
-	key->created = (int64_t)packed_number(reader, 8);
-	key->retires = (int64_t)packed_number(reader, 8);
-	key->kid = packed_text(reader);
-	key->jwk = packed_text(reader);
-	key->private_key = packed_text(reader);
-	reader->is_short = reader->is_short || alg >= SIGNING_ALGS || state > KEY_RETIRED;
-}
+static const struct member backend_members[] = {
+	{ "id", AS_ID, AT(struct backend, id) },
+	{ "type", AS_CHOICE(BACKEND_TYPES_COUNT - 1, backend_type_names),
+	  AT(struct backend, type) },
+	{ "default", AS_BOOLEAN, AT(struct backend, is_default) },
+	{ "alg", AS_CHOICE(SIGNING_ALGS, algs), AT(struct backend, alg) },
+	{ "uses", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_DERIVED), AT(struct backend, uses) },
+	{ "created_at", AS_TIME, AT(struct backend, created) },
+	{ "updated_at", AS_TIME, AT(struct backend, updated) },
+	{ "ttl", AS_NUMBER(8, 0, UINT32_MAX), AT(struct backend, ttl) },
+	{ "name", AS_TEXT(1, TEXT_MOST), AT(struct backend, name) },
+	{ "url", AS_TEXT(0, TEXT_MOST), AT(struct backend, url) },
+	{ "config", AS_JSON(TEXT_MOST), AT(struct backend, config) },
+};
+static const struct record_table backend_table = { ITEMS(struct backend, backend_members) };
 
-static void put_backend(struct buffer *value, const struct backend *backend)
-{
-	packed_put_id(value, &backend->id);
-	packed_put_number(value, backend->type, 1);
-	packed_put_number(value, backend->is_default, 1);
-	packed_put_number(value, backend->alg, 1);
-	packed_put_number(value, backend->uses, 4);
-	packed_put_number(value, (uint64_t)backend->created, 8);
-	packed_put_number(value, (uint64_t)backend->updated, 8);
-	packed_put_number(value, (uint64_t)backend->ttl, 4);
-	packed_put_text(value, backend->name);
-	packed_put_text(value, backend->url);
-	packed_put_text(value, backend->config);
-}
-
-static void take_backend(struct packed *reader, struct backend *backend)
-{
-	uint64_t type, alg;
-
-	backend->id = packed_id(reader);
-	type = packed_number(reader, 1);
-	backend->type = (enum backend_type)type;
-	backend->is_default = packed_number(reader, 1) != 0;
-	alg = packed_number(reader, 1);
-	backend->alg = (enum signing_alg)alg;
-	backend->uses = (uint32_t)packed_number(reader, 4);
-	backend->created = (int64_t)packed_number(reader, 8);
-	backend->updated = (int64_t)packed_number(reader, 8);
-	backend->ttl = (int64_t)packed_number(reader, 4);
-	backend->name = packed_text(reader);
-	backend->url = packed_text(reader);
-	backend->config = packed_text(reader);
-	reader->is_short = reader->is_short || type >= BACKEND_TYPES_COUNT || alg > SIGNING_ALGS;
-}
-
-static void take_backends(struct arena *arena, struct packed *reader, struct media *media)
-{
-	media->last_backend = packed_number(reader, 8);
-	media->backend_count = packed_number(reader, 2);
-	media->backends = arena_alloc(arena, (media->backend_count + 1) * sizeof *media->backends);
-	for (size_t i = 0; i < media->backend_count; i++)
-		take_backend(reader, &media->backends[i]);
-}
+static const struct member media_members[] = {
+	{ "code_key", AS_FIXED(DIGEST_SIZE), AT(struct media, code_key) },
+	{ "last_backend", AS_NUMBER(8, 0, ID_NUMBER_MAX), AT(struct media, last_backend) },
+	{ "signing_keys",
+	  AS_LIST(struct media, key_count, SIGNING_KEYS_MOST *SIGNING_ALGS, signing_key_table),
+	  AT(struct media, keys) },
+	{ "backends", AS_LIST(struct media, backend_count, BACKENDS_MOST, backend_table),
+	  AT(struct media, backends) },
+};
+const struct record_table media_table = { RECORD(struct media, media_members, 0, &kind_media) };
 
 static bool is_gone(const struct signing_key *key, int64_t now)
 {
 	return key->state == KEY_RETIRED && now / 1000 >= key->retires;
 }
 
-static void take_keys(struct arena *arena, struct packed *reader, int64_t now, struct media *media)
-{
-	const size_t n = packed_number(reader, 2);
-
-	media->keys = arena_alloc(arena, (n + 1) * sizeof *media->keys);
-	for (size_t i = 0; i < n; i++) {
-		struct signing_key *key = &media->keys[media->key_count];
-
-		take_key(reader, key);
-		media->key_count += !is_gone(key, now);
-	}
-}
-
 bool media_read(struct arena *arena, const struct store_record *stored, int64_t now,
 		struct media *media, struct fault *fault)
 {
-	struct packed reader = packed_open(stored->value, VERSION);
-	const struct slice code_key = packed_bytes(&reader, DIGEST_SIZE);
+	size_t n = 0;
 
-	*media = (struct media){ .stored = *stored };
-	take_keys(arena, &reader, now, media);
-	take_backends(arena, &reader, media);
-	if (!packed_close(&reader, "media", &stored->account, fault))
+	if (!record_read(&media_table, arena, stored, media, fault))
 		return false;
-	memcpy(media->code_key, code_key.data, DIGEST_SIZE);
+	for (size_t i = 0; i < media->key_count; i++) {
+		if (!is_gone(&media->keys[i], now))
+			media->keys[n++] = media->keys[i];
+	}
+	media->key_count = n;
 	return true;
 }
 
@@ -178,19 +143,7 @@ bool media_load_lasting(struct call *call, struct media *media, struct fault *fa
 
 bool media_put(struct call *call, const struct media *media, struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record record = { .id = kind_only_id };
-
-	packed_put_number(&value, VERSION, 1);
-	buffer_append(&value, (struct slice){ (const char *)media->code_key, DIGEST_SIZE });
-	packed_put_number(&value, media->key_count, 2);
-	for (size_t i = 0; i < media->key_count; i++)
-		put_key(&value, &media->keys[i]);
-	packed_put_number(&value, media->last_backend, 8);
-	packed_put_number(&value, media->backend_count, 2);
-	for (size_t i = 0; i < media->backend_count; i++)
-		put_backend(&value, &media->backends[i]);
-	return packed_store(call->transaction, &kind_media, &record, &value, &media->stored, fault);
+	return record_put(&media_table, call->transaction, media, fault);
 }
 
 /* ---- signing keys ---- */

@@ -4,33 +4,30 @@
 #include "resources/retries/kept_answer.h"
 
 #include "resources/retries/kept_usage.h"
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
-#define VERSION 1
 /* Old answers are removed by one of so many writes with a key, so many at once: writers of several
  * machines seldom meet there. */
 #define REMOVES_ONE_OF 16
 #define REMOVED_MOST 32
+/* The bytes of an answer that count besides its header and body. */
+#define KEPT_OVERHEAD 51
 
 /* ---- the record ---- */
 
-bool kept_answer_read(const struct store_record *stored, struct kept_answer *kept,
-		      struct fault *fault)
-{
-	struct packed reader = packed_open(stored->value, VERSION);
-	const struct slice fingerprint = packed_bytes(&reader, DIGEST_SIZE);
-
-	*kept = (struct kept_answer){ .stored = *stored };
-	kept->since = (int64_t)packed_number(&reader, 8);
-	kept->status = (int)packed_number(&reader, 2);
-	kept->etag = packed_text(&reader);
-	kept->body = packed_text(&reader);
-	if (!packed_close(&reader, "kept answer", &stored->id, fault))
-		return false;
-	memcpy(kept->fingerprint, fingerprint.data, DIGEST_SIZE);
-	return true;
-}
+static const struct member kept_members[] = {
+	{ "id", AS_KEY, AT(struct kept_answer, stored.id) },
+	{ "key", AS_NAME, AT(struct kept_answer, stored.name) },
+	{ "fingerprint", AS_FIXED(DIGEST_SIZE), AT(struct kept_answer, fingerprint) },
+	{ "since", AS_TIME, AT(struct kept_answer, since) },
+	{ "status", AS_NUMBER(2, 100, 599), AT(struct kept_answer, status) },
+	{ "etag", AS_TEXT(0, 64), AT(struct kept_answer, etag) },
+	{ "body", AS_JSON(KEPT_BODY_MOST), MARKED(MEMBER_ABSENT), AT(struct kept_answer, body) },
+};
+const struct record_table kept_answer_table = {
+	RECORD(struct kept_answer, kept_members, 2, &kind_kept_answer),
+};
 
 /* The answer in one piece. */
 static struct slice whole_body(struct call *call)
@@ -45,19 +42,6 @@ static struct slice whole_body(struct call *call)
 	for (size_t i = 0; i < answer->part_count; i++)
 		buffer_append(&text, answer->parts[i]);
 	return buffer_slice(&text);
-}
-
-static struct slice value_of(struct call *call, const unsigned char *fingerprint)
-{
-	struct buffer value = BUFFER_INITIAL(call->arena);
-
-	packed_put_number(&value, VERSION, 1);
-	buffer_append(&value, (struct slice){ (const char *)fingerprint, DIGEST_SIZE });
-	packed_put_number(&value, (uint64_t)call->now, 8);
-	packed_put_number(&value, (uint64_t)call->answer.status, 2);
-	packed_put_text(&value, call_find_header(call, "ETag"));
-	packed_put_text(&value, whole_body(call));
-	return buffer_slice(&value);
 }
 
 /* ---- old ones ---- */
@@ -124,34 +108,35 @@ const struct read kept_answer_reads[] = {
 bool kept_answer_find(struct call *call, struct slice key, struct kept_answer *kept, bool *counts,
 		      struct fault *fault)
 {
-	struct store_record stored;
-
-	if (!store_get_named(call->transaction, &kind_kept_answer, key, call_reading(call), &stored,
-			     fault))
+	if (!record_get_named(&kept_answer_table, call->transaction, key, call_reading(call), kept,
+			      fault))
 		return false;
-	*kept = (struct kept_answer){ .stored = stored };
-	*counts = false;
-	if (stored.value.data == NULL)
-		return true;
-	if (!kept_answer_read(&stored, kept, fault))
-		return false;
-	*counts = call->now - kept->since < KEPT_ANSWER_LASTS;
+	*counts = kept->stored.value.data != NULL && call->now - kept->since < KEPT_ANSWER_LASTS;
 	return true;
 }
 
 bool kept_answer_put(struct call *call, struct slice key, const unsigned char *fingerprint,
 		     const struct kept_answer *former, struct fault *fault)
 {
-	struct store_record record = { .name = key, .value = value_of(call, fingerprint) };
+	struct kept_answer kept = {
+		.stored.name = key,
+		.since = call->now,
+		.status = call->answer.status,
+		.etag = call_find_header(call, "ETag"),
+		.body = whole_body(call),
+	};
 	int64_t now = call->now;
 
-	return kept_usage_add(call, record.value.size, fault) &&
+	if (kept.etag.data == NULL)
+		kept.etag = SLICE("");
+	memcpy(kept.fingerprint, fingerprint, DIGEST_SIZE);
+	return kept_usage_add(call, KEPT_OVERHEAD + kept.etag.size + kept.body.size, fault) &&
 	       (former->stored.value.data == NULL ||
 		store_remove(call->transaction, &kind_kept_answer, &former->stored, fault)) &&
 	       remove_old(call, fault) &&
 	       store_new_id(call->transaction, &kind_kept_answer, call->environment->clock, &now,
-			    &record.id, fault) &&
-	       store_put(call->transaction, &kind_kept_answer, &record, NULL, fault);
+			    &kept.stored.id, fault) &&
+	       record_put(&kept_answer_table, call->transaction, &kept, fault);
 }
 
 void kept_answer_show(struct call *call, const struct kept_answer *kept)

@@ -9,10 +9,9 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
-#define VERSION 1
 /* A day in pieces of ten minutes, and the one that has begun. */
 #define BUCKETS 145
 #define BUCKET_MILLISECONDS 600000
@@ -98,34 +97,21 @@ struct day {
 	struct store_record stored;
 	int64_t last; /* the number of the last bucket */
 	struct amount buckets[BUCKETS]; /* the last one is that number's */
+	size_t count; /* BUCKETS */
 };
 
-static bool decode_day(const struct store_record *stored, struct day *day, struct fault *fault)
-{
-	struct packed reader = packed_open(stored->value, VERSION);
+static const struct member amount_members[] = {
+	{ "answers", AS_NUMBER(8, 0, UNLIMITED), AT(struct amount, answers) },
+	{ "bytes", AS_NUMBER(8, 0, UNLIMITED), AT(struct amount, bytes) },
+};
+static const struct record_table amount_table = { ITEMS(struct amount, amount_members) };
 
-	day->last = (int64_t)packed_number(&reader, 8);
-	for (size_t i = 0; i < BUCKETS; i++) {
-		day->buckets[i].answers = packed_number(&reader, 4);
-		day->buckets[i].bytes = packed_number(&reader, 8);
-	}
-	return packed_close(&reader, "use of keys", &stored->account, fault);
-}
-
-static bool read_day(struct call *call, struct day *day, struct fault *fault)
-{
-	*day = (struct day){ .last = 0 };
-	return store_get(call->transaction, &kind_kept_usage, &kind_only_id, STORE_TO_CHANGE,
-			 &day->stored, fault) &&
-	       (day->stored.value.data == NULL || decode_day(&day->stored, day, fault));
-}
-
-bool kept_usage_check_record(const struct store_record *stored, struct fault *fault)
-{
-	struct day day;
-
-	return decode_day(stored, &day, fault);
-}
+static const struct member day_members[] = {
+	{ "last", AS_NUMBER(8, 0, UNLIMITED), AT(struct day, last) },
+	{ "buckets", AS_ARRAY(struct day, count, BUCKETS, amount_table), AT(struct day, buckets) },
+};
+const struct record_table kept_usage_table = { RECORD(struct day, day_members, 0,
+						      &kind_kept_usage) };
 
 /* The buckets move until the last one is the present one; a clock that stepped back moves none. */
 static void move_day(struct day *day, int64_t now)
@@ -151,21 +137,6 @@ static struct amount sum_of(const struct day *day)
 	return sum;
 }
 
-static bool put_day(struct call *call, const struct day *day, struct fault *fault)
-{
-	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record record = { .id = kind_only_id };
-
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, (uint64_t)day->last, 8);
-	for (size_t i = 0; i < BUCKETS; i++) {
-		packed_put_number(&value, day->buckets[i].answers, 4);
-		packed_put_number(&value, day->buckets[i].bytes, 8);
-	}
-	return packed_store(call->transaction, &kind_kept_usage, &record, &value, &day->stored,
-			    fault);
-}
-
 /* ---- counting ---- */
 
 bool kept_usage_is_due(const struct call *call)
@@ -188,14 +159,16 @@ static bool add_to_record(struct call *call, struct counting *counting, struct a
 	struct amount *present;
 	struct day day;
 
-	if (!read_day(call, &day, fault))
+	if (!record_get(&kept_usage_table, call->transaction, &kind_only_id, STORE_TO_CHANGE, &day,
+			fault))
 		return false;
+	day.count = BUCKETS;
 	move_day(&day, call->now);
 	present = &day.buckets[BUCKETS - 1];
 	present->answers += adding.answers + counting->own.answers;
 	present->bytes += adding.bytes + counting->own.bytes;
 	counting->sum = sum_of(&day);
-	return put_day(call, &day, fault);
+	return record_put(&kept_usage_table, call->transaction, &day, fault);
 }
 
 static bool refuse(struct fault *fault)

@@ -6,9 +6,9 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "resources/lists.h"
-#include "resources/packed.h"
+#include "records/packed.h"
 #include "resources/route.h"
 #include "resources/rooms/room_record.h"
 #include "resources/rooms/room_times.h"

@@ -5,81 +5,56 @@
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
+#include "resources/stored.h"
 #include "rules/room_rules.h"
 
-/* A room without opens_at and closes_at has the version 1. */
-#define VERSION 1
-#define VERSION_WINDOW 2
-#define PIECES 3
+#define PIECE_MOST ((int64_t)1 << 20)
 
 /* ---- the stored form ---- */
 
+static const struct member room_members[] = {
+	{ "id", AS_KEY, AT(struct room_record, id) },
+	{ "template_id", AS_PARENT, AT(struct room_record, template_id) },
+	{ "enabled", AS_SWITCH, MARKED(MEMBER_DERIVED), AT(struct room_record, is_enabled) },
+	{ "key", AS_NAME, MARKED(MEMBER_DERIVED), AT(struct room_record, key) },
+	{ "created_at", AS_TIME, AT(struct room_record, created) },
+	{ "updated_at", AS_TIME, AT(struct room_record, updated) },
+	{ "etag", AS_ETAG, AT(struct room_record, etag) },
+	{ "follows", AS_BOOLEAN, MARKED(MEMBER_DERIVED), AT(struct room_record, follows_template) },
+	{ "name", AS_TEXT(1, STORE_NAME_MAX), MARKED(MEMBER_DERIVED),
+	  AT(struct room_record, name) },
+	{ "recording", AS_JSON(PIECE_MOST), MARKED(MEMBER_DERIVED | MEMBER_ABSENT),
+	  AT(struct room_record, recording) },
+	{ "hidden", AS_JSON(PIECE_MOST), AT(struct room_record, hidden) },
+	{ "before_recording", AS_TEXT(1, PIECE_MOST), MARKED(MEMBER_DERIVED),
+	  AT(struct room_record, pieces[0]) },
+	{ "before_template", AS_TEXT(1, PIECE_MOST), MARKED(MEMBER_DERIVED),
+	  AT(struct room_record, pieces[1]) },
+	{ "after_template", AS_TEXT(1, PIECE_MOST), MARKED(MEMBER_DERIVED),
+	  AT(struct room_record, pieces[2]) },
+	{ "opens_at", AS_NUMBER(8, INT64_MIN, INT64_MAX), MARKED(MEMBER_DERIVED),
+	  AT(struct room_record, opens_at) },
+	{ "closes_at", AS_NUMBER(8, INT64_MIN, INT64_MAX), MARKED(MEMBER_DERIVED),
+	  AT(struct room_record, closes_at) },
+	{ "document", AS_JSON(PIECE_MOST), IN_A_DUMP_ALONE, AT(struct room_record, document) },
+};
+const struct record_table room_table = { RECORD(struct room_record, room_members, 4, &kind_room) };
+
 bool room_put(struct call *call, const struct room_record *record, struct fault *fault)
 {
-	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record stored = {
-		.id = record->id,
-		.parent = record->template_id,
-		.is_on = record->is_enabled,
-		.name = text_lower(call->arena, record->name),
-	};
+	struct room_record put = *record;
 
-	const bool has_window = record->opens_at != INT64_MIN || record->closes_at != INT64_MAX;
-
-	packed_put_number(&value, has_window ? VERSION_WINDOW : VERSION, 1);
-	packed_put_number(&value, (uint64_t)record->created, 8);
-	packed_put_number(&value, (uint64_t)record->updated, 8);
-	packed_put_number(&value, record->etag, 8);
-	packed_put_number(&value, record->follows_template, 1);
-	packed_put_text(&value, record->name);
-	packed_put_text(&value, record->recording);
-	packed_put_text(&value, record->hidden);
-	for (size_t i = 0; i < PIECES; i++)
-		packed_put_text(&value, record->pieces[i]);
-	if (has_window) {
-		packed_put_number(&value, (uint64_t)record->opens_at, 8);
-		packed_put_number(&value, (uint64_t)record->closes_at, 8);
-	}
-	return packed_store(call->transaction, &kind_room, &stored, &value, &record->stored, fault);
-}
-
-static bool decode(struct packed *reader, struct room_record *record)
-{
-	const uint64_t version = packed_number(reader, 1);
-
-	record->created = (int64_t)packed_number(reader, 8);
-	record->updated = (int64_t)packed_number(reader, 8);
-	record->etag = packed_number(reader, 8);
-	record->follows_template = packed_number(reader, 1) != 0;
-	record->name = packed_text(reader);
-	record->recording = packed_text(reader);
-	record->hidden = packed_text(reader);
-	for (size_t i = 0; i < PIECES; i++)
-		record->pieces[i] = packed_text(reader);
-	record->opens_at = INT64_MIN;
-	record->closes_at = INT64_MAX;
-	if (version == VERSION_WINDOW) {
-		record->opens_at = (int64_t)packed_number(reader, 8);
-		record->closes_at = (int64_t)packed_number(reader, 8);
-	}
-	return (version == VERSION || version == VERSION_WINDOW) && packed_ended(reader);
+	put.key = text_lower(call->arena, record->name);
+	return record_put(&room_table, call->transaction, &put, fault);
 }
 
 bool room_read(struct call *call, const struct store_record *stored, struct room_record *record,
 	       struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-
-	*record = (struct room_record){
-		.stored = *stored,
-		.id = stored->id,
-		.template_id = stored->parent,
-		.is_enabled = stored->is_on,
-	};
-	if (!decode(&reader, record))
-		return packed_damaged("room", &stored->id, fault);
+	if (!record_read(&room_table, NULL, stored, record, fault))
+		return false;
 	call_raise_time(call, record->updated);
 	return true;
 }
@@ -199,11 +174,11 @@ json_t *room_document(struct call *call, const struct room_record *record)
 	buffer_append(&text, record->pieces[1]);
 	buffer_append(&text, SLICE("null"));
 	buffer_append(&text, record->pieces[2]);
-	document = packed_json(call, buffer_slice(&text), "room", &record->id);
+	document = stored_json(call, buffer_slice(&text), "room", &record->id);
 	if (record->follows_template)
 		json_object_del(document, "recording_info");
 	document_unhide(&room_shape, document,
-			packed_json(call, record->hidden, "room", &record->id));
+			stored_json(call, record->hidden, "room", &record->id));
 	return document;
 }
 

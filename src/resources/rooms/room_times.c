@@ -4,32 +4,21 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/rooms/room_times.h"
 
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
-#define VERSION 1
-
-static bool read(struct call *call, enum store_reading reading, struct store_record *stored,
-		 struct room_times *times, struct fault *fault)
-{
-	struct packed reader;
-
-	*times = (struct room_times){ 0, 0 };
-	if (!store_get(call->transaction, &kind_room_times, &kind_only_id, reading, stored, fault))
-		return false;
-	if (stored->value.data == NULL)
-		return true;
-	reader = packed_open(stored->value, VERSION);
-	times->later = (uint32_t)packed_number(&reader, 4);
-	times->earlier = (uint32_t)packed_number(&reader, 4);
-	return packed_close(&reader, "times of rooms", &call->account, fault);
-}
+static const struct member times_members[] = {
+	{ "later", AS_NUMBER(4, 0, UINT32_MAX), AT(struct room_times, later) },
+	{ "earlier", AS_NUMBER(4, 0, UINT32_MAX), AT(struct room_times, earlier) },
+};
+const struct record_table room_times_table = {
+	RECORD(struct room_times, times_members, 0, &kind_room_times),
+};
 
 bool room_times_load(struct call *call, struct room_times *times, struct fault *fault)
 {
-	struct store_record stored;
-
-	return read(call, STORE_TO_SHOW, &stored, times, fault);
+	return record_get(&room_times_table, call->transaction, &kind_only_id, STORE_TO_SHOW, times,
+			  fault);
 }
 
 bool room_times_cover(const struct room_times *times, const struct id *id, int64_t created)
@@ -42,13 +31,12 @@ bool room_times_cover(const struct room_times *times, const struct id *id, int64
 bool room_times_note(struct call *call, const struct id *id, int64_t created, struct fault *fault)
 {
 	const int64_t later = created / 1000 - (int64_t)id_seconds(id);
-	struct store_record record = { .id = kind_only_id }, stored;
-	struct buffer value = BUFFER_INITIAL(call->arena);
 	struct room_times times;
 
 	if (later == 0)
 		return true;
-	if (!read(call, STORE_TO_CHANGE, &stored, &times, fault))
+	if (!record_get(&room_times_table, call->transaction, &kind_only_id, STORE_TO_CHANGE,
+			&times, fault))
 		return false;
 	if (room_times_cover(&times, id, created))
 		return true;
@@ -56,8 +44,5 @@ bool room_times_note(struct call *call, const struct id *id, int64_t created, st
 		times.later = (uint32_t)later;
 	else
 		times.earlier = (uint32_t)-later;
-	packed_put_number(&value, VERSION, 1);
-	packed_put_number(&value, times.later, 4);
-	packed_put_number(&value, times.earlier, 4);
-	return packed_store(call->transaction, &kind_room_times, &record, &value, &stored, fault);
+	return record_put(&room_times_table, call->transaction, &times, fault);
 }

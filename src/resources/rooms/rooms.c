@@ -10,9 +10,9 @@
 #include "resources/templates/default_template.h"
 #include "resources/garbage.h"
 #include "resources/import_origin.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "resources/audit.h"
-#include "resources/packed.h"
+#include "resources/stored.h"
 #include "resources/rooms/room_record.h"
 #include "resources/rooms/room_times.h"
 #include "resources/templates/template_parts.h"
@@ -214,8 +214,8 @@ static void note_update(struct call *call, const struct room_change *change)
 	if (!slice_equal(change->former.hidden, change->room.hidden))
 		changes_find_hidden(
 			&changes, SLICE(""), &room_shape,
-			packed_json(call, change->former.hidden, "room", &change->room.id),
-			packed_json(call, change->room.hidden, "room", &change->room.id));
+			stored_json(call, change->former.hidden, "room", &change->room.id),
+			stored_json(call, change->room.hidden, "room", &change->room.id));
 	note_room(call, "room.updated", &change->room, &changes);
 }
 

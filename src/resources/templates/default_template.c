@@ -3,49 +3,46 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/templates/default_template.h"
 
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
-static bool read(struct call *call, enum store_reading reading, struct store_record *stored,
-		 struct id *id, struct fault *fault)
-{
-	if (!store_get(call->transaction, &kind_default, &kind_only_id, reading, stored, fault))
-		return false;
-	if (stored->value.data == NULL)
-		return true;
-	if (stored->value.size != ID_SIZE)
-		return packed_damaged("default template", &call->account, fault);
-	memcpy(id->bytes, stored->value.data, ID_SIZE);
-	return true;
-}
+static const struct member default_members[] = {
+	{ "template_id", AS_ID, AT(struct default_template, id) },
+};
+const struct record_table default_template_table = {
+	RECORD(struct default_template, default_members, 0, &kind_default),
+	.is_bare = true,
+};
 
 bool default_template_load(struct call *call, struct id *id, bool *is_set, struct fault *fault)
 {
-	struct store_record stored;
+	struct default_template present;
 
-	if (!read(call, STORE_TO_SHOW, &stored, id, fault))
+	if (!record_get(&default_template_table, call->transaction, &kind_only_id, STORE_TO_SHOW,
+			&present, fault))
 		return false;
-	*is_set = stored.value.data != NULL;
+	*is_set = present.stored.value.data != NULL;
+	*id = present.id;
 	return true;
 }
 
 bool default_template_set(struct call *call, const struct id *id, bool is_default, bool *is_changed,
 			  struct fault *fault)
 {
-	const struct store_record record = { .id = kind_only_id, .value = id_slice(id) };
-	struct store_record stored;
-	struct id present;
+	struct default_template present;
 	bool is_set, is_this;
 
-	if (!read(call, STORE_TO_CHANGE, &stored, &present, fault))
+	if (!record_get(&default_template_table, call->transaction, &kind_only_id, STORE_TO_CHANGE,
+			&present, fault))
 		return false;
-	is_set = stored.value.data != NULL;
-	is_this = is_set && id_compare(&present, id) == 0;
+	is_set = present.stored.value.data != NULL;
+	is_this = is_set && id_compare(&present.id, id) == 0;
 	if (is_changed != NULL)
 		*is_changed = is_this != is_default;
 	if (is_this == is_default)
 		return true;
 	if (!is_default)
-		return store_remove(call->transaction, &kind_default, &stored, fault);
-	return store_put(call->transaction, &kind_default, &record, is_set ? &stored : NULL, fault);
+		return store_remove(call->transaction, &kind_default, &present.stored, fault);
+	present.id = *id;
+	return record_put(&default_template_table, call->transaction, &present, fault);
 }

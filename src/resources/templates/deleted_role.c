@@ -5,10 +5,9 @@
 
 #include "base/digest.h"
 #include "resources/codes/code_life.h"
-#include "resources/kinds.h"
-#include "resources/packed.h"
+#include "records/kinds.h"
+#include "records/record.h"
 
-#define VERSION 1
 /* Of one call. */
 #define ROOMS_VISITED 8
 
@@ -19,7 +18,7 @@ static void set_identity(struct id *id, uint32_t identity)
 }
 
 /* Unique in the account: the identity, and a digest of the template's id. */
-static struct id role_id(const struct id *template_id, uint32_t identity)
+struct id deleted_role_id(const struct id *template_id, uint32_t identity)
 {
 	unsigned char digest[DIGEST_SIZE];
 	struct id id;
@@ -30,60 +29,44 @@ static struct id role_id(const struct id *template_id, uint32_t identity)
 	return id;
 }
 
-/* As records were found before templates had ids that were made elsewhere: by the number and the
- * random part of the template's id. */
-static struct id former_role_id(const struct id *template_id, uint32_t identity)
-{
-	struct id id = *template_id;
-
-	set_identity(&id, identity);
-	return id;
-}
+static const struct member deleted_members[] = {
+	{ "id", AS_KEY, MARKED(MEMBER_DERIVED), AT(struct deleted_role, stored.id) },
+	{ "template_id", AS_PARENT, AT(struct deleted_role, stored.parent) },
+	{ "identity", AS_NUMBER(4, 1, UINT32_MAX), IN_A_DUMP_ALONE,
+	  AT(struct deleted_role, identity) },
+	{ "name", AS_TEXT(1, STORE_NAME_MAX), AT(struct deleted_role, name) },
+	{ "deleted_at", AS_TIME, AT(struct deleted_role, deleted) },
+};
+const struct record_table deleted_role_table = {
+	RECORD(struct deleted_role, deleted_members, 2, &kind_role),
+};
 
 bool deleted_role_add(struct call *call, struct template_record *record,
 		      const struct template_role *role, struct fault *fault)
 {
-	struct deleted_roles deleted = template_deleted_roles(record);
-	struct buffer value = BUFFER_INITIAL(call->arena);
-	struct store_record stored = {
-		.id = role_id(&record->id, role->identity),
-		.parent = record->id,
+	const struct deleted_role deleted = {
+		.stored = {
+			.id = deleted_role_id(&record->id, role->identity),
+			.parent = record->id,
+		},
+		.name = role->name,
+		.deleted = call->now,
 	};
 
-	packed_put_number(&value, VERSION, 1);
-	packed_put_text(&value, role->name);
-	packed_put_number(&value, (uint64_t)call->now, 8);
-	deleted.count++;
-	template_set_deleted_roles(call, record, &deleted);
-	return packed_store(call->transaction, &kind_role, &stored, &value, NULL, fault);
-}
-
-static bool decode(const struct store_record *stored, struct deleted_role *role,
-		   struct fault *fault)
-{
-	struct packed reader = packed_open(stored->value, VERSION);
-
-	role->name = packed_text(&reader);
-	role->deleted = (int64_t)packed_number(&reader, 8);
-	return packed_close(&reader, "deleted role", &stored->id, fault);
+	record->deleted.count++;
+	return record_put(&deleted_role_table, call->transaction, &deleted, fault);
 }
 
 bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t identity,
 		       struct deleted_role *role, struct fault *fault)
 {
-	struct id id = role_id(template_id, identity);
-	struct store_record stored;
+	const struct id id = deleted_role_id(template_id, identity);
 
-	if (!store_get(call->transaction, &kind_role, &id, STORE_TO_SHOW, &stored, fault))
+	if (!record_get(&deleted_role_table, call->transaction, &id, STORE_TO_SHOW, role, fault))
 		return false;
-	if (stored.value.data == NULL) {
-		id = former_role_id(template_id, identity);
-		if (!store_get(call->transaction, &kind_role, &id, STORE_TO_SHOW, &stored, fault))
-			return false;
-	}
-	if (stored.value.data == NULL || id_compare(&stored.parent, template_id) != 0)
-		return packed_missing("deleted role", &id, fault);
-	return decode(&stored, role, fault);
+	return (role->stored.value.data != NULL &&
+		id_compare(&role->stored.parent, template_id) == 0) ||
+	       packed_missing(kind_role.name, &id, fault);
 }
 
 bool deleted_roles_remove(struct call *call, const struct id *template_id, int64_t deleted_before,
@@ -101,7 +84,7 @@ bool deleted_roles_remove(struct call *call, const struct id *template_id, int64
 	if (!store_page(call->transaction, &kind_role, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
-		if (!decode(&page.records[i], &role, fault))
+		if (!record_read(&deleted_role_table, NULL, &page.records[i], &role, fault))
 			return false;
 		if (role.deleted >= deleted_before)
 			continue;
@@ -124,36 +107,36 @@ static bool resolve_in_rooms(struct call *call, const struct template_record *re
 
 bool deleted_roles_resolve(struct call *call, struct template_record *record, struct fault *fault)
 {
-	struct deleted_roles deleted = template_deleted_roles(record);
+	struct deleted_roles *deleted = &record->deleted;
 	static const struct id no_room = { { 0 } };
 	struct store_record rooms[ROOMS_VISITED];
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
 		.parent = &record->id,
-		.above = id_compare(&deleted.last_room, &no_room) == 0 ? NULL : &deleted.last_room,
+		.above = id_compare(&deleted->last_room, &no_room) == 0 ? NULL
+									: &deleted->last_room,
 		.records = rooms,
 		.most = ROOMS_VISITED,
 	};
 	size_t removed;
 
-	if (deleted.count <= DELETED_ROLES_KEPT)
+	if (deleted->count <= DELETED_ROLES_KEPT)
 		return true;
-	if (deleted.round_began == 0)
-		deleted.round_began = call->now;
+	if (deleted->round_began == 0)
+		deleted->round_began = call->now;
 	if (!store_page(call->transaction, &kind_room, &page, fault) ||
 	    !resolve_in_rooms(call, record, &page, fault))
 		return false;
 	if (page.is_last) {
-		if (!deleted_roles_remove(call, &record->id, deleted.round_began,
+		if (!deleted_roles_remove(call, &record->id, deleted->round_began,
 					  DELETED_ROLES_AT_ONCE, &removed, fault))
 			return false;
-		deleted.count -= (uint32_t)removed;
+		deleted->count -= (uint32_t)removed;
 		/* The next round visits its first room in a later call. */
-		deleted.round_began = call->now + 1;
-		deleted.last_room = (struct id){ { 0 } };
+		deleted->round_began = call->now + 1;
+		deleted->last_room = (struct id){ { 0 } };
 	} else {
-		deleted.last_room = page.records[page.count - 1].id;
+		deleted->last_room = page.records[page.count - 1].id;
 	}
-	template_set_deleted_roles(call, record, &deleted);
 	return true;
 }

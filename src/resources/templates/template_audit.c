@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "resources/audit.h"
-#include "resources/packed.h"
+#include "resources/stored.h"
 #include "resources/templates/template_parts.h"
 
 /* ---- whole templates ---- */
@@ -46,8 +46,8 @@ static void find_in_parts(struct call *call, struct changes *changes,
 		if (!slice_equal(before->hidden, after->hidden))
 			changes_find_hidden(
 				changes, prefix, template_part_shape(part),
-				packed_json(call, before->hidden, "template", &former->id),
-				packed_json(call, after->hidden, "template", &record->id));
+				stored_json(call, before->hidden, "template", &former->id),
+				stored_json(call, after->hidden, "template", &record->id));
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "resources/templates/deleted_role.h"
-#include "resources/packed.h"
+#include "resources/stored.h"
 #include "rules/destination_rules.h"
 #include "rules/role_rules.h"
 #include "rules/room_rules.h"
@@ -175,10 +175,10 @@ void template_set_part(struct call *call, struct template_record *record, enum t
 json_t *template_part_document(struct call *call, const struct template_record *record,
 			       enum template_part part)
 {
-	json_t *document = packed_json(call, record->parts[part].text, "template", &record->id);
+	json_t *document = stored_json(call, record->parts[part].text, "template", &record->id);
 
 	document_unhide(parts[part].shape, document,
-			packed_json(call, record->parts[part].hidden, "template", &record->id));
+			stored_json(call, record->parts[part].hidden, "template", &record->id));
 	return document;
 }
 
@@ -224,7 +224,7 @@ size_t template_roles_most(void)
 json_t *template_role_document(struct call *call, const struct template_record *record,
 			       const struct template_role *role)
 {
-	return packed_json(call, role->text, "template", &record->id);
+	return stored_json(call, role->text, "template", &record->id);
 }
 
 static size_t index_of_name(const json_t *names, struct slice name)
@@ -492,6 +492,6 @@ json_t *template_document(struct call *call, const struct template_record *recor
 				template_part_document(call, record, part));
 	if (record->plugins.size > 0)
 		json_object_set(document, "plugins",
-				packed_json(call, record->plugins, "template", &record->id));
+				stored_json(call, record->plugins, "template", &record->id));
 	return document;
 }

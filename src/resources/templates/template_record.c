@@ -3,202 +3,80 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/templates/template_record.h"
 
-#include <assert.h>
-
 #include "base/text.h"
-#include "resources/kinds.h"
+#include "records/kinds.h"
 #include "resources/media/media_record.h"
-#include "resources/packed.h"
+#include "records/record.h"
 
-/* A template without settings.backend has the version 1. */
-#define VERSION 1
-#define VERSION_BACKEND 2
-
-/* The bytes of struct deleted_roles. */
-#define DELETED_SIZE (4 + 8 + ID_SIZE)
-static const struct slice none_deleted = { (const char[DELETED_SIZE]){ 0 }, DELETED_SIZE };
-
-#define PLACE_SIZE (4 + 4)
-/* Of a role, after its name: identity, time, ETag, place. */
-#define ROLE_SIZE (4 + 8 + 8 + PLACE_SIZE)
+#define TEXT_MOST ((int64_t)64 << 10)
 
 /* ---- the stored form ---- */
 
-static void put_place(struct buffer *value, struct slice text, struct slice part)
-{
-	assert(part.data >= text.data && part.data + part.size <= text.data + text.size);
-	packed_put_number(value, (uint64_t)(part.data - text.data), 4);
-	packed_put_number(value, part.size, 4);
-}
-
-/* Of a part in the text. */
-struct place {
-	size_t offset, size;
+static const struct member role_members[] = {
+	{ "name", AS_TEXT(1, STORE_NAME_MAX), MARKED(MEMBER_DERIVED),
+	  AT(struct template_role, name) },
+	{ "identity", AS_NUMBER(4, 1, UINT32_MAX), AT(struct template_role, identity) },
+	{ "added_at", AS_TIME, AT(struct template_role, added) },
+	{ "etag", AS_ETAG, AT(struct template_role, etag) },
+	{ "role", AS_PART, AT(struct template_role, text) },
 };
+static const struct record_table role_table = { ITEMS(struct template_role, role_members) };
 
-struct places {
-	struct place parts[PART_COUNT], plugins;
-	bool has_backend;
+/* The text comes first: lists read nothing else. */
+static const struct member template_members[] = {
+	{ "id", AS_KEY, AT(struct template_record, id) },
+	{ "name", AS_NAME, AT(struct template_record, name) },
+	{ "text", AS_JSON(TEMPLATE_TEXT_MOST), MARKED(MEMBER_DERIVED | MEMBER_WHOLE),
+	  AT(struct template_record, text) },
+	{ "created_at", AS_TIME, AT(struct template_record, created) },
+	{ "updated_at", AS_TIME, AT(struct template_record, updated) },
+	{ "etag", AS_ETAG, AT(struct template_record, etag) },
+	{ "settings_etag", AS_ETAG, AT(struct template_record, parts[PART_SETTINGS].etag) },
+	{ "destinations_etag", AS_ETAG, AT(struct template_record, parts[PART_DESTINATIONS].etag) },
+	{ "rooms_etag", AS_ETAG, AT(struct template_record, rooms_etag) },
+	{ "last_identity", AS_NUMBER(4, 0, UINT32_MAX), AT(struct template_record, last_identity) },
+	{ "deleted_roles", AS_NUMBER(4, 0, UINT32_MAX), MARKED(MEMBER_ABSENT),
+	  AT(struct template_record, deleted.count) },
+	{ "round_began", AS_TIME, MARKED(MEMBER_ABSENT),
+	  AT(struct template_record, deleted.round_began) },
+	{ "last_room", AS_ID, MARKED(MEMBER_ABSENT),
+	  AT(struct template_record, deleted.last_room) },
+	{ "region", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_DERIVED),
+	  AT(struct template_record, region) },
+	{ "recording", AS_JSON(TEMPLATE_TEXT_MOST), MARKED(MEMBER_DERIVED),
+	  AT(struct template_record, recording) },
+	{ "settings_hidden", AS_JSON(TEMPLATE_HIDDEN_MOST),
+	  AT(struct template_record, parts[PART_SETTINGS].hidden) },
+	{ "destinations_hidden", AS_JSON(TEMPLATE_HIDDEN_MOST),
+	  AT(struct template_record, parts[PART_DESTINATIONS].hidden) },
+	{ "settings", AS_PART, AT(struct template_record, parts[PART_SETTINGS].text) },
+	{ "destinations", AS_PART, AT(struct template_record, parts[PART_DESTINATIONS].text) },
+	{ "plugins", AS_PART, MARKED(MEMBER_ABSENT), AT(struct template_record, plugins) },
+	{ "backend", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_DERIVED),
+	  AT(struct template_record, backend) },
+	{ "roles", AS_LIST(struct template_record, role_count, UINT16_MAX, role_table),
+	  AT(struct template_record, roles) },
 };
-
-static struct place place_of(struct packed *reader)
-{
-	struct place place = { 0 };
-
-	place.offset = packed_number(reader, 4);
-	place.size = packed_number(reader, 4);
-	return place;
-}
-
-/* Places come before the text they point into, so they are resolved when it is known. */
-static bool resolve(struct slice text, struct place place, struct slice *part)
-{
-	if (place.offset > text.size || place.size > text.size - place.offset)
-		return false;
-	*part = (struct slice){ text.data + place.offset, place.size };
-	return true;
-}
-
-static void put_role(struct buffer *value, struct slice text, const struct template_role *role)
-{
-	packed_put_text(value, role->name);
-	packed_put_number(value, role->identity, 4);
-	packed_put_number(value, (uint64_t)role->added, 8);
-	packed_put_number(value, role->etag, 8);
-	put_place(value, text, role->text);
-}
-
-static struct buffer pack(struct call *call, const struct template_record *record)
-{
-	struct buffer value = BUFFER_INITIAL(call->arena);
-
-	packed_put_number(&value, record->backend.size > 0 ? VERSION_BACKEND : VERSION, 1);
-	packed_put_number(&value, (uint64_t)record->created, 8);
-	packed_put_number(&value, (uint64_t)record->updated, 8);
-	packed_put_number(&value, record->etag, 8);
-	for (size_t i = 0; i < PART_COUNT; i++)
-		packed_put_number(&value, record->parts[i].etag, 8);
-	packed_put_number(&value, record->rooms_etag, 8);
-	packed_put_number(&value, record->last_identity, 4);
-	buffer_append(&value, record->deleted.size > 0 ? record->deleted : none_deleted);
-	packed_put_text(&value, record->region);
-	packed_put_text(&value, record->recording);
-	for (size_t i = 0; i < PART_COUNT; i++)
-		packed_put_text(&value, record->parts[i].hidden);
-	for (size_t i = 0; i < PART_COUNT; i++)
-		put_place(&value, record->text, record->parts[i].text);
-	put_place(&value, record->text, record->plugins);
-	packed_put_number(&value, record->role_count, 2);
-	for (size_t i = 0; i < record->role_count; i++)
-		put_role(&value, record->text, &record->roles[i]);
-	packed_put_text(&value, record->text);
-	if (record->backend.size > 0)
-		packed_put_text(&value, record->backend);
-	return value;
-}
+const struct record_table template_table = {
+	RECORD(struct template_record, template_members, 2, &kind_template),
+};
 
 bool template_put(struct call *call, const struct template_record *record, struct fault *fault)
 {
-	struct store_record wanted = { .id = record->id, .name = record->name };
-	const struct buffer value = pack(call, record);
-
 	if (call->memo != NULL)
 		call->memo->count = 0;
 	return media_use(call, record->former_backend, record->backend, fault) &&
-	       packed_store(call->transaction, &kind_template, &wanted, &value, &record->stored,
-			    fault);
-}
-
-/* Decodes all before the roles, and their number. False: it is of another version. */
-static bool decode_head(struct packed *reader, struct template_record *record,
-			struct places *places)
-{
-	const uint64_t version = packed_number(reader, 1);
-
-	record->created = (int64_t)packed_number(reader, 8);
-	record->updated = (int64_t)packed_number(reader, 8);
-	record->etag = packed_number(reader, 8);
-	for (size_t i = 0; i < PART_COUNT; i++)
-		record->parts[i].etag = packed_number(reader, 8);
-	record->rooms_etag = packed_number(reader, 8);
-	record->last_identity = (uint32_t)packed_number(reader, 4);
-	record->deleted = packed_bytes(reader, DELETED_SIZE);
-	record->region = packed_text(reader);
-	record->recording = packed_text(reader);
-	for (size_t i = 0; i < PART_COUNT; i++)
-		record->parts[i].hidden = packed_text(reader);
-	for (size_t i = 0; i < PART_COUNT; i++)
-		places->parts[i] = place_of(reader);
-	places->plugins = place_of(reader);
-	record->role_count = packed_number(reader, 2);
-	places->has_backend = version == VERSION_BACKEND;
-	return version == VERSION || version == VERSION_BACKEND;
-}
-
-/* What comes after the roles. */
-static void decode_tail(struct packed *reader, const struct places *places,
-			struct template_record *record)
-{
-	record->text = packed_text(reader);
-	record->backend = (struct slice){ NULL, 0 };
-	if (places->has_backend)
-		record->backend = packed_text(reader);
-	record->former_backend = record->backend;
-}
-
-static bool decode(struct call *call, struct packed *reader, struct template_record *record)
-{
-	struct places places;
-	struct place *roles;
-	bool is_right = decode_head(reader, record, &places);
-
-	record->roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *record->roles);
-	roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *roles);
-	for (size_t i = 0; i < record->role_count && !reader->is_short; i++) {
-		struct template_role *role = &record->roles[i];
-
-		role->name = packed_text(reader);
-		role->identity = (uint32_t)packed_number(reader, 4);
-		role->added = (int64_t)packed_number(reader, 8);
-		role->etag = packed_number(reader, 8);
-		roles[i] = place_of(reader);
-	}
-	decode_tail(reader, &places, record);
-	is_right = is_right && packed_ended(reader) &&
-		   resolve(record->text, places.plugins, &record->plugins);
-	for (size_t i = 0; is_right && i < PART_COUNT; i++)
-		is_right = resolve(record->text, places.parts[i], &record->parts[i].text);
-	for (size_t i = 0; is_right && i < record->role_count; i++)
-		is_right = resolve(record->text, roles[i], &record->roles[i].text);
-	return is_right;
-}
-
-/* Decodes only the text of the answer. */
-static bool decode_text(struct packed *reader, struct template_record *record)
-{
-	struct places places;
-	const bool is_right = decode_head(reader, record, &places);
-
-	for (size_t i = 0; i < record->role_count && !reader->is_short; i++) {
-		packed_text(reader);
-		packed_skip(reader, ROLE_SIZE);
-	}
-	decode_tail(reader, &places, record);
-	return is_right && packed_ended(reader);
+	       record_put(&template_table, call->transaction, record, fault);
 }
 
 bool template_unpack(struct call *call, const struct store_record *stored,
 		     struct template_record *record, struct fault *fault)
 {
-	struct packed reader = { .rest = stored->value };
-
-	*record = (struct template_record){
-		.stored = *stored,
-		.id = stored->id,
-		.name = stored->name,
-	};
-	if (!decode(call, &reader, record))
-		return packed_damaged("template", &stored->id, fault);
+	if (!record_read(&template_table, call->arena, stored, record, fault))
+		return false;
+	if (record->backend.size == 0)
+		record->backend.data = NULL;
+	record->former_backend = record->backend;
 	call_raise_time(call, record->updated);
 	return true;
 }
@@ -206,13 +84,8 @@ bool template_unpack(struct call *call, const struct store_record *stored,
 bool template_unpack_text(const struct store_record *stored, struct slice *text,
 			  struct fault *fault)
 {
-	struct template_record record;
-	struct packed reader = { .rest = stored->value };
-
-	if (!decode_text(&reader, &record))
-		return packed_damaged("template", &stored->id, fault);
-	*text = record.text;
-	return true;
+	return record_first_text(stored->value, text) ||
+	       packed_damaged(kind_template.name, &stored->id, fault);
 }
 
 static bool is_remembered(const struct template_memo *memo, const struct id *id,
@@ -299,30 +172,6 @@ const struct template_role *template_live_role(const struct template_record *rec
 	return NULL;
 }
 
-struct deleted_roles template_deleted_roles(const struct template_record *record)
-{
-	struct packed reader = {
-		.rest = record->deleted.size > 0 ? record->deleted : none_deleted,
-	};
-	struct deleted_roles deleted;
-
-	deleted.count = (uint32_t)packed_number(&reader, 4);
-	deleted.round_began = (int64_t)packed_number(&reader, 8);
-	deleted.last_room = packed_id(&reader);
-	return deleted;
-}
-
-void template_set_deleted_roles(struct call *call, struct template_record *record,
-				const struct deleted_roles *deleted)
-{
-	struct buffer bytes = BUFFER_INITIAL(call->arena);
-
-	packed_put_number(&bytes, deleted->count, 4);
-	packed_put_number(&bytes, (uint64_t)deleted->round_began, 8);
-	packed_put_id(&bytes, &deleted->last_room);
-	record->deleted = buffer_slice(&bytes);
-}
-
 /* ---- the text ---- */
 
 /* Appends a part and gives where it stands, as an offset: the buffer moves when it grows. */
@@ -384,8 +233,7 @@ static bool check_backend(struct call *call, const struct template_record *recor
 {
 	struct media media;
 
-	if (record->backend.data == NULL ||
-	    (record->backend.size > 0 && slice_equal(record->backend, record->former_backend)))
+	if (record->backend.size == 0 || slice_equal(record->backend, record->former_backend))
 		return true;
 	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
 		return false;

@@ -3,8 +3,8 @@
  * once, at its end.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_PACKED_H
-#define RESOURCES_PACKED_H
+#ifndef RECORDS_PACKED_H
+#define RECORDS_PACKED_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,6 @@
 #include "base/fault.h"
 #include "base/id.h"
 #include "base/slice.h"
-#include "resources/call.h"
 #include "store/store.h"
 
 /* Writers. */
@@ -51,17 +50,6 @@ bool packed_ended(const struct packed *record);
 /* The same, or else the fault of packed_damaged. */
 bool packed_close(const struct packed *record, const char *what, const struct id *key,
 		  struct fault *fault);
-
-/* Parses a stored JSON object of the record `what` with this key, in the arena of the call. One
- * that cannot be read counts as {} and is noted in the run of the call, whose result packed_sound
- * then replaces: so documents need no fault. */
-json_t *packed_json(struct call *call, struct slice text, const char *what, const struct id *key);
-/* Notes that a text of this record cannot be read. */
-void packed_note(struct call *call, const char *what, const struct id *key);
-/* Whoever ran a handler, or wrote of a call what it read, asks here whether all of it could be
- * read: is_done, or false and the fault of packed_damaged, in place of any other. Forgets what was
- * noted. */
-bool packed_sound(struct call *call, bool is_done, struct fault *fault);
 
 /* The fault of a record that cannot be read: 503, with its kind and key in the log. */
 bool packed_damaged(const char *what, const struct id *key, struct fault *fault);

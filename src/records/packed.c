@@ -1,13 +1,10 @@
-/* See resources/packed.h.
+/* See records/packed.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/packed.h"
+#include "records/packed.h"
 
 #include <assert.h>
 #include <endian.h>
-
-#include "base/json_text.h"
-#include "base/text.h"
 
 void packed_put_number(struct buffer *record, uint64_t value, size_t bytes)
 {
@@ -106,35 +103,6 @@ bool packed_close(const struct packed *record, const char *what, const struct id
 		  struct fault *fault)
 {
 	return packed_ended(record) || packed_damaged(what, key, fault);
-}
-
-void packed_note(struct call *call, const char *what, const struct id *key)
-{
-	struct fault *damage = arena_alloc(call->arena, sizeof *damage);
-
-	*damage = FAULT_INITIAL;
-	packed_damaged(what, key, damage);
-	if (call->run.damage == NULL)
-		call->run.damage = damage;
-}
-
-json_t *packed_json(struct call *call, struct slice text, const char *what, const struct id *key)
-{
-	json_t *object = json_text_read_stored(call->arena, text, NULL);
-
-	if (object != NULL)
-		return object;
-	packed_note(call, what, key);
-	return arena_json(call->arena, json_object());
-}
-
-bool packed_sound(struct call *call, bool is_done, struct fault *fault)
-{
-	if (call->run.damage == NULL)
-		return is_done;
-	*fault = *call->run.damage;
-	call->run.damage = NULL;
-	return false;
 }
 
 bool packed_damaged(const char *what, const struct id *key, struct fault *fault)

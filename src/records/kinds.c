@@ -1,7 +1,7 @@
-/* See resources/kinds.h.
+/* See records/kinds.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/kinds.h"
+#include "records/kinds.h"
 
 const struct id kind_only_id = { { 0 } };
 

@@ -2,8 +2,8 @@
  * letters and flags of a kind never change.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_KINDS_H
-#define RESOURCES_KINDS_H
+#ifndef RECORDS_KINDS_H
+#define RECORDS_KINDS_H
 
 #include "store/store.h"
 

@@ -1,0 +1,22 @@
+/* JSON texts of stored records, for handlers. A text that cannot be read is damage. It is noted in
+ * the run of the call, so functions that make documents need no fault.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_STORED_H
+#define RESOURCES_STORED_H
+
+#include "records/packed.h"
+#include "resources/call.h"
+
+/* Parses a stored JSON object of the record `what` with this key, in the arena of the call. One
+ * that cannot be read counts as {} and is noted in the run of the call, whose result stored_sound
+ * then replaces: so documents need no fault. */
+json_t *stored_json(struct call *call, struct slice text, const char *what, const struct id *key);
+/* Notes that a text of this record cannot be read. */
+void stored_note(struct call *call, const char *what, const struct id *key);
+/* Whoever ran a handler, or wrote of a call what it read, asks here whether all of it could be
+ * read: is_done, or false and the fault of packed_damaged, in place of any other. Forgets what was
+ * noted. */
+bool stored_sound(struct call *call, bool is_done, struct fault *fault);
+
+#endif

@@ -1,0 +1,842 @@
+/* See records/record.h. Recursion is as deep as the tables.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "records/record.h"
+
+#include <assert.h>
+#include <endian.h>
+
+#include "base/json_text.h"
+#include "base/text.h"
+
+static void *member_at(const struct member *member, void *record)
+{
+	return (char *)record + member->offset;
+}
+
+static const void *member_of(const struct member *member, const void *record)
+{
+	return (const char *)record + member->offset;
+}
+
+static size_t count_of(const struct member *member, const void *record)
+{
+	return *(const size_t *)((const char *)record + member->count);
+}
+
+/* The items of a list or an array. */
+static char *items_of(const struct member *member, const void *record)
+{
+	const void *at = member_of(member, record);
+
+	return member->kind == MEMBER_LIST ? *(char *const *)at : (char *)(uintptr_t)at;
+}
+
+static inline uint64_t number_get(size_t width, const void *at)
+{
+	switch (width) {
+	case 8:
+		return *(const uint64_t *)at;
+	case 1:
+		return *(const uint8_t *)at;
+	case 2:
+		return *(const uint16_t *)at;
+	}
+	return *(const uint32_t *)at;
+}
+
+static inline void number_set(size_t width, void *at, uint64_t value)
+{
+	switch (width) {
+	case 8:
+		*(uint64_t *)at = value;
+		return;
+	case 1:
+		*(uint8_t *)at = (uint8_t)value;
+		return;
+	case 2:
+		*(uint16_t *)at = (uint16_t)value;
+		return;
+	}
+	*(uint32_t *)at = (uint32_t)value;
+}
+
+static bool is_stored(const struct record_table *table, const struct member *member,
+		      const void *record)
+{
+	return member->when == 0 ||
+	       (member->when != NOT_STORED &&
+		(*(const unsigned *)((const char *)record + table->set) & member->when) != 0);
+}
+
+/* ---- bytes into a record ---- */
+
+struct reader {
+	const char *at, *end;
+	struct slice whole; /* the text with MEMBER_WHOLE */
+	struct arena *arena;
+	bool is_short; /* too short, or a value that cannot be: nothing more is read */
+};
+
+static struct slice take_bytes(struct reader *reader, size_t size)
+{
+	const struct slice bytes = { reader->at, size };
+
+	if (size > (size_t)(reader->end - reader->at)) {
+		reader->is_short = true;
+		reader->at = reader->end;
+		return (struct slice){ "", 0 };
+	}
+	reader->at += size;
+	return bytes;
+}
+
+static uint64_t take_last_number(struct reader *reader, size_t bytes)
+{
+	const struct slice text = take_bytes(reader, bytes);
+	uint64_t value = 0;
+
+	memcpy(&value, text.data, text.size);
+	return le64toh(value);
+}
+
+/* Eight bytes follow most numbers: these are read at once, and masked. */
+static inline uint64_t take_number(struct reader *reader, size_t bytes)
+{
+	uint64_t value;
+
+	if (reader->end - reader->at < (ptrdiff_t)sizeof value)
+		return take_last_number(reader, bytes);
+	memcpy(&value, reader->at, sizeof value);
+	reader->at += bytes;
+	return le64toh(value) & (UINT64_MAX >> (64 - 8 * bytes));
+}
+
+static void read_members(const struct record_table *table, struct reader *reader, void *record);
+
+static void read_items(const struct member *member, struct reader *reader, void *record)
+{
+	const uint64_t count = take_number(reader, member->bytes);
+	const size_t size = member->items->size;
+	char *items = member_at(member, record);
+
+	if (count > (uint64_t)(reader->end - reader->at) ||
+	    (member->kind == MEMBER_ARRAY && count > (uint64_t)member->most)) {
+		reader->is_short = true;
+		return;
+	}
+	if (member->kind == MEMBER_LIST) {
+		items = arena_zero(reader->arena, ((size_t)count + 1) * size);
+		*(char **)member_at(member, record) = items;
+	}
+	for (size_t i = 0; i < count && !reader->is_short; i++)
+		read_members(member->items, reader, items + i * size);
+	*(size_t *)((char *)record + member->count) = (size_t)count;
+}
+
+/* A text with its size in front. */
+static inline void read_text(const struct member *member, struct reader *reader, struct slice *text)
+{
+	*text = take_bytes(reader, (size_t)take_number(reader, 4));
+	if ((member->flags & MEMBER_WHOLE) != 0)
+		reader->whole = *text;
+}
+
+/* Its offset, and its size. */
+static inline void read_part(struct reader *reader, struct slice *text)
+{
+	const uint64_t place = take_number(reader, 8);
+	const size_t offset = (size_t)(place & UINT32_MAX), size = (size_t)(place >> 32);
+
+	if (offset > reader->whole.size || size > reader->whole.size - offset)
+		reader->is_short = true;
+	else
+		*text = (struct slice){ reader->whole.data + offset, size };
+}
+
+/* Most members are numbers of eight or four bytes, with eight bytes left to read: these come first,
+ * and without a function. */
+static void read_members(const struct record_table *table, struct reader *reader, void *record)
+{
+	const struct member *const end = table->members + table->member_count;
+	const unsigned *set = (const unsigned *)((const char *)record + table->set);
+	struct slice bytes;
+	uint64_t value;
+
+	for (const struct member *member = table->members + table->keys; member < end; member++) {
+		void *at = (char *)record + member->offset;
+
+		if (member->when != 0) {
+			if (member->when == NOT_STORED)
+				continue;
+			if (*set == 0)
+				break; /* those with `when` come last */
+			if ((*set & member->when) == 0)
+				continue;
+		}
+		if (member->plain != 0 && reader->end - reader->at >= 8) {
+			memcpy(&value, reader->at, sizeof value);
+			value = le64toh(value);
+			reader->at += member->plain;
+			if (member->plain == 8)
+				*(uint64_t *)at = value;
+			else
+				*(uint32_t *)at = (uint32_t)value;
+			continue;
+		}
+		switch (member->kind) {
+		case MEMBER_KEY:
+		case MEMBER_PARENT:
+		case MEMBER_SWITCH:
+		case MEMBER_NAME:
+			break;
+		case MEMBER_NUMBER:
+		case MEMBER_TIME:
+		case MEMBER_SECONDS:
+		case MEMBER_ETAG:
+			number_set(member->width, at, take_number(reader, member->bytes));
+			break;
+		case MEMBER_BOOLEAN:
+		case MEMBER_CHOICE:
+			value = take_number(reader, 1);
+			if (value > (uint64_t)member->most)
+				reader->is_short = true;
+			else
+				number_set(member->width, at, value);
+			break;
+		case MEMBER_ID:
+		case MEMBER_FIXED:
+			bytes = take_bytes(reader, member->bytes);
+			memcpy(at, bytes.data, bytes.size);
+			break;
+		case MEMBER_TEXT:
+		case MEMBER_BYTES:
+		case MEMBER_JSON:
+			read_text(member, reader, at);
+			break;
+		case MEMBER_PART:
+			read_part(reader, at);
+			break;
+		case MEMBER_LIST:
+		case MEMBER_ARRAY:
+			read_items(member, reader, record);
+			break;
+		}
+	}
+}
+
+bool record_unpack(const struct record_table *table, struct arena *arena, struct slice value,
+		   void *record)
+{
+	struct reader reader = {
+		.at = value.data,
+		.end = value.data + value.size,
+		.arena = arena,
+	};
+
+	if (!table->is_bare && take_number(&reader, 1) != RECORD_VERSION)
+		return false;
+	read_members(table, &reader, record);
+	return !reader.is_short && reader.at == reader.end;
+}
+
+bool record_first_text(struct slice value, struct slice *text)
+{
+	struct reader reader = { .at = value.data, .end = value.data + value.size };
+	const bool is_right = take_number(&reader, 1) == RECORD_VERSION;
+
+	*text = take_bytes(&reader, (size_t)take_number(&reader, 4));
+	return is_right && !reader.is_short;
+}
+
+/* Sets the members of the key, which stand in the record's struct store_record. */
+static void read_key(const struct record_table *table, void *record)
+{
+	const struct store_record *stored = (const void *)((char *)record + table->stored);
+	const struct member *member = table->members;
+
+	for (size_t i = 0; i < table->keys; i++, member++) {
+		void *at = (char *)record + member->offset;
+
+		if (member->kind == MEMBER_KEY)
+			*(struct id *)at = stored->id;
+		else if (member->kind == MEMBER_PARENT)
+			*(struct id *)at = stored->parent;
+		else if (member->kind == MEMBER_NAME)
+			*(struct slice *)at = stored->name;
+		else
+			*(bool *)at = stored->is_on != ((member->flags & MEMBER_OFF) != 0);
+	}
+}
+
+/* Lists come last. */
+static void make_lists(const struct record_table *table, struct arena *arena, void *record)
+{
+	const struct member *member = table->members + table->member_count;
+
+	while (member > table->members && (--member)->kind == MEMBER_LIST)
+		*(char **)member_at(member, record) = arena_zero(arena, member->items->size);
+}
+
+/* The record has its struct store_record, and zeros. */
+static bool read_value(const struct record_table *table, struct arena *arena, void *record,
+		       struct fault *fault)
+{
+	const struct store_record *stored = (const void *)((char *)record + table->stored);
+
+	read_key(table, record);
+	if (stored->value.data == NULL) {
+		make_lists(table, arena, record);
+		return true;
+	}
+	return record_unpack(table, arena, stored->value, record) ||
+	       packed_damaged(table->kind->name, &stored->id, fault);
+}
+
+bool record_read(const struct record_table *table, struct arena *arena,
+		 const struct store_record *stored, void *record, struct fault *fault)
+{
+	memset(record, 0, table->size);
+	*(struct store_record *)((char *)record + table->stored) = *stored;
+	return read_value(table, arena, record, fault);
+}
+
+bool record_get(const struct record_table *table, struct transaction *transaction,
+		const struct id *id, enum store_reading reading, void *record, struct fault *fault)
+{
+	struct store_record *stored = (void *)((char *)record + table->stored);
+	const struct id wanted = *id; /* it may be one of the record */
+
+	memset(record, 0, table->size);
+	if (!store_get(transaction, table->kind, &wanted, reading, stored, fault))
+		return false;
+	stored->id = wanted;
+	return read_value(table, transaction->arena, record, fault);
+}
+
+bool record_get_named(const struct record_table *table, struct transaction *transaction,
+		      struct slice name, enum store_reading reading, void *record,
+		      struct fault *fault)
+{
+	struct store_record *stored = (void *)((char *)record + table->stored);
+
+	memset(record, 0, table->size);
+	return store_get_named(transaction, table->kind, name, reading, stored, fault) &&
+	       read_value(table, transaction->arena, record, fault);
+}
+
+/* ---- a record into bytes ---- */
+
+static inline void put_number(struct buffer *value, uint64_t number, size_t bytes)
+{
+	const uint64_t little = htole64(number);
+
+	assert(bytes == 8 || number >> (8 * bytes) == 0);
+	memcpy(buffer_reserve(value, sizeof little), &little, sizeof little);
+	value->size += bytes;
+}
+
+static void put_part(struct buffer *value, struct slice whole, struct slice part)
+{
+	assert(part.size == 0 ||
+	       (part.data >= whole.data && part.data + part.size <= whole.data + whole.size));
+	put_number(value, part.size == 0 ? 0 : (uint64_t)(part.data - whole.data), 4);
+	put_number(value, part.size, 4);
+}
+
+static void put_members(const struct record_table *table, const void *record, struct slice whole,
+			struct buffer *value)
+{
+	const struct member *const end = table->members + table->member_count;
+	const unsigned *set = (const unsigned *)((const char *)record + table->set);
+
+	for (const struct member *member = table->members + table->keys; member < end; member++) {
+		const void *at = (const char *)record + member->offset;
+		const struct slice *text = at;
+
+		if (member->when != 0) {
+			if (member->when == NOT_STORED)
+				continue;
+			if (*set == 0)
+				break; /* those with `when` come last */
+			if ((*set & member->when) == 0)
+				continue;
+		}
+		if (member->plain != 0) {
+			put_number(value,
+				   member->plain == 8 ? *(const uint64_t *)at
+						      : *(const uint32_t *)at,
+				   member->plain);
+			continue;
+		}
+		switch (member->kind) {
+		case MEMBER_KEY:
+		case MEMBER_PARENT:
+		case MEMBER_SWITCH:
+		case MEMBER_NAME:
+			break;
+		case MEMBER_NUMBER:
+		case MEMBER_TIME:
+		case MEMBER_SECONDS:
+		case MEMBER_ETAG:
+		case MEMBER_BOOLEAN:
+		case MEMBER_CHOICE:
+			put_number(value, number_get(member->width, at), member->bytes);
+			break;
+		case MEMBER_ID:
+		case MEMBER_FIXED:
+			buffer_append(value, (struct slice){ at, member->bytes });
+			break;
+		case MEMBER_TEXT:
+		case MEMBER_BYTES:
+		case MEMBER_JSON:
+			put_number(value, text->size, 4);
+			buffer_append(value, *text);
+			if ((member->flags & MEMBER_WHOLE) != 0)
+				whole = *text;
+			break;
+		case MEMBER_PART:
+			put_part(value, whole, *text);
+			break;
+		case MEMBER_LIST:
+		case MEMBER_ARRAY:
+			put_number(value, count_of(member, record), member->bytes);
+			for (size_t i = 0; i < count_of(member, record); i++)
+				put_members(member->items,
+					    items_of(member, record) + i * member->items->size,
+					    whole, value);
+			break;
+		}
+	}
+}
+
+void record_pack(const struct record_table *table, const void *record, struct buffer *value)
+{
+	if (!table->is_bare)
+		put_number(value, RECORD_VERSION, 1);
+	put_members(table, record, SLICE(""), value);
+}
+
+struct store_record record_key(const struct record_table *table, const void *record)
+{
+	const struct member *member = table->members;
+	struct store_record key = { .is_on = false };
+
+	for (size_t i = 0; i < table->keys; i++, member++) {
+		const void *at = (const char *)record + member->offset;
+
+		if (member->kind == MEMBER_KEY)
+			key.id = *(const struct id *)at;
+		else if (member->kind == MEMBER_PARENT)
+			key.parent = *(const struct id *)at;
+		else if (member->kind == MEMBER_NAME)
+			key.name = *(const struct slice *)at;
+		else
+			key.is_on = *(const bool *)at != ((member->flags & MEMBER_OFF) != 0);
+	}
+	return key;
+}
+
+bool record_put(const struct record_table *table, struct transaction *transaction,
+		const void *record, struct fault *fault)
+{
+	const struct store_record *former = (const void *)((const char *)record + table->stored);
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	struct store_record stored = record_key(table, record);
+
+	record_pack(table, record, &value);
+	stored.value = buffer_slice(&value);
+	return store_put(transaction, table->kind, &stored,
+			 former->value.data == NULL ? NULL : former, fault);
+}
+
+/* ---- a record as JSON ---- */
+
+static bool is_zero(const struct member *member, const void *record)
+{
+	static const struct id zero = { { 0 } };
+	const void *at = member_of(member, record);
+
+	switch (member->kind) {
+	case MEMBER_KEY:
+	case MEMBER_PARENT:
+	case MEMBER_ID:
+		return id_compare(at, &zero) == 0;
+	case MEMBER_NAME:
+	case MEMBER_TEXT:
+	case MEMBER_BYTES:
+	case MEMBER_JSON:
+	case MEMBER_PART:
+		return ((const struct slice *)at)->size == 0;
+	case MEMBER_LIST:
+	case MEMBER_ARRAY:
+		return count_of(member, record) == 0;
+	case MEMBER_FIXED:
+		return false;
+	case MEMBER_SWITCH:
+	case MEMBER_BOOLEAN:
+	case MEMBER_CHOICE:
+	case MEMBER_NUMBER:
+	case MEMBER_TIME:
+	case MEMBER_SECONDS:
+	case MEMBER_ETAG:
+		break;
+	}
+	return number_get(member->width, member_of(member, record)) == 0;
+}
+
+static bool is_dumped(const struct member *member)
+{
+	return (member->flags & MEMBER_DERIVED) == 0 && member->kind != MEMBER_ETAG;
+}
+
+static bool is_printed(const struct record_table *table, const struct member *member,
+		       const void *record)
+{
+	return is_dumped(member) &&
+	       (member->when == 0 || member->when == NOT_STORED ||
+		is_stored(table, member, record)) &&
+	       ((member->flags & MEMBER_ABSENT) == 0 || !is_zero(member, record));
+}
+
+static void print_value(const struct member *member, const void *record, struct buffer *text)
+{
+	const void *at = member_of(member, record);
+	const struct slice *bytes = at;
+
+	switch (member->kind) {
+	case MEMBER_KEY:
+	case MEMBER_PARENT:
+	case MEMBER_ID:
+		buffer_append_string(text, id_as_text(text->arena, at));
+		break;
+	case MEMBER_SWITCH:
+	case MEMBER_BOOLEAN:
+		buffer_append_text(text, *(const bool *)at ? "true" : "false");
+		break;
+	case MEMBER_NUMBER:
+		buffer_append_integer(
+			text, (json_int_t)number_get(member->width, member_of(member, record)));
+		break;
+	case MEMBER_CHOICE:
+		buffer_append_string(text, slice_of(member->names[number_get(
+						   member->width, member_of(member, record))]));
+		break;
+	case MEMBER_TIME:
+		buffer_append_time_milliseconds(
+			text, "", (int64_t)number_get(member->width, member_of(member, record)));
+		break;
+	case MEMBER_SECONDS:
+		buffer_append_time_seconds(
+			text, "",
+			(int64_t)number_get(member->width, member_of(member, record)) * 1000);
+		break;
+	case MEMBER_NAME:
+	case MEMBER_TEXT:
+		buffer_append_string(text, *bytes);
+		break;
+	case MEMBER_FIXED:
+		buffer_append_string(
+			text, text_base64url(text->arena, (struct slice){ at, member->bytes }));
+		break;
+	case MEMBER_BYTES:
+		buffer_append_string(text, text_base64url(text->arena, *bytes));
+		break;
+	case MEMBER_JSON:
+	case MEMBER_PART:
+		buffer_append(text, *bytes);
+		break;
+	case MEMBER_LIST:
+	case MEMBER_ARRAY:
+		buffer_append_byte(text, '[');
+		for (size_t i = 0; i < count_of(member, record); i++) {
+			if (i > 0)
+				buffer_append_byte(text, ',');
+			record_print(member->items,
+				     items_of(member, record) + i * member->items->size, text);
+		}
+		buffer_append_byte(text, ']');
+		break;
+	case MEMBER_ETAG:
+		break;
+	}
+}
+
+void record_print(const struct record_table *table, const void *record, struct buffer *text)
+{
+	char before = '{';
+
+	for (size_t i = 0; i < table->member_count; i++) {
+		const struct member *member = &table->members[i];
+
+		if (!is_printed(table, member, record))
+			continue;
+		buffer_append_byte(text, before);
+		buffer_append_string(text, slice_of(member->name));
+		buffer_append_byte(text, ':');
+		print_value(member, record, text);
+		before = ',';
+	}
+	buffer_append_text(text, before == '{' ? "{}" : "}");
+}
+
+/* ---- JSON into a record ---- */
+
+/* Of a record on its way. */
+struct scan {
+	struct findings *findings;
+	uint64_t etag;
+};
+
+static const char *pointer_of(struct findings *findings, const char *pointer, const char *name)
+{
+	return arena_text(findings->arena, "%s/%s", pointer, name);
+}
+
+static bool scan_bytes(struct findings *findings, const struct member *member, struct slice text,
+		       void *at)
+{
+	struct slice bytes;
+
+	if (!text_base64url_decode(findings->arena, text, &bytes) ||
+	    (member->kind == MEMBER_FIXED && bytes.size != member->bytes))
+		return false;
+	if (member->kind == MEMBER_FIXED)
+		memcpy(at, bytes.data, bytes.size);
+	else
+		*(struct slice *)at = bytes;
+	return true;
+}
+
+static bool scan_choice(const struct member *member, struct slice text, void *record)
+{
+	for (uint64_t i = 0; i <= (uint64_t)member->most; i++) {
+		if (slice_is(text, member->names[i])) {
+			number_set(member->width, member_at(member, record), i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void scan_items(struct scan *scan, const struct member *member, const json_t *list,
+		       const char *pointer, void *record)
+{
+	const size_t count = json_array_size(list), size = member->items->size;
+	char *items = member_at(member, record);
+
+	if (count > (uint64_t)member->most) {
+		findings_add(scan->findings, pointer, "must have at most %lld items",
+			     (long long)member->most);
+		return;
+	}
+	if (member->kind == MEMBER_LIST) {
+		items = arena_zero(scan->findings->arena, (count + 1) * size);
+		*(char **)member_at(member, record) = items;
+	}
+	for (size_t i = 0; i < count && !findings_are_full(scan->findings); i++)
+		record_scan(member->items, json_array_get(list, i),
+			    arena_text(scan->findings->arena, "%s/%zu", pointer, i), scan->etag,
+			    items + i * size, scan->findings);
+	*(size_t *)((char *)record + member->count) = count;
+}
+
+/* What the value must be, where it is not; NULL: it is, and was taken. */
+static const char *scan_value(struct scan *scan, const struct member *member, const json_t *value,
+			      const char *pointer, void *record)
+{
+	void *at = member_at(member, record);
+	const struct slice text = text_of_json(value);
+	struct buffer json = BUFFER_INITIAL(scan->findings->arena);
+	int64_t time;
+
+	switch (member->kind) {
+	case MEMBER_KEY:
+	case MEMBER_PARENT:
+	case MEMBER_ID:
+		return id_parse(text, at) ? NULL : "must be an id";
+	case MEMBER_SWITCH:
+	case MEMBER_BOOLEAN:
+		number_set(member->width, at, json_is_true(value));
+		return json_is_boolean(value) ? NULL : "must be true or false";
+	case MEMBER_NUMBER:
+		number_set(member->width, at, (uint64_t)json_integer_value(value));
+		return json_is_integer(value) && json_integer_value(value) >= member->least &&
+				       json_integer_value(value) <= member->most
+			       ? NULL
+			       : arena_text(scan->findings->arena,
+					    "must be an integer from %lld to %lld",
+					    (long long)member->least, (long long)member->most);
+	case MEMBER_CHOICE:
+		return scan_choice(member, text, record) ? NULL : "must be one of its words";
+	case MEMBER_TIME:
+	case MEMBER_SECONDS:
+		if (!text_time_parse(text, &time))
+			return "must be a time";
+		number_set(member->width, at,
+			   (uint64_t)(member->kind == MEMBER_TIME ? time : time / 1000));
+		return NULL;
+	case MEMBER_NAME:
+	case MEMBER_TEXT:
+		*(struct slice *)at = text;
+		return text.data != NULL ? NULL : "must be a text";
+	case MEMBER_FIXED:
+	case MEMBER_BYTES:
+		return text.data != NULL && scan_bytes(scan->findings, member, text, at)
+			       ? NULL
+			       : "must be base64url";
+	case MEMBER_JSON:
+	case MEMBER_PART:
+		if (!json_is_object(value))
+			return "must be an object";
+		buffer_append_json(&json, value);
+		*(struct slice *)at = buffer_slice(&json);
+		return NULL;
+	case MEMBER_LIST:
+	case MEMBER_ARRAY:
+		if (!json_is_array(value))
+			return "must be a list";
+		scan_items(scan, member, value, pointer, record);
+		return NULL;
+	case MEMBER_ETAG:
+		break;
+	}
+	return NULL;
+}
+
+/* Members that no row has. */
+static void find_unknown(const struct record_table *table, const json_t *object,
+			 const char *pointer, struct findings *findings)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)object, name, value) {
+		size_t i = 0;
+
+		while (i < table->member_count && (!is_dumped(&table->members[i]) ||
+						   strcmp(table->members[i].name, name) != 0))
+			i++;
+		if (i == table->member_count)
+			findings_add(findings, pointer, "has a member that is not known");
+	}
+}
+
+void record_scan(const struct record_table *table, const json_t *object, const char *pointer,
+		 uint64_t etag, void *record, struct findings *findings)
+{
+	struct scan scan = { findings, etag };
+	size_t known = 0;
+
+	if (!json_is_object(object)) {
+		findings_add(findings, pointer, "must be an object");
+		return;
+	}
+	for (size_t i = 0; i < table->member_count; i++) {
+		const struct member *member = &table->members[i];
+		const json_t *value = json_object_get(object, member->name);
+		const char *place, *sentence;
+
+		if (member->kind == MEMBER_ETAG)
+			number_set(member->width, member_at(member, record), etag);
+		if (!is_dumped(member))
+			continue;
+		place = value == NULL && ((member->when != 0 && member->when != NOT_STORED) ||
+					  (member->flags & MEMBER_ABSENT) != 0)
+				? NULL
+				: pointer_of(findings, pointer, member->name);
+		if (value == NULL && place != NULL)
+			findings_add(findings, place, "is required");
+		if (value == NULL)
+			continue;
+		known++;
+		sentence = scan_value(&scan, member, value, place, record);
+		if (sentence != NULL)
+			findings_add(findings, place, "%s", sentence);
+		if (member->when != 0 && member->when != NOT_STORED)
+			*(unsigned *)((char *)record + table->set) |= member->when;
+	}
+	if (known != json_object_size(object))
+		find_unknown(table, object, pointer, findings);
+}
+
+/* ---- the check ---- */
+
+static bool is_in_range(const struct member *member, const void *record)
+{
+	const int64_t number = (int64_t)number_get(member->width, member_of(member, record));
+
+	return number >= member->least && number <= member->most;
+}
+
+static const char *flaw_of(const struct member *member, const void *record,
+			   struct findings *findings)
+{
+	const struct slice *text = member_of(member, record);
+
+	switch (member->kind) {
+	case MEMBER_NUMBER:
+		return is_in_range(member, record)
+			       ? NULL
+			       : arena_text(findings->arena, "must be from %lld to %lld",
+					    (long long)member->least, (long long)member->most);
+	case MEMBER_NAME:
+	case MEMBER_TEXT:
+		if (!text_is_utf8(*text))
+			return "must be UTF-8";
+		/* fall through */
+	case MEMBER_BYTES:
+	case MEMBER_JSON:
+		if (text->size < (size_t)member->least || text->size > (size_t)member->most)
+			return arena_text(findings->arena, "must have %lld to %lld bytes",
+					  (long long)member->least, (long long)member->most);
+		if (member->kind != MEMBER_JSON)
+			return NULL;
+		/* fall through */
+	case MEMBER_PART:
+		return ((member->flags & MEMBER_ABSENT) != 0 && text->size == 0) ||
+				       json_text_read_stored(findings->arena, *text, NULL) != NULL
+			       ? NULL
+			       : "is not JSON";
+	case MEMBER_KEY:
+	case MEMBER_PARENT:
+	case MEMBER_SWITCH:
+	case MEMBER_BOOLEAN:
+	case MEMBER_TIME:
+	case MEMBER_SECONDS:
+	case MEMBER_ETAG:
+	case MEMBER_CHOICE:
+	case MEMBER_ID:
+	case MEMBER_FIXED:
+	case MEMBER_LIST:
+	case MEMBER_ARRAY:
+		break;
+	}
+	return NULL;
+}
+
+void record_verify(const struct record_table *table, const void *record, const char *pointer,
+		   bool is_whole, struct findings *findings)
+{
+	for (size_t i = 0; i < table->member_count; i++) {
+		const struct member *member = &table->members[i];
+		const char *flaw = NULL;
+
+		assert(member->plain == 0 || member->plain == member->width);
+		assert((member->kind <= MEMBER_NAME) == (i < table->keys));
+		if (is_whole ? member->when == NOT_STORED : (member->flags & MEMBER_DERIVED) != 0)
+			continue;
+		if (member->when == NOT_STORED || is_stored(table, member, record))
+			flaw = flaw_of(member, record, findings);
+		if (flaw != NULL)
+			findings_add(findings, pointer_of(findings, pointer, member->name), "%s",
+				     flaw);
+		if (member->kind != MEMBER_LIST && member->kind != MEMBER_ARRAY)
+			continue;
+		for (size_t j = 0; j < count_of(member, record); j++)
+			record_verify(
+				member->items, items_of(member, record) + j * member->items->size,
+				arena_text(findings->arena, "%s/%s/%zu", pointer, member->name, j),
+				is_whole, findings);
+	}
+}

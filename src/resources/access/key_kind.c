@@ -1,0 +1,94 @@
+/* API keys in a dump, and their check (resources/record_kind.h). A dump has the digest of a secret;
+ * the secret itself is stored nowhere. A load counts the keys anew.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "records/kinds.h"
+#include "resources/access/keys.h"
+#include "resources/record_kind.h"
+#include "rules/key_rules.h"
+
+static bool keys_derive(struct call *call, const void *record, struct findings *findings,
+			struct fault *fault)
+{
+	const struct api_keys *keys = record;
+	struct store_record records[API_KEYS_MOST + 1];
+	struct store_page page = { .records = records, .most = API_KEYS_MOST + 1 };
+
+	api_keys_set_page(&page);
+	if (!store_page(call->transaction, &kind_key, &page, fault))
+		return false;
+	if (page.count != keys->count)
+		findings_add(findings, "/count", "is not how many keys there are");
+	if (page.count > 0 && id_compare(&records[0].id, &keys->newest) > 0)
+		findings_add(findings, "/newest", "is older than the newest key");
+	return true;
+}
+
+const struct record_kind api_keys_kind = {
+	.table = &api_keys_table,
+	.line = "keys",
+	.order = RECORD_ONE,
+	.derive = keys_derive,
+};
+
+static bool key_load_dumped(struct call *call, void *record, const char *pointer,
+			    struct findings *findings, struct fault *fault)
+{
+	struct api_key *key = record;
+	struct api_keys keys;
+
+	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault))
+		return false;
+	if (keys.count == API_KEYS_MOST)
+		findings_add(findings, pointer, "is one more than the %d that may be",
+			     API_KEYS_MOST);
+	key->stored.name = id_as_text(call->arena, &key->id);
+	return true;
+}
+
+static bool key_put_loaded(struct call *call, void *record, struct fault *fault)
+{
+	const struct api_key *key = record;
+	struct api_keys keys;
+
+	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault))
+		return false;
+	api_keys_count_added(&keys, key);
+	return api_key_put(call, key, fault) && api_keys_put(call, &keys, fault);
+}
+
+static bool key_refer(struct call *call, const void *record, struct findings *findings,
+		      struct fault *fault)
+{
+	const struct api_key *key = record;
+
+	(void)fault;
+	record_check_document(&key_shape, key_document(call, key), "", findings);
+	return true;
+}
+
+static bool key_derive(struct call *call, const void *record, struct findings *findings,
+		       struct fault *fault)
+{
+	const struct api_key *key = record;
+	struct api_keys keys;
+
+	if (!api_keys_load(call, STORE_TO_SHOW, &keys, fault))
+		return false;
+	if (keys.stored.value.data == NULL)
+		findings_add(findings, "", "the record that counts the keys is missing");
+	if (!slice_equal(key->stored.name, id_as_text(call->arena, &key->id)))
+		findings_add(findings, "", "its name is not its id");
+	return true;
+}
+
+const struct record_kind api_key_kind = {
+	.table = &api_key_table,
+	.line = "key",
+	.shape = &key_shape,
+	.order = RECORD_CHILDREN,
+	.load = key_load_dumped,
+	.put = key_put_loaded,
+	.refer = key_refer,
+	.derive = key_derive,
+};

@@ -1,0 +1,315 @@
+/* Codes in a dump, and their check (resources/record_kind.h). A load counts the codes of each role
+ * anew.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json_text.h"
+#include "resources/codes/code_life.h"
+#include "resources/codes/code_terms.h"
+#include "resources/codes/code_words.h"
+#include "resources/record_kind.h"
+#include "resources/rooms/room_record.h"
+#include "resources/stored.h"
+#include "resources/templates/deleted_role.h"
+#include "rules/room_code_rules.h"
+
+#define CODES_AT_ONCE 256
+
+/* ---- what the codes of a room have in common ---- */
+
+/* *is_there false: the room or its template is not there, which is a finding. */
+static bool find_owner(struct call *call, const struct room_codes *codes,
+		       struct template_record *owner, bool *is_there, struct findings *findings,
+		       struct fault *fault)
+{
+	struct room_record room;
+
+	if (!room_find(call, &codes->room, STORE_TO_SHOW, &room, is_there, fault) ||
+	    (*is_there &&
+	     !template_find(call, &room.template_id, STORE_TO_SHOW, owner, is_there, fault)))
+		return false;
+	if (!*is_there)
+		findings_add(findings, "/room", "is not there, or its template is not");
+	return true;
+}
+
+static bool codes_refer(struct call *call, const void *record, struct findings *findings,
+			struct fault *fault)
+{
+	const struct room_codes *codes = record;
+	struct template_record owner;
+	struct deleted_role deleted;
+	bool is_there;
+
+	if (!find_owner(call, codes, &owner, &is_there, findings, fault) || !is_there)
+		return !is_there;
+	if (codes->last_seen > owner.last_identity)
+		findings_add(findings, "/last_identity",
+			     "is of a role that the template never had");
+	for (size_t i = 0; i < codes->group_count; i++) {
+		const struct code_group *group = &codes->groups[i];
+
+		if (codes_group(codes, group->number) != group)
+			findings_add(findings, arena_text(call->arena, "/groups/%zu/number", i),
+				     "is that of another group");
+		if (group->identity != 0 && template_live_role(&owner, group->identity) == NULL &&
+		    !deleted_role_load(call, &owner.id, group->identity, &deleted, fault))
+			return false;
+	}
+	return true;
+}
+
+static bool subtract_codes(struct call *call, struct room_codes *codes, struct findings *findings,
+			   struct fault *fault)
+{
+	struct code_page page = { .most = CODES_AT_ONCE };
+
+	do {
+		if (!codes_page(call, &codes->room, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			const struct code *code = &page.codes[i];
+			const struct code_group *group = code->is_former
+								 ? NULL
+								 : codes_group(codes, code->group);
+
+			if (!code->is_former && group == NULL)
+				continue; /* a finding of the code */
+			if (!codes_count_removed(codes, code, fault))
+				return false;
+			if (group != NULL && code->is_enabled && code_is_plain(code) &&
+			    id_number(&code->place) < group->oldest)
+				findings_add(findings, "/groups",
+					     "a code is older than its group says");
+		}
+	} while (!page.is_last);
+	return true;
+}
+
+static bool codes_derive(struct call *call, const void *record, struct findings *findings,
+			 struct fault *fault)
+{
+	struct room_codes codes = *(const struct room_codes *)record;
+
+	codes.groups = arena_alloc(call->arena, (codes.group_count + 1) * sizeof *codes.groups);
+	memcpy(codes.groups, ((const struct room_codes *)record)->groups,
+	       codes.group_count * sizeof *codes.groups);
+	for (size_t i = 0; i < codes.due_count; i++) {
+		if (!codes_due_is_right(&codes, i))
+			findings_add(findings, arena_text(call->arena, "/due_roles/%zu", i),
+				     "has a code, or cannot be due");
+	}
+	if (!subtract_codes(call, &codes, findings, fault))
+		return false;
+	for (size_t i = 0; i < codes.group_count; i++) {
+		if (codes.groups[i].count != 0 || codes.groups[i].enabled != 0 ||
+		    codes.groups[i].others != 0)
+			findings_add(findings, arena_text(call->arena, "/groups/%zu", i),
+				     "does not have as many codes as it says");
+	}
+	if (codes.former_count != 0 || codes.former_others != 0)
+		findings_add(findings, "", "there are not as many former codes as it says");
+	return true;
+}
+
+const struct record_kind codes_kind = {
+	.table = &codes_table,
+	.line = "codes",
+	.order = RECORD_BESIDE,
+	.parent = &room_kind,
+	.refer = codes_refer,
+	.derive = codes_derive,
+};
+
+/* ---- codes ---- */
+
+/* The letters become the account's, unless they are, or were, another one's. */
+static bool take_letters(struct call *call, struct slice letters, const char *pointer,
+			 struct findings *findings, struct fault *fault)
+{
+	struct id account;
+	bool is_kept;
+
+	if (!code_can_be(letters)) {
+		findings_add(findings, pointer, "must be a code, or words for one");
+		return true;
+	}
+	if (!code_words_find(call, letters, &account, &is_kept, fault))
+		return false;
+	if (is_kept && id_compare(&account, &call->account) != 0)
+		findings_add(findings, pointer, "is, or was, a code of another account");
+	else if (is_kept && !code_is_words(letters))
+		return code_words_release(call, letters, fault);
+	return true;
+}
+
+static bool code_load_dumped(struct call *call, void *record, const char *pointer,
+			     struct findings *findings, struct fault *fault)
+{
+	const struct code *code = record;
+	struct room_codes codes;
+
+	if (!take_letters(call, code->letters, arena_text(call->arena, "%s/code", pointer),
+			  findings, fault) ||
+	    !codes_load(call, &code->room, STORE_TO_CHANGE, &codes, fault))
+		return false;
+	if (codes.stored.value.data == NULL ||
+	    (!code->is_former && codes_group(&codes, code->group) == NULL))
+		findings_add(findings, arena_text(call->arena, "%s/group", pointer),
+			     "must be one of the line \"codes\" of its room");
+	return true;
+}
+
+static bool code_put_loaded(struct call *call, void *record, struct fault *fault)
+{
+	const struct code *code = record;
+	struct room_codes codes;
+
+	struct id account;
+	bool is_kept = true;
+
+	if (code_is_words(code->letters) &&
+	    (!code_words_find(call, code->letters, &account, &is_kept, fault) ||
+	     (!is_kept && !code_words_claim(call, code->letters, fault))))
+		return false;
+	return codes_load(call, &code->room, STORE_TO_CHANGE, &codes, fault) &&
+	       codes_count_added(&codes, code, fault) && codes_put(call, &codes, fault) &&
+	       code_put(call, code, fault);
+}
+
+/* The words of a code are its account's; other letters are kept only when the code is gone. */
+static bool check_letters(struct call *call, const struct code *code, struct findings *findings,
+			  struct fault *fault)
+{
+	struct id account;
+	bool is_kept;
+
+	if (!code_can_be(code->letters)) {
+		findings_add(findings, "", "is not a code");
+		return true;
+	}
+	if (!code_words_find(call, code->letters, &account, &is_kept, fault))
+		return false;
+	if (!code_is_words(code->letters) && is_kept)
+		findings_add(findings, "", "is kept for an account as if it were gone");
+	if (code_is_words(code->letters) && (!is_kept || id_compare(&account, &call->account) != 0))
+		findings_add(findings, "", "its words are not the account's");
+	return true;
+}
+
+static bool code_refer(struct call *call, const void *record, struct findings *findings,
+		       struct fault *fault)
+{
+	const struct code *code = record;
+	struct room_subject room;
+	struct shown_code shown;
+	bool is_there;
+	json_t *terms;
+
+	if (!room_subject_of_code(call, code, STORE_TO_SHOW, &room, &is_there, fault))
+		return false;
+	if (is_there && room.codes.stored.value.data == NULL)
+		findings_add(findings, "",
+			     "what the codes of its room have in common is not there");
+	if ((is_there && !code_show(call, &room.codes, code, &room.template, &shown, fault)))
+		return false;
+	if (code->terms.set == 0)
+		return true;
+	terms = code_terms_document(call, code, false);
+	(void)json_object_del(terms, "enabled");
+	record_check_document(&code_patch_shape, terms, "", findings);
+	return true;
+}
+
+static bool code_derive(struct call *call, const void *record, struct findings *findings,
+			struct fault *fault)
+{
+	const struct code *code = record;
+	struct room_codes codes;
+
+	if (!codes_load(call, &code->room, STORE_TO_SHOW, &codes, fault))
+		return false;
+	if (id_number(&code->place) > codes.last_place)
+		findings_add(findings, "/place", "was never given out");
+	return check_letters(call, code, findings, fault);
+}
+
+const struct record_kind code_kind = {
+	.table = &code_table,
+	.line = "code",
+	.shape = &code_patch_shape,
+	.order = RECORD_CHILDREN,
+	.parent = &room_kind,
+	.load = code_load_dumped,
+	.put = code_put_loaded,
+	.refer = code_refer,
+	.derive = code_derive,
+};
+
+/* ---- words ---- */
+
+static void words_print(struct call *call, void *record)
+{
+	struct code_words *words = record;
+
+	(void)call;
+	words->account = words->stored.account;
+}
+
+/* Kept for their account, which may be gone. */
+static bool words_load(struct call *call, void *record, const char *pointer,
+		       struct findings *findings, struct fault *fault)
+{
+	const struct slice letters = ((const struct code_words *)record)->stored.name;
+	struct id account;
+	struct code code;
+	bool is_there = false;
+
+	if (!code_can_be(letters))
+		findings_add(findings, pointer, "must be words for a code, or a code");
+	else if (!code_is_words(letters) &&
+		 !code_find(call, letters, STORE_TO_SHOW, &code, &account, &is_there, fault))
+		return false;
+	if (is_there)
+		findings_add(findings, pointer, "is a code already");
+	else if (!code_words_find(call, letters, &account, &is_there, fault))
+		return false;
+	else if (is_there && id_compare(&account, &call->account) != 0)
+		findings_add(findings, pointer, "is of another account");
+	return true;
+}
+
+/* It may be the account's already. */
+static bool words_put(struct call *call, void *record, struct fault *fault)
+{
+	const struct slice letters = ((const struct code_words *)record)->stored.name;
+	struct id account;
+	bool is_there;
+
+	return code_words_find(call, letters, &account, &is_there, fault) &&
+	       (is_there || code_words_claim(call, letters, fault));
+}
+
+static bool words_refer(struct call *call, const void *record, struct findings *findings,
+			struct fault *fault)
+{
+	const struct code_words *words = record;
+
+	(void)call;
+	(void)fault;
+	if (!code_can_be(words->stored.name))
+		findings_add(findings, "", "are not words for a code, nor a code");
+	return true;
+}
+
+const struct record_kind words_kind = {
+	.table = &code_words_table,
+	.line = "words",
+	.order = RECORD_UNLISTED,
+	.is_of_no_account = true,
+	.print = words_print,
+	.load = words_load,
+	.put = words_put,
+	.refer = words_refer,
+};
+
+const struct record_kind words_asked_kind = { &code_words_asked_table, .order = RECORD_ONE };

@@ -1,0 +1,238 @@
+/* The event log and webhooks in a dump, and their check (resources/record_kind.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "records/kinds.h"
+#include "resources/events/webhooks.h"
+#include "resources/garbage.h"
+#include "resources/record_kind.h"
+#include "resources/stored.h"
+
+/* ---- the log ---- */
+
+static bool log_derive(struct call *call, const void *record, struct findings *findings,
+		       struct fault *fault)
+{
+	const struct audit_state *state = record;
+	struct audit_entry entry;
+
+	(void)fault;
+	if (state->first < 1 || state->first > state->last + 1)
+		findings_add(findings, "/first", "must be at most one above the last");
+	for (uint64_t seq = state->first; seq <= state->last && !findings_are_full(findings);
+	     seq++) {
+		struct fault own = FAULT_INITIAL;
+
+		if (!audit_read(call->transaction, seq, 1, &entry, &own))
+			findings_add(findings, "", "its entry %llu is missing or cannot be read",
+				     (unsigned long long)seq);
+	}
+	return true;
+}
+
+const struct record_kind log_kind = {
+	.table = &audit_state_table,
+	.line = "log",
+	.order = RECORD_ONE,
+	.derive = log_derive,
+};
+
+static void entry_print(struct call *call, void *record)
+{
+	struct audit_entry *entry = record;
+
+	(void)call;
+	entry->seq = audit_seq_of(&entry->stored.id);
+}
+
+static bool entry_load(struct call *call, void *record, const char *pointer,
+		       struct findings *findings, struct fault *fault)
+{
+	struct audit_entry *entry = record;
+	struct audit_state state;
+
+	if (!audit_state_load(call->transaction, STORE_TO_SHOW, &state, fault))
+		return false;
+	if (entry->seq < state.first || entry->seq > state.last)
+		findings_add(findings, arena_text(call->arena, "%s/seq", pointer),
+			     "must be one of those that the line \"log\" of the account has");
+	entry->stored.id = audit_id_of(entry->seq);
+	return true;
+}
+
+static bool entry_derive(struct call *call, const void *record, struct findings *findings,
+			 struct fault *fault)
+{
+	const uint64_t seq = audit_seq_of(&((const struct audit_entry *)record)->stored.id);
+	struct audit_state state;
+
+	if (!audit_state_load(call->transaction, STORE_TO_SHOW, &state, fault))
+		return false;
+	if (seq < state.first || seq > state.last)
+		findings_add(findings, "/seq", "is not in the log, which goes from %llu to %llu",
+			     (unsigned long long)state.first, (unsigned long long)state.last);
+	return true;
+}
+
+const struct record_kind entry_kind = {
+	.table = &audit_entry_table,
+	.line = "event",
+	.order = RECORD_NUMBERED,
+	.parent = &log_kind,
+	.print = entry_print,
+	.load = entry_load,
+	.derive = entry_derive,
+};
+
+const struct record_kind queued_kind = {
+	.table = &audit_queued_table,
+	.order = RECORD_UNLISTED,
+	.is_of_no_account = true,
+};
+
+/* ---- webhooks ---- */
+
+static size_t webhooks_owners(struct call *call, const void *record, const struct id **ids)
+{
+	const struct webhooks *webhooks = record;
+	struct id *list = arena_alloc(call->arena, (webhooks->count + 1) * sizeof *list);
+
+	for (size_t i = 0; i < webhooks->count; i++)
+		list[i] = webhooks->items[i].id;
+	*ids = list;
+	return webhooks->count;
+}
+
+/* Each gets a position, at the end of the log: that of the dump may be lost. */
+static bool webhooks_put_loaded(struct call *call, void *record, struct fault *fault)
+{
+	const struct webhooks *webhooks = record;
+
+	for (size_t i = 0; i < webhooks->count; i++) {
+		if (!webhook_position_begin(call->transaction, &webhooks->items[i], fault))
+			return false;
+	}
+	return webhooks_put(call->transaction, webhooks, fault);
+}
+
+static bool webhooks_refer(struct call *call, const void *record, struct findings *findings,
+			   struct fault *fault)
+{
+	const struct webhooks *webhooks = record;
+
+	(void)fault;
+	for (size_t i = 0; i < webhooks->count; i++) {
+		const struct webhook *webhook = &webhooks->items[i];
+		const char *at = arena_text(call->arena, "/webhooks/%zu", i);
+
+		record_check_document(&webhook_shape, webhook_document(call, webhook), at,
+				      findings);
+		if (id_number(&webhook->id) > webhooks->last ||
+		    (i > 0 && id_compare(&webhook->id, &webhook[-1].id) <= 0))
+			findings_add(findings, arena_text(call->arena, "%s/id", at),
+				     "must be younger than that of the one before, and not above "
+				     "last");
+	}
+	return true;
+}
+
+static bool webhooks_derive(struct call *call, const void *record, struct findings *findings,
+			    struct fault *fault)
+{
+	const struct webhooks *webhooks = record;
+	struct webhook_position position;
+
+	for (size_t i = 0; i < webhooks->count; i++) {
+		if (!webhook_position_load(call->transaction, &webhooks->items[i].id, STORE_TO_SHOW,
+					   &position, fault))
+			return false;
+		if (position.series != webhooks->items[i].series)
+			findings_add(findings, arena_text(call->arena, "/webhooks/%zu", i),
+				     "its position is missing");
+	}
+	return true;
+}
+
+const struct record_kind webhooks_kind = {
+	.table = &webhooks_table,
+	.line = "webhooks",
+	.shape = &webhook_shape,
+	.order = RECORD_ONE,
+	.owners = webhooks_owners,
+	.put = webhooks_put_loaded,
+	.refer = webhooks_refer,
+	.derive = webhooks_derive,
+};
+
+/* The webhook is there, or its removal goes on. */
+static bool webhook_is_there(struct call *call, const struct id *id, struct findings *findings,
+			     struct fault *fault)
+{
+	struct webhooks webhooks;
+	bool is_garbage = false;
+
+	if (!webhooks_load(call->transaction, STORE_TO_SHOW, &webhooks, fault) ||
+	    (webhook_find(&webhooks, id) == NULL && !garbage_has(call, id, &is_garbage, fault)))
+		return false;
+	if (webhook_find(&webhooks, id) == NULL && !is_garbage)
+		findings_add(findings, "", "its webhook is not there");
+	return true;
+}
+
+static bool position_refer(struct call *call, const void *record, struct findings *findings,
+			   struct fault *fault)
+{
+	const struct webhook_position *position = record;
+
+	return webhook_is_there(call, &position->stored.id, findings, fault);
+}
+
+/* A log of which nothing could be saved begins anew. */
+static bool position_put(struct call *call, void *record, struct fault *fault)
+{
+	const struct webhook_position *loaded = record;
+	struct webhook_position position;
+	struct audit_state state;
+
+	if (!audit_state_load(call->transaction, STORE_TO_SHOW, &state, fault) ||
+	    !webhook_position_load(call->transaction, &loaded->stored.id, STORE_TO_CHANGE,
+				   &position, fault))
+		return false;
+	position.series = loaded->series;
+	position.seq = loaded->seq < state.last ? loaded->seq : state.last;
+	position.delivered = loaded->delivered;
+	return webhook_position_put(call->transaction, &position, fault);
+}
+
+const struct record_kind webhook_position_kind = {
+	.table = &webhook_position_table,
+	.line = "position",
+	.order = RECORD_BESIDE,
+	.parent = &webhooks_kind,
+	.may_be_there = true,
+	.put = position_put,
+	.refer = position_refer,
+};
+
+static bool delivery_refer(struct call *call, const void *record, struct findings *findings,
+			   struct fault *fault)
+{
+	const struct webhook_delivery *delivery = record;
+
+	if (delivery->is_pending != (delivery->state == DELIVERY_PENDING))
+		findings_add(findings, "/pending", "is not as its state says");
+	return webhook_is_there(call, &delivery->stored.parent, findings, fault);
+}
+
+const struct record_kind webhook_delivery_kind = {
+	.table = &webhook_delivery_table,
+	.line = "delivery",
+	.order = RECORD_CHILDREN,
+	.parent = &webhooks_kind,
+	.refer = delivery_refer,
+};
+
+const struct record_kind webhook_account_kind = {
+	.table = &webhook_account_table,
+	.order = RECORD_UNLISTED,
+	.is_of_no_account = true,
+};

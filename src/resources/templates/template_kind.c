@@ -1,0 +1,229 @@
+/* Templates, deleted roles and the default template in a dump, and their check
+ * (resources/record_kind.h). A dump has the parts of a template with their hidden members; a load
+ * makes the template of them as a request does.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json_text.h"
+#include "base/text.h"
+#include "records/kinds.h"
+#include "resources/garbage.h"
+#include "resources/media/media_record.h"
+#include "resources/record_kind.h"
+#include "resources/stored.h"
+#include "resources/templates/default_template.h"
+#include "resources/templates/deleted_role.h"
+#include "resources/templates/template_parts.h"
+#include "rules/template_rules.h"
+
+static struct slice member_text(struct call *call, struct slice json, const char *name)
+{
+	const struct slice text =
+		text_of_json(json_object_get(json_text_read_stored(call->arena, json, NULL), name));
+
+	return text.data == NULL ? SLICE("") : text;
+}
+
+/* ---- templates ---- */
+
+/* Gives the roles, which were made as new ones, the identities and times that they had. */
+static void take_identities(struct template_record *record, const struct template_role *roles,
+			    size_t count)
+{
+	for (size_t i = 0; i < record->role_count; i++) {
+		for (size_t j = 0; j < count; j++) {
+			if (!slice_equal(roles[j].name, record->roles[i].name))
+				continue;
+			record->roles[i].identity = roles[j].identity;
+			record->roles[i].added = roles[j].added;
+		}
+	}
+}
+
+/* Each hidden member has its place in the part. */
+static void check_hidden(struct call *call, const struct template_record *record,
+			 enum template_part part, struct findings *findings)
+{
+	const json_t *hidden = stored_json(call, record->parts[part].hidden, "template",
+					   &record->id);
+	const json_t *document = template_part_document(call, record, part);
+
+	if (json_equal(document_hidden(call->arena, template_part_shape(part), document), hidden) ==
+	    0)
+		findings_add(findings,
+			     part == PART_SETTINGS ? "/template/settings_hidden"
+						   : "/template/destinations_hidden",
+			     "must have members that belong into the part, and no others");
+}
+
+static bool template_load_dumped(struct call *call, void *scanned, const char *pointer,
+				 struct findings *findings, struct fault *fault)
+{
+	struct template_record *record = scanned;
+	const struct template_role *roles = record->roles;
+	const size_t count = record->role_count;
+	const uint32_t last_identity = record->last_identity;
+	json_t *document;
+
+	for (size_t i = 0; i < count; i++)
+		record->roles[i].name = member_text(call, record->roles[i].text, "name");
+	document = template_document(call, record);
+	for (enum template_part part = 0; part < PART_COUNT; part++)
+		check_hidden(call, record, part, findings);
+	if (json_object_size(json_object_get(document, "roles")) != count)
+		findings_add(findings, pointer, "must have each role once");
+	record_check_document(&template_shape, document, pointer, findings);
+	if (!findings_result(findings, fault))
+		return false;
+	record->roles = NULL;
+	record->role_count = 0;
+	template_set_all(call, record, document, NULL, PART_MERGED);
+	take_identities(record, roles, count);
+	record->last_identity = last_identity;
+	return template_assemble(call, record, fault);
+}
+
+static bool template_put_loaded(struct call *call, void *record, struct fault *fault)
+{
+	return template_put(call, record, fault);
+}
+
+static void check_roles(struct call *call, const struct template_record *record,
+			struct findings *findings)
+{
+	for (size_t i = 0; i < record->role_count; i++) {
+		const struct template_role *role = &record->roles[i];
+		const char *pointer = arena_text(call->arena, "/roles/%zu", i);
+
+		if (role->identity == 0 || role->identity > record->last_identity)
+			findings_add(findings, pointer, "has an identity that was never given out");
+		if (template_live_role(record, role->identity) != role)
+			findings_add(findings, pointer, "has the identity of another role");
+		if (template_role_index(record, role->name) != i)
+			findings_add(findings, pointer, "has the name of another role");
+	}
+}
+
+static bool template_refer(struct call *call, const void *stored, struct findings *findings,
+			   struct fault *fault)
+{
+	const struct template_record *record = stored;
+	struct media media;
+
+	check_roles(call, record, findings);
+	if (record->backend.size == 0)
+		return true;
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	if (media_backend_named(&media, record->backend) == NULL)
+		findings_add(findings, "/settings/backend", "names a backend that is not there");
+	return true;
+}
+
+/* The text is exactly what its parts give. */
+static bool template_derive(struct call *call, const void *stored, struct findings *findings,
+			    struct fault *fault)
+{
+	const struct template_record *record = stored;
+	struct template_record again = *record;
+
+	for (size_t i = 0; i < record->role_count; i++) {
+		if (!slice_equal(member_text(call, record->roles[i].text, "name"),
+				 record->roles[i].name))
+			findings_add(findings, arena_text(call->arena, "/roles/%zu/role", i),
+				     "is not that of its name");
+	}
+	again.former_backend = again.backend;
+	again.roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *again.roles);
+	if (record->role_count > 0)
+		memcpy(again.roles, record->roles, record->role_count * sizeof *again.roles);
+	if (!template_assemble(call, &again, fault))
+		return false;
+	if (!slice_equal(again.text, record->text))
+		findings_add(findings, "/text", "is not what its parts give");
+	return true;
+}
+
+const struct record_kind template_kind = {
+	.table = &template_table,
+	.line = "template",
+	.shape = &template_shape,
+	.order = RECORD_PAGES,
+	.load = template_load_dumped,
+	.put = template_put_loaded,
+	.refer = template_refer,
+	.derive = template_derive,
+};
+
+/* ---- deleted roles ---- */
+
+static void deleted_role_print(struct call *call, void *record)
+{
+	struct deleted_role *role = record;
+
+	(void)call;
+	role->identity = id_seconds(&role->stored.id);
+}
+
+static bool deleted_role_load_dumped(struct call *call, void *record, const char *pointer,
+				     struct findings *findings, struct fault *fault)
+{
+	struct deleted_role *role = record;
+
+	(void)call;
+	(void)pointer;
+	(void)findings;
+	(void)fault;
+	role->stored.id = deleted_role_id(&role->stored.parent, role->identity);
+	return true;
+}
+
+/* The template is there, or was deleted a short time ago. */
+static bool deleted_role_refer(struct call *call, const void *record, struct findings *findings,
+			       struct fault *fault)
+{
+	const struct deleted_role *role = record;
+	struct template_record owner;
+	bool is_there, is_garbage = false;
+
+	if (!template_find(call, &role->stored.parent, STORE_TO_SHOW, &owner, &is_there, fault) ||
+	    (!is_there && !garbage_has(call, &role->stored.parent, &is_garbage, fault)))
+		return false;
+	if (!is_there && !is_garbage)
+		findings_add(findings, "", "its template is not there");
+	if (is_there && template_live_role(&owner, id_seconds(&role->stored.id)) != NULL)
+		findings_add(findings, "", "was deleted, but the template has it");
+	return true;
+}
+
+const struct record_kind deleted_role_kind = {
+	.table = &deleted_role_table,
+	.line = "deleted_role",
+	.order = RECORD_CHILDREN,
+	.parent = &template_kind,
+	.print = deleted_role_print,
+	.load = deleted_role_load_dumped,
+	.refer = deleted_role_refer,
+};
+
+/* ---- the default template ---- */
+
+static bool default_refer(struct call *call, const void *record, struct findings *findings,
+			  struct fault *fault)
+{
+	const struct default_template *mark = record;
+	struct template_record owner;
+	bool is_there;
+
+	if (!template_find(call, &mark->id, STORE_TO_SHOW, &owner, &is_there, fault))
+		return false;
+	if (!is_there)
+		findings_add(findings, "/template_id", "is not a template of the account");
+	return true;
+}
+
+const struct record_kind default_template_kind = {
+	.table = &default_template_table,
+	.line = "default_template",
+	.order = RECORD_ONE,
+	.refer = default_refer,
+};
