@@ -31,8 +31,11 @@
 
 #include <stddef.h>
 
-#include "records/packed.h"
+#include "base/arena.h"
+#include "base/fault.h"
+#include "base/id.h"
 #include "schema/schema.h"
+#include "store/store.h"
 
 #define RECORD_VERSION 1
 
@@ -159,6 +162,11 @@ struct store_record record_key(const struct record_table *table, const void *rec
 bool record_unpack(const struct record_table *table, struct arena *arena, struct slice value,
 		   void *record);
 void record_pack(const struct record_table *table, const void *record, struct buffer *value);
+
+/* The fault of a record that cannot be read: 503, with its kind and key in the log. */
+bool record_damaged(const char *what, const struct id *key, struct fault *fault);
+/* The same for a missing record that another one refers to. */
+bool record_missing(const char *what, const struct id *key, struct fault *fault);
 
 /* ---- in a dump, and checked ---- */
 

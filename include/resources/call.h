@@ -133,7 +133,7 @@ struct run {
 	/* To be sent once the transaction is committed (resources/events/webhooks.h); NULL:
 	 * nothing. */
 	const struct webhook_test *test;
-	const struct fault *damage; /* of what was read (records/packed.h); NULL: none */
+	const struct fault *damage; /* of what was read (resources/stored.h); NULL: none */
 };
 
 struct call {

@@ -5,7 +5,7 @@
 #ifndef RESOURCES_STORED_H
 #define RESOURCES_STORED_H
 
-#include "records/packed.h"
+#include "records/record.h"
 #include "resources/call.h"
 
 /* Parses a stored JSON object of the record `what` with this key, in the arena of the call. One
@@ -15,7 +15,7 @@ json_t *stored_json(struct call *call, struct slice text, const char *what, cons
 /* Notes that a text of this record cannot be read. */
 void stored_note(struct call *call, const char *what, const struct id *key);
 /* Whoever ran a handler, or wrote of a call what it read, asks here whether all of it could be
- * read: is_done, or false and the fault of packed_damaged, in place of any other. Forgets what was
+ * read: is_done, or false and the fault of record_damaged, in place of any other. Forgets what was
  * noted. */
 bool stored_sound(struct call *call, bool is_done, struct fault *fault);
 

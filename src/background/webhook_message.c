@@ -7,7 +7,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "resources/events/events.h"
-#include "records/packed.h"
+#include "records/record.h"
 
 /* ---- choosing ---- */
 
@@ -107,9 +107,9 @@ bool webhook_message(struct arena *arena, const struct webhook *webhook, const s
 		.body = message_body(arena, account, entry),
 	};
 	if (own == NULL)
-		return packed_damaged("webhook", &webhook->id, fault);
+		return record_damaged("webhook", &webhook->id, fault);
 	if (json_text_read_stored(arena, delivery->body, NULL) == NULL)
-		return packed_damaged("log entry", &number, fault);
+		return record_damaged("log entry", &number, fault);
 	buffer_append(&text, entry->id);
 	buffer_append_byte(&text, '.');
 	buffer_append_integer(&text, now / 1000);

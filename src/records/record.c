@@ -290,7 +290,7 @@ static bool read_value(const struct record_table *table, struct arena *arena, vo
 		return true;
 	}
 	return record_unpack(table, arena, stored->value, record) ||
-	       packed_damaged(table->kind->name, &stored->id, fault);
+	       record_damaged(table->kind->name, &stored->id, fault);
 }
 
 bool record_read(const struct record_table *table, struct arena *arena,
@@ -323,6 +323,25 @@ bool record_get_named(const struct record_table *table, struct transaction *tran
 	memset(record, 0, table->size);
 	return store_get_named(transaction, table->kind, name, reading, stored, fault) &&
 	       read_value(table, transaction->arena, record, fault);
+}
+
+bool record_damaged(const char *what, const struct id *key, struct fault *fault)
+{
+	char text[ID_TEXT_SIZE + 1];
+
+	id_print(key, text);
+	return fault_cause(fault, FAULT_DAMAGED, 0, "%s with the key %s cannot be read", what,
+			   text);
+}
+
+bool record_missing(const char *what, const struct id *key, struct fault *fault)
+{
+	char text[ID_TEXT_SIZE + 1];
+
+	id_print(key, text);
+	return fault_cause(fault, FAULT_DAMAGED, 0,
+			   "%s with the key %s is missing: another record refers to it", what,
+			   text);
 }
 
 /* ---- a record into bytes ---- */

@@ -10,7 +10,7 @@ void stored_note(struct call *call, const char *what, const struct id *key)
 	struct fault *damage = arena_alloc(call->arena, sizeof *damage);
 
 	*damage = FAULT_INITIAL;
-	packed_damaged(what, key, damage);
+	record_damaged(what, key, damage);
 	if (call->run.damage == NULL)
 		call->run.damage = damage;
 }

@@ -139,7 +139,7 @@ static bool skip_lost_entries(struct writing *writing, struct audit_state *state
 
 		if (is_read && (json_text_read_stored(call->arena, entry.actor, NULL) == NULL ||
 				json_text_read_stored(call->arena, entry.data, NULL) == NULL))
-			is_read = packed_damaged("log entry", &id, &own);
+			is_read = record_damaged("log entry", &id, &own);
 		if (!is_read) {
 			state->first = seq + 1;
 			if (!leave_out(writing,

@@ -212,7 +212,7 @@ static bool walk_by_keys(struct walk *walk, const struct record_kind *kind, cons
 			if (!store_get(call->transaction, kind->table->kind, &key->id,
 				       STORE_TO_SHOW, &stored, &own) ||
 			    (stored.value.data == NULL &&
-			     packed_missing(kind->table->kind->name, &key->id, &own))) {
+			     record_missing(kind->table->kind->name, &key->id, &own))) {
 				if (!walk_pass(walk, kind, &key->id, &own, fault))
 					return false;
 				continue;
@@ -240,7 +240,7 @@ static bool walk_entries(struct walk *walk, const struct audit_state *state, str
 			return false;
 		stored.id = id;
 		if (stored.value.data == NULL)
-			return packed_missing(kind_entry.name, &id, fault);
+			return record_missing(kind_entry.name, &id, fault);
 		if (!walk_record(walk, &entry_kind, &stored, fault))
 			return false;
 	}

@@ -7,7 +7,7 @@
 #include "resources/templates/deleted_role.h"
 #include "resources/garbage.h"
 #include "resources/media/media_record.h"
-#include "records/packed.h"
+#include "records/record.h"
 
 /* ---- a room with its codes ---- */
 
@@ -28,7 +28,7 @@ bool room_subject_of_code(struct call *call, const struct code *code, enum store
 	if (*is_there)
 		return room_subject_load(call, reading, subject, fault);
 	return garbage_has(call, &code->room, &is_garbage, fault) &&
-	       (is_garbage || packed_missing("room", &code->room, fault));
+	       (is_garbage || record_missing("room", &code->room, fault));
 }
 
 bool codes_next(struct call *call, const struct id *room, struct code_walk *walk,

@@ -102,7 +102,7 @@ bool code_is_plain(const struct code *code)
 
 bool codes_group_missing(const struct room_codes *codes, struct fault *fault)
 {
-	return packed_missing("group of codes of the room", &codes->room, fault);
+	return record_missing("group of codes of the room", &codes->room, fault);
 }
 
 bool codes_count_added(struct room_codes *codes, const struct code *code, struct fault *fault)

@@ -13,7 +13,7 @@
 #include "resources/lists.h"
 #include "resources/joining/media_join.h"
 #include "resources/media/media_record.h"
-#include "records/packed.h"
+#include "records/record.h"
 #include "resources/public_url.h"
 #include "resources/codes/qr.h"
 #include "resources/rooms/room_record.h"
@@ -202,7 +202,7 @@ static bool gather_oldest(struct call *call, const struct room_subject *subject,
 			left--;
 		}
 		if (left > 0 && page.is_last)
-			return packed_missing("an enabled code of the room", &subject->room.id,
+			return record_missing("an enabled code of the room", &subject->room.id,
 					      fault);
 	}
 	return true;
@@ -338,7 +338,7 @@ static bool retire_group(struct call *call, struct room_codes *codes,
 		if (!codes_next(call, &codes->room, &walk, &code, fault))
 			return false;
 		if (code == NULL)
-			return packed_missing("an enabled code of the room", &codes->room, fault);
+			return record_missing("an enabled code of the room", &codes->room, fault);
 		if (code->group == group->number && code->is_enabled && code_is_plain(code) &&
 		    !retire(call, codes, code, grace, fault))
 			return false;

@@ -90,7 +90,7 @@ bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (records[i].value.data == NULL)
-			return packed_missing("log entry", &ids[i], fault);
+			return record_missing("log entry", &ids[i], fault);
 		if (!audit_entry_read(&records[i], &entries[i], fault))
 			return false;
 	}
@@ -119,7 +119,7 @@ bool audit_state_read(const struct store_record *stored, struct audit_state *sta
 	if (stored->value.data == NULL)
 		state->first = 1;
 	return (state->first >= 1 && state->first <= state->last + 1) ||
-	       packed_damaged(kind_audit.name, &stored->account, fault);
+	       record_damaged(kind_audit.name, &stored->account, fault);
 }
 
 bool audit_state_load(struct transaction *transaction, enum store_reading reading,

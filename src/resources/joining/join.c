@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/joining/join.h"
 
+#include "base/encode.h"
 #include "base/text.h"
 #include "accounts/accounts.h"
 #include "resources/joining/misses.h"
@@ -13,7 +14,7 @@
 #include "resources/joining/code_typed.h"
 #include "resources/joining/join_log.h"
 #include "resources/joining/media_join.h"
-#include "records/packed.h"
+#include "records/record.h"
 #include "resources/public_url.h"
 #include "resources/rooms/room_record.h"
 #include "resources/templates/template_parts.h"
@@ -268,16 +269,16 @@ static bool admit(struct call *call, struct exchange *exchange, const struct acc
 static void set_jti(struct call *call, struct exchange *exchange)
 {
 	const struct code *code = &exchange->code;
-	struct buffer use = BUFFER_INITIAL(call->arena);
+	char use[2 * ID_SIZE + 4 + 8];
 	unsigned char mac[DIGEST_SIZE];
 	char text[UUID_TEXT_SIZE];
 
-	packed_put_id(&use, &code->room);
-	packed_put_id(&use, &code->place);
-	packed_put_number(&use, code->terms.uses, 4);
-	packed_put_number(&use, (uint64_t)code->terms.last_use, 8);
+	memcpy(use, code->room.bytes, ID_SIZE);
+	memcpy(use + ID_SIZE, code->place.bytes, ID_SIZE);
+	encode_32(use + 2 * ID_SIZE, code->terms.uses);
+	encode_64(use + 2 * ID_SIZE + 4, (uint64_t)code->terms.last_use);
 	digest_hmac_sha256((struct slice){ (const char *)exchange->media.code_key, DIGEST_SIZE },
-			   buffer_slice(&use), mac);
+			   (struct slice){ use, sizeof use }, mac);
 	uuid_print(mac, text);
 	exchange->jti = arena_copy(call->arena, slice_of(text));
 }

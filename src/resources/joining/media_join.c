@@ -4,7 +4,7 @@
 #include "resources/joining/media_join.h"
 
 #include "base/text.h"
-#include "records/packed.h"
+#include "records/record.h"
 #include "resources/stored.h"
 
 const struct backend *media_backend_of(const struct media *media,
@@ -118,7 +118,7 @@ static bool find_key(struct call *call, const struct media *media, struct ticket
 		return true;
 	key = media_active_key(media, server->alg);
 	if (key == NULL)
-		return packed_missing("signing key of a backend of the account", &call->account,
+		return record_missing("signing key of a backend of the account", &call->account,
 				      fault);
 	server->kid = key->kid;
 	server->private_key = key->private_key;
@@ -164,7 +164,7 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 	read_room(call, admission, &guest);
 	writer_open(answer, "join", '{');
 	if (!ticket_write(call->arena, call->environment->clock, &server, &guest, answer))
-		return packed_damaged("signing key of a backend of the account", &call->account,
+		return record_damaged("signing key of a backend of the account", &call->account,
 				      fault);
 	writer_close(answer, '}');
 	return true;

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/lists.h"
-#include "records/packed.h"
+#include "records/record.h"
 #include "resources/route.h"
 #include "resources/rooms/room_record.h"
 #include "resources/rooms/room_times.h"
@@ -152,7 +152,7 @@ static bool load_owners(struct call *call, const struct store_record *rooms, siz
 		return false;
 	for (owners->count = 0; owners->count < count; owners->count++) {
 		if (stored[owners->count].value.data == NULL)
-			return packed_missing("template", &ids[owners->count], fault);
+			return record_missing("template", &ids[owners->count], fault);
 		if (!template_unpack(call, &stored[owners->count], &owners->items[owners->count],
 				     fault))
 			return false;

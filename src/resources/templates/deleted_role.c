@@ -66,7 +66,7 @@ bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t
 		return false;
 	return (role->stored.value.data != NULL &&
 		id_compare(&role->stored.parent, template_id) == 0) ||
-	       packed_missing(kind_role.name, &id, fault);
+	       record_missing(kind_role.name, &id, fault);
 }
 
 bool deleted_roles_remove(struct call *call, const struct id *template_id, int64_t deleted_before,

@@ -85,7 +85,7 @@ bool template_unpack_text(const struct store_record *stored, struct slice *text,
 			  struct fault *fault)
 {
 	return record_first_text(stored->value, text) ||
-	       packed_damaged(kind_template.name, &stored->id, fault);
+	       record_damaged(kind_template.name, &stored->id, fault);
 }
 
 static bool is_remembered(const struct template_memo *memo, const struct id *id,
@@ -138,7 +138,7 @@ bool template_load(struct call *call, const struct id *id, struct template_recor
 
 	if (!template_find(call, id, STORE_TO_SHOW, record, &is_there, fault))
 		return false;
-	return is_there || packed_missing("template", id, fault);
+	return is_there || record_missing("template", id, fault);
 }
 
 bool template_load_from_path(struct call *call, enum store_reading reading,

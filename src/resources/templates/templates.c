@@ -13,7 +13,7 @@
 #include "records/kinds.h"
 #include "resources/lists.h"
 #include "resources/media/media_record.h"
-#include "records/packed.h"
+#include "records/record.h"
 #include "resources/route.h"
 #include "resources/templates/template_audit.h"
 #include "resources/templates/template_parts.h"
@@ -311,7 +311,7 @@ static bool add_one(struct call *call, struct list *list, const struct filter *f
 			       STORE_TO_SHOW, &stored, fault))
 			return false;
 		if (stored.value.data == NULL)
-			return packed_missing("template", &filter->default_template, fault);
+			return record_missing("template", &filter->default_template, fault);
 	}
 	return stored.value.data == NULL || add_items(call, list, filter, &stored, 1, fault);
 }
