@@ -9,7 +9,7 @@
 #include "accounts/accounts.h"
 #include "directory.h"
 #include "resources/events/audit_record.h"
-#include "resources/joining/join_log.h"
+#include "background/join_log.h"
 #include "records/kinds.h"
 #include "scratch.h"
 #include "background/account_watch.h"

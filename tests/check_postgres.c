@@ -15,7 +15,7 @@
 #include "directory.h"
 #include "relay.h"
 #include "resources/events/audit_record.h"
-#include "resources/joining/join_log.h"
+#include "background/join_log.h"
 #include "records/kinds.h"
 #include "responder.h"
 #include "background/keeper.h"

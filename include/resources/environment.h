@@ -20,7 +20,7 @@ struct environment {
 	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
 	/* Of Idempotency-Keys (resources/retries/kept_usage.h), or NULL. */
 	struct kept_usage *kept_usage;
-	struct join_log *joins; /* entries of joins (resources/joining/join_log.h), or NULL */
+	struct join_log *joins; /* entries of joins (background/join_log.h), or NULL */
 	int64_t join_seconds; /* how long a token for joining is valid */
 	int64_t signing_key_age; /* seconds after which a signing key may sign */
 	int64_t log_keep; /* milliseconds for which log entries are kept; 0: for ever */

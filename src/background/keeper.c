@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "resources/events/audit_record.h"
-#include "resources/joining/join_log.h"
+#include "background/join_log.h"
 #include "background/account_watch.h"
 #include "background/damage_log.h"
 

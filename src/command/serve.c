@@ -13,7 +13,7 @@
 #include "accounts/accounts.h"
 #include "accounts/client_url.h"
 #include "service/metrics.h"
-#include "resources/joining/join_log.h"
+#include "background/join_log.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/joining/misses.h"
 #include "resources/media/signing_keys.h"

@@ -6,7 +6,7 @@
 
 #include "background/dispatcher.h"
 #include "service/metrics.h"
-#include "resources/joining/join_log.h"
+#include "background/join_log.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/joining/misses.h"
 #include "accounts/token.h"

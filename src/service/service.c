@@ -29,7 +29,7 @@
 #include "service/router.h"
 #include "resources/codes/code_words.h"
 #include "resources/joining/join.h"
-#include "resources/joining/join_log.h"
+#include "background/join_log.h"
 #include "resources/route.h"
 #include "rules/list_rules.h"
 #include "service/headers.h"

@@ -6,6 +6,15 @@
 
 #include "resources/reads.h"
 
+/* An exchange of a code, or its refusal, for the log of joins (background/join_log.h). */
+struct joining {
+	struct id account, room;
+	struct slice room_name, role, user_id, code, request_id;
+	enum join_refusal refusal;
+	int64_t time; /* milliseconds */
+	uint64_t number; /* of the transaction that counted the exchange; 0: none did */
+};
+
 handler join;
 /* What a code opens: refused as the exchange is, but counted only when the code is unknown. */
 handler join_look;

@@ -12,7 +12,6 @@
 #include "accounts/token.h"
 #include "resources/codes/code_life.h"
 #include "resources/joining/code_typed.h"
-#include "resources/joining/join_log.h"
 #include "resources/joining/media_join.h"
 #include "records/record.h"
 #include "resources/public_url.h"

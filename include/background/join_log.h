@@ -7,22 +7,13 @@
  * Threads: any.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_JOINING_JOIN_LOG_H
-#define RESOURCES_JOINING_JOIN_LOG_H
+#ifndef BACKGROUND_JOIN_LOG_H
+#define BACKGROUND_JOIN_LOG_H
 
-#include "resources/call.h"
+#include "resources/joining/join.h"
 
 /* Entries that wait to be written; further ones are dropped, which the process's log says. */
 #define JOIN_LOG_MOST 10000
-
-/* An exchange of a code, or its refusal. Slices are copied. */
-struct joining {
-	struct id account, room;
-	struct slice room_name, role, user_id, code, request_id;
-	enum join_refusal refusal;
-	int64_t time; /* milliseconds */
-	uint64_t number; /* of the transaction that counted the exchange; 0: none did */
-};
 
 struct join_log;
 

@@ -1,7 +1,7 @@
-/* See resources/joining/join_log.h.
+/* See background/join_log.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/joining/join_log.h"
+#include "background/join_log.h"
 
 #include <pthread.h>
 #include <stdlib.h>
