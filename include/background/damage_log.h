@@ -1,5 +1,5 @@
-/* Tells the log of damage that is met again and again while it lasts: a line for each event and
- * account once a minute. Of one thread.
+/* Logs damage that is met again and again, but only once a minute for each event and account. Used
+ * by one thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BACKGROUND_DAMAGE_LOG_H
@@ -8,21 +8,21 @@
 #include "base/fault.h"
 #include "base/id.h"
 
-/* Milliseconds. */
+/* Milliseconds between two log lines for the same event and account. */
 #define DAMAGE_TOLD_AFTER 60000
-/* With more, the oldest one is forgotten. */
+/* How many pairs of event and account are remembered; with more, the oldest is forgotten. */
 #define DAMAGE_TOLD_MOST 64
 
-/* Begins as zeros. */
+/* Starts as zeros. */
 struct damage_log {
 	struct {
-		const char *event; /* NULL: unused */
+		const char *event; /* NULL if the place is unused */
 		struct id account;
 		int64_t time; /* clock_monotonic */
 	} told[DAMAGE_TOLD_MOST];
 };
 
-/* event: a literal. Other faults than FAULT_DAMAGED are not told. */
+/* Logs a FAULT_DAMAGED, unless it was logged recently; ignores other faults. event: a literal. */
 void damage_log_tell(struct damage_log *log, const char *event, const struct id *account,
 		     const struct fault *fault);
 

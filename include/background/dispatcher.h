@@ -1,11 +1,12 @@
-/* The dispatcher of webhooks: a thread that reads the logs of accounts with webhooks, hands what
- * they want to the sender (delivery/sender.h), a few at once for each webhook, and writes how far
- * each is, and the deliveries of which an attempt failed, which it repeats by a schedule. A
- * delivery is made at least once: what has no outcome when the service or the sender ends is made
- * again, under the same webhook-id. No request waits for any of it.
+/* The dispatcher of webhooks: a thread that reads the event logs of accounts with webhooks, gives
+ * the events that they want to the sender (delivery/sender.h), a few at a time for each webhook,
+ * and stores how far each webhook is. It stores the deliveries of which an attempt failed, and
+ * retries them by a schedule. Every event is delivered at least once: a delivery without an outcome
+ * when the service or the sender ends is sent again, with the same webhook-id. No request waits for
+ * any of this.
  *
- * Where several processes have the store, the holder of the lease (background/lease.h) does it, and
- * writes under its lease alone.
+ * If several processes use the store, the holder of the lease (background/lease.h) does this, and
+ * writes only while it holds the lease.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BACKGROUND_DISPATCHER_H
@@ -18,8 +19,8 @@
 
 #define SCHEDULE_MOST 32
 
-/* When the attempts of a delivery are made: of each one the seconds from the one before, of the
- * first one from the time of the entry. */
+/* When the attempts of a delivery are made: the delay before each attempt in seconds, counted from
+ * the previous attempt, and for the first attempt from the time of the event. */
 struct schedule {
 	int64_t seconds[SCHEDULE_MOST];
 	size_t count; /* at least 1 */
@@ -30,22 +31,22 @@ extern const struct schedule schedule_usual;
 
 struct dispatcher;
 
-/* All are borrowed and outlive the dispatcher; the sender is used by no other thread. */
+/* All arguments are borrowed and outlive the dispatcher; no other thread uses the sender. */
 struct dispatcher *dispatcher_open(const struct environment *environment, struct lease *lease,
 				   struct sender *sender, const struct schedule *schedule);
-/* Writes what is known, and ends the thread. NULL is fine. */
+/* Stores the outcomes it has, and ends the thread. NULL is allowed. */
 void dispatcher_close(struct dispatcher *dispatcher);
 
-/* Sends a test, once, as soon as its account has a place. Any thread; it is copied. Does nothing
- * without a dispatcher, or if the account has used up its share of the 1,024 tests that may
- * wait. */
+/* Sends a test, once, as soon as its account has a free place. Copies the test. Does nothing
+ * without a dispatcher, or if the account has used up its share of the 1,024 tests that may wait.
+ * Any thread. */
 void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 		     const struct webhook_test *test);
 
-/* Since the start, but for the gauges; any thread. */
+/* Counted since the start, except for the gauges. Any thread. */
 struct dispatcher_figures {
-	uint64_t pending; /* deliveries to be repeated; a gauge */
-	uint64_t waiting; /* entries that no attempt was made for; a gauge */
+	uint64_t pending; /* deliveries to be retried; a gauge */
+	uint64_t waiting; /* events that have not been sent to webhooks yet; a gauge */
 	uint64_t oldest; /* age of the oldest pending delivery in seconds; a gauge */
 	uint64_t delivered, failed; /* deliveries */
 	uint64_t attempts_failed;

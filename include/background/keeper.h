@@ -1,6 +1,6 @@
-/* The thread for work that no call waits for: it numbers the entries of the log that wait in the
- * queue, notes changes of accounts by the command line, and writes the entries of joins. Where
- * several processes have the store, only the holder of the lease does the first two.
+/* The thread for work that no call waits for: it numbers the events that wait in the queue, logs
+ * changes of accounts by the command line, and writes the events of joins. If several processes use
+ * the store, only the holder of the lease does the first two.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BACKGROUND_KEEPER_H
@@ -11,9 +11,9 @@
 
 struct keeper;
 
-/* The environment is borrowed and outlives the keeper, as the lease does. */
+/* The environment and the lease are borrowed and outlive the keeper. */
 struct keeper *keeper_open(const struct environment *environment, struct lease *lease);
-/* Writes what waits, and ends the thread. NULL is fine. */
+/* Writes what is waiting, and ends the thread. NULL is allowed. */
 void keeper_close(struct keeper *keeper);
 
 #endif

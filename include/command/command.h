@@ -1,5 +1,5 @@
-/* A command of the program: a row in the table of main. To add one, write its function, declare it
- * below and add its row.
+/* A command of the program is a row in the table of main. To add one, write its function, declare
+ * it below and add its row.
  *
  * Commands use one thread; only `serve` starts others.
  *
@@ -9,7 +9,7 @@
 
 #include "base/fault.h"
 
-/* The exit status for wrong use; EXIT_FAILURE (1) is for all other failures. */
+/* The exit status for wrong usage; EXIT_FAILURE (1) is for all other failures. */
 #define EXIT_WRONG_USE 2
 /* The exit status of `dump --salvage` and `backup --salvage` when some data could not be read. */
 #define EXIT_LOST 3
@@ -20,8 +20,8 @@ typedef int command_run(const struct command *command, int argc, char **argv);
 
 struct command {
 	const char *name; /* one word or two: "serve", "account add" */
-	/* Its operands ("NAME"), or NULL; several words ("NAME [FILE]") are several operands, those
-	 * in brackets optional. [DIR] is the data directory (command/options.h). */
+	/* The operands ("NAME"), or NULL. Several words ("NAME [FILE]") are several operands; those
+	 * in brackets are optional. [DIR] is the data directory (command/options.h). */
 	const char *operand;
 	const char *help; /* a clause that follows the name: "creates an account ..." */
 	command_run *run;
@@ -43,29 +43,29 @@ command_run command_backup;
 command_run command_restore;
 command_run command_dump;
 command_run command_load;
-/* The commands for rooms, codes and keys of a live service: the command's name says which. */
+/* All commands for rooms, codes and keys of a running service; the command's name tells which. */
 command_run command_client;
 command_run command_code_link;
 command_run command_openapi;
 
 /* ---- for the implementations ---- */
 
-/* Prints one line to stderr: "anteroom serve: ...", or "anteroom: ..." when command is NULL. On the
- * systemd journal the line begins with its level, error or notice. */
+/* Print one line to stderr: "anteroom serve: ...", or "anteroom: ..." if command is NULL. On the
+ * systemd journal the line starts with its level, error or notice. */
 void command_complain(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void command_remark(const struct command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Prints the details of a fault to stderr, a line each. */
+/* Prints the details of a fault to stderr, one per line. */
 void command_print_details(const struct fault *fault);
 
-/* Complains with the fault's cause, or else its message, detail and details. Returns the exit
- * status: EXIT_WRONG_USE for FAULT_BAD_REQUEST, else EXIT_FAILURE. */
+/* Complains with the fault's cause or, if it has none, its message, detail and details. Returns the
+ * exit status: EXIT_WRONG_USE for FAULT_BAD_REQUEST, otherwise EXIT_FAILURE. */
 int command_failed(const struct command *command, const struct fault *fault);
 
-/* Flushes standard output and returns the exit status, so that a full disk or a closed pipe is a
- * failure. command: as above. */
+/* Flushes standard output and returns the exit status, so that a full disk or a closed pipe counts
+ * as a failure. command: as above. */
 int command_printed(const struct command *command);
 
 #endif

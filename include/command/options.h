@@ -1,5 +1,5 @@
-/* Options of a command: one table is parsed and printed as help. Values are parsed strictly; errors
- * are reported with the name of the option.
+/* The options of a command: one table is parsed and also printed as help. Values are parsed
+ * strictly; errors name the option.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_OPTIONS_H
@@ -16,14 +16,14 @@ enum option_kind {
 	OPTION_SWITCH,
 	OPTION_TEXT, /* not empty */
 	OPTION_DIRECTORY, /* the data directory; see options_parse */
-	OPTION_URL, /* of a database, in the place of the data directory */
+	OPTION_URL, /* the URL of a database, in place of the data directory */
 	OPTION_NUMBER, /* from `least` to `most` */
-	OPTION_SCHEDULE, /* durations with commas between them, which may be 0s */
+	OPTION_SCHEDULE, /* comma-separated durations, which may be 0s */
 	OPTION_DURATION, /* 90s, 15m, 24h, 7d, from one second to ten years; stored in seconds */
 	OPTION_MODE /* octal, 0 to 0777 */
 };
 
-/* A row of the table. Values that are not given stay unchanged. */
+/* A row of the table. The values of options that are not given stay unchanged. */
 struct option_row {
 	const char *name;
 	const char *argument; /* its name in the help; NULL for a switch */
@@ -52,14 +52,14 @@ struct option_row {
 #define TO_SCHEDULE(to)            .kind = OPTION_SCHEDULE, .value.schedule = (to)
 #define TO_MODE(to)                .kind = OPTION_MODE, .value.mode = (to)
 
-/* Rows of several commands. */
+/* Rows that several commands share. */
 #define DATA_ROW(to) \
 	DIRECTORY_ROW(to), STORE_ROW(to)
-/* Of commands that know no database. */
+/* For commands that do not work on databases. */
 #define DIRECTORY_ROW(to) \
 	{ "data", "DIR", "the data directory (default: $ANTEROOM_DATA, or /var/lib/anteroom)", \
 	  TO_DIRECTORY(to) }
-/* Takes the place of a directory: the URL of a database. */
+/* The URL of a database, in place of a directory. */
 #define STORE_ROW(to) \
 	{ "store", "URL", "a database instead of a directory: postgresql://HOST/NAME", TO_URL(to) }
 #define JSON_ROW(to) \
@@ -69,23 +69,23 @@ struct option_row {
 /* The largest number of rows, not counting --help and --version, which all commands have. */
 #define OPTIONS_MOST 32
 
-/* No exit status: the command goes on. */
+/* Not an exit status: the command continues. */
 #define OPTIONS_GO (-1)
 
-/* Returns OPTIONS_GO when the command goes on. Otherwise returns the command's exit status: the
- * help or the version was printed, or a complaint about a wrong word.
+/* Parses the words of the command. Returns OPTIONS_GO if the command continues. Otherwise it has
+ * printed the help, the version, or a complaint about a wrong word, and returns the exit status.
  *
- * operands: receives the command's operands but [DIR]; NULL for an omitted one. May be NULL when
- * the command has none.
+ * operands: receives the command's operands except [DIR]; NULL for each that is omitted. May be
+ * NULL if the command has none.
  *
- * A command with an OPTION_DIRECTORY has an operand [DIR] as well. The directory is that of the
- * option, or the URL of an OPTION_URL with the same value; else the operand, if there are more
- * words than those that are required; else ANTEROOM_DATA in the environment; else
- * /var/lib/anteroom, if it exists; else it is missing. */
+ * A command with an OPTION_DIRECTORY also accepts an operand [DIR]. The directory is the value of
+ * the option, or of an OPTION_URL with the same target; otherwise the operand, if there are more
+ * words than required; otherwise ANTEROOM_DATA from the environment; otherwise /var/lib/anteroom,
+ * if it exists; otherwise it is missing. */
 int options_parse(const struct command *command, const struct option_row *rows, size_t n, int argc,
 		  char **argv, const char **operands);
 
-/* The same with an array, which knows how many rows it has. */
+/* Calls options_parse with an array of rows. */
 #define OPTIONS_PARSE(command, rows, argc, argv, operands) \
 	options_parse(command, rows, sizeof(rows) / sizeof((rows)[0]), argc, argv, operands)
 

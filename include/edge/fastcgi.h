@@ -3,8 +3,9 @@
  * an epoll set and lends one to libfcgi when it is readable. libfcgi then reads exactly one
  * request, and after the answer the edge gets the connection back if it is still open.
  *
- * An exchange carries one request at a time and may be parked (edge/parked.h) and continued in
- * another thread. One thread uses it at a time. It is reused: its arena keeps its first block.
+ * An exchange carries one request at a time. It may be parked (edge/parked.h) and continued in
+ * another thread, but only one thread uses it at a time. It is reused: its arena keeps its first
+ * block.
  *
  * libfcgi aborts the process on some records that only a FastCGI peer can send, never a client of
  * nginx. Therefore the socket is a local one that only nginx can open (edge/listener.h).
@@ -23,8 +24,9 @@ struct exchange {
 	struct exchange *next; /* in the list that contains it */
 };
 
-/* Initialises libfcgi: its environment and its start; restores the signal handlers that it
- * replaces. To be called once, before the first thread. False: libfcgi does not start. */
+/* Sets the environment for libfcgi, initialises it, and restores the signal handlers that it
+ * replaces. Must be called once, before the first thread. Returns false if libfcgi cannot be
+ * initialised. */
 bool fastcgi_start(void);
 
 struct exchange *fastcgi_open(void);
@@ -32,16 +34,17 @@ struct exchange *fastcgi_open(void);
 void fastcgi_close(struct exchange *exchange);
 
 /* Reads one request from a blocking connection into call.request; the rest of the call is zero
- * except call.started. The body is read to its end; at most CALL_LARGE_BODY_MOST bytes of it are
- * kept. False: the peer has closed the connection, was too slow (SO_RCVTIMEO), aborted, or does not
- * speak FastCGI. The connection is closed in this case. */
+ * except call.started. The body is read to its end, but at most CALL_LARGE_BODY_MOST bytes of it
+ * are kept. Returns false if the peer has closed the connection, was too slow (SO_RCVTIMEO), has
+ * aborted the request, or does not speak FastCGI; the connection is then closed. */
 bool fastcgi_receive(struct exchange *exchange, int connection);
 
-/* Whether fastcgi_send may block: the answer is large, or the peer has not read earlier data. */
+/* Returns whether fastcgi_send may block: the answer is large, or the peer has not read earlier
+ * data. */
 bool fastcgi_may_wait(const struct exchange *exchange);
 
-/* Sends call.answer and ends the request. Returns whether the connection is still open: false when
- * `keep` is false, the peer requested closing, or it has closed the connection. */
+/* Sends call.answer and ends the request. Returns whether the connection is still open: it is not
+ * if `keep` is false, or if the peer asked to close it or has closed it. */
 bool fastcgi_send(struct exchange *exchange, bool keep);
 
 #endif

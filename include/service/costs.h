@@ -1,6 +1,6 @@
-/* What the calls of each account and route cost lately, in processor time, so that those that are
- * likely to cost much can be handled apart from others (edge/deferred.h). An estimate follows what
- * calls cost, upwards faster than downwards: cheap calls in between do not hide costly ones.
+/* Estimates what the calls of each account and route cost, in processor time, so that expensive
+ * calls can run on separate threads (edge/deferred.h). An estimate follows the measured cost,
+ * upwards faster than downwards, so that cheap calls in between do not hide expensive ones.
  *
  * Any thread; without locks.
  *
@@ -13,8 +13,8 @@
 
 #include "base/id.h"
 
-/* Microseconds of processor time from which a call is costly. A list of 100 common templates takes
- * less. */
+/* A call that costs at least this much processor time, in microseconds, is expensive. A list of 100
+ * common templates costs less. */
 #define COSTS_HIGH 500
 
 struct costs;

@@ -6,10 +6,10 @@
 
 #include "resources/call.h"
 
-/* The whole document, in the arena. `table`: see service/routes.h. */
+/* Returns the whole document, which is in the arena. `table`: see service/routes.h. */
 json_t *openapi_document(struct arena *arena, const struct route *table);
 
-/* Handler: GET /v2/openapi.json. */
+/* Handles GET /v2/openapi.json. */
 handler openapi_get;
 
 #endif

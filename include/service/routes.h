@@ -1,4 +1,4 @@
-/* The route table: one row for each call of the API.
+/* The route table: one row for each endpoint of the API.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_ROUTES_H

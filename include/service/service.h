@@ -1,4 +1,4 @@
-/* The path of a request through the service, without sockets; the edge and the tests call it.
+/* The path of a request through the service, without sockets. The edge and the tests call it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_SERVICE_H
@@ -8,22 +8,24 @@
 
 struct service;
 
-/* Verifies all tables. The environment's objects are borrowed and outlive the service. */
+/* Opens the service and verifies all tables. The environment's objects are borrowed and outlive the
+ * service. */
 struct service *service_open(const struct environment *environment);
 void service_close(struct service *service);
 
-/* call: zero except `arena`, `request`, `started` and `may_be_deferred`, or as the first call left
- * it; the slices live as long as the arena's content. Fills call->answer; a fault becomes its error
- * body. If answer.awaited is not 0 and store_state() of it is not STORE_DURABLE, the caller parks
- * the call until it is, and then calls service_settle.
+/* Handles a call. `call` is zero except for `arena`, `request`, `started` and `may_be_deferred`, or
+ * is as the first service_answer left it; its slices live as long as the arena's content. Fills in
+ * call->answer; a fault becomes an error body. If answer.awaited is not 0 and its store_state() is
+ * not STORE_DURABLE, the caller parks the call until it is, and then calls service_settle.
  *
- * False, only with may_be_deferred: the call is likely to cost much (service/costs.h), or its route
- * is_alone, or it would wait for such a call of its account. It has no answer yet: the caller calls
- * again, for such routes one call at a time. Any thread. */
+ * Returns false, only with may_be_deferred, if the call has to be deferred: it is likely to be
+ * expensive (service/costs.h), its route is_alone, or it would wait for such a call of its account.
+ * It has no answer yet: the caller calls again, and for routes that are is_alone one call at a
+ * time. Any thread. */
 bool service_answer(struct service *service, struct call *call);
 
-/* After parking: STORE_DURABLE keeps the answer, STORE_FAILED replaces it by a 503 with the
- * standing headers (answer.standing_count). */
+/* Completes a call that was parked: STORE_DURABLE keeps the answer, STORE_FAILED replaces it with a
+ * 503 and keeps the standing headers (answer.standing_count). */
 void service_settle(struct call *call, enum store_state state);
 
 #endif
