@@ -13,7 +13,7 @@
 
 _Static_assert(ACTOR_ID_MOST == TOKEN_ID_MOST, "the jti of a token is the id of its actor");
 
-/* The text after `Bearer`, in any case, and one or more spaces. */
+/* Takes the text after `Bearer` (in upper or lower case) and one or more spaces. */
 static bool take_token(struct slice header, struct slice *token)
 {
 	const struct slice scheme = SLICE("bearer ");
@@ -45,8 +45,8 @@ static bool refuse_key(struct fault *fault)
 	return fault_detail(fault, FAULT_UNAUTHORIZED, "invalid key");
 }
 
-/* In a transaction of its own, since the key says whose records the call may see. The read brings
- * along the generation of accounts in a store. */
+/* Reads a key in a transaction of its own, because the key determines whose records the call may
+ * see. If the accounts are in the store, the read also fetches their generation. */
 static bool find_key(struct call *call, struct slice id, struct api_key *key, bool *is_there,
 		     struct fault *fault)
 {
@@ -76,7 +76,7 @@ static void limit_to_key(struct actor *actor, const struct api_key *key)
 	actor->gives_until = key->expires_at;
 }
 
-/* Checks that its account is there and enabled, and makes it the call's. */
+/* Checks that the key's account exists and is enabled, and sets it as the account of the call. */
 static bool admit_account_of(struct call *call, const struct api_key *key, struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;
@@ -114,10 +114,10 @@ static bool check_key(struct call *call, struct slice token, struct fault *fault
 
 /* ---- tokens ---- */
 
-/* What a bearer token, or a cookie, is verified as. */
+/* What a bearer token or cookie is verified as. */
 enum credential { MANAGEMENT, SESSION, APP };
 
-/* A person's token for joining, of a route that takes one. */
+/* Verifies a join token, for a route that takes one. */
 static bool verify_app_token(struct call *call, const struct roster *roster, struct slice token,
 			     int64_t now, struct fault *fault)
 {
@@ -157,7 +157,7 @@ static bool check_token(struct call *call, struct slice token, enum credential c
 {
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
-	/* Such a call has no transaction, which would find out that another machine has changed the
+	/* Such a call has no transaction, which would notice that another machine has changed the
 	 * accounts. */
 	const bool looks_first = call->route->access == ROUTE_STATELESS;
 	struct fault refused = FAULT_INITIAL;
@@ -185,7 +185,7 @@ bool auth_by_bearer(struct call *call, struct slice token, struct fault *fault)
 
 /* ---- sessions ---- */
 
-/* The key that the session came from has to be there still. */
+/* Checks that the API key that the session was started with still exists and is valid. */
 static bool check_key_of_session(struct call *call, struct fault *fault)
 {
 	struct actor *actor = &call->actor;
@@ -215,7 +215,8 @@ static bool check_session(struct call *call, struct slice token, struct fault *f
 	       (call->route->method == METHOD_GET || session_check_header(call, fault));
 }
 
-/* By what the request has: a session's cookie, or a token or key in Authorization. */
+/* Finds the caller by the credentials in the request: a session cookie, or a token or API key in
+ * the Authorization header. */
 static bool find_caller(struct call *call, struct fault *fault)
 {
 	const bool takes_app_token = call->route->takes_app_token;

@@ -14,25 +14,25 @@
 #define NO_OPERATION SIZE_MAX
 
 struct operation {
-	struct call call; /* as it was checked; it is run as a copy */
-	struct slice ref; /* data NULL: none */
+	struct call call; /* as it was checked; a copy of it is run */
+	struct slice ref; /* data is NULL if the operation has no ref */
 	size_t referred[CALL_PARAMETERS]; /* the operation that a parameter refers to */
 	bool is_referred;
-	struct slice id; /* of its answer, when it is referred to */
-	struct slice kept; /* see call_keep_instead; data NULL: its body */
-	size_t body; /* of its answer: the index among the parts of the answer */
+	struct slice id; /* of the answered object, if another operation refers to it */
+	struct slice kept; /* see call_keep_instead; data is NULL if the body is kept */
+	size_t body; /* index of its body among the parts of the answer */
 };
 
 struct bulk {
 	struct operation *operations;
 	size_t count;
-	json_t *refs; /* ref -> the number of its operation */
-	struct template_memo memo; /* of one run */
+	json_t *refs; /* maps each ref to the number of its operation */
+	struct template_memo memo; /* for one run */
 };
 
 /* ---- checking ---- */
 
-/* The place of an operation in the body, for pointers. */
+/* Returns the JSON Pointer of an operation in the body. */
 static const char *operation_pointer(struct call *call, size_t number, const char *member)
 {
 	return arena_text(call->arena, "/operations/%zu%s", number, member);
@@ -70,7 +70,7 @@ static void begin_operation(struct call *call, const json_t *object, struct oper
 		operation->referred[i] = NO_OPERATION;
 }
 
-/* {REF} as a whole segment, not decoded. */
+/* Returns whether a whole path segment is a reference, {REF}; the ref is not decoded. */
 static bool is_reference(struct slice segment, struct slice *ref)
 {
 	*ref = (struct slice){ NULL, 0 };
@@ -80,7 +80,7 @@ static bool is_reference(struct slice segment, struct slice *ref)
 	return true;
 }
 
-/* One room, or one code. */
+/* Returns whether the route answers with a single room or code. */
 static bool answers_id(const struct route *route)
 {
 	return route->answer != NULL && !route->is_list;
@@ -106,7 +106,7 @@ static bool find_referred(struct call *call, struct bulk *bulk, size_t number, s
 	return true;
 }
 
-/* Of a ref that is there already, which is a fault, the first operation is meant. */
+/* If a ref is used twice, which is a fault, it stands for the first operation. */
 static void note_ref(struct bulk *bulk, size_t number)
 {
 	const struct slice ref = bulk->operations[number].ref;
@@ -116,7 +116,7 @@ static void note_ref(struct bulk *bulk, size_t number)
 				     json_integer((json_int_t)number));
 }
 
-/* Sets the route and the parameters; those that are references are found later. */
+/* Sets the route and the parameters; parameters that are references are resolved later. */
 static bool find_route(struct call *call, size_t number, struct operation *operation)
 {
 	const struct router *router = call->environment->router;
@@ -184,7 +184,7 @@ static void check_part_body(struct call *call, size_t number, struct call *part,
 	findings_take(&call->findings, operation_pointer(call, number, "/body"), &part->findings);
 }
 
-/* A bulk needs what its operations need. */
+/* A bulk needs all scopes that its operations need. */
 static bool check_scopes(const struct call *call, const struct bulk *bulk, struct fault *fault)
 {
 	unsigned needed = 0;
@@ -232,7 +232,7 @@ bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 
 /* ---- running ---- */
 
-/* pointer: within the body of the operation; empty: of the operation as a whole. */
+/* pointer: within the body of the operation, or empty for the operation as a whole. */
 static void add_fault_part(json_t *faults, size_t number, const char *pointer, const char *message)
 {
 	array_put(faults, json_pack("{s:o, s:s}", "pointer",
@@ -242,7 +242,8 @@ static void add_fault_part(json_t *faults, size_t number, const char *pointer, c
 				    "message", message));
 }
 
-/* The fault of an operation becomes that of the bulk: it says which operation, and where in it. */
+/* Turns the fault of an operation into a fault of the bulk that says which operation failed, and
+ * where in it. */
 static bool explain_operation(struct call *call, size_t number, struct fault *fault)
 {
 	const json_t *own = fault->details;
@@ -283,7 +284,7 @@ static struct slice part_body(struct call *part)
 	return buffer_slice(&text);
 }
 
-/* The id of a room, or a code. */
+/* Returns the ID of a room, or a code. */
 static struct slice answered_id(struct call *call, struct slice body)
 {
 	const json_t *answer = json_text_read_stored(call->arena, body, NULL);
@@ -313,7 +314,7 @@ static void add_result(struct call *call, struct operation *operation, const str
 	call_part(call, buffer_slice(&text));
 }
 
-/* One operation, in the transaction of the bulk. */
+/* Runs one operation in the transaction of the bulk. */
 static bool run_operation(struct call *call, struct bulk *bulk, size_t number, struct fault *fault)
 {
 	struct operation *operation = &bulk->operations[number];
@@ -334,7 +335,7 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 		return fault_is_of_the_store(fault->kind) ? false
 							  : explain_operation(call, number, fault);
 	}
-	/* All times are one time: it is raised, and all is run again. */
+	/* All operations have the same time, so it is raised and everything is run again. */
 	if (part.now > call->now) {
 		call->least_now = part.now;
 		return fault_set(fault, FAULT_AGAIN, NULL);
@@ -353,14 +354,15 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 			     "the response would be larger than %zu MB", CALL_ANSWER_MOST >> 20);
 }
 
-/* Appends parts of the answer from the index *next on. */
+/* Appends the parts of the answer from the index *next up to `end`. */
 static void append_parts(struct buffer *text, const struct answer *answer, size_t *next, size_t end)
 {
 	for (; *next < end; ++*next)
 		buffer_append(text, answer->parts[*next]);
 }
 
-/* What a body shows only once is not kept with an Idempotency-Key. */
+/* Leaves out of the stored response, if there is an Idempotency-Key, what a body shows only
+ * once. */
 static void keep_bodies_instead(struct call *call, const struct bulk *bulk)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
@@ -381,7 +383,8 @@ static void keep_bodies_instead(struct call *call, const struct bulk *bulk)
 	call_keep_instead(call, buffer_slice(&text));
 }
 
-/* What the operations look for first, in one round trip to a store that is far away. */
+/* Announces what the operations will read first, so that a remote store needs only one round
+ * trip. */
 static void expect_all(struct call *call, struct bulk *bulk)
 {
 	struct store_expected *items;

@@ -10,14 +10,15 @@
 #include "base/memory.h"
 
 #define ENTRIES 4096
-/* An estimate moves by this part of what it is too low or too high: one call that was interrupted
- * by the kernel, which counts as its own time, makes no costly route of a cheap one. */
+/* An estimate moves upwards by one RISE-th of its error, and downwards by one FALL-th. So one call
+ * that was interrupted by the kernel, whose time then counts as the call's, does not make a cheap
+ * route look expensive. */
 #define RISE 2
 #define FALL 8
 
-/* An entry is the tag of an account and a route, and in its low 32 bits the estimate in
- * microseconds. Where two pairs of account and route have the same place, the place is that of the
- * pair whose call was costly last. */
+/* An entry holds a tag for an account and a route, and in its low 32 bits the estimate in
+ * microseconds. If two pairs of account and route share a place, it belongs to the pair whose call
+ * was expensive last. */
 struct costs {
 	_Atomic uint64_t entries[ENTRIES];
 };
@@ -32,8 +33,8 @@ void costs_close(struct costs *costs)
 	free(costs);
 }
 
-/* Ids differ most in their last bytes; the multiplication (Knuth, by the golden ratio) spreads that
- * over all bits. */
+/* IDs differ most in their last bytes; the multiplication (Knuth, by the golden ratio) spreads the
+ * difference over all bits. */
 static uint64_t costs_hash(const struct id *account, const struct route *route)
 {
 	uint64_t last;
@@ -68,7 +69,7 @@ void costs_note(struct costs *costs, const struct id *account, const struct rout
 	const uint32_t cost = microseconds < UINT32_MAX ? (uint32_t)microseconds : UINT32_MAX;
 	uint32_t estimate = entry_is_of(entry, of) ? (uint32_t)entry : 0;
 
-	/* The usual call writes nothing that is shared. */
+	/* A usual call writes no shared memory. */
 	if (cost < COSTS_HIGH && estimate < COSTS_HIGH)
 		return;
 	if (cost >= estimate)

@@ -46,8 +46,8 @@ void headers_content(struct call *call)
 		call_header(call, "Content-Type", SLICE("application/json; charset=utf-8"));
 }
 
-/* Percent-encodes control characters, non-ASCII, comma, percent, and a space at the end, which
- * would be lost in transit. */
+/* Percent-encodes control characters, non-ASCII characters, commas, percent signs, and a space at
+ * the end, which would be lost in transit. */
 static void append_encoded(struct buffer *list, struct slice pointer)
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -95,8 +95,8 @@ void headers_unknown(struct call *call)
 
 #define ALWAYS_ALLOWED "content-type, authorization"
 
-/* A name that a browser may ask for, in lower case: a token (RFC 9110), but for `*`, which would
- * allow others. */
+/* Returns whether a lower-case name is one that a browser may ask for: a token (RFC 9110) other
+ * than `*`, which would allow all headers. */
 static bool is_header_name(struct slice name)
 {
 	static const char others[] = "!#$%&'+-.^_`|~";
@@ -111,8 +111,9 @@ static bool is_header_name(struct slice name)
 	return name.size > 0;
 }
 
-/* What calls use, and whatever else the browser asks for: tracing adds headers to the calls of a
- * page. They are named, since a wildcard does not mean the same to all browsers. */
+/* Returns the headers that requests use, plus all others that the browser asks for: tracing adds
+ * headers to the requests of a page. They are listed by name, because browsers interpret a wildcard
+ * differently. */
 static struct slice allowed_headers(const struct call *call)
 {
 	struct slice rest = call->request.asked_headers;

@@ -54,7 +54,7 @@ static void begin_metric(struct buffer *page, const char *name, const char *type
 					    name, type));
 }
 
-/* `labels`: the text in braces; may be empty. */
+/* `labels`: the text for the braces, which may be empty. */
 static void append_name(struct buffer *page, const char *name, const char *end, struct slice labels)
 {
 	buffer_append_text(page, name);
@@ -82,7 +82,7 @@ static void append_one(struct buffer *page, const char *name, const char *type, 
 	append_sample(page, name, "", (struct slice){ 0 }, value);
 }
 
-/* A cumulative bucket with its upper bound. */
+/* Appends a cumulative bucket with its upper bound. */
 static void append_bucket(struct buffer *page, const char *name, struct slice labels, size_t i,
 			  uint64_t count)
 {
@@ -185,7 +185,7 @@ static void append_counts(struct buffer *page, const struct metrics *metrics)
 		   metrics_deferred(metrics));
 }
 
-/* Without a dispatcher, all are zero. */
+/* Without a dispatcher, all values are zero. */
 static void append_webhooks(struct buffer *page, const struct environment *environment)
 {
 	static const char deliveries[] = "anteroom_webhook_deliveries_total";
@@ -312,7 +312,7 @@ bool health_metrics(struct call *call, struct fault *fault)
 		   "until the current one is full.",
 		   store_can_write(environment->store) ? 1 : 0);
 	if (!store_figures(environment->store, &figures)) {
-		/* A store of tests has none. */
+		/* The stores of tests have no figures. */
 	} else if (figures.is_database) {
 		append_database(&page, &figures);
 	} else {

@@ -1,5 +1,5 @@
-/* Health checks and metrics for operators. Handlers of internal routes, which nginx makes available
- * on its own machine only.
+/* Health checks and metrics for operators: handlers of internal routes, which nginx serves only to
+ * its own machine.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_HEALTH_H
@@ -10,14 +10,14 @@
 /* GET /healthz: always 200. */
 handler health_live;
 
-/* GET /readyz: 200 when the store can write and none of its files is damaged; else 503 with the
+/* GET /readyz: 200 if the store can write and none of its files is damaged, otherwise 503 with the
  * reason as a detail. */
 handler health_ready;
 
 /* GET /metrics: the Prometheus text format, version 0.0.4. */
 handler health_metrics;
-/* GET /v2/service/metrics: the same for operators. FAULT_FORBIDDEN for others, and for keys and
- * tokens that are limited to scopes. */
+/* GET /v2/service/metrics: the same for operators. FAULT_FORBIDDEN for other accounts, and for API
+ * keys and tokens that are limited to scopes. */
 handler health_operator_metrics;
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- the key ---- */
 
-/* False: it is not a key. Empty: it counts as absent. */
+/* Returns false if the header is not a valid key. An empty key counts as absent. */
 static bool parse_key(struct slice header, struct slice *key)
 {
 	*key = text_trim(header, TEXT_BLANKS);
@@ -70,7 +70,7 @@ static void fingerprint_of(const struct call *call, unsigned char fingerprint[DI
 
 /* ---- what was kept ---- */
 
-/* The kept answer, or 422. */
+/* Makes the stored response the answer, or fails with 422 if the request differs. */
 static bool show_kept(struct call *call, const struct kept_answer *kept,
 		      const unsigned char *fingerprint, struct fault *fault)
 {

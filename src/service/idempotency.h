@@ -1,11 +1,11 @@
-/* Idempotency-Key: a request with a key that was seen before gets the answer that was kept with it,
- * or 422 when it is another request (anteroom-api(7)). What is kept is in
- * resources/retries/kept_answer.h.
+/* Idempotency-Key: a request with a key that was used before gets the response that was stored with
+ * the key, or 422 if it is a different request (anteroom-api(7)). resources/retries/kept_answer.h
+ * describes what is stored.
  *
- * The handler runs first and the key is looked for afterwards, in the same transaction, so that a
- * driver behind a network reads both at once; what the handler did for a request that was carried
- * out before is abandoned. Of two requests with one key at the same time the store lets one go
- * first and runs the other again, which then finds the answer.
+ * The handler runs first, and the key is looked up afterwards in the same transaction, so that a
+ * remote store reads both in one round trip. If the request was carried out before, the changes of
+ * the handler are abandoned. If two requests with the same key arrive at the same time, the store
+ * lets one go first and runs the other again, which then finds the stored response.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SERVICE_IDEMPOTENCY_H
@@ -13,16 +13,17 @@
 
 #include "resources/call.h"
 
-/* Sets call->idempotency_key, for calls that honour one. FAULT_BAD_REQUEST: it is malformed. */
+/* Sets call->idempotency_key, for calls that honour the header. FAULT_BAD_REQUEST if it is
+ * malformed. */
 bool idempotency_read(struct call *call, struct fault *fault);
 
-/* After the handler of a call with a key, in its transaction. is_done: what the handler returned.
- * Keeps the answer of a call that is done; or makes the kept one the answer, and sets *is_replay:
- * the transaction is abandoned then. */
+/* Called after the handler of a call with a key, in its transaction. is_done: what the handler
+ * returned. Either stores the answer of a call that succeeded; or makes the stored response the
+ * answer and sets *is_replay, and the caller then abandons the transaction. */
 bool idempotency_end(struct call *call, bool is_done, bool *is_replay, struct fault *fault);
 
-/* For a call whose body or query was refused by *fault: true when a kept answer became the answer.
- * Else the fault may have become FAULT_KEY_REUSED. */
+/* Called when the body or query was rejected by *fault. Returns true if a stored response became
+ * the answer. Otherwise the fault may have become FAULT_KEY_REUSED. */
 bool idempotency_replay(struct call *call, struct fault *fault);
 
 #endif

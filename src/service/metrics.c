@@ -45,7 +45,8 @@ struct metrics {
 	_Atomic uint64_t refused[JOIN_REFUSALS];
 	_Atomic uint64_t operations;
 	_Atomic uint64_t deferred;
-	struct row *rows; /* for each processor: its routes, then requests without a route */
+	/* for each processor: its routes, then one row for requests without a route */
+	struct row *rows;
 };
 
 struct metrics *metrics_open(const struct route *routes)

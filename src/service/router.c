@@ -17,13 +17,13 @@
 #include "resources/route.h"
 
 #define METHODS METHOD_OPTIONS /* the number of methods that a route can have */
-#define SEGMENTS_MOST 8 /* of a path, and more than any route has */
+#define SEGMENTS_MOST 8 /* in a path; more than any route has */
 
 struct branch {
 	const char *path;
 	const struct route *routes[METHODS]; /* by enum method; HEAD is the route of GET */
 	struct slice allow;
-	bool is_for_all_origins; /* as all its routes */
+	bool is_for_all_origins; /* the same for all its routes */
 };
 
 struct router {
@@ -57,7 +57,7 @@ static struct slice allowed_methods(struct arena *arena, const struct branch *br
 	return buffer_slice(&allow);
 }
 
-/* The dot is the only special character in paths. A name in braces matches one segment, or what is
+/* The dot is the only special character in paths. A name in braces matches one segment, or the text
  * before the dot that follows the name. */
 static void append_segment(struct buffer *expression, struct slice segment)
 {
@@ -77,7 +77,7 @@ static void append_segment(struct buffer *expression, struct slice segment)
 	}
 }
 
-/* The next segment of a path with its slash; empty at the end. */
+/* Returns the next segment of a path with its slash, or an empty slice at the end. */
 static struct slice segment_at(const struct branch *branch, size_t offset)
 {
 	const char *rest = branch->path + offset;
@@ -85,8 +85,8 @@ static struct slice segment_at(const struct branch *branch, size_t offset)
 	return (struct slice){ rest, *rest == '\0' ? 0 : 1 + strcspn(rest + 1, "/") };
 }
 
-/* Appends the branches from `first` until before `end`, whose paths are equal up to `offset`.
- * Recursion is as deep as a path has segments. */
+/* Appends the branches from `first` up to `end`, exclusive, whose paths are equal up to `offset`.
+ * The recursion is as deep as a path has segments. */
 static void append_branches(struct buffer *expression, const struct router *router, size_t first,
 			    size_t end, size_t offset)
 {
@@ -163,7 +163,7 @@ void router_close(struct router *router)
 	free(router);
 }
 
-/* The paths of the public service that only a media server can offer. */
+/* Paths of the 100ms API that only a media server can offer. */
 static const char *const media_paths[] = {
 	"/v2/active-rooms",	"/v2/analytics", "/v2/external-streams",
 	"/v2/live-streams",	"/v2/polls",	 "/v2/recordings",
@@ -182,8 +182,8 @@ static bool needs_media(struct slice path)
 	return false;
 }
 
-/* The path as it may have been meant: with /v2 in front, with single slashes, and not longer than
- * any path of a route. */
+/* Returns the path as it may have been meant: with /v2 in front, with single slashes, and no longer
+ * than the path of any route. */
 static struct slice path_as_meant(struct arena *arena, struct slice path)
 {
 	struct buffer result = BUFFER_INITIAL(arena);
@@ -202,8 +202,8 @@ static struct slice path_as_meant(struct arena *arena, struct slice path)
 	return buffer_slice(&result);
 }
 
-/* The path of the interface that begins an unknown one, or is what it resembles; NULL if there is
- * none. */
+/* Returns the path of the API that is a prefix of the unknown path, or resembles it; NULL if there
+ * is none. */
 static const char *nearest_path(const struct router *router, struct arena *arena, struct slice path)
 {
 	struct slice candidate = path_as_meant(arena, path);

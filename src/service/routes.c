@@ -63,7 +63,7 @@
 #define READS(...) .reads = (const struct read[]){ __VA_ARGS__, { .kind = NULL } }
 #define RULES(...) .rules = (const struct route_rule[]){ __VA_ARGS__, { NULL, NULL } }
 
-/* What routes read, other than by the rows of resources/reads.h. */
+/* What routes read, in addition to the macros of resources/reads.h. */
 #define THE_TEMPLATE READ_BY_ID(kind_template)
 #define THE_ROOM READ_BY_ID(kind_room), READ_PARENT(kind_template)
 #define ROOM_AND_CODES THE_ROOM, READ_BY_ID(kind_codes)
@@ -87,10 +87,10 @@
 	READ_LIST(kind_room, rooms_first_page), READ_PARENT(kind_template), \
 	{ .kind = &kind_template, .finding = STORE_FIND_ID, .from = READ_QUERY, .member = "template_id" }, \
 	{ .kind = &kind_room_times, .finding = STORE_FIND_ID, .when = rooms_list_is_of_times }
-/* The record of what is left to be removed. */
+/* The record of data that still has to be removed. */
 #define OLDEST_GARBAGE { .kind = &kind_garbage, .finding = STORE_FIND_PAGE, .most = 1 }
 #define CHILDREN_OF(of, count) { .kind = &(of), .finding = STORE_FIND_PAGE, .from = READ_PATH, .most = (count) }
-/* What the log and links need of the account's media. */
+/* What event log and links need to know about the account's media servers. */
 #define MEDIA_FOR_HASH { .kind = &kind_media, .finding = STORE_FIND_ID, .is_shown = true, \
 	.when = room_codes_are_hashed }
 #define MEDIA_OF_CODE(condition) { .kind = &kind_media, .finding = STORE_FIND_OWN, .when = (condition) }
@@ -102,7 +102,7 @@
 #define KEY_OF_PATH { .kind = &kind_key, .finding = STORE_FIND_NAME, .from = READ_PATH }
 #define OF_TOKEN(of, how) { .kind = &(of), .finding = (how), .from = READ_TOKEN }
 
-/* Rules that only the handler can check, since they depend on stored data. */
+/* Rules that only the handler can check, because they depend on stored data. */
 #define TEMPLATE_SIZE { "templateSize", \
 	"An answer that shows the template is at most 512 KiB, and so is what is stored and not shown of " \
 	"its settings, and of its destinations." }

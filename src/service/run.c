@@ -16,15 +16,15 @@
 #include "background/dispatcher.h"
 #include "service/idempotency.h"
 
-/* How often a store may say that a call has to be run again. */
+/* How often a call is run at most, if the store asks for reruns. */
 #define AGAIN_MOST 10
-/* For so many milliseconds a call is run again, or waits for another one with its
+/* For at most this many milliseconds a call is run again, or waits for another call with the same
  * Idempotency-Key. */
 #define AGAIN_UNTIL STORE_LOCK_MOST
 
-/* What a run changes of the call, as it was before the first one. To copy the whole call would take
- * 1 % of the time of a GET. An account that a code has led to stays: the next run writes for it
- * from its beginning, and so waits as one of its writes (store_set_account). */
+/* The parts of the call that a run changes, as they were before the first run. Copying the whole
+ * call would take 1 % of the time of a GET. If a code has led to an account, the account stays: the
+ * next run writes for it from the start, and so waits as one of its writes (store_set_account). */
 struct start {
 	struct arena_mark mark;
 	struct findings findings;
@@ -38,7 +38,7 @@ static struct start start_of(const struct call *call)
 	};
 }
 
-/* Releases the memory of the last run, with its answer. */
+/* Releases the memory of the last run, including its answer. */
 static void begin_again(struct call *call, const struct start *start, struct fault *fault)
 {
 	call_forget_answer(call);
@@ -53,7 +53,7 @@ static void begin_again(struct call *call, const struct start *start, struct fau
 
 /* ---- one run ---- */
 
-/* The handler in its transaction, and the commit with the entries in the log. */
+/* Runs the handler in its transaction, then commits with the events. */
 static bool run_once(struct call *call, enum store_access access, struct fault *fault)
 {
 	struct store *store = call->environment->store;
@@ -79,11 +79,11 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 		store_abandon(call->transaction);
 		return is_done;
 	}
-	/* A caller who lacks the scope does not get the kept answer either. */
+	/* A caller who lacks the scope does not get the stored response either. */
 	if (call->idempotency_key.data != NULL && fault->scope == NULL)
 		is_done = idempotency_end(call, is_done, &is_replay, fault);
 	is_to_be_stored = is_done && !is_replay && !call->validates_only;
-	/* The words that it asked for, and what the log says of it. */
+	/* Count the codes of other accounts that it asked for, and write its events. */
 	if (is_to_be_stored)
 		is_done = code_words_store_asked(call, fault) && audit_write(call, fault);
 	if (is_to_be_stored && is_done) {
@@ -94,8 +94,8 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 					call->run.test);
 		return is_done;
 	}
-	/* A refusal, an answer that was kept, or a call that is only checked. What it says may rest
-	 * on commits that are not durable yet: it waits for the last that it saw. */
+	/* A refusal, a stored response, or a call that is only validated. Its answer may depend on
+	 * commits that are not durable yet, so it waits for the last commit that it saw. */
 	kept_usage_end(call, false);
 	call->run.operations = 0;
 	call->answer.awaited = store_seen(call->transaction);
@@ -105,7 +105,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 
 /* ---- and again ---- */
 
-/* Two calls that conflict again and again do not run again at the same time. */
+/* Pauses at random, so that two calls that keep conflicting do not run again at the same time. */
 static void let_others(const struct call *call, unsigned agains)
 {
 	uint32_t chance;
@@ -116,7 +116,7 @@ static void let_others(const struct call *call, unsigned agains)
 	(void)poll(NULL, 0, (int)(chance % (1u << agains)));
 }
 
-/* Damage that is seen while others write may only seem so: the call is run again once. */
+/* Damage that is seen while others write may not be real, so the call is run again once. */
 static bool is_to_be_run_again(const struct call *call, enum store_access access,
 			       const struct fault *fault, unsigned agains)
 {
@@ -146,7 +146,7 @@ bool run_call(struct call *call, struct fault *fault)
 	const int64_t begun = has_key ? clock_monotonic() : 0;
 	const struct start start = start_of(call);
 	enum store_access access = STORE_READ;
-	int64_t until = 0; /* once it was run again */
+	int64_t until = 0; /* set when it is run again */
 	unsigned agains = 0;
 
 	if (call->route->access == ROUTE_STATELESS)
@@ -168,8 +168,8 @@ bool run_call(struct call *call, struct fault *fault)
 			}
 		} else if (has_key && fault->kind == FAULT_AGAIN &&
 			   clock_monotonic() - begun >= AGAIN_UNTIL) {
-			/* Another request with the key has held what this one needs for as long as
-			 * it may wait. */
+			/* Another request with this key has held the records that this one needs
+			 * for longer than it may wait. */
 			*fault = FAULT_INITIAL;
 			fault_set(fault, FAULT_CONFLICT,
 				  "A request with this Idempotency-Key is under way");
@@ -184,7 +184,7 @@ bool run_call(struct call *call, struct fault *fault)
 			let_others(call, agains);
 		}
 		begin_again(call, &start, fault);
-		/* The accounts may be others by now. */
+		/* The accounts may have changed. */
 		if (store_has_roster(call->environment->store) && !auth_check(call, fault))
 			return false;
 	}

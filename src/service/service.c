@@ -46,7 +46,7 @@ struct service {
 	struct router *router;
 	char *document;
 	struct costs *costs;
-	_Atomic uint64_t alone; /* as environment.alone, which points to it */
+	_Atomic uint64_t alone; /* same as environment.alone, which points to it */
 	/* The number of the next request, for its X-Request-Id; the first one is random. */
 	_Atomic uint64_t requests;
 };
@@ -65,7 +65,7 @@ static void verify_tables(void)
 	}
 }
 
-/* Made once: it is the same for every request. */
+/* Builds the OpenAPI document once, because it is the same for every request. */
 static char *document_text(void)
 {
 	struct arena *arena = arena_open();
@@ -108,7 +108,7 @@ void service_close(struct service *service)
 
 /* ---- the body and the query ---- */
 
-/* Whether the lists of a body have together as few items as the route takes. */
+/* Checks that the lists of a body together have no more items than the route accepts. */
 static bool check_objects(const struct route *route, json_t *body, struct fault *fault)
 {
 	size_t n = 0;
@@ -149,14 +149,14 @@ static bool read_query(struct call *call, struct slice query, struct fault *faul
 		return false;
 	if (call->route->query == NULL)
 		return true;
-	/* Lists that are read have defaults. */
+	/* Queries of lists have defaults. */
 	if (query.size == 0 && (route_is_for_writing(call->route) || !call->route->is_list))
 		return true;
 	return schema_query(call->arena, call->route->query, query, &call->query, fault);
 }
 
-/* Before the query is checked in its turn, since the Idempotency-Key, which comes earlier, is
- * ignored with validate_only. */
+/* Sets validates_only before the query is checked, because the Idempotency-Key is looked at earlier
+ * and is ignored with validate_only. */
 static void look_for_validation(struct call *call, struct slice query)
 {
 	struct fault unused = FAULT_INITIAL;
@@ -167,7 +167,7 @@ static void look_for_validation(struct call *call, struct slice query)
 		call->validates_only = json_is_true(json_object_get(read, "validate_only"));
 }
 
-/* The last change of the body: from here on it is const. */
+/* Makes the last changes to the body; from here on it is const. */
 static bool check_body(struct call *call, json_t *body, struct fault *fault)
 {
 	bool is_strict;
@@ -185,8 +185,8 @@ static bool check_body(struct call *call, json_t *body, struct fault *fault)
 
 /* ---- answers ---- */
 
-/* A body that is too large was refused earlier: here the values that a handler read were too large,
- * unless it says otherwise. */
+/* Explains that a request needs too much. A body that is too large was rejected earlier, so here
+ * the stored values that the handler read were too large, unless the fault says otherwise. */
 static void explain_size(const struct call *call, struct fault *fault)
 {
 	const bool is_alone = call->route->is_alone;
@@ -215,7 +215,7 @@ static void write_error(struct call *call, const struct fault *fault)
 		json_object_set(body, "details", fault->details);
 	else if (fault->detail[0] != '\0')
 		json_object_set_new(body, "details", json_pack("[s]", fault->detail));
-	/* `details` cannot be taken apart: a name in a pointer may contain ": ". */
+	/* Clients cannot split `details`: a name in a pointer may contain ": ". */
 	if (fault_status(fault->kind) == 400 && json_object_get(body, "details") != NULL)
 		object_put(body, "faults", fault_parts(fault));
 	buffer_append_json(&text, body);
@@ -223,7 +223,7 @@ static void write_error(struct call *call, const struct fault *fault)
 	call_part(call, buffer_slice(&text));
 }
 
-/* Seconds; a full disk may have room again soon. */
+/* Returns seconds. A full disk may have space again soon. */
 static unsigned retry_after(const struct fault *fault)
 {
 	if (fault->kind == FAULT_UNAVAILABLE)
@@ -251,7 +251,7 @@ static void answer_fault(struct call *call, const struct fault *fault)
 	write_error(call, fault);
 }
 
-/* Which route it is, and whether the caller may call it. */
+/* Finds the route, and checks whether the caller may call it. */
 static bool admit(struct service *service, struct call *call, struct slice *query,
 		  struct fault *fault)
 {
@@ -260,7 +260,7 @@ static bool admit(struct service *service, struct call *call, struct slice *quer
 
 	if (is_for_all_origins)
 		headers_share(call);
-	/* OPTIONS has no route: its answer is complete. */
+	/* OPTIONS has no route, and its answer is complete. */
 	if (!is_found || call->route == NULL)
 		return is_found;
 	look_for_validation(call, *query);
@@ -268,8 +268,8 @@ static bool admit(struct service *service, struct call *call, struct slice *quer
 	       auth_check(call, fault);
 }
 
-/* All that can be found out of the request alone: body, names in the path, query, and the route's
- * rules for them. */
+/* Checks everything that depends only on the request: body, names in the path, query, and the
+ * route's rules for them. */
 static bool read_and_check(struct call *call, struct slice query, struct fault *fault)
 {
 	json_t *body = NULL;
@@ -301,8 +301,8 @@ static void log_joining(const struct call *call)
 	join_log_add(call->environment->joins, &joining);
 }
 
-/* Checks and runs an admitted call; a refusal becomes an error body. Notes what it cost, for the
- * next call of the account and the route. */
+/* Checks and runs an admitted call; a refusal becomes an error body. Records the cost, for the next
+ * call of this account and route. */
 static void carry_out(struct service *service, struct call *call, struct slice query)
 {
 	const struct route *route = call->route;
@@ -316,7 +316,7 @@ static void carry_out(struct service *service, struct call *call, struct slice q
 	if (route->is_alone)
 		atomic_store(&service->alone, run_account_mark(&account));
 	is_read = read_and_check(call, query, &fault);
-	/* The headers that it has by now stay when it is refused. */
+	/* The headers that are set by now stay if the call is refused. */
 	call->answer.standing_count = call->answer.header_count;
 	if (is_read) {
 		/* Such calls run one at a time, so each may have more memory. */
@@ -326,8 +326,8 @@ static void carry_out(struct service *service, struct call *call, struct slice q
 		if (route->is_alone)
 			arena_set_limit(call->arena, ARENA_LIMIT);
 		if (!is_run) {
-			/* Before the answer says it, it counts that the call asked for codes of
-			 * others. */
+			/* Before the answer reveals it, count that the call asked for codes of
+			 * other accounts. */
 			if (!code_words_count_refused(call, &own))
 				fault = own;
 			call_forget_answer(call);
@@ -335,8 +335,8 @@ static void carry_out(struct service *service, struct call *call, struct slice q
 			answer_fault(call, &fault);
 		}
 	} else if (fault.scope != NULL || !idempotency_replay(call, &fault)) {
-		/* A call that was answered before gets that answer, unless it lacks the scope
-		 * now. */
+		/* A request that was answered before gets the stored response, unless the caller
+		 * now lacks the scope. */
 		answer_fault(call, &fault);
 	}
 	if (route->is_alone)
@@ -349,8 +349,8 @@ static void carry_out(struct service *service, struct call *call, struct slice q
 	costs_note(service->costs, &account, route, cost);
 }
 
-/* Of a call that may have more memory than others, only the answer is kept until it is sent, since
- * the next such call begins meanwhile. */
+/* Releases the memory of a call that may use more of it than others, except for the answer, which
+ * is kept until it is sent: the next such call starts in the meantime. */
 static void release_all_but_answer(struct call *call, const struct arena_mark *start)
 {
 	struct answer *answer = &call->answer;
@@ -418,7 +418,7 @@ void service_settle(struct call *call, enum store_state state)
 
 	if (state == STORE_DURABLE)
 		return;
-	/* What a failed sync was to write may be found after a restart. */
+	/* A write that could not be synced may still be found after a restart. */
 	if (call->answer.status < 300 && route_is_for_writing(call->route) && !call->validates_only)
 		fault_detail(&fault, FAULT_UNAVAILABLE,
 			     "a disk error occurred; the change may or may not have been stored");

@@ -18,7 +18,7 @@
 
 /* ---- the request ---- */
 
-/* __Host-: browsers take it only over https, for this host alone. */
+/* Browsers accept a cookie with the prefix __Host- only over https and only for this host. */
 static const char *cookie_name(const struct call *call)
 {
 	return public_url_is_secure(call) ? "__Host-anteroom" : "anteroom";
@@ -62,7 +62,7 @@ static void set_cookie(struct call *call, struct slice token, int64_t seconds)
 
 /* ---- beginning ---- */
 
-/* The same for all that does not lead to an account, and each is a miss. */
+/* Rejects all credentials that do not lead to an account in the same way, and counts a miss. */
 static bool refuse_credentials(struct call *call, struct fault *fault)
 {
 	misses_session_count(call->environment->misses, call->request.address, clock_monotonic());
@@ -82,8 +82,8 @@ static bool check_budget(struct call *call, struct fault *fault)
 	return false;
 }
 
-/* The account's secret with this text, or NULL. Compares as many secrets for an unknown account as
- * for any other, so that the time tells nothing. */
+/* Returns the account's secret with this text, or NULL. Compares as many secrets for an unknown
+ * account as for any other, so that timing reveals nothing. */
 static const struct secret *find_secret(const struct account *account, struct slice secret)
 {
 	static const char no_secret[] = "-------------------------------------------";
@@ -100,8 +100,8 @@ static const struct secret *find_secret(const struct account *account, struct sl
 	return found != NULL && account->is_enabled ? found : NULL;
 }
 
-/* Returns the current accounts, including changes that another machine has just made. The caller
- * releases them. NULL: the store does not answer. */
+/* Returns the current accounts, including changes that another machine has just made, or NULL if
+ * the store is unavailable. The caller releases them. */
 static const struct roster *current_roster(struct call *call, struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;
@@ -114,8 +114,8 @@ static const struct roster *current_roster(struct call *call, struct fault *faul
 	return NULL;
 }
 
-/* Signs a session of the call's actor, with this secret. It ends with the secret `with`, too, if
- * that is not NULL. */
+/* Signs a session for the call's actor with this secret. If `with` is not NULL, the session also
+ * ends when that secret is retired. */
 static void set_session(struct call *call, const struct account *account,
 			const struct secret *secret, const struct secret *with)
 {
@@ -171,7 +171,8 @@ static bool begin_by_token(struct call *call, struct slice token, struct fault *
 	account = roster_by_id(roster, &call->account);
 	is_right = account != NULL;
 	if (is_right && call->actor.kind == ACTOR_TOKEN) {
-		/* The accounts may be others by now, and the secret of the token be retired. */
+		/* The accounts may have changed, and the secret of the token may have been
+		 * retired. */
 		signer = token_signer(account, call->arena, token);
 		is_right = signer != NULL;
 	}

@@ -6,7 +6,7 @@
 
 #include "resources/call.h"
 
-/* GET /: a page in HTML that says what this is, and nothing about the installation. */
+/* GET /: an HTML page that says what this is, and nothing about the installation. */
 handler welcome_get;
 
 #endif
