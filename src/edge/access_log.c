@@ -10,7 +10,7 @@
 #define CODE_SIZE (CODE_TEXT_SIZE - 1)
 #define CODE_OLD_SIZE (CODE_OLD_TEXT_SIZE - 1)
 
-/* The first `size` bytes of the decoded path; fewer at its end. */
+/* Returns the first `size` bytes of the decoded path, or fewer if it ends before. */
 static struct slice decoded_start(struct slice path, char *bytes, size_t size)
 {
 	size_t n = 0;
@@ -29,7 +29,8 @@ static struct slice decoded_start(struct slice path, char *bytes, size_t size)
 	return (struct slice){ bytes, n };
 }
 
-/* A room code, or a token: those begin with {" in base64url. */
+/* Returns whether the path begins with a room code or a token; tokens begin with {" in
+ * base64url. */
 static bool begins_with_secret(struct slice path)
 {
 	char bytes[CODE_SIZE];
@@ -40,8 +41,8 @@ static bool begins_with_secret(struct slice path)
 	       (start.size >= 3 && memcmp(bytes, "eyJ", 3) == 0);
 }
 
-/* The size of the path before a room code, a token, or the segment where a code belongs. A mistyped
- * address may contain them anywhere. */
+/* Returns the size of the path before a room code, a token, or a segment that should be a code. A
+ * mistyped address may contain them anywhere. */
 static size_t size_before_secret(struct slice path)
 {
 	const struct slice before_code[] = { SLICE("/v2/room-codes/code/"), SLICE("/v2/join/") };

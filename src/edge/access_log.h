@@ -1,6 +1,6 @@
 /* The access log: one line per request: request method=GET path=... status=200 ... The path is cut
- * before the first room code or token in it, percent-encoded or not, and at the '?': a room code is
- * enough to join.
+ * at the '?', and before the first room code or token in it, percent-encoded or not, because a room
+ * code is enough to join.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef EDGE_ACCESS_LOG_H

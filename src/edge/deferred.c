@@ -20,9 +20,9 @@ struct deferred {
 	void *context;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	struct exchange *first, **end; /* those that wait */
-	bool has_alone; /* a call of a route that is_alone is being handled: */
-	struct id alone_account; /* of this account */
+	struct exchange *first, **end; /* those that are waiting */
+	bool has_alone; /* a call of a route that is_alone is being handled, */
+	struct id alone_account; /* from this account */
 	bool is_ending;
 	pthread_t *threads;
 	unsigned count;
@@ -39,8 +39,8 @@ static bool writes_for(const struct exchange *exchange, const struct id *account
 	       id_compare(&exchange->call.account, account) == 0;
 }
 
-/* What an account writes waits for the end of its bulk or import, which is one transaction
- * (store_give_way); a bulk or an import waits for what its account sent before it. */
+/* A write waits for the bulk or import of its account to end, which is one transaction
+ * (store_give_way). A bulk or import waits for all writes that its account sent earlier. */
 static bool has_to_wait(const struct deferred *deferred, const struct exchange *exchange)
 {
 	if (!is_alone(exchange))
@@ -53,7 +53,8 @@ static bool has_to_wait(const struct deferred *deferred, const struct exchange *
 	return false;
 }
 
-/* The first that this thread may handle now; NULL: none. The caller holds the lock. */
+/* Takes the first exchange that this thread may handle now, or NULL if there is none. The caller
+ * holds the lock. */
 static struct exchange *deferred_take_first(struct deferred *deferred, bool takes_alone)
 {
 	struct exchange **link = &deferred->first;

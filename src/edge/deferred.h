@@ -1,10 +1,10 @@
-/* Deferred calls: those that the service expects to take long (service_answer). A few threads of
- * their own handle them, with a lower priority than the workers, so that any number of them leaves
- * the workers to other calls. Calls of routes that are is_alone are handled one at a time, by a
- * thread that handles no others, since they take longest; what the account of such a call writes
- * meanwhile waits here until it has ended, and occupies no thread.
+/* Deferred calls: calls that the service expects to be expensive (service_answer). A few separate
+ * threads handle them, with a lower priority than the workers, so that the workers stay free for
+ * other calls. Calls of routes that are is_alone take longest: one thread handles them, one at a
+ * time, and nothing else. Meanwhile the writes of the same account wait here, without occupying a
+ * thread.
  *
- * The threads do not send answers: a slow reader would hold up the calls behind it.
+ * The threads do not send answers, because a slow reader would delay the calls behind it.
  *
  * Any thread.
  *
@@ -16,15 +16,15 @@
 
 struct deferred;
 
-/* Answers one exchange, which it owns, in one of the threads. */
+/* Answers one exchange, which it then owns, in one of the threads. */
 typedef void deferred_answer(void *context, struct exchange *exchange);
 
-/* Starts so many threads, at least 2. NULL with errno when a thread cannot be started. */
+/* Starts `threads` threads, at least 2. Returns NULL with errno if a thread cannot be started. */
 struct deferred *deferred_open(unsigned threads, deferred_answer *answer, void *context);
-/* Ends the threads. None may be waiting. NULL is allowed. */
+/* Ends the threads. No exchange may be waiting. NULL is allowed. */
 void deferred_close(struct deferred *deferred);
 
-/* The caller no longer owns the exchange. */
+/* Adds an exchange, which the caller no longer owns. */
 void deferred_add(struct deferred *deferred, struct exchange *exchange);
 
 #endif

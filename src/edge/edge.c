@@ -1,7 +1,7 @@
 /* One epoll set and a few workers. A connection is either idle in the set (armed for one event) or
  * used by the exchange that carries its request. libfcgi closes connections by itself, so an open
- * one is known here only by its descriptor: `open` counts its uses, since the kernel may reuse a
- * descriptor before the worker that closed it has counted down.
+ * connection is known here only by its descriptor. `open` counts the uses of each descriptor,
+ * because the kernel may reuse a descriptor before the worker that closed it has counted down.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/edge.h"
@@ -37,8 +37,8 @@
  * list of 100 fits, so that no worker waits while nginx reads it. */
 #define SEND_BUFFER (1 << 20)
 
-/* Milliseconds from the signal until idle connections are closed; from then on, between two looks
- * for peers that do not read their answers. */
+/* Milliseconds from the signal until idle connections are closed, and from then on between two
+ * checks for peers that do not read their answers. */
 #define STOP_IDLE 900
 #define STOP_LOOK 60
 
@@ -48,7 +48,8 @@
 
 /* Descriptors from this number on are not used for connections. */
 #define CONNECTIONS_MOST 65536
-/* So many are reserved for the store and the accounts file, or half of all if there are few. */
+/* This many descriptors are reserved for the store and the accounts file, or half of all if there
+ * are few. */
 #define DESCRIPTORS_KEPT 256
 
 /* What a connection does. */
@@ -56,7 +57,7 @@ enum stage {
 	STAGE_RECEIVING, /* or nothing */
 	STAGE_ANSWERING, /* its request has arrived */
 	STAGE_SENDING,
-	STAGE_SENDING_LONG, /* during the end: it was sending at the last look, too */
+	STAGE_SENDING_LONG, /* during shutdown: it was already sending at the last check */
 };
 
 struct edge {
@@ -65,12 +66,12 @@ struct edge {
 	struct parked *parked;
 	int epoll;
 	int timer; /* rearms the listener */
-	int end; /* readable, permanently, when the workers have to end */
-	int emptied; /* readable when the last connection ends during shutdown */
+	int end; /* becomes readable, permanently, when the workers must end */
+	int emptied; /* becomes readable when the last connection ends during shutdown */
 	atomic_bool is_stopping;
 	atomic_int connections; /* open, or about to be accepted */
 	atomic_uchar *open; /* uses of each descriptor */
-	atomic_uchar *stages; /* of each descriptor: enum stage */
+	atomic_uchar *stages; /* enum stage of each descriptor */
 	size_t open_size;
 	int connections_most;
 	atomic_llong logged_at; /* time of the last log line about accept */
@@ -88,7 +89,7 @@ static bool watch(struct edge *edge, int operation, int descriptor, uint32_t eve
 	return epoll_ctl(edge->epoll, operation, descriptor, &event) == 0;
 }
 
-/* Intended to have no effect once the listener is removed from the set. */
+/* Has no effect once the listener is removed from the set, which is intended. */
 static void arm_listener(struct edge *edge)
 {
 	(void)watch(edge, EPOLL_CTL_MOD, edge->options.listener->descriptor,
@@ -102,7 +103,7 @@ static void count_down(struct edge *edge)
 		ABORT("an event could not be written");
 }
 
-/* For a connection that libfcgi has closed. */
+/* Counts down for a connection that libfcgi has closed. */
 static void forget(struct edge *edge, int connection)
 {
 	atomic_fetch_sub(&edge->open[connection], 1);
@@ -135,7 +136,7 @@ static bool is_transient(int error)
 	return error == EAGAIN || error == EINTR || error == ECONNABORTED;
 }
 
-/* Connections are blocking, with timeouts, as libfcgi needs them. */
+/* Connections are blocking, with timeouts, because libfcgi needs that. */
 static bool take_connection(struct edge *edge, int connection)
 {
 	const unsigned patience = edge->options.patience;
@@ -213,8 +214,8 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 		ABORT("a connection could not be watched");
 }
 
-/* Flushes until nothing is parked, or until a peer may make it wait: then another worker goes
- * on. */
+/* Flushes until nothing is parked, or until a slow peer may block it; then another worker takes
+ * over. */
 static void flush(struct edge *edge)
 {
 	bool is_flusher = true;
@@ -242,7 +243,7 @@ struct work {
 	bool owes_flush; /* the result of parked_add */
 };
 
-/* Answers a request in a thread for deferred ones; a worker sends the answer. */
+/* Answers a request in a thread for deferred requests; a worker sends the answer. */
 static void answer_deferred(void *context, struct exchange *exchange)
 {
 	struct edge *edge = context;
@@ -252,7 +253,7 @@ static void answer_deferred(void *context, struct exchange *exchange)
 		parked_pass_on(edge->parked);
 }
 
-/* Handles one request; the exchange stays the worker's unless the request or its answer has to
+/* Handles one request. The worker keeps the exchange unless the request or its answer has to
  * wait. */
 static void serve(struct edge *edge, int connection, struct work *work)
 {
@@ -267,7 +268,7 @@ static void serve(struct edge *edge, int connection, struct work *work)
 	}
 	atomic_store(&edge->stages[connection], STAGE_ANSWERING);
 	exchange->call.may_be_deferred = true;
-	/* False: it has no answer yet; a thread for deferred requests makes it. */
+	/* Without an answer yet, a thread for deferred requests answers it. */
 	if (!edge->options.answer(edge->options.service, &exchange->call)) {
 		work->exchange = NULL;
 		deferred_add(edge->deferred, exchange);
@@ -280,7 +281,7 @@ static void serve(struct edge *edge, int connection, struct work *work)
 	}
 }
 
-/* The next ready descriptor; -1: none. */
+/* Returns the next ready descriptor, or -1 if there is none. */
 static int next_event(const struct edge *edge, bool waits)
 {
 	struct epoll_event event;
@@ -295,8 +296,8 @@ static void *run_worker(void *argument)
 	int ready;
 
 	while ((ready = next_event(edge, !work.owes_flush)) != edge->end) {
-		/* Requests that are ready come first: they may write, too. If there are none,
-		 * `ready` is -1, since who owes a flush does not wait. */
+		/* Requests that are ready come first, because they may write, too. If there are
+		 * none, `ready` is -1: a worker that owes a flush does not wait for events. */
 		if (work.owes_flush && ready >= 0)
 			parked_pass_on(edge->parked);
 		else if (work.owes_flush)
@@ -329,7 +330,7 @@ unsigned edge_deferring_threads(unsigned threads)
 	return (threads + 3) / 4 + 1;
 }
 
-/* Sized by the limit of open files. */
+/* Allocates the tables, sized by the limit of open files. */
 static bool make_table(struct edge *edge)
 {
 	struct rlimit limit;
@@ -399,7 +400,7 @@ bool edge_open(const struct edge_options *options, struct edge **opened, struct 
 
 /* ---- closing ---- */
 
-/* deadline: of clock_monotonic. */
+/* deadline: a time of clock_monotonic. */
 static bool wait_until_empty(struct edge *edge, int64_t deadline)
 {
 	while (atomic_load(&edge->connections) > 0) {
@@ -415,7 +416,7 @@ static bool wait_until_empty(struct edge *edge, int64_t deadline)
 	return true;
 }
 
-/* After withdrawing a socket of our own, accepts the connections queued on it. */
+/* Stops accepting. Connections queued on a socket of our own are accepted after it is withdrawn. */
 static void stop_accepting(struct edge *edge)
 {
 	int error = 0;
@@ -426,10 +427,10 @@ static void stop_accepting(struct edge *edge)
 	(void)epoll_ctl(edge->epoll, EPOLL_CTL_DEL, edge->options.listener->descriptor, NULL);
 }
 
-/* Makes each connection readable, so that workers find its end, or a request that arrived before. A
- * descriptor that was closed and reused meanwhile is no connection of ours: the listener has gone.
- * At worst it is a new connection of the store to its database, which then finds it broken, as any
- * other. */
+/* Makes each connection readable, so that workers notice its end, or a request that arrived before.
+ * A descriptor that was closed and reused in the meantime is not a connection of ours, because the
+ * listener is gone. At worst it is a new connection of the store to its database, which then finds
+ * it broken and handles that. */
 static void end_receiving(struct edge *edge)
 {
 	for (size_t i = 0; i < edge->open_size; i++)
@@ -437,7 +438,7 @@ static void end_receiving(struct edge *edge)
 			(void)shutdown((int)i, SHUT_RD);
 }
 
-/* Cuts the connections that were sending at the last look already: the peer does not read. */
+/* Cuts the connections that were already sending at the last check: their peers do not read. */
 static void cut_slow_peers(struct edge *edge)
 {
 	for (size_t i = 0; i < edge->open_size; i++) {

@@ -26,7 +26,7 @@
 #include "base/text.h"
 #include "edge/fastcgi_records.h"
 
-/* An answer of this size fits into the send buffer of a writable connection: a quarter of the
+/* An answer up to this size fits into the send buffer of a writable connection: a quarter of the
  * kernel's default (net.core.wmem_default). */
 #define TAKEN_AT_ONCE ((size_t)48 << 10)
 
@@ -47,7 +47,7 @@ struct fastcgi {
 static const int handled_signals[] = { SIGPIPE, SIGUSR1, SIGTERM };
 #define HANDLED_SIGNALS (sizeof handled_signals / sizeof handled_signals[0])
 
-/* FCGX_Init installs signal handlers, which are the program's business. */
+/* FCGX_Init installs signal handlers; the program has its own. */
 bool fastcgi_start(void)
 {
 	struct sigaction before[HANDLED_SIGNALS];
@@ -105,7 +105,7 @@ struct wanted {
 	struct slice *value;
 };
 
-/* NULL: not used. */
+/* Returns NULL if the parameter is not used. */
 static const struct wanted *find_wanted(const struct wanted wanted[], size_t n, struct slice name)
 {
 	for (size_t i = 0; i < n; i++)
@@ -114,8 +114,8 @@ static const struct wanted *find_wanted(const struct wanted wanted[], size_t n, 
 	return NULL;
 }
 
-/* Reads all parameters in one pass. The first of a name counts, except for lists, and for a key, of
- * which two are refused. */
+/* Reads all parameters in one pass. If a name is repeated, the first value counts, except for lists
+ * and for the Idempotency-Key, which is rejected if it is repeated. */
 static void read_parameters(struct arena *arena, char **parameters, struct request *request,
 			    struct slice *length)
 {
@@ -157,7 +157,7 @@ static void read_parameters(struct arena *arena, char **parameters, struct reque
 	request->method = method_named(method);
 }
 
-/* Reads at most `most` bytes; fewer at the end of the input. */
+/* Reads at most `most` bytes, and fewer only at the end of the input. */
 static size_t read_some(FCGX_Stream *in, char *bytes, size_t most)
 {
 	int n = FCGX_GetStr(bytes, (int)most, in);
@@ -165,10 +165,10 @@ static size_t read_some(FCGX_Stream *in, char *bytes, size_t most)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* The header of the empty record that ends the parameters if it has padding; else NULL. libfcgi
- * fills its buffer from an address that is a multiple of 8, and stopUnget lies in that buffer, so
- * by either condition the whole header precedes rdNext. A header that was read in two parts is not
- * found: libfcgi then fails at the padding, and the connection is closed. */
+/* Returns the header of the empty record that ends the parameters if it has padding, otherwise
+ * NULL. libfcgi fills its buffer from an address that is a multiple of 8, and stopUnget lies in
+ * that buffer, so by either condition the whole header precedes rdNext. A header that was read in
+ * two parts is not found: libfcgi then fails at the padding, and the connection is closed. */
 static unsigned char *padded_end(FCGX_Stream *in)
 {
 	unsigned char *header;
@@ -182,8 +182,9 @@ static unsigned char *padded_end(FCGX_Stream *in)
 		       : NULL;
 }
 
-/* libfcgi takes the padding of the empty record for the next header. So the header is changed into
- * that of a body record whose content is the padding, and read again. False: no more data. */
+/* libfcgi takes the padding of the empty record for the next header. So this changes the header
+ * into that of a body record whose content is the padding, and reads it again. Returns false if
+ * there is no more data. */
 static bool pass_padding(FCGX_Stream *in)
 {
 	unsigned char *header = padded_end(in);
@@ -200,7 +201,8 @@ static bool pass_padding(FCGX_Stream *in)
 	return read_some(in, padding, size) == size;
 }
 
-/* Reads all input and keeps at most CALL_LARGE_BODY_MOST bytes. Returns the size of the input. */
+/* Reads all input and keeps at most CALL_LARGE_BODY_MOST bytes. Returns the size of the whole
+ * input. */
 static size_t read_to_end(FCGX_Stream *in, struct buffer *body)
 {
 	char piece[4096];
@@ -216,8 +218,8 @@ static size_t read_to_end(FCGX_Stream *in, struct buffer *body)
 	return total;
 }
 
-/* False: the body is incomplete. An incomplete body must not be processed, since its beginning may
- * be a valid body too. */
+/* Returns false if the body is incomplete. An incomplete body must not be processed, because its
+ * beginning may be a valid body too. */
 static bool read_body(FCGX_Stream *in, struct slice length_text, struct call *call)
 {
 	struct request *request = &call->request;

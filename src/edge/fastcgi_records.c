@@ -15,15 +15,15 @@
 #define GET_VALUES_RESULT 10
 
 #define HEADER_SIZE 8
-/* The largest content of a record that needs no padding. */
+/* The largest content of a record that does not need padding. */
 #define CONTENT_MOST 65528
 
 struct gathering {
 	struct iovec *pieces;
 	size_t count;
-	unsigned char (*headers)[HEADER_SIZE]; /* unused ones */
+	unsigned char (*headers)[HEADER_SIZE]; /* the headers that are not used yet */
 	uint16_t request_id;
-	size_t left; /* bytes of content left: in all, and (room) in the current record */
+	size_t left; /* bytes of content left: in all parts, and in the current record (room) */
 	size_t room;
 };
 

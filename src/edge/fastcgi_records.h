@@ -15,14 +15,15 @@ struct fastcgi_records {
 	struct arena *arena; /* for headers and the list of pieces */
 	int connection; /* blocking */
 	uint16_t request_id;
-	bool is_last; /* the connection is closed after this answer, though the peer keeps it */
+	/* the connection is closed after this answer, although the peer keeps it open */
+	bool is_last;
 	struct slice head;
-	const struct slice *parts; /* of the body */
+	const struct slice *parts; /* the parts of the body */
 	size_t part_count;
-	size_t size; /* of all parts */
+	size_t size; /* the size of all parts together */
 };
 
-/* False: the peer has closed the connection or read nothing for SO_SNDTIMEO. */
+/* Returns false if the peer has closed the connection, or has read nothing for SO_SNDTIMEO. */
 bool fastcgi_records_send(const struct fastcgi_records *records);
 
 #endif

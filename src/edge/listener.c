@@ -49,7 +49,7 @@ static bool bind_path(int descriptor, const char *path, mode_t mode)
 	return is_bound;
 }
 
-/* True when connecting is refused, which means that no process listens. */
+/* Returns true if the connection is refused, which means that no process listens. */
 static bool is_stale(const char *path, struct fault *fault)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -93,7 +93,7 @@ static bool bind_or_replace(int descriptor, const char *path, mode_t mode, struc
 	return true;
 }
 
-/* Connecting is impossible before listen(), so the owner is set in time. Links are not followed. */
+/* Nobody can connect before listen(), so the owner is set in time. Links are not followed. */
 static bool set_up(struct listener *listener, const struct listener_options *options,
 		   struct fault *fault)
 {
@@ -146,7 +146,7 @@ static int socket_option(int descriptor, int option)
 	return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : 0;
 }
 
-/* -1: systemd passed none to this process. */
+/* Returns the number of sockets passed by systemd, or -1 if it passed none to this process. */
 static int64_t passed_sockets(void)
 {
 	const char *process = getenv("LISTEN_PID");
@@ -196,7 +196,7 @@ bool listener_open(const struct listener_options *options, struct listener *list
 }
 
 /* Unlinking alone is not enough: a client may have looked up the path and not connected yet, and
- * the directory may not be writable after root was given up (the next start replaces the
+ * the directory may not be writable after root privileges were dropped (the next start replaces the
  * socket). */
 bool listener_withdraw(struct listener *listener)
 {

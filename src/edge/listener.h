@@ -15,28 +15,30 @@
 #include "base/fault.h"
 
 struct listener_options {
-	const char *path; /* NULL: an inherited socket */
+	const char *path; /* NULL for an inherited socket */
 	mode_t mode;
-	uid_t owner; /* (uid_t)-1: unchanged */
-	gid_t group; /* (gid_t)-1: unchanged */
+	uid_t owner; /* (uid_t)-1 to leave it unchanged */
+	gid_t group; /* (gid_t)-1 to leave it unchanged */
 };
 
 struct listener {
 	int descriptor; /* non-blocking, close-on-exec */
 	bool is_ours; /* created by us: no other process can accept from it */
-	dev_t device; /* of the path, if is_ours */
+	dev_t device; /* device and inode of the path, if is_ours */
 	ino_t inode;
 	char path[sizeof((struct sockaddr_un *)0)->sun_path];
 };
 
-/* Replaces a stale socket at the path, but only if no process listens on it. The cause of a fault
- * names the problem and the remedy; FAULT_BAD_REQUEST for a mistake of the user. */
+/* Opens the listening socket. Replaces a stale socket at the path, but only if no process listens
+ * on it. The cause of a fault names the problem and the remedy; FAULT_BAD_REQUEST for a mistake of
+ * the user. */
 bool listener_open(const struct listener_options *options, struct listener *listener,
 		   struct fault *fault);
 
-/* True: the socket is ours. No process can connect to it any more, and the path is removed if it
- * was still ours; the caller accepts the queued connections or loses them. False: other processes
- * may hold the socket (our parent or successor) and own its queue. May be called again. */
+/* Stops new connections. Returns true if the socket is ours: no process can connect to it any more,
+ * and the path is removed if it was still ours; the caller accepts the queued connections or loses
+ * them. Returns false if other processes may hold the socket (our parent or successor), which then
+ * own its queue. May be called again. */
 bool listener_withdraw(struct listener *listener);
 
 void listener_close(struct listener *listener);

@@ -22,7 +22,8 @@ struct parked {
 	int descriptor;
 	pthread_mutex_t lock;
 	struct exchange_list waiting;
-	/* A worker is in parked_flush, or will call it: it owes a flush, or gets the event. */
+	/* true while a worker is in parked_flush or will call it: it owes a flush, or gets the
+	 * event */
 	bool has_flusher;
 };
 
@@ -129,7 +130,7 @@ struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 	parked->has_flusher = parked->waiting.first != NULL;
 	*is_flusher = parked->has_flusher;
 	pthread_mutex_unlock(&parked->lock);
-	/* What is pending still is tried again after other work. */
+	/* Exchanges that are still pending are tried again after other work. */
 	if (has_pending) {
 		*is_flusher = false;
 		parked_pass_on(parked);

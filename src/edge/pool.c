@@ -1,4 +1,5 @@
-/* A list, last in, first out, so that the exchange used last is in the processor's cache.
+/* The pool is a list, last in, first out, so that the exchange used last is still in the
+ * processor's cache.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge/pool.h"
@@ -8,7 +9,7 @@
 
 #include "base/memory.h"
 
-/* Each has about 64 KB. */
+/* Each takes about 64 KB. */
 #define KEPT_MOST 64
 
 struct pool {

@@ -10,10 +10,10 @@
 struct pool;
 
 struct pool *pool_open(void);
-/* All exchanges have been given back. NULL is allowed. */
+/* All exchanges must have been given back. NULL is allowed. */
 void pool_close(struct pool *pool);
 
-/* Never NULL. The caller owns it until pool_give or fastcgi_close. */
+/* Never returns NULL. The caller owns the exchange until pool_give or fastcgi_close. */
 struct exchange *pool_take(struct pool *pool);
 void pool_give(struct pool *pool, struct exchange *exchange);
 
