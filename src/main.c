@@ -1,6 +1,6 @@
 /* The program: finds the command in a table and runs it. What a command does and which options it
- * has stands with its function (src/command); a new one is declared in command/command.h and gets a
- * row.
+ * has is described with its function (src/command). A new command is declared in command/command.h
+ * and gets a row here.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static const struct command commands[] = {
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
-/* How many words of argv name this command: 0, 1 or 2. */
+/* Returns how many words of argv name this command: 0, 1 or 2. */
 static int words_of(const struct command *command, int argc, char **argv)
 {
 	const char *space = strchr(command->name, ' ');
@@ -70,7 +70,7 @@ static int words_of(const struct command *command, int argc, char **argv)
 	return argc > 2 && strcmp(argv[2], space + 1) == 0 ? 2 : 0;
 }
 
-/* word: only the commands that begin with it; empty: all. Returns how many there are. */
+/* word: prints only the commands that begin with it; all if it is empty. Returns their number. */
 static size_t print_commands(FILE *out, const char *word)
 {
 	const size_t size = strlen(word);
@@ -147,7 +147,7 @@ static int explain_use(int argc, char **argv)
 }
 
 /* A file or a socket must never get the number of a standard descriptor that happens to be closed:
- * what is meant for the log would go there. */
+ * log lines would be written into it. */
 static bool standard_descriptors_are_open(void)
 {
 	int descriptor;
@@ -163,8 +163,7 @@ static bool standard_descriptors_are_open(void)
 
 int main(int argc, char **argv)
 {
-	/* A limit of the size of files is an error of the write that meets it, and no end of the
-	 * process. */
+	/* Exceeding the file size limit is an error of the write, and must not end the process. */
 	if (!standard_descriptors_are_open() || !process_forbid_core() ||
 	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
 		return EXIT_FAILURE;

@@ -34,8 +34,8 @@ static bool use_directory(const struct command *command, const char *directory, 
 	return true;
 }
 
-/* The first account of a new installation creates the directory and the store. The store is created
- * first: if the process ends in between, the next call finds a store without accounts and
+/* For the first account of a new installation, creates the directory and the store. The store is
+ * created first: if the process ends in between, the next call finds a store without accounts and
  * continues. */
 static bool prepare_directory(const struct command *command, const char *directory,
 			      struct fault *fault)
@@ -55,7 +55,7 @@ static bool prepare_directory(const struct command *command, const char *directo
 	return true;
 }
 
-/* With its youngest secret. */
+/* Prints an account with its newest secret. */
 static void print_account(const struct account *account, const char *sentence)
 {
 	printf("id: %s\nname: %s\naccess_key: %s\nsecret: %s\n", account->id_text, account->name,
@@ -247,10 +247,10 @@ static bool remove_records(const struct command *command, struct store *store,
 	return is_removed;
 }
 
-/* The account is disabled first, its records are removed in transactions of bounded size, and the
- * account leaves the accounts file last. So after an interruption the account is still there,
- * disabled, with the records that are not removed yet, and the command can be run again. A store in
- * a directory is locked meanwhile, so the service has to be stopped. */
+/* Disables the account first, then removes its records in transactions of bounded size, and removes
+ * the account from the accounts file last. So after an interruption the account still exists,
+ * disabled, with the records that have not been removed yet, and the command can be run again. A
+ * store in a directory stays locked throughout, so the service must be stopped. */
 int command_account_delete(const struct command *command, int argc, char **argv)
 {
 	const char *directory = NULL;

@@ -18,7 +18,8 @@ bool again_run(again_step *step, void *context, struct fault *fault)
 			return true;
 		if (each.kind != FAULT_AGAIN)
 			break;
-		/* Two commands that conflict again and again do not run again at the same time. */
+		/* Pauses at random, so that two commands that keep conflicting do not run again at
+		 * the same time. */
 		if (i > 0 && i + 1 < AGAIN_MOST) {
 			clock_random(&clock_system, &chance, sizeof chance);
 			(void)poll(NULL, 0, (int)(chance % (2u << i)));

@@ -1,11 +1,9 @@
 /* `anteroom backup` copies a data directory, in use or not, to a directory that can be served.
- * `anteroom restore` puts a copy of a backup in the place of a data directory, or where there is
- * none yet.
+ * `anteroom restore` replaces a data directory with a copy of a backup, or creates it.
  *
- * The work is done in a child process; what it leaves after a failure is removed. When root runs
- * it, a backup is made as the owner of the data. A restore reads the backup with root's rights and
- * writes into a directory that no other user can enter; the copy is given to its owner before it is
- * put in place.
+ * A child process does the work; after a failure, its leftovers are removed. If root runs it, a
+ * backup is made as the owner of the data. A restore reads the backup as root and writes into a
+ * directory that no other user can enter; the copy is given to its owner before it is put in place.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -33,9 +31,9 @@ struct copying {
 	const struct command *command;
 	const char *from;
 	const char *to; /* an empty directory */
-	/* Of a backup. */
+	/* Only for a backup. */
 	bool is_salvage;
-	struct identity owner; /* of `from` */
+	struct identity owner; /* the owner of `from` */
 };
 
 /* ---- copying ---- */
@@ -45,8 +43,8 @@ static void watch_progress(void *context, uint64_t done, uint64_t all)
 	progress_show(context, done, all);
 }
 
-/* Copies accounts and store, durably and verified against all checksums. The accounts last, so that
- * an account with records in the copy is in its accounts file. In the child. */
+/* Copies accounts and store, durably, and verifies all checksums. The accounts are copied last, so
+ * that an account with records in the copy is in its accounts file. Runs in the child. */
 static int copy_all(void *context)
 {
 	const struct copying *copying = context;
@@ -73,7 +71,7 @@ static int copy_all(void *context)
 	return is_copied ? EXIT_SUCCESS : command_failed(copying->command, &fault);
 }
 
-/* nftw has no context of its own. */
+/* Global, because nftw passes no context. */
 static struct {
 	unsigned long long files, bytes;
 } counted;
@@ -89,8 +87,8 @@ static int count_one(const char *path, const struct stat *status, int kind, stru
 	return 0;
 }
 
-/* Prints how much is in `to`, which was copied from `from`: "Copied 7 files, 81920 bytes, from
- * ...". verb: its first word. */
+/* Prints how much was copied from `from` to `to`: "Copied 7 files, 81920 bytes, from ...". verb:
+ * the first word. */
 static void tell_copied(const char *verb, const char *from, const char *to)
 {
 	char name[PROCESS_NAME_SIZE], owner[PROCESS_NAME_SIZE + 32] = "";
@@ -107,7 +105,7 @@ static void tell_copied(const char *verb, const char *from, const char *to)
 
 /* ---- backup ---- */
 
-/* Of a damaged store. Returns the exit status. */
+/* Copies a damaged store. Returns the exit status. */
 static int salvage_copy(const struct copying *copying)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -116,7 +114,7 @@ static int salvage_copy(const struct copying *copying)
 	FILE *file;
 	int status, opened;
 
-	/* The dump contains all secrets, so its file is unlinked at once. */
+	/* The dump contains all secrets, so its file is unlinked immediately. */
 	(void)snprintf(path, sizeof path, "%s/salvage.dump", copying->to);
 	opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (opened < 0 || unlink(path) != 0) {
@@ -138,7 +136,7 @@ static int salvage_copy(const struct copying *copying)
 	return EXIT_LOST;
 }
 
-/* In the child. */
+/* Runs in the child. */
 static int back_up(void *context)
 {
 	const struct copying *copying = context;
@@ -205,7 +203,7 @@ int command_backup(const struct command *command, int argc, char **argv)
 
 /* ---- restore ---- */
 
-/* Refuses a directory that is no backup. The advice for a data directory would be another one. */
+/* Rejects a directory that is not a backup. The advice for a data directory would not fit. */
 static bool check_backup(const char *backup, struct fault *fault)
 {
 	char *store = data_directory_store(backup);
@@ -223,7 +221,7 @@ static bool check_backup(const char *backup, struct fault *fault)
 			   backup);
 }
 
-/* Without a directory, the owner of the backup owns the copy that root makes. */
+/* If there is no directory yet, the owner of the backup will own the copy that root makes. */
 static bool begin_restore(const char *backup, const char *directory, bool replaces,
 			  struct replacement *replacement, struct fault *fault)
 {

@@ -72,7 +72,7 @@ int child_run(const struct command *command, int (*work)(void *context), void *c
 		_exit(status);
 	}
 	status = wait_for_child(command, child, &signals);
-	/* Signals that arrived while the child ended must not end the caller once they are
+	/* Signals that arrived while the child was ending must not end the caller once they are
 	 * unblocked. */
 	while (sigtimedwait(&signals, NULL, &at_once) > 0)
 		continue;
@@ -113,7 +113,7 @@ void child_remove_tree(const struct command *command, const char *path,
 	struct fault fault = FAULT_INITIAL;
 	bool is_empty = false, is_removed;
 
-	/* The owner may not be able to reach a directory, but has then written nothing into it. */
+	/* An owner who cannot reach the directory has written nothing into it. */
 	is_removed = data_directory_is_empty(path, &is_empty, &fault) && is_empty;
 	is_removed = is_removed || child_run(command, remove_contents, &tree) == EXIT_SUCCESS;
 	is_removed = is_removed && (keeps || rmdir(path) == 0);

@@ -1,4 +1,4 @@
-/* anteroom room, code and key: calls of a live service, a row each.
+/* anteroom room, code and key: requests to a running service, one row each.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/id.h"
@@ -26,13 +26,13 @@ static const char *const key_columns[] = {
 
 #define SENT_MOST 8
 
-/* A member of the body, or of the query of a list, and where its value is from: an option, a
- * constant, or else the operand that has the place of the member. */
+/* A member of the body, or of the query of a list, and the source of its value: an option, a
+ * constant, or otherwise the operand at the same position. */
 struct sent {
 	const char *name;
 	struct option_row option;
-	const char *constant; /* true or false; of a switch, when it is given */
-	bool is_list; /* its value is a list with commas between the items */
+	const char *constant; /* true or false; for a switch, the value if it is given */
+	bool is_list; /* its value is a comma-separated list */
 };
 
 /* clang-format off */
@@ -44,13 +44,13 @@ struct sent {
 #define OFF                                .constant = "false"
 
 static const struct client_command {
-	const char *name; /* the command's */
+	const char *name; /* name of the command */
 	enum service_method method;
-	/* Operands stand in braces, in their order. {ROOM}, an id or a name, becomes the id. */
+	/* Operands stand in braces, in order. {ROOM}, an ID or a name, is replaced by the ID. */
 	const char *path;
-	const char *const *columns; /* NULL: all members are printed; of a deletion nothing is */
-	bool is_list; /* of several pages */
-	const char *secret; /* a member of the answer that the service never shows again */
+	const char *const *columns; /* NULL prints all members, and nothing for a deletion */
+	bool is_list; /* the list may have several pages */
+	const char *secret; /* a member of the response that the server never shows again */
 	struct sent sent[SENT_MOST + 1];
 } client_commands[] = {
 	{ "room add", SERVICE_CREATE, "/v2/rooms", room_columns, .sent = {
@@ -99,7 +99,7 @@ static const struct client_command {
 
 /* ---- options ---- */
 
-/* What the command line says of a member. */
+/* What the command line says about a member. */
 struct said {
 	const char *text;
 	int64_t seconds;
@@ -137,10 +137,11 @@ static struct service_member member_of(const struct sent *sent, const struct sai
 
 /* ---- calls ---- */
 
-/* room: an id, or a name, by which the service is asked. NULL and a fault when there is none. */
+/* Returns the ID of a room. room: an ID, or a name, which is looked up. Returns NULL with a fault
+ * if the room does not exist. */
 static const char *id_of_room(struct service_client *client, const char *room, struct fault *fault)
 {
-	/* The least limit that there is. */
+	/* The smallest limit that the API accepts. */
 	const struct service_member query[] = { { "name", .text = room },
 						{ "limit", .number = 10 } };
 	struct service_reply answer;
@@ -160,7 +161,8 @@ static const char *id_of_room(struct service_client *client, const char *room, s
 	return id;
 }
 
-/* A row's path with the operands in it. NULL and a fault when there is no such room. */
+/* Returns the path of a row with its operands filled in. Returns NULL with a fault if the room does
+ * not exist. */
 static const char *path_with(struct service_client *client, const char *path,
 			     const char *const *operands, struct fault *fault)
 {
@@ -205,7 +207,7 @@ static json_t *json_of_member(const struct sent *sent, const struct service_memb
 	return list;
 }
 
-/* Of a POST. */
+/* Builds the body of a POST. */
 static bool make_body(struct service_client *client, const struct client_command *row,
 		      const struct service_member *members, const json_t **body,
 		      struct fault *fault)
@@ -236,7 +238,7 @@ static bool call_and_print(struct service_client *client, const struct client_co
 	if (has_body && !make_body(client, row, members, &body, fault))
 		return false;
 	if (!service_client_call(client, row->method, path, body, &answer, fault)) {
-		/* "Precondition failed" is of no use to who asked for no precondition. */
+		/* "Precondition failed" does not help users who set no precondition. */
 		if (row->method == SERVICE_CREATE && answer.status == 412 &&
 		    members[0].text != NULL) {
 			*fault = FAULT_INITIAL;
@@ -280,7 +282,7 @@ int command_client(const struct command *command, int argc, char **argv)
 	for (sent = 0; row->sent[sent].name != NULL; sent++)
 		if (row->sent[sent].option.name != NULL)
 			options[n++] = option_to(&row->sent[sent], &said[sent]);
-	/* Only a list has --limit; a deletion prints nothing, so it has no --json. */
+	/* Only a list has --limit. A deletion prints nothing, so it has no --json. */
 	first = row->is_list ? 0 : row->method == SERVICE_DELETE ? 2 : 1;
 	memcpy(&options[n], &common[first], sizeof common - first * sizeof common[0]);
 	status = options_parse(command, options, n + COUNT(common) - first, argc, argv, operands);
@@ -305,7 +307,7 @@ int command_client(const struct command *command, int argc, char **argv)
 	return service_client_close(&client, is_done, &fault);
 }
 
-/* The link, below its QR code where that is wanted. */
+/* Prints the link, and its QR code above it if that is wanted. */
 static bool print_link(struct service_client *client, const json_t *code, bool wants_qr,
 		       struct fault *fault)
 {

@@ -15,7 +15,7 @@
 #define FILE_NAME "anteroom/client.conf"
 #define FILE_MOST 65536
 
-/* NULL: not set, or empty. */
+/* Returns NULL if the variable is not set or is empty. */
 static const char *environment_text(const char *name)
 {
 	const char *value = getenv(name);
@@ -25,8 +25,8 @@ static const char *environment_text(const char *name)
 
 /* ---- files ---- */
 
-/* The mode of a pipe or a device says nothing. A file of another user, such as a secret that root
- * mounted into a container, is that user's to protect. */
+/* The mode of a pipe or a device does not matter. A file of another user, such as a secret that
+ * root mounted into a container, is for that user to protect. */
 static bool refuse_others(const char *path, int file, struct fault *fault)
 {
 	struct stat status;
@@ -57,7 +57,7 @@ static bool read_settings_file(const char *path, int file, struct buffer *text, 
 
 /* ---- tokens ---- */
 
-/* What else could be in a header would be another header. */
+/* Only a single word is accepted: anything else could become another header. */
 static bool take_token_text(struct arena *arena, struct slice token, const char *place,
 			    struct client_settings *settings, struct fault *fault)
 {
@@ -73,7 +73,7 @@ static bool take_token_text(struct arena *arena, struct slice token, const char 
 	return true;
 }
 
-/* The token itself where a file's name belongs, which is not to be shown. */
+/* Recognises a token that was given in place of a file name, and must not be shown. */
 static bool looks_like_token(const char *path)
 {
 	return strncmp(path, "eyJ", 3) == 0 || strncmp(path, "ak_", 3) == 0;
@@ -102,7 +102,8 @@ static bool take_token_file(struct arena *arena, const char *path, struct client
 
 /* ---- the file client.conf ---- */
 
-/* NULL: there is no home. A relative XDG_CONFIG_HOME is ignored, as its specification wants it. */
+/* Returns NULL if there is no home directory. A relative XDG_CONFIG_HOME is ignored, as its
+ * specification requires. */
 static const char *settings_path(struct arena *arena)
 {
 	const char *directory = environment_text("XDG_CONFIG_HOME");
@@ -113,12 +114,12 @@ static const char *settings_path(struct arena *arena)
 	return home == NULL ? NULL : arena_text(arena, "%s/.config/" FILE_NAME, home);
 }
 
-/* What the file says; NULL: nothing. */
+/* The values in the file; NULL for those that are not there. */
 struct lines {
 	const char *url, *token_file, *token;
 };
 
-/* False: the line is none of this file's. */
+/* Returns false if the line is not valid in this file. */
 static bool take_settings_line(struct arena *arena, struct slice line, struct lines *lines)
 {
 	struct slice value;
@@ -183,7 +184,7 @@ static bool use_settings_file(struct arena *arena, struct client_settings *setti
 		return take_token_text(arena, slice_of(lines.token), path, settings, fault);
 	if (lines.token_file == NULL)
 		return true;
-	/* A relative path is one beside client.conf. */
+	/* A relative path is relative to the directory of client.conf. */
 	directory_of(path, directory);
 	if (lines.token_file[0] != '/')
 		lines.token_file = arena_text(arena, "%s/%s", directory, lines.token_file);
@@ -192,7 +193,7 @@ static bool use_settings_file(struct arena *arena, struct client_settings *setti
 
 /* ---- all of it ---- */
 
-/* A path that ends with /v2; a host may have this name. */
+/* Recognises a path that ends with /v2; a host may have this name. */
 static bool has_version(struct slice url)
 {
 	static const char version[] = "/v2";

@@ -1,13 +1,13 @@
-/* Where the commands for rooms and codes find the service, and the management token that they show
- * there. For each of the two the first that is set counts:
+/* Where the commands for rooms, codes and keys find the service, and the token that they send. For
+ * each of the two, the first setting that exists counts:
  *
  *     --url URL           --token-file FILE
  *     ANTEROOM_URL        ANTEROOM_TOKEN
  *     the file client.conf in $XDG_CONFIG_HOME/anteroom or ~/.config/anteroom, with the lines
  *     url = URL           token-file = FILE, or token = TOKEN
  *
- * A file of the caller's that holds a token and that others may open is refused, as ssh(1) refuses
- * such a key.
+ * A file that belongs to the caller, contains a token and can be opened by other users is rejected,
+ * as ssh(1) rejects such a key.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_CLIENT_SETTINGS_H
@@ -19,13 +19,13 @@
 #include "base/fault.h"
 
 struct client_settings {
-	const char *url; /* without a slash at the end */
+	const char *url; /* without a trailing slash */
 	const char *token;
 };
 
-/* url and token_file: the options, NULL when they are not given. The file is read only when
- * something is not set otherwise. The texts live in the arena. FAULT_BAD_REQUEST when something is
- * missing, cannot be read or is wrong; no message has a token. */
+/* Finds the settings. url and token_file: the options, NULL if not given. The file is read only if
+ * something is not set otherwise. The texts are in the arena. FAULT_BAD_REQUEST if something is
+ * missing, invalid or cannot be read; no message contains a token. */
 bool client_settings_find(struct arena *arena, const char *url, const char *token_file,
 			  struct client_settings *settings, struct fault *fault);
 

@@ -17,7 +17,7 @@
 #include "store/gdbm/store_gdbm.h"
 #include "store/postgres/store_postgres.h"
 
-/* Milliseconds to wait for another process that creates the same store. */
+/* Milliseconds to wait for another process that is creating the same store. */
 #define WAIT_FOR_ANOTHER 10000
 
 bool data_directory_check(const char *path, bool is_written, struct identity *owner,
@@ -87,7 +87,7 @@ bool data_directory_is_apart(const char *directory, const char *path, struct fau
 	size_t size;
 
 	directory_of(path, parent);
-	/* What cannot be resolved cannot be used either; the caller says so. */
+	/* A path that cannot be resolved cannot be used either; the caller reports that. */
 	if (realpath(directory, real) == NULL ||
 	    (realpath(path, real_path) == NULL && realpath(parent, real_path) == NULL))
 		return true;
@@ -189,8 +189,8 @@ static bool make_store(const char *path, struct fault *fault)
 				   "only %s, the owner of %s, can create its store; use sudo",
 				   process_user_name(owner.user, name), path);
 	options.directory = directory = data_directory_store(path);
-	/* Independent of the umask. The second of two concurrent processes waits and finds the
-	 * store. */
+	/* The mode must not depend on the umask. If two processes run this at the same time, the
+	 * second waits and finds the store. */
 	mask = umask(077);
 	is_made = store_gdbm_open(&options, &store, fault);
 	store_close(store);
@@ -222,7 +222,7 @@ static bool has_accounts(const char *path)
 
 bool data_directory_prepare(const char *path, bool *was_made, struct fault *fault)
 {
-	/* In this order, since a process that creates both creates the accounts last. */
+	/* Checked in this order, because a process that creates both creates the accounts last. */
 	bool is_new = !has_accounts(path), is_there = false;
 
 	*was_made = false;

@@ -1,5 +1,5 @@
-/* anteroom dump: writes accounts and everything they own as lines of JSON (transfer/transfer.h), in
- * the state of one moment; the directory may be in use.
+/* anteroom dump: writes accounts and everything they own as JSON lines (transfer/transfer.h), as
+ * they were at one moment. The directory may be in use.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -22,11 +22,11 @@ struct dumping {
 	struct transfer_output output;
 	const struct command *command;
 	const char *directory;
-	const char *account; /* NULL: all */
-	const char *path; /* NULL: standard output */
+	const char *account; /* NULL for all accounts */
+	const char *path; /* NULL for standard output */
 	FILE *file;
 	bool is_salvage;
-	uint64_t lost; /* number of omitted items */
+	uint64_t lost; /* number of objects left out */
 	struct progress progress;
 };
 
@@ -60,7 +60,7 @@ static void tell_lost_file(void *context, const char *file, const char *what)
 	tell_lost(&dumping->output, file, what);
 }
 
-/* The store is opened first: an account with records in it is in the accounts file by then. */
+/* The store is opened first, so that every account with records in it is in the accounts file. */
 static bool dump_all(struct dumping *dumping, struct fault *fault)
 {
 	const struct store_options options = {
@@ -131,7 +131,7 @@ static bool open_output(struct dumping *dumping, struct fault *fault)
 	return true;
 }
 
-/* Flushes; a file is also synced. */
+/* Flushes the output; a file is also synced. */
 static bool close_output(struct dumping *dumping, struct fault *fault)
 {
 	bool is_written = fflush(dumping->file) == 0 && ferror(dumping->file) == 0 &&
@@ -168,7 +168,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
-	/* The account is looked for first, so that a mistyped name leaves no file. */
+	/* The account is looked up first, so that a mistyped name leaves no file behind. */
 	if (!data_directory_check(dumping.directory, false, &owner, &fault) ||
 	    (dumping.account != NULL &&
 	     !accounts_get(dumping.directory, dumping.account, &account, &fault)) ||
@@ -184,7 +184,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 			(unsigned long long)dumping.lost);
 	if (is_dumped)
 		return dumping.lost > 0 ? EXIT_LOST : EXIT_SUCCESS;
-	/* The process may have stopped being root since the file was created. */
+	/* The process may have dropped root privileges since it created the file. */
 	if (dumping.path != NULL && unlink(dumping.path) != 0)
 		command_complain(
 			command,

@@ -10,12 +10,13 @@
 #include "base/text.h"
 
 #define CONNECT_SECONDS 10L
-/* A request with a key that is under way waits 10 s for it; front ends give an answer 30 s. */
+/* A request whose Idempotency-Key is in use waits 10 s for it; web servers allow a response 30
+ * s. */
 #define ANSWER_SECONDS 60L
 
 struct http_client {
 	CURL *curl;
-	char reason[CURL_ERROR_SIZE]; /* of the last request */
+	char reason[CURL_ERROR_SIZE]; /* why the last request failed */
 };
 
 static size_t take_answer(char *bytes, size_t one, size_t size, void *context)
@@ -50,7 +51,8 @@ void http_client_close(struct http_client *client)
 	free(client);
 }
 
-/* The options of one request; those of the request before are forgotten, its connection is not. */
+/* Sets the options of one request. Those of the request before are reset, but its connection is
+ * kept. */
 static bool set_options(struct http_client *client, const struct http_request *request,
 			struct curl_slist *headers, struct buffer *body)
 {
@@ -76,7 +78,7 @@ static bool set_options(struct http_client *client, const struct http_request *r
 	       curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->reason) == CURLE_OK;
 }
 
-/* What may pass: a service that starts again, a network that is away. */
+/* Returns whether a failure may be temporary: a service that restarts, a network that is down. */
 static bool may_pass(CURLcode result)
 {
 	return result == CURLE_COULDNT_RESOLVE_PROXY || result == CURLE_COULDNT_RESOLVE_HOST ||
@@ -86,7 +88,7 @@ static bool may_pass(CURLcode result)
 	       result == CURLE_RECV_ERROR || result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM;
 }
 
-/* The reason may quote what a server sent, such as the names of its certificate. */
+/* The reason may quote text from a server, such as the names in its certificate. */
 static bool no_answer(const struct http_client *client, struct arena *arena, CURLcode result,
 		      struct fault *fault)
 {

@@ -1,14 +1,14 @@
 /* anteroom load: loads a dump into a directory that no process uses, all or nothing.
  *
  * The dump is read line by line and stored in transactions of bounded size, so that neither memory
- * nor transactions grow with it. Nothing of it is visible yet: the accounts file lacks its
- * accounts, so tokens of theirs are rejected and their codes are unknown. When everything is
- * durable in the store, one rename replaces the accounts file and makes everything visible.
+ * nor transactions grow with it. None of it is visible yet: its accounts are not in the accounts
+ * file, so their tokens are rejected and their codes are unknown. When everything is durable in the
+ * store, one rename replaces the accounts file and makes everything visible.
  *
- * After an error (a faulty line, a full disk, a name that is in use by now) the records are
- * removed. If the process is killed, a mark remains (command/load_mark.h): the next load first
- * removes the records of the accounts in it, unless the accounts file has them; in that case the
- * load was complete and only the mark is removed.
+ * After an error (a faulty line, a full disk, a name that has been taken) the records are removed.
+ * If the process is killed, a mark remains (command/load_mark.h): the next load first removes the
+ * records of the accounts in it, unless the accounts file has them; in that case the load was
+ * complete and only the mark is removed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -44,10 +44,10 @@ struct loading {
 	struct roster *present;
 	struct transfer_input input;
 	struct arena *arena;
-	struct transaction *transaction; /* NULL: none is open */
-	/* The lines of the transaction, to be read again when the store says so. */
-	struct transfer_input batch_mark; /* before the first of them */
-	char *text; /* from malloc; they have secrets */
+	struct transaction *transaction; /* NULL if none is open */
+	/* The lines of the transaction, which are read again if the store asks for it. */
+	struct transfer_input batch_mark; /* the position before the first of them */
+	char *text; /* from malloc; contains secrets */
 	size_t text_size, text_capacity;
 	size_t line_ends[BATCH_LINES];
 	size_t batch_lines;
@@ -59,7 +59,7 @@ struct loading {
 
 /* ---- removing records ---- */
 
-/* Keeps accounts that are in the accounts file. */
+/* Removes the records of an account, unless it is in the accounts file. */
 static bool remove_account(struct loading *loading, const struct roster *roster,
 			   const struct id *account, struct fault *fault)
 {
@@ -130,7 +130,7 @@ static void keep_byte(struct loading *loading, int byte)
 	loading->text[loading->text_size++] = (char)byte;
 }
 
-/* Appends a line to the batch. *is_there: false at the end. */
+/* Appends a line to the batch. *is_there is false at the end. */
 static bool next_dump_line(struct loading *loading, bool *is_there, struct fault *fault)
 {
 	size_t begin = loading->text_size;
@@ -147,7 +147,7 @@ static bool next_dump_line(struct loading *loading, bool *is_there, struct fault
 	loading->line_number++;
 	loading->line_ends[loading->batch_lines++] = loading->text_size;
 	if (loading->text_size - begin == TRANSFER_LINE_MOST)
-		return fault_set(fault, FAULT_CONFLICT, "is longer than any line of a dump");
+		return fault_set(fault, FAULT_CONFLICT, "is longer than a dump line can be");
 	return true;
 }
 
@@ -185,7 +185,7 @@ static bool read_kept(struct loading *loading, size_t line, struct fault *fault)
 		(struct slice){ loading->text + begin, loading->line_ends[line] - begin }, fault);
 }
 
-/* A step (command/again.h): all lines of the batch in a transaction of their own. */
+/* A step (command/again.h): reads all lines of the batch in a transaction of their own. */
 static bool read_batch_again(void *context, struct fault *fault)
 {
 	struct loading *loading = context;
@@ -214,7 +214,7 @@ static bool commit_batch_again(void *context, struct fault *fault)
 	return read_batch_again(loading, fault) && commit_batch(loading, fault);
 }
 
-/* After a first try that failed. */
+/* Called after the first try has failed. */
 static bool try_again(struct loading *loading, const struct fault *first, again_step *step,
 		      struct fault *fault)
 {
@@ -284,7 +284,7 @@ static void complain_of_line(const struct loading *loading, const struct fault *
 	command_print_details(fault);
 }
 
-/* The failure came after the accounts file was replaced. */
+/* Returns whether the failure came after the accounts file was replaced. */
 static bool is_load_visible(const struct loading *loading, const struct fault *why)
 {
 	const struct transfer_input *input = &loading->input;
@@ -325,7 +325,7 @@ static void give_up_load(struct loading *loading, const struct fault *why)
 			fault_reason(&fault));
 }
 
-/* The first FINDINGS_FAULT_MOST are printed. */
+/* Prints a finding, up to FINDINGS_FAULT_MOST of them. */
 static void tell_finding(struct record_findings *findings, const char *kind, const char *key,
 			 const char *problem)
 {
@@ -333,7 +333,7 @@ static void tell_finding(struct record_findings *findings, const char *kind, con
 		fprintf(stderr, "  %s %s: %s\n", kind, key, problem);
 }
 
-/* What the lines say of each other, when all of them are in the store. */
+/* Verifies what the lines say about each other, when all of them are in the store. */
 static bool verify_loaded(struct loading *loading, struct fault *fault)
 {
 	struct record_findings findings = { .tell = tell_finding };
@@ -410,7 +410,7 @@ int salvage_load(const struct command *command, const char *directory, FILE *fil
 
 /* ---- the command ---- */
 
-/* Into the directory as it is. */
+/* Loads into the existing directory. */
 static int load_into(const struct command *command, const char *directory, FILE *file)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -435,7 +435,7 @@ struct replacing {
 	FILE *file;
 };
 
-/* In the child. */
+/* Runs in the child. */
 static int load_staged(void *context)
 {
 	const struct replacing *replacing = context;
@@ -472,7 +472,7 @@ static int load_and_replace(const struct command *command, const char *directory
 int command_load(const struct command *command, int argc, char **argv)
 {
 	const char *directory = NULL;
-	const char *path; /* NULL: standard input */
+	const char *path; /* NULL for standard input */
 	bool replaces = false;
 	const struct option_row rows[] = {
 		DATA_ROW(&directory),

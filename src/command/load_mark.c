@@ -1,4 +1,4 @@
-/* See command/load_mark.h. Each line is the id of an account.
+/* See command/load_mark.h. Each line is the ID of an account.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/load_mark.h"
@@ -51,7 +51,7 @@ static bool cannot_use_mark(const struct load_mark *mark, const char *what, stru
 	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot %s %s", what, mark->path);
 }
 
-/* The mark in a database. */
+/* Writes the mark in a database. */
 static bool write_stored_mark(struct load_mark *mark, struct fault *fault)
 {
 	struct slice text = buffer_slice(&mark->text);
@@ -62,7 +62,8 @@ static bool write_stored_mark(struct load_mark *mark, struct fault *fault)
 bool load_mark_make(struct load_mark *mark, struct fault *fault)
 {
 	if (mark->arena != NULL) {
-		/* There is something to remove when the load is given up. */
+		/* The open descriptor says that there is something to remove if the load is given
+		 * up. */
 		mark->file = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		return write_stored_mark(mark, fault);
 	}
@@ -110,7 +111,7 @@ static bool find_stored_mark(struct load_mark *mark, FILE **former, struct fault
 		return false;
 	if (text.data == NULL)
 		return true;
-	/* It is only read. */
+	/* The text is only read. */
 	*former = memory_check(fmemopen((char *)(uintptr_t)text.data, text.size, "r"));
 	return true;
 }
@@ -139,8 +140,8 @@ bool load_mark_read(const struct load_mark *mark, FILE *former, load_mark_visit 
 	struct id account;
 	bool is_read = true;
 
-	/* An incomplete line belongs to an account without records: they are written after the
-	 * sync. */
+	/* An incomplete line belongs to an account without records, because records are written
+	 * after the sync. */
 	while (is_read && fgets(line, sizeof line, former) != NULL)
 		if (id_parse((struct slice){ line, strcspn(line, "\n") }, &account))
 			is_read = visit(context, &account, fault);

@@ -1,7 +1,7 @@
-/* The mark of an unfinished load: a file in the data directory with the ids of accounts whose
- * records may be in the store although the accounts file lacks them. It is on the disk before the
- * first of these records, and is removed when all of them are visible or removed. An interrupted
- * load leaves it, so the next load knows what to remove.
+/* The mark of an unfinished load: a file in the data directory with the IDs of accounts whose
+ * records may be in the store although they are not in the accounts file. It is on the disk before
+ * the first of these records, and is removed when all of them are visible or removed. An
+ * interrupted load leaves it behind, so the next load knows what to remove.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_LOAD_MARK_H
@@ -16,30 +16,31 @@
 struct load_mark {
 	const char *directory; /* borrowed */
 	char *path;
-	int file; /* -1: not created by this load */
+	int file; /* -1 if this load has not created the file */
 	uint64_t accounts; /* number of accounts in it */
-	/* Of a database, which has the mark itself. */
+	/* Only for a database, which stores the mark itself. */
 	struct store_load *load;
 	struct arena *arena;
 	struct buffer text;
 };
 
-/* Creates no file. Every open mark has to be closed. */
+/* Opens a mark without creating its file. Every open mark must be closed. */
 void load_mark_open(struct load_mark *mark, const char *directory);
-/* Keeps the file. */
+/* Closes the mark and keeps the file. */
 void load_mark_close(struct load_mark *mark);
 
 /* Creates the file. */
 bool load_mark_make(struct load_mark *mark, struct fault *fault);
-/* Adds the accounts read since the last call; they are on the disk when it returns. */
+/* Adds the accounts read since the last call. They are on the disk when it returns. */
 bool load_mark_name(struct load_mark *mark, const struct transfer_input *input,
 		    struct fault *fault);
 bool load_mark_remove(const struct load_mark *mark, struct fault *fault);
 
-/* Opens the mark of an earlier load, which load_mark_read closes; *former NULL: there is none. */
+/* Opens the mark of an earlier load, which load_mark_read closes. *former is NULL if there is
+ * none. */
 bool load_mark_find(struct load_mark *mark, FILE **former, struct fault *fault);
 typedef bool load_mark_visit(void *context, const struct id *account, struct fault *fault);
-/* Calls `visit` for each account in the mark until it fails. */
+/* Calls `visit` for each account in the mark until a call fails. */
 bool load_mark_read(const struct load_mark *mark, FILE *former, load_mark_visit *visit,
 		    void *context, struct fault *fault);
 

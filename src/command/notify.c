@@ -1,4 +1,4 @@
-/* See command/notify.h. One datagram per state; the socket is opened at start.
+/* See command/notify.h. Sends one datagram for each state; the socket is opened at start.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/notify.h"

@@ -4,12 +4,12 @@
 #ifndef COMMAND_NOTIFY_H
 #define COMMAND_NOTIFY_H
 
-/* Connects to the socket in NOTIFY_SOCKET. -1 when there is none or it cannot be reached, which
+/* Connects to the socket in NOTIFY_SOCKET. Returns -1 if it is not set or cannot be reached, which
  * does not prevent serving. */
 int notify_open(void);
 
-/* Sends "READY=1" when requests are answered, "STOPPING=1" when the shutdown begins. Never blocks.
- * notify -1: does nothing. */
+/* Sends "READY=1" when requests can be answered, "STOPPING=1" when the shutdown begins. Never
+ * blocks. Does nothing if notify is -1. */
 void notify_tell(int notify, const char *state);
 
 void notify_close(int notify);

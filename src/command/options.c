@@ -59,7 +59,7 @@ static bool parse_number(const struct command *command, const struct option_row 
 	return true;
 }
 
-/* 0: not a unit. */
+/* Returns 0 if the letter is not a unit. */
 static int64_t seconds_of_unit(char unit)
 {
 	switch (unit) {
@@ -75,7 +75,7 @@ static int64_t seconds_of_unit(char unit)
 	return 0;
 }
 
-/* Seconds; from `least` on. */
+/* Reads a duration in seconds, at least `least`. */
 static bool read_duration(struct slice text, int64_t least, int64_t *seconds)
 {
 	const struct slice digits = { text.data, text.size > 0 ? text.size - 1 : 0 };
@@ -198,7 +198,7 @@ void options_print_version(void)
 struct operands {
 	struct slice names[OPERANDS_MOST];
 	int n;
-	int required; /* those without brackets */
+	int required; /* number of operands without brackets */
 };
 
 static struct operands list_operands(const struct command *command, bool with_directory)
@@ -226,7 +226,7 @@ static const struct option_row *directory_row(const struct option_row *rows, siz
 	return NULL;
 }
 
-/* NULL: there is none. */
+/* Returns NULL if there is no default directory. */
 static const char *usual_directory(void)
 {
 	const char *directory = getenv("ANTEROOM_DATA");
@@ -252,7 +252,7 @@ static bool missing_operand(const struct command *command, const struct operands
 	return false;
 }
 
-/* Assigns the words, or prints the first missing or superfluous one. */
+/* Assigns the operands, or prints the first missing or unexpected one. */
 static bool take_operands(const struct command *command, const struct option_row *directory,
 			  int words, char **argv, const char **operands)
 {
@@ -290,8 +290,9 @@ static bool take_operands(const struct command *command, const struct option_row
 	return true;
 }
 
-/* For a word with one dash, getopt has put the letter into optopt and may not have moved past the
- * word. For two dashes it has moved, and optopt is 0 or the value of a row. */
+/* Explains an option that getopt rejected. For a word with one dash, getopt has put the letter into
+ * optopt and may not have moved past the word. For two dashes it has moved on, and optopt is 0 or
+ * the value of a row. */
 static int wrong_option(const struct command *command, const char *last, bool is_known)
 {
 	if (!is_known && (optopt < 0 || optopt > ANSWER_VERSION))

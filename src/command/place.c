@@ -16,11 +16,12 @@
 #include "base/memory.h"
 #include "command/data_directory.h"
 
-/* Milliseconds between two looks at what inotify does not tell. */
+/* Milliseconds between two checks for changes that inotify does not report. */
 #define PAUSE 1000
 
-/* is_absolute: from the root, since a relative path follows the working directory when that is
- * renamed. A working directory that cannot be found has to do. */
+/* Returns the path of the lock. is_absolute: from the root, because a relative path follows the
+ * working directory when that is renamed. If the working directory cannot be found, the relative
+ * path is used. */
 static char *lock_path(const char *directory, bool is_absolute)
 {
 	char here[PATH_MAX] = "";
@@ -43,7 +44,8 @@ bool place_open(const char *directory, struct place *place, struct fault *fault)
 
 	*place = PLACE_INITIAL;
 	place->lock = lock_path(directory, true);
-	/* A server that gave up being root may be below a directory that it cannot enter. */
+	/* A server that has dropped root privileges may be below a directory that it cannot
+	 * enter. */
 	if (stat(place->lock, &status) != 0 && errno == EACCES) {
 		free(place->lock);
 		place->lock = lock_path(directory, false);
@@ -53,7 +55,7 @@ bool place_open(const char *directory, struct place *place, struct fault *fault)
 				   place->lock);
 	place->device = status.st_dev;
 	place->inode = status.st_ino;
-	/* Without inotify (a limit of the system), the look once a second has to do. */
+	/* Without inotify (a limit of the system), the check once a second is enough. */
 	store = data_directory_store(directory);
 	place->notifications = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (place->notifications >= 0) {
@@ -72,7 +74,7 @@ void place_close(struct place *place)
 	free(place->lock);
 }
 
-/* An error that says nothing of the directory is no reason to end. */
+/* An error that says nothing about the directory is no reason to exit. */
 static bool is_in_place(const struct place *place)
 {
 	struct stat status;
@@ -86,7 +88,7 @@ static bool is_in_place(const struct place *place)
 
 bool place_wait(const struct place *place, const sigset_t *signals, int *signal_number)
 {
-	/* It only ends the poll; -1 is ignored there. */
+	/* The descriptor only ends the poll, which ignores -1. */
 	int arrival = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	struct pollfd watched[] = {
 		{ .fd = arrival, .events = POLLIN },

@@ -1,6 +1,6 @@
-/* Whether the data directory of the service is still where it was opened. A directory that is
- * renamed, replaced or removed under a running service must not be answered from any longer, and
- * what the service writes by path would go into its successor.
+/* Watches whether the data directory of the service is still where it was opened. If a directory is
+ * renamed, replaced or removed under a running service, the service must not answer from it any
+ * longer, and files that it writes by path would go into the new directory.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_PLACE_H
@@ -13,22 +13,22 @@
 #include "base/fault.h"
 
 struct place {
-	char *lock; /* path of the store's lock, which this process holds; NULL: none */
+	char *lock; /* path of the store's lock, which this process holds; NULL if there is none */
 	dev_t device;
 	ino_t inode;
-	int notifications; /* inotify(7); -1: none */
+	int notifications; /* inotify(7) descriptor; -1 if there is none */
 };
 
-/* Of a database: it is always in place. */
+/* For a database, which is always in place. */
 #define PLACE_INITIAL ((struct place){ .notifications = -1 })
 
-/* After the store was opened. */
+/* Called after the store was opened. */
 bool place_open(const char *directory, struct place *place, struct fault *fault);
 void place_close(struct place *place);
 
-/* Waits for one of the signals, which are blocked; false: the directory is not in place any more.
- * That is noticed at once when the directory or its store is renamed, and within a second in other
- * cases (a renamed parent, another mount). */
+/* Waits for one of the signals, which are blocked. Returns false if the directory is no longer in
+ * place. That is noticed immediately if the directory or its store is renamed, and within a second
+ * in other cases (a renamed parent, another mount). */
 bool place_wait(const struct place *place, const sigset_t *signals, int *signal_number);
 
 #endif

@@ -1,4 +1,4 @@
-/* Process attributes and directories, with error texts.
+/* Process attributes and directories, with error messages.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "command/process.h"
@@ -21,7 +21,8 @@
 #include <malloc.h>
 #endif
 
-/* The leak checker of a sanitized build attaches to the process when it ends, which needs this. */
+/* The leak checker of a sanitized build attaches to the process when it ends, which requires
+ * this. */
 #if defined(__SANITIZE_ADDRESS__)
 #define MAY_BE_DUMPED 1
 #elif defined(__has_feature)
@@ -79,12 +80,12 @@ bool process_become(const struct identity *identity, struct fault *fault)
 	if (identity->user != 0 && (setuid(0) == 0 || geteuid() == 0 || getuid() == 0))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "root privileges could be regained after dropping them");
-	/* Changing the user made the process dumpable again, depending on the system. */
+	/* On some systems, changing the user enables core dumps again. */
 	return process_forbid_core() ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot disable core dumps");
 }
 
-/* Each connection needs a descriptor; the soft limit is often 1,024, for select(2). */
+/* Each connection needs a descriptor; the soft limit is often 1,024, because of select(2). */
 static bool raise_open_files(void)
 {
 	struct rlimit limit;
@@ -120,8 +121,8 @@ void process_keep_memory(void)
 	/* Setting one of them stops glibc from adapting the other, so both are set. */
 	(void)mallopt(M_TRIM_THRESHOLD, KEPT_MOST);
 	(void)mallopt(M_MMAP_THRESHOLD, KEPT_MOST / 2);
-	/* glibc reads from a file how many processors there are when it makes its second heap, and
-	 * not the ninth: at the start, when it still has all files. */
+	/* glibc reads the number of processors from a file when it creates its second heap with
+	 * this setting, and not its ninth: at the start, when it can still open all files. */
 	(void)mallopt(M_ARENA_TEST, 1);
 }
 #else
@@ -130,7 +131,7 @@ void process_keep_memory(void)
 }
 #endif
 
-/* More than a heap keeps, in pieces that come from it. */
+/* More than a heap keeps, in pieces that come from the heap. */
 #define PIECE ((size_t)64 << 10)
 #define PIECES (2 * KEPT_MOST / PIECE)
 
@@ -158,7 +159,7 @@ bool process_try_memory(struct fault *fault)
 	return true;
 }
 
-/* Independent of the umask. */
+/* Creates the directory with a mode that does not depend on the umask. */
 static bool make_directory(const char *path)
 {
 	mode_t former = umask(077);
@@ -170,7 +171,7 @@ static bool make_directory(const char *path)
 	return is_made;
 }
 
-/* Only the directory that we created, not a replacement by another user. */
+/* Changes the owner only of the directory that we created, not of a replacement by another user. */
 static bool give_directory(const char *path, const struct identity *owner)
 {
 	int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -202,7 +203,7 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 	if (owner != NULL && !give_directory(path, owner))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "cannot change the owner of the directory %s", path);
-	/* The directory is durable only when its entry in the parent is. */
+	/* The directory is durable only once its entry in the parent is. */
 	directory_of(path, parent);
 	return directory_sync(parent) ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", parent);

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 
-/* Milliseconds. */
+/* milliseconds */
 #define SILENT 1000
 #define PAUSE_TERMINAL 200
 #define PAUSE_OTHERS 10000

@@ -1,4 +1,4 @@
-/* Removing what an account owns, in transactions of bounded size.
+/* Removes what an account owns, in transactions of bounded size.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_REMOVAL_H
@@ -9,15 +9,17 @@
 #include "store/store.h"
 
 struct removal {
-	bool is_of_load; /* a dump that was given up: nobody has seen its codes, which are not kept */
+	/* removes a dump that was given up; its codes are not remembered, because nobody has seen
+	 * them */
+	bool is_of_load;
 	struct store *store;
-	struct arena *arena; /* of one transaction; reset by each */
+	struct arena *arena; /* for one transaction; reset by each */
 	struct id account;
-	uint64_t last; /* number of the last transaction: to be waited for */
-	struct progress *progress; /* of transactions; NULL: it is not shown */
+	uint64_t last; /* number of the last transaction, which the caller waits for */
+	struct progress *progress; /* counts transactions; NULL to show no progress */
 };
 
-/* Removes everything. After a fault some may be removed, and it can be called again. */
+/* Removes everything. After a fault, part of it may be removed; it can be called again. */
 bool removal_run(struct removal *removal, struct fault *fault);
 
 #endif

@@ -20,12 +20,12 @@
 #include "command/data_directory.h"
 #include "store/gdbm/store_gdbm.h"
 
-/* How many names are tried for a directory that must be new. */
+/* How many names are tried for a new directory. */
 #define NAMES 100
 
 /* ---- looking ---- */
 
-/* Without links, and without slashes at its end. The directory itself may be missing. */
+/* Resolves links and removes trailing slashes. The directory itself may be missing. */
 static bool resolve_path(const char *path, char resolved[PATH_MAX], struct fault *fault)
 {
 	char parent[PATH_MAX], real_parent[PATH_MAX];
@@ -164,7 +164,7 @@ bool replacement_stage(struct replacement *replacement, const struct identity *o
 			   "cannot create a directory next to %s", replacement->path);
 }
 
-/* nftw has no context of its own. */
+/* Global, because nftw passes no context. */
 static struct identity new_owner;
 
 static int give_to_owner(const char *path, const struct stat *status, int kind, struct FTW *place)
@@ -184,7 +184,7 @@ static int give_to_owner(const char *path, const struct stat *status, int kind, 
 	return result;
 }
 
-/* From the leaves up: no other user can reach them before the directory itself is given. */
+/* Works from the leaves up: no other user can reach them until the directory itself is given. */
 static bool give_staged(const struct replacement *replacement, struct fault *fault)
 {
 	int error;
@@ -203,7 +203,7 @@ static bool give_staged(const struct replacement *replacement, struct fault *fau
 
 /* ---- the swap ---- */
 
-/* A name that is free; its time is for people. */
+/* Chooses a name that is not used; the time in it is for people. */
 static void name_former(struct replacement *replacement)
 {
 	char stamp[32];
@@ -224,7 +224,7 @@ static void name_former(struct replacement *replacement)
 	}
 }
 
-/* Where the file system cannot exchange two names, there is a moment without a directory. */
+/* If the file system cannot exchange two names, there is a moment without a directory. */
 static bool exchange_directories(struct replacement *replacement)
 {
 	int error;

@@ -9,7 +9,7 @@
 
 #include "command/command.h"
 
-/* Dumps all that can be read from a data directory; reports and counts the rest. */
+/* Dumps everything that can be read from a data directory; reports and counts the rest. */
 bool salvage_dump(const struct command *command, const char *directory, FILE *file, uint64_t *lost,
 		  struct fault *fault);
 

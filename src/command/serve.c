@@ -35,7 +35,7 @@
 
 #define THREADS_MOST 1024
 
-/* Milliseconds to wait for the previous process to end (--wait). */
+/* Milliseconds to wait for the previous process to exit (--wait). */
 #define WAIT_MOST 10000
 
 struct serve_options {
@@ -56,13 +56,13 @@ struct serve_options {
 	bool waits;
 };
 
-/* In the order of opening. */
+/* In the order in which they are opened. */
 struct program {
 	int notify; /* command/notify.h */
 	struct listener listener;
 	struct environment environment; /* clock, accounts, store, tokens, misses, metrics */
-	struct place place; /* of the data */
-	struct sender *sender; /* of webhooks; NULL: this build has none */
+	struct place place; /* where the data is */
+	struct sender *sender; /* sends webhooks; NULL if this build has no sender */
 	struct lease *lease;
 	struct service *service;
 	struct keeper *keeper;
@@ -100,7 +100,7 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 	return OPTIONS_PARSE(command, rows, argc, argv, NULL);
 }
 
-/* The address of a TCP socket would otherwise become the name of a file. */
+/* Without this check, the address of a TCP socket would become a file name. */
 static bool check_path(const struct serve_options *options, struct fault *fault)
 {
 	if (options->path == NULL || strchr(options->path, '/') != NULL)
@@ -171,7 +171,8 @@ static void signals_to_wait_for(sigset_t *signals)
 		sigaddset(signals, ending_signals[i]);
 }
 
-/* Before the first thread: settings that threads inherit, and calls that are not thread-safe. */
+/* Prepares the process before the first thread: settings that threads inherit, and calls that are
+ * not thread-safe. */
 static bool prepare_process(struct fault *fault)
 {
 	bool is_set = true;
@@ -220,7 +221,7 @@ static bool is_told_to_end(void)
 
 /* ---- the parts ---- */
 
-/* While root can still remove the socket. */
+/* Checked while root can still remove the socket. */
 static bool check_data(const char *directory, struct fault *fault)
 {
 	if (store_postgres_is_url(directory))
@@ -229,7 +230,7 @@ static bool check_data(const char *directory, struct fault *fault)
 	       data_directory_has_store(directory, fault);
 }
 
-/* The steps that need root, then giving up root. */
+/* Does the steps that need root privileges, then drops them. */
 static bool open_as_root(const struct serve_options *options, const struct identity *identity,
 			 struct program *program, struct fault *fault)
 {
@@ -250,8 +251,8 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 		process_check_directory(options->directory, true, "", fault));
 }
 
-/* An orderly end would answer from the old directory meanwhile, and write to its successor. What
- * was not acknowledged is lost, as in a crash. */
+/* Ends the process immediately. An orderly shutdown would meanwhile answer from the old directory,
+ * and write to the new one. Data that was not acknowledged is lost, as in a crash. */
 _Noreturn static void end_at_once(const struct serve_options *options, struct program *program)
 {
 	log_event(LOG_LEVEL_ERROR, "data_moved", "data", options->directory, "error",
@@ -261,7 +262,7 @@ _Noreturn static void end_at_once(const struct serve_options *options, struct pr
 	_exit(EXIT_FAILURE);
 }
 
-/* Until a signal says that the service is to end. */
+/* Serves until a signal tells the service to end. */
 static void stay(const struct serve_options *options, struct program *program)
 {
 	sigset_t signals;
@@ -273,7 +274,7 @@ static void stay(const struct serve_options *options, struct program *program)
 	tell_signal(signal_number);
 }
 
-/* The threads that have transactions: besides the edge's there are the keeper and the
+/* Returns the number of threads that use transactions: those of the edge, the keeper and the
  * dispatcher. */
 static unsigned transaction_threads(const struct serve_options *options)
 {
@@ -283,7 +284,7 @@ static unsigned transaction_threads(const struct serve_options *options)
 static bool open_data(const struct serve_options *options, struct environment *environment,
 		      struct fault *fault)
 {
-	/* One connection a thread; the accounts are in the store too. */
+	/* Each thread has one connection. The accounts are in the store, too. */
 	const struct store_postgres_options database = {
 		.url = options->directory,
 		.connections = transaction_threads(options),
@@ -327,7 +328,8 @@ static bool open_program(const struct serve_options *options, const struct ident
 	environment->public_url = options->public_url;
 	environment->client_url = options->client_url;
 	environment->allows_http = options->sender.allows_http;
-	/* The sender is opened before the store and the accounts: it has nothing of them. */
+	/* The sender process is started before the store and the accounts are opened, so it has
+	 * none of their data. */
 	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault) ||
 	    (sender_is_built() && !sender_open(&options->sender, &program->sender, fault)) ||
 	    !open_data(options, environment, fault) ||
@@ -351,11 +353,11 @@ static bool open_program(const struct serve_options *options, const struct ident
 	return edge_open(&edge, &program->edge, fault);
 }
 
-/* Also closes the parts of an incomplete open_all. The sender, which was opened before the first
- * thread began, ends with what it sends for. */
+/* Also closes the parts of an incomplete open_program. The sender, which was opened before the
+ * first thread started, is closed after the dispatcher that uses it. */
 static void close_program(struct program *program)
 {
-	/* A full disk does not keep the process from ending. */
+	/* A full disk must not keep the process from ending. */
 	if (program->environment.store != NULL)
 		store_stop_retrying(program->environment.store);
 	edge_close(program->edge);
@@ -376,7 +378,7 @@ static void close_program(struct program *program)
 	notify_close(program->notify);
 }
 
-/* Over a database a worker mostly waits for it. */
+/* With a database, workers mostly wait for it. */
 static unsigned default_threads(const char *directory)
 {
 	const unsigned threads = edge_default_threads();
@@ -421,7 +423,8 @@ int command_serve(const struct command *command, int argc, char **argv)
 		stay(&options, &program);
 		notify_tell(program.notify, "STOPPING=1");
 	} else if (options.waits && is_told_to_end()) {
-		/* Stopped while waiting for another process: other faults do not matter. */
+		/* It was stopped while waiting for another process, so other faults do not
+		 * matter. */
 		take_ending_signal();
 	} else {
 		status = command_failed(command, &fault);

@@ -12,7 +12,7 @@
 #define TRIES 3
 #define PAUSES_MOST 10 /* seconds */
 #define PAGE_MOST 100
-#define PAGE_LEAST 10 /* a page of so many is never too long */
+#define PAGE_LEAST 10 /* a page of this many items is never too long */
 
 bool service_client_open(struct service_client *client, struct fault *fault)
 {
@@ -34,8 +34,8 @@ int service_client_close(struct service_client *client, bool is_done, const stru
 
 /* ---- sending again ---- */
 
-/* A 409 with Retry-After is of a key that is under way, or of a service that is too busy: nothing
- * was changed. */
+/* A 409 with Retry-After means that the key is in use or that the service is too busy; nothing was
+ * changed. */
 static bool is_transient(const struct http_answer *answer)
 {
 	return answer->status == 502 || answer->status == 503 || answer->status == 504 ||
@@ -75,7 +75,7 @@ static struct slice visible(struct arena *arena, const json_t *text)
 	return text_visible(arena, text_of_json(text));
 }
 
-/* The status and the texts of a refusal. */
+/* Sets the fault to the status and the texts of a refusal. */
 static bool refuse_answer(struct arena *arena, const struct http_answer *answer, const json_t *json,
 			  struct fault *fault)
 {
@@ -169,7 +169,7 @@ bool service_client_call(struct service_client *client, enum service_method meth
 		buffer_append_json(&text, body);
 		request.body = buffer_slice(&text);
 		*header++ = "Content-Type: application/json";
-		/* An older service would make a code without the limits that it does not know. */
+		/* An older service would create a code without the limits that it does not know. */
 		*header++ = "Prefer: handling=strict";
 	}
 	if (method != SERVICE_GET) {
@@ -188,7 +188,7 @@ bool service_client_call(struct service_client *client, enum service_method meth
 struct list_walk {
 	struct service_client *client;
 	const char *path;
-	unsigned page; /* items of a page */
+	unsigned page; /* items per page */
 	char last[64]; /* empty before the first page */
 };
 
@@ -204,7 +204,7 @@ static bool get_page(struct list_walk *walk, struct service_reply *answer, struc
 				   answer, fault);
 }
 
-/* Asks once more, for a short page, where a page of the usual length is too long to be answered. */
+/* Asks again for a shorter page if a page of the usual length is too long for a response. */
 static bool get_page_that_fits(struct list_walk *walk, struct service_reply *answer,
 			       struct fault *fault)
 {
@@ -236,7 +236,7 @@ bool service_client_walk(struct service_client *client, const char *path, unsign
 		struct slice last;
 		size_t n;
 
-		/* A fault has details in the arena. */
+		/* The details of a fault are in the arena. */
 		if (!get_page_that_fits(&walk, &answer, fault))
 			return false;
 		items = json_object_get(answer.json, "data");

@@ -1,8 +1,8 @@
-/* Calls of a live service by its interface, for the commands for rooms, codes and keys. Every call
- * is sent again when no answer came, when the service is away for a moment (502, 503, 504), too
- * busy, or has a request with the same key under way (409 with Retry-After): three times at most,
- * with pauses of ten seconds at most together. A write has an Idempotency-Key of its own, the same
- * each time, so it is carried out once.
+/* Sends requests to a running service, for the commands for rooms, codes and keys. A request is
+ * sent again if there was no response, if the service is briefly unavailable (502, 503, 504) or too
+ * busy, or if a request with the same key is in progress (409 with Retry-After): at most three
+ * times, with pauses of at most ten seconds in total. Each write has an Idempotency-Key of its own,
+ * which stays the same when it is sent again, so it is carried out only once.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef COMMAND_SERVICE_CLIENT_H
@@ -25,45 +25,46 @@
 
 struct service_client {
 	const struct command *command;
-	/* The options of all these commands. */
+	/* The options that all these commands share. */
 	const char *url, *token_file;
 	bool wants_json;
-	struct arena *arena; /* of the settings and of all calls */
+	struct arena *arena; /* for the settings and all requests */
 	struct http_client *http;
 	struct client_settings settings;
 };
 
-/* The caller has set the command and the options. To be closed in either case. */
+/* The caller has set the command and the options. Must be closed in any case. */
 bool service_client_open(struct service_client *client, struct fault *fault);
 
-/* Closes, prints the fault, with the details of the service, unless is_done, and flushes standard
- * output. Returns the exit status. */
+/* Closes the client, prints the fault with the details from the service unless is_done, and flushes
+ * standard output. Returns the exit status. */
 int service_client_close(struct service_client *client, bool is_done, const struct fault *fault);
 
 struct service_reply {
-	int status; /* 0: there is no answer */
-	struct slice body; /* as it came; data NULL: none */
-	json_t *json; /* the same, an object, or NULL; borrowed */
+	int status; /* 0 if there is no response */
+	struct slice body; /* as received; data is NULL if there is none */
+	json_t *json; /* the body, if it is an object; otherwise NULL; borrowed */
 };
 
-/* A member of a body or a query, a text or a number; it is left out when `text` is NULL and
- * `number` 0. */
+/* A member of a body or a query, a text or a number; left out if `text` is NULL and `number` is
+ * 0. */
 struct service_member {
 	const char *name;
 	const char *text;
 	int64_t number;
 };
 
-/* A path with a query of these members, in the client's arena. */
+/* Returns a path with a query of these members, in the client's arena. */
 const char *service_client_query(const struct service_client *client, const char *path,
 				 const struct service_member *members, size_t n);
 
-/* create: a POST that is refused when there is a thing of that name already (If-None-Match: *). */
+/* SERVICE_CREATE is a POST that is rejected if an object of that name exists (If-None-Match: *). */
 enum service_method { SERVICE_GET, SERVICE_POST, SERVICE_CREATE, SERVICE_DELETE };
 
-/* One call. path: with the query, after the URL of the service. body: NULL for none; else the
- * answer is refused unless the service understands all of its members (RFC 7240, handling=strict).
- * The fault has the status and the texts of a refusal. The answer lives in the client's arena. */
+/* Sends a request. path: starts after the URL of the service, and includes the query. body: NULL
+ * for none; otherwise the request is rejected unless the service knows all members of the body (RFC
+ * 7240, handling=strict). The fault has the status and the texts of a refusal. The response is in
+ * the client's arena. */
 bool service_client_call(struct service_client *client, enum service_method method,
 			 const char *path, const json_t *body, struct service_reply *answer,
 			 struct fault *fault);
@@ -71,7 +72,8 @@ bool service_client_call(struct service_client *client, enum service_method meth
 /* Called with each item of a list. */
 typedef void service_client_visit(void *context, const json_t *item);
 
-/* Walks a list page by page. path: may have a query. most: how many items; 0: all. */
+/* Walks a list page by page. path: may have a query. most: the largest number of items; 0 for
+ * all. */
 bool service_client_walk(struct service_client *client, const char *path, unsigned most,
 			 service_client_visit *visit, void *context, struct fault *fault);
 

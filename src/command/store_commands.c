@@ -77,7 +77,7 @@ static bool begin_reading(const char *directory, struct fault *fault)
 	       data_directory_become(&owner, fault) && data_directory_has_store(directory, fault);
 }
 
-/* Findings are printed at once: there may be any number. */
+/* Findings are printed immediately, because there may be any number of them. */
 struct checking {
 	struct record_findings findings;
 	const char *directory;
@@ -85,14 +85,14 @@ struct checking {
 	struct progress progress;
 	bool wants_json;
 	uint64_t found;
-	uint64_t records, all; /* checked, and in total */
+	uint64_t records, all; /* number of records checked, and in total */
 	struct store_check files;
 	/* the kind being walked */
 	struct survey *survey;
 	const struct store_kind *kind;
 };
 
-/* Either `file`, or `table` and `key`. */
+/* Prints a finding about `file`, or about `table` and `key`. */
 static void print_finding(struct checking *checking, const char *file, const char *table,
 			  const char *key, const char *problem)
 {
@@ -192,8 +192,8 @@ static bool check_kinds(struct checking *checking, struct fault *fault)
 
 static const struct store_options read_only = { .is_read_only = true };
 
-/* The store is opened before the accounts file is read: an account with records in it is in the
- * file by then. A fault that prevents checking the records is a finding. */
+/* Checks the records. The store is opened before the accounts file is read, so that every account
+ * with records in it is in the file. A fault that prevents checking the records is a finding. */
 static void check_records(struct checking *checking)
 {
 	struct fault fault = FAULT_INITIAL, no_accounts = FAULT_INITIAL;
@@ -313,7 +313,7 @@ static void print_figure(const char *name, uint64_t figure)
 	printf("%-20s %20llu\n", name, (unsigned long long)figure);
 }
 
-/* The other kinds are in the JSON output. */
+/* Other kinds are only in the JSON output. */
 static void print_figures(const struct figures *figures)
 {
 	const struct store_stat *store = &figures->store;

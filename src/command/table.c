@@ -10,15 +10,15 @@
 
 #define COLUMNS_MOST 10
 
-/* Rows for people, or JSON. */
+/* A table for people, or JSON. */
 struct printed_table {
 	struct arena *arena;
 	const char *const *members;
-	size_t n; /* columns */
+	size_t n; /* number of columns */
 	bool wants_json;
 	struct buffer json; /* the items, separated by commas */
 	struct table_row *first, **next;
-	size_t widths[COLUMNS_MOST]; /* characters */
+	size_t widths[COLUMNS_MOST]; /* in characters */
 };
 
 struct table_row {
@@ -28,7 +28,7 @@ struct table_row {
 
 /* ---- cells ---- */
 
-/* Text as it is, other values as JSON. The result lives in the arena. */
+/* Returns a text as it is, and other values as JSON. The result is in the arena. */
 static struct slice cell_of(struct arena *arena, const json_t *value)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
