@@ -1350,7 +1350,7 @@ START_TEST(test_damaged_entry_repeated)
 	expect_delivered(ENTRIES - n + 1);
 	expect_deliveries(webhook, "failed", n);
 	ck_assert_str_eq(text_at(json_array_get(deliveries(webhook, "failed"), 0), "last_error"),
-			 "entry is damaged");
+			 "event is damaged");
 	ck_assert(!is_disabled(webhook));
 }
 END_TEST

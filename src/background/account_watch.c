@@ -1,5 +1,5 @@
-/* See background/account_watch.h. What was seen is kept in memory too, so that a change of one
- * account among many costs one transaction.
+/* See background/account_watch.h. What was seen is also kept in memory, so that a change of one
+ * account among many takes one transaction.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "background/account_watch.h"
@@ -16,7 +16,7 @@
 
 /* Accounts that one transaction compares. */
 #define AT_ONCE 64
-#define ENTRIES_MOST 2 /* of an account: its state, its secrets */
+#define ENTRIES_MOST 2 /* for an account: its state, its secrets */
 
 struct seen {
 	struct id account;
@@ -26,7 +26,7 @@ struct seen {
 
 struct account_watch {
 	const struct environment *environment;
-	uint64_t generation; /* of the accounts that were all seen; 0: none */
+	uint64_t generation; /* generation of the accounts that have all been seen; 0 before that */
 	struct seen *seen; /* sorted by account */
 	size_t count, capacity;
 };
@@ -127,7 +127,7 @@ static struct audit_entry entry_of(const struct account_watch *watch, struct are
 	};
 }
 
-/* What an account is like when it was just made: enabled, with one secret. */
+/* Returns what a new account looks like: enabled, with one secret. */
 static struct seen as_made(struct arena *arena, const struct account *account)
 {
 	struct account made = *account;
@@ -138,8 +138,9 @@ static struct seen as_made(struct arena *arena, const struct account *account)
 	return see(arena, &made);
 }
 
-/* Compares one account with its log. An account that is looked at for the first time was made since
- * the last look, or, at the first look of this process, is as it is. */
+/* Compares an account with what its log says was last seen of it. If its log says nothing, the
+ * account was created since the last look, and is compared with a new account; at the first look of
+ * this process, its state is only recorded. */
 static bool compare(const struct account_watch *watch, struct transaction *transaction,
 		    const struct account *account, const struct seen *seen, bool *is_changed,
 		    struct fault *fault)
@@ -200,7 +201,7 @@ static bool compare_all(struct account_watch *watch, struct lease *lease,
 		if (compare(watch, transaction, batch->accounts[i], &batch->seen[i], is_changed,
 			    fault))
 			continue;
-		/* A damaged log gets no entry, and the other accounts get theirs. */
+		/* A damaged log gets no event; the other accounts still get theirs. */
 		if (fault->kind != FAULT_DAMAGED)
 			return false;
 		log_event(LOG_LEVEL_ERROR, "accounts_not_compared", "account",
@@ -210,7 +211,7 @@ static bool compare_all(struct account_watch *watch, struct lease *lease,
 	return true;
 }
 
-/* False: it is to be done again. */
+/* Returns false if the batch must be done again. */
 static bool finish(struct account_watch *watch, struct lease *lease, struct arena *arena,
 		   struct batch *batch)
 {
@@ -245,7 +246,7 @@ void account_watch_look(struct account_watch *watch, struct lease *lease)
 	struct fault ignored = FAULT_INITIAL;
 	bool is_done = true, has_changed;
 
-	/* Of accounts in a store, others may have changed them. */
+	/* If the accounts are in the store, other machines may have changed them. */
 	(void)accounts_look(accounts, &roster, &has_changed, &ignored);
 	if (roster->generation != watch->generation) {
 		arena = arena_open();

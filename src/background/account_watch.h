@@ -1,6 +1,6 @@
-/* Entries of the log for what the command line did to accounts: disabled, enabled, other secrets.
- * Each account's log keeps what was seen of the account last, so a change is noted once, also when
- * it was made while no service ran.
+/* Logs what the command line did to accounts: an account disabled or enabled, its secrets changed.
+ * The log of each account records what was last seen of the account, so a change is logged once,
+ * even if it was made while no service ran.
  *
  * One thread.
  *
@@ -16,7 +16,8 @@ struct account_watch;
 struct account_watch *account_watch_open(const struct environment *environment);
 void account_watch_close(struct account_watch *watch);
 
-/* Compares the accounts with what was seen of them, if they changed since the last call. */
+/* Compares the accounts with what was last seen of them, if they have changed since the last
+ * call. */
 void account_watch_look(struct account_watch *watch, struct lease *lease);
 
 #endif

@@ -1,5 +1,6 @@
-/* See background/dispatcher.h. One thread does all: it looks at the logs, fills the sender, takes
- * outcomes and stores them, and waits for the sender or for the next thing that is due.
+/* See background/dispatcher.h. One thread does everything: it looks at the event logs, fills the
+ * sender, takes outcomes and stores them, and waits for the sender or for the next delivery that is
+ * due.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "background/dispatcher.h"
@@ -16,18 +17,19 @@
 #include "background/dispatcher_parts.h"
 #include "background/webhook_message.h"
 
-/* Milliseconds between two looks at the logs; of a database, which each look asks. */
+/* Milliseconds between two looks at the event logs; the second is for a database, which each look
+ * queries. */
 #define LOOK_AFTER 200
 #define LOOK_AFTER_SHARED 500
-/* Milliseconds without anything to do. */
+/* Milliseconds to wait if there is nothing to do. */
 #define PAUSE 1000
-/* Entries that are read at once: few while they are wanted, many while they are not. */
+/* Events that are read together: few while they are wanted, many while they are not. */
 #define READ_FEW 8
 #define READ_MANY AUDIT_READ_MOST
 #define TESTS_MOST 1024
-/* The event of an entry that is passed over. */
+/* The log line for an event that is passed over. */
 #define NOT_SENT "webhook_entry_not_sent"
-/* Milliseconds after which the sender should have said something, at the latest. */
+/* Milliseconds after which the sender must have reported an outcome. */
 #define SENDER_SILENT ((int64_t)(SENDER_PATIENCE + 30) * 1000)
 
 const struct schedule schedule_usual = {
@@ -47,10 +49,10 @@ static struct attempt *free_attempt(struct dispatcher *dispatcher)
 	return i < SENDER_MOST ? &dispatcher->attempts[i] : NULL;
 }
 
-/* What is used of the places of the sender. */
+/* How many of the sender's places are used. */
 struct use {
-	size_t unused; /* by anyone */
-	size_t account, webhook; /* by these, for entries and tests */
+	size_t unused; /* used by nobody */
+	size_t account, webhook; /* used by this account and this webhook, for events and tests */
 };
 
 static struct use use_of(const struct dispatcher *dispatcher, const struct id *account,
@@ -71,15 +73,15 @@ static struct use use_of(const struct dispatcher *dispatcher, const struct id *a
 	return use;
 }
 
-/* No account takes the last places that are free, for entries or for tests: however many of its
- * receivers hang, the others go on. */
+/* Returns whether another delivery or test may use a place. No account takes the last free places:
+ * however many of its receivers hang, deliveries of other accounts continue. */
 static bool has_place(const struct use *use)
 {
 	return use->webhook < AT_ONCE_MOST && use->unused > use->account;
 }
 
-/* Whether another delivery of the webhook may begin. A receiver that hangs keeps its place for
- * long, so webhooks wait for a first place of theirs alone once their account has a few. */
+/* Returns whether another delivery of the webhook may begin. A receiver that hangs keeps its place
+ * for a long time, so once an account uses a few places, each of its webhooks gets only one. */
 static bool has_room(const struct dispatcher *dispatcher, const struct target *target)
 {
 	const struct use use = use_of(dispatcher, &target->account, &target->id);
@@ -87,8 +89,8 @@ static bool has_room(const struct dispatcher *dispatcher, const struct target *t
 	return has_place(&use) && (use.webhook == 0 || use.account < ACCOUNT_FEW);
 }
 
-/* The number has the place of the attempt, and says which attempt there it is. error: NULL, or why
- * it fails without being sent. */
+/* Gives a delivery to the sender. Its number contains the place of the attempt and tells the
+ * attempts at that place apart. error: NULL, or why it fails without being sent. */
 static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct delivery *delivery,
 		 const char *error)
 {
@@ -103,7 +105,7 @@ static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct 
 	if (attempt->target != NULL)
 		attempt->target->under_way++;
 	if (size > SENDER_BYTES_MOST)
-		error = "entry too large";
+		error = "event too large";
 	if (error != NULL) {
 		(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error, "%s", error);
 		attempt->state = ATTEMPT_ENDED;
@@ -125,7 +127,7 @@ static void send_entry(struct dispatcher *dispatcher, struct target *target,
 	if (!webhook_message(dispatcher->arena, webhook, &target->account, entry,
 			     clock_now(dispatcher->environment->clock), &delivery, &fault)) {
 		(void)dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, &fault);
-		error = "entry or headers are damaged";
+		error = "event or headers are damaged";
 	}
 	*attempt = (struct attempt){
 		.target = target,
@@ -148,7 +150,7 @@ static void send_entry(struct dispatcher *dispatcher, struct target *target,
 
 /* ---- filling ---- */
 
-/* The entry cannot be read, which is no fault of the receiver's. */
+/* Gives up a delivery whose event cannot be read; the receiver is not to blame. */
 static void give_up_entry(struct dispatcher *dispatcher, struct target *target,
 			  struct waiting *waiting, const char *why)
 {
@@ -183,13 +185,13 @@ static bool repeat_due(struct dispatcher *dispatcher, struct transaction *transa
 		if (waiting->is_under_way || waiting->next > now)
 			continue;
 		if (waiting->seq < source->first || waiting->seq > source->last) {
-			give_up_entry(dispatcher, target, waiting, "entry is gone from the log");
+			give_up_entry(dispatcher, target, waiting, "event is no longer in the log");
 			continue;
 		}
 		if (audit_read(transaction, waiting->seq, 1, &entry, fault))
 			send_entry(dispatcher, target, webhook, &entry, waiting);
 		else if (dispatcher_pass_over(dispatcher, NOT_SENT, &target->account, fault))
-			give_up_entry(dispatcher, target, waiting, "entry is damaged");
+			give_up_entry(dispatcher, target, waiting, "event is damaged");
 		else
 			return false;
 	}
@@ -202,7 +204,7 @@ static bool may_read(const struct target *target, const struct source *source, i
 	       target->waiting_count < WAITING_MOST && target->not_before <= now;
 }
 
-/* False: it has to wait, for room or for its time. */
+/* Returns false if the event has to wait, for a place or for its time. */
 static bool take_entry(struct dispatcher *dispatcher, struct target *target,
 		       const struct webhook *webhook, const struct audit_entry *entry)
 {
@@ -227,7 +229,7 @@ static bool take_entry(struct dispatcher *dispatcher, struct target *target,
 	return true;
 }
 
-/* One entry at a time, so that a damaged one is passed over alone. */
+/* Reads events one at a time, so that only a damaged one is passed over. */
 static bool read_singly(struct dispatcher *dispatcher, struct transaction *transaction,
 			struct target *target, const struct webhook *webhook, uint64_t n,
 			struct fault *fault)
@@ -275,7 +277,7 @@ static bool read_new(struct dispatcher *dispatcher, struct transaction *transact
 	return true;
 }
 
-/* Entries that the log dropped before they were reached. */
+/* Skips events that the log dropped before they were reached. */
 static void skip_dropped(struct target *target, const struct source *source)
 {
 	if (source->first > source->last + 1 || target->position + 1 >= source->first)
@@ -284,12 +286,12 @@ static void skip_dropped(struct target *target, const struct source *source)
 		memset(target->done, 0, sizeof target->done);
 		target->position = target->read = source->first - 1;
 	}
-	/* Entries that are kept and done stay so. */
+	/* Events that are still kept and are done remain done. */
 	while (target->position + 1 < source->first)
 		target->done[++target->position % WINDOW] = false;
 }
 
-/* A log that is shorter than the position was loaded from a dump without it. */
+/* If the log is shorter than the position, the account was loaded from a dump without its log. */
 static void step_back(struct target *target, const struct source *source)
 {
 	if (target->read <= source->last)
@@ -335,7 +337,7 @@ static bool has_due(const struct target *target, int64_t now)
 	return false;
 }
 
-/* True: there was something to do. */
+/* Returns true if there was something to do. */
 static bool fill(struct dispatcher *dispatcher, struct target *target)
 {
 	const int64_t now = clock_now(dispatcher->environment->clock);
@@ -358,7 +360,7 @@ static bool fill(struct dispatcher *dispatcher, struct target *target)
 	return target->read != read || target->under_way != under_way;
 }
 
-/* All in turn, so that none takes all the room of the sender. */
+/* Takes the webhooks in turn, so that none takes all places of the sender. */
 static bool fill_all(struct dispatcher *dispatcher)
 {
 	struct target *first = dispatcher->turn != NULL ? dispatcher->turn : dispatcher->targets;
@@ -383,7 +385,7 @@ static void wake(const struct dispatcher *dispatcher)
 		ABORT("an event could not be written");
 }
 
-/* How many of the account wait; under the lock. */
+/* Returns how many tests of the account are waiting. The caller holds the lock. */
 static size_t tests_of(const struct dispatcher *dispatcher, const struct id *account)
 {
 	size_t n = 0;
@@ -411,7 +413,7 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 	if (dispatcher == NULL)
 		return;
 	arena = arena_open();
-	/* The call that asked for the test has read all of it. */
+	/* Never fails: the call that asked for the test has already read all of it. */
 	if (!webhook_message(arena, &sent->webhook, account, &entry, sent->time, &delivery,
 			     &fault)) {
 		arena_close(arena);
@@ -441,7 +443,7 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 	wake(dispatcher);
 }
 
-/* Takes out the oldest test that has a place; NULL: there is none. */
+/* Takes the oldest test for which there is a place, or returns NULL if there is none. */
 static struct test *next_test(struct dispatcher *dispatcher)
 {
 	struct test **at = &dispatcher->tests, *test;
@@ -482,7 +484,7 @@ static void send_tests(struct dispatcher *dispatcher)
 
 /* ---- outcomes ---- */
 
-/* The sender is gone: what it had is to be sent again, and was perhaps delivered. */
+/* The sender has ended. Its deliveries must be sent again, although they may have arrived. */
 static void lose(struct dispatcher *dispatcher)
 {
 	for (size_t i = 0; i < SENDER_MOST; i++) {
@@ -516,7 +518,7 @@ static void end(struct dispatcher *dispatcher, const struct outcome *outcome)
 		*attempt = (struct attempt){ .state = ATTEMPT_NONE };
 }
 
-/* A sender that is there, and has said nothing of an attempt for longer than it may take. */
+/* Stops a sender that runs but has not reported on an attempt for longer than it may take. */
 static void stop_silent_sender(struct dispatcher *dispatcher)
 {
 	const int64_t now = clock_monotonic();
@@ -582,7 +584,7 @@ static void tell_figures(struct dispatcher *dispatcher)
 	pthread_mutex_unlock(&dispatcher->lock);
 }
 
-/* True: there may be more to do at once. */
+/* Returns true if there may be more to do immediately. */
 static bool dispatch_round(struct dispatcher *dispatcher)
 {
 	const int64_t pause = store_is_shared(dispatcher->environment->store) ? LOOK_AFTER_SHARED
@@ -591,7 +593,7 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 
 	take_outcomes(dispatcher);
 	if (!has_lease && dispatcher->had_lease) {
-		/* Another process sends now: not this one too. */
+		/* Another process sends now, so this one must stop. */
 		sender_stop(dispatcher->sender);
 		dispatcher_forget(dispatcher);
 		tell_figures(dispatcher);
@@ -599,7 +601,7 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 	dispatcher->had_lease = has_lease;
 	if (has_lease)
 		dispatcher_save(dispatcher, false);
-	/* Before entries, which would take all the places that are free. */
+	/* Tests come before events, which would take all free places. */
 	send_tests(dispatcher);
 	if (!has_lease)
 		return false;
@@ -611,7 +613,7 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 	return fill_all(dispatcher);
 }
 
-/* Milliseconds until the next look, or the next repeated delivery if that is earlier. */
+/* Returns the milliseconds until the next look, or until the next retry if that is earlier. */
 static int pause_of(struct dispatcher *dispatcher)
 {
 	const int64_t now = clock_now(dispatcher->environment->clock);
@@ -626,7 +628,7 @@ static int pause_of(struct dispatcher *dispatcher)
 				pause = waiting->next - now;
 		}
 	}
-	/* What is due and cannot be sent now does not make it run without a pause. */
+	/* A delivery that is due but cannot be sent now must not make the thread spin. */
 	return pause < 10 ? 10 : (int)pause;
 }
 

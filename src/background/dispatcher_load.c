@@ -1,4 +1,4 @@
-/* See background/dispatcher_parts.h: what is read of accounts, webhooks and deliveries.
+/* See background/dispatcher_parts.h. Reads accounts, webhooks and deliveries.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -10,7 +10,7 @@
 #include "background/dispatcher_parts.h"
 
 #define PAGE 100
-/* The event of a delivery that is passed over. */
+/* The log line for a delivery that is passed over. */
 #define NOT_READ "webhook_deliveries_not_read"
 
 /* ---- targets ---- */
@@ -51,7 +51,7 @@ static void free_target(struct target *target)
 	free(target);
 }
 
-/* Those that nothing is under way of. */
+/* Removes the stale webhooks without deliveries in progress. */
 static void remove_stale(struct dispatcher *dispatcher)
 {
 	struct target **place = &dispatcher->targets;
@@ -122,7 +122,7 @@ static bool add_delivery(struct dispatcher *dispatcher, struct target *target,
 	return true;
 }
 
-/* Reads the webhook's pending deliveries, the oldest first. Damaged deliveries are passed over. */
+/* Reads the webhook's pending deliveries, oldest first, and passes over damaged ones. */
 static bool load_waiting(struct dispatcher *dispatcher, struct transaction *transaction,
 			 struct target *target, struct fault *fault)
 {
@@ -146,7 +146,7 @@ static bool load_waiting(struct dispatcher *dispatcher, struct transaction *tran
 			if (!add_delivery(dispatcher, target, &page.records[i], fault))
 				return false;
 		}
-		/* When it is not known which record is damaged, what comes after it cannot be
+		/* If it is not known which record is damaged, the records after it cannot be
 		 * found. */
 		goes_on = is_read ? !page.is_last : id_compare(&page.damaged, &above) > 0;
 		if (!is_read)
@@ -188,7 +188,8 @@ static bool add_target(struct dispatcher *dispatcher, struct transaction *transa
 	return true;
 }
 
-/* A webhook whose position is damaged is left out, and looked at again after a while. */
+/* Loads the webhooks of an account. A webhook whose position is damaged is left out, and tried
+ * again after a while. */
 static bool load_webhooks(struct dispatcher *dispatcher, struct transaction *transaction,
 			  struct source *source, struct fault *fault)
 {
@@ -290,7 +291,7 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 	return true;
 }
 
-/* How far the logs go is one question for all of them; for each, when one cannot be read. */
+/* Asks how far all logs go in one query, or one by one if one of them cannot be read. */
 static bool look_at_page(struct dispatcher *dispatcher, struct transaction *transaction,
 			 const struct webhook_account *accounts, size_t n, struct fault *fault)
 {
@@ -338,7 +339,7 @@ static bool look_at_all(struct dispatcher *dispatcher, struct transaction *trans
 	return true;
 }
 
-/* Accounts that have no webhooks any more. */
+/* Drops accounts that no longer have webhooks. */
 static void drop_sources(struct dispatcher *dispatcher)
 {
 	size_t kept = 0;

@@ -1,4 +1,4 @@
-/* The dispatcher's state, of its thread alone.
+/* The dispatcher's state. Only its thread uses it, except for the members under the lock.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BACKGROUND_DISPATCHER_PARTS_H
@@ -9,17 +9,17 @@
 #include "background/damage_log.h"
 #include "background/dispatcher.h"
 
-/* At once, of a webhook. */
+/* The most deliveries of a webhook that are in progress at the same time. */
 #define AT_ONCE_MOST 4
-/* Deliveries of an account from which on each of its webhooks gets one at a time. */
+/* Once this many deliveries of an account are in progress, each of its webhooks gets only one at a
+ * time. */
 #define ACCOUNT_FEW 8
-/* Deliveries of a webhook that are to be repeated: while there are so many, no new entry is
- * read. */
+/* While a webhook has this many deliveries to retry, no new events are read for it. */
 #define WAITING_MOST 1000
-/* Entries behind a webhook's position that may be done before it moves on. */
+/* How many events after a webhook's position may be tracked as done. */
 #define WINDOW 1024
 
-/* A delivery that is to be repeated. */
+/* A delivery that will be retried. */
 struct waiting {
 	struct id record;
 	uint64_t seq;
@@ -33,53 +33,56 @@ struct target {
 	struct target *next;
 	struct id account, id;
 	uint64_t series;
-	uint64_t position; /* as it should be stored: all up to it is done */
-	uint64_t stored; /* as it is stored */
-	uint64_t read; /* entries up to it were looked at */
-	bool done[WINDOW]; /* of the entries behind the position, by seq % WINDOW */
-	int64_t delivered; /* the last time, in milliseconds; 0: never */
-	int64_t stored_delivered; /* as it is stored */
-	bool has_delivered; /* since the position was stored */
-	int64_t saved; /* when the position was stored, monotonic */
-	bool wants_few; /* the last entries that were read had some for it */
+	uint64_t position; /* as it should be stored: all events up to it are done */
+	uint64_t stored; /* the stored position */
+	uint64_t read; /* events up to this one have been looked at */
+	bool done[WINDOW]; /* which events after the position are done, by seq % WINDOW */
+	int64_t delivered; /* time of the last success, in milliseconds; 0 if there was none */
+	int64_t stored_delivered; /* the stored value of `delivered` */
+	bool has_delivered; /* a delivery succeeded since the position was stored */
+	int64_t saved; /* monotonic time when the position was stored */
+	bool wants_few; /* some of the events that were read last were wanted */
 	struct waiting *waiting;
 	size_t waiting_count, waiting_capacity;
 	size_t under_way;
-	int64_t not_before; /* of new entries, in milliseconds */
-	bool is_stale; /* to be removed, once nothing of it is under way */
+	int64_t not_before; /* new events are not sent before this time, in milliseconds */
+	bool is_stale; /* to be removed, once no delivery is in progress */
 };
 
 /* An account with webhooks. */
 struct source {
 	struct id id;
-	uint64_t change; /* of its webhooks, as they were read; 0: not yet */
-	int64_t again; /* monotonic: when they are read again, since one is damaged; 0: none is */
-	uint64_t first, last; /* of its log */
-	bool is_there; /* as of this look */
+	uint64_t change; /* `change` of its webhooks when they were read; 0 if not read yet */
+	/* monotonic time when they are read again because one is damaged; 0 if none is */
+	int64_t again;
+	uint64_t first, last; /* the range of its event log */
+	bool is_there; /* found by the current look */
 };
 
 enum attempt_state { ATTEMPT_NONE, ATTEMPT_SENT, ATTEMPT_ENDED };
 
-/* What the sender has, and then the outcome until it is stored. */
+/* A delivery that the sender has, and then its outcome until it is stored. */
 struct attempt {
 	enum attempt_state state;
-	struct target *target; /* NULL: a test */
+	struct target *target; /* NULL for a test */
 	struct id account, webhook;
-	bool is_given_up; /* no attempt was made: the entry cannot be read; of a waiting one */
-	bool is_repeated; /* of a waiting delivery */
-	bool has_record; /* what follows is set: of a waiting one, or by the first try to store it */
+	/* no attempt was made, because the event of the waiting delivery cannot be read */
+	bool is_given_up;
+	bool is_repeated; /* retries a waiting delivery */
+	/* `record` is set: for a waiting delivery, or after the first try to store it */
+	bool has_record;
 	struct id record;
 	uint64_t seq;
-	int64_t begun; /* milliseconds */
+	int64_t begun; /* milliseconds since 1970 */
 	int64_t given; /* monotonic */
 	char event_id[UUID_TEXT_SIZE], type[64];
 	struct outcome outcome;
 };
 
-/* A test that waits. */
+/* A test that is waiting. */
 struct test {
 	struct test *next;
-	struct arena *arena; /* has all of it */
+	struct arena *arena; /* holds the whole test */
 	struct id account, webhook;
 	struct delivery delivery;
 };
@@ -89,18 +92,18 @@ struct dispatcher {
 	struct lease *lease;
 	struct sender *sender;
 	const struct schedule *schedule;
-	struct arena *arena; /* of one step */
+	struct arena *arena; /* for one step */
 	struct source *sources; /* sorted by id */
 	size_t source_count, source_capacity;
-	struct target *targets, *turn; /* turn: whose turn it is first */
+	struct target *targets, *turn; /* turn: the webhook whose turn is next */
 	struct attempt attempts[SENDER_MOST];
-	uint64_t number; /* of the last attempt */
-	int64_t looked; /* at accounts and logs, monotonic */
+	uint64_t number; /* number of the last attempt */
+	int64_t looked; /* monotonic time of the last look at accounts and event logs */
 	bool had_lease;
 	struct damage_log damage;
 	pthread_t thread;
 	int wake; /* an eventfd */
-	pthread_mutex_t lock; /* of the following */
+	pthread_mutex_t lock; /* protects the following members */
 	bool is_ending;
 	struct test *tests, **last_test;
 	size_t test_count;
@@ -109,11 +112,12 @@ struct dispatcher {
 
 /* ---- reading: dispatcher_load.c ---- */
 
-/* Looks which accounts have webhooks, what changed of them, and how far their logs go. */
+/* Looks up which accounts have webhooks, what has changed in them, and how far their event logs
+ * go. */
 void dispatcher_look(struct dispatcher *dispatcher);
-/* Forgets everything: this process has the lease no more. */
+/* Forgets everything, because this process has lost the lease or is ending. */
 void dispatcher_forget(struct dispatcher *dispatcher);
-/* Tells of damage and resets the fault, so that everything else goes on. False: it is another
+/* Logs damage and resets the fault, so that the rest continues. Returns false for any other
  * fault. */
 bool dispatcher_pass_over(struct dispatcher *dispatcher, const char *event,
 			  const struct id *account, struct fault *fault);
@@ -123,8 +127,8 @@ struct waiting *target_waiting(struct target *target, const struct id *record);
 
 /* ---- writing: dispatcher_save.c ---- */
 
-/* Stores the outcomes that are there, and positions that moved on; what cannot be stored stays.
- * all: also positions that moved on little. */
+/* Stores the outcomes received so far, and positions that have advanced; whatever cannot be stored
+ * is kept. all: also stores positions that have advanced only a little. */
 void dispatcher_save(struct dispatcher *dispatcher, bool all);
 
 #endif

@@ -1,18 +1,18 @@
-/* See background/dispatcher_parts.h: outcomes and positions become records, those of an account in
- * one transaction.
+/* See background/dispatcher_parts.h. Turns outcomes and positions into records; those of an account
+ * in one transaction.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"
 #include "background/dispatcher_parts.h"
 
-/* How often a transaction is run again in a conflict with another one. */
+/* How often a transaction is run at most, if it conflicts with others. */
 #define AGAIN_MOST 10
-/* Milliseconds; what a Retry-After may ask for. */
+/* The largest delay that a Retry-After may ask for, in milliseconds. */
 #define RETRY_AFTER_MOST ((int64_t)24 * 60 * 60 * 1000)
-/* A position that moved on is stored after so many milliseconds, or entries. */
+/* A position that has advanced is stored after this many milliseconds, or events. */
 #define POSITION_AFTER 1000
 #define POSITION_ENTRIES 256
-/* Old deliveries that one transaction removes for each that it adds. */
+/* Old deliveries that one transaction removes for each delivery that it adds. */
 #define REMOVED_MOST 2
 
 /* ---- outcomes ---- */
@@ -27,7 +27,7 @@ static bool is_gone(const struct outcome *outcome)
 	return outcome->status == 410;
 }
 
-/* Milliseconds until the next attempt, after so many. */
+/* Returns the milliseconds until the next attempt, after `attempts` attempts. */
 static int64_t delay_after(const struct dispatcher *dispatcher, const struct outcome *outcome,
 			   uint32_t attempts)
 {
@@ -42,7 +42,7 @@ static int64_t delay_after(const struct dispatcher *dispatcher, const struct out
 	return usual * 9 / 10 + (int64_t)(chance % (uint32_t)(usual / 5 + 1));
 }
 
-/* Sets what follows from the outcome, of a delivery with `attempts` before this one. */
+/* Updates a delivery, which had `attempts` before this one, by the outcome of the attempt. */
 static void conclude(const struct dispatcher *dispatcher, const struct attempt *attempt,
 		     int64_t now, struct webhook_delivery *delivery)
 {
@@ -71,8 +71,8 @@ struct saving {
 	const struct id *account;
 	int64_t now;
 	struct webhooks webhooks;
-	bool ends_one; /* a webhook was switched off */
-	struct webhook_delivery results[SENDER_MOST]; /* of each attempt */
+	bool ends_one; /* a webhook was disabled */
+	struct webhook_delivery results[SENDER_MOST]; /* the result of each attempt */
 };
 
 static bool attempt_is_of(const struct attempt *attempt, const struct id *account)
@@ -81,7 +81,8 @@ static bool attempt_is_of(const struct attempt *attempt, const struct id *accoun
 	       id_compare(&attempt->target->account, account) == 0;
 }
 
-/* The webhook in its present series; NULL: it was switched off, or is gone. */
+/* Returns the webhook if it is still in the same series, or NULL if it was disabled or no longer
+ * exists. */
 static struct webhook *present(const struct saving *saving, const struct target *target)
 {
 	struct webhook *webhook = webhook_find(&saving->webhooks, &target->id);
@@ -94,8 +95,8 @@ static bool pass_over(const struct saving *saving, const char *event, struct fau
 	return dispatcher_pass_over(saving->dispatcher, event, saving->account, fault);
 }
 
-/* Removes the oldest ended deliveries (STORE_OFF), or the oldest pending ones of a former series
- * (STORE_ON). */
+/* Removes the oldest finished deliveries (STORE_OFF), or the oldest pending deliveries of an
+ * earlier series (STORE_ON). */
 static bool remove_old_of(struct saving *saving, const struct target *target, enum store_side side,
 			  struct fault *fault)
 {
@@ -123,7 +124,7 @@ static bool remove_old_of(struct saving *saving, const struct target *target, en
 	return true;
 }
 
-/* Removes old deliveries of the webhook. A damaged delivery is not removed. */
+/* Removes old deliveries of the webhook, but not damaged ones. */
 static bool remove_old(struct saving *saving, const struct target *target, struct fault *fault)
 {
 	return saving->dispatcher->environment->log_keep <= 0 ||
@@ -132,7 +133,7 @@ static bool remove_old(struct saving *saving, const struct target *target, struc
 	       pass_over(saving, "webhook_deliveries_not_removed", fault);
 }
 
-/* The delivery is gone or damaged: nothing is left to repeat. */
+/* The delivery no longer exists or is damaged, so nothing is left to retry. */
 static void give_up_attempt(const struct attempt *attempt, struct webhook_delivery *result)
 {
 	*result = (struct webhook_delivery){
@@ -140,8 +141,8 @@ static void give_up_attempt(const struct attempt *attempt, struct webhook_delive
 	};
 }
 
-/* Reads the attempt's delivery. *is_there false: it is gone. A damaged one is given up, and is
- * there. */
+/* Reads the attempt's delivery. *is_there is false if it no longer exists. A damaged delivery is
+ * given up, and counts as existing. */
 static bool load_delivery(const struct saving *saving, const struct attempt *attempt,
 			  struct webhook_delivery *result, bool *is_there, struct fault *fault)
 {
@@ -158,8 +159,8 @@ static bool load_delivery(const struct saving *saving, const struct attempt *att
 	return true;
 }
 
-/* Whether the delivery is given up, or has the attempt already: by a commit of which it was not
- * known whether it happened. */
+/* Returns whether the delivery is given up, or already contains the attempt because of a commit
+ * with an unknown outcome. */
 static bool is_settled(const struct attempt *attempt, const struct webhook_delivery *delivery)
 {
 	const struct waiting *waiting = target_waiting(attempt->target, &attempt->record);
@@ -183,7 +184,7 @@ static bool save_repeated(struct saving *saving, struct attempt *attempt,
 	return webhook_delivery_put(saving->transaction, result, fault);
 }
 
-/* The attempt keeps the id, so that a transaction that is run again stores the same delivery. */
+/* The attempt keeps the ID, so that a transaction that is run again stores the same delivery. */
 static bool save_first(struct saving *saving, struct attempt *attempt,
 		       struct webhook_delivery *result, struct fault *fault)
 {
@@ -214,7 +215,7 @@ static bool save_first(struct saving *saving, struct attempt *attempt,
 	return webhook_delivery_put(saving->transaction, result, fault);
 }
 
-/* A 410 ends the webhook; so does a delivery whose last attempt failed, while nothing else was
+/* A 410 disables the webhook; so does a delivery whose last attempt failed while nothing else was
  * delivered. */
 static bool end_webhook(struct saving *saving, const struct attempt *attempt,
 			const struct webhook_delivery *result, struct fault *fault)
@@ -257,7 +258,7 @@ static bool save_attempts(struct saving *saving, struct fault *fault)
 	return !saving->ends_one || webhooks_put(saving->transaction, &saving->webhooks, fault);
 }
 
-/* A damaged position stays, and the webhook goes on. */
+/* A damaged position is left as it is, and the webhook continues. */
 static bool save_positions(struct saving *saving, struct fault *fault)
 {
 	for (const struct target *target = saving->dispatcher->targets; target != NULL;
@@ -315,7 +316,8 @@ static void move_on(struct target *target)
 	}
 }
 
-/* As if everything were stored: what is to be stored with it. */
+/* Moves the positions on as if all outcomes were stored, because both are stored in one
+ * transaction. */
 static void mark(struct dispatcher *dispatcher, const struct id *account, int64_t now)
 {
 	for (size_t i = 0; i < SENDER_MOST; i++) {
@@ -418,7 +420,7 @@ static bool save_account(struct dispatcher *dispatcher, const struct id *account
 		arena_reset(dispatcher->arena);
 	} while (!is_saved && fault.kind == FAULT_AGAIN && ++agains < AGAIN_MOST);
 	damage_log_tell(&dispatcher->damage, "webhooks_not_written", &kept, &fault);
-	/* Damage in one account does not keep the results of others from being stored. */
+	/* Damage in one account must not keep the results of others from being stored. */
 	return is_saved || fault.kind == FAULT_DAMAGED;
 }
 
@@ -430,8 +432,8 @@ static bool is_due(const struct target *target, bool all)
 	       (target->has_delivered && clock_monotonic() - target->saved >= POSITION_AFTER);
 }
 
-/* Deliveries that succeeded at once need no record: with them alone, the position is all there is
- * to store, and may come later. */
+/* Returns whether only the position needs to be stored, which can be done later: deliveries that
+ * succeeded at the first attempt need no record. */
 static bool is_simple(const struct attempt *attempt)
 {
 	return !attempt->is_repeated && is_success(&attempt->outcome);

@@ -1,5 +1,5 @@
-/* See background/keeper.h. A step that fails, because the store is away for example, is done again
- * in the next round.
+/* See background/keeper.h. A step that fails, for example because the store is unavailable, is done
+ * again in the next round.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "background/keeper.h"
@@ -17,9 +17,10 @@
 
 /* Milliseconds between two rounds. */
 #define ROUND 250
-/* Milliseconds of a round after which it numbers no more: joins and the lease wait meanwhile. */
+/* After this many milliseconds of a round it stops numbering, because joins and the lease are
+ * waiting. */
 #define NUMBERING_MOST 200
-/* Rounds between two looks at the accounts. */
+/* Rounds between two checks of the accounts. */
 #define ROUNDS_OF_A_LOOK 4
 
 struct keeper {
@@ -27,18 +28,18 @@ struct keeper {
 	struct lease *lease;
 	struct account_watch *watch;
 	struct audit_numbering numbering;
-	struct id *left; /* of the numbering */
-	int64_t left_since; /* clock_monotonic: when the first of them was */
+	struct id *left; /* accounts that the numbering leaves out */
+	int64_t left_since; /* clock_monotonic when the first of them was left out */
 	struct damage_log damage;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ending;
-	bool is_ending; /* under the lock */
+	bool is_ending; /* protected by the lock */
 };
 
-/* Sets where the next pass over the queue begins: at the oldest entry. While accounts with damaged
- * logs are left out, a pass begins at the entries of the last DAMAGE_TOLD_AFTER, and once in that
- * time at the oldest entry, with the damaged logs again. */
+/* Sets where the next pass over the queue begins: at the oldest event. While accounts with damaged
+ * logs are left out, a pass begins at the events of the last DAMAGE_TOLD_AFTER, and once in that
+ * time at the oldest event, trying the damaged logs again. */
 static void begin_pass(struct keeper *keeper)
 {
 	struct audit_numbering *numbering = &keeper->numbering;
@@ -65,7 +66,8 @@ static void leave_account(struct keeper *keeper)
 	numbering->left = keeper->left;
 }
 
-/* One transaction of audit_number; false when no more is to be done in this round. */
+/* Runs one transaction of audit_number. Returns false if nothing more is to be done in this
+ * round. */
 static bool number_some(struct keeper *keeper)
 {
 	const struct environment *environment = keeper->environment;
@@ -106,7 +108,7 @@ static bool number_some(struct keeper *keeper)
 			   : fault.kind == FAULT_DAMAGED && numbering->has_account;
 }
 
-/* Waits for so many milliseconds, or until the keeper is ending: true. */
+/* Waits for this many milliseconds. Returns true if the keeper is ending. */
 static bool wait_for_end(struct keeper *keeper, int64_t milliseconds)
 {
 	bool is_ending;
@@ -119,7 +121,7 @@ static bool wait_for_end(struct keeper *keeper, int64_t milliseconds)
 	return is_ending;
 }
 
-/* True: entries are left for the next round. */
+/* Returns true if events are left for the next round. */
 static bool number_queue(struct keeper *keeper)
 {
 	const int64_t until = clock_monotonic() + NUMBERING_MOST;
@@ -131,7 +133,7 @@ static bool number_queue(struct keeper *keeper)
 	return false;
 }
 
-/* True: the next round is to begin at once. */
+/* Returns true if the next round must begin immediately. */
 static bool keep_round(struct keeper *keeper, unsigned long round)
 {
 	bool is_behind;

@@ -1,4 +1,4 @@
-/* See background/lease.h. Times are those of the store's clock, where it has one.
+/* See background/lease.h. Times are those of the store's clock, if it has one.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "background/lease.h"
@@ -19,13 +19,13 @@
 struct lease {
 	struct store *store;
 	const struct clock *clock;
-	pthread_mutex_t lock; /* of one renewal at a time */
-	unsigned char holder[HOLDER_SIZE]; /* this process */
-	_Atomic int64_t held_until; /* clock_monotonic; 0: not held */
+	pthread_mutex_t lock; /* for one renewal at a time */
+	unsigned char holder[HOLDER_SIZE]; /* identifies this process */
+	_Atomic int64_t held_until; /* clock_monotonic; 0 if not held */
 	int64_t renewed; /* clock_monotonic */
 };
 
-/* As it is stored. */
+/* The stored record. */
 struct lease_record {
 	struct store_record stored;
 	uint64_t epoch;
@@ -68,7 +68,7 @@ static bool is_ours(const struct lease *lease, const struct lease_record *record
 	       memcmp(record->holder, lease->holder, HOLDER_SIZE) == 0;
 }
 
-/* lasts: milliseconds; 0: it is given up. *is_held false: another process has it. */
+/* lasts: milliseconds; 0 gives the lease up. *is_held is false if another process has it. */
 static bool take_lease(struct lease *lease, struct transaction *transaction, int64_t lasts,
 		       bool *is_held, struct fault *fault)
 {
@@ -105,7 +105,8 @@ static bool change_lease(struct lease *lease, int64_t lasts)
 	return is_held && fault.kind == FAULT_NONE;
 }
 
-/* Whether this process had the lease when it last asked, and it has not ended since. */
+/* Returns whether this process had the lease when it last asked, and the lease has not expired
+ * since. */
 static bool has_lease(const struct lease *lease)
 {
 	return !store_is_shared(lease->store) ||
@@ -132,7 +133,7 @@ bool lease_hold(struct lease *lease)
 	begun = clock_monotonic();
 	pause = has_lease(lease) ? LEASE_RENEWED_AFTER : LEASE_ASKED_AFTER;
 	if (begun - lease->renewed >= pause || lease->renewed == 0) {
-		/* The time counts from before the question: the store's clock read it later. */
+		/* Counted from before the query, because the store's clock was read later. */
 		atomic_store(&lease->held_until,
 			     change_lease(lease, LEASE_LASTS) ? begun + LEASE_LASTS : 0);
 		lease->renewed = begun;

@@ -18,7 +18,7 @@ static bool is_about(struct arena *arena, const struct audit_entry *entry, const
 	if (!slice_begins(entry->type, SLICE("webhook.")))
 		return false;
 	id_print(webhook, id);
-	/* Data that cannot be read are found by webhook_message. */
+	/* If the data cannot be read, webhook_message reports it. */
 	return slice_is(text_of_json(json_object_get(
 				json_text_read_stored(arena, entry->data, NULL), "id")),
 			id);
@@ -69,7 +69,7 @@ static void append_signature(struct buffer *headers, struct slice secret, struct
 		      text_base64(headers->arena, (struct slice){ (const char *)mac, sizeof mac }));
 }
 
-/* One for each valid secret, the present one's first. */
+/* Appends one signature for each valid secret, that of the current secret first. */
 static void append_signatures(struct buffer *headers, const struct webhook *webhook,
 			      struct slice text, int64_t now)
 {

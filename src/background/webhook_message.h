@@ -1,5 +1,5 @@
-/* What is sent to a webhook: an entry of the log in the envelope of the public service, which is
- * that of Standard Webhooks 1.0.0 too, and signed by it.
+/* What is sent to a webhook: an event in the envelope of 100ms, which is also that of Standard
+ * Webhooks 1.0.0, and signed as it says.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BACKGROUND_WEBHOOK_MESSAGE_H
@@ -8,12 +8,14 @@
 #include "delivery/sender.h"
 #include "resources/events/webhook_record.h"
 
-/* Whether the webhook wants the entry: by its `events`, and not one about itself. */
+/* Returns whether the webhook wants the event: its `events` match, and the event is not about the
+ * webhook itself. */
 bool webhook_wants(struct arena *arena, const struct webhook *webhook,
 		   const struct audit_entry *entry);
 
-/* now: milliseconds, of the attempt. *delivery is in the arena or borrowed. FAULT_DAMAGED when the
- * entry or the webhook's headers are not JSON; then there is no delivery. */
+/* Makes the delivery of an event. now: the time of the attempt, in milliseconds. *delivery is in
+ * the arena or borrowed. FAULT_DAMAGED if the event or the webhook's headers are not JSON; then
+ * there is no delivery. */
 bool webhook_message(struct arena *arena, const struct webhook *webhook, const struct id *account,
 		     const struct audit_entry *entry, int64_t now, struct delivery *delivery,
 		     struct fault *fault);
