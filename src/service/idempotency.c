@@ -36,10 +36,11 @@ bool idempotency_read(struct call *call, struct fault *fault)
 	    call->validates_only || !route_is_for_writing(call->route))
 		return true;
 	if (!parse_key(header, &key))
-		return fault_explain(fault, FAULT_BAD_REQUEST, "Invalid Idempotency-Key",
-				     "Idempotency-Key: must be one string of 1 to %d visible ASCII "
-				     "characters but \" and \\, in quotes or bare",
-				     STORE_NAME_MAX);
+		return fault_explain(
+			fault, FAULT_BAD_REQUEST, "Invalid Idempotency-Key",
+			"Idempotency-Key: must be a single string of 1 to %d visible "
+			"ASCII characters other than \" and \\, with or without quotes",
+			STORE_NAME_MAX);
 	if (key.size > 0)
 		call->idempotency_key = key;
 	return true;

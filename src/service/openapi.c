@@ -11,7 +11,7 @@
 #include "rules/text_rules.h"
 #include "schema/describe.h"
 
-/* {"$ref":"#/components/KIND/NAME"} */
+/* Returns {"$ref":"#/components/KIND/NAME"}. */
 static json_t *reference(const char *kind, const char *name)
 {
 	return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", kind, name));
@@ -20,47 +20,50 @@ static json_t *reference(const char *kind, const char *name)
 /* ---- headers ---- */
 
 static const struct {
-	const char *key, *name, *example, *pattern, *doc; /* pattern NULL: any */
+	/* pattern is NULL if any text is allowed */
+	const char *key, *name, *example, *pattern, *doc;
 } request_headers[] = {
 	{ "IfMatch", "If-Match", "\"5f1c0c2a9b3d4e6f\"", NULL,
-	  "Entity tags, or *: the write is refused with 412 when none of them is current." },
+	  "Entity tags, or *. The write is rejected with 412 unless one of them is current." },
 	{ "IfNoneMatch", "If-None-Match", "*", NULL,
-	  "Entity tags, or *: a read answers 304 when one is current, a write is refused with "
-	  "412." },
+	  "Entity tags, or *. If one of them is current, a read returns 304 and a write is rejected "
+	  "with 412." },
 	{ "Console", "Anteroom-Console", "1", NULL,
-	  "1: no page of another origin can send it. Needed to begin a session, and with a "
-	  "session for every method but GET and HEAD; else 403." },
+	  "Always 1; pages of other origins cannot send this header. Required to start a session, "
+	  "and with a session for every method except GET and HEAD; otherwise 403." },
 	{ "IdempotencyKey", "Idempotency-Key", "8e03978e-40d5-43dd-bc93-6894a57f9324",
 	  "^([!#-\\[\\]-~]{1,128}|\\x22[!#-\\[\\]-~]{1,128}\\x22)$",
-	  "1 to 128 visible ASCII characters but \" and \\, in quotes or bare. For 24 hours the same "
-	  "request with the same key is not carried out again and gets the same answer, with "
-	  "Idempotency-Replayed; another request with it is 422." },
+	  "1 to 128 visible ASCII characters other than \" and \\, with or without quotes. For 24 "
+	  "hours, the same request with the same key is not carried out again and gets the same "
+	  "response, with Idempotency-Replayed; a different request with the key gets 422." },
 	{ "Prefer", "Prefer", "handling=strict", NULL,
-	  "handling=strict (RFC 7240) makes unknown members of the body a fault." },
+	  "With handling=strict (RFC 7240), unknown members of the body are faults." },
 	{ "RequestId", "X-Request-Id", "7f3a", "^[A-Za-z0-9._-]{1,128}$",
-	  "1 to 128 of A-Z a-z 0-9 . _ -: comes back in the answer and stands in the log. Anything "
-	  "else is replaced." },
+	  "1 to 128 characters out of A-Z a-z 0-9 . _ -; returned in the response and logged. "
+	  "Anything else is replaced." },
 };
 
 static const struct {
-	const char *name, *doc, *type, *pattern; /* pattern NULL: any */
+	const char *name, *doc, *type, *pattern; /* pattern is NULL if any text is allowed */
 } answer_headers[] = {
-	{ "X-Request-Id", "The client's own, or a generated one.", "string",
+	{ "X-Request-Id", "The ID that the client sent, or a generated ID.", "string",
 	  "^[A-Za-z0-9._-]{1,128}$" },
 	{ "ETag",
-	  "A strong entity tag: differs whenever the bytes shown differ. A server that compresses the "
-	  "answer makes it weak, W/\"...\", which If-Match takes too. None with validate_only.",
+	  "A strong entity tag that changes whenever the response changes. A web server that "
+	  "compresses the response makes the tag weak, W/\"...\", which If-Match accepts too. Not sent "
+	  "with validate_only.",
 	  "string", "^(W/)?\"[^\"]+\"$" },
 	{ "X-Unknown-Fields",
-	  "Only where the body had members that are not known: the JSON Pointers of the outermost "
-	  "ones, comma-separated and percent-encoded, at most 20 and 1024 bytes, then `...`.",
+	  "Present if the body had unknown members: the JSON Pointers of the outermost of them, "
+	  "comma-separated and percent-encoded, at most 20 and 1024 bytes, then `...`.",
 	  "string", NULL },
-	{ "Preference-Applied", "Only where it was asked for.", "string", "^handling=strict$" },
+	{ "Preference-Applied", "Present if the request asked for it.", "string",
+	  "^handling=strict$" },
 	{ "Idempotency-Replayed",
-	  "Only where the answer is that of an earlier request with this key.", "string",
+	  "Present if this is the response to an earlier request with the same key.", "string",
 	  "^true$" },
 	{ "WWW-Authenticate",
-	  "Only where the token is at fault (401), or the caller lacks a scope, which it names.",
+	  "Present if the token was rejected (401), or if the caller lacks a scope, which it names.",
 	  "string",
 	  "^Bearer error=\"(invalid_token|insufficient_scope\", scope=\"[a-z]+:(read|write))\"$" },
 	{ "Retry-After", "Seconds.", "integer", NULL },
@@ -74,8 +77,8 @@ static json_t *header_parameters(void)
 	object_put(parameters, "ValidateOnly",
 		   json_pack("{s:s, s:s, s:s, s:{s:s}, s:b}", "name", "validate_only", "in",
 			     "query", "description",
-			     "true: all checks are made, and nothing else; the answer is then "
-			     "{\"valid\":true}, with status 200.",
+			     "If true, the request is checked but not carried out; the response is "
+			     "then {\"valid\":true}, with status 200.",
 			     "schema", "type", "boolean", "example", false));
 	for (size_t i = 0; i < sizeof request_headers / sizeof request_headers[0]; i++)
 		object_put(parameters, request_headers[i].key,
@@ -99,8 +102,8 @@ static json_t *headers_component(void)
 	return headers;
 }
 
-/* Of an answer: X-Request-Id, those in `names` (ends with NULL), and, of a route for all origins,
- * the header of CORS. */
+/* Returns the headers of a response: X-Request-Id, those in `names` (which ends with NULL) and, for
+ * a route for all origins, the CORS header. */
 static json_t *headers_of(const struct route *route, const char *const *names)
 {
 	static const char origin[] = "Access-Control-Allow-Origin", id[] = "X-Request-Id";
@@ -119,16 +122,17 @@ static json_t *headers_of(const struct route *route, const char *const *names)
 #define OF_THE_BODY "X-Unknown-Fields", "Preference-Applied"
 
 /* clang-format off */
-/* By status. */
+/* In the order of their statuses. */
 static const struct error {
 	enum fault_kind kind;
 	const char *name;
 	const char *headers[HEADERS_MOST];
-	const char *example; /* the message of one */
+	const char *example; /* an example of the message */
 	const char *doc;
 } errors[] = {
 	{ FAULT_INVALID_BODY, "BadRequest", { OF_THE_BODY }, "Invalid body param",
-	  "Malformed JSON, a rule broken, a bad query parameter. All faults of a body at once, at most 50." },
+	  "Malformed JSON, a broken rule or an invalid query parameter. All faults of a body are reported "
+	  "together, at most 50." },
 	{ FAULT_UNAUTHORIZED, "Unauthorized", { "WWW-Authenticate" }, "Invalid token",
 	  "The token is missing or not valid." },
 	{ FAULT_FORBIDDEN, "Forbidden", { OF_THE_BODY, "WWW-Authenticate" }, "Room is disabled",
@@ -137,29 +141,29 @@ static const struct error {
 	  "It does not exist, or it belongs to another account." },
 	{ FAULT_CONFLICT, "Conflict", { OF_THE_BODY }, "Room name already exists",
 	  "It conflicts with the current state." },
-	{ FAULT_GONE, "Gone", { NULL }, "Entries are gone",
-	  "Entries after `after` are gone: they are kept for some time." },
+	{ FAULT_GONE, "Gone", { NULL }, "Entries up to 41 are gone",
+	  "The events right after `after` are no longer kept: events are kept for a limited time." },
 	{ FAULT_PRECONDITION, "PreconditionFailed", { OF_THE_BODY }, "Precondition failed",
 	  "If-Match or If-None-Match does not allow the write." },
 	{ FAULT_TOO_LARGE, "PayloadTooLarge", { NULL }, "Payload too large",
-	  "The body is larger than 256 KiB, or the call takes more than 64 MB of memory." },
+	  "The body is larger than 256 KiB, or the request needs more than 64 MB of memory." },
 	{ FAULT_KEY_REUSED, "KeyReused", { OF_THE_BODY }, "Idempotency-Key was used for another request",
 	  "The Idempotency-Key was used for another request." },
 	{ FAULT_TOO_MANY, "TooManyRequests", { "Retry-After" }, "Too many requests",
-	  "Too many calls, or too many unknown codes." },
+	  "Too many requests, or too many unknown codes." },
 	{ FAULT_UNAVAILABLE, "ServiceUnavailable", { "Retry-After" }, "Service unavailable",
-	  "The store cannot write at the moment, and nothing was changed, unless `details` says that this is not "
-	  "known; or, without Retry-After, what was asked for is damaged on the disk." },
+	  "The server cannot write at the moment. Nothing was changed, unless `details` says that the outcome is "
+	  "unknown. Without Retry-After: the requested data is damaged." },
 	{ FAULT_INTERNAL, "OtherError", { NULL }, "Method not allowed",
-	  "Anything else, of the same form: 405 with Allow for another method, 409 with Retry-After "
-	  "while the first request with an Idempotency-Key is under way, or when too many other calls changed the "
-	  "same things, and nothing was changed (`Too busy`), and what the web server in front answers by itself (400, 403, 408, 413, "
-	  "414, 429, 431, 500 to 505)." },
+	  "Anything else, in the same form: 405 with Allow for an unsupported method; 409 with Retry-After while the "
+	  "first request with an Idempotency-Key is in progress, or (`Too busy`) if too many other requests changed the "
+	  "same objects, and nothing was changed; and errors of the web server itself (400, 403, 408, 413, 414, 429, "
+	  "431, 500 to 505)." },
 };
 /* clang-format on */
 #define ERRORS (sizeof errors / sizeof errors[0])
 
-/* Of a 400 as of a body with one fault. */
+/* The example of a 400 shows a body with one fault. */
 static json_t *error_example(const struct error *error)
 {
 	const int status = error->kind == FAULT_INTERNAL ? 405 : fault_status(error->kind);
@@ -173,7 +177,7 @@ static json_t *error_example(const struct error *error)
 			 "must be from 0 to 20000, got -1");
 }
 
-/* Linters take an object with `type` and `default`, as a backend is one, for a schema. */
+/* Linters mistake an object with `type` and `default`, such as a backend, for a schema. */
 static bool looks_like_schema(const json_t *example)
 {
 	const json_t *items = json_object_get(example, "data");
@@ -182,7 +186,7 @@ static bool looks_like_schema(const json_t *example)
 	return json_object_get(item, "type") != NULL && json_object_get(item, "default") != NULL;
 }
 
-/* Takes over both. */
+/* Takes ownership of schema and example. */
 static json_t *content_of(const char *type, json_t *schema, json_t *example)
 {
 	json_t *media = json_pack("{s:o}", "schema", schema);
@@ -194,7 +198,7 @@ static json_t *content_of(const char *type, json_t *schema, json_t *example)
 	return json_pack("{s:o}", type, media);
 }
 
-/* doc NULL: the general description. */
+/* doc: NULL for the general description. */
 static json_t *error_response(const struct route *route, const struct error *error, const char *doc)
 {
 	return json_pack("{s:s, s:o, s:o}", "description", doc != NULL ? doc : error->doc,
@@ -203,7 +207,7 @@ static json_t *error_response(const struct route *route, const struct error *err
 				    error_example(error)));
 }
 
-/* Described by the route, or only returned by routes for all origins. */
+/* Returns whether only the route knows the description. */
 static bool is_told_by_route(enum fault_kind kind)
 {
 	return kind == FAULT_FORBIDDEN || kind == FAULT_GONE || kind == FAULT_CONFLICT ||
@@ -245,12 +249,11 @@ static void add_errors(json_t *schemas)
 {
 	object_put(
 		schemas, "Fault",
-		open_object("One fault of a request.", json_pack("[s,s]", "pointer", "message"),
+		open_object("A fault of a request.", json_pack("[s,s]", "pointer", "message"),
 			    json_pack("{s:o, s:o}", "pointer",
 				      text_schema("The JSON Pointer of the member, the name of the "
-						  "parameter of the query, or empty where there "
-						  "is neither."),
-				      "message", text_schema("What is wrong with it."))));
+						  "query parameter, or empty if there is neither."),
+				      "message", text_schema("What is wrong."))));
 	object_put(
 		schemas, "Error",
 		open_object(
@@ -258,65 +261,69 @@ static void add_errors(json_t *schemas)
 			json_pack(
 				"{s:{s:s, s:s, s:s}, s:o, s:{s:s, s:s, s:{s:s}}, s:{s:s, s:s, s:o}}",
 				"code", "type", "integer", "format", "int32", "description",
-				"The HTTP status.", "message", text_schema("One sentence."),
+				"The HTTP status.", "message", text_schema("What happened."),
 				"details", "type", "array", "description",
-				"More to say: of a bad body one entry a fault, which begins with the "
-				"JSON Pointer of the member and a colon, of a bad query with the "
-				"parameter and a colon.",
+				"Details. For an invalid body, one entry for each fault, which starts "
+				"with the JSON Pointer of the member and a colon; for an invalid "
+				"query, with the parameter and a colon.",
 				"items", "type", "string", "faults", "type", "array", "description",
-				"Of a 400: the same as `details`, in parts and in the same order.",
+				"With status 400: the same as `details`, split into parts, in the "
+				"same order.",
 				"items", reference("schemas", "Fault"))));
 }
 
 /* ---- all calls ---- */
 
-/* One for tokens: generators send the header once for each scheme of bearers. */
+/* There is one scheme for all bearer tokens: for two, generators send the header twice. */
 static json_t *security_schemes(void)
 {
 	return json_pack(
 		"{s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s, s:s}}", "bearerAuth", "type", "http",
 		"scheme", "bearer", "description",
-		"A management token: a JWT, HS256 with a secret of the account, with access_key, "
-		"type \"management\", version 2 and exp; iat and nbf, if they are there, lie at most "
-		"60 seconds in the future. It has all scopes, unless its claim anteroom_scope names "
-		"some, with spaces between. Or a key of the account (createKey), which has the scopes "
-		"that it was given. A scope for writing includes that for reading, and "
-		"webhooks:write includes events:read. For joinBackend: a token for joining, the "
-		"`token` of createToken, or one that the account signed itself, with type \"app\", "
+		"A management token: a JWT signed by HS256 with a secret of the account, with "
+		"access_key, type \"management\", version 2 and exp; iat and nbf, if present, are at "
+		"most 60 seconds in the future. It has all scopes, unless the claim anteroom_scope "
+		"lists some, separated by spaces. Or an API key of the account (createKey), which has "
+		"the scopes it was created with. A write scope includes the read scope, and "
+		"webhooks:write includes events:read. For joinBackend: a join token, which is the "
+		"`token` of createToken or a token that the account signed itself, with type \"app\", "
 		"room_id, role and user_id.",
 		"sessionCookie", "type", "apiKey", "in", "cookie", "name", "__Host-anteroom",
 		"description",
-		"A session of a browser (beginSession). It counts only where there is no "
-		"Authorization; over plain http the cookie is named anteroom.");
+		"A browser session (beginSession). It counts only if there is no Authorization "
+		"header. Over plain http the cookie is named anteroom.");
 }
 
 static const char conventions[] =
-	"Templates, rooms and room codes in front of the media servers of a real-time conferencing "
-	"backend.\n\n"
-	"**Rules.** What a schema cannot say has a name: it is a sentence of the description and an "
-	"entry of `x-rules`, of a schema where the body alone shows it, of an operation where the "
-	"query or what is stored is needed. A rule that is broken gives 400. `x-maxBytes` bounds a "
-	"text in UTF-8, where `maxLength` counts characters. `x-unit` is the unit of a number: kbps, "
-	"s, ms, px or fps.\n\n"
-	"**Bodies.** JSON in UTF-8, at most 256 KiB (of a bulk or an import: 1 MiB; of the calls that join or "
-	"begin a session: 8 KiB), whatever the Content-Type says. Duplicate "
+	"Manages templates, rooms and room codes in front of the media servers of a real-time "
+	"conferencing backend.\n\n"
+	"**Rules.** Rules that a schema cannot express have a name. Each is a sentence of the "
+	"description and an entry of `x-rules`: of a schema if it depends only on the body, of an "
+	"operation if it depends on the query or on stored data. Breaking a rule returns 400. "
+	"`x-maxBytes` limits the size of a text in UTF-8, while `maxLength` counts characters. "
+	"`x-unit` is the unit of a number: kbps, s, ms, px or fps.\n\n"
+	"**Bodies.** JSON in UTF-8, at most 256 KiB (1 MiB for a bulk or an import, 8 KiB for "
+	"requests that join or start a session), whatever the Content-Type says. Duplicate "
 	"members, NUL in a text, a lone surrogate, more than 32 levels, trailing bytes and a byte "
-	"order mark are malformed. Where no member is required, an empty body and `null` count as "
-	"`{}`, and an empty array does wherever an object is expected. A member that is `null` counts "
-	"as not supplied, in a merge patch it removes. Integers may be written as 32.0 and are kept "
-	"exactly, to 64 bits; one with a point or an exponent is below 2^53. Read-only members are "
-	"accepted, whatever they are, and ignored. Unknown members are ignored and named "
-	"in X-Unknown-Fields; `Prefer: handling=strict` makes them faults.\n\n"
-	"**Addresses.** One trailing slash is accepted. Segments and values are percent-decoded once; "
-	"a bad escape is 400. A malformed id in a path is not found. Of a query, `+` is a space, an "
-	"empty value counts as absent, a known parameter given twice is 400, and unknown ones are "
-	"ignored. HEAD works wherever GET does; OPTIONS is answered with Allow, for /v2/token with "
-	"Access-Control-Allow-Methods and Access-Control-Allow-Headers.\n\n"
-	"**Order of checks.** 404 for a path that is none and 405; 401; a scope that the caller lacks (403); 413 and malformed JSON; "
-	"Idempotency-Key (400, 422, or the kept answer); all rules of query and body (400); existence (404); rules that need what is stored (400); "
+	"order mark are malformed. If no member is required, an empty body and `null` count as "
+	"`{}`; an empty array counts as `{}` wherever an object is expected. A member that is "
+	"`null` counts as not given; in a merge patch it removes the member. Integers may be "
+	"written as 32.0 and are stored exactly, up to 64 bits; an integer with a decimal point "
+	"or exponent must be below 2^53. Read-only members are ignored, whatever their value. "
+	"Unknown members are ignored and listed in X-Unknown-Fields; with `Prefer: "
+	"handling=strict` they are faults.\n\n"
+	"**Addresses.** One trailing slash is accepted. Segments and values are percent-decoded "
+	"once; an invalid escape returns 400. A malformed ID in a path returns 404. In a query, "
+	"`+` is a space, an empty value counts as absent, a known parameter given twice returns "
+	"400, and unknown parameters are ignored. HEAD works wherever GET does. OPTIONS returns "
+	"Allow, and for /v2/token also Access-Control-Allow-Methods and "
+	"Access-Control-Allow-Headers.\n\n"
+	"**Order of checks.** Path and method (404, 405); token (401); scope (403); size of the "
+	"body and its JSON (413, 400); Idempotency-Key (400, 422, or the stored response); all "
+	"rules of query and body (400); existence (404); rules that depend on stored data (400); "
 	"disabled (403); If-Match and If-None-Match (412); conflicts (409).\n\n"
-	"**Lists.** `start` is a position, exclusive; `limit` in an answer is the one applied; a page "
-	"shorter than it is the last one.";
+	"**Lists.** A page begins after the object that `start` names. `limit` in a response is "
+	"the limit applied; a page with fewer items is the last page.";
 
 static json_t *information(void)
 {
@@ -350,9 +357,9 @@ static const struct field path_fields[] = {
 	{ "role",        TEXT(role_name_text), DOC("Name of a role of the room's template.") },
 	{ "code",        TEXT(any_text), EXAMPLE("abc-defg-hij"), DOC("A room code.") },
 	{ "backend_id",  TEXT(id_text), DOC("Backend identifier.") },
-	{ "key_id",      TEXT(id_text), DOC("Key identifier.") },
+	{ "key_id",      TEXT(id_text), DOC("API key identifier.") },
 	{ "webhook_id",  TEXT(id_text), DOC("Webhook identifier.") },
-	{ "kid",         TEXT(bytes_32_text), DOC("Name of a signing key.") },
+	{ "kid",         TEXT(bytes_32_text), DOC("The kid of a signing key.") },
 	{ "customer_id", TEXT(id_text), DOC("Account identifier.") },
 	{ "kid_hash",    TEXT(kid_hash_text), DOC("SHA-256 of the kid of a signing key.") },
 };
@@ -374,7 +381,7 @@ static json_t *path_parameter(struct arena *arena, const char *name, size_t size
 		object_put(parameter, "required", json_true());
 		return json_incref(parameter);
 	}
-	/* A parameter of the route table is not described above. */
+	/* The route table has a parameter that is not described above. */
 	ABORT("a parameter of the route table is not described");
 }
 
@@ -388,13 +395,13 @@ static void append_path_parameters(struct arena *arena, json_t *parameters, cons
 	}
 }
 
-/* Something that is stored. */
+/* Returns whether the route may change stored data. */
 static bool may_change(const struct route *route)
 {
 	return route->method != METHOD_GET && route->access != ROUTE_STATELESS;
 }
 
-/* Honours an Idempotency-Key. */
+/* Returns whether the route honours an Idempotency-Key. */
 static bool takes_key(const struct route *route)
 {
 	return may_change(route) && !route->is_open && !route->takes_app_token;
@@ -441,8 +448,9 @@ static bool requires_something(const struct route *route)
 
 /* clang-format off */
 static const char *const body_docs[] = {
-	[BODY_WHOLE] = "A member that is not supplied gets its default.",
-	[BODY_PARTIAL] = "A member that is not supplied keeps what is stored, and gets its default where nothing is.",
+	[BODY_WHOLE] = "Members that are not given get their default.",
+	[BODY_PARTIAL] = "Members that are not given keep their stored value; members without a stored value get "
+	"their default.",
 	[BODY_PATCH] = "A JSON Merge Patch (RFC 7396), whatever the Content-Type.",
 };
 /* clang-format on */
@@ -453,7 +461,7 @@ static json_t *media_of(const struct route *route)
 			  describe_example(route->body, form_of(route)));
 }
 
-/* NULL: the call needs none. Where no member is required, a body is not either. */
+/* Returns NULL if the route has no body. If no member is required, the body is optional. */
 static json_t *request_body_of(const struct route *route)
 {
 	json_t *content;
@@ -472,13 +480,13 @@ static json_t *request_body_of(const struct route *route)
 
 /* ---- answers ---- */
 
-/* Part of a list that may be longer. */
+/* Returns whether the response is a page of a list that may be longer. */
 static bool is_page(const struct route *route)
 {
 	return route->is_list && is_reading(route) && route->query != NULL;
 }
 
-/* "RoomPage", of a list that has no pages "RoleList", else "Room". */
+/* Returns "RoomPage" for a page, "RoleList" for a list without pages, otherwise "Room". */
 static const char *answer_name(struct arena *arena, const struct route *route)
 {
 	const char *ending = is_page(route) ? "Page" : route->is_list ? "List" : "";
@@ -507,11 +515,11 @@ static json_t *items_schema(const struct route *route)
 		object_put(items, "description", json_string("The items."));
 		return items;
 	}
-	/* The page after the last is null. */
+	/* The page after the last page is null. */
 	items = describe_nullable(items);
 	object_put(items, "description",
-		   json_string("The items; null: an empty page of a request with `start`, even an "
-			       "empty one. It is always there."));
+		   json_string("The items; null if the page is empty and the request has `start`, "
+			       "even an empty one. Always present."));
 	return items;
 }
 
@@ -530,10 +538,10 @@ static json_t *list_schema(struct arena *arena, const struct route *route)
 		properties, "last",
 		text_schema(
 			route->drops_old
-				? "The seq of the last entry that was looked at: `after` of the "
+				? "The seq of the last event that was looked at: `after` of the "
 				  "next request."
 				: "The last item of this page: `start` of the next request. Empty "
-				  "when the page is."));
+				  "if the page is empty."));
 	/* A list that may be null is not required (schema/describe.c). */
 	return open_object(doc,
 			   route->drops_old ? json_pack("[s,s,s]", "data", "limit", "last")
@@ -541,13 +549,15 @@ static json_t *list_schema(struct arena *arena, const struct route *route)
 			   properties);
 }
 
-/* A kept answer that is large is replayed as this (resources/retries/kept_answer.c). */
+/* Returns whether a large stored response may be replayed as a Replay object
+ * (resources/retries/kept_answer.c). */
 static bool may_be_replayed_short(const struct route *route)
 {
 	return route->body_most == CALL_LARGE_BODY_MOST && takes_key(route);
 }
 
-/* What a call that may change something answers: that, or what validate_only does, by name. */
+/* Returns the name of the schema of the response: of a route that may change something, a choice
+ * that includes the response to validate_only. */
 static const char *outcome_name(struct arena *arena, const struct route *route)
 {
 	const char *name = answer_name(arena, route);
@@ -568,14 +578,15 @@ static json_t *outcome_schema(struct arena *arena, const struct route *route)
 	if (may_be_replayed_short(route)) {
 		array_put(choices, reference("schemas", "Replay"));
 		doc = arena_text(arena,
-				 "%s Replay: for an Idempotency-Key that was used, when the "
-				 "answer then was larger than 512 KiB.",
+				 "%s Replay: for an Idempotency-Key that was used before, if the "
+				 "first response was larger than 512 KiB.",
 				 doc);
 	}
 	return json_pack("{s:s, s:o}", "description", doc, "oneOf", choices);
 }
 
-/* Where the other schema requires nothing, what validate_only answers would be of both. */
+/* If the other schema requires nothing, the response to validate_only would match both schemas;
+ * this rules it out. */
 static void tell_from_validation(json_t *schemas, const char *name)
 {
 	json_t *schema = json_object_get(schemas, name);
@@ -589,9 +600,9 @@ static void add_validation(json_t *schemas)
 {
 	static const char *const rows[][3] = {
 		{ "Validation", "valid",
-		  "What validate_only answers when the call would be done." },
+		  "The response with validate_only if the request is valid." },
 		{ "Replay", "replayed",
-		  "That the call was done, when its own answer was not kept." },
+		  "The response to a repeated request if the first response was not stored." },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -638,7 +649,7 @@ static json_t *success_headers(const struct route *route)
 /* ---- links ---- */
 
 /* clang-format off */
-/* From what a call answers to a call that takes a member of it. */
+/* Links from the response of one operation to an operation that takes a member of it. */
 static const struct {
 	const char *from, *to, *parameter, *member;
 } links[] = {
@@ -661,7 +672,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* NULL: none. */
+/* Returns NULL if there are no links. */
 static json_t *links_of(const struct route *route)
 {
 	json_t *own = NULL;
@@ -691,7 +702,7 @@ static json_t *success_content(struct arena *arena, const struct route *route)
 				  page_example(route));
 	if (type != NULL)
 		return json_pack("{s:{s:{s:s}}}", type, "schema", "type", "string");
-	/* Only this document is of no shape. */
+	/* Only this document itself has no shape. */
 	return content_of("application/json", reference("schemas", "OpenApiDocument"),
 			  json_pack("{s:s}", "openapi", "3.1.0"));
 }
@@ -710,19 +721,19 @@ static json_t *success_of(struct arena *arena, const struct route *route)
 	return success;
 }
 
-/* What validate_only answers where the call itself answers nothing. */
+/* Returns the response to validate_only of a route that otherwise returns no body. */
 static json_t *validation_of(const struct route *route)
 {
 	static const char *const none[] = { NULL };
 
 	return json_pack("{s:s, s:o, s:o}", "description",
-			 "With validate_only=true: nothing was done.", "headers",
-			 headers_of(route, none), "content",
+			 "With validate_only=true: the request is valid and was not carried out.",
+			 "headers", headers_of(route, none), "content",
 			 content_of("application/json", reference("schemas", "Validation"),
 				    json_pack("{s:b}", "valid", true)));
 }
 
-/* Where nothing else is refused, the web server in front still does so. */
+/* The web server in front limits requests also where Anteroom itself does not. */
 static bool may_be_too_many(const struct route *route)
 {
 	return route->is_limited || route->too_many != NULL ||
@@ -786,13 +797,13 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 	if (kind == FAULT_TOO_LARGE && route->objects_most != 0)
 		return arena_text(
 			arena,
-			"The body is larger than 1 MiB, has more than %zu objects or such that "
-			"take more than 16 MB as they are stored, or the call takes more than "
-			"512 MB of memory.",
+			"The body is larger than 1 MiB, has more than %zu objects or objects that "
+			"take more than 16 MB when stored, or the request needs more than 512 MB of "
+			"memory.",
 			route->objects_most);
 	if (kind == FAULT_TOO_LARGE && route->body_most == CALL_LARGE_BODY_MOST)
 		return "The body is larger than 1 MiB, the response would be larger than 8 MB, or the "
-		       "call takes more than 512 MB of memory.";
+		       "request needs more than 512 MB of memory.";
 	if (kind == FAULT_TOO_LARGE && route->body_most == CALL_OPEN_BODY_MOST)
 		return "The body is larger than 8 KiB.";
 	if (kind == FAULT_TOO_MANY)
@@ -835,19 +846,19 @@ static void add_rules(json_t *operation, const struct route *route)
 		describe_rules(operation, route->query);
 	if (route->body_kind == BODY_PATCH || route->body_kind == BODY_PARTIAL)
 		describe_rule(operation, "result",
-			      "What comes out, of what is stored and the body, obeys all rules too "
-			      "and has all required members.");
+			      "The result of applying the body to the stored object must also obey "
+			      "all rules and have all required members.");
 	for (; rule != NULL && rule->name != NULL; rule++)
 		describe_rule(operation, rule->name, rule->doc);
 }
 
-/* Who may call, which no scheme says. */
+/* Describes who may call, which security schemes cannot express. */
 static void describe_caller(struct arena *arena, json_t *operation, const struct route *route)
 {
 	const char *whole = "Needs no Authorization.";
 
 	if (route->takes_app_token)
-		whole = "Authorization has a token for joining.";
+		whole = "Needs a join token in Authorization.";
 	else if (route->scopes != 0)
 		whole = arena_text(arena, "Needs the scope %.*s.",
 				   (int)scopes_text(arena, route->scopes).size,
@@ -871,25 +882,25 @@ static json_t *security_of(const struct route *route)
 /* ---- tags ---- */
 
 /* clang-format off */
-/* By the beginning of the path; the first that fits. */
+/* By prefix of the path; the first match counts. */
 static const struct tag {
-	const char *path, *name, *doc; /* doc NULL: that of an earlier row */
+	const char *path, *name, *doc; /* doc is NULL if an earlier row has it */
 } tags[] = {
 	{ "/v2/templates/{template_id}/roles", "Roles", "The roles of a template." },
 	{ "/v2/template", "Templates", "Roles, settings and destinations for rooms." },
 	{ "/v2/room-codes", "Room codes", "What people join with." },
-	{ "/v2/room", "Rooms", "Rooms, each of a template." },
-	{ "/v2/bulk", "Bulk", "Many calls in one." },
-	{ "/v2/import", "Import", "Objects that were made elsewhere." },
-	{ "/v2/token", "Joining", "From a code to a media server." },
+	{ "/v2/room", "Rooms", "Rooms, each based on a template." },
+	{ "/v2/bulk", "Bulk", "Many requests in one." },
+	{ "/v2/import", "Import", "Objects from elsewhere." },
+	{ "/v2/token", "Joining", "Exchanging a code for access to a media server." },
 	{ "/v2/join", "Joining", NULL },
 	{ "/v2/backends", "Media servers", "The media servers of an account." },
-	{ "/v2/webhooks", "Webhooks", "Programs that are told of changes." },
+	{ "/v2/webhooks", "Webhooks", "Programs that receive events." },
 	{ "/v2/signing-keys", "Signing keys", "Key pairs that sign tokens for media servers." },
 	{ "/v2/jwks", "Signing keys", NULL },
-	{ "/v2/keys", "API keys", "Limited bearer tokens." },
-	{ "/v2/events", "Event log", "What was changed, by whom." },
-	{ "/v2/", "Service", "Sessions of browsers, and the service itself." },
+	{ "/v2/keys", "API keys", "Bearer tokens limited to scopes." },
+	{ "/v2/events", "Event log", "What was changed, and by whom." },
+	{ "/v2/", "Service", "Browser sessions, and the service itself." },
 };
 /* clang-format on */
 
@@ -914,7 +925,7 @@ static json_t *all_tags(void)
 	return all;
 }
 
-/* The first sentence. */
+/* Returns the first sentence of the description. */
 static json_t *summary_of(const struct route *route)
 {
 	const char *end = strstr(route->doc, ". ");

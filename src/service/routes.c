@@ -104,37 +104,39 @@
 
 /* Rules that only the handler can check, because they depend on stored data. */
 #define TEMPLATE_SIZE { "templateSize", \
-	"An answer that shows the template is at most 512 KiB, and so is what is stored and not shown of " \
-	"its settings, and of its destinations." }
+	"A response that contains the template is at most 512 KiB, and so are the stored but not shown parts " \
+	"of its settings, and of its destinations." }
 #define ROLE_COUNT { "roleCount", "A template has at most 100 roles." }
 #define ROLE_NAME { "roleName", \
-	"A name in the path that the call would make is a name that a role may have." }
-#define TEMPLATE_EXISTS { "templateExists", "template_id is that of a template." }
+	"If the request creates a role, the name in the path is a valid role name." }
+#define TEMPLATE_EXISTS { "templateExists", "template_id is the ID of a template." }
 #define DEFAULT_TEMPLATE { "defaultTemplate", \
-	"A new room without template_id takes the account's default template, so there must be one." }
+	"A new room without template_id uses the account's default template, which must exist." }
 #define BULK_PATHS { "bulkPaths", \
-	"An operation is POST /v2/rooms, POST, PATCH or DELETE of a room, the making of codes of a room, of " \
-	"a code for a role or its rotation, or POST, PATCH or DELETE of a code." }
-#define BULK_REFS { "bulkRefs", "{REF} in a path is the ref of an earlier operation that answers one room " \
-	"or one code." }
-#define BULK_CODES { "bulkCodes", "All operations make at most 10000 codes." }
+	"An operation is POST /v2/rooms; POST, PATCH or DELETE of a room; the creation of the codes of a " \
+	"room; the creation or rotation of a code for a role; or POST, PATCH or DELETE of a code." }
+#define BULK_REFS { "bulkRefs", \
+	"{REF} in a path is the ref of an earlier operation that returns a single room or code." }
+#define BULK_CODES { "bulkCodes", "All operations together create at most 10000 codes." }
 #define START_OF_ROOM { "startOfRoom", "start is a code of this room." }
 #define BACKEND_EXISTS { "backendExists", "settings.backend is the name of a backend." }
-#define KEPT_HEADERS { "keptHeaders", "*** as the value of a header stands for the stored value, so there is one." }
+#define KEPT_HEADERS { "keptHeaders", \
+	"*** as the value of a header stands for the stored value, which must exist." }
 #define NEW_PLACE { "newPlace", \
-	"When the scheme, host or port of url changes, the values of headers are sent again." }
-#define ACTIVE_KEY { "activeKey", "There is an active signing key of config.alg, unless that is HS256." }
+	"If the scheme, host or port of url changes, the values of headers must be sent again." }
+#define ACTIVE_KEY { "activeKey", "There is an active signing key for config.alg, unless it is HS256." }
 #define NEW_SERVER { "newServer", \
-	"When the scheme, host or port of url changes, the secrets of config are sent again." }
-#define TYPE_STAYS { "typeStays", "The type of a backend does not change." }
+	"If the scheme, host or port of url changes, the secrets of config must be sent again." }
+#define TYPE_STAYS { "typeStays", "The type of a backend cannot be changed." }
 #define IMPORTED_ROOM { "importedRoom", \
-	"A room, with what is stored of it, obeys the rules of rooms." }
-#define ROOM_OF_CODE { "roomOfCode", "room_id of a code is that of a room of the account, or of the body." }
+	"A room, combined with its stored data, obeys the rules of rooms." }
+#define ROOM_OF_CODE { "roomOfCode", \
+	"room_id of a code is the ID of a room of the account or of the body." }
 #define START_OF_KEYS { "startOfKeys", "start is the kid of a signing key." }
 #define KEY_EXPIRY { "keyExpiry", "expires_at is in the future." }
 #define KEY_GIFT \
-	"A key, or a token with anteroom_scope, gives no scope that it lacks and no expires_at later than its " \
-	"own end, and leaves keys alone that have a scope that it lacks."
+	"A caller with an API key, or with a token that has anteroom_scope, cannot give a scope that it lacks or " \
+	"an expires_at later than its own expiry, and cannot change or delete keys with a scope that it lacks."
 
 const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates", ROUTE_WRITE, templates_create, "createTemplate",
@@ -296,20 +298,20 @@ const struct route routes[] = {
 	  room_codes_create, "createRoomCode",
 	  NEEDS(CODES_WRITE), IN_BULK, WHOLE(new_code_shape), QUERY(code_write_query), ANSWER(room_code_shape),
 	  FORBIDDEN("Room is disabled."),
-	  CONFLICT("The room has as many codes as it may, or the words are those of a code."),
+	  CONFLICT("The room has the maximum number of codes, or the custom code is already taken."),
 	  READS(ROOM_AND_CODES, MEDIA_FOR_HASH, WORDS_IF_SENT),
 	  DOC("Creates a code for one role.") },
 	{ METHOD_POST,   "/v2/room-codes/room/{room_id}/role/{role}/rotate", ROUTE_WRITE,
 	  room_codes_rotate, "rotateRoomCode",
 	  NEEDS(CODES_WRITE), IN_BULK, WHOLE(rotation_shape), QUERY(code_write_query), ANSWER(room_code_shape),
-	  FORBIDDEN("Room is disabled."), CONFLICT("The room has as many codes as it may."),
+	  FORBIDDEN("Room is disabled."), CONFLICT("The room has the maximum number of codes."),
 	  READS(ROOM_AND_CODES, MEDIA_FOR_HASH),
 	  DOC("Creates a new plain code for a role and disables its other plain codes, immediately or after a grace period.") },
 	{ METHOD_POST,   "/v2/room-codes/code", ROUTE_WRITE, room_codes_switch, "switchRoomCode",
 	  NEEDS(CODES_WRITE),
 	  WHOLE(code_switch_shape), QUERY(code_write_query), ANSWER(room_code_shape),
 	  FORBIDDEN("The role of the code was deleted."),
-	  CONFLICT("The room has as many enabled codes as it may."),
+	  CONFLICT("The room has the maximum number of enabled codes."),
 	  READS(THE_CODE(READ_BODY, "code")),
 	  DOC("Enables or disables the code in the body.") },
 	{ METHOD_GET,    "/v2/room-codes/code/{code}", ROUTE_READ_FIRST, room_codes_get, "getRoomCode",
@@ -324,14 +326,14 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/room-codes/code/{code}", ROUTE_WRITE, room_codes_switch, "switchRoomCodeNamed",
 	  NEEDS(CODES_WRITE), IN_BULK, WHOLE(code_enabled_shape), QUERY(code_write_query), ANSWER(room_code_shape),
 	  FORBIDDEN("The role of the code was deleted."),
-	  CONFLICT("The room has as many enabled codes as it may."),
+	  CONFLICT("The room has the maximum number of enabled codes."),
 	  READS(THE_CODE(READ_PATH, NULL)),
 	  DOC("Enables or disables a code.") },
 	{ METHOD_PATCH,  "/v2/room-codes/code/{code}", ROUTE_WRITE, room_codes_patch,
 	  "patchRoomCode",
 	  NEEDS(CODES_WRITE), IN_BULK, MERGE(code_patch_shape), QUERY(code_write_query), ANSWER(room_code_shape),
 	  FORBIDDEN("The role of the code was deleted."),
-	  CONFLICT("The room has as many codes as it may."),
+	  CONFLICT("The room has the maximum number of codes."),
 	  READS(THE_CODE(READ_PATH, NULL)),
 	  DOC("Updates a code (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/room-codes/code/{code}", ROUTE_WRITE, room_codes_delete,
@@ -342,8 +344,9 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/bulk", ROUTE_WRITE, bulk_run, "bulk",
 	  WHOLE(bulk_shape), .check = bulk_check, ANSWER(bulk_answer_shape),
 	  LARGE_BODY, .is_alone = true, .has_conditions = true,
-	  FORBIDDEN("The caller lacks a scope that an operation needs; or as of the first operation that fails."),
-	  CONFLICT("As of the first operation that fails."),
+	  FORBIDDEN("The caller lacks a scope that an operation needs, or the first operation that failed "
+		    "returned 403."),
+	  CONFLICT("The first operation that failed returned 409."),
 	  RULES(BULK_PATHS, BULK_REFS, BULK_CODES),
 	  DOC("Carries out many requests for rooms and room codes together: all of them or none.") },
 
@@ -351,27 +354,29 @@ const struct route routes[] = {
 	  .scopes = SCOPE_BIT(TEMPLATES_WRITE) | SCOPE_BIT(ROOMS_WRITE) | SCOPE_BIT(CODES_WRITE),
 	  WHOLE(import_shape), .check = import_check, QUERY(import_query), ANSWER(import_answer_shape),
 	  LARGE_BODY, .objects_most = IMPORT_OBJECTS_MOST, .is_alone = true,
-	  CONFLICT("Another object has the name, a code is taken, or a room has as many codes as it may."),
-	  TOO_MANY("The account asked for twenty codes of other accounts within a day."),
+	  CONFLICT("Another object has the name, a code is already taken, or a room has the maximum "
+		   "number of codes."),
+	  TOO_MANY("The account requested twenty codes that belong to other accounts within a day."),
 	  RULES(TEMPLATE_EXISTS, DEFAULT_TEMPLATE, TEMPLATE_SIZE, BACKEND_EXISTS, IMPORTED_ROOM,
 		ROOM_OF_CODE),
 	  DOC("Imports templates, rooms and codes from elsewhere with their IDs and times: all of them or none.") },
 
 	{ METHOD_POST,   "/v2/token", ROUTE_READ_FIRST, join, "createToken",
 	  WHOLE(join_shape), SMALL_BODY, ANSWER(token_answer_shape), OPEN_TO_ALL, LIMITED,
-	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, it is not the "
-		    "time of the code or of the room, the code was used up, or it is for another user."),
+	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, the code is "
+		    "not valid at this time, the room is not open, the code has reached its use limit, "
+		    "or it is for another user."),
 	  READS(READ_CODE(READ_BODY, .member = "code", .is_typed = true, .is_shown = true), MEDIA_OF_CODE(NULL)),
 	  DOC("Exchanges a room code for a join token.") },
 	{ METHOD_GET,    "/v2/join/{code}", ROUTE_READ, join_look, "describeCode",
 	  ANSWER(opened_shape), OPEN_TO_ALL, LIMITED,
-	  FORBIDDEN("As of createToken, but for its last reason."),
+	  FORBIDDEN("The same reasons as for createToken, except the last."),
 	  READS(READ_CODE(READ_PATH, .is_typed = true)),
 	  DOC("Returns what a room code opens. Does not count as a use.") },
 	{ METHOD_POST,   "/v2/token/join", ROUTE_READ, token_join, "joinBackend",
 	  WHOLE(media_join_shape), SMALL_BODY, ANSWER(media_join_answer_shape), APP_TOKEN, LIMITED,
-	  FORBIDDEN("The room is disabled, or it is not its time; the code of the token is disabled, has "
-		    "expired or is gone, or its role was deleted; the role admits nobody."),
+	  FORBIDDEN("The room is disabled or not open; the code of the token is disabled, has expired or "
+		    "no longer exists, or its role was deleted; or nobody can join with the role."),
 	  READS(OF_TOKEN(kind_room, STORE_FIND_ID), READ_PARENT(kind_template), OF_TOKEN(kind_codes, STORE_FIND_ID),
 		READ_ONLY(kind_media), { .kind = &kind_code, .finding = STORE_FIND_PAGE, .from = READ_TOKEN, .most = 1,
 		.page = token_first_page }),
@@ -380,7 +385,7 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/backends", ROUTE_WRITE, backends_create, "createBackend",
 	  NEEDS(BACKENDS_WRITE),
 	  WHOLE(new_backend_shape), ANSWER(backend_shape),
-	  CONFLICT("Another backend has this name, or there are twenty."),
+	  CONFLICT("Another backend has this name, or the account already has twenty backends."),
 	  RULES(ACTIVE_KEY),
 	  READS(READ_ONLY(kind_media)),
 	  DOC("Creates a backend (a media server).") },
@@ -397,27 +402,27 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/backends/{backend_id}", ROUTE_WRITE, backends_replace, "replaceBackend",
 	  NEEDS(BACKENDS_WRITE),
 	  WHOLE(backend_shape), ANSWER(backend_shape),
-	  CONFLICT("Another backend has this name, or a template names the one that it had."),
+	  CONFLICT("Another backend has this name, or a template uses the previous name."),
 	  RULES(ACTIVE_KEY, NEW_SERVER, TYPE_STAYS),
 	  READS(READ_ONLY(kind_media)),
 	  DOC("Replaces a backend. Secrets that are not given are kept.") },
 	{ METHOD_PATCH,  "/v2/backends/{backend_id}", ROUTE_WRITE, backends_patch, "patchBackend",
 	  NEEDS(BACKENDS_WRITE),
 	  MERGE(backend_shape), ANSWER(backend_shape),
-	  CONFLICT("Another backend has this name, or a template names the one that it had."),
+	  CONFLICT("Another backend has this name, or a template uses the previous name."),
 	  RULES(ACTIVE_KEY, NEW_SERVER, TYPE_STAYS),
 	  READS(READ_ONLY(kind_media)),
 	  DOC("Updates a backend (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/backends/{backend_id}", ROUTE_WRITE, backends_delete, "deleteBackend",
 	  NEEDS(BACKENDS_WRITE),
-	  CONFLICT("A template names the backend."),
+	  CONFLICT("A template uses the backend."),
 	  READS(READ_ONLY(kind_media)),
 	  DOC("Deletes a backend that no template uses.") },
 
 	{ METHOD_POST,   "/v2/webhooks", ROUTE_WRITE, webhooks_create, "createWebhook",
 	  NEEDS(WEBHOOKS_WRITE),
 	  WHOLE(webhook_shape), .check = webhooks_check, ANSWER(shown_webhook_shape),
-	  CONFLICT("There are twenty webhooks."),
+	  CONFLICT("The account already has twenty webhooks."),
 	  RULES(KEPT_HEADERS),
 	  READS(READ_ONLY(kind_webhooks)),
 	  DOC("Creates a webhook. It receives events from that moment on.") },
@@ -455,7 +460,7 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/webhooks/{webhook_id}/test", ROUTE_WRITE, webhooks_send_test,
 	  "testWebhook",
 	  NEEDS(WEBHOOKS_WRITE), NO_BODY, ANSWER(webhook_test_shape),
-	  TOO_MANY("The webhook got ten tests in a minute."),
+	  TOO_MANY("The webhook was sent ten tests within a minute."),
 	  READS(READ_ONLY(kind_webhooks)),
 	  DOC("Sends a webhook.test event once, also to a disabled webhook.") },
 	{ METHOD_GET,    "/v2/webhooks/{webhook_id}/deliveries", ROUTE_READ, webhook_deliveries_list,
@@ -467,8 +472,8 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/signing-keys", ROUTE_WRITE, signing_keys_create, "createSigningKey",
 	  NEEDS(KEYS_WRITE),
 	  .prepare = signing_keys_prepare, WHOLE(new_signing_key_shape), ANSWER(signing_key_shape),
-	  CONFLICT("There are four signing keys of this alg."),
-	  TOO_MANY("The account made ten RSA keys in a minute."),
+	  CONFLICT("The account already has four signing keys for this alg."),
+	  TOO_MANY("The account created ten RSA keys within a minute."),
 	  READS(READ_ONLY(kind_media)),
 	  DOC("Creates a signing key. The first key of an alg is active, later ones are next.") },
 	{ METHOD_GET,    "/v2/signing-keys", ROUTE_READ, signing_keys_list, "listSigningKeys",
@@ -484,17 +489,17 @@ const struct route routes[] = {
 	  DOC("Returns a signing key.") },
 	{ METHOD_DELETE, "/v2/signing-keys/{kid}", ROUTE_WRITE, signing_keys_delete,
 	  "deleteSigningKey",
-	  NEEDS(KEYS_WRITE), CONFLICT("It is active, and a backend signs with its alg."),
+	  NEEDS(KEYS_WRITE), CONFLICT("The key is active, and a backend signs with its alg."),
 	  READS(READ_ONLY(kind_media)),
 	  DOC("Deletes a signing key, which is then no longer published.") },
 	{ METHOD_POST,   "/v2/signing-keys/{kid}/activate", ROUTE_WRITE, signing_keys_activate,
 	  "activateSigningKey", NEEDS(KEYS_WRITE), NO_BODY, ANSWER(signing_key_shape),
-	  CONFLICT("The key is retired, or younger than verifiers take to see it."),
+	  CONFLICT("The key is retired, or too new for verifiers to have fetched it."),
 	  READS(READ_ONLY(kind_media)),
 	  DOC("Activates a signing key and retires the previous one.") },
 	{ METHOD_POST,   "/v2/keys", ROUTE_WRITE, keys_create, "createKey", NEEDS(KEYS_WRITE),
 	  WHOLE(key_shape), .check = keys_check, ANSWER(made_key_shape),
-	  CONFLICT("There are a hundred keys."),
+	  CONFLICT("The account already has a hundred API keys."),
 	  RULES(KEY_EXPIRY),
 	  READS(READ_ONLY(kind_keys)),
 	  DOC("Creates an API key. Only this response contains the key. " KEY_GIFT) },
@@ -534,7 +539,7 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/session", ROUTE_STATELESS, session_begin, "beginSession",
 	  WHOLE(new_session_shape), SMALL_BODY, .check = session_check, .is_open = true, .begins_session = true,
 	  FORBIDDEN("The header Anteroom-Console is missing."),
-	  TOO_MANY("The address failed 20 times in a minute."),
+	  TOO_MANY("The address failed 20 times within a minute."),
 	  DOC("Starts a browser session. The response sets a cookie.") },
 	{ METHOD_GET,    "/v2/session", ROUTE_STATELESS, session_get, "getSession",
 	  ANSWER(session_shape),
@@ -543,7 +548,7 @@ const struct route routes[] = {
 	  FORBIDDEN("The header Anteroom-Console is missing."),
 	  DOC("Ends a browser session. The response clears the cookie.") },
 	{ METHOD_GET,    "/v2/service/metrics", ROUTE_STATELESS, health_operator_metrics,
-	  "getServiceMetrics", CONTENT("text/plain"), FORBIDDEN("The account is no operator."),
+	  "getServiceMetrics", CONTENT("text/plain"), FORBIDDEN("The account is not an operator."),
 	  DOC("Metrics of the whole service, in the Prometheus text format. Operators only.") },
 
 	{ METHOD_GET,    "/v2/openapi.json", ROUTE_STATELESS, openapi_get, "getOpenApi",
@@ -557,7 +562,7 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/readyz", ROUTE_STATELESS, health_ready, "ready", INTERNAL,
 	  DOC("The store can write, and none of its files is damaged.") },
 	{ METHOD_GET,    "/metrics", ROUTE_STATELESS, health_metrics, "metrics", INTERNAL,
-	  DOC("Counters and gauges in the text format of Prometheus.") },
+	  DOC("Counters and gauges in the Prometheus text format.") },
 
 	{ .path = NULL },
 };
