@@ -22,9 +22,10 @@
 
 /* ---- a socket at a path ---- */
 
+/* what: the words between "cannot" and the path. */
 static bool path_refused(const char *path, const char *what, struct fault *fault)
 {
-	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "%s: %s", path, what);
+	return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot %s %s", what, path);
 }
 
 static int local_socket(void)
@@ -59,13 +60,13 @@ static bool is_stale(const char *path, struct fault *fault)
 	int error;
 
 	if (lstat(path, &there) != 0)
-		return path_refused(path, "cannot be looked at", fault);
+		return path_refused(path, "examine", fault);
 	if (!S_ISSOCK(there.st_mode))
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
 				   "%s exists and is not a socket; choose another path", path);
 	descriptor = local_socket();
 	if (descriptor < 0)
-		return path_refused(path, "cannot be tried", fault);
+		return path_refused(path, "connect to", fault);
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	result = connect(descriptor, (const struct sockaddr *)&address, sizeof address);
 	error = errno;
@@ -77,7 +78,7 @@ static bool is_stale(const char *path, struct fault *fault)
 			"path",
 			path);
 	errno = error;
-	return error == ECONNREFUSED || path_refused(path, "cannot be tried", fault);
+	return error == ECONNREFUSED || path_refused(path, "connect to", fault);
 }
 
 static bool bind_or_replace(int descriptor, const char *path, mode_t mode, struct fault *fault)
@@ -85,11 +86,11 @@ static bool bind_or_replace(int descriptor, const char *path, mode_t mode, struc
 	if (bind_path(descriptor, path, mode))
 		return true;
 	if (errno != EADDRINUSE)
-		return path_refused(path, "a socket cannot be made there", fault);
+		return path_refused(path, "create the socket", fault);
 	if (!is_stale(path, fault))
 		return false;
 	if ((unlink(path) != 0 && errno != ENOENT) || !bind_path(descriptor, path, mode))
-		return path_refused(path, "the old socket cannot be replaced", fault);
+		return path_refused(path, "replace the old socket", fault);
 	return true;
 }
 
@@ -101,18 +102,18 @@ static bool set_up(struct listener *listener, const struct listener_options *opt
 	struct stat there;
 
 	if (lstat(path, &there) != 0)
-		return path_refused(path, "cannot be looked at", fault);
+		return path_refused(path, "examine", fault);
 	listener->device = there.st_dev;
 	listener->inode = there.st_ino;
 	listener->is_ours = true;
 	if ((options->owner != (uid_t)-1 || options->group != (gid_t)-1) &&
 	    lchown(path, options->owner, options->group) != 0)
-		return path_refused(path,
-				    "its owner or group cannot be set (an ordinary user may "
-				    "only name a group that he is in)",
-				    fault);
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "cannot set the owner or group of %s (an ordinary user can only "
+				   "choose a group that they belong to)",
+				   path);
 	if (listen(listener->descriptor, BACKLOG) != 0)
-		return path_refused(path, "cannot listen", fault);
+		return path_refused(path, "listen on", fault);
 	return true;
 }
 
@@ -128,7 +129,7 @@ static bool open_path(const struct listener_options *options, struct listener *l
 	memcpy(listener->path, options->path, size + 1);
 	listener->descriptor = local_socket();
 	if (listener->descriptor < 0)
-		return path_refused(listener->path, "no socket", fault);
+		return path_refused(listener->path, "create the socket", fault);
 	if (bind_or_replace(listener->descriptor, listener->path, options->mode, fault) &&
 	    set_up(listener, options, fault))
 		return true;
