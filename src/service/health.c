@@ -216,14 +216,14 @@ static void append_guards(struct buffer *page, const struct environment *environ
 		   "Attempts to join with an unknown room code, not counting "
 		   "addresses that already get 429.",
 		   misses_total(environment->misses));
-	append_one(
-		page, "anteroom_code_misses_per_minute", "gauge",
-		"Tries to join with an unknown room code, counted as in "
-		"anteroom_code_misses_total, in the last whole minute, or in the one that runs if "
-		"that has more.",
-		misses_rate(environment->misses, clock_monotonic()));
+	append_one(page, "anteroom_code_misses_per_minute", "gauge",
+		   "Attempts to join with an unknown room code, counted as in "
+		   "anteroom_code_misses_total, in the last full minute or, if it has more, in the "
+		   "current minute.",
+		   misses_rate(environment->misses, clock_monotonic()));
 	append_one(page, "anteroom_idempotency_replays_total", "counter",
-		   "Requests with an Idempotency-Key that got the kept answer of an earlier one.",
+		   "Requests that got the stored response to an earlier request with the same "
+		   "Idempotency-Key.",
 		   kept_usage_replays(environment->kept_usage));
 	append_one(page, "anteroom_joins_dropped_total", "counter",
 		   "Joins that were not logged because too many were waiting.",
@@ -266,7 +266,7 @@ static void append_files(struct buffer *page, const struct store_figures *figure
 	append_one(page, "anteroom_files_merged_total", "counter",
 		   "Merges of several files into one.", figures->files_merged);
 	append_one(page, "anteroom_file_records_written_total", "counter",
-		   "Records written into files, out of overlays and by merges.",
+		   "Records written to files, from overlays and by merges.",
 		   figures->records_written);
 	append_one(page, "anteroom_checksum_failures_total", "counter",
 		   "Checksum failures of values or files.", figures->checksum_failures);
@@ -280,8 +280,8 @@ static void append_database(struct buffer *page, const struct store_figures *fig
 		   "Round trips to the database.", figures->round_trips);
 	append_one(page, "anteroom_store_conflicts_total", "counter",
 		   "Requests run again because of a conflict.", figures->conflicts);
-	append_one(page, "anteroom_store_connects_total", "counter",
-		   "Connections to the database that were opened.", figures->connects);
+	append_one(page, "anteroom_store_connects_total", "counter", "Database connections opened.",
+		   figures->connects);
 	append_one(page, "anteroom_store_unknown_outcomes_total", "counter",
 		   "Writes that failed with 503 and an unknown outcome.",
 		   figures->unknown_outcomes);
@@ -289,7 +289,7 @@ static void append_database(struct buffer *page, const struct store_figures *fig
 		   "1 if a database standby must confirm each commit, else 0.",
 		   figures->is_synchronous);
 	begin_metric(page, commits, "histogram",
-		     "How long the round trip with the changes and the commit took.");
+		     "Time of the round trip with the changes and the commit.");
 	append_histogram(page, commits, (struct slice){ 0 }, &figures->commits);
 }
 
