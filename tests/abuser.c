@@ -1,18 +1,21 @@
-/* Two hundred bad connections, for tests/abuse.sh: ten kinds, twenty of each, from one address to a
- * web server on another of this machine, until standard input ends. Then it prints how much they
- * did of what they meant to do, and, a line a kind, what the kind was answered, and how often.
+/* Opens two hundred badly behaved connections for tests/abuse.sh: ten kinds, twenty of each, from
+ * one address to a web server on another address of this machine, until standard input ends. Then
+ * it prints how much of their planned work the connections did and, one line for each kind, how
+ * often each status was returned.
  *
- *     tests/abuser PORT [KIND N]    N of one kind instead
+ *     tests/abuser PORT [KIND N]    opens N connections of one kind instead
  *
- * A management token is the first line of standard input. `there` is printed when all have been
- * there for two seconds, and slow readers alone not before the answer of each has begun.
+ * The first line of standard input is a management token. The program prints `there` when all
+ * connections have existed for two seconds and, if there are slow readers, each of them has
+ * received the beginning of its response.
  *
- * A connection does a thing ten times a second: so often a client can ask and be answered that is
- * 100 ms away. The slow ones send or take some bytes a second, and those with large bodies send two
- * megabytes a second each, as a network would bring them, not in one go. And this program gives way
- * to all others (SCHED_IDLE). This is what makes the measure honest where the bad ones share the
- * good one's processors: what they take is what the server spends on them, and not what it costs to
- * be bad, which is paid on other machines.
+ * A connection acts ten times a second, which is as often as a client 100 ms away can send a
+ * request and get its response. The slow kinds send or receive a few bytes a second; the kinds with
+ * large bodies send two megabytes a second each, in pieces, as a network would deliver them.
+ *
+ * The program shares the processors with the well-behaved client, so it gives way to all other
+ * programs (SCHED_IDLE): the test measures what the server spends on bad connections, not what it
+ * costs to produce them, which real attackers pay on their own machines.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <arpa/inet.h>
@@ -41,15 +44,15 @@
 #define HEAD(method, path) method " " path " HTTP/1.1\r\nHost: localhost\r\n"
 #define JSON "Content-Type: application/json\r\n"
 
-/* `%t` in the text is the token. Behind the text come as many letters. */
+/* `%t` in the text stands for the token. The text is followed by this many letters. */
 struct kind {
 	const char *name;
 	const char *text;
 	size_t letters;
-	int pause; /* milliseconds between two things that it does */
-	size_t send_most; /* bytes in one go; 0: all */
+	int pause; /* milliseconds between two actions */
+	size_t send_most; /* bytes per action; 0: no limit */
 	size_t take_most;
-	bool hangs_up; /* and comes back */
+	bool hangs_up; /* reconnects afterwards */
 };
 
 /* clang-format off */
@@ -72,12 +75,12 @@ static const struct kind kinds[] = {
 
 struct connection {
 	const struct kind *kind;
-	int descriptor; /* -1: not open */
-	int64_t first; /* when it does something */
-	int64_t next; /* when it does something again */
+	int descriptor; /* -1 if closed */
+	int64_t first; /* time of the first action */
+	int64_t next; /* time of the next action */
 	size_t sent;
-	size_t may_send; /* up to here, until then */
-	size_t may_take; /* bytes */
+	size_t may_send; /* limit of `sent` until the next action */
+	size_t may_take; /* bytes it may receive until the next action */
 };
 
 struct abuser {
@@ -86,7 +89,7 @@ struct abuser {
 	size_t sizes[KINDS];
 	struct connection connections[CONNECTIONS_MOST];
 	size_t count;
-	size_t awaited; /* answers that have begun before `there` is printed */
+	size_t awaited; /* responses that must have begun before `there` is printed */
 	int64_t began;
 	unsigned long acts;
 	unsigned long answers[KINDS][STATUSES];
@@ -171,7 +174,8 @@ static void send_some(const struct abuser *abuser, struct connection *connection
 		connection->sent = connection->may_send;
 }
 
-/* An answer begins what is taken at a time: each is asked for when the one before has come. */
+/* The first bytes of a response are the first that recv returns, because each request is sent only
+ * after the previous response has arrived. */
 static void note_status(struct abuser *abuser, const struct connection *connection,
 			const char *bytes, size_t size)
 {
@@ -204,7 +208,7 @@ static size_t or_all(size_t most)
 	return most == 0 ? SIZE_MAX : most;
 }
 
-/* What it does each time. */
+/* Performs the connection's next action. */
 static void act(struct abuser *abuser, struct connection *connection, int64_t now)
 {
 	const struct kind *kind = connection->kind;
@@ -226,7 +230,7 @@ static void act(struct abuser *abuser, struct connection *connection, int64_t no
 	connection->may_take = or_all(kind->take_most);
 }
 
-/* ---- all of them ---- */
+/* ---- all connections ---- */
 
 static short wanted_of(const struct connection *connection)
 {
@@ -235,7 +239,7 @@ static short wanted_of(const struct connection *connection)
 	return (short)((sends ? POLLOUT : 0) | (connection->may_take > 0 ? POLLIN : 0));
 }
 
-/* Milliseconds until the first of them does something. */
+/* Fills the array for poll and returns the milliseconds until the next action of any connection. */
 static int fill(const struct abuser *abuser, struct pollfd *polled, int64_t now)
 {
 	int64_t next = now + 1000;
@@ -289,8 +293,8 @@ static void run(struct abuser *abuser)
 	} while (polled[abuser->count].revents == 0);
 }
 
-/* Each kind is spread over the time that it waits, so that they do not come all at once: clients
- * that know nothing of each other do not either. */
+/* Spreads the first actions evenly over the pause of the kind: independent clients do not act in
+ * step either. */
 static void place(struct abuser *abuser, const struct kind *from, size_t n)
 {
 	int64_t now = clock_monotonic();
@@ -335,7 +339,7 @@ static bool place_all(struct abuser *abuser, int argc, char **argv)
 	return argc == 2;
 }
 
-/* How often they would have done something, had nobody kept them from it. */
+/* Returns the number of actions that would have been due by now without any delay. */
 static unsigned long acts_due(const struct abuser *abuser)
 {
 	int64_t now = clock_monotonic();

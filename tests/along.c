@@ -1,4 +1,5 @@
-/* See along.h. How deep a text is follows from the tables, as in the walks of the schema.
+/* See along.h. The nesting depth of a text follows from the tables, as it does in the code of
+ * schema/.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "along.h"
@@ -56,8 +57,8 @@ static void put_string(struct buffer *text, const char *string)
 	buffer_append_string(text, slice_of(string));
 }
 
-/* The first of a range, the last, or what stands between two: any character of the expression is
- * one that it accepts, but for the '-' in its middle. */
+/* Returns a random character from the text of the character class: the start or end of a range, or
+ * a single character. The class accepts all of them except the '-' of a range. */
 static char character(const struct text_rule *rule, uint64_t *seed)
 {
 	static const char any[] = "abz09 ._:-/\"\\";
@@ -196,7 +197,7 @@ static void put_member(struct buffer *text, const char *name)
 
 void along_shape(struct buffer *text, const struct shape *shape, uint64_t *seed)
 {
-	/* Of some objects nearly all members, of others nearly none. */
+	/* Some objects get nearly all members, others hardly any. */
 	const uint64_t rare = 1 + chance_below(seed, 6);
 
 	buffer_append_byte(text, '{');
@@ -216,7 +217,7 @@ void along_shape(struct buffer *text, const struct shape *shape, uint64_t *seed)
 	buffer_append_byte(text, '}');
 }
 
-/* As it stands in an address: without the quotes of JSON. */
+/* Appends the value as it appears in a URL, without the quotes of JSON. */
 static void put_plain(struct buffer *text, const struct field *field, uint64_t *seed)
 {
 	struct buffer value = BUFFER_INITIAL(text->arena);

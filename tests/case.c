@@ -51,7 +51,7 @@ static const char *trimmed(struct pool *pool, const char *start, size_t length)
 	return bytes_copy(pool, start, length).bytes;
 }
 
-/* What follows the word, or NULL when the line begins with another. */
+/* Returns the text after the word, or NULL if the line begins with another word. */
 static const char *after_word(const char *text, const char *word)
 {
 	size_t length = strlen(word);
@@ -87,7 +87,7 @@ static struct case_entry *list_add(struct reader *reader)
 	return &list->entries[list->n_entries++];
 }
 
-/* Splits at bars that no backslash precedes; the pieces are trimmed. */
+/* Splits at bars that are not preceded by a backslash, and trims the pieces. */
 static size_t split_at_bars(struct pool *pool, const char *text, const char *pieces[COLUMNS])
 {
 	char *piece = pool_take(pool, strlen(text) + 1);
@@ -134,7 +134,7 @@ static void read_row(struct reader *reader, const char *text)
 	free(name);
 }
 
-/* A case without rows is one entry; a case of another transport leaves none. */
+/* A case without rows becomes one entry; a case for another transport becomes none. */
 static void reader_end_script(struct reader *reader)
 {
 	struct case_list *list = reader->list;
@@ -204,7 +204,7 @@ static void read_line(struct reader *reader, const char *text)
 	}
 }
 
-/* Reads a file; a line that ends in a backslash goes on in the next. */
+/* Reads a file; a line that ends in a backslash continues in the next line. */
 static void read_file(struct reader *reader, FILE *stream)
 {
 	struct pool *pool = &reader->list->pool;
@@ -276,7 +276,7 @@ struct case_list *case_list_open(const char *folder, const struct transport *tra
 	free(paths[0]);
 	if (sound && list->n_entries > 0)
 		return list;
-	fprintf(stderr, "%s: no cases, or none that can be read\n", folder);
+	fprintf(stderr, "%s: no readable cases\n", folder);
 	case_list_close(list);
 	return NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * Checks of the case language: what a line says, held against an answer.  What holds for every
- * answer, and is never written in a case, is in case_promise.c.
+ * Checks of the case language: compare a response with what a line expects. What is true of every
+ * response, and is therefore not written in cases, is checked in case_promise.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -48,7 +48,7 @@ bool text_matches(struct run *run, const char *text, const char *pattern)
 	bool matches;
 
 	if (regcomp(&expression, pattern, REG_EXTENDED | REG_NOSUB) != 0) {
-		problem(run, "this is no regular expression: %s", pattern);
+		problem(run, "not a regular expression: %s", pattern);
 		return false;
 	}
 	matches = regexec(&expression, text, 0, NULL, 0) == 0;
@@ -73,7 +73,7 @@ void check_status(struct run *run, const char *wanted)
 	snprintf(pattern, sizeof pattern, "^(%s)$", wanted);
 	snprintf(came, sizeof came, "%d", run->answer.status);
 	if (!text_matches(run, came, pattern))
-		problem(run, "status must be %s, is %s", wanted, came);
+		problem(run, "expected status %s, got %s", wanted, came);
 }
 
 static json_t *parsed(struct run *run, const char *text)
@@ -87,7 +87,8 @@ static json_t *parsed(struct run *run, const char *text)
 	return pool_json(&run->pool, root);
 }
 
-/* Negative, zero, positive as `first` is before, like, after `second`: numbers or texts. */
+/* Returns a negative number, 0 or a positive number, as `first` is less than, equal to or greater
+ * than `second`. */
 static int value_order(struct run *run, const json_t *first, const json_t *second)
 {
 	if (json_is_number(first) && json_is_number(second)) {
@@ -123,7 +124,8 @@ static bool order_holds(const char *operator, int order)
 					     : order >= 0;
 }
 
-/* Whether what a line says of a value is so; an unknown operator is a problem of its own. */
+/* Compares a value with the line's expectation. Reports an unknown operator as a problem of its
+ * own. */
 static bool pointer_holds(struct run *run, const char *operator, const json_t * value,
 			  const char *rest)
 {
@@ -159,7 +161,7 @@ static bool pointer_holds(struct run *run, const char *operator, const json_t * 
 		return !value_includes(value, parsed(run, rest));
 	if (*operator== '<' || * operator== '>')
 		return order_holds(operator, value_order(run, value, parsed(run, rest)));
-	problem(run, "no such operator: %s", operator);
+	problem(run, "unknown operator: %s", operator);
 	return true;
 }
 
@@ -189,7 +191,7 @@ static bool text_has_words(struct run *run, const char *text, const char *words)
 	return true;
 }
 
-/* An operator between two texts. */
+/* Compares two texts by an operator. */
 static bool texts_hold(struct run *run, const char *operator, const char * came, const char *wanted)
 {
 	if (strcmp(operator, "==") == 0)
@@ -204,7 +206,7 @@ static bool texts_hold(struct run *run, const char *operator, const char * came,
 		return text_has_words(run, came, wanted);
 	if (*operator== '<' || * operator== '>')
 		return order_holds(operator, strcmp(came, wanted));
-	problem(run, "no such operator: %s", operator);
+	problem(run, "unknown operator: %s", operator);
 	return true;
 }
 
@@ -234,7 +236,7 @@ void check_text(struct run *run, const char *rest)
 	const char *came = run->answer.body == NULL ? "" : run->answer.body;
 
 	if (!texts_hold(run, operator, came, wanted))
-		problem(run, "the text of the answer %s %s", operator, wanted);
+		problem(run, "the body must be %s %s", operator, wanted);
 }
 
 void check_compare(struct run *run, const char *rest)
@@ -247,7 +249,7 @@ void check_compare(struct run *run, const char *rest)
 		problem(run, "must be: %s %s %s", first, operator, second);
 }
 
-/* One of the details, or "" beyond the last. */
+/* Returns the n-th detail, or "" if there are fewer. */
 static const char *detail(const struct run *run, size_t n)
 {
 	const json_t *details = json_object_get(run->document, "details");
@@ -287,7 +289,7 @@ void check_fault(struct run *run, const char *rest)
 			return;
 		}
 	}
-	problem(run, "no detail begins with \"%s:\" and has the words \"%s\"", pointer, words);
+	problem(run, "no detail begins with \"%s:\" and contains the words \"%s\"", pointer, words);
 }
 
 void check_faults(struct run *run, const char *rest)
@@ -305,7 +307,7 @@ void check_faults(struct run *run, const char *rest)
 		n++;
 	}
 	if (details_count(run) != n)
-		problem(run, "details must be %zu, are %zu", n, details_count(run));
+		problem(run, "expected %zu details, got %zu", n, details_count(run));
 }
 
 void check_refused(struct run *run, const char *rest)
@@ -314,10 +316,10 @@ void check_refused(struct run *run, const char *rest)
 	check_message(run, "Invalid body param");
 	check_fault(run, rest);
 	if (details_count(run) != 1)
-		problem(run, "details must be 1, are %zu", details_count(run));
+		problem(run, "expected 1 detail, got %zu", details_count(run));
 }
 
-/* The rest may say at which line and column. */
+/* `rest` may name the line and column. */
 void check_malformed(struct run *run, const char *rest)
 {
 	const char *words = expanded(run, rest).bytes;
@@ -326,6 +328,7 @@ void check_malformed(struct run *run, const char *rest)
 	check_message(run, "Malformed JSON");
 	if (!text_matches(run, detail(run, 0), "line [0-9]+.*column [0-9]+") ||
 	    !text_has_words(run, detail(run, 0), words)) {
-		problem(run, "the detail says line and column (%s): %s", words, detail(run, 0));
+		problem(run, "the detail must name line and column (%s): %s", words,
+			detail(run, 0));
 	}
 }

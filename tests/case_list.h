@@ -1,5 +1,5 @@
 /*
- * What the reader of case files (case.c) hands to the one who runs them (case_run.c).
+ * What the reader of case files (case.c) passes to the runner (case_run.c).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -16,19 +16,19 @@ struct case_line {
 	const char *text;
 };
 
-/* A case or a scene: its lines, without those that only the reader needs. */
+/* The lines of a case or a scene, without those that only the reader needs. */
 struct case_script {
 	struct case_script *next;
 	const char *file;
 	const char *name;
-	const char *only; /* the one transport that runs it, or NULL */
-	bool alone; /* with one responder */
+	const char *only; /* the only transport that runs it, or NULL */
+	bool alone; /* runs only with a single responder */
 	bool moves_clock;
 	bool fails_store;
 	struct case_line *lines;
 };
 
-/* A script with one row of its table; a case without a table has one row without columns. */
+/* A script and one row of its table; a case without a table has one row without columns. */
 struct case_entry {
 	const struct case_script *script;
 	const char *name;
@@ -46,7 +46,7 @@ struct case_list {
 	size_t room;
 };
 
-/* Whether a line begins with a word of the language. */
+/* Returns true if the line begins with a word of the language. */
 bool case_line_is_known(const char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the interface promises of every answer, whatever was asked: the form of errors, the headers
- * that are always there, and those that never are.  No case has to say it.
+ * Checks what the interface promises for every response, whatever the request: the form of errors,
+ * the headers that are always present, and those that never are. Cases need not mention it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -25,7 +25,7 @@ static bool is_head(const struct run *run)
 	return strcmp(run->request.method, "HEAD") == 0;
 }
 
-/* No blank stands outside the strings of compact JSON. */
+/* Compact JSON has no blanks outside strings. */
 static bool json_is_compact(const struct case_answer *answer)
 {
 	bool quoted = false;
@@ -44,8 +44,8 @@ static bool json_is_compact(const struct case_answer *answer)
 	return true;
 }
 
-/* A detail is "<pointer>: <message>", with the names in the pointer cut; without a pointer, the
- * message. */
+/* Compares a detail with its fault. A detail is "<pointer>: <message>", with long names in the
+ * pointer cut, or only the message if there is no pointer. */
 static bool says_the_same(const char *detail, const json_t *fault)
 {
 	const char *pointer = json_string_value(json_object_get(fault, "pointer"));
@@ -65,7 +65,7 @@ static bool says_the_same(const char *detail, const json_t *fault)
 		(before == strlen(pointer) + 2 && strncmp(detail, pointer, before - 2) == 0));
 }
 
-/* `details` of a 400 once more, in parts. */
+/* Checks that `faults` of a 400 repeats `details` in parts. */
 static void check_faults_of(struct run *run, const json_t *details)
 {
 	const json_t *faults = json_object_get(run->document, "faults");
@@ -73,20 +73,20 @@ static void check_faults_of(struct run *run, const json_t *details)
 	json_t *detail;
 
 	if ((faults != NULL) != (run->answer.status == 400 && details != NULL)) {
-		problem(run, "an error has faults when it is a 400 with details");
+		problem(run, "an error must have faults exactly if it is a 400 with details");
 		return;
 	}
 	if (faults == NULL)
 		return;
 	if (json_array_size(faults) != json_array_size(details))
-		problem(run, "there are as many faults as details");
+		problem(run, "there must be as many faults as details");
 	json_array_foreach(details, n, detail) {
 		if (!says_the_same(json_string_value(detail), json_array_get(faults, n)))
 			problem(run, "fault %zu differs from its detail", n);
 	}
 }
 
-/* The form of an error. */
+/* Checks the form of an error. */
 static void check_error_body(struct run *run)
 {
 	static const char *const names[] = { "code", "message", "details", "faults" };
@@ -99,7 +99,7 @@ static void check_error_body(struct run *run)
 	json_object_foreach(run->document, key, value) {
 		if (at == 4 || strcmp(key, names[at]) != 0) {
 			problem(run,
-				"an error has code, message, details, faults, in this order, not \"%s\"",
+				"an error must have code, message, details, faults, in this order, not \"%s\"",
 				key);
 			break;
 		}
@@ -107,15 +107,15 @@ static void check_error_body(struct run *run)
 	}
 	if (at < 2 ||
 	    json_integer_value(json_object_get(run->document, "code")) != run->answer.status) {
-		problem(run, "the code of an error is its status, and it has a message");
+		problem(run, "an error must have its status as code, and a message");
 	}
 	if (json_string_length(json_object_get(run->document, "message")) == 0)
-		problem(run, "the message of an error is a sentence");
+		problem(run, "the message of an error must be a sentence");
 	if (details != NULL && (json_array_size(details) == 0 || json_array_size(details) > 50))
-		problem(run, "details are 1 to 50, or absent");
+		problem(run, "an error must have 1 to 50 details, or none");
 	json_array_foreach(details, n, value) {
 		if (json_string_length(value) == 0)
-			problem(run, "each of the details is a sentence");
+			problem(run, "each detail must be a sentence");
 	}
 	check_faults_of(run, details);
 }
@@ -137,12 +137,12 @@ static void check_error_headers(struct run *run)
 		break;
 	case 405:
 		if (answer_header(run, "Allow") == NULL)
-			problem(run, "a 405 has a header Allow");
+			problem(run, "a 405 must have the header Allow");
 		break;
 	case 429:
 	case 503:
 		if (answer_header(run, "Retry-After") == NULL)
-			problem(run, "a %d has a header Retry-After", run->answer.status);
+			problem(run, "a %d must have the header Retry-After", run->answer.status);
 		break;
 	}
 }
@@ -167,7 +167,7 @@ static bool is_of_key_sets(const char *target)
 	return strncmp(target, "/v2/jwks/", 9) == 0;
 }
 
-/* Of a success; errors are JSON everywhere. */
+/* Returns true if a success returns a QR code; errors are JSON everywhere. */
 static bool is_of_qr_code(const char *target)
 {
 	const size_t length = strcspn(target, "?");
@@ -195,14 +195,15 @@ static void check_headers_of_all(struct run *run)
 	const char *id = answer_header(run, "X-Request-Id");
 	const char *origin = answer_header(run, "Access-Control-Allow-Origin");
 
-	/* strspn, for a regular expression with so large a bound takes a millisecond to compile. */
+	/* strspn, because compiling a regular expression with such a large bound takes a
+	 * millisecond. */
 	if (id == NULL || *id == '\0' || strlen(id) > 128 || id[strspn(id, ID_LETTERS)] != '\0')
-		problem(run, "every answer has a header X-Request-Id, came %s",
+		problem(run, "every response must have the header X-Request-Id, got %s",
 			id == NULL ? "none" : id);
 	if (is_token_path(run->request.target)) {
 		check_header_is(run, "Access-Control-Allow-Origin", "*");
 	} else if (origin != NULL && !is_of_key_sets(run->request.target)) {
-		problem(run, "only /v2/token, /v2/join and /v2/jwks are open to other origins");
+		problem(run, "only /v2/token, /v2/join and /v2/jwks may be open to other origins");
 	}
 	if (origin != NULL)
 		check_header_is(run, "Access-Control-Expose-Headers",
@@ -217,19 +218,19 @@ static void check_body_of_all(struct run *run)
 
 	if (answer->status == 204 || answer->status == 304) {
 		if (answer->body_length > 0)
-			problem(run, "a %d has no body", answer->status);
+			problem(run, "a %d must not have a body", answer->status);
 		return;
 	}
 	check_header_is(run, "Content-Type", content_type(run));
 	if (run->transport->wire) {
 		snprintf(wanted, sizeof wanted, "%zu", answer->body_length);
 		if (length == NULL || (!is_head(run) && strcmp(length, wanted) != 0)) {
-			problem(run, "Content-Length must be %s, is %s", wanted,
+			problem(run, "expected Content-Length %s, got %s", wanted,
 				length == NULL ? "absent" : length);
 		}
 		if (is_head(run)) {
 			if (answer->body_length > 0)
-				problem(run, "the answer to HEAD has a body");
+				problem(run, "the response to HEAD has a body");
 			return;
 		}
 	}
@@ -238,7 +239,7 @@ static void check_body_of_all(struct run *run)
 	if (strncmp(content_type(run), "application/j", 13) != 0)
 		return;
 	if (run->document == NULL) {
-		problem(run, "the answer is no JSON");
+		problem(run, "the response is not JSON");
 	} else if (!json_is_compact(answer)) {
 		problem(run, "the JSON is not compact");
 	}
@@ -253,7 +254,7 @@ void check_every_answer(struct run *run)
 	check_error_headers(run);
 	if (run->answer.body != NULL && (strstr(run->answer.body, run->a.secret) != NULL ||
 					 strstr(run->answer.body, run->b.secret) != NULL)) {
-		problem(run, "the answer shows an account's secret");
+		problem(run, "the response contains an account's secret");
 	}
 }
 
@@ -262,5 +263,5 @@ void check_no_surprise(struct run *run)
 	const char *unknown = answer_header(run, "X-Unknown-Fields");
 
 	if (run->answered && unknown != NULL && !run->unknown_fields_checked)
-		problem(run, "header X-Unknown-Fields was not expected: %s", unknown);
+		problem(run, "unexpected header X-Unknown-Fields: %s", unknown);
 }

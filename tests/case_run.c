@@ -1,8 +1,8 @@
 /*
- * Runs a case line by line.  A line that begins with a method begins a request, the lines behind
- * it add to it, and the first line that expects something (`=`, `refused`, `malformed`) sends it;
- * what follows is held against the answer.  A case ends at the first exchange that went wrong,
- * for what comes after it rests on it.
+ * Runs a case line by line. A line that begins with a method starts a request, the lines after it
+ * add to it, and the first line that expects something (`=`, `refused`, `malformed`) sends it; the
+ * following lines check the response. A case ends at the first exchange that fails, because later
+ * exchanges depend on it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -20,7 +20,7 @@
 struct verb {
 	const char *word;
 	void (*run)(struct run *run, const char *rest);
-	bool checks; /* looks at the answer, so that there must be one */
+	bool checks; /* checks the response, so a response is needed */
 };
 
 static void run_lines(struct run *run, const struct case_line *from, const struct case_line *to);
@@ -31,7 +31,7 @@ static void request_begin(struct run *run, const char *text)
 	const char *method = expanded(run, first_word(&run->pool, text, &target)).bytes;
 
 	if (run->pending)
-		problem(run, "the request before this one was never sent");
+		problem(run, "the previous request was not sent");
 	check_no_surprise(run);
 	run->answered = false;
 	run->request = (struct case_request){
@@ -105,7 +105,7 @@ static void request_send(struct run *run)
 	run->document = NULL;
 	run->pending = false;
 	if (!run->transport->send(run->transport, &run->request, &run->answer, trouble)) {
-		problem(run, "no answer: %s", trouble);
+		problem(run, "no response: %s", trouble);
 		return;
 	}
 	run->answered = true;
@@ -194,10 +194,10 @@ static void verb_use(struct run *run, const char *rest)
 			return;
 		}
 	}
-	problem(run, "no scene of that name: %s", rest);
+	problem(run, "unknown scene: %s", rest);
 }
 
-/* Where it says `end`, or `end STATUS`. */
+/* Returns the line with `end` or `end STATUS` that closes the block. */
 static const struct case_line *end_of_block(const struct case_line *line)
 {
 	while (line != NULL && strcmp(line->text, "end") != 0 &&
@@ -226,7 +226,7 @@ static void verb_repeat(struct run *run, const char *rest)
 	}
 	run->line = end;
 	if (awaited != 0 && !come && run->problems == 0)
-		problem(run, "no answer was %lu", awaited);
+		problem(run, "no response had status %lu", awaited);
 }
 
 static void verb_end(struct run *run, const char *rest)
@@ -276,7 +276,7 @@ static const struct verb *verb_of(const char *text)
 	return NULL;
 }
 
-/* A method (capital letters, or a variable), a blank, and a slash, a star or a variable. */
+/* A method (capital letters, or a variable), a blank, and a slash, an asterisk or a variable. */
 static bool is_request(const char *text)
 {
 	size_t length = *text == '$' ? 1 + strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_")
@@ -285,7 +285,7 @@ static bool is_request(const char *text)
 	return length > 0 && text[length] == ' ' && strchr("/*$", text[length + 1]) != NULL;
 }
 
-/* `Name: value`; the length of the name, or 0. */
+/* Returns the length of the name in `Name: value`, or 0 if the text is not a header. */
 static size_t header_length(const char *text)
 {
 	size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-$");
@@ -294,7 +294,7 @@ static size_t header_length(const char *text)
 											    : 0;
 }
 
-/* A pointer, the dot of the whole document, or a variable that holds one. */
+/* A pointer, the dot that means the whole document, or a variable that contains a pointer. */
 static bool is_pointer(const char *text)
 {
 	return *text == '/' || (*text == '$' && !is_request(text) && header_length(text) == 0) ||
@@ -324,7 +324,7 @@ static void run_line(struct run *run)
 	const struct verb *verb = verb_of(text);
 
 	if ((is_pointer(text) || (verb != NULL && verb->checks)) && !run->answered) {
-		problem(run, "there is no answer to look at");
+		problem(run, "there is no response to check");
 	} else if (is_request(text)) {
 		request_begin(run, text);
 	} else if (is_pointer(text)) {
@@ -338,7 +338,7 @@ static void run_line(struct run *run)
 	}
 }
 
-/* Whether a line only looks at the answer before it. */
+/* Returns true if a line only checks the response before it. */
 static bool is_check(const char *text)
 {
 	const struct verb *verb = verb_of(text);
@@ -346,7 +346,7 @@ static bool is_check(const char *text)
 	return is_pointer(text) || (verb != NULL && verb->checks);
 }
 
-/* What is checked of one answer is all reported; after a problem nothing else is begun. */
+/* Reports all failed checks of one response; after a problem, does not start anything else. */
 static void run_lines(struct run *run, const struct case_line *from, const struct case_line *to)
 {
 	for (run->line = from; run->line != NULL && run->line != to; run->line = run->line->next) {
@@ -380,7 +380,8 @@ static void run_tell(struct run *run)
 		run->answer.body == NULL ? "" : run->answer.body);
 }
 
-/* A name that no other run of any case has, and an address of the loopback network. */
+/* Gives the run a name that no other run of any case has, and its own address of the loopback
+ * network. */
 static void run_name_itself(struct run *run, size_t n)
 {
 	static atomic_uint runs;
@@ -430,7 +431,7 @@ char *case_run(const struct case_list *list, size_t n, struct transport *transpo
 	if (run.problems == 0) {
 		check_no_surprise(&run);
 		if (run.pending)
-			problem(&run, "the last request was never sent");
+			problem(&run, "the last request was not sent");
 	}
 	if (run.problems > 0)
 		run_tell(&run);

@@ -1,7 +1,7 @@
 /*
- * The cases as a Check suite.  The list is read before Check forks, so that a mistake in a file
- * shows once; a file is a test case of Check (CK_RUN_CASE=templates/names runs one), and a case,
- * or a row of its table, is one test.
+ * The cases as a Check suite. The list is read before Check forks, so that a mistake in a file is
+ * reported once. Each file is a test case of Check (CK_RUN_CASE=templates/names runs only that
+ * file); each case, or each row of its table, is a test.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -14,11 +14,11 @@
 
 #include "suite.h"
 
-/* Check hands a test nothing but its index, so the list and the transport stand here. */
+/* Check passes only an index to a test, so the list and the transport are static. */
 static struct case_list *cases;
 static struct transport *means;
 
-START_TEST(a_case_goes_as_written)
+START_TEST(a_case_passes)
 {
 	char *report = case_run(cases, (size_t)_i, means);
 	char text[3000];
@@ -50,7 +50,7 @@ static Suite *suite_of(const struct case_list *list, const char *name)
 			n++;
 		tcase_set_timeout(test, 60);
 		tcase_add_unchecked_fixture(test, begin_file, NULL);
-		tcase_add_loop_test(test, a_case_goes_as_written, (int)first, (int)n);
+		tcase_add_loop_test(test, a_case_passes, (int)first, (int)n);
 		suite_add_tcase(suite, test);
 	}
 	return suite;

@@ -1,7 +1,6 @@
 /*
- * Values of the case language.  A pool is a list of blocks; a scope is a list of variables, the
- * newest first, so that setting one again hides the older value and nothing is ever freed by
- * hand.
+ * Values of the case language. A pool is a list of blocks. A scope is a list of variables, the
+ * newest first: setting a variable again hides the older value, and no value is freed by hand.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -152,7 +151,8 @@ static bool is_name_letter(char letter)
 	       letter == '_';
 }
 
-/* Reads the variable that begins at the dollar; its end in `end`.  An empty name: none is there. */
+/* Reads the name of the variable at the dollar sign and sets `end` to what follows. The name is
+ * empty if there is none. */
 static const char *variable_name(struct scope *scope, const char *dollar, const char **end)
 {
 	bool braced = dollar[1] == '{';
@@ -167,7 +167,7 @@ static const char *variable_name(struct scope *scope, const char *dollar, const 
 	return bytes_copy(scope->pool, start, (size_t)(at - start)).bytes;
 }
 
-/* `$now` or `$when` with an offset behind it, which is read as far as there are digits. */
+/* `$now` or `$when`, followed by an optional offset, of which all leading digits are read. */
 static struct bytes expand_now(struct scope *scope, bool is_time, const char **end)
 {
 	char text[32];
@@ -181,8 +181,8 @@ static struct bytes expand_now(struct scope *scope, bool is_time, const char **e
 		offset = strtoll(*end, &stop, 10);
 		*end = stop;
 	}
-	/* The clock of the service: time(), which is behind it by up to some milliseconds, would
-	 * say the second before at the beginning of one. */
+	/* The service's clock: time() lags behind it by up to some milliseconds and, at the start
+	 * of a second, would still return the previous one. */
 	seconds = (time_t)(clock_now(&clock_system) / 1000 + scope->ahead + offset);
 	if (is_time && gmtime_r(&seconds, &parts) != NULL)
 		strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
@@ -232,7 +232,7 @@ bool scope_expand(struct scope *scope, const char *text, struct bytes *out, cons
 	return complete;
 }
 
-/* The first step of a pointer with its escapes undone; `rest` is what follows it. */
+/* Returns the first step of a pointer, unescaped; `rest` is the remaining pointer. */
 static const char *pointer_step(struct pool *pool, const char *pointer, const char **rest)
 {
 	const char *start = pointer + 1;

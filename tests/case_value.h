@@ -1,7 +1,7 @@
 /*
- * The values of the case language: memory of one run, byte strings, variables, JSON Pointers and
- * tokens.  See case.h for the language.  Everything here aborts the test program when memory is
- * gone, and nothing here knows how a request is sent.
+ * The values of the case language: the memory of one run, byte strings, variables, JSON Pointers
+ * and tokens. See case.h for the language. These functions abort the test program if memory runs
+ * out. They do not know how requests are sent.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -12,12 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Memory and JSON roots that live as long as one case runs. */
+/* Memory and JSON roots that live as long as the case runs. */
 struct pool {
 	struct pool_block *blocks;
 };
 
-/* A byte string; bytes[length] is always a NUL that does not belong to it. */
+/* A byte string; bytes[length] is always a NUL, which is not counted. */
 struct bytes {
 	char *bytes;
 	size_t length;
@@ -27,60 +27,62 @@ struct variable {
 	struct variable *next;
 	const char *name;
 	struct bytes value;
-	bool is_open; /* its own variables are replaced when it is used, not when it was set */
+	bool is_open; /* its variables are replaced when it is used, not when it is set */
 };
 
-/* The variables of one run, the newest value of a name first. */
+/* The variables of one run; the newest value of a name comes first. */
 struct scope {
 	struct pool *pool;
 	struct variable *variables;
-	long long ahead; /* seconds that the program's clock is ahead: $now is its time */
+	long long ahead; /* seconds by which the program's clock is ahead, also in $now */
 };
 
-/* Memory of the pool, zeroed; never NULL. */
+/* Returns zeroed memory of the pool, never NULL. */
 void *pool_take(struct pool *pool, size_t size);
 
-/* Hands a JSON root to the pool and returns it (NULL stays NULL). */
+/* Passes ownership of a JSON root to the pool and returns the root (NULL stays NULL). */
 json_t *pool_json(struct pool *pool, json_t *root);
 
-/* Frees all that was taken and handed over. */
+/* Frees everything in the pool. */
 void pool_clear(struct pool *pool);
 
 struct bytes bytes_copy(struct pool *pool, const char *start, size_t length);
 struct bytes bytes_join(struct pool *pool, struct bytes first, struct bytes second);
 struct bytes bytes_text(struct pool *pool, const char *text);
 
-/* "EFBBBF" -> three bytes; false when it is not hex digits in pairs. */
+/* Converts "EFBBBF" to three bytes. Returns false if the text is not pairs of hex digits. */
 bool bytes_from_hex(struct pool *pool, const char *hex, struct bytes *out);
 
 void scope_set(struct scope *scope, const char *name, struct bytes value);
 void scope_set_text(struct scope *scope, const char *name, const char *text);
 void scope_set_open(struct scope *scope, const char *name, const char *text);
 
-/* The value of a name, or NULL. */
+/* Returns the value of a variable, or NULL. */
 const struct bytes *scope_get(const struct scope *scope, const char *name);
 
 /*
- * The text with its variables replaced: `$name`, `${name}`, `$$` for a dollar, `$now`, `$now+60`
- * and `$now-60` for seconds since 1970, `$when` likewise for RFC 3339. A dollar before anything
- * else stays. False, and the unknown name in `missing`, when a variable has no value.
+ * Replaces the variables in a text: `$name`, `${name}`, `$$` for a dollar sign, `$now`, `$now+60`
+ * and `$now-60` for seconds since 1970, `$when` likewise for RFC 3339. A dollar sign before
+ * anything else stays. Returns false, with the unknown name in `missing`, if a variable is
+ * undefined.
  */
 bool scope_expand(struct scope *scope, const char *text, struct bytes *out, const char **missing);
 
 /*
- * The value at a JSON Pointer (RFC 6901; `.` is the whole document), or NULL.  A step that is
- * `*` takes every element of an array or object, and the answer is a new array of what the rest
- * of the pointer finds in each (null where it finds nothing).
+ * Returns the value at a JSON Pointer (RFC 6901; `.` is the whole document), or NULL. The step `*`
+ * takes every element of an array or object; the result is then a new array of the values that the
+ * rest of the pointer finds in the elements (null where it finds nothing).
  */
 json_t *value_at(struct pool *pool, json_t *document, const char *pointer);
 
-/* Whether every member of `part` is in `whole` with that value, deeply; arrays: every item. */
+/* Returns true if `whole` contains every member of `part` with the same value, recursively; of
+ * arrays, every element. */
 bool value_includes(const json_t *whole, const json_t *part);
 
-/* JSON text of a value, a string without its quotes. */
+/* Returns the JSON text of a value; of a string, without its quotes. */
 struct bytes value_text(struct pool *pool, const json_t *value);
 
-/* The three parts of a token, and the whole. */
+/* The three parts of a token, and the whole token. */
 struct jwt {
 	struct bytes head;
 	struct bytes claims;
@@ -89,13 +91,15 @@ struct jwt {
 };
 
 /*
- * Makes a token out of the two texts as they stand.  The method is HS256, HS384, HS512 or none,
- * and after a colon `plain` (the alphabet of plain base64) or `padded`.  False for another.
+ * Makes a token of the two texts without changing them. The method is HS256, HS384, HS512 or none,
+ * with an optional suffix `:plain` (the alphabet of plain base64) or `:padded`. Returns false for
+ * any other.
  */
 bool jwt_make(struct pool *pool, const char *method, struct bytes secret, struct bytes head,
 	      struct bytes claims, struct jwt *out);
 
-/* The claims of a token signed with HS256 and this secret, as text; false when it is not one. */
+/* Returns the claims of a token as text. Returns false if the token is not signed with HS256 and
+ * this secret. */
 bool jwt_read(struct pool *pool, struct bytes token, struct bytes secret, struct bytes *claims);
 
 #endif

@@ -11,13 +11,13 @@
 
 #include "suite.h"
 
-/* `NAME = VALUE`: the name; the value as it stands in `rest`. */
+/* Returns the name in `NAME = VALUE`; `rest` is the value, unchanged. */
 static const char *assigned(struct run *run, const char *text, const char **rest)
 {
 	const char *name = first_word(&run->pool, text, rest);
 
 	if (strncmp(*rest, "=", 1) != 0) {
-		problem(run, "what is to be set? NAME = VALUE");
+		problem(run, "expected NAME = VALUE");
 	} else {
 		*rest += 1;
 		*rest += strspn(*rest, " ");
@@ -38,11 +38,11 @@ void verb_bytes(struct run *run, const char *rest)
 	struct bytes value;
 
 	if (!bytes_from_hex(&run->pool, expanded(run, rest).bytes, &value))
-		problem(run, "bytes are hex digits in pairs");
+		problem(run, "bytes must be pairs of hex digits");
 	scope_set(&run->scope, name, value);
 }
 
-/* Sets $i; what was set in it before is hidden. */
+/* Sets $i and hides its earlier value. */
 void count_to(struct run *run, unsigned long n)
 {
 	char text[32];
@@ -51,7 +51,8 @@ void count_to(struct run *run, unsigned long n)
 	scope_set_text(&run->scope, "i", text);
 }
 
-/* `NAME = N SEPARATOR TEXT`: the text N times, $i counting from 1; `-` is no separator. */
+/* `NAME = N SEPARATOR TEXT`: repeats the text N times with $i counting from 1; the separator `-`
+ * means none. */
 void verb_join(struct run *run, const char *rest)
 {
 	const char *name = assigned(run, rest, &rest);
@@ -78,7 +79,7 @@ void verb_join(struct run *run, const char *rest)
 	free(built);
 }
 
-/* `NAME = N TEXT`: the text N times, all at once and without $i. */
+/* `NAME = N TEXT`: repeats the text N times, without $i. */
 void verb_fill(struct run *run, const char *rest)
 {
 	const char *name = assigned(run, rest, &rest);
@@ -94,8 +95,8 @@ void verb_fill(struct run *run, const char *rest)
 	scope_set(&run->scope, name, filled);
 }
 
-/* `NAME = N TEXT`: the first N bytes of the text, or without the first N when it is negative;
- * `-N-M`: without the last M, too. */
+/* `NAME = N TEXT`: the first N bytes of the text, or, if N is negative, the text without its first
+ * N bytes; `-N-M` also drops the last M. */
 void verb_cut(struct run *run, const char *rest)
 {
 	const char *name = assigned(run, rest, &rest);
@@ -142,7 +143,8 @@ static void set_with_suffix(struct run *run, const char *name, const char *suffi
 	scope_set(&run->scope, whole.bytes, value);
 }
 
-/* `NAME METHOD SECRET HEAD CLAIMS`; the parts are in $NAME_head, $NAME_claims and $NAME_sign. */
+/* `NAME METHOD SECRET HEAD CLAIMS`; sets $NAME, and its parts in $NAME_head, $NAME_claims and
+ * $NAME_sign. */
 void verb_jwt(struct run *run, const char *rest)
 {
 	const char *name = first_word(&run->pool, rest, &rest);
@@ -152,7 +154,7 @@ void verb_jwt(struct run *run, const char *rest)
 	struct jwt token;
 
 	if (!jwt_make(&run->pool, method, secret, head, expanded(run, rest), &token)) {
-		problem(run, "no such method of signing: %s", method);
+		problem(run, "unknown signing method: %s", method);
 		return;
 	}
 	scope_set(&run->scope, name, token.whole);
@@ -161,7 +163,7 @@ void verb_jwt(struct run *run, const char *rest)
 	set_with_suffix(run, name, "_sign", token.sign);
 }
 
-/* `POINTER SECRET`: a token signed with the secret; from here on its claims are looked at. */
+/* `POINTER SECRET`: a token signed with the secret; the following lines check its claims. */
 void verb_verify(struct run *run, const char *rest)
 {
 	const char *pointer = first_word(&run->pool, rest, &rest);
@@ -170,7 +172,7 @@ void verb_verify(struct run *run, const char *rest)
 
 	if (!json_is_string(found) ||
 	    !jwt_read(&run->pool, value_text(&run->pool, found), expanded(run, rest), &claims)) {
-		problem(run, "there is no token at %s that this secret signed", pointer);
+		problem(run, "no token at %s is signed with this secret", pointer);
 		return;
 	}
 	run->document = pool_json(
@@ -195,8 +197,8 @@ void set_account(struct run *run, const char *suffix, const struct case_account 
 						: bytes_text(&run->pool, account->token));
 }
 
-/* `account fresh|disable|enable|rotate|finish|operator`; a fresh account is A for the rest of the
- * case. */
+/* `account fresh|disable|enable|rotate|finish|operator`; `fresh` makes a new account, which is
+ * account A for the rest of the case. */
 void verb_account(struct run *run, const char *rest)
 {
 	static const struct {
@@ -229,7 +231,7 @@ void verb_account(struct run *run, const char *rest)
 			return;
 		}
 	}
-	problem(run, "account fresh, disable, enable, rotate, finish or operator");
+	problem(run, "expected account fresh, disable, enable, rotate, finish or operator");
 }
 
 void verb_clock(struct run *run, const char *rest)

@@ -1,6 +1,6 @@
 /*
- * Lines of a case that neither send nor check.  Each takes what stands behind its word, as
- * tests/cases/README has it.
+ * Lines of a case that neither send nor check. Each function gets the text after its word, in the
+ * form that tests/cases/README describes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

@@ -1,4 +1,4 @@
-/* The accounts file: what the command line does to it, and what the service sees of that.
+/* The accounts file: how commands change it, and how the service notices the changes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -58,7 +58,7 @@ static void write_file(const char *name, const char *text)
 	ck_assert_int_eq(fclose(file), 0);
 }
 
-/* As a command does it, but with any text. */
+/* Replaces the file as a command does, but with any text. */
 static void replace_file(const char *text)
 {
 	ck_assert(accounts_file_replace(directory, slice_of(text), &fault));
@@ -77,7 +77,7 @@ static struct slice file_text(void)
 	return (struct slice){ text, size };
 }
 
-/* --- What commands do --- */
+/* --- Commands --- */
 
 START_TEST(account_is_added)
 {
@@ -256,7 +256,7 @@ START_TEST(account_is_set)
 }
 END_TEST
 
-START_TEST(what_is_not_set_is_not_written)
+START_TEST(unset_settings_are_not_written)
 {
 	static const char *const names[] = { "operator", "log_joins", "client_url" };
 	struct slice before;
@@ -298,7 +298,7 @@ static const struct {
 	{ "", false },
 };
 
-START_TEST(public_url_is_an_address)
+START_TEST(public_url_must_be_a_url)
 {
 	ck_assert_int_eq(public_url_flaw(slice_of(public_urls[_i].url)) == NULL,
 			 public_urls[_i].is_right);
@@ -344,7 +344,7 @@ START_TEST(unknown_account_is_not_found)
 }
 END_TEST
 
-START_TEST(files_are_private_whatever_the_mask)
+START_TEST(files_are_private_whatever_the_umask)
 {
 	struct stat status;
 	mode_t mask = umask(0);
@@ -368,7 +368,7 @@ START_TEST(files_are_private_whatever_the_mask)
 }
 END_TEST
 
-/* Only root can give a directory away. */
+/* Only root can change the owner of a directory. */
 START_TEST(files_belong_to_the_owner_of_the_directory)
 {
 	struct stat status;
@@ -391,7 +391,7 @@ START_TEST(files_belong_to_the_owner_of_the_directory)
 }
 END_TEST
 
-/* A user who owns the directory may not make root write through a link. */
+/* A user who owns the directory must not be able to make root write through a link. */
 START_TEST(links_are_not_followed)
 {
 	char *target = accounts_file_path(directory, "target");
@@ -425,7 +425,7 @@ START_TEST(missing_directory_is_a_fault)
 }
 END_TEST
 
-/* A command that cannot read the file must not write one. */
+/* A command that cannot read the file must not write it. */
 START_TEST(broken_file_is_left_alone)
 {
 	write_file(path, "{\"version\":1");
@@ -450,7 +450,7 @@ static int add_many(int process)
 	return 0;
 }
 
-START_TEST(processes_take_turns)
+START_TEST(commands_take_turns)
 {
 	pid_t processes[3];
 	struct roster *roster;
@@ -474,7 +474,7 @@ START_TEST(processes_take_turns)
 }
 END_TEST
 
-/* --- What is an accounts file --- */
+/* --- The format of the accounts file --- */
 
 #define SECRET_1 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA1"
 #define SECRET_2 "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA2"
@@ -493,7 +493,7 @@ END_TEST
 /* clang-format off */
 static const struct {
 	const char *text;
-	int accounts;	/* -1: refused */
+	int accounts;	/* -1 if the file is refused */
 } files[] = {
 	{ FILE_OF(""), 0 },
 	{ FILE_OF(GOOD), 1 },
@@ -541,7 +541,7 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(only_an_accounts_file_is_read)
+START_TEST(malformed_files_are_refused)
 {
 	struct roster *roster = roster_parse(slice_of(files[_i].text), &fault);
 
@@ -555,7 +555,7 @@ START_TEST(only_an_accounts_file_is_read)
 }
 END_TEST
 
-START_TEST(text_of_a_roster_is_read_again)
+START_TEST(text_of_a_roster_can_be_read)
 {
 	struct roster *roster = roster_parse(slice_of(files[2].text), &fault);
 	struct slice text = roster_text(arena, roster->accounts, roster->count);
@@ -569,9 +569,10 @@ START_TEST(text_of_a_roster_is_read_again)
 }
 END_TEST
 
-/* Every bit of a file that a command wrote: one of an id would hide the account, of a secret refuse
- * its tokens, of a name show another. */
-START_TEST(no_flipped_bit_is_read_over)
+/* Flips every bit of a file that a command wrote. Without the checksum, a flipped bit of an ID
+ * would hide the account, one of a secret would reject its tokens, and one of a name would change
+ * the name. */
+START_TEST(every_flipped_bit_is_noticed)
 {
 	struct account first = added("a");
 
@@ -588,7 +589,7 @@ START_TEST(no_flipped_bit_is_read_over)
 		fault = FAULT_INITIAL;
 		bytes[bit / 8] = (char)(was ^ (1 << bit % 8));
 		roster = roster_parse((struct slice){ bytes, text.size }, &fault);
-		ck_assert_msg(roster == NULL, "bit %zu of byte %zu, '%c', is read over", bit % 8,
+		ck_assert_msg(roster == NULL, "bit %zu of byte %zu, '%c', is not noticed", bit % 8,
 			      bit / 8, was);
 		ck_assert_int_eq(fault.kind, FAULT_INTERNAL);
 		ck_assert_ptr_null(strstr(fault.cause, first.secrets[0].text));
@@ -597,9 +598,9 @@ START_TEST(no_flipped_bit_is_read_over)
 }
 END_TEST
 
-/* The message names the file, and each remedy; no command writes over the file, which can be
- * mended. */
-START_TEST(damaged_file_is_refused_with_the_remedy)
+/* The message names the file and each remedy. No command overwrites the file, because it can be
+ * repaired. */
+START_TEST(damaged_file_is_refused_with_the_remedies)
 {
 	struct account account = added("a");
 	struct accounts *accounts;
@@ -623,9 +624,9 @@ START_TEST(damaged_file_is_refused_with_the_remedy)
 }
 END_TEST
 
-/* What an earlier version wrote, or an administrator who did as the message says. The next change
- * writes a checksum. */
-START_TEST(file_without_a_checksum_is_read_on)
+/* Such a file was written by an earlier version, or by an administrator who followed the message.
+ * The next change adds a checksum. */
+START_TEST(file_without_a_checksum_is_accepted)
 {
 	struct roster *roster;
 
@@ -649,7 +650,7 @@ END_TEST
 
 #define CROWD 2000
 
-START_TEST(each_of_many_is_found)
+START_TEST(each_of_many_accounts_is_found)
 {
 	struct account *accounts = calloc(CROWD, sizeof *accounts);
 
@@ -681,9 +682,9 @@ START_TEST(each_of_many_is_found)
 }
 END_TEST
 
-/* --- What the service sees --- */
+/* --- How the service notices changes --- */
 
-/* Runs with stderr in a file, and gives what was logged meanwhile. */
+/* Redirects stderr to a file during a test and returns what was logged. */
 static int log_file;
 static int kept_stderr;
 
@@ -718,7 +719,7 @@ static size_t count_now(struct accounts *accounts)
 	return count;
 }
 
-START_TEST(service_sees_every_change_at_once)
+START_TEST(service_notices_every_change_immediately)
 {
 	struct accounts *accounts;
 	uint64_t generation = 0;
@@ -729,7 +730,8 @@ START_TEST(service_sees_every_change_at_once)
 	added("a");
 	ck_assert_uint_eq(count_now(accounts), 1);
 
-	/* Two files of one size within one tick of the clock, an inode number freed each time. */
+	/* Two files of equal size written within one tick of the clock, with an inode number that
+	 * becomes free each time. */
 	for (int i = 0; i < 60; i++) {
 		ck_assert(accounts_set_enabled(directory, "a", i % 2 == 0, NULL, &fault));
 		ck_assert(accounts_rotate(directory, &clock_system, "a", NULL, &fault));
@@ -757,7 +759,7 @@ START_TEST(service_sees_every_change_at_once)
 }
 END_TEST
 
-/* Times alone may be equal, so each member counts. */
+/* Two files may have equal times, so each member of a mark matters. */
 START_TEST(each_part_of_a_mark_counts)
 {
 	added("a");
@@ -779,7 +781,7 @@ START_TEST(each_part_of_a_mark_counts)
 }
 END_TEST
 
-START_TEST(pinned_roster_stays_as_it_is)
+START_TEST(pinned_roster_stays_unchanged)
 {
 	struct accounts *accounts;
 
@@ -821,7 +823,7 @@ static int lines_with(const char *text, const char *word)
 	return n;
 }
 
-/* A state of the file in which it cannot be read. */
+/* Makes the file unreadable in one of several ways. */
 static void make_garbage(void)
 {
 	replace_file("garbage " SECRET_1);
@@ -870,7 +872,7 @@ static void (*const unreadable[])(void) = {
 	make_link_to_itself, make_link,		 make_fifo,
 };
 
-START_TEST(unreadable_file_leaves_the_old_state)
+START_TEST(unreadable_file_leaves_the_old_accounts)
 {
 	struct accounts *accounts;
 	struct account account = added("a");
@@ -892,7 +894,7 @@ START_TEST(unreadable_file_leaves_the_old_state)
 	ck_assert_int_eq(lines_with(log, "file="), 1);
 	ck_assert_ptr_null(strstr(log, SECRET_1));
 
-	/* And the next good one is taken. */
+	/* The next valid file is read. */
 	if (rmdir(path) != 0)
 		(void)unlink(path);
 	begin_log();
@@ -908,7 +910,7 @@ START_TEST(unreadable_file_leaves_the_old_state)
 }
 END_TEST
 
-/* How another file comes to be in the place of the one that is open. */
+/* Ways in which another file replaces the open one. */
 static void put_over_it(void)
 {
 	replace_file(TWO_ACCOUNTS);
@@ -947,7 +949,7 @@ static void (*const ways[])(void) = {
 	put_over_it, put_over_one_of_two_names, move_it_away, make_it_anew, write_it_in_place,
 };
 
-START_TEST(another_file_is_taken_however_it_comes)
+START_TEST(another_file_is_read_however_it_is_replaced)
 {
 	struct accounts *accounts;
 
@@ -963,7 +965,7 @@ START_TEST(another_file_is_taken_however_it_comes)
 }
 END_TEST
 
-START_TEST(each_unreadable_file_is_named_in_the_log)
+START_TEST(each_unreadable_file_is_logged)
 {
 	struct accounts *accounts;
 
@@ -987,8 +989,8 @@ static const struct {
 	{ 0600, 0 }, { 0400, 0 }, { 0700, 0 }, { 0640, 1 }, { 0644, 1 }, { 0602, 1 }, { 0610, 1 },
 };
 
-/* At the start, and when the file is read again; the accounts are served all the same. */
-START_TEST(file_for_others_is_named_in_the_log)
+/* At the start and when the file is read again; the accounts stay in use. */
+START_TEST(file_readable_by_others_is_logged)
 {
 	struct accounts *accounts;
 	const char *mode = arena_text(arena, " mode=%04o ", (unsigned)modes[_i].mode);
@@ -1026,7 +1028,7 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(directory_for_others_is_named_in_the_log)
+START_TEST(directory_writable_by_others_is_logged)
 {
 	struct accounts *accounts;
 	const char *mode = arena_text(arena, " mode=%04o ", (unsigned)directory_modes[_i].mode);
@@ -1046,7 +1048,7 @@ START_TEST(directory_for_others_is_named_in_the_log)
 }
 END_TEST
 
-START_TEST(service_does_not_start_on_an_unreadable_file)
+START_TEST(service_does_not_start_with_an_unreadable_file)
 {
 	struct accounts *accounts;
 
@@ -1058,11 +1060,12 @@ START_TEST(service_does_not_start_on_an_unreadable_file)
 }
 END_TEST
 
-/* Readers pin and look while the file is replaced again and again: never a roster that is freed
- * (the sanitizers see it), never one that is older than a change they know to be done. */
+/* Readers pin and use rosters while the file is replaced again and again. No roster is freed while
+ * it is in use (the sanitizers would notice) and none is older than a change that has been
+ * completed. */
 struct readers {
 	struct accounts *accounts;
-	atomic_uint done; /* accounts that were added */
+	atomic_uint done; /* accounts added so far */
 	atomic_bool is_over;
 	atomic_bool has_failed;
 };
@@ -1082,7 +1085,7 @@ static void *look_on(void *argument)
 	return NULL;
 }
 
-START_TEST(threads_look_on_while_the_file_changes)
+START_TEST(threads_read_while_the_file_changes)
 {
 	struct readers readers = { .done = 1 };
 	pthread_t threads[3];
@@ -1119,32 +1122,32 @@ int main(void)
 	tcase_add_loop_test(cases, bad_name_is_refused, 0, ROWS(bad_names));
 	tcase_add_test(cases, account_is_disabled_and_enabled);
 	tcase_add_loop_test(cases, account_is_set, 0, ROWS(settings));
-	tcase_add_test(cases, what_is_not_set_is_not_written);
-	tcase_add_loop_test(cases, public_url_is_an_address, 0, ROWS(public_urls));
+	tcase_add_test(cases, unset_settings_are_not_written);
+	tcase_add_loop_test(cases, public_url_must_be_a_url, 0, ROWS(public_urls));
 	tcase_add_test(cases, secret_is_rotated);
 	tcase_add_test(cases, unknown_account_is_not_found);
-	tcase_add_test(cases, files_are_private_whatever_the_mask);
+	tcase_add_test(cases, files_are_private_whatever_the_umask);
 	tcase_add_test(cases, files_belong_to_the_owner_of_the_directory);
 	tcase_add_test(cases, links_are_not_followed);
 	tcase_add_test(cases, missing_directory_is_a_fault);
 	tcase_add_test(cases, broken_file_is_left_alone);
-	tcase_add_test(cases, processes_take_turns);
-	tcase_add_loop_test(cases, only_an_accounts_file_is_read, 0, ROWS(files));
-	tcase_add_test(cases, text_of_a_roster_is_read_again);
-	tcase_add_test(cases, no_flipped_bit_is_read_over);
-	tcase_add_test(cases, damaged_file_is_refused_with_the_remedy);
-	tcase_add_test(cases, file_without_a_checksum_is_read_on);
-	tcase_add_test(cases, each_of_many_is_found);
-	tcase_add_test(cases, service_sees_every_change_at_once);
+	tcase_add_test(cases, commands_take_turns);
+	tcase_add_loop_test(cases, malformed_files_are_refused, 0, ROWS(files));
+	tcase_add_test(cases, text_of_a_roster_can_be_read);
+	tcase_add_test(cases, every_flipped_bit_is_noticed);
+	tcase_add_test(cases, damaged_file_is_refused_with_the_remedies);
+	tcase_add_test(cases, file_without_a_checksum_is_accepted);
+	tcase_add_test(cases, each_of_many_accounts_is_found);
+	tcase_add_test(cases, service_notices_every_change_immediately);
 	tcase_add_test(cases, each_part_of_a_mark_counts);
-	tcase_add_test(cases, pinned_roster_stays_as_it_is);
-	tcase_add_loop_test(cases, unreadable_file_leaves_the_old_state, 0, ROWS(unreadable));
-	tcase_add_loop_test(cases, another_file_is_taken_however_it_comes, 0, ROWS(ways));
-	tcase_add_test(cases, each_unreadable_file_is_named_in_the_log);
-	tcase_add_loop_test(cases, file_for_others_is_named_in_the_log, 0, ROWS(modes));
-	tcase_add_loop_test(cases, directory_for_others_is_named_in_the_log, 0,
+	tcase_add_test(cases, pinned_roster_stays_unchanged);
+	tcase_add_loop_test(cases, unreadable_file_leaves_the_old_accounts, 0, ROWS(unreadable));
+	tcase_add_loop_test(cases, another_file_is_read_however_it_is_replaced, 0, ROWS(ways));
+	tcase_add_test(cases, each_unreadable_file_is_logged);
+	tcase_add_loop_test(cases, file_readable_by_others_is_logged, 0, ROWS(modes));
+	tcase_add_loop_test(cases, directory_writable_by_others_is_logged, 0,
 			    ROWS(directory_modes));
-	tcase_add_test(cases, service_does_not_start_on_an_unreadable_file);
-	tcase_add_test(cases, threads_look_on_while_the_file_changes);
+	tcase_add_test(cases, service_does_not_start_with_an_unreadable_file);
+	tcase_add_test(cases, threads_read_while_the_file_changes);
 	return suite_run(suite);
 }

@@ -1,4 +1,4 @@
-/* What goes on behind the durable store: which files are merged when, what is left in memory, and
+/* The background work of the durable store: which files are merged when, what stays in memory, and
  * who waits for whom.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -19,18 +19,18 @@
 #include "store/gdbm/throttle.h"
 #include "suite.h"
 
-/* A disk on which one merge, the next file that is begun, waits until it is let go on. */
+/* A disk that blocks one merge, the next file to be created, until let_go_on is called. */
 struct held_disk {
 	struct file_hooks hooks;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool is_armed;
 	bool is_held;
-	bool is_ended; /* the file that was held gets its name */
-	char path[PATH_MAX]; /* of that file */
-	unsigned others; /* other files that got theirs */
+	bool is_ended; /* the blocked file has been renamed to its final name */
+	char path[PATH_MAX]; /* path of the blocked file */
+	unsigned others; /* other files renamed to their final names */
 	struct store *store;
-	uint64_t merges; /* when it was armed, and then how many there were until is_ended */
+	uint64_t merges; /* merges when the disk was armed; since is_ended: merges after that */
 };
 
 static uint64_t merges_of(struct store *store)
@@ -103,7 +103,7 @@ static void held_open(struct held_disk *disk, bool is_fast)
 		(struct store_options){ .files = &disk->hooks.files, .overlay_bytes = 8192 });
 }
 
-/* Files that got their names, without the one that was held. */
+/* Returns the number of files renamed to their final names, without the blocked file. */
 static unsigned others_of(struct held_disk *disk)
 {
 	unsigned others;
@@ -136,7 +136,7 @@ static void *merge_all(void *store)
 	return NULL;
 }
 
-/* More than are left alone while they come so fast. */
+/* More than the merger leaves alone when they come so fast. */
 #define OVERLAYS 14
 
 START_TEST(small_files_are_merged_while_a_large_merge_goes_on)
@@ -169,15 +169,15 @@ START_TEST(small_files_are_merged_while_a_large_merge_goes_on)
 }
 END_TEST
 
-/* A disk with room for one file of the stack, which waits until it is let go on. */
+/* A disk with space for one file of the stack, which is blocked until is_held is cleared. */
 struct short_disk {
 	struct file_hooks hooks;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool is_held;
 	bool is_full;
-	unsigned refused; /* files, when it is full */
-	unsigned removed; /* segments of the journal, since the first of them */
+	unsigned refused; /* files refused while the disk is full */
+	unsigned removed; /* segments of the journal removed since the first refusal */
 };
 
 static int short_before(struct file_hooks *hooks, struct file_call *call)
@@ -212,9 +212,9 @@ static void short_after(struct file_hooks *hooks, const struct file_call *call)
 	pthread_mutex_unlock(&disk->lock);
 }
 
-/* The first of two overlays becomes a file, after which nobody needs its segments; the second
- * cannot. */
-START_TEST(who_has_no_room_gets_that_of_the_spare_segments)
+/* The first of two overlays becomes a file, after which its segments of the journal are no longer
+ * needed. There is no space for the file of the second overlay. */
+START_TEST(spare_segments_are_removed_on_a_full_disk)
 {
 	static struct short_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
 					  .changed = PTHREAD_COND_INITIALIZER,
@@ -238,9 +238,9 @@ START_TEST(who_has_no_room_gets_that_of_the_spare_segments)
 		pthread_cond_wait(&disk.changed, &disk.lock);
 	pthread_mutex_unlock(&disk.lock);
 	scratch_put_durable(store, n++,
-			    1000); /* now the second is large enough, if it was not before */
+			    1000); /* makes the second overlay large enough, if it was not yet */
 	pthread_mutex_lock(&disk.lock);
-	while (disk.refused < 2) /* it is tried again, after what follows the first time */
+	while (disk.refused < 2) /* the second refusal comes after the reaction to the first */
 		pthread_cond_wait(&disk.changed, &disk.lock);
 	ck_assert_uint_gt(disk.removed, 0);
 	disk.is_full = false;
@@ -249,10 +249,10 @@ START_TEST(who_has_no_room_gets_that_of_the_spare_segments)
 }
 END_TEST
 
-/* While files come one upon the other few are merged; nobody has to ask for the rest, nor for what
- * is left in memory to become a file. But while another overlay waits to become one, the one that
- * is written to stays, or every write would have to wait. */
-START_TEST(files_are_merged_when_no_more_come)
+/* While files arrive in quick succession, only a few are merged. The rest are merged later, and the
+ * overlay in memory becomes a file, without any request. But while another overlay waits to become
+ * a file, the current overlay stays, because otherwise every write would have to wait. */
+START_TEST(files_are_merged_when_no_more_arrive)
 {
 	static struct held_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
 					 .changed = PTHREAD_COND_INITIALIZER };
@@ -289,7 +289,7 @@ static const struct {
 	{ 147, 4950 }, { 148, 5000 }, { 149, 5000 }, { 1000, 5000 }, { SIZE_MAX, 5000 },
 };
 
-START_TEST(a_write_waits_for_each_file_too_many)
+START_TEST(a_write_waits_longer_for_each_excess_file)
 {
 	ck_assert_int_eq(throttle_write(waits[_i].files), waits[_i].microseconds);
 }
@@ -303,7 +303,7 @@ static void *work(void *is_stopped)
 }
 
 static const struct {
-	bool is_busy; /* another thread works */
+	bool is_busy; /* another thread is busy */
 	size_t files;
 	bool has_to_wait;
 } asides[] = {
@@ -313,7 +313,7 @@ static const struct {
 	{ true, THROTTLE_FEW + 1, false },
 };
 
-START_TEST(a_merge_steps_aside_for_others)
+START_TEST(a_merge_gives_way_to_other_threads)
 {
 	struct throttle throttle = { 0, 0, 0 };
 	atomic_bool is_stopped = false;
@@ -322,10 +322,10 @@ START_TEST(a_merge_steps_aside_for_others)
 
 	if (asides[_i].is_busy)
 		ck_assert_int_eq(pthread_create(&other, NULL, work, &is_stopped), 0);
-	/* What the process did until now is the first slice. */
+	/* The first slice also counts what the process did until now. */
 	while (throttle.own == 0)
 		throttle_merge(&throttle, asides[_i].files);
-	/* The other need not be given the processor in each. */
+	/* The other thread need not get the processor in each slice. */
 	for (slices = 0; slices < 100; slices++) {
 		const int64_t before = throttle.own;
 		int64_t wait = 0;
@@ -344,8 +344,8 @@ START_TEST(a_merge_steps_aside_for_others)
 }
 END_TEST
 
-/* A merge of everything waits; small files come meanwhile, until there are too many. */
-START_TEST(writes_wait_when_files_are_too_many)
+/* A merge of all files is blocked while small files arrive, until there are too many. */
+START_TEST(writes_wait_when_there_are_too_many_files)
 {
 	static struct held_disk disk = { .lock = PTHREAD_MUTEX_INITIALIZER,
 					 .changed = PTHREAD_COND_INITIALIZER };
@@ -367,7 +367,7 @@ START_TEST(writes_wait_when_files_are_too_many)
 		scratch_put_durable(disk.store, n++, 1000);
 		store_figures(disk.store, &figures);
 	} while (figures.files < THROTTLE_MANY + 10);
-	/* None of them can be merged meanwhile. */
+	/* No files can be merged meanwhile. */
 	least = measured * throttle_write(figures.files);
 	began = clock_microseconds();
 	while (measured-- > 0)
@@ -381,7 +381,7 @@ START_TEST(writes_wait_when_files_are_too_many)
 }
 END_TEST
 
-/* Counts the files that are begun; those that grow larger find no room while the disk is full. */
+/* Counts the files that are created. While the disk is full, larger files find no space. */
 struct small_disk {
 	struct file_hooks hooks;
 	atomic_bool is_full;
@@ -412,9 +412,9 @@ static struct store *small_open(struct small_disk *disk)
 		(struct store_options){ .files = &disk->hooks.files, .overlay_bytes = 8192 });
 }
 
-/* A merge of everything fails for want of room. What is smaller is merged all the same, the large
- * one not tried at each opportunity, and done when there is room. */
-START_TEST(what_has_no_room_stops_no_smaller_merge)
+/* A merge of all files fails for lack of space. Smaller merges still run; the large one is not
+ * retried at every opportunity, and succeeds when there is space again. */
+START_TEST(a_full_disk_does_not_stop_smaller_merges)
 {
 	static struct small_disk disk;
 	struct store *store = small_open(&disk);
@@ -435,7 +435,7 @@ START_TEST(what_has_no_room_stops_no_smaller_merge)
 		ck_assert(!store_gdbm_settle(store, true));
 	}
 	ck_assert_uint_ge(disk.refused, 1);
-	/* Half a second after the first time, one after the second, then two, four. */
+	/* Pauses of half a second, one second, two, four ... after each failure. */
 	ck_assert_int_ge(clock_monotonic() - began + 1,
 			 MERGE_PAUSE_FIRST * ((INT64_C(1) << (disk.refused - 1)) - 1));
 	disk.is_full = false;
@@ -445,8 +445,9 @@ START_TEST(what_has_no_room_stops_no_smaller_merge)
 }
 END_TEST
 
-/* Nor does a value that is damaged, which makes its file one that is not merged any more. */
-START_TEST(a_damaged_value_stops_no_other_merge)
+/* A damaged value does not stop other merges either; the file that contains it is not merged any
+ * more. */
+START_TEST(a_damaged_value_does_not_stop_other_merges)
 {
 	static struct small_disk disk;
 	struct slice value;
@@ -455,7 +456,7 @@ START_TEST(a_damaged_value_stops_no_other_merge)
 	unsigned begun, damaged = 1000;
 	const char *file;
 
-	/* So far behind that the scrub does not get there meanwhile. */
+	/* Large enough that the scrub does not reach the value during the test. */
 	scratch_make_stack(10000);
 	file = scratch_file("stack-", ".gdbm");
 	while (scratch_place(file, arena_text(scratch.arena, "value %u", damaged)) <
@@ -464,13 +465,13 @@ START_TEST(a_damaged_value_stops_no_other_merge)
 	file_flip(file, scratch_place(file, arena_text(scratch.arena, "value %u", damaged)) + 50);
 	store = small_open(&disk);
 	scratch_put_durable(store, 10000, 100);
-	/* True when it was looked at late: then the merger has given the file up meanwhile. */
+	/* May return true if the merger has already given up the file. */
 	(void)store_gdbm_settle(store, true);
 	begun = disk.begun;
 	while (!store_gdbm_settle(store, true))
 		poll(NULL, 0, 10);
 	ck_assert_uint_eq(disk.begun, begun);
-	/* Of the same size each, so that the third is merged with the two before it. */
+	/* The files have equal sizes, so that the third is merged with the two before it. */
 	for (unsigned n = 10001; n < 10004; n++) {
 		scratch_put_durable(store, n, 100);
 		ck_assert(store_gdbm_settle(store, false));
@@ -482,9 +483,9 @@ START_TEST(a_damaged_value_stops_no_other_merge)
 }
 END_TEST
 
-/* Each time twice as long, up to ten minutes; what is larger than what was done knows of no
- * limit. */
-START_TEST(what_cannot_be_merged_is_tried_ever_less_often)
+/* The pause doubles each time, up to ten minutes. A success with at least as many bytes as the
+ * failed merge removes the limit. */
+START_TEST(a_failed_merge_is_retried_less_and_less_often)
 {
 	struct merge_limit limit = MERGE_NO_LIMIT;
 	int64_t pause = MERGE_PAUSE_FIRST;
@@ -521,8 +522,8 @@ static void *ask(void *context)
 	return NULL;
 }
 
-/* For the ThreadSanitizer. */
-START_TEST(figures_are_asked_while_something_is_written)
+/* Run under ThreadSanitizer. */
+START_TEST(figures_are_read_during_writes)
 {
 	struct asker asker = { .store = scratch_store_with(
 				       (struct store_options){ .overlay_bytes = 8192 }) };
@@ -537,14 +538,14 @@ START_TEST(figures_are_asked_while_something_is_written)
 }
 END_TEST
 
-/* Of which each was overwritten once: more than are looked at one by one. */
+/* Records that are overwritten once: more than are examined one by one. */
 #define OVERWRITTEN 1500
 
-START_TEST(what_is_superseded_is_known_roughly)
+START_TEST(superseded_bytes_are_estimated)
 {
 	const struct store_options options = { .overlay_bytes = 64 << 20 };
 	struct store *store = scratch_store_with(options);
-	/* A record's key has nine bytes more. */
+	/* The key of a record is nine bytes longer than the test's. */
 	const uint64_t bytes = OVERWRITTEN * stack_entry_bytes(9 + scratch_key(4321).size, 132);
 	const uint64_t large = stack_entry_bytes(9 + scratch_key(0).size, 400032);
 	struct fault fault = FAULT_INITIAL;
@@ -555,7 +556,7 @@ START_TEST(what_is_superseded_is_known_roughly)
 		scratch_put(store, n, 100);
 	scratch_put(store, 0, 400000);
 	ck_assert(store_gdbm_settle(store, false));
-	/* As many that are new as others. */
+	/* Half of these records are new, the other half overwrite old ones. */
 	for (n = 7000 - OVERWRITTEN; n < 7000 + OVERWRITTEN; n++)
 		scratch_put(store, n, 100);
 	scratch_put(store, 0, 400000);
@@ -563,7 +564,7 @@ START_TEST(what_is_superseded_is_known_roughly)
 	store_close(store);
 	ck_assert(store_gdbm_stat(scratch.path, NULL, &stat, &fault));
 	ck_assert_uint_eq(stat.n_files, 2);
-	/* Five times the deviation that is to be expected. */
+	/* The tolerance is five times the expected deviation. */
 	ck_assert_uint_ge(stat.superfluous_bytes, large + bytes * 75 / 100);
 	ck_assert_uint_le(stat.superfluous_bytes, large + bytes * 125 / 100);
 	free(stat.files);
@@ -577,17 +578,17 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, scratch_open, scratch_close);
 	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, who_has_no_room_gets_that_of_the_spare_segments);
-	tcase_add_loop_test(tcase, a_write_waits_for_each_file_too_many, 0, ROWS(waits));
-	tcase_add_loop_test(tcase, a_merge_steps_aside_for_others, 0, ROWS(asides));
-	tcase_add_test(tcase, writes_wait_when_files_are_too_many);
-	tcase_add_test(tcase, what_has_no_room_stops_no_smaller_merge);
-	tcase_add_test(tcase, a_damaged_value_stops_no_other_merge);
-	tcase_add_test(tcase, what_cannot_be_merged_is_tried_ever_less_often);
-	tcase_add_test(tcase, figures_are_asked_while_something_is_written);
-	tcase_add_test(tcase, what_is_superseded_is_known_roughly);
+	tcase_add_test(tcase, spare_segments_are_removed_on_a_full_disk);
+	tcase_add_loop_test(tcase, a_write_waits_longer_for_each_excess_file, 0, ROWS(waits));
+	tcase_add_loop_test(tcase, a_merge_gives_way_to_other_threads, 0, ROWS(asides));
+	tcase_add_test(tcase, writes_wait_when_there_are_too_many_files);
+	tcase_add_test(tcase, a_full_disk_does_not_stop_smaller_merges);
+	tcase_add_test(tcase, a_damaged_value_does_not_stop_other_merges);
+	tcase_add_test(tcase, a_failed_merge_is_retried_less_and_less_often);
+	tcase_add_test(tcase, figures_are_read_during_writes);
+	tcase_add_test(tcase, superseded_bytes_are_estimated);
 	tcase_add_test(tcase, small_files_are_merged_while_a_large_merge_goes_on);
-	tcase_add_test(tcase, files_are_merged_when_no_more_come);
+	tcase_add_test(tcase, files_are_merged_when_no_more_arrive);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

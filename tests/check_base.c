@@ -1,4 +1,4 @@
-/* The base: arena and buffer, fault, id, pattern, names of directories, log.
+/* Base: arena and buffer, fault, ID, pattern, names of directories, log.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -56,7 +56,7 @@ START_TEST(arena_gives_aligned_memory_of_any_size)
 }
 END_TEST
 
-START_TEST(arena_starts_anew_in_its_first_block)
+START_TEST(arena_reuses_its_first_block_after_a_reset)
 {
 	void *first = arena_alloc(arena, 100);
 
@@ -80,8 +80,8 @@ START_TEST(arena_counts_towards_its_limit)
 }
 END_TEST
 
-/* The sanitizer sees any that is lost or released twice. */
-START_TEST(arena_lets_go_of_adopted_values)
+/* The sanitizer notices values that are leaked or freed twice. */
+START_TEST(arena_frees_adopted_values)
 {
 	json_t *kept = json_string("kept");
 
@@ -94,8 +94,8 @@ START_TEST(arena_lets_go_of_adopted_values)
 }
 END_TEST
 
-/* Pieces, adopted memory and roots from before the mark stay; those after it go, whether they lie
- * in the block of the mark or in blocks after it. */
+/* Pieces, adopted memory and roots from before the mark stay. Those after it are freed, whether
+ * they are in the block of the mark or in later blocks. */
 START_TEST(arena_is_released_to_a_mark)
 {
 	json_t *older = json_string("older"), *younger = json_string("younger");
@@ -130,7 +130,7 @@ START_TEST(arena_is_released_to_a_mark)
 }
 END_TEST
 
-/* What a call leaves behind: values with references, roots that were never let go. */
+/* Simulates what a call leaves behind: values with references, and roots that were never freed. */
 START_TEST(arena_serves_jansson)
 {
 	json_t *earlier = json_pack("{s:[i, i]}", "kept", 1, 2);
@@ -167,8 +167,8 @@ static void *use_elsewhere(void *root)
 	return NULL;
 }
 
-/* As a parked call goes from the worker that carried it to the one that sends it. */
-START_TEST(arena_goes_from_thread_to_thread)
+/* A parked call moves in this way from the worker that ran it to the thread that sends it. */
+START_TEST(arena_moves_between_threads)
 {
 	for (int i = 0; i < 100; i++) {
 		struct arena *other = arena_open();
@@ -230,7 +230,7 @@ static const char *written(const json_t *value)
 	return buffer.data;
 }
 
-/* What jansson writes must be what we write. */
+/* Our writer must write what jansson writes. */
 static const char *const json_texts[] = {
 	"null",
 	"true",
@@ -349,9 +349,10 @@ START_TEST(fault_keeps_detail_and_cause_apart)
 }
 END_TEST
 
-START_TEST(fault_cuts_at_whole_characters)
+START_TEST(fault_is_cut_between_characters)
 {
-	/* With 0 to 2 bytes before it, a three-byte character meets the end in every way. */
+	/* With 0 to 2 bytes before it, a three-byte character meets the end at each of its
+	 * bytes. */
 	for (int before = 0; before < 3; before++) {
 		struct fault fault = FAULT_INITIAL;
 		char text[400] = "";
@@ -382,7 +383,7 @@ static void print_digest(const unsigned char digest[DIGEST_SIZE], char text[2 * 
 #define AA_131 AA_40 AA_40 AA_40 AA_10 "\xaa"
 
 static const struct {
-	const char *key; /* NULL: SHA-256 alone */
+	const char *key; /* NULL for plain SHA-256 */
 	const char *text, *digest;
 } digests[] = {
 	{ NULL, "", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" },
@@ -390,15 +391,15 @@ static const struct {
 	{ "Jefe", "what do ya want for nothing?",
 	  "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
 	{ "", "", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad" },
-	/* A key of one block, which is taken as it is, and longer ones, which are hashed. */
+	/* A key of one block, which is used as it is, and longer keys, which are hashed. */
 	{ K_64, "text", "0414bb1d8c0c4556cdb2028727b16610ae377b1a194b6db1f853d4297f2329bc" },
 	{ K_64 "k", "text", "5b69580123e3d7e788b7e8352ac37a3247b911c5ec0837147b74109a6382d3f5" },
 	{ AA_131, "Test Using Larger Than Block-Size Key - Hash Key First",
 	  "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54" },
 };
 
-/* Twice: the contexts of a thread are used again. */
-START_TEST(digest_is_that_of_the_standard)
+/* Runs twice, because each thread reuses its contexts. */
+START_TEST(digest_agrees_with_the_standard)
 {
 	unsigned char digest[DIGEST_SIZE];
 	char text[2 * DIGEST_SIZE + 1];
@@ -415,7 +416,7 @@ START_TEST(digest_is_that_of_the_standard)
 }
 END_TEST
 
-START_TEST(digests_are_compared_whole)
+START_TEST(digests_are_compared_completely)
 {
 	unsigned char digest[DIGEST_SIZE] = { 0 }, other[DIGEST_SIZE] = { 0 };
 
@@ -428,7 +429,7 @@ START_TEST(digests_are_compared_whole)
 }
 END_TEST
 
-/* --- Ids --- */
+/* --- IDs --- */
 
 static void count_up(const struct clock *clock, void *bytes, size_t size)
 {
@@ -457,8 +458,8 @@ START_TEST(id_holds_time_and_number)
 }
 END_TEST
 
-/* Numbers come from tokens, too, which an account signs as it likes. */
-START_TEST(lowest_id_has_the_last_bits_of_a_number)
+/* Numbers also come from tokens, which an account signs and fills as it likes. */
+START_TEST(lowest_id_has_the_low_bits_of_a_number)
 {
 	const struct id id = id_lowest(7, ID_NUMBER_MAX + 3);
 
@@ -515,8 +516,9 @@ START_TEST(uuid_is_version_4)
 }
 END_TEST
 
-/* Every letter comes up, none much more often than another: 100,000 draws of 26 letters are 3846
- * each, give or take 61; a bias of bytes from 234 on would give ten letters 10 % more. */
+/* Every letter must occur about equally often. In 100,000 draws of 26 letters, each occurs 3846
+ * times, with a deviation of 61; if bytes from 234 on were not redrawn, ten letters would occur 10
+ * % more often. */
 START_TEST(codes_are_drawn_without_bias)
 {
 	unsigned counts[26] = { 0 };
@@ -573,7 +575,7 @@ static const struct {
 	{ "01234567890123456789012345678901234567890", false },
 };
 
-START_TEST(words_have_their_form)
+START_TEST(custom_codes_have_their_form)
 {
 	ck_assert_int_eq(code_is_words(slice_of(words[_i].text)), words[_i].is_words);
 }
@@ -623,7 +625,7 @@ START_TEST(pattern_gives_mark_and_captures)
 }
 END_TEST
 
-START_TEST(pattern_fills_no_more_captures_than_there_are_places)
+START_TEST(pattern_fills_only_the_given_captures)
 {
 	struct pattern *pattern = pattern_open("(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)");
 	struct match match;
@@ -720,7 +722,7 @@ END_TEST
 
 /* --- Log --- */
 
-/* What JOURNAL_STREAM says of the descriptor that stderr is. */
+/* How JOURNAL_STREAM describes the descriptor of stderr. */
 enum journal { JOURNAL_UNSET, JOURNAL_OTHER_DEVICE, JOURNAL_OTHER_INODE, JOURNAL_NAMES_IT };
 
 static void set_journal(enum journal journal, int descriptor)
@@ -738,7 +740,7 @@ static void set_journal(enum journal journal, int descriptor)
 	ck_assert_int_eq(setenv("JOURNAL_STREAM", text, 1), 0);
 }
 
-/* What one call writes to stderr. */
+/* Returns what one call writes to stderr. */
 static const char *logged_to(enum journal journal, const char *value)
 {
 	int ends[2];
@@ -757,7 +759,7 @@ static const char *logged_to(enum journal journal, const char *value)
 	return text;
 }
 
-/* A line without its time, which has to be there: "2026-11-23T14:02:51.120Z ". */
+/* Returns a line without its time, which must be present: "2026-11-23T14:02:51.120Z ". */
 static const char *logged(const char *value)
 {
 	const char *line = logged_to(JOURNAL_UNSET, value);
@@ -777,7 +779,7 @@ static const struct {
 	{ JOURNAL_NAMES_IT, false },
 };
 
-START_TEST(log_line_has_the_time_unless_the_journal_has_it)
+START_TEST(log_line_has_a_time_unless_the_journal_adds_it)
 {
 	int64_t before = clock_now(&clock_system);
 	const char *line = logged_to(log_places[_i].journal, "x");
@@ -796,7 +798,7 @@ START_TEST(log_line_has_the_time_unless_the_journal_has_it)
 }
 END_TEST
 
-START_TEST(an_abort_says_why)
+START_TEST(abort_logs_its_reason)
 {
 	char text[400] = "";
 	int ends[2], status;
@@ -869,12 +871,12 @@ int main(void)
 	suite_add_tcase(suite, cases);
 	tcase_add_checked_fixture(cases, open_arena, close_arena);
 	tcase_add_test(cases, arena_gives_aligned_memory_of_any_size);
-	tcase_add_test(cases, arena_starts_anew_in_its_first_block);
+	tcase_add_test(cases, arena_reuses_its_first_block_after_a_reset);
 	tcase_add_test(cases, arena_counts_towards_its_limit);
-	tcase_add_test(cases, arena_lets_go_of_adopted_values);
+	tcase_add_test(cases, arena_frees_adopted_values);
 	tcase_add_test(cases, arena_is_released_to_a_mark);
 	tcase_add_test(cases, arena_serves_jansson);
-	tcase_add_test(cases, arena_goes_from_thread_to_thread);
+	tcase_add_test(cases, arena_moves_between_threads);
 	tcase_add_test(cases, arena_copies_and_prints);
 	tcase_add_test(cases, buffer_grows);
 	tcase_add_loop_test(cases, json_is_written_as_jansson_does, 0, ROWS(json_texts));
@@ -883,25 +885,25 @@ int main(void)
 	tcase_add_test(cases, fault_has_status_and_standard_text);
 	tcase_add_test(cases, first_fault_wins);
 	tcase_add_test(cases, fault_keeps_detail_and_cause_apart);
-	tcase_add_test(cases, fault_cuts_at_whole_characters);
-	tcase_add_loop_test(cases, digest_is_that_of_the_standard, 0, ROWS(digests));
-	tcase_add_test(cases, digests_are_compared_whole);
+	tcase_add_test(cases, fault_is_cut_between_characters);
+	tcase_add_loop_test(cases, digest_agrees_with_the_standard, 0, ROWS(digests));
+	tcase_add_test(cases, digests_are_compared_completely);
 	tcase_add_test(cases, id_holds_time_and_number);
-	tcase_add_test(cases, lowest_id_has_the_last_bits_of_a_number);
+	tcase_add_test(cases, lowest_id_has_the_low_bits_of_a_number);
 	tcase_add_test(cases, ids_sort_by_time_then_number);
 	tcase_add_loop_test(cases, id_is_24_lower_case_hex_digits, 0, ROWS(id_texts));
 	tcase_add_test(cases, uuid_is_version_4);
 	tcase_add_test(cases, codes_are_drawn_without_bias);
 	tcase_add_loop_test(cases, code_has_its_form, 0, ROWS(codes));
-	tcase_add_loop_test(cases, words_have_their_form, 0, ROWS(words));
+	tcase_add_loop_test(cases, custom_codes_have_their_form, 0, ROWS(words));
 	tcase_add_test(cases, pattern_matches_the_whole_subject);
 	tcase_add_test(cases, pattern_gives_mark_and_captures);
-	tcase_add_test(cases, pattern_fills_no_more_captures_than_there_are_places);
+	tcase_add_test(cases, pattern_fills_only_the_given_captures);
 	tcase_add_test(cases, pattern_is_shared_by_threads);
 	tcase_add_test(cases, priority_is_lowered_for_one_thread);
 	tcase_add_loop_test(cases, name_is_in_a_directory, 0, ROWS(names));
-	tcase_add_test(cases, an_abort_says_why);
-	tcase_add_loop_test(cases, log_line_has_the_time_unless_the_journal_has_it, 0,
+	tcase_add_test(cases, abort_logs_its_reason);
+	tcase_add_loop_test(cases, log_line_has_a_time_unless_the_journal_adds_it, 0,
 			    ROWS(log_places));
 	tcase_add_loop_test(cases, log_line_cannot_be_forged, 0, ROWS(log_lines));
 	tcase_add_test(cases, long_log_line_is_cut);

@@ -1,5 +1,5 @@
-/* The ordered indexes: any mix of adding, removing and walking against a plain model; that nothing
- * stays of an empty tree; damaged nodes.
+/* The ordered indexes: random sequences of insertions, removals and walks, compared with a plain
+ * model; an empty tree leaves no nodes behind; damaged nodes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/btree.h"
@@ -16,8 +16,8 @@
 
 static const struct btree tree = { "test", 4 };
 
-/* The keys that may be in the tree, in order, and the value of each: 0 for a key that is not
- * there. */
+/* The keys that may be in the tree, in order, and the value of each; 0 for a key that is not in the
+ * tree. */
 struct model {
 	struct slice *keys;
 	unsigned *values;
@@ -29,7 +29,7 @@ static int compare_keys(const void *a, const void *b)
 	return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-/* Keys of 1 to `longest` bytes, many with common beginnings. */
+/* Makes keys of 1 to `longest` bytes, many of which share prefixes. */
 static struct model model_make(uint64_t *seed, size_t n, size_t longest)
 {
 	struct model model = { calloc(n, sizeof *model.keys), calloc(n, sizeof *model.values), 0 };
@@ -99,7 +99,7 @@ static void is_value(const struct model *model, size_t i, struct slice value)
 	ck_assert_mem_eq(value.data, &model->values[i], value.size);
 }
 
-/* From the key `from` on, in one direction. */
+/* Walks in one direction, starting at the key `from`. */
 static void check_walk(struct transaction *transaction, const struct model *model, size_t from,
 		       bool goes_back, size_t most)
 {
@@ -160,7 +160,7 @@ static bool count_key(void *context, const struct btree *of, struct slice key, s
 	return true;
 }
 
-/* Every node that the store has: each is sound, and together they have `n` keys. */
+/* Checks that each node in the store is sound, and that all of them together have `n` keys. */
 static size_t check_nodes(struct store *store, size_t *nodes)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -206,8 +206,8 @@ static const struct {
 	{ 2000, BTREE_KEY_MAX, 6000 },
 };
 
-/* Grows, changes and shrinks; after each of the three all is compared. */
-START_TEST(it_agrees_with_a_sorted_array)
+/* The tree grows, changes and shrinks; each of the three phases ends with a complete comparison. */
+START_TEST(tree_agrees_with_a_sorted_array)
 {
 	uint64_t seed = 20261123 + (uint64_t)_i;
 	struct model model = model_make(&seed, mixes[_i].keys, mixes[_i].longest);
@@ -241,8 +241,9 @@ START_TEST(it_agrees_with_a_sorted_array)
 }
 END_TEST
 
-/* Ascending, descending and any order; then all keys go, in any order, and all nodes with them. */
-START_TEST(nothing_stays_of_an_empty_tree)
+/* Inserts keys in ascending, descending or random order; then removes all keys in random order,
+ * after which no node must remain. */
+START_TEST(an_empty_tree_leaves_no_nodes)
 {
 	uint64_t seed = 7 + (uint64_t)_i;
 	struct model model = model_make(&seed, 4000, 30);
@@ -259,7 +260,7 @@ START_TEST(nothing_stays_of_an_empty_tree)
 	}
 	end(store, transaction);
 	ck_assert_uint_eq(check_nodes(store, &nodes), model.n);
-	/* Ascending keys fill their leaves: fewer than 1.2 KB for a leaf of at most 1 KB. */
+	/* Ascending keys fill their leaves: under 1.2 KB per leaf of at most 1 KB. */
 	if (_i == 0)
 		ck_assert_uint_lt(nodes, model.n * 30 / 800);
 	transaction = begin(store, STORE_WRITE);
@@ -273,7 +274,7 @@ START_TEST(nothing_stays_of_an_empty_tree)
 		if (left % 256 > 1)
 			continue;
 		end(store, transaction);
-		/* The root of one key is a leaf. */
+		/* A tree with one key consists of a leaf. */
 		if (left == 1) {
 			ck_assert_uint_eq(check_nodes(store, &nodes), 1);
 			ck_assert_uint_eq(nodes, 1);
@@ -288,7 +289,7 @@ START_TEST(nothing_stays_of_an_empty_tree)
 }
 END_TEST
 
-/* False: damage was found. */
+/* Returns false if the walk finds damage. */
 static bool walk_passes(struct transaction *transaction, bool goes_back)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -303,7 +304,7 @@ static bool walk_passes(struct transaction *transaction, bool goes_back)
 	return passes;
 }
 
-/* Changes until one finds damage. False: one did. */
+/* Changes the tree until a change finds damage. Returns false if one did. */
 static bool changes_pass(struct transaction *transaction, const struct model *model, uint64_t *seed)
 {
 	for (unsigned n = 0; n < 300; n++) {
@@ -319,9 +320,9 @@ static bool changes_pass(struct transaction *transaction, const struct model *mo
 	return true;
 }
 
-/* A node that is gone, cut, or has any of its bytes changed: a fault or a right answer, no
- * crash. */
-START_TEST(damaged_nodes_are_refused)
+/* Removes, truncates or changes any byte of a node: the tree must report a fault or return the
+ * right value, and must not crash. */
+START_TEST(damaged_nodes_are_noticed)
 {
 	uint64_t seed = 99;
 	struct model model = model_make(&seed, 400, 20);
@@ -367,15 +368,16 @@ START_TEST(damaged_nodes_are_refused)
 }
 END_TEST
 
-/* Nodes made by hand. Each has `count` times the same entry. */
+/* Handmade nodes. Each repeats one entry `count` times. */
 static const struct {
-	unsigned level, count, key_size, value_size, size; /* size 0: as it follows */
+	unsigned level, count, key_size, value_size,
+		size; /* size 0: computed from the other members */
 } impossible_nodes[] = {
-	{ 0, 400, 100, 20, 0 }, /* entries that overlap: as they stand no node has room for them */
+	{ 0, 400, 100, 20, 0 }, /* overlapping entries, which no node could hold separately */
 	{ 0, 1, BTREE_KEY_MAX + 1, 20, 0 },
 	{ 0, 1, 100, BTREE_VALUE_MAX + 1, 0 },
 	{ 0, 1, 100, 20, 1100 },
-	{ 1, 1, 0, 3, 0 }, /* no number of a child */
+	{ 1, 1, 0, 3, 0 }, /* lacks the number of its child */
 };
 
 START_TEST(impossible_nodes_are_refused)
@@ -411,7 +413,7 @@ START_TEST(impossible_nodes_are_refused)
 }
 END_TEST
 
-/* A leaf whose keys do not ascend, and that is split between two of them. */
+/* A leaf whose keys are not in ascending order, and which must be split between two of them. */
 START_TEST(a_leaf_out_of_order_is_not_split)
 {
 	char name[] = "test\0\0\0\0", bytes[4096], added[BTREE_KEY_MAX];
@@ -445,8 +447,8 @@ START_TEST(a_leaf_out_of_order_is_not_split)
 }
 END_TEST
 
-/* Names that no record may have: what reads one may put it again, or look for its place in a
- * tree. */
+/* Names that no record may have. Code that reads such a record may write it again, or look for its
+ * place in a tree. */
 START_TEST(a_record_with_an_impossible_name_is_refused)
 {
 	static const unsigned char sizes[] = { 0, STORE_NAME_MAX + 1, UINT8_MAX };
@@ -497,7 +499,7 @@ static void put_inner_node(struct transaction *transaction, char number, char le
 			    (struct slice){ bytes, sizeof bytes }, &fault));
 }
 
-/* The check of a node ends, although there is a node below it that is its own child. */
+/* The check of a node ends even if a node below it is its own child. */
 START_TEST(node_that_is_its_own_child_is_refused)
 {
 	const struct slice key = { "test\1\0\0\0", 8 };
@@ -521,10 +523,10 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, scratch_open, scratch_close);
 	tcase_set_timeout(tests, 60);
-	tcase_add_loop_test(tests, it_agrees_with_a_sorted_array, 0,
+	tcase_add_loop_test(tests, tree_agrees_with_a_sorted_array, 0,
 			    sizeof mixes / sizeof mixes[0]);
-	tcase_add_loop_test(tests, nothing_stays_of_an_empty_tree, 0, 2);
-	tcase_add_test(tests, damaged_nodes_are_refused);
+	tcase_add_loop_test(tests, an_empty_tree_leaves_no_nodes, 0, 2);
+	tcase_add_test(tests, damaged_nodes_are_noticed);
 	tcase_add_loop_test(tests, impossible_nodes_are_refused, 0, ROWS(impossible_nodes));
 	tcase_add_test(tests, a_leaf_out_of_order_is_not_split);
 	tcase_add_test(tests, a_record_with_an_impossible_name_is_refused);

@@ -1,6 +1,6 @@
-/* Calls in process, where a case file cannot say what is to be seen: what the ETags of many calls
- * have in common, what a call answers that its store wants to be run again, which are deferred, and
- * what the largest bodies cost.
+/* Calls in process, for what a case file cannot express: what the ETags of many calls have in
+ * common, how a call responds if its store asks for it to be run again, which calls are deferred,
+ * and what the largest bodies cost.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -23,7 +23,7 @@
 #include "store_memory.h"
 #include "suite.h"
 
-/* Two accounts, "a" and "b". The arena keeps what a test was answered. */
+/* Two accounts, "a" and "b". The arena contains the responses of a test. */
 static struct world {
 	char *directory;
 	struct environment environment;
@@ -63,7 +63,7 @@ static void tear_down(void)
 
 struct reply {
 	int status;
-	struct slice etag; /* data NULL: none */
+	struct slice etag; /* data is NULL if there is none */
 	struct slice retry_after;
 	const char *text;
 };
@@ -89,7 +89,7 @@ static struct slice authorization_of(struct arena *arena, const char *name)
 	return buffer_slice(&header);
 }
 
-/* The call has an arena of its own, as in the service. */
+/* Runs a call with an arena of its own, as the service does. */
 static struct reply ask(const char *account, enum method method, const char *path, const char *body)
 {
 	struct arena *arena = arena_open();
@@ -134,7 +134,7 @@ static struct reply done(const char *account, enum method method, const char *pa
 	return reply;
 }
 
-/* A text member of an answer, in the arena of the world. */
+/* Returns a text member of a response, in the arena of the world. */
 static const char *member_of(const struct reply *reply, const char *name)
 {
 	json_t *object = json_loads(reply->text, 0, NULL);
@@ -169,9 +169,9 @@ static uint64_t number_of(struct slice etag)
 
 #define WRITES 40
 
-/* With a counter they would all rise, and by how much would tell what the other account writes.
- * That random ones all rise, or all fall, happens once in 40! / 2 runs. */
-START_TEST(etags_tell_nothing_of_other_writes)
+/* With a counter, all ETags would rise, and the difference would reveal how much the other account
+ * writes. Random ETags all rise, or all fall, in one of 40! / 2 runs. */
+START_TEST(etags_reveal_nothing_about_other_writes)
 {
 	struct reply reply = done("a", METHOD_POST, "/v2/templates", "{}");
 	const char *path = arena_text(world.arena, "/v2/templates/%s", member_of(&reply, "id"));
@@ -202,7 +202,7 @@ static uint64_t etag_of_room(uint64_t room, uint64_t owner)
 	return room_etag(&record, &template);
 }
 
-/* The expectation is from another implementation of SHA-256. */
+/* The expected digest comes from another implementation of SHA-256. */
 START_TEST(a_rooms_etag_is_a_digest_of_two)
 {
 	ck_assert_uint_eq(etag_of_room(1, 2), UINT64_C(0x463b2a767ebd85b1));
@@ -231,11 +231,11 @@ END_TEST
 
 /* ---- calls that are run again ---- */
 
-/* As many as the service allows before it gives up. */
+/* The service gives up after this many. */
 #define AGAINS 9
 
 /* A page of another origin must be able to read that the disk failed. */
-START_TEST(a_write_that_failed_has_the_headers_of_any_answer)
+START_TEST(a_failed_write_has_the_usual_headers)
 {
 	struct arena *arena = arena_open();
 	struct call call = { .arena = arena };
@@ -261,10 +261,10 @@ START_TEST(a_write_that_failed_has_the_headers_of_any_answer)
 }
 END_TEST
 
-/* A refusal, and what is only checked, stores nothing. */
+/* Rejected calls and mere checks store nothing. */
 static const struct {
 	const char *path;
-	const char *text; /* of the 503 */
+	const char *text; /* text of the 503 */
 } settled[] = {
 	{ "/v2/templates",
 	  "{\"code\":503,\"message\":\"The store cannot write at the moment\","
@@ -275,7 +275,7 @@ static const struct {
 	  "{\"code\":503,\"message\":\"The store cannot write at the moment\"}" },
 };
 
-START_TEST(a_write_that_failed_says_what_is_known_of_it)
+START_TEST(a_failed_write_says_whether_it_was_stored)
 {
 	struct arena *arena = arena_open();
 
@@ -301,7 +301,7 @@ START_TEST(a_write_that_failed_says_what_is_known_of_it)
 }
 END_TEST
 
-START_TEST(a_call_is_run_ten_times_at_most)
+START_TEST(a_write_is_run_at_most_ten_times)
 {
 	struct reply reply;
 
@@ -324,7 +324,7 @@ START_TEST(a_call_is_run_ten_times_at_most)
 }
 END_TEST
 
-START_TEST(a_read_is_run_ten_times_at_most)
+START_TEST(a_read_is_run_at_most_ten_times)
 {
 	struct reply reply = done("a", METHOD_POST, "/v2/templates", "{}");
 	const char *path = arena_text(world.arena, "/v2/templates/%s", member_of(&reply, "id"));
@@ -336,7 +336,7 @@ START_TEST(a_read_is_run_ten_times_at_most)
 }
 END_TEST
 
-/* The system's clock, but the next draws for a code are zeros, which make the letter a. */
+/* The system's clock, except that the next draws for a code are zeros, which give the letter a. */
 static struct repeating_clock {
 	struct clock clock;
 	unsigned zeros;
@@ -354,7 +354,7 @@ static void random_or_zeros(const struct clock *clock, void *bytes, size_t size)
 	}
 }
 
-START_TEST(letters_that_a_code_has_are_drawn_again)
+START_TEST(a_code_that_exists_is_drawn_again)
 {
 	static const char same[] = "\"code\":\"aaa-aaaa-aaa\"";
 	struct reply reply;
@@ -369,13 +369,13 @@ START_TEST(letters_that_a_code_has_are_drawn_again)
 	reply = done("a", METHOD_POST, "/v2/rooms", "{\"name\":\"y\"}");
 	all = arena_text(world.arena, "/v2/room-codes/room/%s", member_of(&reply, "id"));
 	host = arena_text(world.arena, "%s/role/host", all);
-	/* Another one of the same call has them. */
+	/* Another code of the same call has the same letters. */
 	repeating.zeros = 2;
 	ck_assert_ptr_null(strstr(done("a", METHOD_POST, all, NULL).text, same));
 	ck_assert_uint_eq(repeating.zeros, 0);
 	repeating.zeros = 1;
 	ck_assert_ptr_nonnull(strstr(done("a", METHOD_POST, host, NULL).text, same));
-	/* A stored one has them. */
+	/* A stored code has the same letters. */
 	repeating.zeros = 1;
 	ck_assert_ptr_null(strstr(done("a", METHOD_POST, host, NULL).text, same));
 	ck_assert_uint_eq(repeating.zeros, 0);
@@ -401,7 +401,7 @@ static struct store *open_durable(void)
 	return store;
 }
 
-/* The path that makes a code of a room of the account. */
+/* Returns the path that creates a code in a new room of the account. */
 static const char *role_of(const char *account)
 {
 	struct reply reply;
@@ -411,8 +411,9 @@ static const char *role_of(const char *account)
 	return arena_text(world.arena, "/v2/room-codes/room/%s/role/host", member_of(&reply, "id"));
 }
 
-/* Half of them before a restart, which closes all that a process has in memory. */
-START_TEST(a_restart_does_not_forget_who_asked_for_codes)
+/* Half of the requests come before a restart, which closes everything that the process has in
+ * memory. */
+START_TEST(a_restart_keeps_the_count_of_requests_for_taken_codes)
 {
 	const char *own;
 
@@ -423,7 +424,7 @@ START_TEST(a_restart_does_not_forget_who_asked_for_codes)
 		if (i % (ASKED_MOST / 2) == 0) {
 			service_close(world.service);
 			misses_close(world.environment.misses);
-			/* The directory has one owner. */
+			/* Only one process or store may have the directory open. */
 			store_failing_renew(world.environment.store, store_memory_open());
 			store_failing_renew(world.environment.store, open_durable());
 			world.environment.misses = misses_open(&clock_system);
@@ -438,8 +439,8 @@ START_TEST(a_restart_does_not_forget_who_asked_for_codes)
 }
 END_TEST
 
-/* Each use of the store by the call and by the count fails in turn. */
-START_TEST(what_cannot_be_counted_is_not_told)
+/* Each use of the store by the call and by its counting fails in turn. */
+START_TEST(a_taken_code_is_not_revealed_unless_counted)
 {
 	const char *own;
 	struct reply reply;
@@ -460,7 +461,7 @@ START_TEST(what_cannot_be_counted_is_not_told)
 }
 END_TEST
 
-START_TEST(an_asking_that_is_counted_again_counts_once)
+START_TEST(a_request_that_is_run_again_counts_once)
 {
 	const char *own;
 
@@ -480,7 +481,8 @@ END_TEST
 #define SETTINGS(more) "{\"recording\":{\"upload\":{" BUCKET more "}}}"
 #define RECORDING(more) "{\"recording_info\":{\"enabled\":true,\"upload_info\":{" BUCKET more "}}}"
 
-/* In a path, a T ends the template's, an R the room's. is_echoed: the body has credentials. */
+/* In a path, T stands for the template's path and R for the room's. is_echoed: the body contains
+ * credentials. */
 static const struct {
 	enum method method;
 	const char *path, *body;
@@ -500,8 +502,8 @@ static const struct {
 	{ METHOD_PATCH, "R", RECORDING(""), false },
 };
 
-/* What the first run took from the store is not taken for sent by the next one, and is still
- * stored: only a change of what is hidden would change the ETag of the settings. */
+/* The next run must not take for sent what the first run read from the store. The credentials stay
+ * stored: only a change of hidden members would change the ETag of the settings. */
 START_TEST(stored_credentials_are_not_echoed_by_another_run)
 {
 	const char *path = credentials_rows[_i].path;
@@ -530,7 +532,7 @@ START_TEST(stored_credentials_are_not_echoed_by_another_run)
 }
 END_TEST
 
-/* Ten lists of these do not fit into an arena. */
+/* Ten lists of these templates do not fit into an arena. */
 #define ROLES 100
 #define TEMPLATES 52
 
@@ -545,9 +547,9 @@ static const char *template_of_roles(void)
 	return body.data;
 }
 
-/* A list of rooms reads them and then, one by one, their templates: the last of these says
- * again. */
-START_TEST(ten_runs_have_the_memory_of_one)
+/* A list of rooms reads the rooms and then, one by one, their templates; the last of these reads
+ * asks for another run. */
+START_TEST(ten_runs_need_no_more_memory_than_one)
 {
 	const char *body = template_of_roles();
 	size_t size;
@@ -568,17 +570,17 @@ START_TEST(ten_runs_have_the_memory_of_one)
 }
 END_TEST
 
-/* ---- bulks and imports give way ---- */
+/* ---- bulk requests and imports give way ---- */
 
-/* What happens beside one of the account "a". */
+/* What other calls do during a bulk request or import of account "a". */
 static struct {
-	const char *path, *body; /* asked by the account "b" */
+	const char *path, *body; /* requested by account "b" */
 	struct reply taken;
-	const char *exchange; /* of a code of "a" that is counted */
+	const char *exchange; /* of a code of "a" with a use limit */
 	bool is_deferred, is_other_deferred, is_exchange_deferred;
 } beside;
 
-/* Both ask for the same code. */
+/* Requests the same code for account "b". */
 static void take_code(void)
 {
 	beside.taken = ask("b", METHOD_POST, beside.path, beside.body);
@@ -586,8 +588,8 @@ static void take_code(void)
 
 static const struct beside_row {
 	const char *path;
-	const char *body; /* @: the id of a room */
-	const char *pointer; /* of the fault */
+	const char *body; /* @ stands for the ID of a room */
+	const char *pointer; /* pointer of the fault */
 } beside_rows[] = {
 	{ "/v2/bulk",
 	  "{\"operations\":[{\"method\":\"POST\",\"path\":\"/v2/room-codes/room/@/role/host\","
@@ -613,8 +615,8 @@ static const char *with_room(const char *body, const char *id)
 	return text.data;
 }
 
-/* A code that another account takes after it was put, and before all is committed. */
-START_TEST(a_code_that_is_taken_meanwhile_is_a_conflict)
+/* Another account takes the code after it was put and before everything is committed. */
+START_TEST(a_code_taken_during_a_bulk_is_a_conflict)
 {
 	const struct beside_row *row = &beside_rows[_i];
 	struct reply room, reply;
@@ -637,7 +639,7 @@ START_TEST(a_code_that_is_taken_meanwhile_is_a_conflict)
 }
 END_TEST
 
-/* Whether a worker leaves the call to others, which answer it then, if answers. */
+/* Returns true if the call is deferred; if `answers` is set, a deferred call is then run. */
 static bool is_left(const char *account, const char *path, const char *body, bool answers)
 {
 	struct arena *arena = arena_open();
@@ -677,8 +679,9 @@ static void look_beside(void)
 	beside.is_exchange_deferred = would_be_deferred("b", "/v2/token", beside.exchange);
 }
 
-/* So no worker waits for the end of a bulk; of an exchange, only the handler finds the account. */
-START_TEST(what_would_wait_for_a_bulk_is_deferred)
+/* No worker waits for the end of a bulk request. For an exchange, only the handler finds the
+ * account. */
+START_TEST(calls_that_would_wait_for_a_bulk_are_deferred)
 {
 	struct reply room, code;
 
@@ -704,9 +707,9 @@ END_TEST
 
 /* ---- deferred calls ---- */
 
-/* What the calls to one route cost, in microseconds, and whether the next one is deferred. */
+/* The cost of calls of one route, in microseconds, and whether the next one is deferred. */
 static const struct {
-	int64_t costs[8]; /* up to a -1 */
+	int64_t costs[8]; /* ends with -1 */
 	bool is_high;
 } costs_of_calls[] = {
 	{ { -1 }, false },
@@ -720,7 +723,7 @@ static const struct {
 	{ { INT64_MAX, -1 }, true },
 };
 
-START_TEST(costly_calls_make_the_next_one_costly)
+START_TEST(costly_calls_defer_the_next_one)
 {
 	const struct id account = id_random(&clock_system), other = id_random(&clock_system);
 	struct costs *costs = costs_open();
@@ -744,7 +747,7 @@ START_TEST(calls_of_some_routes_are_always_deferred)
 }
 END_TEST
 
-/* A body with so many members that it takes milliseconds. */
+/* A body with so many members that checking it takes milliseconds. */
 START_TEST(costly_calls_of_an_account_are_deferred)
 {
 	struct buffer body = BUFFER_INITIAL(world.arena);
@@ -765,8 +768,8 @@ END_TEST
 
 /* ---- large bodies ---- */
 
-/* The body is `before`, `unit` over and over for half of its size, `between`, `other` for the other
- * half, and `after`. In a unit # is a number of its own. */
+/* The body is `before`, then `unit` repeated for half of its size, `between`, `other` repeated for
+ * the other half, and `after`. In a unit, # is a different number each time. */
 static const struct {
 	const char *path;
 	const char *before, *unit, *between, *other, *after;
@@ -816,7 +819,7 @@ static const char *body_of_size(int row, size_t size)
 	return body.data;
 }
 
-/* Microseconds of processor, the least of three calls. */
+/* Returns the least processor time of three calls, in microseconds. */
 static int64_t time_of(int row, size_t size)
 {
 	const char *body = body_of_size(row, size);
@@ -833,9 +836,9 @@ static int64_t time_of(int row, size_t size)
 	return least;
 }
 
-/* Four times the body takes four times as long; sixteen times, if something in it is compared with
- * all the others. */
-START_TEST(the_time_of_a_call_grows_as_its_body_does)
+/* A body four times as large takes four times as long; it would take sixteen times as long if
+ * something in it were compared with all the rest. */
+START_TEST(the_time_of_a_call_is_linear_in_its_body)
 {
 	const size_t size = 60 << 10;
 	const int64_t small = time_of(_i, size), large = time_of(_i, 4 * size);
@@ -845,9 +848,9 @@ START_TEST(the_time_of_a_call_grows_as_its_body_does)
 }
 END_TEST
 
-/* The calls that may have more memory than others run one at a time, but their answers may wait
- * together. */
-START_TEST(of_an_import_only_the_answer_waits)
+/* The calls that may use more memory than others run one at a time, but several of their responses
+ * may wait at once. So only the response may still be in memory. */
+START_TEST(an_import_keeps_only_its_answer_in_memory)
 {
 	struct arena *arena = arena_open();
 	struct call call = { .arena = arena };
@@ -880,8 +883,8 @@ START_TEST(of_an_import_only_the_answer_waits)
 }
 END_TEST
 
-/* How often the store is asked for an import of so many rooms, or a bulk of so many operations, the
- * two kinds in turn. */
+/* Returns how often the store is called for an import of n rooms, or a bulk request of n
+ * operations, which alternate between the two units. */
 static unsigned store_calls_of(const char *path, const char *before, const char *const *units,
 			       int n)
 {
@@ -901,7 +904,7 @@ static unsigned store_calls_of(const char *path, const char *before, const char 
 #define OF_FIRST "{\"template_id\":\"5f0000000000000000000001\"}"
 #define OF_SECOND "{\"template_id\":\"5f0000000000000000000002\"}"
 
-/* path: of what; calls: of each object to the store, one of them store_give_way. */
+/* path: of the request; calls: calls of the store per object, including store_give_way. */
 static const struct {
 	const char *path, *before, *units[2];
 	unsigned calls;
@@ -926,7 +929,7 @@ START_TEST(a_template_is_read_once_for_many_objects)
 }
 END_TEST
 
-/* What a call is told that needs more memory than it may have. */
+/* The detail that a call returns if it needs more memory than it may use. */
 static const struct {
 	enum method method;
 	const char *path, *body, *detail;
@@ -941,7 +944,7 @@ static const struct {
 	  "the request needs more than 512 MB of memory; split it into several requests" },
 };
 
-START_TEST(a_call_that_takes_too_much_memory_is_told_its_limit)
+START_TEST(a_call_that_needs_too_much_memory_names_its_limit)
 {
 	struct reply reply;
 
@@ -964,38 +967,37 @@ int main(void)
 	TCase *deferred = tcase_create("deferred"), *large = tcase_create("large bodies");
 
 	tcase_add_checked_fixture(etags, set_up, tear_down);
-	tcase_add_test(etags, etags_tell_nothing_of_other_writes);
+	tcase_add_test(etags, etags_reveal_nothing_about_other_writes);
 	tcase_add_test(etags, a_rooms_etag_is_a_digest_of_two);
 	tcase_add_test(etags, a_rooms_etag_changes_with_its_templates_name);
 	suite_add_tcase(suite, etags);
 	tcase_add_checked_fixture(deferred, set_up, tear_down);
-	tcase_add_loop_test(deferred, costly_calls_make_the_next_one_costly, 0,
-			    ROWS(costs_of_calls));
+	tcase_add_loop_test(deferred, costly_calls_defer_the_next_one, 0, ROWS(costs_of_calls));
 	tcase_add_test(deferred, calls_of_some_routes_are_always_deferred);
 	tcase_add_test(deferred, costly_calls_of_an_account_are_deferred);
-	tcase_add_loop_test(deferred, a_code_that_is_taken_meanwhile_is_a_conflict, 0,
+	tcase_add_loop_test(deferred, a_code_taken_during_a_bulk_is_a_conflict, 0,
 			    ROWS(beside_rows));
-	tcase_add_test(deferred, what_would_wait_for_a_bulk_is_deferred);
+	tcase_add_test(deferred, calls_that_would_wait_for_a_bulk_are_deferred);
 	suite_add_tcase(suite, deferred);
 	tcase_add_checked_fixture(large, set_up, tear_down);
-	tcase_add_loop_test(large, the_time_of_a_call_grows_as_its_body_does, 0, ROWS(bodies));
-	tcase_add_test(large, of_an_import_only_the_answer_waits);
+	tcase_add_loop_test(large, the_time_of_a_call_is_linear_in_its_body, 0, ROWS(bodies));
+	tcase_add_test(large, an_import_keeps_only_its_answer_in_memory);
 	tcase_add_loop_test(large, a_template_is_read_once_for_many_objects, 0, ROWS(repeated));
-	tcase_add_loop_test(large, a_call_that_takes_too_much_memory_is_told_its_limit, 0,
+	tcase_add_loop_test(large, a_call_that_needs_too_much_memory_names_its_limit, 0,
 			    ROWS(sizes));
 	suite_add_tcase(suite, large);
 	tcase_add_checked_fixture(again, set_up, tear_down);
-	tcase_add_test(again, a_write_that_failed_has_the_headers_of_any_answer);
-	tcase_add_test(again, a_write_that_failed_says_what_is_known_of_it);
-	tcase_add_test(again, a_call_is_run_ten_times_at_most);
-	tcase_add_test(again, a_read_is_run_ten_times_at_most);
-	tcase_add_test(again, letters_that_a_code_has_are_drawn_again);
+	tcase_add_test(again, a_failed_write_has_the_usual_headers);
+	tcase_add_test(again, a_failed_write_says_whether_it_was_stored);
+	tcase_add_test(again, a_write_is_run_at_most_ten_times);
+	tcase_add_test(again, a_read_is_run_at_most_ten_times);
+	tcase_add_test(again, a_code_that_exists_is_drawn_again);
 	tcase_add_loop_test(again, stored_credentials_are_not_echoed_by_another_run, 0,
 			    ROWS(credentials_rows));
-	tcase_add_test(again, ten_runs_have_the_memory_of_one);
-	tcase_add_test(again, a_restart_does_not_forget_who_asked_for_codes);
-	tcase_add_test(again, what_cannot_be_counted_is_not_told);
-	tcase_add_test(again, an_asking_that_is_counted_again_counts_once);
+	tcase_add_test(again, ten_runs_need_no_more_memory_than_one);
+	tcase_add_test(again, a_restart_keeps_the_count_of_requests_for_taken_codes);
+	tcase_add_test(again, a_taken_code_is_not_revealed_unless_counted);
+	tcase_add_test(again, a_request_that_is_run_again_counts_once);
 	suite_add_tcase(suite, again);
 	return suite_run(suite);
 }

@@ -1,8 +1,8 @@
-/* Ten thousand connections to the program (named by $ANTEROOM, else ./anteroom), opened directly on
- * its socket: they cost no thread and next to no memory, and the next one is answered. Left out,
- * with exit status 77, where so many files may not be open.
+/* Opens ten thousand connections to the program (named by $ANTEROOM, else ./anteroom), directly on
+ * its socket: they cost no threads and almost no memory, and the next connection still gets a
+ * response. Skipped, with exit status 77, if the process may not open that many files.
  *
- * Started by root, the program gives root up, to `nobody`.
+ * If started by root, the program drops privileges to `nobody`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -25,11 +25,11 @@
 
 #define SKIPPED 77
 #define CONNECTIONS 10000
-/* Whatever else has a descriptor, here or there. */
+/* Descriptors for everything else, in the test and in the program. */
 #define SPARE 100
-/* What many systems start a process with. */
+/* The limit with which many systems start a process. */
 #define SOFT_LIMIT 1024
-/* ThreadSanitizer itself remembers kilobytes of each descriptor. */
+/* ThreadSanitizer itself uses kilobytes for each descriptor. */
 #if defined(__SANITIZE_THREAD__)
 #define BYTES_MOST 8192
 #else
@@ -61,7 +61,7 @@ static int bind_at(const char *path, int type)
 	return bound;
 }
 
-/* In the child. The soft limit is low again: raising it is the program's business. */
+/* Runs in the child. The soft limit is low again, because the program must raise it. */
 static _Noreturn void become(const struct responder *responder, int listener)
 {
 	const char *program = getenv("ANTEROOM");
@@ -85,14 +85,15 @@ static _Noreturn void become(const struct responder *responder, int listener)
 	_exit(127);
 }
 
-/* Returns when it says that it is ready, as to systemd: then all its threads are there. */
+/* Starts the program and returns when it reports that it is ready, as it does to systemd: by then
+ * all its threads exist. */
 static void responder_start(struct responder *responder)
 {
 	int listener, notified;
 	char word[100] = "";
 
 	responder->directory = directory_make();
-	/* Whom the program becomes has to get through. */
+	/* The user that the program becomes needs access to the directory. */
 	ck_assert_int_eq(chmod(responder->directory, 0711), 0);
 	snprintf(responder->socket, sizeof responder->socket, "%s/socket", responder->directory);
 	snprintf(responder->data, sizeof responder->data, "%s/data", responder->directory);
@@ -129,7 +130,7 @@ static int responder_connect(const struct responder *responder)
 	return connection;
 }
 
-/* A number that the system tells of the process: Threads, or RssAnon in KB. */
+/* Returns a number from the process's status file: Threads, or RssAnon in KB. */
 static long status_of(const struct responder *responder, const char *name)
 {
 	char line[256];
@@ -143,13 +144,13 @@ static long status_of(const struct responder *responder, const char *name)
 		if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':')
 			number = strtol(line + strlen(name) + 1, NULL, 10);
 	fclose(status);
-	ck_assert_msg(number >= 0, "the system does not tell %s", name);
+	ck_assert_msg(number >= 0, "the system does not report %s", name);
 	return number;
 }
 
 /* ---- the test ---- */
 
-START_TEST(ten_thousand_cost_next_to_nothing)
+START_TEST(ten_thousand_connections_cost_almost_nothing)
 {
 	static int connections[CONNECTIONS];
 	struct responder responder;
@@ -164,16 +165,17 @@ START_TEST(ten_thousand_cost_next_to_nothing)
 	memory = status_of(&responder, "RssAnon");
 	for (size_t i = 0; i < CONNECTIONS; i++)
 		connections[i] = responder_connect(&responder);
-	/* Connections are accepted in their order: when this one is answered, all are there. */
+	/* Connections are accepted in order: when this one gets its response, all others have been
+	 * accepted. */
 	next = responder_connect(&responder);
-	ck_assert_msg(client_ask(next, &ready, 200), "the next connection is not answered");
+	ck_assert_msg(client_ask(next, &ready, 200), "the next connection gets no response");
 	ck_assert_int_eq(status_of(&responder, "Threads"), threads);
 	memory = (status_of(&responder, "RssAnon") - memory) * 1024;
 	printf("a connection costs %ld bytes\n", memory / CONNECTIONS);
 	ck_assert_int_lt(memory, (long)CONNECTIONS * BYTES_MOST);
 	for (size_t i = 0; i < CONNECTIONS; i += CONNECTIONS / 100)
-		ck_assert_msg(client_ask(connections[i], &ready, 200), "the %zuth is not answered",
-			      i);
+		ck_assert_msg(client_ask(connections[i], &ready, 200),
+			      "connection %zu gets no response", i);
 	for (size_t i = 0; i < CONNECTIONS; i++)
 		close(connections[i]);
 	ck_assert(client_ask(next, &ready, 200));
@@ -182,7 +184,7 @@ START_TEST(ten_thousand_cost_next_to_nothing)
 }
 END_TEST
 
-/* Whether this process may open so many files, and the program too. */
+/* Returns true if this process and the program may open that many files. */
 static bool may_open_files(void)
 {
 	struct rlimit limit;
@@ -208,6 +210,6 @@ int main(void)
 	suite = suite_create("connections");
 	tests = tcase_create("connections");
 	suite_add_tcase(suite, tests);
-	tcase_add_test(tests, ten_thousand_cost_next_to_nothing);
+	tcase_add_test(tests, ten_thousand_connections_cost_almost_nothing);
 	return suite_run(suite);
 }

@@ -1,5 +1,5 @@
-/* The sender of webhooks: which addresses it goes to, and what it makes of the answers of a
- * receiver. The program is named by $ANTEROOM, else ./anteroom.
+/* The sender of webhooks: which addresses it connects to, and how it treats the responses of
+ * receivers. The program is named by $ANTEROOM, else ./anteroom.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@
 #include "receiver.h"
 #include "suite.h"
 
-#define PATIENCE 1500 /* milliseconds of a delivery */
+#define PATIENCE 1500 /* milliseconds per delivery */
 #define WAIT_MOST 20000
 
 /* ---- addresses ---- */
@@ -52,9 +52,9 @@ static const struct { const char *address; bool is_global; } addresses[] = {
 	{ "64:ff9b::127.0.0.1", false }, { "64:ff9b::a9fe:a9fe", false }, { "64:ff9b::8.8.8.8", true },
 	{ "64:ff9b:1::8.8.8.8", false },
 	{ "2002:7f00:1::", false }, { "2002:a00:1::1", false }, { "2002:808:808::1", true },
-	{ "2001:0:808:808::f7f7:f7f7", true },		/* Teredo by 8.8.8.8 of 8.8.8.8 */
-	{ "2001:0:a00:1::f7f7:f7f7", false },		/* its server is 10.0.0.1 */
-	{ "2001:0:808:808::80ff:fffe", false },		/* its client is 127.0.0.1 */
+	{ "2001:0:808:808::f7f7:f7f7", true },		/* Teredo, server 8.8.8.8 and client 8.8.8.8 */
+	{ "2001:0:a00:1::f7f7:f7f7", false },		/* server 10.0.0.1 */
+	{ "2001:0:808:808::80ff:fffe", false },		/* client 127.0.0.1 */
 	{ "2001:2::1", false }, { "2001:10::1", false }, { "2001:1ff:ffff::1", false }, { "2001:200::1", true },
 	{ "2001:db8::1", false }, { "2001:db9::1", true }, { "3fff::1", false }, { "3fff:fff::1", false },
 	{ "3fff:1000::1", true },
@@ -138,7 +138,7 @@ static struct outcome deliver(struct sender *sender, const char *url)
 	return outcome;
 }
 
-/* Seconds: any number of at least as many days. */
+/* In seconds: stands for any Retry-After of at least 365 days. */
 #define YEARS ((int64_t)365 * 24 * 60 * 60)
 
 static const struct {
@@ -204,7 +204,7 @@ START_TEST(test_answer)
 }
 END_TEST
 
-/* Names and forms of addresses that lead inside; none of them gets a connection. */
+/* Names and spellings of internal addresses; no receiver at them gets a connection. */
 static const char *const insides[] = {
 	"http://127.0.0.1:%u/200",
 	"http://localhost:%u/200",
@@ -235,7 +235,7 @@ START_TEST(test_inside)
 	struct outcome outcome;
 	char url[100];
 
-/* The rows of the table above have one %u each. */
+/* Each row of the table above contains one %u. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	(void)snprintf(url, sizeof url, insides[_i], receiver_port(receiver));
@@ -251,9 +251,9 @@ END_TEST
 
 /* ---- names ---- */
 
-/* The addresses that a name has at its first look-up and at later ones, the second being by another
- * process. Nothing gets a connection but the receiver at the public address. error: of each
- * delivery. */
+/* The addresses of a name at the first look-up and at later ones; the second look-up is by another
+ * sender. Only the receiver at the public address gets connections. errors: of the first and the
+ * second delivery. */
 static const struct {
 	const char *first[NAMES_ADDRESSES_MOST + 1], *later[NAMES_ADDRESSES_MOST + 1];
 	const char *errors[2];
@@ -270,7 +270,7 @@ static const struct {
 	{ { NAMES_PUBLIC }, { "::ffff:127.0.0.1" }, { "", REFUSED } },
 	{ { NAMES_PUBLIC }, { "fe80::1", "fc00::1", "10.0.0.1" }, { "", REFUSED } },
 	{ { "127.0.0.1" }, { NAMES_PUBLIC }, { REFUSED, "" } },
-	/* Some of several are inside: another one of them is used. */
+	/* Some of the addresses are internal: a public one is used. */
 	{ { NAMES_PUBLIC, "127.0.0.1" }, { "127.0.0.1", NAMES_PUBLIC }, { "", "" } },
 	{ { "::1", NAMES_PUBLIC }, { "::ffff:127.0.0.1", NAMES_PUBLIC }, { "", "" } },
 	{ { NAMES_PUBLIC, "10.0.0.1", "::1" }, { "127.0.0.1", "::1" }, { "", REFUSED } },
@@ -292,12 +292,12 @@ static bool machine_has_six(void)
 	return six >= 0;
 }
 
-/* False: it is left out. */
+/* Returns false if the test must be skipped. */
 static bool open_names(void)
 {
 	if (names_open())
 		return true;
-	fprintf(stderr, "left out: no namespaces for the names of a test\n");
+	fprintf(stderr, "left out: namespaces are not available\n");
 	return false;
 }
 
@@ -332,8 +332,8 @@ START_TEST(test_name)
 }
 END_TEST
 
-/* Of the two addresses of the name one is allowed, and nobody answers there: the other one is not
- * tried instead. */
+/* The name has two addresses, and no receiver listens on the one that is allowed: the other one is
+ * not tried instead. */
 START_TEST(test_name_without_answer)
 {
 	static const char *const both[] = { NAMES_PUBLIC, "127.0.0.1", NULL };
@@ -421,7 +421,8 @@ START_TEST(test_no_tls)
 }
 END_TEST
 
-/* As many as there may be, all held by their receiver, and one more that is not. */
+/* As many deliveries as there may be, all stalled by their receiver, and one more, which is not
+ * stalled. */
 START_TEST(test_many)
 {
 	struct receiver *receiver = receiver_open();
@@ -459,7 +460,7 @@ START_TEST(test_many)
 }
 END_TEST
 
-/* The only child of this process. */
+/* Returns the only child of this process. */
 static pid_t child(void)
 {
 	char path[100], text[100] = "";
@@ -497,7 +498,8 @@ START_TEST(test_killed)
 }
 END_TEST
 
-/* It has no descriptor but its socket and what it needs, no environment, and cannot gain rights. */
+/* The sender has no descriptors except its socket and those it needs, no environment, and cannot
+ * gain privileges. */
 START_TEST(test_rights)
 {
 	struct sender_options options = { .allows_http = true };
@@ -531,7 +533,7 @@ START_TEST(test_authorities)
 }
 END_TEST
 
-/* Nobody writes into it. */
+/* The FIFO has no writer. */
 START_TEST(test_authorities_in_a_fifo)
 {
 	char *directory = directory_make();

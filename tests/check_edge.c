@@ -1,5 +1,5 @@
-/* Requests and answers over a local socket: kept and idle connections, bodies, peers that are slow
- * or gone, answers that wait.
+/* Requests and responses over a local socket: kept and idle connections, bodies, slow or vanished
+ * peers, responses that wait.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -21,17 +21,17 @@
 #include "edge_stand.h"
 #include "suite.h"
 
-/* ---- requests and answers ---- */
+/* ---- requests and responses ---- */
 
 static const struct exchange_row {
 	const char *method;
 	const char *uri;
-	size_t body; /* so many bytes */
+	size_t body; /* bytes */
 	const char *length;
 	int status;
-	const char *head; /* stands in the head */
-	const char *start; /* of the answer's body, or NULL */
-	size_t size; /* of it; 0: not checked */
+	const char *head; /* must be part of the response's head */
+	const char *start; /* start of the response's body, or NULL */
+	size_t size; /* size of the response's body; 0: not checked */
 } exchanges[] = {
 	/* clang-format off */
 	{ "GET", "/echo", 0, NULL, 200, "\r\nX-Stub: here\r\n", "0 Bearer first 192.0.2.7 an-id 0 ", 0 },
@@ -58,8 +58,8 @@ static const struct exchange_row {
 	/* clang-format on */
 };
 
-/* Every row twice, all on one connection. */
-START_TEST(one_connection_carries_all)
+/* Sends every row twice, all on one connection. */
+START_TEST(one_connection_carries_all_requests)
 {
 	struct stand *stand = stand_open(2);
 	int connection = stand_connect(stand);
@@ -75,7 +75,7 @@ START_TEST(one_connection_carries_all)
 
 		ck_assert(client_send(connection, &request));
 		client_receive(connection, &answer);
-		ck_assert_msg(answer.is_whole, "row %zu: no answer", i / 2);
+		ck_assert_msg(answer.is_whole, "row %zu: no complete response", i / 2);
 		ck_assert_int_eq(answer.status, row->status);
 		ck_assert_ptr_nonnull(strstr(answer.head, row->head));
 		ck_assert_msg(strncmp(answer.body, row->start, strlen(row->start)) == 0,
@@ -93,7 +93,7 @@ START_TEST(one_connection_carries_all)
 }
 END_TEST
 
-/* The head and the body share the records, and one has at most 65,528 bytes. */
+/* Head and body share the records, each of which has at most 65,528 bytes. */
 START_TEST(records_end_anywhere)
 {
 	struct stand *stand = stand_open(1);
@@ -116,8 +116,8 @@ START_TEST(records_end_anywhere)
 }
 END_TEST
 
-/* Many more than one call to the kernel takes. */
-START_TEST(all_parts_come_in_their_order)
+/* Many more parts than one system call accepts. */
+START_TEST(all_parts_arrive_in_order)
 {
 	struct stand *stand = stand_open(1);
 	int connection = stand_connect(stand);
@@ -143,7 +143,7 @@ START_TEST(all_parts_come_in_their_order)
 }
 END_TEST
 
-/* The protocol allows padding after each record, an empty one too. */
+/* The protocol allows padding after each record, including empty records. */
 static const struct client_padding paddings[] = {
 	{ .contents = 8 },
 	{ .parameters_end = 1 },
@@ -152,8 +152,8 @@ static const struct client_padding paddings[] = {
 	{ .contents = 255, .parameters_end = 255 },
 };
 
-/* Many times on one connection, since the pieces arrive together or not. */
-START_TEST(padding_is_passed_over)
+/* Repeats on one connection, because the pieces may arrive together or separately. */
+START_TEST(padding_is_skipped)
 {
 	const struct client_request request = { "POST", "/echo", "body", 4, NULL };
 	struct stand *stand = stand_open(1);
@@ -165,7 +165,7 @@ START_TEST(padding_is_passed_over)
 		ck_assert_msg(client_send_padded(connection, &request, &paddings[_i]),
 			      "closed before request %zu", i);
 		client_receive(connection, &answer);
-		ck_assert_msg(answer.is_whole, "no answer to request %zu", i);
+		ck_assert_msg(answer.is_whole, "no complete response to request %zu", i);
 		ck_assert_str_eq(answer.body, "2 Bearer first 192.0.2.7 an-id 0 body");
 		client_forget(&answer);
 	}
@@ -191,7 +191,7 @@ START_TEST(a_connection_not_to_be_kept_is_closed)
 }
 END_TEST
 
-/* More connections than threads by far, all of them open, one works. */
+/* Many more connections than threads are open, and only one of them is used. */
 START_TEST(idle_connections_cost_nothing)
 {
 	enum { IDLE = 1000 };
@@ -219,7 +219,8 @@ START_TEST(idle_connections_cost_nothing)
 }
 END_TEST
 
-/* When the process may open no more files, connections wait in the queue; the edge goes on. */
+/* When the process may not open more files, connections wait in the queue and the edge
+ * continues. */
 START_TEST(connections_beyond_the_limit_wait)
 {
 	struct stand *stand = stand_open(2);
@@ -263,7 +264,7 @@ static size_t open_files(void)
 	return n;
 }
 
-/* Another process, since what it opens must not count here. */
+/* Another process connects, so that its descriptors do not count here. */
 static pid_t connect_many(const struct stand *stand, int n, const struct rlimit *limit)
 {
 	pid_t pid = fork();
@@ -279,8 +280,8 @@ static pid_t connect_many(const struct stand *stand, int n, const struct rlimit 
 		(void)pause();
 }
 
-/* The store and the accounts' file can be opened whatever connections there are. */
-START_TEST(connections_leave_descriptors_to_others)
+/* The store and the accounts file can be opened however many connections there are. */
+START_TEST(connections_leave_descriptors_for_files)
 {
 	enum { LIMIT = 200, HALF = LIMIT / 2, REST = 50 };
 	struct rlimit limit, tight;
@@ -314,10 +315,10 @@ START_TEST(connections_leave_descriptors_to_others)
 }
 END_TEST
 
-/* ---- peers that are slow, or gone ---- */
+/* ---- slow or vanished peers ---- */
 
-/* They hold every worker, but not for ever. */
-START_TEST(half_a_request_is_given_up)
+/* Half requests occupy every worker, but not forever. */
+START_TEST(half_a_request_times_out)
 {
 	enum { THREADS = 2 };
 	struct stand *stand = stand_open(THREADS);
@@ -342,7 +343,7 @@ START_TEST(half_a_request_is_given_up)
 }
 END_TEST
 
-/* What a peer may do instead of sending a request; the service must not see any of it. */
+/* What a peer may do instead of sending a request; the service must not notice any of it. */
 enum misdeed {
 	SAYS_NOTHING,
 	LEAVES_AFTER_BEGIN,
@@ -402,7 +403,7 @@ static void misbehave(int connection, enum misdeed misdeed)
 	}
 }
 
-START_TEST(what_is_no_request_is_not_served)
+START_TEST(malformed_requests_are_not_served)
 {
 	struct stand *stand = stand_open(1);
 	int good = stand_connect(stand);
@@ -422,8 +423,9 @@ START_TEST(what_is_no_request_is_not_served)
 }
 END_TEST
 
-/* The request was whole; its sender does not wait for the answer, small or large, now or later. */
-START_TEST(a_peer_that_has_gone_is_no_error)
+/* The request was complete, but its sender does not wait for the response, whether it is small or
+ * large, immediate or parked. */
+START_TEST(a_vanished_peer_is_no_error)
 {
 	static const char *const uris[] = { "/echo", "/size/3000000", "/write" };
 	struct stand *stand = stand_open(2);
@@ -442,9 +444,9 @@ START_TEST(a_peer_that_has_gone_is_no_error)
 }
 END_TEST
 
-/* ---- answers that wait ---- */
+/* ---- responses that wait ---- */
 
-/* All orders of four numbers. */
+/* Sets `order` to one of all permutations of four numbers. */
 static void order_of(int which, int order[4])
 {
 	int left[4] = { 1, 2, 3, 4 };
@@ -457,7 +459,8 @@ static void order_of(int which, int order[4])
 	}
 }
 
-/* Parked in any order, made durable at once or one by one, all or only some with success. */
+/* Parks four responses in some order and makes them durable together or one by one, all or only
+ * some with success. */
 static void park_in_order(struct stand *stand, const int order[4])
 {
 	int connections[4];
@@ -486,7 +489,7 @@ static void park_in_order(struct stand *stand, const int order[4])
 	}
 }
 
-START_TEST(parked_answers_come_in_every_order)
+START_TEST(parked_answers_complete_in_any_order)
 {
 	int order[4];
 
@@ -503,8 +506,8 @@ START_TEST(parked_answers_come_in_every_order)
 }
 END_TEST
 
-/* One worker stands at the gate; the other serves readers and lays aside writers. */
-START_TEST(reads_go_on_while_the_disk_works)
+/* One worker is stopped at the gate; the other serves readers and parks writers. */
+START_TEST(reads_continue_while_the_disk_is_busy)
 {
 	enum { WRITERS = 20 };
 	struct stand *stand = stand_open(2);
@@ -533,8 +536,8 @@ START_TEST(reads_go_on_while_the_disk_works)
 }
 END_TEST
 
-/* An answer so large that its sender has to wait for its peer must not hold up the others. */
-START_TEST(a_slow_reader_holds_up_nobody)
+/* A response so large that sending it must wait for the peer does not delay other requests. */
+START_TEST(a_slow_reader_delays_no_one_else)
 {
 	const struct client_request large = { "GET", "/size/3000000", NULL, 0, NULL };
 	struct stand *stand = stand_open(2);
@@ -554,9 +557,9 @@ START_TEST(a_slow_reader_holds_up_nobody)
 }
 END_TEST
 
-/* The same with a writer's: whoever flushed has that answer to send, and others wait for the next
- * flush. */
-START_TEST(a_slow_writer_holds_up_no_flush)
+/* The same for a writer's response: the thread that flushed must send it while others wait for the
+ * next flush. */
+START_TEST(a_slow_writer_delays_no_flush)
 {
 	const struct client_request large = { "POST", "/write/3000000", NULL, 0, NULL };
 	struct stand *stand = stand_open(2);
@@ -585,8 +588,8 @@ END_TEST
 static const struct client_request request_costly = { "GET", "/costly", NULL, 0, NULL };
 static const struct client_request request_alone = { "GET", "/alone", NULL, 0, NULL };
 
-/* Any number of costly calls leaves the one worker to others; their answers need no flush. */
-START_TEST(deferred_calls_leave_the_workers)
+/* Any number of deferred calls leaves the only worker free; their responses need no flush. */
+START_TEST(deferred_calls_leave_the_workers_free)
 {
 	enum { CALLS = 5 };
 	struct stand *stand = stand_open(1);
@@ -614,8 +617,8 @@ START_TEST(deferred_calls_leave_the_workers)
 }
 END_TEST
 
-/* With two threads for deferred calls. */
-START_TEST(calls_that_are_alone_are_handled_one_at_a_time)
+/* There are two threads for deferred calls. */
+START_TEST(calls_that_must_be_alone_run_one_at_a_time)
 {
 	enum { CALLS = 5 };
 	const struct client_request at_once = { "GET", "/costly/now", NULL, 0, NULL };
@@ -687,7 +690,7 @@ static void *write_often(void *argument)
 	return NULL;
 }
 
-/* If one wake-up were lost, its writer would wait for ever. */
+/* If a single wake-up were lost, its writer would wait forever. */
 START_TEST(no_writer_is_forgotten)
 {
 	enum { WRITERS = 8, REQUESTS = 1500 };
@@ -709,24 +712,24 @@ START_TEST(no_writer_is_forgotten)
 }
 END_TEST
 
-/* ---- */
+/* ---- the suite ---- */
 
 static TCase *requests_case(void)
 {
 	TCase *tcase = tcase_create("requests");
 
 	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, one_connection_carries_all);
+	tcase_add_test(tcase, one_connection_carries_all_requests);
 	tcase_add_test(tcase, records_end_anywhere);
-	tcase_add_test(tcase, all_parts_come_in_their_order);
-	tcase_add_loop_test(tcase, padding_is_passed_over, 0, ROWS(paddings));
+	tcase_add_test(tcase, all_parts_arrive_in_order);
+	tcase_add_loop_test(tcase, padding_is_skipped, 0, ROWS(paddings));
 	tcase_add_test(tcase, a_connection_not_to_be_kept_is_closed);
 	tcase_add_test(tcase, idle_connections_cost_nothing);
 	tcase_add_test(tcase, connections_beyond_the_limit_wait);
-	tcase_add_test(tcase, connections_leave_descriptors_to_others);
-	tcase_add_test(tcase, half_a_request_is_given_up);
-	tcase_add_loop_test(tcase, what_is_no_request_is_not_served, 0, MISDEEDS);
-	tcase_add_test(tcase, a_peer_that_has_gone_is_no_error);
+	tcase_add_test(tcase, connections_leave_descriptors_for_files);
+	tcase_add_test(tcase, half_a_request_times_out);
+	tcase_add_loop_test(tcase, malformed_requests_are_not_served, 0, MISDEEDS);
+	tcase_add_test(tcase, a_vanished_peer_is_no_error);
 	return tcase;
 }
 
@@ -735,12 +738,12 @@ static TCase *waiting_case(void)
 	TCase *tcase = tcase_create("waiting");
 
 	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, parked_answers_come_in_every_order, 0, 24);
-	tcase_add_test(tcase, reads_go_on_while_the_disk_works);
-	tcase_add_test(tcase, a_slow_reader_holds_up_nobody);
-	tcase_add_test(tcase, a_slow_writer_holds_up_no_flush);
-	tcase_add_test(tcase, deferred_calls_leave_the_workers);
-	tcase_add_test(tcase, calls_that_are_alone_are_handled_one_at_a_time);
+	tcase_add_loop_test(tcase, parked_answers_complete_in_any_order, 0, 24);
+	tcase_add_test(tcase, reads_continue_while_the_disk_is_busy);
+	tcase_add_test(tcase, a_slow_reader_delays_no_one_else);
+	tcase_add_test(tcase, a_slow_writer_delays_no_flush);
+	tcase_add_test(tcase, deferred_calls_leave_the_workers_free);
+	tcase_add_test(tcase, calls_that_must_be_alone_run_one_at_a_time);
 	tcase_add_test(tcase, who_may_have_to_wait);
 	tcase_add_loop_test(tcase, no_writer_is_forgotten, 0, 3);
 	return tcase;

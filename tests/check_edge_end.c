@@ -1,5 +1,5 @@
-/* The end of the edge, with requests at every stage of their way; handing over to another process
- * under load; where the listening socket comes from.
+/* How the edge stops, with requests at every stage; handing over to another process under load;
+ * where the listening socket comes from.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -20,13 +20,13 @@
 #include "edge_stand.h"
 #include "suite.h"
 
-/* ---- the end ---- */
+/* ---- stopping ---- */
 
-/* What must not hold up the end are peers. These have so many seconds, and Check lets no test take
- * as long: one in which the end waits for a peer fails, however busy the machine is. */
+/* Stopping must not wait for peers. The peers here have this many seconds, much longer than Check
+ * lets a test run: a test in which stopping waits for a peer fails, however busy the machine is. */
 #define PATIENT 3600
 
-/* Milliseconds from the signal; idle connections are kept so long. */
+/* Milliseconds after the signal for which idle connections are kept. */
 #define STOP_IDLE 900
 
 static void *stop_in_thread(void *stand)
@@ -35,8 +35,9 @@ static void *stop_in_thread(void *stand)
 	return NULL;
 }
 
-/* Some are with a worker, some deferred, some parked, some accepted, some still in the queue. */
-START_TEST(what_has_arrived_is_answered)
+/* Some requests are with a worker, some deferred, some parked, some accepted, some still in the
+ * queue. */
+START_TEST(requests_that_have_arrived_are_answered)
 {
 	enum { REQUESTS = 60 };
 	const struct client_request costly = { "GET", "/costly/now", NULL, 0, NULL };
@@ -62,7 +63,8 @@ START_TEST(what_has_arrived_is_answered)
 }
 END_TEST
 
-/* A web server may put a request on a kept connection at any time before it sees it closed. */
+/* A web server may send a request on a kept connection at any time until it notices that the
+ * connection is closed. */
 START_TEST(idle_connections_are_served_while_stopping)
 {
 	enum { IDLE = 10 };
@@ -79,7 +81,7 @@ START_TEST(idle_connections_are_served_while_stopping)
 	do {
 		stand_answers(busy);
 	} while (!client_is_closed(busy, 1));
-	/* One that is not served was closed, and that in its time. */
+	/* If a request was not served, the connection was closed, and not too early. */
 	for (size_t i = 0; i < IDLE / 2; i++) {
 		if (client_is_closed(idle[i], 0) || !client_ask(idle[i], &request_write, 200))
 			ck_assert_int_ge(clock_monotonic() - began, STOP_IDLE);
@@ -95,11 +97,11 @@ START_TEST(idle_connections_are_served_while_stopping)
 }
 END_TEST
 
-/* Milliseconds from the signal: when peers that do not read have been cut. */
+/* Milliseconds after the signal at which peers that do not read are disconnected. */
 #define STOP_SLOW 1200
 
-/* Its disk is slow, or its handler. */
-START_TEST(what_takes_longer_than_the_end_is_answered)
+/* Either the disk is slow, or the handler. */
+START_TEST(requests_that_take_longer_than_stopping_are_answered)
 {
 	const struct client_request deferred = { "GET", "/costly", NULL, 0, NULL };
 	const struct client_request *const requests[] = { &request_write, &deferred };
@@ -134,8 +136,8 @@ START_TEST(what_takes_longer_than_the_end_is_answered)
 }
 END_TEST
 
-/* Neither a peer that sends half a request nor one that does not read holds up the end. */
-START_TEST(the_end_waits_for_no_slow_peer)
+/* Neither a peer that sends half a request nor one that does not read delays stopping. */
+START_TEST(stopping_does_not_wait_for_slow_peers)
 {
 	const struct client_request large = { "GET", "/size/3000000", NULL, 0, NULL };
 	struct stand *stand = stand_open_patient(4, PATIENT);
@@ -156,11 +158,11 @@ END_TEST
 
 /* ---- handing over ---- */
 
-/* An edge in a process of its own, on the listening socket of all. */
+/* An edge in a process of its own; all of them share the listening socket. */
 struct child {
 	pid_t process;
-	int orders; /* one byte: begin; its end: stop */
-	int ready; /* one byte: it serves */
+	int orders; /* one byte: begin; end of file: stop */
+	int ready; /* one byte: the process serves requests */
 };
 
 static void obey(struct stand *stand, int orders, int ready)
@@ -177,7 +179,8 @@ static void obey(struct stand *stand, int orders, int ready)
 	_exit(0);
 }
 
-/* All are made before there is a thread. None may hold the orders of another open. */
+/* Creates all processes before there is a thread. No process may keep the orders of another one
+ * open. */
 static void make_children(struct stand *stand, struct child *children, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -228,9 +231,9 @@ struct poster {
 	pthread_t thread;
 };
 
-/* One connection, kept as nginx would keep it; nothing is sent twice. Between the look at a
- * connection and what is sent on it a web server may take as long as idle ones are kept, no
- * longer. */
+/* Posts on one connection, which is kept as nginx would keep it; no request is repeated. Between
+ * checking a connection and sending on it, a web server may take as long as idle connections are
+ * kept, but no longer. */
 static void post(struct poster *poster)
 {
 	const int64_t looked = clock_monotonic();
@@ -255,8 +258,8 @@ static void *post_on(void *argument)
 	return NULL;
 }
 
-/* The first poster is this thread, so that each server gets its share; while it waits for a
- * server's end, its connection is idle, or (for the sake of time, mostly) closed. */
+/* The first poster is this thread, so that each server gets its share. While this thread waits for
+ * a server to stop, its connection is idle or, to save time in most rounds, closed. */
 START_TEST(handing_over_loses_nothing)
 {
 	enum { POSTERS = 9, TIMES = 20, EACH = 50 };
@@ -312,7 +315,7 @@ static bool listens(const char *path, struct listener *listener, struct fault *f
 	return listener_open(&options, listener, fault);
 }
 
-START_TEST(a_stale_socket_is_replaced_a_live_one_is_not)
+START_TEST(only_a_stale_socket_is_replaced)
 {
 	char *directory = directory_make();
 	struct listener first;
@@ -339,7 +342,7 @@ START_TEST(a_stale_socket_is_replaced_a_live_one_is_not)
 }
 END_TEST
 
-START_TEST(what_is_no_place_for_a_socket_is_refused)
+START_TEST(unusable_socket_paths_are_refused)
 {
 	char *directory = directory_make();
 	struct listener listener;
@@ -363,8 +366,8 @@ START_TEST(what_is_no_place_for_a_socket_is_refused)
 }
 END_TEST
 
-/* On descriptor 0, as spawn-fcgi passes it. */
-START_TEST(a_socket_on_descriptor_0_is_taken)
+/* The socket is descriptor 0, as spawn-fcgi passes it. */
+START_TEST(a_socket_on_descriptor_0_is_used)
 {
 	char *directory = directory_make();
 	struct listener ours;
@@ -393,17 +396,17 @@ START_TEST(a_socket_on_descriptor_0_is_taken)
 }
 END_TEST
 
-/* ---- */
+/* ---- the suite ---- */
 
 static TCase *end_case(void)
 {
 	TCase *tcase = tcase_create("end");
 
 	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, what_has_arrived_is_answered);
+	tcase_add_test(tcase, requests_that_have_arrived_are_answered);
 	tcase_add_test(tcase, idle_connections_are_served_while_stopping);
-	tcase_add_test(tcase, what_takes_longer_than_the_end_is_answered);
-	tcase_add_test(tcase, the_end_waits_for_no_slow_peer);
+	tcase_add_test(tcase, requests_that_take_longer_than_stopping_are_answered);
+	tcase_add_test(tcase, stopping_does_not_wait_for_slow_peers);
 	tcase_add_test(tcase, handing_over_loses_nothing);
 	return tcase;
 }
@@ -412,9 +415,9 @@ static TCase *listener_case(void)
 {
 	TCase *tcase = tcase_create("listener");
 
-	tcase_add_test(tcase, a_stale_socket_is_replaced_a_live_one_is_not);
-	tcase_add_test(tcase, what_is_no_place_for_a_socket_is_refused);
-	tcase_add_test(tcase, a_socket_on_descriptor_0_is_taken);
+	tcase_add_test(tcase, only_a_stale_socket_is_replaced);
+	tcase_add_test(tcase, unusable_socket_paths_are_refused);
+	tcase_add_test(tcase, a_socket_on_descriptor_0_is_used);
 	return tcase;
 }
 

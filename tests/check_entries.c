@@ -1,4 +1,4 @@
-/* The entries of the durable driver: transactions by example, against a plain model, and with
+/* The entries of the durable driver: transactions by example, compared with a plain model, and with
  * threads (also run under ThreadSanitizer). Records are in check_records.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -15,7 +15,7 @@
 #include "store/gdbm/entries.h"
 #include "suite.h"
 
-/* Under test: `open` opens what is in the directory, or something new. */
+/* The driver under test: `open` opens the store in the directory, or creates it. */
 struct driver {
 	const char *name;
 	struct store *(*open)(const char *directory);
@@ -140,7 +140,7 @@ static struct slice get_slice(struct transaction *transaction, enum store_table 
 	return value;
 }
 
-/* `value` NULL: that there is none. */
+/* Expects `value`; NULL if the key must be absent. */
 static void expect_slice(struct transaction *transaction, enum store_table table, struct slice key,
 			 struct slice value)
 {
@@ -178,7 +178,7 @@ START_TEST(a_transaction_sees_its_own_writes)
 }
 END_TEST
 
-START_TEST(abandoned_it_leaves_nothing)
+START_TEST(an_abandoned_transaction_leaves_nothing)
 {
 	struct transaction *transaction;
 	uint64_t number;
@@ -214,7 +214,7 @@ START_TEST(abandoned_it_leaves_nothing)
 }
 END_TEST
 
-START_TEST(readers_see_what_is_durable_and_writers_what_is_committed)
+START_TEST(readers_see_durable_and_writers_committed_values)
 {
 	struct fault fault = FAULT_INITIAL;
 	struct transaction *before;
@@ -287,7 +287,8 @@ START_TEST(numbers_rise_by_one)
 		ck_assert_uint_eq(commit(transaction), first + i);
 	}
 
-	/* What changed nothing takes none, and answers what it could see, durable or not. */
+	/* A transaction that changed nothing takes no number; it returns the number of what it
+	 * could see, durable or not. */
 	transaction = begin(STORE_WRITE);
 	expect(transaction, "key", "value");
 	number = commit(transaction);
@@ -353,7 +354,7 @@ START_TEST(keys_and_values_are_copied)
 }
 END_TEST
 
-/* Keys of every table that begin alike, of any bytes, as short and as long as can be. */
+/* Keys of every table that share prefixes, with any bytes, of the shortest and the longest size. */
 START_TEST(tables_and_keys_do_not_mix)
 {
 	char longest[STORE_KEY_MAX];
@@ -398,7 +399,7 @@ START_TEST(tables_and_keys_do_not_mix)
 }
 END_TEST
 
-START_TEST(tables_have_names_and_letters_of_their_own)
+START_TEST(tables_have_distinct_names_and_letters)
 {
 	for (int i = 0; i < STORE_TABLE_COUNT; i++) {
 		for (int j = 0; j < i; j++) {
@@ -443,7 +444,7 @@ START_TEST(large_values)
 			reopen();
 	}
 
-	/* An arena that is nearly full is no reason to go beyond its limit. */
+	/* Even if the arena is nearly full, its limit is not exceeded. */
 	transaction = begin(STORE_READ);
 	while (arena_fits(arena, STORE_VALUE_MAX))
 		arena_alloc(arena, STORE_VALUE_MAX / 2);
@@ -456,8 +457,8 @@ START_TEST(large_values)
 }
 END_TEST
 
-/* The model: what each of some keys holds, as of one transaction. A value is a stamp and a size
- * that follows from it; 0 is none. */
+/* The model: the values of some keys, as of one transaction. A value is a stamp, from which its
+ * size follows; 0 if the key is absent. */
 #define MODEL_KEYS 300
 
 struct model {
@@ -509,12 +510,12 @@ static void change(struct transaction *transaction, struct model *model, uint64_
 #define SNAPSHOTS 6
 #define ROUNDS 3000
 
-/* The state after each transaction, by its number. */
+/* The state after each transaction, indexed by its number. */
 static struct model states[ROUNDS + 1];
 
 /* Readers that stay open across many transactions. */
 struct snapshot {
-	struct transaction *transaction; /* NULL: none at the moment */
+	struct transaction *transaction; /* NULL if none is open */
 	struct arena *arena;
 };
 
@@ -526,7 +527,7 @@ static void snapshot_end(struct snapshot *snapshot)
 	arena_reset(snapshot->arena);
 }
 
-/* Begins or ends it. A driver may make durable what is pending whenever it likes. */
+/* Begins or ends the snapshot. A driver may make pending transactions durable at any time. */
 static void snapshot_turn(struct snapshot *snapshot, uint64_t durable, uint64_t committed,
 			  uint64_t *seed)
 {
@@ -547,7 +548,8 @@ static void snapshot_turn(struct snapshot *snapshot, uint64_t durable, uint64_t 
 	expect_model(snapshot->transaction, &states[number], seed, 10);
 }
 
-/* One WRITE transaction, abandoned now and then; gives the number of the last one committed. */
+/* Runs one WRITE transaction, which is sometimes abandoned. Returns the number of the last
+ * committed one. */
 static uint64_t model_turn(uint64_t committed, uint64_t *seed)
 {
 	struct model changed = states[committed];
@@ -566,8 +568,8 @@ static uint64_t model_turn(uint64_t committed, uint64_t *seed)
 	return committed + 1;
 }
 
-/* Any row of transactions, with flushes, readers and reopening in between. */
-START_TEST(same_as_a_plain_model)
+/* Random sequences of transactions, with flushes, readers and reopening in between. */
+START_TEST(entries_agree_with_a_plain_model)
 {
 	struct snapshot snapshots[SNAPSHOTS] = { { NULL, NULL } };
 	uint64_t committed = 0;
@@ -607,7 +609,7 @@ END_TEST
 
 #define MANY 6000
 
-/* Every third is removed again, every fifth written twice. */
+/* The value of key i. Every third key is removed again, every fifth is written twice. */
 static struct slice many_value(uint64_t i, char text[64])
 {
 	if (i % 3 == 0)
@@ -657,8 +659,8 @@ START_TEST(many_keys)
 }
 END_TEST
 
-/* Threads. A Check assertion in a thread other than the test's own would not be seen: what goes
- * wrong is counted, and the test asserts that nothing did. */
+/* Threads. Check would not notice a failed assertion in a thread other than the test's own, so
+ * failures are counted and the test asserts that there are none. */
 #define READERS 3
 #define WRITERS 3
 #define SAME_KEYS 5
@@ -684,8 +686,8 @@ static void join_threads(unsigned n, const pthread_t *threads)
 		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
 }
 
-/* Every transaction writes its own number under each key, some of them by way of a removal, so a
- * state is consistent when all keys hold its number. */
+/* Every transaction writes its own number under each key, sometimes after removing the key. A state
+ * is therefore consistent if all keys have its number. */
 static void *write_numbers(void *nothing)
 {
 	struct arena *own = arena_open();
@@ -748,7 +750,7 @@ static void *read_numbers(void *nothing)
 	return NULL;
 }
 
-START_TEST(readers_beside_writers)
+START_TEST(readers_run_alongside_writers)
 {
 	pthread_t readers[READERS];
 	pthread_t writers[WRITERS];
@@ -769,7 +771,7 @@ END_TEST
 
 static atomic_uint winners[NAMES];
 
-/* Takes each name that is free, without waiting for anything to become durable. */
+/* Takes each free name without waiting for anything to become durable. */
 static void *take_names(void *nothing)
 {
 	struct arena *own = arena_open();
@@ -794,7 +796,7 @@ static void *take_names(void *nothing)
 		check(store_commit(transaction, &number, &fault));
 		if (is_free)
 			atomic_fetch_add(&winners[name], 1);
-		/* Also a refusal waits for what it saw. */
+		/* A refusal waits for what it saw, too. */
 		check(name % 7 != 0 || store_wait(store, number, &fault));
 	}
 	arena_close(own);
@@ -817,7 +819,7 @@ START_TEST(two_writers_never_both_win_a_name)
 }
 END_TEST
 
-START_TEST(reopened_it_has_everything)
+START_TEST(a_reopened_store_has_everything)
 {
 	struct transaction *transaction;
 	uint64_t number = 0;
@@ -851,7 +853,7 @@ START_TEST(reopened_it_has_everything)
 }
 END_TEST
 
-START_TEST(closing_nothing_is_fine)
+START_TEST(closing_null_is_allowed)
 {
 	store_close(NULL);
 }
@@ -865,21 +867,21 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, a_transaction_sees_its_own_writes, 0, ROWS(drivers));
-	tcase_add_loop_test(tcase, abandoned_it_leaves_nothing, 0, ROWS(drivers));
-	tcase_add_loop_test(tcase, readers_see_what_is_durable_and_writers_what_is_committed, 0,
+	tcase_add_loop_test(tcase, an_abandoned_transaction_leaves_nothing, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, readers_see_durable_and_writers_committed_values, 0,
 			    ROWS(drivers));
 	tcase_add_loop_test(tcase, numbers_rise_by_one, 0, ROWS(drivers));
 	tcase_add_loop_test(tcase, values_live_as_long_as_the_arena, 0, ROWS(drivers));
 	tcase_add_loop_test(tcase, keys_and_values_are_copied, 0, ROWS(drivers));
 	tcase_add_loop_test(tcase, tables_and_keys_do_not_mix, 0, ROWS(drivers));
-	tcase_add_test(tcase, tables_have_names_and_letters_of_their_own);
+	tcase_add_test(tcase, tables_have_distinct_names_and_letters);
 	tcase_add_loop_test(tcase, large_values, 0, ROWS(drivers));
-	tcase_add_loop_test(tcase, same_as_a_plain_model, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, entries_agree_with_a_plain_model, 0, ROWS(drivers));
 	tcase_add_loop_test(tcase, many_keys, 0, ROWS(drivers));
-	tcase_add_loop_test(tcase, readers_beside_writers, 0, ROWS(drivers));
+	tcase_add_loop_test(tcase, readers_run_alongside_writers, 0, ROWS(drivers));
 	tcase_add_loop_test(tcase, two_writers_never_both_win_a_name, 0, ROWS(drivers));
-	tcase_add_loop_test(tcase, reopened_it_has_everything, 0, ROWS(drivers));
-	tcase_add_test(tcase, closing_nothing_is_fine);
+	tcase_add_loop_test(tcase, a_reopened_store_has_everything, 0, ROWS(drivers));
+	tcase_add_test(tcase, closing_null_is_allowed);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

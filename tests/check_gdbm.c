@@ -1,5 +1,6 @@
-/* Files that gdbm_writer made, read by libgdbm itself: every record is there, once, and no other;
- * it goes through all of them, counts them, and asks for no recovery. gdbm_reader finds the same.
+/* Files written by gdbm_writer and read by libgdbm itself: libgdbm finds every record exactly once
+ * and no other, walks through all records, counts them, and does not ask for recovery. gdbm_reader
+ * finds the same.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -60,7 +61,7 @@ static int compare(const void *a, const void *b)
 				 (struct slice){ y->key, y->key_size });
 }
 
-/* What the value of a record is: its key again and again. */
+/* Sets the value of a record: its key, repeated. */
 static void value_make(const struct record *record, char *value)
 {
 	for (size_t i = 0; i < record->value_size; i++)
@@ -71,7 +72,7 @@ static void record_add(const void *key, size_t key_size, size_t value_size)
 {
 	struct record *record;
 
-	/* Twice as many whenever a power of two is full. */
+	/* The memory is doubled whenever the count reaches a power of two. */
 	if ((records_n & (records_n - 1)) == 0) {
 		records = realloc(records, (records_n == 0 ? 1 : 2 * records_n) * sizeof *records);
 		ck_assert_ptr_nonnull(records);
@@ -185,7 +186,7 @@ static void expect_no_more(GDBM_FILE file)
 	ck_assert_uint_eq(n, records_n);
 }
 
-/* Writes the records, reads them back by libgdbm in this way, and forgets them. */
+/* Writes the records, reads them with libgdbm in the given way, and frees them. */
 static void expect_file(int flags)
 {
 	int opened = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -210,8 +211,8 @@ static void expect_file(int flags)
 	records_n = 0;
 }
 
-/* Around a bucket (166 places), a block of sums, a sync, and more than the least directory
- * reaches. */
+/* Numbers around the size of a bucket (166 entries), of a block of checksums, of a sync, and beyond
+ * the smallest directory. */
 static const struct {
 	size_t n, value_most;
 } sizes[] = {
@@ -236,9 +237,9 @@ START_TEST(libgdbm_reads_what_was_written)
 }
 END_TEST
 
-/* Keys whose hashes all begin with the same bits: most of the directory leads to one bucket, or to
- * empty ones. */
-START_TEST(hashes_that_begin_alike)
+/* Keys whose hashes share a prefix: most of the directory leads to one bucket, or to empty
+ * buckets. */
+START_TEST(hashes_share_a_prefix)
 {
 	uint32_t n = 0;
 
@@ -252,8 +253,8 @@ START_TEST(hashes_that_begin_alike)
 }
 END_TEST
 
-/* GDBM's hash adds bytes that stand 24 apart: what one gets more and the other less does not
- * show. */
+/* GDBM's hash adds bytes that are 24 places apart: increasing one and decreasing the other leaves
+ * the hash unchanged. */
 static void add_alike(size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -269,14 +270,14 @@ static void add_alike(size_t n)
 	}
 }
 
-START_TEST(a_bucket_full_of_one_hash)
+START_TEST(a_bucket_is_full_of_one_hash)
 {
 	add_alike(166);
 	expect_file(0);
 }
 END_TEST
 
-START_TEST(more_of_one_hash_than_gdbm_can_hold)
+START_TEST(one_hash_exceeds_what_gdbm_can_hold)
 {
 	int opened = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	struct gdbm_writer *writer = gdbm_writer_open(&file_system_posix, opened);
@@ -293,8 +294,8 @@ START_TEST(more_of_one_hash_than_gdbm_can_hold)
 }
 END_TEST
 
-/* Whoever has to get at the data without this program. */
-START_TEST(libgdbm_can_go_on_writing)
+/* For people who need the data without this program. */
+START_TEST(libgdbm_can_write_the_file)
 {
 	uint64_t seed = 5;
 	GDBM_FILE file;
@@ -347,10 +348,10 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, libgdbm_reads_what_was_written, 0, ROWS(sizes));
-	tcase_add_test(tcase, hashes_that_begin_alike);
-	tcase_add_test(tcase, a_bucket_full_of_one_hash);
-	tcase_add_test(tcase, more_of_one_hash_than_gdbm_can_hold);
-	tcase_add_test(tcase, libgdbm_can_go_on_writing);
+	tcase_add_test(tcase, hashes_share_a_prefix);
+	tcase_add_test(tcase, a_bucket_is_full_of_one_hash);
+	tcase_add_test(tcase, one_hash_exceeds_what_gdbm_can_hold);
+	tcase_add_test(tcase, libgdbm_can_write_the_file);
 	tcase_add_test(tcase, libgdbm_counts);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

@@ -1,6 +1,6 @@
-/* gdbm_reader: files that libgdbm made, of several block sizes, and bytes that are damaged. The
- * bytes lie in memory of exactly their size, so that AddressSanitizer sees a look at any other.
- * (Files that gdbm_writer made are in check_gdbm.c.)
+/* gdbm_reader: files written by libgdbm with several block sizes, and damaged bytes. The bytes are
+ * in memory of exactly their size, so that AddressSanitizer notices any access beyond them.
+ * (check_gdbm.c has files written by gdbm_writer.)
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -24,7 +24,7 @@
 static char *directory;
 static char *bytes;
 static size_t size;
-static atomic_uchar states[64]; /* of blocks: right, unless a test says something else */
+static atomic_uchar states[64]; /* states of the blocks: right, unless a test sets them otherwise */
 static struct stack_blocks blocks;
 
 static void setup(void)
@@ -41,7 +41,7 @@ static void teardown(void)
 	directory_remove(directory);
 }
 
-/* ---- a file of libgdbm's ---- */
+/* ---- files of libgdbm ---- */
 
 static struct slice key_of(unsigned i, char key[32])
 {
@@ -97,7 +97,7 @@ static const struct {
 } files[] = { { 512, 0 },    { 512, 1 },     { 512, 5000 },  { 4096, 1 },
 	      { 4096, 166 }, { 4096, 5000 }, { 16384, 5000 } };
 
-START_TEST(what_libgdbm_wrote_is_found)
+START_TEST(records_of_libgdbm_are_found)
 {
 	char value[VALUE_MOST];
 	struct slice found;
@@ -115,10 +115,10 @@ START_TEST(what_libgdbm_wrote_is_found)
 }
 END_TEST
 
-/* ---- what is not to be believed ---- */
+/* ---- refused blocks ---- */
 
-/* A key whose absence depends on the block is refused; all else is answered. */
-START_TEST(what_is_refused_is_not_answered)
+/* A key whose absence depends on the refused block is refused; all others are found or absent. */
+START_TEST(a_refused_block_is_not_used)
 {
 	unsigned refused = 0, absent = 0;
 	struct slice found;
@@ -143,7 +143,7 @@ START_TEST(what_is_refused_is_not_answered)
 }
 END_TEST
 
-/* Without the directory no key is known to be absent. */
+/* Without the directory, no key is known to be absent. */
 START_TEST(a_refused_directory_refuses_all)
 {
 	struct gdbm_header header;
@@ -158,8 +158,8 @@ START_TEST(a_refused_directory_refuses_all)
 }
 END_TEST
 
-/* What is there needs no verified block, and what is not there needs a few. */
-START_TEST(what_is_absent_needs_verified_blocks)
+/* Finding a record needs no verified block; finding that it is absent needs a few. */
+START_TEST(absence_needs_verified_blocks)
 {
 	struct gdbm_reader reader;
 	struct slice found;
@@ -190,7 +190,7 @@ END_TEST
 /* A number that replaces another. */
 struct patch {
 	size_t at;
-	size_t size; /* of an int or an off_t */
+	size_t size; /* size of an int or an off_t */
 	off_t value;
 };
 
@@ -259,7 +259,7 @@ START_TEST(a_short_file_is_refused)
 }
 END_TEST
 
-/* ---- records that are elsewhere ---- */
+/* ---- records with wrong places ---- */
 
 #define PLACE(member, value) PATCH(gdbm_place, member, value)
 #define ENTRY(value) \
@@ -272,7 +272,7 @@ static const struct {
 	bool is_entry;
 	enum gdbm_answer answer;
 } places[] = {
-	{ "another start of the key", PLACE(key_start, 0), false, GDBM_FOUND }, /* nobody looks */
+	{ "another start of the key", PLACE(key_start, 0), false, GDBM_FOUND }, /* not checked */
 	{ "another hash", PLACE(hash, 5), false, GDBM_ABSENT },
 	{ "no hash", PLACE(hash, -1), false, GDBM_ABSENT },
 	{ "another size of the key", PLACE(key_size, 8), false, GDBM_ABSENT },
@@ -285,7 +285,7 @@ static const struct {
 	{ "a bucket before the file", ENTRY(-64), true, GDBM_DAMAGED },
 };
 
-/* Of a file whose directory has but one bucket. */
+/* Returns the i-th place, in a file whose directory has only one bucket. */
 static char *place_at(const struct gdbm_header *header, int i)
 {
 	off_t bucket;
@@ -303,7 +303,7 @@ static int hash_at(const struct gdbm_header *header, int i)
 	return hash;
 }
 
-/* Which place has the only record. */
+/* Returns the place of the only record. */
 static int only_place(const struct gdbm_header *header)
 {
 	int i = 0;
@@ -313,7 +313,7 @@ static int only_place(const struct gdbm_header *header)
 	return i;
 }
 
-START_TEST(a_record_that_is_elsewhere)
+START_TEST(a_record_has_a_wrong_place)
 {
 	struct gdbm_header header;
 	struct slice found;
@@ -329,8 +329,8 @@ START_TEST(a_record_that_is_elsewhere)
 }
 END_TEST
 
-/* No place says that the search is over, and the record is in the last one that is looked at. */
-START_TEST(a_bucket_without_an_end)
+/* No place ends the search, and the record is in the last place of the search. */
+START_TEST(a_bucket_has_no_empty_place)
 {
 	const int another = 7;
 	struct gdbm_header header;
@@ -350,9 +350,9 @@ START_TEST(a_bucket_without_an_end)
 }
 END_TEST
 
-/* A record whose hash is the key's, and whose own key is another: that the key is absent rests on
- * the record's block, here one of its own. */
-START_TEST(another_key_with_the_hash_needs_its_block)
+/* The record has the same hash as the key, but another key. That the key is absent depends on the
+ * record's block, which here contains only that record. */
+START_TEST(another_key_with_the_same_hash_needs_its_block)
 {
 	const off_t at = 2 * (off_t)STACK_BLOCK;
 	struct gdbm_reader reader;
@@ -386,8 +386,8 @@ START_TEST(another_key_with_the_hash_needs_its_block)
 }
 END_TEST
 
-/* Single bytes that are something else: whatever is found lies in the file. */
-START_TEST(bytes_that_are_wrong)
+/* Changes single bytes: every value that is found lies within the file. */
+START_TEST(damaged_bytes_do_no_harm)
 {
 	uint64_t seed = (uint64_t)_i + 1;
 
@@ -417,16 +417,16 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, what_is_refused_is_not_answered);
+	tcase_add_test(tcase, a_refused_block_is_not_used);
 	tcase_add_test(tcase, a_refused_directory_refuses_all);
-	tcase_add_test(tcase, what_is_absent_needs_verified_blocks);
-	tcase_add_test(tcase, another_key_with_the_hash_needs_its_block);
-	tcase_add_loop_test(tcase, what_libgdbm_wrote_is_found, 0, ROWS(files));
+	tcase_add_test(tcase, absence_needs_verified_blocks);
+	tcase_add_test(tcase, another_key_with_the_same_hash_needs_its_block);
+	tcase_add_loop_test(tcase, records_of_libgdbm_are_found, 0, ROWS(files));
 	tcase_add_loop_test(tcase, a_header_is_refused, 0, ROWS(headers));
 	tcase_add_test(tcase, a_short_file_is_refused);
-	tcase_add_loop_test(tcase, a_record_that_is_elsewhere, 0, ROWS(places));
-	tcase_add_test(tcase, a_bucket_without_an_end);
-	tcase_add_loop_test(tcase, bytes_that_are_wrong, 0, 3);
+	tcase_add_loop_test(tcase, a_record_has_a_wrong_place, 0, ROWS(places));
+	tcase_add_test(tcase, a_bucket_has_no_empty_place);
+	tcase_add_loop_test(tcase, damaged_bytes_do_no_harm, 0, 3);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

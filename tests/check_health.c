@@ -1,5 +1,5 @@
-/* Health, readiness and the metrics, in process: over a store that says of itself what the test
- * wants. The page as a whole is read by Prometheus' own parser in tests/operation.sh.
+/* Health, readiness and metrics in process, with a store that reports what the test sets.
+ * tests/operation.sh reads the whole page with Prometheus' own parser.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -15,7 +15,7 @@
 #include "store/figures.h"
 #include "suite.h"
 
-/* ---- a store that is asked for nothing else ---- */
+/* ---- a store that only reports its state ---- */
 
 struct told_store {
 	struct store base;
@@ -102,7 +102,7 @@ static const struct {
 	uint64_t damaged;
 	int status;
 	const char *says;
-	const char *retry; /* damage does not pass */
+	const char *retry; /* NULL for damage, which does not pass */
 } states[] = {
 	{ true, 0, 200, "{\"status\":\"ready\"}", "" },
 	{ false, 0, 503, "cannot write", "5" },
@@ -110,7 +110,7 @@ static const struct {
 	{ false, 2, 503, "cannot write", "5" },
 };
 
-START_TEST(it_is_ready_when_the_store_is)
+START_TEST(it_is_ready_if_the_store_is)
 {
 	struct call call;
 
@@ -133,7 +133,7 @@ static void expect_line(const char *page, const char *line)
 	ck_assert_msg(strstr(page, whole) != NULL, "no line \"%s\"", line);
 }
 
-START_TEST(the_page_says_what_the_store_says)
+START_TEST(the_page_shows_the_figures_of_the_store)
 {
 	static const char *const lines[] = {
 		"anteroom_transactions_total 17",
@@ -172,8 +172,8 @@ START_TEST(the_page_says_what_the_store_says)
 }
 END_TEST
 
-/* A store without figures (that of the tests) is no reason to have no page. */
-START_TEST(a_store_may_say_nothing)
+/* A store without figures (such as that of the tests) still gets a page. */
+START_TEST(a_store_may_have_no_figures)
 {
 	static const struct store_driver silent = { .name = "silent", .can_write = told_can_write };
 	struct call call;
@@ -198,7 +198,7 @@ START_TEST(a_browser_gets_a_page)
 }
 END_TEST
 
-START_TEST(they_are_no_part_of_the_interface)
+START_TEST(health_and_metrics_are_not_in_the_openapi_document)
 {
 	struct call call = ask(METHOD_GET, "/v2/openapi.json");
 	const char *document = body_of(&call);
@@ -223,7 +223,7 @@ static void *count_some(void *context)
 	return NULL;
 }
 
-START_TEST(nothing_is_lost_between_threads)
+START_TEST(threads_lose_no_counts)
 {
 	struct call call = ask(METHOD_GET, "/healthz");
 	pthread_t threads[THREADS];
@@ -249,7 +249,7 @@ START_TEST(nothing_is_lost_between_threads)
 }
 END_TEST
 
-START_TEST(a_status_that_nobody_knows_is_counted_too)
+START_TEST(an_unknown_status_is_counted_too)
 {
 	struct call call = ask(METHOD_GET, "/nowhere");
 	struct metrics_route read, last = { 0 };
@@ -269,7 +269,7 @@ END_TEST
 
 static const char refused_twice[] = "anteroom_join_refusals_total{reason=\"%s\"} 2\n";
 
-START_TEST(each_refusal_is_counted)
+START_TEST(each_rejection_is_counted)
 {
 	struct call call = ask(METHOD_GET, "/nowhere"), page;
 
@@ -282,7 +282,7 @@ START_TEST(each_refusal_is_counted)
 }
 END_TEST
 
-START_TEST(operations_are_counted_once_they_are_done)
+START_TEST(operations_are_counted_when_they_are_done)
 {
 	struct call call = ask(METHOD_GET, "/nowhere"), page;
 
@@ -333,15 +333,15 @@ START_TEST(a_bound_is_within)
 }
 END_TEST
 
-/* ---- the budget of unknown codes holds for many addresses ---- */
+/* ---- the budget of unknown codes ---- */
 
-START_TEST(addresses_do_not_push_each_other_out)
+START_TEST(addresses_do_not_displace_each_other)
 {
 	struct misses *misses = misses_open(&clock_system);
 	unsigned refused = 0;
 	char address[32];
 
-	/* A whole /48: 65,536 networks, which miss in turn. */
+	/* A whole /48: 65,536 networks, which take turns. */
 	for (int round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < 65536; i++) {
 			struct slice text;
@@ -354,14 +354,14 @@ START_TEST(addresses_do_not_push_each_other_out)
 				misses_count(misses, text, 1000);
 		}
 	}
-	/* After two each, all but those for which there was no place. */
+	/* After two misses each, all are rejected except those for which there was no place. */
 	ck_assert_uint_ge(refused, 60000);
 	misses_close(misses);
 }
 END_TEST
 
-/* Two hundred calls at once: each was let in while there was a budget. */
-START_TEST(calls_at_once_share_the_budget)
+/* Two hundred calls at once: each was admitted while there was a budget left. */
+START_TEST(simultaneous_calls_share_the_budget)
 {
 	enum { AT_ONCE = 200, NOW = 1000 };
 	struct misses *misses = misses_open(&clock_system);
@@ -392,19 +392,19 @@ int main(void)
 
 	json_object_seed(0);
 	tcase_add_checked_fixture(tcase, begin, end);
-	tcase_add_loop_test(tcase, it_is_ready_when_the_store_is, 0, ROWS(states));
-	tcase_add_test(tcase, the_page_says_what_the_store_says);
-	tcase_add_test(tcase, a_store_may_say_nothing);
+	tcase_add_loop_test(tcase, it_is_ready_if_the_store_is, 0, ROWS(states));
+	tcase_add_test(tcase, the_page_shows_the_figures_of_the_store);
+	tcase_add_test(tcase, a_store_may_have_no_figures);
 	tcase_add_test(tcase, a_browser_gets_a_page);
-	tcase_add_test(tcase, they_are_no_part_of_the_interface);
-	tcase_add_test(tcase, nothing_is_lost_between_threads);
-	tcase_add_test(tcase, a_status_that_nobody_knows_is_counted_too);
-	tcase_add_loop_test(tcase, each_refusal_is_counted, JOIN_DISABLED, JOIN_REFUSALS);
-	tcase_add_test(tcase, operations_are_counted_once_they_are_done);
+	tcase_add_test(tcase, health_and_metrics_are_not_in_the_openapi_document);
+	tcase_add_test(tcase, threads_lose_no_counts);
+	tcase_add_test(tcase, an_unknown_status_is_counted_too);
+	tcase_add_loop_test(tcase, each_rejection_is_counted, JOIN_DISABLED, JOIN_REFUSALS);
+	tcase_add_test(tcase, operations_are_counted_when_they_are_done);
 	tcase_add_test(tcase, deferred_calls_are_counted);
 	tcase_add_loop_test(tcase, a_bound_is_within, 0, ROWS(durations));
-	tcase_add_test(tcase, addresses_do_not_push_each_other_out);
-	tcase_add_test(tcase, calls_at_once_share_the_budget);
+	tcase_add_test(tcase, addresses_do_not_displace_each_other);
+	tcase_add_test(tcase, simultaneous_calls_share_the_budget);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -1,6 +1,6 @@
-/* What is particular to the journal of the durable store: torn tails and damaged middles, segments,
- * full and failing disks, who reads it while it is written. What every driver promises is in
- * check_store.c, segments that are used again in check_segments.c.
+/* What is specific to the journal of the durable store: torn tails and damaged middles, segments,
+ * full and failing disks, reading the journal while it is written. What every driver promises is in
+ * check_records.c; segments that are reused are in check_segments.c.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -27,8 +27,9 @@
 
 #define GROUPS 10
 
-/* A journal of GROUPS groups of one transaction each, all of one size, that was closed or killed;
- * gives that size. Closing cuts nothing: the segment keeps its zeros. */
+/* Makes a journal of GROUPS groups of equal size, each with one transaction, and closes or kills
+ * the store. Returns the size of the groups. Closing cuts nothing off: the segment keeps its
+ * zeros. */
 static off_t journal_end(bool is_killed)
 {
 	struct store *store = scratch_store();
@@ -49,7 +50,7 @@ static off_t journal_make(void)
 	return journal_end(false);
 }
 
-/* Where the bytes of the last group are changed, from its start: it was being written. */
+/* Which bytes of the last group are changed, as if it was still being written. */
 static const struct torn {
 	const char *what;
 	off_t from;
@@ -66,7 +67,7 @@ static const struct torn {
 	{ "the group's checksum", 4, 1, false },
 };
 
-/* After a kill. */
+/* Torn tails after a kill. */
 START_TEST(a_torn_tail_is_cut)
 {
 	const struct torn *row = &torn[_i];
@@ -90,8 +91,8 @@ START_TEST(a_torn_tail_is_cut)
 }
 END_TEST
 
-/* After a clean stop nothing of it can be torn. */
-START_TEST(a_tail_that_was_closed_is_damage)
+/* After a clean stop, nothing in the journal can be torn. */
+START_TEST(a_torn_tail_of_a_closed_journal_is_damage)
 {
 	const struct torn *row = &torn[_i];
 	off_t group = journal_make(), last = (off_t)SEGMENT_HEAD + (GROUPS - 1) * group;
@@ -114,8 +115,8 @@ START_TEST(a_tail_that_was_closed_is_damage)
 }
 END_TEST
 
-/* What becomes of the newest segment, the only one or the last of many, after a kill or a clean
- * stop. */
+/* What happens to the newest segment, which is the only one or the last of many, after a kill or a
+ * clean stop. */
 enum loss { CUT_BY_ONE, CUT_TO_GROUP, CUT_TO_HEAD, CUT_TO_NOTHING, REMOVED, LOSSES };
 
 static void lose_newest(enum loss loss)
@@ -131,7 +132,7 @@ static void lose_newest(enum loss loss)
 	ck_assert_int_eq(loss == REMOVED ? unlink(file) : truncate(file, sizes[loss]), 0);
 }
 
-START_TEST(a_newest_segment_that_was_cut_or_removed_is_damage)
+START_TEST(a_newest_segment_cut_or_removed_is_damage)
 {
 	const enum loss loss = (enum loss)(_i / 4);
 	const bool is_killed = _i % 2 != 0, is_large = _i / 2 % 2 != 0;
@@ -146,7 +147,7 @@ START_TEST(a_newest_segment_that_was_cut_or_removed_is_damage)
 		scratch_kill(store);
 	else
 		store_close(store);
-	/* A clean stop asks for no more than was used. */
+	/* A clean stop requires no more bytes than were used. */
 	if (loss == CUT_BY_ONE && !is_killed) {
 		lose_newest(loss);
 		scratch_close_and_find(scratch_store_with(options), 60);
@@ -161,8 +162,7 @@ START_TEST(a_newest_segment_that_was_cut_or_removed_is_damage)
 }
 END_TEST
 
-/* Also when another program has written the store before there were marks, which it is told by the
- * format of the manifest. */
+/* One of the two slots of the mark may be damaged; without both, the journal is refused. */
 START_TEST(a_journal_without_a_mark_is_damage)
 {
 	char *mark = arena_text(scratch.arena, "%s/" MARK_NAME, scratch.path);
@@ -178,7 +178,7 @@ START_TEST(a_journal_without_a_mark_is_damage)
 }
 END_TEST
 
-START_TEST(garbage_behind_the_end_is_cut)
+START_TEST(garbage_after_the_end_is_cut)
 {
 	off_t group = journal_make(), end = (off_t)SEGMENT_HEAD + GROUPS * group;
 	struct store *store;
@@ -197,7 +197,7 @@ START_TEST(garbage_behind_the_end_is_cut)
 }
 END_TEST
 
-/* A byte anywhere in a group that a later one calls durable. */
+/* Changes one byte of a group that a later group calls durable. */
 static const off_t middles[] = { 0, 5, 8, 17, 24, 33, 36, 40, 48, 56, 60, 70, 90, 150 };
 
 START_TEST(a_damaged_middle_is_refused)
@@ -215,7 +215,7 @@ START_TEST(a_damaged_middle_is_refused)
 }
 END_TEST
 
-/* The first segment's head. */
+/* Changes to the first segment's head. */
 static const struct head {
 	off_t at;
 	const char *says;
@@ -263,7 +263,7 @@ START_TEST(segments_follow_each_other)
 	store = scratch_store_with(small_segments);
 	for (unsigned n = 0; n < 60; n++)
 		ck_assert(scratch_has(store, n));
-	/* Everything is in a file then, and the segments but the last are not needed. */
+	/* All data is then in a file, and only the last segment is needed. */
 	ck_assert(store_gdbm_settle(store, false));
 	store_close(store);
 	first = scratch_name("journal-", "");
@@ -302,13 +302,13 @@ START_TEST(a_record_larger_than_a_segment_has_one_of_its_own)
 }
 END_TEST
 
-/* Milliseconds; only a test that fails waits as long. */
+/* In milliseconds; only a failing test waits this long. */
 #define PATIENCE 20000
-/* Bytes of a record that fits no segment. */
+/* Bytes of a record that fits into no segment. */
 #define LARGE 3000000
 
-/* Another transaction writes key `n` while a segment of at least `size` bytes is being made, which
- * then fails if `error` is set. */
+/* Another transaction writes key `n` while a segment of at least `size` bytes is being created;
+ * that operation then fails if `error` is set. */
 struct meanwhile {
 	struct file_hooks hooks;
 	struct store *store;
@@ -319,8 +319,8 @@ struct meanwhile {
 	bool has_begun;
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
-	bool has_ended; /* durably */
-	bool was_in_time; /* before the segment was there */
+	bool has_ended; /* the transaction became durable */
+	bool was_in_time; /* before the segment was finished */
 };
 
 static void *write_meanwhile(void *context)
@@ -366,7 +366,7 @@ static int write_before_allocation(struct file_hooks *hooks, struct file_call *c
 	return meanwhile->error;
 }
 
-/* The key that is written meanwhile; 2 is that of the large record itself. */
+/* The key written meanwhile; 2 is the key of the large record itself. */
 static const struct large {
 	unsigned n;
 	int error;
@@ -377,7 +377,7 @@ static const struct large {
 	{ 3, ENOSPC, FAULT_UNAVAILABLE },
 };
 
-START_TEST(others_write_while_a_large_segment_is_made)
+START_TEST(others_write_while_a_large_segment_is_created)
 {
 	static struct meanwhile meanwhile;
 	const struct large *row = &large[_i];
@@ -420,7 +420,7 @@ START_TEST(others_write_while_a_large_segment_is_made)
 }
 END_TEST
 
-/* Counts what is written into segments, and what of it is not whole blocks. */
+/* Counts the bytes written to segments, and the writes that are not whole blocks. */
 struct block_watch {
 	struct file_hooks hooks;
 	unsigned writes;
@@ -441,8 +441,8 @@ static int watch_blocks(struct file_hooks *hooks, struct file_call *call)
 
 static const size_t block_sizes[] = { 1, 500, 3900, 3904, 3912, 4000, 4096, 9000, 60000 };
 
-/* A block of which a part is written has to be read first, where the system does not remember
- * it. */
+/* If only part of a block is written and the system does not have the block in memory, it must read
+ * the block first. */
 START_TEST(a_segment_is_written_in_whole_blocks)
 {
 	static struct block_watch watch;
@@ -461,11 +461,11 @@ START_TEST(a_segment_is_written_in_whole_blocks)
 }
 END_TEST
 
-/* A disk without room: `error` for the operations whose bit is set. */
+/* A disk without space: the operations whose bit is set fail with `error`. */
 struct disk {
 	struct file_hooks hooks;
 	_Atomic unsigned failing;
-	_Atomic unsigned failed; /* calls */
+	_Atomic unsigned failed; /* failed calls */
 	int error;
 };
 
@@ -488,16 +488,16 @@ static struct store *open_on(struct disk *disk, size_t overlay_bytes)
 							  .overlay_bytes = overlay_bytes });
 }
 
-/* What fails while the disk is full; what cannot be written then is never acknowledged. */
+/* The operations that fail while the disk is full; writes that fail are never acknowledged. */
 static const unsigned full_operations[] = {
 	1u << FILE_ALLOCATE, 1u << FILE_ALLOCATE | 1u << FILE_PWRITE, 1u << FILE_PWRITE,
 	1u << FILE_OPEN,     1u << FILE_OPEN | 1u << FILE_ALLOCATE,   1u << FILE_RENAME,
 };
 
-/* The last is what a limit of a file's size says. */
+/* The last is the error of a file size limit. */
 static const int full_errors[] = { ENOSPC, EDQUOT, EFBIG };
 
-START_TEST(a_full_disk_refuses_and_then_goes_on)
+START_TEST(a_full_disk_stops_writes_until_there_is_space)
 {
 	const unsigned operations = full_operations[_i / ROWS(full_errors)];
 	char log[PATH_MAX];
@@ -511,7 +511,7 @@ START_TEST(a_full_disk_refuses_and_then_goes_on)
 	unsigned n = 0;
 	uint64_t number;
 
-	/* The test has a process of its own. */
+	/* The test runs in a process of its own. */
 	snprintf(log, sizeof log, "%s/log", scratch.directory);
 	file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
 	ck_assert_int_eq(dup2(file, STDERR_FILENO), STDERR_FILENO);
@@ -533,11 +533,11 @@ START_TEST(a_full_disk_refuses_and_then_goes_on)
 		arena_reset(scratch.arena);
 	}
 	ck_assert(store_wait(store, number, &fault));
-	/* Until the threads have found out too. */
+	/* Waits until the threads notice that there is space again. */
 	while (!store_can_write(store))
 		sched_yield();
 	scratch_close_and_find(store, n + 1);
-	/* That there is none, and that there is some again. */
+	/* The log says that there is no space, and later that there is space again. */
 	ck_assert(file_read_whole(&file_system_posix, log, (size_t)1 << 20, &text, &size));
 	said = arena_copy(scratch.arena, (struct slice){ text, size }).data;
 	free(text);
@@ -549,7 +549,7 @@ START_TEST(a_full_disk_refuses_and_then_goes_on)
 }
 END_TEST
 
-/* What could not be written was not acknowledged; what was is still there. */
+/* Writes that failed were not acknowledged; earlier data is still present. */
 START_TEST(a_store_on_a_full_disk_can_be_closed)
 {
 	static struct disk disk;
@@ -561,12 +561,12 @@ START_TEST(a_store_on_a_full_disk_can_be_closed)
 	while (n < 3)
 		scratch_put_durable(store, n++, 1000);
 	disk.failing = 1u << FILE_PWRITE;
-	/* Until an overlay waits to become a file. */
+	/* Writes until an overlay waits to become a file. */
 	for (unsigned more = n; figures.overlays < 2; more++) {
 		(void)scratch_put(store, more, 1000);
 		store_figures(store, &figures);
 	}
-	/* The thread that writes it is the first one to flush. */
+	/* The thread that writes that file flushes first. */
 	while (disk.failed == 0)
 		sched_yield();
 	store_close(store);
@@ -576,8 +576,8 @@ START_TEST(a_store_on_a_full_disk_can_be_closed)
 }
 END_TEST
 
-/* The pending write fails; the write that was acknowledged before is still there. */
-START_TEST(a_process_on_a_full_disk_can_end)
+/* The pending write fails; the write acknowledged earlier is still present. */
+START_TEST(a_process_on_a_full_disk_can_exit)
 {
 	static struct disk disk;
 	struct store *store = open_on(&disk, 32768);
@@ -600,11 +600,11 @@ START_TEST(a_process_on_a_full_disk_can_end)
 }
 END_TEST
 
-/* The file system may have none although the segment is there already. Each flush that finds no
- * room then waits for 5 ms; only an attempt of the journal's own thread, of which the disk knows
- * too, and the beginning of its next segment may end a wait earlier. On a busy machine it all takes
- * longer, which changes nothing. */
-START_TEST(who_waits_for_room_does_not_spin)
+/* The file system may be out of space although the segment already exists. Each flush that finds no
+ * space then waits 5 ms. A wait ends earlier only if the journal's own thread tries, which the disk
+ * counts too, or if its next segment is started. On a busy machine everything takes longer, which
+ * does not matter here. */
+START_TEST(waiting_for_space_does_not_spin)
 {
 	static struct disk disk;
 	struct store *store = open_on(&disk, 0);
@@ -633,7 +633,7 @@ END_TEST
 
 static const unsigned sync_operations[] = { FILE_FDATASYNC, FILE_PWRITE };
 
-START_TEST(a_failed_sync_stops_writing_for_good)
+START_TEST(a_failed_sync_stops_writing_until_a_restart)
 {
 	static struct disk disk;
 	struct store *store = open_on(&disk, 0);
@@ -671,8 +671,8 @@ START_TEST(a_check_of_a_damaged_journal_says_what_can_be_saved)
 }
 END_TEST
 
-/* What is damaged is in the files already; the disk is not to be trusted all the same. */
-START_TEST(damage_below_the_number_of_the_files_is_refused)
+/* The damaged part is already in files; the disk is not to be trusted all the same. */
+START_TEST(damage_in_groups_already_in_files_is_refused)
 {
 	off_t group = journal_make();
 	struct store *store = scratch_store();
@@ -686,8 +686,8 @@ START_TEST(damage_below_the_number_of_the_files_is_refused)
 }
 END_TEST
 
-/* Counts what is read of the journal, and how often meanwhile somebody else could have taken the
- * directory for himself. */
+/* Counts reads of the journal, and how often another process could have locked the directory
+ * meanwhile. */
 struct read_watch {
 	struct file_hooks hooks;
 	unsigned reads;
@@ -736,11 +736,11 @@ static void read_by_backup(const struct file_system *files)
 
 static const struct reader {
 	void (*read)(const struct file_system *files);
-	unsigned reads; /* at least */
+	unsigned reads; /* minimum */
 } readers[] = { { read_by_opening, 1 }, { read_by_check, 1 }, { read_by_backup, 2 } };
 
-/* Else a segment might be filled with something else while it is read. */
-START_TEST(whoever_reads_the_journal_of_a_live_store_holds_it)
+/* Without the lock, a segment might be reused while it is being read. */
+START_TEST(reading_the_journal_of_a_live_store_holds_its_lock)
 {
 	static struct read_watch watch;
 	struct store *store = scratch_store();
@@ -765,7 +765,7 @@ static const struct sum {
 	{ "The quick brown fox jumps over the lazy dog", 0x22620404 },
 };
 
-START_TEST(checksums_are_those_of_crc32c)
+START_TEST(checksums_are_crc32c)
 {
 	struct slice bytes = slice_of(sums[_i].bytes);
 
@@ -777,9 +777,8 @@ START_TEST(checksums_are_those_of_crc32c)
 }
 END_TEST
 
-/* However long they are, and wherever they are cut: in pieces of a few bytes there is one way
- * only. */
-START_TEST(checksums_of_many_bytes_are_those_of_their_pieces)
+/* For any length, and cut anywhere: pieces of a few bytes are computed in only one way. */
+START_TEST(checksums_of_many_bytes_equal_those_of_their_pieces)
 {
 	unsigned char bytes[5000];
 	uint64_t seed = 11;
@@ -805,31 +804,31 @@ int main(void)
 	tcase_add_checked_fixture(tcase, scratch_open, scratch_close);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, a_torn_tail_is_cut, 0, ROWS(torn));
-	tcase_add_loop_test(tcase, a_tail_that_was_closed_is_damage, 0, ROWS(torn));
-	tcase_add_loop_test(tcase, a_newest_segment_that_was_cut_or_removed_is_damage, 0,
-			    4 * LOSSES);
+	tcase_add_loop_test(tcase, a_torn_tail_of_a_closed_journal_is_damage, 0, ROWS(torn));
+	tcase_add_loop_test(tcase, a_newest_segment_cut_or_removed_is_damage, 0, 4 * LOSSES);
 	tcase_add_test(tcase, a_journal_without_a_mark_is_damage);
-	tcase_add_test(tcase, garbage_behind_the_end_is_cut);
+	tcase_add_test(tcase, garbage_after_the_end_is_cut);
 	tcase_add_loop_test(tcase, a_damaged_middle_is_refused, 0, ROWS(middles));
-	tcase_add_test(tcase, damage_below_the_number_of_the_files_is_refused);
+	tcase_add_test(tcase, damage_in_groups_already_in_files_is_refused);
 	tcase_add_loop_test(tcase, a_damaged_head_is_refused, 0, ROWS(heads));
 	tcase_add_test(tcase, a_segment_of_another_installation_is_refused);
 	tcase_add_test(tcase, segments_follow_each_other);
 	tcase_add_test(tcase, a_missing_segment_is_refused);
 	tcase_add_test(tcase, a_record_larger_than_a_segment_has_one_of_its_own);
-	tcase_add_loop_test(tcase, others_write_while_a_large_segment_is_made, 0, ROWS(large));
+	tcase_add_loop_test(tcase, others_write_while_a_large_segment_is_created, 0, ROWS(large));
 	tcase_add_loop_test(tcase, a_segment_is_written_in_whole_blocks, 0, ROWS(block_sizes));
-	tcase_add_loop_test(tcase, a_full_disk_refuses_and_then_goes_on, 0,
+	tcase_add_loop_test(tcase, a_full_disk_stops_writes_until_there_is_space, 0,
 			    ROWS(full_operations) * ROWS(full_errors));
 	tcase_add_test(tcase, a_store_on_a_full_disk_can_be_closed);
-	tcase_add_loop_test(tcase, a_process_on_a_full_disk_can_end, 0, ROWS(full_errors));
-	tcase_add_test(tcase, who_waits_for_room_does_not_spin);
-	tcase_add_loop_test(tcase, a_failed_sync_stops_writing_for_good, 0, ROWS(sync_operations));
+	tcase_add_loop_test(tcase, a_process_on_a_full_disk_can_exit, 0, ROWS(full_errors));
+	tcase_add_test(tcase, waiting_for_space_does_not_spin);
+	tcase_add_loop_test(tcase, a_failed_sync_stops_writing_until_a_restart, 0,
+			    ROWS(sync_operations));
 	tcase_add_test(tcase, a_check_of_a_damaged_journal_says_what_can_be_saved);
-	tcase_add_loop_test(tcase, whoever_reads_the_journal_of_a_live_store_holds_it, 0,
+	tcase_add_loop_test(tcase, reading_the_journal_of_a_live_store_holds_its_lock, 0,
 			    ROWS(readers));
-	tcase_add_test(tcase, checksums_of_many_bytes_are_those_of_their_pieces);
-	tcase_add_loop_test(tcase, checksums_are_those_of_crc32c, 0, ROWS(sums));
+	tcase_add_test(tcase, checksums_of_many_bytes_equal_those_of_their_pieces);
+	tcase_add_loop_test(tcase, checksums_are_crc32c, 0, ROWS(sums));
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

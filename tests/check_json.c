@@ -1,6 +1,6 @@
-/* The reader of JSON: what it takes, where it says something is wrong, and that it is of one mind
- * with jansson about every text that is one change away from a good one. The writer of JSON:
- * jansson reads its text and has to find what was written.
+/* The reader of JSON: what it accepts, where it reports an error, and that it agrees with jansson
+ * about every text that differs from a valid one by one change. The writer of JSON: jansson must
+ * read back what was written.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -117,8 +117,9 @@ static const struct {
 };
 /* clang-format on */
 
-/* A stored text may be deeper than what clients send: it has that within objects of ours. */
-START_TEST(a_stored_text_is_nested_to_its_own_bound)
+/* A stored text may be deeper than texts of clients, because it contains them in objects of
+ * ours. */
+START_TEST(a_stored_text_may_be_nested_more_deeply)
 {
 	for (size_t depth = 2; depth < 200; depth++) {
 		struct buffer text = BUFFER_INITIAL(arena);
@@ -140,7 +141,7 @@ START_TEST(a_stored_text_is_nested_to_its_own_bound)
 }
 END_TEST
 
-START_TEST(a_flaw_is_found_in_its_place)
+START_TEST(an_error_is_reported_at_its_place)
 {
 	struct json_flaw flaw;
 
@@ -152,14 +153,14 @@ START_TEST(a_flaw_is_found_in_its_place)
 }
 END_TEST
 
-START_TEST(a_good_text_gives_what_jansson_gives)
+START_TEST(a_valid_text_gives_what_jansson_gives)
 {
 	ck_assert_ptr_nonnull(json_text_read(arena, good_texts[_i], NULL));
 	ck_assert(json_agrees(arena, good_texts[_i]));
 }
 END_TEST
 
-/* In memory of exactly its size, so that the sanitizer sees what is read behind it. */
+/* Uses memory of exactly the text's size, so that the sanitizer notices reads beyond it. */
 static void expect_agreement(struct slice before, char byte, struct slice behind, bool has_byte)
 {
 	size_t size = before.size + has_byte + behind.size;
@@ -176,9 +177,9 @@ static void expect_agreement(struct slice before, char byte, struct slice behind
 	arena_reset(arena);
 }
 
-/* Cut anywhere, each byte left out, each byte replaced by, or preceded by, each that means
- * something. */
-START_TEST(a_text_beside_a_good_one_is_judged_as_by_jansson)
+/* Cuts the text at every place, drops every byte, and replaces and precedes every byte with each
+ * byte that has a meaning. */
+START_TEST(a_nearly_valid_text_is_judged_as_by_jansson)
 {
 	static const char bytes[] = "{}[]:,\"\\ \n\t/ubte0aD.+-Ex8\x1f\x7f\x80\xc3\xed\xf4\xff";
 	struct slice text = good_texts[_i];
@@ -203,7 +204,7 @@ END_TEST
 static const struct {
 	const char *literal;
 	bool is_integer;
-	const char *written; /* NULL: too large */
+	const char *written; /* NULL if too large */
 } reals[] = {
 	{ "32.0", true, "32" },
 	{ "3.2e1", true, "32" },
@@ -243,7 +244,7 @@ static const struct {
 	{ "-1e99999999999999999999", false, NULL },
 };
 
-START_TEST(a_real_is_no_integer_that_was_not_written)
+START_TEST(a_real_is_only_an_integer_if_written_as_one)
 {
 	const struct slice literal = slice_of(reals[_i].literal);
 	bool is_real, is_integer;
@@ -257,7 +258,8 @@ START_TEST(a_real_is_no_integer_that_was_not_written)
 }
 END_TEST
 
-/* As the same number: what was read is written, and written alike when that is read. */
+/* A real that was read is written as the same number, and reading and writing it again gives the
+ * same text. */
 START_TEST(a_real_is_written_so_that_it_reads_back)
 {
 	const double sent = strtod(reals[_i].literal, NULL);
@@ -323,7 +325,7 @@ START_TEST(jansson_reads_what_was_written)
 }
 END_TEST
 
-/* The length of what comes before the payload decides where in a group of four letters it
+/* The length of what precedes the payload determines where in a group of four letters the payload
  * begins. */
 START_TEST(plain_base64_reads_a_payload)
 {
@@ -344,7 +346,7 @@ START_TEST(plain_base64_reads_a_payload)
 }
 END_TEST
 
-/* A text of a token with this byte at this place, among letters. */
+/* Returns a token's text with this byte at this place, among letters. */
 static struct slice token_with(size_t size, size_t place, char byte)
 {
 	struct json_writer writer = writer_begin(arena, true);
@@ -356,7 +358,7 @@ static struct slice token_with(size_t size, size_t place, char byte)
 	return writer_end(&writer);
 }
 
-START_TEST(a_token_escapes_each_such_byte_at_each_place)
+START_TEST(a_token_escapes_these_bytes_everywhere)
 {
 	const int byte = _i;
 	const bool is_escaped = byte < 0x20 || byte == 0x7f || strchr("\"\\>?~", byte) != NULL;
@@ -397,14 +399,14 @@ int main(void)
 	suite_add_tcase(suite, cases);
 	tcase_add_checked_fixture(cases, open_arena, close_arena);
 	tcase_set_timeout(cases, 60);
-	tcase_add_loop_test(cases, a_flaw_is_found_in_its_place, 0, ROWS(flaws));
-	tcase_add_test(cases, a_stored_text_is_nested_to_its_own_bound);
-	tcase_add_loop_test(cases, a_good_text_gives_what_jansson_gives, 0, ROWS(good_texts));
-	tcase_add_loop_test(cases, a_text_beside_a_good_one_is_judged_as_by_jansson, 0,
+	tcase_add_loop_test(cases, an_error_is_reported_at_its_place, 0, ROWS(flaws));
+	tcase_add_test(cases, a_stored_text_may_be_nested_more_deeply);
+	tcase_add_loop_test(cases, a_valid_text_gives_what_jansson_gives, 0, ROWS(good_texts));
+	tcase_add_loop_test(cases, a_nearly_valid_text_is_judged_as_by_jansson, 0,
 			    ROWS(good_texts));
-	tcase_add_loop_test(cases, a_real_is_no_integer_that_was_not_written, 0, ROWS(reals));
+	tcase_add_loop_test(cases, a_real_is_only_an_integer_if_written_as_one, 0, ROWS(reals));
 	tcase_add_loop_test(cases, a_real_is_written_so_that_it_reads_back, 0, ROWS(reals));
-	tcase_add_loop_test(cases, a_token_escapes_each_such_byte_at_each_place, 0, 0x80);
+	tcase_add_loop_test(cases, a_token_escapes_these_bytes_everywhere, 0, 0x80);
 	tcase_add_test(cases, a_plain_text_is_written_as_it_is);
 	tcase_add_loop_test(cases, jansson_reads_what_was_written, 0, ROWS(written_texts));
 	tcase_add_loop_test(cases, plain_base64_reads_a_payload, 0, ROWS(written_texts));

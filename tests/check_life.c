@@ -1,7 +1,7 @@
-/* The life of the real program (named by $ANTEROOM, else ./anteroom): what it tells systemd and its
- * journal, what a process that waits for another does, what the process may do. It is given a
- * listening socket that the test keeps, on descriptor 0 or as systemd does, and spoken to by bare
- * FastCGI. Started by root, it gives root up, to `nobody`.
+/* The life of the real program (named by $ANTEROOM, else ./anteroom): what it reports to systemd
+ * and the journal, how one process waits for another, and what the process may do. The test keeps
+ * the listening socket and passes it as descriptor 0 or as systemd does; requests are bare FastCGI.
+ * If started by root, the program drops privileges to `nobody`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -33,13 +33,13 @@
 struct life {
 	char *directory;
 	char data[PATH_MAX];
-	char path[108]; /* of the listening socket */
+	char path[108]; /* path of the listening socket */
 	int listener;
-	/* How many sockets systemd passes, from descriptor 3 on; NULL: the socket is descriptor
-	 * 0. */
+	/* Number of sockets that systemd passes, from descriptor 3 on; NULL if the socket is
+	 * descriptor 0. */
 	const char *passed;
-	rlim_t file_size; /* the most bytes that a file of the program may have; 0: any number */
-	int notify; /* what the program tells systemd comes here */
+	rlim_t file_size; /* largest size of the program's files; 0: no limit */
+	int notify; /* receives what the program reports to systemd */
 	char notify_path[108];
 };
 
@@ -88,7 +88,8 @@ struct process {
 	int log; /* its stderr */
 };
 
-/* From descriptor 0 to where systemd.socket(5) has it; the next one is another name of it. */
+/* Moves the socket from descriptor 0 to where systemd.socket(5) expects it; the next descriptor is
+ * a duplicate. */
 static void pass_as_systemd(void)
 {
 	char pid[32];
@@ -124,7 +125,7 @@ static void become(char *const *arguments, int log)
 	_exit(127);
 }
 
-/* more: one further option, or NULL. */
+/* more: another option, or NULL. */
 static struct process start(const char *more)
 {
 	const char *named = getenv("ANTEROOM");
@@ -154,7 +155,7 @@ static struct process start(const char *more)
 	return process;
 }
 
-/* The exit status; the log is read to its end. */
+/* Reads the log to its end and returns the exit status. */
 static int finish(struct process *process, char *log, size_t size)
 {
 	size_t length = 0;
@@ -170,8 +171,8 @@ static int finish(struct process *process, char *log, size_t size)
 	return WEXITSTATUS(status);
 }
 
-/* Returns when the process blocks SIGTERM, which would end it at once before. (Also fork blocks
- * signals, before the program runs.) */
+/* Returns when the process blocks SIGTERM, which would have ended it at once before. (fork also
+ * blocks signals briefly, before the program runs.) */
 static void await_signals_blocked(const struct process *process)
 {
 	char path[64], line[128];
@@ -203,7 +204,7 @@ static void expect_told(const char *expected)
 	ck_assert_str_eq(told, expected);
 }
 
-/* Whether the answer is the expected one. */
+/* Returns true if the response is the expected one. */
 static bool is_answered(const char *path, int status, const char *body)
 {
 	const struct client_request request = { "GET", path, NULL, 0, NULL };
@@ -225,9 +226,9 @@ static void expect_answer(const char *path, int status, const char *body)
 	ck_assert_msg(is_answered(path, status, body), "%s: not %d, %s", path, status, body);
 }
 
-/* ---- what it tells ---- */
+/* ---- reports to systemd ---- */
 
-START_TEST(readiness_and_stopping_are_told)
+START_TEST(readiness_and_stopping_are_reported)
 {
 	struct process process = start(NULL);
 	char log[4096];
@@ -252,7 +253,7 @@ static const struct {
 	{ SIGUSR1, "\n<5>notice stopping signal=USR1\n" },
 };
 
-START_TEST(a_signal_ends_it_in_order)
+START_TEST(a_signal_stops_it_cleanly)
 {
 	struct process process = start(NULL);
 	char log[4096];
@@ -270,7 +271,7 @@ static const int skipped_bytes[] = {
 	SIGHUP, SIGUSR2, SIGALRM, SIGXFSZ, SIGPIPE, SIGVTALRM, SIGPROF, SIGIO, SIGWINCH, SIGCHLD,
 };
 
-START_TEST(other_signals_are_passed_over)
+START_TEST(other_signals_are_ignored)
 {
 	struct process process = start(NULL);
 	char log[4096];
@@ -284,8 +285,8 @@ START_TEST(other_signals_are_passed_over)
 }
 END_TEST
 
-/* Too little for the journal: as on a full disk, there is no room to write. */
-START_TEST(a_limit_of_file_sizes_is_no_end)
+/* Too little for the journal: writes fail as on a full disk. */
+START_TEST(a_limit_of_file_sizes_does_not_end_the_process)
 {
 	struct process process;
 	char log[4096];
@@ -294,7 +295,7 @@ START_TEST(a_limit_of_file_sizes_is_no_end)
 	process = start(NULL);
 	expect_told("READY=1");
 	expect_answer("/healthz", 200, "{\"status\":\"up\"}");
-	/* A thread of the journal finds out when it comes to it. */
+	/* A thread of the journal notices at some point. */
 	while (!is_answered("/readyz", 503, "see the log for the reason"))
 		continue;
 	kill(process.pid, SIGTERM);
@@ -304,7 +305,7 @@ START_TEST(a_limit_of_file_sizes_is_no_end)
 }
 END_TEST
 
-START_TEST(nothing_is_told_when_it_cannot_serve)
+START_TEST(nothing_is_reported_if_it_cannot_serve)
 {
 	struct process process;
 	char path[PATH_MAX + 16], log[4096], told[64];
@@ -317,9 +318,9 @@ START_TEST(nothing_is_told_when_it_cannot_serve)
 }
 END_TEST
 
-/* ---- one after the other ---- */
+/* ---- one process after the other ---- */
 
-START_TEST(a_second_one_is_refused)
+START_TEST(a_second_process_is_refused)
 {
 	struct process first = start(NULL), second;
 	char log[4096];
@@ -334,7 +335,7 @@ START_TEST(a_second_one_is_refused)
 }
 END_TEST
 
-START_TEST(one_that_waits_takes_over)
+START_TEST(a_waiting_process_takes_over)
 {
 	struct process first = start(NULL), second;
 	struct pollfd silence = { .fd = life.notify, .events = POLLIN };
@@ -354,7 +355,7 @@ START_TEST(one_that_waits_takes_over)
 }
 END_TEST
 
-START_TEST(it_waits_for_ten_seconds_at_most)
+START_TEST(it_waits_at_most_ten_seconds)
 {
 	struct process first = start(NULL), second;
 	int64_t began = clock_monotonic();
@@ -369,7 +370,7 @@ START_TEST(it_waits_for_ten_seconds_at_most)
 }
 END_TEST
 
-START_TEST(one_that_waits_can_be_ended)
+START_TEST(a_waiting_process_can_be_stopped)
 {
 	struct process first = start(NULL), second;
 	char log[4096];
@@ -378,7 +379,7 @@ START_TEST(one_that_waits_can_be_ended)
 	second = start("--wait");
 	await_signals_blocked(&second);
 	kill(second.pid, SIGTERM);
-	/* When its time is over, it fails. */
+	/* It would fail if its time ran out. */
 	ck_assert_int_eq(finish(&second, log, sizeof log), 0);
 	ck_assert_ptr_nonnull(strstr(log, "stopping signal=TERM"));
 	expect_answer("/readyz", 200, "ready");
@@ -387,8 +388,9 @@ START_TEST(one_that_waits_can_be_ended)
 }
 END_TEST
 
-/* systemd keeps the socket: what comes while nobody serves waits there for the next one. */
-START_TEST(a_socket_of_systemd_is_taken)
+/* systemd keeps the socket: connections that arrive while no process serves wait for the next
+ * process. */
+START_TEST(a_socket_from_systemd_is_used)
 {
 	const struct client_request request = { "GET", "/readyz", NULL, 0, NULL };
 	struct client_answer answer;
@@ -417,7 +419,7 @@ START_TEST(a_socket_of_systemd_is_taken)
 }
 END_TEST
 
-START_TEST(one_socket_of_systemd_is_enough)
+START_TEST(a_second_socket_from_systemd_is_refused)
 {
 	struct process process;
 	char log[4096];
@@ -453,7 +455,7 @@ static bool may_be_open(const char *target)
 	       strncmp(target, life.directory, strlen(life.directory)) == 0;
 }
 
-/* Whoever may not look does not see: then there is nothing to say. */
+/* Without the permission to look, there is nothing to check. */
 static void look_at_open_files(pid_t pid)
 {
 	char path[128], target[PATH_MAX];
@@ -477,7 +479,7 @@ static void look_at_open_files(pid_t pid)
 		closedir(open_files);
 }
 
-START_TEST(the_process_has_no_more_than_it_needs)
+START_TEST(the_process_has_only_what_it_needs)
 {
 	struct process process = start(NULL);
 	char status[8192], log[4096], path[PATH_MAX + 16];
@@ -504,18 +506,18 @@ int main(void)
 
 	tcase_set_timeout(tcase, 30);
 	tcase_add_checked_fixture(tcase, begin, end);
-	tcase_add_test(tcase, readiness_and_stopping_are_told);
-	tcase_add_loop_test(tcase, a_signal_ends_it_in_order, 0, ROWS(ending));
-	tcase_add_loop_test(tcase, other_signals_are_passed_over, 0, ROWS(skipped_bytes));
-	tcase_add_test(tcase, a_limit_of_file_sizes_is_no_end);
-	tcase_add_test(tcase, nothing_is_told_when_it_cannot_serve);
-	tcase_add_test(tcase, a_second_one_is_refused);
-	tcase_add_test(tcase, one_that_waits_takes_over);
-	tcase_add_test(tcase, one_that_waits_can_be_ended);
-	tcase_add_test(tcase, it_waits_for_ten_seconds_at_most);
-	tcase_add_test(tcase, a_socket_of_systemd_is_taken);
-	tcase_add_test(tcase, one_socket_of_systemd_is_enough);
-	tcase_add_test(tcase, the_process_has_no_more_than_it_needs);
+	tcase_add_test(tcase, readiness_and_stopping_are_reported);
+	tcase_add_loop_test(tcase, a_signal_stops_it_cleanly, 0, ROWS(ending));
+	tcase_add_loop_test(tcase, other_signals_are_ignored, 0, ROWS(skipped_bytes));
+	tcase_add_test(tcase, a_limit_of_file_sizes_does_not_end_the_process);
+	tcase_add_test(tcase, nothing_is_reported_if_it_cannot_serve);
+	tcase_add_test(tcase, a_second_process_is_refused);
+	tcase_add_test(tcase, a_waiting_process_takes_over);
+	tcase_add_test(tcase, a_waiting_process_can_be_stopped);
+	tcase_add_test(tcase, it_waits_at_most_ten_seconds);
+	tcase_add_test(tcase, a_socket_from_systemd_is_used);
+	tcase_add_test(tcase, a_second_socket_from_systemd_is_refused);
+	tcase_add_test(tcase, the_process_has_only_what_it_needs);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -1,5 +1,5 @@
-/* The log of changes below its calls: how many old entries a write drops, and that a damaged log
- * keeps no other account from getting its entries.
+/* The event log below its endpoints: how many old entries a write drops, and that a damaged log
+ * does not keep other accounts from getting their entries.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -107,7 +107,7 @@ static struct audit_state state_of(size_t account)
 	return state;
 }
 
-/* What says how far the account's log goes cannot be read. */
+/* Damages the record that says how far the account's log goes. */
 static void damage(size_t account)
 {
 	struct transaction *transaction = begin(STORE_WRITE, account);
@@ -145,7 +145,7 @@ static void append(size_t n, int64_t now)
 	commit(transaction);
 }
 
-/* However many entries a write adds, the log does not grow while there are old ones. */
+/* However many entries a write adds, the log does not grow while it contains old ones. */
 static const struct {
 	size_t added;
 	uint64_t first;
@@ -169,7 +169,7 @@ END_TEST
 
 #define ENTRIES 12
 
-/* Entries with the numbers 1 to ENTRIES; from `young` on they are not old at 3 * KEPT. */
+/* Appends entries with the numbers 1 to ENTRIES; at 3 * KEPT, those before `young` are old. */
 static void append_entries(unsigned young)
 {
 	struct transaction *transaction = begin(STORE_WRITE, 0);
@@ -180,7 +180,7 @@ static void append_entries(unsigned young)
 	for (unsigned i = 0; i < ENTRIES; i++) {
 		const int size = snprintf(ids[i], sizeof ids[i], "entry %u", i + 1);
 
-		/* With its zero, so that scratch_place finds it. */
+		/* The size includes the NUL, so that scratch_place finds it. */
 		entries[i] = (struct audit_entry){ .time = i + 1 < young ? KEPT : 3 * KEPT,
 						   .id = { ids[i], (size_t)size + 1 },
 						   .type = SLICE("room.created"),
@@ -193,7 +193,7 @@ static void append_entries(unsigned young)
 	commit(transaction);
 }
 
-/* One bit of each of these entries, in the file that has them. */
+/* Flips one bit of each of these entries in the file that contains them. */
 static void damage_entries(unsigned from, unsigned to)
 {
 	char *file, name[16];
@@ -220,9 +220,9 @@ static bool can_be_read(uint64_t seq)
 	return is_read;
 }
 
-/* Each write adds one entry, which is young, and drops up to four. An entry that cannot be read is
- * as old as the next one that can be, which is looked for among a few. firsts: the number of the
- * oldest entry after each write. */
+/* Each write adds one entry, which is young, and drops up to four. An unreadable entry counts as
+ * old as the next readable one, which is searched for among a few entries. firsts: the number of
+ * the oldest entry after each write. */
 static const struct {
 	unsigned young, from, to;
 	uint64_t firsts[3];
@@ -252,7 +252,7 @@ START_TEST(test_dropping_damaged)
 }
 END_TEST
 
-/* Everything that the account has is removed, its damaged entries too. */
+/* Removing an account removes all its records, including its damaged entries. */
 START_TEST(test_removing_damaged)
 {
 	bool is_empty = false;
@@ -276,7 +276,7 @@ START_TEST(test_removing_damaged)
 }
 END_TEST
 
-/* ---- joins that cannot be written ---- */
+/* ---- joins that cannot be stored ---- */
 
 static void join(size_t account)
 {
@@ -293,7 +293,7 @@ static void join(size_t account)
 	join_log_add(stand.environment.joins, &joining);
 }
 
-/* Somebody joins while the store is asked, and the disk is full. */
+/* Counts a join while the store is called, and fails because the disk is full. */
 static bool begin_in_vain(struct store *store, enum store_access access, struct arena *arena,
 			  struct transaction **transaction, struct fault *fault)
 {

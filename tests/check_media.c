@@ -1,5 +1,5 @@
-/* Signatures that anyone can verify, and names of keys: the examples of RFC 7638 and RFC 8037, keys
- * of our own that libcrypto verifies by what is published of them.
+/* Signatures that anyone can verify, and key IDs: the examples of RFC 7638 and RFC 8037, and keys
+ * of ours that libcrypto verifies with their published part.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -62,7 +62,7 @@ START_TEST(the_example_of_rfc_8037)
 }
 END_TEST
 
-START_TEST(a_key_is_for_its_alg_alone)
+START_TEST(a_key_is_only_for_its_alg)
 {
 	struct slice kid, jwk, signature;
 
@@ -98,7 +98,7 @@ START_TEST(signatures_have_the_sizes_of_jws)
 }
 END_TEST
 
-/* Jitsi Meet reads a key so. */
+/* Jitsi Meet reads keys in this format. */
 START_TEST(a_pem_verifies)
 {
 	const struct slice key = signing_make(arena, SIGNING_RS256), text = SLICE("text");
@@ -131,7 +131,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_set_timeout(cases, 60);
 	tcase_add_test(cases, the_example_of_rfc_8037);
-	tcase_add_test(cases, a_key_is_for_its_alg_alone);
+	tcase_add_test(cases, a_key_is_only_for_its_alg);
 	tcase_add_test(cases, signatures_have_the_sizes_of_jws);
 	tcase_add_test(cases, a_pem_verifies);
 	suite_add_tcase(suite, cases);

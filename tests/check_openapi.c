@@ -1,6 +1,7 @@
-/* The OpenAPI document beside the route table: every row of it is there with its parameters, body,
- * query, answer, refusals and named rules; every reference leads somewhere; nothing that a reader
- * needs is without a sentence. Whether the program does what it says is for tests/openapi.sh.
+/* Compares the OpenAPI document with the route table: every row is documented with its parameters,
+ * body, query, response, errors and named rules; every reference can be resolved; everything that a
+ * reader needs has a description. tests/openapi.sh tests whether the program does what the document
+ * says.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -16,7 +17,8 @@
 static struct arena *arena;
 static json_t *document;
 
-/* Once for all tests, which only read it: to make it takes longer than most of them. */
+/* Runs once for all tests, which only read the document: making it takes longer than most of
+ * them. */
 static void set_up(void)
 {
 	arena = arena_open();
@@ -28,7 +30,7 @@ static void tear_down(void)
 	arena_close(arena);
 }
 
-/* The rows that the document speaks of. */
+/* Returns the number of routes in the document. */
 static size_t described_routes(void)
 {
 	size_t count = 0;
@@ -50,7 +52,7 @@ static const struct route *described_route(int index)
 
 /* ---- looking things up ---- */
 
-/* What a reference of this document leads to; NULL when it leads nowhere. */
+/* Resolves a reference within the document; NULL if there is no such part. */
 static const json_t *referred(const char *reference)
 {
 	const json_t *at = document;
@@ -98,7 +100,7 @@ static const json_t *operation_of(const struct route *route)
 	const json_t *operation = json_object_get(json_object_get(paths, route->path),
 						  method_of(route));
 
-	ck_assert_msg(operation != NULL, "%s is not described", route->name);
+	ck_assert_msg(operation != NULL, "%s is not documented", route->name);
 	return operation;
 }
 
@@ -128,7 +130,7 @@ static bool refers_to(const json_t *part, const char *component)
 	return refers;
 }
 
-/* Whether the rule is there, and in the description too. */
+/* Returns true if the rule is listed and its sentence is part of the description. */
 static bool has_rule(const json_t *described, const char *name, const char *sentence)
 {
 	const char *prose = json_string_value(json_object_get(described, "description"));
@@ -151,10 +153,10 @@ static void expect_parameter(const struct route *route, const char *place, const
 	const json_t *parameter = parameter_of(operation_of(route), place, name);
 
 	ck_assert_msg(parameter != NULL, "%s: no %s parameter %s", route->name, place, name);
-	ck_assert_msg(json_is_object(json_object_get(parameter, "schema")), "%s: %s is anything",
+	ck_assert_msg(json_is_object(json_object_get(parameter, "schema")), "%s: %s has no schema",
 		      route->name, name);
 	ck_assert_msg(json_string_length(json_object_get(parameter, "description")) > 0,
-		      "%s: %s has no sentence", route->name, name);
+		      "%s: %s has no description", route->name, name);
 	ck_assert_int_eq(json_is_true(json_object_get(parameter, "required")),
 			 strcmp(place, "path") == 0);
 }
@@ -249,7 +251,7 @@ static const json_t *schema_named(const char *name)
 			       name);
 }
 
-/* Of what the call itself answers, without what validate_only does. */
+/* Returns the schema of the call's own response, without that of validate_only. */
 static const json_t *own_schema(const struct route *route)
 {
 	const json_t *answer = json_object_get(
@@ -284,7 +286,7 @@ START_TEST(every_answer_is_described)
 		return;
 	ck_assert_int_eq(refers_to(resolved(json_object_get(media, "schema")), "Validation"),
 			 may_change(route));
-	/* No answer is of both schemas. */
+	/* No response matches both schemas. */
 	if (may_change(route))
 		ck_assert(json_object_get(own_schema(route), "required") != NULL ||
 			  json_object_get(own_schema(route), "propertyNames") != NULL);
@@ -296,7 +298,7 @@ START_TEST(every_answer_is_described)
 }
 END_TEST
 
-/* The pages of the log are none of `start`: they are never null, and go on while `last` rises. */
+/* The pages of the event log do not use `start`: `last` is never null and keeps rising. */
 START_TEST(pages_are_described)
 {
 	const struct route *route = described_route(_i);
@@ -313,11 +315,11 @@ START_TEST(pages_are_described)
 }
 END_TEST
 
-START_TEST(every_refusal_is_described)
+START_TEST(every_error_is_described)
 {
 	const struct route *route = described_route(_i);
 	const json_t *answers = json_object_get(operation_of(route), "responses");
-	/* A key is looked up. */
+	/* Checking an API key needs the store. */
 	bool needs_store = route->access != ROUTE_STATELESS || !route->is_open ||
 			   route->begins_session;
 	const struct {
@@ -352,8 +354,7 @@ START_TEST(every_refusal_is_described)
 }
 END_TEST
 
-/* Who may call: nobody is asked, the bearer of a token for joining, or the holder of these
- * scopes. */
+/* Who may use an endpoint: anyone, the holder of a join token, or callers with these scopes. */
 START_TEST(every_scope_is_named)
 {
 	const struct route *route = described_route(_i);
@@ -398,7 +399,7 @@ START_TEST(every_rule_of_a_route_is_named)
 }
 END_TEST
 
-/* ---- the shapes that bodies and answers lead to ---- */
+/* ---- the shapes of bodies and responses ---- */
 
 static void look_at_shape(const struct shape *shape, const char *suffix, size_t *rules);
 
@@ -412,7 +413,7 @@ static void look_at_row(const struct field *row, const char *suffix, size_t *rul
 		look_at_row(row->item, suffix, rules);
 }
 
-/* Its component has all members and all rules. */
+/* Checks that the shape's component has all members and all rules. */
 static void look_at_shape(const struct shape *shape, const char *suffix, size_t *rules)
 {
 	const json_t *schemas = json_object_get(json_object_get(document, "components"), "schemas");
@@ -420,7 +421,7 @@ static void look_at_shape(const struct shape *shape, const char *suffix, size_t 
 	const json_t *schema = json_object_get(schemas, name);
 	const json_t *properties = json_object_get(schema, "properties");
 
-	ck_assert_msg(schema != NULL, "%s is not described", name);
+	ck_assert_msg(schema != NULL, "%s is not documented", name);
 	ck_assert_uint_gt(json_string_length(json_object_get(schema, "description")), 0);
 	for (const struct rule *rule = shape->rules; rule != NULL && rule->check != NULL; rule++) {
 		ck_assert_msg(has_rule(schema, rule->name, rule->doc), "%s: %s", name, rule->name);
@@ -451,7 +452,7 @@ START_TEST(every_shape_is_described_with_its_rules)
 }
 END_TEST
 
-/* ---- the whole ---- */
+/* ---- the whole document ---- */
 
 static size_t follow_references(json_t *part)
 {
@@ -501,7 +502,7 @@ START_TEST(every_component_is_used)
 }
 END_TEST
 
-/* What a sentence says of a number is its unit too. */
+/* Returns the unit that the sentence names. */
 static const char *unit_in(const char *sentence)
 {
 	static const struct {
@@ -518,7 +519,7 @@ static const char *unit_in(const char *sentence)
 	return NULL;
 }
 
-/* Returns how many there are. */
+/* Returns the number of members with a unit. */
 static size_t check_units(const char *name, const json_t *schema)
 {
 	static const char *const units[] = { "kbps", "s", "ms", "px", "fps" };
@@ -566,7 +567,7 @@ END_TEST
 
 /* ---- what generators of clients need ---- */
 
-/* Calls `look` with each object of the document, and the keys that lead to it. */
+/* Calls `look` for each object of the document, with the path of keys that leads to it. */
 static void walk(const json_t *part, const char *path,
 		 void (*look)(const json_t *object, const char *path))
 {
@@ -589,7 +590,7 @@ static bool ends(const char *text, const char *ending)
 	return size >= rest && strcasecmp(text + size - rest, ending) == 0;
 }
 
-/* The members of an object are no keywords. */
+/* Returns true if the members of the object at this path are names, not keywords. */
 static bool is_names(const char *path)
 {
 	return ends(path, "/properties") || strstr(path, "/examples/") != NULL ||
@@ -601,7 +602,8 @@ static const json_t *type_of(const json_t *schema)
 	return json_object_get(schema, "type");
 }
 
-/* No word that makes a client send what nobody asked for, or that generators read differently. */
+/* Looks for keywords that would make a client send what its user did not set, or that generators
+ * interpret differently. */
 static void look_for_words(const json_t *object, const char *path)
 {
 	const json_t *choices = json_object_get(object, "anyOf");
@@ -609,8 +611,8 @@ static void look_for_words(const json_t *object, const char *path)
 	if (is_names(path) ||
 	    strstr(path, "/responses") == path + strlen(path) - strlen("/responses"))
 		return;
-	ck_assert_msg(json_object_get(object, "default") == NULL, "%s: a default", path);
-	ck_assert_msg(!json_is_array(type_of(object)), "%s: a list of types", path);
+	ck_assert_msg(json_object_get(object, "default") == NULL, "%s: has a default", path);
+	ck_assert_msg(!json_is_array(type_of(object)), "%s: has a list of types", path);
 	ck_assert_msg(json_object_get(object, "allOf") == NULL, "%s: allOf", path);
 	ck_assert_msg(json_object_get(object, "readOnly") == NULL, "%s: readOnly", path);
 	if (choices == NULL)
@@ -631,7 +633,7 @@ static bool is_of_answer(const char *name)
 	return !ends(name, "Input") && !ends(name, "Patch") && !ends(name, "Update");
 }
 
-/* Objects have names, and answers may get more members. */
+/* Checks that objects have names, and that responses may get more members. */
 static void look_for_objects(const json_t *object, const char *path)
 {
 	const char *type = json_string_value(type_of(object));
@@ -642,22 +644,22 @@ static void look_for_objects(const json_t *object, const char *path)
 	if (is_names(path) || type == NULL || strcmp(type, "object") != 0)
 		return;
 	ck_assert_msg(is_whole || json_object_get(object, "properties") == NULL,
-		      "%s: an object without a name", path);
+		      "%s: unnamed object", path);
 	if (!is_whole)
-		ck_assert_msg(more != NULL, "%s: an object of nothing", path);
+		ck_assert_msg(more != NULL, "%s: object without members", path);
 	else if (is_of_answer(path))
 		ck_assert_msg(json_is_true(more), "%s: closed", path);
 	else
-		ck_assert_msg(more == NULL, "%s: %s", path, "not closed, and not open");
+		ck_assert_msg(more == NULL, "%s: %s", path, "neither open nor closed");
 }
 
-START_TEST(objects_are_named_and_answers_are_open)
+START_TEST(objects_are_named_and_responses_are_open)
 {
 	walk(document, "", look_for_objects);
 }
 END_TEST
 
-/* Generated Java refuses null for a list that is required. */
+/* Java clients made by a generator reject null for a required list. */
 static void look_for_required_lists(const json_t *object, const char *path)
 {
 	const json_t *properties = json_object_get(object, "properties"), *name;
@@ -668,11 +670,11 @@ static void look_for_required_lists(const json_t *object, const char *path)
 		const json_t *kind = type_of(json_array_get(json_object_get(member, "anyOf"), 0));
 
 		ck_assert_msg(kind == NULL || strcmp(json_string_value(kind), "array") != 0,
-			      "%s/%s: required, and may be null", path, json_string_value(name));
+			      "%s/%s: required and nullable", path, json_string_value(name));
 	}
 }
 
-START_TEST(no_list_that_may_be_null_is_required)
+START_TEST(no_nullable_list_is_required)
 {
 	walk(document, "", look_for_required_lists);
 }
@@ -692,8 +694,8 @@ static void look_for_members(const json_t *object, const char *path)
 		const json_t *format = json_object_get(inner != NULL ? inner : member, "format");
 		const bool is_time = ends(key, "_at") || ends(key, "edAt") || ends(key, "_before");
 
-		ck_assert_msg(key[0] != '_', "%s/%s: twice in other languages", path, key);
-		ck_assert_msg(text != NULL && *text != '\0', "%s/%s: no sentence", path, key);
+		ck_assert_msg(key[0] != '_', "%s/%s: ambiguous in other languages", path, key);
+		ck_assert_msg(text != NULL && *text != '\0', "%s/%s: no description", path, key);
 		if (standard != NULL && strstr(path, "Input/properties") != NULL)
 			ck_assert_msg(strstr(text, "Default: ") != NULL, "%s/%s: %s", path, key,
 				      text);
@@ -702,21 +704,22 @@ static void look_for_members(const json_t *object, const char *path)
 		if (is_time)
 			ck_assert_msg(format != NULL &&
 					      strcmp(json_string_value(format), "date-time") == 0,
-				      "%s/%s: no time", path, key);
+				      "%s/%s: no date-time format", path, key);
 		if (strcmp(key, "url") == 0 || ends(key, "_url") || ends(key, "link"))
 			ck_assert_msg(format != NULL &&
 					      strcmp(json_string_value(format), "uri") == 0,
-				      "%s/%s: no uri", path, key);
+				      "%s/%s: no uri format", path, key);
 	}
 }
 
-START_TEST(every_member_is_told)
+START_TEST(every_member_is_described)
 {
 	walk(document, "", look_for_members);
 }
 END_TEST
 
-/* A patch says where null unsets, and what is changed in part is unset where its row says so. */
+/* A patch says where null unsets a member; an update of single members unsets them where their row
+ * says so. */
 START_TEST(updates_have_schemas_of_their_own)
 {
 	static const char *const names[] = { "RoomPatch",     "TemplatePatch",	   "TemplateUpdate",
@@ -754,7 +757,7 @@ static bool is_same_name(const char *a, const char *b)
 	}
 }
 
-/* What generators make of the name of an operation, or of a schema. */
+/* The names that generators make from operations and from schemas. */
 static const char *const made_of_operations[] = {
 	"%s",
 	"%sRequest",
@@ -812,12 +815,12 @@ static void expect_free(const char *name, const char *of)
 		const char *key;
 
 		json_object_foreach(kind, key, component)
-			ck_assert_msg(!is_same_name(name, key), "%s of %s is also one of the %s",
+			ck_assert_msg(!is_same_name(name, key), "%s of %s is also a name of the %s",
 				      name, of, kinds[i]);
 	}
 }
 
-START_TEST(names_do_not_meet)
+START_TEST(names_do_not_collide)
 {
 	json_t *schemas = json_object_get(json_object_get(document, "components"), "schemas");
 	json_t *schemes = json_object_get(json_object_get(document, "components"),
@@ -848,7 +851,8 @@ START_TEST(names_do_not_meet)
 				    name);
 		}
 		json_object_foreach(schemes, other, schema)
-			ck_assert_msg(!is_same_name(name, other), "%s is a scheme too", name);
+			ck_assert_msg(!is_same_name(name, other), "%s is also the name of a scheme",
+				      name);
 		json_object_foreach(schemas, other, schema)
 			ck_assert_msg(name == other || !is_same_name(name, other), "%s and %s",
 				      name, other);
@@ -872,8 +876,8 @@ static void look_for_examples(const json_t *object, const char *path)
 		ck_assert_msg(json_object_get(object, "example") != NULL, "%s: no example", path);
 }
 
-/* nginx makes the tag of this document weak when it compresses it. */
-START_TEST(tags_may_be_weak)
+/* nginx makes the ETag of this document weak when it compresses it. */
+START_TEST(etags_may_be_weak)
 {
 	const json_t *components = json_object_get(document, "components");
 	const json_t *tag = json_object_get(json_object_get(components, "headers"), "ETag");
@@ -915,7 +919,7 @@ static bool is_operation(const char *name)
 	return false;
 }
 
-/* Each leads to an operation that takes the parameter, by a member that the answer has. */
+/* Each link leads to an operation that takes the parameter, from a member of the response. */
 START_TEST(links_lead_somewhere)
 {
 	const struct route *route = described_route(_i), *to;
@@ -963,18 +967,18 @@ int main(void)
 	tcase_add_loop_test(rows, every_body_is_described, 0, count);
 	tcase_add_loop_test(rows, every_answer_is_described, 0, count);
 	tcase_add_loop_test(rows, pages_are_described, 0, count);
-	tcase_add_loop_test(rows, every_refusal_is_described, 0, count);
+	tcase_add_loop_test(rows, every_error_is_described, 0, count);
 	tcase_add_loop_test(rows, every_scope_is_named, 0, count);
 	tcase_add_loop_test(rows, every_rule_of_a_route_is_named, 0, count);
 	tcase_add_loop_test(rows, every_operation_has_a_tag_that_is_described, 0, count);
 	tcase_add_loop_test(rows, links_lead_somewhere, 0, count);
 	tcase_add_test(whole, no_word_misleads_generators);
-	tcase_add_test(whole, objects_are_named_and_answers_are_open);
-	tcase_add_test(whole, no_list_that_may_be_null_is_required);
-	tcase_add_test(whole, every_member_is_told);
+	tcase_add_test(whole, objects_are_named_and_responses_are_open);
+	tcase_add_test(whole, no_nullable_list_is_required);
+	tcase_add_test(whole, every_member_is_described);
 	tcase_add_test(whole, updates_have_schemas_of_their_own);
-	tcase_add_test(whole, names_do_not_meet);
-	tcase_add_test(whole, tags_may_be_weak);
+	tcase_add_test(whole, names_do_not_collide);
+	tcase_add_test(whole, etags_may_be_weak);
 	tcase_add_test(whole, bodies_answers_and_parameters_have_examples);
 	tcase_add_test(whole, every_shape_is_described_with_its_rules);
 	tcase_add_test(whole, every_reference_leads_somewhere);

@@ -1,4 +1,4 @@
-/* The overlays of the durable store, which hold in memory what is in no file yet.
+/* The overlays of the durable store, which hold in memory what is not in a file yet.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -51,7 +51,7 @@ static bool is_mapped(const void *place)
 	return mincore((char *)((uintptr_t)place & ~(page - 1)), 1, &is_there) == 0;
 }
 
-/* Where an overlay of that memory holds a value of so many bytes. */
+/* Returns where an overlay in this memory would store a value of this size. */
 static const char *value_place(struct overlay *overlay, size_t size)
 {
 	const struct installation installation = { { 1 } };
@@ -72,7 +72,7 @@ static const struct kept {
 	{ 0, 100, false }, { 1 << 20, 100, true }, { 1000, 100, false }, { 1 << 20, 1 << 20, false }
 };
 
-START_TEST(the_memory_of_an_overlay_is_kept_for_the_next)
+START_TEST(the_memory_of_an_overlay_is_reused)
 {
 	const struct kept *row = &kept[_i];
 	struct overlay_memory *memory = overlay_memory_open();
@@ -102,7 +102,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, scratch_open, scratch_close);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, an_overlay_keeps_versions);
-	tcase_add_loop_test(tcase, the_memory_of_an_overlay_is_kept_for_the_next, 0, ROWS(kept));
+	tcase_add_loop_test(tcase, the_memory_of_an_overlay_is_reused, 0, ROWS(kept));
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

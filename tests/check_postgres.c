@@ -1,5 +1,6 @@
-/* The driver for PostgreSQL below the service: how many round trips calls take, what happens when a
- * connection is cut at any byte, when the server is away, and when two processes share a store.
+/* The driver for PostgreSQL, below the service: how many round trips calls take, and what happens
+ * when a connection is cut at any byte, when the server is unavailable, and when two processes
+ * share a store.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -25,7 +26,7 @@
 
 static char *directory, *url, *relayed;
 static struct responder one, two;
-static struct arena *kept; /* what a test was answered */
+static struct arena *kept; /* the responses of a test */
 static struct account account;
 
 static void set_up(void)
@@ -81,9 +82,9 @@ static const char *make(const struct responder *responder, const char *path, con
 
 /* ---- round trips ---- */
 
-/* The first connection asks for the tables, the second one is for calls. */
+/* The first connection reads the tables, the second one runs calls. */
 #define CALLS 1
-/* Milliseconds. */
+/* In milliseconds. */
 #define FLIGHTS_WITHIN 5000
 
 #define ROOM_WITH_CODES(ref) \
@@ -95,8 +96,8 @@ static const char *make(const struct responder *responder, const char *path, con
 
 static const struct {
 	enum method method;
-	/* With $t, $r, $c, $s and $l: template, room, code, spare room, the code's letters; and an
-	 * Idempotency-Key behind it. */
+	/* May contain $t, $r, $c, $s and $l: template, room, code, spare room, the code's letters;
+	 * may end with an Idempotency-Key. */
 	const char *path;
 	const char *body;
 	int status;
@@ -124,11 +125,11 @@ static const struct {
 	{ METHOD_GET, "/v2/room-codes/room/$r", NULL, 200, 1 },
 	{ METHOD_POST, "/v2/room-codes/room/$r", "{}", 200, 1 },
 	{ METHOD_GET, "/v2/room-codes/code/$c", NULL, 200, 1 },
-	/* The first exchange of the account makes the key of the codes' hashes. */
+	/* The account's first exchange creates the key for the hashes of codes. */
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 3 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"abc-defg-hij\"}", 404, 1 },
-	/* Ten letters, which may be words or three groups. */
+	/* Ten letters, which may be a custom code or three groups. */
 	{ METHOD_POST, "/v2/token", "{\"code\":\"abcdefghij\"}", 404, 1 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$l\"}", 200, 1 },
 	{ METHOD_GET, "/v2/join/$l", NULL, 200, 1 },
@@ -145,7 +146,7 @@ static const struct {
 	{ METHOD_POST, "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":true}", 200, 2 },
 	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"label\":\"x\"}", 200, 2 },
 	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"max_uses\":2}", 200, 2 },
-	/* That it counts is known when it was read. */
+	/* Only after reading the code is it known that it counts uses. */
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 3 },
 	{ METHOD_GET, "/v2/room-codes/room/$r?state=active", NULL, 200, 1 },
 	{ METHOD_POST, "/v2/room-codes/room/$r/role/host", "{\"expires_in\":60}", 200, 2 },
@@ -211,7 +212,7 @@ static struct reply ask_with_key(enum method method, const char *path, const cha
 			     space == NULL ? NULL : space + 1);
 }
 
-/* What the thread of a service does. */
+/* Does what a thread of the service does. */
 static void number_entries(void)
 {
 	const struct audit_times times = { .now = clock_now(&clock_system) };
@@ -225,8 +226,8 @@ static void number_entries(void)
 	ck_assert(store_commit(transaction, &number, &fault));
 }
 
-/* The number of flights since `before`. Waits for the expected number, because a snapshot ends
- * after the answer. */
+/* Returns the number of round trips since `before`. Waits for the expected number, because a
+ * snapshot ends after the response. */
 static unsigned flights_since(unsigned before, unsigned expected)
 {
 	const int64_t until = clock_monotonic() + FLIGHTS_WITHIN;
@@ -236,7 +237,7 @@ static unsigned flights_since(unsigned before, unsigned expected)
 	return relay_flights(CALLS) - before;
 }
 
-START_TEST(calls_take_as_many_round_trips_as_they_should)
+START_TEST(calls_take_the_expected_number_of_round_trips)
 {
 	const char *values[5] = { "", "", "", "", "" };
 	struct reply reply;
@@ -266,8 +267,8 @@ START_TEST(calls_take_as_many_round_trips_as_they_should)
 }
 END_TEST
 
-/* One of sixteen also looks for answers that are too old. */
-START_TEST(keyed_calls_take_two_round_trips)
+/* One in sixteen also looks for expired responses. */
+START_TEST(calls_with_a_key_take_two_round_trips)
 {
 	unsigned before;
 
@@ -302,14 +303,15 @@ static void random_of_system(const struct clock *clock, void *bytes, size_t size
 
 static const struct clock ahead = { in_an_hour, random_of_system };
 
-/* What a machine whose clock is ahead does, and then another one. */
+/* What a machine whose clock is ahead does, followed by another machine. */
 static const struct {
 	const char *path; /* as in `trips` */
 	const char *first, *second;
-	const char *time; /* a member of both answers */
-	bool rises; /* else it may be the same */
+	const char *time; /* a member of both responses */
+	bool rises; /* must rise; otherwise it may stay equal */
 } late_writes[] = {
-	/* Before the others: they raise the time of the room, below which none of its codes is. */
+	/* First, because later rows raise the time of the room, and no code's time is below
+	 * that. */
 	{ "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":false}",
 	  "{\"code\":\"$c\",\"enabled\":true}", "updated_at", false },
 	{ "/v2/templates/$t", "{\"name\":\"a\"}", "{\"name\":\"b\"}", "updatedAt", true },
@@ -323,8 +325,8 @@ static const struct {
 	{ "/v2/rooms", "{\"template_id\":\"$t\"}", "{\"template_id\":\"$t\"}", "id", true },
 };
 
-/* Times and ids, as texts, are in their order. */
-START_TEST(times_and_ids_rise_where_clocks_differ)
+/* Times and IDs, as texts, are in ascending order. */
+START_TEST(times_and_ids_rise_if_clocks_differ)
 {
 	const char *values[5] = { "", "", "", "", "" };
 	struct reply first, second;
@@ -353,7 +355,8 @@ END_TEST
 
 /* ---- cuts ---- */
 
-/* A create and an update, cut after each n-th byte: each is answered as done, and done once. */
+/* Runs a create and an update with the connection cut after the n-th byte, for every n: each
+ * returns success and is carried out once. */
 START_TEST(a_cut_connection_loses_nothing)
 {
 	const enum relay_side side = (enum relay_side)_i;
@@ -387,11 +390,11 @@ END_TEST
 
 /* ---- connecting ---- */
 
-/* Milliseconds without an answer after which a connection is lost. */
+/* Milliseconds without a response after which a connection counts as lost. */
 #define LOST_AFTER 11000
 
-/* As a pooler that is paused. */
-START_TEST(a_login_without_a_server_is_no_connection)
+/* Behaves like a paused pooler. */
+START_TEST(a_login_without_a_response_is_no_connection)
 {
 	const struct store_postgres_options options = { .url = relayed };
 	struct fault fault = FAULT_INITIAL;
@@ -446,8 +449,8 @@ static void *ask_for_templates(void *context)
 	return NULL;
 }
 
-/* A call that finds all in use waits for one; no other call notices. */
-START_TEST(a_refused_connection_is_done_without)
+/* A call that finds all connections in use waits for one; other calls are not affected. */
+START_TEST(the_store_works_without_a_refused_connection)
 {
 	struct transaction *held[HELD];
 	uint64_t connects;
@@ -476,10 +479,10 @@ START_TEST(a_refused_connection_is_done_without)
 }
 END_TEST
 
-/* Milliseconds; the watch may be about to connect. */
+/* In milliseconds; the watch may be about to connect. */
 #define CLOSED_WITHIN 5000
 
-START_TEST(a_store_whose_database_is_frozen_can_be_closed)
+START_TEST(a_store_with_a_frozen_database_can_be_closed)
 {
 	struct transaction *held[HELD];
 	int64_t start;
@@ -495,7 +498,7 @@ START_TEST(a_store_whose_database_is_frozen_can_be_closed)
 }
 END_TEST
 
-START_TEST(a_store_that_is_closed_leaves_no_slots)
+START_TEST(a_closed_store_leaves_no_slots)
 {
 	const char *none = "SELECT 1 / (count(*) = 0)::int FROM session";
 	struct transaction *held[HELD];
@@ -517,12 +520,12 @@ static const struct {
 	enum fault_kind kind;
 } commits[] = {
 	{ "SELECT text 'on'", FAULT_NONE },
-	{ "SELECT NULL::text", FAULT_NONE }, /* it knows no such setting */
+	{ "SELECT NULL::text", FAULT_NONE }, /* a server without this setting */
 	{ "SELECT text 'off'", FAULT_BAD_REQUEST },
 	{ "SELECT (1 / 0)::text", FAULT_UNAVAILABLE },
 };
 
-START_TEST(who_does_not_say_how_it_commits_is_refused)
+START_TEST(a_server_with_an_unknown_commit_mode_is_refused)
 {
 	const char *before_the_system = arena_text(kept, "%s,pg_catalog", url);
 
@@ -546,7 +549,7 @@ static const struct {
 	bool is_refused;
 } poolers[] = { { "session", false }, { "transaction", true }, { "statement", true } };
 
-/* Whatever is asked of it first: a new store, or one that is there. */
+/* Whatever comes first: creating a store, or opening one. */
 START_TEST(a_pooler_that_lends_sessions_is_refused_by_name)
 {
 	struct fault faults[2] = { FAULT_INITIAL, FAULT_INITIAL };
@@ -579,7 +582,7 @@ START_TEST(a_pooler_that_lends_sessions_is_refused_by_name)
 }
 END_TEST
 
-/* As other URLs. */
+/* The scheme of any URL may be in upper case. */
 START_TEST(the_scheme_may_be_in_upper_case)
 {
 	const char *upper = arena_text(kept, "PostgreSQL%s", strchr(url, ':'));
@@ -592,7 +595,7 @@ START_TEST(the_scheme_may_be_in_upper_case)
 }
 END_TEST
 
-START_TEST(a_database_that_is_read_only_is_refused_in_plain_words)
+START_TEST(a_read_only_database_is_refused_in_plain_words)
 {
 	const char *read_only = arena_text(kept, "%s%%20-cdefault_transaction_read_only%%3Don",
 					   url);
@@ -606,9 +609,9 @@ START_TEST(a_database_that_is_read_only_is_refused_in_plain_words)
 }
 END_TEST
 
-/* ---- the server is away ---- */
+/* ---- the server is unavailable ---- */
 
-/* A server of the test's own, which is its child. */
+/* Starts a server only for this test, as a child of its process. */
 static void set_up_server(void)
 {
 	ck_assert_ptr_null(database_start());
@@ -621,7 +624,7 @@ static void tear_down_server(void)
 	database_stop();
 }
 
-START_TEST(without_the_database_calls_are_refused_at_once)
+START_TEST(without_the_database_calls_fail_immediately)
 {
 	const char *id = make(&one, "/v2/templates", "{\"name\":\"before\"}");
 	const char *path = arena_text(kept, "/v2/templates/%s", id);
@@ -629,7 +632,7 @@ START_TEST(without_the_database_calls_are_refused_at_once)
 	int64_t start;
 
 	database_kill();
-	/* The first call finds out. */
+	/* The first call notices. */
 	for (int i = 0; i < 3; i++) {
 		start = clock_monotonic();
 		reply = ask(&one, i == 1 ? METHOD_POST : METHOD_GET,
@@ -655,7 +658,7 @@ END_TEST
 
 #define CROWD 40
 
-/* What one of many threads asked of the first responder. */
+/* The request that one of many threads sends to the first responder. */
 struct asker {
 	const struct account *account;
 	const char *path, *body;
@@ -682,7 +685,7 @@ static void ask_many(struct asker *members, size_t n)
 	}
 }
 
-/* All are answered with 200, or 409 and when to try again; returns how many with 200. */
+/* Checks that each response is 200, or 409 with a Retry-After; returns the number of 200s. */
 static unsigned count_done(struct asker *members, size_t n)
 {
 	unsigned done = 0;
@@ -700,19 +703,19 @@ static unsigned count_done(struct asker *members, size_t n)
 	return done;
 }
 
-#define LATE 10 /* of the crowd: these ask again and again */
+#define LATE 10 /* members of the crowd who keep sending requests */
 #define HELD_MOST 4
-/* Milliseconds for which others write beside the crowd. */
+/* Milliseconds for which others write at the same time as the crowd. */
 #define BESIDE 2800
 
-/* What the crowd waits for: a room, or a code with a limit that it exchanges. No token says whose
- * the code is. */
+/* What the crowd waits for: a room, or a code with a use limit that it exchanges. No token says
+ * which account owns the code. */
 static const struct {
 	bool is_code;
 	unsigned accounts;
 } crowds[] = { { false, 1 }, { true, 1 }, { false, HELD_MOST } };
 
-/* What an account has that is locked in the other responder. */
+/* An account's object that the other responder has locked. */
 struct held {
 	struct account account;
 	const char *path, *body; /* of the call that waits for it */
@@ -750,7 +753,7 @@ static void hold(struct held *held, bool is_code)
 	ck_assert_ptr_nonnull(stored.value.data);
 }
 
-/* How often a call conflicted with another one. */
+/* Returns how often a call conflicted with another one. */
 static uint64_t count_conflicts(const struct responder *responder)
 {
 	struct store_figures figures = { 0 };
@@ -759,10 +762,10 @@ static uint64_t count_conflicts(const struct responder *responder)
 	return figures.conflicts;
 }
 
-/* Writes of accounts that wait for a lock: others get connections, and most of these are told so
- * at once, whether they are the first or come later; those that wait are done when the lock is
- * free. */
-START_TEST(writes_that_wait_leave_connections_to_others)
+/* Writes of some accounts wait for a lock. Other accounts get connections, and most of the waiting
+ * writes get 409 immediately, whether they are first or come later; the ones that keep waiting
+ * succeed when the lock is released. */
+START_TEST(waiting_writes_leave_connections_to_others)
 {
 	struct asker members[CROWD], *late = &members[CROWD - LATE];
 	struct held held[HELD_MOST];
@@ -798,7 +801,7 @@ START_TEST(writes_that_wait_leave_connections_to_others)
 		(void)count_done(late, LATE);
 	} while (clock_monotonic() - start < BESIDE);
 	ck_assert_int_lt(clock_monotonic() - start, BESIDE + 1000);
-	/* Those of an account have waited briefly once, each in a connection that is left to such
+	/* Each member of the crowd waited briefly once, in a connection that is reserved for such
 	 * calls. */
 	ck_assert_uint_le(count_conflicts(&one) - conflicts,
 			  crowds[_i].accounts *
@@ -815,8 +818,9 @@ END_TEST
 
 #define BULK_ROOMS 20
 
-/* The bulk changes the rooms in one order, and each of the others changes one. */
-START_TEST(a_bulk_beside_writers_is_never_refused_as_for_a_full_disk)
+/* The bulk request changes the rooms in one order, and each of the other requests changes one of
+ * them. */
+START_TEST(a_bulk_conflict_is_not_reported_as_a_full_disk)
 {
 	struct asker members[CROWD];
 	struct buffer body = BUFFER_INITIAL(kept);
@@ -850,7 +854,7 @@ END_TEST
 
 /* ---- two responders ---- */
 
-/* Each change of the accounts is seen by the next call of either. */
+/* The next call of either responder sees each change of the accounts. */
 START_TEST(accounts_are_the_same_everywhere)
 {
 	const struct responder *const responders[] = { &one, &two };
@@ -874,13 +878,13 @@ START_TEST(accounts_are_the_same_everywhere)
 }
 END_TEST
 
-/* By whom a service is called that has not heard yet what another one did to the account. */
+/* Who calls a service that has not yet learned what another process did to the account. */
 enum caller { UNCHANGED, ADDED, DISABLED, STRANGER };
 
 static const struct {
 	enum caller caller;
-	const char *path; /* of the second one the call has no transaction */
-	bool is_away; /* the database; else it has closed the connections that were idle */
+	const char *path; /* the second call has no transaction */
+	bool is_away; /* database unavailable; otherwise it closed the idle connections */
 	int status;
 } looks[] = {
 	{ UNCHANGED, "/v2/templates", false, 200 }, { UNCHANGED, "/v2/session", false, 200 },
@@ -913,9 +917,9 @@ static struct account make_caller(enum caller caller, int row)
 	return made;
 }
 
-/* Each row has a responder of its own: one whose connections are cut again and again takes the
- * database for away. */
-START_TEST(a_token_is_judged_by_the_accounts_of_now_or_not_at_all)
+/* Each row has a responder of its own: a responder whose connections are cut again and again would
+ * treat the database as unavailable. */
+START_TEST(a_token_is_checked_against_the_current_accounts_or_not_at_all)
 {
 	for (int i = 0; i < ROWS(looks); i++) {
 		struct account caller;
@@ -934,7 +938,7 @@ START_TEST(a_token_is_judged_by_the_accounts_of_now_or_not_at_all)
 }
 END_TEST
 
-/* Until it is terminated, which is no success. */
+/* Changes accounts until it is terminated; a termination is not a success. */
 static void *change_for_long(void *context)
 {
 	(void)context;
@@ -943,7 +947,7 @@ static void *change_for_long(void *context)
 }
 
 /* The server ends the wait for the lock before the connection counts as lost. */
-START_TEST(a_change_of_the_accounts_is_told_of_another_one)
+START_TEST(a_change_of_the_accounts_reports_a_concurrent_one)
 {
 	struct store_roster_change *change;
 	struct fault fault = FAULT_INITIAL;
@@ -976,7 +980,7 @@ struct writer {
 	unsigned made, refused, wrong;
 };
 
-/* All make rooms of the same names; each name is taken once. */
+/* All threads create rooms with the same names; each name is taken once. */
 static void *write_rooms(void *context)
 {
 	struct writer *writer = context;
@@ -1073,8 +1077,8 @@ static void *ask_for_taken(void *context)
 	return NULL;
 }
 
-/* Asked by two processes at the same time. */
-START_TEST(codes_of_others_are_counted_for_the_account)
+/* Two processes request the codes at the same time. */
+START_TEST(requests_for_taken_codes_are_counted_per_account)
 {
 	struct asking askings[ASKED_AT_ONCE];
 	pthread_t threads[ASKED_AT_ONCE];
@@ -1111,7 +1115,7 @@ END_TEST
 
 #define NUMBERED_WITHIN 20000
 
-/* Entries of the account wait, and, where is_damaged is set, its log cannot be read. */
+/* Entries of the account are queued; if is_damaged is set, its log cannot be read. */
 static void enqueue(struct store *store, const struct id *of, size_t n, bool is_damaged)
 {
 	struct audit_entry *entries = arena_zero(kept, n * sizeof *entries);
@@ -1137,7 +1141,7 @@ static void enqueue(struct store *store, const struct id *of, size_t n, bool is_
 	ck_assert(store_commit(transaction, &number, &fault));
 }
 
-START_TEST(a_damaged_log_keeps_no_other_waiting)
+START_TEST(a_damaged_log_does_not_delay_others)
 {
 	struct environment *environment = &two.environment;
 	struct lease *lease = lease_open(environment->store, &clock_system);
@@ -1179,7 +1183,7 @@ static uint64_t last_of(struct store *store, const struct id *of)
 
 #define QUEUED (2 * AUDIT_READ_MOST)
 
-/* Entries of the queue whose checksum is wrong, by the number in bytes 6 and 7 of their ids. */
+/* Queued entries with a wrong checksum, by the number in bytes 6 and 7 of their IDs. */
 static const struct {
 	const char *which;
 	uint64_t numbered; /* of QUEUED */
@@ -1189,7 +1193,7 @@ static const struct {
 	{ "number < 256", QUEUED - 256 },
 };
 
-START_TEST(a_damaged_entry_keeps_no_other_waiting)
+START_TEST(a_damaged_entry_does_not_delay_others)
 {
 	struct environment *environment = &two.environment;
 	const int64_t until = clock_monotonic() + NUMBERED_WITHIN;
@@ -1219,10 +1223,10 @@ START_TEST(a_damaged_entry_keeps_no_other_waiting)
 }
 END_TEST
 
-/* Far more than can be numbered before the keeper ends. */
+/* Far more than can be numbered before the keeper stops. */
 #define BACKLOG 20000
 
-START_TEST(the_keeper_ends_despite_a_backlog)
+START_TEST(the_keeper_stops_despite_a_backlog)
 {
 	struct environment *environment = &two.environment;
 	struct lease *lease = lease_open(environment->store, &clock_system);
@@ -1236,7 +1240,7 @@ START_TEST(the_keeper_ends_despite_a_backlog)
 }
 END_TEST
 
-/* An entry with a wrong checksum is dropped like others once it is old. */
+/* An entry with a wrong checksum is dropped like others when it is old. */
 START_TEST(an_old_damaged_entry_is_dropped)
 {
 	const struct audit_times early = { 1, 0 }, late = { 1000, 10 };
@@ -1274,10 +1278,10 @@ START_TEST(an_old_damaged_entry_is_dropped)
 }
 END_TEST
 
-/* Milliseconds within which the work of a responder that ends is taken over. */
+/* Milliseconds within which another responder takes over the work of one that stops. */
 #define TAKEN_WITHIN 1500
 
-START_TEST(a_lease_that_is_given_up_is_taken_soon)
+START_TEST(a_released_lease_is_taken_soon)
 {
 	struct lease *former = lease_open(one.environment.store, &clock_system);
 	struct lease *next = lease_open(two.environment.store, &clock_system);
@@ -1311,35 +1315,35 @@ int main(void)
 	json_object_seed(0);
 	tcase_add_checked_fixture(calls, set_up, tear_down);
 	tcase_set_timeout(calls, 60);
-	tcase_add_test(calls, calls_take_as_many_round_trips_as_they_should);
-	tcase_add_test(calls, keyed_calls_take_two_round_trips);
-	tcase_add_test(calls, times_and_ids_rise_where_clocks_differ);
+	tcase_add_test(calls, calls_take_the_expected_number_of_round_trips);
+	tcase_add_test(calls, calls_with_a_key_take_two_round_trips);
+	tcase_add_test(calls, times_and_ids_rise_if_clocks_differ);
 	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
-	tcase_add_test(calls, a_login_without_a_server_is_no_connection);
-	tcase_add_test(calls, a_refused_connection_is_done_without);
-	tcase_add_test(calls, a_store_whose_database_is_frozen_can_be_closed);
-	tcase_add_test(calls, a_store_that_is_closed_leaves_no_slots);
-	tcase_add_test(calls, who_does_not_say_how_it_commits_is_refused);
+	tcase_add_test(calls, a_login_without_a_response_is_no_connection);
+	tcase_add_test(calls, the_store_works_without_a_refused_connection);
+	tcase_add_test(calls, a_store_with_a_frozen_database_can_be_closed);
+	tcase_add_test(calls, a_closed_store_leaves_no_slots);
+	tcase_add_test(calls, a_server_with_an_unknown_commit_mode_is_refused);
 	tcase_add_test(calls, accounts_are_the_same_everywhere);
-	tcase_add_test(calls, a_token_is_judged_by_the_accounts_of_now_or_not_at_all);
-	tcase_add_test(calls, a_change_of_the_accounts_is_told_of_another_one);
+	tcase_add_test(calls, a_token_is_checked_against_the_current_accounts_or_not_at_all);
+	tcase_add_test(calls, a_change_of_the_accounts_reports_a_concurrent_one);
 	tcase_add_test(calls, a_name_is_given_once);
 	tcase_add_loop_test(calls, a_pooler_that_lends_sessions_is_refused_by_name, 0,
 			    ROWS(poolers));
 	tcase_add_test(calls, the_scheme_may_be_in_upper_case);
-	tcase_add_test(calls, a_database_that_is_read_only_is_refused_in_plain_words);
-	tcase_add_loop_test(calls, writes_that_wait_leave_connections_to_others, 0, ROWS(crowds));
-	tcase_add_test(calls, a_bulk_beside_writers_is_never_refused_as_for_a_full_disk);
-	tcase_add_test(calls, codes_of_others_are_counted_for_the_account);
-	tcase_add_test(calls, a_damaged_log_keeps_no_other_waiting);
-	tcase_add_loop_test(calls, a_damaged_entry_keeps_no_other_waiting, 0, ROWS(queue_damages));
-	tcase_add_test(calls, the_keeper_ends_despite_a_backlog);
+	tcase_add_test(calls, a_read_only_database_is_refused_in_plain_words);
+	tcase_add_loop_test(calls, waiting_writes_leave_connections_to_others, 0, ROWS(crowds));
+	tcase_add_test(calls, a_bulk_conflict_is_not_reported_as_a_full_disk);
+	tcase_add_test(calls, requests_for_taken_codes_are_counted_per_account);
+	tcase_add_test(calls, a_damaged_log_does_not_delay_others);
+	tcase_add_loop_test(calls, a_damaged_entry_does_not_delay_others, 0, ROWS(queue_damages));
+	tcase_add_test(calls, the_keeper_stops_despite_a_backlog);
 	tcase_add_test(calls, an_old_damaged_entry_is_dropped);
-	tcase_add_test(calls, a_lease_that_is_given_up_is_taken_soon);
+	tcase_add_test(calls, a_released_lease_is_taken_soon);
 	suite_add_tcase(suite, calls);
 	tcase_add_checked_fixture(away, set_up_server, tear_down_server);
 	tcase_set_timeout(away, 60);
-	tcase_add_test(away, without_the_database_calls_are_refused_at_once);
+	tcase_add_test(away, without_the_database_calls_fail_immediately);
 	suite_add_tcase(suite, away);
 	status = suite_run(suite);
 	database_stop();

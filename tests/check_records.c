@@ -1,5 +1,5 @@
-/* The one suite of the store's interface, over all drivers: records by example, pages against a
- * plain model, the drivers against each other, and with threads (also run under ThreadSanitizer).
+/* The suite of the store's interface, for all drivers: records by example, pages compared with a
+ * plain model, the drivers compared with each other, and threads (also run under ThreadSanitizer).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store.h"
@@ -109,10 +109,10 @@ static struct store *open_postgres(const char *directory)
 static const struct {
 	const char *name;
 	struct store *(*open)(const char *directory);
-	/* Writers do not wait for each other: a conflict may be told by the commit, ids of
-	 * abandoned transactions and of records that are gone leave gaps. */
+	/* Writers do not wait for each other: the commit may report a conflict, and abandoned
+	 * transactions and removed records leave gaps in the IDs. */
 	bool is_shared;
-	bool gives_way; /* others write while a transaction gives way, if not at any time */
+	bool gives_way; /* others can write only while a transaction gives way */
 } drivers[] = {
 	{ "memory", open_memory, false, false },
 	{ "failing", open_failing, false, false },
@@ -126,7 +126,7 @@ static bool has_database;
 static char *directory;
 static struct store *store;
 static struct arena *arena;
-static struct id account; /* of the transactions that begin() begins */
+static struct id account; /* of the transactions that begin() starts */
 
 static void setup(void)
 {
@@ -211,7 +211,7 @@ static struct store_record get(struct transaction *transaction, const struct sto
 	return stored;
 }
 
-/* Puts the record over the present one, if there is one. */
+/* Puts the record, replacing the present one if there is one. */
 static enum fault_kind put(struct transaction *transaction, const struct store_kind *kind,
 			   const struct store_record *record)
 {
@@ -253,7 +253,7 @@ static bool is_same(const struct store_kind *kind, const struct store_record *a,
 
 /* ---- by example ---- */
 
-START_TEST(a_record_is_as_it_was_put)
+START_TEST(a_record_is_returned_as_it_was_put)
 {
 	char longest[STORE_NAME_MAX];
 	struct slice names[] = {
@@ -303,7 +303,7 @@ START_TEST(a_record_is_as_it_was_put)
 }
 END_TEST
 
-/* Puts a record whose name is taken, and abandons what that leaves. */
+/* Puts a record whose name is taken, and abandons the transaction. */
 static void put_conflicts(struct transaction *transaction, const struct store_kind *kind,
 			  const struct store_record *record, const struct store_record *former)
 {
@@ -334,7 +334,7 @@ START_TEST(names_are_unique)
 		put_right(transaction, kind, &two);
 		former = get(transaction, kind, &one);
 		end(transaction);
-		/* A new record, and one that is renamed. */
+		/* A new record, and a renamed record. */
 		transaction = begin(STORE_WRITE);
 		two.id = id_of(1000, 3);
 		put_conflicts(transaction, kind, &two, NULL);
@@ -373,7 +373,7 @@ START_TEST(names_are_unique)
 }
 END_TEST
 
-/* Records of all kinds, more than the PostgreSQL driver sends alone. */
+/* Records of all kinds, more than the PostgreSQL driver sends in one message. */
 START_TEST(many_records_are_as_they_were_put)
 {
 	static const char names[20][2] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j",
@@ -413,8 +413,9 @@ static void put_numbered(const struct store_kind *kind, uint64_t count)
 	end(transaction);
 }
 
-/* Of so many that one transaction removes, another one has removed the last meanwhile. */
-START_TEST(what_is_gone_is_not_removed_again)
+/* One transaction removes many records; another transaction has already removed the last of
+ * them. */
+START_TEST(a_removed_record_is_not_removed_again)
 {
 	static const uint64_t counts[] = { 1, 2, 3, 4, 5, 20, 300 };
 	struct transaction *slow, *fast;
@@ -494,7 +495,7 @@ START_TEST(accounts_and_kinds_do_not_mix)
 }
 END_TEST
 
-/* Of the changes of one transaction. */
+/* Each transaction sees the state at its beginning and its own changes. */
 START_TEST(each_transaction_sees_its_state)
 {
 	struct store_record record = record_of(1, "one");
@@ -510,7 +511,7 @@ START_TEST(each_transaction_sees_its_state)
 	ck_assert_uint_ge(store_seen(before), 0);
 	if (store_state(store, first) == STORE_PENDING)
 		ck_assert_ptr_null(get(before, &whole, &record).value.data);
-	/* A WRITE transaction sees what is pending, and a refusal that rests on it waits for it. */
+	/* A WRITE transaction sees pending writes, and a rejection based on them waits for them. */
 	pending = begin(STORE_WRITE);
 	ck_assert_ptr_nonnull(get(pending, &whole, &record).value.data);
 	ck_assert_uint_eq(store_seen(pending), first);
@@ -557,7 +558,7 @@ static struct id new_id(struct transaction *transaction, int64_t *now)
 
 static const struct {
 	int64_t now; /* milliseconds */
-	uint64_t foreign; /* the number of an id that is put before, of the second 20; 0: none */
+	uint64_t foreign; /* number of an ID put earlier, in second 20; 0: none */
 	bool is_abandoned;
 	int64_t then;
 	uint32_t seconds;
@@ -565,7 +566,7 @@ static const struct {
 } id_rows[] = {
 	{ 5000, 0, false, 5000, 5, 1 },
 	{ 5400, 0, false, 5400, 5, 2 },
-	{ 4000, 0, false, 5400, 5, 3 }, /* the clock stepped back */
+	{ 4000, 0, false, 5400, 5, 3 }, /* the clock was set back */
 	{ 9000, 0, true, 9000, 9, 4 },
 	{ 6000, 0, false, 6000, 6, 4 }, /* the abandoned one does not count */
 	{ 7000, 50, false, 20000, 20, 51 },
@@ -595,7 +596,7 @@ START_TEST(new_ids_rise)
 		ck_assert_uint_eq(id_seconds(&record.id), id_rows[row].seconds);
 		ck_assert_uint_eq(id_number(&record.id), id_rows[row].number);
 		put_right(transaction, &named, &record);
-		/* An id is not given again, also when the newest record goes. */
+		/* An ID is never reused, even if the newest record is removed. */
 		drop(transaction, &named, &record);
 		if (id_rows[row].is_abandoned)
 			store_abandon(transaction);
@@ -605,7 +606,7 @@ START_TEST(new_ids_rise)
 }
 END_TEST
 
-/* Each is above all that are there, and no number is given twice. */
+/* Each new ID is above all existing ones, and no number is used twice. */
 START_TEST(new_ids_are_above_the_others)
 {
 	struct id newest = { { 0 } };
@@ -642,13 +643,13 @@ START_TEST(new_ids_are_above_the_others)
 }
 END_TEST
 
-/* ---- pages against a plain model ---- */
+/* ---- pages compared with a plain model ---- */
 
 #define MADE 30
 
 static struct store_record made[MADE];
 
-/* Of two parents, three in four on; names of one to three letters. */
+/* Makes records of two parents, three in four enabled, with names of one to three letters. */
 static void make_all(const struct store_kind *kind)
 {
 	struct transaction *transaction = begin(STORE_WRITE);
@@ -680,7 +681,7 @@ static bool model_wants(const struct store_kind *kind, const struct store_page *
 	       (page->below == NULL || id_compare(&record->id, page->below) < 0);
 }
 
-/* Whether a comes before b. */
+/* Returns true if a comes before b. */
 static bool model_before(enum store_order order, const struct store_record *a,
 			 const struct store_record *b)
 {
@@ -690,7 +691,7 @@ static bool model_before(enum store_order order, const struct store_record *a,
 					   : id_compare(&a->id, &b->id) < 0;
 }
 
-/* The next of the model after `last` (NULL: the first); NULL: none. */
+/* Returns the model's record after `last` (the first one if NULL), or NULL. */
 static const struct store_record *model_next(const struct store_kind *kind,
 					     const struct store_page *page,
 					     const struct store_record *last)
@@ -720,7 +721,7 @@ static void check_page(struct transaction *transaction, const struct store_kind 
 		expected = model_next(kind, &page, expected);
 		ck_assert_ptr_nonnull(expected);
 		ck_assert(is_same(kind, &records[i], expected));
-		/* It ends after the record that exceeds the sum. */
+		/* The page ends after the record that exceeds the limit. */
 		ck_assert(page.bytes_most == 0 || bytes <= page.bytes_most);
 		bytes += records[i].value.size;
 	}
@@ -730,7 +731,7 @@ static void check_page(struct transaction *transaction, const struct store_kind 
 		  (page.bytes_most > 0 && bytes > page.bytes_most));
 }
 
-START_TEST(pages_are_those_of_a_plain_model)
+START_TEST(pages_agree_with_a_plain_model)
 {
 	static const unsigned bounds[] = { 0, 1, 9, 10, 105, 150, 300, 301, 1000 };
 	static const size_t mosts[] = { 1, 4, MADE, MADE + 1 };
@@ -772,7 +773,7 @@ START_TEST(pages_are_those_of_a_plain_model)
 }
 END_TEST
 
-START_TEST(names_come_in_order)
+START_TEST(names_are_in_order)
 {
 	static const char *const texts[] = { "", "a", "b", "bx", "bxy", "c", "zz", "\xff" };
 	struct transaction *transaction;
@@ -794,7 +795,7 @@ START_TEST(names_come_in_order)
 }
 END_TEST
 
-/* Names of the form b00017. */
+/* Adds names of the form b00017. */
 static void add_names(unsigned first, unsigned last)
 {
 	struct transaction *transaction = begin(STORE_WRITE);
@@ -808,7 +809,7 @@ static void add_names(unsigned first, unsigned last)
 	end(transaction);
 }
 
-/* Of this thread, in nanoseconds. */
+/* Returns the thread's processor time, in nanoseconds. */
 static int64_t time_of_pages(void)
 {
 	struct timespec from, to;
@@ -835,8 +836,8 @@ static int64_t time_of_pages(void)
 	return (to.tv_sec - from.tv_sec) * 1000000000 + (to.tv_nsec - from.tv_nsec);
 }
 
-/* Of two hundred times as many; a tree is some steps deeper. */
-START_TEST(a_page_of_names_costs_what_it_has)
+/* The same with two hundred times as many names; a tree is then a few levels deeper. */
+START_TEST(a_page_of_names_costs_what_it_contains)
 {
 	int64_t of_few;
 
@@ -848,7 +849,7 @@ START_TEST(a_page_of_names_costs_what_it_has)
 }
 END_TEST
 
-START_TEST(several_come_in_their_order)
+START_TEST(several_records_are_returned_in_order)
 {
 	struct store_record records[4];
 	struct fault fault = FAULT_INITIAL;
@@ -868,8 +869,9 @@ START_TEST(several_come_in_their_order)
 }
 END_TEST
 
-/* Of 1,000 records in pages of 7; between two pages one record is added and one removed. */
-START_TEST(a_walk_has_each_record_that_stays_once)
+/* Walks through 1,000 records in pages of 7; between two pages, one record is added and one is
+ * removed. */
+START_TEST(a_walk_returns_each_remaining_record_once)
 {
 	struct store_record records[7];
 	struct id last;
@@ -917,11 +919,11 @@ START_TEST(a_walk_has_each_record_that_stays_once)
 }
 END_TEST
 
-/* ---- the drivers against each other ---- */
+/* ---- the drivers compared with each other ---- */
 
 #define PLACES 24
 
-/* One step with the same random numbers in each store; what it returns is appended to the text. */
+/* Runs one step with the same random numbers in each store and appends the result to the text. */
 static void step(struct transaction *transaction, uint64_t seed, struct buffer *text)
 {
 	const struct store_kind *kind = kinds[chance_below(&seed, ROWS(kinds))];
@@ -936,7 +938,7 @@ static void step(struct transaction *transaction, uint64_t seed, struct buffer *
 
 	name = (unsigned)chance_below(&seed, 3 * PLACES);
 	record.name = slice_of(arena_text(arena, "%c%u", 'a' + (int)(name % 3), name));
-	/* Ids are unique, and a record that is found by its name alone keeps its id. */
+	/* IDs are unique, and a record found by its name alone keeps its ID. */
 	if (kind->naming == STORE_NAME_ANYWHERE)
 		record.id = id_of(1000, 1 + name);
 	record.parent = id_of(1, chance_below(&seed, 4));
@@ -1046,7 +1048,7 @@ END_TEST
 
 /* ---- faults ---- */
 
-/* A sample of all calls; false at the first fault. */
+/* Makes a sample of all calls; returns false at the first fault. */
 static bool sample(struct fault *fault)
 {
 	const struct store_record kept = record_of(1, "kept");
@@ -1074,7 +1076,7 @@ static bool sample(struct fault *fault)
 	return store_commit(transaction, &number, fault) && store_wait(store, number, fault);
 }
 
-START_TEST(every_failing_call_leaves_nothing)
+START_TEST(a_failed_call_leaves_nothing)
 {
 	const struct store_record gone = record_of(3, "gone");
 	struct fault fault = FAULT_INITIAL;
@@ -1101,8 +1103,8 @@ START_TEST(every_failing_call_leaves_nothing)
 }
 END_TEST
 
-/* An entry of an index, by the letter of the tree, that disagrees with the records. */
-START_TEST(indexes_that_disagree_are_damage)
+/* An entry of an index, given by the letter of its tree, that disagrees with the records. */
+START_TEST(inconsistent_indexes_are_damage)
 {
 	struct store_record record = record_of(1, "one"), other = record_of(2, "two"), found;
 	struct fault fault = FAULT_INITIAL;
@@ -1119,14 +1121,15 @@ START_TEST(indexes_that_disagree_are_damage)
 	tree.name[1] = whole.letter;
 	memcpy(tree.name + 2, account.bytes, ID_SIZE);
 	if (_i < 2) {
-		/* A name that leads to a record of another name, or to none. */
+		/* A name that leads to a record with another name, or to no record. */
 		other.id = _i == 0 ? other.id : id_of(1, 77);
 		tree.name[0] = 'n';
 		ck_assert(btree_put(transaction, &tree, record.name, id_slice(&other.id), &fault));
 		is_read = store_get_named(transaction, &whole, record.name, STORE_TO_SHOW, &found,
 					  &fault);
 	} else {
-		/* A place on the other side of the switch, or of a record that is not there. */
+		/* A place in the list of the other state (enabled or disabled), or of a record that
+		 * does not exist. */
 		other.id = _i == 2 ? id_of(1000, 2) : id_of(1, 77);
 		memcpy(key + 1, other.id.bytes, ID_SIZE);
 		tree.name[0] = 'm';
@@ -1177,7 +1180,7 @@ static void *raise_500(void *context)
 	return NULL;
 }
 
-START_TEST(writers_are_alone)
+START_TEST(writers_exclude_each_other)
 {
 	struct store_record record = record_of(1, "number");
 	struct transaction *transaction;
@@ -1200,16 +1203,16 @@ END_TEST
 
 /* ---- giving way ---- */
 
-/* A transaction in another thread, with what it is to do and how far it is. */
+/* A transaction in another thread: what it does, and its progress. */
 struct beside {
 	struct id account;
 	const struct store_kind *kind;
 	struct store_record record; /* put, unless its value is empty */
-	bool looks_first; /* for the record, before the account is set */
+	bool looks_first; /* reads the record before setting the account */
 	pthread_t thread;
 	atomic_bool has_begun, has_entered, has_ended;
 	enum fault_kind fault;
-	bool has_found; /* the record, before it put it */
+	bool has_found; /* found the record before putting it */
 };
 
 static bool look_for(struct beside *beside, struct transaction *transaction, struct fault *fault)
@@ -1265,7 +1268,7 @@ static void start(struct beside *beside)
 	ck_assert_int_eq(pthread_create(&beside->thread, NULL, run_beside, beside), 0);
 }
 
-/* Gives way until the other one is so far; false: a fault. */
+/* Gives way until the other transaction has got that far; returns false on a fault. */
 static bool give_way_until(struct transaction *transaction, const atomic_bool *is_so_far,
 			   struct fault *fault)
 {
@@ -1296,7 +1299,8 @@ static bool has(const struct store_kind *kind, const struct id *of,
 	return is_there;
 }
 
-/* Whether the transaction is committed or abandoned, and what a kill would leave meanwhile. */
+/* The transaction is then committed or abandoned. Until then readers see nothing of it, and a kill
+ * would leave nothing of it. */
 START_TEST(others_write_while_one_gives_way)
 {
 	const int driver = _i / 2;
@@ -1335,9 +1339,10 @@ START_TEST(others_write_while_one_gives_way)
 }
 END_TEST
 
-/* A writer of the same account waits, and then finds all of it. One that has read before it knew
- * the account has to begin again. Another account's is not held up by either. */
-START_TEST(its_account_waits_while_one_gives_way)
+/* A writer of the same account waits, and then sees the whole transaction. A writer that read
+ * something before it knew its account must be run again. A writer of another account waits for
+ * neither. */
+START_TEST(writers_of_its_account_wait_while_it_gives_way)
 {
 	const int driver = _i / 2;
 	struct beside same = { .account = account,
@@ -1370,9 +1375,9 @@ START_TEST(its_account_waits_while_one_gives_way)
 }
 END_TEST
 
-/* A name that is unique anywhere, put by both: the one that gave way has to begin again, and then
- * finds it taken. */
-START_TEST(who_gives_way_is_outdone)
+/* Both put a name that is unique in the installation: the one that gave way must be run again, and
+ * then finds the name taken. */
+START_TEST(a_name_may_be_taken_while_giving_way)
 {
 	struct beside other = { .account = other_account(),
 				.kind = &global,
@@ -1401,8 +1406,8 @@ START_TEST(who_gives_way_is_outdone)
 }
 END_TEST
 
-/* As many as they are: each gets its turn, and so does the one that gives way. */
-START_TEST(all_get_their_turn)
+/* Each of many writers gets its turn, and so does the one that gives way. */
+START_TEST(all_writers_get_their_turn)
 {
 	enum { OTHERS = 8, EACH = 20 };
 	struct beside others[OTHERS];
@@ -1443,33 +1448,33 @@ int main(void)
 
 	has_database = no_database == NULL;
 	if (!has_database)
-		printf("without the driver for PostgreSQL: %s\n", no_database);
+		printf("without PostgreSQL: %s\n", no_database);
 	tcase_add_checked_fixture(all, setup, teardown);
 	tcase_set_timeout(all, 60);
-	tcase_add_loop_test(all, a_record_is_as_it_was_put, 0, n);
+	tcase_add_loop_test(all, a_record_is_returned_as_it_was_put, 0, n);
 	tcase_add_loop_test(all, many_records_are_as_they_were_put, 0, n);
 	tcase_add_loop_test(all, names_are_unique, 0, n);
-	tcase_add_loop_test(all, what_is_gone_is_not_removed_again, 0, n);
+	tcase_add_loop_test(all, a_removed_record_is_not_removed_again, 0, n);
 	tcase_add_loop_test(all, accounts_and_kinds_do_not_mix, 0, n);
 	tcase_add_loop_test(all, each_transaction_sees_its_state, 0, n);
 	tcase_add_loop_test(all, new_ids_rise, 0, n);
 	tcase_add_loop_test(all, new_ids_are_above_the_others, 0, n);
-	tcase_add_loop_test(all, pages_are_those_of_a_plain_model, 0, n);
-	tcase_add_loop_test(all, names_come_in_order, 0, n);
-	tcase_add_test(all, a_page_of_names_costs_what_it_has);
-	tcase_add_loop_test(all, several_come_in_their_order, 0, n);
-	tcase_add_loop_test(all, a_walk_has_each_record_that_stays_once, 0, n);
-	tcase_add_loop_test(all, writers_are_alone, 0, n);
+	tcase_add_loop_test(all, pages_agree_with_a_plain_model, 0, n);
+	tcase_add_loop_test(all, names_are_in_order, 0, n);
+	tcase_add_test(all, a_page_of_names_costs_what_it_contains);
+	tcase_add_loop_test(all, several_records_are_returned_in_order, 0, n);
+	tcase_add_loop_test(all, a_walk_returns_each_remaining_record_once, 0, n);
+	tcase_add_loop_test(all, writers_exclude_each_other, 0, n);
 	tcase_add_loop_test(all, others_write_while_one_gives_way, 0, 2 * n);
-	tcase_add_loop_test(all, its_account_waits_while_one_gives_way, 0, 2 * n);
-	tcase_add_loop_test(all, who_gives_way_is_outdone, 0, n);
-	tcase_add_loop_test(all, all_get_their_turn, 0, n);
+	tcase_add_loop_test(all, writers_of_its_account_wait_while_it_gives_way, 0, 2 * n);
+	tcase_add_loop_test(all, a_name_may_be_taken_while_giving_way, 0, n);
+	tcase_add_loop_test(all, all_writers_get_their_turn, 0, n);
 	suite_add_tcase(suite, all);
 	tcase_add_checked_fixture(some, setup, teardown);
 	tcase_set_timeout(some, 60);
 	tcase_add_loop_test(some, drivers_agree, 0, 6);
-	tcase_add_loop_test(some, every_failing_call_leaves_nothing, 0, n);
-	tcase_add_loop_test(some, indexes_that_disagree_are_damage, 0, 4);
+	tcase_add_loop_test(some, a_failed_call_leaves_nothing, 0, n);
+	tcase_add_loop_test(some, inconsistent_indexes_are_damage, 0, 4);
 	suite_add_tcase(suite, some);
 	status = suite_run(suite);
 	if (has_database)

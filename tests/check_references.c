@@ -1,6 +1,6 @@
-/* What leads nowhere: a record that others refer to is gone from the store, which no call of a
- * client can bring about. Whoever follows the reference answers that something is damaged; nobody
- * says that there is no such thing, and nobody falls.
+/* Missing references: a record that others refer to is missing from the store, which no request can
+ * cause. Every request that follows the reference reports damage; none returns 404, and none
+ * crashes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -20,8 +20,8 @@
 #include "store/gdbm/store_gdbm.h"
 #include "suite.h"
 
-/* An account with a template (the default), a room, a code of a live role and one of a deleted
- * role. */
+/* An account with a template (the default), a room, a code for a current role and a code for a
+ * deleted role. */
 static struct world {
 	char *directory;
 	struct environment environment;
@@ -31,7 +31,7 @@ static struct world {
 	char code[CODE_TEXT_SIZE], former[CODE_TEXT_SIZE];
 } world;
 
-/* The status; the answer's text goes to *text, in the arena. */
+/* Returns the status; sets *text to the response's text, in the arena. */
 static int ask(struct arena *arena, enum method method, const char *path, const char *body,
 	       char **text)
 {
@@ -63,7 +63,7 @@ static int ask(struct arena *arena, enum method method, const char *path, const 
 	return call.answer.status;
 }
 
-/* A call that is right; the member at the place goes to `kept`, of so many bytes. */
+/* Makes a call that must succeed and copies a member of the response to `kept`. */
 static void done(const char *path, const char *body, const char *list, size_t place,
 		 const char *member, char *kept, size_t size)
 {
@@ -138,7 +138,7 @@ static bool find_key(void *context, enum store_table table, struct slice key, st
 	return true;
 }
 
-/* Takes the one record of the kind out of the store, and leaves the indexes as they are. */
+/* Removes the only record of the kind from the store, but leaves the indexes unchanged. */
 static void lose(const struct store_kind *kind)
 {
 	struct arena *arena = arena_open();
@@ -159,8 +159,8 @@ static void lose(const struct store_kind *kind)
 	arena_close(arena);
 }
 
-/* In a path and a body, T is the template, R the room, C the code, F the former one. What a client
- * names itself is not found; the rest is damage. */
+/* In paths and bodies, T stands for the template, R for the room, C for the code, F for the former
+ * code. An object that the client names itself is not found; everything else is damage. */
 static const struct {
 	const struct store_kind *gone;
 	enum method method;
@@ -229,7 +229,7 @@ static const char *filled(struct arena *arena, const char *text)
 	return full.data;
 }
 
-START_TEST(what_leads_nowhere_is_damage)
+START_TEST(a_missing_reference_is_damage)
 {
 	struct arena *arena = arena_open();
 	char *text;
@@ -244,8 +244,8 @@ START_TEST(what_leads_nowhere_is_damage)
 }
 END_TEST
 
-/* And nothing is answered so while all is there. */
-START_TEST(what_leads_somewhere_is_none)
+/* No request reports damage while everything is present. */
+START_TEST(complete_references_are_not_damage)
 {
 	struct arena *arena = arena_open();
 	char *text;
@@ -264,8 +264,8 @@ int main(void)
 	TCase *tcase = tcase_create("references");
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_loop_test(tcase, what_leads_nowhere_is_damage, 0, ROWS(rows));
-	tcase_add_loop_test(tcase, what_leads_somewhere_is_none, 0, ROWS(rows));
+	tcase_add_loop_test(tcase, a_missing_reference_is_damage, 0, ROWS(rows));
+	tcase_add_loop_test(tcase, complete_references_are_not_damage, 0, ROWS(rows));
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -1,6 +1,6 @@
-/* The tables of the interface: every range at both edges and beyond, every choice, every named
- * rule, every default, as anteroom-api(7) states them. A row a case; the numbers
- * stand here a second time on purpose.
+/* The tables of the interface: every range at and beyond both ends, every choice, every named rule
+ * and every default, as anteroom-api(7) states them. One row per case; the numbers are repeated
+ * here on purpose.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -48,7 +48,7 @@ static json_t *parse(const char *text)
 	return body;
 }
 
-/* The details of a fault, a line each; "" when there is none. */
+/* Returns the details of a fault, one per line; "" if there is no fault. */
 static const char *faults_of(const struct shape *shape, enum schema_mode mode, const char *body)
 {
 	struct buffer buffer = BUFFER_INITIAL(arena);
@@ -67,7 +67,7 @@ static const char *faults_of(const struct shape *shape, enum schema_mode mode, c
 	return buffer.data;
 }
 
-/* The body with `value` in place of its @. */
+/* Returns the body with its @ replaced by `value`. */
 static const char *with(const char *body, const char *value)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
@@ -228,9 +228,9 @@ static void try_number(int row, int64_t number, bool is_accepted)
 			      "%s with %s: %s", range_cases[row].pointer, value, faults);
 }
 
-START_TEST(a_range_holds_at_both_edges)
+START_TEST(a_range_is_checked_at_both_ends)
 {
-	/* Sides of layers are even, intervals multiples of 5. */
+	/* Sides of layers are even, intervals are multiples of 5. */
 	int64_t most = range_cases[_i].most;
 
 	try_number(_i, range_cases[_i].least, true);
@@ -273,7 +273,7 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(a_choice_holds)
+START_TEST(a_choice_is_checked)
 {
 	static const char *const wrong[] = { "\"x\"", "\" \"", "1", "true", "[]", "\"OPUS\"" };
 
@@ -350,7 +350,7 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(a_text_rule_holds)
+START_TEST(a_text_rule_is_checked)
 {
 	ck_assert_int_eq(schema_text_obeys(text_cases[_i].rule, slice_of(text_cases[_i].text)),
 			 text_cases[_i].obeys);
@@ -375,7 +375,7 @@ END_TEST
 static const struct body_case {
 	const struct shape *shape;
 	const char *body;
-	const char *faults;		/* NULL: none */
+	const char *faults;		/* NULL if there are no faults */
 	enum schema_mode mode;
 } body_cases[] = {
 	/* roles */
@@ -616,7 +616,7 @@ static const struct body_case {
 };
 /* clang-format on */
 
-START_TEST(a_body_is_accepted_or_refused)
+START_TEST(a_body_is_accepted_or_rejected)
 {
 	const struct body_case *row = &body_cases[_i];
 
@@ -641,7 +641,7 @@ START_TEST(a_list_of_layers_has_at_most_a_hundred)
 }
 END_TEST
 
-/* A list that is too long is told so, and not compared with the other. */
+/* A list that is too long is reported as such and not compared with the other list. */
 START_TEST(layers_beyond_a_hundred_are_not_compared)
 {
 	for (size_t n = 100; n <= 101; n++) {
@@ -662,7 +662,7 @@ START_TEST(layers_beyond_a_hundred_are_not_compared)
 }
 END_TEST
 
-START_TEST(a_hundred_roles_and_a_description_of_1024_characters_are_the_most)
+START_TEST(a_template_may_have_100_roles_and_1024_characters_of_description)
 {
 	for (size_t n = 100; n <= 101; n++) {
 		struct buffer text = BUFFER_INITIAL(arena);
@@ -705,7 +705,7 @@ START_TEST(a_hundred_roles_and_a_description_of_1024_characters_are_the_most)
 }
 END_TEST
 
-START_TEST(a_region_that_is_the_only_fault_gives_its_own_message)
+START_TEST(a_region_as_the_only_fault_sets_the_message)
 {
 	static const struct {
 		const char *body, *message;
@@ -729,7 +729,7 @@ START_TEST(a_region_that_is_the_only_fault_gives_its_own_message)
 }
 END_TEST
 
-START_TEST(the_size_of_a_room_is_looked_at_as_it_will_be)
+START_TEST(the_size_of_a_room_is_checked_after_merging)
 {
 	static const struct {
 		const char *body, *document, *fault;
@@ -759,7 +759,7 @@ START_TEST(the_size_of_a_room_is_looked_at_as_it_will_be)
 }
 END_TEST
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 #define PUBLISH_AUDIO "\"audio\":{\"bitRate\":32,\"codec\":\"opus\"}"
 #define PUBLISH_VIDEO \
@@ -855,7 +855,7 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(an_answer_has_its_defaults_and_its_order)
+START_TEST(a_response_has_its_defaults_and_its_order)
 {
 	ck_assert_str_eq(written(answer_cases[_i].shape, parse(answer_cases[_i].document)),
 			 answer_cases[_i].expected);
@@ -876,7 +876,7 @@ START_TEST(credentials_are_echoed_to_the_request_that_supplied_them)
 }
 END_TEST
 
-START_TEST(the_hidden_members_are_the_write_only_ones)
+START_TEST(the_hidden_members_are_write_only)
 {
 	static const struct {
 		const struct shape *shape;
@@ -922,7 +922,7 @@ static const char *text_of(const json_t *value)
 
 /* clang-format off */
 static const struct {
-	const char *component, *member, *expected;	/* expected NULL: it has no such member */
+	const char *component, *member, *expected;	/* expected: NULL if there is no such member */
 } description_cases[] = {
 	{ "PublishVideoInput", "bitRate",
 	  "{\"description\":\"Bitrate in kbps. Default: 256.\",\"x-default\":256,\"x-unit\":\"kbps"
@@ -993,7 +993,7 @@ static json_t *components(void)
 	return all;
 }
 
-START_TEST(a_row_is_described)
+START_TEST(a_row_is_documented)
 {
 	const json_t *component = json_object_get(components(), description_cases[_i].component);
 	const json_t *properties = json_object_get(component, "properties");
@@ -1007,10 +1007,10 @@ START_TEST(a_row_is_described)
 }
 END_TEST
 
-START_TEST(what_is_always_there_is_described)
+START_TEST(required_members_are_documented)
 {
 	static const struct {
-		const char *component, *required; /* NULL: nothing */
+		const char *component, *required; /* NULL if none is required */
 	} rows[] = {
 		{ "SimulcastLayerInput", "[\"rid\",\"scaleResolutionDownBy\",\"maxFramerate\"]" },
 		{ "SimulcastLayer",
@@ -1038,7 +1038,7 @@ START_TEST(what_is_always_there_is_described)
 }
 END_TEST
 
-START_TEST(every_reference_leads_somewhere_and_every_rule_is_named)
+START_TEST(every_reference_resolves_and_every_rule_is_listed)
 {
 	static const char prefix[] = "#/components/schemas/";
 	const json_t *all = components();
@@ -1058,7 +1058,7 @@ START_TEST(every_reference_leads_somewhere_and_every_rule_is_named)
 }
 END_TEST
 
-START_TEST(parameters_are_described)
+START_TEST(parameters_are_documented)
 {
 	const json_t *parameters = describe_parameters(arena, &code_list_query);
 
@@ -1109,7 +1109,7 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(a_query_is_accepted_or_refused)
+START_TEST(a_query_is_accepted_or_rejected)
 {
 	struct buffer buffer = BUFFER_INITIAL(arena);
 	struct fault fault = FAULT_INITIAL;
@@ -1137,30 +1137,30 @@ static Suite *rules_suite(void)
 
 	tcase_add_checked_fixture(rows, set_up, tear_down);
 	tcase_add_loop_test(rows, every_default_obeys_its_own_row, 0, ROWS(shapes));
-	tcase_add_loop_test(rows, a_range_holds_at_both_edges, 0, ROWS(range_cases));
-	tcase_add_loop_test(rows, a_choice_holds, 0, ROWS(choice_cases));
-	tcase_add_loop_test(rows, a_text_rule_holds, 0, ROWS(text_cases));
+	tcase_add_loop_test(rows, a_range_is_checked_at_both_ends, 0, ROWS(range_cases));
+	tcase_add_loop_test(rows, a_choice_is_checked, 0, ROWS(choice_cases));
+	tcase_add_loop_test(rows, a_text_rule_is_checked, 0, ROWS(text_cases));
 	suite_add_tcase(suite, rows);
 
 	tcase_add_checked_fixture(bodies, set_up, tear_down);
-	tcase_add_loop_test(bodies, a_body_is_accepted_or_refused, 0, ROWS(body_cases));
+	tcase_add_loop_test(bodies, a_body_is_accepted_or_rejected, 0, ROWS(body_cases));
 	tcase_add_test(bodies, a_list_of_layers_has_at_most_a_hundred);
 	tcase_add_test(bodies, layers_beyond_a_hundred_are_not_compared);
-	tcase_add_test(bodies, a_hundred_roles_and_a_description_of_1024_characters_are_the_most);
-	tcase_add_test(bodies, a_region_that_is_the_only_fault_gives_its_own_message);
-	tcase_add_test(bodies, the_size_of_a_room_is_looked_at_as_it_will_be);
-	tcase_add_loop_test(bodies, a_query_is_accepted_or_refused, 0, ROWS(query_cases));
+	tcase_add_test(bodies, a_template_may_have_100_roles_and_1024_characters_of_description);
+	tcase_add_test(bodies, a_region_as_the_only_fault_sets_the_message);
+	tcase_add_test(bodies, the_size_of_a_room_is_checked_after_merging);
+	tcase_add_loop_test(bodies, a_query_is_accepted_or_rejected, 0, ROWS(query_cases));
 	suite_add_tcase(suite, bodies);
 
 	tcase_add_checked_fixture(answers, set_up, tear_down);
-	tcase_add_loop_test(answers, an_answer_has_its_defaults_and_its_order, 0,
+	tcase_add_loop_test(answers, a_response_has_its_defaults_and_its_order, 0,
 			    ROWS(answer_cases));
 	tcase_add_test(answers, credentials_are_echoed_to_the_request_that_supplied_them);
-	tcase_add_test(answers, the_hidden_members_are_the_write_only_ones);
-	tcase_add_loop_test(answers, a_row_is_described, 0, ROWS(description_cases));
-	tcase_add_test(answers, what_is_always_there_is_described);
-	tcase_add_test(answers, every_reference_leads_somewhere_and_every_rule_is_named);
-	tcase_add_test(answers, parameters_are_described);
+	tcase_add_test(answers, the_hidden_members_are_write_only);
+	tcase_add_loop_test(answers, a_row_is_documented, 0, ROWS(description_cases));
+	tcase_add_test(answers, required_members_are_documented);
+	tcase_add_test(answers, every_reference_resolves_and_every_rule_is_listed);
+	tcase_add_test(answers, parameters_are_documented);
 	suite_add_tcase(suite, answers);
 	return suite;
 }

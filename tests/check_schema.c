@@ -1,5 +1,5 @@
-/* The table language, over small shapes of its own: parsing, faults and their order, cleaning,
- * defaults, merging, hidden members, queries. A row a case.
+/* The table language, with small shapes of its own: parsing, faults and their order, cleaning,
+ * defaults, merging, hidden members, queries. One row per case.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -149,7 +149,7 @@ static json_t *parse(const char *text)
 	return body;
 }
 
-/* The details of a fault, a line each. */
+/* Returns the details of a fault, one per line. */
 static const char *lines(const struct fault *fault)
 {
 	struct buffer buffer = BUFFER_INITIAL(arena);
@@ -259,7 +259,7 @@ END_TEST
 
 /* ---- checking ---- */
 
-/* 64 of them. */
+/* 64 characters. */
 #define SHOWN_KEY "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
 #define LONG_KEY \
 	"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk" \
@@ -268,9 +268,9 @@ END_TEST
 /* clang-format off */
 static const struct check_case {
 	const char *body;
-	const char *faults;	/* a line each; NULL: none, and `cleaned` is what stays */
+	const char *faults;	/* one per line; NULL if none, and `cleaned` is the result */
 	const char *cleaned;
-	const char *unknown;	/* NULL: none */
+	const char *unknown;	/* NULL if there are none */
 	enum schema_mode mode;
 	bool is_strict;
 } check_cases[] = {
@@ -413,7 +413,7 @@ static const struct check_case {
 	{ .body = "{\"inner\":{\"place\":{\"kind\":\"geheim\",\"where\":\"geheim\"}}}",
 	  "/inner/place/kind: must be one of s3, gs\n"
 	  "/inner/place/where: must be at most 5 characters" },
-	/* named rules: what is left, at once with other faults */
+	/* named rules: checked on the accepted members, together with other faults */
 	{ .body = "{\"least\":500}", "/least: needs big" },
 	{ .body = "{\"least\":500,\"big\":1.5}",
 	  "/least: needs big\n/big: must be an integer, got 1.5" },
@@ -421,7 +421,7 @@ static const struct check_case {
 	  "/entries/a/layers/0/width: must be from 1 to 100, got 0\n"
 	  "/entries/a/layers/1/width: must not be unlucky\n"
 	  "/entries/a/layers/2/width: must not be unlucky" },
-	/* the order of the body, missing members behind those that are there */
+	/* faults are in the order of the body; missing members come after the present ones */
 	{ .body = "{\"opus\":1,\"maybe\":{\"x\":1,\"credentials\":{},\"kind\":2},\"least\":600,\"name\":2}",
 	  "/opus: must be opus, got 1\n"
 	  "/maybe/credentials/key: is required\n"
@@ -430,7 +430,7 @@ static const struct check_case {
 	  "/maybe/where: is required\n"
 	  "/least: needs big\n"
 	  "/name: must be a string, got 2", NULL, "/maybe/x" },
-	/* parts: the top level's own requirements wait */
+	/* partial bodies: requirements of the top level do not apply yet */
 	{ .body = "{\"least\":500}", NULL, "{\"least\":500}", NULL, SCHEMA_PARTIAL },
 	{ .body = "{\"name\":null,\"maybe\":{}}",
 	  "/maybe/kind: is required\n/maybe/where: is required", NULL, NULL, SCHEMA_PARTIAL },
@@ -531,7 +531,7 @@ START_TEST(at_most_fifty_faults_and_twenty_unknown_members_are_kept)
 }
 END_TEST
 
-/* A bulk or an import has a body for each of many operations or objects. */
+/* A bulk request or import has one body for each of many operations or objects. */
 START_TEST(one_fault_takes_little_memory)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -547,7 +547,7 @@ START_TEST(one_fault_takes_little_memory)
 }
 END_TEST
 
-START_TEST(where_fewer_faults_are_told_the_walk_ends_earlier)
+START_TEST(the_walk_ends_early_if_fewer_faults_are_reported)
 {
 	struct fault fault = FAULT_INITIAL;
 	struct findings findings;
@@ -565,7 +565,7 @@ START_TEST(where_fewer_faults_are_told_the_walk_ends_earlier)
 }
 END_TEST
 
-START_TEST(a_long_list_of_different_texts_is_checked_in_no_time)
+START_TEST(a_long_list_of_different_texts_is_checked_fast)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
 	struct fault fault = FAULT_INITIAL;
@@ -583,7 +583,7 @@ START_TEST(a_long_list_of_different_texts_is_checked_in_no_time)
 }
 END_TEST
 
-/* However many there are: few are compared with each other, many are looked up. */
+/* In any number: short lists are compared pairwise, long lists use a look-up. */
 START_TEST(a_repeated_item_is_found)
 {
 	for (size_t n = 1; n < 40; n++) {
@@ -608,7 +608,7 @@ START_TEST(a_repeated_item_is_found)
 }
 END_TEST
 
-START_TEST(findings_of_handlers_are_sorted_among_the_others)
+START_TEST(faults_of_handlers_are_sorted_among_the_others)
 {
 	json_t *body = parse("{\"b\":{\"x\":1},\"a\":[1,2,{\"c/d\":3}],\"e~f\":4,\"g\":5}");
 	struct fault fault = FAULT_INITIAL;
@@ -870,7 +870,7 @@ START_TEST(a_query_is_checked)
 }
 END_TEST
 
-START_TEST(a_query_that_cannot_be_decoded)
+START_TEST(a_query_that_cannot_be_decoded_is_rejected)
 {
 	static const char *const queries[] = { "limit=%zz", "x=%00", "name=%ff", "%c3=1" };
 
@@ -911,7 +911,7 @@ static const struct shape broken_shapes[] = {
 	{ "SilentNull", FIELDS(silent_null) },
 };
 
-START_TEST(a_broken_table_ends_the_process)
+START_TEST(a_malformed_table_aborts_the_process)
 {
 	schema_verify(&broken_shapes[_i]);
 }
@@ -967,13 +967,13 @@ static Suite *schema_suite(void)
 	tcase_add_test(bodies, required_members_of_the_top_level);
 	tcase_add_test(bodies, at_most_fifty_faults_and_twenty_unknown_members_are_kept);
 	tcase_add_test(bodies, one_fault_takes_little_memory);
-	tcase_add_test(bodies, where_fewer_faults_are_told_the_walk_ends_earlier);
-	tcase_add_test(bodies, a_long_list_of_different_texts_is_checked_in_no_time);
+	tcase_add_test(bodies, the_walk_ends_early_if_fewer_faults_are_reported);
+	tcase_add_test(bodies, a_long_list_of_different_texts_is_checked_fast);
 	tcase_add_test(bodies, a_repeated_item_is_found);
-	tcase_add_test(bodies, findings_of_handlers_are_sorted_among_the_others);
+	tcase_add_test(bodies, faults_of_handlers_are_sorted_among_the_others);
 	tcase_add_test(bodies, an_earlier_fault_wins);
 	tcase_add_loop_test(bodies, a_query_is_checked, 0, ROWS(query_cases));
-	tcase_add_test(bodies, a_query_that_cannot_be_decoded);
+	tcase_add_test(bodies, a_query_that_cannot_be_decoded_is_rejected);
 	suite_add_tcase(suite, bodies);
 
 	tcase_add_checked_fixture(documents, set_up, tear_down);
@@ -988,7 +988,7 @@ static Suite *schema_suite(void)
 	tcase_add_loop_test(documents, changes_of_two_texts_are_found, 0, ROWS(change_cases));
 	suite_add_tcase(suite, documents);
 
-	tcase_add_loop_test_raise_signal(tables, a_broken_table_ends_the_process, SIGABRT, 0,
+	tcase_add_loop_test_raise_signal(tables, a_malformed_table_aborts_the_process, SIGABRT, 0,
 					 ROWS(broken_shapes));
 	suite_add_tcase(suite, tables);
 	return suite;

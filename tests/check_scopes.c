@@ -1,6 +1,6 @@
-/* Every scope against every call of the OpenAPI document, by keys, limited tokens and sessions:
- * what the document says, and the table of the interface, which is written here a second time by
- * paths.
+/* Every scope against every operation of the OpenAPI document, with API keys, limited tokens and
+ * sessions. Expectations come from the document and from the table of scopes, which is repeated
+ * here by path.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -22,10 +22,10 @@
 
 /* ---- the table ---- */
 
-/* The first row with the path or the beginning of it. reads NULL: as for the others. */
+/* The first row whose path is the path of the call, or a prefix of it, applies. */
 static const struct {
 	const char *path;
-	const char *reads, *writes; /* NULL: no scope is needed */
+	const char *reads, *writes; /* NULL if no scope is needed */
 } areas[] = {
 	{ "/v2/templates", "templates:read", "templates:write" },
 	{ "/v2/template-summaries", "templates:read", NULL },
@@ -37,15 +37,15 @@ static const struct {
 	{ "/v2/backends", "backends:write", "backends:write" },
 	{ "/v2/keys", "keys:write", "keys:write" },
 	{ "/v2/signing-keys", "keys:write", "keys:write" },
-	/* Those of its operations, of which it has none here. */
+	/* Requires the scopes of its operations; here it has none. */
 	{ "/v2/bulk", NULL, NULL },
-	/* Who am I, and the end of a session. */
+	/* Shows the caller, and ends a session. */
 	{ "/v2/session", NULL, NULL },
-	/* For operators, whatever the scopes. */
+	/* Only operators, whatever their scopes. */
 	{ "/v2/service/metrics", NULL, NULL },
 };
 
-/* An import needs three, and names the first that lacks. */
+/* An import needs three scopes, and names the first one missing. */
 static const char import_path[] = "/v2/import";
 static const char *const import_scopes[] = { "templates:write", "rooms:write", "codes:write" };
 
@@ -68,7 +68,7 @@ static bool is_below(const char *path, const char *area)
 	return strncmp(path, area, size) == 0 && (path[size] == '\0' || path[size] == '/');
 }
 
-/* The scope that lacks; NULL: none. */
+/* Returns the missing scope, or NULL. */
 static const char *lacking(enum method method, const char *path, const char *held)
 {
 	const char *needed;
@@ -83,7 +83,7 @@ static const char *lacking(enum method method, const char *path, const char *hel
 		needed = method == METHOD_GET ? areas[i].reads : areas[i].writes;
 		return needed == NULL || includes(held, needed) ? NULL : needed;
 	}
-	ck_abort_msg("%s is in no area", path);
+	ck_abort_msg("no row for %s", path);
 	return NULL;
 }
 
@@ -96,7 +96,7 @@ static char *directory;
 static struct account account;
 static const char *keys[SCOPES];
 
-/* A management token with this claim; NULL: without. */
+/* Returns a management token with this scope claim, or without the claim if NULL. */
 static const char *token_with(const char *scope)
 {
 	const int64_t now = clock_now(&clock_system) / 1000;
@@ -115,7 +115,7 @@ static const char *token_with(const char *scope)
 	return arena_text(arena, "Bearer %.*s", (int)token.size, token.data);
 }
 
-/* Who asks: a bearer, or the cookie of a session. */
+/* A caller: a bearer token, or the cookie of a session. */
 struct caller {
 	const char *authorization, *cookie;
 };
@@ -163,7 +163,7 @@ static const char *made_key(const char *scope)
 	return arena_text(arena, "Bearer %.*s", (int)strcspn(key + 1, "\""), key + 1);
 }
 
-/* The cookie of a session that begins with this bearer. */
+/* Returns the cookie of a session started with this bearer token. */
 static const char *session_of(const char *authorization)
 {
 	struct call call =
@@ -209,11 +209,11 @@ static void end(void)
 
 /* ---- each call ---- */
 
-/* A call of the document. */
+/* An operation of the document. */
 struct operation {
 	enum method method;
 	const char *path;
-	const json_t *scopes; /* that a caller needs; NULL: it is open, or takes a join token */
+	const json_t *scopes; /* scopes a caller needs; NULL if it is open or takes a join token */
 	const json_t *security;
 };
 
@@ -227,7 +227,7 @@ static json_t *document(void)
 	return arena_json(arena, json_loads(body_of(&call), 0, NULL));
 }
 
-/* Returns how many there are. */
+/* Returns the number of operations. */
 static size_t each_operation(visit_operation *visit, const void *context)
 {
 	json_t *paths = json_object_get(document(), "paths"), *methods, *described;
@@ -254,7 +254,7 @@ static size_t each_operation(visit_operation *visit, const void *context)
 	return n;
 }
 
-/* Whether the document admits callers of this scheme. */
+/* Returns true if the document admits callers with this scheme. */
 static bool admits(const struct operation *operation, const char *scheme)
 {
 	bool is_admitted = false;
@@ -265,7 +265,7 @@ static bool admits(const struct operation *operation, const char *scheme)
 	return is_admitted;
 }
 
-/* A path of the call, to things that are not there. */
+/* Returns a path of the operation, for objects that do not exist. */
 static const char *path_of(const char *pattern)
 {
 	struct buffer path = BUFFER_INITIAL(arena);
@@ -282,7 +282,8 @@ static const char *path_of(const char *pattern)
 	return path.data;
 }
 
-/* The answer names the scope that lacks, or is another one. */
+/* Expects a response that names the missing scope or, if no scope is missing, any other
+ * response. */
 static void expect(const struct operation *operation, const char *scope, const char *missing,
 		   struct caller caller)
 {
@@ -308,7 +309,7 @@ static void expect(const struct operation *operation, const char *scope, const c
 		arena_text(arena, "Bearer error=\"insufficient_scope\", scope=\"%s\"", missing));
 }
 
-/* What the document says of the call is what the table of the interface says. */
+/* Expects the document to require what the table requires. */
 static void expect_said(const struct operation *operation, const char *scope)
 {
 	const char *missing = NULL;
@@ -335,7 +336,7 @@ static void ask_operation(const struct operation *operation, const void *context
 	const struct asking *asking = context;
 	const char *missing;
 
-	/* What needs neither token nor key asks for no scope. */
+	/* An operation without token and API key requires no scope. */
 	if (operation->scopes == NULL)
 		return;
 	expect_said(operation, asking->scope);
@@ -344,7 +345,7 @@ static void ask_operation(const struct operation *operation, const void *context
 		expect(operation, asking->scope, missing, asking->callers[i]);
 }
 
-START_TEST(each_scope_allows_what_it_says)
+START_TEST(each_scope_allows_exactly_its_operations)
 {
 	const char *scope = scope_names[_i], *limited = token_with(scope);
 	const struct asking asking = {
@@ -359,7 +360,7 @@ START_TEST(each_scope_allows_what_it_says)
 }
 END_TEST
 
-START_TEST(no_scope_allows_nothing_that_needs_one)
+START_TEST(no_scopes_allow_only_open_operations)
 {
 	const char *limited = token_with("none:none");
 	const struct asking asking = {
@@ -391,7 +392,7 @@ START_TEST(a_token_without_the_claim_has_all_scopes)
 }
 END_TEST
 
-/* The route that the document describes, with the same way of admitting callers. */
+/* Finds the route of the operation and compares its authentication. */
 static void find_route(const struct operation *operation, const void *context)
 {
 	const struct route *route = routes;
@@ -411,7 +412,7 @@ START_TEST(the_document_has_every_route)
 {
 	size_t n = 0;
 
-	/* The others are the operator's, and not of the interface. */
+	/* The other routes are for operators and not part of the interface. */
 	for (const struct route *route = routes; route->path != NULL; route++)
 		n += is_below(route->path, "/v2");
 	ck_assert_uint_eq(each_operation(find_route, NULL), n);
@@ -427,8 +428,8 @@ int main(void)
 	suite_add_tcase(suite, cases);
 	tcase_set_timeout(cases, 60);
 	tcase_add_checked_fixture(cases, begin, end);
-	tcase_add_loop_test(cases, each_scope_allows_what_it_says, 0, SCOPES);
-	tcase_add_test(cases, no_scope_allows_nothing_that_needs_one);
+	tcase_add_loop_test(cases, each_scope_allows_exactly_its_operations, 0, SCOPES);
+	tcase_add_test(cases, no_scopes_allow_only_open_operations);
 	tcase_add_test(cases, a_token_without_the_claim_has_all_scopes);
 	tcase_add_test(cases, the_document_has_every_route);
 	return suite_run(suite);

@@ -1,5 +1,5 @@
-/* Segments of the journal that are reused: when they are, in which order of steps, and what is read
- * of a segment behind whose end older groups lie.
+/* Reused segments of the journal: when segments are reused, in which order of steps, and how a
+ * segment is read if older groups follow its end.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -18,14 +18,13 @@
 #include "suite.h"
 
 #define SEGMENT_BYTES ((size_t)4 * SEGMENT_BLOCK)
-/* With its heads, a group is 1,000 bytes, so that none begins at the start of a block. */
+/* With its heads, a group has 1,000 bytes, so that no group starts at a block boundary. */
 #define GROUP_BYTES ((size_t)1000)
 #define VALUE_BYTES (GROUP_BYTES - GROUP_HEAD - RECORD_HEAD - CHANGE_HEAD - KEY_BYTES)
 #define KEY_BYTES ((size_t)8)
 #define GROUPS_MOST 2000
 
-/* Counts the segments that are reused, and the bytes written to one whose new name may be
- * undone. */
+/* Counts the reused segments, and the writes to a segment whose new name could still be lost. */
 struct watch {
 	struct file_hooks hooks;
 	_Atomic unsigned reused;
@@ -36,7 +35,7 @@ struct watch {
 static struct watch watch;
 static struct journal_options options;
 static struct journal *journal;
-static uint64_t number; /* of the last transaction */
+static uint64_t number; /* number of the last transaction */
 static char *directory;
 
 static void watch_segments(struct file_hooks *hooks, const struct file_call *call)
@@ -95,7 +94,7 @@ static void append_one(void)
 	journal_append(journal, ++number, &change, 1);
 }
 
-/* One more group, after which nothing before it is needed. */
+/* Appends a group and drops everything before it. */
 static void append(void)
 {
 	append_one();
@@ -103,7 +102,7 @@ static void append(void)
 	journal_drop(journal, number - 1);
 }
 
-static uint64_t visited; /* the last */
+static uint64_t visited; /* number of the last transaction visited */
 
 static void visit(void *context, uint64_t n, const struct change *change)
 {
@@ -135,7 +134,7 @@ static size_t segments_there(void)
 	return n;
 }
 
-/* The current one; gives its first number. */
+/* Finds the current segment and returns its first number. */
 static uint64_t last_segment(char path[512])
 {
 	struct journal_end end = replay(number);
@@ -156,11 +155,11 @@ static off_t size_of(const char *path)
 	return status.st_size;
 }
 
-/* ---- when ---- */
+/* ---- when segments are reused ---- */
 
 static const struct reuse {
-	bool is_read; /* by somebody else, meanwhile */
-	unsigned wanted; /* segments reused, or more; 0: none may be */
+	bool is_read; /* another process reads the journal meanwhile */
+	unsigned wanted; /* minimum number of reused segments; 0: none may be reused */
 } reuses[] = {
 	{ false, 10 },
 	{ true, 0 },
@@ -177,8 +176,8 @@ START_TEST(segments_are_reused)
 	}
 	ck_assert_uint_eq(watch.reused > 0, row->wanted > 0);
 	ck_assert_uint_eq(watch.early, 0);
-	/* What was not reused was removed: besides the two that are kept there is the current
-	 * one. */
+	/* Segments that were not reused were removed: at most the current one and two spare ones
+	 * remain. */
 	ck_assert_uint_le(segments_there(), 3);
 	journal_close(journal);
 	ck_assert_uint_eq(segments_there(), 1);
@@ -188,7 +187,7 @@ START_TEST(segments_are_reused)
 }
 END_TEST
 
-/* Another size than the one that is wanted. */
+/* The segment has another size than the journal now uses. */
 START_TEST(a_segment_of_another_size_is_not_reused)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -212,9 +211,9 @@ START_TEST(a_segment_of_another_size_is_not_reused)
 }
 END_TEST
 
-/* ---- what is behind the end ---- */
+/* ---- bytes after the end ---- */
 
-/* Changes one bit of a byte, or none; gives what the byte was. */
+/* Changes one bit of a byte, or none, and returns the byte's former value. */
 static char flip(const char *path, size_t at, char bit)
 {
 	int file = open(path, O_RDWR);
@@ -234,8 +233,8 @@ static size_t place_of(uint64_t group)
 
 static const struct behind {
 	const char *name;
-	size_t groups_back; /* the group whose byte is wrong: 1 is the last one; 0: none is */
-	size_t at; /* in it */
+	size_t groups_back; /* group with the wrong byte: 1 is the last one; 0: none */
+	size_t at; /* offset in the group */
 	bool is_torn;
 	bool is_damaged;
 } behinds[] = {
@@ -246,7 +245,7 @@ static const struct behind {
 	{ "a record before", 2, GROUP_HEAD + 100, true, true },
 };
 
-START_TEST(older_groups_are_behind_the_end)
+START_TEST(older_groups_follow_the_end)
 {
 	const struct behind *row = &behinds[_i];
 	uint64_t first, lost;
@@ -273,9 +272,9 @@ START_TEST(older_groups_are_behind_the_end)
 }
 END_TEST
 
-/* What is written at once and fills a segment goes on in the next, and leaves what was behind its
- * end in the first as it was: that is no torn tail. */
-START_TEST(a_full_segment_is_not_torn)
+/* A write that fills a segment continues in the next one and leaves the bytes after its end in the
+ * first segment unchanged: this is no torn tail. */
+START_TEST(a_full_segment_is_not_taken_for_torn)
 {
 	struct journal_end end;
 	uint64_t base;
@@ -297,8 +296,8 @@ START_TEST(a_full_segment_is_not_torn)
 }
 END_TEST
 
-/* A journal that is gone on with: what lies behind the end is cut off with the torn tail. */
-START_TEST(a_journal_is_gone_on_with)
+/* When a journal is continued, the bytes after its end are cut off together with the torn tail. */
+START_TEST(a_journal_can_be_continued)
 {
 	struct fault fault = FAULT_INITIAL;
 	struct journal_end end;
@@ -329,9 +328,9 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, segments_are_reused, 0, ROWS(reuses));
 	tcase_add_test(tcase, a_segment_of_another_size_is_not_reused);
-	tcase_add_loop_test(tcase, older_groups_are_behind_the_end, 0, ROWS(behinds));
-	tcase_add_test(tcase, a_full_segment_is_not_torn);
-	tcase_add_test(tcase, a_journal_is_gone_on_with);
+	tcase_add_loop_test(tcase, older_groups_follow_the_end, 0, ROWS(behinds));
+	tcase_add_test(tcase, a_full_segment_is_not_taken_for_torn);
+	tcase_add_test(tcase, a_journal_can_be_continued);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -1,10 +1,10 @@
 /*
  * The cases of tests/cases in process: a request goes into service_answer and comes back as a
- * struct, over a store in memory, with a clock that cases may move. What the edge would do around
- * it (take the method and the headers apart, wait for the store) is done here in the same order.
+ * struct, with a store in memory and a clock that cases may move. What the edge does before and
+ * after (parsing the method and the headers, waiting for the store) is done here in the same order.
  *
- * All of it is done twice. The second time the store says in each call, once at a get and once at
- * the commit, that the call has to be run again; no answer may show that.
+ * All cases run twice. In the second run, the store requires each call to be run again, once at a
+ * get and once at the commit; no response may show that.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -30,7 +30,7 @@
 #include "store/postgres/store_postgres.h"
 #include "suite.h"
 
-/* The system's clock, and how far cases have moved it. */
+/* The system's clock, with the offset set by cases. */
 struct moved_clock {
 	struct clock clock;
 	int64_t offset;
@@ -83,7 +83,7 @@ static enum method method_of(const char *name)
 	return METHOD_OTHER;
 }
 
-/* Nothing there is told from empty, as the edge does it. */
+/* Distinguishes a missing header from an empty one, as the edge does. */
 static struct slice header_of(const struct case_request *request, const char *name)
 {
 	for (size_t i = 0; i < request->n_headers; i++)
@@ -131,10 +131,10 @@ static void copy_answer(struct arena *arena, const struct answer *from, struct c
 	case_answer_body(to, body.data, body.size);
 }
 
-/* How long entries of the log are kept, in milliseconds. */
+/* How long entries of the event log are kept, in milliseconds. */
 #define LOG_KEPT ((int64_t)60 * 60 * 1000)
 
-/* What a thread of the service does where several machines have the store. */
+/* Does what a thread of the service does if several machines share the store. */
 static void number_entries(struct in_process *in_process)
 {
 	struct store *store = in_process->environment.store;
@@ -189,7 +189,7 @@ static unsigned count_store(struct transport *transport)
 
 /* ---- accounts ---- */
 
-/* The token is a day's, so that no case moves the clock beyond it. */
+/* The token is valid for so long that no case moves the clock past its expiry. */
 static void copy_account(const struct clock *clock, const struct account *from,
 			 struct case_account *to)
 {
@@ -288,8 +288,8 @@ static void close_service(struct in_process *in_process)
 	store_close(in_process->environment.store);
 }
 
-/* The store in memory goes through all its records for a page: what one file of cases left would
- * slow down all that follow. The database keeps everything. */
+/* The store in memory reads all its records for each page: records left by one file of cases would
+ * slow down all later files. The database keeps everything. */
 static void renew_store(struct transport *transport)
 {
 	struct in_process *in_process = in_process_of(transport);
@@ -309,7 +309,7 @@ static bool begin(struct in_process *in_process)
 	if (!add_account(&in_process->transport, "a", &in_process->transport.a, problem) ||
 	    !add_account(&in_process->transport, "b", &in_process->transport.b, problem) ||
 	    !accounts_open(in_process->directory, &in_process->environment.accounts, &fault)) {
-		fprintf(stderr, "the accounts cannot be made: %s\n", problem);
+		fprintf(stderr, "cannot create the accounts: %s\n", problem);
 		return false;
 	}
 	in_process->environment.clock = &in_process->clock.clock;
@@ -372,7 +372,7 @@ int main(void)
 		status_database = run_cases(false, true);
 		database_stop();
 	} else {
-		printf("not over PostgreSQL: %s\n", no_database);
+		printf("without PostgreSQL: %s\n", no_database);
 	}
 	if (status == EXIT_SUCCESS)
 		status = status_again;

@@ -1,5 +1,5 @@
-/* The directory of the durable store and the files of its stack: the lock, the manifest, files that
- * are missing or damaged, and looking at all of it from outside.
+/* The directory of the durable store and the files of its stack: the lock, the manifest, missing
+ * and damaged files, and inspecting all of it from another process.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -45,7 +45,7 @@ static bool all_blocks_are_right(struct store *base)
 	return is_right;
 }
 
-START_TEST(a_second_owner_is_told_the_pid_of_the_first)
+START_TEST(a_second_owner_learns_the_pid_of_the_first)
 {
 	struct store *store = scratch_store();
 
@@ -74,7 +74,7 @@ START_TEST(a_damaged_manifest_is_refused)
 }
 END_TEST
 
-/* The checksum is right: what is refused is the format. */
+/* The checksum is right; the format is refused. */
 START_TEST(a_manifest_of_an_earlier_format_is_refused)
 {
 	char bytes[1024];
@@ -98,8 +98,8 @@ START_TEST(a_manifest_of_an_earlier_format_is_refused)
 }
 END_TEST
 
-/* GDBM gives records bucket by bucket. What was written in another order was read and written from
- * and to another bucket each time. */
+/* GDBM returns records bucket by bucket. Reading and writing in any other order would access
+ * another bucket for each record. */
 START_TEST(records_are_written_in_the_order_of_their_buckets)
 {
 	uint32_t above = 0;
@@ -125,12 +125,12 @@ START_TEST(records_are_written_in_the_order_of_their_buckets)
 }
 END_TEST
 
-/* Counts what of a GDBM file is read ahead, and the mappings of it. */
+/* Counts the bytes of a GDBM file that are read ahead, and its mappings. */
 struct ahead_watch {
 	struct file_hooks hooks;
 	off_t ahead;
 	unsigned scattered;
-	unsigned others; /* mappings */
+	unsigned others; /* other mappings */
 	bool is_out_of_order;
 };
 
@@ -151,9 +151,9 @@ static int watch_ahead(struct file_hooks *hooks, struct file_call *call)
 	return 0;
 }
 
-/* One record is looked for where it lies, without what is around it; who reads all has them
- * come. */
-START_TEST(a_file_is_read_ahead_by_who_reads_all_of_it)
+/* A lookup reads one record without the bytes around it; a walk through all records asks the system
+ * to read ahead. */
+START_TEST(only_a_complete_walk_reads_a_file_ahead)
 {
 	const struct store_watch nobody = { .context = NULL };
 	static struct ahead_watch watch;
@@ -184,7 +184,7 @@ END_TEST
 
 static const struct missing {
 	const char *suffix;
-	bool is_cut; /* or removed */
+	bool is_cut; /* otherwise removed */
 } missing[] = { { ".gdbm", false }, { ".gdbm", true }, { ".index", false }, { ".index", true } };
 
 START_TEST(a_missing_file_is_refused)
@@ -219,7 +219,7 @@ START_TEST(a_file_of_another_installation_is_refused)
 }
 END_TEST
 
-START_TEST(a_damaged_value_is_not_answered)
+START_TEST(a_damaged_value_is_not_returned)
 {
 	struct slice value;
 	struct fault fault;
@@ -234,7 +234,7 @@ START_TEST(a_damaged_value_is_not_answered)
 	ck_assert_int_eq(fault.kind, FAULT_DAMAGED);
 	ck_assert_ptr_nonnull(strstr(fault.cause, "RECORD 6b65792037"));
 	ck_assert(scratch_has(store, 8));
-	/* Found by the blocks' checksums too; other values have their own. */
+	/* The checksums of the blocks notice it as well; other values are intact. */
 	ck_assert(!all_blocks_are_right(store));
 	ck_assert(scratch_has(store, 8));
 	scratch_put_durable(store, 7, 100);
@@ -243,7 +243,7 @@ START_TEST(a_damaged_value_is_not_answered)
 }
 END_TEST
 
-/* The size of a value lies in the bucket, which has no checksum of its own. */
+/* The size of a value is in the bucket, which has no checksum of its own. */
 START_TEST(a_value_that_is_too_large_is_damaged)
 {
 	const unsigned large = 5;
@@ -253,8 +253,8 @@ START_TEST(a_value_that_is_too_large_is_damaged)
 	char *file;
 	int opened;
 
-	/* With what precedes it, it has 0x020305 bytes; with another fourth byte of that, more than
-	 * 16 MB. */
+	/* With what precedes it, the value has 0x020305 bytes; a different fourth byte of that
+	 * number makes it more than 16 MB. */
 	scratch_put_durable(store, 7, 0x020305 - 8 - 32);
 	for (unsigned i = 0; i < large; i++)
 		scratch_put_durable(store, 10 + i, STORE_VALUE_MAX - 32);
@@ -274,8 +274,8 @@ START_TEST(a_value_that_is_too_large_is_damaged)
 }
 END_TEST
 
-/* One flipped bit in each of two blocks: all other values are answered, also after a restart, and
- * keys are refused that are absent because of these blocks. */
+/* Flips one bit in each of two blocks: all other values are returned, also after a restart. Keys
+ * whose absence depends on these blocks are refused. */
 START_TEST(a_damaged_block_is_refused_alone)
 {
 	enum { RECORDS = 10000 };
@@ -300,7 +300,7 @@ START_TEST(a_damaged_block_is_refused_alone)
 		store_figures(store, &figures);
 		ck_assert_uint_eq(figures.files_damaged, 1);
 		blocks = (unsigned)figures.checksum_failures;
-		ck_assert(blocks == 1 || blocks == 2); /* both values may be in one */
+		ck_assert(blocks == 1 || blocks == 2); /* both values may be in the same block */
 		for (unsigned n = 0; n < RECORDS; n++) {
 			const bool is_right = scratch_try_get(store, n, &value, &fault);
 
@@ -309,17 +309,17 @@ START_TEST(a_damaged_block_is_refused_alone)
 			arena_release(scratch.arena, &mark);
 			refused += !is_right;
 		}
-		/* Values of an older file, of which the damaged one is asked first, are among
-		 * them. */
+		/* The refused keys include some whose records are in an older file, because the
+		 * damaged file is read first. */
 		ck_assert_uint_lt(refused, RECORDS / 100);
 		refused = 0;
-		/* The filter tells of most keys that they are absent, and does not need the
-		 * blocks. */
+		/* For most keys, the filter tells that they are absent, so the blocks are not
+		 * needed. */
 		for (unsigned n = RECORDS; n < 6 * RECORDS; n++)
 			refused += !scratch_try_get(store, n, &value, &fault);
 		ck_assert_uint_gt(refused, 0);
 		ck_assert_uint_lt(refused, RECORDS / 4);
-		/* Blocks are told once, values whenever they are read. */
+		/* Damaged blocks are reported once, damaged values each time they are read. */
 		ck_assert(!all_blocks_are_right(store));
 		store_figures(store, &figures);
 		ck_assert_uint_eq(figures.checksum_failures, blocks + 2);
@@ -328,7 +328,7 @@ START_TEST(a_damaged_block_is_refused_alone)
 }
 END_TEST
 
-/* Counts the blocks of the stack's files that are read, and may fail the reads. */
+/* Counts the blocks read from files of the stack, and can make the reads fail. */
 struct block_watch {
 	struct file_hooks hooks;
 	unsigned reads;
@@ -345,7 +345,7 @@ static int watch_blocks(struct file_hooks *hooks, struct file_call *call)
 	return watch->is_failing ? EIO : 0;
 }
 
-/* A store with keys in one file, and the blocks of both files of it. */
+/* Makes a store with keys in one file; sets *blocks to the number of blocks of its two files. */
 static struct store *block_watch_start(struct block_watch *watch, unsigned *blocks)
 {
 	const off_t block = (off_t)STACK_BLOCK;
@@ -360,8 +360,8 @@ static struct store *block_watch_start(struct block_watch *watch, unsigned *bloc
 		(struct store_options){ .is_read_only = true, .files = &watch->hooks.files });
 }
 
-/* Either by a request for what is absent, or by the scrub before it; what is there needs
- * none. */
+/* A block is verified by the first lookup of an absent key, or before that by the scrub; looking up
+ * an existing key verifies none. */
 START_TEST(a_block_is_verified_once)
 {
 	static struct block_watch watch;
@@ -402,7 +402,7 @@ START_TEST(a_block_that_cannot_be_read_is_damaged)
 }
 END_TEST
 
-/* The whole filter says of no key that it may be there. */
+/* Sets the whole filter so that it reports every key as absent. */
 static void filter_clear(const char *index)
 {
 	const char zeros[4096] = { 0 };
@@ -418,10 +418,10 @@ static void filter_clear(const char *index)
 	file_overwrite(index, (off_t)filter, zeros, size);
 }
 
-/* Where an older file has another answer, the newer file's damage is not taken for an absence: one
- * bit of a key, and of what the filter says of one. The blocks are verified by the request
- * itself. */
-START_TEST(an_older_value_is_not_answered_for_a_damaged_newer_one)
+/* If a newer file is damaged, its record must not be taken for absent and the value of an older
+ * file returned: one bit of a key is flipped, and one bit of its entry in the filter. The lookup
+ * itself verifies the blocks. */
+START_TEST(an_older_value_never_replaces_a_damaged_newer_one)
 {
 	struct store *store = scratch_store();
 	struct store_figures figures;
@@ -450,7 +450,7 @@ START_TEST(an_older_value_is_not_answered_for_a_damaged_newer_one)
 }
 END_TEST
 
-/* Flips one bit of a file at so many places; each must be found. */
+/* Flips one bit of a file at each of many places; the check must find each of them. */
 START_TEST(a_check_finds_every_flipped_bit)
 {
 	static const char *const suffixes[] = { ".gdbm", ".index" };
@@ -463,7 +463,7 @@ START_TEST(a_check_finds_every_flipped_bit)
 	file = scratch_file("stack-", suffixes[_i]);
 	size = file_size(file);
 	for (off_t at = 0; at < size; at += size / 41) {
-		/* The rest of an index's head is zeros that nobody reads. */
+		/* The rest of an index's head consists of unused zeros. */
 		if (_i == 1 && at >= 256 && at < 4096)
 			continue;
 		file_flip(file, at);
@@ -504,8 +504,8 @@ static void unlink_stack(void *context, uint64_t done, uint64_t all)
 			ck_assert_int_eq(unlink(scratch_file("stack-", suffixes[i])), 0);
 }
 
-/* As a merge of the service that runs may do at any moment. */
-START_TEST(a_check_needs_no_names_once_it_has_begun)
+/* A merge by the running service may remove the files at any moment. */
+START_TEST(a_check_opens_all_files_at_its_start)
 {
 	const struct store_watch watch = { .progress = unlink_stack };
 	struct fault fault = FAULT_INITIAL;
@@ -532,9 +532,9 @@ static int watch_opens(struct file_hooks *hooks, struct file_call *call)
 	return 0;
 }
 
-/* And the manifest once more, to see that nothing was replaced meanwhile. What the memory was
- * before that it is read into is all one. */
-START_TEST(what_does_not_change_is_opened_once)
+/* The manifest is read a second time, to notice replaced files. The result must not depend on the
+ * former contents of the memory that it uses. */
+START_TEST(the_manifest_is_read_twice_if_nothing_changes)
 {
 	static struct open_watch watch;
 	struct fault fault = FAULT_INITIAL;
@@ -557,7 +557,7 @@ START_TEST(what_does_not_change_is_opened_once)
 }
 END_TEST
 
-START_TEST(names_that_are_not_ours_are_left_alone)
+START_TEST(names_of_other_files_are_ignored)
 {
 	static const char *const theirs[] = { "journal-1", "stack-1.gdbm", "notes", "x.new" };
 	static const char *const unfinished[] = { "journal.new", "manifest.new",
@@ -580,7 +580,7 @@ START_TEST(names_that_are_not_ours_are_left_alone)
 }
 END_TEST
 
-START_TEST(a_live_store_is_looked_at_from_outside)
+START_TEST(a_live_store_can_be_inspected)
 {
 	const struct store_watch watch = { .context = NULL };
 	const struct store_options read_only = { .is_read_only = true };
@@ -606,7 +606,7 @@ START_TEST(a_live_store_is_looked_at_from_outside)
 	ck_assert_uint_eq(stat.last, 70);
 	ck_assert_uint_eq(stat.n_files, 1);
 	free(stat.files);
-	/* What is taken away behind a reader's back stays readable for it. */
+	/* Files that are removed while a reader uses them stay readable for it. */
 	ck_assert(store_gdbm_settle(store, true));
 	ck_assert(scratch_has(other, 0) && scratch_has(other, 69));
 	store_close(other);
@@ -642,7 +642,7 @@ static bool walk_visit(void *context, enum store_table table, struct slice key, 
 	return true;
 }
 
-START_TEST(a_walk_gives_each_key_once)
+START_TEST(a_walk_returns_each_key_once)
 {
 	struct store *store = scratch_store();
 	struct fault fault = FAULT_INITIAL;
@@ -673,7 +673,7 @@ START_TEST(a_walk_gives_each_key_once)
 		ck_assert(store_gdbm_settle(store, true));
 	}
 	store_close(store);
-	/* A merge of everything keeps no removal. */
+	/* A merge of all files keeps no removals. */
 	ck_assert_uint_eq(scratch_check(NULL).records, 33);
 }
 END_TEST
@@ -686,25 +686,25 @@ int main(void)
 	tcase_add_checked_fixture(tcase, scratch_open, scratch_close);
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, records_are_written_in_the_order_of_their_buckets);
-	tcase_add_test(tcase, a_second_owner_is_told_the_pid_of_the_first);
+	tcase_add_test(tcase, a_second_owner_learns_the_pid_of_the_first);
 	tcase_add_loop_test(tcase, a_damaged_manifest_is_refused, 0, 11);
 	tcase_add_loop_test(tcase, a_manifest_of_an_earlier_format_is_refused, 1, 5);
 	tcase_add_loop_test(tcase, a_missing_file_is_refused, 0, ROWS(missing));
 	tcase_add_loop_test(tcase, a_file_of_another_installation_is_refused, 0, 2);
-	tcase_add_test(tcase, a_damaged_value_is_not_answered);
+	tcase_add_test(tcase, a_damaged_value_is_not_returned);
 	tcase_add_test(tcase, a_value_that_is_too_large_is_damaged);
 	tcase_add_test(tcase, a_damaged_block_is_refused_alone);
 	tcase_add_loop_test(tcase, a_block_is_verified_once, 0, 2);
 	tcase_add_test(tcase, a_block_that_cannot_be_read_is_damaged);
-	tcase_add_loop_test(tcase, an_older_value_is_not_answered_for_a_damaged_newer_one, 0, 2);
+	tcase_add_loop_test(tcase, an_older_value_never_replaces_a_damaged_newer_one, 0, 2);
 	tcase_add_loop_test(tcase, a_check_finds_every_flipped_bit, 0, 2);
 	tcase_add_loop_test(tcase, a_damaged_file_is_not_copied, 0, 2);
-	tcase_add_test(tcase, a_check_needs_no_names_once_it_has_begun);
-	tcase_add_test(tcase, what_does_not_change_is_opened_once);
-	tcase_add_test(tcase, names_that_are_not_ours_are_left_alone);
-	tcase_add_test(tcase, a_file_is_read_ahead_by_who_reads_all_of_it);
-	tcase_add_test(tcase, a_live_store_is_looked_at_from_outside);
-	tcase_add_test(tcase, a_walk_gives_each_key_once);
+	tcase_add_test(tcase, a_check_opens_all_files_at_its_start);
+	tcase_add_test(tcase, the_manifest_is_read_twice_if_nothing_changes);
+	tcase_add_test(tcase, names_of_other_files_are_ignored);
+	tcase_add_test(tcase, only_a_complete_walk_reads_a_file_ahead);
+	tcase_add_test(tcase, a_live_store_can_be_inspected);
+	tcase_add_test(tcase, a_walk_returns_each_key_once);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -1,4 +1,4 @@
-/* Texts of the wire.
+/* Texts in requests and responses.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -32,7 +32,7 @@ static void close_arena(void)
 static const struct {
 	enum text_place place;
 	const char *encoded;
-	const char *decoded;	/* NULL: refused */
+	const char *decoded;	/* NULL if refused */
 } encoded_texts[] = {
 	{ TEXT_PATH,  "",                    "" },
 	{ TEXT_PATH,  "host",                "host" },
@@ -153,7 +153,7 @@ END_TEST
 /* clang-format off */
 static const struct {
 	const char *query;
-	const char *shown;	/* names and values as "name=value;", no '=' where there was none */
+	const char *shown;	/* "name=value;" for each parameter, without '=' if it had none */
 	const char *bad;
 } queries[] = {
 	{ "",                       "",                    NULL },
@@ -238,8 +238,8 @@ START_TEST(utf8_is_recognised)
 }
 END_TEST
 
-/* A character at the end is not looked for behind the slice. */
-START_TEST(utf8_ends_with_its_slice)
+/* An incomplete character at the end must not read beyond the slice. */
+START_TEST(utf8_is_not_read_beyond_its_slice)
 {
 	char *text = malloc(2);
 
@@ -257,7 +257,7 @@ static void require_plain(struct slice text, size_t size, bool is_ascii)
 	ck_assert_int_eq(plain.is_ascii, is_ascii);
 }
 
-START_TEST(plain_text_ends_before_what_is_escaped)
+START_TEST(plain_text_ends_before_escaped_characters)
 {
 	for (int byte = 0; byte < 256; byte++) {
 		const char text[] = { 'a', (char)byte, 'b' };
@@ -286,7 +286,7 @@ START_TEST(text_is_cut_between_characters)
 }
 END_TEST
 
-START_TEST(case_is_that_of_ascii_letters)
+START_TEST(case_is_ignored_only_in_ascii_letters)
 {
 	ck_assert(slice_is(text_lower(arena, SLICE("AZaz09[@`{\xc3\x84")), "azaz09[@`{\xc3\x84"));
 	ck_assert(text_begins_ignoring_case(SLICE("WSS://x"), SLICE("wss://")));
@@ -330,7 +330,7 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(integer_is_digits_alone)
+START_TEST(integer_consists_of_digits)
 {
 	int64_t value = 0;
 
@@ -467,7 +467,8 @@ START_TEST(time_is_printed)
 }
 END_TEST
 
-/* All days of 450 years, and times spread over all years: printed and read again, the same. */
+/* All days of 450 years, and times spread over all years, stay the same when they are printed and
+ * read. */
 START_TEST(time_survives_printing_and_parsing)
 {
 	const int64_t day = 86400000;
@@ -547,7 +548,7 @@ START_TEST(base64url_survives_all_bytes)
 }
 END_TEST
 
-START_TEST(secrets_are_compared_whole)
+START_TEST(secrets_are_compared_completely)
 {
 	char a[40], b[40];
 
@@ -617,7 +618,7 @@ START_TEST(pointer_escapes_its_names)
 }
 END_TEST
 
-START_TEST(clock_goes_on)
+START_TEST(clock_moves_forward)
 {
 	int64_t first = clock_monotonic();
 	int64_t now = clock_now(&clock_system);
@@ -631,9 +632,9 @@ START_TEST(clock_goes_on)
 }
 END_TEST
 
-/* --- Codes as they are typed --- */
+/* --- Codes as people type them --- */
 
-/* A text, or a list of texts with how often each comes. */
+/* A text, or a list of texts with the number of repetitions of each. */
 static struct slice typed_text(const json_t *row)
 {
 	const json_t *parts = json_array_get(row, 0);
@@ -659,9 +660,9 @@ static void check_is(struct slice found, const json_t *wanted, const char *row)
 		      "%s: found %.*s", row, (int)found.size, found.data == NULL ? "" : found.data);
 }
 
-/* tests/typed_codes.jsonl, which the join page is held to, too (tests/typed_codes.sh). A row: the
- * text; the code; the code that is meant when there is no such one, or, where there is no code,
- * whether the text counts as a guess. */
+/* Rows of tests/typed_codes.jsonl, which the join page must agree with, too (tests/typed_codes.sh).
+ * A row has the text; the code; the code to try if the first one does not exist or, if there is no
+ * code, whether the text counts as a guess. */
 START_TEST(code_is_read_as_it_was_typed)
 {
 	const char *source = getenv("SOURCE_DIR");
@@ -702,11 +703,11 @@ int main(void)
 	tcase_add_loop_test(cases, parameter_is_encoded, 0, ROWS(written_parameters));
 	tcase_add_loop_test(cases, query_is_split_then_decoded, 0, ROWS(queries));
 	tcase_add_loop_test(cases, utf8_is_recognised, 0, ROWS(utf8_texts));
-	tcase_add_test(cases, utf8_ends_with_its_slice);
-	tcase_add_test(cases, plain_text_ends_before_what_is_escaped);
+	tcase_add_test(cases, utf8_is_not_read_beyond_its_slice);
+	tcase_add_test(cases, plain_text_ends_before_escaped_characters);
 	tcase_add_test(cases, text_is_cut_between_characters);
-	tcase_add_test(cases, case_is_that_of_ascii_letters);
-	tcase_add_loop_test(cases, integer_is_digits_alone, 0, ROWS(integers));
+	tcase_add_test(cases, case_is_ignored_only_in_ascii_letters);
+	tcase_add_loop_test(cases, integer_consists_of_digits, 0, ROWS(integers));
 	tcase_add_loop_test(cases, time_is_rfc_3339, 0, ROWS(times));
 	tcase_add_loop_test(cases, time_is_rounded_up, 0, ROWS(later_times));
 	tcase_add_loop_test(cases, time_is_printed, 0, ROWS(printed_times));
@@ -714,10 +715,10 @@ int main(void)
 	tcase_add_loop_test(cases, base64url_has_no_padding, 0, ROWS(encodings));
 	tcase_add_loop_test(cases, bad_base64url_is_refused, 0, ROWS(bad_encodings));
 	tcase_add_test(cases, base64url_survives_all_bytes);
-	tcase_add_test(cases, secrets_are_compared_whole);
+	tcase_add_test(cases, secrets_are_compared_completely);
 	tcase_add_loop_test(cases, value_is_shown_in_64_characters, 0, ROWS(shown_values));
 	tcase_add_test(cases, pointer_escapes_its_names);
-	tcase_add_test(cases, clock_goes_on);
+	tcase_add_test(cases, clock_moves_forward);
 	tcase_add_test(cases, code_is_read_as_it_was_typed);
 	return suite_run(suite);
 }

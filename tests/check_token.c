@@ -1,4 +1,4 @@
-/* Tokens: those that are let in, and every way that is known to get in without a right.
+/* Tokens: accepted tokens, and every known attack with a forged token.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -18,7 +18,7 @@
 #include "accounts/token.h"
 #include "suite.h"
 
-/* All times of the tables are about this one: 2000000000.5 seconds. */
+/* The time that all times in the tables refer to: 2000000000.5 seconds. */
 #define NOW INT64_C(2000000000500)
 
 #define KEY_A "aaaaaaaaaaaaaaaaaaaaaaaa"
@@ -26,7 +26,7 @@
 #define KEY_C "cccccccccccccccccccccccc"
 #define KEY_NOBODY "dddddddddddddddddddddddd"
 
-/* a has one secret, b two, c is disabled; nobody's is that of no account. */
+/* a has one secret, b has two, c is disabled; the secret of NOBODY belongs to no account. */
 enum signer { A, B_OLDER, B_YOUNGER, C, NOBODY, SIGNERS };
 
 static struct arena *arena;
@@ -85,7 +85,7 @@ static void tear_down(void)
 	arena_close(arena);
 }
 
-/* --- Making tokens, with another code than the one that is tested --- */
+/* --- Making tokens, with other code than the code under test --- */
 
 static const char *encoded(const char *text)
 {
@@ -115,7 +115,7 @@ static const char *signed_token(const char *header, const char *claims, enum sig
 #define GOOD MANAGEMENT ",\"exp\":2000000100"
 #define UNSIGNED "malformed token, unknown access key, or wrong signature"
 
-/* The reason of the refusal, NULL if the token was let in as this account's. */
+/* Returns the reason for rejecting the token, or NULL if it is accepted for this account. */
 static const char *reason(struct token_memory *memory, const struct roster *in, const char *token,
 			  int64_t now, const char *name)
 {
@@ -139,7 +139,7 @@ static void check_reason(const char *got, const char *expected)
 	if (expected == NULL)
 		ck_assert_msg(got == NULL, "refused: %s", got);
 	else
-		ck_assert_msg(got != NULL, "let in");
+		ck_assert_msg(got != NULL, "accepted");
 	if (expected != NULL)
 		ck_assert_str_eq(got, expected);
 }
@@ -168,9 +168,9 @@ static const struct {
 	const char *header;
 	const char *claims;
 	enum signer signer;
-	const char *reason;	/* NULL: let in, as the account whose letter the access key shows */
+	const char *reason;	/* NULL if accepted for the account whose letter the access key contains */
 } tokens[] = {
-	/* Let in. */
+	/* Accepted. */
 	{ HEADER, CLAIMS(KEY_A, GOOD), A, NULL },
 	{ HEADER, CLAIMS(KEY_B, GOOD), B_OLDER, NULL },
 	{ HEADER, CLAIMS(KEY_B, GOOD), B_YOUNGER, NULL },
@@ -208,7 +208,7 @@ static const struct {
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"iat\":2000000061"), A, TOO_EARLY("2033-05-18T03:34:21.000Z") },
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"iat\":2000000061,\"nbf\":1"), A, TOO_EARLY("2033-05-18T03:34:21.000Z") },
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"iat\":{}"), A, BAD_IAT },
-	/* Rightly signed, but for something else. */
+	/* Correctly signed, but for another purpose. */
 	{ HEADER, CLAIMS(KEY_A, "\"type\":\"app\",\"version\":2,\"exp\":2000000100"), A, BAD_TYPE },
 	{ HEADER, CLAIMS(KEY_A, "\"type\":\"Management\",\"version\":2,\"exp\":2000000100"), A, BAD_TYPE },
 	{ HEADER, CLAIMS(KEY_A, "\"type\":[\"management\"],\"version\":2,\"exp\":2000000100"), A, BAD_TYPE },
@@ -217,7 +217,7 @@ static const struct {
 	{ HEADER, CLAIMS(KEY_A, "\"type\":\"management\",\"version\":3,\"exp\":2000000100"), A, BAD_VERSION },
 	{ HEADER, CLAIMS(KEY_A, "\"type\":\"management\",\"version\":2.5,\"exp\":2000000100"), A, BAD_VERSION },
 	{ HEADER, CLAIMS(KEY_A, "\"type\":\"management\",\"exp\":2000000100"), A, BAD_VERSION },
-	/* Rightly signed, with a header that is not allowed. */
+	/* Correctly signed, with a header that is not allowed. */
 	{ "{\"alg\":\"none\"}", CLAIMS(KEY_A, GOOD), A, BAD_ALG },
 	{ "{\"alg\":\"hs256\"}", CLAIMS(KEY_A, GOOD), A, BAD_ALG },
 	{ "{\"alg\":\"HS256 \"}", CLAIMS(KEY_A, GOOD), A, BAD_ALG },
@@ -239,7 +239,7 @@ static const struct {
 	{ "{\"alg\":\"HS256\"}x", CLAIMS(KEY_A, GOOD), A, BAD_HEADER },
 	{ "[\"HS256\"]", CLAIMS(KEY_A, GOOD), A, BAD_HEADER },
 	{ "", CLAIMS(KEY_A, GOOD), A, BAD_HEADER },
-	/* Whom the payload names cannot be said for sure. */
+	/* The payload does not name one account unambiguously. */
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"access_key\":\"" KEY_A "\""), A, UNSIGNED },
 	{ HEADER, CLAIMS(KEY_A, GOOD ",\"exp\":2000000100"), A, UNSIGNED },
 	{ HEADER, "{" GOOD "}", A, UNSIGNED },
@@ -253,7 +253,7 @@ static const struct {
 	{ HEADER, "\"" KEY_A "\"", A, UNSIGNED },
 	{ HEADER, "null", A, UNSIGNED },
 	{ HEADER, "", A, UNSIGNED },
-	/* Not rightly signed: the same bytes, whatever else is wrong. */
+	/* Not correctly signed: the same response, whatever else is wrong. */
 	{ HEADER, CLAIMS(KEY_A, GOOD), B_OLDER, UNSIGNED },
 	{ HEADER, CLAIMS(KEY_B, GOOD), A, UNSIGNED },
 	{ HEADER, CLAIMS(KEY_A, GOOD), C, UNSIGNED },
@@ -279,13 +279,13 @@ static char account_letter(const char *claims)
 	return key == NULL ? '-' : key[strlen("\"access_key\":\"")];
 }
 
-START_TEST(token_is_let_in_or_refused_for_its_reason)
+START_TEST(token_is_accepted_or_rejected_for_its_reason)
 {
 	const char *token = signed_token(tokens[_i].header, tokens[_i].claims, tokens[_i].signer);
 	const char *name = arena_text(arena, "%c", account_letter(tokens[_i].claims));
 	struct token_memory *memory = token_memory_open();
 
-	/* The second time it may be remembered, which must change nothing. */
+	/* The second time the token may be cached, which must make no difference. */
 	for (int i = 0; i < 2; i++) {
 		check_reason(reason(NULL, roster, token, NOW, name), tokens[_i].reason);
 		check_reason(reason(memory, roster, token, NOW, name), tokens[_i].reason);
@@ -367,7 +367,7 @@ static const char *padded_header(const struct token_parts *parts)
 	return arena_text(arena, "%s=.%s.%s", parts->header, parts->claims, parts->mac);
 }
 
-/* The last character of 32 bytes holds four bits and two that must be zero. */
+/* The last character of 32 bytes holds four bits and two bits that must be zero. */
 static const char *bits_left_over(const struct token_parts *parts)
 {
 	char *token = arena_text(arena, "%s", joined(parts));
@@ -438,7 +438,7 @@ static const char *empty_key(const struct token_parts *parts)
 	return arena_text(arena, "%s.%s", text, signature(EVP_sha256(), "", text));
 }
 
-/* The key that stands in where there is none must open nothing. */
+/* The key that replaces a missing key must not accept anything. */
 static const char *idle_key(const struct token_parts *parts)
 {
 	const char *text = arena_text(arena, "%s.%s", parts->header, parts->claims);
@@ -509,7 +509,7 @@ static const struct {
 	{ "deep", deep, false },
 };
 
-START_TEST(text_that_is_no_signed_token_is_refused)
+START_TEST(malformed_token_is_rejected)
 {
 	struct token_parts parts = { encoded(HEADER), encoded(CLAIMS(KEY_A, GOOD)), NULL };
 	const char *text = arena_text(arena, "%s.%s", parts.header, parts.claims);
@@ -526,8 +526,8 @@ START_TEST(text_that_is_no_signed_token_is_refused)
 }
 END_TEST
 
-/* '+' and '/' for '-' and '_': the signature is of the text, so it is made of the changed one. */
-START_TEST(plain_base64_is_refused)
+/* '+' and '/' for '-' and '_': the signature covers the text, so the changed text is signed. */
+START_TEST(plain_base64_is_rejected)
 {
 	const char *claims = CLAIMS(KEY_A, GOOD ",\"x\":\"\xc3\xbe\xc3\xbe\xc3\xbe~~~???\"");
 	char *text = arena_text(arena, "%s.%s", encoded(HEADER), encoded(claims));
@@ -547,8 +547,8 @@ START_TEST(plain_base64_is_refused)
 }
 END_TEST
 
-/* Any byte of a good token, changed to any of some others. */
-START_TEST(changed_byte_is_refused)
+/* Changes each byte of a valid token to some other bytes. */
+START_TEST(changed_byte_is_rejected)
 {
 	static const char others[] = "AZaz09-_.=+/ {\"\n\x80\xff";
 	struct token_memory *memory = token_memory_open();
@@ -570,7 +570,7 @@ START_TEST(changed_byte_is_refused)
 }
 END_TEST
 
-/* --- What a token says --- */
+/* --- The scopes of a token --- */
 
 #define SIXTY "123456789012345678901234567890123456789012345678901234567890"
 
@@ -593,8 +593,8 @@ static const struct {
 	  SCOPE_BIT(WEBHOOKS_WRITE) | SCOPE_BIT(KEYS_WRITE) },
 };
 
-/* Also when the token is remembered. */
-START_TEST(token_says_what_it_may)
+/* The same for a cached token. */
+START_TEST(token_has_its_scopes)
 {
 	const char *token = signed_token(
 		HEADER, arena_text(arena, "{\"access_key\":\"" KEY_A "\",%s}", said[_i].claims), A);
@@ -631,9 +631,9 @@ START_TEST(scope_is_a_string)
 }
 END_TEST
 
-/* --- Remembered tokens --- */
+/* --- Cached tokens --- */
 
-START_TEST(remembered_token_expires)
+START_TEST(cached_token_expires)
 {
 	struct token_memory *memory = token_memory_open();
 	const char *token = signed_token(HEADER, CLAIMS(KEY_A, GOOD ",\"nbf\":2000000000"), A);
@@ -649,7 +649,7 @@ START_TEST(remembered_token_expires)
 }
 END_TEST
 
-START_TEST(remembered_token_ends_with_its_roster)
+START_TEST(cached_token_ends_with_its_roster)
 {
 	struct token_memory *memory = token_memory_open();
 	const char *of_a = signed_token(HEADER, CLAIMS(KEY_A, GOOD), A);
@@ -670,9 +670,9 @@ START_TEST(remembered_token_ends_with_its_roster)
 }
 END_TEST
 
-/* That it is remembered at all: with a roster of the same generation but other secrets, only what
- * is remembered can be let in. */
-START_TEST(token_is_remembered)
+/* That tokens are cached at all: with a roster of the same generation but other secrets, only a
+ * cached token can be accepted. */
+START_TEST(token_is_cached)
 {
 	struct token_memory *memory = token_memory_open();
 	const char *token = signed_token(HEADER, CLAIMS(KEY_B, GOOD), B_OLDER);
@@ -687,7 +687,7 @@ START_TEST(token_is_remembered)
 }
 END_TEST
 
-/* More tokens than there are places, by several threads, of two accounts. */
+/* More tokens than the cache has places, from several threads and two accounts. */
 #define MANY 3000
 
 struct crowd {
@@ -716,7 +716,7 @@ static void *verify_many(void *argument)
 	return failed;
 }
 
-START_TEST(memory_is_shared_by_threads)
+START_TEST(cache_is_shared_by_threads)
 {
 	struct crowd crowd = { .memory = token_memory_open() };
 	pthread_t threads[4];
@@ -799,8 +799,8 @@ START_TEST(join_token_is_signed_with_the_older_secret)
 }
 END_TEST
 
-/* What a user may be called. The payload is read with plain base64 and each byte taken for a
- * character. */
+/* User IDs as clients may choose them. A client decodes the payload with plain base64 and takes
+ * each byte for a character. */
 static const char *const user_ids[] = {
 	"who??",
 	">>>",
@@ -820,16 +820,16 @@ static char plain_byte(char letter)
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const char *place = strchr(letters, letter);
 
-	ck_assert_msg(place != NULL && letter != '\0', "%c is none of plain base64", letter);
+	ck_assert_msg(place != NULL && letter != '\0', "%c is not plain base64", letter);
 	return (char)(place - letters);
 }
 
-START_TEST(payload_is_read_by_plain_base64)
+START_TEST(payload_can_be_read_with_plain_base64)
 {
 	char padded[64];
 
-	/* With no, one, two letters before it, so that each byte stands in each of the three
-	 * places. */
+	/* Preceded by zero, one or two letters, so that each byte appears in each of the three
+	 * positions. */
 	for (int before = 0; before < 3; before++) {
 		struct token_join join = {
 			.room_id = SLICE("room"),
@@ -872,18 +872,18 @@ int main(void)
 	suite_add_tcase(suite, cases);
 	tcase_set_timeout(cases, 60);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
-	tcase_add_loop_test(cases, token_is_let_in_or_refused_for_its_reason, 0, ROWS(tokens));
-	tcase_add_loop_test(cases, text_that_is_no_signed_token_is_refused, 0, ROWS(texts));
-	tcase_add_test(cases, plain_base64_is_refused);
-	tcase_add_test(cases, changed_byte_is_refused);
-	tcase_add_loop_test(cases, token_says_what_it_may, 0, ROWS(said));
+	tcase_add_loop_test(cases, token_is_accepted_or_rejected_for_its_reason, 0, ROWS(tokens));
+	tcase_add_loop_test(cases, malformed_token_is_rejected, 0, ROWS(texts));
+	tcase_add_test(cases, plain_base64_is_rejected);
+	tcase_add_test(cases, changed_byte_is_rejected);
+	tcase_add_loop_test(cases, token_has_its_scopes, 0, ROWS(said));
 	tcase_add_loop_test(cases, scope_is_a_string, 0, ROWS(bad_scopes));
-	tcase_add_test(cases, remembered_token_expires);
-	tcase_add_test(cases, remembered_token_ends_with_its_roster);
-	tcase_add_test(cases, token_is_remembered);
-	tcase_add_test(cases, memory_is_shared_by_threads);
+	tcase_add_test(cases, cached_token_expires);
+	tcase_add_test(cases, cached_token_ends_with_its_roster);
+	tcase_add_test(cases, token_is_cached);
+	tcase_add_test(cases, cache_is_shared_by_threads);
 	tcase_add_test(cases, management_token_is_signed_with_the_younger_secret);
 	tcase_add_test(cases, join_token_is_signed_with_the_older_secret);
-	tcase_add_loop_test(cases, payload_is_read_by_plain_base64, 0, ROWS(user_ids));
+	tcase_add_loop_test(cases, payload_can_be_read_with_plain_base64, 0, ROWS(user_ids));
 	return suite_run(suite);
 }

@@ -1,8 +1,9 @@
 /*
- * Accounts out of one store and into another (transfer/transfer.h), and what `check` sees of a
- * store (transfer/record_findings.h). A world is a data directory with the service over its durable
- * store; a life is a row of requests that leaves behind one of everything: hidden members, deleted
- * and renamed roles, codes of all kinds and codes that are due, rooms that moved.
+ * Moves accounts from one store into another (transfer/transfer.h), and tests what `check` finds in
+ * a store (transfer/record_findings.h). A world is a data directory with the service and its
+ * durable store. A life is a sequence of requests that leaves one of everything: hidden members,
+ * deleted and renamed roles, codes of all kinds and codes that are due, rooms that moved to another
+ * template.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -38,7 +39,7 @@
 
 /* ---- worlds ---- */
 
-/* The system's clock, and how far a life has moved it. */
+/* The system's clock, and the offset by which a life has moved it. */
 struct moved_clock {
 	struct clock clock;
 	int64_t offset;
@@ -96,7 +97,7 @@ static void world_close(struct world *world)
 	directory_remove(world->directory);
 }
 
-/* As after a restart. */
+/* Reopens the world, as after a restart. */
 static void world_reopen(struct world *world)
 {
 	service_close(world->service);
@@ -145,7 +146,8 @@ static struct slice token_for(struct world *world, struct arena *arena, const ch
 	return buffer_slice(&header);
 }
 
-/* The answer's text, to be freed; a status other than 200 and 204 stands in front of it. */
+/* Returns the response's text, which the caller frees; the status comes first unless it is 200 or
+ * 204. */
 static char *answer_of(struct world *world, const char *name, enum method method, const char *path,
 		       const char *body)
 {
@@ -176,10 +178,11 @@ static char *answer_of(struct world *world, const char *name, enum method method
 	return copy;
 }
 
-/* An id, or the kid of a signing key. */
+/* Room for an ID or the key ID of a signing key. */
 #define NAME_SIZE 44
 
-/* A request that succeeds; `id` or `kid` of the answer goes to *id where that is not NULL. */
+/* Makes a request that must succeed; copies `id` or `kid` of the response to *id, unless that is
+ * NULL. */
 static void done(struct world *world, enum method method, const char *body, char *id,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -251,7 +254,7 @@ static void add_accounts(struct world *world)
 			       SLICE("https://a/#{token}"), NULL, &fault));
 }
 
-/* The role `late` is added last: the rooms that were asked for all codes have one due. */
+/* The role `late` is added last: rooms whose codes were all requested have a code of it due. */
 static void live(struct world *world, struct life *life)
 {
 	char body[200], gone[25], made[NAME_SIZE];
@@ -302,7 +305,7 @@ static void live(struct world *world, struct life *life)
 	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s", gone);
 	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s/role/host", life->own);
 	done(world, METHOD_POST, NULL, NULL, "/v2/room-codes/room/%s/role/guest", life->own);
-	/* Its place stays empty. */
+	/* Its place in the list stays empty. */
 	done(world, METHOD_POST, "{\"code\":\"gone-words\"}", NULL,
 	     "/v2/room-codes/room/%s/role/host", life->own);
 	done(world, METHOD_DELETE, NULL, NULL, "/v2/room-codes/code/%s", "gone-words");
@@ -326,7 +329,7 @@ static void live(struct world *world, struct life *life)
 	done(world, METHOD_POST, "{}", NULL, "/v2/templates/%s/roles/late", life->one);
 }
 
-/* What GET answers, one a line. */
+/* The paths whose GET responses are compared, one per line. */
 static const char *const shown[] = {
 	"/v2/templates?limit=100",
 	"/v2/templates?default=true",
@@ -373,14 +376,14 @@ static void compare_shown(const char *ids[], size_t n)
 
 struct lines {
 	struct transfer_output output;
-	struct world *busy; /* changes while it is dumped, or NULL */
+	struct world *busy; /* changes during the dump, or NULL */
 	size_t changes;
 	char *lines[LINES_MOST];
 	size_t count;
-	bool is_read_again; /* after each line all of the transaction are, in a new one */
+	bool is_read_again; /* after each line, the transaction is abandoned and all its lines read again */
 	bool is_committed; /* each line is a transaction of its own */
-	size_t lost; /* with keep_lost */
-	char said[1000]; /* of what was lost */
+	size_t lost; /* counted by keep_lost */
+	char said[1000]; /* what was lost */
 };
 
 static bool keep_line(struct transfer_output *output, struct slice line, struct fault *unused)
@@ -419,6 +422,7 @@ static void free_lines(struct lines *lines)
 		free(lines->lines[i]);
 }
 
+/* Dumps over a second opening of the store, while a service has it open, as the command does. */
 static bool try_dump(struct world *world, struct lines *lines, struct fault *why)
 {
 	struct store *store;
@@ -437,13 +441,12 @@ static bool try_dump(struct world *world, struct lines *lines, struct fault *why
 	return is_dumped;
 }
 
-/* Over a second opening of the store, which a service has open: as the command does it. */
 static int compare_lines(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The lines of words come in no particular order. */
+/* Dumps the world. Lines of `words` have no particular order, so they are sorted. */
 static void dump(struct world *world, struct lines *lines)
 {
 	static const char words[] = "{\"words\"";
@@ -481,7 +484,7 @@ static bool read_again(struct transfer_input *input, const struct transfer_input
 	return is_read;
 }
 
-/* As at the end of a batch: the lines so far stay. */
+/* Commits the lines so far, as at the end of a batch. */
 static void commit_lines(struct transfer_input *input, struct transfer_input *mark)
 {
 	uint64_t number;
@@ -502,7 +505,8 @@ static void say_finding(struct record_findings *findings, const char *kind, cons
 	(void)snprintf(saying->said + size, 2000 - size, "\n%s %s: %s", kind, key, problem);
 }
 
-/* What was loaded fits together; else what it says, and the world is empty again. */
+/* Checks that the loaded records fit together. If they do not, returns false with the findings in
+ * *said; the world is then empty again. */
 static bool verify(struct world *world, const struct transfer_input *input, char said[2000])
 {
 	struct saying saying = { .findings.tell = say_finding, .said = said };
@@ -518,8 +522,8 @@ static bool verify(struct world *world, const struct transfer_input *input, char
 	return is_right;
 }
 
-/* In one transaction, unless the lines say otherwise. On a fault: *at is the line, and its details
- * are in *said. */
+/* Loads the lines in one transaction, unless `lines` says otherwise. On a fault, returns false with
+ * the line in *at and the details in *said. */
 static bool load(struct world *world, const struct lines *lines, size_t *at, char said[2000])
 {
 	struct store *store = world->environment.store;
@@ -528,7 +532,7 @@ static bool load(struct world *world, const struct lines *lines, size_t *at, cha
 	struct roster *roster;
 	struct fault why = FAULT_INITIAL;
 	uint64_t number;
-	size_t first = 0; /* of the transaction */
+	size_t first = 0; /* first line of the transaction */
 	bool is_loaded = true, is_unfit = false;
 
 	said[0] = '\0';
@@ -583,7 +587,7 @@ static void load_whole(struct world *world, const struct lines *lines)
 	ck_assert_msg(load(world, lines, &at, said), "line %zu: %s", at, said);
 }
 
-/* All lines but the first, which has the time. */
+/* Compares all lines except the first, which contains the time. */
 static void compare_dumps(const struct lines *first, const struct lines *second)
 {
 	ck_assert_uint_eq(first->count, second->count);
@@ -596,7 +600,7 @@ static void compare_dumps(const struct lines *first, const struct lines *second)
 struct counting {
 	struct record_findings findings;
 	unsigned count;
-	char said[800]; /* the last */
+	char said[800]; /* text of the last finding */
 	struct survey *survey;
 	const struct store_kind *kind;
 };
@@ -674,7 +678,7 @@ static char *text_of_manual(struct arena *arena)
 	return text;
 }
 
-/* Whether the name stands in the text as a word. */
+/* Returns true if the name is a word of the text. */
 static bool has_word(const char *text, const char *end, const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
@@ -702,7 +706,7 @@ static void find_members(const char *line, const struct record_table *table, con
 	}
 }
 
-/* The manual has each line of a dump, with its members. */
+/* The manual documents each line of a dump, with its members. */
 START_TEST(the_manual_has_all_members)
 {
 	struct arena *arena = arena_open();
@@ -724,7 +728,7 @@ START_TEST(the_manual_has_all_members)
 }
 END_TEST
 
-START_TEST(what_is_loaded_answers_as_before)
+START_TEST(a_loaded_store_answers_as_before)
 {
 	struct lines first = { .count = 0 }, second = { .count = 0 };
 	struct life life;
@@ -742,12 +746,13 @@ START_TEST(what_is_loaded_answers_as_before)
 }
 END_TEST
 
-/* ---- what is kept as it was sent ---- */
+/* ---- values that are stored as they were sent ---- */
 
 #define TEN_OPEN "[[[[[[[[[["
 #define TEN_CLOSE "]]]]]]]]]]"
 
-/* Hostile values, each an item of an array. The last is as deep as an item may be. */
+/* Hostile values, each as an item of an array. The last one has the greatest depth allowed for an
+ * item. */
 static const char *const hostile[] = {
 	"null",
 	"1.7976931348623157e308",
@@ -834,7 +839,8 @@ static void append_value(struct random *random, struct buffer *text, int depth)
 	}
 }
 
-/* The array with the value: each of the table, then generated ones, always the same. */
+/* Returns the array with the i-th value: those of the table, then generated values, always the
+ * same. */
 static const char *hostile_array(struct arena *arena, size_t i)
 {
 	struct random random = { .state = 0x9e3779b97f4a7c15 + i };
@@ -849,8 +855,8 @@ static const char *hostile_array(struct arena *arena, size_t i)
 	return text.data;
 }
 
-/* What a path answers has this value, a JSON text, at `member` (below `outer`, if that is not
- * NULL). */
+/* Expects the response to a GET of the path to have this value, given as JSON text, at `member`
+ * (below `outer`, unless that is NULL). */
 static void expect_kept(struct world *world, const char *path, const char *outer,
 			const char *member, const char *sent)
 {
@@ -867,7 +873,7 @@ static void expect_kept(struct world *world, const char *path, const char *outer
 	free(text);
 }
 
-/* The same bytes from two worlds. */
+/* Expects the same response from both worlds. */
 static void expect_alike(const char *path)
 {
 	char *first = answer_of(&one, "a", METHOD_GET, path, NULL);
@@ -879,14 +885,15 @@ static void expect_alike(const char *path)
 	free(second);
 }
 
-/* By every way in, and then a write that reads it back. */
+/* Sends the value through every endpoint that accepts it, and then makes a write that reads it
+ * back. */
 static void send_hostile(struct arena *arena, const char *array, char template[25],
 			 char rooms[3][25])
 {
 	const char *object = arena_text(arena, "{\"o\":%s}", array);
 	char *answer;
 
-	/* As deep as a body may be: an item is one level higher in an object. */
+	/* This has the greatest depth of a body; an item in an object is one level higher. */
 	if (strstr(array, "[[[[[[[") != NULL)
 		object = arena_text(arena, "{\"o\":%.*s}", (int)strlen(array) - 2, array + 1);
 	done(&one, METHOD_POST, "{\"roles\":{\"host\":{}}}", template, "/v2/templates");
@@ -904,7 +911,7 @@ static void send_hostile(struct arena *arena, const char *array, char template[2
 	     "/v2/rooms");
 	done(&one, METHOD_PATCH, arena_text(arena, "{\"polls\":%s,\"webhook\":%s}", array, object),
 	     NULL, "/v2/rooms/%s", rooms[1]);
-	/* Deeper than this the body of a bulk and of an import cannot have it. */
+	/* In the body of a bulk request or import, the value would be too deep. */
 	if (strstr(array, "[[[[[[[") != NULL)
 		array = "[[]]";
 	answer = answer_of(&one, "a", METHOD_POST, "/v2/import",
@@ -928,9 +935,9 @@ static void send_hostile(struct arena *arena, const char *array, char template[2
 	expect_kept(&one, arena_text(arena, "/v2/rooms/%s", rooms[2]), "webhook", "o", array);
 }
 
-/* Whatever a client may send is answered as it was sent, also after the next write, by another
- * opening of the store, and after dump and load; check finds nothing in either. */
-START_TEST(what_is_kept_as_sent_is_read_back)
+/* Whatever a client may send is returned unchanged, also after the next write, after reopening the
+ * store, and after a dump and load; check finds nothing in either store. */
+START_TEST(values_are_returned_as_they_were_sent)
 {
 	struct lines first = { .count = 0 }, second = { .count = 0 };
 	struct arena *arena = arena_open();
@@ -968,7 +975,7 @@ START_TEST(what_is_kept_as_sent_is_read_back)
 }
 END_TEST
 
-/* The codes of a room without the letters of those made after the dump. */
+/* Returns the codes of a room, without the letters of codes created after the dump. */
 static json_t *codes_of(struct world *world, const char *room, const struct lines *dumped)
 {
 	char path[100], *text;
@@ -1005,7 +1012,7 @@ static void compare_codes(const char *room, const struct lines *dumped, size_t c
 	json_decref(second);
 }
 
-/* In both worlds at what is nearly one time: what came later is compared without its times. */
+/* Makes the request in both worlds at nearly the same time; times set by it are not compared. */
 static void both(enum method method, const char *body, const char *format, const char *id)
 {
 	char path[200], *first, *second;
@@ -1019,7 +1026,7 @@ static void both(enum method method, const char *body, const char *format, const
 	free(second);
 }
 
-START_TEST(the_life_of_codes_goes_on)
+START_TEST(codes_go_on_as_before)
 {
 	struct lines dumped = { .count = 0 };
 	struct life life;
@@ -1029,9 +1036,9 @@ START_TEST(the_life_of_codes_goes_on)
 	dump(&one, &dumped);
 	load_whole(&other, &dumped);
 	other.clock.offset = one.clock.offset;
-	/* host, guest, extra, and the one for `late`, which is due. */
+	/* host, guest, extra, and the code for `late`, which is due. */
 	compare_codes(life.followed, &dumped, 4);
-	/* extra is in both templates; chief and guest were lost; host and only came with the
+	/* extra is in both templates; chief and guest were lost; host and only were added by the
 	 * move. */
 	compare_codes(life.moved, &dumped, 5);
 	compare_codes(life.own, &dumped, 5);
@@ -1056,7 +1063,7 @@ START_TEST(the_life_of_codes_goes_on)
 }
 END_TEST
 
-START_TEST(a_dump_is_of_one_moment)
+START_TEST(a_dump_shows_one_moment)
 {
 	struct lines before = { .count = 0 }, busy = { .busy = &one };
 	struct life life;
@@ -1084,7 +1091,7 @@ START_TEST(hidden_members_are_kept)
 	live(&one, &life);
 	dump(&one, &first);
 	load_whole(&other, &first);
-	/* An upload without credentials keeps those that are stored, if they are. */
+	/* An upload without credentials keeps stored ones if there are any. */
 	done(&other, METHOD_POST,
 	     "{\"recording\":{\"upload\":{\"type\":\"s3\",\"location\":\"bucket\",\"prefix\":\"n\"}}}",
 	     NULL, "/v2/templates/%s/settings", life.one);
@@ -1102,7 +1109,7 @@ START_TEST(hidden_members_are_kept)
 }
 END_TEST
 
-START_TEST(counters_go_on)
+START_TEST(counters_continue)
 {
 	struct lines dumped = { .count = 0 };
 	struct life life;
@@ -1113,15 +1120,14 @@ START_TEST(counters_go_on)
 	load_whole(&other, &dumped);
 	done(&one, METHOD_POST, "{}", first, "/v2/rooms");
 	done(&other, METHOD_POST, "{}", second, "/v2/rooms");
-	/* The number in the id, behind eight digits of time. */
+	/* The number in the ID, after eight digits of time. */
 	ck_assert_int_eq(memcmp(first + 8, second + 8, 10), 0);
 	sound(&other);
 	free_lines(&dumped);
 }
 END_TEST
 
-/* The time of the younger account's id never goes back, also when the clock of the new place
- * does. */
+/* The times in new IDs do not go back, even if the clock at the new place is behind. */
 START_TEST(times_do_not_go_back)
 {
 	struct lines dumped = { .count = 0 };
@@ -1139,8 +1145,8 @@ START_TEST(times_do_not_go_back)
 }
 END_TEST
 
-/* Lists are in the order of ids, so an id never gets an earlier second than an older id has, though
- * its four bytes end in 2106. */
+/* Lists are in the order of IDs, so a new ID never has an earlier second than an older ID, even
+ * though its four bytes end in 2106. */
 START_TEST(a_clock_beyond_the_ids_hides_nothing)
 {
 	struct lines dumped = { .count = 0 };
@@ -1180,7 +1186,7 @@ static size_t line_with(const struct lines *lines, const char *text)
 		if (strstr(lines->lines[i], text) != NULL)
 			return i;
 	}
-	ck_abort_msg("no line has %s", text);
+	ck_abort_msg("no line contains %s", text);
 }
 
 /* See the tests of check. */
@@ -1190,7 +1196,7 @@ struct stored {
 };
 static void change(struct world *world, const struct stored *record, struct slice value);
 
-/* Closes the first world, and loads the lines into an empty one in its place. */
+/* Closes the first world and loads the lines into an empty world in its place. */
 static void load_anew(const struct lines *lines)
 {
 	world_close(&one);
@@ -1199,8 +1205,8 @@ static void load_anew(const struct lines *lines)
 	sound(&one);
 }
 
-/* A code cannot be read: it is told, and the others are saved. */
-START_TEST(codes_are_saved_but_for_those_that_are_lost)
+/* If a code cannot be read, the dump reports it and saves the others. */
+START_TEST(other_codes_are_saved_if_one_is_lost)
 {
 	struct lines whole = { .output.lost = keep_lost }, saved = { .output.lost = keep_lost },
 		     first = { .count = 0 }, last = { .count = 0 };
@@ -1233,11 +1239,11 @@ END_TEST
 /* ---- faulty dumps ---- */
 
 static const struct {
-	const char *line; /* the first that has this */
-	const char *from, *to; /* in it */
+	const char *line; /* the first line that contains this */
+	const char *from, *to; /* replaced in that line */
 	const char *says;
 } faulty[] = {
-	/* The line itself. */
+	/* Faults of a single line. */
 	{ "{\"dump\"", "\"format\":1", "\"format\":2", "/dump/format: must be" },
 	{ "{\"dump\"", "{\"dump\"", "{\"dimp\"", "its beginning is missing" },
 	{ "{\"dump\"", "}}", "},\"end\":{\"accounts\":0}}", "a line has one member" },
@@ -1296,7 +1302,7 @@ static const struct {
 	{ "{\"key\"", "\"scopes\":", "\"scopes\":99999", "/key/scopes: must be an integer from 1" },
 	{ "{\"event\"", "\"seq\":1,", "\"seq\":999999,", "/event/seq: must be one of those" },
 	{ "{\"event\"", "\"actor\":{", "\"actor\":3,\"x\":{", "/event/actor: must be an object" },
-	/* The lines together. */
+	/* Faults of several lines together. */
 	{ "{\"end\"", "\"room\":4", "\"room\":5", "counts other lines" },
 	{ "{\"end\"", "\"media\":1,", "", "counts other lines" },
 	{ "{\"end\"", "\"accounts\":2", "\"accounts\":3", "counts other lines" },
@@ -1331,7 +1337,7 @@ static const struct {
 	{ "{\"log\"", "\"first\":1,", "\"first\":2,", "/event/seq: must be one of those" },
 };
 
-/* The line with its first `from` replaced. */
+/* Returns the line with the first `from` replaced by `to`. */
 static char *replaced(const char *line, const char *from, const char *to)
 {
 	const char *place = strstr(line, from);
@@ -1358,7 +1364,7 @@ START_TEST(a_faulty_line_is_refused)
 
 		line = dumped.lines[faulty_line];
 		dumped.lines[faulty_line] = replaced(line, faulty[row].from, faulty[row].to);
-		ck_assert_msg(!load(&other, &dumped, &at, said), "row %d was taken", row);
+		ck_assert_msg(!load(&other, &dumped, &at, said), "row %d was accepted", row);
 		ck_assert_msg(strstr(said, faulty[row].says) != NULL, "row %d, line %zu: %s", row,
 			      at, said);
 		free(dumped.lines[faulty_line]);
@@ -1369,8 +1375,8 @@ START_TEST(a_faulty_line_is_refused)
 }
 END_TEST
 
-/* Each line in turn is missing, or there twice, or the dump ends before it. */
-START_TEST(a_dump_that_is_not_whole_is_refused)
+/* One line is missing or repeated, or the dump ends before it. */
+START_TEST(an_incomplete_dump_is_refused)
 {
 	struct lines dumped = { .count = 0 }, part;
 	struct life life;
@@ -1398,7 +1404,7 @@ START_TEST(a_dump_that_is_not_whole_is_refused)
 }
 END_TEST
 
-START_TEST(accounts_that_are_there_are_refused)
+START_TEST(accounts_that_exist_are_refused)
 {
 	struct lines dumped = { .count = 0 };
 	struct life life;
@@ -1419,14 +1425,14 @@ END_TEST
 
 #define CODE_BYTES (1 + 1 + 4 + 8 + 8 + 4 + 1)
 
-/* A code is one in the whole installation: another account's stands in the way, also when it is
- * gone. */
+/* A code is unique in the whole installation: a code of another account prevents the load, even if
+ * it has been deleted. */
 static const struct {
 	const struct store_kind *kind;
 	size_t size; /* of the value */
 	const char *words;
 } taken[] = {
-	/* A version, a flag, a group, two times, the role's name, which is empty, and no terms. */
+	/* A version, a flag, a group, two times, an empty role name, and no terms. */
 	{ &kind_code, CODE_BYTES, "its name is another's" },
 	{ &kind_words, 1, "is, or was, a code of another account" },
 };
@@ -1466,8 +1472,8 @@ START_TEST(codes_that_are_taken_are_refused)
 }
 END_TEST
 
-/* As a store wants it that says FAULT_AGAIN. */
-START_TEST(lines_are_read_again_in_another_transaction)
+/* A store that returns FAULT_AGAIN requires this. */
+START_TEST(lines_can_be_read_again_in_another_transaction)
 {
 	struct lines dumped = { .count = 0 }, again = { .count = 0 };
 	struct life life;
@@ -1478,7 +1484,7 @@ START_TEST(lines_are_read_again_in_another_transaction)
 	load_whole(&other, &dumped);
 	dump(&other, &again);
 	ck_assert_uint_eq(dumped.count, again.count);
-	/* The first has the time of the dump. */
+	/* The first line contains the time of the dump. */
 	for (size_t i = 1; i < dumped.count; i++)
 		ck_assert_str_eq(dumped.lines[i], again.lines[i]);
 	free_lines(&again);
@@ -1487,7 +1493,7 @@ START_TEST(lines_are_read_again_in_another_transaction)
 END_TEST
 
 static const struct {
-	unsigned get; /* which of a transaction says again; 0: its commit */
+	unsigned get; /* which get of a transaction returns FAULT_AGAIN; 0: its commit */
 	unsigned times;
 	bool is_done;
 } agains[] = {
@@ -1499,7 +1505,7 @@ static const struct {
 	{ 3, AGAIN_MOST, false },
 };
 
-START_TEST(a_removal_is_run_again_while_the_store_says_so)
+START_TEST(a_removal_is_run_again_if_the_store_requires_it)
 {
 	struct lines dumped = { .count = 0 };
 	struct life life;
@@ -1508,7 +1514,7 @@ START_TEST(a_removal_is_run_again_while_the_store_says_so)
 	struct store *store = store_failing_open(other.environment.store);
 	struct fault why = FAULT_INITIAL;
 
-	other.environment.store = store; /* closes both */
+	other.environment.store = store; /* closes both stores */
 	removal.store = store;
 	live(&one, &life);
 	dump(&one, &dumped);
@@ -1518,7 +1524,7 @@ START_TEST(a_removal_is_run_again_while_the_store_says_so)
 	store_failing_again(store, agains[_i].get, agains[_i].times);
 	ck_assert_int_eq(removal_run(&removal, &why), agains[_i].is_done);
 	ck_assert_int_eq(why.kind, agains[_i].is_done ? FAULT_NONE : FAULT_AGAIN);
-	/* In either case it can be called again. */
+	/* In both cases the removal can be run again. */
 	ck_assert(removal_run(&removal, &fault));
 	roster_close(roster);
 	free_lines(&dumped);
@@ -1526,20 +1532,20 @@ START_TEST(a_removal_is_run_again_while_the_store_says_so)
 }
 END_TEST
 
-/* The last numbers stay, so that they are not given again. */
+/* The last numbers stay, so that they are not used again. */
 static bool only_counters(void *context, enum store_table table, struct slice key,
 			  struct slice value, struct fault *unused)
 {
 	(void)context;
 	(void)value;
 	(void)unused;
-	/* Words stay their account's. */
+	/* The codes remain reserved for their account. */
 	ck_assert_msg(table == STORE_COUNTER || (table == STORE_NAMED && key.data[0] == 'w'),
 		      "%s, %zu bytes", store_table_name(table), key.size);
 	return true;
 }
 
-START_TEST(what_was_given_up_leaves_nothing)
+START_TEST(an_abandoned_load_leaves_nothing)
 {
 	struct lines dumped = { .count = 0 };
 	struct life life;
@@ -1557,7 +1563,8 @@ START_TEST(what_was_given_up_leaves_nothing)
 		bool is_empty = false;
 
 		call.account = roster->accounts[i].id;
-		/* As after a load that ended between the account's line and its templates'. */
+		/* As after a load that ended between the line of the account and those of its
+		 * templates. */
 		ck_assert(store_begin(other.environment.store, STORE_WRITE, arena,
 				      &call.transaction, &fault));
 		call_set_account(&call);
@@ -1619,7 +1626,7 @@ static void collect_all(struct world *world, struct collecting *collecting)
 	arena_close(arena);
 }
 
-/* value.data NULL: the record goes. */
+/* Replaces the value of a record; removes the record if value.data is NULL. */
 static void change(struct world *world, const struct stored *record, struct slice value)
 {
 	struct store *store = world->environment.store;
@@ -1636,7 +1643,7 @@ static void change(struct world *world, const struct stored *record, struct slic
 	arena_close(arena);
 }
 
-/* Whichever record is gone, or cut short, or has a byte more: it shows. */
+/* Removes each record, or makes it a byte shorter or longer: check notices every change. */
 START_TEST(every_damaged_record_is_found)
 {
 	struct collecting collecting = { .arena = arena_open() };
@@ -1657,8 +1664,8 @@ START_TEST(every_damaged_record_is_found)
 		for (int how = 0; how < 3; how++) {
 			struct counting counting;
 
-			/* Nothing refers to the record that names the default template, and to
-			 * words and letters whose code is gone. */
+			/* Nothing refers to the record that names the default template, nor to
+			 * custom codes and letters whose code has been removed. */
 			if (how == 0 && ((record->table == STORE_RECORD &&
 					  record->key.data[0] == kind_default.letter) ||
 					 (record->table == STORE_NAMED &&
@@ -1676,7 +1683,7 @@ START_TEST(every_damaged_record_is_found)
 }
 END_TEST
 
-/* The codes of this room. */
+/* Returns the codes of this room. */
 static struct stored *stored_codes(struct collecting *collecting, const char *room)
 {
 	struct id id;
@@ -1692,7 +1699,7 @@ static struct stored *stored_codes(struct collecting *collecting, const char *ro
 	return &collecting->records[i];
 }
 
-/* A copy of the value that ends `shorter` bytes earlier, with one of its bytes changed. */
+/* Returns a copy of the value that ends `shorter` bytes earlier and has one byte changed. */
 static struct slice altered(struct arena *arena, struct slice value, size_t shorter, size_t place,
 			    char byte)
 {
@@ -1703,10 +1710,8 @@ static struct slice altered(struct arena *arena, struct slice value, size_t shor
 	return (struct slice){ copy, value.size - shorter };
 }
 
-/* The record ends with the due roles `host` and `only`, each an identity of four bytes and a time
- * of eight; the other's identity, that of a role with a code, and one that was not seen. */
-/* Removes an id from the index of the account's templates or rooms, or adds it, on both sides of
- * the switch. */
+/* Removes an ID from the index of the account's templates or rooms, or adds it, in both lists
+ * (enabled and disabled). */
 static void relist(struct world *world, bool is_template, const struct id *id, bool is_added)
 {
 	struct store *store = world->environment.store;
@@ -1735,15 +1740,15 @@ static void relist(struct world *world, bool is_template, const struct id *id, b
 	arena_close(arena);
 }
 
-/* An id of this number and these seconds. */
+/* Makes an ID of this number and second. */
 static struct id made_id(uint32_t seconds, uint64_t number)
 {
 	return id_make(&clock_system, seconds, number);
 }
 
-/* Indexes that lack a record, have it on both sides of the switch, or have one that is not
- * there. */
-START_TEST(a_dump_of_lists_that_disagree_fails)
+/* Indexes that lack a record, have it in both lists (enabled and disabled), or have one that does
+ * not exist. */
+START_TEST(a_dump_with_inconsistent_lists_fails)
 {
 	struct life life;
 
@@ -1780,8 +1785,8 @@ START_TEST(a_dump_of_lists_that_disagree_fails)
 }
 END_TEST
 
-/* Whichever record is gone or cannot be read: what there is else is saved, and can be loaded. */
-START_TEST(a_damaged_store_is_saved_as_far_as_it_can_be_read)
+/* For each record that is missing or unreadable, everything else is saved and can be loaded. */
+START_TEST(a_damaged_store_is_saved_as_far_as_possible)
 {
 	struct collecting collecting = { .arena = arena_open() };
 	struct life life;
@@ -1821,10 +1826,10 @@ START_TEST(a_damaged_store_is_saved_as_far_as_it_can_be_read)
 }
 END_TEST
 
-/* What reads stored JSON: all that is done with templates, rooms, codes, media servers and
- * webhooks. %s is the id of the kind's thing. */
+/* Requests that read stored JSON: everything that templates, rooms, codes, media servers and
+ * webhooks can be used for. %s stands for the ID of the object. */
 static const struct {
-	char kind; /* t, r: a template, a room; b, w: a backend, a webhook; - */
+	char kind; /* t: template, r: room, b: backend, w: webhook, -: none */
 	enum method method;
 	const char *path, *body;
 } readers[] = {
@@ -1862,7 +1867,7 @@ static const struct {
 	{ '-', METHOD_GET, "/v2/events", NULL },
 };
 
-/* The id of the last of a list, which is the oldest. */
+/* Gets the ID of the last, and so oldest, item of a list. */
 static void last_of(const char *path, char id[25])
 {
 	char *text = answer_of(&one, "a", METHOD_GET, path, NULL);
@@ -1876,7 +1881,7 @@ static void last_of(const char *path, char id[25])
 	free(text);
 }
 
-/* Returns how many answered that it is damaged. */
+/* Makes all these requests and returns how many reported damage. */
 static unsigned ask_all(const struct life *life, const char *backend, const char *webhook)
 {
 	unsigned damaged = 0;
@@ -1894,7 +1899,7 @@ static unsigned ask_all(const struct life *life, const char *backend, const char
 			       readers[i].path, place == NULL ? "" : id,
 			       place == NULL ? "" : place + 2);
 		text = answer_of(&one, "a", readers[i].method, path, readers[i].body);
-		/* What a GET answers as it is stored begins with the flaw. */
+		/* A GET that returns the stored text begins with the damaged byte. */
 		ck_assert_msg(text[0] == '{' || text[0] == '(' || text[0] == '4' ||
 				      text[0] == '\0' || strncmp(text, "503 ", 4) == 0,
 			      "%s: %s", path, text);
@@ -1904,7 +1909,7 @@ static unsigned ask_all(const struct life *life, const char *backend, const char
 	return damaged;
 }
 
-/* An object with members, or the first piece of a room. Bytes of a secret may look like {}. */
+/* An object with members, or the first piece of a room; bytes of a secret may look like {}. */
 static bool begins_json(const char *text, size_t size)
 {
 	static const char piece[] = "{\"id\":\"";
@@ -1915,10 +1920,10 @@ static bool begins_json(const char *text, size_t size)
 	return has_members || (size >= sizeof piece && memcmp(text, piece, sizeof piece - 1) == 0);
 }
 
-/* Each stored JSON text that cannot be read, in a record that has its right checksum otherwise: an
- * older program may have written it. Requests answer as for damage or need it not, check names the
- * record, a dump ends or leaves it out. Nothing ends the process. */
-START_TEST(no_text_that_cannot_be_read_ends_the_process)
+/* Damages each stored JSON text in a record with an otherwise right checksum; an older program may
+ * have written such a text. Requests report damage unless they do not need the text, check names
+ * the record, and a dump fails or leaves the record out. The process never aborts. */
+START_TEST(an_unreadable_text_never_aborts_the_process)
 {
 	struct collecting collecting = { .arena = arena_open() };
 	char backend[25], webhook[25];
@@ -1996,8 +2001,8 @@ START_TEST(wrong_due_roles_are_found)
 }
 END_TEST
 
-/* Entries that lead nowhere, or to a place that lacks them, are found; no finding shows a code. In
- * a key, A stands for the account. */
+/* Finds entries that refer to nothing, or to a record that does not refer back; no finding shows a
+ * code. In a key, A stands for the account. */
 static const struct {
 	enum store_table table;
 	const char *key;
@@ -2066,35 +2071,35 @@ static Suite *suite(void)
 	tcase_add_checked_fixture(transfer, set_up, tear_down);
 	tcase_set_timeout(transfer, 30);
 	tcase_add_test(transfer, the_manual_has_all_members);
-	tcase_add_test(transfer, what_is_loaded_answers_as_before);
-	tcase_add_test(transfer, the_life_of_codes_goes_on);
-	tcase_add_test(transfer, a_dump_is_of_one_moment);
+	tcase_add_test(transfer, a_loaded_store_answers_as_before);
+	tcase_add_test(transfer, codes_go_on_as_before);
+	tcase_add_test(transfer, a_dump_shows_one_moment);
 	tcase_add_test(transfer, hidden_members_are_kept);
-	tcase_add_test(transfer, counters_go_on);
+	tcase_add_test(transfer, counters_continue);
 	tcase_add_test(transfer, times_do_not_go_back);
-	tcase_add_test(transfer, codes_are_saved_but_for_those_that_are_lost);
+	tcase_add_test(transfer, other_codes_are_saved_if_one_is_lost);
 	tcase_add_test(transfer, a_clock_beyond_the_ids_hides_nothing);
 	tcase_add_test(transfer, a_faulty_line_is_refused);
-	tcase_add_test(transfer, a_dump_that_is_not_whole_is_refused);
-	tcase_add_test(transfer, accounts_that_are_there_are_refused);
+	tcase_add_test(transfer, an_incomplete_dump_is_refused);
+	tcase_add_test(transfer, accounts_that_exist_are_refused);
 	tcase_add_loop_test(transfer, codes_that_are_taken_are_refused, 0, ROWS(taken));
-	tcase_add_test(transfer, what_was_given_up_leaves_nothing);
-	tcase_add_test(transfer, lines_are_read_again_in_another_transaction);
-	tcase_add_loop_test(transfer, a_removal_is_run_again_while_the_store_says_so, 0,
+	tcase_add_test(transfer, an_abandoned_load_leaves_nothing);
+	tcase_add_test(transfer, lines_can_be_read_again_in_another_transaction);
+	tcase_add_loop_test(transfer, a_removal_is_run_again_if_the_store_requires_it, 0,
 			    sizeof agains / sizeof agains[0]);
 	suite_add_tcase(suite, transfer);
 	tcase_add_checked_fixture(check, set_up, tear_down);
 	tcase_set_timeout(check, 60);
 	tcase_add_test(check, every_damaged_record_is_found);
-	tcase_add_loop_test(check, a_dump_of_lists_that_disagree_fails, 0, LISTS);
-	tcase_add_test(check, a_damaged_store_is_saved_as_far_as_it_can_be_read);
+	tcase_add_loop_test(check, a_dump_with_inconsistent_lists_fails, 0, LISTS);
+	tcase_add_test(check, a_damaged_store_is_saved_as_far_as_possible);
 	tcase_add_test(check, wrong_due_roles_are_found);
 	tcase_add_test(check, strays_are_found);
 	suite_add_tcase(suite, check);
 	tcase_add_checked_fixture(kept, set_up, tear_down);
 	tcase_set_timeout(kept, 120);
-	tcase_add_test(kept, what_is_kept_as_sent_is_read_back);
-	tcase_add_test(kept, no_text_that_cannot_be_read_ends_the_process);
+	tcase_add_test(kept, values_are_returned_as_they_were_sent);
+	tcase_add_test(kept, an_unreadable_text_never_aborts_the_process);
 	suite_add_tcase(suite, kept);
 	return suite;
 }

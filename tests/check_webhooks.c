@@ -1,6 +1,6 @@
-/* Webhooks: the calls, and what a receiver gets. The service runs in this process, over a durable
- * store and with a clock that the tests move; the sender is the program (named by $ANTEROOM, else
- * ./anteroom).
+/* Webhooks: the endpoints, and what a receiver gets. The service runs in this process, with a
+ * durable store and a clock that the tests move; the sender is the program (named by $ANTEROOM,
+ * else ./anteroom).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -32,7 +32,7 @@
 #define WAIT_MOST 30000
 #define MINUTE ((int64_t)60 * 1000)
 #define HOUR (60 * MINUTE)
-/* Deliveries of a webhook at once, at most. */
+/* The most simultaneous deliveries of a webhook. */
 #define AT_ONCE 4
 
 /* ---- the service ---- */
@@ -55,7 +55,7 @@ static int64_t clock_seconds_passed(void)
 	return atomic_load(&moved) / 1000;
 }
 
-/* What hangs does so for longer than a test waits. */
+/* A request that hangs does so for longer than a test waits. */
 static const struct sender_options *sender_options(void)
 {
 	static struct sender_options options = {
@@ -81,7 +81,7 @@ static struct {
 	struct service *service;
 	struct schedule schedule;
 	struct receiver *receiver;
-	bool may_fail; /* the store is one of store_failing.h */
+	bool may_fail; /* uses the store of store_failing.h */
 } stand;
 
 static void open_service(void)
@@ -146,9 +146,9 @@ static void tear_down(void)
 	arena_close(stand.arena);
 }
 
-/* ---- calls ---- */
+/* ---- requests ---- */
 
-/* The answer is in the arena of the test. */
+/* Returns the response, in the arena of the test. */
 static const char *ask(int status, enum method method, const char *path, const char *body)
 {
 	struct arena *own = arena_open();
@@ -206,7 +206,7 @@ static const char *url_of(const char *path)
 			  path);
 }
 
-/* A webhook to this path of the receiver; more: further members. */
+/* Creates a webhook for this path of the receiver; more: additional members. */
 static json_t *make(const char *path, const char *more)
 {
 	return ask_json(200, METHOD_POST, "/v2/webhooks",
@@ -222,7 +222,7 @@ static void make_rooms(unsigned n)
 		    arena_text(stand.arena, "{\"name\":\"room-%u\"}", made++));
 }
 
-/* Only rooms are wanted; there is a template that rooms can be of. */
+/* The webhook gets only events of rooms; a template for rooms exists. */
 #define ROOMS ",\"events\":[\"room.*\"]"
 
 static void make_template(void)
@@ -293,13 +293,13 @@ static bool all_have_ended(const void *context)
 	return figures.delivered + figures.attempts_failed >= *(const uint64_t *)context;
 }
 
-/* So many attempts have an outcome, which is stored. */
+/* Waits until n attempts have a stored outcome. */
 static void expect_ended(uint64_t n)
 {
 	ck_assert(wait_until(all_have_ended, &n));
 }
 
-/* ---- the calls ---- */
+/* ---- endpoints ---- */
 
 /* clang-format off */
 static const struct { const char *body; int status; const char *answer; } makings[] = {
@@ -385,7 +385,8 @@ START_TEST(test_at_most_twenty)
 }
 END_TEST
 
-/* Secrets are shown once, values of headers never; *** keeps them, not for another place. */
+/* Secrets are shown once, values of headers never. *** keeps the stored values, but not for another
+ * destination. */
 START_TEST(test_secrets)
 {
 	const json_t *webhook = make("/200", ",\"headers\":{\"X-A\":\"one\",\"X-B\":\"two\"}");
@@ -414,9 +415,9 @@ START_TEST(test_secrets)
 	ck_assert_str_eq(value, "three");
 	ask(200, METHOD_PATCH, path,
 	    "{\"url\":\"https://other.example/\",\"headers\":{\"X-A\":\"again\"}}");
-	/* The same place. */
+	/* The same destination. */
 	ask(200, METHOD_PATCH, path, "{\"url\":\"HTTPS://Other.example:443/\"}");
-	/* Others. */
+	/* Other destinations. */
 	answer = ask(400, METHOD_PATCH, path, "{\"url\":\"https://other.example./\"}");
 	ck_assert_ptr_nonnull(strstr(answer, "/headers: send the values again"));
 	answer = ask(400, METHOD_PATCH, path, "{\"url\":\"https://other.example:444/\"}");
@@ -424,7 +425,7 @@ START_TEST(test_secrets)
 	answer = ask(200, METHOD_PATCH, path,
 		     "{\"secret\":\"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\"}");
 	ck_assert_ptr_nonnull(strstr(answer, "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"));
-	/* The log tells that they changed, and never what they are. */
+	/* The event log shows that they changed, but never their values. */
 	answer = ask(200, METHOD_GET, "/v2/events?limit=100", NULL);
 	ck_assert_ptr_nonnull(strstr(answer, "\"changed\":[\"/secret\"]"));
 	ck_assert_ptr_nonnull(strstr(answer, "\"changed\":[\"/headers\",\"/url\"]"));
@@ -436,7 +437,7 @@ END_TEST
 
 /* ---- deliveries ---- */
 
-/* One signature, by the secret as it was answered. */
+/* Returns true if a signature was made with the secret in the response. */
 static bool is_signed(const struct received *received, const char *signature, const char *secret)
 {
 	char timestamp[32];
@@ -488,7 +489,7 @@ START_TEST(test_envelope)
 }
 END_TEST
 
-/* What was before the webhook, what it does not want, and what is about itself, is not sent. */
+/* Events from before the webhook, events it does not want, and events about itself are not sent. */
 START_TEST(test_chosen)
 {
 	const json_t *webhook, *other;
@@ -528,7 +529,7 @@ START_TEST(test_switched_on)
 }
 END_TEST
 
-/* All pending deliveries of the webhook had two attempts. */
+/* Returns true if all pending deliveries of the webhook had two attempts. */
 static bool is_repeated(const void *context)
 {
 	const json_t *list = deliveries(context, "pending"), *delivery;
@@ -557,7 +558,7 @@ START_TEST(test_repeated)
 	ck_assert(json_is_string(json_object_get(delivery, "next_at")));
 	move_clock(6000);
 	ck_assert(wait_until(is_repeated, webhook));
-	/* Five minutes, and a tenth more at the most. */
+	/* Five minutes, and at most a tenth more. */
 	move_clock(4 * MINUTE);
 	expect_deliveries(webhook, "pending", 1);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
@@ -607,8 +608,8 @@ START_TEST(test_gone)
 }
 END_TEST
 
-/* After the last attempt the delivery has failed, and so has a webhook that got nothing
- * meanwhile. */
+/* After the last attempt, the delivery has failed; a webhook that received nothing meanwhile is
+ * disabled. */
 START_TEST(test_failing)
 {
 	const json_t *webhook;
@@ -629,7 +630,7 @@ START_TEST(test_failing)
 }
 END_TEST
 
-/* It got something else meanwhile: only the delivery has failed. */
+/* The webhook received another delivery meanwhile: only the one delivery has failed. */
 START_TEST(test_failed)
 {
 	const json_t *webhook;
@@ -664,7 +665,7 @@ static void restart(void)
 	open_service();
 }
 
-/* Likewise when it was a repeated delivery, and another process sent it. */
+/* The same if that other delivery was a repeated one, and another process sent it. */
 START_TEST(test_failed_elsewhere)
 {
 	const json_t *webhook;
@@ -680,7 +681,8 @@ START_TEST(test_failed_elsewhere)
 	expect_deliveries(webhook, "pending", 2);
 	make("/200", ",\"events\":[\"webhook.updated\"]");
 	point_to(webhook, "/200");
-	/* So the entry of it was looked at, and nothing but the outcome is to be stored later. */
+	/* The webhook's entry has been processed, and only the outcome of the delivery must still
+	 * be stored. */
 	expect_delivered(1);
 	restart();
 	move_clock(MINUTE + 10000);
@@ -693,7 +695,7 @@ START_TEST(test_failed_elsewhere)
 }
 END_TEST
 
-/* Deliveries that were pending when the webhook was switched off are kept as long as the log. */
+/* Deliveries that were pending when the webhook was disabled are kept as long as the event log. */
 START_TEST(test_removed)
 {
 	const json_t *webhook;
@@ -728,7 +730,7 @@ START_TEST(test_retry_after)
 }
 END_TEST
 
-/* Disabling ends what is pending. */
+/* Disabling a webhook ends its pending deliveries. */
 START_TEST(test_disabled)
 {
 	const json_t *webhook;
@@ -752,7 +754,7 @@ START_TEST(test_disabled)
 }
 END_TEST
 
-/* A receiver that does not answer delays no other one, and gets four at once. */
+/* A receiver that does not respond delays no other one, and gets four deliveries at once. */
 START_TEST(test_slow)
 {
 	make_template();
@@ -767,7 +769,8 @@ START_TEST(test_slow)
 }
 END_TEST
 
-/* Nor do all other webhooks of the account, and there is a place left for a test. */
+/* Even if all other webhooks of the account are slow, this one is not delayed, and there is a place
+ * left for a test. */
 START_TEST(test_many_slow)
 {
 	const json_t *webhook;
@@ -796,7 +799,7 @@ static void use_account(const char *name)
 	ck_assert(accounts_add(stand.directory, &clock_system, name, &stand.account, &fault));
 }
 
-/* Tests that hang have a share of the places, as deliveries have: others go on. */
+/* Tests that hang use only their share of the places, as deliveries do: others continue. */
 START_TEST(test_many_tests)
 {
 	const json_t *webhook;
@@ -815,13 +818,13 @@ START_TEST(test_many_tests)
 	ask(200, METHOD_POST, path_of(webhook, "/test"), NULL);
 	ck_assert(receiver_wait(stand.receiver, SENDER_MOST / 2 + 7));
 	ck_assert_uint_eq(receiver_most_at_once(stand.receiver), SENDER_MOST / 2);
-	/* None was dropped. */
+	/* No test was dropped. */
 	receiver_release(stand.receiver);
 	ck_assert(receiver_wait(stand.receiver, WEBHOOKS_MOST * 2 * AT_ONCE + 7));
 }
 END_TEST
 
-/* A webhook gets four at once, tests and entries together. */
+/* A webhook gets four requests at once, tests and deliveries together. */
 START_TEST(test_tests_at_once)
 {
 	const json_t *webhook = make("/held", ROOMS), *other;
@@ -843,7 +846,7 @@ START_TEST(test_tests_at_once)
 }
 END_TEST
 
-/* Ten tests a minute, of each webhook; one that is only checked is not counted. */
+/* Ten tests per minute for each webhook; with validate_only a test is not counted. */
 START_TEST(test_tests_limited)
 {
 	const json_t *webhook = make("/200", ROOMS), *other = make("/200", ROOMS);
@@ -863,7 +866,8 @@ START_TEST(test_tests_limited)
 }
 END_TEST
 
-/* An hour without an answer of 2xx: each delivery arrives at last, under one id each. */
+/* The receiver returns no 2xx for more than an hour: each delivery finally arrives, with the same
+ * ID each time. */
 START_TEST(test_hour)
 {
 	const json_t *webhook;
@@ -936,9 +940,9 @@ START_TEST(test_rotated)
 }
 END_TEST
 
-/* ---- ends ---- */
+/* ---- stopping ---- */
 
-/* Whether each of the rooms arrived, once at least. */
+/* Expects each of the rooms to have arrived at least once. */
 static void expect_all_rooms(size_t n)
 {
 	size_t different = 0;
@@ -954,7 +958,7 @@ static void expect_all_rooms(size_t n)
 	ck_assert_uint_eq(different, n);
 }
 
-/* What is pending, or was never tried, is delivered by the next process, under the same id. */
+/* The next process delivers what is pending or was never tried, with the same ID. */
 START_TEST(test_restart)
 {
 	const json_t *webhook;
@@ -972,14 +976,14 @@ START_TEST(test_restart)
 	expect_deliveries(webhook, "pending", 0);
 	expect_all_rooms(20);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 40);
-	/* What failed just before the end, and was not stored, is delivered as at the first
-	 * attempt, and is not listed. */
+	/* A delivery that failed just before the end, and was not stored, is delivered as a first
+	 * attempt and is not listed. */
 	ck_assert_uint_ge(json_array_size(deliveries(webhook, "delivered")), 10);
 }
 END_TEST
 
-/* The log drops an entry whose delivery is under way: the later ones were delivered, and a restart
- * does not repeat them. */
+/* The event log drops an entry during its delivery: the later entries have been delivered, and a
+ * restart does not repeat them. */
 START_TEST(test_dropped)
 {
 	const json_t *webhook;
@@ -1007,7 +1011,7 @@ START_TEST(test_dropped)
 }
 END_TEST
 
-/* An account's record, which nothing but damage can make of that form. */
+/* Puts an account's record in a form that only damage can cause. */
 static void put_damaged(struct transaction *transaction, const struct id *account,
 			const struct store_kind *kind, const struct store_record *record)
 {
@@ -1017,7 +1021,7 @@ static void put_damaged(struct transaction *transaction, const struct id *accoun
 	ck_assert(store_put(transaction, kind, record, NULL, &fault));
 }
 
-/* Webhooks of another account, which are read first, are damaged. */
+/* The webhooks of another account, which are read first, are damaged. */
 START_TEST(test_damaged)
 {
 	static const struct id none = { { 0 } }, first = { { [ID_SIZE - 1] = 1 } };
@@ -1045,7 +1049,7 @@ static void id_of(const json_t *webhook, struct id *id)
 	ck_assert(id_parse(slice_of(text_at(webhook, "id")), id));
 }
 
-/* The deliveries of a webhook that have not ended. */
+/* Reads the deliveries of a webhook that have not ended. */
 static size_t page_of_pending(struct transaction *transaction, const json_t *webhook,
 			      struct store_record *records, size_t most)
 {
@@ -1090,7 +1094,7 @@ static struct transaction *begin_write(void)
 	return transaction;
 }
 
-/* Cuts the last byte. */
+/* Cuts the last byte off. */
 static void damage(struct transaction *transaction, const struct store_kind *kind,
 		   const struct id *id)
 {
@@ -1112,7 +1116,7 @@ static void commit(struct transaction *transaction)
 		  store_wait(stand.environment.store, number, &fault));
 }
 
-/* The oldest ones that have not ended. */
+/* Damages the oldest deliveries that have not ended. */
 static void damage_deliveries(const json_t *webhook, size_t n)
 {
 	struct store_record records[AT_ONCE];
@@ -1134,7 +1138,7 @@ static void damage_position(const json_t *webhook)
 	commit(transaction);
 }
 
-/* The next one is stored all the same. */
+/* The next delivery is stored nevertheless. */
 START_TEST(test_damaged_delivery)
 {
 	const json_t *webhook;
@@ -1149,11 +1153,11 @@ START_TEST(test_damaged_delivery)
 }
 END_TEST
 
-/* `damaged` deliveries, and a sound one, are repeated; so many of them as the webhook has places
- * would hold all. */
+/* `damaged` deliveries and an intact one are repeated. AT_ONCE of them would fill all places of the
+ * webhook. */
 static const struct {
 	size_t damaged;
-	const char *path; /* of the repeat */
+	const char *path; /* path of the repeated requests */
 	uint64_t delivered, failed;
 } repeats_of_damaged[] = {
 	{ 1, "/200", 2, 0 },
@@ -1162,7 +1166,7 @@ static const struct {
 	{ AT_ONCE, "/500", 0, AT_ONCE },
 };
 
-/* A repeat of a damaged delivery is the last one, and delays none of the others. */
+/* The repeated attempt of a damaged delivery is the last one, and does not delay others. */
 START_TEST(test_damaged_repeated)
 {
 	const size_t n = repeats_of_damaged[_i].damaged + 1;
@@ -1189,7 +1193,7 @@ START_TEST(test_damaged_repeated)
 }
 END_TEST
 
-/* The deliveries of another webhook are stored all the same. */
+/* The deliveries of another webhook are stored nevertheless. */
 START_TEST(test_damaged_position)
 {
 	const json_t *webhook, *other;
@@ -1208,18 +1212,18 @@ END_TEST
 
 enum damage_of { DELIVERY_CUT, DELIVERY_FLIPPED, POSITION_CUT, ACCOUNT_CUT };
 
-/* Two webhooks with three pending deliveries each, and then a room. */
+/* Two webhooks with three pending deliveries each, followed by a new room. */
 static const struct {
-	enum damage_of of; /* of the first webhook, but for a bit that is flipped */
+	enum damage_of of; /* of the first webhook, except for the flipped bit */
 	size_t n; /* damaged deliveries */
-	uint64_t repeated; /* after a restart */
-	uint64_t added; /* deliveries of the room */
+	uint64_t repeated; /* repeated deliveries after a restart */
+	uint64_t added; /* deliveries of the new room */
 } restarts[] = {
 	{ DELIVERY_CUT, 1, 5, 2 }, { DELIVERY_CUT, 3, 3, 2 }, { DELIVERY_FLIPPED, 1, 5, 0 },
 	{ POSITION_CUT, 0, 3, 1 }, { ACCOUNT_CUT, 0, 6, 2 },
 };
 
-/* Flips a bit of the first delivery in the store's file. A delivery alone has the type before the
+/* Flips a bit of the first delivery in the store's file. Only deliveries have the type before the
  * number of attempts. */
 static void flip_delivery(void)
 {
@@ -1231,7 +1235,7 @@ static void flip_delivery(void)
 	file_flip(file, scratch_place(file, "room.created\1"));
 }
 
-/* The record that says that the account has webhooks. */
+/* Damages the record that says that the account has webhooks. */
 static void damage_account(void)
 {
 	struct transaction *transaction = begin_write();
@@ -1241,8 +1245,8 @@ static void damage_account(void)
 	commit(transaction);
 }
 
-/* Damage of one webhook keeps no other delivery from being repeated, and no other webhook from
- * going on. */
+/* Damage of one webhook neither prevents other deliveries from being repeated nor stops other
+ * webhooks. */
 START_TEST(test_damaged_restart)
 {
 	const json_t *webhooks[2];
@@ -1274,7 +1278,7 @@ START_TEST(test_damaged_restart)
 }
 END_TEST
 
-/* `n` entries of the log, where `before` come before them since the entry `last`. */
+/* Damages `n` entries of the event log, after the first `before` entries since the entry `last`. */
 static void damage_entries(uint64_t last, unsigned before, unsigned n)
 {
 	struct transaction *transaction = begin_write();
@@ -1301,7 +1305,7 @@ static uint64_t last_entry(void)
 #define ENTRIES 4
 
 static const struct {
-	unsigned before, n; /* of ENTRIES */
+	unsigned before, n; /* out of ENTRIES */
 } damaged_entries[] = {
 	{ 0, 1 },
 	{ 1, 2 },
@@ -1309,7 +1313,7 @@ static const struct {
 	{ 0, ENTRIES },
 };
 
-/* Entries that were never sent. */
+/* The damaged entries were never sent. */
 START_TEST(test_damaged_entry)
 {
 	const uint64_t sound = ENTRIES - damaged_entries[_i].n;
@@ -1330,8 +1334,8 @@ START_TEST(test_damaged_entry)
 }
 END_TEST
 
-/* Entries whose deliveries are to be repeated; new ones are not delayed, and the webhook stays
- * on. */
+/* The deliveries of the damaged entries must be repeated; new deliveries are not delayed, and the
+ * webhook stays enabled. */
 START_TEST(test_damaged_entry_repeated)
 {
 	const unsigned n = damaged_entries[_i].n;
@@ -1355,14 +1359,14 @@ START_TEST(test_damaged_entry_repeated)
 }
 END_TEST
 
-/* ---- a commit of which it is not known whether it happened ---- */
+/* ---- a commit with an unknown outcome ---- */
 
 static bool none_is_unknown(const void *store)
 {
 	return store_failing_unknown_left(store) == 0;
 }
 
-/* That of the first attempt, or of the second one. It happened: the delivery is not stored twice,
+/* The commit after the first or the second attempt. It happened: the delivery is not stored twice,
  * and the attempt is not counted twice. */
 START_TEST(test_unknown)
 {

@@ -1,5 +1,5 @@
-/* Runs a fuzz target (tests/fuzz_*.c) on the files that are named, one after the other: what
- * libFuzzer once found goes on being read in every build.
+/* Runs a fuzz target (tests/fuzz_*.c) on each of the given files, so that every build still reads
+ * the inputs that libFuzzer once found.
  *
  *     tests/fuzz_json FILE...
  *
@@ -11,7 +11,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
 int LLVMFuzzerTestOneInput(const char *data, size_t size);
 size_t LLVMFuzzerMutate(unsigned char *data, size_t size, size_t most);
 
-/* Targets with a mutator of their own refer to libFuzzer's; nothing calls it here. */
+/* Targets with a mutator of their own refer to libFuzzer's, which is never called here. */
 size_t LLVMFuzzerMutate(unsigned char *data, size_t size, size_t most)
 {
 	(void)data;
@@ -25,7 +25,8 @@ static _Noreturn void give_up(const char *what)
 	exit(EXIT_FAILURE);
 }
 
-/* In a block that ends where the input does, so that reading beyond it shows. */
+/* Reads the file into memory that ends where the input does, so that any access beyond it is
+ * noticed. */
 static void run(const char *name)
 {
 	FILE *file = fopen(name, "re");

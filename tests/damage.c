@@ -1,12 +1,13 @@
-/* Damage: a store whose newer files update and remove what older files have is damaged in one way
- * after the other, and opened. It may refuse to open, and it may refuse an answer as damaged; any
- * other answer has to be what was acknowledged before. An older file's answer is wrong, and so are
- * a crash and a process that hangs.
+/* Damage: a store whose newer files update and remove records of older files is damaged in various
+ * ways, and opened. The store may refuse to open, and may refuse a read because of damage; any
+ * other result must be what was acknowledged before. Returning the value of an older file is a
+ * failure, and so is a crash or a hang.
  *
- * Each trial has a process and a directory of its own. A trial is repeated by its number and the
- * seed, but the layout of the files is drawn anew each time, as an installation is.
+ * Each trial has a process and a directory of its own. A trial can be repeated by its number and
+ * the seed, but the layout of the files is random each time, because it depends on the
+ * installation.
  *
- *     damage [-n TRIALS] [-s SEED] [-t TRIAL]      -t: this one alone
+ *     damage [-n TRIALS] [-s SEED] [-t TRIAL]      -t: only this trial
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -37,13 +38,13 @@
 #define SEED 20
 #define HANGS_AFTER 120 /* seconds */
 
-/* What the child's exit status says. */
+/* The exit statuses of the child. */
 enum verdict { ALL_RIGHT = 10, SOME_REFUSED, NOT_OPENED, WRONG };
 
-/* Records of each file, the oldest first. So much fewer each time, that no two are merged. */
+/* Records of each file, the oldest first. The numbers fall so fast that no two files are merged. */
 static const unsigned layers[] = { KEYS, 700, 170, 40, 9 };
 
-/* How often a key was written; negative: it was removed after that. */
+/* Number of writes of each key; negative if the key was removed after them. */
 static int versions[KEYS + NEVER_STORED];
 
 static _Noreturn void give_up(const char *what, const struct fault *fault)
@@ -97,7 +98,7 @@ static bool change(struct transaction *transaction, unsigned n, bool is_removal,
 			 fault);
 }
 
-/* Becomes one file of the stack. */
+/* Writes records that become one file of the stack. */
 static void layer_write(struct store *store, unsigned records, uint64_t *seed)
 {
 	struct arena *arena = arena_open();
@@ -171,7 +172,7 @@ static int file_compare(const void *a, const void *b)
 	return strcmp(((const struct file *)a)->name, ((const struct file *)b)->name);
 }
 
-/* Sorted by name, which puts an older file of the stack before a newer one. */
+/* Reads the files, sorted by name, so that an older file of the stack comes before a newer one. */
 static void files_read(char *directory)
 {
 	size_t stacked = 0;
@@ -182,7 +183,7 @@ static void files_read(char *directory)
 	for (size_t i = 0; i < n_files; i++)
 		stacked += name_ends(files[i].name, ".gdbm");
 	if (stacked != (size_t)ROWS(layers))
-		give_up("not as many files as layers", NULL);
+		give_up("the files do not match the layers", NULL);
 }
 
 static void file_write(const char *directory, const struct file *file)
@@ -197,7 +198,7 @@ static void file_write(const char *directory, const struct file *file)
 	close(opened);
 }
 
-/* ---- ways to damage one ---- */
+/* ---- ways to damage a file ---- */
 
 static void flip(struct file *file, size_t at, uint64_t *seed)
 {
@@ -213,7 +214,7 @@ static struct gdbm_header gdbm_head(const struct file *file)
 	return header;
 }
 
-/* A random bucket of a GDBM file. */
+/* Picks a random bucket of a GDBM file. */
 static size_t bucket_pick(const struct file *file, uint64_t *seed)
 {
 	const struct gdbm_header header = gdbm_head(file);
@@ -225,7 +226,7 @@ static size_t bucket_pick(const struct file *file, uint64_t *seed)
 	return (size_t)at;
 }
 
-/* Where a random record of a GDBM file has its place in a bucket. */
+/* Picks a random record of a GDBM file and returns the offset of its place in a bucket. */
 static size_t place_pick(const struct file *file, struct gdbm_place *place, uint64_t *seed)
 {
 	const struct gdbm_header header = gdbm_head(file);
@@ -337,7 +338,7 @@ static void index_key_bit(struct file *file, uint64_t *seed)
 	flip(file, INDEX_HEAD + chance_below(seed, decode_64(file->bytes + 56)), seed);
 }
 
-/* A bit that says that a key may be there. */
+/* Clears a bit that reports a key as possibly present. */
 static void filter_bit_gone(struct file *file, uint64_t *seed)
 {
 	const size_t filter = decode_64(file->bytes + 64);
@@ -358,7 +359,7 @@ static void filter_line_gone(struct file *file, uint64_t *seed)
 	       0, FILTER_LINE);
 }
 
-/* A checksum of a block, of either file. */
+/* Flips a bit of a block's checksum, of either file. */
 static void index_sum_bit(struct file *file, uint64_t *seed)
 {
 	const size_t sums = decode_64(file->bytes + 88);
@@ -394,7 +395,8 @@ static const struct way {
 	{ "a bit of a checksum in the index", ".index", index_sum_bit },
 };
 
-/* Three times in four it is not the oldest of its kind: what newer files say counts before it. */
+/* Picks a file; in three of four cases not the oldest of its kind, because newer files override
+ * older ones. */
 static size_t victim_pick(const struct way *way, uint64_t *seed)
 {
 	size_t fitting[FILES_MOST], n = 0;
@@ -495,7 +497,8 @@ static void compare_all(struct comparison *comparison, uint64_t *seed)
 	arena_close(arena);
 }
 
-/* A service merges what it can, and is started again. */
+/* Judges the store: opened read-only or, in one of three trials, by a service that merges what it
+ * can and is restarted. */
 static enum verdict trial_judge(const char *directory, uint64_t *seed)
 {
 	const bool is_service = chance_below(seed, 3) == 0;
@@ -554,7 +557,7 @@ static void log_show(const char *directory)
 	}
 }
 
-/* How many trials ended so; what is none of the verdicts is a crash. */
+/* Number of trials by verdict; a trial without a verdict is a crash. */
 static unsigned ended[WRONG - ALL_RIGHT + 1];
 
 static bool trial_run(const char *directory, uint64_t seed, uint64_t trial)
@@ -600,7 +603,7 @@ static bool trial_run(const char *directory, uint64_t seed, uint64_t trial)
 	return verdict >= ALL_RIGHT && verdict < WRONG;
 }
 
-/* A campaign in which nothing was refused has hit nothing. */
+/* Runs many trials. If no read was refused, the campaign has hit nothing and has failed. */
 static bool campaign(const char *directory, uint64_t seed, uint64_t first, uint64_t end)
 {
 	unsigned bad = 0;
@@ -613,7 +616,7 @@ static bool campaign(const char *directory, uint64_t seed, uint64_t first, uint6
 	       ended[NOT_OPENED - ALL_RIGHT], ended[WRONG - ALL_RIGHT],
 	       bad - ended[WRONG - ALL_RIGHT]);
 	if (end - first >= TRIALS && ended[SOME_REFUSED - ALL_RIGHT] < (end - first) / 8) {
-		printf("hardly any trial has hit what an answer needs\n");
+		printf("hardly any trial damaged bytes that a read needs\n");
 		return false;
 	}
 	return bad == 0;

@@ -22,13 +22,13 @@
 #include "directory.h"
 #include "store/postgres/store_postgres.h"
 
-static char *programs; /* the directory of PostgreSQL's programs */
-static char *directory; /* of all */
+static char *programs; /* directory of PostgreSQL's programs */
+static char *directory; /* parent of all directories made here */
 
-/* A server, and one that is its standby, or where the next standby is made. */
+/* The server and its standby, or the directory in which the next standby is made. */
 static struct server {
-	char *directory; /* with the socket, and its data below it */
-	pid_t process; /* -1: it does not run */
+	char *directory; /* contains the socket, and below it the data */
+	pid_t process; /* -1 if it does not run */
 } servers[2] = { { NULL, -1 }, { NULL, -1 } }, *server = &servers[0];
 
 static char *joined(const char *first, const char *second)
@@ -40,7 +40,7 @@ static char *joined(const char *first, const char *second)
 	return path;
 }
 
-/* The newest version's. */
+/* Finds the programs of the newest version. */
 static bool find_programs(void)
 {
 	glob_t found;
@@ -72,7 +72,7 @@ static void forget(void)
 	}
 }
 
-/* The server refuses to be root's. */
+/* The server refuses to run as root. */
 static void become_ordinary(void)
 {
 	const struct passwd *nobody = geteuid() == 0 ? getpwnam("nobody") : NULL;
@@ -82,8 +82,8 @@ static void become_ordinary(void)
 		_exit(126);
 }
 
-/* arguments: its first one becomes the program's path, by which PostgreSQL finds its other
- * programs. */
+/* Starts a program. The first of the arguments is set to the program's path, with which PostgreSQL
+ * finds its other programs. */
 static pid_t start(const char *name, char *arguments[])
 {
 	char *program = name[0] == '/' ? joined("", name + 1) : joined(programs, name);
@@ -127,7 +127,7 @@ static char *base_url(void)
 	return url;
 }
 
-/* Comes back when the server answers. */
+/* Starts the server and returns when it accepts connections. */
 static bool serve(struct server *started)
 {
 	char *data = joined(started->directory, "data");
@@ -145,7 +145,8 @@ static bool serve(struct server *started)
 		"max_connections=200",
 		"-c",
 		"max_prepared_transactions=0",
-		/* In the data directory, not where a killed server would leave it for ever. */
+		/* In the data directory, because a killed server would leave it in another place
+		 * for ever. */
 		"-c",
 		"dynamic_shared_memory_type=mmap",
 		NULL,
@@ -160,13 +161,13 @@ static bool serve(struct server *started)
 			started->process = -1;
 			return false;
 		}
-		/* Who asks all the time takes from the server what it starts with. */
+		/* Polling without a pause would take processor time from the starting server. */
 		(void)poll(NULL, 0, 10);
 	}
 	return true;
 }
 
-/* A directory becomes that of the server's user. */
+/* Makes the server's user the owner of a directory. */
 static void give_away(const char *path)
 {
 	const struct passwd *nobody = geteuid() == 0 ? getpwnam("nobody") : NULL;
@@ -182,7 +183,7 @@ static void make_place(const struct server *made)
 	give_away(made->directory);
 }
 
-/* A server that is installed and does not start is no reason to leave tests out. */
+/* Tests are not skipped if an installed server does not start. */
 static void give_up(void)
 {
 	char *log = joined(directory, "log"), line[512];
@@ -203,9 +204,9 @@ const char *database_start(void)
 	struct fault fault = FAULT_INITIAL;
 	int version;
 
-	/* Of a test program whose test starts a server of its own. */
+	/* Belongs to a test program whose test starts another server. */
 	forget();
-	/* A build without the driver says so before it looks at the URL. */
+	/* A build without the driver reports this before it reads the URL. */
 	if (!store_postgres_upgrade("postgresql:///?bad=", &version, &fault) &&
 	    strstr(fault.cause, "this build") != NULL)
 		return "this build has no PostgreSQL";
@@ -240,7 +241,7 @@ static void end(struct server *ended, int number)
 
 void database_stop(void)
 {
-	/* First the server: it waits until its standby has all. */
+	/* The server first: it waits until its standby has everything. */
 	end(server, SIGINT);
 	end(other(), SIGINT);
 	if (directory != NULL)
@@ -251,8 +252,8 @@ void database_stop(void)
 
 void database_kill(void)
 {
-	/* The processes of the server end when they notice that their parent is gone; with SIGQUIT
-	 * it tells them to end at once, as after a crash. */
+	/* The processes of the server exit when they notice that their parent has exited; on
+	 * SIGQUIT the server tells them to exit immediately, as after a crash. */
 	end(server, SIGQUIT);
 }
 
@@ -279,7 +280,7 @@ bool database_execute(const char *url, const char *sql)
 
 static pid_t pooler = -1;
 
-/* Comes back when it answers. */
+/* Returns when the pooler responds. */
 static void await_pooler(char *place)
 {
 	char *ready[] = { "pg_isready", "-q", "-h", place, NULL };
@@ -340,7 +341,7 @@ static void must_run(const char *name, char *arguments[])
 	abort();
 }
 
-/* Comes back when the standby confirms commits. */
+/* Returns when the standby confirms commits. */
 static void await_standby(void)
 {
 	char *url = base_url();
@@ -389,8 +390,8 @@ void database_add_standby(void)
 	free(url);
 }
 
-/* Removes what the kernel keeps of a server that could not do it: the seventh line of its file has
- * the key and the id. */
+/* Removes the shared memory of a server that was killed and could not remove it: the seventh line
+ * of its file has the key and the ID. */
 static void remove_shared_memory(const struct server *killed)
 {
 	char *path = joined(killed->directory, "data/postmaster.pid"), line[256] = "", *id;
@@ -406,7 +407,7 @@ static void remove_shared_memory(const struct server *killed)
 	free(path);
 }
 
-/* Of a process that is stopped. */
+/* Kills the children of a stopped process. */
 static void kill_children(pid_t parent)
 {
 	char path[64], word[16];
@@ -472,7 +473,7 @@ char *database_empty(void)
 	static unsigned count;
 	char *base = base_url(), *url, sql[64];
 
-	/* A test is a process of its own, and counts from the same number on. */
+	/* Each test runs in a process of its own and starts counting at the same number. */
 	(void)snprintf(sql, sizeof sql, "CREATE SCHEMA t%ld_%u", (long)getpid(), ++count);
 	if (!database_execute(base, sql) ||
 	    asprintf(&url, "%s&options=-csearch_path%%3Dt%ld_%u", base, (long)getpid(), count) < 0)

@@ -1,4 +1,4 @@
-/* Temporary directories, repeatable chance.
+/* Temporary directories, and repeatable random numbers.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "directory.h"

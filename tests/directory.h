@@ -1,4 +1,4 @@
-/* A directory of its own for each test, under TMPDIR or /tmp, and chance that can be repeated.
+/* A directory of its own for each test, under TMPDIR or /tmp, and repeatable random numbers.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_DIRECTORY_H
@@ -6,19 +6,19 @@
 
 #include <stdint.h>
 
-/* A new empty directory. Aborts when there can be none. */
+/* Makes a new empty directory and returns its path. Aborts if that fails. */
 char *directory_make(void);
-/* Removes it with all that is in it, and frees the path. */
+/* Removes the directory with everything in it, and frees the path. */
 void directory_remove(char *path);
 
-/* Makes this a data directory with an empty store, by the real program (named by $ANTEROOM, else
- * ./anteroom). It is the user's that the program serves as: nobody's for root. */
+/* Makes this a data directory with an empty store, with the real program (named by $ANTEROOM, else
+ * ./anteroom). Its owner is the user as whom the program serves: `nobody` if started by root. */
 void directory_make_data(const char *path);
 
-/* The next of a row of numbers that looks like chance and is the same for the same seed
+/* Returns the next of a sequence of pseudo-random numbers, which is the same for the same seed
  * (splitmix64). */
 uint64_t chance(uint64_t *seed);
-/* One of 0 to n - 1. */
+/* Returns a pseudo-random number from 0 to n - 1. */
 uint64_t chance_below(uint64_t *seed, uint64_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* The gate, the service, the stand.
+/* The gate, the service and the stand.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edge_stand.h"
@@ -97,7 +97,7 @@ static void add_part(struct call *call, struct slice part)
 	answer->size += part.size;
 }
 
-/* So many bytes in three parts. */
+/* Responds with `size` bytes in three parts. */
 static void answer_bytes(struct call *call, size_t size)
 {
 	char *bytes = arena_alloc(call->arena, size);
@@ -108,7 +108,7 @@ static void answer_bytes(struct call *call, size_t size)
 	add_part(call, (struct slice){ bytes, size - size / 3 * 2 });
 }
 
-/* 0 1 2 ... in so many parts. */
+/* Responds with 0 1 2 ... in n parts. */
 static void answer_parts(struct call *call, size_t n)
 {
 	call->answer.parts = arena_alloc(call->arena, n * sizeof *call->answer.parts);
@@ -116,7 +116,7 @@ static void answer_parts(struct call *call, size_t n)
 		add_part(call, slice_of(arena_text(call->arena, "%zu ", i)));
 }
 
-/* What came, so that the test can see it. */
+/* Responds with the request, so that the test can check it. */
 static void answer_echo(struct call *call)
 {
 	const struct request *request = &call->request;
@@ -155,7 +155,7 @@ static void await_gate(struct service *service, bool is_alone)
 	pthread_mutex_unlock(&gate->lock);
 }
 
-/* Whether the call is answered now. */
+/* Returns true if the call is answered now. */
 static bool begin_costly(struct service *service, struct call *call)
 {
 	static const struct route costly = { .path = "/costly" };

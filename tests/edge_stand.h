@@ -1,5 +1,5 @@
-/* An edge to be tested, without the rest of the program: a service that does what the path says, a
- * store whose disk is a gate that the test opens, a socket in a directory of its own.
+/* An edge under test, without the rest of the program: a service that does what the path says, a
+ * store whose disk is a gate that the test opens and shuts, and a socket in a directory of its own.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_EDGE_STAND_H
@@ -15,16 +15,16 @@
 #include "fastcgi_client.h"
 #include "store/store.h"
 
-/* A store that has nothing but numbers. */
+/* A store that consists only of transaction numbers. */
 struct gate {
 	struct store base;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint64_t committed;
 	uint64_t durable;
-	uint64_t step; /* one flush makes at most so many durable; 0: all */
-	uint64_t fails_from; /* this number and all above never become durable; 0: none */
-	bool is_shut; /* a flush waits */
+	uint64_t step; /* most numbers that one flush makes durable; 0: no limit */
+	uint64_t fails_from; /* this number and later ones never become durable; 0: none */
+	bool is_shut; /* a flush waits until it is opened */
 	bool is_flushing;
 	unsigned flushes;
 };
@@ -34,24 +34,25 @@ void gate_shut(struct gate *gate, bool is_shut);
 void gate_await_flush(struct gate *gate);
 
 /*
- * /write       commits; the answer waits for it
- * /number/N    the answer waits for the number N
- * /size/N      N bytes, in three parts
- * /status/N    this status
- * /costly      deferred; answered when the gate is open
- * /costly/now  deferred
- * /alone       deferred, one at a time; answered when the gate is open
- * all others   what came: method, Authorization, address, request id, too large, and the body
+ *     /write       commits; the response waits for the commit
+ *     /number/N    the response waits for the number N
+ *     /size/N      N bytes, in three parts
+ *     /status/N    this status
+ *     /costly      deferred; answered when the gate is open
+ *     /costly/now  deferred
+ *     /alone       deferred, one at a time; answered when the gate is open
+ *     all others   the request: method, Authorization, address, request ID, too large, and the body
  */
 struct service {
 	struct gate *gate;
 	atomic_uint calls;
-	unsigned alone, alone_most; /* of /alone, at a time; under the gate's lock */
+	unsigned alone,
+		alone_most; /* calls of /alone at the moment, and at most; under the gate's lock */
 };
 
 struct stand {
 	char *directory;
-	char path[100]; /* of the socket */
+	char path[100]; /* path of the socket */
 	struct gate gate;
 	struct service service;
 	struct listener listener;
@@ -59,11 +60,12 @@ struct stand {
 	unsigned patience;
 };
 
-/* threads: of the edge; 0: it is not started yet. A patience in seconds: see edge/edge.h. */
+/* threads: threads of the edge; with 0 the edge is not started yet. The patience is in seconds, see
+ * edge/edge.h. */
 struct stand *stand_open(unsigned threads);
 struct stand *stand_open_patient(unsigned threads, unsigned patience);
 void stand_start(struct stand *stand, unsigned threads);
-/* Ends the edge alone. */
+/* Stops only the edge. */
 void stand_stop(struct stand *stand);
 void stand_close(struct stand *stand);
 int stand_connect(const struct stand *stand);
@@ -71,7 +73,7 @@ int stand_connect(const struct stand *stand);
 extern const struct client_request request_get;
 extern const struct client_request request_write;
 
-/* Fails the test unless a GET on this connection is answered. */
+/* Fails the test unless a GET on this connection gets a response. */
 void stand_answers(int connection);
 
 #endif

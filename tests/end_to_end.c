@@ -1,6 +1,6 @@
 /*
- * The cases of tests/cases over the wire (tests/wire.h): over a directory, and over a database with
- * two responders that answer in turn. Left out where there is no nginx.
+ * The cases of tests/cases over the wire (tests/wire.h): with a directory, and with a database that
+ * two responders share in turn. Skipped if there is no nginx.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */

@@ -1,17 +1,17 @@
-/* Kills under load, over one database: responders, then the database's primary. Each responder is a
- * process whose threads write and read through service_answer, as clients would; beside the
- * database, in memory shared with the parent, each writer notes what it is about to write and what
- * it was answered. What is checked:
+/* Kills processes under load that share one database: responders, then the database's primary. Each
+ * responder is a process whose threads write and read through service_answer, as clients would. In
+ * memory shared with the parent, each writer notes what it is about to write and how that was
+ * answered. The test checks:
  *
- *   - what was acknowledged is there, and once;
- *   - what was refused is not there; only an answer that says so, and a kill, leave it unknown;
- *   - a reader never sees half of a write, nor an older one than was acknowledged before it asked.
+ *     - acknowledged writes are present exactly once;
+ *     - rejected writes are absent; the outcome is unknown only if the response says so, or after a kill;
+ *     - a reader never sees part of a write, nor a state older than what was acknowledged before it asked.
  *
  *     failover [-r KILLS] [-p KILLS] [-s SEED]
  *
- * -r: so many responders are killed (with SIGKILL) and started again. -p: so many primaries are,
- * with all their processes, while a synchronous standby has all they have acknowledged; it becomes
- * the primary and is given a new standby.
+ * -r: this many responders are killed (with SIGKILL) and restarted. -p: this many primaries are
+ * killed with all their processes, while a synchronous standby has everything they acknowledged.
+ * The standby becomes the primary and gets a new standby.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -34,19 +34,19 @@
 #include "responder.h"
 
 #define RESPONDERS 2
-#define WRITERS 4 /* of a responder */
+#define WRITERS 4 /* per responder */
 #define READERS 2
 #define ALL_WRITERS (RESPONDERS * WRITERS)
 #define WRITES_MOST (1u << 20)
 #define ROLES 3 /* of each writer's template: a, b and c */
-#define PROGRESS 5 /* acknowledged writes of each writer, between two kills */
+#define PROGRESS 5 /* acknowledged writes of each writer between two kills */
 #define PATIENCE 120000 /* milliseconds without progress */
 #define PAGE 100
 #define TEXT_MOST 200
 
 enum outcome {
 	NOT_SENT,
-	SENT, /* and not answered, or answered that the outcome is not known */
+	SENT, /* not answered, or with an unknown outcome */
 	REFUSED,
 	ACKNOWLEDGED
 };
@@ -89,7 +89,7 @@ static struct reply post(struct arena *arena, const char *path, const char *body
 			     path, body, NULL);
 }
 
-/* Writes once, and notes before and afterwards what is known of it. */
+/* Writes once, and notes before and after what is known about the write. */
 static bool write_once(struct arena *arena, unsigned writer, unsigned number,
 		       _Atomic unsigned char *outcome, const char *path, const char *body,
 		       struct reply *reply)
@@ -160,7 +160,7 @@ static void *write_on(void *which)
 
 /* ---- reading ---- */
 
-/* NULL: the database is away. */
+/* Returns NULL if the database is unavailable. */
 static json_t *get(struct arena *arena, const char *path)
 {
 	const struct reply reply = responder_ask(&responder, &account, arena, METHOD_GET, path,
@@ -181,7 +181,8 @@ static unsigned count_of(const json_t *template, const char *role)
 		json_object_get(json_object_get(roles, role), "maxPeerCount"));
 }
 
-/* The last update is whole, none that was refused, and none older than what was acknowledged. */
+/* Checks that the last update is complete, was not rejected, and is not older than what was
+ * acknowledged. */
 static void check_update(struct arena *arena, unsigned writer)
 {
 	struct ledger *ledger = &shared->ledgers[writer];
@@ -200,7 +201,7 @@ static void check_update(struct arena *arena, unsigned writer)
 	json_decref(template);
 }
 
-/* Of a room there are no codes, or those of all roles. */
+/* Counts the codes of a room, which has either none or those of all roles. */
 static size_t count_codes(struct arena *arena, const char *room, unsigned writer, unsigned number)
 {
 	json_t *codes = get(arena, arena_text(arena, "/v2/room-codes/room/%s", room));
@@ -276,7 +277,8 @@ static pid_t start(unsigned which)
 	return child;
 }
 
-/* Until these writers have gone on, and a moment longer; false: one ended, or they do not go on. */
+/* Waits until these writers have made progress, and a moment longer. Returns false if one exited or
+ * there is no progress. */
 static bool await_progress(const pid_t *responders, unsigned first, unsigned n, uint64_t *seed)
 {
 	const int64_t until = clock_monotonic() + PATIENCE;
@@ -333,15 +335,15 @@ static bool kill_primaries(pid_t *responders, unsigned kills, uint64_t *seed)
 			longest = clock_monotonic() - confirmed;
 	}
 	if (kills > 0)
-		printf("%u primaries killed; all writers went on %lld ms after a standby confirmed "
+		printf("%u primaries killed; all writers continued %lld ms after a standby confirmed "
 		       "commits again, at the latest\n",
 		       kills, (long long)longest);
 	return true;
 }
 
-/* ---- the end ---- */
+/* ---- the final check ---- */
 
-/* Each room that is there, by its description. */
+/* Notes each existing room by its description. */
 static void note_room(const json_t *room, unsigned char (*found)[WRITES_MOST], struct arena *arena)
 {
 	const char *text = json_string_value(json_object_get(room, "description"));
@@ -412,7 +414,7 @@ static void check_all(void)
 		check_update(arena, writer);
 	}
 	count = check_rooms(arena);
-	printf("%u writes acknowledged, %u answered that it is not known; %u rooms; %u reads\n",
+	printf("%u writes acknowledged, %u with an unknown outcome; %u rooms; %u reads\n",
 	       acknowledged, atomic_load(&shared->unknown), count, atomic_load(&shared->reads));
 	responder_close(&responder);
 	arena_close(arena);
@@ -455,7 +457,7 @@ static bool run(unsigned responder_kills, unsigned primary_kills, uint64_t seed)
 	for (unsigned i = 0; i < RESPONDERS; i++) {
 		int status = 0;
 
-		/* It may have ended before, and was seen. */
+		/* The responder may have exited earlier, which was noticed. */
 		if (waitpid(responders[i], &status, 0) == responders[i] && status != 0)
 			is_right = false;
 	}

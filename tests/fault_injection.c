@@ -1,11 +1,12 @@
-/* Full disks and broken ones: the n-th call of the file layer fails while a store works; for every
- * n. No crash, no lie: what is refused is refused with FAULT_UNAVAILABLE, reads go on, what was
- * acknowledged is there, then and at the next start. After a journal's failed sync nothing is
- * written until then; when a full disk has room again, writing goes on by itself.
+/* Full and broken disks: the n-th call of the file layer fails while a store works, for every n.
+ * The store must not crash or lie: it refuses with FAULT_UNAVAILABLE, reads continue, and
+ * acknowledged data is present, both then and at the next start. After a failed sync of the
+ * journal, nothing is written until the next start; when a full disk has space again, writing
+ * continues without a restart.
  *
- *     fault_injection [-a] [-t TROUBLE] [-n N]      -a: every n; otherwise at most 100 a trouble
+ *     fault_injection [-a] [-t TROUBLE] [-n N]      -a: every n; otherwise at most 100 per trouble
  *
- * Each case is a process of its own, so that a crash or a standstill is one case's.
+ * Each case runs in a process of its own, so that a crash or a hang affects only that case.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -30,21 +31,22 @@
 #define OVERLAY_BYTES (8 << 10)
 #define SEGMENT_BYTES (32 << 10)
 #define CASE_SECONDS 60
-#define PENDING_MOST 50 /* milliseconds that a write may stay pending before it is left so */
-/* Milliseconds: after a disk has room again; after it was broken, to see whether it stays so. */
+#define PENDING_MOST 50 /* milliseconds after which a pending write is left pending */
+/* In milliseconds: after a disk has space again; and, after it was broken, for checking that
+ * writing stays refused. */
 #define GOES_ON_WITHIN 8000
 #define STOPPED_AFTER 1000
 
 #define BIT(operation) (1u << (operation))
 
-/* What happens to which calls. */
+/* Which calls fail, and how. */
 struct trouble {
 	const char *name;
 	unsigned operations;
-	int error; /* 0: half of what was to be read or written */
-	unsigned times; /* how many calls in a row; 0: until it is lifted */
-	bool only_new; /* of opens: those that make a file */
-	bool goes_on; /* once lifted, writing must go on without a restart */
+	int error; /* 0: only half of the bytes are read or written */
+	unsigned times; /* number of failing calls in a row; 0: until the trouble is lifted */
+	bool only_new; /* of opens: those that create a file */
+	bool goes_on; /* writing must continue without a restart when the trouble is lifted */
 };
 
 #define TAKES_ROOM \
@@ -71,7 +73,7 @@ static const struct trouble troubles[] = {
 /* Shared with the process of the case. */
 struct shared {
 	atomic_uint calls;
-	atomic_int operation; /* that failed; -1: none did */
+	atomic_int operation; /* the one that failed; -1 if none did */
 	atomic_bool is_journal; /* it was on a segment of the journal */
 	atomic_bool has_stopped;
 	atomic_bool did_not_open;
@@ -143,13 +145,13 @@ static void expect_unavailable(const struct fault *fault, const char *what)
 		      fault->cause);
 }
 
-/* What can be said of a store's history: up to where it is certain, and how far it may go. */
+/* What is known of a store's history: the certain number, and the highest possible one. */
 struct known {
 	uint64_t acknowledged;
 	uint64_t committed;
 };
 
-/* Flushes until it is known what became of a transaction, or for some time. */
+/* Flushes until the outcome of a transaction is known, or for some time. */
 static enum store_state state_soon(struct store *store, uint64_t number)
 {
 	const int64_t end = clock_monotonic() + PENDING_MOST;
@@ -159,7 +161,7 @@ static enum store_state state_soon(struct store *store, uint64_t number)
 	return store_state(store, number);
 }
 
-/* False: refused, or not known yet. */
+/* Returns false if the write is refused or its outcome is not known yet. */
 static bool write_next(struct store *store, struct known *known)
 {
 	const struct history none = HISTORY_INITIAL;
@@ -209,7 +211,7 @@ static void read_all(struct store *store, const struct known *known, const char 
 	arena_close(arena);
 }
 
-/* Whether writing goes on within the time. */
+/* Returns true if writing continues within the time. */
 static bool goes_on(struct store *store, struct known *known, int64_t milliseconds)
 {
 	const int64_t end = clock_monotonic() + milliseconds;
@@ -222,7 +224,7 @@ static bool goes_on(struct store *store, struct known *known, int64_t millisecon
 	return true;
 }
 
-/* What the store has to say once the trouble is over. */
+/* Checks the store after the trouble has been lifted. */
 static void expect_recovery(struct store *store, struct known *known)
 {
 	const int operation = atomic_load(&shared->operation);
@@ -230,7 +232,7 @@ static void expect_recovery(struct store *store, struct known *known)
 	read_all(store, known, "after the trouble");
 	if (atomic_load(&shared->is_journal) && operation == FILE_FDATASYNC) {
 		if (store_can_write(store) || write_next(store, known))
-			wrong("it goes on after a failed sync of the journal");
+			wrong("it continues after a failed sync of the journal");
 		atomic_store(&shared->has_stopped, true);
 	} else if (!goes_on(store, known, trouble->goes_on ? GOES_ON_WITHIN : STOPPED_AFTER)) {
 		if (trouble->goes_on)
@@ -240,7 +242,7 @@ static void expect_recovery(struct store *store, struct known *known)
 	read_all(store, known, "at the end");
 }
 
-/* The case: opens, writes and reads through the trouble, closes; opens again without. */
+/* Runs the case: opens, writes and reads during the trouble, closes; opens again without it. */
 static _Noreturn void run_case(const char *parent)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -290,7 +292,7 @@ static void copy_log(const char *path)
 	free(bytes);
 }
 
-/* One case in its process. What it logs is kept beside, and shown when it goes wrong. */
+/* Runs one case in its process. Keeps its log, and shows it if the case fails. */
 static bool case_is_fine(unsigned n)
 {
 	char *parent = directory_make();
@@ -330,7 +332,7 @@ static bool case_is_fine(unsigned n)
 	return is_fine;
 }
 
-/* All n of one trouble, or some of them spread evenly. */
+/* Runs every n of one trouble, or a sample of evenly spread ones. */
 static unsigned run_trouble(bool is_everything, unsigned only)
 {
 	unsigned wrongs = 0;
@@ -340,7 +342,7 @@ static unsigned run_trouble(bool is_everything, unsigned only)
 	unsigned calls;
 	unsigned stride;
 
-	/* Without any trouble first: how many calls there are. */
+	/* First without any trouble, to count the calls. */
 	if (!case_is_fine(0))
 		return 1;
 	calls = atomic_load(&shared->calls);

@@ -1,4 +1,5 @@
-/* The hooked file layer: each function describes the call, asks `before`, does it, tells `after`.
+/* The hooked file layer: each function describes the call, calls `before`, performs the call, and
+ * calls `after`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "file_hooks.h"
@@ -14,7 +15,7 @@ static const struct file_system *const real = &file_system_posix;
 
 static struct file_hooks *hooks_of(const struct file_system *files)
 {
-	/* Made by file_hooks_start, so not const. */
+	/* Made by file_hooks_start, and therefore not const. */
 	return (struct file_hooks *)(size_t)files;
 }
 
@@ -32,7 +33,7 @@ static bool is_let_through(const struct file_system *files, struct file_call *ca
 	return false;
 }
 
-/* Gives `result` back, with the errno that belongs to it. */
+/* Returns `result`, with the errno that belongs to it. */
 static long done(const struct file_system *files, struct file_call *call, long result)
 {
 	struct file_hooks *hooks = hooks_of(files);
@@ -84,7 +85,7 @@ static int hooked_open(const struct file_system *files, const char *path, int fl
 	return (int)done(files, &call, file);
 }
 
-/* A close that fails has closed all the same. */
+/* A close that fails closes the file nevertheless. */
 static int hooked_close(const struct file_system *files, int file)
 {
 	char path[256];

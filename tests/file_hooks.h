@@ -1,5 +1,5 @@
-/* A file layer that does what the system's own does, and calls a hook before and after each
- * operation: what the tests of power cuts, full disks and kills are made of.
+/* A file layer that does what the system's own layer does, and calls a hook before and after each
+ * operation. The tests of power cuts, full disks and kills use it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_FILE_HOOKS_H
@@ -34,29 +34,29 @@ enum file_operation {
 
 struct file_call {
 	enum file_operation operation;
-	const char *path; /* of an open file: the one it was opened under, or renamed to */
-	const char *to; /* rename */
-	int file; /* -1: none */
-	int flags; /* open */
-	const void *bytes; /* pwrite */
-	size_t size; /* pread, pwrite, write_out, will_need; allocate, ftruncate: of the file */
+	const char *path; /* path under which the file was opened, or to which it was renamed */
+	const char *to; /* of rename */
+	int file; /* -1 if none */
+	int flags; /* of open */
+	const void *bytes; /* of pwrite */
+	size_t size; /* of pread, pwrite, write_out, will_need; of allocate, ftruncate: the file's size */
 	off_t offset;
-	bool is_new; /* after open: it was made */
-	bool is_scattered; /* map */
-	int error; /* after: 0 or errno */
+	bool is_new; /* after open: the file was created */
+	bool is_scattered; /* of map */
+	int error; /* set after the call: 0 or errno */
 };
 
 #define FILE_HOOKS_FILES 1024
 
 struct file_hooks {
 	struct file_system files;
-	/* 0, or the errno that the operation fails with without being done. `size` may be made
-	 * smaller: a short read or write. NULL: none. */
+	/* Returns 0, or the errno with which the operation fails without being performed. It may
+	 * lower `size`, for a short read or write. NULL if there is no hook. */
 	int (*before)(struct file_hooks *hooks, struct file_call *call);
-	/* NULL: none. */
+	/* NULL if there is no hook. */
 	void (*after)(struct file_hooks *hooks, const struct file_call *call);
 	void *context;
-	bool is_fast; /* syncs are not done: the machine is not going to stop */
+	bool is_fast; /* skips syncs, for tests in which the machine does not stop */
 	pthread_mutex_t lock;
 	char paths[FILE_HOOKS_FILES][256]; /* by descriptor */
 };
@@ -64,7 +64,7 @@ struct file_hooks {
 /* Makes *hooks a layer without hooks. */
 void file_hooks_start(struct file_hooks *hooks);
 
-/* "pwrite" and the like. */
+/* Returns "pwrite" and the like. */
 const char *file_operation_name(enum file_operation operation);
 
 #endif

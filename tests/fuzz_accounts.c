@@ -1,4 +1,4 @@
-/* The accounts file. What is accepted, written again and read again, is the same.
+/* The accounts file: a file that is accepted stays the same when it is written and read again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>

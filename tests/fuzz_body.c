@@ -1,7 +1,7 @@
-/* Bodies through every schema: parse, check, finish, write. The first byte chooses the shape, the
- * second the way it is checked; the rest is the body. What is written has to be a body that its own
- * shape accepts: a client may send back what it got. Every other new input is made along a table
- * (along.h).
+/* Bodies through every schema: parse, check, finish, write. The first byte selects the shape, the
+ * second one how it is checked; the rest is the body. The result must be a body that the same shape
+ * accepts, because a client may send back what it received. Every other new input is generated from
+ * a table (along.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const char *data, size_t size)
 	if (size < 2 || size > 65536)
 		return 0;
 	which = (unsigned char)data[0] % (ROWS(shapes) + ROWS(queries));
-	/* Behind the bytes there is nothing: what is read too far is found. */
+	/* Nothing follows the bytes, so that any read beyond them is noticed. */
 	text = (struct slice){ data + 2, size - 2 };
 	if (which < ROWS(shapes))
 		check(shapes[which], (enum schema_mode)((unsigned char)data[1] % 3),

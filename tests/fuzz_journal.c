@@ -1,7 +1,6 @@
 /* The replay of a journal. The input is one or two segments; the first byte says whether their
- * checksums are made right first, so that what lies behind them is reached. Nothing that is visited
- * may be out of order or larger than the store's bounds, and what is said to be damaged lies in a
- * segment.
+ * checksums are corrected first, so that the code after the checks is reached. Visited changes must
+ * be in order and within the store's limits, and reported damage must be in a segment.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -25,7 +24,7 @@ struct segment_bytes {
 	char name[SEGMENT_NAME_SIZE];
 };
 
-/* A directory with segments in it, in memory, that can only be read. */
+/* A read-only directory with segments, in memory. */
 struct memory_files {
 	struct file_system files;
 	struct segment_bytes segments[SEGMENTS];
@@ -63,7 +62,7 @@ static int memory_close(const struct file_system *files, int file)
 	return 0;
 }
 
-/* A copy of its own size: what is read behind it is found. */
+/* Returns a copy of exactly the file's size, so that any read beyond it is noticed. */
 static const void *memory_map(const struct file_system *files, int file, size_t size,
 			      bool is_scattered)
 {
@@ -143,7 +142,7 @@ static void mend(const struct journal_options *options, struct segment_bytes *se
 	}
 }
 
-/* A segment bears the number that its head says is the first. */
+/* Names a segment by the first number in its head. */
 static void take_segment(struct memory_files *memory, const char *data, size_t size)
 {
 	struct segment_bytes *segment = &memory->segments[memory->n++];
@@ -175,7 +174,7 @@ static void replay(const struct journal_options *options, uint64_t base)
 	struct journal_end end;
 
 	if (journal_replay(options, base, visit, &visited, &end, &fault)) {
-		/* What is damaged below `base` is told too, though files have it. */
+		/* Damage below `base` is reported too, although files have those transactions. */
 		if (end.last < visited.last || end.last < base || end.last == UINT64_MAX ||
 		    (end.is_damaged && end.last > base && end.durable <= end.last))
 			abort();

@@ -1,4 +1,4 @@
-/* Any bytes through the reader of JSON, beside jansson's.
+/* Compares the reader of JSON with jansson's, for any bytes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -21,7 +21,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const char *data, size_t size)
 {
-	/* Behind the bytes there is nothing: what is read too far is found. */
+	/* Nothing follows the bytes, so that any read beyond them is noticed. */
 	if (!json_agrees(arena, (struct slice){ data, size }))
 		abort();
 	arena_reset(arena);

@@ -1,10 +1,11 @@
-/* Requests through the router and the service, over a store in memory. An input is up to eight
- * requests, divided by the byte 0x00; each is a method (one byte), the address, and behind newlines
- * If-Match, If-None-Match, Prefer, X-Request-Id and the body. The bytes 0x01 to 0x03 stand for the
- * id of a template, of a room, and a room code that are there. Every answer is whole and
- * well-formed, and none is 500. Every other new input has a request more, or another one, of some
- * route and along its tables (along.h). The store, time and chance are new for each input, so that
- * it does the same whatever came before it.
+/* Requests through the router and the service, with a store in memory. An input is up to eight
+ * requests, separated by the byte 0x00; each has a method (one byte), the URL and, separated by
+ * newlines, If-Match, If-None-Match, Prefer, X-Request-Id and the body. The bytes 0x01 to 0x03
+ * stand for the ID of an existing template, of an existing room, and for an existing room code.
+ * Every response must be complete and well-formed, and none may be a 500. Every other new input has
+ * one more request, or a different one, of some route and generated from its tables (along.h). The
+ * store, time and random numbers start anew for each input, so that its result does not depend on
+ * earlier inputs.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -24,7 +25,7 @@
 #include "suite.h"
 
 #define REQUESTS_MOST 8
-#define REQUEST_FIELDS 6 /* of a request, behind the method */
+#define REQUEST_FIELDS 6 /* of a request, after the method */
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const char *data, size_t size);
@@ -35,13 +36,13 @@ static struct accounts *accounts;
 static char *directory;
 static char authorization[1024];
 
-/* ---- time and chance that are the same for each input ---- */
+/* ---- time and random numbers that are the same for each input ---- */
 
 #define START INT64_C(1700000000000)
 
 struct counted_clock {
 	struct clock clock;
-	int64_t now; /* goes on with each look at it */
+	int64_t now; /* advances with each call */
 	uint64_t seed;
 };
 
@@ -99,7 +100,8 @@ struct stand {
 	struct environment environment;
 	struct service *service;
 	char known[3][ID_TEXT_SIZE + 1]; /* template, room, code */
-	char address[16]; /* of the client; another for each input, since it has but few misses */
+	char address
+		[16]; /* of the client; differs for each input, because each address has few misses */
 };
 
 static void settle(struct stand *stand, struct call *call)
@@ -147,7 +149,7 @@ static void know(char known[ID_TEXT_SIZE + 1], const json_t *value)
 	snprintf(known, ID_TEXT_SIZE + 1, "%s", json_string_value(value));
 }
 
-/* A template with two roles, the default; a room of it, with codes. */
+/* Creates a template with two roles, which is the default, and a room with codes. */
 static void furnish(struct stand *stand)
 {
 	struct arena *arena = arena_open();
@@ -178,7 +180,7 @@ static void stand_open(struct stand *stand)
 	stand->service = service_open(&stand->environment);
 }
 
-/* As it was at the start, but for the misses, which are counted by address. */
+/* Resets everything except the misses, which are counted by address. */
 static void stand_renew(struct stand *stand, unsigned input)
 {
 	store_failing_renew(stand->environment.store, store_memory_open());
@@ -208,7 +210,7 @@ static struct slice expand(const struct stand *stand, struct arena *arena, struc
 	return buffer_slice(&whole);
 }
 
-/* A header that is empty was not sent; nginx lets no line end through. */
+/* An empty header was not sent; nginx lets no line break through. */
 static struct slice header_of(struct slice text)
 {
 	if (text.size == 0 || memchr(text.data, '\r', text.size) != NULL)
@@ -303,7 +305,7 @@ int LLVMFuzzerTestOneInput(const char *data, size_t size)
 
 /* ---- new inputs ---- */
 
-/* One of the headers, mostly none. */
+/* Appends one of the headers, which is mostly empty. */
 static void put_header(struct buffer *text, uint64_t *seed)
 {
 	static const char *const headers[] = {
@@ -315,7 +317,7 @@ static void put_header(struct buffer *text, uint64_t *seed)
 	buffer_append_byte(text, '\n');
 }
 
-/* The route's path, with one of the three known ids, or a name, for each parameter. */
+/* Appends the route's path, with one of the three known IDs, or a name, for each parameter. */
 static void put_path(struct buffer *text, const char *path, uint64_t *seed)
 {
 	for (const char *at = path; *at != '\0'; at++) {
@@ -355,7 +357,7 @@ static void put_request(struct buffer *text, uint64_t *seed)
 		along_shape(text, route->body, seed);
 }
 
-/* With the bytes that stand for what is known in place of their escapes. */
+/* Appends a text, with the bytes for known values in place of their escapes. */
 static void put_known(struct buffer *text, struct slice made)
 {
 	for (size_t i = 0; i < made.size; i++) {
@@ -380,7 +382,7 @@ size_t LLVMFuzzerCustomMutator(unsigned char *data, size_t size, size_t most, un
 		return LLVMFuzzerMutate(data, size, most);
 	arena = arena_open();
 	made.arena = text.arena = arena;
-	/* What came before it stays, up to the end of one of the requests. */
+	/* Everything before it stays, up to the end of one of the requests. */
 	keep = size == 0 ? 0 : chance_below(&state, size + 1);
 	while (keep > 0 && keep < size && data[keep - 1] != '\0')
 		keep++;

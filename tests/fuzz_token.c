@@ -1,6 +1,6 @@
-/* Tokens. The first byte chooses: the bytes as they are; or header and claims, divided by a
- * newline, which are encoded and rightly signed; or a good token of which one byte is another. A
- * token that was not signed with the secret must never be accepted.
+/* Tokens. The first byte selects the input: the bytes as they are; or header and claims, separated
+ * by a newline, which are encoded and correctly signed; or a valid token with one byte changed. A
+ * token not signed with the secret must never be accepted.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <openssl/evp.h>
@@ -21,7 +21,7 @@ static struct token_memory *memory;
 static struct slice good;
 static char good_text[1024];
 
-/* Time and chance that are the same each time, so that a finding can be repeated. */
+/* The time and random numbers are fixed, so that a finding can be repeated. */
 static int64_t fixed_now(const struct clock *clock)
 {
 	(void)clock;
@@ -81,7 +81,7 @@ static void append_encoded(struct buffer *token, const void *bytes, size_t size)
 							      : (char)encoded[i]);
 }
 
-/* Neither the header nor the claims may bring the process down; what is accepted says HS256. */
+/* Neither the header nor the claims may crash the process; an accepted token says HS256. */
 static void sign_and_verify(const char *data, size_t size)
 {
 	const char *end = size == 0 ? NULL : memchr(data, '\n', size);

@@ -30,7 +30,7 @@ static size_t depth_of(json_t *value)
 	return deepest + 1;
 }
 
-/* The same double; its integers below 2^53 are ours as such, and a fraction never is. */
+/* The same double: integers below 2^53 must be integers in ours, and fractions must not. */
 static bool same_real(json_t *ours, json_t *theirs)
 {
 	const double value = json_number_value(ours), other = json_real_value(theirs);
@@ -105,7 +105,7 @@ bool json_agrees(struct arena *arena, struct slice text)
 	struct json_flaw flaw = { 0 };
 	json_t *ours = json_text_read(arena, text, &flaw);
 	json_t *theirs = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, NULL);
-	/* jansson passes over a NUL byte behind a number. */
+	/* jansson ignores a NUL byte after a number. */
 	bool is_good = json_is_object(theirs) && depth_of(theirs) <= JSON_TEXT_DEPTH &&
 		       memchr(text.data, '\0', text.size) == NULL;
 	bool agrees;

@@ -1,4 +1,4 @@
-/* The reader of JSON beside jansson's own.
+/* Compares the reader of JSON with jansson's.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_JSON_AGREE_H
@@ -10,13 +10,13 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-/* Whether json_text_read takes this text if, and only if, jansson does and it is an object of at
- * most JSON_TEXT_DEPTH levels without a NUL byte, and gives the same value; and whether that value,
- * written and read again, is the same and is written alike. */
+/* Returns true if json_text_read accepts the text exactly when jansson does and the text is an
+ * object of at most JSON_TEXT_DEPTH levels without a NUL byte; if both give the same value; and if
+ * that value, written and read again, is the same and is written alike. */
 bool json_agrees(struct arena *arena, struct slice text);
 
-/* Whether a value of json_text_read is the same as one of jansson: members in the same order, and
- * numbers as the same integer or the same double. */
+/* Returns true if a value of json_text_read equals a value of jansson: members in the same order,
+ * numbers with the same integer or the same double. */
 bool json_same_value(json_t *ours, json_t *theirs);
 
 #endif

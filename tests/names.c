@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Of the protocol of DNS. */
+/* The port of DNS. */
 #define PORT 53
 #define HEADER_SIZE 12
 #define MESSAGE_MOST 512
@@ -27,12 +27,12 @@ static struct {
 	int socket;
 	pthread_mutex_t lock;
 	const char *const *first, *const *later;
-	unsigned looked_up[2]; /* of IPv4, of IPv6 */
+	unsigned looked_up[2]; /* look-ups of IPv4 and of IPv6 addresses */
 } server = { .socket = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- the server ---- */
 
-/* The end of the question; 0: it is not whole. */
+/* Returns the offset of the question's end, or 0 if the question is incomplete. */
 static size_t question_end(const unsigned char *message, size_t size)
 {
 	size_t at = HEADER_SIZE;
@@ -42,12 +42,12 @@ static size_t question_end(const unsigned char *message, size_t size)
 	return at + 5 <= size ? at + 5 : 0;
 }
 
-/* Appends the address if it is of the family. */
+/* Appends the address if it belongs to the family. */
 static size_t add_answer(unsigned char *message, size_t size, const char *text, bool is_six)
 {
 	unsigned char address[sizeof(struct in6_addr)];
 	const unsigned char length = is_six ? sizeof(struct in6_addr) : sizeof(struct in_addr);
-	/* The name of the question, type, class, no time to live, length. */
+	/* The name in the question, type, class, time to live 0, length. */
 	const unsigned char head[] = { 0xc0, HEADER_SIZE, 0, is_six ? TYPE_AAAA : TYPE_A,
 				       0,    1,		  0, 0,
 				       0,    0,		  0, length };
@@ -69,7 +69,7 @@ static size_t answer(unsigned char *message, size_t size)
 	if (end == 0)
 		return 0;
 	is_six = message[end - 3] == TYPE_AAAA;
-	/* An answer without errors, to one question. */
+	/* A response without errors to one question. */
 	message[2] = 0x81;
 	message[3] = 0x80;
 	memset(message + 6, 0, HEADER_SIZE - 6);
@@ -142,7 +142,7 @@ static bool become_root_there(void)
 	       write_file("/proc/self/uid_map", users) && write_file("/proc/self/gid_map", groups);
 }
 
-/* In the namespace alone, what the path leads to is this text. */
+/* Replaces the contents of a file, only for this namespace. */
 static bool replace_file(const char *path, const char *text)
 {
 	char name[] = "/tmp/anteroom-names-XXXXXX";

@@ -1,4 +1,4 @@
-/* Numbered transactions: each puts or removes a few of a few keys.
+/* Numbered transactions: each puts or removes a few of a small set of keys.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "numbered.h"
@@ -27,7 +27,7 @@ static struct slice value_of(uint64_t number, const struct history *history,
 	return (struct slice){ bytes, size };
 }
 
-/* The i-th key that a transaction touches; *is_removal: it is removed. */
+/* Returns the i-th key that a transaction changes; sets *is_removal if it removes the key. */
 static uint64_t key_of(uint64_t number, unsigned i, bool *is_removal)
 {
 	uint64_t seed = number * TOUCHED + i;
@@ -65,7 +65,7 @@ bool numbered_begin(struct store *store, struct arena *arena, const struct histo
 	return is_done;
 }
 
-/* What a key holds in the state of this number. */
+/* Returns the expected value of a key in the state of this number. */
 static struct slice expected_of(uint64_t key, uint64_t number, const struct history *history,
 				char bytes[VALUE_MAX + 8])
 {

@@ -1,8 +1,8 @@
-/* Power cuts: a store is written to under a trace; then the directory is rebuilt as it might look
- * after a cut at any event (trace.h), and opened. What was acknowledged before the cut must be
- * there, in the state of one whole transaction, and the store must go on from there.
+/* Power cuts: a trace records the writes of a store; then the directory is rebuilt as it might be
+ * after a cut at any event (trace.h), and opened. Everything acknowledged before the cut must be
+ * present, in the state after some whole transaction, and the store must accept new writes.
  *
- * Some of the directories are gone on with under a trace of their own, and cut again: so recovery
+ * Some of the directories continue under a trace of their own and are cut again, so that recovery
  * is cut too.
  *
  *     power_cut [-a] [-s SEED]      -a: every event, every way; otherwise a sample
@@ -30,8 +30,8 @@ static _Noreturn void give_up(const char *what, const struct fault *fault)
 	exit(EXIT_FAILURE);
 }
 
-/* The next transaction; noted in the trace, if there is one. Not all wait, so that some share a
- * sync. */
+/* Writes the next transaction, and notes it in the trace if there is one. Not every transaction
+ * waits to become durable, so that several share a sync. */
 static void write_one(struct store *store, struct arena *arena, struct trace *trace,
 		      const struct history *history, bool waits)
 {
@@ -64,13 +64,14 @@ static bool store_start(const char *directory, const struct file_system *files,
 	return store_gdbm_open(&options, store, fault);
 }
 
-/* What must hold of a directory: the number it stands at lies between these. */
+/* The limits for the last transaction in a directory after a cut. */
 struct limits {
 	uint64_t durable;
 	uint64_t sent;
 };
 
-/* Opens, checks, and with `goes_on` takes one more transaction. NULL: all is well. */
+/* Opens and checks the directory and, with `goes_on`, writes one more transaction. Returns NULL if
+ * all is well. */
 static const char *open_fault(const char *directory, const struct history *history,
 			      const struct limits *limits, bool goes_on, uint64_t *number,
 			      struct fault *fault)
@@ -104,7 +105,7 @@ static const char *open_fault(const char *directory, const struct history *histo
 	return found;
 }
 
-/* What was sent and acknowledged before an event. */
+/* Returns the limits from what was sent and acknowledged before an event. */
 static struct limits limits_at(const struct trace *trace, size_t end, uint64_t base)
 {
 	struct limits limits = { base, base };
@@ -155,8 +156,8 @@ static uint64_t number_now(struct store *store)
 	return number;
 }
 
-/* Opens the directory under a trace, writes, and closes it. With a history: what is there is
- * imported first, and the history gets its cut. */
+/* Opens the directory under a trace, writes, and closes it. With a history, the trace first imports
+ * the existing files, and the history gets the cut. */
 static struct trace *record(const char *directory, unsigned transactions, struct history *history)
 {
 	const struct history none = HISTORY_INITIAL;
@@ -184,7 +185,7 @@ static struct trace *record(const char *directory, unsigned transactions, struct
 	return trace;
 }
 
-/* A trace to cut: of which directory, with which history, standing where when it began. */
+/* A trace to cut: its directory, its history, and the number at its beginning. */
 struct course {
 	const struct trace *trace;
 	const char *directory;
@@ -195,7 +196,7 @@ struct course {
 static unsigned cuts;
 static unsigned wrongs;
 
-/* One cut: opened, checked, gone on with, opened again. */
+/* Makes one cut: opens and checks the directory, writes, and opens it again. */
 static void cut_once(const struct course *course, size_t end, enum cut cut, uint64_t seed,
 		     bool goes_on)
 {
@@ -234,7 +235,7 @@ static void cut_once(const struct course *course, size_t end, enum cut cut, uint
 	wrongs++;
 }
 
-/* Cuts everywhere, or at every `stride`-th event in one way each. */
+/* Cuts at every event in every way, or at every `stride`-th event in one way each. */
 static void cut_course(const struct course *course, bool is_everything, size_t stride,
 		       uint64_t *seed)
 {
@@ -251,7 +252,7 @@ static void cut_course(const struct course *course, bool is_everything, size_t s
 	}
 }
 
-/* Any event, but often the first write behind a rename: the beginning of something new. */
+/* Chooses any event, but often the first write after a rename, where something new begins. */
 static size_t end_choose(const struct trace *trace, uint64_t *seed)
 {
 	size_t end = chance_below(seed, trace->n);
@@ -265,7 +266,7 @@ static size_t end_choose(const struct trace *trace, uint64_t *seed)
 	return end < trace->n ? end + 1 : end;
 }
 
-/* A directory after a cut, gone on with, cut again. */
+/* Continues in a directory after a cut, and cuts again. */
 static void cut_again(const struct course *first, bool is_everything, uint64_t *seed)
 {
 	char *parent = directory_make();
@@ -296,7 +297,7 @@ static unsigned events_of(const struct trace *trace, enum event_kind kind)
 	return n;
 }
 
-/* GDBM files that were finished. */
+/* Returns the number of GDBM files that were finished. */
 static unsigned gdbm_files_of(const struct trace *trace)
 {
 	unsigned n = 0;

@@ -1,12 +1,13 @@
 /*
- * Two writers and a lister at once, over the wire (tests/wire.h), with a check on every answer: no
- * update is lost under If-Match, no name is taken twice, no code of a deleted role can be used, two
- * who ask for a room's codes at once get the same, and no list misses or repeats. Left out where
- * there is no nginx.
+ * Two writers and a lister at the same time, over the wire (tests/wire.h), with checks of every
+ * response: no update is lost under If-Match, no name is taken twice, no code of a deleted role can
+ * be used, two simultaneous requests for a room's codes return the same codes, and no list misses
+ * or repeats an item. Skipped if there is no nginx.
  *
  *     race [SECONDS]
  *
- * SPDX-License-Identifier: GPL-3.0-or-later */
+ * SPDX-License-Identifier: GPL-3.0-or-later
+ */
 #include <jansson.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -23,14 +24,14 @@
 #define WRITERS 2
 #define SECONDS 3
 #define ROUNDS_LEAST 3
-#define KEPT 35 /* of what is there throughout: three pages and a half */
+#define KEPT 35 /* objects that are never deleted: three and a half pages */
 #define PAGE 10
 #define NAMES_MOST 100000
-#define NAMES_A_ROOM 50 /* so many names on, codes are those of a new room */
+#define NAMES_A_ROOM 50 /* after this many names, codes are those of a new room */
 #define ID_SIZE_MOST 32
 #define FINDINGS_SHOWN 20
 
-/* A number in a document that is counted up under If-Match. */
+/* A document with a number that is incremented under If-Match. */
 struct counted {
 	char path[96];
 	const char *member;
@@ -39,14 +40,14 @@ struct counted {
 };
 
 struct kept {
-	const char *path; /* of the list */
-	const char *member; /* that says which item it is */
+	const char *path; /* path of the list */
+	const char *member; /* member that identifies an item */
 	char ids[KEPT][ID_SIZE_MOST]; /* in the order of the list */
 };
 
 struct race {
 	const struct wire *wire;
-	int64_t end; /* clock_monotonic */
+	int64_t end; /* in the time of clock_monotonic */
 	char template_id[ID_SIZE_MOST];
 	struct counted counted[2];
 	struct kept templates, rooms, codes;
@@ -58,16 +59,16 @@ struct race {
 	atomic_uint findings, refused, dead_codes, walks, items;
 };
 
-/* One thread's, with a connection of its own. */
+/* One thread and its own connection. */
 struct client {
 	struct wire wire;
 	struct race *race;
 	unsigned number;
 	uint64_t seed;
-	unsigned place; /* which of the rooms for codes */
+	unsigned place; /* index of the current room for codes */
 	char codes_room[ID_SIZE_MOST];
 	unsigned addresses;
-	/* The last answer. */
+	/* The last response. */
 	json_t *body;
 	char etag[128];
 };
@@ -104,7 +105,7 @@ static void take_answer(struct client *client, struct case_answer *answer)
 	free(answer->body);
 }
 
-/* The status. condition: the name of a header whose value is `value`, or NULL. */
+/* Returns the status. condition: the name of a header with the value `value`, or NULL. */
 static int ask(struct client *client, const char *method, const char *path, const char *body,
 	       const char *condition, const char *value)
 {
@@ -120,7 +121,7 @@ static int ask(struct client *client, const char *method, const char *path, cons
 	if (condition != NULL)
 		request.headers[request.n_headers++] = (struct case_header){ condition, value };
 	request.body_length = body == NULL ? 0 : strlen(body);
-	/* Joining is limited for each address. */
+	/* Joining is limited per address. */
 	(void)snprintf(from, sizeof from, "127.%u.%u.1", client->number + 1,
 		       client->addresses % 200);
 	request.from = from;
@@ -142,7 +143,7 @@ static void take_text(const struct client *client, const char *member, char text
 	(void)snprintf(text, ID_SIZE_MOST, "%s", got == NULL ? "" : got);
 }
 
-/* What must succeed: the answer's `member`, a text, goes to `text`. */
+/* Makes a request that must succeed; copies the text `member` of the response to `text`. */
 static bool done(struct client *client, const char *method, const char *path, const char *body,
 		 const char *member, char text[ID_SIZE_MOST])
 {
@@ -157,7 +158,7 @@ static bool done(struct client *client, const char *method, const char *path, co
 	return true;
 }
 
-/* ---- what writers do ---- */
+/* ---- the writers ---- */
 
 static void count_up(struct client *client, struct counted *counted)
 {
@@ -184,8 +185,8 @@ static void count_up(struct client *client, struct counted *counted)
 	}
 }
 
-/* Every name is tried twice, mostly by both: every second one by making a room, the others by
- * renaming a new one. No name is ever given up. */
+/* Every name is tried twice, mostly once by each writer: every second one by creating a room, the
+ * others by renaming a new room. Names are never released. */
 static void take_name(struct client *client)
 {
 	struct race *race = client->race;
@@ -216,8 +217,8 @@ static void take_name(struct client *client)
 	pthread_mutex_unlock(&race->mutex);
 }
 
-/* Goes on to the next room for codes when it is time: both make it, by name, and ask for its
- * codes. */
+/* Moves on to the next room for codes if it is time: both writers create it, by name, and request
+ * its codes. */
 static bool enter_room(struct client *client)
 {
 	struct race *race = client->race;
@@ -241,7 +242,7 @@ static bool enter_room(struct client *client)
 	if (*race->hosts[place] == '\0' && host != NULL)
 		(void)snprintf(race->hosts[place], ID_SIZE_MOST, "%s", host);
 	if (host == NULL || strcmp(race->hosts[place], host) != 0)
-		found(race, "the codes of all roles were not the same for both");
+		found(race, "the two writers got different codes for all roles");
 	pthread_mutex_unlock(&race->mutex);
 	return true;
 }
@@ -262,7 +263,7 @@ static void check_dead(struct client *client, const char *code)
 	atomic_fetch_add(&client->race->dead_codes, 1);
 }
 
-/* A role comes, gets its code by itself, and goes. */
+/* Adds a role, which gets its code automatically, and deletes it. */
 static void live_role(struct client *client)
 {
 	char role[160], list[160];
@@ -289,7 +290,7 @@ static void live_role(struct client *client)
 		check_dead(client, code);
 }
 
-/* So that lists change under the lister. */
+/* Creates and deletes objects, so that lists change while they are read. */
 static void come_and_go(struct client *client)
 {
 	char template_id[ID_SIZE_MOST], room[ID_SIZE_MOST], path[96], body[96];
@@ -305,7 +306,7 @@ static void come_and_go(struct client *client)
 	(void)done(client, "DELETE", path, NULL, NULL, NULL);
 }
 
-/* A slow machine does something too. */
+/* Ensures that a slow machine completes some rounds, too. */
 static bool goes_on(const struct race *race, unsigned rounds)
 {
 	return (clock_monotonic() < race->end || rounds < ROUNDS_LEAST) &&
@@ -326,9 +327,9 @@ static void *write_on(void *context)
 	return NULL;
 }
 
-/* ---- what the lister does ---- */
+/* ---- the lister ---- */
 
-/* One page: how many items it has; the kept ones among them are counted on in *n. */
+/* Reads one page and returns its number of items; counts the kept ones among them in *n. */
 static size_t look_at_page(struct client *client, const struct kept *kept, json_t *seen, size_t *n)
 {
 	const json_t *data = json_object_get(client->body, "data");
@@ -349,7 +350,7 @@ static size_t look_at_page(struct client *client, const struct kept *kept, json_
 	return json_array_size(data);
 }
 
-/* A whole walk: what is kept comes in its order, all of it, and nothing comes twice. */
+/* Reads a whole list: it must contain all kept objects in their order, and no item twice. */
 static void walk(struct client *client, const struct kept *kept)
 {
 	json_t *seen = json_object();
@@ -382,7 +383,7 @@ static void *list_on(void *context)
 	return NULL;
 }
 
-/* ---- before and after ---- */
+/* ---- set-up and final check ---- */
 
 static void client_open(struct client *client, struct race *race, unsigned number)
 {
@@ -401,7 +402,7 @@ static void client_close(struct client *client)
 	json_decref(client->body);
 }
 
-/* Lists come newest first, codes oldest first. */
+/* Lists are in descending order of age: newest first; codes are oldest first. */
 static bool prepare(struct client *client)
 {
 	struct race *race = client->race;
@@ -524,7 +525,7 @@ static int race_for(long seconds)
 	return status;
 }
 
-/* Over a directory; then by two responders over one database. */
+/* Runs with a directory, and then with two responders and one database. */
 int main(int argc, char **argv)
 {
 	const long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : SECONDS;

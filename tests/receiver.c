@@ -23,10 +23,10 @@
 #define WAIT_MOST 30000
 
 struct connection {
-	int descriptor; /* -1: there is none */
+	int descriptor; /* -1 if there is none */
 	char *bytes;
 	size_t size;
-	struct received *held; /* waits for its answer */
+	struct received *held; /* request that waits for its response */
 };
 
 struct receiver {
@@ -71,8 +71,8 @@ static void say_status(const struct connection *connection, int status, const ch
 	say(connection, text);
 }
 
-/* Until the other end has enough; as lines, which are headers where headers are expected, or as one
- * header. */
+/* Sends data until the peer closes the connection: as lines, which are headers where headers are
+ * expected, or as one header. */
 static void say_endless(const struct connection *connection, bool as_lines)
 {
 	char bytes[4096];
@@ -97,7 +97,7 @@ static size_t earlier(const struct receiver *receiver, const struct received *re
 	return n;
 }
 
-/* False: the connection ends. */
+/* Returns false if the connection must be closed. */
 static bool answer(struct receiver *receiver, struct connection *connection,
 		   struct received *received)
 {
@@ -193,7 +193,7 @@ static struct received *keep(struct receiver *receiver, char *bytes, const char 
 	return received;
 }
 
-/* False: the connection ends. */
+/* Returns false if the connection must be closed. */
 static bool take_requests(struct receiver *receiver, struct connection *connection)
 {
 	char *end;
@@ -310,7 +310,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the receiver ---- */
 
 struct receiver *receiver_open(void)
 {

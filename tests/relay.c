@@ -19,18 +19,18 @@
 #define SOCKET_NAME ".s.PGSQL.5432"
 
 struct link {
-	int sides[2]; /* -1: closed */
+	int sides[2]; /* -1 if closed */
 	size_t carried[2]; /* since relay_cut_after */
 	unsigned flights;
 	bool client_was_last;
 };
 
-/* As a number of flights. */
+/* As a number of flights: connections are not held. */
 #define NO_HOLD UINT_MAX
 
 static struct {
 	pthread_t thread;
-	pthread_mutex_t lock; /* held for all that follows */
+	pthread_mutex_t lock; /* protects all following members */
 	char *to;
 	int listener, end, changed;
 	struct link links[CONNECTIONS_MOST];
@@ -91,7 +91,7 @@ static void cut(struct link *link)
 	}
 }
 
-/* What this side may still carry before the cut. */
+/* Returns how many bytes this side may still carry before the cut. */
 static size_t allowed(const struct link *link, int side, size_t n)
 {
 	size_t left;
@@ -102,7 +102,8 @@ static size_t allowed(const struct link *link, int side, size_t n)
 	return left < n ? left : n;
 }
 
-/* What is read from this side would be a flight that is held, or an answer to one. */
+/* Returns true if reading from this side would begin a flight that is held, or the response to
+ * one. */
 static bool is_held(const struct link *link, int side)
 {
 	const bool begins = side == RELAY_FROM_CLIENT && !link->client_was_last;

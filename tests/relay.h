@@ -1,5 +1,5 @@
-/* A relay between libpq and a server on a unix socket: it counts round trips, cuts a connection
- * at a byte, and holds connections as a server that does not answer.
+/* A relay between libpq and a server on a Unix socket: it counts round trips, cuts a connection at
+ * a given byte, and holds connections like a server that does not respond.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_RELAY_H
@@ -10,31 +10,32 @@
 
 enum relay_side { RELAY_FROM_CLIENT, RELAY_FROM_SERVER };
 
-/* Listens in `directory` for what is meant for the server in `to`; both as libpq's `host`. */
+/* Listens in `directory` for connections to the server in `to`; both are values of libpq's
+ * `host`. */
 void relay_open(const char *directory, const char *to);
 void relay_close(void);
 
-/* How often a client sent something after the server had, on the n-th connection since the relay
- * was opened. */
+/* Returns the number of round trips of the n-th connection since the relay was opened: how often
+ * the client sent something after the server did. */
 unsigned relay_flights(unsigned connection);
 
-/* The first connection that carries so many more bytes from this side is cut behind them. */
+/* Cuts the first connection on which this side sends so many more bytes, after those bytes. */
 void relay_cut_after(enum relay_side side, size_t bytes);
-/* Whether one was cut since then; none will be any more. */
+/* Returns true if a connection has been cut since then; from now on none will be. */
 bool relay_has_cut(void);
 
-/* Whether new connections are closed as they come, as by a server that has too many. */
+/* Sets whether new connections are closed immediately, as by a server that has too many. */
 void relay_refuse(bool refuses);
-/* How many were, since the relay was opened. */
+/* Returns the number of connections closed in this way since the relay was opened. */
 unsigned relay_refused(void);
 
-/* Cuts all connections that there are. */
+/* Cuts all connections. */
 void relay_cut_all(void);
 
-/* From now on connections carry only so many flights of the client, and nothing after them; 0:
- * nothing at all, as when the server is frozen; 1: the login, as a pooler that is paused. */
+/* From now on, connections carry only so many flights of the client, and nothing after them; 0:
+ * nothing at all, like a frozen server; 1: the login, like a paused pooler. */
 void relay_hold(unsigned flights);
-/* What was held goes on. */
+/* Releases everything that was held. */
 void relay_let_go(void);
 
 #endif

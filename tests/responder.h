@@ -1,4 +1,4 @@
-/* A responder over a database without its sockets, for tests: requests go to service_answer.
+/* A responder for tests, with a database and without sockets: requests go to service_answer.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_RESPONDER_H
@@ -7,7 +7,7 @@
 #include "accounts/accounts.h"
 #include "service/service.h"
 
-/* Of a responder to the database, at most. */
+/* The most connections of a responder to the database. */
 #define RESPONDER_CONNECTIONS 16
 
 struct responder {
@@ -15,18 +15,18 @@ struct responder {
 	struct service *service;
 };
 
-/* Over the store of the URL; aborts when that cannot be opened. */
+/* Opens a responder with the store at the URL; aborts if the store cannot be opened. */
 void responder_open(struct responder *responder, const char *url, const struct clock *clock);
 void responder_close(struct responder *responder);
 
 struct reply {
 	int status;
 	bool has_retry_after;
-	const char *text; /* the body; in the arena */
+	const char *text; /* the body, in the arena */
 };
 
-/* Asks with a token of the account, of the responder's time; body NULL, key NULL (Idempotency-Key):
- * none. Any thread. */
+/* Makes a request with a management token of the account, at the responder's time. body and key
+ * (Idempotency-Key) may be NULL. May be called from any thread. */
 struct reply responder_ask(const struct responder *responder, const struct account *account,
 			   struct arena *arena, enum method method, const char *path,
 			   const char *body, const char *key);

@@ -13,10 +13,10 @@ struct store_failing {
 	atomic_uint calls;
 	atomic_uint fails_at;
 	atomic_int fails_with;
-	atomic_uint get; /* which of a transaction says again, as often as get_agains says */
+	atomic_uint get; /* get that returns FAULT_AGAIN, in so many transactions as get_agains */
 	atomic_uint get_agains, commit_agains;
 	atomic_uint unknown; /* commits */
-	atomic_uint give_way; /* which runs `act`; counted down */
+	atomic_uint give_way; /* the call at which `act` runs; counted down */
 	void (*act)(void);
 	atomic_bool has_acted;
 };
@@ -27,7 +27,7 @@ struct failing_transaction {
 	unsigned gets;
 };
 
-/* With the account and the arena that the transaction has now. */
+/* Returns the inner transaction, after setting its account and arena. */
 static struct transaction *inner_of(struct transaction *transaction)
 {
 	struct transaction *inner = ((struct failing_transaction *)transaction)->inner;
@@ -46,7 +46,7 @@ static bool call_passes(struct store *store, struct fault *fault)
 	return true;
 }
 
-/* Counts down to 0. */
+/* Counts down to 0; returns false if it was 0. */
 static bool is_left(atomic_uint *times)
 {
 	unsigned left = atomic_load(times);

@@ -1,6 +1,6 @@
-/* A driver that passes everything on to another store, counts the calls and lets one of them fail:
- * so every error path of the modules that use a store can be walked, and its cost be counted. It
- * can also say that a call has to be run again, as a store may that several machines share.
+/* A driver that passes all calls on to another store, counts them, and makes one of them fail, so
+ * that tests can reach every error path of the modules that use a store, and measure its cost. It
+ * can also require that a call be run again, as a store that several machines share may do.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_STORE_FAILING_H
@@ -8,28 +8,27 @@
 
 #include "store/store.h"
 
-/* Takes over `inner`, which is closed with it. */
+/* Takes ownership of `inner`, which is closed with it. */
 struct store *store_failing_open(struct store *inner);
-/* Closes the inner store, which nobody is using, and goes on with another. */
+/* Closes the inner store, which must not be in use, and continues with another one. */
 void store_failing_renew(struct store *store, struct store *inner);
 
-/* The n-th call from now on (begin, get, put, remove, commit) fails with FAULT_UNAVAILABLE; 0: none
- * does. The count starts again at 0. */
+/* The n-th call from now on (begin, get, put, remove, commit) fails with FAULT_UNAVAILABLE; 0: no
+ * call fails. Resets the count to 0. */
 void store_failing_at(struct store *store, unsigned n);
-/* What it fails with instead; for the tests of one store. */
+/* Sets the fault to fail with instead; lasts as long as the store. */
 void store_failing_with(struct store *store, enum fault_kind kind);
-/* From now on the n-th get of a transaction (n 0: its commit) says FAULT_AGAIN, in so many
- * transactions; 0: in none. For a get and for the commit at the same time, if both were asked
- * for. */
+/* From now on the n-th get of a transaction (its commit if n is 0) returns FAULT_AGAIN, in so many
+ * transactions; 0: in none. May be set for a get and for the commit at the same time. */
 void store_failing_again(struct store *store, unsigned n, unsigned times);
-/* So many commits from now on happen, and are told as if it were not known; counted down. */
+/* So many commits from now on happen, but report an unknown outcome. */
 void store_failing_unknown(struct store *store, unsigned times);
-/* How many of them are left. */
+/* Returns how many of these commits are left. */
 unsigned store_failing_unknown_left(const struct store *store);
-/* At the n-th store_give_way from now on `act` is run in a thread of its own, and the transaction
- * gives way until it has returned. The inner store is one whose transactions give way. */
+/* At the n-th store_give_way from now on, runs `act` in a thread of its own, and gives way until
+ * `act` has returned. The transactions of the inner store must be able to give way. */
 void store_failing_meanwhile(struct store *store, unsigned n, void (*act)(void));
-/* How many calls there were since store_failing_at. */
+/* Returns the number of calls since store_failing_at. */
 unsigned store_failing_calls(const struct store *store);
 
 #endif

@@ -1,12 +1,12 @@
 /* The driver for tests: for each kind an array of versions, sorted by record and by the number of
  * the transaction that wrote the version; a removal is a version without a value. A WRITE
- * transaction puts its versions into the arrays at once: no other transaction sees its number
- * before it is durable, and abandoning removes them. Versions are kept until the store is closed.
- * There are no indexes: names and pages are found by going through the records of the kind and the
- * account.
+ * transaction puts its versions into the arrays immediately: no other transaction sees its number
+ * before it is durable, and abandoning the transaction removes its versions. Versions are kept
+ * until the store is closed. There are no indexes: names and pages are found by reading all records
+ * of the kind and the account.
  *
- * `writer` is held from the begin to the end of a WRITE transaction, `lock` while an array or one
- * of the two numbers is used, and never while `writer` is waited for.
+ * `writer` is locked from the beginning to the end of a WRITE transaction; `lock` while an array or
+ * one of the two numbers is used, and never while waiting for `writer`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store_memory.h"
@@ -20,15 +20,15 @@
 
 struct version {
 	char letter;
-	bool is_global; /* its key is the name, else account and id */
-	bool is_counter; /* of the ids of account and kind */
+	bool is_global; /* the key is the name; otherwise account and ID */
+	bool is_counter; /* counts the IDs of account and kind */
 	bool is_removal;
 	bool is_on;
 	struct id account, id, parent;
 	uint64_t number;
-	uint64_t hash; /* of its record, so that most others are told apart at once; 0 in a key */
+	uint64_t hash; /* of its record, to tell most others apart quickly; 0 in a key */
 	size_t name_size, value_size;
-	char bytes[]; /* the name, then the value */
+	char bytes[]; /* the name, followed by the value */
 };
 
 struct array {
@@ -42,11 +42,11 @@ struct store_memory {
 	pthread_mutex_t writer;
 	pthread_mutex_t lock;
 	struct array arrays[UCHAR_MAX + 1]; /* by the letter of the kind */
-	uint64_t newest; /* the last committed transaction */
+	uint64_t newest; /* last committed transaction */
 	atomic_uint_least64_t durable;
 };
 
-/* The highest number that counts when a record brings its own id: imported ids have random
+/* The highest number that counts if a record brings its own ID: imported IDs have random
  * numbers. */
 #define NUMBER_COUNTED_MOST (ID_NUMBER_MAX / 2)
 
@@ -70,7 +70,7 @@ static struct array *array_of(struct store_memory *memory, char letter)
 	return &memory->arrays[(unsigned char)letter];
 }
 
-/* By record, without regard to the number; both are of one kind. */
+/* Compares two versions of one kind by record, without regard to the number. */
 static int compare_records(const struct version *a, const struct version *b)
 {
 	int order = a->is_counter - b->is_counter;
@@ -82,7 +82,7 @@ static int compare_records(const struct version *a, const struct version *b)
 	return order != 0 ? order : id_compare(&a->id, &b->id);
 }
 
-/* How many versions stand at or before this one. */
+/* Returns the number of versions at or before this one. */
 static size_t place_of(const struct array *array, const struct version *version)
 {
 	size_t low = 0, high = array->n;
@@ -140,8 +140,8 @@ static struct version *version_make(struct transaction *transaction, const struc
 	return version;
 }
 
-/* Puts a version into an array, or in the place of one that the same transaction wrote of the
- * record. With the lock held. */
+/* Puts a version into an array, in place of an earlier version of the record by the same
+ * transaction. Requires the lock. */
 static void insert(struct array *array, struct version *version)
 {
 	size_t place = place_of(array, version);
@@ -172,7 +172,7 @@ static void write_version(struct transaction *transaction, struct version *versi
 	pthread_mutex_unlock(&memory->lock);
 }
 
-/* The version of a record that the transaction sees; NULL: there is no such record. */
+/* Returns the version of a record that the transaction sees, or NULL if there is no such record. */
 static const struct version *find(struct transaction *transaction, const struct version *wanted)
 {
 	struct store_memory *memory = memory_of(transaction->store);
@@ -185,7 +185,7 @@ static const struct version *find(struct transaction *transaction, const struct 
 	if (place > 0 && compare_records(array->versions[place - 1], wanted) == 0)
 		version = array->versions[place - 1];
 	pthread_mutex_unlock(&memory->lock);
-	/* A version that a transaction can see stays as it is until the store is closed. */
+	/* A version that a transaction can see does not change until the store is closed. */
 	return version == NULL || version->is_removal ? NULL : version;
 }
 
@@ -208,8 +208,9 @@ static bool give(struct transaction *transaction, const struct version *version,
 	return true;
 }
 
-/* All records of a kind that the transaction sees, in the order of their keys; to be freed. Only
- * those of the transaction's account, but for a kind whose keys are names. */
+/* Returns all records of a kind that the transaction sees, in the order of their keys; the
+ * caller frees the array. Only those of the transaction's account, except for a kind whose keys
+ * are names. */
 static const struct version **all_of(struct transaction *transaction, const struct store_kind *kind,
 				     size_t *n)
 {
@@ -450,7 +451,7 @@ static void count_id(struct transaction *transaction, const struct store_kind *k
 		     const struct id *id)
 {
 	const bool counts = id_number(id) <= NUMBER_COUNTED_MOST;
-	/* New ids begin with the next second when only that makes them higher. */
+	/* New IDs begin with the next second if only that makes them higher. */
 	const int64_t seconds = (int64_t)id_seconds(id) + (counts ? 0 : 1);
 	struct counter counter = counter_read(transaction, kind);
 

@@ -1,5 +1,5 @@
-/* The driver for tests: a sorted array in memory. A commit is pending until store_flush; nothing is
- * kept after the store is closed.
+/* The driver for tests: a sorted array in memory. A commit is pending until store_flush; closing
+ * the store discards everything.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_STORE_MEMORY_H

@@ -1,4 +1,4 @@
-/* One way to run a suite.
+/* Runs a suite.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "suite.h"

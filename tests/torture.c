@@ -1,14 +1,15 @@
 /* Torture: a child process writes and reads a durable store from many threads and is killed with
- * SIGKILL at a random moment, again and again. Each time the next child, before it goes on, checks
- * that what was acknowledged is there, whole transactions only, and nothing that was never sent.
+ * SIGKILL at a random moment, again and again. Each time, the next child first checks that
+ * acknowledged data is present, that only whole transactions are, and that the store contains
+ * nothing that was never sent.
  *
- * Everything that is written is a function of (writer, how many transactions of it came before,
- * life), so that the whole state of a writer follows from the count it keeps in the store. Beside
- * the store, in memory shared with the parent, each writer notes the count it is about to commit
- * and the last one that was acknowledged; a life is the time between two kills.
+ * Everything written is a function of (writer, number of its earlier transactions, life), so that
+ * the whole state of a writer follows from the count that it keeps in the store. In memory shared
+ * with the parent, each writer notes the count it is about to commit and the last one acknowledged.
+ * A life is the time between two kills.
  *
- * After every second kill, the parent writes noise or zeros over sectors of what no sync had
- * reported as durable, and of what comes after the end of the journal if that was synced last.
+ * After every second kill, the parent overwrites sectors that no sync had reported as durable with
+ * noise or zeros, and also those after the end of the journal if the journal was synced last.
  *
  *     torture [-n KILLS] [-s SEED]
  *
@@ -35,25 +36,25 @@
 #define WRITERS 8
 #define READERS 2
 #define SLOTS 60
-#define TOUCHED 3 /* slots that a transaction puts or removes, besides the count */
+#define TOUCHED 3 /* slots that a transaction puts or removes, in addition to the count */
 #define VALUE_MAX 1500
-#define TAILS 4096 /* more than files are written in one life */
+#define TAILS 4096 /* more than the files written in one life */
 #define SECTOR 512
 
-/* Bytes of a file, from the lowest to the highest; empty when `to` is 0. */
+/* Bytes of a file, from the lowest to the highest; empty if `to` is 0. */
 struct range {
 	atomic_uint_least64_t from;
 	atomic_uint_least64_t to;
 };
 
-/* What a power failure may destroy of a file. The child writes, the parent reads after its death.
- * A range is widened before the write and emptied after the sync, so that a kill between the two
- * destroys too much of what was not acknowledged, never anything else. */
+/* The bytes of a file that a power failure may destroy. The child writes this, the parent reads it
+ * after the child's death. A range is widened before the write and emptied after the sync, so that
+ * a kill between the two only destroys more of what was not acknowledged. */
 struct tail {
 	char path[256];
-	struct range written; /* after the newest sync began */
+	struct range written; /* since the newest sync began */
 	struct range syncing;
-	atomic_uint_least64_t durable; /* the end of what was synced in this life */
+	atomic_uint_least64_t durable; /* end of what was synced in this life */
 };
 
 struct shared {
@@ -61,21 +62,21 @@ struct shared {
 	atomic_uint_least64_t acknowledged[WRITERS];
 	atomic_uint_least64_t commits;
 	atomic_uint_least64_t reads;
-	atomic_uint_least64_t built; /* GDBM files finished */
-	atomic_uint_least64_t removed; /* files removed */
+	atomic_uint_least64_t built; /* finished GDBM files */
+	atomic_uint_least64_t removed; /* removed files */
 	atomic_bool is_ending;
 	atomic_uint tails_used;
 	atomic_uint last_synced; /* index of a tail, plus one */
 	struct tail tails[TAILS];
 	size_t lives;
-	uint64_t starts[][WRITERS]; /* by life: the counts it started from */
+	uint64_t starts[][WRITERS]; /* by life: the counts it started with */
 };
 
 static struct shared *shared;
 static struct store *store;
 static struct file_hooks hooks;
 static pthread_mutex_t tails_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned tail_of_file[FILE_HOOKS_FILES]; /* index plus one; 0: none */
+static unsigned tail_of_file[FILE_HOOKS_FILES]; /* index plus one; 0 if none */
 
 static _Noreturn void wrong(const char *what, unsigned writer, uint64_t count, uint64_t expected)
 {
@@ -104,7 +105,7 @@ static struct touch touch_of(unsigned writer, uint64_t count, unsigned i)
 	return (struct touch){ (unsigned)(drawn % SLOTS), drawn / SLOTS % 5 == 0 };
 }
 
-/* The life in which a transaction that is there was made: the last that started below it. */
+/* Returns the life that made a transaction: the last life that started below its count. */
 static size_t life_of(unsigned writer, uint64_t count)
 {
 	size_t life = shared->lives;
@@ -196,7 +197,7 @@ static void slot_check(struct transaction *transaction, unsigned writer, unsigne
 		wrong("torn or foreign", writer, count, slot);
 }
 
-/* The whole of what a writer has made, in one state. */
+/* Checks everything that a writer has written, in one state. */
 static uint64_t writer_check(struct transaction *transaction, unsigned writer)
 {
 	const uint64_t count = count_read(transaction, writer);
@@ -280,8 +281,8 @@ static void *read_on(void *which)
 	return NULL;
 }
 
-/* What the last life left: at least what was acknowledged, at most what was sent. From then on it
- * is what there is. */
+/* Checks what the last life left: at least what was acknowledged, at most what was sent. The result
+ * becomes the starting point of the next life. */
 static void check_all(void)
 {
 	struct arena *arena = arena_open();
@@ -301,7 +302,7 @@ static void check_all(void)
 	}
 	store_abandon(transaction);
 	arena_close(arena);
-	/* A kill in between leaves them as they were, or closer to what is there. */
+	/* If killed here, the counts are as they were, or closer to the truth. */
 	for (unsigned writer = 0; writer < WRITERS; writer++) {
 		const uint64_t count = shared->starts[shared->lives + 1][writer];
 
@@ -316,7 +317,7 @@ static bool is_zero(const char *bytes, size_t size)
 	return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* The tail of an open file; made at its first write. */
+/* Returns the tail of an open file; it is created at the file's first write. */
 static struct tail *tail_take(const struct file_call *call)
 {
 	unsigned *index = &tail_of_file[call->file];
@@ -356,7 +357,7 @@ static void sync_ended(struct tail *tail)
 	atomic_store(&tail->syncing.to, 0);
 }
 
-/* Zeros written ahead do not count: what comes after the last record is what matters. */
+/* Ignores zeros written ahead: only bytes after the last record matter. */
 static int note_before(struct file_hooks *unused, struct file_call *call)
 {
 	(void)unused;
@@ -364,7 +365,8 @@ static int note_before(struct file_hooks *unused, struct file_call *call)
 	if (call->operation == FILE_PWRITE && !is_zero(call->bytes, call->size))
 		range_add(&tail_take(call)->written, (uint64_t)call->offset,
 			  (uint64_t)call->offset + call->size);
-	/* Before it is done: then another thread may be given the same descriptor at once. */
+	/* Before the close, because another thread may get the same descriptor immediately after
+	 * it. */
 	if (call->operation == FILE_CLOSE)
 		tail_of_file[call->file] = 0;
 	if ((call->operation == FILE_FDATASYNC || call->operation == FILE_FSYNC) &&
@@ -374,7 +376,7 @@ static int note_before(struct file_hooks *unused, struct file_call *call)
 	return 0;
 }
 
-/* With the lock held. */
+/* Requires the lock. */
 static void note(const struct file_call *call)
 {
 	switch (call->operation) {
@@ -429,7 +431,7 @@ static void note_after(struct file_hooks *unused, const struct file_call *call)
 	pthread_mutex_unlock(&tails_lock);
 }
 
-/* The child. `ready` is closed by its end, however that comes. */
+/* Runs in the child. `ready` is closed when the child exits, for whatever reason. */
 static _Noreturn void live(const char *directory, int ready)
 {
 	static unsigned numbers[WRITERS];
@@ -465,7 +467,7 @@ static _Noreturn void live(const char *directory, int ready)
 	_exit(EXIT_SUCCESS);
 }
 
-/* Noise, zeros, or what is there, sector by sector, from `from` to `to`. */
+/* Overwrites each sector from `from` to `to` with noise or zeros, or leaves it as it is. */
 static void spoil(const char *path, uint64_t from, uint64_t to, uint64_t *seed)
 {
 	const int file = open(path, O_RDWR | O_CLOEXEC);
@@ -490,7 +492,7 @@ static void spoil(const char *path, uint64_t from, uint64_t to, uint64_t *seed)
 	close(file);
 }
 
-/* From `least` on: see spoil_tails. */
+/* Spoils a range, but nothing before `least`, see spoil_tails. */
 static void spoil_range(const char *path, const struct range *range, uint64_t least, uint64_t *seed)
 {
 	const uint64_t from = atomic_load(&range->from);
@@ -499,8 +501,8 @@ static void spoil_range(const char *path, const struct range *range, uint64_t le
 		spoil(path, from > least ? from : least, atomic_load(&range->to), seed);
 }
 
-/* The journal writes a sector that is not full again, with more behind the same bytes. As disks
- * write a sector whole or not at all, what was durable in it stays. */
+/* The journal rewrites a sector that is not full, with more data after the same bytes. Disks write
+ * a sector completely or not at all, so what was durable in it stays. */
 static void spoil_tails(uint64_t *seed)
 {
 	const unsigned last = atomic_load(&shared->last_synced);
@@ -517,7 +519,7 @@ static void spoil_tails(uint64_t *seed)
 	}
 }
 
-/* A process with one life. */
+/* Starts a process with one life. */
 static pid_t child_start(const char *directory, int *ready)
 {
 	int ends[2];
@@ -541,7 +543,7 @@ static pid_t child_start(const char *directory, int *ready)
 	return child;
 }
 
-/* Whether the pipe says anything (or is closed) within the time. */
+/* Returns true if data arrives in the pipe, or it is closed, within the time. */
 static bool pipe_speaks(int ready, int milliseconds)
 {
 	struct pollfd pollfd = { .fd = ready, .events = POLLIN };
@@ -549,13 +551,13 @@ static bool pipe_speaks(int ready, int milliseconds)
 	return poll(&pollfd, 1, milliseconds) > 0;
 }
 
-/* False when the child ended by itself. */
+/* Returns false if the child exited before it was killed. */
 static bool child_kill(pid_t child, int ready, int milliseconds)
 {
 	char byte;
 	int status;
 
-	/* Now and then it is killed while it opens the store. */
+	/* Sometimes the child is killed while it opens the store. */
 	if (milliseconds % 8 == 0)
 		(void)pipe_speaks(ready, milliseconds / 8);
 	else if (!pipe_speaks(ready, 60000) || read(ready, &byte, 1) == 1)
@@ -595,7 +597,7 @@ static bool torture(const char *directory, unsigned kills, uint64_t seed)
 			spoil_tails(&seed);
 			spoiled++;
 		}
-		/* Every so often the end is a regular one. */
+		/* Sometimes the child is stopped cleanly. */
 		if (n % 20 == 19) {
 			child = child_start(directory, &ready);
 			if (!child_end(child, ready))
@@ -637,7 +639,7 @@ int main(int argc, char **argv)
 			return EXIT_FAILURE;
 		}
 	}
-	/* Lives: two more than kills, one more for each regular end, the one before all. */
+	/* Lives: two more than kills, one more for each clean stop, and the one before all. */
 	size = sizeof *shared + (kills + kills / 20 + 4) * sizeof shared->starts[0];
 	shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
@@ -649,6 +651,6 @@ int main(int argc, char **argv)
 	if (is_fine)
 		directory_remove(directory);
 	else
-		fprintf(stderr, "torture: left as it is: %s\n", directory);
+		fprintf(stderr, "torture: kept: %s\n", directory);
 	return is_fine ? EXIT_SUCCESS : EXIT_FAILURE;
 }

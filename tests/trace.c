@@ -87,7 +87,7 @@ static void trace_write(struct trace *trace, size_t file, const void *bytes, siz
 	memcpy(event->bytes, bytes, size);
 }
 
-/* The whole of a file, or NULL. */
+/* Returns the contents of a file, or NULL. */
 static char *file_bytes(const char *path, size_t *size)
 {
 	char *bytes;
@@ -275,7 +275,7 @@ void trace_import(struct trace *trace, const char *directory)
 	trace->imported = trace->n;
 }
 
-/* The directory that a path is in. */
+/* Returns true if the path is in the directory. */
 static bool is_in(const char *path, const char *directory)
 {
 	const size_t size = strlen(directory);
@@ -377,7 +377,7 @@ static void rebuilt_write(struct rebuilt *file, const char *bytes, size_t size, 
 		memcpy(file->bytes + offset, bytes, size);
 }
 
-/* A write that no sync covers: each of its sectors for itself. */
+/* Tears a write that no sync covers: decides for each of its sectors separately. */
 static void rebuilt_tear(struct rebuilt *file, const struct event *event, enum cut cut,
 			 uint64_t *seed)
 {
@@ -393,7 +393,7 @@ static void rebuilt_tear(struct rebuilt *file, const struct event *event, enum c
 	}
 }
 
-/* What each file holds after a cut before the event `end`. */
+/* Returns the contents of each file after a cut before the event `end`. */
 static struct rebuilt *rebuild_files(const struct trace *trace, size_t end, enum cut cut,
 				     uint64_t *seed)
 {
@@ -415,7 +415,7 @@ static struct rebuilt *rebuild_files(const struct trace *trace, size_t end, enum
 	return files;
 }
 
-/* The names after the cut, in `view`, which keeps nothing else. */
+/* Determines the names after the cut; `view` must contain nothing else. */
 static void rebuild_names(const struct trace *trace, size_t end, enum cut cut, uint64_t *seed,
 			  struct trace *view, bool *has_directory, const char *directory)
 {

@@ -1,6 +1,6 @@
-/* See wire.h. Both servers are given sockets that are listening already, so nothing is waited for:
- * what is sent too early waits in the queue. All they write lies in one directory that goes with
- * them. Started by root, both give root up, to `nobody`.
+/* See wire.h. Both servers get sockets that are already listening, so there is nothing to wait for:
+ * early requests wait in the queue. All files are in one directory, which is removed at the end. If
+ * started by root, both drop privileges to `nobody`.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "wire.h"
@@ -35,15 +35,15 @@ static struct wire *wire_of(struct transport *transport)
 
 /* ---- processes ---- */
 
-/* In the child: `input` becomes descriptor 0 and `output` 1, where they are not -1. Ends with
- * us. */
+/* Runs in the child: `input` becomes descriptor 0 and `output` descriptor 1, unless they are -1.
+ * The child ends with this process. */
 static void become(const char *const *arguments, int input, int output)
 {
 	if ((input >= 0 && dup2(input, STDIN_FILENO) < 0) ||
 	    (output >= 0 && dup2(output, STDOUT_FILENO) < 0) ||
 	    prctl(PR_SET_PDEATHSIG, SIGTERM) != 0)
 		_exit(126);
-	/* exec takes them as they are; it changes none. */
+	/* exec takes them without const, but does not change them. */
 	execvp(arguments[0], (char *const *)(uintptr_t)arguments);
 	perror(arguments[0]);
 	_exit(127);
@@ -58,7 +58,7 @@ static pid_t start(const char *const *arguments, int input, int output)
 	return child;
 }
 
-/* Whether it ended well within the time; else it is killed. */
+/* Returns true if the child exited successfully within the time; kills it otherwise. */
 static bool stop(pid_t child, const char *name)
 {
 	int status = 0;
@@ -81,7 +81,7 @@ static bool stop(pid_t child, const char *name)
 	return false;
 }
 
-/* Runs the program with these arguments and gives what it printed; false when it failed. */
+/* Runs the program with these arguments and copies what it printed; returns false if it failed. */
 static bool ask(struct wire *wire, const char *const *words, char *printed, size_t size)
 {
 	const char *arguments[ARGUMENTS] = { wire->program };
@@ -109,7 +109,7 @@ static bool ask(struct wire *wire, const char *const *words, char *printed, size
 
 /* ---- accounts ---- */
 
-/* The value behind `name: ` on a line of its own; false when there is none. */
+/* Copies the value after `name: ` on a line of its own; returns false if there is no such line. */
 static bool find_line(const char *printed, const char *name, char *value, size_t size)
 {
 	size_t length = strlen(name);
@@ -126,7 +126,7 @@ static bool find_line(const char *printed, const char *name, char *value, size_t
 	return false;
 }
 
-/* The rest of what the program says of an account: a token. */
+/* Adds a token, the last thing that the program must tell about an account. */
 static bool add_token(struct wire *wire, struct case_account *account, char problem[static 256])
 {
 	const char *const words[] = { "token", account->access_key, NULL };
@@ -222,7 +222,7 @@ static size_t take_header(char *line, size_t one, size_t n, void *context)
 	return size;
 }
 
-/* A header without a value is one that curl does not send, also where it has one of its own. */
+/* curl does not send a header without a value, not even its own header of that name. */
 static struct curl_slist *header_list(const struct case_request *request)
 {
 	struct curl_slist *list = curl_slist_append(NULL, "Expect:");
@@ -270,7 +270,7 @@ static bool answer_over_the_wire(struct transport *transport, const struct case_
 	CURLcode result;
 
 	snprintf(source, sizeof source, "host!%.50s", request->from);
-	/* From version 8 on libcurl reuses a connection of another source address. */
+	/* From version 8 on, libcurl reuses connections with another source address. */
 	if (strcmp(source, wire->source) != 0) {
 		curl_easy_cleanup(wire->curl);
 		wire->curl = curl_easy_init();
@@ -318,8 +318,9 @@ static int listen_unix(const char *path)
 	return descriptor;
 }
 
-/* A free port, which is ours from here on. Not close-on-exec: nginx is to have it, and as its own
- * are: of two workers that it wakes for one connection the other must not wait. */
+/* Binds a free port and listens. Not close-on-exec, because nginx must inherit it; non-blocking, as
+ * nginx makes its own sockets: if it wakes two workers for one connection, the second one must not
+ * wait. */
 static int listen_inet(int *port)
 {
 	struct sockaddr_in address = {
@@ -340,7 +341,7 @@ static int listen_inet(int *port)
 	return descriptor;
 }
 
-/* The source tree's file with its @NAMES@ replaced, into our directory. */
+/* Copies a file of the source tree into our directory, with its @NAMES@ replaced. */
 static bool instantiate(const struct wire *wire, const char *name, const char *to)
 {
 	const char *source = getenv("SOURCE_DIR");
@@ -349,7 +350,7 @@ static bool instantiate(const struct wire *wire, const char *name, const char *t
 		"-c",
 		"sed -e \"s|@LISTEN@|127.0.0.1:$3|;s|@SOCKET@|$1/anteroom.sock|\" "
 		"-e \"/server unix:/$4\" "
-		/* What a test waits for takes longer under a sanitizer. */
+		/* The program is slower under a sanitizer. */
 		"-e \"s|^fastcgi_read_timeout 30s|fastcgi_read_timeout "
 		"$((30 * ${CK_TIMEOUT_MULTIPLIER:-1}))s|\" "
 		"-e 's|@ACCESS_LOG@|access.log|; s|@PAGES@|pages|' -e 's|@PARTS@/||' \"$0\" >\"$1/$2\"",
@@ -357,7 +358,7 @@ static bool instantiate(const struct wire *wire, const char *name, const char *t
 		wire->directory,
 		to,
 		NULL,
-		/* One more line for the other responder. */
+		/* Adds a line for the second responder. */
 		wire->store != NULL ? "{p;s|anteroom.sock|second.sock|}" : "s|x|x|",
 		NULL,
 	};
@@ -376,7 +377,7 @@ static bool instantiate(const struct wire *wire, const char *name, const char *t
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* Everything belongs to the one who is going to write there. */
+/* Makes the directories, owned by the user who will write there. */
 static bool make_directories(struct wire *wire)
 {
 	static const char *const names[] = { "", "/data", "/temporary" };
@@ -420,8 +421,8 @@ static bool start_responder(const struct wire *wire, const char *name, pid_t *re
 	return *responder > 0;
 }
 
-/* nginx takes over a listening socket that its environment names, as it does when it replaces
- * itself; the configuration has the same address. */
+/* nginx takes over a listening socket named in its environment, as it does when it replaces itself;
+ * the configuration has the same address. */
 static bool start_nginx(struct wire *wire)
 {
 	char prefix[512];
@@ -476,7 +477,7 @@ bool wire_use_database(void)
 	const char *none = database_start();
 
 	if (none != NULL)
-		fprintf(stderr, "not over PostgreSQL: %s\n", none);
+		fprintf(stderr, "without PostgreSQL: %s\n", none);
 	has_database = none == NULL;
 	return has_database;
 }
@@ -497,7 +498,7 @@ int wire_begin(struct wire *wire)
 	if (setenv("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin", 1) !=
 		    0 ||
 	    system("command -v nginx >/dev/null") != 0) {
-		fprintf(stderr, "there is no nginx: left out\n");
+		fprintf(stderr, "left out: nginx is not installed\n");
 		return WIRE_SKIPPED;
 	}
 	wire->program = realpath(named == NULL ? "./anteroom" : named, NULL);

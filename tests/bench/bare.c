@@ -1,7 +1,7 @@
-/* The bare responder that bench.sh sets beside the program: libfcgi, as many workers, kept
+/* The bare responder that bench.sh compares with the program: libfcgi, as many workers, kept
  * connections in an epoll set, and nothing else: no token, no parsing, no storage. It is the most
- * that nginx and libfcgi can do with an answer of that size. It answers any request with as many
- * bytes as its query says (size=N at its end), from a listening socket on descriptor 0, until it is
+ * that nginx and libfcgi can do with a response of this size. It answers any request with as many
+ * bytes as the query says (size=N at its end), on a listening socket on descriptor 0, until it is
  * killed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -54,7 +54,7 @@ static void answer(FCGX_Request *request)
 	(void)FCGX_PutStr(bytes, size, request->out);
 }
 
-/* One request of a connection; libfcgi sets ipcFd to -1 when it has closed it. */
+/* Serves one request of a connection; libfcgi sets ipcFd to -1 when it closes the connection. */
 static void serve(FCGX_Request *request, int set, int connection)
 {
 	request->ipcFd = connection;
@@ -99,10 +99,10 @@ int main(void)
 	pthread_t thread;
 
 	if (set < 0 || setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "0", 1) != 0 || FCGX_Init() != 0) {
-		fprintf(stderr, "bare: does not start\n");
+		fprintf(stderr, "bare: cannot start\n");
 		return EXIT_FAILURE;
 	}
-	/* libfcgi would have TERM end nothing. */
+	/* libfcgi would make the process ignore SIGTERM. */
 	(void)signal(SIGTERM, SIG_DFL);
 	(void)signal(SIGPIPE, SIG_IGN);
 	watch(set, EPOLL_CTL_ADD, STDIN_FILENO);

@@ -1,12 +1,12 @@
-/* What the largest bodies cost: for each row of a table one call with a body as large as its route
- * takes, in process over the durable store, twice, so that the second meets what the first stored.
- * Prints the status, the bytes of the body, the seconds of processor, and the MiB by which the
+/* What the largest bodies cost: for each row of a table, two calls in process with a body as large
+ * as the route allows, over the durable store; the second call meets what the first one stored.
+ * Prints the status, the size of the body, the processor time in seconds, and the MiB by which the
  * process grew.
  *
  *     bench/bodies [PART-OF-A-NAME]
  *
- * Limits: 0.5 s and 64 MiB a call; 5 s and 512 MiB for bulk and import. Exits with 1 when a row is
- * above them.
+ * Limits: 0.5 s and 64 MiB per call; 5 s and 512 MiB for bulk and import. Exits with 1 if a row
+ * exceeds them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
@@ -31,17 +31,17 @@
 #define LARGE .size = CALL_LARGE_BODY_MOST
 #define UNITS(n) .units_most = (n)
 
-/* The body is `before`, `unit` as often as the size permits, separated by commas, and `after`.
- * With `other`, only half of it is units, and `between` and others follow. In a unit # is a number
- * of its own, $ a code. <t> stands for the id of a template, <r> and <s> for rooms, <c> for a
- * code. */
+/* The body is `before`, then `unit` repeated as often as the size allows, separated by commas, and
+ * `after`. With `other`, units fill only half of the body; `between` and others follow. In a unit,
+ * # is a different number each time, and $ a different code. <t> stands for the ID of a template,
+ * <r> and <s> for rooms, <c> for a code. */
 struct row {
 	const char *name;
 	enum method method;
 	const char *path;
 	const char *before, *unit, *after;
 	size_t size;
-	size_t units_most; /* 0: any number */
+	size_t units_most; /* 0: no limit */
 	bool is_strict;
 	const char *between, *other;
 };
@@ -344,7 +344,7 @@ static void open_all(const char *directory, struct arena *arena)
 	authorization = buffer_slice(&header);
 }
 
-/* VmHWM:, the largest size of the process so far, or VmRSS:, that of now, in MiB. */
+/* Returns the process's largest size so far (VmHWM:) or its current size (VmRSS:), in MiB. */
 static double size_of_process(const char *name)
 {
 	FILE *file = fopen("/proc/self/status", "r");
@@ -411,7 +411,7 @@ static bool measure(const struct row *row, struct arena *arena)
 	return is_right;
 }
 
-/* Each row in a process and a directory of its own. */
+/* Measures a row in a process and a directory of its own. */
 static bool measure_apart(const struct row *row)
 {
 	char *directory = directory_make();

@@ -136,9 +136,9 @@ void bare_close(struct target *target)
 
 /* ---- the writers ---- */
 
-/* Writers: each appends, and waits until it is durable; the first that finds nobody flushing does
- * it for all, and wakes them. The store's own threads flush too now and then, and wake nobody: so
- * no wait is without end. */
+/* Writers: each appends a record and waits until it is durable. The first writer that finds no
+ * other flushing flushes for all and wakes them. The store's own threads sometimes flush too, and
+ * wake no writer, so every wait has a timeout. */
 struct crowd {
 	struct target *target;
 	pthread_mutex_t lock;

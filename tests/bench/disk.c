@@ -1,5 +1,5 @@
-/* What the disk takes: so many writers append records to a bare file, each waits until its own is
- * durable, and one sync serves all that wait. Prints the records a second.
+/* What the disk can do: so many writers append records to a bare file, each waits until its own
+ * record is durable, and one sync serves all that wait. Prints records per second.
  *
  *     disk DIR WRITERS BYTES SECONDS
  *

@@ -1,16 +1,17 @@
-/* Requests without a socket: fills data directories for tests/bench/bench.sh, and is what it counts
- * the instructions of.
+/* Requests without a socket: fills data directories for tests/bench/bench.sh, and runs requests
+ * whose instructions it counts.
  *
- *     requests fill DIR TEMPLATES     an account "bench" with so many templates, in files, and
- *                                     prints a spread of what is there: template ID, code CODE
- *     requests journal DIR BYTES      the same, but all of it still in the journal, so many bytes
- *     requests OPERATION N            N requests (get_role, list10, create, update_role, room,
- *                                     room_codes, token; token_HS256, token_ES256, token_RS256, for
- *                                     a room of LiveKit, or of Galene), each in the function
- *                                     `measured`
+ *     requests fill DIR TEMPLATES     creates an account "bench" with so many templates, in files, and
+ *                                     prints a sample of them: template ID, code CODE
+ *     requests journal DIR BYTES      the same, but everything is still in the journal, in so many
+ *                                     bytes
+ *     requests OPERATION N            makes N requests (get_role, list10, create, update_role, room,
+ *                                     room_codes, token; token_HS256, token_ES256, token_RS256 for a
+ *                                     room of LiveKit or Galene), each in the function `measured`
  *
- * TEMPLATE in the environment names the file with the template (tests/bench/template.json), in
- * which NAME stands for the name. Time and chance of the last form are the same in each run.
+ * The environment variable TEMPLATE names the file with the template (tests/bench/template.json),
+ * in which NAME stands for the name. With the last form, time and random numbers are the same in
+ * each run.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -26,15 +27,15 @@
 #include "store/figures.h"
 #include "store/gdbm/store_gdbm.h"
 
-/* Writes that one flush makes durable: as with so many connections; and when filling. */
+/* Writes made durable by one flush, as with this many connections; also used when filling. */
 #define GROUP 32
 #define GROUP_FILLING 1000
-/* How many ids are printed, and of how many of these templates a room is made. */
+/* The most IDs that are printed, and the most templates for which a room is created. */
 #define SPREAD_MOST 20000
 #define ROOMS_MOST 500
-/* What is there before instructions are counted. */
+/* The number of templates stored before instructions are counted. */
 #define STORED 1000
-/* Overlays of this size: filling writes each record less often; nothing leaves the journal. */
+/* With overlays this large, filling writes each record less often, or keeps all in the journal. */
 #define OVERLAY_FILLING ((size_t)64 << 20)
 #define OVERLAY_JOURNAL ((size_t)1 << 30)
 
@@ -42,9 +43,9 @@ struct bench {
 	struct environment environment;
 	struct service *service;
 	struct call call;
-	char *template; /* with NAME in it, in one line */
+	char *template; /* contains NAME, in one line */
 	char authorization[TOKEN_MOST];
-	uint64_t made; /* templates */
+	uint64_t made; /* templates created */
 	uint64_t pending; /* requests since the last flush */
 	uint64_t measured;
 	bool is_measuring;
@@ -62,7 +63,7 @@ static void check(bool is_right, const struct fault *fault)
 		give_up(fault->message, fault->cause);
 }
 
-/* ---- time and chance that can be repeated ---- */
+/* ---- repeatable time and random numbers ---- */
 
 struct even_clock {
 	struct clock base;
@@ -70,7 +71,7 @@ struct even_clock {
 	uint64_t seed;
 };
 
-/* A clock is const for whoever asks it. */
+/* Callers of a clock get it as const. */
 static struct even_clock *even_clock_of(const struct clock *clock)
 {
 	return (struct even_clock *)(uintptr_t)clock;
@@ -92,9 +93,9 @@ static void even_random(const struct clock *clock, void *bytes, size_t size)
 
 static struct even_clock even_clock = { { even_now, even_random }, INT64_C(1700000000000), 1 };
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
-/* The name is the only thing that is not as it stands in the file, but for the layout. */
+/* Reads the template; only the name and the layout will differ from the file. */
 static char *read_template(void)
 {
 	const char *path = getenv("TEMPLATE");
@@ -107,7 +108,7 @@ static char *read_template(void)
 	root = json_load_file(path, 0, &error);
 	text = root == NULL ? NULL : json_dumps(root, JSON_COMPACT);
 	if (text == NULL || strstr(text, "NAME") == NULL)
-		give_up(path, "is no template");
+		give_up(path, "is not a template");
 	json_decref(root);
 	return text;
 }
@@ -203,7 +204,7 @@ static void ask(struct bench *bench, enum method method, const char *uri, struct
 	else
 		answer(bench);
 	if (call->answer.status != 200)
-		give_up(uri, "is not answered with 200");
+		give_up(uri, "did not return 200");
 }
 
 static void create(struct bench *bench)
@@ -217,7 +218,7 @@ static void create(struct bench *bench)
 	ask(bench, METHOD_POST, "/v2/templates", slice_of(body));
 }
 
-/* The answer; lives as long as the arena's content. */
+/* Returns the response, which lives as long as the arena's contents. */
 static json_t *answer_of(struct bench *bench)
 {
 	struct answer *answer = &bench->call.answer;
@@ -228,7 +229,7 @@ static json_t *answer_of(struct bench *bench)
 		buffer_append(&text, answer->parts[i]);
 	root = json_loadb(text.data, text.size, 0, NULL);
 	if (root == NULL)
-		give_up("an answer", "is no JSON");
+		give_up("a response", "is not JSON");
 	return arena_json(bench->call.arena, root);
 }
 
@@ -239,7 +240,7 @@ static const char *id_of(struct bench *bench)
 
 /* ---- fill ---- */
 
-/* A room of the template just made, and its codes. */
+/* Creates a room of the newest template, and its codes. */
 static void make_codes(struct bench *bench, const char *template)
 {
 	struct arena *arena = bench->call.arena;
@@ -250,14 +251,14 @@ static void make_codes(struct bench *bench, const char *template)
 	ask(bench, METHOD_POST, "/v2/rooms",
 	    slice_of(arena_text(arena, "{\"template_id\":\"%s\"}", template)));
 	room = id_of(bench);
-	/* Whoever asks for codes sees what is durable. */
+	/* A request for codes sees only durable data. */
 	flush(bench);
 	ask(bench, METHOD_POST, arena_text(arena, "/v2/room-codes/room/%s", room), SLICE(""));
 	json_array_foreach(json_object_get(answer_of(bench), "data"), i, code)
 		printf("code %s\n", json_string_value(json_object_get(code, "code")));
 }
 
-/* Templates that have a full page behind them are printed, so that each is the start of one. */
+/* Prints templates that are followed by a full page, so that each is the start of one. */
 static void fill(struct bench *bench, uint64_t templates)
 {
 	uint64_t step = templates / SPREAD_MOST + 1;
@@ -277,11 +278,11 @@ static void fill(struct bench *bench, uint64_t templates)
 	}
 	flush(bench);
 	if (!store_gdbm_settle(bench->environment.store, false))
-		give_up("the store", "cannot get on");
+		give_up("the store", "cannot continue");
 	bench_close(bench);
 }
 
-/* Ends without closing anything: what is in memory alone is lost, as in a crash. */
+/* Ends without closing anything: what is only in memory is lost, as in a crash. */
 static _Noreturn void fill_journal(struct bench *bench, uint64_t bytes)
 {
 	uint64_t stored = 0;
@@ -300,7 +301,7 @@ static void begin_measuring(struct bench *bench)
 {
 	flush(bench);
 	if (!store_gdbm_settle(bench->environment.store, true))
-		give_up("the store", "cannot get on");
+		give_up("the store", "cannot continue");
 	bench->is_measuring = true;
 }
 
@@ -314,7 +315,7 @@ static void repeat(struct bench *bench, uint64_t n, enum method method, const ch
 	}
 }
 
-/* Makes n rooms of a template, and prints their ids into `rooms`. */
+/* Creates n rooms of a template and stores their IDs in `rooms`. */
 static void make_rooms(struct bench *bench, uint64_t n, const char *body, char (*rooms)[25])
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -341,7 +342,7 @@ static void count_joins(struct bench *bench, uint64_t n, const char *room)
 	const char *code;
 	char uri[100], body[100];
 
-	flush(bench); /* a read sees what is durable */
+	flush(bench); /* a read sees only durable data */
 	snprintf(uri, sizeof uri, "/v2/room-codes/room/%s", room);
 	ask(bench, METHOD_POST, uri, SLICE(""));
 	code = json_string_value(json_object_get(
@@ -350,7 +351,7 @@ static void count_joins(struct bench *bench, uint64_t n, const char *room)
 	repeat(bench, n, METHOD_POST, "/v2/token", body);
 }
 
-/* The rooms get a media server, whose tokens are signed with this alg. */
+/* Gives the rooms a media server whose tokens are signed with this alg. */
 static void add_backend(struct bench *bench, const char *alg)
 {
 	char body[300];
@@ -378,7 +379,7 @@ static bool run(struct bench *bench, const char *operation, uint64_t n)
 	bool is_known = true;
 
 	if (rooms == NULL)
-		give_up("memory", "there is none");
+		give_up("memory", "ran out");
 	while (bench->made < STORED)
 		create(bench);
 	snprintf(uri, sizeof uri, "/v2/templates/%s/roles/host", id_of(bench));

@@ -1,5 +1,5 @@
-/* From the start to the first answer: starts the program on a socket on which a request waits
- * already, and prints the milliseconds until /readyz is answered with 200. Then ends it.
+/* The time from the start to the first response: starts the program on a socket on which a request
+ * already waits, and prints the milliseconds until /readyz returns 200. Then stops the program.
  *
  *     start PROGRAM DIR
  *

@@ -1,14 +1,15 @@
-/* How fast the durable store is: writes beside a bare program that appends records of the same size
- * to a segment written ahead, by the same number of threads, with a group commit and nothing else;
- * and reads on one core. Targets: 0.75, 0.6 and 0.6 of the bare program with 1, 8 and 32 writers;
- * 600,000 reads a second with the files as they are after the load, 900,000 after a full merge. And
- * what the files behind cost: how often a record was written into one during the load (at most ten
- * times), and the longest wait of writers while everything is merged (at most 100 ms).
+/* How fast the durable store is. Writes are compared with a bare program that appends records of
+ * the same size to a segment written ahead, with the same number of threads, a group commit and
+ * nothing else; reads run on one core. Targets: 0.75, 0.6 and 0.6 of the bare program with 1, 8 and
+ * 32 writers; 600,000 reads per second with the files as they are after the load, 900,000 after a
+ * full merge. Also what the files cost: how often a record was written to a file during the load
+ * (at most ten times), and the longest wait of a writer during a merge of all files (at most 100
+ * ms).
  *
  *     bench/store [-r RECORDS] [-t SECONDS]
  *
- * Both programs run in turn, a part of the time each, so that what else the machine does meets
- * both.
+ * The store and the bare program take turns, each running part of the time, so that other load on
+ * the machine affects both.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -148,7 +149,8 @@ static double cpu_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Reads of random keys in a second of this thread on its core, `gets` in each transaction. */
+/* Returns the random reads per second of this thread on its core, with `gets` reads in each
+ * transaction. */
 static double reads_a_second(struct store *store, uint64_t records, unsigned gets, double seconds)
 {
 	const double begin = cpu_seconds();
@@ -215,12 +217,12 @@ static void *merge_all(void *context)
 	struct merge_of_all *merge = context;
 
 	if (!store_gdbm_settle(merge->store, true))
-		give_up("the store cannot get on");
+		give_up("the store cannot continue");
 	atomic_store(&merge->is_done, true);
 	return NULL;
 }
 
-/* One writer, in an ordinary moment and then while everything is merged. */
+/* Measures one writer, first without and then during a merge of all files. */
 static void bench_merge(struct store *store, uint64_t records, int64_t milliseconds)
 {
 	struct measured measured = { { store_append, measured_flush, measured_is_durable }, store };
@@ -230,7 +232,7 @@ static void bench_merge(struct store *store, uint64_t records, int64_t milliseco
 	pthread_t merger;
 
 	store_figures(store, &figures);
-	printf("load: each record was written into a file %.1f times (at most 10)\n",
+	printf("load: each record was written to a file %.1f times (at most 10)\n",
 	       (double)figures.records_written / (double)records);
 	(void)crowd_run(&measured.target, 1, milliseconds, &before);
 	if (pthread_create(&merger, NULL, merge_all, &merge) != 0)
@@ -265,7 +267,7 @@ static void bench_reads(const char *directory, uint64_t records, double seconds)
 		if (rows[row].is_merged)
 			bench_merge(store, records, (int64_t)(seconds * 1000));
 		if (!store_gdbm_settle(store, rows[row].is_merged))
-			give_up("the store cannot get on");
+			give_up("the store cannot continue");
 		printf("%s (settled in %lld ms): ", rows[row].name,
 		       (long long)(clock_monotonic() - begin));
 		(void)reads_a_second(store, records, 1, seconds / 4);
