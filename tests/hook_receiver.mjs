@@ -1,6 +1,6 @@
-// A receiver of webhooks. Prints its port. Each request is a line `ID SEQ` in one file when it comes, and in
-// another one when its answer is given, unless the sender has gone meanwhile. Answers take different times, and
-// the first request for each seventh number is answered 500.
+// A receiver of webhooks. Prints its port. Writes a line `ID SEQ` to one file when a request arrives, and
+// to another file when it sends a 2xx response, unless the sender has closed the connection by then.
+// Responses take different times, and the first request for each seventh number gets a 500.
 //
 //	node hook_receiver.mjs ARRIVED TAKEN
 //

@@ -1,9 +1,9 @@
-// A stand-in for the public service that fetch-100ms reads: it answers as its documentation shows, with
-// what accounts have gathered over the years. Prints its port.
+// A stand-in for 100ms, from which fetch-100ms reads: it responds as the documentation of 100ms shows, with
+// data as accounts have gathered it over the years. Prints its port.
 //
 //	node public_service.mjs TOKEN
 //
-// A token TOKEN-WAY gets what services answer that are out of order: see `ways`.
+// A token TOKEN-WAY gets a faulty response; `ways` lists them.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { createServer } from "node:http";
@@ -16,13 +16,13 @@ const MANY_CODES = 130;
 
 const CUSTOMER = "627cdddff2e4e30487862ad1";
 const YEAR_ONE = "0001-01-01T00:00:00Z";
-// Ids of MongoDB: a time, five random bytes, and a counter.
+// IDs of MongoDB: a time, five random bytes, and a counter.
 const START = Date.UTC(2022, 5, 29);
 const hex = (number, digits) => number.toString(16).padStart(digits, "0");
 const idOf = (n) => hex(START / 1000 + n * 60, 8) + "d11d6db790" + hex(n, 6);
 const timeOf = (n) => new Date(START + n * 60000 + 618).toISOString();
 
-// Letters that no other number gets.
+// Returns letters that are unique for the number.
 function letters(n, count) {
 	let text = "";
 
@@ -58,7 +58,7 @@ const templates = Array.from({ length: TEMPLATES }, (_, n) => ({
 		roomState: { messageInterval: 5, sendPeerList: false, stopRoomStateOnJoin: true, enabled: false },
 		retry: {},
 	},
-	// So that they need more than one body.
+	// Large, so that the templates need more than one request body.
 	destinations: { transcriptions: { text: "x".repeat(9000) } },
 	createdAt: timeOf(n),
 	updatedAt: "2022-09-07T11:31:33.23Z",
@@ -117,8 +117,8 @@ const id = idOf(1);
 const item = { ...templates[1], destinations: {} };
 const full = (n) => Array.from({ length: 100 }, (_, i) => ({ id: idOf(n * 100 + i), name: `t-${n}-${i}` }));
 const SIGN_IN = "<!doctype html><title>Sign in</title><form></form>";
-// For each way what page `n` (from 0) of the templates is: an object, or a text. Rooms and codes are
-// empty lists, but where the way has them.
+// For each way, page `n` (from 0) of the templates: an object, or a text. Rooms and codes are empty lists
+// unless the way defines them.
 const ways = {
 	page: () => SIGN_IN,
 	empty: () => "",
@@ -182,7 +182,7 @@ function answerTo(request) {
 
 const server = createServer((request, response) => {
 	const [status, body, wait] = answerTo(request);
-	// As it is shown, and as services send it.
+	// Indented, as the documentation shows it, or compact, as services send it.
 	const text =
 		typeof body === "string" ? body : JSON.stringify(body, null, requests % 2 === 0 ? 4 : 0);
 

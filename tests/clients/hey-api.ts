@@ -1,4 +1,4 @@
-// The work by what @hey-api/openapi-ts makes.
+// The work with the client that @hey-api/openapi-ts generates.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { client } from "./hey-api/client.gen.js";
@@ -15,7 +15,7 @@ interface Answered<Value> {
 	response: Response;
 }
 
-// Of what a call may answer, that which has this member.
+// Returns the one of the possible results that has this member.
 async function outcome<Value, Name extends string>(call: Promise<Answered<Value>>, name: Name) {
 	const { data, error, response } = await call;
 

@@ -1,4 +1,4 @@
-// The work by openapi-fetch, with the types of openapi-typescript.
+// The work with openapi-fetch and the types of openapi-typescript.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import createClient from "openapi-fetch";
@@ -18,7 +18,7 @@ interface Answered<Value> {
 	response: Response;
 }
 
-// Of what a call may answer, that which has this member.
+// Returns the one of the possible results that has this member.
 async function outcome<Value extends object, Name extends string>(
 	call: Promise<Answered<Value>>,
 	name: Name,

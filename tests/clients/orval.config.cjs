@@ -1,7 +1,7 @@
 module.exports = {
 	anteroom: {
 		input: { target: "./printed.json" },
-		// The base is read when the client runs.
+		// The base URL is read when the client runs.
 		output: { target: "./orval/client.ts", client: "fetch", baseUrl: "${process.env.BASE_URL}" },
 	},
 };

@@ -1,4 +1,4 @@
-// The work by what orval makes.
+// The work with the client that orval generates.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import * as client from "./orval/client.js";
@@ -16,7 +16,7 @@ interface Answered {
 	headers: Headers;
 }
 
-// Of what a call may answer, that which has this member.
+// Returns the one of the possible results that has this member.
 async function outcome<Answer extends Answered, Name extends string>(
 	call: Promise<Answer>,
 	name: Name,

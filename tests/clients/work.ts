@@ -1,6 +1,6 @@
-// What a program does in its first hour with the service, by the calls of a generated client: a template,
-// rooms, codes with times, lists to their end, an error with its details, and an update that changes
-// nothing else.
+// What a program does in its first hour with the service, with the methods of a generated client: a
+// template, rooms, codes with times, complete lists, an error with its details, and an update that
+// changes nothing else.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import assert from "node:assert/strict";
@@ -37,7 +37,7 @@ export interface Refusal {
 	details?: string[];
 	faults?: { pointer: string; message: string }[];
 }
-// One of two is there.
+// Either `value` or `error` is present.
 export interface Outcome<Value> {
 	value?: Value;
 	error?: Refusal;
@@ -131,7 +131,7 @@ async function refusals(calls: Calls, template: string) {
 	assert.equal(await calls.validateRoom({ template_id: template }), true);
 }
 
-// A replayed key makes no second room, and a name is all that changes.
+// A repeated Idempotency-Key creates no second room, and changing the name changes nothing else.
 async function updates(calls: Calls, template: string, names: string) {
 	const fields = {
 		template_id: template,

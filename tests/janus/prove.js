@@ -1,14 +1,15 @@
 // Proves that room codes lead into a room of Janus: a browser that exchanges the code of one role
-// publishes, another one with the code of another role sees its video move, and Janus refuses who
-// comes without a token, with one that has expired, and with that of another room. Also that a room of
-// the example is nobody's but the administrator's: only participants watch, a removed one gets nothing
-// more, and tokens for joining neither show, edit or destroy a room nor record in it.
+// publishes, another one with the code of another role sees its video move, and Janus rejects
+// participants without a token, with an expired token, or with the token of another room. Also
+// proves that only the administrator controls a room of the example: only participants can watch, a
+// removed participant receives nothing more, and join tokens neither show, edit or destroy a room
+// nor record in it.
 //
 //	BASE_URL=... CODES='{"host":...,"guest":...,"other":...}' SECRET=... ROOM_SECRET=... RECORDINGS=...
 //	node prove.js
 //
-// SECRET is the one that Janus shares with the service, to sign what has expired; ROOM_SECRET that of the
-// rooms; RECORDINGS an empty folder in which Janus could write.
+// SECRET is the secret that Janus shares with the service, for signing expired tokens; ROOM_SECRET
+// is the secret of the rooms; RECORDINGS is an empty folder to which Janus could write.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { createHmac } from "node:crypto";
@@ -47,7 +48,7 @@ async function exchange(code) {
 	return (await answer.json()).join;
 }
 
-// The same token, of a time that is over.
+// Returns the same token with a time in the past.
 function expired(token) {
 	const [, ...rest] = token.split(":")[0].split(",");
 	const signed = [Math.floor(Date.now() / 1000) - 60, ...rest].join(",");
@@ -62,7 +63,7 @@ const server = createServer((_, response) => {
 await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: flags });
 
-// In a browser of its own.
+// Opens the page in a browser context of its own.
 async function open() {
 	const context = await browser.newContext({ permissions: ["camera", "microphone"] });
 	const opened = await context.newPage();
@@ -100,7 +101,7 @@ const refusals = {
 for (const [what, join] of Object.entries(refusals))
 	check(what, (await enter(join, false)).came, /^(create|join): (Unauthorized|unauthorized)/i);
 
-// ---- what the tokens do not allow ----
+// ---- actions that the tokens do not allow ----
 
 const { room } = guest;
 const recording = { request: "configure", record: true, filename: `${RECORDINGS}/taken` };
@@ -125,13 +126,13 @@ check("a new room", await ask(watcher, { request: "create", room: "mine" }), /^c
 check("the list", await ask(watcher, { request: "list" }), /^(?!.*[0-9a-f]{24})/);
 check("to record", await ask(publisher, recording), /"configured":"ok"/);
 
-// Another guest's pictures say how time goes by.
+// The pictures of another guest serve as a clock.
 const clock = await enter(await exchange(codes.guest), false);
 check("another guest", clock.came, /^connected$/);
 const kick = { request: "kick", room, id: await id(watcher), secret: ROOM_SECRET };
 check("the removal", await ask(publisher, kick), /"success"/);
 let more = 1;
-// What is under way still comes.
+// Packets that are already on their way still arrive.
 for (let tries = 10, received = 0; more !== 0 && tries > 0; tries--) {
 	await clock.opened.evaluate(() => pictures(20));
 	more = (await watcher.opened.evaluate(() => packets())) - received;

@@ -1,10 +1,10 @@
-// Recomputes what /v2/token answers for media servers, by programs of others: jose verifies every
-// JWT by the published keys, LiveKit's own verifier reads its tokens, Node's crypto recomputes the
-// checksums of BigBlueButton and the tokens of Janus.
+// Verifies the response of /v2/token for media servers with independent programs: jose verifies
+// every JWT with the published keys, LiveKit's own verifier reads its tokens, and Node's crypto
+// recomputes the checksums of BigBlueButton and the tokens of Janus.
 //
 //	BASE_URL=... TOKEN=... node prove.js
 //
-// with the token of a new account.
+// TOKEN is the token of a new account.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import assert from "node:assert/strict";
@@ -32,7 +32,7 @@ async function call(method, path, body, headers = { Authorization: `Bearer ${TOK
 const hash = (name, text) => createHash(name).update(text).digest("hex");
 const hex = (text) => [...text].map((one) => one.charCodeAt(0).toString(16)).join();
 
-// ---- a room, and who joins ----
+// ---- a room and its participants ----
 
 const moderator = { endRoom: true, removeOthers: true, mute: true, changeRole: true };
 const roles = {
@@ -66,7 +66,7 @@ async function join(role, user_id = "ada") {
 	return { ...answer.join, within: (time, offset) => time >= before + offset && time <= after + offset };
 }
 
-// What all JWTs have, and a payload in ASCII that any decoder can read.
+// Checks the claims of all JWTs, and that the payload is ASCII, which any decoder can read.
 function checkTimes(claims, ticket) {
 	assert.ok(ticket.within(claims.iat, -10) && claims.nbf === claims.iat);
 	assert.ok(ticket.within(claims.exp, 600));
@@ -187,7 +187,7 @@ async function proveJitsi() {
 	}
 }
 
-// As Jitsi finds it: by the SHA-256 of the kid.
+// Jitsi finds the key by the SHA-256 of the kid.
 async function rsaKey() {
 	const { data } = await call("GET", "/v2/signing-keys");
 	const { kid } = data.find(({ alg }) => alg === "RS256");
@@ -197,7 +197,7 @@ async function rsaKey() {
 	return importSPKI(pem, "RS256");
 }
 
-// ---- Galene, and any that takes a JWT ----
+// ---- Galene, and any server that accepts a JWT ----
 
 async function proveGalene() {
 	const audience = `https://g.example.org/group/rooms/${room.id}/`;
@@ -292,7 +292,7 @@ async function proveBigbluebutton() {
 				`^fullName=${encoded(NAME)}&meetingID=${room.id}&role=MODERATOR&userID=ada%23[0-9a-f]{8}&redirect=true$`,
 			),
 		);
-		// A name of one letter is too short for it.
+		// BigBlueButton does not accept a name of one letter.
 		check(
 			ticket.start_link,
 			"create",

@@ -1,5 +1,5 @@
-// Bodies: what the document calls valid and no named rule forbids is accepted, what it calls invalid
-// or a rule forbids is refused at its place.
+// Bodies: a body that is valid in the document and breaks no named rule must be accepted; a body
+// that is invalid or breaks a rule must be rejected at the right place.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { cases } from "./cases.js";
@@ -27,13 +27,14 @@ function* randomCases(values, schema) {
 export async function proveBodies(proof, operation, values) {
 	const seen = { expected: new Set(), accepted: new Set() };
 
-	// There are few of them: each makes room for itself.
+	// Only a few of these may exist, so each request first removes the others.
 	const atOnce = /^\/v2\/(keys|signing-keys|backends|webhooks|import)/.test(operation.path) ? 1 : undefined;
 	const prove = (one) => proveBody(proof, operation, values, one, seen);
 
 	if (operation.body === undefined) return;
 	await each(cases(values, operation.body), prove, atOnce);
-	// Each edge was accepted somewhere, not only refused for the sake of a named rule.
+	// Each edge value must be accepted somewhere, and not always be rejected because of a named
+	// rule.
 	for (const what of seen.expected) {
 		if (!seen.accepted.has(what)) proof.problem(operation, what, "never accepted");
 	}
@@ -53,7 +54,7 @@ async function proveBody(proof, operation, values, one, seen) {
 	const answer = await proof.ask(operation, what, { place, body });
 
 	if (one.isUnsaid) return proveUnsaid(proof, operation, what, answer);
-	// Members of a session go in pairs, so hardly one is accepted alone.
+	// Two members of a session exclude each other, so hardly any value is accepted alone.
 	const isPaired = operation.id === "beginSession";
 
 	if (one.isValid && !one.isBreaking && !needed.has(what) && !isPaired) seen.expected.add(what);
@@ -70,13 +71,13 @@ async function proveBody(proof, operation, values, one, seen) {
 		);
 }
 
-// Either way will do.
+// The response may accept or reject it.
 function proveUnsaid(proof, operation, what, answer) {
 	if (answer.status >= 300 && answer.status !== 400)
 		proof.problem(operation, what, "neither taken nor refused", answer);
 }
 
-// What is changed is made anew, so that nothing but this body decides.
+// The object is created anew for a change, so that only this body determines the response.
 function placeFor(proof, operation, isGood) {
 	const isChange =
 		operation.path.includes("{") ||
@@ -92,7 +93,7 @@ function placeFor(proof, operation, isGood) {
 const A = "a".charCodeAt(0);
 let codes = 0;
 
-// One that nobody has, of the older form.
+// Returns a code of the older form that does not exist yet.
 export function newCode() {
 	const letters = (codes++).toString(26).padStart(9, "0");
 	const text = [...letters].map((one) => String.fromCharCode(A + parseInt(one, 26))).join("");
@@ -104,7 +105,8 @@ let words = 0;
 
 const withNewCode = (one) => (one?.code ? { ...one, code: newCode() } : one);
 
-// Where a body names a code, it is the one that was made for it, and for a new code one that nobody has.
+// If a body contains a code, it is the code created for the request; for a new code, one that does
+// not exist yet.
 export function withCode(operation, value, place, isGood) {
 	if (operation.id === "createRoomCode")
 		return isGood && value?.code ? { ...value, code: `words-${words++}` } : value;
@@ -122,10 +124,11 @@ function isRefusedRightly(one, breaks, answer, isPaired) {
 	const isWhole = one.pointer === "" && one.place === "";
 
 	if (breaks.length > 0) return breaks.every(({ pointer }) => isRefusalWith(answer, pointer));
-	// As a body, null counts as {}, and what else is no object is no body at all.
+	// As a body, null counts as {}; any other value that is not an object is not accepted as a
+	// body.
 	if (isWhole && one.value === null) return answer.json?.message === "Invalid body param";
 	if (isWhole || one.isMalformed) return answer.json?.message === "Malformed JSON";
-	// Layers of which there are too many cannot be in order either, and so on.
+	// Too many layers cannot be in order either; the same goes for similar cases.
 	const breaksMore = ["too many items", "too many entries", "one repeated"];
 
 	if (breaksMore.includes(one.what) || isPaired) return isRefusalWith(answer, one.pointer);

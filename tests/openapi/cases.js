@@ -1,10 +1,11 @@
-// For each place of a schema the values at the edge of what it allows, and just beyond. Each case is
-// a value for the whole schema that is special in one place:
+// Generates, for each place of a schema, values at the edges of what it allows and just beyond.
+// Each case is a value for the whole schema that is special in one place:
 //
 //	{ value, isValid, place, what, pointer }
 //
-// place: where it is special, with * for any entry of a map or list; what: in which way; pointer: the
-// JSON Pointer that a refusal has to name, null where the JSON parser already refuses it.
+// place: where it is special, with * for any entry of a map or list; what: how it is special;
+// pointer: the JSON Pointer that a rejection must name, or null if the JSON parser already rejects
+// it.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { jsonText } from "./json.js";
@@ -25,14 +26,14 @@ function special(value, isValid, what, pointer = "", place = pointer) {
 	return { value, isValid, what, pointer, place };
 }
 
-// A case below a member, key or index becomes one of the whole.
+// Turns a case for a member, key or index into a case for the whole value.
 function within(below, name, value, place = name) {
 	const pointer = below.pointer === null ? null : `/${name}${below.pointer}`;
 
 	return { ...below, value, pointer, place: `/${place}${below.place}` };
 }
 
-// n: the place in a list, where a sample depends on it.
+// n: the index in a list, if a sample depends on it.
 export function* cases(values, schema, n = 0) {
 	const seen = values.look(schema);
 
@@ -57,7 +58,8 @@ function* otherKinds(seen) {
 			// An empty array counts as an empty object.
 			if (own === "object" && kind === "array" && value.length === 0) continue;
 			const isValid = value === null && seen.isNullable;
-			// Clients are not told to send null, which mostly counts as not supplied.
+			// The document does not mention null here, which mostly counts as not
+			// supplied.
 			const isUnsaid = value === null && !isValid;
 
 			yield { ...special(value, isValid, `${jsonText(value)} as ${seen.type}`), isUnsaid };
@@ -86,7 +88,7 @@ function* objects(values, seen, n) {
 	}
 }
 
-// Members whose texts another member is refused for.
+// Members whose invalid texts are reported at another member.
 const elsewhere = new Set(["BulkOperation.method", "BulkOperation.path"]);
 
 function* members(values, seen, name) {
@@ -119,7 +121,7 @@ function* maps(values, seen) {
 		yield special(value, isValid, `a key: ${what}`, `/${escaped}`, "");
 	}
 	for (const below of cases(values, item)) {
-		// A name is valid only under itself.
+		// An entry with a name is valid only under that name.
 		const name = below.isValid && !below.isBreaking ? below.value?.name : undefined;
 		const key = typeof name === "string" ? name : `${values.salt}k`;
 

@@ -12,7 +12,7 @@ export class Client {
 		this.count = 0;
 	}
 
-	// { status, headers, text, json }; json is undefined where the text is none.
+	// Returns { status, headers, text, json }; json is undefined if the text is not JSON.
 	send({ method, target, token, headers = {}, body }) {
 		const sent = { "Anteroom-Console": "1", ...headers };
 
@@ -59,7 +59,7 @@ function received(answer, text) {
 	return { status: answer.statusCode, headers: answer.headers, text, json };
 }
 
-// Does all, a few at a time.
+// Processes all items, a few at a time.
 export async function each(items, work, atOnce = CONNECTIONS) {
 	const rest = items[Symbol.iterator]();
 	const workers = Array.from({ length: atOnce }, async () => {

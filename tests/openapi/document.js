@@ -1,10 +1,10 @@
-// The document as a test sees it: proves that it is an OpenAPI 3.1 document, compiles its schemas,
-// and lists its operations.
+// The OpenAPI document: proves that it conforms to OpenAPI 3.1, compiles its schemas, and lists its
+// operations.
 //
-// @seriousme/openapi-schema-validator holds it against the official meta-schema of 3.1 and resolves
-// every $ref; it needs nothing but Ajv, which is needed here anyway. That meta-schema leaves Schema
-// Objects open, so Ajv (JSON Schema 2020-12, the dialect of OpenAPI 3.1) compiles them in strict
-// mode, where an unknown keyword, a pattern on a number and the like are errors.
+// @seriousme/openapi-schema-validator checks it against the official meta-schema of 3.1 and
+// resolves every $ref; it needs only Ajv, which is needed here anyway. That meta-schema leaves
+// Schema Objects open, so Ajv (JSON Schema 2020-12, the dialect of OpenAPI 3.1) compiles them in
+// strict mode, in which unknown keywords, a pattern on a number and similar mistakes are errors.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -13,7 +13,7 @@ import formats from "ajv-formats";
 
 const PREFIX = "#/components/schemas/";
 
-// Every object and array below a value, with the path to it.
+// Yields every object and array within a value, with its path.
 function* parts(value, path = "") {
 	if (value === null || typeof value !== "object") return;
 	yield [path, value];
@@ -24,7 +24,7 @@ function rewrite(schema) {
 	return JSON.parse(JSON.stringify(schema).replaceAll(`"${PREFIX}`, '"anteroom#/$defs/'));
 }
 
-// What an answer may not have, though the document leaves room for it: a member that is not named.
+// Forbids unnamed members in responses, although the document allows them.
 function close(schemas) {
 	for (const [path, schema] of parts(schemas)) {
 		if (schema.type !== "object" || !schema.properties || path.endsWith("/properties")) continue;
@@ -44,7 +44,7 @@ function validator(schemas) {
 	ajv.addKeyword({ keyword: "x-ignored", schemaType: "array" });
 	ajv.addKeyword({ keyword: "x-doubles", schemaType: "object" });
 	ajv.addKeyword({ keyword: "x-default" });
-	// Texts that a rule of the schema looks at: see rules.js.
+	// Texts that a rule of the schema checks, see rules.js.
 	ajv.addFormat("uri", true);
 	for (const number of ["int32", "int64", "double"])
 		ajv.addFormat(number, { type: "number", validate: () => true });
@@ -67,7 +67,7 @@ export class Document {
 		this.compiled = new Map();
 	}
 
-	// The problems of the document, a line each.
+	// Returns the problems of the document, one per line.
 	async problems() {
 		const result = await new Validator({ allErrors: true }).validate(this.whole);
 		const problems = result.valid ? [] : [JSON.stringify(result.errors)];
@@ -86,7 +86,7 @@ export class Document {
 		);
 	}
 
-	// An example of a body, an answer or a parameter obeys its schema.
+	// Checks that each example of a body, response or parameter obeys its schema.
 	#exampleProblems() {
 		const problems = [];
 
@@ -115,7 +115,7 @@ export class Document {
 		return problems;
 	}
 
-	// A named rule is also prose.
+	// Checks that each named rule is also part of the description.
 	#ruleProblems() {
 		const problems = [];
 
@@ -139,14 +139,14 @@ export class Document {
 		return this.#check(this.sent, schema)(value);
 	}
 
-	// What is wrong with a part of an answer.
+	// Yields what is wrong with a part of a response.
 	*answerProblems(schema, value) {
 		const check = this.#check(this.answered, schema);
 
 		if (!check(value)) yield this.answered.errorsText(check.errors);
 	}
 
-	// A part that may stand elsewhere.
+	// Resolves a reference to another part of the document.
 	resolve(part) {
 		while (part.$ref) {
 			const path = part.$ref.slice(2).split("/");

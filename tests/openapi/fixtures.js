@@ -1,15 +1,15 @@
-// What the parameters of paths stand for: things made for a request, so that a body that obeys the
-// document is accepted by what is stored too. Templates are made by one account and rooms by another,
-// whose default template nothing takes away.
+// Objects for the parameters of paths, created for a request, so that stored objects do not prevent
+// a body that obeys the document from being accepted. Templates belong to one account and rooms to
+// another, which always keeps its default template.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { createHash } from "node:crypto";
 
 const ROLE = "host";
-// A backend of the account that has the templates.
+// A backend of the account with the templates.
 export const BACKEND_OF_TEMPLATES = "backend of templates";
 
-// Ids of objects that are imported again and again.
+// IDs of objects that are imported again and again.
 export const IMPORTED = {
 	template_id: "62bbc84000000000000000a1",
 	room_id: "62bbc84100000000000000b1",
@@ -20,7 +20,7 @@ export class Fixtures {
 		Object.assign(this, { client, tokens, shared: new Map() });
 	}
 
-	// The account that an operation is tried with.
+	// Returns the token of the account that is used for an operation.
 	token(operation) {
 		if (operation.id === "joinBackend") return this.appToken;
 		return /^\/v2\/(rooms|room-codes|room-summaries|token|bulk|backends|service)/.test(operation.path)
@@ -57,7 +57,7 @@ export class Fixtures {
 		});
 	}
 
-	// The token of an account that has no default template any more.
+	// Removes the account's default template and returns its token.
 	async withoutDefault() {
 		const token = this.tokens.templates;
 		const marked = await this.client.send({
@@ -75,7 +75,7 @@ export class Fixtures {
 		return this.make(this.tokens.templates, "/v2/templates", { roles });
 	}
 
-	// For rooms: its id.
+	// Creates a template for rooms and returns its ID.
 	async templateOf(roles) {
 		return (await this.make(this.tokens.rooms, "/v2/templates", { roles })).id;
 	}
@@ -94,7 +94,7 @@ export class Fixtures {
 		return made.code;
 	}
 
-	// What the placeholders of a path stand for, newly made.
+	// Creates objects and returns the values of the path's parameters.
 	async fresh(operation) {
 		const path = operation.path;
 		const values = { role: ROLE, role_name: ROLE };
@@ -116,7 +116,7 @@ export class Fixtures {
 		return values;
 	}
 
-	// What imports refer to, and a default template.
+	// Imports the objects that imports refer to, and a default template.
 	async imported() {
 		const token = this.tokens.templates;
 		const { template_id, room_id } = IMPORTED;
@@ -154,7 +154,7 @@ export class Fixtures {
 			});
 	}
 
-	// A token for joining, where a backend is in effect.
+	// Gets a join token while there is a default backend.
 	join() {
 		this.joined ??= (async () => {
 			await this.backend({ default: true });
@@ -166,7 +166,7 @@ export class Fixtures {
 		return this.joined;
 	}
 
-	// Those that were made before are deleted: there may be twenty.
+	// Deletes earlier backends, because there may be only twenty.
 	async backend(more) {
 		const token = this.tokens.rooms;
 		const body = { name: "a backend", ...this.livekit(), ...more };
@@ -175,7 +175,7 @@ export class Fixtures {
 		return (await this.make(token, "/v2/backends", body)).id;
 	}
 
-	// Those that were made before are deleted: there may be twenty.
+	// Deletes earlier webhooks, because there may be only twenty.
 	async webhook(more) {
 		const token = this.tokens.templates;
 		const body = { url: "https://example.org/hook", enabled: false, ...more };
@@ -184,7 +184,7 @@ export class Fixtures {
 		return (await this.make(token, "/v2/webhooks", body)).id;
 	}
 
-	// Those that were made before are deleted: there may be four.
+	// Deletes earlier signing keys, because there may be only four.
 	async signingKey(alg = "EdDSA") {
 		const token = this.tokens.templates;
 
@@ -192,7 +192,7 @@ export class Fixtures {
 		return (await this.make(token, "/v2/signing-keys", { alg })).kid;
 	}
 
-	// Those that were made before are deleted: there may be a hundred.
+	// Deletes earlier API keys, because there may be only a hundred.
 	async key(scopes = ["keys:write"], token = this.tokens.templates) {
 		await this.removeAll(token, "/v2/keys", "id");
 		return this.make(token, "/v2/keys", { name: "a key", scopes });
@@ -208,7 +208,7 @@ export class Fixtures {
 		};
 	}
 
-	// The same for all that ask for it.
+	// Returns the same values for all requests of an operation.
 	once(operation) {
 		if (!this.shared.has(operation.id))
 			this.shared.set(operation.id, this.fresh(operation));

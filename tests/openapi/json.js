@@ -1,4 +1,4 @@
-// JSON with numbers that JavaScript cannot hold, or would write otherwise.
+// JSON with numbers that JavaScript cannot represent, or would write differently.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -15,7 +15,7 @@ export function jsonText(value) {
 	return JSON.stringify(value).replaceAll(/"<written ([^>]*)>"/g, "$1");
 }
 
-// The same value as Ajv can look at it.
+// Returns the same value in a form that Ajv can check.
 export function plain(value) {
 	return JSON.parse(jsonText(value));
 }

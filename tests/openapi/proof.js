@@ -1,12 +1,12 @@
-// What all parts of the proof share: the document, the program behind it, what was found wrong, and
-// the way of a request, whose answer is always held against the document.
+// Shared by all parts of the proof: the document, the program, the problems found, and sending a
+// request, whose response is always checked against the document.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { Client } from "./client.js";
 import { Document } from "./document.js";
 import { Fixtures } from "./fixtures.js";
 
-// Headers that come only where the document says so.
+// Headers that may be present only if the document says so.
 const TOLD = [
 	"Access-Control-Allow-Origin",
 	"ETag",
@@ -38,7 +38,7 @@ export class Proof {
 		return this.operations.find((operation) => operation.id === id);
 	}
 
-	// Sends a request of an operation. place: what the placeholders of its path stand for.
+	// Sends a request of an operation. place: values of the path's parameters.
 	async ask(operation, what, { place, query = "", ...request }) {
 		const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name) =>
 			encodeURIComponent(place[name]),
@@ -62,7 +62,7 @@ export class Proof {
 		this.problems.push(`${operation.id}: ${what}: ${wrong}${told}`);
 	}
 
-	// Where an answer is not what the document says of the operation.
+	// Yields how a response differs from the document.
 	*wrongWith(operation, answer) {
 		const response = operation.responses[answer.status];
 
@@ -106,7 +106,7 @@ export class Proof {
 	}
 }
 
-// A pointer as a fault shows it: 64 characters of each name.
+// Returns a pointer as a fault shows it: with 64 characters of each name.
 function shown(pointer) {
 	return pointer
 		?.split("/")
@@ -114,7 +114,8 @@ function shown(pointer) {
 		.join("/");
 }
 
-// Whether the answer names, as the only fault, the pointer of a body or the parameter of a query.
+// Returns true if the only fault of the response is at this pointer of the body, or this query
+// parameter.
 export function isRefusal(answer, pointer) {
 	const details = answer.json?.details;
 
@@ -123,7 +124,7 @@ export function isRefusal(answer, pointer) {
 	);
 }
 
-// Whether it names this one among others.
+// Returns true if one of the faults is at this pointer.
 export function isRefusalWith(answer, pointer) {
 	const details = answer.json?.details ?? [];
 

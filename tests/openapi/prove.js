@@ -1,13 +1,13 @@
-// Proves the OpenAPI document: it is one, and the program does what it says. Requests are generated
-// from it: for each operation the values at the edge of what each schema allows and beyond, then
-// bodies drawn from a fixed seed. What the document calls valid and no named rule forbids is
-// accepted, what it calls invalid is refused with the place named, and every answer is one that the
-// document describes.
+// Proves that the OpenAPI document is valid and that the program does what it says. Requests are
+// generated from it: for each operation, values at the edges of what each schema allows and beyond,
+// then random bodies from a fixed seed. A body that is valid and breaks no named rule must be
+// accepted, an invalid one must be rejected with its place named, and every response must be one
+// that the document describes.
 //
 //	BASE_URL=... TOKEN=... TOKEN_B=... PRINTED=... node prove.js
 //
-// with the tokens of two new accounts and the file that `anteroom openapi` printed; with TIMES=1 it
-// also says how long each operation took.
+// The tokens belong to two new accounts; PRINTED is a file with the output of `anteroom openapi`.
+// With TIMES=1, also prints the time that each operation took.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { readFileSync } from "node:fs";
@@ -48,7 +48,8 @@ for (const [n, operation] of proof.operations.entries()) {
 		"ImportedRoom.template_id": IMPORTED.template_id,
 		"ImportedRoom.created_at": "2022-06-29T03:34:30.194Z",
 		"ImportedRoom.updated_at": "2022-06-29T03:34:30+01:00",
-		// One room is imported again and again: what it keeps breaks no rule with what follows.
+		// One room is imported again and again: its stored members must not break a rule
+		// together with later ones.
 		"ImportedRoom.size": 2500,
 		"ImportedRoom.opens_at": "2989-01-01T00:00:00Z",
 		"ImportedRoom.closes_at": "2990-01-01T00:00:00Z",

@@ -1,4 +1,4 @@
-// Queries: the same for the parameters of lists.
+// Queries: the same proof for the parameters of lists.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { cases } from "./cases.js";
@@ -11,10 +11,10 @@ const times = {
 	bad: ["yesterday", "2026-02-30", "2026-01-31T12:00:00", "31.01.2026"],
 };
 
-// Without name_prefix.
+// Applies to IDs, without name_prefix.
 const ids = { good: ["0123456789abcdef01234567"], bad: ["x", "0123456789ABCDEF01234567"] };
 
-// The values of parameters that a rule of the operation, or what is stored, decides on.
+// Values of parameters that depend on a rule of the operation or on stored objects.
 function knownValues(operation, place) {
 	switch (operation.id) {
 		case "listRooms":
@@ -42,7 +42,7 @@ function knownValues(operation, place) {
 	return {};
 }
 
-// A text that is JSON is what it says: 7 is an integer.
+// A text that looks like JSON is a value of its type: 7 is an integer.
 function obeys(document, schema, text) {
 	if (schema.type === "string") return document.obeys(schema, text);
 	return /^(true|false|-?\d+)$/.test(text) && document.obeys(schema, JSON.parse(text));
@@ -68,7 +68,8 @@ export async function proveQuery(proof, operation, values) {
 		const { good, bad } = queryTexts(proof.document, values, parameter, known[name]);
 		const pair = (text) => `${name}=${encodeURIComponent(text)}`;
 
-		// What else a write needs is proved elsewhere: here its query is refused before its body.
+		// For writes, other files test valid queries; here an invalid query is rejected
+		// before the body is read.
 		await each(operation.method === "GET" ? ["", ...good] : [], async (text) => {
 			const answer = await proof.ask(operation, pair(text), { place, query: pair(text) });
 

@@ -1,5 +1,5 @@
-// Refusals for the sake of what is stored: 403, 409 and, at last, 429, by each operation that the
-// document says can answer so.
+// Rejections caused by stored objects: 403, 409 and finally 429, for each operation for which the
+// document names the status.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -49,7 +49,7 @@ export async function proveRefusals(proof) {
 	}
 }
 
-// The responder keeps entries of its log for a second, and drops a few with each later write.
+// The responder keeps entries of its event log for a second, and each later write drops a few.
 async function proveGone(proof) {
 	const operation = proof.operation("listEvents");
 	const until = Date.now() + 20000;
@@ -113,7 +113,7 @@ async function proveDeletedRole(proof, expect) {
 	await expect(403, "patchRoomCode", { code }, { enabled: true });
 }
 
-// The guest has no code, so that a rotation would make one more.
+// The guest has no code, so a rotation would create one more.
 async function proveFullRoom(proof, expect) {
 	const { fixtures } = proof;
 	const token = fixtures.tokens.rooms;
@@ -184,7 +184,7 @@ async function proveBackends(proof, expect) {
 	});
 }
 
-// Keys that are too many, and too new; those of RSA at last.
+// Too many signing keys, and too new ones; RSA keys come last.
 async function proveSigningKeys(proof, expect) {
 	const { fixtures } = proof;
 	const token = fixtures.tokens.templates;
@@ -205,7 +205,7 @@ async function proveSigningKeys(proof, expect) {
 	await expect(429, "createSigningKey", {}, { alg: "RS256" });
 }
 
-// A key that was used for another request.
+// An Idempotency-Key that was used for another request.
 async function proveKeys(proof) {
 	const { fixtures } = proof;
 	const headers = { "Idempotency-Key": "used" };
@@ -229,7 +229,7 @@ async function proveKeys(proof) {
 	}
 }
 
-// With a key that has none of the scopes that the document names.
+// With an API key that lacks all scopes that the document names.
 async function proveScopes(proof) {
 	const { fixtures } = proof;
 
@@ -308,7 +308,7 @@ async function proveCodes(proof, expect) {
 	await expect(429, "import", {}, body);
 }
 
-// The last of all: from now on this address has no token.
+// Must come last: from now on, this address gets no join tokens.
 async function proveMisses(proof, expect) {
 	const unknown = { code: "no code" };
 

@@ -1,6 +1,6 @@
-// The named rules of schemas, a second time: given an object that obeys its schema, the pointers of
-// what breaks the rule, relative to the object. A rule of the document that is not here fails the
-// test.
+// An independent copy of the schemas' named rules: each function gets an object that obeys its
+// schema and yields the pointers of the members that break the rule, relative to the object. A rule
+// of the document that is missing here fails the test.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -86,7 +86,7 @@ function* words({ code }) {
 
 const AHEAD_MOST = 60000;
 
-// Of an object with an id and two times.
+// The rule for an object with an ID and two times.
 function* times(object, ...members) {
 	const latest = Date.now() + AHEAD_MOST;
 
@@ -135,7 +135,7 @@ function* backendUrl({ type, url }) {
 	if (type && url && !urls[type].test(url)) yield "/url";
 }
 
-// What a patch leaves out is stored.
+// A patch may omit members that are stored.
 function* backendConfig({ type, config }, _, isPatch) {
 	if (!type) return;
 	const { required, secrets } = configs[type];
@@ -223,12 +223,12 @@ const rules = {
 	key,
 };
 
-// Rules that look at what comes out of the object and what is stored.
+// Rules that depend on the result of merging the object with the stored one.
 const ofResults = {
 	ImportedRoomInput: [{ name: "roomSize" }, { name: "roomWindow" }],
 };
 
-// The names of all rules that a request can break.
+// Returns the names of all rules that a request can break.
 export function namedRules(document) {
 	const components = Object.entries(document.schemas).filter(([name]) =>
 		/(Input|Patch|Update)$/.test(name),
@@ -238,7 +238,8 @@ export function namedRules(document) {
 	return new Set(described.flatMap((one) => (one["x-rules"] ?? []).map((rule) => rule.name)));
 }
 
-// The pointers at which a value that obeys its schema breaks named rules, each with the rule's name.
+// Yields the pointers at which a value that obeys its schema breaks named rules, with the names of
+// the rules.
 export function* broken(values, schema, value, pointer = "", entry = undefined) {
 	const seen = values.look(schema);
 
@@ -270,7 +271,7 @@ export function* broken(values, schema, value, pointer = "", entry = undefined) 
 	}
 }
 
-// Bodies that break each rule of a schema at least once, by the component (of requests and patches) that has it.
+// Bodies that break each rule of a schema at least once, by component (of requests and patches).
 const WEBHOOKS = [
 	{ url: "https://example.org/", events: ["room"] },
 	{ url: "ftp://example.org/" },
@@ -360,10 +361,10 @@ export const breaking = {
 	],
 };
 
-// What no schema forbids, and a named rule always does.
+// Values that every schema allows, but a named rule always forbids.
 export const needed = new Set(["/config null as object"]);
 
-// What a member needs beside it, so that no rule forbids what its own schema allows.
+// Additional members that a member needs so that no rule forbids what its schema allows.
 export const beside = {
 	"Room.size": { large_room: true },
 	"ImportedRoom.size": { large_room: true },

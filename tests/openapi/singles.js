@@ -1,4 +1,4 @@
-// Single values at the edge of what a schema allows, and just beyond: { value, isValid, what }.
+// Single values at the edges of what a schema allows, and just beyond: { value, isValid, what }.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { Written } from "./json.js";
@@ -9,10 +9,10 @@ const BEYOND = "9223372036854775808";
 const good = (value, what) => ({ value, isValid: true, what });
 const bad = (value, what) => ({ value, isValid: false, what });
 
-// Clients that cannot leave a member out send "" for it.
+// Clients that cannot omit the member send "" for it.
 const mayBeEmpty = (seen) => seen.description?.includes('"" counts as not supplied') ?? false;
 
-// salt: the character that texts are filled with, where it is accepted.
+// salt: the character that texts are filled with, if it is allowed.
 export function* singles(seen, salt) {
 	if (seen.enum) yield* choices(seen);
 	else if (seen.format === "date-time") yield* times();
@@ -66,7 +66,8 @@ function* integers({ minimum, maximum, multipleOf = 1 }) {
 
 // ---- texts ----
 
-// The characters that a pattern of the document accepts, all and at the ends.
+// Returns the characters that a pattern of the document allows: all of them, and those allowed at
+// the ends.
 export function charactersOf(pattern) {
 	const classes = [...pattern.matchAll(/\[([^\]]*)\]/g)].map((match) => expand(match[1]));
 
@@ -112,7 +113,7 @@ function* longest(seen, filler, most) {
 	yield bad("\u00e9".repeat(bytes / 2 + 1), "too many bytes");
 }
 
-// Every character, in texts that are short enough.
+// Yields texts that are short enough and together contain every character.
 function* characterTexts(characters, filler, most) {
 	const size = Math.min(most, 100) - 2;
 

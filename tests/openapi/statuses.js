@@ -1,4 +1,4 @@
-// Headers and statuses: each that the document names for an operation comes when it should.
+// Headers and statuses: each one that the document names for an operation appears when it should.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { jsonText } from "./json.js";
@@ -10,7 +10,7 @@ const LARGER = " ".repeat((1 << 20) + 1);
 
 export async function proveStatuses(proof, operation, values) {
 	const can = (status) => operation.responses[status] !== undefined;
-	// What is sent in a request that is good but for what is given here.
+	// Sends a valid request, changed only as the arguments say.
 	const expect = async (status, what, { place, more, ...request } = {}) => {
 		const at = place ?? (await proof.fixtures.fresh(operation));
 		const least = operation.body && values.least(values.look(operation.body));
@@ -44,7 +44,7 @@ export async function proveStatuses(proof, operation, values) {
 	await provePath(proof, operation, expect);
 }
 
-// A key that its pattern does not allow is none.
+// A key that the pattern does not allow is invalid.
 async function proveKey(proof, operation, expect) {
 	const key = operation.parameters.find(({ name }) => name === "Idempotency-Key");
 
@@ -77,7 +77,7 @@ async function proveUnknown(proof, operation, expect) {
 		proof.problem(operation, "an unknown member, strict", "not refused as such", strict);
 }
 
-// What a path names, unknown or malformed, is not found, unless the call makes it.
+// An object with an unknown or malformed ID is not found, unless the request creates it.
 async function provePath(proof, operation, expect) {
 	for (const { name, schema } of operation.parameters.filter((one) => one.in === "path")) {
 		const isMade =
@@ -86,7 +86,7 @@ async function provePath(proof, operation, expect) {
 		const isId = schema.pattern === "^[0-9a-f]*$";
 		const unknown = isId ? "0123456789abcdef01234567" : "zzz-zzzz-zzz";
 		const place = await proof.fixtures.fresh(operation);
-		// Unknown codes are counted: see refusals.js.
+		// Attempts with unknown codes are counted, see refusals.js.
 		const isCounted = operation.isOpen && operation.responses["429"] !== undefined;
 
 		await expect("400", `a slash in ${name}`, { place: { ...place, [name]: "a/b" } });

@@ -1,5 +1,5 @@
-// The named rules of operations: what a schema cannot show because it depends on what is stored, or
-// stands in a query. Each is broken here by operations that have it.
+// The named rules of operations: conditions that a schema cannot express because they depend on
+// stored objects or on the query. Each rule is broken here by operations that have it.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { isRefusal } from "./proof.js";
@@ -13,7 +13,7 @@ function roles(count, role = {}) {
 	return Object.fromEntries(Array.from({ length: count }, (_, n) => [`r${n}`, role]));
 }
 
-// rule: [operation, what its path names, body or query, pointer, token]
+// rule: [operation, path parameters, body or query, pointer, token]
 async function requests(fixtures) {
 	const subscribing = (text) => ({ subscribeParams: { subscribeToRoles: [text] } });
 	const room = { room_id: (await fixtures.room()).id };

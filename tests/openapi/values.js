@@ -1,10 +1,10 @@
-// Values that obey a schema: the least, a sample, all members, any.
+// Values that obey a schema: the least one, a sample, one with all members, random ones.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { IMPORTED } from "./fixtures.js";
 import { charactersOf, singles } from "./singles.js";
 
-// The n-th sample, and a full one, of components whose members cannot be chosen one by one.
+// The n-th sample, and a full value, of components whose members cannot be chosen independently.
 let backends = 0;
 const backend = () => ({
 	name: `sample ${backends++}`,
@@ -30,12 +30,12 @@ const fulls = {
 	HlsLayerInput: () => ({ width: 640, height: 360, videoBitrate: 500, audioBitrate: 64 }),
 };
 
-// "Role" of "RoleInput", "RolePatch" and "TemplateUpdate".
+// Returns "Role" for "RoleInput" and "RolePatch", "Template" for "TemplateUpdate".
 export function stem(component) {
 	return component?.replace(/(Input|Patch|Update)$/, "");
 }
 
-// Numbers from 0 to 1, the same at every run (mulberry32).
+// Returns random numbers from 0 to 1, the same in every run (mulberry32).
 export function source(seed) {
 	let state = seed;
 
@@ -48,10 +48,10 @@ export function source(seed) {
 	};
 }
 
-// Members that no rule allows beside all others.
+// Members that a rule forbids together with the others.
 const apart = { RoomCodeInput: ["expires_in"] };
 
-// Of a map, the name is the key: so an entry has none of its own.
+// In a map, the key is the name, so an entry does not have a name.
 function unnamed(entry) {
 	if (typeof entry !== "object") return entry;
 
@@ -61,13 +61,14 @@ function unnamed(entry) {
 }
 
 export class Values {
-	// salt: a character for names, so that operations do not meet. members: by component and
-	// member ("Room.template_id"), a value that stands for all, where only what is stored will do.
+	// salt: a character for names, so that operations use different ones. members: by component
+	// and member ("Room.template_id"), the only value to use, for members that must match a
+	// stored object.
 	constructor(document, { salt, members = {} }) {
 		Object.assign(this, { document, salt, members, count: 0 });
 	}
 
-	// A schema with what it refers to: its component's name, its type, whether it may be null.
+	// Resolves a schema: adds the name of its component, its type, and whether it may be null.
 	look(schema) {
 		const inner = schema.anyOf?.[0] ?? schema;
 		const whole = inner.$ref ? this.document.resolve(inner) : inner;
@@ -77,7 +78,7 @@ export class Values {
 		return {
 			...whole,
 			description: schema.description ?? whole.description,
-			// Any members is none that are described.
+			// A map with any members has no described members.
 			additionalProperties: more === true ? undefined : more,
 			component: inner.$ref?.split("/").pop(),
 			isNullable: schema.anyOf !== undefined,
@@ -88,14 +89,14 @@ export class Values {
 		return this.members[`${stem(seen.component)}.${name}`];
 	}
 
-	// The members that a whole object needs: a patch may have to bring them.
+	// Returns the members that a whole object needs, because a patch may have to supply them.
 	required(seen) {
 		const whole = seen.component?.replace(/(Patch|Update)$/, "Input");
 
 		return this.document.schemas[whole]?.required ?? seen.required ?? [];
 	}
 
-	// Where the schema lets it: one that was not given out before.
+	// Returns a name that was not used before, if the schema allows one.
 	name(seen) {
 		const text = `${this.salt}-${this.count++}`.padEnd(seen.minLength ?? 0, this.salt);
 		const characters = seen.pattern && charactersOf(seen.pattern);
@@ -104,7 +105,7 @@ export class Values {
 		return characters.outer[0].repeat(seen.minLength ?? 0);
 	}
 
-	// Each is later than the one before.
+	// Returns a time later than the previous one.
 	time() {
 		return new Date(Date.UTC(2990, 0, 1, 0, 0, this.count++)).toISOString();
 	}
@@ -130,7 +131,7 @@ export class Values {
 		return "anything";
 	}
 
-	// What is required, of an object.
+	// Returns an object with only the required members.
 	least(seen, n = 0) {
 		const names = this.required(seen);
 
@@ -142,7 +143,7 @@ export class Values {
 		return this.given(seen, name) ?? this.sample(seen.properties[name], n);
 	}
 
-	// All members.
+	// Returns a value with all members.
 	full(schema, n = 0) {
 		return this.fullOf(this.look(schema), n);
 	}
@@ -154,7 +155,7 @@ export class Values {
 		if (seen.type === "array") return [this.full(seen.items)];
 		if (map) return { [this.name(seen.propertyNames)]: unnamed(this.full(map)) };
 		if (seen.type !== "object") return this.sample(seen, n);
-		// Answers that are sent back.
+		// Ignored members, as in a response that a client sends back.
 		const ignored = (seen["x-ignored"] ?? []).map((name) => [name, "whatever it is"]);
 
 		return Object.fromEntries([
@@ -165,7 +166,7 @@ export class Values {
 		]);
 	}
 
-	// Any, by a source of numbers.
+	// Returns a random value, from a source of random numbers.
 	random(schema, next) {
 		const seen = this.look(schema);
 
