@@ -1,7 +1,7 @@
 dnl ANTEROOM_FLAGS(VARIABLE, KIND, FLAGS)
 dnl Appends to VARIABLE each of FLAGS that the compiler (KIND "compile") or the compiler as linker
-dnl (KIND "link") takes without a complaint. CFLAGS and LDFLAGS stay the user's: they are borrowed
-dnl for the trial and given back.
+dnl (KIND "link") accepts without a warning. CFLAGS and LDFLAGS belong to the user: they are changed only
+dnl for the trial and then restored.
 AC_DEFUN([ANTEROOM_FLAGS], [
   AC_SUBST([$1])
   for anteroom_flag in $3; do

@@ -1,5 +1,5 @@
 dnl ANTEROOM_FUZZERS
-dnl FUZZER_FLAGS for every object, FUZZER_LDFLAGS for the fuzz targets alone (clang's libFuzzer).
+dnl FUZZER_FLAGS for every object, FUZZER_LDFLAGS only for the fuzz targets (clang's libFuzzer).
 AC_DEFUN([ANTEROOM_FUZZERS], [
   AC_ARG_ENABLE([fuzzers],
     [AS_HELP_STRING([--enable-fuzzers], [build the fuzz targets (needs clang)])],

@@ -1,7 +1,7 @@
 dnl ANTEROOM_HARDENING
-dnl HARDENING_CFLAGS and HARDENING_LDFLAGS: what makes an error in this program harder to use.
+dnl HARDENING_CFLAGS and HARDENING_LDFLAGS: flags that make errors in this program harder to exploit.
 dnl _FORTIFY_SOURCE is set in config.h, so that it neither warns in a build without optimisation nor
-dnl disagrees with a value from the user or the distribution. The sanitizers bring checks of their own.
+dnl conflicts with a value from the user or the distribution. The sanitizers have checks of their own.
 AC_DEFUN([ANTEROOM_HARDENING], [
   AC_ARG_ENABLE([hardening],
     [AS_HELP_STRING([--disable-hardening], [build without the compiler's protections])],

@@ -1,5 +1,5 @@
 dnl ANTEROOM_LIBRARIES
-dnl What the program is made of. All that is missing is named at once, by its Debian package too.
+dnl The libraries of the program. One message names all missing libraries by their Debian packages.
 AC_DEFUN([ANTEROOM_LIBRARIES], [
   anteroom_missing=
   PKG_CHECK_MODULES([FCGI], [fcgi >= 2.4], [],

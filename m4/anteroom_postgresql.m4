@@ -1,5 +1,5 @@
 dnl ANTEROOM_POSTGRESQL
-dnl The driver for PostgreSQL (--with-postgresql): with libpq, or without it where it is missing.
+dnl --with-postgresql: builds the driver for PostgreSQL if libpq is available.
 AC_DEFUN([ANTEROOM_POSTGRESQL], [
   AC_ARG_WITH([postgresql],
     [AS_HELP_STRING([--with-postgresql=yes|no|auto],
@@ -8,14 +8,14 @@ AC_DEFUN([ANTEROOM_POSTGRESQL], [
   AS_CASE([$with_postgresql],
     [no], [],
     [yes|auto], [
-      dnl Pipelines came with 14.
+      dnl Pipelines need 14.
       PKG_CHECK_MODULES([POSTGRESQL], [libpq >= 14], [have_postgresql=yes], [
         AS_IF([test "$with_postgresql" = yes],
           [AC_MSG_ERROR([libpq 14 or later is missing; on Debian: apt-get install libpq-dev])])
         have_postgresql=no
       ])
     ],
-    [AC_MSG_ERROR([--with-postgresql is yes, no or auto])])
+    [AC_MSG_ERROR([--with-postgresql must be yes, no or auto])])
   with_postgresql=${have_postgresql-no}
   AM_CONDITIONAL([HAVE_POSTGRESQL], [test "$with_postgresql" = yes])
   AS_IF([test "$with_postgresql" = yes],

@@ -1,13 +1,13 @@
 dnl ANTEROOM_QRENCODE
-dnl QR codes of links (--with-qrencode): with libqrencode, or without it where it is missing.
+dnl --with-qrencode: builds QR codes of links if libqrencode is available.
 AC_DEFUN([ANTEROOM_QRENCODE], [
   AC_ARG_WITH([qrencode],
     [AS_HELP_STRING([--with-qrencode=yes|no|auto],
-      [QR codes of links, by libqrencode (auto)])],
+      [QR codes of links, with libqrencode (auto)])],
     [], [with_qrencode=auto])
   AS_CASE([$with_qrencode],
     [no|yes|auto], [],
-    [AC_MSG_ERROR([--with-qrencode is yes, no or auto])])
+    [AC_MSG_ERROR([--with-qrencode must be yes, no or auto])])
   AS_IF([test "$with_qrencode" != no], [
     PKG_CHECK_MODULES([QRENCODE], [libqrencode >= 4], [have_qrencode=yes], [
       AS_IF([test "$with_qrencode" = yes],

@@ -1,5 +1,5 @@
 dnl ANTEROOM_SUMMARY
-dnl What was decided, for the person who ran configure.
+dnl Prints the configuration.
 AC_DEFUN([ANTEROOM_SUMMARY], [
   AC_MSG_NOTICE([
   $PACKAGE_NAME $PACKAGE_VERSION

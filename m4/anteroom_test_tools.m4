@@ -1,5 +1,6 @@
 dnl ANTEROOM_TEST_TOOLS
-dnl What only the tests need. A plain build goes on without them; TESTS_LEFT_OUT says what is lost.
+dnl Programs and libraries that only the tests need. The build works without them; TESTS_LEFT_OUT names the
+dnl tests that are then skipped.
 AC_DEFUN([ANTEROOM_TEST_TOOLS], [
   TESTS_LEFT_OUT=
   PKG_CHECK_MODULES([CHECK], [check >= 0.15], [have_check=yes],
@@ -12,7 +13,7 @@ AC_DEFUN([ANTEROOM_TEST_TOOLS], [
 
   AC_PATH_PROG([NGINX], [nginx], [], [$PATH:/usr/sbin:/usr/local/sbin])
   AS_IF([test -z "$NGINX"],
-    [TESTS_LEFT_OUT="$TESTS_LEFT_OUT what needs nginx (not found)."])
+    [TESTS_LEFT_OUT="$TESTS_LEFT_OUT all tests that need nginx (not found)."])
   AC_PATH_PROGS([CLANG_FORMAT], [clang-format-14 clang-format])
   AC_SUBST([TESTS_LEFT_OUT])
 ])
