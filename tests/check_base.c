@@ -517,8 +517,8 @@ START_TEST(uuid_is_version_4)
 END_TEST
 
 /* Every letter must occur about equally often. In 100,000 draws of 26 letters, each occurs 3846
- * times, with a deviation of 61; if bytes from 234 on were not redrawn, ten letters would occur 10
- * % more often. */
+ * times, with a standard deviation of 61; if bytes from 234 on were not drawn again, four letters
+ * would occur 9 % less often. */
 START_TEST(codes_are_drawn_without_bias)
 {
 	unsigned counts[26] = { 0 };

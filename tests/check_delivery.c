@@ -52,7 +52,7 @@ static const struct { const char *address; bool is_global; } addresses[] = {
 	{ "64:ff9b::127.0.0.1", false }, { "64:ff9b::a9fe:a9fe", false }, { "64:ff9b::8.8.8.8", true },
 	{ "64:ff9b:1::8.8.8.8", false },
 	{ "2002:7f00:1::", false }, { "2002:a00:1::1", false }, { "2002:808:808::1", true },
-	{ "2001:0:808:808::f7f7:f7f7", true },		/* Teredo, server 8.8.8.8 and client 8.8.8.8 */
+	{ "2001:0:808:808::f7f7:f7f7", true },		/* Teredo, server and client 8.8.8.8 */
 	{ "2001:0:a00:1::f7f7:f7f7", false },		/* server 10.0.0.1 */
 	{ "2001:0:808:808::80ff:fffe", false },		/* client 127.0.0.1 */
 	{ "2001:2::1", false }, { "2001:10::1", false }, { "2001:1ff:ffff::1", false }, { "2001:200::1", true },
@@ -65,7 +65,7 @@ static const struct { const char *address; bool is_global; } addresses[] = {
 };
 /* clang-format on */
 
-START_TEST(test_address)
+START_TEST(an_address_is_global_or_not)
 {
 	const char *text = addresses[_i].address;
 	struct sockaddr_in four = { .sin_family = AF_INET };
@@ -80,7 +80,7 @@ START_TEST(test_address)
 }
 END_TEST
 
-START_TEST(test_other_family)
+START_TEST(other_address_families_are_not_global)
 {
 	const struct sockaddr local = { .sa_family = AF_UNIX };
 
@@ -173,7 +173,7 @@ static const struct {
 	{ "/length/5", 200, 0, "connection closed" },
 };
 
-START_TEST(test_answer)
+START_TEST(a_response_gives_an_outcome)
 {
 	struct receiver *receiver = receiver_open();
 	struct sender_options options = { .allows_http = true, .allows_private = true };
@@ -227,7 +227,7 @@ static const char *const insides[] = {
 	"http://[fd00::1]:%u/200",
 };
 
-START_TEST(test_inside)
+START_TEST(internal_addresses_are_not_allowed)
 {
 	struct receiver *receiver = receiver_open();
 	struct sender_options options = { .allows_http = true };
@@ -301,7 +301,7 @@ static bool open_names(void)
 	return false;
 }
 
-START_TEST(test_name)
+START_TEST(each_look_up_of_a_name_is_checked)
 {
 	const struct sender_options options = { .allows_http = true };
 	struct receiver *inside, *outside;
@@ -334,7 +334,7 @@ END_TEST
 
 /* The name has two addresses, and no receiver listens on the one that is allowed: the other one is
  * not tried instead. */
-START_TEST(test_name_without_answer)
+START_TEST(a_name_with_an_internal_address_is_not_tried_there)
 {
 	static const char *const both[] = { NAMES_PUBLIC, "127.0.0.1", NULL };
 	struct sender_options options = { .allows_http = true };
@@ -355,7 +355,7 @@ START_TEST(test_name_without_answer)
 }
 END_TEST
 
-START_TEST(test_redirect_inside)
+START_TEST(a_redirect_to_an_internal_address_is_not_followed)
 {
 	static const char *const only[] = { NAMES_PUBLIC, NULL };
 	struct sender_options options = { .allows_http = true };
@@ -395,7 +395,7 @@ static const struct {
 	{ "https://no-such-host.invalid/", "host not found" },
 };
 
-START_TEST(test_refused)
+START_TEST(bad_urls_and_hosts_have_their_errors)
 {
 	struct sender_options options = { .allows_private = true };
 	struct sender *sender = open_sender(&options);
@@ -407,7 +407,7 @@ START_TEST(test_refused)
 END_TEST
 
 /* A receiver that does not speak TLS. */
-START_TEST(test_no_tls)
+START_TEST(a_receiver_without_tls_is_an_error)
 {
 	struct receiver *receiver = receiver_open();
 	struct sender_options options = { .allows_private = true };
@@ -423,7 +423,7 @@ END_TEST
 
 /* As many deliveries as there may be, all stalled by their receiver, and one more, which is not
  * stalled. */
-START_TEST(test_many)
+START_TEST(many_stalled_deliveries_do_not_stop_another)
 {
 	struct receiver *receiver = receiver_open();
 	struct sender_options options = { .allows_http = true, .allows_private = true };
@@ -474,7 +474,7 @@ static pid_t child(void)
 	return (pid_t)strtol(text, NULL, 10);
 }
 
-START_TEST(test_killed)
+START_TEST(a_killed_sender_is_reported)
 {
 	struct receiver *receiver = receiver_open();
 	struct sender_options options = { .allows_http = true, .allows_private = true };
@@ -500,7 +500,7 @@ END_TEST
 
 /* The sender has no descriptors except its socket and those it needs, no environment, and cannot
  * gain privileges. */
-START_TEST(test_rights)
+START_TEST(the_sender_has_only_what_it_needs)
 {
 	struct sender_options options = { .allows_http = true };
 	struct sender *sender = open_sender(&options);
@@ -519,7 +519,7 @@ START_TEST(test_rights)
 }
 END_TEST
 
-START_TEST(test_authorities)
+START_TEST(missing_authorities_are_refused)
 {
 	const struct sender_options options = {
 		.authorities = "/nonexistent/authorities.pem",
@@ -534,7 +534,7 @@ START_TEST(test_authorities)
 END_TEST
 
 /* The FIFO has no writer. */
-START_TEST(test_authorities_in_a_fifo)
+START_TEST(authorities_in_a_fifo_are_refused)
 {
 	char *directory = directory_make();
 	char path[PATH_MAX];
@@ -555,18 +555,18 @@ static void add_sender(Suite *suite)
 	TCase *sent = tcase_create("sender");
 
 	tcase_set_timeout(sent, 60);
-	tcase_add_loop_test(sent, test_answer, 0, ROWS(answers));
-	tcase_add_loop_test(sent, test_inside, 0, ROWS(insides));
-	tcase_add_loop_test(sent, test_name, 0, ROWS(namings));
-	tcase_add_test(sent, test_name_without_answer);
-	tcase_add_test(sent, test_redirect_inside);
-	tcase_add_loop_test(sent, test_refused, 0, ROWS(refused));
-	tcase_add_test(sent, test_no_tls);
-	tcase_add_test(sent, test_many);
-	tcase_add_test(sent, test_killed);
-	tcase_add_test(sent, test_rights);
-	tcase_add_test(sent, test_authorities);
-	tcase_add_test(sent, test_authorities_in_a_fifo);
+	tcase_add_loop_test(sent, a_response_gives_an_outcome, 0, ROWS(answers));
+	tcase_add_loop_test(sent, internal_addresses_are_not_allowed, 0, ROWS(insides));
+	tcase_add_loop_test(sent, each_look_up_of_a_name_is_checked, 0, ROWS(namings));
+	tcase_add_test(sent, a_name_with_an_internal_address_is_not_tried_there);
+	tcase_add_test(sent, a_redirect_to_an_internal_address_is_not_followed);
+	tcase_add_loop_test(sent, bad_urls_and_hosts_have_their_errors, 0, ROWS(refused));
+	tcase_add_test(sent, a_receiver_without_tls_is_an_error);
+	tcase_add_test(sent, many_stalled_deliveries_do_not_stop_another);
+	tcase_add_test(sent, a_killed_sender_is_reported);
+	tcase_add_test(sent, the_sender_has_only_what_it_needs);
+	tcase_add_test(sent, missing_authorities_are_refused);
+	tcase_add_test(sent, authorities_in_a_fifo_are_refused);
 	suite_add_tcase(suite, sent);
 }
 
@@ -575,8 +575,8 @@ int main(void)
 	Suite *suite = suite_create("delivery");
 	TCase *judged = tcase_create("addresses");
 
-	tcase_add_loop_test(judged, test_address, 0, ROWS(addresses));
-	tcase_add_test(judged, test_other_family);
+	tcase_add_loop_test(judged, an_address_is_global_or_not, 0, ROWS(addresses));
+	tcase_add_test(judged, other_address_families_are_not_global);
 	suite_add_tcase(suite, judged);
 	if (sender_is_built())
 		add_sender(suite);

@@ -646,7 +646,7 @@ START_TEST(calls_that_must_be_alone_run_one_at_a_time)
 }
 END_TEST
 
-START_TEST(who_may_have_to_wait)
+START_TEST(only_large_responses_and_slow_peers_may_wait)
 {
 	static char bytes[4096];
 	struct exchange *exchange = fastcgi_open();
@@ -744,7 +744,7 @@ static TCase *waiting_case(void)
 	tcase_add_test(tcase, a_slow_writer_delays_no_flush);
 	tcase_add_test(tcase, deferred_calls_leave_the_workers_free);
 	tcase_add_test(tcase, calls_that_must_be_alone_run_one_at_a_time);
-	tcase_add_test(tcase, who_may_have_to_wait);
+	tcase_add_test(tcase, only_large_responses_and_slow_peers_may_wait);
 	tcase_add_loop_test(tcase, no_writer_is_forgotten, 0, 3);
 	return tcase;
 }

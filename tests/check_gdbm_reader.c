@@ -276,13 +276,13 @@ static const struct {
 	{ "another hash", PLACE(hash, 5), false, GDBM_ABSENT },
 	{ "no hash", PLACE(hash, -1), false, GDBM_ABSENT },
 	{ "another size of the key", PLACE(key_size, 8), false, GDBM_ABSENT },
-	{ "a record behind the file", PLACE(at, INT_MAX), false, GDBM_DAMAGED },
-	{ "a record before the file", PLACE(at, -8), false, GDBM_DAMAGED },
-	{ "a key of less than nothing", PLACE(key_size, -1), false, GDBM_DAMAGED },
-	{ "a value of less than nothing", PLACE(value_size, -1), false, GDBM_DAMAGED },
+	{ "a record after the end of the file", PLACE(at, INT_MAX), false, GDBM_DAMAGED },
+	{ "a record before the start of the file", PLACE(at, -8), false, GDBM_DAMAGED },
+	{ "a key of negative size", PLACE(key_size, -1), false, GDBM_DAMAGED },
+	{ "a value of negative size", PLACE(value_size, -1), false, GDBM_DAMAGED },
 	{ "a value that is too long", PLACE(value_size, INT_MAX), false, GDBM_DAMAGED },
-	{ "a bucket behind the file", ENTRY(INT_MAX), true, GDBM_DAMAGED },
-	{ "a bucket before the file", ENTRY(-64), true, GDBM_DAMAGED },
+	{ "a bucket after the end of the file", ENTRY(INT_MAX), true, GDBM_DAMAGED },
+	{ "a bucket before the start of the file", ENTRY(-64), true, GDBM_DAMAGED },
 };
 
 /* Returns the i-th place, in a file whose directory has only one bucket. */

@@ -156,7 +156,7 @@ static const struct {
 	{ OLD, OLD + 1 },
 };
 
-START_TEST(test_dropping)
+START_TEST(a_write_drops_old_entries)
 {
 	append(OLD, KEPT);
 	append(droppings[_i].added, 3 * KEPT);
@@ -238,7 +238,7 @@ static const struct {
 	{ 4, 3, 5, { 3, 3, 3 } },
 };
 
-START_TEST(test_dropping_damaged)
+START_TEST(damaged_old_entries_are_dropped)
 {
 	append_entries(damages[_i].young);
 	damage_entries(damages[_i].from, damages[_i].to);
@@ -253,7 +253,7 @@ START_TEST(test_dropping_damaged)
 END_TEST
 
 /* Removing an account removes all its records, including its damaged entries. */
-START_TEST(test_removing_damaged)
+START_TEST(damaged_entries_are_removed_with_their_account)
 {
 	bool is_empty = false;
 
@@ -310,7 +310,7 @@ static void flush_nothing(struct store *store)
 	(void)store;
 }
 
-START_TEST(test_joins_are_bounded)
+START_TEST(pending_joins_are_limited)
 {
 	static const struct store_driver driver = { .begin = begin_in_vain,
 						    .flush = flush_nothing };
@@ -332,7 +332,7 @@ END_TEST
 
 /* ---- damage ---- */
 
-START_TEST(test_joins_despite_damage)
+START_TEST(a_damaged_log_does_not_stop_joins_of_others)
 {
 	const size_t damaged = (size_t)_i, other = ACCOUNTS - 1 - damaged;
 
@@ -344,7 +344,7 @@ START_TEST(test_joins_despite_damage)
 }
 END_TEST
 
-START_TEST(test_accounts_despite_damage)
+START_TEST(a_damaged_log_does_not_stop_changes_of_others)
 {
 	const size_t damaged = (size_t)_i, other = ACCOUNTS - 1 - damaged;
 	struct account_watch *watch = account_watch_open(&stand.environment);
@@ -367,15 +367,16 @@ int main(void)
 	TCase *tcase = tcase_create("log");
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_loop_test(tcase, test_dropping, 0, ROWS(droppings));
-	tcase_add_test(tcase, test_joins_are_bounded);
-	tcase_add_loop_test(tcase, test_joins_despite_damage, 0, ACCOUNTS);
-	tcase_add_loop_test(tcase, test_accounts_despite_damage, 0, ACCOUNTS);
+	tcase_add_loop_test(tcase, a_write_drops_old_entries, 0, ROWS(droppings));
+	tcase_add_test(tcase, pending_joins_are_limited);
+	tcase_add_loop_test(tcase, a_damaged_log_does_not_stop_joins_of_others, 0, ACCOUNTS);
+	tcase_add_loop_test(tcase, a_damaged_log_does_not_stop_changes_of_others, 0, ACCOUNTS);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("damaged entries");
 	tcase_add_checked_fixture(tcase, set_up_durable, tear_down_durable);
-	tcase_add_loop_test(tcase, test_dropping_damaged, 0, ROWS(damages));
-	tcase_add_loop_test(tcase, test_removing_damaged, 0, ROWS(damages));
+	tcase_add_loop_test(tcase, damaged_old_entries_are_dropped, 0, ROWS(damages));
+	tcase_add_loop_test(tcase, damaged_entries_are_removed_with_their_account, 0,
+			    ROWS(damages));
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

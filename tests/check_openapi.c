@@ -475,7 +475,7 @@ static size_t follow_references(json_t *part)
 	return found;
 }
 
-START_TEST(every_reference_leads_somewhere)
+START_TEST(every_reference_resolves)
 {
 	ck_assert_uint_gt(follow_references(document), 300);
 }
@@ -920,7 +920,7 @@ static bool is_operation(const char *name)
 }
 
 /* Each link leads to an operation that takes the parameter, from a member of the response. */
-START_TEST(links_lead_somewhere)
+START_TEST(every_link_resolves)
 {
 	const struct route *route = described_route(_i), *to;
 	const json_t *answer = json_object_get(json_object_get(operation_of(route), "responses"),
@@ -971,7 +971,7 @@ int main(void)
 	tcase_add_loop_test(rows, every_scope_is_named, 0, count);
 	tcase_add_loop_test(rows, every_rule_of_a_route_is_named, 0, count);
 	tcase_add_loop_test(rows, every_operation_has_a_tag_that_is_described, 0, count);
-	tcase_add_loop_test(rows, links_lead_somewhere, 0, count);
+	tcase_add_loop_test(rows, every_link_resolves, 0, count);
 	tcase_add_test(whole, no_word_misleads_generators);
 	tcase_add_test(whole, objects_are_named_and_responses_are_open);
 	tcase_add_test(whole, no_nullable_list_is_required);
@@ -981,7 +981,7 @@ int main(void)
 	tcase_add_test(whole, etags_may_be_weak);
 	tcase_add_test(whole, bodies_answers_and_parameters_have_examples);
 	tcase_add_test(whole, every_shape_is_described_with_its_rules);
-	tcase_add_test(whole, every_reference_leads_somewhere);
+	tcase_add_test(whole, every_reference_resolves);
 	tcase_add_test(whole, every_component_is_used);
 	tcase_add_test(whole, every_number_with_a_unit_names_it);
 	tcase_add_test(whole, no_other_operation_is_described);

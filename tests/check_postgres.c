@@ -525,7 +525,7 @@ static const struct {
 	{ "SELECT (1 / 0)::text", FAULT_UNAVAILABLE },
 };
 
-START_TEST(a_server_with_an_unknown_commit_mode_is_refused)
+START_TEST(a_server_that_may_lose_commits_is_refused)
 {
 	const char *before_the_system = arena_text(kept, "%s,pg_catalog", url);
 
@@ -883,7 +883,7 @@ enum caller { UNCHANGED, ADDED, DISABLED, STRANGER };
 
 static const struct {
 	enum caller caller;
-	const char *path; /* the second call has no transaction */
+	const char *path; /* calls of /v2/session have no transaction */
 	bool is_away; /* database unavailable; otherwise it closed the idle connections */
 	int status;
 } looks[] = {
@@ -1323,7 +1323,7 @@ int main(void)
 	tcase_add_test(calls, the_store_works_without_a_refused_connection);
 	tcase_add_test(calls, a_store_with_a_frozen_database_can_be_closed);
 	tcase_add_test(calls, a_closed_store_leaves_no_slots);
-	tcase_add_test(calls, a_server_with_an_unknown_commit_mode_is_refused);
+	tcase_add_test(calls, a_server_that_may_lose_commits_is_refused);
 	tcase_add_test(calls, accounts_are_the_same_everywhere);
 	tcase_add_test(calls, a_token_is_checked_against_the_current_accounts_or_not_at_all);
 	tcase_add_test(calls, a_change_of_the_accounts_reports_a_concurrent_one);

@@ -112,7 +112,7 @@ static const struct {
 	/* Writers do not wait for each other: the commit may report a conflict, and abandoned
 	 * transactions and removed records leave gaps in the IDs. */
 	bool is_shared;
-	bool gives_way; /* others can write only while a transaction gives way */
+	bool gives_way; /* others can write while a transaction gives way, or at any time */
 } drivers[] = {
 	{ "memory", open_memory, false, false },
 	{ "failing", open_failing, false, false },

@@ -922,7 +922,7 @@ static const char *text_of(const json_t *value)
 
 /* clang-format off */
 static const struct {
-	const char *component, *member, *expected;	/* expected: NULL if there is no such member */
+	const char *component, *member, *expected;	/* expected: NULL if no such member */
 } description_cases[] = {
 	{ "PublishVideoInput", "bitRate",
 	  "{\"description\":\"Bitrate in kbps. Default: 256.\",\"x-default\":256,\"x-unit\":\"kbps"

@@ -168,7 +168,7 @@ static const struct {
 	const char *header;
 	const char *claims;
 	enum signer signer;
-	const char *reason;	/* NULL if accepted for the account whose letter the access key contains */
+	const char *reason;	/* NULL if accepted for the account of the access key */
 } tokens[] = {
 	/* Accepted. */
 	{ HEADER, CLAIMS(KEY_A, GOOD), A, NULL },

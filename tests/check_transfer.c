@@ -380,7 +380,7 @@ struct lines {
 	size_t changes;
 	char *lines[LINES_MOST];
 	size_t count;
-	bool is_read_again; /* after each line, the transaction is abandoned and all its lines read again */
+	bool is_read_again; /* after each line, all lines of the transaction again */
 	bool is_committed; /* each line is a transaction of its own */
 	size_t lost; /* counted by keep_lost */
 	char said[1000]; /* what was lost */
@@ -2017,7 +2017,7 @@ static const struct {
 	{ STORE_RECORD, "mAA", 0, "cannot be read" },
 };
 
-START_TEST(strays_are_found)
+START_TEST(stray_entries_are_found)
 {
 	struct life life;
 	struct counting counting;
@@ -2094,7 +2094,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(check, a_dump_with_inconsistent_lists_fails, 0, LISTS);
 	tcase_add_test(check, a_damaged_store_is_saved_as_far_as_possible);
 	tcase_add_test(check, wrong_due_roles_are_found);
-	tcase_add_test(check, strays_are_found);
+	tcase_add_test(check, stray_entries_are_found);
 	suite_add_tcase(suite, check);
 	tcase_add_checked_fixture(kept, set_up, tear_down);
 	tcase_set_timeout(kept, 120);

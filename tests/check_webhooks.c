@@ -343,7 +343,7 @@ static const struct { const char *body; int status; const char *answer; } making
 };
 /* clang-format on */
 
-START_TEST(test_making)
+START_TEST(webhooks_are_created_or_rejected)
 {
 	const char *answer = ask(makings[_i].status, METHOD_POST, "/v2/webhooks", makings[_i].body);
 
@@ -351,7 +351,7 @@ START_TEST(test_making)
 }
 END_TEST
 
-START_TEST(test_http_not_allowed)
+START_TEST(http_needs_an_option)
 {
 	const char *answer;
 
@@ -364,7 +364,7 @@ START_TEST(test_http_not_allowed)
 }
 END_TEST
 
-START_TEST(test_at_most_twenty)
+START_TEST(an_account_has_at_most_twenty_webhooks)
 {
 	const char *path;
 
@@ -387,7 +387,7 @@ END_TEST
 
 /* Secrets are shown once, values of headers never. *** keeps the stored values, but not for another
  * destination. */
-START_TEST(test_secrets)
+START_TEST(secrets_are_shown_once)
 {
 	const json_t *webhook = make("/200", ",\"headers\":{\"X-A\":\"one\",\"X-B\":\"two\"}");
 	const char *path = path_of(webhook, ""), *secret = text_at(webhook, "secret"), *answer;
@@ -454,7 +454,7 @@ static bool is_signed(const struct received *received, const char *signature, co
 	       memcmp(signature + 3, text.data, text.size) == 0;
 }
 
-START_TEST(test_envelope)
+START_TEST(a_delivery_has_an_envelope_and_a_signature)
 {
 	const json_t *webhook = make("/200", ""), *event, *body;
 	const struct received *received;
@@ -490,7 +490,7 @@ START_TEST(test_envelope)
 END_TEST
 
 /* Events from before the webhook, events it does not want, and events about itself are not sent. */
-START_TEST(test_chosen)
+START_TEST(only_wanted_events_are_delivered)
 {
 	const json_t *webhook, *other;
 
@@ -516,7 +516,7 @@ START_TEST(test_chosen)
 }
 END_TEST
 
-START_TEST(test_switched_on)
+START_TEST(an_enabled_webhook_gets_later_events)
 {
 	const json_t *webhook = make("/200", ROOMS ",\"enabled\":false");
 
@@ -542,7 +542,7 @@ static bool is_repeated(const void *context)
 	return true;
 }
 
-START_TEST(test_repeated)
+START_TEST(a_failed_delivery_is_repeated)
 {
 	const json_t *webhook, *delivery;
 
@@ -583,7 +583,7 @@ static bool is_disabled(const void *context)
 	return json_is_false(json_object_get(webhook, "enabled"));
 }
 
-START_TEST(test_gone)
+START_TEST(a_410_disables_the_webhook)
 {
 	const json_t *webhook;
 	const char *answer;
@@ -610,7 +610,7 @@ END_TEST
 
 /* After the last attempt, the delivery has failed; a webhook that received nothing meanwhile is
  * disabled. */
-START_TEST(test_failing)
+START_TEST(a_failing_webhook_is_disabled)
 {
 	const json_t *webhook;
 
@@ -631,7 +631,7 @@ START_TEST(test_failing)
 END_TEST
 
 /* The webhook received another delivery meanwhile: only the one delivery has failed. */
-START_TEST(test_failed)
+START_TEST(another_success_keeps_the_webhook_enabled)
 {
 	const json_t *webhook;
 
@@ -666,7 +666,7 @@ static void restart(void)
 }
 
 /* The same if that other delivery was a repeated one, and another process sent it. */
-START_TEST(test_failed_elsewhere)
+START_TEST(a_success_in_another_process_keeps_the_webhook_enabled)
 {
 	const json_t *webhook;
 
@@ -681,8 +681,8 @@ START_TEST(test_failed_elsewhere)
 	expect_deliveries(webhook, "pending", 2);
 	make("/200", ",\"events\":[\"webhook.updated\"]");
 	point_to(webhook, "/200");
-	/* The webhook's entry has been processed, and only the outcome of the delivery must still
-	 * be stored. */
+	/* The entry of this update has been processed, so only the outcome of the delivery must
+	 * still be stored. */
 	expect_delivered(1);
 	restart();
 	move_clock(MINUTE + 10000);
@@ -696,7 +696,7 @@ START_TEST(test_failed_elsewhere)
 END_TEST
 
 /* Deliveries that were pending when the webhook was disabled are kept as long as the event log. */
-START_TEST(test_removed)
+START_TEST(old_deliveries_are_removed)
 {
 	const json_t *webhook;
 
@@ -714,7 +714,7 @@ START_TEST(test_removed)
 }
 END_TEST
 
-START_TEST(test_retry_after)
+START_TEST(retry_after_is_respected)
 {
 	const json_t *webhook;
 
@@ -731,7 +731,7 @@ START_TEST(test_retry_after)
 END_TEST
 
 /* Disabling a webhook ends its pending deliveries. */
-START_TEST(test_disabled)
+START_TEST(disabling_ends_pending_deliveries)
 {
 	const json_t *webhook;
 
@@ -755,7 +755,7 @@ START_TEST(test_disabled)
 END_TEST
 
 /* A receiver that does not respond delays no other one, and gets four deliveries at once. */
-START_TEST(test_slow)
+START_TEST(a_slow_receiver_delays_no_other)
 {
 	make_template();
 	make("/held", ROOMS);
@@ -771,7 +771,7 @@ END_TEST
 
 /* Even if all other webhooks of the account are slow, this one is not delayed, and there is a place
  * left for a test. */
-START_TEST(test_many_slow)
+START_TEST(many_slow_receivers_delay_no_other)
 {
 	const json_t *webhook;
 	size_t count;
@@ -800,7 +800,7 @@ static void use_account(const char *name)
 }
 
 /* Tests that hang use only their share of the places, as deliveries do: others continue. */
-START_TEST(test_many_tests)
+START_TEST(hanging_tests_delay_no_other)
 {
 	const json_t *webhook;
 
@@ -825,7 +825,7 @@ START_TEST(test_many_tests)
 END_TEST
 
 /* A webhook gets four requests at once, tests and deliveries together. */
-START_TEST(test_tests_at_once)
+START_TEST(tests_and_deliveries_share_the_places_of_a_webhook)
 {
 	const json_t *webhook = make("/held", ROOMS), *other;
 
@@ -847,7 +847,7 @@ START_TEST(test_tests_at_once)
 END_TEST
 
 /* Ten tests per minute for each webhook; with validate_only a test is not counted. */
-START_TEST(test_tests_limited)
+START_TEST(tests_are_limited_per_minute)
 {
 	const json_t *webhook = make("/200", ROOMS), *other = make("/200", ROOMS);
 	const char *answer;
@@ -868,7 +868,7 @@ END_TEST
 
 /* The receiver returns no 2xx for more than an hour: each delivery finally arrives, with the same
  * ID each time. */
-START_TEST(test_hour)
+START_TEST(an_hour_of_failures_loses_nothing)
 {
 	const json_t *webhook;
 	size_t repeats = 0;
@@ -889,7 +889,7 @@ START_TEST(test_hour)
 }
 END_TEST
 
-START_TEST(test_test)
+START_TEST(a_test_is_sent_without_an_entry)
 {
 	const json_t *webhook = make("/500", ROOMS ",\"enabled\":false"), *body;
 	const char *id;
@@ -913,7 +913,7 @@ START_TEST(test_test)
 }
 END_TEST
 
-START_TEST(test_rotated)
+START_TEST(both_secrets_sign_after_a_rotation)
 {
 	const json_t *webhook = make("/200", ROOMS);
 	const char *latter, *path = path_of(webhook, "/rotate");
@@ -959,7 +959,7 @@ static void expect_all_rooms(size_t n)
 }
 
 /* The next process delivers what is pending or was never tried, with the same ID. */
-START_TEST(test_restart)
+START_TEST(a_restart_loses_no_delivery)
 {
 	const json_t *webhook;
 
@@ -984,7 +984,7 @@ END_TEST
 
 /* The event log drops an entry during its delivery: the later entries have been delivered, and a
  * restart does not repeat them. */
-START_TEST(test_dropped)
+START_TEST(a_dropped_entry_causes_no_repeats)
 {
 	const json_t *webhook;
 
@@ -1022,7 +1022,7 @@ static void put_damaged(struct transaction *transaction, const struct id *accoun
 }
 
 /* The webhooks of another account, which are read first, are damaged. */
-START_TEST(test_damaged)
+START_TEST(damaged_webhooks_of_another_account_do_no_harm)
 {
 	static const struct id none = { { 0 } }, first = { { [ID_SIZE - 1] = 1 } };
 	struct store_record record = { .id = first, .value = { "\1\0\0\0\0\0\0\0\1", 9 } };
@@ -1139,7 +1139,7 @@ static void damage_position(const json_t *webhook)
 }
 
 /* The next delivery is stored nevertheless. */
-START_TEST(test_damaged_delivery)
+START_TEST(a_damaged_delivery_does_not_stop_the_next)
 {
 	const json_t *webhook;
 
@@ -1167,7 +1167,7 @@ static const struct {
 };
 
 /* The repeated attempt of a damaged delivery is the last one, and does not delay others. */
-START_TEST(test_damaged_repeated)
+START_TEST(a_damaged_delivery_is_repeated_once)
 {
 	const size_t n = repeats_of_damaged[_i].damaged + 1;
 	const uint64_t delivered = repeats_of_damaged[_i].delivered;
@@ -1194,7 +1194,7 @@ START_TEST(test_damaged_repeated)
 END_TEST
 
 /* The deliveries of another webhook are stored nevertheless. */
-START_TEST(test_damaged_position)
+START_TEST(a_damaged_position_does_not_stop_other_webhooks)
 {
 	const json_t *webhook, *other;
 
@@ -1247,7 +1247,7 @@ static void damage_account(void)
 
 /* Damage of one webhook neither prevents other deliveries from being repeated nor stops other
  * webhooks. */
-START_TEST(test_damaged_restart)
+START_TEST(damage_does_not_stop_other_deliveries_after_a_restart)
 {
 	const json_t *webhooks[2];
 
@@ -1314,7 +1314,7 @@ static const struct {
 };
 
 /* The damaged entries were never sent. */
-START_TEST(test_damaged_entry)
+START_TEST(damaged_entries_do_not_stop_others)
 {
 	const uint64_t sound = ENTRIES - damaged_entries[_i].n;
 	uint64_t last;
@@ -1336,7 +1336,7 @@ END_TEST
 
 /* The deliveries of the damaged entries must be repeated; new deliveries are not delayed, and the
  * webhook stays enabled. */
-START_TEST(test_damaged_entry_repeated)
+START_TEST(damaged_entries_do_not_delay_repeats)
 {
 	const unsigned n = damaged_entries[_i].n;
 	const json_t *webhook;
@@ -1368,7 +1368,7 @@ static bool none_is_unknown(const void *store)
 
 /* The commit after the first or the second attempt. It happened: the delivery is not stored twice,
  * and the attempt is not counted twice. */
-START_TEST(test_unknown)
+START_TEST(a_commit_with_an_unknown_outcome_is_not_repeated)
 {
 	const json_t *webhook, *delivery;
 
@@ -1412,7 +1412,7 @@ static pid_t child(void)
 	return (pid_t)strtol(text, NULL, 10);
 }
 
-START_TEST(test_sender_killed)
+START_TEST(a_killed_sender_is_started_again)
 {
 	make_template();
 	make("/held", ROOMS);
@@ -1436,46 +1436,49 @@ int main(void)
 	if (!sender_is_built())
 		return 77;
 	tcase_add_checked_fixture(calls, set_up, tear_down);
-	tcase_add_loop_test(calls, test_making, 0, ROWS(makings));
-	tcase_add_test(calls, test_http_not_allowed);
-	tcase_add_test(calls, test_at_most_twenty);
-	tcase_add_test(calls, test_secrets);
+	tcase_add_loop_test(calls, webhooks_are_created_or_rejected, 0, ROWS(makings));
+	tcase_add_test(calls, http_needs_an_option);
+	tcase_add_test(calls, an_account_has_at_most_twenty_webhooks);
+	tcase_add_test(calls, secrets_are_shown_once);
 	suite_add_tcase(suite, calls);
 	tcase_add_checked_fixture(sent, set_up, tear_down);
 	tcase_set_timeout(sent, 60);
-	tcase_add_test(sent, test_envelope);
-	tcase_add_test(sent, test_chosen);
-	tcase_add_test(sent, test_switched_on);
-	tcase_add_test(sent, test_repeated);
-	tcase_add_test(sent, test_gone);
-	tcase_add_test(sent, test_failing);
-	tcase_add_test(sent, test_failed);
-	tcase_add_test(sent, test_failed_elsewhere);
-	tcase_add_test(sent, test_removed);
-	tcase_add_test(sent, test_retry_after);
-	tcase_add_test(sent, test_disabled);
-	tcase_add_test(sent, test_slow);
-	tcase_add_test(sent, test_many_slow);
-	tcase_add_test(sent, test_many_tests);
-	tcase_add_test(sent, test_tests_at_once);
-	tcase_add_test(sent, test_tests_limited);
-	tcase_add_test(sent, test_hour);
-	tcase_add_test(sent, test_test);
-	tcase_add_test(sent, test_rotated);
-	tcase_add_test(sent, test_restart);
-	tcase_add_test(sent, test_dropped);
-	tcase_add_test(sent, test_sender_killed);
+	tcase_add_test(sent, a_delivery_has_an_envelope_and_a_signature);
+	tcase_add_test(sent, only_wanted_events_are_delivered);
+	tcase_add_test(sent, an_enabled_webhook_gets_later_events);
+	tcase_add_test(sent, a_failed_delivery_is_repeated);
+	tcase_add_test(sent, a_410_disables_the_webhook);
+	tcase_add_test(sent, a_failing_webhook_is_disabled);
+	tcase_add_test(sent, another_success_keeps_the_webhook_enabled);
+	tcase_add_test(sent, a_success_in_another_process_keeps_the_webhook_enabled);
+	tcase_add_test(sent, old_deliveries_are_removed);
+	tcase_add_test(sent, retry_after_is_respected);
+	tcase_add_test(sent, disabling_ends_pending_deliveries);
+	tcase_add_test(sent, a_slow_receiver_delays_no_other);
+	tcase_add_test(sent, many_slow_receivers_delay_no_other);
+	tcase_add_test(sent, hanging_tests_delay_no_other);
+	tcase_add_test(sent, tests_and_deliveries_share_the_places_of_a_webhook);
+	tcase_add_test(sent, tests_are_limited_per_minute);
+	tcase_add_test(sent, an_hour_of_failures_loses_nothing);
+	tcase_add_test(sent, a_test_is_sent_without_an_entry);
+	tcase_add_test(sent, both_secrets_sign_after_a_rotation);
+	tcase_add_test(sent, a_restart_loses_no_delivery);
+	tcase_add_test(sent, a_dropped_entry_causes_no_repeats);
+	tcase_add_test(sent, a_killed_sender_is_started_again);
 	suite_add_tcase(suite, sent);
 	tcase_add_checked_fixture(damaged, set_up, tear_down);
 	tcase_set_timeout(damaged, 60);
-	tcase_add_loop_test(damaged, test_unknown, 0, 2);
-	tcase_add_test(damaged, test_damaged);
-	tcase_add_test(damaged, test_damaged_delivery);
-	tcase_add_loop_test(damaged, test_damaged_repeated, 0, ROWS(repeats_of_damaged));
-	tcase_add_test(damaged, test_damaged_position);
-	tcase_add_loop_test(damaged, test_damaged_restart, 0, ROWS(restarts));
-	tcase_add_loop_test(damaged, test_damaged_entry, 0, ROWS(damaged_entries));
-	tcase_add_loop_test(damaged, test_damaged_entry_repeated, 0, ROWS(damaged_entries));
+	tcase_add_loop_test(damaged, a_commit_with_an_unknown_outcome_is_not_repeated, 0, 2);
+	tcase_add_test(damaged, damaged_webhooks_of_another_account_do_no_harm);
+	tcase_add_test(damaged, a_damaged_delivery_does_not_stop_the_next);
+	tcase_add_loop_test(damaged, a_damaged_delivery_is_repeated_once, 0,
+			    ROWS(repeats_of_damaged));
+	tcase_add_test(damaged, a_damaged_position_does_not_stop_other_webhooks);
+	tcase_add_loop_test(damaged, damage_does_not_stop_other_deliveries_after_a_restart, 0,
+			    ROWS(restarts));
+	tcase_add_loop_test(damaged, damaged_entries_do_not_stop_others, 0, ROWS(damaged_entries));
+	tcase_add_loop_test(damaged, damaged_entries_do_not_delay_repeats, 0,
+			    ROWS(damaged_entries));
 	suite_add_tcase(suite, damaged);
 	return suite_run(suite);
 }

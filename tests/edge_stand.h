@@ -46,8 +46,7 @@ void gate_await_flush(struct gate *gate);
 struct service {
 	struct gate *gate;
 	atomic_uint calls;
-	unsigned alone,
-		alone_most; /* calls of /alone at the moment, and at most; under the gate's lock */
+	unsigned alone, alone_most; /* calls of /alone now, and at most; under the gate's lock */
 };
 
 struct stand {

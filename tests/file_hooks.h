@@ -39,7 +39,7 @@ struct file_call {
 	int file; /* -1 if none */
 	int flags; /* of open */
 	const void *bytes; /* of pwrite */
-	size_t size; /* of pread, pwrite, write_out, will_need; of allocate, ftruncate: the file's size */
+	size_t size; /* of the bytes; for allocate and ftruncate, of the file */
 	off_t offset;
 	bool is_new; /* after open: the file was created */
 	bool is_scattered; /* of map */

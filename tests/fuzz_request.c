@@ -100,8 +100,7 @@ struct stand {
 	struct environment environment;
 	struct service *service;
 	char known[3][ID_TEXT_SIZE + 1]; /* template, room, code */
-	char address
-		[16]; /* of the client; differs for each input, because each address has few misses */
+	char address[16]; /* of the client; differs for each input, as each has few misses */
 };
 
 static void settle(struct stand *stand, struct call *call)
