@@ -1,8 +1,8 @@
--- What wrk sends for tests/bench/bench.sh. By environment: OPERATION, TOKEN, TEMPLATE (a file with the
--- template to create, in which NAME stands for the name), IDS (a file of template ids), ROOMS (of room
--- ids that have no codes yet), CODES (of room codes), TAG (of names, new in each run), THREADS; SIZES,
--- for the bare responder: "get_role=900 list10=31000 ...", with which its requests say how many bytes
--- they want; COLLECT: a file that the id of each thing made is added to.
+-- The requests that wrk sends for tests/bench/bench.sh. Environment: OPERATION, TOKEN, TEMPLATE (a file
+-- with the template to create, in which NAME stands for the name), IDS (a file of template IDs), ROOMS (a
+-- file of IDs of rooms without codes), CODES (a file of room codes), TAG (a part of names, new in each
+-- run), THREADS; SIZES, for the bare responder: "get_role=900 list10=31000 ...", the response sizes that
+-- its requests ask for; COLLECT: a file to which the ID of each created object is appended.
 local env = os.getenv
 local roles = { "host", "guest", "viewer", "recorder" }
 local random = math.random
@@ -23,8 +23,8 @@ for name, size in (env "SIZES" or ""):gmatch "([%w_]+)=(%d+)" do
 	sizes[name] = size
 end
 
--- A request as text, made once and cut where the mark stands, so that sending one is a concatenation.
--- What is put there has the length of the mark.
+-- Makes the text of a request once and cuts it at the mark, so that each request is a concatenation.
+-- Replacements have the length of the mark.
 local function cut(name, method, path, body, mark)
 	if sizes[name] then
 		path = path .. (path:find("?", 1, true) and "&" or "?") .. "size=" .. sizes[name]
@@ -86,7 +86,7 @@ local function make_operations()
 		return room .. ids[random(#ids)] .. made
 	end
 
-	-- The codes of a room that has none yet: each room once.
+	-- The codes of a room without codes; each room is used once.
 	local room_codes, coded = cut("room_codes", "POST", "/v2/room-codes/room/" .. id, "", id)
 	function operations.room_codes()
 		local fresh = rooms[next_room]
@@ -102,7 +102,7 @@ local function make_operations()
 		end
 	end
 
-	-- 95 % reads.
+	-- 95 % are reads.
 	function operations.mix()
 		local chance = random()
 		return chance < 0.80 and operations.get_role() or chance < 0.95 and operations.list10()
@@ -126,7 +126,7 @@ end
 
 if env "COLLECT" then
 	local out = io.open(env "COLLECT", "a")
-	out:setvbuf "line" -- whole lines: all threads write to one file
+	out:setvbuf "line" -- complete lines, because all threads write to one file
 	function response(status, _, body)
 		local id = status == 200 and body:match '"id"%s*:%s*"([^"]+)"'
 		if id then

@@ -145,5 +145,5 @@ check("recordings", readdirSync(RECORDINGS).join(), /^$/);
 
 await browser.close();
 server.close();
-console.log(failed === 0 ? "everything as it should be" : `${failed} wrong`);
+console.log(failed === 0 ? "everything works" : `${failed} wrong`);
 process.exitCode = failed > 0 ? 1 : 0;

@@ -48,7 +48,7 @@ async function proveBody(proof, operation, values, one, seen) {
 	const isGood = one.isValid && breaks.length === 0;
 
 	if (!one.isMalformed && proof.document.obeys(operation.body, value) !== one.isValid)
-		return proof.problem(operation, what, "generated as what it is not, says Ajv");
+		return proof.problem(operation, what, "generated with the wrong validity according to Ajv");
 	const place = await placeFor(proof, operation, isGood || one.isUnsaid);
 	const body = jsonText(withCode(operation, one.value, place, isGood));
 	const answer = await proof.ask(operation, what, { place, body });
@@ -61,12 +61,12 @@ async function proveBody(proof, operation, values, one, seen) {
 	if (isGood) seen.accepted.add(what);
 	for (const { rule } of breaks) proof.brokenRules.add(rule);
 	if (isGood && answer.status >= 300)
-		proof.problem(operation, what, "valid, but refused", answer);
+		proof.problem(operation, what, "valid, but rejected", answer);
 	if (!isGood && !isRefusedRightly(one, breaks, answer, isPaired))
 		proof.problem(
 			operation,
 			what,
-			`not refused at ${breaks[0]?.pointer ?? one.pointer}`,
+			`not rejected at ${breaks[0]?.pointer ?? one.pointer}`,
 			answer,
 		);
 }
@@ -74,7 +74,7 @@ async function proveBody(proof, operation, values, one, seen) {
 // The response may accept or reject it.
 function proveUnsaid(proof, operation, what, answer) {
 	if (answer.status >= 300 && answer.status !== 400)
-		proof.problem(operation, what, "neither taken nor refused", answer);
+		proof.problem(operation, what, "neither accepted nor rejected", answer);
 }
 
 // The object is created anew for a change, so that only this body determines the response.

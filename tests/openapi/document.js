@@ -95,7 +95,7 @@ export class Document {
 			const values = Object.values(part.examples ?? {}).map((one) => one.value);
 
 			for (const value of "example" in part ? [part.example] : values) {
-				if (!this.obeys(part.schema, value)) problems.push(`${path}: a bad example`);
+				if (!this.obeys(part.schema, value)) problems.push(`${path}: invalid example`);
 			}
 		}
 		return problems;
@@ -122,7 +122,7 @@ export class Document {
 		for (const [path, part] of parts(this.whole)) {
 			for (const rule of part["x-rules"] ?? []) {
 				if (!rule.name || !part.description.includes(rule.description))
-					problems.push(`${path}: the rule ${rule.name} is not prose`);
+					problems.push(`${path}: the rule ${rule.name} is not in the description`);
 			}
 		}
 		return problems;

@@ -66,17 +66,17 @@ export class Proof {
 	*wrongWith(operation, answer) {
 		const response = operation.responses[answer.status];
 
-		if (response === undefined) return yield "a status that is not described";
+		if (response === undefined) return yield "undocumented status";
 		const described = this.document.resolve(response);
 
 		yield* this.wrongHeaders(described.headers, answer);
 		if (described.content === undefined) {
-			if (answer.text) yield "a body that is not described";
+			if (answer.text) yield "undocumented body";
 			return;
 		}
 		const type = answer.headers["content-type"].split(";")[0];
 
-		if (described.content[type] === undefined) return yield `${type} is not described`;
+		if (described.content[type] === undefined) return yield `undocumented type ${type}`;
 		const { schema } = described.content[type];
 
 		yield* this.document.answerProblems(
@@ -84,7 +84,7 @@ export class Proof {
 			schema.type === "string" ? answer.text : answer.json,
 		);
 		if (answer.status >= 400 && answer.json?.code !== answer.status)
-			yield "its code is not the status";
+			yield "its code differs from the status";
 	}
 
 	*wrongHeaders(described, { headers, json }) {
@@ -101,7 +101,7 @@ export class Proof {
 		}
 		for (const name of TOLD) {
 			if (headers[name.toLowerCase()] !== undefined && !described[name])
-				yield `${name} is not described`;
+				yield `undocumented ${name}`;
 		}
 	}
 }

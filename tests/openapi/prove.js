@@ -31,7 +31,7 @@ const proof = new Proof({ base: BASE_URL, tokens: { templates: TOKEN, rooms: TOK
 
 await proof.open();
 if (!isDeepStrictEqual(JSON.parse(readFileSync(PRINTED)), proof.document.whole))
-	proof.problems.push("what is printed is not what is served");
+	proof.problems.push("the printed document differs from the served one");
 for (const [n, operation] of proof.operations.entries()) {
 	const members = {
 		"Room.template_id": proof.fixtures.templateOfRooms,

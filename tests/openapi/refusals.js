@@ -15,11 +15,11 @@ export async function proveRefusals(proof) {
 	const expect = async (status, id, place, sent) => {
 		const operation = proof.operation(id);
 		const body = sent && JSON.stringify(sent);
-		const what = `made to be ${status}`;
+		const what = `to cause ${status}`;
 		const answer = await proof.ask(operation, what, { place, body });
 
 		if (answer.status !== status)
-			proof.problem(operation, what, "is something else", answer);
+			proof.problem(operation, what, "unexpected response", answer);
 	};
 
 	await proveTaken(proof, expect);
@@ -44,7 +44,7 @@ export async function proveRefusals(proof) {
 				["503", "default"].includes(status) || `${operation.id} ${status}` === "getOpenApi 429";
 
 			if (!isForeseen && !proof.seen.has(`${operation.id} ${status}`))
-				proof.problem(operation, status, "described, but never seen");
+				proof.problem(operation, status, "documented, but never returned");
 		}
 	}
 }
@@ -225,7 +225,7 @@ async function proveKeys(proof) {
 		const place = await fixtures.once(operation);
 		const answer = await proof.ask(operation, what, { place, headers, body: "{}" });
 
-		if (answer.status !== 422) proof.problem(operation, what, "is something else", answer);
+		if (answer.status !== 422) proof.problem(operation, what, "unexpected response", answer);
 	}
 }
 
@@ -246,7 +246,7 @@ async function proveScopes(proof) {
 		const needs = answer.json?.details?.[0].replace("needs ", "");
 
 		if (answer.status !== 403 || !named.includes(needs))
-			proof.problem(operation, what, "is something else", answer);
+			proof.problem(operation, what, "unexpected response", answer);
 	}
 }
 
@@ -254,10 +254,10 @@ async function proveSessions(proof, expect) {
 	const { fixtures } = proof;
 	const ask = async (status, id, request) => {
 		const operation = proof.operation(id);
-		const what = `a session, made to be ${status}`;
+		const what = `a session, to cause ${status}`;
 		const answer = await proof.ask(operation, what, { place: {}, ...request });
 
-		if (answer.status !== status) proof.problem(operation, what, "is something else", answer);
+		if (answer.status !== status) proof.problem(operation, what, "unexpected response", answer);
 		return answer;
 	};
 	const body = JSON.stringify({ token: fixtures.tokens.templates });

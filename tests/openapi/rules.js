@@ -252,7 +252,7 @@ export function* broken(values, schema, value, pointer = "", entry = undefined) 
 	for (const rule of [...(seen["x-rules"] ?? []), ...(ofResults[seen.component] ?? [])]) {
 		if (!rules[rule.name])
 			throw new Error(
-				`${seen.component}: the rule ${rule.name} is not known to the test`,
+				`${seen.component}: the rule ${rule.name} is unknown to the test`,
 			);
 		for (const below of rules[rule.name](value, entry, /Patch$/.test(seen.component)))
 			yield { rule: rule.name, pointer: pointer + below };

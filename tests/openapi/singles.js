@@ -48,7 +48,7 @@ function* numbers({ minimum, maximum }) {
 }
 
 function* integers({ minimum, maximum, multipleOf = 1 }) {
-	if (minimum === undefined) throw new Error("an integer without a least one");
+	if (minimum === undefined) throw new Error("an integer without a minimum");
 	yield good(minimum, "the least");
 	yield good(minimum + multipleOf, "one more than the least");
 	yield good(new Written(`${minimum}.0`), "written as a real");
@@ -72,7 +72,7 @@ export function charactersOf(pattern) {
 	const classes = [...pattern.matchAll(/\[([^\]]*)\]/g)].map((match) => expand(match[1]));
 
 	if (!/^\^\[[^\]]*\](\*|\(\[[^\]]*\]\*\[[^\]]*\]\)\?)\$$/.test(pattern))
-		throw new Error(`a pattern that this test does not know: ${pattern}`);
+		throw new Error(`this test does not know the pattern ${pattern}`);
 	return { all: classes[1] ?? classes[0], outer: classes[0] };
 }
 

@@ -22,7 +22,7 @@ export async function proveStatuses(proof, operation, values) {
 		return answer;
 	};
 
-	await expect(operation.success, "as it should be");
+	await expect(operation.success, "a valid request");
 	if (!operation.isOpen) await expect("401", "without a token", { token: undefined });
 	const tooLarge = ["bulk", "import"].includes(operation.id) ? LARGER : LARGE;
 
@@ -31,7 +31,7 @@ export async function proveStatuses(proof, operation, values) {
 		const answer = await expect("200", "validated only", { query: "validate_only=true" });
 
 		if (answer.text !== '{"valid":true}')
-			proof.problem(operation, "validated only", "is something else", answer);
+			proof.problem(operation, "validated only", "unexpected response", answer);
 	}
 	if (can("304")) await proveReading(proof, operation, expect);
 	if (operation.parameters.some(({ name }) => name === "If-Match"))
@@ -74,7 +74,7 @@ async function proveUnknown(proof, operation, expect) {
 	if (ignored.headers["x-unknown-fields"] !== "/unknown")
 		proof.problem(operation, "an unknown member", "it is not named", ignored);
 	if (!isRefusal(strict, "/unknown") || strict.headers["preference-applied"] === undefined)
-		proof.problem(operation, "an unknown member, strict", "not refused as such", strict);
+		proof.problem(operation, "an unknown member, strict", "not rejected for it", strict);
 }
 
 // An object with an unknown or malformed ID is not found, unless the request creates it.

@@ -173,7 +173,7 @@ export async function proveStoredRules(proof) {
 	for (const operation of proof.operations) {
 		for (const { name } of operation["x-rules"] ?? []) {
 			if (rows[name] === undefined)
-				proof.problem(operation, name, "a rule unknown to the test");
+				proof.problem(operation, name, "the test does not know this rule");
 		}
 	}
 	for (const [rule, broken] of Object.entries(rows)) {
@@ -192,7 +192,7 @@ async function proveBroken(proof, rule, [id, place, sent, pointer, token]) {
 	});
 
 	if (!operation["x-rules"]?.some(({ name }) => name === rule))
-		proof.problem(operation, rule, "a rule that it does not have");
+		proof.problem(operation, rule, "the operation does not have this rule");
 	if (pointer === null ? answer.status !== 400 : !isRefusal(answer, pointer))
-		proof.problem(operation, rule, "broken, but not refused", answer);
+		proof.problem(operation, rule, "broken, but not rejected", answer);
 }
