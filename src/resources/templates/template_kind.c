@@ -132,6 +132,8 @@ static bool template_derive(struct call *call, const void *stored, struct findin
 			findings_add(findings, arena_text(call->arena, "/roles/%zu/role", i),
 				     "is not that of its name");
 	}
+	if (again.backend.size == 0)
+		again.backend.data = NULL;
 	again.former_backend = again.backend;
 	again.roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *again.roles);
 	if (record->role_count > 0)

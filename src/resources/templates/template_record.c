@@ -233,7 +233,8 @@ static bool check_backend(struct call *call, const struct template_record *recor
 {
 	struct media media;
 
-	if (record->backend.size == 0 || slice_equal(record->backend, record->former_backend))
+	if (record->backend.data == NULL ||
+	    (record->backend.size > 0 && slice_equal(record->backend, record->former_backend)))
 		return true;
 	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
 		return false;
