@@ -1,31 +1,35 @@
-/* The store: records in transactions. A record belongs to an account and is of a kind; it is found
- * by its id or by its unique name, may have a parent and a switch, and comes in pages in the order
- * of making. Names, pages and ids are the driver's work: the callers know no index and no counter.
+/* The store: records in transactions. A record belongs to an account and has a kind. It is found by
+ * its id or by its unique name, may have a parent and a switch, and is listed in pages in the order
+ * of creation. The drivers maintain names, pages and ids; callers know nothing of indexes and
+ * counters.
  *
- * Drivers: store/gdbm (durable, one machine), store/postgres (several machines), and in the tests
- * one in memory and one that fails at the n-th call. One test suite, tests/check_records, runs over
- * all of them.
+ * Drivers: store/gdbm (durable, one machine), store/postgres (several machines), and two for tests:
+ * one in memory, and one that fails at the n-th call. One test suite, tests/check_records, runs
+ * over all of them.
  *
- * What every driver promises:
+ * Every driver guarantees:
  *
- *  - A transaction is applied whole or not at all. An abandoned one leaves nothing.
- *  - A READ transaction sees one consistent state: all that was durable when it began, nothing
- *    else. It waits for no other transaction.
+ *  - A transaction is applied as a whole or not at all. An abandoned transaction changes nothing.
+ *  - A READ transaction sees one consistent state: everything that was durable when it began, and
+ *    nothing else. It does not wait for other transactions.
  *  - A WRITE transaction sees everything committed before it, durable or not, and its own changes.
- *    It is alone in what it reads for change (STORE_TO_CHANGE) and in what it writes; if it gives
- *    way (store_give_way), it is alone in the records of its account until it ends.
- *  - A committed transaction has a number. store_state() says whether it is durable. A refusal may
- *    rest on changes that are not durable yet: it is sent when store_seen() is durable.
- *  - A damaged value is never returned: FAULT_DAMAGED.
- *  - Any function may fail with FAULT_AGAIN: the transaction is abandoned and the whole call run
- *    again. A driver whose writers do not wait for each other says so of a name that is taken, or a
- *    record or parent that is gone, in store_put, store_remove or store_commit.
- *  - FAULT_BUSY: other transactions are in the way, and running the call again at once would be in
- *    vain.
+ *    No other transaction can change the records that it reads for change (STORE_TO_CHANGE) or
+ *    writes. If it gives way (store_give_way), no other transaction uses the records of its account
+ *    until it ends.
+ *  - A committed transaction has a number. store_state() tells whether it is durable. A rejection
+ *    may be based on changes that are not durable yet, so it is sent only when store_seen() is
+ *    durable.
+ *  - A damaged value is never returned: the fault is FAULT_DAMAGED.
+ *  - Any function may fail with FAULT_AGAIN: the transaction is abandoned and the whole call is run
+ *    again. If a name is already taken, or a record or parent has been removed, a driver whose
+ *    writers do not wait for each other may report this only in store_put, store_remove or
+ *    store_commit.
+ *  - FAULT_BUSY: other transactions are in the way, and running the call again immediately would
+ *    not help.
  *  - FAULT_UNAVAILABLE: the store cannot read or cannot write. FAULT_TOO_LARGE: the value does not
  *    fit into the arena.
- *  - After a fault a transaction can only be abandoned. After FAULT_DAMAGED of store_get and
- *    store_get_several the caller may also continue it, without the damaged records.
+ *  - After a fault, a transaction can only be abandoned. Exception: after FAULT_DAMAGED from
+ *    store_get or store_get_several, the caller may continue without the damaged records.
  *
  * Threads: any number; a transaction belongs to one thread at a time.
  *
@@ -44,86 +48,90 @@
 
 enum store_access { STORE_READ, STORE_WRITE };
 
-/* Why a WRITE transaction reads a record. A record read STORE_TO_CHANGE is changed by no other
- * transaction until this one ends; one read STORE_TO_SHOW may be changed by another machine. */
+/* What a WRITE transaction reads a record for. A record read STORE_TO_CHANGE is not changed by
+ * other transactions until this one ends; a record read STORE_TO_SHOW may be changed by another
+ * machine. */
 enum store_reading { STORE_TO_SHOW, STORE_TO_CHANGE };
 
 enum store_state {
 	STORE_PENDING, /* committed, not durable yet */
 	STORE_DURABLE,
-	STORE_FAILED /* not durable: answer 503. It may be found after a restart */
+	STORE_FAILED /* not durable: respond with 503. It may reappear after a restart */
 };
 
 enum store_naming {
 	STORE_NO_NAME,
 	STORE_NAME_IN_ACCOUNT, /* unique among the account's records of the kind */
-	/* Unique in the store; such records are found by name and in pages of their parent, not by
-	 * id. */
+	/* Unique in the store. Records of such kinds are found by name and in pages of their
+	 * parent, not by id. */
 	STORE_NAME_ANYWHERE
 };
 
-/* Milliseconds that a transaction waits for a record which another one has locked; FAULT_AGAIN
- * then. */
+/* Milliseconds that a transaction waits for a record that another one has locked, before
+ * FAULT_AGAIN. */
 #define STORE_LOCK_MOST 10000
 
 /* The largest name and the largest value, in bytes. */
 #define STORE_NAME_MAX 128
 #define STORE_VALUE_MAX ((size_t)4 << 20)
 
-/* A kind of records. The layer above defines its kinds, as constants: drivers store a new kind
- * without a change of their format, and carry records of kinds that this program does not know. */
+/* A kind of record. The layer above defines its kinds as constants. Drivers store a new kind
+ * without a change of their format, and keep records of kinds that this program does not know. */
 struct store_kind {
-	char letter; /* part of the stored keys: it never changes, nor is used for another kind */
+	char letter; /* part of the stored keys: never changed, never reused for another kind */
 	const char *name; /* for messages: "room" */
 	enum store_naming naming;
 	bool has_ids; /* ids come from store_new_id */
-	bool has_pages; /* in pages of the account */
-	bool has_parent; /* in pages of the parent */
-	bool has_switch; /* pages may be of one side of the switch */
-	/* The kind of the parent when no record may be without it: a parent of this kind is removed
-	 * only after store_has_children in the same transaction. NULL: the callers see to that. */
+	bool has_pages; /* listed in pages of the account */
+	bool has_parent; /* listed in pages of the parent */
+	bool has_switch; /* pages can be limited to one side of the switch */
+	/* The kind of the parent, if every record must have one: a parent of this kind is removed
+	 * only after store_has_children in the same transaction. NULL if the callers ensure this
+	 * themselves, or if there is no parent. */
 	const struct store_kind *under;
-	/* The kind of the parent, or of the record with the same id, when no record comes to be
-	 * before that one. NULL: there is none. */
+	/* The kind of the parent, or of the record with the same id, if that record is always
+	 * created first. NULL if there is no such kind. */
 	const struct store_kind *after;
 };
 
 struct store_record {
-	struct id account; /* set by reads; writes take the transaction's */
-	struct id id; /* orders pages; unique in account and kind */
-	struct id parent; /* of kinds with a parent */
-	bool is_on; /* the switch, of kinds with one */
-	struct slice
-		name; /* of kinds with a name: 1 to STORE_NAME_MAX bytes, compared byte by byte */
-	struct slice
-		value; /* 1 to STORE_VALUE_MAX bytes; reads: data NULL, there is no such record */
+	struct id account; /* set by reads; writes use the transaction's account */
+	struct id id; /* orders pages; unique within account and kind */
+	struct id parent; /* for kinds with a parent */
+	bool is_on; /* the switch, for kinds with one */
+	struct slice name; /* for kinds with a name: 1 to STORE_NAME_MAX bytes, compared bytewise */
+	/* 1 to STORE_VALUE_MAX bytes. After a read, data is NULL if there is no such record. */
+	struct slice value;
 };
 
 enum store_order {
 	STORE_NEWEST_FIRST, /* descending ids */
 	STORE_OLDEST_FIRST,
-	STORE_BY_NAME /* ascending; kinds with STORE_NAME_IN_ACCOUNT, without parent and side */
+	/* ascending names; for kinds with STORE_NAME_IN_ACCOUNT, without parent and side */
+	STORE_BY_NAME
 };
 
 enum store_side { STORE_BOTH_SIDES, STORE_ON, STORE_OFF };
 
-/* Which records, and room for them. */
+/* Which records a page has, memory for them, and the results. */
 struct store_page {
 	enum store_order order;
 	enum store_side side;
-	const struct id *parent; /* NULL: all of the account */
-	const struct id *above, *below; /* exclusive bounds of the id in either order; NULL: none */
+	const struct id *parent; /* NULL for all records of the account */
+	/* exclusive bounds of the id, in either order; NULL for no bound */
+	const struct id *above, *below;
 	struct slice prefix, after; /* STORE_BY_NAME: names with this prefix, after this name */
-	struct store_record *records; /* the caller's, `most` of them */
+	struct store_record *records; /* array of the caller, with `most` elements */
 	size_t most;
-	/* The page ends after the record that exceeds this sum of values; 0: no bound. */
+	/* The page ends after the record with which the values exceed this many bytes; 0 for no
+	 * limit. */
 	size_t bytes_most;
 	/* Results. */
 	size_t count;
-	bool is_last; /* no record follows */
-	/* Upon FAULT_DAMAGED, of pages in the order of ids: the record that cannot be read. `count`
-	 * records come before it, and the caller may read on from there. Zero: it is not known
-	 * which one. */
+	bool is_last; /* no records follow */
+	/* After FAULT_DAMAGED, for pages in the order of ids: the record that cannot be read.
+	 * `count` records come before it, and the caller may continue reading after it. Zero if it
+	 * is not known which record is damaged. */
 	struct id damaged;
 };
 
@@ -131,21 +139,26 @@ struct store_page {
 enum store_finding {
 	STORE_FIND_ID,
 	STORE_FIND_NAME,
-	STORE_FIND_PARENT, /* the parent of what the item `from` finds; of a page: of each */
-	STORE_FIND_VALUE, /* the record whose id is the value of the record that `from` finds */
-	STORE_FIND_OWN, /* the record `id` of the account of what `from` finds by name */
+	/* the parent of the record that item `from` finds; for a page, the parent of each of its
+	 * records */
+	STORE_FIND_PARENT,
+	/* the record whose id is the value of the record that item `from` finds */
+	STORE_FIND_VALUE,
+	/* the record `id` in the account of the record that item `from` finds by name */
+	STORE_FIND_OWN,
 	STORE_FIND_PAGE,
 	STORE_FIND_CHILDREN, /* store_has_children with the parent `id` */
 	STORE_FIND_NEW_ID
 };
 
-/* How many statements what is expected takes. */
+/* How many statements read the expected items. */
 enum store_statements {
-	STORE_EACH, /* one for each item */
-	/* One for all of a READ transaction, and so one state of the store. The items are, in this
-	 * order: a parent of the next; a record by a name that is unique anywhere; the parent of
-	 * the first one; another parent of the second one; and, if there are five, what the account
-	 * of the second one owns (STORE_FIND_OWN). A WRITE transaction may have others behind. */
+	STORE_EACH, /* one statement for each item */
+	/* One statement for all items of a READ transaction, so that it sees one state of the
+	 * store. The items, in this order: the parent of the second item; a record found by a name
+	 * that is unique in the store; the parent of the first item; another parent of the second
+	 * item; and, if there are five, a record of the account of the second item
+	 * (STORE_FIND_OWN). A WRITE transaction may expect more items after these. */
 	STORE_CHAIN
 };
 
@@ -153,10 +166,10 @@ struct store_expected {
 	const struct store_kind *kind;
 	enum store_finding finding;
 	enum store_reading reading;
-	size_t from; /* another item */
+	size_t from; /* index of another item */
 	const struct id *id;
 	struct slice name;
-	const struct store_page *page; /* its parameters */
+	const struct store_page *page; /* only its parameters are used */
 };
 
 struct store;
@@ -165,20 +178,20 @@ struct store_figures; /* store/figures.h */
 
 typedef bool store_visit(void *context, const struct store_record *record, struct fault *fault);
 
-/* The functions of a driver. They are called by the functions below, which check the preconditions
- * by assert. */
+/* The functions of a driver. The functions below call them, after checking the preconditions by
+ * assert. */
 struct store_driver {
 	const char *name;
 	bool (*begin)(struct store *, enum store_access, struct arena *, struct transaction **,
 		      struct fault *);
 	void (*expect)(struct transaction *, enum store_statements, const struct store_expected *,
-		       size_t n); /* NULL: it does not matter */
-	/* Others write at the same time: a name that is taken is told late, and what a WRITE
-	 * transaction reads to show may change between two reads. */
+		       size_t n); /* NULL if the driver does not use it */
+	/* Other processes write at the same time: a taken name may be reported late, and what a
+	 * WRITE transaction reads to show may change between two reads. */
 	bool is_shared;
 	bool (*get)(struct transaction *, const struct store_kind *, const struct id *,
 		    enum store_reading, struct store_record *, struct fault *);
-	/* For READ transactions; NULL: they are read one by one. */
+	/* For READ transactions. NULL if records are read one by one. */
 	bool (*get_several)(struct transaction *, const struct store_kind *,
 			    const struct id *accounts, const struct id *ids, size_t n,
 			    struct store_record *, struct fault *);
@@ -189,17 +202,17 @@ struct store_driver {
 	bool (*has_children)(struct transaction *, const struct store_kind *,
 			     const struct id *parent, bool *, struct fault *);
 	bool (*fix_time)(struct transaction *, int64_t least, int64_t *now,
-			 struct fault *); /* NULL: there is no clock but the caller's */
+			 struct fault *); /* NULL if the caller's clock is the only one */
 	bool (*new_id)(struct transaction *, const struct store_kind *, const struct clock *,
 		       int64_t *now, struct id *, struct fault *);
 	bool (*put)(struct transaction *, const struct store_kind *, const struct store_record *,
 		    const struct store_record *former, struct fault *);
 	bool (*remove)(struct transaction *, const struct store_kind *, const struct store_record *,
 		       struct fault *);
-	/* NULL: writers of different accounts do not wait for each other, or it does not matter if
-	 * they do. */
+	/* NULL if writers of different accounts do not wait for each other, or if it does not
+	 * matter that they do. */
 	bool (*give_way)(struct transaction *, struct fault *);
-	/* For WRITE transactions, before the account is set. NULL if the driver does nothing
+	/* For WRITE transactions, called before the account is set. NULL if the driver does nothing
 	 * then. */
 	void (*enter)(struct transaction *, const struct id *account);
 	/* These three are NULL in drivers for tests. */
@@ -213,69 +226,74 @@ struct store_driver {
 	void (*abandon)(struct transaction *);
 	enum store_state (*state)(struct store *, uint64_t number);
 	void (*flush)(struct store *);
-	void (*stop_retrying)(struct store *); /* NULL: it never retries */
+	void (*stop_retrying)(struct store *); /* NULL if the driver never retries */
 	bool (*can_write)(struct store *);
-	/* NULL: the accounts are not in the store. */
+	/* NULL if the accounts are not in the store. */
 	bool (*roster)(struct store *, struct arena *, uint64_t *generation, struct slice *text,
 		       struct fault *);
 	uint64_t (*roster_generation)(struct store *);
-	void (*figures)(struct store *, struct store_figures *); /* NULL: it has none */
+	/* NULL if the driver has no figures */
+	void (*figures)(struct store *, struct store_figures *);
 	void (*close)(struct store *);
 };
 
-/* An open store begins with this. */
+/* The first member of every open store. */
 struct store {
 	const struct store_driver *driver;
 };
 
-/* A transaction begins with this. */
+/* The first member of every transaction. */
 struct transaction {
 	struct store *store;
-	struct arena *arena; /* the caller's; what reads return lives there */
-	struct id account; /* whose records are read and written */
+	struct arena *arena; /* the caller's; holds what reads return */
+	struct id account; /* the account whose records are read and written */
 	enum store_access access;
 	bool has_changes;
 	size_t put_bytes; /* see store_put_bytes */
-	uint64_t number; /* WRITE: the number it will have; READ: that of the state it sees */
+	uint64_t number; /* WRITE: its own number; READ: the number of the state it sees */
 	uint64_t roster; /* see store_set_roster */
 };
 
-/* The transaction lies in the arena; commit or abandon ends it, also when they fail. */
+/* Begins a transaction, which is allocated in the arena. store_commit or store_abandon ends it,
+ * even if the commit fails. */
 bool store_begin(struct store *store, enum store_access access, struct arena *arena,
 		 struct transaction **transaction, struct fault *fault);
 
-/* Sets the account of all that follows; a call that begins with a room code knows it only then. A
- * WRITE transaction may wait here for one of the account that gives way. If it has read something
- * before, the next read or change sets FAULT_AGAIN then. */
+/* Sets the account for everything that follows; a call that begins with a room code finds out the
+ * account only later. A WRITE transaction may wait here for a transaction of the same account that
+ * has given way. If it has waited and had already read something, its next read or change fails
+ * with FAULT_AGAIN. */
 void store_set_account(struct transaction *transaction, const struct id *account);
 
-/* The generation of the accounts that the caller was admitted with; 0: it does not matter. When the
- * store has another one, the first read sets FAULT_AGAIN. STORE_ROSTER_ANY: the generation is
- * brought along and none is wrong, for a caller that looks for the account afterwards. */
+/* Sets the generation of the accounts that the caller was admitted with; 0 if it does not matter.
+ * If the store has another generation, the first read fails with FAULT_AGAIN. With STORE_ROSTER_ANY
+ * the generation is read along but not compared, for callers that look up the account
+ * afterwards. */
 #define STORE_ROSTER_ANY UINT64_MAX
 void store_set_roster(struct transaction *transaction, uint64_t generation);
 
 /* ---- reading ----
  *
- * Names and values live as long as the arena and are not to be changed. */
+ * Names and values live as long as the arena and must not be modified. */
 
-/* Before the first read: says what will be read, so that a driver can read it at once, and lock in
- * this order. What is named and not read is harmless. A WRITE transaction may read more; of a READ
- * transaction the items are all that it reads, or else it may have to be run again
- * (FAULT_AGAIN). */
+/* Called before the first read: tells the driver what will be read, so that it can read everything
+ * at once and lock in this order. Items that are not read afterwards do no harm. A WRITE
+ * transaction may read more than the items; a READ transaction that does so may have to be run
+ * again (FAULT_AGAIN). */
 void store_expect(struct transaction *transaction, enum store_statements how,
 		  const struct store_expected *expected, size_t n);
-/* Whether the driver makes use of that. */
+/* Returns whether the driver uses store_expect. */
 bool store_wants_expected(const struct transaction *transaction);
 
 bool store_get(struct transaction *transaction, const struct store_kind *kind, const struct id *id,
 	       enum store_reading reading, struct store_record *record, struct fault *fault);
-/* STORE_NAME_ANYWHERE: also another account's; record->account says whose it is. */
+/* For kinds with STORE_NAME_ANYWHERE, also finds records of other accounts; record->account tells
+ * which. */
 bool store_get_named(struct transaction *transaction, const struct store_kind *kind,
 		     struct slice name, enum store_reading reading, struct store_record *record,
 		     struct fault *fault);
-/* `n` records by their ids, in their order, to show. accounts: whose each is; NULL: all are the
- * transaction's. */
+/* Reads `n` records by their ids, in the order of the ids, to show them. accounts: the account of
+ * each record, or NULL if all belong to the transaction's account. */
 bool store_get_several(struct transaction *transaction, const struct store_kind *kind,
 		       const struct id *accounts, const struct id *ids, size_t n,
 		       struct store_record *records, struct fault *fault);
@@ -284,14 +302,14 @@ bool store_page(struct transaction *transaction, const struct store_kind *kind,
 bool store_has_children(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *parent, bool *has_children, struct fault *fault);
 
-/* ---- reading everything: READ transactions, of all accounts ----
+/* ---- reading everything: READ transactions, all accounts ----
  *
  * Calls `visit` for each record of a kind, in no particular order, until it returns false and has
  * set the fault. The record lives until visit returns; visit may use the transaction. */
 bool store_walk(struct transaction *transaction, const struct store_kind *kind, store_visit *visit,
 		void *context, struct fault *fault);
-/* The same without reading values, also of records whose value is damaged. Set are account and id,
- * or the name for a kind with STORE_NAME_ANYWHERE. */
+/* Like store_walk, but without reading values, so it also visits records with a damaged value. Only
+ * account and id are set, or the name for a kind with STORE_NAME_ANYWHERE. */
 bool store_walk_keys(struct transaction *transaction, const struct store_kind *kind,
 		     store_visit *visit, void *context, struct fault *fault);
 /* Counts the records of each kind, without reading values. */
@@ -300,86 +318,90 @@ bool store_count(struct transaction *transaction, const struct store_kind *const
 
 /* ---- writing: WRITE transactions ----
  *
- * All that is given is copied. */
+ * All arguments are copied. */
 
-/* From now on all new ids of the transaction are of one time, *now: that of the store's own clock
- * where it has one, but not before `least`; else *now stays as it is. In milliseconds since
- * 1970. */
+/* Makes all further new ids of the transaction use one time, and returns it in *now, in
+ * milliseconds since 1970. This is the time of the store's own clock, but not before `least`; if
+ * the store has no clock, *now is left as it is. */
 bool store_fix_time(struct transaction *transaction, int64_t least, int64_t *now,
 		    struct fault *fault);
-/* A new id, above all ids of the account and kind. *now, in milliseconds since 1970, is raised to
- * the time of the newest id when the clock stepped back; the id begins with its seconds, and stays
- * at ID_TIME_MAX after that. */
+/* Creates an id above all ids of the account and kind. The id begins with the seconds of *now, in
+ * milliseconds since 1970. If the clock was set back, *now is raised to the time of the newest id.
+ * After ID_TIME_MAX, ids keep that time. */
 bool store_new_id(struct transaction *transaction, const struct store_kind *kind,
 		  const struct clock *clock, int64_t *now, struct id *id, struct fault *fault);
-/* former: the record as this transaction read it to change it, with the same id; NULL: the record
- * is new. FAULT_AGAIN when another record has the name: the next run finds it when it looks first,
- * or draws another name. */
+/* Writes a record. former: the record with the same id as this transaction read it for change, or
+ * NULL if the record is new. FAULT_AGAIN if another record has the name: when the call is run
+ * again, it either finds that record first or draws another name. */
 bool store_put(struct transaction *transaction, const struct store_kind *kind,
 	       const struct store_record *record, const struct store_record *former,
 	       struct fault *fault);
-/* record: as this transaction read it to change it. Its children stay. A damaged record is
- * removed by its id alone, which only kinds without names and pages allow. */
+/* Removes a record, given as this transaction read it for change. Its children stay. A damaged
+ * record is removed by its id alone; this is possible only for kinds without names and pages. */
 bool store_remove(struct transaction *transaction, const struct store_kind *kind,
 		  const struct store_record *record, struct fault *fault);
 
-/* Between the steps of a long transaction: lets transactions of other accounts that wait to write
- * go first. The caller keeps nothing that it has read of other accounts. FAULT_AGAIN: one of them
- * has changed what this transaction has changed too, such as a name that both took. */
+/* Called between the steps of a long transaction: lets waiting WRITE transactions of other accounts
+ * go first. Afterwards the caller must not use what it has read of other accounts. FAULT_AGAIN if
+ * one of them has changed something that this transaction has changed too, for example if both took
+ * the same name. */
 bool store_give_way(struct transaction *transaction, struct fault *fault);
 
 /* ---- the end of a transaction ---- */
 
-/* Whether it would change something. */
+/* Returns whether a commit would change anything. */
 bool store_has_changes(const struct transaction *transaction);
 
-/* The values that were put, one on top of another too. */
+/* Returns the bytes of all values that were put, counting each put even if it replaces an earlier
+ * one. */
 size_t store_put_bytes(const struct transaction *transaction);
 
-/* The number of the youngest transaction whose changes this one could see. */
+/* Returns the number of the newest transaction whose changes this one could see. */
 uint64_t store_seen(const struct transaction *transaction);
 
-/* *number: of this transaction; when it changed nothing, store_seen(). It is durable when
- * store_state() says so, for some drivers at once. Faults: FAULT_AGAIN, FAULT_UNAVAILABLE: nothing
- * happened, but for one whose detail says that the outcome is unknown. */
+/* Commits the transaction and sets *number to its number, or to store_seen() if it changed nothing.
+ * It is durable when store_state() says so, with some drivers immediately. If it fails,
+ * nothing has happened, unless the detail of FAULT_UNAVAILABLE says that the outcome is unknown. */
 bool store_commit(struct transaction *transaction, uint64_t *number, struct fault *fault);
 void store_abandon(struct transaction *transaction);
 
-/* 0: durable. Takes no lock and makes no system call. */
+/* Returns the state of a transaction. Number 0 is durable. Takes no lock and makes no system
+ * call. */
 enum store_state store_state(struct store *store, uint64_t number);
 
-/* Tries once to make all earlier commits durable. Waits for another thread that is doing so, and
- * some milliseconds when the disk is full. */
+/* Tries once to make all earlier commits durable. If another thread is doing this already, waits
+ * for it. Waits some milliseconds if the disk is full. */
 void store_flush(struct store *store);
 
-/* To be called when the process is about to end. From now on a commit that the disk has no room for
- * fails, and is not tried again until there is room. Nothing is written after such a failure. Any
- * thread. */
+/* Called when the process is about to exit. From now on, a commit that does not fit on the disk
+ * fails instead of being retried until there is space, and nothing is written after such a failure.
+ * Any thread. */
 void store_stop_retrying(struct store *store);
 
-/* Waits until the number is durable: for commands and tests, not for a worker. */
+/* Waits until the transaction with this number is durable. For commands and tests, not for
+ * workers. */
 bool store_wait(struct store *store, uint64_t number, struct fault *fault);
 
 /* ---- the store ---- */
 
-/* The accounts of a store that has them: the text of an accounts file, empty before the first one,
- * and its generation, which rises with each change. text NULL: the generation alone. */
+/* Reads the accounts, if the store has them: the text of an accounts file, empty at first, and its
+ * generation, which rises with each change. If text is NULL, reads only the generation. */
 bool store_has_roster(const struct store *store);
 bool store_roster(struct store *store, struct arena *arena, uint64_t *generation,
 		  struct slice *text, struct fault *fault);
-/* The generation that was seen last, by any transaction of this process. */
+/* Returns the generation that was last seen by any transaction of this process. */
 uint64_t store_roster_generation(struct store *store);
 
-/* Whether other WRITE transactions run during one. */
+/* Returns whether other WRITE transactions run while one is open. */
 bool store_is_shared(const struct store *store);
 
-/* Whether a WRITE transaction would be admitted now (readiness). */
+/* Returns whether a WRITE transaction would be admitted now (for readiness). */
 bool store_can_write(struct store *store);
 
-/* False: the driver has no figures; all are zero then. */
+/* Reads the figures. False if the driver has none; then all are zero. */
 bool store_figures(struct store *store, struct store_figures *figures);
 
-/* No transaction may be open. NULL is fine. */
+/* Closes the store; no transaction may be open. NULL is allowed. */
 void store_close(struct store *store);
 
 #endif

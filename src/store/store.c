@@ -1,5 +1,6 @@
-/* Checks the preconditions of the interface, notes whether a transaction changed something, lets
- * other threads run when the caller is of lower priority (base/priority.h), and calls the driver.
+/* Checks the preconditions of the interface, tracks whether a transaction has changed anything,
+ * yields to other threads if the caller has a lower priority (base/priority.h), and calls the
+ * driver.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/store.h"

@@ -1,10 +1,10 @@
-/* Inspection of a durable store, for the commands `check`, `stat`, `backup` and `dump`. The
- * directory may be in use by another process, which is not delayed; nothing in it is changed.
- * `files` NULL: the system's own.
+/* Inspects a durable store, for the commands `check`, `stat`, `backup` and `dump`. Another process
+ * may be using the directory; it is not delayed, and nothing in the directory is changed. If
+ * `files` is NULL, the system's own file operations are used.
  *
- * The contents of a live directory are those of one moment near the start: all files are opened
- * first, and if the manifest has changed meanwhile, they are opened again. After twenty attempts
- * the last fault is returned.
+ * The contents of a live directory are read as of one moment near the start: all files are opened
+ * first, and if the manifest has changed in the meantime, they are opened again. After twenty
+ * attempts, the last fault is returned.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_INSPECT_H
@@ -24,58 +24,58 @@ struct store_watch {
 };
 
 struct store_check {
-	uint64_t files; /* of the stack */
-	uint64_t records; /* in them, including removals */
-	uint64_t blocks; /* verified by their checksums */
-	uint64_t transactions; /* in the journal and not yet in files */
-	uint64_t last; /* the last whole transaction */
+	uint64_t files; /* files in the stack */
+	uint64_t records; /* records in these files, including removals */
+	uint64_t blocks; /* blocks whose checksum was verified */
+	uint64_t transactions; /* transactions in the journal that are not in files yet */
+	uint64_t last; /* number of the last complete transaction */
 	uint64_t damages; /* calls of `damage` */
 };
 
 /* Verifies every checksum and reads every entry. Damage is not a fault: it is reported and counted.
- * False: the check was not possible (no store, no permission). The indexes of records are checked
- * by store_gdbm_check_indexes. */
+ * Returns false if the check was not possible (no store, no permission). The indexes of records are
+ * checked by store_gdbm_check_indexes. */
 bool store_gdbm_check(const char *directory, const struct file_system *files,
 		      const struct store_watch *watch, struct store_check *check,
 		      struct fault *fault);
 
-/* A file of the stack. */
+/* A file in the stack. */
 struct store_stat_file {
 	uint64_t id;
 	uint64_t entries; /* puts and removals */
 	uint64_t removals;
-	uint64_t bytes; /* on the disk, with the index */
+	uint64_t bytes; /* bytes on the disk, including the index file */
 };
 
 struct store_stat {
 	struct store_stat_file *files; /* newest first; from malloc */
 	size_t n_files;
-	uint64_t last; /* the last transaction */
+	uint64_t last; /* number of the last transaction */
 	uint64_t journal_segments;
 	uint64_t journal_bytes; /* on the disk, including unused space */
 	uint64_t stack_bytes; /* on the disk, including indexes */
-	uint64_t superfluous_bytes; /* of these, freed by a merge */
+	uint64_t superfluous_bytes; /* the part of these that a merge would free */
 };
 
 bool store_gdbm_stat(const char *directory, const struct file_system *files,
 		     struct store_stat *stat, struct fault *fault);
 
-/* Copies a store to the new directory `to`: whole files, the journal up to the last whole
- * transaction. Everything is synced, and the files are verified by their checksums. All that was
- * acknowledged before the call is in the copy. If it fails, the copy is removed, but not the
- * directory. */
+/* Copies a store to the new directory `to`: all files, and the journal up to the last complete
+ * transaction. Everything is synced, and the files are verified by their checksums. The copy has
+ * everything that was acknowledged before the call. If copying fails, the contents of `to` are
+ * removed, but not the directory itself. */
 bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
 		       const struct store_watch *watch, struct fault *fault);
 
-/* Calls `visit` for each record of a kind, of all accounts, in no particular order, until it
- * returns false and has set the fault. The record lives until visit returns; visit may use the
- * transaction. For READ transactions. An open transaction keeps the files and overlays that it
- * reads. */
+/* Implements store_walk: calls `visit` for each record of a kind, of all accounts, in no particular
+ * order, until it returns false and has set the fault. The record lives until visit returns; visit
+ * may use the transaction. For READ transactions. An open transaction keeps the files and overlays
+ * that it reads. */
 bool store_gdbm_walk(struct transaction *transaction, const struct store_kind *kind,
 		     store_visit *visit, void *context, struct fault *fault);
 
-/* The same without reading values, so also for records with a damaged value. Only account and id
- * are set, or the name for a kind with STORE_NAME_ANYWHERE. */
+/* Like store_gdbm_walk, but without reading values, so it also visits records with a damaged value.
+ * Only account and id are set, or the name for a kind with STORE_NAME_ANYWHERE. */
 bool store_gdbm_walk_keys(struct transaction *transaction, const struct store_kind *kind,
 			  store_visit *visit, void *context, struct fault *fault);
 
@@ -84,8 +84,9 @@ bool store_gdbm_count(struct transaction *transaction, const struct store_kind *
 		      size_t n, uint64_t *counts, struct fault *fault);
 
 /* Verifies the indexes: that each node is reachable from its root, that keys are in order, that
- * each leads to a record, and that each record is in the indexes of its kind. Calls `tell` for each
- * problem, a sentence without a full stop. False: not everything could be read. */
+ * each key leads to a record, and that each record is in the indexes of its kind. Calls `tell` for
+ * each problem, with a sentence without a full stop. Returns false if something could not be
+ * read. */
 typedef void store_tell(void *context, const char *problem);
 bool store_gdbm_check_indexes(struct transaction *transaction,
 			      const struct store_kind *const *kinds, size_t n, store_tell *tell,

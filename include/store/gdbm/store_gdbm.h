@@ -4,32 +4,32 @@
  * A commit puts its changes into the current overlay and its record into the journal's buffer. A
  * flush writes all buffered records as one group with one fdatasync; then they are durable, and
  * visible to readers. A full overlay is frozen, and a background thread writes it to a new GDBM
- * file; another thread merges such files. The manifest has the list of files and the number up to
- * which they hold everything; the journal is needed from the next number on. A read looks into the
- * overlays and then into the files, newest first.
+ * file; another thread merges such files. The manifest lists the files and has the number of the
+ * last transaction that they contain completely; the journal is needed from the next number on. A
+ * read looks into the overlays and then into the files, newest first.
  *
  * Guarantees:
  *
- *  - Nothing acknowledged is lost. A change stays in the journal until a synced file has it and a
- *    synced manifest names that file. A kill or a power failure loses pending transactions only,
- *    each as a whole.
- *  - Pending changes are visible to WRITE transactions only.
- *  - When the disk is full, WRITE transactions are refused before they begin (FAULT_UNAVAILABLE),
- *    reads go on, and writes resume when there is room. One that was admitted and finds none at its
- *    commit, because others came first, is refused then, whole.
- *  - A failed sync is never repeated, since the kernel may have dropped the pages: writing stops
- *    until the next start, and pending transactions are STORE_FAILED.
+ *  - Nothing acknowledged is lost. A change stays in the journal until a synced file contains it
+ *    and a synced manifest names that file. A kill or a power failure loses only pending
+ *    transactions, each as a whole.
+ *  - Pending changes are visible only to WRITE transactions.
+ *  - When the disk is full, WRITE transactions are rejected before they begin (FAULT_UNAVAILABLE),
+ *    reads continue, and writes resume when there is space. If a transaction was admitted but
+ *    others have used up the space before it commits, the commit fails as a whole.
+ *  - A failed sync is never repeated, because the kernel may have dropped the pages: writing stops
+ *    until the next start, and pending transactions become STORE_FAILED.
  *  - Damaged data is not returned. Values have checksums, which each read verifies; 64 KB blocks of
- *    the files have checksums, which a background thread and store_gdbm_check verify. A file's
- *    answer that it lacks a key is believed only if the blocks on which it is based have been
- *    verified since the file was opened.
- *  - A torn tail of the journal, which a power failure leaves, is truncated; other damage is
- *    refused at start with segment and offset. journal.mark (store/gdbm/journal_mark.h) tells them
- *    apart.
- *  - A read error in a mapped file raises SIGBUS, which store_gdbm_watch_medium turns into a line
- *    in the log and exit. Opening after a crash and after a clean stop is the same: the journal is
- *    replayed.
- *  - One process owns a directory: it locks the file `lock`, which has its pid.
+ *    the files have checksums, which a background thread and store_gdbm_check verify. That a file
+ *    does not have a key is believed only if the blocks from which this follows have been verified
+ *    since the file was opened.
+ *  - A torn tail of the journal, which a power failure leaves, is truncated. With any other damage
+ *    the store does not open, and the fault names segment and offset. journal.mark
+ *    (store/gdbm/journal_mark.h) tells the two apart.
+ *  - A read error in a mapped file raises SIGBUS, for which store_gdbm_watch_medium writes a log
+ *    line and exits. Opening the store is the same after a crash and after a clean stop: the
+ *    journal is replayed.
+ *  - One process owns a directory: it locks the file `lock`, which contains its pid.
  *
  * Files in the directory: lock, manifest, journal.mark, journal-N, stack-N.gdbm, stack-N.index, and
  * unfinished files, whose names end in .new and which are removed at start. Other names are
@@ -45,44 +45,47 @@ struct file_system; /* store/gdbm/file.h */
 
 struct store_options {
 	const char *directory; /* DIR/store */
-	const struct file_system *files; /* NULL: file_system_posix */
-	unsigned readers; /* the most threads that read at the same time */
+	const struct file_system *files; /* NULL for file_system_posix */
+	unsigned readers; /* maximum number of threads that read at the same time */
 	/* Milliseconds to wait for the process that owns the directory. */
 	unsigned wait;
-	/* Called while waiting; true ends it. NULL: never. */
+	/* Called while waiting; returns true to stop waiting. NULL to wait for the whole time. */
 	bool (*gives_up)(void);
-	/* Limits, for tests; 0: the default. */
-	size_t overlay_bytes; /* size at which an overlay is frozen; 12 MB */
-	size_t segment_bytes; /* the largest journal segment; 32 MB */
-	bool is_read_only; /* check, stat, dump: takes no lock and changes nothing */
-	/* Makes an empty store, and its directory (0700), if there is none. */
+	/* Limits, for tests; 0 for the default. */
+	size_t overlay_bytes; /* size at which an overlay is frozen; default 12 MB */
+	size_t segment_bytes; /* size of the largest journal segment; default 32 MB */
+	bool is_read_only; /* for check, stat and dump: takes no lock and changes nothing */
+	/* Creates an empty store, and its directory (0700), if there is none. */
 	bool creates;
-	/* Read-only, for `dump --salvage`: gets a damaged journal's file and a sentence, and the
-	 * journal is read up to the damage. NULL: a damaged journal is refused. */
+	/* For `dump --salvage`, read-only: called with the file of a damaged journal and a sentence
+	 * about the damage; the journal is then read up to the damage. If NULL, a store with a
+	 * damaged journal does not open. */
 	void (*salvage)(void *context, const char *file, const char *what);
 	void *salvage_context;
 };
 
-/* Whether the directory holds a store or parts of one: not if it is missing or empty, or if a
- * creation was interrupted. FAULT_UNAVAILABLE: it cannot be read. */
+/* Finds out whether the directory contains a store or parts of one: *is_there is false if it does
+ * not exist or is empty, or if a creation was interrupted. FAULT_UNAVAILABLE if it cannot be
+ * read. */
 bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault);
 
-/* Takes the lock that a process holds which has the store open, without opening it.
- * FAULT_UNAVAILABLE with the pid of that process. Closing *lock releases it. */
+/* Takes the lock of the process that has the store open, without opening the store.
+ * FAULT_UNAVAILABLE, with the pid, if another process has the lock. Closing *lock releases it. */
 bool store_gdbm_lock(const char *directory, int *lock, struct fault *fault);
 
 /* Opens a store and replays its journal. FAULT_UNAVAILABLE with a cause that names the file and the
- * remedy. A full disk is no fault: reading works. A directory can be opened read-only while another
- * process owns it: it shows its contents of that moment, to one thread. */
+ * remedy. A full disk is not a fault, because reading works. A directory that another process owns
+ * can be opened read-only: the store then shows its contents of that moment, to one thread. */
 bool store_gdbm_open(const struct store_options *options, struct store **store,
 		     struct fault *fault);
 
 /* For tests and benchmarks: freezes the overlay and waits until everything is in files and no merge
- * is due; is_all_merged: until one file holds everything. False: the threads cannot continue. */
+ * is due, or, with is_all_merged, until one file contains everything. Returns false if the threads
+ * cannot continue. */
 bool store_gdbm_settle(struct store *store, bool is_all_merged);
 
-/* Makes SIGBUS write a line to stderr and exit with status 1. Called by main before the first
- * thread. */
+/* Makes SIGBUS write a line to stderr and exit with status 1. main calls it before it starts the
+ * first thread. */
 void store_gdbm_watch_medium(void);
 
 #endif

@@ -1,20 +1,20 @@
-/* The driver for several machines: a PostgreSQL database, 13 or later, or one that speaks the same
- * SQL and protocol (CockroachDB and YugabyteDB are expected to work). Any number of processes share
- * it.
+/* The driver for several machines: a PostgreSQL database, version 13 or later, or one that speaks
+ * the same SQL and protocol (CockroachDB and YugabyteDB are expected to work). Any number of
+ * processes share it.
  *
- * Isolation: READ COMMITTED. A record that is read for change is locked, unique names are unique
- * indexes, and what conflicts ends as FAULT_AGAIN. A READ transaction is one statement, or several
- * in one snapshot. A commit that returns is durable: nothing is ever pending.
+ * Isolation: READ COMMITTED. A record that is read for change is locked, unique names are enforced
+ * by unique indexes, and conflicts end with FAULT_AGAIN. A READ transaction is one statement, or
+ * several in one snapshot. When a commit returns, it is durable; nothing is ever pending.
  *
- * Round trips: what store_expect() names is read in one; the changes of a transaction and its
- * commit are another one.
+ * Round trips: everything that store_expect() announces is read in one round trip; the changes of a
+ * transaction and its commit take a second one.
  *
- * Connections: each transaction has one for itself. Each connection owns a row of the table
- * session. A commit whose answer is lost is looked up there: the row says whether it happened.
- * Where that cannot be found out within 10 s, store_commit sets FAULT_UNAVAILABLE with a detail.
+ * Connections: each transaction has a connection of its own. Each connection owns a row of the
+ * table session. If the response to a commit is lost, this row tells whether the commit happened.
+ * If that cannot be found out within 10 s, store_commit fails with FAULT_UNAVAILABLE and a detail.
  *
- * When the database is away, transactions are refused at once (FAULT_UNAVAILABLE), and a thread of
- * the driver tries to reach it twice a second.
+ * While the database is unavailable, transactions fail immediately (FAULT_UNAVAILABLE), and a
+ * thread of the driver tries to reach the database twice a second.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_POSTGRES_STORE_POSTGRES_H
@@ -26,55 +26,58 @@
 
 struct store_postgres_options {
 	const char *url; /* postgresql://... */
-	unsigned connections; /* transactions at the same time, at most; 0: 64 */
-	bool is_patient; /* for a command: transactions and answers may take long */
-	bool uses_callers_clock; /* for tests: times are not those of the database */
+	unsigned connections; /* maximum number of transactions at the same time; 0 for 64 */
+	bool is_patient; /* for commands: transactions and responses may take long */
+	bool uses_callers_clock; /* for tests: uses the caller's clock instead of the database's */
 };
 
-/* Whether a text begins as a URL of this driver does. */
+/* Returns whether a text begins like a URL of this driver. */
 static inline bool store_postgres_is_url(const char *text)
 {
 	return text_begins_ignoring_case(slice_of(text), SLICE("postgresql://")) ||
 	       text_begins_ignoring_case(slice_of(text), SLICE("postgres://"));
 }
 
-/* FAULT_BAD_REQUEST: the URL cannot be used, or has a password; the database has no store, or one
- * that this program does not know; this build has no PostgreSQL. FAULT_UNAVAILABLE: the database
- * cannot be reached. */
+/* Opens a store. FAULT_BAD_REQUEST if the URL is unusable or contains a password, if the database
+ * has no store or a store of a newer version, or if the program was built without libpq.
+ * FAULT_UNAVAILABLE if the database cannot be reached. */
 bool store_postgres_open(const struct store_postgres_options *options, struct store **store,
 			 struct fault *fault);
 
-/* Makes the tables. *was_made false: they were there, and nothing changed. */
+/* Creates the tables. *was_made is false if they existed already; then nothing has changed. */
 bool store_postgres_create(const char *url, bool *was_made, struct fault *fault);
 
-/* Brings the tables to the version of this program. *version: what they were. */
+/* Upgrades the tables to the version of this program. *version: the version before. */
 bool store_postgres_upgrade(const char *url, int *version, struct fault *fault);
 
 /* ---- the accounts, for commands ---- */
 
-/* A change of the accounts: others wait until it ends. */
+/* A change of the accounts. Other changes wait until it ends. */
 struct store_roster_change;
 
-/* The text of the accounts (store_roster), in the arena. */
+/* Reads the text of the accounts (store_roster) into the arena. */
 bool store_postgres_roster(const char *url, struct arena *arena, struct slice *text,
 			   struct fault *fault);
-/* *change has to be ended, also after a fault; NULL: nothing began. */
+/* Begins a change and reads the current text into the arena. *change must be ended even after a
+ * fault, unless it is NULL. */
 bool store_postgres_roster_begin(const char *url, struct arena *arena,
 				 struct store_roster_change **change, struct slice *text,
 				 struct fault *fault);
-/* When it returns, the text is stored, and every call that begins on any machine sees it. */
+/* Replaces the text. When it returns true, the text is stored, and every call that begins after
+ * that, on any machine, sees it. */
 bool store_postgres_roster_replace(struct store_roster_change *change, struct slice text,
 				   struct fault *fault);
 void store_postgres_roster_end(struct store_roster_change *change);
 
-/* ---- a load, which is many transactions ----
+/* ---- loads, which consist of many transactions ----
  *
- * There is one at a time. Its mark is a text that stays when the process is killed. */
+ * Only one load runs at a time. It has a mark, a text that survives if the process is killed. */
 struct store_load;
 
-/* FAULT_CONFLICT: another one is under way. */
+/* Begins a load. FAULT_CONFLICT if another load is in progress. */
 bool store_postgres_load_begin(const char *url, struct store_load **load, struct fault *fault);
-/* data NULL: there is no mark. It is in the arena, or stored when the function returns. */
+/* Reads the mark into the arena; text->data is NULL if there is none. store_postgres_load_mark
+ * stores it before returning; a text with data NULL removes it. */
 bool store_postgres_load_marked(struct store_load *load, struct arena *arena, struct slice *text,
 				struct fault *fault);
 bool store_postgres_load_mark(struct store_load *load, struct slice text, struct fault *fault);
