@@ -61,7 +61,7 @@ static void note_files(struct background *background)
 	views_unpin(background->store->views, &pin);
 }
 
-/* Logs a warning about work that has failed and will be tried again. */
+/* Logs a warning about work that has failed and will be retried. */
 static void log_stuck(const struct background *background, const char *event,
 		      const struct fault *fault)
 {
@@ -134,7 +134,7 @@ static void memory_give_back(void)
 }
 #endif
 
-/* Freezes the current overlay. False: another frozen overlay is waiting; with two, every write
+/* Freezes the current overlay. False if another frozen overlay is waiting; with two, every write
  * would have to wait. */
 static bool freeze_rest(struct background *background)
 {
@@ -153,7 +153,7 @@ static bool freeze_rest(struct background *background)
 
 /* The pace at which files are added decides which merges are due, and whether an overlay's memory
  * is kept for the next overlay. When no more files are added, the current overlay is frozen and
- * unused memory returned at once, not after the current merge, which may take minutes. */
+ * unused memory is returned immediately, not after the current merge, which may take minutes. */
 static bool adapt_to_pace(struct background *background)
 {
 	bool is_hurried;
@@ -175,9 +175,9 @@ static bool adapt_to_pace(struct background *background)
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted);
 
-/* A merge of everything takes minutes, in which hundreds of small files may be added. These are
- * merged meanwhile, recursively. Each inner merge has newer and fewer entries, so the depth is at
- * most about ten. */
+/* A merge of everything takes minutes, and hundreds of small files may be added during it. These
+ * are merged in the meantime, recursively. Each inner merge has newer and fewer entries, so the
+ * depth is at most about ten. */
 static void merge_within(void *context, const struct rewrite_files *order)
 {
 	struct background *background = context;
@@ -187,7 +187,7 @@ static void merge_within(void *context, const struct rewrite_files *order)
 		continue;
 	if (pause == 0)
 		return;
-	/* Views that a reader has released are freed now and then, not only after the merge. */
+	/* Frees views that readers have released now and then, not only after the merge. */
 	views_collect(background->store->views);
 	pthread_mutex_lock(&background->lock);
 	if (!atomic_load(&background->is_stopped))
@@ -195,8 +195,8 @@ static void merge_within(void *context, const struct rewrite_files *order)
 	pthread_mutex_unlock(&background->lock);
 }
 
-/* Takes references to the files that are due; files from malloc, or NULL. The view is not pinned
- * for longer, because it keeps overlays in memory that are already files. */
+/* Takes references to the files that are due; `files` is from malloc, or NULL. The view is pinned
+ * only briefly, because it keeps overlays in memory that have already become files. */
 static struct rewrite_files files_take(struct background *background, const struct stack_file *busy,
 				       bool is_all_wanted)
 {
@@ -218,7 +218,7 @@ static struct rewrite_files files_take(struct background *background, const stru
 	return order;
 }
 
-/* Sets whether a merge has failed and will be tried again; fault: the reason, logged once. */
+/* Sets whether a merge has failed and will be retried; fault: the reason, logged once. */
 static void set_stuck(struct background *background, bool is_stuck, const struct fault *fault)
 {
 	pthread_mutex_lock(&background->lock);
@@ -237,9 +237,9 @@ static uint64_t bytes_of(const struct rewrite_files *order)
 	return bytes;
 }
 
-/* Merges the files that are due. False: no files were due, or the merge failed. After a failure,
- * merges of as many bytes are not tried for some time (struct merge_limit). The merger counts as
- * stuck until that time is over and no merge is due. */
+/* Merges the files that are due. Returns false if no files were due or the merge failed. After a
+ * failure, merges of that many bytes or more are not tried for some time (struct merge_limit). The
+ * merger counts as stuck until that time is over and no merge is due. */
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted)
 {
@@ -281,7 +281,7 @@ static bool has_nothing_to_do(const struct background *background)
 static void merger_wait(struct background *background, bool is_something_left)
 {
 	int64_t left = background->scrub.at - clock_monotonic();
-	/* Checks again when files are no longer added fast. */
+	/* Check again when files are no longer added fast. */
 	const bool was_hurried = background->was_hurried || pace_is_hurried(&background->pace);
 
 	if (was_hurried && left > PACE_HURRIED)

@@ -16,13 +16,14 @@ struct block_writer {
 	int file; /* the caller's */
 	uint64_t start; /* offset of the first block in the file */
 	uint64_t size; /* bytes appended */
-	uint64_t sent; /* bytes of these that were written out (file_write_out) */
+	uint64_t sent; /* bytes that have been written out (file_write_out) */
 	char *sums; /* CRC32C of each block, 4 bytes, little-endian; freed by the caller */
 	size_t n_sums;
 	char block[STACK_BLOCK];
 };
 
-/* Appends bytes; NULL: zeros. False and errno; *is_broken as in file_sync. */
+/* Appends bytes, or zeros if `bytes` is NULL. False and errno on failure; *is_broken as in
+ * file_sync. */
 bool block_append(struct block_writer *writer, const void *bytes, size_t size, bool *is_broken);
 /* Appends zeros up to a multiple of this size. */
 bool block_pad(struct block_writer *writer, size_t multiple, bool *is_broken);

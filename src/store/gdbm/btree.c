@@ -62,7 +62,7 @@ static unsigned node_level(const struct btree_node *node)
 	return node->bytes.data == NULL ? 0 : (unsigned char)node->bytes.data[AT_LEVEL];
 }
 
-/* False: the item is outside of the node or too large. */
+/* Reads an item. False if it is outside the node or too large. */
 static bool item_at(const struct btree_node *node, size_t i, struct item *item)
 {
 	const size_t size = node->bytes.size;
@@ -99,7 +99,7 @@ static bool read_node(struct transaction *transaction, const struct btree *tree,
 	       damaged(tree, number, fault);
 }
 
-/* Sets the place to that of the first key of the node that is not below this one. */
+/* Sets the place to the first key of the node that is not below this one. */
 static bool find_place(struct btree_node *node, struct slice key)
 {
 	size_t low = 0, high = node_count(node);
@@ -119,7 +119,7 @@ static bool find_place(struct btree_node *node, struct slice key)
 	return true;
 }
 
-/* In an inner node: sets the place to that of the last item whose key is not above this one. */
+/* For an inner node: sets the place to the last item whose key is not above this one. */
 static bool find_child(struct btree_node *node, struct slice key)
 {
 	struct item item;
@@ -136,7 +136,7 @@ static bool find_child(struct btree_node *node, struct slice key)
 	return true;
 }
 
-/* 0: the item is damaged. */
+/* Returns the number of the child, or 0 if the item is damaged. */
 static uint32_t child_number(const struct item *item)
 {
 	return item->value.size == CHILD_SIZE ? decode_32(item->value.data) : 0;
@@ -358,7 +358,7 @@ static bool remove_node(struct transaction *transaction, const struct btree *tre
 	return entry_remove(transaction, STORE_INDEX, node_key(tree, number, key), fault);
 }
 
-/* Takes the number of a new node; the root keeps the next one. */
+/* Takes the number for a new node; the root stores the next one. */
 static bool new_number(struct transaction *transaction, const struct btree *tree, uint32_t *number,
 		       struct fault *fault)
 {
@@ -372,8 +372,8 @@ static bool new_number(struct transaction *transaction, const struct btree *tree
 	return write_node(transaction, tree, &draft, 0, 0, draft.count, fault);
 }
 
-/* The index of the first item of the right half. If the last item is the new one, keys probably
- * ascend, and the left node stays full. */
+/* Returns the index of the first item of the right half. If the last item is the new one, keys are
+ * probably added in ascending order, so the left node stays full. */
 static size_t place_of_split(const struct draft *draft, size_t added)
 {
 	const size_t half = draft_size(draft) / 2;
@@ -386,7 +386,7 @@ static size_t place_of_split(const struct draft *draft, size_t added)
 	return i;
 }
 
-/* The shortest key that is above the left item's key and not above the right item's. */
+/* Returns the shortest key that is above the left item's key and not above the right item's. */
 static struct slice separator(const struct item *left, const struct item *right)
 {
 	size_t size = 0;
@@ -434,7 +434,7 @@ static bool insert(struct transaction *transaction, const struct btree *tree,
 			return write_node(transaction, tree, draft, draft->number, 0, draft->count,
 					  fault);
 		right = place_of_split(draft, place);
-		/* A separator is made of keys that ascend. */
+		/* A separator requires keys in ascending order. */
 		if (draft->level == 0 &&
 		    slice_compare(draft->items[right - 1].key, draft->items[right].key) >= 0)
 			return damaged(tree, draft->number, fault);
@@ -457,8 +457,8 @@ static bool insert(struct transaction *transaction, const struct btree *tree,
 	}
 }
 
-/* Adds an item to a leaf that has room, the usual case: the bytes go to the end, and the offsets
- * keep the order. */
+/* Adds an item to a leaf that has room for it, which is the usual case: the bytes go to the end,
+ * and the offsets keep the order. */
 static bool append(struct transaction *transaction, const struct btree *tree,
 		   const struct btree_node *leaf, const struct item *item, struct fault *fault)
 {

@@ -25,14 +25,14 @@ struct btree {
 };
 
 struct btree_node {
-	struct slice bytes; /* data NULL: no node */
+	struct slice bytes; /* data NULL if there is no node */
 	uint32_t number;
 	uint32_t place; /* index of the item that the path goes through */
 };
 
 /* The path from the root to the leaf that has the key, or would have it. */
 struct btree_path {
-	unsigned depth; /* 0: the tree is empty */
+	unsigned depth; /* 0 if the tree is empty */
 	struct btree_node nodes[BTREE_DEPTH];
 	bool is_there;
 };
@@ -47,13 +47,13 @@ struct btree_memory {
 	struct btree_path path;
 };
 
-/* *value: data NULL if the key is not present. */
+/* Looks up a key. value->data is NULL if the key is not present. */
 bool btree_get(struct transaction *transaction, const struct btree *tree, struct slice key,
 	       struct slice *value, struct fault *fault);
 /* Adds the key or replaces its value. */
 bool btree_put(struct transaction *transaction, const struct btree *tree, struct slice key,
 	       struct slice value, struct fault *fault);
-/* Adds the key; *is_new false: the key is present, and nothing has changed. */
+/* Adds the key. *is_new is false if it was already present; then nothing has changed. */
 bool btree_add(struct transaction *transaction, const struct btree *tree, struct slice key,
 	       struct slice value, bool *is_new, struct fault *fault);
 /* Removes the key, if it is present. */
@@ -65,15 +65,15 @@ struct btree_cursor {
 	struct transaction *transaction;
 	const struct btree *tree;
 	bool goes_back;
-	unsigned depth; /* nodes in the path, from the root to the leaf; 0: at the end */
+	unsigned depth; /* nodes in the path, from the root to the leaf; 0 at the end */
 	struct btree_node path[BTREE_DEPTH];
 };
 
-/* Forward: positions at the first key that is not below `key`; backward: at the last key below
- * it. */
+/* Positions the cursor: forward at the first key that is not below `key`, backward at the last key
+ * below it. */
 bool btree_seek(struct btree_cursor *cursor, struct transaction *transaction,
 		const struct btree *tree, struct slice key, bool goes_back, struct fault *fault);
-/* The key at the cursor and its value; *key has data NULL at the end. */
+/* Returns the key at the cursor and its value; key->data is NULL at the end. */
 bool btree_at(const struct btree_cursor *cursor, struct slice *key, struct slice *value,
 	      struct fault *fault);
 bool btree_step(struct btree_cursor *cursor, struct fault *fault);

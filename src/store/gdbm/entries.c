@@ -82,7 +82,8 @@ static bool copy_out(struct slice stored, struct arena *arena, struct slice *val
 	return true;
 }
 
-/* Reads the newest value: the transaction's own, or that of its view, up to its number. */
+/* Reads the newest value: the transaction's own, or the one in its view with a number up to the
+ * transaction's. */
 bool entry_get(struct transaction *base, enum store_table table, struct slice key,
 	       struct slice *value, struct fault *fault)
 {
@@ -102,8 +103,8 @@ bool entry_get(struct transaction *base, enum store_table table, struct slice ke
 		*value = own->value;
 		return true;
 	}
-	/* Where there is no entry; a removal is an entry without a value, and older ones do not
-	 * count. */
+	/* The result if there is no entry. A removal is an entry without a value; it hides older
+	 * entries. */
 	*value = (struct slice){ NULL, 0 };
 	for (size_t i = 0; i < view->n_overlays; i++)
 		if (overlay_get(view->overlays[i], &entry_key, base->number, &stored))

@@ -12,25 +12,25 @@
 
 struct write_set;
 
-/* *value: data NULL if there is no such entry. */
+/* Reads an entry; value->data is NULL if there is no such entry. */
 bool entry_get(struct transaction *transaction, enum store_table table, struct slice key,
 	       struct slice *value, struct fault *fault);
-/* value: it is not copied, so it stays unchanged until the transaction ends; data NULL: the entry
- * is removed, if there is one. */
+/* Puts an entry, or removes it if value.data is NULL. The value is not copied, so it must stay
+ * unchanged until the transaction ends. */
 bool entry_change(struct transaction *transaction, enum store_table table, struct slice key,
 		  struct slice value, struct fault *fault);
-/* The same with a copy of the value. */
+/* Like entry_change, but copies the value. */
 bool entry_put(struct transaction *transaction, enum store_table table, struct slice key,
 	       struct slice value, struct fault *fault);
 bool entry_remove(struct transaction *transaction, enum store_table table, struct slice key,
 		  struct fault *fault);
 
-/* Whether two transactions that have changed these have changed the same entry. */
+/* Returns whether both transactions have changed the same entry. */
 bool write_sets_meet(const struct write_set *one, const struct write_set *other);
 
 /* Calls `visit` for each entry that a READ transaction sees, in no particular order, until it
- * returns false and has set the fault. has_values false: values are not read, and their data is
- * NULL. */
+ * returns false and has set the fault. If has_values is false, values are not read and their data
+ * is NULL. */
 typedef bool entry_visit(void *context, enum store_table table, struct slice key,
 			 struct slice value, struct fault *fault);
 bool entries_walk(struct transaction *transaction, bool has_values, entry_visit *visit,

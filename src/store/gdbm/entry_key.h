@@ -8,7 +8,7 @@
 #include "base/slice.h"
 #include "store/store.h"
 
-/* Tables of entries. STORE_NAMED has the records whose name is unique in the store. */
+/* Tables of entries. STORE_NAMED contains the records whose name is unique in the store. */
 enum store_table { STORE_RECORD, STORE_NAMED, STORE_COUNTER, STORE_INDEX, STORE_TABLE_COUNT };
 
 /* The letter is part of the file format and never changes. */
@@ -16,7 +16,7 @@ char store_table_letter(enum store_table table);
 const char *store_table_name(enum store_table table);
 bool store_table_find(char letter, enum store_table *table);
 
-/* Bytes of the longest key of an entry, and of the longest head before a record's value. */
+/* Maximum bytes of an entry's key, and of the head before a record's value. */
 #define STORE_KEY_MAX 256
 #define ENTRY_HEAD_MAX 512
 
@@ -40,11 +40,12 @@ struct entry_key {
 
 void entry_key_make(const struct installation *installation, enum store_table table,
 		    struct slice key, struct entry_key *entry_key);
-/* The same for a key whose hash is known. */
+/* Like entry_key_make, for a key whose hash is known. */
 void entry_key_remake(uint64_t hash, enum store_table table, struct slice key,
 		      struct entry_key *entry_key);
 uint64_t entry_key_hash(struct slice entry_key);
-/* False: the bytes are not a valid key. *key borrows from them. */
+/* Parses an entry key; *key borrows from its bytes. False if the bytes are not a valid entry
+ * key. */
 bool entry_key_parse(struct slice entry_key, enum store_table *table, struct slice *key);
 
 /* The order in which entries are written and merged: by GDBM's hash of the key, then by its bytes.
@@ -53,7 +54,7 @@ bool entry_key_parse(struct slice entry_key, enum store_table *table, struct sli
 uint32_t entry_key_order(struct slice entry_key);
 int entry_key_compare(uint32_t order_a, struct slice a, uint32_t order_b, struct slice b);
 
-/* One put, or one removal (value.data NULL), of a transaction. */
+/* One change of a transaction: a put, or a removal if value.data is NULL. */
 struct change {
 	enum store_table table;
 	struct slice key;

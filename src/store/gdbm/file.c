@@ -127,7 +127,7 @@ bool file_error_is_transient(int error)
 	       error == ENFILE || error == ENOMEM;
 }
 
-/* The result of a sync; sets *is_broken unless the sync may be repeated. */
+/* Returns whether a sync succeeded; sets *is_broken unless the sync may be repeated. */
 static bool synced(int result, bool *is_broken)
 {
 	if (result != 0 && !file_error_is_transient(errno))

@@ -66,16 +66,16 @@ bool file_write_all(const struct file_system *files, int file, const void *bytes
 bool file_read_all(const struct file_system *files, int file, void *bytes, size_t size,
 		   off_t offset);
 
-/* Closes the file without changing errno. Returns `result`. */
+/* Closes the file without changing errno, and returns `result`. */
 bool file_close(const struct file_system *files, int file, bool result);
 
-/* Reads a whole file into memory from malloc (not NULL, even if the file is empty). False and
- * errno; EFBIG: the file has more than `most` bytes. */
+/* Reads a whole file into memory from malloc, which is not NULL even if the file is empty. False
+ * and errno on failure; EFBIG if the file has more than `most` bytes. */
 bool file_read_whole(const struct file_system *files, const char *path, size_t most, char **bytes,
 		     size_t *size);
 
-/* Maps a whole file; files->unmap ends the mapping, which is NULL if the file is empty. False and
- * errno. */
+/* Maps a whole file. files->unmap ends the mapping, which is NULL if the file is empty. False and
+ * errno on failure. */
 bool file_map_whole(const struct file_system *files, const char *path, const char **mapping,
 		    size_t *size);
 
@@ -87,21 +87,21 @@ const char *file_name_number(const char *name, const char *prefix, uint64_t *num
  * memory. */
 bool file_error_is_transient(int error);
 
-/* fsync. False: *is_broken is set if the sync must never be repeated, because the kernel may have
- * dropped the dirty pages and reports that once. */
+/* Calls fsync. On failure, *is_broken is set if the sync must never be repeated, because the kernel
+ * may have dropped the dirty pages and reports that only once. */
 bool file_sync(const struct file_system *files, int file, bool *is_broken);
 bool file_sync_directory(const struct file_system *files, const char *path, bool *is_broken);
 
 /* Background writes are written out in pieces of this size, because a sync of the journal waits for
  * all writes queued before it. */
 #define FILE_PIECE ((size_t)256 << 10)
-/* Like file_sync. */
+/* Writes out a range of the file; *is_broken as in file_sync. */
 bool file_write_out(const struct file_system *files, int file, off_t offset, off_t size,
 		    bool *is_broken);
 
-/* Replaces the file at `path` by these bytes: writes `path`.new, fsync, rename, fsync of the
- * directory. False and errno: *is_broken as in file_sync; *is_replaced tells whether the new file
- * is in place, but not yet durable (file_sync_directory is to be repeated). */
+/* Replaces the file at `path` with these bytes: writes `path`.new, syncs and renames it, and syncs
+ * the directory. False and errno on failure: *is_broken as in file_sync; *is_replaced tells whether
+ * the new file is in place but not yet durable, so that file_sync_directory must be repeated. */
 bool file_replace(const struct file_system *files, const char *directory, const char *path,
 		  const void *bytes, size_t size, bool *is_replaced, bool *is_broken);
 

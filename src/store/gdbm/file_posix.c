@@ -93,7 +93,7 @@ static int plain_fsync(const struct file_system *files, int file)
 	return fsync(file);
 }
 
-/* Where the call is missing, the sync does all the work. */
+/* Without this system call, the later sync does all the work. */
 static int plain_write_out(const struct file_system *files, int file, off_t offset, off_t size)
 {
 	(void)files;

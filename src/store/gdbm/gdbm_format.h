@@ -45,7 +45,7 @@ struct gdbm_header {
 
 /* Where a key and its value are. */
 struct gdbm_place {
-	int hash; /* -1: unused */
+	int hash; /* -1 if the place is unused */
 	char key_start[GDBM_KEY_START];
 	off_t at; /* of the key; the value follows it */
 	int key_size;

@@ -9,15 +9,15 @@
 #include "store/gdbm/entry_key.h"
 #include "store/gdbm/gdbm_format.h"
 
-/* A negative offset becomes a huge one, and is outside too. */
+/* A negative offset becomes a huge one and is therefore outside, too. */
 static bool is_inside(const struct gdbm_reader *reader, uint64_t at, uint64_t size)
 {
 	return at <= reader->file.size && size <= reader->file.size - at;
 }
 
-/* Returns the answer when all blocks with the bytes that it is based on are verified. Otherwise
- * returns GDBM_UNVERIFIED or GDBM_REFUSED, and *block is such a block. The bytes are inside the
- * file. */
+/* Returns `answer` if all blocks with these bytes, on which it is based, are verified. Otherwise
+ * returns GDBM_UNVERIFIED or GDBM_REFUSED and sets *block to the block concerned. The bytes must be
+ * inside the file. */
 static inline enum gdbm_answer answer_if_verified(const struct gdbm_reader *reader, uint64_t at,
 						  uint64_t size, enum gdbm_answer answer,
 						  uint64_t *block)
@@ -61,7 +61,7 @@ bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file,
 			 (uint64_t)sizeof(off_t) << reader->directory_bits);
 }
 
-/* The offset of the directory entry for this hash. */
+/* Returns the offset of the directory entry for this hash. */
 static size_t entry_of(const struct gdbm_reader *reader, uint32_t order)
 {
 	return reader->directory +
@@ -76,8 +76,8 @@ size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order)
 	return is_inside(reader, (uint64_t)at, reader->bucket_size) ? (size_t)at : 0;
 }
 
-/* Compares the key at the place; *value is the value after it. A different key is believed only if
- * its block is verified. */
+/* Compares the key at the place; *value is the value that follows it. A different key is believed
+ * only if its block is verified. */
 static enum gdbm_answer entry_look(const struct gdbm_reader *reader, const struct gdbm_place *place,
 				   struct slice key, struct slice *value, uint64_t *block)
 {
@@ -95,7 +95,7 @@ static enum gdbm_answer entry_look(const struct gdbm_reader *reader, const struc
 	return GDBM_FOUND;
 }
 
-/* bucket: its offset. */
+/* bucket: offset of the bucket. */
 static enum gdbm_answer bucket_search(const struct gdbm_reader *reader, size_t bucket,
 				      uint32_t hash, struct slice key, struct slice *value,
 				      uint64_t *block)

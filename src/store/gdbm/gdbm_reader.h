@@ -28,22 +28,22 @@ struct gdbm_reader {
 	uint64_t first_block; /* the number of the file's first block in `blocks` */
 };
 
-/* The bytes and the block states stay the caller's. False: it is no GDBM file of this machine's
- * format. */
+/* Opens a GDBM file whose bytes and block states stay the caller's. False if it is not a GDBM file
+ * in this machine's format. */
 bool gdbm_reader_open(struct gdbm_reader *reader, struct slice file,
 		      const struct stack_blocks *blocks, uint64_t first_block);
 
-/* The offset of the bucket for a key of this order (entry_key_order); the keys of a bucket are
- * before it in a file of gdbm_writer's. 0: the offset is outside of the file. */
+/* Returns the offset of the bucket for a key of this order (entry_key_order), or 0 if the offset is
+ * outside the file. In a file written by gdbm_writer, the keys of a bucket come before it. */
 size_t gdbm_reader_bucket(const struct gdbm_reader *reader, uint32_t order);
 
 enum gdbm_answer { GDBM_FOUND, GDBM_ABSENT, GDBM_DAMAGED, GDBM_REFUSED, GDBM_UNVERIFIED };
 
-/* GDBM_FOUND: *value borrows from the file; the caller verifies its checksum, so damaged blocks do
- * not matter. DAMAGED: verified blocks refer to bytes outside of the file. REFUSED: the key was not
- * found, and a block on which that is based is damaged. UNVERIFIED: the key was not found, and the
- * state of *block, on which that is based, is unknown; the caller verifies it and searches
- * again. */
+/* Looks up a key. GDBM_FOUND: *value borrows from the file; the caller verifies the value's
+ * checksum, so damaged blocks do not matter. GDBM_DAMAGED: verified blocks refer to bytes outside
+ * the file. GDBM_REFUSED: the key was not found, but a block that this is based on is damaged.
+ * GDBM_UNVERIFIED: the key was not found, but the state of *block, which this is based on, is
+ * unknown; the caller verifies that block and searches again. */
 enum gdbm_answer gdbm_reader_find(const struct gdbm_reader *reader, struct slice key,
 				  struct slice *value, uint64_t *block);
 

@@ -1,9 +1,9 @@
-/* Everything is written in order; only the header, which comes first, is written last.
+/* Writes everything in order, except that the header, which comes first, is written last.
  *
- * A bucket of b bits has all hashes with the same first b bits: a range whose size is a power of
- * two and whose start is a multiple of it. The places of keys wait until there is one more than a
- * bucket holds. Then the largest range that starts where the last one ended, and has no more keys
- * than that, is complete.
+ * A bucket of b bits contains all hashes with the same first b bits: a range whose size is a power
+ * of two and whose start is a multiple of that size. The places of keys wait until there is one
+ * more than fits into a bucket. Then the next bucket is known: it takes the largest range that
+ * starts where the previous one ended and has no more keys than fit.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/gdbm_writer.h"
@@ -21,7 +21,7 @@
 #include "store/gdbm/entry_key.h"
 #include "store/gdbm/gdbm_format.h"
 
-/* The most bits of a bucket: libgdbm refuses a directory of 2 GB. */
+/* Maximum bits of a bucket: libgdbm refuses a directory of 2 GB. */
 #define BITS_MOST 27
 #define BLOCK 4096
 /* The smallest directory that libgdbm accepts is one block. */
@@ -47,17 +47,18 @@ struct gdbm_writer {
 	struct written_bucket *directory;
 	size_t n_directory;
 	size_t directory_capacity;
-	unsigned bits; /* the most of any bucket */
+	unsigned bits; /* maximum of all buckets */
 	uint64_t next; /* the first hash without a bucket */
 	size_t n_waiting;
-	struct gdbm_place waiting[PLACES + 1]; /* places without a bucket, by hash */
+	/* places that are not in a bucket yet, ordered by hash */
+	struct gdbm_place waiting[PLACES + 1];
 };
 
 struct gdbm_writer *gdbm_writer_open(const struct file_system *files, int file)
 {
 	struct gdbm_writer *writer = memory_check(malloc(sizeof *writer));
 
-	/* Zeros until the header is written. */
+	/* The place of the header is left as zeros until the header is written. */
 	*writer = (struct gdbm_writer){ .out = { .files = files, .file = file, .size = BLOCK } };
 	return writer;
 }
@@ -183,7 +184,7 @@ static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
 	       block_pad(&writer->out, BLOCK, is_broken);
 }
 
-/* The header changes the checksum of the first block. */
+/* Writes the header, which changes the checksum of the first block. */
 static bool header_write(struct gdbm_writer *writer, off_t directory)
 {
 	struct block_writer *out = &writer->out;

@@ -20,19 +20,19 @@
 
 struct gdbm_writer;
 
-/* file: empty, readable too; the caller closes it after the writer. */
+/* The file is empty and also readable; the caller closes it after the writer. */
 struct gdbm_writer *gdbm_writer_open(const struct file_system *files, int file);
 /* NULL is allowed. */
 void gdbm_writer_close(struct gdbm_writer *writer);
 
 /* Adds a key with a value in two parts. Keys come in the order of entry_key_order, each once. False
- * and errno: the file is unusable; *is_broken as in file_sync. EOVERFLOW: more than 166 keys, a
- * full bucket, have hashes with the same first 27 bits, which GDBM cannot store. */
+ * and errno on failure: the file is unusable; *is_broken as in file_sync. EOVERFLOW if the hashes
+ * of more than 166 keys, a full bucket, begin with the same 27 bits, which GDBM cannot store. */
 bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice head,
 		     struct slice value, bool *is_broken);
 
-/* Completes and syncs the file. *written: its size and the checksums of its blocks, which live as
- * long as the writer. False: as above. */
+/* Completes and syncs the file. *written gives its size and the checksums of its blocks, and lives
+ * as long as the writer. Failures are as in gdbm_writer_add. */
 bool gdbm_writer_end(struct gdbm_writer *writer, const struct block_writer **written,
 		     bool *is_broken);
 

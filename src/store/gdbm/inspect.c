@@ -21,20 +21,20 @@
 
 #define ATTEMPTS 20
 #define COPY_BYTES ((size_t)1 << 20)
-/* Of a stack file and of a segment. */
+/* Large enough for the name of a stack file or a segment. */
 #define NAME_SIZE 40
 #define WHOLE UINT64_MAX
 
 struct inspection {
 	struct stack_place place;
 	struct manifest manifest;
-	struct stack_file **files; /* as in the manifest; NULL: could not be opened, and why: */
-	struct fault *faults;
+	struct stack_file **files; /* as in the manifest; NULL if the file could not be opened */
+	struct fault *faults; /* why a file could not be opened */
 	struct journal_options journal;
 	struct journal_end end;
 };
 
-/* A file with a given id never changes, and ids are not used again. */
+/* Compares only ids, because the file with a given id never changes and ids are not reused. */
 static bool is_same(const struct manifest *a, const struct manifest *b)
 {
 	if (a->number != b->number || a->n != b->n)
@@ -45,7 +45,7 @@ static bool is_same(const struct manifest *a, const struct manifest *b)
 	return true;
 }
 
-/* Whether the manifest is unchanged since everything was opened. */
+/* Returns whether the manifest is unchanged since everything was opened. */
 static bool is_unchanged(const struct inspection *inspection)
 {
 	struct fault ignored = FAULT_INITIAL;
@@ -73,7 +73,7 @@ static bool files_open(struct inspection *inspection)
 	return is_whole;
 }
 
-/* *is_whole: no damage has been found. */
+/* Opens everything once; *is_whole tells whether no damage was found. */
 static bool open_once(struct inspection *inspection, bool *is_whole, struct fault *fault)
 {
 	bool is_there;
@@ -113,9 +113,9 @@ static void inspection_close(struct inspection *inspection)
 	*inspection = (struct inspection){ .files = NULL };
 }
 
-/* False: there is no store, or its manifest or journal cannot be read. Damage is described in
- * *inspection; a live directory may seem damaged because it has just changed: only damage that
- * stays counts. */
+/* Opens a store for inspection. False if there is no store, or if its manifest or journal cannot be
+ * read. Damage is described in *inspection. A live directory may seem damaged because it has just
+ * changed, so only damage that remains after several attempts counts. */
 static bool inspection_open(const char *directory, const struct file_system *files,
 			    struct inspection *inspection, struct fault *fault)
 {
@@ -163,7 +163,7 @@ static void progress(struct checking *checking, uint64_t bytes)
 		checking->watch->progress(checking->watch->context, checking->done, checking->all);
 }
 
-/* Verifies every block, also after a wrong one. */
+/* Verifies every block, even after a damaged one. */
 static void check_blocks(struct checking *checking, struct stack_file *file, const char *name)
 {
 	const uint64_t body = stack_index_body_blocks(stack_file_index(file));
@@ -226,7 +226,7 @@ static void check_file(struct checking *checking, const struct inspection *inspe
 		return;
 	}
 	check_blocks(checking, file, name);
-	/* Entries of a damaged file cannot be checked: reading it is refused. */
+	/* Entries of a damaged file cannot be checked, because reading it fails. */
 	if (checking->check->damages == damages)
 		check_entries(checking, file, name);
 }
@@ -279,7 +279,7 @@ static void segments_count(const struct inspection *inspection, struct store_sta
 		segment_path(&inspection->journal, inspection->end.segments[i], path);
 		int file = files->open(files, path, O_RDONLY, 0);
 
-		/* A segment that was removed meanwhile is not counted. */
+		/* A segment that was removed in the meantime is not counted. */
 		if (file < 0)
 			continue;
 		if (files->size(files, file, &size) == 0)
@@ -319,8 +319,8 @@ static_assert(STACK_NAME_SIZE <= NAME_SIZE && SEGMENT_NAME_SIZE <= NAME_SIZE,
 	      "each name of a file fits");
 
 /* All files are opened before the first byte is copied, because a live store may remove their
- * names. A shared lock on the directory keeps it from reusing segments. The last segment is copied
- * up to its last whole record. */
+ * names. A shared lock on the directory prevents the store from reusing segments. The last segment
+ * is copied up to its last complete record. */
 
 struct source {
 	int file;
@@ -393,7 +393,8 @@ static void sources_close(struct backup *backup)
 	inspection_close(&backup->inspection);
 }
 
-/* A file that disappears before it is opened was removed by a live store: then all starts again. */
+/* If a file disappears before it is opened, a live store has removed it, and everything starts
+ * again. */
 static bool backup_open(struct backup *backup, const char *directory, struct fault *fault)
 {
 	struct fault each;
@@ -485,7 +486,7 @@ static bool verify(struct backup *backup, struct fault *fault)
 	return true;
 }
 
-/* The journal of the copy ends cleanly. */
+/* Marks the journal of the copy as cleanly ended. */
 static bool mark_copy(struct backup *backup, struct fault *fault)
 {
 	const struct journal_end *end = &backup->inspection.end;
@@ -501,7 +502,7 @@ static bool mark_copy(struct backup *backup, struct fault *fault)
 			   &mark, &is_broken, fault);
 }
 
-/* The manifest is written last: without it the copy is no store. */
+/* Copies everything. The manifest is written last: without it the copy is not a store. */
 static bool copy(struct backup *backup, struct fault *fault)
 {
 	bool is_replaced, is_broken = false;

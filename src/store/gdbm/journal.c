@@ -1,13 +1,14 @@
-/* The journal while it is written: admission, flushing, and the thread that prepares segments.
+/* The journal while it is being written: admission, flushing, and the thread that prepares
+ * segments.
  *
- * Two locks: `flushing` is held while a group is written and synced; `lock`, taken after it,
- * protects the members that writers, the flushing thread and the journal's thread share, and is
+ * There are two locks. `flushing` is held while a group is written and synced. `lock`, taken after
+ * it, protects the members that writers, the flushing thread and the journal's thread share; it is
  * never held during a system call that may block. Records wait in `pending`; a flush moves all of
  * them to `writing` and writes them as one group, or as two at the end of a segment.
  *
- * Room is reserved for a record before it is appended. Each record is counted as a group of its
- * own, and there is room if it and everything pending fit either into the rest of the current
- * segment or into the next one, which is already allocated.
+ * Space is reserved for a record before it is appended. Each record is counted as a group of its
+ * own. There is space if the record and everything pending fit either into the rest of the current
+ * segment or into the next segment, which is already allocated.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/journal.h"
@@ -30,14 +31,14 @@
 #define SEGMENT_FIRST ((size_t)1 << 20)
 #define SEGMENT_LARGEST ((size_t)32 << 20)
 #define SEGMENT_LEAST ((size_t)4096)
-/* Bytes of an ordinary transaction, and of what may be pending. */
+/* Maximum bytes of an ordinary transaction, and of pending records. */
 #define ORDINARY ((size_t)512 << 10)
 #define PENDING_MOST ((size_t)4 << 20)
-/* While a segment is filled, one or two others are dropped. */
+/* Segments that are kept for reuse: while a segment is filled, one or two others are dropped. */
 #define SPARES_MOST 2
-/* Interval of attempts on a full disk. */
+/* Interval of retries when the disk is full. */
 #define RETRY_MILLISECONDS 200
-/* A flush that failed returns after this time, or when there may be room, because its thread may
+/* A failed flush returns after this time, or earlier if there may be space, because its thread may
  * have other requests to serve. */
 #define ROOM_MILLISECONDS 5
 
@@ -49,14 +50,15 @@ struct journal {
 	pthread_mutex_t flushing;
 
 	pthread_mutex_t lock;
-	pthread_cond_t room; /* there is room, a flush ended, or an attempt failed */
+	/* signalled when there may be space, a flush ended, or an attempt failed */
+	pthread_cond_t room;
 	pthread_cond_t work; /* for the journal's thread */
 	struct segment current;
-	struct segment ahead; /* file -1: being prepared */
-	size_t ahead_size; /* of the next one to be prepared */
-	size_t least_size; /* a waiting record needs this size */
-	size_t reserved; /* bytes that are pending or being written, or */
-	size_t promised; /* reserved for a record that is not appended yet */
+	struct segment ahead; /* file is -1 while it is being prepared */
+	size_t ahead_size; /* size of the next one to be prepared */
+	size_t least_size; /* minimum size that a waiting record needs */
+	size_t reserved; /* bytes that are pending, being written, or promised */
+	size_t promised; /* the part of these for a record that is not appended yet */
 	int ahead_error; /* errno, if no segment could be prepared */
 	int write_error; /* errno, if the current group could not be written */
 	bool is_beginning; /* a flush is making `ahead` the current segment */
@@ -71,16 +73,18 @@ struct journal {
 	int mark_file;
 	struct journal_mark mark; /* as last written */
 
-	struct journal_records writing; /* protected by `flushing`, like `block` */
-	char block[SEGMENT_BLOCK]; /* of `current`, where its next group begins */
+	struct journal_records writing; /* protected by `flushing`, as is `block` */
+	/* contents of `current` at the place where its next group begins */
+	char block[SEGMENT_BLOCK];
 
-	struct histogram syncs; /* for the figures, like `written` */
+	struct histogram syncs; /* for the figures, as is `written` */
 	_Atomic uint64_t written;
 };
 
 enum store_state journal_state(const struct journal *journal, uint64_t number)
 {
-	/* Read before the durable number: what became durable before the failure is durable. */
+	/* Read before the durable number: everything that became durable before the failure is
+	 * durable. */
 	bool has_failed = atomic_load_explicit(&journal->has_failed, memory_order_acquire);
 
 	if (journal_durable(journal) >= number)
@@ -118,12 +122,12 @@ static void log_room(const struct journal *journal)
 
 /* ---- flushing ---- */
 
-/* journal_flush takes the mutex `flushing`; the static functions here run with it held. It protects
- * `writing`, `current` and a segment that is being begun. Members that other threads read are
- * changed with `lock` held, too. */
+/* journal_flush takes the mutex `flushing`; the static functions in this part run with it held. It
+ * protects `writing`, `current` and a segment that is being begun. Members that other threads read
+ * are changed only with `lock` held, too. */
 
-/* Returns false. Errors that may pass are retried by the journal's thread; all others stop writing,
- * since a failed write may have written. */
+/* Handles a failed write, and returns false. The journal's thread retries after transient errors;
+ * all other errors stop writing, because a failed write may have written something. */
 static bool write_failed(struct journal *journal, const char *what, int error, bool is_broken)
 {
 	if (is_broken || !file_error_is_transient(error)) {
@@ -141,7 +145,7 @@ static bool write_failed(struct journal *journal, const char *what, int error, b
 	return false;
 }
 
-/* The same for the current segment. */
+/* Calls write_failed for the current segment. */
 static bool segment_failed(struct journal *journal, int error, bool is_broken)
 {
 	char path[PATH_MAX];
@@ -166,7 +170,8 @@ static bool mark_newest(struct journal *journal, const struct segment *newest, b
 	return true;
 }
 
-/* Makes the prepared segment the current one. False: there is none yet, or it failed. */
+/* Makes the prepared segment the current one. False if none is prepared yet or an operation
+ * failed. */
 static bool segment_change(struct journal *journal)
 {
 	struct segment next, old;
@@ -203,7 +208,7 @@ static bool segment_change(struct journal *journal)
 	return true;
 }
 
-/* What the journal knows of itself, after a group was written. */
+/* Updates the state of the journal after a group has been written. */
 static void note_written(struct journal *journal, const struct record_group *group,
 			 const struct group_span *span)
 {
@@ -240,13 +245,13 @@ static bool group_write(struct journal *journal, const struct record_group *grou
 	started = clock_microseconds();
 	if (options->files->fdatasync(options->files, segment->file) < 0)
 		return segment_failed(journal, errno, true);
-	atomic_store(&journal->durable, group->last); /* from here on the answers may be sent */
+	atomic_store(&journal->durable, group->last); /* from here on the responses may be sent */
 	histogram_add(&journal->syncs, (uint64_t)(clock_microseconds() - started));
 	note_written(journal, group, &span);
 	return true;
 }
 
-/* Writes `writing`. False: some of it is left there, since it cannot be written. */
+/* Writes `writing`. False if some of it could not be written; that part stays there. */
 static bool write_all(struct journal *journal)
 {
 	struct journal_records *writing = &journal->writing;
@@ -255,7 +260,7 @@ static bool write_all(struct journal *journal)
 		struct record_group group = journal_records_that_fit(
 			writing, journal->current.size - journal->current.used);
 
-		/* Where nothing fits, the next segment begins. */
+		/* If no record fits, the next segment begins. */
 		if (journal_has_failed(journal) ||
 		    !(group.n == 0 ? segment_change(journal) : group_write(journal, &group)))
 			return false;
@@ -264,7 +269,7 @@ static bool write_all(struct journal *journal)
 	return true;
 }
 
-/* Writes what the last flush left, and then all that was appended since. */
+/* Writes what the last flush left, and then everything appended since. */
 static void flush_once(struct journal *journal)
 {
 	struct journal_records empty;
@@ -282,7 +287,7 @@ static void flush_once(struct journal *journal)
 void journal_flush(struct journal *journal)
 {
 	bool has_rest;
-	int error = 0; /* else errno: nothing is tried again */
+	int error = 0; /* errno if nothing is retried */
 
 	pthread_mutex_lock(&journal->flushing);
 	if (!journal_has_failed(journal))
@@ -293,7 +298,7 @@ void journal_flush(struct journal *journal)
 	pthread_cond_broadcast(&journal->room);
 	if (has_rest && journal->has_stopped_retrying)
 		error = journal->write_error != 0 ? journal->write_error : journal->ahead_error;
-	/* The caller tries again, when there may be room. */
+	/* The caller tries again when there may be space. */
 	if (has_rest && error == 0)
 		clock_wait(&journal->room, &journal->lock, ROOM_MILLISECONDS);
 	pthread_mutex_unlock(&journal->lock);
@@ -317,8 +322,8 @@ bool journal_flush_to(struct journal *journal, uint64_t number)
 
 /* ---- the journal's thread ---- */
 
-/* Reuses a spare segment if possible, else makes one. Called with the lock held, which it releases
- * meanwhile. */
+/* Reuses a spare segment if possible, otherwise makes a new one. Called with the lock held, which
+ * it releases in the meantime. */
 static void make_ahead(struct journal *journal)
 {
 	const struct journal_options *options = &journal->options;
@@ -359,7 +364,8 @@ static void make_ahead(struct journal *journal)
 	pthread_cond_broadcast(&journal->room);
 }
 
-/* Whether nothing that is reserved needs `ahead`, which may then be replaced by a larger one. */
+/* Returns whether everything reserved fits into the current segment. Then `ahead` is not needed and
+ * can be replaced by a larger one. */
 static bool current_has_all(const struct journal *journal)
 {
 	return journal->reserved <= journal->current.size - journal->current.used;
@@ -371,7 +377,8 @@ static bool ahead_is_too_small(const struct journal *journal)
 	       journal->least_size > journal->ahead.size && current_has_all(journal);
 }
 
-/* Called with the lock held, which it releases meanwhile: removing a file takes a while. */
+/* Called with the lock held, which it releases in the meantime because removing a file takes a
+ * while. */
 static void discard_ahead(struct journal *journal)
 {
 	struct segment small = journal->ahead;
@@ -422,16 +429,17 @@ static bool fits(const struct journal *journal, size_t size)
 	       (journal->ahead.file >= 0 && size <= journal->ahead.size - journal->ahead.used);
 }
 
-/* Whether the prepared segment is too small for a record of this size, even if all before it were
- * flushed. */
+/* Returns whether the prepared segment is too small for a record of this size, even if all records
+ * before it were flushed. */
 static bool needs_larger(const struct journal *journal, size_t size)
 {
 	return journal->ahead.file >= 0 && size > journal->ahead.size - journal->ahead.used &&
 	       current_has_all(journal);
 }
 
-/* Asks for a segment that takes a record of this size after all that is reserved. Others write into
- * the rest of it while the next one is made. Called with the lock held. */
+/* Requests a segment that has space for a record of this size after everything reserved. The size
+ * includes extra space, into which others may write while the segment is being made. Called with
+ * the lock held. */
 static void want_larger(struct journal *journal, size_t size)
 {
 	size += journal->reserved + SEGMENT_HEAD + journal->options.segment_bytes / 8;
@@ -460,10 +468,10 @@ static bool cannot_go_on(const struct journal *journal)
 	       journal->write_error != 0;
 }
 
-/* Waits until a record of this size fits and at most `most` bytes are pending, and reserves
- * `reserved` bytes; pending records are flushed by the waiting thread. What is only promised cannot
- * be flushed: who waits for that would take the processor from the thread that is about to append
- * it. */
+/* Waits until a record of this size fits and at most `most` bytes are pending, then reserves
+ * `reserved` bytes. The waiting thread flushes pending records. Promised records cannot be flushed;
+ * waiting for them in a loop would take the processor from the thread that is about to append
+ * them. */
 static bool make_room(struct journal *journal, size_t size, size_t most, size_t reserved,
 		      struct fault *fault)
 {
@@ -515,7 +523,7 @@ void journal_figures(struct journal *journal, struct store_figures *figures)
 	pthread_mutex_unlock(&journal->lock);
 }
 
-/* Of a record and the head of a group. */
+/* Returns the size of a record and of a group head. */
 static size_t size_to_reserve(const struct change *changes, size_t n)
 {
 	return record_padded(journal_records_size(changes, n)) + GROUP_HEAD;
@@ -600,7 +608,7 @@ static void journal_free(struct journal *journal)
 {
 	const struct file_system *files = journal->options.files;
 
-	/* A named segment stays although it is empty: the mark may name it. */
+	/* A named segment is kept even if it is empty, because the mark may name it. */
 	if (journal->ahead.first > 0 && journal->ahead.file >= 0)
 		files->close(files, journal->ahead.file);
 	else
@@ -620,8 +628,8 @@ static void journal_free(struct journal *journal)
 	free(journal);
 }
 
-/* Marks the end as segments_take_over will leave it, before that truncates or removes the last
- * segment. */
+/* Marks the end of the journal as segments_take_over will leave it, before that function truncates
+ * or removes the last segment. */
 static bool mark_found(struct journal *journal, const struct journal_end *end, struct fault *fault)
 {
 	const struct journal_options *options = &journal->options;
@@ -642,8 +650,8 @@ static bool mark_found(struct journal *journal, const struct journal_end *end, s
 			   options->directory);
 }
 
-/* Written to both slots, so that damage to one does not bring back an older mark. If it fails, the
- * end is not clean, as after a kill. */
+/* Marks a clean end, in both slots, so that damage to one does not bring back an older mark. If
+ * this fails, the end is not clean, as after a kill. */
 static void mark_clean(struct journal *journal)
 {
 	const struct journal_options *options = &journal->options;

@@ -1,28 +1,28 @@
-/* The write-ahead journal. It has the only copy of acknowledged changes until a stack file has
+/* The write-ahead journal. It has the only copy of acknowledged changes until a stack file contains
  * them.
  *
- * The journal is a sequence of segments, files named `journal-` and the number of their first
- * transaction in sixteen hex digits. A segment has a head, then groups, then unused space: zeros,
- * or groups with smaller numbers. A group is what one fdatasync made durable: a head (size, first
- * number, the number that was durable when it was written) and whole records. A record is one
- * transaction: size, CRC32C, number, changes. journal_format.h has the offsets. journal_mark.h
- * records the end of the journal at the beginning of a segment, at a clean stop, and when the
- * journal is opened.
+ * The journal is a sequence of segments: files named `journal-` and the number of their first
+ * transaction in sixteen hex digits. A segment consists of a head, groups, and unused space, which
+ * contains zeros or old groups with smaller numbers. A group is what one fdatasync made durable: a
+ * head (size, first number, the number that was durable when it was written) and complete records.
+ * A record is one transaction: size, CRC32C, number, changes. journal_format.h has the offsets.
+ * journal_mark.h records the end of the journal at the beginning of a segment, at a clean stop, and
+ * when the journal is opened.
  *
- * A thread prepares the next segment with zeros, as `journal.new`: 1 MB, then twice as much each
- * time, up to the largest size. A segment begins (head, fsync, rename, fsync of the directory) when
- * the one before is full and durable. So a full disk is noticed by journal_admit and
+ * A thread prepares the next segment with zeros, as `journal.new`: first 1 MB, then twice as much
+ * each time, up to the largest size. A segment begins (head, fsync, rename, fsync of the directory)
+ * when the previous one is full and durable. A full disk is therefore noticed by journal_admit and
  * journal_reserve, before anything is acknowledged, and a commit is one write into allocated space
- * and one fdatasync. Writes are whole blocks, because otherwise the kernel has to read the block
- * first.
+ * and one fdatasync. Writes are whole blocks, because otherwise the kernel would have to read the
+ * block first.
  *
- * A segment of the largest size that is no longer needed is reused as `journal.new`, so that each
- * byte is written once. Numbers rise, so its old groups are recognised. Two such spares are kept
- * until the journal is closed or the disk is full. A reader of a live directory prevents the reuse
- * by a lock (journal_hold).
+ * When a segment of the largest size is no longer needed, it is reused as `journal.new`, so that
+ * its blocks need not be written with zeros again. Numbers rise, so its old groups are recognised.
+ * Two such spares are kept until the journal is closed or the disk is full. A reader of a live
+ * directory prevents the reuse by a lock (journal_hold).
  *
  * A failed fdatasync is never repeated: nothing is written until the next start, and pending
- * numbers are STORE_FAILED. A write that fails for lack of space is repeated; its numbers stay
+ * numbers become STORE_FAILED. A write that fails for lack of space is retried; its numbers stay
  * pending.
  *
  * Threads: any, except journal_reserve and journal_append, which are called by the one writer.
@@ -42,17 +42,18 @@ struct journal_options {
 	const struct file_system *files;
 	const char *directory;
 	struct installation installation;
-	size_t segment_bytes; /* the largest segment; 0: 32 MB */
+	size_t segment_bytes; /* size of the largest segment; 0 for 32 MB */
 	bool is_live; /* another process may be writing: journal_replay locks the directory */
 	bool has_mark; /* the mark of its end must exist (store/gdbm/journal_mark.h) */
 };
 
 /* The end of a journal, found by journal_replay; journal_open continues there. */
 struct journal_end {
-	uint64_t last; /* the last whole transaction */
+	uint64_t last; /* number of the last complete transaction */
 	uint64_t *segments; /* first numbers, oldest first */
 	size_t n;
-	size_t superfluous; /* of these, the oldest that are not needed, and were not read */
+	/* number of the oldest of these that are not needed and were not read */
+	size_t superfluous;
 	/* The offset at which the last segment ends, and whether an incomplete group, a torn tail,
 	 * follows. journal_open truncates it. */
 	uint64_t offset;
@@ -70,7 +71,7 @@ struct journal_end {
 
 #define JOURNAL_TEXT_SIZE 200
 
-/* Called for each change of each whole transaction above `base`, in order. NULL: not called. */
+/* Called for each change of each complete transaction above `base`, in order. May be NULL. */
 typedef void journal_visit(void *context, uint64_t number, const struct change *change);
 
 /* Locks a directory by flock(2). A reader of a live directory holds LOCK_SH, so that no segment is
@@ -79,7 +80,7 @@ typedef void journal_visit(void *context, uint64_t number, const struct change *
 int journal_hold(const struct file_system *files, const char *directory, int operation);
 
 /* Reads the journal above the number `base`, without changing it. Segments whose successor starts
- * at or below base + 1 are not read. False: a segment cannot be read or has a foreign format.
+ * at or below base + 1 are not read. False if a segment cannot be read or has an unknown format.
  * Damage is not a fault: *end describes it, and the changes before it have been visited. */
 bool journal_replay(const struct journal_options *options, uint64_t base, journal_visit *visit,
 		    void *context, struct journal_end *end, struct fault *fault);
@@ -87,46 +88,48 @@ bool journal_replay(const struct journal_options *options, uint64_t base, journa
 /* Frees what *end holds. */
 void journal_end_free(struct journal_end *end);
 
-/* Whether a name is that of a segment; *first: its first number. */
+/* Returns whether a name is that of a segment; *first is its first number. */
 bool journal_segment_name(const char *name, uint64_t *first);
 
 /* Describes the damage in one sentence, without a full stop. */
 void journal_end_describe(const struct journal_end *end, char text[static JOURNAL_TEXT_SIZE]);
 
 /* Continues an undamaged journal: writes the mark, truncates the torn tail, removes an empty last
- * segment, starts the thread. The mark file must exist. A full disk is no fault. */
+ * segment, and starts the thread. The mark file must exist. A full disk is not a fault. */
 bool journal_open(const struct journal_options *options, const struct journal_end *end,
 		  struct journal **journal, struct fault *fault);
-/* Flushes once, ends the thread, marks a clean end if everything is durable. NULL is allowed. */
+/* Flushes once, ends the thread, and marks a clean end if everything is durable. NULL is
+ * allowed. */
 void journal_close(struct journal *journal);
 
-/* Waits until there is room for a transaction of ordinary size (half a segment, at most 512 KB):
- * for the next segment, or by flushing when too much is pending. Keeps no room for it: of several
- * that were admitted at once, the later ones may wait in journal_reserve. The caller does not hold
- * the turn to write.
- * FAULT_UNAVAILABLE: the disk is full, or writing has failed for good. */
+/* Waits until there is space for a transaction of ordinary size (half a segment, at most 512 KB):
+ * waits for the next segment, or flushes when too much is pending. Does not reserve the space: if
+ * several transactions are admitted at the same time, the later ones may have to wait in
+ * journal_reserve. The caller must not hold the turn to write. FAULT_UNAVAILABLE if the disk is
+ * full, or if a write has failed and must not be repeated. */
 bool journal_admit(struct journal *journal, struct fault *fault);
 
-/* Whether a record of these changes would fit now. */
+/* Returns whether a record of these changes would fit now. */
 bool journal_fits(struct journal *journal, const struct change *changes, size_t n);
-/* Waits until it would, as when a larger segment has to be made; others may append meanwhile. Keeps
- * no room for it. Faults as journal_admit. The caller does not hold the turn to write. */
+/* Waits until the record would fit, for example while a larger segment is created; others may
+ * append in the meantime. Does not reserve the space. Faults as in journal_admit. The caller must
+ * not hold the turn to write. */
 bool journal_prepare(struct journal *journal, const struct change *changes, size_t n,
 		     struct fault *fault);
-/* Reserves space for a record of these changes, so that journal_append cannot fail. Waits, and
- * flushes, if there is no room: the record exceeds the ordinary size, or others came first. Faults
- * as journal_admit. */
+/* Reserves space for a record of these changes, so that journal_append cannot fail. Waits and
+ * flushes if there is no space, because the record exceeds the ordinary size or others came first.
+ * Faults as in journal_admit. */
 bool journal_reserve(struct journal *journal, const struct change *changes, size_t n,
 		     struct fault *fault);
-/* Appends the record, which is pending then. number: the last one + 1. */
+/* Appends the record, which is then pending. number: the previous one + 1. */
 void journal_append(struct journal *journal, uint64_t number, const struct change *changes,
 		    size_t n);
 
-/* As store_flush. */
+/* See store_flush. */
 void journal_flush(struct journal *journal);
-/* As store_stop_retrying. */
+/* See store_stop_retrying. */
 void journal_stop_retrying(struct journal *journal);
-/* Flushes until the number is durable. False: it has failed. */
+/* Flushes until the number is durable. False if it has failed. */
 bool journal_flush_to(struct journal *journal, uint64_t number);
 
 /* The first two take no lock. */
@@ -137,15 +140,15 @@ bool journal_can_write(struct journal *journal);
 /* Sets the figures of the journal. */
 void journal_figures(struct journal *journal, struct store_figures *figures);
 
-/* Stops writing for good, after a write or sync that must not be repeated, and logs it; `what` is
- * the file or directory. */
+/* Permanently stops writing, after a write or sync that must not be repeated, and logs this. `what`
+ * is the file or directory. */
 void journal_fail(struct journal *journal, const char *what, int error);
 bool journal_has_failed(const struct journal *journal);
 
-/* Removes all but two of the segments whose successor starts at or below base + 1. A synced
- * manifest says that files have everything up to base. */
+/* Removes all but two of the segments whose successor starts at or below base + 1. Called when a
+ * synced manifest says that files contain everything up to base. */
 void journal_drop(struct journal *journal, uint64_t base);
-/* Removes the two spares, on a full disk. */
+/* Removes the two spares, when the disk is full. */
 void journal_remove_spares(struct journal *journal);
 
 #endif

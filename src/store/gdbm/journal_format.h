@@ -28,7 +28,7 @@
 #define SEGMENT_AHEAD "journal.new"
 /* Writes are multiples of this size (store/gdbm/journal.h). */
 #define SEGMENT_BLOCK ((size_t)4096)
-/* The largest segment: a record above the usual size gets a segment for itself. */
+/* Maximum size of a segment: a record above the ordinary size gets a segment of its own. */
 #define SEGMENT_MOST ((size_t)1 << 31)
 
 #define GROUP_MAGIC 0x7047724aU

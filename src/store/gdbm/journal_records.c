@@ -9,7 +9,7 @@
 #include "store/gdbm/journal_format.h"
 
 #define RECORDS_LEAST ((size_t)64 << 10)
-/* Larger buffers are freed after use. */
+/* Buffers larger than this are freed after use. */
 #define KEPT_MOST ((size_t)1 << 20)
 
 size_t journal_records_size(const struct change *changes, size_t n)

@@ -9,8 +9,8 @@
 
 #include "store/gdbm/entry_key.h"
 
-/* Whole records after a gap of SEGMENT_BLOCK + GROUP_HEAD bytes, with SEGMENT_BLOCK spare bytes at
- * the end. */
+/* Complete records after a gap of SEGMENT_BLOCK + GROUP_HEAD bytes, with SEGMENT_BLOCK spare bytes
+ * at the end. */
 struct journal_records {
 	char *bytes;
 	size_t size;
@@ -27,7 +27,7 @@ void journal_records_add(struct journal_records *records, uint64_t number,
 void journal_records_clear(struct journal_records *records);
 void journal_records_free(struct journal_records *records);
 
-/* Consecutive records that are written at once: bytes, count, first and last number. */
+/* Consecutive records that are written together. */
 struct record_group {
 	size_t size;
 	size_t n;
@@ -35,7 +35,7 @@ struct record_group {
 	uint64_t last;
 };
 
-/* The records after `done` that fit, with a group head, into `room` bytes. */
+/* Returns the records after `done` that fit into `room` bytes together with a group head. */
 struct record_group journal_records_that_fit(const struct journal_records *records, size_t room);
 
 /* Where a group will be written: offset and size of the segment. */
@@ -50,14 +50,14 @@ struct group_span {
 	char *bytes;
 	size_t size;
 	size_t offset;
-	size_t used; /* of the segment, including the group */
+	size_t used; /* used bytes of the segment, including the group */
 	const char *block; /* the contents of the block at `used` */
 };
 
-/* Makes the bytes of a group, in whole blocks: its first block begins with what is there already,
- * its last one is filled with zeros, unless other records follow or the segment ends. What is added
- * overwrites bytes of the buffer that are already written, the gap, or the spare bytes at the
- * end. */
+/* Builds the bytes of a group, in whole blocks: the first block begins with its existing contents,
+ * and the last one is filled up with zeros, unless other records follow or the segment ends. The
+ * added bytes overwrite bytes of the buffer that are already written, the gap, or the spare bytes
+ * at the end. */
 struct group_span journal_records_group(struct journal_records *records,
 					const struct record_group *group,
 					const struct installation *installation, uint64_t durable,

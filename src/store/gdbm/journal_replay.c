@@ -1,11 +1,11 @@
-/* Reading a journal: every whole transaction in order, and the end.
+/* Reads a journal: every complete transaction in order, and the end.
  *
  * The journal ends at the first record that is not valid. After it there may be zeros, groups of a
- * reused segment (with smaller numbers), or an incomplete group that was being written at a power
- * failure (a torn tail, never acknowledged). Or the record was acknowledged and is damaged. Every
- * group and every segment says up to which number everything was durable when it was written: if
- * one after the end names the missing number, that is damage. Damage to the very last group cannot
- * be told from a torn tail.
+ * reused segment (with smaller numbers), or an incomplete group that was being written when the
+ * power failed (a torn tail, which was never acknowledged). Or the record was acknowledged and is
+ * damaged. Every group and every segment records up to which number everything was durable when it
+ * was written. If a group or segment after the end says that the missing number was durable, there
+ * is damage. Damage to the very last group cannot be distinguished from a torn tail.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -122,8 +122,8 @@ static bool read_changes(struct reading *reading, const char *record, size_t siz
 	return at == size;
 }
 
-/* Reads a whole record at the start of `bytes` and visits its changes. Returns its padded size, or
- * 0. */
+/* Reads a complete record at the start of `bytes` and visits its changes. Returns its padded size,
+ * or 0 if it is not valid. */
 static size_t read_record(struct reading *reading, const char *bytes, size_t size)
 {
 	size_t record_size, n;
@@ -161,7 +161,7 @@ static size_t read_groups(struct reading *reading, const char *bytes, size_t siz
 	       decode_64(bytes + at + 16) == reading->next) {
 		size_t left = decode_32(bytes + at + 8);
 
-		/* A truncated group keeps its whole records. */
+		/* The complete records of a truncated group are kept. */
 		if (left > size - at - GROUP_HEAD)
 			left = size - at - GROUP_HEAD;
 		at += GROUP_HEAD;
@@ -184,7 +184,8 @@ static bool is_zero(const char *bytes, size_t size)
 	return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* Whether the rest of the block at `from` is not zeros: it was written only in part. */
+/* Returns whether the rest of the block at `from` is not all zeros, which means that the block was
+ * written only in part. */
 static bool is_block_torn(const char *bytes, size_t size, size_t from)
 {
 	size_t left = (SEGMENT_BLOCK - from % SEGMENT_BLOCK) % SEGMENT_BLOCK;
@@ -192,7 +193,7 @@ static bool is_block_torn(const char *bytes, size_t size, size_t from)
 	return !is_zero(bytes + from, left < size - from ? left : size - from);
 }
 
-/* Looks for a torn tail, and for groups after the end that say what was durable. */
+/* Looks for a torn tail, and for groups after the end that record a higher durable number. */
 static void look_after_end(struct reading *reading, uint64_t segment, const char *bytes,
 			   size_t size, size_t from)
 {
@@ -228,7 +229,7 @@ static bool check_head(const struct reading *reading, uint64_t first, const char
 	return true;
 }
 
-/* Reads a segment. Its existence says that everything before its first number was durable. */
+/* Reads a segment. Its existence proves that everything before its first number was durable. */
 static bool read_segment(struct reading *reading, uint64_t first, struct fault *fault)
 {
 	const struct file_system *files = reading->options->files;
@@ -256,7 +257,8 @@ static bool read_segment(struct reading *reading, uint64_t first, struct fault *
 	return is_segment;
 }
 
-/* What the mark names must exist: no power failure removes it. */
+/* Compares the journal with the mark. The segment that the mark names must exist, because a power
+ * failure does not remove it. */
 static void compare_mark(struct reading *reading)
 {
 	struct journal_end *end = reading->end;
@@ -280,8 +282,8 @@ static bool read_segments(struct reading *reading, struct fault *fault)
 
 	while (i + 1 < end->n && end->segments[i + 1] <= reading->base + 1)
 		i++;
-	/* A first segment that starts at or below base is read from its start, without visiting
-	 * changes up to base; one that starts above base + 1 is damage (read_segment). */
+	/* If the first segment starts at or below base, it is read from its start, without visiting
+	 * changes up to base. If it starts above base + 1, that is damage (read_segment). */
 	if (i < end->n && end->segments[i] <= reading->base)
 		reading->next = end->segments[i];
 	end->superfluous = i;
@@ -289,7 +291,7 @@ static bool read_segments(struct reading *reading, struct fault *fault)
 		if (!read_segment(reading, end->segments[i], fault))
 			return false;
 	end->last = reading->next - 1;
-	/* The journal ends before the last number in files: its last segment is from an earlier
+	/* If the journal ends before the last number in files, its last segment is from an earlier
 	 * time, and new records continue after the files' number. */
 	if (end->last < reading->base)
 		end->last = reading->base;
@@ -352,7 +354,8 @@ bool journal_replay(const struct journal_options *options, uint64_t base, journa
 	bool is_read;
 
 	*end = (struct journal_end){ .last = base };
-	/* Read first: a live journal may grow afterwards, but what is marked exists. */
+	/* The mark is read first: a live journal may grow afterwards, but everything that is marked
+	 * exists. */
 	if (options->has_mark && !mark_read(options->files, options->directory,
 					    &options->installation, &end->mark, fault))
 		return false;

@@ -1,5 +1,6 @@
-/* See store/gdbm/journal_segment.h. A segment is renamed to its number only when its zeros and its
- * head are on disk. So a named segment with an invalid head is damaged, not unfinished.
+/* See store/gdbm/journal_segment.h. A segment gets its number as its name only when its zeros and
+ * its head are on the disk. A named segment with an invalid head is therefore damaged, not
+ * unfinished.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/journal_segment.h"
@@ -59,7 +60,7 @@ bool segment_make(const struct journal_options *options, size_t size, struct seg
 	return false;
 }
 
-/* The old name is durably gone before a byte of the segment changes. */
+/* Renames the segment durably, before any of its bytes change. */
 static bool become_ahead(const struct journal_options *options, uint64_t first, bool *is_broken)
 {
 	const struct file_system *files = options->files;

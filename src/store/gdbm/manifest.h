@@ -1,8 +1,8 @@
-/* The manifest lists what a store consists of. It is one small file, `manifest`, replaced as a
- * whole: the installation, the stack files from the newest to the oldest, and the number up to
- * which they hold everything; later transactions are in the journal. It is made right after the
- * journal's mark and before all segments and stack files: a directory that has these and no
- * manifest is damaged.
+/* The manifest lists what a store consists of. It is one small file, `manifest`, which is replaced
+ * as a whole: the installation, the stack files from the newest to the oldest, and the number of
+ * the last transaction that they contain completely; later transactions are in the journal. A new
+ * store gets its manifest right after the journal's mark and before any segment or stack file. A
+ * directory with segments or stack files but no manifest is therefore damaged.
  *
  * Bytes, little-endian: 0 magic (8), 8 version (4), 12 count of files (4), 16 installation (16), 32
  * number (8), 40 the id of the next file (8); from 48 on 64 bytes a file: id, entries, removals,
@@ -25,15 +25,16 @@ struct manifest {
 	size_t n;
 };
 
-/* *is_there false: there is no manifest. FAULT_UNAVAILABLE: it cannot be read, is damaged, or has
- * another format. */
+/* Reads the manifest; *is_there is false if there is none. FAULT_UNAVAILABLE if it cannot be read,
+ * is damaged, or has another format. */
 bool manifest_read(const struct file_system *files, const char *directory,
 		   struct manifest *manifest, bool *is_there, struct fault *fault);
 /* Writes and syncs the manifest; *is_replaced and *is_broken as in file_replace. */
 bool manifest_write(const struct file_system *files, const char *directory,
 		    const struct manifest *manifest, bool *is_replaced, bool *is_broken,
 		    struct fault *fault);
-/* A copy in which one file (NULL: none) stands for n files from index `first` on. */
+/* Returns a copy in which one file (or none, for NULL) replaces `n` files starting at index
+ * `first`. */
 struct manifest manifest_merged(const struct manifest *manifest, size_t first, size_t n,
 				const struct stack_info *info);
 void manifest_free(struct manifest *manifest);

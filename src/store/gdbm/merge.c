@@ -8,7 +8,7 @@
 #include "base/memory.h"
 
 struct run {
-	/* Either the rest of a sorted overlay, or a cursor in a file's index. */
+	/* Either the rest of a sorted overlay, or a cursor in the index of a file. */
 	struct overlay_entry *entries;
 	size_t n;
 	size_t at;
@@ -17,13 +17,13 @@ struct run {
 	uint64_t ahead; /* the end of the read-ahead */
 
 	struct index_entry current;
-	struct slice value; /* of the current entry, if it is an overlay's */
-	bool is_there; /* false: the end */
+	struct slice value; /* value of the current entry, if the run is an overlay */
+	bool is_there; /* false at the end */
 };
 
 struct merge {
 	bool is_started;
-	bool reads_keys_only; /* merge_keys_only */
+	bool reads_keys_only; /* see merge_keys_only */
 	size_t n;
 	struct run runs[];
 };

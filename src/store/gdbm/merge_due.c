@@ -7,11 +7,11 @@
 
 /* All files are merged when this share of their bytes is superseded. */
 #define SUPERFLUOUS_PERCENT 30
-/* A file is merged with all newer ones when these have this many times its entries. With 2, an
- * entry of a million is rewritten six times, and there are about five files, each of which costs a
- * reader a look into a filter; with 1 it would be nine times and four files. While files are added
- * fast, the disk and the processor are needed for writes: with 10 an entry is rewritten two or
- * three times, and there are up to twenty files. */
+/* A file is merged with all newer ones when these together have this many times its entries. With
+ * 2, in a store of a million, an entry is rewritten six times, and there are about five files, each
+ * of which costs a reader a look into a filter; with 1 it would be nine times and four files. While
+ * files are added fast, the disk and the processor are needed for writes: with 10 an entry is
+ * rewritten two or three times, and there are up to twenty files. */
 #define RATIO 2
 #define RATIO_HURRIED 10
 
@@ -47,7 +47,7 @@ bool merge_limit_holds(const struct merge_limit *limit)
 	return clock_monotonic() < limit->until;
 }
 
-/* Counts the newest files that can be merged. */
+/* Returns how many of the newest files can be merged. */
 static size_t mergeable(const struct view *view, const struct stack_file *busy)
 {
 	size_t n = 0;

@@ -13,7 +13,7 @@
 #define PACE_HURRIED 5000
 
 struct pace {
-	int64_t came[2]; /* when the last file was added, and the one before, by clock_monotonic */
+	int64_t came[2]; /* when the last two files were added, newest first, by clock_monotonic */
 };
 
 #define PACE_NONE ((struct pace){ { 0, -PACE_HURRIED } })
@@ -22,8 +22,8 @@ struct pace {
 void pace_note(struct pace *pace);
 bool pace_is_hurried(const struct pace *pace);
 
-/* The limit after a failed merge, usually for lack of space: merges of as many bytes are not tried
- * for a time that doubles with each failure. Smaller merges continue. */
+/* The limit after a failed merge, usually caused by lack of space: merges of this many bytes or
+ * more are not tried for a time that doubles with each failure. Smaller merges continue. */
 struct merge_limit {
 	uint64_t bytes;
 	int64_t until; /* clock_monotonic */
@@ -41,9 +41,9 @@ void merge_limit_done(struct merge_limit *limit, uint64_t bytes);
 /* Whether a limit is in force now. */
 bool merge_limit_holds(const struct merge_limit *limit);
 
-/* How many of the newest files to merge now; 0: none. Files from a damaged one on are not merged:
- * values that it has or hides would be lost or become visible. The same holds for `busy` (or NULL),
- * which is being merged. */
+/* Returns how many of the newest files to merge now, or 0. A damaged file and all older ones are
+ * not merged, because values that it contains or hides would be lost or become visible. The same
+ * applies to `busy` (or NULL), a file that is being merged. */
 size_t merge_due(const struct view *view, const struct stack_file *busy, bool is_hurried,
 		 bool is_all_wanted, const struct merge_limit *limit);
 

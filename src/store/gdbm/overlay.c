@@ -1,9 +1,9 @@
-/* An overlay is a hash table of fixed width; each bucket is a list of keys, each key a list of
- * versions, newest first. New elements are published by a release store of the pointer to them and
- * read by acquire loads; apart from these pointers, reachable memory does not change. The table
+/* An overlay is a hash table of fixed width; each bucket is a list of keys, and each key has a list
+ * of versions, newest first. New elements are published by a release store of the pointer to them
+ * and read by acquire loads; apart from these pointers, reachable memory does not change. The table
  * never grows: its width follows from the size at which the overlay is frozen. Memory is mapped in
- * whole chunks and unmapped again, so that former overlays leave no fragmented heap. Chunks can be
- * kept for the next overlay, because the system clears new ones page by page.
+ * whole chunks and unmapped again, so that old overlays do not fragment the heap. Chunks can be
+ * kept for the next overlay, because the system has to clear new ones page by page.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/overlay.h"
@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-/* Bytes for each bucket: what a room code takes, the smallest frequent record. */
+/* Bytes for each bucket: the size of a room code, the smallest frequent record. */
 #define BYTES_A_BUCKET 128
 #define BUCKETS_LEAST 64
 #define CHUNK_SIZE ((size_t)256 << 10)
@@ -46,9 +46,9 @@ struct chunk {
 
 struct overlay_memory {
 	pthread_mutex_t lock;
-	struct chunk *kept; /* all of CHUNK_SIZE */
+	struct chunk *kept; /* chunks of CHUNK_SIZE */
 	size_t kept_bytes;
-	size_t most; /* bytes */
+	size_t most; /* maximum of kept_bytes */
 };
 
 struct overlay {
@@ -81,7 +81,8 @@ static struct chunk *chunk_take(struct overlay_memory *memory, size_t size)
 {
 	struct chunk *chunk = size == CHUNK_SIZE ? take_kept(memory) : NULL;
 
-	/* Populated at once, which costs less than page faults: all of it will be written soon. */
+	/* Populated immediately, which costs less than page faults, because all of it will be
+	 * written soon. */
 	if (chunk == NULL)
 		chunk = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -173,8 +174,8 @@ struct overlay *overlay_open(struct overlay_memory *memory, size_t bytes)
 	while (n < bytes / BYTES_A_BUCKET)
 		n *= 2;
 	overlay->mask = n - 1;
-	/* calloc maps it: pages are cleared when they are touched. A writer waits for this
-	 * function. */
+	/* calloc maps this memory, so pages are cleared only when they are touched. This matters
+	 * because a writer waits for this function. */
 	overlay->buckets = memory_check(calloc(n, sizeof *overlay->buckets));
 	return overlay;
 }

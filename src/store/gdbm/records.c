@@ -11,8 +11,8 @@
 #include "store/gdbm/entries.h"
 #include "store/gdbm/store_gdbm_parts.h"
 
-/* The first letters of the trees' names: an account's records of a kind by name, by id (so in the
- * order in which they were made), and by parent and id. */
+/* The first letters of the trees' names. The trees index an account's records of a kind by name, by
+ * id (which is the order of creation), and by parent and id. */
 #define BY_NAME 'n'
 #define BY_ID 'm'
 #define BY_PARENT 'c'
@@ -92,7 +92,7 @@ static bool damaged(const struct store_kind *kind, struct slice key, const char 
 	return fault_cause(fault, FAULT_DAMAGED, 0, "%s %s %s", kind->name, text, how);
 }
 
-/* The bytes of the head, without the name. */
+/* Returns the size of the head, without the name. */
 static size_t head_size(const struct store_kind *kind)
 {
 	return 1 + (kind->has_parent ? (size_t)ID_SIZE : 0) +
@@ -176,8 +176,8 @@ static bool record_write(struct transaction *transaction, const struct store_kin
 
 /* ---- reading ---- */
 
-/* name: of kinds whose key is the name; it has to last as long as the record. Others have the name
- * in the value. */
+/* Reads a record. name: for kinds whose key is the name; it must live as long as the record. Other
+ * kinds have the name in the value. */
 static bool record_read(struct transaction *transaction, const struct store_kind *kind,
 			const struct key *key, struct slice name, struct store_record *record,
 			struct fault *fault)
@@ -191,7 +191,7 @@ static bool record_read(struct transaction *transaction, const struct store_kind
 	if (value.data == NULL)
 		return true;
 	is_read = record_of_entry(kind, key_slice(key), value, record, fault);
-	/* Also of a record that cannot be read: the key does not last. */
+	/* Set even if the record cannot be read, because the key does not live long enough. */
 	if (is_global(kind))
 		record->name = name;
 	return is_read;
@@ -203,11 +203,11 @@ bool records_get(struct transaction *transaction, const struct store_kind *kind,
 {
 	struct key key;
 
-	(void)reading; /* nothing has to be locked: there is one writer at a time */
+	(void)reading; /* nothing needs to be locked: there is one writer at a time */
 	key_by_id(transaction, kind, id, &key);
 	if (!record_read(transaction, kind, &key, SLICE(""), record, fault))
 		return false;
-	/* Also set if there is no such record. */
+	/* Set even if there is no such record. */
 	record->id = *id;
 	return true;
 }
@@ -242,7 +242,7 @@ static bool get_indexed(struct transaction *transaction, const struct store_kind
 	       damaged(kind, key_slice(&key), "has another id than in an index", fault);
 }
 
-/* The same for an item of the index of names. */
+/* Reads the record to which an item of the index of names refers. */
 static bool get_name_indexed(struct transaction *transaction, const struct store_kind *kind,
 			     struct slice name, struct slice value, struct store_record *record,
 			     struct fault *fault)
@@ -285,7 +285,7 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 struct side {
 	struct btree_cursor cursor;
 	struct key prefix;
-	struct id id; /* at the cursor */
+	struct id id; /* id at the cursor */
 	struct slice name;
 	bool has_next;
 };
@@ -302,7 +302,7 @@ static void prefix_of(const struct store_kind *kind, const struct id *parent, bo
 		key_add(prefix, &side, 1);
 }
 
-/* Makes a key that is above all keys of the prefix and an id. */
+/* Extends a prefix to a key that is above all keys consisting of the prefix and an id. */
 static void after_prefix(struct key *key)
 {
 	static const char last[ID_SIZE + 1] = {
@@ -349,7 +349,7 @@ static bool side_open(struct transaction *transaction, const struct btree *tree,
 	       side_look(side, page, fault);
 }
 
-/* The side whose record is next; NULL: none. */
+/* Returns the side that has the next record, or NULL if there are no more records. */
 static struct side *next_side(struct side *sides, size_t n, enum store_order order)
 {
 	struct side *next = NULL;
@@ -424,7 +424,7 @@ static bool page_of_names(struct transaction *transaction, const struct store_ki
 	size_t bytes = 0;
 
 	if (page->after.size > 0) {
-		/* The least key above `after`, which may be longer than a name. */
+		/* The lowest key above `after`, which may be longer than a name. */
 		key_add(&start, page->after.data,
 			page->after.size < STORE_NAME_MAX ? page->after.size : STORE_NAME_MAX);
 		key_add(&start, "", 1);
@@ -532,8 +532,8 @@ bool records_new_id(struct transaction *transaction, const struct store_kind *ki
 	return counter_write(transaction, &key, &counter, fault);
 }
 
-/* Counts the id of a new record, so that new ids are above it. An id that records_new_id made in
- * this transaction is counted already. */
+/* Counts the id of a new record, so that new ids are above it. Does nothing for an id that
+ * records_new_id has created in this transaction, because it is already counted. */
 static bool count_id(struct transaction *transaction, const struct store_kind *kind,
 		     const struct id *id, struct fault *fault)
 {
@@ -566,7 +566,8 @@ struct place {
 	bool exists;
 };
 
-/* The place of the record (NULL: none) in the index BY_ID or BY_PARENT. */
+/* Finds the place of the record in the index BY_ID or BY_PARENT. There is none if the record is
+ * NULL or the kind does not have this index. */
 static void place_of(const struct store_kind *kind, char letter, const struct store_record *record,
 		     struct place *place)
 {
@@ -577,7 +578,8 @@ static void place_of(const struct store_kind *kind, char letter, const struct st
 	key_add(&place->key, record->id.bytes, ID_SIZE);
 }
 
-/* Changes an index as a record changes. from, to: NULL: there is no record. */
+/* Updates an index for a change of a record. `from` is NULL for a new record, `to` for a removed
+ * one. */
 static bool index_place(struct transaction *transaction, const struct store_kind *kind, char letter,
 			const struct store_record *from, const struct store_record *to,
 			struct fault *fault)
@@ -592,7 +594,7 @@ static bool index_place(struct transaction *transaction, const struct store_kind
 	place_of(kind, letter, to, &target);
 	stays = source.exists && target.exists &&
 		slice_equal(key_slice(&source.key), key_slice(&target.key));
-	/* The value, a name, may have changed. */
+	/* The value is a name, which may have changed. */
 	if (stays && name.size == 0)
 		return true;
 	tree = tree_of(transaction, kind, letter);
@@ -622,7 +624,7 @@ static bool index_name(struct transaction *transaction, const struct store_kind 
 	return from == NULL || btree_remove(transaction, &tree, from->name, fault);
 }
 
-/* All indexes. */
+/* Updates all indexes. */
 static bool index_record(struct transaction *transaction, const struct store_kind *kind,
 			 const struct store_record *from, const struct store_record *to,
 			 struct fault *fault)
@@ -632,8 +634,8 @@ static bool index_record(struct transaction *transaction, const struct store_kin
 	       index_place(transaction, kind, BY_PARENT, from, to, fault);
 }
 
-/* Of a kind whose key is the name. from: NULL: there is no record. A new name has to be free; the
- * entry of the former one is removed. */
+/* For kinds whose key is the name: checks that a new name is free, and removes the entry of the old
+ * one. `from` is NULL for a new record. */
 static bool change_global_name(struct transaction *transaction, const struct store_kind *kind,
 			       const struct store_record *from, const struct store_record *to,
 			       struct fault *fault)
@@ -658,7 +660,7 @@ bool records_put(struct transaction *transaction, const struct store_kind *kind,
 		 const struct store_record *record, const struct store_record *former,
 		 struct fault *fault)
 {
-	/* An id that records_new_id made is counted already; one of a dump or an import is not. */
+	/* Ids of dumps and imports are not counted yet. */
 	if (former == NULL && kind->has_ids && !count_id(transaction, kind, &record->id, fault))
 		return false;
 	if (is_global(kind) && !change_global_name(transaction, kind, former, record, fault))

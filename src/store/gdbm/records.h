@@ -1,17 +1,18 @@
-/* The records of the store's interface as entries, with the indexes for pages and names: functions
- * of the driver.
+/* Implements the records of the store's interface as entries, with indexes for pages and names.
+ * These are functions of the driver.
  *
  * A record's entry is in the table STORE_RECORD; its key is the kind's letter, account, id. For a
- * kind with STORE_NAME_ANYWHERE the table is STORE_NAMED and the key the kind's letter, name; such
- * a name may be a secret, and no log and no fault shows it. A head before the value has the other
- * members of the record. Each account and kind has up to three indexes, which are trees (btree.h):
+ * kind with STORE_NAME_ANYWHERE the table is STORE_NAMED and the key is the kind's letter, name;
+ * such a name may be a secret and is never shown in logs and faults. A head before the value has
+ * the other members of the record. Each account and kind has up to three indexes, which are trees
+ * (btree.h):
  *
- *   names     name -> id                           kinds with STORE_NAME_IN_ACCOUNT
- *   made      [switch] id -> name                  kinds with pages of the account
- *   children  parent [switch] id -> name           kinds with a parent
+ *    names     name -> id                           kinds with STORE_NAME_IN_ACCOUNT
+ *    made      [switch] id -> name                  kinds with pages of the account
+ *    children  parent [switch] id -> name           kinds with a parent
  *
- * The last two have names only for kinds with STORE_NAME_ANYWHERE. An entry of the table
- * STORE_COUNTER has number and time of the newest id of an account and kind.
+ * The last two contain names only for kinds with STORE_NAME_ANYWHERE. An entry of the table
+ * STORE_COUNTER has the number and time of the newest id of an account and kind.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_RECORDS_H
@@ -40,10 +41,11 @@ bool records_remove(struct transaction *transaction, const struct store_kind *ki
 
 /* The table of a kind's records. */
 enum store_table records_table(const struct store_kind *kind);
-/* Sets what the key of an entry in that table says: account and id, or the name. False: it is not a
- * key of a record of this kind. */
+/* Sets the members that the key of an entry in that table contains: account and id, or the name.
+ * False if it is not a key of a record of this kind. */
 bool record_of_key(const struct store_kind *kind, struct slice key, struct store_record *record);
-/* The same with the entry's value; FAULT_DAMAGED if it is malformed. */
+/* Like record_of_key, but also sets the members from the entry's value; FAULT_DAMAGED if it is
+ * malformed. */
 bool record_of_entry(const struct store_kind *kind, struct slice key, struct slice value,
 		     struct store_record *record, struct fault *fault);
 

@@ -10,12 +10,12 @@
 #include "base/priority.h"
 #include "store/gdbm/merge.h"
 
-/* Interval at which the sync of a directory that could not be opened is tried again. */
+/* Interval at which syncing a directory is retried. */
 #define RETRY_NANOSECONDS 100000000L
 /* A merge calls `pause` after this many entries. */
 #define PAUSE_ENTRIES 64
-/* Of an overlay with more entries than SAMPLE_ENTRIES, only about that many, and all entries above
- * SAMPLE_BYTES, are looked up in the files. */
+/* If an overlay has more entries than SAMPLE_ENTRIES, only about that many of its puts, and all
+ * those with more than SAMPLE_BYTES, are looked up in the files. */
 #define SAMPLE_ENTRIES 512
 #define SAMPLE_BYTES 16384
 
@@ -50,7 +50,7 @@ static bool rewrite_add(struct rewrite *rewrite, struct slice key, struct slice 
 	return stack_build_add(rewrite->build, key, value, &rewrite->is_broken, rewrite->fault);
 }
 
-/* Opens the new file, whose name is durable then. *file NULL: there were no entries. */
+/* Opens the new file, after which its name is durable. *file is NULL if there were no entries. */
 static bool rewrite_finish(struct rewrite *rewrite, uint64_t superseded, struct stack_file **file)
 {
 	const struct stack_place *place = &rewrite->store->place;
@@ -79,8 +79,8 @@ static bool rewrite_finish(struct rewrite *rewrite, uint64_t superseded, struct 
 	return false;
 }
 
-/* A manifest that was renamed but not durably cannot be taken back: the thread waits until the
- * directory is synced. */
+/* If a manifest was renamed but the rename is not durable, this cannot be undone: the thread waits
+ * until the directory is synced. */
 static bool sync_until_done(struct rewrite *rewrite)
 {
 	const struct stack_place *place = &rewrite->store->place;
@@ -96,7 +96,7 @@ static bool sync_until_done(struct rewrite *rewrite)
 	return is_done;
 }
 
-/* Replaces the manifest, with its lock held; `manifest` is taken over or freed. */
+/* Replaces the manifest, whose lock is held; `manifest` is taken over or freed. */
 static bool manifest_install(struct rewrite *rewrite, struct manifest *manifest,
 			     struct stack_file *file)
 {
@@ -114,7 +114,7 @@ static bool manifest_install(struct rewrite *rewrite, struct manifest *manifest,
 		return true;
 	}
 	manifest_free(manifest);
-	/* The manifest on disk may name the file: then it stays. */
+	/* The manifest on the disk may already name the file; then the file is kept. */
 	if (file != NULL) {
 		if (!is_replaced)
 			stack_file_retire(file);
@@ -123,8 +123,8 @@ static bool manifest_install(struct rewrite *rewrite, struct manifest *manifest,
 	return false;
 }
 
-/* Names the new file (or NULL) in the manifest: in place of the merged files, or, without `merged`,
- * as the newest, with everything up to `number`. */
+/* Names the new file (or none, for NULL) in the manifest: in place of the merged files, or, if
+ * `merged` is NULL, as the newest file, with everything up to `number`. */
 static bool manifest_change(struct rewrite *rewrite, const struct rewrite_files *merged,
 			    uint64_t number, struct stack_file *file)
 {
@@ -158,8 +158,8 @@ static bool rewrite_end(struct rewrite *rewrite, bool is_done)
 	return is_done;
 }
 
-/* Whether the files have the key; true if that cannot be determined. *bytes: the size of the newest
- * entry, if known. */
+/* Returns whether the files have the key, or true if that cannot be determined. *bytes is the size
+ * of the newest entry, if known. */
 static bool is_below(struct rewrite *rewrite, const struct view *view, struct slice key,
 		     uint64_t *bytes)
 {
@@ -178,9 +178,10 @@ static bool is_below(struct rewrite *rewrite, const struct view *view, struct sl
 	return is_there;
 }
 
-/* Older overlays are files already, so a removal of a key that no file has is dropped. Looking up a
- * key that is new costs a look into each file. The superseded bytes need only be estimated, so a
- * sample of the puts is looked up; the order by hash makes it random. */
+/* Writes the entries of an overlay. Older overlays are files already, so a removal of a key that no
+ * file has is dropped. Looking up a new key costs a look into each file. The superseded bytes need
+ * only be estimated, so only a sample of the puts is looked up; it is random because the order is
+ * by hash. */
 static bool overlay_write(struct rewrite *rewrite, const struct view *view,
 			  const struct overlay_entry *entries, size_t n, uint64_t *superseded)
 {

@@ -1,5 +1,5 @@
-/* See store/gdbm/scrub.h. Files are read in the order of their ids, which only rise: a file that is
- * added is read in the same round, and one that is removed is skipped.
+/* See store/gdbm/scrub.h. Files are verified in the order of their ids, which only rise: a file
+ * that is added is verified in the same round, and a file that is removed is skipped.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/scrub.h"
@@ -14,7 +14,7 @@ struct scrub scrub_start(void)
 	return (struct scrub){ .at = clock_monotonic() + STEP_MILLISECONDS };
 }
 
-/* The file with the least id that is not below this one. */
+/* Returns the file with the lowest id that is not below this one. */
 static struct stack_file *file_from(const struct view *view, uint64_t id)
 {
 	struct stack_file *next = NULL;
@@ -38,7 +38,7 @@ static void block_verify(struct scrub *scrub, struct stack_file *file)
 	if (id != scrub->file)
 		scrub->block = 0;
 	scrub->file = id;
-	/* A file that is damaged as a whole has been logged; it is not read again. */
+	/* A file that is damaged as a whole has been logged, and is not read again. */
 	(void)stack_file_verify_block(file, scrub->block++, &is_last, &ignored);
 	if (is_last || stack_file_is_damaged(file)) {
 		scrub->file = id + 1;

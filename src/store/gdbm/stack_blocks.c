@@ -30,7 +30,7 @@ bool block_agrees(const struct file_system *files, int file, uint64_t at, uint64
 	char *bytes = memory_check(malloc(size));
 	bool is_right = file_read_all(files, file, bytes, size, (off_t)at);
 
-	/* Refusal is final, so a read that fails is tried once more. */
+	/* Refusing a block is final, so a read that fails is tried once more. */
 	if (!is_right)
 		is_right = file_read_all(files, file, bytes, size, (off_t)at);
 	is_right = is_right && checksum(0, bytes, size) == expected;

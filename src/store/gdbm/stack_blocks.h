@@ -18,7 +18,7 @@
 enum block_state { BLOCK_UNKNOWN, BLOCK_RIGHT, BLOCK_REFUSED };
 
 struct stack_blocks {
-	atomic_uchar *states; /* the owner's memory; zeros are BLOCK_UNKNOWN */
+	atomic_uchar *states; /* the owner's memory; zero means BLOCK_UNKNOWN */
 	atomic_bool has_refused; /* whether any block is BLOCK_REFUSED */
 };
 
@@ -32,14 +32,14 @@ static inline bool blocks_have_refused(const struct stack_blocks *blocks)
 	return atomic_load_explicit(&blocks->has_refused, memory_order_acquire);
 }
 
-/* Sets the state of a verified block, unless it is refused. */
+/* Marks a block as verified, unless it is refused. */
 void block_believe(struct stack_blocks *blocks, uint64_t block);
-/* Refuses a block. False: it was refused before. */
+/* Refuses a block. False if it was refused before. */
 bool block_refuse(struct stack_blocks *blocks, uint64_t block);
 
-/* Whether the block at this offset can be read and has the checksum; `end`: the end of the file's
- * blocks. It is read from the file, twice if the first read fails, and not through a mapping, where
- * a read error is a signal. */
+/* Returns whether the block at this offset can be read and has the checksum; `end` is the end of
+ * the file's blocks. The block is read from the file (twice if the first read fails) and not
+ * through a mapping, where a read error would be a signal. */
 bool block_agrees(const struct file_system *files, int file, uint64_t at, uint64_t end,
 		  uint32_t expected);
 

@@ -1,5 +1,5 @@
-/* The names of stack files, and writing one: the GDBM file and its index, under names that end in
- * `.new`, renamed when both are on disk.
+/* The names of stack files, and writing one: the GDBM file and its index get names that end in
+ * `.new`, and are renamed when both are on the disk.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -21,10 +21,10 @@ struct stack_build {
 	struct stack_place place;
 	uint64_t id;
 	char path[PATH_MAX]; /* ends in .new */
-	int file; /* -1: none */
+	int file; /* -1 if there is none */
 	struct gdbm_writer *writer;
 	struct index_build *index;
-	bool is_stamped; /* the stamp has been written, in its order */
+	bool is_stamped; /* the stamp has been written, at its place in the order */
 	uint64_t bytes;
 };
 

@@ -22,7 +22,7 @@ struct stack_file {
 	int opened; /* descriptor, for verifying blocks */
 	const char *mapping;
 	struct gdbm_reader reader;
-	struct stack_blocks blocks; /* of the index's body, then of the GDBM file */
+	struct stack_blocks blocks; /* those of the index's body, then those of the GDBM file */
 	uint64_t n_body;
 	atomic_uint holders;
 	atomic_bool is_retired;
@@ -125,8 +125,7 @@ void stack_remove(const struct stack_place *place, uint64_t id)
 	stack_path(place, id, ".gdbm", path);
 	files->unlink(files, path);
 	stack_path(place, id, ".index", path);
-	/* A failure has no consequence: no manifest names the file, so the next start removes
-	 * it. */
+	/* A failure does not matter: no manifest names the file, so the next start removes it. */
 	files->unlink(files, path);
 }
 
@@ -247,7 +246,7 @@ bool stack_file_verify_block(struct stack_file *file, uint64_t block, bool *is_l
 
 /* ---- reading ---- */
 
-/* Describes a key for logs and faults: its table and its bytes in hexadecimal digits. Names in
+/* Describes a key for logs and faults: its table, and its bytes in hexadecimal digits. Names in
  * STORE_NAMED may be secrets and are left out. */
 #define SHOWN_SIZE 200
 static void key_show(struct slice entry_key, char shown[SHOWN_SIZE])
@@ -285,7 +284,7 @@ static bool value_damaged(struct stack_file *file, struct slice key, struct faul
 			   name);
 }
 
-/* Verifies a value with its head; *value: the part after the head. */
+/* Verifies a value with its head; *value is the part after the head. */
 static bool value_verify(struct stack_file *file, struct slice key, struct slice found,
 			 struct slice *value, struct fault *fault)
 {
@@ -299,13 +298,14 @@ static bool value_verify(struct stack_file *file, struct slice key, struct slice
 	return true;
 }
 
-/* Copies a value into its own memory, because an arena's further blocks are cleared at the end. */
+/* Copies a value into memory of its own, because the arena clears its additional blocks at the
+ * end. */
 static bool value_take(struct stack_file *file, struct slice key, struct slice found,
 		       struct arena *arena, struct slice *value, struct fault *fault)
 {
 	char *memory;
 
-	/* No value is as large: the size, which no checksum of its own has, is damaged. */
+	/* No value is this large: the size, which has no checksum of its own, is damaged. */
 	if (found.size > VALUE_HEAD + STORE_VALUE_MAX + ENTRY_HEAD_MAX)
 		return value_damaged(file, key, fault);
 	if (!arena_fits(arena, found.size))
@@ -327,7 +327,7 @@ void stack_file_read_ahead(const struct stack_file *file, uint32_t order, uint64
 	}
 }
 
-/* Looks the key up in the GDBM file; verifies unknown blocks until there is an answer. */
+/* Looks up a key in the GDBM file, and verifies unknown blocks until there is a definite answer. */
 static bool file_find(struct stack_file *file, struct slice key, struct slice *found,
 		      enum gdbm_answer *answer, struct fault *fault)
 {
@@ -342,7 +342,7 @@ static bool file_find(struct stack_file *file, struct slice key, struct slice *f
 	}
 }
 
-/* what: before "stack file": "", or as "a block of ". */
+/* what: the text before "stack file", either "" or "a block of ". */
 static bool file_refuse(const struct stack_file *file, const char *what, struct fault *fault)
 {
 	return fault_cause(fault, FAULT_DAMAGED, 0, "%sstack file %llu is damaged", what,
@@ -359,8 +359,8 @@ bool stack_file_get(struct stack_file *file, struct slice key, struct arena *are
 	*is_there = false;
 	if (stack_file_is_damaged(file))
 		return file_refuse(file, "", fault);
-	/* The filter says that the key is not there: this is believed when its block is
-	 * verified. */
+	/* The filter says that the file does not have the key. This is believed only if the
+	 * filter's block is verified. */
 	if (!stack_index_may_have(file->index, entry_key_hash(key), &filter_block))
 		return block_state(&file->blocks, filter_block) == BLOCK_RIGHT ||
 		       block_verify(file, filter_block, fault);
@@ -375,7 +375,7 @@ bool stack_file_get(struct stack_file *file, struct slice key, struct arena *are
 	case GDBM_REFUSED:
 		return file_refuse(file, "a block of ", fault);
 	case GDBM_DAMAGED:
-	case GDBM_UNVERIFIED: /* file_find has verified all that it needs */
+	case GDBM_UNVERIFIED: /* file_find has verified all blocks that it needs */
 		break;
 	}
 	stack_file_damage(file, "it refers to what it does not have");

@@ -26,7 +26,7 @@ static inline void stamp_write(const struct stack_place *place, uint64_t id, cha
 	encode_64(stamp + 32, id);
 }
 
-/* value: including its head. */
+/* value includes its head. */
 static inline uint32_t value_checksum(struct slice key, const char *value, size_t size)
 {
 	return checksum(checksum(0, key.data, key.size), value + 4, size - 4);

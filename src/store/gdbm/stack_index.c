@@ -1,6 +1,6 @@
 /* Reads an index through one mapping; only verifying reads the file (store/gdbm/stack_blocks.h).
- * Writes keys as they are added, in whole blocks with their checksums; the filter stays in memory
- * until the last key is added; the head is written last.
+ * Writing: keys are written as they are added, in whole blocks with their checksums; the filter
+ * stays in memory until the last key is added; the head is written last.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/stack_index.h"
@@ -47,7 +47,7 @@ static uint64_t filter_line(uint64_t hash, uint64_t lines)
 	return (hash >> 32) * lines >> 32;
 }
 
-/* The i-th bit of the key in its line. */
+/* Returns the i-th bit of the key in its line. */
 static unsigned filter_bit(uint64_t hash, unsigned i)
 {
 	uint64_t mixed = hash * 0x9e3779b97f4a7c15;
@@ -61,7 +61,7 @@ static bool damaged(const char *path, struct fault *fault)
 			   "%s is damaged; see DATA DAMAGE in anteroom-serve(8)", path);
 }
 
-/* Reads the offsets of the parts. False: they contradict each other or the manifest. */
+/* Reads the offsets of the parts. False if they contradict each other or the manifest. */
 static bool index_parse(struct stack_index *index, const struct stack_info *info)
 {
 	const char *head = index->bytes;

@@ -1,13 +1,13 @@
-/* The index file of a GDBM file, with what GDBM does not provide:
+/* The index file of a GDBM file, with the parts that GDBM does not provide:
  *
  *  - All keys in the order of entry_key_compare, with the sizes of their values, so that files can
  *    be merged as streams, and a merge notices when GDBM has lost an entry.
- *  - A Bloom filter (about ten bits a key, one cache line for each key), which answers for most
+ *  - A Bloom filter (about ten bits a key, one cache line for each key), which recognises most
  *    absent keys without reading GDBM. A range of keys would not help, because keys are ordered by
  *    hash.
  *  - CRC32C of each 64 KB block of the GDBM file and of the index itself.
  *
- * It is mapped for reading, so its memory belongs to the page cache.
+ * The index is mapped for reading, so its memory belongs to the page cache.
  *
  * Bytes, little-endian: 0 magic (8), 8 version (4), 12 size of a block (4), 16 installation (16),
  * 32 id, 40 entries, 48 removals, 56 size of the keys, 64 offset of the filter, 72 lines of the
@@ -35,16 +35,19 @@
 struct stack_index;
 struct index_build;
 
-/* FAULT_UNAVAILABLE with a cause: missing, damaged, foreign, or of another format. */
+/* FAULT_UNAVAILABLE with a cause if the index is missing, damaged, foreign, or of another
+ * format. */
 bool stack_index_open(const struct stack_place *place, const struct stack_info *info,
 		      struct stack_index **index, struct fault *fault);
 /* NULL is allowed. */
 void stack_index_close(struct stack_index *index);
 
-/* False: no key with this hash is in the file, provided that *block of the body is verified. */
+/* Returns false if no key with this hash is in the file, provided that *block of the body is
+ * verified. */
 bool stack_index_may_have(const struct stack_index *index, uint64_t hash, uint64_t *block);
 
-/* The counts of blocks of the GDBM file and of the index's body; the checksum of a block. */
+/* Return the number of blocks of the GDBM file and of the index's body, and the checksum of a
+ * block. */
 uint64_t stack_index_gdbm_blocks(const struct stack_index *index);
 uint64_t stack_index_body_blocks(const struct stack_index *index);
 uint32_t stack_index_gdbm_checksum(const struct stack_index *index, uint64_t block);
@@ -66,7 +69,7 @@ struct index_entry {
 };
 
 struct index_cursor index_cursor_start(const struct stack_index *index);
-/* *is_there false: the end. A fault: the index is damaged. */
+/* Reads the next key; *is_there is false at the end. A fault means that the index is damaged. */
 bool index_cursor_next(struct index_cursor *cursor, struct index_entry *entry, bool *is_there,
 		       struct fault *fault);
 

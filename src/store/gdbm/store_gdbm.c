@@ -15,7 +15,7 @@
 #include "store/gdbm/records.h"
 #include "store/gdbm/store_gdbm_parts.h"
 
-/* Microseconds after which a transaction that gives way does so, when others wait. */
+/* Microseconds after which a transaction that can give way does so, if others wait. */
 #define TURN_MOST 5000
 
 static uint64_t visible_number(const struct store_gdbm *store)
@@ -23,9 +23,9 @@ static uint64_t visible_number(const struct store_gdbm *store)
 	return store->journal == NULL ? store->last : journal_durable(store->journal);
 }
 
-/* Pins a view and takes the number up to which a reader sees changes. If a new overlay began in
- * between, the view may lack changes up to that number, so both steps are repeated. Nothing in the
- * files is above the number, since they have durable changes only. */
+/* Pins a view and returns the number up to which a reader sees changes. If a new overlay began in
+ * between, the view may lack changes up to that number, so both steps are repeated. The files
+ * contain nothing above the number, because they contain only durable changes. */
 static uint64_t pin_to_read(struct store_gdbm *store, struct pin *pin)
 {
 	uint64_t number;
@@ -39,14 +39,15 @@ static uint64_t pin_to_read(struct store_gdbm *store, struct pin *pin)
 	}
 }
 
-/* In its turn: pins a view; the transaction's own number: it sees all below. */
+/* Called with the turn: pins a view and returns the transaction's own number. It sees everything
+ * with a lower number. */
 static uint64_t pin_to_write(struct store_gdbm *store, struct pin *pin)
 {
 	views_pin(store->views, pin);
 	return store->last + 1;
 }
 
-/* Waits until there is room for a write. */
+/* Waits until there is space for a write. */
 static bool admit_write(struct store_gdbm *store, struct fault *fault)
 {
 	if (store->journal == NULL)
@@ -72,14 +73,14 @@ static bool gdbm_begin(struct store *base, enum store_access access, struct aren
 	begun->has_lent = false;
 	begun->is_outdone = false;
 	if (access == STORE_WRITE)
-		turn_take(&store->turn); /* gdbm_end gives it */
+		turn_take(&store->turn); /* gdbm_end gives it back */
 	begun->base.number = access == STORE_WRITE ? pin_to_write(store, &begun->pin)
 						   : pin_to_read(store, &begun->pin);
 	*transaction = &begun->base;
 	return true;
 }
 
-/* Others had the turn: what they committed is seen from now on. */
+/* Called after others have had the turn: makes visible what they have committed. */
 static void renew_view(struct gdbm_transaction *transaction)
 {
 	struct store_gdbm *store = store_gdbm_of(transaction->base.store);
@@ -89,9 +90,9 @@ static void renew_view(struct gdbm_transaction *transaction)
 	transaction->base.number = pin_to_write(store, &transaction->pin);
 }
 
-/* Lends the turn when it has had it for some time and others wait. Meanwhile its changes are seen
- * by no other transaction. Those of its account wait (gdbm_enter); any other that changes the same
- * entry outdoes it (gdbm_commit). */
+/* Lends the turn if the transaction has had it for some time and others wait. In the meantime no
+ * other transaction sees its changes. Transactions of its account wait (gdbm_enter); if any other
+ * transaction changes the same entry, this one has to run again (gdbm_commit). */
 static bool gdbm_give_way(struct transaction *base, struct fault *fault)
 {
 	struct gdbm_transaction *transaction = gdbm_transaction_of(base);
@@ -110,7 +111,7 @@ static bool gdbm_give_way(struct transaction *base, struct fault *fault)
 	return !transaction->is_outdone || fault_set(fault, FAULT_AGAIN, NULL);
 }
 
-/* A larger segment may have to be made, which takes a while: the turn is lent meanwhile. */
+/* A larger segment may be needed, which takes a while to make: the turn is lent in the meantime. */
 static bool prepare_journal(struct gdbm_transaction *transaction, struct fault *fault)
 {
 	struct store_gdbm *store = store_gdbm_of(transaction->base.store);
@@ -141,7 +142,7 @@ static void gdbm_enter(struct transaction *base, const struct id *account)
 		transaction->is_outdone = true;
 }
 
-/* The driver's abandon, too. */
+/* Ends a transaction; also the driver's abandon. */
 static void gdbm_end(struct transaction *base)
 {
 	struct store_gdbm *store = store_gdbm_of(base->store);
@@ -173,9 +174,9 @@ static void apply(struct store_gdbm *store, uint64_t number, const struct write_
 	}
 }
 
-/* The overlay is changed before the journal, because a reader that sees the number durable must
- * find the changes. An overlay is frozen only between transactions, so that no
- * transaction is in two overlays. */
+/* Changes the overlay before the journal, because a reader that sees the number as durable must
+ * find the changes. An overlay is frozen only between transactions, so that the changes of a
+ * transaction are never in two overlays. */
 static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault *fault)
 {
 	struct gdbm_transaction *transaction = gdbm_transaction_of(base);
@@ -257,8 +258,8 @@ static void count_view(const struct view *view, struct store_figures *figures)
 	}
 }
 
-/* They are read one after the other while the store is in use, so they need not belong to the same
- * moment. */
+/* The figures are read one after the other while the store is in use, so they need not belong to
+ * the same moment. */
 static void gdbm_figures(struct store *base, struct store_figures *figures)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
@@ -281,7 +282,7 @@ static void gdbm_close(struct store *base)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
 
-	/* The thread that writes overlays to files waits for the journal. */
+	/* Called first, because the thread that writes overlays to files waits for the journal. */
 	gdbm_stop_retrying(base);
 	background_close(store->background);
 	journal_close(store->journal);

@@ -24,7 +24,7 @@
 #define LOCK_PAUSE 5000000L /* nanoseconds */
 #define OVERLAY_BYTES ((size_t)12 << 20)
 #define READERS 8
-/* Attempts at opening a live directory, which may change meanwhile. */
+/* Attempts to open a live directory, which may change in the meantime. */
 #define ATTEMPTS 20
 
 struct opening {
@@ -32,7 +32,7 @@ struct opening {
 	struct store_gdbm *store;
 	bool has_manifest;
 	bool has_others; /* journal or stack files */
-	bool is_salvage; /* options->salvage is called for damage */
+	bool is_salvage; /* damage is passed to options->salvage */
 	struct journal_options journal;
 	struct journal_end end;
 	struct stack_file **files;
@@ -76,8 +76,8 @@ static bool lock_refuse(const struct file_system *files, int file, const char *p
 			   pid[0] == '\0' ? "?" : pid, path);
 }
 
-/* Waits for the lock. False and errno: EWOULDBLOCK after the time. flock(2) cannot wait with a
- * timeout. */
+/* Waits for the lock by polling, because flock(2) cannot wait with a timeout. False and errno on
+ * failure; EWOULDBLOCK after the timeout. */
 static bool lock_wait(const struct file_system *files, const struct store_options *options,
 		      int file)
 {
@@ -97,8 +97,8 @@ static bool lock_wait(const struct file_system *files, const struct store_option
 	return true;
 }
 
-/* The directory may be replaced while it is waited for: then the lock is that of the old one, and
- * is opened again. */
+/* Takes the lock. The directory may be replaced while waiting: then the lock belongs to the old
+ * directory, and the file is opened again. */
 static bool lock_take(const struct file_system *files, const struct store_options *options,
 		      int *lock, struct fault *fault)
 {
@@ -118,7 +118,7 @@ static bool lock_take(const struct file_system *files, const struct store_option
 	}
 	*lock = file;
 	n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-	/* The pid is only for the message of lock_refuse. */
+	/* The pid is used only in the message of lock_refuse. */
 	if (files->ftruncate(files, file, 0) < 0 || !file_write_all(files, file, pid, (size_t)n, 0))
 		log_event(LOG_LEVEL_WARNING, "store_lock", "file", path, "error", strerror(errno),
 			  NULL);
@@ -153,7 +153,7 @@ static void remove_name(const struct opening *opening, const char *name)
 }
 
 /* Removes unfinished files (except the prepared segment, which the journal's thread removes) and,
- * if there is a manifest, stack files that it does not name. Foreign files stay. */
+ * if there is a manifest, stack files that it does not name. Other programs' files stay. */
 static bool handle_name(void *context, const char *name)
 {
 	struct opening *opening = context;
@@ -232,7 +232,7 @@ static bool files_open(struct opening *opening, struct fault *fault)
 	return true;
 }
 
-/* An overlay ends only between two transactions. */
+/* Adds a change to the overlay. An overlay is frozen only between two transactions. */
 static void replay_visit(void *context, uint64_t number, const struct change *change)
 {
 	struct store_gdbm *store = context;
@@ -261,7 +261,7 @@ static bool journal_damaged(const struct opening *opening, struct fault *fault)
 	return true;
 }
 
-/* Without a mark the journal is read as far as it is valid. */
+/* Returns whether there is a mark. Without one, the journal is read as far as it is valid. */
 static bool salvage_has_mark(const struct opening *opening)
 {
 	const struct store_gdbm *store = opening->store;
@@ -293,7 +293,7 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 	store->views = views_open(opening->options->readers == 0 ? READERS
 								 : opening->options->readers,
 				  store->active, opening->files, opening->n_files);
-	opening->n_files = 0; /* the views have the references now */
+	opening->n_files = 0; /* the views own the references now */
 	if (!journal_replay(&opening->journal, store->manifest.number, replay_visit, store, end,
 			    fault))
 		return false;
@@ -381,7 +381,7 @@ bool store_gdbm_open(const struct store_options *options, struct store **store, 
 		if (open_once(options, false, store, &each))
 			return true;
 	}
-	/* The failures were not due to changes of a live directory. */
+	/* The failures were not caused by changes of a live directory. */
 	if (options->salvage != NULL && open_once(options, true, store, &each))
 		return true;
 	if (fault->kind == FAULT_NONE)

@@ -1,10 +1,11 @@
 /* The state of the durable driver, for its own sources.
  *
- * Locks: while the turn to write (turn.h) or `manifest_lock` is held, one lock of the background,
- * the journal or the views may be taken. These are held briefly, and no other lock is taken
- * meanwhile. One is held for long: the journal's `flushing`, over a sync, inside of which its own
- * lock is taken. A transaction that commits while the journal has no room takes it in its turn,
- * unless it gives way: then it lends the turn until there is room.
+ * Locks: while a thread holds the turn to write (turn.h) or `manifest_lock`, it may take one lock
+ * of the background, the journal or the views. Those are held briefly, and no other lock is taken
+ * meanwhile. One lock is held for long: the journal's `flushing`, during a sync; the journal's own
+ * lock is taken inside it. If a transaction commits while the journal has no space, it takes
+ * `flushing` while it has the turn, unless it is one that gives way: then it lends the turn until
+ * there is space.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_STORE_GDBM_PARTS_H
@@ -29,39 +30,41 @@ struct store_gdbm {
 	char *directory;
 	size_t overlay_bytes;
 	struct overlay_memory *overlay_memory;
-	int lock_file; /* -1: read-only */
+	int lock_file; /* -1 if the store is read-only */
 	struct views *views;
-	struct journal *journal; /* NULL: read-only */
-	struct background *background; /* NULL: read-only */
+	struct journal *journal; /* NULL if the store is read-only */
+	struct background *background; /* NULL if the store is read-only */
 
 	pthread_mutex_t manifest_lock; /* held while the manifest is replaced */
 	struct manifest manifest; /* as on the disk */
-	atomic_bool manifest_is_stuck; /* its name could not be synced yet */
+	atomic_bool manifest_is_stuck; /* the rename could not be synced yet */
 
 	_Atomic uint64_t files_written; /* these four are for the figures */
 	_Atomic uint64_t files_merged;
 	_Atomic uint64_t records_written;
 	_Atomic uint64_t checksum_failures;
 
-	struct turn turn; /* to write; it protects these two */
-	struct overlay *active; /* the newest of the current view */
-	uint64_t last; /* the last committed transaction; read-only: what the store shows */
+	struct turn turn; /* turn to write; protects the next two members */
+	struct overlay *active; /* the newest overlay of the current view */
+	/* the last committed transaction; if read-only, the state that the store shows */
+	uint64_t last;
 };
 
 /* What a transaction has changed; each key once. */
 struct write_set {
 	struct change *list;
 	uint64_t *hashes;
-	uint32_t *chain; /* index of the next change in the bucket + 1; 0: none */
-	uint32_t *buckets; /* index of the first change + 1; 0: none; twice `capacity` */
+	uint32_t *chain; /* index of the next change in the bucket + 1; 0 at the end */
+	/* index of the first change + 1; 0 if empty; twice `capacity` elements */
+	uint32_t *buckets;
 	size_t n;
 	size_t capacity;
 };
 
-/* The newest id made by a transaction: its counter is already written when a record is put with
- * it. */
+/* The newest id that a transaction has created. When a record with this id is put, its counter is
+ * already written. */
 struct counted_id {
-	char letter; /* of the kind; 0: none */
+	char letter; /* of the kind; 0 if there is none */
 	struct id account, id;
 };
 
@@ -72,10 +75,10 @@ struct gdbm_transaction {
 	struct btree_memory memory;
 	struct counted_id counted;
 	bool has_read;
-	int64_t turn_began; /* clock_microseconds, from the first store_give_way on; 0: none came */
-	bool has_lent; /* the turn, once at least */
-	/* It has read in one state what it would go on to read in another one, or another
-	 * transaction has changed what this one changes: FAULT_AGAIN. */
+	int64_t turn_began; /* clock_microseconds, set by the first store_give_way; 0 before */
+	bool has_lent; /* has lent the turn at least once */
+	/* FAULT_AGAIN, because it has read something in one state and would read the rest in
+	 * another, or because another transaction has changed an entry that this one changes. */
 	bool is_outdone;
 };
 
@@ -91,7 +94,7 @@ static inline struct gdbm_transaction *gdbm_transaction_of(struct transaction *t
 	return (struct gdbm_transaction *)transaction;
 }
 
-/* Begins a new overlay, unless the current one is empty. Called in a turn to write. */
+/* Begins a new overlay, unless the current one is empty. The caller has the turn to write. */
 void store_gdbm_freeze(struct store_gdbm *store);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "base/clock.h"
 
-/* A merge that yields works for a slice (processor time), then waits. Fewer than one call in a
- * hundred meets a slice, and briefly. */
+/* A merge that yields works for a slice (of processor time), then waits. Fewer than one call in a
+ * hundred meets a slice, and only briefly. */
 #define SLICE_MICROSECONDS 1000
 #define WAIT_MILLISECONDS 125
-/* Other threads are busy if they use more than 1 / IDLE_SHARE of a processor. */
+/* Other threads count as busy if they use more than 1 / IDLE_SHARE of a processor. */
 #define IDLE_SHARE 8
 /* Delay of a write for each file above THROTTLE_MANY. */
 #define FILE_MICROSECONDS 50

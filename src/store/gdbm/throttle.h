@@ -1,9 +1,7 @@
-/* Balances merges and calls by the number of files. A merge takes processor and disk from calls,
- * but without merges each read has more and more files to look into. With few files a merge yields
- * to calls; with more it runs at its low priority; with too many each write waits a little, longer
- * the more there are, until merges keep up.
- *
- * Threads: callers lock.
+/* Balances merges and calls by the number of files. A merge takes processor and disk time from
+ * calls, but without merges each read has more and more files to look into. While there are few
+ * files, a merge yields to calls; with more files, it runs at its low priority; with too many, each
+ * write waits a little, longer the more files there are, until merges catch up.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_THROTTLE_H
@@ -12,25 +10,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Up to FEW files a merge yields; above MANY files writes wait. */
+/* A merge yields with up to FEW files; writes wait with more than MANY files. */
 #define THROTTLE_FEW 24
 #define THROTTLE_MANY 48
-/* Microseconds: the longest wait of a write. */
+/* The longest wait of a write, in microseconds. */
 #define THROTTLE_LONGEST 5000
 
-/* Microseconds used by the merging thread and by the process, and of the clock, at the end of the
- * last slice. Zeros at first. */
+/* Microseconds at the end of the last slice: used by the merging thread, used by the process, and
+ * on the clock. Zeros at first. */
 struct throttle {
 	int64_t own;
 	int64_t all;
 	int64_t clock;
 };
 
-/* Milliseconds that the merging thread, which calls this now and then, is to wait. 0: its slice is
- * not over, or the other threads were idle. */
+/* Returns how many milliseconds the merging thread, which calls this from time to time, should
+ * wait. 0 if its slice is not over or the other threads were idle. */
 int64_t throttle_merge(struct throttle *throttle, size_t files);
 
-/* Microseconds that a write is to wait. */
+/* Returns how many microseconds a write should wait. */
 int64_t throttle_write(size_t files);
 
 #endif

@@ -25,14 +25,15 @@ void turn_close(struct turn *turn)
 	pthread_mutex_destroy(&turn->mutex);
 }
 
-/* With the mutex: the one that is away comes first when its time has come. */
+/* Called with the mutex: if the transaction that is away may have its turn back, lets it go
+ * first. */
 static void let_return(struct turn *turn)
 {
 	while (turn->away != NULL && turn->lent == 0)
 		pthread_cond_wait(&turn->returned, &turn->mutex);
 }
 
-/* One of the turns that were lent is over. */
+/* Counts one of the lent turns as finished. */
 static void count_turn(struct turn *turn)
 {
 	if (turn->away != NULL && turn->lent > 0 && --turn->lent == 0)

@@ -1,7 +1,7 @@
 /* Pinning and replacing views. Pinning needs no lock: a reader first writes the view's address into
  * its slot and then checks that the view is current; a replacement first changes the current view
- * and then reads the slots. All four are sequentially consistent, so at least one of the two sees
- * the other.
+ * and then reads the slots. All four operations are sequentially consistent, so at least one of the
+ * two threads sees the other.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/gdbm/view.h"
@@ -146,7 +146,7 @@ static bool view_is_read(const struct views *views, const struct view *view)
 	return false;
 }
 
-/* Takes unread views out of the list. The caller frees them without the lock, since closing files
+/* Takes unread views out of the list. The caller frees them without the lock, because closing files
  * takes time. */
 static struct view *take_unread(struct views *views)
 {
@@ -230,8 +230,8 @@ static void view_replace(struct views *views, struct overlay *overlay, size_t n_
 	pthread_mutex_unlock(&views->lock);
 }
 
-/* Does not call views_collect, because others wait for the turn to write (turn.h): the background
- * threads do. */
+/* Does not call views_collect, because others wait for the turn to write (turn.h); the background
+ * threads call it. */
 void views_add_overlay(struct views *views, struct overlay *overlay)
 {
 	view_replace(views, overlay, 0, NULL, 0, NULL);

@@ -1,13 +1,13 @@
 /* Views: the immutable state that a transaction reads. A view has the overlays, newest first (the
- * first one is being written), and the stack files, newest first. The current view is replaced as a
- * whole when an overlay is frozen, when a file replaces an overlay, and when a file replaces
- * several.
+ * first one is still being written), and the stack files, newest first. The current view is
+ * replaced as a whole when an overlay is frozen, when a file replaces an overlay, and when a file
+ * replaces several files.
  *
- * A reader pins the current view without a lock: it writes the view's address into a free slot (a
- * cache line each, one for each reader, tried from that of its processor on) and checks that the
- * view is still current. Without a free slot the pin is counted, under a lock. A replaced view is
- * freed when it has no pins. The last view with an overlay or a file releases it; a merged file is
- * removed then.
+ * A reader pins the current view without a lock: it writes the view's address into a free slot and
+ * checks that the view is still current. Slots are one cache line each, one for each reader, tried
+ * from that of the current processor on. If no slot is free, the pin is counted under a lock. A
+ * replaced view is freed when it has no pins. The last view with an overlay or a file releases it;
+ * a merged file is removed then.
  *
  * Threads: any.
  *
@@ -32,30 +32,30 @@ struct view_slot;
 
 struct pin {
 	struct view *view;
-	struct view_slot *slot; /* NULL: counted */
+	struct view_slot *slot; /* NULL if the pin is counted */
 };
 
-/* Takes over the references to the overlay and the files. */
+/* Creates the views, and takes over the references to the overlay and the files. */
 struct views *views_open(unsigned readers, struct overlay *overlay, struct stack_file **files,
 			 size_t n_files);
-/* No pin may be left. NULL is allowed. */
+/* Frees the views. No pin may be left. NULL is allowed. */
 void views_close(struct views *views);
 
 void views_pin(struct views *views, struct pin *pin);
-/* False: the view has been replaced since it was pinned. */
+/* Returns false if the view has been replaced since it was pinned. */
 bool views_is_current(const struct views *views, const struct pin *pin);
 void views_unpin(struct views *views, struct pin *pin);
 
 /* Each replacement takes over the reference to the new part; the replaced parts are released when
- * no reader has them. */
+ * no reader uses them. */
 void views_add_overlay(struct views *views, struct overlay *overlay);
-/* Replaces the oldest overlay. file NULL: the overlay had nothing to keep. */
+/* Replaces the oldest overlay; file is NULL if the overlay had nothing to keep. */
 void views_overlay_to_file(struct views *views, struct stack_file *file);
-/* Replaces `n` adjacent files of the current view by one (NULL: none). */
+/* Replaces `n` adjacent files of the current view by one, or by none if `file` is NULL. */
 void views_merge_files(struct views *views, struct stack_file *const *files, size_t n,
 		       struct stack_file *file);
 
-/* Frees replaced views without pins; true if some are still pinned. */
+/* Frees replaced views without pins. Returns true if some are still pinned. */
 bool views_collect(struct views *views);
 
 #endif

@@ -1,4 +1,4 @@
-/* Walks over all entries, or records, that a READ transaction sees, and the check of the indexes.
+/* Walks over all entries or records that a READ transaction sees, and checks the indexes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -159,7 +159,7 @@ static bool check_record(const struct index_check *check, enum store_table table
 	return true;
 }
 
-/* A problem with one entry is reported and does not end the check. */
+/* Reports a problem with one entry, and continues the check. */
 static bool check_entry(void *context, enum store_table table, struct slice key, struct slice value,
 			struct fault *fault)
 {
