@@ -1,5 +1,5 @@
-/* See connection.h. Connections are in pipeline mode: a flight is any number of statements and one
- * Sync.
+/* See connection.h. Connections are in pipeline mode: a flight is any number of statements followed
+ * by one Sync.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/postgres/connection.h"
@@ -18,12 +18,12 @@
 
 /* Milliseconds. */
 #define LOOK_EVERY 100
-/* How often it is looked whether a pooler lends sessions. */
+/* Number of checks whether a pooler shares sessions. */
 #define POOLER_LOOKS 8
 
 /* ---- the target ---- */
 
-/* Under what the URL says. */
+/* Default connection parameters; the URL overrides them. */
 static const struct {
 	const char *keyword, *value;
 } standards[] = {
@@ -48,7 +48,7 @@ static bool has_password(const PQconninfoOption *options)
 	return false;
 }
 
-/* libpq knows it in lower case alone. */
+/* Needed because libpq accepts the scheme only in lower case. */
 static void lower_scheme(char *url)
 {
 	for (; *url != ':'; url++) {
@@ -109,8 +109,8 @@ static int64_t time_left(const struct wire *wire, int64_t until)
 	return (ends_at != 0 && ends_at < until ? ends_at : until) - clock_monotonic();
 }
 
-/* Waits until the socket can be read, or written where there is something to send; or for a short
- * time, after which the target may have ended. */
+/* Waits until the socket can be read, or can be written if there is something to send. Also returns
+ * after a short time, so that the caller notices the end of the target. */
 static bool wait_for(const struct wire *wire, int64_t until)
 {
 	PGconn *connection = wire->connection;
@@ -131,7 +131,8 @@ static bool wait_for(const struct wire *wire, int64_t until)
 	return (poller.revents & POLLIN) == 0 || PQconsumeInput(connection) == 1;
 }
 
-/* NULL: the end of the results of a statement, or, when the connection is lost, of everything. */
+/* Returns the next result, or NULL at the end of a statement's results. NULL also if the connection
+ * is lost. */
 static PGresult *next_result(struct wire *wire, int64_t until)
 {
 	while (PQisBusy(wire->connection)) {
@@ -160,16 +161,17 @@ static bool state_is_any(const char *state, const char *const *states)
 }
 
 #define LOCK_TIMEOUT "55P03"
-/* Serialization, deadlock, unique name, parent, slot of another epoch, gone record, lock
- * timeout. */
+/* Serialization failure, deadlock, taken name, missing parent, slot of another epoch, missing
+ * record, lock timeout. */
 static const char *const conflicts[] = { "40001", "40P01", "23505",	 "23503",
 					 "23502", "22012", LOCK_TIMEOUT, NULL };
-/* The server ends, the connection breaks, or the server became a standby; a statement that the
- * server has forgotten, or whose tables have changed, is prepared again with a new connection. */
+/* The server is shutting down, the connection was lost, or the server became a standby. Also a
+ * statement that the server has forgotten, or whose tables have changed: it is prepared again on a
+ * new connection. */
 static const char *const losses[] = { "08",    "57P01", "57P02", "57P03", "57P05", "25P03",
 				      "25006", "26000", "0A000", "XX",	  NULL };
 
-/* A message of libpq, in one line. */
+/* Sets the fault with a message of libpq, put into one line. */
 static bool unavailable(const char *message, struct fault *fault)
 {
 	char text[240];
@@ -211,7 +213,7 @@ static bool lost(struct wire *wire, bool is_repeatable, struct fault *fault)
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database does not answer");
 }
 
-/* When an answer is waited for no longer. */
+/* Returns the time after which a response is no longer waited for. */
 static int64_t deadline(const struct wire *wire)
 {
 	return clock_monotonic() + (wire->target->is_patient ? WAIT_MOST_PATIENT : WAIT_MOST);
@@ -240,7 +242,7 @@ static void keep_result(struct wire *wire, PGresult *result)
 	wire->results[wire->result_count++] = result;
 }
 
-/* Reads what one queued command brings. */
+/* Reads the results of one queued command. */
 static bool read_one(struct wire *wire, const struct wire_sent *sent, int64_t until,
 		     bool is_repeatable, struct fault *fault)
 {
@@ -255,7 +257,7 @@ static bool read_one(struct wire *wire, const struct wire_sent *sent, int64_t un
 		is_right = true;
 		break;
 	case PGRES_PIPELINE_ABORTED:
-		break; /* what failed before it has set the fault */
+		break; /* an earlier failure has set the fault */
 	default:
 		take_error(wire, result, is_repeatable, fault);
 	}
@@ -290,7 +292,7 @@ static bool read_flight(struct wire *wire, bool is_repeatable, struct fault *fau
 	return is_right && wire->is_connected;
 }
 
-/* Reads what an earlier wire_send left. */
+/* Reads the results that an earlier wire_send left. */
 static void finish_sent(struct wire *wire)
 {
 	struct fault ignored = FAULT_INITIAL;
@@ -371,7 +373,7 @@ bool wire_fly(struct wire *wire, bool is_repeatable, struct fault *fault)
 	return read_flight(wire, is_repeatable, fault);
 }
 
-/* Sends SQL with a Sync of its own: when it fails, those after it are executed all the same. */
+/* Sends SQL with a Sync of its own, so that if it fails, later SQL is still executed. */
 static void send_alone(struct wire *wire, const char *sql)
 {
 	if (wire->is_connected &&
@@ -380,7 +382,7 @@ static void send_alone(struct wire *wire, const char *sql)
 		wire->is_connected = false;
 }
 
-/* The result of the next SQL that was sent alone; NULL: the connection is lost. */
+/* Returns the result of the next SQL that was sent alone, or NULL if the connection is lost. */
 static PGresult *read_alone(struct wire *wire, int64_t until)
 {
 	PGresult *result = wire->is_connected ? next_result(wire, until) : NULL, *next;
@@ -418,13 +420,14 @@ bool wire_command(struct wire *wire, const char *sql, char state[6])
 
 /* ---- connecting ---- */
 
-/* The server gives up waiting for a lock before this side gives up waiting for the server, which
- * would count as a lost connection. */
+/* The server must give up waiting for a lock before this side gives up waiting for the server,
+ * which would count as a lost connection. */
 _Static_assert(STORE_LOCK_MOST + 1000 <= WAIT_MOST, "a wait for a lock ends in time");
 
-/* Settings of a session; a server that does not know one goes on without it. Plans always use the
- * indexes: the statements are made for them, and a table that was empty when a statement was
- * planned would be scanned for long afterwards. A large value is compressed before it is stored. */
+/* Settings of a session; a server that does not know one of them continues without it. Plans always
+ * use the indexes: the statements are designed for them, and if a table was empty when a statement
+ * was planned, it would be scanned for a long time afterwards. Large values are compressed before
+ * they are stored. */
 static const char *const settings[] = {
 	"SET idle_in_transaction_session_timeout = '5s'",
 	("SET lock_timeout = " TEXT_OF(STORE_LOCK_MOST)),
@@ -441,7 +444,7 @@ static void take_notice(void *context, const PGresult *result)
 {
 	struct wire *wire = context;
 
-	/* A cancelled wait for the standby ends as success with this warning. */
+	/* If waiting for the standby is cancelled, the commit succeeds with this warning. */
 	if (strcmp(state_of(result), "01000") == 0)
 		wire->has_warned = true;
 }
@@ -454,7 +457,7 @@ static bool is_plain_tcp(const struct wire *wire)
 	       !PQsslInUse(wire->connection);
 }
 
-/* The number of the server's process, from the row of set_session; 0: it is not known. */
+/* Returns the process ID of the server, from the row of set_session; 0 if unknown. */
 static int process_of(const PGresult *result)
 {
 	return PQresultStatus(result) == PGRES_TUPLES_OK
@@ -464,7 +467,7 @@ static int process_of(const PGresult *result)
 
 static bool refuse_weak(const PGresult *result, struct fault *fault)
 {
-	/* A server that has no such setting shows an empty value. */
+	/* A server without this setting returns an empty value. */
 	const char *value = PQgetvalue(result, 0, 0);
 
 	if (strcmp(value, "off") != 0 && strcmp(value, "local") != 0 &&
@@ -476,8 +479,8 @@ static bool refuse_weak(const PGresult *result, struct fault *fault)
 			   value);
 }
 
-/* Sets the session, and looks how it commits, in one flight. A pooler may have accepted the login
- * without having a server. */
+/* Sets the session, and checks in the same flight how it commits. A pooler may have accepted the
+ * login without having a server. */
 static bool set_session(struct wire *wire, int *process, struct fault *fault)
 {
 	const int64_t until = clock_monotonic() + SET_MOST;
@@ -505,7 +508,8 @@ static bool set_session(struct wire *wire, int *process, struct fault *fault)
 
 /* ---- poolers ---- */
 
-/* Which process of the server executes a statement of this connection now; 0: that is not known. */
+/* Returns the ID of the server process that executes a statement of this connection now; 0 if
+ * unknown. */
 static int process_now(struct wire *wire)
 {
 	PGresult *result;
@@ -518,9 +522,9 @@ static int process_now(struct wire *wire)
 	return process;
 }
 
-/* Whether two connections have, in turn, the sessions of the same processes: a pooler lends them
- * for a transaction or a statement. One that lends them for as long as a connection lasts may have
- * none left for the second. */
+/* Returns whether two connections use the sessions of the same processes in turn: then a pooler
+ * lends sessions for a transaction or a statement. A pooler that lends them for the duration of a
+ * connection may have none left for the second connection. */
 static bool shares_sessions(struct wire *wire, struct wire *other)
 {
 	const int own = process_now(wire);
@@ -538,8 +542,9 @@ static bool shares_sessions(struct wire *wire, struct wire *other)
 
 static bool connect_to(struct wire *wire, struct fault *fault);
 
-/* A pooler has told another number than that of the process. Looked at once: it does not change
- * while this program runs. */
+/* Called when the process ID differs from the one that the connection was told, which means that
+ * there is a pooler. Checks only once, because the mode of a pooler does not change while this
+ * program runs. */
 static bool check_pooler(struct wire *wire, struct fault *fault)
 {
 	struct wire other = { .target = wire->target };
@@ -573,7 +578,7 @@ void wire_disconnect(struct wire *wire)
 	wire->is_connected = false;
 }
 
-/* In plain words where it is the usual reason. */
+/* Sets the fault, with an explanation for the most frequent reason. */
 static bool explain_refusal(const char *message, struct fault *fault)
 {
 	if (strstr(message, "session is read-only") == NULL)
@@ -591,7 +596,8 @@ static bool connect_to(struct wire *wire, struct fault *fault)
 	struct wire_target *target = wire->target;
 	const char *keywords[STANDARDS + 2] = { NULL }, *values[STANDARDS + 2] = { NULL };
 
-	/* The later of two equal keywords wins, and those of the URL take the place of "dbname". */
+	/* libpq uses the later of two equal keywords; the parameters of the URL are at the place of
+	 * "dbname". */
 	for (size_t i = 0; i < STANDARDS; i++) {
 		keywords[i] = standards[i].keyword;
 		values[i] = standards[i].value;

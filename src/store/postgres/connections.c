@@ -1,8 +1,9 @@
-/* The connections of a store, and the thread that keeps watch. See store_postgres_parts.h.
+/* The connections of a store, and the thread that watches the database. See store_postgres_parts.h.
  *
- * A connection reads only after a commit of its own row of `session`: a server that was killed
- * while a commit waited for its standby shows that commit after a restart, and nobody else has it.
- * What this connection can see lies before its own commit, which the standby has confirmed.
+ * A connection reads only after it has committed its own row of `session`. If a server was killed
+ * while a commit waited for its standby, it shows that commit after a restart although no other
+ * machine has it. Everything that this connection can see precedes its own commit, which the
+ * standby has confirmed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <poll.h>
@@ -19,17 +20,17 @@
 #define FIND_OUT_EVERY 200
 #define OPEN_EVERY 1000
 #define CLOSE_MOST 1000
-/* For so long after a write has waited for a lock in vain, its account's writes may not wait beyond
- * their part, and are refused where that is in use; and for so long where all that wait have waited
- * longer than the others may. */
+/* CROWD_LASTS: after a write has waited for a lock in vain, the writes of its account may not wait
+ * beyond their part for this long, and fail if that part is in use. CROWD_IS_KNOWN: the same, if
+ * all those that wait as usual have already waited longer than the others may. */
 #define CROWD_LASTS 1000
 #define CROWD_IS_KNOWN (STORE_LOCK_MOST + 2000)
 /* The writes of one account may wait as usual in a third of the connections, which is about half of
- * the workers: some connections are for other threads. Where the writes of all have so many, each
- * account may have one; and none where they have half of the connections. */
+ * the workers, because some connections are for other threads. If the writes of all accounts use
+ * that many, each account may have one; if they use half of the connections, none. */
 #define PART_OF_AN_ACCOUNT 3
 #define PART_OF_ALL 2
-/* So many rounds of the watch are between two commits of it. */
+/* Rounds of the watch from one of its commits to the next. */
 #define ROUNDS_OF_A_COMMIT 4
 
 static bool refuse(struct fault *fault)
@@ -48,8 +49,8 @@ static void set_away(struct store_postgres *store, const char *cause)
 	pthread_mutex_unlock(&store->lock);
 }
 
-/* Makes the watch look at once whether the database is away: a connection that cannot be opened
- * does not say so, since the server may only have too many. */
+/* Makes the watch check immediately whether the database is unavailable. A connection that cannot
+ * be opened does not prove it, because the server may only have too many connections. */
 static void doubt(struct store_postgres *store)
 {
 	atomic_store(&store->is_doubted, true);
@@ -74,7 +75,8 @@ static bool add_slot(struct wire *wire, struct fault *fault)
 	return true;
 }
 
-/* Waits for a transaction of the former connection, and shuts out what comes of it later. */
+/* Takes the slot over: waits for a transaction of the previous connection, and invalidates anything
+ * that arrives from it later. */
 static bool take_slot(struct wire *wire, struct fault *fault)
 {
 	struct parameters parameters = PARAMETERS_INITIAL;
@@ -93,7 +95,7 @@ static bool take_slot(struct wire *wire, struct fault *fault)
 	return true;
 }
 
-/* Of all connections in the list, in one flight of the first. */
+/* Removes the slots of all connections in the list, in one flight of the first connection. */
 static void remove_slots(struct wire *list)
 {
 	struct fault ignored = FAULT_INITIAL;
@@ -109,7 +111,8 @@ static void remove_slots(struct wire *list)
 	(void)wire_fly(list, false, &ignored);
 }
 
-/* That commits of this connection wait for the standby means that this one did. */
+/* Connects and takes the slot, which is a commit. If the wait of this commit for the standby was
+ * cancelled, the connection is not used. */
 static bool connect_again(struct wire *wire, struct fault *fault)
 {
 	wire->has_warned = false;
@@ -132,7 +135,7 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 		struct fault ignored = FAULT_INITIAL;
 
 		if (connect_again(wire, &ignored)) {
-			/* A slot that is gone tells nothing. */
+			/* If the slot no longer exists, it cannot tell anything. */
 			if (wire->slot != slot)
 				break;
 			*happened = wire->last == last;
@@ -151,10 +154,10 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 		"stored");
 }
 
-/* ---- taking and giving; the functions that are static are called with the lock held ---- */
+/* ---- taking and giving; static functions are called with the lock held ---- */
 
-/* Whether a further connection may be opened. Connections are opened one at a time; meanwhile the
- * other callers wait, and take a connection that is given back. */
+/* Returns whether another connection may be opened. Connections are opened one at a time; other
+ * callers wait in the meantime, and take a connection that is given back. */
 static bool may_open(const struct store_postgres *store)
 {
 	return store->count < store->most && !store->is_opening &&
@@ -177,8 +180,8 @@ static struct wire *make_wire(struct store_postgres *store)
 	return made;
 }
 
-/* Waits until one is idle or another one may be opened, which is not connected. NULL: the
- * database is away, or the time is over. */
+/* Waits until a connection is idle or another one may be opened; the latter is returned
+ * unconnected. NULL if the database is unavailable or the time is over. */
 static struct wire *take_one(struct store_postgres *store, int64_t until)
 {
 	int64_t now = clock_monotonic(), next;
@@ -201,7 +204,7 @@ static struct wire *take_one(struct store_postgres *store, int64_t until)
 	return store->lost == NULL ? make_wire(store) : remove_first(&store->lost);
 }
 
-/* Its slot is taken over when it is connected again. */
+/* Keeps an unconnected wire; its slot is taken over when it is connected again. */
 static void keep_lost(struct store_postgres *store, struct wire *wire)
 {
 	wire_disconnect(wire);
@@ -227,7 +230,7 @@ void connections_give(struct store_postgres *store, struct wire *wire)
 	pthread_mutex_lock(&store->lock);
 	if (!wire->is_connected) {
 		keep_lost(store, wire);
-		/* The others are as old, and probably lost too. */
+		/* The other idle connections are as old, and probably lost too. */
 		while (store->idle != NULL)
 			keep_lost(store, remove_first(&store->idle));
 	} else {
@@ -238,8 +241,8 @@ void connections_give(struct store_postgres *store, struct wire *wire)
 	pthread_mutex_unlock(&store->lock);
 }
 
-/* Calls wait for the others, where there are any; whether the database is away, the watch finds
- * out. */
+/* Connects a wire. If that fails and there are other connections, the caller waits for one of them,
+ * and the watch finds out whether the database is unavailable. */
 static bool open_one(struct store_postgres *store, struct wire *wire, bool *is_only,
 		     struct fault *fault)
 {
@@ -286,7 +289,7 @@ bool connections_take(struct store_postgres *store, struct wire **wire, struct f
 
 /* ---- crowds ---- */
 
-/* Where it is remembered that writes of the account waited in vain; a place for it otherwise. */
+/* Returns the crowd of the account if it is remembered, otherwise a place for it. */
 static struct crowd *crowd_of(struct store_postgres *store, const struct id *account)
 {
 	struct crowd *oldest = store->crowds;
@@ -300,7 +303,7 @@ static struct crowd *crowd_of(struct store_postgres *store, const struct id *acc
 	return oldest;
 }
 
-/* has_fresh: one of those that may wait as usual has not done so for long. */
+/* has_fresh: one of the writes that may wait as usual has not waited for long yet. */
 static bool crowd_is_stuck(struct store_postgres *store, const struct id *account, bool has_fresh)
 {
 	const struct crowd *crowd = crowd_of(store, account);
@@ -316,7 +319,7 @@ void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
 	unsigned n = 0, waiting = 0;
 	bool has_fresh = false;
 
-	/* Of several accounts the first counts. */
+	/* If there are several accounts, the first one counts. */
 	if (own->has_entered || id_compare(account, &none) == 0)
 		return;
 	own->has_entered = true;
@@ -365,7 +368,7 @@ bool crowd_explain(const struct postgres_transaction *own, struct fault *fault)
 
 /* ---- the watch ---- */
 
-/* A standby has to confirm commits. */
+/* Returns whether a standby must confirm commits. */
 static bool has_standby(struct wire *wire)
 {
 	struct fault ignored = FAULT_INITIAL;
@@ -374,7 +377,7 @@ static bool has_standby(struct wire *wire)
 	return wire_fly(wire, false, &ignored) && wire_number(wire, 0, 0, 0) != 0;
 }
 
-/* Commits the row of this connection: the database can be written. */
+/* Commits the row of this connection, which proves that the database can be written. */
 static bool commit_slot(struct wire *wire, struct fault *fault)
 {
 	struct parameters parameters = PARAMETERS_INITIAL;
@@ -393,7 +396,7 @@ static void watch(struct store_postgres *store, struct wire *wire, unsigned roun
 	struct fault fault = FAULT_INITIAL;
 	bool is_there = false;
 
-	/* A connection that is cut, and the next one, too, are no lost database. */
+	/* A lost connection, or two in a row, does not mean that the database is lost. */
 	for (int attempt = 0; !is_there && attempt < 3 && !wire_target_is_ended(&store->target);
 	     attempt++) {
 		fault = FAULT_INITIAL;
@@ -472,7 +475,7 @@ static void close_all(struct wire *list)
 	}
 }
 
-/* A database that does not answer keeps slots: they are removed as old ones. */
+/* If the database does not respond, its slots remain, and are removed later as old ones. */
 void connections_close(struct store_postgres *store)
 {
 	wire_target_end(&store->target, CLOSE_MOST);

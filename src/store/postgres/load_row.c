@@ -1,4 +1,4 @@
-/* The table load: one row that a load keeps locked, and one that is its mark.
+/* The table load: one row that a running load keeps locked, and one that is its mark.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -53,7 +53,7 @@ bool store_postgres_load_mark(struct store_load *load, struct slice text, struct
 {
 	struct parameters parameters = PARAMETERS_INITIAL;
 
-	/* Both statements are one transaction: they are one flight. */
+	/* Both statements are one transaction, because they are in one flight. */
 	wire_add(&load->wire, LOAD_UNMARK, NULL);
 	if (text.data != NULL) {
 		parameters_bytes(&parameters, text);

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-/* Types of PostgreSQL, which every server that speaks its protocol has. */
+/* Type numbers of PostgreSQL, which every server that speaks its protocol uses. */
 static const uint32_t types[] = {
 	['b'] = 17,   ['s'] = 21,   ['i'] = 23,	  ['l'] = 20,	['o'] = 16,
 	['B'] = 1001, ['S'] = 1005, ['I'] = 1007, ['O'] = 1000,
@@ -51,7 +51,7 @@ void parameters_null(struct parameters *parameters)
 	parameters_bytes(parameters, (struct slice){ NULL, 0 });
 }
 
-/* ---- arrays: a head of five numbers, then each item after its size ---- */
+/* ---- arrays: a head of five numbers, then each item preceded by its size ---- */
 
 #define NUMBER_SIZE 4
 #define SIZE_OF_NULL UINT32_MAX

@@ -11,7 +11,7 @@
 
 #define PARAMETERS_MOST 9
 
-/* Added values are borrowed, and have to live until the statement is queued. */
+/* Added values are borrowed, and must live until the statement is queued. */
 struct parameters {
 	int count;
 	const char *values[PARAMETERS_MOST];
@@ -21,19 +21,19 @@ struct parameters {
 
 #define PARAMETERS_INITIAL ((struct parameters){ .count = 0 })
 
-/* data NULL: SQL's NULL */
+/* Adds bytes; data NULL adds SQL's NULL. */
 void parameters_bytes(struct parameters *parameters, struct slice bytes);
 void parameters_id(struct parameters *parameters, const struct id *id);
 void parameters_number(struct parameters *parameters, uint64_t number, size_t bytes);
 void parameters_null(struct parameters *parameters);
 
-/* The type with a letter: b bytea, s int2, i int4, l int8, o boolean; B, S, I and O: an array of
- * them. */
+/* Returns the type for a letter: b bytea, s int2, i int4, l int8, o boolean; B, S, I and O are
+ * arrays of b, s, i and o. */
 uint32_t parameter_type(char letter);
 
-/* An array with `count` items of the type with a letter, b, s, i or o. */
+/* Begins an array with `count` items of the type b, s, i or o. */
 void array_begin(struct buffer *array, char letter, size_t count);
-/* Adds an item; data NULL: SQL's NULL. */
+/* Adds an item; data NULL adds SQL's NULL. */
 void array_bytes(struct buffer *array, struct slice bytes);
 void array_number(struct buffer *array, uint64_t number, size_t bytes);
 

@@ -1,4 +1,4 @@
-/* The accounts: the one row of the table roster.
+/* The accounts: the only row of the table roster.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -30,7 +30,7 @@ bool roster_read(struct store *store, struct arena *arena, uint64_t *generation,
 	struct store_postgres *postgres = (struct store_postgres *)store;
 	bool is_read = false, is_lost = true;
 
-	/* A connection that was idle may have been closed; then the next one is new. */
+	/* An idle connection may have been closed; then the second attempt uses a new one. */
 	for (int attempt = 0; is_lost && attempt < 2; attempt++) {
 		struct wire *wire;
 
@@ -77,7 +77,7 @@ bool store_postgres_roster_begin(const char *url, struct arena *arena,
 	wire_add(&begun->wire, ROSTER_TO_CHANGE, NULL);
 	if (wire_fly(&begun->wire, false, &locked))
 		return take(&begun->wire, 1, arena, &begun->generation, text, fault);
-	/* It has waited for the row for as long as anything waits for a lock. */
+	/* The wait for the row took as long as any wait for a lock may take. */
 	if (locked.kind == FAULT_AGAIN)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "the accounts are being changed by another command");
@@ -107,7 +107,7 @@ bool store_postgres_roster_replace(struct store_roster_change *change, struct sl
 	return false;
 }
 
-/* The server rolls back what was not committed. */
+/* Ends the change; the server rolls back anything that is not committed. */
 void store_postgres_roster_end(struct store_roster_change *change)
 {
 	if (change == NULL)

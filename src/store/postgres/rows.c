@@ -1,11 +1,11 @@
 /* Records in a transaction of the database. What was read is remembered for the rest of the
- * transaction; changes are kept back, and travel with the commit. A read that they could change
- * sends them first, unless the answer can be made of what is known.
+ * transaction. Changes are held back and sent with the commit; a read that they could affect sends
+ * them first, unless its result follows from what is known.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/postgres/rows_parts.h"
 
-/* Numbers that are taken for a transaction that makes many records; those left over are lost. */
+/* Numbers taken at once for a transaction that creates many records; unused ones are lost. */
 #define NEW_IDS_AT_ONCE 32
 
 static _Thread_local bool was_surprised;
@@ -43,7 +43,7 @@ size_t rows_add(struct postgres_transaction *own, enum statement statement,
 		own->is_brief = true;
 		own->flight++;
 	}
-	/* In the snapshot, where there is one: nothing may come before its beginning. */
+	/* Inside the snapshot, if there is one: nothing may come before its beginning. */
 	if (own->base.roster != 0 && !own->asks_roster && statement != BEGIN_SNAPSHOT) {
 		rows_await_roster(own, own->flight++, 0);
 		wire_add(own->wire, GENERATION, NULL);
@@ -52,7 +52,7 @@ size_t rows_add(struct postgres_transaction *own, enum statement statement,
 	return own->flight++;
 }
 
-/* The accounts have changed since the caller was admitted. */
+/* Sets FAULT_AGAIN if the accounts have changed since the caller was admitted. */
 static bool check_roster(struct postgres_transaction *own, struct fault *fault)
 {
 	uint64_t generation = 0;
@@ -60,7 +60,7 @@ static bool check_roster(struct postgres_transaction *own, struct fault *fault)
 	if (!own->awaits_roster)
 		return true;
 	own->awaits_roster = false;
-	/* In one row; in others it is NULL. */
+	/* One row has the generation; in the others it is NULL. */
 	for (size_t i = 0; i < wire_rows(own->wire, own->roster_result); i++)
 		generation += wire_number(own->wire, own->roster_result, i, own->roster_column);
 	atomic_store(&((struct store_postgres *)own->base.store)->roster, generation);
@@ -78,7 +78,8 @@ bool rows_fly(struct postgres_transaction *own, struct fault *fault)
 	return check_roster(own, fault);
 }
 
-/* A READ transaction that had said what it reads has no snapshot for more. */
+/* Sets FAULT_AGAIN if a READ transaction has announced what it reads and needs more: it has no
+ * snapshot for that. */
 static bool may_read(const struct postgres_transaction *own, struct fault *fault)
 {
 	if (!own->is_over)
@@ -105,7 +106,7 @@ void rows_add_kind(struct parameters *parameters, const struct store_kind *kind)
 
 /* ---- reading ---- */
 
-/* An absent record is one without a value. */
+/* Returns a known record; an absent one has no value. */
 static void known_give(const struct known *known, struct store_record *record)
 {
 	*record = (struct store_record){ .is_on = false };
@@ -113,7 +114,7 @@ static void known_give(const struct known *known, struct store_record *record)
 		*record = known->record;
 }
 
-/* The record after the change; of a named kind, the one that has the name then. */
+/* Returns the record after the change; for a named kind, the record that has the name after it. */
 static void change_give(const struct change *change, const struct store_kind *kind,
 			struct slice name, struct store_record *record)
 {
@@ -141,8 +142,8 @@ static bool has_changes(const struct postgres_transaction *own, const struct sto
 	return change != NULL;
 }
 
-/* A READ transaction in a snapshot remembers nothing: it may read all there is, and its arena may
- * be emptied meanwhile. */
+/* Returns the record of a row. A READ transaction in a snapshot remembers nothing, because it may
+ * read everything there is, and its arena may be emptied in between. */
 static bool give_row(struct postgres_transaction *own, size_t result, struct store_record *record,
 		     struct fault *fault)
 {
@@ -153,7 +154,7 @@ static bool give_row(struct postgres_transaction *own, size_t result, struct sto
 	       rows_read(own->base.arena, own->wire, result, 0, &letter, record, fault);
 }
 
-/* Reads the record with the id or, where that is NULL, with the name. */
+/* Reads the record with this id or, if id is NULL, with this name. */
 static bool read_found(struct postgres_transaction *own, const struct store_kind *kind,
 		       const struct id *id, struct slice name, enum store_reading reading,
 		       struct store_record *record, struct fault *fault)
@@ -199,7 +200,7 @@ bool rows_get(struct transaction *transaction, const struct store_kind *kind, co
 	return true;
 }
 
-/* Reads all records that the transaction has not read yet in one flight. */
+/* Reads all records that the transaction has not read yet, in one flight. */
 bool rows_get_several(struct transaction *transaction, const struct store_kind *kind,
 		      const struct id *accounts, const struct id *ids, size_t n,
 		      struct store_record *records, struct fault *fault)
@@ -238,7 +239,7 @@ bool rows_get_several(struct transaction *transaction, const struct store_kind *
 	return true;
 }
 
-/* The record that has the name now is one that a change of ours gave it. */
+/* Returns the own change that gave a record this name, if the record still has it. */
 static const struct change *change_to_name(const struct postgres_transaction *own,
 					   const struct store_kind *kind, struct slice name)
 {
@@ -276,7 +277,7 @@ bool rows_get_named(struct transaction *transaction, const struct store_kind *ki
 		known_give(known, record);
 	else if (!read_found(own, kind, NULL, name, reading, record, fault))
 		return false;
-	/* It was removed, or has another name now. */
+	/* The record was removed, or has another name now. */
 	if (record->value.data != NULL && !rows_are_named(kind) &&
 	    change_of(own, kind, record) != NULL)
 		*record = (struct store_record){ .is_on = false };
@@ -307,7 +308,7 @@ bool rows_page(struct transaction *transaction, const struct store_kind *kind,
 	result = rows_add(own, query.statement, &query.parameters);
 	if (!rows_fly(own, fault) || !page_take(own, result, page, fault))
 		return false;
-	/* A call of many parts looks again and again for what there is none of. */
+	/* A call with many parts looks up the same empty page again and again. */
 	return own->base.access == STORE_READ || page->count > 0 ||
 	       page_remember(own, &(struct store_expected){ .kind = kind, .page = page }, result,
 			     fault);
@@ -353,7 +354,7 @@ struct highest_id *rows_highest_id(const struct postgres_transaction *own,
 	return highest;
 }
 
-/* NULL: none is known. */
+/* Takes an id that was read ahead; NULL if there is none. */
 static const struct known_id *take_id(struct postgres_transaction *own,
 				      const struct store_kind *kind)
 {
@@ -367,7 +368,8 @@ static const struct known_id *take_id(struct postgres_transaction *own,
 	return known;
 }
 
-/* Who makes a second record of the kind may make many. */
+/* Reads numbers for new ids: one for the first record of a kind, several from the second on,
+ * because the transaction may then create many. */
 static bool read_ids(struct postgres_transaction *own, const struct store_kind *kind,
 		     struct fault *fault)
 {
@@ -386,7 +388,7 @@ static bool read_ids(struct postgres_transaction *own, const struct store_kind *
 	return true;
 }
 
-/* The newest of the account and kind, our own changes included. */
+/* Returns the newest id of the account and kind, including own changes. */
 static bool newest_of(const struct postgres_transaction *own, const struct store_kind *kind,
 		      const struct known_id *known, struct id *newest)
 {
@@ -440,7 +442,7 @@ bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
 		*now = known->now;
 	if (newest_of(own, kind, known, &newest)) {
 		seconds = id_seconds(&newest);
-		/* The next second when only that makes the new id the higher one. */
+		/* Use the next second if only that makes the new id higher. */
 		if (id_number(&newest) >= number)
 			seconds++;
 		if (*now / 1000 < seconds)

@@ -1,11 +1,12 @@
-/* One flight for all that a transaction is going to read. See store/postgres/rows_parts.h.
+/* Reads everything that a transaction is going to read in one flight. See
+ * store/postgres/rows_parts.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
 #include "store/postgres/rows_parts.h"
 
-/* ---- what is expected ---- */
+/* ---- expected items ---- */
 
 void rows_expect(struct transaction *transaction, enum store_statements how,
 		 const struct store_expected *expected, size_t n)
@@ -46,7 +47,8 @@ static size_t add_own(struct postgres_transaction *own, const struct store_expec
 	return rows_add(own, OWN_OF_NAMED, &parameters);
 }
 
-/* Of the account that has the record of a name: it is not there, unless it was read. */
+/* Handles the result for a record in the account of a named record: if it was not read, it does not
+ * exist. */
 static void take_own(struct postgres_transaction *own, const struct store_expected *named,
 		     const struct store_expected *expected)
 {
@@ -61,7 +63,8 @@ static void take_own(struct postgres_transaction *own, const struct store_expect
 	own->base.account = before;
 }
 
-/* STATEMENTS: there is none. */
+/* Returns the statement that reads the parents of a page's records, or STATEMENTS if there is
+ * none. */
 static enum statement parents_of(enum statement page)
 {
 	if (page == PAGE_BY_NAME)
@@ -71,7 +74,8 @@ static enum statement parents_of(enum statement page)
 	return page == PAGE_ALL ? PARENTS_OF_PAGE_ALL : STATEMENTS;
 }
 
-/* The parent or value of what an earlier item finds; NOTHING: that is not read ahead. */
+/* Adds a statement for the parent or value of the record that an earlier item finds. NOTHING if
+ * this is not read ahead. */
 static size_t add_led(struct postgres_transaction *own, const struct store_expected *expected,
 		      bool *locks)
 {
@@ -119,7 +123,8 @@ size_t rows_add_children(struct postgres_transaction *own, const struct store_ki
 {
 	struct parameters parameters = PARAMETERS_INITIAL;
 
-	/* A child that is being put locks the key of its parent: it is seen, or waits for us. */
+	/* Putting a child locks the key of its parent, so the child is either seen here or waits
+	 * for this transaction. */
 	if (kind->under != NULL && own->base.access == STORE_WRITE) {
 		rows_start(&parameters, own, kind->under);
 		parameters_id(&parameters, parent);
@@ -237,11 +242,11 @@ static bool take_expected(struct postgres_transaction *own, const struct store_e
 	return true;
 }
 
-/* Of a chain (STORE_CHAIN): the places of its items, and how many there are with what the account
- * owns. */
+/* The places of the items of a chain (STORE_CHAIN), and their number if it includes a record of the
+ * account. */
 enum { CHAIN_PARENT, CHAIN_CHILD, CHAIN_GRANDPARENT, CHAIN_OTHER, CHAIN_OWN, CHAIN_MOST };
 
-/* A chain is one statement, and so one snapshot. */
+/* Reads a chain, which is one statement and therefore one snapshot. */
 static bool read_chain(struct postgres_transaction *own, struct fault *fault)
 {
 	const struct store_expected *chain = own->expected, *child = &chain[CHAIN_CHILD];
@@ -260,7 +265,7 @@ static bool read_chain(struct postgres_transaction *own, struct fault *fault)
 	}
 	own->expected_count = 0;
 	own->is_over = true;
-	/* Else the statement would be given another one before it, that asks for the same. */
+	/* Otherwise rows_add would first add another statement for the generation. */
 	if (own->base.roster != 0)
 		rows_await_roster(own, 0, COLUMN_GENERATION);
 	rows_add(own, has_own ? CHAIN_AND_OWN_OF_NAMED : CHAIN_OF_NAMED, &parameters);
@@ -273,7 +278,8 @@ static bool read_chain(struct postgres_transaction *own, struct fault *fault)
 	return true;
 }
 
-/* The generation of the accounts comes with a new id, where there is one. */
+/* Returns the index of an expected new id, whose statement also returns the generation of the
+ * accounts, or expected_count if none is expected. */
 static size_t place_of_new_id(const struct postgres_transaction *own)
 {
 	size_t place = 0;
@@ -283,8 +289,8 @@ static size_t place_of_new_id(const struct postgres_transaction *own)
 	return place;
 }
 
-/* One flight for all that is expected. A READ transaction of several statements has a snapshot,
- * which ends in the same flight. */
+/* Reads all expected items in one flight. A READ transaction with several statements has a
+ * snapshot, which ends in the same flight. */
 bool rows_read_expected(struct postgres_transaction *own, struct fault *fault)
 {
 	const size_t n = own->expected_count, new_id = place_of_new_id(own);

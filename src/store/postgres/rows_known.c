@@ -1,5 +1,4 @@
-/* What a transaction knows: the records that it has read, and its own changes. See
- * store/postgres/rows_parts.h.
+/* The records that a transaction has read, and its own changes. See store/postgres/rows_parts.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
@@ -67,7 +66,6 @@ bool rows_copy_id(struct slice bytes, struct id *id)
 	return true;
 }
 
-/* The record of a row, copied, with its checksum compared. */
 bool rows_read(struct arena *arena, const struct wire *wire, size_t result, size_t row,
 	       char *letter, struct store_record *record, struct fault *fault)
 {
@@ -206,7 +204,7 @@ bool change_is_of(const struct postgres_transaction *own, const struct store_kin
 	       (rows_are_named(kind) || rows_are_own(own, &change->record.account));
 }
 
-/* By its key; of a name, also the change that gave it up. */
+/* Compares the keys. For a named kind, also finds the change that gave up the name. */
 static bool has_key(const struct change *change, const struct store_record *record)
 {
 	if (!rows_are_named(change->kind))

@@ -1,4 +1,4 @@
-/* Pages: their statements, and pages that were read before, with the own changes put in. See
+/* Pages: their statements, and pages that were read before, with own changes applied. See
  * store/postgres/rows_parts.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -10,7 +10,7 @@
 
 /* ---- pages ---- */
 
-/* The first text after all with the prefix; empty: none. */
+/* Returns the first text after all texts with the prefix, or an empty one if there is none. */
 static struct slice end_of_prefix(struct slice prefix, char *bytes)
 {
 	size_t size = prefix.size;
@@ -29,12 +29,12 @@ static void query_by_name(const struct store_page *page, struct page_query *quer
 	struct slice after = page->after.size > 0 ? page->after : SLICE("");
 	struct slice prefix = page->prefix.size > 0 ? page->prefix : SLICE("");
 
-	/* A name after a longer text is after its first STORE_NAME_MAX bytes. */
+	/* If `after` is longer than any name, its first STORE_NAME_MAX bytes give the same page. */
 	if (after.size > STORE_NAME_MAX)
 		after.size = STORE_NAME_MAX;
 	query->statement = PAGE_BY_NAME;
 	parameters_bytes(&query->parameters, after);
-	/* No name has a longer prefix: none is found from the end on. */
+	/* Names are not longer than this, so a longer prefix is cut. */
 	if (prefix.size > STORE_NAME_MAX)
 		prefix.size = STORE_NAME_MAX;
 	parameters_bytes(&query->parameters, prefix);
@@ -42,7 +42,7 @@ static void query_by_name(const struct store_page *page, struct page_query *quer
 	parameters_number(&query->parameters, page->most + 1, 8);
 }
 
-/* Newest first; oldest first is the statement after it. */
+/* Returns the statement for newest first; the one for oldest first follows it. */
 static enum statement page_statement(const struct store_kind *kind, const struct store_page *page)
 {
 	const bool has_side = page->side != STORE_BOTH_SIDES;
@@ -120,7 +120,7 @@ static bool is_same_bound(const struct id *a, const struct id *b)
 	return a == NULL || b == NULL ? a == b : id_compare(a, b) == 0;
 }
 
-/* Own changes are not put into a page of names. */
+/* Own changes are not applied to a page of names. */
 static bool is_same_range(const struct postgres_transaction *own, const struct store_page *a,
 			  const struct store_page *b)
 {

@@ -1,10 +1,10 @@
-/* Changes: kept back, and sent with the commit or when there are many. See
+/* Changes: held back, and sent with the commit or when there are many. See
  * store/postgres/rows_parts.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/postgres/rows_parts.h"
 
-/* Changes that are kept back, at most. */
+/* Maximum number of changes that are held back. */
 #define UNSENT_MOST 256
 
 /* ---- writing ---- */
@@ -53,7 +53,8 @@ static void append(struct postgres_transaction *own, struct change *change)
 	own->unsent++;
 }
 
-/* Whether the record is ours until the end: it was locked, or changed. */
+/* Returns whether no other transaction can change the record until the end, because it is locked or
+ * was changed. */
 static bool is_held(const struct postgres_transaction *own, const struct store_kind *kind,
 		    const struct store_record *record)
 {
@@ -124,7 +125,7 @@ bool rows_remove(struct transaction *transaction, const struct store_kind *kind,
 	return send_when_many(own, fault);
 }
 
-/* The key of a record: account, kind and id, or kind and name. */
+/* Begins the parameters with the key of a record: account, kind and id, or kind and name. */
 static void add_key(struct parameters *parameters, const struct change *change, struct slice name)
 {
 	*parameters = PARAMETERS_INITIAL;
@@ -195,9 +196,9 @@ static void write_record(struct postgres_transaction *own, const struct change *
 
 /* ---- groups: several changes in one statement ---- */
 
-/* Larger values go alone, since a group is a copy of its records. */
+/* Larger values are sent alone, because a group is a copy of its records. */
 #define GROUPED_VALUE_MAX 8192
-/* A statement for two or three records takes the server longer than one for each. */
+/* For two or three records, one statement takes the server longer than one statement each. */
 #define GROUP_LEAST 4
 
 static bool can_be_grouped(const struct change *change)
@@ -206,8 +207,8 @@ static bool can_be_grouped(const struct change *change)
 	       change->record.value.size <= GROUPED_VALUE_MAX;
 }
 
-/* Whether the change can be in one group with the first one: both insert, or both remove records of
- * one kind and account. */
+/* Returns whether the change can be in one group with the first one: both insert records, or both
+ * remove records of one kind and account. */
 static bool may_follow(const struct change *first, const struct change *change)
 {
 	if (!can_be_grouped(first) || !can_be_grouped(change) ||

@@ -1,5 +1,5 @@
-/* See statements.h. The SQL is what PostgreSQL 13, CockroachDB and YugabyteDB have in common: no
- * functions of our own, no advisory locks, and no statement that changes a table twice.
+/* See statements.h. The SQL is limited to what PostgreSQL 13, CockroachDB and YugabyteDB have in
+ * common: no functions of our own, no advisory locks, and no statement that changes a table twice.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/postgres/statements.h"
@@ -20,7 +20,7 @@
 #define PARENT(kind) \
 	" JOIN record p ON p.account = c.account AND p.kind = " kind " AND p.id = c.parent"
 #define TO_CHANGE " FOR NO KEY UPDATE"
-/* The generation of the accounts, as a row like those of records, with one column more. */
+/* The generation of the accounts, as a row like those of records, with one additional column. */
 #define ROSTER_ROW \
 	"SELECT NULL::bytea, NULL::smallint, NULL::bytea, NULL::bytea, NULL::boolean, NULL::bytea, NULL::bytea," \
 	" NULL::integer, generation FROM roster"
@@ -36,7 +36,8 @@
 #define OWN(kind, id) \
 	" JOIN record r ON r.account = c.account AND r.kind = " kind " AND r.id = " id
 
-/* $1 account, $2 kind, $3 and $4 the bounds, $5 how many, $6 the side or the parent, $7 the side */
+/* $1 account, $2 kind, $3 and $4 the bounds, $5 the limit, $6 the side or the parent, $7 the
+ * side */
 #define PAGE_WHERE " WHERE account = $1 AND kind = $2 AND id > $3 AND id < $4"
 #define PAGE(from, where, order) \
 	"SELECT " COLUMNS " FROM " from PAGE_WHERE where " ORDER BY id " order " LIMIT $5"
@@ -96,7 +97,8 @@ const struct statement_text statements[STATEMENTS] = {
 	[PAGE_NAMED_SIDE_OLDEST] = { PAGE("named", " AND parent = $6 AND is_on = $7", "ASC"), "bsbblbo" },
 	[PAGE_NAMED_BOTH] = { PAGE_BOTH("named", "DESC"), "bsbblb" },
 	[PAGE_NAMED_BOTH_OLDEST] = { PAGE_BOTH("named", "ASC"), "bsbblb" },
-	/* $3: the name before; $4, $5: the first name with the prefix, and the first above these */
+	/* $3: the previous name; $4, $5: the first name with the prefix, and the first name above
+	 * all of these */
 	[PAGE_BY_NAME] = { "SELECT " COLUMNS PAGE_OF_NAMES, "bsbbbl" },
 	[PARENTS_OF_PAGE_ALL] = { PARENTS_OF(""), "bsbbls" },
 	[PARENTS_OF_PAGE_BY_NAME] = { "SELECT " COLUMNS " FROM record WHERE account = $1 AND kind = $7 AND id IN"
@@ -142,7 +144,7 @@ const struct statement_text statements[STATEMENTS] = {
 	[LOAD_MARKED] = { "SELECT text FROM load WHERE item = 2", "" },
 	[LOAD_UNMARK] = { "DELETE FROM load WHERE item = 2", "" },
 	[LOAD_MARK] = { "INSERT INTO load (item, text) VALUES (2, $1)", "b" },
-	/* $1 kind, $2 and $3 where to go on after, $4 how many */
+	/* $1 kind, $2 and $3 the last record before this portion, $4 the limit */
 	[WALK] = { "SELECT " COLUMNS WALK_FROM, "sbbl" },
 	[WALK_KEYS] = { "SELECT account, id" WALK_FROM, "sbbl" },
 	[WALK_NAMED] = { "SELECT " COLUMNS WALK_NAMED_FROM, "sbl" },
@@ -151,8 +153,8 @@ const struct statement_text statements[STATEMENTS] = {
 	[COUNT_NAMED] = { "SELECT count(*) FROM named WHERE kind = $1", "s" },
 };
 
-/* An index of a nullable column has no rows in which it is NULL, so each record is only in the
- * indexes that its kind needs. */
+/* A partial index has no rows in which the column is NULL, so each record is only in the indexes
+ * that its kind needs. */
 const char *const table_commands[] = {
 	"CREATE TABLE installation (one boolean PRIMARY KEY CHECK (one), program text NOT NULL,"
 	" version integer NOT NULL)",

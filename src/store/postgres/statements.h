@@ -1,14 +1,14 @@
-/* The SQL of the driver, as prepared statements. No text is made from data: all data are
+/* The SQL of the driver, as prepared statements. SQL text is never built from data: all data are
  * parameters, in binary form.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_POSTGRES_STATEMENTS_H
 #define STORE_POSTGRES_STATEMENTS_H
 
-/* The version of the tables that this program makes and uses. */
+/* The version of the tables that this program creates and uses. */
 #define SCHEMA_VERSION 1
 
-/* Milliseconds that LOCK_BRIEFLY leaves a transaction to wait for each lock. */
+/* Milliseconds that a transaction waits for each lock after LOCK_BRIEFLY. */
 #define LOCK_BRIEF_MOST 250
 
 /* A number as text. */
@@ -21,28 +21,28 @@ enum statement {
 	LOCK_BRIEFLY,
 	COMMIT,
 	ROLLBACK,
-	/* Records, by account, kind and id, or name. */
+	/* Records, by account, kind and id, or by account, kind and name. */
 	GET,
 	GET_TO_CHANGE,
 	FIND,
 	FIND_TO_CHANGE,
-	/* Of a kind whose names are unique anywhere: by kind and name. */
+	/* Records of a kind whose names are unique in the store, by kind and name. */
 	NAMED,
 	NAMED_TO_CHANGE,
-	/* What a record leads to: its parent; its parent's parent; the id that is its value. The
-	 * last parameters are the kinds of these. */
+	/* Records that another record leads to: its parent, its parent's parent, or the record
+	 * whose id is its value. The last parameters are their kinds. */
 	PARENT_OF_GET,
 	PARENT_OF_FIND,
 	PARENT_OF_NAMED,
 	PARENT_OF_NAMED_TO_CHANGE,
 	GRANDPARENT_OF_NAMED,
-	/* All at once: a record, its parent, the parent of that, and another parent of it, each a
-	 * row; and the generation of the accounts in a row whose kind is NULL. */
+	/* In one statement: a record, its parent, the parent's parent, and another parent of the
+	 * record, one row each; and the generation of the accounts in a row whose kind is NULL. */
 	CHAIN_OF_NAMED,
 	CHAIN_AND_OWN_OF_NAMED,
 	OWN_OF_NAMED,
 	VALUE_OF_GET,
-	/* Pages: newest first, oldest first. */
+	/* Pages, each newest first and oldest first. */
 	PAGE_ALL,
 	PAGE_ALL_OLDEST,
 	PAGE_SIDE,
@@ -73,23 +73,23 @@ enum statement {
 	INSERT_SEVERAL,
 	UPDATE,
 	DELETE,
-	/* An error when one of the records is gone. */
+	/* Fails if one of the records no longer exists. */
 	DELETE_SEVERAL,
 	INSERT_NAMED,
 	UPDATE_NAMED,
 	DELETE_NAMED,
-	/* Lock a record, and are an error when it is gone: what was read unlocked is to be changed,
-	 * or a child is put under it. */
+	/* Lock a record, and fail if it no longer exists: because it was read without a lock and is
+	 * going to be changed, or because a child is put under it. */
 	GUARD,
 	GUARD_NAMED,
 	GUARD_PARENT,
-	/* The row of the connection in `session`. */
+	/* The connection's row of the table session. */
 	SLOT_SET,
 	SLOT_TAKE,
 	SLOT_ADD,
 	SLOT_REMOVE,
 	SLOT_REMOVE_OLD,
-	/* The rest. */
+	/* Other statements. */
 	INSTALLATION,
 	STANDBY,
 	GENERATION,
@@ -117,7 +117,7 @@ struct statement_text {
 
 extern const struct statement_text statements[STATEMENTS];
 
-/* The commands that make the tables, in their order; ends with NULL. */
+/* The commands that create the tables, in order; ends with NULL. */
 extern const char *const table_commands[];
 
 /* The columns of a record in results. */
@@ -133,7 +133,8 @@ enum column {
 	COLUMNS_OF_RECORD,
 	COLUMN_GENERATION = COLUMNS_OF_RECORD
 };
-/* The same of NEW_ID: the number, the time in milliseconds, the newest id, and the generation. */
+/* The columns of NEW_ID: the number, the time in milliseconds, the newest id, and the
+ * generation. */
 enum column_of_new_id { NEW_ID_NUMBER, NEW_ID_NOW, NEW_ID_NEWEST, NEW_ID_GENERATION };
 
 #endif

@@ -1,4 +1,4 @@
-/* The functions of the driver that begin and end transactions, and the opening of a store.
+/* Begins and ends transactions, and opens a store.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void postgres_enter(struct transaction *transaction, const struct id *acc
 	crowd_enter(postgres_of(transaction->store), rows_own(transaction), account);
 }
 
-/* The answer to the end is read before the connection is used again. */
+/* Rolls back without waiting: the response is read before the connection is used again. */
 static void postgres_abandon(struct transaction *transaction)
 {
 	struct postgres_transaction *own = rows_own(transaction);
@@ -82,7 +82,7 @@ static bool commit_changes(struct postgres_transaction *own, struct fault *fault
 	histogram_add(&wire->target->figures.commits, (uint64_t)(clock_microseconds() - start));
 	if (is_right && !wire->has_warned) {
 		own->is_open = false;
-		/* Without its slot the connection is not used for another commit. */
+		/* If its slot no longer exists, the connection is not used for another commit. */
 		if (wire_affected(wire, slot) != 1) {
 			wire->has_slot = false;
 			wire->is_connected = false;

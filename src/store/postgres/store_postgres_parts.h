@@ -1,4 +1,5 @@
-/* What the sources of this driver share: the store with its connections, and a transaction.
+/* Definitions that the sources of this driver share: the store with its connections, and a
+ * transaction.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_POSTGRES_STORE_POSTGRES_PARTS_H
@@ -9,7 +10,7 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/store_postgres.h"
 
-/* Accounts whose writes wait for each other, at most so many at a time. */
+/* Maximum number of accounts for which it is remembered that their writes wait for each other. */
 #define CROWDS 64
 
 struct postgres_transaction;
@@ -17,28 +18,30 @@ struct postgres_transaction;
 struct store_postgres {
 	struct store store;
 	struct wire_target target;
-	unsigned most; /* connections */
+	unsigned most; /* maximum number of connections */
 	bool uses_callers_clock;
-	_Atomic uint64_t newest; /* the last committed transaction of this process */
+	_Atomic uint64_t newest; /* number of the last committed transaction of this process */
 	_Atomic uint64_t roster; /* the generation that was seen last */
-	atomic_bool is_away; /* the database */
-	atomic_bool is_doubted; /* the watch is to look at once */
-	atomic_bool is_synchronous; /* some standby has to confirm commits */
+	atomic_bool is_away; /* the database is unavailable */
+	atomic_bool is_doubted; /* asks the watch to check the database immediately */
+	atomic_bool is_synchronous; /* a standby must confirm commits */
 
-	pthread_mutex_t lock; /* held for what follows */
-	pthread_cond_t given; /* a connection came back */
+	pthread_mutex_t lock; /* protects the members below */
+	pthread_cond_t given; /* signalled when a connection was given back */
 	pthread_cond_t ending;
 	struct wire *idle;
-	struct wire *lost; /* not connected, with the slots that they had */
-	struct postgres_transaction *writing; /* WRITE transactions of accounts */
+	struct wire *lost; /* not connected, but with the slots that they had */
+	struct postgres_transaction *writing; /* WRITE transactions that have an account */
 	struct crowd {
-		struct id account; /* whose writes wait for each other */
-		int64_t timed_out; /* clock_monotonic, when one has waited in vain */
+		struct id account; /* the account whose writes wait for each other */
+		int64_t timed_out; /* when one last waited in vain, by clock_monotonic */
 	} crowds[CROWDS];
 	unsigned count; /* connections that are in use, idle or being opened */
 	bool is_opening;
-	bool is_refused; /* the server refused the last further connection; this is logged once */
-	int64_t open_from; /* no further connection is opened before this time (clock_monotonic) */
+	/* the server refused the last additional connection; this is logged once */
+	bool is_refused;
+	/* no additional connection is opened before this time (clock_monotonic) */
+	int64_t open_from;
 	bool ends;
 	bool has_keeper;
 	pthread_t keeper;
@@ -50,22 +53,25 @@ bool connections_open(struct store_postgres *store, struct fault *fault);
 void connections_close(struct store_postgres *store);
 bool connections_take(struct store_postgres *store, struct wire **wire, struct fault *fault);
 void connections_give(struct store_postgres *store, struct wire *wire);
-/* A WRITE transaction of an account begins. Those that wait for locks leave connections to others:
- * where many of one account, or of all, are under way, one more waits only briefly for a lock, and
- * is refused at once while such waits are in vain (FAULT_BUSY). */
+/* Called when a WRITE transaction of an account begins. It keeps transactions that wait for locks
+ * from taking all connections: if there are already many of this account, or of all accounts, this
+ * one waits only briefly for locks, and it fails immediately while such waits are in vain
+ * (FAULT_BUSY). */
 void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
 		 const struct id *account);
 void crowd_leave(struct store_postgres *store, struct postgres_transaction *own);
-/* After a flight that failed: FAULT_BUSY in place of FAULT_AGAIN, if it waited briefly. */
+/* Called after a failed flight: replaces FAULT_AGAIN by FAULT_BUSY if the transaction waited only
+ * briefly. */
 bool crowd_explain(const struct postgres_transaction *own, struct fault *fault);
-/* After a commit without an answer: whether it happened. FAULT_UNAVAILABLE when that cannot be
- * found out. */
+/* Called after a commit without a response: finds out whether it happened. FAULT_UNAVAILABLE if
+ * that is not possible. */
 bool connections_find_out(struct store_postgres *store, struct wire *wire, uint64_t last,
 			  bool *happened, struct fault *fault);
 
 /* ---- the tables (tables.c) ---- */
 
-/* FAULT_BAD_REQUEST when there is no store, or one that this program must not use. */
+/* Checks the tables. FAULT_BAD_REQUEST if there is no store, or one that this program must not
+ * use. */
 bool tables_check(const char *url, int *version, struct fault *fault);
 
 /* ---- the accounts (roster_row.c) ---- */
@@ -76,16 +82,17 @@ uint64_t roster_seen(struct store *store);
 
 /* ---- transactions ---- */
 
-/* A record that was read, or that is not there. */
+/* A record that was read, or was found not to exist. */
 struct known {
 	char letter;
 	bool is_locked;
-	bool is_absent; /* by its name, else by its id */
+	bool is_absent; /* found by its name or, if that is empty, by its id */
 	struct store_record record;
 };
 
-/* Finds what a transaction remembers by the letter of its kind and a key: an id or a name. A few
- * records are in as many lists, and 10,000 of a bulk in lists of some hundred. Zero: empty. */
+/* Finds items that a transaction remembers, by the letter of their kind and a key, which is an id
+ * or a name. A few records are in as many lists; the 10,000 records of a bulk are in lists of some
+ * hundred. Zeros are an empty index. */
 #define KEY_INDEX_LISTS 64
 struct key_entry {
 	const struct key_entry *next;
@@ -122,7 +129,7 @@ struct change {
 	const struct store_kind *kind;
 	bool is_insertion, is_removal, is_sent;
 	bool needs_guard, needs_parent;
-	struct slice former_name; /* of a kind whose names are unique anywhere */
+	struct slice former_name; /* for a kind whose names are unique in the store */
 	struct store_record record;
 };
 
@@ -135,22 +142,24 @@ struct highest_id {
 struct postgres_transaction {
 	struct transaction base;
 	struct wire *wire;
-	struct postgres_transaction *next; /* in store->writing, when it has_entered */
+	struct postgres_transaction *next; /* in store->writing, if has_entered */
 	bool has_entered;
-	struct id entered; /* the account */
+	struct id entered; /* the account it entered with */
 	int64_t entered_at; /* clock_monotonic */
-	bool waits_briefly; /* for a lock: there are many others in store->writing */
-	bool is_brief; /* and the server knows */
-	bool is_refused; /* it is not begun */
-	bool is_open; /* on the server */
-	bool is_one_flight, is_over; /* READ: all that is expected is read in one flight */
-	bool asks_roster, awaits_roster; /* for its generation, with the first flight */
+	/* waits only briefly for locks, because store->writing has many others */
+	bool waits_briefly;
+	bool is_brief; /* and the server has been told */
+	bool is_refused; /* it must not begin */
+	bool is_open; /* begun on the server */
+	bool is_one_flight, is_over; /* READ: all expected items are read in one flight */
+	/* reads the generation of the accounts with the first flight */
+	bool asks_roster, awaits_roster;
 	size_t roster_result, roster_column;
-	size_t flight; /* statements in the flight that is being made */
+	size_t flight; /* number of statements in the flight that is being built */
 	struct store_expected *expected;
 	size_t expected_count;
-	bool is_chain; /* what is expected is one statement */
-	struct known *known; /* the newest */
+	bool is_chain; /* the expected items are one statement */
+	struct known *known; /* the newest record */
 	struct key_index known_ids, known_names;
 	struct known_page *pages;
 	struct known_children *children;
@@ -158,7 +167,7 @@ struct postgres_transaction {
 	bool has_fixed_time;
 	struct change *first_change, *last_change;
 	struct key_index changed_ids, changed_names;
-	struct highest_id *highest_ids; /* of our changes, by kind and account */
+	struct highest_id *highest_ids; /* highest ids among the own changes, by kind and account */
 	size_t unsent;
 };
 
@@ -200,19 +209,19 @@ bool rows_walk_keys(struct transaction *transaction, const struct store_kind *ki
 bool rows_count(struct transaction *transaction, const struct store_kind *const *kinds, size_t n,
 		uint64_t *counts, struct fault *fault);
 
-/* The record of a row, copied, with its checksum compared. */
+/* Copies the record of a row, after comparing its checksum. */
 bool rows_read(struct arena *arena, const struct wire *wire, size_t result, size_t row,
 	       char *letter, struct store_record *record, struct fault *fault);
-/* Queues the changes that were not sent yet. */
+/* Queues the changes that have not been sent yet. */
 void rows_add_changes(struct postgres_transaction *own);
-/* Queues a statement of the transaction, after its beginning where that is due; the place of its
- * result in the flight. */
+/* Queues a statement of the transaction, preceded by the statements that begin the transaction if
+ * necessary. Returns the index of its result in the flight. */
 size_t rows_add(struct postgres_transaction *own, enum statement statement,
 		const struct parameters *parameters);
 bool rows_fly(struct postgres_transaction *own, struct fault *fault);
 
-/* A READ transaction of this thread needed more than it had said: its next one begins a
- * snapshot. */
+/* Returns whether the last READ transaction of this thread needed more than it had announced; then
+ * the next one begins a snapshot. Resets this. */
 bool rows_was_surprised(void);
 
 #endif

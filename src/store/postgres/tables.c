@@ -1,9 +1,9 @@
-/* The tables of a store: making them, and whether this program can use them.
+/* The tables of a store: creating them, and checking whether this program can use them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/postgres/store_postgres_parts.h"
 
-/* A table that is not there, a column that is not, a table that is there. */
+/* SQLSTATEs of a missing table, a missing column and an existing table. */
 #define NO_TABLE "42P01"
 #define NO_COLUMN "42703"
 #define TABLE_EXISTS "42P07"
@@ -15,7 +15,7 @@ static bool is_foreign(struct fault *fault)
 			   "use an empty database or schema");
 }
 
-/* *version 0: there are no tables of ours. */
+/* Reads the version of the tables; *version is 0 if there are none. */
 static bool look(struct wire *wire, int *version, struct fault *fault)
 {
 	char state[6];
@@ -58,7 +58,7 @@ static bool make(struct wire *wire, bool *was_made, struct fault *fault)
 		return true;
 	*was_made = false;
 	(void)wire_command(wire, "ROLLBACK", ignored);
-	/* Another process may make them at the same time: its names come first. */
+	/* Another process may have created them at the same time; then its tables are used. */
 	if (strcmp(state, TABLE_EXISTS) == 0 || strcmp(state, "23505") == 0 ||
 	    strncmp(state, "40", 2) == 0)
 		return true;
@@ -127,7 +127,7 @@ bool tables_check(const char *url, int *version, struct fault *fault)
 	return is_right;
 }
 
-/* There is one version so far. */
+/* Only checks the tables, because there is only one version so far. */
 bool store_postgres_upgrade(const char *url, int *version, struct fault *fault)
 {
 	return tables_check(url, version, fault);

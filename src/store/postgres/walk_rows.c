@@ -1,11 +1,11 @@
-/* All records of a kind, in portions, inside the snapshot of a READ transaction.
+/* Walks over all records of a kind, in portions, inside the snapshot of a READ transaction.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/postgres/rows_parts.h"
 
 #define PORTION 256
 
-/* after: the record to go on after; NULL: from the first on. */
+/* Adds a statement for the next portion. after: the last record before it, or NULL at the start. */
 static size_t add_portion(struct postgres_transaction *own, const struct store_kind *kind,
 			  bool wants_values, const struct store_record *after)
 {
@@ -38,7 +38,7 @@ static bool read_key(struct arena *arena, const struct wire *wire, size_t result
 	       fault_cause(fault, FAULT_DAMAGED, 0, "a record has a damaged key");
 }
 
-/* The visitor may use the transaction, so the records of a portion are copied first. */
+/* Copies the records of a portion first, because the visitor may use the transaction. */
 static bool walk_portion(struct postgres_transaction *own, const struct store_kind *kind,
 			 bool wants_values, struct arena *arena, struct store_record *records,
 			 size_t *n, struct fault *fault)
