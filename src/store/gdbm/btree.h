@@ -2,8 +2,8 @@
  * files are hashed and have no order of their own. A tree without nodes is empty.
  *
  * A change writes one leaf of at most 1 KB, and inner nodes only when a leaf is split or removed.
- * Ascending keys fill their leaves. An empty node is removed at once; partly filled nodes are not
- * merged.
+ * Ascending keys fill their leaves. An empty node is removed immediately; partly filled nodes are
+ * not merged.
  *
  * Faults: FAULT_DAMAGED when a node is missing or malformed.
  *

@@ -2,7 +2,7 @@
  *
  * Locks: while a thread holds the turn to write (turn.h) or `manifest_lock`, it may take one lock
  * of the background, the journal or the views. Those are held briefly, and no other lock is taken
- * meanwhile. One lock is held for long: the journal's `flushing`, during a sync; the journal's own
+ * meanwhile. One lock is held longer: the journal's `flushing`, during a sync; the journal's own
  * lock is taken inside it. If a transaction commits while the journal has no space, it takes
  * `flushing` while it has the turn, unless it is one that gives way: then it lends the turn until
  * there is space.

@@ -103,7 +103,7 @@ bool page_merge(const struct postgres_transaction *own, const struct store_kind 
 
 /* Reads all expected items in one flight, unless this has been done already. */
 bool rows_read_expected(struct postgres_transaction *own, struct fault *fault);
-/* These add a statement to the flight and return its result. */
+/* These two add a statement to the flight and return its result. */
 size_t rows_add_children(struct postgres_transaction *own, const struct store_kind *kind,
 			 const struct id *parent);
 size_t rows_add_found(struct postgres_transaction *own, const struct store_kind *kind,

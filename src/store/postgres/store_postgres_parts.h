@@ -86,7 +86,7 @@ uint64_t roster_seen(struct store *store);
 struct known {
 	char letter;
 	bool is_locked;
-	bool is_absent; /* found by its name or, if that is empty, by its id */
+	bool is_absent; /* no record has this name or, if that is empty, this id */
 	struct store_record record;
 };
 
