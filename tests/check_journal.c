@@ -220,8 +220,11 @@ static const struct head {
 	off_t at;
 	const char *says;
 } heads[] = {
-	{ 0, "is no journal segment" }, { 8, "reads format 1" }, { 16, "the head of" },
-	{ 33, "the head of" },		{ 60, "the head of" },
+	{ 0, "is not a journal segment" },
+	{ 8, "reads format 1" },
+	{ 16, "the head of" },
+	{ 33, "the head of" },
+	{ 60, "the head of" },
 };
 
 START_TEST(a_damaged_head_is_refused)

@@ -603,7 +603,7 @@ START_TEST(a_read_only_database_is_refused_in_plain_words)
 	bool was_made;
 
 	ck_assert(!store_postgres_create(read_only, &was_made, &fault));
-	ck_assert_msg(strstr(fault.cause, "can only be read") != NULL, "%s", fault.cause);
+	ck_assert_msg(strstr(fault.cause, "is read-only") != NULL, "%s", fault.cause);
 	ck_assert_ptr_nonnull(strstr(fault.cause, "default_transaction_read_only"));
 	ck_assert_ptr_nonnull(strstr(fault.cause, "standby"));
 }
@@ -962,7 +962,7 @@ START_TEST(a_change_of_the_accounts_reports_a_concurrent_one)
 	start = clock_monotonic();
 	ck_assert(!store_postgres_roster_begin(url, kept, &change, &text, &fault));
 	ck_assert_int_lt(clock_monotonic() - start, LOST_AFTER);
-	ck_assert_str_eq(fault.cause, "the accounts are being changed by another command");
+	ck_assert_str_eq(fault.cause, "another command is changing the accounts");
 	store_postgres_roster_end(change);
 	ck_assert(database_execute(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
 					" WHERE wait_event = 'PgSleep'"));

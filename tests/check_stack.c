@@ -49,7 +49,7 @@ START_TEST(a_second_owner_learns_the_pid_of_the_first)
 {
 	struct store *store = scratch_store();
 
-	scratch_refused(arena_text(scratch.arena, "pid %ld ", (long)getpid()));
+	scratch_refused(arena_text(scratch.arena, "in use by process %ld ", (long)getpid()));
 	store_close(store);
 	store_close(scratch_store());
 }
@@ -68,7 +68,7 @@ START_TEST(a_damaged_manifest_is_refused)
 		  at < 0 ? file_size(scratch_file("manifest", "")) + at : at);
 	scratch_refused("manifest");
 	ck_assert_int_eq(truncate(scratch_file("manifest", ""), 20), 0);
-	scratch_refused("is no manifest");
+	scratch_refused("is not a store manifest");
 	ck_assert_int_eq(unlink(scratch_file("manifest", "")), 0);
 	scratch_refused("no manifest");
 }

@@ -1764,8 +1764,8 @@ START_TEST(a_dump_with_inconsistent_lists_fails)
 		{ false, false, parsed_id(life.own), "the lists have 3 rooms, and there are 4" },
 		{ false, false, parsed_id(life.off), "the lists have 3 rooms, and there are 4" },
 		{ false, true, parsed_id(life.own), "where it does not belong" },
-		{ true, true, late_template, "is missing: an index refers to it" },
-		{ false, true, late_room, "is missing: an index refers to it" },
+		{ true, true, late_template, "is missing, although an index refers to it" },
+		{ false, true, late_room, "is missing, although an index refers to it" },
 	};
 	const struct id *const id = &rows[_i].id;
 	struct lines dumped = { .count = 0 }, saved = { .output.lost = keep_lost };
@@ -2012,7 +2012,7 @@ static const struct {
 	{ STORE_INDEX, "ntA", 4, "is damaged" },
 	{ STORE_INDEX, "nmA", 4, "is damaged" },
 	{ STORE_INDEX, "stray", 0, "is damaged" },
-	{ STORE_INDEX, "x", 0, "not that of an index" },
+	{ STORE_INDEX, "x", 0, "not an index key" },
 	{ STORE_NAMED, "cqqq-qqqq-qqq", 0, "cannot be read" },
 	{ STORE_RECORD, "mAA", 0, "cannot be read" },
 };

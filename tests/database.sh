@@ -11,7 +11,7 @@ find_postgresql()
 	done
 	[ -n "${postgresql-}" ] || { say 'needs PostgreSQL' && exit 77; }
 	"$program" store upgrade --store 'postgresql:///none?host=/nonexistent' 2>&1 |
-		grep -q 'this build has no' && { say 'this build has no PostgreSQL' && exit 77; }
+		grep -q 'built without libpq' && { say 'this build has no PostgreSQL' && exit 77; }
 	:
 }
 

@@ -23,10 +23,10 @@ works()
 	"$program" "$@" >"$scratch/out.log" 2>&1 || fail "$*"
 }
 
-refused 'has no store: make one' serve --listen "$scratch/none.sock" --store "$database"
-refused 'has no store: make one' account add one --store "$database"
+refused 'has no store; create one' serve --listen "$scratch/none.sock" --store "$database"
+refused 'has no store; create one' account add one --store "$database"
 refused 'must start with postgresql' check --store /tmp
-refused 'a password does not belong' check --store 'postgresql://me:secret@localhost/x'
+refused 'must not contain a password' check --store 'postgresql://me:secret@localhost/x'
 refused 'synchronous_commit is off' store create --store "$database&options=-csynchronous_commit%3Doff"
 refused 'the database: ' check --store "postgresql:///postgres?host=$scratch"
 
@@ -117,8 +117,8 @@ sql 'DELETE FROM record WHERE checksum = 5'
 
 # A store of a newer version, and tables of another program.
 sql 'UPDATE installation SET version = 99'
-refused 'knows no version above' serve --listen "$scratch/none.sock" --store "$database"
-refused 'knows no version above' store create --store "$database"
+refused 'supports versions up to' serve --listen "$scratch/none.sock" --store "$database"
+refused 'supports versions up to' store create --store "$database"
 sql 'CREATE SCHEMA other; CREATE TABLE other.installation (x integer)'
 refused 'tables of another program' store create --store "$database&options=-csearch_path%3Dother"
 sql 'CREATE SCHEMA third; CREATE TABLE third.record (x integer)'

@@ -245,7 +245,7 @@ for store in empty half-made whole; do
 done
 # If there are files of a store, but no manifest, nothing is created over them.
 rm new/store/manifest
-expect 1 'other files of a store: restore it from a backup' dump new
+expect 1 'other files of a store; restore a backup' dump new
 expect 1 'already has a store' store create new
 rm -rf new
 expect 0 'created the directory new' store create new
@@ -351,7 +351,7 @@ cat cut.dump >&4
 while ! grep -qF bbbbbb again/load.unfinished 2>/dev/null; do
 	kill -0 "$loader" || break
 done
-expect 1 'in use by the process with pid' load again a.dump
+expect 1 'in use by process' load again a.dump
 kill -KILL "$loader"
 wait "$loader" 2>/dev/null
 exec 4>&-
@@ -603,11 +603,11 @@ expect 0 'No damage' check data
 expect 0 'codes                                4600' stat data
 rm -rf copy
 expect 0 '' backup data copy
-expect 1 "in use by the process with pid $server" load data a.dump
-expect 1 "in use by the process with pid $server" account delete 'account a' data --force
+expect 1 "in use by process $server" load data a.dump
+expect 1 "in use by process $server" account delete 'account a' data --force
 expect 0 '"enabled": true' account list data --json
-expect 1 "in use by the process with pid $server" load data a.dump --replace
-expect 1 'stop that first' restore copy data --replace
+expect 1 "in use by process $server" load data a.dump --replace
+expect 1 'stop it first' restore copy data --replace
 test "$(ls -d data*)" = data || fail 'restore: leaves a directory beside one that is in use'
 kill -TERM "$server"
 wait "$server"

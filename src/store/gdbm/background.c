@@ -364,7 +364,7 @@ bool background_admit(struct background *background, struct fault *fault)
 	pthread_mutex_unlock(&background->lock);
 	if (is_admitted)
 		return true;
-	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "files cannot be written in %s",
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "cannot write files in %s",
 			   background->store->directory);
 }
 

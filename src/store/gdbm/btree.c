@@ -406,7 +406,7 @@ static bool split_root(struct transaction *transaction, const struct btree *tree
 	char child[2][CHILD_SIZE];
 
 	if (root.level == BTREE_DEPTH)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "an index is too deep");
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the index is too deep");
 	encode_32(child[0], number);
 	encode_32(child[1], number + 1);
 	root.items[0] = (struct item){ { "", 0 }, { child[0], CHILD_SIZE } };
@@ -702,7 +702,7 @@ bool btree_check(struct transaction *transaction, struct slice key, btree_visit 
 	struct btree_node node;
 
 	if (key.size <= 4 || tree.name_size > BTREE_NAME_MAX)
-		return fault_cause(fault, FAULT_DAMAGED, 0, "the key is not that of an index");
+		return fault_cause(fault, FAULT_DAMAGED, 0, "not an index key");
 	memcpy(tree.name, key.data, tree.name_size);
 	if (!read_node(transaction, &tree, decode_32(key.data + tree.name_size), &node, fault))
 		return false;

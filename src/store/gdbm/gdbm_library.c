@@ -63,7 +63,7 @@ bool gdbm_library_count(int file, const char *name, uint64_t *n, struct fault *f
 
 	errno = 0;
 	if (!guarded_count(file, name, &counted))
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "GDBM says of %s: %s", name,
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "GDBM error in %s: %s", name,
 				   gdbm_strerror(gdbm_errno));
 	*n = counted;
 	return true;

@@ -83,7 +83,8 @@ static bool open_once(struct inspection *inspection, bool *is_whole, struct faul
 			   &inspection->manifest, &is_there, fault))
 		return false;
 	if (!is_there)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no store: no manifest",
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				   "%s is not a store: it has no manifest",
 				   inspection->place.directory);
 	inspection->place.installation = inspection->manifest.installation;
 	*is_whole = files_open(inspection);
@@ -207,7 +208,7 @@ static void check_entries(struct checking *checking, struct stack_file *file, co
 	else if (!stack_file_count(file, &counted, &fault))
 		damage(checking, name, fault.cause);
 	else if (counted != n || n != stack_file_info(file)->entries)
-		damage(checking, name, "it has other records than the index and the manifest say");
+		damage(checking, name, "its records do not match the index and the manifest");
 	checking->check->records += n;
 	arena_close(arena);
 	merge_close(merge);
@@ -242,7 +243,7 @@ static void check_journal(struct checking *checking, const struct inspection *in
 		return;
 	segment_name(end->damaged_segment, name);
 	journal_end_describe(end, how);
-	snprintf(what, sizeof what, "%s; what comes before can be saved", how);
+	snprintf(what, sizeof what, "%s; everything before it can be saved", how);
 	damage(checking, name, what);
 }
 
@@ -406,7 +407,7 @@ static bool backup_open(struct backup *backup, const char *directory, struct fau
 		if (backup->inspection.end.is_damaged)
 			return fault_cause(
 				fault, FAULT_UNAVAILABLE, 0,
-				"the journal is damaged; `anteroom check` says where, and "
+				"the journal is damaged; anteroom check shows where, and "
 				"--salvage saves what can be read");
 		if (sources_open(backup, &each))
 			return true;
@@ -445,7 +446,7 @@ static bool source_copy(struct backup *backup, const struct source *source, stru
 	snprintf(path, sizeof path, "%s/%s", backup->to, source->name);
 	to = files->open(files, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	if (to < 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", path);
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot create %s", path);
 	return file_close(files, to, bytes_copy(backup, source, to)) ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", path);
 }
@@ -479,7 +480,7 @@ static bool verify(struct backup *backup, struct fault *fault)
 	for (size_t i = 0; i < manifest->n; i++)
 		if (!file_verify(backup, &manifest->files[i], &each))
 			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-					   "the copy would be damaged (%s); `anteroom check` says "
+					   "the copy would be damaged (%s); anteroom check shows "
 					   "whether the original is, and --salvage saves what can "
 					   "be read",
 					   each.cause);
@@ -548,7 +549,7 @@ bool store_gdbm_backup(const char *directory, const char *to, const struct file_
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot lock %s", directory);
 	is_done = backup_open(&backup, directory, fault);
 	if (is_done && backup.files->mkdir(backup.files, to, 0700) < 0) {
-		is_done = fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", to);
+		is_done = fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot create %s", to);
 	} else if (is_done) {
 		is_done = copy(&backup, fault);
 		if (!is_done)

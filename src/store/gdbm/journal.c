@@ -107,7 +107,7 @@ void journal_fail(struct journal *journal, const char *what, int error)
 	if (atomic_exchange(&journal->has_failed, true))
 		return;
 	log_event(LOG_LEVEL_ERROR, "store_failed", "file", what, "error", strerror(error),
-		  "consequence", "nothing is written any more until restart", NULL);
+		  "consequence", "writes are rejected until restart", NULL);
 	pthread_mutex_lock(&journal->lock);
 	pthread_cond_broadcast(&journal->room);
 	pthread_cond_broadcast(&journal->work);
@@ -117,7 +117,7 @@ void journal_fail(struct journal *journal, const char *what, int error)
 static void log_room(const struct journal *journal)
 {
 	log_event(LOG_LEVEL_NOTICE, "journal_has_room", "directory", journal->options.directory,
-		  "consequence", "writes go on", NULL);
+		  "consequence", "writes are accepted again", NULL);
 }
 
 /* ---- flushing ---- */
@@ -138,7 +138,7 @@ static bool write_failed(struct journal *journal, const char *what, int error, b
 	if (journal->write_error == 0)
 		log_event(LOG_LEVEL_WARNING, "journal_no_room", "file", what, "error",
 			  strerror(error), "consequence",
-			  "writes are refused; they go on when there is room", NULL);
+			  "writes are rejected until there is space", NULL);
 	journal->write_error = error;
 	pthread_cond_signal(&journal->work);
 	pthread_mutex_unlock(&journal->lock);
@@ -352,8 +352,8 @@ static void make_ahead(struct journal *journal)
 		if (journal->ahead_error == 0)
 			log_event(LOG_LEVEL_WARNING, "journal_no_room", "directory",
 				  options->directory, "error", strerror(error), "consequence",
-				  "writes are refused once the present segment is full; they go on "
-				  "when there is room",
+				  "writes will be rejected when the current segment is full, until "
+				  "there is space",
 				  NULL);
 		journal->ahead_error = error;
 		/* A smaller one may fit. */
@@ -457,8 +457,9 @@ static bool unlock_and_refuse(struct journal *journal, struct fault *fault)
 	if (journal_has_failed(journal))
 		return fault_cause(
 			fault, FAULT_UNAVAILABLE, 0,
-			"a write failed (store_failed in the log); restart to write again");
-	return fault_cause(fault, FAULT_UNAVAILABLE, error, "no room for the journal in %s",
+			"a write failed (see store_failed in the log); restart the service to accept "
+			"writes again");
+	return fault_cause(fault, FAULT_UNAVAILABLE, error, "no space for the journal in %s",
 			   journal->options.directory);
 }
 
@@ -670,7 +671,7 @@ static void mark_clean(struct journal *journal)
 				&journal->mark, &is_broken))
 			log_event(LOG_LEVEL_WARNING, "journal_not_marked", "directory",
 				  options->directory, "error", strerror(errno), "consequence",
-				  "the next start finds a journal that was not closed", NULL);
+				  "the journal was not closed cleanly", NULL);
 	}
 }
 

@@ -216,7 +216,8 @@ static bool check_head(const struct reading *reading, uint64_t first, const char
 		       size_t size, const char *path, struct fault *fault)
 {
 	if (size < SEGMENT_HEAD || memcmp(bytes, SEGMENT_MAGIC, 8) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no journal segment", path);
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a journal segment",
+				   path);
 	if (decode_32(bytes + 8) != JOURNAL_VERSION)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s has format %lu; this program reads format %d", path,

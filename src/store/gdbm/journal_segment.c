@@ -209,8 +209,7 @@ bool segments_take_over(const struct journal_options *options, const struct jour
 			  LOG_NUMBER(end->offset), NULL);
 	if (last <= end->last)
 		return truncate_tail(options, path, end->offset) ||
-		       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot cut the tail of %s",
-				   path);
+		       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot truncate %s", path);
 	/* The next segment will have the same name. */
 	list->n--;
 	return (files->unlink(files, path) == 0 &&

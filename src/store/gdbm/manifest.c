@@ -55,8 +55,7 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 	size_t i, n;
 
 	if (size < HEAD + TAIL || memcmp(bytes, MAGIC, 8) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no manifest of a store",
-				   path);
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a store manifest", path);
 	version = decode_32(bytes + 8);
 	if (version > VERSION)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
@@ -71,7 +70,7 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 	if (size != HEAD + n * INFO_SIZE + TAIL ||
 	    checksum(0, bytes, size - TAIL) != decode_32(bytes + size - TAIL))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s is damaged: its checksum is wrong; restore a backup", path);
+				   "%s is damaged (checksum mismatch); restore a backup", path);
 	memcpy(manifest->installation.bytes, bytes + 16, INSTALLATION_SIZE);
 	manifest->number = decode_64(bytes + 32);
 	manifest->next_id = decode_64(bytes + 40);

@@ -141,7 +141,7 @@ bool merge_value(struct merge *merge, const struct merge_entry *entry, struct ar
 		return false;
 	if (is_there && value->data != NULL)
 		return true;
-	stack_file_damage(run->file, "a record that the index names is not in the GDBM file");
-	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu has lost a record",
+	stack_file_damage(run->file, "a record in the index is missing in the GDBM file");
+	return fault_cause(fault, FAULT_DAMAGED, 0, "a record is missing in stack file %llu",
 			   (unsigned long long)stack_file_info(run->file)->id);
 }

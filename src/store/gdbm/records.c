@@ -235,11 +235,12 @@ static bool get_indexed(struct transaction *transaction, const struct store_kind
 	if (!record_read(transaction, kind, &key, name, record, fault))
 		return false;
 	if (record->value.data == NULL)
-		return damaged(kind, key_slice(&key), "is missing: an index refers to it", fault);
+		return damaged(kind, key_slice(&key), "is missing, although an index refers to it",
+			       fault);
 	if (is_global(kind) && id_compare(&record->account, &transaction->account) != 0)
-		return damaged(kind, key_slice(&key), "is another account's", fault);
+		return damaged(kind, key_slice(&key), "belongs to another account", fault);
 	return id_compare(&record->id, id) == 0 ||
-	       damaged(kind, key_slice(&key), "has another id than in an index", fault);
+	       damaged(kind, key_slice(&key), "does not have the ID that an index says", fault);
 }
 
 /* Reads the record to which an item of the index of names refers. */
@@ -254,7 +255,7 @@ static bool get_name_indexed(struct transaction *transaction, const struct store
 	memcpy(id.bytes, value.data, ID_SIZE);
 	return get_indexed(transaction, kind, &id, name, record, fault) &&
 	       (slice_equal(record->name, name) ||
-		damaged(kind, id_slice(&id), "has another name than in the index", fault));
+		damaged(kind, id_slice(&id), "does not have the name that the index says", fault));
 }
 
 bool records_get_named(struct transaction *transaction, const struct store_kind *kind,
@@ -694,7 +695,7 @@ static bool check_place(struct transaction *transaction, const struct store_kind
 	tree = tree_of(transaction, kind, letter);
 	return btree_get(transaction, &tree, key_slice(&place.key), &value, fault) &&
 	       (value.data != NULL ||
-		damaged(kind, key_slice(&place.key), "is missing in an index", fault));
+		damaged(kind, key_slice(&place.key), "is missing from an index", fault));
 }
 
 /* Verifies that new ids are above this one. */
@@ -728,9 +729,9 @@ bool records_check_indexed(struct transaction *transaction, const struct store_k
 	if (!records_get_named(transaction, kind, record->name, STORE_TO_SHOW, &named, fault))
 		return false;
 	if (named.value.data == NULL)
-		return damaged(kind, record->name, "is missing in an index", fault);
+		return damaged(kind, record->name, "is missing from an index", fault);
 	return id_compare(&named.id, &record->id) == 0 ||
-	       damaged(kind, id_slice(&record->id), "has the name of another one", fault);
+	       damaged(kind, id_slice(&record->id), "has the name of another record", fault);
 }
 
 bool records_check_index(struct transaction *transaction, const struct store_kind *kind,

@@ -221,7 +221,7 @@ bool rewrite_overlay(struct store_gdbm *store, const atomic_bool *is_stopped, st
 	/* Only durable transactions may be in files. */
 	if (!journal_flush_to(store->journal, number)) {
 		views_unpin(store->views, &pin);
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the journal has failed");
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "a journal write failed");
 	}
 	entries = overlay_sorted(overlay, number, &n);
 	is_done = overlay_write(&rewrite, pin.view, entries, n, &superseded) &&

@@ -50,7 +50,7 @@ static bool size_check(struct stack_file *file, const char *path, struct fault *
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
 	if ((uint64_t)size != file->info.gdbm_size)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s has %lld bytes, and %llu in the manifest", path,
+				   "%s has %lld bytes, but the manifest says %llu", path,
 				   (long long)size, (unsigned long long)file->info.gdbm_size);
 	return true;
 }
@@ -65,11 +65,10 @@ static bool stamp_check(const struct stack_file *file, const char *path, struct 
 	if (gdbm_reader_find(&file->reader, STAMP_KEY, &found, &ignored) != GDBM_FOUND ||
 	    found.size != STAMP_SIZE || memcmp(found.data, stamp, 8) != 0 ||
 	    memcmp(found.data + 16, stamp + 16, STAMP_SIZE - 16) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s is not the file that the manifest names", path);
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s does not match the manifest",
+				   path);
 	return memcmp(found.data, stamp, STAMP_SIZE) == 0 ||
-	       fault_cause(fault, FAULT_UNAVAILABLE, 0,
-			   "%s has a format that this program does not read", path);
+	       fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s has an unsupported format", path);
 }
 
 static void blocks_make(struct stack_file *file)
@@ -95,7 +94,7 @@ static bool file_map(struct stack_file *file, struct fault *fault)
 	blocks_make(file);
 	if (!gdbm_reader_open(&file->reader, (struct slice){ file->mapping, size }, &file->blocks,
 			      file->n_body))
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no GDBM file", path);
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a GDBM file", path);
 	return stamp_check(file, path, fault);
 }
 
@@ -180,7 +179,7 @@ static void log_damage(const struct stack_file *file, const char *what, const ch
 void stack_file_damage(struct stack_file *file, const char *what)
 {
 	if (!atomic_exchange(&file->is_damaged, true))
-		log_damage(file, what, "what would be read from it is refused");
+		log_damage(file, what, "requests that need this file fail");
 }
 
 bool stack_file_is_damaged(const struct stack_file *file)
@@ -228,7 +227,7 @@ static bool block_verify(struct stack_file *file, uint64_t block, struct fault *
 	if (is_index)
 		stack_file_damage(file, what);
 	else if (is_new)
-		log_damage(file, what, "what is not found because of it is refused");
+		log_damage(file, what, "requests that need this block fail");
 	return fault_cause(fault, FAULT_DAMAGED, 0, "stack file %llu: %s",
 			   (unsigned long long)file->info.id, what);
 }
@@ -279,7 +278,7 @@ static bool value_damaged(struct stack_file *file, struct slice key, struct faul
 	key_show(key, shown);
 	log_event(LOG_LEVEL_ERROR, "store_value_damaged", "directory", file->place.directory,
 		  "file", name, "key", shown, "consequence",
-		  "what needs it is refused; `anteroom check` looks for more", NULL);
+		  "requests that need this value fail; run anteroom check", NULL);
 	return fault_cause(fault, FAULT_DAMAGED, 0, "the value of %s in %s is damaged", shown,
 			   name);
 }
@@ -378,7 +377,7 @@ bool stack_file_get(struct stack_file *file, struct slice key, struct arena *are
 	case GDBM_UNVERIFIED: /* file_find has verified all blocks that it needs */
 		break;
 	}
-	stack_file_damage(file, "it refers to what it does not have");
+	stack_file_damage(file, "it refers to bytes outside the file");
 	return file_refuse(file, "", fault);
 }
 

@@ -96,7 +96,7 @@ static bool index_check(struct stack_index *index, const struct stack_place *pla
 	const char *head = index->bytes;
 
 	if (memcmp(head, INDEX_MAGIC, 8) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is no index of a store", path);
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a store index", path);
 	if (decode_32(head + 8) != INDEX_VERSION)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s has format %lu; this program reads format %d", path,
@@ -107,8 +107,8 @@ static bool index_check(struct stack_index *index, const struct stack_place *pla
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s belongs to another installation", path);
 	if (decode_64(head + 32) != info->id || decode_32(head + 252) != info->index_checksum)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s is not the file that the manifest names", path);
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s does not match the manifest",
+				   path);
 	return index_parse(index, info) || damaged(path, fault);
 }
 
@@ -123,7 +123,7 @@ static bool map_whole(struct stack_index *index, const struct stack_info *info, 
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 	if ((uint64_t)size != info->index_size || (size_t)size < INDEX_HEAD)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s has %lld bytes, and %llu in the manifest", path,
+				   "%s has %lld bytes, but the manifest says %llu", path,
 				   (long long)size, (unsigned long long)info->index_size);
 	index->bytes = files->map(files, index->opened, index->size, false);
 	return index->bytes != NULL ||
@@ -263,7 +263,7 @@ bool index_build_begin(const struct stack_place *place, uint64_t id, uint64_t mo
 	begun->filter = memory_check(calloc(lines, FILTER_LINE));
 	begun->body.file = files->open(files, begun->path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (begun->body.file < 0) {
-		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make %s", begun->path);
+		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot create %s", begun->path);
 		index_build_close(begun);
 		return false;
 	}

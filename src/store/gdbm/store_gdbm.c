@@ -51,7 +51,7 @@ static uint64_t pin_to_write(struct store_gdbm *store, struct pin *pin)
 static bool admit_write(struct store_gdbm *store, struct fault *fault)
 {
 	if (store->journal == NULL)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the store was opened for reading");
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the store is open read-only");
 	return background_admit(store->background, fault) && journal_admit(store->journal, fault);
 }
 

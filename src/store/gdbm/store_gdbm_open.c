@@ -50,8 +50,8 @@ static bool directory_make(const struct opening *opening, struct fault *fault)
 	if (files->mkdir(files, directory, 0700) < 0) {
 		if (errno == EEXIST)
 			return true;
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot make the directory %s",
-				   directory);
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+				   "cannot create the directory %s", directory);
 	}
 	directory_of(directory, parent);
 	if (files->sync_directory(files, parent) < 0)
@@ -70,10 +70,11 @@ static bool lock_refuse(const struct file_system *files, int file, const char *p
 	files->close(files, file);
 	if (error != EWOULDBLOCK)
 		return fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot lock %s", path);
-	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-			   "the store is in use by the process with pid %s (it holds %s): stop "
-			   "that first, under systemd with its socket, which would start it again",
-			   pid[0] == '\0' ? "?" : pid, path);
+	return fault_cause(
+		fault, FAULT_UNAVAILABLE, 0,
+		"the store is in use by process %s (which holds %s); stop it first, together "
+		"with its systemd socket, which would start it again",
+		pid[0] == '\0' ? "?" : pid, path);
 }
 
 /* Waits for the lock by polling, because flock(2) cannot wait with a timeout. False and errno on
@@ -188,11 +189,11 @@ static bool installation_make(struct opening *opening, struct fault *fault)
 	bool is_replaced, is_broken = false;
 
 	if (opening->has_others || !opening->options->creates || opening->options->is_read_only)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s has no manifest%s",
-				   store->directory,
-				   opening->has_others ? ", but other files of a store: restore it "
-							 "from a backup"
-						       : ": it is no store");
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s %s", store->directory,
+				   opening->has_others
+					   ? "has no manifest, but other files of a store; "
+					     "restore a backup"
+					   : "is not a store: it has no manifest");
 	clock_random(&clock_system, store->manifest.installation.bytes, INSTALLATION_SIZE);
 	store->manifest.next_id = 1;
 	return mark_create(store->place.files, store->directory, &store->manifest.installation,
@@ -254,8 +255,8 @@ static bool journal_damaged(const struct opening *opening, struct fault *fault)
 	segment_name(end->damaged_segment, name);
 	if (!opening->is_salvage)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s of %s is damaged: %s; dump --salvage saves what comes "
-				   "before",
+				   "%s of %s is damaged: %s; dump --salvage saves "
+				   "everything before it",
 				   name, opening->store->directory, what);
 	opening->options->salvage(opening->options->salvage_context, name, what);
 	return true;

@@ -72,15 +72,16 @@ bool wire_target_open(const char *url, bool is_patient, struct wire_target *targ
 		lower_scheme(target->url);
 	options = PQconninfoParse(target->url, &error);
 	if (options == NULL) {
-		fault_cause(fault, FAULT_BAD_REQUEST, 0, "the URL of the store: %s",
+		fault_cause(fault, FAULT_BAD_REQUEST, 0, "invalid store URL: %s",
 			    error == NULL ? "out of memory" : error);
 		PQfreemem(error);
 		return false;
 	}
-	is_right = !has_password(options) ||
-		   fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			       "a password does not belong into the URL, which others can see: "
-			       "put it into a password file (~/.pgpass, or PGPASSFILE)");
+	is_right =
+		!has_password(options) ||
+		fault_cause(fault, FAULT_BAD_REQUEST, 0,
+			    "the URL must not contain a password, because other users can see it; "
+			    "use ~/.pgpass or PGPASSFILE");
 	PQconninfoFree(options);
 	return is_right;
 }
@@ -210,7 +211,7 @@ static bool lost(struct wire *wire, bool is_repeatable, struct fault *fault)
 	wire->is_connected = false;
 	if (is_repeatable)
 		return fault_set(fault, FAULT_AGAIN, NULL);
-	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database does not answer");
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database does not respond");
 }
 
 /* Returns the time after which a response is no longer waited for. */
@@ -473,10 +474,11 @@ static bool refuse_weak(const PGresult *result, struct fault *fault)
 	if (strcmp(value, "off") != 0 && strcmp(value, "local") != 0 &&
 	    strcmp(value, "remote_write") != 0)
 		return true;
-	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "synchronous_commit is %s for this connection: what is acknowledged "
-			   "could be lost. Set it to on for the role or the database",
-			   value);
+	return fault_cause(
+		fault, FAULT_BAD_REQUEST, 0,
+		"synchronous_commit is %s, so acknowledged writes could be lost; set it to "
+		"on for the role or the database",
+		value);
 }
 
 /* Sets the session, and checks in the same flight how it commits. A pooler may have accepted the
@@ -558,10 +560,9 @@ static bool check_pooler(struct wire *wire, struct fault *fault)
 	if (shares)
 		return fault_cause(
 			fault, FAULT_BAD_REQUEST, 0,
-			"the URL is that of a pooler, such as PgBouncer, in transaction or "
-			"statement mode: what belongs to a connection, prepared statements, "
-			"settings and its row of the table session, would be mixed up. Set "
-			"pool_mode = session there, or name the server itself");
+			"the URL leads to a pooler, such as PgBouncer, in transaction or statement "
+			"mode, which mixes up the prepared statements and settings of connections; "
+			"set pool_mode = session there, or use the URL of the server itself");
 	atomic_store(&wire->target->has_own_sessions, true);
 	return true;
 }
@@ -585,10 +586,10 @@ static bool explain_refusal(const char *message, struct fault *fault)
 		return unavailable(message, fault);
 	return fault_cause(
 		fault, FAULT_UNAVAILABLE, 0,
-		"the database can only be read: it is a standby, or "
-		"default_transaction_read_only is on. Name the server that can be "
-		"written, or all of them (postgresql://HOST,HOST/NAME), or set it to off "
-		"for the role or the database");
+		"the database is read-only: it is a standby, or default_transaction_read_only is on; "
+		"use the URL of the primary server or of all servers "
+		"(postgresql://HOST,HOST/NAME), or set default_transaction_read_only to off for "
+		"the role or the database");
 }
 
 static bool connect_to(struct wire *wire, struct fault *fault)

@@ -35,7 +35,7 @@
 
 static bool refuse(struct fault *fault)
 {
-	return fault_detail(fault, FAULT_UNAVAILABLE, "the database does not answer");
+	return fault_detail(fault, FAULT_UNAVAILABLE, "the database does not respond");
 }
 
 static void set_away(struct store_postgres *store, const char *cause)
@@ -43,7 +43,7 @@ static void set_away(struct store_postgres *store, const char *cause)
 	if (atomic_exchange(&store->is_away, true))
 		return;
 	log_event(LOG_LEVEL_ERROR, "database_away", "error", cause, "effect",
-		  "calls are answered with 503 until it is back", NULL);
+		  "requests fail with 503 until the database is back", NULL);
 	pthread_mutex_lock(&store->lock);
 	pthread_cond_broadcast(&store->given);
 	pthread_mutex_unlock(&store->lock);
@@ -150,8 +150,7 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 	atomic_fetch_add_explicit(&store->target.figures.unknown, 1, memory_order_relaxed);
 	return fault_detail(
 		fault, FAULT_UNAVAILABLE,
-		"the connection to the database broke: it is not known whether this was "
-		"stored");
+		"the database connection was lost; the change may or may not have been stored");
 }
 
 /* ---- taking and giving; static functions are called with the lock held ---- */
@@ -219,7 +218,7 @@ static void refuse_another(struct store_postgres *store, const struct fault *fau
 	if (!store->is_refused)
 		log_event(LOG_LEVEL_WARNING, "database_connection_refused", "error",
 			  fault_reason(fault), "connections", LOG_NUMBER(store->count), "effect",
-			  "calls wait for these", NULL);
+			  "requests wait for the existing connections", NULL);
 	store->is_refused = true;
 	store->open_from = clock_monotonic() + OPEN_EVERY;
 	doubt(store);
@@ -408,8 +407,8 @@ static void watch(struct store_postgres *store, struct wire *wire, unsigned roun
 	if (!is_there) {
 		wire->is_connected = false;
 		if (!wire_target_is_ended(&store->target))
-			set_away(store,
-				 fault.cause[0] != '\0' ? fault.cause : "it cannot be written");
+			set_away(store, fault.cause[0] != '\0' ? fault.cause
+							       : "the database cannot be written");
 		return;
 	}
 	if (atomic_exchange(&store->is_away, false))
@@ -454,13 +453,13 @@ bool connections_open(struct store_postgres *store, struct fault *fault)
 	atomic_store(&store->is_synchronous, has_standby(wire));
 	if (!atomic_load(&store->is_synchronous) && !store->target.is_patient)
 		log_event(LOG_LEVEL_NOTICE, "database_alone", "effect",
-			  "no standby confirms commits: what is acknowledged is on one machine",
+			  "no synchronous standby: acknowledged writes are on one machine only",
 			  NULL);
 	wire_add(wire, SLOT_REMOVE_OLD, NULL);
 	wire_send(wire);
 	connections_give(store, wire);
 	if (pthread_create(&store->keeper, NULL, keep_watch, store) != 0)
-		ABORT("a lock or thread could not be made");
+		ABORT("cannot start a thread");
 	store->has_keeper = true;
 	return true;
 }

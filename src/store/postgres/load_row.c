@@ -27,7 +27,7 @@ bool store_postgres_load_begin(const char *url, struct store_load **load, struct
 		if (!is_open && fault->kind == FAULT_AGAIN) {
 			*fault = FAULT_INITIAL;
 			fault_cause(fault, FAULT_CONFLICT, 0,
-				    "another load into this database is under way");
+				    "another load into this database is in progress");
 		}
 	}
 	if (is_open)

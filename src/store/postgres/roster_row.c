@@ -16,8 +16,7 @@ static bool take(const struct wire *wire, size_t result, struct arena *arena, ui
 		 struct slice *text, struct fault *fault)
 {
 	if (wire_rows(wire, result) != 1)
-		return fault_cause(fault, FAULT_DAMAGED, 0,
-				   "the accounts are missing in the database");
+		return fault_cause(fault, FAULT_DAMAGED, 0, "the database has no accounts record");
 	*generation = wire_number(wire, result, 0, 0);
 	if (text != NULL)
 		*text = arena_copy(arena, wire_bytes(wire, result, 0, 1));
@@ -80,7 +79,7 @@ bool store_postgres_roster_begin(const char *url, struct arena *arena,
 	/* The wait for the row took as long as any wait for a lock may take. */
 	if (locked.kind == FAULT_AGAIN)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "the accounts are being changed by another command");
+				   "another command is changing the accounts");
 	*fault = locked;
 	return false;
 }
@@ -101,8 +100,8 @@ bool store_postgres_roster_replace(struct store_roster_change *change, struct sl
 	if (!change->wire.is_connected || change->wire.has_warned)
 		return fault_cause(
 			fault, FAULT_UNAVAILABLE, 0,
-			"the connection to the database broke: it is not known whether the "
-			"accounts were changed (account list shows them)");
+			"the database connection was lost; the accounts may or may not have been "
+			"changed (check with account list)");
 	*fault = lost;
 	return false;
 }

@@ -104,7 +104,7 @@ bool page_take(struct postgres_transaction *own, size_t result, struct store_pag
 		if (!rows_read(own->base.arena, own->wire, result, page->count, &letter, record,
 			       fault) ||
 		    (!rows_are_own(own, &record->account) &&
-		     !rows_damaged(letter, &record->id, "is another account's", fault))) {
+		     !rows_damaged(letter, &record->id, "belongs to another account", fault))) {
 			page->damaged = record->id;
 			return false;
 		}

@@ -11,7 +11,7 @@
 static bool is_foreign(struct fault *fault)
 {
 	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "the database has tables of another program under the names of ours; "
+			   "the database contains tables of another program with the same names; "
 			   "use an empty database or schema");
 }
 
@@ -26,9 +26,7 @@ static bool look(struct wire *wire, int *version, struct fault *fault)
 			return is_foreign(fault);
 		return strcmp(state, NO_TABLE) == 0 ||
 		       fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "the database does not show the tables of the store (SQLSTATE "
-				   "%s)",
-				   state);
+				   "cannot read the tables of the store (SQLSTATE %s)", state);
 	}
 	wire_add(wire, INSTALLATION, NULL);
 	if (!wire_fly(wire, false, fault))
@@ -42,8 +40,8 @@ static bool look(struct wire *wire, int *version, struct fault *fault)
 static bool refuse_newer(int version, struct fault *fault)
 {
 	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "the store in the database has version %d, and this program knows no "
-			   "version above %d: use a newer anteroom",
+			   "the store in the database has version %d, but this program supports "
+			   "versions up to %d; use a newer anteroom",
 			   version, SCHEMA_VERSION);
 }
 
@@ -63,8 +61,8 @@ static bool make(struct wire *wire, bool *was_made, struct fault *fault)
 	    strncmp(state, "40", 2) == 0)
 		return true;
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-			   "the tables of the store cannot be made (SQLSTATE %s%s)", state,
-			   strcmp(state, "42501") == 0 ? ": the role may not" : "");
+			   "cannot create the tables of the store (SQLSTATE %s%s)", state,
+			   strcmp(state, "42501") == 0 ? ": permission denied for the role" : "");
 }
 
 /* Connects for one of the functions below. */
@@ -111,9 +109,10 @@ static bool check(struct wire *wire, int *version, struct fault *fault)
 	if (!look(wire, version, fault))
 		return false;
 	if (*version == 0)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "the database has no store: make one with anteroom store create "
-				   "--store URL");
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"the database has no store; create one with: anteroom store create "
+			"--store URL");
 	return *version <= SCHEMA_VERSION || refuse_newer(*version, fault);
 }
 

@@ -96,7 +96,7 @@ bool rows_count(struct transaction *transaction, const struct store_kind *const 
 		uint64_t *counts, struct fault *fault)
 {
 	struct postgres_transaction *own = rows_own(transaction);
-	size_t end = 0; /* of the counts in the flight */
+	size_t end = 0; /* index after the last count in the flight */
 
 	for (size_t i = 0; i < n; i++) {
 		struct parameters parameters = PARAMETERS_INITIAL;

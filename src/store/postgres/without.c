@@ -6,7 +6,7 @@
 static bool refuse(struct fault *fault)
 {
 	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "this build has no PostgreSQL: it was configured without libpq");
+			   "PostgreSQL is not available: this program was built without libpq");
 }
 
 bool store_postgres_open(const struct store_postgres_options *options, struct store **store,
