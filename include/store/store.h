@@ -3,9 +3,9 @@
  * of creation. The drivers maintain names, pages and ids; callers know nothing of indexes and
  * counters.
  *
- * Drivers: store/gdbm (durable, one machine), store/postgres (several machines), and two for tests:
- * one in memory, and one that fails at the n-th call. One test suite, tests/check_records, runs
- * over all of them.
+ * Drivers: store/gdbm (durable, one machine), store/postgres (several machines), and two for
+ * tests: one in memory, and one that fails at the n-th call. One test suite,
+ * tests/suites/check_records, runs over all of them.
  *
  * Every driver guarantees:
  *

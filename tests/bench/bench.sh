@@ -7,7 +7,7 @@
 # script uses.
 set -u
 test=tests/bench/bench.sh
-. "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/servers.sh"
+. "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
 programs=${PROGRAMS:-$(dirname "$program")/tests/bench}
 what=table
 rounds=5
@@ -94,9 +94,11 @@ if [ "$(id -u)" = 0 ]; then
 	have setpriv || { say "needs setpriv to stop being root" && exit 77; }
 	place=$(mktemp -d) || exit 1
 	trap 'rm -rf "$place"' EXIT
-	mkdir -p "$place/source/tests/bench" "$place/programs" "$place/temporary" || exit 1
+	for folder in source/tests/bench source/tests/tools programs temporary; do
+		mkdir -p "$place/$folder" || exit 1
+	done
 	cp -R "$source/nginx" "$place/source" &&
-		cp "$source/tests/servers.sh" "$source/tests/database.sh" "$place/source/tests" &&
+		cp "$source"/tests/tools/*.sh "$place/source/tests/tools" &&
 		cp "$source"/tests/bench/*.* "$place/source/tests/bench" &&
 		cp "$program" "$place/anteroom" || exit 1
 	for one in bare disk requests start; do
@@ -121,6 +123,6 @@ make_scratch
 TEMPLATE=$source/tests/bench/template.json
 export TEMPLATE
 . "$source/tests/bench/measure.sh"
-. "$source/tests/database.sh"
+. "$source/tests/tools/database.sh"
 # shellcheck source=/dev/null
 . "$source/tests/bench/$what.sh"

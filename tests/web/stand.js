@@ -8,7 +8,7 @@ import { openSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { chromium } from "playwright-core";
 
-/** Set by tests/web.sh: the addresses of the service and the credentials. */
+/** Set by tests/scripts/web.sh: the addresses of the service and the credentials. */
 export const {
 	BASE_URL: BASE,
 	ACCESS_KEY,
@@ -164,7 +164,7 @@ export async function api(method, path, body, headers = {}) {
 export const program = (...words) =>
 	execFileSync(ANTEROOM, [...words, "--data", DATA], { encoding: "utf8" });
 
-/** Stops the service behind nginx; returns a function that starts it again, as tests/web.sh did. */
+/** Stops the service behind nginx; returns a function that starts it again, as web.sh did. */
 export async function stop_service() {
 	const pid = Number(readFileSync(`${DATA}.responder`, "utf8"));
 	const is_there = () => {

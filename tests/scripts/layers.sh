@@ -1,0 +1,118 @@
+#!/bin/sh
+# Checks which room may include which (every arrow points down), which file may use which library, and
+# that every source is in Makefile.am. Prints each violation as file:line.
+set -u
+cd "${SOURCE_DIR:-$(dirname "$0")/../..}" || exit 1
+
+# room: the rooms whose headers its files may include. A driver of the store is a separate room; the
+# folders of resources/ are one room.
+rooms='
+base          base
+schema        base schema
+store         base store
+store/gdbm    base store store/gdbm
+store/postgres base store store/postgres
+rules         base schema rules
+accounts      base schema store store/postgres rules accounts
+media         base schema rules media
+delivery      base delivery
+records       base schema store records
+resources     base schema store rules accounts media records resources
+transfer      base schema store rules accounts media records resources transfer
+background    base schema store rules accounts delivery records resources background
+service       base schema store rules accounts delivery records resources background service
+edge          base store resources service edge
+command       base store store/gdbm store/postgres rules accounts delivery records resources transfer background service edge command
+main          base delivery command
+'
+
+# third-party header: the only file that may include it
+libraries='
+fcgiapp\.h      src/edge/fastcgi\.c
+fcgi_.*\.h      no-file
+pcre2\.h        src/base/pattern\.c
+gdbm\.h         src/store/gdbm/gdbm_library\.c
+openssl/.*\.h   src/(base/digest|media/signing)\.c
+libpq-fe\.h     src/store/postgres/connection\.h
+curl/.*\.h      src/(command/http_client|delivery/sender_process)\.c
+qrencode\.h     src/resources/codes/qr\.c
+'
+
+breaches=$(
+	# file:line:"layer/module.h"
+	find src include -name '*.[ch]' \
+		-exec grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' /dev/null {} + |
+	awk -v rooms="$rooms" '
+	BEGIN {
+		n = split(rooms, rows, "\n")
+		for (i = 1; i <= n; i++) {
+			count = split(rows[i], words, " ")
+			for (j = 2; j <= count; j++)
+				allowed[words[1], words[j]] = 1
+			if (count)
+				known[words[1]] = 1
+		}
+	}
+	{
+		split($0, quoted, "\"")
+		split($0, parts, ":")
+		from = parts[1]
+		sub(/^[^\/]*\//, "", from)
+		to = quoted[2]
+		if (from == "main.c")
+			from = "main"
+		else
+			sub(/\/[^\/]*$/, "", from)
+		sub(/\/[^\/]*$/, "", to)
+		sub(/^resources\/.*/, "resources", from)
+		sub(/^resources\/.*/, "resources", to)
+		if (!(from in known))
+			print parts[1] ": " from " is no room"
+		else if (!((from, to) in allowed))
+			print parts[1] ":" parts[2] ": " from " must not include " quoted[2]
+	}'
+
+	echo "$libraries" | while read -r header owner; do
+		test -n "$header" || continue
+		grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*<$header>" src include |
+			grep -vE "^$owner:" | sed 's/$/ belongs elsewhere/'
+	done
+
+	# Our own aborts log the reason (ABORT of base/log.h).
+	grep -rnE '(^|[^_[:alnum:]])abort\(\)' src include --include='*.[ch]' |
+		grep -vE '^src/base/(log|clock)\.c:' | sed 's/$/: ABORT says why/'
+
+	find src include tests -name '*.[ch]' \
+		-exec grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<].*\.c[">]' /dev/null {} + |
+		sed 's/$/ includes a source/'
+
+	# include/ has the headers that other rooms and tests use; src/ has those that only one room
+	# uses.
+	find src -name '*.h' | sed 's|^src/||' | while read -r header; do
+		grep -rlE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$header\"" src include |
+			grep -vE "^(src|include)/${header%/*}/" |
+			sed "s|\$|: $header is private to its room|"
+	done
+
+	# The files that both pages share do not import either page, and no text is interpreted as HTML
+	# or code.
+	grep -nE '(from|import\() ?"\.\./(console|join)/' web/lib/*.js | sed 's/$/: web\/lib imports a page/'
+	grep -rnE 'innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(|new Function|[( ]style:|style=' \
+		web --include='*.js' --include='*.in' | sed 's/$/: banned/'
+	grep -rnE '(https?:)?//[a-z0-9-]+\.[a-z]' web --include='*.js' --include='*.in' --include='*.css' \
+		--include='*.svg' | grep -vF 'http://www.w3.org/' | sed 's/$/: an external address/'
+	find web -type f ! -name '.*' ! -path 'web/web/*' ! -name '*.html' ! -name '*.gz' | while read -r file; do
+		grep -qE "(^|[[:space:]])$file([[:space:]]|\$)" Makefile.am || echo "$file: not in Makefile.am"
+	done
+
+	# A test program is listed by its name.
+	find src include tests -name '*.[ch]' | while read -r file; do
+		grep -qE "(^|[[:space:]])${file%.*}(\.${file##*.})?([[:space:]]|\$)" Makefile.am ||
+			echo "$file: not in Makefile.am"
+	done
+)
+
+test -z "$breaches" || {
+	echo "$breaches"
+	exit 1
+}

@@ -1,0 +1,267 @@
+#!/bin/sh
+# The manual pages: the formatters do not complain, the pages describe every option of the program and no
+# other, every metric that they name exists, and their examples run as printed and print what the page says.
+#
+# A display (.Bd) after the comment `run` is run, together with all others of its page in one shell. With a
+# word after `run`, it is run only if that command exists; the command reach-service exists if the program
+# can reach a service. A display after the comment `prints` is the output of the displays since the previous
+# one; "..." in it is any text.
+set -u
+test=tests/scripts/manual.sh
+. "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
+become_ordinary
+make_scratch
+pages=$source/packaging/man
+left_out=
+
+# ---- form ----
+
+# The formatters print a bold letter as the letter, a backspace and the letter again.
+backspace=$(printf '\b')
+plain()
+{
+	LC_ALL=C.UTF-8 sed "s/.$backspace//g" | expand
+}
+
+# Checks that every section the page refers to exists; in a browser the references are links.
+check_links()
+{
+	mandoc -Thtml "$page" >"$name.html"
+	grep -o 'href="#[^"]*"' "$name.html" | sed 's/^href="#\(.*\)"$/\1/' | while read -r link; do
+		grep -qF "id=\"$link\"" "$name.html" || say "$link"
+	done >"$name.links"
+	[ ! -s "$name.links" ] || fail "$name has no section $(cat "$name.links")"
+}
+
+# Formats the page as people read it, into NAME.text.
+format()
+{
+	page=$1
+	name=$(basename "$page")
+	if have mandoc; then
+		mandoc -Tascii "$page" | plain >"$name.text"
+		# Whether other pages are installed does not matter.
+		mandoc -Tlint -W style "$page" 2>&1 | grep -vE 'lacks .* entry|manual not found' >"$name.lint"
+		[ ! -s "$name.lint" ] || fail "mandoc: $(cat "$name.lint")"
+		check_links
+	fi
+	if have groff && have man; then
+		LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l "$page" 2>"$name.warnings" |
+			plain >"$name.groff"
+		# groff 1.23 warns about lines of one long name, which have no space to stretch.
+		grep -v ': cannot adjust line$' "$name.warnings" >"$name.lint"
+		[ ! -s "$name.lint" ] || fail "man: $(cat "$name.lint")"
+		[ -s "$name.text" ] || cp "$name.groff" "$name.text"
+	fi
+	[ -s "$name.text" ] || { say 'needs mandoc, or groff and man' && exit 77; }
+}
+
+# ---- what stands in the examples ----
+
+# Extracts from a page NAME.script, which runs its examples and writes the output of each to NAME.N, and
+# NAME.N.expected.
+extract()
+{
+	name=$(basename "$1")
+	awk -v name="$name" -v q="'" '
+	function plain(line)
+	{
+		sub(/^\\&/, "", line)
+		gsub(/\\\(aq/, q, line)
+		gsub(/\\\(ti/, "~", line)
+		gsub(/\\\(ha/, "^", line)
+		gsub(/\\\(ga/, "`", line)
+		gsub(/\\-/, "-", line)
+		gsub(/\\e/, "\\", line)
+		return line
+	}
+	/^\.\\" run/    { kind = "run"; needs = $3 }
+	/^\.\\" prints/ { kind = "prints" }
+	/^\.Bd/ && kind == "run" {
+		if (needs != "")
+			print "if command -v " needs " >/dev/null; then" >(name ".script")
+		print "{" >(name ".script")
+	}
+	/^\.Ed/ && kind == "run" {
+		print "} >>" name "." n + 0 >(name ".script")
+		if (needs != "")
+			print "fi" >(name ".script")
+	}
+	/^\.Ed/ && kind == "prints" { n++ }
+	/^\.Ed/ { kind = ""; inside = 0 }
+	inside {
+		print plain($0) >(name (kind == "run" ? ".script" : "." n + 0 ".expected"))
+		print plain($0) >(name ".literal")
+	}
+	/^\.Bd/ { inside = kind != "" }
+	' "$1"
+}
+
+# Checks that the formatter prints each line of an example as it is run.
+check_printed()
+{
+	sed 's/^[[:space:]]*//' "$1.text" >"$1.lines"
+	sed 's/^[[:space:]]*//' "$1.literal" | tr '\t' ' ' | while read -r line; do
+		tr '\t' ' ' <"$1.lines" | grep -qxF -- "$line" || say "$line"
+	done >"$1.missing"
+	[ ! -s "$1.missing" ] || fail "$1: not printed as it is run: $(cat "$1.missing")"
+}
+
+# matches TEXT EXPECTED: compares line by line; spaces count as one, "..." is any text.
+matches()
+{
+	awk '
+	function pattern(line)
+	{
+		gsub(/[[:space:]]+/, " ", line)
+		gsub(/[][\\.^$*+?(){}|\/]/, "\\\\&", line)
+		gsub(/\\\.\\\.\\\./, ".*", line)
+		return "^" line "$"
+	}
+	FNR == NR { wanted[++n] = pattern($0); next }
+	{ gsub(/[[:space:]]+/, " "); if ($0 !~ wanted[++i]) bad = 1 }
+	END { exit bad || i != n }
+	' "$2" "$1"
+}
+
+# Creates a new HOME for examples, with a service that uses its directory anteroom.
+serve_at_home()
+{
+	new_home
+	"$program" store create home/anteroom 2>store.log || fail "store create: $(cat store.log)"
+	"$program" serve --data home/anteroom --listen home/anteroom.sock 2>serve.log &
+	echo $! >serve.pid
+	note "$scratch/serve.pid" TERM
+	tries=0
+	until [ -S home/anteroom.sock ] && "$program" stat home/anteroom >/dev/null 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 3000 ] || fail 'serve does not start'
+		sleep 0.1
+	done
+}
+
+new_home()
+{
+	end_all
+	rm -rf home && mkdir home || exit 1
+}
+
+# Runs the examples of a page, with the program under its own name.
+run_examples()
+{
+	name=$(basename "$1")
+	extract "$1"
+	[ -s "$name.script" ] || return 0
+	check_printed "$name"
+	mkdir "bin.$name" && ln -s "$program" "bin.$name/anteroom" || exit 1
+	[ -z "${base-}" ] || ln -s "$(command -v true)" "bin.$name/reach-service" || exit 1
+	(
+		HOME=$scratch/home
+		PATH=$scratch/bin.$name:$PATH
+		BASE=${base-}
+		TOKEN=${token-}
+		ANTEROOM_URL=${base-}
+		export HOME PATH BASE TOKEN ANTEROOM_URL
+		unset ANTEROOM_TOKEN XDG_CONFIG_HOME
+		exec timeout 1200 sh -eu "$name.script" 2>"$name.log"
+	) || fail "$name: an example failed"
+	end TERM home/anteroom.pid
+	for expected in "$name".*.expected; do
+		[ -e "$expected" ] || continue
+		matches "${expected%.expected}" "$expected" || fail "$name says
+
+$(cat "$expected")
+
+but it is
+
+$(cat "${expected%.expected}")"
+	done
+}
+
+# ---- what the program says of itself ----
+
+# Checks that a page has each long option in the help of a command, and collects the options in
+# options.all.
+check_options()
+{
+	page=$1
+	shift
+	"$program" "$@" --help | sed -n 's/^ *--\([a-z-]*\).*/\1/p' >options.help
+	cat options.help >>options.all
+	grep -vE '^(help|version)$' options.help | while read -r option; do
+		sed 's/\\-/-/g' "$page" | grep -qE "^\.(It |Op )?Fl -$option( |\$)" ||
+			fail "$(basename "$page") does not have $* --$option"
+	done || exit 1
+}
+
+# Checks that the page has no other option.
+check_no_other_option()
+{
+	sed 's/\\-/-/g' "$1" | grep -oE 'Fl -[a-z-]+' | while read -r _ option; do
+		grep -qx -- "${option#-}" options.all || fail "$(basename "$1"): unknown option -$option"
+	done || exit 1
+}
+
+check_commands()
+{
+	: >options.all
+	"$program" --help | sed -n 's/^  anteroom \([a-z]*\( [a-z][a-z]*\)\{0,1\}\) .*/\1/p' \
+		>commands.help
+	while read -r command; do
+		grep -q "^\.Cm $command\( \|\$\)" "$pages/anteroom.1" ||
+			fail "anteroom.1 does not have $command"
+		# shellcheck disable=SC2086
+		[ "$command" = serve ] || check_options "$pages/anteroom.1" $command
+	done <commands.help
+	check_no_other_option "$pages/anteroom.1"
+	: >options.all
+	check_options "$pages/anteroom-serve.8" serve
+	check_no_other_option "$pages/anteroom-serve.8"
+}
+
+check_metrics()
+{
+	curl -sS -o metrics "$base/metrics" || fail 'no metrics'
+	grep -oE 'anteroom_[a-z_]+' "$pages/anteroom-serve.8" | while read -r metric; do
+		grep -q "^# TYPE $metric " metrics || fail "the metric $metric does not exist"
+	done || exit 1
+}
+
+for page in "$pages"/*.[178]; do
+	format "$page"
+done
+check_commands
+serve_at_home
+if have nginx && ! "$program" room list --url none 2>&1 | grep -q 'without libcurl'; then
+	start_nginx home/anteroom
+else
+	left_out="$left_out anteroom.1, rooms and codes (needs nginx, and a build with libcurl)"
+fi
+run_examples "$pages/anteroom.1"
+new_home
+if have spawn-fcgi; then
+	run_examples "$pages/anteroom-serve.8"
+else
+	left_out="$left_out spawn-fcgi"
+fi
+if have nginx && have spawn-fcgi && have jq; then
+	new_home
+	start_responder nginx
+	start_nginx nginx
+	check_metrics
+	run_examples "$pages/anteroom-api.7"
+	if have openssl; then
+		# Each page has a separate account, because each has a default backend.
+		for page in "$pages"/anteroom-[!as]*.7; do
+			account=$(basename "$page" .7)
+			"$program" account add "$account" --data "$scratch/nginx" >/dev/null 2>&1 &&
+				token=$("$program" token "$account" --data "$scratch/nginx") || fail "$account"
+			run_examples "$page"
+		done
+	else
+		left_out="$left_out media servers (needs openssl)"
+	fi
+else
+	left_out="$left_out anteroom-api.7 (needs nginx, spawn-fcgi and jq)"
+fi
+[ -z "$left_out" ] || { say "left out:$left_out" && exit 77; }

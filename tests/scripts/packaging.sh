@@ -1,0 +1,211 @@
+#!/bin/sh
+# The work of packagers: installing, also over an earlier installation, `configure`, and building a
+# package.
+set -u
+source=$(cd "${SOURCE_DIR:-$(dirname "$0")/../..}" && pwd) || exit 1
+build=$(cd "$(dirname "${ANTEROOM:-build/anteroom}")" && pwd) || exit 1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM HUP
+unset MAKEFLAGS MAKELEVEL
+
+fail()
+{
+	echo "tests/scripts/packaging.sh: $*" >&2
+	exit 1
+}
+
+install_data()
+{
+	make -C "$build" install-data DESTDIR="$scratch/root" >"$scratch/log" 2>&1 ||
+		fail "make install-data: $(tail -n 3 "$scratch/log")"
+}
+
+# Your own site survives an upgrade, and the installed files that it includes exist and are replaced.
+install_data
+site=$(find "$scratch/root" -path '*/share/anteroom/nginx/site.conf')
+[ -n "$site" ] || fail 'no site to copy is installed'
+included=$(sed -n 's/^[[:space:]]*include \([^;]*\);.*$/\1/p' "$site")
+[ "$(echo "$included" | grep -c .)" = 3 ] || fail "the site includes: $included"
+for part in $included; do
+	[ -f "$scratch/root$part" ] || fail "the site includes $part, which is not installed"
+	cp "$scratch/root$part" "$scratch/before"
+	echo '# of an earlier version' >"$scratch/root$part"
+	grep -nE '^[[:space:]]*#?(listen|server_name|ssl_)' "$scratch/before" &&
+		fail "$part has settings that a site must be able to change"
+done
+mkdir -p "$scratch/root/etc/nginx/conf.d" || exit 1
+own=$scratch/root/etc/nginx/conf.d/anteroom.conf
+sed 's/server_name localhost;/server_name rooms.example.org;/' "$site" >"$own"
+cp "$own" "$scratch/own"
+install_data
+cmp "$own" "$scratch/own" || fail "an upgrade changed the copied site"
+for part in $included; do
+	grep -q 'an earlier version' "$scratch/root$part" && fail "an upgrade left $part as it was"
+done
+
+# The pages for browsers are complete: the files that they load exist, also compressed, and no file of an
+# earlier version is left.
+pages=$(find "$scratch/root" -path '*/share/anteroom/web')
+[ -n "$pages" ] || fail 'no pages are installed'
+for page in console join; do
+	named=$(sed -n 's/.*\(href\|src\)="\(\/[^"]*\)".*/\2/p' "$pages/$page.html")
+	[ "$(echo "$named" | grep -c .)" -ge 5 ] || fail "$page.html names: $named"
+	for file in "/$page.html" $named; do
+		[ -s "$pages$file" ] || fail "$page.html names $file, which is not installed"
+		gzip -dc "$pages$file.gz" | cmp -s - "$pages$file" || fail "$file.gz is not $file"
+	done
+done
+version=$(find "$pages/web" -mindepth 1 -maxdepth 1)
+[ "$(echo "$version" | grep -c .)" = 1 ] || fail "versions of the pages: $version"
+(cd "$source/web" && find console join lib style -name '*.js' -o -name '*.css') | while read -r file; do
+	cmp -s "$source/web/$file" "$version/$file" || fail "web/$file is not installed"
+	[ -s "$version/$file.gz" ] || fail "web/$file.gz is not installed"
+done || exit 1
+
+# The files for shells, monitoring and fail2ban.
+for file in anteroom/fetch-100ms bash-completion/completions/anteroom zsh/site-functions/_anteroom \
+	doc/anteroom/examples/monitoring/alerts.yml doc/anteroom/examples/monitoring/dashboard.json \
+	doc/anteroom/examples/monitoring/prometheus.yml doc/anteroom/examples/fail2ban/filter.conf \
+	doc/anteroom/examples/fail2ban/jail.conf doc/anteroom/examples/three-machines/patroni.yml; do
+	[ -n "$(find "$scratch/root" -path "*/share/$file" -size +0)" ] || fail "$file is not installed"
+done
+# Each file of packaging/ is in the tarball, individually or with its folder.
+(cd "$source" && find packaging -type f ! -name site.conf ! -name '*.service') | while read -r file; do
+	named=$file
+	until grep -qE "(^|[[:space:]])$named([[:space:]]|\$)" "$source/Makefile.am"; do
+		case $named in
+		*/*) named=${named%/*} ;;
+		*) fail "$file is not in the tarball" ;;
+		esac
+	done
+done || exit 1
+
+# So are the files that the containers are built from.
+sed -n 's/^COPY \([^-].*\) [^ ]*$/\1/p' "$source/packaging/container/Containerfile" | tr ' ' '\n' >"$scratch/copied"
+[ "$(grep -c . "$scratch/copied")" -ge 5 ] || fail 'the Containerfile copies nothing'
+while read -r part; do
+	[ -e "$source/$part" ] || fail "the Containerfile copies $part, which does not exist"
+done <"$scratch/copied"
+# So is every folder in the Makefile, except the tests.
+for folder in "$source"/*/; do
+	folder=$(basename "$folder")
+	case $folder in
+	tests | build*) continue ;;
+	esac
+	! grep -qE "(^|[[:space:]])$folder/" "$source/Makefile.am" || grep -qx "$folder" "$scratch/copied" ||
+		fail "the Containerfile does not copy $folder"
+done
+
+# Runs the commands in compose.yaml, with the layout and the settings of the Containerfile, but without a
+# container engine: the volume is a directory, which cannot be renamed either, and a container is a
+# process.
+volume=$scratch/volume
+socket=$scratch/socket
+as=
+mkdir "$volume" "$socket" && cp "$build/anteroom" "$scratch/anteroom" || exit 1
+if [ "$(id -u)" = 0 ]; then
+	as="setpriv --reuid=nobody --regid=$(id -g nobody) --clear-groups"
+	chmod 755 "$scratch" "$scratch/anteroom" && chown nobody "$volume" "$socket" || exit 1
+fi
+container=$source/packaging/container
+placed()
+{
+	sed -e "s|/var/lib/anteroom|$volume|g" -e "s|/run/anteroom|$socket|g"
+}
+ANTEROOM_DATA=$(sed -n 's/^ENV ANTEROOM_DATA=//p' "$container/Containerfile" | placed)
+export ANTEROOM_DATA
+volumes=$(sed -n 's/^VOLUME //p' "$container/Containerfile" | placed)
+[ "$volumes" = "$volume" ] && [ "${ANTEROOM_DATA%/*}" = "$volume" ] ||
+	fail "the data, $ANTEROOM_DATA, must be one level below the volume, $volumes"
+words=$(sed -n 's/^CMD \["serve", \(.*\)\]$/serve \1/p' "$container/Containerfile" | tr -d '",' | placed)
+serving=
+trap '[ -z "$serving" ] || kill "$serving"; rm -rf "$scratch"' EXIT
+PATH=$scratch:$PATH
+docker()
+{
+	shift
+	entry=anteroom
+	case $1 in
+	up | start)
+		# shellcheck disable=SC2086
+		$as anteroom $words 2>>"$scratch/serve.log" &
+		serving=$!
+		until [ -S "$socket/anteroom.sock" ]; do
+			kill -0 "$serving" || return 1
+			sleep 0.1
+		done
+		return
+		;;
+	stop)
+		kill "$serving" && wait "$serving"
+		serving=
+		return
+		;;
+	exec) entry= ;;
+	run) ;;
+	*) return 1 ;;
+	esac
+	while [ "$1" != anteroom ]; do
+		[ "$1" != --entrypoint ] || entry=$2
+		shift
+	done
+	shift
+	$as $entry "$@"
+}
+sed -n 's/^#     \(docker compose .*\)/\1/p' "$container/compose.yaml" | placed >"$scratch/commands"
+[ "$(grep -c . "$scratch/commands")" = 11 ] || fail "compose.yaml names $(cat "$scratch/commands")"
+cd "$scratch" || exit 1
+while read -r command; do
+	eval "$command" >"$scratch/out" 2>"$scratch/log" </dev/null ||
+		fail "$command: $(cat "$scratch/log" "$scratch/out")"
+	case $command in
+	# Data that is lost after the backup comes back with the restore.
+	*'account add'*) docker compose exec anteroom anteroom account list | cut -d ' ' -f 1 >"$scratch/before" ;;
+	*' rm -r '*/backup)
+		[ -e "$scratch/changed" ] || docker compose run anteroom account add later >"$scratch/changed" 2>&1 || exit 1
+		;;
+	esac
+done <"$scratch/commands"
+docker compose run anteroom account list | cut -d ' ' -f 1 | cmp -s - "$scratch/before" || fail 'the restored data differs from the backup'
+[ ! -e "$volume/backup" ] && ls -d "$volume"/data.before-* >/dev/null || fail "the volume: $(ls "$volume")"
+kill "$serving" && wait "$serving"
+serving=
+unset ANTEROOM_DATA
+
+# Without pkg-config there is one clear message, and no configure that could never work.
+if command -v autoreconf >/dev/null && command -v aclocal >/dev/null; then
+	mkdir "$scratch/tree" "$scratch/macros" || exit 1
+	cp -R "$source/configure.ac" "$source/Makefile.am" "$source/m4" "$scratch/tree" || exit 1
+	(cd "$scratch/tree" && ACLOCAL_PATH='' ACLOCAL="aclocal --system-acdir=$scratch/macros" \
+		autoreconf -i >"$scratch/log" 2>&1) && fail 'autoreconf succeeds without pkg-config'
+	grep -q 'error: pkg-config is missing.*apt-get install pkg-config' "$scratch/log" ||
+		fail "autoreconf without pkg-config: $(cat "$scratch/log")"
+	[ ! -e "$scratch/tree/configure" ] || fail 'configure was created without pkg-config'
+fi
+
+# Packages that are missing for the build are named before anything is done, as arguments for apt-get.
+mkdir "$scratch/path" || exit 1
+: >"$scratch/anteroom-1.tar.gz"
+for command in sh cat dirname basename sed tr mktemp rm; do
+	ln -s "$(command -v $command)" "$scratch/path/$command" || exit 1
+done
+lacks()
+{
+	(cd "$scratch" && PATH=$scratch/path sh "$source/packaging/build-deb" anteroom-1.tar.gz) \
+		>"$scratch/log" 2>&1 && fail 'build-deb does not need its dependencies'
+	grep -q "^build-deb: missing; as root: apt-get install $1\$" "$scratch/log" ||
+		fail "build-deb, not $1: $(cat "$scratch/log")"
+}
+lacks 'dpkg-dev check curl debhelper-compat .* libcurl4-openssl-dev libfcgi-dev .* spawn-fcgi'
+# Debian 12 writes Unmet, Debian 13 unmet.
+for unmet in Unmet unmet; do
+	cat >"$scratch/path/dpkg-checkbuilddeps" <<END
+#!/bin/sh
+echo 'dpkg-checkbuilddeps: error: $unmet build dependencies: debhelper-compat (= 13) jq libssl-dev (>= 3.0)' >&2
+exit 1
+END
+	chmod 755 "$scratch/path/dpkg-checkbuilddeps"
+	lacks 'dpkg-dev debhelper-compat jq libssl-dev'
+done
+exit 0

@@ -1,0 +1,211 @@
+#!/bin/sh
+# The installed site for nginx: the public server over IPv4 and IPv6, the separate server for metrics and
+# health checks, ACME, the same with TLS, the limits for IPv6 clients, and what the fail2ban filter finds
+# in the log.
+set -u
+test=tests/scripts/site.sh
+. "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
+for needed in nginx spawn-fcgi curl openssl; do
+	have $needed || { say "needs $needed" && exit 77; }
+done
+become_ordinary
+make_scratch
+site=$source/packaging/nginx/site.conf.in
+left_out=
+
+ipv6=yes
+grep -qs ' lo$' /proc/net/if_inet6 || ipv6=no
+[ $ipv6 = yes ] || left_out="$left_out, IPv6 (this machine has none)"
+
+# The public server uses a port of 127.0.0.1 and ::1, the server for metrics the next port. The site is
+# behind a proxy, so that the test can use any client address.
+places="s|listen 80;|listen @LISTEN@;|
+s|listen \\[::\\]:80;|listen [::1]:@PORT@;|
+s|listen 127.0.0.1:9765|listen 127.0.0.1:@NEXT_PORT@|
+s|listen \\[::1\\]:9765|listen [::1]:@NEXT_PORT@|
+s|/var/www/html|$scratch/www|
+s|^.*without TLS\$|&\\
+	set_real_ip_from 127.0.0.1; real_ip_header X-Real-IP;|"
+[ $ipv6 = yes ] || places="/listen \\[/d
+$places"
+
+# expect STATUS URL [ARGUMENT...]: writes the body to body, and the headers to headers.
+expect()
+{
+	status=$1
+	url=$2
+	shift 2
+	: >body
+	got=$(curl -sS --max-time 120 --path-as-is -D headers -o body -w '%{http_code}' "$@" "$url" 2>&1)
+	[ "$got" = "$status" ] || fail "$url: $got, not $status: $(head -c 300 body)"
+}
+
+# check_operation BASE: checks the server for metrics and health checks.
+check_operation()
+{
+	expect 200 "$1/healthz"
+	expect 200 "$1/readyz" -H 'Host: rooms.example.org'
+	expect 200 "$1/metrics"
+	grep -q '^anteroom_store_writable 1$' body || fail "$1/metrics: $(cat body)"
+	for path in / /v2/templates /v2/openapi.json /metrics/ //metrics /v2/../metrics/x; do
+		expect 404 "$1$path" -H "Authorization: Bearer $token"
+		[ "$(cat body)" = '{"code":404,"message":"Not found"}' ] || fail "$1$path: $(cat body)"
+	done
+}
+
+# check_public BASE: checks that the public server has the API but no metrics, even for this machine.
+hidden='/healthz /readyz /metrics /metrics/ /metrics?x /%6detrics //metrics /./metrics /v2/../metrics'
+check_public()
+{
+	expect 200 "$1/v2/templates" -H "Authorization: Bearer $token"
+	for path in $hidden; do
+		for host in localhost 127.0.0.1 rooms.example.org; do
+			expect 404 "$1$path" -H "Host: $host"
+			grep -q '^{"code":404,"message":"' body || fail "$1$path: $(cat body)"
+		done
+	done
+}
+
+mkdir -p www/.well-known/acme-challenge && echo answer >www/.well-known/acme-challenge/question || exit 1
+check_acme()
+{
+	expect 200 "$1/.well-known/acme-challenge/question"
+	[ "$(cat body)" = answer ] || fail "ACME: $(cat body)"
+	expect 404 "$1/.well-known/acme-challenge/other"
+}
+
+# ---- without TLS ----
+
+start_responder site
+start_nginx site "$places"
+operation=http://127.0.0.1:$((port + 1))
+check_public "$base"
+check_operation "$operation"
+check_acme "$base"
+if [ $ipv6 = yes ]; then
+	check_public "http://[::1]:$port"
+	check_operation "http://[::1]:$((port + 1))"
+	check_acme "http://[::1]:$port"
+fi
+curl -sS --max-time 5 --interface 127.0.0.1 "http://127.0.0.2:$((port + 1))/metrics" >/dev/null 2>&1 &&
+	fail 'the metrics are on another address too'
+
+# ---- the limits count an IPv6 /64 as one client ----
+
+# join ADDRESS N: sends N join requests at once, and prints how many were accepted.
+join()
+{
+	curl -sS --max-time 120 -o /dev/null -w '%{http_code}\n' -d '{}' -H "X-Real-IP: $1" \
+		"$base/v2/token?[1-$2]" | grep -c '^400$'
+}
+
+# 200 at once are accepted, and 50 more per second.
+while read -r first second same; do
+	[ "$(join "$first" 1500)" -lt 1500 ] || fail "$first: join requests are not limited"
+	let_through=$(join "$second" 250)
+	case $same in
+	same) [ "$let_through" -lt 200 ] ;;
+	other) [ "$let_through" -ge 200 ] ;;
+	esac || fail "$second after $first: $let_through of 250 are accepted, but it is the $same client"
+done <<'END'
+2001:db8::1 2001:db8::ffff:2 same
+2001:db8:1:2:3:4:5:6 2001:db8:1:2:ffff:ffff:ffff:ffff same
+2001:db8:0:1::1 2001:db8:0:2::1 other
+2001:db8:7:1::1 2001:db8:8:1::1 other
+2001:db8:0:a:: 2001:db8:0:a:1:: same
+192.0.2.1 192.0.2.2 other
+192.0.2.3 ::ffff:192.0.2.3 same
+::ffff:192.0.2.4 ::ffff:192.0.2.5 other
+::1 ::2 same
+END
+
+# ---- what fail2ban finds in the log ----
+
+# call ADDRESS EXPECTED STATUS PATH [ARGUMENT...]: EXPECTED is "found" or "passed".
+: >expected
+call()
+{
+	address=$1
+	[ "$2" = passed ] || say "$address" >>expected
+	status=$3
+	path=$4
+	shift 4
+	expect "$status" "$base$path" -H "X-Real-IP: $address" "$@"
+}
+call 198.51.100.1 found 401 /v2/templates
+call 198.51.100.2 found 401 /v2/rooms -H 'Authorization: Bearer wrong'
+call 198.51.100.3 found 401 '/v2/rooms?name=abc-defg-hij' -H "Authorization: Bearer ${token%?????}AAAAA"
+call 198.51.100.4 found 401 /v2/templates/000000000000000000000000 -X DELETE
+call 198.51.100.5 found 404 /v2/token -d '{"code":"abc-defg-hij"}'
+call 198.51.100.6 found 404 /v2/token/ -d '{"code":"abc-defg-hij"}'
+call 198.51.100.7 found 404 '/v2/token?x=%20200%20' -d '{"code":"abc-defg-hij"}'
+call 2001:db8::8 found 404 /v2/token -d '{"code":"abc-defg-hij"}'
+call 2001:db8::9 found 401 /v2/templates
+call 198.51.100.11 passed 200 /v2/templates -H "Authorization: Bearer $token"
+call 198.51.100.12 passed 404 /v2/templates/000000000000000000000401 -H "Authorization: Bearer $token"
+call 198.51.100.13 passed 405 /v2/token
+call 198.51.100.14 passed 400 /v2/token -d '{}'
+call 198.51.100.15 passed 404 '/%20401%20' -H "Authorization: Bearer $token"
+call 198.51.100.16 passed 404 '/x?%0a198.51.100.99%20POST%20/v2/token%20404%20'
+call 198.51.100.17 passed 200 /v2/templates -H "Authorization: Bearer $token" \
+	-H 'X-Request-Id: 401'
+head -c 300000 /dev/zero | tr '\0' x >large
+call 198.51.100.18 passed 413 /v2/token --data-binary @large
+# nginx writes its log after a second.
+tries=0
+until grep -E '^(198\.51\.100\.|2001:db8::[89] )' nginx-site/access.log >lines && [ "$(wc -l <lines)" = 17 ]; do
+	tries=$((tries + 1))
+	[ $tries -lt 600 ] || fail "nginx does not write its log: $(cat lines)"
+	sleep 0.1
+done
+sort -o expected expected
+
+# Like fail2ban, remove the time before the expressions are applied.
+filter=$source/packaging/examples/fail2ban/filter.conf
+sed -n 's/^failregex = //p; s/^            ^/^/p' "$filter" |
+	sed 's/<ADDR>/[0-9a-f.:]+/; s/\\s/ /g; s/\\S/[^ ]/g' >expressions
+[ "$(wc -l <expressions)" = 3 ] || fail "the filter: $(cat expressions)"
+sed -E 's/ [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[+-][0-9]{2}:[0-9]{2} / /' lines |
+	grep -E -f expressions | sed 's/ .*//' | sort >found
+cmp -s expected found || fail "the expressions find $(cat found), not $(cat expected) in $(cat lines)"
+if have fail2ban-regex; then
+	fail2ban-regex -o ip lines "$filter" >unsorted 2>fail2ban.log || fail 'fail2ban-regex'
+	sort unsorted >found
+	cmp -s expected found || fail "fail2ban finds $(cat found), not $(cat expected) in $(cat lines)"
+	say 'fail2ban has read the log.'
+else
+	left_out="$left_out, fail2ban itself (fail2ban-regex is not installed)"
+fi
+end_all
+
+# ---- with TLS ----
+
+make_certificate
+start_responder tls
+mkdir nginx-tls && cp -R nginx-site/temporary nginx-tls || exit 1
+# With the location that the manual has for a load balancer.
+start_nginx tls "$(with_tls)
+s|^.*ssl_protocols.*|&\\
+	location = /readyz { allow 127.0.0.1; deny all; fastcgi_pass anteroom; }|"
+CURL_CA_BUNDLE=$scratch/certificate.pem
+export CURL_CA_BUNDLE
+hidden=$(say "$hidden" | sed 's| /readyz||')
+check_public "https://127.0.0.1:$port"
+expect 200 "https://127.0.0.1:$port/readyz"
+expect 403 "https://127.0.0.1:$port/readyz" --interface 127.0.0.2
+check_operation "http://127.0.0.3:$port"
+plain=http://127.0.0.4:$port
+check_acme "$plain"
+for path in / /v2/templates '/v2/rooms?limit=10&name=a%20b' /metrics /v2/room-codes/code/abc-defg-hij; do
+	expect 308 "$plain$path" -H 'Host: rooms.example.org'
+	location=$(tr -d '\r' <headers | sed -n 's/^Location: //p')
+	[ "$location" = "https://rooms.example.org$path" ] || fail "$path is sent to $location"
+done
+expect 308 "$plain/v2/token" -d '{"code":"abc-defg-hij"}' -H 'Referer: https://app.example/abc-defg-hij'
+end_all
+cat nginx-tls/*.log >all.logs
+[ -s all.logs ] || fail 'nothing was logged'
+grep abc-defg-hij all.logs && fail 'the log has a code'
+
+[ -z "$left_out" ] || { say "left out: ${left_out#, }" && exit 77; }
+exit 0

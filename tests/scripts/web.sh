@@ -1,0 +1,43 @@
+#!/bin/sh
+# Tests the console and the join page in Chromium, against the program behind nginx, with the scripts of
+# tests/web. Needs Chromium, Node and the npm packages of tests/web/package.json; skipped without them.
+# WEB=all runs all groups, which takes minutes, instead of the most important ones. PICTURES=DIRECTORY
+# stores a picture of each page there.
+set -u
+test=tests/scripts/web.sh
+. "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
+
+prove()
+{
+	make_scratch
+	make_pages
+	start_responder service
+	start_nginx service
+	printed=$("$program" account rotate test --data "$scratch/service" 2>&1) || fail "rotate: $printed"
+	ACCESS_KEY=$(say "$printed" | sed -n 's/^access_key: *//p')
+	SECRET=$(say "$printed" | sed -n 's/^secret: *//p')
+	"$program" account set test operator=on --data "$scratch/service" >/dev/null || fail 'account set'
+	TOKEN=$token
+	BASE_URL=$base
+	make_certificate
+	ln -s service.sock "$scratch/secure.sock"
+	start_nginx secure "s|listen @LISTEN@;|listen @LISTEN@ ssl; ssl_certificate $scratch/certificate.pem; ssl_certificate_key $scratch/key.pem;|"
+	SECURE_URL=https://127.0.0.1:$port
+	DATA=$scratch/service
+	ANTEROOM=$program
+	export ACCESS_KEY SECRET TOKEN BASE_URL SECURE_URL DATA ANTEROOM
+	timeout 900 node "$PROOF/prove.js" "${WEB:-brief}" || fail 'checks of the pages failed'
+}
+
+if [ -n "${PROOF-}" ]; then
+	prove
+	exit 0
+fi
+have chromium || left_out 'there is no chromium'
+fetch_proof web
+cp -R "$source/tests/cases/samples" "$PROOF" && chmod -R a+rX "$PROOF/samples" || exit 1
+node "$PROOF/node_modules/typescript/bin/tsc" -p "$source/web" || exit 1
+(
+	become_ordinary
+	prove
+)

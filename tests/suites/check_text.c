@@ -1,0 +1,725 @@
+/* Texts in requests and responses.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "resources/joining/code_typed.h"
+#include "suite.h"
+
+static struct arena *arena;
+
+static void open_arena(void)
+{
+	arena = arena_open();
+}
+
+static void close_arena(void)
+{
+	arena_close(arena);
+}
+
+/* --- Percent-encoding --- */
+
+/* clang-format off */
+static const struct {
+	enum text_place place;
+	const char *encoded;
+	const char *decoded;	/* NULL if refused */
+} encoded_texts[] = {
+	{ TEXT_PATH,  "",                    "" },
+	{ TEXT_PATH,  "host",                "host" },
+	{ TEXT_PATH,  "a%20b",               "a b" },
+	{ TEXT_PATH,  "a+b",                 "a+b" },
+	{ TEXT_PATH,  "%C3%a4",              "\xc3\xa4" },
+	{ TEXT_PATH,  "%2541",               "%41" },
+	{ TEXT_PATH,  "%2F",                 NULL },
+	{ TEXT_PATH,  "a%2fb",               NULL },
+	{ TEXT_PATH,  "%00",                 NULL },
+	{ TEXT_PATH,  "%",                   NULL },
+	{ TEXT_PATH,  "%4",                  NULL },
+	{ TEXT_PATH,  "%4g",                 NULL },
+	{ TEXT_PATH,  "% 4",                 NULL },
+	{ TEXT_PATH,  "%-1",                 NULL },
+	{ TEXT_PATH,  "%C3",                 NULL },
+	{ TEXT_PATH,  "%C0%AF",              NULL },
+	{ TEXT_PATH,  "%ED%A0%80",           NULL },
+	{ TEXT_PATH,  "\xff",                NULL },
+	{ TEXT_QUERY, "a+b%2Bc",             "a b+c" },
+	{ TEXT_QUERY, "2026-01-31T12%3a00Z", "2026-01-31T12:00Z" },
+	{ TEXT_QUERY, "a%2Fb/c",             "a/b/c" },
+	{ TEXT_QUERY, "%00",                 NULL },
+	{ TEXT_QUERY, "%zz",                 NULL },
+	{ TEXT_QUERY, "%F5%80%80%80",        NULL },
+};
+/* clang-format on */
+
+START_TEST(text_is_decoded_once)
+{
+	struct slice decoded;
+	bool is_decoded = text_decode(arena, slice_of(encoded_texts[_i].encoded),
+				      encoded_texts[_i].place, &decoded);
+
+	ck_assert_int_eq(is_decoded, encoded_texts[_i].decoded != NULL);
+	if (is_decoded)
+		ck_assert_str_eq(decoded.data, encoded_texts[_i].decoded);
+}
+END_TEST
+
+START_TEST(raw_zero_byte_is_refused)
+{
+	struct slice decoded;
+
+	ck_assert(!text_decode(arena, (struct slice){ "a\0b", 3 }, TEXT_PATH, &decoded));
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *text, *shown;
+} visible_texts[] = {
+	{ "",                   "" },
+	{ "a b~\xc3\xab\xc2\xa0", "a b~\xc3\xab\xc2\xa0" },
+	{ "\x1b[1m\n\x7f",      "\\x1b[1m\\x0a\\x7f" },
+	{ "\xc2\x80\xc2\x9f.",  "\\xc2\\x80\\xc2\\x9f." },
+	{ "\xc2",               "\\xc2" },
+	{ "\xc3\xab\x9b" "1m",   "\\xc3\\xab\\x9b1m" },
+};
+/* clang-format on */
+
+START_TEST(control_characters_are_shown)
+{
+	ck_assert(slice_is(text_visible(arena, slice_of(visible_texts[_i].text)),
+			   visible_texts[_i].shown));
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *json, *shown;
+} visible_jsons[] = {
+	{ "{\n\t\"a\": \"\\u001b\xc3\xab\"}",  "{\n\t\"a\": \"\\u001b\xc3\xab\"}" },
+	{ "[\"\x7f\xc2\x80\xc2\x9f\xc2\xa0\"]",   "[\"\\u007f\\u0080\\u009f\xc2\xa0\"]" },
+	{ "[1]\r\n",                         "[1] \n" },
+};
+/* clang-format on */
+
+START_TEST(json_for_a_terminal_is_the_same_json)
+{
+	const struct slice shown = text_visible_json(arena, slice_of(visible_jsons[_i].json));
+	json_t *before = json_loads(visible_jsons[_i].json, 0, NULL);
+	json_t *after = json_loadb(shown.data, shown.size, 0, NULL);
+
+	ck_assert(slice_is(shown, visible_jsons[_i].shown));
+	ck_assert(json_equal(before, after));
+	json_decref(before);
+	json_decref(after);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *path, *name, *value;
+	const char *whole;
+} written_parameters[] = {
+	{ "/a",     "b", "c",        "/a?b=c" },
+	{ "/a?b=c", "d", "e",        "/a?b=c&d=e" },
+	{ "/a",     "b", NULL,       "/a" },
+	{ "/a",     "b", "",         "/a?b=" },
+	{ "/a",     "b", "aZ09-._~", "/a?b=aZ09-._~" },
+	{ "/a",     "b", " +&=%/?#", "/a?b=%20%2B%26%3D%25%2F%3F%23" },
+	{ "/a",     "b", "\xc3\xab\n", "/a?b=%C3%AB%0A" },
+};
+/* clang-format on */
+
+START_TEST(parameter_is_encoded)
+{
+	struct buffer path = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&path, written_parameters[_i].path);
+	text_append_parameter(&path, written_parameters[_i].name, written_parameters[_i].value);
+	buffer_append_byte(&path, '\0');
+	ck_assert_str_eq(path.data, written_parameters[_i].whole);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *query;
+	const char *shown;	/* "name=value;" for each parameter, without '=' if it had none */
+	const char *bad;
+} queries[] = {
+	{ "",                       "",                    NULL },
+	{ "limit=10",               "limit=10;",           NULL },
+	{ "a=1&&b=2&",              "a=1;b=2;",            NULL },
+	{ "b=1&a=2&b=3",            "b=1;a=2;b=3;",        NULL },
+	{ "start=&flag",            "start=;flag;",        NULL },
+	{ "name=a%26b%3Dc+d&x=a=b", "name=a&b=c d;x=a=b;", NULL },
+	{ "n%61me=x",               "name=x;",             NULL },
+	{ "=x",                     "=x;",                 NULL },
+	{ "&",                      "",                    NULL },
+	{ "a=1&b=%4&c=%",           NULL,                  "b=%4" },
+	{ "a%=1",                   NULL,                  "a%=1" },
+	{ "a=%ff",                  NULL,                  "a=%ff" },
+};
+/* clang-format on */
+
+START_TEST(query_is_split_then_decoded)
+{
+	struct parameter *parameters;
+	struct slice bad = { NULL, 0 };
+	struct buffer shown = BUFFER_INITIAL(arena);
+	size_t n;
+
+	if (!text_query(arena, slice_of(queries[_i].query), &parameters, &n, &bad)) {
+		ck_assert_ptr_nonnull(queries[_i].bad);
+		ck_assert(slice_is(bad, queries[_i].bad));
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		buffer_append(&shown, parameters[i].name);
+		if (parameters[i].value.data != NULL)
+			buffer_append_byte(&shown, '=');
+		buffer_append(&shown, parameters[i].value);
+		buffer_append_byte(&shown, ';');
+	}
+	ck_assert_ptr_null(queries[_i].bad);
+	ck_assert(slice_is(buffer_slice(&shown), queries[_i].shown));
+}
+END_TEST
+
+/* --- UTF-8 --- */
+
+/* clang-format off */
+static const struct {
+	const char *text;
+	bool is_utf8;
+	size_t characters;
+} utf8_texts[] = {
+	{ "",                         true,  0 },
+	{ "abc",                      true,  3 },
+	{ "\x7f",                     true,  1 },
+	{ "\xc2\x80\xdf\xbf",         true,  2 },
+	{ "\xe0\xa0\x80\xef\xbf\xbf", true,  2 },
+	{ "\xed\x9f\xbf\xee\x80\x80", true,  2 },
+	{ "\xf0\x90\x80\x80",         true,  1 },
+	{ "\xf4\x8f\xbf\xbf",         true,  1 },
+	{ "a\xe2\x82\xac" "b",        true,  3 },
+	{ "\x80",                     false, 0 },
+	{ "\xc1\xbf",                 false, 0 },
+	{ "\xe0\x9f\xbf",             false, 0 },
+	{ "\xed\xa0\x80",             false, 0 },
+	{ "\xf0\x8f\xbf\xbf",         false, 0 },
+	{ "\xf4\x90\x80\x80",         false, 0 },
+	{ "\xf5\x80\x80\x80",         false, 0 },
+	{ "\xff",                     false, 0 },
+	{ "\xc3",                     false, 0 },
+	{ "\xe2\x82",                 false, 0 },
+	{ "\xf0\x9f\x98",             false, 0 },
+	{ "\xc3" "a",                 false, 0 },
+	{ "\xe2\x82" "a",             false, 0 },
+};
+/* clang-format on */
+
+START_TEST(utf8_is_recognised)
+{
+	struct slice text = slice_of(utf8_texts[_i].text);
+
+	ck_assert_int_eq(text_is_utf8(text), utf8_texts[_i].is_utf8);
+	if (utf8_texts[_i].is_utf8)
+		ck_assert_uint_eq(text_characters(text), utf8_texts[_i].characters);
+}
+END_TEST
+
+/* An incomplete character at the end must not read beyond the slice. */
+START_TEST(utf8_is_not_read_beyond_its_slice)
+{
+	char *text = malloc(2);
+
+	memcpy(text, "\xe2\x82", 2);
+	ck_assert(!text_is_utf8((struct slice){ text, 2 }));
+	free(text);
+}
+END_TEST
+
+static void require_plain(struct slice text, size_t size, bool is_ascii)
+{
+	struct plain plain = text_plain(text);
+
+	ck_assert_uint_eq(plain.size, size);
+	ck_assert_int_eq(plain.is_ascii, is_ascii);
+}
+
+START_TEST(plain_text_ends_before_escaped_characters)
+{
+	for (int byte = 0; byte < 256; byte++) {
+		const char text[] = { 'a', (char)byte, 'b' };
+		bool stops = byte < 0x20 || byte == '"' || byte == '\\';
+
+		require_plain((struct slice){ text, 3 }, stops ? 1 : 3, stops || byte < 0x80);
+	}
+	require_plain(SLICE(""), 0, true);
+	require_plain(SLICE("\"\xc3\xa4"), 0, true);
+	require_plain(SLICE("\xc3\xa4\""), 2, false);
+}
+END_TEST
+
+START_TEST(text_is_cut_between_characters)
+{
+	static const size_t kept[] = { 0, 1, 1, 1, 4, 5, 5, 7, 7 };
+	struct slice text = SLICE("a\xe2\x82\xac"
+				  "b\xc3\xa4");
+
+	for (size_t most = 0; most < ROWS(kept); most++) {
+		struct slice cut = text_cut(text, most);
+
+		ck_assert_ptr_eq(cut.data, text.data);
+		ck_assert_uint_eq(cut.size, kept[most]);
+	}
+}
+END_TEST
+
+START_TEST(case_is_ignored_only_in_ascii_letters)
+{
+	ck_assert(slice_is(text_lower(arena, SLICE("AZaz09[@`{\xc3\x84")), "azaz09[@`{\xc3\x84"));
+	ck_assert(text_begins_ignoring_case(SLICE("WSS://x"), SLICE("wss://")));
+	ck_assert(!text_begins_ignoring_case(SLICE("WSS:/"), SLICE("wss://")));
+	ck_assert(text_equal_ignoring_case(SLICE("Bearer"), SLICE("bEARER")));
+	ck_assert(!text_equal_ignoring_case(SLICE("Bearer"), SLICE("Beare")));
+	ck_assert(!text_equal_ignoring_case(SLICE("@"), SLICE("`")));
+	ck_assert(!text_equal_ignoring_case(SLICE("\xc3\x84"), SLICE("\xc3\xa4")));
+}
+END_TEST
+
+/* --- Numbers --- */
+
+/* clang-format off */
+static const struct {
+	const char *text;
+	bool is_integer;
+	int64_t value;
+} integers[] = {
+	{ "0",                    true,  0 },
+	{ "-0",                   true,  0 },
+	{ "10",                   true,  10 },
+	{ "007",                  true,  7 },
+	{ "-25",                  true,  -25 },
+	{ "9223372036854775807",  true,  INT64_MAX },
+	{ "-9223372036854775808", true,  INT64_MIN },
+	{ "9223372036854775808",  false, 0 },
+	{ "-9223372036854775809", false, 0 },
+	{ "99999999999999999999", false, 0 },
+	{ "",                     false, 0 },
+	{ "-",                    false, 0 },
+	{ "--1",                  false, 0 },
+	{ "+1",                   false, 0 },
+	{ " 1",                   false, 0 },
+	{ "1 ",                   false, 0 },
+	{ "1.0",                  false, 0 },
+	{ "1e1",                  false, 0 },
+	{ "0x10",                 false, 0 },
+	{ "1:",                   false, 0 },
+	{ "1/",                   false, 0 },
+};
+/* clang-format on */
+
+START_TEST(integer_consists_of_digits)
+{
+	int64_t value = 0;
+
+	ck_assert_int_eq(text_integer(slice_of(integers[_i].text), &value),
+			 integers[_i].is_integer);
+	ck_assert_int_eq(value, integers[_i].value);
+}
+END_TEST
+
+/* --- Times --- */
+
+#define REFUSED INT64_MIN
+
+/* clang-format off */
+static const struct {
+	const char *text;
+	int64_t time;
+} times[] = {
+	{ "1970-01-01T00:00:00Z",             0 },
+	{ "1970-01-01",                       0 },
+	{ "1970-01-01T00:00:00.001Z",         1 },
+	{ "1969-12-31T23:59:59.999Z",         -1 },
+	{ "2026-01-31T12:34:56.789Z",         1769862896789 },
+	{ "2026-01-31T12:34:56.7899999999Z",  1769862896789 },
+	{ "2026-01-31T12:34:56.7Z",           1769862896700 },
+	{ "2026-01-31t12:34:56z",             1769862896000 },
+	{ "2026-01-31T12:34:56+01:30",        1769857496000 },
+	{ "2026-01-31T12:34:56-23:59",        1769949236000 },
+	{ "2026-01-31T12:34:56-00:00",        1769862896000 },
+	{ "2000-02-29",                       951782400000 },
+	{ "2024-02-29T00:00:00Z",             1709164800000 },
+	{ "2024-03-01",                       1709251200000 },
+	{ "1900-02-28",                       -2203977600000 },
+	{ "0001-01-01T00:00:00Z",             -62135596800000 },
+	{ "9999-12-31T23:59:59.999Z",         253402300799999 },
+	{ "2016-12-31T23:59:60Z",             1483228799999 },
+	{ "2016-12-31T23:59:60.5Z",           1483228799999 },
+	{ "2017-01-01T00:59:60+01:00",        1483228799999 },
+	{ "0000-12-31T23:59:59Z",             REFUSED },
+	{ "0001-01-01T00:00:00+00:01",        REFUSED },
+	{ "9999-12-31T23:59:59-00:01",        REFUSED },
+	{ "2023-02-29",                       REFUSED },
+	{ "1900-02-29",                       REFUSED },
+	{ "2026-04-31",                       REFUSED },
+	{ "2026-13-01",                       REFUSED },
+	{ "2026-00-01",                       REFUSED },
+	{ "2026-01-00",                       REFUSED },
+	{ "2026-01-31T24:00:00Z",             REFUSED },
+	{ "2026-01-31T12:60:00Z",             REFUSED },
+	{ "2026-01-31T12:00:61Z",             REFUSED },
+	{ "2026-01-31T12:34:56",              REFUSED },
+	{ "2026-01-31T12:34Z",                REFUSED },
+	{ "2026-01-31T12:34:56.Z",            REFUSED },
+	{ "2026-01-31T12:34:56,5Z",           REFUSED },
+	{ "2026-01-31T12:34:56+0100",         REFUSED },
+	{ "2026-01-31T12:34:56+24:00",        REFUSED },
+	{ "2026-01-31T12:34:56+01:60",        REFUSED },
+	{ "2026-01-31T12:34:56 01:00",        REFUSED },
+	{ "2026-01-31T12:34:56Zx",            REFUSED },
+	{ "2026-01-31 12:34:56Z",             REFUSED },
+	{ "2026-01-31T",                      REFUSED },
+	{ "2026-01-31x",                      REFUSED },
+	{ "2026-1-31",                        REFUSED },
+	{ "+2026-01-31",                      REFUSED },
+	{ "20260131",                         REFUSED },
+	{ "",                                 REFUSED },
+};
+/* clang-format on */
+
+START_TEST(time_is_rfc_3339)
+{
+	int64_t time = REFUSED;
+
+	ck_assert_int_eq(text_time_parse(slice_of(times[_i].text), &time),
+			 times[_i].time != REFUSED);
+	ck_assert_int_eq(time, times[_i].time);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
+	const char *text;
+	int64_t time;
+} later_times[] = {
+	{ "1970-01-01T00:00:00.069Z",         69 },
+	{ "1970-01-01T00:00:00.0690000Z",     69 },
+	{ "1970-01-01T00:00:00.0690001Z",     70 },
+	{ "1970-01-01T00:00:00.0699Z",        70 },
+	{ "1970-01-01T00:00:00.9999Z",        1000 },
+	{ "1970-01-01T01:00:00.0001+01:00",   1 },
+	{ "1969-12-31T23:59:59.9999Z",        0 },
+	{ "1969-12-31T23:59:59.9980Z",        -2 },
+	{ "1970-01-01",                       0 },
+	{ "1972-06-30T23:59:60Z",             78796800000 },
+	{ "1972-07-01T01:59:60.5+02:00",      78796800000 },
+	{ "9999-12-31T23:59:59.9999Z",        253402300800000 },
+	{ "0001-01-01T00:00:00+00:01",        REFUSED },
+	{ "1970-01-01T00:00:00.Z",            REFUSED },
+};
+/* clang-format on */
+
+START_TEST(time_is_rounded_up)
+{
+	int64_t time = REFUSED;
+
+	ck_assert_int_eq(text_time_parse_up(slice_of(later_times[_i].text), &time),
+			 later_times[_i].time != REFUSED);
+	ck_assert_int_eq(time, later_times[_i].time);
+}
+END_TEST
+
+static const struct {
+	int64_t time;
+	const char *milliseconds;
+	const char *seconds;
+} printed_times[] = {
+	{ 0, "1970-01-01T00:00:00.000Z", "1970-01-01T00:00:00Z" },
+	{ -1, "1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59Z" },
+	{ 1769862896789, "2026-01-31T12:34:56.789Z", "2026-01-31T12:34:56Z" },
+	{ 951782399999, "2000-02-28T23:59:59.999Z", "2000-02-28T23:59:59Z" },
+	{ 951782400000, "2000-02-29T00:00:00.000Z", "2000-02-29T00:00:00Z" },
+	{ -62135596800000, "0001-01-01T00:00:00.000Z", "0001-01-01T00:00:00Z" },
+	{ 253402300799999, "9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59Z" },
+};
+
+START_TEST(time_is_printed)
+{
+	char text[TEXT_TIME_SIZE];
+
+	text_time_milliseconds(printed_times[_i].time, text);
+	ck_assert_str_eq(text, printed_times[_i].milliseconds);
+	text_time_seconds(printed_times[_i].time, text);
+	ck_assert_str_eq(text, printed_times[_i].seconds);
+}
+END_TEST
+
+/* All days of 450 years, and times spread over all years, stay the same when they are printed and
+ * read. */
+START_TEST(time_survives_printing_and_parsing)
+{
+	const int64_t day = 86400000;
+
+	for (int64_t i = 0; i < 450 * 366; i++) {
+		int64_t rows[] = { (i - 200 * 365) * day, -62135596800000 + i * (1915744159 + 1) };
+
+		for (size_t j = 0; j < 2; j++) {
+			char text[TEXT_TIME_SIZE];
+			int64_t time = REFUSED;
+
+			if (rows[j] > 253402300799999)
+				continue;
+			text_time_milliseconds(rows[j], text);
+			ck_assert_msg(text_time_parse(slice_of(text), &time), "%s", text);
+			ck_assert_int_eq(time, rows[j]);
+		}
+	}
+}
+END_TEST
+
+/* --- base64url --- */
+
+/* clang-format off */
+static const struct {
+	const char *bytes;
+	const char *text;
+} encodings[] = {
+	{ "",             "" },
+	{ "f",            "Zg" },
+	{ "fo",           "Zm8" },
+	{ "foo",          "Zm9v" },
+	{ "foob",         "Zm9vYg" },
+	{ "fooba",        "Zm9vYmE" },
+	{ "foobar",       "Zm9vYmFy" },
+	{ "\xfb\xef\xff", "--__" },
+};
+
+static const char *const bad_encodings[] = {
+	"Z", "Zg==", "Zm8=", "Zm9vY", "Zm9v ", "Zm 9v", "Zm9v\n", "++//", "Zh", "Zm9", "Zm9vYh",
+	"\xc3\xa4zz",
+};
+/* clang-format on */
+
+START_TEST(base64url_has_no_padding)
+{
+	struct slice bytes;
+
+	ck_assert(
+		slice_is(text_base64url(arena, slice_of(encodings[_i].bytes)), encodings[_i].text));
+	ck_assert(text_base64url_decode(arena, slice_of(encodings[_i].text), &bytes));
+	ck_assert(slice_is(bytes, encodings[_i].bytes));
+}
+END_TEST
+
+START_TEST(bad_base64url_is_refused)
+{
+	struct slice bytes;
+
+	ck_assert(!text_base64url_decode(arena, slice_of(bad_encodings[_i]), &bytes));
+}
+END_TEST
+
+START_TEST(base64url_survives_all_bytes)
+{
+	char all[256];
+
+	for (int i = 0; i < 256; i++)
+		all[i] = (char)i;
+	for (size_t size = 0; size <= sizeof all; size++) {
+		struct slice bytes;
+		struct slice whole = { all + sizeof all - size, size };
+
+		ck_assert(text_base64url_decode(arena, text_base64url(arena, whole), &bytes));
+		ck_assert(slice_equal(bytes, whole));
+	}
+}
+END_TEST
+
+START_TEST(secrets_are_compared_completely)
+{
+	char a[40], b[40];
+
+	ck_assert(!text_equal_secret(SLICE("secret"), SLICE("secre")));
+	ck_assert(!text_equal_secret(SLICE(""), SLICE("s")));
+	ck_assert(text_equal_secret((struct slice){ NULL, 0 }, SLICE("")));
+	memset(a, 'a', sizeof a);
+	memset(b, 'a', sizeof b);
+	for (size_t size = 0; size < sizeof a; size++) {
+		ck_assert(text_equal_secret((struct slice){ a, size }, (struct slice){ b, size }));
+		for (size_t place = 0; place < sizeof a; place++) {
+			b[place] ^= 0x10;
+			ck_assert_int_eq(text_equal_secret((struct slice){ a, size },
+							   (struct slice){ b, size }),
+					 place >= size);
+			b[place] ^= 0x10;
+		}
+	}
+}
+END_TEST
+
+/* --- Values in messages --- */
+
+#define TEN "0123456789"
+#define SIXTY TEN TEN TEN TEN TEN TEN
+
+/* clang-format off */
+static const struct {
+	const char *json;
+	const char *shown;
+} shown_values[] = {
+	{ "9000",                      "9000" },
+	{ "-9223372036854775808",      "-9223372036854775808" },
+	{ "1.1",                       "1.1" },
+	{ "2.0",                       "2" },
+	{ "true",                      "true" },
+	{ "false",                     "false" },
+	{ "null",                      "null" },
+	{ "{\"a\":1}",                 "an object" },
+	{ "[1]",                       "an array" },
+	{ "\"\"",                      "\"\"" },
+	{ "\"a \\\"b\\\"\\n\"",        "\"a \\\"b\\\"\\n\"" },
+	{ "\"" SIXTY "abcd\"",         "\"" SIXTY "abcd\"" },
+	{ "\"" SIXTY "abcde\"",        "\"" SIXTY "abcd\"..." },
+	{ "\"" SIXTY "abc\xc3\xa4\"",  "\"" SIXTY "abc\xc3\xa4\"" },
+	{ "\"" SIXTY "abc\xc3\xa4x\"", "\"" SIXTY "abc\xc3\xa4\"..." },
+};
+/* clang-format on */
+
+START_TEST(value_is_shown_in_64_characters)
+{
+	json_t *value = arena_json(arena, json_loads(shown_values[_i].json, JSON_DECODE_ANY, NULL));
+	struct slice shown = text_shown(arena, value);
+
+	ck_assert_msg(slice_is(shown, shown_values[_i].shown), "%.*s", (int)shown.size, shown.data);
+}
+END_TEST
+
+START_TEST(pointer_escapes_its_names)
+{
+	struct buffer pointer = BUFFER_INITIAL(arena);
+
+	text_pointer(&pointer, SLICE("roles"));
+	text_pointer(&pointer, SLICE("a/b~c~1"));
+	text_pointer(&pointer, SLICE(""));
+	ck_assert(slice_is(buffer_slice(&pointer), "/roles/a~1b~0c~01/"));
+}
+END_TEST
+
+START_TEST(clock_moves_forward)
+{
+	int64_t first = clock_monotonic();
+	int64_t now = clock_now(&clock_system);
+	unsigned char random[2][16];
+
+	ck_assert_int_ge(clock_monotonic(), first);
+	ck_assert_int_gt(now, 1700000000000);
+	clock_random(&clock_system, random[0], sizeof random[0]);
+	clock_random(&clock_system, random[1], sizeof random[1]);
+	ck_assert_mem_ne(random[0], random[1], sizeof random[0]);
+}
+END_TEST
+
+/* --- Codes as people type them --- */
+
+/* A text, or a list of texts with the number of repetitions of each. */
+static struct slice typed_text(const json_t *row)
+{
+	const json_t *parts = json_array_get(row, 0);
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	if (json_is_string(parts))
+		return text_of_json(parts);
+	for (size_t i = 0; i < json_array_size(parts); i++) {
+		const json_t *part = json_array_get(parts, i);
+
+		for (json_int_t n = json_integer_value(json_array_get(part, 1)); n > 0; n--)
+			buffer_append(&text, text_of_json(json_array_get(part, 0)));
+	}
+	return buffer_slice(&text);
+}
+
+static void check_is(struct slice found, const json_t *wanted, const char *row)
+{
+	const struct slice text = text_of_json(wanted);
+
+	ck_assert_msg(text.data == NULL ? found.data == NULL
+					: found.data != NULL && slice_equal(found, text),
+		      "%s: found %.*s", row, (int)found.size, found.data == NULL ? "" : found.data);
+}
+
+/* Rows of tests/data/typed_codes.jsonl, which the join page must agree with, too
+ * (tests/scripts/typed_codes.sh). A row has the text; the code; the code to try if the first one
+ * does not exist or, if there is no code, whether the text counts as a guess. */
+START_TEST(code_is_read_as_it_was_typed)
+{
+	const char *source = getenv("SOURCE_DIR");
+	char *path = arena_text(arena, "%s/tests/data/typed_codes.jsonl",
+				source == NULL ? "." : source);
+	FILE *file = fopen(path, "r");
+	char *line = NULL;
+	size_t room = 0, rows = 0;
+
+	ck_assert_msg(file != NULL, "cannot open %s", path);
+	while (getline(&line, &room, file) > 0) {
+		json_t *row = json_loads(line, 0, NULL);
+		const struct typed_code typed = code_typed(arena, typed_text(row));
+		const json_t *last = json_array_get(row, 2);
+
+		check_is(typed.code, json_array_get(row, 1), line);
+		check_is(typed.grouped, last, line);
+		ck_assert_msg(typed.is_guess == !json_is_false(last), "%s: is_guess", line);
+		json_decref(row);
+		rows++;
+	}
+	ck_assert_uint_gt(rows, 90);
+	free(line);
+	fclose(file);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("text");
+	TCase *cases = tcase_create("text");
+
+	suite_add_tcase(suite, cases);
+	tcase_add_checked_fixture(cases, open_arena, close_arena);
+	tcase_add_loop_test(cases, text_is_decoded_once, 0, ROWS(encoded_texts));
+	tcase_add_test(cases, raw_zero_byte_is_refused);
+	tcase_add_loop_test(cases, control_characters_are_shown, 0, ROWS(visible_texts));
+	tcase_add_loop_test(cases, json_for_a_terminal_is_the_same_json, 0, ROWS(visible_jsons));
+	tcase_add_loop_test(cases, parameter_is_encoded, 0, ROWS(written_parameters));
+	tcase_add_loop_test(cases, query_is_split_then_decoded, 0, ROWS(queries));
+	tcase_add_loop_test(cases, utf8_is_recognised, 0, ROWS(utf8_texts));
+	tcase_add_test(cases, utf8_is_not_read_beyond_its_slice);
+	tcase_add_test(cases, plain_text_ends_before_escaped_characters);
+	tcase_add_test(cases, text_is_cut_between_characters);
+	tcase_add_test(cases, case_is_ignored_only_in_ascii_letters);
+	tcase_add_loop_test(cases, integer_consists_of_digits, 0, ROWS(integers));
+	tcase_add_loop_test(cases, time_is_rfc_3339, 0, ROWS(times));
+	tcase_add_loop_test(cases, time_is_rounded_up, 0, ROWS(later_times));
+	tcase_add_loop_test(cases, time_is_printed, 0, ROWS(printed_times));
+	tcase_add_test(cases, time_survives_printing_and_parsing);
+	tcase_add_loop_test(cases, base64url_has_no_padding, 0, ROWS(encodings));
+	tcase_add_loop_test(cases, bad_base64url_is_refused, 0, ROWS(bad_encodings));
+	tcase_add_test(cases, base64url_survives_all_bytes);
+	tcase_add_test(cases, secrets_are_compared_completely);
+	tcase_add_loop_test(cases, value_is_shown_in_64_characters, 0, ROWS(shown_values));
+	tcase_add_test(cases, pointer_escapes_its_names);
+	tcase_add_test(cases, clock_moves_forward);
+	tcase_add_test(cases, code_is_read_as_it_was_typed);
+	return suite_run(suite);
+}
