@@ -1,5 +1,5 @@
-/* CRC32C (Castagnoli), the checksum of everything the store writes. Uses the processor's
- * instruction if it has one. Any thread.
+/* CRC32C (Castagnoli), the checksum of everything that the store writes. Uses the processor's
+ * CRC32C instruction if there is one. Any thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_CHECKSUM_H
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Continues from `before`, which is 0 at first: the CRC of two runs of bytes is
- * checksum(checksum(0, a), b). */
+/* Returns the CRC of the bytes that were summed in `before`, followed by these. Start with 0: the
+ * CRC of a followed by b is checksum(checksum(0, a), b). */
 uint32_t checksum(uint32_t before, const void *bytes, size_t size);
 
 #endif

@@ -13,7 +13,7 @@ struct clock {
 	void (*random)(const struct clock *clock, void *bytes, size_t size);
 };
 
-/* The real-time clock of the system and getrandom(2). */
+/* The system's real-time clock and getrandom(2). */
 extern const struct clock clock_system;
 
 static inline int64_t clock_now(const struct clock *clock)
@@ -26,18 +26,18 @@ static inline void clock_random(const struct clock *clock, void *bytes, size_t s
 	clock->random(clock, bytes, size);
 }
 
-/* Monotonic milliseconds, for measuring and waiting; not replaceable. */
+/* Returns monotonic milliseconds, for measuring and waiting. Not replaceable. */
 int64_t clock_monotonic(void);
-/* The same in microseconds. */
+/* Returns the same clock in microseconds. */
 int64_t clock_microseconds(void);
 
-/* Processor time in microseconds, of the calling thread and of the process. */
+/* Return the processor time of the calling thread and of the process, in microseconds. */
 int64_t clock_of_thread(void);
 int64_t clock_of_process(void);
 
-/* Initialises a condition for clock_wait, on the clock of clock_monotonic. */
+/* Initialises a condition for clock_wait. It uses the same clock as clock_monotonic. */
 void clock_condition_init(pthread_cond_t *condition);
-/* Waits for the condition, at most `milliseconds`. The caller holds `lock`. */
+/* Waits for the condition for at most `milliseconds`. The caller holds `lock`. */
 void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t milliseconds);
 
 #endif

@@ -1,16 +1,17 @@
-/* The one error type. A fault is small, lives on the caller's stack or in the call, and is passed
- * last. Every function that can fail returns bool; fault_set always returns false, so a refusal is
- * one line, and the first fault wins: later ones do not overwrite it. The rules of a body are the
- * exception: they collect all their findings (schema/schema.h) and set one fault at the end.
+/* The one error type. A fault is small, lives on the caller's stack or in the call, and is the last
+ * argument. Every function that can fail returns bool, and fault_set always returns false, so a
+ * refusal is one line. The first fault wins: later ones do not overwrite it. The rules of a body
+ * are the exception: they collect all their findings (schema/schema.h) and set one fault at the
+ * end.
  *
- * A fault has a text for the client (message, one sentence; detail, one more) and a cause for the
- * log alone (paths, errno). Neither ever holds a secret.
+ * A fault has a text for the client (message: one sentence; detail: one more) and a cause for the
+ * log only (paths, errno). Neither ever contains a secret.
  *
- * FAULT_AGAIN is set by a store: the call conflicted with another one and has to be run again.
- * Clients get it only when that happened too often. FAULT_BUSY: it conflicted, and running it again
- * at once would be in vain.
+ * A store sets FAULT_AGAIN if the call conflicted with another one and must be run again. Clients
+ * get it only after too many conflicts. FAULT_BUSY means that the call conflicted and that an
+ * immediate retry would fail as well.
  *
- * The table below has each kind once: name, HTTP status, standard message.
+ * The table below lists the kinds: name, HTTP status, standard message.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_FAULT_H
@@ -36,8 +37,8 @@
 	X(KEY_REUSED, 422, "Idempotency-Key was used for another request") \
 	X(TOO_MANY, 429, "Too many requests") \
 	X(INTERNAL, 500, "Internal error") \
-	X(UNAVAILABLE, 503, "The store cannot write at the moment") \
-	X(DAMAGED, 503, "What is stored of this is damaged on the disk") \
+	X(UNAVAILABLE, 503, "The server cannot write at the moment") \
+	X(DAMAGED, 503, "The stored data is damaged") \
 	X(AGAIN, 409, "Too busy") \
 	X(BUSY, 409, "Too busy")
 
@@ -50,53 +51,56 @@ enum fault_kind {
 
 struct fault {
 	enum fault_kind kind;
-	unsigned retry_after; /* seconds, for Retry-After; 0: none */
+	unsigned retry_after; /* seconds, for Retry-After; 0 if there is none */
 	char message[200];
-	char detail[300]; /* empty: none */
-	size_t pointer_size; /* bytes of `detail` before ": " that name a member; 0: none */
-	char cause[300]; /* for the log alone; empty: none */
-	json_t *details; /* borrowed array of strings (lives in the call's arena), or NULL */
-	const char
-		*scope; /* FAULT_FORBIDDEN: the scope that the caller lacks, a constant; or NULL */
-	json_t *faults; /* as borrowed: {"pointer","message"} for each of `details`, or NULL */
+	char detail[300]; /* empty if there is none */
+	/* Bytes of `detail` before ": " that are a JSON Pointer or a parameter's name; 0 if none. */
+	size_t pointer_size;
+	char cause[300]; /* for the log only; empty if there is none */
+	json_t *details; /* borrowed array of strings in the call's arena, or NULL */
+	/* For FAULT_FORBIDDEN, the scope that the caller lacks, a constant; else NULL. */
+	const char *scope;
+	json_t *faults; /* borrowed: {"pointer","message"} for each of `details`, or NULL */
 };
 
 #define FAULT_INITIAL ((struct fault){ .kind = FAULT_NONE })
 
-/* Each returns false. `message` NULL means the kind's standard message. A text that is too long is
- * cut at a whole UTF-8 character. */
+/* Sets a fault and returns false, as all functions below do. If `message` is NULL, the kind's
+ * standard message is used. A text that is too long is cut after a whole UTF-8 character. */
 bool fault_set(struct fault *fault, enum fault_kind kind, const char *message, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* fault_set with the standard message and one sentence of detail. */
+/* Sets a fault with the standard message and one sentence of detail. */
 bool fault_detail(struct fault *fault, enum fault_kind kind, const char *detail, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* fault_set with a message and one sentence of detail. */
+/* Sets a fault with a message and one sentence of detail. */
 bool fault_explain(struct fault *fault, enum fault_kind kind, const char *message,
 		   const char *detail, ...) __attribute__((format(printf, 4, 5)));
 
-/* The same about a member of the body (a JSON Pointer) or a parameter of the query (its name): the
- * detail is "<pointer>: <sentence>". message: NULL as above. */
+/* Sets a fault about a field of the body (a JSON Pointer) or a query parameter (its name). The
+ * detail becomes "<pointer>: <sentence>". If `message` is NULL, the standard message is used. */
 bool fault_member(struct fault *fault, enum fault_kind kind, const char *message,
 		  const char *pointer, const char *sentence, ...)
 	__attribute__((format(printf, 5, 6)));
 
-/* fault_set with the standard message and a cause that only the log shows; errno_value 0: none. */
+/* Sets a fault with the standard message and a cause that only the log shows. errno_value is 0 if
+ * no errno belongs to it. */
 bool fault_cause(struct fault *fault, enum fault_kind kind, int errno_value, const char *cause, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* What `details` or `detail` says, in parts: {"pointer","message"} each, the pointer "" where there
- * is none. A new array, or a reference to `faults`. */
+/* Returns `details` or `detail` in parts, as an array of {"pointer","message"}; a pointer is "" if
+ * there is none. The caller owns the reference. */
 json_t *fault_parts(const struct fault *fault);
 
-/* The cause, or the message of a fault without one: for the log and the command line. */
+/* Returns the cause or, if there is none, the message; for the log and the command line. */
 const char *fault_reason(const struct fault *fault);
 
-/* Faults of the store, or of the size of what is stored: they say nothing about the request. */
+/* Returns true for faults of the store or of the size of stored data: the request itself was
+ * valid. */
 bool fault_is_of_the_store(enum fault_kind kind);
 
-/* The HTTP status and the standard message of a kind. FAULT_NONE: 200 and "OK". */
+/* Return the HTTP status and the standard message of a kind: 200 and "OK" for FAULT_NONE. */
 int fault_status(enum fault_kind kind);
 const char *fault_text(enum fault_kind kind);
 

@@ -1,5 +1,5 @@
-/* Histograms of durations as Prometheus defines them: counts below fixed bounds, and a sum. Adding
- * is two relaxed additions. Any thread.
+/* Histograms of durations as Prometheus defines them: counts below fixed bounds, and a sum.
+ * histogram_add costs two relaxed atomic additions. Any thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_HISTOGRAM_H
@@ -11,24 +11,24 @@
 
 #define HISTOGRAM_BOUNDS 15
 
-/* Microseconds, ascending; longer durations are counted in one more bucket. */
+/* Upper bounds in microseconds, ascending. Longer durations are counted in one more bucket. */
 extern const uint32_t histogram_bounds[HISTOGRAM_BOUNDS];
 
-/* All zero is empty. */
+/* An empty histogram is all zeroes. */
 struct histogram {
-	_Atomic uint64_t
-		counts[HISTOGRAM_BOUNDS + 1]; /* above the bound before, at most this one */
+	/* Durations above the previous bound and at most this one. */
+	_Atomic uint64_t counts[HISTOGRAM_BOUNDS + 1];
 	_Atomic uint64_t sum; /* microseconds */
 };
 
-/* A copy of the values; counts added meanwhile may be in one of them and not yet in another. */
+/* A copy of the values. A duration added while they are copied may be missing in one of them. */
 struct histogram_state {
 	uint64_t counts[HISTOGRAM_BOUNDS + 1];
 	uint64_t sum;
 };
 
 void histogram_add(struct histogram *histogram, uint64_t microseconds);
-/* Adds the values of the histogram to *state. */
+/* Adds the histogram's values to *state. */
 void histogram_read(const struct histogram *histogram, struct histogram_state *state);
 
 #endif

@@ -1,5 +1,5 @@
-/* The HTTP statuses that the service answers with, and their reason phrases (RFC 9110). Those of
- * base/fault.h have to be here.
+/* The HTTP statuses that the service responds with, and their reason phrases (RFC 9110). Every
+ * status in base/fault.h must be listed here.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_HTTP_STATUS_H
@@ -23,7 +23,7 @@
 	X(500, "Internal Server Error") \
 	X(503, "Service Unavailable")
 
-/* Their places in the table. */
+/* The position of each status in the table. */
 enum http_status {
 #define HTTP_STATUS(status, reason) HTTP_##status,
 	HTTP_STATUSES(HTTP_STATUS)

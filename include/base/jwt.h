@@ -1,5 +1,4 @@
-/* The writing of JSON Web Tokens (RFC 7519): header and payload as text, with a signature that the
- * caller computes.
+/* Writes JSON Web Tokens (RFC 7519) from header, payload, and a signature that the caller computes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_JWT_H
@@ -8,14 +7,13 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-/* How far the start of what is signed for others lies back, in seconds: their clocks may be
- * behind. */
+/* Seconds by which tokens for other servers are backdated, because their clocks may be slow. */
 #define JWT_SECONDS_BACK 10
 
-/* `header.payload`, encoded: the text that is signed. Both are JSON. */
+/* Returns `header.payload`, encoded: the text to be signed. Both are given as JSON text. */
 struct slice jwt_signed_text(struct arena *arena, struct slice header, struct slice payload);
 
-/* The whole token. */
+/* Returns the whole token. */
 struct slice jwt_token(struct arena *arena, struct slice signed_text, struct slice signature);
 
 #endif

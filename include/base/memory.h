@@ -1,4 +1,4 @@
-/* Memory outside of arenas: a check of what malloc(3) and the like return, and arrays that grow.
+/* Memory outside arenas: a check of the result of malloc(3) and the like, and arrays that grow.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_MEMORY_H
@@ -8,16 +8,16 @@
 
 #include "base/log.h"
 
-/* Returns `memory`; aborts when it is NULL, since memory is exhausted then. */
+/* Returns `memory`; aborts if it is NULL, because memory is exhausted. */
 static inline void *memory_check(void *memory)
 {
 	if (memory == NULL)
-		ABORT("no memory");
+		ABORT("out of memory");
 	return memory;
 }
 
-/* Returns `items`, of `size` bytes each, with room for one more than `count`; moved when there was
- * none. items NULL, *capacity 0: none yet. */
+/* Returns an array with room for at least one more item than `count`: `items`, reallocated if it
+ * was full. Each item has `size` bytes. An empty array is NULL with *capacity 0. */
 static inline void *memory_room(void *items, size_t count, size_t *capacity, size_t size)
 {
 	if (count < *capacity)

@@ -1,5 +1,5 @@
-/* A borrowed run of bytes that need not be terminated. The function that returns one says how long
- * it lives. A slice whose data is NULL means "absent", which differs from empty.
+/* A borrowed run of bytes that need not be terminated. The function that returns a slice says how
+ * long it lives. A slice whose data is NULL means "absent", which is not the same as empty.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BASE_SLICE_H
@@ -14,7 +14,7 @@ struct slice {
 	size_t size;
 };
 
-/* A slice of a string literal, or of an array that ends with a terminator. */
+/* A slice of a string literal or of a terminated array. */
 #define SLICE(literal) ((struct slice){ (literal), sizeof(literal) - 1 })
 
 static inline struct slice slice_of(const char *text)
@@ -22,13 +22,14 @@ static inline struct slice slice_of(const char *text)
 	return (struct slice){ text, text == NULL ? 0 : strlen(text) };
 }
 
-/* Not for secrets: the time it takes shows where two texts differ (see text_equal_secret). */
+/* Do not compare secrets with this: its time depends on where the texts differ (see
+ * text_equal_secret). */
 static inline bool slice_equal(struct slice a, struct slice b)
 {
 	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* As memcmp, a prefix before longer texts. */
+/* Orders bytes like memcmp; a prefix comes before longer texts. */
 static inline int slice_compare(struct slice a, struct slice b)
 {
 	const size_t common = a.size < b.size ? a.size : b.size;

@@ -1,9 +1,10 @@
-/* Bump allocation in blocks. The first block survives every reset; the others double in size, up to
- * 1 MiB or an eighth of all, and are freed. JSON allocated while the arena serves lies in the
- * blocks; other adopted roots are in a list with adopted memory and are released newest first.
+/* Bump allocation in blocks. The first block survives every reset. The others double in size, up to
+ * 1 MiB or an eighth of the memory used so far, and a reset frees them. JSON allocated while the
+ * arena serves its thread lies in the blocks. Other JSON roots are in a list with adopted memory,
+ * which is released newest first.
  *
- * Memory that jansson frees is identified by its address: inside a block of the serving arena it
- * stays there, everything else goes to free(). Under AddressSanitizer only the allocated part of a
+ * Memory that jansson frees is recognised by its address: inside a block of the serving arena it
+ * stays there, everything else goes to free(). Under AddressSanitizer, only the allocated part of a
  * block may be touched.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -43,7 +44,7 @@
 
 struct block {
 	struct block *previous;
-	size_t size; /* of bytes[] */
+	size_t size; /* bytes in `bytes` */
 	alignas(max_align_t) char bytes[];
 };
 
@@ -119,14 +120,14 @@ struct arena *arena_open(void)
 	struct arena *arena = memory_check(calloc(1, sizeof *arena));
 
 	if (pthread_once(&serving_once, begin_serving) != 0)
-		ABORT("a thread key could not be made");
+		ABORT("cannot create a thread key");
 	arena->block = block_open(NULL, FIRST_BLOCK);
 	arena->limit = ARENA_LIMIT;
 	return arena;
 }
 
-/* The content may be a credential or the text of the accounts file. Bytes after `taken` are
- * unused. */
+/* Clears the content before freeing it, because it may be a credential or the text of the accounts
+ * file. Bytes after `taken` are unused. */
 static void block_close(struct block *block, size_t taken)
 {
 	ALLOW(block->bytes, taken);
@@ -180,14 +181,15 @@ void arena_reset(struct arena *arena)
 	arena_release(arena, &start);
 }
 
-/* The rest of the newest block is given up. Not inlined, so that arena_alloc stays short. */
+/* Adds a block; the rest of the newest one stays unused. Not inlined, so that arena_alloc stays
+ * short. */
 static __attribute__((noinline)) void grow(struct arena *arena, size_t size)
 {
 	size_t next = 2 * arena->block->size;
 
 	if (next > LARGEST_BLOCK)
 		next = LARGEST_BLOCK;
-	/* Few blocks, since `holds` looks into one after the other. */
+	/* Keeps the number of blocks low, because `holds` searches them one by one. */
 	if (next < arena->taken_before / 8)
 		next = arena->taken_before / 8;
 	arena->block = block_open(arena->block, size > next ? size : next);
@@ -195,11 +197,11 @@ static __attribute__((noinline)) void grow(struct arena *arena, size_t size)
 	arena->taken = 0;
 }
 
-/* Rounded up for alignment; an empty allocation gets an address of its own. */
+/* Rounds a size up for alignment. An empty allocation gets an address of its own. */
 static size_t rounded_up(size_t size)
 {
 	if (size > SIZE_MAX / 2)
-		ABORT("a size is too large");
+		ABORT("size too large");
 	return size == 0 ? ALIGNMENT : (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 }
 
@@ -285,7 +287,7 @@ char *arena_text(struct arena *arena, const char *format, ...)
 	int size = vsnprintf(NULL, 0, format, arguments);
 	va_end(arguments);
 	if (size < 0)
-		ABORT("a format is wrong");
+		ABORT("invalid format");
 
 	char *text = arena_alloc(arena, (size_t)size + 1);
 
@@ -298,7 +300,7 @@ char *arena_text(struct arena *arena, const char *format, ...)
 json_t *arena_json(struct arena *arena, json_t *root)
 {
 	if (root == NULL)
-		ABORT("a JSON value could not be made");
+		ABORT("cannot create a JSON value");
 	if (arena != serving)
 		adopt(arena, NULL, root);
 	return root;
@@ -307,11 +309,11 @@ json_t *arena_json(struct arena *arena, json_t *root)
 void object_put(json_t *object, const char *name, json_t *value)
 {
 	if (json_object_set_new(object, name, value) != 0)
-		ABORT("a JSON value could not be changed");
+		ABORT("cannot change a JSON value");
 }
 
 void array_put(json_t *array, json_t *value)
 {
 	if (json_array_append_new(array, value) != 0)
-		ABORT("a JSON value could not be changed");
+		ABORT("cannot change a JSON value");
 }

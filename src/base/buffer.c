@@ -1,6 +1,6 @@
-/* The growing text of base/arena.h, and the JSON writer. jansson's dump is not used: it writes 1.0
- * where the API wants 1, and it spends most of its time looking for cycles, which our values never
- * have. Tests compare both.
+/* The growing text of base/arena.h, and the functions that write JSON. They replace jansson's dump,
+ * which writes 1.0 where the API wants 1, and spends most of its time looking for cycles, which our
+ * values never have. Tests compare both.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
@@ -14,13 +14,13 @@
 
 #define FIRST_CAPACITY 256
 
-/* In place if nothing was allocated after the buffer, else by copying. */
+/* Grows the buffer in place if nothing was allocated after it, else copies it. */
 void buffer_grow(struct buffer *buffer, size_t size)
 {
 	size_t capacity = buffer->capacity < FIRST_CAPACITY ? FIRST_CAPACITY : 2 * buffer->capacity;
 
 	if (size > SIZE_MAX / 4)
-		ABORT("a size is too large");
+		ABORT("size too large");
 	if (capacity < buffer->size + size)
 		capacity = buffer->size + size;
 	if (buffer->data == NULL ||
@@ -56,9 +56,9 @@ void buffer_append_integer(struct buffer *buffer, json_int_t value)
 	buffer_append(buffer, (struct slice){ at, (size_t)(text + sizeof text - at) });
 }
 
-/* The first of 15, 16 and 17 digits that read back as the same double: 17 preserve any double, but
- * show 1.1 as 1.1000000000000001, and 15 may round beyond the largest one. From 2^53 on doubles do
- * not represent every integer. */
+/* Writes the fewest of 15, 16 or 17 digits that read back as the same double: 17 digits preserve
+ * any double but show 1.1 as 1.1000000000000001, and 15 digits may round beyond the largest
+ * double. */
 static void append_real(struct buffer *buffer, const json_t *real)
 {
 	const double value = json_real_value(real);
@@ -109,7 +109,7 @@ void buffer_append_string(struct buffer *buffer, struct slice string)
 	buffer_append_byte(buffer, '"');
 }
 
-/* Not inlined, to keep buffer_append_json short for all other values. */
+/* Not inlined, so that buffer_append_json stays short for all other values. */
 static __attribute__((noinline)) void append_object(struct buffer *buffer, json_t *object)
 {
 	char before = '{';
@@ -138,7 +138,7 @@ static __attribute__((noinline)) void append_array(struct buffer *buffer, const 
 	buffer_append_byte(buffer, ']');
 }
 
-/* Recursion is bounded: the parser limits the depth of every value. */
+/* The recursion is bounded, because the parser limits the depth of every value. */
 void buffer_append_json(struct buffer *buffer, const json_t *value)
 {
 	switch (json_typeof(value)) {

@@ -1,5 +1,5 @@
-/* CRC32C by table, or by the SSE 4.2 instruction. A checksum is computed on every read of a value,
- * so it has to be fast.
+/* CRC32C by table, or by the SSE 4.2 instruction. A checksum is computed for every value that is
+ * read, so it must be fast.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/checksum.h"
@@ -72,8 +72,8 @@ static uint32_t checksum_by_table(uint32_t crc, const unsigned char *bytes, size
 
 /* The instruction has a latency of three cycles and a throughput of one, so three lanes are
  * computed in parallel and then combined. Appending n zero bytes to data multiplies its CRC by
- * x^(8n). The carry-less multiplication is one bit off and the reduction by the instruction 32
- * bits, so the factors are x^(8n - 33) modulo the polynomial, reflected, for one lane and for
+ * x^(8n). The carry-less multiplication shifts by one bit and the reduction with the instruction by
+ * 32 bits, so the factors are x^(8n - 33) modulo the polynomial, reflected, for one lane and for
  * two. */
 #define LANE 256
 #define FACTOR_ONE 0xb9e02b86

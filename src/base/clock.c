@@ -16,9 +16,9 @@ static int64_t microseconds_of(clockid_t clock)
 {
 	struct timespec time;
 
-	/* Not ABORT: the log would ask for the time. */
+	/* ABORT is not used here, because the log reads the clock too. */
 	if (clock_gettime(clock, &time) != 0) {
-		(void)dprintf(STDERR_FILENO, "abort reason=\"the clock cannot be read\"\n");
+		(void)dprintf(STDERR_FILENO, "abort reason=\"cannot read the clock\"\n");
 		abort();
 	}
 	return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
@@ -30,7 +30,7 @@ static int64_t system_now(const struct clock *clock)
 	return microseconds_of(CLOCK_REALTIME) / 1000;
 }
 
-/* Without random bytes every secret could be guessed, so the process aborts. */
+/* Aborts if there are no random bytes, because secrets could be guessed then. */
 static void system_random(const struct clock *clock, void *bytes, size_t size)
 {
 	unsigned char *place = bytes;
@@ -85,7 +85,7 @@ void clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t millis
 	struct timespec until;
 
 	if (clock_gettime(CLOCK_MONOTONIC, &until) != 0)
-		ABORT("the clock cannot be read");
+		ABORT("cannot read the clock");
 	until.tv_sec += (time_t)(milliseconds / 1000);
 	until.tv_nsec += (long)(milliseconds % 1000) * 1000000L;
 	until.tv_sec += until.tv_nsec / 1000000000L;

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-/* Making a context costs several times what using it does, so each thread has one of each kind. */
+/* Creating a context costs several times as much as using it, so each thread keeps its own. */
 struct contexts {
 	EVP_MD *sha256;
 	EVP_MD_CTX *digest;
@@ -31,12 +31,13 @@ static void free_contexts(void *place)
 	free(contexts);
 }
 
-/* libcrypto would read its configuration now, in the middle of a request; we want nothing of it. */
+/* Keeps libcrypto from reading its configuration file, which would happen in the middle of a
+ * request and is not needed. */
 static void make_contexts_key(void)
 {
 	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1 ||
 	    pthread_key_create(&contexts_key, free_contexts) != 0)
-		ABORT("a thread key could not be made");
+		ABORT("cannot create a thread key");
 }
 
 static struct contexts *make_contexts(void)
@@ -56,7 +57,7 @@ static struct contexts *make_contexts(void)
 static struct contexts *thread_contexts(void)
 {
 	if (pthread_once(&contexts_once, make_contexts_key) != 0)
-		ABORT("a thread key could not be made");
+		ABORT("cannot create a thread key");
 
 	struct contexts *contexts = pthread_getspecific(contexts_key);
 
@@ -98,12 +99,12 @@ static void apply_pad(unsigned char block[BLOCK_SIZE], unsigned char pad)
 		block[i] ^= pad;
 }
 
-/* RFC 2104. OpenSSL's own keeps a copy of the key in its context until it gets another one, so that
- * it would have to be given one more key each time, and takes a third longer. */
+/* Implements RFC 2104. OpenSSL's implementation keeps a copy of the key in its context until the
+ * next key, so it would need another key after each use, and it takes a third longer. */
 void digest_hmac_sha256(struct slice key, struct slice text, unsigned char mac[DIGEST_SIZE])
 {
 	const struct contexts *contexts = thread_contexts();
-	unsigned char block[BLOCK_SIZE + DIGEST_SIZE] = { 0 }; /* the key; the inner digest */
+	unsigned char block[BLOCK_SIZE + DIGEST_SIZE] = { 0 }; /* the key, then the inner digest */
 	unsigned size = 0;
 
 	if (key.size > BLOCK_SIZE)

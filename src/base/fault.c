@@ -1,4 +1,4 @@
-/* Setting a fault, and what each kind says by default.
+/* Sets faults, and has the status and the standard message of each kind.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fault.h"
@@ -12,7 +12,7 @@
 #include "base/text.h"
 
 #define FAULT_KIND(name, status, text) \
-	_Static_assert(HTTP_##status < HTTP_STATUS_COUNT, "base/http_status.h lacks it");
+	_Static_assert(HTTP_##status < HTTP_STATUS_COUNT, "missing in base/http_status.h");
 FAULT_KINDS(FAULT_KIND)
 #undef FAULT_KIND
 
@@ -35,7 +35,7 @@ const char *fault_text(enum fault_kind kind)
 	return kinds[kind].text;
 }
 
-/* snprintf may cut within a character, so one byte more is asked for, which shows whether it
+/* vsnprintf may cut within a character, so it gets room for one more byte, which shows whether it
  * did. */
 __attribute__((format(printf, 3, 0))) static void print(char *text, size_t size, const char *format,
 							va_list arguments)
@@ -52,7 +52,7 @@ __attribute__((format(printf, 3, 0))) static void print(char *text, size_t size,
 	text[kept.size] = '\0';
 }
 
-/* False when an earlier fault holds. message: NULL for the standard one. */
+/* Returns false if there is an earlier fault. If `message` is NULL, sets the standard message. */
 static bool begin(struct fault *fault, enum fault_kind kind, const char *message)
 {
 	if (fault->kind != FAULT_NONE)

@@ -36,7 +36,7 @@ struct id id_random(const struct clock *clock)
 	return id;
 }
 
-/* -1 when it is not a lower-case hexadecimal digit. */
+/* Returns -1 if it is not a lower-case hexadecimal digit. */
 static int lower_hex_value(char digit)
 {
 	return digit >= 'A' && digit <= 'F' ? -1 : text_hex_value(digit);
@@ -156,7 +156,7 @@ static bool is_hyphen_place(size_t place)
 	return place == 3 || place == 8;
 }
 
-/* Bytes from 234 (9 times 26) on are rejected, so that all letters are equally likely. */
+/* Skips bytes from 234 (9 times 26) on, so that all letters are equally likely. */
 static char draw_letter(const struct clock *clock, unsigned char pool[16], size_t *left)
 {
 	for (;;) {
@@ -182,7 +182,7 @@ void code_make(const struct clock *clock, char text[CODE_TEXT_SIZE])
 	text[CODE_TEXT_SIZE - 1] = '\0';
 }
 
-/* Whether the text is letters, with hyphens where the form has them. */
+/* Returns true if the text is letters, with hyphens where the form has them. */
 static bool has_form(struct slice text, const char *form)
 {
 	if (text.size != strlen(form))

@@ -1,6 +1,6 @@
 /* A parser in one pass, without recursion: open objects and arrays are on a stack of levels, and
- * read_next reads one member, item or end of the innermost. On failure `at` is the position of the
- * flaw.
+ * read_next reads the next member, item or end of the innermost level. On failure, `at` is the
+ * position of the flaw.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
@@ -14,27 +14,28 @@
 
 struct level {
 	json_t *value;
-	size_t count; /* of members or items */
+	size_t count; /* members or items read so far */
 	bool is_object;
 };
 
 struct reader {
 	struct arena *arena;
 	const char *at, *end;
-	const char *sentence; /* of the flaw */
-	struct level *levels; /* `most` */
+	const char *sentence; /* says what the flaw is */
+	struct level *levels; /* room for `most` of them */
 	size_t depth, most;
-	const char *too_deep; /* the sentence */
-	/* For strings with escapes. A name must last until its value is read. */
+	const char *too_deep; /* the sentence for too many levels */
+	/* For strings with escapes. A name has a buffer of its own, because it is needed until its
+	 * value is read. */
 	struct buffer name, string;
 };
 
 static bool flawed(struct reader *reader, const char *sentence)
 {
 	if (reader->at == reader->end)
-		reader->sentence = "the JSON ends too early";
+		reader->sentence = "unexpected end of JSON";
 	else if (*reader->at == '\0')
-		reader->sentence = "a NUL byte";
+		reader->sentence = "NUL byte";
 	else
 		reader->sentence = sentence;
 	return false;
@@ -58,7 +59,7 @@ static size_t left(const struct reader *reader)
 	return (size_t)(reader->end - reader->at);
 }
 
-/* 0 at the end: no token begins with it. */
+/* Returns '\0' at the end of the text; no token begins with it. */
 static char next_byte(const struct reader *reader)
 {
 	return reader->at < reader->end ? *reader->at : '\0';
@@ -73,7 +74,7 @@ static char skip_space(struct reader *reader)
 	return byte;
 }
 
-/* The next byte is rarely a space. */
+/* Skips space. Inline and in two steps, because the next byte is rarely a space. */
 static inline char next_behind_space(struct reader *reader)
 {
 	char byte = next_byte(reader);
@@ -83,7 +84,7 @@ static inline char next_behind_space(struct reader *reader)
 
 /* ---- strings ---- */
 
-/* Up to the closing quote or the next escape. */
+/* Reads up to the closing quote or the next escape. */
 static inline struct slice read_plain(struct reader *reader)
 {
 	struct plain plain = text_plain((struct slice){ reader->at, left(reader) });
@@ -93,13 +94,13 @@ static inline struct slice read_plain(struct reader *reader)
 	if (!plain.is_ascii && !text_is_utf8(string))
 		flawed_at(reader, string.data + text_utf8_size(string), "not UTF-8");
 	else if (reader->at == reader->end || (unsigned char)*reader->at < 0x20)
-		flawed(reader, "a control character in a string");
+		flawed(reader, "control character in a string");
 	else
 		return string;
 	return (struct slice){ 0 };
 }
 
-/* The four digits after \u, -1 if they are invalid. */
+/* Reads the four digits after \u. Returns -1 if they are invalid. */
 static int32_t read_unit(struct reader *reader)
 {
 	int32_t unit = 0;
@@ -135,16 +136,16 @@ static void append_character(struct buffer *string, int32_t character)
 		buffer_append_byte(string, (char)(0x80 | (character >> 6 * i & 0x3f)));
 }
 
-/* After \u. */
+/* Reads the digits after \u, and a second escape if the character takes two. */
 static bool read_character(struct reader *reader, struct buffer *string)
 {
 	const char *escape = reader->at - 2;
 	int32_t character = read_unit(reader);
 
 	if (character < 0)
-		return flawed(reader, "an escape that is none");
+		return flawed(reader, "invalid escape");
 	if (character == 0)
-		return flawed_at(reader, escape, "a NUL character in a string");
+		return flawed_at(reader, escape, "NUL character in a string");
 	if (is_high_surrogate(character) && left(reader) >= 2 && reader->at[0] == '\\' &&
 	    reader->at[1] == 'u') {
 		reader->at += 2;
@@ -152,17 +153,17 @@ static bool read_character(struct reader *reader, struct buffer *string)
 		int32_t low = read_unit(reader);
 
 		if (low < 0)
-			return flawed(reader, "an escape that is none");
+			return flawed(reader, "invalid escape");
 		if (is_low_surrogate(low))
 			character = 0x10000 + ((character - 0xd800) << 10) + (low - 0xdc00);
 	}
 	if (is_high_surrogate(character) || is_low_surrogate(character))
-		return flawed_at(reader, escape, "a surrogate that stands alone");
+		return flawed_at(reader, escape, "lone surrogate");
 	append_character(string, character);
 	return true;
 }
 
-/* At the backslash. */
+/* Reads an escape; `at` is the backslash. */
 static bool read_escape(struct reader *reader, struct buffer *string)
 {
 	static const char escapes[] = "\"\\/bfnrt";
@@ -178,13 +179,14 @@ static bool read_escape(struct reader *reader, struct buffer *string)
 	}
 	found = letter == '\0' ? NULL : strchr(escapes, letter);
 	if (found == NULL)
-		return flawed(reader, "an escape that is none");
+		return flawed(reader, "invalid escape");
 	reader->at++;
 	buffer_append_byte(string, bytes[found - escapes]);
 	return true;
 }
 
-/* At an escape: reads the whole string, which begins with `plain`. */
+/* Reads the rest of a string that begins with `plain`; `at` is an escape. Returns the whole
+ * string. */
 static struct slice read_escaped(struct reader *reader, struct slice plain, struct buffer *whole)
 {
 	whole->size = 0;
@@ -200,8 +202,8 @@ static struct slice read_escaped(struct reader *reader, struct slice plain, stru
 	return buffer_slice(whole);
 }
 
-/* At the opening quote. A string with escapes is built in `whole`; others are slices of the
- * text. */
+/* Reads a string; `at` is the opening quote. A string with escapes is built in `whole`; others are
+ * slices of the text. */
 static struct slice read_string(struct reader *reader, struct buffer *whole)
 {
 	struct slice string;
@@ -232,7 +234,7 @@ static json_t *read_literal(struct reader *reader, struct slice literal, json_t 
 	return nothing(reader, "invalid token");
 }
 
-/* Empty; filled later. */
+/* Begins an object or array; its members or items are read later. */
 static json_t *open_level(struct reader *reader, json_t *value)
 {
 	assert(reader->depth < reader->most);
@@ -262,7 +264,7 @@ static json_t *read_number(struct reader *reader)
 		return nothing(reader, "invalid token");
 	if (is_real ? !text_real(reader->arena, literal, &real, &is_integer)
 		    : !text_integer(literal, &integer))
-		return nothing(reader, "a number that is too large");
+		return nothing(reader, "number out of range");
 	reader->at += literal.size;
 	if (!is_integer)
 		return memory_check(json_real(real));
@@ -293,7 +295,7 @@ static json_t *read_value(struct reader *reader)
 	}
 }
 
-/* A repeated name replaces the earlier member, so the size of the object reveals it. */
+/* A duplicate member replaces the earlier one, so the object does not grow. */
 static bool read_member(struct reader *reader, struct level *level)
 {
 	const char *start = reader->at;
@@ -302,20 +304,20 @@ static bool read_member(struct reader *reader, struct level *level)
 
 	if (next_byte(reader) != '"')
 		return flawed(reader,
-			      level->count == 0 ? "string or '}' expected" : "string expected");
+			      level->count == 0 ? "expected a string or '}'" : "expected a string");
 	name = read_string(reader, &reader->name);
 	if (name.data == NULL)
 		return false;
 	if (next_behind_space(reader) != ':')
-		return flawed(reader, "':' expected");
+		return flawed(reader, "expected ':'");
 	reader->at++;
 	value = read_value(reader);
 	if (value == NULL)
 		return false;
 	if (json_object_setn_new_nocheck(level->value, name.data, name.size, value) != 0)
-		ABORT("a JSON value could not be changed");
+		ABORT("cannot change a JSON value");
 	if (json_object_size(level->value) != ++level->count)
-		return flawed_at(reader, start, "a member that is there already");
+		return flawed_at(reader, start, "duplicate member");
 	return true;
 }
 
@@ -342,8 +344,8 @@ static bool read_next(struct reader *reader)
 	}
 	if (level->count > 0) {
 		if (next != ',')
-			return flawed(reader, level->is_object ? "',' or '}' expected"
-							       : "',' or ']' expected");
+			return flawed(reader, level->is_object ? "expected ',' or '}'"
+							       : "expected ',' or ']'");
 		reader->at++;
 		(void)next_behind_space(reader);
 	}
@@ -362,7 +364,7 @@ static json_t *read_all(struct reader *reader)
 			return NULL;
 	(void)next_behind_space(reader);
 	if (reader->at < reader->end)
-		return nothing(reader, "something follows the JSON object");
+		return nothing(reader, "unexpected text after the JSON object");
 	return object;
 }
 

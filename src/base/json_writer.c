@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-/* ---- texts in ASCII ---- */
+/* ---- strings in ASCII ---- */
 
 #define EIGHT 1, 1, 1, 1, 1, 1, 1, 1
 #define THIRTY_TWO EIGHT, EIGHT, EIGHT, EIGHT
@@ -55,8 +55,8 @@ static void append_ascii(struct buffer *buffer, struct slice text)
 
 /* ---- members ---- */
 
-/* What stands before a value. A bracket at the end was just opened: those in texts have a quote
- * behind them. */
+/* Appends what precedes a value: a comma unless it is the first one, and the name. A bracket at the
+ * end of the text was just opened, because a bracket inside a string is followed by a quote. */
 static struct buffer *begin(struct json_writer *writer, const char *name)
 {
 	struct buffer *text = &writer->text;

@@ -2,9 +2,9 @@
  *
  *     2026-11-23T14:02:51.120Z error accounts_file path=/var/lib/x error="No such file or directory"
  *
- * Lines for the systemd journal begin with "<3>" instead of the time, which the journal adds.
- * A line is built on the stack and is at most PIPE_BUF bytes long, so lines of several threads do
- * not mix. A longer line is truncated and ends with "...".
+ * Lines for the systemd journal begin with "<3>" instead of the time, which the journal adds. A
+ * line is built on the stack and has at most PIPE_BUF bytes, so lines of several threads do not
+ * mix. A longer line is truncated and ends with "...".
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/log.h"
@@ -31,7 +31,7 @@ struct line {
 
 static const struct {
 	const char *name;
-	const char *prefix; /* of syslog(3), in the form that the systemd journal expects */
+	const char *prefix; /* syslog(3) level in the form that the systemd journal expects */
 } levels[] = {
 	[LOG_LEVEL_ERROR] = { "error", "<3>" },
 	[LOG_LEVEL_WARNING] = { "warning", "<4>" },
@@ -77,7 +77,8 @@ static void add_escaped(struct line *line, unsigned char byte)
 	add(line, (struct slice){ text, (size_t)size });
 }
 
-/* U+0080 to U+009F (0xc2 and one more byte) are control characters that terminals obey. */
+/* Returns true if the bytes above ASCII can be written as they are. U+0080 to U+009F (0xc2 and one
+ * more byte) cannot: they are control characters that terminals obey. */
 static bool shows_beyond_ascii(struct slice value)
 {
 	for (size_t i = 0; i + 1 < value.size; i++)
@@ -114,8 +115,9 @@ static void add_pair(struct line *line, const char *key, const char *value)
 		add(line, slice_of(value));
 }
 
-/* Whether stderr is the socket that JOURNAL_STREAM names by device and inode (systemd.exec(5)).
- * Checked for every line: this costs less than the write and needs no state. */
+/* Returns true if stderr is the socket that JOURNAL_STREAM names by device and inode
+ * (systemd.exec(5)). This is checked for every line, which costs less than the write and needs no
+ * state. */
 static bool is_read_by_the_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -193,7 +195,7 @@ void log_abort(const char *reason, const char *file, int line)
 {
 	char at[200];
 
-	/* Relative to the build. */
+	/* The path is relative to the build directory. */
 	while (strncmp(file, "../", 3) == 0)
 		file += 3;
 	(void)snprintf(at, sizeof at, "%s:%d", file, line);

@@ -29,7 +29,7 @@ static void free_match_data(void *data)
 static void make_match_data_key(void)
 {
 	if (pthread_key_create(&match_data_key, free_match_data) != 0)
-		ABORT("a thread key could not be made");
+		ABORT("cannot create a thread key");
 }
 
 static pcre2_match_data *thread_match_data(void)
@@ -52,7 +52,7 @@ static _Noreturn void refuse(const char *expression, int error, size_t offset)
 		text[0] = '\0';
 	(void)fprintf(stderr, "pattern \"%s\": %s at offset %zu\n", expression, (char *)text,
 		      offset);
-	ABORT("a pattern is wrong");
+	ABORT("invalid pattern");
 }
 
 struct pattern *pattern_open(const char *expression)
@@ -62,7 +62,7 @@ struct pattern *pattern_open(const char *expression)
 	size_t offset = 0;
 
 	if (pattern == NULL || pthread_once(&match_data_once, make_match_data_key) != 0)
-		ABORT("no memory");
+		ABORT("out of memory");
 	pattern->code = pcre2_compile((PCRE2_SPTR)expression, PCRE2_ZERO_TERMINATED,
 				      PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY |
 					      PCRE2_NEVER_UTF,
@@ -88,7 +88,7 @@ static void fill(struct match *match, pcre2_match_data *data, int groups, const 
 {
 	const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(data);
 
-	/* 0 means more groups than places. Group 0 is the subject itself. */
+	/* `groups` is 0 if there are more groups than places. Group 0 is the subject itself. */
 	match->n = groups == 0 ? PATTERN_CAPTURES : (size_t)groups - 1;
 	match->mark = (const char *)pcre2_get_mark(data);
 	for (size_t i = 0; i < match->n; i++) {

@@ -13,12 +13,12 @@
 #define MICROSECONDS_AT_ONCE 400
 
 static _Thread_local bool is_lowered;
-static _Thread_local int64_t yielded; /* of clock_microseconds */
+static _Thread_local int64_t yielded; /* time of the last yield (clock_microseconds) */
 
 void priority_lower(int nice)
 {
 	is_lowered = true;
-	/* On Linux the "process" 0 is the calling thread. */
+	/* On Linux, "process" 0 is the calling thread. */
 	(void)setpriority(PRIO_PROCESS, 0, nice);
 }
 

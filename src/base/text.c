@@ -14,7 +14,7 @@ static bool is_continuation(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* The size of the character at `at`; 0 when it is incomplete, overlong or not allowed. */
+/* Returns the size of the character at `at`, or 0 if it is incomplete, overlong or not allowed. */
 static size_t character_size(const unsigned char *at, size_t left)
 {
 	unsigned char first = at[0];
@@ -73,7 +73,7 @@ uint32_t text_take_character(struct slice *text)
 
 static bool is_invisible(uint32_t character)
 {
-	/* Rising; first and last of each range. */
+	/* First and last character of each range, ascending. */
 	static const uint32_t ranges[][2] = {
 		{ 0x0000, 0x0020 },   { 0x007f, 0x00a0 },   { 0x00ad, 0x00ad },
 		{ 0x034f, 0x034f },   { 0x061c, 0x061c },   { 0x115f, 0x1160 },
@@ -256,8 +256,8 @@ bool text_url_has_right_port(struct slice url)
 
 /* --- Terminals --- */
 
-/* How many bytes the control character at the beginning has; 0: it is none. U+0080 to U+009F are
- * two bytes. */
+/* Returns the size in bytes of the control character at the beginning of the text, or 0 if the text
+ * begins with another character. U+0080 to U+009F have two bytes. */
 static size_t control_size(struct slice text)
 {
 	unsigned char first = (unsigned char)text.data[0];
@@ -267,7 +267,7 @@ static size_t control_size(struct slice text)
 	return first == 0xc2 && text.size > 1 && (unsigned char)text.data[1] < 0xa0 ? 2 : 0;
 }
 
-/* Bytes from 0x80 to 0x9f are control characters where a terminal expects Latin-1. */
+/* In a text that is not UTF-8, bytes from 0x80 to 0x9f may be control characters, as in Latin-1. */
 struct slice text_visible(struct arena *arena, struct slice text)
 {
 	const bool is_utf8 = text_is_utf8(text);
@@ -328,7 +328,7 @@ void text_hex(const void *bytes, size_t size, char *text)
 	}
 }
 
-/* The byte of the escape at `at`; -1 when it is invalid or not allowed. */
+/* Returns the byte of the escape at `at`, or -1 if it is invalid or not allowed. */
 static int decode_escape(const char *at, size_t left, enum text_place place)
 {
 	if (left < 3)
@@ -441,7 +441,7 @@ bool text_query(struct arena *arena, struct slice query, struct parameter **para
 
 bool text_equal_secret(struct slice a, struct slice b)
 {
-	/* volatile keeps the compiler from leaving the loops early. */
+	/* volatile prevents the compiler from leaving the loops early. */
 	volatile uint64_t difference = 0;
 	uint64_t left, right;
 	size_t i = 0;
@@ -525,7 +525,8 @@ struct slice text_shown(struct arena *arena, const json_t *value)
 		break;
 	}
 	shown = json_as_text(arena, value);
-	/* As in an answer, but a real that only looks integral is shown with all its digits. */
+	/* Shown as in a response, except that a real that only looks integral has all its
+	 * digits. */
 	if (shown.size > 2 && memcmp(shown.data + shown.size - 2, ".0", 2) == 0)
 		return slice_of(arena_text(arena, "%.17g", json_real_value(value)));
 	return shown;

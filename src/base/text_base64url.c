@@ -15,7 +15,7 @@ struct slice text_base64url(struct arena *arena, struct slice bytes)
 	size_t left = bytes.size;
 	uint32_t bits;
 
-	/* Reads four bytes at once, and encodes three of them. */
+	/* Reads four bytes and encodes three of them at a time. */
 	for (; left >= sizeof bits; left -= 3, from += 3) {
 		memcpy(&bits, from, sizeof bits);
 		bits = be32toh(bits);

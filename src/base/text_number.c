@@ -39,7 +39,7 @@ static bool is_exponent(char byte)
 	return byte == 'e' || byte == 'E';
 }
 
-/* Where the digits that begin at `i` end. */
+/* Returns the position after the digits that begin at `i`. */
 static size_t skip_digits(struct slice text, size_t i)
 {
 	while (i < text.size && is_digit(text.data[i]))
@@ -75,7 +75,7 @@ struct slice text_number(struct slice text, bool *is_real)
 	return (struct slice){ text.data, end };
 }
 
-/* The exponent after its e; saturates. */
+/* Returns the exponent, given the text after its e. Saturates. */
 static int64_t exponent_of(struct slice text)
 {
 	int64_t exponent;
@@ -89,8 +89,8 @@ static int64_t exponent_of(struct slice text)
 	return text.data[0] == '-' ? INT64_MIN : INT64_MAX;
 }
 
-/* Whether a literal is an integer, however many digits it has: after applying the exponent, its
- * last non-zero digit is before the point. */
+/* Returns true if a literal is an integer, whatever its number of digits: after applying the
+ * exponent, its last non-zero digit is before the decimal point. */
 static bool is_integral(struct slice literal)
 {
 	int64_t digits = 0, before_point = -1, last = 0;
@@ -124,7 +124,8 @@ bool text_real(struct arena *arena, struct slice literal, double *value, bool *i
 	const bool is_whole = !isinf(real) && real - trunc(real) == 0.0 && is_integral(literal);
 
 	*is_integer = is_whole && real_is_integer(real);
-	/* A fraction below all doubles is 0, never the -0 that is an integer. */
+	/* A fraction too small for a double becomes 0, never -0, because -0 counts as an
+	 * integer. */
 	*value = is_whole ? real : real + 0.0;
 	return !isinf(real);
 }

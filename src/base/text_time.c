@@ -1,5 +1,5 @@
-/* Times as text (base/text.h): RFC 3339 in the proleptic Gregorian calendar. Years begin in March
- * for the computation of days, so that the leap day is the last of its year.
+/* Times as text (base/text.h): RFC 3339 in the proleptic Gregorian calendar. For the computation of
+ * days, years begin in March, so that the leap day is the last day of its year.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -9,7 +9,7 @@
 #define MILLISECONDS_A_DAY INT64_C(86400000)
 #define MILLISECONDS_A_MINUTE INT64_C(60000)
 #define DAYS_IN_400_YEARS INT64_C(146097)
-/* From 1 March of the year 0 to 1 January 1970. */
+/* From 1 March 0000 to 1 January 1970. */
 #define DAYS_TO_1970 INT64_C(719468)
 #define EARLIEST INT64_C(-62135596800000) /* 0001-01-01T00:00:00.000Z */
 #define LATEST INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
@@ -20,7 +20,7 @@ static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
 	int64_t march_month = month <= 2 ? month + 9 : month - 3;
 	int64_t day_of_year = (153 * march_month + 2) / 5 + day - 1;
 
-	/* Never negative, because times begin with the year 1. */
+	/* `march_year` is never negative, because times begin with the year 1. */
 	return march_year * 365 + march_year / 4 - march_year / 100 + march_year / 400 +
 	       day_of_year - DAYS_TO_1970;
 }
@@ -120,13 +120,13 @@ void buffer_append_time_seconds(struct buffer *buffer, const char *label, int64_
 	buffer_append_member(buffer, label, slice_of(text));
 }
 
-/* A parsed time: whole milliseconds, or between `floor` and the next. */
+/* A parsed time: the millisecond `floor`, or a moment between it and the next one. */
 struct moment {
 	int64_t floor;
 	bool is_between;
 };
 
-/* The text left. The take_* functions advance only when they succeed. */
+/* The text that is left. The take functions advance only if they succeed. */
 struct reader {
 	const char *at;
 	size_t left;
@@ -201,7 +201,7 @@ static bool take_fraction(struct reader *reader, int *milliseconds, bool *is_bet
 	return true;
 }
 
-/* In minutes; east is positive. */
+/* Reads an offset, in minutes east of UTC. */
 static bool take_offset(struct reader *reader, int *offset)
 {
 	int hours, minutes;
@@ -265,7 +265,8 @@ bool text_time_parse(struct slice text, int64_t *time)
 
 bool text_time_parse_seconds(struct slice text, int64_t *seconds)
 {
-	/* "2026-11-23T09:00:00" comes first; lower-case letters and a leap second are refused. */
+	/* The text begins like "2026-11-23T09:00:00". A lower-case letter or a leap second is
+	 * rejected. */
 	const size_t letter = 10, second = 17, least = 20;
 	struct moment moment;
 

@@ -165,7 +165,7 @@ static void free_kept_keys(void *place)
 static void make_kept_keys_key(void)
 {
 	if (pthread_key_create(&kept_keys_key, free_kept_keys) != 0)
-		ABORT("a thread key could not be made");
+		ABORT("cannot create a thread key");
 }
 
 static struct kept_keys *kept_keys(void)
@@ -173,12 +173,12 @@ static struct kept_keys *kept_keys(void)
 	struct kept_keys *kept;
 
 	if (pthread_once(&kept_keys_once, make_kept_keys_key) != 0)
-		ABORT("a thread key could not be made");
+		ABORT("cannot create a thread key");
 	kept = pthread_getspecific(kept_keys_key);
 	if (kept == NULL) {
 		kept = memory_check(calloc(1, sizeof *kept));
 		if (pthread_setspecific(kept_keys_key, kept) != 0)
-			ABORT("a thread key could not be made");
+			ABORT("cannot create a thread key");
 	}
 	return kept;
 }
@@ -299,7 +299,7 @@ static struct slice jwk_of(struct arena *arena, enum signing_alg alg, struct sli
 	struct buffer text = BUFFER_INITIAL(arena);
 
 	if (json_object_update_missing(jwk, parsed) != 0)
-		ABORT("a JSON value could not be changed");
+		ABORT("cannot change a JSON value");
 	buffer_append_json(&text, jwk);
 	return buffer_slice(&text);
 }

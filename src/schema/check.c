@@ -45,7 +45,7 @@ static void *settle(json_t *object, void *i, const json_t *value, json_t *checke
 		return next;
 	if (checked == NULL ? json_object_del(object, json_object_iter_key(i)) != 0
 			    : json_object_iter_set_new(object, i, checked) != 0)
-		ABORT("a JSON value could not be changed");
+		ABORT("cannot change a JSON value");
 	return next;
 }
 
@@ -246,7 +246,7 @@ static bool is_new(struct walk *walk, const struct place *place, json_t *earlier
 	}
 	if (earlier != NULL &&
 	    json_object_setn_new_nocheck(earlier, text.data, text.size, json_true()) != 0)
-		ABORT("a JSON value could not be changed");
+		ABORT("cannot change a JSON value");
 	return true;
 }
 
@@ -270,7 +270,7 @@ static __attribute__((noinline)) void check_list(struct walk *walk, const struct
 		if (checked == NULL)
 			checked = json_null();
 		if (checked != value && json_array_set_new(list, i, checked) != 0)
-			ABORT("a JSON value could not be changed");
+			ABORT("cannot change a JSON value");
 	}
 }
 

@@ -161,7 +161,7 @@ static void describe_object(json_t *schema, const struct field *row, enum descri
 	json_t *whole = describe_reference(row->shape, form_below(row, form));
 
 	if (json_object_update_new(schema, whole) != 0)
-		ABORT("a JSON value could not be changed");
+		ABORT("cannot change a JSON value");
 }
 
 static void describe_map(json_t *schema, const struct field *row, enum describe_form form)
@@ -321,7 +321,7 @@ static json_t *describe_row(const struct field *row, enum describe_form form, bo
 		object_put(schema, "x-unit", json_string(row->unit));
 	describe_kind(kind, row, form);
 	if (json_object_update_new(schema, is_nullable ? describe_nullable(kind) : kind) != 0)
-		ABORT("a JSON value could not be changed");
+		ABORT("cannot change a JSON value");
 	return schema;
 }
 

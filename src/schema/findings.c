@@ -76,7 +76,7 @@ static json_t *outline(const json_t *value)
 
 			if (json_object_setn_new_nocheck(copy, name.data, name.size,
 							 outline(json_object_iter_value(i))) != 0)
-				ABORT("a JSON value could not be changed");
+				ABORT("cannot change a JSON value");
 		}
 		return copy;
 	}

@@ -306,8 +306,8 @@ START_TEST(fault_has_status_and_standard_text)
 		{ FAULT_MALFORMED, 400, "Malformed JSON" },
 		{ FAULT_INVALID_BODY, 400, "Invalid body param" },
 		{ FAULT_UNAUTHORIZED, 401, "Token validation error" },
-		{ FAULT_UNAVAILABLE, 503, "The store cannot write at the moment" },
-		{ FAULT_DAMAGED, 503, "What is stored of this is damaged on the disk" },
+		{ FAULT_UNAVAILABLE, 503, "The server cannot write at the moment" },
+		{ FAULT_DAMAGED, 503, "The stored data is damaged" },
 		{ FAULT_AGAIN, 409, "Too busy" },
 		{ FAULT_BUSY, 409, "Too busy" },
 	};

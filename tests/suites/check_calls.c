@@ -267,12 +267,12 @@ static const struct {
 	const char *text; /* text of the 503 */
 } settled[] = {
 	{ "/v2/templates",
-	  "{\"code\":503,\"message\":\"The store cannot write at the moment\","
+	  "{\"code\":503,\"message\":\"The server cannot write at the moment\","
 	  "\"details\":[\"a disk error occurred; the change may or may not have been stored\"]}" },
 	{ "/v2/templates?validate_only=true",
-	  "{\"code\":503,\"message\":\"The store cannot write at the moment\"}" },
+	  "{\"code\":503,\"message\":\"The server cannot write at the moment\"}" },
 	{ "/v2/templates/6540f2a1b3c4d5e6f7081920",
-	  "{\"code\":503,\"message\":\"The store cannot write at the moment\"}" },
+	  "{\"code\":503,\"message\":\"The server cannot write at the moment\"}" },
 };
 
 START_TEST(a_failed_write_says_whether_it_was_stored)
