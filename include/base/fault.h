@@ -54,7 +54,8 @@ struct fault {
 	unsigned retry_after; /* seconds, for Retry-After; 0 if there is none */
 	char message[200];
 	char detail[300]; /* empty if there is none */
-	/* Bytes of `detail` before ": " that are a JSON Pointer or a parameter's name; 0 if none. */
+	/* Bytes of `detail` before ": " that are a JSON Pointer or the name of a parameter; 0 if
+	 * there is none. */
 	size_t pointer_size;
 	char cause[300]; /* for the log only; empty if there is none */
 	json_t *details; /* borrowed array of strings in the call's arena, or NULL */

@@ -1,4 +1,4 @@
-/* Many operations in one call.
+/* Bulk requests: many operations in one request.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_BULK_RULES_H

@@ -1,4 +1,4 @@
-/* The entries of the log, as GET /v2/events answers them.
+/* The events of the event log, as GET /v2/events returns them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_EVENT_RULES_H

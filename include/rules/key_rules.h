@@ -1,4 +1,4 @@
-/* Keys, and the scopes that limit them.
+/* API keys, the scopes that limit them, and sessions.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_KEY_RULES_H
@@ -6,8 +6,8 @@
 
 #include "rules/text_rules.h"
 
-/* In stored records: a number never gets another meaning. Where several are missing, the first is
- * named. */
+/* Stored in records, so a number never gets another meaning. If a caller lacks several scopes, the
+ * first of them is reported. */
 enum scope {
 	SCOPE_TEMPLATES_READ,
 	SCOPE_TEMPLATES_WRITE,
@@ -22,11 +22,11 @@ enum scope {
 	SCOPES
 };
 
-/* "templates:read" and so on, by enum scope; ends with NULL. */
+/* "templates:read" and so on, indexed by enum scope; ends with NULL. */
 extern const char *const scope_names[SCOPES + 1];
 
 extern const struct shape key_shape;
-/* The answer to the call that makes a key. */
+/* The response to the request that creates an API key. */
 extern const struct shape made_key_shape;
 
 /* POST and GET /v2/session. */

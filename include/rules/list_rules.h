@@ -8,21 +8,21 @@
 
 extern const struct shape template_list_query;
 extern const struct shape room_list_query;
-/* The same without `view`. */
+/* The queries of summaries, which have no `view`. */
 extern const struct shape template_summaries_query;
 extern const struct shape room_summaries_query;
 extern const struct shape code_list_query;
-/* Of the other calls that answer codes: those that read one, and those that may change
- * something. */
+/* The queries of other endpoints that return codes: those that read a code, and those that may
+ * change something. */
 extern const struct shape code_view_query;
 extern const struct shape code_write_query;
 extern const struct shape signing_key_list_query;
-/* Keys, backends, webhooks. */
+/* The query of lists of API keys, backends and webhooks. */
 extern const struct shape plain_list_query;
 extern const struct shape event_list_query;
-/* A type of log entries, `word.word`, or a beginning of types, `word.*`. */
+/* Returns true for an event type, `word.word`, or a prefix of types, `word.*`. */
 bool event_type_is_right(struct slice type);
-/* Of all calls that may change something. */
+/* The query of all endpoints that may change something. */
 extern const struct shape write_query;
 
 #endif

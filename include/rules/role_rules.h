@@ -6,9 +6,9 @@
 
 #include "rules/text_rules.h"
 
-/* The default of subscribeToRoles, the names of all roles, is filled by the handler. */
+/* The handler fills in the default of subscribeToRoles, the names of all roles. */
 extern const struct shape role_shape;
-/* A part of it. */
+/* The publishParams of a role. */
 extern const struct shape publish_params_shape;
 
 #endif

@@ -6,9 +6,9 @@
 
 #include "rules/text_rules.h"
 
-/* The answer. */
+/* A room code in a response. */
 extern const struct shape room_code_shape;
-/* POST /v2/room-codes/code, with the code in the body, and in the path. */
+/* POST /v2/room-codes/code with the code in the body, and with the code in the path. */
 extern const struct shape code_switch_shape;
 extern const struct shape code_enabled_shape;
 
@@ -19,9 +19,9 @@ extern const struct shape new_code_shape;
 extern const struct shape rotation_shape;
 /* PATCH /v2/room-codes/code/{code}. */
 extern const struct shape code_patch_shape;
-/* One of POST /v2/import. */
+/* A room code in POST /v2/import. */
 extern const struct shape imported_code_shape;
-/* The states of a code, in the order in which they are looked at: the first that holds is shown. */
+/* The states of a code, in order of precedence: a response shows the first that applies. */
 #define CODE_STATES \
 	ONE_OF("role_deleted", "disabled", "expired", "used_up", "not_yet_valid", "active")
 

@@ -8,10 +8,10 @@
 #include "rules/text_rules.h"
 
 extern const struct shape room_shape;
-/* With view=summary. */
+/* A room with view=summary. */
 extern const struct shape room_summary_shape;
 extern const struct shape recording_info_shape;
-/* One of POST /v2/import. What is to be obeyed of the whole room is left to room_shape. */
+/* A room in POST /v2/import. room_shape checks the rules about the whole room later. */
 extern const struct shape imported_room_shape;
 
 #endif

@@ -7,10 +7,10 @@
 #include "rules/text_rules.h"
 
 extern const struct shape template_shape;
-/* With view=summary. */
+/* A template with view=summary. */
 extern const struct shape template_summary_shape;
 extern const struct shape settings_shape;
-/* One of POST /v2/import. */
+/* A template in POST /v2/import. */
 extern const struct shape imported_template_shape;
 
 #endif

@@ -1,5 +1,5 @@
-/* The first line of a dump, the last, and those of accounts (transfer/transfer.h). The tables of
- * the records describe all others.
+/* The first and last line of a dump, and the lines of accounts (transfer/transfer.h). The tables of
+ * the records describe all other lines.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RULES_TRANSFER_RULES_H

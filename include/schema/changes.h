@@ -1,7 +1,8 @@
-/* What differs between two documents, as JSON Pointers: for the log of changes. Arrays and secrets
- * are compared as a whole, so that no pointer tells how long they are. Values are never kept.
+/* Finds the differences between two documents, as JSON Pointers, for the event log. Arrays and
+ * secrets are compared as a whole, so that no pointer reveals how long they are. Values are never
+ * kept.
  *
- * Threads: none shared. All memory is the arena's.
+ * Nothing is shared between threads. All memory comes from the arena.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SCHEMA_CHANGES_H
@@ -13,14 +14,14 @@
 #include "base/slice.h"
 #include "schema/schema.h"
 
-/* The most pointers that are written. */
+/* Maximum number of pointers written. */
 #define CHANGES_MOST 100
 
 struct changes {
 	struct arena *arena;
 	struct slice *pointers;
 	size_t count, capacity;
-	bool is_damaged; /* a text was no JSON object; it counted as {} */
+	bool is_damaged; /* a text was not a JSON object and counted as {} */
 };
 
 #define CHANGES_INITIAL(from) ((struct changes){ .arena = (from) })
@@ -28,23 +29,24 @@ struct changes {
 /* Adds one pointer. */
 void changes_add(struct changes *changes, struct slice pointer);
 
-/* Adds the pointers, below `prefix`, of the members in which two objects as they are answered
- * differ. A member that only one of them has is one pointer. Names in `ignored` (NULL-terminated;
- * NULL: none) are left out at the top. */
+/* Compares two objects as they are returned, and adds a pointer, below `prefix`, for each member
+ * that differs. A member that only one of them has is one pointer. Leaves out the names in
+ * `ignored` at the top level (ends with NULL; NULL to ignore none). */
 void changes_find(struct changes *changes, struct slice prefix, const json_t *former,
 		  const json_t *latter, const char *const *ignored);
 
-/* The same for objects as texts of one writer. Members that stand in both in the same place and are
- * written alike are not parsed. Texts that are not valid set is_damaged. */
+/* Does the same for two texts of the same writer. Members that have the same place and the same
+ * text in both are not parsed. Sets is_damaged if a text is invalid. */
 void changes_find_in_texts(struct changes *changes, struct slice prefix, struct slice former,
 			   struct slice latter, const char *const *ignored);
 
-/* The same for the members that no answer shows (document_hidden), which `shape` knows. */
+/* Does the same for the write-only members of `shape`, which no response shows
+ * (document_hidden). */
 void changes_find_hidden(struct changes *changes, struct slice prefix, const struct shape *shape,
 			 const json_t *former, const json_t *latter);
 
-/* Appends them as a JSON array: sorted by their bytes, each once, the first CHANGES_MOST. NULL:
- * []. */
+/* Appends the pointers as a JSON array: sorted by their bytes, without duplicates, at most
+ * CHANGES_MOST. Appends [] if `changes` is NULL. */
 void changes_write(struct changes *changes, struct buffer *text);
 
 #endif

@@ -5,15 +5,15 @@
 
 /* clang-format off */
 
-/* A name by which later operations refer to one. */
+/* The name by which later operations refer to an operation. */
 static const struct text_rule ref_text = {
 	.characters = "a-z0-9_",
-	.sentence = "must be 1 to 32 of a-z 0-9 _",
+	.sentence = "must be 1 to 32 characters out of a-z 0-9 _",
 	.shortest = 1,
 	.longest = 32,
 };
 
-/* Which methods each path takes is a rule of the route. */
+/* The handler checks which methods a path allows. */
 #define PATH_PATTERN \
 	"^/v2/(rooms(/[^/?]+)?|room-codes/(room/[^/?]+(/role/[^/?]+(/rotate)?)?|code/[^/?]+))/?$"
 
@@ -26,45 +26,45 @@ static const struct rule bulk_rules[] = {
 
 static const struct field operation_fields[] = {
 	{ "method",        TEXT(any_text), FLAGS(FIELD_REQUIRED), WORDS("POST", "PATCH", "DELETE"),
-	  DOC("Method of the call.") },
+	  DOC("Method of the operation.") },
 	{ "path",          TEXT(any_text), FLAGS(FIELD_REQUIRED), PATTERN(PATH_PATTERN), EXAMPLE("/v2/rooms"),
-	  DOC("Of a call of rooms or room codes. {REF} as a whole segment stands for the id, or the "
-	      "code, in the answer of the earlier operation with this ref.") },
-	{ "body",          ANY(), FLAGS(FIELD_RAW), EXAMPLE({"name":"monday"}), DOC("As of the call.") },
+	  DOC("Path of an endpoint for rooms or room codes. A segment {REF} stands for the id, or the "
+	      "code, in the response to the earlier operation with this ref.") },
+	{ "body",          ANY(), FLAGS(FIELD_RAW), EXAMPLE({"name":"monday"}), DOC("Body of the operation.") },
 	{ "ref",           TEXT(ref_text),
-	  DOC("A name by which later operations refer to what this one answers.") },
-	{ "if_match",      TEXT(any_text), DOC("If-Match of the call.") },
-	{ "if_none_match", TEXT(any_text), DOC("If-None-Match of the call.") },
+	  DOC("A name by which later operations refer to the response to this one.") },
+	{ "if_match",      TEXT(any_text), DOC("If-Match of the operation.") },
+	{ "if_none_match", TEXT(any_text), DOC("If-None-Match of the operation.") },
 };
 static const struct shape operation_shape = {
-	"BulkOperation", FIELDS(operation_fields), .doc = "A call to be made with others.",
+	"BulkOperation", FIELDS(operation_fields), .doc = "An operation of a bulk request.",
 };
 static const struct field operation_item = { .name = NULL, OBJECT(operation_shape) };
 
 static const struct field bulk_fields[] = {
 	{ "operations", LIST_OF(operation_item), MOST(BULK_OPERATIONS_MOST),
-	  FLAGS(FIELD_REQUIRED | FIELD_NOT_EMPTY), DOC("In the order in which they are carried out.") },
+	  FLAGS(FIELD_REQUIRED | FIELD_NOT_EMPTY), DOC("Operations, in the order in which they are carried out.") },
 };
 const struct shape bulk_shape = {
 	"BulkOperations", FIELDS(bulk_fields), .rules = bulk_rules,
-	.doc = "Calls that are made in one step, all or none.",
+	.doc = "Operations that are carried out in one step, all or none.",
 };
 
 static const struct field result_fields[] = {
-	{ "status", INTEGER(200, 299), FLAGS(FIELD_REQUIRED), DOC("HTTP status of the call.") },
-	{ "body",   ANY(), FLAGS(FIELD_RAW), DOC("The answer of the call; absent where it has none.") },
-	{ "etag",   TEXT(any_text), DOC("ETag of the call, where it has one.") },
+	{ "status", INTEGER(200, 299), FLAGS(FIELD_REQUIRED), DOC("HTTP status of the operation.") },
+	{ "body",   ANY(), FLAGS(FIELD_RAW), DOC("Body of the response; absent if there is none.") },
+	{ "etag",   TEXT(any_text), DOC("ETag of the response, if it has one.") },
 };
 static const struct shape result_shape = {
-	"BulkOutcome", FIELDS(result_fields), .doc = "The answer of one operation.",
+	"BulkOutcome", FIELDS(result_fields), .doc = "The response to one operation.",
 };
 static const struct field result_item = { .name = NULL, OBJECT(result_shape) };
 
 static const struct field answer_fields[] = {
-	{ "results", LIST_OF(result_item), FLAGS(FIELD_REQUIRED), DOC("In the order of the operations.") },
+	{ "results", LIST_OF(result_item), FLAGS(FIELD_REQUIRED), DOC("Responses in the order of the operations.") },
 };
 const struct shape bulk_answer_shape = {
-	"BulkAnswer", FIELDS(answer_fields), .doc = "What the operations answer.",
+	"BulkAnswer", FIELDS(answer_fields), .doc = "The responses to the operations.",
 };
 
 /* clang-format on */

@@ -1,5 +1,5 @@
-/* See rules/destination_rules.h. Answers contain only supplied members, so all rows but one have no
- * default.
+/* See rules/destination_rules.h. Responses contain only the fields that were sent, so all rows
+ * except one have no default.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/destination_rules.h"
@@ -12,9 +12,9 @@
 #define AMOUNT() INTEGER(0, UNLIMITED)
 #define STARTS_BY_ITSELF \
 	{ "autoStart",       BOOLEAN(), DOC("Starts with the session.") }, \
-	{ "autoStopTimeout", AMOUNT(), UNIT("s"), DOC("Stops so many seconds after the last peer has left.") }
+	{ "autoStopTimeout", AMOUNT(), UNIT("s"), DOC("Seconds after the last person has left until it stops.") }
 #define DESTINATION_NAME TEXT(destination_name_text), FLAGS(FIELD_KEPT), \
-	DOC("The same as its key, and filled in when missing.")
+	DOC("Equals the key; filled in if it is not sent.")
 
 /* ---- browser recordings ---- */
 
@@ -34,7 +34,7 @@ static const struct field browser_recording_fields[] = {
 	{ "thumbnails",      OBJECT(browser_thumbnails_shape), DOC("The size of thumbnails.") },
 	{ "presignDuration", AMOUNT(), UNIT("s"), DOC("Validity of pre-signed URLs in seconds.") },
 	{ "role",            TEXT(any_text), FLAGS(FIELD_WRITE_ONLY),
-	  DOC("Names a role, which need not exist.") },
+	  DOC("Name of a role, which need not exist.") },
 	STARTS_BY_ITSELF,
 };
 static const struct shape browser_recording_shape = {
@@ -59,7 +59,7 @@ static const struct field rtmp_destination_fields[] = {
 	{ "height",           AMOUNT(), UNIT("px"), DOC("Pixels.") },
 	{ "maxDuration",      AMOUNT(), UNIT("s"), DOC("Maximum duration in seconds.") },
 	{ "rtmpUrls",         LIST_OF(rtmp_url_item), MOST(3), DOC("RTMP URLs to broadcast to.") },
-	{ "recordingEnabled", BOOLEAN(), DOC("Requests recording; no effect on streaming.") },
+	{ "recordingEnabled", BOOLEAN(), DOC("Requests recording. Has no effect on streaming.") },
 	STARTS_BY_ITSELF,
 };
 static const struct shape rtmp_destination_shape = {
@@ -78,7 +78,7 @@ static schema_rule check_sides, check_order, check_subset;
 
 static const struct rule hls_layer_rules[] = {
 	{ "layerSides",
-	  "Where both sides are given, the shorter is at most 1080 and the longer at least 192.",
+	  "If both sides are given, the shorter is at most 1080 and the longer at least 192.",
 	  check_sides },
 	{ NULL, NULL, NULL },
 };
@@ -90,18 +90,18 @@ static const struct field hls_layer_fields[] = {
 };
 static const struct shape hls_layer_shape = {
 	"HlsLayer", FIELDS(hls_layer_fields), .rules = hls_layer_rules,
-	.doc = "A layer; what it does not state is left to the encoder.",
+	.doc = "A layer. The encoder chooses the values that are not given.",
 };
 static const struct field hls_layer_item = { .name = NULL, OBJECT(hls_layer_shape) };
 
-/* The API sets no limit; this bounds the work of comparing layers. */
+/* The 100ms API sets no limit; this one bounds the work of comparing layers. */
 #define HLS_LAYERS_MOST 100
 #define HLS_LAYERS LIST_OF(hls_layer_item), MOST(HLS_LAYERS_MOST)
 
 static const struct field hls_thumbnails_offset_item = { .name = NULL, AMOUNT() };
 
 static const struct field hls_thumbnails_fields[] = {
-	{ "enabled", BOOLEAN(), DOC("Whether there are thumbnails.") },
+	{ "enabled", BOOLEAN(), DOC("Whether thumbnails are created.") },
 	{ "width",   AMOUNT(), UNIT("px"), DOC("Pixels.") },
 	{ "height",  AMOUNT(), UNIT("px"), DOC("Pixels.") },
 	{ "offsets", LIST_OF(hls_thumbnails_offset_item), DOC("Times of thumbnails.") },
@@ -113,8 +113,8 @@ static const struct shape hls_thumbnails_shape = {
 
 #define LAYER_ORDER \
 	{ "layerOrder", \
-	  "From one layer to the next neither width x height nor videoBitrate grows, each " \
-	  "compared with the nearest earlier layer that states it.", \
+	  "Neither width x height nor videoBitrate of a layer exceeds that of the nearest earlier " \
+	  "layer that has it.", \
 	  check_order }
 
 static const struct rule hls_recording_rules[] = { LAYER_ORDER, { NULL, NULL, NULL } };
@@ -122,7 +122,7 @@ static const struct rule hls_recording_rules[] = { LAYER_ORDER, { NULL, NULL, NU
 static const struct field hls_recording_fields[] = {
 	{ "hlsVod",             BOOLEAN(), DOC("Enables video on demand.") },
 	{ "singleFilePerLayer", BOOLEAN(), DOC("One mp4 file per HLS layer.") },
-	{ "layers",             HLS_LAYERS, DOC("Not supplied: all of the destination's layers.") },
+	{ "layers",             HLS_LAYERS, DOC("Default: all layers of the destination.") },
 	{ "thumbnails",         OBJECT(hls_thumbnails_shape), DOC("Thumbnails of the recording.") },
 	{ "presignDuration",    AMOUNT(), UNIT("s"), DOC("Validity of pre-signed URLs in seconds.") },
 	{ "enableZipUpload",    BOOLEAN(), DOC("Uploads the recording as a ZIP.") },
@@ -135,22 +135,22 @@ static const struct shape hls_recording_shape = {
 static const struct rule hls_destination_rules[] = {
 	LAYER_ORDER,
 	{ "layerSubset",
-	  "Each of recording.layers agrees with one of layers in every field that both state; "
-	  "without layers, any list is accepted.",
+	  "Each of recording.layers matches one of layers in every field that both have. If layers "
+	  "is not given, any list is accepted.",
 	  check_subset },
 	{ NULL, NULL, NULL },
 };
 static const struct field hls_destination_fields[] = {
 	{ "name",                    DESTINATION_NAME },
 	{ "maxDuration",             AMOUNT(), UNIT("s"), DOC("Maximum duration in seconds.") },
-	{ "layers",                  HLS_LAYERS, DOC("In descending order.") },
+	{ "layers",                  HLS_LAYERS, DOC("Layers in descending order.") },
 	{ "playlistType",            ONE_OF("event", "live"), DOC("Whether the playlist keeps all segments (event) or the last ones (live).") },
 	{ "numPlaylistSegments",     INTEGER(3, 12), FLAGS(FIELD_ZERO_ABSENT),
 	  DEFAULT_WHEN("playlistType", "live", 5),
-	  DOC("Used only for the live playlistType, and filled in only there.") },
+	  DOC("Used, and filled in, only if playlistType is live.") },
 	{ "videoFrameRate",          AMOUNT(), UNIT("fps"), DOC("Frames per second.") },
 	{ "enableMetadataInsertion", BOOLEAN(), DOC("Allows metadata in the stream.") },
-	{ "enableStaticUrl",         BOOLEAN(), DOC("Keeps the URL of the stream.") },
+	{ "enableStaticUrl",         BOOLEAN(), DOC("Keeps the URL of the stream the same.") },
 	{ "recording",               OBJECT(hls_recording_shape), DOC("How the stream is recorded.") },
 	STARTS_BY_ITSELF,
 };
@@ -162,17 +162,17 @@ static const struct field hls_destination_item = { .name = NULL, OBJECT(hls_dest
 
 /* ---- all three ---- */
 
-/* Two more levels are those of a template with its destinations, which can be sent as one body. */
+/* A template nests its destinations two levels deep, and can be sent as one body. */
 #define TRANSCRIPTIONS_LEVELS (JSON_TEXT_DEPTH - 2)
 
 static const struct field destinations_fields[] = {
 	{ "browserRecordings", MAP_OF(destination_name_text, browser_recording_item),
-	  DOC("Name to browser recording.") },
+	  DOC("Browser recordings by name.") },
 	{ "rtmpDestinations",  MAP_OF(destination_name_text, rtmp_destination_item),
-	  DOC("Name to RTMP destination.") },
+	  DOC("RTMP destinations by name.") },
 	{ "hlsDestinations",   MAP_OF(destination_name_text, hls_destination_item),
-	  DOC("Name to HLS destination.") },
-	{ "transcriptions",    KEPT_OBJECT(), DEEPEST(TRANSCRIPTIONS_LEVELS), DOC("Kept as it was sent.") },
+	  DOC("HLS destinations by name.") },
+	{ "transcriptions",    KEPT_OBJECT(), DEEPEST(TRANSCRIPTIONS_LEVELS), DOC("Stored and returned unchanged.") },
 };
 const struct shape destinations_shape = {
 	"Destinations", FIELDS(destinations_fields), .doc = "The destinations of a template.",
@@ -193,22 +193,23 @@ static void check_sides(struct rule_context *context, const json_t *object)
 		return;
 	if (shorter > SHORTER_SIDE_MOST)
 		schema_fault(context, width < height ? "/width" : "/height",
-			     "must be at most %d as the shorter side, got %" JSON_INTEGER_FORMAT,
+			     "must be at most %d for the shorter side, got %" JSON_INTEGER_FORMAT,
 			     SHORTER_SIDE_MOST, shorter);
 	if (longer < LONGER_SIDE_LEAST)
 		schema_fault(context, width < height ? "/height" : "/width",
-			     "must be at least %d as the longer side, got %" JSON_INTEGER_FORMAT,
+			     "must be at least %d for the longer side, got %" JSON_INTEGER_FORMAT,
 			     LONGER_SIDE_LEAST, longer);
 }
 
-/* Width x height; 0 when the layer lacks one of them. */
+/* Returns width x height, or 0 if the layer lacks one of them. */
 static json_int_t resolution(const json_t *layer)
 {
 	return json_integer_value(json_object_get(layer, "width")) *
 	       json_integer_value(json_object_get(layer, "height"));
 }
 
-/* `last`: the value of the nearest earlier layer that has one; 0: none. */
+/* Reports a value that exceeds *last, the value of the nearest earlier layer that has one (0 if
+ * none has). */
 static void check_descends(struct rule_context *context, size_t index, const char *name,
 			   const char *what, json_int_t value, json_int_t *last)
 {
@@ -217,7 +218,7 @@ static void check_descends(struct rule_context *context, size_t index, const cha
 	if (*last != 0 && value > *last)
 		schema_fault(context,
 			     arena_text(rule_arena(context), "/layers/%zu/%s", index, name),
-			     "%s must not be more than the %" JSON_INTEGER_FORMAT
+			     "%s must not exceed the %" JSON_INTEGER_FORMAT
 			     " of an earlier layer, got %" JSON_INTEGER_FORMAT,
 			     what, *last, value);
 	*last = value;
@@ -239,8 +240,8 @@ static void check_order(struct rule_context *context, const json_t *object)
 	}
 }
 
-/* The fields of a layer, 0 for those that it does not state: a faulty layer (null), which is
- * reported already, states none, and so agrees with any. */
+/* The fields of a layer; 0 for a field that is not given. A faulty layer (null) was reported
+ * already; it has no fields, so it matches any other layer. */
 struct layer {
 	json_int_t values[sizeof hls_layer_fields / sizeof hls_layer_fields[0]];
 };
@@ -281,7 +282,8 @@ static void check_subset(struct rule_context *context, const json_t *object)
 	const size_t count = json_array_size(layers);
 	struct layer destination[HLS_LAYERS_MOST];
 
-	/* Each is compared with each; a list that is too long is reported already. */
+	/* Every layer is compared with every other one. A list that is too long was reported
+	 * already. */
 	if (count == 0 || count > HLS_LAYERS_MOST || json_array_size(recorded) > HLS_LAYERS_MOST)
 		return;
 	for (size_t i = 0; i < count; i++)
@@ -290,6 +292,6 @@ static void check_subset(struct rule_context *context, const json_t *object)
 		if (!agrees_with_one(json_array_get(recorded, i), destination, count))
 			schema_fault(context,
 				     arena_text(rule_arena(context), "/recording/layers/%zu", i),
-				     "must agree with one of the destination's layers");
+				     "must match one of the layers of the destination");
 	}
 }

@@ -1,4 +1,4 @@
-/* See rules/event_rules.h. The service writes entries itself; these tables document them.
+/* See rules/event_rules.h. The service writes events itself; these tables only document them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/event_rules.h"
@@ -9,9 +9,9 @@
 
 static const struct field actor_fields[] = {
 	{ "kind", ONE_OF("token", "key", "session", "code", "cli", "service"), FLAGS(FIELD_REQUIRED),
-	  DOC("How the caller was known.") },
+	  DOC("How the caller was identified.") },
 	{ "id",   TEXT(any_text), FLAGS(FIELD_REQUIRED),
-	  DOC("The jti of a token, the id of a key, the hash of a code; may be empty.") },
+	  DOC("The jti of a token, the ID of an API key, or the hash of a code; may be empty.") },
 };
 static const struct shape actor_shape = {
 	"EventActor", FIELDS(actor_fields), .doc = "Who made the change.",
@@ -25,18 +25,18 @@ static const struct field data_fields[] = {
 	  DOC("Its identifier.") },
 	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("monday"), DOC("Its name.") },
 	{ "changed",     LIST_OF(pointer_row), FLAGS(FIELD_REQUIRED),
-	  DOC("JSON Pointers of the members that differ, the first 100; never their values.") },
+	  DOC("JSON Pointers of the fields that changed, the first 100; never their values.") },
 	{ "template_id", TEXT(any_text), DOC("Template of the object.") },
 	{ "room_id",     TEXT(any_text), DOC("Room of the object.") },
 	{ "role",        TEXT(any_text), DOC("Name of the role.") },
-	{ "old_role",    TEXT(any_text), DOC("The name before a role.renamed.") },
-	{ "user_id",     TEXT(any_text), DOC("The person of a join.") },
-	{ "code_hash",   TEXT(any_text), DOC("The HMAC-SHA256 of a code, under a key of the account.") },
-	{ "reason",      TEXT(any_text), DOC("Why a join was refused.") },
-	{ "count",       INTEGER(0, UNLIMITED), DOC("Codes that one call made for all roles.") },
-	{ "templates",   OBJECT(import_count_shape), DOC("Those of an account.imported.") },
-	{ "rooms",       OBJECT(import_count_shape), DOC("Those of an account.imported.") },
-	{ "room_codes",  OBJECT(import_count_shape), DOC("Those of an account.imported.") },
+	{ "old_role",    TEXT(any_text), DOC("Previous name of the role, for role.renamed.") },
+	{ "user_id",     TEXT(any_text), DOC("User ID of the person who joined.") },
+	{ "code_hash",   TEXT(any_text), DOC("HMAC-SHA256 of a code, with a key of the account.") },
+	{ "reason",      TEXT(any_text), DOC("Why a join was rejected.") },
+	{ "count",       INTEGER(0, UNLIMITED), DOC("Number of codes that one request created for all roles.") },
+	{ "templates",   OBJECT(import_count_shape), DOC("Numbers of templates, for account.imported.") },
+	{ "rooms",       OBJECT(import_count_shape), DOC("Numbers of rooms, for account.imported.") },
+	{ "room_codes",  OBJECT(import_count_shape), DOC("Numbers of codes, for account.imported.") },
 };
 static const struct shape data_shape = {
 	"EventData", FIELDS(data_fields), .doc = "The object that was changed.",
@@ -44,17 +44,17 @@ static const struct shape data_shape = {
 
 static const struct field event_fields[] = {
 	{ "seq",        INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED),
-	  DOC("Its number: from 1, each one more than that of the entry before.") },
+	  DOC("Number of the event: starts at 1 and increases by 1.") },
 	{ "id",         TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uuid"),
 	  EXAMPLE("0195d3a0-5f6e-7c3b-8a53-2f1d4d7c9e01"), DOC("A UUID.") },
-	{ "type",       TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("room.created"), DOC("Such as room.created.") },
-	{ "timestamp",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("The time, with milliseconds.") },
+	{ "type",       TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("room.created"), DOC("Event type, such as room.created.") },
+	{ "timestamp",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("Time of the change, with milliseconds.") },
 	{ "actor",      OBJECT(actor_shape), FLAGS(FIELD_REQUIRED), DOC("Who made the change.") },
-	{ "request_id", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("The X-Request-Id of the call.") },
+	{ "request_id", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("X-Request-Id of the request.") },
 	{ "data",       OBJECT(data_shape), FLAGS(FIELD_REQUIRED), DOC("What changed.") },
 };
 const struct shape event_shape = {
-	"Event", FIELDS(event_fields), .doc = "An entry of the log: one change.",
+	"Event", FIELDS(event_fields), .doc = "An event of the event log: one change.",
 };
 
 /* clang-format on */

@@ -16,46 +16,46 @@ static const struct field room_item = { .name = NULL, OBJECT(imported_room_shape
 static const struct field code_item = { .name = NULL, OBJECT(imported_code_shape) };
 
 static const struct field import_fields[] = {
-	{ "templates",  LIST_OF(template_item), DOC("Each creates a template, or updates the one of its id.") },
-	{ "rooms",      LIST_OF(room_item), DOC("After the templates.") },
-	{ "room_codes", LIST_OF(code_item), DOC("After the rooms.") },
+	{ "templates",  LIST_OF(template_item), DOC("Each creates a template, or updates the template with its ID.") },
+	{ "rooms",      LIST_OF(room_item), DOC("Rooms; imported after the templates.") },
+	{ "room_codes", LIST_OF(code_item), DOC("Codes; imported after the rooms.") },
 };
 const struct shape import_shape = {
-	"ImportedObjects", FIELDS(import_fields), .doc = "Objects as the public service answers them.",
+	"ImportedObjects", FIELDS(import_fields), .doc = "Objects as 100ms returns them.",
 };
 
 static const struct field query_fields[] = {
 	{ "skip_invalid", BOOLEAN(),
-	  DOC("true: objects with faults or conflicts are left out, and listed in the answer.") },
+	  DOC("true: objects with errors or conflicts are skipped and listed in the response.") },
 };
 const struct shape import_query = { "ImportQuery", FIELDS(query_fields) };
 
 static const struct field count_fields[] = {
-	{ "created", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Those that were not there.") },
+	{ "created", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Number of objects that did not exist.") },
 	{ "updated", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED),
-	  DOC("Those that were there, also when nothing about them changed.") },
+	  DOC("Number of objects that existed, including unchanged objects.") },
 };
 const struct shape import_count_shape = {
-	"ImportCount", FIELDS(count_fields), .doc = "How many objects were imported.",
+	"ImportCount", FIELDS(count_fields), .doc = "Numbers of imported objects.",
 };
 
 static const struct field detail_item = { .name = NULL, TEXT(any_text) };
 static const struct field skipped_fields[] = {
-	{ "pointer", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Of the object in the body.") },
-	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("As of an error.") },
-	{ "details", LIST_OF(detail_item), FLAGS(FIELD_REQUIRED), DOC("As of an error.") },
+	{ "pointer", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("JSON Pointer of the object in the body.") },
+	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Message, as in an error.") },
+	{ "details", LIST_OF(detail_item), FLAGS(FIELD_REQUIRED), DOC("Details, as in an error.") },
 };
 static const struct shape skipped_shape = {
-	"SkippedObject", FIELDS(skipped_fields), .doc = "An object that was left out.",
+	"SkippedObject", FIELDS(skipped_fields), .doc = "An object that was skipped.",
 };
 static const struct field skipped_item = { .name = NULL, OBJECT(skipped_shape) };
 
 static const struct field answer_fields[] = {
-	{ "templates",  OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED), DOC("How many templates.") },
-	{ "rooms",      OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED), DOC("How many rooms.") },
-	{ "room_codes", OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED), DOC("How many codes.") },
+	{ "templates",  OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED), DOC("Numbers of templates.") },
+	{ "rooms",      OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED), DOC("Numbers of rooms.") },
+	{ "room_codes", OBJECT(import_count_shape), FLAGS(FIELD_REQUIRED), DOC("Numbers of codes.") },
 	{ "skipped",    LIST_OF(skipped_item), MOST(IMPORT_SKIPPED_MOST), FLAGS(FIELD_REQUIRED),
-	  DOC("Templates before rooms before codes; the first 1000. Empty without skip_invalid.") },
+	  DOC("The first 1000 skipped objects: templates, then rooms, then codes. Empty without skip_invalid.") },
 };
 const struct shape import_answer_shape = {
 	"ImportAnswer", FIELDS(answer_fields), .doc = "What was imported.",
@@ -63,8 +63,8 @@ const struct shape import_answer_shape = {
 
 /* clang-format on */
 
-/* Of a member that is there. False: it is no time that is accepted. A time of the year 1 is how the
- * public service writes that there is none. */
+/* Parses the value of a time. Returns false if it is not an accepted time. *is_set is false for a
+ * time in the year 1, which 100ms writes if there is no time. */
 static bool parse(const json_t *value, bool *is_set, int64_t *time)
 {
 	const struct slice text = text_of_json(value);

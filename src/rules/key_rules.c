@@ -19,32 +19,32 @@ const char *const scope_names[SCOPES + 1] = {
 };
 
 static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .choices = scope_names,
-	COMPONENT("Scope"), DOC("What a call is allowed.") };
+	COMPONENT("Scope"), DOC("What a request may do.") };
 
 #define MEMBERS_OF_A_KEY \
-	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Key identifier.") }, \
+	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("API key identifier.") }, \
 	{ "name",       TEXT(some_128_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), EXAMPLE("calendar"), \
-	  DOC("What the key is for.") }, \
+	  DOC("What the API key is for.") }, \
 	{ "scopes",     LIST_OF(scope_item), \
 	  FLAGS(FIELD_REQUIRED | FIELD_KEPT | FIELD_UNIQUE | FIELD_NOT_EMPTY), EXAMPLE(["rooms:write"]), \
-	  DOC("What the key allows. A scope for writing includes that for reading, and webhooks:write " \
+	  DOC("What the API key may do. A write scope includes the read scope, and webhooks:write " \
 	      "includes events:read.") }, \
-	{ "expires_at", TIME(), DOC("From this second on the key is refused.") }, \
+	{ "expires_at", TIME(), DOC("The API key is rejected from this second on.") }, \
 	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") }
 
 static const struct field key_fields[] = { MEMBERS_OF_A_KEY };
 const struct shape key_shape = {
-	"Key", FIELDS(key_fields), .doc = "A key: a limited bearer token that can be revoked.",
+	"Key", FIELDS(key_fields), .doc = "An API key: a limited bearer token that can be revoked.",
 };
 
 static const struct field made_key_fields[] = {
 	MEMBERS_OF_A_KEY,
 	{ "key", TEXT(some_text),
-	  DOC("The bearer token. Only this answer shows it, and not when it is replayed for its "
-	      "Idempotency-Key.") },
+	  DOC("The bearer token. Only this response contains it, and not if it is repeated for the "
+	      "same Idempotency-Key.") },
 };
 const struct shape made_key_shape = {
-	"CreatedKey", FIELDS(made_key_fields), .doc = "A key that was made, with its bearer token.",
+	"CreatedKey", FIELDS(made_key_fields), .doc = "A new API key with its bearer token.",
 };
 
 /* ---- sessions ---- */
@@ -52,17 +52,17 @@ const struct shape made_key_shape = {
 static schema_rule check_credentials;
 
 static const struct rule new_session_rules[] = {
-	{ "sessionCredentials", "There is token alone, or access_key and secret.", check_credentials },
+	{ "sessionCredentials", "The body has either token, or access_key and secret.", check_credentials },
 	{ NULL, NULL, NULL },
 };
 static const struct field new_session_fields[] = {
-	{ "access_key", TEXT(any_text), DOC("Of an account; with secret.") },
+	{ "access_key", TEXT(any_text), DOC("Access key of an account; needs secret.") },
 	{ "secret",     TEXT(any_text), FLAGS(FIELD_SECRET), DOC("An active secret of the account.") },
-	{ "token",      TEXT(any_text), FLAGS(FIELD_SECRET), EXAMPLE("ak_..."), DOC("A management token, or a key.") },
+	{ "token",      TEXT(any_text), FLAGS(FIELD_SECRET), EXAMPLE("ak_..."), DOC("A management token or an API key.") },
 };
 const struct shape new_session_shape = {
 	"Session", FIELDS(new_session_fields), .rules = new_session_rules,
-	.doc = "What proves who begins a session.",
+	.doc = "The credentials that begin a session.",
 };
 
 static const struct field caller_account_fields[] = {
@@ -73,21 +73,21 @@ static const struct shape caller_account_shape = {
 	"CallerAccount", FIELDS(caller_account_fields), .doc = "The account of the caller.",
 };
 static const struct field session_fields[] = {
-	{ "account",    OBJECT(caller_account_shape), FLAGS(FIELD_REQUIRED), DOC("Who calls.") },
+	{ "account",    OBJECT(caller_account_shape), FLAGS(FIELD_REQUIRED), DOC("The caller's account.") },
 	{ "scopes",     LIST_OF(scope_item), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
-	  DOC("null: all.") },
+	  DOC("Scopes of the caller; null means all.") },
 	{ "expires_at", TEXT(time_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
-	  DOC("When the session, token or key ends; null: never.") },
+	  DOC("When the session, token or API key expires; null means never.") },
 	{ "operator",   BOOLEAN(), FLAGS(FIELD_REQUIRED),
-	  DOC("May see how the whole service is doing.") },
-	{ "version",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Of the service.") },
+	  DOC("Whether the account is an operator, who may read the metrics of the whole service.") },
+	{ "version",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Version of the server.") },
 	{ "public_url", TEXT(some_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uri"), EXAMPLE("https://example.org"),
-	  DOC("Where people reach the service.") },
-	{ "client_url", TEXT(some_text), IN_FORMAT("uri"), DOC("Where the join page sends people, where that is set.") },
-	{ "qr", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the service makes QR codes.") },
+	  DOC("Public URL of the server.") },
+	{ "client_url", TEXT(some_text), IN_FORMAT("uri"), DOC("Where the join page sends people, if set.") },
+	{ "qr", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the server can create QR codes.") },
 };
 const struct shape session_shape = {
-	"Session", FIELDS(session_fields), .doc = "Who calls, and what it may.",
+	"Session", FIELDS(session_fields), .doc = "The caller, and what it may do.",
 };
 
 /* clang-format on */
@@ -101,7 +101,7 @@ static void check_credentials(struct rule_context *context, const json_t *object
 		const char *pointer = arena_text(rule_arena(context), "/%s", pair[i]);
 
 		if (has_token && json_object_get(object, pair[i]) != NULL)
-			schema_fault(context, pointer, "not together with token");
+			schema_fault(context, pointer, "cannot be combined with token");
 		else if (!has_token && !rule_was_sent(context, pointer))
 			schema_fault(context, pointer, "is required");
 	}

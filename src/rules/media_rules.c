@@ -21,14 +21,14 @@ const struct text_rule kid_hash_text = {
 
 static const struct field jwk_fields[] = {
 	{ "kty", ONE_OF("EC", "RSA", "OKP"), FLAGS(FIELD_REQUIRED), DOC("Key type.") },
-	{ "use", ONE_OF("sig"), FLAGS(FIELD_REQUIRED), DOC("Signatures.") },
-	{ "alg", SIGNING_ALG_NAMES, FLAGS(FIELD_REQUIRED), DOC("How it signs.") },
+	{ "use", ONE_OF("sig"), FLAGS(FIELD_REQUIRED), DOC("Use of the key: signatures.") },
+	{ "alg", SIGNING_ALG_NAMES, FLAGS(FIELD_REQUIRED), DOC("Signature algorithm.") },
 	{ "kid", TEXT(bytes_32_text), FLAGS(FIELD_REQUIRED), DOC("The thumbprint (RFC 7638).") },
-	{ "crv", ONE_OF("P-256", "Ed25519"), DOC("Curve, of EC and OKP.") },
-	{ "x",   TEXT(some_text), DOC("Of EC and OKP.") },
-	{ "y",   TEXT(some_text), DOC("Of EC.") },
-	{ "e",   TEXT(some_text), DOC("Exponent, of RSA.") },
-	{ "n",   TEXT(some_text), DOC("Modulus, of RSA.") },
+	{ "crv", ONE_OF("P-256", "Ed25519"), DOC("Curve, for EC and OKP.") },
+	{ "x",   TEXT(some_text), DOC("Coordinate x for EC, public key for OKP.") },
+	{ "y",   TEXT(some_text), DOC("Coordinate y, for EC.") },
+	{ "e",   TEXT(some_text), DOC("Exponent, for RSA.") },
+	{ "n",   TEXT(some_text), DOC("Modulus, for RSA.") },
 };
 static const struct shape jwk_shape = {
 	"Jwk", FIELDS(jwk_fields), .doc = "A public key (RFC 7517).",
@@ -37,12 +37,12 @@ static const struct field jwk_item = { .name = NULL, OBJECT(jwk_shape) };
 
 static const struct field signing_key_fields[] = {
 	{ "kid",        TEXT(bytes_32_text), FLAGS(FIELD_REQUIRED), DOC("The thumbprint (RFC 7638).") },
-	{ "alg",        SIGNING_ALG_NAMES, FLAGS(FIELD_REQUIRED), DOC("How it signs.") },
+	{ "alg",        SIGNING_ALG_NAMES, FLAGS(FIELD_REQUIRED), DOC("Signature algorithm.") },
 	{ "state",      SIGNING_KEY_STATES, FLAGS(FIELD_REQUIRED),
-	  DOC("active: it signs; next: it will; retired: it signs no more. All are published.") },
+	  DOC("active signs, next will sign, retired no longer signs. All of them are published.") },
 	{ "created_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("Time of creation.") },
-	{ "retires_at", TEXT(time_text), DOC("When a retired key is gone.") },
-	{ "jwk",        OBJECT(jwk_shape), FLAGS(FIELD_REQUIRED), DOC("Its public part.") },
+	{ "retires_at", TEXT(time_text), DOC("When a retired key is removed.") },
+	{ "jwk",        OBJECT(jwk_shape), FLAGS(FIELD_REQUIRED), DOC("Its public key.") },
 };
 const struct shape signing_key_shape = {
 	"SigningKey", FIELDS(signing_key_fields), .doc = "A key that signs tokens for media servers.",
@@ -53,7 +53,7 @@ static const struct field new_signing_key_fields[] = {
 	  DOC("ES256, RS256 with 2048 bits, or EdDSA with Ed25519.") },
 };
 const struct shape new_signing_key_shape = {
-	"SigningKey", FIELDS(new_signing_key_fields), .doc = "A signing key to be made.",
+	"SigningKey", FIELDS(new_signing_key_fields), .doc = "A signing key to create.",
 };
 
 static const struct field key_set_fields[] = {
@@ -61,16 +61,15 @@ static const struct field key_set_fields[] = {
 };
 const struct shape key_set_shape = {
 	"KeySet", FIELDS(key_set_fields),
-	.doc = "The public keys of an account (RFC 7517): active, next and retired ones.",
+	.doc = "The public keys of an account (RFC 7517): active, next and retired.",
 };
 
 /* ---- backends ---- */
 
 #define LONG_SECRET \
-	"must be 32 to 512 characters: who has a token can find a shorter one by trying"
+	"must be 32 to 512 characters, because a shorter secret can be guessed from a token"
 static const struct text_rule livekit_secret_text = {
-	.sentence = LONG_SECRET ", and the pair devkey and secret of livekit-server --dev is known "
-				"to everyone",
+	.sentence = LONG_SECRET "; the pair devkey and secret of livekit-server --dev is public",
 	.shortest = 32,
 	.longest = 512,
 };
@@ -86,13 +85,13 @@ static const struct text_rule short_secret_text = {
 };
 static const struct text_rule tenant_text = {
 	.characters = "a-z0-9._-",
-	.sentence = "must be 1 to 64 of a-z 0-9 . _ -",
+	.sentence = "must be 1 to 64 characters out of a-z 0-9 . _ -",
 	.shortest = 1,
 	.longest = 64,
 };
 static const struct text_rule group_text = {
 	.characters = "a-z0-9-",
-	.sentence = "must be 1 to 64 of a-z 0-9 -",
+	.sentence = "must be 1 to 64 characters out of a-z 0-9 -",
 	.shortest = 1,
 	.longest = 64,
 };
@@ -100,31 +99,31 @@ static const struct text_rule group_text = {
 #define SECRET FLAGS(FIELD_WRITE_ONLY | FIELD_SECRET)
 
 static const struct field config_fields[] = {
-	{ "api_key",    TEXT(some_128_text), DOC("livekit.") },
-	{ "api_secret", TEXT(livekit_secret_text), SECRET, DOC("livekit.") },
-	{ "app_id",     TEXT(some_256_text), DOC("jitsi: iss of a token.") },
-	{ "audience",   TEXT(some_256_text), DOC("jitsi, where it is app_id when it is not supplied; jwt: aud.") },
+	{ "api_key",    TEXT(some_128_text), DOC("Only for livekit.") },
+	{ "api_secret", TEXT(livekit_secret_text), SECRET, DOC("Only for livekit.") },
+	{ "app_id",     TEXT(some_256_text), DOC("Only for jitsi: iss of the token.") },
+	{ "audience",   TEXT(some_256_text), DOC("aud of the token, for jitsi (default: app_id) and jwt.") },
 	{ "subject",    TEXT(some_256_text),
-	  DOC("jitsi: sub of a token; the tenant, else the host of url, when it is not supplied.") },
-	{ "key_id",     TEXT(some_256_text), DOC("jitsi: replaces the kid of a token.") },
-	{ "tenant",     TEXT(tenant_text), DOC("jitsi.") },
-	{ "group",      TEXT(group_text), DOC("galene; anteroom when it is not supplied.") },
+	  DOC("Only for jitsi: sub of the token. Default: the tenant, or else the host of url.") },
+	{ "key_id",     TEXT(some_256_text), DOC("Only for jitsi: replaces the kid of the token.") },
+	{ "tenant",     TEXT(tenant_text), DOC("Only for jitsi.") },
+	{ "group",      TEXT(group_text), DOC("Only for galene. Default: anteroom.") },
 	{ "alg",        ONE_OF("HS256", "ES256", "RS256", "EdDSA"),
-	  DOC("jitsi: HS256 or RS256; galene: ES256, which is the default, RS256 or HS256; jwt: ES256, RS256 "
-	      "or EdDSA. But for HS256, the active signing key of it signs.") },
-	{ "app_secret", TEXT(long_secret_text), SECRET, DOC("jitsi with HS256.") },
-	{ "key",        TEXT(bytes_32_text), SECRET, DOC("galene with HS256: 32 bytes as base64url.") },
-	{ "secret",     TEXT(short_secret_text), SECRET, DOC("bigbluebutton, janus.") },
+	  DOC("For jitsi HS256 or RS256; for galene ES256 (default), RS256 or HS256; for jwt ES256, RS256 "
+	      "or EdDSA. Except with HS256, the active signing key with this alg signs.") },
+	{ "app_secret", TEXT(long_secret_text), SECRET, DOC("Only for jitsi with HS256.") },
+	{ "key",        TEXT(bytes_32_text), SECRET, DOC("Only for galene with HS256: 32 bytes in base64url.") },
+	{ "secret",     TEXT(short_secret_text), SECRET, DOC("Only for bigbluebutton and janus.") },
 	{ "checksum",   ONE_OF("sha256", "sha384", "sha512"),
-	  DOC("bigbluebutton; sha256 when it is not supplied.") },
+	  DOC("Only for bigbluebutton. Default: sha256.") },
 };
 static const struct shape config_shape = {
 	"BackendConfig", FIELDS(config_fields),
-	.doc = "What a media server shares with the account. Each type has members of its own; secrets are "
-	       "never answered.",
+	.doc = "What a media server shares with the account. Each type has its own fields. Secrets are "
+	       "never returned.",
 };
 
-/* ---- what each type has ---- */
+/* ---- the fields of each type ---- */
 
 enum type_flag {
 	LIVEKIT = 1 << 0,
@@ -137,9 +136,9 @@ enum type_flag {
 
 static const struct {
 	const char *name;
-	const char *const *schemes;	/* NULL: any */
-	const char *end;		/* of the url */
-	const char *alg;		/* the default; NULL: none */
+	const char *const *schemes;	/* NULL if any scheme is accepted */
+	const char *end;		/* required end of the URL */
+	const char *alg;		/* the default, or NULL */
 	const char *const *algs;
 } types[] = {
 	{ "livekit",       (const char *const[]){ "ws", "wss", NULL }, "", NULL, NULL },
@@ -156,7 +155,7 @@ static const struct {
 static const struct {
 	const char *name;
 	unsigned types, required;	/* enum type_flag */
-	bool is_secret, with_hs256;	/* only with that alg */
+	bool is_secret, with_hs256;	/* with_hs256: only used with that alg */
 } members[] = {
 	{ "api_key",    LIVEKIT, LIVEKIT, false, false },
 	{ "api_secret", LIVEKIT, LIVEKIT, true, false },
@@ -178,18 +177,20 @@ static schema_rule check_url, check_config, check_secrets;
 
 #define BACKEND_RULES \
 	{ "backendUrl", \
-	  "url has no query, fragment or user info, and is for livekit and janus ws or wss, for jitsi https and ends with /, for " \
-	  "galene http or https and ends with /, for bigbluebutton https and ends with /bigbluebutton/.", \
+	  "url has no query, fragment or user info. Its scheme is ws or wss for livekit and janus, https for jitsi and " \
+	  "bigbluebutton, and http or https for galene. It ends with / for jitsi and galene, and with /bigbluebutton/ for " \
+	  "bigbluebutton.", \
 	  check_url }, \
 	{ "backendConfig", \
-	  "config has the members of its type: livekit api_key; jitsi app_id and alg; jwt audience and alg.", \
+	  "config has the required fields of its type: api_key for livekit; app_id and alg for jitsi; audience and alg " \
+	  "for jwt.", \
 	  check_config }
 static const struct rule backend_rules[] = { BACKEND_RULES, { NULL, NULL, NULL } };
 static const struct rule new_backend_rules[] = {
 	BACKEND_RULES,
 	{ "backendSecrets",
-	  "config has the secret of its type: livekit api_secret; jitsi with HS256 app_secret; galene with "
-	  "HS256 key; bigbluebutton and janus secret.",
+	  "config has the secret of its type: api_secret for livekit; app_secret for jitsi with HS256; key for "
+	  "galene with HS256; secret for bigbluebutton and janus.",
 	  check_secrets },
 	{ NULL, NULL, NULL },
 };
@@ -197,33 +198,34 @@ static const struct rule new_backend_rules[] = {
 static const struct field backend_fields[] = {
 	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Backend identifier.") },
 	{ "name",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), EXAMPLE("livekit"),
-	  DOC("Unique; templates name a backend by it.") },
+	  DOC("Unique name, by which templates refer to the backend.") },
 	{ "type",       ONE_OF(BACKEND_TYPES), FLAGS(FIELD_REQUIRED | FIELD_KEPT),
-	  DOC("It cannot change.") },
+	  DOC("Kind of media server. It cannot be changed.") },
 	{ "url",        TEXT(url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), IN_FORMAT("uri"),
 	  EXAMPLE("wss://media.example.org"), DOC("Address of the media server.") },
 	{ "default",    BOOLEAN(), DEFAULT(false),
-	  DOC("In effect for rooms whose template names none; one at most: it moves.") },
-	{ "ttl",        INTEGER(60, 86400), DEFAULT(600), UNIT("s"), DOC("Seconds that a token lives, at most.") },
+	  DOC("Used for rooms whose template names no backend. Only one backend can be the default; setting it "
+	      "here clears it elsewhere.") },
+	{ "ttl",        INTEGER(60, 86400), DEFAULT(600), UNIT("s"), DOC("Maximum lifetime of a token, in seconds.") },
 	{ "config",     OBJECT(config_shape), DEFAULT({}), EXAMPLE({"api_key":"devkey"}),
-	  DOC("What the type needs.") },
+	  DOC("Settings of its type.") },
 	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") },
 	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of the last change.") },
 };
 const struct shape backend_shape = {
 	"Backend", FIELDS(backend_fields), .rules = backend_rules,
-	.doc = "A media server that people are let into. A secret that is not supplied is kept.",
+	.doc = "A media server that people join. A secret that is not sent is kept.",
 };
 const struct shape new_backend_shape = {
 	"BackendSetup", FIELDS(backend_fields), .rules = new_backend_rules,
-	.doc = "A media server, with its secrets.",
+	.doc = "A media server with its secrets.",
 };
 
 /* clang-format on */
 
 /* ---- named rules ---- */
 
-/* TYPES: it is missing, or faulty. */
+/* Returns the index of a type, or TYPES if the name is missing or faulty. */
 static size_t type_named(struct slice name)
 {
 	size_t i = 0;
@@ -297,17 +299,17 @@ static void check_url(struct rule_context *context, const json_t *object)
 	else if (url_is_for(url, type))
 		return;
 	else if (types[type].schemes == NULL)
-		schema_fault(context, "/url",
-			     "must be a URL without query, fragment and user info");
+		schema_fault(context, "/url", "must be a URL without query, fragment or user info");
 	else
 		schema_fault(context, "/url",
-			     "must be a URL of %s%s%s%s%s, without query, fragment and user info",
-			     types[type].schemes[0], types[type].schemes[1] != NULL ? " or " : "",
+			     "must be %s %s%s%s URL%s%s, without query, fragment or user info",
+			     *types[type].schemes[0] == 'h' ? "an" : "a", types[type].schemes[0],
+			     types[type].schemes[1] != NULL ? " or " : "",
 			     types[type].schemes[1] != NULL ? types[type].schemes[1] : "",
 			     *types[type].end != '\0' ? " that ends with " : "", types[type].end);
 }
 
-/* As it will be, with its default; data NULL: it is missing. */
+/* Returns the alg that will be stored, which may be the default. data is NULL if there is none. */
 static struct slice alg_of(const json_t *config, size_t type)
 {
 	const struct slice alg = text_of_json(json_object_get(config, "alg"));
@@ -332,7 +334,7 @@ static bool is_required(size_t member, size_t type, struct slice alg)
 	       (!members[member].with_hs256 || slice_is(alg, "HS256"));
 }
 
-/* Members that are faulty have their own fault. */
+/* Reports missing members. Faulty members have been reported already. */
 static void check_required(struct rule_context *context, const json_t *object, bool secrets)
 {
 	const json_t *config = json_object_get(object, "config");
@@ -371,20 +373,21 @@ static void check_config(struct rule_context *context, const json_t *object)
 			continue;
 		if ((members[i].types & 1u << type) == 0)
 			schema_fault(context, pointer_of(context, members[i].name),
-				     "is not for the type %s", types[type].name);
+				     "is not used by the type %s", types[type].name);
 		else
 			schema_fault(context, pointer_of(context, members[i].name),
-				     "is not for the alg %.*s", (int)alg.size, alg.data);
+				     "is not used with the alg %.*s", (int)alg.size, alg.data);
 	}
 	if (types[type].algs != NULL && alg.data != NULL && !is_among(alg, types[type].algs))
-		schema_fault(context, "/config/alg", "must be an alg of the type %s, got \"%.*s\"",
-			     types[type].name, (int)alg.size, alg.data);
+		schema_fault(context, "/config/alg",
+			     "must be an alg that %s supports, got \"%.*s\"", types[type].name,
+			     (int)alg.size, alg.data);
 	if (type == type_named(SLICE("galene")) && key.data != NULL &&
 	    !text_base64url_decode(rule_arena(context), key, &bytes))
-		schema_fault(context, "/config/key", "must be 32 bytes as base64url");
+		schema_fault(context, "/config/key", "must be 32 bytes in base64url");
 }
 
-/* ---- for those who make a whole document ---- */
+/* ---- for handlers that build whole documents ---- */
 
 bool backend_has_member(struct slice type, struct slice alg, const char *member)
 {

@@ -7,7 +7,7 @@
 
 #define UPLOAD_TYPE ONE_OF("s3", "gs", "oss", "azure"), FLAGS(FIELD_REQUIRED), \
 	DOC("The kind of storage.")
-/* Answered only to the request that supplied them, and never merged with stored ones. */
+/* Returned only to the request that sent them, and never merged with stored credentials. */
 #define CREDENTIALS_FLAGS FLAGS(FIELD_WRITE_ONLY | FIELD_ECHO | FIELD_ATOMIC | FIELD_SECRET)
 
 static const struct field upload_options_fields[] = {
@@ -18,7 +18,7 @@ static const struct shape upload_options_shape = {
 };
 
 static const struct field upload_credentials_fields[] = {
-	{ "key",       TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Access key id.") },
+	{ "key",       TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Access key ID.") },
 	{ "secretKey", TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Secret access key.") },
 };
 static const struct shape upload_credentials_shape = {
@@ -31,14 +31,14 @@ static const struct field upload_fields[] = {
 	{ "prefix",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Upload prefix path.") },
 	{ "options",     OBJECT(upload_options_shape), DOC("Options of the storage.") },
 	{ "credentials", OBJECT(upload_credentials_shape), CREDENTIALS_FLAGS,
-	  DOC("Only the answer to the request that sent them shows them.") },
+	  DOC("Only the response to the request that sent them contains them.") },
 };
 const struct shape upload_shape = {
 	"Upload", FIELDS(upload_fields), .doc = "The storage location of recordings.",
 };
 
 static const struct field upload_info_credentials_fields[] = {
-	{ "key",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Access key id.") },
+	{ "key",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Access key ID.") },
 	{ "secret", TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("Secret access key.") },
 };
 static const struct shape upload_info_credentials_shape = {
@@ -52,7 +52,7 @@ static const struct field upload_info_fields[] = {
 	{ "prefix",      TEXT(any_text), DOC("Upload prefix path.") },
 	{ "options",     OBJECT(upload_options_shape), DOC("Options of the storage.") },
 	{ "credentials", OBJECT(upload_info_credentials_shape), CREDENTIALS_FLAGS,
-	  DOC("Only the answer to the request that sent them shows them.") },
+	  DOC("Only the response to the request that sent them contains them.") },
 };
 const struct shape upload_info_shape = {
 	"UploadInfo", FIELDS(upload_info_fields), .doc = "The storage location of recordings.",

@@ -43,7 +43,7 @@ static const struct field simulcast_layer_fields[] = {
 	{ "rid",                   ONE_OF("f", "h", "q"), FLAGS(FIELD_REQUIRED),
 	  DOC("Full, half or quarter.") },
 	{ "scaleResolutionDownBy", NUMBER(1.0, 12.0), FLAGS(FIELD_REQUIRED),
-	  DOC("What width and height are divided by.") },
+	  DOC("Divisor of width and height.") },
 	{ "maxBitrate",            INTEGER(0, 2000), DEFAULT(0), UNIT("kbps"), DOC("Bitrate in kbps.") },
 	{ "maxFramerate",          INTEGER(1, 30), FLAGS(FIELD_REQUIRED),
 	  UNIT("fps"), DOC("Frames per second.") },
@@ -57,16 +57,16 @@ static schema_rule check_rids, check_scales;
 
 static const struct rule simulcast_rules[] = {
 	{ "simulcastOrder",
-	  "The rids of the layers come in the order f, h, q, each at most once; the first is f.",
+	  "The layers have the rids f, h and q in this order, each at most once, starting with f.",
 	  check_rids },
 	{ "simulcastScale",
-	  "scaleResolutionDownBy is 1 in the first layer and grows from each layer to the next.",
+	  "scaleResolutionDownBy is 1 in the first layer and increases with each further layer.",
 	  check_scales },
 	{ NULL, NULL, NULL },
 };
 
 static const struct field simulcast_layers_fields[] = {
-	{ "layers", LIST_OF(simulcast_layer_item), MOST(3), DOC("The largest first.") },
+	{ "layers", LIST_OF(simulcast_layer_item), MOST(3), DOC("Layers, the largest first.") },
 };
 static const struct shape simulcast_layers_shape = {
 	"SimulcastLayers", FIELDS(simulcast_layers_fields), .rules = simulcast_rules,
@@ -74,22 +74,22 @@ static const struct shape simulcast_layers_shape = {
 };
 
 static const struct field simulcast_fields[] = {
-	{ "video",  OBJECT(simulcast_layers_shape), DOC("Of the camera.") },
-	{ "screen", OBJECT(simulcast_layers_shape), DOC("Of a shared screen.") },
+	{ "video",  OBJECT(simulcast_layers_shape), DOC("Simulcast of the camera.") },
+	{ "screen", OBJECT(simulcast_layers_shape), DOC("Simulcast of a shared screen.") },
 };
 static const struct shape simulcast_shape = {
-	"Simulcast", FIELDS(simulcast_fields), .doc = "Simulcast, answered as it was sent.",
+	"Simulcast", FIELDS(simulcast_fields), .doc = "Simulcast, returned as it was sent.",
 };
 
 static const struct field allowed_item = {
 	.name = NULL, ONE_OF("audio", "video", "screen", "simulcast"), COMPONENT("PublishedMedia"),
-	DOC("What can be published."),
+	DOC("A kind of media that can be published."),
 };
 
 static const struct field publish_params_fields[] = {
 	{ "allowed",   LIST_OF(allowed_item), FLAGS(FIELD_UNIQUE),
 	  DEFAULT(["audio","video","screen"]),
-	  DOC("What the role may publish; an empty list: nothing.") },
+	  DOC("What the role may publish. An empty list means nothing.") },
 	{ "audio",     OBJECT(publish_audio_shape), DEFAULT({}), DOC("Audio publish parameters.") },
 	{ "video",     OBJECT(publish_video_shape), DEFAULT({}), DOC("Video publish parameters.") },
 	{ "screen",    OBJECT(publish_screen_shape), DEFAULT({}), DOC("Screen-share publish parameters.") },
@@ -108,7 +108,7 @@ static const struct field subscribe_degradation_fields[] = {
 };
 static const struct shape subscribe_degradation_shape = {
 	"SubscribeDegradation", FIELDS(subscribe_degradation_fields),
-	.doc = "Its presence enables screen simulcast.",
+	.doc = "Settings for poor connections. If present, screen simulcast is enabled.",
 };
 
 static const struct field subscribed_role_item = { .name = NULL, TEXT(any_text) };
@@ -116,11 +116,11 @@ static const struct field subscribed_role_item = { .name = NULL, TEXT(any_text) 
 static const struct field subscribe_params_fields[] = {
 	{ "subscribeToRoles",     LIST_OF(subscribed_role_item),
 	  FLAGS(FIELD_UNIQUE | FIELD_HIDDEN_DEFAULT),
-	  DOC("Roles that can be subscribed to; they need not exist. When it is not supplied: all "
-	      "roles that the template has after the request, in their order.") },
+	  DOC("Roles that can be subscribed to; they need not exist. Default: all roles that the "
+	      "template has after the request, in their order.") },
 	{ "maxSubsBitRate",       INTEGER(0, UNLIMITED), DEFAULT(3200),
 	  UNIT("kbps"), DOC("Maximum subscribable bitrate in kbps.") },
-	{ "subscribeDegradation", OBJECT(subscribe_degradation_shape), DOC("What happens on a bad connection.") },
+	{ "subscribeDegradation", OBJECT(subscribe_degradation_shape), DOC("Settings for poor connections.") },
 };
 static const struct shape subscribe_params_shape = {
 	"SubscribeParams", FIELDS(subscribe_params_fields), .doc = "What a role subscribes to.",
@@ -141,12 +141,12 @@ static const struct field permissions_fields[] = {
 	{ "rtmpStreaming",    BOOLEAN(), DEFAULT(true), DOC("Start and stop RTMP streaming.") },
 	{ "hlsStreaming",     BOOLEAN(), DEFAULT(true), DOC("Start and stop HLS streaming.") },
 	{ "pollRead",         BOOLEAN(), DOC("Read polls.") },
-	{ "pollWrite",        BOOLEAN(), DOC("Make polls.") },
+	{ "pollWrite",        BOOLEAN(), DOC("Create polls.") },
 	{ "joinOutsideWindow", BOOLEAN(),
 	  DOC("Join before the room's opens_at and after its closes_at.") },
 	{ "moderator",        BOOLEAN(),
-	  DOC("Moderate on a media server; not supplied: with endRoom, removeOthers, mute and changeRole "
-	      "together.") },
+	  DOC("Whether the role is a moderator on the media server. Default: true if the role has endRoom, "
+	      "removeOthers, mute and changeRole.") },
 };
 static const struct shape permissions_shape = {
 	"Permissions", FIELDS(permissions_fields), .doc = "What a role may do.",
@@ -160,9 +160,9 @@ static const struct field role_fields[] = {
 	{ "subscribeParams", OBJECT(subscribe_params_shape), DEFAULT({}), DOC("What the role subscribes to.") },
 	{ "permissions",     OBJECT(permissions_shape), DEFAULT({}), DOC("What the role may do.") },
 	{ "priority",        INTEGER(1, 5), DEFAULT(1),
-	  DOC("The order in which roles are degraded: 1 is highest, 5 is lowest.") },
+	  DOC("Priority when quality is reduced: 1 is the highest, 5 the lowest.") },
 	{ "maxPeerCount",    INTEGER(-1, UNLIMITED), DEFAULT(0),
-	  DOC("Peers with the role in a session; 0: any number, -1: none.") },
+	  DOC("Maximum number of people with this role. 0 means no limit, -1 nobody.") },
 };
 const struct shape role_shape = {
 	"Role", FIELDS(role_fields), .key_member = "name", .doc = "A role of a template.",
@@ -174,7 +174,7 @@ const struct shape role_shape = {
 
 static const char rid_order[] = "fhq";
 
-/* 0, 1 or 2; negative when the rid is missing. */
+/* Returns 0, 1 or 2, or -1 if the rid is missing. */
 static int rid_place(const json_t *layer)
 {
 	const char *rid = json_string_value(json_object_get(layer, "rid"));
@@ -224,9 +224,10 @@ static void check_scales(struct rule_context *context, const json_t *object)
 			schema_fault(context, layer_pointer(context, i, name),
 				     "must be 1 in the first layer, got %.15g", scale);
 		else if (scale <= last)
-			schema_fault(context, layer_pointer(context, i, name),
-				     "must be greater than %.15g of the layer before, got %.15g",
-				     last, scale);
+			schema_fault(
+				context, layer_pointer(context, i, name),
+				"must be greater than %.15g, the value of the previous layer, got %.15g",
+				last, scale);
 		last = scale;
 	}
 }

@@ -12,8 +12,8 @@
 /* clang-format off */
 
 #define WORDS_SENTENCE \
-	"must be 6 to 40 of a-z 0-9 -, beginning and ending with a letter or digit, without two hyphens " \
-	"together, and not of the form abc-defg-hij or abc-def-ghi"
+	"must be 6 to 40 characters out of a-z 0-9 -, start and end with a letter or digit, have no two " \
+	"hyphens in a row, and not look like a generated code (abc-defg-hij or abc-def-ghi)"
 
 static const struct text_rule words_text = {
 	.characters = "a-z0-9-",
@@ -22,7 +22,7 @@ static const struct text_rule words_text = {
 	.longest = CODE_WORDS_MOST,
 };
 #define GENERATED_SENTENCE \
-	"must be a code of lower-case letters, of the form abc-defg-hij or abc-def-ghi"
+	"must be a code of lower-case letters such as abc-defg-hij or abc-def-ghi"
 
 static const struct text_rule generated_code_text = {
 	.characters = "a-z-",
@@ -36,13 +36,13 @@ static const struct text_rule label_text = {
 };
 static const struct text_rule metadata_key_text = {
 	.characters = "a-zA-Z0-9_.-",
-	.sentence = "must be 1 to 40 of a-z A-Z 0-9 _ . -",
+	.sentence = "must be 1 to 40 characters out of a-z A-Z 0-9 _ . -",
 	.shortest = 1,
 	.longest = 40,
 };
 static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 
-/* Members of a room code that a client may send back. */
+/* Fields of a room code that a client may send back. */
 #define REST_OF_A_ROOM_CODE \
 	{ "room_id",    TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Identifier of the room.") }, \
 	{ "role",       TEXT(role_name_text), FLAGS(FIELD_READ_ONLY), \
@@ -53,22 +53,22 @@ static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 	  DOC("Time of the last change of enabled.") }
 #define USES_OF_A_ROOM_CODE(flags_) \
 	{ "uses",       INTEGER(0, USES_MOST), FLAGS(flags_), \
-	  DOC("Counted exchanges; shown with max_uses. Unsetting max_uses forgets it.") }
+	  DOC("How often the code has been used; present if max_uses is set. Removing max_uses resets it.") }
 #define STATE_OF_A_ROOM_CODE(flags_) \
 	{ "state",      CODE_STATES, FLAGS(flags_), \
-	  DOC("The first that holds; shown with not_before, expires_at or max_uses.") }
+	  DOC("The first state that applies; present if not_before, expires_at or max_uses is set.") }
 #define LINK_OF_A_ROOM_CODE(flags_) \
-	{ "join_url",   TEXT(any_text), FLAGS(flags_), IN_FORMAT("uri"), DOC("With view=link: where people join with it.") }, \
-	{ "code_hash",  TEXT(any_text), FLAGS(flags_), DOC("With view=link: the code in the log.") }
-/* Members that a client may set, and that answers show when they are set. */
+	{ "join_url",   TEXT(any_text), FLAGS(flags_), IN_FORMAT("uri"), DOC("Join link of the code; only with view=link.") }, \
+	{ "code_hash",  TEXT(any_text), FLAGS(flags_), DOC("Hash of the code in the event log; only with view=link.") }
+/* Fields that a client may set, and that responses contain if they are set. */
 #define TIMES_OF_A_CODES_LIFE \
 	{ "not_before", TIME(), DOC("The code is valid from this second on.") }, \
-	{ "expires_at", TIME(), DOC("From this second on the code has expired.") }
+	{ "expires_at", TIME(), DOC("The code is expired from this second on.") }
 #define MAX_USES_OF_A_CODE \
-	{ "max_uses",   INTEGER(1, USES_MOST), DOC("How many exchanges are granted.") }
+	{ "max_uses",   INTEGER(1, USES_MOST), DOC("How many times the code can be used.") }
 #define PERSON_OF_A_CODE \
 	{ "user_id",    TEXT(some_256_text), FLAGS(FIELD_BLANK_ABSENT), \
-	  DOC("The person that the code is for.") }, \
+	  DOC("User ID of the person the code is for.") }, \
 	{ "name",       TEXT(some_128_text), FLAGS(FIELD_BLANK_ABSENT), \
 	  DOC("Display name of that person.") }, \
 	{ "label",      TEXT(label_text), FLAGS(FIELD_BLANK_ABSENT), EXAMPLE("for the speakers"), \
@@ -81,10 +81,10 @@ static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 
 static const struct field room_code_fields[] = {
 	{ "code",    TEXT(room_code_text), FLAGS(FIELD_READ_ONLY),
-	  DOC("Three groups of letters joined by hyphens, or words of the client's own.") },
+	  DOC("Three groups of letters joined by hyphens, or a custom code.") },
 	REST_OF_A_ROOM_CODE,
 	{ "enabled", BOOLEAN(), FLAGS(FIELD_READ_ONLY),
-	  DOC("False when it was switched off, or its role was deleted.") },
+	  DOC("false if the code was disabled or its role was deleted.") },
 	TIMES_OF_A_ROOM_CODE,
 	TIMES_OF_A_CODES_LIFE,
 	MAX_USES_OF_A_CODE,
@@ -95,7 +95,7 @@ static const struct field room_code_fields[] = {
 };
 const struct shape room_code_shape = {
 	"RoomCode", FIELDS(room_code_fields),
-	.doc = "An access code bound to one role of one room.",
+	.doc = "A room code for one role of one room.",
 };
 
 static schema_rule check_words, check_expiry, check_expiry_of_new, check_generated, check_imported;
@@ -105,9 +105,9 @@ static const struct rule code_patch_rules[] = {
 	{ NULL, NULL, NULL },
 };
 static const struct rule new_code_rules[] = {
-	{ "words", "code is not of the form of a generated code.", check_words },
+	{ "words", "code does not look like a generated code.", check_words },
 	{ "expiry",
-	  "The end is in the future, later than not_before, and given once: as expires_at or as "
+	  "The end is in the future, later than not_before, and given either as expires_at or as "
 	  "expires_in.",
 	  check_expiry_of_new },
 	{ NULL, NULL, NULL },
@@ -122,14 +122,14 @@ static const struct rule imported_code_rules[] = {
 /* `enabled` may be sent back, and is ignored: a new code is enabled. */
 static const struct field new_code_fields[] = {
 	{ "code",       TEXT(words_text), FLAGS(FIELD_SECRET),
-	  DOC("Words of the client's own, unique in the installation; a code is generated without "
-	      "it. Words can be guessed: set max_uses or expires_at.") },
+	  DOC("A custom code, unique on this server; a random code is generated if it is not given. "
+	      "Custom codes can be guessed, so set max_uses or expires_at.") },
 	REST_OF_A_ROOM_CODE,
 	{ "enabled",    BOOLEAN(), FLAGS(FIELD_READ_ONLY) },
 	TIMES_OF_A_ROOM_CODE,
 	TIMES_OF_A_CODES_LIFE,
 	{ "expires_in", INTEGER(1, EXPIRES_IN_MOST),
-	  UNIT("s"), DOC("Instead of expires_at: seconds from created_at.") },
+	  UNIT("s"), DOC("Seconds from created_at; in place of expires_at.") },
 	MAX_USES_OF_A_CODE,
 	USES_OF_A_ROOM_CODE(FIELD_READ_ONLY),
 	PERSON_OF_A_CODE,
@@ -137,24 +137,24 @@ static const struct field new_code_fields[] = {
 	LINK_OF_A_ROOM_CODE(FIELD_READ_ONLY),
 };
 const struct shape new_code_shape = {
-	"RoomCode", FIELDS(new_code_fields), .rules = new_code_rules, .doc = "A code to be made.",
+	"RoomCode", FIELDS(new_code_fields), .rules = new_code_rules, .doc = "A room code to create.",
 };
 
 static const struct field imported_code_fields[] = {
 	{ "code",       TEXT(generated_code_text), FLAGS(FIELD_REQUIRED | FIELD_SECRET),
 	  EXAMPLE("abc-defg-hij"), DOC("A generated code.") },
 	{ "room_id",    TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("6925c84100000000000000b1"),
-	  DOC("Of a room of the account, or of the body.") },
+	  DOC("ID of a room of the account or of the request.") },
 	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED),
-	  DOC("When the template has no such role, the code is one of a deleted role.") },
+	  DOC("If the template has no such role, the code belongs to a deleted role.") },
 	{ "enabled",    BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true),
-	  DOC("Not supplied: true for a new code, and as it is for one that is there.") },
+	  DOC("Default: true for a new code, unchanged for an existing one.") },
 	{ "created_at", TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_CREATION },
 	{ "updated_at", TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_UPDATE },
 };
 const struct shape imported_code_shape = {
 	"ImportedRoomCode", FIELDS(imported_code_fields), .rules = imported_code_rules,
-	.doc = "A code as the public service answers it.",
+	.doc = "A room code as 100ms returns it.",
 };
 
 static const struct field code_patch_fields[] = {
@@ -171,16 +171,16 @@ static const struct field code_patch_fields[] = {
 };
 const struct shape code_patch_shape = {
 	"RoomCode", FIELDS(code_patch_fields), .rules = code_patch_rules,
-	.doc = "Changes of a room code; null unsets a member.",
+	.doc = "Changes to a room code. null removes a field.",
 };
 
 static const struct field rotation_fields[] = {
 	{ "grace_seconds", INTEGER(0, GRACE_MOST), DEFAULT(0),
-	  UNIT("s"), DOC("How long the codes before stay valid; 0: they are disabled.") },
+	  UNIT("s"), DOC("How long the current codes stay valid; 0 disables them immediately.") },
 };
 const struct shape rotation_shape = {
 	"RoomCodeRotation", FIELDS(rotation_fields),
-	.doc = "How the codes of a role are replaced by a new one.",
+	.doc = "How the codes of a role are replaced with a new one.",
 };
 
 static const struct field code_switch_fields[] = {
@@ -206,53 +206,52 @@ const struct shape code_enabled_shape = {
 
 static const struct field join_fields[] = {
 	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("abc-defg-hij"),
-	  DOC("A room code, as people type and paste it: in capitals, with other dashes or blanks, with quotes or a "
-	      "whole link around it.") },
+	  DOC("A room code, as people type or paste it: also in capitals, with other dashes or blanks, in quotes, or "
+	      "as a whole join link.") },
 	{ "user_id", TEXT(any_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
-	  DOC("A version 4 UUID when it is not supplied or empty.") },
+	  DOC("User ID of the person. Default: a version 4 UUID, also if it is empty.") },
 	{ "name",    TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
-	  DOC("As others see the person on a media server, unless the code has a name; user_id when it is "
-	      "not supplied.") },
+	  DOC("Display name on the media server. A name in the code takes precedence. Default: user_id.") },
 };
 const struct shape join_shape = {
-	"Join", FIELDS(join_fields), .doc = "A room code to be exchanged for a token.",
+	"Join", FIELDS(join_fields), .doc = "A room code to exchange for a join token.",
 };
 
 static const struct field not_enforced_item = {
 	.name = NULL, ONE_OF("publish.audio", "publish.video", "publish.screen", "subscribe", "max_peers",
 			     "moderation", "expiry"),
-	COMPONENT("NotEnforced"), DOC("What a media server cannot hold."),
+	COMPONENT("NotEnforced"), DOC("A restriction that a media server cannot enforce."),
 };
 static const struct field join_ticket_fields[] = {
-	{ "backend",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Its name.") },
+	{ "backend",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the backend.") },
 	{ "type",         ONE_OF(BACKEND_TYPES), FLAGS(FIELD_REQUIRED), DOC("The kind of media server.") },
 	{ "url",          TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uri"),
 	  EXAMPLE("wss://media.example.org"), DOC("Address of the media server.") },
-	{ "room",         TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("The room there.") },
-	{ "token",        TEXT(any_text), DOC("What the media server takes.") },
-	{ "room_token",   TEXT(any_text), DOC("janus: for the room.") },
-	{ "link",         TEXT(any_text), IN_FORMAT("uri"), DOC("jitsi, galene, bigbluebutton: where a browser joins.") },
-	{ "start_link",   TEXT(any_text), IN_FORMAT("uri"), DOC("bigbluebutton, for moderators: starts the meeting.") },
-	{ "expires_at",   TEXT(time_text), DOC("The end of what ends by itself.") },
+	{ "room",         TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("The room on the media server.") },
+	{ "token",        TEXT(any_text), DOC("Token for the media server.") },
+	{ "room_token",   TEXT(any_text), DOC("Token for the room; only for janus.") },
+	{ "link",         TEXT(any_text), IN_FORMAT("uri"), DOC("Where a browser joins; only for jitsi, galene and bigbluebutton.") },
+	{ "start_link",   TEXT(any_text), IN_FORMAT("uri"), DOC("Starts the meeting; only for moderators on bigbluebutton.") },
+	{ "expires_at",   TEXT(time_text), DOC("When the access expires, if it does.") },
 	{ "not_enforced", LIST_OF(not_enforced_item), FLAGS(FIELD_REQUIRED),
-	  DOC("What of the role the media server cannot hold.") },
+	  DOC("Restrictions of the role that the media server cannot enforce.") },
 };
 static const struct shape join_ticket_shape = {
-	"JoinTicket", FIELDS(join_ticket_fields), .doc = "What lets a person into a room of a media server.",
+	"JoinTicket", FIELDS(join_ticket_fields), .doc = "A person's access to a room on a media server.",
 };
 
 static const struct field media_join_fields[] = {
 	{ "name", TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
-	  DOC("As others see the person, unless the code has a name; user_id when it is not supplied.") },
+	  DOC("Display name on the media server. A name in the code takes precedence. Default: user_id.") },
 };
 const struct shape media_join_shape = {
-	"MediaJoin", FIELDS(media_join_fields), .doc = "Who joins with a token.",
+	"MediaJoin", FIELDS(media_join_fields), .doc = "The person who joins with a join token.",
 };
 static const struct field media_join_answer_fields[] = {
-	{ "join", OBJECT(join_ticket_shape), FLAGS(FIELD_REQUIRED), DOC("What lets the person in.") },
+	{ "join", OBJECT(join_ticket_shape), FLAGS(FIELD_REQUIRED), DOC("Access to the media server.") },
 };
 const struct shape media_join_answer_shape = {
-	"MediaJoinAnswer", FIELDS(media_join_answer_fields), .doc = "The way into the room of a token.",
+	"MediaJoinAnswer", FIELDS(media_join_answer_fields), .doc = "Access to the media server for the holder of a join token.",
 };
 
 static const struct field token_answer_fields[] = {
@@ -260,17 +259,17 @@ static const struct field token_answer_fields[] = {
 	  DOC("A JWT, signed with the account's secret.") },
 	{ "room_id",    TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Identifier of the room.") },
 	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
-	{ "user_id",    TEXT(any_256_text), FLAGS(FIELD_REQUIRED), DOC("The person that the token is for.") },
-	{ "expires_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the token ends.") },
-	{ "join",       OBJECT(join_ticket_shape), DOC("Where a backend is in effect for the room.") },
+	{ "user_id",    TEXT(any_256_text), FLAGS(FIELD_REQUIRED), DOC("User ID of the person the token is for.") },
+	{ "expires_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the token expires.") },
+	{ "join",       OBJECT(join_ticket_shape), DOC("Access to the media server; present if a backend is used for the room.") },
 };
 const struct shape token_answer_shape = {
-	"Token", FIELDS(token_answer_fields), .doc = "A token to join a room with.",
+	"Token", FIELDS(token_answer_fields), .doc = "A join token.",
 };
 
 static const struct field opened_room_fields[] = {
 	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the room.") },
-	{ "description", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Its description.") },
+	{ "description", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Description of the room.") },
 };
 static const struct shape opened_room_shape = {
 	"OpenedRoom", FIELDS(opened_room_fields), .doc = "The room of a code, for a guest.",
@@ -283,15 +282,15 @@ static const struct shape opened_role_shape = {
 	"OpenedRole", FIELDS(opened_role_fields), .doc = "The role of a code, for a guest.",
 };
 static const struct field opened_fields[] = {
-	{ "code",       TEXT(room_code_text), FLAGS(FIELD_REQUIRED), DOC("The code.") },
-	{ "room",       OBJECT(opened_room_shape), FLAGS(FIELD_REQUIRED), DOC("Its room.") },
-	{ "role",       OBJECT(opened_role_shape), FLAGS(FIELD_REQUIRED), DOC("Its role.") },
+	{ "code",       TEXT(room_code_text), FLAGS(FIELD_REQUIRED), DOC("The room code.") },
+	{ "room",       OBJECT(opened_room_shape), FLAGS(FIELD_REQUIRED), DOC("Room of the code.") },
+	{ "role",       OBJECT(opened_role_shape), FLAGS(FIELD_REQUIRED), DOC("Role of the code.") },
 	{ "client_url", TEXT(any_text), FLAGS(FIELD_NULLABLE), IN_FORMAT("uri"), EXAMPLE("https://example.org/"),
 	  DOC("Where a page sends people who join.") },
-	{ "not_before", TEXT(time_text), DOC("Of the code, where it is set.") },
-	{ "expires_at", TEXT(time_text), DOC("Of the code, where it is set.") },
-	{ "opens_at",   TEXT(time_text), DOC("Of the room, where it is set.") },
-	{ "closes_at",  TEXT(time_text), DOC("Of the room, where it is set.") },
+	{ "not_before", TEXT(time_text), DOC("When the code becomes valid, if set.") },
+	{ "expires_at", TEXT(time_text), DOC("When the code expires, if set.") },
+	{ "opens_at",   TEXT(time_text), DOC("When the room opens, if set.") },
+	{ "closes_at",  TEXT(time_text), DOC("When the room closes, if set.") },
 };
 const struct shape opened_shape = {
 	"OpenedByCode", FIELDS(opened_fields), .doc = "What a room code opens.",
@@ -320,7 +319,7 @@ static void check_imported(struct rule_context *context, const json_t *object)
 	rule_check_import(context, object, "created_at", "updated_at");
 }
 
-/* 0: the member is not set. */
+/* Returns the time of a member, or 0 if it is not set. */
 static int64_t seconds_of(const json_t *object, const char *name)
 {
 	const struct slice text = text_of_json(json_object_get(object, name));

@@ -37,46 +37,46 @@ static const struct rule room_rules[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* Members that every body of a room may have. */
+/* The fields that every body of a room may have. */
 #define BEGIN_OF_A_ROOM \
 	{ "name",                      TEXT(room_name_text), \
 	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
 	  EXAMPLE("monday"), \
-	  DOC("Unique without regard to case; a version 4 UUID when it is not supplied.") }, \
+	  DOC("Unique, ignoring case. Default: a version 4 UUID.") }, \
 	{ "enabled",                   BOOLEAN(), DEFAULT(true), \
-	  DOC("Whether codes of the room are made and exchanged.") }, \
+	  DOC("Whether codes of the room can be created and exchanged.") }, \
 	{ "description",               TEXT(description_text), DEFAULT(""), \
-	  DOC("A text for people.") }, \
+	  DOC("A description for people.") }, \
 	{ "customer_id",               TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("Account identifier of the owner.") }, \
 	{ "recording_source_template", BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true), \
-	  DOC("true while recording_info was not supplied. In a body true makes the room follow its " \
-	      "template (again), and recording_info beside it is ignored.") }
+	  DOC("true if the room uses the template's recording settings. Sending true makes the room " \
+	      "follow its template again; recording_info in the same body is ignored.") }
 #define MIDDLE_OF_A_ROOM \
 	{ "template_id",               TEXT(any_text), \
 	  FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
 	  EXAMPLE("6925c84100000000000000a1"), \
-	  DOC("The account's default template when it is not supplied.") }, \
+	  DOC("Template of the room. Default: the account's default template.") }, \
 	{ "template",                  TEXT(any_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("The current name of the template.") }, \
 	{ "region",                    ONE_OF("in", "us", "eu", "auto"), \
 	  FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
 	  MESSAGE("Error: region not supported"), \
-	  DOC("When it is not supplied at creation: the template's settings.region.") }, \
+	  DOC("Hosting region. Default at creation: settings.region of the template.") }, \
 	{ "large_room",                BOOLEAN(), DEFAULT(false), \
 	  DOC("Allows a size of more than 2500.") }, \
-	{ "size",                      INTEGER(0, LARGE_SIZE_MOST), DOC("Peers in the room.") }, \
+	{ "size",                      INTEGER(0, LARGE_SIZE_MOST), DOC("Maximum number of people in the room.") }, \
 	{ "max_duration_seconds",      INTEGER(120, 43200), FLAGS(FIELD_ZERO_ABSENT), UNIT("s"), \
-	  DOC("The longest time that a session lasts, in seconds.") }
+	  DOC("Maximum duration of a session, in seconds.") }
 #define REST_OF_A_ROOM \
 	{ "customer",                  TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("Same value as customer_id.") }, \
-	{ "webhook",                   KEPT_OBJECT(), DOC("Kept as it was sent, never called.") }, \
-	{ "polls",                     KEPT_LIST(), DOC("Kept as they were sent.") }, \
+	{ "webhook",                   KEPT_OBJECT(), DOC("Stored and returned unchanged, never called.") }, \
+	{ "polls",                     KEPT_LIST(), DOC("Stored and returned unchanged.") }, \
 	{ "opens_at",                  TIME(), FLAGS(FIELD_CLEARABLE), \
-	  DOC("Codes are exchanged from this second on; \"\", and null in an update by id, unsets it.") }, \
+	  DOC("People can join from this time. \"\" removes it, as does null in an update by ID.") }, \
 	{ "closes_at",                 TIME(), FLAGS(FIELD_CLEARABLE), \
-	  DOC("Codes are exchanged before this second; \"\", and null in an update by id, unsets it.") }
+	  DOC("People can join before this time. \"\" removes it, as does null in an update by ID.") }
 
 static const struct field room_fields[] = {
 	{ "id",                        TEXT(id_text), FLAGS(FIELD_READ_ONLY),
@@ -98,19 +98,19 @@ const struct shape room_shape = {
 
 static const struct field room_summary_fields[] = {
 	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Room identifier.") },
-	{ "name",        TEXT(room_name_text), FLAGS(FIELD_REQUIRED), DOC("Unique without regard to case.") },
-	{ "enabled",     BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether codes of the room are made and exchanged.") },
+	{ "name",        TEXT(room_name_text), FLAGS(FIELD_REQUIRED), DOC("Unique, ignoring case.") },
+	{ "enabled",     BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether codes of the room can be created and exchanged.") },
 	{ "template_id", TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Template identifier.") },
-	{ "template",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Its name.") },
+	{ "template",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the template.") },
 	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("Time of the last change.") },
 };
 const struct shape room_summary_shape = {
-	"RoomSummary", FIELDS(room_summary_fields), .doc = "A room in a list for people.",
+	"RoomSummary", FIELDS(room_summary_fields), .doc = "A room with only the fields needed for a list.",
 };
 
 static schema_rule check_imported;
 
-/* The rules of a room look at it as it will be. */
+/* The rules of rooms check the whole room later, as it will be. */
 static const struct rule imported_rules[] = {
 	{ "roomTimes", IMPORTED_TIMES("created_at", "updated_at"), check_imported },
 	{ NULL, NULL, NULL },
@@ -123,7 +123,7 @@ static const struct field imported_fields[] = {
 	{ "recording_info",            OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC),
 	  DOC("How the room is recorded.") },
 	{ "recording",                 OBJECT(recording_info_shape), FLAGS(FIELD_ATOMIC),
-	  DOC("Counts as recording_info where that is not supplied.") },
+	  DOC("Used as recording_info if that is not sent.") },
 	MIDDLE_OF_A_ROOM,
 	{ "created_at",                TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT),
 	  IMPORTED_CREATION },
@@ -133,7 +133,7 @@ static const struct field imported_fields[] = {
 };
 const struct shape imported_room_shape = {
 	"ImportedRoom", FIELDS(imported_fields), .rules = imported_rules,
-	.doc = "A room as the public service answers it.",
+	.doc = "A room as 100ms returns it.",
 	.leave_out = leave_out_recordings,
 };
 
@@ -147,8 +147,8 @@ static void check_size(struct rule_context *context, const json_t *object)
 		return;
 	if (!rule_was_sent(context, "/size") && rule_was_sent(context, "/large_room"))
 		schema_fault(context, "/large_room",
-			     "must be true while size is over %d, which is %" JSON_INTEGER_FORMAT,
-			     SIZE_MOST, size);
+			     "must be true while size, now %" JSON_INTEGER_FORMAT ", is over %d",
+			     size, SIZE_MOST);
 	else
 		schema_fault(context, "/size",
 			     "must be from 0 to %d unless large_room is true, "
@@ -156,7 +156,7 @@ static void check_size(struct rule_context *context, const json_t *object)
 			     SIZE_MOST, size);
 }
 
-/* Texts of times compare as the times do. */
+/* The texts of times are in the same order as the times. */
 static void check_window(struct rule_context *context, const json_t *object)
 {
 	const char *opens_at = json_string_value(json_object_get(object, "opens_at"));
@@ -166,14 +166,15 @@ static void check_window(struct rule_context *context, const json_t *object)
 		schema_fault(context, "/closes_at", "must be later than opens_at");
 }
 
-/* Following the template takes precedence over recording_info. */
+/* Removes recording_info if the room follows its template, which takes precedence. */
 static void leave_out_recording(json_t *room)
 {
 	if (json_is_true(json_object_get(room, "recording_source_template")))
 		json_object_del(room, "recording_info");
 }
 
-/* The same of a room that is imported; of its two members for the recording one counts. */
+/* Does the same for an imported room. Of the fields recording and recording_info, only one is
+ * used. */
 static void leave_out_recordings(json_t *room)
 {
 	leave_out_recording(room);

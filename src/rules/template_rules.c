@@ -25,9 +25,9 @@ static const struct field room_state_fields[] = {
 	{ "messageInterval",     INTEGER_STEP(5, 3600, 5), DEFAULT(5),
 	  UNIT("s"), DOC("Interval of room-state messages in seconds.") },
 	{ "sendPeerList",        BOOLEAN(), DEFAULT(false),
-	  DOC("true: the peer list is sent, false: only the peer count.") },
+	  DOC("Whether the peer list is sent; otherwise only the peer count is.") },
 	{ "stopRoomStateOnJoin", BOOLEAN(), DEFAULT(true),
-	  DOC("Stops the messages to a person who joins.") },
+	  DOC("Stops the messages to a person once that person has joined.") },
 	{ "enabled",             BOOLEAN(), DEFAULT(false),
 	  DOC("Switches room-state sending for roles.") },
 };
@@ -40,9 +40,9 @@ static const struct field settings_fields[] = {
 	  DOC("Default hosting region of rooms.") },
 	{ "recording", OBJECT(recording_shape), FLAGS(FIELD_NULLABLE), DOC("How rooms are recorded.") },
 	{ "roomState", OBJECT(room_state_shape), DEFAULT({}), DOC("Messages about who is in a room.") },
-	{ "retry",     ANY(), FLAGS(FIELD_READ_ONLY), DEFAULT({}), DOC("An empty object.") },
+	{ "retry",     ANY(), FLAGS(FIELD_READ_ONLY), DEFAULT({}), DOC("Always an empty object.") },
 	{ "backend",   TEXT(any_text),
-	  DOC("Name of the backend of rooms; the account's default one when it is not supplied.") },
+	  DOC("Name of the backend for rooms. Default: the account's default backend.") },
 };
 const struct shape settings_shape = {
 	"Settings", FIELDS(settings_fields), .doc = "The settings of a template.",
@@ -52,26 +52,26 @@ const struct shape settings_shape = {
 
 static const struct field role_item = { .name = NULL, OBJECT(role_shape) };
 
-/* Members that every body of a template may have. */
+/* The fields that every body of a template may have. */
 #define NAME_OF_A_TEMPLATE \
 	{ "name",         TEXT(name_text), \
 	  FLAGS(FIELD_KEPT | FIELD_HIDDEN_DEFAULT | FIELD_ZERO_ABSENT), \
-	  EXAMPLE("lesson"), DOC("Unique template name; a version 4 UUID when it is not supplied.") }
+	  EXAMPLE("lesson"), DOC("Unique template name. Default: a version 4 UUID.") }
 #define OWNER_OF_A_TEMPLATE \
 	{ "customerId",   TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("Account identifier of the owner.") }
 #define PARTS_OF_A_TEMPLATE \
 	{ "roles",        MAP_OF(role_name_text, role_item), MOST(100), DEFAULT({}), \
 	  EXAMPLE({"host":{},"guest":{}}), \
-	  DOC("Role name to role.") }, \
-	{ "settings",     OBJECT(settings_shape), DEFAULT({}), DOC("Settings of its rooms.") }, \
-	{ "destinations", OBJECT(destinations_shape), DEFAULT({}), DOC("Where its rooms are recorded and streamed to.") }
+	  DOC("Roles by name.") }, \
+	{ "settings",     OBJECT(settings_shape), DEFAULT({}), DOC("Settings for its rooms.") }, \
+	{ "destinations", OBJECT(destinations_shape), DEFAULT({}), DOC("Where its rooms are recorded or streamed to.") }
 #define REST_OF_A_TEMPLATE \
 	{ "_id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as id.") }, \
 	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") }, \
-	{ "plugins",      KEPT_OBJECT(), DOC("Kept as it was sent.") }, \
+	{ "plugins",      KEPT_OBJECT(), DOC("Stored and returned unchanged.") }, \
 	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY), \
-	  DOC("Marks the template as the account default; not supplied: as it is.") }
+	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") }
 
 static const struct field template_fields[] = {
 	{ "id",           TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Template identifier.") },
@@ -87,14 +87,14 @@ static const struct field template_summary_fields[] = {
 	{ "id",        TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Template identifier.") },
 	{ "name",      TEXT(name_text), FLAGS(FIELD_REQUIRED), DOC("Unique template name.") },
 	{ "default",   BOOLEAN(), FLAGS(FIELD_REQUIRED),
-	  DOC("Rooms that name no template have this one.") },
-	{ "roles",     LIST_OF(role_name_item), FLAGS(FIELD_REQUIRED), DOC("Their names.") },
+	  DOC("Whether this is the account's default template.") },
+	{ "roles",     LIST_OF(role_name_item), FLAGS(FIELD_REQUIRED), DOC("Names of its roles.") },
 	{ "region",    ONE_OF("in", "us", "eu", "auto"), FLAGS(FIELD_REQUIRED),
 	  DOC("Default hosting region of rooms.") },
 	{ "updatedAt", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("Time of the last change.") },
 };
 const struct shape template_summary_shape = {
-	"TemplateSummary", FIELDS(template_summary_fields), .doc = "A template in a list for people.",
+	"TemplateSummary", FIELDS(template_summary_fields), .doc = "A template with only the fields needed for a list.",
 };
 const struct shape template_shape = {
 	"Template", FIELDS(template_fields), .is_merged_too = true,
@@ -119,7 +119,7 @@ static const struct field imported_fields[] = {
 };
 const struct shape imported_template_shape = {
 	"ImportedTemplate", FIELDS(imported_fields), .rules = imported_rules,
-	.doc = "A template as the public service answers it.",
+	.doc = "A template as 100ms returns it.",
 };
 
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* See rules/text_rules.h. Tests compare each sentence with its row.
+/* See rules/text_rules.h. Tests compare the sentences with the rows.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/text_rules.h"
@@ -56,7 +56,7 @@ bool text_may_be_url(struct slice text)
 	return true;
 }
 
-/* ---- where a URL leads to ---- */
+/* ---- the server of a URL ---- */
 
 static unsigned default_port(struct slice scheme)
 {
@@ -88,7 +88,7 @@ bool url_place_parse(struct slice url, struct url_place *place)
 		memchr(place->host.data, ':', place->host.size) == NULL);
 }
 
-/* An IPv6 address in brackets. */
+/* Parses an IPv6 address in brackets. */
 static bool parse_ipv6(struct slice host, struct in6_addr *address)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -100,8 +100,8 @@ static bool parse_ipv6(struct slice host, struct in6_addr *address)
 	return inet_pton(AF_INET6, text, address) == 1;
 }
 
-/* A dot at the end makes another host: without it, a resolver may add a domain of its own
- * (resolv.conf(5), search). */
+/* Compares two hosts. A name with a dot at its end is another host: without the dot, a resolver may
+ * add a domain of its own (resolv.conf(5), search). */
 static bool is_same_host(struct slice a, struct slice b)
 {
 	struct in6_addr one, other;
@@ -122,7 +122,7 @@ bool url_same_place(struct slice a, struct slice b)
 
 const struct text_rule id_text = {
 	.characters = "0-9a-f",
-	.sentence = "must be an id (24 lower-case hex digits)",
+	.sentence = "must be an ID (24 lower-case hex digits)",
 	.shortest = 24,
 	.longest = 24,
 	.example = "6925c84100000000000000b1",
@@ -139,7 +139,7 @@ const struct text_rule time_text = {
 
 const struct text_rule bytes_32_text = {
 	.characters = "a-zA-Z0-9_-",
-	.sentence = "must be 43 of a-z A-Z 0-9 - _",
+	.sentence = "must be 43 characters out of a-z A-Z 0-9 - _",
 	.shortest = 43,
 	.longest = 43,
 	.example = "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",
@@ -155,8 +155,9 @@ const struct text_rule room_code_text = {
 
 const struct text_rule name_text = {
 	.characters = NAME_CHARACTERS,
-	.sentence = "must be 1 to 128 of a-z A-Z 0-9 space - . _ : and neither start nor end with "
-		    "a space",
+	.sentence =
+		"must be 1 to 128 characters out of a-z A-Z 0-9 space - . _ : and neither start "
+		"nor end with a space",
 	.shortest = 1,
 	.longest = 128,
 	.no_outer_space = true,
@@ -165,8 +166,8 @@ const struct text_rule name_text = {
 
 const struct text_rule role_name_text = {
 	.characters = NAME_CHARACTERS,
-	.sentence = "must be 1 to 64 of a-z A-Z 0-9 space - . _ : and neither start nor end with "
-		    "a space",
+	.sentence = "must be 1 to 64 characters out of a-z A-Z 0-9 space - . _ : and neither start "
+		    "nor end with a space",
 	.shortest = 1,
 	.longest = 64,
 	.no_outer_space = true,
@@ -175,14 +176,14 @@ const struct text_rule role_name_text = {
 
 const struct text_rule destination_name_text = {
 	.characters = "<>" NAME_CHARACTERS,
-	.sentence = "must be 1 to 64 of a-z A-Z 0-9 space - . _ : < >",
+	.sentence = "must be 1 to 64 characters out of a-z A-Z 0-9 space - . _ : < >",
 	.shortest = 1,
 	.longest = 64,
 };
 
 const struct text_rule room_name_text = {
 	.characters = "a-zA-Z0-9._:-",
-	.sentence = "must be 1 to 128 of a-z A-Z 0-9 - . _ :",
+	.sentence = "must be 1 to 128 characters out of a-z A-Z 0-9 - . _ :",
 	.shortest = 1,
 	.longest = 128,
 	.example = "monday",

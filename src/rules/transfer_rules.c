@@ -1,5 +1,5 @@
-/* See rules/transfer_rules.h. No row has a default, since a dump is complete. Faults show no codes
- * or secrets.
+/* See rules/transfer_rules.h. No row has a default, because a dump is complete. Faults never show
+ * codes or secrets.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/transfer_rules.h"
@@ -13,7 +13,7 @@
 /* ---- the first line and the last ---- */
 
 static const struct field dump_fields[] = {
-	{ "format",  INTEGER(1, 1), REQUIRED, DOC("Of the lines that follow.") },
+	{ "format",  INTEGER(1, 1), REQUIRED, DOC("Format of the lines that follow.") },
 	{ "program", TEXT(any_text), REQUIRED },
 	{ "made_at", TEXT(time_text), REQUIRED },
 };
@@ -23,11 +23,11 @@ static const struct shape dump_shape = {
 
 static const struct field end_fields[] = {
 	{ "accounts", INTEGER(0, UNLIMITED), REQUIRED },
-	{ "lines",    KEPT_OBJECT(), REQUIRED, DOC("How many of each kind came before; absent: none.") },
+	{ "lines",    KEPT_OBJECT(), REQUIRED, DOC("Number of lines of each kind; a kind without lines is absent.") },
 };
 static const struct shape end_shape = {
 	"DumpEnd", FIELDS(end_fields),
-	.doc = "The last line, with how many lines of each kind came before it.",
+	.doc = "The last line, with the number of lines of each kind before it.",
 };
 
 /* ---- accounts ---- */
@@ -47,15 +47,15 @@ static const struct field account_fields[] = {
 	{ "access_key",       TEXT(id_text), REQUIRED },
 	{ "enabled",          BOOLEAN(), REQUIRED },
 	{ "created_at",       TEXT(time_text), REQUIRED },
-	{ "secrets",          LIST_OF(secret_item), MOST(2), REQUIRED, DOC("The older first.") },
-	{ "operator",         BOOLEAN(), DOC("Absent: false.") },
-	{ "log_joins",        BOOLEAN(), DOC("Absent: false.") },
-	{ "client_url",       TEXT(any_text), DOC("Absent: none.") },
-	{ "times_disabled",   INTEGER(1, UNLIMITED), DOC("Absent: never.") },
+	{ "secrets",          LIST_OF(secret_item), MOST(2), REQUIRED, DOC("Secrets, the older first.") },
+	{ "operator",         BOOLEAN(), DOC("false if absent.") },
+	{ "log_joins",        BOOLEAN(), DOC("false if absent.") },
+	{ "client_url",       TEXT(any_text), DOC("None if absent.") },
+	{ "times_disabled",   INTEGER(1, UNLIMITED), DOC("0 if absent.") },
 };
 static const struct shape account_shape = {
 	"DumpAccount", FIELDS(account_fields),
-	.doc = "An account; what follows up to the next one is its.",
+	.doc = "An account. The lines up to the next account belong to it.",
 };
 
 /* ---- a line ---- */

@@ -12,20 +12,20 @@
 
 static const struct text_rule header_name_text = {
 	.characters = "a-zA-Z0-9!#$%&'*+.^_`|~-",
-	.sentence = "must be 1 to 64 of a-z A-Z 0-9 ! # $ % & ' * + . ^ _ ` | ~ -",
+	.sentence = "must be 1 to 64 characters out of a-z A-Z 0-9 ! # $ % & ' * + . ^ _ ` | ~ -",
 	.shortest = 1,
 	.longest = 64,
 };
 static const struct text_rule header_value_text = {
 	.characters = "!-~ ",
-	.sentence = "must be 1 to 512 visible ASCII characters, with spaces between them alone",
+	.sentence = "must be 1 to 512 visible ASCII characters, with spaces only in between",
 	.shortest = 1,
 	.longest = 512,
 	.no_outer_space = true,
 };
 static const struct text_rule secret_of_webhook_text = {
 	.characters = "a-zA-Z0-9+/=_",
-	.sentence = "must be whsec_ and base64 of 24 to 64 bytes",
+	.sentence = "must be whsec_ followed by base64 of 24 to 64 bytes",
 	.shortest = 38,
 	.longest = 94,
 };
@@ -34,17 +34,17 @@ static schema_rule check_url, check_events, check_headers, check_secret;
 
 static const struct rule webhook_rules[] = {
 	{ "webhookUrl",
-	  "url is a URL of https, without user info and fragment; of http only where the service allows it.",
+	  "url is an https URL without user info or fragment, or an http URL if the server allows it.",
 	  check_url },
 	{ "webhookEvents",
-	  "events has types such as room.created, beginnings of types such as room.*, or * for all.",
+	  "events has event types such as room.created, prefixes such as room.*, or * for all.",
 	  check_events },
 	{ "webhookHeaders",
-	  "Names in headers differ without regard to case, and are none that the service or HTTP sets: "
+	  "Names in headers are unique, ignoring case, and are not headers that Anteroom or HTTP sets: "
 	  "content-*, webhook-*, proxy-*, host, user-agent, te, trailer, upgrade, expect, keep-alive, "
 	  "transfer-encoding, connection.",
 	  check_headers },
-	{ "webhookSecret", "secret is whsec_ and base64 of 24 to 64 bytes.", check_secret },
+	{ "webhookSecret", "secret is whsec_ followed by base64 of 24 to 64 bytes.", check_secret },
 	{ NULL, NULL, NULL },
 };
 
@@ -53,67 +53,68 @@ static const struct field header_item = {
 	.name = NULL, .kind = KIND_TEXT, .text = &header_value_text, .flags = FIELD_SECRET,
 };
 
-/* reason: the flags of disabled_reason, which only some answers have. */
+/* reason: the flags of disabled_reason, which only some responses have. */
 #define WEBHOOK_ROWS(reason) \
 	{ "id",          TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Webhook identifier.") }, \
 	{ "url",         TEXT(url_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), IN_FORMAT("uri"), \
 	  EXAMPLE("https://example.org/hook"), \
-	  DOC("Where entries of the log are posted to.") }, \
+	  DOC("Where events are posted to.") }, \
 	{ "events",      LIST_OF(event_item), MOST(50), FLAGS(FIELD_UNIQUE | FIELD_NOT_EMPTY), DEFAULT(["*"]), \
-	  DOC("Types of entries, beginnings of types such as room.*, or * for all.") }, \
+	  DOC("Event types, prefixes such as room.*, or * for all.") }, \
 	{ "enabled",     BOOLEAN(), DEFAULT(true), \
-	  DOC("Switching it on begins with what happens from then on.") }, \
-	{ "description", TEXT(any_256_text), DEFAULT(""), DOC("A text for people.") }, \
+	  DOC("When enabled, it receives events from that moment on.") }, \
+	{ "description", TEXT(any_256_text), DEFAULT(""), DOC("A description for people.") }, \
 	{ "headers",     MAP_OF(header_name_text, header_item), MOST(5), FLAGS(FIELD_ATOMIC | FIELD_SECRET), \
 	  DEFAULT({}), \
-	  DOC("Further headers of a delivery. Answers show *** in place of each value; *** in a body keeps " \
-	      "the value.") }, \
+	  DOC("Extra headers for each delivery. Responses show *** in place of values; sending *** keeps " \
+	      "the stored value.") }, \
 	{ "secret",      TEXT(secret_of_webhook_text), \
 	  FLAGS(FIELD_WRITE_ONLY | FIELD_ECHO | FIELD_SECRET | FIELD_KEPT), \
-	  DOC("whsec_ and base64 of 24 to 64 bytes; made when it is not supplied at first, kept later. Only " \
-	      "the call that sets it answers it.") }, \
+	  DOC("whsec_ followed by base64 of 24 to 64 bytes. If it is not sent, it is generated at creation " \
+	      "and kept later. Only the response to the request that sets it contains it.") }, \
 	{ "disabled_reason", ONE_OF("gone", "failing"), FLAGS(reason), \
-	  DOC("Why the service switched the webhook off: an answer of 410, or nothing was delivered.") }, \
+	  DOC("Why the webhook was disabled automatically: gone (the receiver answered 410) or failing " \
+	      "(nothing could be delivered).") }, \
 	{ "created_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") }, \
 	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of the last change.") },
 
 static const struct field webhook_fields[] = { WEBHOOK_ROWS(FIELD_READ_ONLY) };
 const struct shape webhook_shape = {
 	"Webhook", FIELDS(webhook_fields), .rules = webhook_rules,
-	.doc = "Where entries of the log are posted to, signed by Standard Webhooks 1.0.0.",
+	.doc = "Where events are posted to, signed according to Standard Webhooks 1.0.0.",
 };
 static const struct field shown_webhook_fields[] = { WEBHOOK_ROWS(0) };
 const struct shape shown_webhook_shape = {
 	"Webhook", FIELDS(shown_webhook_fields),
-	.doc = "Where entries of the log are posted to, signed by Standard Webhooks 1.0.0.",
+	.doc = "Where events are posted to, signed according to Standard Webhooks 1.0.0.",
 };
 
 static const struct field test_fields[] = {
-	{ "event_id", TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("The webhook-id of what is sent.") },
+	{ "event_id", TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("The webhook-id of the test event.") },
 };
 const struct shape webhook_test_shape = {
-	"TestEvent", FIELDS(test_fields), .doc = "A webhook.test that is being sent.",
+	"TestEvent", FIELDS(test_fields), .doc = "A webhook.test event that is being sent.",
 };
 
 static const struct field delivery_fields[] = {
-	{ "event_id",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("The id of the entry.") },
+	{ "event_id",    TEXT(some_text), FLAGS(FIELD_REQUIRED), DOC("ID of the event.") },
 	{ "type",        TEXT(some_text), FLAGS(FIELD_REQUIRED), EXAMPLE("room.created"),
-	  DOC("Type of the entry.") },
-	{ "seq",         INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("The number of the entry.") },
-	{ "state",       ONE_OF(DELIVERY_STATES), FLAGS(FIELD_REQUIRED), DOC("How it stands.") },
+	  DOC("Type of the event.") },
+	{ "seq",         INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Number of the event.") },
+	{ "state",       ONE_OF(DELIVERY_STATES), FLAGS(FIELD_REQUIRED), DOC("State of the delivery.") },
 	{ "attempts",    INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Attempts so far.") },
-	{ "last_status", INTEGER(100, 999), FLAGS(FIELD_NULLABLE), DOC("Of HTTP; null: there was no answer.") },
+	{ "last_status", INTEGER(100, 999), FLAGS(FIELD_NULLABLE), DOC("HTTP status of the last attempt; null if there was no response.") },
 	{ "last_error",  TEXT(some_text), FLAGS(FIELD_NULLABLE),
-	  DOC("Why there was no whole answer; null: there was one.") },
-	{ "next_at",     TEXT(time_text), FLAGS(FIELD_NULLABLE), DOC("Of the next attempt, while pending.") },
+	  DOC("Why the last attempt got no complete response; null if it got one.") },
+	{ "next_at",     TEXT(time_text), FLAGS(FIELD_NULLABLE), DOC("Time of the next attempt, while pending.") },
 };
 const struct shape webhook_delivery_shape = {
-	"WebhookDelivery", FIELDS(delivery_fields), .doc = "A delivery of which an attempt failed.",
+	"WebhookDelivery", FIELDS(delivery_fields), .doc = "A delivery with at least one failed attempt.",
 };
 
 static const struct field delivery_list_fields[] = {
-	{ "limit", INTEGER(10, 100), DEFAULT(10), DOC("Items in an answer.") },
-	{ "start", TEXT(id_text), DOC("Where to go on: the `last` of the answer before.") },
+	{ "limit", INTEGER(10, 100), DEFAULT(10), DOC("Items per response.") },
+	{ "start", TEXT(id_text), DOC("Where to continue: `last` of the previous response.") },
 	{ "state", ONE_OF(DELIVERY_STATES), DOC("Deliveries in this state.") },
 };
 const struct shape delivery_list_query = { "DeliveryListQuery", FIELDS(delivery_list_fields) };
@@ -122,7 +123,7 @@ const struct shape delivery_list_query = { "DeliveryListQuery", FIELDS(delivery_
 
 /* ---- url ---- */
 
-/* libcurl reads some of these in its own way. */
+/* Rejects hosts that libcurl would interpret in its own way. */
 static bool is_host(struct slice host)
 {
 	if (host.size == 0)
@@ -155,8 +156,7 @@ static void check_url(struct rule_context *context, const json_t *object)
 	if (text.data != NULL && !text_url_has_right_port(text))
 		schema_fault(context, "/url", TEXT_PORT_SENTENCE);
 	else if (text.data != NULL && !webhook_url_parse(text, &is_https))
-		schema_fault(context, "/url",
-			     "must be a URL of https, without user info and fragment");
+		schema_fault(context, "/url", "must be an https URL without user info or fragment");
 }
 
 /* ---- the others ---- */
@@ -171,12 +171,12 @@ static void check_events(struct rule_context *context, const json_t *object)
 
 		if (type.data != NULL && !slice_is(type, "*") && !event_type_is_right(type))
 			schema_fault(context, arena_text(rule_arena(context), "/events/%zu", i),
-				     "must be a type such as room.created, a beginning such as "
+				     "must be an event type such as room.created, a prefix such as "
 				     "room.*, or *");
 	}
 }
 
-/* name: in lower case. */
+/* Returns true if Anteroom or HTTP sets this header. The name is in lower case. */
 static bool is_ours(struct slice name)
 {
 	static const char *const ours[] = {
@@ -211,7 +211,8 @@ static void check_headers(struct rule_context *context, const json_t *object)
 		text_pointer(&pointer, slice_of(key));
 		buffer_append_byte(&pointer, '\0');
 		if (is_ours(name))
-			schema_fault(context, pointer.data, "is a header that the service sets");
+			schema_fault(context, pointer.data,
+				     "is a header that Anteroom sets itself");
 		else if (json_object_getn(seen, name.data, name.size) != NULL)
 			schema_fault(context, pointer.data, "repeats an earlier name");
 		json_object_setn_new(seen, name.data, name.size, json_true());

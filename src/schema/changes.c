@@ -8,8 +8,8 @@
 #include "base/json_text.h"
 #include "base/text.h"
 
-/* Members below this depth are compared as a whole: objects that are kept as they were sent may be
- * nested as deep as their sender likes. */
+/* Members below this depth are compared as a whole, because objects that are stored unchanged may
+ * be nested as deep as the client likes. */
 #define DEPTH_MOST 16
 
 void changes_add(struct changes *changes, struct slice pointer)
@@ -85,7 +85,7 @@ void changes_find(struct changes *changes, struct slice prefix, const json_t *fo
 
 /* ---- texts ---- */
 
-/* The size of the member, name and value, that a text begins with. */
+/* Returns the size of the member (name and value) at the beginning of a text. */
 static size_t member_size(struct slice text)
 {
 	bool is_string = false;
@@ -108,10 +108,10 @@ static size_t member_size(struct slice text)
 	return i < text.size ? i : text.size;
 }
 
-/* Skips a member that both begin with, written alike. */
+/* Skips the next member if it is the same text in both. */
 static bool skip_common_member(struct slice *old, struct slice *new)
 {
-	/* With the comma or bracket after it. */
+	/* Includes the comma or bracket after it. */
 	const size_t size = member_size(*old) + 1;
 
 	if (size > old->size || size > new->size || memcmp(old->data, new->data, size) != 0)
@@ -123,7 +123,7 @@ static bool skip_common_member(struct slice *old, struct slice *new)
 	return true;
 }
 
-/* Takes the next member from the members of an object. */
+/* Removes the next member from the members of an object and returns it. */
 static struct slice take_member(struct slice *members)
 {
 	const size_t size = member_size(*members);
@@ -158,7 +158,7 @@ void changes_find_in_texts(struct changes *changes, struct slice prefix, struct 
 {
 	struct buffer before = BUFFER_INITIAL(changes->arena);
 	struct buffer after = BUFFER_INITIAL(changes->arena);
-	/* Without the bracket in front. */
+	/* The members without the opening bracket. */
 	struct slice old = { former.data + 1, former.size - 1 };
 	struct slice new = { latter.data + 1, latter.size - 1 };
 
@@ -179,7 +179,7 @@ void changes_find_in_texts(struct changes *changes, struct slice prefix, struct 
 static void find_hidden_in(struct changes *changes, struct slice pointer, const struct field *row,
 			   const json_t *former, const json_t *latter);
 
-/* The entries of a map, which are objects. */
+/* Compares the entries of a map, which are objects. */
 static void find_hidden_entries(struct changes *changes, struct slice prefix,
 				const struct field *item, const json_t *former,
 				const json_t *latter)

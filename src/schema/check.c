@@ -1,7 +1,7 @@
 /* schema_check and document_finish: the walk of a body, and of a whole document, along the table.
  *
  * Members are visited in the order of the body, which is the order of findings and unknown members.
- * Recursion is as deep as the table.
+ * The recursion is as deep as the table.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -10,11 +10,11 @@
 #include "base/text.h"
 #include "schema/walk.h"
 
-/* Longer keys are reported, but their content is not walked: fifty pointers through such a key
- * would make an answer many times as large as the body. */
+/* The content of entries with longer keys is not walked, because fifty pointers through such a key
+ * would make a response many times as large as the body. */
 #define KEY_MOST 128
 
-/* Unique items of longer lists are looked up in an object instead of compared with each other. */
+/* In longer lists, unique items are looked up in an object instead of being compared one by one. */
 #define COMPARED_MOST 16
 
 struct walk {
@@ -22,12 +22,12 @@ struct walk {
 	bool is_strict;
 };
 
-/* Where a check_* function returns a value, it is the one to keep: the same, a new reference, or
- * NULL for none. */
+/* Checks any value. This and the other check functions return the value to keep: the same one, a
+ * new reference, or NULL to remove it. */
 static json_t *check_value(struct walk *walk, const struct field *row, const struct place *place,
 			   json_t *value, enum schema_mode mode);
 
-/* The mode below a row. PARTIAL concerns only the top level and the size of its maps. */
+/* Returns the mode below a row. PARTIAL concerns only the top level and the size of its maps. */
 static enum schema_mode mode_below(const struct field *row, enum schema_mode mode)
 {
 	bool patches_below = mode == SCHEMA_PATCH && (row->flags & FIELD_ATOMIC) == 0;
@@ -54,13 +54,13 @@ static void *settle(json_t *object, void *i, const json_t *value, json_t *checke
 static json_t *check_unknown(struct walk *walk, const struct place *place)
 {
 	if (walk->is_strict)
-		findings_report(walk->findings, place, "is not known");
+		findings_report(walk->findings, place, "is not a known field");
 	findings_unknown(walk->findings, place);
 	return NULL;
 }
 
-/* In SCHEMA_PARTIAL document_finish finds out whether a required member is missing, and the handler
- * what null means of a member that can be unset. */
+/* In SCHEMA_PARTIAL, document_finish reports missing required members, and the handler decides what
+ * null means for a member that can be unset. */
 static json_t *check_null(struct walk *walk, const struct field *row, const struct place *place,
 			  json_t *null, enum schema_mode mode)
 {
@@ -81,7 +81,7 @@ static bool repeats_key(struct walk *walk, const struct place *member, const jso
 {
 	if (slice_equal(text_of_json(value), member->up->name))
 		return true;
-	findings_report(walk->findings, member, "must be the same as its key%s",
+	findings_report(walk->findings, member, "must equal its key%s",
 			value_got(walk->findings, member, value));
 	return false;
 }
@@ -108,7 +108,7 @@ static bool is_zero(const struct field *row, const json_t *value)
 	return json_is_string(value) && json_string_length(value) == 0;
 }
 
-/* Not inlined: rare. */
+/* Not inlined, because it is rarely called. */
 static __attribute__((noinline)) bool counts_as_absent(const struct field *row, const json_t *value)
 {
 	const struct slice text = text_of_json(value);
@@ -185,11 +185,11 @@ static json_t *check_entry(struct walk *walk, const struct field *row, const str
 	bool key_obeys = schema_text_obeys(row->text, place->name);
 	json_t *checked;
 
-	/* Ignored even when its name is invalid. */
+	/* Ignored even if the key is invalid. */
 	if (json_is_null(value) && mode != SCHEMA_PATCH)
 		return NULL;
 	if (!key_obeys)
-		findings_report(walk->findings, place, "its name %s", row->text->sentence);
+		findings_report(walk->findings, place, "the key %s", row->text->sentence);
 	if (json_is_null(value))
 		return value;
 	if (place->name.size > KEY_MOST)
@@ -202,7 +202,7 @@ static json_t *check_entry(struct walk *walk, const struct field *row, const str
 	return NULL;
 }
 
-/* Not inlined, to keep check_value short for all other values. */
+/* Not inlined, so that check_value stays short for all other values. */
 static __attribute__((noinline)) void check_map(struct walk *walk, const struct field *row,
 						const struct place *place, json_t *map,
 						enum schema_mode mode)
@@ -230,8 +230,8 @@ static bool is_among(const json_t *list, size_t n, struct slice text)
 	return false;
 }
 
-/* Whether the item at `n` differs from the earlier ones. `earlier` has them as keys when the list
- * is long; removed items are null. */
+/* Returns true if the item at `n` differs from all earlier items. For a long list, `earlier` has
+ * the earlier items as keys. Removed items are null. */
 static bool is_new(struct walk *walk, const struct place *place, json_t *earlier,
 		   const json_t *list, size_t n)
 {
@@ -266,7 +266,8 @@ static __attribute__((noinline)) void check_list(struct walk *walk, const struct
 
 		if (checked != NULL && is_unique && !is_new(walk, &item, earlier, list, i))
 			checked = NULL;
-		/* The other items keep their index, which rules report. */
+		/* null keeps the place of the item, because rules report the index of other
+		 * items. */
 		if (checked == NULL)
 			checked = json_null();
 		if (checked != value && json_array_set_new(list, i, checked) != 0)
@@ -293,7 +294,7 @@ static json_t *object_of(struct walk *walk, const struct place *place, json_t *v
 	return wrong_kind(walk, place, "an object", value);
 }
 
-/* Of compact JSON: a single value has none. */
+/* Returns the number of levels of a compact JSON text; 0 if it is a single value. */
 static size_t levels_of(struct slice text)
 {
 	size_t levels = 0, most = 0;
@@ -324,7 +325,7 @@ static json_t *check_kept(struct walk *walk, const struct field *row, const stru
 	buffer_append_json(&text, value);
 	if (text.size > row->most) {
 		findings_report(walk->findings, place,
-				"must be at most %zu bytes as compact JSON, got %zu", row->most,
+				"must be at most %zu bytes of compact JSON, got %zu", row->most,
 				text.size);
 		return NULL;
 	}
@@ -345,7 +346,7 @@ static json_t *check_single(struct walk *walk, const struct field *row, const st
 	return checked;
 }
 
-/* An object, map or list of the right type is kept; its faulty members have been removed. */
+/* Keeps an object, map or list of the right type, and removes its faulty members. */
 static json_t *check_value(struct walk *walk, const struct field *row, const struct place *place,
 			   json_t *value, enum schema_mode mode)
 {

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 
-/* Of all examples. */
+/* Times in all examples. */
 #define EXAMPLE_TIME "2026-11-23T09:00:00Z"
 #define EXAMPLE_END "2036-11-23T09:00:00Z"
 
@@ -70,7 +70,7 @@ static void describe_further(json_t *schema, const char *sentence, ...)
 
 static void describe_kept(json_t *schema, const struct field *row)
 {
-	describe_further(schema, "At most %zu bytes as compact JSON.", row->most);
+	describe_further(schema, "At most %zu bytes of compact JSON.", row->most);
 	if (row->deepest != 0)
 		describe_further(schema, "Nested at most %zu deep.", row->deepest);
 }
@@ -88,7 +88,8 @@ static void describe_integer(json_t *schema, const struct field *row)
 		object_put(schema, "multipleOf", json_integer(row->step));
 }
 
-/* With no_outer_space, the first and last character come from the set without the space. */
+/* Returns the pattern of a text. With no_outer_space, the first and last character cannot be a
+ * space. */
 static json_t *pattern_of(const struct text_rule *rule)
 {
 	char inner[64];
@@ -145,8 +146,8 @@ static void describe_text_row(json_t *schema, const struct field *row)
 
 /* ---- objects, maps, lists ---- */
 
-/* The form of the values below: lists and atomic objects inside a patch are whole, and so is all
- * that an update has. */
+/* Returns the form of the values below a row. Lists and atomic objects inside a patch are whole,
+ * and so is everything inside an update. */
 static enum describe_form form_below(const struct field *row, enum describe_form form)
 {
 	bool is_whole = row->kind == KIND_LIST || (row->flags & FIELD_ATOMIC) != 0;
@@ -172,7 +173,7 @@ static void describe_map(json_t *schema, const struct field *row, enum describe_
 	object_put(schema, "propertyNames", names);
 	object_put(schema, "additionalProperties",
 		   describe_row(row->item, form, form == DESCRIBE_PATCH));
-	/* A patch may have more entries, since some of them remove or change existing ones. */
+	/* A patch may have more entries, because some of them remove or change existing entries. */
 	if (row->most != 0 && form != DESCRIBE_PATCH)
 		object_put(schema, "maxProperties", json_integer((json_int_t)row->most));
 }
@@ -251,7 +252,7 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 
 /* ---- rows ---- */
 
-/* What a member has that was not supplied, as a sentence, and for programs as x-default. */
+/* Adds the default of a member, as a sentence and, for programs, as x-default. */
 static void describe_default(json_t *schema, const struct field *row, enum describe_form form)
 {
 	const bool is_object = row->kind == KIND_OBJECT;
@@ -259,7 +260,7 @@ static void describe_default(json_t *schema, const struct field *row, enum descr
 	if (row->standard == NULL || (row->flags & FIELD_HIDDEN_DEFAULT) != 0)
 		return;
 	if (row->when_member != NULL) {
-		describe_further(schema, "Default where %s is %s: %s.", row->when_member,
+		describe_further(schema, "Default if %s is %s: %s.", row->when_member,
 				 row->when_value, row->standard);
 		return;
 	}
@@ -272,13 +273,13 @@ static void describe_default(json_t *schema, const struct field *row, enum descr
 static void describe_absent(json_t *schema, const struct field *row)
 {
 	if ((row->flags & FIELD_ZERO_ABSENT) != 0)
-		describe_further(schema, "%s counts as not supplied.",
+		describe_further(schema, "%s counts as not sent.",
 				 row->kind == KIND_INTEGER  ? "0"
 				 : row->kind == KIND_OBJECT ? "{}"
 							    : "\"\"");
 	if ((row->flags & FIELD_BLANK_ABSENT) != 0)
-		describe_further(schema, "Nothing but blanks and invisible characters counts as "
-					 "not supplied.");
+		describe_further(schema, "A text of only blanks and invisible characters counts as "
+					 "not sent.");
 }
 
 static void describe_null(json_t *schema, const struct field *row)
@@ -300,7 +301,8 @@ static void describe_words(json_t *schema, const struct field *row, enum describ
 	if (row->kind == KIND_MAP && row->most != 0 && form_below(row, form) == DESCRIBE_PATCH)
 		describe_further(schema, "At most %zu after the merge.", row->most);
 	if (row->kind == KIND_TEXT && row->free_with != NULL)
-		describe_further(schema, "Without %s it %s.", row->free_with, row->text->sentence);
+		describe_further(schema, "If %s is not given, it %s.", row->free_with,
+				 row->text->sentence);
 	if (form != DESCRIBE_ANSWER)
 		describe_default(schema, row, form);
 	if (form != DESCRIBE_ANSWER)
@@ -309,7 +311,8 @@ static void describe_words(json_t *schema, const struct field *row, enum describ
 		describe_null(schema, row);
 }
 
-/* Words and extensions stand beside the "or null". */
+/* Describes a row. The description and the extensions stand next to the anyOf with null, not in
+ * it. */
 static json_t *describe_row(const struct field *row, enum describe_form form, bool is_nullable)
 {
 	json_t *schema = json_object(), *kind = json_object();
@@ -347,7 +350,7 @@ static bool is_described(const struct field *row, enum describe_form form)
 	return form == DESCRIBE_ANSWER ? !is_hidden : (row->flags & FIELD_READ_ONLY) == 0;
 }
 
-/* Whether an answer, or a request, always contains this member. */
+/* Returns true if a response, or a request, always contains this member. */
 static bool is_always_there(const struct shape *shape, const struct field *row,
 			    enum describe_form form)
 {
@@ -363,8 +366,8 @@ static bool is_always_there(const struct shape *shape, const struct field *row,
 	       (row->standard != NULL && row->when_member == NULL);
 }
 
-/* Whether generators may count on it. A list that may be null is always there too, but clients in
- * Java that openapi-generator 7.17 makes refuse null for a list that is required. */
+/* Returns true if generated clients may rely on the member. A list that may be null is always there
+ * too, but Java clients from openapi-generator 7.17 reject null for a required list. */
 static bool is_required(const struct shape *shape, const struct field *row, enum describe_form form)
 {
 	const bool is_list = row->kind == KIND_LIST || row->kind == KIND_KEPT_LIST;
@@ -391,10 +394,11 @@ void describe_rules(json_t *described, const struct shape *shape)
 	for (const struct rule *rule = shape->rules; rule != NULL && rule->check != NULL; rule++)
 		describe_rule(described, rule->name, rule->doc);
 	if (shape->key_member != NULL)
-		describe_rule(described, "key", "In a map, the name is the same as its key.");
+		describe_rule(described, "key", "In a map, name equals the key.");
 }
 
-/* What a body may have and the service ignores: mostly answers that are sent back. */
+/* Describes the members of a body that the service ignores. They occur when clients send responses
+ * back. */
 static void describe_ignored(json_t *schema, const struct shape *shape)
 {
 	json_t *ignored = json_array();
@@ -404,14 +408,15 @@ static void describe_ignored(json_t *schema, const struct shape *shape)
 			array_put(ignored, json_string(shape->fields[i].name));
 	}
 	if (json_array_size(ignored) > 0) {
-		describe_further(schema, "Read-only fields of an answer may be sent back; they are "
-					 "ignored (x-ignored).");
+		describe_further(schema,
+				 "Read-only fields of a response may be sent back; they are "
+				 "ignored (x-ignored).");
 		object_put(schema, "x-ignored", json_incref(ignored));
 	}
 	json_decref(ignored);
 }
 
-/* `_id` beside `id`: generators make one name of both. */
+/* Returns true for `_id`, which repeats `id`. Generators would give both the same name. */
 static bool is_double(const struct field *row)
 {
 	return row->name[0] == '_';
@@ -460,7 +465,7 @@ static json_t *describe_shape(const struct shape *shape, enum describe_form form
 	return schema;
 }
 
-/* Adds the shapes that a row refers to. */
+/* Adds the components that a row refers to. */
 static void describe_below(json_t *components, const struct field *row, enum describe_form form)
 {
 	if (!is_described(row, form))
@@ -503,7 +508,7 @@ static json_t *example_of_text(const struct text_rule *rule)
 
 static json_t *example_of_row(const struct field *row, enum describe_form form);
 
-/* Entries under the names of the row's example. */
+/* Returns a map with an entry for each name in the row's example. */
 static json_t *example_of_map(const struct field *row, enum describe_form form)
 {
 	json_t *example = json_loads(row->example != NULL ? row->example : "{}", 0, NULL), *old;

@@ -1,7 +1,7 @@
-/* The findings of one body: collected during the walk, then sorted by position and turned into one
- * fault. The first finding copies the outline of the body, since the walk removes faulty members
- * and findings are sorted in the order of the body as sent. A body without findings costs nothing.
- * The walk ends at fault_most.
+/* The findings of one body. They are collected during the walk, then sorted by position and turned
+ * into one fault. The first finding copies the outline of the body, because the walk removes faulty
+ * members and findings are sorted in the order of the body as sent. A body without findings costs
+ * nothing. The walk ends at fault_most findings.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdarg.h>
@@ -11,15 +11,15 @@
 #include "base/text.h"
 #include "schema/walk.h"
 
-/* The parser limits bodies to 32 levels, and a pointer adds one segment at most. */
+/* The parser limits bodies to 32 levels, and a pointer adds at most one segment. */
 #define DEPTH_MOST 33
 
 struct finding {
 	struct slice pointer;
 	const char *sentence;
-	/* NULL: the standard message */
+	/* NULL for the standard message */
 	const char *message;
-	/* The index of the member or item at each level. */
+	/* Index of the member or item at each level. */
 	size_t depth;
 	uint32_t positions[DEPTH_MOST];
 };
@@ -39,7 +39,7 @@ int64_t rule_now(const struct rule_context *context)
 	return clock_now(context->findings->clock) / 1000;
 }
 
-/* Appends the JSON Pointer of the place. Recursion is as deep as the table. */
+/* Appends the JSON Pointer of the place. The recursion is as deep as the table. */
 static void place_print(const struct place *place, struct buffer *pointer)
 {
 	if (place->up == NULL)
@@ -62,8 +62,8 @@ static struct slice pointer_of(struct arena *arena, const struct place *place, c
 	return buffer_slice(&pointer);
 }
 
-/* A copy of objects and arrays in which every other value is true, or null as it was: the names of
- * members and the numbers of items determine the order of findings. Recursion is as deep as the
+/* Returns a copy in which every value except objects, arrays and null is true: only the names of
+ * members and the numbers of items determine the order of findings. The recursion is as deep as the
  * body. */
 static json_t *outline(const json_t *value)
 {
@@ -98,8 +98,8 @@ bool findings_are_full(const struct findings *findings)
 	return findings->fault_count >= findings->fault_most;
 }
 
-/* The faults have room up to the next power of two: a call may have many bodies, most with one
- * fault. */
+/* Makes room for one more fault. The array grows to powers of two, because a request may have many
+ * bodies, most of them with a single fault. */
 static void make_room(struct findings *findings, size_t count)
 {
 	struct finding *faults;
@@ -112,7 +112,7 @@ static void make_room(struct findings *findings, size_t count)
 	findings->faults = faults;
 }
 
-/* NULL at the limit. */
+/* Returns NULL at the limit. */
 static struct finding *next_finding(struct findings *findings)
 {
 	const size_t count = findings->fault_count++;
@@ -128,7 +128,7 @@ static struct finding *next_finding(struct findings *findings)
 static void add(struct findings *findings, const struct place *place, const char *rest,
 		const char *sentence, va_list arguments) __attribute__((format(printf, 4, 0)));
 
-/* Adds a finding whose pointer is that of the place and `rest`. */
+/* Adds a finding whose pointer is the place, followed by `rest`. */
 static void add(struct findings *findings, const struct place *place, const char *rest,
 		const char *sentence, va_list arguments)
 {
@@ -180,7 +180,7 @@ void findings_message(struct findings *findings, const char *message)
 		findings->faults[0].message = message;
 }
 
-/* NULL at the limit. */
+/* Returns NULL at the limit. */
 static struct slice *next_unknown(struct findings *findings)
 {
 	if (findings->unknown_count++ >= FINDINGS_UNKNOWN_MOST)
@@ -249,7 +249,7 @@ static bool segment_is(struct slice segment, const char *name)
 	return *name == '\0';
 }
 
-/* The index of a member in its object; after the last when it is absent. */
+/* Returns the index of a member in its object. A missing member comes after the last one. */
 static size_t member_position(const json_t *object, struct slice segment, const json_t **value)
 {
 	size_t position = 0;
@@ -277,7 +277,7 @@ static size_t position(const json_t *within, struct slice segment, const json_t 
 	return (size_t)index;
 }
 
-/* Fills the positions along the pointer; returns the value it points to, or NULL. */
+/* Fills the positions along the pointer. Returns the value it points to, or NULL. */
 static const json_t *locate(struct finding *finding, const json_t *sent)
 {
 	const json_t *within = sent;
@@ -312,7 +312,7 @@ static bool stands_before(const struct finding *a, const struct finding *b)
 	return a->depth < b->depth;
 }
 
-/* Insertion sort: stable, and there are at most fifty. */
+/* Insertion sort, which is stable and fast enough for at most fifty findings. */
 static void sort(struct finding *faults, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
@@ -325,14 +325,14 @@ static void sort(struct finding *faults, size_t count)
 	}
 }
 
-/* Characters shown of each name in a pointer. */
+/* Characters of each name that a pointer shows. */
 #define SHOWN_MOST 64
 
 static void append_segment(struct buffer *text, struct slice segment)
 {
 	struct slice shown = text_first(segment, SHOWN_MOST);
 
-	/* Not half an escape. */
+	/* Does not cut an escape in half. */
 	if (shown.size < segment.size && shown.data[shown.size - 1] == '~')
 		shown.size--;
 	buffer_append(text, shown);
@@ -351,8 +351,8 @@ static void append_pointer(struct buffer *text, struct slice pointer)
 	}
 }
 
-/* skip: bytes to omit at the beginning of each pointer. The parts have pointers as they are, where
- * details show only the beginning of long names. */
+/* Writes the findings into the fault. skip: bytes to omit at the beginning of each pointer. Details
+ * show only the beginning of long names; the parts have whole pointers. */
 static void tell(struct findings *findings, size_t count, size_t skip, struct fault *fault)
 {
 	json_t *details = arena_json(findings->arena, json_array());

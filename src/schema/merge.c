@@ -1,4 +1,5 @@
-/* Merge patches (RFC 7396), and removing and restoring write-only members. All follow the table.
+/* Merge patches (RFC 7396), and functions that take the write-only members out of a document and
+ * put them back. All of them follow the table.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schema/walk.h"
@@ -7,7 +8,7 @@ static void merge_map(const struct field *row, json_t *target, const json_t *pat
 
 static json_t *borrow(const json_t *value)
 {
-	/* A new reference; shared values are never changed. */
+	/* Takes a new reference. Shared values are never changed. */
 	return json_incref((json_t *)(uintptr_t)value);
 }
 
@@ -17,7 +18,7 @@ static bool merges(const struct field *row)
 	       (row->flags & FIELD_ATOMIC) == 0;
 }
 
-/* The object at `name` to be patched, created when absent. */
+/* Returns the object at `name` for patching; creates it if it is missing. */
 static json_t *object_below(json_t *target, const char *name)
 {
 	if (!json_is_object(json_object_get(target, name)))
@@ -63,8 +64,8 @@ void document_merge(const struct shape *shape, json_t *target, const json_t *pat
 
 static json_t *hidden_of(const struct shape *shape, const json_t *document);
 
-/* Puts the hidden members of a value, `below` (NULL: it has none), into the tree. *tree: NULL as
- * long as nothing is in it. */
+/* Puts the hidden members of a value (NULL if it has none) into the tree. *tree is NULL as long as
+ * the tree is empty. */
 static void put_hidden(json_t **tree, const char *name, json_t *below)
 {
 	if (below != NULL && *tree == NULL)
@@ -73,7 +74,8 @@ static void put_hidden(json_t **tree, const char *name, json_t *below)
 		object_put(*tree, name, below);
 }
 
-/* A new reference to the value, to a tree of the hidden members below it, or NULL. */
+/* Returns a new reference to a write-only value, or to a tree of the write-only members below it,
+ * or NULL if there are none. */
 static json_t *hidden_value(const struct field *row, const json_t *value)
 {
 	json_t *tree = NULL;

@@ -14,7 +14,8 @@ static bool is_empty_array(struct slice text)
 	       text_trim((struct slice){ text.data + 1, text.size - 2 }, SPACE).size == 0;
 }
 
-/* What a body that is not JSON looks like; NULL if it is nothing that clients are known to send. */
+/* Returns a hint for a body that is not JSON, or NULL if it is nothing that clients are known to
+ * send. */
 static const char *looks_like(struct slice text)
 {
 	static const char is_utf16[] = "the body looks like UTF-16; send UTF-8";

@@ -1,4 +1,5 @@
-/* Plans of shapes, computed at start, and finding the rows of an object's members with them.
+/* The plans of shapes, which are computed at start, and the search for the rows of an object's
+ * members with them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schema/walk.h"

@@ -1,5 +1,5 @@
-/* Query parameters: each known one is converted to the type of its row and then checked like a
- * member of a body.
+/* Query parameters: each known parameter is converted to the type of its row and then checked like
+ * a member of a body.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
@@ -18,7 +18,8 @@ static json_t *time_of(struct slice text)
 	return json_sprintf("%.*s+%.*s", (int)at, text.data, (int)offset - 1, text.data + at + 1);
 }
 
-/* A text that cannot be converted stays a string, which the row rejects. */
+/* Converts a text to the type of its row. A text that cannot be converted stays a string, which the
+ * row rejects. */
 static json_t *value_of(const struct field *row, struct slice text)
 {
 	int64_t integer;
@@ -52,7 +53,7 @@ static void take(const struct field *row, bool is_free, struct slice text,
 		object_put(query, row->name, json_incref(value));
 }
 
-/* Whether the row accepts any text, since the parameter that frees it is there too. */
+/* Returns true if the row accepts any text, because the parameter in free_with was sent too. */
 static bool is_free(const struct field *row, const struct parameter *parameters, size_t n)
 {
 	for (size_t i = 0; row->free_with != NULL && i < n; i++) {
@@ -107,7 +108,7 @@ bool schema_query(struct arena *arena, const struct shape *shape, struct slice q
 	*query = arena_json(arena, json_object());
 	if (!text_query(arena, query_string, &parameters, &n, &bad))
 		return fault_detail(fault, FAULT_INVALID_QUERY,
-				    "a bad percent-encoding, a NUL or something that is not UTF-8");
+				    "must be valid percent-encoded UTF-8 without NUL");
 	take_all(shape, parameters, n, *query, &findings);
 	findings_run_rules(&findings, shape, &PLACE_ROOT, *query);
 	fill(shape, *query);

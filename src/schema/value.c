@@ -31,7 +31,7 @@ const char *value_got(struct findings *findings, const struct place *place, cons
 	return arena_text(findings->arena, ", got %.*s", (int)shown.size, shown.data);
 }
 
-/* A value of the wrong type. Of a secret only the type is shown. */
+/* Reports a value of the wrong type. Shows only the type of a secret. */
 static json_t *is_no(const char *what, const json_t *value, const struct place *place,
 		     struct findings *findings)
 {
@@ -57,7 +57,8 @@ static const char *integer_sentence(const struct field *row, struct arena *arena
 			  row->maximum);
 }
 
-/* A real of the parser, which makes integers of all integral numbers below 2^53 but -0. */
+/* Checks a real for an integer row. The parser returns integers for all integral numbers below 2^53
+ * except -0. */
 static bool check_real(const struct field *row, const json_t *value, const struct place *place,
 		       struct findings *findings, int64_t *integer)
 {
@@ -70,7 +71,7 @@ static bool check_real(const struct field *row, const json_t *value, const struc
 		return false;
 	}
 	if (!is_exact) {
-		is_no("below 2^53 in size when it is written with a point or an exponent", value,
+		is_no("an integer below 2^53 if written with a decimal point or exponent", value,
 		      place, findings);
 		return false;
 	}
@@ -103,8 +104,9 @@ static json_t *integer_checked(const struct field *row, json_t *value, const str
 	return json_is_real(value) ? json_integer(integer) : value;
 }
 
-/* The number as an answer shows it: 15 digits, an integer when integral. Only this value is
- * compared with the range, so that an answer can be sent back. Not inlined: rare. */
+/* Returns the number as a response shows it: 15 digits, an integer if it is integral. This value is
+ * compared with the range, so that a client can send a response back. Not inlined, because it is
+ * rarely called. */
 static __attribute__((noinline)) json_t *number_as_shown(double real)
 {
 	char text[40];
@@ -134,7 +136,7 @@ static json_t *number_checked(const struct field *row, json_t *value, const stru
 
 /* ---- texts ---- */
 
-/* `characters`: see struct text_rule. */
+/* Returns true if `characters` (see struct text_rule) includes the byte. */
 static bool is_accepted(const char *characters, char byte)
 {
 	for (const char *at = characters; *at != '\0'; at++) {
@@ -177,7 +179,7 @@ static json_t *text_checked(const struct field *row, json_t *value, const struct
 	return NULL;
 }
 
-/* Not inlined: rare. */
+/* Not inlined, because it is rarely called. */
 static __attribute__((noinline)) json_t *time_checked(const struct field *row, json_t *value,
 						      const struct place *place,
 						      struct findings *findings)

@@ -1,5 +1,5 @@
 /* Verifies the tables at start (defaults obey their rows, are compact JSON, and so on), so that a
- * mistake ends the process before a client meets it. Then makes their plans.
+ * mistake ends the process before a client meets it. Then computes their plans.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "schema/walk.h"
 
-/* A deeper table would contain itself. */
+/* A deeper table must contain itself. */
 #define DEPTH_MOST 20
 
 struct level {
@@ -17,7 +17,7 @@ struct level {
 	struct arena *arena;
 };
 
-/* The texts of the plans; they live as long as the process. */
+/* The texts of the plans, which live as long as the process. */
 static struct arena *texts;
 
 static void print_names(const struct level *level, struct buffer *names)
@@ -36,7 +36,7 @@ static _Noreturn void refuse(const struct level *level, const char *sentence)
 	print_names(level, &names);
 	buffer_append_byte(&names, '\0');
 	log_event(LOG_LEVEL_ERROR, "bad_table", "row", names.data, "reason", sentence, NULL);
-	ABORT("a table is wrong");
+	ABORT("invalid table");
 }
 
 static void require(bool condition, const struct level *level, const char *sentence)
@@ -52,10 +52,10 @@ static void verify_text(const struct text_rule *rule, const struct level *level)
 	if (rule == NULL)
 		refuse(level, "has no text rule");
 	require(rule->sentence != NULL, level, "its text rule has no sentence");
-	require(rule->shortest <= rule->longest, level, "its text rule lets nothing through");
+	require(rule->shortest <= rule->longest, level, "its text rule accepts nothing");
 }
 
-/* Checks the default like a value that was sent. */
+/* Checks the default as if a client had sent it. */
 static void verify_standard(const struct field *row, const struct level *level)
 {
 	const struct field rows[] = { *row };
@@ -65,7 +65,7 @@ static void verify_standard(const struct field *row, const struct level *level)
 	struct buffer text = BUFFER_INITIAL(level->arena);
 	json_t *value = json_loads(row->standard, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
 
-	require(value != NULL, level, "its default is no JSON");
+	require(value != NULL, level, "its default is not JSON");
 	buffer_append_json(&text, value);
 	require(slice_is(buffer_slice(&text), row->standard), level, "its default is not compact");
 
@@ -88,10 +88,10 @@ static void verify_when(const struct shape *shape, const struct field *row,
 	bool is_choice = false;
 
 	require(other != NULL && other->kind == KIND_CHOICE, level,
-		"its default depends on what is no choice of this object");
+		"its default depends on a member that is not a choice");
 	for (const char *const *choice = other->choices; *choice != NULL; choice++)
 		is_choice = is_choice || strcmp(*choice, row->when_value) == 0;
-	require(is_choice, level, "its default depends on a value that cannot be");
+	require(is_choice, level, "its default depends on an impossible value");
 }
 
 static void verify_row(const struct field *row, const struct level *level)
@@ -126,7 +126,7 @@ static void verify_row(const struct field *row, const struct level *level)
 			refuse(level, "has no row for its items");
 		require((row->flags & FIELD_UNIQUE) == 0 || row->item->kind == KIND_TEXT ||
 				row->item->kind == KIND_CHOICE,
-			level, "only texts can be told to differ");
+			level, "only texts can be unique");
 		verify_row(row->item, level);
 		break;
 	case KIND_KEPT_OBJECT:
@@ -140,7 +140,7 @@ static void verify_row(const struct field *row, const struct level *level)
 	}
 }
 
-/* Names are written into answers without escaping. */
+/* Returns true for letters and '_': names are written into responses without escaping. */
 static bool is_plain(const char *name)
 {
 	for (; *name != '\0'; name++) {
@@ -155,22 +155,22 @@ static bool is_plain(const char *name)
 static void verify_member(const struct shape *shape, const struct field *row,
 			  const struct level *level)
 {
-	require(is_plain(row->name), level, "its name is not of letters and _");
+	require(is_plain(row->name), level, "its name must consist of letters and _");
 	for (const struct field *other = shape->fields; other < row; other++)
-		require(strcmp(other->name, row->name) != 0, level, "is there twice");
+		require(strcmp(other->name, row->name) != 0, level, "appears twice");
 	require((row->flags & FIELD_ECHO) == 0 || (row->flags & FIELD_WRITE_ONLY) != 0, level,
 		"is echoed but not write-only");
 	require((row->flags & FIELD_NULLABLE) == 0 || (row->flags & FIELD_WRITE_ONLY) == 0, level,
-		"is never answered, so it cannot be null");
+		"is never returned, so it cannot be null");
 	require((row->flags & FIELD_ZERO_ABSENT) == 0 || row->kind == KIND_TEXT ||
 			row->kind == KIND_CHOICE || row->kind == KIND_INTEGER ||
 			row->kind == KIND_OBJECT,
-		level, "has no zero that counts as not supplied");
+		level, "has no zero value that counts as not sent");
 	require((row->flags & FIELD_BLANK_ABSENT) == 0 || row->kind == KIND_TEXT, level,
-		"is no text that can be blank");
+		"is not a text, so it cannot be blank");
 	require((row->flags & FIELD_REQUIRED) == 0 ||
 			(row->flags & (FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT)) == 0,
-		level, "is required, so it cannot count as not supplied");
+		level, "is required, so it cannot count as not sent");
 	verify_row(row, level);
 	if (row->standard != NULL)
 		verify_standard(row, level);
@@ -198,7 +198,7 @@ static void verify_shape(const struct shape *shape, const struct level *up)
 	if (shape->key_member != NULL) {
 		const struct field *key = shape_field(shape, shape->key_member);
 
-		require(key != NULL && key->kind == KIND_TEXT, up, "its key is none of its texts");
+		require(key != NULL && key->kind == KIND_TEXT, up, "its key is not a text member");
 	}
 	for (const struct rule *rule = shape->rules; rule != NULL && rule->check != NULL; rule++)
 		require(rule->name != NULL && rule->doc != NULL, up, "a rule has no sentence");

@@ -1,4 +1,4 @@
-/* Internals of the schema room: positions of a walk, rows by plan, single values and findings.
+/* Internals of src/schema: positions of a walk, rows by plan, single values and findings.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef SCHEMA_WALK_H
@@ -8,17 +8,17 @@
 
 #include "schema/schema.h"
 
-/* A position in a document during a walk: a chain through the stack frames, printed as a JSON
- * Pointer only for a finding. */
+/* A position in a document during a walk: a chain through the stack frames, which becomes a JSON
+ * Pointer only if there is a finding. */
 struct place {
-	/* NULL: the root */
+	/* NULL for the root */
 	const struct place *up;
-	/* Name of the member; data NULL: an item of a list, at `index`. */
+	/* Name of the member; data is NULL for the list item at `index`. */
 	struct slice name;
 	size_t index;
-	/* no value from here on is shown */
+	/* no value from here on may be shown */
 	bool is_secret;
-	/* an entry of a map: its name is a key */
+	/* an entry of a map, whose name is the key */
 	bool is_entry;
 };
 
@@ -38,12 +38,12 @@ static inline struct slice member_key(void *i)
 	return (struct slice){ json_object_iter_key(i), json_object_iter_key_len(i) };
 }
 
-/* The largest number of rows of a shape. */
+/* Maximum number of rows of a shape. */
 #define ROWS_MOST 64
 
 /* ---- rows ---- */
 
-/* Shapes are verified before use. */
+/* Returns the plan of a shape, which must have been verified. */
 static inline const struct shape_plan *plan_of(const struct shape *shape)
 {
 	assert(shape->plan->is_made);
@@ -55,7 +55,7 @@ static inline uint64_t row_bit(size_t row)
 	return (uint64_t)1 << row;
 }
 
-/* Removes the first row from a set that is not empty. */
+/* Removes the first row from a non-empty set and returns it. */
 static inline size_t next_row(uint64_t *rows)
 {
 	size_t row = (size_t)__builtin_ctzll(*rows);
@@ -64,7 +64,7 @@ static inline size_t next_row(uint64_t *rows)
 	return row;
 }
 
-/* Bytes of a label before the name, and around it. */
+/* Bytes of a label before the name, and on both sides of it. */
 #define LABEL_BEFORE 2
 #define LABEL_AROUND 4
 
@@ -74,10 +74,10 @@ static inline bool row_is(const struct row_plan *row, struct slice name)
 	       memcmp(row->label.data + LABEL_BEFORE, name.data, name.size) == 0;
 }
 
-/* The row of a name, or field_count. */
+/* Returns the row of a name, or field_count if there is none. */
 size_t row_named(const struct shape *shape, struct slice name);
 
-/* The same; tries row `next` first, since members mostly come in table order. */
+/* Does the same, but tries row `next` first, because members mostly come in table order. */
 static inline size_t row_of_member(const struct shape *shape, struct slice name, size_t next)
 {
 	if (next < shape->field_count && row_is(&shape->plan->rows[next], name))
@@ -85,10 +85,11 @@ static inline size_t row_of_member(const struct shape *shape, struct slice name,
 	return row_named(shape, name);
 }
 
-/* The rows that have a value in the object, and these values; others are left unset. */
+/* Returns the rows that have a value in the object, and fills in these values; leaves the others
+ * unset. */
 uint64_t values_by_row(const struct shape *shape, const json_t *object,
 		       const json_t *values[ROWS_MOST]);
-/* Computes the plan of a shape whose inner shapes are planned already. Its texts lie in the
+/* Computes the plan of a shape. The plans of inner shapes must exist. Its texts live in the
  * arena. */
 void plan_make(const struct shape *shape, struct arena *arena);
 
@@ -99,7 +100,7 @@ static inline bool is_secret_below(const struct place *up, const struct field *r
 	return up->is_secret || (row != NULL && (row->flags & FIELD_SECRET) != 0);
 }
 
-/* row: NULL for an unknown member. */
+/* row is NULL for an unknown member. */
 static inline struct place place_member(const struct place *up, struct slice name,
 					const struct field *row)
 {
@@ -131,21 +132,22 @@ struct rule_context {
 /* Adds one finding, "<pointer>: <sentence>". */
 void findings_report(struct findings *findings, const struct place *place, const char *sentence,
 		     ...) __attribute__((format(printf, 3, 4)));
-/* The message of the fault, if the latest finding remains the only one. */
+/* Sets the message of the fault in case the latest finding remains the only one. */
 void findings_message(struct findings *findings, const char *message);
 void findings_unknown(struct findings *findings, const struct place *place);
-/* findings_result for any kind; a fault of a query names parameters without a slash. */
+/* Like findings_result, for any kind of fault. A fault of a query names parameters without a
+ * slash. */
 bool findings_close(struct findings *findings, enum fault_kind kind, struct fault *fault);
 /* Runs the named rules of a shape on one object. */
 void findings_run_rules(struct findings *findings, const struct shape *shape,
 			const struct place *place, const json_t *object);
 
-/* Checks a row that holds a single value (boolean, integer, number, text, choice). Returns the
- * value, or a new reference to its replacement (32 for 32.0), or NULL after reporting. */
+/* Checks a row with a single value (boolean, integer, number, text, time, choice). Returns the
+ * value, or a new reference to its replacement (32 for 32.0), or NULL after reporting a fault. */
 json_t *value_checked(const struct field *row, json_t *value, const struct place *place,
 		      struct findings *findings);
 
-/* ", got 9000"; empty for a secret. */
+/* Returns ", got 9000" for a message, or an empty text for a secret. */
 const char *value_got(struct findings *findings, const struct place *place, const json_t *value);
 
 #endif

@@ -1,5 +1,5 @@
-/* Writes documents as compact JSON in table order. A hot path: only present members are visited,
- * and the text for the rows between two of them is precomputed (shape_plan).
+/* Writes documents as compact JSON in table order. This is a hot path: only members that are
+ * present are visited, and the text of the rows between two of them is precomputed (shape_plan).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schema/walk.h"
@@ -17,7 +17,7 @@ static void write_standard(const struct field *row, struct buffer *buffer)
 		buffer_append_text(buffer, row->standard);
 }
 
-/* Writes the rows from `from` until before `to`. */
+/* Writes the missing rows from `from` up to, but not including, `to`. */
 static void write_missing(const struct shape_plan *plan, size_t from, size_t to,
 			  struct buffer *buffer)
 {
@@ -27,7 +27,7 @@ static void write_missing(const struct shape_plan *plan, size_t from, size_t to,
 		      (struct slice){ plan->missing.data + start, plan->rows[to].before - start });
 }
 
-/* The subset of `rows` whose default applies in this object. */
+/* Returns the subset of `rows` whose default applies to this object. */
 static uint64_t filled(const struct shape *shape, const json_t *object, uint64_t rows)
 {
 	uint64_t result = 0;
@@ -85,7 +85,7 @@ void document_write(const struct shape *shape, const json_t *document, struct sl
 	enclose(buffer, start);
 }
 
-/* Not inlined, to keep write_value short for all other values. */
+/* Not inlined, so that write_value stays short for all other values. */
 static __attribute__((noinline)) void write_map(const struct field *row, const json_t *map,
 						bool echo, struct buffer *buffer)
 {

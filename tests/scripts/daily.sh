@@ -334,7 +334,7 @@ anteroom room add: a room named "lesson-1" already exists
 END
 refuses 1 room add 'no blank' --opens-at noon <<'END'
 anteroom room add: 400 Invalid body param
-  /name: must be 1 to 128 of a-z A-Z 0-9 - . _ :, got "no blank"
+  /name: must be 1 to 128 characters out of a-z A-Z 0-9 - . _ :, got "no blank"
   /opens_at: must be a time such as TIME
 END
 refuses 1 room show lesson-9 <<'END'

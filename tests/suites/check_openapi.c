@@ -428,8 +428,8 @@ static void look_at_shape(const struct shape *shape, const char *suffix, size_t 
 		(*rules)++;
 	}
 	if (shape->key_member != NULL)
-		ck_assert_msg(has_rule(schema, "key", "In a map, the name is the same as its key."),
-			      "%s: key", name);
+		ck_assert_msg(has_rule(schema, "key", "In a map, name equals the key."), "%s: key",
+			      name);
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const bool is_sent = (shape->fields[i].flags & FIELD_READ_ONLY) == 0;
 

@@ -396,7 +396,7 @@ static const struct body_case {
 	  "/permissions/mute: must be a boolean, got 0\n"
 	  "/permissions/pollRead: must be a boolean, got \"yes\"" },
 	{ .shape = &role_shape, "{\"name\":\"host \"}",
-	  "/name: must be 1 to 64 of a-z A-Z 0-9 space - . _ : and neither start nor end with a "
+	  "/name: must be 1 to 64 characters out of a-z A-Z 0-9 space - . _ : and neither start nor end with a "
 	  "space, got \"host \"" },
 	{ .shape = &role_shape, "{\"name\":null}", "/name: cannot be removed", SCHEMA_PATCH },
 	{ .shape = &role_shape, "{\"publishParams\":{\"video\":{\"bitRate\":9000}}}",
@@ -421,11 +421,11 @@ static const struct body_case {
 	  SIMULCAST_AT "2/rid: must come after \"q\" in the order f, h, q, got \"h\"" },
 	{ .shape = &role_shape,
 	  SIMULCAST(LAYER("f", "1") "," LAYER("h", "1") "," LAYER("q", "0.5")),
-	  SIMULCAST_AT "1/scaleResolutionDownBy: must be greater than 1 of the layer before, got 1\n"
+	  SIMULCAST_AT "1/scaleResolutionDownBy: must be greater than 1, the value of the previous layer, got 1\n"
 	  SIMULCAST_AT "2/scaleResolutionDownBy: must be from 1 to 12, got 0.5" },
 	{ .shape = &role_shape,
 	  SIMULCAST(LAYER("f", "1") "," LAYER("h", "4") "," LAYER("q", "4")),
-	  SIMULCAST_AT "2/scaleResolutionDownBy: must be greater than 4 of the layer before, got 4" },
+	  SIMULCAST_AT "2/scaleResolutionDownBy: must be greater than 4, the value of the previous layer, got 4" },
 	{ .shape = &role_shape,
 	  SIMULCAST(LAYER("f", "1") "," LAYER("h", "2") "," LAYER("q", "3") "," LAYER("q", "4")),
 	  "/publishParams/simulcast/video/layers: must have at most 3 items, got 4\n"
@@ -444,16 +444,16 @@ static const struct body_case {
 	{ .shape = &template_shape, "{\"default\":\"true\"}",
 	  "/default: must be a boolean, got \"true\"" },
 	{ .shape = &template_shape, "{\"name\":\" \"}",
-	  "/name: must be 1 to 128 of a-z A-Z 0-9 space - . _ : and neither start nor end with a "
+	  "/name: must be 1 to 128 characters out of a-z A-Z 0-9 space - . _ : and neither start nor end with a "
 	  "space, got \" \"" },
 	{ .shape = &template_shape, "{\"name\":\"\"}" },
 	{ .shape = &template_shape, "{\"name\":null,\"roles\":{\"a\":null}}",
 	  "/name: cannot be removed", SCHEMA_PATCH },
 	{ .shape = &template_shape, "{\"roles\":{\"host\":{\"name\":\"host\"},\"guest\":{}}}" },
 	{ .shape = &template_shape, "{\"roles\":{\"host\":{\"name\":\"guest\"}}}",
-	  "/roles/host/name: must be the same as its key, got \"guest\"" },
+	  "/roles/host/name: must equal its key, got \"guest\"" },
 	{ .shape = &template_shape, "{\"roles\":{\"a/b\":{}}}",
-	  "/roles/a~1b: its name must be 1 to 64 of a-z A-Z 0-9 space - . _ : and neither start nor "
+	  "/roles/a~1b: the key must be 1 to 64 characters out of a-z A-Z 0-9 space - . _ : and neither start nor "
 	  "end with a space" },
 	{ .shape = &template_shape, "{\"roles\":[1]}", "/roles: must be an object, got an array" },
 	{ .shape = &template_shape,
@@ -494,9 +494,9 @@ static const struct body_case {
 	  "{\"browserRecordings\":{\"<a b>\":{\"name\":\"<a b>\",\"role\":\"\"}},"
 	  "\"rtmpDestinations\":{},\"hlsDestinations\":{\"b\":{}}}" },
 	{ .shape = &destinations_shape, "{\"rtmpDestinations\":{\"a=b\":{}}}",
-	  "/rtmpDestinations/a=b: its name must be 1 to 64 of a-z A-Z 0-9 space - . _ : < >" },
+	  "/rtmpDestinations/a=b: the key must be 1 to 64 characters out of a-z A-Z 0-9 space - . _ : < >" },
 	{ .shape = &destinations_shape, "{\"rtmpDestinations\":{\"a\":{\"name\":\"b\"}}}",
-	  "/rtmpDestinations/a/name: must be the same as its key, got \"b\"" },
+	  "/rtmpDestinations/a/name: must equal its key, got \"b\"" },
 	{ .shape = &destinations_shape,
 	  "{\"rtmpDestinations\":{\"a\":{\"rtmpUrls\":[\"rtmp://x/y\",\"key\",\"key\"]}}}" },
 	{ .shape = &destinations_shape,
@@ -514,13 +514,13 @@ static const struct body_case {
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":1080,\"height\":1920}]") },
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":192,\"height\":144}]") },
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":190,\"height\":144}]"),
-	  HLS_AT "/layers/0/width: must be at least 192 as the longer side, got 190" },
+	  HLS_AT "/layers/0/width: must be at least 192 for the longer side, got 190" },
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":144,\"height\":190}]"),
-	  HLS_AT "/layers/0/height: must be at least 192 as the longer side, got 190" },
+	  HLS_AT "/layers/0/height: must be at least 192 for the longer side, got 190" },
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":1082,\"height\":1082}]"),
-	  HLS_AT "/layers/0/height: must be at most 1080 as the shorter side, got 1082" },
+	  HLS_AT "/layers/0/height: must be at most 1080 for the shorter side, got 1082" },
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":1082,\"height\":1920}]"),
-	  HLS_AT "/layers/0/width: must be at most 1080 as the shorter side, got 1082" },
+	  HLS_AT "/layers/0/width: must be at most 1080 for the shorter side, got 1082" },
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":1920},{\"height\":1920}]") },
 	{ .shape = &destinations_shape, HLS("\"layers\":[{\"width\":721},{\"height\":142}]"),
 	  HLS_AT "/layers/0/width: must be a multiple of 2 from 144 to 1920, got 721\n"
@@ -530,7 +530,7 @@ static const struct body_case {
 	  HLS("\"layers\":[{\"width\":1280,\"height\":720},{\"width\":720,\"height\":1280}]") },
 	{ .shape = &destinations_shape,
 	  HLS("\"layers\":[{\"width\":1280,\"height\":720},{},{\"width\":1282,\"height\":720}]"),
-	  HLS_AT "/layers/2/width: width x height must not be more than the 921600 of an earlier "
+	  HLS_AT "/layers/2/width: width x height must not exceed the 921600 of an earlier "
 	  "layer, got 923040" },
 	{ .shape = &destinations_shape,
 	  HLS("\"layers\":[{\"width\":640,\"height\":360},{\"width\":1920},"
@@ -538,11 +538,11 @@ static const struct body_case {
 	{ .shape = &destinations_shape,
 	  HLS("\"layers\":[{\"videoBitrate\":500},{\"videoBitrate\":500},{\"audioBitrate\":900},"
 	      "{\"videoBitrate\":501}]"),
-	  HLS_AT "/layers/3/videoBitrate: videoBitrate must not be more than the 500 of an earlier "
+	  HLS_AT "/layers/3/videoBitrate: videoBitrate must not exceed the 500 of an earlier "
 	  "layer, got 501" },
 	{ .shape = &destinations_shape,
 	  HLS("\"recording\":{\"layers\":[{\"videoBitrate\":500},{\"videoBitrate\":600}]}"),
-	  HLS_AT "/recording/layers/1/videoBitrate: videoBitrate must not be more than the 500 of an "
+	  HLS_AT "/recording/layers/1/videoBitrate: videoBitrate must not exceed the 500 of an "
 	  "earlier layer, got 600" },
 	/* subset */
 	{ .shape = &destinations_shape,
@@ -553,11 +553,11 @@ static const struct body_case {
 	{ .shape = &destinations_shape,
 	  HLS("\"layers\":[{\"width\":1280,\"height\":720},{\"width\":640,\"height\":360}],"
 	      "\"recording\":{\"layers\":[{\"width\":640,\"videoBitrate\":3},{\"width\":320}]}"),
-	  HLS_AT "/recording/layers/1: must agree with one of the destination's layers" },
+	  HLS_AT "/recording/layers/1: must match one of the layers of the destination" },
 	{ .shape = &destinations_shape,
 	  HLS("\"layers\":[{\"width\":1280,\"height\":720}],"
 	      "\"recording\":{\"layers\":[{\"width\":1280,\"height\":640}]}"),
-	  HLS_AT "/recording/layers/0: must agree with one of the destination's layers" },
+	  HLS_AT "/recording/layers/0: must match one of the layers of the destination" },
 	{ .shape = &destinations_shape,
 	  HLS("\"layers\":[{\"width\":1280,\"height\":720},{}],"
 	      "\"recording\":{\"layers\":[{\"width\":1920,\"height\":1080}]}") },
@@ -573,7 +573,7 @@ static const struct body_case {
 	{ .shape = &room_shape, "{\"id\":1,\"customer_id\":2,\"customer\":3,\"template\":4,"
 	  "\"created_at\":5,\"updated_at\":6}" },
 	{ .shape = &room_shape, "{\"name\":\"a b\"}",
-	  "/name: must be 1 to 128 of a-z A-Z 0-9 - . _ :, got \"a b\"" },
+	  "/name: must be 1 to 128 characters out of a-z A-Z 0-9 - . _ :, got \"a b\"" },
 	{ .shape = &room_shape, "{\"size\":2501}",
 	  "/size: must be from 0 to 2500 unless large_room is true, got 2501" },
 	{ .shape = &room_shape, "{\"size\":2501,\"large_room\":false}",
@@ -590,7 +590,7 @@ static const struct body_case {
 	{ .shape = &room_shape,
 	  ROOM_UPLOAD("\"type\":\"gs\",\"location\":\"b\",\"credentials\":{\"key\":\"k\","
 		      "\"secretKey\":\"s\"}"),
-	  ROOM_UPLOAD_AT "/credentials/secretKey: is not known\n"
+	  ROOM_UPLOAD_AT "/credentials/secretKey: is not a known field\n"
 	  ROOM_UPLOAD_AT "/credentials/secret: is required", SCHEMA_PARTIAL },
 	{ .shape = &room_shape,
 	  ROOM_UPLOAD("\"type\":\"gs\",\"location\":\"b\",\"prefix\":\"\",\"options\":{\"region\":"
@@ -655,8 +655,8 @@ START_TEST(layers_beyond_a_hundred_are_not_compared)
 				&destinations_shape, SCHEMA_WHOLE,
 				with(HLS("\"layers\":[@],\"recording\":{\"layers\":[{\"width\":146}]}"),
 				     text.data)),
-			n == 100 ? HLS_AT "/recording/layers/0: must agree with one of the "
-					  "destination's layers"
+			n == 100 ? HLS_AT "/recording/layers/0: must match one of the "
+					  "layers of the destination"
 				 : HLS_AT "/layers: must have at most 100 items, got 101");
 	}
 }
@@ -738,7 +738,7 @@ START_TEST(the_size_of_a_room_is_checked_after_merging)
 		{ "{\"size\":5000}", "{\"size\":5000}",
 		  "/size: must be from 0 to 2500 unless large_room is true, got 5000" },
 		{ "{\"large_room\":false}", "{\"size\":5000,\"large_room\":false}",
-		  "/large_room: must be true while size is over 2500, which is 5000" },
+		  "/large_room: must be true while size, now 5000, is over 2500" },
 		{ "{\"large_room\":false}", "{\"size\":2500,\"large_room\":false}", NULL },
 	};
 
@@ -938,13 +938,13 @@ static const struct {
 	  "\":5,\"x-unit\":\"s\",\"type\":\"integer\",\"format\":\"int64\",\"minimum\":5,\"maximum"
 	  "\":3600,\"multipleOf\":5}" },
 	{ "SimulcastLayerInput", "scaleResolutionDownBy",
-	  "{\"description\":\"What width and height are divided by.\",\"type\":\"number\",\"format"
+	  "{\"description\":\"Divisor of width and height.\",\"type\":\"number\",\"format"
 	  "\":\"double\",\"minimum\":1,\"maximum\":12}" },
 	{ "SimulcastLayersPatch", "layers",
-	  "{\"description\":\"The largest first. null removes it.\",\"anyOf\":[{\"type\":\"array\","
+	  "{\"description\":\"Layers, the largest first. null removes it.\",\"anyOf\":[{\"type\":\"array\","
 	  "\"items\":" REFERENCE("SimulcastLayerInput") ",\"maxItems\":3},{\"type\":\"null\"}]}" },
 	{ "SubscribeParamsInput", "subscribeDegradation",
-	  "{\"description\":\"What happens on a bad connection.\",\"$ref\":\"#/components/schemas/S"
+	  "{\"description\":\"Settings for poor connections.\",\"$ref\":\"#/components/schemas/S"
 	  "ubscribeDegradationInput\"}" },
 	{ "Settings", "recording",
 	  "{\"description\":\"How rooms are recorded.\",\"anyOf\":[" REFERENCE("Recording")
@@ -953,11 +953,11 @@ static const struct {
 	  "{\"description\":\"Messages about who is in a room.\",\"$ref\":\"#/components/schemas/Ro"
 	  "omState\"}" },
 	{ "UploadPatch", "credentials",
-	  "{\"description\":\"Only the answer to the request that sent them shows them. null remove"
+	  "{\"description\":\"Only the response to the request that sent them contains them. null remove"
 	  "s it.\",\"writeOnly\":true,\"anyOf\":[" REFERENCE("UploadCredentialsInput")
 	  ",{\"type\":\"null\"}]}" },
 	{ "Upload", "credentials",
-	  "{\"description\":\"Only the answer to the request that sent them shows them.\",\"$ref\":"
+	  "{\"description\":\"Only the response to the request that sent them contains them.\",\"$ref\":"
 	  "\"#/components/schemas/UploadCredentials\"}" },
 	{ "RtmpDestinationInput", "rtmpUrls",
 	  "{\"description\":\"RTMP URLs to broadcast to.\",\"type\":\"array\",\"items\":{\"type\":"
@@ -965,13 +965,13 @@ static const struct {
 	  "maxItems\":3}" },
 	{ "TemplateInput", "createdAt", NULL },
 	{ "TemplateInput", "roles",
-	  "{\"description\":\"Role name to role. Default: {}.\",\"x-default\":{},\"type\":\"object"
+	  "{\"description\":\"Roles by name. Default: {}.\",\"x-default\":{},\"type\":\"object"
 	  "\",\"propertyNames\":{\"type\":\"string\",\"pattern\":\"^[a-zA-Z0-9._:-]([a-zA-Z0-9 ._:-"
 	  "]*[a-zA-Z0-9._:-])?$\",\"minLength\":1,\"maxLength\":64},\"additionalProperties\":"
 	  REFERENCE("RoleInput") ",\"maxProperties\":100}" },
 	{ "TemplatePatch", "name",
-	  "{\"description\":\"Unique template name; a version 4 UUID when it is not supplied. "
-	  "\\\"\\\" counts as not supplied.\","
+	  "{\"description\":\"Unique template name. Default: a version 4 UUID. "
+	  "\\\"\\\" counts as not sent.\","
 	  "\"type\":\"string\",\"pattern\":\"^[a-zA-Z0-9._:-]([a-zA-Z0-9 ._:-]*[a-zA-Z0-9._:-])?$\","
 	  "\"minLength\":1,\"maxLength\":128}" },
 	{ "Template", "default", NULL },
@@ -1062,10 +1062,11 @@ START_TEST(parameters_are_documented)
 {
 	const json_t *parameters = describe_parameters(arena, &code_list_query);
 
-	ck_assert_str_eq(text_of(json_array_get(parameters, 0)),
-			 "{\"name\":\"limit\",\"in\":\"query\",\"description\":\"Items in an "
-			 "answer. Default: 20.\",\"schema\":{\"x-default\":20,\"type\":\"integer\","
-			 "\"format\":\"int64\",\"minimum\":10,\"maximum\":100},\"example\":20}");
+	ck_assert_str_eq(
+		text_of(json_array_get(parameters, 0)),
+		"{\"name\":\"limit\",\"in\":\"query\",\"description\":\"Items per "
+		"response. Default: 20.\",\"schema\":{\"x-default\":20,\"type\":\"integer\","
+		"\"format\":\"int64\",\"minimum\":10,\"maximum\":100},\"example\":20}");
 	ck_assert_uint_eq(json_array_size(parameters), 8);
 	ck_assert_str_eq(
 		text_of(arena_json(arena, describe_reference(&role_shape, DESCRIBE_PATCH))),
@@ -1090,7 +1091,7 @@ static const struct {
 	{ &template_list_query, "start=0123456789abcdef01234567",
 	  "{\"start\":\"0123456789abcdef01234567\",\"limit\":10}" },
 	{ &template_list_query, "start=x",
-	  "start: must be an id (24 lower-case hex digits), got \"x\"" },
+	  "start: must be an ID (24 lower-case hex digits), got \"x\"" },
 	{ &template_list_query, "default=yes", "default: must be true or false, got \"yes\"" },
 	{ &template_list_query, "name=a&name=a", "name: must not be given twice" },
 	{ &room_list_query, "enabled=true&template_id=none&after=2026-01-31&before="
@@ -1100,8 +1101,8 @@ static const struct {
 	{ &room_list_query, "after=&before=", "{\"limit\":10}" },
 	{ &room_list_query, "before=2026-13-01&after=noon&limit=5&enabled=TRUE",
 	  "limit: must be from 10 to 100, got 5\nenabled: must be true or false, got \"TRUE\"\n"
-	  "after: must be a time (RFC 3339) or a date, got \"noon\"\n"
-	  "before: must be a time (RFC 3339) or a date, got \"2026-13-01\"" },
+	  "after: must be an RFC 3339 time or a date, got \"noon\"\n"
+	  "before: must be an RFC 3339 time or a date, got \"2026-13-01\"" },
 	{ &code_list_query, "", "{\"limit\":20}" },
 	{ &code_list_query, "limit=10&start=abc-defg-hij&role=a%2Fb&enabled=false",
 	  "{\"limit\":10,\"start\":\"abc-defg-hij\",\"role\":\"a/b\",\"enabled\":false}" },

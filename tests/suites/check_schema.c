@@ -319,7 +319,7 @@ static const struct check_case {
 	{ .body = "{\"big\":-9007199254740991.0}", NULL, "{\"big\":-9007199254740991}" },
 	{ .body = "{\"big\":-0.0}", NULL, "{\"big\":0}" },
 	{ .body = "{\"big\":9007199254740992.0}",
-	  "/big: must be below 2^53 in size when it is written with a point or an exponent, "
+	  "/big: must be an integer below 2^53 if written with a decimal point or exponent, "
 	  "got 9007199254740992" },
 	{ .body = "{\"inner\":{\"speed\":7}}",
 	  "/inner/speed: must be a multiple of 5 from 5 to 3600, got 7" },
@@ -370,20 +370,20 @@ static const struct check_case {
 	{ .body = "{\"colors\":[],\"words\":[]}", NULL, "{\"colors\":[],\"words\":[]}" },
 	/* maps */
 	{ .body = "{\"entries\":{\"a*b\":{\"size\":1}}}",
-	  "/entries/a*b: its name must be 1 to 8 of the accepted characters\n"
+	  "/entries/a*b: the key must be 1 to 8 of the accepted characters\n"
 	  "/entries/a*b/size: must be from 30 to 2000, got 1" },
 	{ .body = "{\"entries\":{\"a*b\":null}}", NULL, "{\"entries\":{}}" },
 	{ .body = "{\"entries\":{\"a*b\":null}}",
-	  "/entries/a*b: its name must be 1 to 8 of the accepted characters", NULL, NULL,
+	  "/entries/a*b: the key must be 1 to 8 of the accepted characters", NULL, NULL,
 	  SCHEMA_PATCH },
 	{ .body = "{\"entries\":{\"a/b~c\":7}}",
-	  "/entries/a~1b~0c: its name must be 1 to 8 of the accepted characters\n"
+	  "/entries/a~1b~0c: the key must be 1 to 8 of the accepted characters\n"
 	  "/entries/a~1b~0c: must be an object, got a number" },
 	{ .body = "{\"entries\":{\"" LONG_KEY "\":{\"size\":1}}}",
-	  "/entries/" SHOWN_KEY "...: its name must be 1 to 8 of the accepted characters" },
+	  "/entries/" SHOWN_KEY "...: the key must be 1 to 8 of the accepted characters" },
 	{ .body = "{\"entries\":{\"a\":{\"name\":\"a\"}}}", NULL, "{\"entries\":{\"a\":{\"name\":\"a\"}}}" },
 	{ .body = "{\"entries\":{\"a\":{\"name\":\"b\"}}}",
-	  "/entries/a/name: must be the same as its key, got \"b\"" },
+	  "/entries/a/name: must equal its key, got \"b\"" },
 	{ .body = "{\"entries\":{\"a\":{},\"b\":null,\"c\":{},\"d\":{}}}", NULL,
 	  "{\"entries\":{\"a\":{},\"c\":{},\"d\":{}}}" },
 	{ .body = "{\"entries\":{\"a\":{},\"b\":{},\"c\":{},\"d\":{}}}",
@@ -397,7 +397,7 @@ static const struct check_case {
 	  NULL, "{\"inner\":{\"on\":true},\"entries\":{\"a\":{\"layers\":[{},{}]}}}",
 	  "/x /inner/y~1z /entries/a/layers/1/w" },
 	{ .body = "{\"x\":1,\"big\":true}", "/big: must be an integer, got true", NULL, "/x" },
-	{ .body = "{\"inner\":{\"x\":1},\"y\":2,\"id\":1}", "/inner/x: is not known\n/y: is not known",
+	{ .body = "{\"inner\":{\"x\":1},\"y\":2,\"id\":1}", "/inner/x: is not a known field\n/y: is not a known field",
 	  NULL, "/inner/x /y", SCHEMA_WHOLE, true },
 	/* required, secrets */
 	{ .body = "{\"maybe\":{}}", "/maybe/kind: is required\n/maybe/where: is required" },
@@ -450,7 +450,7 @@ static const struct check_case {
 	{ .body = "{\"entries\":{\"a\":{\"layers\":[{\"width\":1,\"scale\":null}]}}}", NULL,
 	  "{\"entries\":{\"a\":{\"layers\":[{\"width\":1}]}}}", NULL, SCHEMA_PATCH },
 	{ .body = "{\"entries\":{\"a\":{\"name\":\"b\"}},\"big\":2.0,\"x\":null}",
-	  "/entries/a/name: must be the same as its key, got \"b\"", NULL, "/x", SCHEMA_PATCH },
+	  "/entries/a/name: must equal its key, got \"b\"", NULL, "/x", SCHEMA_PATCH },
 	{ .body = "{\"entries\":{\"a\":{},\"b\":{},\"c\":{},\"d\":{}}}", NULL,
 	  "{\"entries\":{\"a\":{},\"b\":{},\"c\":{},\"d\":{}}}", NULL, SCHEMA_PATCH },
 };

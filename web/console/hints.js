@@ -229,15 +229,15 @@ export const HINTS = {
 /** Rules between fields: the sentence of the OpenAPI document, and the one for people.
  * @type {Record<string, string>} */
 export const RULES = {
-	"The rids of the layers come in the order f, h, q, each at most once; the first is f.":
+	"The layers have the rids f, h and q in this order, each at most once, starting with f.":
 		"Use the layers f, h and q in this order, each at most once, starting with f.",
-	"scaleResolutionDownBy is 1 in the first layer and grows from each layer to the next.":
+	"scaleResolutionDownBy is 1 in the first layer and increases with each further layer.":
 		"“Scale resolution down by” is 1 in the first layer and increases with each further layer.",
-	"From one layer to the next neither width x height nor videoBitrate grows, each compared with the nearest earlier layer that states it.":
+	"Neither width x height nor videoBitrate of a layer exceeds that of the nearest earlier layer that has it.":
 		"Each layer is at most as large as the one before it, and its video bitrate at most as high.",
-	"Each of recording.layers agrees with one of layers in every field that both state; without layers, any list is accepted.":
+	"Each of recording.layers matches one of layers in every field that both have. If layers is not given, any list is accepted.":
 		"You can record only layers of the stream.",
-	"Where both sides are given, the shorter is at most 1080 and the longer at least 192.":
+	"If both sides are given, the shorter is at most 1080 and the longer at least 192.":
 		"The shorter side is at most 1080 px, the longer side at least 192 px.",
 };
 
