@@ -1,4 +1,4 @@
-/* Sets of scopes: what the caller of the interface may do. A set is bits, 1 << enum scope.
+/* Sets of scopes: what the caller of the API may do. A set consists of bits, 1 << enum scope.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef ACCOUNTS_SCOPES_H
@@ -13,18 +13,19 @@
 #define SCOPE_BIT(name) (1u << SCOPE_##name)
 #define SCOPES_ALL ((1u << SCOPES) - 1)
 
-/* Adds the scopes that those of the set include. */
+/* Returns the set, with the scopes that its scopes include. */
 unsigned scopes_with_included(unsigned scopes);
-/* The first scope of `needed` that `held` lacks; NULL: none. Constant. */
+/* Returns the name of the first scope in `needed` that is missing in `held`, or NULL. A
+ * constant. */
 const char *scopes_missing(unsigned held, unsigned needed);
 
-/* Of names separated by spaces, of which unknown ones give nothing. */
+/* Parses names separated by spaces. Ignores unknown names. */
 unsigned scopes_of_text(struct slice names);
-/* Of an array of names, which its table has checked. */
+/* Converts an array of names that was checked by its table. */
 unsigned scopes_of_list(const json_t *names);
-/* Names separated by spaces. */
+/* Returns the names, separated by spaces. */
 struct slice scopes_text(struct arena *arena, unsigned scopes);
-/* An array of names in the order of the table; a new reference. */
+/* Returns an array of the names in the order of the table, as a new reference. */
 json_t *scopes_list(unsigned scopes);
 
 #endif

@@ -1,4 +1,4 @@
-/* The accounts as the service sees them. Rosters are immutable: when the file changes, a new roster
+/* The accounts as the service uses them. Rosters are immutable: when the file changes, a new roster
  * becomes current, and the old one is freed when its last user releases it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -22,24 +22,26 @@
 struct pinned_roster {
 	struct pinned_roster *next; /* an older roster still in use */
 	struct roster *roster;
-	size_t references; /* one more for the current roster */
+	size_t references; /* users of the roster, plus one if it is the current one */
 };
 
 struct accounts {
-	char *path; /* NULL: the accounts are in `store` */
+	char *path; /* NULL if the accounts are in `store` */
 	struct store *store;
-	atomic_uint_least64_t looks_begun, look_done; /* the last look that is over */
+	/* number of the last look that has finished */
+	atomic_uint_least64_t looks_begun, look_done;
 
 	/* Held while reading the file. */
 	pthread_mutex_t reading;
-	struct file_mark complained; /* the state last reported in the log */
-	uint64_t complained_of; /* the same of accounts in a store: their generation */
-	atomic_int file; /* kept open so that its inode number is not reused; -1: no file */
+	struct file_mark complained; /* the state that the log last complained of */
+	uint64_t complained_of; /* the same for accounts in a store: their generation */
+	/* kept open so that its inode number is not reused; -1 if there is no file */
+	atomic_int file;
 	uint64_t generation;
 
 	/* Held for a few instructions only; may be taken while holding `reading`. */
 	pthread_mutex_t lock;
-	struct file_mark seen; /* the state that need not be read again */
+	struct file_mark seen; /* the state that was read, and need not be read again */
 	struct pinned_roster *current;
 };
 
@@ -57,7 +59,8 @@ static void unlock_accounts(pthread_mutex_t *mutex)
 
 /* --- The current roster; with the lock held --- */
 
-/* Returns the roster if this was the last reference, else NULL; to be closed after unlocking. */
+/* Returns the roster if this was the last reference, else NULL. The caller closes it after
+ * unlocking. */
 static struct roster *unpin(struct accounts *accounts, const struct roster *roster)
 {
 	struct pinned_roster **place = &accounts->current;
@@ -98,13 +101,13 @@ static void keep_open(struct accounts *accounts, int file)
 	} else if (file >= 0) {
 		while (dup3(file, kept, O_CLOEXEC) < 0)
 			if (errno != EINTR && errno != EBUSY)
-				ABORT("a descriptor could not be replaced");
+				ABORT("cannot replace a descriptor");
 		close(file);
 	}
 }
 
-/* Marks this state as read. `file` is -1 when there is none. The old file is closed last, since
- * until then its inode number cannot be reused. */
+/* Marks this state as read. `file` is -1 if there is no file. The old file is closed last, because
+ * its inode number cannot be reused until then. */
 static void settle_mark(struct accounts *accounts, const struct file_mark *mark, int file)
 {
 	lock_accounts(&accounts->lock);
@@ -113,8 +116,8 @@ static void settle_mark(struct accounts *accounts, const struct file_mark *mark,
 	keep_open(accounts, file);
 }
 
-/* A file that lost its name before its mark was taken would keep that mark for ever, so it is
- * settled only while it has the name; otherwise it is read again next time. */
+/* Marks the state as read only while the file still has its name. A file that lost its name before
+ * the mark was taken would keep that mark for ever; it is read again next time. */
 static void settle_if_named(struct accounts *accounts, const struct file_mark *mark, int file)
 {
 	struct file_mark named = accounts_file_look(accounts->path);
@@ -146,7 +149,8 @@ static void warn_of(const char *path, mode_t mode, const char *remedy)
 		  command, NULL);
 }
 
-/* Refusing the file would stop the service without protecting a secret that was read already. */
+/* Only warns: rejecting the file would stop the service without protecting a secret that others may
+ * already have read. */
 static void warn_of_mode(const struct accounts *accounts)
 {
 	mode_t mode;
@@ -155,7 +159,8 @@ static void warn_of_mode(const struct accounts *accounts)
 		warn_of(accounts->path, mode, "chmod 600");
 }
 
-/* At the start alone: a change of the directory's mode is no change of the file. */
+/* Checked only at start, because the mark of the file does not show a change of the directory's
+ * mode. */
 static void warn_of_directory(const char *directory)
 {
 	mode_t mode;
@@ -164,9 +169,9 @@ static void warn_of_directory(const char *directory)
 		warn_of(directory, mode, "chmod go-w");
 }
 
-/* A file that was read but is not an accounts file need not be read again. One that cannot be
- * opened must be: the reason may disappear without a change of the file. *mark is set to that of
- * the file that was read. */
+/* Reads the file and sets *mark to the state that was read. A file that was read but is not an
+ * accounts file need not be read again. A file that cannot be opened must be, because the reason
+ * may disappear without a change of the file. */
 static bool read_accounts_file(struct accounts *accounts, struct file_mark *mark,
 			       struct fault *fault)
 {
@@ -199,7 +204,7 @@ static void read_again(struct accounts *accounts)
 	struct file_mark mark = accounts_file_look(accounts->path);
 	struct fault fault = FAULT_INITIAL;
 
-	/* Another thread may have read it meanwhile. `seen` changes only under `reading`. */
+	/* Another thread may have read it in the meantime. `seen` changes only under `reading`. */
 	if (file_mark_equal(&mark, &accounts->seen))
 		return;
 	if (mark.error != 0) {
@@ -285,12 +290,12 @@ static struct accounts *make_accounts(void)
 
 	if (pthread_mutex_init(&made->reading, NULL) != 0 ||
 	    pthread_mutex_init(&made->lock, NULL) != 0)
-		ABORT("a lock or thread could not be made");
+		ABORT("cannot create a lock");
 	atomic_init(&made->file, -1);
 	return made;
 }
 
-/* Takes the accounts when they were read, else closes them. */
+/* Sets *accounts if they were read, else closes them. */
 static bool keep_if_read(struct accounts *made, bool is_read, struct accounts **accounts)
 {
 	if (!is_read)
@@ -332,7 +337,8 @@ void accounts_close(struct accounts *accounts)
 	free(accounts);
 }
 
-/* NULL when the file is not in the state `seen`; mark NULL: the current roster in any case. */
+/* Pins the current roster. Returns NULL if `mark` differs from the state `seen`. mark: NULL to pin
+ * the current roster in any case. */
 static const struct roster *pin(struct accounts *accounts, const struct file_mark *mark)
 {
 	const struct roster *roster = NULL;
@@ -353,7 +359,8 @@ static struct file_mark look_at_accounts(struct accounts *accounts)
 	return file < 0 ? accounts_file_look(accounts->path) : accounts_file_look_open(file);
 }
 
-/* A look that began after this call came serves it too. */
+/* If another thread begins to look at the store after this call began, its result is used here
+ * too. */
 bool accounts_look(struct accounts *accounts, const struct roster **roster, bool *has_changed,
 		   struct fault *fault)
 {

@@ -1,5 +1,5 @@
-/* Changes of accounts by commands. Each reads the file, changes or adds one account and replaces
- * the file under the lock, so that concurrent commands lose nothing.
+/* Changes that commands make to accounts. Each command reads the file, changes or adds one account
+ * and replaces the file under the lock, so that concurrent commands lose nothing.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -17,7 +17,7 @@
 struct change {
 	const char *directory; /* or the URL of a database */
 	int lock;
-	struct store_roster_change *database; /* NULL: a file */
+	struct store_roster_change *database; /* NULL if the accounts are in a file */
 	struct roster *roster;
 	struct account account; /* after the change */
 	size_t place; /* index in the roster; its count for a new account */
@@ -126,7 +126,7 @@ static bool replace_text(const struct change *change, struct slice text, struct 
 	return accounts_file_replace(change->directory, text, fault);
 }
 
-/* Replaces the accounts from change->place on, `removed` of them, by these. */
+/* Replaces `removed` accounts from change->place on with the added ones. */
 static bool write_spliced(const struct change *change, size_t removed, const struct account *added,
 			  size_t count, struct fault *fault)
 {

@@ -1,8 +1,8 @@
 /* The accounts file on disk. It does not use the file layer of the store, because it has an owner
  * to keep and only commands write it.
  *
- * A command may run as root in a directory of the service's user. So no function follows a link at
- * the end of a path, and only files that this process created change their owner.
+ * A command may run as root in a directory that belongs to the service's user. So no function
+ * follows a link at the end of a path, and only files that this process created change their owner.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "accounts/accounts_file.h"
@@ -95,7 +95,8 @@ bool accounts_directory_is_for_others(const char *directory, mode_t *mode)
 	return (*mode & (S_IWGRP | S_IWOTH)) != 0 && (*mode & S_ISVTX) == 0;
 }
 
-/* The user who owns the directory may have put anything there. */
+/* Reports a file that cannot be opened. It may be anything that the owner of the directory put
+ * there. */
 static bool cannot_open(const char *path, const char *remedy, struct fault *fault)
 {
 	if (regular_file_is_missing(errno))
@@ -124,7 +125,7 @@ static bool read_whole_file(const char *path, int file, char *bytes, size_t size
 	return true;
 }
 
-/* The mark is taken before reading, so that a change during reading is seen next time. */
+/* Takes the mark before reading, so that a change during reading is noticed next time. */
 static bool read_accounts_text(const char *path, int file, struct file_mark *mark, char **bytes,
 			       struct fault *fault)
 {
@@ -142,7 +143,7 @@ static bool read_accounts_text(const char *path, int file, struct file_mark *mar
 	return read_whole_file(path, file, *bytes, (size_t)status.st_size, fault);
 }
 
-/* Adds the path to a fault of the content. */
+/* Adds the path to a fault about the content. */
 static struct roster *parse_accounts_file(const char *path, struct slice text, struct fault *fault)
 {
 	struct fault inside = FAULT_INITIAL;
@@ -186,8 +187,8 @@ static bool directory_status(const char *directory, struct stat *status, struct 
 	return true;
 }
 
-/* Changes the owner, unless another user owns the file. The owner of the directory need not belong
- * to its group: then the file keeps another group, which has no rights in it. */
+/* Changes the owner, unless another user owns the file. If the owner of the directory does not
+ * belong to its group, the file keeps another group, which has no rights to the file. */
 static bool give_to_directory_owner(int file, const struct stat *directory, const char *path,
 				    struct fault *fault)
 {
@@ -239,7 +240,7 @@ bool accounts_file_lock(const char *directory, int *lock, struct fault *fault)
 	do {
 		*lock = regular_file_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
 		is_locked = take_turn(*lock, &status, path, fault);
-		/* The directory may have been replaced meanwhile (anteroom restore). */
+		/* The directory may have been replaced in the meantime (anteroom restore). */
 		has_name = is_locked && is_named(*lock, path);
 		if (!has_name && *lock >= 0) {
 			close(*lock);
@@ -265,7 +266,7 @@ static bool write_whole_file(int file, struct slice text)
 	return true;
 }
 
-/* Owner and mode are set before the secrets are written. */
+/* Sets owner and mode before writing the secrets. */
 static bool write_new(int file, const struct stat *directory, const char *path, struct slice text,
 		      struct fault *fault)
 {

@@ -18,7 +18,7 @@ static bool is_visible(struct slice url)
 	return true;
 }
 
-/* Something follows the scheme that is no path yet. */
+/* Returns true if the URL has an http scheme followed by a host. */
 static bool has_host(struct slice url)
 {
 	const size_t scheme = text_begins_ignoring_case(url, SLICE("https://"))	 ? 8
@@ -41,7 +41,8 @@ static bool is_place(struct slice name)
 	return false;
 }
 
-/* What a person or a media server chose is in no part of the URL that says who is reached. */
+/* Checks the placeholders. None may be in the part of the URL that decides which server it leads
+ * to, because people and media servers choose their values. */
 static const char *flaw_of_places(struct slice url)
 {
 	const char *fragment = memchr(url.data, '#', url.size);
@@ -52,25 +53,25 @@ static const char *flaw_of_places(struct slice url)
 		const char *close = memchr(at, '}', (size_t)(end - at));
 
 		if (*at == '}')
-			return "has a } without a {";
+			return "has a } without a matching {";
 		if (*at != '{')
 			continue;
 		if (close == NULL)
-			return "has a { without a }";
+			return "has a { without a matching }";
 
 		const struct slice name = { at + 1, (size_t)(close - at - 1) };
 
 		if (!is_place(name))
-			return "may have {token} {room_id} {role} {user_id} {name} {audio} {video} "
-			       "{join.link} in braces, and nothing else";
+			return "may contain only these placeholders: {token} {room_id} {role} {user_id} "
+			       "{name} {audio} {video} {join.link}";
 		if (at < authority.data + authority.size)
-			return "may have nothing in braces in its scheme, host and port";
+			return "must not have placeholders in its scheme, host or port";
 		if (slice_is(name, "join.link") && (fragment == NULL || at < fragment))
-			return "may have {join.link} only after a #, or be nothing else: what "
-			       "precedes it is sent to servers, and the link has a token";
+			return "may contain {join.link} only after a #, or consist of it alone, because "
+			       "the link has a token and everything before a # is sent to servers";
 		if (slice_is(name, "token") && (fragment == NULL || at < fragment))
-			return "may have {token} only after a #: what precedes it is sent to "
-			       "servers, which write it to their logs";
+			return "may contain {token} only after a #, because everything before it is sent "
+			       "to servers and written to their logs";
 		at = close;
 	}
 	return NULL;
@@ -99,6 +100,6 @@ const char *public_url_flaw(struct slice url)
 		return TEXT_PORT_SENTENCE;
 	if (memchr(url.data, '?', url.size) != NULL || memchr(url.data, '#', url.size) != NULL ||
 	    memchr(url.data, '@', url.size) != NULL)
-		return "must be without query, fragment and user info";
+		return "must not have a query, a fragment or user info";
 	return url.data[url.size - 1] == '/' ? "must not end with a /" : NULL;
 }

@@ -8,10 +8,10 @@
  *     ,"checksum":"0123abcd"}
  *
  * The checksum is the CRC32C of all lines before the last. It is missing in files of earlier
- * versions and when an administrator removed it after editing; the next change adds it. No other
- * members are allowed, so that damage cannot make a file look like one without a checksum.
+ * versions, and if an administrator removed it after editing; the next change adds it. No other
+ * members are allowed, so that damage cannot make a file look like a file without a checksum.
  *
- * Administrators may edit the file, so it is validated like a request body.
+ * The file is validated like a request body, because administrators may edit it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "accounts/roster.h"
@@ -28,8 +28,8 @@
 #include "rules/text_rules.h"
 
 #define FILE_VERSION 1
-/* The beginning of the last line. The checksum in 8 lower-case hexadecimal digits, "} and a newline
- * follow. */
+/* The beginning of the last line. It is followed by the checksum in 8 lower-case hexadecimal
+ * digits, "} and a newline. */
 #define LAST_LINE "\n,\"checksum\":\""
 #define LAST_LINE_SIZE (sizeof LAST_LINE - 1 + 8 + 3)
 
@@ -63,7 +63,7 @@ typedef int account_order(const void *a, const void *b);
 
 static const struct account **sorted(const struct roster *roster, account_order *order)
 {
-	/* Never empty: qsort and bsearch must not get NULL. */
+	/* Never empty, because qsort and bsearch must not get NULL. */
 	const struct account **places =
 		memory_check(calloc(roster->count + 1, sizeof(const struct account *)));
 
@@ -81,7 +81,7 @@ static const struct account *search(const struct roster *roster, const struct ac
 	return found == NULL ? NULL : *found;
 }
 
-/* An account that is equal to its predecessor in this order, or NULL. */
+/* Returns an account that equals its predecessor in this order, or NULL. */
 static const struct account *repeated(const struct roster *roster, const struct account **places,
 				      account_order *order)
 {
@@ -172,7 +172,7 @@ static bool read_secret(const json_t *object, struct secret *secret)
 		return false;
 	memcpy(secret->text, text.data, text.size);
 	secret->text[text.size] = '\0';
-	/* The memory of the JSON is freed without being cleared. */
+	/* Cleared here, because the memory of the JSON is freed without being cleared. */
 	explicit_bzero((char *)(uintptr_t)text.data, text.size);
 	return read_created_at(object, &secret->created_at);
 }
@@ -217,7 +217,7 @@ const char *account_set(struct account *account, struct slice name, struct slice
 	return "is not one of operator, log_joins and client_url";
 }
 
-/* Members that older files do not have, and that are there only when they are set. */
+/* Reads the members that older files lack and that are present only if they are set. */
 static bool read_account_settings(const json_t *object, struct account *account)
 {
 	const json_t *operates = json_object_get(object, "operator");
@@ -287,7 +287,7 @@ static struct roster *roster_of(size_t count)
 	return roster;
 }
 
-/* Prints the last line, including the newline before it, for a text of these lines. */
+/* Prints the last line, including the newline before it, of a file that begins with these lines. */
 static void print_last_line(struct slice lines, char line[LAST_LINE_SIZE + 1])
 {
 	uint32_t sum = checksum(checksum(0, lines.data, lines.size), "\n", 1);
@@ -309,7 +309,7 @@ static bool refuse_checksum(struct fault *fault)
 		"you edited it by hand, remove ,\"checksum\":\"...\" from its last line");
 }
 
-/* Before parsing: a damaged file may not be JSON. */
+/* Called before parsing, because a damaged file may not be JSON. */
 static bool verify_checksum(struct slice text, struct fault *fault)
 {
 	char line[LAST_LINE_SIZE + 1];
@@ -363,8 +363,8 @@ struct roster *roster_parse(struct slice text, struct fault *fault)
 	if (!verify_checksum(text, fault))
 		return NULL;
 
-	/* The roster is shared, so its JSON must not use the memory limit of the call that happens
-	 * to read it. */
+	/* The roster is shared, so its JSON must not count towards the memory limit of the call
+	 * that happens to read it. */
 	struct arena *arena = arena_open();
 	struct arena *served = arena_use_for_json(arena);
 	struct roster *roster = NULL;
@@ -404,7 +404,7 @@ void roster_close(struct roster *roster)
 	if (roster == NULL)
 		return;
 
-	/* Retired secrets must not stay in memory. */
+	/* Retired secrets must not remain in memory. */
 	explicit_bzero(roster->accounts, roster->count * sizeof *roster->accounts);
 	free(roster->accounts);
 	free(roster->by_id);
@@ -430,7 +430,7 @@ static json_t *packed_secrets(const struct account *account)
 	return list;
 }
 
-/* Takes the reference of `secrets`. Settings that are not set are left out. */
+/* Takes the reference to `secrets`. Leaves out settings that are not set. */
 static json_t *packed_account(const struct account *account, json_t *secrets)
 {
 	char time[TEXT_TIME_SIZE];
@@ -461,7 +461,7 @@ json_t *account_summary(const struct account *account)
 	return packed_account(account, json_integer((json_int_t)account->secret_count));
 }
 
-/* See read_secret. */
+/* Clears the secrets in memory; see read_secret. */
 static void forget_secrets(const json_t *account)
 {
 	const json_t *list = json_object_get(account, "secrets");
@@ -473,7 +473,7 @@ static void forget_secrets(const json_t *account)
 	}
 }
 
-/* One line per account, for reading and for grep. */
+/* Writes one line per account, for reading and for grep. */
 struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count)
 {
 	struct buffer text = BUFFER_INITIAL(arena);
@@ -488,7 +488,7 @@ struct slice roster_text(struct arena *arena, const struct account *accounts, si
 		buffer_append_text(&text, i == 0 ? "\n" : ",\n");
 		buffer_append_json(&text, account);
 		forget_secrets(account);
-		json_decref(account); /* not adopted: there may be a hundred thousand */
+		json_decref(account); /* not adopted, because there may be a hundred thousand */
 	}
 	buffer_append_text(&text, "\n]");
 	print_last_line(buffer_slice(&text), last_line);

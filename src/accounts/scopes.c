@@ -32,7 +32,7 @@ const char *scopes_missing(unsigned held, unsigned needed)
 	return NULL;
 }
 
-/* 0: there is no scope of this name. */
+/* Returns the bit of a scope, or 0 if there is no scope with this name. */
 static unsigned scope_named(struct slice name)
 {
 	for (size_t i = 0; i < SCOPES; i++) {

@@ -1,8 +1,8 @@
 /* See accounts/token.h.
  *
- * Verification tells nothing to those who cannot sign: until the signature is found right there is
- * one refusal only, and an unknown access key takes as long as a known one. Header and claims are
- * checked after that; the algorithm is never taken from the header.
+ * Verification reveals nothing to a client that cannot sign: until the signature is verified, there
+ * is only one reason for rejection, and an unknown access key takes as long as a known one. Header
+ * and claims are checked after that; the algorithm is never taken from the header.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "accounts/token.h"
@@ -22,22 +22,22 @@
 
 #define HEADER "{\"alg\":\"HS256\",\"typ\":\"JWT\"}"
 #define VERSION 2
-/* How far nbf and iat may be in the future, since clocks differ. exp has no leeway. */
+/* How far nbf and iat may be in the future, because clocks differ. exp has no leeway. */
 #define LEEWAY_MILLISECONDS 60000.0
-/* The years 1 and 9999, beyond which there is no text of a time. */
+/* The years 1 and 9999, the limits of times as text. */
 #define FIRST_TIME -62135596800000.0
 #define LAST_TIME 253402300799999.0
 
 /* --- Verifying: the signature --- */
 
 struct parts {
-	struct slice signed_text; /* header.payload */
+	struct slice signed_text; /* header.payload, encoded */
 	struct slice header;
 	struct slice payload;
-	struct slice signature; /* all three are encoded */
+	struct slice signature; /* all three texts are encoded */
 };
 
-/* A third dot stays in the signature, where it is not valid base64url. */
+/* Splits a token. A third dot stays in the signature, where it is invalid base64url. */
 static bool split(struct slice token, struct parts *parts)
 {
 	struct slice rest;
@@ -65,11 +65,11 @@ static bool text_member(const json_t *object, const char *name, struct slice *te
 	return text->data != NULL;
 }
 
-/* Used in place of a missing secret; a signature with it is never accepted. */
+/* Used in place of a missing secret. A signature made with it is never accepted. */
 #define IDLE_KEY SLICE("-------------------------------------------")
 
-/* The secret that signed, or NULL. Computes the same number of signatures whether the account
- * exists or not. */
+/* Returns the secret that signed the text, or NULL. Computes the same number of signatures whether
+ * the account exists or not. */
 static const struct secret *signing_secret(const struct account *account, struct slice text,
 					   struct slice signature)
 {
@@ -92,7 +92,7 @@ static const struct secret *signing_secret(const struct account *account, struct
 	return signer;
 }
 
-/* False when it is no signature. */
+/* Returns false if the text cannot be a signature. */
 static bool decode_signature(struct arena *arena, const struct parts *parts,
 			     struct slice *signature)
 {
@@ -111,7 +111,7 @@ const struct secret *token_signer(const struct account *account, struct arena *a
 		       : NULL;
 }
 
-/* Returns the account that signed the token, or NULL; *claims: its payload. */
+/* Returns the account that signed the token, or NULL. Sets *claims to the payload. */
 static const struct account *find_signer(const struct roster *roster, struct arena *arena,
 					 const struct parts *parts, json_t **claims)
 {
@@ -143,14 +143,14 @@ static bool header_is_allowed(const json_t *header, struct fault *fault)
 	struct slice text;
 
 	if (header == NULL)
-		return refuse(fault, "the header of the token is malformed");
+		return refuse(fault, "the token header is malformed");
 	if (!text_member(header, "alg", &text) || !slice_is(text, "HS256"))
-		return refuse(fault, "the alg of the token must be HS256");
+		return refuse(fault, "the token alg must be HS256");
 	if (json_object_get(header, "crit") != NULL || json_object_get(header, "b64") != NULL)
-		return refuse(fault, "the header of the token has crit or b64");
+		return refuse(fault, "the token header must not contain crit or b64");
 	if (json_object_get(header, "typ") != NULL &&
 	    (!text_member(header, "typ", &text) || !text_equal_ignoring_case(text, SLICE("JWT"))))
-		return refuse(fault, "the typ of the token must be JWT");
+		return refuse(fault, "the token typ must be JWT");
 	return true;
 }
 
@@ -160,14 +160,13 @@ static bool kind_is_allowed(const json_t *claims, const char *wanted, struct fau
 	struct slice type;
 
 	if (!text_member(claims, "type", &type) || !slice_is(type, wanted))
-		return fault_detail(fault, FAULT_UNAUTHORIZED, "the type of the token must be %s",
-				    wanted);
+		return fault_detail(fault, FAULT_UNAUTHORIZED, "the token type must be %s", wanted);
 	if (!json_is_number(version) || fabs(json_number_value(version) - VERSION) > 0)
-		return refuse(fault, "the version of the token must be 2");
+		return refuse(fault, "the token version must be 2");
 	return true;
 }
 
-/* Raises verified->not_before according to an optional claim. */
+/* Raises verified->not_before to the time of an optional claim. */
 static bool read_start(const json_t *claims, const char *name, struct verified_token *verified,
 		       struct fault *fault)
 {
@@ -176,8 +175,8 @@ static bool read_start(const json_t *claims, const char *name, struct verified_t
 	if (claim == NULL)
 		return true;
 	if (!json_is_number(claim))
-		return fault_detail(fault, FAULT_UNAUTHORIZED,
-				    "the %s of the token must be a number", name);
+		return fault_detail(fault, FAULT_UNAUTHORIZED, "the token %s must be a number",
+				    name);
 	verified->not_before = fmax(verified->not_before,
 				    json_number_value(claim) * 1000.0 - LEEWAY_MILLISECONDS);
 	return true;
@@ -188,7 +187,7 @@ static bool read_times(const json_t *claims, struct verified_token *verified, st
 	const json_t *exp = json_object_get(claims, "exp");
 
 	if (!json_is_number(exp))
-		return refuse(fault, "the token must have an exp that is a number");
+		return refuse(fault, "the token must have a numeric exp");
 	verified->expires = json_number_value(exp) * 1000.0;
 	verified->not_before = -INFINITY;
 	return read_start(claims, "nbf", verified, fault) &&
@@ -204,12 +203,12 @@ static bool read_scopes(const json_t *claims, struct token_claims *read, struct 
 	if (!read->is_limited)
 		return true;
 	if (!text_member(claims, "anteroom_scope", &scopes))
-		return refuse(fault, "the anteroom_scope of the token must be a string");
+		return refuse(fault, "the token anteroom_scope must be a string");
 	read->scopes = scopes_of_text(scopes);
 	return true;
 }
 
-/* What is no string is none. */
+/* Reads a text that identifies the token. Ignores values that are not strings. */
 static void read_id(const json_t *claims, const char *name, struct token_claims *read)
 {
 	struct slice id;
@@ -222,7 +221,7 @@ static void read_id(const json_t *claims, const char *name, struct token_claims 
 	read->id[id.size] = '\0';
 }
 
-/* Milliseconds of a claim, which may lie beyond all years. */
+/* Prints the time of a claim, in milliseconds, which may be outside the years 1 to 9999. */
 #define TIME_SIZE 48
 static void print_time(double time, char text[TIME_SIZE])
 {
@@ -232,7 +231,7 @@ static void print_time(double time, char text[TIME_SIZE])
 		(void)snprintf(text, TIME_SIZE, "%.10g s after 1970", time / 1000.0);
 }
 
-/* Both times are told: mostly a wrong clock is the cause. */
+/* Checks the times. The fault shows both times, because the cause is often a wrong clock. */
 static bool is_in_time(const struct verified_token *verified, int64_t now, struct fault *fault)
 {
 	char here[TEXT_TIME_SIZE], there[TIME_SIZE];
@@ -243,17 +242,17 @@ static bool is_in_time(const struct verified_token *verified, int64_t now, struc
 	if ((double)now >= verified->expires) {
 		print_time(verified->expires, there);
 		return fault_detail(fault, FAULT_UNAUTHORIZED,
-				    "the token has expired: its exp is %s, and the time here is %s",
-				    there, here);
+				    "the token expired at %s (exp); the server's time is %s", there,
+				    here);
 	}
 	print_time(verified->not_before + LEEWAY_MILLISECONDS, there);
 	return fault_detail(fault, FAULT_UNAUTHORIZED,
-			    "the token is not valid yet: its nbf or iat is %s, and the time here "
-			    "is %s, which may be %d s behind",
+			    "the token is not valid until %s (nbf or iat); the server's time is %s "
+			    "(%d s of difference are allowed)",
 			    there, here, (int)(LEEWAY_MILLISECONDS / 1000));
 }
 
-/* Returns the account of a token that was verified before with the same roster, or NULL. */
+/* Returns the account of a token that was verified with the same roster before, or NULL. */
 static const struct account *recall(struct token_memory *memory, const struct roster *roster,
 				    struct slice token, enum token_type type,
 				    struct verified_token *verified)
@@ -267,7 +266,8 @@ static const struct account *recall(struct token_memory *memory, const struct ro
 	return id_compare(&account->id, &verified->account) == 0 ? account : NULL;
 }
 
-/* Verifies all but the times; returns the account and fills *verified and *claims, or NULL. */
+/* Verifies everything except the times. Returns the account and fills *verified and *claims, or
+ * returns NULL. */
 static const struct account *verify(const struct roster *roster, struct arena *arena,
 				    struct slice token, const char *type,
 				    struct verified_token *verified, json_t **claims,
@@ -277,8 +277,9 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 	const struct account *signer = NULL;
 
 	if (token.size > TOKEN_MOST) {
-		fault_detail(fault, FAULT_UNAUTHORIZED, "the token has %zu bytes, more than %d",
-			     token.size, TOKEN_MOST);
+		fault_detail(fault, FAULT_UNAUTHORIZED,
+			     "the token is %zu bytes long; the maximum is %d", token.size,
+			     TOKEN_MOST);
 		return NULL;
 	}
 	if (split(token, &parts))
@@ -296,13 +297,15 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 	return signer;
 }
 
-/* Beyond the year 9999 there is no text of a time. */
+/* Returns seconds, at most those of the last time that can be written as text (in the year
+ * 9999). */
 static int64_t seconds_of(double milliseconds)
 {
 	return (int64_t)(fmin(milliseconds, LAST_TIME) / 1000.0);
 }
 
-/* What else a session says of its account is still so. */
+/* Checks the other claims of a session: its account was not disabled since, and the secret it
+ * depends on is still active. */
 static bool session_goes_on(const struct account *account, const json_t *claims,
 			    struct fault *fault)
 {
@@ -315,10 +318,11 @@ static bool session_goes_on(const struct account *account, const json_t *claims,
 	for (size_t i = 0; i < account->secret_count; i++)
 		has_secret = has_secret ||
 			     json_integer_value(since) == account->secrets[i].created_at;
-	return has_secret || refuse(fault, "the secret that the session began with is retired");
+	return has_secret ||
+	       refuse(fault, "the secret that the session began with has been retired");
 }
 
-/* All but the times, as verify. */
+/* Verifies everything except the times of a caller's token, like verify. */
 static const struct account *verify_caller(const struct roster *roster, struct arena *arena,
 					   struct slice token, enum token_type type,
 					   struct verified_token *verified, struct fault *fault)
@@ -363,7 +367,7 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 	return true;
 }
 
-/* 0 for anything that is no place. */
+/* Returns the claim code_place, or 0 if it is missing or invalid. */
 static uint64_t place_member(const json_t *claims)
 {
 	const json_int_t place = json_integer_value(json_object_get(claims, "code_place"));
@@ -386,7 +390,7 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 		return refuse(fault, "the token must have room_id, role and user_id");
 	if (json_object_get(claims, "code_hash") != NULL &&
 	    !text_member(claims, "code_hash", &app->subject.code_hash))
-		return refuse(fault, "the code_hash of the token must be a string");
+		return refuse(fault, "the token code_hash must be a string");
 	app->subject.code_place = place_member(claims);
 	app->expires_at = seconds_of(verified.expires);
 	return true;
@@ -394,7 +398,7 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 
 /* --- Signing --- */
 
-/* Ends the claims. */
+/* Ends the claims and returns the signed token. */
 static struct slice sign(struct arena *arena, const struct secret *secret,
 			 struct json_writer *claims)
 {
@@ -405,7 +409,7 @@ static struct slice sign(struct arena *arena, const struct secret *secret,
 	return jwt_token(arena, text, (struct slice){ (const char *)mac, sizeof mac });
 }
 
-/* The claims of a type of token, open. */
+/* Begins the claims of a type of token. */
 static struct json_writer begin_claims(struct arena *arena, const struct account *account,
 				       const char *type)
 {
@@ -417,7 +421,8 @@ static struct json_writer begin_claims(struct arena *arena, const struct account
 	return claims;
 }
 
-/* Adds the claims that all tokens have. Times in seconds; jti: data NULL: one is drawn. */
+/* Adds the claims that all tokens have. Times are in seconds. If jti.data is NULL, a jti is
+ * generated. */
 static void add_times(struct json_writer *claims, const struct clock *clock, int64_t from,
 		      int64_t to, struct slice jti)
 {

@@ -12,13 +12,13 @@
 #include "base/text.h"
 
 #define PLACES 2048
-/* Our tokens have about 350 characters. Longer ones are not cached. */
+/* Our tokens have about 350 characters. Tokens longer than this are not cached. */
 #define KEPT_MOST 896
 
 struct place {
 	pthread_mutex_t lock;
 	struct verified_token verified;
-	size_t size; /* 0: empty */
+	size_t size; /* 0 if the place is empty */
 	char token[KEPT_MOST];
 };
 
@@ -33,7 +33,7 @@ struct token_memory *token_memory_open(void)
 
 	for (size_t i = 0; i < PLACES; i++)
 		if (pthread_mutex_init(&memory->places[i].lock, NULL) != 0)
-			ABORT("a lock or thread could not be made");
+			ABORT("cannot create a lock");
 	return memory;
 }
 
@@ -52,8 +52,8 @@ uint64_t token_memory_count(const struct token_memory *memory)
 	return memory == NULL ? 0 : atomic_load(&memory->count);
 }
 
-/* Verified signatures are evenly distributed, so a few characters suffice. Other tokens only select
- * the place to compare with. */
+/* Selects a place by a few characters of the signature, which suffices because verified signatures
+ * are evenly distributed. A token that is not verified only selects the place to compare with. */
 static struct place *place_of(struct token_memory *memory, struct slice token)
 {
 	size_t from = token.size < 16 ? 0 : token.size - 16;

@@ -173,9 +173,9 @@ check 0 'eyJ' token second
 check 0 'accounts                                1' stat
 check 2 '"operator" has no =' account set second operator
 check 2 'operator must be on or off' account set second operator=yes
-check 2 'client_url may have nothing in braces in its scheme, host and port' account set second 'client_url=https://{role}.a/'
-check 2 'client_url may have {join.link} only after a #' account set second 'client_url=https://a/{join.link}'
-check 2 'client_url may have {token} only after a #' account set second 'client_url=https://a/?t={token}'
+check 2 'client_url must not have placeholders in its scheme, host or port' account set second 'client_url=https://{role}.a/'
+check 2 'client_url may contain {join.link} only after a #' account set second 'client_url=https://a/{join.link}'
+check 2 'client_url may contain {token} only after a #' account set second 'client_url=https://a/?t={token}'
 check 1 'no account has the name' account set nobody operator=on
 check 0 '' account set second operator=on
 check 0 '' account set second 'client_url=https://a/#{token}'

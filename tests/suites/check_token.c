@@ -146,22 +146,22 @@ static void check_reason(const char *got, const char *expected)
 
 /* --- Header and claims --- */
 
-#define BAD_HEADER "the header of the token is malformed"
-#define BAD_ALG "the alg of the token must be HS256"
-#define BAD_CRIT "the header of the token has crit or b64"
-#define BAD_TYP "the typ of the token must be JWT"
-#define BAD_TYPE "the type of the token must be management"
-#define BAD_VERSION "the version of the token must be 2"
-#define BAD_EXP "the token must have an exp that is a number"
-#define EXPIRED_AT(exp, now) "the token has expired: its exp is " exp ", and the time here is " now
+#define BAD_HEADER "the token header is malformed"
+#define BAD_ALG "the token alg must be HS256"
+#define BAD_CRIT "the token header must not contain crit or b64"
+#define BAD_TYP "the token typ must be JWT"
+#define BAD_TYPE "the token type must be management"
+#define BAD_VERSION "the token version must be 2"
+#define BAD_EXP "the token must have a numeric exp"
+#define EXPIRED_AT(exp, now) "the token expired at " exp " (exp); the server's time is " now
 #define TOO_EARLY_AT(start, now) \
-	"the token is not valid yet: its nbf or iat is " start ", and the time here is " now \
-	", which may be 60 s behind"
+	"the token is not valid until " start " (nbf or iat); the server's time is " now \
+	" (60 s of difference are allowed)"
 #define NOW_TEXT "2033-05-18T03:33:20.500Z"
 #define EXPIRED(exp) EXPIRED_AT(exp, NOW_TEXT)
 #define TOO_EARLY(start) TOO_EARLY_AT(start, NOW_TEXT)
-#define BAD_NBF "the nbf of the token must be a number"
-#define BAD_IAT "the iat of the token must be a number"
+#define BAD_NBF "the token nbf must be a number"
+#define BAD_IAT "the token iat must be a number"
 
 /* clang-format off */
 static const struct {
@@ -517,10 +517,11 @@ START_TEST(malformed_token_is_rejected)
 	parts.mac = signature(EVP_sha256(), secrets[A], text);
 
 	const char *token = texts[_i].make(&parts);
-	const char *refused = strlen(token) <= TOKEN_MOST
-				      ? UNSIGNED
-				      : arena_text(arena, "the token has %zu bytes, more than 8192",
-						   strlen(token));
+	const char *refused =
+		strlen(token) <= TOKEN_MOST
+			? UNSIGNED
+			: arena_text(arena, "the token is %zu bytes long; the maximum is 8192",
+				     strlen(token));
 
 	check_reason(reason(NULL, roster, token, NOW, "a"), texts[_i].is_let_in ? NULL : refused);
 }
@@ -627,7 +628,7 @@ START_TEST(scope_is_a_string)
 		A);
 
 	check_reason(reason(NULL, roster, token, NOW, "a"),
-		     "the anteroom_scope of the token must be a string");
+		     "the token anteroom_scope must be a string");
 }
 END_TEST
 
