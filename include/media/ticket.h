@@ -1,8 +1,9 @@
-/* A ticket: what lets one person into one room of one media server, as tokens and links, and what
- * of the role that server cannot hold. anteroom-api(7), JOINING, has the tokens claim by claim.
+/* A ticket: one person's access to one room of one media server, as tokens and links, with the
+ * restrictions of the role that the server cannot enforce. anteroom-api(7), JOINING, describes the
+ * tokens claim by claim.
  *
- * A role becomes less on a media server, never more: who may not do all that a moderator there may
- * is none.
+ * A media server may give a role fewer rights, but never more: a person is a moderator there only
+ * if the role allows everything that a moderator may do.
  *
  * Any thread.
  *
@@ -18,7 +19,7 @@
 #include "base/json_writer.h"
 #include "media/signing.h"
 
-/* In stored records: a number never gets another meaning. */
+/* Stored in records, so a number never gets another meaning. */
 enum backend_type {
 	BACKEND_LIVEKIT,
 	BACKEND_JITSI,
@@ -35,30 +36,30 @@ const char *backend_type_name(enum backend_type type);
 struct ticket_server {
 	enum backend_type type;
 	struct slice name, url;
-	const json_t *config; /* as rules/media_rules.h has it */
-	/* The key that signs with an alg of public keys: */
-	enum signing_alg alg; /* SIGNING_ALGS: none */
+	const json_t *config; /* by the table in rules/media_rules.h */
+	/* The signing key, if the alg needs one. */
+	enum signing_alg alg; /* SIGNING_ALGS if there is none */
 	struct slice kid, private_key;
 };
 
 struct ticket_guest {
 	struct slice customer_id, room_id, room_name, role, user_id;
-	struct slice name; /* as others see it */
-	bool is_known; /* the user_id is vouched for; else the person could be anyone */
-	/* What the role allows. */
+	struct slice name; /* display name */
+	bool is_known; /* the user_id was set by the account, not by the person */
+	/* What the role may do. */
 	bool audio, video, screen;
 	bool subscribes, subscribes_to_all;
 	bool moderates, records, streams;
 	bool has_most_peers;
-	/* The room: 0, no bound. */
+	/* Limits of the room; 0 for no limit. */
 	int64_t size, seconds_most;
 	bool is_recorded;
 	int64_t now, expires; /* seconds since 1970 */
-	struct slice jti; /* a UUID; data NULL: one is drawn */
+	struct slice jti; /* a UUID; data is NULL to generate one */
 };
 
-/* Writes the members of a ticket, backend, type, url, room and so on. False: the key cannot
- * sign. */
+/* Writes the members of a ticket: backend, type, url, room and so on. Returns false if the key
+ * cannot sign. */
 bool ticket_write(struct arena *arena, const struct clock *clock,
 		  const struct ticket_server *server, const struct ticket_guest *guest,
 		  struct json_writer *ticket);

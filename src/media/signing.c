@@ -1,4 +1,4 @@
-/* See media/signing.h. With base/digest.c the only file that includes OpenSSL.
+/* See media/signing.h. Together with base/digest.c, the only file that includes OpenSSL.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "media/signing.h"
@@ -20,7 +20,7 @@
 #include "base/text.h"
 
 #define RSA_BITS 2048
-#define EC_SIZE 32 /* of a coordinate of P-256, and of r and s */
+#define EC_SIZE 32 /* bytes of a coordinate of P-256, and of r and s */
 
 static const char *const names[SIGNING_ALGS] = {
 	[SIGNING_ES256] = "ES256",
@@ -52,7 +52,7 @@ bool signing_alg_named(struct slice name, enum signing_alg *alg)
 
 /* ---- keys of libcrypto ---- */
 
-/* As in base/digest.c: libcrypto does not read its configuration. */
+/* Keeps libcrypto from reading its configuration, as in base/digest.c. */
 static void begin(void)
 {
 	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
@@ -104,7 +104,7 @@ static bool is_for(EVP_PKEY *key, enum signing_alg alg)
 		strcmp(group, "prime256v1") == 0);
 }
 
-/* NULL: it is no key for the alg. */
+/* Returns NULL if it is not a private key for the alg. */
 static EVP_PKEY *read_key(enum signing_alg alg, struct slice private_key)
 {
 	const unsigned char *at = (const unsigned char *)private_key.data;
@@ -125,21 +125,21 @@ static EVP_PKEY *read_key(enum signing_alg alg, struct slice private_key)
 
 /* ---- keys that a thread keeps ---- */
 
-/* Reading a key costs twenty times what signing with it does, so each thread keeps the last
- * ones. */
+/* Reading a key costs twenty times as much as signing with it, so each thread keeps its last
+ * keys. */
 #define KEPT 8
 
 struct kept_key {
 	enum signing_alg alg;
-	unsigned char *encoded; /* NULL: none */
+	unsigned char *encoded; /* NULL if the place is empty */
 	size_t size;
 	EVP_PKEY *key;
-	EVP_PKEY_CTX *signer; /* of digests, ready; NULL for EdDSA, which signs texts */
+	EVP_PKEY_CTX *signer; /* signs digests; NULL for EdDSA, which signs texts */
 };
 
 struct kept_keys {
 	struct kept_key keys[KEPT];
-	size_t next; /* the one that is replaced */
+	size_t next; /* the place to replace next */
 };
 
 static pthread_key_t kept_keys_key;
@@ -183,7 +183,7 @@ static struct kept_keys *kept_keys(void)
 	return kept;
 }
 
-/* Making one costs a third of what an ES256 signature does. */
+/* Creates a signer. It is kept, because creating it costs a third of an ES256 signature. */
 static EVP_PKEY_CTX *make_signer(enum signing_alg alg, EVP_PKEY *key)
 {
 	EVP_PKEY_CTX *signer;
@@ -197,7 +197,8 @@ static EVP_PKEY_CTX *make_signer(enum signing_alg alg, EVP_PKEY *key)
 	return signer;
 }
 
-/* Borrowed until the next call of this thread. NULL: it is no key for the alg. */
+/* Returns the key, borrowed until the next call in this thread, or NULL if it is not a key for the
+ * alg. */
 static const struct kept_key *keep_key(enum signing_alg alg, struct slice private_key)
 {
 	struct kept_keys *all = kept_keys();
@@ -222,7 +223,7 @@ static const struct kept_key *keep_key(enum signing_alg alg, struct slice privat
 
 /* ---- the public key ---- */
 
-/* A number, unsigned and big-endian, of at least so many bytes, as base64url. */
+/* Returns a number of the key in base64url: unsigned, big-endian, at least `size` bytes. */
 static struct slice number_of(struct arena *arena, const EVP_PKEY *key, const char *name,
 			      size_t least)
 {
@@ -252,7 +253,8 @@ static struct slice octets_of(struct arena *arena, const EVP_PKEY *key)
 	return text_base64url(arena, (struct slice){ (const char *)bytes, size });
 }
 
-/* The members that the thumbprint is of, in the order of their names, without the braces. */
+/* Returns the members that the thumbprint covers, in the order of their names, without the
+ * braces. */
 static struct slice members_of(struct arena *arena, const EVP_PKEY *key, enum signing_alg alg)
 {
 	struct slice first, second;
@@ -286,7 +288,7 @@ static struct slice thumbprint_of(struct arena *arena, struct slice members)
 	return text_base64url(arena, (struct slice){ (const char *)digest, sizeof digest });
 }
 
-/* In the order of the table of a JWK, which begins with kty. */
+/* Returns the JWK, in the order of its table, which begins with kty. */
 static struct slice jwk_of(struct arena *arena, enum signing_alg alg, struct slice kid,
 			   struct slice members)
 {
@@ -338,7 +340,7 @@ struct slice signing_pem(struct arena *arena, struct slice private_key)
 
 /* ---- signatures ---- */
 
-/* r and s, each of EC_SIZE bytes, where libcrypto gives DER. */
+/* Converts the DER signature of libcrypto to r and s of EC_SIZE bytes each. */
 static struct slice plain_signature(struct arena *arena, const unsigned char *encoded, size_t size)
 {
 	ECDSA_SIG *signature = d2i_ECDSA_SIG(NULL, &encoded, (long)size);

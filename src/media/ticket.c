@@ -13,12 +13,13 @@
 /* LiveKit's limits, in bytes. */
 #define IDENTITY_MOST 256
 #define NAME_MOST 256
-/* Of a meeting of BigBlueButton, in characters. */
+/* Maximum length of a meeting's name in BigBlueButton, in characters. */
 #define MEETING_NAME_MOST 64
-/* Of the jti, that make one person out of a user_id that anyone may choose. */
+/* Characters of the jti that are added to a user_id that anyone may choose, so that it is
+ * unique. */
 #define MARK_SIZE 8
 
-/* One ticket on its way. */
+/* A ticket that is being written. */
 struct making {
 	struct arena *arena;
 	const struct ticket_server *server;
@@ -30,7 +31,7 @@ struct making {
 
 /* ---- parts ---- */
 
-/* data NULL: it has no such member. */
+/* Returns a member of the config. data is NULL if it is missing. */
 static struct slice config_text(const struct making *making, const char *name)
 {
 	return text_of_json(json_object_get(making->server->config, name));
@@ -77,7 +78,8 @@ static struct slice joined(struct arena *arena, const struct slice *parts, size_
 
 /* ---- tokens ---- */
 
-/* `alg` and, where it is not empty, `kid` name the key. Ends the claims. */
+/* Ends the claims and returns the text to sign. `alg` and, if it is not empty, `kid` name the
+ * key. */
 static struct slice signed_text(const struct making *making, const char *alg, struct slice kid,
 				struct json_writer *claims)
 {
@@ -100,7 +102,7 @@ static struct slice sign_with_secret(const struct making *making, struct slice s
 	return jwt_token(making->arena, text, (struct slice){ (const char *)mac, sizeof mac });
 }
 
-/* False: the key cannot sign. */
+/* Returns false if the key cannot sign. */
 static bool sign_with_key(const struct making *making, struct slice kid, struct json_writer *claims,
 			  struct slice *token)
 {
@@ -158,7 +160,7 @@ static void put_grants(const struct ticket_guest *guest, struct json_writer *cla
 	writer_text(claims, "room", guest->room_id);
 	writer_flag(claims, "roomJoin", true);
 	writer_flag(claims, "canPublish", publishes(guest));
-	/* An empty list would mean all. */
+	/* An empty list would mean all sources. */
 	if (publishes(guest))
 		put_sources(guest, claims);
 	writer_flag(claims, "canSubscribe", guest->subscribes);
@@ -194,7 +196,7 @@ static bool make_livekit(struct making *making)
 
 /* ---- Jitsi Meet ---- */
 
-/* In lower case, without a port. */
+/* Returns the host of a URL in lower case, without the port. */
 static struct slice host_of(struct arena *arena, struct slice url)
 {
 	const char *start = strstr(arena_copy(arena, url).data, "://") + 3;
@@ -216,7 +218,7 @@ static void put_context(const struct making *making, struct json_writer *claims)
 	const struct ticket_guest *guest = making->guest;
 
 	writer_open(claims, "context", '{');
-	/* Its servers take no other types. */
+	/* Jitsi's servers accept no other types. */
 	writer_open(claims, "user", '{');
 	writer_text(claims, "id", making->person);
 	writer_text(claims, "name", guest->name);
@@ -266,7 +268,7 @@ static bool make_jitsi(struct making *making)
 
 /* ---- Galene ---- */
 
-/* It shows `sub` as the name, and refuses what could be a path. */
+/* Galene shows `sub` as the name and rejects names that could be a path. */
 static struct slice name_of_galene(struct arena *arena, struct slice name)
 {
 	char *text = arena_alloc(arena, name.size + 1);
@@ -335,7 +337,7 @@ static enum digest checksum_of(const struct making *making)
 	return slice_is(name, "sha512") ? DIGEST_SHA512 : DIGEST_SHA256;
 }
 
-/* The address of a call with its query and the checksum of both. */
+/* Returns the URL of a request to BigBlueButton, with its query and the checksum of both. */
 static struct slice address_of(const struct making *making, struct slice name, struct slice query)
 {
 	unsigned char digest[DIGEST_SIZE_MOST];
@@ -418,7 +420,7 @@ static bool make_janus(struct making *making)
 	return true;
 }
 
-/* ---- any that takes a JWT ---- */
+/* ---- any server that accepts a JWT ---- */
 
 static bool make_jwt(struct making *making)
 {
@@ -443,11 +445,11 @@ static bool make_jwt(struct making *making)
 
 static const struct {
 	bool (*make)(struct making *making);
-	/* What of a role it cannot hold. */
-	bool any_source; /* what may not be published can be, by who may publish something */
-	bool any_guest; /* the same by who may publish nothing */
-	bool part_of_roles; /* who may subscribe to some roles subscribes to all */
-	bool all_roles; /* who may subscribe to none does too */
+	/* Restrictions of a role that the server cannot enforce. */
+	bool any_source; /* a person who may publish something can publish anything */
+	bool any_guest; /* a person who may publish nothing can publish anything */
+	bool part_of_roles; /* a person who may subscribe to some roles can subscribe to all */
+	bool all_roles; /* a person who may subscribe to no role can subscribe to all */
 	bool peers, moderation, expiry;
 } types[BACKEND_TYPES_COUNT] = {
 	[BACKEND_LIVEKIT] = { make_livekit, .part_of_roles = true, .peers = true },
@@ -518,7 +520,7 @@ bool ticket_write(struct arena *arena, const struct clock *clock,
 	writer_text(ticket, "room", guest->room_id);
 	if (!types[server->type].make(&making))
 		return false;
-	/* A link of BigBlueButton does not end. */
+	/* A link of BigBlueButton does not expire. */
 	if (!types[server->type].expiry) {
 		text_time_seconds(guest->expires * 1000, expires);
 		writer_text(ticket, "expires_at", slice_of(expires));
