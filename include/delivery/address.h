@@ -1,5 +1,5 @@
-/* Which addresses a webhook may be delivered to: those of the global unicast ranges (the registries
- * of special-purpose addresses of IANA, RFC 6890). Any thread.
+/* The addresses to which webhooks may be delivered: the global unicast ranges (the registries of
+ * special-purpose addresses of IANA, RFC 6890). Any thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef DELIVERY_ADDRESS_H
@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* Whether an IPv4 or IPv6 address is reachable for everyone. False for loopback, private, shared,
- * link-local, unspecified, multicast, documentation and reserved ranges, and for other families. An
- * IPv6 address that carries an IPv4 address is judged by that one. */
+/* Returns true for public IPv4 and IPv6 addresses. Returns false for loopback, private, shared,
+ * link-local, unspecified, multicast, documentation and reserved ranges, and for other address
+ * families. An IPv6 address that contains an IPv4 address is judged by the IPv4 address. */
 bool address_is_global(const struct sockaddr *address);
 
 #endif

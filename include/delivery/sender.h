@@ -1,13 +1,13 @@
-/* The sender: a process of its own that delivers webhooks by HTTP, for the service.
+/* The sender: a separate process that delivers webhooks by HTTP for the service.
  *
- * It reads answers of strangers, so it has no right that it can do without: it is this program once
- * more, with one socket to the service, without the service's memory, files and secrets (deliveries
- * come signed). It delivers up to SENDER_MOST at once, each within a time for all of it; verifies
- * certificates; follows no redirect; uses no proxy; connects to addresses of everyone's alone
- * (delivery/address.h), judged when it connects; keeps nothing of an answer but its status. It ends
- * when the service ends.
+ * It reads responses from strangers, so it gives up every right that it does not need. It is this
+ * program again, with one socket to the service, without the service's memory, files and secrets
+ * (deliveries arrive signed). It makes up to SENDER_MOST deliveries at a time, each with a time
+ * limit for all of it. It verifies certificates, follows no redirects, uses no proxy, and connects
+ * only to public addresses (delivery/address.h), which it checks when it connects. It keeps only
+ * the status of a response. It ends when the service ends.
  *
- * One thread of the service at a time, which may be another than the one that opened the sender.
+ * Only one thread of the service may use it at a time, not necessarily the one that opened it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef DELIVERY_SENDER_H
@@ -19,26 +19,26 @@
 #include "base/fault.h"
 #include "base/slice.h"
 
-/* Deliveries under way at once. */
+/* Maximum number of deliveries in progress. */
 #define SENDER_MOST 64
-/* The largest address, headers and body together, in bytes. */
+/* Maximum size of URL, headers and body together, in bytes. */
 #define SENDER_BYTES_MOST ((size_t)128 << 10)
-/* Seconds in which a delivery has to succeed. */
+/* Time limit of a delivery, in seconds. */
 #define SENDER_PATIENCE 15
 
 struct sender_options {
-	bool allows_http; /* not https alone */
-	bool allows_private; /* any address */
-	const char *authorities; /* a PEM file of further certificate authorities, or NULL */
-	unsigned patience; /* in milliseconds; 0: SENDER_PATIENCE */
-	const char *program; /* this program; NULL: the one that runs */
+	bool allows_http; /* allows http URLs too */
+	bool allows_private; /* allows any address */
+	const char *authorities; /* a PEM file of extra certificate authorities, or NULL */
+	unsigned patience; /* time limit in milliseconds; 0 for SENDER_PATIENCE */
+	const char *program; /* path of this program; NULL for the running one */
 };
 
-/* All slices are the caller's, until sender_give returns. */
+/* A delivery. The caller owns all slices; they must live until sender_give returns. */
 struct delivery {
-	uint64_t number; /* of the caller's, for its outcome */
+	uint64_t number; /* chosen by the caller, to match the outcome */
 	struct slice url;
-	struct slice headers; /* lines "Name: value", a newline between them */
+	struct slice headers; /* lines "Name: value", separated by newlines */
 	struct slice body;
 };
 
@@ -46,52 +46,53 @@ struct delivery {
 
 struct outcome {
 	uint64_t number;
-	int status; /* of HTTP; 0: there was no answer */
-	int64_t retry_after; /* seconds, as the answer says; 0: it does not */
-	char error[SENDER_ERROR_SIZE]; /* why there is no whole answer; empty: there is one */
+	int status; /* HTTP status; 0 if there was no response */
+	int64_t retry_after; /* seconds from Retry-After; 0 if there is none */
+	/* why there is no complete response; empty if there is one */
+	char error[SENDER_ERROR_SIZE];
 };
 
 struct sender;
 
-/* False: this build has no libcurl, and no sender. */
+/* Returns false if this build has no libcurl and therefore no sender. */
 bool sender_is_built(void);
 
-/* Starts the process. The options are the caller's, as long as the sender is open.
- * FAULT_UNAVAILABLE with a cause: it does not start with a file of authorities, which may not be
- * readable. Without one, it is as if it had ended: the log says so, and sender_take starts it
- * again. */
+/* Starts the process. The caller keeps the options as long as the sender is open. Fails with
+ * FAULT_UNAVAILABLE and a cause if it does not start with a file of authorities, which may be
+ * unreadable. Without such a file, a failed start is treated as if the process had ended: the log
+ * says so, and sender_take starts it again. */
 bool sender_open(const struct sender_options *options, struct sender **sender, struct fault *fault);
-/* Ends it; what is under way is lost. NULL is fine. */
+/* Ends the process; deliveries in progress are lost. `sender` may be NULL. */
 void sender_close(struct sender *sender);
 
-/* Readable when sender_take has something; another one after SENDER_LOST. -1: there is no
- * process. */
+/* Returns a descriptor that is readable when sender_take has something. It changes after
+ * SENDER_LOST. Returns -1 if there is no process. */
 int sender_descriptor(const struct sender *sender);
 
-/* Hands a delivery over; there are at most SENDER_MOST without an outcome. False: the process does
- * not take it; sender_take says SENDER_LOST next. */
+/* Hands a delivery over. At most SENDER_MOST deliveries may be without an outcome. Returns false if
+ * the process does not accept it; then sender_take returns SENDER_LOST next. */
 bool sender_give(struct sender *sender, const struct delivery *delivery);
 
-/* Ends what is under way, at once: sender_take says SENDER_LOST next. */
+/* Aborts all deliveries in progress: sender_take returns SENDER_LOST next. */
 void sender_stop(struct sender *sender);
 
 enum sender_news {
 	SENDER_NOTHING,
 	SENDER_OUTCOME,
-	/* The process is gone: all deliveries without an outcome have none, and may have been made.
-	 * A new process was started; while that fails, at most one start a second is tried. */
+	/* The process has ended. Deliveries without an outcome will not get one, and may have been
+	 * made. A new process was started; if that fails, a start is tried once a second. */
 	SENDER_LOST
 };
 
-/* Does not wait. */
+/* Returns the next news without waiting. */
 enum sender_news sender_take(struct sender *sender, struct outcome *outcome);
 
 /* ---- the process itself ---- */
 
-/* The only argument of the program that makes it the sender. */
+/* The argument with which the program becomes the sender; the only one it has then. */
 #define SENDER_ARGUMENT "webhook-sender"
 
-/* Returns the exit status. */
+/* Runs the sender. Returns the exit status. */
 int sender_run(void);
 
 #endif

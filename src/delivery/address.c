@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ADDRESS_SIZE 16 /* of IPv6, in bytes */
+#define ADDRESS_SIZE 16 /* bytes of an IPv6 address */
 
 struct range {
 	unsigned char bytes[ADDRESS_SIZE];
@@ -33,7 +33,7 @@ static const struct range not_global_4[] = {
 	{ { 240 }, 4 },			/* reserved, broadcast */
 };
 
-/* Global unicast addresses, but for these. */
+/* The global unicast addresses, except the ranges below. */
 static const struct range global_6 = { { 0x20 }, 3 };
 static const struct range not_global_6[] = {
 	{ { 0x20, 0x01, 0x00 }, 23 },		/* protocol assignments; Teredo is below */
@@ -41,11 +41,11 @@ static const struct range not_global_6[] = {
 	{ { 0x3f, 0xff, 0x00 }, 20 },		/* documentation */
 };
 
-/* Where an IPv6 address has an IPv4 address. */
+/* Ranges of IPv6 addresses that contain an IPv4 address, and its position. */
 static const struct carrier {
 	struct range range;
 	unsigned char offset;
-	unsigned char mask;	/* each byte is stored combined with it, by exclusive or */
+	unsigned char mask;	/* the bytes are stored XORed with it */
 } carriers[] = {
 	{ { { 0 }, 96 }, 12, 0 },				/* IPv4-compatible; :: and ::1 too */
 	{ { { [10] = 0xff, [11] = 0xff }, 96 }, 12, 0 },	/* IPv4-mapped */
@@ -80,7 +80,7 @@ static bool is_global_4(const unsigned char *address)
 	return !is_within_any(address, not_global_4, COUNT(not_global_4));
 }
 
-/* An interface identifier of ISATAP, which any prefix may have. */
+/* Returns true for an interface identifier of ISATAP, which may follow any prefix. */
 static bool is_isatap(const unsigned char *address)
 {
 	static const unsigned char mark[] = { 0x00, 0x00, 0x5e, 0xfe };
@@ -88,7 +88,7 @@ static bool is_isatap(const unsigned char *address)
 	return (address[8] & 0xfd) == 0 && memcmp(&address[9], &mark[1], sizeof mark - 1) == 0;
 }
 
-/* *carries: it has one, and is judged by it. */
+/* Checks the IPv4 address that an IPv6 address contains. Sets *carries if it contains one. */
 static bool is_global_by_carried(const unsigned char *address, bool *carries)
 {
 	bool is_global = true;

@@ -14,16 +14,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Sockets of deliveries, of looking up their names, and what libraries open. */
+/* Sockets for deliveries and for DNS lookups, and descriptors that libraries open. */
 #define DESCRIPTORS_MOST 512
 
 #define READING (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-/* Of READING, what a rule for a single file may have. */
+/* The part of READING that a rule for a single file may have. */
 #define READING_FILE LANDLOCK_ACCESS_FS_READ_FILE
-/* All rights of the first version of Landlock. */
+/* All rights in the first version of Landlock. */
 #define EVERYTHING ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 
-/* Of looking up names (resolv.conf may be a link to /run), of certificates, and of libraries. */
+/* Files for DNS lookups (resolv.conf may be a link to /run), certificates, and libraries. */
 static const char *const readable[] = {
 	"/etc",
 	"/usr",
@@ -37,7 +37,7 @@ static const char *const readable[] = {
 	"/run/NetworkManager",
 };
 
-/* A path that is not there needs no permission. */
+/* Ignores a path that does not exist. */
 static void permit(int rules, const char *path)
 {
 	struct landlock_path_beneath_attr beneath = {
@@ -54,7 +54,7 @@ static void permit(int rules, const char *path)
 	close(beneath.parent_fd);
 }
 
-/* A kernel without Landlock is no fault. */
+/* Succeeds without restrictions on a kernel that has no Landlock. */
 static bool confine_files(void)
 {
 	const struct landlock_ruleset_attr attributes = { .handled_access_fs = EVERYTHING };

@@ -1,4 +1,4 @@
-/* Gives up what the sender can do without.
+/* Gives up the rights that the sender does not need.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef DELIVERY_CONFINE_H
@@ -6,10 +6,10 @@
 
 #include <stdbool.h>
 
-/* From now on the process ends with its parent; gains no right; lets no process of its user look at
- * its memory; writes no file, has few descriptors, and reads no file but those of the system that
- * looking up names and verifying certificates needs, where the kernel has Landlock. False: errno
- * says why not. */
+/* Restricts the process: it ends with its parent, gains no rights, lets no process of the same user
+ * read its memory, writes no files, and has few descriptors. If the kernel has Landlock, it reads
+ * only the system files needed for DNS lookups and certificates. Returns false and sets errno on
+ * failure. */
 bool confine(void);
 
 #endif

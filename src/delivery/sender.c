@@ -21,23 +21,23 @@
 #include "base/memory.h"
 #include "delivery/sender_wire.h"
 
-/* Seconds that a message may take, to a process that does nothing else than to read it. */
+/* Seconds that sending a message may take. The process does nothing but read messages. */
 #define SEND_SECONDS 10
-/* Milliseconds from one start to the next. */
+/* Minimum milliseconds between two starts of the process. */
 #define START_PAUSE 1000
 
 struct sender {
 	const struct sender_options *options;
-	pid_t process; /* -1: there is none */
-	int socket; /* -1: there is none */
-	bool is_lost; /* to be told */
-	int64_t started; /* clock_monotonic */
+	pid_t process; /* -1 if there is none */
+	int socket; /* -1 if there is none */
+	bool is_lost; /* sender_take has not reported it yet */
+	int64_t started; /* time of the last start (clock_monotonic) */
 };
 
 /* ---- starting ---- */
 
-/* Nothing of the service comes along: no descriptor but the socket, no environment (a proxy, a file
- * for keys of TLS), no blocked signal. */
+/* Starts the process without anything of the service: no descriptor except the socket, no
+ * environment (it may name a proxy or a file for TLS keys), no blocked signals. */
 static int spawn(const char *program, int socket, pid_t *process)
 {
 	char name[] = "anteroom", argument[] = SENDER_ARGUMENT;
@@ -150,7 +150,8 @@ bool sender_open(const struct sender_options *options, struct sender **sender, s
 	**sender = (struct sender){ .options = options, .process = -1, .socket = -1 };
 	if (start(*sender, fault))
 		return true;
-	/* What the administrator has to mend ends the start; of all else, deliveries wait. */
+	/* The start fails only for a problem that the administrator must fix. After any other
+	 * problem, deliveries wait. */
 	if (options->authorities != NULL) {
 		free(*sender);
 		*sender = NULL;

@@ -1,4 +1,5 @@
-/* See delivery/sender.h: the process. One loop: libcurl's transfers, and the socket to the service.
+/* The sender process (delivery/sender.h): one loop for libcurl's transfers and the socket to the
+ * service.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "delivery/sender.h"
@@ -21,11 +22,11 @@
 #include "delivery/confine.h"
 #include "delivery/sender_wire.h"
 
-/* Bytes of an answer that are read, its headers included. */
+/* Maximum bytes read of a response, including its headers. */
 #define ANSWER_MOST ((size_t)64 << 10)
-/* Milliseconds; libcurl's own times are shorter. */
+/* Maximum milliseconds to wait; libcurl's own timeouts are shorter. */
 #define PAUSE 60000
-/* What a header above libcurl's limit of 100 KiB ends with. */
+/* The result for a header above libcurl's limit of 100 KiB. */
 #if LIBCURL_VERSION_NUM >= 0x080600
 #define HEADER_TOO_LARGE CURLE_TOO_LARGE
 #else
@@ -37,11 +38,11 @@ struct transfer {
 	struct curl_slist *headers;
 	char *url, *body;
 	uint64_t number;
-	size_t received; /* bytes of the answer */
+	size_t received; /* bytes of the response */
 	bool is_refused; /* an address was not allowed */
 	bool has_socket; /* an address was allowed */
-	bool has_body; /* the headers are whole */
-	bool is_long; /* the answer exceeds ANSWER_MOST */
+	bool has_body; /* the headers are complete */
+	bool is_long; /* the response exceeds ANSWER_MOST */
 	const struct process *process;
 };
 
@@ -77,7 +78,7 @@ static size_t take_body(char *bytes, size_t one, size_t size, void *context)
 	return pass_over(transfer, one * size);
 }
 
-/* The address that is used, after every look-up. */
+/* Called by libcurl with the address that it will connect to, after every DNS lookup. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct transfer *transfer = context;
@@ -107,8 +108,8 @@ static bool set_request(const struct transfer *transfer, size_t body_size)
 	       curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK;
 }
 
-/* Without CURLOPT_QUICK_EXIT a transfer whose time is over would wait for its look-up of a name,
- * and all others with it. */
+/* Sets the limits. Without CURLOPT_QUICK_EXIT, a transfer that timed out would wait for its DNS
+ * lookup, and so would all other transfers. */
 static bool set_limits(struct transfer *transfer)
 {
 	const struct process *process = transfer->process;
@@ -146,10 +147,10 @@ static char *copy(const char *data, size_t size)
 	return text;
 }
 
-/* Changes the text. */
+/* Returns the headers as a list. Changes the text. */
 static struct curl_slist *list_of(char *lines)
 {
-	/* libcurl would wait a second for the permission to send a large body. */
+	/* Otherwise libcurl would wait a second for permission to send a large body. */
 	struct curl_slist *list = memory_check(curl_slist_append(NULL, "Expect:"));
 	char *rest = lines, *line;
 
@@ -173,24 +174,24 @@ static void end(struct process *process, struct transfer *transfer)
 
 /* ---- outcomes ---- */
 
-/* Texts of our own: what a receiver sent is never shown. */
+/* Returns a text of our own, because text from a receiver is never shown. */
 static const char *text_of(CURLcode result)
 {
 	/* clang-format off */
 	static const struct { CURLcode result; const char *text; } texts[] = {
 		{ CURLE_UNSUPPORTED_PROTOCOL, "protocol not allowed" },
-		{ CURLE_URL_MALFORMAT, "not a valid url" },
+		{ CURLE_URL_MALFORMAT, "not a valid URL" },
 		{ CURLE_COULDNT_RESOLVE_HOST, "host not found" },
 		{ CURLE_COULDNT_CONNECT, "cannot connect" },
 		{ CURLE_OPERATION_TIMEDOUT, "timed out" },
 		{ CURLE_PEER_FAILED_VERIFICATION, "certificate not trusted" },
-		{ CURLE_SSL_CACERT_BADFILE, "authorities cannot be read" },
-		{ CURLE_SSL_CONNECT_ERROR, "no TLS connection" },
+		{ CURLE_SSL_CACERT_BADFILE, "cannot read the certificate authorities" },
+		{ CURLE_SSL_CONNECT_ERROR, "TLS connection failed" },
 		{ CURLE_PARTIAL_FILE, "connection closed" },
 		{ CURLE_GOT_NOTHING, "connection closed" },
 		{ CURLE_SEND_ERROR, "connection closed" },
 		{ CURLE_RECV_ERROR, "connection closed" },
-		{ CURLE_WEIRD_SERVER_REPLY, "no HTTP answer" },
+		{ CURLE_WEIRD_SERVER_REPLY, "no HTTP response" },
 	};
 	/* clang-format on */
 
@@ -201,8 +202,9 @@ static const char *text_of(CURLcode result)
 	return curl_easy_strerror(result);
 }
 
-/* Some results mean something else once a receiver has been asked: libcurl takes an answer without
- * a status line for one of HTTP 0.9, a protocol that it was not allowed. */
+/* Returns why a delivery failed. After a connection, some results have another meaning: libcurl
+ * takes a response without a status line for HTTP 0.9, and reports that this protocol is not
+ * allowed. */
 static const char *error_of(const struct transfer *transfer, CURLcode result)
 {
 	if (result == CURLE_COULDNT_CONNECT && transfer->is_refused)
@@ -211,12 +213,12 @@ static const char *error_of(const struct transfer *transfer, CURLcode result)
 	    (transfer->is_long || result == HEADER_TOO_LARGE))
 		return "response headers too large";
 	if (result == CURLE_UNSUPPORTED_PROTOCOL && transfer->has_socket)
-		return "no HTTP answer";
+		return "no HTTP response";
 	return result == CURLE_OK || transfer->is_long ? "" : text_of(result);
 }
 
-/* Seconds, as the header says in one way or the other; 0: not, or until a time that is over. Newer
- * versions of libcurl's own figure end at six hours. */
+/* Returns the seconds of Retry-After, which may be a number or a date; 0 if there is none or it has
+ * passed. libcurl's own value is not used, because newer versions limit it to six hours. */
 static int64_t retry_after(CURL *curl)
 {
 	struct curl_header *header;
@@ -231,8 +233,8 @@ static int64_t retry_after(CURL *curl)
 	return seconds > 0 ? seconds : 0;
 }
 
-/* What exceeds ANSWER_MOST is not read, and the answer is whole without it, unless its headers
- * alone do. */
+/* Describes the outcome. The part of a response above ANSWER_MOST is not read. The response counts
+ * as complete anyway, unless its headers alone exceed the limit. */
 static void describe(const struct transfer *transfer, CURLcode result, struct outcome *outcome)
 {
 	long status = 0;
@@ -243,7 +245,7 @@ static void describe(const struct transfer *transfer, CURLcode result, struct ou
 	(void)snprintf(outcome->error, sizeof outcome->error, "%s", error_of(transfer, result));
 }
 
-/* The service is gone when it does not take it. */
+/* Sends an outcome. Returns false if the service has ended. */
 static bool report(const struct outcome *outcome)
 {
 	return send(SENDER_SOCKET, outcome, sizeof *outcome, MSG_NOSIGNAL) ==
@@ -296,11 +298,11 @@ static bool begin(struct process *process, const struct wire_delivery *wire, con
 	    curl_multi_add_handle(process->multi, transfer->curl) == CURLM_OK)
 		return true;
 	end(process, transfer);
-	(void)snprintf(outcome.error, sizeof outcome.error, "not a valid url");
+	(void)snprintf(outcome.error, sizeof outcome.error, "not a valid URL");
 	return report(&outcome);
 }
 
-/* False: the service is gone. */
+/* Reads a message. Returns false if the service has ended. */
 static bool take(struct process *process)
 {
 	struct wire_delivery wire;
@@ -339,8 +341,8 @@ static void work(struct process *process)
 
 /* ---- the beginning ---- */
 
-/* An end of the service ends this process, by the socket; a signal to all processes of a service
- * does not. */
+/* The process ends when its socket to the service is closed, not by a signal that is sent to all
+ * processes of the service. */
 static void ignore_signals(void)
 {
 	static const int ignored[] = { SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
@@ -350,7 +352,7 @@ static void ignore_signals(void)
 		(void)sigaction(ignored[i], &ignore, NULL);
 }
 
-/* Returns an errno. */
+/* Returns 0 or an errno. */
 static int read_authorities(struct process *process)
 {
 	struct curl_blob *blob = &process->authorities;
@@ -409,6 +411,6 @@ int sender_run(void)
 		process->multi = memory_check(curl_multi_init());
 		work(process);
 	}
-	/* Look-ups of names may still run in threads: nothing is taken from them. */
+	/* _exit, because DNS lookups may still be running in threads and must keep their memory. */
 	_exit(is_ready ? EXIT_SUCCESS : EXIT_FAILURE);
 }

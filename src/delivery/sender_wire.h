@@ -1,4 +1,4 @@
-/* The messages between the service and the sender: one packet each, of one program to itself.
+/* The messages between the service and the sender: one packet each. Both ends are the same program.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef DELIVERY_SENDER_WIRE_H
@@ -16,12 +16,12 @@
 struct wire_options {
 	bool allows_http, allows_private;
 	unsigned patience;
-	char authorities[PATH_MAX]; /* empty: none */
+	char authorities[PATH_MAX]; /* empty if there is none */
 };
 
-/* The answer to it. */
+/* The response to it. */
 struct wire_ready {
-	int error; /* an errno: the authorities cannot be read */
+	int error; /* errno if the authorities cannot be read, else 0 */
 };
 
 /* Followed by the bytes of the three slices. */

@@ -167,8 +167,8 @@ static const struct {
 	{ "/endless", 200, 0, "" },
 	{ "/trickle", 200, 0, "response headers too large" },
 	{ "/wide", 200, 0, "response headers too large" },
-	{ "/other", 0, 0, "no HTTP answer" },
-	{ "/length/x", 200, 0, "no HTTP answer" },
+	{ "/other", 0, 0, "no HTTP response" },
+	{ "/length/x", 200, 0, "no HTTP response" },
 	{ "/length/99999999999999999999", 200, 0, "" },
 	{ "/length/5", 200, 0, "connection closed" },
 };
@@ -390,7 +390,7 @@ static const struct {
 	{ "ftp://127.0.0.1/", "protocol not allowed" },
 	{ "file:///etc/passwd", "protocol not allowed" },
 	{ "gopher://127.0.0.1/", "protocol not allowed" },
-	{ "https://", "not a valid url" },
+	{ "https://", "not a valid URL" },
 	{ "https://127.0.0.1:1/", "cannot connect" },
 	{ "https://no-such-host.invalid/", "host not found" },
 };
