@@ -320,7 +320,7 @@ static const struct { const char *body; int status; const char *answer; } making
 	{ "{\"url\":\"https://x example/\"}", 400, "/url: must be an https URL" },
 	{ "{\"url\":\"https://x\\r\\nexample/\"}", 400, "/url: must be an https URL" },
 	{ "{\"url\":\"https://x.example\",\"events\":[]}", 400, "/events: must have at least 1 item" },
-	{ "{\"url\":\"https://x.example\",\"events\":[\"room\"]}", 400, "/events/0: must be a type" },
+	{ "{\"url\":\"https://x.example\",\"events\":[\"room\"]}", 400, "/events/0: must be an event type" },
 	{ "{\"url\":\"https://x.example\",\"events\":[\"*\",\"*\"]}", 400, "/events/1: must not repeat" },
 	{ "{\"url\":\"https://x.example\",\"headers\":{\"Authorization\":\"Bearer x\"}}", 200, "\"headers\":{\"Authorization\":\"***\"}" },
 	{ "{\"url\":\"https://x.example\",\"headers\":{\"X-A\":\"***\"}}", 400, "/headers/X-A: has no value" },
