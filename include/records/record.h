@@ -1,5 +1,5 @@
-/* A stored record, described once: a table with a row for each member of a C struct. From the rows
- * follow the bytes in the store, the JSON of a dump, how that is read back, and the check of both.
+/* Describes stored records: each kind has one table with a row for each member of its C struct. The
+ * rows determine the stored bytes, the JSON of a dump, how both are read, and how they are checked.
  *
  *     static const struct member position_members[] = {
  *             { "id",        AS_KEY,                      AT(struct webhook_position, stored.id) },
@@ -11,13 +11,13 @@
  *             RECORD(struct webhook_position, position_members, 1, &kind_webhook_position),
  *     };
  *
- * The stored bytes are a version, RECORD_VERSION, and the members in the order of the rows, but for
- * those of the record's key. Numbers are little-endian; texts have their size in front. A change of
- * the rows of a kind changes its stored form: then RECORD_VERSION rises, and older stores have to
- * be dumped before and loaded after.
+ * A stored value consists of a version, RECORD_VERSION, and the members in the order of the rows,
+ * without those of the record's key. Numbers are little-endian; texts are preceded by their size. A
+ * change to the rows of a kind changes the stored format: RECORD_VERSION must then be increased,
+ * and users must dump their stores with the old program and load them with the new one.
  *
- * A member with MEMBER_DERIVED is in no dump: it is made of the others when a dump is loaded. ETags
- * are drawn anew.
+ * A member with MEMBER_DERIVED is not in a dump; loading a dump computes it from other members.
+ * Loading also draws new ETags.
  *
  * A member of the key that may change (a name, the switch) has a place of its own in the struct:
  * struct store_record tells the store what the former record was.
@@ -39,65 +39,65 @@
 
 #define RECORD_VERSION 1
 
-/* The C type of the member stands behind it. Kinds that are stored alike stand together. */
+/* Each comment names the C type of the member. Kinds that are stored alike are grouped. */
 enum member_kind {
-	/* Of the record's key, and not in its value; their rows come first. */
+	/* Members of the record's key, which are not in its value; their rows come first. */
 	MEMBER_KEY, /* the id: struct id */
 	MEMBER_PARENT, /* struct id */
 	MEMBER_SWITCH, /* bool */
 	MEMBER_NAME, /* struct slice */
 	/* Numbers. */
-	MEMBER_NUMBER, /* least to most: an integer of any size */
+	MEMBER_NUMBER, /* from least to most: an integer of any size */
 	MEMBER_TIME, /* milliseconds since 1970: int64_t */
 	MEMBER_SECONDS, /* seconds since 1970: int64_t */
 	MEMBER_ETAG, /* uint64_t */
 	MEMBER_BOOLEAN, /* bool */
-	MEMBER_CHOICE, /* the place of its name in `names`: an enum, or an integer */
-	/* So many bytes as the row says. */
+	MEMBER_CHOICE, /* the index of its name in `names`: an enum, or an integer */
+	/* Bytes of a fixed number, `bytes`. */
 	MEMBER_ID, /* struct id */
-	MEMBER_FIXED, /* in a dump base64url: an array */
-	/* Bytes with their number in front. */
-	MEMBER_TEXT, /* UTF-8, of least to most bytes: struct slice */
-	MEMBER_BYTES, /* in a dump base64url: struct slice */
+	MEMBER_FIXED, /* base64url in a dump: an array */
+	/* Bytes preceded by their number. */
+	MEMBER_TEXT, /* UTF-8, from least to most bytes: struct slice */
+	MEMBER_BYTES, /* base64url in a dump: struct slice */
 	MEMBER_JSON, /* the text of a JSON object: struct slice */
-	/* A part of the text of the row with MEMBER_WHOLE, which stands before it: struct slice. */
+	/* A part of the text of an earlier row, the row with MEMBER_WHOLE: struct slice. */
 	MEMBER_PART,
-	/* Items, each of the table `items`. Lists are the last members. */
-	MEMBER_LIST, /* a pointer to the first; there is room for one more */
-	MEMBER_ARRAY /* an array of `most` */
+	/* Items, each described by the table `items`. Lists are the last members. */
+	MEMBER_LIST, /* a pointer to the first item, with room for one more */
+	MEMBER_ARRAY /* an array of `most` items */
 };
 
 enum member_flag {
 	MEMBER_WHOLE = 1 << 0,
-	MEMBER_ABSENT = 1 << 1, /* zero, false or empty: it is not in a dump */
-	MEMBER_DERIVED = 1 << 2, /* it is never in a dump */
-	MEMBER_OFF = 1 << 3 /* of the switch: true while it is off */
+	MEMBER_ABSENT = 1 << 1, /* left out of a dump if it is zero, false or empty */
+	MEMBER_DERIVED = 1 << 2, /* never in a dump */
+	MEMBER_OFF = 1 << 3 /* of a MEMBER_SWITCH: true while the switch is off */
 };
 
 struct member {
-	const char *name; /* in a dump */
+	const char *name; /* its name in a dump */
 	enum member_kind kind;
 	unsigned flags; /* of enum member_flag */
-	unsigned bytes; /* in the store; of a number 4 or 8 where it has as many in memory */
-	unsigned plain; /* the same of such a number; 0: any other member */
+	unsigned bytes; /* in the store: of the member, or of the size or count in front of it */
+	unsigned plain; /* `bytes` of a number with 4 or 8 bytes in store and memory; else 0 */
 	int64_t least, most;
-	const char *const *names; /* `most` + 1 of them */
+	const char *const *names; /* `most` + 1 names */
 	const struct record_table *items;
 	size_t offset, width; /* in the struct */
-	size_t count; /* the offset of a size_t, the number of items */
-	unsigned when; /* a bit of the table's `set`: only then it is stored; such rows come last.
-			* 0: always. NOT_STORED: never */
+	size_t count; /* offset of the size_t with the number of items */
+	unsigned when; /* 0: always stored. NOT_STORED: never stored. Else a bit of the table's
+			* `set`: stored only if that is set; such rows come last */
 };
 
 struct record_table {
-	const struct store_kind *kind; /* NULL: of items */
+	const struct store_kind *kind; /* NULL for a table of items */
 	const struct member *members;
 	size_t member_count;
-	size_t keys; /* the first members, which are of the record's key */
+	size_t keys; /* number of leading rows that belong to the record's key */
 	size_t size; /* of the struct */
-	size_t stored; /* the offset of its struct store_record; of no meaning for items */
-	size_t set; /* the offset of an unsigned, whose row comes before those with `when` */
-	bool is_bare; /* its value has no version: the store looks at it (STORE_FIND_VALUE) */
+	size_t stored; /* offset of the struct store_record; unused in a table of items */
+	size_t set; /* offset of the unsigned `set`, whose row precedes those with `when` */
+	bool is_bare; /* the value has no version, because the store reads it (STORE_FIND_VALUE) */
 };
 
 /* clang-format off */
@@ -137,28 +137,31 @@ struct record_table {
 	.kind = (kind_), .stored = offsetof(type_, stored)
 /* clang-format on */
 
-/* ---- in the store: of the transaction's account ---- */
+/* ---- in the store: records of the transaction's account ---- */
 
-/* Reads a stored record; one that is not there (value.data NULL) gives a record of zeros, whose
- * lists have room for one. arena: NULL for tables without lists. Damage is FAULT_DAMAGED. */
+/* Reads a stored record. A missing record (value.data NULL) reads as zeros, with lists that have
+ * room for one item. arena may be NULL if the table has no lists. Sets FAULT_DAMAGED if the value
+ * is damaged. */
 bool record_read(const struct record_table *table, struct arena *arena,
 		 const struct store_record *stored, void *record, struct fault *fault);
-/* The same by id. Whether it is there says the value of its struct store_record. */
+/* Gets and reads the record with this id. value.data of its struct store_record is NULL if there is
+ * no such record. */
 bool record_get(const struct record_table *table, struct transaction *transaction,
 		const struct id *id, enum store_reading reading, void *record, struct fault *fault);
-/* The same by name. */
+/* Does the same for the record with this name. */
 bool record_get_named(const struct record_table *table, struct transaction *transaction,
 		      struct slice name, enum store_reading reading, void *record,
 		      struct fault *fault);
-/* Stores the record in place of the one it was read as. */
+/* Stores the record in place of the stored record that it was read from. */
 bool record_put(const struct record_table *table, struct transaction *transaction,
 		const void *record, struct fault *fault);
 
-/* Reads the first member alone, a text. */
+/* Reads only the first member, which must be a text. */
 bool record_first_text(struct slice value, struct slice *text);
-/* What the store has to know of a record; without a value. */
+/* Returns the struct store_record of the record, without a value. */
 struct store_record record_key(const struct record_table *table, const void *record);
-/* The same without a key. unpack: false if these are not the bytes of such a record. */
+/* Convert a value from and to bytes, without the key. record_unpack returns false if the bytes are
+ * not a record of this table. */
 bool record_unpack(const struct record_table *table, struct arena *arena, struct slice value,
 		   void *record);
 void record_pack(const struct record_table *table, const void *record, struct buffer *value);
@@ -170,14 +173,14 @@ bool record_missing(const char *what, const struct id *key, struct fault *fault)
 
 /* ---- in a dump, and checked ---- */
 
-/* Appends the members that a dump has, as a JSON object. */
+/* Appends the dumped members as a JSON object. */
 void record_print(const struct record_table *table, const void *record, struct buffer *text);
-/* Reads such an object, at `pointer`, into a record of zeros; ETags become `etag`. Adds a finding
- * for each member that is missing, unknown or of another form. */
+/* Reads such an object, whose JSON Pointer is `pointer`, into a zeroed record. Sets ETags to
+ * `etag`. Adds a finding for each member that is missing, unknown or malformed. */
 void record_scan(const struct record_table *table, const json_t *object, const char *pointer,
 		 uint64_t etag, void *record, struct findings *findings);
-/* Adds a finding for each member that breaks its row. is_whole false: the record was scanned, and
- * what is derived is not there yet. */
+/* Adds a finding for each member that violates its row. is_whole is false for a scanned record,
+ * whose derived members are not set yet. */
 void record_verify(const struct record_table *table, const void *record, const char *pointer,
 		   bool is_whole, struct findings *findings);
 

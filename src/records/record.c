@@ -1,4 +1,4 @@
-/* See records/record.h. Recursion is as deep as the tables.
+/* See records/record.h. The recursion is as deep as the tables are nested.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/record.h"
@@ -24,7 +24,7 @@ static size_t count_of(const struct member *member, const void *record)
 	return *(const size_t *)((const char *)record + member->count);
 }
 
-/* The items of a list or an array. */
+/* Returns the first item of a list or an array. */
 static char *items_of(const struct member *member, const void *record)
 {
 	const void *at = member_of(member, record);
@@ -69,13 +69,13 @@ static bool is_stored(const struct record_table *table, const struct member *mem
 		(*(const unsigned *)((const char *)record + table->set) & member->when) != 0);
 }
 
-/* ---- bytes into a record ---- */
+/* ---- reading bytes ---- */
 
 struct reader {
 	const char *at, *end;
-	struct slice whole; /* the text with MEMBER_WHOLE */
+	struct slice whole; /* the text of the row with MEMBER_WHOLE */
 	struct arena *arena;
-	bool is_short; /* too short, or a value that cannot be: nothing more is read */
+	bool is_short; /* the value is too short or invalid; nothing more is read */
 };
 
 static struct slice take_bytes(struct reader *reader, size_t size)
@@ -100,7 +100,7 @@ static uint64_t take_last_number(struct reader *reader, size_t bytes)
 	return le64toh(value);
 }
 
-/* Eight bytes follow most numbers: these are read at once, and masked. */
+/* Reads eight bytes at once and masks them, because most numbers have eight bytes left. */
 static inline uint64_t take_number(struct reader *reader, size_t bytes)
 {
 	uint64_t value;
@@ -134,7 +134,7 @@ static void read_items(const struct member *member, struct reader *reader, void 
 	*(size_t *)((char *)record + member->count) = (size_t)count;
 }
 
-/* A text with its size in front. */
+/* Reads a text that is preceded by its size. */
 static inline void read_text(const struct member *member, struct reader *reader, struct slice *text)
 {
 	*text = take_bytes(reader, (size_t)take_number(reader, 4));
@@ -142,7 +142,7 @@ static inline void read_text(const struct member *member, struct reader *reader,
 		reader->whole = *text;
 }
 
-/* Its offset, and its size. */
+/* Reads the offset and the size of a part of reader->whole. */
 static inline void read_part(struct reader *reader, struct slice *text)
 {
 	const uint64_t place = take_number(reader, 8);
@@ -154,8 +154,8 @@ static inline void read_part(struct reader *reader, struct slice *text)
 		*text = (struct slice){ reader->whole.data + offset, size };
 }
 
-/* Most members are numbers of eight or four bytes, with eight bytes left to read: these come first,
- * and without a function. */
+/* Most members are numbers of four or eight bytes with at least eight bytes left to read, so this
+ * case comes first and calls no function. */
 static void read_members(const struct record_table *table, struct reader *reader, void *record)
 {
 	const struct member *const end = table->members + table->member_count;
@@ -249,7 +249,7 @@ bool record_first_text(struct slice value, struct slice *text)
 	return is_right && !reader.is_short;
 }
 
-/* Sets the members of the key, which stand in the record's struct store_record. */
+/* Copies the members of the key from the record's struct store_record. */
 static void read_key(const struct record_table *table, void *record)
 {
 	const struct store_record *stored = (const void *)((char *)record + table->stored);
@@ -269,7 +269,7 @@ static void read_key(const struct record_table *table, void *record)
 	}
 }
 
-/* Lists come last. */
+/* Gives each list room for one item. Lists are the last members. */
 static void make_lists(const struct record_table *table, struct arena *arena, void *record)
 {
 	const struct member *member = table->members + table->member_count;
@@ -278,7 +278,7 @@ static void make_lists(const struct record_table *table, struct arena *arena, vo
 		*(char **)member_at(member, record) = arena_zero(arena, member->items->size);
 }
 
-/* The record has its struct store_record, and zeros. */
+/* Reads the value in the struct store_record of a record that is zero apart from it. */
 static bool read_value(const struct record_table *table, struct arena *arena, void *record,
 		       struct fault *fault)
 {
@@ -305,7 +305,7 @@ bool record_get(const struct record_table *table, struct transaction *transactio
 		const struct id *id, enum store_reading reading, void *record, struct fault *fault)
 {
 	struct store_record *stored = (void *)((char *)record + table->stored);
-	const struct id wanted = *id; /* it may be one of the record */
+	const struct id wanted = *id; /* `id` may point into the record, which is cleared */
 
 	memset(record, 0, table->size);
 	if (!store_get(transaction, table->kind, &wanted, reading, stored, fault))
@@ -469,7 +469,7 @@ bool record_put(const struct record_table *table, struct transaction *transactio
 			 former->value.data == NULL ? NULL : former, fault);
 }
 
-/* ---- a record as JSON ---- */
+/* ---- writing JSON ---- */
 
 static bool is_zero(const struct member *member, const void *record)
 {
@@ -599,9 +599,9 @@ void record_print(const struct record_table *table, const void *record, struct b
 	buffer_append_text(text, before == '{' ? "{}" : "}");
 }
 
-/* ---- JSON into a record ---- */
+/* ---- reading JSON ---- */
 
-/* Of a record on its way. */
+/* The state of record_scan. */
 struct scan {
 	struct findings *findings;
 	uint64_t etag;
@@ -660,7 +660,7 @@ static void scan_items(struct scan *scan, const struct member *member, const jso
 	*(size_t *)((char *)record + member->count) = count;
 }
 
-/* What the value must be, where it is not; NULL: it is, and was taken. */
+/* Sets the member and returns NULL, or returns what the value must be. */
 static const char *scan_value(struct scan *scan, const struct member *member, const json_t *value,
 			      const char *pointer, void *record)
 {
@@ -723,7 +723,7 @@ static const char *scan_value(struct scan *scan, const struct member *member, co
 	return NULL;
 }
 
-/* Members that no row has. */
+/* Adds a finding for each member of the object that no row has. */
 static void find_unknown(const struct record_table *table, const json_t *object,
 			 const char *pointer, struct findings *findings)
 {
@@ -779,7 +779,7 @@ void record_scan(const struct record_table *table, const json_t *object, const c
 		find_unknown(table, object, pointer, findings);
 }
 
-/* ---- the check ---- */
+/* ---- checking ---- */
 
 static bool is_in_range(const struct member *member, const void *record)
 {
