@@ -1,8 +1,8 @@
-/* The entries of joins, for accounts that want them (log_joins): who came, and who was refused.
- * They are written to the account's log after the answer, by a thread of the service, so an
- * exchange does not wait for them, and a crash may lose the last ones.
+/* Logs joins for accounts that request it (log_joins): who joined, and who was rejected. A thread
+ * of the service writes these events to the account's event log after the response, so an exchange
+ * does not wait for them, and a crash may lose the last ones.
  *
- * Refusals of one code for one reason make one entry a minute at most.
+ * Rejections of one code for one reason make at most one event per minute.
  *
  * Threads: any.
  *
@@ -12,21 +12,21 @@
 
 #include "resources/joining/join.h"
 
-/* Entries that wait to be written; further ones are dropped, which the process's log says. */
+/* Events that may wait to be written; further ones are dropped, which the service log reports. */
 #define JOIN_LOG_MOST 10000
 
 struct join_log;
 
 struct join_log *join_log_open(void);
-/* NULL is fine. */
+/* joins may be NULL. */
 void join_log_close(struct join_log *joins);
 
 void join_log_add(struct join_log *joins, const struct joining *joining);
 
-/* Writes what waits. What cannot be written now waits on. */
+/* Writes the waiting events. Events that cannot be written now keep waiting. */
 void join_log_write(struct join_log *joins, const struct environment *environment);
 
-/* How many were dropped. NULL: 0. */
+/* Returns the number of dropped events; 0 for NULL. */
 uint64_t join_log_dropped(struct join_log *joins);
 
 #endif

@@ -1,9 +1,9 @@
-/* The log of changes. A handler that changes something notes what it did (audit_note); the service
- * writes the entries in the same transaction (audit_write), so that there is no change without its
- * entry and no entry without its change. A run that is abandoned leaves none.
+/* Writes the event log. A handler that changes something notes an event (audit_note); the service
+ * writes the noted events in the same transaction (audit_write), so a change and its event are
+ * stored together or not at all. An abandoned run leaves no events.
  *
- * No secret and no code is ever noted: a code is told by its hash under a key of the account
- * (media_code_hash).
+ * Events contain no secrets and no codes: a code is identified by its hash under a key of the
+ * account (media_code_hash).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_AUDIT_H
@@ -12,38 +12,38 @@
 #include "resources/call.h"
 #include "schema/changes.h"
 
-/* A member of `data` after the ones that all entries have. */
+/* A member of `data` that not all events have. */
 struct audit_member {
 	const char *name;
-	struct slice value; /* a plain text, or is_json: JSON text */
+	struct slice value; /* plain text; JSON text if is_json */
 	bool is_json;
 };
 
 #define AUDIT_MORE_MOST 6
 
-/* What an entry says; slices are copied. */
+/* The contents of an event's `data`. Slices are copied. */
 struct audit_data {
 	const char *kind; /* "room" */
 	struct slice id;
 	struct slice name;
-	struct changes *changes; /* NULL: it was made or is gone */
-	struct audit_member more[AUDIT_MORE_MOST]; /* ends with a row without name */
+	struct changes *changes; /* NULL if the object was created or deleted */
+	struct audit_member more[AUDIT_MORE_MOST]; /* ends with a row without a name */
 };
 
-/* Notes one entry, but none of an update that changed nothing. type: "room.created", a literal. */
+/* Notes an event, except for an update that changed nothing. type: a literal: "room.created". */
 void audit_note(struct call *call, const char *type, const struct audit_data *data);
 
-/* Writes what was noted. */
+/* Writes the noted events. */
 bool audit_write(struct call *call, struct fault *fault);
 
-/* Stores entries of the call's account, in its WRITE transaction. */
+/* Stores events of the call's account. The call's transaction must be a WRITE transaction. */
 struct audit_entry;
 bool audit_put(struct call *call, struct audit_entry *entries, size_t n, struct fault *fault);
 
-/* The text of an entry's `actor`. */
+/* Returns the text of an event's `actor`. */
 struct slice audit_actor_text(struct arena *arena, enum actor_kind kind, struct slice id);
 
-/* The text of an entry's `data`. */
+/* Returns the text of an event's `data`. */
 struct slice audit_data_text(struct arena *arena, const struct audit_data *data);
 
 #endif

@@ -1,5 +1,5 @@
-/* A row of the route table (service/routes.h): which requests it is for, how they are checked, what
- * they read, and the handler that runs them.
+/* A row of the route table (service/routes.h): which requests it matches, how they are checked,
+ * what they read, and which handler runs them.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROUTE_H
@@ -11,7 +11,7 @@ enum route_access {
 	ROUTE_STATELESS, /* needs no store */
 	ROUTE_READ,
 	ROUTE_WRITE,
-	ROUTE_READ_FIRST /* a READ transaction; call_write_instead runs it again in a WRITE one */
+	ROUTE_READ_FIRST /* starts in a READ transaction; see call_write_instead */
 };
 
 enum route_body {
@@ -22,7 +22,7 @@ enum route_body {
 	BODY_PATCH
 };
 
-/* A rule that needs stored data and is refused with 400; the last row has no name. */
+/* A rule that depends on stored data and leads to 400. The last row has no name. */
 struct route_rule {
 	const char *name;
 	const char *doc; /* the rule as a sentence */
@@ -34,42 +34,42 @@ struct route {
 	enum route_access access;
 	handler *run;
 	const char *name; /* operationId of the OpenAPI document */
-	const struct read *reads; /* NULL: nothing, or the handler itself says it */
-	handler *prepare; /* NULL, or run once before the transaction, without a store */
+	const struct read *reads; /* NULL: nothing, or the handler tells the store itself */
+	handler *prepare; /* runs once before the transaction, without a store; may be NULL */
 	enum route_body body_kind;
 	const struct shape *body;
-	body_check *check; /* NULL: schema_check alone */
-	size_t body_most; /* the largest body in bytes; 0: CALL_BODY_MOST */
-	size_t objects_most; /* items of all lists in the body together; 0: any number */
+	body_check *check; /* NULL: only schema_check */
+	size_t body_most; /* largest body in bytes; 0: CALL_BODY_MOST */
+	size_t objects_most; /* items of all lists in the body together; 0: no limit */
 	const struct shape *query; /* NULL: no parameters */
 	const struct shape *answer; /* NULL: no body (204), or one of content_type */
 	const char *content_type; /* NULL: JSON */
-	bool is_list; /* the answer is {"data":[...]} of that shape; with limit and last when
+	bool is_list; /* the response is {"data":[...]} of that shape, with limit and last if
 				 * the route has a query */
-	bool is_open; /* no Authorization */
-	bool begins_session; /* its body proves who calls; the answer is 204 with a cookie */
-	unsigned scopes; /* that the caller needs (accounts/scopes.h) */
-	bool takes_app_token; /* Authorization has a token for joining, not a management token */
-	bool is_for_all_origins; /* CORS lets pages of any origin call it */
-	bool is_limited; /* refused while the address has used up its budget of unknown codes */
-	bool drops_old; /* what was there may be gone (410) */
-	bool has_etag; /* conditional requests */
-	bool is_bulk; /* may be an operation of a bulk (service/bulk.h) */
-	bool is_alone; /* calls of all such routes run one at a time, and may have more memory;
-			* not of a route that is_open */
-	bool has_conditions; /* the body has conditions, so the answer may be 412 */
+	bool is_open; /* needs no Authorization header */
+	bool begins_session; /* the body authenticates; the response is 204 with a cookie */
+	unsigned scopes; /* scopes the caller needs (accounts/scopes.h) */
+	bool takes_app_token; /* Authorization has a join token, not a management token */
+	bool is_for_all_origins; /* CORS allows pages of any origin to call it */
+	bool is_limited; /* rejected while the address has used up its budget of unknown codes */
+	bool drops_old; /* what it returns may no longer be kept (410) */
+	bool has_etag; /* supports conditional requests */
+	bool is_bulk; /* may be an operation of a bulk request (service/bulk.h) */
+	bool is_alone; /* calls of all such routes run one at a time, with more memory;
+			* an is_open route must not have it */
+	bool has_conditions; /* the body contains conditions, so the status may be 412 */
 	bool is_internal; /* for operators, not part of the interface */
-	/* For the OpenAPI document: a sentence each; NULL: this refusal does not happen here. */
+	/* For the OpenAPI document, a sentence each; NULL if the status does not occur. */
 	const char *forbidden; /* 403 */
 	const char *conflict; /* 409 */
-	const char *too_many; /* 429; of a route that is_limited: as of all of these */
-	const struct route_rule *rules; /* 400; NULL: none but those of the tables */
+	const char *too_many; /* 429; NULL and is_limited: the sentence of all such routes */
+	const struct route_rule *rules; /* 400; NULL: only the rules of the tables */
 	const char *doc;
 };
 
-/* How the body of a route is checked. */
+/* Returns how the body of a route is checked. */
 enum schema_mode route_mode(const struct route *route);
-/* Whether a call of the route may change something: not GET or HEAD. */
+/* True if calls of the route may change something: all but GET and HEAD. */
 bool route_is_for_writing(const struct route *route);
 
 #endif

@@ -1,5 +1,5 @@
-/* JSON texts of stored records, for handlers. A text that cannot be read is damage. It is noted in
- * the run of the call, so functions that make documents need no fault.
+/* Reads JSON texts of stored records for handlers. A text that cannot be read is damage. It is
+ * noted in the run of the call, so functions that build documents need no fault.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_STORED_H
@@ -8,9 +8,9 @@
 #include "records/record.h"
 #include "resources/call.h"
 
-/* Parses a stored JSON object of the record `what` with this key, in the arena of the call. One
- * that cannot be read counts as {} and is noted in the run of the call, whose result stored_sound
- * then replaces: so documents need no fault. */
+/* Parses a stored JSON object of the record `what` with this key, in the arena of the call. If the
+ * text cannot be read, returns {} and notes the damage in the run of the call; stored_sound then
+ * replaces the result of the run. */
 json_t *stored_json(struct call *call, struct slice text, const char *what, const struct id *key);
 /* Notes that a text of this record cannot be read. */
 void stored_note(struct call *call, const char *what, const struct id *key);

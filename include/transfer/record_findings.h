@@ -1,6 +1,6 @@
-/* Checks what the records of a store say about each other, for `anteroom check` and after a load:
- * each against its rows and what resources/record_kind.h knows of its kind. The store checks its
- * indexes itself (store_gdbm_check_indexes).
+/* Checks the records of a store, for `anteroom check` and after a load: each record against its
+ * rows and against what resources/record_kind.h requires of its kind. The store checks its indexes
+ * itself (store_gdbm_check_indexes).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TRANSFER_RECORD_FINDINGS_H
@@ -10,22 +10,21 @@
 #include "resources/record_kind.h"
 #include "transfer/survey.h"
 
-/* Gets the findings; the caller's struct begins with it. */
+/* Receives the findings; the caller's struct begins with it. */
 struct record_findings {
-	/* kind: its name; key: as text, never a code; problem: a sentence without its end. */
+	/* kind: its name; key: as text, never a code; problem: a sentence without a full stop. */
 	void (*tell)(struct record_findings *findings, const char *kind, const char *key,
 		     const char *problem);
-	const struct roster *roster; /* of the accounts file; NULL: it cannot be read */
-	json_t *unknown_accounts; /* told already; the caller's to release */
-	uint64_t count; /* of what was told */
+	const struct roster *roster; /* of the accounts file; NULL if that cannot be read */
+	json_t *unknown_accounts; /* reported accounts; the caller releases it */
+	uint64_t count; /* number of reported findings */
 };
 
-/* Checks one record of the call's account, which was read. Damage that is met on the way is a
- * finding too. */
+/* Checks a record of the call's account. Reports damage that it meets as a finding too. */
 void record_findings_tell(struct call *call, const struct record_kind *kind, void *record,
 			  struct record_findings *findings);
-/* The same of a stored record of any account, whose account is looked for too. Releases what it
- * read. */
+/* Does the same for a stored record of any account, and checks that the account exists. Releases
+ * the values that it read. */
 void record_findings_tell_stored(struct survey *survey, const struct store_kind *kind,
 				 const struct store_record *stored,
 				 struct record_findings *findings);

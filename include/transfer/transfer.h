@@ -1,15 +1,15 @@
-/* Accounts with all they own, as lines of JSON: out of a store (anteroom dump) and into another
- * (anteroom load). After that every GET answers the same body, every code is in the same state, and
- * the life of codes goes on as if nothing had happened; only ETags are others.
+/* Copies accounts with everything they own as lines of JSON: out of a store (anteroom dump) and
+ * into another (anteroom load). Afterwards every GET returns the same body, every code is in the
+ * same state, and codes behave as if nothing had happened; only ETags are different.
  *
- * A dump is a line `dump`, then the lines of each account, then a line `words` for each code that
- * stays with its account, which may be gone (resources/codes/code_words.h), then a line `end` with
- * counts, so that a dump that was cut off is recognized. An account has a line `account`, and after
- * it a line for each of its records, in the order of resources/record_kind.c. The members of such a
- * line are the rows of the record's table (records/record.h). What is derived from other records is
+ * A dump consists of a line `dump`; the lines of each account; a line `words` for each code that is
+ * reserved for an account, which may be removed (resources/codes/code_words.h); and a line `end`
+ * with counts, by which an incomplete dump is recognised. An account has a line `account`, followed
+ * by a line for each of its records, in the order of resources/record_kind.c. The members of such a
+ * line are the rows of the record's table (records/record.h). Data derived from other records is
  * not in a dump.
  *
- * A dump holds every secret of its accounts.
+ * A dump contains every secret of its accounts.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TRANSFER_TRANSFER_H
@@ -22,8 +22,8 @@
 
 #define TRANSFER_FORMAT 1
 
-/* The most bytes of a line: a template of a largest text and largest hidden members, of which each
- * byte may be written as six. */
+/* The most bytes of a line: a template with the largest text and the largest hidden members, in
+ * which each byte may be written as six. */
 #define TRANSFER_LINE_MOST ((size_t)16 << 20)
 
 struct transfer_counts {
@@ -36,63 +36,65 @@ void transfer_count_line(struct transfer_counts *counts, const struct record_kin
 
 /* ---- out of a store ---- */
 
-/* The receiver of lines; its struct begins with this. The line has no newline, and lives until
- * the function returns. */
+/* Receives the lines; the caller's struct begins with it. The line has no newline, and is valid
+ * until the function returns. */
 struct transfer_output {
 	bool (*line)(struct transfer_output *output, struct slice line, struct fault *fault);
-	/* Told of each thing that is left out, because it or a thing that it refers to cannot be
-	 * read: its kind, account and id, and why. NULL: the first such thing ends the dump. */
+	/* Called for everything that is left out because it, or something it refers to, cannot be
+	 * read: its kind, account and id, and the reason. If this is NULL, the dump ends there. */
 	void (*lost)(struct transfer_output *output, const char *what, const char *why);
-	struct transfer_counts counts; /* of the lines that went there */
+	struct transfer_counts counts; /* of the lines so far */
 };
 
-/* Writes the accounts of the roster, or `only` this one. The survey is of a durable store.
+/* Writes the accounts of the roster, or only the account `only` if it is not NULL. The survey must
+ * be of a durable store.
  *
- * A dump of lists that disagree with the records is FAULT_DAMAGED: every template and room that
- * there is stands in it, or it fails. With `lost`, templates and rooms are found by their keys,
- * whether they are in a list or not, and what refers to lost things is written without them, so
- * that transfer_read_line takes every line. */
+ * Without `lost`, the dump contains every template and room, or fails: lists that do not match the
+ * records set FAULT_DAMAGED. With `lost`, templates and rooms are found by their keys, even if they
+ * are not in a list, and records that refer to lost ones are written without the reference, so that
+ * transfer_read_line accepts every line. */
 bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
 		    struct transfer_output *output, struct fault *fault);
 
 /* ---- into a store ---- */
 
-/* Line by line, inside WRITE transactions of the caller's, who sets call.arena and call.transaction
- * and calls findings_open before each. Nothing of an account that is being read can be seen by
- * anyone, since the accounts file does not have it yet. */
+/* Reads a dump line by line, in WRITE transactions of the caller, who sets call.arena and
+ * call.transaction and calls findings_open before each transaction. Nobody can see an account while
+ * it is being read, because the accounts file does not have it yet. */
 struct transfer_input {
 	struct environment environment;
-	struct call call; /* of the account at hand */
-	const struct roster *present; /* accounts that are there already */
-	struct account *accounts; /* read so far, from malloc */
+	struct call call; /* of the current account */
+	const struct roster *present; /* existing accounts */
+	struct account *accounts; /* accounts read so far, from malloc */
 	size_t capacity;
-	struct transfer_counts counts; /* of the lines that were read; accounts: of `accounts` */
+	struct transfer_counts counts; /* lines read so far; counts.accounts: size of `accounts` */
 	json_t *taken; /* names, ids and access keys of `accounts`, with their indexes */
 	bool has_begun, has_ended;
 };
 
-/* `present` is borrowed. Verifies the table of a line (schema_verify). */
+/* Borrows `present`. Verifies the table of a line (schema_verify). */
 void transfer_input_open(struct transfer_input *input, struct store *store,
 			 const struct clock *clock, const struct roster *present);
 void transfer_input_close(struct transfer_input *input);
 
-/* Reads one line. FAULT_INVALID_BODY with all findings in `details`, each with its JSON Pointer in
- * the line; FAULT_MALFORMED; FAULT_CONFLICT for what the place of the line in the dump forbids.
- * After a fault the caller gives up the whole dump; after FAULT_AGAIN it may go back. */
+/* Reads one line. Sets FAULT_INVALID_BODY with all findings in `details`, each with its JSON
+ * Pointer in the line; FAULT_MALFORMED; or FAULT_CONFLICT if the line must not stand at this place
+ * in the dump. After a fault the caller must give up the whole dump, except that it may go back
+ * after FAULT_AGAIN. */
 bool transfer_read_line(struct transfer_input *input, struct slice line, struct fault *fault);
-/* Goes back to `mark`, a copy of *input from before the first line of a transaction that was
- * abandoned, so that these lines can be read again in another one. */
+/* Goes back to `mark`, a copy of *input from before the first line of an abandoned transaction, so
+ * that its lines can be read again in another transaction. */
 void transfer_input_back(struct transfer_input *input, const struct transfer_input *mark);
-/* After the last line: whether the dump was whole. */
+/* Must be called after the last line: checks that the dump was complete. */
 bool transfer_read_end(struct transfer_input *input, struct fault *fault);
 
-/* Checks what the lines say of each other, once all of them are durable. False: what is told does
- * not fit together, or something cannot be read. */
+/* Checks the loaded records against each other, once all of them are durable. Returns false if
+ * there are findings, or something cannot be read. */
 bool transfer_verify(struct survey *survey, const struct transfer_input *input,
 		     struct record_findings *findings, struct fault *fault);
 
-/* Removes some of what call->account has, in a WRITE transaction; *is_empty:
- * there is nothing left. For a dump that was given up. */
+/* Removes some records of call->account, in a WRITE transaction, after a dump was given up. Sets
+ * *is_empty to true if nothing is left. */
 bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault);
 
 #endif

@@ -15,15 +15,15 @@
 #include "resources/joining/media_join.h"
 #include "resources/media/media_record.h"
 
-/* Entries of one transaction. */
+/* Events that one transaction writes. */
 #define AT_ONCE 256
-/* Refusals that are remembered in a minute; a power of two, which is filled to a half. */
+/* Rejections remembered for a minute: a power of two, of which at most half is used. */
 #define REMEMBERED 16384
 #define MINUTE 60000
 
 struct waiting {
 	struct waiting *next;
-	struct joining joining; /* slices: in `text` */
+	struct joining joining; /* its slices are in `text` */
 	char text[];
 };
 
@@ -32,8 +32,8 @@ struct join_log {
 	struct waiting *first, *last;
 	size_t count;
 	uint64_t dropped;
-	int64_t minute; /* of the refusals below */
-	uint64_t refusals[REMEMBERED]; /* hashes; 0: free */
+	int64_t minute; /* to which `refusals` belong */
+	uint64_t refusals[REMEMBERED]; /* hash table of hashes; 0: free */
 	size_t refusal_count;
 };
 
@@ -54,21 +54,16 @@ struct join_log *join_log_open(void)
 	return joins;
 }
 
-static void free_list(struct waiting *waiting)
-{
-	while (waiting != NULL) {
-		struct waiting *next = waiting->next;
-
-		free(waiting);
-		waiting = next;
-	}
-}
-
 void join_log_close(struct join_log *joins)
 {
 	if (joins == NULL)
 		return;
-	free_list(joins->first);
+	while (joins->first != NULL) {
+		struct waiting *next = joins->first->next;
+
+		free(joins->first);
+		joins->first = next;
+	}
 	pthread_mutex_destroy(&joins->lock);
 	free(joins);
 }
@@ -98,7 +93,7 @@ static uint64_t hash_of(const struct joining *joining)
 	return hash == 0 ? 1 : hash;
 }
 
-/* Whether the refusal is the first of its code and reason in this minute. With the lock held. */
+/* True if no other rejection of this code and reason came in this minute. Needs the lock. */
 static bool is_first(struct join_log *joins, const struct joining *joining)
 {
 	const uint64_t hash = hash_of(joining);
@@ -145,31 +140,26 @@ static struct waiting *copy_of(const struct joining *joining)
 	return waiting;
 }
 
-/* With the lock held. */
-static void append(struct join_log *joins, struct waiting *waiting)
-{
-	if (joins->first == NULL)
-		joins->first = waiting;
-	else
-		joins->last->next = waiting;
-	joins->last = waiting;
-	joins->count++;
-}
-
 void join_log_add(struct join_log *joins, const struct joining *joining)
 {
-	bool is_dropped = false;
+	bool is_first_dropped = false, is_logged;
 
 	pthread_mutex_lock(&joins->lock);
-	if (joining->refusal == JOIN_NOT_REFUSED || is_first(joins, joining)) {
-		is_dropped = joins->count >= JOIN_LOG_MOST;
-		if (!is_dropped)
-			append(joins, copy_of(joining));
-		else if (joins->dropped++ > 0)
-			is_dropped = false;
+	is_logged = joining->refusal == JOIN_NOT_REFUSED || is_first(joins, joining);
+	if (is_logged && joins->count >= JOIN_LOG_MOST) {
+		is_first_dropped = joins->dropped++ == 0;
+	} else if (is_logged) {
+		struct waiting *waiting = copy_of(joining);
+
+		if (joins->first == NULL)
+			joins->first = waiting;
+		else
+			joins->last->next = waiting;
+		joins->last = waiting;
+		joins->count++;
 	}
 	pthread_mutex_unlock(&joins->lock);
-	if (is_dropped)
+	if (is_first_dropped)
 		log_event(
 			LOG_LEVEL_WARNING, "joins_dropped", "effect",
 			"the logs of accounts lack some of their joins: too many wait to be written",
@@ -178,18 +168,7 @@ void join_log_add(struct join_log *joins, const struct joining *joining)
 
 /* ---- writing ---- */
 
-static struct waiting *take_all(struct join_log *joins)
-{
-	struct waiting *all;
-
-	pthread_mutex_lock(&joins->lock);
-	all = joins->first;
-	joins->first = joins->last = NULL;
-	pthread_mutex_unlock(&joins->lock);
-	return all;
-}
-
-/* In front of those that came meanwhile. */
+/* Puts the list back in front of entries that were added since. */
 static void put_back(struct join_log *joins, struct waiting *list)
 {
 	struct waiting *last = list;
@@ -206,8 +185,8 @@ static void put_back(struct join_log *joins, struct waiting *list)
 	pthread_mutex_unlock(&joins->lock);
 }
 
-static struct audit_entry entry_of(struct call *call, const struct media *media,
-				   const struct joining *joining)
+static struct audit_entry event_of_joining(struct call *call, const struct media *media,
+					   const struct joining *joining)
 {
 	const bool is_granted = joining->refusal == JOIN_NOT_REFUSED;
 	const struct slice hash = media_code_hash(call->arena, media, joining->code);
@@ -240,7 +219,7 @@ static bool is_of(const struct waiting *waiting, const struct id *account)
 	return id_compare(&waiting->joining.account, account) == 0;
 }
 
-/* Those of the first one's account, AT_ONCE at most, in one transaction. */
+/* Writes events of the first entry's account, at most AT_ONCE, in one transaction. */
 static bool write_some(const struct environment *environment, struct arena *arena,
 		       const struct waiting *list, struct fault *fault)
 {
@@ -261,7 +240,7 @@ static bool write_some(const struct environment *environment, struct arena *aren
 	if (media_load_lasting(&call, &media, fault)) {
 		for (const struct waiting *at = list; at != NULL && n < AT_ONCE; at = at->next) {
 			if (is_of(at, &call.account))
-				entries[n++] = entry_of(&call, &media, &at->joining);
+				entries[n++] = event_of_joining(&call, &media, &at->joining);
 		}
 		if (audit_put(&call, entries, n, fault))
 			return store_commit(call.transaction, &number, fault);
@@ -270,19 +249,8 @@ static bool write_some(const struct environment *environment, struct arena *aren
 	return false;
 }
 
-/* Damage in one account does not keep the entries of others from being written; its own are
- * lost. */
-static bool is_damaged(struct fault *fault)
-{
-	if (fault->kind != FAULT_DAMAGED)
-		return false;
-	log_event(LOG_LEVEL_ERROR, "joins_not_written", "cause", fault_reason(fault), NULL);
-	*fault = FAULT_INITIAL;
-	return true;
-}
-
-/* Takes an entry off its list. */
-static void forget(struct join_log *joins, struct waiting **place)
+/* Removes an entry from its list. */
+static void forget_joining(struct join_log *joins, struct waiting **place)
 {
 	struct waiting *waiting = *place;
 
@@ -293,7 +261,7 @@ static void forget(struct join_log *joins, struct waiting **place)
 	pthread_mutex_unlock(&joins->lock);
 }
 
-/* Takes off the list what write_some wrote. */
+/* Removes the entries that write_some has written from the list. */
 static struct waiting *without_written(struct join_log *joins, struct waiting *list)
 {
 	const struct id account = list->joining.account;
@@ -302,7 +270,7 @@ static struct waiting *without_written(struct join_log *joins, struct waiting *l
 
 	while (*place != NULL && n < AT_ONCE) {
 		if (is_of(*place, &account)) {
-			forget(joins, place);
+			forget_joining(joins, place);
 			n++;
 		} else {
 			place = &(*place)->next;
@@ -311,7 +279,7 @@ static struct waiting *without_written(struct join_log *joins, struct waiting *l
 	return list;
 }
 
-/* What was counted and is not durable, as the answer said, did not happen. */
+/* Removes exchanges whose count never became durable: their response said that they failed. */
 static struct waiting *without_failed(struct join_log *joins, struct store *store,
 				      struct waiting *list)
 {
@@ -321,7 +289,7 @@ static struct waiting *without_failed(struct join_log *joins, struct store *stor
 		const uint64_t number = (*place)->joining.number;
 
 		if (number != 0 && store_state(store, number) == STORE_FAILED)
-			forget(joins, place);
+			forget_joining(joins, place);
 		else
 			place = &(*place)->next;
 	}
@@ -330,15 +298,28 @@ static struct waiting *without_failed(struct join_log *joins, struct store *stor
 
 void join_log_write(struct join_log *joins, const struct environment *environment)
 {
-	struct waiting *list = without_failed(joins, environment->store, take_all(joins));
 	struct fault fault = FAULT_INITIAL;
+	struct waiting *list;
 	struct arena *arena;
 
+	pthread_mutex_lock(&joins->lock);
+	list = joins->first;
+	joins->first = joins->last = NULL;
+	pthread_mutex_unlock(&joins->lock);
+	list = without_failed(joins, environment->store, list);
 	if (list == NULL)
 		return;
 	arena = arena_open();
-	while (list != NULL &&
-	       (write_some(environment, arena, list, &fault) || is_damaged(&fault))) {
+	while (list != NULL) {
+		if (!write_some(environment, arena, list, &fault)) {
+			if (fault.kind != FAULT_DAMAGED)
+				break;
+			/* Damage in one account loses its events, but must not prevent writing
+			 * those of others. */
+			log_event(LOG_LEVEL_ERROR, "joins_not_written", "cause",
+				  fault_reason(&fault), NULL);
+			fault = FAULT_INITIAL;
+		}
 		list = without_written(joins, list);
 		arena_reset(arena);
 	}

@@ -1,8 +1,8 @@
-/* What handlers answer with, and conditional requests.
+/* Responses of handlers, and conditional requests.
  *
- * An ETag names the last write that changed what GET shows of a thing. All of ours are strong; a
- * proxy that compresses makes W/"x", "x-gzip" or "x-br" of "x". Clients send that back, so it
- * counts as "x".
+ * The ETag of an object identifies the last write that changed what GET shows of it. All our ETags
+ * are strong. A proxy that compresses a response turns "x" into W/"x", "x-gzip" or "x-br", and
+ * clients send that back, so these match "x" too.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/call.h"
@@ -170,7 +170,7 @@ void call_etag(struct call *call, uint64_t etag)
 	call_header(call, "ETag", etag_text(call, etag));
 }
 
-/* What a proxy adds to the tag of an answer that it compresses. */
+/* Removes the suffix that a proxy adds to the tag of a response that it compresses. */
 static struct slice without_coding(struct slice tag)
 {
 	static const char *const codings[] = { "-gzip", "-br" };
@@ -185,8 +185,8 @@ static struct slice without_coding(struct slice tag)
 	return tag;
 }
 
-/* Takes one entity-tag off the front of a list: what is between its quotes. False at the end of the
- * list, or if no entity-tag follows. */
+/* Takes one entity-tag, without its quotes, off the front of a list. Returns false at the end of
+ * the list, or if no entity-tag follows. */
 static bool next_tag(struct slice *list, struct slice *tag)
 {
 	const char *end;
@@ -211,7 +211,7 @@ static bool next_tag(struct slice *list, struct slice *tag)
 	return true;
 }
 
-/* Whether a field value, `*` or a list of entity-tags, names the ETag, which has quotes. */
+/* True if a field value, `*` or a list of entity-tags, includes the ETag (a text with quotes). */
 static bool names(struct slice list, bool exists, struct slice etag)
 {
 	struct slice tag;

@@ -8,9 +8,6 @@
 #include "records/record.h"
 #include "resources/record_kind.h"
 
-/* Children that one call removes. For each code it also puts a record
- * (resources/codes/code_words.h). */
-
 static bool remove_deliveries(struct call *call, const struct id *webhook, bool *are_gone,
 			      struct fault *fault)
 {
@@ -32,7 +29,8 @@ static bool remove_deliveries(struct call *call, const struct id *webhook, bool 
 	return true;
 }
 
-/* *are_gone: nothing is left of it. */
+/* Removes some children, and for each code adds a record (resources/codes/code_words.h). Sets
+ * *are_gone to true if none are left. */
 static bool remove_children(struct call *call, enum garbage_of of, const struct id *id,
 			    bool *are_gone, struct fault *fault)
 {
@@ -114,7 +112,7 @@ bool garbage_add(struct call *call, enum garbage_of of, const struct id *id, str
 
 	if (!remove_children(call, of, id, &are_gone, fault))
 		return false;
-	/* An imported room may have the id of a template. */
+	/* garbage_finish: an imported room may have had the id of a template. */
 	return are_gone || (garbage_finish(call, id, fault) &&
 			    record_put(&garbage_table, call->transaction, &garbage, fault));
 }

@@ -33,7 +33,7 @@ bool import_take_id(struct call *call, const struct store_kind *kind, struct imp
 
 	if (origin->has_id)
 		return garbage_finish(call, &origin->id, fault);
-	/* A made id takes its place in lists by the time that the object was made at. */
+	/* Lists are in the order of ids, so a new id gets the time of creation. */
 	if (!store_new_id(call->transaction, kind, call->environment->clock, &call->now, &made,
 			  fault))
 		return false;

@@ -87,25 +87,10 @@ void list_first_page(struct call *call, struct store_page *page)
 	list_set_page(list, page);
 }
 
-/* Where filters leave out most, each page is larger than the one before. */
+/* When filters exclude most records, each page is larger than the previous one. */
 #define PAGE_GROWTH 4
 #define PAGE_MOST 1000
 #define BYTES_LOOKED_AT_MOST (2 * CALL_ANSWER_MOST)
-
-/* The page after this one; false when enough was looked at. */
-static bool next_by_name(struct list *list, struct store_page *page)
-{
-	const struct store_record *last = &page->records[page->count - 1];
-
-	for (size_t i = 0; i < page->count; i++)
-		list->bytes_looked_at += page->records[i].value.size;
-	list->looked_at += page->count;
-	page->after = last->name;
-	page->most = page->most * PAGE_GROWTH < PAGE_MOST ? page->most * PAGE_GROWTH : PAGE_MOST;
-	page->records = arena_alloc(list->call->arena, page->most * sizeof *page->records);
-	return list->looked_at < LIST_LOOKED_AT_MOST &&
-	       list->bytes_looked_at < BYTES_LOOKED_AT_MOST;
-}
 
 static bool add_pages_by_name(struct list *list, const struct store_kind *kind,
 			      struct store_page *page, list_add_records *add, const void *context,
@@ -119,12 +104,20 @@ static bool add_pages_by_name(struct list *list, const struct store_kind *kind,
 			return false;
 		if (page->is_last || list_is_full(list))
 			return true;
-		if (next_by_name(list, page))
-			continue;
-		list->is_cut = true;
-		list->last = page->after;
-		return true;
+		page->after = page->records[page->count - 1].name;
+		for (size_t i = 0; i < page->count; i++)
+			list->bytes_looked_at += page->records[i].value.size;
+		list->looked_at += page->count;
+		if (list->looked_at >= LIST_LOOKED_AT_MOST ||
+		    list->bytes_looked_at >= BYTES_LOOKED_AT_MOST)
+			break;
+		page->most = page->most * PAGE_GROWTH < PAGE_MOST ? page->most * PAGE_GROWTH
+								  : PAGE_MOST;
+		page->records = arena_alloc(call->arena, page->most * sizeof *page->records);
 	}
+	list->is_cut = true;
+	list->last = page->after;
+	return true;
 }
 
 bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,
@@ -147,7 +140,7 @@ bool list_add_pages(struct list *list, const struct store_kind *kind, struct sto
 	return true;
 }
 
-/* Whether the query has `start`, even an empty one, which counts as absent everywhere else. */
+/* True if the query has `start`, even an empty one, which everywhere else counts as absent. */
 static bool is_walk(const struct call *call)
 {
 	struct slice uri = call->request.uri, bad;

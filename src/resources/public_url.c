@@ -14,11 +14,11 @@ bool public_url_is_secure(const struct call *call)
 			   : text_equal_ignoring_case(call->request.https, SLICE("on"));
 }
 
-/* A name of 253 bytes with a port; a QR code could not hold much more. */
+/* The size of a name of 253 bytes with a port; a QR code could not hold much more. */
 #define HOST_MOST 259
 
-/* What a host may be made of, with a port: anything else is not the web server's. */
-static bool is_host(struct slice host)
+/* True if these are characters of a host with a port; otherwise the web server did not set them. */
+static bool host_is_valid(struct slice host)
 {
 	static const char bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789.-_:[]";
@@ -32,8 +32,8 @@ static bool is_host(struct slice host)
 
 struct slice public_url_of(struct call *call)
 {
-	const struct slice host = is_host(call->request.host) ? call->request.host
-							      : SLICE("localhost");
+	const struct slice host = host_is_valid(call->request.host) ? call->request.host
+								    : SLICE("localhost");
 	struct buffer url = BUFFER_INITIAL(call->arena);
 
 	if (call->environment->public_url != NULL)

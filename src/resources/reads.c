@@ -15,17 +15,17 @@
 #define EXPECTED_MOST 14
 #define NONE SIZE_MAX
 
-/* Items that belong to a code, and which of them is the code. */
+/* The number of items for each code, and which of them is the code itself. */
 #define CODE_ITEMS 4
 #define CODE_ITEM 1
 
-/* What is told. */
+/* The list for store_expect. */
 struct expected {
 	struct call *call;
 	struct store_expected items[EXPECTED_MOST];
 	size_t n;
-	size_t last; /* the item of the read before; NONE: it was left out */
-	size_t codes, code_count; /* where the items of codes begin, and how many codes */
+	size_t last; /* the item of the preceding row; NONE if that was skipped */
+	size_t codes, code_count; /* the first item of the codes, and the number of codes */
 };
 
 static struct store_expected *expected_add(struct expected *expected, const struct store_kind *kind,
@@ -39,7 +39,7 @@ static struct store_expected *expected_add(struct expected *expected, const stru
 	return item;
 }
 
-static struct slice read_text(const struct call *call, const struct read *read)
+static struct slice source_text(const struct call *call, const struct read *read)
 {
 	switch (read->from) {
 	case READ_PATH:
@@ -58,20 +58,20 @@ static struct slice read_text(const struct call *call, const struct read *read)
 	return (struct slice){ NULL, 0 };
 }
 
-/* An id of the arena; NULL: there is none. */
-static const struct id *read_id(struct call *call, const struct read *read)
+/* Returns an id in the arena, or NULL if there is none. */
+static const struct id *source_id(struct call *call, const struct read *read)
 {
 	struct id *id;
 
 	if (read->from == READ_ACCOUNT)
 		return &kind_only_id;
 	id = arena_alloc(call->arena, sizeof *id);
-	return id_parse(read_text(call, read), id) ? id : NULL;
+	return id_parse(source_text(call, read), id) ? id : NULL;
 }
 
-static struct slice read_name(struct call *call, const struct read *read)
+static struct slice source_name(struct call *call, const struct read *read)
 {
-	const struct slice name = read_text(call, read);
+	const struct slice name = source_text(call, read);
 
 	return read->is_lower && name.data != NULL ? text_lower(call->arena, name) : name;
 }
@@ -84,8 +84,8 @@ static bool is_left_out(const struct call *call, const struct read *read)
 	       (read->without != NULL && call_member(call, read->without) != NULL);
 }
 
-/* What changes a code, and what its room's codes have in common, locks the room first; an exchange
- * locks the code alone. */
+/* A write that changes a code and what the codes of its room share locks the room first; an
+ * exchange locks only the code. */
 static void expected_add_code(struct expected *expected, struct slice letters,
 			      enum store_reading reading, enum store_reading of_room)
 {
@@ -106,7 +106,7 @@ static void expected_add_codes(struct expected *expected, const struct read *rea
 {
 	struct call *call = expected->call;
 	const enum store_reading of_room = read->is_shown ? STORE_TO_SHOW : reading;
-	const struct slice text = read_text(call, read);
+	const struct slice text = source_text(call, read);
 	struct typed_code typed = { .code = text };
 
 	if (read->is_typed)
@@ -131,7 +131,7 @@ static void expected_add_page(struct expected *expected, const struct read *read
 		expected_add(expected, read->kind, STORE_FIND_PAGE, STORE_TO_SHOW)->page = page;
 }
 
-/* False: nothing is read, since the path or the token has no id. */
+/* Returns false if nothing is to be read, because the path or the token has no id. */
 static bool expected_add_read(struct expected *expected, const struct read *read)
 {
 	struct call *call = expected->call;
@@ -145,7 +145,7 @@ static bool expected_add_read(struct expected *expected, const struct read *read
 		return true;
 	if (read->finding == STORE_FIND_ID || read->finding == STORE_FIND_CHILDREN ||
 	    read->finding == STORE_FIND_PAGE) {
-		id = read_id(call, read);
+		id = source_id(call, read);
 		if (id == NULL)
 			return read->from != READ_PATH && read->from != READ_TOKEN;
 	}
@@ -160,7 +160,7 @@ static bool expected_add_read(struct expected *expected, const struct read *read
 			expected_add_codes(expected, read, reading);
 			break;
 		}
-		name = read_name(call, read);
+		name = source_name(call, read);
 		if (name.data != NULL)
 			expected_add(expected, read->kind, STORE_FIND_NAME,
 				     read->is_shown ? STORE_TO_SHOW : reading)
@@ -229,7 +229,7 @@ bool reads_of_bulk(struct call *part, const struct read *reads, struct store_exp
 			.kind = reads->kind,
 			.finding = STORE_FIND_NAME,
 			.reading = STORE_TO_CHANGE,
-			.name = read_name(part, reads),
+			.name = source_name(part, reads),
 		};
 		return expected->name.data != NULL;
 	}

@@ -1,4 +1,4 @@
-/* See resources/record_kind.h. The kinds with hooks stand beside what they are about.
+/* See resources/record_kind.h. Kinds with hooks are defined in the files of their subject.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/record_kind.h"
@@ -29,7 +29,7 @@ const struct record_kind *const record_kinds[] = {
 	&webhook_position_kind,
 	&webhook_delivery_kind,
 	&words_kind,
-	/* In no dump. */
+	/* Not in a dump. */
 	&words_asked_kind,
 	&kept_answer_kind,
 	&kept_usage_kind,

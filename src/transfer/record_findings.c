@@ -3,9 +3,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "transfer/record_findings.h"
 
-/* The name of a key is its id, and no secret. */
-static void tell(struct call *call, const struct store_kind *kind, const struct id *id,
-		 const char *problem, struct record_findings *findings)
+/* Reports a finding. Names that are unique in the installation are codes and so secret, except the
+ * name of an API key, which is its id. */
+static void report_finding(struct call *call, const struct store_kind *kind, const struct id *id,
+			   const char *problem, struct record_findings *findings)
 {
 	const char *key = "(a code)";
 
@@ -25,11 +26,12 @@ void record_findings_tell(struct call *call, const struct record_kind *kind, voi
 	findings_open(&call->findings, call->arena);
 	if (!record_check(call, kind, record, true, &call->findings, &fault) &&
 	    fault.kind != FAULT_INVALID_BODY)
-		tell(call, kind->table->kind, &stored->id, fault_reason(&fault), findings);
+		report_finding(call, kind->table->kind, &stored->id, fault_reason(&fault),
+			       findings);
 	(void)findings_result(&call->findings, &found);
 	for (size_t i = 0; i < json_array_size(found.details); i++)
-		tell(call, kind->table->kind, &stored->id,
-		     json_string_value(json_array_get(found.details, i)), findings);
+		report_finding(call, kind->table->kind, &stored->id,
+			       json_string_value(json_array_get(found.details, i)), findings);
 }
 
 static void check_account(struct call *call, const struct record_kind *kind,
@@ -66,6 +68,6 @@ void record_findings_tell_stored(struct survey *survey, const struct store_kind 
 	if (record_read(kind->table, call->arena, stored, record, &fault))
 		record_findings_tell(call, kind, record, findings);
 	else
-		tell(call, stored_kind, &stored->id, fault_reason(&fault), findings);
+		report_finding(call, stored_kind, &stored->id, fault_reason(&fault), findings);
 	survey_forget(survey);
 }

@@ -1,6 +1,6 @@
-/* See transfer/survey.h. A transaction puts the values it gets into its arena, which everywhere
- * else lives as long as the transaction does. Here the two part: the transaction lies in one arena,
- * and is given another for its values.
+/* See transfer/survey.h. A transaction allocates values from its arena. Elsewhere this arena lives
+ * as long as the transaction. Here the transaction is allocated from one arena and uses another for
+ * its values, which can be reset.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "transfer/survey.h"

@@ -1,6 +1,6 @@
-/* Reads a dump: see transfer/transfer.h. A line is checked by the rows of its kind, then against
- * the records in the store, and is then stored. When all records are there, they are checked
- * against each other, as anteroom check does.
+/* Reads a dump: see transfer/transfer.h. Each line is checked against the rows of its kind, then
+ * against the records in the store, and is then stored. When all records are stored, they are
+ * checked against each other, as in anteroom check.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -47,28 +47,28 @@ void transfer_input_back(struct transfer_input *input, const struct transfer_inp
 	input->capacity = now.capacity;
 }
 
-/* ---- members of an account, which its table has checked ---- */
+/* ---- members of an account line, which its table has checked ---- */
 
-static struct slice text_member(const json_t *object, const char *name)
+static struct slice line_text(const json_t *object, const char *name)
 {
 	return text_of_json(json_object_get(object, name));
 }
 
-static struct id id_member(const json_t *object, const char *name)
+static struct id line_id(const json_t *object, const char *name)
 {
 	struct id id = { { 0 } };
 
-	(void)id_parse(text_member(object, name), &id);
+	(void)id_parse(line_text(object, name), &id);
 	return id;
 }
 
-/* The table looks at the characters of a time, not at what they mean. */
-static int64_t time_member(struct call *call, const char *pointer, const json_t *object,
-			   const char *name)
+/* The table has checked the characters of a time, but not its value. */
+static int64_t line_time(struct call *call, const char *pointer, const json_t *object,
+			 const char *name)
 {
 	int64_t time = 0;
 
-	if (!text_time_parse(text_member(object, name), &time))
+	if (!text_time_parse(line_text(object, name), &time))
 		findings_add(&call->findings, arena_text(call->arena, "%s/%s", pointer, name),
 			     "must be a time");
 	return time;
@@ -76,43 +76,22 @@ static int64_t time_member(struct call *call, const char *pointer, const json_t 
 
 /* ---- accounts ---- */
 
-/* Entries of this account and later ones are of lines that are read again. */
-static bool is_taken(const struct transfer_input *input, const char *key)
-{
-	const json_t *account = json_object_get(input->taken, key);
-
-	return account != NULL && json_integer_value(account) < (json_int_t)input->counts.accounts;
-}
-
 static void check_taken(struct transfer_input *input, const char *name, struct slice text,
 			bool is_present)
 {
 	struct call *call = &input->call;
 	const char *key = arena_text(call->arena, "%s %.*s", name, (int)text.size, text.data);
+	/* An account from this one on was read before transfer_input_back, and is read again. */
+	const json_t *holder = json_object_get(input->taken, key);
 
 	if (is_present)
 		findings_add(&call->findings, arena_text(call->arena, "/account/%s", name),
 			     "there is an account with it already: a dump is loaded into accounts "
 			     "that are not there yet");
-	else if (is_taken(input, key))
+	else if (holder != NULL && json_integer_value(holder) < (json_int_t)input->counts.accounts)
 		findings_add(&call->findings, arena_text(call->arena, "/account/%s", name),
 			     "an earlier account of this dump has it");
 	object_put(input->taken, key, json_integer((json_int_t)input->counts.accounts));
-}
-
-static void read_secrets(struct call *call, const json_t *list, struct account *account)
-{
-	account->secret_count = json_array_size(list);
-	if (account->secret_count == 0)
-		findings_add(&call->findings, "/account/secrets", "must not be empty");
-	for (size_t i = 0; i < account->secret_count; i++) {
-		const json_t *object = json_array_get(list, i);
-		const char *pointer = arena_text(call->arena, "/account/secrets/%zu", i);
-
-		memcpy(account->secrets[i].text, text_member(object, "secret").data,
-		       SECRET_TEXT_SIZE);
-		account->secrets[i].created_at = time_member(call, pointer, object, "created_at");
-	}
 }
 
 static struct account *next_account(struct transfer_input *input)
@@ -132,21 +111,22 @@ static struct account *next_account(struct transfer_input *input)
 	return &input->accounts[input->counts.accounts++];
 }
 
-/* All members of the line. */
+/* Reads all members of the line. */
 static void read_account_file(struct transfer_input *input, const json_t *object,
 			      struct account *account)
 {
 	const struct roster *present = input->present;
 	struct call *call = &input->call;
-	const struct slice name = text_member(object, "name");
-	const struct slice url = text_member(object, "client_url");
+	const struct slice name = line_text(object, "name");
+	const struct slice url = line_text(object, "client_url");
+	const json_t *secrets = json_object_get(object, "secrets");
 	const char *flaw;
 
 	*account = (struct account){
-		.id = id_member(object, "id"),
-		.access_key = id_member(object, "access_key"),
+		.id = line_id(object, "id"),
+		.access_key = line_id(object, "access_key"),
 		.is_enabled = json_is_true(json_object_get(object, "enabled")),
-		.created_at = time_member(call, "/account", object, "created_at"),
+		.created_at = line_time(call, "/account", object, "created_at"),
 		.is_operator = json_is_true(json_object_get(object, "operator")),
 		.logs_joins = json_is_true(json_object_get(object, "log_joins")),
 		.times_disabled = json_integer_value(json_object_get(object, "times_disabled")),
@@ -154,7 +134,17 @@ static void read_account_file(struct transfer_input *input, const json_t *object
 	memcpy(account->name, name.data, name.size);
 	id_print(&account->id, account->id_text);
 	id_print(&account->access_key, account->access_key_text);
-	read_secrets(call, json_object_get(object, "secrets"), account);
+	account->secret_count = json_array_size(secrets);
+	if (account->secret_count == 0)
+		findings_add(&call->findings, "/account/secrets", "must not be empty");
+	for (size_t i = 0; i < account->secret_count; i++) {
+		const json_t *secret = json_array_get(secrets, i);
+		const char *pointer = arena_text(call->arena, "/account/secrets/%zu", i);
+
+		memcpy(account->secrets[i].text, line_text(secret, "secret").data,
+		       SECRET_TEXT_SIZE);
+		account->secrets[i].created_at = line_time(call, pointer, secret, "created_at");
+	}
 	flaw = url.size > 0 ? account_set(account, SLICE("client_url"), url) : NULL;
 	if (flaw != NULL)
 		findings_add(&call->findings, "/account/client_url", "%s", flaw);
@@ -165,7 +155,7 @@ static void read_account_file(struct transfer_input *input, const json_t *object
 		    roster_by_access_key(present, &account->access_key) != NULL);
 }
 
-/* The store may have no records of an account that the accounts file does not have. */
+/* Checks that the store has no records of an account that is not in the accounts file. */
 static bool check_empty(const struct transfer_input *input, struct call *call, struct fault *fault)
 {
 	static const struct store_kind *const kinds[] = { &kind_template, &kind_room };
@@ -204,9 +194,9 @@ static bool read_account(struct transfer_input *input, const json_t *object, str
 
 /* ---- records ---- */
 
-/* Neither its id nor its name is another's, and what it belongs to is there. */
-static bool check_place(struct call *call, const struct record_kind *kind, const void *record,
-			const char *pointer, struct fault *fault)
+/* Checks that no other record has the id or the name, and that the record's owner exists. */
+static bool check_new_record(struct call *call, const struct record_kind *kind, const void *record,
+			     const char *pointer, struct fault *fault)
 {
 	const struct record_table *table = kind->table;
 	const struct store_kind *owner = kind->parent != NULL && kind->parent->owners == NULL &&
@@ -243,8 +233,8 @@ static bool check_place(struct call *call, const struct record_kind *kind, const
 	return true;
 }
 
-static bool put_record(struct call *call, const struct record_kind *kind, const json_t *object,
-		       struct fault *fault)
+static bool put_line_record(struct call *call, const struct record_kind *kind, const json_t *object,
+			    struct fault *fault)
 {
 	const char *pointer = arena_text(call->arena, "/%s", kind->line);
 	struct findings *findings = &call->findings;
@@ -257,15 +247,16 @@ static bool put_record(struct call *call, const struct record_kind *kind, const 
 	return findings_result(findings, fault) &&
 	       (kind->load == NULL || kind->load(call, record, pointer, findings, fault)) &&
 	       findings_result(findings, fault) &&
-	       check_place(call, kind, record, pointer, fault) &&
+	       check_new_record(call, kind, record, pointer, fault) &&
 	       findings_result(findings, fault) &&
 	       (kind->put != NULL ? kind->put(call, record, fault)
 				  : record_put(kind->table, call->transaction, record, fault));
 }
 
-/* Words are of the account that their line names, which may be gone. */
-static bool read_record(struct transfer_input *input, const struct record_kind *kind,
-			const json_t *object, struct fault *fault)
+/* Reads the line of a record. Reserved codes belong to the account in their line, which may be
+ * removed. */
+static bool read_record_line(struct transfer_input *input, const struct record_kind *kind,
+			     const json_t *object, struct fault *fault)
 {
 	struct call *call = &input->call;
 	const struct id account = call->account;
@@ -275,9 +266,9 @@ static bool read_record(struct transfer_input *input, const struct record_kind *
 		return fault_set(fault, FAULT_CONFLICT,
 				 "the line \"account\" that this belongs to is missing");
 	if (kind == &words_kind)
-		call->account = id_member(object, "account");
+		call->account = line_id(object, "account");
 	call_set_account(call);
-	is_done = stored_sound(call, put_record(call, kind, object, fault), fault);
+	is_done = stored_sound(call, put_line_record(call, kind, object, fault), fault);
 	call->account = account;
 	call_set_account(call);
 	transfer_count_line(&input->counts, kind);
@@ -316,7 +307,8 @@ static const struct record_kind *kind_named(const char *line)
 	return NULL;
 }
 
-/* The first line, the last and those of accounts have a table of rules/transfer_rules.h. */
+/* Reads a first line, a last line or the line of an account. Their table is in
+ * rules/transfer_rules.h. */
 static bool read_framing(struct transfer_input *input, const char *name, json_t *line,
 			 struct fault *fault)
 {
@@ -333,7 +325,7 @@ static bool read_framing(struct transfer_input *input, const char *name, json_t 
 	return true;
 }
 
-static bool read_object(struct transfer_input *input, json_t *line, struct fault *fault)
+static bool read_line(struct transfer_input *input, json_t *line, struct fault *fault)
 {
 	const char *name = json_object_iter_key(json_object_iter(line));
 	const struct record_kind *kind = name == NULL ? NULL : kind_named(name);
@@ -351,7 +343,7 @@ static bool read_object(struct transfer_input *input, json_t *line, struct fault
 				 "a dump ends with its line \"end\"; load one dump at a time");
 	if (kind == NULL)
 		return read_framing(input, name, line, fault);
-	return read_record(input, kind, json_object_get(line, name), fault);
+	return read_record_line(input, kind, json_object_get(line, name), fault);
 }
 
 bool transfer_read_line(struct transfer_input *input, struct slice text, struct fault *fault)
@@ -369,7 +361,7 @@ bool transfer_read_line(struct transfer_input *input, struct slice text, struct 
 	if (line == NULL)
 		return fault_detail(fault, FAULT_MALFORMED, "column %zu: %s", flaw.column,
 				    flaw.sentence);
-	return read_object(input, line, fault);
+	return read_line(input, line, fault);
 }
 
 bool transfer_read_end(struct transfer_input *input, struct fault *fault)
@@ -380,7 +372,7 @@ bool transfer_read_end(struct transfer_input *input, struct fault *fault)
 	return true;
 }
 
-/* ---- the check of what was loaded ---- */
+/* ---- checking the loaded records ---- */
 
 struct verifying {
 	struct walk walk;

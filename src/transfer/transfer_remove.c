@@ -1,5 +1,5 @@
-/* Removes what an account has: see transfer/transfer.h. Each transaction of a load leaves lists and
- * records in agreement, so that lists have all records.
+/* Removes the records of an account: see transfer/transfer.h. Each transaction of a load keeps
+ * lists and records consistent, so all records are found by lists.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/codes/code_words.h"
@@ -37,8 +37,8 @@ static bool remove_record(struct walk *walk, const struct record_kind *kind, voi
 	return store_remove(call->transaction, kind->table->kind, stored, fault);
 }
 
-/* The oldest entries of the log: its record says that they are gone, so that the next transaction
- * does not look for them. */
+/* Removes the oldest events. Updates the state of the event log, so that the next transaction does
+ * not look for them. */
 static bool remove_entries(struct call *call, size_t *removed, struct fault *fault)
 {
 	struct audit_state state;

@@ -1,5 +1,5 @@
-/* Writes a dump: see transfer/transfer.h. Records are found by the lists of the store. With
- * --salvage they are found by their keys instead, since lists may be damaged.
+/* Writes a dump: see transfer/transfer.h. Records are found by the lists of the store or, with
+ * --salvage, by their keys, because lists may be damaged.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -16,18 +16,18 @@
 #include "transfer/transfer.h"
 #include "transfer/walk.h"
 
-/* A dump on its way. */
+/* The state of a dump that is being written. */
 struct writing {
 	struct walk walk;
 	struct survey *survey;
 	struct transfer_output *output;
 	const struct roster *roster;
-	const struct account *only; /* NULL: all of the roster */
-	struct walk_keys keys; /* of a damaged store */
-	const struct record_kind *gathered; /* the kind whose keys are being gathered, or counted */
+	const struct account *only; /* NULL: all accounts of the roster */
+	struct walk_keys keys; /* only of a damaged store */
+	const struct record_kind *gathered; /* kind whose keys are being gathered or counted */
 	uint64_t count;
-	json_t *lost; /* of a damaged store: ids of records of the account that have children */
-	struct audit_state log; /* of the account: how far its lines go */
+	json_t *lost; /* in a damaged store: ids of the account's lost records with children */
+	struct audit_state log; /* of the account: the range of its lines */
 };
 
 uint64_t transfer_count(const struct transfer_counts *counts, const struct record_kind *kind)
@@ -45,10 +45,11 @@ void transfer_count_line(struct transfer_counts *counts, const struct record_kin
 		counts->lines[i] += record_kinds[i] == kind;
 }
 
-/* ---- what is lost ---- */
+/* ---- lost records ---- */
 
-/* "room ACCOUNT/ID", or "rooms of the account ACCOUNT". Never a code. */
-static const char *name_of(struct call *call, const struct record_kind *kind, const struct id *id)
+/* Returns "room ACCOUNT/ID", or "rooms of the account ACCOUNT". Never contains a code. */
+static const char *record_name(struct call *call, const struct record_kind *kind,
+			       const struct id *id)
 {
 	const char *name = kind->table->kind->name;
 
@@ -78,22 +79,22 @@ static bool lose_record(struct walk *walk, const struct record_kind *kind, const
 
 	if (id != NULL && writing->lost != NULL)
 		object_put(writing->lost, id_as_text(walk->call->arena, id).data, json_true());
-	return leave_out(writing, name_of(walk->call, kind, id), why, fault);
+	return leave_out(writing, record_name(walk->call, kind, id), why, fault);
 }
 
-/* What a record belongs to is lost: then it is, too. */
+/* True if the owner of the record is lost, so that the record is lost too. */
 static bool has_lost_owner(struct writing *writing, const struct record_kind *kind,
 			   const struct store_record *stored)
 {
 	struct call *call = writing->walk.call;
 	const struct id *owner = kind->order == RECORD_BESIDE ? &stored->id : &stored->parent;
 
-	/* Records that belong to nothing have a parent of zeros. */
+	/* Records without an owner have a parent of zeros. */
 	return writing->lost != NULL && id_compare(owner, &kind_only_id) != 0 &&
 	       json_object_get(writing->lost, id_as_text(call->arena, owner).data) != NULL;
 }
 
-/* A template may go on without the media server that it names. */
+/* If the media server that a template names is lost, writes the template without it. */
 static bool keep_backend(struct writing *writing, struct template_record *record,
 			 struct fault *fault)
 {
@@ -113,17 +114,17 @@ static bool keep_backend(struct writing *writing, struct template_record *record
 	record->backend = SLICE("");
 	return leave_out(writing,
 			 arena_text(call->arena, "backend of the %s",
-				    name_of(call, &template_kind, &record->id)),
+				    record_name(call, &template_kind, &record->id)),
 			 &own, fault);
 }
 
-/* ---- the log ---- */
+/* ---- the event log ---- */
 
-/* Entries of the account that wait in the queue are numbered here. With output false they are only
- * counted. */
+/* Numbers the events of the account that wait in the queue, and writes them, or, if is_output is
+ * false, only counts them. */
 static bool walk_queue(struct writing *writing, bool is_output, struct fault *fault);
 
-/* A log has no gaps: it begins after the last entry that cannot be read. */
+/* An event log has no gaps, so it begins after the last event that cannot be read. */
 static bool skip_lost_entries(struct writing *writing, struct audit_state *state,
 			      struct fault *fault)
 {
@@ -187,9 +188,9 @@ static bool send_record(struct writing *writing, const struct record_kind *kind,
 	return send_line(writing, &text, fault);
 }
 
-/* The first finding, as damage. */
-static bool check_record(struct writing *writing, const struct record_kind *kind,
-			 const void *record, const struct id *id, struct fault *fault)
+/* Sets the first finding as FAULT_DAMAGED. */
+static bool check_written_record(struct writing *writing, const struct record_kind *kind,
+				 const void *record, const struct id *id, struct fault *fault)
 {
 	struct call *call = writing->walk.call;
 	struct fault found = FAULT_INITIAL;
@@ -200,12 +201,12 @@ static bool check_record(struct writing *writing, const struct record_kind *kind
 		return false;
 	if (findings_result(&findings, &found))
 		return true;
-	return fault_cause(fault, FAULT_DAMAGED, 0, "%s: %s", name_of(call, kind, id),
+	return fault_cause(fault, FAULT_DAMAGED, 0, "%s: %s", record_name(call, kind, id),
 			   json_string_value(json_array_get(found.details, 0)));
 }
 
-static bool write_record(struct walk *walk, const struct record_kind *kind, void *record,
-			 bool *descends, struct fault *fault)
+static bool write_record_line(struct walk *walk, const struct record_kind *kind, void *record,
+			      bool *descends, struct fault *fault)
 {
 	struct writing *writing = (struct writing *)walk;
 	const struct store_record *stored = (void *)((char *)record + kind->table->stored);
@@ -223,7 +224,7 @@ static bool write_record(struct walk *walk, const struct record_kind *kind, void
 		fault_cause(&own, FAULT_DAMAGED, 0, "what it belongs to is lost");
 		return lose_record(walk, kind, &stored->id, &own, fault);
 	}
-	if (!check_record(writing, kind, record, &stored->id, &own))
+	if (!check_written_record(writing, kind, record, &stored->id, &own))
 		return own.kind == FAULT_DAMAGED ? lose_record(walk, kind, &stored->id, &own, fault)
 						 : (*fault = own, false);
 	*descends = true;
@@ -301,7 +302,7 @@ static bool write_end(struct writing *writing, struct fault *fault)
 
 /* ---- accounts ---- */
 
-static bool is_wanted(const struct writing *writing, const struct id *account)
+static bool account_is_wanted(const struct writing *writing, const struct id *account)
 {
 	return writing->only != NULL ? id_compare(&writing->only->id, account) == 0
 				     : roster_by_id(writing->roster, account) != NULL;
@@ -328,7 +329,7 @@ static bool write_account(struct writing *writing, const struct account *account
 	return true;
 }
 
-/* Those of accounts that are gone too, unless one account alone is wanted. */
+/* Writes a reserved code, even of an account that is removed, unless only one account is wanted. */
 static bool write_words(void *context, const struct store_record *stored, struct fault *fault)
 {
 	struct writing *writing = context;
@@ -336,7 +337,7 @@ static bool write_words(void *context, const struct store_record *stored, struct
 	struct code_words words;
 	bool is_done = true;
 
-	if (writing->only == NULL || is_wanted(writing, &stored->account)) {
+	if (writing->only == NULL || account_is_wanted(writing, &stored->account)) {
 		is_done = record_read(words_kind.table, call->arena, stored, &words, fault);
 		words_kind.print(call, &words);
 		is_done = is_done && send_record(writing, &words_kind, &words, fault);
@@ -352,13 +353,13 @@ static bool count_key(void *context, const struct store_record *record, struct f
 	struct writing *writing = context;
 
 	(void)fault;
-	writing->count += is_wanted(writing, &record->account);
+	writing->count += account_is_wanted(writing, &record->account);
 	return true;
 }
 
-/* Each line had a record of its own; so lists and records agree when they are as many. */
-static bool check_count(struct writing *writing, const struct record_kind *kind,
-			struct fault *fault)
+/* Each written line had a record of its own, so equal counts mean that lists and records match. */
+static bool check_list_count(struct writing *writing, const struct record_kind *kind,
+			     struct fault *fault)
 {
 	const uint64_t written = transfer_count(&writing->output->counts, kind);
 
@@ -373,7 +374,7 @@ static bool check_count(struct writing *writing, const struct record_kind *kind,
 			(unsigned long long)writing->count));
 }
 
-/* What it belongs to says its value. */
+/* Adds a key. The parent of a record is in its value. */
 static bool gather_key(void *context, const struct store_record *stored, struct fault *fault)
 {
 	struct writing *writing = context;
@@ -407,7 +408,7 @@ static bool gather_key(void *context, const struct store_record *stored, struct 
 			memcpy(key.name, stored->name.data, stored->name.size);
 		}
 	}
-	if (is_wanted(writing, &key.account))
+	if (account_is_wanted(writing, &key.account))
 		walk_keys_add(&writing->keys, &key);
 	return true;
 }
@@ -440,7 +441,7 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 {
 	struct writing writing = {
 		.walk = { .call = &survey->call,
-			  .visit = write_record,
+			  .visit = write_record_line,
 			  .is_dump = true,
 			  .lost = output->lost == NULL ? NULL : lose_record },
 		.survey = survey,
@@ -458,8 +459,8 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 	}
 	free(writing.keys.items);
 	if (is_done && output->lost == NULL)
-		is_done = check_count(&writing, &template_kind, fault) &&
-			  check_count(&writing, &room_kind, fault);
+		is_done = check_list_count(&writing, &template_kind, fault) &&
+			  check_list_count(&writing, &room_kind, fault);
 	if (is_done &&
 	    !store_walk(survey->call.transaction, &kind_words, write_words, &writing, &own))
 		is_done = leave_out(&writing, "words of codes", &own, fault);

@@ -32,7 +32,7 @@ static int compare_owners(const struct walk_key *a, const struct walk_key *b)
 	return accounts != 0 ? accounts : id_compare(&a->parent, &b->parent);
 }
 
-/* Of an account the youngest first, of a parent the oldest, as pages have them. */
+/* Sorts in the order of pages: newest first within an account, oldest first within a parent. */
 static int compare_keys(const void *first, const void *second)
 {
 	const struct walk_key *a = first, *b = second;
@@ -57,7 +57,7 @@ void walk_keys_sort(struct walk_keys *keys)
 	keys->count = count;
 }
 
-/* The first key that is not before `owner`. */
+/* Returns the index of the first key that is not before `owner`. */
 static size_t keys_from(const struct walk_keys *keys, const struct walk_key *owner)
 {
 	size_t low = 0, high = keys->count;
@@ -110,7 +110,7 @@ static bool walk_record(struct walk *walk, const struct record_kind *kind,
 {
 	struct call *call = walk->call;
 	const struct arena_mark mark = arena_mark(call->arena);
-	/* The changes of a transaction are in the arena, too. */
+	/* A writing transaction has its changes in the arena, so the arena cannot be released. */
 	const bool is_reading = call->transaction->access == STORE_READ;
 	void *record = arena_zero(call->arena, kind->table->size);
 	struct fault own = FAULT_INITIAL;
@@ -129,7 +129,7 @@ static bool walk_record(struct walk *walk, const struct record_kind *kind,
 	return is_done;
 }
 
-/* The record with this id, if it is there. */
+/* Visits the record with this id, if it exists. */
 static bool walk_one(struct walk *walk, const struct record_kind *kind, const struct id *id,
 		     struct fault *fault)
 {
@@ -247,7 +247,7 @@ static bool walk_entries(struct walk *walk, const struct audit_state *state, str
 	return true;
 }
 
-/* Those of the owner, or of the account where there is none. */
+/* Visits the records of the owner, or, if that is NULL, of the account. */
 static bool walk_kind(struct walk *walk, const struct record_kind *kind, const struct id *owner,
 		      const void *parent, struct fault *fault)
 {

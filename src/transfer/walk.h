@@ -1,6 +1,6 @@
 /* Visits all records of an account, for the dump, the check after a load and the removal: in the
- * order of the kinds in resources/record_kind.c, children after their parent. It holds one page of
- * values at a time, in the arena of the call, so memory does not grow with the account.
+ * order of the kinds in resources/record_kind.c, children after their parent. It keeps one page of
+ * values at a time in the arena of the call, so memory does not grow with the account.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TRANSFER_WALK_H
@@ -9,13 +9,13 @@
 #include "records/kinds.h"
 #include "resources/record_kind.h"
 
-/* Records found by their keys, for a store whose lists may be damaged. */
+/* The keys of records, for a store whose lists may be damaged. */
 struct walk_key {
 	const struct record_kind *kind;
 	struct id account;
-	struct id parent; /* RECORD_CHILDREN */
+	struct id parent; /* only with RECORD_CHILDREN */
 	struct id id;
-	char name[CODE_WORDS_MOST + 1]; /* of kinds that are found by name alone; terminated */
+	char name[CODE_WORDS_MOST + 1]; /* of kinds found only by name; ends with a NUL */
 };
 
 struct walk_keys {
@@ -24,29 +24,29 @@ struct walk_keys {
 };
 
 void walk_keys_add(struct walk_keys *keys, const struct walk_key *key);
-/* By kind, account and parent; in the order of a dump. Each once. */
+/* Sorts by kind, account and parent, then in the order of a dump. Removes duplicates. */
 void walk_keys_sort(struct walk_keys *keys);
 
 struct walk;
-/* record: of the kind's table; it may be changed. *descends, true before: its children follow. Ends
- * the walk by false. */
+/* record: the struct of the kind's table, which the visit may change. *descends is true before; the
+ * visit sets it to false to skip the record's children. Returns false to end the walk. */
 typedef bool walk_visit(struct walk *walk, const struct record_kind *kind, void *record,
 			bool *descends, struct fault *fault);
-/* A record, or a list of records of the kind (`id` NULL), cannot be read: true to go on without
- * it. */
+/* Called when a record, or a list of records of the kind (id NULL), cannot be read. Returns true to
+ * continue without it. */
 typedef bool walk_lost(struct walk *walk, const struct record_kind *kind, const struct id *id,
 		       const struct fault *why, struct fault *fault);
 
 struct walk {
 	struct call *call;
 	walk_visit *visit;
-	walk_lost *lost; /* NULL: it ends the walk */
-	bool is_dump; /* kinds that no dump has are left out */
-	bool is_upwards; /* children come before their parent, and `descends` is of no meaning */
-	const struct walk_keys *keys; /* NULL: lists are right */
+	walk_lost *lost; /* NULL: what cannot be read ends the walk */
+	bool is_dump; /* skips kinds that are not in a dump */
+	bool is_upwards; /* visits children before their parent, and ignores `descends` */
+	const struct walk_keys *keys; /* NULL: records are found by lists */
 };
 
-/* Of the call's account. */
+/* Visits the records of the call's account. */
 bool walk_account(struct walk *walk, struct fault *fault);
 
 #endif

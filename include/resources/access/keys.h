@@ -1,4 +1,4 @@
-/* The calls of keys (anteroom-api(7)). Handlers (resources/call.h).
+/* Handlers of API keys (anteroom-api(7)).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ACCESS_KEYS_H
@@ -7,7 +7,7 @@
 #include "resources/access/key_record.h"
 #include "resources/reads.h"
 
-/* Checks a body, and that the caller has what it gives: FAULT_FORBIDDEN. */
+/* Checks a body, and that the caller has the scopes it gives; otherwise sets FAULT_FORBIDDEN. */
 body_check keys_check;
 handler keys_create;
 handler keys_list;
@@ -16,7 +16,7 @@ handler keys_get;
 handler keys_patch;
 handler keys_delete;
 
-/* The members that a client sends, in the arena; and back into a key. */
+/* Convert an API key to the members that a client sends, in the arena, and back. */
 json_t *key_document(struct call *call, const struct api_key *key);
 void key_set(struct api_key *key, const json_t *document);
 

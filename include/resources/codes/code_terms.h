@@ -1,4 +1,4 @@
-/* The terms of a room code (resources/codes/code_record.h) as JSON: in answers, and as a document
+/* The terms of a room code (resources/codes/code_record.h) as JSON: in responses, and as a document
  * that a merge patch changes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -7,14 +7,14 @@
 
 #include "resources/codes/code_life.h"
 
-/* Appends the members of an answer that follow updated_at, `state` at call->now last; those that
- * are not set are left out. */
+/* Appends the members of a response that follow updated_at and are set; `state` at call->now is
+ * the last of them. */
 void code_terms_write(struct call *call, const struct code *code, const struct shown_code *shown,
 		      struct buffer *text);
-/* A new object of the arena with `enabled` and the terms that a client may set. */
+/* Returns a new object in the arena with `enabled` and the terms that a client may set. */
 json_t *code_terms_document(struct call *call, const struct code *code, bool is_enabled);
-/* Sets the terms from such an object, or from the body of a new code, where expires_in counts from
- * call->now. The count of uses stays as long as max_uses is set. */
+/* Sets the terms from such an object, or from the body of a new code, in which expires_in counts
+ * from call->now. Keeps the number of uses as long as max_uses stays set. */
 void code_terms_read(struct call *call, const json_t *document, struct code_terms *terms);
 
 #endif

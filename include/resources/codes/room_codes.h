@@ -1,5 +1,5 @@
-/* The calls of room codes (anteroom-api(7)). Handlers (resources/call.h).
- * resources/codes/code_life.h says what a code shows, and when codes are made.
+/* Handlers of room codes (anteroom-api(7)). What a code shows, and when codes are created, is
+ * described in resources/codes/code_life.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CODES_ROOM_CODES_H
@@ -7,21 +7,21 @@
 
 #include "resources/reads.h"
 
-/* Codes that are read at once where it is not known how many are needed. */
+/* Codes that are read at a time if it is not known how many are needed. */
 #define CODES_AT_ONCE 16
 
-handler room_codes_create_all; /* each role's oldest enabled code, made where there is none */
-handler room_codes_create; /* a new code for one role */
-handler room_codes_rotate; /* a new code instead of those that a role has */
+handler room_codes_create_all; /* returns each role's oldest enabled code; creates missing codes */
+handler room_codes_create; /* creates a code for one role */
+handler room_codes_rotate; /* creates a code that replaces the codes of a role */
 handler room_codes_list;
 read_page room_codes_first_page;
 handler room_codes_get;
-handler room_codes_qr; /* the link of a code, as SVG */
+handler room_codes_qr; /* returns the join link of a code, as SVG */
 #define QR_TYPE "image/svg+xml"
-handler room_codes_switch; /* the code in the path, or else in the body */
+handler room_codes_switch; /* enables or disables the code in the path, or else in the body */
 handler room_codes_patch;
 handler room_codes_delete;
-/* The log of a change, and a link, have hashes of codes, made with a key of the account's media. */
+/* True if the call needs the account's key for hashes of codes: events and join links have them. */
 read_when room_codes_are_hashed;
 
 #endif

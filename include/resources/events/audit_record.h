@@ -1,13 +1,14 @@
-/* The log of an account, as it is stored.
+/* The stored form of an account's event log.
  *
- * An entry is a record whose id is its number, `seq`: they have no gaps, so a page of them is read
- * by their ids. How far the numbers go is a record of its own, the log's state. A write that
- * changes something adds its entries, and changes the state, in its own transaction (audit_append).
+ * An event is a record whose id is its number, `seq`. The numbers have no gaps, so a page of events
+ * is read by ids. The range of the numbers is stored in a record of its own, the log's state. A
+ * write that changes something adds its events and updates the state in its own transaction
+ * (audit_append).
  *
- * In a store that several machines write to, that would make all writes of an account wait for each
- * other. There a write leaves its entries in a queue instead, without a number, and the holder of
- * the lease (background/lease.h) numbers them after the commit (audit_number). The queue, and the
- * lease, are records of no account: of the account with the id zero.
+ * In a store that several machines write to, all writes of an account would then wait for each
+ * other. There a write leaves its events in a queue without numbers, and the holder of the lease
+ * (background/lease.h) numbers them after the commit (audit_number). The queue and the lease belong
+ * to no account: their records are stored under the account with the id zero.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_EVENTS_AUDIT_RECORD_H
@@ -17,15 +18,15 @@
 #include "records/record.h"
 #include "store/store.h"
 
-/* What is not in any account is in this one. */
+/* The account with the id zero, for records that belong to no account. */
 extern const struct id audit_no_account;
 
 /* Slices are borrowed: from the stored value, or from the writer. */
 struct audit_entry {
 	struct store_record stored; /* as it was read */
-	struct id account; /* of one in the queue */
-	uint64_t seq; /* from 1; 0: it has no number yet */
-	int64_t time; /* milliseconds */
+	struct id account; /* only of an event in the queue */
+	uint64_t seq; /* from 1; 0: not numbered yet */
+	int64_t time; /* milliseconds since 1970 */
 	struct slice id; /* UUID */
 	struct slice type; /* "room.created" */
 	struct slice actor; /* JSON text */
@@ -33,89 +34,89 @@ struct audit_entry {
 	struct slice data; /* JSON text */
 };
 
-/* How far the log of an account goes. */
+/* The state of an account's event log. */
 struct audit_state {
-	struct store_record stored; /* as it was read; value.data NULL: there is none yet */
-	uint64_t first; /* the oldest entry that is kept; last + 1: there is none */
-	uint64_t last; /* 0: there was none */
-	int64_t first_time; /* of the oldest entry that is kept, in milliseconds; 0: none */
-	bool is_watched; /* what is compared with the account is set: */
+	struct store_record stored; /* as it was read; value.data NULL if there is none yet */
+	uint64_t first; /* the oldest kept event; last + 1 if there is none */
+	uint64_t last; /* the newest event; 0 if there never was one */
+	int64_t first_time; /* of the oldest kept event, in milliseconds since 1970; 0: none */
+	bool is_watched; /* the following members, compared with the account, are set */
 	bool is_enabled;
 	uint64_t secrets; /* a digest of the account's secrets */
 };
 
 extern const struct record_table audit_entry_table, audit_state_table, audit_queued_table;
 
-/* The id of an entry is its number. */
+/* Convert between the number of an event and the id of its record. */
 struct id audit_id_of(uint64_t seq);
 uint64_t audit_seq_of(const struct id *id);
 
-/* FAULT_DAMAGED when it cannot be read. */
+/* Read stored records. Set FAULT_DAMAGED if a record is damaged. */
 bool audit_entry_read(const struct store_record *stored, struct audit_entry *entry,
 		      struct fault *fault);
 bool audit_state_read(const struct store_record *stored, struct audit_state *state,
 		      struct fault *fault);
 
-/* The state of the transaction's account. */
+/* Loads the state of the transaction's account. */
 bool audit_state_load(struct transaction *transaction, enum store_reading reading,
 		      struct audit_state *state, struct fault *fault);
-/* The records of the states of `n` accounts, for audit_state_read. */
+/* Gets the states of `n` accounts as stored records, for audit_state_read. */
 bool audit_states_get(struct transaction *transaction, const struct id *accounts, size_t n,
 		      struct store_record *stored, struct fault *fault);
 bool audit_state_put(struct transaction *transaction, const struct audit_state *state,
 		     struct fault *fault);
-/* Removes the oldest entry, also a damaged one, which the log then names. The caller puts the
- * state. */
+/* Removes the oldest event, even if it is damaged, which the service log then reports. The caller
+ * stores the state. */
 bool audit_drop_first(struct transaction *transaction, struct audit_state *state,
 		      struct fault *fault);
 
-/* `n` entries from `seq` on, n at most AUDIT_READ_MOST. FAULT_DAMAGED when one of them is
+/* Reads `n` events from `seq` on, at most AUDIT_READ_MOST. Sets FAULT_DAMAGED if one of them is
  * missing. */
 #define AUDIT_READ_MOST 256
 bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
 		struct audit_entry *entries, struct fault *fault);
 
-/* The times by which entries are dropped, in milliseconds. */
+/* The times that decide which events are dropped, in milliseconds. */
 struct audit_times {
 	int64_t now;
-	int64_t keep; /* how long an entry is kept at least; 0: for ever */
+	int64_t keep; /* for which an event is kept at least; 0: for ever */
 };
 
-/* Gives the entries the next numbers of the transaction's account, stores them, and drops a few
- * that are old enough, also ones that cannot be read. entries: `seq` is set. */
+/* Gives the events the next numbers of the transaction's account, which it sets in `seq`; stores
+ * them; and drops a few events that are old enough, even damaged ones. */
 bool audit_append(struct transaction *transaction, const struct audit_times *times,
 		  struct audit_entry *entries, size_t n, struct fault *fault);
 
-/* Stores an entry of a dump: the log's state says how far it goes, and has no entries before it. */
+/* Stores an event of a dump. The log's state has been loaded and says which events there are. */
 bool audit_restore(struct transaction *transaction, const struct audit_entry *entry,
 		   struct fault *fault);
 
-/* Leaves the entries in the queue. The account of the transaction stays as it was. */
+/* Adds the events to the queue. Leaves the account of the transaction unchanged. */
 bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
 		   const struct audit_entry *entries, size_t n, int64_t now, struct fault *fault);
-/* An entry of the queue, with its account. */
+/* Reads an event of the queue, with its account. */
 bool audit_queued_read(const struct store_record *stored, struct audit_entry *entry,
 		       struct fault *fault);
 
-/* How far the numbering of the queue is. Entries of accounts whose logs are damaged stay in the
- * queue, so that those of other accounts do not wait for them. */
+/* How far the queue is numbered. Events of accounts whose event logs are damaged stay in the queue,
+ * so that events of other accounts do not wait for them. */
 struct audit_numbering {
-	struct id above; /* entries up to it were looked at; zero: from the oldest on */
-	const struct id *left; /* accounts whose entries stay */
+	struct id above; /* events up to this id have been visited; zero: none */
+	const struct id *left; /* accounts whose events stay in the queue */
 	size_t left_count;
 	/* Results. */
-	bool is_last; /* no entry follows */
-	bool has_account; /* account: upon FAULT_DAMAGED, the one whose log is damaged */
+	bool is_last; /* there are no further events */
+	bool has_account; /* upon FAULT_DAMAGED: `account` has a damaged event log */
 	struct id account;
-	/* FAULT_DAMAGED: an entry cannot be read, and stays in the queue. */
+	/* FAULT_DAMAGED if an event cannot be read; it stays in the queue. */
 	struct fault damage;
 };
 
-/* Numbers the next entries of the queue, at most AUDIT_READ_MOST, and none from a damaged one on.
- * Sets `above` to the id of the last entry that it numbered, or of the damaged one. */
+/* Numbers the next events of the queue, at most AUDIT_READ_MOST, and stops before a damaged event.
+ * Sets `above` to the id of the last event that it numbered, or of the damaged one. */
 bool audit_number(struct transaction *transaction, const struct audit_times *times,
 		  struct audit_numbering *numbering, struct fault *fault);
-/* Below the ids of entries that are put into the queue from then on. */
+/* Returns an id below the ids of all events that are queued from `time` on. */
 struct id audit_queued_since(int64_t time);
 
 #endif

@@ -1,4 +1,4 @@
-/* GET /v2/events: the log of changes, oldest first.
+/* GET /v2/events: lists the event log, oldest first.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_EVENTS_EVENTS_H
@@ -9,10 +9,10 @@
 
 bool events_list(struct call *call, struct fault *fault);
 
-/* Appends the entry as a JSON object: event_shape's members, in its order. */
+/* Appends the event as a JSON object: the members of event_shape, in its order. */
 void event_append(struct buffer *text, const struct audit_entry *entry);
 
-/* Whether a type is the wanted one, or begins as `room.*` says. `*` wants all. */
+/* True if `type` matches `wanted`: the same type, or a prefix such as `room.*`, or `*`. */
 bool event_type_matches(struct slice wanted, struct slice type);
 
 #endif

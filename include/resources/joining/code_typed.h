@@ -1,6 +1,6 @@
-/* A room code as it was typed, pasted or read aloud: people's programs put other dashes, blanks,
- * quotes or a whole link around it (anteroom-api(7), JOINING). The join page reads it by the same
- * rules (web/join/code.js).
+/* Reads a room code as a person typed, pasted or dictated it: with other dashes, blanks or quotes,
+ * or inside a whole link (anteroom-api(7), JOINING). The join page reads codes by the same rules
+ * (web/join/code.js).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_JOINING_CODE_TYPED_H
@@ -10,14 +10,15 @@
 #include "base/slice.h"
 
 struct typed_code {
-	struct slice code; /* data NULL: no code can be read out of the text, or not just one */
-	/* The ten or nine letters of `code` in the groups of a generated code, which is meant when
-	 * nobody has the words `code`. data NULL: `code` has other letters, or these groups. */
+	struct slice code; /* data NULL if the text contains no code, or several */
+	/* The nine or ten letters of `code` grouped like a generated code, which is meant if
+	 * nobody has the custom code `code`. data NULL if `code` has other characters, or is
+	 * grouped already. */
 	struct slice grouped;
-	bool is_guess; /* it has 6 to 40 letters, digits and hyphens together, as a code does */
+	bool is_guess; /* 6 to 40 letters, digits and hyphens in all, as in a code */
 };
 
-/* text: UTF-8. The result is in the arena. */
+/* text: UTF-8. The result is in the arena, or part of `text`. */
 struct typed_code code_typed(struct arena *arena, struct slice text);
 
 #endif

@@ -1,4 +1,4 @@
-/* The exchange of a room code for a token (anteroom-api(7), joining). Handler (resources/call.h).
+/* Handlers of the exchange of room codes for join tokens (anteroom-api(7), JOINING).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_JOINING_JOIN_H
@@ -16,14 +16,15 @@ struct joining {
 };
 
 handler join;
-/* What a code opens: refused as the exchange is, but counted only when the code is unknown. */
+/* Returns what a code opens. Rejects codes like `join`, but counts only unknown codes. */
 handler join_look;
-/* For who has a token for joining: the way into the room on its media server. */
+/* Returns access to the media server for the holder of a join token. */
 handler token_join;
-read_page token_first_page; /* of the code that the token was exchanged for */
+read_page token_first_page; /* of the code that the join token was exchanged for */
 
-/* FAULT_TOO_MANY, with retry_after in seconds, while this address has used up its budget of unknown
- * codes. All its calls are refused then, so the service asks before it reads the body. */
+/* Sets FAULT_TOO_MANY, with retry_after in seconds, while this address has used up its budget of
+ * unknown codes. All its calls are then rejected, so the service calls this before it reads the
+ * body. */
 bool join_check_budget(const struct call *call, struct fault *fault);
 
 #endif

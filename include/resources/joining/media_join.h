@@ -1,5 +1,5 @@
-/* The way from an account's backends to a ticket for one person (media/ticket.h): which backend is
- * in effect for a room, and what a role allows there.
+/* Makes a ticket (media/ticket.h) for one person: finds the backend that a room uses and what the
+ * role allows there.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_JOINING_MEDIA_JOIN_H
@@ -10,32 +10,32 @@
 #include "resources/rooms/room_record.h"
 #include "resources/templates/template_record.h"
 
-/* Who joins; all is borrowed. */
+/* A person who joins; everything is borrowed. */
 struct admission {
 	const struct room_record *room;
 	const struct template_record *template;
 	struct slice role; /* its name */
 	const json_t *role_document;
-	const struct code *code; /* NULL: none is known */
+	const struct code *code; /* NULL if it is not known */
 	struct slice user_id;
 	bool is_known; /* see media/ticket.h */
 	struct slice name; /* as sent; empty: none */
-	int64_t since, expires; /* seconds: of the token that the ticket goes with */
+	int64_t since, expires; /* of the join token, in seconds since 1970 */
 	struct slice jti; /* see media/ticket.h */
 };
 
-/* The backend that is in effect for rooms of the template; NULL: none. */
+/* Returns the backend that rooms of the template use, or NULL if there is none. */
 const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *template);
-/* maxPeerCount is -1. */
+/* True if maxPeerCount is -1. */
 bool media_admits_nobody(const json_t *role);
-/* Writes the member `join` of the answer; writes nothing when the role admits nobody. FAULT_DAMAGED
- * when the signing key is missing. */
+/* Writes the member `join` of the response; writes nothing if the role admits nobody. Sets
+ * FAULT_DAMAGED if the signing key is missing. */
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
 		const struct admission *admission, struct json_writer *answer, struct fault *fault);
 
-/* What stands for a code where the code itself may not: hex of HMAC-SHA-256 under the account's
- * secret. */
+/* Returns the hash that identifies a code where the code itself must not appear: HMAC-SHA-256 under
+ * the account's secret, in hex. */
 struct slice media_code_hash(struct arena *arena, const struct media *media, struct slice letters);
 
 #endif

@@ -1,18 +1,18 @@
 /* Counts unknown room codes by address, so that codes cannot be guessed. An address (for IPv6 a
- * /64) has 20 misses a minute, or 2 while the whole service has more than 2,000 a minute; then its
- * calls are refused for a minute.
+ * /64) may have 20 misses per minute, or 2 while the whole service has more than 2,000 per minute;
+ * beyond that its calls are rejected for a minute.
  *
- * It also counts by account the RSA keys that it makes, which cost much: 10, then none for a
- * minute; and by webhook the tests that are sent to it: likewise.
+ * Also limits, by account, the creation of RSA keys, which is expensive, to 10, then none for a
+ * minute; and, by webhook, test deliveries likewise.
  *
- * Tries to begin a session (service/session.h) that fail have a budget of their own by address, of
- * 20 a minute too.
+ * Failed attempts to begin a session (service/session.h) have a separate budget by address, also 20
+ * per minute.
  *
- * The memory is fixed: 5 MB for 131,072 addresses. When more addresses miss within a minute, the
- * oldest entry of a group is replaced; attackers with more addresses are limited by the rate of the
- * service and of nginx.
+ * The memory is fixed: 5 MB for 131,072 addresses. If more addresses miss within a minute, new
+ * entries replace the oldest entry of their group; attackers with more addresses are limited by the
+ * rate of the service and of nginx.
  *
- * Threads: any; the lock is held for a look-up only.
+ * Threads: any; the lock is held only for a look-up.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_JOINING_MISSES_H
@@ -37,24 +37,24 @@ struct misses;
 struct misses *misses_open(const struct clock *clock);
 void misses_close(struct misses *misses);
 
-/* The seconds until the address may call; 0: now. now: milliseconds of clock_monotonic. */
+/* Returns the seconds until the address may call; 0: now. now: milliseconds of clock_monotonic. */
 unsigned misses_wait(struct misses *misses, struct slice address, int64_t now);
-/* Counts an unknown code from this address. Returns the same as misses_wait, since concurrent calls
- * may have used up the budget. */
+/* Counts an unknown code from this address. Returns the same as misses_wait, because concurrent
+ * calls may have used up the budget. */
 unsigned misses_count(struct misses *misses, struct slice address, int64_t now);
-/* The same of sessions: the seconds until the address may try again, and one more failure. */
+/* Do the same for sessions: return the seconds until the next attempt, and count a failure. */
 unsigned misses_session_wait(struct misses *misses, struct slice address, int64_t now);
 void misses_session_count(struct misses *misses, struct slice address, int64_t now);
-/* The seconds until the account may make an RSA key; 0: now, and n of them are counted (0:
- * none). */
+/* Returns the seconds until the account may create an RSA key. Returns 0 if it may now, and then
+ * counts n keys (which may be 0). */
 unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now,
 			   unsigned n);
-/* The same of a test of a webhook of the account. */
+/* Does the same for tests of a webhook of the account. */
 unsigned misses_tests_count(struct misses *misses, const struct id *account,
 			    const struct id *webhook, int64_t now, unsigned n);
-/* Misses of the last whole minute, or of the current one if these are more. */
+/* Returns the misses of the last whole minute, or of the current one if that has more. */
 unsigned misses_rate(struct misses *misses, int64_t now);
-/* All misses since misses_open. */
+/* Returns the misses since misses_open. */
 uint64_t misses_total(struct misses *misses);
 
 #endif

@@ -1,4 +1,4 @@
-/* The calls of backends (anteroom-api(7)). Handlers (resources/call.h).
+/* Handlers of backends, the media servers (anteroom-api(7)).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_MEDIA_BACKENDS_H
@@ -13,10 +13,10 @@ handler backends_replace;
 handler backends_patch;
 handler backends_delete;
 
-/* The backend as a document that may be changed: as it could be sent, with its secrets. */
+/* Returns the backend as a document that may be changed: as it could be sent, with its secrets. */
 json_t *backend_document(struct call *call, const struct backend *backend);
-/* Sets what a whole document says, which obeys new_backend_shape. is_default moves: the others are
- * it no more. */
+/* Sets the backend from a complete document that obeys new_backend_shape. If it becomes the default
+ * backend, the others no longer are. */
 void backend_set(struct call *call, struct media *media, struct backend *backend,
 		 const json_t *document);
 

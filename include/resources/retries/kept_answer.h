@@ -1,10 +1,10 @@
-/* Answers that are kept with the Idempotency-Key of their request, so that a request that is sent
- * again gets the same answer and is not carried out twice (anteroom-api(7)). Each is a record,
- * found by its key within the account, and written in the transaction of the change that it
- * answers.
+/* Stores responses with the Idempotency-Key of their request, so that a repeated request gets the
+ * same response and is not carried out twice (anteroom-api(7)). Each stored response is a record,
+ * found by its key within the account, and written in the transaction of the change that the
+ * request made.
  *
- * A kept answer counts for KEPT_ANSWER_LASTS; later it is removed, with others, by some of the
- * writes that have a key.
+ * A stored response is valid for KEPT_ANSWER_LASTS. Later writes that have a key remove expired
+ * responses.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_RETRIES_KEPT_ANSWER_H
@@ -16,11 +16,11 @@
 #include "resources/reads.h"
 
 #define KEPT_ANSWER_LASTS INT64_C(86400000) /* milliseconds */
-/* A longer body is not kept; the replay then says only that it is one. */
+/* A longer body is not stored; a repeated request then only learns that it is a repetition. */
 #define KEPT_BODY_MOST ((size_t)512 << 10)
 
 struct kept_answer {
-	struct store_record stored; /* as it was read; value.data NULL: there is none */
+	struct store_record stored; /* as it was read; value.data NULL if there is none */
 	unsigned char fingerprint[DIGEST_SIZE]; /* of the request */
 	int64_t since; /* milliseconds since 1970 */
 	int status;
@@ -28,16 +28,16 @@ struct kept_answer {
 	struct slice body;
 };
 
-/* What kept_answer_find and kept_answer_put read. */
+/* The records that kept_answer_find and kept_answer_put read. */
 extern const struct read kept_answer_reads[];
-/* *counts false: there is none, or its time has passed. */
+/* Sets *counts to false if there is no stored response, or it has expired. */
 bool kept_answer_find(struct call *call, struct slice key, struct kept_answer *kept, bool *counts,
 		      struct fault *fault);
-/* Keeps the answer of the call, which is complete. former: as kept_answer_find read it, when it
- * does not count. FAULT_TOO_MANY when the account has as many as it may. */
+/* Stores the response of the call, which must be complete. former: the record read by
+ * kept_answer_find, if it does not count. Sets FAULT_TOO_MANY if the account has too many. */
 bool kept_answer_put(struct call *call, struct slice key, const unsigned char *fingerprint,
 		     const struct kept_answer *former, struct fault *fault);
-/* The kept answer becomes that of the call. */
+/* Makes the stored response the response of the call. */
 void kept_answer_show(struct call *call, const struct kept_answer *kept);
 
 extern const struct record_table kept_answer_table;

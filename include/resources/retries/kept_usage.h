@@ -1,8 +1,8 @@
-/* How many answers an account keeps (resources/retries/kept_answer.h), and their size. What is kept
- * is counted by the time of day in one record of the account, which forgets what is older than a
- * day. A process counts in memory and adds what it counted to the record with a later write,
- * KEPT_USAGE_PERIOD after the last time: so writes do not wait for each other at that record. What
- * a process counted and did not add when it was killed is not counted.
+/* Counts the stored responses of an account (resources/retries/kept_answer.h) and their size. One
+ * record of the account has the counts by time of day, and forgets those older than a day. A
+ * process counts in memory and adds its counts to the record with a later write, KEPT_USAGE_PERIOD
+ * after the last addition, so that writes do not wait for each other at the record. If a process is
+ * killed, the counts that it has not added are lost.
  *
  * Threads: any.
  *
@@ -20,18 +20,18 @@
 struct kept_usage;
 
 struct kept_usage *kept_usage_open(void);
-/* NULL is fine. */
+/* usage may be NULL. */
 void kept_usage_close(struct kept_usage *usage);
 
-/* Whether kept_usage_add reads the record. */
+/* True if kept_usage_add will read the record. */
 bool kept_usage_is_due(const struct call *call);
-/* Counts one answer more of so many bytes, in a WRITE transaction. FAULT_TOO_MANY when the account
- * has as many as it may. */
+/* Counts one more response of `bytes` bytes, in a WRITE transaction. Sets FAULT_TOO_MANY if the
+ * account has too many. */
 bool kept_usage_add(struct call *call, size_t bytes, struct fault *fault);
-/* The transaction of a call that has called kept_usage_add has ended. */
+/* Must be called after the transaction of a call that has called kept_usage_add. */
 void kept_usage_end(struct call *call, bool is_committed);
 
-/* Counts a kept answer that was sent again; how many there were since kept_usage_open. */
+/* Counts a repeated stored response; returns how many were counted since kept_usage_open. */
 void kept_usage_count_replay(struct kept_usage *usage);
 uint64_t kept_usage_replays(struct kept_usage *usage); /* NULL: 0 */
 

@@ -1,7 +1,7 @@
-/* The stored form of a room. The text of its answer is stored in three pieces, because two members
- * belong to the template: recording_info, between the first and the second piece (while the room
- * follows its template), and the template's name, between the second and the third. So renaming a
- * template changes no room.
+/* The stored form of a room. The text of its response is stored in three pieces, because two of its
+ * members belong to the template: recording_info, between the first and the second piece (while the
+ * room follows its template), and the template's name, between the second and the third. So
+ * renaming a template changes no room.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROOMS_ROOM_RECORD_H
@@ -10,10 +10,10 @@
 #include "resources/templates/template_record.h"
 
 struct room_record {
-	struct store_record stored; /* as it was read; value.data NULL: a new one */
+	struct store_record stored; /* as it was read; value.data NULL if it is new */
 	struct id id;
 	struct id template_id;
-	int64_t created, updated; /* milliseconds */
+	int64_t created, updated; /* milliseconds since 1970 */
 	uint64_t etag; /* of the room alone; clients see room_etag */
 	bool is_enabled;
 	bool follows_template; /* recording_source_template */
@@ -23,47 +23,47 @@ struct room_record {
 	struct slice pieces[3];
 	struct slice recording; /* its own recording_info as JSON text, or empty */
 	struct slice hidden; /* the hidden members of its document as JSON text */
-	struct slice document; /* in a dump alone: what is in the pieces, as JSON text */
+	struct slice document; /* only in a dump: the contents of the pieces, as JSON text */
 };
 
 extern const struct record_table room_table;
 
-/* The room of an id as a client wrote it. FAULT_NOT_FOUND when the account has no such room. */
+/* Loads the room by its id as text. Sets FAULT_NOT_FOUND if the account has no such room. */
 bool room_load_by_id(struct call *call, struct slice text, enum store_reading reading,
 		     struct room_record *record, struct fault *fault);
-/* *is_there false: none. */
+/* Finds the room with this id. Sets *is_there to false if there is none. */
 bool room_find(struct call *call, const struct id *id, enum store_reading reading,
 	       struct room_record *record, bool *is_there, struct fault *fault);
-/* The same by its name within the account, without regard to ASCII case. */
+/* Finds the room with this name within the account, ignoring ASCII case. */
 bool room_find_named(struct call *call, struct slice name, enum store_reading reading,
 		     struct room_record *record, bool *is_there, struct fault *fault);
-/* The room of a stored record. */
+/* Reads the room from a stored record. */
 bool room_read(struct call *call, const struct store_record *stored, struct room_record *record,
 	       struct fault *fault);
 /* Stores the room. The caller has checked that no other room has its name. */
 bool room_put(struct call *call, const struct room_record *record, struct fault *fault);
 
-/* Appends the room to the answer, as parts of the record. recording: another text for
- * recording_info, or data NULL. Always true. */
+/* Appends the room to the response, as parts borrowed from the record. recording: replaces
+ * recording_info; data NULL: not replaced. Returns true. */
 bool room_answer(struct call *call, const struct room_record *record,
 		 const struct template_record *template, struct slice recording);
-/* The item of a list with view=summary. */
+/* Returns the item of a list with view=summary. */
 struct slice room_summary(struct call *call, const struct room_record *record,
 			  const struct template_record *template);
-/* The answer as one text. */
+/* Returns the response as one text. */
 struct slice room_text(struct call *call, const struct room_record *record,
 		       const struct template_record *template);
-/* The ETag of the answer: the first 63 bits of SHA-256 over the room's own ETag and the template's
- * rooms_etag, 8 bytes each, big-endian, in this order. Not their XOR or sum: a call that writes
- * both draws one ETag for the two, whose XOR is always 0, and a sum is the same when they are
- * exchanged. */
+/* Returns the ETag of the response: the first 63 bits of SHA-256 over the room's own ETag and the
+ * template's rooms_etag, 8 bytes each, big-endian, in this order. It is not their XOR or sum: a
+ * request that writes both draws one ETag for the two, whose XOR is always 0, and a sum stays the
+ * same when they are exchanged. */
 uint64_t room_etag(const struct room_record *record, const struct template_record *template);
 
-/* The room as a document that may be changed, with hidden members, and without recording_info while
- * the room follows its template. */
+/* Returns the room as a document that may be changed, with hidden members, and without
+ * recording_info while the room follows its template. */
 json_t *room_document(struct call *call, const struct room_record *record);
-/* Sets the pieces, the recording, the hidden members and the times of opening and closing from a
- * whole document and the other members of the record. */
+/* Sets the pieces, the recording, the hidden members and the opening times from a complete document
+ * and the other members of the record. */
 void room_set_document(struct call *call, struct room_record *record, json_t *document);
 
 #endif

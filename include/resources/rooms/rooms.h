@@ -1,4 +1,4 @@
-/* The calls of rooms (anteroom-api(7)). Handlers (resources/call.h).
+/* Handlers of rooms (anteroom-api(7)).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ROOMS_ROOMS_H
@@ -7,15 +7,15 @@
 #include "resources/reads.h"
 #include "resources/rooms/room_record.h"
 
-handler rooms_create; /* creates a room, or updates that of the name with the supplied members */
+handler rooms_create; /* creates a room, or updates the room of that name with the given fields */
 handler rooms_list;
 read_page rooms_first_page;
-read_when rooms_list_is_of_times; /* it has the filter before or after */
+read_when rooms_list_is_of_times; /* true if it has the filter `before` or `after` */
 handler rooms_get;
-handler rooms_update; /* POST and PATCH are the same */
+handler rooms_update; /* handles POST and PATCH, which are the same */
 handler rooms_delete;
 
-/* The body is that of an imported room (rules/import_rules.h): as templates_import. */
+/* Imports a room; the body is as in rules/import_rules.h. See templates_import. */
 bool rooms_import(struct call *call, bool *is_new, struct fault *fault);
 
 /* Removes the room and its codes. */

@@ -1,4 +1,4 @@
-/* The default template of an account: the one that a new room gets when the request names none.
+/* The default template of an account: new rooms get it if their request names no template.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATES_DEFAULT_TEMPLATE_H
@@ -13,10 +13,10 @@ struct default_template {
 };
 extern const struct record_table default_template_table;
 
-/* *is_set false: the account has none. */
+/* Sets *is_set to false if the account has no default template. */
 bool default_template_load(struct call *call, struct id *id, bool *is_set, struct fault *fault);
-/* Makes the template the default one, or, with is_default false, no longer the default one.
- * *is_changed (may be NULL): it was not so before. */
+/* Makes the template the default template, or, if is_default is false, no longer the default.
+ * Sets *is_changed (may be NULL) to true if it was not so before. */
 bool default_template_set(struct call *call, const struct id *id, bool is_default, bool *is_changed,
 			  struct fault *fault);
 

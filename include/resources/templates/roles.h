@@ -1,4 +1,4 @@
-/* The calls of roles (anteroom-api(7)). Handlers (resources/call.h).
+/* Handlers of roles (anteroom-api(7)).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATES_ROLES_H
@@ -8,7 +8,7 @@
 
 handler roles_list;
 handler roles_get;
-handler roles_put; /* creates, or replaces whole; `name` in the body renames */
+handler roles_put; /* creates or replaces a role; `name` in the body renames it */
 handler roles_patch;
 handler roles_delete;
 

@@ -1,4 +1,4 @@
-/* What the log says of changes to templates and their roles (resources/audit.h).
+/* Notes changes of templates and roles for the event log (resources/audit.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATES_TEMPLATE_AUDIT_H
@@ -9,9 +9,8 @@
 /* type: "template.created" or "template.deleted". */
 void template_note(struct call *call, const char *type, const struct template_record *record);
 
-/* The template was written: an entry for what differs from the former one, one for each role that
- * is gone, then one for each that came. default_changed: it became the default template, or is it
- * no more. */
+/* Notes an update: an event for the template's own changes, one for each deleted role, then one for
+ * each new role. default_changed: the template became the default template or stopped being it. */
 void template_note_update(struct call *call, const struct template_record *record,
 			  const struct template_record *former, bool default_changed);
 
@@ -19,7 +18,7 @@ void template_note_update(struct call *call, const struct template_record *recor
 void role_note(struct call *call, const char *type, const struct template_record *record,
 	       struct slice role);
 
-/* The role with the index in the record was changed or renamed; `former` is what it was. */
+/* Notes that the role at this index was changed or renamed; `former` is the role before. */
 void role_note_update(struct call *call, const struct template_record *record, size_t index,
 		      const struct template_role *former);
 

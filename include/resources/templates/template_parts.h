@@ -1,35 +1,34 @@
-/* The parts of a template, made of JSON documents: settings, destinations, roles, plugins. Each
- * function that sets a part takes a whole document (of a body, or of a stored part merged with a
- * patch), which it does not change, keeps stored members where the rules say so, and sets the text,
- * the hidden members and the ETag in the record. Nothing is stored: once the template may be
- * stored, template_delete_gone (or template_remove_role) stores that roles are deleted, and
- * template_put the rest.
- *
+/* Builds the parts of a template from JSON documents: settings, destinations, roles, plugins. Each
+ * function that sets a part takes a complete document (of a body, or of a stored part merged with a
+ * patch), which it does not change. It keeps stored members where the rules say so, and sets the
+ * text, the hidden members and the ETag in the record. None of them stores anything: the caller
+ * does that later, by template_delete_gone (or template_remove_role) for deleted roles and by
+ * template_put for the rest.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATES_TEMPLATE_PARTS_H
 #define RESOURCES_TEMPLATES_TEMPLATE_PARTS_H
 
 #include "resources/templates/template_record.h"
 
-/* The origin of a document. A PART_REPLACED one keeps stored credentials and browser recording
- * roles where the rules say so; a PART_MERGED one has them already, or removed them, and loses the
- * credentials of an upload that it moves. */
+/* The origin of a document. For a PART_REPLACED document, stored credentials and browser recording
+ * roles are kept where the rules say so. A PART_MERGED document contains them, unless the patch
+ * removed them; it loses the credentials of an upload whose location it changes. */
 enum part_origin { PART_REPLACED, PART_MERGED };
 
 /* ---- settings and destinations ---- */
 
 const struct shape *template_part_shape(enum template_part part);
 
-/* sent: the part as the request supplied it (to know whether it supplied credentials), or NULL. */
+/* sent: the part as the request sent it, which shows whether it contained credentials; or NULL. */
 void template_set_part(struct call *call, struct template_record *record, enum template_part part,
 		       const json_t *document, const json_t *sent, enum part_origin origin);
 
-/* The stored part as a document that may be changed, hidden members in their places. */
+/* Returns the stored part as a document that may be changed, including hidden members. */
 json_t *template_part_document(struct call *call, const struct template_record *record,
 			       enum template_part part);
 
-/* The credentials of a stored upload that a new one keeps: it has none, and the type and location
- * of the stored one. Borrowed; NULL: none. */
+/* Returns the credentials of a stored upload that a new upload keeps, borrowed: those of an upload
+ * with the same type and location, if the new one has none. Otherwise returns NULL. */
 json_t *upload_kept_credentials(const json_t *stored, const json_t *upload);
 
 /* ---- roles ---- */
@@ -37,39 +36,38 @@ json_t *upload_kept_credentials(const json_t *stored, const json_t *upload);
 json_t *template_role_document(struct call *call, const struct template_record *record,
 			       const struct template_role *role);
 
-/* Replaces the role at `index` (role_count: adds one at the end) by this document, under this name,
- * which no other role has. Another name than before renames it, also in what others subscribe to.
- * The caller has checked that there is room for one more. */
+/* Replaces the role at `index` by this document under this name, which no other role may have; an
+ * index of role_count appends a role, for which there must be room. If the name is different,
+ * renames the role, also in the subscriptions of other roles. */
 void template_set_role(struct call *call, struct template_record *record, size_t index,
 		       struct slice name, const json_t *document);
 
 bool template_remove_role(struct call *call, struct template_record *record, size_t index,
 			  struct fault *fault);
 
-/* Called before template_set_all for a patch. Removes deleted roles from each subscribeToRoles that
- * the patch does not write. roles: the merged ones, changed in place; sent: those of the patch. */
+/* Removes deleted roles from each subscribeToRoles that a patch does not write; must be called
+ * before template_set_all. roles: the merged roles, changed in place; sent: those of the patch. */
 void template_drop_gone_roles(struct call *call, const struct template_record *record,
 			      json_t *roles, const json_t *sent);
 
-/* How many roles a template may have (the row of template_shape says so). */
+/* Returns the most roles that a template may have, from the row of template_shape. */
 size_t template_roles_most(void);
 
 /* ---- all ---- */
 
-/* Replaces the parts that the request's body has (PART_REPLACED), and leaves the others as they
- * are. */
+/* Replaces the parts that the request's body contains (PART_REPLACED), and keeps the others. */
 void template_set_supplied(struct call *call, struct template_record *record);
 
-/* Sets all parts. A part that the document does not have gets its defaults. sent: the body of the
+/* Sets all parts. Parts that are missing in the document get their defaults. sent: the body of the
  * request, or NULL. */
 void template_set_all(struct call *call, struct template_record *record, const json_t *document,
 		      const json_t *sent, enum part_origin origin);
 
-/* Stores that the roles of `former` which the template has no more are deleted. */
+/* Records that roles of `former` which the template no longer has are deleted. */
 bool template_delete_gone(struct call *call, struct template_record *record,
 			  const struct template_record *former, struct fault *fault);
 
-/* The stored template as a document that may be changed: name, roles and parts. */
+/* Returns the stored template as a document that may be changed: name, roles and parts. */
 json_t *template_document(struct call *call, const struct template_record *record);
 
 #endif

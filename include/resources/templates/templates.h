@@ -1,5 +1,4 @@
-/* The calls of templates, of their settings and their destinations (anteroom-api(7)). Handlers
- * (resources/call.h).
+/* Handlers of templates, their settings and their destinations (anteroom-api(7)).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATES_TEMPLATES_H
@@ -8,14 +7,14 @@
 #include "resources/reads.h"
 #include "resources/templates/template_record.h"
 
-/* Creates a template, or overwrites that of the name. */
+/* Creates a template, or overwrites the template with the same name. */
 handler templates_create;
 handler templates_list;
 read_page templates_first_page;
-read_when templates_list_has_default; /* it shows or asks for the default template */
-read_when templates_list_is_of_default; /* it has that one alone */
+read_when templates_list_has_default; /* true if it shows or filters by the default template */
+read_when templates_list_is_of_default; /* true if it has only the default template */
 handler templates_get;
-handler templates_update; /* members that are supplied replace the stored ones whole */
+handler templates_update; /* the given fields replace the stored ones completely */
 handler templates_patch;
 handler templates_delete;
 
@@ -30,9 +29,9 @@ handler destinations_get;
 handler destinations_replace;
 handler destinations_patch;
 
-/* The body is that of an imported template (rules/import_rules.h): stores it, unless it is there
- * and the same. The call may have any path. Faults of the client are set before anything is stored.
- * *is_new: the account had none with its id. */
+/* Imports a template; the body is as in rules/import_rules.h. Stores it, unless an identical one
+ * exists. The call may have any path. Sets faults of the client before it stores anything. Sets
+ * *is_new to true if the account had no template with its id. */
 bool templates_import(struct call *call, bool *is_new, struct fault *fault);
 
 #endif

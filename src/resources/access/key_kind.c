@@ -1,5 +1,5 @@
-/* API keys in a dump, and their check (resources/record_kind.h). A dump has the digest of a secret;
- * the secret itself is stored nowhere. A load counts the keys anew.
+/* API keys in a dump, and how they are checked (resources/record_kind.h). A dump contains the
+ * digest of a secret; the secret itself is not stored. A load counts the API keys again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"

@@ -46,7 +46,7 @@ const char *api_key_draw(struct call *call, struct api_key *key)
 	return arena_text(call->arena, PREFIX "%s_%.*s", id.data, (int)secret.size, secret.data);
 }
 
-/* ---- a key ---- */
+/* ---- an API key ---- */
 
 static const struct member key_members[] = {
 	{ "id", AS_KEY, AT(struct api_key, id) },
@@ -83,7 +83,7 @@ void api_keys_set_page(struct store_page *page)
 	page->parent = &kind_only_id;
 }
 
-/* ---- what they have in common ---- */
+/* ---- the data that an account's API keys share ---- */
 
 static const struct member keys_members[] = {
 	{ "count", AS_NUMBER(8, 0, API_KEYS_MOST), MARKED(MEMBER_DERIVED),

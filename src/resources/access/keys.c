@@ -14,7 +14,7 @@
 
 /* ---- the body, and what its sender may give ---- */
 
-/* 0: the key never expires. */
+/* Returns the time in seconds since 1970, or 0 if the API key never expires. */
 static int64_t expiry_of(const json_t *document)
 {
 	const struct slice text = text_of_json(json_object_get(document, "expires_at"));
@@ -23,7 +23,7 @@ static int64_t expiry_of(const json_t *document)
 	return text_time_parse_seconds(text, &seconds) ? seconds : 0;
 }
 
-/* What is no time has its own fault. */
+/* True if the expiry is a time that has passed. A malformed time is a finding of the table. */
 static bool is_over(const json_t *body, int64_t now)
 {
 	const struct slice text = text_of_json(json_object_get(body, "expires_at"));
@@ -32,7 +32,7 @@ static bool is_over(const json_t *body, int64_t now)
 	return text_time_parse_seconds(text, &seconds) && seconds <= now / 1000;
 }
 
-/* Who is limited gives no scope that it lacks, and no key that outlives it. */
+/* A limited caller cannot give scopes that it lacks, nor create an API key that outlives it. */
 static bool check_gift(const struct call *call, const json_t *body, struct fault *fault)
 {
 	const struct actor *actor = &call->actor;
@@ -78,8 +78,8 @@ json_t *key_document(struct call *call, const struct api_key *key)
 	return document;
 }
 
-/* secret: the text of the key, or NULL. */
-static struct slice key_text(struct call *call, const struct api_key *key, const char *secret)
+/* secret: the text of the API key, or NULL. */
+static struct slice api_key_text(struct call *call, const struct api_key *key, const char *secret)
 {
 	json_t *document = key_document(call, key);
 
@@ -97,9 +97,9 @@ void key_set(struct api_key *key, const json_t *document)
 	key->expires_at = expiry_of(document);
 }
 
-/* changes NULL: it was made or is gone. */
-static void note(struct call *call, const char *type, const struct api_key *key,
-		 struct changes *changes)
+/* changes: NULL if the API key was created or deleted. */
+static void note_api_key(struct call *call, const char *type, const struct api_key *key,
+			 struct changes *changes)
 {
 	const struct audit_data data = {
 		.kind = "key",
@@ -111,7 +111,7 @@ static void note(struct call *call, const char *type, const struct api_key *key,
 	audit_note(call, type, &data);
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 bool keys_create(struct call *call, struct fault *fault)
 {
@@ -129,9 +129,9 @@ bool keys_create(struct call *call, struct fault *fault)
 	api_keys_count_added(&keys, &key);
 	if (!api_keys_put(call, &keys, fault) || !api_key_put(call, &key, fault))
 		return false;
-	note(call, "key.created", &key, NULL);
-	return call_keep_instead(call, key_text(call, &key, NULL)) &&
-	       call_answer(call, key_text(call, &key, text));
+	note_api_key(call, "key.created", &key, NULL);
+	return call_keep_instead(call, api_key_text(call, &key, NULL)) &&
+	       call_answer(call, api_key_text(call, &key, text));
 }
 
 /* ---- reading ---- */
@@ -146,7 +146,7 @@ static bool add_keys(struct call *call, struct list *list, const void *context,
 		if (!record_read(&api_key_table, NULL, &records[i], &key, fault))
 			return false;
 		list_add_item(list, &key.id);
-		call_part(call, key_text(call, &key, NULL));
+		call_part(call, api_key_text(call, &key, NULL));
 	}
 	return true;
 }
@@ -169,7 +169,7 @@ bool keys_list(struct call *call, struct fault *fault)
 	       list_close(&list, fault);
 }
 
-static bool find(struct call *call, struct api_key *key, struct fault *fault)
+static bool find_api_key(struct call *call, struct api_key *key, struct fault *fault)
 {
 	bool is_there;
 
@@ -183,15 +183,15 @@ bool keys_get(struct call *call, struct fault *fault)
 {
 	struct api_key key;
 
-	return find(call, &key, fault) && call_answer(call, key_text(call, &key, NULL));
+	return find_api_key(call, &key, fault) && call_answer(call, api_key_text(call, &key, NULL));
 }
 
 /* ---- changing ---- */
 
-/* Of a key that lacks no scope of the caller's. */
+/* Finds an API key that has no scopes beyond the caller's. */
 static bool find_to_change(struct call *call, struct api_key *key, struct fault *fault)
 {
-	return find(call, key, fault) &&
+	return find_api_key(call, key, fault) &&
 	       (!call->actor.is_limited || actor_may(&call->actor, key->scopes, fault));
 }
 
@@ -210,8 +210,8 @@ bool keys_patch(struct call *call, struct fault *fault)
 		return false;
 	key_set(&key, document);
 	changes_find(&changes, SLICE(""), former, key_document(call, &key), NULL);
-	note(call, "key.updated", &key, &changes);
-	return api_key_put(call, &key, fault) && call_answer(call, key_text(call, &key, NULL));
+	note_api_key(call, "key.updated", &key, &changes);
+	return api_key_put(call, &key, fault) && call_answer(call, api_key_text(call, &key, NULL));
 }
 
 bool keys_delete(struct call *call, struct fault *fault)
@@ -223,7 +223,7 @@ bool keys_delete(struct call *call, struct fault *fault)
 	    !find_to_change(call, &key, fault))
 		return false;
 	keys.count--;
-	note(call, "key.deleted", &key, NULL);
+	note_api_key(call, "key.deleted", &key, NULL);
 	return api_keys_put(call, &keys, fault) &&
 	       store_remove(call->transaction, &kind_key, &key.stored, fault) &&
 	       call_answer_nothing(call);

@@ -18,7 +18,7 @@ bool code_note(struct call *call, const char *type, const struct code *code, str
 	};
 	struct media media;
 
-	/* The key of the hash is made where there is none. */
+	/* Creates the key of the hash if the account has none. */
 	if (!media_load_lasting(call, &media, fault))
 		return false;
 	data.id = media_code_hash(call->arena, &media, code->letters);

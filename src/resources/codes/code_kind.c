@@ -1,5 +1,5 @@
-/* Codes in a dump, and their check (resources/record_kind.h). A load counts the codes of each role
- * anew.
+/* Codes in a dump, and how they are checked (resources/record_kind.h). A load counts the codes of
+ * each role again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
@@ -14,34 +14,25 @@
 
 #define CODES_AT_ONCE 256
 
-/* ---- what the codes of a room have in common ---- */
-
-/* *is_there false: the room or its template is not there, which is a finding. */
-static bool find_owner(struct call *call, const struct room_codes *codes,
-		       struct template_record *owner, bool *is_there, struct findings *findings,
-		       struct fault *fault)
-{
-	struct room_record room;
-
-	if (!room_find(call, &codes->room, STORE_TO_SHOW, &room, is_there, fault) ||
-	    (*is_there &&
-	     !template_find(call, &room.template_id, STORE_TO_SHOW, owner, is_there, fault)))
-		return false;
-	if (!*is_there)
-		findings_add(findings, "/room", "is not there, or its template is not");
-	return true;
-}
+/* ---- the data that the codes of a room share ---- */
 
 static bool codes_refer(struct call *call, const void *record, struct findings *findings,
 			struct fault *fault)
 {
 	const struct room_codes *codes = record;
+	struct room_record room;
 	struct template_record owner;
 	struct deleted_role deleted;
 	bool is_there;
 
-	if (!find_owner(call, codes, &owner, &is_there, findings, fault) || !is_there)
-		return !is_there;
+	if (!room_find(call, &codes->room, STORE_TO_SHOW, &room, &is_there, fault) ||
+	    (is_there &&
+	     !template_find(call, &room.template_id, STORE_TO_SHOW, &owner, &is_there, fault)))
+		return false;
+	if (!is_there) {
+		findings_add(findings, "/room", "is not there, or its template is not");
+		return true;
+	}
 	if (codes->last_seen > owner.last_identity)
 		findings_add(findings, "/last_identity",
 			     "is of a role that the template never had");
@@ -73,7 +64,7 @@ static bool subtract_codes(struct call *call, struct room_codes *codes, struct f
 								 : codes_group(codes, code->group);
 
 			if (!code->is_former && group == NULL)
-				continue; /* a finding of the code */
+				continue; /* the check of the code finds this */
 			if (!codes_count_removed(codes, code, fault))
 				return false;
 			if (group != NULL && code->is_enabled && code_is_plain(code) &&
@@ -122,7 +113,7 @@ const struct record_kind codes_kind = {
 
 /* ---- codes ---- */
 
-/* The letters become the account's, unless they are, or were, another one's. */
+/* Reserves the letters for the account, unless they are or were a code of another account. */
 static bool take_letters(struct call *call, struct slice letters, const char *pointer,
 			 struct findings *findings, struct fault *fault)
 {
@@ -163,7 +154,6 @@ static bool code_put_loaded(struct call *call, void *record, struct fault *fault
 {
 	const struct code *code = record;
 	struct room_codes codes;
-
 	struct id account;
 	bool is_kept = true;
 
@@ -176,7 +166,7 @@ static bool code_put_loaded(struct call *call, void *record, struct fault *fault
 	       code_put(call, code, fault);
 }
 
-/* The words of a code are its account's; other letters are kept only when the code is gone. */
+/* A custom code must be reserved for its account; a generated code must not be while it exists. */
 static bool check_letters(struct call *call, const struct code *code, struct findings *findings,
 			  struct fault *fault)
 {
@@ -245,7 +235,7 @@ const struct record_kind code_kind = {
 	.derive = code_derive,
 };
 
-/* ---- words ---- */
+/* ---- reserved codes ---- */
 
 static void words_print(struct call *call, void *record)
 {
@@ -255,7 +245,7 @@ static void words_print(struct call *call, void *record)
 	words->account = words->stored.account;
 }
 
-/* Kept for their account, which may be gone. */
+/* Checks a code that is reserved for its account, which may be removed. */
 static bool words_load(struct call *call, void *record, const char *pointer,
 		       struct findings *findings, struct fault *fault)
 {
@@ -278,7 +268,7 @@ static bool words_load(struct call *call, void *record, const char *pointer,
 	return true;
 }
 
-/* It may be the account's already. */
+/* Reserves the code unless it is reserved for the account already. */
 static bool words_put(struct call *call, void *record, struct fault *fault)
 {
 	const struct slice letters = ((const struct code_words *)record)->stored.name;

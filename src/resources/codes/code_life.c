@@ -46,7 +46,7 @@ bool codes_next(struct call *call, const struct id *room, struct code_walk *walk
 	return true;
 }
 
-/* ---- the shown code ---- */
+/* ---- what a code shows ---- */
 
 bool code_show(struct call *call, const struct room_codes *codes, const struct code *code,
 	       const struct template_record *template, struct shown_code *shown,
@@ -127,7 +127,7 @@ struct code_count codes_count(const struct room_codes *codes,
 	return sum;
 }
 
-/* ---- the codes that a room may have ---- */
+/* ---- limits ---- */
 
 bool codes_refuse_count(struct fault *fault, const char *message, const char *what, int most)
 {
@@ -154,7 +154,7 @@ bool codes_check_count(const struct room_subject *subject, const struct code *fo
 	return true;
 }
 
-/* ---- making and switching codes ---- */
+/* ---- creating and replacing codes ---- */
 
 struct slice codes_draw_letters(struct call *call)
 {
@@ -200,8 +200,8 @@ bool codes_remove(struct call *call, struct room_codes *codes, const struct code
 
 /* ---- due codes ---- */
 
-/* The role with the lowest identity above this one, or NULL: identities rise in the order in which
- * roles were added, the template's own order does not. */
+/* Returns the role with the lowest identity above this one, or NULL. Identities rise in the order
+ * in which roles were added, unlike the order of roles in the template. */
 static const struct template_role *next_added(const struct template_record *template,
 					      uint32_t identity)
 {
@@ -237,8 +237,7 @@ bool codes_due_is_right(const struct room_codes *codes, size_t index)
 	       codes_of_role(codes, identity).plain == 0;
 }
 
-/* Names all roles of the template that are due, in the order in which they became so, and no
- * others. */
+/* Sets codes->due to all due roles of the template, in the order in which they became due. */
 static void gather_due(struct call *call, struct room_codes *codes,
 		       const struct template_record *template)
 {
@@ -284,7 +283,7 @@ static void lose_group(struct code_group *group, struct slice role, int64_t at)
 	group->lost_at = at;
 }
 
-/* Groups of roles that the template does not have any more. */
+/* Turns groups of roles that the template no longer has into groups of lost roles. */
 static bool lose_deleted(struct call *call, struct room_codes *codes,
 			 const struct template_record *template, bool *are_lost,
 			 struct fault *fault)
@@ -315,7 +314,7 @@ static bool has_lost_codes(const struct room_codes *codes)
 	return false;
 }
 
-/* Its group is that of a lost role: the code becomes a former one. */
+/* Makes the code a former one if its role is lost. */
 static bool settle_code(struct call *call, struct room_codes *codes, struct code *code,
 			struct fault *fault)
 {
@@ -334,8 +333,7 @@ static bool settle_code(struct call *call, struct room_codes *codes, struct code
 	return codes_replace(call, codes, &former, code, fault);
 }
 
-/* The codes are gone through in a circle, some with each write, while any is in the group of a lost
- * role. */
+/* Visits the codes in a circle, some with each write, while any code belongs to a lost role. */
 static bool settle_codes(struct call *call, struct room_codes *codes, struct fault *fault)
 {
 	struct code_page page = {
@@ -367,7 +365,7 @@ static void drop_empty_groups(struct room_codes *codes)
 	codes->group_count = n;
 }
 
-/* How many of these former codes go with this write. */
+/* Returns how many of these former codes this write removes. */
 static uint32_t too_many(uint32_t former)
 {
 	const uint32_t n = former > CODES_FORMER_MOST ? former - CODES_FORMER_MOST : 0;
@@ -375,7 +373,7 @@ static uint32_t too_many(uint32_t former)
 	return n < CODES_SETTLED_AT_ONCE ? n : CODES_SETTLED_AT_ONCE;
 }
 
-/* Plain codes and the others are counted apart, and come in one order. */
+/* Plain and other codes have separate limits, but are read in one order. */
 static bool remove_oldest_former(struct call *call, struct room_codes *codes, struct fault *fault)
 {
 	uint32_t plain = too_many(codes->former_count), others = too_many(codes->former_others);
@@ -424,7 +422,7 @@ bool codes_resolve_deleted(struct call *call, const struct id *room,
 	return !are_lost || codes_put(call, &codes, fault);
 }
 
-/* ---- a room moves ---- */
+/* ---- moving a room ---- */
 
 static void move_groups(struct call *call, struct room_codes *codes,
 			const struct template_record *from, const struct template_record *to)
@@ -444,7 +442,7 @@ static void move_groups(struct call *call, struct room_codes *codes,
 	}
 }
 
-/* A due role stays due where both templates have a role of that name; new roles are due now. */
+/* A due role stays due if both templates have a role of that name; new roles become due now. */
 static void move_due(struct call *call, struct room_codes *codes,
 		     const struct template_record *from, const struct template_record *to)
 {
@@ -488,7 +486,7 @@ bool codes_move(struct call *call, const struct id *room, const struct template_
 	return codes_store(call, &codes, to, fault);
 }
 
-/* ---- the room is deleted ---- */
+/* ---- deleting a room ---- */
 
 bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault)
 {

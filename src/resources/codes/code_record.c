@@ -9,7 +9,7 @@
 #define TEXT_MOST ((int64_t)16 << 10)
 #define PLACE_MOST ((int64_t)ID_NUMBER_MAX)
 
-/* ---- what the codes of a room have in common ---- */
+/* ---- the data that the codes of a room share ---- */
 
 static const struct member group_members[] = {
 	{ "number", AS_NUMBER(4, 1, UINT32_MAX), AT(struct code_group, number) },
@@ -195,7 +195,8 @@ bool code_find(struct call *call, struct slice letters, enum store_reading readi
 		return false;
 	*is_there = code->stored.value.data != NULL;
 	*account = code->stored.account;
-	/* In seconds: a change may be of the same one. Another account's code shows in no time. */
+	/* updated_at is in seconds, so a change in the same second is allowed. The time of another
+	 * account's code must not have an effect that its caller could see. */
 	if (*is_there && id_compare(account, &call->account) == 0)
 		call_raise_time(call, code->updated * 1000 - 1);
 	return true;

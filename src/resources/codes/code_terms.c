@@ -13,7 +13,7 @@ static bool has(const struct code_terms *terms, enum code_term term)
 	return (terms->set & term) != 0;
 }
 
-/* ---- in an answer ---- */
+/* ---- in a response ---- */
 
 void code_terms_write(struct call *call, const struct code *code, const struct shown_code *shown,
 		      struct buffer *text)
@@ -74,8 +74,8 @@ json_t *code_terms_document(struct call *call, const struct code *code, bool is_
 
 /* ---- from a document ---- */
 
-static void read_time(const json_t *document, const char *name, enum code_term term,
-		      struct code_terms *terms, int64_t *seconds)
+static void read_time_term(const json_t *document, const char *name, enum code_term term,
+			   struct code_terms *terms, int64_t *seconds)
 {
 	const struct slice text = text_of_json(json_object_get(document, name));
 
@@ -83,8 +83,8 @@ static void read_time(const json_t *document, const char *name, enum code_term t
 		terms->set |= term;
 }
 
-static void read_text(const json_t *document, const char *name, enum code_term term,
-		      struct code_terms *terms, struct slice *value)
+static void read_text_term(const json_t *document, const char *name, enum code_term term,
+			   struct code_terms *terms, struct slice *value)
 {
 	const struct slice text = text_of_json(json_object_get(document, name));
 
@@ -94,38 +94,31 @@ static void read_text(const json_t *document, const char *name, enum code_term t
 	*value = text;
 }
 
-static void read_uses(const json_t *document, const struct code_terms *former,
-		      struct code_terms *terms)
-{
-	const json_t *max_uses = json_object_get(document, "max_uses");
-
-	if (max_uses == NULL)
-		return;
-	terms->set |= CODE_MAX_USES;
-	terms->max_uses = (uint32_t)json_integer_value(max_uses);
-	terms->uses = former->uses;
-	terms->last_use = former->last_use;
-	terms->last_user = former->last_user;
-	terms->last_repeats = former->last_repeats;
-}
-
 void code_terms_read(struct call *call, const json_t *document, struct code_terms *terms)
 {
 	const struct code_terms former = *terms;
 	const json_t *expires_in = json_object_get(document, "expires_in");
+	const json_t *max_uses = json_object_get(document, "max_uses");
 	const json_t *metadata = json_object_get(document, "metadata");
 
 	*terms = (struct code_terms){ .set = 0 };
-	read_time(document, "not_before", CODE_NOT_BEFORE, terms, &terms->not_before);
-	read_time(document, "expires_at", CODE_EXPIRES_AT, terms, &terms->expires_at);
+	read_time_term(document, "not_before", CODE_NOT_BEFORE, terms, &terms->not_before);
+	read_time_term(document, "expires_at", CODE_EXPIRES_AT, terms, &terms->expires_at);
 	if (expires_in != NULL) {
 		terms->set |= CODE_EXPIRES_AT;
 		terms->expires_at = call->now / 1000 + json_integer_value(expires_in);
 	}
-	read_uses(document, &former, terms);
-	read_text(document, "user_id", CODE_USER_ID, terms, &terms->user_id);
-	read_text(document, "name", CODE_NAME, terms, &terms->name);
-	read_text(document, "label", CODE_LABEL, terms, &terms->label);
+	if (max_uses != NULL) {
+		terms->set |= CODE_MAX_USES;
+		terms->max_uses = (uint32_t)json_integer_value(max_uses);
+		terms->uses = former.uses;
+		terms->last_use = former.last_use;
+		terms->last_user = former.last_user;
+		terms->last_repeats = former.last_repeats;
+	}
+	read_text_term(document, "user_id", CODE_USER_ID, terms, &terms->user_id);
+	read_text_term(document, "name", CODE_NAME, terms, &terms->name);
+	read_text_term(document, "label", CODE_LABEL, terms, &terms->label);
 	if (metadata == NULL)
 		return;
 	terms->set |= CODE_METADATA;

@@ -8,7 +8,7 @@
 
 #define WORDS_MOST 20
 #define WORDS_DAY (24 * 60 * 60 * (int64_t)1000)
-/* How often a store may say that the count has to be written again. */
+/* How many times the count is tried again if the store asks for it. */
 #define WORDS_AGAIN_MOST 10
 
 static const struct member words_members[] = {
@@ -51,9 +51,9 @@ const struct record_table code_words_asked_table = {
 	RECORD(struct asked, asked_members, 0, &kind_words_asked),
 };
 
-/* Whether the account may choose a code. */
-static bool check(struct call *call, enum store_reading reading, struct asked *asked,
-		  struct fault *fault)
+/* Loads the count, and checks that the account may choose a code. */
+static bool check_asked(struct call *call, enum store_reading reading, struct asked *asked,
+			struct fault *fault)
 {
 	if (!record_get(&code_words_asked_table, call->transaction, &kind_only_id, reading, asked,
 			fault))
@@ -76,11 +76,11 @@ bool code_words_check_budget(struct call *call, struct fault *fault)
 {
 	struct asked asked;
 
-	if (!check(call, STORE_TO_SHOW, &asked, fault))
+	if (!check_asked(call, STORE_TO_SHOW, &asked, fault))
 		return false;
 	if (asked.count + call->run.words_asked < WORDS_MOST)
 		return true;
-	/* This call alone has used it up. */
+	/* This request alone has used up the budget. */
 	fault_detail(fault, FAULT_TOO_MANY,
 		     "too many codes of other accounts were asked for by this account");
 	fault->retry_after = (unsigned)(WORDS_DAY / 1000);
@@ -93,7 +93,7 @@ bool code_words_store_asked(struct call *call, struct fault *fault)
 
 	if (call->run.words_asked == 0)
 		return true;
-	if (!check(call, STORE_TO_CHANGE, &asked, fault))
+	if (!check_asked(call, STORE_TO_CHANGE, &asked, fault))
 		return false;
 	asked.count += call->run.words_asked;
 	if (asked.count >= WORDS_MOST)
@@ -128,7 +128,7 @@ bool code_words_count_refused(struct call *call, struct fault *fault)
 	return true;
 }
 
-/* ---- choosing, and keeping ---- */
+/* ---- choosing and reserving ---- */
 
 bool code_words_claim(struct call *call, struct slice words, struct fault *fault)
 {
@@ -139,7 +139,7 @@ bool code_words_claim(struct call *call, struct slice words, struct fault *fault
 
 bool code_words_keep(struct call *call, struct slice letters, struct fault *fault)
 {
-	/* Chosen words have their record already. */
+	/* Custom codes have this record from the start. */
 	return code_is_words(letters) || code_words_claim(call, letters, fault);
 }
 

@@ -1,4 +1,4 @@
-/* See resources/codes/qr.h. The one file that knows libqrencode.
+/* See resources/codes/qr.h. No other file uses libqrencode.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/codes/qr.h"
@@ -20,7 +20,7 @@ static QRcode *encode(struct slice text)
 	return QRcode_encodeData((int)text.size, (const unsigned char *)text.data, 0, QR_ECLEVEL_M);
 }
 
-/* Coordinates within the quiet zone too. */
+/* The coordinates include the quiet zone. */
 static bool is_dark(const QRcode *code, int x, int y)
 {
 	const int width = code->width;
@@ -30,7 +30,7 @@ static bool is_dark(const QRcode *code, int x, int y)
 	return x >= 0 && y >= 0 && x < width && y < width && (code->data[y * width + x] & 1) != 0;
 }
 
-/* A rectangle for the dark modules from `from` on, in their row. Returns where they end. */
+/* Appends a rectangle for the dark modules of row y that begin at `from`. Returns their end. */
 static int append_run(struct buffer *svg, const QRcode *code, int from, int y)
 {
 	int end = from;
@@ -80,7 +80,7 @@ bool qr_svg(struct arena *arena, struct slice text, struct slice *svg)
 
 bool qr_lines(struct arena *arena, struct slice text, struct slice *lines)
 {
-	/* By the upper module and the lower one; 1: dark. */
+	/* Indexed by the upper and the lower module; 1: dark. */
 	static const char *const blocks[2][2] = { { "\u2588", "\u2580" }, { "\u2584", " " } };
 	QRcode *code = encode(text);
 	struct buffer written = BUFFER_INITIAL(arena);

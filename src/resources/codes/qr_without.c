@@ -1,4 +1,4 @@
-/* QR codes of a build without libqrencode: there are none.
+/* Implements resources/codes/qr.h in a build without libqrencode: QR codes are not available.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/codes/qr.h"

@@ -1,6 +1,6 @@
-/* The calls of room codes. Those that name a room refuse in this order: room not found, room
- * disabled, role not found. Calls that show the codes of a room begin reading, and run again as a
- * write when there is a code to make.
+/* Handlers of room codes. Those with a room in the path check in this order: room not found, room
+ * disabled, role not found. Handlers that show the codes of a room start reading, and run again as
+ * a write if there is a code to create.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/codes/room_codes.h"
@@ -19,13 +19,13 @@
 #include "resources/rooms/room_record.h"
 #include "rules/room_code_rules.h"
 
-/* The same where most of them may not be wanted. */
+/* Codes that are read at a time if most of them may not be wanted. */
 #define CODES_SEARCHED_AT_ONCE 256
 
-/* What a code shows with view=link. */
+/* What view=link adds to a code. */
 struct code_link {
 	struct slice public_url;
-	struct media media; /* has the key of the hash */
+	struct media media; /* contains the key of the hash */
 };
 
 static bool asks_for_link(const struct call *call)
@@ -33,8 +33,8 @@ static bool asks_for_link(const struct call *call)
 	return call_query_text(call, "view").data != NULL;
 }
 
-/* Sets call->run.link for the codes that are shown from here on. Where the account has no key yet,
- * it is stored first: a call that reads is run again, and call->run.wants_write says so. */
+/* Sets call->run.link for the codes that the call shows. If the account has no key yet, one is
+ * stored first: a reading call then sets call->run.wants_write, to be run again. */
 static bool open_link(struct call *call, struct fault *fault)
 {
 	struct code_link *link;
@@ -63,7 +63,7 @@ bool room_codes_are_hashed(const struct call *call)
 
 /* ---- loading ---- */
 
-/* The room that the path names, enabled. */
+/* Loads the room of the path, which must be enabled. */
 static bool load_room(struct call *call, struct room_subject *subject, struct fault *fault)
 {
 	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject->room, fault))
@@ -71,9 +71,9 @@ static bool load_room(struct call *call, struct room_subject *subject, struct fa
 	return subject->room.is_enabled || fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
-/* A code has no character that a URL would have to escape. */
+/* Codes have no characters that a URL would have to escape. */
 static struct slice join_url(struct call *call, struct slice public_url, const struct code *code)
 {
 	struct buffer url = BUFFER_INITIAL(call->arena);
@@ -84,7 +84,7 @@ static struct slice join_url(struct call *call, struct slice public_url, const s
 	return buffer_slice(&url);
 }
 
-/* The members of room_code_shape, in its order. */
+/* Writes the members of room_code_shape, in its order. */
 static struct slice code_text(struct call *call, const struct code *code,
 			      const struct shown_code *shown)
 {
@@ -153,8 +153,8 @@ static bool make_lacking(struct call *call, struct room_subject *subject, struct
 	return codes_store(call, codes, &subject->template, fault);
 }
 
-/* Begins the next page no earlier than where an enabled plain code of a role without text can
- * be. */
+/* Lets the next page begin at the first place that can have an enabled plain code of a role that
+ * has no text yet. */
 static void skip_to_oldest(const struct room_subject *subject, const struct slice *texts,
 			   struct code_page *page)
 {
@@ -173,7 +173,8 @@ static void skip_to_oldest(const struct room_subject *subject, const struct slic
 		page->after = oldest - 1;
 }
 
-/* The text of the oldest enabled plain code of each role, in template order; there is one. */
+/* Sets the text of the oldest enabled plain code of each role, in template order. Each role must
+ * have such a code. */
 static bool gather_oldest(struct call *call, const struct room_subject *subject,
 			  struct slice *texts, struct fault *fault)
 {
@@ -216,7 +217,7 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	if (!load_room(call, &subject, fault) ||
 	    !codes_load(call, &subject.room.id, call_reading(call), &subject.codes, fault))
 		return false;
-	/* The first call for a room is the most frequent one, and always makes codes. */
+	/* The first request for a room is the most frequent one, and always creates codes. */
 	if (!subject.codes.was_asked && !call_is_writing(call))
 		return call_write_instead(call);
 	if (!template_load(call, &subject.room.template_id, &subject.template, fault))
@@ -246,7 +247,7 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 
 /* ---- a new code ---- */
 
-/* The words of a new code become the account's, unless a code has them. */
+/* Reserves a custom code for the account, unless another code or account has it. */
 static bool take_words(struct call *call, struct slice words, struct fault *fault)
 {
 	struct store_record code;
@@ -264,7 +265,7 @@ static bool take_words(struct call *call, struct slice words, struct fault *faul
 	return fault_set(fault, FAULT_CONFLICT, "Room code already exists");
 }
 
-/* The room and the role that the path names, with all due codes made. */
+/* Loads the room and the role of the path, and creates all due codes. */
 static bool load_for_role(struct call *call, struct room_subject *subject, uint32_t *identity,
 			  struct fault *fault)
 {
@@ -292,8 +293,8 @@ bool room_codes_create(struct call *call, struct fault *fault)
 	code_terms_read(call, call->body, &code.terms);
 	if (!codes_check_count(&subject, NULL, &code, fault))
 		return false;
-	/* Whether words are taken is told only to whom gets them: without them the code is
-	 * drawn. */
+	/* A call that only validates must not reveal whether a custom code is taken, so it draws
+	 * random letters instead. */
 	if (call->validates_only)
 		code.letters = (struct slice){ NULL, 0 };
 	return (code.letters.data == NULL || take_words(call, words, fault)) &&
@@ -305,7 +306,7 @@ bool room_codes_create(struct call *call, struct fault *fault)
 
 /* ---- rotation ---- */
 
-/* Disables the code, or, with `grace`, lets it end by itself. */
+/* Disables the code, or, with a grace period, lets it expire. */
 static bool retire(struct call *call, struct room_codes *codes, const struct code *former,
 		   int64_t grace, struct fault *fault)
 {
@@ -346,7 +347,7 @@ static bool retire_group(struct call *call, struct room_codes *codes,
 	return true;
 }
 
-/* When the room has as many plain codes as it may, the oldest disabled one goes. */
+/* If the room has the maximum of plain codes, deletes the oldest disabled one. */
 static bool make_place(struct call *call, struct room_subject *subject, struct fault *fault)
 {
 	struct code_walk walk = { .page = { .side = STORE_ON, .most = CODES_SEARCHED_AT_ONCE } };
@@ -400,7 +401,7 @@ bool room_codes_rotate(struct call *call, struct fault *fault)
 
 /* ---- the list ---- */
 
-/* *after: the number of the place of `start`; 0: there is no `start`. */
+/* Sets *after to the number of the place of `start`, or to 0 if the query has no `start`. */
 static bool place_of_start(struct call *call, const struct room_subject *subject, uint64_t *after,
 			   struct fault *fault)
 {
@@ -422,20 +423,20 @@ static bool place_of_start(struct call *call, const struct room_subject *subject
 	return true;
 }
 
-/* The codes that the query asks for. */
+/* The filters of a list of codes. */
 struct listing {
 	struct list list;
 	const json_t *enabled; /* NULL: both */
 	const char *state; /* NULL: any */
 	struct slice user_id, label; /* data NULL: any */
 	struct slice role; /* data NULL: any */
-	bool is_search; /* most of the codes may not be wanted */
+	bool is_search; /* most codes may not match */
 	bool shows_role; /* the template has the role, or a code of the room shows it */
-	uint64_t after; /* the number of a place: only codes after it */
+	uint64_t after; /* number of a place: only codes after it are listed */
 };
 
-static bool is_wanted(const struct call *call, const struct code *code,
-		      const struct shown_code *shown, const struct listing *listing)
+static bool code_is_listed(const struct call *call, const struct code *code,
+			   const struct shown_code *shown, const struct listing *listing)
 {
 	if (listing->enabled != NULL && json_is_true(listing->enabled) != shown->is_enabled)
 		return false;
@@ -447,8 +448,8 @@ static bool is_wanted(const struct call *call, const struct code *code,
 	return listing->label.data == NULL || slice_equal(listing->label, code->terms.label);
 }
 
-static bool add_code(struct call *call, const struct room_subject *subject, const struct code *code,
-		     struct listing *listing, struct fault *fault)
+static bool list_code(struct call *call, const struct room_subject *subject,
+		      const struct code *code, struct listing *listing, struct fault *fault)
 {
 	struct shown_code shown;
 	bool is_of_role;
@@ -458,17 +459,17 @@ static bool add_code(struct call *call, const struct room_subject *subject, cons
 	is_of_role = listing->role.data == NULL || slice_equal(listing->role, shown.role);
 	listing->shows_role = listing->shows_role || is_of_role;
 	if (!is_of_role || id_number(&code->place) <= listing->after ||
-	    !is_wanted(call, code, &shown, listing))
+	    !code_is_listed(call, code, &shown, listing))
 		return true;
 	list_add(&listing->list, code->letters);
 	call_part(call, code_text(call, code, &shown));
 	return true;
 }
 
-/* Adds codes until the page is full. Only when it is not known whether any code shows the role, the
- * codes before the page are looked at too. Former codes are never enabled. */
-static bool add_codes(struct call *call, const struct room_subject *subject,
-		      struct listing *listing, struct fault *fault)
+/* Adds codes until the page is full. If it is not known whether any code shows the role, reads the
+ * codes before the page too. Former codes are never enabled. */
+static bool list_codes(struct call *call, const struct room_subject *subject,
+		       struct listing *listing, struct fault *fault)
 {
 	const bool is_enabled = json_is_true(listing->enabled);
 	struct code_walk walk = {
@@ -485,7 +486,7 @@ static bool add_codes(struct call *call, const struct room_subject *subject,
 			return false;
 		if (code == NULL)
 			break;
-		if (!add_code(call, subject, code, listing, fault))
+		if (!list_code(call, subject, code, listing, fault))
 			return false;
 	}
 	return true;
@@ -500,13 +501,13 @@ static void read_listing(const struct call *call, struct listing *listing)
 		.label = call_query_text(call, "label"),
 		.role = call_query_text(call, "role"),
 	};
-	/* Those that are enabled have a side of the index of their own. */
+	/* A list of enabled codes is not a search: the index has a side for them. */
 	listing->is_search = listing->state != NULL || listing->user_id.data != NULL ||
 			     listing->label.data != NULL || listing->role.data != NULL ||
 			     json_is_false(listing->enabled);
 }
 
-/* The first page is known when no other one has to be looked for. */
+/* The first page is known unless the place of `start`, or the role, must be found first. */
 bool room_codes_first_page(struct call *call, struct store_page *page)
 {
 	struct listing listing;
@@ -547,7 +548,7 @@ bool room_codes_list(struct call *call, struct fault *fault)
 	listing.shows_role = listing.role.data == NULL ||
 			     template_role_index(&subject.template, listing.role) <
 				     subject.template.role_count;
-	if (!add_codes(call, &subject, &listing, fault))
+	if (!list_codes(call, &subject, &listing, fault))
 		return false;
 	if (!listing.shows_role)
 		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
@@ -556,7 +557,7 @@ bool room_codes_list(struct call *call, struct fault *fault)
 
 /* ---- by code ---- */
 
-/* Another account's code, and one of a deleted room, counts as unknown. */
+/* Treats codes of other accounts and of deleted rooms as unknown. */
 static bool load_by_code(struct call *call, struct slice letters, struct room_subject *subject,
 			 struct code *code, struct fault *fault)
 {
@@ -597,8 +598,8 @@ bool room_codes_qr(struct call *call, struct fault *fault)
 	return call_answer(call, svg);
 }
 
-static bool note_update(struct call *call, const struct room_subject *subject,
-			const struct code *code, struct slice before, struct fault *fault)
+static bool note_code_update(struct call *call, const struct room_subject *subject,
+			     const struct code *code, struct slice before, struct fault *fault)
 {
 	static const char *const ignored[] = { "updated_at", NULL };
 	struct shown_code shown;
@@ -610,8 +611,8 @@ static bool note_update(struct call *call, const struct room_subject *subject,
 	return code_note(call, "room_code.updated", code, shown.role, &changes, fault);
 }
 
-/* Stores the code as it will be. shown: how the former one is shown; enables: what the call says of
- * it. A code of a deleted role becomes a former one, which keeps the time of the deletion. */
+/* Stores the changed code. shown: what the former code shows; enables: `enabled` in the request. A
+ * code of a deleted role becomes a former code, which keeps the time of the deletion. */
 static bool save_code(struct call *call, struct room_subject *subject, const struct code *former,
 		      const struct shown_code *shown, struct code *code, bool enables,
 		      struct fault *fault)
@@ -626,7 +627,7 @@ static bool save_code(struct call *call, struct room_subject *subject, const str
 		code->is_former = true;
 		code->role = shown->role;
 	}
-	/* Due codes count too. */
+	/* Due codes count against the limits too. */
 	if (shown->has_role &&
 	    (code_is_plain(code) != code_is_plain(former) || (enables && !shown->is_enabled)) &&
 	    (!codes_make_due(call, &subject->codes, &subject->template, fault) ||
@@ -634,7 +635,7 @@ static bool save_code(struct call *call, struct room_subject *subject, const str
 		return false;
 	return codes_replace(call, &subject->codes, former, code, fault) &&
 	       codes_store(call, &subject->codes, &subject->template, fault) &&
-	       note_update(call, subject, code, before, fault);
+	       note_code_update(call, subject, code, before, fault);
 }
 
 bool room_codes_switch(struct call *call, struct fault *fault)

@@ -10,16 +10,16 @@
 #include "records/kinds.h"
 #include "records/record.h"
 
-/* What entries say may change with versions, so that only their size is limited. */
+/* The contents of events may change with versions, so only their size is limited. */
 #define ENTRY_MOST ((int64_t)1 << 20)
-/* Old entries that one write drops besides as many as it adds, so that the log shrinks. */
+/* Old events that one write drops beyond the number it adds, so that the event log shrinks. */
 #define DROPPED_BESIDES 3
-/* A damaged entry has the time of the next readable one among so many. */
+/* How far to look for a readable event, whose time then stands for that of a damaged one. */
 #define LOOKED_AHEAD 8
 
 const struct id audit_no_account = { { 0 } };
 
-/* Big-endian, in the last eight bytes. */
+/* Writes the number big-endian into the last eight bytes. */
 struct id audit_id_of(uint64_t seq)
 {
 	struct id id = { { 0 } };
@@ -38,7 +38,7 @@ uint64_t audit_seq_of(const struct id *id)
 	return seq;
 }
 
-/* ---- entries ---- */
+/* ---- events ---- */
 
 #define ENTRY_MEMBERS \
 	{ "timestamp", AS_TIME, AT(struct audit_entry, time) }, \
@@ -155,7 +155,7 @@ static bool is_old(const struct audit_state *state, const struct audit_times *ti
 	       state->first_time < times->now - times->keep;
 }
 
-/* A damaged entry can be removed like others, since entries are in no index. */
+/* store_remove can remove a damaged event too, because events are in no index. */
 bool audit_drop_first(struct transaction *transaction, struct audit_state *state,
 		      struct fault *fault)
 {
@@ -179,8 +179,8 @@ bool audit_drop_first(struct transaction *transaction, struct audit_state *state
 	return store_remove(transaction, &kind_entry, &(struct store_record){ .id = id }, fault);
 }
 
-/* Sets the time of the oldest entry. One that cannot be read is as old as the next one that can be,
- * and when there is none among the next few, as old as the one before it. */
+/* Sets the time of the oldest event. A damaged event gets the time of the next readable one; if
+ * none of the next few is readable, the time stays that of the previous oldest event. */
 static bool find_first_time(struct transaction *transaction, int64_t now, struct audit_state *state,
 			    struct fault *fault)
 {
@@ -200,8 +200,8 @@ static bool find_first_time(struct transaction *transaction, int64_t now, struct
 	return true;
 }
 
-/* The times of entries rise with their numbers but for clocks that differ, so the oldest are in
- * front. */
+/* Drops the first events that are old. They are the oldest: times rise with the numbers, except
+ * where clocks differ. */
 static bool drop_old(struct transaction *transaction, const struct audit_times *times, size_t most,
 		     struct audit_state *state, struct fault *fault)
 {
@@ -225,28 +225,22 @@ static bool put_numbered(struct transaction *transaction, const struct audit_ent
 	return record_put(&audit_entry_table, transaction, &numbered, fault);
 }
 
-static bool add(struct transaction *transaction, struct audit_state *state,
-		struct audit_entry *entries, size_t n, struct fault *fault)
-{
-	for (size_t i = 0; i < n; i++) {
-		entries[i].seq = ++state->last;
-		if (state->first == state->last)
-			state->first_time = entries[i].time;
-		if (!put_numbered(transaction, &entries[i], fault))
-			return false;
-	}
-	return true;
-}
-
 bool audit_append(struct transaction *transaction, const struct audit_times *times,
 		  struct audit_entry *entries, size_t n, struct fault *fault)
 {
 	struct audit_state state;
 
-	return audit_state_load(transaction, STORE_TO_CHANGE, &state, fault) &&
-	       drop_old(transaction, times, n + DROPPED_BESIDES, &state, fault) &&
-	       add(transaction, &state, entries, n, fault) &&
-	       audit_state_put(transaction, &state, fault);
+	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault) ||
+	    !drop_old(transaction, times, n + DROPPED_BESIDES, &state, fault))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		entries[i].seq = ++state.last;
+		if (state.first == state.last)
+			state.first_time = entries[i].time;
+		if (!put_numbered(transaction, &entries[i], fault))
+			return false;
+	}
+	return audit_state_put(transaction, &state, fault);
 }
 
 bool audit_restore(struct transaction *transaction, const struct audit_entry *entry,
@@ -280,7 +274,7 @@ struct id audit_queued_since(int64_t time)
 	return id;
 }
 
-/* In the order of time; a random number keeps those of one millisecond apart. */
+/* Returns an id that rises with time. Random bits distinguish events of the same millisecond. */
 static struct id queued_id(const struct clock *clock, int64_t now, size_t i)
 {
 	struct id id;
@@ -325,7 +319,7 @@ static bool is_left(const struct audit_numbering *numbering, const struct id *ac
 	return false;
 }
 
-/* A part of the queue. */
+/* A page of the queue. */
 struct queued {
 	struct store_record records[AUDIT_READ_MOST];
 	struct audit_entry entries[AUDIT_READ_MOST];
@@ -348,7 +342,7 @@ static bool read_queued(struct queued *queued, size_t i, struct audit_numbering 
 	return false;
 }
 
-/* The entries of one account, from the first one on, in the order of the queue. */
+/* Numbers the events of one account, from `first` on, in the order of the queue. */
 static bool number_account(struct transaction *transaction, const struct audit_times *times,
 			   struct queued *queued, size_t first, struct audit_numbering *numbering,
 			   struct fault *fault)

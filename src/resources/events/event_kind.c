@@ -1,4 +1,4 @@
-/* The event log and webhooks in a dump, and their check (resources/record_kind.h).
+/* The event log and webhooks in a dump, and how they are checked (resources/record_kind.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"
@@ -7,7 +7,7 @@
 #include "resources/record_kind.h"
 #include "resources/stored.h"
 
-/* ---- the log ---- */
+/* ---- the event log ---- */
 
 static bool log_derive(struct call *call, const void *record, struct findings *findings,
 		       struct fault *fault)
@@ -102,7 +102,7 @@ static size_t webhooks_owners(struct call *call, const void *record, const struc
 	return webhooks->count;
 }
 
-/* Each gets a position, at the end of the log: that of the dump may be lost. */
+/* Gives each webhook a position, at the end of the event log: the dump may lack its position. */
 static bool webhooks_put_loaded(struct call *call, void *record, struct fault *fault)
 {
 	const struct webhooks *webhooks = record;
@@ -163,7 +163,7 @@ const struct record_kind webhooks_kind = {
 	.derive = webhooks_derive,
 };
 
-/* The webhook is there, or its removal goes on. */
+/* Adds a finding if the webhook does not exist, unless it is still being removed. */
 static bool webhook_is_there(struct call *call, const struct id *id, struct findings *findings,
 			     struct fault *fault)
 {
@@ -186,7 +186,7 @@ static bool position_refer(struct call *call, const void *record, struct finding
 	return webhook_is_there(call, &position->stored.id, findings, fault);
 }
 
-/* A log of which nothing could be saved begins anew. */
+/* Limits the position to the end of the event log, which is shorter if its events were lost. */
 static bool position_put(struct call *call, void *record, struct fault *fault)
 {
 	const struct webhook_position *loaded = record;

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "resources/lists.h"
 
-/* Entries that one call looks at, whether they are wanted or not. */
+/* Events that one request looks at, whether they match or not. */
 #define LOOKED_AT_MOST 10000
 
 bool event_type_matches(struct slice wanted, struct slice type)
@@ -32,7 +32,7 @@ void event_append(struct buffer *text, const struct audit_entry *entry)
 	buffer_append_byte(text, '}');
 }
 
-/* The wanted ones among the entries after *seq; *seq: the last one that was looked at. */
+/* Adds the matching events after *seq. Sets *seq to the last event that it looked at. */
 static bool add_entries(struct call *call, struct list *list, const struct audit_state *state,
 			uint64_t *seq, struct fault *fault)
 {

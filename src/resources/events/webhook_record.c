@@ -16,7 +16,7 @@ const char *const webhook_ends[] = {
 
 /* ---- webhooks ---- */
 
-/* Texts were held to rules/webhook_rules.h, and are again by the check of the records. */
+/* Texts obey rules/webhook_rules.h, which the check of the records verifies again. */
 static const struct member former_members[] = {
 	{ "until", AS_TIME, AT(struct former_secret, until) },
 	{ "secret", AS_BYTES(64), AT(struct former_secret, secret) },
@@ -120,7 +120,7 @@ bool webhook_accounts(struct transaction *transaction, const struct id *after, s
 	return true;
 }
 
-/* The record stays when the last webhook goes, so that its number never repeats. */
+/* Keeps the record when the last webhook is deleted, so that its number never repeats. */
 static bool put_account(struct transaction *transaction, bool is_there, struct fault *fault)
 {
 	const struct id id = transaction->account;

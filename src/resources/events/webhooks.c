@@ -1,5 +1,5 @@
-/* See resources/events/webhooks.h. A write makes the whole document out of the stored one and the
- * body, with *** for the values of headers that stay, and has all rules look at it.
+/* See resources/events/webhooks.h. A write builds the complete document from the stored one and the
+ * body, with *** for the values of headers that stay, and checks it against all rules.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/events/webhooks.h"
@@ -16,8 +16,8 @@
 #include "resources/route.h"
 #include "rules/webhook_rules.h"
 
-static bool find(struct call *call, enum store_reading reading, struct webhooks *webhooks,
-		 struct webhook **webhook, struct fault *fault)
+static bool find_webhook(struct call *call, enum store_reading reading, struct webhooks *webhooks,
+			 struct webhook **webhook, struct fault *fault)
 {
 	struct id id;
 
@@ -99,15 +99,15 @@ static struct slice webhook_text(struct call *call, const struct webhook *webhoo
 	return document_as_text(call->arena, &webhook_shape, document, with_secret);
 }
 
-/* A secret is shown only once: not by a replay. */
-static bool answer(struct call *call, const struct webhook *webhook, bool with_secret)
+/* A repeated response (Idempotency-Key) does not show the secret. */
+static bool answer_webhook(struct call *call, const struct webhook *webhook, bool with_secret)
 {
 	if (with_secret)
 		call_keep_instead(call, webhook_text(call, webhook, false));
 	return call_answer(call, webhook_text(call, webhook, with_secret));
 }
 
-/* ---- the log ---- */
+/* ---- the event log ---- */
 
 static struct audit_data data_of(struct arena *arena, const struct webhook *webhook,
 				 struct changes *changes)
@@ -120,16 +120,16 @@ static struct audit_data data_of(struct arena *arena, const struct webhook *webh
 	};
 }
 
-static void note(struct call *call, const char *type, const struct webhook *webhook)
+static void note_webhook(struct call *call, const char *type, const struct webhook *webhook)
 {
 	const struct audit_data data = data_of(call->arena, webhook, NULL);
 
 	audit_note(call, type, &data);
 }
 
-/* Headers and the secret are told as a whole. */
-static void note_update(struct call *call, const struct webhook *former,
-			const struct webhook *webhook)
+/* For headers and the secret, the event says only that they changed. */
+static void note_webhook_update(struct call *call, const struct webhook *former,
+				const struct webhook *webhook)
 {
 	static const char *const ignored[] = { "updated_at", "headers", NULL };
 	struct changes changes = CHANGES_INITIAL(call->arena);
@@ -178,7 +178,7 @@ bool webhooks_check(struct call *call, json_t *body, bool is_strict, struct faul
 	return findings_result(&call->findings, fault);
 }
 
-/* The value of a stored header, by its name in any case. */
+/* Returns the value of a stored header, by its name in any case. */
 static json_t *stored_header(json_t *stored, const char *name)
 {
 	const char *other;
@@ -191,9 +191,10 @@ static json_t *stored_header(json_t *stored, const char *name)
 	return NULL;
 }
 
-/* Those of the document, with the stored values of those that stay; *keeps: there is one. */
-static struct slice headers_of(struct call *call, const json_t *document,
-			       const struct webhook *former, bool *keeps)
+/* Returns the headers of the document, with stored values in place of ***. Sets *keeps to true if
+ * there is such a value. */
+static struct slice document_headers(struct call *call, const json_t *document,
+				     const struct webhook *former, bool *keeps)
 {
 	json_t *sent = json_object_get(document, "headers"), *value;
 	json_t *stored = former == NULL
@@ -256,7 +257,7 @@ bool webhook_set(struct call *call, struct webhook *webhook, const struct webhoo
 	webhook->url = text_of_json(json_object_get(document, "url"));
 	webhook->description = description.data == NULL ? SLICE("") : description;
 	webhook->events = events_of(call, document);
-	webhook->headers = headers_of(call, document, former, &keeps);
+	webhook->headers = document_headers(call, document, former, &keeps);
 	webhook->is_enabled = enabled == NULL || json_is_true(enabled);
 	webhook->updated = call->now;
 	if (former != NULL && keeps && !url_same_place(former->url, webhook->url))
@@ -292,13 +293,14 @@ bool webhooks_create(struct call *call, struct fault *fault)
 	webhook->id = call_new_id(call, webhooks.count > 0 ? &webhook[-1].id : &kind_only_id,
 				  ++webhooks.last);
 	webhooks.count++;
-	note(call, "webhook.created", webhook);
+	note_webhook(call, "webhook.created", webhook);
 	return begin_series(call, webhook, fault) &&
-	       webhooks_put(call->transaction, &webhooks, fault) && answer(call, webhook, true);
+	       webhooks_put(call->transaction, &webhooks, fault) &&
+	       answer_webhook(call, webhook, true);
 }
 
-static bool save(struct call *call, struct webhooks *webhooks, struct webhook *webhook,
-		 const json_t *document, struct fault *fault)
+static bool save_webhook(struct call *call, struct webhooks *webhooks, struct webhook *webhook,
+			 const json_t *document, struct fault *fault)
 {
 	const struct webhook former = *webhook;
 	const bool sets_secret = call_member(call, "secret") != NULL;
@@ -308,9 +310,9 @@ static bool save(struct call *call, struct webhooks *webhooks, struct webhook *w
 		return false;
 	if (webhook->is_enabled && !former.is_enabled && !begin_series(call, webhook, fault))
 		return false;
-	note_update(call, &former, webhook);
+	note_webhook_update(call, &former, webhook);
 	return webhooks_put(call->transaction, webhooks, fault) &&
-	       answer(call, webhook, sets_secret);
+	       answer_webhook(call, webhook, sets_secret);
 }
 
 bool webhooks_replace(struct call *call, struct fault *fault)
@@ -318,8 +320,8 @@ bool webhooks_replace(struct call *call, struct fault *fault)
 	struct webhooks webhooks;
 	struct webhook *webhook;
 
-	return find(call, STORE_TO_CHANGE, &webhooks, &webhook, fault) &&
-	       save(call, &webhooks, webhook, call->body, fault);
+	return find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault) &&
+	       save_webhook(call, &webhooks, webhook, call->body, fault);
 }
 
 bool webhooks_patch(struct call *call, struct fault *fault)
@@ -328,11 +330,11 @@ bool webhooks_patch(struct call *call, struct fault *fault)
 	struct webhook *webhook;
 	json_t *document;
 
-	if (!find(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
+	if (!find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
 		return false;
 	document = document_of(call, webhook);
 	document_merge(&webhook_shape, document, call->body);
-	return save(call, &webhooks, webhook, document, fault);
+	return save_webhook(call, &webhooks, webhook, document, fault);
 }
 
 static bool remove_position(struct call *call, const struct id *webhook, struct fault *fault)
@@ -351,17 +353,18 @@ bool webhooks_delete(struct call *call, struct fault *fault)
 	struct webhook *webhook;
 	struct id id;
 
-	if (!find(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
+	if (!find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
 		return false;
 	id = webhook->id;
-	note(call, "webhook.deleted", webhook);
+	note_webhook(call, "webhook.deleted", webhook);
 	webhook_remove(&webhooks, webhook);
 	return remove_position(call, &id, fault) &&
 	       garbage_add(call, GARBAGE_WEBHOOK, &id, fault) &&
 	       webhooks_put(call->transaction, &webhooks, fault) && call_answer_nothing(call);
 }
 
-/* The former secret signs on for a while; the oldest one goes when there are too many. */
+/* Keeps the current secret as a previous one, which still signs for a while. Removes expired
+ * secrets and, if there are too many, the oldest. */
 static void keep_former(struct call *call, struct webhook *webhook)
 {
 	size_t n = 1;
@@ -383,17 +386,18 @@ bool webhooks_rotate(struct call *call, struct fault *fault)
 	struct webhooks webhooks;
 	struct webhook *webhook, former;
 
-	if (!find(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
+	if (!find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
 		return false;
 	former = *webhook;
 	keep_former(call, webhook);
 	make_secret(call, webhook);
 	webhook->updated = call->now;
-	note_update(call, &former, webhook);
-	return webhooks_put(call->transaction, &webhooks, fault) && answer(call, webhook, true);
+	note_webhook_update(call, &former, webhook);
+	return webhooks_put(call->transaction, &webhooks, fault) &&
+	       answer_webhook(call, webhook, true);
 }
 
-/* Counts once, also when a store has the call run again. */
+/* Counts a test once, even if the store has the call run again. */
 static bool count_test(struct call *call, const struct webhook *webhook, struct fault *fault)
 {
 	struct misses *misses = call->environment->misses;
@@ -419,10 +423,11 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 	struct webhooks webhooks;
 	struct webhook *webhook;
 
-	if (!find(call, STORE_TO_SHOW, &webhooks, &webhook, fault) ||
+	if (!find_webhook(call, STORE_TO_SHOW, &webhooks, &webhook, fault) ||
 	    !count_test(call, webhook, fault))
 		return false;
-	/* The message has the headers, and is made when nothing can be answered any more. */
+	/* Reads the headers now, so that damage is reported in the response: the message is built
+	 * after it. */
 	(void)stored_json(call, webhook->headers, "webhook", &webhook->id);
 	test->webhook = *webhook;
 	test->actor = audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
@@ -441,7 +446,7 @@ bool webhooks_get(struct call *call, struct fault *fault)
 	struct webhooks webhooks;
 	struct webhook *webhook;
 
-	return find(call, STORE_TO_SHOW, &webhooks, &webhook, fault) &&
+	return find_webhook(call, STORE_TO_SHOW, &webhooks, &webhook, fault) &&
 	       call_answer(call, webhook_text(call, webhook, false));
 }
 
@@ -468,9 +473,10 @@ bool webhooks_list(struct call *call, struct fault *fault)
 
 static const char *const delivery_states[] = { DELIVERY_STATES };
 
-/* What is pending ends with the series: nothing writes that for each of them at that time. */
-static enum delivery_state state_of(const struct webhook *webhook,
-				    const struct webhook_delivery *delivery)
+/* A pending delivery of an earlier series has failed. Ending a series does not write this into each
+ * of its deliveries. */
+static enum delivery_state shown_state(const struct webhook *webhook,
+				       const struct webhook_delivery *delivery)
 {
 	if (delivery->state == DELIVERY_PENDING &&
 	    (!webhook->is_enabled || delivery->series != webhook->series))
@@ -509,7 +515,7 @@ static bool add_deliveries(struct call *call, struct list *list, const void *con
 
 		if (!webhook_delivery_read(&records[i], &delivery, fault))
 			return false;
-		state = state_of(webhook, &delivery);
+		state = shown_state(webhook, &delivery);
 		if (wanted.data != NULL && !slice_is(wanted, delivery_states[state]))
 			continue;
 		list_add_item(list, &records[i].id);
@@ -526,7 +532,7 @@ bool webhook_deliveries_list(struct call *call, struct fault *fault)
 	struct webhook *webhook;
 	struct list list;
 
-	if (!find(call, STORE_TO_SHOW, &webhooks, &webhook, fault))
+	if (!find_webhook(call, STORE_TO_SHOW, &webhooks, &webhook, fault))
 		return false;
 	list_open(call, &list);
 	page.parent = &webhook->id;

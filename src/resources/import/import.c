@@ -22,9 +22,9 @@ enum import_kind { IMPORT_TEMPLATES, IMPORT_ROOMS, IMPORT_ROOM_CODES, IMPORT_KIN
 
 struct import_object {
 	json_t *body;
-	/* of the check, or else of this run; NULL: none, or none that is told */
+	/* From the check, or else from this run; NULL if there is none, or none to report. */
 	const struct fault *fault;
-	bool is_checked; /* without a fault */
+	bool is_checked; /* the check found no fault */
 };
 
 struct import {
@@ -33,34 +33,33 @@ struct import {
 		size_t count;
 	} lists[IMPORT_KINDS];
 	bool skips;
-	size_t skipped; /* objects that the check skips */
+	size_t skipped; /* number of objects that the check skips */
 };
 
-/* What the codes of a room have in common, read when the first of them comes, and stored when one
- * of another room does. */
+/* The data that the codes of a room share. It is loaded for the first code of the room, and stored
+ * before a code of another room is handled. */
 struct import_codes {
 	struct room_subject subject;
-	bool is_open; /* the subject was read, and */
-	bool is_changed; /* is to be stored */
-	bool has_come; /* a code of it came with the import, or was there as it says */
-	size_t stored; /* codes of it */
+	bool is_open; /* the subject is loaded */
+	bool is_changed; /* the subject must be stored */
+	bool has_come; /* the import created a code of the room, or found it unchanged */
+	size_t stored; /* codes of the room that were stored */
 };
 
 /* One run. */
 struct import_run {
 	struct template_memo memo;
-	int64_t now; /* the latest time that an object met */
+	int64_t now; /* latest time that an object required */
 	struct import_codes codes;
-	json_t *failed; /* the ids of objects that have a fault */
-	size_t fault_count; /* of the objects that failed; when they are skipped, one of each */
-	json_t *tried; /* the codes that stand for those sent, where the call is only checked */
+	json_t *failed; /* ids of objects with a fault */
+	size_t fault_count; /* of failed objects; one for each if they are skipped */
+	json_t *tried; /* with validate_only, letters drawn in place of the sent codes */
 	size_t created[IMPORT_KINDS], updated[IMPORT_KINDS];
 };
 
 /* ---- codes: their room ---- */
 
-/* Whether every role has a plain code. Such a room counts as one whose codes for all roles were
- * asked for. */
+/* True if every role has a plain code. The codes of all roles of such a room count as requested. */
 static bool has_code_for_every_role(const struct room_subject *subject)
 {
 	for (size_t i = 0; i < subject->template.role_count; i++) {
@@ -70,7 +69,7 @@ static bool has_code_for_every_role(const struct room_subject *subject)
 	return true;
 }
 
-/* Stores what the codes of the room have in common, after the last code of the room. */
+/* Stores the data that the codes of the room share, after its last code. */
 static bool close_room(struct call *call, struct import_codes *codes, struct fault *fault)
 {
 	struct room_codes *stored = &codes->subject.codes;
@@ -133,8 +132,9 @@ static bool make_due(struct call *call, struct import_codes *codes, struct fault
 	return codes_make_due(call, &subject->codes, &subject->template, fault);
 }
 
-/* Sets all of a new code but its letters, and whether the room may have it: it is looked at like
- * this whether the code is free or another account's, so that a full room does not tell. */
+/* Sets everything in a new code except its letters, and checks that the room may have it. This is
+ * done both for free codes and for codes of other accounts, so that a full room does not reveal
+ * which of the two it is. */
 static bool prepare_code(struct call *call, struct import_codes *codes, struct code *code,
 			 uint32_t *identity, struct fault *fault)
 {
@@ -156,12 +156,13 @@ static bool prepare_code(struct call *call, struct import_codes *codes, struct c
 		return true;
 	}
 	*identity = subject->template.roles[role].identity;
-	/* Due codes come first, and count. */
+	/* Due codes are created first, and count against the limits. */
 	return make_due(call, codes, fault) && codes_check_count(subject, NULL, code, fault);
 }
 
-/* A call that is only checked tells nothing of other accounts' codes, and counts none: what is not
- * a code of the account gets random letters there, whether it is free or taken. */
+/* Draws letters for a call that only validates. Such a call must not reveal, and does not count,
+ * codes of other accounts, so every code that is not the account's own is replaced by random
+ * letters, whether it is free or taken. */
 static struct slice try_letters(struct call *call, struct import_run *run, const char *sent)
 {
 	const struct slice letters = codes_draw_letters(call);
@@ -170,7 +171,7 @@ static struct slice try_letters(struct call *call, struct import_run *run, const
 	return letters;
 }
 
-/* is_taken: it is another account's. */
+/* is_taken: the code belongs to another account. */
 static bool add_code(struct call *call, struct import_run *run, const char *sent, bool is_taken,
 		     struct fault *fault)
 {
@@ -192,7 +193,7 @@ static bool add_code(struct call *call, struct import_run *run, const char *sent
 	return codes_put_new(call, &codes->subject.codes, identity, &code, fault);
 }
 
-/* The code is there, in this room, and of this role. */
+/* Updates an existing code of the same room and role. */
 static bool update_code(struct call *call, struct import_codes *codes, const struct code *former,
 			const struct shown_code *shown, struct fault *fault)
 {
@@ -201,7 +202,7 @@ static bool update_code(struct call *call, struct import_codes *codes, const str
 	struct room_subject *subject = &codes->subject;
 	struct code code = *former;
 
-	/* A code whose role was deleted is never enabled again. */
+	/* A code of a deleted role is never enabled again. */
 	if (enabled == NULL || !shown->has_role || json_is_true(enabled) == shown->is_enabled)
 		return true;
 	code.is_enabled = json_is_true(enabled);
@@ -214,7 +215,8 @@ static bool update_code(struct call *call, struct import_codes *codes, const str
 	return codes_replace(call, &subject->codes, former, &code, fault);
 }
 
-/* A code of a room that is deleted is removed some time, or now. */
+/* Sets *is to true if the room of the code is deleted, and then removes the code, which would
+ * otherwise be removed later. */
 static bool is_left_over(struct call *call, const struct code *code, bool *is, struct fault *fault)
 {
 	struct room_record room;
@@ -226,8 +228,8 @@ static bool is_left_over(struct call *call, const struct code *code, bool *is, s
 	return is_there || store_remove(call->transaction, &kind_code, &code->stored, fault);
 }
 
-/* Stores the code in the body of the call, unless it is there and the same. Faults of the client
- * are set before anything of it is stored. *is_new: there was none. */
+/* Stores the code in the body of the call, unless an identical one exists. Sets faults of the
+ * client before it stores anything. Sets *is_new to true if the code did not exist. */
 static bool import_code(struct call *call, struct import_run *run, bool *is_new,
 			struct fault *fault)
 {
@@ -245,7 +247,7 @@ static bool import_code(struct call *call, struct import_run *run, bool *is_new,
 	if ((!call->validates_only && !code_words_check_budget(call, fault)) ||
 	    !open_room(call, codes, fault) ||
 	    !code_find(call, letters, STORE_TO_CHANGE, &code, &account, &is_there, fault) ||
-	    /* In this order: what another call removes meanwhile is found as kept. */
+	    /* In this order: a code that another call is removing is then found as reserved. */
 	    (!is_there && !code_words_find(call, letters, &account, &is_kept, fault)))
 		return false;
 	is_foreign = (is_there || is_kept) && id_compare(&account, &call->account) != 0;
@@ -271,21 +273,21 @@ static const struct {
 	const char *name;
 	const struct shape *shape;
 	bool (*run)(struct call *call, bool *is_new, struct fault *fault); /* NULL: import_code */
-	const char *reference; /* the member that may name an object of the body; NULL: none */
+	const char *reference; /* member that may name an object of the body; may be NULL */
 } kinds[IMPORT_KINDS] = {
 	[IMPORT_TEMPLATES] = { "templates", &imported_template_shape, templates_import, NULL },
 	[IMPORT_ROOMS] = { "rooms", &imported_room_shape, rooms_import, "template_id" },
 	[IMPORT_ROOM_CODES] = { "room_codes", &imported_code_shape, NULL, "room_id" },
 };
 
-static const char *place_of(struct call *call, enum import_kind kind, size_t number)
+static const char *object_place(struct call *call, enum import_kind kind, size_t number)
 {
 	return arena_text(call->arena, "/%s/%zu", kinds[kind].name, number);
 }
 
 /* ---- checking ---- */
 
-/* The public service's name of a room's member becomes ours. */
+/* Replaces 100ms's name of a room's member by ours. */
 static void rename_recording(json_t *room)
 {
 	json_t *recording = json_object_get(room, "recording");
@@ -296,7 +298,7 @@ static void rename_recording(json_t *room)
 	json_object_del(room, "recording");
 }
 
-/* The faults of one object, which are in its order, as they are told of the whole body. */
+/* Returns the findings of one object as a fault, with pointers into the whole body. */
 static const struct fault *fault_of(struct call *call, const char *place,
 				    const struct findings *own)
 {
@@ -309,8 +311,8 @@ static const struct fault *fault_of(struct call *call, const char *place,
 	return fault;
 }
 
-static void check_object(struct call *call, struct import *import, enum import_kind kind,
-			 size_t number, bool is_strict)
+static void check_listed_object(struct call *call, struct import *import, enum import_kind kind,
+				size_t number, bool is_strict)
 {
 	struct import_object *object = &import->lists[kind].objects[number];
 	struct fault unused = FAULT_INITIAL;
@@ -318,7 +320,7 @@ static void check_object(struct call *call, struct import *import, enum import_k
 
 	findings_open(&own, call->arena);
 	own.clock = call->findings.clock;
-	/* Of an object that is not listed it is enough that there is a fault. */
+	/* Faults of further objects are not listed, so finding one is enough. */
 	if (import->skipped >= IMPORT_SKIPPED_MOST)
 		own.fault_most = 1;
 	if (json_is_array(object->body) && json_array_size(object->body) == 0)
@@ -331,16 +333,16 @@ static void check_object(struct call *call, struct import *import, enum import_k
 	object->is_checked = own.fault_count == 0;
 	if (!object->is_checked && import->skips) {
 		if (import->skipped++ < IMPORT_SKIPPED_MOST)
-			object->fault = fault_of(call, place_of(call, kind, number), &own);
+			object->fault = fault_of(call, object_place(call, kind, number), &own);
 		own.fault_count = 0;
 	}
 	if (own.fault_count > 0 || own.unknown_count > 0)
-		findings_take(&call->findings, place_of(call, kind, number), &own);
+		findings_take(&call->findings, object_place(call, kind, number), &own);
 	if (kind == IMPORT_ROOMS)
 		rename_recording(object->body);
 }
 
-/* Takes the objects out of the body: each is checked by itself. */
+/* Takes the objects out of the body, because each is checked separately. */
 static void take_objects(struct call *call, json_t *body, struct import *import)
 {
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
@@ -372,7 +374,7 @@ bool import_check(struct call *call, json_t *body, bool is_strict, struct fault 
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
 		for (size_t i = 0; i < import->lists[kind].count; i++) {
 			if (!findings_are_full(&call->findings))
-				check_object(call, import, kind, i, is_strict);
+				check_listed_object(call, import, kind, i, is_strict);
 		}
 	}
 	call->import = import;
@@ -386,8 +388,8 @@ static const char *failed_key(struct call *call, enum import_kind kind, const js
 	return arena_text(call->arena, "%s %s", kinds[kind].name, json_string_value(id));
 }
 
-/* An object that refers to one of the body which has a fault has none of its own, where all faults
- * are told. */
+/* True if the object refers to an object of the body that has a fault: when all faults are
+ * reported, its own fault would only follow from that one. */
 static bool follows_from_another(struct call *call, const struct import_run *run,
 				 enum import_kind kind, const json_t *body)
 {
@@ -398,14 +400,14 @@ static bool follows_from_another(struct call *call, const struct import_run *run
 	return id != NULL && json_object_get(run->failed, failed_key(call, kind - 1, id)) != NULL;
 }
 
-/* pointer: within the object; empty: of it as a whole. */
+/* pointer: within the object, or empty for the whole object. */
 static void add_part(json_t *faults, const char *place, const char *pointer, const char *message)
 {
 	array_put(faults, json_pack("{s:o, s:s}", "pointer", json_sprintf("%s%s", place, pointer),
 				    "message", message));
 }
 
-/* Its details become those of the whole body. */
+/* Returns the fault with its details changed to refer to the whole body. */
 static const struct fault *explained(struct call *call, const char *place, struct fault *own)
 {
 	const json_t *of_own = own->details;
@@ -438,7 +440,7 @@ static const struct fault *explained(struct call *call, const char *place, struc
 	return fault;
 }
 
-/* No more faults of a run are told. */
+/* True if the run has as many faults as are reported. */
 static bool faults_are_full(const struct call *call, const struct import_run *run)
 {
 	return run->fault_count >=
@@ -454,14 +456,14 @@ static void note_fault(struct call *call, struct import_run *run, enum import_ki
 
 	if (!faults_are_full(call, run) &&
 	    (import->skips || !follows_from_another(call, run, kind, object->body))) {
-		object->fault = explained(call, place_of(call, kind, number), own);
+		object->fault = explained(call, object_place(call, kind, number), own);
 		run->fault_count += import->skips ? 1 : json_array_size(object->fault->details);
 	}
 	if (id != NULL)
 		object_put(run->failed, failed_key(call, kind, id), json_true());
 }
 
-/* The kinds in the order of the body. */
+/* Sets the kinds in the order of the body. */
 static size_t kinds_of_body(const struct call *call, enum import_kind order[IMPORT_KINDS])
 {
 	size_t n = 0;
@@ -477,7 +479,7 @@ static size_t kinds_of_body(const struct call *call, enum import_kind order[IMPO
 	return n;
 }
 
-/* As many as are told. */
+/* Appends items up to the number of faults that are reported. */
 static void append_some(json_t *list, const json_t *more)
 {
 	for (size_t i = 0; i < json_array_size(more) && json_array_size(list) < FINDINGS_FAULT_MOST;
@@ -485,7 +487,7 @@ static void append_some(json_t *list, const json_t *more)
 		json_array_append(list, json_array_get(more, i));
 }
 
-/* The faults of all objects: those of bodies, or, where there is none, the conflicts. */
+/* Reports the faults of all objects: invalid bodies, or, if there are none, conflicts. */
 static bool tell_faults(struct call *call, struct fault *fault)
 {
 	enum import_kind order[IMPORT_KINDS];
@@ -524,9 +526,9 @@ static bool tell_faults(struct call *call, struct fault *fault)
 	return false;
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
-/* A new reference. */
+/* Returns a new reference. */
 static json_t *counts_value(const struct import_run *run, enum import_kind kind)
 {
 	return json_pack("{s:I, s:I}", "created", (json_int_t)run->created[kind], "updated",
@@ -544,15 +546,15 @@ static json_t *skipped_value(struct call *call)
 
 			if (fault == NULL || json_array_size(list) == IMPORT_SKIPPED_MOST)
 				continue;
-			array_put(list,
-				  json_pack("{s:s, s:s, s:O}", "pointer", place_of(call, kind, i),
-					    "message", fault->message, "details", fault->details));
+			array_put(list, json_pack("{s:s, s:s, s:O}", "pointer",
+						  object_place(call, kind, i), "message",
+						  fault->message, "details", fault->details));
 		}
 	}
 	return list;
 }
 
-static bool answer(struct call *call, const struct import_run *run, struct fault *fault)
+static bool answer_import(struct call *call, const struct import_run *run, struct fault *fault)
 {
 	json_t *body = arena_json(call->arena, json_object());
 	struct slice text;
@@ -568,7 +570,7 @@ static bool answer(struct call *call, const struct import_run *run, struct fault
 	return call_answer(call, text);
 }
 
-/* ---- the log ---- */
+/* ---- the event log ---- */
 
 static struct slice name_of_account(struct call *call)
 {
@@ -583,8 +585,8 @@ static struct slice name_of_account(struct call *call)
 	return name;
 }
 
-/* One entry for all: an import that changed nothing makes none. */
-static void note(struct call *call, const struct import_run *run)
+/* Notes one event for the whole import. */
+static void note_import(struct call *call, const struct import_run *run)
 {
 	struct audit_data data = {
 		.kind = "account",
@@ -603,7 +605,7 @@ static void note(struct call *call, const struct import_run *run)
 
 /* ---- running ---- */
 
-/* The call of one object: it has the transaction and the time of all. */
+/* Returns the call for one object, with the transaction and the time of the import. */
 static struct call part_of(const struct call *call, struct import_run *run, json_t *body)
 {
 	struct call part = *call;
@@ -635,7 +637,7 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 	is_done = kinds[kind].run == NULL ? import_code(&part, run, &is_new, &own)
 					  : kinds[kind].run(&part, &is_new, &own);
 	is_done = stored_sound(&part, is_done, &own);
-	/* They count whatever else comes of the call. */
+	/* They count whatever the result of the call. */
 	call->run.words_asked = part.run.words_asked;
 	if (is_done) {
 		run->created[kind] += is_new;
@@ -650,8 +652,8 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 	return true;
 }
 
-/* A commit is one step, for which all others wait: so it is bounded, too. */
-static bool check_size(const struct call *call, struct fault *fault)
+/* Limits the size, because all other calls wait for the commit. */
+static bool check_stored_size(const struct call *call, struct fault *fault)
 {
 	return store_put_bytes(call->transaction) <= IMPORT_STORED_MOST ||
 	       fault_detail(fault, FAULT_TOO_LARGE,
@@ -667,11 +669,12 @@ static bool run_all(struct call *call, struct import_run *run, struct fault *fau
 
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
 		for (size_t i = 0; i < import->lists[kind].count; i++) {
-			/* Nothing is stored then. */
+			/* The faults prevent storing, so the rest need not be run. */
 			if (!import->skips && faults_are_full(call, run))
 				return true;
 			if (!store_give_way(call->transaction, fault) ||
-			    !run_object(call, run, kind, i, fault) || !check_size(call, fault))
+			    !run_object(call, run, kind, i, fault) ||
+			    !check_stored_size(call, fault))
 				return false;
 		}
 	}
@@ -679,7 +682,8 @@ static bool run_all(struct call *call, struct import_run *run, struct fault *fau
 	return stored_sound(&part, close_room(&part, &run->codes, fault), fault);
 }
 
-/* The codes, and whose those are that are gone, in one round trip to a store that is far away. */
+/* Announces the codes and their reservations, so that a remote store reads them in one round trip.
+ * */
 static void expect_codes(struct call *call)
 {
 	const struct import *import = call->import;
@@ -719,7 +723,7 @@ bool import_run(struct call *call, struct fault *fault)
 	run.now = call->now;
 	if (!run_all(call, &run, fault))
 		return false;
-	/* All times are one time: it is raised, and all is run again. */
+	/* All objects have one time: if one needs a later time, everything is run again. */
 	if (run.now > call->now) {
 		call->least_now = run.now;
 		return fault_set(fault, FAULT_AGAIN, NULL);
@@ -727,6 +731,6 @@ bool import_run(struct call *call, struct fault *fault)
 	if (!call->import->skips && !tell_faults(call, fault))
 		return false;
 	if (store_has_changes(call->transaction))
-		note(call, &run);
-	return answer(call, &run, fault);
+		note_import(call, &run);
+	return answer_import(call, &run, fault);
 }

@@ -1,10 +1,10 @@
 /* See resources/joining/code_typed.h.
  *
- * The text is folded to ASCII first, and then read word by word. A code of the generated form is
- * the code, if there is only one such; else the last part of a link is, if there is a link; else
- * all words are, with hyphens between them. What a mail broke at a hyphen is read in one piece, and
- * where none of this gives a code, the only one of the generated form anywhere in the text is it,
- * also when it is percent-encoded: links within links are.
+ * The text is folded to ASCII and then read word by word. If exactly one word has the form of a
+ * generated code, that is the code. Otherwise, if there is a link, its last part is the code;
+ * otherwise all words are, joined by hyphens. If a mail has broken the text at a hyphen, the lines
+ * are joined first. If none of this finds a code, the only generated code anywhere in the text is
+ * taken, even if it is percent-encoded, as in links within links.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/joining/code_typed.h"
@@ -12,12 +12,12 @@
 #include "base/id.h"
 #include "base/text.h"
 
-/* In a folded text: any character that no code, no link and no sentence needs. */
+/* In a folded text, stands for any character that codes, links and sentences do not need. */
 #define OTHER '\x7f'
 #define LEFT_OUT '\0'
 #define QUOTE '"'
 
-/* What characters are folded to, in order. */
+/* The characters that are folded, in order. */
 static const struct folding {
 	uint32_t first, last;
 	char to;
@@ -36,7 +36,7 @@ static const struct folding {
 	{ 0xfe63, 0xfe63, '-' },      { 0xfeff, 0xfeff, LEFT_OUT }, { 0xff70, 0xff70, '-' },
 };
 
-/* What ASCII is written as in the width of East Asian characters. */
+/* The fullwidth forms of ASCII characters. */
 #define WIDE_FIRST 0xff01
 #define WIDE_LAST 0xff5e
 #define WIDE_OFFSET 0xfee0
@@ -71,8 +71,8 @@ static struct slice fold(struct arena *arena, struct slice text)
 	return buffer_slice(&folded);
 }
 
-/* The text as it was before a mail broke its lines: at a hyphen, or behind an equals sign as
- * quoted-printable does. */
+/* Returns the text without the line breaks of a mail: after or before a hyphen, or after an equals
+ * sign (quoted-printable). */
 static struct slice unbroken(struct arena *arena, struct slice text)
 {
 	struct buffer whole = BUFFER_INITIAL(arena);
@@ -94,11 +94,11 @@ static struct slice unbroken(struct arena *arena, struct slice text)
 	return buffer_slice(&whole);
 }
 
-/* What stands around a word and is no part of it. */
+/* Characters around a word that are not part of it. */
 #define ENDS "\"'`()[]{}<>.,;:!?*_#/-"
 
-/* The next word, without query and fragment, and without what stands around it; it may be empty.
- * Takes it off the folded text. */
+/* Takes the next word off the folded text, without its query, its fragment and the characters
+ * around it. The word may be empty. */
 static struct slice take_word(struct slice *folded)
 {
 	struct slice ignored;
@@ -107,7 +107,7 @@ static struct slice take_word(struct slice *folded)
 	return text_trim(text_split(text_split(word, '?', &ignored), '#', &ignored), ENDS);
 }
 
-/* All words with single hyphens between them. */
+/* Returns all words, joined by single hyphens. */
 static struct slice joined_words(struct arena *arena, struct slice folded)
 {
 	struct buffer joined = BUFFER_INITIAL(arena);
@@ -131,13 +131,13 @@ static bool is_code(struct slice text)
 	return code_is_well_formed(text) || code_is_words(text);
 }
 
-/* The last segment of the path of a link. False: it has none, or one that is no code. */
+/* Reads the last segment of a link's path. Returns false if there is none, or it is not a code. */
 static bool read_link(struct arena *arena, struct slice word, struct slice *code)
 {
 	struct slice rest, segment;
 	const struct slice scheme = text_split(word, '/', &rest);
 
-	/* Behind the scheme come two slashes and the host. */
+	/* The scheme is followed by two slashes and the host. */
 	if (scheme.size > 0 && scheme.data[scheme.size - 1] == ':' && rest.size > 0 &&
 	    rest.data[0] == '/') {
 		rest = (struct slice){ rest.data + 1, rest.size - 1 };
@@ -152,20 +152,20 @@ static bool read_link(struct arena *arena, struct slice word, struct slice *code
 	return is_code(*code);
 }
 
-/* What one kind of place has; another code in another such place makes it doubtful. */
+/* The code found in places of one kind. It is doubtful if another such place has another code. */
 struct found {
-	struct slice code; /* data NULL: none */
+	struct slice code; /* data NULL if there is none */
 	bool is_doubtful;
 };
 
-static void note(struct found *found, struct slice code)
+static void found_add(struct found *found, struct slice code)
 {
 	found->is_doubtful = found->is_doubtful ||
 			     (found->code.data != NULL && !slice_equal(found->code, code));
 	found->code = code;
 }
 
-/* data NULL: there is none, or there are several. */
+/* Returns data NULL if there is no code, or several. */
 static struct slice read_code(struct arena *arena, struct slice folded)
 {
 	struct found generated = { { NULL, 0 }, false }, linked = { { NULL, 0 }, false };
@@ -180,7 +180,7 @@ static struct slice read_code(struct arena *arena, struct slice folded)
 		code = word;
 		if (is_link ? !read_link(arena, word, &code) : !code_is_well_formed(word))
 			continue;
-		note(code_is_well_formed(code) ? &generated : &linked, code);
+		found_add(code_is_well_formed(code) ? &generated : &linked, code);
 	}
 	if (generated.code.data != NULL)
 		return generated.is_doubtful ? none : generated.code;
@@ -195,8 +195,8 @@ static bool can_be_in_code(char c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-/* The only code of the generated form that stands between characters that no code, no other
- * alphabet and no name has. data NULL: there is none, or there are several. */
+/* Returns the only generated code that is delimited by characters other than those of codes, names
+ * and other alphabets. data NULL if there is no such code, or several. */
 static struct slice lone_code(struct slice folded)
 {
 	struct found found = { { NULL, 0 }, false };
@@ -209,14 +209,14 @@ static struct slice lone_code(struct slice folded)
 			continue;
 		run = text_trim((struct slice){ folded.data + from, i - from }, "-");
 		if (code_is_well_formed(run))
-			note(&found, run);
+			found_add(&found, run);
 		from = i + 1;
 	}
 	return found.is_doubtful ? (struct slice){ NULL, 0 } : found.code;
 }
 
-/* data NULL: no code can be read out of it. */
-static struct slice find_code(struct arena *arena, struct slice text, struct slice folded)
+/* Returns data NULL if the text contains no code. */
+static struct slice find_in_text(struct arena *arena, struct slice text, struct slice folded)
 {
 	const struct slice code = read_code(arena, folded), whole = unbroken(arena, text);
 	struct slice other;
@@ -235,8 +235,8 @@ static struct slice find_code(struct arena *arena, struct slice text, struct sli
 	return lone_code(fold(arena, other));
 }
 
-/* Ten letters as abc-defg-hij, nine as abc-def-ghi; data NULL: the code has other characters, or is
- * in groups already. */
+/* Returns ten letters as abc-defg-hij, nine as abc-def-ghi; data NULL if the code has other
+ * characters, or is grouped already. */
 static struct slice grouped(struct arena *arena, struct slice code)
 {
 	struct buffer groups = BUFFER_INITIAL(arena);
@@ -277,13 +277,13 @@ struct typed_code code_typed(struct arena *arena, struct slice text)
 	struct typed_code typed = { .is_guess = true };
 	struct slice folded;
 
-	/* Most come as they are, and cost no more. */
+	/* Most codes are typed correctly, and cost nothing more. */
 	if (code_is_well_formed(text)) {
 		typed.code = text;
 		return typed;
 	}
 	folded = fold(arena, text);
-	typed.code = find_code(arena, text, folded);
+	typed.code = find_in_text(arena, text, folded);
 	if (typed.code.data == NULL)
 		typed.is_guess = looks_like_code(folded);
 	else

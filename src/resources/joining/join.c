@@ -1,6 +1,6 @@
-/* See resources/joining/join.h. No account is named by the request: it is the code's. Unknown and
- * malformed codes answer alike, and count as misses (resources/joining/misses.h) unless nothing
- * like a code was sent.
+/* See resources/joining/join.h. The request does not name an account: the code determines it.
+ * Unknown and malformed codes get the same response. They count as misses
+ * (resources/joining/misses.h), unless the text does not look like a code.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/joining/join.h"
@@ -18,8 +18,8 @@
 #include "resources/rooms/room_record.h"
 #include "resources/templates/template_parts.h"
 
-/* An empty text when it was not supplied. */
-static struct slice member_text(const struct call *call, const char *name)
+/* Returns a member of the body; an empty text if it was not sent. */
+static struct slice body_text(const struct call *call, const char *name)
 {
 	const struct slice text = text_of_json(call_member(call, name));
 
@@ -41,7 +41,7 @@ bool join_check_budget(const struct call *call, struct fault *fault)
 	return seconds == 0 || refuse_for(seconds, fault);
 }
 
-static bool refuse_unknown(struct fault *fault)
+static bool refuse_unknown_code(struct fault *fault)
 {
 	return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
 }
@@ -53,30 +53,30 @@ static bool miss(const struct call *call, struct fault *fault)
 
 	if (seconds > 0)
 		return refuse_for(seconds, fault);
-	return refuse_unknown(fault);
+	return refuse_unknown_code(fault);
 }
 
-/* What is exchanged for a token. */
+/* The exchange of a code for a join token. */
 struct exchange {
 	struct room_subject subject;
-	bool has_code; /* false: the token for joining names no code, or a code that is gone */
+	bool has_code; /* false if the join token names no code, or one that is deleted */
 	struct code code;
 	struct slice role;
-	const json_t *role_document; /* NULL: not decoded yet */
-	struct slice user_id; /* the body's, or the code's; empty: one is made up */
-	int64_t time; /* milliseconds: of the exchange; of one that is repeated, the first time */
+	const json_t *role_document; /* NULL until it is decoded */
+	struct slice user_id; /* from the code or the body; empty: one is generated */
+	int64_t time; /* of the exchange, or of the one it repeats, in milliseconds */
 	bool is_retry;
-	struct slice jti; /* of its tokens; data NULL: each has its own */
-	struct slice answered_user; /* that one */
-	int64_t expires_at; /* seconds */
-	const struct backend *backend; /* in effect for the room, and a part of: */
-	struct media media; /* with has_media: the account has a record of them */
+	struct slice jti; /* of its tokens; data NULL: each gets its own */
+	struct slice answered_user; /* user_id in the response */
+	int64_t expires_at; /* seconds since 1970 */
+	const struct backend *backend; /* the room's, in `media`; or NULL */
+	struct media media; /* unset unless has_media */
 	bool has_media;
 };
 
-/* ---- what refuses a code ---- */
+/* ---- checks of a code ---- */
 
-/* The account's media, and the backend in effect for the room. */
+/* Finds the account's backends and signing keys, and the backend that the room uses. */
 static bool find_media(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	exchange->backend = NULL;
@@ -87,9 +87,10 @@ static bool find_media(struct call *call, struct exchange *exchange, struct faul
 	return true;
 }
 
-/* The code with its room; sets call->account. with_media: the account's media are read, too. */
-static bool find(struct call *call, struct slice text, bool with_media, struct exchange *exchange,
-		 struct fault *fault)
+/* Finds the code and its room, and sets call->account. with_media: the call reads the account's
+ * media too. */
+static bool find_typed_code(struct call *call, struct slice text, bool with_media,
+			    struct exchange *exchange, struct fault *fault)
 {
 	const struct typed_code typed = code_typed(call->arena, text);
 	const struct slice meant[] = { typed.code, typed.grouped };
@@ -98,7 +99,7 @@ static bool find(struct call *call, struct slice text, bool with_media, struct e
 	bool is_there = false;
 
 	if (typed.code.data == NULL)
-		return typed.is_guess ? miss(call, fault) : refuse_unknown(fault);
+		return typed.is_guess ? miss(call, fault) : refuse_unknown_code(fault);
 	for (size_t i = 0; i < n && !is_there; i++) {
 		if (!code_find(call, meant[i], reading, &exchange->code, &call->account, &is_there,
 			       fault))
@@ -114,8 +115,8 @@ static bool find(struct call *call, struct slice text, bool with_media, struct e
 	return is_there || miss(call, fault);
 }
 
-static bool refuse(struct call *call, enum join_refusal refusal, const char *message,
-		   struct fault *fault)
+static bool refuse_join(struct call *call, enum join_refusal refusal, const char *message,
+			struct fault *fault)
 {
 	call->run.refusal = refusal;
 	return fault_set(fault, FAULT_FORBIDDEN, "%s", message);
@@ -135,24 +136,26 @@ static bool check_switches(struct call *call, const struct exchange *exchange,
 			   const struct shown_code *shown, const struct account *account,
 			   struct fault *fault)
 {
-	/* A load that goes on, or was interrupted, has records of an account that is not there. */
+	/* A load that is running, or was interrupted, has records of an account that does not
+	 * exist. */
 	if (account == NULL)
 		return miss(call, fault);
 	if (!exchange->subject.room.is_enabled)
-		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
+		return refuse_join(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
 	if (!shown->has_role)
-		return refuse(call, JOIN_ROLE_DELETED, "the role of this code was deleted", fault);
+		return refuse_join(call, JOIN_ROLE_DELETED, "the role of this code was deleted",
+				   fault);
 	if (!shown->is_enabled)
-		return refuse(call, JOIN_DISABLED, "room code is disabled", fault);
+		return refuse_join(call, JOIN_DISABLED, "room code is disabled", fault);
 	return account->is_enabled ||
-	       refuse(call, JOIN_ACCOUNT_DISABLED, "account is disabled", fault);
+	       refuse_join(call, JOIN_ACCOUNT_DISABLED, "account is disabled", fault);
 }
 
-/* Milliseconds in which the last user of a code may repeat the exchange, and how often. */
+/* Milliseconds in which the last user of a code may repeat the exchange, and the most repeats. */
 #define RETRY_MOST 10000
 #define REPEATS_MOST 9
 
-/* Repeats the last exchange, whose answer may have been lost. */
+/* True if this repeats the last exchange, whose response may have been lost. */
 static bool is_retry(const struct call *call, const struct exchange *exchange)
 {
 	const struct code_terms *terms = &exchange->code.terms;
@@ -168,9 +171,9 @@ static bool is_counted(const struct exchange *exchange)
 	return (exchange->code.terms.set & CODE_MAX_USES) != 0;
 }
 
-/* A retry gets the token of the exchange that it repeats, and so its time. That of one that is
- * counted is the clock's, as is that of a retry: the call's is not before that at which the code
- * was changed, and the clock may have stepped back since. */
+/* A retry gets the token of the exchange that it repeats, and therefore its time. A counted
+ * exchange has the time of the clock, to which a retry is compared: call->now may be later, because
+ * it is never before the last change of the code, and the clock may have been set back since. */
 static void set_time(struct call *call, struct exchange *exchange)
 {
 	exchange->is_retry = is_counted(exchange) && is_retry(call, exchange);
@@ -189,14 +192,14 @@ static bool check_terms(struct call *call, const struct exchange *exchange, stru
 				 terms->expires_at, fault);
 	if ((terms->set & CODE_MAX_USES) != 0 && terms->uses >= terms->max_uses &&
 	    !exchange->is_retry)
-		return refuse(call, JOIN_USED_UP, "Room code was used up", fault);
+		return refuse_join(call, JOIN_USED_UP, "Room code was used up", fault);
 	if ((terms->set & CODE_NOT_BEFORE) != 0 && now < terms->not_before)
 		return refuse_at(call, JOIN_NOT_YET_VALID, "Room code is not valid yet",
 				 "not_before", terms->not_before, fault);
 	return true;
 }
 
-/* Decoded when it is first asked for: most exchanges do without. */
+/* Decodes the role when it is first needed: most exchanges do not need it. */
 static const json_t *role_document(struct call *call, struct exchange *exchange)
 {
 	const struct template_record *template = &exchange->subject.template;
@@ -215,8 +218,8 @@ static bool joins_outside_window(struct call *call, struct exchange *exchange)
 				"joinOutsideWindow"));
 }
 
-/* Sets the end of the token, too: it does not outlive the opening hours of the room. */
-static bool check_window(struct call *call, struct exchange *exchange, struct fault *fault)
+/* Also sets the expiry of the token, which must not outlive the opening times of the room. */
+static bool check_opening_times(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	const struct room_record *room = &exchange->subject.room;
 	const int64_t now = call->now / 1000;
@@ -235,17 +238,10 @@ static bool check_window(struct call *call, struct exchange *exchange, struct fa
 	return true;
 }
 
-static bool check_user(struct call *call, const struct exchange *exchange, struct fault *fault)
+static bool admit_by_code(struct call *call, struct exchange *exchange,
+			  const struct account *account, struct fault *fault)
 {
-	const struct slice supplied = member_text(call, "user_id");
-
-	return supplied.size == 0 || slice_equal(supplied, exchange->user_id) ||
-	       refuse(call, JOIN_OTHER_USER, "Room code is for another user", fault);
-}
-
-static bool admit(struct call *call, struct exchange *exchange, const struct account *account,
-		  struct fault *fault)
-{
+	const struct slice sent = body_text(call, "user_id");
 	struct shown_code shown;
 
 	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.template,
@@ -254,17 +250,19 @@ static bool admit(struct call *call, struct exchange *exchange, const struct acc
 	exchange->role = shown.role;
 	exchange->user_id = (exchange->code.terms.set & CODE_USER_ID) != 0
 				    ? exchange->code.terms.user_id
-				    : member_text(call, "user_id");
+				    : sent;
 	set_time(call, exchange);
-	return check_switches(call, exchange, &shown, account, fault) &&
-	       check_terms(call, exchange, fault) && check_window(call, exchange, fault) &&
-	       check_user(call, exchange, fault);
+	if (!check_switches(call, exchange, &shown, account, fault) ||
+	    !check_terms(call, exchange, fault) || !check_opening_times(call, exchange, fault))
+		return false;
+	return sent.size == 0 || slice_equal(sent, exchange->user_id) ||
+	       refuse_join(call, JOIN_OTHER_USER, "Room code is for another user", fault);
 }
 
 /* ---- the exchange ---- */
 
-/* Of an exchange that is counted, the same whenever it is repeated: one exchange does not make
- * several people. */
+/* Sets a jti that is the same for all repeats of a counted exchange, so that one exchange does not
+ * let in several people. */
 static void set_jti(struct call *call, struct exchange *exchange)
 {
 	const struct code *code = &exchange->code;
@@ -282,7 +280,7 @@ static void set_jti(struct call *call, struct exchange *exchange)
 	exchange->jti = arena_copy(call->arena, slice_of(text));
 }
 
-static bool count(struct call *call, struct exchange *exchange, struct fault *fault)
+static bool count_use(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	struct code_terms *terms = &exchange->code.terms;
 
@@ -300,7 +298,7 @@ static bool count(struct call *call, struct exchange *exchange, struct fault *fa
 	return code_put(call, &exchange->code, fault);
 }
 
-/* Adds `join`, which lets into the room of a media server. */
+/* Adds `join`, the access to the room on its media server. */
 static bool add_join(struct call *call, struct exchange *exchange, struct json_writer *body,
 		     struct fault *fault)
 {
@@ -312,7 +310,7 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 		.code = exchange->has_code ? &exchange->code : NULL,
 		.user_id = exchange->answered_user,
 		.is_known = !exchange->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0,
-		.name = member_text(call, "name"),
+		.name = body_text(call, "name"),
 		.since = exchange->time / 1000,
 		.expires = exchange->expires_at,
 		.jti = exchange->jti,
@@ -321,8 +319,8 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 	return media_join(call, &exchange->media, exchange->backend, &admission, body, fault);
 }
 
-static bool answer(struct call *call, struct exchange *exchange, const struct account *account,
-		   struct fault *fault)
+static bool answer_exchange(struct call *call, struct exchange *exchange,
+			    const struct account *account, struct fault *fault)
 {
 	char expires[TEXT_TIME_SIZE];
 	const struct token_join subject = {
@@ -348,31 +346,31 @@ static bool answer(struct call *call, struct exchange *exchange, const struct ac
 	return call_answer(call, writer_end(&body));
 }
 
-/* An exchange that is counted is a write, and so is the first one of an account that has no media
- * yet, which have the key of the codes' hashes; all others only read. */
+/* A counted exchange is a write. So is the first exchange of an account that has no media record
+ * yet, because that contains the key for hashes of codes. All others only read. */
 static bool exchange_code(struct call *call, struct exchange *exchange,
 			  const struct account *account, struct fault *fault)
 {
-	if (!admit(call, exchange, account, fault))
+	if (!admit_by_code(call, exchange, account, fault))
 		return false;
 	if ((is_counted(exchange) || !exchange->has_media) && !call_is_writing(call))
 		return call_write_instead(call);
 	if (!exchange->has_media && !media_load_lasting(call, &exchange->media, fault))
 		return false;
-	if (!count(call, exchange, fault))
+	if (!count_use(call, exchange, fault))
 		return false;
-	/* A made-up user_id is drawn after the exchange was counted without one. */
+	/* The code was counted without a user_id if none was sent; one is generated only now. */
 	exchange->answered_user = exchange->user_id.size > 0
 					  ? exchange->user_id
 					  : uuid_as_text(call->arena, call->environment->clock);
-	return answer(call, exchange, account, fault);
+	return answer_exchange(call, exchange, account, fault);
 }
 
-/* What the log says of the exchange, where the account wants it to. */
-static void note(struct call *call, const struct exchange *exchange, bool is_granted)
+/* Notes the exchange for the event log. */
+static void note_join(struct call *call, const struct exchange *exchange, bool is_granted)
 {
 	struct joining *joining = arena_alloc(call->arena, sizeof *joining);
-	const struct slice asked = member_text(call, "user_id");
+	const struct slice asked = body_text(call, "user_id");
 
 	if (call->run.wants_write || (!is_granted && call->run.refusal == JOIN_NOT_REFUSED))
 		return;
@@ -400,14 +398,14 @@ bool join(struct call *call, struct fault *fault)
 	const struct account *account;
 	bool is_done;
 
-	if (!find(call, member_text(call, "code"), true, &exchange, fault) ||
+	if (!find_typed_code(call, body_text(call, "code"), true, &exchange, fault) ||
 	    !find_media(call, &exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
 	account = roster_by_id(roster, &call->account);
 	is_done = exchange_code(call, &exchange, account, fault);
 	if (account != NULL && account->is_enabled && account->logs_joins)
-		note(call, &exchange, is_done);
+		note_join(call, &exchange, is_done);
 	accounts_release(accounts, roster);
 	return is_done;
 }
@@ -447,22 +445,22 @@ bool join_look(struct call *call, struct fault *fault)
 	const struct account *account;
 	bool is_done;
 
-	if (!find(call, call->parameters[0], false, &exchange, fault))
+	if (!find_typed_code(call, call->parameters[0], false, &exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
 	account = roster_by_id(roster, &call->account);
-	is_done = admit(call, &exchange, account, fault) &&
+	is_done = admit_by_code(call, &exchange, account, fault) &&
 		  answer_opened(call, &exchange, public_url_client(call, account));
 	accounts_release(accounts, roster);
-	/* Only exchanges are counted. */
+	/* Only rejected exchanges are counted. */
 	call->run.refusal = JOIN_NOT_REFUSED;
 	return is_done;
 }
 
-/* ---- with a token for joining ---- */
+/* ---- with a join token ---- */
 
-/* The code is at the place that the token names, or gone. */
-static bool find_code(struct call *call, struct exchange *exchange, struct fault *fault)
+/* Finds the code at the place that the join token names, unless it is deleted. */
+static bool find_bearer_code(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	const struct token_join *token = &call->app_token->subject;
 	struct code_page page = { .after = token->code_place - 1, .most = 1 };
@@ -475,7 +473,8 @@ static bool find_code(struct call *call, struct exchange *exchange, struct fault
 	if (page.count == 0)
 		return true;
 	exchange->code = page.codes[0];
-	/* Words that were deleted and made again are another code, at another place. */
+	/* A custom code that was deleted and created again is another code, at another
+		 * place. */
 	exchange->has_code =
 		id_number(&code->place) == token->code_place &&
 		slice_equal(media_code_hash(call->arena, &exchange->media, code->letters),
@@ -483,8 +482,8 @@ static bool find_code(struct call *call, struct exchange *exchange, struct fault
 	return true;
 }
 
-/* The role of the token: of one that names a code, the role of that, under whatever name it has by
- * now; else, or when the code has none any more, the one of that name. */
+/* Sets the role of the bearer. If the token names a code that has a role, this is that role, under
+ * its current name; otherwise it is the role with the name in the token. */
 static bool find_role(struct call *call, struct exchange *exchange, const struct shown_code *shown,
 		      struct fault *fault)
 {
@@ -507,7 +506,7 @@ static bool find_bearer(struct call *call, struct exchange *exchange, struct sho
 	    !room_subject_load(call, STORE_TO_SHOW, &exchange->subject, fault) ||
 	    !find_media(call, exchange, fault))
 		return false;
-	if (token->code_hash.data != NULL && !find_code(call, exchange, fault))
+	if (token->code_hash.data != NULL && !find_bearer_code(call, exchange, fault))
 		return false;
 	if (exchange->has_code && !code_show(call, &exchange->subject.codes, &exchange->code,
 					     &exchange->subject.template, shown, fault))
@@ -515,8 +514,8 @@ static bool find_bearer(struct call *call, struct exchange *exchange, struct sho
 	return find_role(call, exchange, shown, fault);
 }
 
-/* Whether the token still is what the code would be exchanged for. How often the code was used, and
- * when it begins, is not asked: the token was given for one use. */
+/* Checks that the code can still be exchanged for this token. Ignores not_before and the number of
+ * uses, because the token was issued for one use. */
 static bool check_code(struct call *call, const struct exchange *exchange,
 		       const struct shown_code *shown, struct fault *fault)
 {
@@ -526,29 +525,17 @@ static bool check_code(struct call *call, const struct exchange *exchange,
 	if (token->code_hash.data == NULL)
 		return true;
 	if (!exchange->has_code)
-		return refuse(call, JOIN_DISABLED, "room code not found", fault);
+		return refuse_join(call, JOIN_DISABLED, "room code not found", fault);
 	if (!shown->has_role)
-		return refuse(call, JOIN_ROLE_DELETED, "the role of this code was deleted", fault);
+		return refuse_join(call, JOIN_ROLE_DELETED, "the role of this code was deleted",
+				   fault);
 	if (!shown->is_enabled)
-		return refuse(call, JOIN_DISABLED, "room code is disabled", fault);
+		return refuse_join(call, JOIN_DISABLED, "room code is disabled", fault);
 	if ((terms->set & CODE_EXPIRES_AT) != 0 && call->now / 1000 >= terms->expires_at)
 		return refuse_at(call, JOIN_EXPIRED, "Room code has expired", "expires_at",
 				 terms->expires_at, fault);
 	return (terms->set & CODE_USER_ID) == 0 || slice_equal(terms->user_id, token->user_id) ||
-	       refuse(call, JOIN_OTHER_USER, "Room code is for another user", fault);
-}
-
-static bool answer_ticket(struct call *call, struct exchange *exchange, struct fault *fault)
-{
-	struct json_writer body = writer_begin(call->arena, false);
-
-	if (media_admits_nobody(role_document(call, exchange)))
-		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
-	if (exchange->backend == NULL)
-		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
-	exchange->answered_user = call->app_token->subject.user_id;
-	exchange->expires_at = call->app_token->expires_at;
-	return add_join(call, exchange, &body, fault) && call_answer(call, writer_end(&body));
+	       refuse_join(call, JOIN_OTHER_USER, "Room code is for another user", fault);
 }
 
 bool token_first_page(struct call *call, struct store_page *page)
@@ -557,7 +544,7 @@ bool token_first_page(struct call *call, struct store_page *page)
 	struct id *before = arena_alloc(call->arena, sizeof *before);
 
 	*before = id_lowest(0, place - 1);
-	page->above = place > 1 ? before : NULL; /* as codes_page asks */
+	page->above = place > 1 ? before : NULL; /* as in codes_page */
 	return place > 0;
 }
 
@@ -565,12 +552,21 @@ bool token_join(struct call *call, struct fault *fault)
 {
 	struct exchange exchange = { .has_code = false };
 	struct shown_code shown = { .has_role = false };
+	struct json_writer body = writer_begin(call->arena, false);
 
 	if (!find_bearer(call, &exchange, &shown, fault))
 		return false;
 	if (!exchange.subject.room.is_enabled)
-		return refuse(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
+		return refuse_join(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
 	exchange.time = call->now;
-	return check_window(call, &exchange, fault) && check_code(call, &exchange, &shown, fault) &&
-	       answer_ticket(call, &exchange, fault);
+	if (!check_opening_times(call, &exchange, fault) ||
+	    !check_code(call, &exchange, &shown, fault))
+		return false;
+	if (media_admits_nobody(role_document(call, &exchange)))
+		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
+	if (exchange.backend == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
+	exchange.answered_user = call->app_token->subject.user_id;
+	exchange.expires_at = call->app_token->expires_at;
+	return add_join(call, &exchange, &body, fault) && call_answer(call, writer_end(&body));
 }

@@ -27,7 +27,7 @@ struct slice media_code_hash(struct arena *arena, const struct media *media, str
 
 /* ---- the role ---- */
 
-static json_t *member_at(const json_t *document, const char *first, const char *second)
+static json_t *nested_member(const json_t *document, const char *first, const char *second)
 {
 	return json_object_get(json_object_get(document, first), second);
 }
@@ -43,13 +43,13 @@ static bool has_text(const json_t *list, struct slice text)
 
 static bool permits(const json_t *role, const char *name)
 {
-	return json_is_true(member_at(role, "permissions", name));
+	return json_is_true(nested_member(role, "permissions", name));
 }
 
-/* One switch of a media server gives all that moderators may, so a role has to have all of it. */
+/* On a media server, one switch gives all rights of a moderator, so a role needs all of them. */
 static bool moderates(const json_t *role)
 {
-	const json_t *own = member_at(role, "permissions", "moderator");
+	const json_t *own = nested_member(role, "permissions", "moderator");
 
 	if (own != NULL)
 		return json_is_true(own);
@@ -60,8 +60,8 @@ static bool moderates(const json_t *role)
 static void read_role(const json_t *role, const struct template_record *template,
 		      struct ticket_guest *guest)
 {
-	const json_t *allowed = member_at(role, "publishParams", "allowed");
-	const json_t *subscribed = member_at(role, "subscribeParams", "subscribeToRoles");
+	const json_t *allowed = nested_member(role, "publishParams", "allowed");
+	const json_t *subscribed = nested_member(role, "subscribeParams", "subscribeToRoles");
 
 	guest->audio = has_text(allowed, SLICE("audio"));
 	guest->video = has_text(allowed, SLICE("video"));
@@ -98,7 +98,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static struct slice name_of(const struct admission *admission)
+static struct slice shown_name(const struct admission *admission)
 {
 	const struct code *code = admission->code;
 
@@ -109,8 +109,8 @@ static struct slice name_of(const struct admission *admission)
 
 /* ---- the ticket ---- */
 
-static bool find_key(struct call *call, const struct media *media, struct ticket_server *server,
-		     struct fault *fault)
+static bool find_signing_key(struct call *call, const struct media *media,
+			     struct ticket_server *server, struct fault *fault)
 {
 	const struct signing_key *key;
 
@@ -147,7 +147,7 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		.room_name = admission->room->name,
 		.role = admission->role,
 		.user_id = admission->user_id,
-		.name = name_of(admission),
+		.name = shown_name(admission),
 		.is_known = admission->is_known,
 		.now = admission->since,
 		.expires = least(admission->since + backend->ttl, admission->expires),
@@ -156,7 +156,7 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 
 	if (media_admits_nobody(role))
 		return true;
-	if (!find_key(call, media, &server, fault))
+	if (!find_signing_key(call, media, &server, fault))
 		return false;
 	read_role(role, admission->template, &guest);
 	if (!permits(role, "joinOutsideWindow"))

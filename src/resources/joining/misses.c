@@ -1,6 +1,6 @@
 /* See resources/joining/misses.h. A table has groups of WAYS entries. A hash with a random key
- * selects the group of an address, so that a client cannot choose addresses that share one. An
- * entry is free when its time has passed.
+ * selects the group of an address, so that clients cannot choose addresses with the same group. An
+ * entry is free after its time has passed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/joining/misses.h"
@@ -18,8 +18,8 @@
 #define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
 
-/* The groups of a table: of unknown codes, of sessions, of RSA keys, where the address is an
- * account, and of tests, where it is a hash of an account and its webhook. */
+/* The groups of a table: for unknown codes; for sessions; for RSA keys, whose address is an
+ * account; and for tests, whose address is a hash of an account and a webhook. */
 struct table {
 	size_t first, count;
 };
@@ -40,7 +40,7 @@ struct misses {
 	int64_t minute_began;
 	unsigned minute_count, last_minute_count;
 	uint64_t total;
-	struct entry groups[GROUPS][WAYS]; /* of all tables */
+	struct entry groups[GROUPS][WAYS]; /* the groups of all tables */
 };
 
 struct misses *misses_open(const struct clock *clock)
@@ -61,8 +61,8 @@ void misses_close(struct misses *misses)
 	free(misses);
 }
 
-/* Normalises an address: IPv4, also when written as IPv6, or the /64 of an IPv6 address. All other
- * texts, as from a unix socket, are one address. */
+/* Normalises an address: IPv4, also if written as IPv6, or the /64 of an IPv6 address. All other
+ * texts, such as those for Unix sockets, count as one address. */
 static void normalise(struct slice text, unsigned char address[ADDRESS_SIZE])
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -102,8 +102,8 @@ static struct entry *group_of(struct misses *misses, struct table table,
 	return misses->groups[table.first + hash % table.count];
 }
 
-static struct entry *find(struct misses *misses, struct table table,
-			  const unsigned char address[ADDRESS_SIZE])
+static struct entry *misses_find(struct misses *misses, struct table table,
+				 const unsigned char address[ADDRESS_SIZE])
 {
 	struct entry *group = group_of(misses, table, address);
 
@@ -114,27 +114,21 @@ static struct entry *find(struct misses *misses, struct table table,
 	return NULL;
 }
 
-static struct entry *oldest(struct misses *misses, struct table table,
-			    const unsigned char address[ADDRESS_SIZE])
+/* Returns the entry of the address, emptied if its time has passed. If it has none, empties the
+ * oldest entry of its group. */
+static struct entry *misses_entry(struct misses *misses, struct table table,
+				  const unsigned char address[ADDRESS_SIZE], int64_t now)
 {
 	struct entry *group = group_of(misses, table, address);
-	struct entry *entry = &group[0];
+	struct entry *entry = misses_find(misses, table, address);
 
-	for (size_t i = 1; i < WAYS; i++) {
-		if (group[i].began < entry->began)
-			entry = &group[i];
+	if (entry == NULL) {
+		entry = &group[0];
+		for (size_t i = 1; i < WAYS; i++) {
+			if (group[i].began < entry->began)
+				entry = &group[i];
+		}
 	}
-	return entry;
-}
-
-/* The entry of the address, empty when it has none whose time has not passed. */
-static struct entry *entry_of(struct misses *misses, struct table table,
-			      const unsigned char address[ADDRESS_SIZE], int64_t now)
-{
-	struct entry *entry = find(misses, table, address);
-
-	if (entry == NULL)
-		entry = oldest(misses, table, address);
 	if (memcmp(entry->address, address, ADDRESS_SIZE) != 0 ||
 	    (now - entry->began >= MISSES_MINUTE && entry->refused_until <= now)) {
 		memset(entry, 0, sizeof *entry);
@@ -162,7 +156,7 @@ static bool is_under_attack(struct misses *misses, int64_t now)
 	       misses->last_minute_count > MISSES_SERVICE_MOST;
 }
 
-/* entry NULL: no misses. */
+/* entry: NULL if there are no misses. */
 static unsigned seconds_left(const struct entry *entry, int64_t now)
 {
 	if (entry == NULL || entry->refused_until <= now)
@@ -178,7 +172,7 @@ unsigned misses_wait(struct misses *misses, struct slice address, int64_t now)
 
 	normalise(address, normal);
 	pthread_mutex_lock(&misses->lock);
-	entry = find(misses, codes, normal);
+	entry = misses_find(misses, codes, normal);
 	if (entry != NULL && entry->refused_until == 0 && now - entry->began < MISSES_MINUTE &&
 	    entry->count >= MISSES_ADDRESS_MOST_UNDER_ATTACK && is_under_attack(misses, now))
 		entry->refused_until = now + MISSES_MINUTE;
@@ -200,7 +194,7 @@ unsigned misses_count(struct misses *misses, struct slice address, int64_t now)
 	misses->total++;
 	most = is_under_attack(misses, now) ? MISSES_ADDRESS_MOST_UNDER_ATTACK
 					    : MISSES_ADDRESS_MOST;
-	entry = entry_of(misses, codes, normal, now);
+	entry = misses_entry(misses, codes, normal, now);
 	seconds = seconds_left(entry, now);
 	entry->count++;
 	if (entry->count >= most && entry->refused_until == 0)
@@ -216,7 +210,7 @@ unsigned misses_session_wait(struct misses *misses, struct slice address, int64_
 
 	normalise(address, normal);
 	pthread_mutex_lock(&misses->lock);
-	seconds = seconds_left(find(misses, sessions, normal), now);
+	seconds = seconds_left(misses_find(misses, sessions, normal), now);
 	pthread_mutex_unlock(&misses->lock);
 	return seconds;
 }
@@ -228,13 +222,13 @@ void misses_session_count(struct misses *misses, struct slice address, int64_t n
 
 	normalise(address, normal);
 	pthread_mutex_lock(&misses->lock);
-	entry = entry_of(misses, sessions, normal, now);
+	entry = misses_entry(misses, sessions, normal, now);
 	if (++entry->count >= MISSES_ADDRESS_MOST && entry->refused_until == 0)
 		entry->refused_until = now + MISSES_MINUTE;
 	pthread_mutex_unlock(&misses->lock);
 }
 
-/* Counts what is allowed, up to so many a minute. */
+/* Counts n allowed actions, up to `most` per minute. */
 static unsigned count_allowed(struct misses *misses, struct table table,
 			      const unsigned char address[ADDRESS_SIZE], unsigned most, int64_t now,
 			      unsigned n)
@@ -243,7 +237,7 @@ static unsigned count_allowed(struct misses *misses, struct table table,
 	unsigned seconds;
 
 	pthread_mutex_lock(&misses->lock);
-	entry = entry_of(misses, table, address, now);
+	entry = misses_entry(misses, table, address, now);
 	seconds = seconds_left(entry, now);
 	if (seconds == 0) {
 		entry->count += n;

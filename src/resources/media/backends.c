@@ -1,5 +1,5 @@
-/* See resources/media/backends.h. A write makes the whole document out of the stored one and the
- * body, with the secrets that the body leaves out, and has all rules look at it.
+/* See resources/media/backends.h. A write builds the complete document from the stored one and the
+ * body, with the stored secrets that the body leaves out, and checks it against all rules.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/media/backends.h"
@@ -13,8 +13,8 @@
 #include "resources/stored.h"
 #include "rules/media_rules.h"
 
-static bool find(struct call *call, enum store_reading reading, struct media *media,
-		 struct backend **backend, struct fault *fault)
+static bool find_backend(struct call *call, enum store_reading reading, struct media *media,
+			 struct backend **backend, struct fault *fault)
 {
 	struct id id;
 
@@ -50,7 +50,7 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 	return document_as_text(call->arena, &backend_shape, document, false);
 }
 
-static enum backend_type type_named(struct slice name)
+static enum backend_type backend_type_of(struct slice name)
 {
 	enum backend_type type = BACKEND_LIVEKIT;
 
@@ -75,8 +75,8 @@ static struct slice config_with_defaults(struct call *call, struct slice type,
 	return json_as_text(call->arena, config);
 }
 
-/* The alg of a key of the account. */
-static enum signing_alg alg_of(struct call *call, const struct backend *backend)
+/* Returns the alg of the config, or SIGNING_ALGS if no key of the account signs. */
+static enum signing_alg signing_alg_of(struct call *call, const struct backend *backend)
 {
 	enum signing_alg alg = SIGNING_ALGS;
 
@@ -94,12 +94,12 @@ void backend_set(struct call *call, struct media *media, struct backend *backend
 	const json_t *ttl = json_object_get(document, "ttl");
 
 	backend->name = text_of_json(json_object_get(document, "name"));
-	backend->type = type_named(type);
+	backend->type = backend_type_of(type);
 	backend->url = text_of_json(json_object_get(document, "url"));
 	backend->ttl = ttl == NULL ? strtoll(shape_field(&backend_shape, "ttl")->standard, NULL, 10)
 				   : json_integer_value(ttl);
 	backend->config = config_with_defaults(call, type, document);
-	backend->alg = alg_of(call, backend);
+	backend->alg = signing_alg_of(call, backend);
 	backend->is_default = json_is_true(json_object_get(document, "default"));
 	for (size_t i = 0; backend->is_default && i < media->backend_count; i++) {
 		if (&media->backends[i] != backend)
@@ -109,9 +109,11 @@ void backend_set(struct call *call, struct media *media, struct backend *backend
 
 /* ---- writing ---- */
 
-/* Of what is stored: a backend that signs needs a key, and has a name of its own. */
-static bool check(struct call *call, const struct media *media, const struct backend *former,
-		  const struct backend *backend, struct fault *fault)
+/* Checks the backend against the stored ones: a signing backend needs a key, and names are unique.
+ * */
+static bool check_backend(struct call *call, const struct media *media,
+			  const struct backend *former, const struct backend *backend,
+			  struct fault *fault)
 {
 	const struct backend *holder = media_backend_named(media, backend->name);
 
@@ -126,8 +128,8 @@ static bool check(struct call *call, const struct media *media, const struct bac
 	return true;
 }
 
-static void note(struct call *call, const char *type, const struct backend *backend,
-		 struct changes *changes)
+static void note_backend(struct call *call, const char *type, const struct backend *backend,
+			 struct changes *changes)
 {
 	const struct audit_data data = {
 		.kind = "backend",
@@ -139,8 +141,8 @@ static void note(struct call *call, const char *type, const struct backend *back
 	audit_note(call, type, &data);
 }
 
-static void note_update(struct call *call, const struct backend *former,
-			const struct backend *backend)
+static void note_backend_update(struct call *call, const struct backend *former,
+				const struct backend *backend)
 {
 	static const char *const ignored[] = { "updated_at", NULL };
 	struct changes changes = CHANGES_INITIAL(call->arena);
@@ -151,7 +153,7 @@ static void note_update(struct call *call, const struct backend *former,
 		&changes, SLICE(""), &backend_shape,
 		document_hidden(call->arena, &backend_shape, backend_document(call, former)),
 		document_hidden(call->arena, &backend_shape, backend_document(call, backend)));
-	note(call, "backend.updated", backend, &changes);
+	note_backend(call, "backend.updated", backend, &changes);
 }
 
 bool backends_create(struct call *call, struct fault *fault)
@@ -164,20 +166,20 @@ bool backends_create(struct call *call, struct fault *fault)
 	backend = &media.backends[media.backend_count];
 	*backend = (struct backend){ .created = call->now, .updated = call->now };
 	backend_set(call, &media, backend, call->body);
-	if (!check(call, &media, NULL, backend, fault))
+	if (!check_backend(call, &media, NULL, backend, fault))
 		return false;
 	if (media.backend_count == BACKENDS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many backends");
 	backend->id = call_new_id(call, media.backend_count > 0 ? &backend[-1].id : &kind_only_id,
 				  ++media.last_backend);
 	media.backend_count++;
-	note(call, "backend.created", backend, NULL);
+	note_backend(call, "backend.created", backend, NULL);
 	return media_put(call, &media, fault) && call_answer(call, backend_text(call, backend));
 }
 
-/* Secrets that the body leaves out are kept, as long as they are used, and for the server that
- * they were set for: otherwise anyone who may change a backend could have them sign for their own
- * server. */
+/* Keeps secrets that the body leaves out, as long as the backend uses them and stays at the same
+ * URL. If the URL changes, the secrets must be sent again: otherwise anyone who may change a
+ * backend could have them sign for a server of their own. */
 static void keep_secrets(struct call *call, const struct backend *backend, json_t *document)
 {
 	json_t *stored = stored_json(call, backend->config, "backend", &backend->id), *value;
@@ -193,7 +195,7 @@ static void keep_secrets(struct call *call, const struct backend *backend, json_
 		if (!backend_member_is_secret(name))
 			continue;
 		if (!backend_has_member(type, alg, name)) {
-			/* What was merged, and not sent. */
+			/* The patch has kept it, but it was not sent. */
 			if (json_object_get(sent, name) == NULL)
 				json_object_del(config, name);
 		} else if (json_object_get(sent, name) == NULL) {
@@ -206,8 +208,8 @@ static void keep_secrets(struct call *call, const struct backend *backend, json_
 	}
 }
 
-static bool save(struct call *call, struct media *media, struct backend *backend, json_t *document,
-		 struct fault *fault)
+static bool save_backend(struct call *call, struct media *media, struct backend *backend,
+			 json_t *document, struct fault *fault)
 {
 	const struct slice type = text_of_json(json_object_get(document, "type"));
 	const struct backend former = *backend;
@@ -222,10 +224,10 @@ static bool save(struct call *call, struct media *media, struct backend *backend
 		return false;
 	changed.updated = call->now;
 	backend_set(call, media, &changed, document);
-	if (!check(call, media, backend, &changed, fault))
+	if (!check_backend(call, media, backend, &changed, fault))
 		return false;
 	*backend = changed;
-	note_update(call, &former, backend);
+	note_backend_update(call, &former, backend);
 	return media_put(call, media, fault) && call_answer(call, backend_text(call, backend));
 }
 
@@ -234,8 +236,8 @@ bool backends_replace(struct call *call, struct fault *fault)
 	struct media media;
 	struct backend *backend;
 
-	return find(call, STORE_TO_CHANGE, &media, &backend, fault) &&
-	       save(call, &media, backend, call_copy(call, call->body), fault);
+	return find_backend(call, STORE_TO_CHANGE, &media, &backend, fault) &&
+	       save_backend(call, &media, backend, call_copy(call, call->body), fault);
 }
 
 bool backends_patch(struct call *call, struct fault *fault)
@@ -244,11 +246,11 @@ bool backends_patch(struct call *call, struct fault *fault)
 	struct backend *backend;
 	json_t *document;
 
-	if (!find(call, STORE_TO_CHANGE, &media, &backend, fault))
+	if (!find_backend(call, STORE_TO_CHANGE, &media, &backend, fault))
 		return false;
 	document = backend_document(call, backend);
 	document_merge(&backend_shape, document, call->body);
-	return save(call, &media, backend, document, fault);
+	return save_backend(call, &media, backend, document, fault);
 }
 
 bool backends_delete(struct call *call, struct fault *fault)
@@ -256,11 +258,11 @@ bool backends_delete(struct call *call, struct fault *fault)
 	struct media media;
 	struct backend *backend;
 
-	if (!find(call, STORE_TO_CHANGE, &media, &backend, fault))
+	if (!find_backend(call, STORE_TO_CHANGE, &media, &backend, fault))
 		return false;
 	if (backend->uses > 0)
 		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
-	note(call, "backend.deleted", backend, NULL);
+	note_backend(call, "backend.deleted", backend, NULL);
 	media_remove_backend(&media, backend);
 	return media_put(call, &media, fault) && call_answer_nothing(call);
 }
@@ -272,7 +274,7 @@ bool backends_get(struct call *call, struct fault *fault)
 	struct media media;
 	struct backend *backend;
 
-	return find(call, STORE_TO_SHOW, &media, &backend, fault) &&
+	return find_backend(call, STORE_TO_SHOW, &media, &backend, fault) &&
 	       call_answer(call, backend_text(call, backend));
 }
 

@@ -1,6 +1,6 @@
-/* An account's media servers and signing keys in a dump, and their check (resources/record_kind.h).
- * A dump has the private keys; a load derives the public ones, and counts the templates that name a
- * backend as it loads them.
+/* An account's media servers and signing keys in a dump, and how they are checked
+ * (resources/record_kind.h). A dump contains the private keys; a load derives the public keys, and
+ * counts for each backend the templates that name it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
@@ -32,59 +32,51 @@ static bool media_load_dumped(struct call *call, void *record, const char *point
 	return true;
 }
 
-static void check_key(struct call *call, const struct media *media, size_t i,
-		      struct findings *findings)
-{
-	const struct signing_key *key = &media->keys[i];
-	const char *at = arena_text(call->arena, "/signing_keys/%zu", i);
-	struct slice kid, jwk;
-
-	if (!signing_describe(call->arena, key->alg, key->private_key, &kid, &jwk))
-		findings_add(findings, at, "is not a private key for its alg");
-	else if (!slice_equal(kid, key->kid) || !slice_equal(jwk, key->jwk))
-		findings_add(findings, at, "its public part is not its own");
-	if (media_key(media, key->kid) != key)
-		findings_add(findings, at, "is an earlier key of the account");
-	if (key->state == KEY_ACTIVE && media_active_key(media, key->alg) != key)
-		findings_add(findings, at, "is active, as another one of its alg is");
-	if (media_count_keys(media, key->alg) > SIGNING_KEYS_MOST)
-		findings_add(findings, at, "must be at most %d of an alg", SIGNING_KEYS_MOST);
-}
-
-static void check_backend(struct call *call, const struct media *media, size_t i,
-			  struct findings *findings)
-{
-	const struct backend *backend = &media->backends[i];
-	const char *at = arena_text(call->arena, "/backends/%zu", i);
-
-	record_check_document(&new_backend_shape, backend_document(call, backend), at, findings);
-	if (backend->is_default && media_default_backend(media) != backend)
-		findings_add(findings, at, "is the default, as another one is");
-	if (media_backend_named(media, backend->name) != backend)
-		findings_add(findings, at, "has the name of another one");
-	if (backend->alg != SIGNING_ALGS && media_active_key(media, backend->alg) == NULL)
-		findings_add(findings, at, "needs an active signing key of its alg");
-	if (id_number(&backend->id) > media->last_backend ||
-	    (i > 0 && id_compare(&backend->id, &backend[-1].id) <= 0))
-		findings_add(findings, arena_text(call->arena, "%s/id", at),
-			     "must be younger than that of the one before, and not above "
-			     "last_backend");
-}
-
 static bool media_refer(struct call *call, const void *record, struct findings *findings,
 			struct fault *fault)
 {
 	const struct media *media = record;
 
 	(void)fault;
-	for (size_t i = 0; i < media->key_count; i++)
-		check_key(call, media, i, findings);
-	for (size_t i = 0; i < media->backend_count; i++)
-		check_backend(call, media, i, findings);
+	for (size_t i = 0; i < media->key_count; i++) {
+		const struct signing_key *key = &media->keys[i];
+		const char *at = arena_text(call->arena, "/signing_keys/%zu", i);
+		struct slice kid, jwk;
+
+		if (!signing_describe(call->arena, key->alg, key->private_key, &kid, &jwk))
+			findings_add(findings, at, "is not a private key for its alg");
+		else if (!slice_equal(kid, key->kid) || !slice_equal(jwk, key->jwk))
+			findings_add(findings, at, "its public part is not its own");
+		if (media_key(media, key->kid) != key)
+			findings_add(findings, at, "is an earlier key of the account");
+		if (key->state == KEY_ACTIVE && media_active_key(media, key->alg) != key)
+			findings_add(findings, at, "is active, as another one of its alg is");
+		if (media_count_keys(media, key->alg) > SIGNING_KEYS_MOST)
+			findings_add(findings, at, "must be at most %d of an alg",
+				     SIGNING_KEYS_MOST);
+	}
+	for (size_t i = 0; i < media->backend_count; i++) {
+		const struct backend *backend = &media->backends[i];
+		const char *at = arena_text(call->arena, "/backends/%zu", i);
+
+		record_check_document(&new_backend_shape, backend_document(call, backend), at,
+				      findings);
+		if (backend->is_default && media_default_backend(media) != backend)
+			findings_add(findings, at, "is the default, as another one is");
+		if (media_backend_named(media, backend->name) != backend)
+			findings_add(findings, at, "has the name of another one");
+		if (backend->alg != SIGNING_ALGS && media_active_key(media, backend->alg) == NULL)
+			findings_add(findings, at, "needs an active signing key of its alg");
+		if (id_number(&backend->id) > media->last_backend ||
+		    (i > 0 && id_compare(&backend->id, &backend[-1].id) <= 0))
+			findings_add(findings, arena_text(call->arena, "%s/id", at),
+				     "must be younger than that of the one before, and not above "
+				     "last_backend");
+	}
 	return true;
 }
 
-/* Subtracts the templates of the account from the uses of the backends that they name. */
+/* Subtracts the account's templates from the uses of the backends that they name. */
 static bool subtract_uses(struct call *call, const struct media *media, struct fault *fault)
 {
 	struct store_record records[TEMPLATES_AT_ONCE];

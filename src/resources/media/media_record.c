@@ -77,11 +77,6 @@ static const struct member media_members[] = {
 };
 const struct record_table media_table = { RECORD(struct media, media_members, 0, &kind_media) };
 
-static bool is_gone(const struct signing_key *key, int64_t now)
-{
-	return key->state == KEY_RETIRED && now / 1000 >= key->retires;
-}
-
 bool media_read(struct arena *arena, const struct store_record *stored, int64_t now,
 		struct media *media, struct fault *fault)
 {
@@ -90,8 +85,10 @@ bool media_read(struct arena *arena, const struct store_record *stored, int64_t 
 	if (!record_read(&media_table, arena, stored, media, fault))
 		return false;
 	for (size_t i = 0; i < media->key_count; i++) {
-		if (!is_gone(&media->keys[i], now))
-			media->keys[n++] = media->keys[i];
+		const struct signing_key *key = &media->keys[i];
+
+		if (key->state != KEY_RETIRED || now / 1000 < key->retires)
+			media->keys[n++] = *key;
 	}
 	media->key_count = n;
 	return true;

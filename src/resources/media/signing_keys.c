@@ -11,12 +11,13 @@
 #include "resources/media/media_record.h"
 #include "resources/joining/misses.h"
 
-/* Seconds in which a retired key is still published: as long as a token lives, and a minute. */
+/* Seconds for which a retired key is still published: the longest lifetime of a token, and a
+ * minute. */
 #define RETIRED_LASTS (24 * 60 * 60 + 60)
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
-static struct slice key_text(struct call *call, const struct signing_key *key)
+static struct slice signing_key_text(struct call *call, const struct signing_key *key)
 {
 	struct json_writer text = writer_begin(call->arena, false);
 
@@ -30,7 +31,7 @@ static struct slice key_text(struct call *call, const struct signing_key *key)
 	return writer_end(&text);
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static enum signing_alg wanted_alg(const struct call *call)
 {
@@ -60,7 +61,7 @@ bool signing_keys_prepare(struct call *call, struct fault *fault)
 	return true;
 }
 
-static void note(struct call *call, const char *type, const struct signing_key *key)
+static void note_signing_key(struct call *call, const char *type, const struct signing_key *key)
 {
 	const struct audit_data data = {
 		.kind = "signing_key",
@@ -71,35 +72,31 @@ static void note(struct call *call, const char *type, const struct signing_key *
 	audit_note(call, type, &data);
 }
 
-static bool add_key(struct call *call, struct media *media, enum signing_alg alg,
-		    struct fault *fault)
+bool signing_keys_create(struct call *call, struct fault *fault)
 {
-	struct signing_key *key = &media->keys[media->key_count];
-	const bool is_first = media_count_keys(media, alg) == 0;
+	const enum signing_alg alg = wanted_alg(call);
+	struct media media;
+	struct signing_key *key;
+	size_t count;
 
+	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
+		return false;
+	count = media_count_keys(&media, alg);
+	if (count >= SIGNING_KEYS_MOST)
+		return fault_set(fault, FAULT_CONFLICT, "Too many signing keys");
+	if (call->validates_only)
+		return true;
+	key = &media.keys[media.key_count++];
 	*key = (struct signing_key){
 		.alg = alg,
-		.state = is_first ? KEY_ACTIVE : KEY_NEXT,
+		.state = count == 0 ? KEY_ACTIVE : KEY_NEXT,
 		.created = call->now,
 		.private_key = call->made_key,
 	};
 	if (!signing_describe(call->arena, alg, key->private_key, &key->kid, &key->jwk))
 		return fault_set(fault, FAULT_INTERNAL, NULL);
-	media->key_count++;
-	note(call, "signing_key.created", key);
-	return media_put(call, media, fault) && call_answer(call, key_text(call, key));
-}
-
-bool signing_keys_create(struct call *call, struct fault *fault)
-{
-	const enum signing_alg alg = wanted_alg(call);
-	struct media media;
-
-	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
-		return false;
-	if (media_count_keys(&media, alg) >= SIGNING_KEYS_MOST)
-		return fault_set(fault, FAULT_CONFLICT, "Too many signing keys");
-	return call->validates_only || add_key(call, &media, alg, fault);
+	note_signing_key(call, "signing_key.created", key);
+	return media_put(call, &media, fault) && call_answer(call, signing_key_text(call, key));
 }
 
 /* ---- reading ---- */
@@ -125,13 +122,13 @@ bool signing_keys_list(struct call *call, struct fault *fault)
 	}
 	while (i-- > 0 && !list_is_full(&list)) {
 		list_add(&list, media.keys[i].kid);
-		call_part(call, key_text(call, &media.keys[i]));
+		call_part(call, signing_key_text(call, &media.keys[i]));
 	}
 	return list_close(&list, fault);
 }
 
-static bool find(struct call *call, enum store_reading reading, struct media *media,
-		 struct signing_key **key, struct fault *fault)
+static bool find_stored_key(struct call *call, enum store_reading reading, struct media *media,
+			    struct signing_key **key, struct fault *fault)
 {
 	if (!media_load(call, reading, media, fault))
 		return false;
@@ -144,8 +141,8 @@ bool signing_keys_get(struct call *call, struct fault *fault)
 	struct media media;
 	struct signing_key *key;
 
-	return find(call, STORE_TO_SHOW, &media, &key, fault) &&
-	       call_answer(call, key_text(call, key));
+	return find_stored_key(call, STORE_TO_SHOW, &media, &key, fault) &&
+	       call_answer(call, signing_key_text(call, key));
 }
 
 /* ---- rotation ---- */
@@ -155,12 +152,12 @@ bool signing_keys_activate(struct call *call, struct fault *fault)
 	struct media media;
 	struct signing_key *key, *former;
 
-	if (!find(call, STORE_TO_CHANGE, &media, &key, fault))
+	if (!find_stored_key(call, STORE_TO_CHANGE, &media, &key, fault))
 		return false;
 	if (key->state == KEY_RETIRED)
 		return fault_set(fault, FAULT_CONFLICT, "Signing key is retired");
 	if (key->state == KEY_ACTIVE)
-		return call_answer(call, key_text(call, key));
+		return call_answer(call, signing_key_text(call, key));
 	if (call->now - key->created < call->environment->signing_key_age * 1000)
 		return fault_set(fault, FAULT_CONFLICT, "Signing key is too new");
 	former = media_active_key(&media, key->alg);
@@ -169,8 +166,8 @@ bool signing_keys_activate(struct call *call, struct fault *fault)
 		former->retires = call->now / 1000 + RETIRED_LASTS;
 	}
 	key->state = KEY_ACTIVE;
-	note(call, "signing_key.activated", key);
-	return media_put(call, &media, fault) && call_answer(call, key_text(call, key));
+	note_signing_key(call, "signing_key.activated", key);
+	return media_put(call, &media, fault) && call_answer(call, signing_key_text(call, key));
 }
 
 bool signing_keys_delete(struct call *call, struct fault *fault)
@@ -178,21 +175,22 @@ bool signing_keys_delete(struct call *call, struct fault *fault)
 	struct media media;
 	struct signing_key *key;
 
-	if (!find(call, STORE_TO_CHANGE, &media, &key, fault))
+	if (!find_stored_key(call, STORE_TO_CHANGE, &media, &key, fault))
 		return false;
 	if (key->state == KEY_ACTIVE && media_signs(&media, key->alg))
 		return fault_set(fault, FAULT_CONFLICT, "Signing key is active");
-	note(call, "signing_key.deleted", key);
+	note_signing_key(call, "signing_key.deleted", key);
 	media_remove_key(&media, key);
 	return media_put(call, &media, fault) && call_answer_nothing(call);
 }
 
-/* ---- what everyone may read ---- */
+/* ---- public endpoints ---- */
 
-/* Verifiers keep a key set so long, in seconds; SIGNING_KEY_AGE is longer. */
+/* Verifiers may cache a key set for 300 seconds; SIGNING_KEY_AGE is longer. */
 #define PUBLISHED "public, max-age=300"
 
-/* The account is the path's, and need not be there. False: the text is no id. */
+/* Loads the media of the account in the path, which need not exist. Sets FAULT_NOT_FOUND if the
+ * text is not an id. */
 static bool load_named(struct call *call, struct media *media, struct fault *fault)
 {
 	if (!id_parse(call->parameters[0], &call->account))

@@ -7,11 +7,11 @@
 #include "records/kinds.h"
 #include "records/record.h"
 
-/* Old answers are removed by one of so many writes with a key, so many at once: writers of several
- * machines seldom meet there. */
+/* One of REMOVES_ONE_OF writes with a key removes up to REMOVED_MOST expired responses, so writers
+ * on several machines rarely conflict. */
 #define REMOVES_ONE_OF 16
 #define REMOVED_MOST 32
-/* The bytes of an answer that count besides its header and body. */
+/* Counted for each response in addition to its header and body, in bytes. */
 #define KEPT_OVERHEAD 51
 
 /* ---- the record ---- */
@@ -29,7 +29,7 @@ const struct record_table kept_answer_table = {
 	RECORD(struct kept_answer, kept_members, 2, &kind_kept_answer),
 };
 
-/* The answer in one piece. */
+/* Returns the body to store as one text. */
 static struct slice whole_body(struct call *call)
 {
 	const struct answer *answer = &call->answer;
@@ -44,14 +44,14 @@ static struct slice whole_body(struct call *call)
 	return buffer_slice(&text);
 }
 
-/* ---- old ones ---- */
+/* ---- expired responses ---- */
 
 static bool removes(const struct call *call)
 {
 	return call->etag % REMOVES_ONE_OF == 0;
 }
 
-/* The first id of a time that counts. */
+/* Returns an id that separates expired responses from valid ones. */
 static struct id end_of_old(const struct call *call)
 {
 	const int64_t seconds = (call->now - KEPT_ANSWER_LASTS) / 1000;
@@ -68,7 +68,7 @@ static struct store_page page_of_old(const struct id *end)
 	};
 }
 
-static bool remove_old(struct call *call, struct fault *fault)
+static bool remove_expired(struct call *call, struct fault *fault)
 {
 	const struct id end = end_of_old(call);
 	struct store_record records[REMOVED_MOST];
@@ -86,7 +86,7 @@ static bool remove_old(struct call *call, struct fault *fault)
 	return true;
 }
 
-/* ---- one answer ---- */
+/* ---- one response ---- */
 
 static bool first_page_of_old(struct call *call, struct store_page *page)
 {
@@ -133,7 +133,7 @@ bool kept_answer_put(struct call *call, struct slice key, const unsigned char *f
 	return kept_usage_add(call, KEPT_OVERHEAD + kept.etag.size + kept.body.size, fault) &&
 	       (former->stored.value.data == NULL ||
 		store_remove(call->transaction, &kind_kept_answer, &former->stored, fault)) &&
-	       remove_old(call, fault) &&
+	       remove_expired(call, fault) &&
 	       store_new_id(call->transaction, &kind_kept_answer, call->environment->clock, &now,
 			    &kept.stored.id, fault) &&
 	       record_put(&kept_answer_table, call->transaction, &kept, fault);

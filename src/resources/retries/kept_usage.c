@@ -12,24 +12,24 @@
 #include "records/kinds.h"
 #include "records/record.h"
 
-/* A day in pieces of ten minutes, and the one that has begun. */
+/* A day in intervals of ten minutes, and the current interval. */
 #define BUCKETS 145
 #define BUCKET_MILLISECONDS 600000
-/* Bytes that are added at once, however short the time is. */
+/* Counted bytes after which they are added to the record early. */
 #define BYTES_ADDED ((uint64_t)4 << 20)
 
 struct amount {
 	uint64_t answers, bytes;
 };
 
-/* An account that has sent keys to this process. */
+/* An account that has sent Idempotency-Keys to this process. */
 struct entry {
 	struct id account;
-	struct amount stored; /* of the day, as the record said last */
-	struct amount counted; /* here, and not in the record yet */
-	struct amount adding; /* of `counted`, by the call that adds it now */
-	int64_t added; /* clock_monotonic; when it was added last */
-	bool is_known; /* the record was read */
+	struct amount stored; /* the sum of the day when the record was last read */
+	struct amount counted; /* by this process, and not in the record yet */
+	struct amount adding; /* taken from `counted` by the call that is adding it */
+	int64_t added; /* clock_monotonic of the last addition */
+	bool is_known; /* the record has been read */
 	bool is_adding;
 };
 
@@ -40,7 +40,7 @@ struct kept_usage {
 	_Atomic uint64_t replays;
 };
 
-/* What a call has counted. */
+/* The counts of one call. */
 struct counting {
 	struct amount own;
 	bool adds;
@@ -65,8 +65,8 @@ void kept_usage_close(struct kept_usage *usage)
 	free(usage);
 }
 
-/* With the lock held. */
-static struct entry *entry_of(struct kept_usage *usage, const struct id *account)
+/* Returns the account's entry, and adds it if necessary. Needs the lock. */
+static struct entry *usage_entry(struct kept_usage *usage, const struct id *account)
 {
 	const size_t place = id_place(account, usage->entries, usage->count,
 				      sizeof *usage->entries);
@@ -85,7 +85,7 @@ static struct entry *entry_of(struct kept_usage *usage, const struct id *account
 	return &usage->entries[place];
 }
 
-static bool is_due(const struct entry *entry, int64_t now)
+static bool entry_is_due(const struct entry *entry, int64_t now)
 {
 	return !entry->is_adding && (!entry->is_known || now - entry->added >= KEPT_USAGE_PERIOD ||
 				     entry->counted.bytes >= BYTES_ADDED);
@@ -95,9 +95,9 @@ static bool is_due(const struct entry *entry, int64_t now)
 
 struct day {
 	struct store_record stored;
-	int64_t last; /* the number of the last bucket */
-	struct amount buckets[BUCKETS]; /* the last one is that number's */
-	size_t count; /* BUCKETS */
+	int64_t last; /* number of the last bucket */
+	struct amount buckets[BUCKETS]; /* the last element is the bucket `last` */
+	size_t count; /* always BUCKETS */
 };
 
 static const struct member amount_members[] = {
@@ -113,7 +113,8 @@ static const struct member day_members[] = {
 const struct record_table kept_usage_table = { RECORD(struct day, day_members, 0,
 						      &kind_kept_usage) };
 
-/* The buckets move until the last one is the present one; a clock that stepped back moves none. */
+/* Shifts the buckets until the last one is the current interval. If the clock was set back, shifts
+ * nothing. */
 static void move_day(struct day *day, int64_t now)
 {
 	const int64_t last = now / BUCKET_MILLISECONDS;
@@ -147,12 +148,12 @@ bool kept_usage_is_due(const struct call *call)
 	if (usage == NULL)
 		return false;
 	pthread_mutex_lock(&usage->lock);
-	is_read = is_due(entry_of(usage, &call->account), clock_monotonic());
+	is_read = entry_is_due(usage_entry(usage, &call->account), clock_monotonic());
 	pthread_mutex_unlock(&usage->lock);
 	return is_read;
 }
 
-/* Adds what was counted here, and the call's own, to the record. */
+/* Adds the counts of this process and of the call to the record. */
 static bool add_to_record(struct call *call, struct counting *counting, struct amount adding,
 			  struct fault *fault)
 {
@@ -171,7 +172,7 @@ static bool add_to_record(struct call *call, struct counting *counting, struct a
 	return record_put(&kept_usage_table, call->transaction, &day, fault);
 }
 
-static bool refuse(struct fault *fault)
+static bool refuse_usage(struct fault *fault)
 {
 	fault_detail(
 		fault, FAULT_TOO_MANY,
@@ -196,8 +197,8 @@ bool kept_usage_add(struct call *call, size_t bytes, struct fault *fault)
 	counting->own = (struct amount){ 1, bytes };
 	call->counting = counting;
 	pthread_mutex_lock(&usage->lock);
-	entry = entry_of(usage, &call->account);
-	counting->adds = is_due(entry, clock_monotonic());
+	entry = usage_entry(usage, &call->account);
+	counting->adds = entry_is_due(entry, clock_monotonic());
 	if (counting->adds) {
 		entry->is_adding = true;
 		entry->adding = entry->counted;
@@ -210,12 +211,12 @@ bool kept_usage_add(struct call *call, size_t bytes, struct fault *fault)
 			  KEPT_ANSWER_BYTES_MOST;
 	pthread_mutex_unlock(&usage->lock);
 	if (!counting->adds)
-		return !is_full || refuse(fault);
+		return !is_full || refuse_usage(fault);
 	if (!add_to_record(call, counting, adding, fault))
 		return false;
 	return (counting->sum.answers <= KEPT_ANSWERS_MOST &&
 		counting->sum.bytes <= KEPT_ANSWER_BYTES_MOST) ||
-	       refuse(fault);
+	       refuse_usage(fault);
 }
 
 void kept_usage_end(struct call *call, bool is_committed)
@@ -228,7 +229,7 @@ void kept_usage_end(struct call *call, bool is_committed)
 	if (counting == NULL)
 		return;
 	pthread_mutex_lock(&usage->lock);
-	entry = entry_of(usage, &call->account);
+	entry = usage_entry(usage, &call->account);
 	if (counting->adds) {
 		entry->is_adding = false;
 		if (is_committed) {

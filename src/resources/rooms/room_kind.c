@@ -1,5 +1,5 @@
-/* Rooms in a dump, and their check (resources/record_kind.h). A dump has a room as a document, made
- * of its pieces, with its hidden members beside it.
+/* Rooms in a dump, and how they are checked (resources/record_kind.h). A dump contains a room as a
+ * document, made from its pieces, and its hidden members separately.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
@@ -11,7 +11,7 @@
 #include "resources/stored.h"
 #include "rules/room_rules.h"
 
-/* What it shows of its template is null. */
+/* Returns the room's text, with null for the members that belong to its template. */
 static struct slice own_text(struct call *call, const struct room_record *room)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
@@ -31,12 +31,12 @@ static void room_print(struct call *call, void *record)
 	room->document = own_text(call, room);
 }
 
-/* Members that no request sends. */
+/* Members that requests do not send. */
 static const char *const not_sent[] = {
 	"id", "customer_id", "template", "created_at", "updated_at", "customer",
 };
 
-/* Members that the document of a room always has, though a request need not have them. */
+/* Members that the document of a room must have, although a request need not send them. */
 static const char *const required[] = {
 	"name", "enabled", "recording_source_template", "template_id", "region",
 };
@@ -147,5 +147,5 @@ const struct record_kind room_kind = {
 	.derive = room_derive,
 };
 
-/* Derived by the load of rooms. */
+/* Derived when rooms are loaded. */
 const struct record_kind room_times_kind = { &room_times_table, .order = RECORD_ONE };

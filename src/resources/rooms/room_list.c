@@ -1,8 +1,8 @@
-/* The list of rooms, with its filters in any combination. A page costs in proportion to what it
+/* Lists rooms, with filters in any combination. The cost of a page is in proportion to what it
  * returns: `name` is one look-up; the store has pages of enabled and of disabled rooms, of the
  * account and of a template; `after`, `before` and `start` are bounds of ids, which begin with the
- * time of creation. With `name_prefix` it is a range of names, of which the other filters leave out
- * what they do not want.
+ * time of creation. `name_prefix` is a range of names, in which the other filters skip rooms that
+ * do not match.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
@@ -20,11 +20,11 @@ struct filter {
 	struct id template_id;
 	const json_t *enabled; /* NULL: both */
 	bool has_after, has_before;
-	int64_t after, before; /* milliseconds, inclusive; the first and the last that match */
+	int64_t after, before; /* first and last matching time, in milliseconds since 1970 */
 	bool has_below, has_above;
 	struct id below, above; /* only rooms between these ids */
 	struct room_times times;
-	bool is_empty; /* nothing can match */
+	bool is_empty; /* no room can match */
 	bool is_summary;
 };
 
@@ -35,8 +35,8 @@ static void bound_below(struct filter *filter, const struct id *bound)
 	filter->has_below = true;
 }
 
-/* Ids hold whole seconds: the bound is the first id of the next second, and the room's own time
- * decides within it. */
+/* Ids contain whole seconds, so the bound is the first id of the next second; within the second,
+ * the room's own time decides. */
 static void bound_before(struct filter *filter)
 {
 	const int64_t seconds = filter->before / 1000 + 1 + (int64_t)filter->times.earlier;
@@ -60,7 +60,7 @@ static void bound_after(struct filter *filter)
 		return;
 	filter->is_empty = filter->is_empty || seconds > UINT32_MAX;
 	filter->has_above = true;
-	/* The last of the second before. */
+	/* The last id of the previous second. */
 	filter->above = id_lowest((uint32_t)(seconds - 1), 0);
 	memset(filter->above.bytes + 4, 0xff, ID_SIZE - 4);
 }
@@ -71,7 +71,7 @@ static void read_filter(struct call *call, struct filter *filter)
 	struct slice after = call_query_text(call, "after");
 	struct slice before = call_query_text(call, "before");
 
-	/* The query's table has let through only what parses. */
+	/* These are times: the table of the query has checked them. */
 	filter->has_after = after.data != NULL && text_time_parse_up(after, &filter->after);
 	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
 	filter->enabled = json_object_get(call->query, "enabled");
@@ -93,8 +93,8 @@ static void set_bounds(const struct list *list, struct filter *filter)
 		bound_after(filter);
 }
 
-/* Pages are of the ids, which begin with other times than that of the rooms only where rooms were
- * imported. */
+/* Widens the bounds if ids of rooms begin with other times than those of the rooms' creation, which
+ * happens only by imports. */
 static bool widen_bounds(struct call *call, const struct list *list, struct filter *filter,
 			 struct fault *fault)
 {
@@ -106,7 +106,7 @@ static bool widen_bounds(struct call *call, const struct list *list, struct filt
 	return true;
 }
 
-static bool is_wanted(const struct filter *filter, const struct room_record *room)
+static bool room_matches(const struct filter *filter, const struct room_record *room)
 {
 	return (!filter->has_after || room->created >= filter->after) &&
 	       (!filter->has_before || room->created <= filter->before) &&
@@ -172,7 +172,7 @@ static bool add_rooms(struct call *call, struct list *list, const void *context,
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
 		if (!room_read(call, &stored[i], &room, fault))
 			return false;
-		if (!is_wanted(filter, &room) || !list_wants_name(list, stored[i].name))
+		if (!room_matches(filter, &room) || !list_wants_name(list, stored[i].name))
 			continue;
 		list_add_named(list, &room.id, room.name);
 		if (filter->is_summary)
@@ -183,7 +183,7 @@ static bool add_rooms(struct call *call, struct list *list, const void *context,
 	return true;
 }
 
-/* In the order of names `is_wanted` alone decides. */
+/* In the order of names, only room_matches decides. */
 static struct store_page page_of(const struct list *list, const struct filter *filter)
 {
 	struct store_page page = {
@@ -199,7 +199,7 @@ static struct store_page page_of(const struct list *list, const struct filter *f
 	return page;
 }
 
-/* The room of that name, when the query has one; else pages. */
+/* Adds the room with the name in the query, if it has one, or else pages of rooms. */
 static bool add_all(struct call *call, struct list *list, const struct filter *filter,
 		    struct slice name, struct fault *fault)
 {
@@ -215,7 +215,7 @@ static bool add_all(struct call *call, struct list *list, const struct filter *f
 	       (stored.value.data == NULL || add_rooms(call, list, filter, &stored, 1, fault));
 }
 
-/* What the query asks for. */
+/* Reads the filters from the query. */
 static void read_list(struct call *call, struct list *list, struct filter *filter)
 {
 	if (list->prefix.data != NULL) {

@@ -93,11 +93,11 @@ bool room_load_by_id(struct call *call, struct slice text, enum store_reading re
 	return is_there || fault_set(fault, FAULT_NOT_FOUND, "room not found");
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
 #define PARTS 5
 
-/* Of its answer, in their order. */
+/* Sets the parts of the response, in their order. */
 static void take_parts(struct call *call, const struct room_record *record,
 		       const struct template_record *template, struct slice recording,
 		       struct slice parts[PARTS])
@@ -182,13 +182,13 @@ json_t *room_document(struct call *call, const struct room_record *record)
 	return document;
 }
 
-/* Texts of ours are valid UTF-8. */
+/* value: text of this program, which is valid UTF-8. */
 static void set_text(json_t *document, const char *name, const char *value)
 {
 	json_object_set_new_nocheck(document, name, json_string_nocheck(value));
 }
 
-/* The members that are the service's. */
+/* Sets the members that clients cannot send, or that the record has. */
 static void set_fixed(struct call *call, const struct room_record *record, json_t *document)
 {
 	char id[ID_TEXT_SIZE + 1], time[TEXT_TIME_SIZE];
@@ -210,8 +210,8 @@ static void set_fixed(struct call *call, const struct room_record *record, json_
 				    json_boolean(record->follows_template));
 }
 
-/* Members whose value is the template's end a piece: what follows the colon is put in by
- * room_text. */
+/* True for members whose value belongs to the template. They end a piece after their colon; the
+ * value is inserted when the room is shown. */
 static bool is_the_templates(const struct field *field)
 {
 	return strcmp(field->name, "recording_info") == 0 || strcmp(field->name, "template") == 0;
@@ -244,7 +244,7 @@ static void write_pieces(struct call *call, struct room_record *record, const js
 	record->pieces[n] = buffer_slice(&piece);
 }
 
-static int64_t time_member(const json_t *document, const char *name, int64_t otherwise)
+static int64_t opening_time(const json_t *document, const char *name, int64_t otherwise)
 {
 	int64_t seconds;
 
@@ -257,8 +257,8 @@ void room_set_document(struct call *call, struct room_record *record, json_t *do
 {
 	const json_t *recording = json_object_get(document, "recording_info");
 
-	record->opens_at = time_member(document, "opens_at", INT64_MIN);
-	record->closes_at = time_member(document, "closes_at", INT64_MAX);
+	record->opens_at = opening_time(document, "opens_at", INT64_MIN);
+	record->closes_at = opening_time(document, "closes_at", INT64_MAX);
 	set_fixed(call, record, document);
 	write_pieces(call, record, document);
 	record->recording = recording == NULL ? SLICE("")

@@ -1,5 +1,5 @@
-/* See resources/rooms/room_times.h. One record of the account with the id zero; while it is absent,
- * the times are the same.
+/* See resources/rooms/room_times.h. The account has one record, with the id zero; as long as it
+ * does not exist, the differences are zero.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/rooms/room_times.h"

@@ -1,6 +1,6 @@
-/* See resources/rooms/rooms.h. A write makes the room's document as it will be, has the rules look
- * at it, finds its template, and stores: the lists a room is in, its name and its codes follow from
- * the difference between what it was and what it is.
+/* See resources/rooms/rooms.h. A write builds the room's new document, checks it, finds its
+ * template and stores the room. The lists that contain the room, its name and its codes are updated
+ * according to the difference between the old and the new room.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/rooms/rooms.h"
@@ -18,21 +18,21 @@
 #include "resources/templates/template_parts.h"
 #include "rules/room_rules.h"
 
-/* A room on its way: what it was, what it will be. */
+/* A room before and after a write. */
 struct room_change {
 	bool exists;
-	bool name_is_free; /* a new room's name was looked up */
-	struct room_record former; /* when it exists */
+	bool name_is_free; /* of a new room: its name has been looked up */
+	struct room_record former; /* set if it exists */
 	struct template_record former_owner;
 	struct room_record room;
 	struct template_record template;
 	json_t *document;
-	struct slice echo; /* recording_info with the credentials of this request, or none */
+	struct slice echo; /* recording_info with the sent credentials; data NULL: none */
 };
 
-/* ---- the document as it will be ---- */
+/* ---- the new document ---- */
 
-/* Members that are taken over as they were supplied. */
+/* Members that are copied as they were sent. */
 static const char *const plain_members[] = {
 	"description", "region", "large_room", "size",	    "max_duration_seconds",
 	"webhook",     "polls",	 "opens_at",   "closes_at",
@@ -43,7 +43,7 @@ static const json_t *upload_of(const json_t *recording)
 	return json_object_get(recording, "upload_info");
 }
 
-/* The recording that was sent, with the stored credentials where it keeps them. */
+/* Returns the recording as sent, with the stored credentials if it keeps them. */
 static json_t *recording_to_store(struct call *call, const json_t *stored, const json_t *sent)
 {
 	json_t *credentials = upload_kept_credentials(upload_of(stored), upload_of(sent));
@@ -92,7 +92,7 @@ static void apply_body(struct call *call, struct room_change *change)
 		const json_t *value = call_member(call, plain_members[i]);
 		const bool is_null = json_is_null(value);
 
-		/* A body that finds its room by name has null for what it does not set. */
+		/* A body that finds its room by name has null for members that it does not set. */
 		if (value == NULL || (is_null && !is_by_id))
 			continue;
 		if (is_null ||
@@ -108,7 +108,7 @@ static void apply_body(struct call *call, struct room_change *change)
 	set_recording(call, change);
 }
 
-/* ---- its template ---- */
+/* ---- the template ---- */
 
 static bool refuse_template(struct call *call, struct fault *fault)
 {
@@ -153,9 +153,10 @@ static bool find_owner(struct call *call, struct room_change *change, struct fau
 
 /* ---- storing ---- */
 
-/* Names are compared without regard to case, so another spelling of the same name is no
- * conflict. */
-static bool check_name(struct call *call, const struct room_change *change, struct fault *fault)
+/* Checks that no other room has the name. Names are compared ignoring case, so a new spelling of
+ * the room's own name is not a conflict. */
+static bool check_room_name(struct call *call, const struct room_change *change,
+			    struct fault *fault)
 {
 	struct room_record holder;
 	bool is_there;
@@ -187,7 +188,7 @@ static bool new_id(struct call *call, struct room_change *change, struct fault *
 	return true;
 }
 
-/* ---- the log ---- */
+/* ---- the event log ---- */
 
 static void note_room(struct call *call, const char *type, const struct room_record *room,
 		      struct changes *changes)
@@ -203,7 +204,7 @@ static void note_room(struct call *call, const char *type, const struct room_rec
 	audit_note(call, type, &data);
 }
 
-static void note_update(struct call *call, const struct room_change *change)
+static void note_room_update(struct call *call, const struct room_change *change)
 {
 	static const char *const ignored[] = { "updated_at", NULL };
 	const struct slice former = room_text(call, &change->former, &change->former_owner);
@@ -219,7 +220,7 @@ static void note_update(struct call *call, const struct room_change *change)
 	note_room(call, "room.updated", &change->room, &changes);
 }
 
-/* What is stored of the document, and of the template. */
+/* Sets the parts of the record that follow from the document and the template. */
 static void set_document(struct call *call, struct room_change *change)
 {
 	struct room_record *room = &change->room;
@@ -230,9 +231,9 @@ static void set_document(struct call *call, struct room_change *change)
 	room_set_document(call, room, change->document);
 }
 
-/* The order of checks is: the rules of the result, the template, the conditions of the request,
+/* Checks, in this order: the rules of the result, the template, the conditions of the request,
  * conflicts. */
-static bool save(struct call *call, struct room_change *change, struct fault *fault)
+static bool save_room(struct call *call, struct room_change *change, struct fault *fault)
 {
 	struct room_record *room = &change->room;
 	uint64_t condition = change->exists ? room_etag(&change->former, &change->former_owner) : 0;
@@ -246,11 +247,11 @@ static bool save(struct call *call, struct room_change *change, struct fault *fa
 	room->updated = call->now;
 	room->etag = call->etag;
 	set_document(call, change);
-	if (!check_name(call, change, fault) || !move_codes(call, change, fault) ||
+	if (!check_room_name(call, change, fault) || !move_codes(call, change, fault) ||
 	    !room_put(call, room, fault))
 		return false;
 	if (change->exists)
-		note_update(call, change);
+		note_room_update(call, change);
 	else
 		note_room(call, "room.created", room, NULL);
 	call_etag(call, room_etag(room, &change->template));
@@ -267,8 +268,8 @@ static bool load_former(struct call *call, struct room_change *change, struct fa
 	return template_load(call, &change->former.template_id, &change->former_owner, fault);
 }
 
-/* With a generated name, which no other room has. */
-static void begin_new(struct call *call, struct room_change *change)
+/* Begins a room with a generated name, which no other room has. */
+static void begin_room(struct call *call, struct room_change *change)
 {
 	change->room = (struct room_record){
 		.is_enabled = true,
@@ -288,10 +289,10 @@ bool rooms_create(struct call *call, struct fault *fault)
 					     &change.former, &is_there, fault))
 		return false;
 	if (is_there)
-		return load_former(call, &change, fault) && save(call, &change, fault);
+		return load_former(call, &change, fault) && save_room(call, &change, fault);
 	change.name_is_free = true;
-	begin_new(call, &change);
-	return save(call, &change, fault);
+	begin_room(call, &change);
+	return save_room(call, &change, fault);
 }
 
 bool rooms_update(struct call *call, struct fault *fault)
@@ -299,12 +300,12 @@ bool rooms_update(struct call *call, struct fault *fault)
 	struct room_change change = { .exists = true };
 
 	return room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &change.former, fault) &&
-	       load_former(call, &change, fault) && save(call, &change, fault);
+	       load_former(call, &change, fault) && save_room(call, &change, fault);
 }
 
 /* ---- import ---- */
 
-static bool is_same(const struct room_record *room, const struct room_record *former)
+static bool room_is_same(const struct room_record *room, const struct room_record *former)
 {
 	for (size_t i = 0; i < sizeof room->pieces / sizeof room->pieces[0]; i++) {
 		if (!slice_equal(room->pieces[i], former->pieces[i]))
@@ -328,18 +329,18 @@ bool rooms_import(struct call *call, bool *is_new, struct fault *fault)
 	if (change.exists && !load_former(call, &change, fault))
 		return false;
 	if (!change.exists) {
-		begin_new(call, &change);
+		begin_room(call, &change);
 		room->created = origin.created;
 	}
 	apply_body(call, &change);
-	/* What the client may have done wrong is found before anything is stored. */
+	/* Finds all errors of the client before it stores anything. */
 	if (!document_finish(&room_shape, change.document, &call->findings, fault) ||
-	    !find_owner(call, &change, fault) || !check_name(call, &change, fault))
+	    !find_owner(call, &change, fault) || !check_room_name(call, &change, fault))
 		return false;
 	if (!change.exists || origin.has_updated)
 		room->updated = import_updated(&origin, room->created);
 	set_document(call, &change);
-	if (change.exists && is_same(room, &change.former))
+	if (change.exists && room_is_same(room, &change.former))
 		return true;
 	if (!change.exists && !import_take_id(call, &kind_room, &origin, fault))
 		return false;

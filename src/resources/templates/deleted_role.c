@@ -8,16 +8,11 @@
 #include "records/kinds.h"
 #include "records/record.h"
 
-/* Of one call. */
+/* Rooms that one request visits. */
 #define ROOMS_VISITED 8
 
-static void set_identity(struct id *id, uint32_t identity)
-{
-	for (size_t i = 0; i < 4; i++)
-		id->bytes[i] = (unsigned char)(identity >> (24 - 8 * i));
-}
-
-/* Unique in the account: the identity, and a digest of the template's id. */
+/* The id consists of the identity and a digest of the template's id, so it is unique in the
+ * account. */
 struct id deleted_role_id(const struct id *template_id, uint32_t identity)
 {
 	unsigned char digest[DIGEST_SIZE];
@@ -25,7 +20,8 @@ struct id deleted_role_id(const struct id *template_id, uint32_t identity)
 
 	digest_sha256(id_slice(template_id), digest);
 	memcpy(id.bytes, digest, sizeof id.bytes);
-	set_identity(&id, identity);
+	for (size_t i = 0; i < 4; i++)
+		id.bytes[i] = (unsigned char)(identity >> (24 - 8 * i));
 	return id;
 }
 
@@ -95,16 +91,6 @@ bool deleted_roles_remove(struct call *call, const struct id *template_id, int64
 	return true;
 }
 
-static bool resolve_in_rooms(struct call *call, const struct template_record *record,
-			     const struct store_page *page, struct fault *fault)
-{
-	for (size_t i = 0; i < page->count; i++) {
-		if (!codes_resolve_deleted(call, &page->records[i].id, record, fault))
-			return false;
-	}
-	return true;
-}
-
 bool deleted_roles_resolve(struct call *call, struct template_record *record, struct fault *fault)
 {
 	struct deleted_roles *deleted = &record->deleted;
@@ -124,15 +110,18 @@ bool deleted_roles_resolve(struct call *call, struct template_record *record, st
 		return true;
 	if (deleted->round_began == 0)
 		deleted->round_began = call->now;
-	if (!store_page(call->transaction, &kind_room, &page, fault) ||
-	    !resolve_in_rooms(call, record, &page, fault))
+	if (!store_page(call->transaction, &kind_room, &page, fault))
 		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!codes_resolve_deleted(call, &rooms[i].id, record, fault))
+			return false;
+	}
 	if (page.is_last) {
 		if (!deleted_roles_remove(call, &record->id, deleted->round_began,
 					  DELETED_ROLES_AT_ONCE, &removed, fault))
 			return false;
 		deleted->count -= (uint32_t)removed;
-		/* The next round visits its first room in a later call. */
+		/* A later request visits the first room of the next round. */
 		deleted->round_began = call->now + 1;
 		deleted->last_room = (struct id){ { 0 } };
 	} else {

@@ -1,5 +1,5 @@
-/* See resources/templates/roles.h. A role is a slice of its template's text: reading one is finding
- * it, writing one replaces its slice (template_parts.h).
+/* See resources/templates/roles.h. A role is a slice of its template's text. Reading a role finds
+ * the slice, writing it replaces the slice (template_parts.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/templates/roles.h"
@@ -11,14 +11,14 @@
 #include "rules/role_rules.h"
 #include "rules/template_rules.h"
 
-/* A template and the role that the path names. */
+/* A template and the role in the path. */
 struct target {
 	struct template_record record;
-	size_t index; /* role_count: the template has no such role */
+	size_t index; /* role_count if the template has no such role */
 };
 
-static bool load(struct call *call, enum store_reading reading, struct target *target,
-		 struct fault *fault)
+static bool load_role(struct call *call, enum store_reading reading, struct target *target,
+		      struct fault *fault)
 {
 	if (!template_load_from_path(call, reading, &target->record, fault))
 		return false;
@@ -31,7 +31,7 @@ static bool exists(const struct target *target)
 	return target->index < target->record.role_count;
 }
 
-/* Refuses a role that is not there. */
+/* Sets FAULT_NOT_FOUND if the role does not exist. */
 static bool check_exists(const struct target *target, struct fault *fault)
 {
 	return exists(target) || fault_set(fault, FAULT_NOT_FOUND, "role not found");
@@ -42,11 +42,11 @@ bool roles_get(struct call *call, struct fault *fault)
 	struct target target;
 	const struct template_role *role;
 
-	if (!load(call, STORE_TO_SHOW, &target, fault) || !check_exists(&target, fault))
+	if (!load_role(call, STORE_TO_SHOW, &target, fault) || !check_exists(&target, fault))
 		return false;
 	role = &target.record.roles[target.index];
 	call_etag(call, role->etag);
-	/* 304, or 200. */
+	/* Responds with 304 or 200. */
 	return call_not_modified(call, role->etag) || call_answer(call, role->text);
 }
 
@@ -68,7 +68,7 @@ bool roles_list(struct call *call, struct fault *fault)
 
 /* ---- writing ---- */
 
-/* What the role will be called: the body's name renames, or names a new one. */
+/* Returns the new name of the role: `name` in the body, or else the name in the path. */
 static struct slice wanted_name(const struct call *call)
 {
 	const struct slice name = text_of_json(call_member(call, "name"));
@@ -76,8 +76,8 @@ static struct slice wanted_name(const struct call *call)
 	return name.data == NULL ? call->parameters[1] : name;
 }
 
-/* What only the stored template can tell: a name of the path that the call would make, and room for
- * one more. */
+/* Checks what depends on the stored template: a name in the path that is new, and the number of
+ * roles. */
 static bool check_new(struct call *call, const struct template_record *record, struct fault *fault)
 {
 	size_t most = template_roles_most();
@@ -91,21 +91,15 @@ static bool check_new(struct call *call, const struct template_record *record, s
 	return findings_result(&call->findings, fault);
 }
 
-static bool is_taken(const struct target *target, struct slice name)
-{
-	size_t holder = template_role_index(&target->record, name);
-
-	return holder < target->record.role_count && holder != target->index;
-}
-
-/* The order of checks is: the rules of the result, the conditions of the request, conflicts.
- * Nothing is stored before all three have passed. */
-static bool save(struct call *call, struct target *target, const json_t *document,
-		 struct fault *fault)
+/* Checks, in this order: the rules of the result, the conditions of the request, conflicts. Stores
+ * nothing before all of them have passed. */
+static bool save_role(struct call *call, struct target *target, const json_t *document,
+		      struct fault *fault)
 {
 	struct template_record *record = &target->record;
 	const struct slice name = wanted_name(call);
-	const bool name_is_taken = is_taken(target, name);
+	const size_t holder = template_role_index(record, name);
+	const bool name_is_taken = holder < record->role_count && holder != target->index;
 	const bool is_update = exists(target);
 	struct template_role former = { .etag = 0 };
 	const struct template_role *role;
@@ -133,9 +127,9 @@ bool roles_put(struct call *call, struct fault *fault)
 {
 	struct target target;
 
-	return load(call, STORE_TO_CHANGE, &target, fault) &&
+	return load_role(call, STORE_TO_CHANGE, &target, fault) &&
 	       (exists(&target) || check_new(call, &target.record, fault)) &&
-	       save(call, &target, call->body, fault);
+	       save_role(call, &target, call->body, fault);
 }
 
 bool roles_patch(struct call *call, struct fault *fault)
@@ -143,12 +137,12 @@ bool roles_patch(struct call *call, struct fault *fault)
 	struct target target;
 	json_t *document;
 
-	if (!load(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
+	if (!load_role(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
 		return false;
 	document = template_role_document(call, &target.record, &target.record.roles[target.index]);
 	document_merge(&role_shape, document, call->body);
 	return document_finish(&role_shape, document, &call->findings, fault) &&
-	       save(call, &target, document, fault);
+	       save_role(call, &target, document, fault);
 }
 
 bool roles_delete(struct call *call, struct fault *fault)
@@ -156,7 +150,7 @@ bool roles_delete(struct call *call, struct fault *fault)
 	struct target target;
 	struct slice name;
 
-	if (!load(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
+	if (!load_role(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
 		return false;
 	name = target.record.roles[target.index].name;
 	if (!call_precondition(call, true, target.record.roles[target.index].etag, fault) ||

@@ -1,5 +1,4 @@
-/* See resources/templates/template_audit.h. Only the parts whose text changed are parsed and
- * compared.
+/* See resources/templates/template_audit.h. Parses and compares only parts whose text has changed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/templates/template_audit.h"

@@ -1,6 +1,6 @@
-/* Templates, deleted roles and the default template in a dump, and their check
- * (resources/record_kind.h). A dump has the parts of a template with their hidden members; a load
- * makes the template of them as a request does.
+/* Templates, deleted roles and the default template in a dump, and how they are checked
+ * (resources/record_kind.h). A dump contains the parts of a template with their hidden members; a
+ * load builds the template from them like a request.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
@@ -15,7 +15,7 @@
 #include "resources/templates/template_parts.h"
 #include "rules/template_rules.h"
 
-static struct slice member_text(struct call *call, struct slice json, const char *name)
+static struct slice json_member_text(struct call *call, struct slice json, const char *name)
 {
 	const struct slice text =
 		text_of_json(json_object_get(json_text_read_stored(call->arena, json, NULL), name));
@@ -25,7 +25,7 @@ static struct slice member_text(struct call *call, struct slice json, const char
 
 /* ---- templates ---- */
 
-/* Gives the roles, which were made as new ones, the identities and times that they had. */
+/* Restores the identities and times of roles, which were created as new ones. */
 static void take_identities(struct template_record *record, const struct template_role *roles,
 			    size_t count)
 {
@@ -39,9 +39,9 @@ static void take_identities(struct template_record *record, const struct templat
 	}
 }
 
-/* Each hidden member has its place in the part. */
-static void check_hidden(struct call *call, const struct template_record *record,
-			 enum template_part part, struct findings *findings)
+/* Checks that each hidden member belongs to the part. */
+static void check_part_hidden(struct call *call, const struct template_record *record,
+			      enum template_part part, struct findings *findings)
 {
 	const json_t *hidden = stored_json(call, record->parts[part].hidden, "template",
 					   &record->id);
@@ -65,10 +65,10 @@ static bool template_load_dumped(struct call *call, void *scanned, const char *p
 	json_t *document;
 
 	for (size_t i = 0; i < count; i++)
-		record->roles[i].name = member_text(call, record->roles[i].text, "name");
+		record->roles[i].name = json_member_text(call, record->roles[i].text, "name");
 	document = template_document(call, record);
 	for (enum template_part part = 0; part < PART_COUNT; part++)
-		check_hidden(call, record, part, findings);
+		check_part_hidden(call, record, part, findings);
 	if (json_object_size(json_object_get(document, "roles")) != count)
 		findings_add(findings, pointer, "must have each role once");
 	record_check_document(&template_shape, document, pointer, findings);
@@ -119,7 +119,7 @@ static bool template_refer(struct call *call, const void *stored, struct finding
 	return true;
 }
 
-/* The text is exactly what its parts give. */
+/* Checks that the text is exactly what its parts produce. */
 static bool template_derive(struct call *call, const void *stored, struct findings *findings,
 			    struct fault *fault)
 {
@@ -127,7 +127,7 @@ static bool template_derive(struct call *call, const void *stored, struct findin
 	struct template_record again = *record;
 
 	for (size_t i = 0; i < record->role_count; i++) {
-		if (!slice_equal(member_text(call, record->roles[i].text, "name"),
+		if (!slice_equal(json_member_text(call, record->roles[i].text, "name"),
 				 record->roles[i].name))
 			findings_add(findings, arena_text(call->arena, "/roles/%zu/role", i),
 				     "is not that of its name");
@@ -179,7 +179,7 @@ static bool deleted_role_load_dumped(struct call *call, void *record, const char
 	return true;
 }
 
-/* The template is there, or was deleted a short time ago. */
+/* Adds a finding if the template does not exist, unless it is still being removed. */
 static bool deleted_role_refer(struct call *call, const void *record, struct findings *findings,
 			       struct fault *fault)
 {

@@ -26,14 +26,14 @@ const struct shape *template_part_shape(enum template_part part)
 	return parts[part].shape;
 }
 
-static json_t *member_at(const json_t *document, const char *first, const char *second)
+static json_t *inner_member(const json_t *document, const char *first, const char *second)
 {
 	return json_object_get(json_object_get(document, first), second);
 }
 
 /* ---- stored members that a new document keeps ---- */
 
-/* Whether both are one place. */
+/* True if both uploads go to the same place. */
 static bool is_same_upload(const json_t *one, const json_t *other)
 {
 	return json_equal(json_object_get(one, "type"), json_object_get(other, "type")) &&
@@ -51,8 +51,9 @@ json_t *upload_kept_credentials(const json_t *stored, const json_t *upload)
 static const json_t *keep_credentials(struct call *call, const json_t *stored,
 				      const json_t *settings)
 {
-	json_t *credentials = upload_kept_credentials(member_at(stored, "recording", "upload"),
-						      member_at(settings, "recording", "upload"));
+	json_t *credentials =
+		upload_kept_credentials(inner_member(stored, "recording", "upload"),
+					inner_member(settings, "recording", "upload"));
 	json_t *kept;
 
 	if (credentials == NULL)
@@ -63,18 +64,18 @@ static const json_t *keep_credentials(struct call *call, const json_t *stored,
 	return kept;
 }
 
-/* A patch that moves the upload and sends no credentials leaves none: those that are stored are for
- * the former place. */
+/* Removes the stored credentials if a patch changes the place of the upload without sending new
+ * credentials: they belong to the former place. */
 static void drop_credentials(const json_t *stored, const json_t *settings, const json_t *sent)
 {
-	json_t *upload = member_at(settings, "recording", "upload");
+	json_t *upload = inner_member(settings, "recording", "upload");
 
-	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") == NULL &&
-	    !is_same_upload(member_at(stored, "recording", "upload"), upload))
+	if (json_object_get(inner_member(sent, "recording", "upload"), "credentials") == NULL &&
+	    !is_same_upload(inner_member(stored, "recording", "upload"), upload))
 		json_object_del(upload, "credentials");
 }
 
-/* A browser recording that does not supply its role keeps that of the stored one of its name. */
+/* Browser recordings without a role keep the role of the stored browser recording of that name. */
 static const json_t *keep_recording_roles(struct call *call, const json_t *stored,
 					  const json_t *destinations)
 {
@@ -83,7 +84,7 @@ static const json_t *keep_recording_roles(struct call *call, const json_t *store
 	json_t *recording, *kept = NULL, *recordings = NULL;
 
 	json_object_foreach(json_object_get(destinations, "browserRecordings"), name, recording) {
-		json_t *role = member_at(former, name, "role");
+		json_t *role = inner_member(former, name, "role");
 
 		if (role == NULL || json_object_get(recording, "role") != NULL)
 			continue;
@@ -115,7 +116,8 @@ static const json_t *keep_stored(struct call *call, const struct template_record
 
 /* ---- settings and destinations ---- */
 
-/* The recording as rooms show it that follow their template, with the names of a room's members. */
+/* Returns the recording as rooms that follow their template show it, with the member names of
+ * rooms. */
 static struct slice room_recording(struct call *call, const json_t *settings)
 {
 	const json_t *recording = json_object_get(settings, "recording");
@@ -139,13 +141,13 @@ static struct slice region_of(const json_t *settings)
 	return (struct slice){ standard.data + 1, standard.size - 2 }; /* without its quotes */
 }
 
-/* The members of the record that follow from the settings. */
+/* Sets the members of the record that follow from the settings. */
 static void follow_settings(struct call *call, struct template_record *record,
 			    const json_t *settings, const json_t *sent)
 {
 	const struct slice recording = room_recording(call, settings);
 
-	if (json_object_get(member_at(sent, "recording", "upload"), "credentials") != NULL)
+	if (json_object_get(inner_member(sent, "recording", "upload"), "credentials") != NULL)
 		record->echo = document_as_text(call->arena, &settings_shape, settings, true);
 	record->region = region_of(settings);
 	record->backend = text_of_json(json_object_get(settings, "backend"));
@@ -182,7 +184,7 @@ json_t *template_part_document(struct call *call, const struct template_record *
 	return document;
 }
 
-/* plugins: as they are kept; NULL or null: none. */
+/* plugins: as they are stored; NULL or null if there are none. */
 static void set_plugins(struct call *call, struct template_record *record, const json_t *plugins)
 {
 	record->plugins = plugins == NULL || json_is_null(plugins)
@@ -192,14 +194,14 @@ static void set_plugins(struct call *call, struct template_record *record, const
 
 /* ---- what a role subscribes to ---- */
 
-/* subscribeParams.subscribeToRoles of a role, or NULL. */
+/* Returns subscribeParams.subscribeToRoles of a role, or NULL. */
 static json_t *role_subscriptions(const json_t *role)
 {
-	return member_at(role, "subscribeParams", "subscribeToRoles");
+	return inner_member(role, "subscribeParams", "subscribeToRoles");
 }
 
-/* The role, or, where it does not say what it subscribes to, a copy that subscribes to `names`: all
- * roles that the template has after the request. */
+/* Returns the role. If it does not say what it subscribes to, returns a copy that subscribes to
+ * `names`: all roles of the template after the request. */
 static const json_t *fill_subscriptions(struct call *call, const json_t *role, json_t *names)
 {
 	json_t *filled;
@@ -237,8 +239,8 @@ static size_t index_of_name(const json_t *names, struct slice name)
 	return i;
 }
 
-/* Takes a name out of a list, or puts another in its place, unless that is in the list already.
- * Says whether the list changed. */
+/* Removes a name from a list. If `other` is not NULL, puts that in its place, unless it is in the
+ * list already. Returns whether the list changed. */
 static bool replace_name(json_t *names, struct slice name, const struct slice *other)
 {
 	size_t i = index_of_name(names, name);
@@ -262,8 +264,8 @@ static void set_role_text(struct call *call, struct template_role *role, const j
 	role->text = buffer_slice(&text);
 }
 
-/* The same in every role of the record but the one at `index`. Roles that do not name it keep
- * their bytes. */
+/* Replaces a name in the subscriptions of all roles except the one at `index`. Roles whose
+ * subscriptions do not contain the name keep their bytes. */
 static void replace_name_in_others(struct call *call, struct template_record *record, size_t index,
 				   struct slice name, const struct slice *other)
 {
@@ -288,7 +290,7 @@ static json_t *names_of_roles(struct call *call, const struct template_record *r
 	return names;
 }
 
-/* Roles with room for one more, so that a new one can be added in place. */
+/* Gives the roles room for one more, so that a new role can be added in place. */
 static void make_room_for_role(struct call *call, struct template_record *record)
 {
 	struct template_role *roles = arena_zero(call->arena,
@@ -299,7 +301,7 @@ static void make_room_for_role(struct call *call, struct template_record *record
 	record->roles = roles;
 }
 
-/* The role with another name of its own in the list that it subscribes to. */
+/* Returns the role with its own name replaced in its subscriptions. */
 static const json_t *renamed_in_list(struct call *call, const json_t *role, struct slice former,
 				     const struct slice *name)
 {
@@ -332,8 +334,8 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 	role->name = arena_copy(call->arena, name);
 	if (!slice_equal(former, name)) {
 		replace_name_in_others(call, record, index, former, &role->name);
-		/* Also in a list that was sent: a client reads the role, changes its name, and
-		 * sends it back. */
+		/* Also in a list that was sent: clients read the role, change its name and send it
+		 * back. */
 		document = renamed_in_list(call, document, former, &role->name);
 	}
 	set_role_text(call, role, fill_subscriptions(call, document, names_of_roles(call, record)));
@@ -402,7 +404,7 @@ bool template_delete_gone(struct call *call, struct template_record *record,
 	return !are_gone || deleted_roles_resolve(call, record, fault);
 }
 
-/* "compare by role name: same name, the codes stay": the identity stays. */
+/* Returns the former role of this name, whose identity and codes stay, or a new role. */
 static struct template_role role_named(struct template_record *record,
 				       const struct template_record *former, struct slice name,
 				       int64_t now)
@@ -418,7 +420,7 @@ static struct template_role role_named(struct template_record *record,
 	};
 }
 
-/* Makes the roles anew; those of `former` keep their identities. */
+/* Builds the roles again; those of `former` keep their identities. */
 static void put_roles(struct call *call, struct template_record *record,
 		      const struct template_record *former, const json_t *roles)
 {

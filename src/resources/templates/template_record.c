@@ -22,7 +22,7 @@ static const struct member role_members[] = {
 };
 static const struct record_table role_table = { ITEMS(struct template_role, role_members) };
 
-/* The text comes first: lists read nothing else. */
+/* The text comes first, because lists read only the text. */
 static const struct member template_members[] = {
 	{ "id", AS_KEY, AT(struct template_record, id) },
 	{ "name", AS_NAME, AT(struct template_record, name) },
@@ -174,8 +174,8 @@ const struct template_role *template_live_role(const struct template_record *rec
 
 /* ---- the text ---- */
 
-/* Appends a part and gives where it stands, as an offset: the buffer moves when it grows. */
-static size_t append_part(struct buffer *text, struct slice part)
+/* Appends a part and returns its offset: the buffer moves when it grows. */
+static size_t append_text_part(struct buffer *text, struct slice part)
 {
 	size_t offset = text->size;
 
@@ -183,10 +183,10 @@ static size_t append_part(struct buffer *text, struct slice part)
 	return offset;
 }
 
-/* The members in the order of the interface. `offsets` gets the places of the roles, the parts and
- * the plugins. */
-static struct slice join(struct call *call, const struct template_record *record,
-			 struct slice settings, size_t *offsets)
+/* Joins the members in the order of the interface. Sets `offsets` to the positions of the roles,
+ * the parts and the plugins. */
+static struct slice join_text(struct call *call, const struct template_record *record,
+			      struct slice settings, size_t *offsets)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	char id[ID_TEXT_SIZE + 1];
@@ -201,24 +201,25 @@ static struct slice join(struct call *call, const struct template_record *record
 			buffer_append_byte(&text, ',');
 		buffer_append_string(&text, record->roles[i].name);
 		buffer_append_byte(&text, ':');
-		offsets[i] = append_part(&text, record->roles[i].text);
+		offsets[i] = append_text_part(&text, record->roles[i].text);
 	}
 	buffer_append_text(&text, "},\"settings\":");
-	offsets[record->role_count] = append_part(&text, settings);
+	offsets[record->role_count] = append_text_part(&text, settings);
 	buffer_append_text(&text, ",\"destinations\":");
-	offsets[record->role_count + 1] = append_part(&text, record->parts[PART_DESTINATIONS].text);
+	offsets[record->role_count + 1] = append_text_part(&text,
+							   record->parts[PART_DESTINATIONS].text);
 	buffer_append_time_milliseconds(&text, ",\"createdAt\":", record->created);
 	buffer_append_time_milliseconds(&text, ",\"updatedAt\":", record->updated);
 	buffer_append_member(&text, ",\"_id\":", slice_of(id));
 	buffer_append_member(&text, ",\"customer\":", slice_of(call->account_text));
 	if (record->plugins.size > 0)
 		buffer_append_text(&text, ",\"plugins\":");
-	offsets[record->role_count + PART_COUNT] = append_part(&text, record->plugins);
+	offsets[record->role_count + PART_COUNT] = append_text_part(&text, record->plugins);
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }
 
-/* Hidden members have no other limit, and each merge may add to them. */
+/* Hidden members have no other limit, and each patch may add some. */
 static void check_hidden(struct call *call, const char *pointer, struct slice hidden)
 {
 	if (hidden.size > TEMPLATE_HIDDEN_MOST)
@@ -228,8 +229,8 @@ static void check_hidden(struct call *call, const char *pointer, struct slice hi
 			     TEMPLATE_HIDDEN_MOST, hidden.size);
 }
 
-static bool check_backend(struct call *call, const struct template_record *record,
-			  struct fault *fault)
+static bool check_new_backend(struct call *call, const struct template_record *record,
+			      struct fault *fault)
 {
 	struct media media;
 
@@ -248,7 +249,7 @@ bool template_assemble(struct call *call, struct template_record *record, struct
 	size_t n = record->role_count;
 	size_t *offsets = arena_alloc(call->arena, (n + PART_COUNT + 1) * sizeof *offsets);
 
-	record->text = join(call, record, record->parts[PART_SETTINGS].text, offsets);
+	record->text = join_text(call, record, record->parts[PART_SETTINGS].text, offsets);
 	for (size_t i = 0; i < n; i++)
 		record->roles[i].text.data = record->text.data + offsets[i];
 	for (size_t i = 0; i < PART_COUNT; i++)
@@ -260,7 +261,7 @@ bool template_assemble(struct call *call, struct template_record *record, struct
 			     TEMPLATE_TEXT_MOST, record->text.size);
 	check_hidden(call, "/settings", record->parts[PART_SETTINGS].hidden);
 	check_hidden(call, "/destinations", record->parts[PART_DESTINATIONS].hidden);
-	return check_backend(call, record, fault) && findings_result(&call->findings, fault);
+	return check_new_backend(call, record, fault) && findings_result(&call->findings, fault);
 }
 
 bool template_assemble_changed(struct call *call, struct template_record *record,
@@ -278,7 +279,7 @@ struct slice template_answer(struct call *call, const struct template_record *re
 	if (record->echo.data == NULL)
 		return record->text;
 	offsets = arena_alloc(call->arena, (record->role_count + PART_COUNT + 1) * sizeof *offsets);
-	return join(call, record, record->echo, offsets);
+	return join_text(call, record, record->echo, offsets);
 }
 
 struct slice template_summary(struct call *call, const struct template_record *record,

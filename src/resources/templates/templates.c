@@ -1,6 +1,6 @@
 /* See resources/templates/templates.h. A write loads the record, sets the parts that change
  * (template_parts.h), joins the text, checks the conditions of the request and stores, in this
- * order: a faulty result is reported rather than a failed condition.
+ * order: an invalid result is reported rather than a failed condition.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/templates/templates.h"
@@ -22,8 +22,9 @@
 
 /* ---- writing ---- */
 
-/* FAULT_CONFLICT: another template has the new name of this one. */
-static bool check_name(struct call *call, const struct template_record *record, struct fault *fault)
+/* Sets FAULT_CONFLICT if another template has the new name of this one. */
+static bool check_template_name(struct call *call, const struct template_record *record,
+				struct fault *fault)
 {
 	struct store_record holder;
 
@@ -35,7 +36,7 @@ static bool check_name(struct call *call, const struct template_record *record, 
 	return holder.value.data == NULL || fault_set(fault, FAULT_CONFLICT, "Overwrite error");
 }
 
-/* Makes it the default template, or takes that from it, as the body says. */
+/* Sets or unsets the default template, as the body says. */
 static bool set_default(struct call *call, const struct template_record *record, bool *is_changed,
 			struct fault *fault)
 {
@@ -45,10 +46,10 @@ static bool set_default(struct call *call, const struct template_record *record,
 	       default_template_set(call, &record->id, json_is_true(is_default), is_changed, fault);
 }
 
-/* The end of templates_create, _update and _patch: checks the template, stores it and answers it.
- * former: as it was; NULL: it is new. */
-static bool save(struct call *call, struct template_record *record,
-		 const struct template_record *former, struct fault *fault)
+/* Ends templates_create, _update and _patch: checks the template, stores it and responds with it.
+ * former: the template before; NULL if it is new. */
+static bool save_template(struct call *call, struct template_record *record,
+			  const struct template_record *former, struct fault *fault)
 {
 	const bool exists = former != NULL;
 	bool default_changed = false;
@@ -56,7 +57,7 @@ static bool save(struct call *call, struct template_record *record,
 	if (!template_assemble_changed(call, record, fault) ||
 	    !call_precondition(call, exists, exists ? former->etag : 0, fault))
 		return false;
-	if (exists && (!check_name(call, record, fault) ||
+	if (exists && (!check_template_name(call, record, fault) ||
 		       !template_delete_gone(call, record, former, fault)))
 		return false;
 	if (!template_put(call, record, fault) ||
@@ -67,14 +68,14 @@ static bool save(struct call *call, struct template_record *record,
 	else
 		template_note(call, "template.created", record);
 	call_etag(call, record->etag);
-	/* Credentials that were sent are shown once: a repeated call gets the text without them. */
+	/* Sent credentials are shown once: a repeated request gets the text without them. */
 	if (record->echo.data != NULL)
 		call_keep_instead(call, record->text);
 	return call_answer(call, template_answer(call, record));
 }
 
-static bool begin_new(struct call *call, struct slice name, struct template_record *record,
-		      struct fault *fault)
+static bool begin_template(struct call *call, struct slice name, struct template_record *record,
+			   struct fault *fault)
 {
 	*record = (struct template_record){ .name = name, .rooms_etag = call->etag };
 	if (!store_new_id(call->transaction, &kind_template, call->environment->clock, &call->now,
@@ -97,11 +98,11 @@ bool templates_create(struct call *call, struct fault *fault)
 	}
 	if (is_there)
 		former = record;
-	else if (!begin_new(call, name, &record, fault))
+	else if (!begin_template(call, name, &record, fault))
 		return false;
-	/* The body is the whole document, and all that was sent: it replaces every part. */
+	/* The body is the complete document, so it replaces every part. */
 	template_set_all(call, &record, call->body, call->body, PART_REPLACED);
-	return save(call, &record, is_there ? &former : NULL, fault);
+	return save_template(call, &record, is_there ? &former : NULL, fault);
 }
 
 static void set_name(struct call *call, struct template_record *record, const json_t *name)
@@ -122,7 +123,7 @@ bool templates_update(struct call *call, struct fault *fault)
 	former = record;
 	set_name(call, &record, call_member(call, "name"));
 	template_set_supplied(call, &record);
-	return save(call, &record, &former, fault);
+	return save_template(call, &record, &former, fault);
 }
 
 bool templates_patch(struct call *call, struct fault *fault)
@@ -141,7 +142,7 @@ bool templates_patch(struct call *call, struct fault *fault)
 	template_drop_gone_roles(call, &record, json_object_get(document, "roles"),
 				 call_member(call, "roles"));
 	template_set_all(call, &record, document, call->body, PART_MERGED);
-	return save(call, &record, &former, fault);
+	return save_template(call, &record, &former, fault);
 }
 
 bool template_remove(struct call *call, const struct template_record *record, struct fault *fault)
@@ -170,7 +171,8 @@ bool templates_delete(struct call *call, struct fault *fault)
 
 /* ---- import ---- */
 
-static bool is_same(const struct template_record *record, const struct template_record *former)
+static bool template_is_same(const struct template_record *record,
+			     const struct template_record *former)
 {
 	for (size_t i = 0; i < PART_COUNT; i++) {
 		if (!slice_equal(record->parts[i].hidden, former->parts[i].hidden))
@@ -214,10 +216,10 @@ bool templates_import(struct call *call, bool *is_new, struct fault *fault)
 	} else {
 		template_set_all(call, &record, call->body, call->body, PART_REPLACED);
 	}
-	/* What the client may have done wrong is found before anything is stored. */
-	if (!template_assemble(call, &record, fault) || !check_name(call, &record, fault))
+	/* Finds all errors of the client before it stores anything. */
+	if (!template_assemble(call, &record, fault) || !check_template_name(call, &record, fault))
 		return false;
-	if (!is_there || !is_same(&record, &former)) {
+	if (!is_there || !template_is_same(&record, &former)) {
 		if (!is_there && !import_take_id(call, &kind_template, &origin, fault))
 			return false;
 		if (!origin.has_updated && is_there)
@@ -243,12 +245,12 @@ bool templates_get(struct call *call, struct fault *fault)
 	return call_not_modified(call, record.etag) || call_answer(call, record.text);
 }
 
-/* ---- the list, with its filters: a name, or the default template ---- */
+/* ---- the list; its filters are a name, or the default template ---- */
 
 struct filter {
-	bool has_default; /* the account has a default template: */
+	bool has_default; /* the account has a default template */
 	struct id default_template;
-	const json_t *marked; /* the query's `default`; NULL: not supplied */
+	const json_t *marked; /* `default` in the query; NULL if it was not sent */
 	bool is_summary;
 };
 
@@ -257,8 +259,8 @@ static bool is_default(const struct filter *filter, const struct store_record *r
 	return filter->has_default && id_compare(&filter->default_template, &record->id) == 0;
 }
 
-static bool is_wanted(const struct list *list, const struct filter *filter,
-		      const struct store_record *record)
+static bool template_matches(const struct list *list, const struct filter *filter,
+			     const struct store_record *record)
 {
 	return (filter->marked == NULL ||
 		json_is_true(filter->marked) == is_default(filter, record)) &&
@@ -266,7 +268,7 @@ static bool is_wanted(const struct list *list, const struct filter *filter,
 	       list_wants_name(list, record->name);
 }
 
-/* A summary is made of the head of the record: the text of the answer is not parsed. */
+/* A summary is made from the head of the record, without parsing the text of the response. */
 static bool item_text(struct call *call, const struct filter *filter,
 		      const struct store_record *stored, struct slice *text, struct fault *fault)
 {
@@ -286,7 +288,7 @@ static bool add_items(struct call *call, struct list *list, const void *context,
 	struct slice text;
 
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
-		if (!is_wanted(list, context, &records[i]))
+		if (!template_matches(list, context, &records[i]))
 			continue;
 		if (!item_text(call, context, &records[i], &text, fault))
 			return false;
@@ -296,7 +298,7 @@ static bool add_items(struct call *call, struct list *list, const void *context,
 	return true;
 }
 
-/* With a name, or for the default template, there is at most one item. */
+/* With a name, or for the default template, the list has at most one item. */
 static bool add_one(struct call *call, struct list *list, const struct filter *filter,
 		    struct slice name, struct fault *fault)
 {
@@ -362,7 +364,7 @@ bool templates_list(struct call *call, struct fault *fault)
 	       list_close(&list, fault);
 }
 
-/* ---- settings and destinations on their own ---- */
+/* ---- endpoints of settings and destinations ---- */
 
 static bool part_get(struct call *call, enum template_part part, struct fault *fault)
 {
