@@ -160,10 +160,8 @@ void join_log_add(struct join_log *joins, const struct joining *joining)
 	}
 	pthread_mutex_unlock(&joins->lock);
 	if (is_first_dropped)
-		log_event(
-			LOG_LEVEL_WARNING, "joins_dropped", "effect",
-			"the logs of accounts lack some of their joins: too many wait to be written",
-			NULL);
+		log_event(LOG_LEVEL_WARNING, "joins_dropped", "effect",
+			  "some joins were not logged: too many were waiting", NULL);
 }
 
 /* ---- writing ---- */

@@ -288,10 +288,10 @@ bool call_precondition(const struct call *call, bool exists, uint64_t etag, stru
 	if (request->if_match.data != NULL && !names(request->if_match, exists, current))
 		return fault_detail(fault, FAULT_PRECONDITION,
 				    exists ? "If-Match: it has changed meanwhile; read it again"
-					   : "If-Match: there is no such thing yet");
+					   : "If-Match: the object does not exist yet");
 	if (request->if_none_match.data != NULL && names(request->if_none_match, exists, current))
 		return fault_detail(fault, FAULT_PRECONDITION,
-				    "If-None-Match: it is there already");
+				    "If-None-Match: the object already exists");
 	return true;
 }
 

@@ -165,8 +165,8 @@ bool list_close(struct list *list, struct fault *fault)
 
 	if (is_too_large(list))
 		return fault_detail(fault, FAULT_TOO_LARGE,
-				    "the answer would have more than %zu bytes, after %zu of its "
-				    "items: ask for a smaller limit; 10 always fit",
+				    "the response would exceed %zu bytes after %zu items; use a "
+				    "smaller limit (10 always works)",
 				    CALL_ANSWER_MOST, list->count - 1);
 	if (list->count > 0)
 		buffer_append_text(&end, "]");

@@ -59,8 +59,9 @@ static bool check_asked(struct call *call, enum store_reading reading, struct as
 			fault))
 		return false;
 	if (asked->refused_until > call->now) {
-		fault_detail(fault, FAULT_TOO_MANY,
-			     "too many codes of other accounts were asked for by this account");
+		fault_detail(
+			fault, FAULT_TOO_MANY,
+			"this account has requested too many codes that belong to other accounts");
 		fault->retry_after = (unsigned)((asked->refused_until - call->now + 999) / 1000);
 		return false;
 	}
@@ -82,7 +83,7 @@ bool code_words_check_budget(struct call *call, struct fault *fault)
 		return true;
 	/* This request alone has used up the budget. */
 	fault_detail(fault, FAULT_TOO_MANY,
-		     "too many codes of other accounts were asked for by this account");
+		     "this account has requested too many codes that belong to other accounts");
 	fault->retry_after = (unsigned)(WORDS_DAY / 1000);
 	return false;
 }

@@ -215,7 +215,7 @@ static struct slice document_headers(struct call *call, const json_t *document,
 		text_pointer(&pointer, slice_of(name));
 		buffer_append_byte(&pointer, '\0');
 		if (value == NULL)
-			findings_add(&call->findings, pointer.data, "has no value that could stay");
+			findings_add(&call->findings, pointer.data, "has no stored value to keep");
 		else
 			json_object_set(headers, name, value);
 	}

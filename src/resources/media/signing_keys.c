@@ -51,7 +51,8 @@ bool signing_keys_prepare(struct call *call, struct fault *fault)
 		seconds = misses_keys_count(misses, &call->account, clock_monotonic(),
 					    call->validates_only ? 0 : 1);
 	if (seconds > 0) {
-		fault_detail(fault, FAULT_TOO_MANY, "the account made %d RSA keys in a minute",
+		fault_detail(fault, FAULT_TOO_MANY,
+			     "the account has created %d RSA keys in the last minute",
 			     MISSES_KEYS_MOST);
 		fault->retry_after = seconds;
 		return false;

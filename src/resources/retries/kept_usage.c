@@ -176,8 +176,8 @@ static bool refuse_usage(struct fault *fault)
 {
 	fault_detail(
 		fault, FAULT_TOO_MANY,
-		"Idempotency-Key: the account has %llu keys or %llu MB of answers of the last 24 "
-		"hours",
+		"Idempotency-Key: the account has used %llu keys or %llu MB of stored responses in the "
+		"last 24 hours",
 		(unsigned long long)KEPT_ANSWERS_MOST,
 		(unsigned long long)(KEPT_ANSWER_BYTES_MOST >> 20));
 	fault->retry_after = BUCKET_MILLISECONDS / 1000;

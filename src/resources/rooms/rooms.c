@@ -129,7 +129,7 @@ static bool load_default(struct call *call, struct template_record *template, st
 	if (is_set)
 		return template_load(call, &id, template, fault);
 	return fault_member(fault, FAULT_INVALID_BODY, "Error: no default template", "/template_id",
-			    "is required while no template is the default");
+			    "is required because the account has no default template");
 }
 
 static bool find_owner(struct call *call, struct room_change *change, struct fault *fault)

@@ -84,10 +84,10 @@ static bool check_new(struct call *call, const struct template_record *record, s
 
 	if (call_member(call, "name") == NULL &&
 	    !schema_text_obeys(&role_name_text, call->parameters[1]))
-		return fault_set(fault, FAULT_BAD_REQUEST, "the role name in the path %s",
+		return fault_set(fault, FAULT_BAD_REQUEST, "The role name in the path %s",
 				 role_name_text.sentence);
 	if (record->role_count >= most)
-		findings_add(&call->findings, "/roles", "must be at most %zu roles", most);
+		findings_add(&call->findings, "/roles", "must have at most %zu roles", most);
 	return findings_result(&call->findings, fault);
 }
 

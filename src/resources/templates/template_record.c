@@ -224,9 +224,8 @@ static void check_hidden(struct call *call, const char *pointer, struct slice hi
 {
 	if (hidden.size > TEMPLATE_HIDDEN_MOST)
 		findings_add(&call->findings, pointer,
-			     "must leave what is stored of it but not shown within %zu bytes, it "
-			     "would have %zu",
-			     TEMPLATE_HIDDEN_MOST, hidden.size);
+			     "would store %zu bytes that are not shown, more than the %zu allowed",
+			     hidden.size, TEMPLATE_HIDDEN_MOST);
 }
 
 static bool check_new_backend(struct call *call, const struct template_record *record,
@@ -257,8 +256,8 @@ bool template_assemble(struct call *call, struct template_record *record, struct
 	record->plugins.data = record->text.data + offsets[n + PART_COUNT];
 	if (record->text.size > TEMPLATE_TEXT_MOST)
 		findings_add(&call->findings, "/roles",
-			     "must leave the template within %zu bytes, it would have %zu",
-			     TEMPLATE_TEXT_MOST, record->text.size);
+			     "would make the template %zu bytes, more than the %zu allowed",
+			     record->text.size, TEMPLATE_TEXT_MOST);
 	check_hidden(call, "/settings", record->parts[PART_SETTINGS].hidden);
 	check_hidden(call, "/destinations", record->parts[PART_DESTINATIONS].hidden);
 	return check_new_backend(call, record, fault) && findings_result(&call->findings, fault);
