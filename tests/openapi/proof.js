@@ -96,7 +96,7 @@ export class Proof {
 			const value = schema.type === "integer" ? Number(text) : text;
 
 			if (text !== undefined) yield* this.document.answerProblems(schema, value);
-			else if (!description.startsWith("Only where") && !(isValidated && name === "ETag"))
+			else if (!description.startsWith("Present if") && !(isValidated && name === "ETag"))
 				yield `no ${name}`;
 		}
 		for (const name of TOLD) {

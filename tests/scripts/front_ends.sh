@@ -372,7 +372,7 @@ if have apache2 && [ -e $modules/mod_fcgid.so ]; then
 	printf 'header = "Authorization: Bearer %s"\n' "$token" |
 		curl --config - -sS --max-time 120 --parallel --parallel-immediate -o many \
 			"$base/v2/templates?[1-40]" >/dev/null 2>&1
-	grep -q 'anteroom serve: .*pid [0-9]' apache.log || fail 'no second process, or no reason'
+	grep -q 'anteroom serve: .*process [0-9]' apache.log || fail 'no second process, or no reason'
 	expect 'the first, again' '200 *' GET /v2/templates
 	end_all
 fi

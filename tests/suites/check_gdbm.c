@@ -335,7 +335,7 @@ START_TEST(libgdbm_counts)
 	ck_assert_int_eq(ftruncate(opened, 5000), 0);
 	ck_assert(!gdbm_library_count(opened, "it", &n, &fault));
 	ck_assert_int_eq(fault.kind, FAULT_UNAVAILABLE);
-	ck_assert_ptr_nonnull(strstr(fault.cause, " of it: "));
+	ck_assert_ptr_nonnull(strstr(fault.cause, " in it: "));
 	ck_assert_int_eq(close(opened), 0);
 }
 END_TEST

@@ -278,7 +278,7 @@ END_TEST
 
 /* ---- joins that cannot be stored ---- */
 
-static void join(size_t account)
+static void add_join(size_t account)
 {
 	const struct joining joining = {
 		.account = stand.accounts[account].id,
@@ -301,7 +301,7 @@ static bool begin_in_vain(struct store *store, enum store_access access, struct 
 	(void)access;
 	(void)arena;
 	(void)transaction;
-	join(0);
+	add_join(0);
 	return fault_set(fault, FAULT_UNAVAILABLE, NULL);
 }
 
@@ -319,13 +319,13 @@ START_TEST(pending_joins_are_limited)
 
 	environment.store = &full;
 	for (size_t i = 0; i < JOIN_LOG_MOST; i++)
-		join(0);
+		add_join(0);
 	for (size_t i = 0; i < 3; i++)
 		join_log_write(stand.environment.joins, &environment);
 	ck_assert_uint_eq(join_log_dropped(stand.environment.joins), 3);
 	join_log_write(stand.environment.joins, &stand.environment);
 	ck_assert_uint_eq(state_of(0).last, JOIN_LOG_MOST);
-	join(0);
+	add_join(0);
 	ck_assert_uint_eq(join_log_dropped(stand.environment.joins), 3);
 }
 END_TEST
@@ -337,8 +337,8 @@ START_TEST(a_damaged_log_does_not_stop_joins_of_others)
 	const size_t damaged = (size_t)_i, other = ACCOUNTS - 1 - damaged;
 
 	damage(damaged);
-	join(damaged);
-	join(other);
+	add_join(damaged);
+	add_join(other);
 	join_log_write(stand.environment.joins, &stand.environment);
 	ck_assert_uint_eq(state_of(other).last, 1);
 }

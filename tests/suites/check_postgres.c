@@ -772,7 +772,7 @@ START_TEST(waiting_writes_leave_connections_to_others)
 	struct fault fault = FAULT_INITIAL;
 	struct account other;
 	uint64_t conflicts;
-	int64_t start;
+	int64_t start, took = 0;
 
 	ck_assert(accounts_add(url, &clock_system, "other", &other, &fault));
 	for (unsigned i = 0; i < crowds[_i].accounts; i++) {
@@ -791,16 +791,22 @@ START_TEST(waiting_writes_leave_connections_to_others)
 	}
 	conflicts = count_conflicts(&one);
 	ask_many(members, CROWD - LATE);
-	start = clock_monotonic();
-	do {
-		ask_many(late, LATE);
-		ck_assert_int_eq(
-			responder_ask(&one, &other, kept, METHOD_POST, "/v2/templates", "{}", NULL)
-				.status,
-			200);
-		(void)count_done(late, LATE);
-	} while (clock_monotonic() - start < BESIDE);
-	ck_assert_int_lt(clock_monotonic() - start, BESIDE + 1000);
+	/* A busy machine may hold up one attempt, connections that are taken hold up all. */
+	for (int attempts = 0; attempts < 3; attempts++) {
+		start = clock_monotonic();
+		do {
+			ask_many(late, LATE);
+			ck_assert_int_eq(responder_ask(&one, &other, kept, METHOD_POST,
+						       "/v2/templates", "{}", NULL)
+						 .status,
+					 200);
+			(void)count_done(late, LATE);
+		} while (clock_monotonic() - start < BESIDE);
+		took = clock_monotonic() - start;
+		if (took < BESIDE + 1000)
+			break;
+	}
+	ck_assert_int_lt(took, BESIDE + 1000);
 	/* Each member of the crowd waited briefly once, in a connection that is reserved for such
 	 * calls. */
 	ck_assert_uint_le(count_conflicts(&one) - conflicts,

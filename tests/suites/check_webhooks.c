@@ -323,7 +323,7 @@ static const struct { const char *body; int status; const char *answer; } making
 	{ "{\"url\":\"https://x.example\",\"events\":[\"room\"]}", 400, "/events/0: must be an event type" },
 	{ "{\"url\":\"https://x.example\",\"events\":[\"*\",\"*\"]}", 400, "/events/1: must not repeat" },
 	{ "{\"url\":\"https://x.example\",\"headers\":{\"Authorization\":\"Bearer x\"}}", 200, "\"headers\":{\"Authorization\":\"***\"}" },
-	{ "{\"url\":\"https://x.example\",\"headers\":{\"X-A\":\"***\"}}", 400, "/headers/X-A: has no value" },
+	{ "{\"url\":\"https://x.example\",\"headers\":{\"X-A\":\"***\"}}", 400, "/headers/X-A: has no stored value" },
 	{ "{\"url\":\"https://x.example\",\"headers\":{\"X-A\":\"1\",\"x-a\":\"2\"}}", 400, "/headers/x-a: repeats" },
 	{ "{\"url\":\"https://x.example\",\"headers\":{\"Host\":\"1\"}}", 400, "/headers/Host: is a header that" },
 	{ "{\"url\":\"https://x.example\",\"headers\":{\"Webhook-X\":\"1\"}}", 400, "/headers/Webhook-X: is a header that" },
@@ -401,7 +401,7 @@ START_TEST(secrets_are_shown_once)
 	ck_assert_ptr_null(strstr(answer, "whsec_"));
 	ck_assert_ptr_nonnull(
 		strstr(ask(400, METHOD_PATCH, path, "{\"headers\":{\"X-B\":\"***\"}}"),
-		       "/headers/X-B: has no value"));
+		       "/headers/X-B: has no stored value"));
 	answer = ask(400, METHOD_PATCH, path, "{\"url\":\"https://other.example/\"}");
 	ck_assert_ptr_nonnull(strstr(answer, "/headers: send the values again"));
 	ask(400, METHOD_PATCH, path, "{\"url\":null}");
