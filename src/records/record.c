@@ -501,7 +501,7 @@ static bool is_zero(const struct member *member, const void *record)
 	case MEMBER_ETAG:
 		break;
 	}
-	return number_get(member->width, member_of(member, record)) == 0;
+	return number_get(member->width, at) == 0;
 }
 
 static bool is_dumped(const struct member *member)
@@ -534,21 +534,17 @@ static void print_value(const struct member *member, const void *record, struct 
 		buffer_append_text(text, *(const bool *)at ? "true" : "false");
 		break;
 	case MEMBER_NUMBER:
-		buffer_append_integer(
-			text, (json_int_t)number_get(member->width, member_of(member, record)));
+		buffer_append_integer(text, (json_int_t)number_get(member->width, at));
 		break;
 	case MEMBER_CHOICE:
 		buffer_append_string(text, slice_of(member->names[number_get(
 						   member->width, member_of(member, record))]));
 		break;
 	case MEMBER_TIME:
-		buffer_append_time_milliseconds(
-			text, "", (int64_t)number_get(member->width, member_of(member, record)));
+		buffer_append_time_milliseconds(text, "", (int64_t)number_get(member->width, at));
 		break;
 	case MEMBER_SECONDS:
-		buffer_append_time_seconds(
-			text, "",
-			(int64_t)number_get(member->width, member_of(member, record)) * 1000);
+		buffer_append_time_seconds(text, "", (int64_t)number_get(member->width, at) * 1000);
 		break;
 	case MEMBER_NAME:
 	case MEMBER_TEXT:
@@ -673,7 +669,7 @@ static const char *scan_value(struct scan *scan, const struct member *member, co
 	case MEMBER_KEY:
 	case MEMBER_PARENT:
 	case MEMBER_ID:
-		return id_parse(text, at) ? NULL : "must be an id";
+		return id_parse(text, at) ? NULL : "must be an ID";
 	case MEMBER_SWITCH:
 	case MEMBER_BOOLEAN:
 		number_set(member->width, at, json_is_true(value));
