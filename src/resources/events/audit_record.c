@@ -105,7 +105,7 @@ static const struct member state_members[] = {
 	{ "first_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct audit_state, first_time) },
 	{ "watched", AS_BOOLEAN, AT(struct audit_state, is_watched) },
 	{ "enabled", AS_BOOLEAN, AT(struct audit_state, is_enabled) },
-	{ "secrets", AS_FIXED(8), AT(struct audit_state, secrets) },
+	{ "secrets", AS_NUMBER(8, INT64_MIN, INT64_MAX), AT(struct audit_state, secrets) },
 };
 const struct record_table audit_state_table = {
 	RECORD(struct audit_state, state_members, 0, &kind_audit),
