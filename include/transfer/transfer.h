@@ -50,16 +50,16 @@ struct transfer_output {
  * be of a durable store.
  *
  * Without `lost`, the dump contains every template and room, or fails: lists that do not match the
- * records set FAULT_DAMAGED. With `lost`, templates and rooms are found by their keys, even if they
- * are not in a list, and records that refer to lost ones are written without the reference, so that
- * transfer_read_line accepts every line. */
+ * records set FAULT_DAMAGED. With `lost`, records are found by their keys, even if they are not in
+ * a list; records that belong to a lost one are lost too, and a template goes on without a media
+ * server that is lost, so that transfer_read_line accepts every line. */
 bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
 		    struct transfer_output *output, struct fault *fault);
 
 /* ---- into a store ---- */
 
 /* Reads a dump line by line, in WRITE transactions of the caller, who sets call.arena and
- * call.transaction and calls findings_open before each transaction. Nobody can see an account while
+ * call.transaction and calls findings_open before each line. Nobody can see an account while
  * it is being read, because the accounts file does not have it yet. */
 struct transfer_input {
 	struct environment environment;

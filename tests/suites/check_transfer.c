@@ -611,6 +611,7 @@ static void count_finding(struct record_findings *findings, const char *kind, co
 	struct counting *counting = (struct counting *)findings;
 
 	counting->count++;
+	ck_assert_msg(problem[0] != ':', "%s", problem);
 	(void)snprintf(counting->said, sizeof counting->said, "%s %s: %s", kind, key, problem);
 }
 
