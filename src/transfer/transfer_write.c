@@ -27,6 +27,7 @@ struct writing {
 	const struct record_kind *gathered; /* kind whose keys are being gathered or counted */
 	uint64_t count;
 	json_t *lost; /* in a damaged store: ids of the account's lost records with children */
+	bool has_log; /* the line of the account's event log is written, or it has none */
 	struct audit_state log; /* of the account: the range of its lines */
 };
 
@@ -118,6 +119,9 @@ static bool keep_backend(struct writing *writing, struct template_record *record
 			 &own, fault);
 }
 
+static bool send_record(struct writing *writing, const struct record_kind *kind, void *record,
+			struct fault *fault);
+
 /* ---- the event log ---- */
 
 /* Numbers the events of the account that wait in the queue, and writes them, or, if is_output is
@@ -155,15 +159,21 @@ static bool skip_lost_entries(struct writing *writing, struct audit_state *state
 	return true;
 }
 
-static bool begin_log(struct writing *writing, struct audit_state *state, struct fault *fault)
+/* Writes the line of the event log, which includes the events in the queue. Afterwards the log and
+ * *state end where the numbered events do: these come next, then those of the queue. */
+static bool write_log(struct writing *writing, struct audit_state *state, struct fault *fault)
 {
-	if (!skip_lost_entries(writing, state, fault))
-		return false;
+	const uint64_t last = state->last;
+	bool is_written;
+
 	writing->log = *state;
+	writing->has_log = true;
 	if (!walk_queue(writing, false, fault))
 		return false;
-	state->last = writing->log.last;
-	return true;
+	is_written = writing->log.last == 0 ||
+		     send_record(writing, &log_kind, &writing->log, fault);
+	writing->log.last = last;
+	return is_written;
 }
 
 /* ---- lines ---- */
@@ -214,7 +224,7 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 
 	if (kind->print != NULL)
 		kind->print(walk->call, record);
-	if (kind == &log_kind && !begin_log(writing, record, fault))
+	if (kind == &log_kind && !skip_lost_entries(writing, record, fault))
 		return false;
 	if (kind == &template_kind && writing->output->lost != NULL &&
 	    !keep_backend(writing, record, fault))
@@ -228,7 +238,8 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 		return own.kind == FAULT_DAMAGED ? lose_record(walk, kind, &stored->id, &own, fault)
 						 : (*fault = own, false);
 	*descends = true;
-	return send_record(writing, kind, record, fault);
+	return kind == &log_kind ? write_log(writing, record, fault)
+				 : send_record(writing, kind, record, fault);
 }
 
 static bool walk_queue(struct writing *writing, bool is_output, struct fault *fault)
@@ -255,6 +266,8 @@ static bool walk_queue(struct writing *writing, bool is_output, struct fault *fa
 			is_done = audit_queued_read(&records[i], &entry, fault);
 			if (!is_done || id_compare(&entry.account, &account) != 0)
 				continue;
+			if (writing->log.first > writing->log.last)
+				writing->log.first_time = entry.time;
 			entry.seq = ++writing->log.last;
 			is_done = !is_output || send_record(writing, &entry_kind, &entry, fault);
 		}
@@ -315,7 +328,7 @@ static bool write_account(struct writing *writing, const struct account *account
 	struct buffer text = BUFFER_INITIAL(survey->call.arena);
 
 	survey_of_account(survey, &account->id);
-	writing->log = (struct audit_state){ .first = 1 };
+	writing->has_log = false;
 	if (writing->output->lost != NULL)
 		writing->lost = arena_json(survey->call.arena, json_object());
 	buffer_append_text(&text, "{\"account\":");
@@ -323,6 +336,8 @@ static bool write_account(struct writing *writing, const struct account *account
 	buffer_append_byte(&text, '}');
 	writing->output->counts.accounts++;
 	if (!send_line(writing, &text, fault) || !walk_account(&writing->walk, fault) ||
+	    (!writing->has_log &&
+	     !write_log(writing, &(struct audit_state){ .first = 1 }, fault)) ||
 	    !walk_queue(writing, true, fault))
 		return false;
 	survey_forget(survey);

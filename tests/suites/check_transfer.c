@@ -22,6 +22,7 @@
 #include "command/removal.h"
 #include "directory.h"
 #include "resources/codes/code_record.h"
+#include "resources/events/audit_record.h"
 #include "rules/transfer_rules.h"
 #include "transfer/record_findings.h"
 #include "transfer/transfer.h"
@@ -595,6 +596,12 @@ static void compare_dumps(const struct lines *first, const struct lines *second)
 		ck_assert_str_eq(first->lines[i], second->lines[i]);
 }
 
+/* Sorts all lines except the first. */
+static void sort_lines(struct lines *lines)
+{
+	qsort(&lines->lines[1], lines->count - 1, sizeof lines->lines[1], compare_lines);
+}
+
 /* ---- check ---- */
 
 struct counting {
@@ -1026,6 +1033,59 @@ static void both(enum method method, const char *body, const char *format, const
 	free(first);
 	free(second);
 }
+
+/* Leaves events without a number in the queue, as responders do that share a database. */
+static void enqueue_events(struct world *world, const char *name, size_t n)
+{
+	struct arena *arena = arena_open();
+	const struct audit_entry entry = {
+		.time = clock_now(&clock_system),
+		.id = SLICE("3f0c4d3e-8f8c-4ab1-9b5f-2f7f6d1f0a11"),
+		.type = SLICE("room.created"),
+		.actor = SLICE("{\"type\":\"service\"}"),
+		.request_id = SLICE("r"),
+		.data = SLICE("{}"),
+	};
+	const struct roster *roster;
+	struct transaction *transaction;
+	uint64_t number;
+
+	ck_assert(store_begin(world->environment.store, STORE_WRITE, arena, &transaction, &fault));
+	store_set_account(transaction, &account_of(world, name, &roster)->id);
+	accounts_release(world->environment.accounts, roster);
+	for (size_t i = 0; i < n; i++)
+		ck_assert(audit_enqueue(transaction, &clock_system, &entry, 1,
+					clock_now(&clock_system) + (int64_t)i, &fault));
+	ck_assert(store_commit(transaction, &number, &fault));
+	ck_assert(store_wait(world->environment.store, number, &fault));
+	arena_close(arena);
+}
+
+/* A dump numbers the events that wait for a number, whether their account has a log yet or not. */
+START_TEST(queued_events_are_dumped)
+{
+	struct lines first = { .count = 0 }, second = { .count = 0 };
+	struct life life;
+	char *events;
+
+	live(&one, &life);
+	enqueue_events(&one, "a", 3);
+	enqueue_events(&one, "b", 2);
+	dump(&one, &first);
+	load_whole(&other, &first);
+	sound(&other);
+	dump(&other, &second);
+	/* The first dump has them at the end of their account. */
+	sort_lines(&first);
+	sort_lines(&second);
+	compare_dumps(&first, &second);
+	events = answer_of(&other, "a", METHOD_GET, "/v2/events?type=room.created&limit=100", NULL);
+	ck_assert_ptr_nonnull(strstr(events, "3f0c4d3e-8f8c-4ab1-9b5f-2f7f6d1f0a11"));
+	free(events);
+	free_lines(&first);
+	free_lines(&second);
+}
+END_TEST
 
 START_TEST(codes_go_on_as_before)
 {
@@ -2073,6 +2133,7 @@ static Suite *suite(void)
 	tcase_set_timeout(transfer, 30);
 	tcase_add_test(transfer, the_manual_has_all_members);
 	tcase_add_test(transfer, a_loaded_store_answers_as_before);
+	tcase_add_test(transfer, queued_events_are_dumped);
 	tcase_add_test(transfer, codes_go_on_as_before);
 	tcase_add_test(transfer, a_dump_shows_one_moment);
 	tcase_add_test(transfer, hidden_members_are_kept);
