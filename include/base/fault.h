@@ -40,7 +40,9 @@
 	X(UNAVAILABLE, 503, "The server cannot write at the moment") \
 	X(DAMAGED, 503, "The stored data is damaged") \
 	X(AGAIN, 409, "Too busy") \
-	X(BUSY, 409, "Too busy")
+	X(BUSY, 409, "Too busy") \
+	X(CANNOT, 501, "The media server cannot do this") \
+	X(SERVER_BUSY, 503, "The media server is busy")
 
 enum fault_kind {
 	FAULT_NONE,

@@ -21,6 +21,7 @@
 	X(422, "Unprocessable Content") \
 	X(429, "Too Many Requests") \
 	X(500, "Internal Server Error") \
+	X(501, "Not Implemented") \
 	X(503, "Service Unavailable")
 
 /* The position of each status in the table. */

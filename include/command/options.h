@@ -19,6 +19,7 @@ enum option_kind {
 	OPTION_URL, /* the URL of a database, in place of the data directory */
 	OPTION_NUMBER, /* from `least` to `most` */
 	OPTION_SCHEDULE, /* comma-separated durations, which may be 0s */
+	OPTION_RANGES, /* ranges of addresses (delivery/address.h) */
 	OPTION_DURATION, /* 90s, 15m, 24h, 7d, from one second to ten years; stored in seconds */
 	OPTION_MODE /* octal, 0 to 0777 */
 };
@@ -35,6 +36,7 @@ struct option_row {
 		unsigned *number;
 		int64_t *seconds;
 		struct schedule *schedule;
+		struct address_ranges *ranges;
 		mode_t *mode;
 	} value;
 	unsigned least;
@@ -50,6 +52,7 @@ struct option_row {
 				   .least = (from), .most = (up_to)
 #define TO_DURATION(to)            .kind = OPTION_DURATION, .value.seconds = (to)
 #define TO_SCHEDULE(to)            .kind = OPTION_SCHEDULE, .value.schedule = (to)
+#define TO_RANGES(to)              .kind = OPTION_RANGES, .value.ranges = (to)
 #define TO_MODE(to)                .kind = OPTION_MODE, .value.mode = (to)
 
 /* Rows that several commands share. */

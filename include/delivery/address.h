@@ -25,12 +25,18 @@ struct address_range {
 	unsigned bits;
 };
 
-/* Reads a range such as 10.0.0.0/8, fd00::/8, or a single address. Returns false if the text is
- * not a range, or has bits after the prefix. */
-bool address_range_read(struct slice text, struct address_range *range);
+#define ADDRESS_RANGES_MOST 32
+struct address_ranges {
+	struct address_range ranges[ADDRESS_RANGES_MOST];
+	size_t count;
+};
+
+/* Reads ranges such as 10.0.0.0/8, fd00::/8, or single addresses, with commas between them. Returns
+ * false if there are more than ADDRESS_RANGES_MOST, or one is not a range or has bits after the
+ * prefix. */
+bool address_ranges_read(struct slice text, struct address_ranges *ranges);
 /* Returns whether the address is in one of the ranges. An IPv4 address is also compared if it is
  * written as IPv6 (::ffff:10.0.0.1). */
-bool address_is_within(const struct sockaddr *address, const struct address_range *ranges,
-		       size_t n);
+bool address_is_within(const struct sockaddr *address, const struct address_ranges *ranges);
 
 #endif

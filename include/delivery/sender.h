@@ -41,16 +41,12 @@ extern const struct sender_purpose sender_of_webhooks, sender_of_media;
 #define SENDER_BYTES_MOST ((size_t)128 << 10)
 /* Time limit of a webhook, in seconds. */
 #define SENDER_PATIENCE 15
-/* Maximum number of allowed ranges of addresses. */
-#define SENDER_RANGES_MOST 32
 
 struct sender_options {
 	const struct sender_purpose *purpose;
 	bool allows_http; /* allows http URLs too */
 	bool allows_private; /* allows any address */
-	/* ranges that are allowed in addition to public addresses */
-	struct address_range ranges[SENDER_RANGES_MOST];
-	size_t range_count;
+	struct address_ranges ranges; /* allowed in addition to public addresses */
 	const char *authorities; /* a PEM file of extra certificate authorities, or NULL */
 	unsigned patience; /* time limit in milliseconds; 0 for that of the purpose */
 	unsigned connect_patience; /* the same for connecting; 0: no limit of its own */

@@ -14,14 +14,17 @@
 
 struct edge;
 struct service;
+struct asking;
 
 /* Options. Everything is borrowed and outlives the edge. */
 struct edge_options {
 	struct listener *listener;
 	struct store *store;
 	struct service *service;
-	/* service_answer and service_settle (service/service.h) */
+	/* service_answer, service_ask and service_settle (service/service.h) */
 	bool (*answer)(struct service *service, struct call *call);
+	void (*ask)(struct call *call, void (*done)(void *context, struct asking *asking),
+		    void *context);
 	void (*settle)(struct call *call, enum store_state state);
 	unsigned threads; /* workers; at least 1 */
 	/* seconds without progress before a peer is dropped; 0 means 5 s for receiving, 10 s for

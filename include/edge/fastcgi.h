@@ -18,10 +18,13 @@
 
 #include "resources/call.h"
 
+struct edge;
+
 struct exchange {
 	struct call call; /* uses the exchange's own arena */
 	int connection; /* the current descriptor */
 	struct exchange *next; /* in the list that contains it */
+	struct edge *edge; /* set while a media server is asked for it */
 };
 
 /* Sets the environment for libfcgi, initialises it, and restores the signal handlers that it

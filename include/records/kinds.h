@@ -36,6 +36,9 @@ extern const struct store_kind kind_kept_answer;
 extern const struct store_kind kind_kept_usage;
 /* An account's media servers and signing keys: one record with the id zero. */
 extern const struct store_kind kind_media;
+/* Whether an account's media servers answer (resources/media/backend_health.h): one record with the
+ * id zero. */
+extern const struct store_kind kind_backend_healths;
 /* An API key, whose name is its id as text and whose parent is the id zero; and the data that the
  * API keys of an account share, one record with the id zero. */
 extern const struct store_kind kind_key;
@@ -66,7 +69,7 @@ extern const struct store_kind kind_webhook_account;
  * (resources/rooms/room_times.h): one record with the id zero. */
 extern const struct store_kind kind_room_times;
 
-#define KINDS 23
+#define KINDS 24
 extern const struct store_kind *const all_kinds[KINDS];
 
 #endif

@@ -30,6 +30,7 @@ struct environment {
 	const char *client_url; /* default for accounts (accounts/client_url.h); NULL: none */
 	bool allows_http; /* webhooks may have http URLs */
 	struct dispatcher *dispatcher; /* of webhooks (background/dispatcher.h), or NULL */
+	struct media_client *media_client; /* background/media_client.h; NULL: cannot ask */
 	const struct router *router; /* created by service_open, like the document */
 	struct slice document; /* OpenAPI */
 	uint64_t document_etag;

@@ -53,7 +53,7 @@ extern const struct record_kind media_kind, api_keys_kind, api_key_kind, webhook
 	webhook_position_kind, webhook_delivery_kind, webhook_account_kind, template_kind,
 	deleted_role_kind, default_template_kind, room_kind, codes_kind, code_kind, room_times_kind,
 	words_kind, words_asked_kind, log_kind, entry_kind, queued_kind, kept_answer_kind,
-	kept_usage_kind, garbage_kind;
+	kept_usage_kind, garbage_kind, backend_healths_kind;
 
 /* All kinds except the lease, in the order of a dump: records come after those they refer to. */
 #define RECORD_KINDS (KINDS - 1)

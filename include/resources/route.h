@@ -35,6 +35,9 @@ struct route {
 	handler *run;
 	const char *name; /* operationId of the OpenAPI document */
 	const struct read *reads; /* NULL: nothing, or the handler tells the store itself */
+	/* Runs after the media server was asked (resources/asking.h), in a WRITE transaction; NULL
+	 * if the route asks none. */
+	handler *settle;
 	handler *prepare; /* runs once before the transaction, without a store; may be NULL */
 	enum route_body body_kind;
 	const struct shape *body;

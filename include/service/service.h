@@ -7,6 +7,7 @@
 #include "resources/call.h"
 
 struct service;
+struct asking; /* resources/asking.h */
 
 /* Opens the service and verifies all tables. The environment's objects are borrowed and outlive the
  * service. */
@@ -23,6 +24,15 @@ void service_close(struct service *service);
  * It has no answer yet: the caller calls again, and for routes that are is_alone one call at a
  * time. Any thread. */
 bool service_answer(struct service *service, struct call *call);
+
+/* If it returns true and call_is_asking (resources/asking.h), the call has no answer yet: once
+ * answer.awaited is durable, the caller calls service_ask, and after that has called `done`, it
+ * calls service_answer again. */
+
+/* Asks the media server, if the call is asking. done: called once, from another thread, which must
+ * not be held up. */
+void service_ask(struct call *call, void (*done)(void *context, struct asking *asking),
+		 void *context);
 
 /* Completes a call that was parked: STORE_DURABLE keeps the answer, STORE_FAILED replaces it with a
  * 503 and keeps the standing headers (answer.standing_count). */

@@ -13,6 +13,7 @@
 #include "base/slice.h"
 #include "base/text.h"
 #include "background/dispatcher.h"
+#include "delivery/address.h"
 #include "store/postgres/store_postgres.h"
 
 #define HELP_COLUMN 28
@@ -149,6 +150,11 @@ static bool parse_value(const struct command *command, const struct option_row *
 		return parse_duration(command, row, text);
 	case OPTION_SCHEDULE:
 		return parse_schedule(command, row, text);
+	case OPTION_RANGES:
+		return address_ranges_read(slice_of(text), row->value.ranges) ||
+		       wrong_value(command, row, text,
+				   "must be 1 to 32 ranges of addresses such as 10.0.0.0/8 or ::1, "
+				   "with commas between them");
 	case OPTION_MODE:
 		return parse_mode(command, row, text);
 	}

@@ -28,12 +28,15 @@
 #include "command/process.h"
 #include "background/dispatcher.h"
 #include "background/keeper.h"
+#include "background/media_client.h"
 #include "service/routes.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"
 #include "store/postgres/store_postgres.h"
 
 #define THREADS_MOST 1024
+/* Milliseconds that connecting to a media server may take. */
+#define MEDIA_CONNECT_MOST 3000
 
 /* Milliseconds to wait for the previous process to exit (--wait). */
 #define WAIT_MOST 10000
@@ -50,7 +53,7 @@ struct serve_options {
 	int64_t log_keep; /* seconds */
 	int64_t session_seconds;
 	const char *public_url, *client_url;
-	struct sender_options sender;
+	struct sender_options sender, media_sender;
 	struct schedule schedule;
 	bool logs_access;
 	bool waits;
@@ -63,6 +66,7 @@ struct program {
 	struct environment environment; /* clock, accounts, store, tokens, misses, metrics */
 	struct place place; /* where the data is */
 	struct sender *sender; /* sends webhooks; NULL if this build has no sender */
+	struct sender *media_sender; /* asks media servers; the same */
 	struct lease *lease;
 	struct service *service;
 	struct keeper *keeper;
@@ -92,6 +96,8 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 		{ "webhook-allow-private", NULL, "allows webhooks to private and local addresses", TO_SWITCH(&options->sender.allows_private) },
 		{ "webhook-ca", "FILE", "a PEM file with extra certificate authorities for webhooks", TO_TEXT(&options->sender.authorities) },
 		{ "webhook-schedule", "DURATIONS", "the delay before each delivery attempt (default: 0s,5s,5m,30m,2h,5h,10h,14h,20h,24h)", TO_SCHEDULE(&options->schedule) },
+		{ "media-allow", "RANGES", "private and local addresses at which media servers are asked, such as 10.0.0.0/8", TO_RANGES(&options->media_sender.ranges) },
+		{ "media-ca", "FILE", "a PEM file with extra certificate authorities for media servers", TO_TEXT(&options->media_sender.authorities) },
 		{ "access-log", NULL, "logs every request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that uses the data to exit", TO_SWITCH(&options->waits) },
 	};
@@ -308,6 +314,14 @@ static bool open_data(const struct serve_options *options, struct environment *e
 	return is_open;
 }
 
+static bool open_senders(const struct serve_options *options, struct program *program,
+			 struct fault *fault)
+{
+	return !sender_is_built() ||
+	       (sender_open(&options->sender, &program->sender, fault) &&
+		sender_open(&options->media_sender, &program->media_sender, fault));
+}
+
 static bool open_program(const struct serve_options *options, const struct identity *identity,
 			 struct program *program, struct fault *fault)
 {
@@ -315,6 +329,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 	struct edge_options edge = {
 		.listener = &program->listener,
 		.answer = service_answer,
+		.ask = service_ask,
 		.settle = service_settle,
 		.threads = options->threads,
 		.logs_access = options->logs_access,
@@ -328,11 +343,10 @@ static bool open_program(const struct serve_options *options, const struct ident
 	environment->public_url = options->public_url;
 	environment->client_url = options->client_url;
 	environment->allows_http = options->sender.allows_http;
-	/* The sender process is started before the store and the accounts are opened, so it has
-	 * none of their data. */
+	/* The sender processes are started before the store and the accounts are opened, so they
+	 * have none of their data. */
 	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault) ||
-	    (sender_is_built() && !sender_open(&options->sender, &program->sender, fault)) ||
-	    !open_data(options, environment, fault) ||
+	    !open_senders(options, program, fault) || !open_data(options, environment, fault) ||
 	    (!store_postgres_is_url(options->directory) &&
 	     !place_open(options->directory, &program->place, fault)))
 		return false;
@@ -345,6 +359,8 @@ static bool open_program(const struct serve_options *options, const struct ident
 	if (program->sender != NULL)
 		environment->dispatcher = dispatcher_open(environment, program->lease,
 							  program->sender, &options->schedule);
+	if (program->media_sender != NULL)
+		environment->media_client = media_client_open(program->media_sender);
 	program->service = service_open(environment);
 	program->keeper = keeper_open(environment, program->lease);
 	edge.store = environment->store;
@@ -353,8 +369,8 @@ static bool open_program(const struct serve_options *options, const struct ident
 	return edge_open(&edge, &program->edge, fault);
 }
 
-/* Also closes the parts of an incomplete open_program. The sender, which was opened before the
- * first thread started, is closed after the dispatcher that uses it. */
+/* Also closes the parts of an incomplete open_program. The senders, which were opened before the
+ * first thread started, are closed after the threads that use them. */
 static void close_program(struct program *program)
 {
 	/* A full disk must not keep the process from ending. */
@@ -364,7 +380,9 @@ static void close_program(struct program *program)
 	keeper_close(program->keeper);
 	service_close(program->service);
 	dispatcher_close(program->environment.dispatcher);
+	media_client_close(program->environment.media_client);
 	sender_close(program->sender);
+	sender_close(program->media_sender);
 	lease_close(program->lease);
 	metrics_close(program->environment.metrics);
 	join_log_close(program->environment.joins);
@@ -397,6 +415,11 @@ int command_serve(const struct command *command, int argc, char **argv)
 		.log_keep = (int64_t)90 * 24 * 60 * 60,
 		.session_seconds = (int64_t)12 * 60 * 60,
 		.sender.purpose = &sender_of_webhooks,
+		.media_sender = {
+			.purpose = &sender_of_media,
+			.allows_http = true,
+			.connect_patience = MEDIA_CONNECT_MOST,
+		},
 		.schedule = schedule_usual,
 	};
 	int status = parse_serve_options(command, argc, argv, &options);

@@ -151,7 +151,7 @@ static bool ends_with_zeros(const struct address_range *range)
 	return true;
 }
 
-bool address_range_read(struct slice text, struct address_range *range)
+static bool read_range(struct slice text, struct address_range *range)
 {
 	char terminated[INET6_ADDRSTRLEN] = "";
 	struct slice rest;
@@ -175,7 +175,18 @@ bool address_range_read(struct slice text, struct address_range *range)
 	return ends_with_zeros(range);
 }
 
-bool address_is_within(const struct sockaddr *address, const struct address_range *ranges, size_t n)
+bool address_ranges_read(struct slice text, struct address_ranges *ranges)
+{
+	ranges->count = 0;
+	while (text.data != NULL) {
+		if (ranges->count == ADDRESS_RANGES_MOST ||
+		    !read_range(text_split(text, ',', &text), &ranges->ranges[ranges->count++]))
+			return false;
+	}
+	return true;
+}
+
+bool address_is_within(const struct sockaddr *address, const struct address_ranges *ranges)
 {
 	unsigned char bytes[ADDRESS_SIZE];
 	struct sockaddr_in four;
@@ -190,5 +201,5 @@ bool address_is_within(const struct sockaddr *address, const struct address_rang
 	} else {
 		return false;
 	}
-	return is_within_any(bytes, ranges, n);
+	return is_within_any(bytes, ranges->ranges, ranges->count);
 }

@@ -95,10 +95,8 @@ static bool tell_options(struct sender *sender)
 		.most = options->purpose->most,
 		.patience = options->patience != 0 ? options->patience : options->purpose->patience,
 		.connect_patience = options->connect_patience,
-		.range_count = options->range_count,
+		.ranges = options->ranges,
 	};
-
-	memcpy(wire.ranges, options->ranges, sizeof wire.ranges);
 
 	if (options->authorities != NULL &&
 	    snprintf(wire.authorities, sizeof wire.authorities, "%s", options->authorities) >=

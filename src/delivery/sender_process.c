@@ -106,7 +106,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 
 	(void)purpose;
 	if (!options->allows_private && !address_is_global(&address->addr) &&
-	    !address_is_within(&address->addr, options->ranges, options->range_count)) {
+	    !address_is_within(&address->addr, &options->ranges)) {
 		transfer->is_refused = true;
 		return CURL_SOCKET_BAD;
 	}

@@ -18,8 +18,7 @@
 struct wire_options {
 	bool allows_http, allows_private;
 	unsigned most, patience, connect_patience;
-	size_t range_count;
-	struct address_range ranges[SENDER_RANGES_MOST];
+	struct address_ranges ranges;
 	char authorities[PATH_MAX]; /* empty if there is none */
 };
 

@@ -22,6 +22,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "resources/asking.h"
 #include "service/metrics.h"
 #include "edge/access_log.h"
 #include "edge/deferred.h"
@@ -214,6 +215,47 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 		ABORT("a connection could not be watched");
 }
 
+/* A media server was asked for a call. Called by the thread that asks. */
+static void came_back(void *context, struct asking *asking)
+{
+	struct exchange *exchange = context;
+	struct edge *edge = exchange->edge;
+
+	(void)asking;
+	if (parked_add(edge->parked, exchange))
+		parked_pass_on(edge->parked);
+}
+
+/* Lets a media server be asked for a call; the caller no longer owns the exchange. */
+static void ask(struct edge *edge, struct exchange *exchange)
+{
+	exchange->edge = edge;
+	edge->options.ask(&exchange->call, came_back, exchange);
+}
+
+/* Goes on with a parked call that asks a media server: what it wrote is durable, or the server has
+ * been asked. Returns false if its answer is complete and can be sent. */
+static bool go_on(struct edge *edge, struct exchange *exchange, bool *is_flusher)
+{
+	struct call *call = &exchange->call;
+
+	if (call->asking == NULL)
+		return false;
+	if (call_is_asking(call)) {
+		ask(edge, exchange);
+		return true;
+	}
+	/* It may take as long as any request. */
+	if (*is_flusher)
+		parked_pass_on(edge->parked);
+	*is_flusher = false;
+	(void)edge->options.answer(edge->options.service, call);
+	if (store_state(edge->options.store, call->answer.awaited) != STORE_PENDING)
+		return false;
+	*is_flusher = parked_add(edge->parked, exchange);
+	return true;
+}
+
 /* Flushes until nothing is parked, or until a slow peer may block it; then another worker takes
  * over. */
 static void flush(struct edge *edge)
@@ -227,6 +269,8 @@ static void flush(struct edge *edge)
 			struct exchange *exchange = ready;
 
 			ready = exchange->next;
+			if (go_on(edge, exchange, &is_flusher))
+				continue;
 			if (is_flusher && fastcgi_may_wait(exchange)) {
 				parked_pass_on(edge->parked);
 				is_flusher = false;
@@ -276,6 +320,9 @@ static void serve(struct edge *edge, int connection, struct work *work)
 		   STORE_PENDING) {
 		work->exchange = NULL;
 		work->owes_flush = parked_add(edge->parked, exchange);
+	} else if (call_is_asking(&exchange->call)) {
+		work->exchange = NULL;
+		ask(edge, exchange);
 	} else {
 		deliver(edge, exchange);
 	}

@@ -78,30 +78,6 @@ static struct slice joined(struct arena *arena, const struct slice *parts, size_
 
 /* ---- tokens ---- */
 
-/* Ends the claims and returns the text to sign. `alg` and, if it is not empty, `kid` name the
- * key. */
-static struct slice signed_text(const struct making *making, const char *alg, struct slice kid,
-				struct json_writer *claims)
-{
-	struct json_writer header = writer_begin(making->arena, true);
-
-	writer_text(&header, "alg", slice_of(alg));
-	writer_text(&header, "typ", SLICE("JWT"));
-	if (kid.size > 0)
-		writer_text(&header, "kid", kid);
-	return jwt_signed_text(making->arena, writer_end(&header), writer_end(claims));
-}
-
-static struct slice sign_with_secret(const struct making *making, struct slice secret,
-				     struct slice kid, struct json_writer *claims)
-{
-	const struct slice text = signed_text(making, "HS256", kid, claims);
-	unsigned char mac[DIGEST_SIZE];
-
-	digest_hmac_sha256(secret, text, mac);
-	return jwt_token(making->arena, text, (struct slice){ (const char *)mac, sizeof mac });
-}
-
 /* Returns false if the key cannot sign. */
 static bool sign_with_key(const struct making *making, struct slice kid, struct json_writer *claims,
 			  struct slice *token)
@@ -111,7 +87,7 @@ static bool sign_with_key(const struct making *making, struct slice kid, struct 
 
 	if (server->alg == SIGNING_ALGS)
 		return false;
-	text = signed_text(making, signing_alg_name(server->alg), kid, claims);
+	text = jwt_claims_text(making->arena, signing_alg_name(server->alg), kid, claims);
 	if (!signing_sign(making->arena, server->alg, server->private_key, text, &signature))
 		return false;
 	*token = jwt_token(making->arena, text, signature);
@@ -189,8 +165,8 @@ static bool make_livekit(struct making *making)
 		writer_close(&claims, '}');
 	}
 	writer_plain(making->ticket, "token",
-		     sign_with_secret(making, config_text(making, "api_secret"),
-				      (struct slice){ NULL, 0 }, &claims));
+		     jwt_with_secret(making->arena, (struct slice){ NULL, 0 }, &claims,
+				     config_text(making, "api_secret")));
 	return true;
 }
 
@@ -252,8 +228,8 @@ static bool make_jitsi(struct making *making)
 	put_times(making, &claims);
 	put_context(making, &claims);
 	if (slice_is(config_text(making, "alg"), "HS256"))
-		token = sign_with_secret(making, config_text(making, "app_secret"), key_id,
-					 &claims);
+		token = jwt_with_secret(making->arena, key_id, &claims,
+					config_text(making, "app_secret"));
 	else if (!sign_with_key(making, key_id.data != NULL ? key_id : making->server->kid, &claims,
 				&token))
 		return false;
@@ -316,7 +292,7 @@ static bool make_galene(struct making *making)
 	if (slice_is(config_text(making, "alg"), "HS256")) {
 		if (!text_base64url_decode(making->arena, config_text(making, "key"), &key))
 			return false;
-		token = sign_with_secret(making, key, (struct slice){ NULL, 0 }, &claims);
+		token = jwt_with_secret(making->arena, (struct slice){ NULL, 0 }, &claims, key);
 	} else if (!sign_with_key(making, making->server->kid, &claims, &token)) {
 		return false;
 	}

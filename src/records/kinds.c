@@ -48,6 +48,7 @@ const struct store_kind kind_kept_answer = {
 };
 const struct store_kind kind_kept_usage = { .letter = 'u', .name = "use of keys" };
 const struct store_kind kind_media = { .letter = 's', .name = "media" };
+const struct store_kind kind_backend_healths = { .letter = 'b', .name = "health of backends" };
 const struct store_kind kind_key = {
 	.letter = 'k',
 	.name = "key",
@@ -91,6 +92,7 @@ const struct store_kind *const all_kinds[KINDS] = {
 	&kind_kept_answer,
 	&kind_kept_usage,
 	&kind_media,
+	&kind_backend_healths,
 	&kind_garbage,
 	&kind_entry,
 	&kind_audit,

@@ -34,6 +34,7 @@ const struct record_kind *const record_kinds[] = {
 	&kept_answer_kind,
 	&kept_usage_kind,
 	&garbage_kind,
+	&backend_healths_kind,
 	&webhook_account_kind,
 	&queued_kind,
 };

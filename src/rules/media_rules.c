@@ -140,15 +140,16 @@ static const struct {
 	const char *end;		/* required end of the URL */
 	const char *alg;		/* the default, or NULL */
 	const char *const *algs;
+	bool has_api;			/* may have an api_url */
 } types[] = {
-	{ "livekit",       (const char *const[]){ "ws", "wss", NULL }, "", NULL, NULL },
+	{ "livekit",       (const char *const[]){ "ws", "wss", NULL }, "", NULL, NULL, true },
 	{ "jitsi",         (const char *const[]){ "https", NULL }, "/", NULL,
-	  (const char *const[]){ "HS256", "RS256", NULL } },
+	  (const char *const[]){ "HS256", "RS256", NULL }, false },
 	{ "galene",        (const char *const[]){ "http", "https", NULL }, "/", "ES256",
-	  (const char *const[]){ "ES256", "RS256", "HS256", NULL } },
-	{ "bigbluebutton", (const char *const[]){ "https", NULL }, "/bigbluebutton/", NULL, NULL },
-	{ "janus",         (const char *const[]){ "ws", "wss", NULL }, "", NULL, NULL },
-	{ "jwt",           NULL, "", NULL, (const char *const[]){ "ES256", "RS256", "EdDSA", NULL } },
+	  (const char *const[]){ "ES256", "RS256", "HS256", NULL }, false },
+	{ "bigbluebutton", (const char *const[]){ "https", NULL }, "/bigbluebutton/", NULL, NULL, false },
+	{ "janus",         (const char *const[]){ "ws", "wss", NULL }, "", NULL, NULL, false },
+	{ "jwt",           NULL, "", NULL, (const char *const[]){ "ES256", "RS256", "EdDSA", NULL }, false },
 };
 #define TYPES (sizeof types / sizeof types[0])
 
@@ -179,7 +180,7 @@ static schema_rule check_url, check_config, check_secrets;
 	{ "backendUrl", \
 	  "url has no query, fragment or user info. Its scheme is ws or wss for livekit and janus, https for jitsi and " \
 	  "bigbluebutton, and http or https for galene. It ends with / for jitsi and galene, and with /bigbluebutton/ for " \
-	  "bigbluebutton.", \
+	  "bigbluebutton. api_url, for livekit only, is an http or https URL of that form.", \
 	  check_url }, \
 	{ "backendConfig", \
 	  "config has the required fields of its type: api_key for livekit; app_id and alg for jitsi; audience and alg " \
@@ -193,6 +194,30 @@ static const struct rule new_backend_rules[] = {
 	  "galene with HS256; secret for bigbluebutton and janus.",
 	  check_secrets },
 	{ NULL, NULL, NULL },
+};
+
+#define HEALTH_STATES ONE_OF("up", "down", "unknown")
+
+static const struct field health_fields[] = {
+	{ "state",   HEALTH_STATES, FLAGS(FIELD_REQUIRED), DOC("unknown: it was not asked yet.") },
+	{ "since",   TEXT(time_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE), DOC("Since when; null if unknown.") },
+	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED),
+	  DOC("Why it is down, or that its clock differs; empty if all is well.") },
+};
+static const struct shape health_shape = {
+	"BackendHealth", FIELDS(health_fields), .doc = "What is known of a media server.",
+};
+static const struct field capability_item = { .name = NULL, ONE_OF("list") };
+
+static const struct field backend_test_fields[] = {
+	{ "state",        HEALTH_STATES, FLAGS(FIELD_REQUIRED), DOC("up or down.") },
+	{ "milliseconds", INTEGER(0, 3600000), FLAGS(FIELD_REQUIRED), DOC("How long it took to answer.") },
+	{ "version",      TEXT(any_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
+	  DOC("Version of the server; null if it does not tell.") },
+	{ "message",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("As in health.") },
+};
+const struct shape backend_test_shape = {
+	"MediaServerState", FIELDS(backend_test_fields), .doc = "Result of asking a media server.",
 };
 
 static const struct field backend_fields[] = {
@@ -211,6 +236,14 @@ static const struct field backend_fields[] = {
 	  DOC("Settings of its type.") },
 	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") },
 	{ "updated_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of the last change.") },
+	{ "api_url",    TEXT(url_text), IN_FORMAT("uri"),
+	  EXAMPLE("http://10.1.2.3:7880"),
+	  DOC("Only for livekit: address of the server's API, as Anteroom reaches it. Default: url with http "
+	      "instead of ws.") },
+	{ "capabilities", LIST_OF(capability_item), FLAGS(FIELD_READ_ONLY),
+	  DOC("What Anteroom can do at the media server: list (its rooms and people).") },
+	{ "health",     OBJECT(health_shape), FLAGS(FIELD_READ_ONLY),
+	  DOC("Whether the media server answers.") },
 };
 const struct shape backend_shape = {
 	"Backend", FIELDS(backend_fields), .rules = backend_rules,
@@ -247,10 +280,8 @@ static bool is_among(struct slice text, const char *const *list)
 	return *list != NULL;
 }
 
-static bool is_scheme_of(struct slice scheme, size_t type)
+static bool is_scheme_of(struct slice scheme, const char *const *list)
 {
-	const char *const *list = types[type].schemes;
-
 	while (*list != NULL && !text_equal_ignoring_case(scheme, slice_of(*list)))
 		list++;
 	return *list != NULL;
@@ -264,9 +295,10 @@ static bool has_host(struct slice rest)
 	return host.size > 0 && host.data[0] != ':' && memchr(host.data, '@', host.size) == NULL;
 }
 
-static bool url_is_for(struct slice url, size_t type)
+/* schemes: NULL if any scheme is accepted. end_: required end of the URL. */
+static bool url_has_form(struct slice url, const char *const *schemes, const char *end_)
 {
-	const struct slice end = slice_of(types[type].end);
+	const struct slice end = slice_of(end_);
 	const char *colon = memchr(url.data, ':', url.size);
 	struct slice scheme, rest;
 	bool has_authority;
@@ -281,32 +313,47 @@ static bool url_is_for(struct slice url, size_t type)
 		rest = (struct slice){ rest.data + 2, rest.size - 2 };
 	if (rest.size == 0 || (has_authority && !has_host(rest)))
 		return false;
-	if (types[type].schemes == NULL)
+	if (schemes == NULL)
 		return true;
-	return has_authority && is_scheme_of(scheme, type) && rest.size >= end.size &&
+	return has_authority && is_scheme_of(scheme, schemes) && rest.size >= end.size &&
 	       memcmp(rest.data + rest.size - end.size, end.data, end.size) == 0;
+}
+
+static void check_address(struct rule_context *context, const char *pointer, struct slice url,
+			  const char *const *schemes, const char *end)
+{
+	if (!text_url_has_right_port(url))
+		schema_fault(context, pointer, TEXT_PORT_SENTENCE);
+	else if (url_has_form(url, schemes, end))
+		return;
+	else if (schemes == NULL)
+		schema_fault(context, pointer,
+			     "must be a URL without query, fragment or user info");
+	else
+		schema_fault(context, pointer,
+			     "must be %s %s%s%s URL%s%s, without query, fragment or user info",
+			     *schemes[0] == 'h' ? "an" : "a", schemes[0],
+			     schemes[1] != NULL ? " or " : "", schemes[1] != NULL ? schemes[1] : "",
+			     *end != '\0' ? " that ends with " : "", end);
 }
 
 static void check_url(struct rule_context *context, const json_t *object)
 {
+	static const char *const http[] = { "http", "https", NULL };
 	const struct slice url = text_of_json(json_object_get(object, "url"));
+	const struct slice api_url = text_of_json(json_object_get(object, "api_url"));
 	const size_t type = type_of(object);
 
-	if (url.data == NULL || type == TYPES)
+	if (type == TYPES)
 		return;
-	if (!text_url_has_right_port(url))
-		schema_fault(context, "/url", TEXT_PORT_SENTENCE);
-	else if (url_is_for(url, type))
+	if (url.data != NULL)
+		check_address(context, "/url", url, types[type].schemes, types[type].end);
+	if (api_url.data == NULL)
 		return;
-	else if (types[type].schemes == NULL)
-		schema_fault(context, "/url", "must be a URL without query, fragment or user info");
+	if (types[type].has_api)
+		check_address(context, "/api_url", api_url, http, "");
 	else
-		schema_fault(context, "/url",
-			     "must be %s %s%s%s URL%s%s, without query, fragment or user info",
-			     *types[type].schemes[0] == 'h' ? "an" : "a", types[type].schemes[0],
-			     types[type].schemes[1] != NULL ? " or " : "",
-			     types[type].schemes[1] != NULL ? types[type].schemes[1] : "",
-			     *types[type].end != '\0' ? " that ends with " : "", types[type].end);
+		schema_fault(context, "/api_url", "is not used by the type %s", types[type].name);
 }
 
 /* Returns the alg that will be stored, which may be the default. data is NULL if there is none. */

@@ -5,6 +5,7 @@
 #include "service/health.h"
 
 #include "background/dispatcher.h"
+#include "background/media_client.h"
 #include "service/metrics.h"
 #include "background/join_log.h"
 #include "resources/retries/kept_usage.h"
@@ -206,6 +207,26 @@ static void append_webhooks(struct buffer *page, const struct environment *envir
 		   "Failed delivery attempts.", figures.attempts_failed);
 }
 
+/* Without a client, all values are zero. */
+static void append_media(struct buffer *page, const struct environment *environment)
+{
+	static const char requests[] = "anteroom_media_requests_total";
+	struct media_figures figures = { .waiting = 0 };
+
+	if (environment->media_client != NULL)
+		media_client_figures(environment->media_client, &figures);
+	begin_metric(page, requests, "counter", "Finished requests to media servers.");
+	append_sample(page, requests, "", SLICE("result=\"answered\""),
+		      figures.ended[ASKED_ANSWERED] - figures.failed);
+	append_sample(page, requests, "", SLICE("result=\"failed\""), figures.failed);
+	append_sample(page, requests, "", SLICE("result=\"busy\""), figures.ended[ASKED_BUSY]);
+	append_sample(page, requests, "", SLICE("result=\"lost\""), figures.ended[ASKED_LOST]);
+	append_one(page, "anteroom_media_requests_waiting", "gauge",
+		   "Requests to media servers that wait for their turn.", figures.waiting);
+	append_one(page, "anteroom_media_requests_under_way", "gauge",
+		   "Requests to media servers that have not been answered yet.", figures.under_way);
+}
+
 /* ---- the store and the guards ---- */
 
 static void append_guards(struct buffer *page, const struct environment *environment)
@@ -306,6 +327,7 @@ bool health_metrics(struct call *call, struct fault *fault)
 	}
 	append_guards(&page, environment);
 	append_webhooks(&page, environment);
+	append_media(&page, environment);
 	append_one(&page, "anteroom_store_writable", "gauge",
 		   "1 if the store can write, else 0. Also 0 when there is no "
 		   "space for the next journal segment, although writes continue "

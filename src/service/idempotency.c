@@ -4,6 +4,7 @@
 #include "service/idempotency.h"
 
 #include "base/text.h"
+#include "resources/asking.h"
 #include "resources/retries/kept_answer.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/route.h"
@@ -103,6 +104,9 @@ bool idempotency_end(struct call *call, bool is_done, bool *is_replay, struct fa
 		*is_replay = show_kept(call, &kept, fingerprint, fault);
 		return *is_replay;
 	}
+	/* A call that is going to ask a media server has no answer yet. */
+	if (is_done && call_is_asking(call))
+		return true;
 	return is_done && kept_answer_put(call, call->idempotency_key, fingerprint, &kept, fault);
 }
 

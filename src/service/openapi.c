@@ -151,6 +151,8 @@ static const struct error {
 	  "The Idempotency-Key was used for another request." },
 	{ FAULT_TOO_MANY, "TooManyRequests", { "Retry-After" }, "Too many requests",
 	  "Too many requests, or too many unknown codes." },
+	{ FAULT_CANNOT, "NotImplemented", { NULL }, "The media server cannot do this",
+	  "The media server of the backend cannot do this; `details` names what." },
 	{ FAULT_UNAVAILABLE, "ServiceUnavailable", { "Retry-After" }, "Service unavailable",
 	  "The server cannot write at the moment. Nothing was changed, unless `details` says that the outcome is "
 	  "unknown. Without Retry-After: the requested data is damaged." },
@@ -772,6 +774,8 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 		return takes_key(route);
 	case 429:
 		return may_be_too_many(route);
+	case 501:
+		return route->settle != NULL;
 	default:
 		return true;
 	}
@@ -808,6 +812,9 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 		return "The body is larger than 8 KiB.";
 	if (kind == FAULT_TOO_MANY)
 		return route->too_many;
+	if (kind == FAULT_UNAVAILABLE && route->settle != NULL)
+		return "Too many requests to this media server or of this account are waiting; or the "
+		       "server cannot write at the moment.";
 	return kind == FAULT_CONFLICT ? route->conflict : NULL;
 }
 

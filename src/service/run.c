@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "resources/asking.h"
 #include "resources/audit.h"
 #include "resources/codes/code_words.h"
 #include "resources/retries/kept_usage.h"
@@ -58,9 +59,12 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 {
 	struct store *store = call->environment->store;
 	const struct route *route = call->route;
+	const bool settles = call->asking != NULL && call->asking->is_done;
 	bool is_done, is_replay = false, is_to_be_stored;
 
 	call->run = (struct run){ 0 };
+	if (!settles)
+		call->asking = NULL;
 	if (!store_begin(store, access, call->arena, &call->transaction, fault))
 		return false;
 	store_set_account(call->transaction, &call->account);
@@ -74,7 +78,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 		call_draw_etag(call);
 	if (route->reads != NULL)
 		reads_tell(call, route->reads);
-	is_done = stored_sound(call, route->run(call, fault), fault);
+	is_done = stored_sound(call, (settles ? route->settle : route->run)(call, fault), fault);
 	if (access == STORE_READ) {
 		store_abandon(call->transaction);
 		return is_done;
@@ -82,6 +86,8 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	/* A caller who lacks the scope does not get the stored response either. */
 	if (call->idempotency_key.data != NULL && fault->scope == NULL)
 		is_done = idempotency_end(call, is_done, &is_replay, fault);
+	if (is_replay)
+		call->asking = NULL;
 	is_to_be_stored = is_done && !is_replay && !call->validates_only;
 	/* Count the codes of other accounts that it asked for, and write its events. */
 	if (is_to_be_stored)
@@ -151,7 +157,7 @@ bool run_call(struct call *call, struct fault *fault)
 
 	if (call->route->access == ROUTE_STATELESS)
 		return call->route->run(call, fault);
-	if (call->route->access == ROUTE_WRITE || has_key)
+	if (call->route->access == ROUTE_WRITE || has_key || call->asking != NULL)
 		access = STORE_WRITE;
 	for (;;) {
 		if (run_once(call, access, fault)) {
@@ -161,6 +167,7 @@ bool run_call(struct call *call, struct fault *fault)
 				call->run.wants_write = false;
 				access = STORE_WRITE;
 			} else if (call->validates_only) {
+				call->asking = NULL;
 				call_forget_answer(call);
 				return call_answer(call, SLICE("{\"valid\":true}"));
 			} else {

@@ -29,6 +29,7 @@
 #include "service/router.h"
 #include "resources/codes/code_words.h"
 #include "resources/joining/join.h"
+#include "background/media_client.h"
 #include "background/join_log.h"
 #include "resources/route.h"
 #include "rules/list_rules.h"
@@ -301,6 +302,22 @@ static void log_joining(const struct call *call)
 	join_log_add(call->environment->joins, &joining);
 }
 
+/* Runs a call; a refusal becomes an error body. */
+static void run_and_answer(struct call *call)
+{
+	struct fault fault = FAULT_INITIAL, own = FAULT_INITIAL;
+
+	if (run_call(call, &fault))
+		return;
+	/* Before the answer reveals it, count that the call asked for codes of other accounts. */
+	if (!code_words_count_refused(call, &own))
+		fault = own;
+	call->asking = NULL;
+	call_forget_answer(call);
+	explain_size(call, &fault);
+	answer_fault(call, &fault);
+}
+
 /* Checks and runs an admitted call; a refusal becomes an error body. Records the cost, for the next
  * call of this account and route. */
 static void carry_out(struct service *service, struct call *call, struct slice query)
@@ -309,9 +326,9 @@ static void carry_out(struct service *service, struct call *call, struct slice q
 	const struct id account = call->account;
 	const int64_t began = route->is_open ? 0 : clock_microseconds();
 	const int64_t processor = route->is_open ? 0 : clock_of_thread();
-	struct fault fault = FAULT_INITIAL, own = FAULT_INITIAL;
+	struct fault fault = FAULT_INITIAL;
 	int64_t cost = 0;
-	bool is_read, is_run;
+	bool is_read;
 
 	if (route->is_alone)
 		atomic_store(&service->alone, run_account_mark(&account));
@@ -322,18 +339,9 @@ static void carry_out(struct service *service, struct call *call, struct slice q
 		/* Such calls run one at a time, so each may have more memory. */
 		if (route->is_alone)
 			arena_set_limit(call->arena, CALL_ALONE_MEMORY_MOST);
-		is_run = run_call(call, &fault);
+		run_and_answer(call);
 		if (route->is_alone)
 			arena_set_limit(call->arena, ARENA_LIMIT);
-		if (!is_run) {
-			/* Before the answer reveals it, count that the call asked for codes of
-			 * other accounts. */
-			if (!code_words_count_refused(call, &own))
-				fault = own;
-			call_forget_answer(call);
-			explain_size(call, &fault);
-			answer_fault(call, &fault);
-		}
 	} else if (fault.scope != NULL || !idempotency_replay(call, &fault)) {
 		/* A request that was answered before gets the stored response, unless the caller
 		 * now lacks the scope. */
@@ -376,6 +384,23 @@ static void release_all_but_answer(struct call *call, const struct arena_mark *s
 	arena_close(apart);
 }
 
+/* Goes on with a call whose media server was asked. */
+static void settle_asking(struct call *call)
+{
+	struct asking *asking = call->asking;
+
+	call_forget_answer(call);
+	run_and_answer(call);
+	media_client_forget(asking);
+	call->asking = NULL;
+}
+
+void service_ask(struct call *call, void (*done)(void *context, struct asking *asking),
+		 void *context)
+{
+	media_client_ask(call->environment->media_client, call->asking, done, context);
+}
+
 bool service_answer(struct service *service, struct call *call)
 {
 	struct arena *before = arena_use_for_json(call->arena);
@@ -384,6 +409,13 @@ bool service_answer(struct service *service, struct call *call)
 	struct slice query = { NULL, 0 };
 	bool is_answered = true;
 
+	if (call->asking != NULL) {
+		settle_asking(call);
+		headers_unknown(call);
+		headers_content(call);
+		arena_use_for_json(before);
+		return true;
+	}
 	call->environment = &service->environment;
 	call->answer = (struct answer){ .is_head = call->request.method == METHOD_HEAD };
 	findings_open(&call->findings, call->arena);

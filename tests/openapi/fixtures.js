@@ -136,7 +136,7 @@ export class Fixtures {
 	livekit() {
 		const config = { api_key: "k", api_secret: "s".repeat(32) };
 
-		return { type: "livekit", url: "wss://example.org", config };
+		return { type: "livekit", url: "wss://media.invalid", api_url: "https://media.invalid", config };
 	}
 
 	async removeAll(token, target, key) {

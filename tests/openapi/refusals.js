@@ -170,6 +170,16 @@ async function proveBackends(proof, expect) {
 	await expect(409, "createBackend", {}, other);
 	await expect(409, "replaceBackend", place, other);
 	await expect(409, "patchBackend", place, { name: "other" });
+	const janus = { name: "janus", type: "janus", url: "wss://example.org", config: { secret: "s" } };
+
+	await expect(501, "testBackend", {
+		backend_id: (await fixtures.make(fixtures.tokens.rooms, "/v2/backends", janus)).id,
+	});
+	const target = `/v2/backends/${place.backend_id}/test`;
+
+	for (let n = 0; n < TESTS_MOST; n++)
+		await fixtures.client.send({ method: "POST", target, token: fixtures.tokens.rooms });
+	await expect(429, "testBackend", place);
 	await fixtures.make(fixtures.tokens.rooms, "/v2/templates", { settings });
 	await expect(409, "deleteBackend", place);
 

@@ -131,8 +131,10 @@ const configs = {
 	jwt: { required: ["audience", "alg"], secrets: [] },
 };
 
-function* backendUrl({ type, url }) {
+function* backendUrl({ type, url, api_url }) {
 	if (type && url && !urls[type].test(url)) yield "/url";
+	if (!type || !api_url) return;
+	if (type !== "livekit" || !/^https?:\/\/[^/:@?#][^/@?#]*(\/[^?#]*)?$/.test(api_url)) yield "/api_url";
 }
 
 // A patch may omit members that are stored.

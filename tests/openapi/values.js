@@ -9,7 +9,7 @@ let backends = 0;
 const backend = () => ({
 	name: `sample ${backends++}`,
 	type: "livekit",
-	url: "wss://example.org",
+	url: "wss://media.invalid",
 	config: samples.BackendConfigInput(),
 });
 const samples = {

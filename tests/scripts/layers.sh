@@ -14,10 +14,10 @@ store/gdbm    base store store/gdbm
 store/postgres base store store/postgres
 rules         base schema rules
 accounts      base schema store store/postgres rules accounts
-media         base schema rules media
 delivery      base delivery
+media         base schema rules delivery media
 records       base schema store records
-resources     base schema store rules accounts media records resources
+resources     base schema store rules accounts delivery media records resources
 transfer      base schema store rules accounts media records resources transfer
 background    base schema store rules accounts delivery records resources background
 service       base schema store rules accounts delivery records resources background service

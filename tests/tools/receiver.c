@@ -147,7 +147,7 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 	} else if (strcmp(path, "/middle") == 0) {
 		say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
 		return false;
-	} else if (strcmp(path, "/close") == 0) {
+	} else if (strncmp(path, "/close", 6) == 0) {
 		return false;
 	} else if (strcmp(path, "/endless") == 0) {
 		say(connection, "HTTP/1.1 200 OK\r\nContent-Length: 100000000\r\n\r\n");
@@ -161,7 +161,7 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 		say(connection, "HTTP/1.1 200 OK\r\nX: ");
 		say_endless(connection, false);
 		return false;
-	} else if (strcmp(path, "/other") == 0) {
+	} else if (strncmp(path, "/other", 6) == 0) {
 		say(connection, "220 mail.example.org ESMTP\r\n");
 		return false;
 	} else if (strncmp(path, "/length/", 8) == 0) {
@@ -171,7 +171,7 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 		return false;
 	} else if (sscanf(path, "/body/%u", &n) == 1) {
 		say_long(connection, n);
-	} else if (strncmp(path, "/twirp/", 7) == 0 && receiver->head != NULL) {
+	} else if (strstr(path, "/twirp/") != NULL && receiver->head != NULL) {
 		say_set(receiver, connection);
 	} else if (strcmp(path, "/redirect") == 0) {
 		say_status(connection, 302, "Location: /204\r\n");

@@ -14,7 +14,7 @@
  *     /other              a protocol other than HTTP
  *     /length/N           200 with Content-Length: N and no body
  *     /body/N             200 with N bytes of body, and a Date
- *     /twirp/...          what receiver_respond set
+ *     .../twirp/...       what receiver_respond set, else by the beginning
  *     /redirect           302 to /204
  *     /redirect/PORT      302 to /204 at this port of 127.0.0.1
  *
@@ -45,7 +45,7 @@ unsigned receiver_port(const struct receiver *receiver);
 
 /* Responds to all waiting requests to /held, and to later ones immediately. */
 void receiver_release(struct receiver *receiver);
-/* Sets the response to all paths that begin with /twirp/: an HTTP response without Content-Length,
+/* Sets the response to all paths that contain /twirp/: an HTTP response without Content-Length,
  * which must live as long as the receiver. */
 void receiver_respond(struct receiver *receiver, const char *head, const char *body);
 /* Waits at most 30 s until there are n requests in all. Returns false if there are fewer. */

@@ -12,6 +12,9 @@ handler backends_get;
 handler backends_replace;
 handler backends_patch;
 handler backends_delete;
+/* Ask the media server whether it answers (resources/asking.h). */
+handler backends_test;
+handler backends_settle_test;
 
 /* Returns the backend as a document that may be changed: as it could be sent, with its secrets. */
 json_t *backend_document(struct call *call, const struct backend *backend);

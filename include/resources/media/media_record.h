@@ -50,6 +50,7 @@ struct backend {
 	int64_t ttl; /* seconds */
 	struct slice name, url;
 	struct slice config; /* JSON text, with secrets */
+	struct slice api_url; /* empty: the one that belongs to url */
 };
 
 struct media {

@@ -8,8 +8,11 @@
 
 #include "base/text.h"
 #include "records/kinds.h"
-#include "resources/lists.h"
+#include "resources/asking.h"
 #include "resources/audit.h"
+#include "resources/joining/misses.h"
+#include "resources/lists.h"
+#include "resources/media/backend_health.h"
 #include "resources/stored.h"
 #include "rules/media_rules.h"
 
@@ -37,16 +40,45 @@ json_t *backend_document(struct call *call, const struct backend *backend)
 	object_put(document, "ttl", json_integer(backend->ttl));
 	object_put(document, "config",
 		   json_incref(stored_json(call, backend->config, "backend", &backend->id)));
+	if (backend->api_url.size > 0)
+		object_put(document, "api_url", json_of_text(backend->api_url));
 	return document;
 }
 
-static struct slice backend_text(struct call *call, const struct backend *backend)
+/* health: NULL if nothing is known. */
+static json_t *health_document(struct call *call, const struct backend_health *health)
+{
+	json_t *document = arena_json(call->arena, json_object());
+	const char *state = health == NULL ? "unknown" : health->is_up ? "up" : "down";
+
+	object_put(document, "state", json_string(state));
+	object_put(document, "since",
+		   health == NULL ? json_null() : json_time_seconds(health->since));
+	object_put(document, "message", json_of_text(health == NULL ? SLICE("") : health->message));
+	return document;
+}
+
+static json_t *capabilities_of(enum backend_type type)
+{
+	json_t *list = json_array();
+
+	for (enum server_capability i = 0; i < SERVER_CAPABILITIES; i++) {
+		if (server_can(type, i))
+			array_put(list, json_string(server_capability_names[i]));
+	}
+	return list;
+}
+
+static struct slice backend_text(struct call *call, const struct backend *backend,
+				 const struct backend_health *health)
 {
 	json_t *document = backend_document(call, backend);
 
 	object_put(document, "id", json_of_text(id_as_text(call->arena, &backend->id)));
 	object_put(document, "created_at", json_time_seconds(backend->created));
 	object_put(document, "updated_at", json_time_seconds(backend->updated));
+	object_put(document, "capabilities", capabilities_of(backend->type));
+	object_put(document, "health", json_incref(health_document(call, health)));
 	return document_as_text(call->arena, &backend_shape, document, false);
 }
 
@@ -96,6 +128,7 @@ void backend_set(struct call *call, struct media *media, struct backend *backend
 	backend->name = text_of_json(json_object_get(document, "name"));
 	backend->type = backend_type_of(type);
 	backend->url = text_of_json(json_object_get(document, "url"));
+	backend->api_url = text_of_json(json_object_get(document, "api_url"));
 	backend->ttl = ttl == NULL ? strtoll(shape_field(&backend_shape, "ttl")->standard, NULL, 10)
 				   : json_integer_value(ttl);
 	backend->config = config_with_defaults(call, type, document);
@@ -147,8 +180,8 @@ static void note_backend_update(struct call *call, const struct backend *former,
 	static const char *const ignored[] = { "updated_at", NULL };
 	struct changes changes = CHANGES_INITIAL(call->arena);
 
-	changes_find_in_texts(&changes, SLICE(""), backend_text(call, former),
-			      backend_text(call, backend), ignored);
+	changes_find_in_texts(&changes, SLICE(""), backend_text(call, former, NULL),
+			      backend_text(call, backend, NULL), ignored);
 	changes_find_hidden(
 		&changes, SLICE(""), &backend_shape,
 		document_hidden(call->arena, &backend_shape, backend_document(call, former)),
@@ -174,7 +207,22 @@ bool backends_create(struct call *call, struct fault *fault)
 				  ++media.last_backend);
 	media.backend_count++;
 	note_backend(call, "backend.created", backend, NULL);
-	return media_put(call, &media, fault) && call_answer(call, backend_text(call, backend));
+	return media_put(call, &media, fault) &&
+	       call_answer(call, backend_text(call, backend, NULL));
+}
+
+static struct slice api_url_of(struct call *call, struct slice url, struct slice api_url)
+{
+	return api_url.size > 0 ? api_url : server_api_url(call->arena, url);
+}
+
+/* Returns whether people and Anteroom still reach the server at the same places. */
+static bool stays_there(struct call *call, const struct backend *backend, struct slice url,
+			struct slice api_url)
+{
+	return url_same_place(backend->url, url) &&
+	       url_same_place(api_url_of(call, backend->url, backend->api_url),
+			      api_url_of(call, url, api_url));
 }
 
 /* Keeps secrets that the body leaves out, as long as the backend uses them and stays at the same
@@ -187,7 +235,8 @@ static void keep_secrets(struct call *call, const struct backend *backend, json_
 	const struct slice type = slice_of(backend_type_name(backend->type));
 	const struct slice alg = text_of_json(json_object_get(config, "alg"));
 	const struct slice url = text_of_json(json_object_get(document, "url"));
-	const bool stays = url_same_place(backend->url, url);
+	const struct slice api_url = text_of_json(json_object_get(document, "api_url"));
+	const bool stays = stays_there(call, backend, url, api_url);
 	const json_t *sent = call_member(call, "config");
 	const char *name;
 
@@ -214,6 +263,8 @@ static bool save_backend(struct call *call, struct media *media, struct backend 
 	const struct slice type = text_of_json(json_object_get(document, "type"));
 	const struct backend former = *backend;
 	struct backend changed = former;
+	struct backend_healths healths;
+	const struct backend_health *health;
 
 	if (!slice_is(type, backend_type_name(former.type))) {
 		findings_add(&call->findings, "/type", "cannot change");
@@ -228,7 +279,16 @@ static bool save_backend(struct call *call, struct media *media, struct backend 
 		return false;
 	*backend = changed;
 	note_backend_update(call, &former, backend);
-	return media_put(call, media, fault) && call_answer(call, backend_text(call, backend));
+	/* What is known of a server does not hold for another one, nor for other keys. */
+	if (!(stays_there(call, &former, changed.url, changed.api_url) &&
+	      slice_equal(former.config, changed.config)) &&
+	    !backend_health_forget(call, &backend->id, fault))
+		return false;
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	health = backend_health_of(&healths, &backend->id);
+	return media_put(call, media, fault) &&
+	       call_answer(call, backend_text(call, backend, health));
 }
 
 bool backends_replace(struct call *call, struct fault *fault)
@@ -263,6 +323,8 @@ bool backends_delete(struct call *call, struct fault *fault)
 	if (backend->uses > 0)
 		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
 	note_backend(call, "backend.deleted", backend, NULL);
+	if (!backend_health_forget(call, &backend->id, fault))
+		return false;
 	media_remove_backend(&media, backend);
 	return media_put(call, &media, fault) && call_answer_nothing(call);
 }
@@ -271,20 +333,26 @@ bool backends_delete(struct call *call, struct fault *fault)
 
 bool backends_get(struct call *call, struct fault *fault)
 {
+	struct backend_healths healths;
 	struct media media;
 	struct backend *backend;
 
-	return find_backend(call, STORE_TO_SHOW, &media, &backend, fault) &&
-	       call_answer(call, backend_text(call, backend));
+	if (!find_backend(call, STORE_TO_SHOW, &media, &backend, fault) ||
+	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	return call_answer(call,
+			   backend_text(call, backend, backend_health_of(&healths, &backend->id)));
 }
 
 bool backends_list(struct call *call, struct fault *fault)
 {
+	struct backend_healths healths;
 	struct media media;
 	struct list list;
 
 	list_open(call, &list);
-	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+	if (!media_load(call, STORE_TO_SHOW, &media, fault) ||
+	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
 	for (size_t i = media.backend_count; i-- > 0 && !list_is_full(&list);) {
 		const struct backend *backend = &media.backends[i];
@@ -292,7 +360,84 @@ bool backends_list(struct call *call, struct fault *fault)
 		if (list.is_bounded && id_compare(&backend->id, &list.start) >= 0)
 			continue;
 		list_add_item(&list, &backend->id);
-		call_part(call, backend_text(call, backend));
+		call_part(call,
+			  backend_text(call, backend, backend_health_of(&healths, &backend->id)));
 	}
 	return list_close(&list, fault);
+}
+
+/* ---- asking the media server ---- */
+
+/* Counts a test once, even if the store has the call run again. */
+static bool count_test(struct call *call, struct fault *fault)
+{
+	unsigned seconds = 0;
+
+	if (!call->is_counted)
+		seconds = misses_tests_count(call->environment->misses, &call->account,
+					     &kind_only_id, clock_monotonic(),
+					     call->validates_only ? 0 : 1);
+	if (seconds > 0) {
+		fault_detail(fault, FAULT_TOO_MANY, "backends got %d tests in a minute",
+			     MISSES_TESTS_MOST);
+		fault->retry_after = seconds;
+		return false;
+	}
+	call->is_counted = true;
+	return true;
+}
+
+static struct server server_of(struct call *call, const struct backend *backend)
+{
+	return (struct server){
+		.type = backend->type,
+		.url = api_url_of(call, backend->url, backend->api_url),
+		.config = stored_json(call, backend->config, "backend", &backend->id),
+	};
+}
+
+bool backends_test(struct call *call, struct fault *fault)
+{
+	json_t *names = arena_json(call->arena, json_array());
+	struct media media;
+	struct backend *backend;
+	struct server server;
+
+	if (!find_backend(call, STORE_TO_SHOW, &media, &backend, fault))
+		return false;
+	if (!server_can(backend->type, SERVER_LIST))
+		return fault_detail(fault, FAULT_CANNOT, "%s",
+				    server_capability_names[SERVER_LIST]);
+	if (call->environment->media_client == NULL)
+		return fault_detail(fault, FAULT_CANNOT, "the program was built without libcurl");
+	if (!count_test(call, fault))
+		return false;
+	server = server_of(call, backend);
+	array_put(names, json_string("none"));
+	server_list_rooms(call->arena, &server, call->now / 1000, names,
+			  &call_ask(call, &backend->id, 1)->asked[0].request);
+	return true;
+}
+
+bool backends_settle_test(struct call *call, struct fault *fault)
+{
+	const struct asked *asked = &call->asking->asked[0];
+	json_t *answer = arena_json(call->arena, json_object());
+	struct server_verdict verdict;
+	struct media media;
+	struct backend *backend;
+	struct server server;
+
+	if (!asked_was_made(asked, fault) ||
+	    !find_backend(call, STORE_TO_SHOW, &media, &backend, fault))
+		return false;
+	server = server_of(call, backend);
+	server_read_rooms(call->arena, &server, call->now / 1000, &asked->outcome, &verdict);
+	if (!backend_health_note(call, backend, &verdict, fault))
+		return false;
+	object_put(answer, "state", json_string(verdict.is_up ? "up" : "down"));
+	object_put(answer, "milliseconds", json_integer(asked->took));
+	object_put(answer, "version", json_null());
+	object_put(answer, "message", json_string(verdict.message));
+	return call_answer(call, json_as_text(call->arena, answer));
 }

@@ -63,6 +63,7 @@ static const struct member backend_members[] = {
 	{ "name", AS_TEXT(1, TEXT_MOST), AT(struct backend, name) },
 	{ "url", AS_TEXT(0, TEXT_MOST), AT(struct backend, url) },
 	{ "config", AS_JSON(TEXT_MOST), AT(struct backend, config) },
+	{ "api_url", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_ABSENT), AT(struct backend, api_url) },
 };
 static const struct record_table backend_table = { ITEMS(struct backend, backend_members) };
 

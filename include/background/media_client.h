@@ -1,0 +1,39 @@
+/* Makes the requests to media servers, for calls that ask them (resources/asking.h). One thread
+ * gives them to the sender process (delivery/sender.h), at most SENDER_MEDIA_MOST at once, at most
+ * 8 of a media server and 32 of an account. Others wait for their turn, at most 2 s.
+ *
+ * If the process ends, it is started again. What was under way and changes something is then lost;
+ * what only reads is sent once more.
+ *
+ * Any thread, unless a comment says otherwise.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef BACKGROUND_MEDIA_CLIENT_H
+#define BACKGROUND_MEDIA_CLIENT_H
+
+#include "delivery/sender.h"
+#include "resources/asking.h"
+
+struct media_client;
+
+/* Starts the thread, which is then the only one that uses the sender. */
+struct media_client *media_client_open(struct sender *sender);
+/* Ends the thread. Requests that are waiting or under way end as ASKED_LOST. NULL is allowed. */
+void media_client_close(struct media_client *client);
+
+/* Makes the requests of `asking`, which must stay where it is until `done` is called: once, when
+ * all of them have ended, in the thread of the client, which must not be held up. */
+void media_client_ask(struct media_client *client, struct asking *asking,
+		      void (*done)(void *context, struct asking *asking), void *context);
+/* Frees what the outcomes own. */
+void media_client_forget(struct asking *asking);
+
+/* For /metrics. */
+struct media_figures {
+	uint64_t ended[ASKED_LOST + 1]; /* requests, by their end */
+	uint64_t failed; /* of those with an outcome: without a complete answer */
+	uint64_t waiting, under_way;
+};
+void media_client_figures(struct media_client *client, struct media_figures *figures);
+
+#endif

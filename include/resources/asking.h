@@ -1,0 +1,59 @@
+/* Calls that ask media servers. Such a call has two handlers in the row of its route: `run` reads
+ * and checks everything, and ends with call_ask, which leaves requests; `settle` runs when all
+ * answers are there, in a WRITE transaction of its own, and writes the answer of the call. In
+ * between, no transaction is open and no thread waits: the edge keeps the call, and
+ * background/media_client.h makes the requests. What `run` has written is durable before a request
+ * leaves. Only `settle` may be run again by the store.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_ASKING_H
+#define RESOURCES_ASKING_H
+
+#include "media/server.h"
+#include "resources/call.h"
+
+/* Most requests of a call. */
+#define ASKED_MOST 101
+
+/* What became of a request. */
+enum asked_end {
+	ASKED_ANSWERED, /* `outcome` says what came, or why nothing came */
+	ASKED_BUSY, /* it was not made: too many others were waiting */
+	ASKED_LOST /* the process that made it has ended */
+};
+
+struct asked {
+	struct server_request request;
+	/* Results. */
+	enum asked_end end;
+	struct outcome outcome;
+	int64_t took; /* milliseconds from sending to the answer */
+	/* Private to background/media_client.c. */
+	struct asking *of;
+	struct asked *next;
+	int64_t since; /* waits, or is under way, since this time of clock_monotonic */
+	unsigned tries;
+};
+
+/* The requests of one call to one media server, or of one look at it. In the arena of the call. */
+struct asking {
+	struct id account, backend;
+	struct asked *asked;
+	size_t count;
+	bool is_done; /* all have ended */
+	/* Private to background/media_client.c. */
+	size_t left;
+	void (*done)(void *context, struct asking *asking);
+	void *context;
+};
+
+/* Makes the call ask the backend: its requests, to be filled in, are call->asking->asked. */
+struct asking *call_ask(struct call *call, const struct id *backend, size_t count);
+
+/* Returns true if the call cannot be answered before media servers have been asked. */
+bool call_is_asking(const struct call *call);
+
+/* Returns false with FAULT_SERVER_BUSY if the request was not made. */
+bool asked_was_made(const struct asked *asked, struct fault *fault);
+
+#endif

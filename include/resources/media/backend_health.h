@@ -1,0 +1,38 @@
+/* What is known of an account's media servers: for each that was asked, whether it answered. One
+ * record of the account, apart from the backends (media_record.h), so that a look at a server does
+ * not hold up those who join. It is written only when something changes, and is not in a dump.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_MEDIA_BACKEND_HEALTH_H
+#define RESOURCES_MEDIA_BACKEND_HEALTH_H
+
+#include "media/server.h"
+#include "resources/media/media_record.h"
+
+struct backend_health {
+	struct id backend;
+	bool is_up;
+	int64_t since; /* when it came up or went down, milliseconds since 1970 */
+	struct slice message; /* of its server_verdict */
+};
+
+struct backend_healths {
+	struct store_record stored;
+	struct backend_health *backends; /* with room for one more */
+	size_t count;
+};
+extern const struct record_table backend_healths_table;
+
+bool backend_healths_load(struct call *call, enum store_reading reading,
+			  struct backend_healths *healths, struct fault *fault);
+/* Returns NULL if nothing is known. */
+const struct backend_health *backend_health_of(const struct backend_healths *healths,
+					       const struct id *backend);
+/* Stores what a request has told of the backend, and notes the event backend.up or backend.down if
+ * it came up or went down. The first time that it is up is no event. */
+bool backend_health_note(struct call *call, const struct backend *backend,
+			 const struct server_verdict *verdict, struct fault *fault);
+/* Forgets what is known of the backend, because it is deleted or asked elsewhere. */
+bool backend_health_forget(struct call *call, const struct id *backend, struct fault *fault);
+
+#endif

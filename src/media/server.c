@@ -1,0 +1,105 @@
+/* See media/server.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "media/server.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/text.h"
+
+/* Seconds by which a server's clock may differ: before its message says so, and before it is the
+ * reason for a rejected token. */
+#define CLOCK_DIFFERS 5
+#define CLOCK_REJECTS 60
+
+const char *const server_capability_names[SERVER_CAPABILITIES] = { [SERVER_LIST] = "list" };
+
+/* Types without functions cannot be asked. */
+static const struct server_functions *const functions[BACKEND_TYPES_COUNT] = {
+	[BACKEND_LIVEKIT] = &livekit_functions,
+};
+
+bool server_can(enum backend_type type, enum server_capability capability)
+{
+	return functions[type] != NULL && capability == SERVER_LIST;
+}
+
+struct slice server_api_url(struct arena *arena, struct slice url)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	if (url.size < 2 || !text_equal_ignoring_case((struct slice){ url.data, 2 }, SLICE("ws")))
+		return url;
+	buffer_append_text(&text, "http");
+	buffer_append(&text, (struct slice){ url.data + 2, url.size - 2 });
+	return buffer_slice(&text);
+}
+
+void server_list_rooms(struct arena *arena, const struct server *server, int64_t now,
+		       const json_t *names, struct server_request *request)
+{
+	functions[server->type]->list_rooms(arena, server, now, names, request);
+}
+
+/* Says why there is no complete answer. */
+static void describe_failure(const struct server *server, const struct outcome *outcome,
+			     struct server_verdict *verdict)
+{
+	static const char *const sentences[] = {
+		[SENDER_NO_NAME] = "no such name",
+		[SENDER_REFUSED] = "refused",
+		[SENDER_TIMED_OUT] = "timed out",
+		[SENDER_NOT_ALLOWED] = "address not allowed",
+		[SENDER_TOO_LONG] = "too many people to list",
+		[SENDER_OTHER] = "refused",
+	};
+
+	if (outcome->failure == SENDER_NO_TLS)
+		(void)snprintf(verdict->message, sizeof verdict->message, "TLS: %s",
+			       outcome->error);
+	else if (outcome->failure == SENDER_NO_HTTP)
+		(void)snprintf(verdict->message, sizeof verdict->message, "not a %s",
+			       functions[server->type]->product);
+	else
+		(void)snprintf(verdict->message, sizeof verdict->message, "%s",
+			       sentences[outcome->failure]);
+}
+
+static void describe_clock(int64_t difference, struct server_verdict *verdict)
+{
+	(void)snprintf(verdict->message, sizeof verdict->message, "clock differs by %lld s",
+		       (long long)difference);
+}
+
+void server_read_rooms(struct arena *arena, const struct server *server, int64_t now,
+		       const struct outcome *outcome, struct server_verdict *verdict)
+{
+	const struct server_functions *own = functions[server->type];
+	const int64_t signed_difference = outcome->date == 0 ? 0 : outcome->date - now;
+	const int64_t difference = signed_difference < 0 ? -signed_difference : signed_difference;
+	json_t *answer = NULL;
+
+	*verdict = (struct server_verdict){ .is_up = false };
+	if (outcome->failure != SENDER_NO_FAILURE) {
+		describe_failure(server, outcome, verdict);
+		return;
+	}
+	if (outcome->status == 200)
+		answer = json_text_read(
+			arena, (struct slice){ outcome->answer, outcome->answer_size }, NULL);
+	verdict->list = json_object_get(answer, own->rooms);
+	verdict->is_up = json_is_array(verdict->list);
+	if (verdict->is_up && difference > CLOCK_DIFFERS)
+		describe_clock(difference, verdict);
+	else if (outcome->status == 401 && difference > CLOCK_REJECTS)
+		describe_clock(difference, verdict);
+	else if (outcome->status == 401)
+		(void)snprintf(verdict->message, sizeof verdict->message, "wrong key");
+	else if (outcome->status == 200 && !verdict->is_up)
+		(void)snprintf(verdict->message, sizeof verdict->message, "not a %s", own->product);
+	else if (outcome->status != 200)
+		(void)snprintf(verdict->message, sizeof verdict->message, "status %d",
+			       outcome->status);
+}

@@ -1,0 +1,107 @@
+/* See resources/media/backend_health.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/media/backend_health.h"
+
+#include "records/kinds.h"
+#include "resources/audit.h"
+#include "resources/record_kind.h"
+
+static const struct member health_members[] = {
+	{ "backend", AS_ID, AT(struct backend_health, backend) },
+	{ "up", AS_BOOLEAN, AT(struct backend_health, is_up) },
+	{ "since", AS_TIME, AT(struct backend_health, since) },
+	{ "message", AS_TEXT(0, sizeof((struct server_verdict *)0)->message),
+	  AT(struct backend_health, message) },
+};
+static const struct record_table health_table = { ITEMS(struct backend_health, health_members) };
+
+static const struct member healths_members[] = {
+	{ "backends", AS_LIST(struct backend_healths, count, BACKENDS_MOST, health_table),
+	  AT(struct backend_healths, backends) },
+};
+const struct record_table backend_healths_table = {
+	RECORD(struct backend_healths, healths_members, 0, &kind_backend_healths),
+};
+const struct record_kind backend_healths_kind = {
+	.table = &backend_healths_table,
+	.order = RECORD_ONE,
+};
+
+bool backend_healths_load(struct call *call, enum store_reading reading,
+			  struct backend_healths *healths, struct fault *fault)
+{
+	return record_get(&backend_healths_table, call->transaction, &kind_only_id, reading,
+			  healths, fault);
+}
+
+static struct backend_health *find_health(const struct backend_healths *healths,
+					  const struct id *backend)
+{
+	for (size_t i = 0; i < healths->count; i++) {
+		if (id_compare(&healths->backends[i].backend, backend) == 0)
+			return &healths->backends[i];
+	}
+	return NULL;
+}
+
+const struct backend_health *backend_health_of(const struct backend_healths *healths,
+					       const struct id *backend)
+{
+	return find_health(healths, backend);
+}
+
+static void note_state(struct call *call, const struct backend *backend,
+		       const struct server_verdict *verdict)
+{
+	const struct audit_data data = {
+		.kind = "backend",
+		.id = id_as_text(call->arena, &backend->id),
+		.name = backend->name,
+		.more = { { "message", slice_of(verdict->message), false } },
+	};
+
+	audit_note(call, verdict->is_up ? "backend.up" : "backend.down", &data);
+}
+
+bool backend_health_note(struct call *call, const struct backend *backend,
+			 const struct server_verdict *verdict, struct fault *fault)
+{
+	const struct slice message = arena_copy(call->arena, slice_of(verdict->message));
+	struct backend_healths healths;
+	struct backend_health *health;
+	bool changes = true;
+
+	if (!backend_healths_load(call, STORE_TO_CHANGE, &healths, fault))
+		return false;
+	health = find_health(&healths, &backend->id);
+	if (health != NULL) {
+		changes = health->is_up != verdict->is_up;
+		if (!changes && slice_equal(health->message, message))
+			return true;
+	} else {
+		health = &healths.backends[healths.count++];
+		*health = (struct backend_health){ .backend = backend->id };
+	}
+	if (changes && (!verdict->is_up || health->since != 0))
+		note_state(call, backend, verdict);
+	if (changes)
+		health->since = call->now;
+	health->is_up = verdict->is_up;
+	health->message = message;
+	return record_put(&backend_healths_table, call->transaction, &healths, fault);
+}
+
+bool backend_health_forget(struct call *call, const struct id *backend, struct fault *fault)
+{
+	struct backend_healths healths;
+	struct backend_health *health;
+
+	if (!backend_healths_load(call, STORE_TO_CHANGE, &healths, fault))
+		return false;
+	health = find_health(&healths, backend);
+	if (health == NULL)
+		return true;
+	*health = healths.backends[--healths.count];
+	return record_put(&backend_healths_table, call->transaction, &healths, fault);
+}
