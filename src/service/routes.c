@@ -468,6 +468,13 @@ const struct route routes[] = {
 	  NEEDS(WEBHOOKS_WRITE), QUERY(delivery_list_query), LIST(webhook_delivery_shape),
 	  READS(READ_ONLY(kind_webhooks)),
 	  DOC("Lists deliveries with at least one failed attempt, newest first.") },
+	{ METHOD_POST,   "/v2/webhooks/{webhook_id}/deliveries/{event_id}/retry", ROUTE_WRITE,
+	  webhook_deliveries_retry, "retryWebhookDelivery",
+	  NEEDS(WEBHOOKS_WRITE), NO_BODY, ANSWER(webhook_delivery_shape),
+	  CONFLICT("The webhook is disabled."),
+	  READS(READ_ONLY(kind_webhooks)),
+	  DOC("Sends a delivery now. If it is pending, its schedule continues afterwards; otherwise this is its only "
+	      "attempt.") },
 
 	{ METHOD_POST,   "/v2/signing-keys", ROUTE_WRITE, signing_keys_create, "createSigningKey",
 	  NEEDS(KEYS_WRITE),
