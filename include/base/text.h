@@ -69,6 +69,7 @@ struct slice text_trim(struct slice text, const char *blanks);
 struct slice text_lower(struct arena *arena, struct slice text);
 bool text_equal_ignoring_case(struct slice a, struct slice b);
 bool text_begins_ignoring_case(struct slice text, struct slice prefix);
+bool text_contains_ignoring_case(struct slice text, struct slice part);
 /* Returns the part of a URL between // and its path, query or fragment: the host, perhaps with user
  * info before it and a port after it. data is NULL if no // follows the scheme. */
 struct slice text_url_authority(struct slice url);

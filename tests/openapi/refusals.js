@@ -277,6 +277,10 @@ async function proveSessions(proof, expect) {
 async function proveManyWebhooks(proof, expect) {
 	const { fixtures } = proof;
 	const body = { url: "https://example.org/", enabled: false };
+	const sent = await fixtures.delivery();
+
+	await fixtures.make(fixtures.tokens.templates, `/v2/webhooks/${sent.webhook_id}`, body);
+	await expect(409, "retryWebhookDelivery", sent);
 
 	const place = { webhook_id: await fixtures.webhook() };
 

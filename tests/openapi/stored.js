@@ -69,6 +69,9 @@ async function requests(fixtures) {
 		bulkCodes: [["bulk", {}, bulk(...made.flat()), "/operations"]],
 		type: [["listEvents", {}, "type=x", "type"]],
 		times: [["listRooms", {}, "after=x", "after"]],
+		search: ["listTemplates", "listTemplateSummaries", "listRooms", "listRoomSummaries"].map(
+			(id) => [id, {}, "q=a&name_prefix=b", "q"],
+		),
 		backendExists: [
 			["createTemplate", {}, { settings: { backend: "x" } }, "/settings/backend"],
 			["updateTemplate", full, { settings: { backend: "x" } }, "/settings/backend"],
