@@ -123,9 +123,10 @@ static const struct field plain_list_fields[] = {
 };
 const struct shape plain_list_query = { "ListQuery", FIELDS(plain_list_fields) };
 
-static schema_rule check_type;
+static schema_rule check_type, check_direction;
 
 static const struct rule event_list_rules[] = {
+	{ "direction", "before is not given together with after.", check_direction },
 	{ "type", "type is an event type such as room.created, or a prefix such as room.*.",
 	  check_type },
 	{ NULL, NULL, NULL },
@@ -134,6 +135,8 @@ static const struct rule event_list_rules[] = {
 static const struct field event_list_fields[] = {
 	{ "after", INTEGER(0, INT64_MAX), DOC("Only events after the one with this seq: `last` of the previous "
 		"response. Default: from the oldest event that is kept.") },
+	{ "before", INTEGER(0, INT64_MAX), DOC("Only events before the one with this seq, newest first: `last` of "
+		"the previous response. 0: from the newest event.") },
 	{ "limit", LIMIT, DEFAULT(10) },
 	{ "type",  TEXT(any_text), EXAMPLE("room.*"), DOC("Only events of this type, or of all types with a prefix such as `room.*`.") },
 };
@@ -168,6 +171,12 @@ static void check_search(struct rule_context *context, const json_t *object)
 {
 	if (json_object_get(object, "q") != NULL && json_object_get(object, "name_prefix") != NULL)
 		schema_fault(context, "/q", "not together with name_prefix");
+}
+
+static void check_direction(struct rule_context *context, const json_t *object)
+{
+	if (json_object_get(object, "before") != NULL && json_object_get(object, "after") != NULL)
+		schema_fault(context, "/before", "not together with after");
 }
 
 static size_t count_of_word(struct slice text)

@@ -541,7 +541,7 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/events", ROUTE_READ, events_list, "listEvents", NEEDS(EVENTS_READ),
 	  QUERY(event_list_query), LIST(event_shape), .drops_old = true,
 	  DOC("Lists events, oldest first. `last` is the seq of the last event that was looked at; continue while it "
-	      "rises.") },
+	      "rises. With `before`, newest first; continue while it falls.") },
 
 	{ METHOD_POST,   "/v2/session", ROUTE_STATELESS, session_begin, "beginSession",
 	  WHOLE(new_session_shape), SMALL_BODY, .check = session_check, .is_open = true, .begins_session = true,

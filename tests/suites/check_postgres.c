@@ -140,6 +140,7 @@ static const struct {
 	/* How far the log goes, all its entries, and the end of the snapshot. */
 	{ METHOD_GET, "/v2/events?limit=100", NULL, 200, 3 },
 	{ METHOD_GET, "/v2/events?type=no.thing", NULL, 200, 3 },
+	{ METHOD_GET, "/v2/events?before=0&limit=100", NULL, 200, 3 },
 	{ METHOD_POST, "/v2/backends", LIVEKIT, 200, 2 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
 	{ METHOD_GET, "/v2/signing-keys", NULL, 200, 1 },
