@@ -30,7 +30,8 @@ struct environment {
 	const char *client_url; /* default for accounts (accounts/client_url.h); NULL: none */
 	bool allows_http; /* webhooks may have http URLs */
 	struct dispatcher *dispatcher; /* of webhooks (background/dispatcher.h), or NULL */
-	const struct router *router; /* created by service_open, like the document */
+	int64_t started; /* milliseconds since 1970; set by service_open, like the next members */
+	const struct router *router;
 	struct slice document; /* OpenAPI */
 	uint64_t document_etag;
 	/* run_account_mark (service/run.h) of the account for which a call of an is_alone route is

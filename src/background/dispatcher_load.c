@@ -229,10 +229,12 @@ static bool load_webhooks(struct dispatcher *dispatcher, struct transaction *tra
 		    (webhook == NULL || !webhook->is_enabled || webhook->series != target->series))
 			target->is_stale = true;
 	}
+	memset(source->ended, 0, sizeof source->ended);
 	for (size_t i = 0; i < webhooks.count; i++) {
 		const struct webhook *webhook = &webhooks.items[i];
 		struct target *target = find_target(dispatcher, &source->id, webhook);
 
+		source->ended[webhook->end] += !webhook->is_enabled;
 		if (!webhook->is_enabled ||
 		    (target == NULL
 			     ? add_target(dispatcher, transaction, &source->id, webhook, &is_whole,

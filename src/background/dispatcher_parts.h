@@ -57,6 +57,7 @@ struct source {
 	 * retry than are read; 0 if none has */
 	int64_t again;
 	uint64_t first, last; /* the range of its event log */
+	unsigned ended[WEBHOOK_FAILING + 1]; /* disabled webhooks, by webhook->end */
 	bool is_there; /* found by the current look */
 };
 

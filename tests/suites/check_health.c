@@ -41,14 +41,25 @@ static const struct store_driver told_driver = {
 
 static struct told_store told;
 static struct environment environment;
+static int64_t now; /* milliseconds since 1970 */
+
+static int64_t told_now(const struct clock *clock)
+{
+	(void)clock;
+	return now;
+}
+
+static struct clock told_clock;
 static struct service *service;
 static struct arena *arena;
 
 static void begin(void)
 {
+	now = 1795100000000;
+	told_clock = (struct clock){ .now = told_now, .random = clock_system.random };
 	told = (struct told_store){ .base.driver = &told_driver, .can_write = true };
 	environment = (struct environment){
-		.clock = &clock_system,
+		.clock = &told_clock,
 		.store = &told.base,
 		.tokens = token_memory_open(),
 		.misses = misses_open(&clock_system),
@@ -149,6 +160,13 @@ START_TEST(the_page_shows_the_figures_of_the_store)
 		"anteroom_file_records_written_total 12",
 		"anteroom_checksum_failures_total 8",
 		"anteroom_store_writable 1",
+		"anteroom_store_disk_bytes 9100000000",
+		"anteroom_backup_time_seconds 1795000000",
+		"anteroom_build_info{version=\"" PACKAGE_VERSION "\"} 1",
+		"anteroom_start_time_seconds 1795100000",
+		"anteroom_webhooks_failing 0",
+		"anteroom_webhooks_disabled{reason=\"gone\"} 0",
+		"anteroom_webhooks_disabled{reason=\"failing\"} 0",
 	};
 	struct call call;
 	const char *page;
@@ -160,6 +178,8 @@ START_TEST(the_page_shows_the_figures_of_the_store)
 		.files_merged = 6,
 		.records_written = 12,
 		.checksum_failures = 8,
+		.disk_bytes = 9100000000,
+		.backup_time = 1795000000,
 		.journal_syncs = { .counts = { 3, [HISTOGRAM_BOUNDS] = 4 }, .sum = 12000345 },
 	};
 	call = ask(METHOD_GET, "/metrics");
@@ -169,6 +189,19 @@ START_TEST(the_page_shows_the_figures_of_the_store)
 	page = body_of(&call);
 	for (size_t i = 0; i < ROWS(lines); i++)
 		expect_line(page, lines[i]);
+}
+END_TEST
+
+/* Before the first backup, and while a database has not told its size. */
+START_TEST(unknown_figures_have_no_value)
+{
+	const struct call call = ask(METHOD_GET, "/metrics");
+	const char *page = body_of(&call);
+
+	ck_assert_ptr_nonnull(strstr(page, "\n# TYPE anteroom_backup_time_seconds gauge\n"));
+	ck_assert_ptr_null(strstr(page, "\nanteroom_backup_time_seconds"));
+	ck_assert_ptr_nonnull(strstr(page, "\n# TYPE anteroom_store_disk_bytes gauge\n"));
+	ck_assert_ptr_null(strstr(page, "\nanteroom_store_disk_bytes"));
 }
 END_TEST
 
@@ -394,6 +427,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, begin, end);
 	tcase_add_loop_test(tcase, it_is_ready_if_the_store_is, 0, ROWS(states));
 	tcase_add_test(tcase, the_page_shows_the_figures_of_the_store);
+	tcase_add_test(tcase, unknown_figures_have_no_value);
 	tcase_add_test(tcase, a_store_may_have_no_figures);
 	tcase_add_test(tcase, a_browser_gets_a_page);
 	tcase_add_test(tcase, health_and_metrics_are_not_in_the_openapi_document);

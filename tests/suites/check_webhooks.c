@@ -608,6 +608,17 @@ START_TEST(a_410_disables_the_webhook)
 }
 END_TEST
 
+/* The figures of webhooks: failing, disabled as gone, disabled as failing. */
+static bool are_counted(const void *context)
+{
+	const uint64_t *expected = context;
+	struct dispatcher_figures figures;
+
+	dispatcher_figures(stand.environment.dispatcher, &figures);
+	return figures.failing == expected[0] && figures.ended[WEBHOOK_GONE] == expected[1] &&
+	       figures.ended[WEBHOOK_FAILING] == expected[2];
+}
+
 /* After the last attempt, the delivery has failed; a webhook that received nothing meanwhile is
  * disabled. */
 START_TEST(a_failing_webhook_is_disabled)
@@ -619,6 +630,7 @@ START_TEST(a_failing_webhook_is_disabled)
 	webhook = make("/500", ROOMS);
 	make_rooms(2);
 	expect_deliveries(webhook, "pending", 2);
+	ck_assert(wait_until(are_counted, (const uint64_t[]){ 1, 0, 0 }));
 	move_clock(2 * MINUTE);
 	ck_assert(wait_until(is_repeated, webhook));
 	move_clock(2 * MINUTE);
@@ -627,6 +639,9 @@ START_TEST(a_failing_webhook_is_disabled)
 	ck_assert_ptr_nonnull(strstr(ask(200, METHOD_GET, path_of(webhook, ""), NULL),
 				     "\"disabled_reason\":\"failing\""));
 	ck_assert_uint_le(receiver_count(stand.receiver), 6);
+	ck_assert(wait_until(are_counted, (const uint64_t[]){ 0, 0, 1 }));
+	ask(200, METHOD_PATCH, path_of(webhook, ""), "{\"enabled\":true}");
+	ck_assert(wait_until(are_counted, (const uint64_t[]){ 0, 0, 0 }));
 }
 END_TEST
 
