@@ -113,6 +113,8 @@ json_t *json_time_milliseconds(int64_t time);
 json_t *json_time_seconds(int64_t time);
 void buffer_append_time_milliseconds(struct buffer *buffer, const char *label, int64_t time);
 void buffer_append_time_seconds(struct buffer *buffer, const char *label, int64_t time);
+/* Appends a duration as seconds with at most six decimals. */
+void buffer_append_seconds(struct buffer *buffer, uint64_t microseconds);
 /* Parses RFC 3339 with Z or an offset and any number of decimals (truncated after three), or a date
  * alone (midnight UTC). Returns false for anything else, and for impossible dates. A leap second
  * becomes the last millisecond of its minute. */

@@ -19,6 +19,7 @@ struct environment {
 	struct token_memory *tokens; /* verified tokens (accounts/token.h), or NULL */
 	struct misses *misses; /* the budget for unknown codes (resources/joining/misses.h) */
 	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
+	struct history *history; /* the last 24 hours (service/history.h), or NULL */
 	/* The use of Idempotency-Keys (resources/retries/kept_usage.h), or NULL. */
 	struct kept_usage *kept_usage;
 	struct join_log *joins; /* entries of joins (background/join_log.h), or NULL */

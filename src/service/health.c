@@ -5,6 +5,7 @@
 #include "service/health.h"
 
 #include "background/dispatcher.h"
+#include "base/text.h"
 #include "service/metrics.h"
 #include "background/join_log.h"
 #include "resources/retries/kept_usage.h"
@@ -32,21 +33,6 @@ bool health_ready(struct call *call, struct fault *fault)
 }
 
 /* ---- the page ---- */
-
-/* Prints microseconds as seconds with at most six decimals. */
-static void append_seconds(struct buffer *page, uint64_t microseconds)
-{
-	char digits[7] = ".000000";
-	size_t size = sizeof digits;
-	uint64_t rest = microseconds % 1000000;
-
-	for (size_t i = sizeof digits - 1; i > 0; i--, rest /= 10)
-		digits[i] = (char)('0' + rest % 10);
-	while (size > 1 && digits[size - 1] == '0')
-		size--;
-	buffer_append_integer(page, (json_int_t)(microseconds / 1000000));
-	buffer_append(page, (struct slice){ digits, size > 1 ? size : 0 });
-}
 
 static void begin_metric(struct buffer *page, const char *name, const char *type, const char *help)
 {
@@ -91,7 +77,7 @@ static void append_bucket(struct buffer *page, const char *name, struct slice la
 	buffer_append(&both, labels);
 	buffer_append_text(&both, labels.size > 0 ? ",le=\"" : "le=\"");
 	if (i < HISTOGRAM_BOUNDS)
-		append_seconds(&both, histogram_bounds[i]);
+		buffer_append_seconds(&both, histogram_bounds[i]);
 	else
 		buffer_append_text(&both, "+Inf");
 	buffer_append_byte(&both, '"');
@@ -108,7 +94,7 @@ static void append_histogram(struct buffer *page, const char *name, struct slice
 		append_bucket(page, name, labels, i, count);
 	}
 	append_name(page, name, "_sum", labels);
-	append_seconds(page, state->sum);
+	buffer_append_seconds(page, state->sum);
 	buffer_append_byte(page, '\n');
 	append_sample(page, name, "_count", labels, count);
 }
@@ -361,11 +347,13 @@ bool health_metrics(struct call *call, struct fault *fault)
 	return call_answer(call, buffer_slice(&page));
 }
 
+bool health_check_operator(const struct call *call, struct fault *fault)
+{
+	return (call->actor.is_operator && !call->actor.is_limited) ||
+	       fault_set(fault, FAULT_FORBIDDEN, "Account is not an operator");
+}
+
 bool health_operator_metrics(struct call *call, struct fault *fault)
 {
-	const struct actor *actor = &call->actor;
-
-	if (!actor->is_operator || actor->is_limited)
-		return fault_set(fault, FAULT_FORBIDDEN, "Account is not an operator");
-	return health_metrics(call, fault);
+	return health_check_operator(call, fault) && health_metrics(call, fault);
 }

@@ -22,6 +22,7 @@
 #include "rules/bulk_rules.h"
 #include "rules/destination_rules.h"
 #include "rules/event_rules.h"
+#include "rules/history_rules.h"
 #include "rules/key_rules.h"
 #include "rules/import_rules.h"
 #include "rules/list_rules.h"
@@ -32,6 +33,7 @@
 #include "rules/template_rules.h"
 #include "rules/webhook_rules.h"
 #include "service/bulk.h"
+#include "service/history.h"
 #include "service/openapi.h"
 #include "service/session.h"
 #include "service/welcome.h"
@@ -557,6 +559,9 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/service/metrics", ROUTE_STATELESS, health_operator_metrics,
 	  "getServiceMetrics", CONTENT("text/plain"), FORBIDDEN("The account is not an operator."),
 	  DOC("Metrics of the whole service, in the Prometheus text format. Operators only.") },
+	{ METHOD_GET,    "/v2/service/history", ROUTE_STATELESS, history_get, "getServiceHistory",
+	  ANSWER(history_shape), FORBIDDEN("The account is not an operator."),
+	  DOC("Returns the last 24 hours of the process that answers, one sample for each minute. Operators only.") },
 
 	{ METHOD_GET,    "/v2/openapi.json", ROUTE_STATELESS, openapi_get, "getOpenApi",
 	  .is_open = true, ETAG,

@@ -269,6 +269,7 @@ async function proveSessions(proof, expect) {
 	await ask(403, "beginSession", { body, headers });
 	await ask(403, "endSession", { token: undefined, headers: { ...headers, Cookie } });
 	await ask(403, "getServiceMetrics", { token: fixtures.tokens.templates });
+	await ask(403, "getServiceHistory", { token: fixtures.tokens.templates });
 	for (let n = 0; n < MISSES_MOST; n++)
 		await ask(401, "beginSession", { body: JSON.stringify({ token: "x" }) });
 	await ask(429, "beginSession", { body });
