@@ -34,7 +34,8 @@ struct sample {
 struct history {
 	const struct environment *environment;
 	int64_t minute; /* that of the last tick, since 1970; 0: none */
-	struct totals totals; /* at the beginning of that minute */
+	struct totals totals; /* at the first tick of that minute */
+	bool is_whole; /* that tick was at the beginning of the minute */
 	pthread_mutex_t lock; /* protects the following members */
 	size_t count, next; /* samples; the place of the next one */
 	struct sample samples[HISTORY_MOST];
@@ -165,13 +166,14 @@ void history_tick(struct history *history)
 	if (minute == history->minute)
 		return;
 	totals = read_totals(history->environment);
-	if (has_ended) {
+	if (has_ended && history->is_whole) {
 		struct sample sample = sample_of(&totals, &history->totals);
 
 		sample.time = minute * HISTORY_SECONDS * 1000;
 		add_sample(history, &sample);
 	}
 	history->minute = minute;
+	history->is_whole = has_ended;
 	history->totals = totals;
 }
 

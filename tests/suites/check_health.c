@@ -388,6 +388,7 @@ START_TEST(a_minute_has_a_sample)
 		"\"rejected\":1,\"failed\":0,\"p50\":5,\"p99\":5,\"sync_p50\":0.0001,"
 		"\"sync_p99\":0.000247}]}";
 
+	tick_at(1795109640000 - 20000);
 	count_responses(7, METHOD_GET, "/v2/rooms", 200, 50);
 	tick_at(1795109640000);
 	count_responses(3, METHOD_GET, "/v2/rooms", 200, 50);
@@ -420,8 +421,10 @@ START_TEST(only_whole_minutes_have_samples)
 	tick_at(1795109640000 - 5 * MINUTE);
 	ck_assert_str_eq(history_of(true, false), "{\"interval\":60,\"samples\":[]}");
 	tick_at(1795109640000 - 4 * MINUTE);
+	ck_assert_str_eq(history_of(true, false), "{\"interval\":60,\"samples\":[]}");
+	tick_at(1795109640000 - 3 * MINUTE);
 	ck_assert_ptr_nonnull(
-		strstr(history_of(true, false), "[{\"time\":\"2026-11-19T17:30:00Z\""));
+		strstr(history_of(true, false), "[{\"time\":\"2026-11-19T17:31:00Z\""));
 }
 END_TEST
 
