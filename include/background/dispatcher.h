@@ -50,6 +50,9 @@ struct dispatcher_figures {
 	uint64_t oldest; /* age of the oldest pending delivery in seconds; a gauge */
 	uint64_t delivered, failed; /* deliveries */
 	uint64_t attempts_failed;
+	uint64_t failing; /* enabled webhooks with deliveries to be retried; a gauge */
+	/* webhooks that were disabled automatically, by the reason; gauges */
+	uint64_t ended[WEBHOOK_FAILING + 1];
 };
 void dispatcher_figures(struct dispatcher *dispatcher, struct dispatcher_figures *figures);
 

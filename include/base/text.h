@@ -69,6 +69,7 @@ struct slice text_trim(struct slice text, const char *blanks);
 struct slice text_lower(struct arena *arena, struct slice text);
 bool text_equal_ignoring_case(struct slice a, struct slice b);
 bool text_begins_ignoring_case(struct slice text, struct slice prefix);
+bool text_contains_ignoring_case(struct slice text, struct slice part);
 /* Returns the part of a URL between // and its path, query or fragment: the host, perhaps with user
  * info before it and a port after it. data is NULL if no // follows the scheme. */
 struct slice text_url_authority(struct slice url);
@@ -112,6 +113,8 @@ json_t *json_time_milliseconds(int64_t time);
 json_t *json_time_seconds(int64_t time);
 void buffer_append_time_milliseconds(struct buffer *buffer, const char *label, int64_t time);
 void buffer_append_time_seconds(struct buffer *buffer, const char *label, int64_t time);
+/* Appends a duration as seconds with at most six decimals. */
+void buffer_append_seconds(struct buffer *buffer, uint64_t microseconds);
 /* Parses RFC 3339 with Z or an offset and any number of decimals (truncated after three), or a date
  * alone (midnight UTC). Returns false for anything else, and for impossible dates. A leap second
  * becomes the last millisecond of its minute. */

@@ -19,6 +19,7 @@ struct environment {
 	struct token_memory *tokens; /* verified tokens (accounts/token.h), or NULL */
 	struct misses *misses; /* the budget for unknown codes (resources/joining/misses.h) */
 	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
+	struct history *history; /* the last 24 hours (service/history.h), or NULL */
 	/* The use of Idempotency-Keys (resources/retries/kept_usage.h), or NULL. */
 	struct kept_usage *kept_usage;
 	struct join_log *joins; /* entries of joins (background/join_log.h), or NULL */
@@ -31,7 +32,8 @@ struct environment {
 	bool allows_http; /* webhooks may have http URLs */
 	struct dispatcher *dispatcher; /* of webhooks (background/dispatcher.h), or NULL */
 	struct media_client *media_client; /* background/media_client.h; NULL: cannot ask */
-	const struct router *router; /* created by service_open, like the document */
+	int64_t started; /* milliseconds since 1970; set by service_open, like the next members */
+	const struct router *router;
 	struct slice document; /* OpenAPI */
 	uint64_t document_etag;
 	/* run_account_mark (service/run.h) of the account for which a call of an is_alone route is

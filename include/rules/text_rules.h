@@ -12,6 +12,7 @@ extern const struct text_rule any_text;
 extern const struct text_rule some_text;
 /* The same with at most this number of characters. */
 extern const struct text_rule any_256_text;
+extern const struct text_rule some_100_text;
 extern const struct text_rule some_128_text;
 extern const struct text_rule some_256_text;
 extern const struct text_rule url_text;

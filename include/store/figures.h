@@ -11,6 +11,8 @@
 
 /* Counts begin when the store is opened. */
 struct store_figures {
+	/* disk space: of all files in the directory, or of the database; 0 if it is unknown */
+	uint64_t disk_bytes;
 	uint64_t durable; /* the number of the last durable transaction */
 	uint64_t journal_segments; /* current number */
 	uint64_t journal_bytes; /* bytes written */
@@ -25,6 +27,7 @@ struct store_figures {
 	uint64_t files_merged; /* merges of several files into one */
 	uint64_t records_written; /* records written to files by either of these */
 	uint64_t checksum_failures;
+	int64_t backup_time; /* when the last backup ended, in seconds since 1970; 0: unknown */
 	/* The following are for a database; all figures above are zero then. */
 	bool is_database;
 	uint64_t round_trips;

@@ -562,7 +562,7 @@ static bool is_ending(struct dispatcher *dispatcher)
 static void tell_figures(struct dispatcher *dispatcher)
 {
 	const int64_t now = clock_now(dispatcher->environment->clock);
-	uint64_t pending = 0, waiting = 0;
+	uint64_t pending = 0, waiting = 0, failing = 0, ended[WEBHOOK_FAILING + 1] = { 0 };
 	int64_t oldest = now;
 
 	for (const struct target *target = dispatcher->targets; target != NULL;
@@ -570,6 +570,7 @@ static void tell_figures(struct dispatcher *dispatcher)
 		const struct source *source = dispatcher_source(dispatcher, &target->account);
 
 		pending += target->waiting_count;
+		failing += target->waiting_count > 0;
 		if (source != NULL && source->last > target->read)
 			waiting += source->last - target->read;
 		for (size_t i = 0; i < target->waiting_count; i++) {
@@ -577,10 +578,16 @@ static void tell_figures(struct dispatcher *dispatcher)
 				oldest = target->waiting[i].first;
 		}
 	}
+	for (size_t i = 0; i < dispatcher->source_count; i++) {
+		for (size_t end = 0; end <= WEBHOOK_FAILING; end++)
+			ended[end] += dispatcher->sources[i].ended[end];
+	}
 	pthread_mutex_lock(&dispatcher->lock);
 	dispatcher->figures.pending = pending;
 	dispatcher->figures.waiting = waiting;
 	dispatcher->figures.oldest = (uint64_t)((now - oldest) / 1000);
+	dispatcher->figures.failing = failing;
+	memcpy(dispatcher->figures.ended, ended, sizeof ended);
 	pthread_mutex_unlock(&dispatcher->lock);
 }
 

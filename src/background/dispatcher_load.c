@@ -105,26 +105,46 @@ static bool is_damaged(struct dispatcher *dispatcher, const struct id *account, 
 
 /* ---- one account ---- */
 
+/* Returns whether an attempt of the delivery still has to be stored; that updates the delivery. */
+static bool is_attempted(const struct dispatcher *dispatcher, const struct target *target,
+			 const struct id *record)
+{
+	for (size_t i = 0; i < SENDER_MOST; i++) {
+		const struct attempt *attempt = &dispatcher->attempts[i];
+
+		if (attempt->state != ATTEMPT_NONE && attempt->target == target &&
+		    attempt->has_record && id_compare(&attempt->record, record) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool add_delivery(struct dispatcher *dispatcher, struct target *target,
 			 const struct store_record *stored, struct fault *fault)
 {
 	struct webhook_delivery delivery;
-	struct waiting waiting = { .record = stored->id };
+	struct waiting waiting = { .record = stored->id }, *known;
 
 	if (!webhook_delivery_read(stored, &delivery, fault))
 		return dispatcher_pass_over(dispatcher, NOT_READ, &target->account, fault);
+	if (delivery.series != target->series || is_attempted(dispatcher, target, &stored->id))
+		return true;
 	waiting.seq = delivery.seq;
 	waiting.attempts = delivery.attempts;
 	waiting.first = delivery.first;
 	waiting.next = delivery.next;
-	if (delivery.series == target->series)
+	known = target_waiting(target, &stored->id);
+	if (known != NULL)
+		*known = waiting;
+	else
 		target_add_waiting(target, &waiting);
 	return true;
 }
 
-/* Reads the webhook's pending deliveries, oldest first, and passes over damaged ones. */
+/* Reads the webhook's pending deliveries, oldest first, and passes over damaged ones. *is_whole is
+ * set to false if there are more of them than are kept in memory. */
 static bool load_waiting(struct dispatcher *dispatcher, struct transaction *transaction,
-			 struct target *target, struct fault *fault)
+			 struct target *target, bool *is_whole, struct fault *fault)
 {
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
@@ -155,11 +175,13 @@ static bool load_waiting(struct dispatcher *dispatcher, struct transaction *tran
 			above = page.records[page.count - 1].id;
 		page.above = &above;
 	}
+	*is_whole = *is_whole && !goes_on;
 	return true;
 }
 
 static bool add_target(struct dispatcher *dispatcher, struct transaction *transaction,
-		       const struct id *account, const struct webhook *webhook, struct fault *fault)
+		       const struct id *account, const struct webhook *webhook, bool *is_whole,
+		       struct fault *fault)
 {
 	struct target *target = memory_check(calloc(1, sizeof *target));
 	struct webhook_position position;
@@ -179,7 +201,7 @@ static bool add_target(struct dispatcher *dispatcher, struct transaction *transa
 	target->read = target->position;
 	target->delivered = position.delivered;
 	target->stored_delivered = position.delivered;
-	if (!load_waiting(dispatcher, transaction, target, fault)) {
+	if (!load_waiting(dispatcher, transaction, target, is_whole, fault)) {
 		free_target(target);
 		return false;
 	}
@@ -188,13 +210,14 @@ static bool add_target(struct dispatcher *dispatcher, struct transaction *transa
 	return true;
 }
 
-/* Loads the webhooks of an account. A webhook whose position is damaged is left out, and tried
- * again after a while. */
+/* Loads the webhooks of an account, and again the deliveries of those that it has, because a client
+ * may have asked for one. A webhook whose position is damaged is left out, and tried again after a
+ * while. */
 static bool load_webhooks(struct dispatcher *dispatcher, struct transaction *transaction,
 			  struct source *source, struct fault *fault)
 {
 	struct webhooks webhooks;
-	int64_t again = 0;
+	bool is_whole = true;
 
 	store_set_account(transaction, &source->id);
 	if (!webhooks_load(transaction, STORE_TO_SHOW, &webhooks, fault))
@@ -206,17 +229,23 @@ static bool load_webhooks(struct dispatcher *dispatcher, struct transaction *tra
 		    (webhook == NULL || !webhook->is_enabled || webhook->series != target->series))
 			target->is_stale = true;
 	}
+	memset(source->ended, 0, sizeof source->ended);
 	for (size_t i = 0; i < webhooks.count; i++) {
 		const struct webhook *webhook = &webhooks.items[i];
+		struct target *target = find_target(dispatcher, &source->id, webhook);
 
-		if (!webhook->is_enabled || find_target(dispatcher, &source->id, webhook) != NULL ||
-		    add_target(dispatcher, transaction, &source->id, webhook, fault))
+		source->ended[webhook->end] += !webhook->is_enabled;
+		if (!webhook->is_enabled ||
+		    (target == NULL
+			     ? add_target(dispatcher, transaction, &source->id, webhook, &is_whole,
+					  fault)
+			     : load_waiting(dispatcher, transaction, target, &is_whole, fault)))
 			continue;
 		if (!is_damaged(dispatcher, &source->id, fault))
 			return false;
-		again = clock_monotonic() + DAMAGE_TOLD_AFTER;
+		is_whole = false;
 	}
-	source->again = again;
+	source->again = is_whole ? 0 : clock_monotonic() + DAMAGE_TOLD_AFTER;
 	return true;
 }
 

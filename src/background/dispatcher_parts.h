@@ -53,9 +53,11 @@ struct target {
 struct source {
 	struct id id;
 	uint64_t change; /* `change` of its webhooks when they were read; 0 if not read yet */
-	/* monotonic time when they are read again because one is damaged; 0 if none is */
+	/* monotonic time when they are read again because one is damaged, or has more deliveries to
+	 * retry than are read; 0 if none has */
 	int64_t again;
 	uint64_t first, last; /* the range of its event log */
+	unsigned ended[WEBHOOK_FAILING + 1]; /* disabled webhooks, by webhook->end */
 	bool is_there; /* found by the current look */
 };
 
@@ -69,6 +71,7 @@ struct attempt {
 	/* no attempt was made, because the event of the waiting delivery cannot be read */
 	bool is_given_up;
 	bool is_repeated; /* retries a waiting delivery */
+	bool is_once; /* the only attempt, which a client asked for (DELIVERY_ONCE) */
 	/* `record` is set: for a waiting delivery, or after the first try to store it */
 	bool has_record;
 	struct id record;

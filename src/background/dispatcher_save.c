@@ -54,7 +54,7 @@ static void conclude(const struct dispatcher *dispatcher, const struct attempt *
 	delivery->next = 0;
 	if (is_success(outcome)) {
 		delivery->state = DELIVERY_DELIVERED;
-	} else if (attempt->is_given_up || is_gone(outcome) ||
+	} else if (attempt->is_given_up || is_gone(outcome) || delivery->state == DELIVERY_ONCE ||
 		   delivery->attempts >= dispatcher->schedule->count) {
 		delivery->state = DELIVERY_FAILED;
 	} else {
@@ -165,7 +165,7 @@ static bool is_settled(const struct attempt *attempt, const struct webhook_deliv
 {
 	const struct waiting *waiting = target_waiting(attempt->target, &attempt->record);
 
-	return delivery->state != DELIVERY_PENDING ||
+	return !webhook_delivery_is_pending(delivery) ||
 	       (waiting != NULL && delivery->attempts > waiting->attempts);
 }
 
@@ -180,6 +180,7 @@ static bool save_repeated(struct saving *saving, struct attempt *attempt,
 		give_up_attempt(attempt, result);
 	if (is_settled(attempt, result))
 		return true;
+	attempt->is_once = result->state == DELIVERY_ONCE;
 	conclude(saving->dispatcher, attempt, saving->now, result);
 	return webhook_delivery_put(saving->transaction, result, fault);
 }
@@ -215,8 +216,8 @@ static bool save_first(struct saving *saving, struct attempt *attempt,
 	return webhook_delivery_put(saving->transaction, result, fault);
 }
 
-/* A 410 disables the webhook; so does a delivery whose last attempt failed while nothing else was
- * delivered. */
+/* A 410 disables the webhook; so does a delivery whose last attempt by the schedule failed while
+ * nothing else was delivered. */
 static bool end_webhook(struct saving *saving, const struct attempt *attempt,
 			const struct webhook_delivery *result, struct fault *fault)
 {
@@ -227,7 +228,8 @@ static bool end_webhook(struct saving *saving, const struct attempt *attempt,
 
 	if (webhook == NULL || !webhook->is_enabled || attempt->is_given_up ||
 	    result->state != DELIVERY_FAILED ||
-	    (!is_gone(&attempt->outcome) && attempt->target->delivered >= result->first))
+	    (!is_gone(&attempt->outcome) &&
+	     (attempt->is_once || attempt->target->delivered >= result->first)))
 		return true;
 	webhook->is_enabled = false;
 	webhook->end = is_gone(&attempt->outcome) ? WEBHOOK_GONE : WEBHOOK_FAILING;
@@ -364,7 +366,7 @@ static void settle(struct attempt *attempt, const struct webhook_delivery *resul
 	};
 
 	target->under_way--;
-	if (waiting != NULL && result->state == DELIVERY_PENDING)
+	if (waiting != NULL && webhook_delivery_is_pending(result))
 		*waiting = repeated;
 	else if (waiting != NULL)
 		*waiting = target->waiting[--target->waiting_count];

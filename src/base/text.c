@@ -202,6 +202,14 @@ bool text_equal_ignoring_case(struct slice a, struct slice b)
 	return true;
 }
 
+bool text_contains_ignoring_case(struct slice text, struct slice part)
+{
+	for (size_t i = 0; i + part.size <= text.size; i++)
+		if (text_equal_ignoring_case((struct slice){ text.data + i, part.size }, part))
+			return true;
+	return false;
+}
+
 bool text_begins_ignoring_case(struct slice text, struct slice prefix)
 {
 	return text.size >= prefix.size &&

@@ -286,3 +286,17 @@ bool text_time_parse_up(struct slice text, int64_t *time)
 	*time = moment.floor + moment.is_between;
 	return true;
 }
+
+void buffer_append_seconds(struct buffer *buffer, uint64_t microseconds)
+{
+	char digits[7] = ".000000";
+	size_t size = sizeof digits;
+	uint64_t rest = microseconds % 1000000;
+
+	for (size_t i = sizeof digits - 1; i > 0; i--, rest /= 10)
+		digits[i] = (char)('0' + rest % 10);
+	while (size > 1 && digits[size - 1] == '0')
+		size--;
+	buffer_append_integer(buffer, (json_int_t)(microseconds / 1000000));
+	buffer_append(buffer, (struct slice){ digits, size > 1 ? size : 0 });
+}

@@ -86,7 +86,8 @@ static bool is_in_place(const struct place *place)
 	return status.st_dev == place->device && status.st_ino == place->inode;
 }
 
-bool place_wait(const struct place *place, const sigset_t *signals, int *signal_number)
+bool place_wait(const struct place *place, const sigset_t *signals, int *signal_number,
+		void (*tick)(void *context), void *context)
 {
 	/* The descriptor only ends the poll, which ignores -1. */
 	int arrival = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -99,6 +100,7 @@ bool place_wait(const struct place *place, const sigset_t *signals, int *signal_
 
 	while ((*signal_number = sigtimedwait(signals, NULL, &at_once)) <= 0 &&
 	       is_in_place(place)) {
+		tick(context);
 		(void)poll(watched, 2, PAUSE);
 		while (place->notifications >= 0 &&
 		       read(place->notifications, notifications, sizeof notifications) > 0)

@@ -28,7 +28,8 @@ void place_close(struct place *place);
 
 /* Waits for one of the signals, which are blocked. Returns false if the directory is no longer in
  * place. That is noticed immediately if the directory or its store is renamed, and within a second
- * in other cases (a renamed parent, another mount). */
-bool place_wait(const struct place *place, const sigset_t *signals, int *signal_number);
+ * in other cases (a renamed parent, another mount). Calls `tick` about once a second. */
+bool place_wait(const struct place *place, const sigset_t *signals, int *signal_number,
+		void (*tick)(void *context), void *context);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "accounts/accounts.h"
 #include "accounts/client_url.h"
+#include "service/history.h"
 #include "service/metrics.h"
 #include "background/join_log.h"
 #include "resources/retries/kept_usage.h"
@@ -268,6 +269,11 @@ _Noreturn static void end_at_once(const struct serve_options *options, struct pr
 	_exit(EXIT_FAILURE);
 }
 
+static void tick(void *program)
+{
+	history_tick(((struct program *)program)->environment.history);
+}
+
 /* Serves until a signal tells the service to end. */
 static void stay(const struct serve_options *options, struct program *program)
 {
@@ -275,7 +281,7 @@ static void stay(const struct serve_options *options, struct program *program)
 	int signal_number;
 
 	signals_to_wait_for(&signals);
-	if (!place_wait(&program->place, &signals, &signal_number))
+	if (!place_wait(&program->place, &signals, &signal_number, tick, program))
 		end_at_once(options, program);
 	tell_signal(signal_number);
 }
@@ -355,6 +361,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 	environment->kept_usage = kept_usage_open();
 	environment->joins = join_log_open();
 	environment->metrics = metrics_open(routes);
+	environment->history = history_open(environment);
 	program->lease = lease_open(environment->store, environment->clock);
 	if (program->sender != NULL)
 		environment->dispatcher = dispatcher_open(environment, program->lease,
@@ -384,6 +391,7 @@ static void close_program(struct program *program)
 	sender_close(program->sender);
 	sender_close(program->media_sender);
 	lease_close(program->lease);
+	history_close(program->environment.history);
 	metrics_close(program->environment.metrics);
 	join_log_close(program->environment.joins);
 	kept_usage_close(program->environment.kept_usage);

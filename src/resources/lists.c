@@ -15,6 +15,7 @@ void list_read(struct call *call, struct list *list)
 		.call = call,
 		.limit = (size_t)json_integer_value(json_object_get(call->query, "limit")),
 		.prefix = call_query_text(call, "name_prefix"),
+		.words = call_query_text(call, "q"),
 		.last = SLICE(""),
 	};
 	if (list->prefix.data != NULL)
@@ -47,17 +48,33 @@ void list_add(struct list *list, struct slice last)
 	list->last = last;
 }
 
+static bool name_has_words(struct slice name, struct slice words)
+{
+	while (words.data != NULL) {
+		if (!text_contains_ignoring_case(name, text_split(words, ' ', &words)))
+			return false;
+	}
+	return true;
+}
+
 bool list_wants_name(const struct list *list, struct slice name)
 {
+	if (list->words.data != NULL)
+		return name_has_words(name, list->words);
 	return list->prefix.data == NULL ||
 	       (slice_begins(name, list->prefix) &&
 		(list->after.size == 0 || slice_compare(name, list->after) > 0));
 }
 
-void list_add_item(struct list *list, const struct id *id)
+static struct slice last_of_id(struct list *list, const struct id *id)
 {
 	id_print(id, list->last_id);
-	list_add(list, (struct slice){ list->last_id, ID_TEXT_SIZE });
+	return (struct slice){ list->last_id, ID_TEXT_SIZE };
+}
+
+void list_add_item(struct list *list, const struct id *id)
+{
+	list_add(list, last_of_id(list, id));
 }
 
 void list_add_named(struct list *list, const struct id *id, struct slice name)
@@ -92,31 +109,92 @@ void list_first_page(struct call *call, struct store_page *page)
 #define PAGE_MOST 1000
 #define BYTES_LOOKED_AT_MOST (2 * CALL_ANSWER_MOST)
 
-static bool add_pages_by_name(struct list *list, const struct store_kind *kind,
+/* With `q`, leaves out the records whose names do not have the words. Returns how many are left. */
+static size_t keep_wanted(const struct list *list, struct store_page *page)
+{
+	size_t kept = 0;
+
+	if (list->words.data == NULL)
+		return page->count;
+	for (size_t i = 0; i < page->count; i++) {
+		if (list_wants_name(list, page->records[i].name))
+			page->records[kept++] = page->records[i];
+	}
+	return kept;
+}
+
+/* Returns whether records may follow that were not looked at, after `add` got these records. A full
+ * list may have ended before the last of them. */
+static bool is_unfinished(const struct list *list, const struct store_page *page, size_t kept)
+{
+	struct id last;
+
+	if (!page->is_last || !list_is_full(list) || kept == 0)
+		return !page->is_last;
+	return !id_parse(list->last, &last) || id_compare(&last, &page->records[kept - 1].id) != 0;
+}
+
+/* Notes what the next page follows, and how much was looked at. */
+static void go_on_after(struct list *list, struct store_page *page)
+{
+	if (page->count == 0)
+		return;
+	list->read = page->records[page->count - 1].id;
+	if (page->order == STORE_BY_NAME)
+		page->after = page->records[page->count - 1].name;
+	else
+		page->below = &list->read;
+	for (size_t i = 0; i < page->count; i++)
+		list->bytes_looked_at += page->records[i].value.size;
+	list->looked_at += page->count;
+}
+
+/* Returns whether a list has looked at as many records as it may. */
+static bool has_looked_at_most(const struct list *list)
+{
+	return list->looked_at >= LIST_LOOKED_AT_MOST ||
+	       list->bytes_looked_at >= BYTES_LOOKED_AT_MOST;
+}
+
+static size_t next_page_size(const struct list *list, size_t most)
+{
+	size_t next = most * PAGE_GROWTH < PAGE_MOST ? most * PAGE_GROWTH : PAGE_MOST;
+
+	return next < LIST_LOOKED_AT_MOST - list->looked_at ? next
+							    : LIST_LOOKED_AT_MOST - list->looked_at;
+}
+
+/* Adds pages in which most records may be left out: in the order of names, or with `q`. */
+static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 			      struct store_page *page, list_add_records *add, const void *context,
 			      struct fault *fault)
 {
 	struct call *call = list->call;
+	const bool is_by_name = page->order == STORE_BY_NAME;
 
 	for (;;) {
-		if (!store_page(call->transaction, kind, page, fault) ||
-		    !add(call, list, context, page->records, page->count, fault))
+		size_t kept;
+
+		if (!store_page(call->transaction, kind, page, fault))
 			return false;
-		if (page->is_last || list_is_full(list))
+		go_on_after(list, page);
+		kept = keep_wanted(list, page);
+		if (!add(call, list, context, page->records, kept, fault))
+			return false;
+		if (page->is_last || list_is_full(list)) {
+			list->is_cut = !is_by_name && is_unfinished(list, page, kept);
 			return true;
-		page->after = page->records[page->count - 1].name;
-		for (size_t i = 0; i < page->count; i++)
-			list->bytes_looked_at += page->records[i].value.size;
-		list->looked_at += page->count;
-		if (list->looked_at >= LIST_LOOKED_AT_MOST ||
-		    list->bytes_looked_at >= BYTES_LOOKED_AT_MOST)
+		}
+		if (has_looked_at_most(list))
 			break;
-		page->most = page->most * PAGE_GROWTH < PAGE_MOST ? page->most * PAGE_GROWTH
-								  : PAGE_MOST;
+		page->most = next_page_size(list, page->most);
 		page->records = arena_alloc(call->arena, page->most * sizeof *page->records);
 	}
 	list->is_cut = true;
-	list->last = page->after;
+	if (is_by_name)
+		list->last = page->after;
+	else
+		list->last = last_of_id(list, &list->read);
 	return true;
 }
 
@@ -127,8 +205,8 @@ bool list_add_pages(struct list *list, const struct store_kind *kind, struct sto
 
 	list_set_page(list, page);
 	page->records = arena_alloc(call->arena, list->limit * sizeof *page->records);
-	if (page->order == STORE_BY_NAME)
-		return add_pages_by_name(list, kind, page, add, context, fault);
+	if (page->order == STORE_BY_NAME || list->words.data != NULL)
+		return add_pages_looking(list, kind, page, add, context, fault);
 	do {
 		if (!store_page(call->transaction, kind, page, fault) ||
 		    !add(call, list, context, page->records, page->count, fault))
@@ -163,6 +241,8 @@ bool list_close(struct list *list, struct fault *fault)
 {
 	struct buffer end = BUFFER_INITIAL(list->call->arena);
 
+	if (list->words.data != NULL && !list->is_cut)
+		list->last = SLICE("");
 	if (is_too_large(list))
 		return fault_detail(fault, FAULT_TOO_LARGE,
 				    "the response would exceed %zu bytes after %zu items; use a "

@@ -19,13 +19,14 @@ struct list {
 	/* From `name_prefix`, for a list in the order of names: lists names with this prefix (data
 	 * NULL: newest first) that come after `after`. Both are spelled as in the store. */
 	struct slice prefix, after;
+	struct slice words; /* from `q`: lists names that contain each of them; data NULL: all */
 	size_t looked_at, bytes_looked_at; /* records that list_add_pages read, and their values */
-	bool is_cut; /* ended after looking at many records; items may follow `last` */
+	bool is_cut; /* ended before the last record, after many or (with `q`) after `limit` items */
 	struct slice last; /* `last` of the response */
 	char last_id[ID_TEXT_SIZE + 1]; /* the text of `last` if that is an item's id */
 };
 
-/* Reads limit, start and name_prefix from the query, which has been checked. A handler whose
+/* Reads limit, start, name_prefix and q from the query, which has been checked. A handler whose
  * `start` is not an id reads `start` itself. */
 void list_read(struct call *call, struct list *list);
 /* Does the same and begins the response. */
@@ -34,7 +35,7 @@ void list_open(struct call *call, struct list *list);
 /* True if the list has `limit` items, or the response exceeds CALL_ANSWER_MOST. */
 bool list_is_full(const struct list *list);
 
-/* True if the list includes an item with this name, spelled as in the store. */
+/* True if the list includes an item with this name, spelled as in the store (name_prefix, q). */
 bool list_wants_name(const struct list *list, struct slice name);
 
 /* Must be called before the item's text is appended. */
@@ -47,7 +48,8 @@ void list_add(struct list *list, struct slice last);
  * records are left. The caller sets the parent and the side in `page`, and bounds other than
  * `start`. In the order of names, the caller sets nothing in `page`, `add` leaves out records that
  * other filters exclude, and the list also ends after LIST_LOOKED_AT_MOST records; the next page
- * continues there. */
+ * continues there. With `q`, `add` gets only records whose names contain the words, and the list
+ * ends in the same way; `last` is then "" if no records follow. */
 #define LIST_LOOKED_AT_MOST 10000
 typedef bool list_add_records(struct call *call, struct list *list, const void *context,
 			      const struct store_record *records, size_t n, struct fault *fault);

@@ -15,6 +15,19 @@
 #define SUMMARY ONE_OF("summary"), FLAGS(FIELD_UNLISTED)
 #define START DOC("Where to continue: `last` of the previous response.")
 
+#define SEARCH \
+	"each of these words, ignoring case. A request looks at up to 10,000 names, newest first; continue while " \
+	"`last`, which is the last one it looked at, is not empty."
+
+static schema_rule check_times, check_search;
+
+#define SEARCH_RULE { "search", "q is not given together with name_prefix.", check_search }
+
+static const struct rule template_list_rules[] = {
+	SEARCH_RULE,
+	{ NULL, NULL, NULL },
+};
+
 #define FILTERS_OF_TEMPLATES \
 	{ "limit",   LIMIT, DEFAULT(10) }, \
 	{ "start",   TEXT(id_text), FREE_WITH("name_prefix"), \
@@ -23,20 +36,22 @@
 	{ "default", BOOLEAN(), DOC("true: only the account's default template; false: only the others.") }, \
 	{ "name_prefix", TEXT(any_text), EXAMPLE("les"), \
 	  DOC("Only templates whose names have this prefix, ordered by the bytes of their names; `start` and " \
-	      "`last` are then names.") }
+	      "`last` are then names.") }, \
+	{ "q", TEXT(some_100_text), EXAMPLE("lesson math"), DOC("Only templates whose names contain " SEARCH) }
 
 static const struct field template_list_fields[] = { FILTERS_OF_TEMPLATES, { "view", SUMMARY } };
-const struct shape template_list_query = { "TemplateListQuery", FIELDS(template_list_fields) };
+const struct shape template_list_query = {
+	"TemplateListQuery", FIELDS(template_list_fields), .rules = template_list_rules,
+};
 static const struct field template_summaries_fields[] = { FILTERS_OF_TEMPLATES };
 const struct shape template_summaries_query = {
-	"TemplateSummaryListQuery", FIELDS(template_summaries_fields),
+	"TemplateSummaryListQuery", FIELDS(template_summaries_fields), .rules = template_list_rules,
 };
-
-static schema_rule check_times;
 
 static const struct rule room_list_rules[] = {
 	{ "times", "after and before are RFC 3339 times or dates (midnight UTC).",
 	  check_times },
+	SEARCH_RULE,
 	{ NULL, NULL, NULL },
 };
 
@@ -56,7 +71,8 @@ static const struct rule room_list_rules[] = {
 	  DOC("Only rooms created then or earlier: an RFC 3339 time or a date (midnight UTC).") }, \
 	{ "name_prefix", TEXT(any_text), EXAMPLE("mon"), \
 	  DOC("Only rooms whose names have this prefix, ignoring case, ordered by the bytes of their names in " \
-	      "lower case; `start` and `last` are then names.") }
+	      "lower case; `start` and `last` are then names.") }, \
+	{ "q", TEXT(some_100_text), EXAMPLE("monday math"), DOC("Only rooms whose names contain " SEARCH) }
 
 static const struct field room_list_fields[] = { FILTERS_OF_ROOMS, { "view", SUMMARY } };
 const struct shape room_list_query = {
@@ -107,9 +123,10 @@ static const struct field plain_list_fields[] = {
 };
 const struct shape plain_list_query = { "ListQuery", FIELDS(plain_list_fields) };
 
-static schema_rule check_type;
+static schema_rule check_type, check_direction;
 
 static const struct rule event_list_rules[] = {
+	{ "direction", "before is not given together with after.", check_direction },
 	{ "type", "type is an event type such as room.created, or a prefix such as room.*.",
 	  check_type },
 	{ NULL, NULL, NULL },
@@ -118,6 +135,8 @@ static const struct rule event_list_rules[] = {
 static const struct field event_list_fields[] = {
 	{ "after", INTEGER(0, INT64_MAX), DOC("Only events after the one with this seq: `last` of the previous "
 		"response. Default: from the oldest event that is kept.") },
+	{ "before", INTEGER(0, INT64_MAX), DOC("Only events before the one with this seq, newest first: `last` of "
+		"the previous response. 0: from the newest event.") },
 	{ "limit", LIMIT, DEFAULT(10) },
 	{ "type",  TEXT(any_text), EXAMPLE("room.*"), DOC("Only events of this type, or of all types with a prefix such as `room.*`.") },
 };
@@ -146,6 +165,18 @@ static void check_times(struct rule_context *context, const json_t *object)
 			     "must be an RFC 3339 time or a date, got %.*s", (int)shown.size,
 			     shown.data);
 	}
+}
+
+static void check_search(struct rule_context *context, const json_t *object)
+{
+	if (json_object_get(object, "q") != NULL && json_object_get(object, "name_prefix") != NULL)
+		schema_fault(context, "/q", "not together with name_prefix");
+}
+
+static void check_direction(struct rule_context *context, const json_t *object)
+{
+	if (json_object_get(object, "before") != NULL && json_object_get(object, "after") != NULL)
+		schema_fault(context, "/before", "not together with after");
 }
 
 static size_t count_of_word(struct slice text)

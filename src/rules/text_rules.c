@@ -33,6 +33,12 @@ const struct text_rule some_128_text = {
 	.longest = 128,
 };
 
+const struct text_rule some_100_text = {
+	.sentence = "must be 1 to 100 characters",
+	.shortest = 1,
+	.longest = 100,
+};
+
 const struct text_rule some_256_text = {
 	.sentence = "must be 1 to 256 characters",
 	.shortest = 1,

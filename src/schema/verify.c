@@ -140,13 +140,13 @@ static void verify_row(const struct field *row, const struct level *level)
 	}
 }
 
-/* Returns true for letters and '_': names are written into responses without escaping. */
+/* Returns true for letters, digits and '_': names are written into responses without escaping. */
 static bool is_plain(const char *name)
 {
 	for (; *name != '\0'; name++) {
 		bool is_letter = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z');
 
-		if (!is_letter && *name != '_')
+		if (!is_letter && (*name < '0' || *name > '9') && *name != '_')
 			return false;
 	}
 	return true;
@@ -155,7 +155,7 @@ static bool is_plain(const char *name)
 static void verify_member(const struct shape *shape, const struct field *row,
 			  const struct level *level)
 {
-	require(is_plain(row->name), level, "its name must consist of letters and _");
+	require(is_plain(row->name), level, "its name must consist of letters, digits and _");
 	for (const struct field *other = shape->fields; other < row; other++)
 		require(strcmp(other->name, row->name) != 0, level, "appears twice");
 	require((row->flags & FIELD_ECHO) == 0 || (row->flags & FIELD_WRITE_ONLY) != 0, level,

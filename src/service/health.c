@@ -5,6 +5,7 @@
 #include "service/health.h"
 
 #include "background/dispatcher.h"
+#include "base/text.h"
 #include "background/media_client.h"
 #include "service/metrics.h"
 #include "background/join_log.h"
@@ -33,21 +34,6 @@ bool health_ready(struct call *call, struct fault *fault)
 }
 
 /* ---- the page ---- */
-
-/* Prints microseconds as seconds with at most six decimals. */
-static void append_seconds(struct buffer *page, uint64_t microseconds)
-{
-	char digits[7] = ".000000";
-	size_t size = sizeof digits;
-	uint64_t rest = microseconds % 1000000;
-
-	for (size_t i = sizeof digits - 1; i > 0; i--, rest /= 10)
-		digits[i] = (char)('0' + rest % 10);
-	while (size > 1 && digits[size - 1] == '0')
-		size--;
-	buffer_append_integer(page, (json_int_t)(microseconds / 1000000));
-	buffer_append(page, (struct slice){ digits, size > 1 ? size : 0 });
-}
 
 static void begin_metric(struct buffer *page, const char *name, const char *type, const char *help)
 {
@@ -92,7 +78,7 @@ static void append_bucket(struct buffer *page, const char *name, struct slice la
 	buffer_append(&both, labels);
 	buffer_append_text(&both, labels.size > 0 ? ",le=\"" : "le=\"");
 	if (i < HISTOGRAM_BOUNDS)
-		append_seconds(&both, histogram_bounds[i]);
+		buffer_append_seconds(&both, histogram_bounds[i]);
 	else
 		buffer_append_text(&both, "+Inf");
 	buffer_append_byte(&both, '"');
@@ -109,7 +95,7 @@ static void append_histogram(struct buffer *page, const char *name, struct slice
 		append_bucket(page, name, labels, i, count);
 	}
 	append_name(page, name, "_sum", labels);
-	append_seconds(page, state->sum);
+	buffer_append_seconds(page, state->sum);
 	buffer_append_byte(page, '\n');
 	append_sample(page, name, "_count", labels, count);
 }
@@ -190,6 +176,7 @@ static void append_counts(struct buffer *page, const struct metrics *metrics)
 static void append_webhooks(struct buffer *page, const struct environment *environment)
 {
 	static const char deliveries[] = "anteroom_webhook_deliveries_total";
+	static const char disabled[] = "anteroom_webhooks_disabled";
 	struct dispatcher_figures figures = { .pending = 0 };
 
 	if (environment->dispatcher != NULL)
@@ -205,6 +192,14 @@ static void append_webhooks(struct buffer *page, const struct environment *envir
 	append_sample(page, deliveries, "", SLICE("outcome=\"failed\""), figures.failed);
 	append_one(page, "anteroom_webhook_attempts_failed_total", "counter",
 		   "Failed delivery attempts.", figures.attempts_failed);
+	append_one(page, "anteroom_webhooks_failing", "gauge",
+		   "Enabled webhooks with failed deliveries that will be retried.",
+		   figures.failing);
+	begin_metric(page, disabled, "gauge", "Webhooks that were disabled automatically.");
+	for (size_t i = WEBHOOK_GONE; i <= WEBHOOK_FAILING; i++)
+		append_sample(page, disabled, "",
+			      slice_of(arena_text(page->arena, "reason=\"%s\"", webhook_ends[i])),
+			      figures.ended[i]);
 }
 
 /* Without a client, all values are zero. */
@@ -251,6 +246,25 @@ static void append_guards(struct buffer *page, const struct environment *environ
 		   join_log_dropped(environment->joins));
 }
 
+/* A figure that is not known has no value. */
+static void append_if_known(struct buffer *page, const char *name, const char *help, uint64_t value)
+{
+	begin_metric(page, name, "gauge", help);
+	if (value != 0)
+		append_sample(page, name, "", (struct slice){ 0 }, value);
+}
+
+static void append_process(struct buffer *page, const struct environment *environment)
+{
+	static const char build[] = "anteroom_build_info";
+
+	begin_metric(page, build, "gauge", "1, with the version of the program.");
+	append_sample(page, build, "", SLICE("version=\"" PACKAGE_VERSION "\""), 1);
+	append_one(page, "anteroom_start_time_seconds", "gauge",
+		   "Start time of the process, in seconds since 1970.",
+		   (uint64_t)(environment->started / 1000));
+}
+
 static void append_journal(struct buffer *page, const struct store_figures *figures)
 {
 	static const char syncs[] = "anteroom_journal_sync_duration_seconds";
@@ -291,6 +305,10 @@ static void append_files(struct buffer *page, const struct store_figures *figure
 		   figures->records_written);
 	append_one(page, "anteroom_checksum_failures_total", "counter",
 		   "Checksum failures of values or files.", figures->checksum_failures);
+	append_if_known(page, "anteroom_backup_time_seconds",
+			"End of the last `anteroom backup` of the data directory, in seconds since "
+			"1970; no value before the first one.",
+			(uint64_t)figures->backup_time);
 }
 
 static void append_database(struct buffer *page, const struct store_figures *figures)
@@ -321,6 +339,7 @@ bool health_metrics(struct call *call, struct fault *fault)
 	struct store_figures figures;
 
 	(void)fault;
+	append_process(&page, environment);
 	if (environment->metrics != NULL) {
 		append_requests(&page, environment->metrics);
 		append_counts(&page, environment->metrics);
@@ -333,23 +352,30 @@ bool health_metrics(struct call *call, struct fault *fault)
 		   "space for the next journal segment, although writes continue "
 		   "until the current one is full.",
 		   store_can_write(environment->store) ? 1 : 0);
-	if (!store_figures(environment->store, &figures)) {
-		/* The stores of tests have no figures. */
-	} else if (figures.is_database) {
-		append_database(&page, &figures);
-	} else {
-		append_journal(&page, &figures);
-		append_files(&page, &figures);
+	/* The stores of tests may have no figures. */
+	if (store_figures(environment->store, &figures)) {
+		append_if_known(&page, "anteroom_store_disk_bytes",
+				"Disk space of the data directory's store, or of the database; no "
+				"value if it is unknown.",
+				figures.disk_bytes);
+		if (figures.is_database) {
+			append_database(&page, &figures);
+		} else {
+			append_journal(&page, &figures);
+			append_files(&page, &figures);
+		}
 	}
 	call_header(call, "Content-Type", SLICE("text/plain; version=0.0.4; charset=utf-8"));
 	return call_answer(call, buffer_slice(&page));
 }
 
+bool health_check_operator(const struct call *call, struct fault *fault)
+{
+	return (call->actor.is_operator && !call->actor.is_limited) ||
+	       fault_set(fault, FAULT_FORBIDDEN, "Account is not an operator");
+}
+
 bool health_operator_metrics(struct call *call, struct fault *fault)
 {
-	const struct actor *actor = &call->actor;
-
-	if (!actor->is_operator || actor->is_limited)
-		return fault_set(fault, FAULT_FORBIDDEN, "Account is not an operator");
-	return health_metrics(call, fault);
+	return health_check_operator(call, fault) && health_metrics(call, fault);
 }

@@ -16,8 +16,10 @@ handler health_ready;
 
 /* GET /metrics: the Prometheus text format, version 0.0.4. */
 handler health_metrics;
-/* GET /v2/service/metrics: the same for operators. FAULT_FORBIDDEN for other accounts, and for API
- * keys and tokens that are limited to scopes. */
+/* GET /v2/service/metrics: the same for operators. */
 handler health_operator_metrics;
+/* FAULT_FORBIDDEN unless the caller is an operator: not for API keys and tokens that are limited to
+ * scopes. */
+bool health_check_operator(const struct call *call, struct fault *fault);
 
 #endif

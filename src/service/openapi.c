@@ -361,6 +361,7 @@ static const struct field path_fields[] = {
 	{ "backend_id",  TEXT(id_text), DOC("Backend identifier.") },
 	{ "key_id",      TEXT(id_text), DOC("API key identifier.") },
 	{ "webhook_id",  TEXT(id_text), DOC("Webhook identifier.") },
+	{ "event_id",    TEXT(any_text), EXAMPLE("0b7f8d3e-4c55-4f1c-9b0a-6f2f6f6c1d2e"), DOC("Event identifier.") },
 	{ "kid",         TEXT(bytes_32_text), DOC("The kid of a signing key.") },
 	{ "customer_id", TEXT(id_text), DOC("Account identifier.") },
 	{ "kid_hash",    TEXT(kid_hash_text), DOC("SHA-256 of the kid of a signing key.") },

@@ -22,6 +22,7 @@
 #include "rules/bulk_rules.h"
 #include "rules/destination_rules.h"
 #include "rules/event_rules.h"
+#include "rules/history_rules.h"
 #include "rules/key_rules.h"
 #include "rules/import_rules.h"
 #include "rules/list_rules.h"
@@ -32,6 +33,7 @@
 #include "rules/template_rules.h"
 #include "rules/webhook_rules.h"
 #include "service/bulk.h"
+#include "service/history.h"
 #include "service/openapi.h"
 #include "service/session.h"
 #include "service/welcome.h"
@@ -473,6 +475,13 @@ const struct route routes[] = {
 	  NEEDS(WEBHOOKS_WRITE), QUERY(delivery_list_query), LIST(webhook_delivery_shape),
 	  READS(READ_ONLY(kind_webhooks)),
 	  DOC("Lists deliveries with at least one failed attempt, newest first.") },
+	{ METHOD_POST,   "/v2/webhooks/{webhook_id}/deliveries/{event_id}/retry", ROUTE_WRITE,
+	  webhook_deliveries_retry, "retryWebhookDelivery",
+	  NEEDS(WEBHOOKS_WRITE), NO_BODY, ANSWER(webhook_delivery_shape),
+	  CONFLICT("The webhook is disabled."),
+	  READS(READ_ONLY(kind_webhooks)),
+	  DOC("Sends a delivery now. If it is pending, its schedule continues afterwards; otherwise this is its only "
+	      "attempt.") },
 
 	{ METHOD_POST,   "/v2/signing-keys", ROUTE_WRITE, signing_keys_create, "createSigningKey",
 	  NEEDS(KEYS_WRITE),
@@ -539,7 +548,7 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/events", ROUTE_READ, events_list, "listEvents", NEEDS(EVENTS_READ),
 	  QUERY(event_list_query), LIST(event_shape), .drops_old = true,
 	  DOC("Lists events, oldest first. `last` is the seq of the last event that was looked at; continue while it "
-	      "rises.") },
+	      "rises. With `before`, newest first; continue while it falls.") },
 
 	{ METHOD_POST,   "/v2/session", ROUTE_STATELESS, session_begin, "beginSession",
 	  WHOLE(new_session_shape), SMALL_BODY, .check = session_check, .is_open = true, .begins_session = true,
@@ -555,6 +564,9 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/service/metrics", ROUTE_STATELESS, health_operator_metrics,
 	  "getServiceMetrics", CONTENT("text/plain"), FORBIDDEN("The account is not an operator."),
 	  DOC("Metrics of the whole service, in the Prometheus text format. Operators only.") },
+	{ METHOD_GET,    "/v2/service/history", ROUTE_STATELESS, history_get, "getServiceHistory",
+	  ANSWER(history_shape), FORBIDDEN("The account is not an operator."),
+	  DOC("Returns the last 24 hours of the process that answers, one sample for each minute. Operators only.") },
 
 	{ METHOD_GET,    "/v2/openapi.json", ROUTE_STATELESS, openapi_get, "getOpenApi",
 	  .is_open = true, ETAG,

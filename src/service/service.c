@@ -87,6 +87,7 @@ struct service *service_open(const struct environment *environment)
 	service->environment = *environment;
 	service->environment.document = slice_of(service->document);
 	service->environment.document_etag = digest_number(service->environment.document);
+	service->environment.started = clock_now(environment->clock);
 	service->costs = costs_open();
 	service->router = router_open(routes);
 	service->environment.router = service->router;

@@ -107,7 +107,8 @@ export class Fixtures {
 		if (path === "/v2/token/join") await this.join();
 		if (path === "/v2/import") await this.imported();
 		if (path.startsWith("/v2/backends")) values.backend_id = await this.backend();
-		if (path.startsWith("/v2/webhooks")) values.webhook_id = await this.webhook();
+		if (path.includes("{event_id}")) Object.assign(values, await this.delivery());
+		else if (path.startsWith("/v2/webhooks")) values.webhook_id = await this.webhook();
 		if (path.startsWith("/v2/keys")) values.key_id = (await this.key()).id;
 		if (path === "/v2/session") values.token = this.tokens.templates;
 		if (path.startsWith("/v2/signing-keys")) values.kid = await this.signingKey();
@@ -182,6 +183,21 @@ export class Fixtures {
 
 		await this.removeAll(token, "/v2/webhooks", "id");
 		return (await this.make(token, "/v2/webhooks", body)).id;
+	}
+
+	// Creates a webhook with a delivery that failed: the sender does not connect to this machine.
+	async delivery() {
+		const token = this.tokens.templates;
+		const hook = { url: "https://127.0.0.1/", events: ["template.created"], enabled: true };
+		const webhook_id = await this.webhook(hook);
+		const target = `/v2/webhooks/${webhook_id}/deliveries`;
+
+		await this.template();
+		for (;;) {
+			const { json } = await this.client.send({ method: "GET", target, token });
+
+			if (json.data.length > 0) return { webhook_id, event_id: json.data[0].event_id };
+		}
 	}
 
 	// Deletes earlier signing keys, because there may be only four.

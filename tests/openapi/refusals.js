@@ -279,6 +279,7 @@ async function proveSessions(proof, expect) {
 	await ask(403, "beginSession", { body, headers });
 	await ask(403, "endSession", { token: undefined, headers: { ...headers, Cookie } });
 	await ask(403, "getServiceMetrics", { token: fixtures.tokens.templates });
+	await ask(403, "getServiceHistory", { token: fixtures.tokens.templates });
 	for (let n = 0; n < MISSES_MOST; n++)
 		await ask(401, "beginSession", { body: JSON.stringify({ token: "x" }) });
 	await ask(429, "beginSession", { body });
@@ -287,6 +288,10 @@ async function proveSessions(proof, expect) {
 async function proveManyWebhooks(proof, expect) {
 	const { fixtures } = proof;
 	const body = { url: "https://example.org/", enabled: false };
+	const sent = await fixtures.delivery();
+
+	await fixtures.make(fixtures.tokens.templates, `/v2/webhooks/${sent.webhook_id}`, body);
+	await expect(409, "retryWebhookDelivery", sent);
 
 	const place = { webhook_id: await fixtures.webhook() };
 

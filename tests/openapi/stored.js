@@ -68,7 +68,11 @@ async function requests(fixtures) {
 		],
 		bulkCodes: [["bulk", {}, bulk(...made.flat()), "/operations"]],
 		type: [["listEvents", {}, "type=x", "type"]],
+		direction: [["listEvents", {}, "after=1000000000&before=1", "before"]],
 		times: [["listRooms", {}, "after=x", "after"]],
+		search: ["listTemplates", "listTemplateSummaries", "listRooms", "listRoomSummaries"].map(
+			(id) => [id, {}, "q=a&name_prefix=b", "q"],
+		),
 		backendExists: [
 			["createTemplate", {}, { settings: { backend: "x" } }, "/settings/backend"],
 			["updateTemplate", full, { settings: { backend: "x" } }, "/settings/backend"],

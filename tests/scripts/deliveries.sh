@@ -109,6 +109,32 @@ have_arrived()
 	[ ! -s missing ] && [ ! -s undelivered ]
 }
 
+# no_more STATE: waits until no delivery is in this state.
+no_more()
+{
+	tries=0
+	until api GET "/v2/webhooks/$(jq -r .id webhook.json)/deliveries?state=$1" >left &&
+		[ "$(jq '.data // [] | length' left)" = 0 ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 100 ] || fail "$1: $(cat left)"
+		sleep 0.1
+	done
+}
+
+# Sends a delivery again through each service, also through the one that does not send the events.
+send_again()
+{
+	list=/v2/webhooks/$(jq -r .id webhook.json)/deliveries
+	event=$(api GET "$list?state=delivered" | jq -r '.data[0].event_id')
+	for base in $bases; do
+		wanted=$(($(grep -c "^$event " arrived) + 1))
+		api POST "$list/$event/retry" | jq -e '.state == "pending"' >sent || fail 'it is not sent again'
+		timeout 20 sh -c "until [ \$(grep -c '^$event ' arrived) -ge $wanted ]; do sleep 0.02; done" ||
+			fail "$event is not sent again"
+		no_more pending
+	done
+}
+
 # Everything has arrived, each event under one ID, and no delivery is pending.
 finish_deliveries()
 {
@@ -123,15 +149,9 @@ finish_deliveries()
 	done
 	sort -u arrived | cut -d ' ' -f 2 | sort | uniq -d >twice
 	[ ! -s twice ] || fail "entries with two ids: $(cat twice)"
-	for state in pending failed; do
-		tries=0
-		until api GET "/v2/webhooks/$(jq -r .id webhook.json)/deliveries?state=$state" >left &&
-			[ "$(jq '.data // [] | length' left)" = 0 ]; do
-			tries=$((tries + 1))
-			[ $tries -lt 100 ] || fail "$state: $(cat left)"
-			sleep 0.1
-		done
-	done
+	no_more pending
+	no_more failed
+	send_again
 	say "$1: $kills kills, $(lines logged) entries, $(lines arrived) deliveries, $(lines taken) of them taken"
 	end TERM receiver.pid
 }

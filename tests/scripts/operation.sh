@@ -9,6 +9,7 @@ for needed in nginx spawn-fcgi curl; do
 done
 helper=abuser
 become_ordinary
+begun=$(date +%s)
 make_scratch
 start_responder operation
 start_nginx operation
@@ -80,6 +81,28 @@ esac
 [ "$(sample anteroom_journal_sync_duration_seconds_count)" -ge 1 ] || fail 'no sync was counted'
 [ "$(sample anteroom_overlay_bytes)" -gt 0 ] || fail 'the overlay is empty'
 grep -q "$token" page && fail 'a token is on the page'
+
+# The version, the start, the true size on the disk, and the time of the last backup.
+version=$("$program" --version | head -n 1 | sed 's/.* //')
+[ "$(sample "anteroom_build_info{version=\"$version\"}")" = 1 ] || fail "the version is not $version"
+started=$(sample anteroom_start_time_seconds)
+[ "$started" -le "$(date +%s)" ] && [ "$started" -ge "$begun" ] || fail "it started at $started"
+[ -z "$(sample anteroom_backup_time_seconds)" ] || fail 'there was no backup'
+"$program" backup operation copy 2>backup.log || fail "backup: $(cat backup.log)"
+size_is_told()
+{
+	curl -sS -o page "$base/metrics" || return 1
+	[ "$(sample anteroom_store_disk_bytes)" = \
+		"$(find operation/store -type f -printf '%s\n' | awk '{ n += $1 } END { print n }')" ]
+}
+tries=0
+until size_is_told; do
+	tries=$((tries + 1))
+	[ $tries -lt 100 ] || fail "the size is not $(sample anteroom_store_disk_bytes)"
+	sleep 0.05
+done
+[ "$(sample anteroom_backup_time_seconds)" -ge "$started" ] || fail 'the backup is not noticed'
+[ ! -e copy/store/backup.mark ] || fail 'the copy has the mark of its origin'
 
 if have promtool; then
 	promtool check metrics <page >promtool.log 2>&1 || fail "promtool: $(cat promtool.log)"

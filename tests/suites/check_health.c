@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "service/history.h"
 #include "service/metrics.h"
 #include "resources/joining/misses.h"
 #include "accounts/token.h"
@@ -41,19 +42,31 @@ static const struct store_driver told_driver = {
 
 static struct told_store told;
 static struct environment environment;
+static int64_t now; /* milliseconds since 1970 */
+
+static int64_t told_now(const struct clock *clock)
+{
+	(void)clock;
+	return now;
+}
+
+static struct clock told_clock;
 static struct service *service;
 static struct arena *arena;
 
 static void begin(void)
 {
+	now = 1795100000000;
+	told_clock = (struct clock){ .now = told_now, .random = clock_system.random };
 	told = (struct told_store){ .base.driver = &told_driver, .can_write = true };
 	environment = (struct environment){
-		.clock = &clock_system,
+		.clock = &told_clock,
 		.store = &told.base,
 		.tokens = token_memory_open(),
 		.misses = misses_open(&clock_system),
 		.metrics = metrics_open(routes),
 	};
+	environment.history = history_open(&environment);
 	service = service_open(&environment);
 	arena = arena_open();
 }
@@ -62,6 +75,7 @@ static void end(void)
 {
 	arena_close(arena);
 	service_close(service);
+	history_close(environment.history);
 	metrics_close(environment.metrics);
 	misses_close(environment.misses);
 	token_memory_close(environment.tokens);
@@ -149,6 +163,13 @@ START_TEST(the_page_shows_the_figures_of_the_store)
 		"anteroom_file_records_written_total 12",
 		"anteroom_checksum_failures_total 8",
 		"anteroom_store_writable 1",
+		"anteroom_store_disk_bytes 9100000000",
+		"anteroom_backup_time_seconds 1795000000",
+		"anteroom_build_info{version=\"" PACKAGE_VERSION "\"} 1",
+		"anteroom_start_time_seconds 1795100000",
+		"anteroom_webhooks_failing 0",
+		"anteroom_webhooks_disabled{reason=\"gone\"} 0",
+		"anteroom_webhooks_disabled{reason=\"failing\"} 0",
 	};
 	struct call call;
 	const char *page;
@@ -160,6 +181,8 @@ START_TEST(the_page_shows_the_figures_of_the_store)
 		.files_merged = 6,
 		.records_written = 12,
 		.checksum_failures = 8,
+		.disk_bytes = 9100000000,
+		.backup_time = 1795000000,
 		.journal_syncs = { .counts = { 3, [HISTOGRAM_BOUNDS] = 4 }, .sum = 12000345 },
 	};
 	call = ask(METHOD_GET, "/metrics");
@@ -169,6 +192,19 @@ START_TEST(the_page_shows_the_figures_of_the_store)
 	page = body_of(&call);
 	for (size_t i = 0; i < ROWS(lines); i++)
 		expect_line(page, lines[i]);
+}
+END_TEST
+
+/* Before the first backup, and while a database has not told its size. */
+START_TEST(unknown_figures_have_no_value)
+{
+	const struct call call = ask(METHOD_GET, "/metrics");
+	const char *page = body_of(&call);
+
+	ck_assert_ptr_nonnull(strstr(page, "\n# TYPE anteroom_backup_time_seconds gauge\n"));
+	ck_assert_ptr_null(strstr(page, "\nanteroom_backup_time_seconds"));
+	ck_assert_ptr_nonnull(strstr(page, "\n# TYPE anteroom_store_disk_bytes gauge\n"));
+	ck_assert_ptr_null(strstr(page, "\nanteroom_store_disk_bytes"));
 }
 END_TEST
 
@@ -307,6 +343,111 @@ START_TEST(deferred_calls_are_counted)
 }
 END_TEST
 
+/* ---- the history ---- */
+
+#define MINUTE 60000
+
+/* Counts n responses to a request, each after this many microseconds. */
+static void count_responses(unsigned n, enum method method, const char *uri, int status,
+			    int64_t microseconds)
+{
+	struct call call = ask(method, uri);
+
+	call.answer.status = status;
+	while (n-- > 0)
+		metrics_count(environment.metrics, &call, microseconds);
+}
+
+static void tick_at(int64_t time)
+{
+	now = time;
+	history_tick(environment.history);
+}
+
+static const char *history_of(bool is_operator, bool is_limited)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct call call = {
+		.environment = &environment,
+		.arena = arena,
+		.actor = { .is_operator = is_operator, .is_limited = is_limited },
+	};
+
+	return history_get(&call, &fault) ? body_of(&call) : fault_reason(&fault);
+}
+
+/* Requests for health, metrics and history are left out, and so is what came before the minute. */
+START_TEST(a_minute_has_a_sample)
+{
+	const char *expected =
+		"{\"interval\":60,\"samples\":["
+		"{\"time\":\"2026-11-19T17:35:00Z\",\"reads\":3,\"writes\":2,\"joins\":5,"
+		"\"rejected\":3,\"failed\":1,\"p50\":0.00019,\"p99\":0.00985,\"sync_p50\":null,"
+		"\"sync_p99\":null},"
+		"{\"time\":\"2026-11-19T17:36:00Z\",\"reads\":0,\"writes\":0,\"joins\":0,"
+		"\"rejected\":1,\"failed\":0,\"p50\":5,\"p99\":5,\"sync_p50\":0.0001,"
+		"\"sync_p99\":0.000247}]}";
+
+	tick_at(1795109640000 - 20000);
+	count_responses(7, METHOD_GET, "/v2/rooms", 200, 50);
+	tick_at(1795109640000);
+	count_responses(3, METHOD_GET, "/v2/rooms", 200, 50);
+	count_responses(1, METHOD_POST, "/v2/rooms", 503, 9000);
+	count_responses(1, METHOD_PATCH, "/v2/rooms/x", 404, 9000);
+	count_responses(5, METHOD_POST, "/v2/token", 200, 200);
+	count_responses(2, METHOD_GET, "/nowhere", 404, 9000);
+	count_responses(9, METHOD_GET, "/metrics", 200, 9000);
+	count_responses(9, METHOD_GET, "/readyz", 503, 9000);
+	count_responses(9, METHOD_GET, "/v2/service/history", 200, 9000);
+	tick_at(1795109640000 + MINUTE - 1);
+	ck_assert_str_eq(history_of(true, false), "{\"interval\":60,\"samples\":[]}");
+	tick_at(1795109640000 + MINUTE);
+	tick_at(1795109640000 + MINUTE + 1);
+	told.figures.journal_syncs.counts[0] = 50;
+	told.figures.journal_syncs.counts[1] = 50;
+	count_responses(1, METHOD_GET, "/nowhere", 400, 6000000);
+	tick_at(1795109640000 + 2 * MINUTE + 900);
+	ck_assert_str_eq(history_of(true, false), expected);
+	ck_assert_str_eq(history_of(false, false), "Account is not an operator");
+	ck_assert_str_eq(history_of(true, true), "Account is not an operator");
+}
+END_TEST
+
+/* A pause, and a clock that is set back, give no samples of other lengths. */
+START_TEST(only_whole_minutes_have_samples)
+{
+	tick_at(1795109640000);
+	tick_at(1795109640000 + 2 * MINUTE);
+	tick_at(1795109640000 - 5 * MINUTE);
+	ck_assert_str_eq(history_of(true, false), "{\"interval\":60,\"samples\":[]}");
+	tick_at(1795109640000 - 4 * MINUTE);
+	ck_assert_str_eq(history_of(true, false), "{\"interval\":60,\"samples\":[]}");
+	tick_at(1795109640000 - 3 * MINUTE);
+	ck_assert_ptr_nonnull(
+		strstr(history_of(true, false), "[{\"time\":\"2026-11-19T17:31:00Z\""));
+}
+END_TEST
+
+START_TEST(a_day_of_samples_is_kept)
+{
+	const char *text;
+	json_t *history, *samples;
+
+	for (int i = 0; i <= HISTORY_MOST + 100; i++)
+		tick_at(1795109640000 + (int64_t)i * MINUTE);
+	text = history_of(true, false);
+	history = json_loads(text, 0, NULL);
+	samples = json_object_get(history, "samples");
+	ck_assert_uint_eq(json_array_size(samples), HISTORY_MOST);
+	ck_assert_str_eq(json_string_value(json_object_get(json_array_get(samples, 0), "time")),
+			 "2026-11-19T19:15:00Z");
+	ck_assert_str_eq(json_string_value(json_object_get(
+				 json_array_get(samples, HISTORY_MOST - 1), "time")),
+			 "2026-11-20T19:14:00Z");
+	json_decref(history);
+}
+END_TEST
+
 static const struct {
 	uint64_t microseconds;
 	size_t place;
@@ -394,6 +535,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, begin, end);
 	tcase_add_loop_test(tcase, it_is_ready_if_the_store_is, 0, ROWS(states));
 	tcase_add_test(tcase, the_page_shows_the_figures_of_the_store);
+	tcase_add_test(tcase, unknown_figures_have_no_value);
 	tcase_add_test(tcase, a_store_may_have_no_figures);
 	tcase_add_test(tcase, a_browser_gets_a_page);
 	tcase_add_test(tcase, health_and_metrics_are_not_in_the_openapi_document);
@@ -402,6 +544,9 @@ int main(void)
 	tcase_add_loop_test(tcase, each_rejection_is_counted, JOIN_DISABLED, JOIN_REFUSALS);
 	tcase_add_test(tcase, operations_are_counted_when_they_are_done);
 	tcase_add_test(tcase, deferred_calls_are_counted);
+	tcase_add_test(tcase, a_minute_has_a_sample);
+	tcase_add_test(tcase, only_whole_minutes_have_samples);
+	tcase_add_test(tcase, a_day_of_samples_is_kept);
 	tcase_add_loop_test(tcase, a_bound_is_within, 0, ROWS(durations));
 	tcase_add_test(tcase, addresses_do_not_displace_each_other);
 	tcase_add_test(tcase, simultaneous_calls_share_the_budget);

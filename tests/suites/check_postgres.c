@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -112,6 +113,7 @@ static const struct {
 	{ METHOD_GET, "/v2/templates?default=true", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/templates?name_prefix=o&default=true", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/templates?name_prefix=o&start=a", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/templates?q=o", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/templates?view=summary", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/templates?view=summary&name=one", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/template-summaries", NULL, 200, 1 },
@@ -121,6 +123,7 @@ static const struct {
 	{ METHOD_GET, "/v2/rooms?template_id=$t", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/rooms?name=room", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/rooms?name_prefix=ro", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/rooms?q=ro&enabled=true", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/rooms?name_prefix=ro&enabled=true&start=A", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/room-codes/room/$r", NULL, 200, 1 },
 	{ METHOD_POST, "/v2/room-codes/room/$r", "{}", 200, 1 },
@@ -138,6 +141,7 @@ static const struct {
 	/* How far the log goes, all its entries, and the end of the snapshot. */
 	{ METHOD_GET, "/v2/events?limit=100", NULL, 200, 3 },
 	{ METHOD_GET, "/v2/events?type=no.thing", NULL, 200, 3 },
+	{ METHOD_GET, "/v2/events?before=0&limit=100", NULL, 200, 3 },
 	{ METHOD_POST, "/v2/backends", LIVEKIT, 200, 2 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
 	{ METHOD_GET, "/v2/signing-keys", NULL, 200, 1 },
@@ -1304,6 +1308,20 @@ START_TEST(a_released_lease_is_taken_soon)
 }
 END_TEST
 
+/* The watch asks for the size when it begins. */
+START_TEST(the_size_of_the_database_is_known)
+{
+	const int64_t until = clock_monotonic() + FLIGHTS_WITHIN;
+	struct store_figures figures = { 0 };
+
+	while (figures.disk_bytes == 0 && clock_monotonic() < until) {
+		store_figures(two.environment.store, &figures);
+		(void)poll(NULL, 0, 10);
+	}
+	ck_assert_uint_gt(figures.disk_bytes, 100000);
+}
+END_TEST
+
 int main(void)
 {
 	const char *none = database_start();
@@ -1324,6 +1342,7 @@ int main(void)
 	tcase_add_test(calls, calls_take_the_expected_number_of_round_trips);
 	tcase_add_test(calls, calls_with_a_key_take_two_round_trips);
 	tcase_add_test(calls, times_and_ids_rise_if_clocks_differ);
+	tcase_add_test(calls, the_size_of_the_database_is_known);
 	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
 	tcase_add_test(calls, a_login_without_a_response_is_no_connection);
 	tcase_add_test(calls, the_store_works_without_a_refused_connection);

@@ -291,6 +291,12 @@ START_TEST(case_is_ignored_only_in_ascii_letters)
 	ck_assert(slice_is(text_lower(arena, SLICE("AZaz09[@`{\xc3\x84")), "azaz09[@`{\xc3\x84"));
 	ck_assert(text_begins_ignoring_case(SLICE("WSS://x"), SLICE("wss://")));
 	ck_assert(!text_begins_ignoring_case(SLICE("WSS:/"), SLICE("wss://")));
+	ck_assert(text_contains_ignoring_case(SLICE("Lesson 7"), SLICE("SSON")));
+	ck_assert(text_contains_ignoring_case(SLICE("Lesson 7"), SLICE("n 7")));
+	ck_assert(text_contains_ignoring_case(SLICE("Lesson 7"), SLICE("lesson 7")));
+	ck_assert(text_contains_ignoring_case(SLICE(""), SLICE("")));
+	ck_assert(!text_contains_ignoring_case(SLICE("Lesson 7"), SLICE("lessons")));
+	ck_assert(!text_contains_ignoring_case(SLICE("Lesson 7"), SLICE("lesson 77")));
 	ck_assert(text_equal_ignoring_case(SLICE("Bearer"), SLICE("bEARER")));
 	ck_assert(!text_equal_ignoring_case(SLICE("Bearer"), SLICE("Beare")));
 	ck_assert(!text_equal_ignoring_case(SLICE("@"), SLICE("`")));

@@ -609,6 +609,17 @@ START_TEST(a_410_disables_the_webhook)
 }
 END_TEST
 
+/* The figures of webhooks: failing, disabled as gone, disabled as failing. */
+static bool are_counted(const void *context)
+{
+	const uint64_t *expected = context;
+	struct dispatcher_figures figures;
+
+	dispatcher_figures(stand.environment.dispatcher, &figures);
+	return figures.failing == expected[0] && figures.ended[WEBHOOK_GONE] == expected[1] &&
+	       figures.ended[WEBHOOK_FAILING] == expected[2];
+}
+
 /* After the last attempt, the delivery has failed; a webhook that received nothing meanwhile is
  * disabled. */
 START_TEST(a_failing_webhook_is_disabled)
@@ -620,6 +631,7 @@ START_TEST(a_failing_webhook_is_disabled)
 	webhook = make("/500", ROOMS);
 	make_rooms(2);
 	expect_deliveries(webhook, "pending", 2);
+	ck_assert(wait_until(are_counted, (const uint64_t[]){ 1, 0, 0 }));
 	move_clock(2 * MINUTE);
 	ck_assert(wait_until(is_repeated, webhook));
 	move_clock(2 * MINUTE);
@@ -628,6 +640,9 @@ START_TEST(a_failing_webhook_is_disabled)
 	ck_assert_ptr_nonnull(strstr(ask(200, METHOD_GET, path_of(webhook, ""), NULL),
 				     "\"disabled_reason\":\"failing\""));
 	ck_assert_uint_le(receiver_count(stand.receiver), 6);
+	ck_assert(wait_until(are_counted, (const uint64_t[]){ 0, 0, 1 }));
+	ask(200, METHOD_PATCH, path_of(webhook, ""), "{\"enabled\":true}");
+	ck_assert(wait_until(are_counted, (const uint64_t[]){ 0, 0, 0 }));
 }
 END_TEST
 
@@ -665,6 +680,146 @@ static void restart(void)
 	close_service();
 	open_service();
 }
+
+struct expected_attempts {
+	const json_t *webhook;
+	json_int_t attempts;
+};
+
+static const json_t *only_delivery(const json_t *webhook)
+{
+	const json_t *list = ask_json(200, METHOD_GET, path_of(webhook, "/deliveries"), NULL);
+
+	ck_assert_uint_eq(json_array_size(json_object_get(list, "data")), 1);
+	return json_array_get(json_object_get(list, "data"), 0);
+}
+
+static bool is_attempted(const void *context)
+{
+	const struct expected_attempts *expected = context;
+
+	return json_integer_value(json_object_get(only_delivery(expected->webhook), "attempts")) ==
+	       expected->attempts;
+}
+
+/* Has the webhook's only delivery sent again. Returns it as it is after that attempt, the n-th. */
+static const json_t *send_again(const json_t *webhook, json_int_t n)
+{
+	const struct expected_attempts expected = { webhook, n };
+	const char *path = arena_text(stand.arena, "/deliveries/%s/retry",
+				      text_at(only_delivery(webhook), "event_id"));
+	const json_t *answer = ask_json(200, METHOD_POST, path_of(webhook, path), NULL);
+
+	ck_assert_str_eq(text_at(answer, "state"), "pending");
+	ck_assert_int_eq(json_integer_value(json_object_get(answer, "attempts")), n - 1);
+	ck_assert(json_is_string(json_object_get(answer, "next_at")));
+	ck_assert(wait_until(is_attempted, &expected));
+	ck_assert_uint_eq(receiver_count(stand.receiver), (size_t)n);
+	ck_assert_str_eq(receiver_request(stand.receiver, (size_t)n - 1)->id,
+			 text_at(answer, "event_id"));
+	return only_delivery(webhook);
+}
+
+/* A pending delivery is sent immediately and is then pending as before; one that was delivered is
+ * sent once. Nothing of it is in the event log. */
+START_TEST(a_delivery_is_sent_again)
+{
+	const json_t *webhook;
+	const char *events;
+
+	stand.schedule = (struct schedule){ .seconds = { 0, 3600, 7200, 7200 }, .count = 4 };
+	make_template();
+	webhook = make("/500", ROOMS);
+	make_rooms(1);
+	expect_deliveries(webhook, "pending", 1);
+	events = ask(200, METHOD_GET, "/v2/events", NULL);
+	ck_assert_str_eq(text_at(send_again(webhook, 2), "state"), "pending");
+	ck_assert_str_eq(ask(200, METHOD_GET, "/v2/events", NULL), events);
+	move_clock(HOUR);
+	expect_deliveries(webhook, "pending", 1);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
+	point_to(webhook, "/200");
+	ck_assert_str_eq(text_at(send_again(webhook, 3), "state"), "delivered");
+	ck_assert_str_eq(text_at(send_again(webhook, 4), "state"), "delivered");
+	point_to(webhook, "/500");
+	ck_assert_str_eq(text_at(send_again(webhook, 5), "state"), "failed");
+	ck_assert(!is_disabled(webhook));
+}
+END_TEST
+
+/* A failed delivery is sent once, also after the webhook was disabled in between; if that fails,
+ * the webhook stays enabled. */
+START_TEST(a_failed_delivery_is_sent_again_once)
+{
+	const json_t *webhook;
+
+	stand.schedule = (struct schedule){ .seconds = { 0, 60, 60 }, .count = 3 };
+	make_template();
+	webhook = make("/410", ROOMS);
+	make_rooms(1);
+	ck_assert(wait_until(is_disabled, webhook));
+	expect_deliveries(webhook, "failed", 1);
+	ask(200, METHOD_PATCH, path_of(webhook, ""),
+	    arena_text(stand.arena, "{\"enabled\":true,\"url\":\"%s\"}", url_of("/500")));
+	ck_assert_str_eq(text_at(send_again(webhook, 2), "state"), "failed");
+	move_clock(HOUR);
+	ck_assert_str_eq(text_at(send_again(webhook, 3), "state"), "failed");
+	ck_assert(!is_disabled(webhook));
+	point_to(webhook, "/200");
+	ck_assert_str_eq(text_at(send_again(webhook, 4), "state"), "delivered");
+	point_to(webhook, "/410");
+	ck_assert_str_eq(text_at(send_again(webhook, 5), "state"), "failed");
+	ck_assert(is_disabled(webhook));
+}
+END_TEST
+
+START_TEST(only_deliveries_of_an_enabled_webhook_are_sent_again)
+{
+	static const char unknown[] = "/deliveries/00000000-0000-4000-8000-000000000000/retry";
+	const json_t *webhook, *other;
+	const char *path;
+
+	stand.schedule = (struct schedule){ .seconds = { 0, 3600 }, .count = 2 };
+	make_template();
+	webhook = make("/500", ROOMS);
+	make_rooms(1);
+	expect_deliveries(webhook, "pending", 1);
+	other = make("/500", ROOMS);
+	path = arena_text(stand.arena, "/deliveries/%s/retry",
+			  text_at(only_delivery(webhook), "event_id"));
+	ask(404, METHOD_POST, path_of(webhook, unknown), NULL);
+	ask(404, METHOD_POST, path_of(other, path), NULL);
+	ask(404, METHOD_POST,
+	    arena_text(stand.arena, "/v2/webhooks/000000000000000000000000%s", path), NULL);
+	ask(200, METHOD_POST,
+	    path_of(webhook, arena_text(stand.arena, "%s?validate_only=true", path)), NULL);
+	ask(200, METHOD_PATCH, path_of(webhook, ""), "{\"enabled\":false}");
+	ck_assert_ptr_nonnull(strstr(ask(409, METHOD_POST, path_of(webhook, path), NULL),
+				     "\"Webhook is disabled\""));
+	ask(404, METHOD_POST, path_of(webhook, unknown), NULL);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 1);
+}
+END_TEST
+
+/* The oldest is found after all others. */
+START_TEST(a_delivery_is_found_among_many)
+{
+	const json_t *webhook, *list, *oldest;
+	const char *path;
+
+	stand.schedule = (struct schedule){ .seconds = { 0, 3600 }, .count = 2 };
+	make_template();
+	webhook = make("/500", ROOMS);
+	make_rooms(30);
+	expect_deliveries(webhook, "pending", 30);
+	list = deliveries(webhook, "pending");
+	oldest = json_array_get(list, json_array_size(list) - 1);
+	path = arena_text(stand.arena, "/deliveries/%s/retry", text_at(oldest, "event_id"));
+	ask(200, METHOD_POST, path_of(webhook, path), NULL);
+	ck_assert(receiver_wait(stand.receiver, 31));
+	ck_assert_str_eq(receiver_request(stand.receiver, 30)->id, text_at(oldest, "event_id"));
+}
+END_TEST
 
 /* The same if that other delivery was a repeated one, and another process sent it. */
 START_TEST(a_success_in_another_process_keeps_the_webhook_enabled)
@@ -1448,6 +1603,10 @@ int main(void)
 	tcase_add_test(sent, only_wanted_events_are_delivered);
 	tcase_add_test(sent, an_enabled_webhook_gets_later_events);
 	tcase_add_test(sent, a_failed_delivery_is_repeated);
+	tcase_add_test(sent, a_delivery_is_sent_again);
+	tcase_add_test(sent, a_failed_delivery_is_sent_again_once);
+	tcase_add_test(sent, only_deliveries_of_an_enabled_webhook_are_sent_again);
+	tcase_add_test(sent, a_delivery_is_found_among_many);
 	tcase_add_test(sent, a_410_disables_the_webhook);
 	tcase_add_test(sent, a_failing_webhook_is_disabled);
 	tcase_add_test(sent, another_success_keeps_the_webhook_enabled);

@@ -103,7 +103,12 @@ bool webhook_position_begin(struct transaction *transaction, const struct webhoo
 /* ---- deliveries with a failed attempt ---- */
 
 /* Stored in records: a number never gets another meaning. */
-enum delivery_state { DELIVERY_PENDING, DELIVERY_DELIVERED, DELIVERY_FAILED };
+enum delivery_state {
+	DELIVERY_PENDING,
+	DELIVERY_DELIVERED,
+	DELIVERY_FAILED,
+	DELIVERY_ONCE /* pending for one attempt that a client asked for */
+};
 
 struct webhook_delivery {
 	struct store_record stored; /* if it is new: only id and parent, the webhook */
@@ -120,6 +125,8 @@ struct webhook_delivery {
 };
 
 extern const struct record_table webhook_delivery_table;
+/* True if the delivery is to be sent. */
+bool webhook_delivery_is_pending(const struct webhook_delivery *delivery);
 bool webhook_delivery_read(const struct store_record *stored, struct webhook_delivery *delivery,
 			   struct fault *fault);
 /* Draws an id for a new delivery. */

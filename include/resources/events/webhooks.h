@@ -17,6 +17,8 @@ bool webhooks_delete(struct call *call, struct fault *fault);
 bool webhooks_rotate(struct call *call, struct fault *fault);
 bool webhooks_send_test(struct call *call, struct fault *fault);
 bool webhook_deliveries_list(struct call *call, struct fault *fault);
+/* Has a delivery sent again: the dispatcher reads it anew, because the webhooks change. */
+bool webhook_deliveries_retry(struct call *call, struct fault *fault);
 
 /* Checks a body: rejects an http URL if the service does not allow http. */
 bool webhooks_check(struct call *call, json_t *body, bool is_strict, struct fault *fault);

@@ -1,6 +1,6 @@
 /* Inspects a durable store, for the commands `check`, `stat`, `backup` and `dump`. Another process
- * may be using the directory; it is not delayed, and nothing in the directory is changed. If
- * `files` is NULL, the system's own file operations are used.
+ * may be using the directory; it is not delayed, and nothing in the directory is changed, except by
+ * store_gdbm_note_backup. If `files` is NULL, the system's own file operations are used.
  *
  * The contents of a live directory are read as of one moment near the start: all files are opened
  * first, and if the manifest has changed in the meantime, they are opened again. After twenty
@@ -66,6 +66,13 @@ bool store_gdbm_stat(const char *directory, const struct file_system *files,
  * removed, but not the directory itself. */
 bool store_gdbm_backup(const char *directory, const char *to, const struct file_system *files,
 		       const struct store_watch *watch, struct fault *fault);
+
+/* Notes in the directory that a backup of it has ended, for the figures of the process that uses it
+ * (store_figures). A backup does not contain this. seconds: the time since 1970. */
+bool store_gdbm_note_backup(const char *directory, const struct file_system *files, int64_t seconds,
+			    struct fault *fault);
+/* Returns that time, or 0 if it is unknown. */
+int64_t store_gdbm_backup_time(const char *directory, const struct file_system *files);
 
 /* Implements store_walk: calls `visit` for each record of a kind, of all accounts, in no particular
  * order, until it returns false and has set the fault. The record lives until visit returns; visit

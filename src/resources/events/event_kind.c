@@ -218,7 +218,7 @@ static bool delivery_refer(struct call *call, const void *record, struct finding
 {
 	const struct webhook_delivery *delivery = record;
 
-	if (delivery->is_pending != (delivery->state == DELIVERY_PENDING))
+	if (delivery->is_pending != webhook_delivery_is_pending(delivery))
 		findings_add(findings, "/pending", "is not as its state says");
 	return webhook_is_there(call, &delivery->stored.parent, findings, fault);
 }

@@ -32,30 +32,65 @@ void event_append(struct buffer *text, const struct audit_entry *entry)
 	buffer_append_byte(text, '}');
 }
 
+static void add_matching(struct call *call, struct list *list, const struct audit_entry *entry)
+{
+	const struct slice wanted = call_query_text(call, "type");
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	if (wanted.data != NULL && !event_type_matches(wanted, entry->type))
+		return;
+	list_add(list, SLICE(""));
+	event_append(&text, entry);
+	call_part(call, buffer_slice(&text));
+}
+
+/* Returns how many of the events that are left are read at once. */
+static size_t count_at_once(const struct call *call, const struct list *list, uint64_t left)
+{
+	const size_t most = call_query_text(call, "type").data == NULL ? list->limit
+								       : AUDIT_READ_MOST;
+
+	return left < most ? (size_t)left : most;
+}
+
 /* Adds the matching events after *seq. Sets *seq to the last event that it looked at. */
 static bool add_entries(struct call *call, struct list *list, const struct audit_state *state,
 			uint64_t *seq, struct fault *fault)
 {
-	const struct slice wanted = call_query_text(call, "type");
 	const uint64_t end = state->last - *seq < LOOKED_AT_MOST ? state->last
 								 : *seq + LOOKED_AT_MOST;
 	struct audit_entry entries[AUDIT_READ_MOST];
-	size_t at_once = wanted.data == NULL ? list->limit : AUDIT_READ_MOST;
 
 	while (*seq < end && !list_is_full(list)) {
-		const size_t n = end - *seq < at_once ? (size_t)(end - *seq) : at_once;
+		const size_t n = count_at_once(call, list, end - *seq);
 
 		if (!audit_read(call->transaction, *seq + 1, n, entries, fault))
 			return false;
 		for (size_t i = 0; i < n && !list_is_full(list); i++) {
-			struct buffer text = BUFFER_INITIAL(call->arena);
-
 			*seq = entries[i].seq;
-			if (wanted.data != NULL && !event_type_matches(wanted, entries[i].type))
-				continue;
-			list_add(list, SLICE(""));
-			event_append(&text, &entries[i]);
-			call_part(call, buffer_slice(&text));
+			add_matching(call, list, &entries[i]);
+		}
+	}
+	return true;
+}
+
+/* Does the same, newest first, with the events before *seq (0: from the newest). */
+static bool add_entries_before(struct call *call, struct list *list,
+			       const struct audit_state *state, uint64_t *seq, struct fault *fault)
+{
+	uint64_t at = *seq == 0 || *seq > state->last ? state->last + 1 : *seq;
+	const uint64_t end = at > state->first + LOOKED_AT_MOST ? at - LOOKED_AT_MOST
+								: state->first;
+	struct audit_entry entries[AUDIT_READ_MOST];
+
+	while (at > end && !list_is_full(list)) {
+		const size_t n = count_at_once(call, list, at - end);
+
+		if (!audit_read(call->transaction, at - n, n, entries, fault))
+			return false;
+		for (size_t i = n; i > 0 && !list_is_full(list); i--) {
+			at = *seq = entries[i - 1].seq;
+			add_matching(call, list, &entries[i - 1]);
 		}
 	}
 	return true;
@@ -64,18 +99,22 @@ static bool add_entries(struct call *call, struct list *list, const struct audit
 bool events_list(struct call *call, struct fault *fault)
 {
 	const json_t *after = json_object_get(call->query, "after");
+	const json_t *before = json_object_get(call->query, "before");
 	struct audit_state state;
 	struct list list;
 	uint64_t seq;
 
 	if (!audit_state_load(call->transaction, STORE_TO_SHOW, &state, fault))
 		return false;
-	seq = after == NULL ? state.first - 1 : (uint64_t)json_integer_value(after);
-	if (seq + 1 < state.first)
+	seq = before == NULL && after == NULL
+		      ? state.first - 1
+		      : (uint64_t)json_integer_value(before != NULL ? before : after);
+	if (before == NULL && seq + 1 < state.first)
 		return fault_set(fault, FAULT_GONE, "Entries up to %llu are gone",
 				 (unsigned long long)(state.first - 1));
 	list_open(call, &list);
-	if (seq < state.last && !add_entries(call, &list, &state, &seq, fault))
+	if (before != NULL ? !add_entries_before(call, &list, &state, &seq, fault)
+			   : seq < state.last && !add_entries(call, &list, &state, &seq, fault))
 		return false;
 	list.last = slice_of(arena_text(call->arena, "%llu", (unsigned long long)seq));
 	return list_close(&list, fault);

@@ -196,14 +196,14 @@ static const char *const delivery_states[] = {
 	[DELIVERY_PENDING] = "pending",
 	[DELIVERY_DELIVERED] = "delivered",
 	[DELIVERY_FAILED] = "failed",
+	[DELIVERY_ONCE] = "once",
 };
 
 static const struct member delivery_members[] = {
 	{ "id", AS_KEY, AT(struct webhook_delivery, stored.id) },
 	{ "webhook", AS_PARENT, AT(struct webhook_delivery, stored.parent) },
 	{ "pending", AS_SWITCH, AT(struct webhook_delivery, is_pending) },
-	{ "state", AS_CHOICE(DELIVERY_FAILED, delivery_states),
-	  AT(struct webhook_delivery, state) },
+	{ "state", AS_CHOICE(DELIVERY_ONCE, delivery_states), AT(struct webhook_delivery, state) },
 	{ "series", AS_NUMBER(8, 1, UNLIMITED), AT(struct webhook_delivery, series) },
 	{ "seq", AS_NUMBER(8, 1, UNLIMITED), AT(struct webhook_delivery, seq) },
 	{ "event_id", AS_TEXT(0, TEXT_MOST), AT(struct webhook_delivery, event_id) },
@@ -218,6 +218,11 @@ const struct record_table webhook_delivery_table = {
 	RECORD(struct webhook_delivery, delivery_members, 3, &kind_webhook_delivery),
 };
 
+bool webhook_delivery_is_pending(const struct webhook_delivery *delivery)
+{
+	return delivery->state == DELIVERY_PENDING || delivery->state == DELIVERY_ONCE;
+}
+
 bool webhook_delivery_read(const struct store_record *stored, struct webhook_delivery *delivery,
 			   struct fault *fault)
 {
@@ -229,7 +234,7 @@ bool webhook_delivery_put(struct transaction *transaction, const struct webhook_
 {
 	struct webhook_delivery put = *delivery;
 
-	put.is_pending = delivery->state == DELIVERY_PENDING;
+	put.is_pending = webhook_delivery_is_pending(delivery);
 	return record_put(&webhook_delivery_table, transaction, &put, fault);
 }
 

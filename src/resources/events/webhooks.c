@@ -16,6 +16,9 @@
 #include "resources/route.h"
 #include "rules/webhook_rules.h"
 
+/* Deliveries that are read together to find one. */
+#define DELIVERIES_READ 1000
+
 static bool find_webhook(struct call *call, enum store_reading reading, struct webhooks *webhooks,
 			 struct webhook **webhook, struct fault *fault)
 {
@@ -478,10 +481,10 @@ static const char *const delivery_states[] = { DELIVERY_STATES };
 static enum delivery_state shown_state(const struct webhook *webhook,
 				       const struct webhook_delivery *delivery)
 {
-	if (delivery->state == DELIVERY_PENDING &&
-	    (!webhook->is_enabled || delivery->series != webhook->series))
-		return DELIVERY_FAILED;
-	return delivery->state;
+	if (!webhook_delivery_is_pending(delivery))
+		return delivery->state;
+	return webhook->is_enabled && delivery->series == webhook->series ? DELIVERY_PENDING
+									  : DELIVERY_FAILED;
 }
 
 static struct slice delivery_text(struct call *call, const struct webhook_delivery *delivery,
@@ -541,4 +544,53 @@ bool webhook_deliveries_list(struct call *call, struct fault *fault)
 	return list_add_pages(&list, &kind_webhook_delivery, &page, add_deliveries, webhook,
 			      fault) &&
 	       list_close(&list, fault);
+}
+
+/* Finds the newest delivery of the event. Writers of other accounts go first between two pages. */
+static bool find_delivery(struct call *call, const struct webhook *webhook, struct slice event_id,
+			  struct webhook_delivery *delivery, struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_NEWEST_FIRST,
+		.parent = &webhook->id,
+		.records = arena_alloc(call->arena, DELIVERIES_READ * sizeof *page.records),
+		.most = DELIVERIES_READ,
+	};
+	struct id below = kind_only_id;
+
+	do {
+		if (!store_page(call->transaction, &kind_webhook_delivery, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			if (!webhook_delivery_read(&page.records[i], delivery, fault))
+				return false;
+			if (slice_equal(delivery->event_id, event_id))
+				return true;
+			below = page.records[i].id;
+		}
+		page.below = &below;
+	} while (!page.is_last && store_give_way(call->transaction, fault));
+	return page.is_last && fault_set(fault, FAULT_NOT_FOUND, "delivery not found");
+}
+
+bool webhook_deliveries_retry(struct call *call, struct fault *fault)
+{
+	struct webhook_delivery delivery;
+	struct webhooks webhooks;
+	struct webhook *webhook;
+
+	if (!find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault) ||
+	    !find_delivery(call, webhook, call->parameters[1], &delivery, fault))
+		return false;
+	if (!webhook->is_enabled)
+		return fault_set(fault, FAULT_CONFLICT, "Webhook is disabled");
+	/* The dispatcher writes deliveries only after it has read the webhooks for change, so this
+	 * one stays as it is. */
+	if (shown_state(webhook, &delivery) != DELIVERY_PENDING)
+		delivery.state = DELIVERY_ONCE;
+	delivery.series = webhook->series;
+	delivery.next = call->now;
+	return webhook_delivery_put(call->transaction, &delivery, fault) &&
+	       webhooks_put(call->transaction, &webhooks, fault) &&
+	       call_answer(call, delivery_text(call, &delivery, DELIVERY_PENDING));
 }

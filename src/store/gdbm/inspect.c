@@ -13,11 +13,13 @@
 #include <sys/file.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "store/gdbm/journal_format.h"
 #include "store/gdbm/journal_segment.h"
 #include "store/gdbm/manifest.h"
 #include "store/gdbm/merge.h"
 #include "store/gdbm/stack_index.h"
+#include "store/gdbm/store_gdbm_parts.h"
 
 #define ATTEMPTS 20
 #define COPY_BYTES ((size_t)1 << 20)
@@ -558,4 +560,32 @@ bool store_gdbm_backup(const char *directory, const char *to, const struct file_
 	sources_close(&backup);
 	backup.files->close(backup.files, hold);
 	return is_done;
+}
+
+bool store_gdbm_note_backup(const char *directory, const struct file_system *files, int64_t seconds,
+			    struct fault *fault)
+{
+	bool is_replaced, is_broken = false;
+	char path[PATH_MAX], text[32];
+	const int size = snprintf(text, sizeof text, "%lld\n", (long long)seconds);
+
+	(void)snprintf(path, sizeof path, "%s/" BACKUP_NAME, directory);
+	return file_replace(files == NULL ? &file_system_posix : files, directory, path, text,
+			    (size_t)size, &is_replaced, &is_broken) ||
+	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", path);
+}
+
+int64_t store_gdbm_backup_time(const char *directory, const struct file_system *files)
+{
+	char path[PATH_MAX], *bytes;
+	int64_t seconds = 0;
+	size_t size;
+
+	(void)snprintf(path, sizeof path, "%s/" BACKUP_NAME, directory);
+	if (!file_read_whole(files == NULL ? &file_system_posix : files, path, 32, &bytes, &size))
+		return 0;
+	if (size == 0 || !text_integer((struct slice){ bytes, size - 1 }, &seconds) || seconds < 0)
+		seconds = 0;
+	free(bytes);
+	return seconds;
 }

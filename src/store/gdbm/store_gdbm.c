@@ -7,6 +7,9 @@
 #include "store/gdbm/store_gdbm.h"
 
 #include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -258,13 +261,42 @@ static void count_view(const struct view *view, struct store_figures *figures)
 	}
 }
 
+struct disk_use {
+	const struct store_gdbm *store;
+	uint64_t bytes;
+};
+
+static bool add_size(void *context, const char *name)
+{
+	struct disk_use *use = context;
+	const struct file_system *files = use->store->place.files;
+	char path[PATH_MAX];
+	off_t size;
+	int file;
+
+	(void)snprintf(path, sizeof path, "%s/%s", use->store->directory, name);
+	file = files->open(files, path, O_RDONLY | O_CLOEXEC, 0);
+	/* It may have been removed since. */
+	if (file < 0)
+		return true;
+	if (files->size(files, file, &size) == 0)
+		use->bytes += (uint64_t)size;
+	files->close(files, file);
+	return true;
+}
+
 /* The figures are read one after the other while the store is in use, so they need not belong to
  * the same moment. */
 static void gdbm_figures(struct store *base, struct store_figures *figures)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
+	const struct file_system *files = store->place.files;
+	struct disk_use use = { .store = store };
 	struct pin pin;
 
+	(void)files->list(files, store->directory, add_size, &use);
+	figures->disk_bytes = use.bytes;
+	figures->backup_time = store_gdbm_backup_time(store->directory, files);
 	if (store->journal != NULL)
 		journal_figures(store->journal, figures);
 	else

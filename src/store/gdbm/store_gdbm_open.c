@@ -163,7 +163,8 @@ static bool handle_name(void *context, const char *name)
 	uint64_t number;
 	const bool is_stack = stack_name_parse(name, &number, &is_unfinished);
 
-	if (is_unfinished || strcmp(name, MANIFEST_NAME ".new") == 0) {
+	if (is_unfinished || strcmp(name, MANIFEST_NAME ".new") == 0 ||
+	    strcmp(name, BACKUP_NAME ".new") == 0) {
 		if (!is_read_only)
 			remove_name(opening, name);
 	} else if (is_stack) {
@@ -175,7 +176,7 @@ static bool handle_name(void *context, const char *name)
 		opening->has_others = true;
 	} else if (!is_read_only && strcmp(name, MANIFEST_NAME) != 0 &&
 		   strcmp(name, LOCK_NAME) != 0 && strcmp(name, SEGMENT_AHEAD) != 0 &&
-		   strcmp(name, MARK_NAME) != 0) {
+		   strcmp(name, MARK_NAME) != 0 && strcmp(name, BACKUP_NAME) != 0) {
 		log_event(LOG_LEVEL_NOTICE, "store_foreign_name", "directory",
 			  opening->store->directory, "name", name, NULL);
 	}

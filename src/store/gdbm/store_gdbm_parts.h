@@ -24,6 +24,9 @@
 
 struct background;
 
+/* The time of the last backup (store_gdbm_note_backup). */
+#define BACKUP_NAME "backup.mark"
+
 struct store_gdbm {
 	struct store base;
 	struct stack_place place;

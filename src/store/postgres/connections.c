@@ -32,6 +32,8 @@
 #define PART_OF_ALL 2
 /* Rounds of the watch from one of its commits to the next. */
 #define ROUNDS_OF_A_COMMIT 4
+/* Rounds of the watch until it asks again for the size of the database. */
+#define ROUNDS_OF_A_SIZE 120
 
 static bool refuse(struct fault *fault)
 {
@@ -376,6 +378,15 @@ static bool has_standby(struct wire *wire)
 	return wire_fly(wire, false, &ignored) && wire_number(wire, 0, 0, 0) != 0;
 }
 
+/* Returns the size of the database in bytes, or 0 if it does not say. */
+static uint64_t database_size(struct wire *wire)
+{
+	struct fault ignored = FAULT_INITIAL;
+
+	wire_add(wire, SIZE, NULL);
+	return wire_fly(wire, false, &ignored) ? (uint64_t)wire_number(wire, 0, 0, 0) : 0;
+}
+
 /* Commits the row of this connection, which proves that the database can be written. */
 static bool commit_slot(struct wire *wire, struct fault *fault)
 {
@@ -415,6 +426,8 @@ static void watch(struct store_postgres *store, struct wire *wire, unsigned roun
 		log_event(LOG_LEVEL_NOTICE, "database_back", NULL);
 	if (round % ROUNDS_OF_A_COMMIT == 0)
 		atomic_store(&store->is_synchronous, has_standby(wire));
+	if (round % ROUNDS_OF_A_SIZE == 0)
+		atomic_store(&store->disk_bytes, database_size(wire));
 }
 
 static void *keep_watch(void *context)

@@ -136,6 +136,7 @@ const struct statement_text statements[STATEMENTS] = {
 
 	[INSTALLATION] = { "SELECT program, version FROM installation", "" },
 	[STANDBY] = { "SELECT coalesce(current_setting('synchronous_standby_names', true), '') <> ''", "" },
+	[SIZE] = { "SELECT pg_database_size(current_database())", "" },
 	[GENERATION] = { "SELECT generation FROM roster", "" },
 	[ROSTER] = { "SELECT generation, text FROM roster", "" },
 	[ROSTER_TO_CHANGE] = { "SELECT generation, text FROM roster FOR NO KEY UPDATE", "" },

@@ -92,6 +92,7 @@ enum statement {
 	/* Other statements. */
 	INSTALLATION,
 	STANDBY,
+	SIZE,
 	GENERATION,
 	ROSTER,
 	ROSTER_TO_CHANGE,

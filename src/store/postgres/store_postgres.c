@@ -133,6 +133,7 @@ static void postgres_figures(struct store *store, struct store_figures *figures)
 	struct wire_figures *wires = &postgres->target.figures;
 
 	figures->is_database = true;
+	figures->disk_bytes = atomic_load(&postgres->disk_bytes);
 	figures->round_trips = atomic_load(&wires->flights);
 	figures->conflicts = atomic_load(&wires->reruns);
 	figures->connects = atomic_load(&wires->connects);

@@ -25,6 +25,7 @@ struct store_postgres {
 	atomic_bool is_away; /* the database is unavailable */
 	atomic_bool is_doubted; /* asks the watch to check the database immediately */
 	atomic_bool is_synchronous; /* a standby must confirm commits */
+	_Atomic uint64_t disk_bytes; /* size of the database; 0 if it is unknown */
 
 	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t given; /* signalled when a connection was given back */

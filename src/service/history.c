@@ -1,0 +1,247 @@
+/* See service/history.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "service/history.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "resources/route.h"
+#include "service/health.h"
+#include "service/metrics.h"
+#include "store/figures.h"
+
+/* A quantile of nothing. */
+#define NOTHING UINT32_MAX
+
+/* Counters since the start. */
+struct totals {
+	uint64_t reads, writes, joins;
+	uint64_t rejected, failed; /* responses 4xx and 5xx */
+	struct histogram_state durations;
+	struct histogram_state syncs; /* of the journal, or commits of a database */
+};
+
+struct sample {
+	int64_t time; /* end of the minute, in milliseconds since 1970 */
+	uint32_t reads, writes, joins, rejected, failed;
+	uint32_t p50, p99, sync_p50, sync_p99; /* microseconds, or NOTHING */
+};
+
+struct history {
+	const struct environment *environment;
+	int64_t minute; /* that of the last tick, since 1970; 0: none */
+	struct totals totals; /* at the first tick of that minute */
+	bool is_whole; /* that tick was at the beginning of the minute */
+	pthread_mutex_t lock; /* protects the following members */
+	size_t count, next; /* samples; the place of the next one */
+	struct sample samples[HISTORY_MOST];
+};
+
+struct history *history_open(const struct environment *environment)
+{
+	struct history *history = memory_check(calloc(1, sizeof *history));
+
+	history->environment = environment;
+	if (pthread_mutex_init(&history->lock, NULL) != 0)
+		ABORT("a lock could not be made");
+	return history;
+}
+
+void history_close(struct history *history)
+{
+	if (history == NULL)
+		return;
+	pthread_mutex_destroy(&history->lock);
+	free(history);
+}
+
+/* ---- samples ---- */
+
+/* Requests of those who watch the service are left out. */
+static bool is_of_watchers(const struct route *route)
+{
+	return route->is_internal || strncmp(route->path, "/v2/service/", 12) == 0;
+}
+
+/* Returns the counter for requests of a route. */
+static uint64_t *counter_of(struct totals *totals, const struct route *route)
+{
+	if (route->method == METHOD_GET)
+		return &totals->reads;
+	return strcmp(route->path, "/v2/token") == 0 ? &totals->joins : &totals->writes;
+}
+
+static void histogram_state_add(struct histogram_state *state, const struct histogram_state *other)
+{
+	for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++)
+		state->counts[i] += other->counts[i];
+}
+
+static void add_route(struct totals *totals, const struct metrics_route *read)
+{
+	for (size_t i = 0; i <= METRICS_STATUSES; i++) {
+		const int status = i < METRICS_STATUSES ? metrics_statuses[i] : 0;
+
+		if (read->route != NULL)
+			*counter_of(totals, read->route) += read->statuses[i];
+		totals->rejected += status / 100 == 4 ? read->statuses[i] : 0;
+		totals->failed += status / 100 == 5 ? read->statuses[i] : 0;
+	}
+	histogram_state_add(&totals->durations, &read->durations);
+}
+
+static struct totals read_totals(const struct environment *environment)
+{
+	struct totals totals = { .reads = 0 };
+	struct store_figures figures;
+	struct metrics_route read;
+
+	for (size_t i = 0; metrics_read(environment->metrics, i, &read); i++) {
+		if (read.route == NULL || !is_of_watchers(read.route))
+			add_route(&totals, &read);
+	}
+	if (store_figures(environment->store, &figures))
+		totals.syncs = figures.is_database ? figures.commits : figures.journal_syncs;
+	return totals;
+}
+
+/* Returns a quantile of the durations counted since `before`, in microseconds, as the console
+ * computes it: evenly distributed between two bounds, and at most the last bound. */
+static uint32_t quantile(const struct histogram_state *now, const struct histogram_state *before,
+			 double part)
+{
+	uint64_t total = 0, below = 0, count;
+	double low = 0;
+
+	for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++)
+		total += now->counts[i] - before->counts[i];
+	if (total == 0)
+		return NOTHING;
+	for (size_t i = 0; i < HISTOGRAM_BOUNDS; i++, below += count) {
+		const double high = histogram_bounds[i], rank = part * (double)total;
+
+		count = now->counts[i] - before->counts[i];
+		if (count > 0 && (double)(below + count) >= rank)
+			return (uint32_t)(low +
+					  (high - low) * (rank - (double)below) / (double)count);
+		low = high;
+	}
+	return histogram_bounds[HISTOGRAM_BOUNDS - 1];
+}
+
+static struct sample sample_of(const struct totals *now, const struct totals *before)
+{
+	return (struct sample){
+		.reads = (uint32_t)(now->reads - before->reads),
+		.writes = (uint32_t)(now->writes - before->writes),
+		.joins = (uint32_t)(now->joins - before->joins),
+		.rejected = (uint32_t)(now->rejected - before->rejected),
+		.failed = (uint32_t)(now->failed - before->failed),
+		.p50 = quantile(&now->durations, &before->durations, 0.5),
+		.p99 = quantile(&now->durations, &before->durations, 0.99),
+		.sync_p50 = quantile(&now->syncs, &before->syncs, 0.5),
+		.sync_p99 = quantile(&now->syncs, &before->syncs, 0.99),
+	};
+}
+
+static void add_sample(struct history *history, const struct sample *sample)
+{
+	pthread_mutex_lock(&history->lock);
+	history->samples[history->next] = *sample;
+	history->next = (history->next + 1) % HISTORY_MOST;
+	history->count += history->count < HISTORY_MOST;
+	pthread_mutex_unlock(&history->lock);
+}
+
+void history_tick(struct history *history)
+{
+	const int64_t minute = clock_now(history->environment->clock) / (HISTORY_SECONDS * 1000);
+	const bool has_ended = minute == history->minute + 1;
+	struct totals totals;
+
+	if (minute == history->minute)
+		return;
+	totals = read_totals(history->environment);
+	if (has_ended && history->is_whole) {
+		struct sample sample = sample_of(&totals, &history->totals);
+
+		sample.time = minute * HISTORY_SECONDS * 1000;
+		add_sample(history, &sample);
+	}
+	history->minute = minute;
+	history->is_whole = has_ended;
+	history->totals = totals;
+}
+
+/* ---- the response ---- */
+
+static void append_count(struct buffer *text, const char *label, uint32_t count)
+{
+	buffer_append_text(text, label);
+	buffer_append_integer(text, count);
+}
+
+static void append_quantile(struct buffer *text, const char *label, uint32_t microseconds)
+{
+	buffer_append_text(text, label);
+	if (microseconds == NOTHING)
+		buffer_append_text(text, "null");
+	else
+		buffer_append_seconds(text, microseconds);
+}
+
+static void append_sample(struct buffer *text, const struct sample *sample)
+{
+	buffer_append_time_seconds(text, "{\"time\":", sample->time);
+	append_count(text, ",\"reads\":", sample->reads);
+	append_count(text, ",\"writes\":", sample->writes);
+	append_count(text, ",\"joins\":", sample->joins);
+	append_count(text, ",\"rejected\":", sample->rejected);
+	append_count(text, ",\"failed\":", sample->failed);
+	append_quantile(text, ",\"p50\":", sample->p50);
+	append_quantile(text, ",\"p99\":", sample->p99);
+	append_quantile(text, ",\"sync_p50\":", sample->sync_p50);
+	append_quantile(text, ",\"sync_p99\":", sample->sync_p99);
+	buffer_append_byte(text, '}');
+}
+
+/* Returns a copy of the samples, oldest first. */
+static struct sample *copy_samples(struct history *history, struct arena *arena, size_t *count)
+{
+	struct sample *samples = arena_alloc(arena, sizeof history->samples);
+	size_t first;
+
+	*count = 0;
+	if (history == NULL)
+		return samples;
+	pthread_mutex_lock(&history->lock);
+	first = (history->next + HISTORY_MOST - history->count) % HISTORY_MOST;
+	for (; *count < history->count; ++*count)
+		samples[*count] = history->samples[(first + *count) % HISTORY_MOST];
+	pthread_mutex_unlock(&history->lock);
+	return samples;
+}
+
+bool history_get(struct call *call, struct fault *fault)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	const struct sample *samples;
+	size_t count;
+
+	if (!health_check_operator(call, fault))
+		return false;
+	samples = copy_samples(call->environment->history, call->arena, &count);
+	append_count(&text, "{\"interval\":", HISTORY_SECONDS);
+	buffer_append_text(&text, ",\"samples\":[");
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			buffer_append_byte(&text, ',');
+		append_sample(&text, &samples[i]);
+	}
+	buffer_append_text(&text, "]}");
+	return call_answer(call, buffer_slice(&text));
+}
