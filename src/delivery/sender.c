@@ -94,7 +94,7 @@ static bool is_ready(struct sender *sender, struct fault *fault)
 	} while (size < 0 && errno == EINTR);
 	if (size != (ssize_t)sizeof ready)
 		return fault_cause(fault, FAULT_UNAVAILABLE, size < 0 ? errno : 0,
-				   "the sender of webhooks does not start");
+				   "cannot start the webhook sender");
 	return ready.error == 0 || fault_cause(fault, FAULT_UNAVAILABLE, ready.error,
 					       "cannot read %s", sender->options->authorities);
 }
@@ -120,7 +120,7 @@ static bool start(struct sender *sender, struct fault *fault)
 
 	sender->started = clock_monotonic();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "no socket can be made");
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot create a socket");
 	sender->socket = ends[0];
 	error = spawn(program != NULL ? program : "/proc/self/exe", ends[1], &sender->process);
 	close(ends[1]);
@@ -131,7 +131,7 @@ static bool start(struct sender *sender, struct fault *fault)
 	    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
 	    !tell_options(sender))
 		fault_cause(fault, FAULT_UNAVAILABLE, error != 0 ? error : errno,
-			    "the sender of webhooks does not start");
+			    "cannot start the webhook sender");
 	else if (is_ready(sender, fault))
 		return true;
 	stop(sender);
@@ -158,7 +158,7 @@ bool sender_open(const struct sender_options *options, struct sender **sender, s
 		return false;
 	}
 	log_event(LOG_LEVEL_ERROR, "webhook_sender_down", "cause", fault_reason(fault), "effect",
-		  "webhooks wait; it is started again", NULL);
+		  "restarting the sender; webhooks wait", NULL);
 	*fault = FAULT_INITIAL;
 	(*sender)->is_lost = true;
 	return true;
@@ -219,7 +219,7 @@ static void start_again(struct sender *sender)
 		return;
 	if (!start(sender, &fault))
 		log_event(LOG_LEVEL_ERROR, "webhook_sender", "error", fault_reason(&fault),
-			  "effect", "no webhook is delivered until it starts", NULL);
+			  "effect", "no webhooks are delivered until it starts", NULL);
 }
 
 enum sender_news sender_take(struct sender *sender, struct outcome *outcome)
@@ -234,7 +234,7 @@ enum sender_news sender_take(struct sender *sender, struct outcome *outcome)
 	}
 	if (sender->is_lost) {
 		log_event(LOG_LEVEL_WARNING, "webhook_sender", "error", "the process ended",
-			  "effect", "it is started again, and what it had is sent again", NULL);
+			  "effect", "restarting; unfinished deliveries are sent again", NULL);
 		stop(sender);
 		start_again(sender);
 		sender->is_lost = false;

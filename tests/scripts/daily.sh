@@ -327,7 +327,7 @@ END
 # ---- what is refused ----
 
 refuses 1 code delete zoes-code <<'END'
-anteroom code delete: 404 room code not found
+anteroom code delete: 404 Room code not found
 END
 refuses 1 room add lesson-1 <<'END'
 anteroom room add: a room named "lesson-1" already exists
@@ -341,10 +341,10 @@ refuses 1 room show lesson-9 <<'END'
 anteroom room show: no room is named "lesson-9"
 END
 refuses 1 room show 000000000000000000000000 <<'END'
-anteroom room show: 404 room not found
+anteroom room show: 404 Room not found
 END
 refuses 1 code add lesson-1 nobody <<'END'
-anteroom code add: 404 role not found
+anteroom code add: 404 Role not found
 END
 refuses 1 code add lesson-1 host --expires-in 1h --expires-at 2036-11-23T12:00:00Z <<'END'
 anteroom code add: 400 Invalid body param
@@ -403,7 +403,7 @@ anteroom room list: 401 Token validation error
   invalid key
 END
 refuses 1 key remove "$id" <<'END'
-anteroom key remove: 404 key not found
+anteroom key remove: 404 API key not found
 END
 refuses 1 key add ci rooms <<'END'
 anteroom key add: 400 Invalid body param
@@ -482,10 +482,10 @@ run 0 code list "$id" --label cut --json
 code=$(jq -r '.[0].code' out)
 passes cut 'the server responds with 502; retrying in 1 s' code delete "$code"
 refuses 1 code link "$code" <<'END'
-anteroom code link: 404 room code not found
+anteroom code link: 404 Room code not found
 END
 refuses 1 code show "$code" <<'END'
-anteroom code show: 404 room code not found
+anteroom code show: 404 Room code not found
 END
 
 # fails FAULT TRIES ARGUMENT...: the command fails and prints what is on standard input.

@@ -324,7 +324,7 @@ tail -n +2 saved.dump | cmp -s - first || fail 'dump --salvage: another dump tha
 expect 0 '' load many lines.dump --replace
 same many many.again
 head -n 4 lines.dump >cut.dump
-expect 1 'it was cut off' load many.cut cut.dump
+expect 1 'the dump is incomplete' load many.cut cut.dump
 sed 5d lines.dump >gap.dump
 expect 1 'counts other lines than came' load many.cut gap.dump
 sed 's/"max_uses":1001,/"max_uses":0,/' lines.dump >faulty.dump
@@ -336,9 +336,9 @@ test ! -e many.cut || fail 'load: what was refused left a directory'
 sed '2001s/"eu"/"xx"/; 2001s/"name":"t/"name":" t/' b.dump >faulty.dump
 expect 1 'line 2001: Invalid body param' load again faulty.dump
 grep -qF '  /template/name: must be' err || fail 'load: does not say what is wrong'
-expect 1 'line "end": it was cut off' load again /dev/null
+expect 1 'the line "end" is missing' load again /dev/null
 head -n 3000 b.dump >cut.dump
-expect 1 'it was cut off' load again cut.dump
+expect 1 'the dump is incomplete' load again cut.dump
 expect 0 'No damage' check again
 dumped again >second
 tail -n +2 dumped | cmp -s - second || fail 'load: what was refused left something'
@@ -456,10 +456,10 @@ expect 0 'templates                             300' stat other
 same piped other
 rm -rf other.before*
 head -n 3 a.dump >short.dump
-expect 1 'it was cut off' load other short.dump --replace
+expect 1 'the dump is incomplete' load other short.dump --replace
 same piped other
 test -z "$(ls -d other.* 2>/dev/null)" || fail 'load --replace: leaves a directory when it fails'
-expect 1 'it was cut off' load unmade short.dump
+expect 1 'the dump is incomplete' load unmade short.dump
 test ! -e unmade || fail 'load: leaves a directory when it fails'
 rm -rf other restored restored2 said filled link
 
@@ -561,7 +561,7 @@ expect 1 'the accounts file is not JSON' backup empty fresh
 test ! -e fresh || fail 'backup: leaves the copy of a store without accounts'
 expect 1 'accounts.json: ' check empty
 rm empty/accounts.json
-expect 1 'the accounts file does not have this account' check empty
+expect 1 'the account is not in the accounts file' check empty
 grep -qE '[a-z]{3}-[a-z]{4}-[a-z]{3}' out && fail 'check: shows a code'
 
 # ---- a live directory ----

@@ -113,7 +113,7 @@ struct code_count codes_count(const struct room_codes *codes,
  * NULL if it is new. All due codes must have been created. Sets FAULT_CONFLICT. */
 bool codes_check_count(const struct room_subject *subject, const struct code *former,
 		       const struct code *code, struct fault *fault);
-/* Sets FAULT_CONFLICT: "the room has `most` `what`, the most". */
+/* Sets FAULT_CONFLICT: "the room already has the maximum of `most` `what`". */
 bool codes_refuse_count(struct fault *fault, const char *message, const char *what, int most);
 
 bool codes_are_due(const struct room_codes *codes, const struct template_record *template);

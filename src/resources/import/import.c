@@ -88,7 +88,7 @@ static bool close_room(struct call *call, struct import_codes *codes, struct fau
 static bool refuse_room(struct fault *fault)
 {
 	return fault_member(fault, FAULT_INVALID_BODY, NULL, "/room_id",
-			    "must be a room of this account, or of the body");
+			    "must be a room of this account or of the request");
 }
 
 static bool open_room(struct call *call, struct import_codes *codes, struct fault *fault)
@@ -119,7 +119,8 @@ static bool open_room(struct call *call, struct import_codes *codes, struct faul
 
 static bool refuse_code(struct fault *fault)
 {
-	return fault_member(fault, FAULT_CONFLICT, "Room code already exists", "/code", "is taken");
+	return fault_member(fault, FAULT_CONFLICT, "Room code already exists", "/code",
+			    "is already taken");
 }
 
 static bool make_due(struct call *call, struct import_codes *codes, struct fault *fault)
