@@ -189,7 +189,7 @@ curl --config curl.conf -sS "$service/v2/rooms/$id" >direct
 say >>direct
 for room in "$id" "$(jq -r .name out)"; do
 	run 0 room show "$room" --json
-	cmp -s out direct || fail "room show --json: $(cat out), not as it came: $(cat direct)"
+	cmp -s out direct || fail "room show --json: $(cat out), unlike the response: $(cat direct)"
 done
 run 0 room show LESSON-2
 same <out >got
@@ -324,7 +324,7 @@ END
 prints code delete zoes-code <<'END'
 END
 
-# ---- what is refused ----
+# ---- rejected requests ----
 
 refuses 1 code delete zoes-code <<'END'
 anteroom code delete: 404 Room code not found
@@ -427,7 +427,7 @@ done
 run 0 room list
 [ "$(wc -l <out)" = 126 ] || fail 'room list'
 
-# ---- on the way to the service ----
+# ---- faults between the command and the service ----
 
 : >faults/too-long
 run 0 room list --json --url "$front/"
@@ -458,7 +458,7 @@ passes()
 	timeout 120 "$program" "$@" --url "$front" >out 2>err </dev/null &
 	pid=$!
 	until grep -q retrying err; do
-		kill -0 $pid 2>/dev/null || fail "$fault: $* does not try again: $(cat err)"
+		kill -0 $pid 2>/dev/null || fail "$fault: $* does not retry: $(cat err)"
 		sleep 0.1
 	done
 	rm "faults/$fault"
@@ -478,7 +478,7 @@ id=$(jq -r .id out)
 passes cut 'the server responds with 502; retrying in 1 s' room add while-cut
 passes cut 'the server responds with 502; retrying in 1 s' code add "$id" host --label cut
 run 0 code list "$id" --label cut --json
-[ "$(jq length out)" = 1 ] || fail "made twice: $(cat out)"
+[ "$(jq length out)" = 1 ] || fail "created twice: $(cat out)"
 code=$(jq -r '.[0].code' out)
 passes cut 'the server responds with 502; retrying in 1 s' code delete "$code"
 refuses 1 code link "$code" <<'END'
@@ -547,7 +547,7 @@ run 1 room list --url "$front"
 rm faults/terminal-moved
 run 1 room list --url http://127.0.0.1:1
 [ "$(grep -c 'no response: .*; retrying in [12] s$' err)" = 2 ] && [ "$(wc -l <err)" = 3 ] ||
-	fail "nobody there: $(cat err)"
+	fail "no server: $(cat err)"
 run 1 room list --url "$front_tls"
 grep -q '^anteroom room list: no response: .*certificate' err && [ "$(wc -l <err)" = 1 ] ||
 	fail "a certificate that is not trusted: $(cat err)"
@@ -607,7 +607,7 @@ not_found()
 	words=$2
 	shift 2
 	run 2 room list "$@"
-	grep -qF "$words" err || fail "not said: $words: $(cat err)"
+	grep -qF "$words" err || fail "$words is missing: $(cat err)"
 	! grep -q "$token" err || fail "it shows the token: $(cat err)"
 }
 

@@ -112,7 +112,7 @@ refused 'this command works on data directories' load --store "$database" --repl
 # Damage is detected.
 sql "INSERT INTO record (account, kind, id, name, value, checksum) VALUES
 	('\\x000000000000000000000001', 116, '\\x000000000000000000000002', 'x', 'y', 5)"
-"$program" check --store "$database" >"$scratch/out.log" 2>&1 && fail 'damage is not found'
+"$program" check --store "$database" >"$scratch/out.log" 2>&1 && fail 'check does not find damage'
 sql 'DELETE FROM record WHERE checksum = 5'
 
 # A store of a newer version, and tables of another program.

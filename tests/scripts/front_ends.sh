@@ -18,7 +18,7 @@ for needed in proxy_fcgi fcgid; do
 	[ -e $modules/mod_$needed.so ] || missing="$missing mod_$needed"
 done
 
-# ---- what each has to let through ----
+# ---- requests that each web server must pass on ----
 
 # call METHOD PATH [ARGUMENT...]: prints the status, a space and the body; writes the headers to headers.
 call()

@@ -502,8 +502,9 @@ static const struct {
 	{ METHOD_PATCH, "R", RECORDING(""), false },
 };
 
-/* The next run must not take for sent what the first run read from the store. The credentials stay
- * stored: only a change of hidden members would change the ETag of the settings. */
+/* The next run must not treat values that the first run read from the store as sent by the
+ * client. The credentials stay stored: only a change of hidden members would change the ETag of
+ * the settings. */
 START_TEST(stored_credentials_are_not_echoed_by_another_run)
 {
 	const char *path = credentials_rows[_i].path;

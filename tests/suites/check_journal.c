@@ -50,7 +50,7 @@ static off_t journal_make(void)
 	return journal_end(false);
 }
 
-/* Which bytes of the last group are changed, as if it was still being written. */
+/* Which bytes of the last group are changed, as if it were still being written. */
 static const struct torn {
 	const char *what;
 	off_t from;
@@ -674,7 +674,7 @@ START_TEST(a_check_of_a_damaged_journal_says_what_can_be_saved)
 }
 END_TEST
 
-/* The damaged part is already in files; the disk is not to be trusted all the same. */
+/* The damaged part is already in files, but the disk cannot be trusted. */
 START_TEST(damage_in_groups_already_in_files_is_refused)
 {
 	off_t group = journal_make();

@@ -379,7 +379,7 @@ START_TEST(a_waiting_process_can_be_stopped)
 	second = start("--wait");
 	await_signals_blocked(&second);
 	kill(second.pid, SIGTERM);
-	/* It would fail if its time ran out. */
+	/* The process would fail if its wait timed out. */
 	ck_assert_int_eq(finish(&second, log, sizeof log), 0);
 	ck_assert_ptr_nonnull(strstr(log, "stopping signal=TERM"));
 	expect_answer("/readyz", 200, "ready");

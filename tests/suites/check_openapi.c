@@ -17,8 +17,8 @@
 static struct arena *arena;
 static json_t *document;
 
-/* Runs once for all tests, which only read the document: making it takes longer than most of
- * them. */
+/* Runs once for all tests, which only read the document: creating it takes longer than most
+ * tests. */
 static void set_up(void)
 {
 	arena = arena_open();

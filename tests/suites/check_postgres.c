@@ -549,7 +549,7 @@ static const struct {
 	bool is_refused;
 } poolers[] = { { "session", false }, { "transaction", true }, { "statement", true } };
 
-/* Whatever comes first: creating a store, or opening one. */
+/* Both creating a store and opening one report it. */
 START_TEST(a_pooler_that_lends_sessions_is_refused_by_name)
 {
 	struct fault faults[2] = { FAULT_INITIAL, FAULT_INITIAL };
@@ -791,7 +791,8 @@ START_TEST(waiting_writes_leave_connections_to_others)
 	}
 	conflicts = count_conflicts(&one);
 	ask_many(members, CROWD - LATE);
-	/* A busy machine may hold up one attempt, connections that are taken hold up all. */
+	/* A busy machine may delay one attempt; if all connections are taken, every attempt is
+	 * delayed. */
 	for (int attempts = 0; attempts < 3; attempts++) {
 		start = clock_monotonic();
 		do {
@@ -884,7 +885,7 @@ START_TEST(accounts_are_the_same_everywhere)
 }
 END_TEST
 
-/* Who calls a service that has not yet learned what another process did to the account. */
+/* The caller, at a service that does not know yet what another process did to the account. */
 enum caller { UNCHANGED, ADDED, DISABLED, STRANGER };
 
 static const struct {

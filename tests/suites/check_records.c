@@ -211,7 +211,7 @@ static struct store_record get(struct transaction *transaction, const struct sto
 	return stored;
 }
 
-/* Puts the record, replacing the present one if there is one. */
+/* Puts the record, replacing an existing one. */
 static enum fault_kind put(struct transaction *transaction, const struct store_kind *kind,
 			   const struct store_record *record)
 {

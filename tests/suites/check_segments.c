@@ -272,8 +272,8 @@ START_TEST(older_groups_follow_the_end)
 }
 END_TEST
 
-/* A write that fills a segment continues in the next one and leaves the bytes after its end in the
- * first segment unchanged: this is no torn tail. */
+/* A write that fills a segment continues in the next one and leaves the bytes after its end in
+ * the first segment unchanged: this is not a torn tail. */
 START_TEST(a_full_segment_is_not_taken_for_torn)
 {
 	struct journal_end end;

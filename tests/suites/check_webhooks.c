@@ -754,7 +754,7 @@ START_TEST(disabling_ends_pending_deliveries)
 }
 END_TEST
 
-/* A receiver that does not respond delays no other one, and gets four deliveries at once. */
+/* A receiver that does not respond delays no other receiver, and gets four deliveries at once. */
 START_TEST(a_slow_receiver_delays_no_other)
 {
 	make_template();
