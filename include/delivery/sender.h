@@ -1,11 +1,11 @@
 /* The sender: a separate process that delivers webhooks by HTTP for the service.
  *
- * It reads responses from strangers, so it gives up every right that it does not need. It is
- * this program again, with one socket to the service, without the service's memory, files and
- * secrets (deliveries arrive signed). It makes up to SENDER_MOST deliveries at a time, each with
- * a time limit for the whole delivery. It verifies certificates, follows no redirects, uses no
- * proxy, and connects only to public addresses (delivery/address.h), which it checks when it
- * connects. It keeps only the status of a response. It ends when the service ends.
+ * It reads responses from strangers, so it gives up every right that it does not need. It is this
+ * program again, with one socket to the service, without the service's memory, files and secrets
+ * (deliveries arrive signed). It makes up to SENDER_MOST deliveries at a time, each with a time
+ * limit for the whole delivery. It verifies certificates, follows no redirects, uses no proxy, and
+ * connects only to public addresses (delivery/address.h), which it checks when it connects. It
+ * keeps only the status of a response. It ends when the service ends.
  *
  * Only one thread of the service may use it at a time, not necessarily the one that opened it.
  *

@@ -50,7 +50,7 @@ static int spawn(const char *program, int socket, pid_t *process)
 	sigemptyset(&none);
 	sigfillset(&all);
 	if (posix_spawn_file_actions_init(&actions) != 0 || posix_spawnattr_init(&attributes) != 0)
-		ABORT("a process could not be described");
+		ABORT("cannot describe a process");
 	if (posix_spawnattr_setsigmask(&attributes, &none) != 0 ||
 	    posix_spawnattr_setsigdefault(&attributes, &all) != 0 ||
 	    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) !=
@@ -59,7 +59,7 @@ static int spawn(const char *program, int socket, pid_t *process)
 	    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO) != 0 ||
 	    posix_spawn_file_actions_adddup2(&actions, socket, SENDER_SOCKET) != 0 ||
 	    posix_spawn_file_actions_addclosefrom_np(&actions, SENDER_SOCKET + 1) != 0)
-		ABORT("a process could not be described");
+		ABORT("cannot describe a process");
 	error = posix_spawn(process, program, &actions, &attributes, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);

@@ -41,7 +41,7 @@ struct row {
 	const char *path;
 	const char *before, *unit, *after;
 	size_t size;
-	size_t units_most; /* 0: no limit */
+	size_t units_most; /* 0 for no limit */
 	bool is_strict;
 	const char *between, *other;
 };

@@ -52,7 +52,7 @@ works token one --store "$database"
 works dump "$scratch/data" --output "$scratch/first"
 works load --store "$database" "$scratch/first"
 grep -q 'Loaded 1 accounts' "$scratch/out.log" || fail 'load'
-refused 'there is an account\|is in use\|taken' load --store "$database" "$scratch/first"
+refused 'already exists' load --store "$database" "$scratch/first"
 works dump --store "$database" --account two --output "$scratch/second"
 # The first line contains the time.
 sed 1d "$scratch/first" >"$scratch/first.rest"

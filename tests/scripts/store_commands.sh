@@ -283,7 +283,7 @@ grep -qF '"damaged": false' out || fail 'check --json: damage'
 expect 0 'templates                             300' stat data
 as_json stat data --json
 grep -qF '"codes": 600' out || fail 'stat --json: codes'
-expect 1 'there is an account with it already' load data a.dump
+expect 1 'an account with this value already exists' load data a.dump
 expect 0 'No damage' check data
 "$program" load piped <a.dump 2>/dev/null
 same data piped
@@ -326,7 +326,7 @@ same many many.again
 head -n 4 lines.dump >cut.dump
 expect 1 'the dump is incomplete' load many.cut cut.dump
 sed 5d lines.dump >gap.dump
-expect 1 'counts other lines than came' load many.cut gap.dump
+expect 1 'do not match the dump' load many.cut gap.dump
 sed 's/"max_uses":1001,/"max_uses":0,/' lines.dump >faulty.dump
 expect 1 'line 1010: ' load many.cut faulty.dump
 grep -q '^  /code/max_uses: must' err || fail 'load: does not say which code'

@@ -24,7 +24,7 @@
 static char *directory;
 static char *bytes;
 static size_t size;
-static atomic_uchar states[64]; /* states of the blocks: right, unless a test sets them otherwise */
+static atomic_uchar states[64]; /* states of the blocks: all right, unless a test changes them */
 static struct stack_blocks blocks;
 
 static void setup(void)

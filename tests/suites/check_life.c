@@ -38,7 +38,7 @@ struct life {
 	/* Number of sockets that systemd passes, from descriptor 3 on; NULL if the socket is
 	 * descriptor 0. */
 	const char *passed;
-	rlim_t file_size; /* largest size of the program's files; 0: no limit */
+	rlim_t file_size; /* largest size of the program's files; 0 for no limit */
 	int notify; /* receives what the program reports to systemd */
 	char notify_path[108];
 };

@@ -558,7 +558,7 @@ static struct id new_id(struct transaction *transaction, int64_t *now)
 
 static const struct {
 	int64_t now; /* milliseconds */
-	uint64_t foreign; /* number of an ID put earlier, in second 20; 0: none */
+	uint64_t foreign; /* number of an ID put earlier, in second 20; 0 for none */
 	bool is_abandoned;
 	int64_t then;
 	uint32_t seconds;

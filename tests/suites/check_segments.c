@@ -159,7 +159,7 @@ static off_t size_of(const char *path)
 
 static const struct reuse {
 	bool is_read; /* another process reads the journal meanwhile */
-	unsigned wanted; /* minimum number of reused segments; 0: none may be reused */
+	unsigned wanted; /* minimum number of reused segments; 0 if none may be reused */
 } reuses[] = {
 	{ false, 10 },
 	{ true, 0 },
@@ -233,7 +233,7 @@ static size_t place_of(uint64_t group)
 
 static const struct behind {
 	const char *name;
-	size_t groups_back; /* group with the wrong byte: 1 is the last one; 0: none */
+	size_t groups_back; /* group with the wrong byte: 1 is the last one, 0 is none */
 	size_t at; /* offset in the group */
 	bool is_torn;
 	bool is_damaged;

@@ -1563,7 +1563,7 @@ START_TEST(lines_can_be_read_again_in_another_transaction)
 END_TEST
 
 static const struct {
-	unsigned get; /* which get of a transaction returns FAULT_AGAIN; 0: its commit */
+	unsigned get; /* which get of a transaction returns FAULT_AGAIN; 0 for its commit */
 	unsigned times;
 	bool is_done;
 } agains[] = {

@@ -32,7 +32,7 @@
 #define WAIT_MOST 30000
 #define MINUTE ((int64_t)60 * 1000)
 #define HOUR (60 * MINUTE)
-/* The most simultaneous deliveries of a webhook. */
+/* Maximum number of simultaneous deliveries of a webhook. */
 #define AT_ONCE 4
 
 /* ---- the service ---- */

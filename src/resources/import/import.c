@@ -115,7 +115,7 @@ static bool open_room(struct call *call, struct import_codes *codes, struct faul
 	return true;
 }
 
-/* ---- codes: one of them ---- */
+/* ---- one code ---- */
 
 static bool refuse_code(struct fault *fault)
 {
@@ -273,7 +273,8 @@ static bool import_code(struct call *call, struct import_run *run, bool *is_new,
 static const struct {
 	const char *name;
 	const struct shape *shape;
-	bool (*run)(struct call *call, bool *is_new, struct fault *fault); /* NULL: import_code */
+	/* NULL for import_code. */
+	bool (*run)(struct call *call, bool *is_new, struct fault *fault);
 	const char *reference; /* member that may name an object of the body; may be NULL */
 } kinds[IMPORT_KINDS] = {
 	[IMPORT_TEMPLATES] = { "templates", &imported_template_shape, templates_import, NULL },

@@ -63,10 +63,10 @@ struct exchange {
 	struct code code;
 	struct slice role;
 	const json_t *role_document; /* NULL until it is decoded */
-	struct slice user_id; /* from the code or the body; empty: one is generated */
+	struct slice user_id; /* from the code or the body; empty to generate one */
 	int64_t time; /* of the exchange, or of the one it repeats, in milliseconds */
 	bool is_retry;
-	struct slice jti; /* of its tokens; data NULL: each gets its own */
+	struct slice jti; /* of its tokens; data NULL if each gets its own */
 	struct slice answered_user; /* user_id in the response */
 	int64_t expires_at; /* seconds since 1970 */
 	const struct backend *backend; /* the room's, in `media`; or NULL */
