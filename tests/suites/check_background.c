@@ -367,7 +367,7 @@ START_TEST(writes_wait_when_there_are_too_many_files)
 		scratch_put_durable(disk.store, n++, 1000);
 		store_figures(disk.store, &figures);
 	} while (figures.files < THROTTLE_MANY + 10);
-	/* No files can be merged meanwhile. */
+	/* No files can be merged in the meantime. */
 	least = measured * throttle_write(figures.files);
 	began = clock_microseconds();
 	while (measured-- > 0)

@@ -89,7 +89,7 @@ static struct slice authorization_of(struct arena *arena, const char *name)
 	return buffer_slice(&header);
 }
 
-/* Runs a call with an arena of its own, as the service does. */
+/* Runs a call with its own arena, as the service does. */
 static struct reply ask(const char *account, enum method method, const char *path, const char *body)
 {
 	struct arena *arena = arena_open();

@@ -219,7 +219,7 @@ static const struct {
 	{ "a directory that is larger than the file", HEADER(directory_bits, 30) },
 	{ "as many bits as a hash has", HEADER(directory_bits, GDBM_HASH_BITS) },
 	{ "more bits than a number has", HEADER(directory_bits, 64) },
-	{ "a directory behind the file", HEADER(directory, INT_MAX) },
+	{ "a directory beyond the end of the file", HEADER(directory, INT_MAX) },
 	{ "a directory before the file", HEADER(directory, -64) },
 	{ "a bucket without places", HEADER(bucket_places, 0) },
 	{ "fewer places", HEADER(bucket_places, -1) },

@@ -369,7 +369,7 @@ static int write_before_allocation(struct file_hooks *hooks, struct file_call *c
 	return meanwhile->error;
 }
 
-/* The key written meanwhile; 2 is the key of the large record itself. */
+/* The key written in the meantime; 2 is the key of the large record itself. */
 static const struct large {
 	unsigned n;
 	int error;
@@ -514,7 +514,7 @@ START_TEST(a_full_disk_stops_writes_until_there_is_space)
 	unsigned n = 0;
 	uint64_t number;
 
-	/* The test runs in a process of its own. */
+	/* The test runs in its own process. */
 	snprintf(log, sizeof log, "%s/log", scratch.directory);
 	file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
 	ck_assert_int_eq(dup2(file, STDERR_FILENO), STDERR_FILENO);
@@ -689,8 +689,8 @@ START_TEST(damage_in_groups_already_in_files_is_refused)
 }
 END_TEST
 
-/* Counts reads of the journal, and how often another process could have locked the directory
- * meanwhile. */
+/* Counts reads of the journal, and how often another process could have locked the directory in the
+ * meantime. */
 struct read_watch {
 	struct file_hooks hooks;
 	unsigned reads;

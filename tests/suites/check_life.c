@@ -171,8 +171,8 @@ static int finish(struct process *process, char *log, size_t size)
 	return WEXITSTATUS(status);
 }
 
-/* Returns when the process blocks SIGTERM, which would have ended it at once before. (fork also
- * blocks signals briefly, before the program runs.) */
+/* Returns when the process blocks SIGTERM, which would have ended it immediately before then. (fork
+ * also blocks signals briefly, before the program runs.) */
 static void await_signals_blocked(const struct process *process)
 {
 	char path[64], line[128];

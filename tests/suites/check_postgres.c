@@ -924,8 +924,8 @@ static struct account make_caller(enum caller caller, int row)
 	return made;
 }
 
-/* Each row has a responder of its own: a responder whose connections are cut again and again would
- * treat the database as unavailable. */
+/* Each row has its own responder: a responder whose connections are cut again and again would treat
+ * the database as unavailable. */
 START_TEST(a_token_is_checked_against_the_current_accounts_or_not_at_all)
 {
 	for (int i = 0; i < ROWS(looks); i++) {
@@ -1157,7 +1157,7 @@ START_TEST(a_damaged_log_does_not_delay_others)
 	struct keeper *keeper;
 	bool is_numbered = false;
 
-	/* More than are numbered at once. */
+	/* More events than are numbered in one step. */
 	enqueue(environment->store, &account.id, AUDIT_READ_MOST + 1, true);
 	ck_assert(accounts_add(url, &clock_system, "other", &account, &fault));
 	ck_assert_int_eq(ask(&two, METHOD_POST, "/v2/templates", "{}").status, 200);

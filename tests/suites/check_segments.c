@@ -158,7 +158,7 @@ static off_t size_of(const char *path)
 /* ---- when segments are reused ---- */
 
 static const struct reuse {
-	bool is_read; /* another process reads the journal meanwhile */
+	bool is_read; /* another process reads the journal at the same time */
 	unsigned wanted; /* minimum number of reused segments; 0 if none may be reused */
 } reuses[] = {
 	{ false, 10 },

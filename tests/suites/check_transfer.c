@@ -382,7 +382,7 @@ struct lines {
 	char *lines[LINES_MOST];
 	size_t count;
 	bool is_read_again; /* after each line, all lines of the transaction again */
-	bool is_committed; /* each line is a transaction of its own */
+	bool is_committed; /* each line is its own transaction */
 	size_t lost; /* counted by keep_lost */
 	char said[1000]; /* what was lost */
 };

@@ -608,8 +608,8 @@ START_TEST(a_410_disables_the_webhook)
 }
 END_TEST
 
-/* After the last attempt, the delivery has failed; a webhook that received nothing meanwhile is
- * disabled. */
+/* After the last attempt, the delivery has failed; a webhook that received nothing in the meantime
+ * is disabled. */
 START_TEST(a_failing_webhook_is_disabled)
 {
 	const json_t *webhook;
@@ -630,7 +630,7 @@ START_TEST(a_failing_webhook_is_disabled)
 }
 END_TEST
 
-/* The webhook received another delivery meanwhile: only the one delivery has failed. */
+/* The webhook received another delivery in the meantime: only the one delivery has failed. */
 START_TEST(another_success_keeps_the_webhook_enabled)
 {
 	const json_t *webhook;

@@ -25,8 +25,8 @@ void store_failing_again(struct store *store, unsigned n, unsigned times);
 void store_failing_unknown(struct store *store, unsigned times);
 /* Returns how many of these commits are left. */
 unsigned store_failing_unknown_left(const struct store *store);
-/* At the n-th store_give_way from now on, runs `act` in a thread of its own, and gives way until
- * `act` has returned. The transactions of the inner store must be able to give way. */
+/* At the n-th store_give_way from now on, runs `act` in another thread, and gives way until `act`
+ * has returned. The transactions of the inner store must be able to give way. */
 void store_failing_meanwhile(struct store *store, unsigned n, void (*act)(void));
 /* Returns the number of calls since store_failing_at. */
 unsigned store_failing_calls(const struct store *store);
