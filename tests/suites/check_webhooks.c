@@ -608,8 +608,8 @@ START_TEST(a_410_disables_the_webhook)
 }
 END_TEST
 
-/* After the last attempt, the delivery has failed; a webhook that received nothing in the meantime
- * is disabled. */
+/* After the last attempt, the delivery has failed; a webhook that received nothing meanwhile is
+ * disabled. */
 START_TEST(a_failing_webhook_is_disabled)
 {
 	const json_t *webhook;

@@ -216,7 +216,7 @@ export const codes_told = (browser, codes) =>
 		await told(opening.host, "You are early");
 		ok("the time is counted down", /\d\d:\d\d/.test(await page.textContent(".countdown")));
 		await page.waitForSelector(".join-form", { timeout: 20000 });
-		ok("it continues when the room opens", true);
+		ok("it goes on when the room opens", true);
 		const words = await make({ code: "our-own-words-2" });
 		await page.goto(`${BASE}/join`);
 		await page.locator("#code").pressSequentially(words);
