@@ -167,8 +167,8 @@ int main(int argc, char **argv)
 	if (!standard_descriptors_are_open() || !process_forbid_core() ||
 	    signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
 		return EXIT_FAILURE;
-	if (argc == 2 && strcmp(argv[1], SENDER_ARGUMENT) == 0)
-		return sender_run();
+	if (sender_is_asked_for(argc, argv))
+		return sender_run(argv[1]);
 	for (size_t i = 0; i < COMMANDS; i++) {
 		int words = words_of(&commands[i], argc, argv);
 

@@ -1,13 +1,16 @@
-/* The sender: a separate process that delivers webhooks by HTTP for the service.
+/* Senders: separate processes that make HTTP requests for the service. One delivers webhooks, the
+ * other asks media servers.
  *
- * It reads responses from strangers, so it gives up every right that it does not need. It is this
- * program again, with one socket to the service, without the service's memory, files and secrets
- * (deliveries arrive signed). It makes up to SENDER_MOST deliveries at a time, each with a time
- * limit for the whole delivery. It verifies certificates, follows no redirects, uses no proxy, and
- * connects only to public addresses (delivery/address.h), which it checks when it connects. It
- * keeps only the status of a response. It ends when the service ends.
+ * A sender reads responses from strangers, so it gives up every right that it does not need. It is
+ * this program again, with one socket to the service, without the service's memory, files and
+ * secrets (requests arrive signed). It makes a number of requests at a time, each with a time limit
+ * for the whole request. It verifies certificates, follows no redirects, uses no proxy, and
+ * connects only to public addresses and to ranges that the administrator allows
+ * (delivery/address.h), which it checks when it connects. It passes on the status of a response,
+ * and its body only if the service asked for it. It ends when the service ends.
  *
- * Only one thread of the service may use it at a time, not necessarily the one that opened it.
+ * Only one thread of the service may use a sender at a time, not necessarily the one that opened
+ * it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef DELIVERY_SENDER_H
@@ -18,28 +21,66 @@
 
 #include "base/fault.h"
 #include "base/slice.h"
+#include "delivery/address.h"
 
-/* Maximum number of deliveries in progress. */
+/* The purpose of a sender. */
+struct sender_purpose {
+	const char *argument; /* the only argument, with which the program becomes this sender */
+	const char *event; /* its name in the log */
+	const char *down_event; /* the name of a failed start */
+	const char *waiting; /* what happens until it runs again, as a sentence for the log */
+	unsigned most; /* requests in progress */
+	unsigned patience; /* time limit of a request, in milliseconds */
+};
+extern const struct sender_purpose sender_of_webhooks, sender_of_media;
+
+/* `most` of sender_of_webhooks and of sender_of_media. */
 #define SENDER_MOST 64
+#define SENDER_MEDIA_MOST 256
 /* Maximum size of URL, headers and body together, in bytes. */
 #define SENDER_BYTES_MOST ((size_t)128 << 10)
-/* Time limit of a delivery, in seconds. */
+/* Time limit of a webhook, in seconds. */
 #define SENDER_PATIENCE 15
+/* Maximum number of allowed ranges of addresses. */
+#define SENDER_RANGES_MOST 32
 
 struct sender_options {
+	const struct sender_purpose *purpose;
 	bool allows_http; /* allows http URLs too */
 	bool allows_private; /* allows any address */
+	/* ranges that are allowed in addition to public addresses */
+	struct address_range ranges[SENDER_RANGES_MOST];
+	size_t range_count;
 	const char *authorities; /* a PEM file of extra certificate authorities, or NULL */
-	unsigned patience; /* time limit in milliseconds; 0 for SENDER_PATIENCE */
+	unsigned patience; /* time limit in milliseconds; 0 for that of the purpose */
+	unsigned connect_patience; /* the same for connecting; 0 for no separate limit */
 	const char *program; /* path of this program; NULL for the running one */
 };
 
-/* A delivery. The caller owns all slices; they must live until sender_give returns. */
+/* A POST. The caller owns all slices; they must live until sender_give returns. */
 struct delivery {
 	uint64_t number; /* chosen by the caller, to match the outcome */
 	struct slice url;
 	struct slice headers; /* lines "Name: value", separated by newlines */
 	struct slice body;
+	/* bytes of the response's body that are wanted; 0 for none */
+	size_t answer_most;
+	/* It must not be made twice, so it gets its own connection: on one that is kept,
+	 * libcurl repeats a request if the server closes the connection. */
+	bool is_once;
+};
+
+/* Why there is no complete response. */
+enum sender_failure {
+	SENDER_NO_FAILURE,
+	SENDER_NO_NAME, /* the host has no address */
+	SENDER_REFUSED, /* cannot connect, or the connection was closed */
+	SENDER_TIMED_OUT,
+	SENDER_NOT_ALLOWED, /* the address, or the protocol */
+	SENDER_NO_TLS, /* `error` says why */
+	SENDER_NO_HTTP,
+	SENDER_TOO_LONG, /* more than answer_most bytes */
+	SENDER_OTHER
 };
 
 #define SENDER_ERROR_SIZE 64
@@ -48,8 +89,15 @@ struct outcome {
 	uint64_t number;
 	int status; /* HTTP status; 0 if there was no response */
 	int64_t retry_after; /* seconds from Retry-After; 0 if there is none */
-	/* why there is no complete response; empty if there is one */
+	int64_t date; /* from Date, seconds since 1970; 0 if there is none */
+	enum sender_failure failure;
+	bool was_sent; /* the server may have received the request */
+	/* what failed; empty if the response is complete */
 	char error[SENDER_ERROR_SIZE];
+	/* The body if it was wanted, terminated by 0; NULL if there is none. The caller frees it.
+	 * */
+	char *answer;
+	size_t answer_size;
 };
 
 struct sender;
@@ -62,24 +110,24 @@ bool sender_is_built(void);
  * unreadable. Without such a file, a failed start is treated as if the process had ended: the log
  * says so, and sender_take starts it again. */
 bool sender_open(const struct sender_options *options, struct sender **sender, struct fault *fault);
-/* Ends the process; deliveries in progress are lost. `sender` may be NULL. */
+/* Ends the process; requests in progress are lost. `sender` may be NULL. */
 void sender_close(struct sender *sender);
 
 /* Returns a descriptor that is readable when sender_take has something. It changes after
  * SENDER_LOST. Returns -1 if there is no process. */
 int sender_descriptor(const struct sender *sender);
 
-/* Hands a delivery over. At most SENDER_MOST deliveries may be without an outcome. Returns false if
+/* Hands a request over. At most purpose->most requests may be without an outcome. Returns false if
  * the process does not accept it; then sender_take returns SENDER_LOST next. */
 bool sender_give(struct sender *sender, const struct delivery *delivery);
 
-/* Aborts all deliveries in progress: sender_take returns SENDER_LOST next. */
+/* Aborts all requests in progress: sender_take returns SENDER_LOST next. */
 void sender_stop(struct sender *sender);
 
 enum sender_news {
 	SENDER_NOTHING,
 	SENDER_OUTCOME,
-	/* The process has ended. Deliveries without an outcome will not get one, and may have been
+	/* The process has ended. Requests without an outcome will not get one, and may have been
 	 * made. A new process was started; if that fails, a start is tried once a second. */
 	SENDER_LOST
 };
@@ -89,10 +137,9 @@ enum sender_news sender_take(struct sender *sender, struct outcome *outcome);
 
 /* ---- the process itself ---- */
 
-/* The argument with which the program becomes the sender; the only one it has then. */
-#define SENDER_ARGUMENT "webhook-sender"
-
-/* Runs the sender. Returns the exit status. */
-int sender_run(void);
+/* Returns whether the program was started as a sender. */
+bool sender_is_asked_for(int argc, char **argv);
+/* Runs the sender. argument: the only one of the program. Returns the exit status. */
+int sender_run(const char *argument);
 
 #endif

@@ -396,6 +396,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 		.signing_key_age = SIGNING_KEY_AGE,
 		.log_keep = (int64_t)90 * 24 * 60 * 60,
 		.session_seconds = (int64_t)12 * 60 * 60,
+		.sender.purpose = &sender_of_webhooks,
 		.schedule = schedule_usual,
 	};
 	int status = parse_serve_options(command, argc, argv, &options);

@@ -3,19 +3,16 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "delivery/address.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stddef.h>
 #include <string.h>
 
-#define ADDRESS_SIZE 16 /* bytes of an IPv6 address */
+#include "base/text.h"
 
-struct range {
-	unsigned char bytes[ADDRESS_SIZE];
-	unsigned bits;
-};
+#define MAPPED_BITS 96 /* of the prefix ::ffff:0:0 */
 
 /* clang-format off */
-static const struct range not_global_4[] = {
+static const struct address_range not_global_4[] = {
 	{ { 0 }, 8 },			/* this network */
 	{ { 10 }, 8 },			/* private */
 	{ { 100, 64 }, 10 },		/* shared by customers of a provider */
@@ -34,8 +31,8 @@ static const struct range not_global_4[] = {
 };
 
 /* The global unicast addresses, except the ranges below. */
-static const struct range global_6 = { { 0x20 }, 3 };
-static const struct range not_global_6[] = {
+static const struct address_range global_6 = { { 0x20 }, 3 };
+static const struct address_range not_global_6[] = {
 	{ { 0x20, 0x01, 0x00 }, 23 },		/* protocol assignments; Teredo is below */
 	{ { 0x20, 0x01, 0x0d, 0xb8 }, 32 },	/* documentation */
 	{ { 0x3f, 0xff, 0x00 }, 20 },		/* documentation */
@@ -43,7 +40,7 @@ static const struct range not_global_6[] = {
 
 /* Ranges of IPv6 addresses that contain an IPv4 address, and its position. */
 static const struct carrier {
-	struct range range;
+	struct address_range range;
 	unsigned char offset;
 	unsigned char mask;	/* the bytes are stored XORed with it */
 } carriers[] = {
@@ -59,7 +56,7 @@ static const struct carrier {
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-static bool is_within(const unsigned char *address, const struct range *range)
+static bool is_within(const unsigned char *address, const struct address_range *range)
 {
 	const size_t whole = range->bits / 8;
 	const unsigned rest = range->bits % 8;
@@ -68,7 +65,8 @@ static bool is_within(const unsigned char *address, const struct range *range)
 	       (rest == 0 || (address[whole] ^ range->bytes[whole]) >> (8 - rest) == 0);
 }
 
-static bool is_within_any(const unsigned char *address, const struct range *ranges, size_t n)
+static bool is_within_any(const unsigned char *address, const struct address_range *ranges,
+			  size_t n)
 {
 	while (n > 0 && !is_within(address, &ranges[n - 1]))
 		n--;
@@ -132,4 +130,65 @@ bool address_is_global(const struct sockaddr *address)
 		return false;
 	memcpy(&six, address, sizeof six);
 	return is_global_6((const unsigned char *)&six.sin6_addr);
+}
+
+/* ---- ranges that are allowed ---- */
+
+static void map_4(const void *four, unsigned char address[ADDRESS_SIZE])
+{
+	memset(address, 0, ADDRESS_SIZE);
+	address[10] = address[11] = 0xff;
+	memcpy(address + MAPPED_BITS / 8, four, ADDRESS_SIZE - MAPPED_BITS / 8);
+}
+
+/* Returns whether no bit after the prefix is set. */
+static bool ends_with_zeros(const struct address_range *range)
+{
+	for (unsigned bit = range->bits; bit < 8 * ADDRESS_SIZE; bit++) {
+		if ((range->bytes[bit / 8] >> (7 - bit % 8) & 1) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool address_range_read(struct slice text, struct address_range *range)
+{
+	char terminated[INET6_ADDRSTRLEN] = "";
+	struct slice rest;
+	const struct slice prefix = text_split(text, '/', &rest);
+	struct in_addr four;
+	int64_t bits, most = 8 * ADDRESS_SIZE;
+
+	if (prefix.size >= sizeof terminated)
+		return false;
+	memcpy(terminated, prefix.data, prefix.size);
+	if (inet_pton(AF_INET, terminated, &four) == 1) {
+		map_4(&four, range->bytes);
+		most -= MAPPED_BITS;
+	} else if (inet_pton(AF_INET6, terminated, range->bytes) != 1) {
+		return false;
+	}
+	bits = most;
+	if (prefix.size < text.size && (!text_integer(rest, &bits) || bits < 0 || bits > most))
+		return false;
+	range->bits = (unsigned)(8 * ADDRESS_SIZE - most + bits);
+	return ends_with_zeros(range);
+}
+
+bool address_is_within(const struct sockaddr *address, const struct address_range *ranges, size_t n)
+{
+	unsigned char bytes[ADDRESS_SIZE];
+	struct sockaddr_in four;
+	struct sockaddr_in6 six;
+
+	if (address->sa_family == AF_INET) {
+		memcpy(&four, address, sizeof four);
+		map_4(&four.sin_addr, bytes);
+	} else if (address->sa_family == AF_INET6) {
+		memcpy(&six, address, sizeof six);
+		memcpy(bytes, &six.sin6_addr, sizeof bytes);
+	} else {
+		return false;
+	}
+	return is_within_any(bytes, ranges, n);
 }

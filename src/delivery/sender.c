@@ -26,6 +26,24 @@
 /* Minimum milliseconds between two starts of the process. */
 #define START_PAUSE 1000
 
+const struct sender_purpose sender_of_webhooks = {
+	.argument = "webhook-sender",
+	.event = "webhook_sender",
+	.down_event = "webhook_sender_down",
+	.waiting = "restarting the sender; webhooks wait",
+	.most = SENDER_MOST,
+	.patience = SENDER_PATIENCE * 1000,
+};
+
+const struct sender_purpose sender_of_media = {
+	.argument = "media-sender",
+	.event = "media_sender",
+	.down_event = "media_sender_down",
+	.waiting = "restarting the sender; media servers are not asked until then",
+	.most = SENDER_MEDIA_MOST,
+	.patience = 5000,
+};
+
 struct sender {
 	const struct sender_options *options;
 	pid_t process; /* -1 if there is none */
@@ -38,15 +56,17 @@ struct sender {
 
 /* Starts the process without anything of the service: no descriptor except the socket, no
  * environment (it may name a proxy or a file for TLS keys), no blocked signals. */
-static int spawn(const char *program, int socket, pid_t *process)
+static int spawn(const struct sender_options *options, int socket, pid_t *process)
 {
-	char name[] = "anteroom", argument[] = SENDER_ARGUMENT;
+	const char *program = options->program != NULL ? options->program : "/proc/self/exe";
+	char name[] = "anteroom", argument[32];
 	char *const arguments[] = { name, argument, NULL }, *const environment[] = { NULL };
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none, all;
 	int error;
 
+	(void)snprintf(argument, sizeof argument, "%s", options->purpose->argument);
 	sigemptyset(&none);
 	sigfillset(&all);
 	if (posix_spawn_file_actions_init(&actions) != 0 || posix_spawnattr_init(&attributes) != 0)
@@ -72,8 +92,13 @@ static bool tell_options(struct sender *sender)
 	struct wire_options wire = {
 		.allows_http = options->allows_http,
 		.allows_private = options->allows_private,
-		.patience = options->patience != 0 ? options->patience : SENDER_PATIENCE * 1000,
+		.most = options->purpose->most,
+		.patience = options->patience != 0 ? options->patience : options->purpose->patience,
+		.connect_patience = options->connect_patience,
+		.range_count = options->range_count,
 	};
+
+	memcpy(wire.ranges, options->ranges, sizeof wire.ranges);
 
 	if (options->authorities != NULL &&
 	    snprintf(wire.authorities, sizeof wire.authorities, "%s", options->authorities) >=
@@ -94,7 +119,8 @@ static bool is_ready(struct sender *sender, struct fault *fault)
 	} while (size < 0 && errno == EINTR);
 	if (size != (ssize_t)sizeof ready)
 		return fault_cause(fault, FAULT_UNAVAILABLE, size < 0 ? errno : 0,
-				   "cannot start the webhook sender");
+				   "cannot start the process %s",
+				   sender->options->purpose->argument);
 	return ready.error == 0 || fault_cause(fault, FAULT_UNAVAILABLE, ready.error,
 					       "cannot read %s", sender->options->authorities);
 }
@@ -115,14 +141,13 @@ static void stop(struct sender *sender)
 static bool start(struct sender *sender, struct fault *fault)
 {
 	const struct timeval patience = { .tv_sec = SEND_SECONDS };
-	const char *program = sender->options->program;
 	int ends[2], error;
 
 	sender->started = clock_monotonic();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot create a socket");
 	sender->socket = ends[0];
-	error = spawn(program != NULL ? program : "/proc/self/exe", ends[1], &sender->process);
+	error = spawn(sender->options, ends[1], &sender->process);
 	close(ends[1]);
 	if (error != 0)
 		sender->process = -1;
@@ -131,7 +156,7 @@ static bool start(struct sender *sender, struct fault *fault)
 	    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
 	    !tell_options(sender))
 		fault_cause(fault, FAULT_UNAVAILABLE, error != 0 ? error : errno,
-			    "cannot start the webhook sender");
+			    "cannot start the process %s", sender->options->purpose->argument);
 	else if (is_ready(sender, fault))
 		return true;
 	stop(sender);
@@ -151,14 +176,14 @@ bool sender_open(const struct sender_options *options, struct sender **sender, s
 	if (start(*sender, fault))
 		return true;
 	/* The start fails only for a problem that the administrator must fix. After any other
-	 * problem, deliveries wait. */
+	 * problem, requests wait. */
 	if (options->authorities != NULL) {
 		free(*sender);
 		*sender = NULL;
 		return false;
 	}
-	log_event(LOG_LEVEL_ERROR, "webhook_sender_down", "cause", fault_reason(fault), "effect",
-		  "restarting the sender; webhooks wait", NULL);
+	log_event(LOG_LEVEL_ERROR, options->purpose->down_event, "cause", fault_reason(fault),
+		  "effect", options->purpose->waiting, NULL);
 	*fault = FAULT_INITIAL;
 	(*sender)->is_lost = true;
 	return true;
@@ -172,7 +197,7 @@ void sender_close(struct sender *sender)
 	free(sender);
 }
 
-/* ---- deliveries ---- */
+/* ---- requests ---- */
 
 int sender_descriptor(const struct sender *sender)
 {
@@ -191,6 +216,8 @@ bool sender_give(struct sender *sender, const struct delivery *delivery)
 		.url_size = (uint32_t)delivery->url.size,
 		.headers_size = (uint32_t)delivery->headers.size,
 		.body_size = (uint32_t)delivery->body.size,
+		.answer_most = (uint32_t)delivery->answer_most,
+		.is_once = delivery->is_once,
 	};
 	struct iovec vectors[] = {
 		vector_of(&wire, sizeof wire),
@@ -218,8 +245,34 @@ static void start_again(struct sender *sender)
 	if (clock_monotonic() - sender->started < START_PAUSE)
 		return;
 	if (!start(sender, &fault))
-		log_event(LOG_LEVEL_ERROR, "webhook_sender", "error", fault_reason(&fault),
-			  "effect", "no webhooks are delivered until it starts", NULL);
+		log_event(LOG_LEVEL_ERROR, sender->options->purpose->event, "error",
+			  fault_reason(&fault), "effect", sender->options->purpose->waiting, NULL);
+}
+
+/* Receives the body that follows an outcome. */
+static bool take_answer(struct sender *sender, struct outcome *outcome)
+{
+	size_t at = 0;
+
+	outcome->answer = NULL;
+	if (outcome->answer_size == 0)
+		return true;
+	outcome->answer = memory_check(malloc(outcome->answer_size + 1));
+	while (at < outcome->answer_size) {
+		const ssize_t size = recv(sender->socket, outcome->answer + at,
+					  outcome->answer_size - at, 0);
+
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size <= 0) {
+			free(outcome->answer);
+			outcome->answer = NULL;
+			return false;
+		}
+		at += (size_t)size;
+	}
+	outcome->answer[at] = '\0';
+	return true;
 }
 
 enum sender_news sender_take(struct sender *sender, struct outcome *outcome)
@@ -228,13 +281,13 @@ enum sender_news sender_take(struct sender *sender, struct outcome *outcome)
 
 	if (!sender->is_lost && sender->socket >= 0) {
 		size = recv(sender->socket, outcome, sizeof *outcome, MSG_DONTWAIT);
-		if (size == (ssize_t)sizeof *outcome)
+		if (size == (ssize_t)sizeof *outcome && take_answer(sender, outcome))
 			return SENDER_OUTCOME;
 		sender->is_lost = size >= 0 || (errno != EAGAIN && errno != EINTR);
 	}
 	if (sender->is_lost) {
-		log_event(LOG_LEVEL_WARNING, "webhook_sender", "error", "the process ended",
-			  "effect", "restarting; unfinished deliveries are sent again", NULL);
+		log_event(LOG_LEVEL_WARNING, sender->options->purpose->event, "error",
+			  "the process ended", "effect", "restarting", NULL);
 		stop(sender);
 		start_again(sender);
 		sender->is_lost = false;
@@ -243,4 +296,12 @@ enum sender_news sender_take(struct sender *sender, struct outcome *outcome)
 	if (sender->socket < 0)
 		start_again(sender);
 	return SENDER_NOTHING;
+}
+
+/* ---- the process ---- */
+
+bool sender_is_asked_for(int argc, char **argv)
+{
+	return argc == 2 && (strcmp(argv[1], sender_of_webhooks.argument) == 0 ||
+			     strcmp(argv[1], sender_of_media.argument) == 0);
 }

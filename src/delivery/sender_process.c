@@ -1,5 +1,5 @@
-/* The sender process (delivery/sender.h): one loop for libcurl's transfers and the socket to the
- * service.
+/* The process of a sender (delivery/sender.h): one loop for libcurl's transfers and the socket to
+ * the service.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "delivery/sender.h"
@@ -22,7 +22,7 @@
 #include "delivery/confine.h"
 #include "delivery/sender_wire.h"
 
-/* Maximum bytes read of a response, including its headers. */
+/* Maximum bytes read of a response, including its headers, beyond those that are wanted. */
 #define ANSWER_MOST ((size_t)64 << 10)
 /* Maximum milliseconds to wait; libcurl's own timeouts are shorter. */
 #define PAUSE 60000
@@ -38,11 +38,14 @@ struct transfer {
 	struct curl_slist *headers;
 	char *url, *body;
 	uint64_t number;
+	bool is_once;
 	size_t received; /* bytes of the response */
+	char *answer; /* the body, up to answer_most bytes */
+	size_t answer_size, answer_capacity, answer_most;
 	bool is_refused; /* an address was not allowed */
 	bool has_socket; /* an address was allowed */
 	bool has_body; /* the headers are complete */
-	bool is_long; /* the response exceeds ANSWER_MOST */
+	bool is_long; /* the response is longer than it may be */
 	const struct process *process;
 };
 
@@ -59,8 +62,25 @@ struct process {
 static size_t pass_over(struct transfer *transfer, size_t size)
 {
 	transfer->received += size;
-	transfer->is_long = transfer->received > ANSWER_MOST;
+	transfer->is_long = transfer->received > ANSWER_MOST + transfer->answer_most;
 	return transfer->is_long ? 0 : size;
+}
+
+static size_t keep(struct transfer *transfer, const char *bytes, size_t size)
+{
+	const size_t end = transfer->answer_size + size;
+
+	transfer->is_long = end > transfer->answer_most;
+	if (transfer->is_long)
+		return 0;
+	if (end > transfer->answer_capacity) {
+		transfer->answer_capacity = 2 * end;
+		transfer->answer =
+			memory_check(realloc(transfer->answer, transfer->answer_capacity));
+	}
+	memcpy(transfer->answer + transfer->answer_size, bytes, size);
+	transfer->answer_size = end;
+	return pass_over(transfer, size);
 }
 
 static size_t take_header(char *bytes, size_t one, size_t size, void *context)
@@ -73,18 +93,20 @@ static size_t take_body(char *bytes, size_t one, size_t size, void *context)
 {
 	struct transfer *transfer = context;
 
-	(void)bytes;
 	transfer->has_body = true;
-	return pass_over(transfer, one * size);
+	return transfer->answer_most > 0 ? keep(transfer, bytes, one * size)
+					 : pass_over(transfer, one * size);
 }
 
 /* Called by libcurl with the address that it will connect to, after every DNS lookup. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct transfer *transfer = context;
+	const struct wire_options *options = &transfer->process->options;
 
 	(void)purpose;
-	if (!transfer->process->options.allows_private && !address_is_global(&address->addr)) {
+	if (!options->allows_private && !address_is_global(&address->addr) &&
+	    !address_is_within(&address->addr, options->ranges, options->range_count)) {
 		transfer->is_refused = true;
 		return CURL_SOCKET_BAD;
 	}
@@ -104,6 +126,8 @@ static bool set_request(const struct transfer *transfer, size_t body_size)
 	       curl_easy_setopt(curl, CURLOPT_HTTPHEADER, transfer->headers) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "Anteroom/" PACKAGE_VERSION) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) ==
+		       CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, transfer->is_once ? 1L : 0L) ==
 		       CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK;
 }
@@ -127,6 +151,9 @@ static bool set_limits(struct transfer *transfer)
 		curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &process->authorities) == CURLE_OK) &&
 	       curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)process->options.patience) ==
 		       CURLE_OK &&
+	       (process->options.connect_patience == 0 ||
+		curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
+				 (long)process->options.connect_patience) == CURLE_OK) &&
 	       curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
@@ -168,53 +195,78 @@ static void end(struct process *process, struct transfer *transfer)
 	curl_slist_free_all(transfer->headers);
 	free(transfer->url);
 	free(transfer->body);
+	free(transfer->answer);
 	free(transfer);
 	process->under_way--;
 }
 
 /* ---- outcomes ---- */
 
-/* Returns a text of our own, because text from a receiver is never shown. */
-static const char *text_of(CURLcode result)
-{
-	/* clang-format off */
-	static const struct { CURLcode result; const char *text; } texts[] = {
-		{ CURLE_UNSUPPORTED_PROTOCOL, "protocol not allowed" },
-		{ CURLE_URL_MALFORMAT, "not a valid URL" },
-		{ CURLE_COULDNT_RESOLVE_HOST, "host not found" },
-		{ CURLE_COULDNT_CONNECT, "cannot connect" },
-		{ CURLE_OPERATION_TIMEDOUT, "timed out" },
-		{ CURLE_PEER_FAILED_VERIFICATION, "certificate not trusted" },
-		{ CURLE_SSL_CACERT_BADFILE, "cannot read the certificate authorities" },
-		{ CURLE_SSL_CONNECT_ERROR, "TLS connection failed" },
-		{ CURLE_PARTIAL_FILE, "connection closed" },
-		{ CURLE_GOT_NOTHING, "connection closed" },
-		{ CURLE_SEND_ERROR, "connection closed" },
-		{ CURLE_RECV_ERROR, "connection closed" },
-		{ CURLE_WEIRD_SERVER_REPLY, "no HTTP response" },
-	};
-	/* clang-format on */
+/* What libcurl's results mean, with our own texts, because text from a server is never shown. */
+/* clang-format off */
+static const struct meaning {
+	CURLcode result;
+	enum sender_failure failure;
+	const char *text;
+} meanings[] = {
+	{ CURLE_UNSUPPORTED_PROTOCOL, SENDER_NOT_ALLOWED, "protocol not allowed" },
+	{ CURLE_URL_MALFORMAT, SENDER_OTHER, "not a valid URL" },
+	{ CURLE_COULDNT_RESOLVE_HOST, SENDER_NO_NAME, "host not found" },
+	{ CURLE_COULDNT_CONNECT, SENDER_REFUSED, "cannot connect" },
+	{ CURLE_OPERATION_TIMEDOUT, SENDER_TIMED_OUT, "timed out" },
+	{ CURLE_PEER_FAILED_VERIFICATION, SENDER_NO_TLS, "certificate not trusted" },
+	{ CURLE_SSL_CACERT_BADFILE, SENDER_NO_TLS, "cannot read the certificate authorities" },
+	{ CURLE_SSL_CONNECT_ERROR, SENDER_NO_TLS, "TLS connection failed" },
+	{ CURLE_PARTIAL_FILE, SENDER_REFUSED, "connection closed" },
+	{ CURLE_GOT_NOTHING, SENDER_REFUSED, "connection closed" },
+	{ CURLE_SEND_ERROR, SENDER_REFUSED, "connection closed" },
+	{ CURLE_RECV_ERROR, SENDER_REFUSED, "connection closed" },
+	{ CURLE_WEIRD_SERVER_REPLY, SENDER_NO_HTTP, "no HTTP response" },
+};
+/* clang-format on */
 
-	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-		if (texts[i].result == result)
-			return texts[i].text;
+static struct meaning meaning_of(CURLcode result)
+{
+	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+		if (meanings[i].result == result)
+			return meanings[i];
 	}
-	return curl_easy_strerror(result);
+	return (struct meaning){ result, SENDER_OTHER, curl_easy_strerror(result) };
 }
 
-/* Returns why a delivery failed. After a connection, some results have another meaning: libcurl
- * takes a response without a status line for HTTP 0.9, and reports that this protocol is not
- * allowed. */
-static const char *error_of(const struct transfer *transfer, CURLcode result)
+/* Sets why a request failed, if it did. After a connection, some results have another meaning:
+ * libcurl takes a response without a status line for HTTP 0.9, and reports that this protocol is
+ * not allowed. The unwanted part of a response is not read, so it may be of any length. */
+static void describe_failure(const struct transfer *transfer, CURLcode result,
+			     struct outcome *outcome)
 {
+	struct meaning meaning = { result, SENDER_NO_FAILURE, "" };
+
 	if (result == CURLE_COULDNT_CONNECT && transfer->is_refused)
-		return "address not allowed";
-	if (!transfer->has_body && transfer->has_socket &&
-	    (transfer->is_long || result == HEADER_TOO_LARGE))
-		return "response headers too large";
-	if (result == CURLE_UNSUPPORTED_PROTOCOL && transfer->has_socket)
-		return "no HTTP response";
-	return result == CURLE_OK || transfer->is_long ? "" : text_of(result);
+		meaning = (struct meaning){ result, SENDER_NOT_ALLOWED, "address not allowed" };
+	else if (!transfer->has_body && transfer->has_socket &&
+		 (transfer->is_long || result == HEADER_TOO_LARGE))
+		meaning = (struct meaning){ result, SENDER_NO_HTTP, "response headers too large" };
+	else if (result == CURLE_UNSUPPORTED_PROTOCOL && transfer->has_socket)
+		meaning = (struct meaning){ result, SENDER_NO_HTTP, "no HTTP response" };
+	else if (transfer->is_long && transfer->answer_most > 0)
+		meaning = (struct meaning){ result, SENDER_TOO_LONG, "response too long" };
+	else if (result != CURLE_OK && !transfer->is_long)
+		meaning = meaning_of(result);
+	outcome->failure = meaning.failure;
+	(void)snprintf(outcome->error, sizeof outcome->error, "%s", meaning.text);
+}
+
+/* Returns a header of the response as a date, in seconds since 1970; 0 if it has none. */
+static int64_t date_of(CURL *curl)
+{
+	struct curl_header *header;
+	time_t date;
+
+	if (curl_easy_header(curl, "Date", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+		return 0;
+	date = curl_getdate(header->value, NULL);
+	return date > 0 ? (int64_t)date : 0;
 }
 
 /* Returns the seconds of Retry-After, which may be a number or a date; 0 if there is none or it has
@@ -233,23 +285,38 @@ static int64_t retry_after(CURL *curl)
 	return seconds > 0 ? seconds : 0;
 }
 
-/* Describes the outcome. The part of a response above ANSWER_MOST is not read. The response counts
- * as complete anyway, unless its headers alone exceed the limit. */
 static void describe(const struct transfer *transfer, CURLcode result, struct outcome *outcome)
 {
-	long status = 0;
+	long status = 0, sent = 0;
 
 	(void)curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl_easy_getinfo(transfer->curl, CURLINFO_REQUEST_SIZE, &sent);
 	outcome->status = (int)status;
+	outcome->was_sent = sent > 0;
 	outcome->retry_after = retry_after(transfer->curl);
-	(void)snprintf(outcome->error, sizeof outcome->error, "%s", error_of(transfer, result));
+	outcome->date = date_of(transfer->curl);
+	describe_failure(transfer, result, outcome);
+	if (outcome->failure == SENDER_NO_FAILURE)
+		outcome->answer_size = transfer->answer_size;
 }
 
-/* Sends an outcome. Returns false if the service has ended. */
-static bool report(const struct outcome *outcome)
+static bool send_packet(const void *bytes, size_t size)
 {
-	return send(SENDER_SOCKET, outcome, sizeof *outcome, MSG_NOSIGNAL) ==
-	       (ssize_t)sizeof *outcome;
+	return send(SENDER_SOCKET, bytes, size, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+/* Sends an outcome with its body. Returns false if the service has ended. */
+static bool report(const struct outcome *outcome, const char *answer)
+{
+	if (!send_packet(outcome, sizeof *outcome))
+		return false;
+	for (size_t at = 0; at < outcome->answer_size; at += WIRE_CHUNK) {
+		const size_t left = outcome->answer_size - at;
+
+		if (!send_packet(answer + at, left < WIRE_CHUNK ? left : WIRE_CHUNK))
+			return false;
+	}
+	return true;
 }
 
 static bool report_ended(struct process *process)
@@ -262,6 +329,7 @@ static bool report_ended(struct process *process)
 		const CURLcode result = message->data.result;
 		char *context = NULL;
 		struct transfer *transfer;
+		bool is_reported;
 
 		if (message->msg != CURLMSG_DONE)
 			continue;
@@ -269,14 +337,15 @@ static bool report_ended(struct process *process)
 		transfer = (struct transfer *)(void *)context;
 		outcome.number = transfer->number;
 		describe(transfer, result, &outcome);
+		is_reported = report(&outcome, transfer->answer);
 		end(process, transfer);
-		if (!report(&outcome))
+		if (!is_reported)
 			return false;
 	}
 	return true;
 }
 
-/* ---- deliveries ---- */
+/* ---- requests ---- */
 
 static bool begin(struct process *process, const struct wire_delivery *wire, const char *bytes)
 {
@@ -290,6 +359,8 @@ static bool begin(struct process *process, const struct wire_delivery *wire, con
 		.url = copy(bytes, wire->url_size),
 		.body = copy(bytes + wire->url_size + wire->headers_size, wire->body_size),
 		.number = wire->number,
+		.is_once = wire->is_once,
+		.answer_most = wire->answer_most,
 		.process = process,
 	};
 	free(lines);
@@ -298,8 +369,9 @@ static bool begin(struct process *process, const struct wire_delivery *wire, con
 	    curl_multi_add_handle(process->multi, transfer->curl) == CURLM_OK)
 		return true;
 	end(process, transfer);
+	outcome.failure = SENDER_OTHER;
 	(void)snprintf(outcome.error, sizeof outcome.error, "not a valid URL");
-	return report(&outcome);
+	return report(&outcome, NULL);
 }
 
 /* Reads a message. Returns false if the service has ended. */
@@ -308,7 +380,7 @@ static bool take(struct process *process)
 	struct wire_delivery wire;
 	ssize_t size = 0;
 
-	while (process->under_way < SENDER_MOST) {
+	while (process->under_way < process->options.most) {
 		size = recv(SENDER_SOCKET, process->message, sizeof process->message, MSG_DONTWAIT);
 		if (size < 0 && (errno == EAGAIN || errno == EINTR))
 			return true;
@@ -331,11 +403,12 @@ static void work(struct process *process)
 	while (goes_on) {
 		struct curl_waitfd service = { .fd = SENDER_SOCKET, .events = CURL_WAIT_POLLIN };
 
-		goes_on =
-			curl_multi_poll(process->multi, &service, process->under_way < SENDER_MOST,
-					PAUSE, NULL) == CURLM_OK &&
-			take(process) && curl_multi_perform(process->multi, &running) == CURLM_OK &&
-			report_ended(process);
+		goes_on = curl_multi_poll(process->multi, &service,
+					  process->under_way < process->options.most, PAUSE,
+					  NULL) == CURLM_OK &&
+			  take(process) &&
+			  curl_multi_perform(process->multi, &running) == CURLM_OK &&
+			  report_ended(process);
 	}
 }
 
@@ -382,31 +455,31 @@ bool sender_is_built(void)
 	return true;
 }
 
-static bool begin_work(struct process *process)
+static bool begin_work(struct process *process, const char *argument)
 {
 	struct wire_options *options = &process->options;
 	struct wire_ready ready;
 
 	if (recv(SENDER_SOCKET, options, sizeof *options, 0) != (ssize_t)sizeof *options) {
-		fprintf(stderr, "anteroom %s: is started by the service\n", SENDER_ARGUMENT);
+		fprintf(stderr, "anteroom %s: is started by the service\n", argument);
 		return false;
 	}
 	ready.error = read_authorities(process);
 	if (ready.error == 0 && !confine()) {
-		fprintf(stderr, "anteroom %s: %s\n", SENDER_ARGUMENT, strerror(errno));
+		fprintf(stderr, "anteroom %s: %s\n", argument, strerror(errno));
 		return false;
 	}
 	return send(SENDER_SOCKET, &ready, sizeof ready, MSG_NOSIGNAL) == (ssize_t)sizeof ready &&
 	       ready.error == 0 && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
 
-int sender_run(void)
+int sender_run(const char *argument)
 {
 	struct process *process = memory_check(calloc(1, sizeof *process));
 	bool is_ready;
 
 	ignore_signals();
-	is_ready = begin_work(process);
+	is_ready = begin_work(process, argument);
 	if (is_ready) {
 		process->multi = memory_check(curl_multi_init());
 		work(process);

@@ -11,8 +11,8 @@ bool sender_is_built(void)
 	return false;
 }
 
-int sender_run(void)
+int sender_run(const char *argument)
 {
-	fprintf(stderr, "anteroom %s: this build has no libcurl\n", SENDER_ARGUMENT);
+	fprintf(stderr, "anteroom %s: this build has no libcurl\n", argument);
 	return EXIT_FAILURE;
 }

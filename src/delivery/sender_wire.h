@@ -1,4 +1,6 @@
-/* The messages between the service and the sender: one packet each. Both ends are the same program.
+/* The messages between the service and a sender. Both ends are the same program. Each message is
+ * one packet, but for an outcome with a body: packets of at most WIRE_CHUNK bytes with the body
+ * follow immediately.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef DELIVERY_SENDER_WIRE_H
@@ -15,7 +17,9 @@
 /* The first message to the sender. */
 struct wire_options {
 	bool allows_http, allows_private;
-	unsigned patience;
+	unsigned most, patience, connect_patience;
+	size_t range_count;
+	struct address_range ranges[SENDER_RANGES_MOST];
 	char authorities[PATH_MAX]; /* empty if there is none */
 };
 
@@ -27,8 +31,11 @@ struct wire_ready {
 /* Followed by the bytes of the three slices. */
 struct wire_delivery {
 	uint64_t number;
-	uint32_t url_size, headers_size, body_size;
+	uint32_t url_size, headers_size, body_size, answer_most;
+	bool is_once;
 };
+
+#define WIRE_CHUNK ((size_t)64 << 10)
 
 #define WIRE_MOST (sizeof(struct wire_delivery) + SENDER_BYTES_MOST)
 

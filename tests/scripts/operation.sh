@@ -257,8 +257,8 @@ readable=$(find operation -perm /077)
 [ -z "$readable" ] || fail "other users may use $readable"
 if [ -n "$traced" ]; then
 	# System calls that name files, except for the socket, which is removed at the end, and except
-	# those of the process that sends webhooks, which keeps exiting because the tracer blocks it.
-	grep 'webhook-sender' trace | sed 's/ .*/ /; s/^/^/' | sort -u >senders
+	# those of the sender processes, which keep exiting because the tracer blocks it.
+	grep -E 'webhook-sender|media-sender' trace | sed 's/ .*/ /; s/^/^/' | sort -u >senders
 	tail -n +$((seen + 1)) trace | grep -v -f senders | grep '"..*"' | grep -v 'prctl(' |
 		grep -vF '"./operation.sock"' >named
 	grep -q '/store/stack-' named || fail 'no overlay was written to a file'

@@ -88,6 +88,56 @@ START_TEST(other_address_families_are_not_global)
 }
 END_TEST
 
+/* clang-format off */
+static const struct { const char *range; const char *in[3], *out[3]; } ranges[] = {
+	{ "127.0.0.0/8", { "127.0.0.1", "127.255.255.255", "::ffff:127.0.0.1" }, { "128.0.0.1", "126.1.1.1", "::1" } },
+	{ "10.1.2.3", { "10.1.2.3" }, { "10.1.2.2", "10.1.2.4" } },
+	{ "0.0.0.0/0", { "1.2.3.4", "127.0.0.1" }, { "::1", "fd00::1" } },
+	{ "fd00::/8", { "fd12::1", "fdff::" }, { "fc00::1", "::ffff:253.0.0.1" } },
+	{ "::1", { "::1" }, { "::2", "127.0.0.1" } },
+	{ "192.168.4.0/22", { "192.168.4.0", "192.168.7.255" }, { "192.168.3.255", "192.168.8.0" } },
+};
+static const char *const bad_ranges[] = {
+	"", "/8", "127.0.0.0/", "127.0.0.0/33", "127.0.0.0/-1", "127.0.0.1/8", "127.0.0/8", "host", "fd00::/129",
+	"fd00::1/64", "10.0.0.0/8/8", "10.0.0.0/ 8", "127.0.0.0/99999999999999999999",
+	"1111:1111:1111:1111:1111:1111:1111:1111:1111:1111/1",
+};
+/* clang-format on */
+
+static bool is_within(const char *text, const struct address_range *range)
+{
+	struct sockaddr_in four = { .sin_family = AF_INET };
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+
+	if (inet_pton(AF_INET, text, &four.sin_addr) == 1)
+		return address_is_within((const struct sockaddr *)&four, range, 1);
+	ck_assert_int_eq(inet_pton(AF_INET6, text, &six.sin6_addr), 1);
+	return address_is_within((const struct sockaddr *)&six, range, 1);
+}
+
+START_TEST(a_range_has_its_addresses)
+{
+	struct address_range range;
+
+	ck_assert(address_range_read(slice_of(ranges[_i].range), &range));
+	for (size_t i = 0; i < 3; i++) {
+		if (ranges[_i].in[i] != NULL)
+			ck_assert_msg(is_within(ranges[_i].in[i], &range), "%s", ranges[_i].in[i]);
+		if (ranges[_i].out[i] != NULL)
+			ck_assert_msg(!is_within(ranges[_i].out[i], &range), "%s",
+				      ranges[_i].out[i]);
+	}
+}
+END_TEST
+
+START_TEST(a_bad_range_is_refused)
+{
+	struct address_range range;
+
+	ck_assert(!address_range_read(slice_of(bad_ranges[_i]), &range));
+}
+END_TEST
+
 /* ---- deliveries ---- */
 
 static const char *program(void)
@@ -102,6 +152,7 @@ static struct sender *open_sender(struct sender_options *options)
 	struct fault fault = FAULT_INITIAL;
 	struct sender *sender;
 
+	options->purpose = options->purpose != NULL ? options->purpose : &sender_of_webhooks;
 	options->program = program();
 	options->patience = PATIENCE;
 	ck_assert_msg(sender_open(options, &sender, &fault), "%s", fault_reason(&fault));
@@ -199,6 +250,95 @@ START_TEST(a_response_gives_an_outcome)
 	ck_assert(received_header(receiver_request(receiver, 0), "Content-Type", value,
 				  sizeof value));
 	ck_assert_str_eq(value, "application/json");
+	sender_close(sender);
+	receiver_close(receiver);
+}
+END_TEST
+
+/* What a sender of requests to media servers passes on of a response. path: at a receiver. */
+static const struct {
+	const char *path;
+	size_t answer_most;
+	int status;
+	enum sender_failure failure;
+	size_t size;
+} bodies[] = {
+	{ "/200", 1000, 200, SENDER_NO_FAILURE, 0 },
+	{ "/body/1", 1, 200, SENDER_NO_FAILURE, 1 },
+	{ "/body/1000", 1000, 200, SENDER_NO_FAILURE, 1000 },
+	{ "/body/1001", 1000, 200, SENDER_TOO_LONG, 0 },
+	{ "/body/65536", 65536, 200, SENDER_NO_FAILURE, 65536 },
+	{ "/body/65537", 100000, 200, SENDER_NO_FAILURE, 65537 },
+	{ "/body/3000000", 4000000, 200, SENDER_NO_FAILURE, 3000000 },
+	{ "/endless", 1000000, 200, SENDER_TOO_LONG, 0 },
+	{ "/middle", 1000, 200, SENDER_REFUSED, 0 },
+	{ "/close", 1000, 0, SENDER_REFUSED, 0 },
+	{ "/trickle", 1000, 200, SENDER_NO_HTTP, 0 },
+	{ "/other", 1000, 0, SENDER_NO_HTTP, 0 },
+	{ "/held", 1000, 0, SENDER_TIMED_OUT, 0 },
+	{ "/redirect", 1000, 302, SENDER_NO_FAILURE, 0 },
+};
+
+START_TEST(a_wanted_body_is_passed_on)
+{
+	struct receiver *receiver = receiver_open();
+	struct sender_options options = { .purpose = &sender_of_media, .allows_http = true };
+	struct outcome outcome;
+	struct sender *sender;
+	struct delivery delivery = {
+		.number = 5,
+		.headers = SLICE("Content-Type: application/json"),
+		.body = SLICE("{}"),
+		.answer_most = bodies[_i].answer_most,
+	};
+	char url[100];
+
+	options.range_count = 1;
+	ck_assert(address_range_read(SLICE("127.0.0.0/8"), &options.ranges[0]));
+	sender = open_sender(&options);
+	(void)snprintf(url, sizeof url, "http://127.0.0.1:%u%s", receiver_port(receiver),
+		       bodies[_i].path);
+	delivery.url = slice_of(url);
+	/* The second one may get a connection that is kept; one that must not be made twice gets
+	 * its own. */
+	for (unsigned i = 0; i < 3; i++) {
+		delivery.is_once = i == 2;
+		ck_assert(sender_give(sender, &delivery));
+		ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_OUTCOME);
+		ck_assert_int_eq(outcome.status, bodies[_i].status);
+		ck_assert_msg(outcome.failure == bodies[_i].failure, "%s", outcome.error);
+		ck_assert_uint_eq(outcome.answer_size, bodies[_i].size);
+		ck_assert(outcome.was_sent);
+		ck_assert((outcome.error[0] == '\0') == (outcome.failure == SENDER_NO_FAILURE));
+		ck_assert(outcome.answer == NULL || strspn(outcome.answer, "x") == bodies[_i].size);
+		ck_assert_int_eq(outcome.date,
+				 strncmp(bodies[_i].path, "/body", 5) == 0 ? 1795773600 : 0);
+		free(outcome.answer);
+	}
+	sender_close(sender);
+	receiver_close(receiver);
+}
+END_TEST
+
+START_TEST(a_range_allows_its_addresses_alone)
+{
+	struct receiver *receiver = receiver_open();
+	struct sender_options options = { .purpose = &sender_of_media, .allows_http = true };
+	struct sender *sender;
+	struct outcome outcome;
+	char url[100];
+
+	options.range_count = 1;
+	ck_assert(address_range_read(SLICE("127.0.0.2/31"), &options.ranges[0]));
+	sender = open_sender(&options);
+	(void)snprintf(url, sizeof url, "http://127.0.0.1:%u/200", receiver_port(receiver));
+	outcome = deliver(sender, url);
+	ck_assert_int_eq(outcome.failure, SENDER_NOT_ALLOWED);
+	ck_assert_str_eq(outcome.error, "address not allowed");
+	ck_assert(!outcome.was_sent);
+	ck_assert_uint_eq(receiver_count(receiver), 0);
+	(void)snprintf(url, sizeof url, "http://127.0.0.2:%u/200", receiver_port(receiver));
+	ck_assert_int_eq(deliver(sender, url).failure, SENDER_REFUSED);
 	sender_close(sender);
 	receiver_close(receiver);
 }
@@ -522,6 +662,7 @@ END_TEST
 START_TEST(missing_authorities_are_refused)
 {
 	const struct sender_options options = {
+		.purpose = &sender_of_webhooks,
 		.authorities = "/nonexistent/authorities.pem",
 		.program = program(),
 	};
@@ -538,7 +679,11 @@ START_TEST(authorities_in_a_fifo_are_refused)
 {
 	char *directory = directory_make();
 	char path[PATH_MAX];
-	const struct sender_options options = { .authorities = path, .program = program() };
+	const struct sender_options options = {
+		.purpose = &sender_of_webhooks,
+		.authorities = path,
+		.program = program(),
+	};
 	struct fault fault = FAULT_INITIAL;
 	struct sender *sender;
 
@@ -556,6 +701,8 @@ static void add_sender(Suite *suite)
 
 	tcase_set_timeout(sent, 60);
 	tcase_add_loop_test(sent, a_response_gives_an_outcome, 0, ROWS(answers));
+	tcase_add_loop_test(sent, a_wanted_body_is_passed_on, 0, ROWS(bodies));
+	tcase_add_test(sent, a_range_allows_its_addresses_alone);
 	tcase_add_loop_test(sent, internal_addresses_are_not_allowed, 0, ROWS(insides));
 	tcase_add_loop_test(sent, each_look_up_of_a_name_is_checked, 0, ROWS(namings));
 	tcase_add_test(sent, a_name_with_an_internal_address_is_not_tried_there);
@@ -577,6 +724,8 @@ int main(void)
 
 	tcase_add_loop_test(judged, an_address_is_global_or_not, 0, ROWS(addresses));
 	tcase_add_test(judged, other_address_families_are_not_global);
+	tcase_add_loop_test(judged, a_range_has_its_addresses, 0, ROWS(ranges));
+	tcase_add_loop_test(judged, a_bad_range_is_refused, 0, ROWS(bad_ranges));
 	suite_add_tcase(suite, judged);
 	if (sender_is_built())
 		add_sender(suite);

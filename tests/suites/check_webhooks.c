@@ -59,6 +59,7 @@ static int64_t clock_seconds_passed(void)
 static const struct sender_options *sender_options(void)
 {
 	static struct sender_options options = {
+		.purpose = &sender_of_webhooks,
 		.allows_http = true,
 		.allows_private = true,
 		.patience = 2 * WAIT_MOST,

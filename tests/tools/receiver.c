@@ -36,6 +36,7 @@ struct receiver {
 	pthread_mutex_t lock;
 	pthread_cond_t arrived;
 	bool ends, releases;
+	const char *head, *body; /* of the response to /twirp/ */
 	struct received requests[RECEIVED_MOST];
 	size_t count, at_once, most_at_once;
 	struct connection connections[CONNECTIONS_MOST];
@@ -86,6 +87,34 @@ static void say_endless(const struct connection *connection, bool as_lines)
 		if (send(connection->descriptor, bytes, sizeof bytes, MSG_NOSIGNAL) < 0)
 			return;
 	}
+}
+
+static void say_long(const struct connection *connection, size_t size)
+{
+	char head[120], *body = malloc(size + 1);
+
+	if (body == NULL)
+		abort();
+	memset(body, 'x', size);
+	body[size] = '\0';
+	(void)snprintf(head, sizeof head,
+		       "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n"
+		       "Date: Fri, 27 Nov 2026 10:00:00 GMT\r\n\r\n",
+		       size);
+	say(connection, head);
+	say(connection, body);
+	free(body);
+}
+
+static void say_set(const struct receiver *receiver, const struct connection *connection)
+{
+	char length[60];
+
+	say(connection, receiver->head);
+	(void)snprintf(length, sizeof length, "Content-Length: %zu\r\n\r\n",
+		       strlen(receiver->body));
+	say(connection, length);
+	say(connection, receiver->body);
 }
 
 static size_t earlier(const struct receiver *receiver, const struct received *received)
@@ -140,6 +169,10 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 			       "HTTP/1.1 200 OK\r\nContent-Length: %.40s\r\n\r\n", path + 8);
 		say(connection, header);
 		return false;
+	} else if (sscanf(path, "/body/%u", &n) == 1) {
+		say_long(connection, n);
+	} else if (strncmp(path, "/twirp/", 7) == 0 && receiver->head != NULL) {
+		say_set(receiver, connection);
 	} else if (strcmp(path, "/redirect") == 0) {
 		say_status(connection, 302, "Location: /204\r\n");
 	} else if (sscanf(path, "/redirect/%u", &n) == 1) {
@@ -385,6 +418,14 @@ void receiver_release(struct receiver *receiver)
 	receiver->releases = true;
 	pthread_mutex_unlock(&receiver->lock);
 	wake(receiver);
+}
+
+void receiver_respond(struct receiver *receiver, const char *head, const char *body)
+{
+	pthread_mutex_lock(&receiver->lock);
+	receiver->head = head;
+	receiver->body = body;
+	pthread_mutex_unlock(&receiver->lock);
 }
 
 bool receiver_wait(struct receiver *receiver, size_t n)

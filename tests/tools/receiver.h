@@ -1,5 +1,5 @@
-/* A receiver of webhooks: an HTTP server on a free port of 127.0.0.1, in a thread of its own. The
- * path of a request determines the response:
+/* A receiver of webhooks and of requests to media servers: an HTTP server on a free port of
+ * 127.0.0.1, in a thread of its own. The path of a request determines the response:
  *
  *     /STATUS             this status and an empty body, e.g. /204
  *     /STATUS/N           the same, with Retry-After: N
@@ -13,6 +13,8 @@
  *     /wide               one endless header
  *     /other              a protocol other than HTTP
  *     /length/N           200 with Content-Length: N and no body
+ *     /body/N             200 with N bytes of body, and a Date
+ *     /twirp/...          what receiver_respond set
  *     /redirect           302 to /204
  *     /redirect/PORT      302 to /204 at this port of 127.0.0.1
  *
@@ -43,6 +45,9 @@ unsigned receiver_port(const struct receiver *receiver);
 
 /* Responds to all waiting requests to /held, and to later ones immediately. */
 void receiver_release(struct receiver *receiver);
+/* Sets the response to all paths that begin with /twirp/: an HTTP response without Content-Length,
+ * which must live as long as the receiver. */
+void receiver_respond(struct receiver *receiver, const char *head, const char *body);
 /* Waits at most 30 s until there are n requests in all. Returns false if there are fewer. */
 bool receiver_wait(struct receiver *receiver, size_t n);
 size_t receiver_count(struct receiver *receiver);

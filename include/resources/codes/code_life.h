@@ -131,9 +131,12 @@ bool codes_store(struct call *call, struct room_codes *codes,
  * room's codes share; creates no codes. */
 bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
 		const struct template_record *to, struct fault *fault);
-/* Turns groups of roles that the template no longer has into groups of lost roles. */
-bool codes_resolve_deleted(struct call *call, const struct id *room,
-			   const struct template_record *template, struct fault *fault);
+/* If the template has too many records of deleted roles (resources/templates/deleted_role.h),
+ * visits its next rooms, the oldest first, and turns the groups of deleted roles of their codes
+ * into groups of lost roles. After all rooms have been visited, removes the records that existed at
+ * the start of this round, and begins the next round. Must be called after deleted_role_add, when
+ * the template has its new roles. The caller must store the template. */
+bool codes_resolve_some(struct call *call, struct template_record *record, struct fault *fault);
 
 /* Removes the codes of a room that is being deleted. If there are too many for one request, later
  * requests remove the rest (resources/garbage.h). */

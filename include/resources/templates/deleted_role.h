@@ -3,9 +3,8 @@
  * its codes are next written (resources/codes/code_life.h).
  *
  * A template keeps DELETED_ROLES_KEPT of these records. While it has more, each request that
- * deletes roles also visits some rooms of the template, the oldest first, and resolves their
- * references. After all rooms have been visited, the records that existed at the start of this
- * round are removed and the next round begins. The remaining records are removed together with the
+ * deletes roles also resolves the references of some rooms (codes_resolve_some), and the records
+ * that no room refers to any more are removed. The remaining records are removed together with the
  * template.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -35,11 +34,7 @@ bool deleted_role_add(struct call *call, struct template_record *record,
 bool deleted_role_load(struct call *call, const struct id *template_id, uint32_t identity,
 		       struct deleted_role *role, struct fault *fault);
 
-/* Visits some rooms if the template has too many records. Must be called after deleted_role_add,
- * when the template has its new roles. The caller must store the template. */
-bool deleted_roles_resolve(struct call *call, struct template_record *record, struct fault *fault);
-
-/* Records that one request removes after its template is deleted (resources/garbage.h). */
+/* Records that one request removes. */
 #define DELETED_ROLES_AT_ONCE 256
 /* Removes at most `most` records of the template that are older than deleted_before, and sets
  * *removed to their number. */

@@ -9,6 +9,9 @@
 #include "resources/media/media_record.h"
 #include "records/record.h"
 
+/* Rooms that one request visits to resolve references to deleted roles. */
+#define ROOMS_VISITED 8
+
 /* ---- a room with its codes ---- */
 
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
@@ -410,8 +413,9 @@ bool codes_store(struct call *call, struct room_codes *codes,
 	return codes_put(call, codes, fault);
 }
 
-bool codes_resolve_deleted(struct call *call, const struct id *room,
-			   const struct template_record *template, struct fault *fault)
+/* Resolves references of the room's codes to deleted roles. */
+static bool resolve_deleted(struct call *call, const struct id *room,
+			    const struct template_record *template, struct fault *fault)
 {
 	struct room_codes codes;
 	bool are_lost;
@@ -420,6 +424,45 @@ bool codes_resolve_deleted(struct call *call, const struct id *room,
 	    !lose_deleted(call, &codes, template, &are_lost, fault))
 		return false;
 	return !are_lost || codes_put(call, &codes, fault);
+}
+
+bool codes_resolve_some(struct call *call, struct template_record *record, struct fault *fault)
+{
+	struct deleted_roles *deleted = &record->deleted;
+	static const struct id no_room = { { 0 } };
+	struct store_record rooms[ROOMS_VISITED];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &record->id,
+		.above = id_compare(&deleted->last_room, &no_room) == 0 ? NULL
+									: &deleted->last_room,
+		.records = rooms,
+		.most = ROOMS_VISITED,
+	};
+	size_t removed;
+
+	if (deleted->count <= DELETED_ROLES_KEPT)
+		return true;
+	if (deleted->round_began == 0)
+		deleted->round_began = call->now;
+	if (!store_page(call->transaction, &kind_room, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!resolve_deleted(call, &rooms[i].id, record, fault))
+			return false;
+	}
+	if (page.is_last) {
+		if (!deleted_roles_remove(call, &record->id, deleted->round_began,
+					  DELETED_ROLES_AT_ONCE, &removed, fault))
+			return false;
+		deleted->count -= (uint32_t)removed;
+		/* A later request visits the first room of the next round. */
+		deleted->round_began = call->now + 1;
+		deleted->last_room = (struct id){ { 0 } };
+	} else {
+		deleted->last_room = page.records[page.count - 1].id;
+	}
+	return true;
 }
 
 /* ---- moving a room ---- */

@@ -4,12 +4,8 @@
 #include "resources/templates/deleted_role.h"
 
 #include "base/digest.h"
-#include "resources/codes/code_life.h"
 #include "records/kinds.h"
 #include "records/record.h"
-
-/* Rooms that one request visits. */
-#define ROOMS_VISITED 8
 
 /* The id consists of the identity and a digest of the template's id, so it is unique in the
  * account. */
@@ -87,45 +83,6 @@ bool deleted_roles_remove(struct call *call, const struct id *template_id, int64
 		++*removed;
 		if (!store_remove(call->transaction, &kind_role, &page.records[i], fault))
 			return false;
-	}
-	return true;
-}
-
-bool deleted_roles_resolve(struct call *call, struct template_record *record, struct fault *fault)
-{
-	struct deleted_roles *deleted = &record->deleted;
-	static const struct id no_room = { { 0 } };
-	struct store_record rooms[ROOMS_VISITED];
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = &record->id,
-		.above = id_compare(&deleted->last_room, &no_room) == 0 ? NULL
-									: &deleted->last_room,
-		.records = rooms,
-		.most = ROOMS_VISITED,
-	};
-	size_t removed;
-
-	if (deleted->count <= DELETED_ROLES_KEPT)
-		return true;
-	if (deleted->round_began == 0)
-		deleted->round_began = call->now;
-	if (!store_page(call->transaction, &kind_room, &page, fault))
-		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		if (!codes_resolve_deleted(call, &rooms[i].id, record, fault))
-			return false;
-	}
-	if (page.is_last) {
-		if (!deleted_roles_remove(call, &record->id, deleted->round_began,
-					  DELETED_ROLES_AT_ONCE, &removed, fault))
-			return false;
-		deleted->count -= (uint32_t)removed;
-		/* A later request visits the first room of the next round. */
-		deleted->round_began = call->now + 1;
-		deleted->last_room = (struct id){ { 0 } };
-	} else {
-		deleted->last_room = page.records[page.count - 1].id;
 	}
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "base/text.h"
+#include "resources/codes/code_life.h"
 #include "resources/templates/deleted_role.h"
 #include "resources/stored.h"
 #include "rules/destination_rules.h"
@@ -352,7 +353,7 @@ bool template_remove_role(struct call *call, struct template_record *record, siz
 	memmove(&record->roles[index], &record->roles[index + 1],
 		(record->role_count - index) * sizeof gone);
 	replace_name_in_others(call, record, record->role_count, gone.name, NULL);
-	return deleted_roles_resolve(call, record, fault);
+	return codes_resolve_some(call, record, fault);
 }
 
 static void drop_names(json_t *names, const json_t *gone)
@@ -401,7 +402,7 @@ bool template_delete_gone(struct call *call, struct template_record *record,
 		if (!deleted_role_add(call, record, role, fault))
 			return false;
 	}
-	return !are_gone || deleted_roles_resolve(call, record, fault);
+	return !are_gone || codes_resolve_some(call, record, fault);
 }
 
 /* Returns the former role of this name, whose identity and codes stay, or a new role. */
