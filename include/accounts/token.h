@@ -68,7 +68,7 @@ struct token_join {
 	struct slice jti; /* for signing; data is NULL to generate one */
 };
 
-/* A verified join token, of whatever account signed it. */
+/* A verified join token, signed by any account. */
 struct app_token {
 	const struct account *account; /* lives as long as the roster */
 	struct token_join subject; /* in the arena */

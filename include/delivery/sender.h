@@ -4,10 +4,10 @@
  * A sender reads responses from strangers, so it gives up every right that it does not need. It is
  * this program again, with one socket to the service, without the service's memory, files and
  * secrets (requests arrive signed). It makes a number of requests at a time, each with a time limit
- * for all of it. It verifies certificates, follows no redirects, uses no proxy, and connects only
- * to public addresses and to ranges that the administrator allows (delivery/address.h), which it
- * checks when it connects. It passes on the status of a response, and its body only if the service
- * asked for it. It ends when the service ends.
+ * for the whole request. It verifies certificates, follows no redirects, uses no proxy, and
+ * connects only to public addresses and to ranges that the administrator allows
+ * (delivery/address.h), which it checks when it connects. It passes on the status of a response,
+ * and its body only if the service asked for it. It ends when the service ends.
  *
  * Only one thread of the service may use a sender at a time, not necessarily the one that opened
  * it.
@@ -23,12 +23,12 @@
 #include "base/slice.h"
 #include "delivery/address.h"
 
-/* What a sender is for. */
+/* The purpose of a sender. */
 struct sender_purpose {
-	const char *argument; /* with which the program becomes this sender; its only one then */
-	const char *event; /* names it in the log */
-	const char *down_event; /* names a start that failed */
-	const char *waiting; /* what happens meanwhile, as a sentence for the log */
+	const char *argument; /* the only argument, with which the program becomes this sender */
+	const char *event; /* its name in the log */
+	const char *down_event; /* the name of a failed start */
+	const char *waiting; /* what happens until it runs again, as a sentence for the log */
 	unsigned most; /* requests in progress */
 	unsigned patience; /* time limit of a request, in milliseconds */
 };
@@ -49,7 +49,7 @@ struct sender_options {
 	struct address_ranges ranges; /* allowed in addition to public addresses */
 	const char *authorities; /* a PEM file of extra certificate authorities, or NULL */
 	unsigned patience; /* time limit in milliseconds; 0 for that of the purpose */
-	unsigned connect_patience; /* the same for connecting; 0: no limit of its own */
+	unsigned connect_patience; /* the same for connecting; 0 for no separate limit */
 	const char *program; /* path of this program; NULL for the running one */
 };
 
@@ -59,9 +59,9 @@ struct delivery {
 	struct slice url;
 	struct slice headers; /* lines "Name: value", separated by newlines */
 	struct slice body;
-	/* bytes of the response's body that are wanted; 0: none */
+	/* bytes of the response's body that are wanted; 0 for none */
 	size_t answer_most;
-	/* It must not be made twice, so it gets a connection of its own: on one that is kept,
+	/* It must not be made twice, so it gets its own connection: on one that is kept,
 	 * libcurl repeats a request if the server closes the connection. */
 	bool is_once;
 };
@@ -88,7 +88,7 @@ struct outcome {
 	int64_t date; /* from Date, seconds since 1970; 0 if there is none */
 	enum sender_failure failure;
 	bool was_sent; /* the server may have received the request */
-	/* says what failed; empty if the response is complete */
+	/* what failed; empty if the response is complete */
 	char error[SENDER_ERROR_SIZE];
 	/* The body if it was wanted, terminated by 0; NULL if there is none. The caller frees it.
 	 * */

@@ -27,8 +27,8 @@ struct actor {
 	unsigned scopes; /* what it may do: `given` and all scopes that these include */
 	bool is_limited; /* an API key, or limited to scopes: it cannot give scopes it lacks */
 	bool is_operator; /* its account is an operator */
-	int64_t expires_at; /* seconds since 1970; 0: never */
-	int64_t gives_until; /* latest expiry of an API key that it creates; 0: no limit */
+	int64_t expires_at; /* seconds since 1970; 0 for never */
+	int64_t gives_until; /* latest expiry of an API key that it creates; 0 for no limit */
 };
 
 /* Returns true if the actor has all scopes in `needed`; else sets FAULT_FORBIDDEN, which names the

@@ -99,8 +99,8 @@ struct answer {
 	size_t part_capacity;
 	size_t size; /* of all parts */
 	bool is_head; /* only the headers are sent */
-	struct slice kept; /* body to store instead (call_keep_instead); data NULL: the body */
-	uint64_t awaited; /* transaction that must be durable before sending; 0: none */
+	struct slice kept; /* body to store instead (call_keep_instead); data may be NULL */
+	uint64_t awaited; /* transaction that must be durable before sending; 0 for none */
 };
 
 struct call;
@@ -129,11 +129,10 @@ struct run {
 	enum join_refusal refusal;
 	struct code_link *link; /* private to resources/codes/room_codes.c */
 	struct notes noted;
-	const struct joining *joining; /* to log after the response; NULL: nothing to log */
-	/* To send once the transaction is committed (resources/events/webhooks.h); NULL: nothing
-	 * to send. */
+	const struct joining *joining; /* to log after the response, or NULL */
+	/* To send once the transaction is committed (resources/events/webhooks.h), or NULL. */
 	const struct webhook_test *test;
-	const struct fault *damage; /* of what was read (resources/stored.h); NULL: none */
+	const struct fault *damage; /* of what was read (resources/stored.h), or NULL */
 };
 
 struct call {

@@ -22,13 +22,13 @@ struct environment {
 	struct history *history; /* the last 24 hours (service/history.h), or NULL */
 	/* The use of Idempotency-Keys (resources/retries/kept_usage.h), or NULL. */
 	struct kept_usage *kept_usage;
-	struct join_log *joins; /* entries of joins (background/join_log.h), or NULL */
-	int64_t join_seconds; /* how long a token for joining is valid */
+	struct join_log *joins; /* events of joins (background/join_log.h), or NULL */
+	int64_t join_seconds; /* how long a join token is valid */
 	int64_t signing_key_age; /* seconds after which a signing key may sign */
-	int64_t log_keep; /* milliseconds that events are kept; 0: for ever */
+	int64_t log_keep; /* milliseconds that events are kept; 0 for ever */
 	int64_t session_seconds; /* lifetime of a session */
-	const char *public_url; /* URL of the service; NULL: taken from each request */
-	const char *client_url; /* default for accounts (accounts/client_url.h); NULL: none */
+	const char *public_url; /* URL of the service; NULL to take it from each request */
+	const char *client_url; /* default for accounts (accounts/client_url.h), or NULL */
 	bool allows_http; /* webhooks may have http URLs */
 	struct dispatcher *dispatcher; /* of webhooks (background/dispatcher.h), or NULL */
 	struct media_client *media_client; /* background/media_client.h; NULL: cannot ask */

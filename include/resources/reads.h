@@ -26,7 +26,7 @@ typedef bool read_when(const struct call *call);
 typedef bool read_page(struct call *call, struct store_page *page);
 
 struct read {
-	const struct store_kind *kind; /* NULL: the end of the list */
+	const struct store_kind *kind; /* NULL at the end of the list */
 	/* STORE_FIND_PARENT and STORE_FIND_VALUE refer to the record of the preceding row,
 	 * STORE_FIND_OWN to the codes of earlier rows. Without such a record, the row is
 	 * skipped. */
@@ -36,7 +36,7 @@ struct read {
 	enum read_from from;
 	const char *member; /* with READ_ACCOUNT: read only if the body has this member */
 	const char *without; /* read only if the body does not have this member */
-	read_when *when; /* NULL: always */
+	read_when *when; /* NULL for always */
 	bool is_shown; /* read to show, even if the call changes other records */
 	bool is_lower; /* names of the kind are in lower case */
 	bool is_typed; /* a code as people type it, which may mean two codes */
@@ -47,7 +47,7 @@ struct read {
 	/* For a page, oldest first, of the children of the record that `from` names, if any. */
 	size_t most;
 	enum store_side side;
-	read_page *page; /* completes the page; NULL: not needed */
+	read_page *page; /* completes the page; NULL if that is not needed */
 };
 
 /* ---- rows ---- */

@@ -24,14 +24,14 @@ enum record_order {
 
 struct record_kind {
 	const struct record_table *table;
-	const char *line; /* name of its lines in a dump; NULL: not in a dump */
+	const char *line; /* name of its lines in a dump; NULL if it has none */
 	enum record_order order;
 	const struct record_kind *parent;
 	const struct shape *shape; /* of the documents that its hooks check, or NULL */
 	bool may_be_there; /* at load: creating an earlier record may have created this one */
 	bool is_of_no_account; /* belongs to the whole installation, or outlives its account */
-	/* Returns the ids that the record's children refer to, in the arena. NULL: the record's
-	 * own id. */
+	/* Returns the ids that the record's children refer to, in the arena. If NULL, they refer
+	 * to the record's own id. */
 	size_t (*owners)(struct call *call, const void *record, const struct id **ids);
 	/* Sets members that only a dump has, before the record is printed. */
 	void (*print)(struct call *call, void *record);
@@ -39,7 +39,7 @@ struct record_kind {
 	 * what is impossible. */
 	bool (*load)(struct call *call, void *record, const char *pointer,
 		     struct findings *findings, struct fault *fault);
-	/* Stores the loaded record. NULL: record_put. */
+	/* Stores the loaded record. If NULL, record_put does. */
 	bool (*put)(struct call *call, void *record, struct fault *fault);
 	/* Adds a finding for each record that this one refers to and that is missing or wrong. */
 	bool (*refer)(struct call *call, const void *record, struct findings *findings,

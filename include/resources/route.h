@@ -34,18 +34,18 @@ struct route {
 	enum route_access access;
 	handler *run;
 	const char *name; /* operationId of the OpenAPI document */
-	const struct read *reads; /* NULL: nothing, or the handler tells the store itself */
+	const struct read *reads; /* NULL if none, or if the handler tells the store itself */
 	/* Runs after the media server was asked (resources/asking.h), in a WRITE transaction; NULL
 	 * if the route asks none. */
 	handler *settle;
 	handler *prepare; /* runs once before the transaction, without a store; may be NULL */
 	enum route_body body_kind;
 	const struct shape *body;
-	body_check *check; /* NULL: only schema_check */
+	body_check *check; /* NULL for schema_check alone */
 	size_t body_most; /* largest body in bytes; 0: CALL_BODY_MOST */
-	size_t objects_most; /* items of all lists in the body together; 0: no limit */
-	const struct shape *query; /* NULL: no parameters */
-	const struct shape *answer; /* NULL: no body (204), or one of content_type */
+	size_t objects_most; /* items of all lists in the body together; 0 for no limit */
+	const struct shape *query; /* NULL if there are no parameters */
+	const struct shape *answer; /* NULL for no body (204), or one of content_type */
 	const char *content_type; /* NULL: JSON */
 	bool is_list; /* the response is {"data":[...]} of that shape, with limit and last if
 				 * the route has a query */
@@ -65,8 +65,8 @@ struct route {
 	/* For the OpenAPI document, a sentence each; NULL if the status does not occur. */
 	const char *forbidden; /* 403 */
 	const char *conflict; /* 409 */
-	const char *too_many; /* 429; NULL and is_limited: the sentence of all such routes */
-	const struct route_rule *rules; /* 400; NULL: only the rules of the tables */
+	const char *too_many; /* 429; NULL with is_limited for the common sentence */
+	const struct route_rule *rules; /* 400; NULL for the rules of the tables alone */
 	const char *doc;
 };
 

@@ -14,9 +14,9 @@
 json_t *stored_json(struct call *call, struct slice text, const char *what, const struct id *key);
 /* Notes that a text of this record cannot be read. */
 void stored_note(struct call *call, const char *what, const struct id *key);
-/* Whoever ran a handler, or wrote of a call what it read, asks here whether all of it could be
- * read: is_done, or false and the fault of record_damaged, in place of any other. Forgets what was
- * noted. */
+/* Must be called after a handler, or after other functions that read stored texts of a call.
+ * Returns is_done, unless damage was noted: then forgets it and returns false, with the fault of
+ * record_damaged in place of any other. */
 bool stored_sound(struct call *call, bool is_done, struct fault *fault);
 
 #endif

@@ -139,8 +139,8 @@ struct shape {
 	/* For entries of a map: the member that repeats the key ("name"). A different value is a
 	 * fault; document_write always writes the key. */
 	const char *key_member;
-	/* For the OpenAPI document: besides a merge patch, there is an endpoint that updates some
-	 * members, which has a schema of its own (DESCRIBE_UPDATE). */
+	/* For the OpenAPI document: in addition to a merge patch, there is an endpoint that updates
+	 * some members, and it has its own schema (DESCRIBE_UPDATE). */
 	bool is_merged_too;
 	struct shape_plan *plan;	/* private to schema; computed by schema_verify */
 };

@@ -21,8 +21,8 @@ void service_close(struct service *service);
  *
  * Returns false, only with may_be_deferred, if the call has to be deferred: it is likely to be
  * expensive (service/costs.h), its route is_alone, or it would wait for such a call of its account.
- * It has no answer yet: the caller calls again, and for routes that are is_alone one call at a
- * time. Any thread. */
+ * There is no answer then: the caller calls again, one call at a time for routes that are is_alone.
+ * Any thread. */
 bool service_answer(struct service *service, struct call *call);
 
 /* If it returns true and call_is_asking (resources/asking.h), the call has no answer yet: once

@@ -51,7 +51,7 @@ struct transfer_output {
  *
  * Without `lost`, the dump contains every template and room, or fails: lists that do not match the
  * records set FAULT_DAMAGED. With `lost`, records are found by their keys, even if they are not in
- * a list; records that belong to a lost one are lost too, and a template goes on without a media
+ * a list; records that belong to a lost one are lost too, and a template is written without a media
  * server that is lost, so that transfer_read_line accepts every line. */
 bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
 		    struct transfer_output *output, struct fault *fault);
@@ -78,7 +78,7 @@ void transfer_input_open(struct transfer_input *input, struct store *store,
 void transfer_input_close(struct transfer_input *input);
 
 /* Reads one line. Sets FAULT_INVALID_BODY with all findings in `details`, each with its JSON
- * Pointer in the line; FAULT_MALFORMED; or FAULT_CONFLICT if the line must not stand at this place
+ * Pointer in the line; FAULT_MALFORMED; or FAULT_CONFLICT if the line is not allowed at this place
  * in the dump. After a fault the caller must give up the whole dump, except that it may go back
  * after FAULT_AGAIN. */
 bool transfer_read_line(struct transfer_input *input, struct slice line, struct fault *fault);

@@ -170,8 +170,8 @@ static void warn_of_directory(const char *directory)
 }
 
 /* Reads the file and sets *mark to the state that was read. A file that was read but is not an
- * accounts file need not be read again. A file that cannot be opened must be, because the reason
- * may disappear without a change of the file. */
+ * accounts file need not be read again. A file that cannot be opened must be read again, because
+ * the reason may disappear without a change of the file. */
 static bool read_accounts_file(struct accounts *accounts, struct file_mark *mark,
 			       struct fault *fault)
 {

@@ -41,8 +41,8 @@ static bool is_place(struct slice name)
 	return false;
 }
 
-/* Checks the placeholders. None may be in the part of the URL that decides which server it leads
- * to, because people and media servers choose their values. */
+/* Checks the placeholders. The part of the URL that decides which server it leads to may not
+ * have any, because people and media servers choose their values. */
 static const char *flaw_of_places(struct slice url)
 {
 	const char *fragment = memchr(url.data, '#', url.size);

@@ -262,8 +262,8 @@ static bool refuse_repeated(const struct account *account, const char *what, str
 	if (account == NULL)
 		return true;
 	return fault_cause(fault, FAULT_INTERNAL, 0,
-			   "two accounts of the accounts file have the %s of account %s", what,
-			   account->id_text);
+			   "account %s and another account in the accounts file have the same %s",
+			   account->id_text, what);
 }
 
 static bool sort_and_compare(struct roster *roster, struct fault *fault)
@@ -271,7 +271,7 @@ static bool sort_and_compare(struct roster *roster, struct fault *fault)
 	roster->by_id = sorted(roster, by_id);
 	roster->by_access_key = sorted(roster, by_access_key);
 	roster->by_name = sorted(roster, by_name);
-	return refuse_repeated(repeated(roster, roster->by_id, by_id), "id", fault) &&
+	return refuse_repeated(repeated(roster, roster->by_id, by_id), "ID", fault) &&
 	       refuse_repeated(repeated(roster, roster->by_access_key, by_access_key), "access key",
 			       fault) &&
 	       refuse_repeated(repeated(roster, roster->by_name, by_name), "name", fault);

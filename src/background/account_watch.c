@@ -211,7 +211,7 @@ static bool compare_all(struct account_watch *watch, struct lease *lease,
 	return true;
 }
 
-/* Returns false if the batch must be done again. */
+/* Returns false if the batch must be repeated. */
 static bool finish(struct account_watch *watch, struct lease *lease, struct arena *arena,
 		   struct batch *batch)
 {

@@ -382,7 +382,7 @@ static bool fill_all(struct dispatcher *dispatcher)
 static void wake(const struct dispatcher *dispatcher)
 {
 	if (eventfd_write(dispatcher->wake, 1) != 0)
-		ABORT("an event could not be written");
+		ABORT("cannot write an event");
 }
 
 /* Returns how many tests of the account are waiting. The caller holds the lock. */
@@ -685,7 +685,7 @@ struct dispatcher *dispatcher_open(const struct environment *environment, struct
 	dispatcher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (dispatcher->wake < 0 || pthread_mutex_init(&dispatcher->lock, NULL) != 0 ||
 	    pthread_create(&dispatcher->thread, NULL, run_dispatcher, dispatcher) != 0)
-		ABORT("a lock or thread could not be made");
+		ABORT("cannot create a lock or thread");
 	return dispatcher;
 }
 

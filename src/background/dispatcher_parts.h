@@ -33,7 +33,7 @@ struct target {
 	struct target *next;
 	struct id account, id;
 	uint64_t series;
-	uint64_t position; /* as it should be stored: all events up to it are done */
+	uint64_t position; /* the position to store: all events up to it are done */
 	uint64_t stored; /* the stored position */
 	uint64_t read; /* events up to this one have been looked at */
 	bool done[WINDOW]; /* which events after the position are done, by seq % WINDOW */

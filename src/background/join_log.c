@@ -33,7 +33,7 @@ struct join_log {
 	size_t count;
 	uint64_t dropped;
 	int64_t minute; /* to which `refusals` belong */
-	uint64_t refusals[REMEMBERED]; /* hash table of hashes; 0: free */
+	uint64_t refusals[REMEMBERED]; /* hash table of hashes; 0 if free */
 	size_t refusal_count;
 };
 
@@ -50,7 +50,7 @@ struct join_log *join_log_open(void)
 	struct join_log *joins = memory_check(calloc(1, sizeof *joins));
 
 	if (pthread_mutex_init(&joins->lock, NULL) != 0)
-		ABORT("a lock or thread could not be made");
+		ABORT("cannot create a lock or thread");
 	return joins;
 }
 

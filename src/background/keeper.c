@@ -169,7 +169,7 @@ struct keeper *keeper_open(const struct environment *environment, struct lease *
 	clock_condition_init(&keeper->ending);
 	if (pthread_mutex_init(&keeper->lock, NULL) != 0 ||
 	    pthread_create(&keeper->thread, NULL, run_keeper, keeper) != 0)
-		ABORT("a lock or thread could not be made");
+		ABORT("cannot create a lock or thread");
 	return keeper;
 }
 

@@ -51,7 +51,7 @@ struct lease *lease_open(struct store *store, const struct clock *clock)
 	clock_random(clock, lease->holder, sizeof lease->holder);
 	atomic_init(&lease->held_until, 0);
 	if (pthread_mutex_init(&lease->lock, NULL) != 0)
-		ABORT("a lock or thread could not be made");
+		ABORT("cannot create a lock or thread");
 	return lease;
 }
 

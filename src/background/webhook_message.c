@@ -109,7 +109,7 @@ bool webhook_message(struct arena *arena, const struct webhook *webhook, const s
 	if (own == NULL)
 		return record_damaged("webhook", &webhook->id, fault);
 	if (json_text_read_stored(arena, delivery->body, NULL) == NULL)
-		return record_damaged("log entry", &number, fault);
+		return record_damaged("event", &number, fault);
 	buffer_append(&text, entry->id);
 	buffer_append_byte(&text, '.');
 	buffer_append_integer(&text, now / 1000);

@@ -132,7 +132,7 @@ static int salvage_copy(const struct copying *copying)
 	(void)fclose(file);
 	if (status != EXIT_SUCCESS || lost == 0)
 		return status;
-	command_complain(copying->command, "%llu objects were lost, %s has all others",
+	command_complain(copying->command, "%llu objects were lost; %s has all others",
 			 (unsigned long long)lost, copying->to);
 	return EXIT_LOST;
 }
@@ -193,7 +193,7 @@ int command_backup(const struct command *command, int argc, char **argv)
 	const struct option_row rows[] = {
 		DIRECTORY_ROW(&copying.from),
 		{ "salvage", NULL,
-		  "for a damaged store: makes a new one of what can be read, reports what cannot, "
+		  "for a damaged store: creates a new one from what can be read, reports what cannot, "
 		  "and exits with 3",
 		  TO_SWITCH(&copying.is_salvage) },
 	};

@@ -33,7 +33,7 @@ void child_hold_signals(void)
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 }
 
-/* Passes ending signals on until the child has ended. */
+/* Passes terminating signals on until the child has ended. */
 static int wait_for_child(const struct command *command, pid_t child, const sigset_t *signals)
 {
 	int status = 0, signal_number;

@@ -180,7 +180,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 	if (is_dumped && dumping.lost > 0)
 		command_complain(
 			command,
-			"%llu objects were lost, the dump has all others and can be loaded",
+			"%llu objects were lost; the dump has all others and can be loaded",
 			(unsigned long long)dumping.lost);
 	if (is_dumped)
 		return dumping.lost > 0 ? EXIT_LOST : EXIT_SUCCESS;

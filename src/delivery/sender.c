@@ -30,7 +30,7 @@ const struct sender_purpose sender_of_webhooks = {
 	.argument = "webhook-sender",
 	.event = "webhook_sender",
 	.down_event = "webhook_sender_down",
-	.waiting = "webhooks wait until it is started again",
+	.waiting = "restarting the sender; webhooks wait",
 	.most = SENDER_MOST,
 	.patience = SENDER_PATIENCE * 1000,
 };
@@ -39,7 +39,7 @@ const struct sender_purpose sender_of_media = {
 	.argument = "media-sender",
 	.event = "media_sender",
 	.down_event = "media_sender_down",
-	.waiting = "media servers are not asked until it is started again",
+	.waiting = "restarting the sender; media servers are not asked until then",
 	.most = SENDER_MEDIA_MOST,
 	.patience = 5000,
 };
@@ -70,7 +70,7 @@ static int spawn(const struct sender_options *options, int socket, pid_t *proces
 	sigemptyset(&none);
 	sigfillset(&all);
 	if (posix_spawn_file_actions_init(&actions) != 0 || posix_spawnattr_init(&attributes) != 0)
-		ABORT("a process could not be described");
+		ABORT("cannot describe a process");
 	if (posix_spawnattr_setsigmask(&attributes, &none) != 0 ||
 	    posix_spawnattr_setsigdefault(&attributes, &all) != 0 ||
 	    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) !=
@@ -79,7 +79,7 @@ static int spawn(const struct sender_options *options, int socket, pid_t *proces
 	    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO) != 0 ||
 	    posix_spawn_file_actions_adddup2(&actions, socket, SENDER_SOCKET) != 0 ||
 	    posix_spawn_file_actions_addclosefrom_np(&actions, SENDER_SOCKET + 1) != 0)
-		ABORT("a process could not be described");
+		ABORT("cannot describe a process");
 	error = posix_spawn(process, program, &actions, &attributes, arguments, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
@@ -117,7 +117,7 @@ static bool is_ready(struct sender *sender, struct fault *fault)
 	} while (size < 0 && errno == EINTR);
 	if (size != (ssize_t)sizeof ready)
 		return fault_cause(fault, FAULT_UNAVAILABLE, size < 0 ? errno : 0,
-				   "the process %s does not start",
+				   "cannot start the process %s",
 				   sender->options->purpose->argument);
 	return ready.error == 0 || fault_cause(fault, FAULT_UNAVAILABLE, ready.error,
 					       "cannot read %s", sender->options->authorities);
@@ -143,7 +143,7 @@ static bool start(struct sender *sender, struct fault *fault)
 
 	sender->started = clock_monotonic();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "no socket can be made");
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot create a socket");
 	sender->socket = ends[0];
 	error = spawn(sender->options, ends[1], &sender->process);
 	close(ends[1]);
@@ -154,7 +154,7 @@ static bool start(struct sender *sender, struct fault *fault)
 	    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
 	    !tell_options(sender))
 		fault_cause(fault, FAULT_UNAVAILABLE, error != 0 ? error : errno,
-			    "the process %s does not start", sender->options->purpose->argument);
+			    "cannot start the process %s", sender->options->purpose->argument);
 	else if (is_ready(sender, fault))
 		return true;
 	stop(sender);
@@ -285,7 +285,7 @@ enum sender_news sender_take(struct sender *sender, struct outcome *outcome)
 	}
 	if (sender->is_lost) {
 		log_event(LOG_LEVEL_WARNING, sender->options->purpose->event, "error",
-			  "the process ended", "effect", "it is started again", NULL);
+			  "the process ended", "effect", "restarting", NULL);
 		stop(sender);
 		start_again(sender);
 		sender->is_lost = false;

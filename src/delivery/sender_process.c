@@ -202,7 +202,7 @@ static void end(struct process *process, struct transfer *transfer)
 
 /* ---- outcomes ---- */
 
-/* What libcurl's results mean, with texts of our own, because text from a server is never shown. */
+/* What libcurl's results mean, with our own texts, because text from a server is never shown. */
 /* clang-format off */
 static const struct meaning {
 	CURLcode result;
@@ -236,7 +236,7 @@ static struct meaning meaning_of(CURLcode result)
 
 /* Sets why a request failed, if it did. After a connection, some results have another meaning:
  * libcurl takes a response without a status line for HTTP 0.9, and reports that this protocol is
- * not allowed. The part of a response that nobody wants is not read, so it may be too long. */
+ * not allowed. The unwanted part of a response is not read, so it may be of any length. */
 static void describe_failure(const struct transfer *transfer, CURLcode result,
 			     struct outcome *outcome)
 {

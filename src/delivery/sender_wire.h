@@ -1,6 +1,6 @@
 /* The messages between the service and a sender. Both ends are the same program. Each message is
  * one packet, but for an outcome with a body: packets of at most WIRE_CHUNK bytes with the body
- * follow it at once.
+ * follow immediately.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef DELIVERY_SENDER_WIRE_H

@@ -118,7 +118,7 @@ struct deferred *deferred_open(unsigned threads, deferred_answer *answer, void *
 	assert(threads > 1);
 	if (pthread_mutex_init(&deferred->lock, NULL) != 0 ||
 	    pthread_cond_init(&deferred->changed, NULL) != 0)
-		ABORT("a lock or thread could not be made");
+		ABORT("cannot create a lock or thread");
 	deferred->answer = answer;
 	deferred->context = context;
 	deferred->end = &deferred->first;

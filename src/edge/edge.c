@@ -101,7 +101,7 @@ static void count_down(struct edge *edge)
 {
 	if (atomic_fetch_sub(&edge->connections, 1) == 1 && atomic_load(&edge->is_stopping) &&
 	    eventfd_write(edge->emptied, 1) != 0)
-		ABORT("an event could not be written");
+		ABORT("cannot write an event");
 }
 
 /* Counts down for a connection that libfcgi has closed. */
@@ -129,7 +129,7 @@ static void accept_failed(struct edge *edge, int error)
 				  : "new connections wait a moment",
 			  NULL);
 	if (timerfd_settime(edge->timer, 0, &pause, NULL) != 0)
-		ABORT("a timer could not be set");
+		ABORT("cannot set a timer");
 }
 
 static bool is_transient(int error)
@@ -212,7 +212,7 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 	}
 	atomic_store(&edge->stages[connection], STAGE_RECEIVING);
 	if (!watch(edge, EPOLL_CTL_MOD, connection, EPOLLIN | EPOLLONESHOT))
-		ABORT("a connection could not be watched");
+		ABORT("cannot watch a connection");
 }
 
 /* A media server was asked for a call. Called by the thread that asks. */
@@ -312,7 +312,7 @@ static void serve(struct edge *edge, int connection, struct work *work)
 	}
 	atomic_store(&edge->stages[connection], STAGE_ANSWERING);
 	exchange->call.may_be_deferred = true;
-	/* Without an answer yet, a thread for deferred requests answers it. */
+	/* If there is no answer yet, a thread for deferred requests answers it. */
 	if (!edge->options.answer(edge->options.service, &exchange->call)) {
 		work->exchange = NULL;
 		deferred_add(edge->deferred, exchange);
@@ -511,7 +511,7 @@ static void stop(struct edge *edge)
 		} while (!wait_until_empty(edge, clock_monotonic() + STOP_LOOK));
 	}
 	if (eventfd_write(edge->end, 1) != 0)
-		ABORT("an event could not be written");
+		ABORT("cannot write an event");
 	for (unsigned i = 0; i < edge->worker_count; i++)
 		pthread_join(edge->workers[i], NULL);
 }

@@ -92,7 +92,7 @@ bool parked_add(struct parked *parked, struct exchange *exchange)
 void parked_pass_on(struct parked *parked)
 {
 	if (eventfd_write(parked->descriptor, 1) != 0)
-		ABORT("an event could not be written");
+		ABORT("cannot write an event");
 }
 
 static bool is_pending(const struct parked *parked, const struct exchange *exchange)

@@ -35,41 +35,41 @@ const struct store_kind kind_code = {
 };
 const struct store_kind kind_words = {
 	.letter = 'w',
-	.name = "words of a code",
+	.name = "reserved code",
 	.naming = STORE_NAME_ANYWHERE,
 };
-const struct store_kind kind_words_asked = { .letter = 'o', .name = "words asked for" };
+const struct store_kind kind_words_asked = { .letter = 'o', .name = "requests for taken codes" };
 const struct store_kind kind_kept_answer = {
 	.letter = 'i',
-	.name = "kept answer",
+	.name = "stored response",
 	.naming = STORE_NAME_IN_ACCOUNT,
 	.has_ids = true,
 	.has_pages = true,
 };
-const struct store_kind kind_kept_usage = { .letter = 'u', .name = "use of keys" };
+const struct store_kind kind_kept_usage = { .letter = 'u', .name = "use of idempotency keys" };
 const struct store_kind kind_media = { .letter = 's', .name = "media" };
 const struct store_kind kind_backend_healths = { .letter = 'b', .name = "health of backends" };
 const struct store_kind kind_key = {
 	.letter = 'k',
-	.name = "key",
+	.name = "API key",
 	.naming = STORE_NAME_ANYWHERE,
 	.has_parent = true,
 };
-const struct store_kind kind_keys = { .letter = 'n', .name = "keys" };
-const struct store_kind kind_garbage = { .letter = 'g', .name = "removal", .has_pages = true };
-const struct store_kind kind_entry = { .letter = 'e', .name = "log entry" };
-const struct store_kind kind_audit = { .letter = 'l', .name = "log" };
-const struct store_kind kind_queue = { .letter = 'q',
-				       .name = "queued log entry",
-				       .has_pages = true };
+const struct store_kind kind_keys = { .letter = 'n', .name = "API keys" };
+const struct store_kind kind_garbage = { .letter = 'g',
+					 .name = "unfinished removal",
+					 .has_pages = true };
+const struct store_kind kind_entry = { .letter = 'e', .name = "event" };
+const struct store_kind kind_audit = { .letter = 'l', .name = "event log" };
+const struct store_kind kind_queue = { .letter = 'q', .name = "queued event", .has_pages = true };
 const struct store_kind kind_lease = { .letter = 'y', .name = "lease" };
-const struct store_kind kind_room_times = { .letter = 'x', .name = "times of rooms" };
+const struct store_kind kind_room_times = { .letter = 'x', .name = "room times" };
 
 const struct store_kind kind_webhooks = { .letter = 'h', .name = "webhooks" };
-const struct store_kind kind_webhook_position = { .letter = 'p', .name = "position of a webhook" };
+const struct store_kind kind_webhook_position = { .letter = 'p', .name = "webhook position" };
 const struct store_kind kind_webhook_delivery = {
 	.letter = 'f',
-	.name = "delivery of a webhook",
+	.name = "webhook delivery",
 	.has_ids = true,
 	.has_parent = true,
 	.has_switch = true,

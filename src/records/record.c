@@ -340,8 +340,8 @@ bool record_missing(const char *what, const struct id *key, struct fault *fault)
 
 	id_print(key, text);
 	return fault_cause(fault, FAULT_DAMAGED, 0,
-			   "%s with the key %s is missing: another record refers to it", what,
-			   text);
+			   "%s with the key %s is missing, although another record refers to it",
+			   what, text);
 }
 
 /* ---- a record into bytes ---- */
@@ -683,7 +683,8 @@ static const char *scan_value(struct scan *scan, const struct member *member, co
 					    "must be an integer from %lld to %lld",
 					    (long long)member->least, (long long)member->most);
 	case MEMBER_CHOICE:
-		return scan_choice(member, text, record) ? NULL : "must be one of its words";
+		return scan_choice(member, text, record) ? NULL
+							 : "must be one of the allowed values";
 	case MEMBER_TIME:
 	case MEMBER_SECONDS:
 		if (!text_time_parse(text, &time))
@@ -694,7 +695,7 @@ static const char *scan_value(struct scan *scan, const struct member *member, co
 	case MEMBER_NAME:
 	case MEMBER_TEXT:
 		*(struct slice *)at = text;
-		return text.data != NULL ? NULL : "must be a text";
+		return text.data != NULL ? NULL : "must be a string";
 	case MEMBER_FIXED:
 	case MEMBER_BYTES:
 		return text.data != NULL && scan_bytes(scan->findings, member, text, at)
@@ -733,7 +734,7 @@ static void find_unknown(const struct record_table *table, const json_t *object,
 						   strcmp(table->members[i].name, name) != 0))
 			i++;
 		if (i == table->member_count)
-			findings_add(findings, pointer, "has a member that is not known");
+			findings_add(findings, pointer, "has an unknown member");
 	}
 }
 

@@ -287,7 +287,7 @@ bool call_precondition(const struct call *call, bool exists, uint64_t etag, stru
 
 	if (request->if_match.data != NULL && !names(request->if_match, exists, current))
 		return fault_detail(fault, FAULT_PRECONDITION,
-				    exists ? "If-Match: it has changed meanwhile; read it again"
+				    exists ? "If-Match: the object has changed; read it again"
 					   : "If-Match: the object does not exist yet");
 	if (request->if_none_match.data != NULL && names(request->if_none_match, exists, current))
 		return fault_detail(fault, FAULT_PRECONDITION,

@@ -79,7 +79,7 @@ static bool garbage_refer(struct call *call, const void *record, struct findings
 	    !store_get(call->transaction, &kind_room, id, STORE_TO_SHOW, &room, fault))
 		return false;
 	if (template.value.data != NULL || room.value.data != NULL)
-		findings_add(findings, "", "is of a thing that is there");
+		findings_add(findings, "", "belongs to an object that still exists");
 	return true;
 }
 

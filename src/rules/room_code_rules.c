@@ -201,7 +201,7 @@ static const struct field code_enabled_fields[] = {
 };
 const struct shape code_enabled_shape = {
 	"RoomCodeEnabled", FIELDS(code_enabled_fields),
-	.doc = "Enables or disables the room code of the path.",
+	.doc = "Enables or disables the room code in the path.",
 };
 
 static const struct field join_fields[] = {

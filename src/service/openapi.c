@@ -417,7 +417,7 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 	append_path_parameters(arena, parameters, route->path);
 	if (route->query != NULL &&
 	    json_array_extend(parameters, describe_parameters(arena, route->query)) != 0)
-		ABORT("a JSON value could not be changed");
+		ABORT("cannot change a JSON value");
 	array_put(parameters, reference("parameters", "RequestId"));
 	if (may_change(route) &&
 	    (route->query == NULL || shape_field(route->query, "validate_only") == NULL))

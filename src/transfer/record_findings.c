@@ -46,9 +46,10 @@ static void check_account(struct call *call, const struct record_kind *kind,
 		return;
 	object_put(findings->unknown_accounts, call->account_text, json_true());
 	findings->count++;
-	findings->tell(findings, "account", call->account_text,
-		       "the accounts file does not have this account; if a load was cut off, "
-		       "anteroom load removes its records");
+	findings->tell(
+		findings, "account", call->account_text,
+		"the account is not in the accounts file; if a load was interrupted, the next "
+		"anteroom load removes its records");
 }
 
 void record_findings_tell_stored(struct survey *survey, const struct store_kind *stored_kind,

@@ -85,12 +85,13 @@ static void check_taken(struct transfer_input *input, const char *name, struct s
 	const json_t *holder = json_object_get(input->taken, key);
 
 	if (is_present)
-		findings_add(&call->findings, arena_text(call->arena, "/account/%s", name),
-			     "there is an account with it already: a dump is loaded into accounts "
-			     "that are not there yet");
+		findings_add(
+			&call->findings, arena_text(call->arena, "/account/%s", name),
+			"an account with this value already exists; a dump can only create new "
+			"accounts");
 	else if (holder != NULL && json_integer_value(holder) < (json_int_t)input->counts.accounts)
 		findings_add(&call->findings, arena_text(call->arena, "/account/%s", name),
-			     "an earlier account of this dump has it");
+			     "an earlier account in this dump has the same value");
 	object_put(input->taken, key, json_integer((json_int_t)input->counts.accounts));
 }
 
@@ -169,9 +170,9 @@ static bool check_empty(const struct transfer_input *input, struct call *call, s
 			return false;
 		if (page.count == 0)
 			continue;
-		findings_add(&call->findings, "/account/id",
-			     "the store has records of this account, though the accounts file does "
-			     "not have it");
+		findings_add(
+			&call->findings, "/account/id",
+			"the store has records of this account, but the accounts file does not");
 		return true;
 	}
 	return true;
@@ -214,22 +215,23 @@ static bool check_new_record(struct call *call, const struct record_kind *kind, 
 			       fault))
 			return false;
 		if (other.value.data != NULL && !kind->may_be_there)
-			findings_add(&call->findings, pointer, "is there already");
+			findings_add(&call->findings, pointer, "already exists");
 	}
 	if (table->kind->naming != STORE_NO_NAME) {
 		if (!store_get_named(call->transaction, table->kind, key.name, STORE_TO_SHOW,
 				     &other, fault))
 			return false;
 		if (other.value.data != NULL)
-			findings_add(&call->findings, pointer, "its name is another's");
+			findings_add(&call->findings, pointer,
+				     "another object already has its name");
 	}
 	if (owner == NULL)
 		return true;
 	if (!store_get(call->transaction, owner, parent, STORE_TO_SHOW, &other, fault))
 		return false;
 	if (other.value.data == NULL)
-		findings_add(&call->findings, pointer, "belongs to a %s that no earlier line has",
-			     owner->name);
+		findings_add(&call->findings, pointer,
+			     "belongs to a %s that no earlier line contains", owner->name);
 	return true;
 }
 
@@ -264,7 +266,7 @@ static bool read_record_line(struct transfer_input *input, const struct record_k
 
 	if (kind != &words_kind && input->counts.accounts == 0)
 		return fault_set(fault, FAULT_CONFLICT,
-				 "the line \"account\" that this belongs to is missing");
+				 "this line must follow an \"account\" line");
 	if (kind == &words_kind)
 		call->account = line_id(object, "account");
 	call_set_account(call);
@@ -292,8 +294,7 @@ static bool read_end(struct transfer_input *input, const json_t *object, struct 
 	}
 	if (!is_whole)
 		return fault_set(fault, FAULT_CONFLICT,
-				 "the dump's last line counts other lines than came: some are "
-				 "missing, or too many");
+				 "the line counts in the last line do not match the dump");
 	input->has_ended = true;
 	return true;
 }
@@ -333,14 +334,14 @@ static bool read_line(struct transfer_input *input, json_t *line, struct fault *
 
 	if (json_object_size(line) != 1)
 		return fault_set(fault, FAULT_CONFLICT,
-				 "a line has one member, which says what it is");
+				 "a line must have exactly one member, which names its kind");
 	if (!input->has_begun && !is_head)
 		return fault_set(fault, FAULT_CONFLICT,
-				 "a dump begins with a line \"dump\": this is none, or its "
-				 "beginning is missing");
+				 "not a dump, or its beginning is missing: the first line must be "
+				 "\"dump\"");
 	if (input->has_ended || (input->has_begun && is_head))
 		return fault_set(fault, FAULT_CONFLICT,
-				 "a dump ends with its line \"end\"; load one dump at a time");
+				 "there is more after the line \"end\"; load one dump at a time");
 	if (kind == NULL)
 		return read_framing(input, name, line, fault);
 	return read_record_line(input, kind, json_object_get(line, name), fault);
@@ -368,7 +369,7 @@ bool transfer_read_end(struct transfer_input *input, struct fault *fault)
 {
 	if (!input->has_ended)
 		return fault_set(fault, FAULT_CONFLICT,
-				 "the dump has no line \"end\": it was cut off");
+				 "the dump is incomplete: the line \"end\" is missing");
 	return true;
 }
 
@@ -406,6 +407,6 @@ bool transfer_verify(struct survey *survey, const struct transfer_input *input,
 	}
 	return findings->count == 0 ||
 	       fault_set(fault, FAULT_CONFLICT,
-			 "the records of the dump do not fit together: %llu findings",
+			 "the records of the dump are inconsistent: %llu findings",
 			 (unsigned long long)findings->count);
 }

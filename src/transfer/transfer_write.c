@@ -108,7 +108,7 @@ static bool keep_backend(struct writing *writing, struct template_record *record
 					  media_backend_named(&media, record->backend) != NULL))
 		return true;
 	if (own.kind == FAULT_NONE)
-		fault_cause(&own, FAULT_DAMAGED, 0, "it is not there");
+		fault_cause(&own, FAULT_DAMAGED, 0, "it does not exist");
 	settings = json_text_read_stored(call->arena, record->parts[PART_SETTINGS].text, NULL);
 	(void)json_object_del(settings, "backend");
 	record->parts[PART_SETTINGS].text = json_as_text(call->arena, settings);
@@ -144,12 +144,12 @@ static bool skip_lost_entries(struct writing *writing, struct audit_state *state
 
 		if (is_read && (json_text_read_stored(call->arena, entry.actor, NULL) == NULL ||
 				json_text_read_stored(call->arena, entry.data, NULL) == NULL))
-			is_read = record_damaged("log entry", &id, &own);
+			is_read = record_damaged("event", &id, &own);
 		if (!is_read) {
 			state->first = seq + 1;
 			if (!leave_out(writing,
 				       arena_text(call->arena,
-						  "log of the account %s up to entry %llu",
+						  "event log of the account %s up to event %llu",
 						  call->account_text, (unsigned long long)seq),
 				       &own, fault))
 				return false;
@@ -231,7 +231,7 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 		return false;
 	*descends = false;
 	if (has_lost_owner(writing, kind, stored)) {
-		fault_cause(&own, FAULT_DAMAGED, 0, "what it belongs to is lost");
+		fault_cause(&own, FAULT_DAMAGED, 0, "the record it belongs to was lost");
 		return lose_record(walk, kind, &stored->id, &own, fault);
 	}
 	if (!check_written_record(writing, kind, record, &stored->id, &own))
@@ -384,7 +384,7 @@ static bool check_list_count(struct writing *writing, const struct record_kind *
 	       (writing->count == written ||
 		fault_cause(
 			fault, FAULT_DAMAGED, 0,
-			"the lists have %llu %ss, and there are %llu; anteroom check says which",
+			"the lists contain %llu %ss, but %llu exist; run anteroom check for details",
 			(unsigned long long)written, kind->table->kind->name,
 			(unsigned long long)writing->count));
 }
@@ -478,6 +478,6 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 			  check_list_count(&writing, &room_kind, fault);
 	if (is_done &&
 	    !store_walk(survey->call.transaction, &kind_words, write_words, &writing, &own))
-		is_done = leave_out(&writing, "words of codes", &own, fault);
+		is_done = leave_out(&writing, "custom codes", &own, fault);
 	return is_done && write_end(&writing, fault);
 }

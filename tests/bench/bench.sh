@@ -25,19 +25,19 @@ usage()
 	cat <<END
 Usage: make bench BENCH='OPTION...'
 
-  --rounds N         rounds, of which the median is told; 5 if not given
-  --seconds N        of each operation in a round; 2 if not given
-  --write-seconds N  of each write; 20 and more brings new files and merges into the figures
+  --rounds N         rounds, whose median is printed (default: 5)
+  --seconds N        seconds per operation and round (default: 2)
+  --write-seconds N  seconds per write; from 20 on, the figures include new files and merges
   --only OPERATION   get_role, list10, list100, create, update_role, room, room_codes, token,
-                     token_HS256 (with LiveKit), mix, or hot (with --store); with :N behind it, only with N connections
-  --templates N      are stored; 1000 if not given
-  --store postgresql over a PostgreSQL made for it, with pgbench instead of the bare disk
-  --standby          with --store, with a synchronous standby, on the same disk
-  --scaling          instead, what the operations cost as more is stored, the memory and the start
-  --sizes 'N N N'    the numbers of templates for that; 1000, 100000 and 1000000 if not given
-  --instructions     instead, the instructions of a request (valgrind)
-  --results FILE     where the table goes as TSV as well; bench.tsv if not given, bench-scaling.tsv or
-                     bench-instructions.tsv
+                     token_HS256 (with LiveKit), mix, or hot (with --store); OPERATION:N only with N connections
+  --templates N      stored templates (default: 1000)
+  --store postgresql uses a temporary PostgreSQL, compared with pgbench in place of the bare disk
+  --standby          with --store: adds a synchronous standby on the same disk
+  --scaling          measures instead how costs grow with the stored data, the memory and the start
+  --sizes 'N N N'    with --scaling: numbers of templates (default: 1000, 100000 and 1000000)
+  --instructions     counts instead the instructions per request (valgrind)
+  --results FILE     file for the table as TSV (default: bench.tsv, bench-scaling.tsv or
+                     bench-instructions.tsv)
 END
 }
 

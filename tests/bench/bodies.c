@@ -41,7 +41,7 @@ struct row {
 	const char *path;
 	const char *before, *unit, *after;
 	size_t size;
-	size_t units_most; /* 0: no limit */
+	size_t units_most; /* 0 for no limit */
 	bool is_strict;
 	const char *between, *other;
 };
@@ -151,7 +151,7 @@ static const struct row rows[] = {
 	{ "import: rooms, 10000", METHOD_POST, "/v2/import", "{\"rooms\":[", "{\"name\":\"r#\",\"description\":\"some words on it\",\"size\":100}", "]}", LARGE, UNITS(10000) },
 	{ "import: many faults, skipped", METHOD_POST, "/v2/import?skip_invalid=true", "{\"templates\":[", "{\"roles\":{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,\"k\":1}}", "]}", LARGE, UNITS(10000) },
 	{ "import: 50 faults, skipped", METHOD_POST, "/v2/import?skip_invalid=true", "{\"templates\":[", "{\"roles\":{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,\"k\":1,\"l\":1,\"m\":1,\"n\":1,\"o\":1,\"p\":1,\"q\":1,\"r\":1,\"s\":1,\"t\":1,\"u\":1,\"v\":1,\"w\":1,\"x\":1,\"y\":1,\"z\":1,\"A\":1,\"B\":1,\"C\":1,\"D\":1,\"E\":1,\"F\":1,\"G\":1,\"H\":1,\"I\":1,\"J\":1,\"K\":1,\"L\":1,\"M\":1,\"N\":1,\"O\":1,\"P\":1,\"Q\":1,\"R\":1,\"S\":1,\"T\":1,\"U\":1,\"V\":1,\"W\":1,\"X\":1}}", "]}", LARGE, UNITS(10000) },
-	{ "import: unknown beside faults, skipped", METHOD_POST, "/v2/import?skip_invalid=true", "{", "\"#\":1", "]}", LARGE,
+	{ "import: unknown members and faults, skipped", METHOD_POST, "/v2/import?skip_invalid=true", "{", "\"#\":1", "]}", LARGE,
 	  .between = ",\"room_codes\":[", .other = "{\"code\":\"much too long for a code\",\"room_id\":1,\"role\":1,\"enabled\":1}" },
 	{ "import: conflicts", METHOD_POST, "/v2/import", "{\"rooms\":[", "{\"name\":\"r\"}", "]}", LARGE, UNITS(10000) },
 	{ "import: same name, skipped", METHOD_POST, "/v2/import?skip_invalid=true", "{\"rooms\":[{\"id\":\"600000000000000000000001\",\"name\":\"r\"},", "{\"id\":\"60000000000000000000000a\",\"name\":\"r\"}", "]}", LARGE, UNITS(9999) },
@@ -411,7 +411,7 @@ static bool measure(const struct row *row, struct arena *arena)
 	return is_right;
 }
 
-/* Measures a row in a process and a directory of its own. */
+/* Measures a row in its own process and directory. */
 static bool measure_apart(const struct row *row)
 {
 	char *directory = directory_make();

@@ -35,8 +35,8 @@ for size in $sizes; do
 	[ "$size" -gt $put_back_most ] || cp -R "$scratch/$size" "$scratch/$size.kept" || exit 1
 	serve_store "$size"
 	nginx_for_store "$size"
-	# Reads the files into the system's cache, and most of them into the process, which maps them:
-	# the cost of the first access to a page is not to be measured.
+	# Reads the files into the system's cache, and most of them into the process, which maps them,
+	# so that the cost of the first access to a page is not measured.
 	cat "$scratch/$size/store"/stack-* >/dev/null
 	run "$size" "$size" list100 32 $((size / 50000 + 1))
 done

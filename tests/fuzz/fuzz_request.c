@@ -2,8 +2,8 @@
  * requests, separated by the byte 0x00; each has a method (one byte), the URL and, separated by
  * newlines, If-Match, If-None-Match, Prefer, X-Request-Id and the body. The bytes 0x01 to 0x03
  * stand for the ID of an existing template, of an existing room, and for an existing room code.
- * Every response must be complete and well-formed, and none may be a 500. Every other new input has
- * one more request, or a different one, of some route and generated from its tables (along.h). The
+ * Every response must be complete and well-formed, and none may be a 500. In every other new input,
+ * a request is added or replaced by one for some route, generated from its tables (along.h). The
  * store, time and random numbers start anew for each input, so that its result does not depend on
  * earlier inputs.
  *

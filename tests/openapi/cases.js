@@ -59,7 +59,7 @@ function* otherKinds(seen) {
 			if (own === "object" && kind === "array" && value.length === 0) continue;
 			const isValid = value === null && seen.isNullable;
 			// The document does not mention null here, which mostly counts as not
-			// supplied.
+			// sent.
 			const isUnsaid = value === null && !isValid;
 
 			yield { ...special(value, isValid, `${jsonText(value)} as ${seen.type}`), isUnsaid };

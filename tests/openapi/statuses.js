@@ -37,7 +37,7 @@ export async function proveStatuses(proof, operation, values) {
 	if (operation.parameters.some(({ name }) => name === "If-Match"))
 		await expect("412", "an old ETag", { headers: { "If-Match": '"0"' } });
 	if (can("412") && operation.path.includes("{"))
-		await expect("412", "is there", { headers: { "If-None-Match": "*" } });
+		await expect("412", "exists already", { headers: { "If-None-Match": "*" } });
 	if (operation.parameters.some(({ name }) => name === "Prefer"))
 		await proveUnknown(proof, operation, expect);
 	await proveKey(proof, operation, expect);

@@ -47,7 +47,7 @@ printed()
 	sed -n "s/^$1: //p" out
 }
 
-# ---- which command ----
+# ---- the command ----
 check 2 'which command?'
 check 2 'unknown command "frobnicate"' frobnicate
 check 2 'unknown command "account"' account
@@ -136,7 +136,7 @@ for duration in 0s 24 h -1h 1.5h 24H 24hours 3651d 9223372036854775807d ' 1h' 1h
 done
 check 2 'takes no value' serve --data data --access-log=yes
 
-# ---- where the data lies ----
+# ---- where the data is ----
 # DIR and --data DIR, then the environment, then the directory of the package.
 "$program" store create one 2>err
 "$program" store create --data two 2>err
@@ -244,7 +244,7 @@ for command in 'account list --data data' 'token first --data data' 'account dis
 	"$program" $command >out 2>err
 	status=$?
 	test "$status" -eq 0 && grep -qF 'data/accounts.json has mode 0640, so other users can read the secrets in it; run: chmod 600 data/accounts.json' err ||
-		fail "$command: says nothing of the mode of accounts.json"
+		fail "$command: does not report the mode of accounts.json"
 	case $command in
 	*able* | *rotate* | *add*)
 		test "$(stat -c %a data/accounts.json)" = 600 || fail "$command: keeps the mode"
@@ -286,7 +286,7 @@ for name in accounts.json accounts.lock; do
 			timeout 20 "$program" $command --data data >out 2>err
 			status=$?
 			test "$status" -eq 1 && grep -qF "data/$name is not a regular file" err ||
-				fail "$command: $name made by $kind"
+				fail "$command: $name was created by $kind"
 		done
 	done
 	rm -rf data/$name
@@ -329,11 +329,11 @@ if test -c /dev/full; then
 		"$program" $command >/dev/full 2>err
 		status=$?
 		test "$status" -eq 1 && grep -q 'cannot write to standard output: ' err ||
-			fail "$command: a full disk is no failure, or is not named"
+			fail "$command: a full disk is not a failure, or is not named"
 	done
 fi
 
-# ---- serve does not begin ----
+# ---- serve refuses to start ----
 if test "$(id -u)" -eq 0; then
 	check 2 'refuses to run as root; use --user USER' serve --data new --listen ./socket
 	check 2 '--user root is root' serve --data new --listen ./socket --user root
@@ -368,14 +368,14 @@ if test "$(id -u)" -eq 0; then
 			>out 2>err </dev/null
 		status=$?
 		test "$status" -ne 0 && grep -qF "$(id -nu 1) cannot use the data directory theirs: it belongs to nobody; use sudo" err ||
-			fail "$command: does not say who may"
+			fail "$command: does not say which user may"
 		setpriv --reuid 1 --regid 1 --clear-groups "$program" $command --data theirs/below \
 			>out 2>err </dev/null
 		grep -qE 'cannot (reach the data directory|create the directory) theirs/below' err || fail "$command: below"
 	done
 fi
 
-# ---- serve begins and ends ----
+# ---- serve starts and stops ----
 mkdir run
 mkfifo log
 mkdir -m 700 served

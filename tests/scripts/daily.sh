@@ -189,7 +189,7 @@ curl --config curl.conf -sS "$service/v2/rooms/$id" >direct
 say >>direct
 for room in "$id" "$(jq -r .name out)"; do
 	run 0 room show "$room" --json
-	cmp -s out direct || fail "room show --json: $(cat out), not as it came: $(cat direct)"
+	cmp -s out direct || fail "room show --json: $(cat out), unlike the response: $(cat direct)"
 done
 run 0 room show LESSON-2
 same <out >got
@@ -324,10 +324,10 @@ END
 prints code delete zoes-code <<'END'
 END
 
-# ---- what is refused ----
+# ---- rejected requests ----
 
 refuses 1 code delete zoes-code <<'END'
-anteroom code delete: 404 room code not found
+anteroom code delete: 404 Room code not found
 END
 refuses 1 room add lesson-1 <<'END'
 anteroom room add: a room named "lesson-1" already exists
@@ -341,10 +341,10 @@ refuses 1 room show lesson-9 <<'END'
 anteroom room show: no room is named "lesson-9"
 END
 refuses 1 room show 000000000000000000000000 <<'END'
-anteroom room show: 404 room not found
+anteroom room show: 404 Room not found
 END
 refuses 1 code add lesson-1 nobody <<'END'
-anteroom code add: 404 role not found
+anteroom code add: 404 Role not found
 END
 refuses 1 code add lesson-1 host --expires-in 1h --expires-at 2036-11-23T12:00:00Z <<'END'
 anteroom code add: 400 Invalid body param
@@ -403,7 +403,7 @@ anteroom room list: 401 Token validation error
   invalid key
 END
 refuses 1 key remove "$id" <<'END'
-anteroom key remove: 404 key not found
+anteroom key remove: 404 API key not found
 END
 refuses 1 key add ci rooms <<'END'
 anteroom key add: 400 Invalid body param
@@ -427,7 +427,7 @@ done
 run 0 room list
 [ "$(wc -l <out)" = 126 ] || fail 'room list'
 
-# ---- on the way to the service ----
+# ---- faults between the command and the service ----
 
 : >faults/too-long
 run 0 room list --json --url "$front/"
@@ -458,7 +458,7 @@ passes()
 	timeout 120 "$program" "$@" --url "$front" >out 2>err </dev/null &
 	pid=$!
 	until grep -q retrying err; do
-		kill -0 $pid 2>/dev/null || fail "$fault: $* does not try again: $(cat err)"
+		kill -0 $pid 2>/dev/null || fail "$fault: $* does not retry: $(cat err)"
 		sleep 0.1
 	done
 	rm "faults/$fault"
@@ -478,14 +478,14 @@ id=$(jq -r .id out)
 passes cut 'the server responds with 502; retrying in 1 s' room add while-cut
 passes cut 'the server responds with 502; retrying in 1 s' code add "$id" host --label cut
 run 0 code list "$id" --label cut --json
-[ "$(jq length out)" = 1 ] || fail "made twice: $(cat out)"
+[ "$(jq length out)" = 1 ] || fail "created twice: $(cat out)"
 code=$(jq -r '.[0].code' out)
 passes cut 'the server responds with 502; retrying in 1 s' code delete "$code"
 refuses 1 code link "$code" <<'END'
-anteroom code link: 404 room code not found
+anteroom code link: 404 Room code not found
 END
 refuses 1 code show "$code" <<'END'
-anteroom code show: 404 room code not found
+anteroom code show: 404 Room code not found
 END
 
 # fails FAULT TRIES ARGUMENT...: the command fails and prints what is on standard input.
@@ -547,7 +547,7 @@ run 1 room list --url "$front"
 rm faults/terminal-moved
 run 1 room list --url http://127.0.0.1:1
 [ "$(grep -c 'no response: .*; retrying in [12] s$' err)" = 2 ] && [ "$(wc -l <err)" = 3 ] ||
-	fail "nobody there: $(cat err)"
+	fail "no server: $(cat err)"
 run 1 room list --url "$front_tls"
 grep -q '^anteroom room list: no response: .*certificate' err && [ "$(wc -l <err)" = 1 ] ||
 	fail "a certificate that is not trusted: $(cat err)"
@@ -607,7 +607,7 @@ not_found()
 	words=$2
 	shift 2
 	run 2 room list "$@"
-	grep -qF "$words" err || fail "not said: $words: $(cat err)"
+	grep -qF "$words" err || fail "$words is missing: $(cat err)"
 	! grep -q "$token" err || fail "it shows the token: $(cat err)"
 }
 

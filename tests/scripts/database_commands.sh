@@ -52,7 +52,7 @@ works token one --store "$database"
 works dump "$scratch/data" --output "$scratch/first"
 works load --store "$database" "$scratch/first"
 grep -q 'Loaded 1 accounts' "$scratch/out.log" || fail 'load'
-refused 'there is an account\|is in use\|taken' load --store "$database" "$scratch/first"
+refused 'already exists' load --store "$database" "$scratch/first"
 works dump --store "$database" --account two --output "$scratch/second"
 # The first line contains the time.
 sed 1d "$scratch/first" >"$scratch/first.rest"
@@ -112,7 +112,7 @@ refused 'this command works on data directories' load --store "$database" --repl
 # Damage is detected.
 sql "INSERT INTO record (account, kind, id, name, value, checksum) VALUES
 	('\\x000000000000000000000001', 116, '\\x000000000000000000000002', 'x', 'y', 5)"
-"$program" check --store "$database" >"$scratch/out.log" 2>&1 && fail 'damage is not found'
+"$program" check --store "$database" >"$scratch/out.log" 2>&1 && fail 'check does not find damage'
 sql 'DELETE FROM record WHERE checksum = 5'
 
 # A store of a newer version, and tables of another program.

@@ -18,7 +18,7 @@ for needed in proxy_fcgi fcgid; do
 	[ -e $modules/mod_$needed.so ] || missing="$missing mod_$needed"
 done
 
-# ---- what each has to let through ----
+# ---- requests that each web server must pass on ----
 
 # call METHOD PATH [ARGUMENT...]: prints the status, a space and the body; writes the headers to headers.
 call()
@@ -133,9 +133,9 @@ check()
 	expect 'a role like a file' '200 {"name":"stage.inc",*' \
 		POST "/v2/templates/$id/roles/stage.inc" -d '{}'
 	expect 'an encoded slash' '400 {"code":400,*' GET "/v2/templates/$id/roles/a%2Fb"
-	expect 'an encoded question mark' '404 *role*' GET "/v2/templates/$id/roles/a%3Fb"
-	expect 'a control character' '404 *role*' GET "/v2/templates/$id/roles/a%01b"
-	expect 'dots' '404 *role*' GET "/v2/templates/$id/roles/..."
+	expect 'an encoded question mark' '404 *Role not found*' GET "/v2/templates/$id/roles/a%3Fb"
+	expect 'a control character' '404 *Role not found*' GET "/v2/templates/$id/roles/a%01b"
+	expect 'dots' '404 *Role not found*' GET "/v2/templates/$id/roles/..."
 	expect 'two slashes' '404 {"code":404,*' GET "/v2//templates"
 	expect 'a query' '200 {"limit":100,*"name":"made"*' GET '/v2/templates?limit=100&name=made'
 	expect 'an error with details' '400 *"details":*/roles/host/priority*' \

@@ -409,7 +409,7 @@ while [ "$(guess 1)" != 000 ]; do
 done
 expect 200 $base/v2/templates
 
-# ---- away with it ----
+# ---- removal ----
 
 apt remove -y anteroom >log 2>&1 || fail "$(tail log)"
 [ -s /var/lib/anteroom/accounts.json ] || fail 'removing the package deleted the data'

@@ -56,7 +56,7 @@ format()
 	[ -s "$name.text" ] || { say 'needs mandoc, or groff and man' && exit 77; }
 }
 
-# ---- what stands in the examples ----
+# ---- the examples ----
 
 # Extracts from a page NAME.script, which runs its examples and writes the output of each to NAME.N, and
 # NAME.N.expected.
@@ -178,7 +178,7 @@ $(cat "${expected%.expected}")"
 	done
 }
 
-# ---- what the program says of itself ----
+# ---- the help of the program ----
 
 # Checks that a page has each long option in the help of a command, and collects the options in
 # options.all.

@@ -1,8 +1,7 @@
 #!/bin/sh
-# What a normal client notices of eight neighbours that send the most expensive requests as fast as they are
-# answered: no more than of eight neighbours that request one template each. With a real nginx, one client reads
-# a template 200 times a second, alternately next to eight ordinary neighbours and next to eight of each kind
-# below. For each kind the lowest of the 99th percentiles counts, because other work on the machine can only add
+# Eight neighbours that send the most expensive requests as fast as they get responses delay a normal client no
+# more than eight neighbours that request one template each. With a real nginx, one client reads a template 200
+# times a second, alternately next to eight ordinary neighbours and next to eight neighbours of each kind below. For each kind the lowest of the 99th percentiles counts, because other work on the machine can only add
 # to it. It may be three times that of the ordinary neighbours, or 2 ms if that is more: half a tick of the
 # kernel, for which a thread may have to wait for another one.
 #
@@ -215,4 +214,4 @@ for name in $kinds; do
 	*) [ "$(lowest 2 "$name")" -le $limit ] || bad="$bad $name" ;;
 	esac
 done
-[ -z "$bad" ] || fail "the good client noticed:$bad"
+[ -z "$bad" ] || fail "the normal client was delayed:$bad"

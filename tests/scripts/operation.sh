@@ -41,7 +41,7 @@ expect 405 /readyz -d '{}'
 # The files that show the memory of a process that leaves no core and cannot be traced belong to root.
 # (The leak checker of AddressSanitizer needs access to the process.)
 if ! grep -q __asan_init "$program"; then
-	[ "$(stat -c %u "/proc/$(cat operation.responder)/mem")" = 0 ] || fail 'it may be dumped'
+	[ "$(stat -c %u "/proc/$(cat operation.responder)/mem")" = 0 ] || fail 'the process may dump core'
 fi
 
 # The counters.
@@ -221,7 +221,7 @@ make_large 70
 # About 8 MB, more than nginx keeps in memory, and nearly the maximum of a response.
 expect 200 '/v2/templates?limit=100'
 [ "$(wc -c <body)" -gt 7500000 ] && tail -c 40 body | grep -q '"last":"[0-9a-f]*"}$' ||
-	fail 'a large answer came in part'
+	fail 'a large response is incomplete'
 # Of forty clients from one address that do not read, eight are rejected, and the responses to the others
 # are in temporary files of at most 8 MB. Another address is served.
 mkfifo hold
@@ -248,8 +248,8 @@ files=$(for worker in $(cat "/proc/$nginx/task/$nginx/children"); do
 	done
 done)
 exec 4>&-
-wait $abuser || fail 'the slow ones failed'
-[ "$(sed -n 's/^slow-readers//p' abusers)" = ' 200:32 429:8' ] || fail "the slow ones: $(cat abusers)"
+wait $abuser || fail 'the slow clients failed'
+[ "$(sed -n 's/^slow-readers//p' abusers)" = ' 200:32 429:8' ] || fail "the slow clients: $(cat abusers)"
 [ "$(say "$files" | grep -c .)" -ge 20 ] || fail "the answers are not in temporary files: $files"
 say "$files" | awk '{ if ($1 > 8 * 1024 * 1024) exit 1 }' || fail "a temporary file is too large: $files"
 # About 25 MB, so much that an overlay is written to a file. A page of a hundred would be 11 MB.
@@ -277,7 +277,7 @@ for secret in "$token" "${token#eyJ}" "$secret" defg; do
 	grep -qF -e "$secret" ./*.log nginx-operation/*.log && fail "a secret is in a log: $secret"
 done
 readable=$(find operation -perm /077)
-[ -z "$readable" ] || fail "others may use $readable"
+[ -z "$readable" ] || fail "other users may use $readable"
 if [ -n "$traced" ]; then
 	# System calls that name files, except for the socket, which is removed at the end, and except
 	# those of the sender processes, which keep exiting because the tracer blocks it.

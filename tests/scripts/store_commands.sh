@@ -137,7 +137,7 @@ same()
 	dumped "$1" "${3-}" >first
 	dumped "$2" "${3-}" >second
 	status=0
-	test -s first && cmp -s first second || fail "$1 and $2 do not hold the same"
+	test -s first && cmp -s first second || fail "$1 and $2 have different contents"
 }
 
 make_dump a 300 a.dump
@@ -169,7 +169,7 @@ expect 0 'secrets' dump --help
 expect 2 'cannot open none' load data none
 test ! -e data || fail 'load: does something before it has the dump'
 
-# ---- a store is made when it is asked for, and never by who finds none ----
+# ---- a store is created only on request, not by a command that finds none ----
 user=
 if test "$(id -u)" -eq 0; then
 	user='--user nobody'
@@ -219,14 +219,14 @@ for store in missing empty half-made; do
 		timeout 30 "$program" $command >out 2>err
 		status=$?
 		test "$status" -eq 2 && grep -qF 'create an empty store with: anteroom store create DIR' err ||
-			fail "$command: does not refuse a directory whose store is $store"
-		state_of new | cmp -s before - || fail "$command: changes something ($store)"
+			fail "$command: accepts a directory whose store is $store"
+		state_of new | cmp -s before - || fail "$command: changes the directory ($store)"
 		test ! -e socket || fail 'serve: leaves its socket behind'
 	done
 	expect 0 'eyJ' token a --data new
 	expect 0 '' store create new
 	test "$(stat -c %a-%U new/store)" = "700-$(stat -c %U new)" || fail 'store create: mode or owner'
-	test -z "$(find new/store -perm /077)" || fail 'store create: others may use its files'
+	test -z "$(find new/store -perm /077)" || fail 'store create: other users may use its files'
 	expect 0 'No damage' check new
 	expect 1 'the data directory new already has a store' store create new
 	expect 0 '' account add b --data new
@@ -283,7 +283,7 @@ grep -qF '"damaged": false' out || fail 'check --json: damage'
 expect 0 'templates                             300' stat data
 as_json stat data --json
 grep -qF '"codes": 600' out || fail 'stat --json: codes'
-expect 1 'there is an account with it already' load data a.dump
+expect 1 'an account with this value already exists' load data a.dump
 expect 0 'No damage' check data
 "$program" load piped <a.dump 2>/dev/null
 same data piped
@@ -297,7 +297,7 @@ expect 0 'Loaded' load again dumped
 same data again
 expect 0 'Loaded' load data b.dump
 expect 1 'no account has the name' dump data --account nobody
-test -z "$(ls | grep nobody)" || fail 'dump: a file of an account that is not there'
+test -z "$(ls | grep nobody)" || fail 'dump: a file for an account that does not exist'
 for which in 'account b' bbbbbbbbbbbbbbbbbbbbbbbb; do
 	"$program" dump data --account "$which" 2>/dev/null | tail -n +2 >first
 	grep -qF '"name":"account a"' first && fail "dump --account $which: another account"
@@ -306,7 +306,7 @@ done
 if test -c /dev/full; then
 	"$program" dump data >/dev/full 2>err
 	status=$?
-	test "$status" -eq 1 || fail 'dump: a full disk is no failure'
+	test "$status" -eq 1 || fail 'dump: a full disk is not a failure'
 fi
 
 # ---- a room with more codes than a transaction has ----
@@ -320,13 +320,13 @@ same many many.again
 expect 0 'No damage' check many.again
 expect 0 '' dump many --salvage --output saved.dump
 tail -n +2 lines.dump >first
-tail -n +2 saved.dump | cmp -s - first || fail 'dump --salvage: another dump than without'
+tail -n +2 saved.dump | cmp -s - first || fail 'dump --salvage: the dump differs from that without it'
 expect 0 '' load many lines.dump --replace
 same many many.again
 head -n 4 lines.dump >cut.dump
-expect 1 'it was cut off' load many.cut cut.dump
+expect 1 'the dump is incomplete' load many.cut cut.dump
 sed 5d lines.dump >gap.dump
-expect 1 'counts other lines than came' load many.cut gap.dump
+expect 1 'do not match the dump' load many.cut gap.dump
 sed 's/"max_uses":1001,/"max_uses":0,/' lines.dump >faulty.dump
 expect 1 'line 1010: ' load many.cut faulty.dump
 grep -q '^  /code/max_uses: must' err || fail 'load: does not say which code'
@@ -336,9 +336,9 @@ test ! -e many.cut || fail 'load: what was refused left a directory'
 sed '2001s/"eu"/"xx"/; 2001s/"name":"t/"name":" t/' b.dump >faulty.dump
 expect 1 'line 2001: Invalid body param' load again faulty.dump
 grep -qF '  /template/name: must be' err || fail 'load: does not say what is wrong'
-expect 1 'line "end": it was cut off' load again /dev/null
+expect 1 'the line "end" is missing' load again /dev/null
 head -n 3000 b.dump >cut.dump
-expect 1 'it was cut off' load again cut.dump
+expect 1 'the dump is incomplete' load again cut.dump
 expect 0 'No damage' check again
 dumped again >second
 tail -n +2 dumped | cmp -s - second || fail 'load: what was refused left something'
@@ -357,10 +357,10 @@ wait "$loader" 2>/dev/null
 exec 4>&-
 test -e again/load.unfinished || fail 'load: no mark of a load that was killed'
 dumped again >second
-tail -n +2 dumped | cmp -s - second || fail 'load: what was killed can be seen'
+tail -n +2 dumped | cmp -s - second || fail 'load: a killed load left visible records'
 expect 0 'Loaded 1 accounts, 2000' load again b.dump
 grep -qF 'an interrupted load' err || fail 'load: does not say that it removes what was left'
-test ! -e again/load.unfinished || fail 'load: leaves the mark of a former load'
+test ! -e again/load.unfinished || fail 'load: leaves the mark of an earlier load'
 expect 0 'No damage' check again
 same data again
 
@@ -422,14 +422,14 @@ expect 2 'is inside the data directory' restore copy copy/x
 expect 2 'full is not a backup (it has no store)' restore full new
 expect 2 'the backup none does not exist' restore none new
 expect 2 'its parent directory none' restore copy none/new
-test ! -e new || fail 'restore: makes a directory for what is no backup'
+test ! -e new || fail 'restore: creates a directory although its source is not a backup'
 state_of other | grep -v '/lock$' >before
 (
 	ulimit -f 100
 	exec "$program" restore copy other --replace >out 2>err
 )
 status=$?
-test "$status" -eq 1 && state_of other | grep -v '/lock$' | cmp -s - before || fail 'restore: fails and changes something'
+test "$status" -eq 1 && state_of other | grep -v '/lock$' | cmp -s - before || fail 'restore: fails, but changes the directory'
 test -z "$(ls -d other.* 2>/dev/null)" || fail 'restore: leaves a directory when it fails'
 if test -n "$user"; then
 	mkdir -m 700 served
@@ -444,7 +444,7 @@ if test -n "$user"; then
 	chown -R 1 theirs
 	setpriv --reuid 1 --regid 1 --clear-groups "$program" restore theirs served --replace >out 2>err
 	status=$?
-	test "$status" -ne 0 && grep -qF 'use sudo' err || fail 'restore: does not say who may'
+	test "$status" -ne 0 && grep -qF 'use sudo' err || fail 'restore: does not say which user may'
 	expect 0 'The previous contents' load served a.dump --replace
 	test "$(find served -user nobody -group daemon | wc -l)" -eq "$(find served | wc -l)" ||
 		fail 'load --replace: does not keep the owner'
@@ -456,10 +456,10 @@ expect 0 'templates                             300' stat other
 same piped other
 rm -rf other.before*
 head -n 3 a.dump >short.dump
-expect 1 'it was cut off' load other short.dump --replace
+expect 1 'the dump is incomplete' load other short.dump --replace
 same piped other
 test -z "$(ls -d other.* 2>/dev/null)" || fail 'load --replace: leaves a directory when it fails'
-expect 1 'it was cut off' load unmade short.dump
+expect 1 'the dump is incomplete' load unmade short.dump
 test ! -e unmade || fail 'load: leaves a directory when it fails'
 rm -rf other restored restored2 said filled link
 
@@ -477,11 +477,11 @@ expect 1 'no account has the name' account delete 'account b' deleted
 expect 0 'No damage' check deleted
 same piped deleted 'account a'
 test "$(dumped deleted | grep -c '^{"words":{"words":"baa-a[^"]*","account":"bbbbbbbbbbbbbbbbbbbbbbbb"')" = 4000 ||
-	fail 'account delete: gives its codes away'
+	fail 'account delete: releases its codes'
 dumped deleted | grep -v '^{"words"' | grep -q bbbbbbbb && fail 'account delete: leaves more than codes'
 "$program" dump deleted --output gone.dump 2>err
 expect 0 'Loaded 1 accounts, 300' load bereft gone.dump
-test "$(dumped bereft | sort)" = "$(dumped deleted | sort)" || fail "load: what is gone is not the same"
+test "$(dumped bereft | sort)" = "$(dumped deleted | sort)" || fail "load: deleted objects differ"
 rm -rf bereft gone.dump
 expect 0 'accounts                                1' stat deleted
 expect 0 'Deleted the account' account delete aaaaaaaaaaaaaaaaaaaaaaaa --force --data deleted
@@ -534,7 +534,7 @@ same data whole
 status=$?
 test "$status" -eq 0 || fail 'dump --salvage: of a sound store'
 tail -n +2 out >second
-dumped data | cmp -s - second || fail 'dump --salvage: of a sound store, has something else'
+dumped data | cmp -s - second || fail 'dump --salvage: of a sound store, the dump differs'
 # One byte in 64 of a GDBM file, whose values and blocks have checksums.
 make_dump c 20000 c.dump
 expect 0 'Loaded' load large c.dump
@@ -561,7 +561,7 @@ expect 1 'the accounts file is not JSON' backup empty fresh
 test ! -e fresh || fail 'backup: leaves the copy of a store without accounts'
 expect 1 'accounts.json: ' check empty
 rm empty/accounts.json
-expect 1 'the accounts file does not have this account' check empty
+expect 1 'the account is not in the accounts file' check empty
 grep -qE '[a-z]{3}-[a-z]{4}-[a-z]{3}' out && fail 'check: shows a code'
 
 # ---- a live directory ----
@@ -579,7 +579,7 @@ if test "$(id -u)" -eq 0; then
 	mkdir -m 755 roots
 	expect 2 'roots/all is incomplete and could not be removed' dump closed/data --output roots/all
 	expect 1 'no account has the name' dump closed/data --account nobody --output roots/one
-	test ! -e roots/one || fail 'dump: a file for an account that is not there'
+	test ! -e roots/one || fail 'dump: a file for an account that does not exist'
 	chmod 755 .
 	chown -R nobody data
 	# A copy that the owner cannot create leaves nothing behind.
@@ -608,7 +608,7 @@ expect 1 "in use by process $server" account delete 'account a' data --force
 expect 0 '"enabled": true' account list data --json
 expect 1 "in use by process $server" load data a.dump --replace
 expect 1 'stop it first' restore copy data --replace
-test "$(ls -d data*)" = data || fail 'restore: leaves a directory beside one that is in use'
+test "$(ls -d data*)" = data || fail 'restore: leaves a directory next to one that is in use'
 kill -TERM "$server"
 wait "$server"
 status=$?
@@ -617,7 +617,7 @@ server=
 same data copy
 expect 0 'No damage' check copy
 
-# ---- a backup serves ----
+# ---- the service runs on a backup ----
 exec 3<&-
 # shellcheck disable=SC2086
 "$program" serve --data copy --listen ./socket $user 2>log &
@@ -629,7 +629,7 @@ kill -TERM "$server"
 wait "$server"
 server=
 
-# ---- a directory that goes away ends the service, which has nothing to answer ----
+# ---- the service exits if its directory is moved or removed ----
 # moved WORDS COMMAND...: the log must contain the words after the command.
 moved()
 {
@@ -684,7 +684,7 @@ until grep -q ' serving ' waiting; do
 done
 status=0
 test "$(cat roof/moving/store/lock)" = "$second" ||
-	fail "serve --wait: has not the lock of the new directory: $(cat waiting)"
+	fail "serve --wait: does not have the lock of the new directory: $(cat waiting)"
 kill -TERM "$second"
 wait "$second"
 second=

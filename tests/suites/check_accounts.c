@@ -569,9 +569,9 @@ START_TEST(text_of_a_roster_can_be_read)
 }
 END_TEST
 
-/* Flips every bit of a file that a command wrote. Without the checksum, a flipped bit of an ID
- * would hide the account, one of a secret would reject its tokens, and one of a name would change
- * the name. */
+/* Flips every bit of a file that a command wrote. Without the checksum, a flipped bit in an ID
+ * would hide the account, in a secret it would invalidate its tokens, and in a name it would
+ * change the name. */
 START_TEST(every_flipped_bit_is_noticed)
 {
 	struct account first = added("a");

@@ -136,7 +136,7 @@ static void *merge_all(void *store)
 	return NULL;
 }
 
-/* More than the merger leaves alone when they come so fast. */
+/* More files than the merger leaves unmerged when they arrive this fast. */
 #define OVERLAYS 14
 
 START_TEST(small_files_are_merged_while_a_large_merge_goes_on)
@@ -322,7 +322,7 @@ START_TEST(a_merge_gives_way_to_other_threads)
 
 	if (asides[_i].is_busy)
 		ck_assert_int_eq(pthread_create(&other, NULL, work, &is_stopped), 0);
-	/* The first slice also counts what the process did until now. */
+	/* The first slice also counts what the process did before it. */
 	while (throttle.own == 0)
 		throttle_merge(&throttle, asides[_i].files);
 	/* The other thread need not get the processor in each slice. */
@@ -367,7 +367,7 @@ START_TEST(writes_wait_when_there_are_too_many_files)
 		scratch_put_durable(disk.store, n++, 1000);
 		store_figures(disk.store, &figures);
 	} while (figures.files < THROTTLE_MANY + 10);
-	/* No files can be merged meanwhile. */
+	/* No files can be merged in the meantime. */
 	least = measured * throttle_write(figures.files);
 	began = clock_microseconds();
 	while (measured-- > 0)

@@ -89,7 +89,7 @@ static struct slice authorization_of(struct arena *arena, const char *name)
 	return buffer_slice(&header);
 }
 
-/* Runs a call with an arena of its own, as the service does. */
+/* Runs a call with its own arena, as the service does. */
 static struct reply ask(const char *account, enum method method, const char *path, const char *body)
 {
 	struct arena *arena = arena_open();
@@ -502,8 +502,9 @@ static const struct {
 	{ METHOD_PATCH, "R", RECORDING(""), false },
 };
 
-/* The next run must not take for sent what the first run read from the store. The credentials stay
- * stored: only a change of hidden members would change the ETag of the settings. */
+/* The next run must not treat values that the first run read from the store as sent by the
+ * client. The credentials stay stored: only a change of hidden members would change the ETag of
+ * the settings. */
 START_TEST(stored_credentials_are_not_echoed_by_another_run)
 {
 	const char *path = credentials_rows[_i].path;

@@ -31,7 +31,7 @@ static const struct exchange_row {
 	int status;
 	const char *head; /* must be part of the response's head */
 	const char *start; /* start of the response's body, or NULL */
-	size_t size; /* size of the response's body; 0: not checked */
+	size_t size; /* size of the response's body; 0 if not checked */
 } exchanges[] = {
 	/* clang-format off */
 	{ "GET", "/echo", 0, NULL, 200, "\r\nX-Stub: here\r\n", "0 Bearer first 192.0.2.7 an-id 0 ", 0 },

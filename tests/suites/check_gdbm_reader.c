@@ -24,7 +24,7 @@
 static char *directory;
 static char *bytes;
 static size_t size;
-static atomic_uchar states[64]; /* states of the blocks: right, unless a test sets them otherwise */
+static atomic_uchar states[64]; /* states of the blocks: all right, unless a test changes them */
 static struct stack_blocks blocks;
 
 static void setup(void)
@@ -219,7 +219,7 @@ static const struct {
 	{ "a directory that is larger than the file", HEADER(directory_bits, 30) },
 	{ "as many bits as a hash has", HEADER(directory_bits, GDBM_HASH_BITS) },
 	{ "more bits than a number has", HEADER(directory_bits, 64) },
-	{ "a directory behind the file", HEADER(directory, INT_MAX) },
+	{ "a directory beyond the end of the file", HEADER(directory, INT_MAX) },
 	{ "a directory before the file", HEADER(directory, -64) },
 	{ "a bucket without places", HEADER(bucket_places, 0) },
 	{ "fewer places", HEADER(bucket_places, -1) },

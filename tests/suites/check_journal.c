@@ -50,7 +50,7 @@ static off_t journal_make(void)
 	return journal_end(false);
 }
 
-/* Which bytes of the last group are changed, as if it was still being written. */
+/* Which bytes of the last group are changed, as if it were still being written. */
 static const struct torn {
 	const char *what;
 	off_t from;
@@ -369,7 +369,7 @@ static int write_before_allocation(struct file_hooks *hooks, struct file_call *c
 	return meanwhile->error;
 }
 
-/* The key written meanwhile; 2 is the key of the large record itself. */
+/* The key written in the meantime; 2 is the key of the large record itself. */
 static const struct large {
 	unsigned n;
 	int error;
@@ -514,7 +514,7 @@ START_TEST(a_full_disk_stops_writes_until_there_is_space)
 	unsigned n = 0;
 	uint64_t number;
 
-	/* The test runs in a process of its own. */
+	/* The test runs in its own process. */
 	snprintf(log, sizeof log, "%s/log", scratch.directory);
 	file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
 	ck_assert_int_eq(dup2(file, STDERR_FILENO), STDERR_FILENO);
@@ -674,7 +674,7 @@ START_TEST(a_check_of_a_damaged_journal_says_what_can_be_saved)
 }
 END_TEST
 
-/* The damaged part is already in files; the disk is not to be trusted all the same. */
+/* The damaged part is already in files, but the disk cannot be trusted. */
 START_TEST(damage_in_groups_already_in_files_is_refused)
 {
 	off_t group = journal_make();
@@ -689,8 +689,8 @@ START_TEST(damage_in_groups_already_in_files_is_refused)
 }
 END_TEST
 
-/* Counts reads of the journal, and how often another process could have locked the directory
- * meanwhile. */
+/* Counts reads of the journal, and how often another process could have locked the directory in the
+ * meantime. */
 struct read_watch {
 	struct file_hooks hooks;
 	unsigned reads;

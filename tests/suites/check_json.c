@@ -177,8 +177,8 @@ static void expect_agreement(struct slice before, char byte, struct slice behind
 	arena_reset(arena);
 }
 
-/* Cuts the text at every place, drops every byte, and replaces and precedes every byte with each
- * byte that has a meaning. */
+/* Cuts the text at every place, drops every byte, and replaces every byte with each byte that
+ * has a meaning in JSON, or inserts one before it. */
 START_TEST(a_nearly_valid_text_is_judged_as_by_jansson)
 {
 	static const char bytes[] = "{}[]:,\"\\ \n\t/ubte0aD.+-Ex8\x1f\x7f\x80\xc3\xed\xf4\xff";

@@ -38,7 +38,7 @@ struct life {
 	/* Number of sockets that systemd passes, from descriptor 3 on; NULL if the socket is
 	 * descriptor 0. */
 	const char *passed;
-	rlim_t file_size; /* largest size of the program's files; 0: no limit */
+	rlim_t file_size; /* largest size of the program's files; 0 for no limit */
 	int notify; /* receives what the program reports to systemd */
 	char notify_path[108];
 };
@@ -171,8 +171,8 @@ static int finish(struct process *process, char *log, size_t size)
 	return WEXITSTATUS(status);
 }
 
-/* Returns when the process blocks SIGTERM, which would have ended it at once before. (fork also
- * blocks signals briefly, before the program runs.) */
+/* Returns when the process blocks SIGTERM, which would have ended it immediately before then. (fork
+ * also blocks signals briefly, before the program runs.) */
 static void await_signals_blocked(const struct process *process)
 {
 	char path[64], line[128];
@@ -379,7 +379,7 @@ START_TEST(a_waiting_process_can_be_stopped)
 	second = start("--wait");
 	await_signals_blocked(&second);
 	kill(second.pid, SIGTERM);
-	/* It would fail if its time ran out. */
+	/* The process would fail if its wait timed out. */
 	ck_assert_int_eq(finish(&second, log, sizeof log), 0);
 	ck_assert_ptr_nonnull(strstr(log, "stopping signal=TERM"));
 	expect_answer("/readyz", 200, "ready");

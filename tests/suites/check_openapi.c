@@ -17,8 +17,8 @@
 static struct arena *arena;
 static json_t *document;
 
-/* Runs once for all tests, which only read the document: making it takes longer than most of
- * them. */
+/* Runs once for all tests, which only read the document: creating it takes longer than most
+ * tests. */
 static void set_up(void)
 {
 	arena = arena_open();
@@ -659,7 +659,7 @@ START_TEST(objects_are_named_and_responses_are_open)
 }
 END_TEST
 
-/* Java clients made by a generator reject null for a required list. */
+/* Generated Java clients reject null for a required list. */
 static void look_for_required_lists(const json_t *object, const char *path)
 {
 	const json_t *properties = json_object_get(object, "properties"), *name;

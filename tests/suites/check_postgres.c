@@ -553,7 +553,7 @@ static const struct {
 	bool is_refused;
 } poolers[] = { { "session", false }, { "transaction", true }, { "statement", true } };
 
-/* Whatever comes first: creating a store, or opening one. */
+/* Both creating a store and opening one report it. */
 START_TEST(a_pooler_that_lends_sessions_is_refused_by_name)
 {
 	struct fault faults[2] = { FAULT_INITIAL, FAULT_INITIAL };
@@ -795,7 +795,8 @@ START_TEST(waiting_writes_leave_connections_to_others)
 	}
 	conflicts = count_conflicts(&one);
 	ask_many(members, CROWD - LATE);
-	/* A busy machine may hold up one attempt, connections that are taken hold up all. */
+	/* A busy machine may delay one attempt; if all connections are taken, every attempt is
+	 * delayed. */
 	for (int attempts = 0; attempts < 3; attempts++) {
 		start = clock_monotonic();
 		do {
@@ -888,7 +889,7 @@ START_TEST(accounts_are_the_same_everywhere)
 }
 END_TEST
 
-/* Who calls a service that has not yet learned what another process did to the account. */
+/* The caller, at a service that does not know yet what another process did to the account. */
 enum caller { UNCHANGED, ADDED, DISABLED, STRANGER };
 
 static const struct {
@@ -927,8 +928,8 @@ static struct account make_caller(enum caller caller, int row)
 	return made;
 }
 
-/* Each row has a responder of its own: a responder whose connections are cut again and again would
- * treat the database as unavailable. */
+/* Each row has its own responder: a responder whose connections are cut again and again would treat
+ * the database as unavailable. */
 START_TEST(a_token_is_checked_against_the_current_accounts_or_not_at_all)
 {
 	for (int i = 0; i < ROWS(looks); i++) {
@@ -1160,7 +1161,7 @@ START_TEST(a_damaged_log_does_not_delay_others)
 	struct keeper *keeper;
 	bool is_numbered = false;
 
-	/* More than are numbered at once. */
+	/* More events than are numbered in one step. */
 	enqueue(environment->store, &account.id, AUDIT_READ_MOST + 1, true);
 	ck_assert(accounts_add(url, &clock_system, "other", &account, &fault));
 	ck_assert_int_eq(ask(&two, METHOD_POST, "/v2/templates", "{}").status, 200);

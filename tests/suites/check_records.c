@@ -211,7 +211,7 @@ static struct store_record get(struct transaction *transaction, const struct sto
 	return stored;
 }
 
-/* Puts the record, replacing the present one if there is one. */
+/* Puts the record, replacing an existing one. */
 static enum fault_kind put(struct transaction *transaction, const struct store_kind *kind,
 			   const struct store_record *record)
 {
@@ -558,7 +558,7 @@ static struct id new_id(struct transaction *transaction, int64_t *now)
 
 static const struct {
 	int64_t now; /* milliseconds */
-	uint64_t foreign; /* number of an ID put earlier, in second 20; 0: none */
+	uint64_t foreign; /* number of an ID put earlier, in second 20; 0 for none */
 	bool is_abandoned;
 	int64_t then;
 	uint32_t seconds;

@@ -158,8 +158,8 @@ static off_t size_of(const char *path)
 /* ---- when segments are reused ---- */
 
 static const struct reuse {
-	bool is_read; /* another process reads the journal meanwhile */
-	unsigned wanted; /* minimum number of reused segments; 0: none may be reused */
+	bool is_read; /* another process reads the journal at the same time */
+	unsigned wanted; /* minimum number of reused segments; 0 if none may be reused */
 } reuses[] = {
 	{ false, 10 },
 	{ true, 0 },
@@ -233,7 +233,7 @@ static size_t place_of(uint64_t group)
 
 static const struct behind {
 	const char *name;
-	size_t groups_back; /* group with the wrong byte: 1 is the last one; 0: none */
+	size_t groups_back; /* group with the wrong byte: 1 is the last one, 0 is none */
 	size_t at; /* offset in the group */
 	bool is_torn;
 	bool is_damaged;
@@ -272,8 +272,8 @@ START_TEST(older_groups_follow_the_end)
 }
 END_TEST
 
-/* A write that fills a segment continues in the next one and leaves the bytes after its end in the
- * first segment unchanged: this is no torn tail. */
+/* A write that fills a segment continues in the next one and leaves the bytes after its end in
+ * the first segment unchanged: this is not a torn tail. */
 START_TEST(a_full_segment_is_not_taken_for_torn)
 {
 	struct journal_end end;

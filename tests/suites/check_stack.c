@@ -243,7 +243,7 @@ START_TEST(a_damaged_value_is_not_returned)
 }
 END_TEST
 
-/* The size of a value is in the bucket, which has no checksum of its own. */
+/* The size of a value is in the bucket, which has no checksum. */
 START_TEST(a_value_that_is_too_large_is_damaged)
 {
 	const unsigned large = 5;
@@ -313,7 +313,7 @@ START_TEST(a_damaged_block_is_refused_alone)
 		 * damaged file is read first. */
 		ck_assert_uint_lt(refused, RECORDS / 100);
 		refused = 0;
-		/* For most keys, the filter tells that they are absent, so the blocks are not
+		/* For most keys, the filter shows that they are absent, so the blocks are not
 		 * needed. */
 		for (unsigned n = RECORDS; n < 6 * RECORDS; n++)
 			refused += !scratch_try_get(store, n, &value, &fault);

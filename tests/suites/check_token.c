@@ -671,8 +671,8 @@ START_TEST(cached_token_ends_with_its_roster)
 }
 END_TEST
 
-/* That tokens are cached at all: with a roster of the same generation but other secrets, only a
- * cached token can be accepted. */
+/* Tests that tokens are cached at all: with a roster of the same generation but other secrets,
+ * only a cached token can be accepted. */
 START_TEST(token_is_cached)
 {
 	struct token_memory *memory = token_memory_open();

@@ -382,7 +382,7 @@ struct lines {
 	char *lines[LINES_MOST];
 	size_t count;
 	bool is_read_again; /* after each line, all lines of the transaction again */
-	bool is_committed; /* each line is a transaction of its own */
+	bool is_committed; /* each line is its own transaction */
 	size_t lost; /* counted by keep_lost */
 	char said[1000]; /* what was lost */
 };
@@ -1307,7 +1307,7 @@ static const struct {
 	/* Faults of a single line. */
 	{ "{\"dump\"", "\"format\":1", "\"format\":2", "/dump/format: must be" },
 	{ "{\"dump\"", "{\"dump\"", "{\"dimp\"", "its beginning is missing" },
-	{ "{\"dump\"", "}}", "},\"end\":{\"accounts\":0}}", "a line has one member" },
+	{ "{\"dump\"", "}}", "},\"end\":{\"accounts\":0}}", "a line must have exactly one member" },
 	{ "{\"dump\"", "{\"dump\"", "\"dump\"", "Malformed JSON" },
 	{ "{\"account\"", "\"name\":\"a\"", "\"name\":\" a\"", "/account/name: must be" },
 	{ "{\"account\"", "\"enabled\":", "\"enabbled\":", "/account/enabled: is required" },
@@ -1319,11 +1319,14 @@ static const struct {
 	  "/media/code_key: must be base64url" },
 	{ "{\"media\"", "\"alg\":\"EdDSA\"", "\"alg\":\"ES256\"",
 	  "/media/signing_keys/2/private_key: must be a private key for its alg" },
-	{ "{\"media\"", "\"retires_at\"", "\"retired_at\"", "/media/signing_keys/0: has a member" },
-	{ "{\"media\"", "\"alg\":\"ES256\",", "\"alg\":\"HS256\",", "must be one of its words" },
+	{ "{\"media\"", "\"retires_at\"", "\"retired_at\"",
+	  "/media/signing_keys/0: has an unknown member" },
+	{ "{\"media\"", "\"alg\":\"ES256\",", "\"alg\":\"HS256\",",
+	  "must be one of the allowed values" },
 	{ "\"name\":\"one\"", "\"priority\":2", "\"priority\":9",
 	  "/template/roles/chief/priority: must be from 1 to 5" },
-	{ "\"name\":\"one\"", "\"name\":\"one\"", "\"name\":\"two\"", "its name is another's" },
+	{ "\"name\":\"one\"", "\"name\":\"one\"", "\"name\":\"two\"",
+	  "another object already has its name" },
 	{ "\"name\":\"one\"", "\"name\":\"one\",", "", "/template/name: is required" },
 	{ "\"name\":\"one\"", "\"identity\":1,", "\"identity\":\"1\",",
 	  "/template/roles/0/identity: must be an integer" },
@@ -1339,50 +1342,50 @@ static const struct {
 	{ "{\"room\"", "\"region\":\"", "\"region\":\"x", "/room/document/region: must be one of" },
 	{ "{\"room\"", "\"enabled\":false,", "", "/room/document/enabled: is required" },
 	{ "\"name\":\"moved\"", "\"name\":\"moved\"", "\"name\":\"FOLLOWED\"",
-	  "its name is another's" },
+	  "another object already has its name" },
 	{ "\"name\":\"Own\"", "\"size\":5000", "\"size\":50000", "/room/document/size: must be" },
 	{ "\"name\":\"Own\"", "\"large_room\":true", "\"large_room\":false",
 	  "/room/document/size: must be from 0 to 2500" },
-	{ "\"name\":\"Own\"", "\"recording_info\":", "\"recordinginfo\":",
-	  "/room/hidden: must have members that belong" },
-	{ "{\"codes\"", "\"groups\":[", "\"x\":[],\"groups\":[", "/codes: has a member" },
+	{ "\"name\":\"Own\"",
+	  "\"recording_info\":", "\"recordinginfo\":", "/room/hidden: must have only members" },
+	{ "{\"codes\"", "\"groups\":[", "\"x\":[],\"groups\":[", "/codes: has an unknown member" },
 	{ "{\"codes\"", "\"asked\":true", "\"asked\":1", "/codes/asked: must be true or false" },
 	{ "{\"codes\"", "\"room\":\"", "\"room\":\"000000000000000000000000\",\"x\":\"",
-	  "/codes: has a member" },
+	  "/codes: has an unknown member" },
 	{ "own-words", "\"max_uses\":5", "\"max_uses\":0",
 	  "/code/max_uses: must be an integer from 1" },
-	{ "own-words", "\"code\":\"own-words\"", "\"code\":\"own_words\"", "or words for one" },
-	{ "own-words", "\"group\":", "\"group\":9", "/code/group: must be one of the line" },
+	{ "own-words", "\"code\":\"own-words\"", "\"code\":\"own_words\"", "or a custom code" },
+	{ "own-words", "\"group\":", "\"group\":9", "/code/group: must be a group in the line" },
 	{ "own-words", "\"metadata\":{", "\"metadata\":[{", "Malformed JSON" },
-	{ "\"words\":\"gone-words\"", "gone-words", "gone_words", "must be words for a code" },
+	{ "\"words\":\"gone-words\"", "gone-words", "gone_words", "or a custom code" },
 	{ "{\"words\"", "\"account\":\"", "\"was\":\"", "/words/account: is required" },
 	{ "{\"webhooks\"", "\"until\":\"2", "\"until\":\"Z",
 	  "former_secrets/0/until: must be a time" },
 	{ "{\"webhooks\"", "\"secret\":\"", "\"secret\":\"!", "/secret: must be base64url" },
 	{ "{\"key\"", "\"digest\":\"", "\"digest\":\"!", "/key/digest: must be base64url" },
 	{ "{\"key\"", "\"scopes\":", "\"scopes\":99999", "/key/scopes: must be an integer from 1" },
-	{ "{\"event\"", "\"seq\":1,", "\"seq\":999999,", "/event/seq: must be one of those" },
+	{ "{\"event\"", "\"seq\":1,", "\"seq\":999999,", "/event/seq: must be within" },
 	{ "{\"event\"", "\"actor\":{", "\"actor\":3,\"x\":{", "/event/actor: must be an object" },
 	/* Faults of several lines together. */
-	{ "{\"end\"", "\"room\":4", "\"room\":5", "counts other lines" },
-	{ "{\"end\"", "\"media\":1,", "", "counts other lines" },
-	{ "{\"end\"", "\"accounts\":2", "\"accounts\":3", "counts other lines" },
+	{ "{\"end\"", "\"room\":4", "\"room\":5", "do not match the dump" },
+	{ "{\"end\"", "\"media\":1,", "", "do not match the dump" },
+	{ "{\"end\"", "\"accounts\":2", "\"accounts\":3", "do not match the dump" },
 	{ "{\"media\"", "\"state\":\"next\"", "\"state\":\"active\"",
-	  "/signing_keys/4: is active, as another one of its alg is" },
+	  "/signing_keys/4: another key with the same alg is already active" },
 	{ "{\"media\"", "\"type\":\"livekit\"", "\"type\":\"jitsi\"",
 	  "/backends/0/url: must be an https URL" },
 	{ "{\"media\"", "\"api_secret\"", "\"apisecret\"",
 	  "/backends/0/config/apisecret: is not a known field" },
 	{ "{\"media\"", "\"default\":false", "\"default\":true",
-	  "/backends/1: is the default, as" },
+	  "/backends/1: an earlier backend is already the default" },
 	{ "{\"media\"", "\"name\":\"lk\"", "\"name\":\"two\"",
-	  "/backends/1: has the name of another" },
+	  "/backends/1: an earlier backend has the same name" },
 	{ "{\"media\"", "\"last_backend\":2", "\"last_backend\":1",
-	  "/backends/1/id: must be younger" },
+	  "/backends/1/id: must be newer" },
 	{ "\"name\":\"one\"", "\"identity\":1,", "\"identity\":7,",
-	  "/roles/0: has an identity that was never given out" },
+	  "/roles/0: has an identity that was never assigned" },
 	{ "\"name\":\"one\"", "\"identity\":1,", "\"identity\":3,",
-	  "has the identity of another role" },
+	  "has the same identity as another role" },
 	{ "{\"codes\"", "\"last_identity\":", "\"last_identity\":9",
 	  "/last_identity: is of a role that the template never had" },
 	{ "\"due_at\"", "\"due_roles\":[{\"identity\":1", "\"due_roles\":[{\"identity\":3",
@@ -1390,12 +1393,12 @@ static const struct {
 	{ "\"due_at\"", "\"asked\":true", "\"asked\":false",
 	  "/due_roles/0: has a code, or cannot be due" },
 	{ "{\"code\"", "\"place\":\"0000000000000000", "\"place\":\"00000000ff000000",
-	  "/place: was never given out" },
-	{ "{\"webhooks\"", "\"last\":3", "\"last\":2", "/webhooks/1/id: must be younger" },
+	  "/place: was never assigned" },
+	{ "{\"webhooks\"", "\"last\":3", "\"last\":2", "/webhooks/1/id: must be newer" },
 	{ "{\"webhooks\"", "https://c", "gopher://c", "/webhooks/1/url: must be an https URL" },
 	{ "{\"default_template\"", "\"template_id\":\"",
-	  "\"template_id\":\"000000000000000000000000\",\"x\":\"", "has a member" },
-	{ "{\"log\"", "\"first\":1,", "\"first\":2,", "/event/seq: must be one of those" },
+	  "\"template_id\":\"000000000000000000000000\",\"x\":\"", "has an unknown member" },
+	{ "{\"log\"", "\"first\":1,", "\"first\":2,", "/event/seq: must be within" },
 };
 
 /* Returns the line with the first `from` replaced by `to`. */
@@ -1475,11 +1478,17 @@ START_TEST(accounts_that_exist_are_refused)
 	live(&one, &life);
 	dump(&one, &dumped);
 	ck_assert(!load(&one, &dumped, &at, said));
-	ck_assert_msg(strstr(said, "/account/id: there is an account") != NULL, "%s", said);
-	ck_assert_msg(strstr(said, "/account/name: there is an account") != NULL, "%s", said);
+	ck_assert_msg(strstr(said, "/account/id: an account with this value already exists") !=
+			      NULL,
+		      "%s", said);
+	ck_assert_msg(strstr(said, "/account/name: an account with this value already exists") !=
+			      NULL,
+		      "%s", said);
 	ck_assert(accounts_add(other.directory, &clock_system, "b", NULL, &fault));
 	ck_assert(!load(&other, &dumped, &at, said));
-	ck_assert_msg(strstr(said, "/account/name: there is an account") != NULL, "%s", said);
+	ck_assert_msg(strstr(said, "/account/name: an account with this value already exists") !=
+			      NULL,
+		      "%s", said);
 	free_lines(&dumped);
 }
 END_TEST
@@ -1494,8 +1503,8 @@ static const struct {
 	const char *words;
 } taken[] = {
 	/* A version, a flag, a group, two times, an empty role name, and no terms. */
-	{ &kind_code, CODE_BYTES, "its name is another's" },
-	{ &kind_words, 1, "is, or was, a code of another account" },
+	{ &kind_code, CODE_BYTES, "another object already has its name" },
+	{ &kind_words, 1, "is or was a code of another account" },
 };
 
 START_TEST(codes_that_are_taken_are_refused)
@@ -1554,7 +1563,7 @@ START_TEST(lines_can_be_read_again_in_another_transaction)
 END_TEST
 
 static const struct {
-	unsigned get; /* which get of a transaction returns FAULT_AGAIN; 0: its commit */
+	unsigned get; /* which get of a transaction returns FAULT_AGAIN; 0 for its commit */
 	unsigned times;
 	bool is_done;
 } agains[] = {
@@ -1821,9 +1830,9 @@ START_TEST(a_dump_with_inconsistent_lists_fails)
 		struct id id;
 		const char *says;
 	} rows[] = {
-		{ true, false, parsed_id(life.one), "the lists have 1 templates, and there are 2" },
-		{ false, false, parsed_id(life.own), "the lists have 3 rooms, and there are 4" },
-		{ false, false, parsed_id(life.off), "the lists have 3 rooms, and there are 4" },
+		{ true, false, parsed_id(life.one), "the lists contain 1 templates, but 2 exist" },
+		{ false, false, parsed_id(life.own), "the lists contain 3 rooms, but 4 exist" },
+		{ false, false, parsed_id(life.off), "the lists contain 3 rooms, but 4 exist" },
 		{ false, true, parsed_id(life.own), "where it does not belong" },
 		{ true, true, late_template, "is missing, although an index refers to it" },
 		{ false, true, late_room, "is missing, although an index refers to it" },

@@ -32,7 +32,7 @@
 #define WAIT_MOST 30000
 #define MINUTE ((int64_t)60 * 1000)
 #define HOUR (60 * MINUTE)
-/* The most simultaneous deliveries of a webhook. */
+/* Maximum number of simultaneous deliveries of a webhook. */
 #define AT_ONCE 4
 
 /* ---- the service ---- */
@@ -360,7 +360,7 @@ START_TEST(http_needs_an_option)
 	close_service();
 	open_service();
 	answer = ask(400, METHOD_POST, "/v2/webhooks", "{\"url\":\"http://x.example\"}");
-	ck_assert_ptr_nonnull(strstr(answer, "/url: must be a URL of https"));
+	ck_assert_ptr_nonnull(strstr(answer, "/url: must be an https URL"));
 	ask(200, METHOD_POST, "/v2/webhooks", "{\"url\":\"https://x.example\"}");
 }
 END_TEST
@@ -646,7 +646,7 @@ START_TEST(a_failing_webhook_is_disabled)
 }
 END_TEST
 
-/* The webhook received another delivery meanwhile: only the one delivery has failed. */
+/* The webhook received another delivery in the meantime: only the one delivery has failed. */
 START_TEST(another_success_keeps_the_webhook_enabled)
 {
 	const json_t *webhook;
@@ -910,7 +910,7 @@ START_TEST(disabling_ends_pending_deliveries)
 }
 END_TEST
 
-/* A receiver that does not respond delays no other one, and gets four deliveries at once. */
+/* A receiver that does not respond delays no other receiver, and gets four deliveries at once. */
 START_TEST(a_slow_receiver_delays_no_other)
 {
 	make_template();

@@ -439,9 +439,9 @@ static void compare_key(struct comparison *comparison, struct transaction *trans
 	}
 	comparison->right++;
 	if (versions[n] <= 0 && value.data != NULL)
-		tell_wrong(comparison, n, "is there");
+		tell_wrong(comparison, n, "exists");
 	else if (versions[n] > 0 && value.data == NULL)
-		tell_wrong(comparison, n, "is not there");
+		tell_wrong(comparison, n, "is missing");
 	else if (versions[n] > 0 && !slice_equal(value, value_of(n, versions[n], expected)))
 		tell_wrong(comparison, n, "has another value");
 }
@@ -489,9 +489,9 @@ static void compare_all(struct comparison *comparison, uint64_t *seed)
 	if (!entries_walk(transaction, true, compare_walked, comparison, &fault)) {
 		comparison->refused++;
 		if (fault.kind != FAULT_DAMAGED)
-			tell_wrong(comparison, 0, "the walk ends with another fault");
+			tell_wrong(comparison, 0, "the walk ends with an unexpected fault");
 	} else if (comparison->walked != there) {
-		tell_wrong(comparison, 0, "the walk gives another number of records");
+		tell_wrong(comparison, 0, "the walk returns the wrong number of records");
 	}
 	store_abandon(transaction);
 	arena_close(arena);

@@ -197,7 +197,7 @@ static void check_update(struct arena *arena, unsigned writer)
 	if (a < acknowledged)
 		wrong("an update is lost", writer, acknowledged, "");
 	if (a > atomic_load(&ledger->sent) || atomic_load(&ledger->updates[a]) == REFUSED)
-		wrong("a refused update is there", writer, a, "");
+		wrong("a rejected update was stored", writer, a, "");
 	json_decref(template);
 }
 
@@ -356,16 +356,16 @@ static void note_room(const json_t *room, unsigned char (*found)[WRITES_MOST], s
 	enum outcome of_codes;
 
 	if (writer >= ALL_WRITERS || number >= WRITES_MOST || found[writer][number]++ > 0)
-		wrong("made twice", writer, number, text);
+		wrong("created twice", writer, number, text);
 	if (atomic_load(&ledger->rooms[number]) < SENT ||
 	    atomic_load(&ledger->rooms[number]) == REFUSED)
-		wrong("a refused room is there", writer, number, text);
+		wrong("a rejected room was stored", writer, number, text);
 	of_codes = (enum outcome)atomic_load(&ledger->codes[number]);
 	codes = count_codes(arena, id, writer, number);
 	if (of_codes == ACKNOWLEDGED && codes != ROLES)
 		wrong("codes are lost", writer, number, id);
 	if (of_codes == REFUSED && codes != 0)
-		wrong("refused codes are there", writer, number, id);
+		wrong("rejected codes were stored", writer, number, id);
 }
 
 static unsigned check_rooms(struct arena *arena)

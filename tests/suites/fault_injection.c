@@ -43,8 +43,8 @@
 struct trouble {
 	const char *name;
 	unsigned operations;
-	int error; /* 0: only half of the bytes are read or written */
-	unsigned times; /* number of failing calls in a row; 0: until the trouble is lifted */
+	int error; /* with 0, only half of the bytes are read or written */
+	unsigned times; /* number of failing calls in a row; 0 until the trouble is lifted */
 	bool only_new; /* of opens: those that create a file */
 	bool goes_on; /* writing must continue without a restart when the trouble is lifted */
 };

@@ -91,7 +91,7 @@ static const char *open_fault(const char *directory, const struct history *histo
 	} else {
 		*number = transaction->number;
 		if (*number < limits->durable)
-			found = "an acknowledged transaction is not there";
+			found = "an acknowledged transaction is missing";
 		else if (*number > limits->sent)
 			found = "a transaction is there that was never sent";
 		else

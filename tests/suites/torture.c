@@ -590,7 +590,8 @@ static bool torture(const char *directory, unsigned kills, uint64_t seed)
 	for (unsigned n = 0; n < kills; n++) {
 		child = child_start(directory, &ready);
 		if (!child_kill(child, ready, 1 + (int)chance_below(&seed, 350))) {
-			fprintf(stderr, "torture: the child ended by itself after %u kills\n", n);
+			fprintf(stderr, "torture: the child exited unexpectedly after %u kills\n",
+				n);
 			return false;
 		}
 		if (n % 2 == 1) {

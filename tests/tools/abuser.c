@@ -50,7 +50,7 @@ struct kind {
 	const char *text;
 	size_t letters;
 	int pause; /* milliseconds between two actions */
-	size_t send_most; /* bytes per action; 0: no limit */
+	size_t send_most; /* bytes per action; 0 for no limit */
 	size_t take_most;
 	bool hangs_up; /* reconnects afterwards */
 };

@@ -190,7 +190,7 @@ static void read_line(struct reader *reader, const char *text)
 	} else if (*text == '|') {
 		read_row(reader, text + 1);
 	} else if (reader->end == NULL || !case_line_is_known(text)) {
-		reader_complain(reader, "what is this", text);
+		reader_complain(reader, "unknown line", text);
 	} else {
 		struct case_line *line = pool_take(pool, sizeof *line);
 

@@ -77,7 +77,7 @@ struct transport {
 	/* Advances the program's clock. If this or a later function is NULL, cases that need it are
 	 * left out. */
 	bool (*clock_advance)(struct transport *transport, int seconds, char problem[static 256]);
-	/* Makes the n-th use of the store from now on fail, once; 0: no use fails. */
+	/* Makes the n-th use of the store from now on fail, once; with 0, none fails. */
 	void (*store_fail)(struct transport *transport, unsigned n);
 	/* Returns the number of uses of the store since then. */
 	unsigned (*store_calls)(struct transport *transport);

@@ -124,8 +124,8 @@ static bool order_holds(const char *operator, int order)
 					     : order >= 0;
 }
 
-/* Compares a value with the line's expectation. Reports an unknown operator as a problem of its
- * own. */
+/* Compares a value with the line's expectation. Reports an unknown operator as a separate
+ * problem. */
 static bool pointer_holds(struct run *run, const char *operator, const json_t * value,
 			  const char *rest)
 {

@@ -473,7 +473,7 @@ char *database_empty(void)
 	static unsigned count;
 	char *base = base_url(), *url, sql[64];
 
-	/* Each test runs in a process of its own and starts counting at the same number. */
+	/* Each test runs in its own process and starts counting at the same number. */
 	(void)snprintf(sql, sizeof sql, "CREATE SCHEMA t%ld_%u", (long)getpid(), ++count);
 	if (!database_execute(base, sql) ||
 	    asprintf(&url, "%s&options=-csearch_path%%3Dt%ld_%u", base, (long)getpid(), count) < 0)

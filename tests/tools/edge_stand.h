@@ -22,8 +22,8 @@ struct gate {
 	pthread_cond_t changed;
 	uint64_t committed;
 	uint64_t durable;
-	uint64_t step; /* most numbers that one flush makes durable; 0: no limit */
-	uint64_t fails_from; /* this number and later ones never become durable; 0: none */
+	uint64_t step; /* most numbers that one flush makes durable; 0 for no limit */
+	uint64_t fails_from; /* this number and later ones never become durable; 0 for none */
 	bool is_shut; /* a flush waits until it is opened */
 	bool is_flushing;
 	unsigned flushes;

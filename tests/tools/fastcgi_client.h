@@ -25,7 +25,7 @@ struct client_request {
 	const char *uri;
 	const char *body; /* NULL if there is no body */
 	size_t body_size;
-	const char *length; /* CONTENT_LENGTH; NULL: the size of the body; "": not sent */
+	const char *length; /* CONTENT_LENGTH: NULL for the size of the body, "" to omit it */
 };
 
 struct client_answer {

@@ -96,7 +96,7 @@ const char *numbered_wrong(struct transaction *transaction, const struct history
 			return "a key cannot be read";
 		if ((value.data == NULL) != (expected.data == NULL) ||
 		    !slice_equal(value, expected))
-			return "a key is not what it was";
+			return "a key does not have the expected value";
 	}
 	return NULL;
 }

@@ -25,7 +25,7 @@ struct link {
 	bool client_was_last;
 };
 
-/* As a number of flights: connections are not held. */
+/* The number of flights that means that connections are not held. */
 #define NO_HOLD UINT_MAX
 
 static struct {

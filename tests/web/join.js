@@ -72,7 +72,7 @@ export const preview = (browser, codes) =>
 		await page.waitForSelector(".code-block");
 		const token = await page.textContent(".code-block pre");
 		const claims = JSON.parse(Buffer.from(token.split(".")[1], "base64url"));
-		ok("without a client the token is shown", claims.role === "host" && claims.type === "app");
+		ok("without a client application, the token is shown", claims.role === "host" && claims.type === "app");
 		await close(page);
 
 		const quiet = await join_page(browser, codes.viewer);
@@ -137,7 +137,7 @@ export const languages = (browser, codes) =>
 
 /** Every problem with a device is shown, and the guest can still join. */
 export const troubles = (browser, codes) =>
-	group("troubles with devices", async () => {
+	group("problems with devices", async () => {
 		for (const [name, fail, text] of [
 			["no camera", { video: "NotFoundError" }, "No camera found"],
 			["camera in use", { video: "NotReadableError" }, "Your camera is in use"],
@@ -150,7 +150,7 @@ export const troubles = (browser, codes) =>
 			const page = await join_page(browser, codes.host, fail);
 			await page.waitForSelector(note(text));
 			if (!fail.audio) await page.waitForSelector("[role=meter]:not([hidden])");
-			else ok("denied is told for each", (await page.locator(".device-note .fault").count()) === 2);
+			else ok("a denied permission is shown for each device", (await page.locator(".device-note .fault").count()) === 2);
 			await accessible(page, `join, ${name}`);
 			await page.fill("#name", "Kofi");
 			await page.click(button);
@@ -171,10 +171,10 @@ export const codes_told = (browser, codes) =>
 		);
 		await page.fill("#code", "");
 		await page.locator("#code").pressSequentially(codes.host.replaceAll("-", "").toUpperCase());
-		ok("hyphens come by themselves", (await page.inputValue("#code")) === codes.host);
+		ok("hyphens are inserted", (await page.inputValue("#code")) === codes.host);
 		await page.keyboard.press("Enter");
 		await page.waitForSelector(".join-form");
-		ok("a typed code leads in", true);
+		ok("a typed code works", true);
 		for (const pasted of [
 			`Join here: ${BASE}/join/${codes.host}?x=1.`,
 			`\u201c${codes.host.replaceAll("-", "\u2011")}\u201d`,
@@ -184,17 +184,17 @@ export const codes_told = (browser, codes) =>
 			await page.keyboard.press("Enter");
 			await page.waitForSelector(".join-form");
 		}
-		ok("a pasted code leads in", true);
+		ok("a pasted code works", true);
 		await page.goto(`${BASE}/join/%E2%80%9C${codes.host}%E2%80%9D`);
 		await page.waitForSelector(".join-form");
-		ok("a code with quotes in the address leads in", true);
+		ok("a code in quotes in the URL works", true);
 		await page.goto(`${BASE}/join/%ff%fe`);
 		await page.waitForSelector("#code-fault:not([hidden])");
-		ok("an address that is no text is told", true);
+		ok("an invalid URL is reported", true);
 		const told = async (code, text) => {
 			await page.goto(`${BASE}/join/${code}`);
 			await page.waitForSelector(`h1:has-text("${text}")`);
-			ok(`told: ${text}`, true);
+			ok(`reported: ${text}`, true);
 		};
 		const { room } = await make_room("Kind words");
 		const at = `/v2/room-codes/room/${room.id}/role/host`;
@@ -222,7 +222,7 @@ export const codes_told = (browser, codes) =>
 		await page.locator("#code").pressSequentially(words);
 		await page.keyboard.press("Enter");
 		await page.waitForSelector(".join-form");
-		ok("words of one's own are typed", true);
+		ok("a custom code can be typed", true);
 		await page.route("**/v2/join/**", (route) =>
 			route.fulfill({
 				status: 429,
@@ -234,7 +234,7 @@ export const codes_told = (browser, codes) =>
 		await page.waitForSelector("h1:has-text('Too many attempts')");
 		await page.unroute("**/v2/join/**");
 		await page.waitForSelector(".join-form");
-		ok("too many tries: it goes on by itself", true);
+		ok("after too many attempts, it continues automatically", true);
 		await close(page);
 		const german = await join_page(browser, codes.host, {}, { locale: "de-DE" });
 		await german.waitForSelector(".join-form button:has-text('Beitreten')");
@@ -243,12 +243,12 @@ export const codes_told = (browser, codes) =>
 		const before = JSON.stringify(await api("GET", `/v2/room-codes/code/${codes.host}`));
 		for (let i = 0; i < 1000; i += 1) await (await fetch(`${BASE}/v2/join/${codes.host}`)).text();
 		const after = JSON.stringify(await api("GET", `/v2/room-codes/code/${codes.host}`));
-		ok("to describe a code changes nothing", before === after);
+		ok("describing a code changes nothing", before === after);
 	});
 
 /** Opens the client application of the account. */
 export const forwarding = (browser, codes) =>
-	group("on into the client", async () => {
+	group("forwarding to the client application", async () => {
 		program(
 			"account",
 			"set",
@@ -278,7 +278,7 @@ export const forwarding = (browser, codes) =>
 		while (!logged().includes("GET /healthz-client")) await fetch(`${BASE}/healthz-client`);
 		ok("no token is in a log", !/eyJ|Bearer/.test(logged()) && !logged().includes(SECRET));
 		await page.goBack().catch(() => {});
-		ok("the way back has no token", !page.url().includes(token));
+		ok("no token is in the history", !page.url().includes(token));
 		await close(page);
 		program("account", "set", "test", "client_url=");
 	});

@@ -48,6 +48,6 @@ if (all) {
 	await administrator.signing_out(last);
 }
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());
-ok("no complaint on the console", complaints.length === 0, complaints.join("\n"));
+ok("no errors in the browser's console", complaints.length === 0, complaints.join("\n"));
 await browser.close();
 end();

@@ -22,7 +22,7 @@ struct api_key {
 	struct store_record stored; /* as it was read; value.data NULL if it is new */
 	struct id id;
 	int64_t created; /* milliseconds since 1970 */
-	int64_t expires_at; /* seconds since 1970; 0: never */
+	int64_t expires_at; /* seconds since 1970; 0 for never */
 	unsigned scopes; /* as given, without the scopes they include (accounts/scopes.h) */
 	unsigned char digest[DIGEST_SIZE]; /* of the secret */
 	struct slice name;

@@ -16,8 +16,8 @@
  * Each write of a room's codes also turns groups of deleted roles into groups of lost roles. It
  * then settles up to CODES_SETTLED_AT_ONCE codes of such groups: they become former codes, which
  * store the name and the time themselves. A group without codes is removed. A room keeps its newest
- * CODES_FORMER_MOST former codes; each write removes up to CODES_SETTLED_AT_ONCE of the oldest of
- * the others.
+ * CODES_FORMER_MOST former codes; each write removes up to CODES_SETTLED_AT_ONCE of the oldest
+ * surplus codes.
  *
  * A role's code is due if the codes of all roles of the room were once requested and the role's
  * identity is above the last one that the room has seen. A request that shows the codes of the room
@@ -113,7 +113,7 @@ struct code_count codes_count(const struct room_codes *codes,
  * NULL if it is new. All due codes must have been created. Sets FAULT_CONFLICT. */
 bool codes_check_count(const struct room_subject *subject, const struct code *former,
 		       const struct code *code, struct fault *fault);
-/* Sets FAULT_CONFLICT: "the room has `most` `what`, the most". */
+/* Sets FAULT_CONFLICT: "the room already has the maximum of `most` `what`". */
 bool codes_refuse_count(struct fault *fault, const char *message, const char *what, int most);
 
 bool codes_are_due(const struct room_codes *codes, const struct template_record *template);

@@ -30,7 +30,7 @@ struct code_terms {
 	unsigned set; /* of enum code_term; members that are not set are zero */
 	int64_t not_before, expires_at; /* seconds since 1970 */
 	uint32_t max_uses, uses;
-	int64_t last_use; /* last counted exchange, in milliseconds since 1970; 0: none */
+	int64_t last_use; /* last counted exchange, in milliseconds since 1970; 0 if none */
 	struct slice last_user; /* its user_id; empty if that was generated */
 	uint32_t last_repeats; /* how often that exchange was repeated */
 	struct slice user_id, name, label;
@@ -57,7 +57,7 @@ bool code_is_plain(const struct code *code);
 /* The codes of one role that are not former. */
 struct code_group {
 	uint32_t number; /* unique in the room */
-	uint32_t identity; /* of the role; 0: the role is lost */
+	uint32_t identity; /* of the role; 0 if the role is lost */
 	struct slice lost_role; /* the name of a lost role */
 	int64_t lost_at; /* seconds since 1970 */
 	uint32_t count, enabled; /* plain codes */
@@ -118,9 +118,9 @@ bool code_remove(struct call *call, const struct code *code, struct fault *fault
 
 /* Reads a room's codes in pages, the oldest first. */
 struct code_page {
-	enum store_side side; /* STORE_OFF: former codes */
+	enum store_side side; /* STORE_OFF for former codes */
 	size_t most;
-	/* The page begins after the place with this number; 0: at the oldest code. */
+	/* The page begins after the place with this number; with 0, at the oldest code. */
 	uint64_t after;
 	/* Results. */
 	struct code *codes;

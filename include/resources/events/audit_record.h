@@ -25,7 +25,7 @@ extern const struct id audit_no_account;
 struct audit_entry {
 	struct store_record stored; /* as it was read */
 	struct id account; /* only of an event in the queue */
-	uint64_t seq; /* from 1; 0: not numbered yet */
+	uint64_t seq; /* from 1; 0 if not numbered yet */
 	int64_t time; /* milliseconds since 1970 */
 	struct slice id; /* UUID */
 	struct slice type; /* "room.created" */
@@ -39,7 +39,7 @@ struct audit_state {
 	struct store_record stored; /* as it was read; value.data NULL if there is none yet */
 	uint64_t first; /* the oldest kept event; last + 1 if there is none */
 	uint64_t last; /* the newest event; 0 if there never was one */
-	int64_t first_time; /* of the oldest kept event, in milliseconds since 1970; 0: none */
+	int64_t first_time; /* of the oldest kept event, in milliseconds since 1970; 0 if none */
 	bool is_watched; /* the following members, compared with the account, are set */
 	bool is_enabled;
 	uint64_t secrets; /* a digest of the account's secrets */
@@ -79,7 +79,7 @@ bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
 /* The times that decide which events are dropped, in milliseconds. */
 struct audit_times {
 	int64_t now;
-	int64_t keep; /* for which an event is kept at least; 0: for ever */
+	int64_t keep; /* minimum time that an event is kept; 0 for ever */
 };
 
 /* Gives the events the next numbers of the transaction's account, which it sets in `seq`; stores
@@ -101,7 +101,7 @@ bool audit_queued_read(const struct store_record *stored, struct audit_entry *en
 /* How far the queue is numbered. Events of accounts whose event logs are damaged stay in the queue,
  * so that events of other accounts do not wait for them. */
 struct audit_numbering {
-	struct id above; /* events up to this id have been visited; zero: none */
+	struct id above; /* events up to this id have been visited; zero if none */
 	const struct id *left; /* accounts whose events stay in the queue */
 	size_t left_count;
 	/* Results. */

@@ -87,7 +87,7 @@ struct webhook_position {
 	struct store_record stored; /* value.data NULL if there is none */
 	uint64_t series;
 	uint64_t seq; /* events up to it are delivered, not wanted, or failed deliveries */
-	int64_t delivered; /* time of the last delivery, milliseconds since 1970; 0: never */
+	int64_t delivered; /* time of the last delivery, milliseconds since 1970; 0 if none */
 };
 
 extern const struct record_table webhook_position_table;
@@ -118,7 +118,7 @@ struct webhook_delivery {
 	uint64_t seq; /* of the event */
 	struct slice event_id, type; /* of the event */
 	uint32_t attempts;
-	int status; /* of the last response; 0: none */
+	int status; /* of the last response; 0 if none */
 	struct slice error; /* empty if a complete response was received */
 	int64_t first; /* time of the first attempt, milliseconds since 1970 */
 	int64_t next; /* time of the next attempt, while it is pending */

@@ -12,7 +12,7 @@ struct joining {
 	struct slice room_name, role, user_id, code, request_id;
 	enum join_refusal refusal;
 	int64_t time; /* milliseconds */
-	uint64_t number; /* of the transaction that counted the exchange; 0: none did */
+	uint64_t number; /* of the transaction that counted the exchange; 0 if none did */
 };
 
 handler join;

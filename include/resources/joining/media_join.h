@@ -19,7 +19,7 @@ struct admission {
 	const struct code *code; /* NULL if it is not known */
 	struct slice user_id;
 	bool is_known; /* see media/ticket.h */
-	struct slice name; /* as sent; empty: none */
+	struct slice name; /* as sent; may be empty */
 	int64_t since, expires; /* of the join token, in seconds since 1970 */
 	struct slice jti; /* see media/ticket.h */
 };

@@ -37,7 +37,7 @@ struct misses;
 struct misses *misses_open(const struct clock *clock);
 void misses_close(struct misses *misses);
 
-/* Returns the seconds until the address may call; 0: now. now: milliseconds of clock_monotonic. */
+/* Returns the seconds until the address may call, 0 if it may call now. now: clock_monotonic. */
 unsigned misses_wait(struct misses *misses, struct slice address, int64_t now);
 /* Counts an unknown code from this address. Returns the same as misses_wait, because concurrent
  * calls may have used up the budget. */

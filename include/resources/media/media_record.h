@@ -44,7 +44,7 @@ struct backend {
 	struct id id;
 	enum backend_type type;
 	bool is_default;
-	enum signing_alg alg; /* its active key signs; SIGNING_ALGS: none */
+	enum signing_alg alg; /* its active key signs; SIGNING_ALGS if none does */
 	uint32_t uses; /* number of templates that name it */
 	int64_t created, updated; /* milliseconds since 1970 */
 	int64_t ttl; /* seconds */

@@ -24,7 +24,7 @@ struct kept_answer {
 	unsigned char fingerprint[DIGEST_SIZE]; /* of the request */
 	int64_t since; /* milliseconds since 1970 */
 	int status;
-	struct slice etag; /* the header; empty: none */
+	struct slice etag; /* the header; may be empty */
 	struct slice body;
 };
 

@@ -17,7 +17,7 @@ struct room_record {
 	uint64_t etag; /* of the room alone; clients see room_etag */
 	bool is_enabled;
 	bool follows_template; /* recording_source_template */
-	int64_t opens_at, closes_at; /* seconds; INT64_MIN and INT64_MAX: not set */
+	int64_t opens_at, closes_at; /* seconds; INT64_MIN and INT64_MAX if not set */
 	struct slice name; /* in the client's spelling */
 	struct slice key; /* the name by which it is found: in lower case; room_put sets it */
 	struct slice pieces[3];
@@ -44,7 +44,7 @@ bool room_read(struct call *call, const struct store_record *stored, struct room
 bool room_put(struct call *call, const struct room_record *record, struct fault *fault);
 
 /* Appends the room to the response, as parts borrowed from the record. recording: replaces
- * recording_info; data NULL: not replaced. Returns true. */
+ * recording_info, unless data is NULL. Returns true. */
 bool room_answer(struct call *call, const struct room_record *record,
 		 const struct template_record *template, struct slice recording);
 /* Returns the item of a list with view=summary. */

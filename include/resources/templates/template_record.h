@@ -29,8 +29,8 @@
  * (resources/templates/deleted_role.h). */
 struct deleted_roles {
 	uint32_t count;
-	int64_t round_began; /* milliseconds since 1970; 0: no round has begun */
-	struct id last_room; /* last room visited in this round; zero: none */
+	int64_t round_began; /* milliseconds since 1970; 0 if no round has begun */
+	struct id last_room; /* last room visited in this round; zero if none */
 };
 
 /* The parts that have endpoints of their own. */
@@ -59,9 +59,9 @@ struct template_record {
 	uint32_t last_identity;
 	struct slice name; /* plain text */
 	struct template_part_text parts[PART_COUNT];
-	struct slice plugins; /* JSON; empty: none */
+	struct slice plugins; /* JSON; may be empty */
 	struct slice region; /* plain text: settings.region */
-	struct slice backend; /* plain text: settings.backend; data NULL: none */
+	struct slice backend; /* plain text: settings.backend; data NULL if none */
 	struct slice former_backend; /* `backend` as it was read */
 	struct slice recording; /* JSON text that rooms show as recording_info */
 	struct deleted_roles deleted;

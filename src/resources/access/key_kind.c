@@ -18,7 +18,7 @@ static bool keys_derive(struct call *call, const void *record, struct findings *
 	if (!store_page(call->transaction, &kind_key, &page, fault))
 		return false;
 	if (page.count != keys->count)
-		findings_add(findings, "/count", "is not how many keys there are");
+		findings_add(findings, "/count", "does not match the number of keys");
 	if (page.count > 0 && id_compare(&records[0].id, &keys->newest) > 0)
 		findings_add(findings, "/newest", "is older than the newest key");
 	return true;
@@ -40,7 +40,7 @@ static bool key_load_dumped(struct call *call, void *record, const char *pointer
 	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault))
 		return false;
 	if (keys.count == API_KEYS_MOST)
-		findings_add(findings, pointer, "is one more than the %d that may be",
+		findings_add(findings, pointer, "is over the maximum of %d API keys",
 			     API_KEYS_MOST);
 	key->stored.name = id_as_text(call->arena, &key->id);
 	return true;
@@ -78,7 +78,7 @@ static bool key_derive(struct call *call, const void *record, struct findings *f
 	if (keys.stored.value.data == NULL)
 		findings_add(findings, "", "the record that counts the keys is missing");
 	if (!slice_equal(key->stored.name, id_as_text(call->arena, &key->id)))
-		findings_add(findings, "", "its name is not its id");
+		findings_add(findings, "", "its name does not match its ID");
 	return true;
 }
 

@@ -176,7 +176,7 @@ static bool find_api_key(struct call *call, struct api_key *key, struct fault *f
 	return api_key_find(call->transaction, call->parameters[0], call_reading(call), key,
 			    &is_there, fault) &&
 	       ((is_there && id_compare(&key->stored.account, &call->account) == 0) ||
-		fault_set(fault, FAULT_NOT_FOUND, "key not found"));
+		fault_set(fault, FAULT_NOT_FOUND, "API key not found"));
 }
 
 bool keys_get(struct call *call, struct fault *fault)

@@ -30,7 +30,7 @@ static bool codes_refer(struct call *call, const void *record, struct findings *
 	     !template_find(call, &room.template_id, STORE_TO_SHOW, &owner, &is_there, fault)))
 		return false;
 	if (!is_there) {
-		findings_add(findings, "/room", "is not there, or its template is not");
+		findings_add(findings, "/room", "does not exist, or its template does not");
 		return true;
 	}
 	if (codes->last_seen > owner.last_identity)
@@ -41,7 +41,7 @@ static bool codes_refer(struct call *call, const void *record, struct findings *
 
 		if (codes_group(codes, group->number) != group)
 			findings_add(findings, arena_text(call->arena, "/groups/%zu/number", i),
-				     "is that of another group");
+				     "is the same as another group's");
 		if (group->identity != 0 && template_live_role(&owner, group->identity) == NULL &&
 		    !deleted_role_load(call, &owner.id, group->identity, &deleted, fault))
 			return false;
@@ -95,10 +95,10 @@ static bool codes_derive(struct call *call, const void *record, struct findings 
 		if (codes.groups[i].count != 0 || codes.groups[i].enabled != 0 ||
 		    codes.groups[i].others != 0)
 			findings_add(findings, arena_text(call->arena, "/groups/%zu", i),
-				     "does not have as many codes as it says");
+				     "the number of its codes does not match its count");
 	}
 	if (codes.former_count != 0 || codes.former_others != 0)
-		findings_add(findings, "", "there are not as many former codes as it says");
+		findings_add(findings, "", "the number of former codes does not match their count");
 	return true;
 }
 
@@ -121,13 +121,14 @@ static bool take_letters(struct call *call, struct slice letters, const char *po
 	bool is_kept;
 
 	if (!code_can_be(letters)) {
-		findings_add(findings, pointer, "must be a code, or words for one");
+		findings_add(findings, pointer,
+			     "must be a code (abc-defg-hij or abc-def-ghi) or a custom code");
 		return true;
 	}
 	if (!code_words_find(call, letters, &account, &is_kept, fault))
 		return false;
 	if (is_kept && id_compare(&account, &call->account) != 0)
-		findings_add(findings, pointer, "is, or was, a code of another account");
+		findings_add(findings, pointer, "is or was a code of another account");
 	else if (is_kept && !code_is_words(letters))
 		return code_words_release(call, letters, fault);
 	return true;
@@ -146,7 +147,7 @@ static bool code_load_dumped(struct call *call, void *record, const char *pointe
 	if (codes.stored.value.data == NULL ||
 	    (!code->is_former && codes_group(&codes, code->group) == NULL))
 		findings_add(findings, arena_text(call->arena, "%s/group", pointer),
-			     "must be one of the line \"codes\" of its room");
+			     "must be a group in the line \"codes\" of its room");
 	return true;
 }
 
@@ -180,9 +181,9 @@ static bool check_letters(struct call *call, const struct code *code, struct fin
 	if (!code_words_find(call, code->letters, &account, &is_kept, fault))
 		return false;
 	if (!code_is_words(code->letters) && is_kept)
-		findings_add(findings, "", "is kept for an account as if it were gone");
+		findings_add(findings, "", "is reserved as if it had been deleted");
 	if (code_is_words(code->letters) && (!is_kept || id_compare(&account, &call->account) != 0))
-		findings_add(findings, "", "its words are not the account's");
+		findings_add(findings, "", "is a custom code that is not reserved for the account");
 	return true;
 }
 
@@ -198,8 +199,7 @@ static bool code_refer(struct call *call, const void *record, struct findings *f
 	if (!room_subject_of_code(call, code, STORE_TO_SHOW, &room, &is_there, fault))
 		return false;
 	if (is_there && room.codes.stored.value.data == NULL)
-		findings_add(findings, "",
-			     "what the codes of its room have in common is not there");
+		findings_add(findings, "", "the record that its room's codes share does not exist");
 	if ((is_there && !code_show(call, &room.codes, code, &room.template, &shown, fault)))
 		return false;
 	if (code->terms.set == 0)
@@ -219,7 +219,7 @@ static bool code_derive(struct call *call, const void *record, struct findings *
 	if (!codes_load(call, &code->room, STORE_TO_SHOW, &codes, fault))
 		return false;
 	if (id_number(&code->place) > codes.last_place)
-		findings_add(findings, "/place", "was never given out");
+		findings_add(findings, "/place", "was never assigned");
 	return check_letters(call, code, findings, fault);
 }
 
@@ -255,16 +255,17 @@ static bool words_load(struct call *call, void *record, const char *pointer,
 	bool is_there = false;
 
 	if (!code_can_be(letters))
-		findings_add(findings, pointer, "must be words for a code, or a code");
+		findings_add(findings, pointer,
+			     "must be a code (abc-defg-hij or abc-def-ghi) or a custom code");
 	else if (!code_is_words(letters) &&
 		 !code_find(call, letters, STORE_TO_SHOW, &code, &account, &is_there, fault))
 		return false;
 	if (is_there)
-		findings_add(findings, pointer, "is a code already");
+		findings_add(findings, pointer, "is already used as a code in this store");
 	else if (!code_words_find(call, letters, &account, &is_there, fault))
 		return false;
 	else if (is_there && id_compare(&account, &call->account) != 0)
-		findings_add(findings, pointer, "is of another account");
+		findings_add(findings, pointer, "belongs to another account");
 	return true;
 }
 
@@ -287,7 +288,7 @@ static bool words_refer(struct call *call, const void *record, struct findings *
 	(void)call;
 	(void)fault;
 	if (!code_can_be(words->stored.name))
-		findings_add(findings, "", "are not words for a code, nor a code");
+		findings_add(findings, "", "is neither a code nor a custom code");
 	return true;
 }
 

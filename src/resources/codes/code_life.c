@@ -134,8 +134,8 @@ struct code_count codes_count(const struct room_codes *codes,
 
 bool codes_refuse_count(struct fault *fault, const char *message, const char *what, int most)
 {
-	return fault_explain(fault, FAULT_CONFLICT, message, "the room has %d %s, the most", most,
-			     what);
+	return fault_explain(fault, FAULT_CONFLICT, message,
+			     "the room already has the maximum of %d %s", most, what);
 }
 
 bool codes_check_count(const struct room_subject *subject, const struct code *former,

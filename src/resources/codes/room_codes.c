@@ -276,7 +276,7 @@ static bool load_for_role(struct call *call, struct room_subject *subject, uint3
 		return false;
 	role = template_role_index(&subject->template, call->parameters[1]);
 	if (role == subject->template.role_count)
-		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+		return fault_set(fault, FAULT_NOT_FOUND, "Role not found");
 	*identity = subject->template.roles[role].identity;
 	return codes_make_due(call, &subject->codes, &subject->template, fault);
 }
@@ -551,7 +551,7 @@ bool room_codes_list(struct call *call, struct fault *fault)
 	if (!list_codes(call, &subject, &listing, fault))
 		return false;
 	if (!listing.shows_role)
-		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+		return fault_set(fault, FAULT_NOT_FOUND, "Role not found");
 	return list_close(&listing.list, fault);
 }
 
@@ -570,7 +570,7 @@ static bool load_by_code(struct call *call, struct slice letters, struct room_su
 	is_there = is_there && id_compare(&account, &call->account) == 0;
 	if (is_there && !room_subject_of_code(call, code, reading, subject, &is_there, fault))
 		return false;
-	return is_there || fault_set(fault, FAULT_NOT_FOUND, "room code not found");
+	return is_there || fault_set(fault, FAULT_NOT_FOUND, "Room code not found");
 }
 
 bool room_codes_get(struct call *call, struct fault *fault)
@@ -591,9 +591,11 @@ bool room_codes_qr(struct call *call, struct fault *fault)
 	if (!load_by_code(call, call->parameters[0], &subject, &code, fault))
 		return false;
 	if (!qr_is_there())
-		return fault_set(fault, FAULT_NOT_FOUND, "this build makes no QR codes");
+		return fault_set(fault, FAULT_NOT_FOUND,
+				 "QR codes are not available in this build");
 	if (!qr_svg(call->arena, join_url(call, public_url_of(call), &code), &svg))
-		return fault_cause(fault, FAULT_INTERNAL, 0, "no QR code can be made of a link");
+		return fault_cause(fault, FAULT_INTERNAL, 0,
+				   "cannot create a QR code for the link");
 	call_header(call, "Content-Type", SLICE(QR_TYPE));
 	return call_answer(call, svg);
 }
@@ -620,7 +622,7 @@ static bool save_code(struct call *call, struct room_subject *subject, const str
 	const struct slice before = code_text(call, former, shown);
 
 	if (enables && !shown->has_role)
-		return fault_set(fault, FAULT_FORBIDDEN, "the role of this code was deleted");
+		return fault_set(fault, FAULT_FORBIDDEN, "The role of this code has been deleted");
 	code->is_enabled = enables;
 	code->updated = enables != shown->is_enabled ? call->now / 1000 : shown->updated;
 	if (!shown->has_role) {

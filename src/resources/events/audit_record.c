@@ -90,7 +90,7 @@ bool audit_read(struct transaction *transaction, uint64_t seq, size_t n,
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (records[i].value.data == NULL)
-			return record_missing("log entry", &ids[i], fault);
+			return record_missing("event", &ids[i], fault);
 		if (!audit_entry_read(&records[i], &entries[i], fault))
 			return false;
 	}

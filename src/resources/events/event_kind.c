@@ -17,13 +17,13 @@ static bool log_derive(struct call *call, const void *record, struct findings *f
 
 	(void)fault;
 	if (state->first < 1 || state->first > state->last + 1)
-		findings_add(findings, "/first", "must be at most one above the last");
+		findings_add(findings, "/first", "must be at most last plus one");
 	for (uint64_t seq = state->first; seq <= state->last && !findings_are_full(findings);
 	     seq++) {
 		struct fault own = FAULT_INITIAL;
 
 		if (!audit_read(call->transaction, seq, 1, &entry, &own))
-			findings_add(findings, "", "its entry %llu is missing or cannot be read",
+			findings_add(findings, "", "event %llu is missing or cannot be read",
 				     (unsigned long long)seq);
 	}
 	return true;
@@ -54,7 +54,7 @@ static bool entry_load(struct call *call, void *record, const char *pointer,
 		return false;
 	if (entry->seq < state.first || entry->seq > state.last)
 		findings_add(findings, arena_text(call->arena, "%s/seq", pointer),
-			     "must be one of those that the line \"log\" of the account has");
+			     "must be within the line \"log\" of the account");
 	entry->stored.id = audit_id_of(entry->seq);
 	return true;
 }
@@ -128,9 +128,9 @@ static bool webhooks_refer(struct call *call, const void *record, struct finding
 				      findings);
 		if (id_number(&webhook->id) > webhooks->last ||
 		    (i > 0 && id_compare(&webhook->id, &webhook[-1].id) <= 0))
-			findings_add(findings, arena_text(call->arena, "%s/id", at),
-				     "must be younger than that of the one before, and not above "
-				     "last");
+			findings_add(
+				findings, arena_text(call->arena, "%s/id", at),
+				"must be newer than the previous one and not greater than last");
 	}
 	return true;
 }
@@ -174,7 +174,7 @@ static bool webhook_is_there(struct call *call, const struct id *id, struct find
 	    (webhook_find(&webhooks, id) == NULL && !garbage_has(call, id, &is_garbage, fault)))
 		return false;
 	if (webhook_find(&webhooks, id) == NULL && !is_garbage)
-		findings_add(findings, "", "its webhook is not there");
+		findings_add(findings, "", "its webhook does not exist");
 	return true;
 }
 
@@ -219,7 +219,7 @@ static bool delivery_refer(struct call *call, const void *record, struct finding
 	const struct webhook_delivery *delivery = record;
 
 	if (delivery->is_pending != webhook_delivery_is_pending(delivery))
-		findings_add(findings, "/pending", "is not as its state says");
+		findings_add(findings, "/pending", "does not match its state");
 	return webhook_is_there(call, &delivery->stored.parent, findings, fault);
 }
 

@@ -27,7 +27,7 @@ static bool find_webhook(struct call *call, enum store_reading reading, struct w
 	if (!webhooks_load(call->transaction, reading, webhooks, fault))
 		return false;
 	*webhook = id_parse(call->parameters[0], &id) ? webhook_find(webhooks, &id) : NULL;
-	return *webhook != NULL || fault_set(fault, FAULT_NOT_FOUND, "webhook not found");
+	return *webhook != NULL || fault_set(fault, FAULT_NOT_FOUND, "Webhook not found");
 }
 
 /* ---- documents ---- */
@@ -177,7 +177,7 @@ bool webhooks_check(struct call *call, json_t *body, bool is_strict, struct faul
 			   &call->findings, &of_table);
 	if (webhook_url_parse(text_of_json(json_object_get(body, "url")), &is_https) && !is_https &&
 	    !call->environment->allows_http)
-		findings_add(&call->findings, "/url", "must be a URL of https");
+		findings_add(&call->findings, "/url", "must be an https URL");
 	return findings_result(&call->findings, fault);
 }
 

@@ -88,7 +88,7 @@ static bool close_room(struct call *call, struct import_codes *codes, struct fau
 static bool refuse_room(struct fault *fault)
 {
 	return fault_member(fault, FAULT_INVALID_BODY, NULL, "/room_id",
-			    "must be a room of this account, or of the body");
+			    "must be a room of this account or of the request");
 }
 
 static bool open_room(struct call *call, struct import_codes *codes, struct fault *fault)
@@ -115,11 +115,12 @@ static bool open_room(struct call *call, struct import_codes *codes, struct faul
 	return true;
 }
 
-/* ---- codes: one of them ---- */
+/* ---- one code ---- */
 
 static bool refuse_code(struct fault *fault)
 {
-	return fault_member(fault, FAULT_CONFLICT, "Room code already exists", "/code", "is taken");
+	return fault_member(fault, FAULT_CONFLICT, "Room code already exists", "/code",
+			    "is already taken");
 }
 
 static bool make_due(struct call *call, struct import_codes *codes, struct fault *fault)
@@ -272,7 +273,8 @@ static bool import_code(struct call *call, struct import_run *run, bool *is_new,
 static const struct {
 	const char *name;
 	const struct shape *shape;
-	bool (*run)(struct call *call, bool *is_new, struct fault *fault); /* NULL: import_code */
+	/* NULL for import_code. */
+	bool (*run)(struct call *call, bool *is_new, struct fault *fault);
 	const char *reference; /* member that may name an object of the body; may be NULL */
 } kinds[IMPORT_KINDS] = {
 	[IMPORT_TEMPLATES] = { "templates", &imported_template_shape, templates_import, NULL },

@@ -43,7 +43,7 @@ bool join_check_budget(const struct call *call, struct fault *fault)
 
 static bool refuse_unknown_code(struct fault *fault)
 {
-	return fault_set(fault, FAULT_NOT_FOUND, "room code not found");
+	return fault_set(fault, FAULT_NOT_FOUND, "Room code not found");
 }
 
 static bool miss(const struct call *call, struct fault *fault)
@@ -63,10 +63,10 @@ struct exchange {
 	struct code code;
 	struct slice role;
 	const json_t *role_document; /* NULL until it is decoded */
-	struct slice user_id; /* from the code or the body; empty: one is generated */
+	struct slice user_id; /* from the code or the body; empty to generate one */
 	int64_t time; /* of the exchange, or of the one it repeats, in milliseconds */
 	bool is_retry;
-	struct slice jti; /* of its tokens; data NULL: each gets its own */
+	struct slice jti; /* of its tokens; data NULL if each gets its own */
 	struct slice answered_user; /* user_id in the response */
 	int64_t expires_at; /* seconds since 1970 */
 	const struct backend *backend; /* the room's, in `media`; or NULL */
@@ -143,12 +143,12 @@ static bool check_switches(struct call *call, const struct exchange *exchange,
 	if (!exchange->subject.room.is_enabled)
 		return refuse_join(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
 	if (!shown->has_role)
-		return refuse_join(call, JOIN_ROLE_DELETED, "the role of this code was deleted",
-				   fault);
+		return refuse_join(call, JOIN_ROLE_DELETED,
+				   "The role of this code has been deleted", fault);
 	if (!shown->is_enabled)
-		return refuse_join(call, JOIN_DISABLED, "room code is disabled", fault);
+		return refuse_join(call, JOIN_DISABLED, "Room code is disabled", fault);
 	return account->is_enabled ||
-	       refuse_join(call, JOIN_ACCOUNT_DISABLED, "account is disabled", fault);
+	       refuse_join(call, JOIN_ACCOUNT_DISABLED, "Account is disabled", fault);
 }
 
 /* Milliseconds in which the last user of a code may repeat the exchange, and the most repeats. */
@@ -492,7 +492,7 @@ static bool find_role(struct call *call, struct exchange *exchange, const struct
 		template, shown->has_role ? shown->role : call->app_token->subject.role);
 
 	if (role == template->role_count)
-		return fault_set(fault, FAULT_NOT_FOUND, "role not found");
+		return fault_set(fault, FAULT_NOT_FOUND, "Role not found");
 	exchange->role = template->roles[role].name;
 	return true;
 }
@@ -525,12 +525,12 @@ static bool check_code(struct call *call, const struct exchange *exchange,
 	if (token->code_hash.data == NULL)
 		return true;
 	if (!exchange->has_code)
-		return refuse_join(call, JOIN_DISABLED, "room code not found", fault);
+		return refuse_join(call, JOIN_DISABLED, "Room code not found", fault);
 	if (!shown->has_role)
-		return refuse_join(call, JOIN_ROLE_DELETED, "the role of this code was deleted",
-				   fault);
+		return refuse_join(call, JOIN_ROLE_DELETED,
+				   "The role of this code has been deleted", fault);
 	if (!shown->is_enabled)
-		return refuse_join(call, JOIN_DISABLED, "room code is disabled", fault);
+		return refuse_join(call, JOIN_DISABLED, "Room code is disabled", fault);
 	if ((terms->set & CODE_EXPIRES_AT) != 0 && call->now / 1000 >= terms->expires_at)
 		return refuse_at(call, JOIN_EXPIRED, "Room code has expired", "expires_at",
 				 terms->expires_at, fault);

@@ -29,8 +29,8 @@ static const struct table codes = { 0, 16384 }, sessions = { 16384, 2048 },
 
 struct entry {
 	unsigned char address[ADDRESS_SIZE];
-	int64_t began; /* start of the counted minute; 0: never used */
-	int64_t refused_until; /* 0: not refused */
+	int64_t began; /* start of the counted minute; 0 if never used */
+	int64_t refused_until; /* 0 if not refused */
 	unsigned count;
 };
 
@@ -48,7 +48,7 @@ struct misses *misses_open(const struct clock *clock)
 	struct misses *misses = memory_check(calloc(1, sizeof *misses));
 
 	if (pthread_mutex_init(&misses->lock, NULL) != 0)
-		ABORT("a lock or thread could not be made");
+		ABORT("cannot create a lock or thread");
 	clock_random(clock, misses->key, sizeof misses->key);
 	return misses;
 }

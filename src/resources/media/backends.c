@@ -24,7 +24,7 @@ static bool find_backend(struct call *call, enum store_reading reading, struct m
 	if (!media_load(call, reading, media, fault))
 		return false;
 	*backend = id_parse(call->parameters[0], &id) ? media_backend(media, &id) : NULL;
-	return *backend != NULL || fault_set(fault, FAULT_NOT_FOUND, "backend not found");
+	return *backend != NULL || fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
 }
 
 /* ---- documents ---- */
@@ -267,7 +267,7 @@ static bool save_backend(struct call *call, struct media *media, struct backend 
 	const struct backend_health *health;
 
 	if (!slice_is(type, backend_type_name(former.type))) {
-		findings_add(&call->findings, "/type", "cannot change");
+		findings_add(&call->findings, "/type", "cannot be changed");
 		return findings_result(&call->findings, fault);
 	}
 	keep_secrets(call, backend, document);

@@ -46,13 +46,15 @@ static bool media_refer(struct call *call, const void *record, struct findings *
 		if (!signing_describe(call->arena, key->alg, key->private_key, &kid, &jwk))
 			findings_add(findings, at, "is not a private key for its alg");
 		else if (!slice_equal(kid, key->kid) || !slice_equal(jwk, key->jwk))
-			findings_add(findings, at, "its public part is not its own");
+			findings_add(findings, at,
+				     "its public part does not match its private part");
 		if (media_key(media, key->kid) != key)
-			findings_add(findings, at, "is an earlier key of the account");
+			findings_add(findings, at, "is the same as an earlier key of the account");
 		if (key->state == KEY_ACTIVE && media_active_key(media, key->alg) != key)
-			findings_add(findings, at, "is active, as another one of its alg is");
+			findings_add(findings, at,
+				     "another key with the same alg is already active");
 		if (media_count_keys(media, key->alg) > SIGNING_KEYS_MOST)
-			findings_add(findings, at, "must be at most %d of an alg",
+			findings_add(findings, at, "at most %d keys per alg are allowed",
 				     SIGNING_KEYS_MOST);
 	}
 	for (size_t i = 0; i < media->backend_count; i++) {
@@ -62,15 +64,15 @@ static bool media_refer(struct call *call, const void *record, struct findings *
 		record_check_document(&new_backend_shape, backend_document(call, backend), at,
 				      findings);
 		if (backend->is_default && media_default_backend(media) != backend)
-			findings_add(findings, at, "is the default, as another one is");
+			findings_add(findings, at, "an earlier backend is already the default");
 		if (media_backend_named(media, backend->name) != backend)
-			findings_add(findings, at, "has the name of another one");
+			findings_add(findings, at, "an earlier backend has the same name");
 		if (backend->alg != SIGNING_ALGS && media_active_key(media, backend->alg) == NULL)
-			findings_add(findings, at, "needs an active signing key of its alg");
+			findings_add(findings, at, "there is no active signing key for its alg");
 		if (id_number(&backend->id) > media->last_backend ||
 		    (i > 0 && id_compare(&backend->id, &backend[-1].id) <= 0))
 			findings_add(findings, arena_text(call->arena, "%s/id", at),
-				     "must be younger than that of the one before, and not above "
+				     "must be newer than the previous one and not greater than "
 				     "last_backend");
 	}
 	return true;
@@ -119,7 +121,7 @@ static bool media_derive(struct call *call, const void *record, struct findings 
 	for (size_t i = 0; i < media.backend_count; i++) {
 		if (media.backends[i].uses != 0)
 			findings_add(findings, arena_text(call->arena, "/backends/%zu/uses", i),
-				     "is not how many templates name it");
+				     "does not match the number of templates that use it");
 	}
 	return true;
 }

@@ -134,7 +134,7 @@ static bool find_stored_key(struct call *call, enum store_reading reading, struc
 	if (!media_load(call, reading, media, fault))
 		return false;
 	*key = media_key(media, call->parameters[0]);
-	return *key != NULL || fault_set(fault, FAULT_NOT_FOUND, "signing key not found");
+	return *key != NULL || fault_set(fault, FAULT_NOT_FOUND, "Signing key not found");
 }
 
 bool signing_keys_get(struct call *call, struct fault *fault)
@@ -243,5 +243,5 @@ bool key_pem_get(struct call *call, struct fault *fault)
 		if (key->alg == SIGNING_RS256 && has_hash(key, call->parameters[1]))
 			return publish(call, signing_pem(call->arena, key->private_key));
 	}
-	return fault_set(fault, FAULT_NOT_FOUND, "signing key not found");
+	return fault_set(fault, FAULT_NOT_FOUND, "Signing key not found");
 }

@@ -15,7 +15,7 @@
 /* A day in intervals of ten minutes, and the current interval. */
 #define BUCKETS 145
 #define BUCKET_MILLISECONDS 600000
-/* Counted bytes after which they are added to the record early. */
+/* When this many bytes have been counted, they are added to the record early. */
 #define BYTES_ADDED ((uint64_t)4 << 20)
 
 struct amount {
@@ -52,7 +52,7 @@ struct kept_usage *kept_usage_open(void)
 	struct kept_usage *usage = memory_check(calloc(1, sizeof *usage));
 
 	if (pthread_mutex_init(&usage->lock, NULL) != 0)
-		ABORT("a lock or thread could not be made");
+		ABORT("cannot create a lock or thread");
 	return usage;
 }
 

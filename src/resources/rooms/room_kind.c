@@ -64,7 +64,7 @@ static bool room_load_dumped(struct call *call, void *record, const char *pointe
 	document_unhide(&room_shape, document, hidden);
 	if (json_equal(document_hidden(call->arena, &room_shape, document), hidden) == 0)
 		findings_add(findings, arena_text(call->arena, "%s/hidden", pointer),
-			     "must have members that belong into the document, and no others");
+			     "must have only members of the document");
 	record_check_document(&room_shape, document, at, findings);
 	if (!room->follows_template && json_object_get(document, "recording_info") == NULL)
 		findings_add(findings, arena_text(call->arena, "%s/recording_info", at),
@@ -72,7 +72,7 @@ static bool room_load_dumped(struct call *call, void *record, const char *pointe
 	id_print(&room->template_id, template_id);
 	if (!slice_is(text_of_json(json_object_get(document, "template_id")), template_id))
 		findings_add(findings, arena_text(call->arena, "%s/template_id", at),
-			     "must be that of the room");
+			     "must be the template_id of the room");
 	if (!findings_result(findings, fault))
 		return false;
 	room->name = arena_copy(call->arena, text_of_json(json_object_get(document, "name")));
@@ -122,16 +122,16 @@ static bool room_derive(struct call *call, const void *record, struct findings *
 	    !says(text, "name", room->name) ||
 	    !says(text, "customer_id", slice_of(call->account_text)) ||
 	    json_is_true(json_object_get(text, "enabled")) != room->is_enabled)
-		findings_add(findings, "", "its text is not what its parts give");
+		findings_add(findings, "", "its text does not match its parts");
 	if (!slice_equal(text_lower(call->arena, room->name), room->key))
-		findings_add(findings, "/name", "it is found by another name");
+		findings_add(findings, "/name", "is not the name by which the room is found");
 	if (room_times_cover(&times, &room->id, room->created))
 		return true;
 	if (!room_times_load(call, &times, fault))
 		return false;
 	if (!room_times_cover(&times, &room->id, room->created))
 		findings_add(findings, "/id",
-			     "begins with another time than the list of rooms expects");
+			     "starts with a different time than the list of rooms expects");
 	return true;
 }
 

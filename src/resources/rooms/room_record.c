@@ -90,7 +90,7 @@ bool room_load_by_id(struct call *call, struct slice text, enum store_reading re
 
 	if (id_parse(text, &id) && !room_find(call, &id, reading, record, &is_there, fault))
 		return false;
-	return is_there || fault_set(fault, FAULT_NOT_FOUND, "room not found");
+	return is_there || fault_set(fault, FAULT_NOT_FOUND, "Room not found");
 }
 
 /* ---- the response ---- */

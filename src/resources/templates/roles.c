@@ -34,7 +34,7 @@ static bool exists(const struct target *target)
 /* Sets FAULT_NOT_FOUND if the role does not exist. */
 static bool check_exists(const struct target *target, struct fault *fault)
 {
-	return exists(target) || fault_set(fault, FAULT_NOT_FOUND, "role not found");
+	return exists(target) || fault_set(fault, FAULT_NOT_FOUND, "Role not found");
 }
 
 bool roles_get(struct call *call, struct fault *fault)

@@ -52,7 +52,7 @@ static void check_part_hidden(struct call *call, const struct template_record *r
 		findings_add(findings,
 			     part == PART_SETTINGS ? "/template/settings_hidden"
 						   : "/template/destinations_hidden",
-			     "must have members that belong into the part, and no others");
+			     "must have only members of the part");
 }
 
 static bool template_load_dumped(struct call *call, void *scanned, const char *pointer,
@@ -70,7 +70,7 @@ static bool template_load_dumped(struct call *call, void *scanned, const char *p
 	for (enum template_part part = 0; part < PART_COUNT; part++)
 		check_part_hidden(call, record, part, findings);
 	if (json_object_size(json_object_get(document, "roles")) != count)
-		findings_add(findings, pointer, "must have each role once");
+		findings_add(findings, pointer, "must list each role once");
 	record_check_document(&template_shape, document, pointer, findings);
 	if (!findings_result(findings, fault))
 		return false;
@@ -95,11 +95,11 @@ static void check_roles(struct call *call, const struct template_record *record,
 		const char *pointer = arena_text(call->arena, "/roles/%zu", i);
 
 		if (role->identity == 0 || role->identity > record->last_identity)
-			findings_add(findings, pointer, "has an identity that was never given out");
+			findings_add(findings, pointer, "has an identity that was never assigned");
 		if (template_live_role(record, role->identity) != role)
-			findings_add(findings, pointer, "has the identity of another role");
+			findings_add(findings, pointer, "has the same identity as another role");
 		if (template_role_index(record, role->name) != i)
-			findings_add(findings, pointer, "has the name of another role");
+			findings_add(findings, pointer, "has the same name as another role");
 	}
 }
 
@@ -115,7 +115,7 @@ static bool template_refer(struct call *call, const void *stored, struct finding
 	if (!media_load(call, STORE_TO_SHOW, &media, fault))
 		return false;
 	if (media_backend_named(&media, record->backend) == NULL)
-		findings_add(findings, "/settings/backend", "names a backend that is not there");
+		findings_add(findings, "/settings/backend", "names a backend that does not exist");
 	return true;
 }
 
@@ -130,7 +130,7 @@ static bool template_derive(struct call *call, const void *stored, struct findin
 		if (!slice_equal(json_member_text(call, record->roles[i].text, "name"),
 				 record->roles[i].name))
 			findings_add(findings, arena_text(call->arena, "/roles/%zu/role", i),
-				     "is not that of its name");
+				     "does not have the name of the role");
 	}
 	if (again.backend.size == 0)
 		again.backend.data = NULL;
@@ -141,7 +141,7 @@ static bool template_derive(struct call *call, const void *stored, struct findin
 	if (!template_assemble(call, &again, fault))
 		return false;
 	if (!slice_equal(again.text, record->text))
-		findings_add(findings, "/text", "is not what its parts give");
+		findings_add(findings, "/text", "does not match its parts");
 	return true;
 }
 
@@ -191,9 +191,9 @@ static bool deleted_role_refer(struct call *call, const void *record, struct fin
 	    (!is_there && !garbage_has(call, &role->stored.parent, &is_garbage, fault)))
 		return false;
 	if (!is_there && !is_garbage)
-		findings_add(findings, "", "its template is not there");
+		findings_add(findings, "", "its template does not exist");
 	if (is_there && template_live_role(&owner, id_seconds(&role->stored.id)) != NULL)
-		findings_add(findings, "", "was deleted, but the template has it");
+		findings_add(findings, "", "was deleted, but is still in the template");
 	return true;
 }
 

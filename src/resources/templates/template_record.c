@@ -150,7 +150,7 @@ bool template_load_from_path(struct call *call, enum store_reading reading,
 
 	if (is_id && !template_find(call, &id, reading, record, &is_there, fault))
 		return false;
-	return is_there || fault_set(fault, FAULT_NOT_FOUND, "template not found");
+	return is_there || fault_set(fault, FAULT_NOT_FOUND, "Template not found");
 }
 
 size_t template_role_index(const struct template_record *record, struct slice name)

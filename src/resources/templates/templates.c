@@ -163,7 +163,8 @@ bool templates_delete(struct call *call, struct fault *fault)
 	    !store_has_children(call->transaction, &kind_room, &record.id, &has_rooms, fault))
 		return false;
 	if (has_rooms)
-		return fault_set(fault, FAULT_CONFLICT, "rooms still use this template");
+		return fault_explain(fault, FAULT_CONFLICT, "Template is in use",
+				     "rooms still use this template");
 	template_note(call, "template.deleted", &record);
 	return garbage_collect(call, fault) && template_remove(call, &record, fault) &&
 	       call_answer_nothing(call);
