@@ -291,6 +291,7 @@ static const struct field opened_fields[] = {
 	{ "expires_at", TEXT(time_text), DOC("When the code expires, if set.") },
 	{ "opens_at",   TEXT(time_text), DOC("When the room opens, if set.") },
 	{ "closes_at",  TEXT(time_text), DOC("When the room closes, if set.") },
+	{ "name",       TEXT(any_text), DOC("Display name of the person the code is for, if set.") },
 };
 const struct shape opened_shape = {
 	"OpenedByCode", FIELDS(opened_fields), .doc = "What a room code opens.",

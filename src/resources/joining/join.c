@@ -434,6 +434,8 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 		object_put(body, "opens_at", json_time_seconds(room->opens_at * 1000));
 	if (room->closes_at != INT64_MAX)
 		object_put(body, "closes_at", json_time_seconds(room->closes_at * 1000));
+	if ((terms->set & CODE_NAME) != 0)
+		object_put(body, "name", json_stringn_nocheck(terms->name.data, terms->name.size));
 	return call_answer(call, json_as_text(call->arena, body));
 }
 
