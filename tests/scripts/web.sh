@@ -26,7 +26,7 @@ prove()
 	DATA=$scratch/service
 	ANTEROOM=$program
 	export ACCESS_KEY SECRET TOKEN BASE_URL SECURE_URL DATA ANTEROOM
-	timeout 900 node "$PROOF/prove.js" "${WEB:-brief}" || fail 'checks of the pages failed'
+	timeout 1800 node "$PROOF/prove.js" "${WEB:-brief}" || fail 'checks of the pages failed'
 }
 
 if [ -n "${PROOF-}" ]; then

@@ -20,7 +20,8 @@ import {
 } from "./stand.js";
 
 /** Every view, and the element that must exist before it is checked. */
-const views = ({ template, room, codes }) => [
+const views = ({ template, room, codes, hook }) => [
+	["overview", "/console/overview", ".tiles"],
 	["templates", "/console/templates", ".row-link"],
 	["new template", "/console/templates/new", ".cards"],
 	["template", `/console/templates/${template.id}`, ".role-card"],
@@ -33,10 +34,12 @@ const views = ({ template, room, codes }) => [
 	["room", `/console/rooms/${room.id}`, ".codes .switch"],
 	["events", "/console/events", ".event-type"],
 	["webhooks", "/console/webhooks", ".list-place > *"],
+	["webhook", `/console/webhooks/${hook.id}`, "#about-hook"],
 	["keys", "/console/keys", ".list-place > *"],
 	["media", "/console/media", "#signing"],
 	["new media server", "/console/media/new", ".panel"],
-	["service", "/console/service", ".chart .stroke"],
+	["service", "/console/service?range=live", ".chart .stroke"],
+	["not found", "/console/rooms/0123456789abcdef01234567", ".empty h1"],
 	["join", `/join/${codes.host}`, ".join-form"],
 	["join, viewer", `/join/${codes.viewer}`, ".join-form"],
 	["join, no code", "/join", "#code"],
@@ -44,6 +47,7 @@ const views = ({ template, room, codes }) => [
 
 /** The views that the manual has a picture of, light or dark. */
 const PICTURED = {
+	overview: "light",
 	templates: "light",
 	template: "dark",
 	role: "light",
@@ -65,7 +69,8 @@ const preview_moves = (page) =>
 async function charts_fill(page, { template }) {
 	for (let reading = 0; reading < 30; reading++) {
 		const calls = 10 + Math.round(8 * Math.sin(reading / 4));
-		for (let i = 0; i < calls; i++) await api("GET", i % 3 ? "/v2/templates?limit=10" : "/v2/rooms");
+		for (let i = 0; i < calls; i++)
+			await api("GET", i % 3 ? "/v2/templates?limit=10" : "/v2/rooms");
 		const name = `All-views-${reading % 3}`;
 		if (reading % 8 < 6) await api("POST", "/v2/rooms", { name, template_id: template.id });
 		await page.waitForFunction(
@@ -79,10 +84,11 @@ async function charts_fill(page, { template }) {
 
 const SETTLED = { join: preview_moves, service: charts_fill };
 
-/** All views in two sizes, light and dark; a very narrow phone; the sizes of touch targets. */
+/** All views in all sizes, light and dark: axe, the sizes of touch targets, unique names. */
 export const all_views = (browser) =>
 	group("all views", async () => {
 		const made = await make_room("All views");
+		made.hook = await api("POST", "/v2/webhooks", { url: "https://hooks.example.org/views" });
 		const state = await signed_in(browser);
 		for (const [size, options] of Object.entries(SIZES)) {
 			for (const colorScheme of ["light", "dark"]) {
@@ -91,6 +97,8 @@ export const all_views = (browser) =>
 					await page.goto(BASE + path);
 					await page.waitForSelector(wanted, { state: "attached", timeout: 15000 });
 					await accessible(page, `${name}, ${size}, ${colorScheme}`);
+					if (size === "narrow") await touchable(page, name);
+					if (colorScheme === "light") await named(page, `${name}, ${size}`);
 					if (size === "desktop" && PICTURED[name] === colorScheme)
 						await picture(page, name, () => SETTLED[name]?.(page, made));
 				}
@@ -98,27 +106,39 @@ export const all_views = (browser) =>
 				await page.context().close();
 			}
 		}
-		const narrow = await new_page(browser, {
-			...SIZES.phone,
-			viewport: { width: 320, height: 640 },
-			storageState: state,
-		});
-		for (const [name, path, wanted] of views(made)) {
-			await narrow.goto(BASE + path);
-			await narrow.waitForSelector(wanted, { state: "attached", timeout: 15000 });
-			const over = await narrow.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-			ok(`no sideways scrolling at 320: ${name}`, over <= 0, over);
-			const small = await narrow.evaluate(() =>
-				[...document.querySelectorAll("button, a.button, select, input")]
-					.filter((one) => one.checkVisibility() && !one.closest(".off-screen, p, li.token"))
-					.map((one) => [one, (one.closest("label") ?? one).getBoundingClientRect()])
-					.filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 24)
-					.map(([one]) => one.outerHTML.slice(0, 120)),
-			);
-			ok(`targets of 24 px: ${name}`, small.length === 0, small.join("\n"));
-		}
-		await narrow.context().close();
+		await api("DELETE", `/v2/webhooks/${made.hook.id}`);
 	});
+
+/** Touch targets have 24 pixels. */
+async function touchable(page, name) {
+	const small = await page.evaluate(() =>
+		[...document.querySelectorAll("button, a.button, select, input")]
+			.filter((one) => one.checkVisibility() && !one.closest(".off-screen, p, li.token"))
+			.map((one) => [one, (one.closest("label") ?? one).getBoundingClientRect()])
+			.filter(([, box]) => box.width > 0 && Math.min(box.width, box.height) < 24)
+			.map(([one]) => one.outerHTML.slice(0, 120)),
+	);
+	ok(`targets of 24 px: ${name}`, small.length === 0, small.join("\n"));
+}
+
+/** No two buttons of a page have the same name. */
+async function named(page, name) {
+	const twice = await page.evaluate(() => {
+		const names = [...document.querySelectorAll("#page button, #page [role=switch]")]
+			.filter((one) => one.checkVisibility())
+			.map((one) => {
+				const around = one.matches("input") ? one.closest("label, .field, .group, .section") : one;
+				return one.getAttribute("aria-label") ?? around?.textContent ?? "";
+			});
+		return names.filter((one, i) => names.indexOf(one) < i);
+	});
+	ok(`names are unique: ${name}`, twice.length === 0, twice.join("; "));
+	const over = await page.evaluate(() => {
+		const end = document.querySelector(".page")?.getBoundingClientRect().bottom ?? innerHeight + 1;
+		return end + scrollY <= innerHeight ? document.documentElement.scrollHeight - innerHeight : 0;
+	});
+	ok(`short pages do not scroll: ${name}`, over === 0, over);
+}
 
 /** The same with errors shown and dialogs open. */
 async function with_dialogs(page, { template, room }, name) {
@@ -128,7 +148,21 @@ async function with_dialogs(page, { template, room }, name) {
 	await page.keyboard.press("Control+s");
 	await page.waitForSelector(".faults:not([hidden])");
 	await accessible(page, `faults, ${name}`);
+	await page.fill("[data-pointer='/priority'] input", "2");
+	const role = await api("GET", `/v2/templates/${template.id}/roles/host`);
+	const limit = { maxPeerCount: role.maxPeerCount + 1 };
+	await api("PATCH", `/v2/templates/${template.id}/roles/host`, limit);
+	await page.keyboard.press("Control+s");
+	await page.waitForSelector(".conflict");
+	await accessible(page, `conflict, ${name}`);
+	await page.keyboard.press("Escape");
 	await page.click("button:text-is('Discard')");
+	await page.waitForSelector(".toast");
+	await accessible(page, `undo, ${name}`);
+	await page.goto(`${BASE}/console/events`);
+	await page.click(".event-type >> nth=0");
+	await page.waitForSelector(".event-change");
+	await accessible(page, `event, ${name}`);
 	await page.goto(`${BASE}/console/rooms/${room.id}`);
 	await page.waitForSelector(".codes .switch");
 	await page.click("button:has-text('New code')");
@@ -143,6 +177,11 @@ async function with_dialogs(page, { template, room }, name) {
 	await page.waitForSelector(":popover-open [role=menuitem]");
 	await accessible(page, `menu, ${name}`);
 	await page.keyboard.press("Escape");
+	await page.context().clearCookies();
+	await page.keyboard.press("g");
+	await page.keyboard.press("t");
+	await page.waitForSelector("dialog[open] #secret");
+	await accessible(page, `signing in again, ${name}`);
 }
 
 async function signed_in(browser) {
@@ -183,7 +222,7 @@ export const qr_codes = (browser) =>
 			const page = await new_page(browser, { colorScheme, storageState: state });
 			await page.goto(`${BASE}/console/rooms/${room.id}`);
 			await page.waitForSelector(".codes .switch");
-			await page.click("[aria-label='QR code for host']");
+			await page.click(`[aria-label='QR code of ${codes.host}']`);
 			await page.waitForFunction(() => document.querySelector("img.qr")?.naturalWidth > 0);
 			const file = join(directory, `${colorScheme}.png`);
 			await page.screenshot({ path: file });
@@ -223,7 +262,7 @@ export const budgets = (browser) =>
 		const { codes } = await make_room("Budgets");
 		const state = await signed_in(browser);
 		for (const [name, path, wanted, bytes, count] of [
-			["console", "/console/templates", ".row-link", 75000, 32],
+			["console", "/console/templates", ".row-link", 90000, 32],
 			["join", `/join/${codes.viewer}`, ".join-form", 30000, 14],
 		]) {
 			const page = await new_page(browser, { ...SIZES.phone, storageState: state });

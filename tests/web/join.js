@@ -217,6 +217,13 @@ export const codes_told = (browser, codes) =>
 		ok("the time is counted down", /\d\d:\d\d/.test(await page.textContent(".countdown")));
 		await page.waitForSelector(".join-form", { timeout: 20000 });
 		ok("it goes on when the room opens", true);
+		await page.goto(`${BASE}/join/${await make({ name: "Zoë <b>", max_uses: 1 })}`);
+		await page.waitForSelector(".welcome:has-text('Welcome, Zoë <b>!')");
+		ok("a personal code asks for no name", (await page.locator("#name").count()) === 0);
+		await page.click(button);
+		await page.waitForSelector("h1:has-text('You can join, Zoë <b>')");
+		const kept = await page.evaluate(() => localStorage.getItem("name"));
+		ok("a greeted guest joins by that name, which is not kept", kept === null, kept);
 		const words = await make({ code: "our-own-words-2" });
 		await page.goto(`${BASE}/join`);
 		await page.locator("#code").pressSequentially(words);

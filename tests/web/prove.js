@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import * as access from "./access.js";
+import * as codes_in_use from "./codes.js";
 import * as administrator from "./console.js";
+import * as frame from "./frame.js";
 import * as guest from "./join.js";
 import { BASE, complaints, end, hosts, launch, make_room, new_page, ok, sign_in } from "./stand.js";
 
@@ -17,6 +19,10 @@ await administrator.signing_in(page);
 await administrator.forgery(page);
 await administrator.templates(page);
 await administrator.rooms(page);
+await codes_in_use.rows_stay(page);
+await codes_in_use.support(page);
+await frame.session_end(page);
+await frame.conflicts(page);
 await guest.preview(browser, codes);
 await guest.languages(browser, codes);
 if (all) {
@@ -24,6 +30,20 @@ if (all) {
 	await administrator.whole_forms(page);
 	await administrator.hints(page);
 	await administrator.palette(page);
+	await codes_in_use.preselected(page, browser);
+	await codes_in_use.sheets(page);
+	await codes_in_use.names(page);
+	await codes_in_use.joins(page);
+	await codes_in_use.several(page);
+	await frame.order(page);
+	await frame.returning(page);
+	await frame.two_tabs(page);
+	await frame.search(page);
+	await frame.long_search(page);
+	await frame.save_bar(browser);
+	await frame.overview(browser);
+	await frame.events(page);
+	await frame.deliveries(page);
 	await administrator.keys_and_events(page);
 	await guest.troubles(browser, codes);
 	await guest.codes_told(browser, codes);

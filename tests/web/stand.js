@@ -29,6 +29,13 @@ export const SIZES = {
 		isMobile: true,
 		hasTouch: true,
 	},
+	tablet: { viewport: { width: 768, height: 1024 } },
+	narrow: {
+		viewport: { width: 320, height: 640 },
+		deviceScaleFactor: 2,
+		isMobile: true,
+		hasTouch: true,
+	},
 };
 
 let passed = 0;
@@ -104,7 +111,12 @@ export async function new_page(browser, options = {}) {
 	return watch(await context.newPage());
 }
 
-export async function sign_in(page, path = "/console/templates", key = ACCESS_KEY, secret = SECRET) {
+export async function sign_in(
+	page,
+	path = "/console/templates",
+	key = ACCESS_KEY,
+	secret = SECRET,
+) {
 	await page.goto(BASE + path);
 	await page.waitForSelector("#secret");
 	await page.fill("#access_key", key);
@@ -186,7 +198,10 @@ export async function stop_service() {
 
 /** Returns the logs of the service and of nginx. */
 export const logged = () =>
-	[`${DATA}.log`, ...["access", "error"].map((name) => `${dirname(DATA)}/nginx-service/${name}.log`)]
+	[
+		`${DATA}.log`,
+		...["access", "error"].map((name) => `${dirname(DATA)}/nginx-service/${name}.log`),
+	]
 		.map((file) => readFileSync(file, "utf8"))
 		.join("\n");
 

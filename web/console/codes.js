@@ -1,16 +1,15 @@
-// The codes of a room: join link, QR code, validity and state; creates, edits, rotates and deletes codes.
+// The codes of a room: join link, QR code, validity and state. Rows keep their place until the page is opened
+// again, so that a click never hits another code than the one that was under the pointer.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { address, call, get, openapi, segment } from "../lib/api.js";
+import { address, all_of, call, get } from "../lib/api.js";
 import { announce, h, icon, put } from "../lib/dom.js";
-import { differences, steps } from "../lib/form.js";
-import { changed, only } from "../lib/schema.js";
 import { ago, count_of, moment, number } from "../lib/text.js";
 import {
 	busy,
+	confirm_with,
 	copy_button,
-	dialog,
 	empty,
 	menu,
 	remove_with,
@@ -18,10 +17,10 @@ import {
 	show_call,
 	toast,
 } from "../lib/ui.js";
-import { maker } from "./editor.js";
-import { form_for } from "./hints.js";
-import { print_sheet, qr_dialog } from "./qr.js";
+import { LINK, QUICK, change_code, create_code, new_code, path_of, rotate } from "./code_forms.js";
+import { share_dialog, sheet_dialog, sheets_of } from "./qr.js";
 import { may } from "./session.js";
+import { bulk, names_of, several } from "./several.js";
 
 /**
  * @typedef {object} Code
@@ -31,6 +30,7 @@ import { may } from "./session.js";
  * @property {boolean} enabled
  * @property {string} created_at
  * @property {string} join_url
+ * @property {string} code_hash names the code in the event log
  * @property {string} [not_before]
  * @property {string} [expires_at]
  * @property {number} [max_uses]
@@ -43,6 +43,8 @@ import { may } from "./session.js";
  */
 
 const LIMIT = 100;
+// The most codes on the sheets to print.
+const MOST_PRINTED = 1000;
 /** @type {[string, string][]} */
 const STATES = [
 	["", "All codes"],
@@ -53,65 +55,69 @@ const STATES = [
 	["disabled", "Disabled"],
 	["role_deleted", "Role deleted"],
 ];
-const GRACE = /** @type {const} */ ([
-	[0, "Stop working now"],
-	[300, "Keep working for 5 minutes"],
-	[3600, "Keep working for 1 hour"],
-	[86400, "Keep working for 1 day"],
-	[604800, "Keep working for 1 week"],
-]);
-// The fields that people fill in most often; the others are folded.
-const USUAL = ["label", "expires_at", "max_uses"];
 
-/** Returns the API path of a code. @param {string} code */
-const path_of = (code) => `/v2/room-codes/code/${segment(code)}`;
+/** The order in which the codes of the last room were shown, until the console is loaded again. */
+const shown_last = { room: "", codes: /** @type {string[]} */ ([]) };
+
+/** Returns true if people can join with the code now. @param {Code} code */
+const is_good = (code) => code.enabled && (code.state ?? "active") === "active";
+
+/** Returns true if people can join with the code now or later. @param {Code} code */
+const is_printed = (code) => is_good(code) || (code.enabled && code.state === "not_yet_valid");
 
 /**
+ * Creates the section with the codes of a room. `find` returns the loaded code with a hash of the event log.
  * @param {any} room @param {string[]} roles of its template @param {import("./session.js").Session} who
  * @param {AbortSignal} signal
  */
 export async function codes_section(room, roles, who, signal) {
+	const head = h("div.toolbar.between", null, h("h2.section-title", { id: "codes" }, "Room codes"));
 	const place = h("div.list-place");
-	const head = (/** @type {Child[]} */ ...actions) =>
-		h(
-			"div.toolbar.between",
-			null,
-			h("h2.section-title", { id: "codes" }, "Room codes"),
-			h("div.actions", null, actions),
-		);
-	const section = (/** @type {Node[]} */ ...content) =>
-		h("section", { "aria-labelledby": "codes" }, content);
-	if (!room.enabled) {
-		const words = "This room is disabled, so its codes do not work. They work again when you enable the room.";
-		return section(head(), h("p.notice", null, icon("info"), words));
-	}
-	const writing = may("codes:write");
+	const element = h("section", { "aria-labelledby": "codes" }, head);
+	const paper = sheets_of(room, who.qr);
 	/** @type {Code[]} */
 	let codes = [];
+	const find = (/** @type {string} */ hash) => codes.find((one) => one.code_hash === hash);
+	if (!room.enabled) {
+		const words =
+			"This room is disabled, so its codes do not work. They work again when you enable the room.";
+		element.append(h("p.notice", null, icon("info"), words));
+		return { element, find };
+	}
+	const list_path = `/v2/room-codes/room/${room.id}`;
+	const writing = may("codes:write");
+	/** The codes that were created here. @type {Set<string>} */
+	const fresh = new Set();
+	/** @type {Map<string, HTMLElement>} */
+	const rows = new Map();
 	let start = "";
 	let complete = false;
+
 	const filter = h(
 		"select",
 		{ "aria-label": "Filter codes by state", onchange: () => read(true) },
 		STATES.map(([value, words]) => h("option", { value }, words)),
 	);
 	const filter_box = h("div.select.compact", null, filter, icon("down"));
+	const pick = several({
+		noun: "code",
+		name: (/** @type {Code} */ code) => code.code,
+		actions: [
+			{ symbol: "check", words: "Enable", action: (some) => flip(some, true) },
+			{ symbol: "lock", words: "Disable", action: (some) => flip(some, false) },
+			{ symbol: "print", words: "Print", action: (some) => paper.print(some) },
+			{ symbol: "trash", words: "Delete", danger: true, action: (some) => delete_codes(some) },
+		],
+	});
 	const body = h("tbody");
 	const columns = ["Role", "Code", "Link", "Validity", "Enabled", ""];
+	const names = columns.map((name) =>
+		h("th", { scope: "col" }, name || h("span.off-screen", null, "Actions")),
+	);
 	const table = h(
 		"table.list.codes",
 		null,
-		h(
-			"thead",
-			null,
-			h(
-				"tr",
-				null,
-				columns.map((name) =>
-					h("th", { scope: "col" }, name || h("span.off-screen", null, "Actions")),
-				),
-			),
-		),
+		h("thead", null, h("tr", null, writing && pick.head(), names)),
 		body,
 	);
 	const state = h("p.list-state");
@@ -124,8 +130,8 @@ export async function codes_section(room, roles, who, signal) {
 	const all = h("button", { type: "button" }, icon("key"), "Create codes for all roles");
 	all.addEventListener("click", () =>
 		busy(all, async () => {
-			await call("POST", `/v2/room-codes/room/${room.id}`);
-			await read(true);
+			await call("POST", list_path);
+			await update();
 			announce("Every role has a code now.");
 		}),
 	);
@@ -134,128 +140,222 @@ export async function codes_section(room, roles, who, signal) {
 		roles.length > 0 &&
 		h(
 			"button.primary",
-			{
-				type: "button",
-				"data-create": "",
-				onclick: () => new_code(room, roles, (made) => add(made)),
-			},
+			{ type: "button", "data-create": "", onclick: () => new_code(room, roles, "", created) },
 			icon("plus"),
 			"New code",
 		);
-	const printing =
-		who.qr &&
-		h(
-			"button",
-			{
-				type: "button",
-				onclick: () =>
-					print_sheet(
-						room,
-						codes.filter((code) => is_good(code)),
-					),
-			},
-			icon("print"),
-			"Print QR codes",
+	const printing = who.qr && h("button", { type: "button" }, icon("print"), "Print QR codes");
+	if (printing) {
+		printing.addEventListener("click", () =>
+			busy(printing, async () => {
+				const printed = await all_printed();
+				sheet_dialog(room, printed, who.qr, () => paper.print(printed));
+			}),
 		);
+	}
+	head.append(h("div.actions", null, filter_box, printing || null, making || null));
+	element.append(place, pick.bar, paper.element);
 
-	/** @param {Code} code @returns {Code} */
-	const linked = (code) => ({
-		...code,
-		join_url: `${who.public_url}/join/${segment(code.code)}`,
-	});
-	/** @param {boolean} fresh true to load from the start, false to load the next page */
-	async function read(fresh) {
-		const query = { limit: LIMIT, start: fresh ? "" : start, state: filter.value };
-		const page = await get(address(`/v2/room-codes/room/${room.id}`, query), signal);
-		/** @type {Code[]} */
-		const data = (page.data ?? []).map(linked);
-		codes = fresh ? data : [...codes, ...data];
-		start = page.last;
+	/** Returns all codes that belong on the sheets. @returns {Promise<Code[]>} */
+	const all_printed = async () =>
+		(await all_of(list_path, { enabled: true, view: "link" }, signal, MOST_PRINTED)).filter(
+			is_printed,
+		);
+	// The browser itself prints the sheets too, but with no more codes than were loaded.
+	document.addEventListener(
+		"keydown",
+		async (event) => {
+			if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "p") return;
+			if (!element.isConnected || event.shiftKey || event.altKey) return;
+			event.preventDefault();
+			const printed = await all_printed().catch(() => codes.filter(is_printed));
+			await paper.print(printed);
+		},
+		{ signal },
+	);
+
+	/** @param {string} from @returns {Promise<{ data: Code[], last: string }>} */
+	async function page_from(from) {
+		const query = { limit: LIMIT, start: from, state: filter.value, view: "link" };
+		const { data, last } = await get(address(list_path, query), signal);
+		return { data: data ?? [], last };
+	}
+	/** Loads the first or the next page. @param {boolean} first */
+	async function read(first) {
+		const { data, last } = await page_from(first ? "" : start);
+		const known = first && shown_last.room === room.id ? shown_last.codes : [];
+		const place_of = (/** @type {Code} */ { code, enabled }) =>
+			known.includes(code) ? known.indexOf(code) : known.length + (enabled ? 0 : 1);
+		const found = data.toSorted((a, b) => place_of(a) - place_of(b));
+		codes = first ? found : [...codes, ...found];
+		start = last;
 		complete = data.length < LIMIT;
 		draw();
 	}
-	/** @param {Code} code */
-	function add(code) {
-		codes = [...codes, linked(code)];
+	/** Reads what is shown again: the rows keep their place, and codes that were not shown come first. */
+	async function update() {
+		/** @type {Map<string, Code>} */
+		const now = new Map();
+		let from = "";
+		do {
+			const { data, last } = await page_from(from);
+			for (const one of data) now.set(one.code, one);
+			from = last;
+			complete = data.length < LIMIT;
+		} while (!complete && now.size < codes.length);
+		start = from;
+		const kept = codes.flatMap((one) => now.get(one.code) ?? []);
+		for (const one of kept) now.delete(one.code);
+		for (const code of now.keys()) fresh.add(code);
+		codes = [...now.values(), ...kept];
 		draw();
 	}
-	/** Replaces a row with the code that a request returned. @param {Code} code */
-	function replace(code) {
-		codes = codes.map((one) => (one.code === code.code ? linked(code) : one));
+	/** Shows a code that was created here, and lets it be passed on. @param {Code} made */
+	function created(made) {
+		fresh.add(made.code);
+		codes = [made, ...codes.filter((one) => one.code !== made.code)];
 		draw();
+		share(made, `Code for ${made.role} created`);
+		announce(`Code for ${made.role} created.`);
+	}
+	/** @param {Code} code @param {string} [title] */
+	function share(code, title = room.name) {
+		const print = () => paper.print([code]);
+		const box = share_dialog(title, room, code, { qr: who.qr, print });
+		box.addEventListener("close", () => rows.get(code.code)?.scrollIntoView({ block: "nearest" }));
+	}
+	/** Takes over what a request returned, in its row. @param {Code} code */
+	function replace(code) {
+		const before = codes.find((one) => one.code === code.code);
+		if (!before) return;
+		const now = { ...code, join_url: before.join_url, code_hash: before.code_hash };
+		codes = codes.with(codes.indexOf(before), now);
+		pick.renew(now);
+		const old = rows.get(code.code);
+		const focus = old?.contains(document.activeElement)
+			? document.activeElement?.getAttribute("aria-label")
+			: null;
+		const next = row(now);
+		old?.replaceWith(next);
+		rows.set(code.code, next);
+		if (focus) {
+			const same = [...next.querySelectorAll("button, input")].find(
+				(one) => one.getAttribute("aria-label") === focus,
+			);
+			if (same instanceof HTMLElement) same.focus();
+		}
+		tell();
 	}
 	function draw() {
+		const shown = codes.length > 0 || filter.value !== "";
+		if (shown) {
+			rows.clear();
+			put(
+				body,
+				codes.map((code) => {
+					const line = row(code);
+					rows.set(code.code, line);
+					return line;
+				}),
+			);
+			put(place, table, foot);
+		} else {
+			const text = "People join with a code. Each code is for one role of this room.";
+			put(place, empty("key", "No codes yet", text, writing ? all : null));
+		}
+		tell();
+	}
+	function tell() {
+		const shown = codes.length > 0 || filter.value !== "";
 		const missing = roles.some((role) => !codes.some((one) => one.role === role && one.enabled));
 		all.hidden = !writing || !complete || !missing || filter.value !== "";
 		more.hidden = complete;
 		filter_box.hidden = codes.length < 8 && filter.value === "";
 		if (printing) printing.hidden = codes.length === 0;
-		if (codes.length === 0 && filter.value === "") {
-			const text = "People join with a code. Each code is for one role of this room.";
-			put(place, empty("key", "No codes yet", text, all));
-			return;
-		}
-		put(body, codes.toSorted((a, b) => Number(b.enabled) - Number(a.enabled)).map(row));
 		const off = codes.filter((one) => !one.enabled).length;
 		const on = `${count_of(codes.length - off, "code")} enabled`;
 		put(state, off > 0 ? `${on}, ${number(off)} disabled` : on, !complete && ", more below");
-		put(place, table, foot);
-		if (!all.hidden) foot.append(all);
-		else all.remove();
+		if (shown && !all.hidden) foot.append(all);
+		else if (shown) all.remove();
+		paper.write(codes.filter(is_printed));
+		if (filter.value === "") {
+			shown_last.room = room.id;
+			shown_last.codes = codes.map((one) => one.code);
+		}
 	}
 
 	/** @param {Code} code */
 	function row(code) {
-		const qr_label = `QR code for ${code.role}`;
-		const qr =
-			who.qr &&
-			h(
-				"button.plain",
-				{
-					type: "button",
-					"aria-label": qr_label,
-					title: qr_label,
-					onclick: () => qr_dialog(room, code),
-				},
-				icon("qr"),
-			);
 		const notes = [code.label, code.name ?? code.user_id].filter(Boolean).join(" · ");
 		return h(
 			"tr",
-			{ class: is_good(code) ? "" : "dim" },
+			{ class: `${is_good(code) ? "" : "dim"} ${fresh.has(code.code) ? "fresh new" : ""}` },
+			writing && pick.cell(code),
 			h(
-				"td",
+				"td.code-role",
 				{ "data-label": "Role" },
 				h("span.role-name", null, code.role),
+				fresh.has(code.code) && h("span.badge.accent", null, "New"),
 				notes && h("span.note", null, notes),
 			),
 			h(
-				"td",
+				"td.code-text",
 				{ "data-label": "Code" },
 				h(
 					"span.code-cell",
 					null,
 					h("code", null, code.code),
-					copy_button(code.code, `Copy code for ${code.role}`),
+					copy_button(code.code, `Copy the code ${code.code}`),
 				),
 			),
-			h(
-				"td",
-				{ "data-label": "Link" },
-				h(
-					"span.code-cell",
-					null,
-					copy_button(code.join_url, `Copy join link for ${code.role}`, { symbol: "link" }),
-					qr,
-				),
-			),
-			h("td", { "data-label": "Validity" }, validity_of(code)),
-			h("td", { "data-label": "Enabled" }, flip(code)),
+			h("td.code-link", { "data-label": "Link" }, is_good(code) ? link_of(code) : another(code)),
+			h("td.code-life", { "data-label": "Validity" }, validity_of(code)),
+			h("td.code-on", { "data-label": "Enabled" }, switch_of(code)),
 			h("td.menu-cell", null, menu(`Actions for code ${code.code}`, code_actions(code))),
 		);
 	}
 	/** @param {Code} code */
-	function flip(code) {
+	function link_of(code) {
+		const words = `QR code of ${code.code}`;
+		const open = () => share(code);
+		const qr = h("button.plain", { type: "button", "aria-label": words, title: words }, icon("qr"));
+		qr.addEventListener("click", open);
+		return h(
+			"span.code-cell",
+			null,
+			copy_button(code.join_url, `Copy the link of ${code.code}`, { symbol: "link" }),
+			who.qr && qr,
+		);
+	}
+	/** Offers a new code in place of one that nobody can join with. @param {Code} code */
+	function another(code) {
+		if (!writing || !roles.includes(code.role)) return null;
+		const entries = QUICK.map(([words, limits]) => ({
+			symbol: "clock",
+			words,
+			action: () => quick(code.role, limits()),
+		}));
+		const other = {
+			symbol: "more",
+			words: "More options…",
+			action: () => new_code(room, roles, code.role, created),
+		};
+		const face = [icon("plus"), h("span", null, "New code")];
+		const label = `New code for ${code.role}, instead of ${code.code}`;
+		const made = menu(label, [...entries, other], { face, class: "small" });
+		made.querySelector("button")?.setAttribute("aria-label", label);
+		return made;
+	}
+	/** @param {string} role @param {any} limits */
+	async function quick(role, limits) {
+		try {
+			created(await create_code(room.id, role, limits));
+		} catch (error) {
+			toast(sentence(error), "bad");
+		}
+	}
+	/** @param {Code} code */
+	function switch_of(code) {
 		const input = h("input.switch", {
 			type: "checkbox",
 			role: "switch",
@@ -263,23 +363,54 @@ export async function codes_section(room, roles, who, signal) {
 			disabled: !writing,
 			"aria-label": `Code ${code.code} (${code.role})`,
 		});
+		let going = false;
 		input.addEventListener("change", async () => {
+			if (going) {
+				input.checked = !input.checked;
+				return;
+			}
+			going = true;
 			try {
-				const body = { enabled: input.checked };
-				replace((await call("PATCH", path_of(code.code), { body })).data);
+				await flip([code], input.checked);
 			} catch (error) {
 				input.checked = !input.checked;
 				toast(sentence(error), "bad");
 			}
-			/** @type {HTMLElement | null} */
-			const again = body.querySelector(`[aria-label="${input.getAttribute("aria-label")}"]`);
-			again?.focus();
+			going = false;
 		});
 		return input;
+	}
+	/** Enables or disables codes; this can be undone. @param {Code[]} some @param {boolean} enabled */
+	async function flip(some, enabled) {
+		const changed = some.filter((one) => one.enabled !== enabled);
+		await set_enabled(changed, enabled);
+		const [first] = changed;
+		const what =
+			changed.length === 1 && first
+				? `Code ${first.code} (${first.role})`
+				: count_of(changed.length, "code");
+		const undo = () => set_enabled(changed, !enabled);
+		toast(`${what} ${enabled ? "enabled" : "disabled"}.`, changed.length > 0 ? { undo } : "ok");
+	}
+	/** @param {Code[]} some @param {boolean} enabled */
+	async function set_enabled(some, enabled) {
+		const [first] = some;
+		const patch = { body: { enabled } };
+		if (some.length === 1 && first) {
+			replace((await call("PATCH", path_of(first.code) + LINK, patch)).data);
+			return;
+		}
+		await bulk(
+			some,
+			({ code }) => ({ method: "PATCH", path: path_of(code), ...patch }),
+			({ code }) => `Code ${code}`,
+			(_, result) => replace(result),
+		);
 	}
 	/** @param {Code} code */
 	function code_actions(code) {
 		return [
+			{ symbol: "send", words: "Share", action: () => share(code) },
 			{
 				symbol: "open",
 				words: "Open join page",
@@ -288,9 +419,19 @@ export async function codes_section(room, roles, who, signal) {
 			writing && { symbol: "pen", words: "Edit", action: () => change_code(code, replace) },
 			writing &&
 				roles.includes(code.role) && {
+					symbol: "plus",
+					words: `New code for ${code.role}`,
+					action: () => new_code(room, roles, code.role, created),
+				},
+			writing &&
+				roles.includes(code.role) && {
 					symbol: "refresh",
 					words: `Rotate codes for ${code.role}`,
-					action: () => rotate(code, () => read(true)),
+					action: () =>
+						rotate(code, async (made) => {
+							await update();
+							created(made);
+						}),
 				},
 			{
 				symbol: "terminal",
@@ -305,6 +446,13 @@ export async function codes_section(room, roles, who, signal) {
 			},
 		];
 	}
+	/** @param {Code[]} gone */
+	function drop(gone) {
+		codes = codes.filter((one) => !gone.includes(one));
+		for (const { code } of gone) rows.get(code)?.remove();
+		if (codes.length === 0) draw();
+		else tell();
+	}
 	/** @param {Code} code */
 	function delete_code(code) {
 		return remove_with(
@@ -316,20 +464,29 @@ export async function codes_section(room, roles, who, signal) {
 			},
 			async () => {
 				await call("DELETE", path_of(code.code));
-				codes = codes.filter((one) => one.code !== code.code);
-				draw();
+				drop(codes.filter((one) => one.code === code.code));
 			},
 		);
 	}
+	/** @param {Code[]} some */
+	async function delete_codes(some) {
+		const names = names_of(some.map((one) => `${one.code} (${one.role})`));
+		const title = `Delete ${count_of(some.length, "code")}?`;
+		const text = `The join links of ${names} stop working: people who open them are told that no room has this code. This cannot be undone.`;
+		if (!(await confirm_with(title, text, `Delete ${count_of(some.length, "code")}`))) return;
+		await bulk(
+			some,
+			({ code }) => ({ method: "DELETE", path: path_of(code) }),
+			({ code }) => `Code ${code}`,
+			({ code }) => drop(codes.filter((one) => one.code === code)),
+		);
+		pick.drop();
+		toast(`${count_of(some.length, "code")} deleted.`);
+	}
 
 	await read(true);
-	return section(head(filter_box, printing, making), place);
+	return { element, find };
 }
-
-/** @typedef {import("../lib/dom.js").Child} Child */
-
-/** Returns true if people can join with the code now. @param {Code} code */
-const is_good = (code) => code.enabled && (code.state ?? "active") === "active";
 
 /** Returns the cell with the limits of a code and its state. @param {Code} code */
 function validity_of(code) {
@@ -352,108 +509,4 @@ function validity_of(code) {
 	].filter(Boolean);
 	if (parts.length > 0) return h("span.life", null, parts);
 	return h("span.quiet", null, "No expiry, created ", ago(code.created_at));
-}
-
-/**
- * @param {any} room @param {string[]} roles @param {(made: Code) => void} done
- */
-async function new_code(room, roles, done) {
-	const schema = form_for(await openapi(), "POST /v2/room-codes/room/{}/role/{}");
-	const rest = schema.fields.map(([name]) => name).filter((name) => !USUAL.includes(name));
-	const ordered = only(schema, [...USUAL, ...rest]);
-	/** @type {import("../lib/schema.js").Plain} */
-	const role = {
-		kind: "choice",
-		description: "",
-		unit: "",
-		fallback: undefined,
-		required: true,
-		write_only: false,
-		least: undefined,
-		most: undefined,
-		step: undefined,
-		options: roles,
-		item: null,
-		fields: [],
-		rules: [],
-	};
-	const { element } = maker({
-		schema: { ...ordered, fields: [["role", role], ...ordered.fields] },
-		extras: { folded: rest },
-		verb: "Create code",
-		async send({ role: of_role, ...body }) {
-			const path = `/v2/room-codes/room/${room.id}/role/${segment(of_role)}`;
-			const made = await call("POST", path, { body });
-			box.close();
-			done(made.data);
-			toast(`Code for ${of_role} created.`);
-		},
-	});
-	const box = dialog("New code", [element], { class: "form-dialog" });
-	box.querySelector("select")?.focus();
-}
-
-/**
- * Returns the merge patch from one value to the other; an emptied field is null.
- * @param {any} before @param {any} now @returns {Record<string, any>}
- */
-function patch(before, now) {
-	/** @type {Record<string, any>} */
-	const result = {};
-	for (const pointer of differences(before, now)) {
-		const [name = "", entry] = steps(pointer);
-		if (entry === undefined) result[name] = now[name] ?? null;
-		else (result[name] ??= {})[entry] = now[name]?.[entry] ?? null;
-	}
-	return result;
-}
-
-/** @param {Code} code @param {(made: Code) => void} done */
-async function change_code(code, done) {
-	const schema = form_for(await openapi(), "PATCH /v2/room-codes/code/{}");
-	const names = schema.fields.map(([name]) => name).filter((name) => name !== "enabled");
-	const { element, form } = maker({
-		schema: only(schema, names),
-		value: code,
-		verb: "Save",
-		async send(value) {
-			const body = patch(before, value);
-			done((await call("PATCH", path_of(code.code), { body })).data);
-			box.close();
-			toast("Code saved.");
-		},
-	});
-	const before = form.read();
-	const box = dialog(`Edit code ${code.code} (${code.role})`, [element], { class: "form-dialog" });
-	box.querySelector("input")?.focus();
-}
-
-/** @param {Code} code @param {() => Promise<void>} done */
-async function rotate(code, done) {
-	const schema = form_for(await openapi(), "POST /v2/room-codes/room/{}/role/{}/rotate");
-	const { element } = maker({
-		schema: changed(schema, "grace_seconds", {
-			kind: "choice",
-			unit: "",
-			description: "",
-			options: GRACE.map(([seconds]) => String(seconds)),
-			words: GRACE.map(([, words]) => words),
-			fallback: "0",
-		}),
-		verb: "Rotate codes",
-		between: h(
-			"p.hint",
-			null,
-			"Creates a new code for this role and retires its current ones. Codes that have a start, an expiry or a use limit, or that are for one person, are not affected.",
-		),
-		async send(value) {
-			const path = `/v2/room-codes/room/${code.room_id}/role/${segment(code.role)}/rotate`;
-			await call("POST", path, { body: { grace_seconds: Number(value.grace_seconds) } });
-			box.close();
-			await done();
-			toast(`New code for ${code.role} created.`);
-		},
-	});
-	const box = dialog(`Rotate codes for ${code.role}`, [element]);
-	box.querySelector("select")?.focus();
 }

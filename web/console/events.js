@@ -1,12 +1,15 @@
 // The event log of the account: what changed, who changed it, and when. The newest events come first; new
-// events appear automatically.
+// events appear automatically. A row opens into the change.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { Refusal, address, get } from "../lib/api.js";
+import { address, get } from "../lib/api.js";
 import { announce, h, icon, put } from "../lib/dom.js";
-import { ago, clock, count_of } from "../lib/text.js";
-import { busy, code_block, dialog, empty, page_head, sentence } from "../lib/ui.js";
+import { label_of } from "../lib/labels.js";
+import { set_query } from "../lib/router.js";
+import { ago, clock, count_of, moment, number } from "../lib/text.js";
+import { busy, code_block, empty, page_head, sentence } from "../lib/ui.js";
+import { may } from "./session.js";
 
 /**
  * @typedef {object} Entry
@@ -22,8 +25,12 @@ import { busy, code_block, dialog, empty, page_head, sentence } from "../lib/ui.
 const PATH = "/v2/events";
 const EVERY = 4000;
 const PAGE = 50;
-// The server examines at most this many events per request.
-const LOOKED_AT = 10000;
+const MOST = 100;
+// Events that are examined for rare matches before the user is asked to go on.
+const EXAMINED = 20000;
+const PAUSE = 250;
+const MINUTE = 60000;
+const DAY = 24 * 60 * MINUTE;
 
 /** The filters on offer; the address can contain any other type. @type {[string, string][]} */
 const TYPES = [
@@ -40,66 +47,81 @@ const TYPES = [
 	["account.*", "Account"],
 ];
 
-/** @param {number} after @param {string} type @param {number} limit @param {AbortSignal} signal */
-async function page_after(after, type, limit, signal) {
-	const answer = await get(address(PATH, { after, type, limit }), signal);
+/** Times by the parameter `time`. @type {[string, string][]} */
+const TIMES = [
+	["", "Any time"],
+	["hour", "Last hour"],
+	["today", "Today"],
+	["week", "Last 7 days"],
+	["month", "Last 30 days"],
+	["custom", "From … until"],
+];
+
+/**
+ * Returns the newest events below a seq, newest first; 0 stands for the end of the log.
+ * @param {number} before @param {string} type @param {number} limit @param {AbortSignal} signal
+ */
+export async function page_before(before, type, limit, signal) {
+	const answer = await get(address(PATH, { before, type, limit }), signal);
 	/** @type {Entry[]} */
 	const data = answer.data ?? [];
 	return { data, last: Number(answer.last) };
 }
 
 /**
- * Returns the `seq` of the newest event and of the oldest kept event. No endpoint returns the newest `seq`:
- * it is found digit by digit, with parallel requests for each digit.
- * @param {AbortSignal} signal
+ * Returns a seq above all events up to a time, by bisection; 0 if the time is now or later.
+ * @param {number} time @param {AbortSignal} signal
  */
-async function ends_of(signal) {
-	const first = await get(address(PATH, { limit: 10 }), signal);
-	const oldest = first.data?.[0]?.seq ?? 0;
-	let newest = Number(first.last);
-	if ((first.data ?? []).length < 10) return { oldest, newest };
-	const has_more = async (/** @type {number} */ after) =>
-		(await page_after(after, "", 10, signal)).data.length > 0;
-	let step = 10;
-	while (await has_more(newest + step)) step *= 10;
-	for (step /= 10; step >= 1; step /= 10) {
-		const base = newest;
-		const found = await Promise.all(
-			[1, 2, 3, 4, 5, 6, 7, 8, 9].map((digit) => has_more(base + digit * step)),
-		);
-		newest = base + (found.lastIndexOf(true) + 1) * step;
+async function end_at(time, signal) {
+	if (time >= Date.now()) return 0;
+	let high = ((await page_before(0, "", 10, signal)).data[0]?.seq ?? 0) + 1;
+	let low = 0;
+	while (high - low > MOST) {
+		const middle = Math.floor((low + high) / 2);
+		const [newest] = (await page_before(middle, "", 10, signal)).data;
+		if (newest && Date.parse(newest.timestamp) > time) high = middle;
+		else low = middle;
 	}
-	// If an event follows, it is the newest.
-	return { oldest, newest: (await has_more(newest)) ? newest + 1 : newest };
+	return high;
 }
 
-/**
- * Returns the events after `after` up to and including `until`, oldest first.
- * @param {number} after @param {number} until @param {string} type @param {AbortSignal} signal
- */
-async function between(after, until, type, signal) {
-	/** @type {Entry[]} */
-	const found = [];
-	let at = after;
-	while (at < until) {
-		const { data, last } = await page_after(at, type, 100, signal);
-		found.push(...data.filter((one) => one.seq <= until));
-		if (last <= at) break;
-		at = last;
-	}
-	return found;
-}
+/** @param {string} value of a field with a time */
+const time_of = (value) => (value === "" ? Number.NaN : new Date(value).getTime());
+
+/** @param {string} label @param {[string, string][]} options @param {string} value */
+const select_of = (label, options, value) =>
+	h(
+		"select",
+		{ "aria-label": label },
+		options.map(([one, words]) => h("option", { value: one, selected: one === value }, words)),
+	);
 
 /** @type {import("../lib/router.js").Maker} */
 export async function events_page(_, signal, query) {
-	let type = query.get("type") ?? "";
+	const asked = (/** @type {string} */ name) => query.get(name) ?? "";
+	const type = asked("type");
 	const known = TYPES.some(([value]) => value === type);
-	const options = known ? TYPES : [...TYPES, /** @type {[string, string]} */ ([type, type])];
-	const filter = h(
-		"select",
-		{ "aria-label": "Event type", onchange: () => choose(filter.value) },
-		options.map(([value, words]) => h("option", { value, selected: value === type }, words)),
+	const types = select_of("Event type", known ? TYPES : [...TYPES, [type, type]], type);
+	const times = select_of(
+		"Time",
+		TIMES,
+		asked("from") || asked("until") ? "custom" : asked("time"),
 	);
+	const field = (/** @type {string} */ label, /** @type {string} */ name) =>
+		h("input", {
+			type: "search",
+			placeholder: label,
+			"aria-label": label,
+			value: asked(name),
+			autocomplete: "off",
+			spellcheck: "false",
+		});
+	const room = field("Room name or ID", "room");
+	const person = field("Person, key or ID", "person");
+	const time_field = (/** @type {string} */ label, /** @type {string} */ name) =>
+		h("input", { type: "datetime-local", "aria-label": label, title: label, value: asked(name) });
+	const [from, until] = [time_field("From", "from"), time_field("Until", "until")];
+	const span = h("div.toolbar.span", null, from, h("span.quiet", null, "until"), until);
 	const going = h("input.switch", { type: "checkbox", role: "switch", checked: true });
 	const body = h("tbody", { id: "events" });
 	const columns = ["Time", "Event", "Object", "By"];
@@ -118,56 +140,113 @@ export async function events_page(_, signal, query) {
 	const foot = h("div.list-foot", null, state, more);
 	const place = h("div.list-place", null, table, foot);
 
-	let { oldest, newest } = await ends_of(signal);
-	// The oldest event examined so far.
-	let reached = newest + 1;
+	/** The newest seq seen, and the oldest one examined. */
+	let newest = 0;
+	let reached = 0;
 	let shown = 0;
+	let done = false;
+	// Counts the searches: the response to an older one is dropped.
+	let turn = 0;
+	/** The ID of the room that the filter names. */
+	let room_id = "";
 
-	/** @param {string} next */
-	async function choose(next) {
-		type = next;
-		const here = new URL(location.href);
-		if (type) here.searchParams.set("type", type);
-		else here.searchParams.delete("type");
-		history.replaceState(null, "", here);
+	/** Returns the first and the last time that the filters allow. */
+	function bounds() {
+		const now = Date.now();
+		const midnight = new Date().setHours(0, 0, 0, 0);
+		/** @type {Record<string, number>} */
+		const starts = {
+			hour: now - 60 * MINUTE,
+			today: midnight,
+			week: now - 7 * DAY,
+			month: now - 30 * DAY,
+			custom: time_of(from.value),
+		};
+		const start = starts[times.value] ?? Number.NaN;
+		const end = times.value === "custom" ? time_of(until.value) : Number.NaN;
+		return [Number.isNaN(start) ? 0 : start, Number.isNaN(end) ? Infinity : end];
+	}
+	const narrowed = () => [types, times, room, person].some((one) => one.value.trim() !== "");
+
+	/** @param {Entry} entry */
+	function fits({ data, actor }) {
+		const wanted = room.value.trim().toLowerCase();
+		const own = data.kind === "room" ? data.id : data.room_id;
+		const named = data.kind === "room" && String(data.name).toLowerCase() === wanted;
+		if (wanted && !named && (!own || (own !== room_id && own !== wanted))) return false;
+		const who = person.value.trim().toLowerCase();
+		const texts = [data.user_id, actor.id, actor.kind, who_of(actor), data.name];
+		return (
+			!who ||
+			texts.some((one) =>
+				String(one ?? "")
+					.toLowerCase()
+					.includes(who),
+			)
+		);
+	}
+
+	/** Searches anew, and stores the search in the address. */
+	async function restart() {
+		turn += 1;
+		const mine = turn;
+		const custom = times.value === "custom";
+		span.hidden = !custom;
+		set_query({
+			type: types.value,
+			time: custom ? "" : times.value,
+			room: room.value,
+			person: person.value,
+			from: custom ? from.value : "",
+			until: custom ? until.value : "",
+		});
+		newest ||= (await page_before(0, "", 10, signal)).data[0]?.seq ?? 0;
+		room_id = await room_named(room.value.trim(), signal);
+		const end = bounds()[1] ?? Infinity;
+		const start = await end_at(end, signal);
+		if (mine !== turn) return;
 		put(body);
 		shown = 0;
-		reached = newest + 1;
+		done = false;
+		reached = start;
 		await older();
 	}
 
-	/** Loads older events until a page is full or the oldest kept event is reached. */
+	/** Loads older events until a page is full, the log ends, or enough were examined. */
 	async function older() {
-		let span = PAGE;
-		let found = 0;
-		try {
-			while (reached > oldest && found < PAGE) {
-				const until = reached - 1;
-				const after = Math.max(oldest - 1, until - span, 0);
-				const entries = await between(after, until, type, signal);
-				body.append(...entries.reverse().map(row));
-				found += entries.length;
-				reached = after + 1;
-				// Rare types are searched for in larger and larger steps.
-				span = Math.min(span * 4, LOOKED_AT);
-			}
-		} catch (error) {
-			// The oldest events can expire while they are being read.
-			if (!(error instanceof Refusal && error.status === 410)) throw error;
-			reached = oldest;
+		const mine = turn;
+		const [first = 0, end = Infinity] = bounds();
+		const least = shown + PAGE;
+		for (let examined = 0; !done && shown < least && examined < EXAMINED;) {
+			const { data, last } = await page_before(reached, types.value, MOST, signal);
+			if (mine !== turn) return;
+			examined += reached === 0 ? data.length : reached - last;
+			done = data.length === 0 && (last === reached || last === 0);
+			const found = data.filter((one) => {
+				const time = Date.parse(one.timestamp);
+				return time >= first && time <= end && fits(one);
+			});
+			done ||= data.some((one) => Date.parse(one.timestamp) < first);
+			newest = Math.max(newest, data[0]?.seq ?? 0);
+			reached = last;
+			done ||= reached <= 1;
+			body.append(...found.map(row));
+			shown += found.length;
+			if (examined > MOST)
+				put(state, `Searched ${number(examined)} events, found ${number(shown)}…`);
 		}
-		shown += found;
 		draw();
 	}
 
 	function draw() {
-		more.hidden = reached <= oldest;
-		put(state, count_of(shown, "event"), more.hidden ? "" : " shown");
-		const nothing = shown === 0 && more.hidden;
-		const text = type
-			? "No events of this type are kept."
+		more.hidden = done;
+		more.textContent = shown === 0 ? "Search older events" : "Show older";
+		put(state, count_of(shown, "event"), done ? "" : " shown");
+		const nothing = shown === 0 && done;
+		const text = narrowed()
+			? "No events that are kept match these filters."
 			: "Every change in this account is recorded here: what changed, who changed it, and when.";
-		const title = type ? "No matching events" : "No events yet";
+		const title = narrowed() ? "No matching events" : "No events yet";
 		put(place, nothing ? empty("events", title, text) : [table, foot]);
 	}
 
@@ -178,23 +257,31 @@ export async function events_page(_, signal, query) {
 		if (signal.aborted) return;
 		if (going.checked && document.visibilityState === "visible") {
 			try {
-				const { data, last } = await page_after(newest, type, 100, signal);
-				newest = Math.max(newest, last);
-				if (data.length > 0) {
-					if (oldest === 0) oldest = data[0]?.seq ?? 0;
-					const rows = data.map(row).reverse();
-					for (const one of rows) one.classList.add("fresh");
-					body.prepend(...rows);
-					shown += rows.length;
-					draw();
-					announce(count_of(rows.length, "new event"));
-				}
+				const path = address(PATH, { after: newest, type: types.value, limit: MOST });
+				const mine = turn;
+				const { data, last } = await get(path, signal);
+				if (mine === turn) add(data ?? [], Number(last));
 			} catch (error) {
 				if (signal.aborted) return;
 				put(state, sentence(error), " Retrying…");
 			}
 		}
 		timer = setTimeout(follow, EVERY);
+	}
+	/** Shows new events. @param {Entry[]} entries oldest first @param {number} last */
+	function add(entries, last) {
+		newest = Math.max(newest, last);
+		const end = bounds()[1] ?? Infinity;
+		const rows = entries
+			.filter((one) => fits(one) && Date.parse(one.timestamp) <= end)
+			.map(row)
+			.reverse();
+		if (rows.length === 0) return;
+		for (const one of rows) one.classList.add("fresh");
+		body.prepend(...rows);
+		shown += rows.length;
+		draw();
+		announce(count_of(rows.length, "new event"));
 	}
 	const seen = () => document.visibilityState === "visible" && follow();
 	document.addEventListener("visibilitychange", seen);
@@ -203,15 +290,33 @@ export async function events_page(_, signal, query) {
 		document.removeEventListener("visibilitychange", seen);
 	});
 
-	await older();
+	/** @type {ReturnType<typeof setTimeout> | undefined} */
+	let waiting;
+	const search = () => restart().catch((error) => !signal.aborted && put(state, sentence(error)));
+	for (const one of [types, times, from, until]) one.addEventListener("change", search);
+	for (const one of [room, person]) {
+		one.addEventListener("input", () => {
+			clearTimeout(waiting);
+			waiting = setTimeout(search, PAUSE);
+		});
+	}
+	await restart();
 	timer = setTimeout(follow, EVERY);
 	const page = page_head({
 		title: "Events",
 		about: ["Changes in this account, newest first."],
 		actions: [h("label.labelled-switch", null, going, h("span", null, "Live"))],
 	});
-	const bar = h("div.toolbar", null, h("div.select", null, filter, icon("down")));
-	return { title: "Events", element: h("div.page", null, page, bar, place) };
+	const boxed = (/** @type {HTMLElement} */ one) => h("div.select", null, one, icon("down"));
+	const bar = h("div.toolbar.filters", null, boxed(types), boxed(times), room, person);
+	return { title: "Events", element: h("div.page", null, page, bar, span, place) };
+}
+
+/** Returns the ID of the room with a name; "" if there is none. @param {string} name @param {AbortSignal} signal */
+async function room_named(name, signal) {
+	if (!name || !may("rooms:read")) return "";
+	const page = await get(address("/v2/rooms", { name, view: "summary" }), signal);
+	return page.data?.[0]?.id ?? "";
 }
 
 /** @type {Record<string, string>} */
@@ -237,6 +342,9 @@ const ACTORS = {
 	token: "Management token",
 };
 
+/** @param {Entry["actor"]} actor */
+const who_of = ({ kind }) => ACTORS[kind] ?? kind;
+
 /** Returns the page of the object; null if it has none or was deleted. @param {Entry} entry */
 function target_of({ type, data }) {
 	const [kind, verb] = type.split(".");
@@ -252,19 +360,90 @@ function target_of({ type, data }) {
 	return null;
 }
 
-/** @param {Entry} entry */
-function row(entry) {
+/** Returns the name of the object of an event. @param {Entry} entry */
+function object_of({ type, data }) {
+	const [kind = ""] = type.split(".");
+	const name = data.name || data.role || data.id || kind.replace("_", " ");
+	const with_role = data.role && data.name !== data.role && kind !== "role";
+	return with_role ? [data.role, data.name].filter(Boolean).join(" ") : name;
+}
+
+/** Returns the path of a changed field in words. @param {string} pointer */
+const field_words = (pointer) => pointer.split("/").slice(1).map(label_of).join(" › ");
+
+/** Returns the change in words: a list of names and values. @param {Entry} entry */
+function change_of(entry) {
+	const { data, actor } = entry;
+	const changed = (data.changed ?? []).map(field_words);
+	/** @type {[string, any][]} */
+	const facts = [
+		["When", moment(entry.timestamp, true)],
+		["By", [who_of(actor), actor.id && h("span.mono.break", null, ` ${actor.id}`)]],
+		[
+			"Changed",
+			changed.length > 0 &&
+				h(
+					"ul.rules",
+					null,
+					changed.map((/** @type {string} */ one) => h("li", null, one)),
+				),
+		],
+		["Formerly", data.old_role],
+		["Reason", data.reason?.replace(/_/g, " ")],
+		["Person", data.user_id],
+		["Role", data.role],
+		["Room", data.room_id && h("span.mono", null, data.room_id)],
+		["ID", data.id && h("span.mono.break", null, data.id)],
+		["Request", entry.request_id && h("span.mono.break", null, entry.request_id)],
+	];
+	const lines = facts
+		.filter(([, value]) => Boolean(value))
+		.map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, value)));
+	const href = target_of(entry);
+	return h(
+		"div.event-change",
+		null,
+		h("dl.facts", null, lines),
+		href && h("a", { href }, `Open ${object_of(entry)}`),
+		h(
+			"details.fold",
+			null,
+			h("summary", null, icon("next"), "Event as JSON"),
+			code_block(JSON.stringify(entry, null, 2), `Event ${entry.seq}`),
+		),
+	);
+}
+
+/** Returns the row of an event; its button opens the change below it. @param {Entry} entry */
+export function row(entry) {
 	const { data } = entry;
 	const [kind = "", verb = ""] = entry.type.split(".");
 	const bad = verb === "deleted" || verb === "refused" || verb === "disabled";
-	const name = data.name || data.role || data.id || kind.replace("_", " ");
-	const words =
-		data.role && data.name !== data.role && kind !== "role" ? `${data.role} ${data.name}` : name;
+	const words = object_of(entry);
 	const href = target_of(entry);
-	const changed = (data.changed ?? []).slice(0, 3).join("  ");
+	const changed = (data.changed ?? []).slice(0, 3).map(field_words).join(", ");
 	const rest = (data.changed ?? []).length - 3;
-	const by = ACTORS[entry.actor.kind] ?? entry.actor.kind;
-	return h(
+	/** @type {HTMLElement | null} */
+	let detail = null;
+	const button = h(
+		"button.event-type",
+		{
+			type: "button",
+			class: bad ? "bad" : "",
+			"aria-expanded": "false",
+			"aria-label": `${entry.type} ${words}, event ${entry.seq}`,
+			onclick() {
+				const open = detail === null;
+				button.setAttribute("aria-expanded", String(open));
+				detail?.remove();
+				detail = open ? h("tr.detail", null, h("td", { colspan: "4" }, change_of(entry))) : null;
+				if (detail) line.after(detail);
+			},
+		},
+		icon(SYMBOLS[kind] ?? "events"),
+		h("span", null, kind, ".", h("wbr"), verb),
+	);
+	const line = h(
 		"tr",
 		null,
 		h(
@@ -277,35 +456,20 @@ function row(entry) {
 				h("span.note", null, clock(Date.parse(entry.timestamp))),
 			),
 		),
-		h(
-			"td",
-			{ "data-label": "Event" },
-			h(
-				"button.event-type",
-				{
-					type: "button",
-					class: bad ? "bad" : "",
-					title: "Show details",
-					onclick: () =>
-						dialog(
-							`Event ${entry.seq}`,
-							[code_block(JSON.stringify(entry, null, 2), "Event")],
-							{
-								class: "wide",
-							},
-						),
-				},
-				icon(SYMBOLS[kind] ?? "events"),
-				entry.type,
-			),
-		),
+		h("td", { "data-label": "Event" }, button),
 		h(
 			"td",
 			{ "data-label": "Object" },
 			href ? h("a.row-name", { href }, words) : h("span.row-name", null, words),
-			changed && h("span.note.mono", null, changed, rest > 0 && ` +${rest}`),
+			changed && h("span.note", null, changed, rest > 0 && ` +${rest}`),
+			data.user_id && h("span.note", null, data.user_id),
 			data.reason && h("span.note", null, data.reason.replace(/_/g, " ")),
 		),
-		h("td", { "data-label": "By" }, h("span.quiet", { title: entry.actor.id }, by)),
+		h(
+			"td",
+			{ "data-label": "By" },
+			h("span.quiet", { title: entry.actor.id || null }, who_of(entry.actor)),
+		),
 	);
+	return line;
 }

@@ -4,8 +4,8 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+import { choice_name } from "../lib/labels.js";
 import { body_of } from "../lib/schema.js";
-import { choice_name } from "../lib/text.js";
 
 /** @typedef {import("../lib/schema.js").Plain} Plain */
 

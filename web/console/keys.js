@@ -35,11 +35,14 @@ export async function keys_page(_, signal) {
 		button.addEventListener("click", () => busy(button, () => new_key(read)));
 		return button;
 	};
+	// An empty list has the button itself.
+	const actions = h("div.actions");
 	async function read() {
 		keys = await all_of(PATH, {}, signal);
 		draw();
 	}
 	function draw() {
+		put(actions, keys.length > 0 && add({ "data-create": "" }));
 		if (keys.length === 0) {
 			const text =
 				"An API key lets a program call the API with only the scopes you choose. Create one for each program.";
@@ -119,7 +122,7 @@ export async function keys_page(_, signal) {
 	const head = page_head({
 		title: "API keys",
 		about: ["For programs that call the API."],
-		actions: [add({ "data-create": "" })],
+		actions: [actions],
 	});
 	return { title: "API keys", element: h("div.page", null, head, place) };
 }

@@ -3,12 +3,14 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { Refusal, call } from "../lib/api.js";
+import { Refusal, call, hooks } from "../lib/api.js";
+import { changed, on_change, written } from "../lib/changes.js";
 import { announcer, h, icon, put } from "../lib/dom.js";
-import { go, route, show, start } from "../lib/router.js";
+import { Missing, abandon, go, route, show, start, unsaved } from "../lib/router.js";
 import { dialog, empty, menu, sentence, toast, toast_place } from "../lib/ui.js";
+import { forget_visits, note_visit, open_palette } from "./palette.js";
 import { rooms_page } from "./rooms.js";
-import { forget_session, known_session, may, session } from "./session.js";
+import { forget_session, known_session, may, renew_session, session } from "./session.js";
 import { templates_page } from "./templates.js";
 
 /** @typedef {import("../lib/router.js").Maker} Maker */
@@ -16,6 +18,7 @@ import { templates_page } from "./templates.js";
 
 /** @type {Section[]} */
 const SECTIONS = [
+	{ name: "overview", symbol: "home", words: "Overview", key: "o", scope: "all lists" },
 	{ name: "templates", symbol: "template", words: "Templates", key: "t", scope: "templates:read" },
 	{ name: "rooms", symbol: "room", words: "Rooms", key: "r", scope: "rooms:read" },
 	{ name: "events", symbol: "events", words: "Events", key: "e", scope: "events:read" },
@@ -25,12 +28,15 @@ const SECTIONS = [
 	{ name: "service", symbol: "service", words: "Service", key: "s", scope: "operator" },
 ];
 // The number of sections in the bar of a phone; the rest are in a menu.
-const IN_BAR = 3;
+const IN_BAR = 4;
 const HINT = "signed-in";
+const FORBIDDEN = 403;
 
 /** @param {Section} section */
-const allowed = (section) =>
-	section.scope === "operator" ? known_session()?.operator === true : may(section.scope);
+function allowed({ scope }) {
+	if (scope === "operator") return known_session()?.operator === true;
+	return scope === "all lists" ? may("templates:read") && may("rooms:read") : may(scope);
+}
 
 /** @param {Section} section */
 const section_link = (section) =>
@@ -55,13 +61,13 @@ function frame() {
 				null,
 				h(
 					"a.mark",
-					{ href: "/console/templates" },
+					{ href: "/console/" },
 					h("span.door", { "aria-hidden": "true" }),
 					h("span", null, "Anteroom"),
 				),
 				h(
 					"button.find",
-					{ type: "button", "aria-keyshortcuts": "Control+K", onclick: open_palette },
+					{ type: "button", "aria-keyshortcuts": "Control+K", onclick: find },
 					icon("search"),
 					h("span", null, "Search"),
 					h("kbd", { "aria-hidden": "true" }, "Ctrl K"),
@@ -144,6 +150,7 @@ async function sign_out() {
 			return;
 		}
 	}
+	changed("session");
 	leave("/console/sign-in");
 }
 
@@ -151,15 +158,119 @@ async function sign_out() {
 function leave(to) {
 	localStorage.removeItem(HINT);
 	forget_session();
+	forget_visits();
+	abandon();
 	location.replace(to);
 }
 
 const here = () => encodeURIComponent(location.pathname + location.search);
 
-async function open_palette() {
-	(await import("./palette.js")).open_palette(
+const find = () =>
+	open_palette(
 		SECTIONS.filter(allowed).map(({ name, symbol, words }) => [symbol, words, `/console/${name}`]),
 	);
+
+/** @type {Promise<boolean> | null} */
+let asking = null;
+/** True if the user has closed the dialog: only a write asks again. */
+let declined = false;
+
+/**
+ * Asks to sign in again when the session has ended, over the page, and returns true if the request is to be
+ * sent again.
+ * @param {string} method @param {string} path
+ */
+async function sign_in_again(method, path) {
+	const before = known_session();
+	// Signing in and out handles its errors itself.
+	if (path === "/v2/session" && method !== "GET") return false;
+	if (!document.querySelector(".frame") || (declined && method === "GET")) return false;
+	if (!before) {
+		leave(`/console/sign-in?then=${here()}`);
+		return await new Promise(ignore);
+	}
+	asking ??= ask(before).finally(() => {
+		asking = null;
+	});
+	return await asking;
+}
+
+/** @param {import("./session.js").Session} before */
+async function ask(before) {
+	const { sign_in_dialog } = await import("./sign_in.js");
+	const elsewhere = new AbortController();
+	on_change(({ kind, id }) => {
+		if (kind === "session" && id === before.account.id) elsewhere.abort();
+	}, elsewhere.signal);
+	const signed_in = await sign_in_dialog(before.account.name, elsewhere.signal);
+	elsewhere.abort();
+	declined = !signed_in;
+	if (!signed_in) return false;
+	const { account } = await renew_session();
+	changed("session", account.id);
+	if (account.id !== before.account.id) return await begin_anew();
+	fill_account();
+	return true;
+}
+
+/** Leaves everything of the account that was signed in before. @returns {Promise<never>} */
+function begin_anew() {
+	forget_visits();
+	abandon();
+	location.replace("/console/");
+	return new Promise(ignore);
+}
+
+/** Kinds of objects that a page shows, by section; the ID of the page must be that of the object if it has
+ * one. The lists of templates and rooms follow changes themselves. @type {Record<string, string[]>} */
+const SHOWN = {
+	overview: ["templates", "rooms", "webhooks"],
+	templates: ["templates"],
+	rooms: ["rooms", "codes"],
+	webhooks: ["webhooks"],
+	keys: ["keys"],
+	media: ["backends", "signing-keys"],
+};
+
+/** Follows another tab that has signed in or, if the ID is "", out. @param {string} id @param {string} own */
+function follow_session(id, own) {
+	if (id !== "" && id !== own) begin_anew();
+	else if (id === "" && !unsaved()) leave(`/console/sign-in?then=${here()}`);
+}
+
+/** @param {import("../lib/changes.js").Change} change */
+function concerns({ kind, id }) {
+	const [, , section = "", own = ""] = location.pathname.split("/");
+	const list = ["templates", "rooms"].includes(section) && own === "";
+	if (list || own === "new") return false;
+	return (SHOWN[section] ?? []).includes(kind) && (own === "" || id === "" || own === id);
+}
+
+/** Shows a page again when another tab has changed its objects, unless the user is typing or a dialog is
+ * open. */
+function follow_changes() {
+	let stale = "";
+	const look = () => {
+		if (stale !== location.pathname || document.visibilityState !== "visible") return;
+		if (unsaved() || document.querySelector("dialog[open], :popover-open:not(#toasts)")) return;
+		if (
+			document.activeElement?.matches("#page :is(input[type=text], input[type=search], textarea)")
+		)
+			return;
+		stale = "";
+		show();
+	};
+	on_change((change, own) => {
+		const known = known_session();
+		if (own || !known) return;
+		if (change.kind === "session") follow_session(change.id, known.account.id);
+		if (!concerns(change)) return;
+		stale = location.pathname;
+		look();
+	});
+	document.addEventListener("visibilitychange", look);
+	for (const event of ["close", "toggle", "focusout"])
+		document.addEventListener(event, () => setTimeout(look), true);
 }
 
 function show_keys() {
@@ -188,10 +299,10 @@ const is_field = (target) =>
 function listen_to_keys() {
 	let went = 0;
 	document.addEventListener("keydown", (event) => {
-		if (!known_session()) return;
+		if (!document.querySelector(".frame")) return;
 		if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
 			event.preventDefault();
-			open_palette();
+			find();
 			return;
 		}
 		const modified = event.ctrlKey || event.metaKey || event.altKey;
@@ -215,27 +326,48 @@ function listen_to_keys() {
 	});
 }
 
+/** Returns what a page says about an error: its title and a sentence. @param {unknown} error */
+function told(error) {
+	const status = error instanceof Refusal ? error.status : error instanceof Missing ? 404 : 0;
+	switch (status) {
+		case 401:
+			return ["Your session has ended", "Sign in again to continue."];
+		case FORBIDDEN: {
+			const needs = /** @type {Refusal} */ (error).details[0]?.replace(/^needs /, "") ?? "";
+			const words = `This page needs the scope ${needs}.`;
+			return ["Your session may not see this", needs ? words : sentence(error)];
+		}
+		case 404:
+			return error instanceof Missing
+				? ["Not found", "There is no page at this address."]
+				: ["Not found", "It may have been deleted, or it belongs to another account."];
+		default:
+			return ["Something went wrong", sentence(error)];
+	}
+}
+
 /** Returns the page for an error. @param {unknown} error @returns {import("../lib/router.js").Page} */
 function failed(error) {
-	const missing = error instanceof Refusal && error.status === 404;
-	const title = missing ? "Not found" : "Something went wrong";
-	const text = missing
-		? "It may have been deleted, or it belongs to another account."
-		: sentence(error);
-	const again = h(
-		"button",
-		{ type: "button", onclick: () => show() },
-		icon("refresh"),
-		"Try again",
-	);
-	const home = h("a.button", { href: "/console/templates" }, "Go to templates");
+	const [title = "", text = ""] = told(error);
+	const button = (
+		/** @type {string} */ symbol,
+		/** @type {string} */ words,
+		/** @type {() => any} */ onclick,
+	) => h("button", { type: "button", onclick }, icon(symbol), words);
+	const status = error instanceof Refusal ? error.status : 0;
+	const again =
+		status === 401
+			? button("out", "Sign in", () => leave(`/console/sign-in?then=${here()}`))
+			: ![404, FORBIDDEN].includes(status) &&
+				!(error instanceof Missing) &&
+				button("refresh", "Try again", () => show());
+	const home = h("a.button", { href: "/console/" }, "Go to the start page");
 	return {
 		title,
 		element: h(
 			"div.page",
 			null,
-			h("h1.off-screen", { tabindex: "-1" }, title),
-			empty("warning", title, text, h("div.row-of-buttons", null, again, home)),
+			empty("warning", title, text, h("div.row-of-buttons", null, again, home), "h1"),
 		),
 	};
 }
@@ -277,6 +409,10 @@ function add_routes() {
 	route(
 		"/console/sign-in",
 		later(async () => (await import("./sign_in.js")).sign_in_page(signed_in)),
+	);
+	route(
+		"/console/overview",
+		later(async () => (await import("./overview.js")).overview_page),
 	);
 	route("/console/templates", templates_page);
 	route(
@@ -336,8 +472,9 @@ async function home() {
 
 /** Opens the page that the user wanted before signing in. */
 async function signed_in() {
-	await session();
+	const { account } = await session();
 	localStorage.setItem(HINT, "1");
+	changed("session", account.id);
 	const wanted = new URLSearchParams(location.search).get("then") ?? "";
 	frame();
 	await go(/^\/console\/./.test(wanted) ? wanted : await home(), { replace: true });
@@ -366,11 +503,14 @@ async function begin() {
 		if (!at_door) history.replaceState(null, "", `/console/sign-in?then=${here()}`);
 		put(document.body, h("main", { id: "page" }), toast_place(), announcer());
 	}
-	addEventListener("signed-out", () => {
-		if (document.querySelector(".frame")) leave(`/console/sign-in?then=${here()}`);
-	});
+	hooks.ended = sign_in_again;
+	hooks.written = written;
+	follow_changes();
 	listen_to_keys();
-	await start(failed, mark_section);
+	await start(failed, (path, title, there) => {
+		mark_section();
+		note_visit(path, title, there);
+	});
 	performance.mark("ready");
 }
 

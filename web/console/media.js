@@ -4,9 +4,10 @@
 
 import { all_of, call, openapi, segment } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
+import { choice_name } from "../lib/labels.js";
 import { go, show } from "../lib/router.js";
 import { body_of, changed } from "../lib/schema.js";
-import { ago, choice_name } from "../lib/text.js";
+import { ago } from "../lib/text.js";
 import {
 	busy,
 	copy_button,

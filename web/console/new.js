@@ -14,7 +14,7 @@ import { template_names } from "./templates.js";
 const MODERATOR = { endRoom: true, removeOthers: true, mute: true, unmute: true, changeRole: true };
 
 /** Sets of roles that a new template can start with. */
-const STARTS = [
+export const STARTS = [
 	{
 		symbol: "people",
 		words: "Meeting",
@@ -103,16 +103,25 @@ export async function new_room_page(_, signal) {
 	const [doc, names] = await Promise.all([openapi(), template_names(signal)]);
 	const members = ["name", "description", "template_id", "region", "opens_at", "closes_at"];
 	const schema = only(form_for(doc, "POST /v2/rooms"), members);
-	const first = names.find((one) => one.default) ?? names[0];
-	const { element } = maker({
-		schema: with_templates(schema, names),
-		value: { template_id: first?.id },
+	const usual = names.find((one) => one.default);
+	const called = names.map((one) => (one === usual ? `${one.name} (default)` : one.name));
+	const { element, form } = maker({
+		schema: changed(with_templates(schema, names), "template_id", {
+			required: true,
+			options: ["", ...names.map((one) => one.id)],
+			words: ["Choose a template", ...called],
+		}),
+		value: { template_id: usual?.id },
 		extras: { folded: ["region", "opens_at", "closes_at"] },
 		verb: "Create room",
 		between: h("p.hint", null, "The room gets a code for each role of its template."),
 		cancel: cancel("/console/rooms"),
 		taken: "another room already has this name",
 		async send(value) {
+			if (!value.template_id) {
+				form.show("", [{ pointer: "/template_id", message: "choose the template of the room" }]);
+				return;
+			}
 			const made = await call("POST", "/v2/rooms", { body: value, create: true });
 			const { id } = made.data;
 			await call("POST", `/v2/room-codes/room/${id}`);

@@ -1,67 +1,92 @@
-// Searches pages, templates and rooms by the first letters of their names, and codes.
+// Searches pages, and templates and rooms by any words of their names, by ID, by code and by join link.
+// Without a search it shows the objects that were opened last.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { address, get, segment } from "../lib/api.js";
+import { address, get } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
 import { go } from "../lib/router.js";
+import { number } from "../lib/text.js";
 import { dialog } from "../lib/ui.js";
+import { code_of, meant, object_of, search } from "./find.js";
 import { may } from "./session.js";
 
-// Generated codes: groups of 3, 3 or 4, and 3 letters, with or without hyphens. Then custom codes.
-const LETTERS = /^([a-z]{3})[- ]?([a-z]{3,4})[- ]?([a-z]{3})$/i;
-const CUSTOM = /^(?=.{6,40}$)[a-z0-9]+(-[a-z0-9]+)*$/i;
 const MOST = 5;
+// Milliseconds without typing after which a search starts.
+const PAUSE = 120;
+const RECENT = "recent";
+const MOST_RECENT = 6;
 
 /** @typedef {{ symbol: string, words: string, href: string, kind: string }} Found kind: name for people */
+/** @typedef {"template" | "room"} Kind */
 
-/** Returns the code that a text may be, or null. @param {string} text */
-function code_in(text) {
-	const letters = LETTERS.exec(text);
-	if (letters) return letters.slice(1).join("-").toLowerCase();
-	return CUSTOM.test(text) ? text.toLowerCase() : null;
+/** @type {Record<Kind, string>} */
+const KINDS = { room: "Room", template: "Template" };
+
+/** @param {Kind} kind @param {{ id: string, name: string }} one @returns {Found} */
+const found_object = (kind, one) => ({
+	symbol: kind,
+	words: one.name,
+	href: `/console/${kind}s/${one.id}`,
+	kind: KINDS[kind],
+});
+
+/** @returns {Found[]} */
+const recent = () => JSON.parse(sessionStorage.getItem(RECENT) ?? "[]");
+
+/** Notes that a page was opened. @param {string} path @param {string} title @param {boolean} there false if it has no object */
+export function note_visit(path, title, there) {
+	const [, kind, id] = /^\/console\/(template|room)s\/([0-9a-f]{24})$/.exec(path) ?? [];
+	if (!kind || !id) return;
+	const others = recent().filter(({ href }) => href !== path);
+	const own = there ? [found_object(/** @type {Kind} */ (kind), { id, name: title })] : [];
+	sessionStorage.setItem(RECENT, JSON.stringify([...own, ...others].slice(0, MOST_RECENT)));
 }
 
-/** @param {string} text @param {AbortSignal} signal @returns {Promise<Found[]>} */
-async function code_of(text, signal) {
-	const code = code_in(text);
-	if (!code || !may("codes:read")) return [];
-	const found = await get(`/v2/room-codes/code/${segment(code)}`, signal);
-	const words = `${found.code} – ${found.role}`;
-	return [{ symbol: "key", words, href: `/console/rooms/${found.room_id}`, kind: "Code" }];
-}
+export const forget_visits = () => sessionStorage.removeItem(RECENT);
 
-/**
- * @param {"template" | "room"} kind @param {string} text @param {AbortSignal} signal
- * @returns {Promise<Found[]>}
- */
-async function named(kind, text, signal) {
-	if (!may(`${kind}s:read`)) return [];
-	const query = { name_prefix: text, view: "summary", limit: 10 };
-	const page = await get(address(`/v2/${kind}s`, query), signal);
-	return (page.data ?? []).slice(0, MOST).map((/** @type {any} */ one) => ({
-		symbol: kind,
-		words: one.name,
-		href: `/console/${kind}s/${one.id}`,
-		kind: kind === "room" ? "Room" : "Template",
-	}));
+/** @param {Kind} kind @param {string} q @param {AbortSignal} signal @param {(found: Found[]) => void} show
+ * @param {(examined: number) => void} tell */
+async function named(kind, q, signal, show, tell) {
+	const query = { q, view: "summary", limit: 10, start: "" };
+	const drawn = (/** @type {any[]} */ data) => {
+		const found = data.slice(0, MOST).map((one) => found_object(kind, one));
+		if (data.length > MOST) {
+			const href = address(`/console/${kind}s`, { search: q });
+			found.push({ symbol: "search", words: `Show all ${kind}s with “${q}”`, href, kind: "" });
+		}
+		show(found);
+	};
+	const { data } = await search(`/v2/${kind}s`, query, signal, (examined, part) => {
+		tell(examined);
+		drawn(part);
+	});
+	drawn(data);
 }
 
 /** @param {string[][]} sections icon, words and address of each */
 export function open_palette(sections) {
-	if (document.querySelector("dialog.palette")) return;
+	if (document.querySelector("dialog.palette[open]")) return;
 	/** @type {Found[]} */
 	const pages = [
 		...sections,
-		["plus", "New template", "/console/templates/new"],
-		["plus", "New room", "/console/rooms/new"],
+		...(may("templates:write") ? [["plus", "New template", "/console/templates/new"]] : []),
+		...(may("rooms:write") ? [["plus", "New room", "/console/rooms/new"]] : []),
 	].map(([symbol = "", words = "", href = ""]) => ({ symbol, words, href, kind: "" }));
-	let at = 0;
-	/** @type {HTMLElement[]} */
-	let rows = [];
+	/** The results, in the order of the sources. @type {Found[][]} */
+	let parts = [];
 	/** @type {Found[]} */
 	let shown = [];
+	/** @type {HTMLElement[]} */
+	let rows = [];
+	let at = 0;
 	let looking = new AbortController();
+	// While a search has no results yet, Enter waits for all of them.
+	let running = false;
+	let has_results = false;
+	let entered = false;
+	/** @type {ReturnType<typeof setTimeout> | undefined} */
+	let waiting;
 	const list = h("div.palette-list", {
 		role: "listbox",
 		id: "palette-list",
@@ -75,19 +100,25 @@ export function open_palette(sections) {
 		"aria-controls": "palette-list",
 		"aria-autocomplete": "list",
 		"aria-label": label,
-		placeholder: "Search templates, rooms, codes…",
+		placeholder: "Search names, codes, links, IDs…",
 		autocomplete: "off",
 		spellcheck: "false",
 	});
-	const none = h("p.quiet.palette-none", { role: "status" });
-	const box = dialog("Search", [h("div.palette-input", null, icon("search"), input), list, none], {
+	const state = h("p.quiet.palette-none", { role: "status", hidden: true });
+	const box = dialog("Search", [h("div.palette-input", null, icon("search"), input), list, state], {
 		class: "palette",
 	});
 
-	/** @param {Found[]} found */
-	function draw(found) {
-		shown = found;
-		rows = found.map(({ symbol, words, kind }, i) =>
+	/** @param {string} words */
+	function tell(words) {
+		put(state, words);
+		state.hidden = words === "";
+	}
+	function draw() {
+		const chosen = shown[at]?.href;
+		const known = new Set();
+		shown = parts.flat().filter(({ href }) => !known.has(href) && known.add(href));
+		rows = shown.map(({ symbol, words, kind }, i) =>
 			h(
 				"div.palette-row",
 				{ role: "option", id: `found-${i}`, onclick: () => open(i) },
@@ -97,9 +128,15 @@ export function open_palette(sections) {
 			),
 		);
 		put(list, rows);
-		put(none, rows.length === 0 && "No results.");
-		none.hidden = rows.length > 0;
-		point(0);
+		// Results that arrive later do not move the choice.
+		point(
+			at === 0
+				? 0
+				: Math.max(
+						0,
+						shown.findIndex(({ href }) => href === chosen),
+					),
+		);
 	}
 	/** @param {number} to */
 	function point(to) {
@@ -116,40 +153,92 @@ export function open_palette(sections) {
 		box.close();
 		go(found.href);
 	}
-	async function look() {
+	function restart() {
+		clearTimeout(waiting);
 		looking.abort();
 		looking = new AbortController();
-		const { signal } = looking;
+		has_results = false;
+		entered = false;
+		at = 0;
 		const text = input.value.trim();
-		const fitting = pages.filter(({ words }) => words.toLowerCase().includes(text.toLowerCase()));
-		if (text === "") return draw(fitting);
-		// A search that fails, or that the session may not do, does not hide the other results.
-		// Names of templates are case-sensitive, and most start with a capital.
-		const capital = text.charAt(0).toUpperCase() + text.slice(1);
-		const found = await Promise.all(
-			[
-				code_of(text, signal),
-				named("template", text, signal),
-				capital === text ? Promise.resolve([]) : named("template", capital, signal),
-				named("room", text, signal),
-			].map((one) => one.catch(() => [])),
-		);
-		if (!signal.aborted) draw([...found.flat(), ...fitting]);
+		const wanted = text.toLowerCase();
+		const fitting = pages.filter(({ words }) => words.toLowerCase().includes(wanted));
+		running = text !== "";
+		tell(running ? "Searching…" : "");
+		if (running) waiting = setTimeout(() => look(text, fitting, looking.signal), PAUSE);
+		else {
+			parts = [recent(), [], pages];
+			draw();
+			newest(looking.signal).catch(() => {});
+		}
 	}
-	input.addEventListener("input", look);
+	/** Adds the newest rooms to what was opened last. @param {AbortSignal} signal */
+	async function newest(signal) {
+		if (recent().length >= MOST_RECENT || !may("rooms:read")) return;
+		const page = await get("/v2/rooms?view=summary&limit=10", signal);
+		const rooms = (page.data ?? []).map((/** @type {any} */ one) => found_object("room", one));
+		parts[1] = rooms.slice(0, MOST_RECENT - recent().length);
+		draw();
+	}
+	/** @param {string} text @param {Found[]} fitting @param {AbortSignal} signal */
+	async function look(text, fitting, signal) {
+		const { code, id, words } = meant(text);
+		const begins = (/** @type {Found} */ { words }) =>
+			words.toLowerCase().startsWith(text.toLowerCase());
+		parts = [[], fitting.filter(begins), [], [], [], [], fitting];
+		/** @param {number} i @param {Found[]} found */
+		const show = (i, found) => {
+			if (signal.aborted) return;
+			parts[i] = found;
+			has_results ||= found.length > 0;
+			draw();
+		};
+		const by_code = async () => {
+			const found = await code_of(code, signal);
+			if (!found) return;
+			const href = `/console/rooms/${found.room_id}`;
+			show(0, [{ symbol: "key", words: `${found.code} – ${found.role}`, href, kind: "Code" }]);
+		};
+		/** @param {Kind} kind @param {number} i */
+		const of_kind = (kind, i) => {
+			if (!may(`${kind}s:read`)) return [];
+			const by_id = async () => {
+				const found = await object_of(`/v2/${kind}s`, id, signal);
+				if (found) show(i, [found_object(kind, found)]);
+			};
+			const progress = (/** @type {number} */ examined) =>
+				!signal.aborted && tell(`Searching… ${number(examined)} ${kind}s so far`);
+			const draw_named = (/** @type {Found[]} */ found) => show(i + 1, found);
+			return [by_id(), words && named(kind, words, signal, draw_named, progress)];
+		};
+		// A search that fails, or that the session may not do, does not hide the other results.
+		await Promise.allSettled([by_code(), ...of_kind("room", 2), ...of_kind("template", 4)]);
+		if (signal.aborted) return;
+		running = false;
+		draw();
+		tell(rows.length === 0 ? "No results." : "");
+		if (entered) open(at);
+	}
+	input.addEventListener("input", restart);
 	input.addEventListener("keydown", (event) => {
 		/** @type {Record<string, () => void>} */
 		const keys = {
 			ArrowDown: () => point(at + 1),
 			ArrowUp: () => point(at - 1),
-			Enter: () => open(at),
+			Enter() {
+				entered = running && !has_results;
+				if (!entered) open(at);
+			},
 		};
 		const action = keys[event.key];
 		if (!action) return;
 		event.preventDefault();
 		action();
 	});
-	box.addEventListener("close", () => looking.abort());
-	draw(pages);
+	box.addEventListener("close", () => {
+		clearTimeout(waiting);
+		looking.abort();
+	});
+	restart();
 	input.focus();
 }

@@ -1,20 +1,22 @@
-// QR codes of join links: a large one to show, and a page to print with all of them. The service draws
-// them.
+// Join links to pass on: a dialog with the link of a code, its QR code, and ways to send it; and sheets to
+// print with all codes of a room. The service draws the QR codes.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { segment } from "../lib/api.js";
-import { h, icon } from "../lib/dom.js";
-import { copy_button, dialog } from "../lib/ui.js";
+import { h, icon, put } from "../lib/dom.js";
+import { moment, number } from "../lib/text.js";
+import { busy, copy_button, dialog } from "../lib/ui.js";
 
 /** @typedef {import("./codes.js").Code} Code */
 
 // Pixels of a side, enough for a poster.
 const PNG = 1024;
 
-/** @param {Code} code */
-const picture_of = (code) =>
-	h("img.qr", {
+/** Creates the QR code of a join link. @param {Code} code @param {Record<string, string>} [more] */
+const picture_of = (code, more = { class: "qr" }) =>
+	h("img", {
+		...more,
 		src: `/v2/room-codes/code/${segment(code.code)}/qr`,
 		alt: `QR code for ${code.join_url}`,
 		width: "264",
@@ -24,41 +26,86 @@ const picture_of = (code) =>
 /** Returns a file name without an ending. @param {any} room @param {Code} code */
 const file_of = (room, code) => `${room.name}-${code.role}`.replace(/[^\w.-]+/g, "-");
 
-/** @param {any} room @param {Code} code */
-export function qr_dialog(room, code) {
-	const picture = picture_of(code);
+/** Returns what limits a code: "until 27 Nov 2026, 14:00 · one use". @param {Code} code */
+function limits_of({ not_before, expires_at, max_uses }) {
+	const from = not_before && Date.parse(not_before) > Date.now() && `from ${moment(not_before)}`;
+	const until = expires_at && `until ${moment(expires_at)}`;
+	const uses = max_uses && (max_uses === 1 ? "one use" : `${number(max_uses)} uses`);
+	return [from, until, uses].filter(Boolean).join(" · ");
+}
+
+/** Returns an address that opens a new message with the join link. @param {any} room @param {Code} code */
+function mail_of(room, code) {
+	const limits = limits_of(code);
+	const lines = [
+		`You are invited to join ${room.name} as ${code.role}:`,
+		code.join_url,
+		limits && `Valid ${limits}.`,
+	];
+	const query = {
+		subject: `Invitation to ${room.name}`,
+		body: lines.filter(Boolean).join("\r\n\r\n"),
+	};
+	const parts = Object.entries(query).map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
+	return `mailto:?${parts.join("&")}`;
+}
+
+/**
+ * Shows the link of a code, to be passed on.
+ * @param {string} title @param {any} room @param {Code} code
+ * @param {{ qr: boolean, print: () => Promise<void> }} can qr: the service draws QR codes
+ */
+export function share_dialog(title, room, code, { qr, print }) {
+	const picture = qr ? picture_of(code) : null;
 	const name = file_of(room, code);
-	const png = h(
-		"button",
-		{
-			type: "button",
-			"aria-label": "Download PNG",
-			onclick: () => save_png(picture, `${name}.png`),
-		},
-		icon("download"),
-		"PNG",
-	);
+	const limits = limits_of(code);
+	const copy = copy_button(code.join_url, "Copy link", { symbol: "link", words: "Copy link" });
+	copy.classList.add("primary");
+	copy.autofocus = true;
+	const printing = h("button", { type: "button" }, icon("print"), "Print");
+	printing.addEventListener("click", () => busy(printing, print));
+	const files = picture && [
+		h(
+			"a.button.small",
+			{ href: picture.src, download: `${name}.svg`, "aria-label": "Download SVG" },
+			icon("download"),
+			"SVG",
+		),
+		h(
+			"button.small",
+			{
+				type: "button",
+				"aria-label": "Download PNG",
+				onclick: () => save_png(picture, `${name}.png`),
+			},
+			icon("download"),
+			"PNG",
+		),
+	];
 	const content = h(
 		"div.qr-card",
 		null,
 		picture,
-		h("p.qr-role", null, "Join as ", h("strong", null, code.role)),
+		h(
+			"p.qr-role",
+			null,
+			"Join as ",
+			h("strong", null, code.role),
+			code.name && `, for ${code.name}`,
+		),
 		h("p.qr-code", null, code.code),
 		h("p.qr-link", null, code.join_url),
+		limits && h("p.qr-limits", null, icon("clock"), `Valid ${limits}`),
 		h(
 			"div.row-of-buttons",
 			null,
-			copy_button(code.join_url, "Copy link", { symbol: "link", words: "Copy link" }),
-			h(
-				"a.button",
-				{ href: picture.src, download: `${name}.svg`, "aria-label": "Download SVG" },
-				icon("download"),
-				"SVG",
-			),
-			png,
+			copy,
+			h("a.button", { href: mail_of(room, code) }, icon("send"), "Mail"),
+			printing,
 		),
+		files && h("div.row-of-buttons", null, files),
 	);
-	dialog(room.name, [content], { class: "qr-dialog" });
+	return dialog(title, [content], { class: "qr-dialog" });
 }
 
 /** @param {HTMLImageElement} picture @param {string} name */
@@ -78,26 +125,59 @@ function save_png(picture, name) {
 	});
 }
 
-/** Shows a page to print, with a card for each code. @param {any} room @param {Code[]} codes */
-export function print_sheet(room, codes) {
-	const cards = codes.map((code) =>
+/**
+ * Creates a card for each code, to be printed.
+ * @param {any} room @param {Code[]} codes @param {boolean} qr
+ * @param {"sheet" | "paper"} kind shown in a dialog, or only printed
+ * @param {"eager" | "lazy"} [loading]
+ */
+function cards_of(room, codes, qr, kind, loading = "eager") {
+	return codes.map((code) =>
 		h(
-			"div.sheet-card",
-			null,
-			picture_of(code),
+			"div",
+			{ class: `card-to-print ${kind}-card` },
+			qr && picture_of(code, { class: kind === "sheet" ? "qr" : "", loading }),
 			h("strong", null, room.name),
-			h("span", null, `Join as ${code.role}`),
+			h("span", null, `Join as ${code.role}`, code.name && `, for ${code.name}`),
 			h("code", null, code.code),
-			h("span.quiet", null, code.join_url.slice(0, -code.code.length - 1)),
+			h("span.quiet.break", null, code.join_url.slice(0, -code.code.length - 1)),
+			h("span.quiet", null, limits_of(code)),
 		),
 	);
-	const button = h(
-		"button.primary",
-		{ type: "button", onclick: () => print() },
-		icon("print"),
-		"Print",
-	);
+}
+
+/**
+ * Creates the sheets of a room. They are in its page, so that the browser prints them instead of the page, and
+ * are not shown. The browser loads their pictures when it prints.
+ * @param {any} room @param {boolean} qr
+ */
+export function sheets_of(room, qr) {
+	const element = h("div.paper");
+	return {
+		element,
+		/** @param {Code[]} codes */
+		write: (codes) => put(element, cards_of(room, codes, qr, "paper", "lazy")),
+		/** Prints sheets with other codes. @param {Code[]} codes */
+		async print(codes) {
+			const usual = [...element.childNodes];
+			put(element, cards_of(room, codes, qr, "paper"));
+			const pictures = [...element.querySelectorAll("img")];
+			await Promise.all(pictures.map((one) => one.decode().catch(() => {})));
+			addEventListener("afterprint", () => put(element, usual), { once: true });
+			print();
+		},
+	};
+}
+
+/**
+ * Shows the sheets of a room before they are printed.
+ * @param {any} room @param {Code[]} codes @param {boolean} qr @param {() => Promise<void>} print
+ */
+export function sheet_dialog(room, codes, qr, print) {
+	const button = h("button.primary", { type: "button" }, icon("print"), "Print");
+	button.addEventListener("click", () => busy(button, print));
 	const none = h("p.quiet", null, "There are no active codes to print.");
+	const cards = cards_of(room, codes, qr, "sheet");
 	dialog(
 		`QR codes for ${room.name}`,
 		[

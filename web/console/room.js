@@ -1,10 +1,10 @@
-// One room: its state, codes and settings.
+// One room: its state, codes, joins and settings.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { call, get, openapi, segment } from "../lib/api.js";
 import { h, icon } from "../lib/dom.js";
-import { go, show } from "../lib/router.js";
+import { go } from "../lib/router.js";
 import { changed, only } from "../lib/schema.js";
 import { ago, moment } from "../lib/text.js";
 import {
@@ -19,6 +19,7 @@ import {
 import { codes_section } from "./codes.js";
 import { editor } from "./editor.js";
 import { form_for } from "./hints.js";
+import { joins_section } from "./joins.js";
 import { with_templates } from "./new.js";
 import { may, session } from "./session.js";
 import { template_names } from "./templates.js";
@@ -46,8 +47,7 @@ export async function room_page({ id = "" }, signal) {
 		openapi(),
 		readable ? template_names(signal) : [],
 	]);
-	const room = own.data;
-	const template = readable ? await get(`/v2/templates/${room.template_id}`, signal) : null;
+	let room = own.data;
 	const whole = with_templates(form_for(doc, "PATCH /v2/rooms/{}"), names);
 	// The hint applies only to new rooms.
 	const schema = changed(whole, "region", { description: "" });
@@ -61,23 +61,43 @@ export async function room_page({ id = "" }, signal) {
 		extras: { folded: rest },
 		// For rooms, null leaves a field unchanged, and an empty string unsets a time.
 		unset: "",
-		saved() {
+		async saved(answer) {
 			toast("Room saved.");
-			show();
+			await take(answer.data);
 		},
 	});
-	const head = page_head({
-		way: [["Rooms", "/console/rooms"]],
-		title: room.name,
-		badge: state_of(room),
-		about: [
-			h("span.id", null, h("span.mono", null, room.id), copy_button(room.id, "Copy ID")),
-			h("a", { href: `/console/templates/${room.template_id}` }, icon("template"), room.template),
-			h("span", null, "Created ", ago(room.created_at)),
-			hours_of(room),
-		],
-		actions: [may("rooms:write") && enabled_switch(room, path), room_menu(room, path)],
-	});
+	/** Enables or disables the room. @param {boolean} enabled */
+	async function enable(enabled) {
+		const answer = await call("PATCH", path, { body: { enabled } });
+		edit.renew(answer);
+		await take(answer.data);
+	}
+	async function make_codes() {
+		if (!may("codes:read")) return null;
+		const template = readable ? await get(`/v2/templates/${room.template_id}`, signal) : null;
+		return await codes_section(room, Object.keys(template?.roles ?? {}), who, signal);
+	}
+	/** Shows the room as a request returned it; what did not change stays as it is. @param {any} next */
+	async function take(next) {
+		const before = room;
+		room = next;
+		const focus = document.activeElement?.closest(".labelled-switch");
+		const new_head = head_of(room, path, enable);
+		head.replaceWith(new_head);
+		head = new_head;
+		/** @type {HTMLElement | null} */
+		const again = focus ? head.querySelector(".labelled-switch input") : null;
+		again?.focus();
+		document.title = `${room.name} – Anteroom`;
+		const same = ["enabled", "template_id", "name"].every((name) => before[name] === room[name]);
+		if (same || !codes) return;
+		const now = await make_codes();
+		if (!now) return;
+		codes.element.replaceWith(now.element);
+		codes = now;
+	}
+	let head = head_of(room, path, enable);
+	let codes = await make_codes();
 	return {
 		title: room.name,
 		leave: edit.leave,
@@ -86,8 +106,12 @@ export async function room_page({ id = "" }, signal) {
 			"div.page",
 			null,
 			head,
-			may("codes:read") &&
-				(await codes_section(room, Object.keys(template?.roles ?? {}), who, signal)),
+			codes?.element,
+			h(
+				"div.side-by-side",
+				null,
+				may("events:read") && joins_section(room, (hash) => codes?.find(hash), signal),
+			),
 			h(
 				"section",
 				{ "aria-labelledby": "about-room" },
@@ -97,6 +121,21 @@ export async function room_page({ id = "" }, signal) {
 		),
 	};
 }
+
+/** @param {any} room @param {string} path @param {(enabled: boolean) => Promise<void>} enable */
+const head_of = (room, path, enable) =>
+	page_head({
+		way: [["Rooms", "/console/rooms"]],
+		title: room.name,
+		badge: state_of(room),
+		about: [
+			h("span.id", null, h("span.mono", null, room.id), copy_button(room.id, "Copy ID")),
+			h("a", { href: `/console/templates/${room.template_id}` }, icon("template"), room.template),
+			h("span", null, "Created ", ago(room.created_at)),
+			hours_of(room),
+		],
+		actions: [may("rooms:write") && enabled_switch(room, enable), room_menu(room, path)],
+	});
 
 /** @param {any} room */
 function state_of(room) {
@@ -119,18 +158,25 @@ function hours_of({ opens_at, closes_at }) {
 	return words ? h("span", null, icon("clock"), words) : null;
 }
 
-/** @param {any} room @param {string} path */
-function enabled_switch(room, path) {
+/** @param {any} room @param {(enabled: boolean) => Promise<void>} enable */
+function enabled_switch(room, enable) {
 	const input = h("input.switch", { type: "checkbox", role: "switch", checked: room.enabled });
+	let going = false;
 	input.addEventListener("change", async () => {
+		const wanted = input.checked;
+		input.checked = going ? !wanted : wanted;
+		if (going) return;
+		going = true;
 		try {
-			await call("PATCH", path, { body: { enabled: input.checked } });
-			toast(input.checked ? "Room enabled." : "Room disabled. Nobody can join it now.");
-			await show();
+			await enable(wanted);
+			toast(wanted ? "Room enabled." : "Room disabled. Nobody can join it now.", {
+				undo: () => enable(!wanted),
+			});
 		} catch (error) {
-			input.checked = !input.checked;
+			input.checked = !wanted;
 			toast(sentence(error), "bad");
 		}
+		going = false;
 	});
 	return h("label.labelled-switch", null, input, h("span", null, "Enabled"));
 }

@@ -33,6 +33,12 @@ export function session() {
 /** Returns the session, or null if it has not been fetched. */
 export const known_session = () => known;
 
+/** Fetches the session again. The last one stays known until the response. @returns {Promise<Session>} */
+export function renew_session() {
+	asked = null;
+	return session();
+}
+
 export function forget_session() {
 	asked = null;
 	known = null;

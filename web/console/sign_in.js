@@ -5,7 +5,7 @@
 
 import { Refusal, call } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
-import { busy, sentence } from "../lib/ui.js";
+import { busy, dialog, sentence } from "../lib/ui.js";
 
 /** @typedef {"keys" | "token"} Way */
 
@@ -15,8 +15,8 @@ const WRONG = {
 	token: "This token or API key is invalid or has expired.",
 };
 
-/** @param {() => Promise<void>} done @returns {import("../lib/router.js").Maker} */
-export const sign_in_page = (done) => () => {
+/** @param {() => Promise<void>} done is called when the session has begun */
+function sign_in_form(done) {
 	/** @type {Way} */
 	let way = "keys";
 	const fault = h("p.fault", { role: "alert", tabindex: "-1", hidden: true });
@@ -98,31 +98,64 @@ export const sign_in_page = (done) => () => {
 		});
 	});
 	choose("keys");
-	return {
-		title: "Sign in",
-		element: h(
-			"div.sign-in",
+	return form;
+}
+
+/** @param {() => Promise<void>} done @returns {import("../lib/router.js").Maker} */
+export const sign_in_page = (done) => () => ({
+	title: "Sign in",
+	element: h(
+		"div.sign-in",
+		null,
+		h(
+			"div.sign-in-box",
 			null,
-			h(
-				"div.sign-in-box",
-				null,
-				h("div.mark", null, h("span.door", { "aria-hidden": "true" }), h("span", null, "Anteroom")),
-				h("h1", { tabindex: "-1" }, "Sign in"),
-				!isSecureContext &&
-					h(
-						"p.notice.warn",
-						null,
-						icon("warning"),
-						"This connection is not encrypted, so others can read what you type. Use HTTPS.",
-					),
-				form,
+			h("div.mark", null, h("span.door", { "aria-hidden": "true" }), h("span", null, "Anteroom")),
+			h("h1", { tabindex: "-1" }, "Sign in"),
+			!isSecureContext &&
 				h(
-					"p.hint.foot",
+					"p.notice.warn",
 					null,
-					"No account yet? Create one on the server: ",
-					h("code", null, "anteroom account add NAME"),
+					icon("warning"),
+					"This connection is not encrypted, so others can read what you type. Use HTTPS.",
 				),
+			sign_in_form(done),
+			h(
+				"p.hint.foot",
+				null,
+				"No account yet? Create one on the server: ",
+				h("code", null, "anteroom account add NAME"),
 			),
 		),
-	};
-};
+	),
+});
+
+/**
+ * Asks to sign in over a page whose session has ended. Returns false if the user closes the dialog.
+ * @param {string} account its name @param {AbortSignal} signal closes the dialog: another tab has signed in
+ * @returns {Promise<boolean>}
+ */
+export function sign_in_dialog(account, signal) {
+	return new Promise((answer) => {
+		const box = dialog(
+			"Sign in again",
+			[
+				h(
+					"p",
+					null,
+					"Your session has ended. Sign in to ",
+					h("strong", null, account),
+					" to continue: what you typed is still here. With another account, the console starts anew.",
+				),
+				sign_in_form(async () => {
+					answer(true);
+					box.close();
+				}),
+			],
+			{ firm: true },
+		);
+		box.addEventListener("close", () => answer(signal.aborted));
+		signal.addEventListener("abort", () => box.close());
+		box.querySelector("input")?.focus();
+	});
+}

@@ -4,9 +4,10 @@
 
 import { Refusal, all_of, call, get, openapi, segment } from "../lib/api.js";
 import { h, icon } from "../lib/dom.js";
+import { label_of } from "../lib/labels.js";
 import { go, show } from "../lib/router.js";
 import { changed, only } from "../lib/schema.js";
-import { ago, label_of } from "../lib/text.js";
+import { ago } from "../lib/text.js";
 import {
 	code_block,
 	copy_button,

@@ -4,7 +4,8 @@
 
 import { all_of } from "../lib/api.js";
 import { h, icon } from "../lib/dom.js";
-import { ago, choice_name } from "../lib/text.js";
+import { choice_name } from "../lib/labels.js";
+import { ago } from "../lib/text.js";
 import { empty, page_head } from "../lib/ui.js";
 import { list_of } from "./list.js";
 import { may, session } from "./session.js";
@@ -31,7 +32,7 @@ export async function templates_page(_, signal, query) {
 		noun: "template",
 		signal,
 		query,
-		search: "Search templates by name",
+		search: "Search templates by name or ID",
 		columns: ["Name", "Roles", "Region", "Updated"],
 		row: (one) => ({
 			href: `/console/templates/${one.id}`,

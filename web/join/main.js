@@ -17,6 +17,7 @@ import { moment, words_of_page } from "./words.js";
  * @property {string | null} client_url
  * @property {string} [expires_at]
  * @property {string} [closes_at]
+ * @property {string} [name] of the person the code is for
  */
 
 const words = await words_of_page();
@@ -250,7 +251,9 @@ function enter(what) {
 		h(
 			"div.join-head",
 			null,
-			h("p.eyebrow", null, words.about_to),
+			what.name
+				? h("p.welcome", null, words.welcome(what.name))
+				: h("p.eyebrow", null, words.about_to),
 			h("h1", { tabindex: "-1" }, room.name),
 			room.description && h("p.quiet", null, room.description),
 			h(
@@ -260,7 +263,8 @@ function enter(what) {
 				h("span.quiet", null, words.you_can(kinds), soon && ` ${words.until(moment(end))}`),
 			),
 		),
-		h("div.field", null, h("label.label", { for: "name" }, words.name), name, fault),
+		// Others see a person by the name in the code, so there is nothing to enter.
+		!what.name && h("div.field", null, h("label.label", { for: "name" }, words.name), name, fault),
 		parts.choices,
 		trouble,
 		button,
@@ -268,7 +272,7 @@ function enter(what) {
 	);
 	form.addEventListener("submit", async (event) => {
 		event.preventDefault();
-		const text = name.value.trim();
+		const text = what.name ?? name.value.trim();
 		if (text === "") {
 			put(fault, icon("warning"), words.name_missing);
 			fault.hidden = false;
@@ -277,7 +281,7 @@ function enter(what) {
 			return;
 		}
 		if (button.getAttribute("aria-busy") === "true") return;
-		localStorage.setItem("name", text);
+		if (!what.name) localStorage.setItem("name", text);
 		button.setAttribute("aria-busy", "true");
 		trouble.hidden = true;
 		try {
@@ -302,9 +306,10 @@ function enter(what) {
 		}
 	});
 	put(place, h("div.join-box", { class: parts.preview ? "two" : "one" }, parts.preview, form));
-	announce(`${room.name}, ${words.as(role.name)}. ${words.you_can(kinds)}`);
+	const greeting = what.name ? `${words.welcome(what.name)} ` : "";
+	announce(`${greeting}${room.name}, ${words.as(role.name)}. ${words.you_can(kinds)}`);
 	// On a phone, the keyboard would cover the page.
-	if (matchMedia("(hover: hover)").matches) name.focus();
+	if (!what.name && matchMedia("(hover: hover)").matches) name.focus();
 	else place.querySelector("h1")?.focus({ preventScroll: true });
 	performance.mark("ready");
 }

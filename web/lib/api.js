@@ -33,14 +33,32 @@ export class Refusal extends Error {
 	}
 }
 
+/** Called for a 401, which returns true to send the request again, and after each successful write.
+ * @type {{ ended: (method: string, path: string) => Promise<boolean>,
+ *   written: (path: string, body: any, data: any) => void }} */
+export const hooks = { ended: async () => false, written() {} };
+
 /**
- * Sends a request and returns the response; throws a Refusal or an AbortError. A 401 also dispatches the
- * event "signed-out" on the window.
+ * Sends a request and returns the response; throws a Refusal or an AbortError.
  * @param {string} method @param {string} path @param {Options} [options] `etag` is sent as If-Match;
  * `create` fails with 412 if an object with the same name exists
  * @returns {Promise<Answer>}
  */
 export async function call(method, path, options = {}) {
+	for (;;) {
+		try {
+			const answer = await send(method, path, options);
+			if (method !== "GET") hooks.written(path, options.body, answer.data);
+			return answer;
+		} catch (error) {
+			const ended = error instanceof Refusal && error.status === 401;
+			if (!ended || !(await hooks.ended(method, path))) throw error;
+		}
+	}
+}
+
+/** @param {string} method @param {string} path @param {Options} options @returns {Promise<Answer>} */
+async function send(method, path, options) {
 	/** @type {Record<string, string>} */
 	const headers = {};
 	if (method !== "GET") headers["Anteroom-Console"] = "1";
@@ -65,10 +83,8 @@ export async function call(method, path, options = {}) {
 		throw new Refusal(0, { message }, new Headers());
 	}
 	const data = parsed(response, text);
-	if (!response.ok) {
-		if (response.status === 401) dispatchEvent(new Event("signed-out"));
+	if (!response.ok)
 		throw new Refusal(response.status, typeof data === "object" ? data : {}, response.headers);
-	}
 	return { data, etag: response.headers.get("etag") };
 }
 

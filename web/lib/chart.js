@@ -1,5 +1,5 @@
-// A chart of the last readings: lines in SVG, redrawn at each reading. Screen readers read a table with the
-// same values.
+// A chart of readings: lines in SVG, of the last readings or of a span of time. Screen readers read a table
+// with the last values.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -7,6 +7,8 @@ import { h, put, s } from "./dom.js";
 import { clock } from "./text.js";
 
 /** @typedef {{ time: number, values: (number | null)[] }} Row null if nothing was measured */
+/** A span of time; readings that are further apart than `gap` form no line.
+ * @typedef {{ from: number, until: number, gap: number }} Span */
 
 // Units of the viewBox, which is stretched to the size of the element.
 const WIDTH = 600;
@@ -21,7 +23,9 @@ const BOTTOM = 18;
  */
 export function chart({ title, lines, format, points = 90, least = 0 }) {
 	/** @type {Row[]} */
-	const rows = [];
+	let rows = [];
+	/** The span that is shown; null for the last readings, at equal distances. @type {Span | null} */
+	let span = null;
 	const picture = s("svg", {
 		viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
 		preserveAspectRatio: "none",
@@ -42,7 +46,13 @@ export function chart({ title, lines, format, points = 90, least = 0 }) {
 	/** @param {number} top @param {number} value */
 	const y = (top, value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / top);
 	/** @param {number} i */
-	const x = (i) => (WIDTH * (i + points - rows.length)) / (points - 1);
+	const x = (i) =>
+		span
+			? (WIDTH * ((rows[i]?.time ?? 0) - span.from)) / (span.until - span.from)
+			: (WIDTH * (i + points - rows.length)) / (points - 1);
+	/** @param {number} i */
+	const is_apart = (i) =>
+		span !== null && i > 0 && (rows[i]?.time ?? 0) - (rows[i - 1]?.time ?? 0) > span.gap;
 	/** @param {number | null | undefined} value */
 	const words = (value) => (value === null || value === undefined ? "–" : format(value));
 	/** @param {number} k */
@@ -61,10 +71,12 @@ export function chart({ title, lines, format, points = 90, least = 0 }) {
 			const places = [];
 			for (; i < rows.length; i++) {
 				const value = rows[i]?.values[k] ?? null;
-				if (value === null) break;
+				if (value === null || (i > from && is_apart(i))) break;
 				places.push(`${x(i).toFixed(1)} ${y(top, value).toFixed(1)}`);
 			}
 			if (places.length === 0) continue;
+			// The reading that ended the line begins the next one.
+			if (i < rows.length && (rows[i]?.values[k] ?? null) !== null) i -= 1;
 			const piece = `M${places.join("L")}`;
 			pieces.push(places.length === 1 ? `${piece}h0` : piece);
 			area += `${piece}V${floor}H${x(from).toFixed(1)}Z`;
@@ -117,10 +129,19 @@ export function chart({ title, lines, format, points = 90, least = 0 }) {
 		);
 	}
 
+	/** @param {number} time */
+	const nearest = (time) =>
+		rows.reduce(
+			(/** @type {Row | undefined} */ best, row) =>
+				!best || Math.abs(row.time - time) < Math.abs(best.time - time) ? row : best,
+			undefined,
+		);
 	picture.addEventListener("pointermove", (event) => {
 		const place = picture.getBoundingClientRect();
 		const left = /** @type {PointerEvent} */ (event).clientX - place.left;
-		const row = rows[Math.round((left / place.width) * (points - 1)) - points + rows.length];
+		const row = span
+			? nearest(span.from + (left / place.width) * (span.until - span.from))
+			: rows[Math.round((left / place.width) * (points - 1)) - points + rows.length];
 		tip.hidden = !row;
 		if (!row) return;
 		put(
@@ -140,6 +161,12 @@ export function chart({ title, lines, format, points = 90, least = 0 }) {
 		add(values) {
 			rows.push({ time: Date.now(), values });
 			if (rows.length > points) rows.shift();
+			draw();
+		},
+		/** Shows other readings, oldest first. @param {Row[]} next @param {Span | null} over null for the last readings */
+		set(next, over) {
+			rows = next;
+			span = over;
 			draw();
 		},
 	};

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, icon, put, unique } from "./dom.js";
-import { label_of } from "./text.js";
+import { label_of } from "./labels.js";
 
 /** @typedef {import("./schema.js").Plain} Plain */
 /**

@@ -5,8 +5,8 @@
 
 import { fault_line, reveal, single } from "./controls.js";
 import { h, icon, put, unique } from "./dom.js";
+import { label_of } from "./labels.js";
 import { is_scalar } from "./schema.js";
-import { label_of } from "./text.js";
 
 /** @typedef {import("./schema.js").Plain} Plain */
 /** @typedef {import("./controls.js").Control} Control */
@@ -225,7 +225,15 @@ function list(place) {
 	let stated = false;
 	const rows = h("ol.items");
 	const one = name === "layers" ? "layer" : "item";
-	const add = h("button.small", { type: "button" }, icon("plus"), `Add ${one}`);
+	// There can be layers of video and layers of the screen.
+	const outer = steps(pointer).at(-2);
+	const of_outer = outer === undefined ? "" : ` (${label_of(outer)})`;
+	const add = h(
+		"button.small",
+		{ type: "button", "aria-label": of_outer ? `Add ${one}${of_outer}` : null },
+		icon("plus"),
+		`Add ${one}`,
+	);
 	const around = group(
 		place,
 		[node.description && h("p.hint", null, node.description)],
@@ -260,7 +268,7 @@ function list(place) {
 		const up = () =>
 			rearrange(items.toSpliced(i - 1, 2, made, /** @type {Control} */ (items[i - 1])));
 		const remove = () => rearrange(items.toSpliced(i, 1));
-		const label = `${one} ${i + 1}`;
+		const label = `${one} ${i + 1}${of_outer}`;
 		return h(
 			"li.item",
 			null,
@@ -360,7 +368,12 @@ function map(place) {
 		const at = { node: inner, name: "", pointer: `${pointer}/${step_of(key)}`, extras };
 		const made = control({ ...at, depth: depth + 1 });
 		made.write(value ?? {});
-		const remove = h("button.small.danger", { type: "button" }, icon("trash"), "Remove");
+		const remove = h(
+			"button.small.danger",
+			{ type: "button", "aria-label": `Remove ${key || "this entry"}` },
+			icon("trash"),
+			"Remove",
+		);
 		const box = h(
 			"details.entry",
 			{ open: key === "" },
@@ -602,10 +615,33 @@ export function form_of(node, value, extras = {}) {
  */
 export function differences(a, b, pointer = "") {
 	if (JSON.stringify(a) === JSON.stringify(b)) return [];
-	const is_object = (/** @type {any} */ one) =>
-		typeof one === "object" && one !== null && !Array.isArray(one);
 	if (!is_object(a) || !is_object(b)) return [pointer];
 	return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((key) =>
 		differences(a[key], b[key], `${pointer}/${step_of(key)}`),
 	);
 }
+
+/** Returns the value at a pointer, or undefined. @param {any} value @param {string} pointer */
+export const value_at = (value, pointer) =>
+	steps(pointer).reduce(
+		(at, step) => (at === undefined || at === null ? undefined : at[step]),
+		value,
+	);
+
+/**
+ * Returns your changes on top of theirs; where both have changed a value, theirs.
+ * @param {any} before @param {any} theirs @param {any} yours @returns {any}
+ */
+export function merged(before, theirs, yours) {
+	const same = (/** @type {any} */ a, /** @type {any} */ b) =>
+		JSON.stringify(a) === JSON.stringify(b);
+	if (same(before, theirs)) return yours;
+	if (same(before, yours)) return theirs;
+	if (![before, theirs, yours].every(is_object)) return theirs;
+	const names = new Set([theirs, yours].flatMap((one) => Object.keys(one)));
+	const entries = [...names].map((name) => [name, merged(before[name], theirs[name], yours[name])]);
+	return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+}
+
+/** @param {any} one */
+const is_object = (one) => typeof one === "object" && one !== null && !Array.isArray(one);

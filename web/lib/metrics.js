@@ -2,6 +2,8 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+import { count_of } from "./text.js";
+
 /** @typedef {Record<string, string>} Labels */
 /** @typedef {(labels: Labels) => boolean} Which */
 /** @typedef {{ time: number, series: Map<string, { labels: Labels, value: number }[]> }} Reading time in s */
@@ -74,4 +76,17 @@ export function quantile(before, now, name, q, which = any) {
 		below = count;
 	}
 	return low;
+}
+
+/**
+ * Returns whether the service is well, and a sentence that says so.
+ * @param {Reading} reading @returns {[boolean, string]}
+ */
+export function health(reading) {
+	const stopped =
+		reading.series.has("anteroom_store_writable") && sum(reading, "anteroom_store_writable") !== 1;
+	const damaged = sum(reading, "anteroom_files_damaged");
+	if (stopped) return [false, "The store cannot write. Check the free space on its disk."];
+	if (damaged === 0) return [true, "Healthy. The store accepts writes, and no damage was found."];
+	return [false, `${count_of(damaged, "damaged file")}. Run “anteroom check” on the server.`];
 }

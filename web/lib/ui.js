@@ -6,28 +6,52 @@ import { Refusal } from "./api.js";
 import { announce, h, icon, put, unique } from "./dom.js";
 import { count_of } from "./text.js";
 
-/** Shows a message for a few seconds. @param {string} text @param {"ok" | "bad"} [mood] */
+// Milliseconds that a message stays: a confirmation, one that can be undone, and an error.
+const STAY = { ok: 3500, undo: 10000, bad: 9000 };
+
+/**
+ * Shows a message for a few seconds; with `undo`, it has a button that runs it. The message stays while the
+ * pointer or the focus is on the button.
+ * @param {string} text @param {"ok" | "bad" | { undo: () => Promise<any> }} [mood]
+ */
 export function toast(text, mood = "ok") {
 	const place = document.getElementById("toasts");
 	if (!place) return;
-	const symbol = icon(mood === "ok" ? "check" : "warning");
-	const message = h("div.toast", { class: mood }, symbol, h("span", null, text));
+	const kind = typeof mood === "string" ? mood : "undo";
+	const message = h(
+		"div.toast",
+		{ class: kind },
+		icon(kind === "bad" ? "warning" : "check"),
+		h("span", null, text),
+	);
+	const remove = () => {
+		message.remove();
+		if (!place.firstChild) place.hidePopover();
+	};
+	const later = () =>
+		setTimeout(() => {
+			if (message.matches(":hover, :focus-within")) later();
+			else remove();
+		}, STAY[kind]);
+	if (typeof mood === "object") {
+		const button = h("button", { type: "button" }, "Undo");
+		button.addEventListener("click", async () => {
+			await busy(button, mood.undo);
+			remove();
+		});
+		message.append(button);
+	}
 	place.append(message);
 	// Open dialogs are in the top layer of the page; showing the popover again puts it above them.
 	if (place.matches(":popover-open")) place.hidePopover();
 	place.showPopover();
 	announce(text);
-	setTimeout(
-		() => {
-			message.remove();
-			if (!place.firstChild) place.hidePopover();
-		},
-		mood === "ok" ? 3500 : 9000,
-	);
+	later();
 }
 
 /** Creates the element that shows toasts. */
-export const toast_place = () => h("div", { id: "toasts", popover: "manual" });
+export const toast_place = () =>
+	h("div", { id: "toasts", popover: "manual", role: "region", "aria-label": "Messages" });
 
 /** Returns an error as a sentence. @param {unknown} error */
 export function sentence(error) {
@@ -35,6 +59,7 @@ export function sentence(error) {
 	if (error.status === 429) {
 		return `Too many requests. Try again in ${count_of(error.retry_after || 1, "second")}.`;
 	}
+	if (error.status === 401) return "Your session has ended. Sign in and try again.";
 	const details = error.details.length > 0 ? `: ${error.details.join("; ")}` : "";
 	return `${error.message.replace(/\.$/, "")}${details}.`;
 }
@@ -115,8 +140,13 @@ export function dialog(title, content, options = {}) {
 		h("div.dialog-body", null, content),
 	);
 	const opener = document.activeElement;
+	// A click outside does not throw away a form that was filled in.
+	let filled = options.firm === true;
+	element.addEventListener("input", () => {
+		filled ||= element.querySelector("form") !== null;
+	});
 	element.addEventListener("click", (event) => {
-		if (event.target === element && !options.firm) element.close();
+		if (event.target === element && !filled) element.close();
 	});
 	element.addEventListener("close", () => {
 		element.remove();
@@ -258,9 +288,17 @@ export function menu(label, entries, options = {}) {
 /**
  * Creates the content of an empty list.
  * @param {string} symbol @param {string} title @param {string} text @param {Node | null} [action]
+ * @param {"h1" | "h2"} [heading]
  */
-export const empty = (symbol, title, text, action = null) =>
-	h("div.empty", null, icon(symbol), h("h2", null, title), h("p", null, text), action);
+export const empty = (symbol, title, text, action = null, heading = "h2") =>
+	h(
+		"div.empty",
+		null,
+		icon(symbol),
+		h(heading, { tabindex: "-1" }, title),
+		h("p", null, text),
+		action,
+	);
 
 /**
  * Creates the head of a page.

@@ -47,6 +47,7 @@ const words = {
 	many_title: "Zu viele Versuche aus Ihrem Netzwerk",
 	many: (seconds) => `Neuer Versuch in ${seconds} ${seconds === 1 ? "Sekunde" : "Sekunden"}.`,
 	about_to: "Sie betreten gleich den Raum",
+	welcome: (name) => `Willkommen, ${name}! Sie betreten gleich den Raum`,
 	as: (role) => `als ${role}`,
 	you_can: (kinds) =>
 		kinds.length === 0

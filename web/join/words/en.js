@@ -44,6 +44,7 @@ export default {
 	many_title: "Too many attempts from your network",
 	many: (/** @type {number} */ seconds) => `Trying again in ${seconds} ${seconds === 1 ? "second" : "seconds"}.`,
 	about_to: "You are about to join",
+	welcome: (/** @type {string} */ name) => `Welcome, ${name}! You are about to join`,
 	as: (/** @type {string} */ role) => `as ${role}`,
 	you_can: (/** @type {string[]} */ kinds) =>
 		kinds.length === 0
