@@ -119,6 +119,23 @@ static bool keep_backend(struct writing *writing, struct template_record *record
 			 &own, fault);
 }
 
+/* Sets the first finding as FAULT_DAMAGED. */
+static bool check_written_record(struct writing *writing, const struct record_kind *kind,
+				 const void *record, const struct id *id, struct fault *fault)
+{
+	struct call *call = writing->walk.call;
+	struct fault found = FAULT_INITIAL;
+	struct findings findings;
+
+	findings_open(&findings, call->arena);
+	if (!record_check(call, kind, record, false, &findings, fault))
+		return false;
+	if (findings_result(&findings, &found))
+		return true;
+	return fault_cause(fault, FAULT_DAMAGED, 0, "%s: %s", record_name(call, kind, id),
+			   record_finding(&found, 0));
+}
+
 static bool send_record(struct writing *writing, const struct record_kind *kind, void *record,
 			struct fault *fault);
 
@@ -140,12 +157,9 @@ static bool skip_lost_entries(struct writing *writing, struct audit_state *state
 		const struct id id = audit_id_of(seq);
 		struct fault own = FAULT_INITIAL;
 		struct audit_entry entry;
-		bool is_read = audit_read(call->transaction, seq, 1, &entry, &own);
 
-		if (is_read && (json_text_read_stored(call->arena, entry.actor, NULL) == NULL ||
-				json_text_read_stored(call->arena, entry.data, NULL) == NULL))
-			is_read = record_damaged("log entry", &id, &own);
-		if (!is_read) {
+		if (!audit_read(call->transaction, seq, 1, &entry, &own) ||
+		    !check_written_record(writing, &entry_kind, &entry, &id, &own)) {
 			state->first = seq + 1;
 			if (!leave_out(writing,
 				       arena_text(call->arena,
@@ -198,23 +212,6 @@ static bool send_record(struct writing *writing, const struct record_kind *kind,
 	return send_line(writing, &text, fault);
 }
 
-/* Sets the first finding as FAULT_DAMAGED. */
-static bool check_written_record(struct writing *writing, const struct record_kind *kind,
-				 const void *record, const struct id *id, struct fault *fault)
-{
-	struct call *call = writing->walk.call;
-	struct fault found = FAULT_INITIAL;
-	struct findings findings;
-
-	findings_open(&findings, call->arena);
-	if (!record_check(call, kind, record, false, &findings, fault))
-		return false;
-	if (findings_result(&findings, &found))
-		return true;
-	return fault_cause(fault, FAULT_DAMAGED, 0, "%s: %s", record_name(call, kind, id),
-			   record_finding(&found, 0));
-}
-
 static bool write_record_line(struct walk *walk, const struct record_kind *kind, void *record,
 			      bool *descends, struct fault *fault)
 {
@@ -242,6 +239,35 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 				 : send_record(writing, kind, record, fault);
 }
 
+/* Returns whether a lost event of the queue is reported with this account. An event whose account
+ * cannot be read is reported with the first account. */
+static bool is_lost_here(const struct writing *writing, const struct id *account)
+{
+	return id_compare(account, &writing->walk.call->account) == 0 ||
+	       (id_compare(account, &audit_no_account) == 0 &&
+		writing->output->counts.accounts == 1);
+}
+
+static bool walk_queued(struct writing *writing, const struct store_record *stored, bool is_output,
+			struct fault *fault)
+{
+	struct call *call = writing->walk.call;
+	struct fault own = FAULT_INITIAL;
+	struct audit_entry entry;
+
+	if (!audit_queued_read(stored, &entry, &own) ||
+	    !check_written_record(writing, &queued_kind, &entry, &stored->id, &own))
+		return is_output || !is_lost_here(writing, &entry.account) ||
+		       leave_out(writing, record_name(call, &queued_kind, &stored->id), &own,
+				 fault);
+	if (id_compare(&entry.account, &call->account) != 0)
+		return true;
+	if (writing->log.first > writing->log.last)
+		writing->log.first_time = entry.time;
+	entry.seq = ++writing->log.last;
+	return !is_output || send_record(writing, &entry_kind, &entry, fault);
+}
+
 static bool walk_queue(struct writing *writing, bool is_output, struct fault *fault)
 {
 	struct call *call = writing->walk.call;
@@ -252,27 +278,32 @@ static bool walk_queue(struct writing *writing, bool is_output, struct fault *fa
 		.records = records,
 		.most = AUDIT_READ_MOST,
 	};
-	struct audit_entry entry;
 	struct id above;
-	bool is_done = true;
+	bool is_done;
 
 	do {
 		const struct arena_mark mark = arena_mark(call->arena);
+		struct fault own = FAULT_INITIAL;
+		bool is_read;
 
+		page.damaged = audit_no_account;
 		store_set_account(call->transaction, &audit_no_account);
-		is_done = store_page(call->transaction, &kind_queue, &page, fault);
+		is_read = store_page(call->transaction, &kind_queue, &page, &own);
 		store_set_account(call->transaction, &account);
-		for (size_t i = 0; is_done && i < page.count; i++) {
-			is_done = audit_queued_read(&records[i], &entry, fault);
-			if (!is_done || id_compare(&entry.account, &account) != 0)
-				continue;
-			if (writing->log.first > writing->log.last)
-				writing->log.first_time = entry.time;
-			entry.seq = ++writing->log.last;
-			is_done = !is_output || send_record(writing, &entry_kind, &entry, fault);
-		}
-		if (is_done && page.count > 0)
+		is_done = is_read || id_compare(&page.damaged, &audit_no_account) != 0;
+		if (!is_done)
+			*fault = own;
+		for (size_t i = 0; is_done && i < page.count; i++)
+			is_done = walk_queued(writing, &records[i], is_output, fault);
+		if (is_done && !is_read) {
+			above = page.damaged;
+			page.is_last = false;
+			is_done = is_output || !is_lost_here(writing, &audit_no_account) ||
+				  leave_out(writing, record_name(call, &queued_kind, &above), &own,
+					    fault);
+		} else if (is_done && page.count > 0) {
 			above = records[page.count - 1].id;
+		}
 		page.above = &above;
 		arena_release(call->arena, &mark);
 	} while (is_done && !page.is_last);
@@ -344,19 +375,30 @@ static bool write_account(struct writing *writing, const struct account *account
 	return true;
 }
 
-/* Writes a reserved code, even of an account that is removed, unless only one account is wanted. */
-static bool write_words(void *context, const struct store_record *stored, struct fault *fault)
+/* Writes a reserved code, even of an account that is removed, unless only one account is wanted. With
+ * `lost`, found has no value (store_walk_keys). */
+static bool write_words(void *context, const struct store_record *found, struct fault *fault)
 {
 	struct writing *writing = context;
 	struct call *call = &writing->survey->call;
+	struct store_record stored = *found;
+	struct fault own = FAULT_INITIAL;
 	struct code_words words;
+	bool is_read = stored.value.data != NULL ||
+		       store_get_named(call->transaction, &kind_words, found->name, STORE_TO_SHOW,
+				       &stored, &own);
 	bool is_done = true;
 
-	if (writing->only == NULL || account_is_wanted(writing, &stored->account)) {
-		is_done = record_read(words_kind.table, call->arena, stored, &words, fault);
+	survey_of_account(writing->survey, &stored.account);
+	if (is_read && (writing->only == NULL || account_is_wanted(writing, &stored.account))) {
+		is_read = record_read(words_kind.table, call->arena, &stored, &words, &own);
 		words_kind.print(call, &words);
-		is_done = is_done && send_record(writing, &words_kind, &words, fault);
+		is_read = is_read &&
+			  check_written_record(writing, &words_kind, &words, &stored.id, &own);
+		is_done = !is_read || send_record(writing, &words_kind, &words, fault);
 	}
+	if (!is_read)
+		is_done = leave_out(writing, kind_words.name, &own, fault);
 	survey_forget(writing->survey);
 	return is_done;
 }
@@ -476,8 +518,8 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 	if (is_done && output->lost == NULL)
 		is_done = check_list_count(&writing, &template_kind, fault) &&
 			  check_list_count(&writing, &room_kind, fault);
-	if (is_done &&
-	    !store_walk(survey->call.transaction, &kind_words, write_words, &writing, &own))
+	if (is_done && !(output->lost == NULL ? store_walk : store_walk_keys)(
+			       survey->call.transaction, &kind_words, write_words, &writing, &own))
 		is_done = leave_out(&writing, "words of codes", &own, fault);
 	return is_done && write_end(&writing, fault);
 }
