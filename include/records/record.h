@@ -2,9 +2,10 @@
  * rows determine the stored bytes, the JSON of a dump, how both are read, and how they are checked.
  *
  *     static const struct member position_members[] = {
- *             { "id",        AS_KEY,                      AT(struct webhook_position, stored.id) },
- *             { "seq",       AS_NUMBER(8, 0, UNLIMITED),  AT(struct webhook_position, seq) },
- *             { "delivered", AS_TIME, MARKED(MEMBER_ABSENT),
+ *             { "id",     AS_KEY,                     AT(struct webhook_position, stored.id) },
+ *             { "series", AS_NUMBER(8, 1, UNLIMITED), AT(struct webhook_position, series) },
+ *             { "seq",    AS_NUMBER(8, 0, UNLIMITED), AT(struct webhook_position, seq) },
+ *             { "delivered_at", AS_TIME, MARKED(MEMBER_ABSENT),
  *               AT(struct webhook_position, delivered) },
  *     };
  *     const struct record_table webhook_position_table = {
@@ -19,8 +20,9 @@
  * A member with MEMBER_DERIVED is not in a dump; loading a dump computes it from other members.
  * Loading also draws new ETags.
  *
- * A member of the key that may change (a name, the switch) has a place of its own in the struct:
- * struct store_record tells the store what the former record was.
+ * A member of the key that never changes is in the struct store_record: AT(..., stored.id). A member
+ * that may change (a name, the switch) has a place of its own in the struct, because struct
+ * store_record tells the store what the former record was.
  *
  * Tables are const and shared by all threads. Slices of a record that was read are borrowed from
  * the stored value; arrays are in the arena.

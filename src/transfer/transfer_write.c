@@ -185,7 +185,7 @@ static bool write_log(struct writing *writing, struct audit_state *state, struct
 	if (!walk_queue(writing, false, fault))
 		return false;
 	is_written = writing->log.last == 0 ||
-		     send_record(writing, &log_kind, &writing->log, fault);
+		     send_record(writing, &audit_kind, &writing->log, fault);
 	writing->log.last = last;
 	return is_written;
 }
@@ -221,7 +221,7 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 
 	if (kind->print != NULL)
 		kind->print(walk->call, record);
-	if (kind == &log_kind && !skip_lost_entries(writing, record, fault))
+	if (kind == &audit_kind && !skip_lost_entries(writing, record, fault))
 		return false;
 	if (kind == &template_kind && writing->output->lost != NULL &&
 	    !keep_backend(writing, record, fault))
@@ -235,8 +235,8 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 		return own.kind == FAULT_DAMAGED ? lose_record(walk, kind, &stored->id, &own, fault)
 						 : (*fault = own, false);
 	*descends = true;
-	return kind == &log_kind ? write_log(writing, record, fault)
-				 : send_record(writing, kind, record, fault);
+	return kind == &audit_kind ? write_log(writing, record, fault)
+				   : send_record(writing, kind, record, fault);
 }
 
 /* Returns whether a lost event of the queue is reported with this account. An event whose account
@@ -256,10 +256,9 @@ static bool walk_queued(struct writing *writing, const struct store_record *stor
 	struct audit_entry entry;
 
 	if (!audit_queued_read(stored, &entry, &own) ||
-	    !check_written_record(writing, &queued_kind, &entry, &stored->id, &own))
+	    !check_written_record(writing, &queue_kind, &entry, &stored->id, &own))
 		return is_output || !is_lost_here(writing, &entry.account) ||
-		       leave_out(writing, record_name(call, &queued_kind, &stored->id), &own,
-				 fault);
+		       leave_out(writing, record_name(call, &queue_kind, &stored->id), &own, fault);
 	if (id_compare(&entry.account, &call->account) != 0)
 		return true;
 	if (writing->log.first > writing->log.last)
@@ -299,7 +298,7 @@ static bool walk_queue(struct writing *writing, bool is_output, struct fault *fa
 			above = page.damaged;
 			page.is_last = false;
 			is_done = is_output || !is_lost_here(writing, &audit_no_account) ||
-				  leave_out(writing, record_name(call, &queued_kind, &above), &own,
+				  leave_out(writing, record_name(call, &queue_kind, &above), &own,
 					    fault);
 		} else if (is_done && page.count > 0) {
 			above = records[page.count - 1].id;
@@ -515,9 +514,10 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 			is_done = write_account(&writing, &roster->accounts[i], fault);
 	}
 	free(writing.keys.items);
-	if (is_done && output->lost == NULL)
-		is_done = check_list_count(&writing, &template_kind, fault) &&
-			  check_list_count(&writing, &room_kind, fault);
+	for (size_t i = 0; is_done && output->lost == NULL && i < RECORD_KINDS; i++) {
+		if (record_kinds[i]->order == RECORD_PAGES && record_kinds[i]->line != NULL)
+			is_done = check_list_count(&writing, record_kinds[i], fault);
+	}
 	if (is_done && !(output->lost == NULL ? store_walk : store_walk_keys)(
 			       survey->call.transaction, &kind_words, write_words, &writing, &own))
 		is_done = leave_out(&writing, "words of codes", &own, fault);

@@ -2226,7 +2226,7 @@ START_TEST(a_value_that_its_row_rules_out_is_found)
 			      "%s: %s", name, saved.said);
 		/* What refers to a record that is wrong but can be read is saved without it. */
 		if (!record_unpack(table, arena, buffer_slice(&value), record) ||
-		    kind == &entry_kind || kind == &queued_kind) {
+		    kind == &entry_kind || kind == &queue_kind) {
 			world_close(&other);
 			world_open(&other);
 			load_whole(&other, &saved);
