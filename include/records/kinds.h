@@ -17,8 +17,8 @@ extern const struct id kind_only_id;
 #define EACH_KIND(KIND) \
 	/* An account's media servers and signing keys: one record with the id zero. */ \
 	KIND(media) \
-	/* The data that the API keys of an account share, one record with the id zero; and an API \
-	 * key, whose name is its id as text and whose parent is the id zero. */ \
+	/* The data that the API keys of an account share, one record with the id zero; and an \
+	 * API key, whose name is its id as text and whose parent is the id zero. */ \
 	KIND(keys) \
 	KIND(key) \
 	KIND(template) \
@@ -27,7 +27,8 @@ extern const struct id kind_only_id;
 	KIND(role) \
 	/* An account's default template: one record with the id zero. */ \
 	KIND(default) \
-	/* A room. Its parent is the template, its name is in lower case, its switch is `enabled`. */ \
+	/* A room. Its parent is the template, its name is in lower case, its switch is \
+	 * `enabled`. */ \
 	KIND(room) \
 	/* The data that a room's codes share; its id is the room's. */ \
 	KIND(codes) \
@@ -37,32 +38,34 @@ extern const struct id kind_only_id;
 	/* How far the creation times of rooms differ from the times in their ids \
 	 * (resources/rooms/room_times.h): one record with the id zero. */ \
 	KIND(room_times) \
-	/* The range of the numbers in an account's event log, one record with the id zero; and an \
-	 * event (resources/events/audit_record.h), whose id is its number. */ \
+	/* The range of the numbers in an account's event log, one record with the id zero; and \
+	 * an event (resources/events/audit_record.h), whose id is its number. */ \
 	KIND(audit) \
 	KIND(entry) \
-	/* An account's webhooks (resources/events/webhook_record.h), with the id zero; the position \
-	 * of each webhook in the event log, with the webhook's id; and a delivery with a failed \
-	 * attempt, whose switch is on while it is pending. */ \
+	/* An account's webhooks (resources/events/webhook_record.h), with the id zero; the \
+	 * position of each webhook in the event log, with the webhook's id; and a delivery with \
+	 * a failed attempt, whose switch is on while it is pending. */ \
 	KIND(webhooks) \
 	KIND(webhook_position) \
 	KIND(webhook_delivery) \
-	/* The account that owns a code even after the code and its room are deleted, so that an old \
-	 * link never leads to another account. Its name is the code. A custom code has this record \
-	 * from the start, a generated code from its removal. */ \
+	/* The account that owns a code even after the code and its room are deleted, so that an \
+	 * old link never leads to another account. Its name is the code. A custom code has this \
+	 * record from the start, a generated code from its removal. */ \
 	KIND(words) \
 	/* The kinds that follow are not in a dump. */ \
-	/* How often an account asked for codes of other accounts (resources/codes/code_words.h): \
-	 * one record with the id zero. */ \
+	/* How often an account asked for codes of other accounts \
+	 * (resources/codes/code_words.h): one record with the id zero. */ \
 	KIND(words_asked) \
-	/* A stored response (resources/retries/kept_answer.h), whose name is the Idempotency-Key; \
-	 * and the number of an account's stored responses, one record with the id zero. */ \
+	/* A stored response (resources/retries/kept_answer.h), whose name is the \
+	 * Idempotency-Key; and the number of an account's stored responses, one record with the \
+	 * id zero. */ \
 	KIND(kept_answer) \
 	KIND(kept_usage) \
-	/* A deleted room, template or webhook some of whose children are not removed yet; its id is \
-	 * the id of what was deleted. */ \
+	/* A deleted room, template or webhook some of whose children are not removed yet; its \
+	 * id is the id of what was deleted. */ \
 	KIND(garbage) \
-	/* An account that has webhooks, with the account's id. The record belongs to no account. */ \
+	/* An account that has webhooks, with the account's id. The record belongs to no \
+	 * account. */ \
 	KIND(webhook_account) \
 	/* An event that waits for its number. The record belongs to no account. */ \
 	KIND(queue)

@@ -20,7 +20,7 @@
  * A member with MEMBER_DERIVED is not in a dump; loading a dump computes it from other members.
  * Loading also draws new ETags.
  *
- * A member of the key that never changes is in the struct store_record: AT(..., stored.id). A member
+ * A member of the key that never changes is in the struct store_record: AT(..., stored.id). One
  * that may change (a name, the switch) has a place of its own in the struct, because struct
  * store_record tells the store what the former record was.
  *

@@ -4,8 +4,8 @@
  *
  * Hooks work on the call's account, and may be NULL. `record` is the table's struct. A dump runs
  * print and check for each record. A load runs load and put for each line, whose findings name the
- * line; when all lines are stored, it runs check and derive for each record, as anteroom check does.
- * These findings name the account and the id, not the line.
+ * line; when all lines are stored, it runs check and derive for each record, as anteroom check
+ * does. These findings name the account and the id, not the line.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_RECORD_KIND_H

@@ -19,25 +19,21 @@ const struct record_kind kept_usage_kind = { &kept_usage_table, .order = RECORD_
 const struct record_kind *const record_kinds[] = { EACH_KIND(RECORD_KIND_LISTED) };
 /* clang-format on */
 
-static void verify_letter(size_t kind)
-{
-	for (size_t i = 0; i < kind; i++)
-		assert(all_kinds[i]->letter != all_kinds[kind]->letter);
-}
-
 void record_kinds_verify(void)
 {
+	for (size_t i = 0; i < KINDS; i++) {
+		for (size_t j = 0; j < i; j++)
+			assert(all_kinds[j]->letter != all_kinds[i]->letter);
+	}
 	for (size_t i = 0; i < RECORD_KINDS; i++) {
 		const struct record_kind *kind = record_kinds[i];
 
-		verify_letter(i);
 		assert(kind->table->kind == all_kinds[i]);
 		assert(kind->order != RECORD_PAGES || all_kinds[i]->has_pages);
 		assert(kind->order != RECORD_CHILDREN || all_kinds[i]->has_parent);
 		if (kind->shape != NULL)
 			schema_verify(kind->shape);
 	}
-	verify_letter(KINDS - 1);
 }
 
 const struct record_kind *record_kind_of(const struct store_kind *kind)

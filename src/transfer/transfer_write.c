@@ -374,8 +374,8 @@ static bool write_account(struct writing *writing, const struct account *account
 	return true;
 }
 
-/* Writes a reserved code, even of an account that is removed, unless only one account is wanted. With
- * `lost`, found has no value (store_walk_keys). */
+/* Writes a reserved code, even of an account that is removed, unless only one account is wanted.
+ * With `lost`, found has no value (store_walk_keys). */
 static bool write_words(void *context, const struct store_record *found, struct fault *fault)
 {
 	struct writing *writing = context;

@@ -2104,8 +2104,8 @@ static void make_wrong(struct arena *arena, const struct member *member, void *r
 	}
 }
 
-/* Makes one member of the record wrong, after skipping others, and returns its name. Of a list, only
- * the first item is made wrong. Returns NULL if there are fewer members. */
+/* Makes one member of the record wrong, after skipping others, and returns its name. Of a list,
+ * only the first item is made wrong. Returns NULL if there are fewer members. */
 static const char *spoil(struct arena *arena, const struct record_table *table, void *record,
 			 size_t *skipped)
 {
