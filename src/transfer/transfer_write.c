@@ -239,13 +239,18 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 				   : send_record(writing, kind, record, fault);
 }
 
-/* Returns whether a lost event of the queue is reported with this account. An event whose account
- * cannot be read is reported with the first account. */
-static bool is_lost_here(const struct writing *writing, const struct id *account)
+/* Leaves out an event of the queue, or, if id is NULL, the rest of the queue. It is reported once:
+ * with its account, or with the first account if its account cannot be read. */
+static bool lose_queued(struct writing *writing, const struct id *account, const struct id *id,
+			const struct fault *why, bool is_output, struct fault *fault)
 {
-	return id_compare(account, &writing->walk.call->account) == 0 ||
-	       (id_compare(account, &audit_no_account) == 0 &&
-		writing->output->counts.accounts == 1);
+	struct call *call = writing->walk.call;
+	const bool is_here = id_compare(account, &audit_no_account) == 0
+				     ? writing->output->counts.accounts == 1
+				     : id_compare(account, &call->account) == 0;
+
+	return is_output || !is_here ||
+	       leave_out(writing, record_name(call, &queue_kind, id), why, fault);
 }
 
 static bool walk_queued(struct writing *writing, const struct store_record *stored, bool is_output,
@@ -257,8 +262,7 @@ static bool walk_queued(struct writing *writing, const struct store_record *stor
 
 	if (!audit_queued_read(stored, &entry, &own) ||
 	    !check_written_record(writing, &queue_kind, &entry, &stored->id, &own))
-		return is_output || !is_lost_here(writing, &entry.account) ||
-		       leave_out(writing, record_name(call, &queue_kind, &stored->id), &own, fault);
+		return lose_queued(writing, &entry.account, &stored->id, &own, is_output, fault);
 	if (id_compare(&entry.account, &call->account) != 0)
 		return true;
 	if (writing->log.first > writing->log.last)
@@ -278,30 +282,32 @@ static bool walk_queue(struct writing *writing, bool is_output, struct fault *fa
 		.most = AUDIT_READ_MOST,
 	};
 	struct id above;
-	bool is_done;
+	bool is_done = true;
 
 	do {
 		const struct arena_mark mark = arena_mark(call->arena);
 		struct fault own = FAULT_INITIAL;
-		bool is_read;
+		bool is_read, is_known;
 
 		page.damaged = audit_no_account;
 		store_set_account(call->transaction, &audit_no_account);
 		is_read = store_page(call->transaction, &kind_queue, &page, &own);
 		store_set_account(call->transaction, &account);
-		is_done = is_read || id_compare(&page.damaged, &audit_no_account) != 0;
-		if (!is_done)
+		if (!is_read && own.kind != FAULT_DAMAGED) {
 			*fault = own;
-		for (size_t i = 0; is_done && i < page.count; i++)
+			return false;
+		}
+		is_known = id_compare(&page.damaged, &audit_no_account) != 0;
+		for (size_t i = 0; is_done && i < page.count && (is_read || is_known); i++)
 			is_done = walk_queued(writing, &records[i], is_output, fault);
-		if (is_done && !is_read) {
-			above = page.damaged;
-			page.is_last = false;
-			is_done = is_output || !is_lost_here(writing, &audit_no_account) ||
-				  leave_out(writing, record_name(call, &queue_kind, &above), &own,
-					    fault);
-		} else if (is_done && page.count > 0) {
+		if (is_read && page.count > 0)
 			above = records[page.count - 1].id;
+		if (!is_read) {
+			above = page.damaged;
+			page.is_last = !is_known;
+			is_done = is_done &&
+				  lose_queued(writing, &audit_no_account, is_known ? &above : NULL,
+					      &own, is_output, fault);
 		}
 		page.above = &above;
 		arena_release(call->arena, &mark);
