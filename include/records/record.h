@@ -2,9 +2,10 @@
  * rows determine the stored bytes, the JSON of a dump, how both are read, and how they are checked.
  *
  *     static const struct member position_members[] = {
- *             { "id",        AS_KEY,                      AT(struct webhook_position, stored.id) },
- *             { "seq",       AS_NUMBER(8, 0, UNLIMITED),  AT(struct webhook_position, seq) },
- *             { "delivered", AS_TIME, MARKED(MEMBER_ABSENT),
+ *             { "id",     AS_KEY,                     AT(struct webhook_position, stored.id) },
+ *             { "series", AS_NUMBER(8, 1, UNLIMITED), AT(struct webhook_position, series) },
+ *             { "seq",    AS_NUMBER(8, 0, UNLIMITED), AT(struct webhook_position, seq) },
+ *             { "delivered_at", AS_TIME, MARKED(MEMBER_ABSENT),
  *               AT(struct webhook_position, delivered) },
  *     };
  *     const struct record_table webhook_position_table = {
@@ -19,8 +20,9 @@
  * A member with MEMBER_DERIVED is not in a dump; loading a dump computes it from other members.
  * Loading also draws new ETags.
  *
- * A member of the key that may change (a name, the switch) has a place of its own in the struct:
- * struct store_record tells the store what the former record was.
+ * A member of the key that never changes is in the struct store_record: AT(..., stored.id). One
+ * that may change (a name, the switch) has a place of its own in the struct, because struct
+ * store_record tells the store what the former record was.
  *
  * Tables are const and shared by all threads. Slices of a record that was read are borrowed from
  * the stored value; arrays are in the arena.
@@ -34,6 +36,7 @@
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/id.h"
+#include "base/text.h"
 #include "schema/schema.h"
 #include "store/store.h"
 
@@ -48,8 +51,8 @@ enum member_kind {
 	MEMBER_NAME, /* struct slice */
 	/* Numbers. */
 	MEMBER_NUMBER, /* from least to most: an integer of any size */
-	MEMBER_TIME, /* milliseconds since 1970: int64_t */
-	MEMBER_SECONDS, /* seconds since 1970: int64_t */
+	MEMBER_TIME, /* milliseconds since 1970, until 9999: int64_t */
+	MEMBER_SECONDS, /* seconds since 1970, until 9999: int64_t */
 	MEMBER_ETAG, /* uint64_t */
 	MEMBER_BOOLEAN, /* bool */
 	MEMBER_CHOICE, /* the index of its name in `names`: an enum, or an integer */
@@ -109,9 +112,9 @@ struct record_table {
 	.kind = MEMBER_NUMBER, .bytes = (bytes_), .least = (least_), .most = (most_), \
 	.plain = (bytes_) == 8 || (bytes_) == 4 ? (bytes_) : 0
 #define AS_BOOLEAN .kind = MEMBER_BOOLEAN, .bytes = 1, .most = 1
-#define AS_TIME .kind = MEMBER_TIME, .bytes = 8, .plain = 8
-#define AS_SECONDS .kind = MEMBER_SECONDS, .bytes = 8, .plain = 8
-#define AS_ETAG .kind = MEMBER_ETAG, .bytes = 8, .plain = 8
+#define AS_TIME .kind = MEMBER_TIME, .bytes = 8, .plain = 8, .most = TEXT_TIME_LAST
+#define AS_SECONDS .kind = MEMBER_SECONDS, .bytes = 8, .plain = 8, .most = TEXT_TIME_LAST / 1000
+#define AS_ETAG .kind = MEMBER_ETAG, .bytes = 8, .plain = 8, .least = INT64_MIN, .most = INT64_MAX
 #define AS_CHOICE(last_, names_) \
 	.kind = MEMBER_CHOICE, .bytes = 1, .most = (last_), .names = (names_)
 #define AS_ID .kind = MEMBER_ID, .bytes = ID_SIZE
@@ -141,7 +144,8 @@ struct record_table {
 
 /* Reads a stored record. A missing record (value.data NULL) reads as zeros, with lists that have
  * room for one item. arena may be NULL if the table has no lists. Sets FAULT_DAMAGED if the value
- * is damaged. */
+ * is damaged, or if a number, time, choice or list is not in the range of its row. Does not check
+ * texts and JSON, which may have any bytes (record_verify). */
 bool record_read(const struct record_table *table, struct arena *arena,
 		 const struct store_record *stored, void *record, struct fault *fault);
 /* Gets and reads the record with this id. value.data of its struct store_record is NULL if there is

@@ -2,7 +2,10 @@
  * members a dump adds or omits, and how the kind depends on other records. Dump, load, check and
  * the removal of an account all go through one list of all kinds.
  *
- * Hooks work on the call's account, and may be NULL. `record` is the table's struct.
+ * Hooks work on the call's account, and may be NULL. `record` is the table's struct. A dump runs
+ * print and check for each record. A load runs load and put for each line, whose findings name the
+ * line; when all lines are stored, it runs check and derive for each record, as anteroom check
+ * does. These findings name the account and the id, not the line.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_RECORD_KIND_H
@@ -41,25 +44,24 @@ struct record_kind {
 		     struct findings *findings, struct fault *fault);
 	/* Stores the loaded record. If NULL, record_put does. */
 	bool (*put)(struct call *call, void *record, struct fault *fault);
-	/* Adds a finding for each record that this one refers to and that is missing or wrong. */
-	bool (*refer)(struct call *call, const void *record, struct findings *findings,
+	/* Adds findings for what no row can express: rules of the record itself, and records that
+	 * it refers to and that are missing or wrong. */
+	bool (*check)(struct call *call, const void *record, struct findings *findings,
 		      struct fault *fault);
 	/* Adds findings for members derived from other records, such as counts. */
 	bool (*derive)(struct call *call, const void *record, struct findings *findings,
 		       struct fault *fault);
 };
 
-extern const struct record_kind media_kind, api_keys_kind, api_key_kind, webhooks_kind,
-	webhook_position_kind, webhook_delivery_kind, webhook_account_kind, template_kind,
-	deleted_role_kind, default_template_kind, room_kind, codes_kind, code_kind, room_times_kind,
-	words_kind, words_asked_kind, log_kind, entry_kind, queued_kind, kept_answer_kind,
-	kept_usage_kind, garbage_kind, backend_healths_kind;
-
-/* All kinds except the lease, in the order of a dump: records come after those they refer to. */
-#define RECORD_KINDS (KINDS - 1)
+/* clang-format off */
+#define RECORD_KIND_DECLARED(name_) extern const struct record_kind name_##_kind;
+EACH_KIND(RECORD_KIND_DECLARED)
+/* clang-format on */
+/* In the order of EACH_KIND (records/kinds.h), which is that of a dump. */
 extern const struct record_kind *const record_kinds[RECORD_KINDS];
 
-/* Verifies the tables of documents (schema_verify), at the start of a command. */
+/* Verifies the kinds by assert, and the tables of documents (schema_verify), at the start of a
+ * command. */
 void record_kinds_verify(void);
 /* Returns NULL for the lease. */
 const struct record_kind *record_kind_of(const struct store_kind *kind);

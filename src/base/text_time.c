@@ -12,7 +12,6 @@
 /* From 1 March 0000 to 1 January 1970. */
 #define DAYS_TO_1970 INT64_C(719468)
 #define EARLIEST INT64_C(-62135596800000) /* 0001-01-01T00:00:00.000Z */
-#define LATEST INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
 
 static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
 {
@@ -55,7 +54,7 @@ static int put_second(int64_t time, char *out)
 {
 	int year, month, day;
 
-	assert(time >= EARLIEST && time <= LATEST);
+	assert(time >= EARLIEST && time <= TEXT_TIME_LAST);
 
 	int64_t days = (time - EARLIEST) / MILLISECONDS_A_DAY + EARLIEST / MILLISECONDS_A_DAY;
 	int rest = (int)(time - days * MILLISECONDS_A_DAY);
@@ -250,7 +249,7 @@ static bool parse(struct slice text, struct moment *moment)
 	if (reader.left > 0 && ((!take(&reader, 'T') && !take(&reader, 't')) ||
 				!take_clock(&reader, moment) || reader.left > 0))
 		return false;
-	return moment->floor >= EARLIEST && moment->floor <= LATEST;
+	return moment->floor >= EARLIEST && moment->floor <= TEXT_TIME_LAST;
 }
 
 bool text_time_parse(struct slice text, int64_t *time)

@@ -80,29 +80,7 @@ const struct store_kind kind_webhook_account = {
 	.has_pages = true,
 };
 
-const struct store_kind *const all_kinds[KINDS] = {
-	&kind_default,
-	&kind_template,
-	&kind_role,
-	&kind_room,
-	&kind_codes,
-	&kind_code,
-	&kind_words,
-	&kind_words_asked,
-	&kind_kept_answer,
-	&kind_kept_usage,
-	&kind_media,
-	&kind_backend_healths,
-	&kind_garbage,
-	&kind_entry,
-	&kind_audit,
-	&kind_queue,
-	&kind_lease,
-	&kind_key,
-	&kind_keys,
-	&kind_webhooks,
-	&kind_webhook_position,
-	&kind_webhook_delivery,
-	&kind_webhook_account,
-	&kind_room_times,
-};
+/* clang-format off */
+#define KIND_LISTED(name_) &kind_##name_,
+const struct store_kind *const all_kinds[] = { EACH_KIND(KIND_LISTED) &kind_lease };
+/* clang-format on */

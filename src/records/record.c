@@ -112,6 +112,12 @@ static inline uint64_t take_number(struct reader *reader, size_t bytes)
 	return le64toh(value) & (UINT64_MAX >> (64 - 8 * bytes));
 }
 
+/* Signed numbers wrap, so one comparison is enough. */
+static inline bool is_in_range(const struct member *member, uint64_t number)
+{
+	return number - (uint64_t)member->least <= (uint64_t)member->most - (uint64_t)member->least;
+}
+
 static void read_members(const struct record_table *table, struct reader *reader, void *record);
 
 static void read_items(const struct member *member, struct reader *reader, void *record)
@@ -120,8 +126,7 @@ static void read_items(const struct member *member, struct reader *reader, void 
 	const size_t size = member->items->size;
 	char *items = member_at(member, record);
 
-	if (count > (uint64_t)(reader->end - reader->at) ||
-	    (member->kind == MEMBER_ARRAY && count > (uint64_t)member->most)) {
+	if (count > (uint64_t)(reader->end - reader->at) || count > (uint64_t)member->most) {
 		reader->is_short = true;
 		return;
 	}
@@ -155,7 +160,8 @@ static inline void read_part(struct reader *reader, struct slice *text)
 }
 
 /* Most members are numbers of four or eight bytes with at least eight bytes left to read, so this
- * case comes first and calls no function. */
+ * case comes first and calls no function. Whoever reads a record may rely on the ranges of its
+ * numbers. */
 static void read_members(const struct record_table *table, struct reader *reader, void *record)
 {
 	const struct member *const end = table->members + table->member_count;
@@ -178,10 +184,13 @@ static void read_members(const struct record_table *table, struct reader *reader
 			memcpy(&value, reader->at, sizeof value);
 			value = le64toh(value);
 			reader->at += member->plain;
-			if (member->plain == 8)
+			if (member->plain == 8) {
 				*(uint64_t *)at = value;
-			else
+			} else {
+				value = (uint32_t)value;
 				*(uint32_t *)at = (uint32_t)value;
+			}
+			reader->is_short |= !is_in_range(member, value);
 			continue;
 		}
 		switch (member->kind) {
@@ -194,15 +203,13 @@ static void read_members(const struct record_table *table, struct reader *reader
 		case MEMBER_TIME:
 		case MEMBER_SECONDS:
 		case MEMBER_ETAG:
-			number_set(member->width, at, take_number(reader, member->bytes));
-			break;
 		case MEMBER_BOOLEAN:
 		case MEMBER_CHOICE:
-			value = take_number(reader, 1);
-			if (value > (uint64_t)member->most)
-				reader->is_short = true;
-			else
+			value = take_number(reader, member->bytes);
+			if (is_in_range(member, value))
 				number_set(member->width, at, value);
+			else
+				reader->is_short = true;
 			break;
 		case MEMBER_ID:
 		case MEMBER_FIXED:
@@ -687,8 +694,8 @@ static const char *scan_value(struct scan *scan, const struct member *member, co
 							 : "must be one of the allowed values";
 	case MEMBER_TIME:
 	case MEMBER_SECONDS:
-		if (!text_time_parse(text, &time))
-			return "must be a time";
+		if (!text_time_parse(text, &time) || time < 0)
+			return "must be a time since 1970";
 		number_set(member->width, at,
 			   (uint64_t)(member->kind == MEMBER_TIME ? time : time / 1000));
 		return NULL;
@@ -778,13 +785,6 @@ void record_scan(const struct record_table *table, const json_t *object, const c
 
 /* ---- checking ---- */
 
-static bool is_in_range(const struct member *member, const void *record)
-{
-	const int64_t number = (int64_t)number_get(member->width, member_of(member, record));
-
-	return number >= member->least && number <= member->most;
-}
-
 static const char *flaw_of(const struct member *member, const void *record,
 			   struct findings *findings)
 {
@@ -792,7 +792,7 @@ static const char *flaw_of(const struct member *member, const void *record,
 
 	switch (member->kind) {
 	case MEMBER_NUMBER:
-		return is_in_range(member, record)
+		return is_in_range(member, number_get(member->width, member_of(member, record)))
 			       ? NULL
 			       : arena_text(findings->arena, "must be from %lld to %lld",
 					    (long long)member->least, (long long)member->most);

@@ -69,8 +69,8 @@ const struct record_table garbage_table = {
 	RECORD(struct garbage, garbage_members, 1, &kind_garbage),
 };
 
-static bool garbage_refer(struct call *call, const void *record, struct findings *findings,
-			  struct fault *fault)
+static bool garbage_record_check(struct call *call, const void *record, struct findings *findings,
+				 struct fault *fault)
 {
 	const struct id *id = &((const struct garbage *)record)->stored.id;
 	struct store_record template, room;
@@ -86,7 +86,7 @@ static bool garbage_refer(struct call *call, const void *record, struct findings
 const struct record_kind garbage_kind = {
 	.table = &garbage_table,
 	.order = RECORD_PAGES,
-	.refer = garbage_refer,
+	.check = garbage_record_check,
 };
 
 bool garbage_finish(struct call *call, const struct id *id, struct fault *fault)

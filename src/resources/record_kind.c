@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/record_kind.h"
 
+#include <assert.h>
+
 #include "records/kinds.h"
 #include "resources/garbage.h"
 #include "resources/retries/kept_answer.h"
@@ -12,38 +14,25 @@
 const struct record_kind kept_answer_kind = { &kept_answer_table, .order = RECORD_PAGES };
 const struct record_kind kept_usage_kind = { &kept_usage_table, .order = RECORD_ONE };
 
-const struct record_kind *const record_kinds[] = {
-	&media_kind,
-	&api_keys_kind,
-	&api_key_kind,
-	&template_kind,
-	&deleted_role_kind,
-	&default_template_kind,
-	&room_kind,
-	&codes_kind,
-	&code_kind,
-	&room_times_kind,
-	&log_kind,
-	&entry_kind,
-	&webhooks_kind,
-	&webhook_position_kind,
-	&webhook_delivery_kind,
-	&words_kind,
-	/* Not in a dump. */
-	&words_asked_kind,
-	&kept_answer_kind,
-	&kept_usage_kind,
-	&garbage_kind,
-	&backend_healths_kind,
-	&webhook_account_kind,
-	&queued_kind,
-};
+/* clang-format off */
+#define RECORD_KIND_LISTED(name_) &name_##_kind,
+const struct record_kind *const record_kinds[] = { EACH_KIND(RECORD_KIND_LISTED) };
+/* clang-format on */
 
 void record_kinds_verify(void)
 {
+	for (size_t i = 0; i < KINDS; i++) {
+		for (size_t j = 0; j < i; j++)
+			assert(all_kinds[j]->letter != all_kinds[i]->letter);
+	}
 	for (size_t i = 0; i < RECORD_KINDS; i++) {
-		if (record_kinds[i]->shape != NULL)
-			schema_verify(record_kinds[i]->shape);
+		const struct record_kind *kind = record_kinds[i];
+
+		assert(kind->table->kind == all_kinds[i]);
+		assert(kind->order != RECORD_PAGES || all_kinds[i]->has_pages);
+		assert(kind->order != RECORD_CHILDREN || all_kinds[i]->has_parent);
+		if (kind->shape != NULL)
+			schema_verify(kind->shape);
 	}
 }
 
@@ -80,7 +69,7 @@ bool record_check(struct call *call, const struct record_kind *kind, const void 
 	bool is_done;
 
 	record_verify(kind->table, record, "", is_whole, findings);
-	is_done = (kind->refer == NULL || kind->refer(call, record, findings, fault)) &&
+	is_done = (kind->check == NULL || kind->check(call, record, findings, fault)) &&
 		  (!is_whole || kind->derive == NULL ||
 		   kind->derive(call, record, findings, fault));
 	return stored_sound(call, is_done, fault);

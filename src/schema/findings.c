@@ -365,10 +365,11 @@ static void tell(struct findings *findings, size_t count, size_t skip, struct fa
 		append_pointer(&text, finding->pointer);
 		buffer_append_text(&text, ": ");
 		buffer_append_text(&text, finding->sentence);
-		array_put(details, json_stringn(text.data + skip, text.size - skip));
-		array_put(faults,
-			  json_pack("{s:s%, s:s}", "pointer", finding->pointer.data + skip,
-				    finding->pointer.size - skip, "message", finding->sentence));
+		array_put(details,
+			  json_of_text((struct slice){ text.data + skip, text.size - skip }));
+		array_put(faults, json_pack("{s:s%, s:o}", "pointer", finding->pointer.data + skip,
+					    finding->pointer.size - skip, "message",
+					    json_of_text(slice_of(finding->sentence))));
 	}
 	fault->details = details;
 	fault->faults = faults;

@@ -159,14 +159,15 @@ static void read_account_file(struct transfer_input *input, const json_t *object
 /* Checks that the store has no records of an account that is not in the accounts file. */
 static bool check_empty(const struct transfer_input *input, struct call *call, struct fault *fault)
 {
-	static const struct store_kind *const kinds[] = { &kind_template, &kind_room };
 	struct store_record record;
 	struct store_page page = { .records = &record, .most = 1 };
 
 	if (roster_by_id(input->present, &call->account) != NULL)
 		return true;
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-		if (!store_page(call->transaction, kinds[i], &page, fault))
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		if (record_kinds[i]->order != RECORD_PAGES)
+			continue;
+		if (!store_page(call->transaction, record_kinds[i]->table->kind, &page, fault))
 			return false;
 		if (page.count == 0)
 			continue;

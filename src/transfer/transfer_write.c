@@ -119,6 +119,23 @@ static bool keep_backend(struct writing *writing, struct template_record *record
 			 &own, fault);
 }
 
+/* Sets the first finding as FAULT_DAMAGED. */
+static bool check_written_record(struct writing *writing, const struct record_kind *kind,
+				 const void *record, const struct id *id, struct fault *fault)
+{
+	struct call *call = writing->walk.call;
+	struct fault found = FAULT_INITIAL;
+	struct findings findings;
+
+	findings_open(&findings, call->arena);
+	if (!record_check(call, kind, record, false, &findings, fault))
+		return false;
+	if (findings_result(&findings, &found))
+		return true;
+	return fault_cause(fault, FAULT_DAMAGED, 0, "%s: %s", record_name(call, kind, id),
+			   record_finding(&found, 0));
+}
+
 static bool send_record(struct writing *writing, const struct record_kind *kind, void *record,
 			struct fault *fault);
 
@@ -140,12 +157,9 @@ static bool skip_lost_entries(struct writing *writing, struct audit_state *state
 		const struct id id = audit_id_of(seq);
 		struct fault own = FAULT_INITIAL;
 		struct audit_entry entry;
-		bool is_read = audit_read(call->transaction, seq, 1, &entry, &own);
 
-		if (is_read && (json_text_read_stored(call->arena, entry.actor, NULL) == NULL ||
-				json_text_read_stored(call->arena, entry.data, NULL) == NULL))
-			is_read = record_damaged("event", &id, &own);
-		if (!is_read) {
+		if (!audit_read(call->transaction, seq, 1, &entry, &own) ||
+		    !check_written_record(writing, &entry_kind, &entry, &id, &own)) {
 			state->first = seq + 1;
 			if (!leave_out(writing,
 				       arena_text(call->arena,
@@ -171,7 +185,7 @@ static bool write_log(struct writing *writing, struct audit_state *state, struct
 	if (!walk_queue(writing, false, fault))
 		return false;
 	is_written = writing->log.last == 0 ||
-		     send_record(writing, &log_kind, &writing->log, fault);
+		     send_record(writing, &audit_kind, &writing->log, fault);
 	writing->log.last = last;
 	return is_written;
 }
@@ -198,23 +212,6 @@ static bool send_record(struct writing *writing, const struct record_kind *kind,
 	return send_line(writing, &text, fault);
 }
 
-/* Sets the first finding as FAULT_DAMAGED. */
-static bool check_written_record(struct writing *writing, const struct record_kind *kind,
-				 const void *record, const struct id *id, struct fault *fault)
-{
-	struct call *call = writing->walk.call;
-	struct fault found = FAULT_INITIAL;
-	struct findings findings;
-
-	findings_open(&findings, call->arena);
-	if (!record_check(call, kind, record, false, &findings, fault))
-		return false;
-	if (findings_result(&findings, &found))
-		return true;
-	return fault_cause(fault, FAULT_DAMAGED, 0, "%s: %s", record_name(call, kind, id),
-			   record_finding(&found, 0));
-}
-
 static bool write_record_line(struct walk *walk, const struct record_kind *kind, void *record,
 			      bool *descends, struct fault *fault)
 {
@@ -224,7 +221,7 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 
 	if (kind->print != NULL)
 		kind->print(walk->call, record);
-	if (kind == &log_kind && !skip_lost_entries(writing, record, fault))
+	if (kind == &audit_kind && !skip_lost_entries(writing, record, fault))
 		return false;
 	if (kind == &template_kind && writing->output->lost != NULL &&
 	    !keep_backend(writing, record, fault))
@@ -238,8 +235,40 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 		return own.kind == FAULT_DAMAGED ? lose_record(walk, kind, &stored->id, &own, fault)
 						 : (*fault = own, false);
 	*descends = true;
-	return kind == &log_kind ? write_log(writing, record, fault)
-				 : send_record(writing, kind, record, fault);
+	return kind == &audit_kind ? write_log(writing, record, fault)
+				   : send_record(writing, kind, record, fault);
+}
+
+/* Leaves out an event of the queue, or, if id is NULL, the rest of the queue. It is reported once:
+ * with its account, or with the first account if its account cannot be read. */
+static bool lose_queued(struct writing *writing, const struct id *account, const struct id *id,
+			const struct fault *why, bool is_output, struct fault *fault)
+{
+	struct call *call = writing->walk.call;
+	const bool is_here = id_compare(account, &audit_no_account) == 0
+				     ? writing->output->counts.accounts == 1
+				     : id_compare(account, &call->account) == 0;
+
+	return is_output || !is_here ||
+	       leave_out(writing, record_name(call, &queue_kind, id), why, fault);
+}
+
+static bool walk_queued(struct writing *writing, const struct store_record *stored, bool is_output,
+			struct fault *fault)
+{
+	struct call *call = writing->walk.call;
+	struct fault own = FAULT_INITIAL;
+	struct audit_entry entry;
+
+	if (!audit_queued_read(stored, &entry, &own) ||
+	    !check_written_record(writing, &queue_kind, &entry, &stored->id, &own))
+		return lose_queued(writing, &entry.account, &stored->id, &own, is_output, fault);
+	if (id_compare(&entry.account, &call->account) != 0)
+		return true;
+	if (writing->log.first > writing->log.last)
+		writing->log.first_time = entry.time;
+	entry.seq = ++writing->log.last;
+	return !is_output || send_record(writing, &entry_kind, &entry, fault);
 }
 
 static bool walk_queue(struct writing *writing, bool is_output, struct fault *fault)
@@ -252,27 +281,34 @@ static bool walk_queue(struct writing *writing, bool is_output, struct fault *fa
 		.records = records,
 		.most = AUDIT_READ_MOST,
 	};
-	struct audit_entry entry;
 	struct id above;
 	bool is_done = true;
 
 	do {
 		const struct arena_mark mark = arena_mark(call->arena);
+		struct fault own = FAULT_INITIAL;
+		bool is_read, is_known;
 
+		page.damaged = audit_no_account;
 		store_set_account(call->transaction, &audit_no_account);
-		is_done = store_page(call->transaction, &kind_queue, &page, fault);
+		is_read = store_page(call->transaction, &kind_queue, &page, &own);
 		store_set_account(call->transaction, &account);
-		for (size_t i = 0; is_done && i < page.count; i++) {
-			is_done = audit_queued_read(&records[i], &entry, fault);
-			if (!is_done || id_compare(&entry.account, &account) != 0)
-				continue;
-			if (writing->log.first > writing->log.last)
-				writing->log.first_time = entry.time;
-			entry.seq = ++writing->log.last;
-			is_done = !is_output || send_record(writing, &entry_kind, &entry, fault);
+		if (!is_read && own.kind != FAULT_DAMAGED) {
+			*fault = own;
+			return false;
 		}
-		if (is_done && page.count > 0)
+		is_known = id_compare(&page.damaged, &audit_no_account) != 0;
+		for (size_t i = 0; is_done && i < page.count && (is_read || is_known); i++)
+			is_done = walk_queued(writing, &records[i], is_output, fault);
+		if (is_read && page.count > 0)
 			above = records[page.count - 1].id;
+		if (!is_read) {
+			above = page.damaged;
+			page.is_last = !is_known;
+			is_done = is_done &&
+				  lose_queued(writing, &audit_no_account, is_known ? &above : NULL,
+					      &own, is_output, fault);
+		}
 		page.above = &above;
 		arena_release(call->arena, &mark);
 	} while (is_done && !page.is_last);
@@ -344,19 +380,30 @@ static bool write_account(struct writing *writing, const struct account *account
 	return true;
 }
 
-/* Writes a reserved code, even of an account that is removed, unless only one account is wanted. */
-static bool write_words(void *context, const struct store_record *stored, struct fault *fault)
+/* Writes a reserved code, even of an account that is removed, unless only one account is wanted.
+ * With `lost`, found has no value (store_walk_keys). */
+static bool write_words(void *context, const struct store_record *found, struct fault *fault)
 {
 	struct writing *writing = context;
 	struct call *call = &writing->survey->call;
+	struct store_record stored = *found;
+	struct fault own = FAULT_INITIAL;
 	struct code_words words;
+	bool is_read = stored.value.data != NULL ||
+		       store_get_named(call->transaction, &kind_words, found->name, STORE_TO_SHOW,
+				       &stored, &own);
 	bool is_done = true;
 
-	if (writing->only == NULL || account_is_wanted(writing, &stored->account)) {
-		is_done = record_read(words_kind.table, call->arena, stored, &words, fault);
+	survey_of_account(writing->survey, &stored.account);
+	if (is_read && (writing->only == NULL || account_is_wanted(writing, &stored.account))) {
+		is_read = record_read(words_kind.table, call->arena, &stored, &words, &own);
 		words_kind.print(call, &words);
-		is_done = is_done && send_record(writing, &words_kind, &words, fault);
+		is_read = is_read &&
+			  check_written_record(writing, &words_kind, &words, &stored.id, &own);
+		is_done = !is_read || send_record(writing, &words_kind, &words, fault);
 	}
+	if (!is_read)
+		is_done = leave_out(writing, kind_words.name, &own, fault);
 	survey_forget(writing->survey);
 	return is_done;
 }
@@ -473,11 +520,12 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 			is_done = write_account(&writing, &roster->accounts[i], fault);
 	}
 	free(writing.keys.items);
-	if (is_done && output->lost == NULL)
-		is_done = check_list_count(&writing, &template_kind, fault) &&
-			  check_list_count(&writing, &room_kind, fault);
-	if (is_done &&
-	    !store_walk(survey->call.transaction, &kind_words, write_words, &writing, &own))
+	for (size_t i = 0; is_done && output->lost == NULL && i < RECORD_KINDS; i++) {
+		if (record_kinds[i]->order == RECORD_PAGES && record_kinds[i]->line != NULL)
+			is_done = check_list_count(&writing, record_kinds[i], fault);
+	}
+	if (is_done && !(output->lost == NULL ? store_walk : store_walk_keys)(
+			       survey->call.transaction, &kind_words, write_words, &writing, &own))
 		is_done = leave_out(&writing, "custom codes", &own, fault);
 	return is_done && write_end(&writing, fault);
 }

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Checks which room may include which (every arrow points down), which file may use which library, and
-# that every source is in Makefile.am. Prints each violation as file:line.
+# Checks which module may include which (every arrow points down, except that a driver includes store/),
+# which file may use which library, and that every source is in Makefile.am. Prints each violation as file:line.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/../..}" || exit 1
 
-# room: the rooms whose headers its files may include. A driver of the store is a separate room; the
-# folders of resources/ are one room.
-rooms='
+# module: the modules whose headers its files may include. A driver of the store is a separate module; the
+# folders of resources/ are one module.
+modules='
 base          base
 schema        base schema
 store         base store
@@ -42,9 +42,9 @@ breaches=$(
 	# file:line:"layer/module.h"
 	find src include -name '*.[ch]' \
 		-exec grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' /dev/null {} + |
-	awk -v rooms="$rooms" '
+	awk -v modules="$modules" '
 	BEGIN {
-		n = split(rooms, rows, "\n")
+		n = split(modules, rows, "\n")
 		for (i = 1; i <= n; i++) {
 			count = split(rows[i], words, " ")
 			for (j = 2; j <= count; j++)
@@ -67,7 +67,7 @@ breaches=$(
 		sub(/^resources\/.*/, "resources", from)
 		sub(/^resources\/.*/, "resources", to)
 		if (!(from in known))
-			print parts[1] ": " from " is no room"
+			print parts[1] ": " from " is no module"
 		else if (!((from, to) in allowed))
 			print parts[1] ":" parts[2] ": " from " must not include " quoted[2]
 	}'
@@ -86,12 +86,12 @@ breaches=$(
 		-exec grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<].*\.c[">]' /dev/null {} + |
 		sed 's/$/ includes a source/'
 
-	# include/ has the headers that other rooms and tests use; src/ has those that only one room
+	# include/ has the headers that other modules and tests use; src/ has those that only one module
 	# uses.
 	find src -name '*.h' | sed 's|^src/||' | while read -r header; do
 		grep -rlE "^[[:space:]]*#[[:space:]]*include[[:space:]]*\"$header\"" src include |
 			grep -vE "^(src|include)/${header%/*}/" |
-			sed "s|\$|: $header is private to its room|"
+			sed "s|\$|: $header is private to its module|"
 	done
 
 	# The files that both pages share do not import either page, and no text is interpreted as HTML

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The manual pages: the formatters do not complain, the pages describe every option of the program and no
-# other, every metric that they name exists, and their examples run as printed and print what the page says.
+# other, and no command twice; every metric that they name exists, and their examples run as printed and
+# print what the page says.
 #
 # A display (.Bd) after the comment `run` is run, together with all others of its page in one shell. With a
 # word after `run`, it is run only if that command exists; the command reach-service exists if the program
@@ -31,6 +32,13 @@ check_links()
 		grep -qF "id=\"$link\"" "$name.html" || say "$link"
 	done >"$name.links"
 	[ ! -s "$name.links" ] || fail "$name has no section $(cat "$name.links")"
+}
+
+# Checks that the page describes no command twice.
+check_once()
+{
+	twice=$(grep '^\.It Cm ' "$1" | sort | uniq -d)
+	[ -z "$twice" ] || fail "$(basename "$1") describes twice: $twice"
 }
 
 # Formats the page as people read it, into NAME.text.
@@ -229,6 +237,7 @@ check_metrics()
 
 for page in "$pages"/*.[178]; do
 	format "$page"
+	check_once "$page"
 done
 check_commands
 serve_at_home

@@ -24,7 +24,7 @@ static bool keys_derive(struct call *call, const void *record, struct findings *
 	return true;
 }
 
-const struct record_kind api_keys_kind = {
+const struct record_kind keys_kind = {
 	.table = &api_keys_table,
 	.line = "keys",
 	.order = RECORD_ONE,
@@ -57,8 +57,8 @@ static bool key_put_loaded(struct call *call, void *record, struct fault *fault)
 	return api_key_put(call, key, fault) && api_keys_put(call, &keys, fault);
 }
 
-static bool key_refer(struct call *call, const void *record, struct findings *findings,
-		      struct fault *fault)
+static bool key_record_check(struct call *call, const void *record, struct findings *findings,
+			     struct fault *fault)
 {
 	const struct api_key *key = record;
 
@@ -82,13 +82,13 @@ static bool key_derive(struct call *call, const void *record, struct findings *f
 	return true;
 }
 
-const struct record_kind api_key_kind = {
+const struct record_kind key_kind = {
 	.table = &api_key_table,
 	.line = "key",
 	.shape = &key_shape,
 	.order = RECORD_CHILDREN,
 	.load = key_load_dumped,
 	.put = key_put_loaded,
-	.refer = key_refer,
+	.check = key_record_check,
 	.derive = key_derive,
 };

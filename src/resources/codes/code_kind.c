@@ -16,8 +16,8 @@
 
 /* ---- the data that the codes of a room share ---- */
 
-static bool codes_refer(struct call *call, const void *record, struct findings *findings,
-			struct fault *fault)
+static bool codes_record_check(struct call *call, const void *record, struct findings *findings,
+			       struct fault *fault)
 {
 	const struct room_codes *codes = record;
 	struct room_record room;
@@ -107,7 +107,7 @@ const struct record_kind codes_kind = {
 	.line = "codes",
 	.order = RECORD_BESIDE,
 	.parent = &room_kind,
-	.refer = codes_refer,
+	.check = codes_record_check,
 	.derive = codes_derive,
 };
 
@@ -187,8 +187,8 @@ static bool check_letters(struct call *call, const struct code *code, struct fin
 	return true;
 }
 
-static bool code_refer(struct call *call, const void *record, struct findings *findings,
-		       struct fault *fault)
+static bool code_record_check(struct call *call, const void *record, struct findings *findings,
+			      struct fault *fault)
 {
 	const struct code *code = record;
 	struct room_subject room;
@@ -231,7 +231,7 @@ const struct record_kind code_kind = {
 	.parent = &room_kind,
 	.load = code_load_dumped,
 	.put = code_put_loaded,
-	.refer = code_refer,
+	.check = code_record_check,
 	.derive = code_derive,
 };
 
@@ -280,8 +280,8 @@ static bool words_put(struct call *call, void *record, struct fault *fault)
 	       (is_there || code_words_claim(call, letters, fault));
 }
 
-static bool words_refer(struct call *call, const void *record, struct findings *findings,
-			struct fault *fault)
+static bool words_record_check(struct call *call, const void *record, struct findings *findings,
+			       struct fault *fault)
 {
 	const struct code_words *words = record;
 
@@ -300,7 +300,7 @@ const struct record_kind words_kind = {
 	.print = words_print,
 	.load = words_load,
 	.put = words_put,
-	.refer = words_refer,
+	.check = words_record_check,
 };
 
 const struct record_kind words_asked_kind = { &code_words_asked_table, .order = RECORD_ONE };

@@ -29,7 +29,7 @@ static bool log_derive(struct call *call, const void *record, struct findings *f
 	return true;
 }
 
-const struct record_kind log_kind = {
+const struct record_kind audit_kind = {
 	.table = &audit_state_table,
 	.line = "log",
 	.order = RECORD_ONE,
@@ -77,13 +77,13 @@ const struct record_kind entry_kind = {
 	.table = &audit_entry_table,
 	.line = "event",
 	.order = RECORD_NUMBERED,
-	.parent = &log_kind,
+	.parent = &audit_kind,
 	.print = entry_print,
 	.load = entry_load,
 	.derive = entry_derive,
 };
 
-const struct record_kind queued_kind = {
+const struct record_kind queue_kind = {
 	.table = &audit_queued_table,
 	.order = RECORD_UNLISTED,
 	.is_of_no_account = true,
@@ -114,8 +114,8 @@ static bool webhooks_put_loaded(struct call *call, void *record, struct fault *f
 	return webhooks_put(call->transaction, webhooks, fault);
 }
 
-static bool webhooks_refer(struct call *call, const void *record, struct findings *findings,
-			   struct fault *fault)
+static bool webhooks_record_check(struct call *call, const void *record, struct findings *findings,
+				  struct fault *fault)
 {
 	const struct webhooks *webhooks = record;
 
@@ -159,7 +159,7 @@ const struct record_kind webhooks_kind = {
 	.order = RECORD_ONE,
 	.owners = webhooks_owners,
 	.put = webhooks_put_loaded,
-	.refer = webhooks_refer,
+	.check = webhooks_record_check,
 	.derive = webhooks_derive,
 };
 
@@ -178,8 +178,8 @@ static bool webhook_is_there(struct call *call, const struct id *id, struct find
 	return true;
 }
 
-static bool position_refer(struct call *call, const void *record, struct findings *findings,
-			   struct fault *fault)
+static bool position_record_check(struct call *call, const void *record, struct findings *findings,
+				  struct fault *fault)
 {
 	const struct webhook_position *position = record;
 
@@ -210,11 +210,11 @@ const struct record_kind webhook_position_kind = {
 	.parent = &webhooks_kind,
 	.may_be_there = true,
 	.put = position_put,
-	.refer = position_refer,
+	.check = position_record_check,
 };
 
-static bool delivery_refer(struct call *call, const void *record, struct findings *findings,
-			   struct fault *fault)
+static bool delivery_record_check(struct call *call, const void *record, struct findings *findings,
+				  struct fault *fault)
 {
 	const struct webhook_delivery *delivery = record;
 
@@ -228,7 +228,7 @@ const struct record_kind webhook_delivery_kind = {
 	.line = "delivery",
 	.order = RECORD_CHILDREN,
 	.parent = &webhooks_kind,
-	.refer = delivery_refer,
+	.check = delivery_record_check,
 };
 
 const struct record_kind webhook_account_kind = {

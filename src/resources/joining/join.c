@@ -418,11 +418,11 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 	const struct code_terms *terms = &exchange->code.terms;
 	json_t *body = arena_json(
 		call->arena,
-		json_pack("{s:s%, s:{s:s%, s:O?}, s:{s:s%, s:O?}, s:s?}", "code",
-			  exchange->code.letters.data, exchange->code.letters.size, "room", "name",
-			  room->name.data, room->name.size, "description",
+		json_pack("{s:o, s:{s:o, s:O?}, s:{s:o, s:O?}, s:s?}", "code",
+			  json_of_text(exchange->code.letters), "room", "name",
+			  json_of_text(room->name), "description",
 			  json_object_get(room_document(call, room), "description"), "role", "name",
-			  exchange->role.data, exchange->role.size, "publishParams",
+			  json_of_text(exchange->role), "publishParams",
 			  json_object_get(role_document(call, exchange), "publishParams"),
 			  "client_url", client_url));
 

@@ -32,8 +32,8 @@ static bool media_load_dumped(struct call *call, void *record, const char *point
 	return true;
 }
 
-static bool media_refer(struct call *call, const void *record, struct findings *findings,
-			struct fault *fault)
+static bool media_record_check(struct call *call, const void *record, struct findings *findings,
+			       struct fault *fault)
 {
 	const struct media *media = record;
 
@@ -132,6 +132,6 @@ const struct record_kind media_kind = {
 	.shape = &new_backend_shape,
 	.order = RECORD_ONE,
 	.load = media_load_dumped,
-	.refer = media_refer,
+	.check = media_record_check,
 	.derive = media_derive,
 };

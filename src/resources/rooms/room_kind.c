@@ -90,8 +90,8 @@ static bool room_put_loaded(struct call *call, void *record, struct fault *fault
 	       room_put(call, room, fault);
 }
 
-static bool room_refer(struct call *call, const void *record, struct findings *findings,
-		       struct fault *fault)
+static bool room_record_check(struct call *call, const void *record, struct findings *findings,
+			      struct fault *fault)
 {
 	const struct room_record *room = record;
 	struct template_record owner;
@@ -143,7 +143,7 @@ const struct record_kind room_kind = {
 	.print = room_print,
 	.load = room_load_dumped,
 	.put = room_put_loaded,
-	.refer = room_refer,
+	.check = room_record_check,
 	.derive = room_derive,
 };
 

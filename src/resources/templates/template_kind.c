@@ -103,8 +103,8 @@ static void check_roles(struct call *call, const struct template_record *record,
 	}
 }
 
-static bool template_refer(struct call *call, const void *stored, struct findings *findings,
-			   struct fault *fault)
+static bool template_record_check(struct call *call, const void *stored, struct findings *findings,
+				  struct fault *fault)
 {
 	const struct template_record *record = stored;
 	struct media media;
@@ -152,7 +152,7 @@ const struct record_kind template_kind = {
 	.order = RECORD_PAGES,
 	.load = template_load_dumped,
 	.put = template_put_loaded,
-	.refer = template_refer,
+	.check = template_record_check,
 	.derive = template_derive,
 };
 
@@ -180,8 +180,8 @@ static bool deleted_role_load_dumped(struct call *call, void *record, const char
 }
 
 /* Adds a finding if the template does not exist, unless it is still being removed. */
-static bool deleted_role_refer(struct call *call, const void *record, struct findings *findings,
-			       struct fault *fault)
+static bool deleted_role_record_check(struct call *call, const void *record,
+				      struct findings *findings, struct fault *fault)
 {
 	const struct deleted_role *role = record;
 	struct template_record owner;
@@ -197,20 +197,20 @@ static bool deleted_role_refer(struct call *call, const void *record, struct fin
 	return true;
 }
 
-const struct record_kind deleted_role_kind = {
+const struct record_kind role_kind = {
 	.table = &deleted_role_table,
 	.line = "deleted_role",
 	.order = RECORD_CHILDREN,
 	.parent = &template_kind,
 	.print = deleted_role_print,
 	.load = deleted_role_load_dumped,
-	.refer = deleted_role_refer,
+	.check = deleted_role_record_check,
 };
 
 /* ---- the default template ---- */
 
-static bool default_refer(struct call *call, const void *record, struct findings *findings,
-			  struct fault *fault)
+static bool default_record_check(struct call *call, const void *record, struct findings *findings,
+				 struct fault *fault)
 {
 	const struct default_template *mark = record;
 	struct template_record owner;
@@ -223,9 +223,9 @@ static bool default_refer(struct call *call, const void *record, struct findings
 	return true;
 }
 
-const struct record_kind default_template_kind = {
+const struct record_kind default_kind = {
 	.table = &default_template_table,
 	.line = "default_template",
 	.order = RECORD_ONE,
-	.refer = default_refer,
+	.check = default_record_check,
 };

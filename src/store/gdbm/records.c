@@ -147,8 +147,8 @@ bool record_of_entry(const struct store_kind *kind, struct slice key, struct sli
 	return true;
 }
 
-static bool record_write(struct transaction *transaction, const struct store_kind *kind,
-			 const struct store_record *record, struct fault *fault)
+static bool stored_put(struct transaction *transaction, const struct store_kind *kind,
+		       const struct store_record *record, struct fault *fault)
 {
 	const size_t size = head_size(kind) + 1 + record->name.size + record->value.size;
 	struct buffer value = BUFFER_INITIAL(transaction->arena);
@@ -178,9 +178,9 @@ static bool record_write(struct transaction *transaction, const struct store_kin
 
 /* Reads a record. name: for kinds whose key is the name; it must live as long as the record. Other
  * kinds have the name in the value. */
-static bool record_read(struct transaction *transaction, const struct store_kind *kind,
-			const struct key *key, struct slice name, struct store_record *record,
-			struct fault *fault)
+static bool stored_get(struct transaction *transaction, const struct store_kind *kind,
+		       const struct key *key, struct slice name, struct store_record *record,
+		       struct fault *fault)
 {
 	struct slice value;
 	bool is_read;
@@ -205,7 +205,7 @@ bool records_get(struct transaction *transaction, const struct store_kind *kind,
 
 	(void)reading; /* nothing needs to be locked: there is one writer at a time */
 	key_by_id(transaction, kind, id, &key);
-	if (!record_read(transaction, kind, &key, SLICE(""), record, fault))
+	if (!stored_get(transaction, kind, &key, SLICE(""), record, fault))
 		return false;
 	/* Set even if there is no such record. */
 	record->id = *id;
@@ -232,7 +232,7 @@ static bool get_indexed(struct transaction *transaction, const struct store_kind
 		key_by_name(kind, name, &key);
 	else
 		key_by_id(transaction, kind, id, &key);
-	if (!record_read(transaction, kind, &key, name, record, fault))
+	if (!stored_get(transaction, kind, &key, name, record, fault))
 		return false;
 	if (record->value.data == NULL)
 		return damaged(kind, key_slice(&key), "is missing, although an index refers to it",
@@ -269,8 +269,8 @@ bool records_get_named(struct transaction *transaction, const struct store_kind 
 	(void)reading;
 	if (is_global(kind)) {
 		key_by_name(kind, name, &key);
-		return record_read(transaction, kind, &key, arena_copy(transaction->arena, name),
-				   record, fault);
+		return stored_get(transaction, kind, &key, arena_copy(transaction->arena, name),
+				  record, fault);
 	}
 	*record = (struct store_record){ .is_on = false };
 	tree = tree_of(transaction, kind, BY_NAME);
@@ -647,7 +647,7 @@ static bool change_global_name(struct transaction *transaction, const struct sto
 	if (from != NULL && slice_equal(from->name, to->name))
 		return true;
 	key_by_name(kind, to->name, &key);
-	if (!record_read(transaction, kind, &key, to->name, &present, fault))
+	if (!stored_get(transaction, kind, &key, to->name, &present, fault))
 		return false;
 	if (present.value.data != NULL)
 		return fault_set(fault, FAULT_AGAIN, NULL);
@@ -667,7 +667,7 @@ bool records_put(struct transaction *transaction, const struct store_kind *kind,
 	if (is_global(kind) && !change_global_name(transaction, kind, former, record, fault))
 		return false;
 	return index_record(transaction, kind, former, record, fault) &&
-	       record_write(transaction, kind, record, fault);
+	       stored_put(transaction, kind, record, fault);
 }
 
 bool records_remove(struct transaction *transaction, const struct store_kind *kind,

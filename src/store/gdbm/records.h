@@ -7,9 +7,9 @@
  * the other members of the record. Each account and kind has up to three indexes, which are trees
  * (btree.h):
  *
- *    names     name -> id                           kinds with STORE_NAME_IN_ACCOUNT
- *    made      [switch] id -> name                  kinds with pages of the account
- *    children  parent [switch] id -> name           kinds with a parent
+ *    BY_NAME    name -> id                          kinds with STORE_NAME_IN_ACCOUNT
+ *    BY_ID      [switch] id -> name                 kinds with pages of the account
+ *    BY_PARENT  parent [switch] id -> name          kinds with a parent
  *
  * The last two contain names only for kinds with STORE_NAME_ANYWHERE. An entry of the table
  * STORE_COUNTER has the number and time of the newest id of an account and kind.
