@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "store/gdbm/background.h"
@@ -266,6 +267,7 @@ struct disk_use {
 	uint64_t bytes;
 };
 
+/* Does not count files that are still being written: they may wait for the disk. */
 static bool add_size(void *context, const char *name)
 {
 	struct disk_use *use = context;
@@ -274,6 +276,8 @@ static bool add_size(void *context, const char *name)
 	off_t size;
 	int file;
 
+	if (strstr(name, ".new") != NULL)
+		return true;
 	(void)snprintf(path, sizeof path, "%s/%s", use->store->directory, name);
 	file = files->open(files, path, O_RDONLY | O_CLOEXEC, 0);
 	/* It may have been removed since. */
