@@ -696,6 +696,21 @@ export const keys_and_events = (page) =>
 		await page.waitForSelector("text=No webhooks yet");
 
 		await page.goto(`${BASE}/console/media`);
+		const livekit = {
+			name: "unreachable",
+			type: "livekit",
+			url: "ws://127.0.0.1:1",
+			config: { api_key: "k", api_secret: "s".repeat(32) },
+		};
+		const made = await api("POST", "/v2/backends", livekit);
+		await page.goto(`${BASE}/console/media/${made.id}`);
+		await page.waitForSelector(".notice:has-text('was not tested yet')");
+		ok("an API URL for LiveKit", (await page.locator("[data-pointer='/api_url']").count()) === 1);
+		await page.click(button("Test connection"));
+		await page.waitForSelector(".notice.warn:has-text('Its address is private')");
+		await page.goto(`${BASE}/console/media`);
+		await page.waitForSelector("tr:has-text('unreachable') .badge:has-text('Down')");
+		ok("the connection to a media server is tested", true);
 		await page.click(button("New signing key"));
 		await page.selectOption(`${shown} select`, "ES256");
 		await page.click(`${shown} ${button("Create signing key")}`);

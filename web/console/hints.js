@@ -26,8 +26,6 @@ export const SUBJECTS = [
 /** Labels that differ by form, by subject and pointer. @type {Record<string, string>} */
 const LABELS = {
 	"backend/default": "Default media server",
-	"backend/type": "The type cannot be changed.",
-	"backend/url": "The URL of the media server.",
 	"code/name": "Display name",
 };
 
@@ -48,6 +46,10 @@ export const HINTS = {
 	"key/scopes": "A write scope includes the read scope, and webhooks:write includes events:read.",
 	"key/expires_at": "The key stops working at this time. Leave empty for no expiry.",
 
+	"backend/api_url":
+		"The URL of the server's API, if it is not at the same address. A private address must be allowed with serve --media-allow.",
+	"backend/type": "The type cannot be changed.",
+	"backend/url": "The URL of the media server.",
 	"backend/name": "Templates refer to the media server by this name.",
 	"backend/default":
 		"Used for rooms whose template names no media server. Replaces the current default.",

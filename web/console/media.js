@@ -27,6 +27,69 @@ import { may, session } from "./session.js";
 const PATH = "/v2/backends";
 const KEYS = "/v2/signing-keys";
 
+/** What a state of a media server means. @type {Record<string, string>} */
+const STATES = {
+	up: "The media server answers, and accepts the secrets.",
+	down: "The media server cannot be used.",
+	unknown: "The connection to the media server was not tested yet.",
+};
+/** What a message means, by its beginning. @type {[string, string][]} */
+const MEANINGS = [
+	["no such name", "Its host name has no address."],
+	["refused", "Nothing accepts connections at its address."],
+	["timed out", "It does not answer in time."],
+	["address not allowed", "Its address is private. Allow it with anteroom serve --media-allow."],
+	["TLS:", "The connection cannot be encrypted."],
+	["wrong key", "It rejects the API key or the API secret."],
+	["clock differs", "Its clock and the clock of this service differ."],
+	["not a", "Something else answers at this address."],
+];
+
+/** @param {{ state: string, since: string | null, message: string }} health */
+function health_notice({ state, since, message }) {
+	const meaning = MEANINGS.find(([start]) => message.startsWith(start))?.[1] ?? "";
+	const shape = { up: message ? "warn" : "ok", down: "warn" }[state] ?? "";
+	return h(
+		"div.notice",
+		{ class: shape },
+		icon(shape === "ok" ? "check" : shape === "warn" ? "warning" : "media"),
+		h(
+			"span",
+			null,
+			`${STATES[state]} ${meaning}${message ? ` (${message})` : ""} `,
+			since && ["Since ", ago(since)],
+		),
+	);
+}
+
+/** The state of a media server that can be asked, with a button that asks it.
+ * @param {string} path @param {any} backend */
+function health_section(path, backend) {
+	const place = h("div", { role: "status" }, health_notice(backend.health));
+	const test = h("button.small", { type: "button" }, icon("refresh"), "Test connection");
+	test.addEventListener("click", () =>
+		busy(test, async () => {
+			try {
+				await call("POST", `${path}/test`);
+				put(place, health_notice((await call("GET", path)).data.health));
+			} catch (error) {
+				toast(sentence(error), "bad");
+			}
+		}),
+	);
+	return h(
+		"section",
+		{ "aria-labelledby": "health" },
+		h(
+			"div.toolbar.between",
+			null,
+			h("h2.section-title", { id: "health" }, "Connection"),
+			h("div.actions", null, test),
+		),
+		place,
+	);
+}
+
 /** @type {import("../lib/router.js").Maker} */
 export async function media_page(_, signal) {
 	const backends = await all_of(PATH, {}, signal);
@@ -54,6 +117,7 @@ export async function media_page(_, signal) {
 						null,
 						h("span.row-name", null, one.name),
 						one.default && h("span.badge.accent", null, "Default"),
+						one.health.state === "down" && h("span.badge.off", null, "Down"),
 					),
 				),
 			),
@@ -140,7 +204,13 @@ export async function backend_page({ id = "" }, signal) {
 		title: own.data.name,
 		leave: edit.leave,
 		unsaved: edit.unsaved,
-		element: h("div.page", null, head, edit.element),
+		element: h(
+			"div.page",
+			null,
+			head,
+			own.data.capabilities.includes("list") && health_section(path, own.data),
+			edit.element,
+		),
 	};
 }
 
@@ -157,7 +227,11 @@ export function form_of_type(doc, which, type) {
 	if (!config) return schema;
 	const word = new RegExp(`\\b${type}\\b`);
 	const fields = config.fields.filter(([, one]) => word.test(one.description));
-	const own = changed(schema, "config", { fields, rules: [], description: "" });
+	const of_type = {
+		...schema,
+		fields: schema.fields.filter(([name, one]) => name !== "api_url" || word.test(one.description)),
+	};
+	const own = changed(of_type, "config", { fields, rules: [], description: "" });
 	return worded(worded(own, "backend"), type);
 }
 

@@ -22,6 +22,7 @@ const LABELS = {
 	allowed: "Can publish",
 	api_key: "API key",
 	api_secret: "API secret",
+	api_url: "API URL",
 	app_id: "App ID",
 	audience: "Audience (aud)",
 	audioBitrate: "Audio bitrate",
