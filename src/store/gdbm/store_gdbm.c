@@ -267,7 +267,7 @@ struct disk_use {
 	uint64_t bytes;
 };
 
-/* Does not count files that are still being written: they may wait for the disk. */
+/* Does not count files of the stack that are still being written: they may wait for the disk. */
 static bool add_size(void *context, const char *name)
 {
 	struct disk_use *use = context;
@@ -276,7 +276,7 @@ static bool add_size(void *context, const char *name)
 	off_t size;
 	int file;
 
-	if (strstr(name, ".new") != NULL)
+	if (strstr(name, ".gdbm.new") != NULL)
 		return true;
 	(void)snprintf(path, sizeof path, "%s/%s", use->store->directory, name);
 	file = files->open(files, path, O_RDONLY | O_CLOEXEC, 0);
