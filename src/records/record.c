@@ -190,7 +190,8 @@ static void read_members(const struct record_table *table, struct reader *reader
 				value = (uint32_t)value;
 				*(uint32_t *)at = (uint32_t)value;
 			}
-			reader->is_short |= !is_in_range(member, value);
+			if (!is_in_range(member, value))
+				reader->is_short = true;
 			continue;
 		}
 		switch (member->kind) {
