@@ -52,7 +52,9 @@ struct transfer_output {
  * Without `lost`, the dump contains every template and room, or fails: lists that do not match the
  * records set FAULT_DAMAGED. With `lost`, records are found by their keys, even if they are not in
  * a list; records that belong to a lost one are lost too, and a template is written without a media
- * server that is lost, so that transfer_read_line accepts every line. */
+ * server that is lost, so that transfer_read_line accepts every line. An exception: if a template,
+ * a deleted role or the media servers can be read but break a rule, others may still refer to them,
+ * and the load says so. */
 bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
 		    struct transfer_output *output, struct fault *fault);
 
