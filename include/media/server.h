@@ -31,7 +31,6 @@ struct server_verdict {
 	/* Why it is not up, or that its clock differs: one of the sentences of anteroom-api(7);
 	 * empty if all is well. Never text of the answer. */
 	char message[100];
-	const json_t *list; /* what was listed, if the server is up; in the arena */
 };
 
 enum server_capability { SERVER_LIST, SERVER_CAPABILITIES };

@@ -35,7 +35,7 @@ struct asked {
 	unsigned tries;
 };
 
-/* The requests of one call to one media server, or of one look at it. In the arena of the call. */
+/* The requests of one call to one media server, in the arena of the call. */
 struct asking {
 	struct id account, backend;
 	struct asked *asked;
@@ -53,7 +53,8 @@ struct asking *call_ask(struct call *call, const struct id *backend, size_t coun
 /* Returns true if the call cannot be answered before media servers have been asked. */
 bool call_is_asking(const struct call *call);
 
-/* Returns false with FAULT_SERVER_BUSY if the request was not made. */
-bool asked_was_made(const struct asked *asked, struct fault *fault);
+/* Returns false with FAULT_SERVER_BUSY if the request has no outcome, which says nothing about the
+ * media server. */
+bool asked_has_outcome(const struct asked *asked, struct fault *fault);
 
 #endif

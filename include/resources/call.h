@@ -170,7 +170,7 @@ struct call {
 	int64_t started; /* clock_microseconds at its start, for log and metrics */
 	bool may_be_deferred; /* see service_answer */
 	bool is_deferred; /* it has been deferred */
-	bool is_counted; /* counted against a limit of its route (misses_tests_count) */
+	bool is_counted; /* counted against a limit of its route (misses_count_test) */
 };
 
 /* ---- responses; functions that return bool always return true ---- */

@@ -236,7 +236,7 @@ static void take_outcomes(struct media_client *client)
 
 	if (is_silent(client)) {
 		log_event(LOG_LEVEL_ERROR, sender_of_media.event, "error", "it does not respond",
-			  "effect", "it is started again", NULL);
+			  "effect", sender_of_media.waiting, NULL);
 		sender_stop(client->sender);
 	}
 	while ((news = sender_take(client->sender, &outcome)) != SENDER_NOTHING) {
@@ -285,7 +285,7 @@ static void *run_client(void *context)
 static void wake(struct media_client *client)
 {
 	if (eventfd_write(client->wake, 1) != 0)
-		ABORT("an event could not be written");
+		ABORT("cannot write an event");
 }
 
 struct media_client *media_client_open(struct sender *sender)
@@ -297,7 +297,7 @@ struct media_client *media_client_open(struct sender *sender)
 	client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (client->wake < 0 || pthread_mutex_init(&client->lock, NULL) != 0 ||
 	    pthread_create(&client->thread, NULL, run_client, client) != 0)
-		ABORT("a lock or thread could not be made");
+		ABORT("cannot create a lock or thread");
 	return client;
 }
 

@@ -89,8 +89,7 @@ void server_read_rooms(struct arena *arena, const struct server *server, int64_t
 	if (outcome->status == 200)
 		answer = json_text_read(
 			arena, (struct slice){ outcome->answer, outcome->answer_size }, NULL);
-	verdict->list = json_object_get(answer, own->rooms);
-	verdict->is_up = json_is_array(verdict->list);
+	verdict->is_up = json_is_array(json_object_get(answer, own->rooms));
 	if (verdict->is_up && difference > CLOCK_DIFFERS)
 		describe_clock(difference, verdict);
 	else if (outcome->status == 401 && difference > CLOCK_REJECTS)

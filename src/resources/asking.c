@@ -27,9 +27,9 @@ bool call_is_asking(const struct call *call)
 	return call->asking != NULL && !call->asking->is_done;
 }
 
-bool asked_was_made(const struct asked *asked, struct fault *fault)
+bool asked_has_outcome(const struct asked *asked, struct fault *fault)
 {
-	if (asked->end != ASKED_BUSY)
+	if (asked->end == ASKED_ANSWERED)
 		return true;
 	fault_set(fault, FAULT_SERVER_BUSY, NULL);
 	fault->retry_after = RETRY_AFTER_BUSY;

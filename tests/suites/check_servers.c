@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
+#include <glob.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -431,7 +432,7 @@ END_TEST
 
 /* ---- many at once ---- */
 
-/* Requests of looks, without a call. */
+/* Requests without a call. */
 struct look {
 	struct asking asking;
 	struct asked asked;
@@ -497,16 +498,22 @@ START_TEST(one_server_or_account_holds_nobody_up)
 }
 END_TEST
 
+/* Returns the sender process, which any thread may have started. */
 static pid_t child(void)
 {
-	char path[100], text[32] = "";
-	FILE *file;
+	char text[32] = "";
+	glob_t tasks;
 
-	(void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-	file = fopen(path, "re");
-	ck_assert_ptr_nonnull(file);
-	ck_assert_ptr_nonnull(fgets(text, sizeof text, file));
-	fclose(file);
+	ck_assert_int_eq(glob("/proc/self/task/*/children", 0, NULL, &tasks), 0);
+	for (size_t i = 0; i < tasks.gl_pathc && text[0] == '\0'; i++) {
+		FILE *file = fopen(tasks.gl_pathv[i], "re");
+
+		ck_assert_ptr_nonnull(file);
+		(void)fgets(text, sizeof text, file);
+		fclose(file);
+	}
+	globfree(&tasks);
+	ck_assert_str_ne(text, "");
 	return (pid_t)strtol(text, NULL, 10);
 }
 
@@ -531,6 +538,32 @@ START_TEST(a_lost_process_is_replaced)
 }
 END_TEST
 
+/* If the process ends each time, nothing is known of the media server. */
+START_TEST(a_lost_test_says_nothing_about_the_server)
+{
+	const char *backend = make_backend(url_of("/held"));
+	struct wait wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
+	struct call call = { .arena = arena_open() };
+
+	set_request(&call, METHOD_POST, arena_text(stand.arena, "%s/test", backend), NULL);
+	ck_assert(service_answer(stand.service, &call));
+	ck_assert(call_is_asking(&call));
+	service_ask(&call, end_wait, &wait);
+	for (size_t i = 1; i <= 2; i++) {
+		ck_assert(receiver_wait(stand.receiver, i));
+		ck_assert_int_eq(kill(child(), SIGKILL), 0);
+	}
+	pthread_mutex_lock(&wait.lock);
+	while (!wait.has_ended)
+		pthread_cond_wait(&wait.ended, &wait.lock);
+	pthread_mutex_unlock(&wait.lock);
+	ck_assert(service_answer(stand.service, &call));
+	ck_assert_int_eq(call.answer.status, 503);
+	arena_close(call.arena);
+	ck_assert_str_eq(text_at(health_of(backend), "state"), "unknown");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("servers");
@@ -548,6 +581,7 @@ int main(void)
 	tcase_add_test(asked, tests_have_a_limit);
 	tcase_add_test(asked, one_server_or_account_holds_nobody_up);
 	tcase_add_test(asked, a_lost_process_is_replaced);
+	tcase_add_test(asked, a_lost_test_says_nothing_about_the_server);
 	if (sender_is_built())
 		suite_add_tcase(suite, asked);
 	return suite_run(suite);

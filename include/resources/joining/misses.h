@@ -21,9 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/clock.h"
-#include "base/id.h"
-#include "base/slice.h"
+#include "resources/call.h"
 
 #define MISSES_ADDRESS_MOST 20
 #define MISSES_ADDRESS_MOST_UNDER_ATTACK 2
@@ -49,9 +47,11 @@ void misses_session_count(struct misses *misses, struct slice address, int64_t n
  * counts n keys (which may be 0). */
 unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now,
 			   unsigned n);
-/* Does the same for tests of a webhook of the account. */
-unsigned misses_tests_count(struct misses *misses, const struct id *account,
-			    const struct id *webhook, int64_t now, unsigned n);
+/* Counts a test of a webhook, or of all backends of the account if `of` is the id zero: once, even
+ * if the store has the call run again. Sets FAULT_TOO_MANY after MISSES_TESTS_MOST in a minute;
+ * `what` begins its detail: "the webhook got". */
+bool misses_count_test(struct call *call, const struct id *of, const char *what,
+		       struct fault *fault);
 /* Returns the misses of the last whole minute, or of the current one if that has more. */
 unsigned misses_rate(struct misses *misses, int64_t now);
 /* Returns the misses since misses_open. */

@@ -400,25 +400,6 @@ bool webhooks_rotate(struct call *call, struct fault *fault)
 	       answer_webhook(call, webhook, true);
 }
 
-/* Counts a test once, even if the store has the call run again. */
-static bool count_test(struct call *call, const struct webhook *webhook, struct fault *fault)
-{
-	struct misses *misses = call->environment->misses;
-	unsigned seconds = 0;
-
-	if (!call->is_counted)
-		seconds = misses_tests_count(misses, &call->account, &webhook->id,
-					     clock_monotonic(), call->validates_only ? 0 : 1);
-	if (seconds > 0) {
-		fault_detail(fault, FAULT_TOO_MANY, "the webhook got %d tests in a minute",
-			     MISSES_TESTS_MOST);
-		fault->retry_after = seconds;
-		return false;
-	}
-	call->is_counted = true;
-	return true;
-}
-
 bool webhooks_send_test(struct call *call, struct fault *fault)
 {
 	struct webhook_test *test = arena_alloc(call->arena, sizeof *test);
@@ -427,7 +408,7 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 	struct webhook *webhook;
 
 	if (!find_webhook(call, STORE_TO_SHOW, &webhooks, &webhook, fault) ||
-	    !count_test(call, webhook, fault))
+	    !misses_count_test(call, &webhook->id, "the webhook got", fault))
 		return false;
 	/* Reads the headers now, so that damage is reported in the response: the message is built
 	 * after it. */

@@ -256,7 +256,7 @@ unsigned misses_keys_count(struct misses *misses, const struct id *account, int6
 	return count_allowed(misses, keys, address, MISSES_KEYS_MOST, now, n);
 }
 
-unsigned misses_tests_count(struct misses *misses, const struct id *account,
+static unsigned count_tests(struct misses *misses, const struct id *account,
 			    const struct id *webhook, int64_t now, unsigned n)
 {
 	unsigned char digest[DIGEST_SIZE];
@@ -266,6 +266,24 @@ unsigned misses_tests_count(struct misses *misses, const struct id *account,
 	memcpy(both + ID_SIZE, webhook->bytes, ID_SIZE);
 	digest_sha256((struct slice){ both, sizeof both }, digest);
 	return count_allowed(misses, tests, digest, MISSES_TESTS_MOST, now, n);
+}
+
+bool misses_count_test(struct call *call, const struct id *of, const char *what,
+		       struct fault *fault)
+{
+	unsigned seconds = 0;
+
+	if (!call->is_counted)
+		seconds = count_tests(call->environment->misses, &call->account, of,
+				      clock_monotonic(), call->validates_only ? 0 : 1);
+	if (seconds > 0) {
+		fault_detail(fault, FAULT_TOO_MANY, "%s %d tests in a minute", what,
+			     MISSES_TESTS_MOST);
+		fault->retry_after = seconds;
+		return false;
+	}
+	call->is_counted = true;
+	return true;
 }
 
 unsigned misses_rate(struct misses *misses, int64_t now)

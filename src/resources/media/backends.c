@@ -368,25 +368,6 @@ bool backends_list(struct call *call, struct fault *fault)
 
 /* ---- asking the media server ---- */
 
-/* Counts a test once, even if the store has the call run again. */
-static bool count_test(struct call *call, struct fault *fault)
-{
-	unsigned seconds = 0;
-
-	if (!call->is_counted)
-		seconds = misses_tests_count(call->environment->misses, &call->account,
-					     &kind_only_id, clock_monotonic(),
-					     call->validates_only ? 0 : 1);
-	if (seconds > 0) {
-		fault_detail(fault, FAULT_TOO_MANY, "backends got %d tests in a minute",
-			     MISSES_TESTS_MOST);
-		fault->retry_after = seconds;
-		return false;
-	}
-	call->is_counted = true;
-	return true;
-}
-
 static struct server server_of(struct call *call, const struct backend *backend)
 {
 	return (struct server){
@@ -410,7 +391,7 @@ bool backends_test(struct call *call, struct fault *fault)
 				    server_capability_names[SERVER_LIST]);
 	if (call->environment->media_client == NULL)
 		return fault_detail(fault, FAULT_CANNOT, "the program was built without libcurl");
-	if (!count_test(call, fault))
+	if (!misses_count_test(call, &kind_only_id, "backends got", fault))
 		return false;
 	server = server_of(call, backend);
 	array_put(names, json_string("none"));
@@ -428,7 +409,7 @@ bool backends_settle_test(struct call *call, struct fault *fault)
 	struct backend *backend;
 	struct server server;
 
-	if (!asked_was_made(asked, fault) ||
+	if (!asked_has_outcome(asked, fault) ||
 	    !find_backend(call, STORE_TO_SHOW, &media, &backend, fault))
 		return false;
 	server = server_of(call, backend);
