@@ -47,7 +47,7 @@ struct history *history_open(const struct environment *environment)
 
 	history->environment = environment;
 	if (pthread_mutex_init(&history->lock, NULL) != 0)
-		ABORT("a lock could not be made");
+		ABORT("cannot create a lock");
 	return history;
 }
 

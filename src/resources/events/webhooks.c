@@ -551,7 +551,7 @@ static bool find_delivery(struct call *call, const struct webhook *webhook, stru
 		}
 		page.below = &below;
 	} while (!page.is_last && store_give_way(call->transaction, fault));
-	return page.is_last && fault_set(fault, FAULT_NOT_FOUND, "delivery not found");
+	return page.is_last && fault_set(fault, FAULT_NOT_FOUND, "Delivery not found");
 }
 
 bool webhook_deliveries_retry(struct call *call, struct fault *fault)
