@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "base/json_text.h"
 #include "base/json_writer.h"
 #include "base/jwt.h"
 #include "base/text.h"
@@ -30,35 +29,6 @@
 
 /* --- Verifying: the signature --- */
 
-struct parts {
-	struct slice signed_text; /* header.payload, encoded */
-	struct slice header;
-	struct slice payload;
-	struct slice signature; /* all three texts are encoded */
-};
-
-/* Splits a token. A third dot stays in the signature, where it is invalid base64url. */
-static bool split(struct slice token, struct parts *parts)
-{
-	struct slice rest;
-
-	parts->header = text_split(token, '.', &rest);
-	parts->payload = text_split(rest, '.', &parts->signature);
-	if (parts->signature.data == NULL)
-		return false;
-	parts->signed_text = (struct slice){ token.data, token.size - parts->signature.size - 1 };
-	return true;
-}
-
-/* Decodes a JSON object, or returns NULL. */
-static json_t *read_object(struct arena *arena, struct slice encoded)
-{
-	struct slice text;
-
-	return text_base64url_decode(arena, encoded, &text) ? json_text_read(arena, text, NULL)
-							    : NULL;
-}
-
 static bool text_member(const json_t *object, const char *name, struct slice *text)
 {
 	*text = text_of_json(json_object_get(object, name));
@@ -68,67 +38,54 @@ static bool text_member(const json_t *object, const char *name, struct slice *te
 /* Used in place of a missing secret. A signature made with it is never accepted. */
 #define IDLE_KEY SLICE("-------------------------------------------")
 
-/* Returns the secret that signed the text, or NULL. Computes the same number of signatures whether
+/* Returns the secret that signed the token, or NULL. Computes the same number of signatures whether
  * the account exists or not. */
-static const struct secret *signing_secret(const struct account *account, struct slice text,
-					   struct slice signature)
+static const struct secret *signing_secret(const struct account *account, const struct jwt *jwt,
+					   struct slice mac)
 {
 	const struct secret *signer = NULL;
 
 	for (size_t i = 0; i < ACCOUNT_SECRETS; i++) {
-		bool is_active = account != NULL && account->is_enabled &&
-				 i < account->secret_count;
-		unsigned char mac[DIGEST_SIZE];
+		const bool is_active = account != NULL && account->is_enabled &&
+				       i < account->secret_count;
+		const bool is_signer = jwt_mac_is_of(
+			jwt, mac, is_active ? slice_of(account->secrets[i].text) : IDLE_KEY);
 
-		digest_hmac_sha256(is_active ? slice_of(account->secrets[i].text) : IDLE_KEY, text,
-				   mac);
-
-		bool is_equal = digest_equal(mac, signature.data);
-
-		explicit_bzero(mac, sizeof mac);
-		if (signer == NULL && is_active && is_equal)
+		if (signer == NULL && is_active && is_signer)
 			signer = &account->secrets[i];
 	}
 	return signer;
 }
 
-/* Returns false if the text cannot be a signature. */
-static bool decode_signature(struct arena *arena, const struct parts *parts,
-			     struct slice *signature)
-{
-	return text_base64url_decode(arena, parts->signature, signature) &&
-	       signature->size == DIGEST_SIZE;
-}
-
 const struct secret *token_signer(const struct account *account, struct arena *arena,
 				  struct slice token)
 {
-	struct parts parts;
-	struct slice signature;
+	struct jwt jwt;
+	struct slice mac;
 
-	return split(token, &parts) && decode_signature(arena, &parts, &signature)
-		       ? signing_secret(account, parts.signed_text, signature)
+	return jwt_split(token, &jwt) && jwt_mac(arena, &jwt, &mac)
+		       ? signing_secret(account, &jwt, mac)
 		       : NULL;
 }
 
 /* Returns the account that signed the token, or NULL. Sets *claims to the payload. */
 static const struct account *find_signer(const struct roster *roster, struct arena *arena,
-					 const struct parts *parts, json_t **claims)
+					 const struct jwt *jwt, json_t **claims)
 {
-	struct slice signature;
+	struct slice mac;
 	struct slice text;
 	struct id access_key;
 
-	if (!decode_signature(arena, parts, &signature))
+	if (!jwt_mac(arena, jwt, &mac))
 		return NULL;
-	*claims = read_object(arena, parts->payload);
+	*claims = jwt_object(arena, jwt->payload);
 	if (*claims == NULL || !text_member(*claims, "access_key", &text) ||
 	    !id_parse(text, &access_key))
 		return NULL;
 
 	const struct account *account = roster_by_access_key(roster, &access_key);
 
-	return signing_secret(account, parts->signed_text, signature) != NULL ? account : NULL;
+	return signing_secret(account, jwt, mac) != NULL ? account : NULL;
 }
 
 /* --- Verifying: header and claims --- */
@@ -273,7 +230,7 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 				    struct verified_token *verified, json_t **claims,
 				    struct fault *fault)
 {
-	struct parts parts;
+	struct jwt jwt;
 	const struct account *signer = NULL;
 
 	if (token.size > TOKEN_MOST) {
@@ -282,8 +239,8 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 			     TOKEN_MOST);
 		return NULL;
 	}
-	if (split(token, &parts))
-		signer = find_signer(roster, arena, &parts, claims);
+	if (jwt_split(token, &jwt))
+		signer = find_signer(roster, arena, &jwt, claims);
 	if (signer == NULL) {
 		refuse(fault, "malformed token, unknown access key, or wrong signature");
 		return NULL;
@@ -291,7 +248,7 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 	verified->generation = roster->generation;
 	verified->account = signer->id;
 	verified->place = (size_t)(signer - roster->accounts);
-	if (!header_is_allowed(read_object(arena, parts.header), fault) ||
+	if (!header_is_allowed(jwt_object(arena, jwt.header), fault) ||
 	    !kind_is_allowed(*claims, type, fault) || !read_times(*claims, verified, fault))
 		return NULL;
 	return signer;
