@@ -40,23 +40,124 @@ bool server_can(enum backend_type type, enum server_capability capability);
 /* Returns the URL of the API that belongs to a backend's url: its own with http for ws. */
 struct slice server_api_url(struct arena *arena, struct slice url);
 
-/* Builds the request for the rooms with these names. now: seconds since 1970. The type must have
- * SERVER_LIST. */
+/* ---- rooms and people; the type must have SERVER_LIST ----
+ *
+ * Times are those of the server's clock, and 0 if unknown. Slices are in the arena, and as long as
+ * the server made them. */
+
+/* A room that the server has. */
+struct server_room {
+	struct slice name; /* Anteroom's id of the room, if Anteroom made its name */
+	/* The server's own id, which is another one each time the room is made. */
+	struct slice id;
+	int64_t created; /* milliseconds since 1970 */
+};
+
+/* One stay of one person in a room. Only people whose media is connected are listed or told of;
+ * recorders, agents and hidden people are not. */
+struct server_person {
+	struct slice stay; /* the server's own id of the stay */
+	struct slice identity; /* by which the server is asked about the person */
+	/* As in the token; empty where it had none, except that user_id is then the identity. */
+	struct slice user_id, role, entry, code;
+	struct slice name, metadata;
+	int64_t joined; /* milliseconds since 1970 */
+	bool is_by_phone; /* SIP */
+};
+
+/* What a person publishes. */
+struct server_track {
+	struct slice id;
+	bool is_video, is_screen, is_muted;
+	int64_t started; /* milliseconds since 1970 */
+};
+
+/* Build the requests for rooms and people. now: seconds since 1970. names: of the rooms that are
+ * wanted; empty for all. */
 void server_list_rooms(struct arena *arena, const struct server *server, int64_t now,
 		       const json_t *names, struct server_request *request);
-/* Reads its answer. */
+void server_list_people(struct arena *arena, const struct server *server, int64_t now,
+			struct slice room, struct server_request *request);
+void server_ask_person(struct arena *arena, const struct server *server, int64_t now,
+		       struct slice room, struct slice identity, struct server_request *request);
+
+/* Read the answers. If verdict->is_up is false, nothing else is set. The arrays are in the
+ * arena. */
 void server_read_rooms(struct arena *arena, const struct server *server, int64_t now,
-		       const struct outcome *outcome, struct server_verdict *verdict);
+		       const struct outcome *outcome, struct server_verdict *verdict,
+		       struct server_room **rooms, size_t *count);
+void server_read_people(struct arena *arena, const struct server *server, int64_t now,
+			const struct outcome *outcome, struct server_verdict *verdict,
+			struct server_person **people, size_t *count);
+/* person->stay.data is NULL if the server has no such person. */
+void server_read_person(struct arena *arena, const struct server *server, int64_t now,
+			const struct outcome *outcome, struct server_verdict *verdict,
+			struct server_person *person, struct server_track **tracks, size_t *count);
+
+/* ---- events: what the server tells by itself ---- */
+
+enum server_event_type {
+	SERVER_JOINED,
+	SERVER_LEFT,
+	SERVER_NOT_CONNECTED, /* somebody's media was never connected */
+	SERVER_ROOM_ENDED
+};
+
+/* Why a stay ended. Stored in records, so a number never gets another meaning. */
+enum leave_cause {
+	LEAVE_LEFT,
+	LEAVE_OTHER_DEVICE,
+	LEAVE_REMOVED,
+	LEAVE_ENDED,
+	LEAVE_SIGNAL,
+	LEAVE_SIP,
+	LEAVE_MEDIA,
+	LEAVE_SERVER,
+	LEAVE_UNSEEN, /* nobody told; looks did not find the person any more */
+	LEAVE_CAUSES
+};
+
+struct server_event {
+	enum server_event_type type;
+	struct server_room room;
+	struct server_person person; /* unset for SERVER_ROOM_ENDED */
+	enum leave_cause cause; /* of SERVER_LEFT */
+	int64_t time; /* milliseconds since 1970; of a clock with whole seconds */
+};
+
+/* Returns true if the server signed the event with the key of its config. authorization: the
+ * header. now: seconds since 1970. */
+bool server_signed_event(struct arena *arena, const struct server *server, int64_t now,
+			 struct slice authorization, struct slice body);
+/* Reads an event. Returns false if it is none, or of a kind that nobody needs. */
+bool server_read_event(struct arena *arena, const struct server *server, struct slice body,
+		       struct server_event *event);
 
 /* ---- for the files of the types ---- */
 
 struct server_functions {
-	/* The name in "not a LiveKit". */
-	const char *product;
+	const char *product; /* the name in "not a LiveKit" */
 	void (*list_rooms)(struct arena *arena, const struct server *server, int64_t now,
 			   const json_t *names, struct server_request *request);
-	/* The member of an answer with the rooms: an array. */
-	const char *rooms;
+	void (*list_people)(struct arena *arena, const struct server *server, int64_t now,
+			    struct slice room, struct server_request *request);
+	void (*ask_person)(struct arena *arena, const struct server *server, int64_t now,
+			   struct slice room, struct slice identity,
+			   struct server_request *request);
+	/* Read an answer of status 200. answer: NULL if it is incomplete or not a JSON object.
+	 * Return false, and set nothing, if it is not what was asked for. */
+	bool (*read_rooms)(struct arena *arena, const json_t *answer, struct server_room **rooms,
+			   size_t *count);
+	bool (*read_people)(struct arena *arena, const json_t *answer,
+			    struct server_person **people, size_t *count);
+	bool (*read_person)(struct arena *arena, const json_t *answer, struct server_person *person,
+			    struct server_track **tracks, size_t *count);
+	/* Returns true if an answer with another status says that there is no such person. */
+	bool (*lacks_person)(int status, const json_t *answer);
+	bool (*signed_event)(struct arena *arena, const struct server *server, int64_t now,
+			     struct slice authorization, struct slice body);
+	/* body: NULL if it is not a JSON object. */
+	bool (*read_event)(const json_t *body, struct server_event *event);
 };
 extern const struct server_functions livekit_functions;
 

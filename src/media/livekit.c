@@ -1,23 +1,38 @@
 /* LiveKit's server API: RPC by POST with JSON (Twirp), each call with a token of its own that has
- * only the grant that it needs. See media/server.h.
+ * only the grant that it needs; and LiveKit's webhooks. See media/server.h.
+ *
+ * Both carry the messages of one protocol (livekit_models.proto). The enums here have its numbers.
+ * A room also has a secret, turn_password: members are picked by name, so it goes nowhere.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "media/server.h"
 
+#include <assert.h>
+
+#include "base/digest.h"
 #include "base/jwt.h"
 #include "base/text.h"
 
 /* Seconds for which a token of a request is valid. */
 #define TOKEN_SECONDS 60
+/* Maximum sizes of an answer, in bytes: of a list, and of one that is about few. */
+#define LIST_MOST ((size_t)16 << 20)
+#define ANSWER_MOST ((size_t)1 << 20)
+/* Maximum size of a token of a webhook, in bytes. */
+#define EVENT_TOKEN_MOST 4096
+/* Seconds by which LiveKit's clock may differ when it signs a webhook. */
+#define LEEWAY 60
 
 static struct slice config_text(const struct server *server, const char *name)
 {
 	return text_of_json(json_object_get(server->config, name));
 }
 
-/* Returns a token with one grant. */
+/* ---- requests ---- */
+
+/* Returns a token with one grant. room: the only room that it is for; empty for all. */
 static struct slice token_with(struct arena *arena, const struct server *server, int64_t now,
-			       const char *grant)
+			       const char *grant, struct slice room)
 {
 	struct json_writer claims = writer_begin(arena, true);
 
@@ -25,13 +40,17 @@ static struct slice token_with(struct arena *arena, const struct server *server,
 	writer_integer(&claims, "exp", now + TOKEN_SECONDS);
 	writer_open(&claims, "video", '{');
 	writer_flag(&claims, grant, true);
+	if (room.size > 0)
+		writer_text(&claims, "room", room);
 	writer_close(&claims, '}');
 	return jwt_with_secret(arena, (struct slice){ NULL, 0 }, &claims,
 			       config_text(server, "api_secret"));
 }
 
-static void begin_call(struct arena *arena, const struct server *server, int64_t now,
-		       const char *method, const char *grant, struct server_request *request)
+/* token: from token_with. */
+static void build_call(struct arena *arena, const struct server *server, const char *method,
+		       struct slice token, const json_t *body, size_t answer_most,
+		       struct server_request *request)
 {
 	struct buffer url = BUFFER_INITIAL(arena), headers = BUFFER_INITIAL(arena);
 
@@ -41,27 +60,416 @@ static void begin_call(struct arena *arena, const struct server *server, int64_t
 	buffer_append_text(&url, "twirp/livekit.RoomService/");
 	buffer_append_text(&url, method);
 	buffer_append_text(&headers, "Content-Type: application/json\nAuthorization: Bearer ");
-	buffer_append(&headers, token_with(arena, server, now, grant));
+	buffer_append(&headers, token);
 	*request = (struct server_request){
 		.url = buffer_slice(&url),
 		.headers = buffer_slice(&headers),
+		.body = json_as_text(arena, body),
+		.answer_most = answer_most,
 	};
 }
 
-/* Rooms are not listed in pages. */
+/* Neither rooms nor people are listed in pages. */
 static void list_rooms(struct arena *arena, const struct server *server, int64_t now,
 		       const json_t *names, struct server_request *request)
 {
+	const struct slice token = token_with(arena, server, now, "roomList",
+					      (struct slice){ NULL, 0 });
 	json_t *body = arena_json(arena, json_object());
 
-	begin_call(arena, server, now, "ListRooms", "roomList", request);
 	object_put(body, "names", json_deep_copy(names));
-	request->body = json_as_text(arena, body);
-	request->answer_most = json_array_size(names) == 0 ? (size_t)16 << 20 : (size_t)1 << 20;
+	build_call(arena, server, "ListRooms", token, body,
+		   json_array_size(names) == 0 ? LIST_MOST : ANSWER_MOST, request);
+}
+
+static void list_people(struct arena *arena, const struct server *server, int64_t now,
+			struct slice room, struct server_request *request)
+{
+	const struct slice token = token_with(arena, server, now, "roomAdmin", room);
+	json_t *body = arena_json(arena, json_object());
+
+	object_put(body, "room", json_of_text(room));
+	build_call(arena, server, "ListParticipants", token, body, LIST_MOST, request);
+}
+
+static void ask_person(struct arena *arena, const struct server *server, int64_t now,
+		       struct slice room, struct slice identity, struct server_request *request)
+{
+	const struct slice token = token_with(arena, server, now, "roomAdmin", room);
+	json_t *body = arena_json(arena, json_object());
+
+	object_put(body, "room", json_of_text(room));
+	object_put(body, "identity", json_of_text(identity));
+	build_call(arena, server, "GetParticipant", token, body, ANSWER_MOST, request);
+}
+
+/* ---- members of a message ----
+ *
+ * Answers have the names of the protocol (joined_at_ms) and all members. Webhooks have camel case
+ * (joinedAtMs) and leave out members that are zero or empty. Integers may be strings. A member of
+ * another type counts as zero or empty. */
+
+/* Returns a member by its name in the protocol. NULL if it is missing. */
+static const json_t *member(const json_t *message, const char *name)
+{
+	const json_t *value = json_object_get(message, name);
+	char camel[40];
+	size_t size = 0;
+
+	if (value != NULL)
+		return value;
+	for (const char *from = name; *from != '\0'; from++) {
+		const bool is_upper = *from == '_';
+
+		if (is_upper)
+			from++;
+		camel[size++] = is_upper ? (char)(*from - 'a' + 'A') : *from;
+		assert(size < sizeof camel);
+	}
+	camel[size] = '\0';
+	return json_object_get(message, camel);
+}
+
+static struct slice text_in(const json_t *message, const char *name)
+{
+	const struct slice text = text_of_json(member(message, name));
+
+	return text.data != NULL ? text : SLICE("");
+}
+
+static int64_t integer_of(const json_t *value)
+{
+	int64_t integer = 0;
+
+	if (json_is_integer(value))
+		return json_integer_value(value);
+	return text_integer(text_of_json(value), &integer) ? integer : 0;
+}
+
+/* Returns milliseconds. unit: that of the member, as its number per second. */
+static int64_t time_in(const json_t *message, const char *name, int64_t unit)
+{
+	const int64_t time = integer_of(member(message, name));
+
+	if (time < 0 || time / unit > TEXT_TIME_LAST / 1000)
+		return 0;
+	return time / unit * 1000 + time % unit * 1000 / unit;
+}
+
+/* Returns the time of a member in milliseconds, which older releases lack, or else of one in
+ * seconds. */
+static int64_t exact_time_in(const json_t *message, const char *name, const char *name_of_seconds)
+{
+	const int64_t time = time_in(message, name, 1000);
+
+	return time > 0 ? time : time_in(message, name_of_seconds, 1);
+}
+
+/* A value of an enum, at the index of its number. */
+struct value {
+	const char *name;
+	int meaning;
+};
+
+/* Returns the meaning of a value, which has its name or its number. other: that of a value that is
+ * not in the table. */
+static int meaning_in(const json_t *message, const char *name, const struct value *values,
+		      size_t count, int other)
+{
+	const json_t *value = member(message, name);
+	const struct slice text = text_of_json(value);
+	const int64_t number = integer_of(value);
+
+	for (size_t i = 0; text.size > 0 && i < count; i++) {
+		if (values[i].name != NULL && slice_is(text, values[i].name))
+			return values[i].meaning;
+	}
+	if (text.size > 0 || number < 0 || (uint64_t)number >= count || values[number].name == NULL)
+		return other;
+	return values[number].meaning;
+}
+#define MEANING_IN(message, name, values, other) \
+	meaning_in(message, name, values, sizeof(values) / sizeof *(values), other)
+
+/* ---- rooms and people ---- */
+
+enum { JOINING, JOINED, ACTIVE, DISCONNECTED, OTHER_STATE };
+static const struct value states[] = {
+	{ "JOINING", JOINING },
+	{ "JOINED", JOINED },
+	{ "ACTIVE", ACTIVE }, /* its media is connected */
+	{ "DISCONNECTED", DISCONNECTED },
+};
+
+enum { NOBODY, PERSON, CALLER };
+static const struct value kinds[] = {
+	[0] = { "STANDARD", PERSON }, [1] = { "INGRESS", PERSON }, [2] = { "EGRESS", NOBODY },
+	[3] = { "SIP", CALLER },      [4] = { "AGENT", NOBODY },   [7] = { "CONNECTOR", PERSON },
+	[8] = { "BRIDGE", PERSON },
+};
+
+enum { AUDIO, VIDEO, OTHER_TRACK };
+static const struct value track_types[] = {
+	{ "AUDIO", AUDIO },
+	{ "VIDEO", VIDEO },
+	{ "DATA", OTHER_TRACK },
+};
+
+static const struct value track_sources[] = {
+	{ "UNKNOWN", false },		{ "CAMERA", false },
+	{ "MICROPHONE", false },	{ "SCREEN_SHARE", true },
+	{ "SCREEN_SHARE_AUDIO", true },
+};
+
+static bool read_room(const json_t *message, struct server_room *room)
+{
+	*room = (struct server_room){
+		.name = text_in(message, "name"),
+		.id = text_in(message, "sid"),
+		.created = exact_time_in(message, "creation_time_ms", "creation_time"),
+	};
+	return room->id.size > 0;
+}
+
+/* Returns false if the message is not about a participant. */
+static bool read_participant(const json_t *message, struct server_person *person)
+{
+	const json_t *attributes = member(message, "attributes");
+
+	*person = (struct server_person){
+		.stay = text_in(message, "sid"),
+		.identity = text_in(message, "identity"),
+		.user_id = text_in(attributes, "user_id"),
+		.role = text_in(attributes, "role"),
+		.entry = text_in(attributes, "entry"),
+		.code = text_in(attributes, "code"),
+		.name = text_in(message, "name"),
+		.metadata = text_in(message, "metadata"),
+		.joined = exact_time_in(message, "joined_at_ms", "joined_at"),
+		.is_by_phone = MEANING_IN(message, "kind", kinds, NOBODY) == CALLER,
+	};
+	if (person->user_id.size == 0)
+		person->user_id = person->identity;
+	return person->stay.size > 0;
+}
+
+static bool is_visible_person(const json_t *message)
+{
+	return MEANING_IN(message, "kind", kinds, NOBODY) != NOBODY &&
+	       !json_is_true(member(member(message, "permission"), "hidden"));
+}
+
+static bool is_in_state(const json_t *message, int state)
+{
+	return MEANING_IN(message, "state", states, OTHER_STATE) == state;
+}
+
+/* Returns false for a track that is not shown. */
+static bool read_track(const json_t *message, struct server_track *track)
+{
+	const int type = MEANING_IN(message, "type", track_types, OTHER_TRACK);
+
+	*track = (struct server_track){
+		.id = text_in(message, "sid"),
+		.is_video = type == VIDEO,
+		.is_screen = MEANING_IN(message, "source", track_sources, false),
+		.is_muted = json_is_true(member(message, "muted")),
+		.started = time_in(member(message, "version"), "unix_micro", 1000000),
+	};
+	return type != OTHER_TRACK && track->id.size > 0;
+}
+
+/* ---- answers ---- */
+
+static bool read_rooms(struct arena *arena, const json_t *answer, struct server_room **rooms,
+		       size_t *count)
+{
+	const json_t *list = member(answer, "rooms");
+	const size_t size = json_array_size(list);
+	struct server_room *read = arena_alloc(arena, size * sizeof *read);
+
+	if (!json_is_array(list))
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		if (!read_room(json_array_get(list, i), &read[i]))
+			return false;
+	}
+	*rooms = read;
+	*count = size;
+	return true;
+}
+
+static bool read_people(struct arena *arena, const json_t *answer, struct server_person **people,
+			size_t *count)
+{
+	const json_t *list = member(answer, "participants");
+	const size_t size = json_array_size(list);
+	struct server_person *read = arena_alloc(arena, size * sizeof *read);
+	size_t n = 0;
+
+	if (!json_is_array(list))
+		return false;
+	for (size_t i = 0; i < size; i++) {
+		const json_t *message = json_array_get(list, i);
+
+		if (!read_participant(message, &read[n]))
+			return false;
+		n += is_visible_person(message) && is_in_state(message, ACTIVE);
+	}
+	*people = read;
+	*count = n;
+	return true;
+}
+
+static bool read_person(struct arena *arena, const json_t *answer, struct server_person *person,
+			struct server_track **tracks, size_t *count)
+{
+	const json_t *list = member(answer, "tracks");
+	const size_t size = json_array_size(list);
+	struct server_person read;
+	size_t n = 0;
+
+	if (!read_participant(answer, &read))
+		return false;
+	if (!is_visible_person(answer) || !is_in_state(answer, ACTIVE))
+		read = (struct server_person){ .stay.data = NULL };
+	*tracks = arena_alloc(arena, size * sizeof **tracks);
+	for (size_t i = 0; i < size && read.stay.data != NULL; i++)
+		n += read_track(json_array_get(list, i), &(*tracks)[n]);
+	*person = read;
+	*count = n;
+	return true;
+}
+
+/* LiveKit says "unavailable" of a person whom none of its nodes serves, after some seconds; a
+ * server that is down says nothing in JSON. */
+static bool lacks_person(int status, const json_t *answer)
+{
+	const struct slice code = text_in(answer, "code");
+
+	return (status == 404 && slice_is(code, "not_found")) ||
+	       (status == 503 && slice_is(code, "unavailable"));
+}
+
+/* ---- events: webhooks ---- */
+
+static bool has_sha256(struct arena *arena, const json_t *claims, struct slice body)
+{
+	unsigned char digest[DIGEST_SIZE];
+
+	digest_sha256(body, digest);
+	return slice_equal(
+		text_of_json(json_object_get(claims, "sha256")),
+		text_base64(arena, (struct slice){ (const char *)digest, sizeof digest }));
+}
+
+static bool is_in_time(const json_t *claims, int64_t now)
+{
+	const json_t *exp = json_object_get(claims, "exp"), *nbf = json_object_get(claims, "nbf");
+
+	if (!json_is_number(exp) || (nbf != NULL && !json_is_number(nbf)))
+		return false;
+	return (double)(now - LEEWAY) < json_number_value(exp) &&
+	       (double)(now + LEEWAY) >= json_number_value(nbf);
+}
+
+/* The token has no "Bearer" before it, but a proxy may expect one. */
+static struct slice token_of(struct slice authorization)
+{
+	const struct slice scheme = SLICE("Bearer ");
+
+	if (!text_begins_ignoring_case(authorization, scheme))
+		return authorization;
+	return (struct slice){ authorization.data + scheme.size, authorization.size - scheme.size };
+}
+
+static bool signed_event(struct arena *arena, const struct server *server, int64_t now,
+			 struct slice authorization, struct slice body)
+{
+	const struct slice secret = config_text(server, "api_secret");
+	const struct slice token = token_of(authorization);
+	const json_t *claims;
+	struct slice mac;
+	struct jwt jwt;
+
+	/* Anyone could sign with a secret that is missing. */
+	if (secret.size == 0 || token.size > EVENT_TOKEN_MOST || !jwt_split(token, &jwt))
+		return false;
+	if (!slice_is(text_in(jwt_object(arena, jwt.header), "alg"), "HS256"))
+		return false;
+	claims = jwt_object(arena, jwt.payload);
+	return slice_equal(text_in(claims, "iss"), config_text(server, "api_key")) &&
+	       jwt_mac(arena, &jwt, &mac) && jwt_mac_is_of(&jwt, mac, secret) &&
+	       is_in_time(claims, now) && has_sha256(arena, claims, body);
+}
+
+/* By enum server_event_type; other events are not needed. */
+static const char *const event_names[] = {
+	[SERVER_JOINED] = "participant_joined",
+	[SERVER_LEFT] = "participant_left",
+	[SERVER_NOT_CONNECTED] = "participant_connection_aborted",
+	[SERVER_ROOM_ENDED] = "room_finished",
+};
+#define EVENT_TYPES (sizeof event_names / sizeof *event_names)
+
+static const struct value disconnect_reasons[] = {
+	{ "UNKNOWN_REASON", LEAVE_SERVER },
+	{ "CLIENT_INITIATED", LEAVE_LEFT },
+	{ "DUPLICATE_IDENTITY", LEAVE_OTHER_DEVICE },
+	{ "SERVER_SHUTDOWN", LEAVE_SERVER },
+	{ "PARTICIPANT_REMOVED", LEAVE_REMOVED },
+	{ "ROOM_DELETED", LEAVE_ENDED },
+	{ "STATE_MISMATCH", LEAVE_SIGNAL },
+	{ "JOIN_FAILURE", LEAVE_SERVER },
+	{ "MIGRATION", LEAVE_LEFT },
+	{ "SIGNAL_CLOSE", LEAVE_SIGNAL },
+	{ "ROOM_CLOSED", LEAVE_ENDED },
+	{ "USER_UNAVAILABLE", LEAVE_SIP },
+	{ "USER_REJECTED", LEAVE_SIP },
+	{ "SIP_TRUNK_FAILURE", LEAVE_SIP },
+	{ "CONNECTION_TIMEOUT", LEAVE_SIGNAL },
+	{ "MEDIA_FAILURE", LEAVE_MEDIA },
+	{ "AGENT_ERROR", LEAVE_SERVER },
+};
+
+static bool read_event(const json_t *body, struct server_event *event)
+{
+	const struct slice name = text_in(body, "event");
+	const json_t *participant = member(body, "participant");
+	size_t type = 0;
+
+	while (type < EVENT_TYPES && !slice_is(name, event_names[type]))
+		type++;
+	if (type == EVENT_TYPES)
+		return false;
+	*event = (struct server_event){
+		.type = (enum server_event_type)type,
+		.time = time_in(body, "created_at", 1),
+	};
+	if (!read_room(member(body, "room"), &event->room))
+		return false;
+	if (event->type == SERVER_ROOM_ENDED)
+		return true;
+	if (event->type == SERVER_JOINED && !is_in_state(participant, ACTIVE))
+		return false;
+	if (event->type == SERVER_LEFT) {
+		if (!is_in_state(participant, DISCONNECTED))
+			return false;
+		event->cause = (enum leave_cause)MEANING_IN(participant, "disconnect_reason",
+							    disconnect_reasons, LEAVE_SERVER);
+	}
+	return is_visible_person(participant) && read_participant(participant, &event->person);
 }
 
 const struct server_functions livekit_functions = {
 	.product = "LiveKit",
 	.list_rooms = list_rooms,
-	.rooms = "rooms",
+	.list_people = list_people,
+	.ask_person = ask_person,
+	.read_rooms = read_rooms,
+	.read_people = read_people,
+	.read_person = read_person,
+	.lacks_person = lacks_person,
+	.signed_event = signed_event,
+	.read_event = read_event,
 };

@@ -37,10 +37,34 @@ struct slice server_api_url(struct arena *arena, struct slice url)
 	return buffer_slice(&text);
 }
 
+/* ---- requests ---- */
+
 void server_list_rooms(struct arena *arena, const struct server *server, int64_t now,
 		       const json_t *names, struct server_request *request)
 {
 	functions[server->type]->list_rooms(arena, server, now, names, request);
+}
+
+void server_list_people(struct arena *arena, const struct server *server, int64_t now,
+			struct slice room, struct server_request *request)
+{
+	functions[server->type]->list_people(arena, server, now, room, request);
+}
+
+void server_ask_person(struct arena *arena, const struct server *server, int64_t now,
+		       struct slice room, struct slice identity, struct server_request *request)
+{
+	functions[server->type]->ask_person(arena, server, now, room, identity, request);
+}
+
+/* ---- answers ---- */
+
+/* Parses the body of a complete answer. Returns NULL if there is none. */
+static const json_t *answer_of(struct arena *arena, const struct outcome *outcome)
+{
+	if (outcome->failure != SENDER_NO_FAILURE)
+		return NULL;
+	return json_text_read(arena, (struct slice){ outcome->answer, outcome->answer_size }, NULL);
 }
 
 /* Says why there is no complete answer. */
@@ -73,32 +97,87 @@ static void describe_clock(int64_t difference, struct server_verdict *verdict)
 		       (long long)difference);
 }
 
-void server_read_rooms(struct arena *arena, const struct server *server, int64_t now,
-		       const struct outcome *outcome, struct server_verdict *verdict)
+/* Writes the verdict. is_right: the answer is complete and is what was asked for. */
+static void judge(const struct server *server, int64_t now, const struct outcome *outcome,
+		  bool is_right, struct server_verdict *verdict)
 {
-	const struct server_functions *own = functions[server->type];
 	const int64_t signed_difference = outcome->date == 0 ? 0 : outcome->date - now;
 	const int64_t difference = signed_difference < 0 ? -signed_difference : signed_difference;
-	json_t *answer = NULL;
 
-	*verdict = (struct server_verdict){ .is_up = false };
-	if (outcome->failure != SENDER_NO_FAILURE) {
+	*verdict = (struct server_verdict){ .is_up = is_right };
+	if (outcome->failure != SENDER_NO_FAILURE)
 		describe_failure(server, outcome, verdict);
-		return;
-	}
-	if (outcome->status == 200)
-		answer = json_text_read(
-			arena, (struct slice){ outcome->answer, outcome->answer_size }, NULL);
-	verdict->is_up = json_is_array(json_object_get(answer, own->rooms));
-	if (verdict->is_up && difference > CLOCK_DIFFERS)
+	else if (is_right && difference > CLOCK_DIFFERS)
 		describe_clock(difference, verdict);
 	else if (outcome->status == 401 && difference > CLOCK_REJECTS)
 		describe_clock(difference, verdict);
 	else if (outcome->status == 401)
 		(void)snprintf(verdict->message, sizeof verdict->message, "wrong key");
-	else if (outcome->status == 200 && !verdict->is_up)
-		(void)snprintf(verdict->message, sizeof verdict->message, "not a %s", own->product);
-	else if (outcome->status != 200)
+	else if (outcome->status == 200 && !is_right)
+		(void)snprintf(verdict->message, sizeof verdict->message, "not a %s",
+			       functions[server->type]->product);
+	else if (!is_right)
 		(void)snprintf(verdict->message, sizeof verdict->message, "status %d",
 			       outcome->status);
+}
+
+void server_read_rooms(struct arena *arena, const struct server *server, int64_t now,
+		       const struct outcome *outcome, struct server_verdict *verdict,
+		       struct server_room **rooms, size_t *count)
+{
+	const bool is_right = outcome->status == 200 &&
+			      functions[server->type]->read_rooms(arena, answer_of(arena, outcome),
+								  rooms, count);
+
+	judge(server, now, outcome, is_right, verdict);
+}
+
+void server_read_people(struct arena *arena, const struct server *server, int64_t now,
+			const struct outcome *outcome, struct server_verdict *verdict,
+			struct server_person **people, size_t *count)
+{
+	const bool is_right = outcome->status == 200 &&
+			      functions[server->type]->read_people(arena, answer_of(arena, outcome),
+								   people, count);
+
+	judge(server, now, outcome, is_right, verdict);
+}
+
+void server_read_person(struct arena *arena, const struct server *server, int64_t now,
+			const struct outcome *outcome, struct server_verdict *verdict,
+			struct server_person *person, struct server_track **tracks, size_t *count)
+{
+	const struct server_functions *own = functions[server->type];
+	const json_t *answer = answer_of(arena, outcome);
+	bool is_right;
+
+	if (outcome->status == 200) {
+		is_right = own->read_person(arena, answer, person, tracks, count);
+	} else {
+		is_right = own->lacks_person(outcome->status, answer);
+		if (is_right) {
+			*person = (struct server_person){ .stay.data = NULL };
+			*tracks = NULL;
+			*count = 0;
+		}
+	}
+	judge(server, now, outcome, is_right, verdict);
+}
+
+/* ---- events ---- */
+
+bool server_signed_event(struct arena *arena, const struct server *server, int64_t now,
+			 struct slice authorization, struct slice body)
+{
+	const struct server_functions *own = functions[server->type];
+
+	return own != NULL && own->signed_event(arena, server, now, authorization, body);
+}
+
+bool server_read_event(struct arena *arena, const struct server *server, struct slice body,
+		       struct server_event *event)
+{
+	const struct server_functions *own = functions[server->type];
+
+	return own != NULL && own->read_event(json_text_read(arena, body, NULL), event);
 }

@@ -405,6 +405,8 @@ bool backends_settle_test(struct call *call, struct fault *fault)
 	const struct asked *asked = &call->asking->asked[0];
 	json_t *answer = arena_json(call->arena, json_object());
 	struct server_verdict verdict;
+	struct server_room *rooms;
+	size_t count;
 	struct media media;
 	struct backend *backend;
 	struct server server;
@@ -413,7 +415,8 @@ bool backends_settle_test(struct call *call, struct fault *fault)
 	    !find_backend(call, STORE_TO_SHOW, &media, &backend, fault))
 		return false;
 	server = server_of(call, backend);
-	server_read_rooms(call->arena, &server, call->now / 1000, &asked->outcome, &verdict);
+	server_read_rooms(call->arena, &server, call->now / 1000, &asked->outcome, &verdict, &rooms,
+			  &count);
 	if (!backend_health_note(call, backend, &verdict, fault))
 		return false;
 	object_put(answer, "state", json_string(verdict.is_up ? "up" : "down"));
