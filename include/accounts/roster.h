@@ -37,13 +37,18 @@ struct account {
 	size_t secret_count; /* 1 or 2 */
 	bool is_operator; /* may read the metrics of the service */
 	bool logs_joins;
+	bool keeps_people; /* sessions=on; if false, the sessions of its rooms are anonymous */
+	bool logs_live; /* live_log=on: the event log has who came into rooms and left them */
 	int64_t times_disabled; /* how often it was disabled; a session ends when this changes */
 	char client_url[CLIENT_URL_MOST + 1]; /* empty for the service's own */
 };
 
-/* Sets a member by the name and value that commands and the file use: operator, log_joins (on or
- * off), client_url (empty to remove it). Returns NULL on success, else the problem, as a predicate
- * that follows the name. */
+/* Sets the settings that are on or off: from an object such as account_json returns, and to their
+ * defaults those that it lacks (all, if it is NULL). Returns false if one is not a boolean. */
+bool account_set_switches(struct account *account, const json_t *object);
+/* Sets a member by the name and value that commands and the file use: operator, log_joins,
+ * sessions, live_log (on or off), client_url (empty to remove it). Returns NULL on success, else
+ * the problem, as a predicate that follows the name. */
 const char *account_set(struct account *account, struct slice name, struct slice value);
 /* Returns all members of the account, including secrets, as a new object. */
 json_t *account_json(const struct account *account);

@@ -3,7 +3,8 @@
  *     {"version":1,"accounts":[
  *     {"id":"...","name":"...","access_key":"...","enabled":true,
  *      "created_at":"2026-01-31T12:34:56.789Z","secrets":[{"secret":"...","created_at":"..."}],
- *      "operator":true,"log_joins":true,"client_url":"...","times_disabled":1}
+ *      "operator":true,"log_joins":true,"sessions":false,"live_log":false,"client_url":"...",
+ *      "times_disabled":1}
  *     ]
  *     ,"checksum":"0123abcd"}
  *
@@ -18,6 +19,7 @@
 
 #include <assert.h>
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -188,10 +190,41 @@ static bool read_account_secrets(const json_t *list, struct account *account)
 	return true;
 }
 
-static const char *set_switch(bool *is_on, struct slice value)
+/* Settings that are on or off. The file has those that are not at their default. */
+static const struct account_switch {
+	const char *name;
+	size_t member; /* offset of a bool in struct account */
+	bool is_on; /* by default */
+} account_switches[] = {
+	{ "operator", offsetof(struct account, is_operator), false },
+	{ "log_joins", offsetof(struct account, logs_joins), false },
+	{ "sessions", offsetof(struct account, keeps_people), true },
+	{ "live_log", offsetof(struct account, logs_live), true },
+};
+#define ACCOUNT_SWITCHES (sizeof account_switches / sizeof account_switches[0])
+
+static bool *switch_of(struct account *account, const struct account_switch *row)
 {
-	*is_on = slice_is(value, "on");
-	return *is_on || slice_is(value, "off") ? NULL : "must be on or off";
+	return (bool *)((char *)account + row->member);
+}
+
+static bool switch_is_on(const struct account *account, const struct account_switch *row)
+{
+	return *(const bool *)((const char *)account + row->member);
+}
+
+bool account_set_switches(struct account *account, const json_t *object)
+{
+	bool is_right = true;
+
+	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++) {
+		const struct account_switch *row = &account_switches[i];
+		const json_t *value = json_object_get(object, row->name);
+
+		is_right = is_right && (value == NULL || json_is_boolean(value));
+		*switch_of(account, row) = value == NULL ? row->is_on : json_is_true(value);
+	}
+	return is_right;
 }
 
 static const char *set_client_url(struct account *account, struct slice url)
@@ -208,29 +241,26 @@ static const char *set_client_url(struct account *account, struct slice url)
 
 const char *account_set(struct account *account, struct slice name, struct slice value)
 {
-	if (slice_is(name, "operator"))
-		return set_switch(&account->is_operator, value);
-	if (slice_is(name, "log_joins"))
-		return set_switch(&account->logs_joins, value);
 	if (slice_is(name, "client_url"))
 		return set_client_url(account, value);
-	return "is not one of operator, log_joins and client_url";
+	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++) {
+		if (!slice_is(name, account_switches[i].name))
+			continue;
+		*switch_of(account, &account_switches[i]) = slice_is(value, "on");
+		return slice_is(value, "on") || slice_is(value, "off") ? NULL : "must be on or off";
+	}
+	return "is not one of operator, log_joins, sessions, live_log and client_url";
 }
 
 /* Reads the members that older files lack and that are present only if they are set. */
 static bool read_account_settings(const json_t *object, struct account *account)
 {
-	const json_t *operates = json_object_get(object, "operator");
-	const json_t *log_joins = json_object_get(object, "log_joins");
 	const json_t *client_url = json_object_get(object, "client_url");
 	const json_t *times_disabled = json_object_get(object, "times_disabled");
 
 	account->times_disabled = json_integer_value(times_disabled);
-	account->is_operator = json_is_true(operates);
-	account->logs_joins = json_is_true(log_joins);
-	return (operates == NULL || json_is_boolean(operates)) &&
+	return account_set_switches(account, object) &&
 	       (times_disabled == NULL || account->times_disabled > 0) &&
-	       (log_joins == NULL || json_is_boolean(log_joins)) &&
 	       (client_url == NULL || (json_is_string(client_url) &&
 				       set_client_url(account, text_of_json(client_url)) == NULL));
 }
@@ -440,10 +470,12 @@ static json_t *packed_account(const struct account *account, json_t *secrets)
 	object = json_pack("{s:s, s:s, s:s, s:b, s:s, s:o}", "id", account->id_text, "name",
 			   account->name, "access_key", account->access_key_text, "enabled",
 			   account->is_enabled, "created_at", time, "secrets", secrets);
-	if (account->is_operator)
-		object_put(object, "operator", json_true());
-	if (account->logs_joins)
-		object_put(object, "log_joins", json_true());
+	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++) {
+		const bool is_on = switch_is_on(account, &account_switches[i]);
+
+		if (is_on != account_switches[i].is_on)
+			object_put(object, account_switches[i].name, json_boolean(is_on));
+	}
 	if (account->client_url[0] != '\0')
 		object_put(object, "client_url", json_string(account->client_url));
 	if (account->times_disabled > 0)

@@ -50,6 +50,8 @@ static const struct field account_fields[] = {
 	{ "secrets",          LIST_OF(secret_item), MOST(2), REQUIRED, DOC("Secrets, the older first.") },
 	{ "operator",         BOOLEAN(), DOC("false if absent.") },
 	{ "log_joins",        BOOLEAN(), DOC("false if absent.") },
+	{ "sessions",         BOOLEAN(), DOC("true if absent.") },
+	{ "live_log",         BOOLEAN(), DOC("true if absent.") },
 	{ "client_url",       TEXT(any_text), DOC("None if absent.") },
 	{ "times_disabled",   INTEGER(1, UNLIMITED), DOC("0 if absent.") },
 };

@@ -128,10 +128,9 @@ static void read_account_file(struct transfer_input *input, const json_t *object
 		.access_key = line_id(object, "access_key"),
 		.is_enabled = json_is_true(json_object_get(object, "enabled")),
 		.created_at = line_time(call, "/account", object, "created_at"),
-		.is_operator = json_is_true(json_object_get(object, "operator")),
-		.logs_joins = json_is_true(json_object_get(object, "log_joins")),
 		.times_disabled = json_integer_value(json_object_get(object, "times_disabled")),
 	};
+	(void)account_set_switches(account, object); /* its table was checked */
 	memcpy(account->name, name.data, name.size);
 	id_print(&account->id, account->id_text);
 	id_print(&account->access_key, account->access_key_text);

@@ -173,6 +173,9 @@ check 0 'eyJ' token second
 check 0 'accounts                                1' stat
 check 2 '"operator" has no =' account set second operator
 check 2 'operator must be on or off' account set second operator=yes
+check 2 'sessions must be on or off' account set second sessions=
+check 2 'live_log must be on or off' account set second live_log=maybe
+check 2 'session is not one of operator, log_joins, sessions, live_log and client_url' account set second session=on
 check 2 'client_url must not have placeholders in its scheme, host or port' account set second 'client_url=https://{role}.a/'
 check 2 'client_url may contain {join.link} only after a #' account set second 'client_url=https://a/{join.link}'
 check 2 'client_url may contain {token} only after a #' account set second 'client_url=https://a/?t={token}'
@@ -183,6 +186,12 @@ check 0 'second  operator=on  client_url=https://a/#{token}' account list
 check 0 '"client_url": "https://a/#{token}"' account list --json
 check 0 '' account set second client_url=
 check 0 '' account set second operator=off
+check 0 '' account set second sessions=off
+check 0 '' account set second live_log=off
+check 0 'second  sessions=off  live_log=off' account list
+check 0 '"live_log": false' account list --json
+check 0 '' account set second sessions=on
+check 0 '' account set second live_log=on
 check 0 '' account disable second
 check 0 '' backup six
 check 0 "$second" account list six

@@ -182,6 +182,12 @@ static const struct {
 	{ "operator", "", false },
 	{ "log_joins", "on", true },
 	{ "log_joins", "1", false },
+	{ "sessions", "on", true },
+	{ "sessions", "off", true },
+	{ "sessions", "", false },
+	{ "live_log", "on", true },
+	{ "live_log", "off", true },
+	{ "live_log", "false", false },
 	{ "enabled", "on", false },
 	{ "", "on", false },
 	{ "client_url", "", true },
@@ -226,9 +232,15 @@ static const struct {
 };
 /* clang-format on */
 
+/* Returns the setting after a row was applied to a new account. */
+static bool is_on_after(int row, const char *name, bool by_default)
+{
+	return strcmp(name, settings[row].name) == 0 ? strcmp(settings[row].value, "on") == 0
+						     : by_default;
+}
+
 START_TEST(account_is_set)
 {
-	const bool is_operator = strcmp(settings[_i].name, "operator") == 0;
 	const bool is_url = strcmp(settings[_i].name, "client_url") == 0;
 	struct account before = added("a"), changed;
 	struct roster *roster;
@@ -244,11 +256,15 @@ START_TEST(account_is_set)
 	}
 	fault = FAULT_INITIAL;
 	ck_assert(accounts_list(directory, &roster, &fault));
-	before.is_operator = is_operator && strcmp(settings[_i].value, "on") == 0;
-	before.logs_joins = !is_operator && strcmp(settings[_i].value, "on") == 0;
+	before.is_operator = is_on_after(_i, "operator", false);
+	before.logs_joins = is_on_after(_i, "log_joins", false);
+	before.keeps_people = is_on_after(_i, "sessions", true);
+	before.logs_live = is_on_after(_i, "live_log", true);
 	strcpy(before.client_url, is_url ? settings[_i].value : "");
 	ck_assert_int_eq(roster->accounts[0].is_operator, before.is_operator);
 	ck_assert_int_eq(roster->accounts[0].logs_joins, before.logs_joins);
+	ck_assert_int_eq(roster->accounts[0].keeps_people, before.keeps_people);
+	ck_assert_int_eq(roster->accounts[0].logs_live, before.logs_live);
 	ck_assert_str_eq(roster->accounts[0].client_url, before.client_url);
 	ck_assert_str_eq(changed.client_url, before.client_url);
 	ck_assert_str_eq(changed.secrets[0].text, before.secrets[0].text);
@@ -258,19 +274,23 @@ END_TEST
 
 START_TEST(unset_settings_are_not_written)
 {
-	static const char *const names[] = { "operator", "log_joins", "client_url" };
+	static const struct {
+		const char *name, *set, *unset;
+	} rows[] = {
+		{ "operator", "on", "off" },	   { "log_joins", "on", "off" },
+		{ "sessions", "off", "on" },	   { "live_log", "off", "on" },
+		{ "client_url", "https://a", "" },
+	};
 	struct slice before;
 
 	added("a");
 	before = arena_copy(arena, file_text());
-	for (size_t i = 0; i < ROWS(names); i++) {
-		const char *on = i < 2 ? "on" : "https://a", *off = i < 2 ? "off" : "";
-
-		ck_assert(accounts_set(directory, "a", slice_of(names[i]), slice_of(on), NULL,
-				       &fault));
+	for (size_t i = 0; i < ROWS(rows); i++) {
+		ck_assert(accounts_set(directory, "a", slice_of(rows[i].name),
+				       slice_of(rows[i].set), NULL, &fault));
 		ck_assert(!slice_equal(before, file_text()));
-		ck_assert(accounts_set(directory, "a", slice_of(names[i]), slice_of(off), NULL,
-				       &fault));
+		ck_assert(accounts_set(directory, "a", slice_of(rows[i].name),
+				       slice_of(rows[i].unset), NULL, &fault));
 		ck_assert(slice_equal(before, file_text()));
 	}
 }
@@ -501,6 +521,9 @@ static const struct {
 	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"operator\":\"on\"", SECRET(SECRET_1))), -1 },
 	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"log_joins\":false", SECRET(SECRET_1))), 1 },
 	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"log_joins\":1", SECRET(SECRET_1))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"sessions\":false", SECRET(SECRET_1))), 1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"sessions\":\"on\"", SECRET(SECRET_1))), -1 },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"live_log\":null", SECRET(SECRET_1))), -1 },
 	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"client_url\":\"https://a\"", SECRET(SECRET_1))), 1 },
 	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"client_url\":\"a\"", SECRET(SECRET_1))), -1 },
 	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"client_url\":null", SECRET(SECRET_1))), -1 },

@@ -251,6 +251,10 @@ static void add_accounts(struct world *world)
 		accounts_set(world->directory, "a", SLICE("operator"), SLICE("on"), NULL, &fault));
 	ck_assert(
 		accounts_set(world->directory, "a", SLICE("log_joins"), SLICE("on"), NULL, &fault));
+	ck_assert(
+		accounts_set(world->directory, "a", SLICE("sessions"), SLICE("off"), NULL, &fault));
+	ck_assert(
+		accounts_set(world->directory, "b", SLICE("live_log"), SLICE("off"), NULL, &fault));
 	ck_assert(accounts_set(world->directory, "b", SLICE("client_url"),
 			       SLICE("https://a/#{token}"), NULL, &fault));
 }
@@ -1312,6 +1316,8 @@ static const struct {
 	{ "{\"account\"", "\"name\":\"a\"", "\"name\":\" a\"", "/account/name: must be" },
 	{ "{\"account\"", "\"enabled\":", "\"enabbled\":", "/account/enabled: is required" },
 	{ "{\"account\"", "\"secret\":\"", "\"secret\":\"!", "/account/secrets/0/secret: must be" },
+	{ "{\"account\"", "\"sessions\":false", "\"sessions\":\"off\"",
+	  "/account/sessions: must be" },
 	{ "{\"account\"", "\"enabled\":", "\"client_url\":\"a\",\"enabled\":",
 	  "/account/client_url: must begin with" },
 	{ "{\"media\"", "{\"media\"", "{\"medium\"", "/medium: is not a known field" },
