@@ -1,7 +1,7 @@
 /* LiveKit's server API: RPC by POST with JSON (Twirp), each call with a token of its own that has
  * only the grant that it needs; and LiveKit's webhooks. See media/server.h.
  *
- * Both carry the messages of one protocol (livekit_models.proto). The enums here have its numbers.
+ * Both carry the messages of one protocol (livekit_models.proto); the tables here have its numbers.
  * A room also has a secret, turn_password: members are picked by name, so it goes nowhere.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -130,11 +130,16 @@ static const json_t *member(const json_t *message, const char *name)
 	return json_object_get(message, camel);
 }
 
-static struct slice text_in(const json_t *message, const char *name)
+static struct slice text_or_empty(const json_t *value)
 {
-	const struct slice text = text_of_json(member(message, name));
+	const struct slice text = text_of_json(value);
 
 	return text.data != NULL ? text : SLICE("");
+}
+
+static struct slice text_in(const json_t *message, const char *name)
+{
+	return text_or_empty(member(message, name));
 }
 
 static int64_t integer_of(const json_t *value)
@@ -195,10 +200,10 @@ static int meaning_in(const json_t *message, const char *name, const struct valu
 
 enum { JOINING, JOINED, ACTIVE, DISCONNECTED, OTHER_STATE };
 static const struct value states[] = {
-	{ "JOINING", JOINING },
-	{ "JOINED", JOINED },
-	{ "ACTIVE", ACTIVE }, /* its media is connected */
-	{ "DISCONNECTED", DISCONNECTED },
+	[0] = { "JOINING", JOINING },
+	[1] = { "JOINED", JOINED },
+	[2] = { "ACTIVE", ACTIVE }, /* its media is connected */
+	[3] = { "DISCONNECTED", DISCONNECTED },
 };
 
 enum { NOBODY, PERSON, CALLER };
@@ -210,15 +215,16 @@ static const struct value kinds[] = {
 
 enum { AUDIO, VIDEO, OTHER_TRACK };
 static const struct value track_types[] = {
-	{ "AUDIO", AUDIO },
-	{ "VIDEO", VIDEO },
-	{ "DATA", OTHER_TRACK },
+	[0] = { "AUDIO", AUDIO },
+	[1] = { "VIDEO", VIDEO },
+	[2] = { "DATA", OTHER_TRACK },
 };
 
+/* True for what shows a screen. */
 static const struct value track_sources[] = {
-	{ "UNKNOWN", false },		{ "CAMERA", false },
-	{ "MICROPHONE", false },	{ "SCREEN_SHARE", true },
-	{ "SCREEN_SHARE_AUDIO", true },
+	[0] = { "UNKNOWN", false },	      [1] = { "CAMERA", false },
+	[2] = { "MICROPHONE", false },	      [3] = { "SCREEN_SHARE", true },
+	[4] = { "SCREEN_SHARE_AUDIO", true },
 };
 
 static bool read_room(const json_t *message, struct server_room *room)
@@ -239,10 +245,11 @@ static bool read_participant(const json_t *message, struct server_person *person
 	*person = (struct server_person){
 		.stay = text_in(message, "sid"),
 		.identity = text_in(message, "identity"),
-		.user_id = text_in(attributes, "user_id"),
-		.role = text_in(attributes, "role"),
-		.entry = text_in(attributes, "entry"),
-		.code = text_in(attributes, "code"),
+		/* Names of attributes have one spelling. */
+		.user_id = text_or_empty(json_object_get(attributes, "user_id")),
+		.role = text_or_empty(json_object_get(attributes, "role")),
+		.entry = text_or_empty(json_object_get(attributes, "entry")),
+		.code = text_or_empty(json_object_get(attributes, "code")),
 		.name = text_in(message, "name"),
 		.metadata = text_in(message, "metadata"),
 		.joined = exact_time_in(message, "joined_at_ms", "joined_at"),
@@ -353,13 +360,18 @@ static bool lacks_person(int status, const json_t *answer)
 
 /* ---- events: webhooks ---- */
 
+static struct slice claim(const json_t *claims, const char *name)
+{
+	return text_of_json(json_object_get(claims, name));
+}
+
 static bool has_sha256(struct arena *arena, const json_t *claims, struct slice body)
 {
 	unsigned char digest[DIGEST_SIZE];
 
 	digest_sha256(body, digest);
 	return slice_equal(
-		text_of_json(json_object_get(claims, "sha256")),
+		claim(claims, "sha256"),
 		text_base64(arena, (struct slice){ (const char *)digest, sizeof digest }));
 }
 
@@ -386,6 +398,7 @@ static struct slice token_of(struct slice authorization)
 static bool signed_event(struct arena *arena, const struct server *server, int64_t now,
 			 struct slice authorization, struct slice body)
 {
+	const struct slice key = config_text(server, "api_key");
 	const struct slice secret = config_text(server, "api_secret");
 	const struct slice token = token_of(authorization);
 	const json_t *claims;
@@ -393,14 +406,15 @@ static bool signed_event(struct arena *arena, const struct server *server, int64
 	struct jwt jwt;
 
 	/* Anyone could sign with a secret that is missing. */
-	if (secret.size == 0 || token.size > EVENT_TOKEN_MOST || !jwt_split(token, &jwt))
+	if (key.size == 0 || secret.size == 0)
 		return false;
-	if (!slice_is(text_in(jwt_object(arena, jwt.header), "alg"), "HS256"))
+	if (token.size > EVENT_TOKEN_MOST || !jwt_split(token, &jwt) ||
+	    !slice_is(claim(jwt_object(arena, jwt.header), "alg"), "HS256"))
 		return false;
 	claims = jwt_object(arena, jwt.payload);
-	return slice_equal(text_in(claims, "iss"), config_text(server, "api_key")) &&
-	       jwt_mac(arena, &jwt, &mac) && jwt_mac_is_of(&jwt, mac, secret) &&
-	       is_in_time(claims, now) && has_sha256(arena, claims, body);
+	return slice_equal(claim(claims, "iss"), key) && jwt_mac(arena, &jwt, &mac) &&
+	       jwt_mac_is_of(&jwt, mac, secret) && is_in_time(claims, now) &&
+	       has_sha256(arena, claims, body);
 }
 
 /* By enum server_event_type; other events are not needed. */
@@ -413,23 +427,23 @@ static const char *const event_names[] = {
 #define EVENT_TYPES (sizeof event_names / sizeof *event_names)
 
 static const struct value disconnect_reasons[] = {
-	{ "UNKNOWN_REASON", LEAVE_SERVER },
-	{ "CLIENT_INITIATED", LEAVE_LEFT },
-	{ "DUPLICATE_IDENTITY", LEAVE_OTHER_DEVICE },
-	{ "SERVER_SHUTDOWN", LEAVE_SERVER },
-	{ "PARTICIPANT_REMOVED", LEAVE_REMOVED },
-	{ "ROOM_DELETED", LEAVE_ENDED },
-	{ "STATE_MISMATCH", LEAVE_SIGNAL },
-	{ "JOIN_FAILURE", LEAVE_SERVER },
-	{ "MIGRATION", LEAVE_LEFT },
-	{ "SIGNAL_CLOSE", LEAVE_SIGNAL },
-	{ "ROOM_CLOSED", LEAVE_ENDED },
-	{ "USER_UNAVAILABLE", LEAVE_SIP },
-	{ "USER_REJECTED", LEAVE_SIP },
-	{ "SIP_TRUNK_FAILURE", LEAVE_SIP },
-	{ "CONNECTION_TIMEOUT", LEAVE_SIGNAL },
-	{ "MEDIA_FAILURE", LEAVE_MEDIA },
-	{ "AGENT_ERROR", LEAVE_SERVER },
+	[0] = { "UNKNOWN_REASON", LEAVE_SERVER },
+	[1] = { "CLIENT_INITIATED", LEAVE_LEFT },
+	[2] = { "DUPLICATE_IDENTITY", LEAVE_OTHER_DEVICE },
+	[3] = { "SERVER_SHUTDOWN", LEAVE_SERVER },
+	[4] = { "PARTICIPANT_REMOVED", LEAVE_REMOVED },
+	[5] = { "ROOM_DELETED", LEAVE_ENDED },
+	[6] = { "STATE_MISMATCH", LEAVE_SIGNAL },
+	[7] = { "JOIN_FAILURE", LEAVE_SERVER },
+	[8] = { "MIGRATION", LEAVE_LEFT },
+	[9] = { "SIGNAL_CLOSE", LEAVE_SIGNAL },
+	[10] = { "ROOM_CLOSED", LEAVE_ENDED },
+	[11] = { "USER_UNAVAILABLE", LEAVE_SIP },
+	[12] = { "USER_REJECTED", LEAVE_SIP },
+	[13] = { "SIP_TRUNK_FAILURE", LEAVE_SIP },
+	[14] = { "CONNECTION_TIMEOUT", LEAVE_SIGNAL },
+	[15] = { "MEDIA_FAILURE", LEAVE_MEDIA },
+	[16] = { "AGENT_ERROR", LEAVE_SERVER },
 };
 
 static bool read_event(const json_t *body, struct server_event *event)
