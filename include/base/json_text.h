@@ -34,5 +34,10 @@ json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw 
  * template in the whole, a line of a dump, a result of a bulk request), so up to
  * JSON_TEXT_STORED_DEPTH levels are allowed. */
 json_t *json_text_read_stored(struct arena *arena, struct slice text, struct json_flaw *flaw);
+/* Reads a text of another server, which passes on what its users write and may be hostile. A NUL
+ * character in a string becomes U+FFFD. The text is invalid ("too large") if reading it takes the
+ * arena beyond its limit: values take up to 100 times the size of the text. The thread uses the
+ * arena for JSON. */
+json_t *json_text_read_foreign(struct arena *arena, struct slice text, struct json_flaw *flaw);
 
 #endif

@@ -12,6 +12,19 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+#define REPLACEMENT_CHARACTER 0xfffd
+
+/* What is allowed to a text, by where it comes from. */
+struct origin {
+	size_t depth; /* levels */
+	const char *too_deep; /* the sentence for more */
+	bool is_foreign; /* see json_text_read_foreign */
+};
+static const struct origin of_client = { JSON_TEXT_DEPTH, "nested deeper than 32 levels", false };
+static const struct origin of_ours = { JSON_TEXT_STORED_DEPTH, "nested deeper than 64 levels",
+				       false };
+static const struct origin of_others = { JSON_TEXT_DEPTH, "nested deeper than 32 levels", true };
+
 struct level {
 	json_t *value;
 	size_t count; /* members or items read so far */
@@ -22,9 +35,9 @@ struct reader {
 	struct arena *arena;
 	const char *at, *end;
 	const char *sentence; /* says what the flaw is */
-	struct level *levels; /* room for `most` of them */
-	size_t depth, most;
-	const char *too_deep; /* the sentence for too many levels */
+	const struct origin *origin;
+	struct level *levels; /* room for origin->depth of them */
+	size_t depth;
 	/* For strings with escapes. A name has a buffer of its own, because it is needed until its
 	 * value is read. */
 	struct buffer name, string;
@@ -144,8 +157,10 @@ static bool read_character(struct reader *reader, struct buffer *string)
 
 	if (character < 0)
 		return flawed(reader, "invalid escape");
-	if (character == 0)
+	if (character == 0 && !reader->origin->is_foreign)
 		return flawed_at(reader, escape, "NUL character in a string");
+	if (character == 0)
+		character = REPLACEMENT_CHARACTER;
 	if (is_high_surrogate(character) && left(reader) >= 2 && reader->at[0] == '\\' &&
 	    reader->at[1] == 'u') {
 		reader->at += 2;
@@ -237,7 +252,7 @@ static json_t *read_literal(struct reader *reader, struct slice literal, json_t 
 /* Begins an object or array; its members or items are read later. */
 static json_t *open_level(struct reader *reader, json_t *value)
 {
-	assert(reader->depth < reader->most);
+	assert(reader->depth < reader->origin->depth);
 	reader->levels[reader->depth++] = (struct level){ .value = memory_check(value),
 							  .is_object = json_is_object(value) };
 	reader->at++;
@@ -275,8 +290,8 @@ static json_t *read_value(struct reader *reader)
 {
 	char first = next_behind_space(reader);
 
-	if ((first == '{' || first == '[') && reader->depth == reader->most)
-		return nothing(reader, reader->too_deep);
+	if ((first == '{' || first == '[') && reader->depth == reader->origin->depth)
+		return nothing(reader, reader->origin->too_deep);
 	switch (first) {
 	case '"':
 		return read_text(reader);
@@ -337,6 +352,8 @@ static bool read_next(struct reader *reader)
 	struct level *level = &reader->levels[reader->depth - 1];
 	char next = next_behind_space(reader);
 
+	if (reader->origin->is_foreign && !arena_fits(reader->arena, 0))
+		return flawed(reader, "too large");
 	if (next == (level->is_object ? '}' : ']')) {
 		reader->at++;
 		reader->depth--;
@@ -385,17 +402,16 @@ static struct json_flaw flaw_at(struct slice text, const char *at, const char *s
 	return flaw;
 }
 
-static json_t *read_nested(struct arena *arena, struct slice text, size_t most,
-			   const char *too_deep, struct json_flaw *flaw)
+static json_t *read_from(const struct origin *origin, struct arena *arena, struct slice text,
+			 struct json_flaw *flaw)
 {
 	struct level levels[JSON_TEXT_STORED_DEPTH];
 	struct reader reader = {
 		.arena = arena,
 		.at = text.data,
 		.end = text.data + text.size,
+		.origin = origin,
 		.levels = levels,
-		.most = most,
-		.too_deep = too_deep,
 	};
 	json_t *object;
 
@@ -408,11 +424,15 @@ static json_t *read_nested(struct arena *arena, struct slice text, size_t most,
 
 json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw *flaw)
 {
-	return read_nested(arena, text, JSON_TEXT_DEPTH, "nested deeper than 32 levels", flaw);
+	return read_from(&of_client, arena, text, flaw);
 }
 
 json_t *json_text_read_stored(struct arena *arena, struct slice text, struct json_flaw *flaw)
 {
-	return read_nested(arena, text, JSON_TEXT_STORED_DEPTH, "nested deeper than 64 levels",
-			   flaw);
+	return read_from(&of_ours, arena, text, flaw);
+}
+
+json_t *json_text_read_foreign(struct arena *arena, struct slice text, struct json_flaw *flaw)
+{
+	return read_from(&of_others, arena, text, flaw);
 }

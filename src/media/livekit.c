@@ -185,13 +185,15 @@ static int meaning_in(const json_t *message, const char *name, const struct valu
 	const struct slice text = text_of_json(value);
 	const int64_t number = integer_of(value);
 
-	for (size_t i = 0; text.size > 0 && i < count; i++) {
+	if (text.size == 0)
+		return (uint64_t)number < count && values[number].name != NULL
+			       ? values[number].meaning
+			       : other;
+	for (size_t i = 0; i < count; i++) {
 		if (values[i].name != NULL && slice_is(text, values[i].name))
 			return values[i].meaning;
 	}
-	if (text.size > 0 || number < 0 || (uint64_t)number >= count || values[number].name == NULL)
-		return other;
-	return values[number].meaning;
+	return other;
 }
 #define MEANING_IN(message, name, values, other) \
 	meaning_in(message, name, values, sizeof(values) / sizeof *(values), other)

@@ -64,12 +64,13 @@ static const json_t *answer_of(struct arena *arena, const struct outcome *outcom
 {
 	if (outcome->failure != SENDER_NO_FAILURE)
 		return NULL;
-	return json_text_read(arena, (struct slice){ outcome->answer, outcome->answer_size }, NULL);
+	return json_text_read_foreign(
+		arena, (struct slice){ outcome->answer, outcome->answer_size }, NULL);
 }
 
 /* Says why there is no complete answer. */
 static void describe_failure(const struct server *server, const struct outcome *outcome,
-			     struct server_verdict *verdict)
+			     enum sender_failure failure, struct server_verdict *verdict)
 {
 	static const char *const sentences[] = {
 		[SENDER_NO_NAME] = "no such name",
@@ -80,15 +81,14 @@ static void describe_failure(const struct server *server, const struct outcome *
 		[SENDER_OTHER] = "refused",
 	};
 
-	if (outcome->failure == SENDER_NO_TLS)
+	if (failure == SENDER_NO_TLS)
 		(void)snprintf(verdict->message, sizeof verdict->message, "TLS: %s",
 			       outcome->error);
-	else if (outcome->failure == SENDER_NO_HTTP)
+	else if (failure == SENDER_NO_HTTP)
 		(void)snprintf(verdict->message, sizeof verdict->message, "not a %s",
 			       functions[server->type]->product);
 	else
-		(void)snprintf(verdict->message, sizeof verdict->message, "%s",
-			       sentences[outcome->failure]);
+		(void)snprintf(verdict->message, sizeof verdict->message, "%s", sentences[failure]);
 }
 
 static void describe_clock(int64_t difference, struct server_verdict *verdict)
@@ -97,16 +97,19 @@ static void describe_clock(int64_t difference, struct server_verdict *verdict)
 		       (long long)difference);
 }
 
-/* Writes the verdict. is_right: the answer is complete and is what was asked for. */
-static void judge(const struct server *server, int64_t now, const struct outcome *outcome,
-		  bool is_right, struct server_verdict *verdict)
+/* Writes the verdict. is_right: the answer is complete and is what was asked for. An answer that
+ * the arena cannot hold counts as too long. */
+static void judge(const struct arena *arena, const struct server *server, int64_t now,
+		  const struct outcome *outcome, bool is_right, struct server_verdict *verdict)
 {
 	const int64_t signed_difference = outcome->date == 0 ? 0 : outcome->date - now;
 	const int64_t difference = signed_difference < 0 ? -signed_difference : signed_difference;
+	const bool is_too_long = outcome->status == 200 && !is_right && !arena_fits(arena, 0);
+	const enum sender_failure failure = is_too_long ? SENDER_TOO_LONG : outcome->failure;
 
 	*verdict = (struct server_verdict){ .is_up = is_right };
-	if (outcome->failure != SENDER_NO_FAILURE)
-		describe_failure(server, outcome, verdict);
+	if (failure != SENDER_NO_FAILURE)
+		describe_failure(server, outcome, failure, verdict);
 	else if (is_right && difference > CLOCK_DIFFERS)
 		describe_clock(difference, verdict);
 	else if (outcome->status == 401 && difference > CLOCK_REJECTS)
@@ -129,7 +132,7 @@ void server_read_rooms(struct arena *arena, const struct server *server, int64_t
 			      functions[server->type]->read_rooms(arena, answer_of(arena, outcome),
 								  rooms, count);
 
-	judge(server, now, outcome, is_right, verdict);
+	judge(arena, server, now, outcome, is_right, verdict);
 }
 
 void server_read_people(struct arena *arena, const struct server *server, int64_t now,
@@ -140,7 +143,7 @@ void server_read_people(struct arena *arena, const struct server *server, int64_
 			      functions[server->type]->read_people(arena, answer_of(arena, outcome),
 								   people, count);
 
-	judge(server, now, outcome, is_right, verdict);
+	judge(arena, server, now, outcome, is_right, verdict);
 }
 
 void server_read_person(struct arena *arena, const struct server *server, int64_t now,
@@ -161,7 +164,7 @@ void server_read_person(struct arena *arena, const struct server *server, int64_
 			*count = 0;
 		}
 	}
-	judge(server, now, outcome, is_right, verdict);
+	judge(arena, server, now, outcome, is_right, verdict);
 }
 
 /* ---- events ---- */
@@ -179,5 +182,5 @@ bool server_read_event(struct arena *arena, const struct server *server, struct 
 {
 	const struct server_functions *own = functions[server->type];
 
-	return own != NULL && own->read_event(json_text_read(arena, body, NULL), event);
+	return own != NULL && own->read_event(json_text_read_foreign(arena, body, NULL), event);
 }

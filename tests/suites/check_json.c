@@ -141,6 +141,33 @@ START_TEST(a_stored_text_may_be_nested_more_deeply)
 }
 END_TEST
 
+/* A text of another server may have a NUL character, and less than the arena can hold. */
+START_TEST(a_foreign_text_may_not_fill_the_memory)
+{
+	const json_t *object =
+		json_text_read_foreign(arena, SLICE("{\"a\\u0000\":\"\\u0000b\\u0000\"}"), NULL);
+	struct buffer text = BUFFER_INITIAL(arena);
+	struct json_flaw flaw;
+
+	ck_assert_str_eq(json_string_value(json_object_get(object, "a\xef\xbf\xbd")),
+			 "\xef\xbf\xbd"
+			 "b\xef\xbf\xbd");
+	ck_assert_ptr_null(json_text_read_foreign(arena, SLICE("{\"a\":\"\0\"}"), NULL));
+	buffer_append_text(&text, "{\"a\":[{}");
+	for (size_t i = 0; i < 10000; i++)
+		buffer_append_text(&text, ",{}");
+	buffer_append_text(&text, "]}");
+	(void)arena_use_for_json(arena);
+	arena_set_limit(arena, (size_t)1 << 20);
+	ck_assert_ptr_null(json_text_read_foreign(arena, buffer_slice(&text), &flaw));
+	ck_assert_str_eq(flaw.sentence, "too large");
+	ck_assert_uint_lt(arena_used(arena), (size_t)3 << 19);
+	arena_set_limit(arena, (size_t)8 << 20);
+	ck_assert_ptr_nonnull(json_text_read_foreign(arena, buffer_slice(&text), NULL));
+	(void)arena_use_for_json(NULL);
+}
+END_TEST
+
 START_TEST(an_error_is_reported_at_its_place)
 {
 	struct json_flaw flaw;
@@ -401,6 +428,7 @@ int main(void)
 	tcase_set_timeout(cases, 60);
 	tcase_add_loop_test(cases, an_error_is_reported_at_its_place, 0, ROWS(flaws));
 	tcase_add_test(cases, a_stored_text_may_be_nested_more_deeply);
+	tcase_add_test(cases, a_foreign_text_may_not_fill_the_memory);
 	tcase_add_loop_test(cases, a_valid_text_gives_what_jansson_gives, 0, ROWS(good_texts));
 	tcase_add_loop_test(cases, a_nearly_valid_text_is_judged_as_by_jansson, 0,
 			    ROWS(good_texts));

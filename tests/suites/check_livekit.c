@@ -615,6 +615,45 @@ START_TEST(long_texts_are_kept)
 }
 END_TEST
 
+/* A NUL is a character that a person may write. */
+START_TEST(strange_characters_do_not_spoil_a_list)
+{
+	ck_assert_str_eq(first_of_list("\"sid\":\"PA_1\",\"state\":2,\"name\":\"a\\u0000b\""),
+			 "stay=PA_1 name=a\xef\xbf\xbd"
+			 "b");
+	ck_assert_str_eq(person_of_event("participant_joined",
+					 "\"sid\":\"PA_1\",\"state\":2,\"name\":\"\\u0000\""),
+			 "stay=PA_1 name=\xef\xbf\xbd");
+}
+END_TEST
+
+/* Small in the text, large in memory. */
+START_TEST(an_answer_may_not_fill_the_memory)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+	struct server_person *people;
+	struct server_verdict verdict;
+	struct outcome outcome;
+	size_t count;
+
+	buffer_append_text(&text, "{\"participants\":[{\"sid\":\"PA_1\"}");
+	for (size_t i = 0; i < 10000; i++)
+		buffer_append_text(&text, ",{\"sid\":\"PA_1\"}");
+	buffer_append_text(&text, "]}");
+	outcome = (struct outcome){
+		.status = 200,
+		.answer = text.data,
+		.answer_size = text.size,
+	};
+	(void)arena_use_for_json(arena);
+	arena_set_limit(arena, (size_t)1 << 20);
+	server_read_people(arena, &livekit, NOW, &outcome, &verdict, &people, &count);
+	(void)arena_use_for_json(NULL);
+	ck_assert(!verdict.is_up);
+	ck_assert_str_eq(verdict.message, "too many people to list");
+}
+END_TEST
+
 /* ---- events ---- */
 
 static const struct {
@@ -935,6 +974,8 @@ int main(void)
 	tcase_add_loop_test(asked, a_person_has_tracks, 0, ROWS(tracks_of_people));
 	tcase_add_test(asked, strange_tracks_are_none);
 	tcase_add_test(asked, long_texts_are_kept);
+	tcase_add_test(asked, strange_characters_do_not_spoil_a_list);
+	tcase_add_test(asked, an_answer_may_not_fill_the_memory);
 	suite_add_tcase(suite, asked);
 	tcase_add_checked_fixture(told, set_up, tear_down);
 	tcase_add_loop_test(told, an_event_tells_what_happened, 0, ROWS(events));
