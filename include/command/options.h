@@ -20,7 +20,8 @@ enum option_kind {
 	OPTION_NUMBER, /* from `least` to `most` */
 	OPTION_SCHEDULE, /* comma-separated durations, which may be 0s */
 	OPTION_RANGES, /* ranges of addresses (delivery/address.h) */
-	OPTION_DURATION, /* 90s, 15m, 24h, 7d, from one second to ten years; stored in seconds */
+	OPTION_DURATION, /* 0s, 90s, 15m, 24h, 7d, `least` seconds to ten years; stored in seconds */
+	OPTION_CHOICE, /* one of `choices`; its index is stored */
 	OPTION_MODE /* octal, 0 to 0777 */
 };
 
@@ -41,6 +42,7 @@ struct option_row {
 	} value;
 	unsigned least;
 	unsigned most;
+	const char *const *choices; /* ends with NULL */
 };
 
 /* clang-format off */
@@ -50,7 +52,9 @@ struct option_row {
 #define TO_DIRECTORY(to)           .kind = OPTION_DIRECTORY, .value.text = (to)
 #define TO_NUMBER(to, from, up_to) .kind = OPTION_NUMBER, .value.number = (to), \
 				   .least = (from), .most = (up_to)
-#define TO_DURATION(to)            .kind = OPTION_DURATION, .value.seconds = (to)
+#define TO_DURATION(to)            .kind = OPTION_DURATION, .value.seconds = (to), .least = 1
+#define TO_DURATION_OR_0S(to)      .kind = OPTION_DURATION, .value.seconds = (to)
+#define TO_CHOICE(to, of)          .kind = OPTION_CHOICE, .value.number = (to), .choices = (of)
 #define TO_SCHEDULE(to)            .kind = OPTION_SCHEDULE, .value.schedule = (to)
 #define TO_RANGES(to)              .kind = OPTION_RANGES, .value.ranges = (to)
 #define TO_MODE(to)                .kind = OPTION_MODE, .value.mode = (to)

@@ -12,6 +12,13 @@
 #include "base/slice.h"
 #include "store/store.h"
 
+/* What the service does with rooms in session at media servers. */
+enum live_mode {
+	LIVE_OFF, /* nothing */
+	LIVE_WATCH, /* records who is in them, and changes nothing there */
+	LIVE_ON
+};
+
 struct environment {
 	const struct clock *clock;
 	struct store *store;
@@ -26,7 +33,10 @@ struct environment {
 	int64_t join_seconds; /* how long a join token is valid */
 	int64_t signing_key_age; /* seconds after which a signing key may sign */
 	int64_t log_keep; /* milliseconds that events are kept; 0 for ever */
-	int64_t session_seconds; /* lifetime of a session */
+	int64_t session_seconds; /* lifetime of a browser session */
+	enum live_mode live;
+	int64_t session_grace; /* milliseconds that the session of an empty room stays open */
+	int64_t session_keep; /* milliseconds that the session of a room is kept once it is closed */
 	const char *public_url; /* URL of the service; NULL to take it from each request */
 	const char *client_url; /* default for accounts (accounts/client_url.h), or NULL */
 	bool allows_http; /* webhooks may have http URLs */

@@ -38,7 +38,8 @@ struct sent {
 /* clang-format off */
 #define OPERAND                            .option = { .name = NULL }
 #define TEXT_OPTION(word, takes, does)     .option = { word, takes, does, .kind = OPTION_TEXT }
-#define DURATION_OPTION(word, takes, does) .option = { word, takes, does, .kind = OPTION_DURATION }
+#define DURATION_OPTION(word, takes, does) \
+	.option = { word, takes, does, .kind = OPTION_DURATION, .least = 1 }
 #define SWITCH_OPTION(word, does)          .option = { word, NULL, does, .kind = OPTION_SWITCH }
 #define ON                                 .constant = "true"
 #define OFF                                .constant = "false"

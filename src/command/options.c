@@ -93,7 +93,7 @@ static bool read_duration(struct slice text, int64_t least, int64_t *seconds)
 static bool parse_duration(const struct command *command, const struct option_row *row,
 			   const char *text)
 {
-	return read_duration(slice_of(text), 1, row->value.seconds) ||
+	return read_duration(slice_of(text), row->least, row->value.seconds) ||
 	       wrong_value(
 		       command, row, text,
 		       "must be a whole number followed by s, m, h or d, such as 24h, and at most "
@@ -116,6 +116,26 @@ static bool parse_schedule(const struct command *command, const struct option_ro
 					   "commas between them");
 	}
 	return true;
+}
+
+static bool parse_choice(const struct command *command, const struct option_row *row,
+			 const char *text)
+{
+	char expected[80] = "must be ";
+	size_t size = strlen(expected);
+
+	for (unsigned i = 0; row->choices[i] != NULL; i++) {
+		const char *before = i == 0 ? "" : row->choices[i + 1] != NULL ? ", " : " or ";
+
+		if (strcmp(text, row->choices[i]) == 0) {
+			*row->value.number = i;
+			return true;
+		}
+		size += (size_t)snprintf(expected + size, sizeof expected - size, "%s%s", before,
+					 row->choices[i]);
+		assert(size < sizeof expected);
+	}
+	return wrong_value(command, row, text, expected);
 }
 
 static bool parse_mode(const struct command *command, const struct option_row *row,
@@ -148,6 +168,8 @@ static bool parse_value(const struct command *command, const struct option_row *
 		return parse_number(command, row, text);
 	case OPTION_DURATION:
 		return parse_duration(command, row, text);
+	case OPTION_CHOICE:
+		return parse_choice(command, row, text);
 	case OPTION_SCHEDULE:
 		return parse_schedule(command, row, text);
 	case OPTION_RANGES:

@@ -53,6 +53,8 @@ struct serve_options {
 	int64_t signing_key_age;
 	int64_t log_keep; /* seconds */
 	int64_t session_seconds;
+	unsigned live; /* enum live_mode */
+	int64_t session_grace, session_keep; /* seconds */
 	const char *public_url, *client_url;
 	struct sender_options sender, media_sender;
 	struct schedule schedule;
@@ -75,6 +77,13 @@ struct program {
 };
 
 /* ---- options ---- */
+
+static const char *const live_modes[] = {
+	[LIVE_OFF] = "off",
+	[LIVE_WATCH] = "watch",
+	[LIVE_ON] = "on",
+	[LIVE_ON + 1] = NULL,
+};
 
 static int parse_serve_options(const struct command *command, int argc, char **argv,
 			       struct serve_options *options)
@@ -99,6 +108,9 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 		{ "webhook-schedule", "DURATIONS", "the delay before each delivery attempt (default: 0s,5s,5m,30m,2h,5h,10h,14h,20h,24h)", TO_SCHEDULE(&options->schedule) },
 		{ "media-allow", "RANGES", "private and local addresses at which media servers are asked, such as 10.0.0.0/8", TO_RANGES(&options->media_sender.ranges) },
 		{ "media-ca", "FILE", "a PEM file with extra certificate authorities for media servers", TO_TEXT(&options->media_sender.authorities) },
+		{ "live", "off|watch|on", "whether to follow who is in rooms; watch changes nothing at media servers (default: on)", TO_CHOICE(&options->live, live_modes) },
+		{ "session-grace", "DURATION", "how long the session of an empty room stays open (default: 20s)", TO_DURATION_OR_0S(&options->session_grace) },
+		{ "session-keep", "DURATION", "how long the session of a room is kept after its end (default: 90d)", TO_DURATION_OR_0S(&options->session_keep) },
 		{ "access-log", NULL, "logs every request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that uses the data to exit", TO_SWITCH(&options->waits) },
 	};
@@ -346,6 +358,9 @@ static bool open_program(const struct serve_options *options, const struct ident
 	environment->signing_key_age = options->signing_key_age;
 	environment->log_keep = options->log_keep * 1000;
 	environment->session_seconds = options->session_seconds;
+	environment->live = (enum live_mode)options->live;
+	environment->session_grace = options->session_grace * 1000;
+	environment->session_keep = options->session_keep * 1000;
 	environment->public_url = options->public_url;
 	environment->client_url = options->client_url;
 	environment->allows_http = options->sender.allows_http;
@@ -422,6 +437,9 @@ int command_serve(const struct command *command, int argc, char **argv)
 		.signing_key_age = SIGNING_KEY_AGE,
 		.log_keep = (int64_t)90 * 24 * 60 * 60,
 		.session_seconds = (int64_t)12 * 60 * 60,
+		.live = LIVE_ON,
+		.session_grace = 20,
+		.session_keep = (int64_t)90 * 24 * 60 * 60,
 		.sender.purpose = &sender_of_webhooks,
 		.media_sender = {
 			.purpose = &sender_of_media,

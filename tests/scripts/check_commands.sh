@@ -134,6 +134,13 @@ for duration in 0s 24 h -1h 1.5h 24H 24hours 3651d 9223372036854775807d ' 1h' 1h
 	check 2 '--grace must be a whole number' code rotate x y --grace "$duration"
 	check 2 '--token-ttl must be a whole number' serve --data data --token-ttl "$duration"
 done
+for duration in 0 -1s s 3651d; do
+	check 2 '--session-grace must be a whole number' serve --data data --session-grace "$duration"
+	check 2 '--session-keep must be a whole number' serve --data data --session-keep "$duration"
+done
+for mode in ON '' offwatch wat 'on '; do
+	check 2 '--live must be off, watch or on: got' serve --data data --live "$mode"
+done
 check 2 'takes no value' serve --data data --access-log=yes
 
 # ---- where the data is ----
@@ -365,6 +372,10 @@ check 2 'the data directory none/data does not exist' serve --data none/data --l
 ANTEROOM_DATA=none
 export ANTEROOM_DATA
 check 2 'the data directory none does not exist' serve --listen ./socket $user
+for mode in off watch on; do
+	check 2 'the data directory none does not exist' serve --listen ./socket --live $mode $user \
+		--session-grace 0s --session-keep 0s
+done
 unset ANTEROOM_DATA
 test ! -e socket || fail 'serve: leaves its socket behind'
 

@@ -109,6 +109,8 @@ if command -v bash >/dev/null; then
 		anteroom load things things/
 	expect 'no third one' '' anteroom load things things/file things/
 	expect 'a number' '' anteroom serve --threads ''
+	expect 'a choice' "$(printf 'off\nwatch\non')" anteroom serve --live ''
+	expect 'a choice that has begun' watch anteroom serve --live = w
 else
 	left_out="$left_out bash"
 fi
@@ -119,6 +121,7 @@ if command -v zsh >/dev/null; then
 	operand='operand 1::DIR:_files -/'
 	expect 'a directory' "$(printf '%s\nvalue _files -/' "$operand")" anteroom serve --data ''
 	expect 'a file' "$(printf '%s\nvalue _files' "$operand")" anteroom serve --listen ''
+	expect 'a choice' "$(printf '%s\nvalue (off watch on)' "$operand")" anteroom serve --live ''
 	expect 'operands' "$(printf '%s\noperand 2::FILE:_files' "$operand")" \
 		anteroom load ''
 else
