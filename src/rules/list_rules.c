@@ -138,7 +138,7 @@ static const struct field event_list_fields[] = {
 	{ "before", INTEGER(0, INT64_MAX), DOC("Only events before the one with this seq, newest first: `last` of "
 		"the previous response. 0: from the newest event.") },
 	{ "limit", LIMIT, DEFAULT(10) },
-	{ "type",  TEXT(any_text), EXAMPLE("room.*"), DOC("Only events of this type, or of all types with a prefix such as `room.*`.") },
+	{ "type",  TEXT(any_text), EXAMPLE("room.*"), DOC("Only events of this type, or of all types with a prefix such as `room.*` or `peer.join.*`.") },
 };
 const struct shape event_list_query = {
 	"EventListQuery", FIELDS(event_list_fields), .rules = event_list_rules,
@@ -179,25 +179,31 @@ static void check_direction(struct rule_context *context, const json_t *object)
 		schema_fault(context, "/before", "not together with after");
 }
 
-static size_t count_of_word(struct slice text)
-{
-	size_t n = 0;
+#define EVENT_WORDS_MOST 4
 
-	while (n < text.size &&
-	       ((text.data[n] >= 'a' && text.data[n] <= 'z') || text.data[n] == '_'))
-		n++;
-	return n;
+static bool is_event_word(struct slice text)
+{
+	for (size_t i = 0; i < text.size; i++) {
+		if ((text.data[i] < 'a' || text.data[i] > 'z') && text.data[i] != '_')
+			return false;
+	}
+	return text.size > 0;
 }
 
 bool event_type_is_right(struct slice type)
 {
-	const size_t first = count_of_word(type);
-	struct slice rest;
+	struct slice rest = type;
+	size_t words = 0;
 
-	if (first == 0 || first == type.size || type.data[first] != '.')
-		return false;
-	rest = (struct slice){ type.data + first + 1, type.size - first - 1 };
-	return slice_is(rest, "*") || (rest.size > 0 && count_of_word(rest) == rest.size);
+	while (rest.data != NULL) {
+		const struct slice word = text_split(rest, '.', &rest);
+		const bool may_be_any = words > 0 && rest.data == NULL;
+
+		if (words++ == EVENT_WORDS_MOST ||
+		    !(is_event_word(word) || (may_be_any && slice_is(word, "*"))))
+			return false;
+	}
+	return words > 1;
 }
 
 static void check_type(struct rule_context *context, const json_t *object)

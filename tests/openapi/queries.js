@@ -32,8 +32,8 @@ function knownValues(operation, place) {
 			return {
 				after: { good: ["1000000000"], bad: ["-1", "x", "1.5"] },
 				type: {
-					good: ["room.created", "room.*", "no_such.thing"],
-					bad: ["room", "room.", "*", "room.a.b", "Room.a"],
+					good: ["room.created", "room.*", "no_such.thing", "a.b.c.d", "a.b.*"],
+					bad: ["room", "room.", "*", "a.b.c.d.e", "room.*.b", "Room.a"],
 				},
 			};
 		case "listSigningKeys":

@@ -170,7 +170,8 @@ function* webhookUrl({ url }) {
 
 function* webhookEvents({ events }) {
 	for (const [i, event] of (events ?? []).entries()) {
-		if (event !== "*" && !/^[a-z_]+\.([a-z_]+|\*)$/.test(event)) yield `/events/${i}`;
+		if (event !== "*" && !/^[a-z_]+(\.[a-z_]+){0,2}\.([a-z_]+|\*)$/.test(event))
+			yield `/events/${i}`;
 	}
 }
 
@@ -276,6 +277,7 @@ export function* broken(values, schema, value, pointer = "", entry = undefined) 
 // Bodies that break each rule of a schema at least once, by component (of requests and patches).
 const WEBHOOKS = [
 	{ url: "https://example.org/", events: ["room"] },
+	{ url: "https://example.org/", events: ["room.a.b.c.d"] },
 	{ url: "ftp://example.org/" },
 	{ url: "https://example.org/", headers: { Host: "x" } },
 	{ url: "https://example.org/", secret: `whsec_${"A".repeat(33)}` },
