@@ -38,10 +38,18 @@ struct dispatcher *dispatcher_open(const struct environment *environment, struct
 void dispatcher_close(struct dispatcher *dispatcher);
 
 /* Sends a test, once, as soon as its account has a free place. Copies the test. Does nothing
- * without a dispatcher, or if the account has used up its share of the 1,024 tests that may wait.
- * Any thread. */
+ * without a dispatcher, or if the account has used up its share of the 1,024 tests and events of
+ * dispatcher_send_once that may wait. Any thread. */
 void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 		     const struct webhook_test *test);
+
+/* Sends an event that is in no event log, once, to each enabled webhook of the account that wants
+ * its type; its seq is 0 and its actor the service. data: JSON text. Copies its arguments, and
+ * never waits for the store: the dispatcher's thread reads the webhooks. Nothing is promised: the
+ * event is dropped without a dispatcher, if the webhooks cannot be read, or if the account has used
+ * up its share of the 1,024 tests and such events that may wait. Any thread. */
+void dispatcher_send_once(struct dispatcher *dispatcher, const struct id *account,
+			  struct slice type, struct slice data, int64_t time);
 
 /* Counted since the start, except for the gauges. Any thread. */
 struct dispatcher_figures {

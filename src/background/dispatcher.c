@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "background/dispatcher_parts.h"
 #include "background/webhook_message.h"
+#include "resources/audit.h"
 
 /* Milliseconds between two looks at the event logs; the second is for a database, which each look
  * queries. */
@@ -26,7 +27,7 @@
 /* Events that are read together: few while they are wanted, many while they are not. */
 #define READ_FEW 8
 #define READ_MANY AUDIT_READ_MOST
-#define TESTS_MOST 1024
+#define SINGLES_MOST 1024
 /* The log line for an event that is passed over. */
 #define NOT_SENT "webhook_entry_not_sent"
 /* Milliseconds after which the sender must have reported an outcome. */
@@ -52,7 +53,7 @@ static struct attempt *free_attempt(struct dispatcher *dispatcher)
 /* How many of the sender's places are used. */
 struct use {
 	size_t unused; /* used by nobody */
-	size_t account, webhook; /* used by this account and this webhook, for events and tests */
+	size_t account, webhook; /* used by this account and this webhook */
 };
 
 static struct use use_of(const struct dispatcher *dispatcher, const struct id *account,
@@ -73,8 +74,8 @@ static struct use use_of(const struct dispatcher *dispatcher, const struct id *a
 	return use;
 }
 
-/* Returns whether another delivery or test may use a place. No account takes the last free places:
- * however many of its receivers hang, deliveries of other accounts continue. */
+/* Returns whether another delivery or single may use a place. No account takes the last free
+ * places: however many of its receivers hang, deliveries of other accounts continue. */
 static bool has_place(const struct use *use)
 {
 	return use->webhook < AT_ONCE_MOST && use->unused > use->account;
@@ -377,7 +378,7 @@ static bool fill_all(struct dispatcher *dispatcher)
 	return was_filled;
 }
 
-/* ---- tests ---- */
+/* ---- what is sent once ---- */
 
 static void wake(const struct dispatcher *dispatcher)
 {
@@ -385,14 +386,68 @@ static void wake(const struct dispatcher *dispatcher)
 		ABORT("cannot write an event");
 }
 
-/* Returns how many tests of the account are waiting. The caller holds the lock. */
-static size_t tests_of(const struct dispatcher *dispatcher, const struct id *account)
+/* Returns how many singles of the account are waiting. The caller holds the lock. */
+static size_t singles_of(const struct dispatcher *dispatcher, const struct id *account)
 {
 	size_t n = 0;
 
-	for (const struct test *test = dispatcher->tests; test != NULL; test = test->next)
-		n += id_compare(&test->account, account) == 0;
+	for (const struct single *single = dispatcher->singles; single != NULL;
+	     single = single->next)
+		n += id_compare(&single->account, account) == 0;
 	return n;
+}
+
+/* Returns a single without contents. */
+static struct single *single_open(const struct id *account)
+{
+	struct arena *arena = arena_open();
+	struct single *single = arena_alloc(arena, sizeof *single);
+
+	*single = (struct single){ .arena = arena, .account = *account };
+	return single;
+}
+
+/* Adds a single, or drops it if its account has used up its share. Takes the single. */
+static void single_add(struct dispatcher *dispatcher, struct single *single)
+{
+	pthread_mutex_lock(&dispatcher->lock);
+	if (SINGLES_MOST - dispatcher->single_count > singles_of(dispatcher, &single->account)) {
+		dispatcher->single_count++;
+		*dispatcher->last_single = single;
+		dispatcher->last_single = &single->next;
+		single = NULL;
+	}
+	pthread_mutex_unlock(&dispatcher->lock);
+	if (single != NULL)
+		arena_close(single->arena);
+}
+
+/* Takes the single at this place of the list. The caller holds the lock. */
+static struct single *single_take(struct dispatcher *dispatcher, struct single **at)
+{
+	struct single *single = *at;
+
+	*at = single->next;
+	single->next = NULL;
+	dispatcher->single_count--;
+	if (*at == NULL)
+		dispatcher->last_single = at;
+	return single;
+}
+
+/* Adds a single for one webhook, with a copy of the delivery. */
+static void single_add_delivery(struct dispatcher *dispatcher, const struct id *account,
+				const struct id *webhook, const struct delivery *delivery,
+				bool is_test)
+{
+	struct single *single = single_open(account);
+
+	single->is_test = is_test;
+	single->webhook = *webhook;
+	single->delivery.url = arena_copy(single->arena, delivery->url);
+	single->delivery.headers = arena_copy(single->arena, delivery->headers);
+	single->delivery.body = arena_copy(single->arena, delivery->body);
+	single_add(dispatcher, single);
 }
 
 void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
@@ -406,79 +461,139 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 		.data = SLICE("{}"),
 	};
 	struct fault fault = FAULT_INITIAL;
-	struct arena *arena, *kept;
+	struct arena *arena;
 	struct delivery delivery;
-	struct test *test;
 
 	if (dispatcher == NULL)
 		return;
 	arena = arena_open();
 	/* Never fails: the call that asked for the test has already read all of it. */
-	if (!webhook_message(arena, &sent->webhook, account, &entry, sent->time, &delivery,
-			     &fault)) {
-		arena_close(arena);
-		return;
-	}
-	kept = arena_open();
-	test = arena_alloc(kept, sizeof *test);
-	*test = (struct test){
-		.arena = kept,
-		.account = *account,
-		.webhook = sent->webhook.id,
-		.delivery.url = arena_copy(kept, delivery.url),
-		.delivery.headers = arena_copy(kept, delivery.headers),
-		.delivery.body = arena_copy(kept, delivery.body),
-	};
+	if (webhook_message(arena, &sent->webhook, account, &entry, sent->time, &delivery, &fault))
+		single_add_delivery(dispatcher, account, &sent->webhook.id, &delivery, true);
 	arena_close(arena);
-	pthread_mutex_lock(&dispatcher->lock);
-	if (TESTS_MOST - dispatcher->test_count > tests_of(dispatcher, account)) {
-		dispatcher->test_count++;
-		*dispatcher->last_test = test;
-		dispatcher->last_test = &test->next;
-		test = NULL;
-	}
-	pthread_mutex_unlock(&dispatcher->lock);
-	if (test != NULL)
-		arena_close(test->arena);
 	wake(dispatcher);
 }
 
-/* Takes the oldest test for which there is a place, or returns NULL if there is none. */
-static struct test *next_test(struct dispatcher *dispatcher)
+void dispatcher_send_once(struct dispatcher *dispatcher, const struct id *account,
+			  struct slice type, struct slice data, int64_t time)
 {
-	struct test **at = &dispatcher->tests, *test;
+	struct single *single;
 
-	pthread_mutex_lock(&dispatcher->lock);
-	for (; (test = *at) != NULL; at = &test->next) {
-		const struct use use = use_of(dispatcher, &test->account, &test->webhook);
-
-		if (has_place(&use))
-			break;
-	}
-	if (test != NULL) {
-		*at = test->next;
-		dispatcher->test_count--;
-		if (*at == NULL)
-			dispatcher->last_test = at;
-	}
-	pthread_mutex_unlock(&dispatcher->lock);
-	return test;
+	if (dispatcher == NULL)
+		return;
+	single = single_open(account);
+	single->is_for_all = true;
+	single->entry = (struct audit_entry){
+		.time = time,
+		.id = uuid_as_text(single->arena, dispatcher->environment->clock),
+		.type = arena_copy(single->arena, type),
+		.actor = audit_actor_text(single->arena, ACTOR_SERVICE, SLICE("")),
+		.data = arena_copy(single->arena, data),
+	};
+	single_add(dispatcher, single);
+	wake(dispatcher);
 }
 
-static void send_tests(struct dispatcher *dispatcher)
+/* Returns the oldest single whose webhooks are to be found, or NULL. */
+static struct single *next_for_all(struct dispatcher *dispatcher)
+{
+	struct single **at = &dispatcher->singles, *single = NULL;
+
+	pthread_mutex_lock(&dispatcher->lock);
+	while (*at != NULL && !(*at)->is_for_all)
+		at = &(*at)->next;
+	if (*at != NULL)
+		single = single_take(dispatcher, at);
+	pthread_mutex_unlock(&dispatcher->lock);
+	return single;
+}
+
+/* Adds a single for each webhook that wants the event. */
+static bool find_webhooks(struct dispatcher *dispatcher, struct transaction *transaction,
+			  const struct single *single, struct fault *fault)
+{
+	const int64_t now = clock_now(dispatcher->environment->clock);
+	struct webhooks webhooks;
+
+	store_set_account(transaction, &single->account);
+	if (!webhooks_load(transaction, STORE_TO_SHOW, &webhooks, fault))
+		return false;
+	for (size_t i = 0; i < webhooks.count; i++) {
+		const struct webhook *webhook = &webhooks.items[i];
+		struct delivery delivery;
+
+		if (!webhook->is_enabled ||
+		    !webhook_wants(dispatcher->arena, webhook, &single->entry))
+			continue;
+		if (webhook_message(dispatcher->arena, webhook, &single->account, &single->entry,
+				    now, &delivery, fault))
+			single_add_delivery(dispatcher, &single->account, &webhook->id, &delivery,
+					    false);
+		else if (!dispatcher_pass_over(dispatcher, NOT_SENT, &single->account, fault))
+			return false;
+	}
+	return true;
+}
+
+/* Finds the webhooks of all singles that are for all that want them. */
+static void find_all_webhooks(struct dispatcher *dispatcher)
+{
+	struct single *single;
+
+	while ((single = next_for_all(dispatcher)) != NULL) {
+		struct transaction *transaction;
+		struct fault fault = FAULT_INITIAL;
+
+		if (store_begin(dispatcher->environment->store, STORE_READ, dispatcher->arena,
+				&transaction, &fault)) {
+			(void)find_webhooks(dispatcher, transaction, single, &fault);
+			store_abandon(transaction);
+		}
+		damage_log_tell(&dispatcher->damage, "webhook_entries_not_read", &single->account,
+				&fault);
+		arena_reset(dispatcher->arena);
+		arena_close(single->arena);
+	}
+}
+
+/* Returns whether the single may be given to the sender now. Events leave places of their webhook
+ * to those of the event log. */
+static bool may_be_sent(const struct dispatcher *dispatcher, const struct single *single)
+{
+	const struct use use = use_of(dispatcher, &single->account, &single->webhook);
+
+	return !single->is_for_all && has_place(&use) &&
+	       (single->is_test || use.webhook < AT_ONCE_MOST / 2);
+}
+
+/* Takes the oldest single for which there is a place, or returns NULL if there is none. */
+static struct single *next_single(struct dispatcher *dispatcher)
+{
+	struct single **at = &dispatcher->singles, *single = NULL;
+
+	pthread_mutex_lock(&dispatcher->lock);
+	while (*at != NULL && !may_be_sent(dispatcher, *at))
+		at = &(*at)->next;
+	if (*at != NULL)
+		single = single_take(dispatcher, at);
+	pthread_mutex_unlock(&dispatcher->lock);
+	return single;
+}
+
+static void send_singles(struct dispatcher *dispatcher)
 {
 	struct attempt *attempt;
-	struct test *test;
+	struct single *single;
 
 	while (sender_descriptor(dispatcher->sender) >= 0 &&
 	       (attempt = free_attempt(dispatcher)) != NULL &&
-	       (test = next_test(dispatcher)) != NULL) {
+	       (single = next_single(dispatcher)) != NULL) {
 		*attempt = (struct attempt){
-			.account = test->account,
-			.webhook = test->webhook,
+			.account = single->account,
+			.webhook = single->webhook,
 		};
-		give(dispatcher, attempt, &test->delivery, NULL);
-		arena_close(test->arena);
+		give(dispatcher, attempt, &single->delivery, NULL);
+		arena_close(single->arena);
 	}
 }
 
@@ -608,8 +723,9 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 	dispatcher->had_lease = has_lease;
 	if (has_lease)
 		dispatcher_save(dispatcher, false);
-	/* Tests come before events, which would take all free places. */
-	send_tests(dispatcher);
+	/* Before the events of the logs, which would take all free places. */
+	find_all_webhooks(dispatcher);
+	send_singles(dispatcher);
 	if (!has_lease)
 		return false;
 	if (clock_monotonic() - dispatcher->looked >= pause) {
@@ -681,7 +797,7 @@ struct dispatcher *dispatcher_open(const struct environment *environment, struct
 	dispatcher->sender = sender;
 	dispatcher->schedule = schedule;
 	dispatcher->arena = arena_open();
-	dispatcher->last_test = &dispatcher->tests;
+	dispatcher->last_single = &dispatcher->singles;
 	dispatcher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (dispatcher->wake < 0 || pthread_mutex_init(&dispatcher->lock, NULL) != 0 ||
 	    pthread_create(&dispatcher->thread, NULL, run_dispatcher, dispatcher) != 0)
@@ -691,7 +807,7 @@ struct dispatcher *dispatcher_open(const struct environment *environment, struct
 
 void dispatcher_close(struct dispatcher *dispatcher)
 {
-	struct test *test;
+	struct single *single;
 
 	if (dispatcher == NULL)
 		return;
@@ -700,9 +816,9 @@ void dispatcher_close(struct dispatcher *dispatcher)
 	pthread_mutex_unlock(&dispatcher->lock);
 	wake(dispatcher);
 	pthread_join(dispatcher->thread, NULL);
-	while ((test = dispatcher->tests) != NULL) {
-		dispatcher->tests = test->next;
-		arena_close(test->arena);
+	while ((single = dispatcher->singles) != NULL) {
+		dispatcher->singles = single->next;
+		arena_close(single->arena);
 	}
 	close(dispatcher->wake);
 	pthread_mutex_destroy(&dispatcher->lock);

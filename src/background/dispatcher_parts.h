@@ -66,7 +66,7 @@ enum attempt_state { ATTEMPT_NONE, ATTEMPT_SENT, ATTEMPT_ENDED };
 /* A delivery that the sender has, and then its outcome until it is stored. */
 struct attempt {
 	enum attempt_state state;
-	struct target *target; /* NULL for a test */
+	struct target *target; /* NULL for a single */
 	struct id account, webhook;
 	/* no attempt was made, because the event of the waiting delivery cannot be read */
 	bool is_given_up;
@@ -82,11 +82,15 @@ struct attempt {
 	struct outcome outcome;
 };
 
-/* A test that is waiting. */
-struct test {
-	struct test *next;
-	struct arena *arena; /* holds the whole test */
-	struct id account, webhook;
+/* What is sent once, and is waiting: a test, or an event of dispatcher_send_once. */
+struct single {
+	struct single *next;
+	struct arena *arena; /* holds all of it */
+	struct id account;
+	bool is_test;
+	bool is_for_all; /* `entry` is set, and its webhooks are still to be found */
+	struct audit_entry entry;
+	struct id webhook; /* this and `delivery` are set otherwise */
 	struct delivery delivery;
 };
 
@@ -108,8 +112,8 @@ struct dispatcher {
 	int wake; /* an eventfd */
 	pthread_mutex_t lock; /* protects the following members */
 	bool is_ending;
-	struct test *tests, **last_test;
-	size_t test_count;
+	struct single *singles, **last_single;
+	size_t single_count;
 	struct dispatcher_figures figures;
 };
 

@@ -1075,6 +1075,106 @@ START_TEST(a_test_is_sent_without_an_entry)
 }
 END_TEST
 
+/* ---- events that are sent once ---- */
+
+static void send_once(const char *type, const char *data)
+{
+	dispatcher_send_once(stand.environment.dispatcher, &stand.account.id, slice_of(type),
+			     slice_of(data), clock_now(&stand.clock));
+}
+
+/* clang-format off */
+static const struct { const char *path, *more; bool gets_it; } choosing[] = {
+	{ "/200/1", "", true },
+	{ "/200/2", ",\"events\":[\"peer.*\"]", true },
+	{ "/200/3", ",\"events\":[\"room.*\",\"peer.join.*\"]", true },
+	{ "/500/4", ",\"events\":[\"peer.join.failure\"]", true },
+	{ "/200/5", ",\"events\":[\"peer.join.success\"]", false },
+	{ "/200/6", ",\"events\":[\"session.*\"]", false },
+	{ "/200/7", ",\"enabled\":false", false },
+};
+/* clang-format on */
+
+/* It goes to each webhook that wants it, under one ID, and is neither repeated nor logged. */
+START_TEST(an_event_is_sent_once_without_an_entry)
+{
+	const json_t *webhooks[ROWS(choosing)], *body, *actor;
+	bool got[ROWS(choosing)] = { false };
+	size_t n = 0;
+
+	for (size_t i = 0; i < ROWS(choosing); i++) {
+		webhooks[i] = make(choosing[i].path, choosing[i].more);
+		n += choosing[i].gets_it;
+	}
+	expect_delivered(ROWS(choosing) - 1); /* webhook.created, to the first */
+	n += receiver_count(stand.receiver);
+	send_once("peer.join.failure", "{\"kind\":\"peer\"}");
+	ck_assert(receiver_wait(stand.receiver, n));
+	move_clock(HOUR);
+	for (size_t i = 0; i < ROWS(choosing); i++)
+		expect_deliveries(webhooks[i], "", 0);
+	ck_assert_uint_eq(receiver_count(stand.receiver), n);
+	for (size_t i = 0; i < n; i++) {
+		const struct received *request = receiver_request(stand.receiver, i);
+
+		body = parsed(request->body);
+		if (strcmp(text_at(body, "type"), "peer.join.failure") != 0)
+			continue;
+		got[request->path[strlen(request->path) - 1] - '1'] = true;
+		ck_assert_str_eq(text_at(body, "id"), request->id);
+		ck_assert_str_eq(request->id, receiver_request(stand.receiver, n - 1)->id);
+		ck_assert_int_eq(json_integer_value(json_object_get(body, "seq")), 0);
+		ck_assert_str_eq(text_at(json_object_get(body, "data"), "kind"), "peer");
+		actor = json_object_get(body, "actor");
+		ck_assert_str_eq(text_at(actor, "kind"), "service");
+		ck_assert_str_eq(text_at(actor, "id"), "");
+	}
+	for (size_t i = 0; i < ROWS(choosing); i++)
+		ck_assert_int_eq(got[i], choosing[i].gets_it);
+	ck_assert_ptr_null(strstr(ask(200, METHOD_GET, "/v2/events?limit=100", NULL), "peer"));
+}
+END_TEST
+
+/* However many there are, they keep neither the log nor tests of their webhook waiting, and only
+ * the share of the account is kept. */
+START_TEST(events_that_are_sent_once_are_bounded)
+{
+	const size_t share = 512;
+	const json_t *webhook;
+
+	make_template();
+	webhook = make("/held", ",\"events\":[\"room.*\",\"peer.*\"]");
+	for (unsigned i = 0; i < AT_ONCE; i++)
+		send_once("peer.join.failure", "{}");
+	ck_assert(receiver_wait(stand.receiver, AT_ONCE / 2));
+	for (size_t i = 0; i < 3 * share; i++)
+		send_once("peer.join.failure", "{}");
+	make_rooms(1);
+	ck_assert(receiver_wait(stand.receiver, AT_ONCE / 2 + 1));
+	ck_assert_ptr_nonnull(
+		strstr(receiver_request(stand.receiver, AT_ONCE / 2)->body, "room.created"));
+	receiver_release(stand.receiver);
+	ck_assert(receiver_wait(stand.receiver, AT_ONCE / 2 + 1 + share));
+	ask(200, METHOD_POST, path_of(webhook, "/test"), NULL);
+	ck_assert(receiver_wait(stand.receiver, AT_ONCE / 2 + 2 + share));
+	ck_assert_ptr_nonnull(strstr(
+		receiver_request(stand.receiver, AT_ONCE / 2 + 1 + share)->body, "webhook.test"));
+}
+END_TEST
+
+/* Other accounts do not get it, nor does anything happen without webhooks. */
+START_TEST(an_event_is_sent_only_to_its_account)
+{
+	make("/200", ",\"events\":[\"peer.*\"]");
+	use_account("b");
+	send_once("peer.join.failure", "{}");
+	make("/204", ",\"events\":[\"peer.*\"]");
+	send_once("peer.join.failure", "{}");
+	ck_assert(receiver_wait(stand.receiver, 1));
+	ck_assert_str_eq(receiver_request(stand.receiver, 0)->path, "/204");
+}
+END_TEST
+
 START_TEST(both_secrets_sign_after_a_rotation)
 {
 	const json_t *webhook = make("/200", ROOMS);
@@ -1627,6 +1727,9 @@ int main(void)
 	tcase_add_test(sent, tests_are_limited_per_minute);
 	tcase_add_test(sent, an_hour_of_failures_loses_nothing);
 	tcase_add_test(sent, a_test_is_sent_without_an_entry);
+	tcase_add_test(sent, an_event_is_sent_once_without_an_entry);
+	tcase_add_test(sent, events_that_are_sent_once_are_bounded);
+	tcase_add_test(sent, an_event_is_sent_only_to_its_account);
 	tcase_add_test(sent, both_secrets_sign_after_a_rotation);
 	tcase_add_test(sent, a_restart_loses_no_delivery);
 	tcase_add_test(sent, a_dropped_entry_causes_no_repeats);
