@@ -38,6 +38,31 @@ bool webhook_wants(struct arena *arena, const struct webhook *webhook,
 
 /* ---- the message ---- */
 
+/* The types of events in rooms. Their bodies have members that those of 100ms have. */
+static bool is_live(struct slice type)
+{
+	static const char *const beginnings[] = { "session.", "peer.", "role.change.",
+						  "room.end." };
+
+	for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+		if (slice_begins(type, slice_of(beginnings[i])))
+			return true;
+	}
+	return false;
+}
+
+static void append_live(struct arena *arena, struct buffer *text, struct slice account,
+			const struct audit_entry *entry)
+{
+	/* If the data cannot be read, webhook_message reports it. */
+	const json_t *data = json_text_read_stored(arena, entry->data, NULL);
+	const struct slice template = text_of_json(json_object_get(data, "template_id"));
+
+	buffer_append_member(text, ",\"app_id\":", account);
+	if (template.data != NULL)
+		buffer_append_member(text, ",\"template_id\":", template);
+}
+
 static struct slice message_body(struct arena *arena, const struct id *account,
 				 const struct audit_entry *entry)
 {
@@ -47,6 +72,8 @@ static struct slice message_body(struct arena *arena, const struct id *account,
 	id_print(account, id);
 	buffer_append_member(&text, "{\"version\":\"2.0\",\"id\":", entry->id);
 	buffer_append_member(&text, ",\"account_id\":", slice_of(id));
+	if (is_live(entry->type))
+		append_live(arena, &text, slice_of(id), entry);
 	buffer_append_time_milliseconds(&text, ",\"timestamp\":", entry->time);
 	buffer_append_member(&text, ",\"type\":", entry->type);
 	buffer_append_text(&text, ",\"data\":");

@@ -1175,6 +1175,40 @@ START_TEST(an_event_is_sent_only_to_its_account)
 }
 END_TEST
 
+/* clang-format off */
+/* template: the member of the body, if it has one. */
+static const struct { const char *type, *data; bool has_app; const char *template; } shown[] = {
+	{ "session.open.success", "{\"template_id\":\"t\\\"1\"}", true, "\"template_id\":\"t\\\"1\"," },
+	{ "session.deleted", "{\"room_id\":\"r\"}", true, "" },
+	{ "peer.leave.success", "{\"a\":1,\"template_id\":\"2\"}", true, "\"template_id\":\"2\"," },
+	{ "role.change.success", "{\"template_id\":\"3\"}", true, "\"template_id\":\"3\"," },
+	{ "room.end.success", "{\"template_id\":\"4\"}", true, "\"template_id\":\"4\"," },
+	{ "peer.join.failure", "{\"template_id\":5}", true, "" },
+	{ "room.created", "{\"template_id\":\"6\"}", false, "" },
+	{ "role.created", "{\"template_id\":\"7\"}", false, "" },
+	{ "room.ended", "{\"template_id\":\"8\"}", false, "" },
+	{ "no.session.x", "{\"template_id\":\"9\"}", false, "" },
+};
+/* clang-format on */
+
+/* Events in rooms have the members that those of 100ms have. */
+START_TEST(a_body_has_the_members_of_its_type)
+{
+	const char *account = stand.account.id_text, *expected;
+
+	make("/200",
+	     ",\"events\":[\"session.*\",\"peer.*\",\"role.*\",\"room.*\",\"no.session.*\"]");
+	send_once(shown[_i].type, shown[_i].data);
+	ck_assert(receiver_wait(stand.receiver, 1));
+	expected = arena_text(stand.arena, "\"account_id\":\"%s\",%s%s%s%s\"timestamp\":\"",
+			      account, shown[_i].has_app ? "\"app_id\":\"" : "",
+			      shown[_i].has_app ? account : "", shown[_i].has_app ? "\"," : "",
+			      shown[_i].template);
+	ck_assert_msg(strstr(receiver_request(stand.receiver, 0)->body, expected) != NULL,
+		      "%s: not %s", receiver_request(stand.receiver, 0)->body, expected);
+}
+END_TEST
+
 START_TEST(both_secrets_sign_after_a_rotation)
 {
 	const json_t *webhook = make("/200", ROOMS);
@@ -1730,6 +1764,7 @@ int main(void)
 	tcase_add_test(sent, an_event_is_sent_once_without_an_entry);
 	tcase_add_test(sent, events_that_are_sent_once_are_bounded);
 	tcase_add_test(sent, an_event_is_sent_only_to_its_account);
+	tcase_add_loop_test(sent, a_body_has_the_members_of_its_type, 0, ROWS(shown));
 	tcase_add_test(sent, both_secrets_sign_after_a_rotation);
 	tcase_add_test(sent, a_restart_loses_no_delivery);
 	tcase_add_test(sent, a_dropped_entry_causes_no_repeats);
