@@ -30,6 +30,8 @@ struct json_flaw {
  * size is below 2^53. Every other number, and -0, becomes the JSON_REAL of the nearest double. A
  * JSON_REAL with an integral value below 2^53 is therefore a rounded fraction, unless it is -0. */
 json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw *flaw);
+/* Does the same for a text that must be an array. */
+json_t *json_text_read_list(struct arena *arena, struct slice text, struct json_flaw *flaw);
 /* Reads a text that Anteroom wrote. It nests what clients sent in further objects (a part of a
  * template in the whole, a line of a dump, a result of a bulk request), so up to
  * JSON_TEXT_STORED_DEPTH levels are allowed. */

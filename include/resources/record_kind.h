@@ -76,8 +76,4 @@ void record_check_document(const struct shape *shape, json_t *document, const ch
 bool record_check(struct call *call, const struct record_kind *kind, const void *record,
 		  bool is_whole, struct findings *findings, struct fault *fault);
 
-/* Returns finding `i` of findings_result. A finding about the whole record has no pointer in front
- * of its sentence. */
-const char *record_finding(const struct fault *found, size_t i);
-
 #endif

@@ -71,7 +71,10 @@ enum field_flag {
 	FIELD_ZERO_ABSENT = 1 << 14,
 	/* A text of only blanks and invisible characters counts as not sent. */
 	FIELD_BLANK_ABSENT = 1 << 15,
-	FIELD_UNLISTED = 1 << 16	/* in a query: the document has an operation instead */
+	FIELD_UNLISTED = 1 << 16,	/* in a query: the document has an operation instead */
+	/* The list is the only member of its shape: the body and the response are the list itself
+	 * (schema_parse_list, shape_is_bare). */
+	FIELD_BARE = 1 << 17
 };
 
 struct shape;
@@ -202,6 +205,8 @@ struct shape_plan {
 #define UNLIMITED INT64_MAX
 /* clang-format on */
 
+/* Returns true if the body and the response are the list that is the only member. */
+bool shape_is_bare(const struct shape *shape);
 /* Returns the row of a member, or NULL. */
 const struct field *shape_field(const struct shape *shape, const char *name);
 /* Returns true if the text obeys the rule. For texts outside a body, such as a name in a path. */
@@ -247,6 +252,10 @@ void findings_open(struct findings *findings, struct arena *arena);
 /* Parses a body. Fails with FAULT_MALFORMED and line and column in the detail. An empty text, white
  * space, null and [] become {}. *body belongs to the arena. */
 bool schema_parse(struct arena *arena, struct slice text, json_t **body, struct fault *fault);
+/* Parses a body that is a list itself (FIELD_BARE). *body has it as its only member. An empty text,
+ * white space and null become an empty list. */
+bool schema_parse_list(struct arena *arena, const struct shape *shape, struct slice text,
+		       json_t **body, struct fault *fault);
 
 /* Checks a body and cleans it in place, as described above. The body must not be shared. strict:
  * unknown members are faults. Fails with FAULT_INVALID_BODY and all details. */
@@ -281,7 +290,8 @@ int64_t rule_now(const struct rule_context *context);
 bool rule_was_sent(const struct rule_context *context, const char *pointer);
 
 /* Returns true if there are no findings. Otherwise sets FAULT_INVALID_BODY with at most
- * FINDINGS_FAULT_MOST details in the order of the body. */
+ * FINDINGS_FAULT_MOST details in the order of the body; the detail of a finding without a pointer
+ * is its sentence alone. */
 bool findings_result(struct findings *findings, struct fault *fault);
 
 /* ---- documents ---- */

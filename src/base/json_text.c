@@ -369,20 +369,23 @@ static bool read_next(struct reader *reader)
 	return level->is_object ? read_member(reader, level) : read_item(reader, level);
 }
 
-static json_t *read_all(struct reader *reader)
+static json_t *read_all(struct reader *reader, bool is_list)
 {
-	json_t *object;
+	json_t *value;
 
-	if (next_behind_space(reader) != '{')
-		return nothing(reader, "the top level must be an object");
-	object = arena_json(reader->arena, open_level(reader, json_object()));
+	if (next_behind_space(reader) != (is_list ? '[' : '{'))
+		return nothing(reader, is_list ? "the top level must be an array"
+					       : "the top level must be an object");
+	value = arena_json(reader->arena,
+			   open_level(reader, is_list ? json_array() : json_object()));
 	while (reader->depth > 0)
 		if (!read_next(reader))
 			return NULL;
 	(void)next_behind_space(reader);
 	if (reader->at < reader->end)
-		return nothing(reader, "unexpected text after the JSON object");
-	return object;
+		return nothing(reader, is_list ? "unexpected text after the JSON array"
+					       : "unexpected text after the JSON object");
+	return value;
 }
 
 static struct json_flaw flaw_at(struct slice text, const char *at, const char *sentence)
@@ -403,7 +406,7 @@ static struct json_flaw flaw_at(struct slice text, const char *at, const char *s
 }
 
 static json_t *read_from(const struct origin *origin, struct arena *arena, struct slice text,
-			 struct json_flaw *flaw)
+			 bool is_list, struct json_flaw *flaw)
 {
 	struct level levels[JSON_TEXT_STORED_DEPTH];
 	struct reader reader = {
@@ -413,26 +416,31 @@ static json_t *read_from(const struct origin *origin, struct arena *arena, struc
 		.origin = origin,
 		.levels = levels,
 	};
-	json_t *object;
+	json_t *value;
 
 	reader.name = reader.string = BUFFER_INITIAL(arena);
-	object = read_all(&reader);
-	if (object == NULL && flaw != NULL)
+	value = read_all(&reader, is_list);
+	if (value == NULL && flaw != NULL)
 		*flaw = flaw_at(text, reader.at, reader.sentence);
-	return object;
+	return value;
 }
 
 json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw *flaw)
 {
-	return read_from(&of_client, arena, text, flaw);
+	return read_from(&of_client, arena, text, false, flaw);
+}
+
+json_t *json_text_read_list(struct arena *arena, struct slice text, struct json_flaw *flaw)
+{
+	return read_from(&of_client, arena, text, true, flaw);
 }
 
 json_t *json_text_read_stored(struct arena *arena, struct slice text, struct json_flaw *flaw)
 {
-	return read_from(&of_ours, arena, text, flaw);
+	return read_from(&of_ours, arena, text, false, flaw);
 }
 
 json_t *json_text_read_foreign(struct arena *arena, struct slice text, struct json_flaw *flaw)
 {
-	return read_from(&of_others, arena, text, flaw);
+	return read_from(&of_others, arena, text, false, flaw);
 }

@@ -56,13 +56,6 @@ void record_check_document(const struct shape *shape, json_t *document, const ch
 	findings_take(findings, pointer, &own);
 }
 
-const char *record_finding(const struct fault *found, size_t i)
-{
-	const char *text = json_string_value(json_array_get(found->details, i));
-
-	return strncmp(text, ": ", 2) == 0 ? text + 2 : text;
-}
-
 bool record_check(struct call *call, const struct record_kind *kind, const void *record,
 		  bool is_whole, struct findings *findings, struct fault *fault)
 {

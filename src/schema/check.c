@@ -174,7 +174,10 @@ static void check_count(struct findings *findings, const struct field *row,
 {
 	if (row->most != 0 && count > row->most)
 		findings_report(findings, place, "must have at most %zu %s, got %zu", row->most,
-				row->kind == KIND_MAP ? "entries" : "items", count);
+				row->kind == KIND_MAP ? "entries"
+				: row->most == 1      ? "item"
+						      : "items",
+				count);
 	if ((row->flags & FIELD_NOT_EMPTY) != 0 && count == 0)
 		findings_report(findings, place, "must have at least 1 item");
 }
@@ -390,13 +393,16 @@ bool schema_check(const struct shape *shape, json_t *body, enum schema_mode mode
 		  struct findings *findings, struct fault *fault)
 {
 	struct walk walk = { .findings = findings, .is_strict = strict };
+	const json_t *sent = body;
 
 	assert(json_is_object(body));
-	findings->body = body;
+	if (shape_is_bare(shape))
+		sent = json_object_get(body, shape->fields[0].name);
+	findings->body = sent;
 	check_object(&walk, shape, &PLACE_ROOT, body, mode);
 	findings->body = NULL;
 	if (findings->sent == NULL)
-		findings->sent = body;
+		findings->sent = sent;
 	return findings_result(findings, fault);
 }
 

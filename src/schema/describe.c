@@ -436,10 +436,13 @@ static void describe_doubles(json_t *schema, const struct shape *shape)
 
 static json_t *describe_shape(const struct shape *shape, enum describe_form form)
 {
-	json_t *schema = json_pack("{s:s}", "type", "object");
-	json_t *properties = json_object();
-	json_t *required = json_array();
+	json_t *schema, *properties, *required;
 
+	if (shape_is_bare(shape))
+		return describe_row(&shape->fields[0], form, false);
+	schema = json_pack("{s:s}", "type", "object");
+	properties = json_object();
+	required = json_array();
 	if (shape->doc != NULL)
 		describe_further(schema, "%s", shape->doc);
 	describe_rules(schema, shape);
@@ -566,8 +569,11 @@ static json_t *example_of_row(const struct field *row, enum describe_form form)
 
 json_t *describe_example(const struct shape *shape, enum describe_form form)
 {
-	json_t *example = json_object();
+	json_t *example;
 
+	if (shape_is_bare(shape))
+		return example_of_row(&shape->fields[0], form);
+	example = json_object();
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct field *row = &shape->fields[i];
 		const bool is_shown = row->example != NULL || is_always_there(shape, row, form);

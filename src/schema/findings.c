@@ -363,7 +363,8 @@ static void tell(struct findings *findings, size_t count, size_t skip, struct fa
 		struct buffer text = BUFFER_INITIAL(findings->arena);
 
 		append_pointer(&text, finding->pointer);
-		buffer_append_text(&text, ": ");
+		if (text.size > 0)
+			buffer_append_text(&text, ": ");
 		buffer_append_text(&text, finding->sentence);
 		array_put(details,
 			  json_of_text((struct slice){ text.data + skip, text.size - skip }));

@@ -55,20 +55,40 @@ static const char *looks_like(struct slice text)
 		       : NULL;
 }
 
+static bool refuse_flaw(const struct json_flaw *flaw, struct slice content, struct fault *fault)
+{
+	const char *sentence = looks_like(content);
+
+	return fault_detail(fault, FAULT_MALFORMED, "line %zu, column %zu: %s", flaw->line,
+			    flaw->column, sentence != NULL ? sentence : flaw->sentence);
+}
+
 bool schema_parse(struct arena *arena, struct slice text, json_t **body, struct fault *fault)
 {
 	struct slice content = text_trim(text, SPACE);
 	struct json_flaw flaw;
-	const char *sentence;
 
 	if (content.size == 0 || slice_is(content, "null") || is_empty_array(content)) {
 		*body = arena_json(arena, json_object());
 		return true;
 	}
 	*body = json_text_read(arena, text, &flaw);
-	if (*body != NULL)
-		return true;
-	sentence = looks_like(content);
-	return fault_detail(fault, FAULT_MALFORMED, "line %zu, column %zu: %s", flaw.line,
-			    flaw.column, sentence != NULL ? sentence : flaw.sentence);
+	return *body != NULL || refuse_flaw(&flaw, content, fault);
+}
+
+bool schema_parse_list(struct arena *arena, const struct shape *shape, struct slice text,
+		       json_t **body, struct fault *fault)
+{
+	struct slice content = text_trim(text, SPACE);
+	struct json_flaw flaw;
+	json_t *list;
+
+	if (content.size == 0 || slice_is(content, "null"))
+		list = arena_json(arena, json_array());
+	else
+		list = json_text_read_list(arena, text, &flaw);
+	if (list == NULL)
+		return refuse_flaw(&flaw, content, fault);
+	*body = arena_json(arena, json_pack("{s:O}", shape->fields[0].name, list));
+	return true;
 }

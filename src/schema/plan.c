@@ -14,6 +14,11 @@ size_t row_named(const struct shape *shape, struct slice name)
 	return i;
 }
 
+bool shape_is_bare(const struct shape *shape)
+{
+	return (shape->fields[0].flags & FIELD_BARE) != 0;
+}
+
 const struct field *shape_field(const struct shape *shape, const char *name)
 {
 	for (size_t i = 0; i < shape->field_count; i++) {

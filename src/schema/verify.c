@@ -171,6 +171,9 @@ static void verify_member(const struct shape *shape, const struct field *row,
 	require((row->flags & FIELD_REQUIRED) == 0 ||
 			(row->flags & (FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT)) == 0,
 		level, "is required, so it cannot count as not sent");
+	require((row->flags & FIELD_BARE) == 0 ||
+			(row->kind == KIND_LIST && shape->field_count == 1),
+		level, "is bare, but not a list, or not the only member");
 	verify_row(row, level);
 	if (row->standard != NULL)
 		verify_standard(row, level);

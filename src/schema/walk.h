@@ -100,10 +100,12 @@ static inline bool is_secret_below(const struct place *up, const struct field *r
 	return up->is_secret || (row != NULL && (row->flags & FIELD_SECRET) != 0);
 }
 
-/* row is NULL for an unknown member. */
+/* row is NULL for an unknown member. A bare list has the place of its object. */
 static inline struct place place_member(const struct place *up, struct slice name,
 					const struct field *row)
 {
+	if (row != NULL && (row->flags & FIELD_BARE) != 0)
+		return *up;
 	return (struct place){ .up = up, .name = name, .is_secret = is_secret_below(up, row) };
 }
 

@@ -308,9 +308,9 @@ static const char conventions[] =
 	"requests that join or start a session), whatever the Content-Type says. Duplicate "
 	"members, NUL in a text, a lone surrogate, more than 32 levels, trailing bytes and a byte "
 	"order mark are malformed. If no member is required, an empty body and `null` count as "
-	"`{}`; an empty array counts as `{}` wherever an object is expected. A member that is "
-	"`null` counts as not given; in a merge patch it removes the member. Integers may be "
-	"written as 32.0 and are stored exactly, up to 64 bits; an integer with a decimal point "
+	"`{}`, or as `[]` if the body is an array; an empty array counts as `{}` wherever an "
+	"object is expected. A member that is `null` counts as not given; in a merge patch it "
+	"removes the member. Integers may be written as 32.0 and are stored exactly, up to 64 bits; an integer with a decimal point "
 	"or exponent must be below 2^53. Read-only members are ignored, whatever their value. "
 	"Unknown members are ignored and listed in X-Unknown-Fields; with `Prefer: "
 	"handling=strict` they are faults.\n\n"
@@ -588,13 +588,14 @@ static json_t *outcome_schema(struct arena *arena, const struct route *route)
 	return json_pack("{s:s, s:o}", "description", doc, "oneOf", choices);
 }
 
-/* If the other schema requires nothing, the response to validate_only would match both schemas;
- * this rules it out. */
+/* If the other schema is an object that requires nothing, the response to validate_only would match
+ * both schemas; this rules it out. */
 static void tell_from_validation(json_t *schemas, const char *name)
 {
 	json_t *schema = json_object_get(schemas, name);
+	const char *type = json_string_value(json_object_get(schema, "type"));
 
-	if (json_object_get(schema, "required") == NULL)
+	if (strcmp(type, "object") == 0 && json_object_get(schema, "required") == NULL)
 		object_put(schema, "propertyNames",
 			   json_pack("{s:{s:[s]}}", "not", "enum", "valid"));
 }

@@ -136,7 +136,9 @@ static bool read_json(struct call *call, json_t **body, struct fault *fault)
 	if (call->request.body_is_too_large || call->request.body.size > most)
 		return fault_detail(fault, FAULT_TOO_LARGE, "the maximum body size is %zu bytes",
 				    most);
-	if (!schema_parse(call->arena, call->request.body, body, fault))
+	if (route->body != NULL && shape_is_bare(route->body)
+		    ? !schema_parse_list(call->arena, route->body, call->request.body, body, fault)
+		    : !schema_parse(call->arena, call->request.body, body, fault))
 		return false;
 	call->body = *body;
 	return check_objects(route, *body, fault);

@@ -30,8 +30,8 @@ void record_findings_tell(struct call *call, const struct record_kind *kind, voi
 			       findings);
 	(void)findings_result(&call->findings, &found);
 	for (size_t i = 0; i < json_array_size(found.details); i++)
-		report_finding(call, kind->table->kind, &stored->id, record_finding(&found, i),
-			       findings);
+		report_finding(call, kind->table->kind, &stored->id,
+			       json_string_value(json_array_get(found.details, i)), findings);
 }
 
 static void check_account(struct call *call, const struct record_kind *kind,

@@ -133,7 +133,7 @@ static bool check_written_record(struct writing *writing, const struct record_ki
 	if (findings_result(&findings, &found))
 		return true;
 	return fault_cause(fault, FAULT_DAMAGED, 0, "%s: %s", record_name(call, kind, id),
-			   record_finding(&found, 0));
+			   json_string_value(json_array_get(found.details, 0)));
 }
 
 static bool send_record(struct writing *writing, const struct record_kind *kind, void *record,

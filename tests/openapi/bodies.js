@@ -124,9 +124,10 @@ function isRefusedRightly(one, breaks, answer, isPaired) {
 	const isWhole = one.pointer === "" && one.place === "";
 
 	if (breaks.length > 0) return breaks.every(({ pointer }) => isRefusalWith(answer, pointer));
-	// As a body, null counts as {}; any other value that is not an object is not accepted as a
-	// body.
+	// As a body, null counts as {}; any other value that is not an object, or for some operations an
+	// array, is not accepted as a body.
 	if (isWhole && one.value === null) return answer.json?.message === "Invalid body param";
+	if (isWhole && one.what === "too many items") return answer.json?.message === "Invalid body param";
 	if (isWhole || one.isMalformed) return answer.json?.message === "Malformed JSON";
 	// Too many layers cannot be in order either; the same goes for similar cases.
 	const breaksMore = ["too many items", "too many entries", "one repeated"];

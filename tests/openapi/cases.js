@@ -137,7 +137,7 @@ function* lists(values, seen) {
 	const many = (count) => Array.from({ length: count }, (_, n) => sample(n));
 
 	yield special([], !seen.minItems, "empty");
-	for (const place of seen.uniqueItems ? [0] : [0, 1]) {
+	for (const place of seen.uniqueItems || seen.maxItems === 1 ? [0] : [0, 1]) {
 		for (const below of cases(values, seen.items, place))
 			yield within(below, place, [...many(place), below.value], "*");
 	}

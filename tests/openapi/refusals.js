@@ -233,7 +233,7 @@ async function proveKeys(proof) {
 		if (!operation.responses["422"]) continue;
 		const what = "with a key of another request";
 		const place = await fixtures.once(operation);
-		const answer = await proof.ask(operation, what, { place, headers, body: "{}" });
+		const answer = await proof.ask(operation, what, { place, headers, body: "null" });
 
 		if (answer.status !== 422) proof.problem(operation, what, "unexpected response", answer);
 	}

@@ -8,13 +8,25 @@ import { isRefusal } from "./proof.js";
 const LARGE = " ".repeat((256 << 10) + 1);
 const LARGER = " ".repeat((1 << 20) + 1);
 
+// Returns an object with the required members, or a list with one item.
+function leastBody(values, operation) {
+	const seen = values.look(operation.body);
+
+	return seen.type === "array" ? values.sample(operation.body) : values.least(seen);
+}
+
+// Adds members to an object, or to the items of a list.
+function withMore(value, more) {
+	return Array.isArray(value) ? value.map((one) => withMore(one, more)) : { ...value, ...more };
+}
+
 export async function proveStatuses(proof, operation, values) {
 	const can = (status) => operation.responses[status] !== undefined;
 	// Sends a valid request, changed only as the arguments say.
 	const expect = async (status, what, { place, more, ...request } = {}) => {
 		const at = place ?? (await proof.fixtures.fresh(operation));
-		const least = operation.body && values.least(values.look(operation.body));
-		const body = least && jsonText({ ...withCode(operation, least, at), ...more });
+		const least = operation.body && withCode(operation, leastBody(values, operation), at);
+		const body = least && jsonText(withMore(least, more));
 		const answer = await proof.ask(operation, what, { place: at, body, ...request });
 
 		if (String(answer.status) !== status)
@@ -39,7 +51,7 @@ export async function proveStatuses(proof, operation, values) {
 	if (can("412") && operation.path.includes("{"))
 		await expect("412", "exists already", { headers: { "If-None-Match": "*" } });
 	if (operation.parameters.some(({ name }) => name === "Prefer"))
-		await proveUnknown(proof, operation, expect);
+		await proveUnknown(proof, operation, values, expect);
 	await proveKey(proof, operation, expect);
 	await provePath(proof, operation, expect);
 }
@@ -65,15 +77,16 @@ async function proveReading(proof, operation, expect) {
 	await expect("304", "read again", { place, headers });
 }
 
-async function proveUnknown(proof, operation, expect) {
+async function proveUnknown(proof, operation, values, expect) {
 	const more = { unknown: 1 };
+	const pointer = values.look(operation.body).type === "array" ? "/0/unknown" : "/unknown";
 	const headers = { Prefer: "handling=strict" };
 	const ignored = await expect(operation.success, "an unknown member", { more });
 	const strict = await expect("400", "an unknown member, strict", { more, headers });
 
-	if (ignored.headers["x-unknown-fields"] !== "/unknown")
+	if (ignored.headers["x-unknown-fields"] !== pointer)
 		proof.problem(operation, "an unknown member", "it is not named", ignored);
-	if (!isRefusal(strict, "/unknown") || strict.headers["preference-applied"] === undefined)
+	if (!isRefusal(strict, pointer) || strict.headers["preference-applied"] === undefined)
 		proof.problem(operation, "an unknown member, strict", "not rejected for it", strict);
 }
 

@@ -180,6 +180,41 @@ START_TEST(an_error_is_reported_at_its_place)
 }
 END_TEST
 
+/* clang-format off */
+/* Each text is an array, an object, or neither. */
+static const struct {
+	struct slice text;
+	const char *of_array; /* NULL if it is an array */
+	const char *of_object;
+} tops[] = {
+	{ BYTES(" [ ] "), NULL, "the top level must be an object" },
+	{ BYTES("[{\"a\":[1]},null]"), NULL, "the top level must be an object" },
+	{ BYTES("{\"a\":[]}"), "the top level must be an array", NULL },
+	{ BYTES("1"), "the top level must be an array", "the top level must be an object" },
+	{ BYTES("[]]"), "unexpected text after the JSON array", "the top level must be an object" },
+	{ BYTES("{}["), "the top level must be an array", "unexpected text after the JSON object" },
+	{ BYTES("[1"), "unexpected end of JSON", "the top level must be an object" },
+};
+/* clang-format on */
+
+static void expect_flaw(const json_t *value, const struct json_flaw *flaw, const char *expected)
+{
+	ck_assert((value == NULL) == (expected != NULL));
+	if (expected != NULL)
+		ck_assert_str_eq(flaw->sentence, expected);
+}
+
+START_TEST(the_top_level_is_an_array_or_an_object)
+{
+	struct json_flaw flaw;
+	const json_t *value = json_text_read_list(arena, tops[_i].text, &flaw);
+
+	expect_flaw(value, &flaw, tops[_i].of_array);
+	value = json_text_read(arena, tops[_i].text, &flaw);
+	expect_flaw(value, &flaw, tops[_i].of_object);
+}
+END_TEST
+
 START_TEST(a_valid_text_gives_what_jansson_gives)
 {
 	ck_assert_ptr_nonnull(json_text_read(arena, good_texts[_i], NULL));
@@ -427,6 +462,7 @@ int main(void)
 	tcase_add_checked_fixture(cases, open_arena, close_arena);
 	tcase_set_timeout(cases, 60);
 	tcase_add_loop_test(cases, an_error_is_reported_at_its_place, 0, ROWS(flaws));
+	tcase_add_loop_test(cases, the_top_level_is_an_array_or_an_object, 0, ROWS(tops));
 	tcase_add_test(cases, a_stored_text_may_be_nested_more_deeply);
 	tcase_add_test(cases, a_foreign_text_may_not_fill_the_memory);
 	tcase_add_loop_test(cases, a_valid_text_gives_what_jansson_gives, 0, ROWS(good_texts));

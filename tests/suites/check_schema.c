@@ -106,6 +106,11 @@ static const struct field needy_fields[] = {
 };
 static const struct shape needy_shape = { "Needy", FIELDS(needy_fields) };
 
+static const struct field bare_fields[] = {
+	{ "layers", LIST_OF(layer_item), MOST(1), FLAGS(FIELD_BARE) },
+};
+static const struct shape bare_shape = { "Bare", FIELDS(bare_fields) };
+
 static const struct field query_fields[] = {
 	{ "limit",  INTEGER(10, 100), DEFAULT(10) },
 	{ "open",   BOOLEAN() },
@@ -121,6 +126,7 @@ static void set_up(void)
 {
 	schema_verify(&top_shape);
 	schema_verify(&needy_shape);
+	schema_verify(&bare_shape);
 	schema_verify(&query_shape);
 	arena = arena_open();
 }
@@ -547,6 +553,39 @@ START_TEST(one_fault_takes_little_memory)
 }
 END_TEST
 
+/* clang-format off */
+static const struct {
+	const char *body, *cleaned, *faults, *unknown;
+} bare_cases[] = {
+	{ "", "{\"layers\":[]}", "", "" },
+	{ " null\n", "{\"layers\":[]}", "", "" },
+	{ "[]", "{\"layers\":[]}", "", "" },
+	{ "[{\"width\":5.0,\"id\":1,\"x\":{}}]", "{\"layers\":[{\"width\":5}]}", "", "/0/x" },
+	{ "[{\"scale\":0,\"width\":0}]", "",
+	  "/0/scale: must be from 1 to 12, got 0\n/0/width: must be from 1 to 100, got 0", "" },
+	{ "[{\"width\":13}]", "", "/0/width: must not be unlucky", "" },
+	{ "[{},{}]", "", "must have at most 1 item, got 2", "" },
+};
+/* clang-format on */
+
+START_TEST(a_body_may_be_a_list_itself)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct findings findings;
+	json_t *body;
+	bool ok;
+
+	ck_assert(schema_parse_list(arena, &bare_shape, slice_of(bare_cases[_i].body), &body,
+				    &fault));
+	findings_open(&findings, arena);
+	ok = schema_check(&bare_shape, body, SCHEMA_WHOLE, false, &findings, &fault);
+	ck_assert_str_eq(lines(&fault), bare_cases[_i].faults);
+	if (ok)
+		ck_assert_str_eq(text_of(body).data, bare_cases[_i].cleaned);
+	ck_assert_str_eq(unknown_lines(&findings), bare_cases[_i].unknown);
+}
+END_TEST
+
 START_TEST(the_walk_ends_early_if_fewer_faults_are_reported)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -899,6 +938,11 @@ static const struct field open_any[] = { { "a", ANY() } };
 static const struct field silent_null[] = {
 	{ "a", BOOLEAN(), FLAGS(FIELD_WRITE_ONLY | FIELD_NULLABLE) },
 };
+static const struct field bare_text[] = { { "a", TEXT(any_rule), FLAGS(FIELD_BARE) } };
+static const struct field bare_and_more[] = {
+	{ "a", LIST_OF(word_item), FLAGS(FIELD_BARE) },
+	{ "b", BOOLEAN() },
+};
 
 static const struct shape broken_shapes[] = {
 	{ "LowDefault", FIELDS(low_default) },
@@ -909,6 +953,8 @@ static const struct shape broken_shapes[] = {
 	{ "QuotedName", FIELDS(quoted_name) },
 	{ "OpenAny", FIELDS(open_any) },
 	{ "SilentNull", FIELDS(silent_null) },
+	{ "BareText", FIELDS(bare_text) },
+	{ "BareAndMore", FIELDS(bare_and_more) },
 };
 
 START_TEST(a_malformed_table_aborts_the_process)
@@ -967,6 +1013,7 @@ static Suite *schema_suite(void)
 	tcase_add_test(bodies, required_members_of_the_top_level);
 	tcase_add_test(bodies, at_most_fifty_faults_and_twenty_unknown_members_are_kept);
 	tcase_add_test(bodies, one_fault_takes_little_memory);
+	tcase_add_loop_test(bodies, a_body_may_be_a_list_itself, 0, ROWS(bare_cases));
 	tcase_add_test(bodies, the_walk_ends_early_if_fewer_faults_are_reported);
 	tcase_add_test(bodies, a_long_list_of_different_texts_is_checked_fast);
 	tcase_add_test(bodies, a_repeated_item_is_found);
