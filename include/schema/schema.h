@@ -95,6 +95,9 @@ struct field {
 	enum field_kind kind;
 	unsigned flags;
 	int64_t minimum, maximum, step;		/* KIND_INTEGER; step is 0 for any integer */
+	/* KIND_INTEGER: the maximum in messages, if a handler accepts more only in some cases; 0
+	 * for `maximum`. */
+	int64_t usual;
 	double low, high;			/* KIND_NUMBER */
 	const struct text_rule *text;		/* KIND_TEXT; keys of KIND_MAP */
 	const char *const *choices;		/* NULL-terminated */
@@ -173,6 +176,7 @@ struct shape_plan {
 #define BOOLEAN() .kind = KIND_BOOLEAN
 #define INTEGER(least, most_) .kind = KIND_INTEGER, .minimum = (least), .maximum = (most_)
 #define INTEGER_STEP(least, most_, by) INTEGER(least, most_), .step = (by)
+#define USUALLY_MOST(most_) .usual = (most_)
 #define NUMBER(least, most_) .kind = KIND_NUMBER, .low = (least), .high = (most_)
 #define TEXT(rule_) .kind = KIND_TEXT, .text = &(rule_)
 #define TIME() .kind = KIND_TIME

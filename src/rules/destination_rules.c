@@ -145,9 +145,10 @@ static const struct field hls_destination_fields[] = {
 	{ "maxDuration",             AMOUNT(), UNIT("s"), DOC("Maximum duration in seconds.") },
 	{ "layers",                  HLS_LAYERS, DOC("Layers in descending order.") },
 	{ "playlistType",            ONE_OF("event", "live"), DOC("Whether the playlist keeps all segments (event) or the last ones (live).") },
-	{ "numPlaylistSegments",     INTEGER(3, 12), FLAGS(FIELD_ZERO_ABSENT),
+	{ "numPlaylistSegments",     INTEGER(3, 150), USUALLY_MOST(12), FLAGS(FIELD_ZERO_ABSENT),
 	  DEFAULT_WHEN("playlistType", "live", 5),
-	  DOC("Used, and filled in, only if playlistType is live.") },
+	  DOC("Used, and filled in, only if playlistType is live. More than 12 only in an import, "
+	      "or if that is the stored value.") },
 	{ "videoFrameRate",          AMOUNT(), UNIT("fps"), DOC("Frames per second.") },
 	{ "enableMetadataInsertion", BOOLEAN(), DOC("Allows metadata in the stream.") },
 	{ "enableStaticUrl",         BOOLEAN(), DOC("Keeps the URL of the stream the same.") },

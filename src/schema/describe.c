@@ -84,6 +84,8 @@ static void describe_integer(json_t *schema, const struct field *row)
 		object_put(schema, "minimum", json_integer(row->minimum));
 	if (row->maximum != UNLIMITED)
 		object_put(schema, "maximum", json_integer(row->maximum));
+	if (row->usual != 0)
+		object_put(schema, "x-usualMaximum", json_integer(row->usual));
 	if (row->step > 1)
 		object_put(schema, "multipleOf", json_integer(row->step));
 }

@@ -54,7 +54,7 @@ static const char *integer_sentence(const struct field *row, struct arena *arena
 	if (row->maximum == UNLIMITED)
 		return arena_text(arena, "must be %sat least %" PRId64, what, row->minimum);
 	return arena_text(arena, "must be %sfrom %" PRId64 " to %" PRId64, what, row->minimum,
-			  row->maximum);
+			  row->usual != 0 ? row->usual : row->maximum);
 }
 
 /* Checks a real for an integer row. The parser returns integers for all integral numbers below 2^53

@@ -130,6 +130,8 @@
 #define NEW_SERVER { "newServer", \
 	"If the scheme, host or port of url changes, the secrets of config must be sent again." }
 #define TYPE_STAYS { "typeStays", "The type of a backend cannot be changed." }
+#define SEGMENTS { "segments", \
+	"numPlaylistSegments is at most 12, unless the stored destination has the same value." }
 #define IMPORTED_ROOM { "importedRoom", \
 	"A room, combined with its stored data, obeys the rules of rooms." }
 #define ROOM_OF_CODE { "roomOfCode", \
@@ -144,7 +146,7 @@ const struct route routes[] = {
 	{ METHOD_POST,   "/v2/templates", ROUTE_WRITE, templates_create, "createTemplate",
 	  NEEDS(TEMPLATES_WRITE),
 	  WHOLE(template_shape), ANSWER(template_shape), ETAG,
-	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
+	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS, SEGMENTS),
 	  READS(READ_NAMED(kind_template, "name"), READ_NEW_ID(kind_template), DEFAULT_IF_SENT),
 	  DOC("Creates a template. A template with the same name is overwritten.") },
 	{ METHOD_GET,    "/v2/templates", ROUTE_READ, templates_list, "listTemplates",
@@ -166,14 +168,14 @@ const struct route routes[] = {
 	  "updateTemplate",
 	  NEEDS(TEMPLATES_WRITE), PARTIAL(template_shape), ANSWER(template_shape), ETAG,
 	  CONFLICT("Another template has this name."),
-	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
+	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS, SEGMENTS),
 	  READS(THE_TEMPLATE, NEW_NAME(kind_template, .is_lower = false), DEFAULT_IF_SENT),
 	  DOC("Replaces the given fields and keeps the others.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}", ROUTE_WRITE, templates_patch,
 	  "patchTemplate",
 	  NEEDS(TEMPLATES_WRITE), MERGE(template_shape), ANSWER(template_shape), ETAG,
 	  CONFLICT("Another template has this name."),
-	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS),
+	  RULES(TEMPLATE_SIZE, BACKEND_EXISTS, SEGMENTS),
 	  READS(THE_TEMPLATE, NEW_NAME(kind_template, .is_lower = false), DEFAULT_IF_SENT),
 	  DOC("Updates a template (JSON Merge Patch).") },
 	{ METHOD_DELETE, "/v2/templates/{template_id}", ROUTE_WRITE, templates_delete,
@@ -207,14 +209,14 @@ const struct route routes[] = {
 	  destinations_replace, "replaceDestinations",
 	  NEEDS(TEMPLATES_WRITE), WHOLE(destinations_shape),
 	  ANSWER(destinations_shape), ETAG,
-	  RULES(TEMPLATE_SIZE),
+	  RULES(TEMPLATE_SIZE, SEGMENTS),
 	  READS(THE_TEMPLATE),
 	  DOC("Replaces a template's destinations.") },
 	{ METHOD_PATCH,  "/v2/templates/{template_id}/destinations", ROUTE_WRITE,
 	  destinations_patch, "patchDestinations",
 	  NEEDS(TEMPLATES_WRITE), MERGE(destinations_shape),
 	  ANSWER(destinations_shape), ETAG,
-	  RULES(TEMPLATE_SIZE),
+	  RULES(TEMPLATE_SIZE, SEGMENTS),
 	  READS(THE_TEMPLATE),
 	  DOC("Updates a template's destinations (JSON Merge Patch).") },
 

@@ -41,6 +41,7 @@ function validator(schemas) {
 	formats.default(ajv);
 	ajv.addKeyword({ keyword: "x-rules", schemaType: "array" });
 	ajv.addKeyword({ keyword: "x-unit", schemaType: "string" });
+	ajv.addKeyword({ keyword: "x-usualMaximum", schemaType: "number" });
 	ajv.addKeyword({ keyword: "x-ignored", schemaType: "array" });
 	ajv.addKeyword({ keyword: "x-doubles", schemaType: "object" });
 	ajv.addKeyword({ keyword: "x-default" });

@@ -65,6 +65,8 @@ for (const [n, operation] of proof.operations.entries()) {
 		"Webhook.secret": `whsec_${"A".repeat(32)}`,
 		"SigningKey.alg": "ES256",
 		"Settings.backend": BACKEND_OF_TEMPLATES,
+		// Larger ones only if they are stored.
+		"HlsDestination.numPlaylistSegments": 12,
 		...Object.fromEntries(
 			Object.entries(proof.fixtures.livekit()).flatMap(([name, value]) => [
 				[`BackendSetup.${name}`, value],

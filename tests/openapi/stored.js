@@ -25,6 +25,9 @@ async function requests(fixtures) {
 	const upload = { type: "s3", location: LONG, prefix: "" };
 	const streams = { rtmpDestinations: { a: { rtmpUrls: [] } }, hlsDestinations: {} };
 
+	const segments = { hlsDestinations: { a: { numPlaylistSegments: 13 } } };
+	const ofSegments = "/hlsDestinations/a/numPlaylistSegments";
+
 	const livekit = fixtures.livekit();
 	const signed = {
 		name: "signed",
@@ -85,6 +88,13 @@ async function requests(fixtures) {
 				{ templates: [{ settings: { backend: "x" } }] },
 				"/templates/0/settings/backend",
 			],
+		],
+		segments: [
+			["createTemplate", {}, { destinations: segments }, `/destinations${ofSegments}`],
+			["updateTemplate", full, { destinations: segments }, `/destinations${ofSegments}`],
+			["patchTemplate", full, { destinations: segments }, `/destinations${ofSegments}`],
+			["replaceDestinations", full, segments, ofSegments],
+			["patchDestinations", full, segments, ofSegments],
 		],
 		activeKey: [
 			["createBackend", {}, signed, "/config/alg", withoutKeys],

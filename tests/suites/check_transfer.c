@@ -225,6 +225,11 @@ static const char *const template_one =
 	"\"secretKey\":\"k2\"}}}},\"destinations\":{\"browserRecordings\":{\"rec\":{\"width\":640,"
 	"\"role\":\"host\"}},\"hlsDestinations\":{\"h\":{\"playlistType\":\"live\",\"layers\":[{}]}},\"transcriptions\":"
 	"{\"t\":null}},\"plugins\":{\"p\":[null,1]}}";
+/* An import of template_one, with more segments than other requests can set. */
+#define MORE_SEGMENTS \
+	"{\"templates\":[{\"id\":\"%s\",\"destinations\":{\"browserRecordings\":{\"rec\":{\"width\":640}}," \
+	"\"hlsDestinations\":{\"h\":{\"playlistType\":\"live\",\"numPlaylistSegments\":150,\"layers\":[{}]}}," \
+	"\"transcriptions\":{\"t\":null}}}]}"
 static const char *const own_recording =
 	"{\"name\":\"Own\",\"webhook\":{\"url\":null},\"polls\":[[]],\"size\":5000,\"large_room\":true,\"recording_info\":{\"enabled\":true,"
 	"\"upload_info\":{\"type\":\"gs\",\"location\":\"b\",\"prefix\":\"q\",\"credentials\":"
@@ -262,7 +267,7 @@ static void add_accounts(struct world *world)
 /* The role `late` is added last: rooms whose codes were all requested have a code of it due. */
 static void live(struct world *world, struct life *life)
 {
-	char body[200], gone[25], made[NAME_SIZE];
+	char body[300], gone[25], made[NAME_SIZE];
 
 	add_accounts(world);
 	done(world, METHOD_POST, "{\"alg\":\"ES256\"}", NULL, "/v2/signing-keys");
@@ -292,6 +297,8 @@ static void live(struct world *world, struct life *life)
 	done(world, METHOD_POST, "{\"url\":\"https://c.example\",\"enabled\":false}", NULL,
 	     "/v2/webhooks");
 	done(world, METHOD_POST, template_one, life->one, "/v2/templates");
+	(void)snprintf(body, sizeof body, MORE_SEGMENTS, life->one);
+	done(world, METHOD_POST, body, NULL, "/v2/import");
 	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/templates");
 	done(world, METHOD_POST,
 	     "{\"name\":\"two\",\"settings\":{\"backend\":\"two\"},"

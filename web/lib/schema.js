@@ -86,7 +86,7 @@ export function plain(doc, schema, required = false) {
 		required,
 		write_only: inner.writeOnly === true,
 		least: inner.minimum,
-		most: inner.maximum ?? inner.maxItems ?? inner.maxProperties,
+		most: inner["x-usualMaximum"] ?? inner.maximum ?? inner.maxItems ?? inner.maxProperties,
 		step: inner.multipleOf,
 		options: kind === "choices" ? items.enum : options,
 		item,

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "resources/codes/code_life.h"
+#include "resources/route.h"
 #include "resources/templates/deleted_role.h"
 #include "resources/stored.h"
 #include "rules/destination_rules.h"
@@ -157,6 +158,37 @@ static void follow_settings(struct call *call, struct template_record *record,
 	record->recording = recording;
 }
 
+/* Adds a finding for each numPlaylistSegments above the usual maximum that is not stored already.
+ * Requests other than an import cannot set them. */
+static void check_segments(struct call *call, const struct template_record *record,
+			   const json_t *document)
+{
+	static const char member[] = "numPlaylistSegments";
+	const bool is_alone = call->route->body == &destinations_shape;
+	const struct field *hls = shape_field(&destinations_shape, "hlsDestinations");
+	const struct field *row = shape_field(hls->item->shape, member);
+	const json_t *stored = NULL;
+	const char *name;
+	json_t *destination;
+
+	json_object_foreach(json_object_get(document, hls->name), name, destination) {
+		const json_t *sent = json_object_get(destination, member);
+
+		if (json_integer_value(sent) <= row->usual)
+			continue;
+		if (stored == NULL && record->parts[PART_DESTINATIONS].text.size > 0)
+			stored = template_part_document(call, record, PART_DESTINATIONS);
+		if (json_equal(sent,
+			       json_object_get(inner_member(stored, hls->name, name), member)))
+			continue;
+		findings_add(&call->findings,
+			     arena_text(call->arena, "%s/%s/%s/%s", is_alone ? "" : "/destinations",
+					hls->name, name, member),
+			     "must be from %lld to %lld, got %lld", (long long)row->minimum,
+			     (long long)row->usual, (long long)json_integer_value(sent));
+	}
+}
+
 void template_set_part(struct call *call, struct template_record *record, enum template_part part,
 		       const json_t *document, const json_t *sent, enum part_origin origin)
 {
@@ -164,6 +196,8 @@ void template_set_part(struct call *call, struct template_record *record, enum t
 	struct template_part_text *stored = &record->parts[part];
 	struct slice text, hidden;
 
+	if (part == PART_DESTINATIONS && sent != NULL && !call->is_part)
+		check_segments(call, record, document);
 	document = keep_stored(call, record, part, document, sent, origin);
 	text = document_as_text(call->arena, shape, document, false);
 	hidden = json_as_text(call->arena, document_hidden(call->arena, shape, document));
