@@ -76,7 +76,8 @@ static const struct rule room_rules[] = {
 	{ "opens_at",                  TIME(), FLAGS(FIELD_CLEARABLE), \
 	  DOC("People can join from this time. \"\" removes it, as does null in an update by ID.") }, \
 	{ "closes_at",                 TIME(), FLAGS(FIELD_CLEARABLE), \
-	  DOC("People can join before this time. \"\" removes it, as does null in an update by ID.") }
+	  DOC("People can join before this time. \"\" removes it, as does null in an update by ID.") }, \
+	FIELDS_OF_100MS
 
 static const struct field room_fields[] = {
 	{ "id",                        TEXT(id_text), FLAGS(FIELD_READ_ONLY),
@@ -128,7 +129,6 @@ static const struct field imported_fields[] = {
 	{ "created_at",                TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT),
 	  IMPORTED_CREATION },
 	{ "updated_at",                TEXT(any_text), FLAGS(FIELD_HIDDEN_DEFAULT), IMPORTED_UPDATE },
-	{ "key",                       ANY(), FLAGS(FIELD_READ_ONLY) },
 	REST_OF_A_ROOM,
 };
 const struct shape imported_room_shape = {

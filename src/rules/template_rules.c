@@ -71,7 +71,8 @@ static const struct field role_item = { .name = NULL, OBJECT(role_shape) };
 	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") }, \
 	{ "plugins",      KEPT_OBJECT(), DOC("Stored and returned unchanged.") }, \
 	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY), \
-	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") }
+	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") }, \
+	FIELDS_OF_100MS
 
 static const struct field template_fields[] = {
 	{ "id",           TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Template identifier.") },
