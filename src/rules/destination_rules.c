@@ -179,6 +179,68 @@ const struct shape destinations_shape = {
 	"Destinations", FIELDS(destinations_fields), .doc = "The destinations of a template.",
 };
 
+/* ---- recordings ---- */
+
+static const struct field browser_composite_fields[] = {
+	{ "enabled",         BOOLEAN(), DOC("Whether it is recorded.") },
+	STARTS_BY_ITSELF,
+	{ "width",           AMOUNT(), UNIT("px"), DOC("Pixels of the recorded screen.") },
+	{ "height",          AMOUNT(), UNIT("px"), DOC("Pixels of the recorded screen.") },
+};
+static const struct shape browser_composite_shape = {
+	"BrowserComposite", FIELDS(browser_composite_fields), .doc = "A recording of the screen.",
+};
+
+static const struct field switch_fields[] = {
+	{ "enabled", BOOLEAN(), DOC("Whether it is recorded.") },
+};
+static const struct shape switch_shape = {
+	"RecordingSwitch", FIELDS(switch_fields), .doc = "A kind of recording with no other field.",
+};
+
+static const struct field composite_recording_fields[] = {
+	{ "browserComposite", OBJECT(browser_composite_shape), DOC("Recording by a browser.") },
+	{ "customComposite",  OBJECT(switch_shape), DOC("Recording without a browser.") },
+};
+static const struct shape composite_recording_shape = {
+	"CompositeRecording", FIELDS(composite_recording_fields),
+	.doc = "One recording of the whole room.",
+};
+
+static const struct field stream_recording_fields[] = {
+	{ "enabled", BOOLEAN(), DOC("Whether it is recorded.") },
+	{ "width",   AMOUNT(), UNIT("px"), DOC("Pixels.") },
+	{ "height",  AMOUNT(), UNIT("px"), DOC("Pixels.") },
+};
+static const struct shape stream_recording_shape = {
+	"StreamRecording", FIELDS(stream_recording_fields), .doc = "A recording of each person.",
+};
+
+static const struct field recording_config_fields[] = {
+	{ "name",               TEXT(destination_name_text), FLAGS(FIELD_REQUIRED),
+	  EXAMPLE("default"), DOC("Identifies the configuration.") },
+	{ "role",               TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("host"),
+	  DOC("Name of a role of the template.") },
+	{ "maxDuration",        AMOUNT(), UNIT("s"), DOC("Maximum recording duration in seconds.") },
+	{ "presignDuration",    AMOUNT(), UNIT("s"), DOC("Validity of pre-signed URLs in seconds.") },
+	{ "thumbnails",         OBJECT(hls_thumbnails_shape), DOC("Thumbnails of the recording.") },
+	{ "compositeRecording", OBJECT(composite_recording_shape),
+	  DOC("One recording of the whole room.") },
+	{ "trackRecording",     OBJECT(switch_shape), DOC("A recording of each track.") },
+	{ "streamRecording",    OBJECT(stream_recording_shape), DOC("A recording of each person.") },
+};
+const struct shape recording_config_shape = {
+	"RecordingConfig", FIELDS(recording_config_fields),
+	.doc = "How rooms are recorded. Stored and returned; Anteroom itself records nothing.",
+};
+static const struct field recording_config_item = { .name = NULL, OBJECT(recording_config_shape) };
+
+static const struct field recordings_fields[] = {
+	{ "recordings", LIST_OF(recording_config_item), MOST(1), FLAGS(FIELD_BARE),
+	  DOC("The configuration of recordings, if there is one.") },
+};
+const struct shape recordings_shape = { "Recordings", FIELDS(recordings_fields) };
+
 /* clang-format on */
 
 /* ---- named rules ---- */

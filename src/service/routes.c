@@ -132,6 +132,7 @@
 #define TYPE_STAYS { "typeStays", "The type of a backend cannot be changed." }
 #define SEGMENTS { "segments", \
 	"numPlaylistSegments is at most 12, unless the stored destination has the same value." }
+#define RECORDED_ROLE { "recordedRole", "role is a role of the template." }
 #define IMPORTED_ROOM { "importedRoom", \
 	"A room, combined with its stored data, obeys the rules of rooms." }
 #define ROOM_OF_CODE { "roomOfCode", \
@@ -219,6 +220,16 @@ const struct route routes[] = {
 	  RULES(TEMPLATE_SIZE, SEGMENTS),
 	  READS(THE_TEMPLATE),
 	  DOC("Updates a template's destinations (JSON Merge Patch).") },
+	{ METHOD_GET,    "/v2/templates/{template_id}/recordings", ROUTE_READ, recordings_get,
+	  "getRecordings", NEEDS(TEMPLATES_READ), ANSWER(recordings_shape), ETAG,
+	  READS(THE_TEMPLATE),
+	  DOC("Returns a template's configuration of recordings: a list of at most one.") },
+	{ METHOD_POST,   "/v2/templates/{template_id}/recordings", ROUTE_WRITE, recordings_replace,
+	  "replaceRecordings",
+	  NEEDS(TEMPLATES_WRITE), WHOLE(recordings_shape), ANSWER(recordings_shape), ETAG,
+	  RULES(RECORDED_ROLE),
+	  READS(THE_TEMPLATE),
+	  DOC("Replaces a template's configuration of recordings. An empty list removes it.") },
 
 	{ METHOD_GET,    "/v2/templates/{template_id}/roles", ROUTE_READ, roles_list, "listRoles",
 	  NEEDS(TEMPLATES_READ),

@@ -5,7 +5,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { createHash } from "node:crypto";
 
-const ROLE = "host";
+export const ROLE = "host";
 // A backend of the account with the templates.
 export const BACKEND_OF_TEMPLATES = "backend of templates";
 

@@ -14,7 +14,7 @@ import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 
 import { newCode, proveBodies } from "./bodies.js";
-import { BACKEND_OF_TEMPLATES, IMPORTED } from "./fixtures.js";
+import { BACKEND_OF_TEMPLATES, IMPORTED, ROLE } from "./fixtures.js";
 import { Proof } from "./proof.js";
 import { proveQuery } from "./queries.js";
 import { proveRefusals } from "./refusals.js";
@@ -67,6 +67,7 @@ for (const [n, operation] of proof.operations.entries()) {
 		"Settings.backend": BACKEND_OF_TEMPLATES,
 		// Larger ones only if they are stored.
 		"HlsDestination.numPlaylistSegments": 12,
+		"RecordingConfig.role": ROLE,
 		...Object.fromEntries(
 			Object.entries(proof.fixtures.livekit()).flatMap(([name, value]) => [
 				[`BackendSetup.${name}`, value],

@@ -96,6 +96,7 @@ async function requests(fixtures) {
 			["replaceDestinations", full, segments, ofSegments],
 			["patchDestinations", full, segments, ofSegments],
 		],
+		recordedRole: [["replaceRecordings", full, [{ name: "a", role: "absent" }], "/0/role"]],
 		activeKey: [
 			["createBackend", {}, signed, "/config/alg", withoutKeys],
 			["replaceBackend", unsigned, signed, "/config/alg", withoutKeys],

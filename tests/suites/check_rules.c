@@ -20,10 +20,11 @@
 static struct arena *arena;
 
 static const struct shape *const shapes[] = {
-	&role_shape,	     &template_shape,	   &settings_shape,	  &destinations_shape,
-	&upload_shape,	     &upload_info_shape,   &recording_info_shape, &room_shape,
-	&room_code_shape,    &code_switch_shape,   &code_enabled_shape,	  &join_shape,
-	&token_answer_shape, &template_list_query, &room_list_query,	  &code_list_query,
+	&role_shape,	   &template_shape,	&settings_shape,      &destinations_shape,
+	&recordings_shape, &upload_shape,	&upload_info_shape,   &recording_info_shape,
+	&room_shape,	   &room_code_shape,	&code_switch_shape,   &code_enabled_shape,
+	&join_shape,	   &token_answer_shape, &template_list_query, &room_list_query,
+	&code_list_query,
 };
 
 static void set_up(void)
@@ -207,6 +208,37 @@ static const struct {
 	{ &destinations_shape,
 	  "{\"hlsDestinations\":{\"a\":{\"recording\":{\"thumbnails\":{\"offsets\":[1,@]}}}}}",
 	  "/hlsDestinations/a/recording/thumbnails/offsets/1", 0, NO_MOST },
+	{ &recordings_shape, "{\"recordings\":[{\"name\":\"a\",\"role\":\"b\",\"maxDuration\":@}]}",
+	  "/0/maxDuration", 0, NO_MOST },
+	{ &recordings_shape, "{\"recordings\":[{\"name\":\"a\",\"role\":\"b\",\"presignDuration\":@}]}",
+	  "/0/presignDuration", 0, NO_MOST },
+	{ &recordings_shape,
+	  "{\"recordings\":[{\"name\":\"a\",\"role\":\"b\",\"thumbnails\":{\"width\":@}}]}",
+	  "/0/thumbnails/width", 0, NO_MOST },
+	{ &recordings_shape,
+	  "{\"recordings\":[{\"name\":\"a\",\"role\":\"b\",\"thumbnails\":{\"height\":@}}]}",
+	  "/0/thumbnails/height", 0, NO_MOST },
+	{ &recordings_shape,
+	  "{\"recordings\":[{\"name\":\"a\",\"role\":\"b\",\"thumbnails\":{\"fps\":@}}]}",
+	  "/0/thumbnails/fps", 0, NO_MOST },
+	{ &recordings_shape,
+	  "{\"recordings\":[{\"name\":\"a\",\"role\":\"b\",\"streamRecording\":{\"width\":@}}]}",
+	  "/0/streamRecording/width", 0, NO_MOST },
+	{ &recordings_shape,
+	  "{\"recordings\":[{\"name\":\"a\",\"role\":\"b\",\"streamRecording\":{\"height\":@}}]}",
+	  "/0/streamRecording/height", 0, NO_MOST },
+	{ &recordings_shape,
+	  "{\"recordings\":[{\"name\":\"a\",\"role\":\"b\",\"compositeRecording\":{"
+	  "\"browserComposite\":{\"autoStopTimeout\":@}}}]}",
+	  "/0/compositeRecording/browserComposite/autoStopTimeout", 0, NO_MOST },
+	{ &recordings_shape,
+	  "{\"recordings\":[{\"name\":\"a\",\"role\":\"b\",\"compositeRecording\":{"
+	  "\"browserComposite\":{\"width\":@}}}]}",
+	  "/0/compositeRecording/browserComposite/width", 0, NO_MOST },
+	{ &recordings_shape,
+	  "{\"recordings\":[{\"name\":\"a\",\"role\":\"b\",\"compositeRecording\":{"
+	  "\"browserComposite\":{\"height\":@}}}]}",
+	  "/0/compositeRecording/browserComposite/height", 0, NO_MOST },
 	{ &room_shape, "{\"large_room\":true,\"size\":@}", "/size", 0, 20000 },
 	{ &room_shape, "{\"size\":@}", "/size", 0, 2500 },
 	{ &room_shape, "{\"max_duration_seconds\":@}", "/max_duration_seconds", 120, 43200 },

@@ -1,9 +1,9 @@
-/* Builds the parts of a template from JSON documents: settings, destinations, roles, plugins. Each
- * function that sets a part takes a complete document (of a body, or of a stored part merged with a
- * patch), which it does not change. It keeps stored members where the rules say so, and sets the
- * text, the hidden members and the ETag in the record. None of them stores anything: the caller
- * does that later, by template_delete_gone (or template_remove_role) for deleted roles and by
- * template_put for the rest.
+/* Builds the parts of a template from JSON documents: settings, destinations, recordings, roles,
+ * plugins. Each function that sets a part takes a complete document (of a body, or of a stored part
+ * merged with a patch), which it does not change. It keeps stored members where the rules say so,
+ * and sets the text, the hidden members and the ETag in the record. None of them stores anything:
+ * the caller does that later, by template_delete_gone (or template_remove_role) for deleted roles
+ * and by template_put for the rest.
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATES_TEMPLATE_PARTS_H
 #define RESOURCES_TEMPLATES_TEMPLATE_PARTS_H
@@ -31,6 +31,16 @@ json_t *template_part_document(struct call *call, const struct template_record *
  * with the same type and location, if the new one has none. Otherwise returns NULL. */
 json_t *upload_kept_credentials(const json_t *stored, const json_t *upload);
 
+/* ---- the configuration of recordings ---- */
+
+/* Sets it, or removes it if `document` is NULL. Does not check that the template has its role. */
+void template_set_recordings(struct call *call, struct template_record *record,
+			     const json_t *document);
+/* Returns the stored configuration as a document that may be changed, or NULL. */
+json_t *template_recordings(struct call *call, const struct template_record *record);
+/* True if the template has the role that the configuration names, or `document` is NULL. */
+bool template_has_recorded_role(const struct template_record *record, const json_t *document);
+
 /* ---- roles ---- */
 
 json_t *template_role_document(struct call *call, const struct template_record *record,
@@ -38,28 +48,32 @@ json_t *template_role_document(struct call *call, const struct template_record *
 
 /* Replaces the role at `index` by this document under this name, which no other role may have; an
  * index of role_count appends a role, for which there must be room. If the name is different,
- * renames the role, also in the subscriptions of other roles. */
+ * renames the role, also in the subscriptions of other roles, in the transcriptions, the whiteboard
+ * and the configuration of recordings. */
 void template_set_role(struct call *call, struct template_record *record, size_t index,
 		       struct slice name, const json_t *document);
 
 bool template_remove_role(struct call *call, struct template_record *record, size_t index,
 			  struct fault *fault);
 
-/* Removes deleted roles from each subscribeToRoles that a patch does not write; must be called
- * before template_set_all. roles: the merged roles, changed in place; sent: those of the patch. */
+/* Removes deleted roles from each subscribeToRoles, the transcriptions and the whiteboard, unless
+ * the patch writes them; must be called before template_set_all. document: the merged template,
+ * changed in place; sent: the patch. */
 void template_drop_gone_roles(struct call *call, const struct template_record *record,
-			      json_t *roles, const json_t *sent);
+			      json_t *document, const json_t *sent);
 
 /* Returns the most roles that a template may have, from the row of template_shape. */
 size_t template_roles_most(void);
 
 /* ---- all ---- */
 
-/* Replaces the parts that the request's body contains (PART_REPLACED), and keeps the others. */
+/* Replaces the parts that the request's body contains (PART_REPLACED), and keeps the others, but
+ * without the names of deleted roles. */
 void template_set_supplied(struct call *call, struct template_record *record);
 
-/* Sets all parts. Parts that are missing in the document get their defaults. sent: the body of the
- * request, or NULL. */
+/* Sets all parts. Parts that are missing in the document get their defaults. The configuration of
+ * recordings, which is not in the document, is removed if origin is PART_REPLACED, or if its role
+ * is deleted. sent: the body of the request, or NULL. */
 void template_set_all(struct call *call, struct template_record *record, const json_t *document,
 		      const json_t *sent, enum part_origin origin);
 

@@ -9,8 +9,9 @@
  * again. A rename keeps it. Codes refer to it (resources/codes/code_life.h). For deleted roles see
  * resources/templates/deleted_role.h.
  *
- * The template, each role, the settings, the destinations, and the part that rooms show (name,
- * recording) have an ETag each: the ETag of the call (call->etag) that last changed their bytes or
+ * The template, each role, the settings, the destinations, the configuration of recordings (which
+ * the response of the template does not have), and the part that rooms show (name, recording) have
+ * an ETag each: the ETag of the call (call->etag) that last changed their bytes or
  * hidden members.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -60,6 +61,8 @@ struct template_record {
 	struct slice name; /* plain text */
 	struct template_part_text parts[PART_COUNT];
 	struct slice plugins; /* JSON; may be empty */
+	struct slice recordings; /* JSON of the configuration of recordings; may be empty */
+	uint64_t recordings_etag;
 	struct slice region; /* plain text: settings.region */
 	struct slice backend; /* plain text: settings.backend; data NULL if none */
 	struct slice former_backend; /* `backend` as it was read */

@@ -1,4 +1,5 @@
-/* Handlers of templates, their settings and their destinations (anteroom-api(7)).
+/* Handlers of templates, their settings, their destinations and their recordings
+ * (anteroom-api(7)).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATES_TEMPLATES_H
@@ -28,6 +29,9 @@ handler settings_patch;
 handler destinations_get;
 handler destinations_replace;
 handler destinations_patch;
+
+handler recordings_get;
+handler recordings_replace;
 
 /* Imports a template; the body is as in rules/import_rules.h. Stores it, unless an identical one
  * exists. The call may have any path. Sets faults of the client before it stores anything. Sets

@@ -104,6 +104,8 @@ void template_note_update(struct call *call, const struct template_record *recor
 	find_in_roles(call, &changes, former, record);
 	find_in_parts(call, &changes, former, record);
 	find_plugins(&changes, former, record);
+	if (!slice_equal(former->recordings, record->recordings))
+		changes_add(&changes, SLICE("/recordings"));
 	data.changes = &changes;
 	audit_note(call, "template.updated", &data);
 	for (size_t i = 0; i < former->role_count; i++) {

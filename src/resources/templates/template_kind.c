@@ -13,6 +13,7 @@
 #include "resources/templates/default_template.h"
 #include "resources/templates/deleted_role.h"
 #include "resources/templates/template_parts.h"
+#include "rules/destination_rules.h"
 #include "rules/template_rules.h"
 
 static struct slice json_member_text(struct call *call, struct slice json, const char *name)
@@ -55,6 +56,13 @@ static void check_part_hidden(struct call *call, const struct template_record *r
 			     "must have only members of the part");
 }
 
+static void check_recorded_role(const struct template_record *record, const json_t *recordings,
+				const char *pointer, struct findings *findings)
+{
+	if (!template_has_recorded_role(record, recordings))
+		findings_add(findings, pointer, "must be a role of the template");
+}
+
 static bool template_load_dumped(struct call *call, void *scanned, const char *pointer,
 				 struct findings *findings, struct fault *fault)
 {
@@ -62,13 +70,18 @@ static bool template_load_dumped(struct call *call, void *scanned, const char *p
 	const struct template_role *roles = record->roles;
 	const size_t count = record->role_count;
 	const uint32_t last_identity = record->last_identity;
-	json_t *document;
+	json_t *document, *recordings;
 
 	for (size_t i = 0; i < count; i++)
 		record->roles[i].name = json_member_text(call, record->roles[i].text, "name");
 	document = template_document(call, record);
 	for (enum template_part part = 0; part < PART_COUNT; part++)
 		check_part_hidden(call, record, part, findings);
+	recordings = template_recordings(call, record);
+	if (recordings != NULL)
+		record_check_document(&recording_config_shape, recordings, "/template/recordings",
+				      findings);
+	check_recorded_role(record, recordings, "/template/recordings/role", findings);
 	if (json_object_size(json_object_get(document, "roles")) != count)
 		findings_add(findings, pointer, "must list each role once");
 	record_check_document(&template_shape, document, pointer, findings);
@@ -76,6 +89,7 @@ static bool template_load_dumped(struct call *call, void *scanned, const char *p
 		return false;
 	record->roles = NULL;
 	record->role_count = 0;
+	template_set_recordings(call, record, recordings);
 	template_set_all(call, record, document, NULL, PART_MERGED);
 	take_identities(record, roles, count);
 	record->last_identity = last_identity;
@@ -110,6 +124,8 @@ static bool template_record_check(struct call *call, const void *stored, struct 
 	struct media media;
 
 	check_roles(call, record, findings);
+	check_recorded_role(record, template_recordings(call, record), "/recordings/role",
+			    findings);
 	if (record->backend.size == 0)
 		return true;
 	if (!media_load(call, STORE_TO_SHOW, &media, fault))

@@ -227,6 +227,42 @@ static void set_plugins(struct call *call, struct template_record *record, const
 				  : json_as_text(call->arena, plugins);
 }
 
+/* ---- the configuration of recordings ---- */
+
+void template_set_recordings(struct call *call, struct template_record *record,
+			     const json_t *document)
+{
+	const struct slice text = document == NULL
+					  ? SLICE("")
+					  : document_as_text(call->arena, &recording_config_shape,
+							     document, false);
+
+	if (!slice_equal(record->recordings, text))
+		record->recordings_etag = call->etag;
+	record->recordings = text;
+}
+
+json_t *template_recordings(struct call *call, const struct template_record *record)
+{
+	return record->recordings.size == 0
+		       ? NULL
+		       : stored_json(call, record->recordings, "template", &record->id);
+}
+
+bool template_has_recorded_role(const struct template_record *record, const json_t *document)
+{
+	const struct slice role = text_of_json(json_object_get(document, "role"));
+
+	return document == NULL || template_role_index(record, role) < record->role_count;
+}
+
+/* Removes the configuration if the template no longer has the role that it names. */
+static void drop_recordings(struct call *call, struct template_record *record)
+{
+	if (!template_has_recorded_role(record, template_recordings(call, record)))
+		template_set_recordings(call, record, NULL);
+}
+
 /* ---- what a role subscribes to ---- */
 
 /* Returns subscribeParams.subscribeToRoles of a role, or NULL. */
@@ -287,6 +323,69 @@ static bool replace_name(json_t *names, struct slice name, const struct slice *o
 	else
 		json_array_set_new(names, i, json_stringn(other->data, other->size));
 	return true;
+}
+
+/* Replaces a name in `role` and in the lists of `permissions`. If `other` is NULL, removes it. */
+static void replace_role(json_t *object, struct slice name, const struct slice *other)
+{
+	const json_t *role = json_object_get(object, "role");
+	const char *unused;
+	json_t *names;
+
+	if (json_is_string(role) && slice_equal(text_of_json(role), name)) {
+		if (other == NULL)
+			json_object_del(object, "role");
+		else
+			json_object_set_new(object, "role", json_of_text(*other));
+	}
+	json_object_foreach(json_object_get(object, "permissions"), unused, names) {
+		while (replace_name(names, name, other))
+			;
+	}
+}
+
+/* Does the same in an object that is stored as it was sent, and in the objects in it. */
+static void replace_role_below(json_t *kept, struct slice name, const struct slice *other)
+{
+	const char *unused;
+	json_t *member;
+
+	replace_role(kept, name, other);
+	json_object_foreach(kept, unused, member)
+		replace_role(member, name, other);
+}
+
+/* A longer name may make it larger than a request could. */
+static void check_kept_size(struct call *call, const json_t *kept, const char *what)
+{
+	const size_t size = kept == NULL ? 0 : json_as_text(call->arena, kept).size;
+
+	if (size > KEPT_BYTES_MOST)
+		findings_add(&call->findings, "/name",
+			     "would make %s %zu bytes, more than the %zu allowed", what, size,
+			     KEPT_BYTES_MOST);
+}
+
+/* Replaces a name wherever the template has it outside roles. If `other` is NULL, removes it. */
+static void replace_name_in_parts(struct call *call, struct template_record *record,
+				  struct slice name, const struct slice *other)
+{
+	json_t *destinations = template_part_document(call, record, PART_DESTINATIONS);
+	json_t *transcriptions = json_object_get(destinations, "transcriptions");
+	json_t *recordings = template_recordings(call, record), *plugins;
+
+	replace_role_below(transcriptions, name, other);
+	check_kept_size(call, transcriptions, "destinations.transcriptions");
+	template_set_part(call, record, PART_DESTINATIONS, destinations, NULL, PART_MERGED);
+	if (record->plugins.size > 0) {
+		plugins = stored_json(call, record->plugins, "template", &record->id);
+		replace_role_below(json_object_get(plugins, "whiteboard"), name, other);
+		check_kept_size(call, plugins, "plugins");
+		set_plugins(call, record, plugins);
+	}
+	replace_role(recordings, name, other);
+	template_set_recordings(call, record,
+				json_object_get(recordings, "role") != NULL ? recordings : NULL);
 }
 
 static void set_role_text(struct call *call, struct template_role *role, const json_t *document)
@@ -369,6 +468,7 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 	role->name = arena_copy(call->arena, name);
 	if (!slice_equal(former, name)) {
 		replace_name_in_others(call, record, index, former, &role->name);
+		replace_name_in_parts(call, record, former, &role->name);
 		/* Also in a list that was sent: clients read the role, change its name and send it
 		 * back. */
 		document = renamed_in_list(call, document, former, &role->name);
@@ -387,6 +487,7 @@ bool template_remove_role(struct call *call, struct template_record *record, siz
 	memmove(&record->roles[index], &record->roles[index + 1],
 		(record->role_count - index) * sizeof gone);
 	replace_name_in_others(call, record, record->role_count, gone.name, NULL);
+	replace_name_in_parts(call, record, gone.name, NULL);
 	return codes_resolve_some(call, record, fault);
 }
 
@@ -401,24 +502,34 @@ static void drop_names(json_t *names, const json_t *gone)
 }
 
 void template_drop_gone_roles(struct call *call, const struct template_record *record,
-			      json_t *roles, const json_t *sent)
+			      json_t *document, const json_t *sent)
 {
-	json_t *gone = arena_json(call->arena, json_object()), *document;
+	json_t *gone = arena_json(call->arena, json_object()), *role;
+	json_t *roles = json_object_get(document, "roles");
 	const char *name;
 	size_t length;
 
 	for (size_t i = 0; i < record->role_count; i++) {
 		const struct slice former = record->roles[i].name;
 
-		if (json_object_getn(roles, former.data, former.size) == NULL)
-			json_object_setn_new(gone, former.data, former.size, json_true());
+		if (json_object_getn(roles, former.data, former.size) != NULL)
+			continue;
+		json_object_setn_new(gone, former.data, former.size, json_true());
+		if (inner_member(sent, "destinations", "transcriptions") == NULL)
+			replace_role_below(inner_member(document, "destinations", "transcriptions"),
+					   former, NULL);
+		if (json_object_get(sent, "plugins") == NULL)
+			replace_role_below(inner_member(document, "plugins", "whiteboard"), former,
+					   NULL);
 	}
 	if (json_object_size(gone) == 0)
 		return;
-	json_object_keylen_foreach(roles, name, length, document)
+	json_object_keylen_foreach(roles, name, length, role)
 	{
-		if (role_subscriptions(json_object_getn(sent, name, length)) == NULL)
-			drop_names(role_subscriptions(document), gone);
+		const json_t *own = json_object_getn(json_object_get(sent, "roles"), name, length);
+
+		if (role_subscriptions(own) == NULL)
+			drop_names(role_subscriptions(role), gone);
 	}
 }
 
@@ -476,6 +587,7 @@ static void put_roles(struct call *call, struct template_record *record,
 		*role = role_named(record, former, key, call->now);
 		set_role_text(call, role, fill_subscriptions(call, document, names));
 	}
+	drop_recordings(call, record);
 }
 
 /* ---- all ---- */
@@ -485,6 +597,13 @@ void template_set_supplied(struct call *call, struct template_record *record)
 	const struct template_record former = *record;
 	const json_t *plugins = call_member(call, "plugins"), *roles = call_member(call, "roles");
 
+	/* First, because parts that were sent keep the names that they have. */
+	for (size_t i = 0; roles != NULL && i < former.role_count; i++) {
+		const struct slice name = former.roles[i].name;
+
+		if (json_object_getn(roles, name.data, name.size) == NULL)
+			replace_name_in_parts(call, record, name, NULL);
+	}
 	for (enum template_part part = 0; part < PART_COUNT; part++) {
 		const json_t *document = call_member(call, parts[part].name);
 
@@ -511,6 +630,8 @@ void template_set_all(struct call *call, struct template_record *record, const j
 				  json_object_get(sent, parts[part].name), origin);
 	}
 	set_plugins(call, record, json_object_get(document, "plugins"));
+	if (origin == PART_REPLACED)
+		template_set_recordings(call, record, NULL);
 	put_roles(call, record, &former, roles != NULL ? roles : none);
 }
 

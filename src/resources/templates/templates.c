@@ -77,7 +77,11 @@ static bool save_template(struct call *call, struct template_record *record,
 static bool begin_template(struct call *call, struct slice name, struct template_record *record,
 			   struct fault *fault)
 {
-	*record = (struct template_record){ .name = name, .rooms_etag = call->etag };
+	*record = (struct template_record){
+		.name = name,
+		.rooms_etag = call->etag,
+		.recordings_etag = call->etag,
+	};
 	if (!store_new_id(call->transaction, &kind_template, call->environment->clock, &call->now,
 			  &record->id, fault))
 		return false;
@@ -139,8 +143,7 @@ bool templates_patch(struct call *call, struct fault *fault)
 		return false;
 	former = record;
 	set_name(call, &record, json_object_get(document, "name"));
-	template_drop_gone_roles(call, &record, json_object_get(document, "roles"),
-				 call_member(call, "roles"));
+	template_drop_gone_roles(call, &record, document, call->body);
 	template_set_all(call, &record, document, call->body, PART_MERGED);
 	return save_template(call, &record, &former, fault);
 }
@@ -192,6 +195,7 @@ static struct template_record new_import(struct call *call, const struct import_
 		.name = name != NULL ? text_of_json(name)
 				     : uuid_as_text(call->arena, call->environment->clock),
 		.rooms_etag = call->etag,
+		.recordings_etag = call->etag,
 	};
 }
 
@@ -436,4 +440,46 @@ bool destinations_replace(struct call *call, struct fault *fault)
 bool destinations_patch(struct call *call, struct fault *fault)
 {
 	return part_write(call, PART_DESTINATIONS, PART_MERGED, fault);
+}
+
+/* ---- endpoints of the configuration of recordings ---- */
+
+/* The response is a list, which is empty if there is no configuration. */
+static bool answer_recordings(struct call *call, struct slice recordings)
+{
+	call_answer(call, SLICE("["));
+	call_part(call, recordings);
+	call_part(call, SLICE("]"));
+	return true;
+}
+
+bool recordings_get(struct call *call, struct fault *fault)
+{
+	struct template_record record;
+
+	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
+		return false;
+	call_etag(call, record.recordings_etag);
+	return call_not_modified(call, record.recordings_etag) ||
+	       answer_recordings(call, record.recordings);
+}
+
+bool recordings_replace(struct call *call, struct fault *fault)
+{
+	const json_t *document = json_array_get(call_member(call, "recordings"), 0);
+	struct template_record record, former;
+
+	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault))
+		return false;
+	former = record;
+	template_set_recordings(call, &record, document);
+	if (!template_has_recorded_role(&record, document))
+		findings_add(&call->findings, "/0/role", "must be a role of the template");
+	if (!template_assemble_changed(call, &record, fault) ||
+	    !call_precondition(call, true, former.recordings_etag, fault) ||
+	    !template_put(call, &record, fault))
+		return false;
+	template_note_update(call, &record, &former, false);
+	call_etag(call, record.recordings_etag);
+	return answer_recordings(call, record.recordings);
 }
