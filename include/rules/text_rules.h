@@ -33,14 +33,8 @@ bool url_place_parse(struct slice url, struct url_place *place);
  * for the other. Returns false if it is uncertain, as with a dot at the end of a name. */
 bool url_same_place(struct slice a, struct slice b);
 
-/* Fields of templates and rooms of 100ms that Anteroom does not have: accepted and ignored. */
-#define IGNORED ANY(), FLAGS(FIELD_READ_ONLY | FIELD_WRITE_ONLY)
-#define FIELDS_OF_100MS \
-	{ "app_id", IGNORED }, { "appId", IGNORED }, { "enabled_source_template", IGNORED }, \
-		{ "key", IGNORED }, { "active", IGNORED }, \
-	{ \
-		"user", IGNORED \
-	}
+/* Fields of templates and rooms of 100ms that Anteroom does not have (`ignored` of a shape). */
+extern const char *const fields_of_100ms[];
 
 /* An ID (base/id.h). */
 extern const struct text_rule id_text;

@@ -140,6 +140,8 @@ struct shape {
 	size_t field_count;
 	const struct rule *rules;	/* ends with a row whose check is NULL; NULL if there are no rules */
 	const char *doc;
+	/* Names of members that are accepted and ignored; ends with NULL. NULL for none. */
+	const char *const *ignored;
 	/* Removes, before the walk, members that another member makes irrelevant; may be NULL. */
 	void (*leave_out)(json_t *object);
 	/* For entries of a map: the member that repeats the key ("name"). A different value is a

@@ -76,8 +76,7 @@ static const struct rule room_rules[] = {
 	{ "opens_at",                  TIME(), FLAGS(FIELD_CLEARABLE), \
 	  DOC("People can join from this time. \"\" removes it, as does null in an update by ID.") }, \
 	{ "closes_at",                 TIME(), FLAGS(FIELD_CLEARABLE), \
-	  DOC("People can join before this time. \"\" removes it, as does null in an update by ID.") }, \
-	FIELDS_OF_100MS
+	  DOC("People can join before this time. \"\" removes it, as does null in an update by ID.") }
 
 static const struct field room_fields[] = {
 	{ "id",                        TEXT(id_text), FLAGS(FIELD_READ_ONLY),
@@ -93,7 +92,7 @@ static const struct field room_fields[] = {
 	REST_OF_A_ROOM,
 };
 const struct shape room_shape = {
-	"Room", FIELDS(room_fields), .rules = room_rules, .doc = "A room.",
+	"Room", FIELDS(room_fields), .ignored = fields_of_100ms, .rules = room_rules, .doc = "A room.",
 	.leave_out = leave_out_recording,
 };
 
@@ -132,7 +131,7 @@ static const struct field imported_fields[] = {
 	REST_OF_A_ROOM,
 };
 const struct shape imported_room_shape = {
-	"ImportedRoom", FIELDS(imported_fields), .rules = imported_rules,
+	"ImportedRoom", FIELDS(imported_fields), .ignored = fields_of_100ms, .rules = imported_rules,
 	.doc = "A room as 100ms returns it.",
 	.leave_out = leave_out_recordings,
 };

@@ -71,8 +71,7 @@ static const struct field role_item = { .name = NULL, OBJECT(role_shape) };
 	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") }, \
 	{ "plugins",      KEPT_OBJECT(), DOC("Stored and returned unchanged.") }, \
 	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY), \
-	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") }, \
-	FIELDS_OF_100MS
+	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") }
 
 static const struct field template_fields[] = {
 	{ "id",           TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Template identifier.") },
@@ -98,7 +97,7 @@ const struct shape template_summary_shape = {
 	"TemplateSummary", FIELDS(template_summary_fields), .doc = "A template with only the fields needed for a list.",
 };
 const struct shape template_shape = {
-	"Template", FIELDS(template_fields), .is_merged_too = true,
+	"Template", FIELDS(template_fields), .ignored = fields_of_100ms, .is_merged_too = true,
 	.doc = "Roles, settings and destinations for rooms.",
 };
 
@@ -119,7 +118,7 @@ static const struct field imported_fields[] = {
 	REST_OF_A_TEMPLATE,
 };
 const struct shape imported_template_shape = {
-	"ImportedTemplate", FIELDS(imported_fields), .rules = imported_rules,
+	"ImportedTemplate", FIELDS(imported_fields), .ignored = fields_of_100ms, .rules = imported_rules,
 	.doc = "A template as 100ms returns it.",
 };
 

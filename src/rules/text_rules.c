@@ -11,6 +11,10 @@
 
 #define NAME_CHARACTERS "a-zA-Z0-9 ._:-"
 
+const char *const fields_of_100ms[] = {
+	"app_id", "appId", "enabled_source_template", "key", "active", "user", NULL,
+};
+
 const struct text_rule any_text = {
 	.sentence = "must be a string",
 	.longest = SIZE_MAX,

@@ -51,8 +51,13 @@ static void *settle(json_t *object, void *i, const json_t *value, json_t *checke
 
 /* ---- objects ---- */
 
-static json_t *check_unknown(struct walk *walk, const struct place *place)
+static json_t *check_unknown(struct walk *walk, const struct shape *shape, struct slice name,
+			     const struct place *place)
 {
+	for (size_t i = 0; shape->ignored != NULL && shape->ignored[i] != NULL; i++) {
+		if (slice_is(name, shape->ignored[i]))
+			return NULL;
+	}
 	if (walk->is_strict)
 		findings_report(walk->findings, place, "is not a known field");
 	findings_unknown(walk->findings, place);
@@ -148,7 +153,7 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 		json_t *checked;
 
 		if (row == NULL) {
-			checked = check_unknown(walk, &member);
+			checked = check_unknown(walk, shape, name, &member);
 		} else if (findings_are_full(walk->findings)) {
 			checked = value;
 		} else {
