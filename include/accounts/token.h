@@ -65,6 +65,9 @@ struct token_join {
 	struct slice user_id;
 	struct slice code_hash; /* data is NULL if the token has no such claim, and no code_place */
 	uint64_t code_place; /* place of the code in its room; 0 if the token has none */
+	/* What the person is found by at the media server: 32 hex digits, drawn for each token;
+	 * data is NULL if the token has none. */
+	struct slice entry;
 	struct slice jti; /* for signing; data is NULL to generate one */
 };
 
@@ -74,6 +77,8 @@ struct app_token {
 	struct token_join subject; /* in the arena */
 	int64_t expires_at; /* seconds */
 };
+/* Returns true if the token says that it is a join token; verifies nothing. */
+bool token_is_for_joining(struct arena *arena, struct slice token);
 /* Verifies a join token (type app). These tokens are not cached. */
 bool token_verify_app(const struct roster *roster, struct arena *arena, struct slice token,
 		      int64_t now, struct app_token *app, struct fault *fault);

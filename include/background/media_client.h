@@ -11,6 +11,7 @@
 #ifndef BACKGROUND_MEDIA_CLIENT_H
 #define BACKGROUND_MEDIA_CLIENT_H
 
+#include "base/histogram.h"
 #include "delivery/sender.h"
 #include "resources/asking.h"
 
@@ -33,6 +34,7 @@ struct media_figures {
 	uint64_t ended[ASKED_LOST + 1]; /* requests, by their end */
 	uint64_t failed; /* of those with an outcome: without a complete answer */
 	uint64_t waiting, under_way;
+	struct histogram_state durations; /* of requests with an outcome, to the millisecond */
 };
 void media_client_figures(struct media_client *client, struct media_figures *figures);
 

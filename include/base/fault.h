@@ -42,7 +42,9 @@
 	X(AGAIN, 409, "Too busy") \
 	X(BUSY, 409, "Too busy") \
 	X(CANNOT, 501, "The media server cannot do this") \
-	X(SERVER_BUSY, 503, "The media server is busy")
+	X(SERVER_DOWN, 502, "The media server does not answer") \
+	X(SERVER_BUSY, 503, "The media server is busy") \
+	X(MAYBE_DONE, 504, "It may have been done")
 
 enum fault_kind {
 	FAULT_NONE,

@@ -22,7 +22,9 @@
 	X(429, "Too Many Requests") \
 	X(500, "Internal Server Error") \
 	X(501, "Not Implemented") \
-	X(503, "Service Unavailable")
+	X(502, "Bad Gateway") \
+	X(503, "Service Unavailable") \
+	X(504, "Gateway Timeout")
 
 /* The position of each status in the table. */
 enum http_status {

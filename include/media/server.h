@@ -31,9 +31,10 @@ struct server_verdict {
 	/* Why it is not up, or that its clock differs: one of the sentences of anteroom-api(7);
 	 * empty if all is well. Never text of the answer. */
 	char message[100];
+	int64_t ahead; /* seconds by which its clock is ahead; 0 if unknown */
 };
 
-enum server_capability { SERVER_LIST, SERVER_CAPABILITIES };
+enum server_capability { SERVER_LIST, SERVER_MESSAGE, SERVER_CAPABILITIES };
 extern const char *const server_capability_names[SERVER_CAPABILITIES];
 bool server_can(enum backend_type type, enum server_capability capability);
 
@@ -94,6 +95,25 @@ void server_read_person(struct arena *arena, const struct server *server, int64_
 			const struct outcome *outcome, struct server_verdict *verdict,
 			struct server_person *person, struct server_track **tracks, size_t *count);
 
+/* ---- acting ---- */
+
+/* Builds the request to send a message to the people with these identities: an array, not empty.
+ * topic: tells programs of what kind it is. The type must have SERVER_MESSAGE. */
+void server_send_message(struct arena *arena, const struct server *server, int64_t now,
+			 struct slice room, const json_t *identities, struct slice topic,
+			 struct slice message, struct server_request *request);
+
+/* What came of a request that changes something. */
+enum server_result {
+	SERVER_DONE,
+	SERVER_HAS_NOBODY, /* neither the person nor the room is there */
+	SERVER_FAILED, /* nothing was done; the verdict says why */
+	SERVER_MAYBE_DONE /* the request was sent, and no answer came */
+};
+enum server_result server_read_result(struct arena *arena, const struct server *server, int64_t now,
+				      const struct outcome *outcome,
+				      struct server_verdict *verdict);
+
 /* ---- events: what the server tells by itself ---- */
 
 enum server_event_type {
@@ -144,6 +164,10 @@ struct server_functions {
 	void (*ask_person)(struct arena *arena, const struct server *server, int64_t now,
 			   struct slice room, struct slice identity,
 			   struct server_request *request);
+	/* NULL without SERVER_MESSAGE. */
+	void (*send_message)(struct arena *arena, const struct server *server, int64_t now,
+			     struct slice room, const json_t *identities, struct slice topic,
+			     struct slice message, struct server_request *request);
 	/* Read an answer of status 200. answer: NULL if it is incomplete or not a JSON object.
 	 * Return false, and set nothing, if it is not what was asked for. */
 	bool (*read_rooms)(struct arena *arena, const json_t *answer, struct server_room **rooms,
@@ -152,7 +176,8 @@ struct server_functions {
 			    struct server_person **people, size_t *count);
 	bool (*read_person)(struct arena *arena, const json_t *answer, struct server_person *person,
 			    struct server_track **tracks, size_t *count);
-	/* Returns true if an answer with another status says that there is no such person. */
+	/* Returns true if an answer with another status says that there is no such person, or no
+	 * such room. */
 	bool (*lacks_person)(int status, const json_t *answer);
 	bool (*signed_event)(struct arena *arena, const struct server *server, int64_t now,
 			     struct slice authorization, struct slice body);

@@ -56,6 +56,9 @@ struct ticket_guest {
 	bool is_recorded;
 	int64_t now, expires; /* seconds since 1970 */
 	struct slice jti; /* a UUID; data is NULL to generate one */
+	/* What tells this stay's token from others of the same user_id: 32 hex digits. */
+	struct slice entry;
+	struct slice code; /* identifies the code; empty if the person has none */
 };
 
 /* Writes the members of a ticket: backend, type, url, room and so on. Returns false if the key

@@ -48,6 +48,14 @@ extern const struct id kind_only_id;
 	KIND(webhooks) \
 	KIND(webhook_position) \
 	KIND(webhook_delivery) \
+	/* Live rooms (resources/live/live_record.h): a session, whose parent is the room and \
+	 * whose switch is on while it is active; a peer, whose parent is the session, whose name \
+	 * is its public id, and whose switch is on while it is inside; a room in session, with \
+	 * the room's id; and what the account used on a day. */ \
+	KIND(session) \
+	KIND(peer) \
+	KIND(live) \
+	KIND(usage) \
 	/* The account that owns a code even after the code and its room are deleted, so that an \
 	 * old link never leads to another account. Its name is the code. A custom code has this \
 	 * record from the start, a generated code from its removal. */ \
@@ -67,6 +75,13 @@ extern const struct id kind_only_id;
 	/* Whether an account's media servers answer (resources/media/backend_health.h): one \
 	 * record with the id zero. */ \
 	KIND(backend_healths) \
+	/* The stays of a person inside a room, found by the entry of the token, whose parent is \
+	 * the room; and what the account's rooms have now, one record with the id zero. */ \
+	KIND(inside) \
+	KIND(usage_now) \
+	/* The account of a media server, with the id of the media server. The record belongs to \
+	 * no account. */ \
+	KIND(backend_account) \
 	/* An account that has webhooks, with the account's id. The record belongs to no \
 	 * account. */ \
 	KIND(webhook_account) \

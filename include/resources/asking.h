@@ -41,17 +41,33 @@ struct asking {
 	struct asked *asked;
 	size_t count;
 	bool is_done; /* all have ended */
+	int64_t began; /* of a look: milliseconds since 1970 */
+	bool is_look; /* it looks at a room (resources/live/live_caller.h) */
 	/* Private to background/media_client.c. */
 	size_t left;
 	void (*done)(void *context, struct asking *asking);
 	void *context;
 };
 
-/* Makes the call ask the backend: its requests, to be filled in, are call->asking->asked. */
+/* Makes the call ask the backend: the requests of the result are to be filled in. A `settle` that
+ * needs an answer for its own request calls it once more, and is then run again. */
 struct asking *call_ask(struct call *call, const struct id *backend, size_t count);
 
 /* Returns true if the call cannot be answered before media servers have been asked. */
 bool call_is_asking(const struct call *call);
+
+/* Sets FAULT_CANNOT if this program cannot ask media servers. */
+bool call_can_ask(const struct call *call, struct fault *fault);
+/* Sets FAULT_CANNOT unless the backend has the capability, media servers may be changed (--live on)
+ * and this program can ask them. */
+bool call_can_act(const struct call *call, enum backend_type type,
+		  enum server_capability capability, struct fault *fault);
+/* Returns false unless all requests of the call, which change something, were done. missing: the
+ * message of FAULT_NOT_FOUND if the person or the room is not there. */
+bool asking_is_done(struct call *call, const struct server *server, const char *missing,
+		    struct fault *fault);
+/* Sets FAULT_SERVER_DOWN, with the reason, unless the media server answered. */
+bool asked_is_up(const struct server_verdict *verdict, struct fault *fault);
 
 /* Returns false with FAULT_SERVER_BUSY if the request has no outcome, which says nothing about the
  * media server. */

@@ -19,7 +19,7 @@ struct audit_member {
 	bool is_json;
 };
 
-#define AUDIT_MORE_MOST 6
+#define AUDIT_MORE_MOST 18
 
 /* The contents of an event's `data`. Slices are copied. */
 struct audit_data {

@@ -164,6 +164,7 @@ struct call {
 	struct counting *counting; /* private to resources/retries/kept_usage.c */
 	struct slice made_key; /* private to resources/media/signing_keys.c */
 	struct asking *asking; /* what it asks a media server (resources/asking.h); else NULL */
+	struct asking *asks_next; /* what `settle` asks in addition; else NULL */
 	struct app_token *app_token; /* join token, if the route takes one (accounts/token.h) */
 	struct answer answer;
 	char id[129]; /* X-Request-Id */

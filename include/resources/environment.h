@@ -42,6 +42,9 @@ struct environment {
 	bool allows_http; /* webhooks may have http URLs */
 	struct dispatcher *dispatcher; /* of webhooks (background/dispatcher.h), or NULL */
 	struct media_client *media_client; /* background/media_client.h; NULL: cannot ask */
+	struct live_queue
+		*live_queue; /* resources/live/live_queue.h; NULL if nobody takes from it */
+	struct live_watch *live_watch; /* background/live_watch.h; NULL with LIVE_OFF */
 	int64_t started; /* milliseconds since 1970; set by service_open, like the next members */
 	const struct router *router;
 	struct slice document; /* OpenAPI */

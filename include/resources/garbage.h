@@ -1,4 +1,5 @@
-/* Removes the children of deleted rooms, templates and webhooks: codes, deleted roles, deliveries.
+/* Removes the children of deleted rooms, templates, webhooks and sessions: codes, deleted roles,
+ * deliveries, peers.
  * A deletion removes a bounded number of children. If more are left, a record notes that, and each
  * later call that creates a room or deletes a room, template or webhook of the account removes some
  * more; after the last child the record is removed too.
@@ -14,7 +15,7 @@
 #define GARBAGE_AT_ONCE 192
 
 /* In stored records: a number never gets another meaning. */
-enum garbage_of { GARBAGE_ROOM, GARBAGE_TEMPLATE, GARBAGE_WEBHOOK };
+enum garbage_of { GARBAGE_ROOM, GARBAGE_TEMPLATE, GARBAGE_WEBHOOK, GARBAGE_SESSION };
 
 struct garbage {
 	struct store_record stored; /* its id is the id of the deleted object */
@@ -22,7 +23,7 @@ struct garbage {
 };
 extern const struct record_table garbage_table;
 
-/* Removes some children of a room, template or webhook that is being deleted. */
+/* Removes some children of an object that is being deleted. */
 bool garbage_add(struct call *call, enum garbage_of of, const struct id *id, struct fault *fault);
 /* Sets *has to true if a deleted object had this id and still has children. */
 bool garbage_has(struct call *call, const struct id *id, bool *has, struct fault *fault);

@@ -48,6 +48,9 @@ struct record_kind {
 	 * it refers to and that are missing or wrong. */
 	bool (*check)(struct call *call, const void *record, struct findings *findings,
 		      struct fault *fault);
+	/* Runs before the record is removed with its account: removes what refers to it and belongs
+	 * to no account, or keeps what outlives it. */
+	bool (*forget)(struct call *call, const void *record, struct fault *fault);
 	/* Adds findings for members derived from other records, such as counts. */
 	bool (*derive)(struct call *call, const void *record, struct findings *findings,
 		       struct fault *fault);

@@ -38,6 +38,7 @@ struct route {
 	/* Runs after the media server was asked (resources/asking.h), in a WRITE transaction; NULL
 	 * if the route asks none. */
 	handler *settle;
+	bool acts; /* `settle` may not know whether the media server did something (504) */
 	handler *prepare; /* runs once before the transaction, without a store; may be NULL */
 	enum route_body body_kind;
 	const struct shape *body;
@@ -53,6 +54,7 @@ struct route {
 	bool begins_session; /* the body authenticates; the response is 204 with a cookie */
 	unsigned scopes; /* scopes the caller needs (accounts/scopes.h) */
 	bool takes_app_token; /* Authorization has a join token, not a management token */
+	bool is_from_inside; /* it may have a join token, too (resources/live/live_caller.h) */
 	bool is_for_all_origins; /* CORS allows pages of any origin to call it */
 	bool is_limited; /* rejected while the address has used up its budget of unknown codes */
 	bool drops_old; /* what it returns may no longer be kept (410) */
@@ -65,6 +67,8 @@ struct route {
 	/* For the OpenAPI document, a sentence each; NULL if the status does not occur. */
 	const char *forbidden; /* 403 */
 	const char *conflict; /* 409 */
+	bool tests_server; /* tells whether the media server answers; never 502 */
+	const char *too_large; /* 413 of a response; NULL if it never is, or is that of a list */
 	const char *too_many; /* 429; NULL with is_limited for the common sentence */
 	const struct route_rule *rules; /* 400; NULL for the rules of the tables alone */
 	const char *doc;

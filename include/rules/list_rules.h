@@ -23,6 +23,8 @@ extern const struct shape event_list_query;
 /* Returns true for an event type, which has 2 to 4 words: `room.created`, `peer.join.success`; or
  * for a prefix of types, whose last word is `*`: `room.*`, `peer.join.*`. */
 bool event_type_is_right(struct slice type);
+/* The rule that `after` and `before` are RFC 3339 times or dates. */
+schema_rule rule_check_times;
 /* The query of all endpoints that may change something. */
 extern const struct shape write_query;
 

@@ -8,7 +8,7 @@
 
 /* The handler fills in the default of subscribeToRoles, the names of all roles. */
 extern const struct shape role_shape;
-/* The publishParams of a role. */
-extern const struct shape publish_params_shape;
+/* Parts of a role. */
+extern const struct shape publish_params_shape, subscribe_params_shape, permissions_shape;
 
 #endif

@@ -299,6 +299,15 @@ bool store_get_several(struct transaction *transaction, const struct store_kind 
 		       struct store_record *records, struct fault *fault);
 bool store_page(struct transaction *transaction, const struct store_kind *kind,
 		struct store_page *page, struct fault *fault);
+/* Records that store_each reads together. */
+#define STORE_EACH_AT_ONCE 128
+/* Calls `visit` for each record of all pages in the order of ids, of which `page` is the first (its
+ * records and results are not used), until it returns false; returns false if a fault was set.
+ * keeps: what the visits leave in the arena stays; otherwise a READ transaction releases it after
+ * each page (a WRITE transaction has its changes in the arena). */
+bool store_each(struct transaction *transaction, const struct store_kind *kind,
+		const struct store_page *page, bool keeps, store_visit *visit, void *context,
+		struct fault *fault);
 bool store_has_children(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *parent, bool *has_children, struct fault *fault);
 

@@ -348,9 +348,21 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 	if (json_object_get(claims, "code_hash") != NULL &&
 	    !text_member(claims, "code_hash", &app->subject.code_hash))
 		return refuse(fault, "the token code_hash must be a string");
+	if (json_object_get(claims, "entry") != NULL &&
+	    !text_member(claims, "entry", &app->subject.entry))
+		return refuse(fault, "the token entry must be a string");
 	app->subject.code_place = place_member(claims);
 	app->expires_at = seconds_of(verified.expires);
 	return true;
+}
+
+bool token_is_for_joining(struct arena *arena, struct slice token)
+{
+	struct jwt jwt;
+
+	return token.size <= TOKEN_MOST && jwt_split(token, &jwt) &&
+	       slice_is(text_of_json(json_object_get(jwt_object(arena, jwt.payload), "type")),
+			"app");
 }
 
 /* --- Signing --- */
@@ -440,6 +452,8 @@ struct slice token_sign_join(struct arena *arena, const struct clock *clock,
 		writer_text(&claims, "code_hash", join->code_hash);
 		writer_integer(&claims, "code_place", (int64_t)join->code_place);
 	}
+	if (join->entry.data != NULL)
+		writer_text(&claims, "entry", join->entry);
 	add_times(&claims, clock, now / 1000 - JWT_SECONDS_BACK, expires_at, join->jti);
 	return sign(arena, older, &claims);
 }

@@ -40,7 +40,8 @@ struct media_client {
 	/* Under the lock. */
 	struct asked *first, **end; /* those that wait */
 	bool ends;
-	struct media_figures figures;
+	struct media_figures figures; /* but the durations */
+	struct histogram durations;
 	/* Of the thread. */
 	struct place places[SENDER_MEDIA_MOST];
 	uint64_t number;
@@ -192,6 +193,7 @@ static void take_outcome(struct media_client *client, const struct outcome *outc
 	}
 	asked->outcome = *outcome;
 	asked->took = clock_monotonic() - asked->since;
+	histogram_add(&client->durations, (uint64_t)asked->took * 1000);
 	place_free(client, place);
 	asked_end(client, asked, ASKED_ANSWERED);
 }
@@ -358,4 +360,5 @@ void media_client_figures(struct media_client *client, struct media_figures *fig
 	pthread_mutex_lock(&client->lock);
 	*figures = client->figures;
 	pthread_mutex_unlock(&client->lock);
+	histogram_read(&client->durations, &figures->durations);
 }

@@ -15,6 +15,7 @@
 #include "service/history.h"
 #include "service/metrics.h"
 #include "background/join_log.h"
+#include "resources/live/live_queue.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/joining/misses.h"
 #include "resources/media/signing_keys.h"
@@ -29,6 +30,7 @@
 #include "command/process.h"
 #include "background/dispatcher.h"
 #include "background/keeper.h"
+#include "background/live_watch.h"
 #include "background/media_client.h"
 #include "service/routes.h"
 #include "service/service.h"
@@ -298,11 +300,11 @@ static void stay(const struct serve_options *options, struct program *program)
 	tell_signal(signal_number);
 }
 
-/* Returns the number of threads that use transactions: those of the edge, the keeper and the
- * dispatcher. */
+/* Returns the number of threads that use transactions: those of the edge, the keeper, the
+ * dispatcher and the watch of live rooms. */
 static unsigned transaction_threads(const struct serve_options *options)
 {
-	return options->threads + edge_deferring_threads(options->threads) + 2;
+	return options->threads + edge_deferring_threads(options->threads) + 3;
 }
 
 static bool open_data(const struct serve_options *options, struct environment *environment,
@@ -383,6 +385,10 @@ static bool open_program(const struct serve_options *options, const struct ident
 							  program->sender, &options->schedule);
 	if (program->media_sender != NULL)
 		environment->media_client = media_client_open(program->media_sender);
+	if (environment->live != LIVE_OFF) {
+		environment->live_queue = live_queue_open();
+		environment->live_watch = live_watch_open(environment, program->lease);
+	}
 	program->service = service_open(environment);
 	program->keeper = keeper_open(environment, program->lease);
 	edge.store = environment->store;
@@ -399,10 +405,13 @@ static void close_program(struct program *program)
 	if (program->environment.store != NULL)
 		store_stop_retrying(program->environment.store);
 	edge_close(program->edge);
+	live_watch_end(program->environment.live_watch);
 	keeper_close(program->keeper);
 	service_close(program->service);
-	dispatcher_close(program->environment.dispatcher);
 	media_client_close(program->environment.media_client);
+	live_watch_close(program->environment.live_watch);
+	dispatcher_close(program->environment.dispatcher);
+	live_queue_close(program->environment.live_queue);
 	sender_close(program->sender);
 	sender_close(program->media_sender);
 	lease_close(program->lease);

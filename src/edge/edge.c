@@ -250,9 +250,12 @@ static bool go_on(struct edge *edge, struct exchange *exchange, bool *is_flusher
 		parked_pass_on(edge->parked);
 	*is_flusher = false;
 	(void)edge->options.answer(edge->options.service, call);
-	if (store_state(edge->options.store, call->answer.awaited) != STORE_PENDING)
+	if (store_state(edge->options.store, call->answer.awaited) == STORE_PENDING)
+		*is_flusher = parked_add(edge->parked, exchange);
+	else if (call_is_asking(call))
+		ask(edge, exchange);
+	else
 		return false;
-	*is_flusher = parked_add(edge->parked, exchange);
 	return true;
 }
 

@@ -350,6 +350,23 @@ static bool read_person(struct arena *arena, const json_t *answer, struct server
 	return true;
 }
 
+/* Without identities, LiveKit would send it to all. */
+static void send_message(struct arena *arena, const struct server *server, int64_t now,
+			 struct slice room, const json_t *identities, struct slice topic,
+			 struct slice message, struct server_request *request)
+{
+	const struct slice token = token_with(arena, server, now, "roomAdmin", room);
+	json_t *body = arena_json(arena, json_object());
+
+	assert(json_array_size(identities) > 0);
+	object_put(body, "room", json_of_text(room));
+	object_put(body, "data", json_of_text(text_base64(arena, message)));
+	object_put(body, "kind", json_string("RELIABLE"));
+	object_put(body, "topic", json_of_text(topic));
+	object_put(body, "destination_identities", json_deep_copy(identities));
+	build_call(arena, server, "SendData", token, body, ANSWER_MOST, request);
+}
+
 /* LiveKit says "unavailable" of a person whom none of its nodes serves, after some seconds; a
  * server that is down says nothing in JSON. */
 static bool lacks_person(int status, const json_t *answer)
@@ -482,6 +499,7 @@ const struct server_functions livekit_functions = {
 	.list_rooms = list_rooms,
 	.list_people = list_people,
 	.ask_person = ask_person,
+	.send_message = send_message,
 	.read_rooms = read_rooms,
 	.read_people = read_people,
 	.read_person = read_person,

@@ -14,7 +14,10 @@
 #define CLOCK_DIFFERS 5
 #define CLOCK_REJECTS 60
 
-const char *const server_capability_names[SERVER_CAPABILITIES] = { [SERVER_LIST] = "list" };
+const char *const server_capability_names[SERVER_CAPABILITIES] = {
+	[SERVER_LIST] = "list",
+	[SERVER_MESSAGE] = "message",
+};
 
 /* Types without functions cannot be asked. */
 static const struct server_functions *const functions[BACKEND_TYPES_COUNT] = {
@@ -23,7 +26,8 @@ static const struct server_functions *const functions[BACKEND_TYPES_COUNT] = {
 
 bool server_can(enum backend_type type, enum server_capability capability)
 {
-	return functions[type] != NULL && capability == SERVER_LIST;
+	return functions[type] != NULL &&
+	       (capability != SERVER_MESSAGE || functions[type]->send_message != NULL);
 }
 
 struct slice server_api_url(struct arena *arena, struct slice url)
@@ -107,7 +111,7 @@ static void judge(const struct arena *arena, const struct server *server, int64_
 	const bool is_too_long = outcome->status == 200 && !is_right && !arena_fits(arena, 0);
 	const enum sender_failure failure = is_too_long ? SENDER_TOO_LONG : outcome->failure;
 
-	*verdict = (struct server_verdict){ .is_up = is_right };
+	*verdict = (struct server_verdict){ .is_up = is_right, .ahead = signed_difference };
 	if (failure != SENDER_NO_FAILURE)
 		describe_failure(server, outcome, failure, verdict);
 	else if (is_right && difference > CLOCK_DIFFERS)
@@ -165,6 +169,34 @@ void server_read_person(struct arena *arena, const struct server *server, int64_
 		}
 	}
 	judge(arena, server, now, outcome, is_right, verdict);
+}
+
+/* ---- acting ---- */
+
+void server_send_message(struct arena *arena, const struct server *server, int64_t now,
+			 struct slice room, const json_t *identities, struct slice topic,
+			 struct slice message, struct server_request *request)
+{
+	functions[server->type]->send_message(arena, server, now, room, identities, topic, message,
+					      request);
+	request->is_once = true;
+}
+
+enum server_result server_read_result(struct arena *arena, const struct server *server, int64_t now,
+				      const struct outcome *outcome, struct server_verdict *verdict)
+{
+	const json_t *answer = answer_of(arena, outcome);
+
+	judge(arena, server, now, outcome, outcome->status == 200 && answer != NULL, verdict);
+	if (verdict->is_up)
+		return SERVER_DONE;
+	if (functions[server->type]->lacks_person(outcome->status, answer))
+		return SERVER_HAS_NOBODY;
+	/* A failed connection, or an answer that says nothing. */
+	return outcome->was_sent &&
+			       (outcome->failure != SENDER_NO_FAILURE || outcome->status == 200)
+		       ? SERVER_MAYBE_DONE
+		       : SERVER_FAILED;
 }
 
 /* ---- events ---- */

@@ -15,7 +15,7 @@
 #define NAME_MOST 256
 /* Maximum length of a meeting's name in BigBlueButton, in characters. */
 #define MEETING_NAME_MOST 64
-/* Characters of the jti that are added to a user_id that anyone may choose, so that it is
+/* Characters of the entry that are added to a user_id that anyone may choose, so that it is
  * unique. */
 #define MARK_SIZE 8
 
@@ -54,7 +54,7 @@ static struct slice person_of(struct making *making)
 		return guest->user_id;
 	buffer_append(&person, guest->user_id);
 	buffer_append_byte(&person, '#');
-	buffer_append(&person, (struct slice){ making->jti.data, MARK_SIZE });
+	buffer_append(&person, (struct slice){ guest->entry.data, MARK_SIZE });
 	return buffer_slice(&person);
 }
 
@@ -157,6 +157,10 @@ static bool make_livekit(struct making *making)
 	put_times(making, &claims);
 	writer_open(&claims, "attributes", '{');
 	writer_text(&claims, "role", guest->role);
+	writer_text(&claims, "user_id", guest->user_id);
+	writer_text(&claims, "entry", guest->entry);
+	if (guest->code.size > 0)
+		writer_text(&claims, "code", guest->code);
 	writer_close(&claims, '}');
 	put_grants(guest, &claims);
 	if (guest->size > 0) {

@@ -80,6 +80,38 @@ const struct store_kind kind_webhook_account = {
 	.has_pages = true,
 };
 
+const struct store_kind kind_session = {
+	.letter = 'z',
+	.name = "session",
+	.has_ids = true,
+	.has_pages = true,
+	.has_parent = true,
+	.has_switch = true,
+};
+const struct store_kind kind_peer = {
+	.letter = 'P',
+	.name = "peer",
+	.naming = STORE_NAME_IN_ACCOUNT,
+	.has_parent = true,
+	.has_switch = true,
+	.after = &kind_session,
+};
+const struct store_kind kind_live = {
+	.letter = 'v',
+	.name = "live room",
+	.has_pages = true,
+};
+const struct store_kind kind_inside = { .letter = 'I',
+					.name = "person inside",
+					.has_parent = true };
+const struct store_kind kind_usage_now = { .letter = 'N', .name = "use now" };
+const struct store_kind kind_usage = { .letter = 'U', .name = "use of a day", .has_pages = true };
+const struct store_kind kind_backend_account = {
+	.letter = 'B',
+	.name = "account of a backend",
+	.has_pages = true,
+};
+
 /* clang-format off */
 #define KIND_LISTED(name_) &kind_##name_,
 const struct store_kind *const all_kinds[] = { EACH_KIND(KIND_LISTED) &kind_lease };

@@ -7,19 +7,88 @@
 
 /* Seconds after which a client may try again. */
 #define RETRY_AFTER_BUSY 2
+#define RETRY_AFTER_DOWN 5
 
 struct asking *call_ask(struct call *call, const struct id *backend, size_t count)
 {
+	struct asking *asking = arena_alloc(call->arena, sizeof *asking);
+
 	assert(count > 0 && count <= ASKED_MOST);
-	call->asking = arena_alloc(call->arena, sizeof *call->asking);
-	*call->asking = (struct asking){
+	*asking = (struct asking){
 		.account = call->account,
 		.backend = *backend,
-		.asked = arena_alloc(call->arena, count * sizeof *call->asking->asked),
+		.asked = arena_zero(call->arena, count * sizeof *asking->asked),
 		.count = count,
 	};
-	memset(call->asking->asked, 0, count * sizeof *call->asking->asked);
-	return call->asking;
+	/* Another run of `settle` needs the answers again. */
+	if (call->asking != NULL && call->asking->is_done)
+		call->asks_next = asking;
+	else
+		call->asking = asking;
+	return asking;
+}
+
+bool call_can_ask(const struct call *call, struct fault *fault)
+{
+	return call->environment->media_client != NULL ||
+	       fault_detail(fault, FAULT_CANNOT, "the program was built without libcurl");
+}
+
+bool call_can_act(const struct call *call, enum backend_type type,
+		  enum server_capability capability, struct fault *fault)
+{
+	if (!server_can(type, capability))
+		return fault_detail(fault, FAULT_CANNOT, "%s", server_capability_names[capability]);
+	if (call->environment->live != LIVE_ON)
+		return fault_detail(fault, FAULT_CANNOT, "--live watch");
+	return call_can_ask(call, fault);
+}
+
+bool asking_is_done(struct call *call, const struct server *server, const char *missing,
+		    struct fault *fault)
+{
+	const struct asking *asking = call->asking;
+	bool has_done = false, has_failed = false;
+
+	for (size_t i = 0; i < asking->count; i++) {
+		const struct asked *asked = &asking->asked[i];
+		struct fault own = FAULT_INITIAL;
+		struct server_verdict verdict;
+		enum server_result result = SERVER_MAYBE_DONE;
+
+		if (asked->end == ASKED_ANSWERED)
+			result = server_read_result(call->arena, server, call->now / 1000,
+						    &asked->outcome, &verdict);
+		else if (!asked->outcome.was_sent)
+			result = SERVER_FAILED;
+		has_done = has_done || result == SERVER_DONE || result == SERVER_MAYBE_DONE;
+		if (result == SERVER_DONE)
+			continue;
+		if (result == SERVER_HAS_NOBODY)
+			fault_set(&own, FAULT_NOT_FOUND, "%s", missing);
+		else if (result == SERVER_MAYBE_DONE)
+			fault_set(&own, FAULT_MAYBE_DONE, NULL);
+		else if (asked_has_outcome(asked, &own))
+			(void)asked_is_up(&verdict, &own);
+		if (!has_failed)
+			*fault = own;
+		has_failed = true;
+	}
+	/* Some requests were done, and some were not. */
+	if (has_failed && has_done && fault->kind != FAULT_MAYBE_DONE) {
+		*fault = FAULT_INITIAL;
+		fault_set(fault, FAULT_MAYBE_DONE, NULL);
+	}
+	return !has_failed;
+}
+
+bool asked_is_up(const struct server_verdict *verdict, struct fault *fault)
+{
+	if (verdict->is_up)
+		return true;
+	fault_detail(fault, FAULT_SERVER_DOWN, "%s", verdict->message);
+	fault->retry_after = RETRY_AFTER_DOWN;
+	return false;
 }
 
 bool call_is_asking(const struct call *call)

@@ -8,21 +8,20 @@
 #include "records/record.h"
 #include "resources/record_kind.h"
 
-static bool remove_deliveries(struct call *call, const struct id *webhook, bool *are_gone,
-			      struct fault *fault)
+static bool remove_records(struct call *call, const struct store_kind *kind,
+			   const struct id *parent, bool *are_gone, struct fault *fault)
 {
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
-		.parent = webhook,
+		.parent = parent,
 		.records = arena_alloc(call->arena, GARBAGE_AT_ONCE * sizeof *page.records),
 		.most = GARBAGE_AT_ONCE,
 	};
 
-	if (!store_page(call->transaction, &kind_webhook_delivery, &page, fault))
+	if (!store_page(call->transaction, kind, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
-		if (!store_remove(call->transaction, &kind_webhook_delivery, &page.records[i],
-				  fault))
+		if (!store_remove(call->transaction, kind, &page.records[i], fault))
 			return false;
 	}
 	*are_gone = page.is_last;
@@ -38,7 +37,9 @@ static bool remove_children(struct call *call, enum garbage_of of, const struct 
 	size_t removed;
 
 	if (of == GARBAGE_WEBHOOK)
-		return remove_deliveries(call, id, are_gone, fault);
+		return remove_records(call, &kind_webhook_delivery, id, are_gone, fault);
+	if (of == GARBAGE_SESSION)
+		return remove_records(call, &kind_peer, id, are_gone, fault);
 	if (of == GARBAGE_TEMPLATE) {
 		if (!deleted_roles_remove(call, id, INT64_MAX, GARBAGE_AT_ONCE, &removed, fault))
 			return false;
@@ -59,11 +60,12 @@ static const char *const owners[] = {
 	[GARBAGE_ROOM] = "room",
 	[GARBAGE_TEMPLATE] = "template",
 	[GARBAGE_WEBHOOK] = "webhook",
+	[GARBAGE_SESSION] = "session",
 };
 
 static const struct member garbage_members[] = {
 	{ "id", AS_KEY, AT(struct garbage, stored.id) },
-	{ "of", AS_CHOICE(GARBAGE_WEBHOOK, owners), AT(struct garbage, of) },
+	{ "of", AS_CHOICE(GARBAGE_SESSION, owners), AT(struct garbage, of) },
 };
 const struct record_table garbage_table = {
 	RECORD(struct garbage, garbage_members, 1, &kind_garbage),
@@ -73,12 +75,13 @@ static bool garbage_record_check(struct call *call, const void *record, struct f
 				 struct fault *fault)
 {
 	const struct id *id = &((const struct garbage *)record)->stored.id;
-	struct store_record template, room;
+	struct store_record template, room, session;
 
 	if (!store_get(call->transaction, &kind_template, id, STORE_TO_SHOW, &template, fault) ||
-	    !store_get(call->transaction, &kind_room, id, STORE_TO_SHOW, &room, fault))
+	    !store_get(call->transaction, &kind_room, id, STORE_TO_SHOW, &room, fault) ||
+	    !store_get(call->transaction, &kind_session, id, STORE_TO_SHOW, &session, fault))
 		return false;
-	if (template.value.data != NULL || room.value.data != NULL)
+	if (template.value.data != NULL || room.value.data != NULL || session.value.data != NULL)
 		findings_add(findings, "", "belongs to an object that still exists");
 	return true;
 }

@@ -16,6 +16,10 @@ const char *const scope_names[SCOPES + 1] = {
 	[SCOPE_WEBHOOKS_WRITE] = "webhooks:write",
 	[SCOPE_BACKENDS_WRITE] = "backends:write",
 	[SCOPE_KEYS_WRITE] = "keys:write",
+	[SCOPE_LIVE_READ] = "live:read",
+	[SCOPE_LIVE_WRITE] = "live:write",
+	[SCOPE_SESSIONS_READ] = "sessions:read",
+	[SCOPE_SESSIONS_WRITE] = "sessions:write",
 };
 
 static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .choices = scope_names,

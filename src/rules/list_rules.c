@@ -19,7 +19,7 @@
 	"each of these words, ignoring case. A request looks at up to 10,000 names, newest first; continue while " \
 	"`last`, which is the last one it looked at, is not empty."
 
-static schema_rule check_times, check_search;
+static schema_rule check_search;
 
 #define SEARCH_RULE { "search", "q is not given together with name_prefix.", check_search }
 
@@ -50,7 +50,7 @@ const struct shape template_summaries_query = {
 
 static const struct rule room_list_rules[] = {
 	{ "times", "after and before are RFC 3339 times or dates (midnight UTC).",
-	  check_times },
+	  rule_check_times },
 	SEARCH_RULE,
 	{ NULL, NULL, NULL },
 };
@@ -149,7 +149,7 @@ const struct shape write_query = { "WriteQuery", FIELDS(write_fields) };
 
 /* clang-format on */
 
-static void check_times(struct rule_context *context, const json_t *object)
+void rule_check_times(struct rule_context *context, const json_t *object)
 {
 	static const char *const names[] = { "after", "before" };
 

@@ -207,7 +207,7 @@ static const struct field health_fields[] = {
 static const struct shape health_shape = {
 	"BackendHealth", FIELDS(health_fields), .doc = "What is known of a media server.",
 };
-static const struct field capability_item = { .name = NULL, ONE_OF("list") };
+static const struct field capability_item = { .name = NULL, ONE_OF("list", "message") };
 
 static const struct field backend_test_fields[] = {
 	{ "state",        HEALTH_STATES, FLAGS(FIELD_REQUIRED), DOC("up or down.") },
@@ -241,7 +241,10 @@ static const struct field backend_fields[] = {
 	  DOC("Only for livekit: address of the server's API, as Anteroom reaches it. Default: url with http "
 	      "instead of ws.") },
 	{ "capabilities", LIST_OF(capability_item), FLAGS(FIELD_READ_ONLY),
-	  DOC("What Anteroom can do at the media server: list (its rooms and people).") },
+	  DOC("What Anteroom can do at the media server: list (its rooms and people), "
+	      "message (send messages to people).") },
+	{ "events_url", TEXT(any_text), FLAGS(FIELD_READ_ONLY), IN_FORMAT("uri"),
+	  DOC("Only for livekit: where the media server posts its events, for its configuration.") },
 	{ "health",     OBJECT(health_shape), FLAGS(FIELD_READ_ONLY),
 	  DOC("Whether the media server answers.") },
 };

@@ -122,7 +122,7 @@ static const struct field subscribe_params_fields[] = {
 	  UNIT("kbps"), DOC("Maximum subscribable bitrate in kbps.") },
 	{ "subscribeDegradation", OBJECT(subscribe_degradation_shape), DOC("Settings for poor connections.") },
 };
-static const struct shape subscribe_params_shape = {
+const struct shape subscribe_params_shape = {
 	"SubscribeParams", FIELDS(subscribe_params_fields), .doc = "What a role subscribes to.",
 };
 
@@ -148,7 +148,7 @@ static const struct field permissions_fields[] = {
 	  DOC("Whether the role is a moderator on the media server. Default: true if the role has endRoom, "
 	      "removeOthers, mute and changeRole.") },
 };
-static const struct shape permissions_shape = {
+const struct shape permissions_shape = {
 	"Permissions", FIELDS(permissions_fields), .doc = "What a role may do.",
 };
 

@@ -228,6 +228,9 @@ static bool find_caller(struct call *call, struct fault *fault)
 		return fault_detail(fault, FAULT_UNAUTHORIZED,
 				    "the Authorization header is missing");
 	}
+	if (call->route->is_from_inside && take_token(call->request.authorization, &token) &&
+	    token_is_for_joining(call->arena, token))
+		return check_token(call, token, APP, fault);
 	if (!take_token(call->request.authorization, &token))
 		return fault_detail(fault, FAULT_UNAUTHORIZED,
 				    "the Authorization header must be: Bearer <%s token>",
@@ -238,6 +241,9 @@ static bool find_caller(struct call *call, struct fault *fault)
 
 bool auth_check(struct call *call, struct fault *fault)
 {
-	return call->route->is_open ||
-	       (find_caller(call, fault) && actor_may(&call->actor, call->route->scopes, fault));
+	if (call->route->is_open)
+		return true;
+	/* What a person may do follows from the room, not from scopes. */
+	return find_caller(call, fault) &&
+	       (call->app_token != NULL || actor_may(&call->actor, call->route->scopes, fault));
 }

@@ -94,6 +94,8 @@ void headers_unknown(struct call *call)
 /* ---- other origins ---- */
 
 #define ALWAYS_ALLOWED "content-type, authorization"
+/* Seconds for which a browser need not ask again whether it may call. */
+#define PREFLIGHT_SECONDS "600"
 
 /* Returns whether a lower-case name is one that a browser may ask for: a token (RFC 9110) other
  * than `*`, which would allow all headers. */
@@ -144,6 +146,7 @@ void headers_share(struct call *call)
 		return;
 	call_header(call, "Access-Control-Allow-Methods", call_find_header(call, "Allow"));
 	call_header(call, "Access-Control-Allow-Headers", allowed_headers(call));
+	call_header(call, "Access-Control-Max-Age", SLICE(PREFLIGHT_SECONDS));
 }
 
 /* ---- Prefer ---- */

@@ -5,12 +5,14 @@
 #include "service/health.h"
 
 #include "background/dispatcher.h"
-#include "base/text.h"
+#include "background/live_watch.h"
 #include "background/media_client.h"
+#include "base/text.h"
 #include "service/metrics.h"
 #include "background/join_log.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/joining/misses.h"
+#include "resources/live/live_queue.h"
 #include "accounts/token.h"
 #include "resources/route.h"
 #include "store/figures.h"
@@ -206,6 +208,7 @@ static void append_webhooks(struct buffer *page, const struct environment *envir
 static void append_media(struct buffer *page, const struct environment *environment)
 {
 	static const char requests[] = "anteroom_media_requests_total";
+	static const char durations[] = "anteroom_media_request_duration_seconds";
 	struct media_figures figures = { .waiting = 0 };
 
 	if (environment->media_client != NULL)
@@ -220,6 +223,65 @@ static void append_media(struct buffer *page, const struct environment *environm
 		   "Requests to media servers that wait for their turn.", figures.waiting);
 	append_one(page, "anteroom_media_requests_under_way", "gauge",
 		   "Requests to media servers that have not been answered yet.", figures.under_way);
+	begin_metric(
+		page, durations, "histogram",
+		"Time from sending a request to a media server until it is answered or fails.");
+	append_histogram(page, durations, (struct slice){ 0 }, &figures.durations);
+}
+
+static const char *const heard_ends[HEARD_ENDS] = {
+	[HEARD_TAKEN] = "taken",
+	[HEARD_IGNORED] = "ignored",
+	[HEARD_REFUSED] = "refused",
+	[HEARD_TOO_MANY] = "dropped",
+};
+
+static const char *const look_ends[LOOK_ENDS] = {
+	[LOOK_MERGED] = "merged",
+	[LOOK_FAILED] = "failed",
+	[LOOK_BUSY] = "busy",
+};
+
+static void append_results(struct buffer *page, const char *name, const char *const *results,
+			   const uint64_t *counts, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		append_sample(page, name, "",
+			      slice_of(arena_text(page->arena, "result=\"%s\"", results[i])),
+			      counts[i]);
+}
+
+/* With --live off, all values are zero. */
+static void append_live(struct buffer *page, const struct environment *environment)
+{
+	static const char events[] = "anteroom_live_events_total";
+	static const char looks[] = "anteroom_live_looks_total";
+	static const char backends[] = "anteroom_live_backends";
+	struct live_figures figures = { .rooms = 0 };
+	struct live_queue_figures queue = { .waiting = 0 };
+
+	if (environment->live_watch != NULL)
+		live_watch_figures(environment->live_watch, &figures);
+	if (environment->live_queue != NULL)
+		live_queue_figures(environment->live_queue, &queue);
+	append_one(page, "anteroom_live_rooms", "gauge",
+		   "Rooms in session, as far as this process knows.", figures.rooms);
+	append_one(page, "anteroom_live_people", "gauge",
+		   "People in these rooms, as far as this process knows.", figures.people);
+	begin_metric(page, events, "counter",
+		     "Events from media servers: taken, ignored, refused because of their "
+		     "signature, or dropped because too many were waiting.");
+	append_results(page, events, heard_ends, queue.ends, HEARD_ENDS);
+	append_one(page, "anteroom_live_events_waiting", "gauge",
+		   "Events from media servers that are not in the store yet.", queue.waiting);
+	begin_metric(page, looks, "counter",
+		     "Lists of rooms and people that media servers were asked for.");
+	append_results(page, looks, look_ends, figures.looks, LOOK_ENDS);
+	begin_metric(page, backends, "gauge",
+		     "Media servers that answer and that do not; of several processes on one "
+		     "database, the one that looks at them has these.");
+	append_sample(page, backends, "", SLICE("state=\"up\""), figures.backends_up);
+	append_sample(page, backends, "", SLICE("state=\"down\""), figures.backends_down);
 }
 
 /* ---- the store and the guards ---- */
@@ -347,6 +409,7 @@ bool health_metrics(struct call *call, struct fault *fault)
 	append_guards(&page, environment);
 	append_webhooks(&page, environment);
 	append_media(&page, environment);
+	append_live(&page, environment);
 	append_one(&page, "anteroom_store_writable", "gauge",
 		   "1 if the store can write, else 0. Also 0 when there is no "
 		   "space for the next journal segment, although writes continue "

@@ -153,9 +153,13 @@ static const struct error {
 	  "Too many requests, or too many unknown codes." },
 	{ FAULT_CANNOT, "NotImplemented", { NULL }, "The media server cannot do this",
 	  "The media server of the backend cannot do this; `details` names what." },
+	{ FAULT_SERVER_DOWN, "BadGateway", { "Retry-After" }, "The media server does not answer",
+	  "The media server did not answer, or not as it should; `details` says why. Nothing was done there." },
 	{ FAULT_UNAVAILABLE, "ServiceUnavailable", { "Retry-After" }, "Service unavailable",
 	  "The server cannot write at the moment. Nothing was changed, unless `details` says that the outcome is "
 	  "unknown. Without Retry-After: the requested data is damaged." },
+	{ FAULT_MAYBE_DONE, "MaybeDone", { NULL }, "It may have been done",
+	  "The request reached the media server, and no answer came: it may have been done." },
 	{ FAULT_INTERNAL, "OtherError", { NULL }, "Method not allowed",
 	  "Anything else, in the same form: 405 with Allow for an unsupported method; 409 with Retry-After while the "
 	  "first request with an Idempotency-Key is in progress, or (`Too busy`) if too many other requests changed the "
@@ -209,11 +213,11 @@ static json_t *error_response(const struct route *route, const struct error *err
 				    error_example(error)));
 }
 
-/* Returns whether only the route knows the description. */
+/* Returns whether each route describes the error itself, in place of a shared response. */
 static bool is_told_by_route(enum fault_kind kind)
 {
 	return kind == FAULT_FORBIDDEN || kind == FAULT_GONE || kind == FAULT_CONFLICT ||
-	       kind == FAULT_TOO_MANY;
+	       kind == FAULT_TOO_MANY || kind == FAULT_SERVER_DOWN || kind == FAULT_MAYBE_DONE;
 }
 
 static json_t *error_responses(void)
@@ -363,6 +367,8 @@ static const struct field path_fields[] = {
 	{ "key_id",      TEXT(id_text), DOC("API key identifier.") },
 	{ "webhook_id",  TEXT(id_text), DOC("Webhook identifier.") },
 	{ "event_id",    TEXT(any_text), EXAMPLE("0b7f8d3e-4c55-4f1c-9b0a-6f2f6f6c1d2e"), DOC("Event identifier.") },
+	{ "peer_id",     TEXT(any_text), EXAMPLE("7d1b5bd0-5c26-8b2a-9f0e-3a4b1c2d3e4f"), DOC("Peer identifier.") },
+	{ "session_id",  TEXT(id_text), DOC("Session identifier.") },
 	{ "kid",         TEXT(bytes_32_text), DOC("The kid of a signing key.") },
 	{ "customer_id", TEXT(id_text), DOC("Account identifier.") },
 	{ "kid_hash",    TEXT(kid_hash_text), DOC("SHA-256 of the kid of a signing key.") },
@@ -772,13 +778,18 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	case 412:
 		return (route->has_etag && !is_reading(route)) || route->has_conditions;
 	case 413:
-		return has_body || is_page(route);
+		return has_body || is_page(route) || route->too_large != NULL;
 	case 422:
 		return takes_key(route);
 	case 429:
 		return may_be_too_many(route);
+	case 504:
+		return route->acts;
 	case 501:
-		return route->settle != NULL;
+		/* A call that only has a room looked at is answered in any case. */
+		return route->settle != NULL && route->settle != route->run;
+	case 502:
+		return route->settle != NULL && route->settle != route->run && !route->tests_server;
 	default:
 		return true;
 	}
@@ -813,6 +824,8 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 		       "request needs more than 512 MB of memory.";
 	if (kind == FAULT_TOO_LARGE && route->body_most == CALL_OPEN_BODY_MOST)
 		return "The body is larger than 8 KiB.";
+	if (kind == FAULT_TOO_LARGE && route->too_large != NULL)
+		return route->too_large;
 	if (kind == FAULT_TOO_MANY)
 		return route->too_many;
 	if (kind == FAULT_UNAVAILABLE && route->settle != NULL)
@@ -870,9 +883,10 @@ static void describe_caller(struct arena *arena, json_t *operation, const struct
 	if (route->takes_app_token)
 		whole = "Needs a join token in Authorization.";
 	else if (route->scopes != 0)
-		whole = arena_text(arena, "Needs the scope %.*s.",
+		whole = arena_text(arena, "Needs the scope %.*s%s.",
 				   (int)scopes_text(arena, route->scopes).size,
-				   scopes_text(arena, route->scopes).data);
+				   scopes_text(arena, route->scopes).data,
+				   route->is_from_inside ? ", or a join token of the room" : "");
 	else if (!route->is_open)
 		whole = "Needs no scope.";
 	object_put(operation, "description", json_sprintf("%s %s", route->doc, whole));
@@ -904,6 +918,9 @@ static const struct tag {
 	{ "/v2/import", "Import", "Objects from elsewhere." },
 	{ "/v2/token", "Joining", "Exchanging a code for access to a media server." },
 	{ "/v2/join", "Joining", NULL },
+	{ "/v2/active-rooms", "Live rooms", "Who is inside a room now." },
+	{ "/v2/sessions", "Sessions", "Who was in a room, and when." },
+	{ "/v2/usage", "Sessions", NULL },
 	{ "/v2/backends", "Media servers", "The media servers of an account." },
 	{ "/v2/webhooks", "Webhooks", "Programs that receive events." },
 	{ "/v2/signing-keys", "Signing keys", "Key pairs that sign tokens for media servers." },

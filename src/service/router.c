@@ -165,9 +165,8 @@ void router_close(struct router *router)
 
 /* Paths of the 100ms API that only a media server can offer. */
 static const char *const media_paths[] = {
-	"/v2/active-rooms",	"/v2/analytics", "/v2/external-streams",
-	"/v2/live-streams",	"/v2/polls",	 "/v2/recordings",
-	"/v2/recording-assets", "/v2/sessions",	 "/v2/stream-keys",
+	"/v2/analytics",  "/v2/external-streams", "/v2/live-streams", "/v2/polls",
+	"/v2/recordings", "/v2/recording-assets", "/v2/stream-keys",
 };
 
 static bool needs_media(struct slice path)

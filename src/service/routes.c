@@ -5,6 +5,9 @@
 
 #include "accounts/scopes.h"
 #include "service/health.h"
+#include "resources/live/live_record.h"
+#include "resources/live/live_rooms.h"
+#include "resources/live/sessions.h"
 #include "resources/media/backends.h"
 #include "resources/events/events.h"
 #include "resources/import/import.h"
@@ -26,6 +29,7 @@
 #include "rules/key_rules.h"
 #include "rules/import_rules.h"
 #include "rules/list_rules.h"
+#include "rules/live_rules.h"
 #include "rules/media_rules.h"
 #include "rules/role_rules.h"
 #include "rules/room_code_rules.h"
@@ -51,6 +55,7 @@
 #define IN_BULK .is_bulk = true
 #define OPEN_TO_ALL .is_open = true, .is_for_all_origins = true
 #define APP_TOKEN .takes_app_token = true, .is_for_all_origins = true
+#define FROM_INSIDE .is_from_inside = true, .is_for_all_origins = true
 #define LIMITED .is_limited = true
 #define CONTENT(type) .content_type = (type)
 #define NEEDS(scope) .scopes = SCOPE_BIT(scope)
@@ -58,6 +63,7 @@
 #define FORBIDDEN(text) .forbidden = (text)
 #define CONFLICT(text) .conflict = (text)
 #define TOO_MANY(text) .too_many = (text)
+#define TOO_LARGE(text) .too_large = (text)
 #undef DOC
 #define DOC(text) .doc = (text)
 
@@ -103,6 +109,14 @@
 	{ .kind = &kind_code, .finding = STORE_FIND_NAME, .from = READ_BODY, .member = "code", .is_shown = true }
 #define KEY_OF_PATH { .kind = &kind_key, .finding = STORE_FIND_NAME, .from = READ_PATH }
 #define OF_TOKEN(of, how) { .kind = &(of), .finding = (how), .from = READ_TOKEN }
+
+#define THE_LIVE_ROOM \
+	{ .kind = &kind_room, .finding = STORE_FIND_ID, .from = READ_PATH, .is_shown = true }, \
+	{ .kind = &kind_live, .finding = STORE_FIND_ID, .from = READ_PATH, .is_shown = true }
+#define THE_SESSION READ_BY_ID(kind_session), \
+	{ .kind = &kind_peer, .finding = STORE_FIND_PAGE, .from = READ_PATH, .most = STORE_EACH_AT_ONCE }
+#define NOT_INSIDE "From inside: the person is not in the room, or the role lacks sendRoomState."
+#define VIEWS "A person inside asked more than twice in a second."
 
 /* Rules that only the handler can check, because they depend on stored data. */
 #define TEMPLATE_SIZE { "templateSize", \
@@ -435,9 +449,74 @@ const struct route routes[] = {
 	  DOC("Deletes a backend that no template uses.") },
 	{ METHOD_POST,   "/v2/backends/{backend_id}/test", ROUTE_READ, backends_test, "testBackend",
 	  NEEDS(BACKENDS_WRITE), NO_BODY, ANSWER(backend_test_shape), .settle = backends_settle_test,
+	  .tests_server = true,
 	  TOO_MANY("The account tested backends ten times within a minute."),
 	  READS(READ_ONLY(kind_media), READ_ONLY(kind_backend_healths)),
 	  DOC("Asks the media server whether it answers and accepts the secrets of the backend.") },
+
+	{ METHOD_POST,   "/v2/backends/{backend_id}/events", ROUTE_READ, live_hear, "hearBackend",
+	  .is_open = true, .is_internal = true,
+	  DOC("Takes an event that a media server has signed.") },
+
+	{ METHOD_GET,    "/v2/active-rooms/{room_id}", ROUTE_READ, active_rooms_get, "getActiveRoom",
+	  NEEDS(LIVE_READ), ANSWER(active_room_shape), FROM_INSIDE, .settle = active_rooms_get,
+	  FORBIDDEN(NOT_INSIDE), TOO_MANY(VIEWS),
+	  READS(THE_LIVE_ROOM),
+	  DOC("Returns a room in session.") },
+	{ METHOD_GET,    "/v2/active-rooms/{room_id}/me", ROUTE_READ, active_rooms_me, "getMe",
+	  NEEDS(LIVE_READ), ANSWER(me_shape), FROM_INSIDE, .settle = active_rooms_me,
+	  FORBIDDEN(NOT_INSIDE),
+	  READS(THE_LIVE_ROOM),
+	  DOC("Returns what the person with this join token is and may do in the room.") },
+	{ METHOD_GET,    "/v2/active-rooms/{room_id}/peers", ROUTE_READ, active_peers_list, "listActivePeers",
+	  NEEDS(LIVE_READ), QUERY(active_peers_query), ANSWER(active_peers_shape), FROM_INSIDE,
+	  .settle = active_peers_list, FORBIDDEN(NOT_INSIDE), TOO_MANY(VIEWS),
+	  TOO_LARGE("The response would be larger than 8 MB; ask for a role."),
+	  READS(THE_LIVE_ROOM),
+	  DOC("Returns the people in a room.") },
+	{ METHOD_GET,    "/v2/active-rooms/{room_id}/peers/{peer_id}", ROUTE_READ, active_peers_get,
+	  "getActivePeer",
+	  NEEDS(LIVE_READ), ANSWER(active_peer_shape), FROM_INSIDE, .settle = active_peers_settle_get,
+	  FORBIDDEN(NOT_INSIDE), TOO_MANY(VIEWS),
+	  READS(THE_LIVE_ROOM),
+	  DOC("Asks the media server for one of the people in a room, and what that person publishes.") },
+
+	{ METHOD_POST,   "/v2/active-rooms/{room_id}/send-message", ROUTE_READ, active_rooms_send_message, "sendMessage",
+	  NEEDS(LIVE_WRITE), WHOLE(message_shape), ANSWER(done_shape), FROM_INSIDE,
+	  .settle = active_rooms_settle_message, .acts = true,
+	  FORBIDDEN("From inside: people in a room send messages by the media server."),
+	  RULES({ "roleOfMessage", "role is a role of the room's template." }),
+	  READS(THE_LIVE_ROOM),
+	  DOC("Sends a message to the people in a room.") },
+
+	{ METHOD_GET,    "/v2/sessions", ROUTE_READ, sessions_list, "listLiveSessions",
+	  NEEDS(SESSIONS_READ), QUERY(session_list_query), LIST(live_session_shape),
+	  READS(READ_LIST(kind_session, sessions_first_page)),
+	  DOC("Lists sessions, newest first, active ones and others.") },
+	{ METHOD_GET,    "/v2/sessions/{session_id}", ROUTE_READ, sessions_get, "getLiveSession",
+	  NEEDS(SESSIONS_READ), ANSWER(live_session_shape),
+	  TOO_LARGE("The response would be larger than 8 MB; ask for its peers."),
+	  READS(THE_SESSION),
+	  DOC("Returns a session with all its peers.") },
+	{ METHOD_GET,    "/v2/sessions/{session_id}/peers", ROUTE_READ, session_peers_list, "listLiveSessionPeers",
+	  NEEDS(SESSIONS_READ), QUERY(session_peers_query), LIST(session_peer_shape),
+	  RULES({ "startOfPeers", "start is a peer of this session." }),
+	  READS(READ_BY_ID(kind_session),
+		{ .kind = &kind_peer, .finding = STORE_FIND_PAGE, .from = READ_PATH, .page = session_peers_first_page }),
+	  DOC("Lists the peers of a session, in the order in which they joined.") },
+	{ METHOD_GET,    "/v2/sessions/{session_id}/attendance.csv", ROUTE_READ, sessions_attendance,
+	  "getAttendance", NEEDS(SESSIONS_READ), CONTENT(ATTENDANCE_TYPE),
+	  CONFLICT("The account keeps no names (sessions=off)."),
+	  READS(THE_SESSION),
+	  DOC("Returns a table of the people in a session: a row for each user ID.") },
+	{ METHOD_DELETE, "/v2/sessions/{session_id}", ROUTE_WRITE, sessions_delete, "deleteLiveSession",
+	  NEEDS(SESSIONS_WRITE), CONFLICT("The session is active."),
+	  READS(READ_BY_ID(kind_session)),
+	  DOC("Forgets a session with its peers.") },
+	{ METHOD_GET,    "/v2/usage", ROUTE_READ, usage_get, "getUsage",
+	  NEEDS(SESSIONS_READ), QUERY(usage_query), ANSWER(usage_shape),
+	  READS(READ_ONLY(kind_usage_now), { .kind = &kind_usage, .finding = STORE_FIND_PAGE, .page = usage_first_page }),
+	  DOC("Returns how many sessions, people and minutes there were, by day.") },
 
 	{ METHOD_POST,   "/v2/webhooks", ROUTE_WRITE, webhooks_create, "createWebhook",
 	  NEEDS(WEBHOOKS_WRITE),

@@ -63,6 +63,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	bool is_done, is_replay = false, is_to_be_stored;
 
 	call->run = (struct run){ 0 };
+	call->asks_next = NULL;
 	if (!settles)
 		call->asking = NULL;
 	if (!store_begin(store, access, call->arena, &call->transaction, fault))

@@ -316,6 +316,7 @@ static void run_and_answer(struct call *call)
 	if (!code_words_count_refused(call, &own))
 		fault = own;
 	call->asking = NULL;
+	call->asks_next = NULL;
 	call_forget_answer(call);
 	explain_size(call, &fault);
 	answer_fault(call, &fault);
@@ -395,7 +396,8 @@ static void settle_asking(struct call *call)
 	call_forget_answer(call);
 	run_and_answer(call);
 	media_client_forget(asking);
-	call->asking = NULL;
+	call->asking = call->asks_next;
+	call->asks_next = NULL;
 }
 
 void service_ask(struct call *call, void (*done)(void *context, struct asking *asking),

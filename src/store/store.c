@@ -101,6 +101,33 @@ bool store_page(struct transaction *transaction, const struct store_kind *kind,
 	return transaction->store->driver->page(transaction, kind, page, fault);
 }
 
+bool store_each(struct transaction *transaction, const struct store_kind *kind,
+		const struct store_page *page, bool keeps, store_visit *visit, void *context,
+		struct fault *fault)
+{
+	struct store_page next = *page;
+	struct id last;
+
+	assert(page->order != STORE_BY_NAME);
+	next.most = STORE_EACH_AT_ONCE;
+	do {
+		const struct arena_mark mark = arena_mark(transaction->arena);
+
+		next.records = arena_alloc(transaction->arena, next.most * sizeof *next.records);
+		if (!store_page(transaction, kind, &next, fault))
+			return false;
+		for (size_t i = 0; i < next.count; i++) {
+			last = next.records[i].id;
+			if (!visit(context, &next.records[i], fault))
+				return fault->kind == FAULT_NONE;
+		}
+		*(next.order == STORE_NEWEST_FIRST ? &next.below : &next.above) = &last;
+		if (!keeps && transaction->access == STORE_READ)
+			arena_release(transaction->arena, &mark);
+	} while (!next.is_last);
+	return true;
+}
+
 bool store_has_children(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *parent, bool *has_children, struct fault *fault)
 {

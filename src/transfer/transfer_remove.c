@@ -2,8 +2,7 @@
  * lists and records consistent, so all records are found by lists.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/codes/code_words.h"
-#include "resources/events/webhook_record.h"
+#include "resources/events/audit_record.h"
 #include "resources/garbage.h"
 #include "transfer/transfer.h"
 #include "transfer/walk.h"
@@ -21,20 +20,12 @@ static bool remove_record(struct walk *walk, const struct record_kind *kind, voi
 	struct removing *removing = (struct removing *)walk;
 	struct call *call = walk->call;
 	struct store_record *stored = (void *)((char *)record + kind->table->stored);
-	bool has_children;
 
 	(void)descends;
 	if (removing->removed++ == REMOVED_MOST)
 		return false;
-	if (kind == &template_kind &&
-	    !store_has_children(call->transaction, &kind_room, &stored->id, &has_children, fault))
-		return false;
-	if (kind == &webhooks_kind && !webhook_account_remove(call->transaction, fault))
-		return false;
-	if (kind == &code_kind && !call->forgets_codes &&
-	    !code_words_keep(call, stored->name, fault))
-		return false;
-	return store_remove(call->transaction, kind->table->kind, stored, fault);
+	return (kind->forget == NULL || kind->forget(call, record, fault)) &&
+	       store_remove(call->transaction, kind->table->kind, stored, fault);
 }
 
 /* Removes the oldest events. Updates the state of the event log, so that the next transaction does

@@ -83,7 +83,8 @@ static bool lose_record(struct walk *walk, const struct record_kind *kind, const
 	return leave_out(writing, record_name(walk->call, kind, id), why, fault);
 }
 
-/* True if the owner of the record is lost, so that the record is lost too. */
+/* True if the owner of the record is lost, so that the record is lost too. A record whose kind
+ * names no owner outlives its parent: a session its room. */
 static bool has_lost_owner(struct writing *writing, const struct record_kind *kind,
 			   const struct store_record *stored)
 {
@@ -91,7 +92,9 @@ static bool has_lost_owner(struct writing *writing, const struct record_kind *ki
 	const struct id *owner = kind->order == RECORD_BESIDE ? &stored->id : &stored->parent;
 
 	/* Records without an owner have a parent of zeros. */
-	return writing->lost != NULL && id_compare(owner, &kind_only_id) != 0 &&
+	return writing->lost != NULL &&
+	       (kind->parent != NULL || kind->table->kind->under != NULL) &&
+	       id_compare(owner, &kind_only_id) != 0 &&
 	       json_object_get(writing->lost, id_as_text(call->arena, owner).data) != NULL;
 }
 

@@ -9,7 +9,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import assert from "node:assert/strict";
 import { createHash, createHmac } from "node:crypto";
-import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, importSPKI, jwtVerify } from "jose";
+import { createLocalJWKSet, createRemoteJWKSet, decodeJwt, decodeProtectedHeader, importSPKI, jwtVerify } from "jose";
 import { TokenVerifier } from "livekit-server-sdk";
 
 const { BASE_URL, TOKEN } = process.env;
@@ -62,8 +62,12 @@ async function join(role, user_id = "ada") {
 	const answer = await call("POST", "/v2/token", { code: codes[role], user_id, name: NAME }, {});
 	const after = Math.floor(Date.now() / 1000);
 
+	const { entry, code_hash } = decodeJwt(answer.token);
+	const within = (time, offset) => time >= before + offset && time <= after + offset;
+
 	assert.equal(answer.join.room, room.id);
-	return { ...answer.join, within: (time, offset) => time >= before + offset && time <= after + offset };
+	assert.match(entry, /^[0-9a-f]{32}$/);
+	return { ...answer.join, entry, code: code_hash.slice(0, 16), within };
 }
 
 // Checks the claims of all JWTs, and that the payload is ASCII, which any decoder can read.
@@ -84,7 +88,7 @@ function checkText(token) {
 	return text;
 }
 
-const person = (claims, user = "ada") => `${user}#${claims.jti.slice(0, 8)}`;
+const person = (ticket, user = "ada") => `${user}#${ticket.entry.slice(0, 8)}`;
 
 // ---- LiveKit ----
 
@@ -102,13 +106,13 @@ async function proveLivekit() {
 		const { payload } = await jwtVerify(ticket.token, Buffer.from(SECRET));
 		const wanted = {
 			iss: "key",
-			sub: person(payload),
+			sub: person(ticket),
 			name: NAME,
 			iat: payload.iat,
 			nbf: payload.nbf,
 			exp: payload.exp,
 			jti: payload.jti,
-			attributes: { role },
+			attributes: { role, user_id: "ada", entry: ticket.entry, code: ticket.code },
 			video: {
 				room: room.id,
 				roomJoin: true,
@@ -130,7 +134,7 @@ async function proveLivekit() {
 	const long = await join("host", "x".repeat(256));
 	const { payload } = await jwtVerify(long.token, Buffer.from(SECRET));
 
-	assert.equal(payload.sub, hash("sha256", `${"x".repeat(256)}#${payload.jti.slice(0, 8)}`));
+	assert.equal(payload.sub, hash("sha256", person(long, "x".repeat(256))));
 	await assert.rejects(new TokenVerifier("key", `${SECRET}x`).verify(long.token));
 }
 
@@ -161,7 +165,7 @@ async function proveJitsi() {
 				jti: payload.jti,
 				context: {
 					user: {
-						id: person(payload),
+						id: person(ticket),
 						name: NAME,
 						affiliation: isModerator ? "owner" : "member",
 						moderator: String(isModerator),
@@ -246,7 +250,7 @@ async function proveJwt() {
 		const wanted = {
 			iss: `anteroom:${room.customer_id}`,
 			aud: "them",
-			sub: person(payload),
+			sub: person(ticket),
 			name: NAME,
 			room_id: room.id,
 			role: "guest",

@@ -5,6 +5,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { createHash } from "node:crypto";
 
+import { MediaServer } from "./live.js";
+
 export const ROLE = "host";
 // A backend of the account with the templates.
 export const BACKEND_OF_TEMPLATES = "backend of templates";
@@ -23,6 +25,7 @@ export class Fixtures {
 	// Returns the token of the account that is used for an operation.
 	token(operation) {
 		if (operation.id === "joinBackend") return this.appToken;
+		if (operation.id === "getMe") return this.insideToken;
 		return /^\/v2\/(rooms|room-codes|room-summaries|token|bulk|backends|service)/.test(operation.path)
 			? this.tokens.rooms
 			: this.tokens.templates;
@@ -105,6 +108,8 @@ export class Fixtures {
 		if (/^\/v2\/(room-codes|token|join)/.test(path))
 			values.code = await this.code(values.room_id);
 		if (path === "/v2/token/join") await this.join();
+		if (/^\/v2\/(active-rooms|sessions)\//.test(path)) Object.assign(values, await this.live());
+		if (operation.id === "deleteLiveSession") values.session_id = await this.closedSession();
 		if (path === "/v2/import") await this.imported();
 		if (path.startsWith("/v2/backends")) values.backend_id = await this.backend();
 		if (path.includes("{event_id}")) Object.assign(values, await this.delivery());
@@ -165,6 +170,66 @@ export class Fixtures {
 			).token;
 		})();
 		return this.joined;
+	}
+
+	// Returns a room in which somebody is, whose join token is insideToken.
+	live() {
+		this.inside ??= (async () => {
+			const token = this.tokens.templates;
+
+			this.mediaServer = new MediaServer(this.client);
+			const { id: backend } = await this.make(token, "/v2/backends", await this.mediaServer.open());
+			const { id: template_id } = await this.make(token, "/v2/templates", {
+				roles: { [ROLE]: { permissions: { sendRoomState: true } } },
+				settings: { backend: "live" },
+			});
+
+			Object.assign(this, { liveBackend: backend, liveTemplate: template_id });
+			const { room_id, token: app } = await this.admitted();
+			const { entry } = JSON.parse(Buffer.from(app.split(".")[1], "base64url").toString());
+
+			this.insideToken = app;
+			await this.mediaServer.join(backend, room_id, entry);
+			const { id: session_id } = await this.sessionOf(room_id, true);
+			const peers = await this.until(`/v2/sessions/${session_id}/peers`);
+
+			return { room_id, session_id, peer_id: peers.id };
+		})();
+		return this.inside;
+	}
+
+	// Returns a new room for live(), and a join token for it.
+	async admitted() {
+		const token = this.tokens.templates;
+		const { liveTemplate: template_id } = this;
+		const { id: room_id } = await this.make(token, "/v2/rooms", { template_id });
+		const target = `/v2/room-codes/room/${room_id}/role/${ROLE}`;
+		const { code } = await this.make(token, target, {});
+
+		return { room_id, token: (await this.make(undefined, "/v2/token", { code })).token };
+	}
+
+	async closedSession() {
+		await this.live();
+		const { room_id } = await this.admitted();
+		const room = await this.mediaServer.join(this.liveBackend, room_id);
+
+		await this.mediaServer.end(this.liveBackend, room);
+		return (await this.sessionOf(room_id, false)).id;
+	}
+
+	sessionOf(room, active) {
+		return this.until(`/v2/sessions?room_id=${room}&active=${active}`);
+	}
+
+	// Returns the first item of a list, once there is one: events are merged a little later.
+	async until(target) {
+		for (;;) {
+			const token = this.tokens.templates;
+			const { json } = await this.client.send({ method: "GET", target, token });
+
+			if (json.data.length > 0) return json.data[0];
+		}
 	}
 
 	// Deletes earlier backends, because there may be only twenty.

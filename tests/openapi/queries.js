@@ -14,6 +14,13 @@ const times = {
 // Applies to IDs, without name_prefix.
 const ids = { good: ["0123456789abcdef01234567"], bad: ["x", "0123456789ABCDEF01234567"] };
 
+// Usage is asked for at most 400 days.
+const day = (ago) => new Date(Date.now() - ago * 86400000).toISOString().slice(0, 10);
+const days = {
+	good: [day(0), day(300)],
+	bad: ["yesterday", "2026-02-30", "2026-01-31T12:00:00Z", "2019-01-01"],
+};
+
 // Values of parameters that depend on a rule of the operation or on stored objects.
 function knownValues(operation, place) {
 	switch (operation.id) {
@@ -36,6 +43,14 @@ function knownValues(operation, place) {
 					bad: ["room", "room.", "*", "a.b.c.d.e", "room.*.b", "Room.a"],
 				},
 			};
+		case "listLiveSessions":
+			return { after: times, before: times, start: ids };
+		case "listLiveSessionPeers":
+			return {
+				start: { good: [place.peer_id], bad: ["x", "0a6e7c9e-97ad-8d1e-8b1c-5bb2d1a1c2ab"] },
+			};
+		case "getUsage":
+			return { after: days, before: { good: [day(0), "2024-02-29"], bad: days.bad.slice(0, 3) } };
 		case "listSigningKeys":
 			return { start: { good: [place.kid], bad: ["x", "A".repeat(43)] } };
 	}

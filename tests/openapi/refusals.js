@@ -11,6 +11,17 @@ const KEYS_MOST = 100;
 const WEBHOOKS_MOST = 20;
 const TESTS_MOST = 10;
 
+// Too rare, too large, or caused by the command line or another build.
+const UNSEEN = [
+	"getOpenApi 429",
+	"listActivePeers 413",
+	"getLiveSession 413",
+	"getAttendance 409",
+	"getActivePeer 501",
+	"getMe 404",
+	"sendMessage 501",
+];
+
 export async function proveRefusals(proof) {
 	const expect = async (status, id, place, sent) => {
 		const operation = proof.operation(id);
@@ -29,6 +40,7 @@ export async function proveRefusals(proof) {
 	await proveBulk(proof, expect);
 	await proveJoining(proof, expect);
 	await proveBackends(proof, expect);
+	await proveLive(proof, expect);
 	await proveSigningKeys(proof, expect);
 	await proveKeys(proof);
 	await proveGone(proof);
@@ -41,12 +53,49 @@ export async function proveRefusals(proof) {
 	for (const operation of proof.operations) {
 		for (const status of Object.keys(operation.responses)) {
 			const isForeseen =
-				["503", "default"].includes(status) || `${operation.id} ${status}` === "getOpenApi 429";
+				["503", "default"].includes(status) || UNSEEN.includes(`${operation.id} ${status}`);
 
 			if (!isForeseen && !proof.seen.has(`${operation.id} ${status}`))
 				proof.problem(operation, status, "documented, but never returned");
 		}
 	}
+}
+
+async function proveLive(proof, expect) {
+	const { fixtures } = proof;
+	const place = await fixtures.live();
+	const { room_id, token } = await fixtures.admitted();
+	const ask = async (status, id, at, bearer) => {
+		const operation = proof.operation(id);
+		const what = `from inside, to cause ${status}`;
+		const answer = await proof.ask(operation, what, { place: at, token: bearer });
+
+		if (answer.status !== status) proof.problem(operation, what, "unexpected response", answer);
+		return answer;
+	};
+
+	await expect(409, "deleteLiveSession", place);
+	for (const id of ["getActiveRoom", "listActivePeers", "getActivePeer"]) {
+		const operation = proof.operation(id);
+		let status = 200;
+
+		for (let n = 0; n < 20 && status === 200; n++)
+			({ status } = await proof.ask(operation, "often", { place, token: fixtures.insideToken }));
+		if (status !== 429) proof.problem(operation, "often", `${status} is not 429`);
+	}
+	await ask(403, "getMe", { room_id }, token);
+	fixtures.mediaServer.isLosing = true;
+	await expect(504, "sendMessage", place, { message: "hello" });
+	fixtures.mediaServer.isLosing = false;
+	await fixtures.client.send({
+		method: "DELETE",
+		target: `/v2/rooms/${room_id}`,
+		token: fixtures.tokens.templates,
+	});
+	await ask(403, "getMe", { room_id }, token);
+	fixtures.mediaServer.close();
+	await expect(502, "getActivePeer", place);
+	await expect(502, "sendMessage", place, { message: "hello" });
 }
 
 // The responder keeps entries of its event log for a second, and each later write drops a few.
@@ -248,7 +297,7 @@ async function proveScopes(proof) {
 
 		if (named.length === 0) continue;
 		const place = await fixtures.once(operation);
-		const owner = fixtures.token(operation);
+		const owner = operation.id === "getMe" ? fixtures.tokens.templates : fixtures.token(operation);
 		const other = named.includes("events:read") ? "rooms:read" : "events:read";
 		const { key } = await fixtures.key([other], owner);
 		const what = "without its scope";

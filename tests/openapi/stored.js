@@ -5,6 +5,7 @@
 import { isRefusal } from "./proof.js";
 
 const ABSENT = "0123456789abcdef01234567";
+const PEER = "0a6e7c9e-97ad-8d1e-8b1c-5bb2d1a1c2ab";
 const PAST = "2020-01-01T00:00:00Z";
 const HOOK = "https://example.org";
 const LONG = "z".repeat(250000);
@@ -44,6 +45,7 @@ async function requests(fixtures) {
 		backend_id: (await fixtures.make(withoutKeys, "/v2/backends", jitsi)).id,
 	};
 
+	const live = await fixtures.live();
 	const webhook = { webhook_id: await fixtures.webhook({ url: HOOK, headers: { B: "b" } }) };
 
 	for (let n = 0; n < 4000; n++)
@@ -130,6 +132,10 @@ async function requests(fixtures) {
 			["patchBackend", unsigned, { type: "janus" }, "/type", withoutKeys],
 		],
 		startOfKeys: [["listSigningKeys", {}, `start=${"A".repeat(43)}`, "start"]],
+		startOfPeers: [["listLiveSessionPeers", live, `start=${PEER}`, "start"]],
+		roleOfMessage: [["sendMessage", live, { message: "hello", role: "absent" }, "/role"]],
+		sessionTimes: [["listLiveSessions", {}, "after=x", "after"]],
+		usageDays: [["getUsage", {}, "after=2019-01-01", "after"]],
 		startOfRoom: [["listRoomCodes", room, "start=abc-defg-hij", "start"]],
 		templateExists: [
 			...["createRoom", "updateRoom", "patchRoom"].map((id) => [

@@ -82,7 +82,8 @@ done
 
 # The commands for a running service have no data directory.
 for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' 'code add' 'code list' \
-	'code show' 'code link' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove'; do
+	'code show' 'code link' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove' \
+	'session list' 'session show' 'session attendance' usage; do
 	check 0 "Usage: anteroom $command" $command --help
 	check 0 "Usage: anteroom $command" help $command
 	check 2 'unknown option --data,' $command --data data
@@ -124,6 +125,10 @@ check 2 'code add: ROOM is missing' code add
 check 2 'code rotate: ROLE is missing' code rotate x
 check 2 'code delete: CODE is missing' code delete
 check 2 'code link: CODE is missing' code link --qr
+check 2 'session show: SESSION is missing' session show
+check 2 'session attendance: SESSION is missing' session attendance
+check 2 'unknown option --json,' session attendance x --json
+check 2 'usage: unexpected operand "x";' usage x
 for number in 0 1000001 -1 x; do
 	check 2 '--max-uses must be a whole number from 1 to 1000000' code add x y --max-uses "$number"
 done

@@ -5,7 +5,7 @@
 set -u
 test=tests/scripts/monitoring.sh
 . "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
-for needed in nginx spawn-fcgi curl jq; do
+for needed in nginx spawn-fcgi curl jq openssl; do
 	have $needed || { say "needs $needed" && exit 77; }
 done
 beside=tests/data/alerts.yml
@@ -76,7 +76,23 @@ END
 start_responder monitoring
 start_nginx monitoring
 curl -sS -o body -H "Authorization: Bearer $token" "$base/v2/templates" || fail 'a request'
+curl -sS -o backend -H "Authorization: Bearer $token" "$base/v2/backends" \
+	-d '{"type":"livekit","name":"here","url":"wss://127.0.0.1:1","config":{"api_key":"key","api_secret":"'"$token"'"}}'
+events=$base/v2/backends/$(jq -r .id backend)/events
+room='{"sid":"RM_1","name":"6925c84100000000000000b1"}'
+# STATUS SECRET BODY
+while read -r status secret body; do
+	[ "$(say "$body" | tell key "$secret" "$events")" = "$status" ] || fail "an event: $(cat told.answer)"
+done <<END
+401 wrong {"event":"room_finished","room":$room}
+401 wrong {}
+204 $token {"event":"track_published","room":$room}
+204 $token {"event":"room_finished","room":$room}
+END
 curl -sS --fail -o page "$base/metrics" || fail 'no metrics'
+for counted in 'refused"} 2' 'ignored"} 1' 'taken"} 1' 'dropped"} 0'; do
+	grep -qF "anteroom_live_events_total{result=\"$counted" page || fail "not $counted: $(grep anteroom_live page)"
+done
 
 # metrics_of FILE: prints the metrics that it names, as in the TYPE lines of the metrics page.
 metrics_of()
@@ -123,7 +139,7 @@ check_with()
 
 check_with check config prometheus.yml || fail "the configuration: $(cat promtool.log)"
 check_with check rules alerts.yml || fail "the rules: $(cat promtool.log)"
-grep -q '6 rules found' promtool.log || fail "not six rules: $(cat promtool.log)"
+grep -q '8 rules found' promtool.log || fail "not eight rules: $(cat promtool.log)"
 cp "$source/tests/data/alerts.yml" cases.yml || exit 1
 check_with test rules cases.yml || fail "the cases: $(cat promtool.log)"
 
@@ -149,6 +165,13 @@ s/for: 10m/for: 5m/
 s/for: 5m/for: 3m/
 s/_per_minute > 100/_per_minute >= 100/
 s/_per_minute > 100/_per_minute > 2000/
+s/{state="down"} > 0/{state="down"} > 2/
+s/{state="down"} > 0/ > 0/
+s/refused|dropped/refused/
+s/refused|dropped/dropped/
+s/refused|dropped/refused|dropped|taken/
+s/> 10$/> 9/
+s/> 10$/> 100/
 END
 
 # Prometheus accepts the expressions of the dashboard.

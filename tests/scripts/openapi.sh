@@ -9,7 +9,7 @@ test=tests/scripts/openapi.sh
 prove()
 {
 	make_scratch
-	start_responder service --log-keep 1s
+	start_responder service --log-keep 1s --media-allow 127.0.0.1
 	start_nginx service
 	"$program" account add other --data "$scratch/service" >/dev/null 2>&1 || fail 'account add'
 	"$program" account set other operator=on --data "$scratch/service" || fail 'account set'

@@ -9,7 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "accounts/scopes.h"
+#include "rules/live_rules.h"
 #include "service/openapi.h"
 #include "service/routes.h"
 #include "suite.h"
@@ -264,6 +266,16 @@ static const json_t *own_schema(const struct route *route)
 	return choices == NULL ? schema : resolved(json_array_get(choices, 0));
 }
 
+/* Clients are generated with a function for each. */
+START_TEST(each_operation_has_a_name_of_its_own)
+{
+	for (const struct route *route = routes; route->path != NULL; route++) {
+		for (const struct route *other = routes; other < route; other++)
+			ck_assert_str_ne(other->name, route->name);
+	}
+}
+END_TEST
+
 START_TEST(every_answer_is_described)
 {
 	const struct route *route = described_route(_i);
@@ -295,9 +307,10 @@ START_TEST(every_answer_is_described)
 			  json_object_get(own_schema(route), "propertyNames") != NULL);
 	ck_assert(refers_to(own_schema(route), route->answer->name) ||
 		  own_schema(route) == schema_named(route->answer->name));
+	/* The days of usage are no list: they come all at once. */
 	ck_assert_int_eq(
 		json_object_get(json_object_get(own_schema(route), "properties"), "data") != NULL,
-		route->is_list);
+		route->is_list || route->answer == &usage_shape);
 }
 END_TEST
 
@@ -335,8 +348,12 @@ START_TEST(every_error_is_described)
 		{ "412",
 		  (route->has_etag && route->method != METHOD_GET) || route->has_conditions },
 		{ "413",
-		  route->body_kind != BODY_IGNORED ||
+		  route->body_kind != BODY_IGNORED || route->too_large != NULL ||
 			  (route->is_list && route->query != NULL && route->method == METHOD_GET) },
+		{ "501", route->settle != NULL && route->settle != route->run },
+		{ "502",
+		  route->settle != NULL && route->settle != route->run && !route->tests_server },
+		{ "504", route->acts },
 		{ "429", route->is_limited || route->too_many != NULL || !needs_store },
 		{ "503", needs_store },
 		{ "304", route->has_etag && route->method == METHOD_GET },
@@ -729,6 +746,37 @@ START_TEST(every_member_is_described)
 }
 END_TEST
 
+#define OF_SESSION "room_id room_name session_id template_id session_started_at"
+#define OF_PEER OF_SESSION " peer_id user_id user_name user_data role joined_at"
+
+/* clang-format off */
+static const struct { const char *type, *members; } event_members[] = {
+	{ "session.open.success", OF_SESSION },
+	{ "session.close.success", OF_SESSION " session_stopped_at session_duration" },
+	{ "session.deleted", "room_id session_id" },
+	{ "peer.join.success", OF_PEER " type" },
+	{ "peer.leave.success", OF_PEER " type left_at duration reason cause message" },
+	{ "peer.join.failure", OF_PEER " type error_message" },
+	{ "role.change.success", OF_PEER " previous_role role_changed_at role_change_requested_by" },
+	{ "room.end.success", OF_SESSION " peer_id user_id user_name role lock_room reason source" },
+	{ "backend.down", "message" },
+};
+/* clang-format on */
+
+START_TEST(the_data_of_an_event_is_described)
+{
+	const json_t *members = json_object_get(schema_named("EventData"), "properties");
+	struct slice rest = slice_of(event_members[_i].members);
+
+	while (rest.data != NULL) {
+		const struct slice name = text_split(rest, ' ', &rest);
+
+		ck_assert_msg(json_object_getn(members, name.data, name.size) != NULL, "%s: %.*s",
+			      event_members[_i].type, (int)name.size, name.data);
+	}
+}
+END_TEST
+
 /* A patch says where null unsets a member; an update of single members unsets them where their row
  * says so. */
 START_TEST(updates_have_schemas_of_their_own)
@@ -987,7 +1035,9 @@ int main(void)
 	tcase_add_test(whole, objects_are_named_and_responses_are_open);
 	tcase_add_test(whole, no_nullable_list_is_required);
 	tcase_add_test(whole, every_member_is_described);
+	tcase_add_loop_test(whole, the_data_of_an_event_is_described, 0, ROWS(event_members));
 	tcase_add_test(whole, updates_have_schemas_of_their_own);
+	tcase_add_test(whole, each_operation_has_a_name_of_its_own);
 	tcase_add_test(whole, names_do_not_collide);
 	tcase_add_test(whole, etags_may_be_weak);
 	tcase_add_test(whole, bodies_answers_and_parameters_have_examples);

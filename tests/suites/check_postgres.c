@@ -16,7 +16,9 @@
 #include "database.h"
 #include "directory.h"
 #include "relay.h"
+#include "resources/audit.h"
 #include "resources/events/audit_record.h"
+#include "resources/live/live_merge.h"
 #include "background/join_log.h"
 #include "records/kinds.h"
 #include "responder.h"
@@ -143,7 +145,8 @@ static const struct {
 	{ METHOD_GET, "/v2/events?limit=100", NULL, 200, 3 },
 	{ METHOD_GET, "/v2/events?type=no.thing", NULL, 200, 3 },
 	{ METHOD_GET, "/v2/events?before=0&limit=100", NULL, 200, 3 },
-	{ METHOD_POST, "/v2/backends", LIVEKIT, 200, 2 },
+	/* Whether another account has the new ID is known only when there is an ID. */
+	{ METHOD_POST, "/v2/backends", LIVEKIT, 200, 3 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
 	{ METHOD_GET, "/v2/signing-keys", NULL, 200, 1 },
 	{ METHOD_POST, "/v2/signing-keys", "{\"alg\":\"ES256\"}", 200, 2 },
@@ -270,6 +273,94 @@ START_TEST(calls_take_the_expected_number_of_round_trips)
 		flights = flights_since(before, trips[i].flights);
 		ck_assert_msg(flights == trips[i].flights, "row %d, %s %s: %u round trips", i,
 			      method_name(trips[i].method), trips[i].path, flights);
+	}
+}
+END_TEST
+
+/* Tells of a person who joined, as a media server does. */
+static void join_room(const char *backend, const char *room, const char *stay)
+{
+	struct news news = {
+		.type = NEWS_JOINED,
+		.room = { .name = slice_of(room), .id = SLICE("RM_1"), .created = 1 },
+		.person = { .stay = slice_of(stay), .identity = slice_of(stay), .joined = 1000 },
+		.time = clock_now(&clock_system),
+	};
+	struct merging merging = { .news = &news, .count = 1 };
+	struct call call = {
+		.environment = &two.environment,
+		.arena = kept,
+		.account = account.id,
+		.actor.kind = ACTOR_SERVICE,
+		.now = news.time,
+	};
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	news.person.name = news.person.user_id = news.person.role = news.person.metadata =
+		news.person.entry = news.person.code = slice_of(stay);
+	ck_assert(id_parse(slice_of(room), &merging.room) &&
+		  id_parse(slice_of(backend), &merging.backend));
+	ck_assert(store_begin(two.environment.store, STORE_WRITE, kept, &call.transaction, &fault));
+	call_set_account(&call);
+	call_draw_etag(&call);
+	ck_assert(live_merge(&call, &merging, &fault) && audit_write(&call, &fault) &&
+		  store_commit(call.transaction, &number, &fault));
+}
+
+/* Which session a live room has, and which sessions a list has, is known only when the room or the
+ * list has been read. What is read after that is read in a snapshot, whose end is a round trip,
+ * too. */
+static const struct {
+	enum method method;
+	const char *path; /* with $t and $r: session, room */
+	int status;
+	unsigned flights;
+} live_trips[] = {
+	{ METHOD_GET, "/v2/active-rooms/$r", 200, 5 },
+	{ METHOD_GET, "/v2/active-rooms/$r/peers", 200, 4 },
+	{ METHOD_GET, "/v2/active-rooms/$r/peers?role=a", 200, 4 },
+	{ METHOD_GET, "/v2/active-rooms/$r/peers/x", 404, 4 },
+	{ METHOD_GET, "/v2/active-rooms/$s", 404, 1 },
+	{ METHOD_GET, "/v2/active-rooms/000000000000000000000001", 404, 1 },
+	{ METHOD_GET, "/v2/active-rooms/$r/me", 403, 0 },
+	{ METHOD_GET, "/v2/sessions/$t", 200, 1 },
+	{ METHOD_GET, "/v2/sessions/$t/peers", 200, 1 },
+	{ METHOD_GET, "/v2/sessions/$t/attendance.csv", 200, 1 },
+	{ METHOD_GET, "/v2/sessions", 200, 4 },
+	{ METHOD_GET, "/v2/sessions?active=false", 200, 1 },
+	{ METHOD_GET, "/v2/sessions?room_id=$s", 200, 1 },
+	{ METHOD_GET, "/v2/usage", 200, 1 },
+	{ METHOD_GET, "/v2/usage?after=2026-01-01&before=2026-01-31", 200, 1 },
+	{ METHOD_DELETE, "/v2/sessions/$t", 409, 2 },
+	{ METHOD_DELETE, "/v2/sessions/000000000000000000000001", 404, 2 },
+};
+
+START_TEST(calls_about_live_rooms_take_the_expected_number_of_round_trips)
+{
+	const char *values[5] = { "", "", "", "", "" };
+	const char *backend = make(&one, "/v2/backends", LIVEKIT);
+	struct reply reply;
+	unsigned before, flights;
+
+	make(&one, "/v2/templates", "{\"name\":\"one\",\"roles\":{\"host\":{}},\"default\":true}");
+	values[1] = make(&one, "/v2/rooms", "{\"name\":\"room\"}");
+	values[3] = make(&one, "/v2/rooms", "{\"name\":\"spare\"}");
+	join_room(backend, values[1], "a");
+	join_room(backend, values[1], "b");
+	reply = ask(&one, METHOD_GET, "/v2/sessions", NULL);
+	ck_assert_msg(strstr(reply.text, "\"id\":\"") != NULL, "%s", reply.text);
+	values[0] =
+		arena_copy(kept, (struct slice){ strstr(reply.text, "\"id\":\"") + 6, 24 }).data;
+	for (int i = 0; i < ROWS(live_trips); i++) {
+		before = relay_flights(CALLS);
+		reply = ask(&one, live_trips[i].method, filled_in(live_trips[i].path, values),
+			    NULL);
+		ck_assert_msg(reply.status == live_trips[i].status, "row %d: %d %s", i,
+			      reply.status, reply.text);
+		flights = flights_since(before, live_trips[i].flights);
+		ck_assert_msg(flights == live_trips[i].flights, "row %d, %s %s: %u round trips", i,
+			      method_name(live_trips[i].method), live_trips[i].path, flights);
 	}
 }
 END_TEST
@@ -1344,6 +1435,7 @@ int main(void)
 	tcase_add_checked_fixture(calls, set_up, tear_down);
 	tcase_set_timeout(calls, 60);
 	tcase_add_test(calls, calls_take_the_expected_number_of_round_trips);
+	tcase_add_test(calls, calls_about_live_rooms_take_the_expected_number_of_round_trips);
 	tcase_add_test(calls, calls_with_a_key_take_two_round_trips);
 	tcase_add_test(calls, times_and_ids_rise_if_clocks_differ);
 	tcase_add_test(calls, the_size_of_the_database_is_known);

@@ -1,27 +1,36 @@
 /* What Anteroom asks media servers: the requests that arrive at a server, what its answers mean,
- * and calls that wait for them (resources/asking.h). The server is a receiver; the requests are
- * made by the real sender process. The program is named by $ANTEROOM, else ./anteroom.
+ * calls that wait for them (resources/asking.h), and looks at rooms (background/live_watch.h). The
+ * server is a receiver; the requests are made by the real sender process. The program is named by
+ * $ANTEROOM, else ./anteroom.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
 #include <glob.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "accounts/accounts.h"
 #include "accounts/token.h"
+#include "background/lease.h"
+#include "background/live_watch.h"
 #include "background/media_client.h"
 #include "base/digest.h"
+#include "base/json_writer.h"
+#include "base/jwt.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "delivery/sender.h"
 #include "directory.h"
 #include "receiver.h"
 #include "resources/joining/misses.h"
+#include "resources/live/live_queue.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"
 #include "suite.h"
@@ -67,6 +76,11 @@ static void set_up(void)
 	stand.environment.clock = &clock_system;
 	stand.environment.tokens = token_memory_open();
 	stand.environment.misses = misses_open(&clock_system);
+	stand.environment.join_seconds = 3600;
+	stand.environment.live = LIVE_ON;
+	stand.environment.live_queue = live_queue_open();
+	stand.environment.session_grace = 20000;
+	stand.environment.session_keep = (int64_t)3600 * 1000;
 	stand.environment.media_client = media_client_open(stand.sender);
 	stand.service = service_open(&stand.environment);
 	stand.receiver = receiver_open();
@@ -82,6 +96,7 @@ static void tear_down(void)
 	accounts_close(stand.environment.accounts);
 	token_memory_close(stand.environment.tokens);
 	misses_close(stand.environment.misses);
+	live_queue_close(stand.environment.live_queue);
 	directory_remove(stand.directory);
 	arena_close(stand.arena);
 }
@@ -109,29 +124,37 @@ static void end_wait(void *context, struct asking *asking)
 /* Does with a call what the edge does. */
 static void carry_out(struct call *call)
 {
-	struct wait wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
 	struct fault fault = FAULT_INITIAL;
 
-	ck_assert(service_answer(stand.service, call));
-	ck_assert(store_wait(stand.environment.store, call->answer.awaited, &fault));
-	if (!call_is_asking(call))
-		return;
-	service_ask(call, end_wait, &wait);
-	pthread_mutex_lock(&wait.lock);
-	while (!wait.has_ended)
-		pthread_cond_wait(&wait.ended, &wait.lock);
-	pthread_mutex_unlock(&wait.lock);
-	ck_assert(service_answer(stand.service, call));
-	ck_assert(store_wait(stand.environment.store, call->answer.awaited, &fault));
+	for (;;) {
+		struct wait wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
+
+		ck_assert(service_answer(stand.service, call));
+		ck_assert(store_wait(stand.environment.store, call->answer.awaited, &fault));
+		if (!call_is_asking(call))
+			return;
+		service_ask(call, end_wait, &wait);
+		pthread_mutex_lock(&wait.lock);
+		while (!wait.has_ended)
+			pthread_cond_wait(&wait.ended, &wait.lock);
+		pthread_mutex_unlock(&wait.lock);
+	}
 }
+
+/* What calls send as Authorization; NULL: a management token. */
+static const char *bearer;
 
 static void set_request(struct call *call, enum method method, const char *path, const char *body)
 {
 	struct buffer header = BUFFER_INITIAL(call->arena);
 
 	buffer_append_text(&header, "Bearer ");
-	buffer_append(&header, token_sign_management(call->arena, &clock_system, &stand.account,
-						     clock_now(&clock_system), 3600));
+	if (bearer != NULL)
+		buffer_append_text(&header, bearer);
+	else
+		buffer_append(&header,
+			      token_sign_management(call->arena, &clock_system, &stand.account,
+						    clock_now(&clock_system), 3600));
 	call->request = (struct request){
 		.method = method,
 		.uri = slice_of(path),
@@ -172,6 +195,18 @@ static const char *ask_with(const char *key, int status, enum method method, con
 static const char *ask(int status, enum method method, const char *path, const char *body)
 {
 	return ask_with(NULL, status, method, path, body);
+}
+
+/* Returns a copy in which `part` is replaced once. */
+static struct slice replaced(struct slice text, const char *part, const char *by)
+{
+	const char *at = strstr(arena_copy(stand.arena, text).data, part);
+
+	return at == NULL ? text
+			  : slice_of(arena_text(
+				    stand.arena, "%.*s%s%s",
+				    (int)(strlen(arena_copy(stand.arena, text).data) - strlen(at)),
+				    text.data, by, at + strlen(part)));
 }
 
 static json_t *parsed(const char *text)
@@ -564,10 +599,742 @@ START_TEST(a_lost_test_says_nothing_about_the_server)
 }
 END_TEST
 
+/* ---- a media server with a room ---- */
+
+enum how {
+	ANSWERS,
+	HANGS,
+	TELLS_NONSENSE,
+	TELLS_TOO_MUCH,
+	HAS_ANOTHER_KEY,
+	FAILS,
+	LACKS_EVERYBODY
+};
+#define PEOPLE_MOST 4
+
+/* What the media server has. The receiver reads it in its own thread. */
+static struct {
+	pthread_mutex_t lock;
+	enum how how;
+	char room[25], sid[32];
+	json_int_t created; /* milliseconds */
+	struct {
+		const char *sid, *identity, *entry;
+		json_int_t joined;
+	} people[PEOPLE_MOST];
+	size_t count;
+} kit = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static json_t *person_of(size_t i)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s}, s:["
+			 "{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}]}",
+			 "sid", kit.people[i].sid, "identity", kit.people[i].identity, "state",
+			 "ACTIVE", "name", "Ada", "metadata", "m", "joined_at_ms",
+			 kit.people[i].joined, "attributes", "user_id", "ada", "role", "host",
+			 "entry", kit.people[i].entry, "tracks", "sid", "TR_1", "type", "VIDEO",
+			 "source", "SCREEN_SHARE", "muted", 1, "version", "unix_micro",
+			 (kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO",
+			 "source", "MICROPHONE", "version", "unix_micro",
+			 (kit.people[i].joined - 1500) * 1000, "sid", "TR_3", "type", "DATA");
+}
+
+static json_t *rooms_named(const json_t *names)
+{
+	json_t *rooms = json_array();
+	bool is_asked = json_array_size(names) == 0 || json_array_size(names) == 1;
+
+	if (json_array_size(names) == 1)
+		is_asked = strcmp(json_string_value(json_array_get(names, 0)), kit.room) == 0;
+	if (is_asked && kit.sid[0] != '\0')
+		(void)json_array_append_new(rooms,
+					    json_pack("{s:s, s:s, s:I, s:s}", "sid", kit.sid,
+						      "name", kit.room, "creation_time_ms",
+						      kit.created, "turn_password", "hidden"));
+	return json_pack("{s:o}", "rooms", rooms);
+}
+
+static json_t *answer_of(const char *method, const json_t *body, int *status)
+{
+	const char *room = json_string_value(json_object_get(body, "room"));
+	const char *identity = json_string_value(json_object_get(body, "identity"));
+	json_t *people;
+
+	if (strcmp(method, "ListRooms") == 0)
+		return rooms_named(json_object_get(body, "names"));
+	if (strcmp(method, "ListParticipants") == 0) {
+		people = json_array();
+		for (size_t i = 0; i < kit.count && strcmp(room, kit.room) == 0; i++)
+			(void)json_array_append_new(people, person_of(i));
+		return json_pack("{s:o}", "participants", people);
+	}
+	if (strcmp(method, "SendData") == 0)
+		return json_object();
+	for (size_t i = 0; i < kit.count && strcmp(room, kit.room) == 0; i++)
+		if (strcmp(kit.people[i].identity, identity) == 0)
+			return person_of(i);
+	*status = 404;
+	return json_pack("{s:s, s:s}", "code", "not_found", "msg", "hidden");
+}
+
+static char *serve_kit(void *context, const struct received *received, int *status)
+{
+	json_t *body = json_loads(received->body, 0, NULL), *answer = NULL;
+	char *text = NULL;
+
+	(void)context;
+	pthread_mutex_lock(&kit.lock);
+	switch (kit.how) {
+	case ANSWERS:
+		answer = answer_of(strrchr(received->path, '/') + 1, body, status);
+		text = json_dumps(answer, JSON_COMPACT);
+		break;
+	case HANGS:
+		break;
+	case TELLS_NONSENSE:
+		text = strdup("<html>{\"rooms\":[]}</html>");
+		break;
+	case TELLS_TOO_MUCH:
+		text = malloc(((size_t)17 << 20) + 1);
+		ck_assert_ptr_nonnull(text);
+		memset(text, ' ', (size_t)17 << 20);
+		memcpy(text, "{\"rooms\":[],\"participants\":[]}", 30);
+		text[(size_t)17 << 20] = '\0';
+		break;
+	case HAS_ANOTHER_KEY:
+		*status = 401;
+		text = strdup("invalid API key");
+		break;
+	case FAILS:
+		*status = 500;
+		text = strdup("{}");
+		break;
+	case LACKS_EVERYBODY:
+		*status = 503;
+		text = strdup("{\"code\":\"unavailable\",\"msg\":\"hidden\"}");
+		break;
+	}
+	pthread_mutex_unlock(&kit.lock);
+	json_decref(answer);
+	json_decref(body);
+	return text;
+}
+
+static void kit_set(enum how how)
+{
+	pthread_mutex_lock(&kit.lock);
+	kit.how = how;
+	pthread_mutex_unlock(&kit.lock);
+}
+
+/* Replaces the people of the room by this one. NULL: nobody is inside. */
+static void kit_people(const char *sid, const char *entry)
+{
+	pthread_mutex_lock(&kit.lock);
+	kit.count = sid != NULL;
+	kit.people[0].sid = sid;
+	kit.people[0].identity = "ada#1";
+	kit.people[0].entry = entry;
+	kit.people[0].joined = clock_now(&clock_system) - 60000;
+	pthread_mutex_unlock(&kit.lock);
+}
+
+static void kit_room(const char *sid, json_int_t created)
+{
+	pthread_mutex_lock(&kit.lock);
+	(void)snprintf(kit.sid, sizeof kit.sid, "%s", sid);
+	kit.created = created;
+	pthread_mutex_unlock(&kit.lock);
+}
+
+static struct lease *lease;
+static struct live_watch *watch;
+
+static void start_watch(void)
+{
+	lease = lease_open(stand.environment.store, &clock_system);
+	watch = live_watch_open(&stand.environment, lease);
+}
+
+static void stop_watch(void)
+{
+	live_watch_end(watch);
+	media_client_close(stand.environment.media_client);
+	live_watch_close(watch);
+	lease_close(lease);
+	watch = NULL;
+}
+
+/* The program starts again, so all media servers are looked at. */
+static void restart_watch(void)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	stop_watch();
+	sender_close(stand.sender);
+	ck_assert(sender_open(&stand.options, &stand.sender, &fault));
+	service_close(stand.service);
+	stand.environment.media_client = media_client_open(stand.sender);
+	stand.service = service_open(&stand.environment);
+	start_watch();
+}
+
+static const char *backend, *room; /* paths */
+
+static void set_up_kit(void)
+{
+	const json_t *made;
+
+	set_up();
+	bearer = NULL;
+	kit_set(ANSWERS);
+	receiver_serve(stand.receiver, serve_kit, NULL);
+	backend = make_backend(url_of(""));
+	(void)ask(200, METHOD_PATCH, backend, "{\"default\":true}");
+	(void)ask(
+		200, METHOD_POST, "/v2/templates",
+		"{\"default\":true,\"roles\":{\"guest\":{},\"host\":{\"permissions\":{\"sendRoomState\":true}}}}");
+	made = parsed(ask(200, METHOD_POST, "/v2/rooms", "{}"));
+	(void)snprintf(kit.room, sizeof kit.room, "%s", text_at(made, "id"));
+	room = arena_text(stand.arena, "/v2/active-rooms/%s", kit.room);
+	kit_room("RM_1", clock_now(&clock_system) - 120000);
+	kit_people("PA_1", "e1");
+}
+
+static void tear_down_kit(void)
+{
+	if (watch != NULL) {
+		stop_watch();
+		stand.environment.media_client = NULL;
+	}
+	tear_down();
+}
+
+/* Asks until the response contains the text, at most 30 s. Returns the response. */
+static const char *ask_until(const char *path, const char *text)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	const char *body = "";
+
+	while (strstr(body, text) == NULL) {
+		struct arena *own = arena_open();
+		struct call call = { .arena = own };
+
+		ck_assert_msg(clock_monotonic() < end, "%s: %s", path, body);
+		(void)poll(NULL, 0, 20);
+		set_request(&call, METHOD_GET, path, NULL);
+		carry_out(&call);
+		body = body_of(&call);
+		arena_close(own);
+	}
+	return body;
+}
+
+/* Returns the first peer of the first session. */
+static const json_t *first_peer(void)
+{
+	const json_t *list = parsed(ask(200, METHOD_GET, "/v2/sessions", NULL));
+	const json_t *session = json_array_get(json_object_get(list, "data"), 0);
+
+	return json_object_iter_value(json_object_iter(json_object_get(session, "peers")));
+}
+
+/* Sends an event of the media server; authorization NULL: signed. */
+static int tell(const char *authorization, const char *event)
+{
+	struct call call = { .arena = arena_open() };
+	struct json_writer claims = writer_begin(call.arena, true);
+	unsigned char digest[DIGEST_SIZE];
+	struct slice token;
+	int status;
+
+	digest_sha256(slice_of(event), digest);
+	writer_text(&claims, "iss", SLICE("the_key"));
+	writer_text(&claims, "sha256",
+		    text_base64(call.arena, (struct slice){ (const char *)digest, sizeof digest }));
+	writer_integer(&claims, "exp", clock_now(&clock_system) / 1000 + 60);
+	token = jwt_with_secret(call.arena, (struct slice){ NULL, 0 }, &claims, SLICE(SECRET));
+	call.request = (struct request){
+		.method = METHOD_POST,
+		.uri = slice_of(arena_text(call.arena, "%s/events", backend)),
+		.body = slice_of(event),
+		.authorization = authorization != NULL ? slice_of(authorization) : token,
+		.address = SLICE("192.0.2.1"),
+	};
+	carry_out(&call);
+	status = call.answer.status;
+	if (status == 503)
+		ck_assert(slice_is(call_find_header(&call, "Retry-After"), "1"));
+	arena_close(call.arena);
+	return status;
+}
+
+static const char *joined_event(const char *sid)
+{
+	return arena_text(
+		stand.arena,
+		"{\"event\":\"participant_joined\",\"room\":{\"sid\":\"%s\",\"name\":\"%s\","
+		"\"creation_time_ms\":%lld,\"turn_password\":\"hidden\"},"
+		"\"participant\":{\"sid\":\"%s\",\"identity\":\"ada#1\",\"state\":\"ACTIVE\","
+		"\"name\":\"Ada\",\"joined_at_ms\":%lld,\"attributes\":{\"user_id\":\"ada\","
+		"\"role\":\"host\",\"entry\":\"e1\"}},\"created_at\":%lld}",
+		kit.sid, kit.room, (long long)kit.created, sid, (long long)kit.people[0].joined,
+		(long long)(clock_now(&clock_system) / 1000));
+}
+
+static const char *token_with_entry(const char *entry)
+{
+	const struct token_join join = {
+		.room_id = slice_of(kit.room),
+		.role = SLICE("host"),
+		.user_id = SLICE("ada"),
+		.jti = SLICE("j"),
+		.entry = slice_of(entry),
+	};
+	const struct slice token = token_sign_join(stand.arena, &clock_system, &stand.account,
+						   &join, clock_now(&clock_system),
+						   clock_now(&clock_system) / 1000 + 600);
+
+	return arena_text(stand.arena, "%.*s", (int)token.size, token.data);
+}
+
+START_TEST(a_look_finds_who_has_joined)
+{
+	char joined[TEXT_TIME_SIZE];
+	const json_t *peer;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	peer = first_peer();
+	text_time_milliseconds(kit.people[0].joined, joined);
+	ck_assert_str_eq(text_at(peer, "user_id"), "ada");
+	ck_assert_str_eq(text_at(peer, "role"), "host");
+	ck_assert_str_eq(text_at(peer, "joined_at"), joined);
+	ck_assert_uint_eq(events("session.open.success"), 1);
+	ck_assert_uint_eq(events("peer.join.success"), 1);
+	ck_assert_str_eq(text_at(health_of(backend), "state"), "up");
+	/* The event, when it comes, tells nothing new. */
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+	restart_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	ck_assert_uint_eq(events("peer.*"), 1);
+}
+END_TEST
+
+/* Somebody who is missing is asked for again 5 s later. */
+START_TEST(looks_find_who_has_left)
+{
+	const char *path = "/v2/events?type=peer.leave.success", *event;
+	int64_t removed;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	kit_people(NULL, NULL);
+	removed = clock_monotonic();
+	(void)ask(200, METHOD_GET, room, NULL); /* has it looked at */
+	(void)ask_until(room, "\"peer_count\":0");
+	ck_assert(clock_monotonic() - removed >= 5000);
+	ck_assert(clock_monotonic() - removed < 12000);
+	event = ask_until(path, "peer.leave");
+	ck_assert_ptr_nonnull(strstr(event, "\"reason\":\"server removed peer\""));
+	ck_assert_ptr_nonnull(strstr(event, "\"cause\":\"unseen\""));
+	/* It had not left: it is a new stay. */
+	kit_people("PA_1", "e1");
+	(void)ask_until(room, "\"peer_count\":1");
+	ck_assert_uint_eq(events("peer.join.success"), 2);
+	/* From inside, its name is still that of the media server. */
+	bearer = token_with_entry("e1");
+	(void)ask(200, METHOD_GET, arena_text(stand.arena, "%s/peers/PA_1", room), NULL);
+}
+END_TEST
+
+START_TEST(a_room_that_was_made_again_is_another_session)
+{
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	kit_room("RM_2", clock_now(&clock_system));
+	kit_people("PA_2", "e1");
+	(void)ask_until(room, "\"peer_count\":1");
+	(void)ask_until("/v2/sessions?active=false", "\"active\":false");
+	(void)ask_until(room, "\"peer_count\":1");
+	ck_assert_uint_eq(events("session.open.success"), 2);
+	ck_assert_uint_eq(events("session.close.success"), 1);
+	ck_assert_uint_eq(events("peer.leave.success"), 1);
+}
+END_TEST
+
+static const struct {
+	enum how how;
+	const char *message;
+} bad_answers[] = {
+	{ HANGS, "timed out" },
+	{ TELLS_NONSENSE, "not a LiveKit" },
+	{ TELLS_TOO_MUCH, "too many people to list" },
+	{ HAS_ANOTHER_KEY, "wrong key" },
+	{ FAILS, "status 500" },
+};
+
+START_TEST(nobody_leaves_because_a_server_does_not_answer)
+{
+	int64_t told;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	kit_set(bad_answers[_i].how);
+	restart_watch();
+	(void)ask_until(backend, "\"state\":\"down\"");
+	ck_assert_str_eq(text_at(health_of(backend), "message"), bad_answers[_i].message);
+	ck_assert_uint_eq(events("backend.down"), 1);
+	(void)ask_until(room, "\"peer_count\":1");
+	ck_assert_uint_eq(events("peer.leave.success"), 0);
+	/* It is asked again at once when it tells something. */
+	kit_set(ANSWERS);
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+	told = clock_monotonic();
+	(void)ask_until(backend, "\"state\":\"up\"");
+	ck_assert(clock_monotonic() - told < 5000);
+	ck_assert_uint_eq(events("backend.up"), 1);
+	ck_assert_uint_eq(events("peer.*"), 1);
+}
+END_TEST
+
+/* ---- one of the people inside ---- */
+
+static const char *peer_path(void)
+{
+	return arena_text(stand.arena, "%s/peers/%s", room, text_at(first_peer(), "id"));
+}
+
+START_TEST(a_peer_alone_has_its_tracks)
+{
+	const char *path;
+	const json_t *peer, *tracks, *track;
+	char joined[TEXT_TIME_SIZE], started[TEXT_TIME_SIZE];
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	path = peer_path();
+	peer = parsed(ask(200, METHOD_GET, path, NULL));
+	text_time_milliseconds(kit.people[0].joined, joined);
+	text_time_milliseconds(kit.people[0].joined + 1500, started);
+	ck_assert_str_eq(text_at(peer, "id"), strrchr(path, '/') + 1);
+	ck_assert_str_eq(text_at(peer, "name"), "Ada");
+	ck_assert_str_eq(text_at(peer, "metadata"), "m");
+	tracks = json_object_get(peer, "tracks");
+	ck_assert_uint_eq(json_object_size(tracks), 2);
+	track = json_object_get(tracks, "TR_1");
+	ck_assert(json_equal(
+		track,
+		arena_json(stand.arena, json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:s}", "id",
+						  "TR_1", "stream_id", text_at(peer, "id"), "mute",
+						  1, "type", "video", "source", "screen",
+						  "started_at", started, "description", ""))));
+	/* No track is older than the stay. */
+	track = json_object_get(tracks, "TR_2");
+	ck_assert_str_eq(text_at(track, "started_at"), joined);
+	ck_assert_str_eq(text_at(track, "source"), "regular");
+	ck_assert_str_eq(text_at(track, "type"), "audio");
+	ck_assert(json_is_false(json_object_get(track, "mute")));
+}
+END_TEST
+
+static const struct {
+	enum how how;
+	bool is_gone;
+	const char *sid;
+	int status;
+	const char *answer;
+} asked_peers[] = {
+	{ ANSWERS, true, NULL, 404, "{\"code\":404,\"message\":\"peer not found\"}" },
+	/* The same person, back in another stay. */
+	{ ANSWERS, false, "PA_2", 404, "{\"code\":404,\"message\":\"peer not found\"}" },
+	{ LACKS_EVERYBODY, false, "PA_1", 404, "{\"code\":404,\"message\":\"peer not found\"}" },
+	{ FAILS, false, "PA_1", 502,
+	  "{\"code\":502,\"message\":\"The media server does not answer\",\"details\":[\"status 500\"]}" },
+	{ HAS_ANOTHER_KEY, false, "PA_1", 502,
+	  "{\"code\":502,\"message\":\"The media server does not answer\",\"details\":[\"wrong key\"]}" },
+	{ TELLS_NONSENSE, false, "PA_1", 502,
+	  "{\"code\":502,\"message\":\"The media server does not answer\",\"details\":[\"not a LiveKit\"]}" },
+	{ HANGS, false, "PA_1", 502,
+	  "{\"code\":502,\"message\":\"The media server does not answer\",\"details\":[\"timed out\"]}" },
+};
+
+START_TEST(a_peer_is_asked_for_at_the_server)
+{
+	struct call call = { .arena = NULL };
+	const char *path;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	path = peer_path();
+	kit_set(asked_peers[_i].how);
+	kit_people(asked_peers[_i].sid, "e1");
+	call.arena = arena_open();
+	set_request(&call, METHOD_GET, path, NULL);
+	carry_out(&call);
+	ck_assert_str_eq(body_of(&call), asked_peers[_i].answer);
+	ck_assert_int_eq(call.answer.status, asked_peers[_i].status);
+	if (call.answer.status == 502)
+		ck_assert(slice_is(call_find_header(&call, "Retry-After"), "5"));
+	arena_close(call.arena);
+}
+END_TEST
+
+/* ---- messages ---- */
+
+/* Returns the last message that arrived, or NULL. */
+static const json_t *last_message(void)
+{
+	for (size_t i = receiver_count(stand.receiver); i-- > 0;) {
+		const struct received *received = receiver_request(stand.receiver, i);
+
+		if (strstr(received->path, "/SendData") != NULL)
+			return parsed(received->body);
+	}
+	return NULL;
+}
+
+#define SENT "{\"message\":\"message sent\"}"
+#define GONE "{\"code\":404,\"message\":\"peer not found\"}"
+
+/* In a body, PEER stands for the one who is inside, and LONG for 4,096 bytes. */
+static const struct {
+	const char *body;
+	enum how how;
+	int status;
+	const char *text; /* in the response */
+	const char *topic; /* of what arrived; NULL: nothing did */
+	const char *data; /* its base64, or NULL */
+} messages[] = {
+	{ "{\"message\":\"hello\"}", ANSWERS, 200, SENT, "chat", "aGVsbG8=" },
+	{ "{\"message\":\"hello\",\"type\":\"news\",\"role\":\"\",\"peer_id\":\"\"}", ANSWERS, 200,
+	  SENT, "news", "aGVsbG8=" },
+	{ "{\"message\":\"hello\",\"role\":\"host\"}", ANSWERS, 200, SENT, "chat", "aGVsbG8=" },
+	/* Nobody has this role. */
+	{ "{\"message\":\"hello\",\"role\":\"guest\"}", ANSWERS, 200, SENT, NULL, NULL },
+	{ "{\"message\":\"hello\",\"role\":\"king\"}", ANSWERS, 400,
+	  "must be a role of the room's template", NULL, NULL },
+	{ "{\"message\":\"hello\",\"peer_id\":\"PEER\"}", ANSWERS, 200, SENT, "chat", "aGVsbG8=" },
+	{ "{\"message\":\"hello\",\"peerId\":\"PEER\"}", ANSWERS, 200, SENT, "chat", "aGVsbG8=" },
+	/* A peer wins over a role. */
+	{ "{\"message\":\"hello\",\"peer_id\":\"PEER\",\"role\":\"king\"}", ANSWERS, 200, SENT,
+	  "chat", "aGVsbG8=" },
+	{ "{\"message\":\"hello\",\"peer_id\":\"x\"}", ANSWERS, 404, GONE, NULL, NULL },
+	{ "{\"message\":\"LONG\"}", ANSWERS, 200, SENT, "chat", NULL },
+	{ "{\"message\":\"LONGx\"}", ANSWERS, 400, "must be 1 to 4096 bytes", NULL, NULL },
+	{ "{\"message\":\"\"}", ANSWERS, 400, "must be 1 to 4096 bytes", NULL, NULL },
+	{ "{}", ANSWERS, 400, "/message", NULL, NULL },
+	{ "{\"message\":\"hello\",\"peer_id\":\"PEER\"}", LACKS_EVERYBODY, 404, GONE, NULL, NULL },
+	{ "{\"message\":\"hello\",\"peer_id\":\"PEER\"}", HANGS, 502, "timed out", NULL, NULL },
+	{ "{\"message\":\"hello\"}", LACKS_EVERYBODY, 404, "session not found", "chat", NULL },
+	{ "{\"message\":\"hello\"}", FAILS, 502, "status 500", "chat", NULL },
+	{ "{\"message\":\"hello\"}", HAS_ANOTHER_KEY, 502, "wrong key", "chat", NULL },
+	/* It may have arrived. */
+	{ "{\"message\":\"hello\"}", HANGS, 504, "It may have been done", "chat", NULL },
+	{ "{\"message\":\"hello\"}", TELLS_NONSENSE, 504, "It may have been done", "chat", NULL },
+};
+
+START_TEST(messages_arrive_or_are_refused)
+{
+	char *long_text = arena_zero(stand.arena, 4096 + 1);
+	const json_t *arrived;
+	struct slice body;
+	const char *path;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	path = arena_text(stand.arena, "%s/send-message", room);
+	memset(long_text, 'a', 4096);
+	body = replaced(slice_of(messages[_i].body), "PEER", text_at(first_peer(), "id"));
+	body = replaced(body, "LONG", long_text);
+	kit_set(messages[_i].how);
+	ck_assert_ptr_nonnull(strstr(
+		ask(messages[_i].status, METHOD_POST, path, arena_copy(stand.arena, body).data),
+		messages[_i].text));
+	arrived = last_message();
+	ck_assert_int_eq(arrived != NULL, messages[_i].topic != NULL);
+	if (arrived == NULL)
+		return;
+	ck_assert_str_eq(text_at(arrived, "topic"), messages[_i].topic);
+	ck_assert_str_eq(text_at(arrived, "room"), kit.room);
+	ck_assert_str_eq(text_at(arrived, "kind"), "RELIABLE");
+	/* Without identities it would go to everybody. */
+	ck_assert_uint_eq(json_array_size(json_object_get(arrived, "destination_identities")), 1);
+	if (messages[_i].data != NULL)
+		ck_assert_str_eq(text_at(arrived, "data"), messages[_i].data);
+}
+END_TEST
+
+START_TEST(nothing_is_changed_by_a_service_that_watches)
+{
+	const char *path;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	service_close(stand.service);
+	stand.environment.live = LIVE_WATCH;
+	stand.service = service_open(&stand.environment);
+	path = arena_text(stand.arena, "%s/send-message", room);
+	ck_assert_ptr_nonnull(strstr(
+		ask(501, METHOD_POST, path, "{\"message\":\"hello\"}"),
+		"{\"code\":501,\"message\":\"The media server cannot do this\",\"details\":[\"--live watch\"]}"));
+	ck_assert_ptr_null(last_message());
+}
+END_TEST
+
+/* ---- from inside, before anything was heard ---- */
+
+static const struct {
+	enum how how;
+	const char *entry;
+	const char *path; /* below the room */
+	int status;
+	const char *text; /* in the response */
+	size_t requests;
+} insiders[] = {
+	{ ANSWERS, "e1", "", 200, "\"peer_count\":1", 2 },
+	{ ANSWERS, "e1", "/peers", 200, "\"user_id\":\"ada\"", 2 },
+	{ ANSWERS, "e1", "/me", 200, "\"user_id\":\"ada\"", 2 },
+	{ ANSWERS, "e1", "/peers/PA_1", 200, "\"TR_1\"", 3 },
+	{ ANSWERS, "e1", "/peers/PA_2", 404, "peer not found", 2 },
+	{ ANSWERS, "e2", "", 403, "Not in the room", 2 },
+	{ ANSWERS, "e2", "/peers", 403, "Not in the room", 2 },
+	{ ANSWERS, "e2", "/me", 403, "Not in the room", 2 },
+	{ ANSWERS, "e2", "/peers/PA_1", 403, "Not in the room", 2 },
+	{ ANSWERS, "", "/me", 403, "Not in the room", 0 },
+	{ FAILS, "e1", "/me", 403, "Not in the room", 2 },
+	{ HAS_ANOTHER_KEY, "e1", "", 403, "Not in the room", 2 },
+	{ TELLS_NONSENSE, "e1", "/peers/PA_1", 403, "Not in the room", 2 },
+	{ HANGS, "e1", "/me", 403, "Not in the room", 2 },
+};
+
+/* The room is looked at, and the call waits for it. */
+START_TEST(a_person_whose_event_is_late_is_found)
+{
+	const char *path = arena_text(stand.arena, "%s%s", room, insiders[_i].path), *body;
+	struct wait wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
+	struct call call = { .arena = arena_open() };
+	struct fault fault = FAULT_INITIAL;
+	const size_t before = receiver_count(stand.receiver);
+
+	kit_set(insiders[_i].how);
+	bearer = token_with_entry(insiders[_i].entry);
+	set_request(&call, METHOD_GET, path, NULL);
+	ck_assert(service_answer(stand.service, &call));
+	ck_assert_int_eq(call_is_asking(&call), insiders[_i].requests > 0);
+	for (unsigned rounds = 0; call_is_asking(&call); rounds++) {
+		ck_assert_uint_lt(rounds, 2);
+		wait.has_ended = false;
+		service_ask(&call, end_wait, &wait);
+		pthread_mutex_lock(&wait.lock);
+		while (!wait.has_ended)
+			pthread_cond_wait(&wait.ended, &wait.lock);
+		pthread_mutex_unlock(&wait.lock);
+		ck_assert(service_answer(stand.service, &call));
+	}
+	ck_assert(store_wait(stand.environment.store, call.answer.awaited, &fault));
+	body = body_of(&call);
+	ck_assert_msg(strstr(body, insiders[_i].text) != NULL, "%s", body);
+	ck_assert_int_eq(call.answer.status, insiders[_i].status);
+	ck_assert_uint_eq(receiver_count(stand.receiver) - before, insiders[_i].requests);
+	arena_close(call.arena);
+}
+END_TEST
+
+/* ---- events ---- */
+
+START_TEST(too_many_events_are_told_again)
+{
+	struct server_event event = { .type = SERVER_JOINED };
+	const struct id id = { { 1 } };
+	struct live_queue_figures figures;
+	struct to_look_at *rooms;
+	struct heard *heard;
+
+	event.room = (struct server_room){ .name = SLICE("x"), .id = SLICE("RM_1") };
+	event.person = (struct server_person){ .stay = SLICE("PA_1") };
+	for (size_t i = 0; i < LIVE_QUEUE_MOST; i++)
+		ck_assert(live_queue_hear(stand.environment.live_queue, &stand.account.id, &id, &id,
+					  &event, 1));
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 503);
+	ck_assert_int_eq(tell("x", joined_event("PA_1")), 401);
+	/* What nobody needs does not wait. */
+	ck_assert_int_eq(tell(NULL, "{\"event\":\"track_published\"}"), 204);
+	live_queue_figures(stand.environment.live_queue, &figures);
+	ck_assert_uint_eq(figures.ends[HEARD_TOO_MANY], 1);
+	ck_assert_uint_eq(figures.ends[HEARD_REFUSED], 1);
+	ck_assert_uint_eq(figures.ends[HEARD_IGNORED], 1);
+	heard = live_queue_take(stand.environment.live_queue, &rooms);
+	while (heard != NULL) {
+		struct heard *next = heard->next;
+
+		free(heard);
+		heard = next;
+	}
+	/* They count until they are merged. */
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 503);
+	live_queue_forget(stand.environment.live_queue, LIVE_QUEUE_MOST);
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+}
+END_TEST
+
+/* The key of the server, and what it keeps secret about a room. */
+START_TEST(secrets_are_not_logged)
+{
+	static const char *const paths[] = { "/v2/sessions", "/v2/events?limit=100",
+					     "/v2/backends" };
+	const int errors = dup(STDERR_FILENO);
+	FILE *log = tmpfile();
+	char line[4096];
+
+	ck_assert_ptr_nonnull(log);
+	ck_assert_int_ge(dup2(fileno(log), STDERR_FILENO), 0);
+	log_event(LOG_LEVEL_NOTICE, "begun", NULL);
+	start_watch();
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+	ck_assert_int_eq(tell(SECRET, joined_event("PA_1")), 401);
+	(void)ask_until(room, "\"peer_count\":1");
+	kit_set(TELLS_NONSENSE);
+	(void)ask(502, METHOD_GET, peer_path(), NULL);
+	kit_set(LACKS_EVERYBODY);
+	(void)ask(404, METHOD_GET, peer_path(), NULL);
+	restart_watch();
+	(void)ask_until(backend, "\"state\":\"down\"");
+	stop_watch();
+	stand.environment.media_client = NULL;
+	ck_assert_int_ge(dup2(errors, STDERR_FILENO), 0);
+	close(errors);
+	rewind(log);
+	while (fgets(line, sizeof line, log) != NULL)
+		ck_assert_msg(strstr(line, "hidden") == NULL && strstr(line, SECRET) == NULL, "%s",
+			      line);
+	ck_assert(ftell(log) > 0);
+	fclose(log);
+	for (size_t i = 0; i < ROWS(paths); i++)
+		ck_assert_ptr_null(strstr(ask(200, METHOD_GET, paths[i], NULL), "hidden"));
+}
+END_TEST
+
+START_TEST(with_live_off_events_are_not_read)
+{
+	struct live_queue_figures figures;
+
+	service_close(stand.service);
+	stand.environment.live = LIVE_OFF;
+	stand.service = service_open(&stand.environment);
+	ck_assert_int_eq(tell("x", joined_event("PA_1")), 204);
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+	live_queue_figures(stand.environment.live_queue, &figures);
+	ck_assert_uint_eq(figures.waiting, 0);
+	ck_assert_uint_eq(figures.ends[HEARD_REFUSED] + figures.ends[HEARD_IGNORED], 0);
+	ck_assert_ptr_nonnull(strstr(ask(404, METHOD_GET, room, NULL), "session not found"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("servers");
-	TCase *asked = tcase_create("asked");
+	TCase *asked = tcase_create("asked"), *live = tcase_create("live");
 
 	tcase_set_timeout(asked, 60);
 	tcase_add_checked_fixture(asked, set_up, tear_down);
@@ -582,7 +1349,24 @@ int main(void)
 	tcase_add_test(asked, one_server_or_account_holds_nobody_up);
 	tcase_add_test(asked, a_lost_process_is_replaced);
 	tcase_add_test(asked, a_lost_test_says_nothing_about_the_server);
-	if (sender_is_built())
+	tcase_set_timeout(live, 60);
+	tcase_add_checked_fixture(live, set_up_kit, tear_down_kit);
+	tcase_add_test(live, a_look_finds_who_has_joined);
+	tcase_add_test(live, looks_find_who_has_left);
+	tcase_add_test(live, a_room_that_was_made_again_is_another_session);
+	tcase_add_loop_test(live, nobody_leaves_because_a_server_does_not_answer, 0,
+			    ROWS(bad_answers));
+	tcase_add_test(live, a_peer_alone_has_its_tracks);
+	tcase_add_loop_test(live, a_peer_is_asked_for_at_the_server, 0, ROWS(asked_peers));
+	tcase_add_loop_test(live, messages_arrive_or_are_refused, 0, ROWS(messages));
+	tcase_add_test(live, nothing_is_changed_by_a_service_that_watches);
+	tcase_add_loop_test(live, a_person_whose_event_is_late_is_found, 0, ROWS(insiders));
+	tcase_add_test(live, too_many_events_are_told_again);
+	tcase_add_test(live, secrets_are_not_logged);
+	tcase_add_test(live, with_live_off_events_are_not_read);
+	if (sender_is_built()) {
 		suite_add_tcase(suite, asked);
+		suite_add_tcase(suite, live);
+	}
 	return suite_run(suite);
 }

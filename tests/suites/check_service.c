@@ -14,9 +14,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/clock.h"
 #include "accounts/accounts.h"
+#include "background/live_watch.h"
+#include "base/clock.h"
 #include "resources/events/audit_record.h"
+#include "resources/live/live_queue.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/media/signing_keys.h"
 #include "resources/joining/misses.h"
@@ -131,8 +133,11 @@ static void copy_answer(struct arena *arena, const struct answer *from, struct c
 	case_answer_body(to, body.data, body.size);
 }
 
-/* How long entries of the event log are kept, in milliseconds. */
+/* Milliseconds that entries of the event log are kept; that the session of an empty room stays
+ * open, and is kept when it is closed. */
 #define LOG_KEPT ((int64_t)60 * 60 * 1000)
+#define SESSION_GRACE ((int64_t)20 * 1000)
+#define SESSION_KEEP ((int64_t)90 * 24 * 60 * 60 * 1000)
 
 /* Does what a thread of the service does if several machines share the store. */
 static void number_entries(struct in_process *in_process)
@@ -150,6 +155,25 @@ static void number_entries(struct in_process *in_process)
 	    !store_commit(transaction, &number, &fault))
 		abort();
 	arena_close(arena);
+}
+
+static bool tells_event(const struct case_request *request)
+{
+	return strcmp(request->method, "POST") == 0 &&
+	       strncmp(request->target, "/v2/backends/", 13) == 0 &&
+	       strstr(request->target, "/events") != NULL;
+}
+
+/* Does what a thread of the service does with the events of media servers. */
+static void merge_events(struct in_process *in_process)
+{
+	const struct environment *environment = &in_process->environment;
+	struct lease *lease = lease_open(environment->store, environment->clock);
+	struct live_watch *watch = live_watch_open(environment, lease);
+
+	live_watch_end(watch);
+	live_watch_close(watch);
+	lease_close(lease);
 }
 
 static bool answer_in_process(struct transport *transport, const struct case_request *request,
@@ -172,6 +196,8 @@ static bool answer_in_process(struct transport *transport, const struct case_req
 		store_flush(store);
 	if (number != 0)
 		service_settle(&call, store_state(store, number));
+	if (tells_event(request) && call.answer.status == 204)
+		merge_events(in_process);
 	copy_answer(arena, &call.answer, answer);
 	arena_close(arena);
 	return true;
@@ -244,6 +270,12 @@ static bool change_account(struct transport *transport, struct case_account *acc
 		break;
 	case CASE_OPERATOR:
 		done = accounts_set(directory, which, SLICE("operator"), SLICE("on"), &made,
+				    &fault);
+		break;
+	case CASE_ANONYMOUS:
+	case CASE_NAMED:
+		done = accounts_set(directory, which, SLICE("sessions"),
+				    change == CASE_NAMED ? SLICE("on") : SLICE("off"), &made,
 				    &fault);
 		break;
 	}
@@ -319,6 +351,10 @@ static bool begin(struct in_process *in_process)
 	in_process->environment.session_seconds = 12 * 60 * 60;
 	in_process->environment.signing_key_age = SIGNING_KEY_AGE;
 	in_process->environment.log_keep = LOG_KEPT;
+	in_process->environment.live = LIVE_ON;
+	in_process->environment.live_queue = live_queue_open();
+	in_process->environment.session_grace = SESSION_GRACE;
+	in_process->environment.session_keep = SESSION_KEEP;
 	open_service(in_process);
 	return true;
 }
@@ -326,6 +362,7 @@ static bool begin(struct in_process *in_process)
 static void end(struct in_process *in_process)
 {
 	close_service(in_process);
+	live_queue_close(in_process->environment.live_queue);
 	misses_close(in_process->environment.misses);
 	token_memory_close(in_process->environment.tokens);
 	if (in_process->environment.accounts != NULL)

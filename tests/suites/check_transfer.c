@@ -22,7 +22,10 @@
 #include "command/removal.h"
 #include "directory.h"
 #include "resources/codes/code_record.h"
+#include "resources/audit.h"
 #include "resources/events/audit_record.h"
+#include "resources/garbage.h"
+#include "resources/live/live_merge.h"
 #include "rules/transfer_rules.h"
 #include "transfer/record_findings.h"
 #include "transfer/transfer.h"
@@ -83,6 +86,7 @@ static void world_open(struct world *world)
 		       world->directory);
 	world->environment.clock = &world->clock.clock;
 	world->environment.join_seconds = DAY;
+	world->environment.session_keep = (int64_t)DAY * 1000;
 	world->environment.misses = misses_open(world->environment.clock);
 	ck_assert(accounts_open(world->directory, &world->environment.accounts, &fault));
 	world_open_store(world, false, &world->environment.store);
@@ -216,6 +220,7 @@ static void done(struct world *world, enum method method, const char *body, char
 struct life {
 	char one[25], two[25]; /* templates */
 	char followed[25], own[25], moved[25], off[25]; /* rooms */
+	char livekit[25]; /* the media server of the sessions */
 };
 
 static const char *const template_one =
@@ -264,6 +269,135 @@ static void add_accounts(struct world *world)
 			       SLICE("https://a/#{token}"), NULL, &fault));
 }
 
+/* ---- live rooms ---- */
+
+static struct id parsed_id(const char *text)
+{
+	struct id id;
+
+	ck_assert(id_parse(slice_of(text), &id));
+	return id;
+}
+
+/* Begins a call of the account a, without a request. */
+static void begin_call(struct world *world, struct call *call)
+{
+	const struct roster *roster;
+
+	*call = (struct call){
+		.environment = &world->environment,
+		.arena = arena_open(),
+		.account = account_of(world, "a", &roster)->id,
+		.actor.kind = ACTOR_SERVICE,
+		.now = clock_now(world->environment.clock),
+	};
+	accounts_release(world->environment.accounts, roster);
+	ck_assert(store_begin(world->environment.store, STORE_WRITE, call->arena,
+			      &call->transaction, &fault));
+	call_set_account(call);
+}
+
+static void commit_call(struct call *call)
+{
+	struct store *store = call->environment->store;
+	uint64_t number;
+
+	ck_assert(audit_write(call, &fault));
+	ck_assert(store_commit(call->transaction, &number, &fault));
+	ck_assert(store_wait(store, number, &fault));
+	arena_close(call->arena);
+}
+
+static void abandon_call(struct call *call)
+{
+	store_abandon(call->transaction);
+	arena_close(call->arena);
+}
+
+/* News of a media server. */
+struct told {
+	enum news_type type;
+	const char *stay, *role, *entry;
+	bool is_by_phone;
+};
+
+/* Tells the news one after the other, 7 s apart. */
+static void tell_news(struct world *world, const char *room, const char *backend,
+		      const struct told *told, size_t count)
+{
+	struct environment environment = world->environment;
+
+	/* With the settings of now. */
+	ck_assert(accounts_open(world->directory, &environment.accounts, &fault));
+	for (size_t i = 0; i < count; i++) {
+		const int64_t now = clock_now(world->environment.clock);
+		const struct news news = {
+			.type = told[i].type,
+			.room = { slice_of(room), SLICE("RM_1"), 1000 },
+			.person = { .stay = slice_of(told[i].stay),
+				    .identity = slice_of(told[i].stay),
+				    .user_id = SLICE("user"),
+				    .role = slice_of(told[i].role),
+				    .entry = slice_of(told[i].entry),
+				    .code = SLICE("0123456789abcdef"),
+				    .name = SLICE("Known"),
+				    .metadata = SLICE("data"),
+				    .joined = now - 1000,
+				    .is_by_phone = told[i].is_by_phone },
+			.time = now,
+		};
+		struct merging merging = {
+			.room = parsed_id(room),
+			.backend = parsed_id(backend),
+			.news = &news,
+			.count = 1,
+			.is_look = told[i].type == NEWS_LISTED,
+			.looked = now,
+		};
+		struct call call;
+
+		begin_call(world, &call);
+		call.environment = &environment;
+		ck_assert(live_merge(&call, &merging, &fault));
+		/* The tests are the slower, the more records there are. */
+		call.run.noted = (struct notes){ .count = 0 };
+		commit_call(&call);
+		world->clock.offset += 7000;
+	}
+	accounts_close(environment.accounts);
+}
+
+static void set_sessions(struct world *world, const char *value)
+{
+	ck_assert(accounts_set(world->directory, "a", SLICE("sessions"), slice_of(value), NULL,
+			       &fault));
+}
+
+/* Leaves a session that has closed and one that is active: somebody is inside twice, others were
+ * missing from a look, and some are anonymous. */
+static void meet(struct world *world, const char *room, const char *backend)
+{
+	static const struct told known[] = {
+		{ NEWS_JOINED, "PA_1", "speaker", "", false },
+		{ NEWS_LEFT, "PA_1", "speaker", "", false },
+		{ NEWS_ENDED, "", "", "", false },
+		{ NEWS_JOINED, "PA_2", "speaker", "e1", false },
+		{ NEWS_JOINED, "PA_3", "speaker", "e1", false },
+		{ NEWS_JOINED, "PA_4", "", "e2", true },
+		{ NEWS_LISTED, "PA_2", "speaker", "e1", false },
+	};
+	static const struct told anonymous[] = {
+		{ NEWS_JOINED, "PA_5", "listener", "e3", false },
+		{ NEWS_JOINED, "PA_6", "listener", "e4", false },
+		{ NEWS_LEFT, "PA_6", "listener", "e4", false },
+	};
+
+	set_sessions(world, "on");
+	tell_news(world, room, backend, known, ROWS(known));
+	set_sessions(world, "off");
+	tell_news(world, room, backend, anonymous, ROWS(anonymous));
+}
+
 /* The role `late` is added last: rooms whose codes were all requested have a code of it due. */
 static void live(struct world *world, struct life *life)
 {
@@ -276,7 +410,7 @@ static void live(struct world *world, struct life *life)
 	done(world, METHOD_POST, "{\"alg\":\"EdDSA\"}", NULL, "/v2/signing-keys");
 	done(world, METHOD_POST, "{\"alg\":\"RS256\"}", NULL, "/v2/signing-keys");
 	done(world, METHOD_POST, "{\"alg\":\"RS256\"}", NULL, "/v2/signing-keys");
-	done(world, METHOD_POST, backend_livekit, NULL, "/v2/backends");
+	done(world, METHOD_POST, backend_livekit, life->livekit, "/v2/backends");
 	done(world, METHOD_POST, backend_galene, NULL, "/v2/backends");
 	done(world, METHOD_POST, "{\"name\":\"first\",\"scopes\":[\"rooms:read\"]}", NULL,
 	     "/v2/keys");
@@ -341,6 +475,7 @@ static void live(struct world *world, struct life *life)
 	done(world, METHOD_PATCH, body, NULL, "/v2/rooms/%s", life->moved);
 	done(world, METHOD_PATCH, "{\"enabled\":false}", NULL, "/v2/rooms/%s", life->off);
 	done(world, METHOD_POST, "{}", NULL, "/v2/templates/%s/roles/late", life->one);
+	meet(world, life->followed, life->livekit);
 }
 
 /* The paths whose GET responses are compared, one per line. */
@@ -765,6 +900,170 @@ START_TEST(a_loaded_store_answers_as_before)
 	sound(&other);
 	free_lines(&first);
 	free_lines(&second);
+}
+END_TEST
+
+/* Returns the stays that are found by an entry, such as "PA_2 PA_3". */
+static const char *stays_of(struct world *world, const char *entry, char said[100])
+{
+	const struct id id = inside_id(slice_of(entry));
+	struct inside inside;
+	struct peer peer;
+	struct call call;
+
+	said[0] = '\0';
+	begin_call(world, &call);
+	ck_assert(record_get(&inside_table, call.transaction, &id, STORE_TO_SHOW, &inside, &fault));
+	for (size_t i = 0; i < inside.stay_count; i++) {
+		const size_t size = strlen(said);
+
+		ck_assert(record_get_named(&peer_table, call.transaction, inside.stays[i].uuid,
+					   STORE_TO_SHOW, &peer, &fault));
+		(void)snprintf(said + size, 100 - size, "%s%.*s", i > 0 ? " " : "",
+			       (int)peer.stay.size, peer.stay.data);
+	}
+	abandon_call(&call);
+	return said;
+}
+
+/* What is not in a dump follows from it: who is found by an entry, what the account has now, the
+ * account of a media server. */
+START_TEST(live_rooms_go_on_as_before)
+{
+	static const struct told after[] = {
+		{ NEWS_LEFT, "PA_2", "speaker", "e1", false },
+		{ NEWS_JOINED, "PA_7", "speaker", "e1", false },
+	};
+	struct lines dumped = { .count = 0 };
+	struct backend_account found;
+	struct usage_now used;
+	struct live in_session;
+	struct life life;
+	struct id backend;
+	struct call call;
+	char said[100];
+
+	live(&one, &life);
+	ck_assert_str_eq(stays_of(&one, "e1", said), "PA_2 PA_3");
+	dump(&one, &dumped);
+	load_whole(&other, &dumped);
+	ck_assert_str_eq(stays_of(&other, "e1", said), "PA_2 PA_3");
+	ck_assert_str_eq(stays_of(&other, "e2", said), "PA_4");
+	ck_assert_str_eq(stays_of(&other, "e3", said), "PA_5");
+	ck_assert_str_eq(stays_of(&other, "e4", said), "");
+	backend = parsed_id(life.livekit);
+	begin_call(&other, &call);
+	ck_assert(record_get(&usage_now_table, call.transaction, &kind_only_id, STORE_TO_SHOW,
+			     &used, &fault));
+	ck_assert_uint_eq(used.sessions, 1);
+	ck_assert_uint_eq(used.peers, 4);
+	store_set_account(call.transaction, &audit_no_account);
+	ck_assert(record_get(&backend_account_table, call.transaction, &backend, STORE_TO_SHOW,
+			     &found, &fault));
+	ck_assert_ptr_nonnull(found.stored.value.data);
+	ck_assert_int_eq(id_compare(&found.account, &call.account), 0);
+	abandon_call(&call);
+	other.clock.offset = one.clock.offset;
+	tell_news(&other, life.followed, life.livekit, after, ROWS(after));
+	ck_assert_str_eq(stays_of(&other, "e1", said), "PA_3 PA_7");
+	begin_call(&other, &call);
+	backend = parsed_id(life.followed);
+	ck_assert(live_load(&call, &backend, STORE_TO_SHOW, &in_session, &fault));
+	ck_assert_uint_eq(live_peers(&in_session), 4);
+	ck_assert_uint_eq(in_session.role_count, 3);
+	abandon_call(&call);
+	sound(&other);
+	free_lines(&dumped);
+}
+END_TEST
+
+#define CROWD (2 * GARBAGE_AT_ONCE + 60)
+
+/* Removes the session of the room and some of its peers. */
+static void remove_session(struct world *world, const struct id *room)
+{
+	struct store_record record, stored;
+	struct store_page page = {
+		.order = STORE_NEWEST_FIRST,
+		.parent = room,
+		.records = &record,
+		.most = 1,
+	};
+	struct call call;
+
+	begin_call(world, &call);
+	ck_assert(store_page(call.transaction, &kind_session, &page, &fault));
+	ck_assert_uint_eq(page.count, 1);
+	ck_assert(store_get(call.transaction, &kind_session, &record.id, STORE_TO_CHANGE, &stored,
+			    &fault));
+	ck_assert(store_remove(call.transaction, &kind_session, &stored, &fault));
+	ck_assert(garbage_add(&call, GARBAGE_SESSION, &record.id, &fault));
+	commit_call(&call);
+}
+
+/* Returns how many records of a kind the account has, all accounts together. */
+static uint64_t count_records(struct world *world, const struct store_kind *kind)
+{
+	struct arena *arena = arena_open();
+	struct transaction *transaction;
+	uint64_t count;
+
+	ck_assert(store_begin(world->environment.store, STORE_READ, arena, &transaction, &fault));
+	ck_assert(store_count(transaction, &kind, 1, &count, &fault));
+	store_abandon(transaction);
+	arena_close(arena);
+	return count;
+}
+
+/* The peers of a session that is forgotten are removed some at a time; those that are still there
+ * are in no dump. */
+START_TEST(peers_of_a_forgotten_session_are_removed)
+{
+	struct lines dumped = { .count = 0 };
+	struct news news[CROWD + 1];
+	char stays[CROWD][10];
+	struct life life;
+	struct call call;
+	struct merging merging = { .news = news, .count = CROWD + 1 };
+	uint64_t others;
+
+	live(&one, &life);
+	others = count_records(&one, &kind_peer);
+	for (size_t i = 0; i < CROWD; i++) {
+		(void)snprintf(stays[i], sizeof stays[i], "PB_%zu", i);
+		news[i] = (struct news){
+			.type = NEWS_JOINED,
+			.room.id = SLICE("RM_2"),
+			.person = { .stay = slice_of(stays[i]), .joined = 1000 },
+			.time = 1000,
+		};
+	}
+	news[CROWD] = (struct news){ .type = NEWS_ENDED, .room.id = SLICE("RM_2"), .time = 2000 };
+	merging.room = parsed_id(life.own);
+	merging.backend = parsed_id(life.livekit);
+	begin_call(&one, &call);
+	ck_assert(live_merge(&call, &merging, &fault));
+	/* Their events are not wanted here. */
+	call.run.noted = (struct notes){ .count = 0 };
+	commit_call(&call);
+	ck_assert_uint_eq(count_records(&one, &kind_peer), others + CROWD);
+	remove_session(&one, &merging.room);
+	ck_assert_uint_eq(count_records(&one, &kind_peer), others + CROWD - GARBAGE_AT_ONCE);
+	sound(&one);
+	dump(&one, &dumped);
+	load_whole(&other, &dumped);
+	ck_assert_uint_eq(count_records(&other, &kind_peer), others);
+	sound(&other);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_uint_eq(count_records(&one, &kind_garbage), 1);
+		begin_call(&one, &call);
+		ck_assert(garbage_collect(&call, &fault));
+		commit_call(&call);
+		sound(&one);
+	}
+	ck_assert_uint_eq(count_records(&one, &kind_garbage), 0);
+	ck_assert_uint_eq(count_records(&one, &kind_peer), others);
+	free_lines(&dumped);
 }
 END_TEST
 
@@ -1247,14 +1546,6 @@ START_TEST(a_clock_beyond_the_ids_hides_nothing)
 }
 END_TEST
 
-static struct id parsed_id(const char *text)
-{
-	struct id id;
-
-	ck_assert(id_parse(slice_of(text), &id));
-	return id;
-}
-
 static size_t line_with(const struct lines *lines, const char *text)
 {
 	for (size_t i = 0; i < lines->count; i++) {
@@ -1386,6 +1677,16 @@ static const struct {
 	{ "{\"key\"", "\"digest\":\"", "\"digest\":\"!", "/key/digest: must be base64url" },
 	{ "{\"key\"", "\"scopes\":", "\"scopes\":99999", "/key/scopes: must be an integer from 1" },
 	{ "{\"event\"", "\"seq\":1,", "\"seq\":999999,", "/event/seq: must be within" },
+	{ "{\"session\"", "\"active\":true", "\"active\":1", "/session/active: must be true" },
+	{ "{\"session\"", "\"room_id\":\"", "\"room_id\":\"0", "/session/room_id: must be an ID" },
+	{ "{\"peer\"", "\"session_id\":\"6", "\"session_id\":\"5",
+	  "belongs to a session that no earlier line contains" },
+	{ "{\"peer\"", "\"joined_at\":\"2", "\"joined_at\":\"Z",
+	  "/peer/joined_at: must be a time" },
+	{ "{\"peer\"", "\"cause\":\"", "\"cause\":\"x", "/peer/cause: must be one of" },
+	{ "{\"live\"", "\"backend_id\":\"", "\"backend_id\":\"0",
+	  "/live/backend_id: must be an ID" },
+	{ "{\"usage\"", "\"day\":", "\"day\":-", "/usage/day: must be an integer from 0" },
 	{ "{\"event\"", "\"actor\":{", "\"actor\":3,\"x\":{", "/event/actor: must be an object" },
 	/* Faults of several lines together. */
 	{ "{\"end\"", "\"room\":4", "\"room\":5", "do not match the dump" },
@@ -1419,6 +1720,13 @@ static const struct {
 	{ "{\"webhooks\"", "https://c", "gopher://c", "/webhooks/1/url: must be an https URL" },
 	{ "{\"default_template\"", "\"template_id\":\"",
 	  "\"template_id\":\"000000000000000000000000\",\"x\":\"", "has an unknown member" },
+	{ "{\"session\"", "\"active\":true", "\"active\":false",
+	  "/session_id: is not an active session of the room" },
+	{ "\"inside\":true", "\"inside\":true", "\"inside\":false",
+	  "/left_at: does not match inside" },
+	{ "{\"live\"", "\"backend_id\":\"6", "\"backend_id\":\"5",
+	  "/backend_id: its backend does not" },
+	{ "{\"end\"", "\"live\":1", "\"live\":2", "do not match the dump" },
 	{ "{\"log\"", "\"first\":1,", "\"first\":2,", "/event/seq: must be within" },
 };
 
@@ -2271,6 +2579,237 @@ START_TEST(a_value_that_its_row_rules_out_is_found)
 }
 END_TEST
 
+/* The records of the room in session, and of the session before. */
+struct live_records {
+	struct live live;
+	struct session active, closed;
+	struct peer inside, left; /* of the active session */
+	struct usage_now used;
+	struct backend_account backend;
+};
+
+static void too_many_peers(struct live_records *records)
+{
+	records->closed.peer_count++;
+}
+
+static void too_few_peers(struct live_records *records)
+{
+	records->active.peer_count--;
+}
+
+static void too_many_with_a_role(struct live_records *records)
+{
+	records->live.roles[0].count++;
+}
+
+static void no_roles(struct live_records *records)
+{
+	records->live.role_count = 0;
+}
+
+static void too_many_inside(struct live_records *records)
+{
+	records->used.peers++;
+}
+
+static void too_few_sessions(struct live_records *records)
+{
+	records->used.sessions = 0;
+}
+
+static void another_active_session(struct live_records *records)
+{
+	records->closed.is_active = true;
+	records->closed.closed = 0;
+}
+
+static void a_closed_session(struct live_records *records)
+{
+	records->active.is_active = false;
+	records->active.closed = records->active.updated;
+}
+
+static void no_time_of_closing(struct live_records *records)
+{
+	records->closed.closed = 0;
+}
+
+static void updated_too_early(struct live_records *records)
+{
+	records->closed.updated = records->closed.created - 1;
+}
+
+static void another_session(struct live_records *records)
+{
+	records->live.session = records->closed.stored.id;
+}
+
+static void no_backend(struct live_records *records)
+{
+	records->live.backend = records->closed.stored.id;
+}
+
+static void inside_and_left(struct live_records *records)
+{
+	records->inside.left = records->inside.joined;
+}
+
+static void left_before(struct live_records *records)
+{
+	records->left.left = records->left.joined - 1;
+}
+
+static void joined_at_another_time(struct live_records *records)
+{
+	records->left.joined--;
+}
+
+static void another_entry(struct live_records *records)
+{
+	records->inside.entry = SLICE("e9");
+}
+
+static void left_again(struct live_records *records)
+{
+	records->inside.is_inside = false;
+	records->inside.left = records->inside.joined;
+}
+
+static void another_account(struct live_records *records)
+{
+	records->backend.account = records->closed.stored.id;
+}
+
+static const struct {
+	void (*alter)(struct live_records *records);
+	const char *says;
+} wrong_live[] = {
+	{ too_many_peers, "/peer_count: does not match" },
+	{ too_few_peers, "/peer_count: does not match" },
+	{ too_many_with_a_role, "/roles: do not match" },
+	{ no_roles, "/roles: do not match" },
+	{ too_many_inside, "/peers: does not match" },
+	{ too_few_sessions, "/sessions: does not match" },
+	{ another_active_session, "/active: its room is not in session" },
+	{ a_closed_session, "/session_id: is not an active session" },
+	{ no_time_of_closing, "/closed_at: does not match" },
+	{ updated_too_early, "/updated_at: must not be before" },
+	{ another_session, "/session_id: is not an active session" },
+	{ no_backend, "/backend_id: its backend does not exist" },
+	{ inside_and_left, "/left_at: does not match inside" },
+	{ left_before, "/left_at: must not be before" },
+	{ joined_at_another_time, "/joined_at: does not match" },
+	{ another_entry, "/stays: one of them is not inside" },
+	{ left_again, "/roles: do not match" },
+	{ another_account, "/account_id: is of an account without this backend" },
+};
+
+/* Reads the records, or changes them. */
+static void with_live_records(struct call *call, const struct life *life,
+			      void (*alter)(struct live_records *records))
+{
+	const struct id room = parsed_id(life->followed), backend = parsed_id(life->livekit);
+	struct transaction *transaction = call->transaction;
+	struct store_record record;
+	struct store_page page = {
+		.side = STORE_OFF,
+		.parent = &room,
+		.records = &record,
+		.most = 1,
+	};
+	struct peer_page peers = { .most = 20 };
+	struct live_records records;
+
+	ck_assert(live_load(call, &room, STORE_TO_CHANGE, &records.live, &fault));
+	ck_assert(session_load(call, &records.live.session, STORE_TO_CHANGE, &records.active,
+			       &fault));
+	ck_assert(store_page(transaction, &kind_session, &page, &fault));
+	ck_assert_uint_eq(page.count, 1);
+	ck_assert(session_load(call, &record.id, STORE_TO_CHANGE, &records.closed, &fault));
+	ck_assert(peers_read(call, &records.live.session, &peers, &fault));
+	for (size_t i = 0; i < peers.count; i++) {
+		struct peer *peer = peers.peers[i].is_inside ? &records.inside : &records.left;
+
+		ck_assert(record_get(&peer_table, transaction, &peers.peers[i].stored.id,
+				     STORE_TO_CHANGE, peer, &fault));
+	}
+	ck_assert(record_get(&usage_now_table, transaction, &kind_only_id, STORE_TO_CHANGE,
+			     &records.used, &fault));
+	store_set_account(transaction, &audit_no_account);
+	ck_assert(record_get(&backend_account_table, transaction, &backend, STORE_TO_CHANGE,
+			     &records.backend, &fault));
+	ck_assert_ptr_nonnull(records.backend.stored.value.data);
+	alter(&records);
+	ck_assert(record_put(&backend_account_table, transaction, &records.backend, &fault));
+	store_set_account(transaction, &call->account);
+	ck_assert(record_put(&live_table, transaction, &records.live, &fault) &&
+		  record_put(&session_table, transaction, &records.active, &fault) &&
+		  record_put(&session_table, transaction, &records.closed, &fault) &&
+		  record_put(&peer_table, transaction, &records.inside, &fault) &&
+		  record_put(&peer_table, transaction, &records.left, &fault) &&
+		  record_put(&usage_now_table, transaction, &records.used, &fault));
+}
+
+struct walking {
+	struct survey *survey;
+	const struct store_kind *kind;
+	struct record_findings *findings;
+};
+
+static bool tell_stored(void *context, const struct store_record *record, struct fault *unused)
+{
+	struct walking *walking = context;
+
+	(void)unused;
+	record_findings_tell_stored(walking->survey, walking->kind, record, walking->findings);
+	return true;
+}
+
+/* The findings are in no particular order. */
+static void join_findings(struct record_findings *findings, const char *kind, const char *key,
+			  const char *problem)
+{
+	struct saying *saying = (struct saying *)findings;
+	const size_t size = strlen(saying->said);
+
+	(void)key;
+	(void)snprintf(saying->said + size, 2000 - size, "%s %s\n", kind, problem);
+}
+
+START_TEST(wrong_live_records_are_found)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	struct call call;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	for (int row = 0; row < ROWS(wrong_live); row++) {
+		char said[2000] = "";
+		struct saying saying = { .findings.tell = join_findings, .said = said };
+		struct survey survey;
+
+		world_close(&other);
+		world_open(&other);
+		load_whole(&other, &dumped);
+		begin_call(&other, &call);
+		with_live_records(&call, &life, wrong_live[row].alter);
+		commit_call(&call);
+		ck_assert(survey_open(other.environment.store, &clock_system, &survey, &fault));
+		for (int i = 0; i < KINDS; i++) {
+			struct walking walking = { &survey, all_kinds[i], &saying.findings };
+
+			ck_assert(store_walk(survey.call.transaction, all_kinds[i], tell_stored,
+					     &walking, &fault));
+		}
+		survey_close(&survey);
+		ck_assert_msg(strstr(said, wrong_live[row].says) != NULL, "row %d: %s", row, said);
+	}
+	free_lines(&dumped);
+}
+END_TEST
+
 START_TEST(wrong_due_roles_are_found)
 {
 	static const char wrong[] = { 1, 3, 4 };
@@ -2370,6 +2909,8 @@ static Suite *suite(void)
 	tcase_add_test(transfer, queued_events_are_dumped);
 	tcase_add_test(transfer, codes_go_on_as_before);
 	tcase_add_test(transfer, a_dump_shows_one_moment);
+	tcase_add_test(transfer, live_rooms_go_on_as_before);
+	tcase_add_test(transfer, peers_of_a_forgotten_session_are_removed);
 	tcase_add_test(transfer, hidden_members_are_kept);
 	tcase_add_test(transfer, counters_continue);
 	tcase_add_test(transfer, times_do_not_go_back);
@@ -2389,6 +2930,7 @@ static Suite *suite(void)
 	tcase_add_test(check, every_damaged_record_is_found);
 	tcase_add_loop_test(check, a_dump_with_inconsistent_lists_fails, 0, LISTS);
 	tcase_add_test(check, a_damaged_store_is_saved_as_far_as_possible);
+	tcase_add_test(check, wrong_live_records_are_found);
 	tcase_add_test(check, wrong_due_roles_are_found);
 	tcase_add_test(check, stray_entries_are_found);
 	suite_add_tcase(suite, check);

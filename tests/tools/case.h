@@ -57,6 +57,8 @@ enum case_change {
 	CASE_ROTATE, /* rotates the secret; the new one goes into the account */
 	CASE_FINISH, /* removes the older of the two secrets */
 	CASE_OPERATOR, /* makes the account an operator */
+	CASE_ANONYMOUS, /* sets sessions=off */
+	CASE_NAMED, /* sets sessions=on */
 };
 
 /* How requests travel. Every function returns false, with a sentence in `problem`, if the transport

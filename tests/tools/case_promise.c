@@ -147,13 +147,33 @@ static void check_error_headers(struct run *run)
 	}
 }
 
+/* Returns true for the paths of a live room that people inside use, too. */
+static bool is_of_live_room(const char *target)
+{
+	static const char *const ends[] = { "", "/me", "/peers" };
+	static const char start[] = "/v2/active-rooms/";
+	const char *rest;
+	size_t length;
+
+	if (strncmp(target, start, strlen(start)) != 0)
+		return false;
+	rest = target + strlen(start);
+	rest += strcspn(rest, "/?");
+	length = strcspn(rest, "?");
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		if (length == strlen(ends[i]) && strncmp(rest, ends[i], length) == 0)
+			return true;
+	}
+	return strncmp(rest, "/peers/", 7) == 0 && strcspn(rest + 7, "/?") == length - 7;
+}
+
 static bool is_token_path(const char *target)
 {
 	static const char *const paths[] = { "/v2/token", "/v2/token/", "/v2/token/join",
 					     "/v2/token/join/" };
 	const size_t length = strcspn(target, "?");
 
-	if (strncmp(target, "/v2/join/", 9) == 0)
+	if (strncmp(target, "/v2/join/", 9) == 0 || is_of_live_room(target))
 		return true;
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
 		if (length == strlen(paths[i]) && strncmp(target, paths[i], length) == 0)
@@ -182,6 +202,8 @@ static const char *content_type(const struct run *run)
 		return "text/plain; version=0.0.4; charset=utf-8";
 	if (run->answer.status < 400 && is_of_qr_code(run->request.target))
 		return "image/svg+xml";
+	if (run->answer.status < 400 && strstr(run->request.target, "/attendance.csv") != NULL)
+		return "text/csv; charset=utf-8";
 	if (run->answer.status >= 400 || !is_of_key_sets(run->request.target))
 		return "application/json; charset=utf-8";
 	return strstr(run->request.target, ".pem") != NULL ? "application/x-pem-file"
@@ -203,7 +225,8 @@ static void check_headers_of_all(struct run *run)
 	if (is_token_path(run->request.target)) {
 		check_header_is(run, "Access-Control-Allow-Origin", "*");
 	} else if (origin != NULL && !is_of_key_sets(run->request.target)) {
-		problem(run, "only /v2/token, /v2/join and /v2/jwks may be open to other origins");
+		problem(run,
+			"only /v2/token, /v2/join, /v2/jwks and live rooms may be open to other origins");
 	}
 	if (origin != NULL)
 		check_header_is(run, "Access-Control-Expose-Headers",

@@ -248,6 +248,7 @@ static const struct verb verbs[] = {
 	{ "join", verb_join, false },
 	{ "fill", verb_fill, false },
 	{ "cut", verb_cut, false },
+	{ "digest", verb_digest, false },
 	{ "jwt", verb_jwt, false },
 	{ "account", verb_account, false },
 	{ "clock", verb_clock, false },

@@ -454,3 +454,15 @@ bool jwt_read(struct pool *pool, struct bytes token, struct bytes secret, struct
 	*claims = base64_decode(pool, first + 1, (size_t)(second - first - 1));
 	return true;
 }
+
+struct bytes sha256_in_base64(struct pool *pool, struct bytes text)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned length = 0;
+	struct bytes out = { pool_take(pool, 64), 0 };
+
+	if (EVP_Digest(text.bytes, text.length, digest, &length, EVP_sha256(), NULL) != 1)
+		abort();
+	out.length = (size_t)EVP_EncodeBlock((unsigned char *)out.bytes, digest, (int)length);
+	return out;
+}

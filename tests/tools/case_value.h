@@ -102,4 +102,7 @@ bool jwt_make(struct pool *pool, const char *method, struct bytes secret, struct
  * this secret. */
 bool jwt_read(struct pool *pool, struct bytes token, struct bytes secret, struct bytes *claims);
 
+/* Returns the SHA-256 of a text in base64. */
+struct bytes sha256_in_base64(struct pool *pool, struct bytes text);
+
 #endif

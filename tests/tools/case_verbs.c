@@ -113,6 +113,14 @@ void verb_cut(struct run *run, const char *rest)
 			    : bytes_copy(&run->pool, text.bytes + length, text.length - length));
 }
 
+/* `NAME = TEXT`: the SHA-256 of the text in base64. */
+void verb_digest(struct run *run, const char *rest)
+{
+	const char *name = assigned(run, rest, &rest);
+
+	scope_set(&run->scope, name, sha256_in_base64(&run->pool, expanded(run, rest)));
+}
+
 void verb_save(struct run *run, const char *rest)
 {
 	const char *name = first_word(&run->pool, rest, &rest);
@@ -197,8 +205,8 @@ void set_account(struct run *run, const char *suffix, const struct case_account 
 						: bytes_text(&run->pool, account->token));
 }
 
-/* `account fresh|disable|enable|rotate|finish|operator`; `fresh` makes a new account, which is
- * account A for the rest of the case. */
+/* `account fresh|disable|enable|rotate|finish|operator|anonymous|named`; `fresh` makes a new
+ * account, which is account A for the rest of the case. */
 void verb_account(struct run *run, const char *rest)
 {
 	static const struct {
@@ -207,7 +215,8 @@ void verb_account(struct run *run, const char *rest)
 	} rows[] = {
 		{ "disable", CASE_DISABLE },   { "enable", CASE_ENABLE },
 		{ "rotate", CASE_ROTATE },     { "finish", CASE_FINISH },
-		{ "operator", CASE_OPERATOR },
+		{ "operator", CASE_OPERATOR }, { "anonymous", CASE_ANONYMOUS },
+		{ "named", CASE_NAMED },
 	};
 	char trouble[256] = "";
 
@@ -231,7 +240,8 @@ void verb_account(struct run *run, const char *rest)
 			return;
 		}
 	}
-	problem(run, "expected account fresh, disable, enable, rotate, finish or operator");
+	problem(run,
+		"expected account fresh, disable, enable, rotate, finish, operator, anonymous or named");
 }
 
 void verb_clock(struct run *run, const char *rest)

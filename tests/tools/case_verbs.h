@@ -15,6 +15,7 @@ void verb_join(struct run *run, const char *rest);
 void verb_fill(struct run *run, const char *rest);
 void verb_cut(struct run *run, const char *rest);
 void verb_save(struct run *run, const char *rest);
+void verb_digest(struct run *run, const char *rest);
 void verb_jwt(struct run *run, const char *rest);
 void verb_verify(struct run *run, const char *rest);
 void verb_account(struct run *run, const char *rest);

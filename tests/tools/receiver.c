@@ -37,6 +37,8 @@ struct receiver {
 	pthread_cond_t arrived;
 	bool ends, releases;
 	const char *head, *body; /* of the response to /twirp/ */
+	receiver_service *serve; /* NULL: they are sent */
+	void *context;
 	struct received requests[RECEIVED_MOST];
 	size_t count, at_once, most_at_once;
 	struct connection connections[CONNECTIONS_MOST];
@@ -117,6 +119,24 @@ static void say_set(const struct receiver *receiver, const struct connection *co
 	say(connection, receiver->body);
 }
 
+/* Returns false if there is no response yet. */
+static bool say_served(const struct receiver *receiver, const struct connection *connection,
+		       const struct received *received)
+{
+	char head[120];
+	int status = 200;
+	char *body = receiver->serve(receiver->context, received, &status);
+
+	if (body == NULL)
+		return false;
+	(void)snprintf(head, sizeof head, "HTTP/1.1 %d Status\r\nContent-Length: %zu\r\n\r\n",
+		       status, strlen(body));
+	say(connection, head);
+	say(connection, body);
+	free(body);
+	return true;
+}
+
 static size_t earlier(const struct receiver *receiver, const struct received *received)
 {
 	size_t n = 0;
@@ -124,6 +144,15 @@ static size_t earlier(const struct receiver *receiver, const struct received *re
 	for (const struct received *one = receiver->requests; one < received; one++)
 		n += strcmp(one->id, received->id) == 0;
 	return n;
+}
+
+static void hold(struct receiver *receiver, struct connection *connection,
+		 struct received *received)
+{
+	connection->held = received;
+	receiver->at_once++;
+	if (receiver->at_once > receiver->most_at_once)
+		receiver->most_at_once = receiver->at_once;
 }
 
 /* Returns false if the connection must be closed. */
@@ -136,10 +165,7 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 	int fields;
 
 	if (strncmp(path, "/held", 5) == 0 && !receiver->releases) {
-		connection->held = received;
-		receiver->at_once++;
-		if (receiver->at_once > receiver->most_at_once)
-			receiver->most_at_once = receiver->at_once;
+		hold(receiver, connection, received);
 		return true;
 	}
 	if (strncmp(path, "/held", 5) == 0) {
@@ -171,6 +197,9 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 		return false;
 	} else if (sscanf(path, "/body/%u", &n) == 1) {
 		say_long(connection, n);
+	} else if (strstr(path, "/twirp/") != NULL && receiver->serve != NULL) {
+		if (!say_served(receiver, connection, received))
+			hold(receiver, connection, received);
 	} else if (strstr(path, "/twirp/") != NULL && receiver->head != NULL) {
 		say_set(receiver, connection);
 	} else if (strcmp(path, "/redirect") == 0) {
@@ -418,6 +447,14 @@ void receiver_release(struct receiver *receiver)
 	receiver->releases = true;
 	pthread_mutex_unlock(&receiver->lock);
 	wake(receiver);
+}
+
+void receiver_serve(struct receiver *receiver, receiver_service *serve, void *context)
+{
+	pthread_mutex_lock(&receiver->lock);
+	receiver->serve = serve;
+	receiver->context = context;
+	pthread_mutex_unlock(&receiver->lock);
 }
 
 void receiver_respond(struct receiver *receiver, const char *head, const char *body)

@@ -14,7 +14,7 @@
  *     /other              a protocol other than HTTP
  *     /length/N           200 with Content-Length: N and no body
  *     /body/N             200 with N bytes of body, and a Date
- *     .../twirp/...       what receiver_respond set, else by the beginning
+ *     .../twirp/...       what receiver_respond or receiver_serve set, else by the beginning
  *     /redirect           302 to /204
  *     /redirect/PORT      302 to /204 at this port of 127.0.0.1
  *
@@ -48,6 +48,11 @@ void receiver_release(struct receiver *receiver);
 /* Sets the response to all paths that contain /twirp/: an HTTP response without Content-Length,
  * which must live as long as the receiver. */
 void receiver_respond(struct receiver *receiver, const char *head, const char *body);
+/* Sets what answers these paths instead, in the thread of the receiver: it returns the body of the
+ * response, which is freed, and sets the status, which is 200 before. NULL: there is no response.
+ * */
+typedef char *receiver_service(void *context, const struct received *received, int *status);
+void receiver_serve(struct receiver *receiver, receiver_service *serve, void *context);
 /* Waits at most 30 s until there are n requests in all. Returns false if there are fewer. */
 bool receiver_wait(struct receiver *receiver, size_t n);
 size_t receiver_count(struct receiver *receiver);

@@ -23,6 +23,7 @@ void responder_open(struct responder *responder, const char *url, const struct c
 		.misses = misses_open(clock),
 		.tokens = token_memory_open(),
 		.join_seconds = 3600,
+		.live = LIVE_ON,
 	};
 	if (!store_postgres_open(&options, &environment->store, &fault) ||
 	    !accounts_open_stored(environment->store, &environment->accounts, &fault)) {

@@ -142,6 +142,23 @@ make_account()
 	token=$("$program" token test --data "$scratch/$1") || fail 'token'
 }
 
+# tell KEY SECRET URL: sends standard input to the events URL of a backend, signed as LiveKit does. Prints
+# the status of the response.
+tell()
+{
+	cat >told.body
+	told=$(printf '{"alg":"HS256"}' | base64_url).$(printf '{"iss":"%s","exp":%d,"sha256":"%s"}' "$1" \
+		$(($(date +%s) + 300)) "$(openssl dgst -sha256 -binary <told.body | openssl base64 -A)" | base64_url)
+	told=$told.$(printf %s "$told" | openssl dgst -sha256 -hmac "$2" -binary | base64_url)
+	curl -sS -o told.answer -w '%{http_code}' -H "Authorization: $told" \
+		-H 'Content-Type: application/webhook+json' --data-binary @told.body "$3"
+}
+
+base64_url()
+{
+	openssl base64 -A | tr '+/' '-_' | tr -d =
+}
+
 # start_nginx NAME [SED-SCRIPT]: starts nginx on a free port with the site of the tree, or the site in
 # $site, for the socket NAME.sock. A sed script can change the site.
 start_nginx()

@@ -161,15 +161,18 @@ static bool change_account(struct transport *transport, struct case_account *acc
 	struct wire *wire = wire_of(transport);
 	static const char *const verbs[] = {
 		[CASE_DISABLE] = "disable", [CASE_ENABLE] = "enable", [CASE_ROTATE] = "rotate",
-		[CASE_FINISH] = "rotate",   [CASE_OPERATOR] = "set",
+		[CASE_FINISH] = "rotate",   [CASE_OPERATOR] = "set",  [CASE_ANONYMOUS] = "set",
+		[CASE_NAMED] = "set",
 	};
 	const char *const words[] = {
 		"account",
 		verbs[change],
 		account->access_key,
-		change == CASE_FINISH	  ? "--finish"
-		: change == CASE_OPERATOR ? "operator=on"
-					  : NULL,
+		change == CASE_FINISH	   ? "--finish"
+		: change == CASE_OPERATOR  ? "operator=on"
+		: change == CASE_ANONYMOUS ? "sessions=off"
+		: change == CASE_NAMED	   ? "sessions=on"
+					   : NULL,
 		NULL,
 	};
 	char printed[2048];

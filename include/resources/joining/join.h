@@ -5,6 +5,7 @@
 #define RESOURCES_JOINING_JOIN_H
 
 #include "resources/reads.h"
+#include "resources/rooms/room_record.h"
 
 /* An exchange of a code, or its refusal, for the log of joins (background/join_log.h). */
 struct joining {
@@ -21,6 +22,17 @@ handler join_look;
 /* Returns access to the media server for the holder of a join token. */
 handler token_join;
 read_page token_first_page; /* of the code that the join token was exchanged for */
+
+/* The holder of a join token who calls from inside the room. */
+struct bearer {
+	struct room_record room;
+	struct template_record template;
+	bool has_backend; /* the room uses one; `backend` is set */
+	struct id backend;
+	bool name_is_fixed; /* by the code of the token */
+};
+/* Checks that the holder of the join token may be in its room now, as token_join does. */
+bool token_check(struct call *call, struct bearer *bearer, struct fault *fault);
 
 /* Sets FAULT_TOO_MANY, with retry_after in seconds, while this address has used up its budget of
  * unknown codes. All its calls are then rejected, so the service calls this before it reads the

@@ -17,11 +17,12 @@ struct admission {
 	struct slice role; /* its name */
 	const json_t *role_document;
 	const struct code *code; /* NULL if it is not known */
+	struct slice code_hash; /* of `code` (media_code_hash) */
 	struct slice user_id;
 	bool is_known; /* see media/ticket.h */
 	struct slice name; /* as sent; may be empty */
 	int64_t since, expires; /* of the join token, in seconds since 1970 */
-	struct slice jti; /* see media/ticket.h */
+	struct slice jti, entry; /* see media/ticket.h */
 };
 
 /* Returns the backend that rooms of the template use, or NULL if there is none. */

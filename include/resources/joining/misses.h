@@ -5,6 +5,8 @@
  * Also limits, by account, the creation of RSA keys, which is expensive, to 10, then none for a
  * minute; and, by webhook, test deliveries likewise.
  *
+ * And, by person, how often somebody inside a room asks who is there, to 2 a second.
+ *
  * Failed attempts to begin a session (service/session.h) have a separate budget by address, also 20
  * per minute.
  *
@@ -28,6 +30,7 @@
 #define MISSES_SERVICE_MOST 2000
 #define MISSES_KEYS_MOST 10
 #define MISSES_TESTS_MOST 10
+#define MISSES_VIEWS_MOST 2
 #define MISSES_MINUTE 60000 /* milliseconds */
 
 struct misses;
@@ -52,6 +55,9 @@ unsigned misses_keys_count(struct misses *misses, const struct id *account, int6
  * `what` begins its detail: "the webhook got". */
 bool misses_count_test(struct call *call, const struct id *of, const char *what,
 		       struct fault *fault);
+/* Counts that somebody inside a room asks who is there: once, even if the call is run again. Sets
+ * FAULT_TOO_MANY after MISSES_VIEWS_MOST in a second. */
+bool misses_count_view(struct call *call, struct slice entry, struct fault *fault);
 /* Returns the misses of the last whole minute, or of the current one if that has more. */
 unsigned misses_rate(struct misses *misses, int64_t now);
 /* Returns the misses since misses_open. */

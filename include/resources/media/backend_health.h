@@ -9,11 +9,16 @@
 #include "media/server.h"
 #include "resources/media/media_record.h"
 
+/* Seconds by which clocks may differ without being corrected: an answer tells only seconds, and is
+ * on its way for a while. */
+#define CLOCK_TRUSTED 2
+
 struct backend_health {
 	struct id backend;
 	bool is_up;
 	int64_t since; /* when it came up or went down, milliseconds since 1970 */
 	struct slice message; /* of its server_verdict */
+	int64_t ahead; /* seconds by which its clock is ahead; 0 for up to CLOCK_TRUSTED */
 };
 
 struct backend_healths {
@@ -25,6 +30,9 @@ extern const struct record_table backend_healths_table;
 
 bool backend_healths_load(struct call *call, enum store_reading reading,
 			  struct backend_healths *healths, struct fault *fault);
+/* Converts a time of the backend's clock to a time of this service, not later than `now`. Times are
+ * in milliseconds since 1970. */
+int64_t backend_time(const struct backend_health *health, int64_t time, int64_t now);
 /* Returns NULL if nothing is known. */
 const struct backend_health *backend_health_of(const struct backend_healths *healths,
 					       const struct id *backend);

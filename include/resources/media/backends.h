@@ -4,6 +4,7 @@
 #ifndef RESOURCES_MEDIA_BACKENDS_H
 #define RESOURCES_MEDIA_BACKENDS_H
 
+#include "media/server.h"
 #include "resources/media/media_record.h"
 
 handler backends_create;
@@ -16,6 +17,8 @@ handler backends_delete;
 handler backends_test;
 handler backends_settle_test;
 
+/* Returns the media server as it is asked. */
+struct server backend_server(struct call *call, const struct backend *backend);
 /* Returns the backend as a document that may be changed: as it could be sent, with its secrets. */
 json_t *backend_document(struct call *call, const struct backend *backend);
 /* Sets the backend from a complete document that obeys new_backend_shape. If it becomes the default

@@ -223,6 +223,13 @@ static bool code_derive(struct call *call, const void *record, struct findings *
 	return check_letters(call, code, findings, fault);
 }
 
+static bool code_forget(struct call *call, const void *record, struct fault *fault)
+{
+	const struct code *code = record;
+
+	return call->forgets_codes || code_words_keep(call, code->letters, fault);
+}
+
 const struct record_kind code_kind = {
 	.table = &code_table,
 	.line = "code",
@@ -231,6 +238,7 @@ const struct record_kind code_kind = {
 	.parent = &room_kind,
 	.load = code_load_dumped,
 	.put = code_put_loaded,
+	.forget = code_forget,
 	.check = code_record_check,
 	.derive = code_derive,
 };

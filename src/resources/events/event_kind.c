@@ -152,6 +152,12 @@ static bool webhooks_derive(struct call *call, const void *record, struct findin
 	return true;
 }
 
+static bool webhooks_forget(struct call *call, const void *record, struct fault *fault)
+{
+	(void)record;
+	return webhook_account_remove(call->transaction, fault);
+}
+
 const struct record_kind webhooks_kind = {
 	.table = &webhooks_table,
 	.line = "webhooks",
@@ -159,6 +165,7 @@ const struct record_kind webhooks_kind = {
 	.order = RECORD_ONE,
 	.owners = webhooks_owners,
 	.put = webhooks_put_loaded,
+	.forget = webhooks_forget,
 	.check = webhooks_record_check,
 	.derive = webhooks_derive,
 };

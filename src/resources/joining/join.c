@@ -67,6 +67,8 @@ struct exchange {
 	int64_t time; /* of the exchange, or of the one it repeats, in milliseconds */
 	bool is_retry;
 	struct slice jti; /* of its tokens; data NULL if each gets its own */
+	struct slice entry; /* of its tokens; data NULL until it is known */
+	struct slice code_hash; /* of the code (media_code_hash) */
 	struct slice answered_user; /* user_id in the response */
 	int64_t expires_at; /* seconds since 1970 */
 	const struct backend *backend; /* the room's, in `media`; or NULL */
@@ -261,8 +263,28 @@ static bool admit_by_code(struct call *call, struct exchange *exchange,
 
 /* ---- the exchange ---- */
 
-/* Sets a jti that is the same for all repeats of a counted exchange, so that one exchange does not
- * let in several people. */
+/* Bytes of an entry (accounts/token.h). */
+#define ENTRY_SIZE 16
+
+/* Returns 32 hex digits from 16 bytes. */
+static struct slice entry_of(struct call *call, const unsigned char bytes[ENTRY_SIZE])
+{
+	char *text = arena_alloc(call->arena, 2 * ENTRY_SIZE);
+
+	text_hex(bytes, ENTRY_SIZE, text);
+	return (struct slice){ text, 2 * ENTRY_SIZE };
+}
+
+static struct slice new_entry(struct call *call)
+{
+	unsigned char bytes[ENTRY_SIZE];
+
+	clock_random(call->environment->clock, bytes, sizeof bytes);
+	return entry_of(call, bytes);
+}
+
+/* Sets a jti and an entry that are the same for all repeats of a counted exchange, so that one
+ * exchange does not let in several people. */
 static void set_jti(struct call *call, struct exchange *exchange)
 {
 	const struct code *code = &exchange->code;
@@ -278,6 +300,7 @@ static void set_jti(struct call *call, struct exchange *exchange)
 			   (struct slice){ use, sizeof use }, mac);
 	uuid_print(mac, text);
 	exchange->jti = arena_copy(call->arena, slice_of(text));
+	exchange->entry = entry_of(call, mac + UUID_SIZE);
 }
 
 static bool count_use(struct call *call, struct exchange *exchange, struct fault *fault)
@@ -308,12 +331,14 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 		.role = exchange->role,
 		.role_document = role_document(call, exchange),
 		.code = exchange->has_code ? &exchange->code : NULL,
+		.code_hash = exchange->code_hash,
 		.user_id = exchange->answered_user,
 		.is_known = !exchange->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0,
 		.name = body_text(call, "name"),
 		.since = exchange->time / 1000,
 		.expires = exchange->expires_at,
 		.jti = exchange->jti,
+		.entry = exchange->entry,
 	};
 
 	return media_join(call, &exchange->media, exchange->backend, &admission, body, fault);
@@ -323,16 +348,19 @@ static bool answer_exchange(struct call *call, struct exchange *exchange,
 			    const struct account *account, struct fault *fault)
 {
 	char expires[TEXT_TIME_SIZE];
-	const struct token_join subject = {
+	struct token_join subject = {
 		.room_id = id_as_text(call->arena, &exchange->subject.room.id),
 		.role = exchange->role,
 		.user_id = exchange->answered_user,
-		.code_hash = media_code_hash(call->arena, &exchange->media, exchange->code.letters),
 		.code_place = id_number(&exchange->code.place),
 		.jti = exchange->jti,
+		.entry = exchange->entry,
 	};
 	struct json_writer body = writer_begin(call->arena, false);
 
+	exchange->code_hash = media_code_hash(call->arena, &exchange->media,
+					      exchange->code.letters);
+	subject.code_hash = exchange->code_hash;
 	text_time_seconds(exchange->expires_at * 1000, expires);
 	writer_plain(&body, "token",
 		     token_sign_join(call->arena, call->environment->clock, account, &subject,
@@ -363,6 +391,10 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 	exchange->answered_user = exchange->user_id.size > 0
 					  ? exchange->user_id
 					  : uuid_as_text(call->arena, call->environment->clock);
+	if (exchange->backend == NULL)
+		exchange->entry = (struct slice){ NULL, 0 };
+	else if (exchange->entry.data == NULL)
+		exchange->entry = new_entry(call);
 	return answer_exchange(call, exchange, account, fault);
 }
 
@@ -550,19 +582,43 @@ bool token_first_page(struct call *call, struct store_page *page)
 	return place > 0;
 }
 
+/* Checks that the holder of the join token may be in its room now. */
+static bool admit_by_token(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct shown_code shown = { .has_role = false };
+
+	if (!find_bearer(call, exchange, &shown, fault))
+		return false;
+	if (!exchange->subject.room.is_enabled)
+		return refuse_join(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
+	exchange->time = call->now;
+	return check_opening_times(call, exchange, fault) &&
+	       check_code(call, exchange, &shown, fault);
+}
+
+bool token_check(struct call *call, struct bearer *bearer, struct fault *fault)
+{
+	struct exchange exchange = { .has_code = false };
+
+	if (!admit_by_token(call, &exchange, fault))
+		return false;
+	*bearer = (struct bearer){
+		.room = exchange.subject.room,
+		.template = exchange.subject.template,
+		.has_backend = exchange.backend != NULL,
+		.name_is_fixed = exchange.has_code && (exchange.code.terms.set & CODE_NAME) != 0,
+	};
+	if (bearer->has_backend)
+		bearer->backend = exchange.backend->id;
+	return true;
+}
+
 bool token_join(struct call *call, struct fault *fault)
 {
 	struct exchange exchange = { .has_code = false };
-	struct shown_code shown = { .has_role = false };
 	struct json_writer body = writer_begin(call->arena, false);
 
-	if (!find_bearer(call, &exchange, &shown, fault))
-		return false;
-	if (!exchange.subject.room.is_enabled)
-		return refuse_join(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
-	exchange.time = call->now;
-	if (!check_opening_times(call, &exchange, fault) ||
-	    !check_code(call, &exchange, &shown, fault))
+	if (!admit_by_token(call, &exchange, fault))
 		return false;
 	if (media_admits_nobody(role_document(call, &exchange)))
 		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
@@ -570,5 +626,9 @@ bool token_join(struct call *call, struct fault *fault)
 		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
 	exchange.answered_user = call->app_token->subject.user_id;
 	exchange.expires_at = call->app_token->expires_at;
+	exchange.entry = call->app_token->subject.entry;
+	exchange.code_hash = call->app_token->subject.code_hash;
+	if (exchange.entry.size < 2 * ENTRY_SIZE)
+		exchange.entry = new_entry(call);
 	return add_join(call, &exchange, &body, fault) && call_answer(call, writer_end(&body));
 }

@@ -76,6 +76,9 @@ static void read_role(const json_t *role, const struct template_record *template
 	guest->has_most_peers = json_integer_value(json_object_get(role, "maxPeerCount")) > 0;
 }
 
+/* Digits of a code's hash that a media server is told. */
+#define CODE_SHOWN 16
+
 /* ---- the room ---- */
 
 static void read_room(struct call *call, const struct admission *admission,
@@ -152,10 +155,14 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		.now = admission->since,
 		.expires = least(admission->since + backend->ttl, admission->expires),
 		.jti = admission->jti,
+		.entry = admission->entry,
+		.code = SLICE(""),
 	};
 
 	if (media_admits_nobody(role))
 		return true;
+	if (admission->code != NULL)
+		guest.code = text_cut(admission->code_hash, CODE_SHOWN);
 	if (!find_signing_key(call, media, &server, fault))
 		return false;
 	read_role(role, admission->template, &guest);

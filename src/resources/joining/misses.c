@@ -18,14 +18,19 @@
 #define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
 
-/* The groups of a table: for unknown codes; for sessions; for RSA keys, whose address is an
- * account; and for tests, whose address is a hash of an account and a webhook. */
+/* The groups of a table, and the milliseconds for which it counts: for unknown codes; for sessions;
+ * for RSA keys, whose address is an account; for tests, whose address is a hash of an account and a
+ * webhook; and for views of a room, whose address is a hash of the caller's entry. */
 struct table {
 	size_t first, count;
+	int64_t lasts;
 };
-static const struct table codes = { 0, 16384 }, sessions = { 16384, 2048 },
-			  keys = { 16384 + 2048, 512 }, tests = { 16384 + 2048 + 512, 512 };
-#define GROUPS (16384 + 2048 + 512 + 512)
+static const struct table codes = { 0, 16384, MISSES_MINUTE },
+			  sessions = { 16384, 2048, MISSES_MINUTE },
+			  keys = { 16384 + 2048, 512, MISSES_MINUTE },
+			  tests = { 16384 + 2048 + 512, 512, MISSES_MINUTE },
+			  views = { 16384 + 2048 + 512 + 512, 2048, 1000 };
+#define GROUPS (16384 + 2048 + 512 + 512 + 2048)
 
 struct entry {
 	unsigned char address[ADDRESS_SIZE];
@@ -130,7 +135,7 @@ static struct entry *misses_entry(struct misses *misses, struct table table,
 		}
 	}
 	if (memcmp(entry->address, address, ADDRESS_SIZE) != 0 ||
-	    (now - entry->began >= MISSES_MINUTE && entry->refused_until <= now)) {
+	    (now - entry->began >= table.lasts && entry->refused_until <= now)) {
 		memset(entry, 0, sizeof *entry);
 		memcpy(entry->address, address, ADDRESS_SIZE);
 		entry->began = now;
@@ -228,7 +233,7 @@ void misses_session_count(struct misses *misses, struct slice address, int64_t n
 	pthread_mutex_unlock(&misses->lock);
 }
 
-/* Counts n allowed actions, up to `most` per minute. */
+/* Counts n allowed actions, up to `most` in the time of the table. */
 static unsigned count_allowed(struct misses *misses, struct table table,
 			      const unsigned char address[ADDRESS_SIZE], unsigned most, int64_t now,
 			      unsigned n)
@@ -242,7 +247,7 @@ static unsigned count_allowed(struct misses *misses, struct table table,
 	if (seconds == 0) {
 		entry->count += n;
 		if (entry->count >= most)
-			entry->refused_until = entry->began + MISSES_MINUTE;
+			entry->refused_until = entry->began + table.lasts;
 	}
 	pthread_mutex_unlock(&misses->lock);
 	return seconds;
@@ -284,6 +289,24 @@ bool misses_count_test(struct call *call, const struct id *of, const char *what,
 	}
 	call->is_counted = true;
 	return true;
+}
+
+bool misses_count_view(struct call *call, struct slice entry, struct fault *fault)
+{
+	unsigned char digest[DIGEST_SIZE];
+	unsigned seconds = 0;
+
+	digest_sha256(entry, digest);
+	if (!call->is_counted)
+		seconds = count_allowed(call->environment->misses, views, digest, MISSES_VIEWS_MOST,
+					clock_monotonic(), 1);
+	call->is_counted = true;
+	if (seconds == 0)
+		return true;
+	fault_detail(fault, FAULT_TOO_MANY, "a person may ask %d times in a second",
+		     MISSES_VIEWS_MOST);
+	fault->retry_after = seconds;
+	return false;
 }
 
 unsigned misses_rate(struct misses *misses, int64_t now)

@@ -13,6 +13,8 @@ static const struct member health_members[] = {
 	{ "since", AS_TIME, AT(struct backend_health, since) },
 	{ "message", AS_TEXT(0, sizeof((struct server_verdict *)0)->message),
 	  AT(struct backend_health, message) },
+	{ "ahead", AS_NUMBER(8, -TEXT_TIME_LAST, TEXT_TIME_LAST),
+	  AT(struct backend_health, ahead) },
 };
 static const struct record_table health_table = { ITEMS(struct backend_health, health_members) };
 
@@ -51,6 +53,19 @@ const struct backend_health *backend_health_of(const struct backend_healths *hea
 	return find_health(healths, backend);
 }
 
+int64_t backend_time(const struct backend_health *health, int64_t time, int64_t now)
+{
+	const int64_t here = health == NULL ? time : time - health->ahead * 1000;
+
+	return here < now ? here : now;
+}
+
+/* Returns true if a clock that is ahead by `a` seconds may as well be ahead by `b`. */
+static bool is_same_clock(int64_t a, int64_t b)
+{
+	return a - b >= -1 && a - b <= 1;
+}
+
 static void note_state(struct call *call, const struct backend *backend,
 		       const struct server_verdict *verdict)
 {
@@ -70,6 +85,8 @@ bool backend_health_note(struct call *call, const struct backend *backend,
 	const struct slice message = arena_copy(call->arena, slice_of(verdict->message));
 	struct backend_healths healths;
 	struct backend_health *health;
+	const bool is_trusted = verdict->ahead >= -CLOCK_TRUSTED && verdict->ahead <= CLOCK_TRUSTED;
+	const int64_t ahead = is_trusted ? 0 : verdict->ahead;
 	bool changes = true;
 
 	if (!backend_healths_load(call, STORE_TO_CHANGE, &healths, fault))
@@ -77,7 +94,8 @@ bool backend_health_note(struct call *call, const struct backend *backend,
 	health = find_health(&healths, &backend->id);
 	if (health != NULL) {
 		changes = health->is_up != verdict->is_up;
-		if (!changes && slice_equal(health->message, message))
+		if (!changes && slice_equal(health->message, message) &&
+		    (!verdict->is_up || is_same_clock(health->ahead, ahead)))
 			return true;
 	} else {
 		health = &healths.backends[healths.count++];
@@ -89,6 +107,9 @@ bool backend_health_note(struct call *call, const struct backend *backend,
 		health->since = call->now;
 	health->is_up = verdict->is_up;
 	health->message = message;
+	/* A server that does not answer still has the clock that it had. */
+	if (verdict->is_up)
+		health->ahead = ahead;
 	return record_put(&backend_healths_table, call->transaction, &healths, fault);
 }
 

@@ -12,7 +12,9 @@
 #include "resources/audit.h"
 #include "resources/joining/misses.h"
 #include "resources/lists.h"
+#include "resources/live/live_merge.h"
 #include "resources/media/backend_health.h"
+#include "resources/public_url.h"
 #include "resources/stored.h"
 #include "rules/media_rules.h"
 
@@ -73,11 +75,18 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 				 const struct backend_health *health)
 {
 	json_t *document = backend_document(call, backend);
+	const struct slice id = id_as_text(call->arena, &backend->id);
+	const struct slice place = public_url_of(call);
 
-	object_put(document, "id", json_of_text(id_as_text(call->arena, &backend->id)));
+	object_put(document, "id", json_of_text(id));
 	object_put(document, "created_at", json_time_seconds(backend->created));
 	object_put(document, "updated_at", json_time_seconds(backend->updated));
 	object_put(document, "capabilities", capabilities_of(backend->type));
+	if (server_can(backend->type, SERVER_LIST))
+		object_put(document, "events_url",
+			   json_of_text(slice_of(arena_text(
+				   call->arena, "%.*s/v2/backends/%.*s/events", (int)place.size,
+				   place.data, (int)id.size, id.data))));
 	object_put(document, "health", json_incref(health_document(call, health)));
 	return document_as_text(call->arena, &backend_shape, document, false);
 }
@@ -207,7 +216,9 @@ bool backends_create(struct call *call, struct fault *fault)
 				  ++media.last_backend);
 	media.backend_count++;
 	note_backend(call, "backend.created", backend, NULL);
-	return media_put(call, &media, fault) &&
+	return (!server_can(backend->type, SERVER_LIST) ||
+		backend_account_put(call, &backend->id, fault)) &&
+	       media_put(call, &media, fault) &&
 	       call_answer(call, backend_text(call, backend, NULL));
 }
 
@@ -323,7 +334,9 @@ bool backends_delete(struct call *call, struct fault *fault)
 	if (backend->uses > 0)
 		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
 	note_backend(call, "backend.deleted", backend, NULL);
-	if (!backend_health_forget(call, &backend->id, fault))
+	if (!backend_health_forget(call, &backend->id, fault) ||
+	    !live_close_backend(call, &backend->id, fault) ||
+	    !backend_account_remove(call, &backend->id, fault))
 		return false;
 	media_remove_backend(&media, backend);
 	return media_put(call, &media, fault) && call_answer_nothing(call);
@@ -368,7 +381,7 @@ bool backends_list(struct call *call, struct fault *fault)
 
 /* ---- asking the media server ---- */
 
-static struct server server_of(struct call *call, const struct backend *backend)
+struct server backend_server(struct call *call, const struct backend *backend)
 {
 	return (struct server){
 		.type = backend->type,
@@ -389,11 +402,10 @@ bool backends_test(struct call *call, struct fault *fault)
 	if (!server_can(backend->type, SERVER_LIST))
 		return fault_detail(fault, FAULT_CANNOT, "%s",
 				    server_capability_names[SERVER_LIST]);
-	if (call->environment->media_client == NULL)
-		return fault_detail(fault, FAULT_CANNOT, "the program was built without libcurl");
-	if (!misses_count_test(call, &kind_only_id, "backends got", fault))
+	if (!call_can_ask(call, fault) ||
+	    !misses_count_test(call, &kind_only_id, "backends got", fault))
 		return false;
-	server = server_of(call, backend);
+	server = backend_server(call, backend);
 	array_put(names, json_string("none"));
 	server_list_rooms(call->arena, &server, call->now / 1000, names,
 			  &call_ask(call, &backend->id, 1)->asked[0].request);
@@ -414,7 +426,7 @@ bool backends_settle_test(struct call *call, struct fault *fault)
 	if (!asked_has_outcome(asked, fault) ||
 	    !find_backend(call, STORE_TO_SHOW, &media, &backend, fault))
 		return false;
-	server = server_of(call, backend);
+	server = backend_server(call, backend);
 	server_read_rooms(call->arena, &server, call->now / 1000, &asked->outcome, &verdict, &rooms,
 			  &count);
 	if (!backend_health_note(call, backend, &verdict, fault))

@@ -4,14 +4,14 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
+#include "media/server.h"
 #include "records/kinds.h"
+#include "resources/live/live_record.h"
 #include "resources/media/backends.h"
 #include "resources/record_kind.h"
 #include "resources/stored.h"
 #include "resources/templates/template_record.h"
 #include "rules/media_rules.h"
-
-#define TEMPLATES_AT_ONCE 64
 
 static bool media_load_dumped(struct call *call, void *record, const char *pointer,
 			      struct findings *findings, struct fault *fault)
@@ -78,50 +78,67 @@ static bool media_record_check(struct call *call, const void *record, struct fin
 	return true;
 }
 
-/* Subtracts the account's templates from the uses of the backends that they name. */
-static bool subtract_uses(struct call *call, const struct media *media, struct fault *fault)
+struct counting_uses {
+	struct call *call;
+	const struct media *media;
+};
+
+/* Subtracts a template from the uses of the backend that it names. */
+static bool subtract_use(void *context, const struct store_record *record, struct fault *fault)
 {
-	struct store_record records[TEMPLATES_AT_ONCE];
-	struct store_page page = { .records = records, .most = TEMPLATES_AT_ONCE };
-	struct template_record record;
+	const struct counting_uses *counting = context;
+	struct template_record template;
 	struct backend *backend;
-	struct id last;
 
-	do {
-		const struct arena_mark mark = arena_mark(call->arena);
-
-		if (!store_page(call->transaction, &kind_template, &page, fault))
-			return false;
-		for (size_t i = 0; i < page.count; i++) {
-			if (!template_unpack(call, &records[i], &record, fault))
-				return false;
-			backend = media_backend_named(media, record.backend);
-			if (backend != NULL)
-				backend->uses--;
-		}
-		if (page.count > 0)
-			last = records[page.count - 1].id;
-		page.below = &last;
-		arena_release(call->arena, &mark);
-	} while (!page.is_last);
+	if (!template_unpack(counting->call, record, &template, fault))
+		return false;
+	backend = media_backend_named(counting->media, template.backend);
+	if (backend != NULL)
+		backend->uses--;
 	return true;
 }
 
 static bool media_derive(struct call *call, const void *record, struct findings *findings,
 			 struct fault *fault)
 {
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
 	struct media media = *(const struct media *)record;
+	struct counting_uses counting = { call, &media };
 
 	media.backends = arena_alloc(call->arena,
 				     (media.backend_count + 1) * sizeof *media.backends);
 	memcpy(media.backends, ((const struct media *)record)->backends,
 	       media.backend_count * sizeof *media.backends);
-	if (!subtract_uses(call, &media, fault))
+	if (!store_each(call->transaction, &kind_template, &page, false, subtract_use, &counting,
+			fault))
 		return false;
 	for (size_t i = 0; i < media.backend_count; i++) {
 		if (media.backends[i].uses != 0)
 			findings_add(findings, arena_text(call->arena, "/backends/%zu/uses", i),
 				     "does not match the number of templates that use it");
+	}
+	return true;
+}
+
+static bool media_put_loaded(struct call *call, void *record, struct fault *fault)
+{
+	const struct media *media = record;
+
+	for (size_t i = 0; i < media->backend_count; i++) {
+		if (server_can(media->backends[i].type, SERVER_LIST) &&
+		    !backend_account_put(call, &media->backends[i].id, fault))
+			return false;
+	}
+	return media_put(call, media, fault);
+}
+
+static bool media_forget(struct call *call, const void *record, struct fault *fault)
+{
+	const struct media *media = record;
+
+	for (size_t i = 0; i < media->backend_count; i++) {
+		if (!backend_account_remove(call, &media->backends[i].id, fault))
+			return false;
 	}
 	return true;
 }
@@ -132,6 +149,8 @@ const struct record_kind media_kind = {
 	.shape = &new_backend_shape,
 	.order = RECORD_ONE,
 	.load = media_load_dumped,
+	.put = media_put_loaded,
+	.forget = media_forget,
 	.check = media_record_check,
 	.derive = media_derive,
 };

@@ -161,6 +161,16 @@ static bool template_derive(struct call *call, const void *stored, struct findin
 	return true;
 }
 
+/* The store removes a template only if it was asked for the template's rooms. */
+static bool template_forget(struct call *call, const void *record, struct fault *fault)
+{
+	const struct template_record *template = record;
+	bool has_children;
+
+	return store_has_children(call->transaction, &kind_room, &template->id, &has_children,
+				  fault);
+}
+
 const struct record_kind template_kind = {
 	.table = &template_table,
 	.line = "template",
@@ -168,6 +178,7 @@ const struct record_kind template_kind = {
 	.order = RECORD_PAGES,
 	.load = template_load_dumped,
 	.put = template_put_loaded,
+	.forget = template_forget,
 	.check = template_record_check,
 	.derive = template_derive,
 };

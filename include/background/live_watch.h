@@ -1,0 +1,43 @@
+/* Keeps the records of live rooms equal to what the media servers have. One thread
+ *
+ *  - merges the events that media servers told (resources/live/live_queue.h), every 100 ms, those
+ *    of one room in one transaction;
+ *  - looks at the media servers: every 30 s at the list of rooms of each backend that is in use,
+ *    then at the people of each of these rooms; and at single rooms when the queue says so, when
+ *    news did not fit, or when somebody was missing;
+ *  - closes the sessions of rooms that have been empty for a while, and removes old sessions.
+ *
+ * Of several processes, the holder of the lease looks at the lists and removes old sessions; each
+ * of them merges what it was told and looks at the rooms that it was asked about. A merge locks the
+ * room's record, so they do not disturb each other.
+ *
+ * The process may end at any time: what is not merged yet is found by the next look.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef BACKGROUND_LIVE_WATCH_H
+#define BACKGROUND_LIVE_WATCH_H
+
+#include "background/lease.h"
+#include "resources/environment.h"
+
+struct live_watch;
+
+/* Starts the thread. The environment must have a live_queue; without a media_client nothing is
+ * looked at. */
+struct live_watch *live_watch_open(const struct environment *environment, struct lease *lease);
+/* Merges what is waiting and ends the thread. Requests that are under way end later, so the
+ * media_client is closed between this call and live_watch_close. NULL is allowed. */
+void live_watch_end(struct live_watch *watch);
+void live_watch_close(struct live_watch *watch);
+
+/* For /metrics. */
+enum look_end { LOOK_MERGED, LOOK_FAILED, LOOK_BUSY };
+#define LOOK_ENDS (LOOK_BUSY + 1)
+struct live_figures {
+	uint64_t looks[LOOK_ENDS];
+	uint64_t rooms, people; /* in session, as far as this process knows */
+	uint64_t backends_up, backends_down; /* 0 unless this process looks at them */
+};
+void live_watch_figures(struct live_watch *watch, struct live_figures *figures);
+
+#endif

@@ -1,0 +1,63 @@
+/* Who calls about a live room, and what they may see: a program with a management token or an API
+ * key sees everything; a person with a join token of the room (anteroom-api(7), FROM INSIDE) sees
+ * what the role allows that this person has there now.
+ *
+ * A person is found by the entry of the token. If nobody with it is known to be inside, the media
+ * server is asked first (resources/asking.h): events may be on their way.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_LIVE_LIVE_CALLER_H
+#define RESOURCES_LIVE_LIVE_CALLER_H
+
+#include "resources/asking.h"
+#include "resources/live/live_record.h"
+#include "resources/rooms/room_record.h"
+
+/* Larger rooms show numbers alone to people inside. */
+#define LIVE_SHOWN_MOST 200
+
+enum live_sight {
+	LIVE_SEES_ROOM, /* needs sendRoomState */
+	LIVE_SEES_PEER, /* the same, except for oneself (live_view_sees) */
+	LIVE_SEES_ITSELF
+};
+
+struct live_view {
+	struct room_record room;
+	struct live live;
+	bool is_inside; /* the caller is a person in the room; the next members are set */
+	struct peer caller;
+	struct template_record template;
+	bool name_is_fixed; /* by the code of the token */
+	const struct template_role *role; /* that the caller has now; NULL if it is deleted */
+	const json_t *role_document;
+	bool sees_numbers; /* and nothing else */
+	bool is_waiting; /* the media server is asked first; the handler ends here */
+	bool was_waiting; /* it was asked for that; the handler goes on as at first */
+};
+
+/* Finds the room of the path, which must be in session, and the caller. */
+bool live_view_open(struct call *call, enum live_sight sight, struct live_view *view,
+		    struct fault *fault);
+/* Returns whether the caller may see this peer; else sets FAULT_FORBIDDEN. */
+bool live_view_sees(const struct live_view *view, const struct peer *peer, struct fault *fault);
+/* Returns whether the role of the caller has the permission. */
+bool live_view_may(const struct live_view *view, const char *permission);
+
+/* Finds somebody who is inside by the public id. From inside, that may be the media server's own id
+ * of the stay. */
+bool live_find_peer(struct call *call, const struct live_view *view, struct slice id,
+		    struct peer *peer, struct fault *fault);
+/* Finds the media server of the room's session. */
+bool live_find_server(struct call *call, const struct live *live, struct server *server,
+		      struct fault *fault);
+/* Reads what the media server has said about the peer, for whom the call has asked it
+ * (server_ask_person). FAULT_NOT_FOUND if the stay is over. */
+bool live_read_peer(struct call *call, const struct server *server, const struct peer *peer,
+		    struct server_person *person, struct server_track **tracks, size_t *count,
+		    struct fault *fault);
+
+/* Appends the members of a peer of a live room, without the closing brace. */
+void peer_append(struct buffer *text, const struct peer *peer);
+
+#endif

@@ -1,0 +1,35 @@
+/* The events of live rooms in the event log (anteroom-api(7), EVENT LOG).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_LIVE_LIVE_EVENTS_H
+#define RESOURCES_LIVE_LIVE_EVENTS_H
+
+#include "resources/live/live_record.h"
+
+enum live_change { LIVE_JOINED, LIVE_LEFT, LIVE_OPENED, LIVE_CLOSED };
+#define LIVE_CHANGES (LIVE_CLOSED + 1)
+extern const char *const live_change_types[LIVE_CHANGES];
+
+/* What the account wants to know about the people inside. */
+struct live_settings {
+	bool is_anonymous; /* not who they are */
+	bool is_noted[LIVE_CHANGES]; /* whether the change makes an event */
+};
+
+/* Reads the settings of the call's account: sessions=off and live_log=off. An event that an enabled
+ * webhook chooses is made in any case. */
+bool live_settings_load(struct call *call, struct live_settings *settings, struct fault *fault);
+
+/* Note a change of the records (resources/audit.h). */
+void live_note_peer(struct call *call, const struct live_settings *settings,
+		    const struct session *session, const struct peer *peer,
+		    enum live_change change);
+void live_note_session(struct call *call, const struct session *session, enum live_change change);
+/* Returns the data of the event peer.join.failure, which is not in the log. */
+struct slice live_failure_data(struct call *call, const struct session *session,
+			       const struct peer *peer);
+
+/* Appends a time with milliseconds as JSON text; for a member of audit_data. */
+struct slice live_time(struct arena *arena, int64_t time);
+
+#endif

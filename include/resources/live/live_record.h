@@ -1,0 +1,167 @@
+/* Live rooms as they are stored.
+ *
+ * A room in session has one record, `live`; whoever changes anything about the room's people locks
+ * it first. A session is one continuous meeting in a room, a peer is one stay of one person in a
+ * session; both remain after the meeting. A person whose token has an entry is found by it
+ * (`inside`) as long as one of the stays lasts. Usage is counted by account and day.
+ *
+ * A peer's id begins with the time at which it joined, so the peers of a session are listed in this
+ * order; its name is its public id, a UUID that follows from the media server's own id of the stay
+ * (peer_uuid). Whoever tells of a stay, and however often, therefore names the same peer.
+ *
+ * Times are in milliseconds since 1970, of this service's clock unless a comment says otherwise.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_LIVE_LIVE_RECORD_H
+#define RESOURCES_LIVE_LIVE_RECORD_H
+
+#include "base/text.h"
+#include "media/server.h"
+#include "records/record.h"
+#include "resources/call.h"
+
+/* What a media server tells is cut, or left out, beyond these sizes in bytes. */
+#define LIVE_ID_MOST 256 /* ids and identities of a media server */
+#define LIVE_NAME_MOST 512
+#define LIVE_METADATA_MOST 4096
+#define LIVE_ROLE_MOST 512
+/* Different roles inside a room; people with further roles are counted without a role. */
+#define LIVE_ROLES_MOST 200
+
+struct live_role {
+	struct slice name;
+	uint32_t count; /* of those inside; not 0 */
+};
+
+/* A room in session. Its id is the room's. */
+struct live {
+	struct store_record stored; /* value.data NULL if the room is not in session */
+	struct id session, backend;
+	struct slice server_room; /* the media server's own id of the room */
+	int64_t server_created; /* when the media server made the room, by its own clock */
+	int64_t heard, looked; /* the last event, and the last look; 0 if none */
+	int64_t left; /* the latest left_at of the session; 0 if nobody has left */
+	struct live_role *roles; /* in the order in which they came, with room for one more */
+	size_t role_count;
+};
+
+struct session {
+	struct store_record stored; /* parent: the room */
+	bool is_active; /* the switch */
+	struct id template_id, backend;
+	struct slice room_name; /* when the session opened */
+	struct slice server_room;
+	int64_t created; /* when the first peer joined */
+	int64_t updated;
+	int64_t closed; /* 0 while it is active */
+	uint64_t peer_count; /* stays, in all */
+};
+
+struct peer {
+	struct store_record stored; /* parent: the session */
+	struct slice uuid; /* the name: the public id */
+	bool is_inside; /* the switch */
+	bool is_anonymous; /* of an account with sessions=off */
+	bool is_by_phone;
+	struct slice stay, identity; /* as the media server names them */
+	struct slice entry, code; /* of its token; empty if it had none */
+	/* Name and metadata are empty for an anonymous peer; its user_id and role are kept while it
+	 * is inside. */
+	struct slice name, user_id, role, metadata;
+	int64_t joined;
+	int64_t left; /* 0 while it is inside */
+	int64_t seen; /* the last event that shows it inside, or the last look before a miss */
+	int64_t missed; /* the look that did not find it for the first time; 0 if none */
+	enum leave_cause cause; /* once it has left */
+};
+
+/* The stays of one person, by the entry of the token. Its id is inside_id of the entry. */
+#define INSIDE_MOST 4
+struct inside_stay {
+	struct slice uuid; /* the name of the peer */
+};
+struct inside {
+	struct store_record stored; /* parent: the room */
+	struct slice entry;
+	struct inside_stay *stays; /* those inside; the one that came last is the last */
+	size_t stay_count;
+};
+
+/* What an account's rooms had on one day (UTC). Its id is usage_id of the day. */
+struct usage {
+	struct store_record stored;
+	int64_t day; /* days since 1970; only in a dump, else usage_day of the id */
+	uint64_t sessions, peers; /* that began on this day */
+	uint64_t milliseconds; /* of stays that ended on this day */
+	uint64_t peak; /* most people inside at once */
+};
+
+/* What an account's rooms have now; one record. */
+struct usage_now {
+	struct store_record stored;
+	uint64_t sessions, peers;
+};
+
+/* The account of a media server that can be asked. Its id is the backend's; the record belongs to
+ * no account, so that a backend is found by its id alone, and all of them in pages. */
+struct backend_account {
+	struct store_record stored;
+	struct id account;
+};
+
+extern const struct record_table live_table, session_table, peer_table, inside_table, usage_table,
+	usage_now_table, backend_account_table;
+
+/* Writes the public id of a stay: a UUID of version 8. again: how often the stay was declared gone
+ * before, although it was still inside. */
+void peer_uuid(const struct id *backend, struct slice stay, unsigned again,
+	       char text[UUID_TEXT_SIZE]);
+/* Returns the id of a peer with this public id. */
+struct id peer_id(int64_t joined, struct slice uuid);
+struct id inside_id(struct slice entry);
+/* Convert between the day of a time, counted from 1970, and the id of its record. */
+struct id usage_id(int64_t day);
+int64_t usage_day(const struct id *id);
+#define USAGE_DAY ((int64_t)24 * 60 * 60 * 1000)
+
+/* Returns how many people are inside. */
+uint64_t live_peers(const struct live *live);
+/* Counts somebody with this role who comes or leaves. Beyond LIVE_ROLES_MOST different roles,
+ * people are counted without a role. */
+void live_count(struct arena *arena, struct live *live, struct slice role, bool comes);
+
+bool live_load(struct call *call, const struct id *room, enum store_reading reading,
+	       struct live *live, struct fault *fault);
+bool session_load(struct call *call, const struct id *id, enum store_reading reading,
+		  struct session *session, struct fault *fault);
+/* Reads a session's page of peers, oldest first, at most `most` with at most `bytes_most` bytes (0:
+ * no limit). after: the id before the first one; NULL for the first page. */
+struct peer_page {
+	enum store_side side; /* STORE_ON: those inside */
+	const struct id *after;
+	size_t most, bytes_most;
+	struct peer *peers; /* results, in the arena */
+	size_t count;
+	bool is_last;
+};
+bool peers_read(struct call *call, const struct id *session, struct peer_page *page,
+		struct fault *fault);
+
+extern const char *const leave_cause_names[LEAVE_CAUSES];
+
+/* Calls `visit` for each peer of the session, oldest first, until it returns false. */
+typedef bool peer_visit(void *context, const struct peer *peer);
+bool peers_each(struct call *call, const struct id *session, enum store_side side,
+		peer_visit *visit, void *context, struct fault *fault);
+
+/* Lists a peer who is inside under its entry, if it has one. */
+bool inside_add(struct call *call, const struct id *room, const struct peer *peer,
+		struct fault *fault);
+
+/* Set or remove the record by which a backend of the call's account is found by its id alone.
+ * FAULT_AGAIN if a backend of another account has the id: when the call is run again, it draws
+ * another one. */
+bool backend_account_put(struct call *call, const struct id *backend, struct fault *fault);
+bool backend_account_remove(struct call *call, const struct id *backend, struct fault *fault);
+
+#endif

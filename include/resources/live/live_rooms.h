@@ -1,0 +1,23 @@
+/* Handlers of live rooms (anteroom-api(7), LIVE ROOMS).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_LIVE_LIVE_ROOMS_H
+#define RESOURCES_LIVE_LIVE_ROOMS_H
+
+#include "resources/reads.h"
+
+/* Takes an event from a media server. The media server signs it; there is no token. */
+handler live_hear;
+
+handler active_rooms_get;
+/* What the caller, who is inside, is and may do. */
+handler active_rooms_me;
+handler active_peers_list;
+/* Asks the media server what the peer publishes. */
+handler active_peers_get;
+handler active_peers_settle_get;
+
+handler active_rooms_send_message;
+handler active_rooms_settle_message;
+
+#endif

@@ -1,0 +1,25 @@
+/* Live rooms, sessions and usage.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RULES_LIVE_RULES_H
+#define RULES_LIVE_RULES_H
+
+#include "rules/text_rules.h"
+
+extern const struct shape active_room_shape, active_peers_shape, active_peer_shape, me_shape;
+extern const struct shape message_shape, done_shape;
+extern const struct shape live_session_shape, session_peer_shape, usage_shape;
+extern const struct shape active_peers_query, session_list_query, session_peers_query, usage_query;
+
+/* The largest message, in bytes. */
+#define MESSAGE_MOST 4096
+
+/* The days that one request for usage may return, and the default. */
+#define USAGE_DAYS_MOST 400
+#define USAGE_DAYS 30
+
+/* Reads the days of a query that obeys usage_query, counted from 1970. now: milliseconds since
+ * 1970. Returns false if it does not obey it. */
+bool usage_days(const json_t *query, int64_t now, int64_t *first, int64_t *last);
+
+#endif

@@ -1,0 +1,1206 @@
+/* See background/live_watch.h. Times are clock_monotonic unless a comment says otherwise.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "background/live_watch.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "accounts/accounts.h"
+#include "background/damage_log.h"
+#include "background/dispatcher.h"
+#include "background/media_client.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "records/kinds.h"
+#include "resources/audit.h"
+#include "resources/events/audit_record.h"
+#include "resources/garbage.h"
+#include "resources/live/live_merge.h"
+#include "resources/live/live_queue.h"
+#include "resources/media/backend_health.h"
+#include "resources/media/backends.h"
+
+/* Milliseconds: between two rounds; between two looks at a backend, and at one that never
+ * answered; at a room at least; at a room often; for which rooms are looked at often after the
+ * start; until a room is asked for again after a failure; between two times that the backends and
+ * old sessions are gone through. */
+#define ROUND 100
+#define LOOK_AFTER 30000
+#define LOOK_AFTER_NEVER 300000
+#define LOOK_AT_MOST_EVERY 1000
+#define LOOK_OFTEN 2000
+#define LOOK_OFTEN_FOR 30000
+#define LOOK_AFTER_FAILURE 5000
+#define BACKENDS_AFTER 2000
+#define OLD_AFTER 1000
+/* Events of a room that one transaction merges. */
+#define EVENTS_AT_ONCE 256
+/* Requests to one backend that are under way: half of its places, so that calls find one. */
+#define ASKED_AT_ONCE 4
+/* Milliseconds by which the time of an event may be earlier than its receipt, for the latter to be
+ * taken. */
+#define EVENT_TIME_TRUSTED 2000
+/* Times that a transaction is run again. */
+#define AGAIN_MOST 10
+/* A look may list 10,000 people. */
+#define MEMORY_MOST (8 * ARENA_LIMIT)
+/* Old sessions that are removed in one step, and the time in which all accounts are gone through.
+ * */
+#define OLD_AT_ONCE 16
+#define OLD_ROUND 3600000
+
+struct watched_room {
+	struct id account, room; /* the key */
+	struct id backend;
+	int64_t look_at; /* INT64_MAX: when the next list of rooms has it */
+	int64_t looked; /* 0 if never */
+	int64_t often_until;
+	int64_t empty_since; /* milliseconds since 1970; 0 if somebody is inside, or no session */
+	uint64_t inside;
+	bool is_live; /* in session, as far as is known */
+	bool is_asking;
+	size_t place; /* in the array of rooms */
+};
+
+/* In the order of their ids, which come first (id_place). */
+struct watched_backend {
+	struct id id, account;
+	int64_t look_at;
+	unsigned under_way; /* requests */
+	bool is_listing, was_up, is_down, is_there;
+};
+
+/* A request of the watch, from its making until its outcome has been used. */
+struct look {
+	struct look *next;
+	struct live_watch *watch;
+	struct arena *arena;
+	struct asking asking;
+	struct asked asked;
+	struct server server;
+	bool is_of_room; /* else the list of all rooms */
+	struct id room;
+	int64_t sent; /* when the rooms, or the people, were asked for: milliseconds since 1970 */
+	/* The second request about a room, after somebody unknown was listed: the people. */
+	struct server_person *people;
+	size_t people_count;
+	bool has_people;
+};
+
+struct live_watch {
+	const struct environment *environment;
+	struct lease *lease;
+	struct damage_log damage;
+	pthread_t thread;
+	int wake;
+	pthread_mutex_t lock;
+	/* Under the lock. */
+	bool ends;
+	struct look *done; /* looks whose request has ended */
+	struct live_figures figures;
+	/* Of the thread. */
+	void *tree; /* of rooms, by their key (tsearch) */
+	struct watched_room **rooms;
+	size_t room_count, room_capacity;
+	struct watched_backend *backends;
+	size_t backend_count, backend_capacity;
+	struct heard *waiting; /* events that could not be merged yet */
+	bool had_lease;
+	int64_t backends_at, old_at;
+	size_t old_place; /* the next account whose old sessions are removed */
+	int64_t day; /* today, in days since 1970; 0 at the start */
+	int64_t begun;
+	bool has_committed; /* in this round */
+};
+
+/* ---- transactions ---- */
+
+typedef bool live_work(struct call *call, void *context, struct fault *fault);
+
+/* Calls `run` for an account, and writes the events that it notes; again if the store asks for
+ * it. */
+static bool transact(struct live_watch *watch, enum store_access access, struct arena *arena,
+		     const struct id *account, live_work *run, void *context, struct fault *fault)
+{
+	const struct environment *environment = watch->environment;
+	const struct arena_mark mark = arena_mark(arena);
+	struct arena *before = arena_use_for_json(arena);
+	bool is_done = false;
+	uint64_t number;
+
+	for (unsigned i = 0; i < AGAIN_MOST && !is_done; i++) {
+		struct call call = {
+			.environment = environment,
+			.arena = arena,
+			.account = *account,
+			.actor.kind = ACTOR_SERVICE,
+			.now = clock_now(environment->clock),
+		};
+
+		*fault = FAULT_INITIAL;
+		if (i > 0)
+			arena_release(arena, &mark);
+		if (!store_begin(environment->store, access, arena, &call.transaction, fault))
+			break;
+		call_set_account(&call);
+		call_draw_etag(&call);
+		is_done = run(&call, context, fault) &&
+			  (access == STORE_READ || audit_write(&call, fault));
+		if (is_done && access == STORE_WRITE && store_has_changes(call.transaction)) {
+			is_done = store_commit(call.transaction, &number, fault);
+			watch->has_committed = true;
+		} else {
+			store_abandon(call.transaction);
+		}
+		if (!is_done && fault->kind != FAULT_AGAIN)
+			break;
+	}
+	arena_use_for_json(before);
+	damage_log_tell(&watch->damage, "live_not_merged", account, fault);
+	return is_done;
+}
+
+/* ---- rooms ---- */
+
+static int compare_rooms(const void *first, const void *second)
+{
+	const struct watched_room *a = first, *b = second;
+	const int accounts = id_compare(&a->account, &b->account);
+
+	return accounts != 0 ? accounts : id_compare(&a->room, &b->room);
+}
+
+static struct watched_room *room_of(struct live_watch *watch, const struct id *account,
+				    const struct id *backend, const struct id *id)
+{
+	const struct watched_room key = { .account = *account, .room = *id };
+	void *found = tfind(&key, &watch->tree, compare_rooms);
+	struct watched_room *room;
+
+	if (found != NULL)
+		return *(struct watched_room **)found;
+	room = memory_check(malloc(sizeof *room));
+	*room = (struct watched_room){
+		.account = *account,
+		.room = *id,
+		.backend = *backend,
+		.look_at = INT64_MAX,
+		.place = watch->room_count,
+	};
+	if (watch->room_count == watch->room_capacity) {
+		watch->room_capacity = watch->room_capacity * 2 + 64;
+		watch->rooms = memory_check(
+			realloc(watch->rooms, watch->room_capacity * sizeof *watch->rooms));
+	}
+	watch->rooms[watch->room_count++] = room;
+	(void)memory_check(tsearch(room, &watch->tree, compare_rooms));
+	return room;
+}
+
+static void room_forget(struct live_watch *watch, struct watched_room *room)
+{
+	struct watched_room *last = watch->rooms[--watch->room_count];
+
+	(void)tdelete(room, &watch->tree, compare_rooms);
+	watch->rooms[room->place] = last;
+	last->place = room->place;
+	free(room);
+}
+
+static void look_soon(struct watched_room *room, int64_t at)
+{
+	if (room->looked != 0 && at < room->looked + LOOK_AT_MOST_EVERY)
+		at = room->looked + LOOK_AT_MOST_EVERY;
+	if (at < room->look_at)
+		room->look_at = at;
+}
+
+/* Takes over what a merge found out about its room. */
+static void room_take(struct watched_room *room, const struct merging *merging)
+{
+	const int64_t now = clock_monotonic();
+
+	room->is_live = merging->is_live;
+	room->empty_since = merging->empty_since;
+	room->inside = merging->inside;
+	if (merging->is_live)
+		room->backend = merging->backend;
+	if (merging->looks_soon)
+		look_soon(room, now);
+	if (merging->looks_again)
+		look_soon(room, now + LIVE_MISSED_FOR);
+}
+
+/* ---- backends ---- */
+
+static struct watched_backend *backend_of(struct live_watch *watch, const struct id *account,
+					  const struct id *id)
+{
+	const size_t place = id_place(id, watch->backends, watch->backend_count,
+				      sizeof *watch->backends);
+	struct watched_backend *backend = &watch->backends[place];
+
+	return place < watch->backend_count && id_compare(&backend->id, id) == 0 &&
+			       id_compare(&backend->account, account) == 0
+		       ? backend
+		       : NULL;
+}
+
+static void backend_add(struct live_watch *watch, const struct id *account, const struct id *id)
+{
+	const size_t place = id_place(id, watch->backends, watch->backend_count,
+				      sizeof *watch->backends);
+	struct watched_backend *backend = backend_of(watch, account, id);
+
+	if (backend == NULL) {
+		if (watch->backend_count == watch->backend_capacity) {
+			watch->backend_capacity = watch->backend_capacity * 2 + 16;
+			watch->backends = memory_check(
+				realloc(watch->backends,
+					watch->backend_capacity * sizeof *watch->backends));
+		}
+		backend = &watch->backends[place];
+		memmove(backend + 1, backend, (watch->backend_count++ - place) * sizeof *backend);
+		*backend = (struct watched_backend){ .account = *account, .id = *id };
+	}
+	backend->is_there = true;
+}
+
+static bool visit_backend(void *context, const struct store_record *record, struct fault *fault)
+{
+	struct backend_account found;
+
+	if (!record_read(&backend_account_table, NULL, record, &found, fault))
+		return false;
+	backend_add(context, &found.account, &record->id);
+	return true;
+}
+
+/* Goes through the backends of all accounts. */
+static void find_backends(struct live_watch *watch, struct arena *arena)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+	struct transaction *transaction;
+	struct fault fault = FAULT_INITIAL;
+	size_t n = 0;
+
+	if (!store_begin(watch->environment->store, STORE_READ, arena, &transaction, &fault))
+		return;
+	for (size_t i = 0; i < watch->backend_count; i++)
+		watch->backends[i].is_there = false;
+	store_set_account(transaction, &audit_no_account);
+	(void)store_each(transaction, &kind_backend_account, &page, false, visit_backend, watch,
+			 &fault);
+	store_abandon(transaction);
+	damage_log_tell(&watch->damage, "backends_not_read", &audit_no_account, &fault);
+	if (fault.kind != FAULT_NONE)
+		return;
+	for (size_t i = 0; i < watch->backend_count; i++) {
+		/* Requests that are under way find their backend by its id. */
+		if (watch->backends[i].is_there || watch->backends[i].under_way > 0)
+			watch->backends[n++] = watch->backends[i];
+	}
+	watch->backend_count = n;
+}
+
+/* ---- requests ---- */
+
+/* Called by the thread of the media client. */
+static void look_done(void *context, struct asking *asking)
+{
+	struct look *look = context;
+	struct live_watch *watch = look->watch;
+
+	(void)asking;
+	pthread_mutex_lock(&watch->lock);
+	look->next = watch->done;
+	watch->done = look;
+	pthread_mutex_unlock(&watch->lock);
+	if (eventfd_write(watch->wake, 1) != 0)
+		ABORT("cannot write an event");
+}
+
+static struct look *look_open(struct live_watch *watch, const struct id *account,
+			      const struct id *backend)
+{
+	struct arena *arena = arena_open();
+	struct look *look = arena_zero(arena, sizeof *look);
+
+	arena_set_limit(arena, MEMORY_MOST);
+	look->watch = watch;
+	look->arena = arena;
+	look->asking = (struct asking){
+		.account = *account,
+		.backend = *backend,
+		.asked = &look->asked,
+		.count = 1,
+	};
+	return look;
+}
+
+static void look_close(struct look *look)
+{
+	media_client_forget(&look->asking);
+	arena_close(look->arena);
+}
+
+static void look_send(struct look *look)
+{
+	/* A second request tells nothing about when the people were inside. */
+	if (!look->has_people)
+		look->sent = clock_now(look->watch->environment->clock);
+	look->asking.is_done = false;
+	media_client_ask(look->watch->environment->media_client, &look->asking, look_done, look);
+}
+
+/* ---- a look at a room ---- */
+
+static bool find_backend(struct call *call, struct look *look, struct backend **backend,
+			 struct fault *fault)
+{
+	struct media media;
+
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	*backend = media_backend(&media, &look->asking.backend);
+	if (*backend != NULL)
+		look->server = backend_server(call, *backend);
+	return true;
+}
+
+/* Prepares the request for the people of a room. */
+static bool prepare_room(struct call *call, void *context, struct fault *fault)
+{
+	struct look *look = context;
+	struct backend *backend;
+
+	if (!find_backend(call, look, &backend, fault))
+		return false;
+	if (backend == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
+	server_list_people(look->arena, &look->server, call->now / 1000,
+			   id_as_text(look->arena, &look->room), &look->asked.request);
+	return true;
+}
+
+static void room_ask(struct live_watch *watch, struct watched_room *room,
+		     struct watched_backend *backend)
+{
+	struct look *look = look_open(watch, &room->account, &room->backend);
+	struct fault fault = FAULT_INITIAL;
+
+	look->is_of_room = true;
+	look->room = room->room;
+	room->look_at = INT64_MAX;
+	room->looked = clock_monotonic();
+	if (!transact(watch, STORE_READ, look->arena, &room->account, prepare_room, look, &fault)) {
+		/* If the backend is gone, so is its session (live_close_backend). */
+		if (fault.kind != FAULT_NOT_FOUND)
+			look_soon(room, room->looked + LOOK_AFTER_FAILURE);
+		look_close(look);
+		return;
+	}
+	room->is_asking = true;
+	backend->under_way++;
+	look_send(look);
+}
+
+/* Prepares the request for the room itself, because somebody new is inside. */
+static bool prepare_which(struct call *call, void *context, struct fault *fault)
+{
+	struct look *look = context;
+	json_t *names = arena_json(look->arena, json_array());
+	struct backend *backend;
+
+	if (!find_backend(call, look, &backend, fault))
+		return false;
+	if (backend == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
+	array_put(names, json_of_text(id_as_text(look->arena, &look->room)));
+	server_list_rooms(look->arena, &look->server, call->now / 1000, names,
+			  &look->asked.request);
+	return true;
+}
+
+struct look_merge {
+	struct look *look;
+	const struct server_room *room; /* NULL if it was not asked for */
+	struct merging merging;
+};
+
+static bool merge_people(struct call *call, void *context, struct fault *fault)
+{
+	struct look_merge *merge = context;
+	const struct look *look = merge->look;
+
+	merge->merging = (struct merging){ .room = look->room, .backend = look->asking.backend };
+	return live_merge_look(call, look->people, look->people_count, merge->room, look->sent,
+			       &merge->merging, fault);
+}
+
+/* Reads the answer of a look at a room. Returns false if the room is to be asked for again later.
+ * *goes_on: a second request is under way. */
+static bool take_room(struct live_watch *watch, struct look *look, struct watched_room *room,
+		      bool *goes_on)
+{
+	const int64_t now = clock_now(watch->environment->clock) / 1000;
+	const struct outcome *outcome = &look->asked.outcome;
+	struct look_merge merge = { .look = look };
+	struct server_verdict verdict;
+	struct server_room *rooms;
+	struct fault fault = FAULT_INITIAL;
+	size_t count = 0;
+
+	*goes_on = false;
+	if (look->asked.end != ASKED_ANSWERED)
+		return false;
+	if (!look->has_people)
+		server_read_people(look->arena, &look->server, now, outcome, &verdict,
+				   &look->people, &look->people_count);
+	else
+		server_read_rooms(look->arena, &look->server, now, outcome, &verdict, &rooms,
+				  &count);
+	if (!verdict.is_up)
+		return false;
+	if (look->has_people) {
+		/* Those who were listed are gone with the room. */
+		if (count != 1)
+			return false;
+		merge.room = &rooms[0];
+	}
+	if (!transact(watch, STORE_WRITE, look->arena, &look->asking.account, merge_people, &merge,
+		      &fault))
+		return false;
+	room_take(room, &merge.merging);
+	if (!merge.merging.needs_room || look->has_people)
+		return true;
+	look->has_people = true;
+	media_client_forget(&look->asking);
+	look->asked = (struct asked){ .end = ASKED_LOST };
+	if (!transact(watch, STORE_READ, look->arena, &look->asking.account, prepare_which, look,
+		      &fault))
+		return false;
+	*goes_on = true;
+	return true;
+}
+
+/* ---- a look at a backend ---- */
+
+/* What a backend has, for a look at its list of rooms. */
+struct room_listing {
+	struct look *look;
+	bool is_wanted; /* a template names it, it is the default, or rooms are in session there */
+	bool was_up; /* it answered when it was last asked, perhaps by an earlier process */
+	/* Results of the list. */
+	const struct server_room *rooms;
+	size_t room_count;
+	struct server_verdict verdict;
+	/* Rooms to be looked at: those that are in session at the backend, and those of the list
+	 * that the account has. */
+	struct id *found;
+	size_t found_count, found_capacity;
+};
+
+static void listing_add(struct room_listing *listing, const struct id *room)
+{
+	if (listing->found_count == listing->found_capacity) {
+		const size_t capacity = listing->found_capacity * 2 + 64;
+		struct id *found = arena_alloc(listing->look->arena, capacity * sizeof *found);
+
+		if (listing->found_count > 0)
+			memcpy(found, listing->found, listing->found_count * sizeof *found);
+		listing->found = found;
+		listing->found_capacity = capacity;
+	}
+	listing->found[listing->found_count++] = *room;
+}
+
+static bool visit_live(void *context, const struct store_record *record, struct fault *fault)
+{
+	struct room_listing *listing = context;
+	struct live live;
+
+	if (!record_read(&live_table, listing->look->arena, record, &live, fault))
+		return false;
+	if (id_compare(&live.backend, &listing->look->asking.backend) == 0)
+		listing_add(listing, &record->id);
+	return true;
+}
+
+/* Adds the rooms that are in session at the backend. */
+static bool listing_add_live(struct call *call, struct room_listing *listing, struct fault *fault)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+
+	return store_each(call->transaction, &kind_live, &page, true, visit_live, listing, fault);
+}
+
+static bool prepare_list(struct call *call, void *context, struct fault *fault)
+{
+	struct room_listing *listing = context;
+	struct look *look = listing->look;
+	struct backend_healths healths;
+	const struct backend_health *health;
+	struct backend *backend;
+
+	listing->found_count = 0;
+	listing->found_capacity = 0;
+	listing->is_wanted = false;
+	if (!find_backend(call, look, &backend, fault))
+		return false;
+	if (backend == NULL)
+		return true;
+	if (!listing_add_live(call, listing, fault) ||
+	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	health = backend_health_of(&healths, &look->asking.backend);
+	listing->was_up = health != NULL && health->is_up;
+	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->found_count > 0;
+	if (listing->is_wanted)
+		server_list_rooms(look->arena, &look->server, call->now / 1000,
+				  arena_json(look->arena, json_array()), &look->asked.request);
+	return true;
+}
+
+static void backend_ask(struct live_watch *watch, struct watched_backend *backend)
+{
+	struct look *look = look_open(watch, &backend->account, &backend->id);
+	struct room_listing listing = { .look = look };
+	struct fault fault = FAULT_INITIAL;
+
+	backend->look_at = clock_monotonic() + LOOK_AFTER;
+	if (!transact(watch, STORE_READ, look->arena, &backend->account, prepare_list, &listing,
+		      &fault) ||
+	    !listing.is_wanted) {
+		look_close(look);
+		return;
+	}
+	/* Rooms in session are known before the media server answers, if it does. */
+	for (size_t i = 0; i < listing.found_count; i++) {
+		struct watched_room *room = room_of(watch, &backend->account, &backend->id,
+						    &listing.found[i]);
+
+		room->is_live = true;
+		if (room->often_until == 0)
+			room->often_until = watch->begun + LOOK_OFTEN_FOR;
+	}
+	backend->was_up = backend->was_up || listing.was_up;
+	backend->is_listing = true;
+	backend->under_way++;
+	look_send(look);
+}
+
+/* Stores what the answer says about the backend, and finds the rooms to be looked at. */
+static bool take_listing(struct call *call, void *context, struct fault *fault)
+{
+	struct room_listing *listing = context;
+	struct backend *backend;
+
+	listing->found_count = 0;
+	listing->found_capacity = 0;
+	if (!find_backend(call, listing->look, &backend, fault))
+		return false;
+	if (backend == NULL)
+		return true;
+	if (!backend_health_note(call, backend, &listing->verdict, fault))
+		return false;
+	if (!listing->verdict.is_up)
+		return true;
+	for (size_t i = 0; i < listing->room_count; i++) {
+		struct store_record room;
+		struct id id;
+
+		if (!id_parse(listing->rooms[i].name, &id))
+			continue;
+		if (!store_get(call->transaction, &kind_room, &id, STORE_TO_SHOW, &room, fault))
+			return false;
+		if (room.value.data != NULL)
+			listing_add(listing, &id);
+	}
+	return listing_add_live(call, listing, fault);
+}
+
+static bool take_list(struct live_watch *watch, struct look *look, struct watched_backend *backend)
+{
+	struct room_listing listing = { .look = look };
+	struct server_room *rooms = NULL;
+	struct fault fault = FAULT_INITIAL;
+	const int64_t now = clock_monotonic();
+
+	if (look->asked.end != ASKED_ANSWERED)
+		return false;
+	server_read_rooms(look->arena, &look->server, clock_now(watch->environment->clock) / 1000,
+			  &look->asked.outcome, &listing.verdict, &rooms, &listing.room_count);
+	listing.rooms = rooms;
+	if (!transact(watch, STORE_WRITE, look->arena, &backend->account, take_listing, &listing,
+		      &fault))
+		return false;
+	backend->is_down = !listing.verdict.is_up;
+	backend->was_up = backend->was_up || listing.verdict.is_up;
+	if (backend->is_down && !backend->was_up)
+		backend->look_at = now + LOOK_AFTER_NEVER;
+	for (size_t i = 0; i < listing.found_count; i++)
+		look_soon(room_of(watch, &backend->account, &backend->id, &listing.found[i]), now);
+	return listing.verdict.is_up;
+}
+
+/* ---- outcomes ---- */
+
+static void count_look(struct live_watch *watch, enum look_end end)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->figures.looks[end]++;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+static void take_look(struct live_watch *watch, struct look *look)
+{
+	struct watched_backend *backend = backend_of(watch, &look->asking.account,
+						     &look->asking.backend);
+	const enum asked_end end = look->asked.end;
+	struct arena *before = arena_use_for_json(look->arena);
+	struct watched_room *room = NULL;
+	bool is_taken, goes_on = false;
+
+	if (look->is_of_room) {
+		room = room_of(watch, &look->asking.account, &look->asking.backend, &look->room);
+		is_taken = take_room(watch, look, room, &goes_on);
+	} else {
+		is_taken = backend != NULL && take_list(watch, look, backend);
+	}
+	arena_use_for_json(before);
+	count_look(watch, is_taken ? LOOK_MERGED : end == ASKED_BUSY ? LOOK_BUSY : LOOK_FAILED);
+	if (goes_on) {
+		look_send(look);
+		return;
+	}
+	if (backend != NULL) {
+		backend->under_way--;
+		backend->is_listing = backend->is_listing && look->is_of_room;
+	}
+	if (room != NULL) {
+		room->is_asking = false;
+		if (!is_taken)
+			look_soon(room, clock_monotonic() + LOOK_AFTER_FAILURE);
+	}
+	look_close(look);
+}
+
+static void take_looks(struct live_watch *watch)
+{
+	struct look *look;
+	eventfd_t ignored;
+
+	(void)eventfd_read(watch->wake, &ignored);
+	for (;;) {
+		pthread_mutex_lock(&watch->lock);
+		look = watch->done;
+		if (look != NULL)
+			watch->done = look->next;
+		pthread_mutex_unlock(&watch->lock);
+		if (look == NULL)
+			return;
+		take_look(watch, look);
+	}
+}
+
+/* ---- events ---- */
+
+/* Events of one room. */
+struct event_batch {
+	struct heard *const *heard;
+	size_t count;
+	struct merging merging;
+};
+
+static enum news_type news_of(enum server_event_type type)
+{
+	switch (type) {
+	case SERVER_JOINED:
+		return NEWS_JOINED;
+	case SERVER_LEFT:
+		return NEWS_LEFT;
+	case SERVER_ROOM_ENDED:
+		return NEWS_ENDED;
+	case SERVER_NOT_CONNECTED:
+		break;
+	}
+	return NEWS_NOT_CONNECTED;
+}
+
+/* The media server's clock has whole seconds: if that fits, the time of receipt is more exact. */
+static int64_t time_of(const struct heard *heard, const struct backend_health *health)
+{
+	const int64_t time = backend_time(health, heard->event.time, heard->received);
+
+	return heard->received - time <= EVENT_TIME_TRUSTED ? heard->received : time;
+}
+
+static bool merge_batch(struct call *call, void *context, struct fault *fault)
+{
+	struct event_batch *batch = context;
+	struct news *news = arena_zero(call->arena, batch->count * sizeof *news);
+	struct backend_healths healths;
+	const struct backend_health *health;
+
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	health = backend_health_of(&healths, &batch->heard[0]->backend);
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct heard *heard = batch->heard[i];
+
+		news[i] = (struct news){
+			.type = news_of(heard->event.type),
+			.room = heard->event.room,
+			.person = heard->event.person,
+			.cause = heard->event.cause,
+			.time = time_of(heard, health),
+		};
+		news[i].person.joined = heard->event.person.joined == 0
+						? news[i].time
+						: backend_time(health, heard->event.person.joined,
+							       call->now);
+	}
+	batch->merging = (struct merging){
+		.room = batch->heard[0]->room,
+		.backend = batch->heard[0]->backend,
+		.news = news,
+		.count = batch->count,
+	};
+	return live_merge(call, &batch->merging, fault);
+}
+
+static void tell_failures(struct live_watch *watch, const struct id *account,
+			  const struct merging *merging)
+{
+	for (const struct told_once *told = merging->failed; told != NULL; told = told->next)
+		dispatcher_send_once(watch->environment->dispatcher, account,
+				     SLICE("peer.join.failure"), told->data,
+				     clock_now(watch->environment->clock));
+}
+
+/* Merges events of one room. Returns false if they must be merged later. */
+static bool take_batch(struct live_watch *watch, struct arena *arena, struct event_batch *batch)
+{
+	const struct heard *first = batch->heard[0];
+	const struct id account = first->account, backend_id = first->backend;
+	struct watched_backend *backend = backend_of(watch, &account, &backend_id);
+	struct fault fault = FAULT_INITIAL;
+
+	/* A media server that tells something is up again. */
+	if (backend != NULL && backend->is_down)
+		backend->look_at = clock_monotonic();
+	if (!transact(watch, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
+		return fault.kind == FAULT_DAMAGED;
+	if (batch->merging.is_live || batch->merging.looks_soon)
+		room_take(room_of(watch, &account, &backend_id, &first->room), &batch->merging);
+	else if (batch->merging.failed == NULL) {
+		const struct watched_room key = { .account = account, .room = first->room };
+		void *found = tfind(&key, &watch->tree, compare_rooms);
+
+		if (found != NULL)
+			room_take(*(struct watched_room **)found, &batch->merging);
+	}
+	tell_failures(watch, &account, &batch->merging);
+	return true;
+}
+
+/* Sorts by room, then in the order in which the events came. */
+static int compare_heard(const void *first, const void *second)
+{
+	const struct heard *a = *(struct heard *const *)first, *b = *(struct heard *const *)second;
+	int order = id_compare(&a->account, &b->account);
+
+	if (order == 0)
+		order = id_compare(&a->room, &b->room);
+	if (order == 0)
+		order = id_compare(&a->backend, &b->backend);
+	return order != 0 ? order : a->number < b->number ? -1 : a->number > b->number;
+}
+
+static bool is_same_room(const struct heard *a, const struct heard *b)
+{
+	return id_compare(&a->account, &b->account) == 0 && id_compare(&a->room, &b->room) == 0 &&
+	       id_compare(&a->backend, &b->backend) == 0;
+}
+
+static void keep_waiting(struct live_watch *watch, struct heard *heard)
+{
+	heard->next = watch->waiting;
+	watch->waiting = heard;
+}
+
+/* Merges all events that wait. Those that cannot be merged now, because the store is unavailable,
+ * wait for the next round. */
+static void merge_waiting(struct live_watch *watch, struct heard *heard)
+{
+	struct heard **list;
+	struct arena *arena;
+	size_t count = 0, n;
+
+	while (watch->waiting != NULL) {
+		struct heard *next = watch->waiting->next;
+
+		watch->waiting->next = heard;
+		heard = watch->waiting;
+		watch->waiting = next;
+	}
+	for (const struct heard *each = heard; each != NULL; each = each->next)
+		count++;
+	if (count == 0)
+		return;
+	list = memory_check(malloc(count * sizeof *list));
+	for (size_t i = 0; i < count; i++, heard = heard->next)
+		list[i] = heard;
+	qsort(list, count, sizeof *list, compare_heard);
+	arena = arena_open();
+	arena_set_limit(arena, MEMORY_MOST);
+	for (size_t i = 0; i < count; i += n) {
+		struct event_batch batch = { .heard = &list[i] };
+		bool is_merged;
+
+		for (n = 1;
+		     i + n < count && n < EVENTS_AT_ONCE && is_same_room(list[i], list[i + n]);)
+			n++;
+		batch.count = n;
+		is_merged = take_batch(watch, arena, &batch);
+		arena_reset(arena);
+		for (size_t j = i; j < i + n; j++) {
+			if (is_merged)
+				free(list[j]);
+			else
+				keep_waiting(watch, list[j]);
+		}
+		if (is_merged)
+			live_queue_forget(watch->environment->live_queue, n);
+	}
+	arena_close(arena);
+	free(list);
+}
+
+/* ---- what is due ---- */
+
+struct empty_room {
+	struct id room;
+	bool is_closed;
+};
+
+static bool close_empty(struct call *call, void *context, struct fault *fault)
+{
+	struct empty_room *closing = context;
+
+	return live_close_empty(call, &closing->room, call->environment->session_grace,
+				&closing->is_closed, fault);
+}
+
+static void close_if_empty(struct live_watch *watch, struct arena *arena, struct watched_room *room)
+{
+	const int64_t now = clock_now(watch->environment->clock);
+	struct empty_room closing = { .room = room->room };
+	struct fault fault = FAULT_INITIAL;
+
+	if (room->empty_since == 0 || now < room->empty_since + watch->environment->session_grace)
+		return;
+	room->empty_since = 0;
+	if (!transact(watch, STORE_WRITE, arena, &room->account, close_empty, &closing, &fault))
+		room->empty_since = now;
+	else if (closing.is_closed)
+		room->is_live = false;
+	else
+		look_soon(room, clock_monotonic());
+	arena_reset(arena);
+}
+
+static bool is_due(const struct live_watch *watch, struct watched_room *room, int64_t now)
+{
+	if (room->is_live && now < room->often_until && room->look_at > room->looked + LOOK_OFTEN)
+		room->look_at = room->looked + LOOK_OFTEN;
+	return !room->is_asking && room->look_at <= now && watch->environment->media_client != NULL;
+}
+
+static void ask_rooms(struct live_watch *watch, struct arena *arena)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = watch->room_count; i-- > 0;) {
+		struct watched_room *room = watch->rooms[i];
+		struct watched_backend *backend;
+
+		close_if_empty(watch, arena, room);
+		if (is_due(watch, room, now)) {
+			backend = backend_of(watch, &room->account, &room->backend);
+			if (backend == NULL || backend->is_down)
+				room->look_at = INT64_MAX;
+			else if (backend->under_way < ASKED_AT_ONCE)
+				room_ask(watch, room, backend);
+		}
+		if (!room->is_live && !room->is_asking && room->look_at == INT64_MAX)
+			room_forget(watch, room);
+	}
+}
+
+static void ask_backends(struct live_watch *watch)
+{
+	const int64_t now = clock_monotonic();
+
+	if (watch->environment->media_client == NULL)
+		return;
+	for (size_t i = 0; i < watch->backend_count; i++) {
+		struct watched_backend *backend = &watch->backends[i];
+
+		if (!backend->is_listing && backend->look_at <= now)
+			backend_ask(watch, backend);
+	}
+}
+
+/* Sessions that are kept no longer. */
+struct old {
+	bool is_last;
+};
+
+static bool remove_kept_long(struct call *call, void *context, struct fault *fault)
+{
+	struct old *old = context;
+	struct store_record records[OLD_AT_ONCE];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.side = STORE_OFF,
+		.records = records,
+		.most = OLD_AT_ONCE,
+	};
+	size_t n = 0;
+
+	if (!garbage_collect(call, fault) ||
+	    !store_page(call->transaction, &kind_session, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		struct session session;
+
+		if (!session_load(call, &records[i].id, STORE_TO_CHANGE, &session, fault))
+			return false;
+		if (session.stored.value.data == NULL || session.is_active ||
+		    session.closed > call->now - call->environment->session_keep)
+			continue;
+		if (!session_remove(call, &session, fault))
+			return false;
+		n++;
+	}
+	old->is_last = n < OLD_AT_ONCE;
+	return true;
+}
+
+/* Goes on with the accounts, so that each has its turn within OLD_ROUND. */
+static void remove_old_sessions(struct live_watch *watch, struct arena *arena)
+{
+	struct accounts *accounts = watch->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const size_t n = roster->count / (OLD_ROUND / OLD_AFTER) + 1;
+
+	for (size_t i = 0; i < n && roster->count > 0; i++) {
+		const size_t place = watch->old_place % roster->count;
+		struct fault fault = FAULT_INITIAL;
+		struct old old = { .is_last = true };
+
+		(void)transact(watch, STORE_WRITE, arena, &roster->accounts[place].id,
+			       remove_kept_long, &old, &fault);
+		arena_reset(arena);
+		watch->old_place = place + old.is_last;
+	}
+	accounts_release(accounts, roster);
+}
+
+static bool count_day(struct call *call, void *context, struct fault *fault)
+{
+	(void)context;
+	return live_count_day(call, fault);
+}
+
+/* Those who are inside at midnight count for the new day, too. */
+static void begin_day(struct live_watch *watch, struct arena *arena)
+{
+	const int64_t day = clock_now(watch->environment->clock) / USAGE_DAY;
+	const struct id *done = NULL;
+
+	if (watch->day == day)
+		return;
+	for (size_t i = 0; watch->day != 0 && i < watch->room_count; i++) {
+		const struct watched_room *room = watch->rooms[i];
+		struct fault fault = FAULT_INITIAL;
+
+		if (room->inside == 0 || (done != NULL && id_compare(done, &room->account) == 0))
+			continue;
+		done = &room->account;
+		(void)transact(watch, STORE_WRITE, arena, done, count_day, NULL, &fault);
+		arena_reset(arena);
+	}
+	watch->day = day;
+}
+
+/* ---- the thread ---- */
+
+/* What the holder of the lease does. */
+static void watch_all(struct live_watch *watch, struct arena *arena)
+{
+	const int64_t now = clock_monotonic();
+
+	if (!lease_hold(watch->lease)) {
+		watch->had_lease = false;
+		return;
+	}
+	if (!watch->had_lease) {
+		watch->had_lease = true;
+		watch->begun = now;
+		for (size_t i = 0; i < watch->backend_count; i++)
+			watch->backends[i].look_at = 0;
+	}
+	ask_backends(watch);
+	begin_day(watch, arena);
+	if (now >= watch->old_at) {
+		watch->old_at = now + OLD_AFTER;
+		remove_old_sessions(watch, arena);
+	}
+}
+
+static void take_queue(struct live_watch *watch)
+{
+	struct to_look_at *rooms;
+	struct heard *heard = live_queue_take(watch->environment->live_queue, &rooms);
+
+	while (rooms != NULL) {
+		struct to_look_at *next = rooms->next;
+
+		look_soon(room_of(watch, &rooms->account, &rooms->backend, &rooms->room),
+			  clock_monotonic());
+		free(rooms);
+		rooms = next;
+	}
+	merge_waiting(watch, heard);
+}
+
+static void count_figures(struct live_watch *watch)
+{
+	struct live_figures figures = { .rooms = 0 };
+
+	for (size_t i = 0; i < watch->room_count; i++) {
+		figures.rooms += watch->rooms[i]->is_live;
+		figures.people += watch->rooms[i]->inside;
+	}
+	for (size_t i = 0; i < watch->backend_count && watch->had_lease; i++) {
+		figures.backends_down += watch->backends[i].is_down;
+		figures.backends_up += !watch->backends[i].is_down && watch->backends[i].was_up;
+	}
+	pthread_mutex_lock(&watch->lock);
+	memcpy(figures.looks, watch->figures.looks, sizeof figures.looks);
+	watch->figures = figures;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+static void watch_round(struct live_watch *watch, struct arena *arena)
+{
+	const int64_t now = clock_monotonic();
+
+	if (now >= watch->backends_at) {
+		watch->backends_at = now + BACKENDS_AFTER;
+		find_backends(watch, arena);
+		arena_reset(arena);
+	}
+	take_queue(watch);
+	take_looks(watch);
+	watch_all(watch, arena);
+	ask_rooms(watch, arena);
+	/* Makes what was committed durable, and so visible to reads. */
+	if (watch->has_committed)
+		store_flush(watch->environment->store);
+	watch->has_committed = false;
+	count_figures(watch);
+}
+
+static bool is_ending(struct live_watch *watch)
+{
+	bool ends;
+
+	pthread_mutex_lock(&watch->lock);
+	ends = watch->ends;
+	pthread_mutex_unlock(&watch->lock);
+	return ends;
+}
+
+static void *run_watch(void *context)
+{
+	struct live_watch *watch = context;
+	struct arena *arena = arena_open();
+
+	while (!is_ending(watch)) {
+		struct pollfd polled = { .fd = watch->wake, .events = POLLIN };
+
+		watch_round(watch, arena);
+		(void)poll(&polled, 1, ROUND);
+	}
+	take_queue(watch);
+	store_flush(watch->environment->store);
+	arena_close(arena);
+	return NULL;
+}
+
+struct live_watch *live_watch_open(const struct environment *environment, struct lease *lease)
+{
+	struct live_watch *watch = memory_check(calloc(1, sizeof *watch));
+
+	watch->environment = environment;
+	watch->lease = lease;
+	watch->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (watch->wake < 0 || pthread_mutex_init(&watch->lock, NULL) != 0 ||
+	    pthread_create(&watch->thread, NULL, run_watch, watch) != 0)
+		ABORT("cannot create a lock or thread");
+	return watch;
+}
+
+void live_watch_end(struct live_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	pthread_mutex_lock(&watch->lock);
+	watch->ends = true;
+	pthread_mutex_unlock(&watch->lock);
+	if (eventfd_write(watch->wake, 1) != 0)
+		ABORT("cannot write an event");
+	pthread_join(watch->thread, NULL);
+}
+
+void live_watch_close(struct live_watch *watch)
+{
+	if (watch == NULL)
+		return;
+	while (watch->done != NULL) {
+		struct look *next = watch->done->next;
+
+		look_close(watch->done);
+		watch->done = next;
+	}
+	while (watch->waiting != NULL) {
+		struct heard *next = watch->waiting->next;
+
+		free(watch->waiting);
+		watch->waiting = next;
+	}
+	while (watch->room_count > 0)
+		room_forget(watch, watch->rooms[0]);
+	free(watch->rooms);
+	free(watch->backends);
+	pthread_mutex_destroy(&watch->lock);
+	close(watch->wake);
+	free(watch);
+}
+
+void live_watch_figures(struct live_watch *watch, struct live_figures *figures)
+{
+	pthread_mutex_lock(&watch->lock);
+	*figures = watch->figures;
+	pthread_mutex_unlock(&watch->lock);
+}

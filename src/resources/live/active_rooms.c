@@ -1,0 +1,337 @@
+/* Live rooms as their records have them, and single people as the media server has them. A read
+ * never waits for the media server, except that of one peer; but it has the room looked at, so that
+ * the next read is right even if events are lost.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json_writer.h"
+#include "base/text.h"
+#include "records/kinds.h"
+#include "resources/live/live_caller.h"
+#include "resources/live/live_events.h"
+#include "resources/live/live_queue.h"
+#include "resources/joining/media_join.h"
+#include "resources/live/live_rooms.h"
+#include "resources/media/backends.h"
+#include "resources/rooms/room_record.h"
+#include "resources/templates/template_parts.h"
+
+/* Peers that are listed as IDs. */
+#define IDS_MOST 10000
+
+/* ---- shared ---- */
+
+static void have_looked_at(struct call *call, const struct live *live)
+{
+	if (call->environment->live_queue != NULL && call->environment->live != LIVE_OFF)
+		live_queue_look(call->environment->live_queue, &call->account, &live->backend,
+				&live->stored.id);
+}
+
+static struct slice seen_at(struct call *call, const struct live *live)
+{
+	const int64_t seen = live->heard > live->looked ? live->heard : live->looked;
+
+	return seen == 0 ? SLICE("null")
+			 : slice_of(arena_text(call->arena, "\"%s\"",
+					       live_time(call->arena, seen).data));
+}
+
+void peer_append(struct buffer *text, const struct peer *peer)
+{
+	buffer_append_member(text, "{\"id\":", peer->uuid);
+	buffer_append_member(text, ",\"name\":", peer->name);
+	buffer_append_member(text, ",\"user_id\":", peer->is_anonymous ? SLICE("") : peer->user_id);
+	buffer_append_member(text, ",\"metadata\":", peer->metadata);
+	buffer_append_member(text, ",\"role\":", peer->role);
+	buffer_append_time_milliseconds(text, ",\"joined_at\":", peer->joined);
+}
+
+/* ---- a room ---- */
+
+struct id_list {
+	struct buffer *text;
+	size_t count;
+};
+
+static bool add_id(void *context, const struct peer *peer)
+{
+	struct id_list *list = context;
+
+	if (list->count == IDS_MOST)
+		return false;
+	if (list->count++ > 0)
+		buffer_append_byte(list->text, ',');
+	buffer_append_string(list->text, peer->uuid);
+	return true;
+}
+
+static void append_roles(struct buffer *text, const struct live *live)
+{
+	buffer_append_text(text, ",\"roles\":{");
+	for (size_t i = 0; i < live->role_count; i++) {
+		if (i > 0)
+			buffer_append_byte(text, ',');
+		buffer_append_string(text, live->roles[i].name);
+		buffer_append_byte(text, ':');
+		buffer_append_integer(text, live->roles[i].count);
+	}
+	buffer_append_byte(text, '}');
+}
+
+static void append_count(struct buffer *text, const struct live *live)
+{
+	buffer_append_text(text, "\"peer_count\":");
+	buffer_append_integer(text, (json_int_t)live_peers(live));
+	append_roles(text, live);
+}
+
+/* Answers somebody inside a large room, who gets numbers alone. */
+static bool answer_numbers(struct call *call, const struct live *live)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	buffer_append_byte(&text, '{');
+	append_count(&text, live);
+	buffer_append_byte(&text, '}');
+	return call_answer(call, buffer_slice(&text));
+}
+
+bool active_rooms_get(struct call *call, struct fault *fault)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct id_list list = { .text = &text };
+	struct live_view view;
+	struct session session;
+
+	if (!live_view_open(call, LIVE_SEES_ROOM, &view, fault))
+		return false;
+	if (view.is_waiting)
+		return true;
+	have_looked_at(call, &view.live);
+	if (view.sees_numbers)
+		return answer_numbers(call, &view.live);
+	if (!session_load(call, &view.live.session, STORE_TO_SHOW, &session, fault))
+		return false;
+	buffer_append_member(&text, "{\"id\":", id_as_text(call->arena, &view.room.id));
+	buffer_append_member(&text, ",\"name\":", view.room.name);
+	buffer_append_member(&text, ",\"customer_id\":", slice_of(call->account_text));
+	buffer_append_member(&text,
+			     ",\"session\":{\"id\":", id_as_text(call->arena, &view.live.session));
+	buffer_append_time_milliseconds(&text, ",\"created_at\":", session.created);
+	buffer_append_text(&text, ",\"peers\":[");
+	if (!peers_each(call, &view.live.session, STORE_ON, add_id, &list, fault))
+		return false;
+	buffer_append_text(&text, "]},");
+	append_count(&text, &view.live);
+	buffer_append_text(&text, ",\"seen_at\":");
+	buffer_append(&text, seen_at(call, &view.live));
+	buffer_append_byte(&text, '}');
+	return call_answer(call, buffer_slice(&text));
+}
+
+/* ---- its people ---- */
+
+struct peer_list {
+	struct buffer text;
+	struct slice user_id, role; /* data NULL: any */
+	size_t count;
+	bool is_too_long;
+};
+
+static bool add_inside(void *context, const struct peer *peer)
+{
+	struct peer_list *list = context;
+
+	if ((list->role.data != NULL && !slice_equal(list->role, peer->role)) ||
+	    (list->user_id.data != NULL &&
+	     !slice_equal(list->user_id, peer->is_anonymous ? SLICE("") : peer->user_id)))
+		return true;
+	if (list->count++ > 0)
+		buffer_append_byte(&list->text, ',');
+	buffer_append_string(&list->text, peer->uuid);
+	buffer_append_byte(&list->text, ':');
+	peer_append(&list->text, peer);
+	buffer_append_byte(&list->text, '}');
+	list->is_too_long = list->text.size > CALL_ANSWER_MOST;
+	return !list->is_too_long;
+}
+
+bool active_peers_list(struct call *call, struct fault *fault)
+{
+	struct peer_list list = {
+		.text = BUFFER_INITIAL(call->arena),
+		.user_id = call_query_text(call, "user_id"),
+		.role = call_query_text(call, "role"),
+	};
+	struct live_view view;
+
+	if (!live_view_open(call, LIVE_SEES_ROOM, &view, fault))
+		return false;
+	if (view.is_waiting)
+		return true;
+	have_looked_at(call, &view.live);
+	if (view.sees_numbers)
+		return answer_numbers(call, &view.live);
+	buffer_append_text(&list.text, "{\"peers\":{");
+	if (!peers_each(call, &view.live.session, STORE_ON, add_inside, &list, fault))
+		return false;
+	if (list.is_too_long)
+		return fault_detail(fault, FAULT_TOO_LARGE,
+				    "the response would be larger than %zu MB; ask for a role",
+				    CALL_ANSWER_MOST >> 20);
+	buffer_append_text(&list.text, "}}");
+	return call_answer(call, buffer_slice(&list.text));
+}
+
+/* ---- oneself ---- */
+
+/* Permissions that nobody can give who lacks them. */
+static const char *const powers[] = { "endRoom", "removeOthers", "mute", "unmute", "changeRole" };
+
+static bool role_has(const json_t *role, const char *permission)
+{
+	return json_is_true(json_object_get(json_object_get(role, "permissions"), permission));
+}
+
+static bool may_give(const struct live_view *view, const json_t *role)
+{
+	if (!live_view_may(view, "changeRole") || media_admits_nobody(role))
+		return false;
+	for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++) {
+		if (role_has(role, powers[i]) && !live_view_may(view, powers[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Returns when the caller's time in the room ends, in seconds since 1970; INT64_MAX if it does
+ * not. */
+static int64_t ends_at(struct call *call, const struct live_view *view,
+		       const struct session *session)
+{
+	const int64_t most = json_integer_value(
+		json_object_get(room_document(call, &view->room), "max_duration_seconds"));
+	int64_t end = INT64_MAX;
+
+	if (!live_view_may(view, "joinOutsideWindow"))
+		end = view->room.closes_at;
+	if (most > 0 && session->created / 1000 + most < end)
+		end = session->created / 1000 + most;
+	return end;
+}
+
+bool active_rooms_me(struct call *call, struct fault *fault)
+{
+	static const char *const members[] = { "publishParams", "subscribeParams", "permissions" };
+	struct json_writer body = writer_begin(call->arena, false);
+	struct buffer peer = BUFFER_INITIAL(call->arena);
+	struct live_view view;
+	struct session session;
+	int64_t end;
+
+	if (!live_view_open(call, LIVE_SEES_ITSELF, &view, fault))
+		return false;
+	if (view.is_waiting)
+		return true;
+	if (!session_load(call, &view.live.session, STORE_TO_SHOW, &session, fault))
+		return false;
+	peer_append(&peer, &view.caller);
+	buffer_append_byte(&peer, '}');
+	writer_json(&body, "peer", buffer_slice(&peer));
+	writer_open(&body, "role", '{');
+	writer_text(&body, "name", view.caller.role);
+	for (size_t i = 0; view.role != NULL && i < sizeof members / sizeof members[0]; i++)
+		writer_value(&body, members[i], json_object_get(view.role_document, members[i]));
+	writer_close(&body, '}');
+	writer_open(&body, "gives", '[');
+	for (size_t i = 0; i < view.template.role_count; i++) {
+		const struct template_role *role = &view.template.roles[i];
+
+		if (may_give(&view, template_role_document(call, &view.template, role)))
+			writer_text(&body, NULL, role->name);
+	}
+	writer_close(&body, ']');
+	writer_flag(&body, "name_fixed", view.name_is_fixed);
+	end = ends_at(call, &view, &session);
+	if (end == INT64_MAX)
+		writer_json(&body, "ends_at", SLICE("null"));
+	else
+		writer_time(&body, "ends_at", end * 1000);
+	return call_answer(call, writer_end(&body));
+}
+
+/* ---- one of them ---- */
+
+bool active_peers_get(struct call *call, struct fault *fault)
+{
+	struct live_view view;
+	struct server server;
+	struct peer peer;
+
+	if (!live_view_open(call, LIVE_SEES_PEER, &view, fault))
+		return false;
+	if (view.is_waiting)
+		return true;
+	if (!live_find_peer(call, &view, call->parameters[1], &peer, fault) ||
+	    !live_view_sees(&view, &peer, fault) ||
+	    !live_find_server(call, &view.live, &server, fault) || !call_can_ask(call, fault))
+		return false;
+	server_ask_person(call->arena, &server, call->now / 1000,
+			  id_as_text(call->arena, &view.room.id), peer.identity,
+			  &call_ask(call, &view.live.backend, 1)->asked[0].request);
+	return true;
+}
+
+static void append_tracks(struct call *call, struct buffer *text, const struct peer *peer,
+			  const struct server_track *tracks, size_t n)
+{
+	buffer_append_text(text, ",\"tracks\":{");
+	for (size_t i = 0; i < n; i++) {
+		const struct server_track *track = &tracks[i];
+		const int64_t started = track->started > peer->joined ? track->started
+								      : peer->joined;
+
+		if (i > 0)
+			buffer_append_byte(text, ',');
+		buffer_append_string(text, track->id);
+		buffer_append_member(text, ":{\"id\":", track->id);
+		buffer_append_member(text, ",\"stream_id\":", peer->uuid);
+		buffer_append_text(text, track->is_muted ? ",\"mute\":true" : ",\"mute\":false");
+		buffer_append_text(text,
+				   track->is_video ? ",\"type\":\"video\"" : ",\"type\":\"audio\"");
+		buffer_append_text(text, track->is_screen ? ",\"source\":\"screen\""
+							  : ",\"source\":\"regular\"");
+		buffer_append_member(text, ",\"started_at\":", live_time(call->arena, started));
+		buffer_append_text(text, ",\"description\":\"\"}");
+	}
+	buffer_append_byte(text, '}');
+}
+
+bool active_peers_settle_get(struct call *call, struct fault *fault)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct server_track *tracks;
+	struct server_person person;
+	struct live_view view;
+	struct server server;
+	struct peer peer;
+	size_t count;
+
+	if (!live_view_open(call, LIVE_SEES_PEER, &view, fault))
+		return false;
+	if (view.was_waiting)
+		return active_peers_get(call, fault);
+	if (!live_find_peer(call, &view, call->parameters[1], &peer, fault) ||
+	    !live_find_server(call, &view.live, &server, fault) ||
+	    !live_read_peer(call, &server, &peer, &person, &tracks, &count, fault))
+		return false;
+	/* Of whom nothing is stored, what the media server shows is shown. */
+	peer.is_anonymous = false;
+	peer.user_id = person.user_id;
+	peer.name = person.name;
+	peer.metadata = person.metadata;
+	peer_append(&text, &peer);
+	append_tracks(call, &text, &peer, tracks, count);
+	buffer_append_byte(&text, '}');
+	return call_answer(call, buffer_slice(&text));
+}

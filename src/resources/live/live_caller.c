@@ -1,0 +1,271 @@
+/* See resources/live/live_caller.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/live_caller.h"
+
+#include "accounts/token.h"
+#include "base/text.h"
+#include "records/kinds.h"
+#include "resources/joining/join.h"
+#include "resources/joining/misses.h"
+#include "resources/live/live_merge.h"
+#include "resources/media/backends.h"
+#include "resources/templates/template_parts.h"
+
+static bool is_not_there(struct fault *fault)
+{
+	return fault_set(fault, FAULT_FORBIDDEN, "Not in the room");
+}
+
+/* ---- finding the caller ---- */
+
+/* Finds the stay with the entry of the caller's token; of several, the one that came last. */
+static bool find_caller(struct call *call, struct live_view *view, struct fault *fault)
+{
+	const struct slice entry = call->app_token->subject.entry;
+	const struct id id = inside_id(entry);
+	struct inside inside;
+
+	view->is_inside = false;
+	if (entry.size == 0 || view->live.stored.value.data == NULL)
+		return true;
+	if (!record_get(&inside_table, call->transaction, &id, STORE_TO_SHOW, &inside, fault))
+		return false;
+	if (inside.stored.value.data == NULL || inside.stay_count == 0 ||
+	    !slice_equal(inside.entry, entry))
+		return true;
+	if (!record_get_named(&peer_table, call->transaction,
+			      inside.stays[inside.stay_count - 1].uuid, STORE_TO_SHOW,
+			      &view->caller, fault))
+		return false;
+	view->is_inside = view->caller.stored.value.data != NULL && view->caller.is_inside &&
+			  id_compare(&view->caller.stored.parent, &view->live.session) == 0;
+	return true;
+}
+
+/* ---- looking ---- */
+
+static bool find_backend_server(struct call *call, const struct id *id, struct server *server,
+				bool *can_list, struct fault *fault)
+{
+	const struct backend *backend;
+	struct media media;
+
+	*can_list = false;
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	backend = media_backend(&media, id);
+	*can_list = backend != NULL && server_can(backend->type, SERVER_LIST);
+	if (*can_list)
+		*server = backend_server(call, backend);
+	return true;
+}
+
+/* Asks the media server for the people of the room, and which room it is. */
+static bool ask_for_caller(struct call *call, const struct id *backend,
+			   const struct live_view *view, struct fault *fault)
+{
+	json_t *names = arena_json(call->arena, json_array());
+	const struct slice room = id_as_text(call->arena, &view->room.id);
+	struct asking *asking;
+	struct server server;
+	bool can_list;
+
+	if (!find_backend_server(call, backend, &server, &can_list, fault))
+		return false;
+	if (!can_list || call->environment->media_client == NULL ||
+	    call->environment->live == LIVE_OFF)
+		return is_not_there(fault);
+	asking = call_ask(call, backend, 2);
+	asking->is_look = true;
+	array_put(names, json_of_text(room));
+	server_list_people(call->arena, &server, call->now / 1000, room, &asking->asked[0].request);
+	server_list_rooms(call->arena, &server, call->now / 1000, names, &asking->asked[1].request);
+	asking->began = call->now;
+	return true;
+}
+
+/* Merges what the look found. What cannot be read tells nothing. */
+static bool merge_found(struct call *call, const struct live_view *view, struct fault *fault)
+{
+	const struct asking *asking = call->asking;
+	struct merging merging = { .room = view->room.id, .backend = asking->backend };
+	struct server_verdict people_verdict, rooms_verdict;
+	struct server_person *people;
+	struct server_room *rooms;
+	size_t people_count, room_count;
+	struct server server;
+	bool can_list;
+
+	if (!find_backend_server(call, &asking->backend, &server, &can_list, fault))
+		return false;
+	if (!can_list || asking->asked[0].end != ASKED_ANSWERED ||
+	    asking->asked[1].end != ASKED_ANSWERED)
+		return true;
+	server_read_people(call->arena, &server, call->now / 1000, &asking->asked[0].outcome,
+			   &people_verdict, &people, &people_count);
+	server_read_rooms(call->arena, &server, call->now / 1000, &asking->asked[1].outcome,
+			  &rooms_verdict, &rooms, &room_count);
+	if (!people_verdict.is_up || !rooms_verdict.is_up)
+		return true;
+	return live_merge_look(call, people, people_count, room_count == 1 ? rooms : NULL,
+			       asking->began, &merging, fault);
+}
+
+/* ---- a person ---- */
+
+static void read_role_inside(struct call *call, struct live_view *view)
+{
+	const size_t role = template_role_index(&view->template, view->caller.role);
+
+	view->role = NULL;
+	view->role_document = NULL;
+	if (role == view->template.role_count)
+		return;
+	view->role = &view->template.roles[role];
+	view->role_document = template_role_document(call, &view->template, view->role);
+}
+
+static bool open_from_inside(struct call *call, enum live_sight sight, struct live_view *view,
+			     struct fault *fault)
+{
+	const bool has_looked = call->asking != NULL && call->asking->is_done &&
+				call->asking->is_look;
+	struct bearer bearer;
+
+	if (!slice_equal(call->app_token->subject.room_id, call->parameters[0]) ||
+	    call->environment->live == LIVE_OFF)
+		return is_not_there(fault);
+	if (!token_check(call, &bearer, fault)) {
+		if (fault->kind != FAULT_NOT_FOUND)
+			return false;
+		/* The room or the role is gone. */
+		*fault = FAULT_INITIAL;
+		return is_not_there(fault);
+	}
+	view->room = bearer.room;
+	view->template = bearer.template;
+	view->name_is_fixed = bearer.name_is_fixed;
+	if (!live_load(call, &view->room.id, STORE_TO_SHOW, &view->live, fault))
+		return false;
+	if (has_looked && (!merge_found(call, view, fault) ||
+			   !live_load(call, &view->room.id, STORE_TO_SHOW, &view->live, fault)))
+		return false;
+	if (!find_caller(call, view, fault))
+		return false;
+	view->was_waiting = has_looked;
+	if (!view->is_inside) {
+		const bool is_live = view->live.stored.value.data != NULL;
+
+		if (has_looked || call->app_token->subject.entry.size == 0 ||
+		    (!is_live && !bearer.has_backend))
+			return is_not_there(fault);
+		view->is_waiting = true;
+		return ask_for_caller(call, is_live ? &view->live.backend : &bearer.backend, view,
+				      fault);
+	}
+	read_role_inside(call, view);
+	view->sees_numbers = live_peers(&view->live) > LIVE_SHOWN_MOST;
+	if (sight == LIVE_SEES_ITSELF)
+		return true;
+	return (sight != LIVE_SEES_ROOM || live_view_sees(view, NULL, fault)) &&
+	       misses_count_view(call, view->caller.entry, fault);
+}
+
+bool live_view_open(struct call *call, enum live_sight sight, struct live_view *view,
+		    struct fault *fault)
+{
+	struct id id;
+	bool is_there = false;
+
+	*view = (struct live_view){ .is_waiting = false };
+	if (call->app_token != NULL)
+		return open_from_inside(call, sight, view, fault);
+	if (sight == LIVE_SEES_ITSELF)
+		return is_not_there(fault);
+	if (id_parse(call->parameters[0], &id) &&
+	    !room_find(call, &id, STORE_TO_SHOW, &view->room, &is_there, fault))
+		return false;
+	if (!is_there)
+		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
+	if (!live_load(call, &view->room.id, STORE_TO_SHOW, &view->live, fault))
+		return false;
+	/* With LIVE_OFF, what the records have is not followed. */
+	return (view->live.stored.value.data != NULL && call->environment->live != LIVE_OFF) ||
+	       fault_set(fault, FAULT_NOT_FOUND, "session not found");
+}
+
+bool live_view_may(const struct live_view *view, const char *permission)
+{
+	return json_is_true(
+		json_object_get(json_object_get(view->role_document, "permissions"), permission));
+}
+
+bool live_view_sees(const struct live_view *view, const struct peer *peer, struct fault *fault)
+{
+	if (!view->is_inside || live_view_may(view, "sendRoomState") ||
+	    (peer != NULL && slice_equal(peer->uuid, view->caller.uuid)))
+		return true;
+	return fault_set(fault, FAULT_FORBIDDEN, "Missing permission sendRoomState");
+}
+
+/* ---- somebody inside ---- */
+
+/* Finds the peer with this stay. Each time that a stay was declared gone although it was still
+ * inside, it got another id. */
+static bool find_stay_of_server(struct call *call, const struct live_view *view, struct slice stay,
+				struct peer *peer, struct fault *fault)
+{
+	char uuid[UUID_TEXT_SIZE];
+	unsigned again = 0;
+
+	do {
+		peer_uuid(&view->live.backend, stay, again++, uuid);
+		if (!record_get_named(&peer_table, call->transaction, slice_of(uuid), STORE_TO_SHOW,
+				      peer, fault))
+			return false;
+	} while (peer->stored.value.data != NULL && !peer->is_inside);
+	return true;
+}
+
+bool live_find_peer(struct call *call, const struct live_view *view, struct slice id,
+		    struct peer *peer, struct fault *fault)
+{
+	const bool is_stay = view->is_inside && id.size != UUID_TEXT_SIZE - 1;
+
+	if (id.size == 0 || id.size > STORE_NAME_MAX)
+		return fault_set(fault, FAULT_NOT_FOUND, "peer not found");
+	if (is_stay ? !find_stay_of_server(call, view, id, peer, fault)
+		    : !record_get_named(&peer_table, call->transaction, id, STORE_TO_SHOW, peer,
+					fault))
+		return false;
+	return (peer->stored.value.data != NULL && peer->is_inside &&
+		id_compare(&peer->stored.parent, &view->live.session) == 0) ||
+	       fault_set(fault, FAULT_NOT_FOUND, "peer not found");
+}
+
+bool live_find_server(struct call *call, const struct live *live, struct server *server,
+		      struct fault *fault)
+{
+	bool can_list;
+
+	return find_backend_server(call, &live->backend, server, &can_list, fault) &&
+	       (can_list || fault_set(fault, FAULT_NOT_FOUND, "session not found"));
+}
+
+bool live_read_peer(struct call *call, const struct server *server, const struct peer *peer,
+		    struct server_person *person, struct server_track **tracks, size_t *count,
+		    struct fault *fault)
+{
+	const struct asked *asked = &call->asking->asked[0];
+	struct server_verdict verdict;
+
+	if (!asked_has_outcome(asked, fault))
+		return false;
+	server_read_person(call->arena, server, call->now / 1000, &asked->outcome, &verdict, person,
+			   tracks, count);
+	if (!asked_is_up(&verdict, fault))
+		return false;
+	return (person->stay.data != NULL && slice_equal(person->stay, peer->stay)) ||
+	       fault_set(fault, FAULT_NOT_FOUND, "peer not found");
+}

@@ -1,0 +1,176 @@
+/* See resources/live/live_events.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/live_events.h"
+
+#include "accounts/accounts.h"
+#include "records/kinds.h"
+#include "resources/audit.h"
+#include "resources/events/events.h"
+#include "resources/events/webhook_record.h"
+
+/* Longer metadata is not in an event, in bytes. */
+#define USER_DATA_MOST 256
+
+const char *const live_change_types[LIVE_CHANGES] = {
+	[LIVE_JOINED] = "peer.join.success",
+	[LIVE_LEFT] = "peer.leave.success",
+	[LIVE_OPENED] = "session.open.success",
+	[LIVE_CLOSED] = "session.close.success",
+};
+
+/* What 100ms calls the cause of a leave. */
+static const char *const reasons[LEAVE_CAUSES] = {
+	[LEAVE_LEFT] = "client request",
+	[LEAVE_OTHER_DEVICE] = "client request",
+	[LEAVE_REMOVED] = "peer kicked",
+	[LEAVE_ENDED] = "peer kicked",
+	[LEAVE_SIGNAL] = "websocket closed",
+	[LEAVE_SIP] = "websocket closed",
+	[LEAVE_MEDIA] = "ice connection state closed",
+	[LEAVE_SERVER] = "server removed peer",
+	[LEAVE_UNSEEN] = "server removed peer",
+};
+
+/* ---- settings ---- */
+
+static bool is_chosen(const struct webhooks *webhooks, const char *type)
+{
+	for (size_t i = 0; i < webhooks->count; i++) {
+		struct slice events = webhooks->items[i].events;
+
+		while (webhooks->items[i].is_enabled && events.data != NULL) {
+			if (event_type_matches(text_split(events, '\n', &events), slice_of(type)))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool live_settings_load(struct call *call, struct live_settings *settings, struct fault *fault)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	const bool logs = account == NULL || account->logs_live;
+	struct webhooks webhooks;
+
+	settings->is_anonymous = account != NULL && !account->keeps_people;
+	accounts_release(accounts, roster);
+	for (size_t i = 0; i < LIVE_CHANGES; i++)
+		settings->is_noted[i] = true;
+	if (logs)
+		return true;
+	if (!webhooks_load(call->transaction, STORE_TO_SHOW, &webhooks, fault))
+		return false;
+	settings->is_noted[LIVE_JOINED] = is_chosen(&webhooks, live_change_types[LIVE_JOINED]);
+	settings->is_noted[LIVE_LEFT] = is_chosen(&webhooks, live_change_types[LIVE_LEFT]);
+	return true;
+}
+
+/* ---- events ---- */
+
+struct slice live_time(struct arena *arena, int64_t time)
+{
+	char *text = arena_alloc(arena, TEXT_TIME_SIZE);
+
+	text_time_milliseconds(time, text);
+	return slice_of(text);
+}
+
+static struct slice seconds(struct arena *arena, int64_t milliseconds)
+{
+	return slice_of(arena_text(arena, "%lld", (long long)(milliseconds / 1000)));
+}
+
+static void add(struct audit_data *data, size_t *n, const char *name, struct slice value)
+{
+	data->more[(*n)++] = (struct audit_member){ name, value, false };
+}
+
+/* Adds the members that all events have, and returns their number. The session's own are empty if
+ * none is open. */
+static size_t add_session(struct call *call, const struct session *session, struct audit_data *data)
+{
+	const bool is_open = id_compare(&session->stored.id, &kind_only_id) != 0;
+	size_t n = 0;
+
+	add(data, &n, "room_id", id_as_text(call->arena, &session->stored.parent));
+	add(data, &n, "room_name", session->room_name);
+	add(data, &n, "session_id",
+	    is_open ? id_as_text(call->arena, &session->stored.id) : SLICE(""));
+	add(data, &n, "template_id", id_as_text(call->arena, &session->template_id));
+	add(data, &n, "session_started_at",
+	    is_open ? live_time(call->arena, session->created) : SLICE(""));
+	return n;
+}
+
+static size_t add_peer(struct call *call, const struct peer *peer, size_t n,
+		       struct audit_data *data)
+{
+	const bool is_known = !peer->is_anonymous;
+
+	data->kind = "peer";
+	data->id = peer->uuid;
+	data->name = peer->name;
+	add(data, &n, "peer_id", peer->uuid);
+	add(data, &n, "user_id", is_known ? peer->user_id : SLICE(""));
+	add(data, &n, "user_name", peer->name);
+	add(data, &n, "user_data",
+	    peer->metadata.size <= USER_DATA_MOST ? peer->metadata : SLICE(""));
+	add(data, &n, "role", peer->role);
+	add(data, &n, "joined_at", live_time(call->arena, peer->joined));
+	add(data, &n, "type", peer->is_by_phone ? SLICE("sip") : SLICE("regular"));
+	return n;
+}
+
+void live_note_session(struct call *call, const struct session *session, enum live_change change)
+{
+	struct audit_data data = {
+		.kind = "session",
+		.id = id_as_text(call->arena, &session->stored.id),
+		.name = session->room_name,
+	};
+	size_t n = add_session(call, session, &data);
+
+	if (change == LIVE_CLOSED) {
+		add(&data, &n, "session_stopped_at", live_time(call->arena, session->updated));
+		data.more[n] = (struct audit_member){
+			"session_duration",
+			seconds(call->arena, session->updated - session->created),
+			true,
+		};
+	}
+	audit_note(call, live_change_types[change], &data);
+}
+
+void live_note_peer(struct call *call, const struct live_settings *settings,
+		    const struct session *session, const struct peer *peer, enum live_change change)
+{
+	struct audit_data data = { .kind = "peer" };
+	size_t n;
+
+	if (!settings->is_noted[change])
+		return;
+	n = add_peer(call, peer, add_session(call, session, &data), &data);
+	if (change == LIVE_LEFT) {
+		add(&data, &n, "left_at", live_time(call->arena, peer->left));
+		data.more[n++] = (struct audit_member){
+			"duration", seconds(call->arena, peer->left - peer->joined), true
+		};
+		add(&data, &n, "reason", slice_of(reasons[peer->cause]));
+		add(&data, &n, "cause", slice_of(leave_cause_names[peer->cause]));
+		add(&data, &n, "message", SLICE(""));
+	}
+	audit_note(call, live_change_types[change], &data);
+}
+
+struct slice live_failure_data(struct call *call, const struct session *session,
+			       const struct peer *peer)
+{
+	struct audit_data data = { .kind = "peer" };
+	size_t n = add_peer(call, peer, add_session(call, session, &data), &data);
+
+	add(&data, &n, "error_message", SLICE("network disconnection"));
+	return audit_data_text(call->arena, &data);
+}

@@ -1,0 +1,97 @@
+/* Takes events from media servers. A media server repeats only what is answered with 5xx or 429, so
+ * once an event is known to be from it, the answer is never another 4xx: what nobody needs is
+ * answered like the rest, and counted. The answer does not wait for the records: the event is in
+ * memory, and a look finds what a crash has lost.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/live_rooms.h"
+
+#include "accounts/accounts.h"
+#include "records/kinds.h"
+#include "resources/events/audit_record.h"
+#include "resources/live/live_queue.h"
+#include "resources/live/live_record.h"
+#include "resources/media/backends.h"
+
+/* Seconds after which a media server may try again. */
+#define RETRY_AFTER 1
+
+static bool refuse_event(struct call *call, struct fault *fault)
+{
+	if (call->environment->live_queue != NULL)
+		live_queue_count(call->environment->live_queue, HEARD_REFUSED);
+	return fault_detail(fault, FAULT_UNAUTHORIZED,
+			    "the event is not signed with the key of this backend");
+}
+
+static bool account_is_enabled(const struct call *call)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	const bool is_enabled = account != NULL && account->is_enabled;
+
+	accounts_release(accounts, roster);
+	return is_enabled;
+}
+
+/* Finds the backend of the path, in whatever account, and sets call->account. *backend is NULL if
+ * there is none. */
+static bool find_sender(struct call *call, struct media *media, struct backend **backend,
+			struct fault *fault)
+{
+	struct backend_account found;
+	struct id id;
+
+	*backend = NULL;
+	if (!id_parse(call->parameters[0], &id))
+		return true;
+	store_set_account(call->transaction, &audit_no_account);
+	if (!record_get(&backend_account_table, call->transaction, &id, STORE_TO_SHOW, &found,
+			fault))
+		return false;
+	if (found.stored.value.data == NULL)
+		return true;
+	call->account = found.account;
+	call_set_account(call);
+	if (!media_load(call, STORE_TO_SHOW, media, fault))
+		return false;
+	*backend = media_backend(media, &id);
+	return true;
+}
+
+bool live_hear(struct call *call, struct fault *fault)
+{
+	struct live_queue *queue = call->environment->live_queue;
+	const int64_t now = clock_now(call->environment->clock);
+	struct server_event event;
+	struct server server;
+	struct media media;
+	struct backend *backend;
+	struct id room;
+
+	if (call->environment->live == LIVE_OFF || queue == NULL)
+		return call_answer_nothing(call);
+	if (call->request.body_is_too_large || call->request.body.size > CALL_BODY_MOST)
+		return fault_detail(fault, FAULT_TOO_LARGE, "the maximum body size is %zu bytes",
+				    CALL_BODY_MOST);
+	if (!find_sender(call, &media, &backend, fault))
+		return false;
+	if (backend == NULL || !server_can(backend->type, SERVER_LIST))
+		return refuse_event(call, fault);
+	server = backend_server(call, backend);
+	if (!server_signed_event(call->arena, &server, now / 1000, call->request.authorization,
+				 call->request.body) ||
+	    !account_is_enabled(call))
+		return refuse_event(call, fault);
+	if (!server_read_event(call->arena, &server, call->request.body, &event) ||
+	    !id_parse(event.room.name, &room)) {
+		live_queue_count(queue, HEARD_IGNORED);
+		return call_answer_nothing(call);
+	}
+	if (live_queue_hear(queue, &call->account, &backend->id, &room, &event, now))
+		return call_answer_nothing(call);
+	fault_set(fault, FAULT_SERVER_BUSY, "Too many events are waiting");
+	fault->retry_after = RETRY_AFTER;
+	return false;
+}

@@ -1,0 +1,382 @@
+/* Live rooms, sessions and usage in a dump, and how they are checked (resources/record_kind.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "records/kinds.h"
+#include "resources/garbage.h"
+#include "resources/live/live_record.h"
+#include "resources/media/media_record.h"
+#include "resources/record_kind.h"
+
+/* ---- sessions ---- */
+
+/* Adds a finding for each rule of the session alone. */
+static void check_session(const struct session *session, struct findings *findings)
+{
+	if (session->is_active == (session->closed != 0))
+		findings_add(findings, "/closed_at", "does not match active");
+	if (session->updated < session->created)
+		findings_add(findings, "/updated_at", "must not be before created_at");
+}
+
+/* The same for a room in session. */
+static bool check_live(struct call *call, const struct live *live, struct findings *findings,
+		       struct fault *fault)
+{
+	struct media media;
+
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	if (media_backend(&media, &live->backend) == NULL)
+		findings_add(findings, "/backend_id", "its backend does not exist");
+	return true;
+}
+
+/* An active session and the room in session need each other: a dump without one of them has
+ * neither, so that it can be loaded. */
+static bool session_record_check(struct call *call, const void *record, struct findings *findings,
+				 struct fault *fault)
+{
+	const struct session *session = record;
+	struct fault flaws = FAULT_INITIAL;
+	struct findings own;
+	struct live live;
+
+	check_session(session, findings);
+	if (!session->is_active)
+		return true;
+	if (!live_load(call, &session->stored.parent, STORE_TO_SHOW, &live, fault))
+		return false;
+	findings_open(&own, call->arena);
+	record_verify(&live_table, &live, "", false, &own);
+	if (!check_live(call, &live, &own, fault))
+		return false;
+	if (live.stored.value.data == NULL || id_compare(&live.session, &session->stored.id) != 0 ||
+	    !findings_result(&own, &flaws))
+		findings_add(findings, "/active", "its room is not in session, or cannot be");
+	return true;
+}
+
+static bool count_peer(void *context, const struct store_record *record, struct fault *fault)
+{
+	uint64_t *count = context;
+
+	(void)record;
+	(void)fault;
+	++*count;
+	return true;
+}
+
+/* Counts the peers of a session on one side. */
+static bool count_peers(struct call *call, const struct id *session, enum store_side side,
+			uint64_t *count, struct fault *fault)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST,
+					 .side = side,
+					 .parent = session };
+
+	*count = 0;
+	return store_each(call->transaction, &kind_peer, &page, false, count_peer, count, fault);
+}
+
+static bool session_derive(struct call *call, const void *record, struct findings *findings,
+			   struct fault *fault)
+{
+	const struct session *session = record;
+	uint64_t count;
+
+	if (!count_peers(call, &session->stored.id, STORE_BOTH_SIDES, &count, fault))
+		return false;
+	if (count != session->peer_count)
+		findings_add(findings, "/peer_count", "does not match the number of its peers");
+	return true;
+}
+
+const struct record_kind session_kind = {
+	.table = &session_table,
+	.line = "session",
+	.order = RECORD_PAGES,
+	.check = session_record_check,
+	.derive = session_derive,
+};
+
+/* ---- peers ---- */
+
+static bool peer_load(struct call *call, void *record, const char *pointer,
+		      struct findings *findings, struct fault *fault)
+{
+	struct peer *peer = record;
+
+	(void)call;
+	(void)pointer;
+	(void)findings;
+	(void)fault;
+	peer->stored.id = peer_id(peer->joined, peer->uuid);
+	return true;
+}
+
+/* Adds a finding if the session does not exist, unless it is still being removed. */
+static bool load_session_of(struct call *call, const struct peer *peer, struct session *session,
+			    struct findings *findings, struct fault *fault)
+{
+	bool is_garbage = false;
+
+	if (!session_load(call, &peer->stored.parent, STORE_TO_SHOW, session, fault))
+		return false;
+	if (session->stored.value.data != NULL)
+		return true;
+	if (!garbage_has(call, &peer->stored.parent, &is_garbage, fault))
+		return false;
+	if (!is_garbage)
+		findings_add(findings, "/session_id", "its session does not exist");
+	return true;
+}
+
+/* Stores the peer, and what follows from it: the number of the session's peers, and those inside by
+ * their entry. */
+static bool peer_put_loaded(struct call *call, void *record, struct fault *fault)
+{
+	const struct peer *peer = record;
+	struct session session;
+
+	if (!session_load(call, &peer->stored.parent, STORE_TO_CHANGE, &session, fault))
+		return false;
+	session.peer_count++;
+	return record_put(&session_table, call->transaction, &session, fault) &&
+	       record_put(&peer_table, call->transaction, peer, fault) &&
+	       (!peer->is_inside || inside_add(call, &session.stored.parent, peer, fault));
+}
+
+static bool peer_record_check(struct call *call, const void *record, struct findings *findings,
+			      struct fault *fault)
+{
+	const struct peer *peer = record;
+	const struct id key = peer_id(peer->joined, peer->uuid);
+	struct session session;
+
+	if (peer->is_inside == (peer->left != 0))
+		findings_add(findings, "/left_at", "does not match inside");
+	if (peer->left != 0 && peer->left < peer->joined)
+		findings_add(findings, "/left_at", "must not be before joined_at");
+	if (id_compare(&key, &peer->stored.id) != 0)
+		findings_add(findings, "/joined_at", "does not match its key");
+	if (!load_session_of(call, peer, &session, findings, fault))
+		return false;
+	if (peer->is_inside && session.stored.value.data != NULL && !session.is_active)
+		findings_add(findings, "/inside", "its session is not active");
+	return true;
+}
+
+const struct record_kind peer_kind = {
+	.table = &peer_table,
+	.line = "peer",
+	.order = RECORD_CHILDREN,
+	.parent = &session_kind,
+	.load = peer_load,
+	.put = peer_put_loaded,
+	.check = peer_record_check,
+};
+
+static bool inside_record_check(struct call *call, const void *record, struct findings *findings,
+				struct fault *fault)
+{
+	const struct inside *inside = record;
+	struct peer peer;
+
+	for (size_t i = 0; i < inside->stay_count; i++) {
+		if (!record_get_named(&peer_table, call->transaction, inside->stays[i].uuid,
+				      STORE_TO_SHOW, &peer, fault))
+			return false;
+		if (peer.stored.value.data == NULL || !peer.is_inside ||
+		    !slice_equal(peer.entry, inside->entry))
+			findings_add(findings, "/stays", "one of them is not inside");
+	}
+	return true;
+}
+
+const struct record_kind inside_kind = {
+	.table = &inside_table,
+	.order = RECORD_CHILDREN,
+	.parent = &live_kind,
+	.check = inside_record_check,
+};
+
+/* ---- rooms in session ---- */
+
+/* A room in session that is being loaded. */
+struct loaded_room {
+	struct arena *arena;
+	struct live *live;
+};
+
+static bool count_role(void *context, const struct peer *peer)
+{
+	struct loaded_room *loading = context;
+
+	live_count(loading->arena, loading->live, peer->role, true);
+	return true;
+}
+
+/* Stores the room in session, and what follows from those inside: the numbers by role, and what the
+ * account's rooms have now. */
+static bool live_put_loaded(struct call *call, void *record, struct fault *fault)
+{
+	struct live *live = record;
+	struct loaded_room loading = { call->arena, live };
+	struct usage_now used;
+
+	if (!peers_each(call, &live->session, STORE_ON, count_role, &loading, fault))
+		return false;
+	if (!record_get(&usage_now_table, call->transaction, &kind_only_id, STORE_TO_CHANGE, &used,
+			fault))
+		return false;
+	used.sessions++;
+	used.peers += live_peers(live);
+	return record_put(&usage_now_table, call->transaction, &used, fault) &&
+	       record_put(&live_table, call->transaction, live, fault);
+}
+
+static bool live_record_check(struct call *call, const void *record, struct findings *findings,
+			      struct fault *fault)
+{
+	const struct live *live = record;
+	struct fault flaws = FAULT_INITIAL;
+	struct session session;
+	struct findings own;
+
+	if (!check_live(call, live, findings, fault) ||
+	    !session_load(call, &live->session, STORE_TO_SHOW, &session, fault))
+		return false;
+	findings_open(&own, call->arena);
+	record_verify(&session_table, &session, "", false, &own);
+	check_session(&session, &own);
+	if (session.stored.value.data == NULL || !session.is_active ||
+	    id_compare(&session.stored.parent, &live->stored.id) != 0 ||
+	    !findings_result(&own, &flaws))
+		findings_add(findings, "/session_id", "is not an active session of the room");
+	return true;
+}
+
+static bool live_derive(struct call *call, const void *record, struct findings *findings,
+			struct fault *fault)
+{
+	const struct live *live = record;
+	struct usage_now used;
+	uint64_t inside;
+
+	if (!count_peers(call, &live->session, STORE_ON, &inside, fault) ||
+	    !record_get(&usage_now_table, call->transaction, &kind_only_id, STORE_TO_SHOW, &used,
+			fault))
+		return false;
+	if (inside != live_peers(live))
+		findings_add(findings, "/roles", "do not match the number of people inside");
+	if (used.stored.value.data == NULL)
+		findings_add(findings, "", "is not counted: the record of use now does not exist");
+	return true;
+}
+
+const struct record_kind live_kind = {
+	.table = &live_table,
+	.line = "live",
+	.order = RECORD_PAGES,
+	.put = live_put_loaded,
+	.check = live_record_check,
+	.derive = live_derive,
+};
+
+/* ---- usage ---- */
+
+/* What the rooms in session have together. */
+struct total {
+	struct arena *arena;
+	uint64_t sessions, peers;
+};
+
+static bool add_live(void *context, const struct store_record *record, struct fault *fault)
+{
+	struct total *total = context;
+	struct live live;
+
+	if (!record_read(&live_table, total->arena, record, &live, fault))
+		return false;
+	total->sessions++;
+	total->peers += live_peers(&live);
+	return true;
+}
+
+static bool usage_now_derive(struct call *call, const void *record, struct findings *findings,
+			     struct fault *fault)
+{
+	const struct usage_now *now = record;
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+	struct total total = { .arena = call->arena };
+
+	if (!store_each(call->transaction, &kind_live, &page, false, add_live, &total, fault))
+		return false;
+	if (total.sessions != now->sessions)
+		findings_add(findings, "/sessions", "does not match the number of active sessions");
+	if (total.peers != now->peers)
+		findings_add(findings, "/peers", "does not match the number of people inside");
+	return true;
+}
+
+const struct record_kind usage_now_kind = {
+	.table = &usage_now_table,
+	.order = RECORD_ONE,
+	.derive = usage_now_derive,
+};
+
+static void usage_print(struct call *call, void *record)
+{
+	struct usage *usage = record;
+
+	(void)call;
+	usage->day = usage_day(&usage->stored.id);
+}
+
+static bool usage_load(struct call *call, void *record, const char *pointer,
+		       struct findings *findings, struct fault *fault)
+{
+	struct usage *usage = record;
+
+	(void)call;
+	(void)pointer;
+	(void)findings;
+	(void)fault;
+	usage->stored.id = usage_id(usage->day);
+	return true;
+}
+
+const struct record_kind usage_kind = {
+	.table = &usage_table,
+	.line = "usage",
+	.order = RECORD_PAGES,
+	.print = usage_print,
+	.load = usage_load,
+};
+
+/* ---- backends by their id alone ---- */
+
+/* The record belongs to no account, so the account's media servers are loaded as those of another
+ * call. */
+static bool backend_account_check(struct call *call, const void *record, struct findings *findings,
+				  struct fault *fault)
+{
+	const struct backend_account *found = record;
+	const struct id account = call->account;
+	struct media media;
+	bool is_read;
+
+	store_set_account(call->transaction, &found->account);
+	is_read = media_load(call, STORE_TO_SHOW, &media, fault);
+	store_set_account(call->transaction, &account);
+	if (is_read && media_backend(&media, &found->stored.id) == NULL)
+		findings_add(findings, "/account_id", "is of an account without this backend");
+	return is_read;
+}
+
+const struct record_kind backend_account_kind = {
+	.table = &backend_account_table,
+	.order = RECORD_UNLISTED,
+	.is_of_no_account = true,
+	.check = backend_account_check,
+};

@@ -1,0 +1,961 @@
+/* See resources/live/live_merge.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/live_merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "records/kinds.h"
+#include "resources/audit.h"
+#include "resources/garbage.h"
+#include "resources/live/live_events.h"
+#include "resources/media/backend_health.h"
+#include "resources/rooms/room_record.h"
+#include "resources/templates/template_record.h"
+
+/* Peers that are read together while a session closes. */
+#define CLOSED_AT_ONCE 64
+/* Sessions of a room that closed last, and may be those of a late event. */
+#define LATE_SESSIONS 8
+/* Different days that one merge counts for. */
+#define DAYS_MOST 4
+/* How long usage is kept, in days, and how many old days are removed with a new one. */
+#define USAGE_KEPT 400
+#define USAGE_DROPPED 4
+
+/* ---- what becomes of news ---- */
+
+/* What is known of the stay that the news is about. */
+enum stay_state { STAY_UNKNOWN, STAY_INSIDE, STAY_LEFT, STAY_GONE, STAY_STATES };
+
+/* What the room id of the news has to do with the session that is open. */
+enum session_match {
+	SESSION_SAME, /* the media server's room is that of the session */
+	SESSION_NEWER, /* it was made after that of the session */
+	SESSION_OLDER,
+	SESSION_NONE, /* no session is open */
+	SESSION_MATCHES
+};
+
+enum act {
+	IGNORE,
+	ADD, /* a new peer of the session */
+	OPEN, /* a new session with this peer */
+	REPLACE, /* close the session, then OPEN */
+	UPDATE, /* name and metadata */
+	LEAVE,
+	ADD_LEFT, /* a peer that joined and left */
+	ADD_LATE, /* the same in the session that closed last, if that was lately */
+	CLOSE, /* the session */
+	TELL /* webhooks, and nothing else */
+};
+
+/* A stay is gone if looks did not find it any more. If a late event says that it joined, that is
+ * ignored; if a look finds it, it is a new peer. */
+/* clang-format off */
+static const enum act acts[NEWS_TYPES][STAY_STATES][SESSION_MATCHES] = {
+	[NEWS_JOINED] = {
+		/*                 SAME    NEWER    OLDER     NONE */
+		[STAY_UNKNOWN] = { ADD,    REPLACE, IGNORE,   OPEN },
+		[STAY_INSIDE]  = { UPDATE, IGNORE,  IGNORE,   IGNORE },
+		[STAY_LEFT]    = { UPDATE, IGNORE,  IGNORE,   IGNORE },
+		[STAY_GONE]    = { IGNORE, IGNORE,  IGNORE,   IGNORE },
+	},
+	[NEWS_LISTED] = {
+		[STAY_UNKNOWN] = { ADD,    REPLACE, IGNORE,   OPEN },
+		[STAY_INSIDE]  = { UPDATE, IGNORE,  IGNORE,   IGNORE },
+		[STAY_LEFT]    = { UPDATE, IGNORE,  IGNORE,   IGNORE },
+		[STAY_GONE]    = { ADD,    REPLACE, IGNORE,   OPEN },
+	},
+	[NEWS_LEFT] = {
+		[STAY_UNKNOWN] = { ADD_LEFT, IGNORE, ADD_LATE, ADD_LATE },
+		[STAY_INSIDE]  = { LEAVE,  LEAVE,   LEAVE,    IGNORE },
+		[STAY_LEFT]    = { IGNORE, IGNORE,  IGNORE,   IGNORE },
+		[STAY_GONE]    = { IGNORE, IGNORE,  IGNORE,   IGNORE },
+	},
+	[NEWS_ENDED] = {
+		[STAY_UNKNOWN] = { CLOSE,  IGNORE,  IGNORE,   IGNORE },
+	},
+	[NEWS_NOT_CONNECTED] = {
+		[STAY_UNKNOWN] = { TELL,   TELL,    TELL,     TELL },
+		[STAY_INSIDE]  = { TELL,   TELL,    TELL,     TELL },
+		[STAY_LEFT]    = { TELL,   TELL,    TELL,     TELL },
+		[STAY_GONE]    = { TELL,   TELL,    TELL,     TELL },
+	},
+};
+/* clang-format on */
+
+/* ---- the merge ---- */
+
+struct usage_day {
+	int64_t day;
+	struct usage added;
+};
+
+/* A merge, or a closing, under way. */
+struct room_merge {
+	struct call *call;
+	struct merging *merging;
+	struct room_record room;
+	bool has_room; /* else it was deleted, or never was this account's */
+	struct live_settings settings;
+	struct live live;
+	struct session session; /* that of `live`; set if is_loaded */
+	bool is_loaded;
+	bool is_changed; /* `live` must be stored */
+	struct usage_day days[DAYS_MOST];
+	size_t day_count;
+	struct usage_now now;
+	bool counts; /* `now` has been read */
+	uint64_t peak;
+};
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- usage ---- */
+
+static struct usage *usage_on(struct room_merge *merge, int64_t time)
+{
+	const int64_t day = time / USAGE_DAY;
+	size_t i = 0;
+
+	while (i < merge->day_count && merge->days[i].day != day)
+		i++;
+	/* Very old stays count for the oldest day that is at hand. */
+	if (i == DAYS_MOST)
+		return &merge->days[DAYS_MOST - 1].added;
+	if (i == merge->day_count)
+		merge->days[merge->day_count++] = (struct usage_day){ .day = day };
+	return &merge->days[i].added;
+}
+
+static bool read_now(struct room_merge *merge, struct fault *fault)
+{
+	if (merge->counts)
+		return true;
+	merge->counts = true;
+	if (!record_get(&usage_now_table, merge->call->transaction, &kind_only_id, STORE_TO_CHANGE,
+			&merge->now, fault))
+		return false;
+	merge->peak = merge->now.peers;
+	return true;
+}
+
+static bool count_inside(struct room_merge *merge, bool comes, struct fault *fault)
+{
+	if (!read_now(merge, fault))
+		return false;
+	if (comes)
+		merge->now.peers++;
+	else if (merge->now.peers > 0)
+		merge->now.peers--;
+	if (merge->now.peers > merge->peak)
+		merge->peak = merge->now.peers;
+	return true;
+}
+
+static bool drop_old_days(struct call *call, int64_t day, struct fault *fault)
+{
+	const struct id bound = usage_id(day - USAGE_KEPT);
+	struct store_record records[USAGE_DROPPED];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.below = &bound,
+		.records = records,
+		.most = USAGE_DROPPED,
+	};
+
+	if (!store_page(call->transaction, &kind_usage, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!store_remove(call->transaction, &kind_usage, &records[i], fault))
+			return false;
+	}
+	return true;
+}
+
+/* Stores what the merge has counted. */
+static bool store_usage(struct room_merge *merge, struct fault *fault)
+{
+	struct call *call = merge->call;
+	const int64_t today = call->now / USAGE_DAY;
+
+	if (!merge->counts)
+		return true;
+	(void)usage_on(merge, call->now);
+	for (size_t i = 0; i < merge->day_count; i++) {
+		const struct usage *added = &merge->days[i].added;
+		const struct id id = usage_id(merge->days[i].day);
+		struct usage usage;
+
+		if (!record_get(&usage_table, call->transaction, &id, STORE_TO_CHANGE, &usage,
+				fault))
+			return false;
+		if (usage.stored.value.data == NULL && !drop_old_days(call, today, fault))
+			return false;
+		usage.stored.id = id;
+		usage.sessions += added->sessions;
+		usage.peers += added->peers;
+		usage.milliseconds += added->milliseconds;
+		if (merge->days[i].day == today && merge->peak > usage.peak)
+			usage.peak = merge->peak;
+		if (!record_put(&usage_table, call->transaction, &usage, fault))
+			return false;
+	}
+	return record_put(&usage_now_table, call->transaction, &merge->now, fault);
+}
+
+/* ---- people by their entry ---- */
+
+static bool inside_load(struct call *call, struct slice entry, struct inside *inside,
+			struct fault *fault)
+{
+	const struct id id = inside_id(entry);
+
+	if (!record_get(&inside_table, call->transaction, &id, STORE_TO_CHANGE, inside, fault))
+		return false;
+	inside->stored.id = id;
+	return true;
+}
+
+bool inside_add(struct call *call, const struct id *room, const struct peer *peer,
+		struct fault *fault)
+{
+	struct inside inside;
+
+	if (peer->entry.size == 0)
+		return true;
+	if (!inside_load(call, peer->entry, &inside, fault))
+		return false;
+	if (inside.stay_count == INSIDE_MOST)
+		memmove(&inside.stays[0], &inside.stays[1],
+			--inside.stay_count * sizeof *inside.stays);
+	inside.stored.parent = *room;
+	inside.entry = peer->entry;
+	inside.stays[inside.stay_count++].uuid = peer->uuid;
+	return record_put(&inside_table, call->transaction, &inside, fault);
+}
+
+static bool inside_remove(struct call *call, const struct peer *peer, struct fault *fault)
+{
+	struct inside inside;
+	size_t n = 0;
+
+	if (peer->entry.size == 0)
+		return true;
+	if (!inside_load(call, peer->entry, &inside, fault))
+		return false;
+	for (size_t i = 0; i < inside.stay_count; i++) {
+		if (!slice_equal(inside.stays[i].uuid, peer->uuid))
+			inside.stays[n++] = inside.stays[i];
+	}
+	if (n == inside.stay_count)
+		return true;
+	inside.stay_count = n;
+	if (n > 0)
+		return record_put(&inside_table, call->transaction, &inside, fault);
+	return store_remove(call->transaction, &kind_inside, &inside.stored, fault);
+}
+
+/* ---- peers ---- */
+
+/* The stay that news is about. */
+struct stay {
+	enum stay_state state;
+	struct peer peer; /* as stored; unset if it is unknown */
+	char uuid[UUID_TEXT_SIZE]; /* public id of a new peer */
+};
+
+static bool find_stay(struct room_merge *merge, const struct server_person *person,
+		      struct stay *stay, struct fault *fault)
+{
+	struct call *call = merge->call;
+
+	stay->state = STAY_UNKNOWN;
+	for (unsigned again = 0;; again++) {
+		struct peer peer;
+
+		peer_uuid(&merge->merging->backend, person->stay, again, stay->uuid);
+		if (!record_get_named(&peer_table, call->transaction, slice_of(stay->uuid),
+				      STORE_TO_CHANGE, &peer, fault))
+			return false;
+		if (peer.stored.value.data == NULL)
+			return true;
+		stay->peer = peer;
+		if (peer.is_inside)
+			stay->state = STAY_INSIDE;
+		else if (peer.cause == LEAVE_UNSEEN)
+			stay->state = STAY_GONE;
+		else
+			stay->state = STAY_LEFT;
+		if (stay->state != STAY_GONE)
+			return true;
+	}
+}
+
+/* Returns whether the room is in session, perhaps since this merge. */
+static bool is_open(const struct room_merge *merge)
+{
+	return merge->live.stored.value.data != NULL || merge->is_changed;
+}
+
+static bool load_session(struct room_merge *merge, struct fault *fault)
+{
+	if (merge->is_loaded)
+		return true;
+	merge->is_loaded = true;
+	return session_load(merge->call, &merge->live.session, STORE_TO_CHANGE, &merge->session,
+			    fault) &&
+	       (merge->session.stored.value.data != NULL ||
+		record_missing(kind_session.name, &merge->live.session, fault));
+}
+
+/* Takes over what may change during a stay. Returns true if something did. */
+static bool take_names(struct peer *peer, const struct server_person *person)
+{
+	const struct slice name = text_cut(person->name, LIVE_NAME_MOST);
+	const struct slice metadata = text_cut(person->metadata, LIVE_METADATA_MOST);
+
+	if (peer->is_anonymous ||
+	    (slice_equal(peer->name, name) && slice_equal(peer->metadata, metadata)))
+		return false;
+	peer->name = name;
+	peer->metadata = metadata;
+	return true;
+}
+
+/* When the person of the news joined. */
+static int64_t joined_at(const struct room_merge *merge, const struct news *news)
+{
+	const int64_t joined = news->person.joined;
+
+	return joined > 0 ? earlier(joined, merge->call->now) : news->time;
+}
+
+static struct peer new_peer(struct room_merge *merge, const struct session *session,
+			    const struct news *news, const struct stay *stay)
+{
+	struct call *call = merge->call;
+	const struct server_person *person = &news->person;
+	struct peer peer = {
+		.stored.parent = session->stored.id,
+		.uuid = arena_copy(call->arena, slice_of(stay->uuid)),
+		.is_inside = true,
+		.is_anonymous = merge->settings.is_anonymous,
+		.is_by_phone = person->is_by_phone,
+		.stay = text_cut(person->stay, LIVE_ID_MOST),
+		.identity = text_cut(person->identity, LIVE_ID_MOST),
+		.entry = person->entry.size <= LIVE_ID_MOST ? person->entry : SLICE(""),
+		.code = person->code.size <= LIVE_ID_MOST ? person->code : SLICE(""),
+		.user_id = text_cut(person->user_id, LIVE_NAME_MOST),
+		.role = person->role.size <= LIVE_ROLE_MOST ? person->role : SLICE(""),
+		.name = SLICE(""),
+		.metadata = SLICE(""),
+		.joined = joined_at(merge, news),
+		.seen = news->time,
+	};
+
+	(void)take_names(&peer, person);
+	/* Nobody joins a session that has closed. */
+	if (!session->is_active)
+		peer.joined = earlier(peer.joined, session->updated);
+	peer.stored.id = peer_id(peer.joined, peer.uuid);
+	return peer;
+}
+
+/* Counts and notes a new peer. The caller stores it, and the session. */
+static bool peer_begin(struct room_merge *merge, struct session *session, const struct peer *peer,
+		       struct fault *fault)
+{
+	session->peer_count++;
+	session->updated = later(session->updated, peer->joined);
+	usage_on(merge, peer->joined)->peers++;
+	live_note_peer(merge->call, &merge->settings, session, peer, LIVE_JOINED);
+	return read_now(merge, fault);
+}
+
+/* Ends a stay; counts and notes it. The caller stores the peer, and the session. */
+static void peer_end(struct room_merge *merge, struct session *session, struct peer *peer,
+		     int64_t left, enum leave_cause cause)
+{
+	peer->is_inside = false;
+	peer->left = later(earlier(left, merge->call->now), peer->joined);
+	if (!session->is_active)
+		peer->left = earlier(peer->left, session->updated);
+	session->updated = later(session->updated, peer->left);
+	peer->missed = 0;
+	peer->cause = cause;
+	usage_on(merge, peer->left)->milliseconds += (uint64_t)(peer->left - peer->joined);
+	live_note_peer(merge->call, &merge->settings, session, peer, LIVE_LEFT);
+	/* It was kept only to judge somebody who is inside. */
+	if (peer->is_anonymous)
+		peer->user_id = peer->identity = peer->entry = peer->code = SLICE("");
+}
+
+static bool peer_put(struct room_merge *merge, const struct peer *peer, struct fault *fault)
+{
+	return record_put(&peer_table, merge->call->transaction, peer, fault);
+}
+
+static bool add_inside(struct room_merge *merge, const struct news *news, const struct stay *stay,
+		       struct fault *fault)
+{
+	struct peer peer;
+
+	if (!load_session(merge, fault))
+		return false;
+	peer = new_peer(merge, &merge->session, news, stay);
+	live_count(merge->call->arena, &merge->live, peer.role, true);
+	merge->is_changed = true;
+	return peer_begin(merge, &merge->session, &peer, fault) &&
+	       count_inside(merge, true, fault) &&
+	       inside_add(merge->call, &merge->merging->room, &peer, fault) &&
+	       peer_put(merge, &peer, fault);
+}
+
+/* Ends the stay of somebody who is inside. */
+static bool end_stay(struct room_merge *merge, struct peer *peer, int64_t left,
+		     enum leave_cause cause, struct fault *fault)
+{
+	if (!load_session(merge, fault) || !inside_remove(merge->call, peer, fault))
+		return false;
+	live_count(merge->call->arena, &merge->live, peer->role, false);
+	peer_end(merge, &merge->session, peer, left, cause);
+	merge->live.left = later(merge->live.left, peer->left);
+	merge->is_changed = true;
+	return count_inside(merge, false, fault) && peer_put(merge, peer, fault);
+}
+
+/* ---- sessions ---- */
+
+/* When somebody inside was last seen: a look that did not miss anybody listed everybody who was
+ * known when it was sent. */
+static int64_t last_seen(const struct room_merge *merge, const struct peer *peer)
+{
+	return peer->missed != 0 ? peer->seen : later(peer->seen, merge->live.looked);
+}
+
+bool session_remove(struct call *call, const struct session *session, struct fault *fault)
+{
+	return garbage_add(call, GARBAGE_SESSION, &session->stored.id, fault) &&
+	       store_remove(call->transaction, &kind_session, &session->stored, fault);
+}
+
+static bool session_put_closed(struct room_merge *merge, struct fault *fault)
+{
+	struct call *call = merge->call;
+
+	if (call->environment->session_keep > 0)
+		return record_put(&session_table, call->transaction, &merge->session, fault);
+	/* A session that was opened in this merge is not stored yet. */
+	return merge->session.stored.value.data == NULL
+		       ? garbage_add(call, GARBAGE_SESSION, &merge->session.stored.id, fault)
+		       : session_remove(call, &merge->session, fault);
+}
+
+/* Closes the session, which is stored with it. ended: when the media server's room ended; 0 if that
+ * is not known. */
+static bool close_session(struct room_merge *merge, int64_t ended, struct fault *fault)
+{
+	struct call *call = merge->call;
+	struct peer_page page = { .side = STORE_ON, .most = CLOSED_AT_ONCE };
+
+	if (!load_session(merge, fault))
+		return false;
+	do {
+		if (!peers_read(call, &merge->live.session, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			struct peer *peer = &page.peers[i];
+			const int64_t seen = last_seen(merge, peer);
+			const bool is_seen = ended != 0 && seen + LIVE_SEEN_LATELY >= ended;
+
+			if (!end_stay(merge, peer, is_seen ? ended : seen,
+				      is_seen ? LEAVE_ENDED : LEAVE_UNSEEN, fault))
+				return false;
+		}
+	} while (page.count > 0 && store_give_way(call->transaction, fault));
+	if (fault->kind != FAULT_NONE)
+		return false;
+	if (merge->live.left != 0)
+		merge->session.updated = merge->live.left;
+	merge->session.is_active = false;
+	merge->session.closed = call->now;
+	if (!read_now(merge, fault))
+		return false;
+	merge->now.sessions -= merge->now.sessions > 0;
+	live_note_session(call, &merge->session, LIVE_CLOSED);
+	if (!session_put_closed(merge, fault) ||
+	    (merge->live.stored.value.data != NULL &&
+	     !store_remove(call->transaction, &kind_live, &merge->live.stored, fault)))
+		return false;
+	merge->is_loaded = merge->is_changed = false;
+	merge->live = (struct live){ .stored.id = merge->merging->room };
+	return true;
+}
+
+static bool open_session(struct room_merge *merge, const struct news *news, struct stay *stay,
+			 struct fault *fault)
+{
+	struct call *call = merge->call;
+	const int64_t joined = joined_at(merge, news);
+	struct session *session = &merge->session;
+	int64_t now = call->now;
+
+	*session = (struct session){
+		.stored.parent = merge->merging->room,
+		.is_active = true,
+		.template_id = merge->room.template_id,
+		.backend = merge->merging->backend,
+		.room_name = merge->room.name,
+		.server_room = text_cut(news->room.id, LIVE_ID_MOST),
+		.created = joined,
+		.updated = joined,
+	};
+	if (!store_new_id(call->transaction, &kind_session, call->environment->clock, &now,
+			  &session->stored.id, fault))
+		return false;
+	merge->live = (struct live){
+		.stored.id = merge->merging->room,
+		.session = session->stored.id,
+		.backend = merge->merging->backend,
+		.server_room = session->server_room,
+		.server_created = news->room.created,
+		.roles = arena_alloc(call->arena, sizeof *merge->live.roles),
+	};
+	merge->is_loaded = merge->is_changed = true;
+	if (!read_now(merge, fault))
+		return false;
+	merge->now.sessions++;
+	usage_on(merge, joined)->sessions++;
+	live_note_session(call, session, LIVE_OPENED);
+	return add_inside(merge, news, stay, fault);
+}
+
+/* Adds a peer of which is heard only now that it has left. */
+static bool add_left(struct room_merge *merge, struct session *session, const struct news *news,
+		     const struct stay *stay, struct fault *fault)
+{
+	struct peer peer = new_peer(merge, session, news, stay);
+
+	if (!peer_begin(merge, session, &peer, fault))
+		return false;
+	peer_end(merge, session, &peer, news->time, news->cause);
+	if (session->is_active)
+		merge->live.left = later(merge->live.left, peer.left);
+	return peer_put(merge, &peer, fault);
+}
+
+/* Loads the last session that the media server's room had, if it has closed lately. */
+static bool find_late(struct room_merge *merge, const struct news *news, struct session *session,
+		      bool *is_found, struct fault *fault)
+{
+	struct call *call = merge->call;
+	struct store_record records[LATE_SESSIONS];
+	struct store_page page = {
+		.order = STORE_NEWEST_FIRST,
+		.side = STORE_OFF,
+		.parent = &merge->merging->room,
+		.records = records,
+		.most = LATE_SESSIONS,
+	};
+
+	*is_found = false;
+	if (!store_page(call->transaction, &kind_session, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count && !*is_found; i++) {
+		if (!session_load(call, &records[i].id, STORE_TO_CHANGE, session, fault))
+			return false;
+		*is_found = session->stored.value.data != NULL &&
+			    slice_equal(session->server_room, news->room.id) &&
+			    id_compare(&session->backend, &merge->merging->backend) == 0;
+	}
+	*is_found = *is_found && call->now - session->closed <= LIVE_LATE_MOST;
+	return true;
+}
+
+/* Adds such a peer to the last session of the media server's room. */
+static bool add_late(struct room_merge *merge, const struct news *news, const struct stay *stay,
+		     struct fault *fault)
+{
+	struct session session;
+	bool is_found;
+
+	if (!find_late(merge, news, &session, &is_found, fault))
+		return false;
+	return !is_found || (add_left(merge, &session, news, stay, fault) &&
+			     record_put(&session_table, merge->call->transaction, &session, fault));
+}
+
+/* Tells webhooks of somebody who did not get in. */
+static bool tell_failure(struct room_merge *merge, const struct news *news, const struct stay *stay,
+			 struct fault *fault)
+{
+	struct call *call = merge->call;
+	struct told_once *told;
+	struct session session = {
+		.stored.parent = merge->merging->room,
+		.is_active = true,
+		.template_id = merge->room.template_id,
+		.room_name = merge->room.name,
+	};
+	struct peer peer;
+
+	if (!merge->has_room)
+		return true;
+	if (is_open(merge)) {
+		if (!load_session(merge, fault))
+			return false;
+		session = merge->session;
+	}
+	told = arena_alloc(call->arena, sizeof *told);
+	peer = new_peer(merge, &session, news, stay);
+	*told = (struct told_once){ merge->merging->failed,
+				    live_failure_data(call, &session, &peer) };
+	merge->merging->failed = told;
+	return true;
+}
+
+/* ---- one piece of news ---- */
+
+static enum session_match match_of(const struct room_merge *merge, const struct news *news,
+				   const struct stay *stay)
+{
+	const struct live *live = &merge->live;
+
+	if (!is_open(merge))
+		return SESSION_NONE;
+	/* Inside another room, or in the session that an earlier piece of news closed. */
+	if (stay->state == STAY_INSIDE &&
+	    id_compare(&stay->peer.stored.parent, &live->session) != 0)
+		return SESSION_NONE;
+	/* A look does not name the room where everybody is known. */
+	if (news->room.id.data == NULL || slice_equal(live->server_room, news->room.id))
+		return SESSION_SAME;
+	return news->room.created > live->server_created ? SESSION_NEWER : SESSION_OLDER;
+}
+
+/* Returns what becomes of the news, given whether the room still exists. */
+static enum act act_of(const struct room_merge *merge, const struct news *news,
+		       const struct stay *stay)
+{
+	const enum act act = acts[news->type][stay->state][match_of(merge, news, stay)];
+
+	if (merge->has_room)
+		return act;
+	/* News of a deleted room only close what is open. */
+	return act == ADD || act == OPEN || act == ADD_LEFT || act == ADD_LATE ? IGNORE : act;
+}
+
+/* News of somebody who was missing counts from the time at which it was so: a look that was sent
+ * later, and missed the person, still does. */
+static bool update_peer(struct room_merge *merge, const struct news *news, struct peer *peer,
+			struct fault *fault)
+{
+	bool is_changed = take_names(peer, &news->person);
+
+	if (peer->missed != 0 && news->time > peer->seen) {
+		peer->seen = news->time;
+		if (news->time > peer->missed)
+			peer->missed = news->time >= merge->live.looked ? 0 : merge->live.looked;
+		is_changed = true;
+	}
+	return !is_changed || peer_put(merge, peer, fault);
+}
+
+static bool merge_one(struct room_merge *merge, const struct news *news, struct stay *stay,
+		      struct fault *fault)
+{
+	const enum act act = act_of(merge, news, stay);
+
+	/* Only a look that lists somebody new needs to know which room it is about. */
+	if (news->type == NEWS_LISTED && news->room.id.data == NULL &&
+	    (act == ADD || act == OPEN || act == REPLACE)) {
+		merge->merging->needs_room = true;
+		return true;
+	}
+	merge->merging->looks_soon = merge->merging->looks_soon || act == REPLACE ||
+				     act == ADD_LEFT ||
+				     (news->type == NEWS_JOINED && stay->state == STAY_GONE);
+	switch (act) {
+	case IGNORE:
+		return true;
+	case ADD:
+		return add_inside(merge, news, stay, fault);
+	case REPLACE:
+		return close_session(merge, 0, fault) &&
+		       (!merge->has_room || open_session(merge, news, stay, fault));
+	case OPEN:
+		return open_session(merge, news, stay, fault);
+	case UPDATE:
+		return update_peer(merge, news, &stay->peer, fault);
+	case LEAVE:
+		return end_stay(merge, &stay->peer, news->time, news->cause, fault);
+	case ADD_LEFT:
+		merge->is_changed = true;
+		return load_session(merge, fault) &&
+		       add_left(merge, &merge->session, news, stay, fault);
+	case ADD_LATE:
+		return add_late(merge, news, stay, fault);
+	case CLOSE:
+		return close_session(merge, news->time, fault);
+	case TELL:
+		return tell_failure(merge, news, stay, fault);
+	}
+	return true;
+}
+
+/* ---- a look ---- */
+
+static int compare_stays(const void *first, const void *second)
+{
+	const struct peer *a = first, *b = second;
+
+	return slice_compare(a->stay, b->stay);
+}
+
+/* Those inside, sorted by their stays. */
+struct inside_list {
+	struct peer *peers;
+	bool *are_listed;
+	size_t count;
+};
+
+static bool read_inside(struct room_merge *merge, struct inside_list *list, struct fault *fault)
+{
+	struct call *call = merge->call;
+	const size_t most = (size_t)live_peers(&merge->live);
+	struct peer_page page = { .side = STORE_ON, .most = most };
+
+	*list = (struct inside_list){ .peers = NULL };
+	if (most == 0)
+		return true;
+	if (!peers_read(call, &merge->live.session, &page, fault))
+		return false;
+	list->peers = page.peers;
+	list->count = page.count;
+	list->are_listed = arena_zero(call->arena, page.count * sizeof *list->are_listed);
+	qsort(list->peers, list->count, sizeof *list->peers, compare_stays);
+	return true;
+}
+
+/* Finds the stay that the look lists: among those inside, else in the store. */
+static bool find_listed(struct room_merge *merge, struct inside_list *list, const struct news *news,
+			struct stay *stay, struct fault *fault)
+{
+	const struct peer key = { .stay = text_cut(news->person.stay, LIVE_ID_MOST) };
+	struct peer *found = NULL;
+
+	if (list->count > 0)
+		found = bsearch(&key, list->peers, list->count, sizeof *list->peers, compare_stays);
+	if (found == NULL)
+		return find_stay(merge, &news->person, stay, fault);
+	list->are_listed[found - list->peers] = true;
+	stay->state = STAY_INSIDE;
+	stay->peer = *found;
+	return true;
+}
+
+/* Deals with somebody inside whom the look does not list. */
+static bool miss(struct room_merge *merge, struct peer *peer, struct fault *fault)
+{
+	const int64_t looked = merge->merging->looked;
+
+	if (peer->seen >= looked)
+		return true;
+	if (peer->missed != 0 && looked - peer->missed >= LIVE_MISSED_FOR)
+		return end_stay(merge, peer, peer->seen, LEAVE_UNSEEN, fault);
+	merge->merging->looks_again = true;
+	if (peer->missed != 0)
+		return true;
+	peer->seen = last_seen(merge, peer);
+	peer->missed = looked;
+	return peer_put(merge, peer, fault);
+}
+
+static bool merge_listed(struct room_merge *merge, struct fault *fault)
+{
+	const struct merging *merging = merge->merging;
+	const struct id session = merge->live.session;
+	struct inside_list list;
+
+	if (!read_inside(merge, &list, fault))
+		return false;
+	for (size_t i = 0; i < merging->count; i++) {
+		struct stay stay;
+
+		if (!find_listed(merge, &list, &merging->news[i], &stay, fault) ||
+		    !merge_one(merge, &merging->news[i], &stay, fault))
+			return false;
+	}
+	if (!is_open(merge))
+		return true;
+	/* If the list is that of another session, those inside have left already. A look that is
+	 * older than the last one misses nobody. */
+	for (size_t i = 0; i < list.count && id_compare(&merge->live.session, &session) == 0 &&
+			   merging->looked > merge->live.looked;
+	     i++) {
+		if (!list.are_listed[i] && !miss(merge, &list.peers[i], fault))
+			return false;
+	}
+	merge->live.looked = later(merge->live.looked, merging->looked);
+	merge->is_changed = true;
+	return true;
+}
+
+/* ---- all of it ---- */
+
+static bool merge_told(struct room_merge *merge, struct fault *fault)
+{
+	const struct merging *merging = merge->merging;
+
+	for (size_t i = 0; i < merging->count; i++) {
+		const struct news *news = &merging->news[i];
+		struct stay stay = { .state = STAY_UNKNOWN };
+
+		if (news->type != NEWS_ENDED && !find_stay(merge, &news->person, &stay, fault))
+			return false;
+		if (!merge_one(merge, news, &stay, fault))
+			return false;
+		if (merge->is_changed)
+			merge->live.heard = merge->call->now;
+	}
+	return true;
+}
+
+static bool begin_merge(struct room_merge *merge, struct call *call, struct merging *merging,
+			struct fault *fault)
+{
+	*merge = (struct room_merge){ .call = call, .merging = merging };
+	return live_load(call, &merging->room, STORE_TO_CHANGE, &merge->live, fault) &&
+	       room_find(call, &merging->room, STORE_TO_SHOW, &merge->room, &merge->has_room,
+			 fault) &&
+	       live_settings_load(call, &merge->settings, fault);
+}
+
+static void set_results(struct room_merge *merge)
+{
+	struct merging *merging = merge->merging;
+
+	merging->is_live = is_open(merge);
+	merging->inside = merging->is_live ? live_peers(&merge->live) : 0;
+	merging->empty_since = merging->is_live && merging->inside == 0 ? merge->live.left : 0;
+}
+
+static bool end_merge(struct room_merge *merge, struct fault *fault)
+{
+	struct call *call = merge->call;
+
+	set_results(merge);
+	if (!store_usage(merge, fault))
+		return false;
+	if (!merge->is_changed)
+		return true;
+	return record_put(&live_table, call->transaction, &merge->live, fault) &&
+	       (!merge->is_loaded ||
+		record_put(&session_table, call->transaction, &merge->session, fault));
+}
+
+bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
+{
+	struct room_merge merge;
+
+	merging->needs_room = merging->looks_soon = merging->looks_again = false;
+	merging->failed = NULL;
+	if (!begin_merge(&merge, call, merging, fault))
+		return false;
+	set_results(&merge);
+	/* A room that is in session belongs to the media server that told of it. */
+	if (merging->is_live && id_compare(&merge.live.backend, &merging->backend) != 0)
+		return true;
+	if (!merging->is_live && !merge.has_room)
+		return true;
+	return (merging->is_look ? merge_listed(&merge, fault) : merge_told(&merge, fault)) &&
+	       end_merge(&merge, fault);
+}
+
+bool live_merge_look(struct call *call, const struct server_person *people, size_t count,
+		     const struct server_room *room, int64_t sent, struct merging *merging,
+		     struct fault *fault)
+{
+	struct news *news = arena_zero(call->arena, (count + 1) * sizeof *news);
+	struct backend_healths healths;
+	const struct backend_health *health;
+
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	health = backend_health_of(&healths, &merging->backend);
+	for (size_t i = 0; i < count; i++) {
+		news[i] = (struct news){ .type = NEWS_LISTED, .person = people[i], .time = sent };
+		news[i].person.joined = backend_time(health, people[i].joined, call->now);
+		if (room != NULL)
+			news[i].room = *room;
+	}
+	merging->news = news;
+	merging->count = count;
+	merging->is_look = true;
+	merging->looked = sent;
+	return live_merge(call, merging, fault);
+}
+
+/* ---- closing without news ---- */
+
+bool live_count_day(struct call *call, struct fault *fault)
+{
+	struct room_merge merge = { .call = call };
+
+	return read_now(&merge, fault) && store_usage(&merge, fault);
+}
+
+static bool close_room(struct call *call, const struct id *room, const struct id *backend,
+		       int64_t left_before, bool *is_closed, struct fault *fault)
+{
+	struct merging merging = { .room = *room };
+	struct room_merge merge;
+
+	*is_closed = false;
+	if (!begin_merge(&merge, call, &merging, fault))
+		return false;
+	if (merge.live.stored.value.data == NULL ||
+	    (backend != NULL && id_compare(&merge.live.backend, backend) != 0) ||
+	    (backend == NULL && (live_peers(&merge.live) > 0 || merge.live.left > left_before)))
+		return true;
+	*is_closed = true;
+	return close_session(&merge, 0, fault) && store_usage(&merge, fault);
+}
+
+bool live_close_empty(struct call *call, const struct id *room, int64_t grace, bool *is_closed,
+		      struct fault *fault)
+{
+	return close_room(call, room, NULL, call->now - grace, is_closed, fault);
+}
+
+struct backend_closing {
+	struct call *call;
+	const struct id *backend;
+};
+
+static bool close_live(void *context, const struct store_record *record, struct fault *fault)
+{
+	const struct backend_closing *closing = context;
+	bool is_closed;
+
+	return close_room(closing->call, &record->id, closing->backend, 0, &is_closed, fault);
+}
+
+bool live_close_backend(struct call *call, const struct id *backend, struct fault *fault)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+	struct backend_closing closing = { call, backend };
+
+	return store_each(call->transaction, &kind_live, &page, true, close_live, &closing, fault);
+}

@@ -1,0 +1,195 @@
+/* See resources/live/live_queue.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/live_queue.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "resources/live/live_record.h"
+
+struct live_queue {
+	int wake;
+	pthread_mutex_t lock;
+	/* Under the lock. */
+	struct heard *heard, **heard_end;
+	struct to_look_at *rooms, **rooms_end;
+	size_t room_count;
+	uint64_t number; /* of the last event */
+	struct live_queue_figures figures;
+};
+
+struct live_queue *live_queue_open(void)
+{
+	struct live_queue *queue = memory_check(calloc(1, sizeof *queue));
+
+	queue->heard_end = &queue->heard;
+	queue->rooms_end = &queue->rooms;
+	queue->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (queue->wake < 0 || pthread_mutex_init(&queue->lock, NULL) != 0)
+		ABORT("cannot create a lock or thread");
+	return queue;
+}
+
+void live_queue_close(struct live_queue *queue)
+{
+	struct to_look_at *rooms;
+	struct heard *heard;
+
+	if (queue == NULL)
+		return;
+	heard = live_queue_take(queue, &rooms);
+	while (heard != NULL) {
+		struct heard *next = heard->next;
+
+		free(heard);
+		heard = next;
+	}
+	while (rooms != NULL) {
+		struct to_look_at *next = rooms->next;
+
+		free(rooms);
+		rooms = next;
+	}
+	pthread_mutex_destroy(&queue->lock);
+	close(queue->wake);
+	free(queue);
+}
+
+int live_queue_descriptor(const struct live_queue *queue)
+{
+	return queue->wake;
+}
+
+static void wake(const struct live_queue *queue)
+{
+	if (eventfd_write(queue->wake, 1) != 0)
+		ABORT("cannot write an event");
+}
+
+/* ---- adding ---- */
+
+/* Cuts texts whose size a media server, or a person there, chooses. */
+static struct heard *copy_event(const struct server_event *event)
+{
+	struct server_event kept = *event;
+	struct slice *const texts[] = {
+		&kept.room.name,       &kept.room.id,	     &kept.person.stay,
+		&kept.person.identity, &kept.person.user_id, &kept.person.role,
+		&kept.person.entry,    &kept.person.code,    &kept.person.name,
+		&kept.person.metadata,
+	};
+	struct heard *heard;
+	size_t size = 0;
+	char *at;
+
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		*texts[i] = text_cut(*texts[i], LIVE_METADATA_MOST);
+		size += texts[i]->size;
+	}
+	heard = memory_check(malloc(sizeof *heard + size));
+	at = heard->text;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		if (texts[i]->size > 0)
+			memcpy(at, texts[i]->data, texts[i]->size);
+		texts[i]->data = at;
+		at += texts[i]->size;
+	}
+	heard->event = kept;
+	heard->next = NULL;
+	return heard;
+}
+
+bool live_queue_hear(struct live_queue *queue, const struct id *account, const struct id *backend,
+		     const struct id *room, const struct server_event *event, int64_t received)
+{
+	struct heard *heard = copy_event(event);
+	bool has_room;
+
+	heard->account = *account;
+	heard->backend = *backend;
+	heard->room = *room;
+	heard->received = received;
+	pthread_mutex_lock(&queue->lock);
+	has_room = queue->figures.waiting < LIVE_QUEUE_MOST;
+	queue->figures.ends[has_room ? HEARD_TAKEN : HEARD_TOO_MANY]++;
+	if (has_room) {
+		heard->number = ++queue->number;
+		*queue->heard_end = heard;
+		queue->heard_end = &heard->next;
+		queue->figures.waiting++;
+	}
+	pthread_mutex_unlock(&queue->lock);
+	if (!has_room)
+		free(heard);
+	else
+		wake(queue);
+	return has_room;
+}
+
+void live_queue_look(struct live_queue *queue, const struct id *account, const struct id *backend,
+		     const struct id *room)
+{
+	struct to_look_at *added = memory_check(malloc(sizeof *added));
+	bool has_room;
+
+	*added = (struct to_look_at){ NULL, *account, *backend, *room };
+	pthread_mutex_lock(&queue->lock);
+	has_room = queue->room_count < LIVE_QUEUE_MOST;
+	if (has_room) {
+		*queue->rooms_end = added;
+		queue->rooms_end = &added->next;
+		queue->room_count++;
+	}
+	pthread_mutex_unlock(&queue->lock);
+	if (!has_room)
+		free(added);
+	else
+		wake(queue);
+}
+
+void live_queue_count(struct live_queue *queue, enum heard_end end)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->figures.ends[end]++;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+/* ---- taking ---- */
+
+struct heard *live_queue_take(struct live_queue *queue, struct to_look_at **rooms)
+{
+	struct heard *heard;
+	eventfd_t ignored;
+
+	(void)eventfd_read(queue->wake, &ignored);
+	pthread_mutex_lock(&queue->lock);
+	heard = queue->heard;
+	*rooms = queue->rooms;
+	queue->heard = NULL;
+	queue->heard_end = &queue->heard;
+	queue->rooms = NULL;
+	queue->rooms_end = &queue->rooms;
+	queue->room_count = 0;
+	pthread_mutex_unlock(&queue->lock);
+	return heard;
+}
+
+void live_queue_forget(struct live_queue *queue, size_t n)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->figures.waiting -= n;
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void live_queue_figures(struct live_queue *queue, struct live_queue_figures *figures)
+{
+	pthread_mutex_lock(&queue->lock);
+	*figures = queue->figures;
+	pthread_mutex_unlock(&queue->lock);
+}

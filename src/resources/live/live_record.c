@@ -1,0 +1,337 @@
+/* See resources/live/live_record.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/live_record.h"
+
+#include <string.h>
+
+#include "base/digest.h"
+#include "records/kinds.h"
+#include "resources/events/audit_record.h"
+
+const char *const leave_cause_names[LEAVE_CAUSES] = {
+	[LEAVE_LEFT] = "left",	     [LEAVE_OTHER_DEVICE] = "other_device",
+	[LEAVE_REMOVED] = "removed", [LEAVE_ENDED] = "ended",
+	[LEAVE_SIGNAL] = "signal",   [LEAVE_SIP] = "sip",
+	[LEAVE_MEDIA] = "media",     [LEAVE_SERVER] = "server",
+	[LEAVE_UNSEEN] = "unseen",
+};
+
+/* ---- tables ---- */
+
+static const struct member role_members[] = {
+	{ "name", AS_TEXT(0, LIVE_ROLE_MOST), AT(struct live_role, name) },
+	{ "count", AS_NUMBER(4, 1, UINT32_MAX), AT(struct live_role, count) },
+};
+static const struct record_table role_table = { ITEMS(struct live_role, role_members) };
+
+static const struct member live_members[] = {
+	{ "room_id", AS_KEY, AT(struct live, stored.id) },
+	{ "session_id", AS_ID, AT(struct live, session) },
+	{ "backend_id", AS_ID, AT(struct live, backend) },
+	{ "server_room", AS_TEXT(0, LIVE_ID_MOST), AT(struct live, server_room) },
+	{ "server_created_at", AS_TIME, AT(struct live, server_created) },
+	{ "heard_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, heard) },
+	{ "looked_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, looked) },
+	{ "left_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, left) },
+	{ "roles", AS_LIST(struct live, role_count, LIVE_ROLES_MOST + 1, role_table),
+	  MARKED(MEMBER_DERIVED), AT(struct live, roles) },
+};
+const struct record_table live_table = { RECORD(struct live, live_members, 1, &kind_live) };
+
+static const struct member session_members[] = {
+	{ "id", AS_KEY, AT(struct session, stored.id) },
+	{ "room_id", AS_PARENT, AT(struct session, stored.parent) },
+	{ "active", AS_SWITCH, AT(struct session, is_active) },
+	{ "template_id", AS_ID, AT(struct session, template_id) },
+	{ "backend_id", AS_ID, AT(struct session, backend) },
+	{ "room_name", AS_TEXT(0, STORE_NAME_MAX), AT(struct session, room_name) },
+	{ "server_room", AS_TEXT(0, LIVE_ID_MOST), AT(struct session, server_room) },
+	{ "created_at", AS_TIME, AT(struct session, created) },
+	{ "updated_at", AS_TIME, AT(struct session, updated) },
+	{ "closed_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct session, closed) },
+	{ "peer_count", AS_NUMBER(8, 0, UNLIMITED), MARKED(MEMBER_DERIVED),
+	  AT(struct session, peer_count) },
+};
+const struct record_table session_table = {
+	RECORD(struct session, session_members, 3, &kind_session),
+};
+
+static const struct member peer_members[] = {
+	{ "key", AS_KEY, MARKED(MEMBER_DERIVED), AT(struct peer, stored.id) },
+	{ "session_id", AS_PARENT, AT(struct peer, stored.parent) },
+	{ "inside", AS_SWITCH, AT(struct peer, is_inside) },
+	{ "id", AS_NAME, AT(struct peer, uuid) },
+	{ "anonymous", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct peer, is_anonymous) },
+	{ "by_phone", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct peer, is_by_phone) },
+	{ "stay", AS_TEXT(0, LIVE_ID_MOST), AT(struct peer, stay) },
+	{ "identity", AS_TEXT(0, LIVE_ID_MOST), AT(struct peer, identity) },
+	{ "entry", AS_TEXT(0, LIVE_ID_MOST), MARKED(MEMBER_ABSENT), AT(struct peer, entry) },
+	{ "code", AS_TEXT(0, LIVE_ID_MOST), MARKED(MEMBER_ABSENT), AT(struct peer, code) },
+	{ "name", AS_TEXT(0, LIVE_NAME_MOST), AT(struct peer, name) },
+	{ "user_id", AS_TEXT(0, LIVE_NAME_MOST), AT(struct peer, user_id) },
+	{ "role", AS_TEXT(0, LIVE_ROLE_MOST), AT(struct peer, role) },
+	{ "metadata", AS_TEXT(0, LIVE_METADATA_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct peer, metadata) },
+	{ "joined_at", AS_TIME, AT(struct peer, joined) },
+	{ "left_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct peer, left) },
+	{ "seen_at", AS_TIME, AT(struct peer, seen) },
+	{ "missed_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct peer, missed) },
+	{ "cause", AS_CHOICE(LEAVE_CAUSES - 1, leave_cause_names), AT(struct peer, cause) },
+};
+const struct record_table peer_table = { RECORD(struct peer, peer_members, 4, &kind_peer) };
+
+static const struct member stay_members[] = {
+	{ "peer_id", AS_TEXT(1, STORE_NAME_MAX), AT(struct inside_stay, uuid) },
+};
+static const struct record_table stay_table = { ITEMS(struct inside_stay, stay_members) };
+static const struct member inside_members[] = {
+	{ "key", AS_KEY, AT(struct inside, stored.id) },
+	{ "room_id", AS_PARENT, AT(struct inside, stored.parent) },
+	{ "entry", AS_TEXT(1, LIVE_ID_MOST), AT(struct inside, entry) },
+	{ "stays", AS_LIST(struct inside, stay_count, INSIDE_MOST, stay_table),
+	  AT(struct inside, stays) },
+};
+const struct record_table inside_table = { RECORD(struct inside, inside_members, 2, &kind_inside) };
+
+static const struct member usage_members[] = {
+	{ "key", AS_KEY, MARKED(MEMBER_DERIVED), AT(struct usage, stored.id) },
+	{ "day", AS_NUMBER(8, 0, TEXT_TIME_LAST / USAGE_DAY), IN_A_DUMP_ALONE,
+	  AT(struct usage, day) },
+	{ "sessions", AS_NUMBER(8, 0, UNLIMITED), AT(struct usage, sessions) },
+	{ "peers", AS_NUMBER(8, 0, UNLIMITED), AT(struct usage, peers) },
+	{ "milliseconds", AS_NUMBER(8, 0, UNLIMITED), AT(struct usage, milliseconds) },
+	{ "peak", AS_NUMBER(8, 0, UNLIMITED), AT(struct usage, peak) },
+};
+const struct record_table usage_table = { RECORD(struct usage, usage_members, 1, &kind_usage) };
+
+static const struct member usage_now_members[] = {
+	{ "sessions", AS_NUMBER(8, 0, UNLIMITED), AT(struct usage_now, sessions) },
+	{ "peers", AS_NUMBER(8, 0, UNLIMITED), AT(struct usage_now, peers) },
+};
+const struct record_table usage_now_table = {
+	RECORD(struct usage_now, usage_now_members, 0, &kind_usage_now),
+};
+
+static const struct member account_members[] = {
+	{ "backend_id", AS_KEY, AT(struct backend_account, stored.id) },
+	{ "account_id", AS_ID, AT(struct backend_account, account) },
+};
+const struct record_table backend_account_table = {
+	RECORD(struct backend_account, account_members, 1, &kind_backend_account),
+};
+
+/* ---- ids ---- */
+
+/* The place of the version among the characters of a UUID. */
+#define UUID_VERSION_AT 14
+
+void peer_uuid(const struct id *backend, struct slice stay, unsigned again,
+	       char text[UUID_TEXT_SIZE])
+{
+	char bytes[ID_SIZE + LIVE_ID_MOST + 4];
+	unsigned char digest[DIGEST_SIZE];
+	const size_t size = stay.size < LIVE_ID_MOST ? stay.size : LIVE_ID_MOST;
+
+	memcpy(bytes, backend->bytes, ID_SIZE);
+	memcpy(bytes + ID_SIZE, stay.data, size);
+	for (size_t i = 0; i < 4; i++)
+		bytes[ID_SIZE + size + i] = (char)(unsigned char)(again >> (24 - 8 * i));
+	digest_sha256((struct slice){ bytes, ID_SIZE + size + 4 }, digest);
+	uuid_print(digest, text);
+	text[UUID_VERSION_AT] = '8';
+}
+
+/* Writes a number big-endian into the first six bytes. */
+static void put_number(struct id *id, int64_t number)
+{
+	for (size_t byte = 0; byte < 6; byte++)
+		id->bytes[byte] = (unsigned char)((uint64_t)number >> (40 - 8 * byte));
+}
+
+struct id peer_id(int64_t joined, struct slice uuid)
+{
+	unsigned char digest[DIGEST_SIZE];
+	struct id id;
+
+	digest_sha256(uuid, digest);
+	put_number(&id, joined);
+	memcpy(id.bytes + 6, digest, ID_SIZE - 6);
+	return id;
+}
+
+struct id inside_id(struct slice entry)
+{
+	unsigned char digest[DIGEST_SIZE];
+	struct id id;
+
+	digest_sha256(entry, digest);
+	memcpy(id.bytes, digest, ID_SIZE);
+	return id;
+}
+
+struct id usage_id(int64_t day)
+{
+	struct id id = { { 0 } };
+
+	put_number(&id, day);
+	return id;
+}
+
+int64_t usage_day(const struct id *id)
+{
+	int64_t day = 0;
+
+	for (size_t byte = 0; byte < 6; byte++)
+		day = day << 8 | id->bytes[byte];
+	return day;
+}
+
+/* ---- reading ---- */
+
+uint64_t live_peers(const struct live *live)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < live->role_count; i++)
+		n += live->roles[i].count;
+	return n;
+}
+
+static struct live_role *roles_with_room(struct arena *arena, const struct live *live)
+{
+	struct live_role *roles = arena_alloc(arena, (live->role_count + 1) * sizeof *roles);
+
+	if (live->role_count > 0)
+		memcpy(roles, live->roles, live->role_count * sizeof *roles);
+	return roles;
+}
+
+void live_count(struct arena *arena, struct live *live, struct slice role, bool comes)
+{
+	size_t i = 0, nameless = live->role_count;
+
+	for (; i < live->role_count && !slice_equal(live->roles[i].name, role); i++) {
+		if (live->roles[i].name.size == 0)
+			nameless = i;
+	}
+	if (i == live->role_count && (!comes || live->role_count >= LIVE_ROLES_MOST)) {
+		i = nameless;
+		role = SLICE("");
+	}
+	if (i == live->role_count) {
+		if (!comes)
+			return;
+		live->roles = roles_with_room(arena, live);
+		live->roles[live->role_count++] = (struct live_role){ .name = role };
+	}
+	if (comes) {
+		live->roles[i].count++;
+	} else if (--live->roles[i].count == 0) {
+		live->role_count--;
+		memmove(&live->roles[i], &live->roles[i + 1],
+			(live->role_count - i) * sizeof *live->roles);
+	}
+}
+
+bool live_load(struct call *call, const struct id *room, enum store_reading reading,
+	       struct live *live, struct fault *fault)
+{
+	return record_get(&live_table, call->transaction, room, reading, live, fault);
+}
+
+bool session_load(struct call *call, const struct id *id, enum store_reading reading,
+		  struct session *session, struct fault *fault)
+{
+	return record_get(&session_table, call->transaction, id, reading, session, fault);
+}
+
+bool peers_read(struct call *call, const struct id *session, struct peer_page *page,
+		struct fault *fault)
+{
+	struct store_page records = {
+		.order = STORE_OLDEST_FIRST,
+		.side = page->side,
+		.parent = session,
+		.above = page->after,
+		.records = arena_alloc(call->arena, page->most * sizeof *records.records),
+		.most = page->most,
+		.bytes_most = page->bytes_most,
+	};
+
+	if (!store_page(call->transaction, &kind_peer, &records, fault))
+		return false;
+	page->peers = arena_alloc(call->arena, (records.count + 1) * sizeof *page->peers);
+	page->count = records.count;
+	page->is_last = records.is_last;
+	for (size_t i = 0; i < records.count; i++) {
+		if (!record_read(&peer_table, NULL, &records.records[i], &page->peers[i], fault))
+			return false;
+	}
+	return true;
+}
+
+struct peer_walk {
+	peer_visit *visit;
+	void *context;
+};
+
+static bool visit_peer(void *context, const struct store_record *record, struct fault *fault)
+{
+	const struct peer_walk *walk = context;
+	struct peer peer;
+
+	return record_read(&peer_table, NULL, record, &peer, fault) &&
+	       walk->visit(walk->context, &peer);
+}
+
+bool peers_each(struct call *call, const struct id *session, enum store_side side,
+		peer_visit *visit, void *context, struct fault *fault)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST,
+					 .side = side,
+					 .parent = session };
+	struct peer_walk walk = { visit, context };
+
+	return store_each(call->transaction, &kind_peer, &page, true, visit_peer, &walk, fault);
+}
+
+/* ---- backends by their id alone ---- */
+
+static bool backend_account_get(struct call *call, const struct id *backend,
+				struct backend_account *found, struct fault *fault)
+{
+	store_set_account(call->transaction, &audit_no_account);
+	return record_get(&backend_account_table, call->transaction, backend, STORE_TO_CHANGE,
+			  found, fault);
+}
+
+bool backend_account_put(struct call *call, const struct id *backend, struct fault *fault)
+{
+	struct backend_account found;
+	bool is_done = backend_account_get(call, backend, &found, fault);
+
+	if (is_done && found.stored.value.data != NULL &&
+	    id_compare(&found.account, &call->account) != 0)
+		is_done = fault_set(fault, FAULT_AGAIN, NULL);
+	if (is_done && found.stored.value.data == NULL) {
+		found.stored.id = *backend;
+		found.account = call->account;
+		is_done = record_put(&backend_account_table, call->transaction, &found, fault);
+	}
+	store_set_account(call->transaction, &call->account);
+	return is_done;
+}
+
+bool backend_account_remove(struct call *call, const struct id *backend, struct fault *fault)
+{
+	struct backend_account found;
+	bool is_done = backend_account_get(call, backend, &found, fault);
+
+	if (is_done && found.stored.value.data != NULL &&
+	    id_compare(&found.account, &call->account) == 0)
+		is_done = store_remove(call->transaction, &kind_backend_account, &found.stored,
+				       fault);
+	store_set_account(call->transaction, &call->account);
+	return is_done;
+}

@@ -1,0 +1,516 @@
+/* Sessions, who was in them, and usage. Everything is read from the records; the peers of a session
+ * are pages of children, in the order in which they joined.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/sessions.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accounts/accounts.h"
+#include "base/text.h"
+#include "records/kinds.h"
+#include "resources/audit.h"
+#include "resources/lists.h"
+#include "resources/live/live_merge.h"
+#include "rules/live_rules.h"
+
+/* Peers of a page of sessions, divided by its limit. */
+#define PEERS_OF_PAGE 20000
+/* Bytes of a page of sessions; with the last peers it may be a little more. */
+#define SESSIONS_PAGE_MOST ((size_t)6 << 20)
+
+static bool find_session(struct call *call, enum store_reading reading, struct session *session,
+			 struct fault *fault)
+{
+	struct id id;
+
+	session->stored.value.data = NULL;
+	if (id_parse(call->parameters[0], &id) && !session_load(call, &id, reading, session, fault))
+		return false;
+	return session->stored.value.data != NULL ||
+	       fault_set(fault, FAULT_NOT_FOUND, "session not found");
+}
+
+/* ---- peers ---- */
+
+static void append_peer(struct buffer *text, const struct peer *peer)
+{
+	char session[ID_TEXT_SIZE + 1];
+
+	id_print(&peer->stored.parent, session);
+	buffer_append_member(text, "{\"id\":", peer->uuid);
+	buffer_append_member(text, ",\"session_id\":", slice_of(session));
+	buffer_append_member(text, ",\"name\":", peer->name);
+	buffer_append_member(text, ",\"role\":", peer->role);
+	buffer_append_member(text, ",\"user_id\":", peer->is_anonymous ? SLICE("") : peer->user_id);
+	buffer_append_time_milliseconds(text, ",\"joined_at\":", peer->joined);
+	if (!peer->is_inside)
+		buffer_append_time_milliseconds(text, ",\"left_at\":", peer->left);
+	buffer_append_byte(text, '}');
+}
+
+/* The peers of one session in a response. */
+struct shown_peers {
+	struct buffer *text;
+	size_t count, most; /* peers */
+	size_t size_most; /* of the text */
+	bool is_cut;
+};
+
+static bool show_peer(void *context, const struct peer *peer)
+{
+	struct shown_peers *shown = context;
+
+	shown->is_cut = shown->count == shown->most || shown->text->size > shown->size_most;
+	if (shown->is_cut)
+		return false;
+	if (shown->count++ > 0)
+		buffer_append_byte(shown->text, ',');
+	buffer_append_string(shown->text, peer->uuid);
+	buffer_append_byte(shown->text, ':');
+	append_peer(shown->text, peer);
+	return true;
+}
+
+/* ---- sessions ---- */
+
+static bool append_session(struct call *call, const struct session *session,
+			   struct shown_peers *shown, struct fault *fault)
+{
+	struct buffer *text = shown->text;
+
+	buffer_append_member(text, "{\"id\":", id_as_text(call->arena, &session->stored.id));
+	buffer_append_member(text,
+			     ",\"room_id\":", id_as_text(call->arena, &session->stored.parent));
+	buffer_append_member(text, ",\"customer_id\":", slice_of(call->account_text));
+	buffer_append_text(text, session->is_active ? ",\"active\":true,\"peers\":{"
+						    : ",\"active\":false,\"peers\":{");
+	if (!peers_each(call, &session->stored.id, STORE_BOTH_SIDES, show_peer, shown, fault))
+		return false;
+	buffer_append_text(text, "},\"peer_count\":");
+	buffer_append_integer(text, (json_int_t)session->peer_count);
+	buffer_append_time_milliseconds(text, ",\"created_at\":", session->created);
+	buffer_append_time_milliseconds(text, ",\"updated_at\":", session->updated);
+	return true;
+}
+
+struct session_filter {
+	bool has_room, has_after, has_before, is_empty;
+	struct id room, above, below;
+	int64_t after, before;
+	const json_t *active; /* NULL: both */
+	size_t peers_most;
+	size_t size; /* of the sessions so far */
+};
+
+static void read_filter(struct call *call, const struct list *list, struct session_filter *filter)
+{
+	const struct slice room = call_query_text(call, "room_id");
+	const struct slice after = call_query_text(call, "after");
+	const struct slice before = call_query_text(call, "before");
+
+	*filter = (struct session_filter){ .peers_most = PEERS_OF_PAGE / list->limit };
+	filter->active = json_object_get(call->query, "active");
+	filter->has_room = room.data != NULL;
+	filter->is_empty = filter->has_room && !id_parse(room, &filter->room);
+	/* The table of the query has checked the times. */
+	filter->has_after = after.data != NULL && text_time_parse_up(after, &filter->after);
+	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
+}
+
+static struct store_page page_of(struct session_filter *filter)
+{
+	struct store_page page = { .parent = filter->has_room ? &filter->room : NULL };
+
+	if (filter->active != NULL)
+		page.side = json_is_true(filter->active) ? STORE_ON : STORE_OFF;
+	/* A session is stored after its first peer has joined, so no older id can match. */
+	if (filter->has_after && filter->after >= 1000 && filter->after / 1000 <= UINT32_MAX) {
+		filter->above = id_lowest((uint32_t)(filter->after / 1000), 0);
+		page.above = &filter->above;
+	}
+	return page;
+}
+
+static bool add_sessions(struct call *call, struct list *list, const void *context,
+			 const struct store_record *records, size_t n, struct fault *fault)
+{
+	struct session_filter *filter = (struct session_filter *)(uintptr_t)context;
+
+	for (size_t i = 0; i < n && !list_is_full(list); i++) {
+		struct buffer text = BUFFER_INITIAL(call->arena);
+		struct shown_peers shown = {
+			.text = &text,
+			.most = filter->peers_most,
+			.size_most = filter->size < SESSIONS_PAGE_MOST
+					     ? SESSIONS_PAGE_MOST - filter->size
+					     : 0,
+		};
+		struct session session;
+
+		if (!record_read(&session_table, NULL, &records[i], &session, fault))
+			return false;
+		if ((filter->has_after && session.created < filter->after) ||
+		    (filter->has_before && session.created > filter->before))
+			continue;
+		if (!append_session(call, &session, &shown, fault))
+			return false;
+		buffer_append_text(&text, shown.is_cut ? ",\"peers_truncated\":true}" : "}");
+		filter->size += text.size;
+		list_add_item(list, &records[i].id);
+		call_part(call, buffer_slice(&text));
+	}
+	return true;
+}
+
+bool sessions_first_page(struct call *call, struct store_page *page)
+{
+	struct session_filter *filter = arena_zero(call->arena, sizeof *filter);
+	struct list *list = arena_alloc(call->arena, sizeof *list);
+
+	list_read(call, list);
+	read_filter(call, list, filter);
+	*page = page_of(filter);
+	list_set_page(list, page);
+	return !filter->is_empty;
+}
+
+bool sessions_list(struct call *call, struct fault *fault)
+{
+	struct session_filter filter;
+	struct store_page page;
+	struct list list;
+
+	list_open(call, &list);
+	read_filter(call, &list, &filter);
+	page = page_of(&filter);
+	return (filter.is_empty ||
+		list_add_pages(&list, &kind_session, &page, add_sessions, &filter, fault)) &&
+	       list_close(&list, fault);
+}
+
+bool sessions_get(struct call *call, struct fault *fault)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct shown_peers shown = { .text = &text,
+				     .most = SIZE_MAX,
+				     .size_most = CALL_ANSWER_MOST };
+	struct session session;
+
+	if (!find_session(call, STORE_TO_SHOW, &session, fault) ||
+	    !append_session(call, &session, &shown, fault))
+		return false;
+	if (shown.is_cut)
+		return fault_detail(fault, FAULT_TOO_LARGE,
+				    "the response would be larger than %zu MB; ask for its peers",
+				    CALL_ANSWER_MOST >> 20);
+	buffer_append_byte(&text, '}');
+	return call_answer(call, buffer_slice(&text));
+}
+
+static size_t peers_limit(const struct call *call)
+{
+	return (size_t)json_integer_value(json_object_get(call->query, "limit"));
+}
+
+bool session_peers_first_page(struct call *call, struct store_page *page)
+{
+	page->most = peers_limit(call);
+	page->bytes_most = CALL_ANSWER_MOST / 2;
+	return call_query_text(call, "start").data == NULL;
+}
+
+bool session_peers_list(struct call *call, struct fault *fault)
+{
+	const struct slice start = call_query_text(call, "start");
+	struct peer_page page = {
+		.side = STORE_BOTH_SIDES,
+		.most = peers_limit(call),
+		.bytes_most = CALL_ANSWER_MOST / 2,
+	};
+	struct session session;
+	struct peer before;
+	struct list list;
+
+	list_open(call, &list);
+	if (!find_session(call, STORE_TO_SHOW, &session, fault))
+		return false;
+	if (start.data != NULL) {
+		if (!record_get_named(&peer_table, call->transaction, start, STORE_TO_SHOW, &before,
+				      fault))
+			return false;
+		if (before.stored.value.data == NULL ||
+		    id_compare(&before.stored.parent, &session.stored.id) != 0)
+			return fault_member(fault, FAULT_INVALID_QUERY, NULL, "start",
+					    "must be a peer of this session");
+		page.after = &before.stored.id;
+	}
+	if (!peers_read(call, &session.stored.id, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		struct buffer text = BUFFER_INITIAL(call->arena);
+
+		append_peer(&text, &page.peers[i]);
+		list_add(&list, page.peers[i].uuid);
+		call_part(call, buffer_slice(&text));
+	}
+	return list_close(&list, fault);
+}
+
+bool sessions_delete(struct call *call, struct fault *fault)
+{
+	struct session session;
+	struct audit_data data = { .kind = "session" };
+
+	if (!find_session(call, STORE_TO_CHANGE, &session, fault))
+		return false;
+	if (session.is_active)
+		return fault_set(fault, FAULT_CONFLICT, "Session is active");
+	data.id = id_as_text(call->arena, &session.stored.id);
+	data.name = session.room_name;
+	data.more[0] = (struct audit_member){ "room_id",
+					      id_as_text(call->arena, &session.stored.parent),
+					      false };
+	data.more[1] = (struct audit_member){ "session_id", data.id, false };
+	audit_note(call, "session.deleted", &data);
+	return session_remove(call, &session, fault) && call_answer_nothing(call);
+}
+
+/* ---- attendance ---- */
+
+/* One person of a session. */
+struct attendant {
+	struct slice user_id; /* the key */
+	struct slice name, role; /* of the last stay */
+	int64_t first, last; /* joined, left; last: 0 if inside */
+	int64_t milliseconds;
+	size_t stays;
+	struct attendant *next; /* in the order in which they came */
+};
+
+struct attendance {
+	struct arena *arena;
+	void *tree; /* by user_id (tsearch) */
+	struct attendant *attendants, **end;
+	int64_t now;
+};
+
+static int compare_attendants(const void *first, const void *second)
+{
+	const struct attendant *a = first, *b = second;
+
+	return slice_compare(a->user_id, b->user_id);
+}
+
+static bool attend(void *context, const struct peer *peer)
+{
+	struct attendance *attendance = context;
+	const struct attendant key = {
+		.user_id = peer->is_anonymous ? SLICE("") : peer->user_id,
+	};
+	void *found = tfind(&key, &attendance->tree, compare_attendants);
+	struct attendant *attendant;
+
+	if (found != NULL) {
+		attendant = *(struct attendant **)found;
+	} else {
+		attendant = arena_zero(attendance->arena, sizeof *attendant);
+		attendant->user_id = key.user_id;
+		attendant->first = peer->joined;
+		*attendance->end = attendant;
+		attendance->end = &attendant->next;
+		(void)tsearch(attendant, &attendance->tree, compare_attendants);
+	}
+	attendant->name = peer->name;
+	attendant->role = peer->role;
+	attendant->stays++;
+	attendant->milliseconds += (peer->is_inside ? attendance->now : peer->left) - peer->joined;
+	if (peer->is_inside || (found != NULL && attendant->last == 0))
+		attendant->last = 0;
+	else if (peer->left > attendant->last)
+		attendant->last = peer->left;
+	return true;
+}
+
+/* Appends a cell. Spreadsheets run what looks like a formula, so that gets an apostrophe. */
+static void append_cell(struct buffer *text, struct slice cell)
+{
+	const bool is_formula = cell.size > 0 && memchr("=+-@\t\r", cell.data[0], 6) != NULL;
+	bool needs_quotes = false;
+
+	for (size_t i = 0; i < cell.size; i++)
+		needs_quotes = needs_quotes || memchr(",\"\r\n", cell.data[i], 4) != NULL;
+	if (needs_quotes)
+		buffer_append_byte(text, '"');
+	if (is_formula)
+		buffer_append_byte(text, '\'');
+	for (size_t i = 0; i < cell.size; i++) {
+		if (cell.data[i] == '"')
+			buffer_append_byte(text, '"');
+		buffer_append_byte(text, cell.data[i]);
+	}
+	if (needs_quotes)
+		buffer_append_byte(text, '"');
+}
+
+static void append_time(struct buffer *text, int64_t time)
+{
+	char shown[TEXT_TIME_SIZE];
+
+	if (time == 0)
+		return;
+	text_time_milliseconds(time, shown);
+	buffer_append_text(text, shown);
+}
+
+/* Appends minutes with one decimal, rounded. */
+static void append_minutes(struct buffer *text, uint64_t milliseconds)
+{
+	const uint64_t tenths = (milliseconds + 3000) / 6000;
+
+	buffer_append_integer(text, (json_int_t)(tenths / 10));
+	buffer_append_byte(text, '.');
+	buffer_append_integer(text, (json_int_t)(tenths % 10));
+}
+
+static bool is_anonymous(const struct call *call)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	const bool keeps = account == NULL || account->keeps_people;
+
+	accounts_release(accounts, roster);
+	return !keeps;
+}
+
+static void free_nothing(void *attendant)
+{
+	(void)attendant;
+}
+
+bool sessions_attendance(struct call *call, struct fault *fault)
+{
+	struct attendance attendance = {
+		.arena = call->arena,
+		.end = &attendance.attendants,
+		.now = call->now,
+	};
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct session session;
+	bool is_read;
+
+	if (!find_session(call, STORE_TO_SHOW, &session, fault))
+		return false;
+	if (is_anonymous(call))
+		return fault_set(fault, FAULT_CONFLICT, "Sessions are anonymous");
+	is_read = peers_each(call, &session.stored.id, STORE_BOTH_SIDES, attend, &attendance,
+			     fault);
+	tdestroy(attendance.tree, free_nothing);
+	if (!is_read)
+		return false;
+	buffer_append_text(&text,
+			   "user_id,name,role,first_joined_at,last_left_at,minutes,stays\r\n");
+	for (const struct attendant *one = attendance.attendants; one != NULL; one = one->next) {
+		append_cell(&text, one->user_id);
+		buffer_append_byte(&text, ',');
+		append_cell(&text, one->name);
+		buffer_append_byte(&text, ',');
+		append_cell(&text, one->role);
+		buffer_append_byte(&text, ',');
+		append_time(&text, one->first);
+		buffer_append_byte(&text, ',');
+		append_time(&text, one->last);
+		buffer_append_byte(&text, ',');
+		append_minutes(&text, (uint64_t)one->milliseconds);
+		buffer_append_byte(&text, ',');
+		buffer_append_integer(&text, (json_int_t)one->stays);
+		buffer_append_text(&text, "\r\n");
+	}
+	call_header(call, "Content-Type", SLICE(ATTENDANCE_TYPE "; charset=utf-8"));
+	return call_answer(call, buffer_slice(&text));
+}
+
+/* ---- usage ---- */
+
+/* The bounds of the days that the query asks for: exclusive, as those of a page. */
+struct usage_bounds {
+	struct id above, below;
+};
+
+/* Returns how many days they are. */
+static int64_t set_usage_page(struct call *call, struct usage_bounds *bounds,
+			      struct store_page *page)
+{
+	int64_t first, last;
+
+	/* The table of the query has checked the dates. */
+	(void)usage_days(call->query, clock_now(call->environment->clock), &first, &last);
+	bounds->above = usage_id(first > 0 ? first - 1 : 0);
+	bounds->below = usage_id(last + 1);
+	*page = (struct store_page){
+		.order = STORE_OLDEST_FIRST,
+		.above = &bounds->above,
+		.below = &bounds->below,
+		.most = USAGE_DAYS_MOST,
+	};
+	return last - first + 1;
+}
+
+bool usage_first_page(struct call *call, struct store_page *page)
+{
+	(void)set_usage_page(call, arena_alloc(call->arena, sizeof(struct usage_bounds)), page);
+	return true;
+}
+
+bool usage_get(struct call *call, struct fault *fault)
+{
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct usage_bounds bounds;
+	struct store_page page;
+	struct usage_now now;
+	int64_t days;
+
+	days = set_usage_page(call, &bounds, &page);
+	if (days < 1)
+		return fault_member(fault, FAULT_INVALID_QUERY, NULL, "after",
+				    "must not be later than the last day");
+	if (days > USAGE_DAYS_MOST)
+		return fault_member(fault, FAULT_INVALID_QUERY, NULL, "after",
+				    "must be at most %d days before the last day",
+				    USAGE_DAYS_MOST - 1);
+	page.records = arena_alloc(call->arena, page.most * sizeof *page.records);
+	if (!record_get(&usage_now_table, call->transaction, &kind_only_id, STORE_TO_SHOW, &now,
+			fault) ||
+	    !store_page(call->transaction, &kind_usage, &page, fault))
+		return false;
+	buffer_append_text(&text, "{\"now\":{\"sessions\":");
+	buffer_append_integer(&text, (json_int_t)now.sessions);
+	buffer_append_text(&text, ",\"peers\":");
+	buffer_append_integer(&text, (json_int_t)now.peers);
+	buffer_append_text(&text, "},\"data\":[");
+	for (size_t i = 0; i < page.count; i++) {
+		struct usage usage;
+		char day[TEXT_TIME_SIZE];
+
+		if (!record_read(&usage_table, NULL, &page.records[i], &usage, fault))
+			return false;
+		text_time_seconds(usage_day(&page.records[i].id) * USAGE_DAY, day);
+		if (i > 0)
+			buffer_append_byte(&text, ',');
+		buffer_append_member(&text, "{\"day\":", (struct slice){ day, 10 });
+		buffer_append_text(&text, ",\"sessions\":");
+		buffer_append_integer(&text, (json_int_t)usage.sessions);
+		buffer_append_text(&text, ",\"peers\":");
+		buffer_append_integer(&text, (json_int_t)usage.peers);
+		buffer_append_text(&text, ",\"minutes\":");
+		append_minutes(&text, usage.milliseconds);
+		buffer_append_text(&text, ",\"peak\":");
+		buffer_append_integer(&text, (json_int_t)usage.peak);
+		buffer_append_byte(&text, '}');
+	}
+	buffer_append_text(&text, "]}");
+	return call_answer(call, buffer_slice(&text));
+}

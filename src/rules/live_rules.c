@@ -1,0 +1,286 @@
+/* See rules/live_rules.h. The service writes these responses itself; the tables document them.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "rules/live_rules.h"
+
+#include "base/text.h"
+#include "rules/list_rules.h"
+#include "rules/role_rules.h"
+
+/* The size of a date. */
+#define DATE_SIZE 10
+/* Milliseconds. */
+#define DAY ((int64_t)24 * 60 * 60 * 1000)
+
+/* clang-format off */
+
+#define EXAMPLE_PEER EXAMPLE("3b2f7c50-6d1e-8a4b-9c0d-2e7f1a5b8c63")
+
+static const struct text_rule peer_id_text = {
+	.characters = "0-9a-f-",
+	.sentence = "must be a UUID",
+	.shortest = 36,
+	.longest = 36,
+};
+
+/* ---- live rooms ---- */
+
+static const struct field peer_id_item = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
+static const struct field number_item = { .name = NULL, INTEGER(0, UNLIMITED), DOC("Number of people.") };
+
+static const struct field active_session_fields[] = {
+	{ "id",         TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Session identifier.") },
+	{ "created_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the first peer joined.") },
+	{ "peers",      LIST_OF(peer_id_item), FLAGS(FIELD_REQUIRED),
+	  DOC("IDs of those inside, in the order in which they joined, the first 10,000.") },
+};
+static const struct shape active_session_shape = {
+	"ActiveSession", FIELDS(active_session_fields), .doc = "The session of a live room.",
+};
+static const struct field active_room_fields[] = {
+	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Room identifier.") },
+	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the room.") },
+	{ "customer_id", TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Account identifier.") },
+	{ "session",     OBJECT(active_session_shape), FLAGS(FIELD_REQUIRED), DOC("The session.") },
+	{ "peer_count",  INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("How many people are inside.") },
+	{ "roles",       MAP_OF(any_text, number_item), FLAGS(FIELD_REQUIRED), DOC("How many of them have each role.") },
+	{ "seen_at",     TEXT(time_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
+	  DOC("When the media server last told something about the room, or was asked.") },
+};
+const struct shape active_room_shape = {
+	"ActiveRoom", FIELDS(active_room_fields), .doc = "A room in session.",
+};
+
+static const struct field track_fields[] = {
+	{ "id",          TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Identifier on the media server.") },
+	{ "stream_id",   TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("ID of the peer.") },
+	{ "mute",        BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the track is muted.") },
+	{ "type",        ONE_OF("audio", "video"), FLAGS(FIELD_REQUIRED), DOC("What the track is.") },
+	{ "source",      ONE_OF("regular", "screen"), FLAGS(FIELD_REQUIRED), DOC("Where it comes from.") },
+	{ "started_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When it was published or last changed.") },
+	{ "description", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Always empty.") },
+};
+static const struct shape track_shape = {
+	"Track", FIELDS(track_fields), .doc = "What a peer publishes.",
+};
+static const struct field track_item = { .name = NULL, OBJECT(track_shape) };
+
+static const struct field active_peer_fields[] = {
+	{ "id",        TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uuid"), EXAMPLE_PEER, DOC("Peer identifier.") },
+	{ "name",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Display name.") },
+	{ "user_id",   TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("User ID of the person.") },
+	{ "metadata",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("What the media server keeps about the person.") },
+	{ "role",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role; empty if it has none.") },
+	{ "joined_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the stay began.") },
+	{ "tracks",    MAP_OF(any_text, track_item), DOC("What the peer publishes, by its ID; only where one peer is asked for.") },
+};
+const struct shape active_peer_shape = {
+	"ActivePeer", FIELDS(active_peer_fields), .doc = "Somebody who is in a room now.",
+};
+static const struct field active_peer_item = { .name = NULL, OBJECT(active_peer_shape) };
+static const struct field active_peers_fields[] = {
+	{ "peers", MAP_OF(any_text, active_peer_item), FLAGS(FIELD_REQUIRED),
+	  DOC("Those inside by their ID, in the order in which they joined.") },
+};
+const struct shape active_peers_shape = {
+	"ActivePeers", FIELDS(active_peers_fields), .doc = "The people in a room.",
+};
+
+static const struct field my_role_fields[] = {
+	{ "name",            TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
+	{ "publishParams",   OBJECT(publish_params_shape), DOC("What the role may publish.") },
+	{ "subscribeParams", OBJECT(subscribe_params_shape), DOC("What the role may subscribe to.") },
+	{ "permissions",     OBJECT(permissions_shape), DOC("What else the role may do.") },
+};
+static const struct shape my_role_shape = {
+	"RoleInside", FIELDS(my_role_fields), .doc = "The role of somebody inside; of a deleted role the name alone.",
+};
+static const struct field role_name_item = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
+static const struct field me_fields[] = {
+	{ "peer",       OBJECT(active_peer_shape), FLAGS(FIELD_REQUIRED), DOC("The caller.") },
+	{ "role",       OBJECT(my_role_shape), FLAGS(FIELD_REQUIRED), DOC("The caller's role.") },
+	{ "gives",      LIST_OF(role_name_item), FLAGS(FIELD_REQUIRED),
+	  DOC("Roles that the caller may give to others, in the order of the template.") },
+	{ "name_fixed", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the caller's code has a name.") },
+	{ "ends_at",    TEXT(time_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
+	  DOC("When the room closes for the caller, or its longest time is over; null for never.") },
+};
+const struct shape me_shape = {
+	"Me", FIELDS(me_fields), .doc = "What somebody inside a room is and may do there.",
+};
+
+static const struct field active_peers_query_fields[] = {
+	{ "user_id", TEXT(any_text), DOC("Only people with exactly this user ID.") },
+	{ "role",    TEXT(any_text), EXAMPLE("host"), DOC("Only people with exactly this role.") },
+};
+const struct shape active_peers_query = { "ActivePeersQuery", FIELDS(active_peers_query_fields) };
+
+/* ---- acting ---- */
+
+static const struct text_rule message_text = {
+	.sentence = "must be 1 to 4096 bytes",
+	.shortest = 1,
+	.longest = MESSAGE_MOST,
+	.counts_bytes = true,
+};
+static const struct text_rule message_type_text = {
+	.sentence = "must be 1 to 64 characters",
+	.shortest = 1,
+	.longest = 64,
+};
+#define ABSENT_IF_EMPTY FLAGS(FIELD_ZERO_ABSENT)
+
+static const struct field message_fields[] = {
+	{ "message", TEXT(message_text), FLAGS(FIELD_REQUIRED), EXAMPLE("The talk begins."), DOC("What to send.") },
+	{ "peer_id", TEXT(any_text), ABSENT_IF_EMPTY, DOC("Only to this peer.") },
+	{ "peerId",  TEXT(any_text), ABSENT_IF_EMPTY, DOC("The same, as published clients send it.") },
+	{ "role",    TEXT(any_text), ABSENT_IF_EMPTY, EXAMPLE("host"), DOC("Only to people with this role, unless peer_id is sent.") },
+	{ "type",    TEXT(message_type_text), ABSENT_IF_EMPTY, DEFAULT("chat"),
+	  DOC("Tells programs what kind of message it is: the topic of LiveKit.") },
+};
+const struct shape message_shape = {
+	"RoomMessage", FIELDS(message_fields), .doc = "A message to the people in a room.",
+};
+static const struct field done_fields[] = {
+	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("message sent"), DOC("What was done.") },
+};
+const struct shape done_shape = { "Done", FIELDS(done_fields), .doc = "What was done in a room." };
+
+/* ---- sessions ---- */
+
+static const struct field session_peer_fields[] = {
+	{ "id",         TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uuid"), EXAMPLE_PEER, DOC("Peer identifier.") },
+	{ "session_id", TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("The session.") },
+	{ "name",       TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Display name.") },
+	{ "role",       TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role; empty if it had none.") },
+	{ "user_id",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("User ID of the person.") },
+	{ "joined_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the stay began.") },
+	{ "left_at",    TEXT(time_text), DOC("When it ended; missing while the peer is inside.") },
+};
+const struct shape session_peer_shape = {
+	"SessionPeer", FIELDS(session_peer_fields), .doc = "One stay of one person in a session.",
+};
+static const struct field session_peer_item = { .name = NULL, OBJECT(session_peer_shape) };
+
+static const struct field session_fields[] = {
+	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Session identifier.") },
+	{ "room_id",     TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("The room, which may have been deleted since.") },
+	{ "customer_id", TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Account identifier.") },
+	{ "active",      BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the session is open.") },
+	{ "peers",       MAP_OF(any_text, session_peer_item), FLAGS(FIELD_REQUIRED),
+	  DOC("The stays by their ID, in the order in which they began.") },
+	{ "peer_count",  INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Number of stays.") },
+	{ "created_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the first peer joined.") },
+	{ "updated_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED),
+	  DOC("When somebody last joined or left. Of a session that is not active: its end.") },
+	{ "peers_truncated", BOOLEAN(), DOC("true in a list if some of its peers are left out.") },
+};
+const struct shape live_session_shape = {
+	"LiveSession", FIELDS(session_fields), .doc = "A continuous meeting in a room.",
+};
+
+static schema_rule check_days;
+
+static const struct rule session_list_rules[] = {
+	{ "sessionTimes", "after and before are RFC 3339 times or dates (midnight UTC).", rule_check_times },
+	{ NULL, NULL, NULL },
+};
+static const struct field session_list_fields[] = {
+	{ "limit",   INTEGER(10, 100), DEFAULT(10), DOC("Items per response.") },
+	{ "start",   TEXT(id_text), DOC("Where to continue: `last` of the previous response.") },
+	{ "active",  BOOLEAN(), DOC("true: only active sessions; false: only the others.") },
+	{ "room_id", TEXT(any_text), EXAMPLE("6925c84100000000000000b1"), DOC("Only sessions of this room.") },
+	{ "after",   TEXT(any_text), FLAGS(FIELD_OFFSET), EXAMPLE("2026-11-23"),
+	  DOC("Only sessions created then or later: an RFC 3339 time or a date (midnight UTC).") },
+	{ "before",  TEXT(any_text), FLAGS(FIELD_OFFSET), EXAMPLE("2026-11-24T09:00:00Z"),
+	  DOC("Only sessions created then or earlier: an RFC 3339 time or a date (midnight UTC).") },
+};
+const struct shape session_list_query = {
+	"SessionListQuery", FIELDS(session_list_fields), .rules = session_list_rules,
+};
+
+static const struct field session_peers_fields[] = {
+	{ "limit", INTEGER(10, 1000), DEFAULT(100), DOC("Items per response.") },
+	{ "start", TEXT(peer_id_text), EXAMPLE_PEER, DOC("Where to continue: `last` of the previous response.") },
+};
+const struct shape session_peers_query = { "SessionPeersQuery", FIELDS(session_peers_fields) };
+
+/* ---- usage ---- */
+
+static const struct field usage_now_fields[] = {
+	{ "sessions", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Rooms in session.") },
+	{ "peers",    INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("People inside.") },
+};
+static const struct shape usage_now_shape = {
+	"UsageNow", FIELDS(usage_now_fields), .doc = "What an account's rooms have now.",
+};
+static const struct field usage_day_fields[] = {
+	{ "day",      TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("2026-11-23"), DOC("A day in UTC.") },
+	{ "sessions", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Sessions that began on this day.") },
+	{ "peers",    INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Stays that began on this day.") },
+	{ "minutes",  NUMBER(0, 1e12), FLAGS(FIELD_REQUIRED),
+	  DOC("Minutes of the stays that ended on this day, with one decimal.") },
+	{ "peak",     INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("Most people inside at once.") },
+};
+static const struct shape usage_day_shape = {
+	"UsageDay", FIELDS(usage_day_fields), .doc = "What an account's rooms had on a day.",
+};
+static const struct field usage_day_item = { .name = NULL, OBJECT(usage_day_shape) };
+static const struct field usage_fields[] = {
+	{ "now",  OBJECT(usage_now_shape), FLAGS(FIELD_REQUIRED), DOC("Now.") },
+	{ "data", LIST_OF(usage_day_item), FLAGS(FIELD_REQUIRED), DOC("Days with something in them, oldest first.") },
+};
+const struct shape usage_shape = {
+	"Usage", FIELDS(usage_fields), .doc = "Who was in an account's rooms, in numbers.",
+};
+
+static const struct rule usage_rules[] = {
+	{ "usageDays", "after and before are dates; after is not the later one, nor 400 days before it.", check_days },
+	{ NULL, NULL, NULL },
+};
+static const struct field usage_query_fields[] = {
+	{ "after",  TEXT(any_text), EXAMPLE("2026-11-01"), DOC("The first day, in UTC. Default: 29 days before the last.") },
+	{ "before", TEXT(any_text), EXAMPLE("2026-11-30"), DOC("The last day, in UTC. Default: today.") },
+};
+const struct shape usage_query = {
+	"UsageQuery", FIELDS(usage_query_fields), .rules = usage_rules,
+};
+
+/* clang-format on */
+
+bool usage_days(const json_t *query, int64_t now, int64_t *first, int64_t *last)
+{
+	const struct slice after = text_of_json(json_object_get(query, "after"));
+	const struct slice before = text_of_json(json_object_get(query, "before"));
+	int64_t time = now;
+
+	if (before.data != NULL && (before.size != DATE_SIZE || !text_time_parse(before, &time)))
+		return false;
+	*last = time / DAY;
+	*first = *last - (USAGE_DAYS - 1);
+	if (after.data != NULL && (after.size != DATE_SIZE || !text_time_parse(after, &time)))
+		return false;
+	if (after.data != NULL)
+		*first = time / DAY;
+	return true;
+}
+
+static void check_days(struct rule_context *context, const json_t *object)
+{
+	static const char *const names[] = { "after", "before" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const json_t *value = json_object_get(object, names[i]);
+		const struct slice text = text_of_json(value);
+		struct slice shown;
+		int64_t time;
+
+		if (value == NULL || (text.size == DATE_SIZE && text_time_parse(text, &time)))
+			continue;
+		shown = text_shown(rule_arena(context), value);
+		schema_fault(context, arena_text(rule_arena(context), "/%s", names[i]),
+			     "must be a date such as 2026-11-23, got %.*s", (int)shown.size,
+			     shown.data);
+		return;
+	}
+}

@@ -1,0 +1,2182 @@
+/* Live rooms: what becomes of the news that media servers tell (resources/live/live_merge.h), over
+ * a store in memory and over a durable one.
+ *
+ * News are written as scripts: words that are carried out one after the other, each a call of its
+ * own. The records of a room are compared as a text. A stay has a short name, such as `a`; times
+ * are milliseconds since the script began.
+ *
+ *     join:a        an event: a is inside           room:2     a later room of the media server;
+ *                                                              8 and 9 were made at the same time
+ *     leave:a=sip   an event, with its cause        late:3000  events are told so much later
+ *     look:a,b      the media server lists a and b  name:x     people have this name from now on
+ *     listed:a,b    the same, and names the room    server:2   another media server tells
+ *     ended         an event: the room has ended    known:a    a joins now, which nobody tells yet
+ *     failed:a      an event: a did not get in      timeless:a nobody knows when a joined
+ *     grace         20 s without anybody are over   delete     the room is deleted
+ *     ( )           the events are told together    +5000      so much later
+ *     a/host#e      the stay a, with its role and the entry of its token
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accounts/accounts.h"
+#include "accounts/token.h"
+#include "directory.h"
+#include "records/kinds.h"
+#include "resources/audit.h"
+#include "resources/events/audit_record.h"
+#include "resources/events/webhook_record.h"
+#include "resources/joining/misses.h"
+#include "resources/live/live_events.h"
+#include "resources/live/live_merge.h"
+#include "resources/record_kind.h"
+#include "service/service.h"
+#include "store/gdbm/store_gdbm.h"
+#include "store_memory.h"
+#include "suite.h"
+
+/* ---- the world ---- */
+
+#define MIDDAY ((int64_t)1800014400000) /* 12:00 UTC */
+#define HOUR ((int64_t)60 * 60 * 1000)
+#define GRACE 20000
+#define SERVERS 2
+
+static int64_t now;
+
+static int64_t stand_now(const struct clock *clock)
+{
+	(void)clock;
+	return now;
+}
+
+static void stand_random(const struct clock *clock, void *bytes, size_t size)
+{
+	(void)clock;
+	clock_random(&clock_system, bytes, size);
+}
+
+static const struct clock stand_clock = { stand_now, stand_random };
+
+static struct store *open_memory(const char *directory)
+{
+	(void)directory;
+	return store_memory_open();
+}
+
+static struct store *open_gdbm(const char *directory)
+{
+	char path[4200];
+	const struct store_options options = { .directory = path, .readers = 2, .creates = true };
+	struct fault fault = FAULT_INITIAL;
+	struct store *store;
+
+	(void)snprintf(path, sizeof path, "%s/store", directory);
+	ck_assert_msg(store_gdbm_open(&options, &store, &fault), "%s", fault.cause);
+	return store;
+}
+
+static struct store *(*const drivers[])(const char *directory) = { open_memory, open_gdbm };
+
+/* One account with a template and two media servers. */
+static struct {
+	char *directory;
+	struct environment environment;
+	struct service *service;
+	struct arena *arena; /* of the test */
+	struct id account;
+	struct id servers[SERVERS];
+} stand;
+
+static char *ask(enum method method, const char *path, const char *body)
+{
+	struct store *store = stand.environment.store;
+	struct arena *arena = arena_open();
+	struct call call = { .arena = arena };
+	struct buffer header = BUFFER_INITIAL(arena), text = BUFFER_INITIAL(stand.arena);
+	const struct roster *roster = accounts_current(stand.environment.accounts);
+	struct fault fault = FAULT_INITIAL;
+
+	buffer_append_text(&header, "Bearer ");
+	buffer_append(&header,
+		      token_sign_management(arena, &stand_clock, roster_by_name(roster, SLICE("a")),
+					    now, 3600));
+	accounts_release(stand.environment.accounts, roster);
+	call.request = (struct request){
+		.method = method,
+		.uri = slice_of(path),
+		.body = slice_of(body),
+		.authorization = buffer_slice(&header),
+		.address = SLICE("192.0.2.1"),
+	};
+	service_answer(stand.service, &call);
+	ck_assert(store_wait(store, call.answer.awaited, &fault));
+	for (size_t i = 0; i < call.answer.part_count; i++)
+		buffer_append(&text, call.answer.parts[i]);
+	ck_assert_msg(call.answer.status / 100 == 2, "%s: %d %.*s", path, call.answer.status,
+		      (int)text.size, text.data);
+	buffer_append_byte(&text, '\0');
+	arena_close(arena);
+	return text.data;
+}
+
+/* Creates an object and returns its id. */
+static struct id create(const char *path, const char *body)
+{
+	const char *place = strstr(ask(METHOD_POST, path, body), "\"id\":\"");
+	struct id id;
+
+	ck_assert_ptr_nonnull(place);
+	ck_assert(id_parse((struct slice){ place + 6, 24 }, &id));
+	return id;
+}
+
+static void set_setting(const char *name, const char *value)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	ck_assert_msg(
+		accounts_set(stand.directory, "a", slice_of(name), slice_of(value), NULL, &fault),
+		"%s", fault.cause);
+	accounts_close(stand.environment.accounts);
+	ck_assert(accounts_open(stand.directory, &stand.environment.accounts, &fault));
+	service_close(stand.service);
+	stand.service = service_open(&stand.environment);
+}
+
+static void set_up(void)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct account account;
+
+	now = MIDDAY;
+	stand.arena = arena_open();
+	stand.directory = directory_make();
+	stand.environment = (struct environment){
+		.session_keep = INT64_MAX / 2,
+		.clock = &stand_clock,
+		.misses = misses_open(&stand_clock),
+		.join_seconds = 3600,
+	};
+	ck_assert(accounts_add(stand.directory, &stand_clock, "a", &account, &fault));
+	stand.account = account.id;
+	ck_assert(accounts_open(stand.directory, &stand.environment.accounts, &fault));
+}
+
+static void open_stand(int driver)
+{
+	stand.environment.store = drivers[driver](stand.directory);
+	stand.service = service_open(&stand.environment);
+	(void)create("/v2/templates", "{\"default\":true,\"roles\":{\"host\":{}}}");
+	for (int i = 0; i < SERVERS; i++)
+		stand.servers[i] =
+			create("/v2/backends",
+			       arena_text(stand.arena,
+					  "{\"name\":\"s%d\",\"type\":\"livekit\",\"url\":"
+					  "\"wss://lk.example.org\",\"config\":{\"api_key\":\"k\","
+					  "\"api_secret\":\"0123456789abcdef0123456789abcdef\"}}",
+					  i));
+}
+
+static void tear_down(void)
+{
+	service_close(stand.service);
+	store_close(stand.environment.store);
+	accounts_close(stand.environment.accounts);
+	misses_close(stand.environment.misses);
+	directory_remove(stand.directory);
+	arena_close(stand.arena);
+}
+
+/* ---- calls without a request ---- */
+
+static void begin(struct call *call)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	*call = (struct call){
+		.environment = &stand.environment,
+		.arena = arena_open(),
+		.account = stand.account,
+		.actor.kind = ACTOR_SERVICE,
+		.now = now,
+	};
+	arena_set_limit(call->arena, CALL_ALONE_MEMORY_MOST);
+	ck_assert(store_begin(stand.environment.store, STORE_WRITE, call->arena, &call->transaction,
+			      &fault));
+	call_set_account(call);
+	call_draw_etag(call);
+}
+
+static void commit(struct call *call)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	ck_assert_msg(audit_write(call, &fault), "%s", fault.cause);
+	ck_assert_msg(store_commit(call->transaction, &number, &fault), "%s", fault.cause);
+	arena_close(call->arena);
+}
+
+static void abandon(struct call *call)
+{
+	store_abandon(call->transaction);
+	arena_close(call->arena);
+}
+
+/* ---- scripts ---- */
+
+#define STAYS_MOST 400
+
+/* A stay of a script. */
+struct known {
+	struct slice name;
+	struct slice role, entry; /* as first told */
+	int64_t joined;
+};
+
+struct script {
+	const char *at; /* where it is run, for messages */
+	struct id room;
+	struct id first_room; /* whose stays have the same names and the same ids */
+	int64_t begun;
+	struct known stays[STAYS_MOST];
+	size_t stay_count;
+	/* What words have set. */
+	unsigned server, server_room;
+	int64_t late;
+	struct slice name; /* data NULL: that of the stay */
+	bool is_batch; /* events are told together */
+	struct news batch[STAYS_MOST];
+	size_t batch_count;
+	/* Results of the last word that tells news, and the last event before it. */
+	struct merging told;
+	uint64_t seq;
+};
+
+static struct script *script_open(const char *at)
+{
+	struct script *script = arena_zero(stand.arena, sizeof *script);
+
+	script->at = at;
+	script->room = script->first_room = create("/v2/rooms", "{}");
+	now += HOUR;
+	script->begun = now;
+	script->server_room = 1;
+	return script;
+}
+
+/* A stay belongs to one script, as the ids of a media server are never used again. */
+static struct slice stay_id(const struct script *script, struct slice name)
+{
+	return slice_of(arena_text(stand.arena, "PA_%s_%.*s",
+				   id_as_text(stand.arena, &script->first_room).data,
+				   (int)name.size, name.data));
+}
+
+/* Returns the stay of a word such as a/host#e. */
+static struct known *find_known(struct script *script, struct slice word)
+{
+	struct slice role, entry, name;
+	size_t i = 0;
+
+	word = text_split(word, '#', &entry);
+	name = text_split(word, '/', &role);
+	while (i < script->stay_count && !slice_equal(script->stays[i].name, name))
+		i++;
+	ck_assert_uint_lt(i, STAYS_MOST);
+	if (i == script->stay_count)
+		script->stays[script->stay_count++] = (struct known){
+			.name = name,
+			.role = role.data == NULL ? SLICE("") : role,
+			.entry = entry.data == NULL ? SLICE("") : entry,
+			.joined = now - script->late,
+		};
+	return &script->stays[i];
+}
+
+static struct server_room server_room_of(const struct script *script)
+{
+	return (struct server_room){
+		.name = id_as_text(stand.arena, &script->room),
+		.id = slice_of(arena_text(stand.arena, "RM_%u", script->server_room)),
+		.created = script->begun + (script->server_room == 9 ? 8 : script->server_room),
+	};
+}
+
+static struct news news_of(struct script *script, enum news_type type, struct slice word)
+{
+	struct news news = { .type = type, .time = now - script->late };
+	const struct known *known;
+
+	news.room = server_room_of(script);
+	if (type == NEWS_ENDED)
+		return news;
+	known = find_known(script, word);
+	news.person = (struct server_person){
+		.stay = stay_id(script, known->name),
+		.identity = known->name,
+		.user_id = known->name,
+		.role = known->role,
+		.entry = known->entry,
+		.code = SLICE("c0de"),
+		.name = script->name.data != NULL ? script->name : known->name,
+		.metadata = script->name,
+		.joined = known->joined,
+	};
+	if (news.person.metadata.data == NULL)
+		news.person.metadata = SLICE("");
+	return news;
+}
+
+static void merge(struct script *script, struct merging *merging)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct live live;
+	struct call call;
+
+	begin(&call);
+	merging->room = script->room;
+	merging->backend = stand.servers[script->server];
+	ck_assert_msg(live_merge(&call, merging, &fault), "%s: %s", script->at,
+		      fault_reason(&fault));
+	ck_assert(live_load(&call, &script->room, STORE_TO_CHANGE, &live, &fault));
+	ck_assert_int_eq(merging->is_live, live.stored.value.data != NULL);
+	ck_assert_uint_eq(merging->inside, live_peers(&live));
+	ck_assert_int_eq(merging->empty_since, merging->inside == 0 ? live.left : 0);
+	script->told = *merging;
+	script->told.failed = NULL;
+	for (const struct told_once *told = merging->failed; told != NULL; told = told->next) {
+		struct told_once *kept = arena_alloc(stand.arena, sizeof *kept);
+
+		*kept = (struct told_once){ script->told.failed,
+					    arena_copy(stand.arena, told->data) };
+		script->told.failed = kept;
+	}
+	commit(&call);
+}
+
+static void tell(struct script *script, const struct news *news)
+{
+	struct merging merging = { .news = news, .count = 1 };
+
+	ck_assert_uint_lt(script->batch_count, STAYS_MOST);
+	if (script->is_batch)
+		script->batch[script->batch_count++] = *news;
+	else
+		merge(script, &merging);
+}
+
+/* names_room: whether the list of rooms is known, too. */
+static bool look_once(struct script *script, struct slice people, bool names_room)
+{
+	struct news news[STAYS_MOST];
+	struct merging merging = { .news = news, .is_look = true, .looked = now - script->late };
+
+	for (struct slice rest = people, word; rest.data != NULL && people.size > 0;) {
+		word = text_split(rest, ',', &rest);
+		news[merging.count] = news_of(script, NEWS_LISTED, word);
+		if (!names_room)
+			news[merging.count].room = (struct server_room){ .name = SLICE("") };
+		merging.count++;
+	}
+	merge(script, &merging);
+	return merging.needs_room;
+}
+
+static void say_listed(struct script *script, struct slice people)
+{
+	ck_assert(!look_once(script, people, true));
+}
+
+/* Looks as the service does: the list of people names no room, so the rooms are asked for if
+ * somebody is new. */
+static void say_look(struct script *script, struct slice people)
+{
+	bool looks_again;
+
+	if (!look_once(script, people, false))
+		return;
+	looks_again = script->told.looks_again;
+	say_listed(script, people);
+	script->told.looks_again = script->told.looks_again || looks_again;
+}
+
+/* ---- words ---- */
+
+static void say_join(struct script *script, struct slice word)
+{
+	const struct news news = news_of(script, NEWS_JOINED, word);
+
+	tell(script, &news);
+}
+
+static void say_leave(struct script *script, struct slice word)
+{
+	struct slice cause;
+	struct news news = news_of(script, NEWS_LEFT, text_split(word, '=', &cause));
+
+	while (cause.data != NULL && !slice_is(cause, leave_cause_names[news.cause]))
+		ck_assert_int_lt(++news.cause, LEAVE_CAUSES);
+	tell(script, &news);
+}
+
+static void say_ended(struct script *script, struct slice word)
+{
+	const struct news news = news_of(script, NEWS_ENDED, word);
+
+	tell(script, &news);
+}
+
+static void say_failed(struct script *script, struct slice word)
+{
+	const struct news news = news_of(script, NEWS_NOT_CONNECTED, word);
+
+	tell(script, &news);
+}
+
+static void say_room(struct script *script, struct slice word)
+{
+	script->server_room = (unsigned)(word.data[0] - '0');
+}
+
+static void say_server(struct script *script, struct slice word)
+{
+	script->server = (unsigned)(word.data[0] - '1');
+	ck_assert_uint_lt(script->server, SERVERS);
+}
+
+static int64_t number_of(struct slice word)
+{
+	int64_t number;
+
+	ck_assert_msg(text_integer(word, &number), "%.*s", (int)word.size, word.data);
+	return number;
+}
+
+static void say_late(struct script *script, struct slice word)
+{
+	script->late = number_of(word);
+}
+
+static void say_name(struct script *script, struct slice word)
+{
+	script->name = word;
+}
+
+static void say_known(struct script *script, struct slice word)
+{
+	(void)find_known(script, word);
+}
+
+static void say_timeless(struct script *script, struct slice word)
+{
+	find_known(script, word)->joined = 0;
+}
+
+static void say_together(struct script *script, struct slice word)
+{
+	(void)word;
+	script->is_batch = true;
+	script->batch_count = 0;
+}
+
+static void say_all(struct script *script, struct slice word)
+{
+	struct merging merging = { .news = script->batch, .count = script->batch_count };
+
+	(void)word;
+	script->is_batch = false;
+	merge(script, &merging);
+}
+
+static void say_delete(struct script *script, struct slice word)
+{
+	(void)word;
+	(void)ask(METHOD_DELETE,
+		  arena_text(stand.arena, "/v2/rooms/%s",
+			     id_as_text(stand.arena, &script->room).data),
+		  "");
+}
+
+static void say_grace(struct script *script, struct slice word)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct live live;
+	struct call call;
+	bool is_closed;
+
+	(void)word;
+	begin(&call);
+	ck_assert(live_close_empty(&call, &script->room, GRACE, &is_closed, &fault));
+	ck_assert(live_load(&call, &script->room, STORE_TO_CHANGE, &live, &fault));
+	script->told.is_live = live.stored.value.data != NULL;
+	ck_assert(!is_closed || !script->told.is_live);
+	commit(&call);
+}
+
+static void say_pause(struct script *script, struct slice word)
+{
+	(void)script;
+	now += number_of(word);
+}
+
+static const struct {
+	const char *begins;
+	void (*say)(struct script *script, struct slice word);
+} words[] = {
+	/* clang-format off */
+	{ "join:", say_join }, { "leave:", say_leave }, { "look:", say_look },
+	{ "listed:", say_listed }, { "ended", say_ended }, { "failed:", say_failed },
+	{ "known:", say_known }, { "timeless:", say_timeless }, { "grace", say_grace },
+	{ "room:", say_room }, { "server:", say_server }, { "late:", say_late },
+	{ "name:", say_name }, { "delete", say_delete }, { "+", say_pause },
+	{ "(", say_together }, { ")", say_all },
+	/* clang-format on */
+};
+
+static void say(struct script *script, const char *text)
+{
+	for (struct slice rest = slice_of(text), word; rest.data != NULL && rest.size > 0;) {
+		const struct slice whole = word = text_split(rest, ' ', &rest);
+		int i = 0;
+
+		while (i < ROWS(words) && !slice_begins(word, slice_of(words[i].begins)))
+			i++;
+		ck_assert_msg(i < ROWS(words), "no word: %.*s", (int)whole.size, whole.data);
+		word.data += strlen(words[i].begins);
+		word.size -= strlen(words[i].begins);
+		words[i].say(script, word);
+	}
+}
+
+/* ---- what is stored ---- */
+
+static void check_one(const struct script *script, struct call *call,
+		      const struct record_kind *kind, const void *record)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct findings findings;
+
+	findings_open(&findings, call->arena);
+	ck_assert_msg(record_check(call, kind, record, true, &findings, &fault) &&
+			      findings_result(&findings, &fault),
+		      "%s: %s: %s", script->at, kind->table->kind->name,
+		      fault.details != NULL ? json_string_value(json_array_get(fault.details, 0))
+					    : fault_reason(&fault));
+}
+
+/* Appends the name of the stay, with an apostrophe for each time that it was declared gone. */
+static void append_stay(const struct script *script, const struct peer *peer, struct buffer *text)
+{
+	for (size_t i = 0; i < script->stay_count; i++) {
+		const struct slice stay = stay_id(script, script->stays[i].name);
+		char uuid[UUID_TEXT_SIZE];
+
+		if (!slice_equal(stay, peer->stay))
+			continue;
+		buffer_append(text, script->stays[i].name);
+		for (unsigned again = 0; again < 9; again++) {
+			for (int server = 0; server < SERVERS; server++) {
+				peer_uuid(&stand.servers[server], stay, again, uuid);
+				if (slice_is(peer->uuid, uuid))
+					return;
+			}
+			buffer_append_byte(text, '\'');
+		}
+	}
+	ck_abort_msg("%s: unknown stay", script->at);
+}
+
+static void append_time(const struct script *script, int64_t time, struct buffer *text)
+{
+	buffer_append_integer(text, time - script->begun);
+}
+
+static void append_peer(const struct script *script, const struct peer *peer, struct buffer *text)
+{
+	const size_t from = text->size + 1;
+	struct slice name;
+
+	buffer_append_byte(text, ' ');
+	append_stay(script, peer, text);
+	name = text_trim((struct slice){ text->data + from, text->size - from }, "'");
+	if (!slice_equal(name, peer->name)) {
+		buffer_append_byte(text, '(');
+		buffer_append(text, peer->name);
+		buffer_append_byte(text, ')');
+	}
+	buffer_append_byte(text, '@');
+	append_time(script, peer->joined, text);
+	if (peer->is_inside)
+		return;
+	ck_assert_int_eq(peer->missed, 0);
+	buffer_append_byte(text, '-');
+	append_time(script, peer->left, text);
+	buffer_append_byte(text, '=');
+	buffer_append_text(text, leave_cause_names[peer->cause]);
+}
+
+struct shown_peer {
+	int64_t joined;
+	const char *text;
+};
+
+static int compare_shown(const void *first, const void *second)
+{
+	const struct shown_peer *a = first, *b = second;
+
+	if (a->joined != b->joined)
+		return a->joined < b->joined ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+/* Peers that joined at the same time are in the order of digests, here in that of their names. */
+static void append_peers(const struct script *script, struct call *call,
+			 const struct peer_page *page, struct buffer *text)
+{
+	struct shown_peer *shown = arena_zero(stand.arena, (page->count + 1) * sizeof *shown);
+
+	for (size_t i = 0; i < page->count; i++) {
+		struct buffer one = BUFFER_INITIAL(stand.arena);
+
+		check_one(script, call, &peer_kind, &page->peers[i]);
+		ck_assert(i == 0 || page->peers[i - 1].joined <= page->peers[i].joined);
+		append_peer(script, &page->peers[i], &one);
+		buffer_append_byte(&one, '\0');
+		shown[i] = (struct shown_peer){ page->peers[i].joined, one.data };
+	}
+	qsort(shown, page->count, sizeof *shown, compare_shown);
+	for (size_t i = 0; i < page->count; i++)
+		buffer_append_text(text, shown[i].text);
+}
+
+/* Expects the record of the room in session to be that of the session. */
+static void check_live(const struct script *script, struct call *call,
+		       const struct session *session, uint64_t inside)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct live live;
+
+	ck_assert(live_load(call, &script->room, STORE_TO_CHANGE, &live, &fault));
+	ck_assert_int_eq(session->is_active,
+			 live.stored.value.data != NULL &&
+				 id_compare(&live.session, &session->stored.id) == 0);
+	if (!session->is_active)
+		return;
+	check_one(script, call, &live_kind, &live);
+	ck_assert_uint_eq(live_peers(&live), inside);
+	ck_assert_int_eq(id_compare(&live.backend, &session->backend), 0);
+	ck_assert(slice_equal(live.server_room, session->server_room));
+}
+
+/* Returns the sessions of the room, oldest first: [open 1 CREATED-UPDATED PEERS]. A peer is
+ * NAME@JOINED, followed by -LEFT=CAUSE. */
+static const char *stored(const struct script *script)
+{
+	struct buffer text = BUFFER_INITIAL(stand.arena);
+	struct fault fault = FAULT_INITIAL;
+	struct store_record records[9];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &script->room,
+		.records = records,
+		.most = ROWS(records),
+	};
+	struct usage_now used;
+	struct call call;
+
+	begin(&call);
+	ck_assert(store_page(call.transaction, &kind_session, &page, &fault));
+	ck_assert(page.is_last);
+	for (size_t i = 0; i < page.count; i++) {
+		struct peer_page peers = { .most = 10 * STAYS_MOST };
+		struct session session;
+		uint64_t inside = 0;
+
+		ck_assert(session_load(&call, &records[i].id, STORE_TO_CHANGE, &session, &fault));
+		check_one(script, &call, &session_kind, &session);
+		ck_assert_msg(peers_read(&call, &records[i].id, &peers, &fault), "%s: %s",
+			      script->at, fault_reason(&fault));
+		ck_assert_uint_eq(session.peer_count, peers.count);
+		buffer_append_text(&text, session.is_active ? "[open " : "[closed ");
+		buffer_append(&text, (struct slice){ session.server_room.data + 3,
+						     session.server_room.size - 3 });
+		buffer_append_byte(&text, ' ');
+		append_time(script, session.created, &text);
+		buffer_append_byte(&text, '-');
+		append_time(script, session.updated, &text);
+		append_peers(script, &call, &peers, &text);
+		for (size_t j = 0; j < peers.count; j++)
+			inside += peers.peers[j].is_inside;
+		check_live(script, &call, &session, inside);
+		buffer_append_text(&text, i + 1 < page.count ? "] " : "]");
+	}
+	ck_assert(record_get(&usage_now_table, call.transaction, &kind_only_id, STORE_TO_CHANGE,
+			     &used, &fault));
+	check_one(script, &call, &usage_now_kind, &used);
+	abandon(&call);
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+static uint64_t last_seq(void)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct audit_state state;
+	struct call call;
+
+	begin(&call);
+	ck_assert(audit_state_load(call.transaction, STORE_TO_CHANGE, &state, &fault));
+	abandon(&call);
+	return state.last;
+}
+
+/* Returns the events of live rooms after the number: "open join", and so on. data: the contents of
+ * the last one, unless that is NULL. */
+static const char *events_since(uint64_t seq, const char **data)
+{
+	static const char *const names[LIVE_CHANGES] = {
+		[LIVE_JOINED] = "join",
+		[LIVE_LEFT] = "leave",
+		[LIVE_OPENED] = "open",
+		[LIVE_CLOSED] = "close",
+	};
+	const uint64_t last = last_seq();
+	struct buffer text = BUFFER_INITIAL(stand.arena);
+	struct fault fault = FAULT_INITIAL;
+	struct audit_entry entry;
+	struct call call;
+
+	begin(&call);
+	while (++seq <= last) {
+		ck_assert(audit_read(call.transaction, seq, 1, &entry, &fault));
+		for (size_t i = 0; i < LIVE_CHANGES; i++) {
+			if (!slice_is(entry.type, live_change_types[i]))
+				continue;
+			buffer_append_text(&text, text.size > 0 ? " " : "");
+			buffer_append_text(&text, names[i]);
+			ck_assert(slice_is(entry.actor, "{\"kind\":\"service\",\"id\":\"\"}"));
+			if (data != NULL)
+				*data = arena_copy(stand.arena, entry.data).data;
+		}
+	}
+	abandon(&call);
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+/* ---- what becomes of news ---- */
+
+/* a is inside, b has left, or was declared gone; a was listed last at 8000. Then a leaves, too. */
+#define LEFT "room:2 join:a +1000 join:b +1000 leave:b"
+#define GONE "room:2 join:a +1000 join:b +1000 look:a,b +1000 look:a +5000 look:a"
+#define CLOSED " +1000 leave:a +20000 grace"
+/* a was inside, and c, of which nobody has told. */
+#define ENDED "join:a +500 known:c +500 ended"
+/* Both were listed at 2000; it is 3000. */
+#define SEEN "join:a +1000 join:b +1000 look:a,b +1000"
+
+static const struct {
+	const char *before; /* what was told already */
+	const char *news;
+	const char *stored;
+	/* The events of the news; then `told`: webhooks are told of a failure; `soon`: the room is
+	 * to be looked at; `again`: it is to be looked at again. */
+	const char *events;
+} news_rows[] = {
+	/* clang-format off */
+	/* ---- an event tells of a join ---- */
+	{ "", "join:a", "[open 1 0-0 a@0]", "open join" },
+	{ "join:a +1000", "join:b", "[open 1 0-1000 a@0 b@1000]", "join" },
+	{ "room:2 join:a +1000", "room:3 join:b",
+	  "[closed 2 0-0 a@0-0=unseen] [open 3 1000-1000 b@1000]", "leave close open join soon" },
+	{ "room:2 join:a +1000", "room:1 join:b", "[open 2 0-0 a@0]", "" },
+	{ "room:8 join:a +1000", "room:9 join:b", "[open 8 0-0 a@0]", "" },
+	/* inside */
+	{ "join:a +1000", "name:x join:a", "[open 1 0-0 a(x)@0]", "" },
+	{ "join:a +1000", "room:2 name:x join:a", "[open 1 0-0 a@0]", "" },
+	{ "room:2 join:a +1000", "room:1 name:x join:a", "[open 2 0-0 a@0]", "" },
+	/* left */
+	{ LEFT, "name:x join:b", "[open 2 0-2000 a@0 b(x)@1000-2000=left]", "" },
+	{ LEFT, "room:3 name:x join:b", "[open 2 0-2000 a@0 b@1000-2000=left]", "" },
+	{ LEFT, "room:1 name:x join:b", "[open 2 0-2000 a@0 b@1000-2000=left]", "" },
+	{ LEFT CLOSED, "name:x join:b", "[closed 2 0-3000 a@0-3000=left b@1000-2000=left]", "" },
+	/* declared gone */
+	{ GONE, "name:x join:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "soon" },
+	{ GONE, "room:3 name:x join:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "soon" },
+	{ GONE, "room:1 name:x join:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "soon" },
+	{ GONE CLOSED, "name:x join:b", "[closed 2 0-9000 a@0-9000=left b@1000-2000=unseen]",
+	  "soon" },
+
+	/* ---- a look lists somebody ---- */
+	{ "", "look:a", "[open 1 0-0 a@0]", "open join" },
+	{ "", "listed:a,b", "[open 1 0-0 a@0 b@0]", "open join join" },
+	{ "", "look:", "", "" },
+	{ "join:a +1000", "look:a,b", "[open 1 0-1000 a@0 b@1000]", "join" },
+	{ "join:a +1000", "listed:a,b", "[open 1 0-1000 a@0 b@1000]", "join" },
+	{ "room:2 join:a +1000", "room:3 look:b",
+	  "[closed 2 0-0 a@0-0=unseen] [open 3 1000-1000 b@1000]",
+	  "leave close open join soon again" },
+	{ "room:2 join:a +1000", "room:1 listed:a,b", "[open 2 0-0 a@0]", "" },
+	{ "room:2 join:a +1000", "room:1 look:a,b", "[open 2 0-0 a@0]", "" },
+	/* inside */
+	{ "join:a +1000", "name:x look:a", "[open 1 0-0 a(x)@0]", "" },
+	{ "join:a +1000", "name:x listed:a", "[open 1 0-0 a(x)@0]", "" },
+	{ "join:a +1000", "room:2 name:x listed:a", "[open 1 0-0 a@0]", "" },
+	{ "room:2 join:a +1000", "room:1 name:x listed:a", "[open 2 0-0 a@0]", "" },
+	/* inside until another room of the media server takes the place of theirs */
+	{ "join:a +1000", "room:2 name:x listed:b,a",
+	  "[closed 1 0-0 a@0-0=unseen] [open 2 1000-1000 b(x)@1000]", "leave close open join soon" },
+	{ "join:a +1000", "room:2 name:x listed:a,b",
+	  "[closed 1 0-0 a@0-0=unseen] [open 2 1000-1000 b(x)@1000]", "leave close open join soon" },
+	/* left */
+	{ LEFT, "name:x listed:a,b", "[open 2 0-2000 a(x)@0 b(x)@1000-2000=left]", "" },
+	{ LEFT, "room:3 name:x listed:a,b", "[open 2 0-2000 a@0 b@1000-2000=left]", "" },
+	{ LEFT, "room:1 name:x listed:a,b", "[open 2 0-2000 a@0 b@1000-2000=left]", "" },
+	{ LEFT CLOSED, "name:x listed:b", "[closed 2 0-3000 a@0-3000=left b@1000-2000=left]", "" },
+	/* declared gone */
+	{ GONE, "listed:a,b", "[open 2 0-2000 a@0 b'@1000 b@1000-2000=unseen]", "join" },
+	{ GONE, "look:a,b", "[open 2 0-2000 a@0 b'@1000 b@1000-2000=unseen]", "join" },
+	{ GONE, "room:3 listed:b", "[closed 2 0-8000 a@0-8000=unseen b@1000-2000=unseen] "
+	  "[open 3 1000-1000 b'@1000]", "leave close open join soon" },
+	{ GONE, "name:x room:1 listed:a,b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "" },
+	{ GONE CLOSED, "look:b", "[closed 2 0-9000 a@0-9000=left b@1000-2000=unseen] "
+	  "[open 2 1000-1000 b'@1000]", "open join" },
+	/* declared gone once more, and back again; then it leaves */
+	{ GONE " look:a,b +1000 look:a +5000 look:a", "look:a,b",
+	  "[open 2 0-8000 a@0 b''@1000 b'@1000-8000=unseen b@1000-2000=unseen]", "join" },
+	{ GONE " look:a,b +1000", "leave:b", "[open 2 0-9000 a@0 b'@1000-9000=left "
+	  "b@1000-2000=unseen]", "leave" },
+	{ GONE " look:a,b +1000", "join:b", "[open 2 0-2000 a@0 b'@1000 b@1000-2000=unseen]", "" },
+
+	/* ---- an event tells of a leave ---- */
+	{ "join:a +500 known:b +500", "leave:b", "[open 1 0-1000 a@0 b@500-1000=left]",
+	  "join leave soon" },
+	{ "room:2 join:a +1000", "room:3 leave:b", "[open 2 0-0 a@0]", "" },
+	/* of a session that has closed: within 60 s, of the same room of the media server */
+	{ ENDED " +60000", "leave:c", "[closed 1 0-1000 a@0-1000=ended c@500-1000=left]",
+	  "join leave" },
+	{ ENDED " +60001", "leave:c", "[closed 1 0-1000 a@0-1000=ended]", "" },
+	{ ENDED, "late:500 leave:c=sip", "[closed 1 0-1000 a@0-1000=ended c@500-500=sip]",
+	  "join leave" },
+	{ ENDED " +1000", "leave:d", "[closed 1 0-1000 a@0-1000=ended d@1000-1000=left]",
+	  "join leave" },
+	{ ENDED, "room:2 leave:c", "[closed 1 0-1000 a@0-1000=ended]", "" },
+	{ ENDED, "server:2 leave:c", "[closed 1 0-1000 a@0-1000=ended]", "" },
+	{ ENDED " room:2 join:b +1000", "room:1 leave:c",
+	  "[closed 1 0-1000 a@0-1000=ended c@500-1000=left] [open 2 1000-1000 b@1000]",
+	  "join leave" },
+	{ ENDED " room:2 join:b +1000 ended", "room:1 leave:c",
+	  "[closed 1 0-1000 a@0-1000=ended c@500-1000=left] [closed 2 1000-2000 b@1000-2000=ended]",
+	  "join leave" },
+	{ ENDED " +1000 join:b +1000 ended", "leave:c",
+	  "[closed 1 0-1000 a@0-1000=ended] "
+	  "[closed 1 2000-3000 c@500-3000=left b@2000-3000=ended]", "join leave" },
+	{ "room:2 join:b +1000", "room:1 leave:c", "[open 2 0-0 b@0]", "" },
+	{ "", "leave:a", "", "" },
+	/* inside */
+	{ "join:a +1000", "leave:a", "[open 1 0-1000 a@0-1000=left]", "leave" },
+	{ "join:a +1000", "leave:a=other_device", "[open 1 0-1000 a@0-1000=other_device]", "leave" },
+	{ "join:a +1000", "room:2 leave:a=server", "[open 1 0-1000 a@0-1000=server]", "leave" },
+	{ "room:2 join:a +1000", "room:1 leave:a=media", "[open 2 0-1000 a@0-1000=media]", "leave" },
+	{ "join:a +5000", "late:2000 leave:a", "[open 1 0-3000 a@0-3000=left]", "leave" },
+	{ "join:a +1000", "late:2000 leave:a", "[open 1 0-0 a@0-0=left]", "leave" },
+	/* left */
+	{ LEFT, "name:x leave:b=sip", "[open 2 0-2000 a@0 b@1000-2000=left]", "" },
+	{ LEFT, "name:x room:3 leave:b=sip", "[open 2 0-2000 a@0 b@1000-2000=left]", "" },
+	{ LEFT, "name:x room:1 leave:b=sip", "[open 2 0-2000 a@0 b@1000-2000=left]", "" },
+	{ LEFT CLOSED, "name:x leave:b=sip", "[closed 2 0-3000 a@0-3000=left b@1000-2000=left]", "" },
+	{ ENDED, "leave:a", "[closed 1 0-1000 a@0-1000=ended]", "" },
+	/* declared gone */
+	{ GONE, "name:x leave:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "" },
+	{ GONE, "name:x room:3 leave:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "" },
+	{ GONE, "name:x room:1 leave:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "" },
+	{ GONE CLOSED, "name:x leave:b", "[closed 2 0-9000 a@0-9000=left b@1000-2000=unseen]", "" },
+
+	/* ---- an event tells that the room has ended ---- */
+	{ "join:a +5000", "ended", "[closed 1 0-5000 a@0-5000=ended]", "leave close" },
+	{ "join:a +5001", "ended", "[closed 1 0-0 a@0-0=unseen]", "leave close" },
+	{ "join:a +4000 join:b +3000", "ended", "[closed 1 0-7000 a@0-0=unseen b@4000-7000=ended]",
+	  "leave leave close" },
+	{ "join:a +9000 look:a +5000", "ended", "[closed 1 0-14000 a@0-14000=ended]", "leave close" },
+	{ "join:a +9000 look:a +5001", "ended", "[closed 1 0-9000 a@0-9000=unseen]", "leave close" },
+	{ "join:a +1000 look: +4000", "ended", "[closed 1 0-5000 a@0-5000=ended]", "leave close" },
+	{ "join:a +2000 look: +4000", "ended", "[closed 1 0-0 a@0-0=unseen]", "leave close" },
+	{ "join:a +3000", "late:1000 ended", "[closed 1 0-2000 a@0-2000=ended]", "leave close" },
+	{ "join:a +3000 look:a", "late:1000 ended", "[closed 1 0-2000 a@0-2000=ended]",
+	  "leave close" },
+	{ "join:a +1000 leave:a +1000", "ended", "[closed 1 0-1000 a@0-1000=left]", "close" },
+	{ "room:2 join:a +1000", "room:3 ended", "[open 2 0-0 a@0]", "" },
+	{ "room:2 join:a +1000", "room:1 ended", "[open 2 0-0 a@0]", "" },
+	{ "", "ended", "", "" },
+	{ ENDED " +1000", "ended", "[closed 1 0-1000 a@0-1000=ended]", "" },
+
+	/* ---- an event tells that somebody did not get in ---- */
+	{ "", "failed:b", "", "told" },
+	{ LEFT, "failed:c", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
+	{ LEFT, "room:3 failed:c", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
+	{ LEFT, "room:1 failed:c", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
+	{ LEFT, "failed:a", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
+	{ LEFT, "room:3 failed:a", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
+	{ LEFT, "room:1 failed:a", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
+	{ LEFT, "failed:b", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
+	{ LEFT, "room:3 failed:b", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
+	{ LEFT, "room:1 failed:b", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
+	{ LEFT CLOSED, "failed:b", "[closed 2 0-3000 a@0-3000=left b@1000-2000=left]", "told" },
+	{ GONE, "failed:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "told" },
+	{ GONE, "room:3 failed:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "told" },
+	{ GONE, "room:1 failed:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "told" },
+	{ GONE CLOSED, "failed:b", "[closed 2 0-9000 a@0-9000=left b@1000-2000=unseen]", "told" },
+
+	/* ---- a look does not list somebody ---- */
+	{ SEEN, "look:a", "[open 1 0-1000 a@0 b@1000]", "again" },
+	{ SEEN " look:a +4999", "look:a", "[open 1 0-1000 a@0 b@1000]", "again" },
+	{ SEEN " look:a +5000", "look:a", "[open 1 0-2000 a@0 b@1000-2000=unseen]", "leave" },
+	{ SEEN " look:a +1000 look:a +4000", "look:a", "[open 1 0-2000 a@0 b@1000-2000=unseen]",
+	  "leave" },
+	{ SEEN " look: +5000", "look:", "[open 1 0-2000 a@0-2000=unseen b@1000-2000=unseen]",
+	  "leave leave" },
+	/* never listed, only heard of */
+	{ "join:a +1000 join:b +1000 look:a +5000", "look:a",
+	  "[open 1 0-1000 a@0 b@1000-1000=unseen]", "leave" },
+	/* listed, or heard of, in between */
+	{ SEEN " look:a +1000 look:a,b +4000", "look:a", "[open 1 0-1000 a@0 b@1000]", "again" },
+	{ SEEN " look:a +1000 look:a,b +4000 look:a +5000", "look:a",
+	  "[open 1 0-4000 a@0 b@1000-4000=unseen]", "leave" },
+	{ SEEN " look:a +1000 join:b +4000", "look:a", "[open 1 0-1000 a@0 b@1000]", "again" },
+	{ SEEN " look:a +1000 join:b +4000 look:a +5000", "look:a",
+	  "[open 1 0-4000 a@0 b@1000-4000=unseen]", "leave" },
+	/* an event, or an answer, from before they were missing */
+	{ SEEN " look:a +1000 late:3000 join:b late:0 +4000", "look:a",
+	  "[open 1 0-2000 a@0 b@1000-2000=unseen]", "leave" },
+	{ SEEN " look:a +1000 late:1500 look:a,b late:0 +4000", "look:a",
+	  "[open 1 0-2500 a@0 b@1000-2500=unseen]", "leave" },
+	{ SEEN " look:a +2000 look:a +500 late:3000 look:a,b late:0 +2500", "look:a",
+	  "[open 1 0-2500 a@0 b@1000-2500=unseen]", "leave" },
+	/* an event from between two looks that miss them */
+	{ SEEN " look:a +1000 look:a +1000 late:1500 join:b late:0 +3500", "look:a",
+	  "[open 1 0-1000 a@0 b@1000]", "again" },
+	{ SEEN " look:a +1000 look:a +1000 late:1500 join:b late:0 +4000", "look:a",
+	  "[open 1 0-3500 a@0 b@1000-3500=unseen]", "leave" },
+	/* the look was sent before they came, or before another one */
+	{ "join:a +3000 join:b", "late:1000 look:a", "[open 1 0-3000 a@0 b@3000]", "" },
+	{ SEEN " look:a,b", "late:500 look:a", "[open 1 0-1000 a@0 b@1000]", "" },
+	{ SEEN " look:a +5000 look:a,b", "late:2500 look:a", "[open 1 0-1000 a@0 b@1000]", "" },
+
+	/* ---- nobody is inside ---- */
+	{ "join:a +1000 leave:a +19999", "grace", "[open 1 0-1000 a@0-1000=left]", "" },
+	{ "join:a +1000 leave:a +20000", "grace", "[closed 1 0-1000 a@0-1000=left]", "close" },
+	{ "join:a +1000 leave:a +10000 join:b +10000", "grace",
+	  "[open 1 0-11000 a@0-1000=left b@11000]", "" },
+	{ "join:a +1000 leave:a +19000 join:b", "leave:b +19000 grace",
+	  "[open 1 0-20000 a@0-1000=left b@20000-20000=left]", "leave" },
+	{ "join:a +1000 leave:a +20000 grace", "join:b",
+	  "[closed 1 0-1000 a@0-1000=left] [open 1 21000-21000 b@21000]", "open join" },
+	{ "join:a +1000 leave:a +15000 leave:b +6000", "grace",
+	  "[open 1 0-16000 a@0-1000=left b@16000-16000=left]", "" },
+	{ "", "grace", "", "" },
+
+	/* ---- another media server ---- */
+	{ "join:a +1000", "server:2 join:b", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000", "server:2 join:a", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000", "server:2 room:2 listed:b", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000 server:2 look: +5000", "look:", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000", "server:2 leave:a", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000", "server:2 ended", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000", "server:2 failed:b", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000 ended", "server:2 join:a",
+	  "[closed 1 0-1000 a@0-1000=ended] [open 1 0-0 a@0]", "open join" },
+
+	/* ---- a room that was deleted ---- */
+	{ "delete", "join:a", "", "" },
+	{ "delete", "look:a", "", "" },
+	{ "delete", "failed:a", "", "" },
+	{ "join:a +1000 delete", "join:b", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000 delete", "look:a,b", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000 delete", "failed:a", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000 delete", "leave:a", "[open 1 0-1000 a@0-1000=left]", "leave" },
+	{ "join:a +1000 delete", "leave:b", "[open 1 0-0 a@0]", "" },
+	{ "join:a +1000 delete", "ended", "[closed 1 0-1000 a@0-1000=ended]", "leave close" },
+	{ "join:a +1000 delete look: +5000", "look:", "[open 1 0-0 a@0-0=unseen]", "leave" },
+	{ "join:a +1000 delete", "room:2 join:b", "[closed 1 0-0 a@0-0=unseen]", "leave close soon" },
+	{ "join:a +1000 delete", "room:2 listed:b,c", "[closed 1 0-0 a@0-0=unseen]",
+	  "leave close soon" },
+	{ "join:a +1000 leave:a delete +20000", "grace", "[closed 1 0-1000 a@0-1000=left]", "close" },
+	{ ENDED " delete", "leave:c", "[closed 1 0-1000 a@0-1000=ended]", "" },
+	{ ENDED " room:2 join:b delete", "room:1 leave:c",
+	  "[closed 1 0-1000 a@0-1000=ended] [open 2 1000-1000 b@1000]", "" },
+
+	/* ---- nothing comes of it, although sessions of these rooms closed a moment ago ---- */
+	{ "room:1 join:p ended room:3 join:q ended room:2 join:r ended join:a +1000 join:b +1000 leave:b join:c "
+	  "+1000 look:a,c +1000 look:a +5000 look:a",
+	  "name:x leave:b leave:c join:c room:1 join:u join:a join:b join:c leave:b leave:c listed:u "
+	  "listed:a listed:b listed:c ended room:3 join:a join:b join:c leave:u leave:b leave:c "
+	  "listed:a listed:b ended",
+	  "[closed 1 0-0 p@0-0=ended] [closed 3 0-0 q@0-0=ended] [closed 2 0-0 r@0-0=ended] "
+	  "[open 2 0-3000 a@0 b@1000-2000=left c@2000-3000=unseen]", "" },
+
+	/* ---- times ---- */
+	{ "known:a +1000 join:b +1000", "join:a", "[open 1 1000-1000 a@0 b@1000]", "join" },
+	{ "known:a +1000", "join:a", "[open 1 0-0 a@0]", "open join" },
+	{ "+1000 late:-500 known:a late:0", "join:a", "[open 1 1000-1000 a@1000]", "open join" },
+	{ "timeless:a +1000", "join:a", "[open 1 1000-1000 a@1000]", "open join" },
+	{ "join:a +1000 timeless:b", "look:a,b", "[open 1 0-1000 a@0 b@1000]", "join" },
+	{ "join:a +1000 join:b +1000 leave:a +1000", "join:c +1000 leave:b",
+	  "[open 1 0-4000 a@0-2000=left b@1000-4000=left c@3000]", "join leave" },
+
+	/* ---- several events in one transaction ---- */
+	{ "", "( join:a join:a leave:a join:a leave:a )", "[open 1 0-0 a@0-0=left]",
+	  "open join leave" },
+	{ "", "( leave:b join:a )", "[open 1 0-0 a@0]", "open join" },
+	{ "", "( join:a leave:b )", "[open 1 0-0 a@0 b@0-0=left]", "open join join leave soon" },
+	{ "", "( join:a ended )", "[closed 1 0-0 a@0-0=ended]", "open join leave close" },
+	{ "", "( join:a ended leave:b ended )", "[closed 1 0-0 a@0-0=ended b@0-0=left]",
+	  "open join leave close join leave" },
+	{ "", "( join:a room:2 join:b room:1 leave:c )",
+	  "[closed 1 0-0 a@0-0=unseen c@0-0=left] [open 2 0-0 b@0]",
+	  "open join leave close open join join leave soon" },
+	{ "join:a +1000", "( leave:a ended room:2 join:b )",
+	  "[closed 1 0-1000 a@0-1000=left] [open 2 1000-1000 b@1000]", "leave close open join" },
+	{ "join:a +1000", "( room:2 join:b room:3 join:c )",
+	  "[closed 1 0-0 a@0-0=unseen] [closed 2 1000-1000 b@1000-1000=unseen] "
+	  "[open 3 1000-1000 c@1000]", "leave close open join leave close open join soon" },
+	/* clang-format on */
+};
+
+static void run_row(int i)
+{
+	struct script *script = script_open(arena_text(stand.arena, "row %d: %s, %s", i,
+						       news_rows[i].before, news_rows[i].news));
+	const char *events, *is;
+
+	say(script, news_rows[i].before);
+	script->seq = last_seq();
+	script->told = (struct merging){ .failed = NULL };
+	say(script, news_rows[i].news);
+	is = stored(script);
+	ck_assert_msg(strcmp(is, news_rows[i].stored) == 0, "%s:\n%s, not\n%s", script->at, is,
+		      news_rows[i].stored);
+	events = events_since(script->seq, NULL);
+	if (script->told.failed != NULL)
+		events = arena_text(stand.arena, "%s%stold", events, events[0] == '\0' ? "" : " ");
+	if (script->told.looks_soon)
+		events = arena_text(stand.arena, "%s%ssoon", events, events[0] == '\0' ? "" : " ");
+	if (script->told.looks_again)
+		events = arena_text(stand.arena, "%s%sagain", events, events[0] == '\0' ? "" : " ");
+	ck_assert_msg(strcmp(events, news_rows[i].events) == 0, "%s: %s, not %s", script->at,
+		      events, news_rows[i].events);
+}
+
+START_TEST(news_become_records)
+{
+	open_stand(_i);
+	for (int i = 0; i < ROWS(news_rows); i++)
+		run_row(i);
+}
+END_TEST
+
+static void expect(const struct script *script, const char *expected)
+{
+	const char *is = stored(script);
+
+	ck_assert_msg(strcmp(is, expected) == 0, "%s:\n%s, not\n%s", script->at, is, expected);
+}
+
+/* What another room has while a is inside. */
+static const struct {
+	const char *news;
+	const char *stored;
+} elsewhere[] = {
+	{ "join:a", "" },
+	{ "listed:a", "" },
+	{ "leave:a", "" },
+	{ "join:z ended", "[closed 1 0-0 z@0-0=ended]" },
+	{ "join:a", "[closed 1 0-0 z@0-0=ended]" },
+	{ "listed:a", "[closed 1 0-0 z@0-0=ended]" },
+	{ "leave:a", "[closed 1 0-0 z@0-0=ended]" },
+	{ "join:b", "[closed 1 0-0 z@0-0=ended] [open 1 0-0 b@0]" },
+	{ "name:x join:a", "[closed 1 0-0 z@0-0=ended] [open 1 0-0 b@0]" },
+	{ "leave:a", "[closed 1 0-0 z@0-0=ended] [open 1 0-0 b@0]" },
+	{ "look:a,b", "[closed 1 0-0 z@0-0=ended] [open 1 0-0 b(x)@0]" },
+};
+
+/* A media server that tells of one stay in two rooms is wrong, or moved the person. */
+START_TEST(a_stay_is_in_one_room)
+{
+	struct script *one, *other;
+
+	open_stand(_i);
+	one = script_open("one room");
+	say(one, "join:a");
+	other = script_open("another room");
+	other->first_room = one->room;
+	for (int i = 0; i < ROWS(elsewhere); i++) {
+		say(other, elsewhere[i].news);
+		expect(other, elsewhere[i].stored);
+		ck_assert(other->told.failed == NULL);
+	}
+	say(other, "failed:a");
+	ck_assert_ptr_nonnull(other->told.failed);
+	now -= HOUR;
+	expect(one, "[open 1 0-0 a@0]");
+	say(one, "+1000 look: +5000 look:");
+	expect(one, "[open 1 0-0 a@0-0=unseen]");
+	now += HOUR;
+	say(other, "look:a,b");
+	expect(other, "[closed 1 0-0 z@0-0=ended] [open 1 0-0 a'(x)@0 b(x)@0]");
+}
+END_TEST
+
+/* ---- roles ---- */
+
+/* Returns the roles of those inside, in the order of the record. */
+static const char *roles_of(const struct script *script)
+{
+	struct buffer text = BUFFER_INITIAL(stand.arena);
+	struct fault fault = FAULT_INITIAL;
+	struct live live;
+	struct call call;
+
+	begin(&call);
+	ck_assert(live_load(&call, &script->room, STORE_TO_CHANGE, &live, &fault));
+	for (size_t i = 0; i < live.role_count; i++) {
+		buffer_append_text(&text, i > 0 ? " " : "");
+		buffer_append(&text, live.roles[i].name);
+		buffer_append_byte(&text, '=');
+		buffer_append_integer(&text, (json_int_t)live.roles[i].count);
+	}
+	abandon(&call);
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+static const struct {
+	const char *news;
+	const char *roles;
+} role_rows[] = {
+	{ "join:a/host join:b/guest join:c/host", "host=2 guest=1" },
+	{ "join:a join:b/guest", "=1 guest=1" },
+	{ "join:a/host join:b/guest leave:a", "guest=1" },
+	{ "join:a/host leave:b/guest", "host=1" },
+	{ "join:a/host join:a/host look:a/host", "host=1" },
+	{ "join:a/host join:b/guest join:c/host ended", "" },
+	{ "join:a/host +1000 room:2 join:b/guest", "guest=1" },
+	{ "join:a/host join:b/guest +1000 look:a +5000 look:a", "host=1" },
+	{ "join:a/host join:b/guest +1000 look:a +5000 look:a look:a,b", "host=1 guest=1" },
+};
+
+START_TEST(roles_are_counted)
+{
+	open_stand(_i);
+	for (int i = 0; i < ROWS(role_rows); i++) {
+		struct script *script = script_open(role_rows[i].news);
+
+		say(script, role_rows[i].news);
+		(void)stored(script);
+		ck_assert_msg(strcmp(roles_of(script), role_rows[i].roles) == 0, "%s: %s",
+			      script->at, roles_of(script));
+	}
+}
+END_TEST
+
+#define MANY (LIVE_ROLES_MOST + 5)
+
+/* Says a word for each of many stays, s0 with the role r0 and so on, as one batch. */
+static void say_many(struct script *script, const char *word, int first, int end)
+{
+	struct buffer text = BUFFER_INITIAL(stand.arena);
+
+	buffer_append_text(&text, "(");
+	for (int i = first; i < end; i++)
+		buffer_append_text(&text, arena_text(stand.arena, " %s:s%d/r%d", word, i, i));
+	buffer_append_text(&text, " )");
+	buffer_append_byte(&text, '\0');
+	say(script, text.data);
+}
+
+START_TEST(people_beyond_so_many_roles_have_none)
+{
+	struct script *script;
+
+	open_stand(_i);
+	script = script_open("many roles");
+	say_many(script, "join", 0, LIVE_ROLES_MOST);
+	ck_assert_ptr_null(strstr(roles_of(script), " ="));
+	say_many(script, "join", LIVE_ROLES_MOST, MANY);
+	ck_assert_ptr_nonnull(strstr(roles_of(script), " =5"));
+	(void)stored(script);
+	/* A place for one more role; whoever is counted without a role stays so. */
+	say_many(script, "leave", 0, 2);
+	say(script, "join:t/r201 join:u/r3 join:v/x");
+	ck_assert_ptr_nonnull(strstr(roles_of(script), "r3=2"));
+	ck_assert_ptr_nonnull(strstr(roles_of(script), "=6 r201=1"));
+	ck_assert_uint_eq(script->told.inside, MANY + 1);
+	(void)stored(script);
+	say_many(script, "leave", 2, MANY - 1);
+	(void)stored(script);
+	ck_assert_uint_eq(script->told.inside, 4);
+	say(script, "leave:t leave:u leave:v leave:s204 look:");
+	ck_assert_str_eq(roles_of(script), "");
+}
+END_TEST
+
+/* ---- people by their entry ---- */
+
+/* Returns the stays of an entry that are known to be inside. */
+static const char *inside_of(const struct script *script, const char *entry)
+{
+	const struct id id = inside_id(slice_of(entry));
+	struct buffer text = BUFFER_INITIAL(stand.arena);
+	struct fault fault = FAULT_INITIAL;
+	struct inside inside;
+	struct peer peer;
+	struct call call;
+
+	begin(&call);
+	ck_assert(
+		record_get(&inside_table, call.transaction, &id, STORE_TO_CHANGE, &inside, &fault));
+	if (inside.stored.value.data != NULL) {
+		check_one(script, &call, &inside_kind, &inside);
+		ck_assert_uint_gt(inside.stay_count, 0);
+		ck_assert_int_eq(id_compare(&inside.stored.parent, &script->room), 0);
+	}
+	for (size_t i = 0; i < inside.stay_count; i++) {
+		ck_assert(record_get_named(&peer_table, call.transaction, inside.stays[i].uuid,
+					   STORE_TO_SHOW, &peer, &fault));
+		buffer_append_text(&text, i > 0 ? " " : "");
+		append_stay(script, &peer, &text);
+	}
+	abandon(&call);
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+static const struct {
+	const char *news;
+	const char *inside; /* by the entry e */
+} entry_rows[] = {
+	{ "join:a", "" },
+	{ "join:a#e", "a" },
+	{ "join:a#e join:b#f join:c", "a" },
+	{ "join:a#e join:b#e", "a b" },
+	{ "join:a#e join:b#e leave:b", "a" },
+	{ "join:a#e join:b#e leave:a", "b" },
+	{ "join:a#e join:b#e leave:a leave:b", "" },
+	{ "join:a#e join:b#e ended", "" },
+	{ "join:a#e join:b#e +1000 look:a +5000 look:a", "a" },
+	{ "join:a#e +1000 look: +5000 look: look:a", "a'" },
+	{ "join:b leave:a#e", "" },
+	{ "join:a#e +1000 room:2 join:b#e", "b" },
+	{ "join:a#e leave:a +20000 grace", "" },
+	{ "join:a#e join:b#e join:c#e join:d#e join:f#e", "b c d f" },
+	{ "join:a#e join:b#e join:c#e join:d#e join:f#e leave:a leave:c", "b d f" },
+};
+
+START_TEST(people_are_found_by_their_entry)
+{
+	open_stand(_i);
+	for (int i = 0; i < ROWS(entry_rows); i++) {
+		struct script *script = script_open(entry_rows[i].news);
+
+		say(script, entry_rows[i].news);
+		(void)stored(script);
+		ck_assert_msg(strcmp(inside_of(script, "e"), entry_rows[i].inside) == 0, "%s: %s",
+			      script->at, inside_of(script, "e"));
+		say(script, "+1000 look: +5000 look: +20000 grace");
+		ck_assert_str_eq(inside_of(script, "e"), "");
+	}
+}
+END_TEST
+
+/* ---- events ---- */
+
+/* Returns the peer of the stay, which was declared gone so often before; if there is none, a peer
+ * with nothing but the public id. */
+static struct peer get_peer(const struct script *script, struct call *call, struct slice name,
+			    unsigned again)
+{
+	struct fault fault = FAULT_INITIAL;
+	char uuid[UUID_TEXT_SIZE];
+	struct peer peer;
+
+	peer_uuid(&stand.servers[0], stay_id(script, name), again, uuid);
+	ck_assert(record_get_named(&peer_table, call->transaction, slice_of(uuid), STORE_TO_SHOW,
+				   &peer, &fault));
+	peer.uuid = arena_copy(call->arena, slice_of(uuid));
+	return peer;
+}
+
+static struct peer find_peer(const struct script *script, const char *name)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct peer peer, copy;
+	struct call call;
+
+	begin(&call);
+	copy = peer = get_peer(script, &call, slice_of(name), 0);
+	copy.uuid = arena_copy(stand.arena, peer.uuid);
+	if (peer.stored.value.data != NULL) {
+		peer.stored.name = copy.uuid;
+		peer.stored.value = arena_copy(stand.arena, peer.stored.value);
+		ck_assert(record_read(&peer_table, NULL, &peer.stored, &copy, &fault));
+	}
+	abandon(&call);
+	return copy;
+}
+
+static struct peer peer_of(const struct script *script, const char *name)
+{
+	const struct peer peer = find_peer(script, name);
+
+	ck_assert_ptr_nonnull(peer.stored.value.data);
+	return peer;
+}
+
+/* What stands for the ids and the name of a room in the texts of event_rows. */
+struct placeholder {
+	const char *text;
+	const char *value;
+};
+
+/* Returns the members of an event as NAME=VALUE. Times are relative to the script. */
+static const char *shown_event(const struct script *script, const char *data)
+{
+	const char *room = id_as_text(stand.arena, &script->room).data;
+	json_t *document = json_loads(
+		ask(METHOD_GET, arena_text(stand.arena, "/v2/rooms/%s", room), ""), 0, NULL);
+	json_t *event = json_loads(data, 0, NULL), *value;
+	const struct peer peer = find_peer(script, "a");
+	const struct placeholder placeholders[] = {
+		{ "ROOM", room },
+		{ "NAME", json_string_value(json_object_get(document, "name")) },
+		{ "TEMPLATE", json_string_value(json_object_get(document, "template_id")) },
+		{ "SESSION", id_as_text(stand.arena, &peer.stored.parent).data },
+		{ "PEER", arena_copy(stand.arena, peer.uuid).data },
+	};
+	struct buffer text = BUFFER_INITIAL(stand.arena);
+	const char *name;
+	int64_t time;
+
+	ck_assert_msg(event != NULL, "%s", data);
+	json_object_foreach(event, name, value) {
+		const char *shown = json_is_string(value) ? json_string_value(value)
+							  : json_as_text(stand.arena, value).data;
+
+		for (int i = 0; i < ROWS(placeholders); i++) {
+			if (strcmp(shown, placeholders[i].value) == 0)
+				shown = placeholders[i].text;
+		}
+		if (strlen(shown) == 24 && text_time_parse(slice_of(shown), &time))
+			shown = arena_text(stand.arena, "%lld", (long long)(time - script->begun));
+		buffer_append_text(&text, text.size > 0 ? " " : "");
+		buffer_append_text(&text, arena_text(stand.arena, "%s=%s", name, shown));
+	}
+	json_decref(document);
+	json_decref(event);
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+#define OF_SESSION \
+	" changed=[] room_id=ROOM room_name=NAME session_id=SESSION template_id=TEMPLATE " \
+	"session_started_at=0"
+#define OF_PEER(user, name, metadata) \
+	"kind=peer id=PEER name=" name OF_SESSION " peer_id=PEER user_id=" user " user_name=" name \
+	" user_data=" metadata " role=host joined_at=0 type=regular"
+
+static const struct {
+	const char *sessions; /* the setting */
+	const char *news;
+	const char *event; /* the last one */
+} event_rows[] = {
+	{ "on", "name:x join:a/host", OF_PEER("a", "x", "x") },
+	{ "on", "name:x join:a/host +61999 leave:a",
+	  OF_PEER("a", "x", "x") " left_at=61999 duration=61 reason=client request cause=left "
+				 "message=" },
+	{ "on", "name:x join:a/host failed:a",
+	  OF_PEER("a", "x", "x") " error_message=network disconnection" },
+	{ "on", "join:a/host +61999 leave:a +20000 grace",
+	  "kind=session id=SESSION name=NAME" OF_SESSION
+	  " session_stopped_at=61999 session_duration=61" },
+	/* without a session */
+	{ "on", "name:x failed:a/host",
+	  "kind=peer id=PEER name=x changed=[] room_id=ROOM room_name=NAME session_id= "
+	  "template_id=TEMPLATE session_started_at= peer_id=PEER user_id=a user_name=x user_data=x "
+	  "role=host joined_at=0 type=regular error_message=network disconnection" },
+	{ "off", "name:x join:a/host", OF_PEER("", "", "") },
+	{ "off", "name:x join:a/host +61999 leave:a=removed",
+	  OF_PEER("", "", "") " left_at=61999 duration=61 reason=peer kicked cause=removed "
+			      "message=" },
+	{ "off", "name:x join:a/host failed:a",
+	  OF_PEER("", "", "") " error_message=network disconnection" },
+};
+
+START_TEST(events_have_their_members)
+{
+	open_stand(_i);
+	for (int i = 0; i < ROWS(event_rows); i++) {
+		struct script *script;
+		const char *data = NULL;
+		uint64_t seq;
+
+		set_setting("sessions", event_rows[i].sessions);
+		script = script_open(event_rows[i].news);
+		seq = last_seq();
+		say(script, event_rows[i].news);
+		(void)events_since(seq, &data);
+		if (script->told.failed != NULL)
+			data = arena_copy(stand.arena, script->told.failed->data).data;
+		ck_assert_msg(strcmp(shown_event(script, data), event_rows[i].event) == 0,
+			      "%s:\n%s, not\n%s", script->at, shown_event(script, data),
+			      event_rows[i].event);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *cause, *reason;
+} reasons[] = {
+	{ "left", "client request" },
+	{ "other_device", "client request" },
+	{ "removed", "peer kicked" },
+	{ "ended", "peer kicked" },
+	{ "signal", "websocket closed" },
+	{ "sip", "websocket closed" },
+	{ "media", "ice connection state closed" },
+	{ "server", "server removed peer" },
+	{ "unseen", "server removed peer" },
+};
+
+START_TEST(a_cause_has_a_reason)
+{
+	open_stand(_i);
+	ck_assert_int_eq(ROWS(reasons), LEAVE_CAUSES);
+	for (int i = 0; i < ROWS(reasons); i++) {
+		struct script *script = script_open(reasons[i].cause);
+		const char *data;
+
+		say(script, "join:a");
+		say(script, arena_text(stand.arena, "leave:a=%s", reasons[i].cause));
+		(void)events_since(0, &data);
+		ck_assert_msg(
+			strstr(data, arena_text(stand.arena, "\"reason\":\"%s\",\"cause\":\"%s\"",
+						reasons[i].reason, reasons[i].cause)) != NULL,
+			"%s", data);
+	}
+}
+END_TEST
+
+/* Long names are cut, and long metadata is in no event. */
+START_TEST(long_texts_are_cut)
+{
+	char name[1000];
+	struct script *script;
+	const char *data;
+	struct peer peer;
+
+	open_stand(_i);
+	script = script_open("long texts");
+	/* Two bytes a character, after one of one byte. */
+	name[0] = 'n';
+	for (size_t i = 1; i + 2 < sizeof name; i += 2)
+		memcpy(name + i, "\xc3\xa4", 2);
+	script->name = (struct slice){ name, LIVE_NAME_MOST + 201 };
+	say(script, "join:a");
+	peer = peer_of(script, "a");
+	ck_assert_uint_eq(peer.name.size, LIVE_NAME_MOST - 1);
+	ck_assert_uint_eq(peer.metadata.size, LIVE_NAME_MOST + 201);
+	(void)events_since(0, &data);
+	ck_assert_ptr_nonnull(strstr(data, "\"user_data\":\"\""));
+	script->name.size = 256 - 1;
+	say(script, "join:b");
+	(void)events_since(0, &data);
+	ck_assert_ptr_null(strstr(data, "\"user_data\":\"\""));
+}
+END_TEST
+
+/* ---- settings ---- */
+
+/* A record has nothing that names the person: while the stay lasts, what calls judge by, afterwards
+ * not even that. */
+START_TEST(anonymous_accounts_keep_no_names)
+{
+	struct script *script;
+	struct peer peer;
+
+	open_stand(_i);
+	script = script_open("anonymous");
+	say(script, "name:x join:a/host#e");
+	set_setting("sessions", "off");
+	say(script, "+1000 name:y join:a join:b/host#f");
+	expect(script, "[open 1 0-1000 a(y)@0 b()@1000]");
+	peer = peer_of(script, "b");
+	ck_assert(slice_is(peer.user_id, "b") && slice_is(peer.role, "host") &&
+		  slice_is(peer.entry, "f") && slice_is(peer.code, "c0de") &&
+		  slice_is(peer.identity, "b"));
+	ck_assert(peer.is_anonymous && peer.name.size == 0 && peer.metadata.size == 0);
+	ck_assert_str_eq(inside_of(script, "f"), "b");
+	say(script, "look:a,b");
+	expect(script, "[open 1 0-1000 a(y)@0 b()@1000]");
+	say(script, "+1000 leave:a leave:b leave:c");
+	expect(script, "[open 1 0-2000 a(y)@0-2000=left b()@1000-2000=left c()@2000-2000=left]");
+	ck_assert_str_eq(inside_of(script, "f"), "");
+	for (int i = 0; i < 2; i++) {
+		peer = peer_of(script, i == 0 ? "b" : "c");
+		ck_assert_uint_eq(peer.user_id.size + peer.entry.size + peer.code.size +
+					  peer.identity.size + peer.name.size + peer.metadata.size,
+				  0);
+	}
+	ck_assert(slice_is(peer_of(script, "a").user_id, "a"));
+	set_setting("sessions", "on");
+	say(script, "name:z look:b join:d");
+	expect(script, "[open 1 0-2000 a(y)@0-2000=left b()@1000-2000=left c()@2000-2000=left "
+		       "d(z)@2000]");
+}
+END_TEST
+
+/* Gives the account one webhook, which chooses these events, given as lines. */
+static void set_webhook(const char *events, bool is_enabled)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct webhooks webhooks;
+	struct call call;
+
+	begin(&call);
+	ck_assert(webhooks_load(call.transaction, STORE_TO_CHANGE, &webhooks, &fault));
+	ck_assert_uint_eq(webhooks.count, 1);
+	webhooks.items[0].events = slice_of(events);
+	webhooks.items[0].is_enabled = is_enabled;
+	ck_assert(webhooks_put(call.transaction, &webhooks, &fault));
+	commit(&call);
+}
+
+static const struct {
+	const char *setting;
+	const char *chosen; /* by a webhook */
+	bool is_disabled; /* the webhook */
+	const char *events;
+} log_rows[] = {
+	{ "on", "room.*", false, "open join leave close" },
+	{ "off", "room.*", false, "open close" },
+	{ "off", "peer.join.success", false, "open join close" },
+	{ "off", "room.*\npeer.leave.success", false, "open leave close" },
+	{ "off", "peer.*", false, "open join leave close" },
+	{ "off", "*", false, "open join leave close" },
+	{ "off", "room.*\nsession.open.success", false, "open close" },
+	{ "off", "*", true, "open close" },
+};
+
+START_TEST(an_account_chooses_what_is_logged)
+{
+	open_stand(_i);
+	(void)create("/v2/webhooks", "{\"url\":\"https://h.example\"}");
+	for (int i = 0; i < ROWS(log_rows); i++) {
+		struct script *script;
+		uint64_t seq;
+
+		set_setting("live_log", log_rows[i].setting);
+		set_webhook(log_rows[i].chosen, !log_rows[i].is_disabled);
+		script = script_open("live_log");
+		seq = last_seq();
+		say(script, "join:a leave:a +20000 grace");
+		ck_assert_msg(strcmp(events_since(seq, NULL), log_rows[i].events) == 0,
+			      "row %d: %s", i, events_since(seq, NULL));
+		expect(script, "[closed 1 0-0 a@0-0=left]");
+	}
+}
+END_TEST
+
+/* ---- usage ---- */
+
+#define DAY USAGE_DAY
+
+/* Returns "SESSIONS PEERS MILLISECONDS PEAK" of the day that is so many days after the first one,
+ * or "none". */
+static const char *used(int64_t day)
+{
+	const struct id id = usage_id(MIDDAY / DAY + day);
+	struct fault fault = FAULT_INITIAL;
+	struct usage usage;
+	struct call call;
+
+	begin(&call);
+	ck_assert(record_get(&usage_table, call.transaction, &id, STORE_TO_SHOW, &usage, &fault));
+	abandon(&call);
+	if (usage.stored.value.data == NULL)
+		return "none";
+	return arena_text(stand.arena, "%llu %llu %llu %llu", (unsigned long long)usage.sessions,
+			  (unsigned long long)usage.peers, (unsigned long long)usage.milliseconds,
+			  (unsigned long long)usage.peak);
+}
+
+/* The script begins at 23:00 of the first day. 3600000 is midnight. */
+static const struct {
+	const char *news;
+	const char *used[3]; /* on the first days */
+} usage_rows[] = {
+	{ "", { "none", "none", "none" } },
+	{ "join:a +1000 leave:a", { "1 1 1000 1", "none", "none" } },
+	{ "join:a join:b +1000 leave:a +1000 join:c leave:b leave:c",
+	  { "1 3 3000 2", "none", "none" } },
+	{ "join:a join:a look:a +1000 look: +5000 look: look:a leave:a leave:a",
+	  { "1 2 6000 1", "none", "none" } },
+	/* Minutes count at the end of the stay; at midnight those inside are inside. */
+	{ "join:a join:b +3599999 leave:a +1 leave:b",
+	  { "1 2 3599999 2", "0 0 3600000 1", "none" } },
+	{ "join:a join:b +3600000 join:c leave:a leave:b +1000 leave:c +20000 grace join:d",
+	  { "1 2 0 2", "1 2 7201000 3", "none" } },
+	{ "join:a join:b +3600000 +1000 leave:a +86400000 leave:b",
+	  { "1 2 0 2", "0 0 3601000 2", "0 0 90001000 1" } },
+	/* Told after midnight, of the day before. */
+	{ "join:a known:b +3599000 +1000 late:1000 leave:a leave:b",
+	  { "1 2 7198000 1", "0 0 0 1", "none" } },
+	{ "known:c +3599000 +2000 join:a join:b late:3000 leave:c",
+	  { "0 1 3598000 0", "1 2 0 2", "none" } },
+	/* Closed sessions, and those of which is heard late, count as any. */
+	{ "join:a +1000 ended +1000 leave:b join:c", { "2 3 1000 1", "none", "none" } },
+	{ "join:a +1000 room:2 join:b +1000 ended", { "2 2 1000 1", "none", "none" } },
+	{ "( join:a leave:a join:b leave:b join:c join:d )", { "1 4 0 2", "none", "none" } },
+};
+
+START_TEST(usage_is_counted_by_day)
+{
+	const int64_t begun = MIDDAY + 11 * HOUR;
+
+	open_stand(_i);
+	for (int i = 0; i < ROWS(usage_rows); i++) {
+		struct script *script;
+
+		if (i > 0) {
+			tear_down();
+			set_up();
+			open_stand(_i);
+		}
+		now = begun - HOUR;
+		script = script_open(usage_rows[i].news);
+		say(script, usage_rows[i].news);
+		(void)stored(script);
+		for (int64_t day = 0; day < 3; day++)
+			ck_assert_msg(strcmp(used(day), usage_rows[i].used[day]) == 0,
+				      "%s: day %lld: %s", script->at, (long long)day, used(day));
+	}
+}
+END_TEST
+
+/* Two rooms are in use at once. */
+START_TEST(a_peak_is_of_all_rooms)
+{
+	struct script *one, *other;
+
+	open_stand(_i);
+	one = script_open("one");
+	other = script_open("other");
+	say(one, "join:a join:b");
+	say(other, "join:c leave:c join:d");
+	say(one, "leave:a leave:b join:e");
+	(void)stored(one);
+	ck_assert_str_eq(used(0), "2 5 0 3");
+}
+END_TEST
+
+START_TEST(old_usage_is_dropped)
+{
+	struct script *script;
+
+	open_stand(_i);
+	script = script_open("old usage");
+	say(script, "join:a");
+	for (int day = 1; day < 6; day++) {
+		now += DAY;
+		say(script, arena_text(stand.arena, "join:d%d", day));
+	}
+	ck_assert_str_ne(used(0), "none");
+	/* 400 days and today are kept; a few old days are dropped with each new one. */
+	now = MIDDAY + 400 * DAY;
+	say(script, "join:b");
+	ck_assert_str_ne(used(0), "none");
+	now += 2 * DAY;
+	say(script, "join:c");
+	ck_assert_str_eq(used(0), "none");
+	ck_assert_str_eq(used(1), "none");
+	ck_assert_str_ne(used(2), "none");
+	now += 4 * DAY;
+	say(script, "join:e");
+	ck_assert_str_eq(used(5), "none");
+	ck_assert_str_ne(used(400), "none");
+}
+END_TEST
+
+/* ---- many ---- */
+
+START_TEST(a_deleted_media_server_closes_its_sessions)
+{
+	struct script *scripts[70], *other, *empty;
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	open_stand(_i);
+	for (int i = 0; i < ROWS(scripts); i++) {
+		scripts[i] = script_open("deleted media server");
+		say(scripts[i], "join:a +1000 join:b +1000 look:a");
+	}
+	other = script_open("other media server");
+	say(other, "server:2 join:a");
+	empty = script_open("empty");
+	say(empty, "join:a leave:a");
+	begin(&call);
+	ck_assert(live_close_backend(&call, &stand.servers[0], &fault));
+	commit(&call);
+	now = other->begun;
+	expect(other, "[open 1 0-0 a@0]");
+	expect(empty, "[closed 1 0-0 a@0-0=left]");
+	for (int i = 0; i < ROWS(scripts); i++)
+		expect(scripts[i], "[closed 1 0-2000 a@0-2000=unseen b@1000-1000=unseen]");
+}
+END_TEST
+
+START_TEST(a_session_of_many_closes_at_once)
+{
+	struct script *script;
+	const char *events;
+	struct peer peer;
+	uint64_t seq;
+	size_t leaves = 0;
+
+	open_stand(_i);
+	script = script_open("many");
+	say_many(script, "join", 0, 150);
+	seq = last_seq();
+	say(script, "+1000 ended");
+	(void)stored(script);
+	events = events_since(seq, NULL);
+	for (const char *at = events; (at = strstr(at, "leave ")) != NULL; at++)
+		leaves++;
+	ck_assert_uint_eq(leaves, 150);
+	ck_assert_str_eq(events + strlen(events) - 6, " close");
+	peer = peer_of(script, "s149");
+	ck_assert(!peer.is_inside && peer.left == now && peer.cause == LEAVE_ENDED);
+}
+END_TEST
+
+/* ---- media servers by their id alone ---- */
+
+/* Begins a call of another account. */
+static void begin_as(struct call *call, const struct id *account)
+{
+	begin(call);
+	call->account = *account;
+	call_set_account(call);
+}
+
+/* Returns the account to which the id of a media server leads; zeros if it leads nowhere. */
+static struct id account_of(const struct id *server)
+{
+	struct backend_account found;
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	begin_as(&call, &audit_no_account);
+	ck_assert(record_get(&backend_account_table, call.transaction, server, STORE_TO_SHOW,
+			     &found, &fault));
+	abandon(&call);
+	return found.account;
+}
+
+START_TEST(a_media_server_is_of_one_account)
+{
+	const struct id other = id_random(&stand_clock), server = id_random(&stand_clock);
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+	struct id found;
+
+	open_stand(_i);
+	for (int i = 0; i < 2; i++) {
+		begin(&call);
+		ck_assert(backend_account_put(&call, &server, &fault));
+		ck_assert_int_eq(id_compare(&call.transaction->account, &stand.account), 0);
+		commit(&call);
+		found = account_of(&server);
+		ck_assert_int_eq(id_compare(&found, &stand.account), 0);
+	}
+	/* Another account is to draw another id, and does not remove what is not its own. */
+	begin_as(&call, &other);
+	ck_assert(!backend_account_put(&call, &server, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_AGAIN);
+	ck_assert_int_eq(id_compare(&call.transaction->account, &other), 0);
+	abandon(&call);
+	fault = FAULT_INITIAL;
+	begin_as(&call, &other);
+	ck_assert(backend_account_remove(&call, &server, &fault));
+	ck_assert_int_eq(id_compare(&call.transaction->account, &other), 0);
+	commit(&call);
+	found = account_of(&server);
+	ck_assert_int_eq(id_compare(&found, &stand.account), 0);
+	begin(&call);
+	ck_assert(backend_account_remove(&call, &server, &fault));
+	commit(&call);
+	found = account_of(&server);
+	ck_assert_int_eq(id_compare(&found, &kind_only_id), 0);
+	begin_as(&call, &other);
+	ck_assert(backend_account_put(&call, &server, &fault));
+	commit(&call);
+	found = account_of(&server);
+	ck_assert_int_eq(id_compare(&found, &other), 0);
+}
+END_TEST
+
+/* ---- meetings at random ---- */
+
+#define RUNS 10
+#define MEETINGS 20
+#define STEPS 14
+#define PENDING_MOST 400
+
+/* An event that is on its way. */
+struct pending {
+	struct news news;
+	int64_t due;
+};
+
+/* A room of a media server, and the events that it sends. */
+struct simulation {
+	struct script *script;
+	uint64_t seed;
+	bool are_inside[STAYS_MOST]; /* by the index of the stay in the script */
+	bool were_listed[STAYS_MOST];
+	bool are_late[STAYS_MOST]; /* an event arrives in a later meeting */
+	int64_t left[STAYS_MOST];
+	struct pending pending[PENDING_MOST];
+	size_t pending_count;
+	struct news delivered[PENDING_MOST]; /* in this meeting */
+	size_t delivered_count;
+};
+
+static bool happens(struct simulation *simulation, unsigned percent)
+{
+	return chance_below(&simulation->seed, 100) < percent;
+}
+
+static void post(struct simulation *simulation, const struct news *news, int64_t most)
+{
+	ck_assert_uint_lt(simulation->pending_count, PENDING_MOST);
+	simulation->pending[simulation->pending_count++] = (struct pending){
+		.news = *news,
+		.due = now + (int64_t)chance_below(&simulation->seed, (uint64_t)most),
+	};
+}
+
+/* Half of the events are lost; some come twice, or in the next meeting. */
+static void send_event(struct simulation *simulation, enum news_type type, size_t stay)
+{
+	struct script *script = simulation->script;
+	const struct news news = news_of(script, type,
+					 type == NEWS_ENDED ? SLICE("") : script->stays[stay].name);
+
+	if (happens(simulation, 50))
+		return;
+	post(simulation, &news, 3000);
+	if (happens(simulation, 20))
+		post(simulation, &news, 10000);
+	if (type != NEWS_ENDED && happens(simulation, 10)) {
+		simulation->are_late[stay] = true;
+		post(simulation, &news, 1);
+		simulation->pending[simulation->pending_count - 1].due += 100000;
+	}
+}
+
+/* Tells what has arrived, in a random order, as one batch or one by one. */
+static void deliver(struct simulation *simulation)
+{
+	struct news batch[PENDING_MOST];
+	struct merging merging = { .news = batch };
+	const bool is_batch = happens(simulation, 50);
+
+	for (size_t i = 0; i < simulation->pending_count;) {
+		struct pending *pending = &simulation->pending[i];
+
+		if (pending->due > now) {
+			i++;
+			continue;
+		}
+		batch[merging.count++] = pending->news;
+		*pending = simulation->pending[--simulation->pending_count];
+	}
+	for (size_t i = 0; i < merging.count; i++) {
+		const size_t j = i + chance_below(&simulation->seed, merging.count - i);
+		const struct news news = batch[j];
+
+		batch[j] = batch[i];
+		batch[i] = news;
+		if (simulation->delivered_count < PENDING_MOST)
+			simulation->delivered[simulation->delivered_count++] = news;
+		if (!is_batch)
+			tell(simulation->script, &news);
+	}
+	if (is_batch && merging.count > 0)
+		merge(simulation->script, &merging);
+}
+
+static struct slice list_people(struct simulation *simulation)
+{
+	struct buffer text = BUFFER_INITIAL(stand.arena);
+
+	for (size_t i = 0; i < simulation->script->stay_count; i++) {
+		if (!simulation->are_inside[i])
+			continue;
+		buffer_append_text(&text, text.size > 0 ? "," : "");
+		buffer_append(&text, simulation->script->stays[i].name);
+		simulation->were_listed[i] = true;
+	}
+	return buffer_slice(&text);
+}
+
+static void simulate_join(struct simulation *simulation)
+{
+	struct script *script = simulation->script;
+	const size_t stay = script->stay_count;
+
+	(void)find_known(script, slice_of(arena_text(stand.arena, "s%zu", stay)));
+	simulation->are_inside[stay] = true;
+	send_event(simulation, NEWS_JOINED, stay);
+}
+
+static void simulate_leave(struct simulation *simulation, size_t stay)
+{
+	if (!simulation->are_inside[stay])
+		return;
+	simulation->are_inside[stay] = false;
+	simulation->left[stay] = now;
+	send_event(simulation, NEWS_LEFT, stay);
+}
+
+static void simulate_end(struct simulation *simulation)
+{
+	for (size_t i = 0; i < simulation->script->stay_count; i++)
+		simulate_leave(simulation, i);
+	send_event(simulation, NEWS_ENDED, 0);
+}
+
+static size_t count_inside(const struct simulation *simulation)
+{
+	size_t inside = 0;
+
+	for (size_t i = 0; i < simulation->script->stay_count; i++)
+		inside += simulation->are_inside[i];
+	return inside;
+}
+
+static void look_twice(struct simulation *simulation)
+{
+	say_look(simulation->script, list_people(simulation));
+	now += 6000;
+	say_look(simulation->script, list_people(simulation));
+}
+
+/* The answer to a look that was sent at this time arrives. */
+static void look_late(struct simulation *simulation, struct slice list, int64_t looked)
+{
+	simulation->script->late = now - looked;
+	say_look(simulation->script, list);
+	simulation->script->late = 0;
+}
+
+/* Expects those to be inside of whom this is true, each once. */
+static void expect_truth(struct simulation *simulation)
+{
+	const struct script *script = simulation->script;
+	const size_t inside = count_inside(simulation);
+	struct fault fault = FAULT_INITIAL;
+	struct live live;
+	struct call call;
+
+	begin(&call);
+	ck_assert(live_load(&call, &script->room, STORE_TO_CHANGE, &live, &fault));
+	ck_assert_uint_eq(live_peers(&live), inside);
+	ck_assert(inside == 0 || live.stored.value.data != NULL);
+	for (size_t i = 0; i < script->stay_count; i++) {
+		const struct slice name = script->stays[i].name;
+		const struct peer peer = get_peer(script, &call, name, 0);
+		const int64_t off = peer.left - simulation->left[i];
+
+		ck_assert(peer.stored.value.data != NULL || !simulation->were_listed[i]);
+		ck_assert_int_eq(peer.stored.value.data != NULL && peer.is_inside,
+				 simulation->are_inside[i]);
+		ck_assert_ptr_null(get_peer(script, &call, name, 1).stored.value.data);
+		if (peer.stored.value.data == NULL)
+			continue;
+		/* Nobody joins a session that has closed. */
+		ck_assert_int_le(peer.joined, script->stays[i].joined);
+		ck_assert(peer.joined == script->stays[i].joined || peer.joined == peer.left);
+		ck_assert(peer.is_inside || simulation->are_late[i] ||
+			  (-35000 <= off && off <= 35000));
+	}
+	abandon(&call);
+}
+
+static void simulate_meeting(struct simulation *simulation)
+{
+	struct script *script = simulation->script;
+	struct slice list = SLICE("");
+	int64_t listed = 0;
+
+	script->server_room++;
+	simulation->delivered_count = 0;
+	for (int step = 0; step < STEPS; step++) {
+		now += 1 + (int64_t)chance_below(&simulation->seed, 4000);
+		if (listed != 0)
+			look_late(simulation, list, listed);
+		listed = 0;
+		if (happens(simulation, 60))
+			simulate_join(simulation);
+		if (happens(simulation, 50) && script->stay_count > 0)
+			simulate_leave(simulation,
+				       chance_below(&simulation->seed, script->stay_count));
+		if (happens(simulation, 20)) {
+			list = list_people(simulation);
+			if (happens(simulation, 50))
+				listed = now; /* the answer arrives after other news */
+			else
+				say_look(script, list);
+		}
+		deliver(simulation);
+	}
+	if (listed != 0)
+		look_late(simulation, list, listed);
+	if (happens(simulation, 50))
+		simulate_end(simulation);
+	now += 15000;
+	deliver(simulation);
+	look_twice(simulation);
+	expect_truth(simulation);
+	/* All of it arrives once more. */
+	for (size_t i = simulation->delivered_count; i-- > 0;)
+		tell(script, &simulation->delivered[i]);
+	look_twice(simulation);
+	expect_truth(simulation);
+	for (size_t i = 0; i < script->stay_count; i++)
+		simulate_leave(simulation, i);
+	now += 5000;
+	deliver(simulation);
+	look_twice(simulation);
+	expect_truth(simulation);
+	say(script, "+20000 grace");
+	ck_assert(!script->told.is_live);
+}
+
+/* Each record has had its events once, and nothing else has. */
+static void expect_each_event_once(const struct script *script, uint64_t seq)
+{
+	const uint64_t last = last_seq();
+	struct store_record records[10 * MEETINGS];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &script->room,
+		.records = records,
+		.most = ROWS(records),
+	};
+	struct fault fault = FAULT_INITIAL;
+	size_t peers = 0, events[LIVE_CHANGES] = { 0 };
+	struct call call;
+	json_t *seen = json_object();
+
+	begin(&call);
+	ck_assert(store_page(call.transaction, &kind_session, &page, &fault));
+	ck_assert(page.is_last);
+	for (size_t i = 0; i < page.count; i++) {
+		struct peer_page of_session = { .most = STAYS_MOST };
+		struct session session;
+
+		ck_assert(session_load(&call, &records[i].id, STORE_TO_CHANGE, &session, &fault));
+		ck_assert(!session.is_active);
+		check_one(script, &call, &session_kind, &session);
+		ck_assert(peers_read(&call, &records[i].id, &of_session, &fault));
+		peers += of_session.count;
+	}
+	while (++seq <= last) {
+		struct audit_entry entry;
+		json_t *data;
+		const char *id;
+
+		ck_assert(audit_read(call.transaction, seq, 1, &entry, &fault));
+		data = json_loadb(entry.data.data, entry.data.size, 0, NULL);
+		id = arena_text(stand.arena, "%.*s %s", (int)entry.type.size, entry.type.data,
+				json_string_value(json_object_get(data, "id")));
+		ck_assert_msg(json_object_get(seen, id) == NULL, "%s", id);
+		json_object_set_new(seen, id, json_true());
+		for (size_t i = 0; i < LIVE_CHANGES; i++)
+			events[i] += slice_is(entry.type, live_change_types[i]);
+		json_decref(data);
+	}
+	abandon(&call);
+	json_decref(seen);
+	ck_assert_uint_eq(events[LIVE_JOINED], peers);
+	ck_assert_uint_eq(events[LIVE_LEFT], peers);
+	ck_assert_uint_eq(events[LIVE_OPENED], page.count);
+	ck_assert_uint_eq(events[LIVE_CLOSED], page.count);
+}
+
+/* Whatever is lost, doubled, late or told in another order: after two looks the records are right.
+ * Meetings follow each other in one room; events of one arrive in the next, too. */
+START_TEST(records_become_what_is_true)
+{
+	struct simulation *simulation;
+	uint64_t seq;
+
+	open_stand(_i % ROWS(drivers));
+	simulation = arena_zero(stand.arena, sizeof *simulation);
+	simulation->script = script_open(arena_text(stand.arena, "run %d", _i));
+	simulation->seed = (uint64_t)_i + 1;
+	seq = last_seq();
+	for (int i = 0; i < MEETINGS; i++)
+		simulate_meeting(simulation);
+	now += 200000;
+	deliver(simulation);
+	look_twice(simulation);
+	expect_truth(simulation);
+	say(simulation->script, "+20000 grace");
+	expect_each_event_once(simulation->script, seq);
+}
+END_TEST
+
+static Suite *suite(void)
+{
+	Suite *suite = suite_create("live");
+	TCase *news = tcase_create("news");
+	TCase *records = tcase_create("records");
+	TCase *meetings = tcase_create("meetings");
+
+	tcase_add_checked_fixture(news, set_up, tear_down);
+	tcase_add_loop_test(news, news_become_records, 0, ROWS(drivers));
+	tcase_add_loop_test(news, a_stay_is_in_one_room, 0, ROWS(drivers));
+	suite_add_tcase(suite, news);
+	tcase_add_checked_fixture(records, set_up, tear_down);
+	tcase_set_timeout(records, 60);
+	tcase_add_loop_test(records, roles_are_counted, 0, ROWS(drivers));
+	tcase_add_loop_test(records, people_beyond_so_many_roles_have_none, 0, ROWS(drivers));
+	tcase_add_loop_test(records, people_are_found_by_their_entry, 0, ROWS(drivers));
+	tcase_add_loop_test(records, events_have_their_members, 0, ROWS(drivers));
+	tcase_add_loop_test(records, a_cause_has_a_reason, 0, ROWS(drivers));
+	tcase_add_loop_test(records, long_texts_are_cut, 0, ROWS(drivers));
+	tcase_add_loop_test(records, anonymous_accounts_keep_no_names, 0, ROWS(drivers));
+	tcase_add_loop_test(records, an_account_chooses_what_is_logged, 0, ROWS(drivers));
+	tcase_add_loop_test(records, usage_is_counted_by_day, 0, ROWS(drivers));
+	tcase_add_loop_test(records, a_peak_is_of_all_rooms, 0, ROWS(drivers));
+	tcase_add_loop_test(records, old_usage_is_dropped, 0, ROWS(drivers));
+	tcase_add_loop_test(records, a_deleted_media_server_closes_its_sessions, 0, ROWS(drivers));
+	tcase_add_loop_test(records, a_session_of_many_closes_at_once, 0, ROWS(drivers));
+	tcase_add_loop_test(records, a_media_server_is_of_one_account, 0, ROWS(drivers));
+	suite_add_tcase(suite, records);
+	tcase_add_checked_fixture(meetings, set_up, tear_down);
+	tcase_add_loop_test(meetings, records_become_what_is_true, 0, RUNS);
+	suite_add_tcase(suite, meetings);
+	return suite;
+}
+
+int main(void)
+{
+	return suite_run(suite());
+}
