@@ -51,6 +51,10 @@ static const struct command commands[] = {
 	{ "key add",         "NAME SCOPES", "creates an API key with scopes such as rooms:write,codes:read", command_client },
 	{ "key list",        NULL,         "lists the API keys", command_client },
 	{ "key remove",      "KEY",        "deletes an API key; KEY is its ID", command_client },
+	{ "session list",    NULL,         "lists sessions, the meetings in rooms, newest first", command_client },
+	{ "session show",    "SESSION",    "shows a session and who was in it", command_client },
+	{ "session attendance", "SESSION", "prints a session's attendance as CSV, a line for each person", command_client },
+	{ "usage",           NULL,         "shows sessions, people and minutes by day", command_client },
 	{ "openapi",         NULL,         "prints the API as an OpenAPI document", command_openapi },
 };
 /* clang-format on */

@@ -1,4 +1,4 @@
-/* anteroom room, code and key: requests to a running service, one row each.
+/* anteroom room, code, key, session and usage: requests to a running service, one row each.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/id.h"
@@ -20,6 +20,15 @@ static const char *const code_columns[] = {
 };
 static const char *const key_columns[] = {
 	"id", "name", "scopes", "expires_at", "created_at", NULL,
+};
+static const char *const session_columns[] = {
+	"id", "room_id", "active", "peer_count", "created_at", "updated_at", NULL,
+};
+static const char *const stay_columns[] = {
+	"joined_at", "left_at", "role", "user_id", "name", NULL,
+};
+static const char *const day_columns[] = {
+	"day", "sessions", "peers", "minutes", "peak", NULL,
 };
 
 /* ---- the rows ---- */
@@ -51,6 +60,8 @@ static const struct client_command {
 	const char *path;
 	const char *const *columns; /* NULL prints all members, and nothing for a deletion */
 	bool is_list; /* the list may have several pages */
+	const char *list; /* a member of the response: `columns` are those of its items */
+	bool is_text; /* the response is not JSON */
 	const char *secret; /* a member of the response that the server never shows again */
 	struct sent sent[SENT_MOST + 1];
 } client_commands[] = {
@@ -95,6 +106,18 @@ static const struct client_command {
 		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "when it expires, such as 2026-11-23T09:00:00Z") } } },
 	{ "key list", SERVICE_GET, "/v2/keys", key_columns, .is_list = true },
 	{ "key remove", SERVICE_DELETE, "/v2/keys/{KEY}", .columns = NULL },
+
+	{ "session list", SERVICE_GET, "/v2/sessions", session_columns, .is_list = true, .sent = {
+		{ "active", SWITCH_OPTION("active", "only sessions that are open"), ON },
+		{ "active", SWITCH_OPTION("closed", "only sessions that are closed"), OFF },
+		{ "room_id", TEXT_OPTION("room", "ID", "only sessions of this room") },
+		{ "after", TEXT_OPTION("after", "TIME", "only sessions that began then or later, such as 2026-11-23") },
+		{ "before", TEXT_OPTION("before", "TIME", "only sessions that began then or earlier") } } },
+	{ "session show", SERVICE_GET, "/v2/sessions/{SESSION}", stay_columns, .list = "peers" },
+	{ "session attendance", SERVICE_GET, "/v2/sessions/{SESSION}/attendance.csv", .is_text = true },
+	{ "usage", SERVICE_GET, "/v2/usage", day_columns, .list = "data", .sent = {
+		{ "after", TEXT_OPTION("after", "DAY", "the first day, such as 2026-11-01 (default: 29 days before the last)") },
+		{ "before", TEXT_OPTION("before", "DAY", "the last day (default: today)") } } },
 };
 /* clang-format on */
 
@@ -248,7 +271,11 @@ static bool call_and_print(struct service_client *client, const struct client_co
 		}
 		return false;
 	}
-	if (row->method != SERVICE_DELETE)
+	if (row->is_text)
+		table_print_text(client, answer.body);
+	else if (row->list != NULL)
+		table_print_with_list(client, &answer, row->list, row->columns);
+	else if (row->method != SERVICE_DELETE)
 		table_print_answer(client, &answer, row->columns);
 	if (row->secret != NULL && json_object_get(answer.json, row->secret) != NULL)
 		command_remark(client->command,
@@ -283,8 +310,8 @@ int command_client(const struct command *command, int argc, char **argv)
 	for (sent = 0; row->sent[sent].name != NULL; sent++)
 		if (row->sent[sent].option.name != NULL)
 			options[n++] = option_to(&row->sent[sent], &said[sent]);
-	/* Only a list has --limit. A deletion prints nothing, so it has no --json. */
-	first = row->is_list ? 0 : row->method == SERVICE_DELETE ? 2 : 1;
+	/* Only a list has --limit. What prints nothing, or a text, has no --json. */
+	first = row->is_list ? 0 : row->method == SERVICE_DELETE || row->is_text ? 2 : 1;
 	memcpy(&options[n], &common[first], sizeof common - first * sizeof common[0]);
 	status = options_parse(command, options, n + COUNT(common) - first, argc, argv, operands);
 	if (status != OPTIONS_GO)
@@ -298,13 +325,14 @@ int command_client(const struct command *command, int argc, char **argv)
 			return EXIT_WRONG_USE;
 		}
 	}
+	client.takes_text = row->is_text;
 	is_done = service_client_open(&client, &fault) &&
-		  (path = path_with(&client, row->path, operands, &fault)) != NULL &&
-		  (row->is_list
-			   ? table_print_list(&client,
-					      service_client_query(&client, path, members, sent),
-					      most, row->columns, &fault)
-			   : call_and_print(&client, row, path, members, &fault));
+		  (path = path_with(&client, row->path, operands, &fault)) != NULL;
+	if (is_done && row->method == SERVICE_GET)
+		path = service_client_query(&client, path, members, sent);
+	is_done = is_done &&
+		  (row->is_list ? table_print_list(&client, path, most, row->columns, &fault)
+				: call_and_print(&client, row, path, members, &fault));
 	return service_client_close(&client, is_done, &fault);
 }
 

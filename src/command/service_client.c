@@ -107,9 +107,10 @@ static bool refuse_answer(struct arena *arena, const struct http_answer *answer,
 	return false;
 }
 
-static bool read_answer(struct arena *arena, const struct http_answer *raw,
+static bool read_answer(const struct service_client *client, const struct http_answer *raw,
 			struct service_reply *answer, struct fault *fault)
 {
+	struct arena *arena = client->arena;
 	json_t *json = json_loadb(raw->body.data == NULL ? "" : raw->body.data, raw->body.size,
 				  JSON_REJECT_DUPLICATES, NULL);
 
@@ -120,7 +121,7 @@ static bool read_answer(struct arena *arena, const struct http_answer *raw,
 		return refuse_answer(arena, raw, json, fault);
 	if (json_is_object(json))
 		answer->json = json;
-	return answer->json != NULL || raw->status == 204 ||
+	return answer->json != NULL || raw->status == 204 || client->takes_text ||
 	       fault_set(fault, FAULT_INTERNAL,
 			 "%d, but the response is not a JSON object; check the URL", raw->status);
 }
@@ -180,7 +181,7 @@ bool service_client_call(struct service_client *client, enum service_method meth
 		*header = "If-None-Match: *";
 	*answer = (struct service_reply){ .status = 0 };
 	return send_until_answered(client, &request, &raw, fault) &&
-	       read_answer(arena, &raw, answer, fault);
+	       read_answer(client, &raw, answer, fault);
 }
 
 /* ---- lists ---- */

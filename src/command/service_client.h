@@ -1,5 +1,5 @@
-/* Sends requests to a running service, for the commands for rooms, codes and keys. A request is
- * sent again if there was no response, if the service is briefly unavailable (502, 503, 504) or too
+/* Sends requests to a running service, for the commands that need one. A request is sent
+ * again if there was no response, if the service is briefly unavailable (502, 503, 504) or too
  * busy, or if a request with the same key is in progress (409 with Retry-After): at most three
  * times, with pauses of at most ten seconds in total. Each write has an Idempotency-Key of its own,
  * which stays the same when it is sent again, so it is carried out only once.
@@ -28,6 +28,7 @@ struct service_client {
 	/* The options that all these commands share. */
 	const char *url, *token_file;
 	bool wants_json;
+	bool takes_text; /* responses need not be JSON */
 	struct arena *arena; /* for the settings and all requests */
 	struct http_client *http;
 	struct client_settings settings;

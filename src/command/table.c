@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -136,32 +137,83 @@ static void print_items(const struct printed_table *table)
 	}
 }
 
-void table_print_answer(const struct service_client *client, const struct service_reply *answer,
-			const char *const *members)
+/* Prints one row for each member but `left_out`, which may be NULL. */
+static void print_members(json_t *object, const char *left_out)
 {
 	static const char *const of_members[] = { "member", "value", NULL };
 	struct printed_table table;
 	const char *name;
 	json_t *value;
 
-	if (client->wants_json) {
-		print_visible_json(client->arena, answer->body);
-		printf("\n");
-		return;
-	}
-	open_table(&table, members == NULL ? of_members : members, false);
-	if (members != NULL) {
-		add_item(&table, answer->json);
-	} else {
-		json_object_foreach(answer->json, name, value) {
-			struct table_row *row = add_row(&table);
+	open_table(&table, of_members, false);
+	json_object_foreach(object, name, value) {
+		struct table_row *row;
 
-			set_cell(&table, row, 0, text_visible(table.arena, slice_of(name)));
-			set_cell(&table, row, 1, cell_of(table.arena, value));
-		}
+		if (left_out != NULL && strcmp(name, left_out) == 0)
+			continue;
+		row = add_row(&table);
+		set_cell(&table, row, 0, text_visible(table.arena, slice_of(name)));
+		set_cell(&table, row, 1, cell_of(table.arena, value));
 	}
 	print_items(&table);
 	arena_close(table.arena);
+}
+
+static void print_body(const struct service_client *client, const struct service_reply *answer)
+{
+	print_visible_json(client->arena, answer->body);
+	printf("\n");
+}
+
+void table_print_answer(const struct service_client *client, const struct service_reply *answer,
+			const char *const *members)
+{
+	struct printed_table table;
+
+	if (client->wants_json) {
+		print_body(client, answer);
+	} else if (members == NULL) {
+		print_members(answer->json, NULL);
+	} else {
+		open_table(&table, members, false);
+		add_item(&table, answer->json);
+		print_items(&table);
+		arena_close(table.arena);
+	}
+}
+
+void table_print_with_list(const struct service_client *client, const struct service_reply *answer,
+			   const char *list, const char *const *members)
+{
+	json_t *items = json_object_get(answer->json, list);
+	struct printed_table table;
+	const char *name;
+	json_t *item;
+	size_t i;
+
+	if (client->wants_json) {
+		print_body(client, answer);
+		return;
+	}
+	print_members(answer->json, list);
+	printf("\n");
+	open_table(&table, members, false);
+	json_array_foreach(items, i, item)
+		add_item(&table, item);
+	json_object_foreach(items, name, item)
+		add_item(&table, item);
+	print_items(&table);
+	arena_close(table.arena);
+}
+
+void table_print_text(const struct service_client *client, struct slice text)
+{
+	while (text.size > 0) {
+		const struct slice line =
+			text_visible(client->arena, text_trim(text_split(text, '\n', &text), "\r"));
+
+		printf("%.*s\n", (int)line.size, line.data == NULL ? "" : line.data);
+	}
 }
 
 bool table_print_list(struct service_client *client, const char *path, unsigned most,

@@ -407,10 +407,108 @@ anteroom key remove: 404 API key not found
 END
 refuses 1 key add ci rooms <<'END'
 anteroom key add: 400 Invalid body param
-  /scopes/0: must be one of templates:read, templates:write, rooms:read, rooms:write, codes:read, codes:write, events:read, webhooks:write, backends:write, keys:write, got "rooms"
+  /scopes/0: must be one of templates:read, templates:write, rooms:read, rooms:write, codes:read, codes:write, events:read, webhooks:write, backends:write, keys:write, live:read, live:write, sessions:read, sessions:write, got "rooms"
 END
 refuses 2 key add ci <<'END'
 anteroom key add: SCOPES is missing; see anteroom key add --help
+END
+
+# ---- sessions ----
+
+prints session list <<'END'
+ID  ROOM ID  ACTIVE  PEER COUNT  CREATED AT  UPDATED AT
+END
+prints usage <<'END'
+MEMBER  VALUE
+now  {"sessions":0,"peers":0}
+
+DAY  SESSIONS  PEERS  MINUTES  PEAK
+END
+secret=$(openssl rand -hex 20)
+curl --config curl.conf -sS -o backend "$service/v2/backends" \
+	-d '{"type":"livekit","name":"here","url":"wss://127.0.0.1:1","config":{"api_key":"key","api_secret":"'"$secret"'"}}'
+events=$service/v2/backends/$(jq -r .id backend)/events
+run 0 room show lesson-1 --json
+id=$(jq -r .id out)
+made=$(date +%s)000
+
+# about EVENT [PA_DIGIT MORE]: an event about a room of the media server, perhaps of a person there.
+about()
+{
+	printf '{"event":"%s","createdAt":"%s","room":{"sid":"RM_1","name":"%s","creationTimeMs":"%s"}' \
+		"$1" "$(date +%s)" "$id" "$made"
+	[ $# = 1 ] || printf ',"participant":{"sid":"%s","state":"ACTIVE","joinedAtMs":"%s",%s}' "$2" "${made%?}${2#PA_}" "$3"
+	printf '}'
+}
+
+# hears EVENT...: the service accepts the event.
+hears()
+{
+	status=$(about "$@" | tell key "$secret" "$events")
+	[ "$status" = 204 ] || fail "$1: status $status: $(cat told.answer)"
+}
+
+# sessions_are WORDS OPTION...: waits until the list has these words.
+sessions_are()
+{
+	words=$1
+	shift
+	waited=0
+	until run 0 session list "$@" && same <out | grep -qF "$words"; do
+		waited=$((waited + 1))
+		[ $waited -lt 100 ] || fail "session list $*: $(cat out)"
+		sleep 0.1
+	done
+}
+
+hears participant_joined PA_1 '"identity":"u1","name":"Zoë","attributes":{"role":"host"}'
+hears participant_joined PA_2 '"identity":"u2","name":"=Bob, \u001b[31m","attributes":{"role":"guest"}'
+sessions_are 'ID  ID  true  2  TIME  TIME' --active
+session=$(sed -n '2s/ .*//p' out)
+hears room_finished
+sessions_are 'ID  ID  false  2  TIME  TIME' --closed --room "$id"
+prints session list --active <<'END'
+ID  ROOM ID  ACTIVE  PEER COUNT  CREATED AT  UPDATED AT
+END
+prints session list --after 2036-11-23 <<'END'
+ID  ROOM ID  ACTIVE  PEER COUNT  CREATED AT  UPDATED AT
+END
+run 0 session show "$session"
+[ "$(sed -n 's/^peer_count  *//p' out)" = 2 ] || fail "session show: $(cat out)"
+sed '1,/^$/d' out >people
+must_be 'the people of session show' people <<'END'
+JOINED AT  LEFT AT  ROLE  USER ID  NAME
+TIME  TIME  host  u1  Zoë
+TIME  TIME  guest  u2  =Bob, \x1b[31m
+END
+run 0 session show "$session" --json
+[ "$(jq -c '[.active, (.peers | map(.user_id))]' out)" = '[false,["u1","u2"]]' ] || fail "session show --json: $(cat out)"
+prints session attendance "$session" <<'END'
+user_id,name,role,first_joined_at,last_left_at,minutes,stays
+u1,Zoë,host,TIME,TIME,0.0,1
+u2,"'=Bob, \x1b[31m",guest,TIME,TIME,0.0,1
+END
+run 0 usage
+sed '1,/^$/d; s/20..-..-../DATE/; s/0\.[0-9]/0/' out >days
+must_be 'the days of usage' days <<'END'
+DAY  SESSIONS  PEERS  MINUTES  PEAK
+DATE  1  2  0  2
+END
+run 0 usage --before 2026-01-31 --after 2026-01-01 --json
+[ "$(jq -c . out)" = '{"now":{"sessions":0,"peers":0},"data":[]}' ] || fail "usage --json: $(cat out)"
+refuses 1 usage --after yesterday <<'END'
+anteroom usage: 400 Invalid query parameter
+  after: must be a date such as 2026-11-23, got "yesterday"
+END
+refuses 1 usage --after 2020-01-01 <<'END'
+anteroom usage: 400 Invalid query parameter
+  after: must be at most 399 days before the last day
+END
+refuses 1 session show x <<'END'
+anteroom session show: 404 session not found
+END
+refuses 2 session list --active --closed <<'END'
+anteroom session list: --active and --closed cannot be combined
 END
 
 # ---- lists of several pages ----
@@ -530,7 +628,8 @@ END
 # No control characters reach the terminal, and the JSON is the same JSON.
 : >faults/terminal
 for command in "room list" "room show $id" "code list $id" "code show $code" "code link $code" "key list" \
-	"code add $id host" "code rotate $id host" "room disable $id" "key add x rooms:read"; do
+	"code add $id host" "code rotate $id host" "room disable $id" "key add x rooms:read" "session list" \
+	"session show x" usage; do
 	run 0 $command --url "$front"
 	grep -qF 'x\x1b]0;' out || fail "$command: does not show what it leaves out: $(cat out)"
 	[ -z "$(LC_ALL=C tr -d '\12\40-\176' <out)" ] || fail "$command: control characters: $(od -c out)"
