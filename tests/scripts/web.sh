@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests the console and the join page in Chromium, against the program behind nginx, with the scripts of
 # tests/web. Needs Chromium, Node and the npm packages of tests/web/package.json; skipped without them.
-# WEB=all runs all groups, which takes minutes, instead of the most important ones. PICTURES=DIRECTORY
+# WEB=all runs all groups, which takes minutes, instead of the most important ones; WEB=live runs those of
+# rooms in session. PICTURES=DIRECTORY
 # stores a picture of each page there.
 set -u
 test=tests/scripts/web.sh
@@ -11,7 +12,7 @@ prove()
 {
 	make_scratch
 	make_pages
-	start_responder service
+	start_responder service --media-allow 127.0.0.0/8
 	start_nginx service
 	printed=$("$program" account rotate test --data "$scratch/service" 2>&1) || fail "rotate: $printed"
 	ACCESS_KEY=$(say "$printed" | sed -n 's/^access_key: *//p')

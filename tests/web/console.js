@@ -699,7 +699,7 @@ export const keys_and_events = (page) =>
 		const livekit = {
 			name: "unreachable",
 			type: "livekit",
-			url: "ws://127.0.0.1:1",
+			url: "ws://192.168.0.1:1",
 			config: { api_key: "k", api_secret: "s".repeat(32) },
 		};
 		const made = await api("POST", "/v2/backends", livekit);

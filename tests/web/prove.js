@@ -1,5 +1,5 @@
 // Tests the console and the join page in a real browser against the real program. `prove.js brief` runs the
-// groups of `make check`, `prove.js all` runs all groups.
+// groups of `make check`, `prove.js all` runs all groups, and `prove.js live` those of rooms in session.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -8,65 +8,82 @@ import * as codes_in_use from "./codes.js";
 import * as administrator from "./console.js";
 import * as frame from "./frame.js";
 import * as guest from "./join.js";
+import * as live from "./live.js";
 import { BASE, complaints, end, hosts, launch, make_room, new_page, ok, sign_in } from "./stand.js";
 
 const all = process.argv[2] === "all";
 const browser = await launch();
-const page = await new_page(browser);
-const { codes } = await make_room("Guests");
 
-await administrator.signing_in(page);
-await administrator.forgery(page);
-await administrator.templates(page);
-await administrator.rooms(page);
-await codes_in_use.rows_stay(page);
-await codes_in_use.support(page);
-await frame.session_end(page);
-await frame.conflicts(page);
-await guest.preview(browser, codes);
-await guest.languages(browser, codes);
-if (all) {
-	await administrator.odd_names(page);
-	await administrator.whole_forms(page);
-	await administrator.hints(page);
-	await administrator.palette(page);
-	await codes_in_use.preselected(page, browser);
-	await codes_in_use.sheets(page);
-	await codes_in_use.names(page);
-	await codes_in_use.joins(page);
-	await codes_in_use.several(page);
-	await frame.order(page);
-	await frame.returning(page);
-	await frame.two_tabs(page);
-	await frame.search(page);
-	await frame.long_search(page);
-	await frame.save_bar(browser);
-	await frame.overview(browser);
-	await frame.events(page);
-	await frame.deliveries(page);
-	await administrator.keys_and_events(page);
-	await guest.troubles(browser, codes);
-	await guest.codes_told(browser, codes);
-	await guest.forwarding(browser, codes);
-	await guest.plain_http(codes);
-	const operator = await new_page(browser);
-	await sign_in(operator);
-	await administrator.service(operator);
-	await operator.context().close();
-	const other = await new_page(browser);
-	await administrator.no_operator(other);
-	await other.context().close();
-	await administrator.over_https(browser);
-	await administrator.lists(page, 3000);
-	await access.qr_codes(browser);
-	await access.all_views(browser);
-	await access.preferences(browser);
-	await access.budgets(browser);
-	await administrator.keyboard(await new_page(browser));
-	const last = await new_page(browser);
-	await sign_in(last);
-	await administrator.signing_out(last);
+async function live_rooms() {
+	await live.people_inside(browser);
+	await live.large_room(browser);
+	await live.sessions(browser);
+	await live.scopes(browser);
+	await live.media_and_events(browser);
+	await live.views_in_all_sizes(browser);
 }
+
+async function everything() {
+	const page = await new_page(browser);
+	const { codes } = await make_room("Guests");
+
+	await administrator.signing_in(page);
+	await administrator.forgery(page);
+	await administrator.templates(page);
+	await administrator.rooms(page);
+	await codes_in_use.rows_stay(page);
+	await codes_in_use.support(page);
+	await frame.session_end(page);
+	await frame.conflicts(page);
+	await guest.preview(browser, codes);
+	await guest.languages(browser, codes);
+	if (!all) await live.people_inside(browser);
+	if (all) {
+		await live_rooms();
+		await administrator.odd_names(page);
+		await administrator.whole_forms(page);
+		await administrator.hints(page);
+		await administrator.palette(page);
+		await codes_in_use.preselected(page, browser);
+		await codes_in_use.sheets(page);
+		await codes_in_use.names(page);
+		await codes_in_use.joins(page);
+		await codes_in_use.several(page);
+		await frame.order(page);
+		await frame.returning(page);
+		await frame.two_tabs(page);
+		await frame.search(page);
+		await frame.long_search(page);
+		await frame.save_bar(browser);
+		await frame.overview(browser);
+		await frame.events(page);
+		await frame.deliveries(page);
+		await administrator.keys_and_events(page);
+		await guest.troubles(browser, codes);
+		await guest.codes_told(browser, codes);
+		await guest.forwarding(browser, codes);
+		await guest.plain_http(codes);
+		const operator = await new_page(browser);
+		await sign_in(operator);
+		await administrator.service(operator);
+		await operator.context().close();
+		const other = await new_page(browser);
+		await administrator.no_operator(other);
+		await other.context().close();
+		await administrator.over_https(browser);
+		await administrator.lists(page, 3000);
+		await access.qr_codes(browser);
+		await access.all_views(browser);
+		await access.preferences(browser);
+		await access.budgets(browser);
+		await administrator.keyboard(await new_page(browser));
+		const last = await new_page(browser);
+		await sign_in(last);
+		await administrator.signing_out(last);
+	}
+}
+
+await (process.argv[2] === "live" ? live_rooms() : everything());
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());
 ok("no errors in the browser's console", complaints.length === 0, complaints.join("\n"));
 await browser.close();

@@ -139,7 +139,9 @@ export async function accessible(page, name) {
 		return violations.map((one) => `${one.id}: ${one.nodes.length} × ${one.nodes[0].target}`);
 	}, RULES);
 	ok(`axe: ${name}`, found.length === 0, found.join("\n"));
-	const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+	// On a phone, what does not fit makes innerWidth grow.
+	const { width } = page.viewportSize();
+	const over = (await page.evaluate(() => document.documentElement.scrollWidth)) - width;
 	ok(`no sideways scrolling: ${name}`, over <= 0, over);
 }
 
@@ -176,6 +178,9 @@ export async function api(method, path, body, headers = {}) {
 export const program = (...words) =>
 	execFileSync(ANTEROOM, [...words, "--data", DATA], { encoding: "utf8" });
 
+// The options of the service, as web.sh has them.
+const OPTIONS = ["--media-allow", "127.0.0.0/8"];
+
 /** Stops the service behind nginx; returns a function that starts it again, as web.sh did. */
 export async function stop_service() {
 	const pid = Number(readFileSync(`${DATA}.responder`, "utf8"));
@@ -191,7 +196,7 @@ export async function stop_service() {
 	const log = openSync(`${DATA}.log`, "a");
 	const words = ["-s", `${DATA}.sock`, "-M", "0600", "-P", `${DATA}.responder`, "--"];
 	return () =>
-		execFileSync("spawn-fcgi", [...words, ANTEROOM, "serve", "--data", DATA], {
+		execFileSync("spawn-fcgi", [...words, ANTEROOM, "serve", "--data", DATA, ...OPTIONS], {
 			stdio: ["ignore", log, log],
 		});
 }

@@ -7,7 +7,7 @@ import { address, get } from "../lib/api.js";
 import { announce, h, icon, put } from "../lib/dom.js";
 import { label_of } from "../lib/labels.js";
 import { set_query } from "../lib/router.js";
-import { ago, clock, count_of, moment, number } from "../lib/text.js";
+import { ago, clock, count_of, duration, moment, number } from "../lib/text.js";
 import { busy, code_block, empty, page_head, sentence } from "../lib/ui.js";
 import { may } from "./session.js";
 
@@ -40,6 +40,8 @@ const TYPES = [
 	["room.*", "Rooms"],
 	["room_code.*", "Room codes"],
 	["join.*", "Joins"],
+	["session.*", "Sessions"],
+	["peer.*", "People in rooms"],
 	["webhook.*", "Webhooks"],
 	["key.*", "API keys"],
 	["backend.*", "Media servers"],
@@ -172,7 +174,8 @@ export async function events_page(_, signal, query) {
 	function fits({ data, actor }) {
 		const wanted = room.value.trim().toLowerCase();
 		const own = data.kind === "room" ? data.id : data.room_id;
-		const named = data.kind === "room" && String(data.name).toLowerCase() === wanted;
+		const name = data.kind === "room" ? data.name : data.room_name;
+		const named = String(name ?? "").toLowerCase() === wanted;
 		if (wanted && !named && (!own || (own !== room_id && own !== wanted))) return false;
 		const who = person.value.trim().toLowerCase();
 		const texts = [data.user_id, actor.id, actor.kind, who_of(actor), data.name];
@@ -331,6 +334,8 @@ const SYMBOLS = {
 	signing_key: "key",
 	account: "person",
 	join: "out",
+	session: "people",
+	peer: "person",
 };
 /** @type {Record<string, string>} */
 const ACTORS = {
@@ -341,6 +346,46 @@ const ACTORS = {
 	session: "Console",
 	token: "Management token",
 };
+
+/** What the events of rooms in session and of media servers say, in words.
+ * @type {Record<string, (data: Record<string, any>) => string>} */
+const WORDS = {
+	"session.open.success": () => "Session opened",
+	"session.close.success": (data) => `Session closed after ${lasted(data.session_duration)}`,
+	"session.deleted": () => "Session deleted",
+	"peer.join.success": (data) => `Joined ${data.room_name}${as_role(data)}`,
+	"peer.leave.success": (data) =>
+		`Left ${data.room_name} after ${lasted(data.duration)}${because(data.cause)}`,
+	"backend.up": () => "Media server is up",
+	"backend.down": (data) => `Media server is down${data.message ? `: ${data.message}` : ""}`,
+};
+
+/** Why somebody left, by the cause in the log; none if they chose to. @type {Record<string, string>} */
+const CAUSES = {
+	other_device: "joined again on another device",
+	removed: "removed",
+	banned: "banned",
+	full: "the room was full",
+	not_admitted: "not admitted",
+	ended: "the session was ended",
+	signal: "the connection was lost",
+	sip: "the call ended",
+	media: "audio and video failed",
+	server: "the media server ended it",
+	unseen: "no longer there",
+};
+
+/** @param {any} seconds */
+const lasted = (seconds) => duration(Number(seconds ?? 0)).toLowerCase();
+
+/** @param {Record<string, any>} data */
+const as_role = ({ role }) => (role ? ` as ${role}` : "");
+
+/** @param {any} cause */
+const because = (cause) => (CAUSES[cause] ? `: ${CAUSES[cause]}` : "");
+
+/** Returns an event in words; "" if its type says enough. @param {Entry} entry */
+const words_of = ({ type, data }) => WORDS[type]?.(data) ?? "";
 
 /** @param {Entry["actor"]} actor */
 const who_of = ({ kind }) => ACTORS[kind] ?? kind;
@@ -354,6 +399,7 @@ function target_of({ type, data }) {
 		return `/console/templates/${data.template_id}/roles/${encodeURIComponent(data.role ?? data.name)}`;
 	}
 	if (kind === "room") return `/console/rooms/${data.id}`;
+	if (data.session_id && may("sessions:read")) return `/console/sessions/${data.session_id}`;
 	if (data.room_id) return `/console/rooms/${data.room_id}`;
 	if (kind === "webhook") return `/console/webhooks/${data.id}`;
 	if (kind === "backend") return `/console/media/${data.id}`;
@@ -363,6 +409,7 @@ function target_of({ type, data }) {
 /** Returns the name of the object of an event. @param {Entry} entry */
 function object_of({ type, data }) {
 	const [kind = ""] = type.split(".");
+	if (kind === "peer") return data.name || data.user_id || "Someone";
 	const name = data.name || data.role || data.id || kind.replace("_", " ");
 	const with_role = data.role && data.name !== data.role && kind !== "role";
 	return with_role ? [data.role, data.name].filter(Boolean).join(" ") : name;
@@ -388,11 +435,12 @@ function change_of(entry) {
 					changed.map((/** @type {string} */ one) => h("li", null, one)),
 				),
 		],
+		["What", words_of(entry)],
 		["Formerly", data.old_role],
 		["Reason", data.reason?.replace(/_/g, " ")],
 		["Person", data.user_id],
 		["Role", data.role],
-		["Room", data.room_id && h("span.mono", null, data.room_id)],
+		["Room", data.room_id && [data.room_name, " ", h("span.mono", null, data.room_id)]],
 		["ID", data.id && h("span.mono.break", null, data.id)],
 		["Request", entry.request_id && h("span.mono.break", null, entry.request_id)],
 	];
@@ -417,9 +465,10 @@ function change_of(entry) {
 /** Returns the row of an event; its button opens the change below it. @param {Entry} entry */
 export function row(entry) {
 	const { data } = entry;
-	const [kind = "", verb = ""] = entry.type.split(".");
-	const bad = verb === "deleted" || verb === "refused" || verb === "disabled";
+	const [kind = "", ...verbs] = entry.type.split(".");
+	const bad = verbs.some((one) => ["deleted", "refused", "disabled", "down"].includes(one));
 	const words = object_of(entry);
+	const told = words_of(entry);
 	const href = target_of(entry);
 	const changed = (data.changed ?? []).slice(0, 3).map(field_words).join(", ");
 	const rest = (data.changed ?? []).length - 3;
@@ -441,7 +490,12 @@ export function row(entry) {
 			},
 		},
 		icon(SYMBOLS[kind] ?? "events"),
-		h("span", null, kind, ".", h("wbr"), verb),
+		h(
+			"span",
+			null,
+			kind,
+			verbs.map((one) => [".", h("wbr"), one]),
+		),
 	);
 	const line = h(
 		"tr",
@@ -462,8 +516,9 @@ export function row(entry) {
 			{ "data-label": "Object" },
 			href ? h("a.row-name", { href }, words) : h("span.row-name", null, words),
 			changed && h("span.note", null, changed, rest > 0 && ` +${rest}`),
-			data.user_id && h("span.note", null, data.user_id),
-			data.reason && h("span.note", null, data.reason.replace(/_/g, " ")),
+			told && h("span.note", null, told),
+			data.user_id && data.user_id !== words && h("span.note", null, data.user_id),
+			data.reason && !told && h("span.note", null, data.reason.replace(/_/g, " ")),
 		),
 		h(
 			"td",

@@ -22,6 +22,7 @@ const SECTIONS = [
 	{ name: "templates", symbol: "template", words: "Templates", key: "t", scope: "templates:read" },
 	{ name: "rooms", symbol: "room", words: "Rooms", key: "r", scope: "rooms:read" },
 	{ name: "events", symbol: "events", words: "Events", key: "e", scope: "events:read" },
+	{ name: "sessions", symbol: "people", words: "Sessions", key: "n", scope: "sessions:read" },
 	{ name: "webhooks", symbol: "webhook", words: "Webhooks", key: "w", scope: "webhooks:write" },
 	{ name: "keys", symbol: "key", words: "API keys", key: "k", scope: "keys:write" },
 	{ name: "media", symbol: "media", words: "Media servers", key: "m", scope: "backends:write" },
@@ -222,11 +223,12 @@ function begin_anew() {
 }
 
 /** Kinds of objects that a page shows, by section; the ID of the page must be that of the object if it has
- * one. The lists of templates and rooms follow changes themselves. @type {Record<string, string[]>} */
+ * one. The lists of templates, rooms and sessions follow changes themselves. @type {Record<string, string[]>} */
 const SHOWN = {
 	overview: ["templates", "rooms", "webhooks"],
 	templates: ["templates"],
 	rooms: ["rooms", "codes"],
+	sessions: ["sessions"],
 	webhooks: ["webhooks"],
 	keys: ["keys"],
 	media: ["backends", "signing-keys"],
@@ -241,7 +243,7 @@ function follow_session(id, own) {
 /** @param {import("../lib/changes.js").Change} change */
 function concerns({ kind, id }) {
 	const [, , section = "", own = ""] = location.pathname.split("/");
-	const list = ["templates", "rooms"].includes(section) && own === "";
+	const list = ["templates", "rooms", "sessions"].includes(section) && own === "";
 	if (list || own === "new") return false;
 	return (SHOWN[section] ?? []).includes(kind) && (own === "" || id === "" || own === id);
 }
@@ -437,6 +439,14 @@ function add_routes() {
 	route(
 		"/console/events",
 		later(async () => (await import("./events.js")).events_page),
+	);
+	route(
+		"/console/sessions",
+		later(async () => (await import("./sessions.js")).sessions_page),
+	);
+	route(
+		"/console/sessions/:id",
+		later(async () => (await import("./attendance.js")).session_page),
 	);
 	route(
 		"/console/webhooks",

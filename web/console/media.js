@@ -2,14 +2,17 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { all_of, call, openapi, segment } from "../lib/api.js";
+import { all_of, call, get, openapi, segment } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
 import { choice_name } from "../lib/labels.js";
+import { poll } from "../lib/poll.js";
 import { go, show } from "../lib/router.js";
+import { renew_times } from "../lib/rows.js";
 import { body_of, changed } from "../lib/schema.js";
 import { ago } from "../lib/text.js";
 import {
 	busy,
+	code_block,
 	copy_button,
 	dialog,
 	empty,
@@ -43,6 +46,8 @@ const MEANINGS = [
 	["wrong key", "It rejects the API key or the API secret."],
 	["clock differs", "Its clock and the clock of this service differ."],
 	["not a", "Something else answers at this address."],
+	["status ", "It answers with an error."],
+	["too many people", "Its list of rooms or people is too long to read."],
 ];
 
 /** @param {{ state: string, since: string | null, message: string }} health */
@@ -63,18 +68,27 @@ function health_notice({ state, since, message }) {
 }
 
 /** The state of a media server that can be asked, with a button that asks it.
- * @param {string} path @param {any} backend */
-function health_section(path, backend) {
-	const place = h("div", { role: "status" }, health_notice(backend.health));
+ * @param {string} path @param {any} backend @param {AbortSignal} signal */
+function health_section(path, backend, signal) {
+	const place = h("div", { role: "status" });
+	let shown = "";
+	/** @param {any} health @param {boolean} [again] shows it also if it is the same */
+	function show_health(health, again = false) {
+		const text = JSON.stringify(health);
+		if (text === shown && !again) {
+			renew_times(place);
+			return;
+		}
+		shown = text;
+		put(place, health_notice(health));
+	}
+	show_health(backend.health);
+	poll(async () => show_health((await get(path, signal)).health), signal);
 	const test = h("button.small", { type: "button" }, icon("refresh"), "Test connection");
 	test.addEventListener("click", () =>
 		busy(test, async () => {
-			try {
-				await call("POST", `${path}/test`);
-				put(place, health_notice((await call("GET", path)).data.health));
-			} catch (error) {
-				toast(sentence(error), "bad");
-			}
+			await call("POST", `${path}/test`);
+			show_health((await get(path, signal)).health, true);
 		}),
 	);
 	return h(
@@ -87,6 +101,39 @@ function health_section(path, backend) {
 			h("div.actions", null, test),
 		),
 		place,
+	);
+}
+
+/** How LiveKit is told to send its events, without which rooms are followed only every half a minute.
+ * @param {any} backend */
+function events_section({ events_url, config }) {
+	const lines = [
+		"webhook:",
+		`  api_key: ${config.api_key}`,
+		"  urls:",
+		`    - ${events_url}`,
+	];
+	return h(
+		"section",
+		{ "aria-labelledby": "events-in" },
+		h("h2.section-title", { id: "events-in" }, "Events from LiveKit"),
+		h(
+			"div.stack",
+			null,
+			h(
+				"p",
+				null,
+				"Add these lines to LiveKit’s configuration and restart it. LiveKit then tells Anteroom at once who joins and leaves.",
+			),
+			h(
+				"p.hint.id",
+				null,
+				h("span", null, "URL for events:"),
+				h("span.mono.break", null, events_url),
+				copy_button(events_url, "Copy the URL for events"),
+			),
+			code_block(lines.join("\n"), "Configuration"),
+		),
 	);
 }
 
@@ -208,7 +255,8 @@ export async function backend_page({ id = "" }, signal) {
 			"div.page",
 			null,
 			head,
-			own.data.capabilities.includes("list") && health_section(path, own.data),
+			own.data.capabilities.includes("list") && health_section(path, own.data, signal),
+			own.data.events_url && events_section(own.data),
 			edit.element,
 		),
 	};

@@ -1,11 +1,14 @@
-// The start page: the state of the service, the number of rooms and templates, failing webhooks, and the last
-// changes. In an empty account it shows the three steps to the first meeting.
+// The start page: the state of the service, rooms in session and the people inside, the number of rooms and
+// templates, failing webhooks, the last changes, and usage by day. In an empty account it shows the three steps to the first meeting.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { address, call, get, openapi, segment } from "../lib/api.js";
+import { chart } from "../lib/chart.js";
 import { h, icon, put } from "../lib/dom.js";
 import { health, read } from "../lib/metrics.js";
+import { poll } from "../lib/poll.js";
+import { set_text } from "../lib/rows.js";
 import { only } from "../lib/schema.js";
 import { count_of, number } from "../lib/text.js";
 import { busy, copy_button, page_head, sentence } from "../lib/ui.js";
@@ -19,6 +22,8 @@ const MOST = 100;
 // Pages of joins that are counted.
 const PAGES = 10;
 const EVENTS = 8;
+const DAY = 86400000;
+const DAYS = 30;
 
 /** @type {import("../lib/router.js").Maker} */
 export async function overview_page(_, signal) {
@@ -30,11 +35,12 @@ export async function overview_page(_, signal) {
 		return first_steps(templates.data ?? [], who);
 	}
 	const reading_events = may("events:read");
-	const [state, joins, failing, changes] = await Promise.all([
+	const [state, joins, failing, changes, usage] = await Promise.all([
 		state_of_service(who.operator, signal),
 		reading_events ? joins_today(signal) : null,
 		may("webhooks:write") ? failing_webhooks(signal) : null,
-		reading_events ? page_before(0, "", 10, signal) : null,
+		reading_events ? page_before(0, "", MOST, signal) : null,
+		may("sessions:read") ? get("/v2/usage", signal) : null,
 	]);
 	const head = page_head({
 		title: "Overview",
@@ -74,6 +80,7 @@ export async function overview_page(_, signal) {
 			h(
 				"dl.tiles.linked",
 				null,
+				usage && live_tiles(usage, tile, signal),
 				tile("Rooms", count(rooms), "/console/rooms"),
 				tile("Templates", count(templates), "/console/templates"),
 				joins &&
@@ -82,8 +89,75 @@ export async function overview_page(_, signal) {
 			),
 			failing && failing.length > 0 && webhooks_section(failing),
 			changes && changes_section(changes.data),
+			usage?.data.length > 0 && usage_section(usage.data),
 		),
 	};
+}
+
+/**
+ * Returns the tiles of rooms in session and of the people inside, which stay up to date.
+ * @param {any} usage @param {(name: string, value: string, href: string) => HTMLElement} tile
+ * @param {AbortSignal} signal
+ */
+function live_tiles(usage, tile, signal) {
+	const to = "/console/sessions?active=true";
+	const rooms = tile("Rooms in session", number(usage.now.sessions), to);
+	const people = tile("People inside", number(usage.now.peers), to);
+	poll(async () => {
+		const today = new Date().toISOString().slice(0, 10);
+		const { now } = await get(address("/v2/usage", { after: today }), signal);
+		for (const [one, value] of [
+			[rooms, now.sessions],
+			[people, now.peers],
+		])
+			set_text(one.querySelector("a"), number(value));
+	}, signal);
+	return [rooms, people];
+}
+
+/** @typedef {{ day: string, sessions: number, peers: number, minutes: number, peak: number }} Usage */
+
+/** Returns charts of the last 30 days. @param {Usage[]} days those with something in them */
+function usage_section(days) {
+	const by_day = new Map(days.map((one) => [one.day, one]));
+	const last = Math.floor(Date.now() / DAY) * DAY;
+	const times = Array.from({ length: DAYS }, (_, i) => last - (DAYS - 1 - i) * DAY);
+	const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+	/** @param {string} title @param {[string, "sessions" | "minutes" | "peak"][]} lines */
+	function of_days(title, lines) {
+		const one = chart({
+			title,
+			lines: lines.map(([name], i) => ({ name, filled: i === 0 })),
+			format: number,
+			label: (time) => format.format(time),
+			least: 4,
+		});
+		const rows = times.map((time) => {
+			const day = by_day.get(new Date(time).toISOString().slice(0, 10));
+			return { time, values: lines.map(([, name]) => day?.[name] ?? 0) };
+		});
+		one.set(rows, { from: times[0] ?? 0, until: last, gap: 2 * DAY });
+		return one.element;
+	}
+	return h(
+		"section",
+		{ "aria-labelledby": "usage" },
+		h(
+			"div.toolbar.between",
+			null,
+			h("h2.section-title", { id: "usage" }, "Last 30 days"),
+			h("a", { href: "/console/sessions" }, "All sessions"),
+		),
+		h(
+			"div.charts",
+			null,
+			of_days("People and sessions", [
+				["Most inside at once", "peak"],
+				["Sessions", "sessions"],
+			]),
+			of_days("Time spent in rooms", [["Minutes", "minutes"]]),
+		),
+	);
 }
 
 /** Returns the number of objects in a list, at most 100. @param {any} page */
@@ -182,7 +256,9 @@ function webhooks_section(failing) {
 /** @param {import("./events.js").Entry[]} entries */
 function changes_section(entries) {
 	const head = ["Time", "Event", "Object", "By"].map((name) => h("th", { scope: "col" }, name));
-	const rows = entries.slice(0, EVENTS).map(row);
+	// People who come and go would leave no room for changes.
+	const changes = entries.filter(({ type }) => !/^(peer|session)\./.test(type));
+	const rows = changes.slice(0, EVENTS).map(row);
 	return h(
 		"section",
 		{ "aria-labelledby": "changes" },

@@ -1,4 +1,4 @@
-// One room: its state, codes, joins and settings.
+// One room: its state, who is inside, codes, sessions, joins and settings.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -19,9 +19,11 @@ import {
 import { codes_section } from "./codes.js";
 import { editor } from "./editor.js";
 import { form_for } from "./hints.js";
+import { inside_section } from "./inside.js";
 import { joins_section } from "./joins.js";
 import { with_templates } from "./new.js";
 import { may, session } from "./session.js";
+import { sessions_section } from "./sessions.js";
 import { template_names } from "./templates.js";
 
 /** The first fields of the form; the others follow, folded. */
@@ -97,7 +99,11 @@ export async function room_page({ id = "" }, signal) {
 		codes = now;
 	}
 	let head = head_of(room, path, enable);
-	let codes = await make_codes();
+	const [first_codes, inside] = await Promise.all([
+		make_codes(),
+		may("live:read") ? inside_section(room, signal) : null,
+	]);
+	let codes = first_codes;
 	return {
 		title: room.name,
 		leave: edit.leave,
@@ -106,10 +112,12 @@ export async function room_page({ id = "" }, signal) {
 			"div.page",
 			null,
 			head,
+			inside,
 			codes?.element,
 			h(
 				"div.side-by-side",
 				null,
+				may("sessions:read") && sessions_section(room, signal),
 				may("events:read") && joins_section(room, (hash) => codes?.find(hash), signal),
 			),
 			h(

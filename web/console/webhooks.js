@@ -14,7 +14,18 @@ import { form_for } from "./hints.js";
 export const PATH = "/v2/webhooks";
 const USUAL = ["url", "events", "description"];
 /** Event types that the form suggests. */
-export const TYPES = ["*", "template.*", "role.*", "room.*", "room_code.*", "join.*", "account.*"];
+export const TYPES = [
+	"*",
+	"template.*",
+	"role.*",
+	"room.*",
+	"room_code.*",
+	"join.*",
+	"session.*",
+	"peer.*",
+	"backend.*",
+	"account.*",
+];
 
 /** Returns the badge of a disabled webhook, or null. @param {any} hook */
 export function badge_of(hook) {

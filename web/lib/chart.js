@@ -18,10 +18,10 @@ const BOTTOM = 18;
 
 /**
  * @param {{ title: string, lines: { name: string, filled?: boolean }[],
- *   format: (value: number) => string, points?: number, least?: number }} what
- * points: number of readings kept; least: the smallest maximum of the scale
+ *   format: (value: number) => string, label?: (time: number) => string, points?: number, least?: number }} what
+ * label: a time in words; points: number of readings kept; least: the smallest maximum of the scale
  */
-export function chart({ title, lines, format, points = 90, least = 0 }) {
+export function chart({ title, lines, format, label = clock, points = 90, least = 0 }) {
 	/** @type {Row[]} */
 	let rows = [];
 	/** The span that is shown; null for the last readings, at equal distances. @type {Span | null} */
@@ -122,7 +122,7 @@ export function chart({ title, lines, format, points = 90, least = 0 }) {
 				h(
 					"tr",
 					null,
-					h("td", null, clock(row.time)),
+					h("td", null, label(row.time)),
 					lines.map((_, k) => h("td", null, words(row.values[k]))),
 				),
 			),
@@ -146,7 +146,7 @@ export function chart({ title, lines, format, points = 90, least = 0 }) {
 		if (!row) return;
 		put(
 			tip,
-			h("span.quiet", null, clock(row.time)),
+			h("span.quiet", null, label(row.time)),
 			lines.map((line, k) => h("span", null, dot(k), `${line.name} ${words(row.values[k])}`)),
 		);
 		tip.style.left = `${Math.min(left + 10, place.width - tip.offsetWidth - 4)}px`;

@@ -18,19 +18,19 @@ const UNITS = [
 	[86400 * 14, 86400, "day"],
 ];
 
-/** Returns "3 minutes ago" or "in 2 days", with the exact time as its tooltip. @param {string} iso */
-export function ago(iso) {
-	const then = new Date(iso);
+/** Returns "3 minutes ago" or "in 2 days". @param {Date} then */
+export function ago_words(then) {
 	const seconds = (then.getTime() - Date.now()) / 1000;
 	const size = Math.abs(seconds);
 	const unit = UNITS.find(([end]) => size < end);
-	const text =
-		size < 45
-			? "just now"
-			: unit
-				? relative.format(Math.round(seconds / unit[1]), unit[2])
-				: day.format(then);
-	return h("time", { datetime: iso, title: absolute.format(then) }, text);
+	if (size < 45) return "just now";
+	return unit ? relative.format(Math.round(seconds / unit[1]), unit[2]) : day.format(then);
+}
+
+/** Returns the same as an element, with the exact time as its tooltip. @param {string} iso */
+export function ago(iso) {
+	const then = new Date(iso);
+	return h("time", { datetime: iso, title: absolute.format(then) }, ago_words(then));
 }
 
 /** Returns "Nov 24, 2026, 14:00", or with seconds. @param {string} iso @param {boolean} [exact] */
