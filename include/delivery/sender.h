@@ -64,6 +64,7 @@ struct delivery {
 	/* It must not be made twice, so it gets its own connection: on one that is kept,
 	 * libcurl repeats a request if the server closes the connection. */
 	bool is_once;
+	unsigned patience; /* a time limit shorter than the sender's, in milliseconds; 0 for none */
 };
 
 /* Why there is no complete response. */

@@ -23,6 +23,7 @@ struct server_request {
 	struct slice url, headers, body;
 	size_t answer_most; /* bytes of the answer that are read */
 	bool is_once; /* it changes something, so it is never made again */
+	unsigned patience; /* milliseconds to wait for the answer; 0 for as long as usual */
 };
 
 /* What an answer says about the server. */

@@ -153,6 +153,7 @@ static void send_request(struct media_client *client, struct place *place, struc
 		.body = request->body,
 		.answer_most = request->answer_most,
 		.is_once = request->is_once,
+		.patience = request->patience,
 	};
 
 	/* The remainder of a number is its place. */

@@ -215,6 +215,7 @@ bool sender_give(struct sender *sender, const struct delivery *delivery)
 		.headers_size = (uint32_t)delivery->headers.size,
 		.body_size = (uint32_t)delivery->body.size,
 		.answer_most = (uint32_t)delivery->answer_most,
+		.patience = delivery->patience,
 		.is_once = delivery->is_once,
 	};
 	struct iovec vectors[] = {

@@ -42,6 +42,7 @@ struct transfer {
 	size_t received; /* bytes of the response */
 	char *answer; /* the body, up to answer_most bytes */
 	size_t answer_size, answer_capacity, answer_most;
+	unsigned patience;
 	bool is_refused; /* an address was not allowed */
 	bool has_socket; /* an address was allowed */
 	bool has_body; /* the headers are complete */
@@ -149,8 +150,7 @@ static bool set_limits(struct transfer *transfer)
 		       CURLE_OK &&
 	       (process->authorities.len == 0 ||
 		curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &process->authorities) == CURLE_OK) &&
-	       curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)process->options.patience) ==
-		       CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)transfer->patience) == CURLE_OK &&
 	       (process->options.connect_patience == 0 ||
 		curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
 				 (long)process->options.connect_patience) == CURLE_OK) &&
@@ -360,6 +360,9 @@ static bool begin(struct process *process, const struct wire_delivery *wire, con
 		.body = copy(bytes + wire->url_size + wire->headers_size, wire->body_size),
 		.number = wire->number,
 		.is_once = wire->is_once,
+		.patience = wire->patience != 0 && wire->patience < process->options.patience
+				    ? wire->patience
+				    : process->options.patience,
 		.answer_most = wire->answer_most,
 		.process = process,
 	};

@@ -31,6 +31,7 @@ struct wire_ready {
 struct wire_delivery {
 	uint64_t number;
 	uint32_t url_size, headers_size, body_size, answer_most;
+	unsigned patience;
 	bool is_once;
 };
 

@@ -320,6 +320,39 @@ START_TEST(a_wanted_body_is_passed_on)
 }
 END_TEST
 
+/* A request may wait for less than others, but not for longer. */
+START_TEST(a_request_may_have_less_time)
+{
+	static const unsigned limits[] = { 50, 0, 60000 };
+	struct receiver *receiver = receiver_open();
+	struct sender_options options = { .purpose = &sender_of_media,
+					  .allows_http = true,
+					  .allows_private = true };
+	struct sender *sender = open_sender(&options);
+	struct outcome outcome;
+	char url[100];
+
+	(void)snprintf(url, sizeof url, "http://127.0.0.1:%u/held", receiver_port(receiver));
+	for (size_t i = 0; i < ROWS(limits); i++) {
+		const struct delivery delivery = {
+			.number = 5,
+			.url = slice_of(url),
+			.body = SLICE("{}"),
+			.patience = limits[i],
+		};
+		const int64_t begun = clock_monotonic();
+
+		ck_assert(sender_give(sender, &delivery));
+		ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_OUTCOME);
+		ck_assert_int_eq(outcome.failure, SENDER_TIMED_OUT);
+		ck_assert_int_eq(clock_monotonic() - begun < PATIENCE, i == 0);
+		ck_assert(clock_monotonic() - begun < 60000);
+	}
+	sender_close(sender);
+	receiver_close(receiver);
+}
+END_TEST
+
 START_TEST(a_range_allows_its_addresses_alone)
 {
 	struct receiver *receiver = receiver_open();
@@ -701,6 +734,7 @@ static void add_sender(Suite *suite)
 	tcase_set_timeout(sent, 60);
 	tcase_add_loop_test(sent, a_response_gives_an_outcome, 0, ROWS(answers));
 	tcase_add_loop_test(sent, a_wanted_body_is_passed_on, 0, ROWS(bodies));
+	tcase_add_test(sent, a_request_may_have_less_time);
 	tcase_add_test(sent, a_range_allows_its_addresses_alone);
 	tcase_add_loop_test(sent, internal_addresses_are_not_allowed, 0, ROWS(insides));
 	tcase_add_loop_test(sent, each_look_up_of_a_name_is_checked, 0, ROWS(namings));

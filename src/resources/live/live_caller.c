@@ -12,6 +12,9 @@
 #include "resources/media/backends.h"
 #include "resources/templates/template_parts.h"
 
+/* Milliseconds to wait for a media server that may know the caller. */
+#define CALLER_PATIENCE 2000
+
 static bool is_not_there(struct fault *fault)
 {
 	return fault_set(fault, FAULT_FORBIDDEN, "Not in the room");
@@ -81,6 +84,8 @@ static bool ask_for_caller(struct call *call, const struct id *backend,
 	array_put(names, json_of_text(room));
 	server_list_people(call->arena, &server, call->now / 1000, room, &asking->asked[0].request);
 	server_list_rooms(call->arena, &server, call->now / 1000, names, &asking->asked[1].request);
+	for (size_t i = 0; i < asking->count; i++)
+		asking->asked[i].request.patience = CALLER_PATIENCE;
 	asking->began = call->now;
 	return true;
 }
