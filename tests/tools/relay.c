@@ -235,6 +235,16 @@ unsigned relay_flights(unsigned connection)
 	return flights;
 }
 
+bool relay_awaits(unsigned connection)
+{
+	bool awaits;
+
+	pthread_mutex_lock(&relay.lock);
+	awaits = relay.links[connection].client_was_last;
+	pthread_mutex_unlock(&relay.lock);
+	return awaits;
+}
+
 void relay_cut_after(enum relay_side side, size_t bytes)
 {
 	pthread_mutex_lock(&relay.lock);

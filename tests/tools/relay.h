@@ -18,6 +18,8 @@ void relay_close(void);
 /* Returns the number of round trips of the n-th connection since the relay was opened: how often
  * the client sent something after the server did. */
 unsigned relay_flights(unsigned connection);
+/* Returns true if the server has not responded to what the n-th connection sent last. */
+bool relay_awaits(unsigned connection);
 
 /* Cuts the first connection on which this side sends so many more bytes, after those bytes. */
 void relay_cut_after(enum relay_side side, size_t bytes);
