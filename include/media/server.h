@@ -35,7 +35,7 @@ struct server_verdict {
 	int64_t ahead; /* seconds by which its clock is ahead; 0 if unknown */
 };
 
-enum server_capability { SERVER_LIST, SERVER_MESSAGE, SERVER_CAPABILITIES };
+enum server_capability { SERVER_LIST, SERVER_MUTE, SERVER_MESSAGE, SERVER_CAPABILITIES };
 extern const char *const server_capability_names[SERVER_CAPABILITIES];
 bool server_can(enum backend_type type, enum server_capability capability);
 
@@ -98,6 +98,12 @@ void server_read_person(struct arena *arena, const struct server *server, int64_
 
 /* ---- acting ---- */
 
+/* Builds the request to mute a track of a person, or to unmute it. The type must have
+ * SERVER_MUTE. */
+void server_mute(struct arena *arena, const struct server *server, int64_t now, struct slice room,
+		 struct slice identity, struct slice track, bool mutes,
+		 struct server_request *request);
+
 /* Builds the request to send a message to the people with these identities: an array, not empty.
  * topic: tells programs of what kind it is. The type must have SERVER_MESSAGE. */
 void server_send_message(struct arena *arena, const struct server *server, int64_t now,
@@ -108,6 +114,7 @@ void server_send_message(struct arena *arena, const struct server *server, int64
 enum server_result {
 	SERVER_DONE,
 	SERVER_HAS_NOBODY, /* neither the person nor the room is there */
+	SERVER_FORBIDS, /* a setting of the server, which the verdict names, forbids it */
 	SERVER_FAILED, /* nothing was done; the verdict says why */
 	SERVER_MAYBE_DONE /* the request was sent, and no answer came */
 };
@@ -165,6 +172,10 @@ struct server_functions {
 	void (*ask_person)(struct arena *arena, const struct server *server, int64_t now,
 			   struct slice room, struct slice identity,
 			   struct server_request *request);
+	/* NULL without SERVER_MUTE. */
+	void (*mute)(struct arena *arena, const struct server *server, int64_t now,
+		     struct slice room, struct slice identity, struct slice track, bool mutes,
+		     struct server_request *request);
 	/* NULL without SERVER_MESSAGE. */
 	void (*send_message)(struct arena *arena, const struct server *server, int64_t now,
 			     struct slice room, const json_t *identities, struct slice topic,
@@ -180,6 +191,8 @@ struct server_functions {
 	/* Returns true if an answer with another status says that there is no such person, or no
 	 * such room. */
 	bool (*lacks_person)(int status, const json_t *answer);
+	/* Returns the setting of the server by which it refuses something, or NULL. */
+	const char *(*forbids)(int status, const json_t *answer);
 	bool (*signed_event)(struct arena *arena, const struct server *server, int64_t now,
 			     struct slice authorization, struct slice body);
 	/* body: NULL if it is not a JSON object. */

@@ -7,7 +7,7 @@
 #include "rules/text_rules.h"
 
 extern const struct shape active_room_shape, active_peers_shape, active_peer_shape, me_shape;
-extern const struct shape message_shape, done_shape;
+extern const struct shape mute_shape, message_shape, done_shape;
 extern const struct shape live_session_shape, session_peer_shape, usage_shape;
 extern const struct shape active_peers_query, session_list_query, session_peers_query, usage_query;
 

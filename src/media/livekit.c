@@ -350,6 +350,20 @@ static bool read_person(struct arena *arena, const json_t *answer, struct server
 	return true;
 }
 
+static void mute(struct arena *arena, const struct server *server, int64_t now, struct slice room,
+		 struct slice identity, struct slice track, bool mutes,
+		 struct server_request *request)
+{
+	const struct slice token = token_with(arena, server, now, "roomAdmin", room);
+	json_t *body = arena_json(arena, json_object());
+
+	object_put(body, "room", json_of_text(room));
+	object_put(body, "identity", json_of_text(identity));
+	object_put(body, "track_sid", json_of_text(track));
+	object_put(body, "muted", json_boolean(mutes));
+	build_call(arena, server, "MutePublishedTrack", token, body, ANSWER_MOST, request);
+}
+
 /* Without identities, LiveKit would send it to all. */
 static void send_message(struct arena *arena, const struct server *server, int64_t now,
 			 struct slice room, const json_t *identities, struct slice topic,
@@ -375,6 +389,13 @@ static bool lacks_person(int status, const json_t *answer)
 
 	return (status == 404 && slice_is(code, "not_found")) ||
 	       (status == 503 && slice_is(code, "unavailable"));
+}
+
+static const char *forbids(int status, const json_t *answer)
+{
+	return status == 412 && slice_is(text_in(answer, "code"), "failed_precondition")
+		       ? "unmute: room.enable_remote_unmute is off"
+		       : NULL;
 }
 
 /* ---- events: webhooks ---- */
@@ -499,11 +520,13 @@ const struct server_functions livekit_functions = {
 	.list_rooms = list_rooms,
 	.list_people = list_people,
 	.ask_person = ask_person,
+	.mute = mute,
 	.send_message = send_message,
 	.read_rooms = read_rooms,
 	.read_people = read_people,
 	.read_person = read_person,
 	.lacks_person = lacks_person,
+	.forbids = forbids,
 	.signed_event = signed_event,
 	.read_event = read_event,
 };

@@ -16,6 +16,7 @@
 
 const char *const server_capability_names[SERVER_CAPABILITIES] = {
 	[SERVER_LIST] = "list",
+	[SERVER_MUTE] = "mute",
 	[SERVER_MESSAGE] = "message",
 };
 
@@ -26,8 +27,10 @@ static const struct server_functions *const functions[BACKEND_TYPES_COUNT] = {
 
 bool server_can(enum backend_type type, enum server_capability capability)
 {
-	return functions[type] != NULL &&
-	       (capability != SERVER_MESSAGE || functions[type]->send_message != NULL);
+	const struct server_functions *own = functions[type];
+
+	return own != NULL && (capability != SERVER_MUTE || own->mute != NULL) &&
+	       (capability != SERVER_MESSAGE || own->send_message != NULL);
 }
 
 struct slice server_api_url(struct arena *arena, struct slice url)
@@ -173,6 +176,14 @@ void server_read_person(struct arena *arena, const struct server *server, int64_
 
 /* ---- acting ---- */
 
+void server_mute(struct arena *arena, const struct server *server, int64_t now, struct slice room,
+		 struct slice identity, struct slice track, bool mutes,
+		 struct server_request *request)
+{
+	functions[server->type]->mute(arena, server, now, room, identity, track, mutes, request);
+	request->is_once = true;
+}
+
 void server_send_message(struct arena *arena, const struct server *server, int64_t now,
 			 struct slice room, const json_t *identities, struct slice topic,
 			 struct slice message, struct server_request *request)
@@ -185,13 +196,19 @@ void server_send_message(struct arena *arena, const struct server *server, int64
 enum server_result server_read_result(struct arena *arena, const struct server *server, int64_t now,
 				      const struct outcome *outcome, struct server_verdict *verdict)
 {
+	const struct server_functions *own = functions[server->type];
 	const json_t *answer = answer_of(arena, outcome);
+	const char *setting = own->forbids(outcome->status, answer);
 
 	judge(arena, server, now, outcome, outcome->status == 200 && answer != NULL, verdict);
 	if (verdict->is_up)
 		return SERVER_DONE;
-	if (functions[server->type]->lacks_person(outcome->status, answer))
+	if (own->lacks_person(outcome->status, answer))
 		return SERVER_HAS_NOBODY;
+	if (setting != NULL) {
+		(void)snprintf(verdict->message, sizeof verdict->message, "%s", setting);
+		return SERVER_FORBIDS;
+	}
 	/* A failed connection, or an answer that says nothing. */
 	return outcome->was_sent &&
 			       (outcome->failure != SENDER_NO_FAILURE || outcome->status == 200)

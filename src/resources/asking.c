@@ -66,6 +66,8 @@ bool asking_is_done(struct call *call, const struct server *server, const char *
 			continue;
 		if (result == SERVER_HAS_NOBODY)
 			fault_set(&own, FAULT_NOT_FOUND, "%s", missing);
+		else if (result == SERVER_FORBIDS)
+			fault_detail(&own, FAULT_CANNOT, "%s", verdict.message);
 		else if (result == SERVER_MAYBE_DONE)
 			fault_set(&own, FAULT_MAYBE_DONE, NULL);
 		else if (asked_has_outcome(asked, &own))

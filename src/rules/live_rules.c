@@ -141,6 +141,13 @@ static const struct field message_fields[] = {
 const struct shape message_shape = {
 	"RoomMessage", FIELDS(message_fields), .doc = "A message to the people in a room.",
 };
+static const struct field mute_fields[] = {
+	{ "type", ONE_OF("audio", "video", "screen"), FLAGS(FIELD_REQUIRED), DOC("Which tracks.") },
+	{ "mute", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether they are to be muted or unmuted.") },
+};
+const struct shape mute_shape = {
+	"PeerMute", FIELDS(mute_fields), .doc = "What to mute or unmute of a peer.",
+};
 static const struct field done_fields[] = {
 	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("message sent"), DOC("What was done.") },
 };

@@ -33,7 +33,7 @@ bool idempotency_read(struct call *call, struct fault *fault)
 	const struct slice header = call->request.idempotency_key;
 	struct slice key;
 
-	if (header.data == NULL || call->route->is_open || call->route->takes_app_token ||
+	if (header.data == NULL || call->route->is_open || call->app_token != NULL ||
 	    call->validates_only || !route_is_for_writing(call->route))
 		return true;
 	if (!parse_key(header, &key))

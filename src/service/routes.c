@@ -116,6 +116,7 @@
 #define THE_SESSION READ_BY_ID(kind_session), \
 	{ .kind = &kind_peer, .finding = STORE_FIND_PAGE, .from = READ_PATH, .most = STORE_EACH_AT_ONCE }
 #define NOT_INSIDE "From inside: the person is not in the room, or the role lacks sendRoomState."
+#define MAY_NOT_ACT "From inside: the person is not in the room, or the role lacks the permission."
 #define VIEWS "A person inside asked more than twice in a second."
 
 /* Rules that only the handler can check, because they depend on stored data. */
@@ -481,6 +482,12 @@ const struct route routes[] = {
 	  READS(THE_LIVE_ROOM),
 	  DOC("Asks the media server for one of the people in a room, and what that person publishes.") },
 
+	{ METHOD_POST,   "/v2/active-rooms/{room_id}/peers/{peer_id}/mute", ROUTE_READ, active_peers_mute, "mutePeer",
+	  NEEDS(LIVE_WRITE), WHOLE(mute_shape), ANSWER(done_shape), FROM_INSIDE,
+	  .settle = active_peers_settle_mute, .acts = true,
+	  FORBIDDEN(MAY_NOT_ACT),
+	  READS(THE_LIVE_ROOM),
+	  DOC("Mutes or unmutes what one of the people in a room publishes.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/send-message", ROUTE_READ, active_rooms_send_message, "sendMessage",
 	  NEEDS(LIVE_WRITE), WHOLE(message_shape), ANSWER(done_shape), FROM_INSIDE,
 	  .settle = active_rooms_settle_message, .acts = true,

@@ -51,13 +51,13 @@ export class MediaServer {
 			const person = this.people.get(`${room} ${identity}`);
 			const isList = request.url.includes("/List");
 
-			if (request.url.endsWith("/SendData")) return this.#take(answer);
+			if (/\/(SendData|MutePublishedTrack)$/.test(request.url)) return this.#take(answer);
 			answer.writeHead(isList ? 500 : person ? 200 : 404, { "Content-Type": "application/json" });
 			answer.end(JSON.stringify(isList ? {} : (person ?? { code: "not_found" })));
 		});
 	}
 
-	// Takes a message. With isLosing, the connection is lost before the answer.
+	// Takes a request that changes something. With isLosing, the connection is lost before the answer.
 	#take(answer) {
 		if (this.isLosing) return answer.socket.destroy();
 		answer.writeHead(200, { "Content-Type": "application/json" });
@@ -86,7 +86,11 @@ export class MediaServer {
 			name: "Ada",
 			joinedAtMs: `${Date.now()}`,
 			attributes: { role: "host", user_id: "ada", entry },
-			tracks: [{ sid: "TR_1", type: "VIDEO", source: "CAMERA" }],
+			tracks: [
+				{ sid: "TR_1", type: "VIDEO", source: "CAMERA" },
+				{ sid: "TR_2", type: "AUDIO", source: "MICROPHONE" },
+				{ sid: "TR_3", type: "VIDEO", source: "SCREEN_SHARE" },
+			],
 		};
 
 		this.people.set(`${name} ada`, participant);

@@ -19,6 +19,7 @@ const UNSEEN = [
 	"getAttendance 409",
 	"getActivePeer 501",
 	"getMe 404",
+	"mutePeer 501",
 	"sendMessage 501",
 ];
 
@@ -86,6 +87,7 @@ async function proveLive(proof, expect) {
 	await ask(403, "getMe", { room_id }, token);
 	fixtures.mediaServer.isLosing = true;
 	await expect(504, "sendMessage", place, { message: "hello" });
+	await expect(504, "mutePeer", place, { type: "audio", mute: true });
 	fixtures.mediaServer.isLosing = false;
 	await fixtures.client.send({
 		method: "DELETE",
@@ -96,6 +98,7 @@ async function proveLive(proof, expect) {
 	fixtures.mediaServer.close();
 	await expect(502, "getActivePeer", place);
 	await expect(502, "sendMessage", place, { message: "hello" });
+	await expect(502, "mutePeer", place, { type: "audio", mute: true });
 }
 
 // The responder keeps entries of its event log for a second, and each later write drops a few.

@@ -608,7 +608,9 @@ enum how {
 	TELLS_TOO_MUCH,
 	HAS_ANOTHER_KEY,
 	FAILS,
-	LACKS_EVERYBODY
+	LACKS_EVERYBODY,
+	UNMUTES, /* answers, and is configured so */
+	LOSES_ACTS /* answers who is there, and does not say whether it did something */
 };
 #define PEOPLE_MOST 4
 
@@ -670,6 +672,12 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 	}
 	if (strcmp(method, "SendData") == 0)
 		return json_object();
+	if (strcmp(method, "MutePublishedTrack") == 0) {
+		if (json_is_true(json_object_get(body, "muted")) || kit.how == UNMUTES)
+			return json_pack("{s:n}", "track");
+		*status = 412;
+		return json_pack("{s:s, s:s}", "code", "failed_precondition", "msg", "hidden");
+	}
 	for (size_t i = 0; i < kit.count && strcmp(room, kit.room) == 0; i++)
 		if (strcmp(kit.people[i].identity, identity) == 0)
 			return person_of(i);
@@ -685,7 +693,12 @@ static char *serve_kit(void *context, const struct received *received, int *stat
 	(void)context;
 	pthread_mutex_lock(&kit.lock);
 	switch (kit.how) {
+	case LOSES_ACTS:
+		if (strstr(received->path, "/MutePublishedTrack") != NULL)
+			break;
+		/* fall through */
 	case ANSWERS:
+	case UNMUTES:
 		answer = answer_of(strrchr(received->path, '/') + 1, body, status);
 		text = json_dumps(answer, JSON_COMPACT);
 		break;
@@ -793,7 +806,7 @@ static void set_up_kit(void)
 	(void)ask(200, METHOD_PATCH, backend, "{\"default\":true}");
 	(void)ask(
 		200, METHOD_POST, "/v2/templates",
-		"{\"default\":true,\"roles\":{\"guest\":{},\"host\":{\"permissions\":{\"sendRoomState\":true}}}}");
+		"{\"default\":true,\"roles\":{\"guest\":{},\"host\":{\"permissions\":{\"sendRoomState\":true,\"mute\":true}}}}");
 	made = parsed(ask(200, METHOD_POST, "/v2/rooms", "{}"));
 	(void)snprintf(kit.room, sizeof kit.room, "%s", text_at(made, "id"));
 	room = arena_text(stand.arena, "/v2/active-rooms/%s", kit.room);
@@ -1080,22 +1093,77 @@ START_TEST(a_peer_is_asked_for_at_the_server)
 }
 END_TEST
 
-/* ---- messages ---- */
+/* ---- acting ---- */
 
-/* Returns the last message that arrived, or NULL. */
-static const json_t *last_message(void)
+/* Returns the last request with this method that arrived, or NULL. */
+static const json_t *last_request(const char *method)
 {
 	for (size_t i = receiver_count(stand.receiver); i-- > 0;) {
 		const struct received *received = receiver_request(stand.receiver, i);
 
-		if (strstr(received->path, "/SendData") != NULL)
+		if (strcmp(strrchr(received->path, '/') + 1, method) == 0)
 			return parsed(received->body);
 	}
 	return NULL;
 }
 
-#define SENT "{\"message\":\"message sent\"}"
 #define GONE "{\"code\":404,\"message\":\"peer not found\"}"
+
+#define MUTED "{\"message\":\"peer mute request submitted\"}"
+#define NO_TRACK "{\"code\":404,\"message\":\"peer has no such track\"}"
+
+static const struct {
+	const char *body;
+	enum how how;
+	bool is_inside; /* the caller; its role may mute, not unmute */
+	int status;
+	const char *text; /* in the response */
+	const char *track; /* that was muted; NULL: nothing was */
+} mutes[] = {
+	{ "{\"type\":\"audio\",\"mute\":true}", ANSWERS, false, 200, MUTED, "TR_2" },
+	{ "{\"type\":\"screen\",\"mute\":true}", ANSWERS, false, 200, MUTED, "TR_1" },
+	{ "{\"type\":\"video\",\"mute\":true}", ANSWERS, false, 404, NO_TRACK, NULL },
+	{ "{\"type\":\"audio\",\"mute\":false}", UNMUTES, false, 200, MUTED, "TR_2" },
+	{ "{\"type\":\"audio\",\"mute\":false}", ANSWERS, false, 501,
+	  "[\"unmute: room.enable_remote_unmute is off\"]", "TR_2" },
+	{ "{\"type\":\"audio\",\"mute\":true}", ANSWERS, true, 200, MUTED, "TR_2" },
+	{ "{\"type\":\"audio\",\"mute\":false}", UNMUTES, true, 403, "Missing permission unmute",
+	  NULL },
+	{ "{\"type\":\"audio\",\"mute\":true}", LACKS_EVERYBODY, false, 404, GONE, NULL },
+	{ "{\"type\":\"audio\",\"mute\":true}", FAILS, false, 502, "status 500", NULL },
+	{ "{\"type\":\"audio\",\"mute\":true}", LOSES_ACTS, false, 504, "It may have been done",
+	  "TR_2" },
+	{ "{\"type\":\"data\",\"mute\":true}", ANSWERS, false, 400, "/type", NULL },
+	{ "{\"type\":\"audio\"}", ANSWERS, false, 400, "/mute", NULL },
+	{ "{\"mute\":true}", ANSWERS, false, 400, "/type", NULL },
+};
+
+START_TEST(tracks_are_muted_or_calls_refused)
+{
+	const bool is_muted = strstr(mutes[_i].body, "true") != NULL;
+	const json_t *arrived;
+	const char *path;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	path = arena_text(stand.arena, "%s/mute", peer_path());
+	kit_set(mutes[_i].how);
+	if (mutes[_i].is_inside)
+		bearer = token_with_entry("e1");
+	ck_assert_ptr_nonnull(
+		strstr(ask(mutes[_i].status, METHOD_POST, path, mutes[_i].body), mutes[_i].text));
+	arrived = last_request("MutePublishedTrack");
+	ck_assert_int_eq(arrived != NULL, mutes[_i].track != NULL);
+	if (arrived == NULL)
+		return;
+	ck_assert_str_eq(text_at(arrived, "track_sid"), mutes[_i].track);
+	ck_assert_str_eq(text_at(arrived, "room"), kit.room);
+	ck_assert_str_eq(text_at(arrived, "identity"), "ada#1");
+	ck_assert_int_eq(json_is_true(json_object_get(arrived, "muted")), is_muted);
+}
+END_TEST
+
+#define SENT "{\"message\":\"message sent\"}"
 
 /* In a body, PEER stands for the one who is inside, and LONG for 4,096 bytes. */
 static const struct {
@@ -1151,7 +1219,7 @@ START_TEST(messages_arrive_or_are_refused)
 	ck_assert_ptr_nonnull(strstr(
 		ask(messages[_i].status, METHOD_POST, path, arena_copy(stand.arena, body).data),
 		messages[_i].text));
-	arrived = last_message();
+	arrived = last_request("SendData");
 	ck_assert_int_eq(arrived != NULL, messages[_i].topic != NULL);
 	if (arrived == NULL)
 		return;
@@ -1178,7 +1246,7 @@ START_TEST(nothing_is_changed_by_a_service_that_watches)
 	ck_assert_ptr_nonnull(strstr(
 		ask(501, METHOD_POST, path, "{\"message\":\"hello\"}"),
 		"{\"code\":501,\"message\":\"The media server cannot do this\",\"details\":[\"--live watch\"]}"));
-	ck_assert_ptr_null(last_message());
+	ck_assert_ptr_null(last_request("SendData"));
 }
 END_TEST
 
@@ -1206,6 +1274,8 @@ static const struct {
 	{ HAS_ANOTHER_KEY, "e1", "", 403, "Not in the room", 2 },
 	{ TELLS_NONSENSE, "e1", "/peers/PA_1", 403, "Not in the room", 2 },
 	{ HANGS, "e1", "/me", 403, "Not in the room", 2 },
+	{ ANSWERS, "e1", "/peers/PA_1/mute", 200, MUTED, 4 },
+	{ ANSWERS, "e2", "/peers/PA_1/mute", 403, "Not in the room", 2 },
 };
 
 /* The room is looked at, and the call waits for it. */
@@ -1216,14 +1286,16 @@ START_TEST(a_person_whose_event_is_late_is_found)
 	struct call call = { .arena = arena_open() };
 	struct fault fault = FAULT_INITIAL;
 	const size_t before = receiver_count(stand.receiver);
+	const bool mutes_somebody = strstr(path, "/mute") != NULL;
 
 	kit_set(insiders[_i].how);
 	bearer = token_with_entry(insiders[_i].entry);
-	set_request(&call, METHOD_GET, path, NULL);
+	set_request(&call, mutes_somebody ? METHOD_POST : METHOD_GET, path,
+		    mutes_somebody ? "{\"type\":\"audio\",\"mute\":true}" : NULL);
 	ck_assert(service_answer(stand.service, &call));
 	ck_assert_int_eq(call_is_asking(&call), insiders[_i].requests > 0);
 	for (unsigned rounds = 0; call_is_asking(&call); rounds++) {
-		ck_assert_uint_lt(rounds, 2);
+		ck_assert_uint_lt(rounds, 3);
 		wait.has_ended = false;
 		service_ask(&call, end_wait, &wait);
 		pthread_mutex_lock(&wait.lock);
@@ -1358,6 +1430,7 @@ int main(void)
 			    ROWS(bad_answers));
 	tcase_add_test(live, a_peer_alone_has_its_tracks);
 	tcase_add_loop_test(live, a_peer_is_asked_for_at_the_server, 0, ROWS(asked_peers));
+	tcase_add_loop_test(live, tracks_are_muted_or_calls_refused, 0, ROWS(mutes));
 	tcase_add_loop_test(live, messages_arrive_or_are_refused, 0, ROWS(messages));
 	tcase_add_test(live, nothing_is_changed_by_a_service_that_watches);
 	tcase_add_loop_test(live, a_person_whose_event_is_late_is_found, 0, ROWS(insiders));

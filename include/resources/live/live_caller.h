@@ -19,7 +19,8 @@
 enum live_sight {
 	LIVE_SEES_ROOM, /* needs sendRoomState */
 	LIVE_SEES_PEER, /* the same, except for oneself (live_view_sees) */
-	LIVE_SEES_ITSELF
+	LIVE_SEES_ITSELF,
+	LIVE_ACTS /* sees nothing, so the caller's role is checked for what it does (live_may_act) */
 };
 
 struct live_view {
@@ -43,13 +44,15 @@ bool live_view_open(struct call *call, enum live_sight sight, struct live_view *
 bool live_view_sees(const struct live_view *view, const struct peer *peer, struct fault *fault);
 /* Returns whether the role of the caller has the permission. */
 bool live_view_may(const struct live_view *view, const char *permission);
+/* The same, and true for callers who are not inside; else sets FAULT_FORBIDDEN. */
+bool live_may_act(const struct live_view *view, const char *permission, struct fault *fault);
 
 /* Finds somebody who is inside by the public id. From inside, that may be the media server's own id
  * of the stay. */
 bool live_find_peer(struct call *call, const struct live_view *view, struct slice id,
 		    struct peer *peer, struct fault *fault);
-/* Finds the media server of the room's session. */
-bool live_find_server(struct call *call, const struct live *live, struct server *server,
+/* Finds the media server of a session, or the one that the call has asked. */
+bool live_find_server(struct call *call, const struct id *backend, struct server *server,
 		      struct fault *fault);
 /* Reads what the media server has said about the peer, for whom the call has asked it
  * (server_ask_person). FAULT_NOT_FOUND if the stay is over. */

@@ -17,6 +17,10 @@ handler active_peers_list;
 handler active_peers_get;
 handler active_peers_settle_get;
 
+/* Acts at the media server, which is asked for the person first. */
+handler active_peers_mute;
+handler active_peers_settle_mute;
+
 handler active_rooms_send_message;
 handler active_rooms_settle_message;
 

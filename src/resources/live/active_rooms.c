@@ -274,7 +274,8 @@ bool active_peers_get(struct call *call, struct fault *fault)
 		return true;
 	if (!live_find_peer(call, &view, call->parameters[1], &peer, fault) ||
 	    !live_view_sees(&view, &peer, fault) ||
-	    !live_find_server(call, &view.live, &server, fault) || !call_can_ask(call, fault))
+	    !live_find_server(call, &view.live.backend, &server, fault) ||
+	    !call_can_ask(call, fault))
 		return false;
 	server_ask_person(call->arena, &server, call->now / 1000,
 			  id_as_text(call->arena, &view.room.id), peer.identity,
@@ -322,7 +323,7 @@ bool active_peers_settle_get(struct call *call, struct fault *fault)
 	if (view.was_waiting)
 		return active_peers_get(call, fault);
 	if (!live_find_peer(call, &view, call->parameters[1], &peer, fault) ||
-	    !live_find_server(call, &view.live, &server, fault) ||
+	    !live_find_server(call, &view.live.backend, &server, fault) ||
 	    !live_read_peer(call, &server, &peer, &person, &tracks, &count, fault))
 		return false;
 	/* Of whom nothing is stored, what the media server shows is shown. */

@@ -171,7 +171,7 @@ static bool open_from_inside(struct call *call, enum live_sight sight, struct li
 	}
 	read_role_inside(call, view);
 	view->sees_numbers = live_peers(&view->live) > LIVE_SHOWN_MOST;
-	if (sight == LIVE_SEES_ITSELF)
+	if (sight == LIVE_SEES_ITSELF || sight == LIVE_ACTS)
 		return true;
 	return (sight != LIVE_SEES_ROOM || live_view_sees(view, NULL, fault)) &&
 	       misses_count_view(call, view->caller.entry, fault);
@@ -206,12 +206,16 @@ bool live_view_may(const struct live_view *view, const char *permission)
 		json_object_get(json_object_get(view->role_document, "permissions"), permission));
 }
 
+bool live_may_act(const struct live_view *view, const char *permission, struct fault *fault)
+{
+	return !view->is_inside || live_view_may(view, permission) ||
+	       fault_set(fault, FAULT_FORBIDDEN, "Missing permission %s", permission);
+}
+
 bool live_view_sees(const struct live_view *view, const struct peer *peer, struct fault *fault)
 {
-	if (!view->is_inside || live_view_may(view, "sendRoomState") ||
-	    (peer != NULL && slice_equal(peer->uuid, view->caller.uuid)))
-		return true;
-	return fault_set(fault, FAULT_FORBIDDEN, "Missing permission sendRoomState");
+	return (peer != NULL && view->is_inside && slice_equal(peer->uuid, view->caller.uuid)) ||
+	       live_may_act(view, "sendRoomState", fault);
 }
 
 /* ---- somebody inside ---- */
@@ -249,12 +253,12 @@ bool live_find_peer(struct call *call, const struct live_view *view, struct slic
 	       fault_set(fault, FAULT_NOT_FOUND, "peer not found");
 }
 
-bool live_find_server(struct call *call, const struct live *live, struct server *server,
+bool live_find_server(struct call *call, const struct id *backend, struct server *server,
 		      struct fault *fault)
 {
 	bool can_list;
 
-	return find_backend_server(call, &live->backend, server, &can_list, fault) &&
+	return find_backend_server(call, backend, server, &can_list, fault) &&
 	       (can_list || fault_set(fault, FAULT_NOT_FOUND, "session not found"));
 }
 

@@ -48,7 +48,7 @@ static bool find_addressees(struct call *call, struct addressees *to, struct fau
 		return false;
 	return (to->is_for_one || to->role.data == NULL ||
 		role_exists(call, &to->view.room, to->role, fault)) &&
-	       live_find_server(call, &to->view.live, &to->server, fault) &&
+	       live_find_server(call, &to->view.live.backend, &to->server, fault) &&
 	       call_can_act(call, to->server.type, SERVER_MESSAGE, fault);
 }
 
@@ -145,11 +145,9 @@ bool active_rooms_settle_message(struct call *call, struct fault *fault)
 
 	/* The message was sent: what has changed since does not matter. */
 	if (call->asking->asked[0].request.is_once) {
-		struct live_view view;
 		struct server server;
 
-		return live_view_open(call, LIVE_SEES_ROOM, &view, fault) &&
-		       live_find_server(call, &view.live, &server, fault) &&
+		return live_find_server(call, &call->asking->backend, &server, fault) &&
 		       asking_is_done(call, &server, "session not found", fault) &&
 		       answer_sent(call);
 	}
