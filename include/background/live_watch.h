@@ -5,6 +5,9 @@
  *  - looks at the media servers: every 30 s at the list of rooms of each backend that is in use,
  *    then at the people of each of these rooms; and at single rooms when the queue says so, when
  *    news did not fit, or when somebody was missing;
+ *  - judges who may be inside (resources/live/live_judge.h), whenever somebody joins, a room was
+ *    looked at, or something changes that matters for it, and asks the media servers to put out
+ *    whoever may not, with LIVE_ON;
  *  - closes the sessions of rooms that have been empty for a while, and removes old sessions.
  *
  * Of several processes, the holder of the lease looks at the lists and removes old sessions; each

@@ -2,6 +2,9 @@
  * gives them to the sender process (delivery/sender.h), at most SENDER_MEDIA_MOST at once, at most
  * 8 of a media server and 32 of an account. Others wait for their turn, at most 2 s.
  *
+ * A request that several calls share (is_shared in media/server.h) is made once for all of them,
+ * from the first until that call has read the answer: a crowd at a door does not wait in line.
+ *
  * If the process ends, it is started again. What was under way and changes something is then lost;
  * what only reads is sent once more.
  *
@@ -23,10 +26,11 @@ struct media_client *media_client_open(struct sender *sender);
 void media_client_close(struct media_client *client);
 
 /* Makes the requests of `asking`, which must stay where it is until `done` is called: once, when
- * all of them have ended, in the thread of the client, which must not be held up. */
+ * all of them have ended, in the thread of the client, which must not be held up; or at once, if
+ * another call has just got the answer to the same request. */
 void media_client_ask(struct media_client *client, struct asking *asking,
 		      void (*done)(void *context, struct asking *asking), void *context);
-/* Frees what the outcomes own. */
+/* Frees what the outcomes own, which were read. */
 void media_client_forget(struct asking *asking);
 
 /* For /metrics. */

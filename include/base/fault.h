@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct arena;
+
 #define FAULT_KINDS(X) \
 	X(BAD_REQUEST, 400, "Bad request") \
 	X(MALFORMED, 400, "Malformed JSON") \
@@ -104,6 +106,9 @@ const char *fault_reason(const struct fault *fault);
 /* Returns true for faults of the store or of the size of stored data: the request itself was
  * valid. */
 bool fault_is_of_the_store(enum fault_kind kind);
+
+/* Adds a detail to those that the fault has. */
+void fault_add_detail(struct fault *fault, struct arena *arena, const char *text);
 
 /* Return the HTTP status and the standard message of a kind: 200 and "OK" for FAULT_NONE. */
 int fault_status(enum fault_kind kind);

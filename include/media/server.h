@@ -23,6 +23,10 @@ struct server_request {
 	struct slice url, headers, body;
 	size_t answer_most; /* bytes of the answer that are read */
 	bool is_once; /* it changes something, so it is never made again */
+	/* Of the room that it changes; empty for none. While another call changes something in the
+	 * room, it waits. */
+	struct slice room;
+	bool is_shared; /* the same request of several calls is made once for all of them */
 	unsigned patience; /* milliseconds to wait for the answer; 0 for as long as usual */
 };
 
@@ -35,7 +39,15 @@ struct server_verdict {
 	int64_t ahead; /* seconds by which its clock is ahead; 0 if unknown */
 };
 
-enum server_capability { SERVER_LIST, SERVER_MUTE, SERVER_MESSAGE, SERVER_CAPABILITIES };
+enum server_capability {
+	SERVER_LIST,
+	SERVER_REMOVE,
+	SERVER_MUTE,
+	SERVER_ROLE, /* rights, name and attributes of people inside can be changed */
+	SERVER_MESSAGE,
+	SERVER_END,
+	SERVER_CAPABILITIES
+};
 extern const char *const server_capability_names[SERVER_CAPABILITIES];
 bool server_can(enum backend_type type, enum server_capability capability);
 
@@ -110,6 +122,30 @@ void server_send_message(struct arena *arena, const struct server *server, int64
 			 struct slice room, const json_t *identities, struct slice topic,
 			 struct slice message, struct server_request *request);
 
+/* Builds the request to put out whoever has this identity now. The type must have
+ * SERVER_REMOVE. */
+void server_remove_person(struct arena *arena, const struct server *server, int64_t now,
+			  struct slice room, struct slice identity, struct server_request *request);
+/* Builds the request to set what a person is and may do, all at once. guest: role, user_id, entry,
+ * code, and what the role may do; name: data NULL to leave it as it is. metadata: likewise. The
+ * type must have SERVER_ROLE. */
+void server_update_person(struct arena *arena, const struct server *server, int64_t now,
+			  struct slice room, struct slice identity,
+			  const struct ticket_guest *guest, struct slice metadata,
+			  struct server_request *request);
+/* Builds the request to end a room: everybody is put out. The type must have SERVER_END. */
+void server_end_room(struct arena *arena, const struct server *server, int64_t now,
+		     struct slice room, struct server_request *request);
+
+/* Returns true if rooms do not make themselves at this server (create_rooms). */
+bool server_makes_rooms(enum backend_type type, const json_t *config);
+/* Builds the request to make a room. It changes nothing if the server has the room, so it may be
+ * made again. size: the most people; 0 for no limit. server_makes_rooms must be true. */
+void server_make_room(struct arena *arena, const struct server *server, int64_t now,
+		      struct slice room, int64_t size, struct server_request *request);
+void server_read_made(struct arena *arena, const struct server *server, int64_t now,
+		      const struct outcome *outcome, struct server_verdict *verdict);
+
 /* What came of a request that changes something. */
 enum server_result {
 	SERVER_DONE,
@@ -142,6 +178,10 @@ enum leave_cause {
 	LEAVE_MEDIA,
 	LEAVE_SERVER,
 	LEAVE_UNSEEN, /* nobody told; looks did not find the person any more */
+	/* Only this service knows of these. */
+	LEAVE_BANNED,
+	LEAVE_FULL,
+	LEAVE_NOT_ADMITTED, /* the role is gone, or admits nobody */
 	LEAVE_CAUSES
 };
 
@@ -172,14 +212,29 @@ struct server_functions {
 	void (*ask_person)(struct arena *arena, const struct server *server, int64_t now,
 			   struct slice room, struct slice identity,
 			   struct server_request *request);
+	/* NULL without SERVER_REMOVE. */
+	void (*remove_person)(struct arena *arena, const struct server *server, int64_t now,
+			      struct slice room, struct slice identity,
+			      struct server_request *request);
 	/* NULL without SERVER_MUTE. */
 	void (*mute)(struct arena *arena, const struct server *server, int64_t now,
 		     struct slice room, struct slice identity, struct slice track, bool mutes,
 		     struct server_request *request);
+	/* NULL without SERVER_ROLE. */
+	void (*update_person)(struct arena *arena, const struct server *server, int64_t now,
+			      struct slice room, struct slice identity,
+			      const struct ticket_guest *guest, struct slice metadata,
+			      struct server_request *request);
 	/* NULL without SERVER_MESSAGE. */
 	void (*send_message)(struct arena *arena, const struct server *server, int64_t now,
 			     struct slice room, const json_t *identities, struct slice topic,
 			     struct slice message, struct server_request *request);
+	/* NULL without SERVER_END. */
+	void (*end_room)(struct arena *arena, const struct server *server, int64_t now,
+			 struct slice room, struct server_request *request);
+	/* NULL if rooms make themselves. */
+	void (*make_room)(struct arena *arena, const struct server *server, int64_t now,
+			  struct slice room, int64_t size, struct server_request *request);
 	/* Read an answer of status 200. answer: NULL if it is incomplete or not a JSON object.
 	 * Return false, and set nothing, if it is not what was asked for. */
 	bool (*read_rooms)(struct arena *arena, const json_t *answer, struct server_room **rooms,

@@ -40,6 +40,7 @@ struct ticket_server {
 	/* The signing key, if the alg needs one. */
 	enum signing_alg alg; /* SIGNING_ALGS if there is none */
 	struct slice kid, private_key;
+	bool holds_limits; /* this service puts out people who are too many */
 };
 
 struct ticket_guest {
@@ -60,6 +61,11 @@ struct ticket_guest {
 	struct slice entry;
 	struct slice code; /* identifies the code; empty if the person has none */
 };
+
+/* Sets what the server cannot enforce of the guest's role, and returns how many that is. */
+#define TICKET_NOT_ENFORCED_MOST 7
+size_t ticket_not_enforced(const struct ticket_server *server, const struct ticket_guest *guest,
+			   const char *names[TICKET_NOT_ENFORCED_MOST]);
 
 /* Writes the members of a ticket: backend, type, url, room and so on. Returns false if the key
  * cannot sign. */

@@ -55,10 +55,17 @@ extern const struct id kind_only_id;
 	KIND(session) \
 	KIND(peer) \
 	KIND(live) \
+	/* A role that a call gave to somebody, whose parent is the session; and what must not \
+	 * come back: the entry of a token, or the id of a deleted room, which is its name. */ \
+	KIND(given_role) \
+	KIND(revocation) \
 	KIND(usage) \
+	/* A person or a code that is banned (resources/bans/bans.h); its parent is the room, or \
+	 * the id zero for every room. */ \
+	KIND(ban) \
 	/* The account that owns a code even after the code and its room are deleted, so that an \
 	 * old link never leads to another account. Its name is the code. A custom code has this \
-	 * record from the start, a generated code from its removal. */ \
+	 * record from the start, a generated code from its revocation. */ \
 	KIND(words) \
 	/* The kinds that follow are not in a dump. */ \
 	/* How often an account asked for codes of other accounts \
@@ -79,6 +86,8 @@ extern const struct id kind_only_id;
 	 * the room; and what the account's rooms have now, one record with the id zero. */ \
 	KIND(inside) \
 	KIND(usage_now) \
+	/* The end of a ban; its id begins with the time. */ \
+	KIND(ban_end) \
 	/* The account of a media server, with the id of the media server. The record belongs to \
 	 * no account. */ \
 	KIND(backend_account) \

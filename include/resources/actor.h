@@ -13,7 +13,7 @@ enum actor_kind {
 	ACTOR_TOKEN, /* a management token; id: its jti, or empty */
 	ACTOR_KEY, /* an API key; id: the key's */
 	ACTOR_SESSION, /* a session; id: that of the API key it began with, or empty */
-	ACTOR_CODE, /* a person who exchanges a room code; id: the hash of the code */
+	ACTOR_CODE, /* a person with a room code; id: the hash of the code, or empty */
 	ACTOR_CLI, /* the command line; no id */
 	ACTOR_SERVICE /* the service itself; no id */
 };

@@ -22,8 +22,11 @@ enum asked_end {
 	ASKED_LOST /* the process that made it has ended */
 };
 
+struct media_client; /* background/media_client.h */
+
 struct asked {
 	struct server_request request;
+	struct slice about, by; /* of the handler: whom it is about, who asks from inside */
 	/* Results. */
 	enum asked_end end;
 	struct outcome outcome;
@@ -33,6 +36,10 @@ struct asked {
 	struct asked *next;
 	int64_t since; /* waits, or is under way, since this time of clock_monotonic */
 	unsigned tries;
+	/* A request with is_shared: those of other calls that get its answer, and the next one that
+	 * others may share; whether it is made for others, and has ended. */
+	struct asked *sharers, *next_shared;
+	bool is_first, has_ended;
 };
 
 /* The requests of one call to one media server, in the arena of the call. */
@@ -43,7 +50,10 @@ struct asking {
 	bool is_done; /* all have ended */
 	int64_t began; /* of a look: milliseconds since 1970 */
 	bool is_look; /* it looks at a room (resources/live/live_caller.h) */
+	/* Of the handler, which asks several times. */
+	unsigned step, notes;
 	/* Private to background/media_client.c. */
+	struct media_client *client;
 	size_t left;
 	void (*done)(void *context, struct asking *asking);
 	void *context;
@@ -62,8 +72,12 @@ bool call_can_ask(const struct call *call, struct fault *fault);
  * and this program can ask them. */
 bool call_can_act(const struct call *call, enum backend_type type,
 		  enum server_capability capability, struct fault *fault);
-/* Returns false unless all requests of the call, which change something, were done. missing: the
- * message of FAULT_NOT_FOUND if the person or the room is not there. */
+/* Returns what came of a request that changes something; if it was not done, sets the fault.
+ * missing: the message of FAULT_NOT_FOUND if the person or the room is not there. */
+enum server_result asked_result(struct call *call, const struct asked *asked,
+				const struct server *server, const char *missing,
+				struct fault *fault);
+/* Returns false unless all requests of the call, which change something, were done. */
 bool asking_is_done(struct call *call, const struct server *server, const char *missing,
 		    struct fault *fault);
 /* Sets FAULT_SERVER_DOWN, with the reason, unless the media server answered. */

@@ -26,12 +26,17 @@ struct audit_data {
 	const char *kind; /* "room" */
 	struct slice id;
 	struct slice name;
+	struct slice actor; /* of audit_actor_text; empty: the call's */
 	struct changes *changes; /* NULL if the object was created or deleted */
 	struct audit_member more[AUDIT_MORE_MOST]; /* ends with a row without a name */
 };
 
 /* Notes an event, except for an update that changed nothing. type: a literal: "room.created". */
 void audit_note(struct call *call, const char *type, const struct audit_data *data);
+
+/* Calls `visit` for each noted event. */
+typedef void audit_visit(void *context, const char *type, struct slice id);
+void audit_each_noted(const struct call *call, audit_visit *visit, void *context);
 
 /* Writes the noted events. */
 bool audit_write(struct call *call, struct fault *fault);

@@ -16,6 +16,7 @@ enum read_from {
 	READ_BODY, /* `member` of the body */
 	READ_QUERY, /* the parameter `member` of the query */
 	READ_TOKEN, /* the room of the join token */
+	READ_ENTRY, /* the entry of the join token */
 	READ_KEY /* the Idempotency-Key */
 };
 

@@ -7,5 +7,7 @@
 #include "rules/text_rules.h"
 
 extern const struct shape event_shape;
+/* Who made a change. */
+extern const struct shape event_actor_shape;
 
 #endif

@@ -7,12 +7,15 @@
 #include "rules/text_rules.h"
 
 extern const struct shape active_room_shape, active_peers_shape, active_peer_shape, me_shape;
-extern const struct shape mute_shape, message_shape, done_shape;
+extern const struct shape mute_shape, update_shape, remove_shape, removed_shape, end_shape;
+extern const struct shape updated_peer_shape, message_shape, done_shape;
 extern const struct shape live_session_shape, session_peer_shape, usage_shape;
 extern const struct shape active_peers_query, session_list_query, session_peers_query, usage_query;
 
 /* The largest message, in bytes. */
 #define MESSAGE_MOST 4096
+/* Most bytes of a person's metadata. */
+#define METADATA_MOST 4096
 
 /* The days that one request for usage may return, and the default. */
 #define USAGE_DAYS_MOST 400

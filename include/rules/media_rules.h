@@ -6,6 +6,9 @@
 
 #include "rules/text_rules.h"
 
+/* The most seconds for which a backend's tokens are valid. */
+#define BACKEND_TTL_MOST 86400
+
 /* A signing key in a response, and the body of POST /v2/signing-keys. */
 extern const struct shape signing_key_shape;
 extern const struct shape new_signing_key_shape;

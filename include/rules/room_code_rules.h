@@ -34,4 +34,7 @@ extern const struct shape opened_shape;
 extern const struct shape media_join_shape;
 extern const struct shape media_join_answer_shape;
 
+/* A restriction of a role that a media server cannot enforce. */
+extern const struct field not_enforced_item;
+
 #endif

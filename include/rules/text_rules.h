@@ -6,6 +6,9 @@
 
 #include "schema/schema.h"
 
+/* The most seconds from now for which something may be valid: ten years. */
+#define EXPIRES_IN_MOST 315360000
+
 /* Any text, for values that are searched for in the store, or ignored. */
 extern const struct text_rule any_text;
 /* Any non-empty text. */

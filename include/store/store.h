@@ -279,7 +279,10 @@ void store_set_roster(struct transaction *transaction, uint64_t generation);
 /* Called before the first read: tells the driver what will be read, so that it can read everything
  * at once and lock in this order. Items that are not read afterwards do no harm. A WRITE
  * transaction may read more than the items; a READ transaction that does so may have to be run
- * again (FAULT_AGAIN). */
+ * again (FAULT_AGAIN).
+ *
+ * May be called again when what was read shows what else is needed. What a READ transaction reads
+ * from then on may be of a later state than what it has read before. */
 void store_expect(struct transaction *transaction, enum store_statements how,
 		  const struct store_expected *expected, size_t n);
 /* Returns whether the driver uses store_expect. */

@@ -14,6 +14,7 @@ static const struct {
 	{ SCOPE_BIT(WEBHOOKS_WRITE), SCOPE_BIT(EVENTS_READ) },
 	{ SCOPE_BIT(LIVE_WRITE), SCOPE_BIT(LIVE_READ) },
 	{ SCOPE_BIT(SESSIONS_WRITE), SCOPE_BIT(SESSIONS_READ) },
+	{ SCOPE_BIT(BANS_WRITE), SCOPE_BIT(BANS_READ) },
 };
 
 unsigned scopes_with_included(unsigned scopes)

@@ -19,10 +19,14 @@
 #include "base/memory.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
+#include "resources/bans/bans.h"
 #include "resources/events/audit_record.h"
 #include "resources/garbage.h"
+#include "resources/live/live_judge.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_queue.h"
+#include "resources/live/made_rooms.h"
+#include "resources/live/revocations.h"
 #include "resources/media/backend_health.h"
 #include "resources/media/backends.h"
 
@@ -37,12 +41,18 @@
 #define LOOK_OFTEN 2000
 #define LOOK_OFTEN_FOR 30000
 #define LOOK_AFTER_FAILURE 5000
+/* For which a room is looked at often after somebody was put out: as long as the tokens are valid
+ * that a media server renews. Until a room is judged again after a failure. */
+#define LOOK_OFTEN_AFTER_ACT 900000
+#define JUDGE_AFTER_FAILURE 2000
 #define BACKENDS_AFTER 2000
 #define OLD_AFTER 1000
 /* Events of a room that one transaction merges. */
 #define EVENTS_AT_ONCE 256
 /* Requests to one backend that are under way: half of its places, so that calls find one. */
 #define ASKED_AT_ONCE 4
+/* Requests to one backend that judgements have under way; beyond, they wait for each other. */
+#define ACTS_AT_ONCE 16
 /* Milliseconds by which the time of an event may be earlier than its receipt, for the latter to be
  * taken. */
 #define EVENT_TIME_TRUSTED 2000
@@ -62,9 +72,12 @@ struct watched_room {
 	int64_t looked; /* 0 if never */
 	int64_t often_until;
 	int64_t empty_since; /* milliseconds since 1970; 0 if somebody is inside, or no session */
+	int64_t judge_at; /* INT64_MAX: when something happens */
+	int64_t wakes; /* when to judge it although nothing happens: milliseconds since 1970; 0 never */
 	uint64_t inside;
+	bool judges_all; /* at judge_at; else only whether there is a place for everybody */
 	bool is_live; /* in session, as far as is known */
-	bool is_asking;
+	bool is_asking, is_acting;
 	size_t place; /* in the array of rooms */
 };
 
@@ -72,15 +85,25 @@ struct watched_room {
 struct watched_backend {
 	struct id id, account;
 	int64_t look_at;
-	unsigned under_way; /* requests */
+	unsigned under_way; /* looks */
+	size_t acting; /* requests of judgements */
 	bool is_listing, was_up, is_down, is_there;
 };
 
-/* A request of the watch, from its making until its outcome has been used. */
-struct look {
-	struct look *next;
+/* What the watch has asked a media server, from the making of the requests until their outcomes
+ * have been used. */
+struct errand {
+	struct errand *next;
 	struct live_watch *watch;
 	struct arena *arena;
+	struct asking *asking;
+	/* Uses the outcomes. */
+	void (*take)(struct live_watch *watch, struct errand *errand);
+};
+
+/* A look at the rooms of a media server, or at one of them. */
+struct look {
+	struct errand errand; /* first, so that it is the same object */
 	struct asking asking;
 	struct asked asked;
 	struct server server;
@@ -102,7 +125,7 @@ struct live_watch {
 	pthread_mutex_t lock;
 	/* Under the lock. */
 	bool ends;
-	struct look *done; /* looks whose request has ended */
+	struct errand *done; /* those whose requests have ended */
 	struct live_figures figures;
 	/* Of the thread. */
 	void *tree; /* of rooms, by their key (tsearch) */
@@ -176,6 +199,7 @@ static int compare_rooms(const void *first, const void *second)
 	return accounts != 0 ? accounts : id_compare(&a->room, &b->room);
 }
 
+/* Returns the room. backend: where it is, or may be; zeros if that is not known. */
 static struct watched_room *room_of(struct live_watch *watch, const struct id *account,
 				    const struct id *backend, const struct id *id)
 {
@@ -183,14 +207,19 @@ static struct watched_room *room_of(struct live_watch *watch, const struct id *a
 	void *found = tfind(&key, &watch->tree, compare_rooms);
 	struct watched_room *room;
 
-	if (found != NULL)
-		return *(struct watched_room **)found;
+	if (found != NULL) {
+		room = *(struct watched_room **)found;
+		if (!room->is_live && id_compare(backend, &kind_only_id) != 0)
+			room->backend = *backend;
+		return room;
+	}
 	room = memory_check(malloc(sizeof *room));
 	*room = (struct watched_room){
 		.account = *account,
 		.room = *id,
 		.backend = *backend,
 		.look_at = INT64_MAX,
+		.judge_at = INT64_MAX,
 		.place = watch->room_count,
 	};
 	if (watch->room_count == watch->room_capacity) {
@@ -221,6 +250,21 @@ static void look_soon(struct watched_room *room, int64_t at)
 		room->look_at = at;
 }
 
+/* The media server has not, or no longer, got the room: whoever joins has it made again. */
+static void forget_made(struct live_watch *watch, const struct watched_room *room)
+{
+	const struct made_room made = { room->account, room->backend, room->room };
+
+	made_rooms_forget(watch->environment->made_rooms, &made);
+}
+
+static void judge_soon(struct watched_room *room, int64_t at, bool all)
+{
+	room->judges_all = room->judges_all || all;
+	if (at < room->judge_at)
+		room->judge_at = at;
+}
+
 /* Takes over what a merge found out about its room. */
 static void room_take(struct watched_room *room, const struct merging *merging)
 {
@@ -235,6 +279,8 @@ static void room_take(struct watched_room *room, const struct merging *merging)
 		look_soon(room, now);
 	if (merging->looks_again)
 		look_soon(room, now + LIVE_MISSED_FOR);
+	if (merging->judges != JUDGE_NOBODY)
+		judge_soon(room, now, merging->judges == JUDGE_EVERYBODY);
 }
 
 /* ---- backends ---- */
@@ -303,7 +349,8 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 		return;
 	for (size_t i = 0; i < watch->backend_count; i++) {
 		/* Requests that are under way find their backend by its id. */
-		if (watch->backends[i].is_there || watch->backends[i].under_way > 0)
+		if (watch->backends[i].is_there || watch->backends[i].under_way > 0 ||
+		    watch->backends[i].acting > 0)
 			watch->backends[n++] = watch->backends[i];
 	}
 	watch->backend_count = n;
@@ -312,29 +359,55 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 /* ---- requests ---- */
 
 /* Called by the thread of the media client. */
-static void look_done(void *context, struct asking *asking)
+static void errand_done(void *context, struct asking *asking)
 {
-	struct look *look = context;
-	struct live_watch *watch = look->watch;
+	struct errand *errand = context;
+	struct live_watch *watch = errand->watch;
 
 	(void)asking;
 	pthread_mutex_lock(&watch->lock);
-	look->next = watch->done;
-	watch->done = look;
+	errand->next = watch->done;
+	watch->done = errand;
 	pthread_mutex_unlock(&watch->lock);
 	if (eventfd_write(watch->wake, 1) != 0)
 		ABORT("cannot write an event");
 }
 
+static void errand_send(struct errand *errand)
+{
+	errand->asking->is_done = false;
+	media_client_ask(errand->watch->environment->media_client, errand->asking, errand_done,
+			 errand);
+}
+
+/* Returns an errand of this size, with an arena of its own. */
+static struct errand *errand_open(struct live_watch *watch, size_t size)
+{
+	struct arena *arena = arena_open();
+	struct errand *errand = arena_zero(arena, size);
+
+	arena_set_limit(arena, MEMORY_MOST);
+	errand->watch = watch;
+	errand->arena = arena;
+	return errand;
+}
+
+static void errand_close(struct errand *errand)
+{
+	if (errand->asking != NULL)
+		media_client_forget(errand->asking);
+	arena_close(errand->arena);
+}
+
+static void take_look(struct live_watch *watch, struct errand *errand);
+
 static struct look *look_open(struct live_watch *watch, const struct id *account,
 			      const struct id *backend)
 {
-	struct arena *arena = arena_open();
-	struct look *look = arena_zero(arena, sizeof *look);
+	struct look *look = (struct look *)errand_open(watch, sizeof *look);
 
-	arena_set_limit(arena, MEMORY_MOST);
-	look->watch = watch;
-	look->arena = arena;
+	look->errand.take = take_look;
+	look->errand.asking = &look->asking;
 	look->asking = (struct asking){
 		.account = *account,
 		.backend = *backend,
@@ -344,19 +417,12 @@ static struct look *look_open(struct live_watch *watch, const struct id *account
 	return look;
 }
 
-static void look_close(struct look *look)
-{
-	media_client_forget(&look->asking);
-	arena_close(look->arena);
-}
-
 static void look_send(struct look *look)
 {
 	/* A second request tells nothing about when the people were inside. */
 	if (!look->has_people)
-		look->sent = clock_now(look->watch->environment->clock);
-	look->asking.is_done = false;
-	media_client_ask(look->watch->environment->media_client, &look->asking, look_done, look);
+		look->sent = clock_now(look->errand.watch->environment->clock);
+	errand_send(&look->errand);
 }
 
 /* ---- a look at a room ---- */
@@ -384,8 +450,8 @@ static bool prepare_room(struct call *call, void *context, struct fault *fault)
 		return false;
 	if (backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
-	server_list_people(look->arena, &look->server, call->now / 1000,
-			   id_as_text(look->arena, &look->room), &look->asked.request);
+	server_list_people(look->errand.arena, &look->server, call->now / 1000,
+			   id_as_text(look->errand.arena, &look->room), &look->asked.request);
 	return true;
 }
 
@@ -399,11 +465,12 @@ static void room_ask(struct live_watch *watch, struct watched_room *room,
 	look->room = room->room;
 	room->look_at = INT64_MAX;
 	room->looked = clock_monotonic();
-	if (!transact(watch, STORE_READ, look->arena, &room->account, prepare_room, look, &fault)) {
+	if (!transact(watch, STORE_READ, look->errand.arena, &room->account, prepare_room, look,
+		      &fault)) {
 		/* If the backend is gone, so is its session (live_close_backend). */
 		if (fault.kind != FAULT_NOT_FOUND)
 			look_soon(room, room->looked + LOOK_AFTER_FAILURE);
-		look_close(look);
+		errand_close(&look->errand);
 		return;
 	}
 	room->is_asking = true;
@@ -415,15 +482,15 @@ static void room_ask(struct live_watch *watch, struct watched_room *room,
 static bool prepare_which(struct call *call, void *context, struct fault *fault)
 {
 	struct look *look = context;
-	json_t *names = arena_json(look->arena, json_array());
+	json_t *names = arena_json(look->errand.arena, json_array());
 	struct backend *backend;
 
 	if (!find_backend(call, look, &backend, fault))
 		return false;
 	if (backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
-	array_put(names, json_of_text(id_as_text(look->arena, &look->room)));
-	server_list_rooms(look->arena, &look->server, call->now / 1000, names,
+	array_put(names, json_of_text(id_as_text(look->errand.arena, &look->room)));
+	server_list_rooms(look->errand.arena, &look->server, call->now / 1000, names,
 			  &look->asked.request);
 	return true;
 }
@@ -461,10 +528,10 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 	if (look->asked.end != ASKED_ANSWERED)
 		return false;
 	if (!look->has_people)
-		server_read_people(look->arena, &look->server, now, outcome, &verdict,
+		server_read_people(look->errand.arena, &look->server, now, outcome, &verdict,
 				   &look->people, &look->people_count);
 	else
-		server_read_rooms(look->arena, &look->server, now, outcome, &verdict, &rooms,
+		server_read_rooms(look->errand.arena, &look->server, now, outcome, &verdict, &rooms,
 				  &count);
 	if (!verdict.is_up)
 		return false;
@@ -474,17 +541,19 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 			return false;
 		merge.room = &rooms[0];
 	}
-	if (!transact(watch, STORE_WRITE, look->arena, &look->asking.account, merge_people, &merge,
-		      &fault))
+	if (!transact(watch, STORE_WRITE, look->errand.arena, &look->asking.account, merge_people,
+		      &merge, &fault))
 		return false;
 	room_take(room, &merge.merging);
+	if (!merge.merging.is_live && look->people_count == 0)
+		forget_made(watch, room);
 	if (!merge.merging.needs_room || look->has_people)
 		return true;
 	look->has_people = true;
 	media_client_forget(&look->asking);
 	look->asked = (struct asked){ .end = ASKED_LOST };
-	if (!transact(watch, STORE_READ, look->arena, &look->asking.account, prepare_which, look,
-		      &fault))
+	if (!transact(watch, STORE_READ, look->errand.arena, &look->asking.account, prepare_which,
+		      look, &fault))
 		return false;
 	*goes_on = true;
 	return true;
@@ -511,7 +580,8 @@ static void listing_add(struct room_listing *listing, const struct id *room)
 {
 	if (listing->found_count == listing->found_capacity) {
 		const size_t capacity = listing->found_capacity * 2 + 64;
-		struct id *found = arena_alloc(listing->look->arena, capacity * sizeof *found);
+		struct id *found = arena_alloc(listing->look->errand.arena,
+					       capacity * sizeof *found);
 
 		if (listing->found_count > 0)
 			memcpy(found, listing->found, listing->found_count * sizeof *found);
@@ -526,7 +596,7 @@ static bool visit_live(void *context, const struct store_record *record, struct 
 	struct room_listing *listing = context;
 	struct live live;
 
-	if (!record_read(&live_table, listing->look->arena, record, &live, fault))
+	if (!record_read(&live_table, listing->look->errand.arena, record, &live, fault))
 		return false;
 	if (id_compare(&live.backend, &listing->look->asking.backend) == 0)
 		listing_add(listing, &record->id);
@@ -563,8 +633,9 @@ static bool prepare_list(struct call *call, void *context, struct fault *fault)
 	listing->was_up = health != NULL && health->is_up;
 	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->found_count > 0;
 	if (listing->is_wanted)
-		server_list_rooms(look->arena, &look->server, call->now / 1000,
-				  arena_json(look->arena, json_array()), &look->asked.request);
+		server_list_rooms(look->errand.arena, &look->server, call->now / 1000,
+				  arena_json(look->errand.arena, json_array()),
+				  &look->asked.request);
 	return true;
 }
 
@@ -575,10 +646,10 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 	struct fault fault = FAULT_INITIAL;
 
 	backend->look_at = clock_monotonic() + LOOK_AFTER;
-	if (!transact(watch, STORE_READ, look->arena, &backend->account, prepare_list, &listing,
-		      &fault) ||
+	if (!transact(watch, STORE_READ, look->errand.arena, &backend->account, prepare_list,
+		      &listing, &fault) ||
 	    !listing.is_wanted) {
-		look_close(look);
+		errand_close(&look->errand);
 		return;
 	}
 	/* Rooms in session are known before the media server answers, if it does. */
@@ -614,13 +685,16 @@ static bool take_listing(struct call *call, void *context, struct fault *fault)
 		return true;
 	for (size_t i = 0; i < listing->room_count; i++) {
 		struct store_record room;
+		bool was_deleted = false;
 		struct id id;
 
 		if (!id_parse(listing->rooms[i].name, &id))
 			continue;
-		if (!store_get(call->transaction, &kind_room, &id, STORE_TO_SHOW, &room, fault))
+		if (!store_get(call->transaction, &kind_room, &id, STORE_TO_SHOW, &room, fault) ||
+		    (room.value.data == NULL &&
+		     !revocation_has_room(call, &id, &was_deleted, fault)))
 			return false;
-		if (room.value.data != NULL)
+		if (room.value.data != NULL || was_deleted)
 			listing_add(listing, &id);
 	}
 	return listing_add_live(call, listing, fault);
@@ -635,11 +709,12 @@ static bool take_list(struct live_watch *watch, struct look *look, struct watche
 
 	if (look->asked.end != ASKED_ANSWERED)
 		return false;
-	server_read_rooms(look->arena, &look->server, clock_now(watch->environment->clock) / 1000,
-			  &look->asked.outcome, &listing.verdict, &rooms, &listing.room_count);
+	server_read_rooms(look->errand.arena, &look->server,
+			  clock_now(watch->environment->clock) / 1000, &look->asked.outcome,
+			  &listing.verdict, &rooms, &listing.room_count);
 	listing.rooms = rooms;
-	if (!transact(watch, STORE_WRITE, look->arena, &backend->account, take_listing, &listing,
-		      &fault))
+	if (!transact(watch, STORE_WRITE, look->errand.arena, &backend->account, take_listing,
+		      &listing, &fault))
 		return false;
 	backend->is_down = !listing.verdict.is_up;
 	backend->was_up = backend->was_up || listing.verdict.is_up;
@@ -659,12 +734,13 @@ static void count_look(struct live_watch *watch, enum look_end end)
 	pthread_mutex_unlock(&watch->lock);
 }
 
-static void take_look(struct live_watch *watch, struct look *look)
+static void take_look(struct live_watch *watch, struct errand *errand)
 {
+	struct look *look = (struct look *)errand;
 	struct watched_backend *backend = backend_of(watch, &look->asking.account,
 						     &look->asking.backend);
 	const enum asked_end end = look->asked.end;
-	struct arena *before = arena_use_for_json(look->arena);
+	struct arena *before = arena_use_for_json(look->errand.arena);
 	struct watched_room *room = NULL;
 	bool is_taken, goes_on = false;
 
@@ -689,24 +765,24 @@ static void take_look(struct live_watch *watch, struct look *look)
 		if (!is_taken)
 			look_soon(room, clock_monotonic() + LOOK_AFTER_FAILURE);
 	}
-	look_close(look);
+	errand_close(&look->errand);
 }
 
-static void take_looks(struct live_watch *watch)
+static void take_errands(struct live_watch *watch)
 {
-	struct look *look;
+	struct errand *errand;
 	eventfd_t ignored;
 
 	(void)eventfd_read(watch->wake, &ignored);
 	for (;;) {
 		pthread_mutex_lock(&watch->lock);
-		look = watch->done;
-		if (look != NULL)
-			watch->done = look->next;
+		errand = watch->done;
+		if (errand != NULL)
+			watch->done = errand->next;
 		pthread_mutex_unlock(&watch->lock);
-		if (look == NULL)
+		if (errand == NULL)
 			return;
-		take_look(watch, look);
+		errand->take(watch, errand);
 	}
 }
 
@@ -798,7 +874,8 @@ static bool take_batch(struct live_watch *watch, struct arena *arena, struct eve
 		backend->look_at = clock_monotonic();
 	if (!transact(watch, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
 		return fault.kind == FAULT_DAMAGED;
-	if (batch->merging.is_live || batch->merging.looks_soon)
+	if (batch->merging.is_live || batch->merging.looks_soon ||
+	    batch->merging.judges != JUDGE_NOBODY)
 		room_take(room_of(watch, &account, &backend_id, &first->room), &batch->merging);
 	else if (batch->merging.failed == NULL) {
 		const struct watched_room key = { .account = account, .room = first->room };
@@ -884,6 +961,216 @@ static void merge_waiting(struct live_watch *watch, struct heard *heard)
 	free(list);
 }
 
+/* ---- judging ---- */
+
+/* A judgement that is carried out. */
+struct trial {
+	struct errand errand; /* first, so that it is the same object */
+	struct id account;
+	bool judges_all;
+	struct judgement judgement;
+	struct judgement run; /* of a transaction, which may be run again */
+};
+
+static bool find_out(struct call *call, void *context, struct fault *fault)
+{
+	return live_judge(call, false, context, fault);
+}
+
+static bool begin_trial(struct call *call, void *context, struct fault *fault)
+{
+	struct trial *trial = context;
+
+	trial->run = trial->judgement;
+	return live_judge(call, true, &trial->run, fault);
+}
+
+static bool carry_on(struct call *call, void *context, struct fault *fault)
+{
+	struct trial *trial = context;
+
+	trial->run = trial->judgement;
+	return live_carry_on(call, &trial->run, fault);
+}
+
+/* Ends a trial. is_done: the media server has done what was asked for. */
+static void end_trial(struct live_watch *watch, struct trial *trial, bool is_done)
+{
+	struct watched_room *room = room_of(watch, &trial->account, &trial->judgement.backend,
+					    &trial->judgement.room);
+	const int64_t now = clock_monotonic();
+
+	room->is_acting = false;
+	if (trial->judgement.ends)
+		forget_made(watch, room);
+	room->often_until = now + LOOK_OFTEN_AFTER_ACT;
+	look_soon(room, now);
+	if (!is_done)
+		judge_soon(room, now + JUDGE_AFTER_FAILURE, true);
+	else if (trial->judgement.has_more)
+		judge_soon(room, now, true);
+	errand_close(&trial->errand);
+}
+
+/* Sends the requests that the last transaction has left. Returns false if there are none. */
+static bool send_trial(struct live_watch *watch, struct trial *trial)
+{
+	struct watched_backend *backend;
+
+	trial->judgement = trial->run;
+	if (trial->errand.asking != NULL)
+		media_client_forget(trial->errand.asking);
+	trial->errand.asking = trial->judgement.asking;
+	if (trial->errand.asking == NULL)
+		return false;
+	backend = backend_of(watch, &trial->account, &trial->judgement.backend);
+	if (backend != NULL)
+		backend->acting += trial->errand.asking->count;
+	errand_send(&trial->errand);
+	return true;
+}
+
+static void take_trial(struct live_watch *watch, struct errand *errand)
+{
+	struct trial *trial = (struct trial *)errand;
+	struct watched_backend *backend = backend_of(watch, &trial->account,
+						     &trial->judgement.backend);
+	struct arena *before = arena_use_for_json(errand->arena);
+	struct fault fault = FAULT_INITIAL;
+	bool is_done;
+
+	if (backend != NULL)
+		backend->acting -= errand->asking->count;
+	is_done = transact(watch, STORE_WRITE, errand->arena, &trial->account, carry_on, trial,
+			   &fault);
+	arena_use_for_json(before);
+	if (!is_done || !send_trial(watch, trial))
+		end_trial(watch, trial, is_done && !trial->judgement.has_failed);
+}
+
+static void try_room(struct live_watch *watch, struct watched_room *room)
+{
+	struct trial *trial = (struct trial *)errand_open(watch, sizeof *trial);
+	struct fault fault = FAULT_INITIAL;
+
+	trial->errand.take = take_trial;
+	trial->account = room->account;
+	trial->judgement.room = room->room;
+	trial->judgement.backend = room->backend;
+	trial->judgement.judges_all = true;
+	room->is_acting = true;
+	if (!transact(watch, STORE_WRITE, trial->errand.arena, &room->account, begin_trial, trial,
+		      &fault)) {
+		room->is_acting = false;
+		/* If the backend is gone, so is its session (live_close_backend). */
+		if (fault.kind != FAULT_NOT_FOUND)
+			judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
+		errand_close(&trial->errand);
+	} else if (!send_trial(watch, trial)) {
+		room->is_acting = false;
+		errand_close(&trial->errand);
+	}
+}
+
+/* Judges a room whose turn it is. */
+static void judge_room(struct live_watch *watch, struct arena *arena, struct watched_room *room)
+{
+	struct judgement judgement = {
+		.room = room->room,
+		.backend = room->backend,
+		.judges_all = room->judges_all,
+	};
+	struct fault fault = FAULT_INITIAL;
+
+	room->judge_at = INT64_MAX;
+	room->judges_all = false;
+	if (!transact(watch, STORE_READ, arena, &room->account, find_out, &judgement, &fault)) {
+		judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
+	} else {
+		room->wakes = judgement.again;
+		room->backend = judgement.backend;
+		if (judgement.ends || judgement.count > 0)
+			try_room(watch, room);
+	}
+	arena_reset(arena);
+}
+
+static void judge_rooms(struct live_watch *watch, struct arena *arena)
+{
+	const int64_t now = clock_monotonic(), time = clock_now(watch->environment->clock);
+
+	for (size_t i = 0; i < watch->room_count; i++) {
+		struct watched_room *room = watch->rooms[i];
+		const struct watched_backend *backend;
+
+		if (watch->environment->live != LIVE_ON ||
+		    watch->environment->media_client == NULL) {
+			room->judge_at = INT64_MAX;
+			continue;
+		}
+		if (room->wakes != 0 && time >= room->wakes)
+			judge_soon(room, now, true);
+		if (room->judge_at > now || room->is_acting)
+			continue;
+		backend = backend_of(watch, &room->account, &room->backend);
+		if (backend == NULL || (!backend->is_down && backend->acting < ACTS_AT_ONCE))
+			judge_room(watch, arena, room);
+	}
+}
+
+/* Rooms in session of an account. */
+struct live_list {
+	struct live_watch *watch;
+	struct arena *arena;
+	const struct id *account;
+};
+
+static bool judge_live(void *context, const struct store_record *record, struct fault *fault)
+{
+	const struct live_list *list = context;
+	struct live live;
+
+	if (!record_read(&live_table, list->arena, record, &live, fault))
+		return false;
+	judge_soon(room_of(list->watch, list->account, &live.backend, &record->id),
+		   clock_monotonic(), true);
+	return true;
+}
+
+static bool judge_all_live(struct call *call, void *context, struct fault *fault)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+
+	return store_each(call->transaction, &kind_live, &page, true, judge_live, context, fault);
+}
+
+/* Has the rooms judged about which something has changed. */
+static void take_judged(struct live_watch *watch, struct arena *arena, struct to_judge *judged)
+{
+	static const struct id none;
+	const struct id *last = NULL;
+
+	/* What the calls have changed is seen once it is durable. */
+	if (judged != NULL)
+		store_flush(watch->environment->store);
+	while (judged != NULL) {
+		struct to_judge *next = judged->next;
+		struct live_list list = { watch, arena, &judged->account };
+		struct fault fault = FAULT_INITIAL;
+
+		if (id_compare(&judged->room, &none) != 0) {
+			judge_soon(room_of(watch, &judged->account, &none, &judged->room),
+				   clock_monotonic(), true);
+		} else if (last == NULL || id_compare(last, &judged->account) != 0) {
+			(void)transact(watch, STORE_READ, arena, &judged->account, judge_all_live,
+				       &list, &fault);
+			arena_reset(arena);
+		}
+		free(judged);
+		judged = next;
+	}
+}
+
 /* ---- what is due ---- */
 
 struct empty_room {
@@ -940,7 +1227,8 @@ static void ask_rooms(struct live_watch *watch, struct arena *arena)
 			else if (backend->under_way < ASKED_AT_ONCE)
 				room_ask(watch, room, backend);
 		}
-		if (!room->is_live && !room->is_asking && room->look_at == INT64_MAX)
+		if (!room->is_live && !room->is_asking && !room->is_acting &&
+		    room->look_at == INT64_MAX && room->judge_at == INT64_MAX)
 			room_forget(watch, room);
 	}
 }
@@ -974,10 +1262,11 @@ static bool remove_kept_long(struct call *call, void *context, struct fault *fau
 		.records = records,
 		.most = OLD_AT_ONCE,
 	};
+	bool are_gone;
 	size_t n = 0;
 
-	if (!garbage_collect(call, fault) ||
-	    !store_page(call->transaction, &kind_session, &page, fault))
+	if (!garbage_collect(call, fault) || !revocations_drop(call, &are_gone, fault) ||
+	    !bans_drop(call, fault) || !store_page(call->transaction, &kind_session, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
 		struct session session;
@@ -991,7 +1280,7 @@ static bool remove_kept_long(struct call *call, void *context, struct fault *fau
 			return false;
 		n++;
 	}
-	old->is_last = n < OLD_AT_ONCE;
+	old->is_last = n < OLD_AT_ONCE && are_gone;
 	return true;
 }
 
@@ -1067,20 +1356,21 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 	}
 }
 
-static void take_queue(struct live_watch *watch)
+static void take_queue(struct live_watch *watch, struct arena *arena)
 {
-	struct to_look_at *rooms;
-	struct heard *heard = live_queue_take(watch->environment->live_queue, &rooms);
+	struct live_queue_taken taken = live_queue_take(watch->environment->live_queue);
 
-	while (rooms != NULL) {
-		struct to_look_at *next = rooms->next;
+	while (taken.rooms != NULL) {
+		struct to_look_at *next = taken.rooms->next;
 
-		look_soon(room_of(watch, &rooms->account, &rooms->backend, &rooms->room),
+		look_soon(room_of(watch, &taken.rooms->account, &taken.rooms->backend,
+				  &taken.rooms->room),
 			  clock_monotonic());
-		free(rooms);
-		rooms = next;
+		free(taken.rooms);
+		taken.rooms = next;
 	}
-	merge_waiting(watch, heard);
+	merge_waiting(watch, taken.heard);
+	take_judged(watch, arena, taken.judged);
 }
 
 static void count_figures(struct live_watch *watch)
@@ -1101,6 +1391,14 @@ static void count_figures(struct live_watch *watch)
 	pthread_mutex_unlock(&watch->lock);
 }
 
+/* Makes what was committed durable, and so visible to reads. */
+static void flush(struct live_watch *watch)
+{
+	if (watch->has_committed)
+		store_flush(watch->environment->store);
+	watch->has_committed = false;
+}
+
 static void watch_round(struct live_watch *watch, struct arena *arena)
 {
 	const int64_t now = clock_monotonic();
@@ -1110,14 +1408,13 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 		find_backends(watch, arena);
 		arena_reset(arena);
 	}
-	take_queue(watch);
-	take_looks(watch);
+	take_queue(watch, arena);
+	take_errands(watch);
 	watch_all(watch, arena);
 	ask_rooms(watch, arena);
-	/* Makes what was committed durable, and so visible to reads. */
-	if (watch->has_committed)
-		store_flush(watch->environment->store);
-	watch->has_committed = false;
+	flush(watch);
+	judge_rooms(watch, arena);
+	flush(watch);
 	count_figures(watch);
 }
 
@@ -1142,7 +1439,7 @@ static void *run_watch(void *context)
 		watch_round(watch, arena);
 		(void)poll(&polled, 1, ROUND);
 	}
-	take_queue(watch);
+	take_queue(watch, arena);
 	store_flush(watch->environment->store);
 	arena_close(arena);
 	return NULL;
@@ -1178,9 +1475,9 @@ void live_watch_close(struct live_watch *watch)
 	if (watch == NULL)
 		return;
 	while (watch->done != NULL) {
-		struct look *next = watch->done->next;
+		struct errand *next = watch->done->next;
 
-		look_close(watch->done);
+		errand_close(watch->done);
 		watch->done = next;
 	}
 	while (watch->waiting != NULL) {

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -39,6 +40,7 @@ struct media_client {
 	pthread_mutex_t lock;
 	/* Under the lock. */
 	struct asked *first, **end; /* those that wait */
+	struct asked *shared; /* those that others may share, until they are forgotten */
 	bool ends;
 	struct media_figures figures; /* but the durations */
 	struct histogram durations;
@@ -59,23 +61,55 @@ static bool is_ending(struct media_client *client)
 	return ends;
 }
 
-/* The caller does not hold the lock. */
-static void asked_end(struct media_client *client, struct asked *asked, enum asked_end end)
+/* Counts that a request of a call has ended. The caller does not hold the lock. */
+static void asking_count(struct media_client *client, struct asking *asking)
 {
-	struct asking *asking = asked->of;
 	bool is_last;
 
-	asked->end = end;
 	pthread_mutex_lock(&client->lock);
-	client->figures.ended[end]++;
-	client->figures.failed += end == ASKED_ANSWERED &&
-				  asked->outcome.failure != SENDER_NO_FAILURE;
 	is_last = --asking->left == 0;
 	pthread_mutex_unlock(&client->lock);
 	if (!is_last)
 		return;
 	asking->is_done = true;
 	asking->done(asking->context, asking);
+}
+
+/* Gives a request the end of the one that it shares. */
+static void copy_end(const struct asked *first, struct asked *sharer)
+{
+	sharer->end = first->end;
+	sharer->outcome = first->outcome;
+	sharer->took = first->took;
+	if (first->outcome.answer == NULL)
+		return;
+	sharer->outcome.answer = memory_check(malloc(first->outcome.answer_size + 1));
+	memcpy(sharer->outcome.answer, first->outcome.answer, first->outcome.answer_size);
+}
+
+/* The caller does not hold the lock. */
+static void asked_end(struct media_client *client, struct asked *asked, enum asked_end end)
+{
+	struct asked *sharers;
+
+	asked->end = end;
+	pthread_mutex_lock(&client->lock);
+	client->figures.ended[end]++;
+	client->figures.failed += end == ASKED_ANSWERED &&
+				  asked->outcome.failure != SENDER_NO_FAILURE;
+	asked->has_ended = true;
+	sharers = asked->sharers;
+	asked->sharers = NULL;
+	pthread_mutex_unlock(&client->lock);
+	while (sharers != NULL) {
+		struct asked *sharer = sharers;
+
+		sharers = sharer->next;
+		copy_end(asked, sharer);
+		asking_count(client, sharer->of);
+	}
+	/* Others may still read its outcome until it is forgotten. */
+	asking_count(client, asked->of);
 }
 
 static void place_free(struct media_client *client, struct place *place)
@@ -97,6 +131,13 @@ static void append(struct media_client *client, struct asked *asked, int64_t sin
 
 /* ---- places ---- */
 
+/* Returns true if the two belong to different calls that change something in the same room. */
+static bool changes_same_room(const struct asked *a, const struct asked *b)
+{
+	return a->request.room.size > 0 && slice_equal(a->request.room, b->request.room) &&
+	       a->of != b->of && id_compare(&a->of->backend, &b->of->backend) == 0;
+}
+
 /* Returns a free place that this request may have, or NULL. */
 static struct place *place_for(struct media_client *client, const struct asked *asked)
 {
@@ -113,6 +154,8 @@ static struct place *place_for(struct media_client *client, const struct asked *
 			found = &client->places[i];
 			continue;
 		}
+		if (changes_same_room(other, asked))
+			return NULL;
 		account += id_compare(&other->of->account, &asked->of->account) == 0;
 		backend += id_compare(&other->of->backend, &asked->of->backend) == 0 &&
 			   id_compare(&other->of->account, &asked->of->account) == 0;
@@ -328,11 +371,45 @@ static bool has_too_many(const struct media_client *client, const struct id *acc
 	return n >= ACCOUNT_WAITING_MOST || client->figures.waiting >= WAITING_MOST;
 }
 
+static bool is_same(const struct asked *a, const struct asked *b)
+{
+	return id_compare(&a->of->account, &b->of->account) == 0 &&
+	       id_compare(&a->of->backend, &b->of->backend) == 0 &&
+	       slice_equal(a->request.url, b->request.url) &&
+	       slice_equal(a->request.body, b->request.body);
+}
+
+/* Lets the request share one of another call, which may have ended; then adds one to *ended.
+ * Returns false if it is the first. The caller holds the lock. */
+static bool share(struct media_client *client, struct asked *asked, size_t *ended)
+{
+	struct asked *first = client->shared;
+
+	while (first != NULL && !is_same(first, asked))
+		first = first->next_shared;
+	if (first == NULL) {
+		asked->is_first = true;
+		asked->next_shared = client->shared;
+		client->shared = asked;
+		return false;
+	}
+	if (first->has_ended) {
+		copy_end(first, asked);
+		++*ended;
+	} else {
+		asked->next = first->sharers;
+		first->sharers = asked;
+	}
+	return true;
+}
+
 void media_client_ask(struct media_client *client, struct asking *asking,
 		      void (*done)(void *context, struct asking *asking), void *context)
 {
 	int64_t since = clock_monotonic();
+	size_t ended = 0;
 
+	asking->client = client;
 	asking->left = asking->count;
 	asking->done = done;
 	asking->context = context;
@@ -341,16 +418,35 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 	if (has_too_many(client, &asking->account))
 		since -= WAIT_MOST;
 	for (size_t i = 0; i < asking->count; i++) {
-		asking->asked[i].of = asking;
-		append(client, &asking->asked[i], since);
+		struct asked *asked = &asking->asked[i];
+
+		asked->of = asking;
+		if (!asked->request.is_shared || !share(client, asked, &ended))
+			append(client, asked, since);
 	}
 	pthread_mutex_unlock(&client->lock);
 	wake(client);
+	for (; ended > 0; ended--)
+		asking_count(client, asking);
+}
+
+/* No other call can share the request from now on. */
+static void forget_shared(struct media_client *client, const struct asked *asked)
+{
+	struct asked **link = &client->shared;
+
+	pthread_mutex_lock(&client->lock);
+	while (*link != asked)
+		link = &(*link)->next_shared;
+	*link = asked->next_shared;
+	pthread_mutex_unlock(&client->lock);
 }
 
 void media_client_forget(struct asking *asking)
 {
 	for (size_t i = 0; i < asking->count; i++) {
+		if (asking->asked[i].is_first)
+			forget_shared(asking->client, &asking->asked[i]);
 		free(asking->asked[i].outcome.answer);
 		asking->asked[i].outcome.answer = NULL;
 	}

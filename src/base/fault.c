@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/http_status.h"
 #include "base/text.h"
 
@@ -157,4 +158,16 @@ bool fault_is_of_the_store(enum fault_kind kind)
 {
 	return kind == FAULT_AGAIN || kind == FAULT_BUSY || kind == FAULT_UNAVAILABLE ||
 	       kind == FAULT_DAMAGED || kind == FAULT_TOO_LARGE || kind == FAULT_INTERNAL;
+}
+
+void fault_add_detail(struct fault *fault, struct arena *arena, const char *text)
+{
+	json_t *details = arena_json(arena, json_array());
+
+	if (fault->details != NULL)
+		(void)json_array_extend(details, fault->details);
+	else if (fault->detail[0] != '\0')
+		array_put(details, json_string(fault->detail));
+	array_put(details, json_string(text));
+	fault->details = details;
 }

@@ -1,4 +1,4 @@
-/* anteroom room, code, key, session and usage: requests to a running service, one row each.
+/* anteroom room, code, key, ban, session and usage: requests to a running service, one row each.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/id.h"
@@ -20,6 +20,9 @@ static const char *const code_columns[] = {
 };
 static const char *const key_columns[] = {
 	"id", "name", "scopes", "expires_at", "created_at", NULL,
+};
+static const char *const ban_columns[] = {
+	"id", "user_id", "code_hash", "room_id", "expires_at", "reason", NULL,
 };
 static const char *const session_columns[] = {
 	"id", "room_id", "active", "peer_count", "created_at", "updated_at", NULL,
@@ -106,6 +109,18 @@ static const struct client_command {
 		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "when it expires, such as 2026-11-23T09:00:00Z") } } },
 	{ "key list", SERVICE_GET, "/v2/keys", key_columns, .is_list = true },
 	{ "key remove", SERVICE_DELETE, "/v2/keys/{KEY}", .columns = NULL },
+
+	{ "ban add", SERVICE_POST, "/v2/bans", ban_columns, .sent = {
+		{ "user_id", TEXT_OPTION("user-id", "ID", "the user ID of the person") },
+		{ "code", TEXT_OPTION("code", "CODE", "a code in place of a person; it is disabled, too") },
+		{ "room_id", TEXT_OPTION("room", "ID", "the ID of a room (default: all rooms of the account)") },
+		{ "expires_in", DURATION_OPTION("expires-in", "DURATION", "how long it lasts, such as 90s, 15m or 7d (default: until it is lifted)") },
+		{ "expires_at", TEXT_OPTION("expires-at", "TIME", "when it ends, such as 2026-11-23T09:00:00Z") },
+		{ "reason", TEXT_OPTION("reason", "TEXT", "why, for administrators") } } },
+	{ "ban list", SERVICE_GET, "/v2/bans", ban_columns, .is_list = true, .sent = {
+		{ "user_id", TEXT_OPTION("user-id", "ID", "only bans of this person") },
+		{ "room_id", TEXT_OPTION("room", "ID", "only bans from this room, without those from all rooms") } } },
+	{ "ban remove", SERVICE_DELETE, "/v2/bans/{BAN}", .columns = NULL },
 
 	{ "session list", SERVICE_GET, "/v2/sessions", session_columns, .is_list = true, .sent = {
 		{ "active", SWITCH_OPTION("active", "only sessions that are open"), ON },

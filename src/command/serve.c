@@ -16,6 +16,7 @@
 #include "service/metrics.h"
 #include "background/join_log.h"
 #include "resources/live/live_queue.h"
+#include "resources/live/made_rooms.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/joining/misses.h"
 #include "resources/media/signing_keys.h"
@@ -387,6 +388,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 		environment->media_client = media_client_open(program->media_sender);
 	if (environment->live != LIVE_OFF) {
 		environment->live_queue = live_queue_open();
+		environment->made_rooms = made_rooms_open();
 		environment->live_watch = live_watch_open(environment, program->lease);
 	}
 	program->service = service_open(environment);
@@ -411,6 +413,7 @@ static void close_program(struct program *program)
 	media_client_close(program->environment.media_client);
 	live_watch_close(program->environment.live_watch);
 	dispatcher_close(program->environment.dispatcher);
+	made_rooms_close(program->environment.made_rooms);
 	live_queue_close(program->environment.live_queue);
 	sender_close(program->sender);
 	sender_close(program->media_sender);

@@ -241,10 +241,14 @@ static bool go_on(struct edge *edge, struct exchange *exchange, bool *is_flusher
 
 	if (call->asking == NULL)
 		return false;
-	if (call_is_asking(call)) {
+	/* Not if what it wrote is lost. */
+	if (call_is_asking(call) &&
+	    store_state(edge->options.store, call->answer.awaited) == STORE_DURABLE) {
 		ask(edge, exchange);
 		return true;
 	}
+	if (call_is_asking(call))
+		return false;
 	/* It may take as long as any request. */
 	if (*is_flusher)
 		parked_pass_on(edge->parked);

@@ -20,6 +20,10 @@
 #define ANSWER_MOST ((size_t)1 << 20)
 /* Maximum size of a token of a webhook, in bytes. */
 #define EVENT_TOKEN_MOST 4096
+/* Most bytes of a name. */
+#define NAME_MOST 256
+/* Metadata that stands for none. */
+#define NO_DATA SLICE(" ")
 /* Seconds by which LiveKit's clock may differ when it signs a webhook. */
 #define LEEWAY 60
 
@@ -92,15 +96,68 @@ static void list_people(struct arena *arena, const struct server *server, int64_
 	build_call(arena, server, "ListParticipants", token, body, LIST_MOST, request);
 }
 
-static void ask_person(struct arena *arena, const struct server *server, int64_t now,
-		       struct slice room, struct slice identity, struct server_request *request)
+/* Builds a call about one person. */
+static void call_person(struct arena *arena, const struct server *server, int64_t now,
+			const char *method, struct slice room, struct slice identity, json_t *body,
+			struct server_request *request)
 {
 	const struct slice token = token_with(arena, server, now, "roomAdmin", room);
-	json_t *body = arena_json(arena, json_object());
 
 	object_put(body, "room", json_of_text(room));
 	object_put(body, "identity", json_of_text(identity));
-	build_call(arena, server, "GetParticipant", token, body, ANSWER_MOST, request);
+	build_call(arena, server, method, token, body, ANSWER_MOST, request);
+}
+
+static void ask_person(struct arena *arena, const struct server *server, int64_t now,
+		       struct slice room, struct slice identity, struct server_request *request)
+{
+	call_person(arena, server, now, "GetParticipant", room, identity,
+		    arena_json(arena, json_object()), request);
+}
+
+static void remove_person(struct arena *arena, const struct server *server, int64_t now,
+			  struct slice room, struct slice identity, struct server_request *request)
+{
+	call_person(arena, server, now, "RemoveParticipant", room, identity,
+		    arena_json(arena, json_object()), request);
+}
+
+static void put_source(json_t *sources, bool is_allowed, const char *name)
+{
+	if (is_allowed)
+		array_put(sources, json_string(name));
+}
+
+/* What is left out of the permission is taken away. An attribute that is empty is removed. An empty
+ * name or metadata would be left as it is, so no metadata is one blank. */
+static void update_person(struct arena *arena, const struct server *server, int64_t now,
+			  struct slice room, struct slice identity,
+			  const struct ticket_guest *guest, struct slice metadata,
+			  struct server_request *request)
+{
+	const bool publishes = guest->audio || guest->video || guest->screen;
+	json_t *body = arena_json(arena, json_object());
+	json_t *attributes = json_object(), *permission = json_object(), *sources = json_array();
+
+	object_put(body, "attributes", attributes);
+	object_put(body, "permission", permission);
+	object_put(permission, "can_publish_sources", sources);
+	if (guest->name.size > 0)
+		object_put(body, "name", json_of_text(text_cut(guest->name, NAME_MOST)));
+	if (metadata.data != NULL)
+		object_put(body, "metadata", json_of_text(metadata.size > 0 ? metadata : NO_DATA));
+	object_put(attributes, "role", json_of_text(guest->role));
+	object_put(attributes, "user_id", json_of_text(guest->user_id));
+	object_put(attributes, "entry", json_of_text(guest->entry));
+	object_put(attributes, "code", json_of_text(guest->code));
+	object_put(permission, "can_subscribe", json_boolean(guest->subscribes));
+	object_put(permission, "can_publish", json_boolean(publishes));
+	object_put(permission, "can_publish_data", json_true());
+	put_source(sources, guest->audio, "MICROPHONE");
+	put_source(sources, guest->video, "CAMERA");
+	put_source(sources, guest->screen, "SCREEN_SHARE");
+	put_source(sources, guest->screen, "SCREEN_SHARE_AUDIO");
+	call_person(arena, server, now, "UpdateParticipant", room, identity, body, request);
 }
 
 /* ---- members of a message ----
@@ -259,6 +316,8 @@ static bool read_participant(const json_t *message, struct server_person *person
 	};
 	if (person->user_id.size == 0)
 		person->user_id = person->identity;
+	if (slice_equal(person->metadata, NO_DATA))
+		person->metadata = SLICE("");
 	return person->stay.size > 0;
 }
 
@@ -354,14 +413,11 @@ static void mute(struct arena *arena, const struct server *server, int64_t now, 
 		 struct slice identity, struct slice track, bool mutes,
 		 struct server_request *request)
 {
-	const struct slice token = token_with(arena, server, now, "roomAdmin", room);
 	json_t *body = arena_json(arena, json_object());
 
-	object_put(body, "room", json_of_text(room));
-	object_put(body, "identity", json_of_text(identity));
 	object_put(body, "track_sid", json_of_text(track));
 	object_put(body, "muted", json_boolean(mutes));
-	build_call(arena, server, "MutePublishedTrack", token, body, ANSWER_MOST, request);
+	call_person(arena, server, now, "MutePublishedTrack", room, identity, body, request);
 }
 
 /* Without identities, LiveKit would send it to all. */
@@ -379,6 +435,31 @@ static void send_message(struct arena *arena, const struct server *server, int64
 	object_put(body, "topic", json_of_text(topic));
 	object_put(body, "destination_identities", json_deep_copy(identities));
 	build_call(arena, server, "SendData", token, body, ANSWER_MOST, request);
+}
+
+static void end_room(struct arena *arena, const struct server *server, int64_t now,
+		     struct slice room, struct server_request *request)
+{
+	const struct slice token = token_with(arena, server, now, "roomCreate",
+					      (struct slice){ NULL, 0 });
+	json_t *body = arena_json(arena, json_object());
+
+	object_put(body, "room", json_of_text(room));
+	build_call(arena, server, "DeleteRoom", token, body, ANSWER_MOST, request);
+}
+
+/* LiveKit's defaults say how long an empty room lasts. */
+static void make_room(struct arena *arena, const struct server *server, int64_t now,
+		      struct slice room, int64_t size, struct server_request *request)
+{
+	const struct slice token = token_with(arena, server, now, "roomCreate",
+					      (struct slice){ NULL, 0 });
+	json_t *body = arena_json(arena, json_object());
+
+	object_put(body, "name", json_of_text(room));
+	if (size > 0)
+		object_put(body, "max_participants", json_integer(size));
+	build_call(arena, server, "CreateRoom", token, body, ANSWER_MOST, request);
 }
 
 /* LiveKit says "unavailable" of a person whom none of its nodes serves, after some seconds; a
@@ -520,8 +601,12 @@ const struct server_functions livekit_functions = {
 	.list_rooms = list_rooms,
 	.list_people = list_people,
 	.ask_person = ask_person,
+	.remove_person = remove_person,
 	.mute = mute,
+	.update_person = update_person,
 	.send_message = send_message,
+	.end_room = end_room,
+	.make_room = make_room,
 	.read_rooms = read_rooms,
 	.read_people = read_people,
 	.read_person = read_person,

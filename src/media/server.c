@@ -15,9 +15,8 @@
 #define CLOCK_REJECTS 60
 
 const char *const server_capability_names[SERVER_CAPABILITIES] = {
-	[SERVER_LIST] = "list",
-	[SERVER_MUTE] = "mute",
-	[SERVER_MESSAGE] = "message",
+	[SERVER_LIST] = "list", [SERVER_REMOVE] = "remove",   [SERVER_MUTE] = "mute",
+	[SERVER_ROLE] = "role", [SERVER_MESSAGE] = "message", [SERVER_END] = "end",
 };
 
 /* Types without functions cannot be asked. */
@@ -29,8 +28,11 @@ bool server_can(enum backend_type type, enum server_capability capability)
 {
 	const struct server_functions *own = functions[type];
 
-	return own != NULL && (capability != SERVER_MUTE || own->mute != NULL) &&
-	       (capability != SERVER_MESSAGE || own->send_message != NULL);
+	return own != NULL && (capability != SERVER_REMOVE || own->remove_person != NULL) &&
+	       (capability != SERVER_MUTE || own->mute != NULL) &&
+	       (capability != SERVER_ROLE || own->update_person != NULL) &&
+	       (capability != SERVER_MESSAGE || own->send_message != NULL) &&
+	       (capability != SERVER_END || own->end_room != NULL);
 }
 
 struct slice server_api_url(struct arena *arena, struct slice url)
@@ -182,6 +184,7 @@ void server_mute(struct arena *arena, const struct server *server, int64_t now, 
 {
 	functions[server->type]->mute(arena, server, now, room, identity, track, mutes, request);
 	request->is_once = true;
+	request->room = room;
 }
 
 void server_send_message(struct arena *arena, const struct server *server, int64_t now,
@@ -191,6 +194,53 @@ void server_send_message(struct arena *arena, const struct server *server, int64
 	functions[server->type]->send_message(arena, server, now, room, identities, topic, message,
 					      request);
 	request->is_once = true;
+}
+
+void server_remove_person(struct arena *arena, const struct server *server, int64_t now,
+			  struct slice room, struct slice identity, struct server_request *request)
+{
+	functions[server->type]->remove_person(arena, server, now, room, identity, request);
+	request->is_once = true;
+	request->room = room;
+}
+
+void server_update_person(struct arena *arena, const struct server *server, int64_t now,
+			  struct slice room, struct slice identity,
+			  const struct ticket_guest *guest, struct slice metadata,
+			  struct server_request *request)
+{
+	functions[server->type]->update_person(arena, server, now, room, identity, guest, metadata,
+					       request);
+	request->is_once = true;
+	request->room = room;
+}
+
+void server_end_room(struct arena *arena, const struct server *server, int64_t now,
+		     struct slice room, struct server_request *request)
+{
+	functions[server->type]->end_room(arena, server, now, room, request);
+	request->is_once = true;
+	request->room = room;
+}
+
+bool server_makes_rooms(enum backend_type type, const json_t *config)
+{
+	return functions[type] != NULL && functions[type]->make_room != NULL &&
+	       json_is_true(json_object_get(config, "create_rooms"));
+}
+
+void server_make_room(struct arena *arena, const struct server *server, int64_t now,
+		      struct slice room, int64_t size, struct server_request *request)
+{
+	functions[server->type]->make_room(arena, server, now, room, size, request);
+	request->is_shared = true;
+}
+
+void server_read_made(struct arena *arena, const struct server *server, int64_t now,
+		      const struct outcome *outcome, struct server_verdict *verdict)
+{
+	judge(arena, server, now, outcome,
+	      outcome->status == 200 && answer_of(arena, outcome) != NULL, verdict);
 }
 
 enum server_result server_read_result(struct arena *arena, const struct server *server, int64_t now,

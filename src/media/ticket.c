@@ -37,6 +37,12 @@ static struct slice config_text(const struct making *making, const char *name)
 	return text_of_json(json_object_get(making->server->config, name));
 }
 
+/* Returns true if moderators get LiveKit's own rights over the room. */
+static bool gives_room_admin(const struct ticket_server *server, const struct ticket_guest *guest)
+{
+	return guest->moderates && json_is_true(json_object_get(server->config, "room_admin"));
+}
+
 static struct slice hex_of(struct arena *arena, const unsigned char *bytes, size_t size)
 {
 	char *text = arena_alloc(arena, 2 * size + 1);
@@ -130,8 +136,10 @@ static struct slice identity_of(const struct making *making)
 	return hex_of(making->arena, digest, sizeof digest);
 }
 
-static void put_grants(const struct ticket_guest *guest, struct json_writer *claims)
+static void put_grants(const struct making *making, struct json_writer *claims)
 {
+	const struct ticket_guest *guest = making->guest;
+
 	writer_open(claims, "video", '{');
 	writer_text(claims, "room", guest->room_id);
 	writer_flag(claims, "roomJoin", true);
@@ -141,7 +149,7 @@ static void put_grants(const struct ticket_guest *guest, struct json_writer *cla
 		put_sources(guest, claims);
 	writer_flag(claims, "canSubscribe", guest->subscribes);
 	writer_flag(claims, "canPublishData", true);
-	if (guest->moderates)
+	if (gives_room_admin(making->server, making->guest))
 		writer_flag(claims, "roomAdmin", true);
 	writer_close(claims, '}');
 }
@@ -162,7 +170,7 @@ static bool make_livekit(struct making *making)
 	if (guest->code.size > 0)
 		writer_text(&claims, "code", guest->code);
 	writer_close(&claims, '}');
-	put_grants(guest, &claims);
+	put_grants(making, &claims);
 	if (guest->size > 0) {
 		writer_open(&claims, "roomConfig", '{');
 		writer_integer(&claims, "maxParticipants", guest->size);
@@ -457,10 +465,10 @@ const char *backend_type_name(enum backend_type type)
 	return backend_type_names[type];
 }
 
-static void put_not_enforced(const struct making *making)
+size_t ticket_not_enforced(const struct ticket_server *server, const struct ticket_guest *guest,
+			   const char *names[TICKET_NOT_ENFORCED_MOST])
 {
-	const struct ticket_guest *guest = making->guest;
-	const enum backend_type type = making->server->type;
+	const enum backend_type type = server->type;
 	const bool any = publishes(guest) ? types[type].any_source : types[type].any_guest;
 	const struct {
 		bool holds;
@@ -472,16 +480,30 @@ static void put_not_enforced(const struct making *making)
 		{ !guest->subscribes_to_all &&
 			  (guest->subscribes ? types[type].part_of_roles : types[type].all_roles),
 		  "subscribe" },
-		{ guest->has_most_peers && types[type].peers, "max_peers" },
-		{ !guest->moderates && types[type].moderation, "moderation" },
+		{ guest->has_most_peers && types[type].peers && !server->holds_limits,
+		  "max_peers" },
+		{ (!guest->moderates && types[type].moderation) ||
+			  (type == BACKEND_LIVEKIT && gives_room_admin(server, guest)),
+		  "moderation" },
 		{ types[type].expiry, "expiry" },
 	};
+	size_t n = 0;
 
-	writer_open(making->ticket, "not_enforced", '[');
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		if (rows[i].holds)
-			writer_text(making->ticket, NULL, slice_of(rows[i].name));
+			names[n++] = rows[i].name;
 	}
+	return n;
+}
+
+static void put_not_enforced(const struct making *making)
+{
+	const char *names[TICKET_NOT_ENFORCED_MOST];
+	const size_t n = ticket_not_enforced(making->server, making->guest, names);
+
+	writer_open(making->ticket, "not_enforced", '[');
+	for (size_t i = 0; i < n; i++)
+		writer_text(making->ticket, NULL, slice_of(names[i]));
 	writer_close(making->ticket, ']');
 }
 

@@ -101,6 +101,28 @@ const struct store_kind kind_live = {
 	.name = "live room",
 	.has_pages = true,
 };
+const struct store_kind kind_given_role = {
+	.letter = 'G',
+	.name = "given role",
+	.has_parent = true,
+	.after = &kind_session,
+};
+const struct store_kind kind_revocation = {
+	.letter = 'X',
+	.name = "revocation",
+	.naming = STORE_NAME_IN_ACCOUNT,
+	.has_ids = true,
+	.has_pages = true,
+};
+const struct store_kind kind_ban = {
+	.letter = 'A',
+	.name = "ban",
+	.naming = STORE_NAME_IN_ACCOUNT,
+	.has_ids = true,
+	.has_pages = true,
+	.has_parent = true,
+};
+const struct store_kind kind_ban_end = { .letter = 'E', .name = "end of a ban", .has_pages = true };
 const struct store_kind kind_inside = { .letter = 'I',
 					.name = "person inside",
 					.has_parent = true };

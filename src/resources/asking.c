@@ -44,6 +44,38 @@ bool call_can_act(const struct call *call, enum backend_type type,
 	return call_can_ask(call, fault);
 }
 
+enum server_result asked_result(struct call *call, const struct asked *asked,
+				const struct server *server, const char *missing,
+				struct fault *fault)
+{
+	enum server_result result = SERVER_MAYBE_DONE;
+	struct server_verdict verdict;
+
+	if (asked->end == ASKED_ANSWERED)
+		result = server_read_result(call->arena, server, call->now / 1000, &asked->outcome,
+					    &verdict);
+	else if (!asked->outcome.was_sent)
+		result = SERVER_FAILED;
+	switch (result) {
+	case SERVER_DONE:
+		break;
+	case SERVER_HAS_NOBODY:
+		fault_set(fault, FAULT_NOT_FOUND, "%s", missing);
+		break;
+	case SERVER_FORBIDS:
+		fault_detail(fault, FAULT_CANNOT, "%s", verdict.message);
+		break;
+	case SERVER_MAYBE_DONE:
+		fault_set(fault, FAULT_MAYBE_DONE, NULL);
+		break;
+	case SERVER_FAILED:
+		if (asked_has_outcome(asked, fault))
+			(void)asked_is_up(&verdict, fault);
+		break;
+	}
+	return result;
+}
+
 bool asking_is_done(struct call *call, const struct server *server, const char *missing,
 		    struct fault *fault)
 {
@@ -51,27 +83,13 @@ bool asking_is_done(struct call *call, const struct server *server, const char *
 	bool has_done = false, has_failed = false;
 
 	for (size_t i = 0; i < asking->count; i++) {
-		const struct asked *asked = &asking->asked[i];
 		struct fault own = FAULT_INITIAL;
-		struct server_verdict verdict;
-		enum server_result result = SERVER_MAYBE_DONE;
+		const enum server_result result = asked_result(call, &asking->asked[i], server,
+							       missing, &own);
 
-		if (asked->end == ASKED_ANSWERED)
-			result = server_read_result(call->arena, server, call->now / 1000,
-						    &asked->outcome, &verdict);
-		else if (!asked->outcome.was_sent)
-			result = SERVER_FAILED;
 		has_done = has_done || result == SERVER_DONE || result == SERVER_MAYBE_DONE;
 		if (result == SERVER_DONE)
 			continue;
-		if (result == SERVER_HAS_NOBODY)
-			fault_set(&own, FAULT_NOT_FOUND, "%s", missing);
-		else if (result == SERVER_FORBIDS)
-			fault_detail(&own, FAULT_CANNOT, "%s", verdict.message);
-		else if (result == SERVER_MAYBE_DONE)
-			fault_set(&own, FAULT_MAYBE_DONE, NULL);
-		else if (asked_has_outcome(asked, &own))
-			(void)asked_is_up(&verdict, &own);
 		if (!has_failed)
 			*fault = own;
 		has_failed = true;

@@ -10,7 +10,9 @@
 struct noted {
 	struct noted *next;
 	const char *type;
+	struct slice id; /* of the object */
 	struct slice data;
+	struct slice actor; /* empty: the call's */
 };
 
 /* ---- noting ---- */
@@ -49,12 +51,25 @@ void audit_note(struct call *call, const char *type, const struct audit_data *da
 	if (data->changes != NULL && data->changes->count == 0)
 		return;
 	noted = arena_alloc(call->arena, sizeof *noted);
-	*noted = (struct noted){ .type = type, .data = audit_data_text(call->arena, data) };
+	*noted = (struct noted){
+		.type = type,
+		.id = arena_copy(call->arena, data->id),
+		.data = audit_data_text(call->arena, data),
+		.actor = arena_copy(call->arena, data->actor),
+	};
 	if (call->run.noted.count++ == 0)
 		call->run.noted.first = noted;
 	else
 		call->run.noted.last->next = noted;
 	call->run.noted.last = noted;
+}
+
+void audit_each_noted(const struct call *call, audit_visit *visit, void *context)
+{
+	const struct noted *noted = call->run.noted.first;
+
+	for (size_t i = 0; i < call->run.noted.count; i++, noted = noted->next)
+		visit(context, noted->type, noted->id);
 }
 
 /* ---- writing ---- */
@@ -99,7 +114,7 @@ bool audit_write(struct call *call, struct fault *fault)
 			.time = call->now,
 			.id = uuid_as_text(call->arena, call->environment->clock),
 			.type = slice_of(noted->type),
-			.actor = actor,
+			.actor = noted->actor.size > 0 ? noted->actor : actor,
 			.request_id = slice_of(call->id),
 			.data = noted->data,
 		};

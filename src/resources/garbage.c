@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/garbage.h"
 
+#include "resources/bans/bans.h"
 #include "resources/codes/code_record.h"
 #include "resources/templates/deleted_role.h"
 #include "records/record.h"
@@ -39,7 +40,9 @@ static bool remove_children(struct call *call, enum garbage_of of, const struct 
 	if (of == GARBAGE_WEBHOOK)
 		return remove_records(call, &kind_webhook_delivery, id, are_gone, fault);
 	if (of == GARBAGE_SESSION)
-		return remove_records(call, &kind_peer, id, are_gone, fault);
+		return remove_records(call, &kind_given_role, id, are_gone, fault) && *are_gone
+			       ? remove_records(call, &kind_peer, id, are_gone, fault)
+			       : fault->kind == FAULT_NONE;
 	if (of == GARBAGE_TEMPLATE) {
 		if (!deleted_roles_remove(call, id, INT64_MAX, GARBAGE_AT_ONCE, &removed, fault))
 			return false;
@@ -53,7 +56,7 @@ static bool remove_children(struct call *call, enum garbage_of of, const struct 
 			return false;
 	}
 	*are_gone = page.is_last;
-	return true;
+	return !*are_gone || bans_remove_of_room(call, id, are_gone, fault);
 }
 
 static const char *const owners[] = {

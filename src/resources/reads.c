@@ -50,6 +50,10 @@ static struct slice source_text(const struct call *call, const struct read *read
 		return call_query_text(call, read->member);
 	case READ_TOKEN:
 		return call->app_token->subject.room_id;
+	case READ_ENTRY:
+		return call->app_token->subject.entry.size > STORE_NAME_MAX
+			       ? (struct slice){ NULL, 0 }
+			       : call->app_token->subject.entry;
 	case READ_KEY:
 		return call->idempotency_key;
 	case READ_ACCOUNT:

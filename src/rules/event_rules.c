@@ -13,7 +13,7 @@ static const struct field actor_fields[] = {
 	{ "id",   TEXT(any_text), FLAGS(FIELD_REQUIRED),
 	  DOC("The jti of a token, the ID of an API key, or the hash of a code; may be empty.") },
 };
-static const struct shape actor_shape = {
+const struct shape event_actor_shape = {
 	"EventActor", FIELDS(actor_fields), .doc = "Who made the change.",
 };
 
@@ -34,7 +34,7 @@ static const struct field data_fields[] = {
 	{ "code_hash",   TEXT(any_text), DOC("HMAC-SHA256 of a code, with a key of the account.") },
 	{ "reason",      TEXT(any_text),
 	  DOC("Why a join was rejected; why a peer left, in the words of 100ms; or what the person who ended a "
-	      "room wrote.") },
+	      "room or banned somebody wrote.") },
 	{ "message",     TEXT(any_text),
 	  DOC("What is wrong with a media server, for backend.down; what the person who removed a peer wrote.") },
 	{ "room_name",   TEXT(any_text), EXAMPLE("monday"), DOC("Name of the room when the session opened.") },
@@ -78,7 +78,7 @@ static const struct field event_fields[] = {
 	  EXAMPLE("0195d3a0-5f6e-7c3b-8a53-2f1d4d7c9e01"), DOC("A UUID.") },
 	{ "type",       TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("room.created"), DOC("Event type, such as room.created.") },
 	{ "timestamp",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("Time of the change, with milliseconds.") },
-	{ "actor",      OBJECT(actor_shape), FLAGS(FIELD_REQUIRED), DOC("Who made the change.") },
+	{ "actor",      OBJECT(event_actor_shape), FLAGS(FIELD_REQUIRED), DOC("Who made the change.") },
 	{ "request_id", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("X-Request-Id of the request.") },
 	{ "data",       OBJECT(data_shape), FLAGS(FIELD_REQUIRED), DOC("What changed.") },
 };

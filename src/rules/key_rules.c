@@ -20,6 +20,8 @@ const char *const scope_names[SCOPES + 1] = {
 	[SCOPE_LIVE_WRITE] = "live:write",
 	[SCOPE_SESSIONS_READ] = "sessions:read",
 	[SCOPE_SESSIONS_WRITE] = "sessions:write",
+	[SCOPE_BANS_READ] = "bans:read",
+	[SCOPE_BANS_WRITE] = "bans:write",
 };
 
 static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .choices = scope_names,

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/live_rules.h"
 
+#include "rules/room_code_rules.h"
+
 #include "base/text.h"
 #include "rules/list_rules.h"
 #include "rules/role_rules.h"
@@ -65,15 +67,16 @@ static const struct shape track_shape = {
 };
 static const struct field track_item = { .name = NULL, OBJECT(track_shape) };
 
-static const struct field active_peer_fields[] = {
-	{ "id",        TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uuid"), EXAMPLE_PEER, DOC("Peer identifier.") },
-	{ "name",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Display name.") },
-	{ "user_id",   TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("User ID of the person.") },
-	{ "metadata",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("What the media server keeps about the person.") },
-	{ "role",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role; empty if it has none.") },
-	{ "joined_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the stay began.") },
-	{ "tracks",    MAP_OF(any_text, track_item), DOC("What the peer publishes, by its ID; only where one peer is asked for.") },
-};
+#define MEMBERS_OF_AN_ACTIVE_PEER \
+	{ "id",        TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uuid"), EXAMPLE_PEER, DOC("Peer identifier.") }, \
+	{ "name",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Display name.") }, \
+	{ "user_id",   TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("User ID of the person.") }, \
+	{ "metadata",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("What the media server keeps about the person.") }, \
+	{ "role",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role; empty if it has none.") }, \
+	{ "joined_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the stay began.") }, \
+	{ "tracks",    MAP_OF(any_text, track_item), DOC("What the peer publishes, by its ID; only where one peer is asked for.") }
+
+static const struct field active_peer_fields[] = { MEMBERS_OF_AN_ACTIVE_PEER };
 const struct shape active_peer_shape = {
 	"ActivePeer", FIELDS(active_peer_fields), .doc = "Somebody who is in a room now.",
 };
@@ -130,6 +133,52 @@ static const struct text_rule message_type_text = {
 };
 #define ABSENT_IF_EMPTY FLAGS(FIELD_ZERO_ABSENT)
 
+static const struct text_rule reason_text = {
+	.sentence = "must be 0 to 256 characters",
+	.longest = 256,
+};
+
+static schema_rule check_addressed, check_ban;
+
+static const struct rule remove_rules[] = {
+	{ "peerOrRole", "One of peer_id and role is required.", check_addressed },
+	{ "banLength", "ban is a boolean, or the number of seconds, 1 to 315360000.", check_ban },
+	{ NULL, NULL, NULL },
+};
+static const struct field remove_fields[] = {
+	{ "peer_id", TEXT(any_text), ABSENT_IF_EMPTY, DOC("Whom to put out.") },
+	{ "role",    TEXT(any_text), ABSENT_IF_EMPTY, EXAMPLE("guest"),
+	  DOC("Whose holders to put out, unless peer_id is sent.") },
+	{ "reason",  TEXT(reason_text), ABSENT_IF_EMPTY, EXAMPLE("The talk is over."), DOC("What they are told.") },
+	{ "ban",     ANY(), FLAGS(FIELD_RAW), EXAMPLE(true),
+	  DOC("Whether they are banned from the room, too: true, or for how many seconds.") },
+};
+const struct shape remove_shape = {
+	"PeerRemoval", FIELDS(remove_fields), .rules = remove_rules, .doc = "People to be put out of a room.",
+};
+
+static void check_addressed(struct rule_context *context, const json_t *object)
+{
+	if (json_object_get(object, "peer_id") == NULL && json_object_get(object, "role") == NULL)
+		schema_fault(context, "/peer_id", "is required unless role is sent");
+}
+
+static void check_ban(struct rule_context *context, const json_t *object)
+{
+	const json_t *ban = json_object_get(object, "ban");
+
+	if (ban != NULL && !json_is_boolean(ban) &&
+	    (!json_is_integer(ban) || json_integer_value(ban) < 1 ||
+	     json_integer_value(ban) > EXPIRES_IN_MOST))
+		schema_fault(context, "/ban", "must be a boolean or 1 to 315360000 seconds");
+}
+
+static const struct field end_fields[] = {
+	{ "reason", TEXT(reason_text), ABSENT_IF_EMPTY, EXAMPLE("The talk is over."), DOC("What the people inside are told.") },
+	{ "lock",   BOOLEAN(), DEFAULT(false), DOC("Whether the room is disabled, too.") },
+};
+const struct shape end_shape = { "RoomEnd", FIELDS(end_fields), .doc = "How to end a room." };
+
 static const struct field message_fields[] = {
 	{ "message", TEXT(message_text), FLAGS(FIELD_REQUIRED), EXAMPLE("The talk begins."), DOC("What to send.") },
 	{ "peer_id", TEXT(any_text), ABSENT_IF_EMPTY, DOC("Only to this peer.") },
@@ -141,6 +190,36 @@ static const struct field message_fields[] = {
 const struct shape message_shape = {
 	"RoomMessage", FIELDS(message_fields), .doc = "A message to the people in a room.",
 };
+static schema_rule check_update;
+
+static const struct text_rule peer_name_text = {
+	.sentence = "must be 1 to 128 characters",
+	.shortest = 1,
+	.longest = 128,
+};
+static const struct text_rule metadata_text = {
+	.sentence = "must be 0 to 4096 bytes",
+	.longest = METADATA_MOST,
+	.counts_bytes = true,
+};
+static const struct rule update_rules[] = {
+	{ "peerUpdate", "At least one of name, role and metadata is required.", check_update },
+	{ NULL, NULL, NULL },
+};
+static const struct field update_fields[] = {
+	{ "name",     TEXT(peer_name_text), ABSENT_IF_EMPTY, EXAMPLE("Ada"), DOC("The name that others see.") },
+	{ "role",     TEXT(any_text), ABSENT_IF_EMPTY, EXAMPLE("guest"), DOC("A role of the room's template.") },
+	{ "metadata", TEXT(metadata_text), EXAMPLE("{\"isHandRaised\":true}"), DOC("Text for programs in the room.") },
+};
+const struct shape update_shape = {
+	"PeerUpdate", FIELDS(update_fields), .rules = update_rules, .doc = "What to change about a peer.",
+};
+static void check_update(struct rule_context *context, const json_t *object)
+{
+	if (json_object_size(object) == 0)
+		schema_fault(context, "/role", "is required unless name or metadata is sent");
+}
+
 static const struct field mute_fields[] = {
 	{ "type", ONE_OF("audio", "video", "screen"), FLAGS(FIELD_REQUIRED), DOC("Which tracks.") },
 	{ "mute", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether they are to be muted or unmuted.") },
@@ -150,6 +229,21 @@ const struct shape mute_shape = {
 };
 static const struct field done_fields[] = {
 	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("message sent"), DOC("What was done.") },
+};
+static const struct field unbanned_item = { .name = NULL, ONE_OF("ban") };
+static const struct field updated_peer_fields[] = {
+	MEMBERS_OF_AN_ACTIVE_PEER,
+	{ "not_enforced", LIST_OF(not_enforced_item), DOC("What the media server cannot enforce of the role, if anything.") },
+};
+const struct shape updated_peer_shape = {
+	"UpdatedPeer", FIELDS(updated_peer_fields), .doc = "Somebody who is in a room now, after a change.",
+};
+static const struct field removed_fields[] = {
+	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("peer remove request submitted"), DOC("What was done.") },
+	{ "not_enforced", LIST_OF(unbanned_item), DOC("What could not be done for all of them.") },
+};
+const struct shape removed_shape = {
+	"PeersRemoved", FIELDS(removed_fields), .doc = "What was done with people in a room.",
 };
 const struct shape done_shape = { "Done", FIELDS(done_fields), .doc = "What was done in a room." };
 

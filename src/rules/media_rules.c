@@ -116,6 +116,11 @@ static const struct field config_fields[] = {
 	{ "secret",     TEXT(short_secret_text), SECRET, DOC("Only for bigbluebutton and janus.") },
 	{ "checksum",   ONE_OF("sha256", "sha384", "sha512"),
 	  DOC("Only for bigbluebutton. Default: sha256.") },
+	{ "room_admin", BOOLEAN(),
+	  DOC("Only for livekit: whether tokens of moderators have roomAdmin. Default: false.") },
+	{ "create_rooms", BOOLEAN(),
+	  DOC("Only for livekit: whether Anteroom creates the rooms, for a server with room.auto_create: false. "
+	      "Default: false.") },
 };
 static const struct shape config_shape = {
 	"BackendConfig", FIELDS(config_fields),
@@ -171,6 +176,8 @@ static const struct {
 	{ "key",        GALENE, GALENE, true, true },
 	{ "secret",     BIGBLUEBUTTON | JANUS, BIGBLUEBUTTON | JANUS, true, false },
 	{ "checksum",   BIGBLUEBUTTON, 0, false, false },
+	{ "room_admin", LIVEKIT, 0, false, false },
+	{ "create_rooms", LIVEKIT, 0, false, false },
 };
 #define MEMBERS (sizeof members / sizeof members[0])
 
@@ -207,7 +214,7 @@ static const struct field health_fields[] = {
 static const struct shape health_shape = {
 	"BackendHealth", FIELDS(health_fields), .doc = "What is known of a media server.",
 };
-static const struct field capability_item = { .name = NULL, ONE_OF("list", "mute", "message") };
+static const struct field capability_item = { .name = NULL, ONE_OF("list", "remove", "mute", "message", "end") };
 
 static const struct field backend_test_fields[] = {
 	{ "state",        HEALTH_STATES, FLAGS(FIELD_REQUIRED), DOC("up or down.") },
@@ -231,7 +238,7 @@ static const struct field backend_fields[] = {
 	{ "default",    BOOLEAN(), DEFAULT(false),
 	  DOC("Used for rooms whose template names no backend. Only one backend can be the default; setting it "
 	      "here clears it elsewhere.") },
-	{ "ttl",        INTEGER(60, 86400), DEFAULT(600), UNIT("s"), DOC("Maximum lifetime of a token, in seconds.") },
+	{ "ttl",        INTEGER(60, BACKEND_TTL_MOST), DEFAULT(600), UNIT("s"), DOC("Maximum lifetime of a token, in seconds.") },
 	{ "config",     OBJECT(config_shape), DEFAULT({}), EXAMPLE({"api_key":"devkey"}),
 	  DOC("Settings of its type.") },
 	{ "created_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY), DOC("Time of creation.") },

@@ -76,7 +76,6 @@ static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16), \
 	  DOC("Texts for your own programs, by name.") }
 
-#define EXPIRES_IN_MOST 315360000
 #define GRACE_MOST 604800
 
 static const struct field room_code_fields[] = {
@@ -217,7 +216,7 @@ const struct shape join_shape = {
 	"Join", FIELDS(join_fields), .doc = "A room code to exchange for a join token.",
 };
 
-static const struct field not_enforced_item = {
+const struct field not_enforced_item = {
 	.name = NULL, ONE_OF("publish.audio", "publish.video", "publish.screen", "subscribe", "max_peers",
 			     "moderation", "expiry"),
 	COMPONENT("NotEnforced"), DOC("A restriction that a media server cannot enforce."),

@@ -121,9 +121,15 @@ enum credential { MANAGEMENT, SESSION, APP };
 static bool verify_app_token(struct call *call, const struct roster *roster, struct slice token,
 			     int64_t now, struct fault *fault)
 {
+	struct slice code;
+
 	call->app_token = arena_zero(call->arena, sizeof *call->app_token);
 	if (!token_verify_app(roster, call->arena, token, now, call->app_token, fault))
 		return false;
+	call->actor.kind = ACTOR_CODE;
+	code = text_cut(call->app_token->subject.code_hash, ACTOR_ID_MOST);
+	if (code.size > 0)
+		memcpy(call->actor.id, code.data, code.size);
 	take_account(call, call->app_token->account);
 	return true;
 }

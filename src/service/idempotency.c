@@ -104,8 +104,8 @@ bool idempotency_end(struct call *call, bool is_done, bool *is_replay, struct fa
 		*is_replay = show_kept(call, &kept, fingerprint, fault);
 		return *is_replay;
 	}
-	/* A call that is going to ask a media server has no answer yet. */
-	if (is_done && call_is_asking(call))
+	/* A call that is going to ask a media server, or to ask again, has no answer yet. */
+	if (is_done && (call_is_asking(call) || call->asks_next != NULL))
 		return true;
 	return is_done && kept_answer_put(call, call->idempotency_key, fingerprint, &kept, fault);
 }

@@ -31,6 +31,9 @@ const char *const metrics_refusals[JOIN_REFUSALS] = {
 	[JOIN_NOT_OPEN] = "not_open",
 	[JOIN_CLOSED] = "closed",
 	[JOIN_OTHER_USER] = "other_user",
+	[JOIN_BANNED] = "banned",
+	[JOIN_ROLE_FULL] = "role_full",
+	[JOIN_ROOM_FULL] = "room_full",
 };
 
 struct row {

@@ -369,6 +369,7 @@ static const struct field path_fields[] = {
 	{ "event_id",    TEXT(any_text), EXAMPLE("0b7f8d3e-4c55-4f1c-9b0a-6f2f6f6c1d2e"), DOC("Event identifier.") },
 	{ "peer_id",     TEXT(any_text), EXAMPLE("7d1b5bd0-5c26-8b2a-9f0e-3a4b1c2d3e4f"), DOC("Peer identifier.") },
 	{ "session_id",  TEXT(id_text), DOC("Session identifier.") },
+	{ "ban_id",      TEXT(id_text), DOC("Ban identifier.") },
 	{ "kid",         TEXT(bytes_32_text), DOC("The kid of a signing key.") },
 	{ "customer_id", TEXT(id_text), DOC("Account identifier.") },
 	{ "kid_hash",    TEXT(kid_hash_text), DOC("SHA-256 of the kid of a signing key.") },
@@ -680,6 +681,7 @@ static const struct {
 	{ "createWebhook", "listWebhookDeliveries", "webhook_id", "id" },
 	{ "createSigningKey", "getSigningKey", "kid", "kid" },
 	{ "createKey", "getKey", "key_id", "id" },
+	{ "createBan", "getBan", "ban_id", "id" },
 };
 /* clang-format on */
 
@@ -921,6 +923,7 @@ static const struct tag {
 	{ "/v2/active-rooms", "Live rooms", "Who is inside a room now." },
 	{ "/v2/sessions", "Sessions", "Who was in a room, and when." },
 	{ "/v2/usage", "Sessions", NULL },
+	{ "/v2/bans", "Bans", "People and codes that may not be in a room." },
 	{ "/v2/backends", "Media servers", "The media servers of an account." },
 	{ "/v2/webhooks", "Webhooks", "Programs that receive events." },
 	{ "/v2/signing-keys", "Signing keys", "Key pairs that sign tokens for media servers." },

@@ -5,6 +5,7 @@
 
 #include "accounts/scopes.h"
 #include "service/health.h"
+#include "resources/bans/bans.h"
 #include "resources/live/live_record.h"
 #include "resources/live/live_rooms.h"
 #include "resources/live/sessions.h"
@@ -22,6 +23,7 @@
 #include "resources/garbage.h"
 #include "records/kinds.h"
 #include "resources/templates/deleted_role.h"
+#include "rules/ban_rules.h"
 #include "rules/bulk_rules.h"
 #include "rules/destination_rules.h"
 #include "rules/event_rules.h"
@@ -108,6 +110,10 @@
 	{ .kind = &kind_words, .finding = STORE_FIND_NAME, .from = READ_BODY, .member = "code", .is_shown = true }, \
 	{ .kind = &kind_code, .finding = STORE_FIND_NAME, .from = READ_BODY, .member = "code", .is_shown = true }
 #define KEY_OF_PATH { .kind = &kind_key, .finding = STORE_FIND_NAME, .from = READ_PATH }
+/* A code that the call disables if it was sent. */
+#define CODE_IF_SENT(name) READ_CODE(READ_BODY, .member = (name))
+#define ROOM_IF_SENT { .kind = &kind_room, .finding = STORE_FIND_ID, .from = READ_BODY, .member = "room_id", \
+	.is_shown = true }
 #define OF_TOKEN(of, how) { .kind = &(of), .finding = (how), .from = READ_TOKEN }
 
 #define THE_LIVE_ROOM \
@@ -145,6 +151,7 @@
 #define NEW_SERVER { "newServer", \
 	"If the scheme, host or port of url changes, the secrets of config must be sent again." }
 #define TYPE_STAYS { "typeStays", "The type of a backend cannot be changed." }
+#define BANNED_THINGS { "bannedThings", "code and room_id are a code and a room of the account." }
 #define SEGMENTS { "segments", \
 	"numPlaylistSegments is at most 12, unless the stored destination has the same value." }
 #define RECORDED_ROLE { "recordedRole", "role is a role of the template." }
@@ -308,7 +315,8 @@ const struct route routes[] = {
 	  DOC("Updates the given fields. Same as POST.") },
 	{ METHOD_DELETE, "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_delete, "deleteRoom",
 	  NEEDS(ROOMS_WRITE), IN_BULK, ETAG,
-	  READS(ROOM_AND_CODES, OLDEST_GARBAGE, CHILDREN_OF(kind_code, GARBAGE_AT_ONCE)),
+	  READS(ROOM_AND_CODES, OLDEST_GARBAGE, CHILDREN_OF(kind_code, GARBAGE_AT_ONCE),
+		{ .kind = &kind_media, .finding = STORE_FIND_ID, .is_shown = true }, READ_NEW_ID(kind_revocation)),
 	  DOC("Deletes a room with its codes.") },
 
 	{ METHOD_POST,   "/v2/room-codes/room/{room_id}", ROUTE_READ_FIRST, room_codes_create_all,
@@ -392,23 +400,26 @@ const struct route routes[] = {
 	  DOC("Imports templates, rooms and codes from elsewhere with their IDs and times: all of them or none.") },
 
 	{ METHOD_POST,   "/v2/token", ROUTE_READ_FIRST, join, "createToken",
-	  WHOLE(join_shape), SMALL_BODY, ANSWER(token_answer_shape), OPEN_TO_ALL, LIMITED,
+	  WHOLE(join_shape), SMALL_BODY, ANSWER(token_answer_shape), OPEN_TO_ALL, LIMITED, .settle = join_settle,
 	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, the code is "
 		    "not valid at this time, the room is not open, the code has reached its use limit, "
-		    "or it is for another user."),
+		    "the person or the code is banned, it is for another user, or the room or the role is full."),
 	  READS(READ_CODE(READ_BODY, .member = "code", .is_typed = true, .is_shown = true), MEDIA_OF_CODE(NULL)),
 	  DOC("Exchanges a room code for a join token.") },
 	{ METHOD_GET,    "/v2/join/{code}", ROUTE_READ, join_look, "describeCode",
 	  ANSWER(opened_shape), OPEN_TO_ALL, LIMITED,
-	  FORBIDDEN("The same reasons as for createToken, except the last."),
+	  FORBIDDEN("The same reasons as for createToken, except that it is for another user, banned or full."),
 	  READS(READ_CODE(READ_PATH, .is_typed = true)),
 	  DOC("Returns what a room code opens. Does not count as a use.") },
 	{ METHOD_POST,   "/v2/token/join", ROUTE_READ, token_join, "joinBackend",
 	  WHOLE(media_join_shape), SMALL_BODY, ANSWER(media_join_answer_shape), APP_TOKEN, LIMITED,
+	  .settle = token_join_settle,
 	  FORBIDDEN("The room is disabled or not open; the code of the token is disabled, has expired or "
-		    "no longer exists, or its role was deleted; or nobody can join with the role."),
+		    "no longer exists, or its role was deleted; the person is banned; nobody can join with the role; "
+		    "or the role or the room is full."),
 	  READS(OF_TOKEN(kind_room, STORE_FIND_ID), READ_PARENT(kind_template), OF_TOKEN(kind_codes, STORE_FIND_ID),
-		READ_ONLY(kind_media), { .kind = &kind_code, .finding = STORE_FIND_PAGE, .from = READ_TOKEN, .most = 1,
+		OF_TOKEN(kind_live, STORE_FIND_ID), READ_ONLY(kind_media),
+		{ .kind = &kind_revocation, .finding = STORE_FIND_NAME, .from = READ_ENTRY }, { .kind = &kind_code, .finding = STORE_FIND_PAGE, .from = READ_TOKEN, .most = 1,
 		.page = token_first_page }),
 	  DOC("Returns access to the media server for the holder of a join token.") },
 
@@ -482,17 +493,40 @@ const struct route routes[] = {
 	  READS(THE_LIVE_ROOM),
 	  DOC("Asks the media server for one of the people in a room, and what that person publishes.") },
 
+	{ METHOD_POST,   "/v2/active-rooms/{room_id}/peers/{peer_id}", ROUTE_READ, active_peers_update,
+	  "updateActivePeer",
+	  NEEDS(LIVE_WRITE), WHOLE(update_shape), ANSWER(updated_peer_shape), FROM_INSIDE,
+	  .settle = active_peers_settle_update, .acts = true,
+	  FORBIDDEN("The role is full or admits nobody. From inside: the person is not in the room, the role lacks "
+		    "the permission, or the name or the metadata is not the caller's own."),
+	  RULES({ "roleOfRoom", "role is a role of the room's template." }),
+	  READS(THE_LIVE_ROOM),
+	  DOC("Changes the name, the role or the metadata of one of the people in a room.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/peers/{peer_id}/mute", ROUTE_READ, active_peers_mute, "mutePeer",
 	  NEEDS(LIVE_WRITE), WHOLE(mute_shape), ANSWER(done_shape), FROM_INSIDE,
 	  .settle = active_peers_settle_mute, .acts = true,
 	  FORBIDDEN(MAY_NOT_ACT),
 	  READS(THE_LIVE_ROOM),
 	  DOC("Mutes or unmutes what one of the people in a room publishes.") },
+	{ METHOD_POST,   "/v2/active-rooms/{room_id}/remove-peers", ROUTE_WRITE, active_rooms_remove, "removePeers",
+	  NEEDS(LIVE_WRITE), WHOLE(remove_shape), ANSWER(removed_shape), FROM_INSIDE,
+	  .settle = active_rooms_settle_remove, .acts = true,
+	  CONFLICT("With ban: the account already has 100,000 bans."),
+	  FORBIDDEN(MAY_NOT_ACT),
+	  RULES({ "roleOfRoom", "role is a role of the room's template." }),
+	  READS(THE_LIVE_ROOM),
+	  DOC("Puts people out of a room; with the tokens that they have, they do not come back.") },
+	{ METHOD_POST,   "/v2/active-rooms/{room_id}/end-room", ROUTE_WRITE, active_rooms_end, "endRoom",
+	  NEEDS(LIVE_WRITE), WHOLE(end_shape), ANSWER(done_shape), FROM_INSIDE,
+	  .settle = active_rooms_settle_end, .acts = true,
+	  FORBIDDEN(MAY_NOT_ACT),
+	  READS(THE_LIVE_ROOM),
+	  DOC("Puts everybody out of a room, and disables it if lock is true.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/send-message", ROUTE_READ, active_rooms_send_message, "sendMessage",
 	  NEEDS(LIVE_WRITE), WHOLE(message_shape), ANSWER(done_shape), FROM_INSIDE,
 	  .settle = active_rooms_settle_message, .acts = true,
 	  FORBIDDEN("From inside: people in a room send messages by the media server."),
-	  RULES({ "roleOfMessage", "role is a role of the room's template." }),
+	  RULES({ "roleOfRoom", "role is a role of the room's template." }),
 	  READS(THE_LIVE_ROOM),
 	  DOC("Sends a message to the people in a room.") },
 
@@ -524,6 +558,26 @@ const struct route routes[] = {
 	  NEEDS(SESSIONS_READ), QUERY(usage_query), ANSWER(usage_shape),
 	  READS(READ_ONLY(kind_usage_now), { .kind = &kind_usage, .finding = STORE_FIND_PAGE, .page = usage_first_page }),
 	  DOC("Returns how many sessions, people and minutes there were, by day.") },
+
+	{ METHOD_POST,   "/v2/bans", ROUTE_WRITE, bans_create, "createBan",
+	  NEEDS(BANS_WRITE), WHOLE(new_ban_shape), ANSWER(ban_shape),
+	  CONFLICT("The account already has 100000 bans."),
+	  RULES(BANNED_THINGS),
+	  READS(CODE_IF_SENT("code"), ROOM_IF_SENT, READ_ONLY(kind_media), READ_NEW_ID(kind_ban)),
+	  DOC("Bans a person, or disables and bans a code. Whoever is banned from the room already keeps that ban, with "
+	      "the reason and the end that are sent.") },
+	{ METHOD_GET,    "/v2/bans", ROUTE_READ, bans_list, "listBans",
+	  NEEDS(BANS_READ), QUERY(ban_list_query), LIST(ban_shape),
+	  READS(READ_LIST(kind_ban, bans_first_page)),
+	  DOC("Lists bans, newest first.") },
+	{ METHOD_GET,    "/v2/bans/{ban_id}", ROUTE_READ, bans_get, "getBan",
+	  NEEDS(BANS_READ), ANSWER(ban_shape),
+	  READS(READ_BY_ID(kind_ban)),
+	  DOC("Returns a ban.") },
+	{ METHOD_DELETE, "/v2/bans/{ban_id}", ROUTE_WRITE, bans_delete, "deleteBan",
+	  NEEDS(BANS_WRITE),
+	  READS(READ_ONLY(kind_media), READ_BY_ID(kind_ban)),
+	  DOC("Lifts a ban. A code that it disabled stays disabled.") },
 
 	{ METHOD_POST,   "/v2/webhooks", ROUTE_WRITE, webhooks_create, "createWebhook",
 	  NEEDS(WEBHOOKS_WRITE),

@@ -416,6 +416,8 @@ bool service_answer(struct service *service, struct call *call)
 
 	if (call->asking != NULL) {
 		settle_asking(call);
+		if (!call_is_asking(call))
+			log_joining(call);
 		headers_unknown(call);
 		headers_content(call);
 		arena_use_for_json(before);

@@ -95,12 +95,16 @@ const person = (ticket, user = "ada") => `${user}#${ticket.entry.slice(0, 8)}`;
 async function proveLivekit() {
 	const verifier = new TokenVerifier("key", SECRET);
 
-	await use("livekit", "wss://lk.example.org", { api_key: "key", api_secret: SECRET });
-	for (const [role, sources, canSubscribe, roomAdmin] of [
-		["host", ["microphone", "camera", "screen_share", "screen_share_audio"], true, true],
-		["guest", ["camera"], true, undefined],
-		["watcher", undefined, false, undefined],
+	const config = { api_key: "key", api_secret: SECRET };
+	const all = ["microphone", "camera", "screen_share", "screen_share_audio"];
+
+	for (const [room_admin, role, sources, canSubscribe, roomAdmin] of [
+		[false, "host", all, true, undefined],
+		[true, "host", all, true, true],
+		[true, "guest", ["camera"], true, undefined],
+		[true, "watcher", undefined, false, undefined],
 	]) {
+		await use("livekit", "wss://lk.example.org", { ...config, room_admin });
 		const ticket = await join(role);
 		const claims = await verifier.verify(ticket.token);
 		const { payload } = await jwtVerify(ticket.token, Buffer.from(SECRET));

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 import { cases } from "./cases.js";
 import { each } from "./client.js";
+import { ROLE } from "./fixtures.js";
 import { jsonText, plain } from "./json.js";
 import { isRefusal, isRefusalWith } from "./proof.js";
 import { broken, needed } from "./rules.js";
@@ -54,10 +55,12 @@ async function proveBody(proof, operation, values, one, seen) {
 	const answer = await proof.ask(operation, what, { place, body });
 
 	if (one.isUnsaid) return proveUnsaid(proof, operation, what, answer);
-	// Two members of a session exclude each other, so hardly any value is accepted alone.
-	const isPaired = operation.id === "beginSession";
+	// Two members of a session, or of a ban, exclude each other, so hardly any value is accepted alone.
+	const isPaired = ["beginSession", "createBan"].includes(operation.id);
 
-	if (one.isValid && !one.isBreaking && !needed.has(what) && !isPaired) seen.expected.add(what);
+	const isNeeded = needed.has(what) || needed.has(`${operation.id} ${what}`);
+
+	if (one.isValid && !one.isBreaking && !isNeeded && !isPaired) seen.expected.add(what);
 	if (isGood) seen.accepted.add(what);
 	for (const { rule } of breaks) proof.brokenRules.add(rule);
 	if (isGood && answer.status >= 300)
@@ -114,8 +117,13 @@ export function withCode(operation, value, place, isGood) {
 		return { ...value, room_codes: value.room_codes.map(withNewCode) };
 
 	if (operation.id === "beginSession" && isGood !== false) return { token: place.token };
+	if (operation.id === "removePeers" && isGood !== false)
+		return { ...value, peer_id: place.peer_id, ...(value?.role && { role: ROLE }) };
+	if (operation.id === "createBan" && isGood === undefined) return { ...value, user_id: "somebody" };
 
-	const isWithCode = typeof value?.code === "string" && place.code !== undefined;
+	const isWithCode =
+		typeof value?.code === "string" && place.code !== undefined &&
+		(operation.id !== "createBan" || value.code !== "");
 
 	return isWithCode ? { ...value, code: place.code } : value;
 }

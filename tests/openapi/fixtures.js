@@ -26,7 +26,7 @@ export class Fixtures {
 	token(operation) {
 		if (operation.id === "joinBackend") return this.appToken;
 		if (operation.id === "getMe") return this.insideToken;
-		return /^\/v2\/(rooms|room-codes|room-summaries|token|bulk|backends|service)/.test(operation.path)
+		return /^\/v2\/(rooms|room-codes|room-summaries|token|bulk|backends|bans|service)/.test(operation.path)
 			? this.tokens.rooms
 			: this.tokens.templates;
 	}
@@ -103,17 +103,20 @@ export class Fixtures {
 		const values = { role: ROLE, role_name: ROLE };
 
 		if (path.startsWith("/v2/templates/")) values.template_id = (await this.template()).id;
-		if (path.startsWith("/v2/rooms/") || /^\/v2\/(room-codes|token|join)/.test(path))
+		if (path.startsWith("/v2/rooms/") || /^\/v2\/(room-codes|token|join|bans)/.test(path))
 			values.room_id = (await this.room()).id;
-		if (/^\/v2\/(room-codes|token|join)/.test(path))
+		if (/^\/v2\/(room-codes|token|join|bans)/.test(path))
 			values.code = await this.code(values.room_id);
 		if (path === "/v2/token/join") await this.join();
-		if (/^\/v2\/(active-rooms|sessions)\//.test(path)) Object.assign(values, await this.live());
+		if (["endRoom", "removePeers"].includes(operation.id))
+			Object.assign(values, await this.occupied());
+		else if (/^\/v2\/(active-rooms|sessions)\//.test(path)) Object.assign(values, await this.live());
 		if (operation.id === "deleteLiveSession") values.session_id = await this.closedSession();
 		if (path === "/v2/import") await this.imported();
 		if (path.startsWith("/v2/backends")) values.backend_id = await this.backend();
 		if (path.includes("{event_id}")) Object.assign(values, await this.delivery());
 		else if (path.startsWith("/v2/webhooks")) values.webhook_id = await this.webhook();
+		if (path.startsWith("/v2/bans/")) values.ban_id = await this.ban();
 		if (path.startsWith("/v2/keys")) values.key_id = (await this.key()).id;
 		if (path === "/v2/session") values.token = this.tokens.templates;
 		if (path.startsWith("/v2/signing-keys")) values.kid = await this.signingKey();
@@ -185,17 +188,25 @@ export class Fixtures {
 			});
 
 			Object.assign(this, { liveBackend: backend, liveTemplate: template_id });
-			const { room_id, token: app } = await this.admitted();
-			const { entry } = JSON.parse(Buffer.from(app.split(".")[1], "base64url").toString());
+			const { token: insideToken, ...place } = await this.occupied();
 
-			this.insideToken = app;
-			await this.mediaServer.join(backend, room_id, entry);
-			const { id: session_id } = await this.sessionOf(room_id, true);
-			const peers = await this.until(`/v2/sessions/${session_id}/peers`);
-
-			return { room_id, session_id, peer_id: peers.id };
+			this.insideToken = insideToken;
+			return place;
 		})();
 		return this.inside;
+	}
+
+	// Returns a new room in which somebody is, with the join token.
+	async occupied() {
+		if (!this.liveTemplate) await this.live();
+		const { room_id, token } = await this.admitted();
+		const { entry } = JSON.parse(Buffer.from(token.split(".")[1], "base64url").toString());
+
+		await this.mediaServer.join(this.liveBackend, room_id, entry);
+		const { id: session_id } = await this.sessionOf(room_id, true);
+		const { id: peer_id } = await this.until(`/v2/sessions/${session_id}/peers`);
+
+		return { room_id, session_id, peer_id, token };
 	}
 
 	// Returns a new room for live(), and a join token for it.
@@ -230,6 +241,10 @@ export class Fixtures {
 
 			if (json.data.length > 0) return json.data[0];
 		}
+	}
+
+	async ban() {
+		return (await this.make(this.tokens.rooms, "/v2/bans", { user_id: "somebody" })).id;
 	}
 
 	// Deletes earlier backends, because there may be only twenty.

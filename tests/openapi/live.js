@@ -51,17 +51,19 @@ export class MediaServer {
 			const person = this.people.get(`${room} ${identity}`);
 			const isList = request.url.includes("/List");
 
-			if (/\/(SendData|MutePublishedTrack)$/.test(request.url)) return this.#take(answer);
+			const acts = /\/(SendData|MutePublishedTrack|UpdateParticipant|RemoveParticipant|DeleteRoom)$/;
+
+			if (acts.test(request.url)) return this.#take(answer, person);
 			answer.writeHead(isList ? 500 : person ? 200 : 404, { "Content-Type": "application/json" });
 			answer.end(JSON.stringify(isList ? {} : (person ?? { code: "not_found" })));
 		});
 	}
 
 	// Takes a request that changes something. With isLosing, the connection is lost before the answer.
-	#take(answer) {
+	#take(answer, person) {
 		if (this.isLosing) return answer.socket.destroy();
 		answer.writeHead(200, { "Content-Type": "application/json" });
-		answer.end("{}");
+		answer.end(JSON.stringify(person ?? {}));
 	}
 
 	async #tell(backend, event) {

@@ -35,6 +35,7 @@ if (!isDeepStrictEqual(JSON.parse(readFileSync(PRINTED)), proof.document.whole))
 for (const [n, operation] of proof.operations.entries()) {
 	const members = {
 		"Room.template_id": proof.fixtures.templateOfRooms,
+		"Ban.room_id": proof.fixtures.roomOfBulk,
 		"BulkOperation.method": "POST",
 		"BulkOperation.path": `/v2/rooms/${proof.fixtures.roomOfBulk}`,
 		"BulkOperation.body": {},
@@ -62,6 +63,8 @@ for (const [n, operation] of proof.operations.entries()) {
 		"RoomMessage.peer_id": "",
 		"RoomMessage.peerId": "",
 		"RoomMessage.role": "",
+		"PeerUpdate.role": ROLE,
+		"PeerRemoval.ban": true,
 		"Webhook.url": "https://example.org/hook",
 		"Webhook.events": ["room.*"],
 		"Webhook.headers": { "X-Of-A-Test": "1" },

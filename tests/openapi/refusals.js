@@ -16,11 +16,18 @@ const UNSEEN = [
 	"getOpenApi 429",
 	"listActivePeers 413",
 	"getLiveSession 413",
+	"createBan 409",
 	"getAttendance 409",
+	"createToken 501",
+	"joinBackend 501",
 	"getActivePeer 501",
 	"getMe 404",
 	"mutePeer 501",
 	"sendMessage 501",
+	"removePeers 501",
+	"removePeers 409",
+	"updateActivePeer 501",
+	"endRoom 501",
 ];
 
 export async function proveRefusals(proof) {
@@ -88,6 +95,9 @@ async function proveLive(proof, expect) {
 	fixtures.mediaServer.isLosing = true;
 	await expect(504, "sendMessage", place, { message: "hello" });
 	await expect(504, "mutePeer", place, { type: "audio", mute: true });
+	await expect(504, "updateActivePeer", place, { role: "host" });
+	await expect(504, "removePeers", place, { peer_id: place.peer_id });
+	await expect(504, "endRoom", place, {});
 	fixtures.mediaServer.isLosing = false;
 	await fixtures.client.send({
 		method: "DELETE",
@@ -99,6 +109,9 @@ async function proveLive(proof, expect) {
 	await expect(502, "getActivePeer", place);
 	await expect(502, "sendMessage", place, { message: "hello" });
 	await expect(502, "mutePeer", place, { type: "audio", mute: true });
+	await expect(502, "updateActivePeer", place, { role: "host" });
+	await expect(502, "removePeers", place, { peer_id: place.peer_id });
+	await expect(502, "endRoom", place, {});
 }
 
 // The responder keeps entries of its event log for a second, and each later write drops a few.
@@ -203,6 +216,12 @@ async function proveJoining(proof, expect) {
 
 	fixtures.joined = undefined;
 	await fixtures.join();
+	const away = { ...fixtures.livekit(), url: "ws://127.0.0.1:1", api_url: "http://127.0.0.1:1" };
+
+	away.config.create_rooms = true;
+	await fixtures.make(fixtures.tokens.rooms, "/v2/backends", { name: "away", default: true, ...away });
+	await expect(502, "createToken", {}, { code: fixtures.codeOfToken });
+	await expect(502, "joinBackend", {}, {});
 	await fixtures.removeAll(fixtures.tokens.rooms, "/v2/backends", "id");
 	await expect(404, "joinBackend", {}, {});
 	await fixtures.make(fixtures.tokens.rooms, `/v2/room-codes/code/${fixtures.codeOfToken}`, {

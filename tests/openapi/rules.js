@@ -3,6 +3,7 @@
 // of the document that is missing here fails the test.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
+import { ROLE } from "./fixtures.js";
 
 function* simulcastOrder({ layers }) {
 	const places = (layers ?? []).map((layer) => "fhq".indexOf(layer.rid));
@@ -125,10 +126,10 @@ const urls = {
 	jwt: /^[^:]+:[^?#]+$/,
 };
 const configs = {
-	livekit: { required: ["api_key"], secrets: ["api_secret"] },
-	jitsi: { required: ["app_id", "alg"], secrets: [] },
-	janus: { required: [], secrets: ["secret"] },
-	jwt: { required: ["audience", "alg"], secrets: [] },
+	livekit: { required: ["api_key"], secrets: ["api_secret"], optional: ["room_admin", "create_rooms"] },
+	jitsi: { required: ["app_id", "alg"], secrets: [], optional: [] },
+	janus: { required: [], secrets: ["secret"], optional: [] },
+	jwt: { required: ["audience", "alg"], secrets: [], optional: [] },
 };
 
 function* backendUrl({ type, url, api_url }) {
@@ -140,12 +141,12 @@ function* backendUrl({ type, url, api_url }) {
 // A patch may omit members that are stored.
 function* backendConfig({ type, config }, _, isPatch) {
 	if (!type) return;
-	const { required, secrets } = configs[type];
+	const { required, secrets, optional } = configs[type];
 
 	for (const name of isPatch && config !== null ? [] : required)
 		if (!(name in (config ?? {}))) yield `/config/${name}`;
 	for (const name of Object.keys(config ?? {}))
-		if (![...required, ...secrets].includes(name)) yield `/config/${name}`;
+		if (![...required, ...secrets, ...optional].includes(name)) yield `/config/${name}`;
 }
 
 function* backendSecrets({ type, config }) {
@@ -158,6 +159,30 @@ function* sessionCredentials({ token, access_key, secret }) {
 	for (const [name, value] of Object.entries({ access_key, secret })) {
 		if ((token != null) === (value != null)) yield `/${name}`;
 	}
+}
+
+function* peerOrRole({ peer_id, role }) {
+	if (!peer_id && !role) yield "/peer_id";
+}
+
+function* banLength({ ban }) {
+	const isLength = Number.isInteger(ban) && ban >= 1 && ban <= 315360000;
+
+	if (ban != null && typeof ban !== "boolean" && !isLength) yield "/ban";
+}
+
+function* peerUpdate({ name, role, metadata }) {
+	if (!name && !role && metadata == null) yield "/role";
+}
+
+function* banSubject({ user_id, code }) {
+	if (!user_id && !code) yield "/user_id";
+	else if (user_id && code) yield "/code";
+}
+
+function* banExpiry({ expires_at, expires_in }) {
+	if (expires_at && Date.parse(expires_at) <= Date.now()) yield "/expires_at";
+	if (expires_in && expires_at) yield "/expires_in";
 }
 
 function* webhookUrl({ url }) {
@@ -218,6 +243,11 @@ const rules = {
 	backendConfig,
 	backendSecrets,
 	sessionCredentials,
+	peerOrRole,
+	banLength,
+	peerUpdate,
+	banSubject,
+	banExpiry,
 	webhookUrl,
 	webhookEvents,
 	webhookHeaders,
@@ -285,6 +315,8 @@ const WEBHOOKS = [
 
 export const breaking = {
 	Webhook: WEBHOOKS,
+	PeerRemoval: [{}, { role: ROLE, ban: 0 }, { role: ROLE, ban: "x" }, { role: ROLE, ban: 315360001 }],
+	PeerUpdate: [{}],
 	SimulcastLayers: [
 		{ layers: [{ rid: "h", scaleResolutionDownBy: 1, maxFramerate: 30 }] },
 		{
@@ -366,10 +398,20 @@ export const breaking = {
 };
 
 // Values that every schema allows, but a named rule always forbids.
-export const needed = new Set(["/config null as object"]);
+export const needed = new Set([
+	"/config null as object",
+	"removePeers / what is required",
+	"updateActivePeer / what is required",
+]);
 
 // Additional members that a member needs so that no rule forbids what its schema allows.
 export const beside = {
 	"Room.size": { large_room: true },
 	"ImportedRoom.size": { large_room: true },
+	"PeerRemoval.peer_id": { role: ROLE },
+	"PeerRemoval.role": { peer_id: "x" },
+	"PeerRemoval.reason": { role: ROLE },
+	"PeerRemoval.ban": { role: ROLE },
+	"PeerUpdate.name": { role: ROLE },
+	"PeerUpdate.role": { metadata: "" },
 };

@@ -133,7 +133,14 @@ async function requests(fixtures) {
 		],
 		startOfKeys: [["listSigningKeys", {}, `start=${"A".repeat(43)}`, "start"]],
 		startOfPeers: [["listLiveSessionPeers", live, `start=${PEER}`, "start"]],
-		roleOfMessage: [["sendMessage", live, { message: "hello", role: "absent" }, "/role"]],
+		roleOfRoom: [
+			["removePeers", live, { role: "absent" }, "/role"],
+			["sendMessage", live, { message: "hello", role: "absent" }, "/role"],
+		],
+		bannedThings: [
+			["createBan", {}, { user_id: "a", room_id: ABSENT }, "/room_id"],
+			["createBan", {}, { code: "abc-defg-hij" }, "/code"],
+		],
 		sessionTimes: [["listLiveSessions", {}, "after=x", "after"]],
 		usageDays: [["getUsage", {}, "after=2019-01-01", "after"]],
 		startOfRoom: [["listRoomCodes", room, "start=abc-defg-hij", "start"]],

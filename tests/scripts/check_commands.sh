@@ -83,7 +83,7 @@ done
 # The commands for a running service have no data directory.
 for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' 'code add' 'code list' \
 	'code show' 'code link' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove' \
-	'session list' 'session show' 'session attendance' usage; do
+	'ban add' 'ban list' 'ban remove' 'session list' 'session show' 'session attendance' usage; do
 	check 0 "Usage: anteroom $command" $command --help
 	check 0 "Usage: anteroom $command" help $command
 	check 2 'unknown option --data,' $command --data data
@@ -125,6 +125,8 @@ check 2 'code add: ROOM is missing' code add
 check 2 'code rotate: ROLE is missing' code rotate x
 check 2 'code delete: CODE is missing' code delete
 check 2 'code link: CODE is missing' code link --qr
+check 2 'ban add: unexpected operand "x"' ban add x
+check 2 'ban remove: BAN is missing' ban remove
 check 2 'session show: SESSION is missing' session show
 check 2 'session attendance: SESSION is missing' session attendance
 check 2 'unknown option --json,' session attendance x --json
@@ -136,6 +138,7 @@ check 2 '--limit must be a whole number from 1' room list --limit 0
 for duration in 0s 24 h -1h 1.5h 24H 24hours 3651d 9223372036854775807d ' 1h' 1h1m; do
 	check 2 '--ttl must be a whole number followed by s, m, h or d' token x --data data --ttl "$duration"
 	check 2 '--expires-in must be a whole number' code add x y --expires-in "$duration"
+	check 2 '--expires-in must be a whole number' ban add --user-id x --expires-in "$duration"
 	check 2 '--grace must be a whole number' code rotate x y --grace "$duration"
 	check 2 '--token-ttl must be a whole number' serve --data data --token-ttl "$duration"
 done

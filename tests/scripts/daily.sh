@@ -407,10 +407,46 @@ anteroom key remove: 404 API key not found
 END
 refuses 1 key add ci rooms <<'END'
 anteroom key add: 400 Invalid body param
-  /scopes/0: must be one of templates:read, templates:write, rooms:read, rooms:write, codes:read, codes:write, events:read, webhooks:write, backends:write, keys:write, live:read, live:write, sessions:read, sessions:write, got "rooms"
+  /scopes/0: must be one of templates:read, templates:write, rooms:read, rooms:write, codes:read, codes:write, events:read, webhooks:write, backends:write, keys:write, live:read, live:write, sessions:read, sessions:write, bans:read, bans:write, got "rooms"
 END
 refuses 2 key add ci <<'END'
 anteroom key add: SCOPES is missing; see anteroom key add --help
+END
+
+# ---- bans ----
+
+prints ban list <<'END'
+ID  USER ID  CODE HASH  ROOM ID  EXPIRES AT  REASON
+END
+run 0 room show lesson-1 --json
+id=$(jq -r .id out)
+run 0 ban add --user-id mallory --room "$id" --reason noise --json
+ban=$(jq -r .id out)
+[ "$(jq -c '[.user_id, .reason, .room_id == "'"$id"'"]' out)" = '["mallory","noise",true]' ] || fail "ban add: $(cat out)"
+prints ban add --user-id mallory --expires-in 1h <<'END'
+ID  USER ID  CODE HASH  ROOM ID  EXPIRES AT  REASON
+ID  mallory  -  -  TIME  ""
+END
+prints ban list --room "$id" <<'END'
+ID  USER ID  CODE HASH  ROOM ID  EXPIRES AT  REASON
+ID  mallory  -  ID  -  noise
+END
+prints ban list --user-id mallory <<'END'
+ID  USER ID  CODE HASH  ROOM ID  EXPIRES AT  REASON
+ID  mallory  -  -  TIME  ""
+ID  mallory  -  ID  -  noise
+END
+prints ban remove "$ban" </dev/null
+refuses 1 ban remove "$ban" <<'END'
+anteroom ban remove: 404 Ban not found
+END
+refuses 1 ban add --room "$id" <<'END'
+anteroom ban add: 400 Invalid body param
+  /user_id: is required unless code is sent
+END
+refuses 1 ban add --code abc-defg-hij <<'END'
+anteroom ban add: 400 Invalid body param
+  /code: no such code
 END
 
 # ---- sessions ----
@@ -628,7 +664,7 @@ END
 # No control characters reach the terminal, and the JSON is the same JSON.
 : >faults/terminal
 for command in "room list" "room show $id" "code list $id" "code show $code" "code link $code" "key list" \
-	"code add $id host" "code rotate $id host" "room disable $id" "key add x rooms:read" "session list" \
+	"code add $id host" "code rotate $id host" "room disable $id" "key add x rooms:read" "ban add" "ban list" "session list" \
 	"session show x" usage; do
 	run 0 $command --url "$front"
 	grep -qF 'x\x1b]0;' out || fail "$command: does not show what it leaves out: $(cat out)"

@@ -12,6 +12,7 @@
  *     listed:a,b    the same, and names the room    server:2   another media server tells
  *     ended         an event: the room has ended    known:a    a joins now, which nobody tells yet
  *     failed:a      an event: a did not get in      timeless:a nobody knows when a joined
+ *     order:a=full  a is to be put out, and why     out:a      it was put out
  *     grace         20 s without anybody are over   delete     the room is deleted
  *     ( )           the events are told together    +5000      so much later
  *     a/host#e      the stay a, with its role and the entry of its token
@@ -27,8 +28,10 @@
 #include "directory.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
+#include "resources/bans/bans.h"
 #include "resources/events/audit_record.h"
 #include "resources/events/webhook_record.h"
+#include "resources/garbage.h"
 #include "resources/joining/misses.h"
 #include "resources/live/live_events.h"
 #include "resources/live/live_merge.h"
@@ -493,6 +496,47 @@ static void say_all(struct script *script, struct slice word)
 	merge(script, &merging);
 }
 
+/* Begins a call, and loads the peer of the stay. */
+static void begin_with_peer(const struct script *script, struct slice word, struct call *call,
+			    struct peer *peer)
+{
+	struct fault fault = FAULT_INITIAL;
+	char uuid[UUID_TEXT_SIZE];
+
+	begin(call);
+	peer_uuid(&stand.servers[script->server], stay_id(script, word), 0, uuid);
+	ck_assert(record_get_named(&peer_table, call->transaction,
+				   arena_copy(call->arena, slice_of(uuid)), STORE_TO_CHANGE, peer,
+				   &fault));
+	ck_assert_ptr_nonnull(peer->stored.value.data);
+}
+
+static void say_order(struct script *script, struct slice word)
+{
+	struct fault fault = FAULT_INITIAL;
+	enum leave_cause order = LEAVE_LEFT;
+	struct slice cause;
+	struct peer peer;
+	struct call call;
+
+	begin_with_peer(script, text_split(word, '=', &cause), &call, &peer);
+	while (!slice_is(cause, leave_cause_names[order]))
+		ck_assert_int_lt(++order, LEAVE_CAUSES);
+	ck_assert(live_order_out(&call, &script->room, &peer, order, SLICE("why"), &fault));
+	commit(&call);
+}
+
+static void say_out(struct script *script, struct slice word)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct peer peer;
+	struct call call;
+
+	begin_with_peer(script, word, &call, &peer);
+	ck_assert(live_put_out(&call, &script->room, peer.uuid, &fault));
+	commit(&call);
+}
+
 static void say_delete(struct script *script, struct slice word)
 {
 	(void)word;
@@ -534,7 +578,7 @@ static const struct {
 	{ "known:", say_known }, { "timeless:", say_timeless }, { "grace", say_grace },
 	{ "room:", say_room }, { "server:", say_server }, { "late:", say_late },
 	{ "name:", say_name }, { "delete", say_delete }, { "+", say_pause },
-	{ "(", say_together }, { ")", say_all },
+	{ "(", say_together }, { ")", say_all }, { "order:", say_order }, { "out:", say_out },
 	/* clang-format on */
 };
 
@@ -1438,34 +1482,47 @@ START_TEST(events_have_their_members)
 END_TEST
 
 static const struct {
-	const char *cause, *reason;
+	const char *news, *cause, *reason, *message;
 } reasons[] = {
-	{ "left", "client request" },
-	{ "other_device", "client request" },
-	{ "removed", "peer kicked" },
-	{ "ended", "peer kicked" },
-	{ "signal", "websocket closed" },
-	{ "sip", "websocket closed" },
-	{ "media", "ice connection state closed" },
-	{ "server", "server removed peer" },
-	{ "unseen", "server removed peer" },
+	/* clang-format off */
+	{ "leave:a=left", "left", "client request", "" },
+	{ "leave:a=other_device", "other_device", "client request", "" },
+	{ "leave:a=removed", "removed", "peer kicked", "" },
+	{ "leave:a=ended", "ended", "peer kicked", "" },
+	{ "leave:a=signal", "signal", "websocket closed", "" },
+	{ "leave:a=sip", "sip", "websocket closed", "" },
+	{ "leave:a=media", "media", "ice connection state closed", "" },
+	{ "leave:a=server", "server", "server removed peer", "" },
+	{ "leave:a=unseen", "unseen", "server removed peer", "" },
+	/* The media server does not know why this service puts people out. */
+	{ "order:a=removed out:a", "removed", "peer kicked", "why" },
+	{ "order:a=banned out:a", "banned", "peer kicked", "why" },
+	{ "order:a=full out:a", "full", "peer kicked", "why" },
+	{ "order:a=not_admitted out:a", "not_admitted", "peer kicked", "why" },
+	{ "order:a=full leave:a=removed out:a", "full", "peer kicked", "why" },
+	{ "order:a=full out:a leave:a=removed", "full", "peer kicked", "why" },
+	{ "order:a=full leave:a=left out:a", "left", "client request", "" },
+	{ "order:a=full +5000 look: +5000 look: out:a", "unseen", "server removed peer", "" },
+	/* clang-format on */
 };
 
 START_TEST(a_cause_has_a_reason)
 {
 	open_stand(_i);
-	ck_assert_int_eq(ROWS(reasons), LEAVE_CAUSES);
 	for (int i = 0; i < ROWS(reasons); i++) {
-		struct script *script = script_open(reasons[i].cause);
+		struct script *script = script_open(reasons[i].news);
+		const uint64_t seq = last_seq();
 		const char *data;
 
 		say(script, "join:a");
-		say(script, arena_text(stand.arena, "leave:a=%s", reasons[i].cause));
-		(void)events_since(0, &data);
-		ck_assert_msg(
-			strstr(data, arena_text(stand.arena, "\"reason\":\"%s\",\"cause\":\"%s\"",
-						reasons[i].reason, reasons[i].cause)) != NULL,
-			"%s", data);
+		say(script, reasons[i].news);
+		(void)events_since(seq, &data);
+		ck_assert_msg(strstr(data, arena_text(stand.arena,
+						      "\"reason\":\"%s\",\"cause\":\"%s\","
+						      "\"message\":\"%s\"",
+						      reasons[i].reason, reasons[i].cause,
+						      reasons[i].message)) != NULL,
+			      "%s: %s", script->at, data);
 	}
 }
 END_TEST
@@ -1707,6 +1764,228 @@ START_TEST(old_usage_is_dropped)
 	say(script, "join:e");
 	ck_assert_str_eq(used(5), "none");
 	ck_assert_str_ne(used(400), "none");
+}
+END_TEST
+
+/* ---- bans ---- */
+
+/* Digits of two hashes of codes that begin alike, and of another one. */
+#define HASH_A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define HASH_B "0123456789abcdee0123456789abcdef0123456789abcdef0123456789abcdef"
+#define FIRST_OF_A "0123456789abcdef"
+
+/* Bans are created in this order; the room is that of the row, 0 for every room. */
+static const struct {
+	const char *user_id, *code_hash;
+	int room;
+	int64_t seconds; /* 0: for ever */
+} banned[] = {
+	{ "in-one", "", 1, 0 },	      { "everywhere", "", 0, 0 }, { "", HASH_A, 2, 0 },
+	{ "for-a-while", "", 0, 60 }, { "both", "", 1, 60 },	  { "both", "", 0, 0 },
+};
+
+static const struct {
+	int room;
+	const char *user_id, *code;
+	int64_t after; /* seconds after the bans were created */
+	int found; /* index in `banned`; -1: none */
+} findings[] = {
+	{ 1, "in-one", "", 0, 0 },
+	{ 2, "in-one", "", 0, -1 },
+	{ 1, "in-on", "", 0, -1 },
+	{ 1, "", "", 0, -1 },
+	{ 1, "everywhere", "", 0, 1 },
+	{ 2, "everywhere", "", 0, 1 },
+	{ 2, "somebody", HASH_A, 0, 2 },
+	{ 2, "", FIRST_OF_A, 0, 2 },
+	{ 1, "somebody", HASH_A, 0, -1 },
+	{ 2, "somebody", HASH_B, 0, -1 },
+	{ 2, "somebody", "0123456789abcde", 0, -1 },
+	/* A user_id is no code. */
+	{ 2, HASH_A, "", 0, -1 },
+	{ 1, "for-a-while", "", 59, 3 },
+	{ 1, "for-a-while", "", 60, -1 },
+	{ 1, "both", "", 59, 4 },
+	{ 1, "both", "", 60, 5 },
+	{ 2, "in-one", HASH_A, 0, 2 },
+};
+
+static struct ban_terms terms_of(int row, const struct id *rooms)
+{
+	struct ban_terms terms = {
+		.user_id = slice_of(banned[row].user_id),
+		.code_hash = slice_of(banned[row].code_hash),
+	};
+
+	if (banned[row].room > 0)
+		terms.room = rooms[banned[row].room - 1];
+	if (banned[row].seconds > 0)
+		terms.expires_at = now / 1000 + banned[row].seconds;
+	return terms;
+}
+
+START_TEST(bans_are_found)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct id rooms[2], ids[ROWS(banned)];
+	struct ban ban;
+	struct call call;
+	bool is_there;
+
+	open_stand(_i);
+	rooms[0] = create("/v2/rooms", "{}");
+	rooms[1] = create("/v2/rooms", "{}");
+	begin(&call);
+	ck_assert(ban_find(&call, &rooms[0], SLICE("in-one"), SLICE(HASH_A), &ban, &is_there,
+			   &fault));
+	ck_assert(!is_there);
+	for (int row = 0; row < ROWS(banned); row++) {
+		const struct ban_terms terms = terms_of(row, rooms);
+
+		ck_assert(ban_add(&call, &terms, &ban, &fault));
+		ids[row] = ban.stored.id;
+	}
+	commit(&call);
+	for (int row = 0; row < ROWS(findings); row++) {
+		begin(&call);
+		call.now = now + findings[row].after * 1000;
+		ck_assert(ban_find(&call, &rooms[findings[row].room - 1],
+				   slice_of(findings[row].user_id), slice_of(findings[row].code),
+				   &ban, &is_there, &fault));
+		ck_assert_msg(is_there == (findings[row].found >= 0), "row %d", row);
+		ck_assert_msg(!is_there ||
+				      id_compare(&ban.stored.id, &ids[findings[row].found]) == 0,
+			      "row %d: another ban", row);
+		abandon(&call);
+	}
+}
+END_TEST
+
+/* Returns how many bans are stored, counted, and noted with an end. */
+static const char *bans_stored(void)
+{
+	struct store_record records[300];
+	struct store_page bans = { .records = records, .most = 300 };
+	struct store_page ends = { .records = records, .most = 300 };
+	struct fault fault = FAULT_INITIAL;
+	struct media media;
+	struct call call;
+
+	begin(&call);
+	ck_assert(store_page(call.transaction, &kind_ban, &bans, &fault) &&
+		  store_page(call.transaction, &kind_ban_end, &ends, &fault) &&
+		  media_load(&call, STORE_TO_SHOW, &media, &fault));
+	abandon(&call);
+	return arena_text(stand.arena, "%zu %u %zu", bans.count, (unsigned)media.ban_count,
+			  ends.count);
+}
+
+static void ban(const char *user_id, const struct id *room, int64_t seconds)
+{
+	const char *in = room == NULL ? ""
+				      : arena_text(stand.arena, ",\"room_id\":\"%s\"",
+						   id_as_text(stand.arena, room).data);
+
+	(void)ask(METHOD_POST, "/v2/bans",
+		  seconds == 0
+			  ? arena_text(stand.arena, "{\"user_id\":\"%s\"%s}", user_id, in)
+			  : arena_text(stand.arena, "{\"user_id\":\"%s\"%s,\"expires_in\":%lld}",
+				       user_id, in, (long long)seconds));
+}
+
+static void drop_bans(void)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	begin(&call);
+	ck_assert(bans_drop(&call, &fault));
+	commit(&call);
+}
+
+/* At most sixteen at a time, the ones that expired first. */
+START_TEST(expired_bans_are_dropped)
+{
+	open_stand(_i);
+	ban("for-ever", NULL, 0);
+	for (int i = 0; i < 20; i++)
+		ban(arena_text(stand.arena, "user-%d", i), NULL, 100 - i);
+	ban("longer", NULL, 200);
+	/* A ban again moves the end; a ban that has expired is another one. */
+	ban("moved", NULL, 50);
+	ban("moved", NULL, 300);
+	ck_assert_str_eq(bans_stored(), "23 23 22");
+	drop_bans();
+	ck_assert_str_eq(bans_stored(), "23 23 22");
+	now += 81000;
+	drop_bans();
+	ck_assert_str_eq(bans_stored(), "22 22 21");
+	now += 19000;
+	ban("user-0", NULL, 0);
+	ck_assert_str_eq(bans_stored(), "22 22 20");
+	drop_bans();
+	ck_assert_str_eq(bans_stored(), "6 6 4");
+	drop_bans();
+	ck_assert_str_eq(bans_stored(), "4 4 2");
+	drop_bans();
+	ck_assert_str_eq(bans_stored(), "4 4 2");
+}
+END_TEST
+
+/* More than a deletion removes at once; the next call that creates a room removes the others. */
+START_TEST(bans_go_with_their_room)
+{
+	struct id room, other;
+
+	open_stand(_i);
+	room = create("/v2/rooms", "{}");
+	other = create("/v2/rooms", "{}");
+	for (int i = 0; i < GARBAGE_AT_ONCE + 8; i++)
+		ban(arena_text(stand.arena, "user-%d", i), &room, i < 2 ? 60 : 0);
+	ban("user-1", &other, 0);
+	ban("user-1", NULL, 60);
+	(void)ask(METHOD_DELETE,
+		  arena_text(stand.arena, "/v2/rooms/%s", id_as_text(stand.arena, &room).data), "");
+	ck_assert_str_eq(bans_stored(), "10 10 1");
+	(void)create("/v2/rooms", "{}");
+	ck_assert_str_eq(bans_stored(), "2 2 1");
+}
+END_TEST
+
+static void set_ban_count(uint32_t count)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct media media;
+	struct call call;
+
+	begin(&call);
+	ck_assert(media_load(&call, STORE_TO_CHANGE, &media, &fault));
+	media.ban_count = count;
+	ck_assert(media_put(&call, &media, &fault));
+	commit(&call);
+}
+
+START_TEST(an_account_has_so_many_bans)
+{
+	const struct ban_terms terms = { .user_id = SLICE("one-more"), .code_hash = SLICE("") };
+	struct fault fault = FAULT_INITIAL;
+	struct ban added;
+	struct call call;
+
+	open_stand(_i);
+	ban("first", NULL, 60);
+	set_ban_count(BANS_MOST);
+	begin(&call);
+	ck_assert(!ban_add(&call, &terms, &added, &fault));
+	ck_assert_int_eq(fault.kind, FAULT_CONFLICT);
+	ck_assert_str_eq(fault.message, "Too many bans");
+	abandon(&call);
+	/* One that exists is not one more. */
+	ban("first", NULL, 50);
+	/* Expired bans make room. */
+	now += 50000;
+	ban("one-more", NULL, 0);
+	ck_assert_str_eq(bans_stored(), "1 100000 0");
 }
 END_TEST
 
@@ -2166,6 +2445,10 @@ static Suite *suite(void)
 	tcase_add_loop_test(records, usage_is_counted_by_day, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_peak_is_of_all_rooms, 0, ROWS(drivers));
 	tcase_add_loop_test(records, old_usage_is_dropped, 0, ROWS(drivers));
+	tcase_add_loop_test(records, bans_are_found, 0, ROWS(drivers));
+	tcase_add_loop_test(records, expired_bans_are_dropped, 0, ROWS(drivers));
+	tcase_add_loop_test(records, bans_go_with_their_room, 0, ROWS(drivers));
+	tcase_add_loop_test(records, an_account_has_so_many_bans, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_deleted_media_server_closes_its_sessions, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_session_of_many_closes_at_once, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_media_server_is_of_one_account, 0, ROWS(drivers));

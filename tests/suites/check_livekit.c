@@ -119,17 +119,25 @@ static const struct {
 	const char *url, *names, *room, *identity;
 	const char *path, *body, *video;
 	size_t answer_most;
+	bool makes;
+	int64_t size;
 } requests[] = {
 	{ "http://a/", "[]", NULL, NULL, "http://a/twirp/livekit.RoomService/ListRooms",
-	  "{\"names\":[]}", "{\"roomList\":true}", (size_t)16 << 20 },
+	  "{\"names\":[]}", "{\"roomList\":true}", (size_t)16 << 20, false, 0 },
 	{ "http://a/b", "[\"r\",\"s\"]", NULL, NULL,
 	  "http://a/b/twirp/livekit.RoomService/ListRooms", "{\"names\":[\"r\",\"s\"]}",
-	  "{\"roomList\":true}", (size_t)1 << 20 },
+	  "{\"roomList\":true}", (size_t)1 << 20, false, 0 },
 	{ "http://a", NULL, "r\"s", NULL, "http://a/twirp/livekit.RoomService/ListParticipants",
-	  "{\"room\":\"r\\\"s\"}", "{\"roomAdmin\":true,\"room\":\"r\\\"s\"}", (size_t)16 << 20 },
+	  "{\"room\":\"r\\\"s\"}", "{\"roomAdmin\":true,\"room\":\"r\\\"s\"}", (size_t)16 << 20,
+	  false, 0 },
 	{ "http://a", NULL, "r", "\xc3\xa9 \"", "http://a/twirp/livekit.RoomService/GetParticipant",
 	  "{\"room\":\"r\",\"identity\":\"\xc3\xa9 \\\"\"}", "{\"roomAdmin\":true,\"room\":\"r\"}",
-	  (size_t)1 << 20 },
+	  (size_t)1 << 20, false, 0 },
+	{ "http://a", NULL, "r", NULL, "http://a/twirp/livekit.RoomService/CreateRoom",
+	  "{\"name\":\"r\"}", "{\"roomCreate\":true}", (size_t)1 << 20, true, 0 },
+	{ "http://a", NULL, "r", NULL, "http://a/twirp/livekit.RoomService/CreateRoom",
+	  "{\"name\":\"r\",\"max_participants\":20}", "{\"roomCreate\":true}", (size_t)1 << 20,
+	  true, 20 },
 };
 
 START_TEST(a_request_may_do_only_what_it_is_for)
@@ -143,6 +151,9 @@ START_TEST(a_request_may_do_only_what_it_is_for)
 	livekit.url = slice_of(requests[_i].url);
 	if (requests[_i].names != NULL)
 		server_list_rooms(arena, &livekit, NOW, parsed(requests[_i].names), &request);
+	else if (requests[_i].makes)
+		server_make_room(arena, &livekit, NOW, slice_of(requests[_i].room),
+				 requests[_i].size, &request);
 	else if (requests[_i].identity == NULL)
 		server_list_people(arena, &livekit, NOW, slice_of(requests[_i].room), &request);
 	else
@@ -151,7 +162,7 @@ START_TEST(a_request_may_do_only_what_it_is_for)
 	ck_assert_str_eq(arena_copy(arena, request.url).data, requests[_i].path);
 	ck_assert_str_eq(arena_copy(arena, request.body).data, requests[_i].body);
 	ck_assert_uint_eq(request.answer_most, requests[_i].answer_most);
-	ck_assert(!request.is_once);
+	ck_assert(!request.is_once && request.is_shared == requests[_i].makes);
 	ck_assert(slice_begins(request.headers, head));
 	ck_assert(jwt_split((struct slice){ request.headers.data + head.size,
 					    request.headers.size - head.size },

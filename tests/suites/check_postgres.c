@@ -148,14 +148,34 @@ static const struct {
 	/* Whether another account has the new ID is known only when there is an ID. */
 	{ METHOD_POST, "/v2/backends", LIVEKIT, 200, 3 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
+	/* Only after reading the room is it known that who is inside matters; reading that takes a
+	 * snapshot. */
+	{ METHOD_PATCH, "/v2/rooms/$r", "{\"size\":5}", 200, 2 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 4 },
+	{ METHOD_PATCH, "/v2/rooms/$r", "{\"size\":0}", 200, 2 },
+	/* Whom a ban is of is looked up by its name, which nothing announces. */
+	{ METHOD_POST, "/v2/bans", "{\"user_id\":\"m\",\"room_id\":\"$r\"}", 200, 3 },
+	{ METHOD_POST, "/v2/bans", "{\"user_id\":\"m\",\"room_id\":\"$r\",\"reason\":\"x\"}", 200,
+	  3 },
+	{ METHOD_GET, "/v2/bans", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/bans?room_id=$r", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/bans?user_id=m", NULL, 200, 1 },
+	{ METHOD_GET, "/v2/bans/000000000000000000000001", NULL, 404, 1 },
+	{ METHOD_DELETE, "/v2/bans/000000000000000000000001", NULL, 404, 2 },
+	/* With bans, an exchange reads once more. */
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 2 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\",\"user_id\":\"a\"}", 200, 2 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\",\"user_id\":\"m\"}", 403, 2 },
+	{ METHOD_GET, "/v2/join/$c", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/signing-keys", NULL, 200, 1 },
 	{ METHOD_POST, "/v2/signing-keys", "{\"alg\":\"ES256\"}", 200, 2 },
 	{ METHOD_POST, "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":false}", 200, 2 },
 	{ METHOD_POST, "/v2/room-codes/code", "{\"code\":\"$c\",\"enabled\":true}", 200, 2 },
 	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"label\":\"x\"}", 200, 2 },
 	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"max_uses\":2}", 200, 2 },
-	/* Only after reading the code is it known that it counts uses. */
-	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 3 },
+	/* Only after reading the code is it known that it counts uses, and then the bans are read
+	 * again. */
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 5 },
 	{ METHOD_GET, "/v2/room-codes/room/$r?state=active", NULL, 200, 1 },
 	{ METHOD_POST, "/v2/room-codes/room/$r/role/host", "{\"expires_in\":60}", 200, 2 },
 	{ METHOD_POST, "/v2/room-codes/room/$r/role/host", "{\"code\":\"own-words\"}", 200, 2 },
@@ -187,7 +207,8 @@ static const struct {
 	{ METHOD_POST, "/v2/rooms/$r", "{\"name\":\"renamed\"}", 200, 2 },
 	{ METHOD_POST, "/v2/room-codes/room/$s", "{}", 200, 3 },
 	{ METHOD_POST, "/v2/room-codes/room/$s/role/host", "{}", 200, 2 },
-	{ METHOD_DELETE, "/v2/rooms/$s", NULL, 204, 2 },
+	/* With bans, those from the room are read. */
+	{ METHOD_DELETE, "/v2/rooms/$s", NULL, 204, 3 },
 };
 
 static const char letters[] = "trcsl";

@@ -40,6 +40,7 @@ static const struct {
 	{ "/v2/active-rooms", "live:read", "live:write" },
 	{ "/v2/sessions", "sessions:read", "sessions:write" },
 	{ "/v2/usage", "sessions:read", NULL },
+	{ "/v2/bans", "bans:read", "bans:write" },
 	/* Requires the scopes of its operations; here it has none. */
 	{ "/v2/bulk", NULL, NULL },
 	/* Shows the caller, and ends a session. */

@@ -31,6 +31,7 @@
 #include "receiver.h"
 #include "resources/joining/misses.h"
 #include "resources/live/live_queue.h"
+#include "resources/live/made_rooms.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"
 #include "suite.h"
@@ -79,6 +80,7 @@ static void set_up(void)
 	stand.environment.join_seconds = 3600;
 	stand.environment.live = LIVE_ON;
 	stand.environment.live_queue = live_queue_open();
+	stand.environment.made_rooms = made_rooms_open();
 	stand.environment.session_grace = 20000;
 	stand.environment.session_keep = (int64_t)3600 * 1000;
 	stand.environment.media_client = media_client_open(stand.sender);
@@ -97,6 +99,7 @@ static void tear_down(void)
 	token_memory_close(stand.environment.tokens);
 	misses_close(stand.environment.misses);
 	live_queue_close(stand.environment.live_queue);
+	made_rooms_close(stand.environment.made_rooms);
 	directory_remove(stand.directory);
 	arena_close(stand.arena);
 }
@@ -475,7 +478,7 @@ struct look {
 };
 
 static void begin_look(struct look *look, unsigned account, unsigned backend, const char *path,
-		       bool is_once)
+		       struct slice room)
 {
 	*look = (struct look){
 		.asking = {
@@ -488,7 +491,8 @@ static void begin_look(struct look *look, unsigned account, unsigned backend, co
 			.url = slice_of(arena_text(stand.arena, "http%s", url_of(path) + 2)),
 			.headers = SLICE("X-Own: 1"),
 			.body = SLICE("{}"),
-			.is_once = is_once,
+			.is_once = room.size > 0,
+			.room = room,
 		},
 		.wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false },
 	};
@@ -513,9 +517,9 @@ START_TEST(one_server_or_account_holds_nobody_up)
 	size_t busy = 0;
 
 	for (unsigned i = 0; i < 60; i++)
-		begin_look(&looks[i], 0, i < 20 ? 0 : i, "/held", false);
+		begin_look(&looks[i], 0, i < 20 ? 0 : i, "/held", SLICE(""));
 	ck_assert(receiver_wait(stand.receiver, 32));
-	begin_look(&other, 1, 0, "/200", false);
+	begin_look(&other, 1, 0, "/200", SLICE(""));
 	end_look(&other);
 	ck_assert_int_eq(other.asked.end, ASKED_ANSWERED);
 	ck_assert_int_eq(other.asked.outcome.status, 200);
@@ -534,6 +538,26 @@ START_TEST(one_server_or_account_holds_nobody_up)
 END_TEST
 
 /* Returns the sender process, which any thread may have started. */
+/* Calls that change something in the same room go out one after another. */
+START_TEST(one_room_is_changed_by_one_call_at_a_time)
+{
+	static struct look first, second, other;
+
+	begin_look(&first, 0, 0, "/held", SLICE("r"));
+	ck_assert(receiver_wait(stand.receiver, 1));
+	begin_look(&second, 0, 0, "/200", SLICE("r"));
+	begin_look(&other, 0, 0, "/200", SLICE("s"));
+	end_look(&other);
+	ck_assert_int_eq(other.asked.end, ASKED_ANSWERED);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
+	end_look(&first);
+	end_look(&second);
+	ck_assert_int_eq(first.asked.outcome.failure, SENDER_TIMED_OUT);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 3);
+	ck_assert_int_eq(second.asked.outcome.status, 200);
+}
+END_TEST
+
 static pid_t child(void)
 {
 	char text[32] = "";
@@ -557,8 +581,8 @@ START_TEST(a_lost_process_is_replaced)
 {
 	static struct look reads, changes;
 
-	begin_look(&reads, 0, 0, "/held", false);
-	begin_look(&changes, 0, 0, "/held", true);
+	begin_look(&reads, 0, 0, "/held", SLICE(""));
+	begin_look(&changes, 0, 0, "/held", SLICE("x"));
 	ck_assert(receiver_wait(stand.receiver, 2));
 	ck_assert_int_eq(kill(child(), SIGKILL), 0);
 	end_look(&changes);
@@ -621,7 +645,8 @@ static struct {
 	char room[25], sid[32];
 	json_int_t created; /* milliseconds */
 	struct {
-		const char *sid, *identity, *entry;
+		const char *sid, *identity, *user_id, *entry;
+		char role[32];
 		json_int_t joined;
 	} people[PEOPLE_MOST];
 	size_t count;
@@ -633,11 +658,11 @@ static json_t *person_of(size_t i)
 			 "{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}]}",
 			 "sid", kit.people[i].sid, "identity", kit.people[i].identity, "state",
 			 "ACTIVE", "name", "Ada", "metadata", "m", "joined_at_ms",
-			 kit.people[i].joined, "attributes", "user_id", "ada", "role", "host",
-			 "entry", kit.people[i].entry, "tracks", "sid", "TR_1", "type", "VIDEO",
-			 "source", "SCREEN_SHARE", "muted", 1, "version", "unix_micro",
-			 (kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO",
-			 "source", "MICROPHONE", "version", "unix_micro",
+			 kit.people[i].joined, "attributes", "user_id", kit.people[i].user_id,
+			 "role", kit.people[i].role, "entry", kit.people[i].entry, "tracks", "sid",
+			 "TR_1", "type", "VIDEO", "source", "SCREEN_SHARE", "muted", 1, "version",
+			 "unix_micro", (kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type",
+			 "AUDIO", "source", "MICROPHONE", "version", "unix_micro",
 			 (kit.people[i].joined - 1500) * 1000, "sid", "TR_3", "type", "DATA");
 }
 
@@ -672,17 +697,42 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 	}
 	if (strcmp(method, "SendData") == 0)
 		return json_object();
+	if (strcmp(method, "CreateRoom") == 0)
+		return json_pack("{s:s}", "sid", "RM_1");
+	if (strcmp(method, "DeleteRoom") == 0) {
+		kit.count = 0;
+		kit.sid[0] = '\0';
+		return json_object();
+	}
 	if (strcmp(method, "MutePublishedTrack") == 0) {
 		if (json_is_true(json_object_get(body, "muted")) || kit.how == UNMUTES)
 			return json_pack("{s:n}", "track");
 		*status = 412;
 		return json_pack("{s:s, s:s}", "code", "failed_precondition", "msg", "hidden");
 	}
-	for (size_t i = 0; i < kit.count && strcmp(room, kit.room) == 0; i++)
-		if (strcmp(kit.people[i].identity, identity) == 0)
-			return person_of(i);
+	for (size_t i = 0; i < kit.count && strcmp(room, kit.room) == 0; i++) {
+		const char *role = json_string_value(
+			json_object_get(json_object_get(body, "attributes"), "role"));
+
+		if (strcmp(kit.people[i].identity, identity) != 0)
+			continue;
+		if (strcmp(method, "RemoveParticipant") == 0) {
+			kit.people[i] = kit.people[--kit.count];
+			return json_object();
+		}
+		if (role != NULL)
+			(void)snprintf(kit.people[i].role, sizeof kit.people[i].role, "%s", role);
+		return person_of(i);
+	}
 	*status = 404;
 	return json_pack("{s:s, s:s}", "code", "not_found", "msg", "hidden");
+}
+
+static bool is_act(const char *method)
+{
+	return strcmp(method, "MutePublishedTrack") == 0 ||
+	       strcmp(method, "UpdateParticipant") == 0 ||
+	       strcmp(method, "RemoveParticipant") == 0 || strcmp(method, "DeleteRoom") == 0;
 }
 
 static char *serve_kit(void *context, const struct received *received, int *status)
@@ -694,7 +744,7 @@ static char *serve_kit(void *context, const struct received *received, int *stat
 	pthread_mutex_lock(&kit.lock);
 	switch (kit.how) {
 	case LOSES_ACTS:
-		if (strstr(received->path, "/MutePublishedTrack") != NULL)
+		if (is_act(strrchr(received->path, '/') + 1))
 			break;
 		/* fall through */
 	case ANSWERS:
@@ -740,16 +790,29 @@ static void kit_set(enum how how)
 	pthread_mutex_unlock(&kit.lock);
 }
 
+/* Somebody joins the room. The media server knows people by their user_id if that is certain. */
+static void kit_join(const char *sid, const char *identity, const char *user_id, const char *entry)
+{
+	pthread_mutex_lock(&kit.lock);
+	ck_assert_uint_lt(kit.count, PEOPLE_MOST);
+	kit.people[kit.count].sid = sid;
+	kit.people[kit.count].identity = identity;
+	kit.people[kit.count].user_id = user_id;
+	kit.people[kit.count].entry = entry;
+	(void)snprintf(kit.people[kit.count].role, sizeof kit.people[kit.count].role, "host");
+	kit.people[kit.count].joined = clock_now(&clock_system) - 60000 + (json_int_t)kit.count;
+	kit.count++;
+	pthread_mutex_unlock(&kit.lock);
+}
+
 /* Replaces the people of the room by this one. NULL: nobody is inside. */
 static void kit_people(const char *sid, const char *entry)
 {
 	pthread_mutex_lock(&kit.lock);
-	kit.count = sid != NULL;
-	kit.people[0].sid = sid;
-	kit.people[0].identity = "ada#1";
-	kit.people[0].entry = entry;
-	kit.people[0].joined = clock_now(&clock_system) - 60000;
+	kit.count = 0;
 	pthread_mutex_unlock(&kit.lock);
+	if (sid != NULL)
+		kit_join(sid, "ada#1", "ada", entry);
 }
 
 static void kit_room(const char *sid, json_int_t created)
@@ -806,7 +869,7 @@ static void set_up_kit(void)
 	(void)ask(200, METHOD_PATCH, backend, "{\"default\":true}");
 	(void)ask(
 		200, METHOD_POST, "/v2/templates",
-		"{\"default\":true,\"roles\":{\"guest\":{},\"host\":{\"permissions\":{\"sendRoomState\":true,\"mute\":true}}}}");
+		"{\"default\":true,\"roles\":{\"guest\":{},\"host\":{\"permissions\":{\"sendRoomState\":true,\"mute\":true,\"endRoom\":true}}}}");
 	made = parsed(ask(200, METHOD_POST, "/v2/rooms", "{}"));
 	(void)snprintf(kit.room, sizeof kit.room, "%s", text_at(made, "id"));
 	room = arena_text(stand.arena, "/v2/active-rooms/%s", kit.room);
@@ -1107,6 +1170,16 @@ static const json_t *last_request(const char *method)
 	return NULL;
 }
 
+static size_t requests_of(const char *method)
+{
+	size_t n = 0;
+
+	for (size_t i = receiver_count(stand.receiver); i-- > 0;)
+		n += strcmp(strrchr(receiver_request(stand.receiver, i)->path, '/') + 1, method) ==
+		     0;
+	return n;
+}
+
 #define GONE "{\"code\":404,\"message\":\"peer not found\"}"
 
 #define MUTED "{\"message\":\"peer mute request submitted\"}"
@@ -1160,6 +1233,442 @@ START_TEST(tracks_are_muted_or_calls_refused)
 	ck_assert_str_eq(text_at(arrived, "room"), kit.room);
 	ck_assert_str_eq(text_at(arrived, "identity"), "ada#1");
 	ck_assert_int_eq(json_is_true(json_object_get(arrived, "muted")), is_muted);
+}
+END_TEST
+
+#define REMOVED "{\"message\":\"peer remove request submitted\"}"
+#define ENDED "{\"message\":\"session is ending\"}"
+#define REMOVE "RemoveParticipant"
+#define END "DeleteRoom"
+
+/* In a body, PEER stands for the one who is inside. */
+#define UPDATE "UpdateParticipant"
+
+/* In a call or a body, PEER stands for the one who is inside. */
+static const struct {
+	const char *call, *body;
+	enum how how;
+	bool is_inside; /* the caller; its role may end the room, not remove others */
+	int status;
+	const char *text; /* in the response */
+	const char *method; /* the request that acts; NULL: there is none */
+	const char *event; /* in the log, or NULL */
+} acts[] = {
+	{ "remove-peers", "{\"peer_id\":\"PEER\",\"reason\":\"why\"}", ANSWERS, false, 200, REMOVED,
+	  REMOVE, "\"reason\":\"peer kicked\",\"cause\":\"removed\",\"message\":\"why\"" },
+	{ "remove-peers", "{\"role\":\"host\"}", ANSWERS, false, 200, REMOVED, REMOVE,
+	  "\"cause\":\"removed\",\"message\":\"\"" },
+	{ "remove-peers", "{\"role\":\"guest\"}", ANSWERS, false, 200, REMOVED, NULL, NULL },
+	/* A peer wins over a role. */
+	{ "remove-peers", "{\"peer_id\":\"PEER\",\"role\":\"king\"}", ANSWERS, false, 200, REMOVED,
+	  REMOVE, "\"cause\":\"removed\"" },
+	{ "remove-peers", "{\"role\":\"king\"}", ANSWERS, false, 400,
+	  "/role: must be a role of the room's template, got \\\"king\\\"", NULL, NULL },
+	{ "remove-peers", "{}", ANSWERS, false, 400, "/peer_id: is required unless role is sent",
+	  NULL, NULL },
+	{ "remove-peers", "{\"peer_id\":\"\",\"role\":\"\"}", ANSWERS, false, 400, "/peer_id", NULL,
+	  NULL },
+	{ "remove-peers", "{\"peer_id\":\"x\"}", ANSWERS, false, 404, GONE, NULL, NULL },
+	{ "remove-peers", "{\"peer_id\":\"PEER\"}", ANSWERS, true, 403,
+	  "Missing permission removeOthers", NULL, NULL },
+	{ "remove-peers", "{\"peer_id\":\"PEER\"}", LACKS_EVERYBODY, false, 404, GONE, NULL, NULL },
+	{ "remove-peers", "{\"peer_id\":\"PEER\"}", FAILS, false, 502, "status 500", NULL, NULL },
+	{ "remove-peers", "{\"peer_id\":\"PEER\"}", LOSES_ACTS, false, 504, "It may have been done",
+	  REMOVE, NULL },
+	{ "peers/PEER", "{\"role\":\"guest\"}", ANSWERS, false, 200,
+	  "\"role\":\"guest\",\"joined_at\"", UPDATE, "\"role\":\"guest\",\"joined_at\"" },
+	{ "peers/PEER", "{\"name\":\"Eve\",\"metadata\":\"\"}", ANSWERS, false, 200,
+	  "\"name\":\"Eve\",\"user_id\":\"ada\",\"metadata\":\"\"", UPDATE, NULL },
+	{ "peers/PEER", "{\"metadata\":\"x\"}", ANSWERS, true, 200, "\"metadata\":\"x\"", UPDATE,
+	  NULL },
+	{ "peers/PEER", "{\"role\":\"guest\"}", ANSWERS, true, 403, "Missing permission changeRole",
+	  NULL, NULL },
+	{ "peers/PEER", "{\"role\":\"king\"}", ANSWERS, false, 400,
+	  "/role: must be a role of the room's template, got \\\"king\\\"", NULL, NULL },
+	{ "peers/PEER", "{\"name\":\"\"}", ANSWERS, false, 400,
+	  "/role: is required unless name or metadata is sent", NULL, NULL },
+	{ "peers/x", "{\"name\":\"Eve\"}", ANSWERS, false, 404, GONE, NULL, NULL },
+	{ "peers/PEER", "{\"role\":\"guest\"}", LACKS_EVERYBODY, false, 404, GONE, NULL, NULL },
+	{ "peers/PEER", "{\"role\":\"guest\"}", FAILS, false, 502, "status 500", NULL, NULL },
+	{ "peers/PEER", "{\"role\":\"guest\"}", LOSES_ACTS, false, 504, "It may have been done",
+	  UPDATE, NULL },
+	{ "remove-peers", "{\"peer_id\":\"PEER\",\"ban\":true}", ANSWERS, false, 200,
+	  "\"not_enforced\":[\"ban\"]}", REMOVE, "\"cause\":\"removed\"" },
+	{ "remove-peers", "{\"peer_id\":\"PEER\",\"ban\":0}", ANSWERS, false, 400,
+	  "/ban: must be a boolean or 1 to 315360000 seconds", NULL, NULL },
+	{ "end-room", "{}", ANSWERS, false, 200, ENDED, END,
+	  "\"lock_room\":false,\"reason\":\"\",\"source\":\"api\"" },
+	{ "end-room", "{\"reason\":\"why\"}", ANSWERS, false, 200, ENDED, END,
+	  "\"reason\":\"peer kicked\",\"cause\":\"ended\",\"message\":\"why\"" },
+	{ "end-room", "{\"lock\":true}", ANSWERS, true, 200, ENDED, END,
+	  "\"role\":\"host\",\"lock_room\":true,\"reason\":\"\",\"source\":\"peer\"" },
+	{ "end-room", "{\"lock\":true}", ANSWERS, false, 200, ENDED, END,
+	  "\"changed\":[\"/enabled\"]" },
+	{ "end-room", "{}", LACKS_EVERYBODY, false, 200, ENDED, END, "\"source\":\"api\"" },
+	{ "end-room", "{}", FAILS, false, 502, "[\"status 500\"]", END, NULL },
+	{ "end-room", "{\"lock\":true}", FAILS, false, 502,
+	  "[\"status 500\",\"the room is locked\"]", END, "\"changed\":[\"/enabled\"]" },
+	{ "end-room", "{\"lock\":true}", LOSES_ACTS, false, 504, "[\"the room is locked\"]", END,
+	  "\"changed\":[\"/enabled\"]" },
+	{ "end-room", "{\"lock\":1}", ANSWERS, false, 400, "/lock", NULL, NULL },
+};
+
+START_TEST(people_are_put_out_or_calls_refused)
+{
+	const bool is_done = acts[_i].status == 200 && acts[_i].method != NULL &&
+			     strcmp(acts[_i].method, UPDATE) != 0;
+	const json_t *told;
+	struct slice body;
+	const char *path;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	path = arena_text(stand.arena, "%s/%s", room, acts[_i].call);
+	if (strstr(path, "PEER") != NULL)
+		path = arena_copy(stand.arena,
+				  replaced(slice_of(path), "PEER", text_at(first_peer(), "id")))
+			       .data;
+	body = slice_of(acts[_i].body);
+	if (strstr(acts[_i].body, "PEER") != NULL)
+		body = replaced(body, "PEER", text_at(first_peer(), "id"));
+	kit_set(acts[_i].how);
+	if (acts[_i].is_inside)
+		bearer = token_with_entry("e1");
+	ck_assert_ptr_nonnull(
+		strstr(ask(acts[_i].status, METHOD_POST, path, arena_copy(stand.arena, body).data),
+		       acts[_i].text));
+	bearer = NULL;
+	ck_assert_int_eq(last_request(REMOVE) != NULL || last_request(END) != NULL ||
+				 last_request(UPDATE) != NULL,
+			 acts[_i].method != NULL);
+	if (acts[_i].method != NULL)
+		ck_assert_ptr_nonnull(last_request(acts[_i].method));
+	if (acts[_i].event != NULL)
+		(void)ask_until("/v2/events?limit=100", acts[_i].event);
+	if (!is_done)
+		return;
+	/* They were told why. */
+	told = last_request("SendData");
+	ck_assert_str_eq(text_at(told, "topic"), "anteroom");
+	ck_assert_uint_eq(json_array_size(json_object_get(told, "destination_identities")), 1);
+	ck_assert_uint_eq(events("peer.leave.success"), 1);
+	ck_assert_uint_eq(events("session.close.success"), strcmp(acts[_i].method, END) == 0);
+	ck_assert_uint_eq(events("room.end.success"), strcmp(acts[_i].method, END) == 0);
+}
+END_TEST
+
+/* After the call, which is not about the people, somebody may not be inside any more, or not as
+ * before. In a path, ROOM and TEMPLATE stand for their ids. */
+static const struct {
+	enum method method;
+	const char *path, *body;
+	const char *act; /* of the media server, or NULL */
+	const char *says; /* its last request */
+	const char *told; /* what the person is told; NULL: nothing */
+	const char *event; /* in the log, or NULL */
+} judged[] = {
+	{ METHOD_PATCH, "/v2/rooms/ROOM", "{\"enabled\":false}", END, "ROOM",
+	  "{\"type\":\"ended\",\"cause\":\"disabled\",\"reason\":\"\"}",
+	  "\"lock_room\":false,\"reason\":\"disabled\",\"source\":\"api\"" },
+	{ METHOD_DELETE, "/v2/rooms/ROOM", NULL, END, "ROOM",
+	  "{\"type\":\"ended\",\"cause\":\"ended\",\"reason\":\"\"}",
+	  "\"cause\":\"ended\",\"message\":\"deleted\"" },
+	{ METHOD_PATCH, "/v2/rooms/ROOM", "{\"opens_at\":\"2990-01-01T00:00:00Z\"}", END, "ROOM",
+	  "{\"type\":\"ended\",\"cause\":\"closed\",\"reason\":\"\"}",
+	  "\"cause\":\"ended\",\"message\":\"closed\"" },
+	{ METHOD_PATCH, "/v2/rooms/ROOM", "{\"max_duration_seconds\":120}", NULL, NULL, NULL,
+	  NULL },
+	{ METHOD_PATCH, "/v2/rooms/ROOM", "{\"name\":\"x\"}", NULL, NULL, NULL, NULL },
+	{ METHOD_PATCH, "/v2/rooms/ROOM", "{\"size\":3}", NULL, NULL, NULL, NULL },
+	{ METHOD_PATCH, "/v2/rooms/ROOM", "{\"size\":2}", REMOVE, "\"eve\"",
+	  "{\"type\":\"removed\",\"cause\":\"full\",\"reason\":\"\"}",
+	  "\"reason\":\"peer kicked\",\"cause\":\"full\",\"message\":\"\"" },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/host", "{\"maxPeerCount\":2}", REMOVE,
+	  "\"eve\"", "{\"type\":\"removed\",\"cause\":\"full\",\"reason\":\"\"}",
+	  "\"cause\":\"full\"" },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/host", "{\"maxPeerCount\":-1}", REMOVE, "",
+	  "{\"type\":\"removed\",\"cause\":\"not_admitted\",\"reason\":\"\"}",
+	  "\"cause\":\"not_admitted\"" },
+	{ METHOD_DELETE, "/v2/templates/TEMPLATE/roles/host", NULL, REMOVE, "",
+	  "{\"type\":\"removed\",\"cause\":\"not_admitted\",\"reason\":\"\"}",
+	  "\"cause\":\"not_admitted\"" },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/host", "{\"name\":\"chief\"}", UPDATE,
+	  "\"role\":\"chief\"", NULL, NULL },
+	{ METHOD_POST, "/v2/bans", "{\"user_id\":\"eve\"}", REMOVE, "\"eve\"",
+	  "{\"type\":\"removed\",\"cause\":\"banned\",\"reason\":\"\"}",
+	  "\"cause\":\"banned\",\"message\":\"\"" },
+	{ METHOD_POST, "/v2/bans", "{\"user_id\":\"eve\",\"room_id\":\"ROOM\"}", REMOVE, "\"eve\"",
+	  "{\"type\":\"removed\",\"cause\":\"banned\",\"reason\":\"\"}", "\"cause\":\"banned\"" },
+	/* Whom another service let in, like an operator's own client, is not put out. */
+	{ METHOD_POST, "/v2/bans", "{\"user_id\":\"guard\"}", NULL, NULL, NULL, NULL },
+};
+
+static const char *filled(const char *text)
+{
+	const json_t *templates = parsed(ask(200, METHOD_GET, "/v2/templates", NULL));
+	const char *template = text_at(json_array_get(json_object_get(templates, "data"), 0), "id");
+	struct slice all = slice_of(text);
+
+	if (strstr(text, "ROOM") != NULL)
+		all = replaced(all, "ROOM", kit.room);
+	if (strstr(text, "TEMPLATE") != NULL)
+		all = replaced(all, "TEMPLATE", template);
+	return arena_copy(stand.arena, all).data;
+}
+
+/* Waits until the media server has got this request, at most 30 s. */
+static const json_t *await_request(const char *method)
+{
+	const int64_t end = clock_monotonic() + 30000;
+
+	while (last_request(method) == NULL) {
+		ck_assert_msg(clock_monotonic() < end, "no %s", method);
+		(void)poll(NULL, 0, 20);
+	}
+	return last_request(method);
+}
+
+START_TEST(who_may_not_be_inside_is_put_out)
+{
+	const char *says;
+	const json_t *told;
+
+	kit_join("PA_2", "eve", "eve", "e2");
+	kit_join("PA_3", "guard", "guard", "");
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":3");
+	(void)ask(judged[_i].method == METHOD_DELETE ? 204 : 200, judged[_i].method,
+		  filled(judged[_i].path),
+		  judged[_i].body == NULL ? NULL : filled(judged[_i].body));
+	if (judged[_i].act == NULL) {
+		/* A later change shows that this one has been judged. */
+		(void)ask(200, METHOD_PATCH, filled("/v2/rooms/ROOM"), "{\"enabled\":false}");
+		(void)await_request(END);
+		ck_assert_ptr_null(last_request(REMOVE));
+		ck_assert_ptr_null(last_request(UPDATE));
+		return;
+	}
+	says = json_dumps(await_request(judged[_i].act), JSON_COMPACT);
+	ck_assert_msg(strstr(says, filled(judged[_i].says)) != NULL, "%s", says);
+	free((char *)says);
+	if (judged[_i].event != NULL)
+		(void)ask_until("/v2/events?limit=100", judged[_i].event);
+	ck_assert_ptr_null(strcmp(judged[_i].act, END) == 0 ? last_request(REMOVE)
+							    : last_request(END));
+	told = last_request("SendData");
+	ck_assert_int_eq(told != NULL, judged[_i].told != NULL);
+	if (told != NULL)
+		ck_assert_str_eq(
+			text_at(told, "data"),
+			arena_copy(stand.arena, text_base64(stand.arena, slice_of(judged[_i].told)))
+				.data);
+}
+END_TEST
+
+/* What callers may do. Ada, with the entry e1, is one of them; Eve is inside, too. */
+enum caller_kind {
+	MANAGES,
+	HAS_KEY, /* with the scope in `of` */
+	IS_INSIDE, /* with the permission in `of`; the token says that the role is host */
+	WAS_REMOVED,
+	IS_ELSEWHERE, /* has a token of another room */
+	IS_NOT_THERE /* has a token, perhaps of somebody else, and is not inside */
+};
+
+static const struct {
+	enum method method;
+	const char *path, *body; /* EVE and ADA stand for their ids */
+} questions[] = {
+	{ METHOD_GET, "", NULL },
+	{ METHOD_GET, "/peers/EVE", NULL },
+	{ METHOD_GET, "/me", NULL },
+	{ METHOD_POST, "/peers/EVE?validate_only=true", "{\"role\":\"guest\"}" },
+	{ METHOD_POST, "/peers/EVE?validate_only=true", "{\"role\":\"host\"}" },
+	{ METHOD_POST, "/peers/EVE?validate_only=true", "{\"name\":\"x\"}" },
+	{ METHOD_POST, "/peers/EVE?validate_only=true", "{\"metadata\":\"x\"}" },
+	{ METHOD_POST, "/peers/ADA?validate_only=true", "{\"name\":\"x\",\"metadata\":\"x\"}" },
+	{ METHOD_POST, "/peers/EVE/mute?validate_only=true", "{\"type\":\"audio\",\"mute\":true}" },
+	{ METHOD_POST, "/peers/EVE/mute?validate_only=true",
+	  "{\"type\":\"audio\",\"mute\":false}" },
+	{ METHOD_POST, "/send-message?validate_only=true", "{\"message\":\"x\"}" },
+	{ METHOD_POST, "/remove-peers?validate_only=true", "{\"peer_id\":\"EVE\"}" },
+	{ METHOD_POST, "/remove-peers?validate_only=true", "{\"role\":\"host\",\"ban\":true}" },
+	{ METHOD_POST, "/end-room?validate_only=true", "{}" },
+	{ METHOD_POST, "/end-room?validate_only=true", "{\"lock\":true}" },
+};
+
+/* The first digits of the statuses, in the order of the questions; 4 is 403. Nobody inside gives a
+ * power that the own role lacks: host has some. */
+static const struct {
+	enum caller_kind kind;
+	const char *of, *statuses;
+} askers[] = {
+	{ MANAGES, NULL, "224222222222222" },
+	{ HAS_KEY, "live:write", "224222222222222" },
+	{ HAS_KEY, "live:read", "224444444444444" },
+	{ HAS_KEY, "rooms:write", "444444444444444" },
+	{ IS_INSIDE, "pollRead", "442444424444444" },
+	{ IS_INSIDE, "sendRoomState", "222444424444444" },
+	{ IS_INSIDE, "changeRole", "442244424444444" },
+	{ IS_INSIDE, "mute", "442444422444444" },
+	{ IS_INSIDE, "unmute", "442444424244444" },
+	{ IS_INSIDE, "removeOthers", "442444424442244" },
+	{ IS_INSIDE, "endRoom", "442444424444422" },
+	{ WAS_REMOVED, NULL, "444444444444444" },
+	{ IS_ELSEWHERE, NULL, "444444444444444" },
+	{ IS_NOT_THERE, NULL, "444444444444444" },
+};
+
+static const char *with_ids(const char *text, const char *ada, const char *eve)
+{
+	struct slice all = slice_of(text);
+
+	if (strstr(text, "ADA") != NULL)
+		all = replaced(all, "ADA", ada);
+	if (strstr(text, "EVE") != NULL)
+		all = replaced(all, "EVE", eve);
+	return arena_copy(stand.arena, all).data;
+}
+
+static const char *id_of_peer(const char *user_id)
+{
+	const char *list = ask(200, METHOD_GET,
+			       arena_text(stand.arena, "%s/peers?user_id=%s", room, user_id), NULL);
+	const json_t *peers = json_object_get(parsed(list), "peers");
+
+	ck_assert_uint_eq(json_object_size(peers), 1);
+	return json_object_iter_key(json_object_iter((json_t *)peers));
+}
+
+static void become(enum caller_kind kind, const char *of, const char *ada)
+{
+	switch (kind) {
+	case MANAGES:
+		break;
+	case HAS_KEY:
+		bearer =
+			text_at(parsed(ask(200, METHOD_POST, "/v2/keys",
+					   arena_text(stand.arena,
+						      "{\"name\":\"k\",\"scopes\":[\"%s\"]}", of))),
+				"key");
+		break;
+	case IS_INSIDE:
+		bearer = token_with_entry("e1");
+		break;
+	case WAS_REMOVED:
+		(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/remove-peers", room),
+			  arena_text(stand.arena, "{\"peer_id\":\"%s\"}", ada));
+		bearer = token_with_entry("e1");
+		break;
+	case IS_ELSEWHERE:
+		bearer = token_with_entry("e1");
+		break;
+	case IS_NOT_THERE:
+		bearer = token_with_entry("e9");
+		break;
+	}
+}
+
+START_TEST(callers_do_what_they_may)
+{
+	const enum caller_kind kind = askers[_i].kind;
+	const char *ada, *eve, *other;
+
+	kit_join("PA_2", "eve", "eve", "e2");
+	if (kind == IS_INSIDE) {
+		(void)ask(
+			200, METHOD_POST, filled("/v2/templates/TEMPLATE/roles/one"),
+			arena_text(stand.arena, "{\"permissions\":{\"%s\":true}}", askers[_i].of));
+		(void)snprintf(kit.people[0].role, sizeof kit.people[0].role, "one");
+	}
+	other = text_at(parsed(ask(200, METHOD_POST, "/v2/rooms", "{}")), "id");
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":2");
+	ada = id_of_peer("ada");
+	eve = id_of_peer("eve");
+	become(kind, askers[_i].of, ada);
+	if (kind == IS_ELSEWHERE)
+		room = arena_text(stand.arena, "/v2/active-rooms/%s", other);
+	ck_assert_uint_eq(strlen(askers[_i].statuses), ROWS(questions));
+	for (int i = 0; i < ROWS(questions); i++) {
+		const char *path = arena_text(stand.arena, "%s%s", room,
+					      with_ids(questions[i].path, ada, eve));
+		const char *body = questions[i].body == NULL
+					   ? NULL
+					   : with_ids(questions[i].body, ada, eve);
+
+		(void)ask(askers[_i].statuses[i] == '2' ? 200 : 403, questions[i].method, path,
+			  body);
+	}
+	bearer = NULL;
+	ck_assert_ptr_null(last_request(UPDATE));
+	ck_assert_ptr_null(last_request(END));
+}
+END_TEST
+
+/* With the same token, the person is put out again, and so is whoever comes to a deleted room. */
+START_TEST(who_was_put_out_does_not_come_back)
+{
+	const char *path = arena_text(stand.arena, "%s/remove-peers", room);
+	struct slice body = SLICE("{\"peer_id\":\"PEER\",\"reason\":\"why\"}");
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	body = replaced(body, "PEER", text_at(first_peer(), "id"));
+	(void)ask(200, METHOD_POST, path, arena_copy(stand.arena, body).data);
+	kit_people("PA_2", "e1");
+	ck_assert_int_eq(tell(NULL, joined_event("PA_2")), 204);
+	while (events("peer.leave.success") < 2)
+		(void)poll(NULL, 0, 20);
+	ck_assert_uint_eq(kit.count, 0);
+	(void)ask(204, METHOD_DELETE, filled("/v2/rooms/ROOM"), NULL);
+	(void)await_request(END);
+	kit_room("RM_2", clock_now(&clock_system));
+	kit_people("PA_3", "e9");
+	ck_assert_int_eq(tell(NULL, joined_event("PA_3")), 204);
+	while (requests_of(END) < 2)
+		(void)poll(NULL, 0, 20);
+}
+END_TEST
+
+/* Acts that ask the media server twice, and the response that is kept. */
+static const struct {
+	const char *call, *body, *response;
+} kept_acts[] = {
+	{ "remove-peers", "{\"peer_id\":\"PEER\"}", REMOVED },
+	{ "end-room", "{\"lock\":true}", ENDED },
+};
+
+START_TEST(an_act_with_a_key_is_done_once)
+{
+	const char *path = arena_text(stand.arena, "%s/%s", room, kept_acts[_i].call);
+	const char *body;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	body = arena_copy(stand.arena, replaced(slice_of(kept_acts[_i].body), "PEER",
+						text_at(first_peer(), "id")))
+		       .data;
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert_str_eq(ask_with("key", 200, METHOD_POST, path, body),
+				 kept_acts[_i].response);
+	ck_assert_uint_eq(events("peer.leave.success"), 1);
+}
+END_TEST
+
+/* A room can be locked also while nobody is inside, and is disabled only once. */
+START_TEST(an_empty_room_is_locked)
+{
+	const char *path = arena_text(stand.arena, "%s/end-room", room);
+
+	kit_people(NULL, NULL);
+	ck_assert_ptr_nonnull(strstr(ask(404, METHOD_POST, path, "{}"), "session not found"));
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert_str_eq(ask(200, METHOD_POST, path, "{\"lock\":true}"), ENDED);
+	ck_assert_uint_eq(events("room.updated"), 1);
+	ck_assert_ptr_nonnull(
+		strstr(ask(404, METHOD_POST, "/v2/active-rooms/x/end-room", "{\"lock\":true}"),
+		       "room not found"));
 }
 END_TEST
 
@@ -1320,7 +1829,6 @@ START_TEST(too_many_events_are_told_again)
 	struct server_event event = { .type = SERVER_JOINED };
 	const struct id id = { { 1 } };
 	struct live_queue_figures figures;
-	struct to_look_at *rooms;
 	struct heard *heard;
 
 	event.room = (struct server_room){ .name = SLICE("x"), .id = SLICE("RM_1") };
@@ -1336,7 +1844,7 @@ START_TEST(too_many_events_are_told_again)
 	ck_assert_uint_eq(figures.ends[HEARD_TOO_MANY], 1);
 	ck_assert_uint_eq(figures.ends[HEARD_REFUSED], 1);
 	ck_assert_uint_eq(figures.ends[HEARD_IGNORED], 1);
-	heard = live_queue_take(stand.environment.live_queue, &rooms);
+	heard = live_queue_take(stand.environment.live_queue).heard;
 	while (heard != NULL) {
 		struct heard *next = heard->next;
 
@@ -1403,10 +1911,209 @@ START_TEST(with_live_off_events_are_not_read)
 }
 END_TEST
 
+/* ---- rooms that do not make themselves ---- */
+
+/* Creates a code of the room for a guest, with these terms. */
+static const char *make_code(const char *terms)
+{
+	const char *path = arena_text(stand.arena, "/v2/room-codes/room/%s/role/guest", kit.room);
+
+	return text_at(parsed(ask(200, METHOD_POST, path, terms)), "code");
+}
+
+static const char *exchange_body(const char *code)
+{
+	return arena_text(stand.arena, "{\"code\":\"%s\"}", code);
+}
+
+static const char *exchange(int status, const char *code)
+{
+	return ask(status, METHOD_POST, "/v2/token", exchange_body(code));
+}
+
+/* Returns the number of requests to make a room. */
+static size_t made_count(void)
+{
+	size_t n = 0;
+
+	for (size_t i = receiver_count(stand.receiver); i-- > 0;)
+		n += strstr(receiver_request(stand.receiver, i)->path, "/CreateRoom") != NULL;
+	return n;
+}
+
+static void set_up_making(void)
+{
+	set_up_kit();
+	(void)ask(200, METHOD_PATCH, backend, "{\"config\":{\"create_rooms\":true}}");
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "/v2/rooms/%s", kit.room),
+		  "{\"size\":20}");
+}
+
+START_TEST(a_room_is_made_before_somebody_joins)
+{
+	const char *code = make_code("{\"max_uses\":9}"), *used_up = make_code("{\"max_uses\":1}");
+	const char *token, *path;
+
+	(void)ask(200, METHOD_POST, "/v2/token?validate_only=true", exchange_body(code));
+	(void)ask(200, METHOD_GET, arena_text(stand.arena, "/v2/join/%s", code), NULL);
+	path = arena_text(stand.arena, "/v2/room-codes/code/%s", code);
+	(void)ask(200, METHOD_PATCH, path, "{\"enabled\":false}");
+	(void)exchange(403, code);
+	(void)ask(200, METHOD_PATCH, path, "{\"enabled\":true}");
+	ck_assert_uint_eq(receiver_count(stand.receiver), 0);
+	token = text_at(parsed(exchange(200, code)), "token");
+	ck_assert_uint_eq(made_count(), 1);
+	ck_assert_str_eq(
+		receiver_request(stand.receiver, 0)->body,
+		arena_text(stand.arena, "{\"name\":\"%s\",\"max_participants\":20}", kit.room));
+	/* The room is there now. */
+	(void)exchange(200, used_up);
+	(void)exchange(403, used_up);
+	bearer = token;
+	(void)ask(200, METHOD_POST, "/v2/token/join", "{}");
+	bearer = NULL;
+	ck_assert_uint_eq(made_count(), 1);
+	ck_assert_int_eq(json_integer_value(
+				 json_object_get(parsed(ask(200, METHOD_GET, path, NULL)), "uses")),
+			 1);
+}
+END_TEST
+
+/* The same for a token that the account signs. */
+START_TEST(a_token_of_the_account_makes_the_room_too)
+{
+	const char *token = token_with_entry("0123456789abcdef0123456789abcdef");
+
+	for (size_t i = 0; i < 2; i++) {
+		bearer = token;
+		(void)ask(200, METHOD_POST, "/v2/token/join", "{}");
+		bearer = NULL;
+		ck_assert_uint_eq(made_count(), 1);
+	}
+}
+END_TEST
+
+START_TEST(a_room_that_has_ended_is_made_again)
+{
+	const char *code = make_code("{}"), *event;
+
+	(void)exchange(200, code);
+	event = arena_text(
+		stand.arena,
+		"{\"event\":\"room_finished\",\"room\":{\"sid\":\"RM_1\",\"name\":\"%s\"},"
+		"\"created_at\":%lld}",
+		kit.room, (long long)(clock_now(&clock_system) / 1000));
+	ck_assert_int_eq(tell(NULL, event), 204);
+	(void)exchange(200, code);
+	(void)exchange(200, code);
+	ck_assert_uint_eq(made_count(), 2);
+	/* By a call. */
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	(void)exchange(200, code);
+	ck_assert_uint_eq(made_count(), 2);
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/end-room", room), "{}");
+	(void)exchange(200, code);
+	(void)exchange(200, code);
+	ck_assert_uint_eq(made_count(), 3);
+}
+END_TEST
+
+static const struct {
+	enum how how;
+	const char *message;
+} unmade[] = {
+	{ FAILS, "status 500" },	   { HANGS, "timed out" },
+	{ HAS_ANOTHER_KEY, "wrong key" },  { TELLS_NONSENSE, "not a LiveKit" },
+	{ LACKS_EVERYBODY, "status 503" },
+};
+
+START_TEST(nobody_joins_a_room_that_could_not_be_made)
+{
+	const char *code = make_code("{\"max_uses\":1}"), *answer;
+	const char *path = arena_text(stand.arena, "/v2/room-codes/code/%s", code);
+
+	kit_set(unmade[_i].how);
+	answer = exchange(502, code);
+	ck_assert_msg(strstr(answer, unmade[_i].message) != NULL, "%s", answer);
+	ck_assert_int_eq(json_integer_value(
+				 json_object_get(parsed(ask(200, METHOD_GET, path, NULL)), "uses")),
+			 0);
+	kit_set(ANSWERS);
+	(void)exchange(200, code);
+	ck_assert_uint_eq(made_count(), 2);
+}
+END_TEST
+
+#define CROWD 40
+
+/* They come while the room is being made, and one when it is made, but nobody has read so. */
+START_TEST(a_crowd_makes_a_room_once)
+{
+	const char *body = exchange_body(make_code("{}"));
+	struct call calls[CROWD];
+	struct wait waits[CROWD];
+
+	pthread_mutex_lock(&kit.lock);
+	for (size_t i = 0; i < CROWD; i++) {
+		calls[i] = (struct call){ .arena = arena_open() };
+		waits[i] = (struct wait){ PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
+					  false };
+		set_request(&calls[i], METHOD_POST, "/v2/token", body);
+		ck_assert(service_answer(stand.service, &calls[i]));
+		ck_assert(call_is_asking(&calls[i]));
+		if (i < CROWD - 1)
+			service_ask(&calls[i], end_wait, &waits[i]);
+	}
+	pthread_mutex_unlock(&kit.lock);
+	for (size_t i = 0; i < CROWD; i++) {
+		if (i == CROWD - 1)
+			service_ask(&calls[i], end_wait, &waits[i]);
+		pthread_mutex_lock(&waits[i].lock);
+		while (!waits[i].has_ended)
+			pthread_cond_wait(&waits[i].ended, &waits[i].lock);
+		pthread_mutex_unlock(&waits[i].lock);
+	}
+	for (size_t i = CROWD; i-- > 0;) {
+		ck_assert(service_answer(stand.service, &calls[i]));
+		ck_assert_int_eq(calls[i].answer.status, 200);
+		arena_close(calls[i].arena);
+	}
+	ck_assert_uint_eq(made_count(), 1);
+}
+END_TEST
+
+/* Without --live on, nothing is done at a media server, and it does not hold limits itself. */
+START_TEST(only_a_service_that_acts_makes_rooms_and_holds_limits)
+{
+	static const enum live_mode modes[] = { LIVE_OFF, LIVE_WATCH, LIVE_ON };
+	const char *code = make_code("{}"), *template, *answer;
+
+	template = text_at(
+		json_array_get(json_object_get(parsed(ask(200, METHOD_GET, "/v2/templates", NULL)),
+					       "data"),
+			       0),
+		"id");
+	(void)ask(200, METHOD_PATCH,
+		  arena_text(stand.arena, "/v2/templates/%s/roles/guest", template),
+		  "{\"maxPeerCount\":5}");
+	for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+		service_close(stand.service);
+		stand.environment.live = modes[i];
+		stand.service = service_open(&stand.environment);
+		answer = exchange(200, code);
+		ck_assert_int_eq(strstr(answer, "\"not_enforced\":[\"max_peers\"]") != NULL,
+				 modes[i] != LIVE_ON);
+		ck_assert_uint_eq(made_count(), modes[i] == LIVE_ON);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("servers");
 	TCase *asked = tcase_create("asked"), *live = tcase_create("live");
+	TCase *making = tcase_create("making");
 
 	tcase_set_timeout(asked, 60);
 	tcase_add_checked_fixture(asked, set_up, tear_down);
@@ -1419,6 +2126,7 @@ int main(void)
 	tcase_add_test(asked, a_repeated_request_asks_once);
 	tcase_add_test(asked, tests_have_a_limit);
 	tcase_add_test(asked, one_server_or_account_holds_nobody_up);
+	tcase_add_test(asked, one_room_is_changed_by_one_call_at_a_time);
 	tcase_add_test(asked, a_lost_process_is_replaced);
 	tcase_add_test(asked, a_lost_test_says_nothing_about_the_server);
 	tcase_set_timeout(live, 60);
@@ -1431,14 +2139,29 @@ int main(void)
 	tcase_add_test(live, a_peer_alone_has_its_tracks);
 	tcase_add_loop_test(live, a_peer_is_asked_for_at_the_server, 0, ROWS(asked_peers));
 	tcase_add_loop_test(live, tracks_are_muted_or_calls_refused, 0, ROWS(mutes));
+	tcase_add_loop_test(live, people_are_put_out_or_calls_refused, 0, ROWS(acts));
+	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(judged));
+	tcase_add_test(live, who_was_put_out_does_not_come_back);
+	tcase_add_loop_test(live, callers_do_what_they_may, 0, ROWS(askers));
+	tcase_add_loop_test(live, an_act_with_a_key_is_done_once, 0, ROWS(kept_acts));
+	tcase_add_test(live, an_empty_room_is_locked);
 	tcase_add_loop_test(live, messages_arrive_or_are_refused, 0, ROWS(messages));
 	tcase_add_test(live, nothing_is_changed_by_a_service_that_watches);
 	tcase_add_loop_test(live, a_person_whose_event_is_late_is_found, 0, ROWS(insiders));
 	tcase_add_test(live, too_many_events_are_told_again);
 	tcase_add_test(live, secrets_are_not_logged);
 	tcase_add_test(live, with_live_off_events_are_not_read);
+	tcase_set_timeout(making, 60);
+	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
+	tcase_add_test(making, a_room_is_made_before_somebody_joins);
+	tcase_add_test(making, a_token_of_the_account_makes_the_room_too);
+	tcase_add_test(making, a_room_that_has_ended_is_made_again);
+	tcase_add_loop_test(making, nobody_joins_a_room_that_could_not_be_made, 0, ROWS(unmade));
+	tcase_add_test(making, a_crowd_makes_a_room_once);
+	tcase_add_test(making, only_a_service_that_acts_makes_rooms_and_holds_limits);
 	if (sender_is_built()) {
 		suite_add_tcase(suite, asked);
+		suite_add_tcase(suite, making);
 		suite_add_tcase(suite, live);
 	}
 	return suite_run(suite);

@@ -25,7 +25,9 @@
 #include "resources/audit.h"
 #include "resources/events/audit_record.h"
 #include "resources/garbage.h"
+#include "resources/bans/bans.h"
 #include "resources/live/live_merge.h"
+#include "resources/live/revocations.h"
 #include "rules/transfer_rules.h"
 #include "transfer/record_findings.h"
 #include "transfer/transfer.h"
@@ -373,6 +375,36 @@ static void set_sessions(struct world *world, const char *value)
 			       &fault));
 }
 
+/* Notes that somebody and then everybody is put out, which the media server has not done yet, and
+ * gives somebody a role. */
+static void decide(struct world *world, const char *room)
+{
+	struct ending ending = { .room = parsed_id(room), .reason = SLICE("over") };
+	struct given_role given = { .role = SLICE("speaker") };
+	struct peer_page peers = { .side = STORE_ON, .most = 1 };
+	struct peer peer;
+	struct live in_session;
+	struct call call;
+
+	begin_call(world, &call);
+	ck_assert(live_load(&call, &ending.room, STORE_TO_CHANGE, &in_session, &fault) &&
+		  peers_read(&call, &in_session.session, &peers, &fault));
+	ck_assert_uint_eq(peers.count, 1);
+	ck_assert(record_get(&peer_table, call.transaction, &peers.peers[0].stored.id,
+			     STORE_TO_CHANGE, &peer, &fault) &&
+		  live_order_out(&call, &ending.room, &peer, LEAVE_FULL, SLICE("why"), &fault) &&
+		  revocation_add(&call, &ending.room, SLICE("e1"), LEAVE_REMOVED, SLICE("why"),
+				 &fault) &&
+		  revocation_add_room(&call, &ending.room, &fault));
+	ending.by = &peer;
+	ending.locks = true;
+	given.stored.parent = in_session.session;
+	given.stored.id = given_role_id(&in_session.session, false, SLICE("user"));
+	ck_assert(live_order_end(&call, &ending, &fault) &&
+		  record_put(&given_role_table, call.transaction, &given, &fault));
+	commit_call(&call);
+}
+
 /* Leaves a session that has closed and one that is active: somebody is inside twice, others were
  * missing from a look, and some are anonymous. */
 static void meet(struct world *world, const char *room, const char *backend)
@@ -396,6 +428,7 @@ static void meet(struct world *world, const char *room, const char *backend)
 	tell_news(world, room, backend, known, ROWS(known));
 	set_sessions(world, "off");
 	tell_news(world, room, backend, anonymous, ROWS(anonymous));
+	decide(world, room);
 }
 
 /* The role `late` is added last: rooms whose codes were all requested have a code of it due. */
@@ -476,6 +509,18 @@ static void live(struct world *world, struct life *life)
 	done(world, METHOD_PATCH, "{\"enabled\":false}", NULL, "/v2/rooms/%s", life->off);
 	done(world, METHOD_POST, "{}", NULL, "/v2/templates/%s/roles/late", life->one);
 	meet(world, life->followed, life->livekit);
+	(void)snprintf(body, sizeof body, "{\"user_id\":\"m\",\"room_id\":\"%s\"}", life->own);
+	done(world, METHOD_POST, body, NULL, "/v2/bans");
+	done(world, METHOD_POST,
+	     "{\"user_id\":\"m\",\"reason\":\"noise\",\"expires_at\":\"2990-01-01T00:00:00Z\"}",
+	     NULL, "/v2/bans");
+	done(world, METHOD_POST, "{\"code\":\"banned-words\"}", NULL,
+	     "/v2/room-codes/room/%s/role/extra", life->followed);
+	done(world, METHOD_POST, "{\"code\":\"banned-words\"}", NULL, "/v2/bans");
+	done(world, METHOD_PATCH, "{\"enabled\":true}", NULL, "/v2/room-codes/code/%s",
+	     "banned-words");
+	done(world, METHOD_POST, "{\"user_id\":\"gone\"}", made, "/v2/bans");
+	done(world, METHOD_DELETE, NULL, NULL, "/v2/bans/%s", made);
 }
 
 /* The paths whose GET responses are compared, one per line. */
@@ -494,6 +539,8 @@ static const char *const shown[] = {
 	"/v2/backends",
 	"/v2/keys",
 	"/v2/webhooks",
+	"/v2/bans",
+	"/v2/bans?user_id=m",
 };
 
 static void compare_shown(const char *ids[], size_t n)
@@ -1410,8 +1457,8 @@ START_TEST(codes_go_on_as_before)
 	dump(&one, &dumped);
 	load_whole(&other, &dumped);
 	other.clock.offset = one.clock.offset;
-	/* host, guest, extra, and the code for `late`, which is due. */
-	compare_codes(life.followed, &dumped, 4);
+	/* host, guest, extra, one that is banned, and the code for `late`, which is due. */
+	compare_codes(life.followed, &dumped, 5);
 	/* extra is in both templates; chief and guest were lost; host and only were added by the
 	 * move. */
 	compare_codes(life.moved, &dumped, 5);
@@ -1686,6 +1733,16 @@ static const struct {
 	{ "{\"peer\"", "\"cause\":\"", "\"cause\":\"x", "/peer/cause: must be one of" },
 	{ "{\"live\"", "\"backend_id\":\"", "\"backend_id\":\"0",
 	  "/live/backend_id: must be an ID" },
+	{ "\"user_id\":\"m\",\"created_by\"", "\"room_id\":\"", "\"room_id\":\"0",
+	  "/ban/room_id: must be an ID" },
+	{ "{\"ban\"", "\"created_by\":{", "\"created_by\":3,\"x\":{",
+	  "/ban/created_by: must be an object" },
+	{ "\"expires_at\":\"2990-01-01T00:00:00Z\",\"user_id\"", "\"expires_at\":\"2",
+	  "\"expires_at\":\"Z", "/ban/expires_at: must be a time" },
+	{ "\"expires_at\":\"2990-01-01T00:00:00Z\",\"user_id\"", "\"user_id\"", "\"code_hash\"",
+	  "/code_hash: must be the hash of a code" },
+	{ "\"expires_at\":\"2990-01-01T00:00:00Z\",\"user_id\"", "\"user_id\":\"m\",", "",
+	  "/user_id: a ban has either" },
 	{ "{\"usage\"", "\"day\":", "\"day\":-", "/usage/day: must be an integer from 0" },
 	{ "{\"event\"", "\"actor\":{", "\"actor\":3,\"x\":{", "/event/actor: must be an object" },
 	/* Faults of several lines together. */
@@ -2586,6 +2643,9 @@ struct live_records {
 	struct peer inside, left; /* of the active session */
 	struct usage_now used;
 	struct backend_account backend;
+	struct media media;
+	struct ban ban; /* of the person m, from every room; it ends */
+	struct ban_end end;
 };
 
 static void too_many_peers(struct live_records *records)
@@ -2681,6 +2741,46 @@ static void another_account(struct live_records *records)
 	records->backend.account = records->closed.stored.id;
 }
 
+static void too_few_bans(struct live_records *records)
+{
+	records->media.ban_count--;
+}
+
+static void uncounted_bans(struct live_records *records)
+{
+	records->media.ban_count = 0;
+}
+
+static void ends_later(struct live_records *records)
+{
+	records->ban.expires_at++;
+}
+
+static void never_ends(struct live_records *records)
+{
+	records->ban.expires_at = 0;
+}
+
+static void end_of_another(struct live_records *records)
+{
+	records->end.ban = records->closed.stored.id;
+}
+
+static void another_name(struct live_records *records)
+{
+	records->ban.name = SLICE("u");
+}
+
+static void bans_nobody(struct live_records *records)
+{
+	records->ban.user_id = SLICE("");
+}
+
+static void bans_two(struct live_records *records)
+{
+	records->ban.code_hash = SLICE("0123");
+}
+
 static const struct {
 	void (*alter)(struct live_records *records);
 	const char *says;
@@ -2703,6 +2803,15 @@ static const struct {
 	{ another_entry, "/stays: one of them is not inside" },
 	{ left_again, "/roles: do not match" },
 	{ another_account, "/account_id: is of an account without this backend" },
+	{ too_few_bans, "/ban_count: does not match" },
+	{ uncounted_bans, "is not counted" },
+	{ ends_later, "/expires_at: the record of its end is missing" },
+	{ ends_later, "/ban_id: is not a ban that ends then" },
+	{ never_ends, "/ban_id: is not a ban that ends then" },
+	{ end_of_another, "/ban_id: is not a ban that ends then" },
+	{ another_name, "its name does not match" },
+	{ bans_nobody, "/user_id: a ban has either" },
+	{ bans_two, "/user_id: a ban has either" },
 };
 
 /* Reads the records, or changes them. */
@@ -2720,6 +2829,7 @@ static void with_live_records(struct call *call, const struct life *life,
 	};
 	struct peer_page peers = { .most = 20 };
 	struct live_records records;
+	struct id end;
 
 	ck_assert(live_load(call, &room, STORE_TO_CHANGE, &records.live, &fault));
 	ck_assert(session_load(call, &records.live.session, STORE_TO_CHANGE, &records.active,
@@ -2736,6 +2846,14 @@ static void with_live_records(struct call *call, const struct life *life,
 	}
 	ck_assert(record_get(&usage_now_table, transaction, &kind_only_id, STORE_TO_CHANGE,
 			     &records.used, &fault));
+	ck_assert(media_load(call, STORE_TO_CHANGE, &records.media, &fault));
+	ck_assert(record_get_named(&ban_table, transaction,
+				   ban_name(call->arena, SLICE("m"), SLICE(""), &kind_only_id),
+				   STORE_TO_CHANGE, &records.ban, &fault));
+	end = ban_end_id(&records.ban);
+	ck_assert(record_get(&ban_end_table, transaction, &end, STORE_TO_CHANGE, &records.end,
+			     &fault));
+	ck_assert_ptr_nonnull(records.end.stored.value.data);
 	store_set_account(transaction, &audit_no_account);
 	ck_assert(record_get(&backend_account_table, transaction, &backend, STORE_TO_CHANGE,
 			     &records.backend, &fault));
@@ -2748,7 +2866,10 @@ static void with_live_records(struct call *call, const struct life *life,
 		  record_put(&session_table, transaction, &records.closed, &fault) &&
 		  record_put(&peer_table, transaction, &records.inside, &fault) &&
 		  record_put(&peer_table, transaction, &records.left, &fault) &&
-		  record_put(&usage_now_table, transaction, &records.used, &fault));
+		  record_put(&usage_now_table, transaction, &records.used, &fault) &&
+		  media_put(call, &records.media, &fault) &&
+		  record_put(&ban_table, transaction, &records.ban, &fault) &&
+		  record_put(&ban_end_table, transaction, &records.end, &fault));
 }
 
 struct walking {

@@ -60,6 +60,10 @@ export const HINTS = {
 	"livekit/url": "Starts with wss:// or ws://.",
 	"livekit/config/api_key": "",
 	"livekit/config/api_secret": "",
+	"livekit/config/create_rooms":
+		"For a LiveKit with room.auto_create: false, where nobody gets into a room that Anteroom did not create.",
+	"livekit/config/room_admin":
+		"Gives moderators LiveKit's own rights over the room. They then bypass Anteroom's permissions and its log, and keep the rights after a change of role.",
 	"jitsi/url": "Starts with https:// and ends with a slash.",
 	"jitsi/config/app_id": "The app_id in the Prosody configuration.",
 	"jitsi/config/audience": "Leave empty to use the app ID.",

@@ -26,6 +26,8 @@ const REASONS = {
 	not_open: "the room was not open yet",
 	closed: "the room was closed",
 	other_user: "the code is for someone else",
+	role_full: "the role was full",
+	room_full: "the room was full",
 };
 const GENERATED = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -146,6 +146,9 @@ function refused(error, code) {
 			return wait_until(error.detail("opens_at") ?? "", words.not_open, again);
 		case "Room is closed":
 			return stop(words.closed_title, words.closed(time("closes_at")));
+		case "Role is full":
+		case "Room is full":
+			return stop(words.full_title, words.full, again);
 		case "Role admits nobody":
 			return stop(words.nobody_title, words.nobody);
 		case "Room is disabled":

@@ -21,6 +21,10 @@ handler room_codes_qr; /* returns the join link of a code, as SVG */
 handler room_codes_switch; /* enables or disables the code in the path, or else in the body */
 handler room_codes_patch;
 handler room_codes_delete;
+/* Disables a code of the account, as a request does; does nothing if it is disabled. Sets *is_there
+ * to false if the account has no such code. The call must be in a WRITE transaction. */
+bool room_code_disable(struct call *call, struct slice letters, bool *is_there,
+		       struct fault *fault);
 /* True if the call needs the account's key for hashes of codes: events and join links have them. */
 read_when room_codes_are_hashed;
 

@@ -1,4 +1,6 @@
-/* Handlers of the exchange of room codes for join tokens (anteroom-api(7), JOINING).
+/* Handlers of the exchange of room codes for join tokens (anteroom-api(7), JOINING). Those that
+ * lead into a room first have the media server make it, where rooms do not make themselves
+ * (resources/live/made_rooms.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_JOINING_JOIN_H
@@ -17,10 +19,12 @@ struct joining {
 };
 
 handler join;
+handler join_settle;
 /* Returns what a code opens. Rejects codes like `join`, but counts only unknown codes. */
 handler join_look;
 /* Returns access to the media server for the holder of a join token. */
 handler token_join;
+handler token_join_settle;
 read_page token_first_page; /* of the code that the join token was exchanged for */
 
 /* The holder of a join token who calls from inside the room. */

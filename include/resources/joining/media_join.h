@@ -12,7 +12,9 @@
 
 /* A person who joins; everything is borrowed. */
 struct admission {
+	const json_t *config; /* of the backend */
 	const struct room_record *room;
+	const json_t *room_document;
 	const struct template_record *template;
 	struct slice role; /* its name */
 	const json_t *role_document;
@@ -28,13 +30,24 @@ struct admission {
 /* Returns the backend that rooms of the template use, or NULL if there is none. */
 const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *template);
-/* True if maxPeerCount is -1. */
+/* Sets what the role, with this document, may do at a media server. */
+void media_read_role(const json_t *role, const struct template_record *template,
+		     struct ticket_guest *guest);
+/* maxPeerCount of a role: 0 for no limit. */
+int64_t media_most_peers(const json_t *role);
+/* True if it is -1. */
 bool media_admits_nobody(const json_t *role);
+/* Returns the most people in the room; 0 for no limit. */
+int64_t media_room_size(const json_t *room_document);
+/* Returns true if the limits of roles and rooms are held at such a media server. */
+bool media_holds_limits(const struct call *call, enum backend_type type);
 /* Writes the member `join` of the response; writes nothing if the role admits nobody. Sets
  * FAULT_DAMAGED if the signing key is missing. */
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
 		const struct admission *admission, struct json_writer *answer, struct fault *fault);
 
+/* Digits of the hash of a code that a media server is told. */
+#define MEDIA_CODE_SHOWN 16
 /* Returns the hash that identifies a code where the code itself must not appear: HMAC-SHA-256 under
  * the account's secret, in hex. */
 struct slice media_code_hash(struct arena *arena, const struct media *media, struct slice letters);

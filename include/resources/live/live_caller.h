@@ -47,20 +47,30 @@ bool live_view_may(const struct live_view *view, const char *permission);
 /* The same, and true for callers who are not inside; else sets FAULT_FORBIDDEN. */
 bool live_may_act(const struct live_view *view, const char *permission, struct fault *fault);
 
+/* Returns true if the caller may give a role with this document to others; else sets
+ * FAULT_FORBIDDEN. Nobody inside gives a power that the own role lacks. */
+bool live_may_give(const struct live_view *view, const json_t *role, struct fault *fault);
+
 /* Finds somebody who is inside by the public id. From inside, that may be the media server's own id
  * of the stay. */
 bool live_find_peer(struct call *call, const struct live_view *view, struct slice id,
 		    struct peer *peer, struct fault *fault);
+/* Finds the peer inside whose token has this entry; of several stays, the one that came last. */
+bool live_find_entry(struct call *call, const struct live *live, struct slice entry,
+		     struct peer *peer, bool *is_there, struct fault *fault);
 /* Finds the media server of a session, or the one that the call has asked. */
 bool live_find_server(struct call *call, const struct id *backend, struct server *server,
 		      struct fault *fault);
-/* Reads what the media server has said about the peer, for whom the call has asked it
- * (server_ask_person). FAULT_NOT_FOUND if the stay is over. */
-bool live_read_peer(struct call *call, const struct server *server, const struct peer *peer,
-		    struct server_person *person, struct server_track **tracks, size_t *count,
-		    struct fault *fault);
+/* Reads what the media server has said about the peer, for whom it was asked (server_ask_person).
+ * FAULT_NOT_FOUND if the stay is over. */
+bool live_read_peer(struct call *call, const struct asked *asked, const struct server *server,
+		    const struct peer *peer, struct server_person *person,
+		    struct server_track **tracks, size_t *count, struct fault *fault);
 
 /* Appends the members of a peer of a live room, without the closing brace. */
 void peer_append(struct buffer *text, const struct peer *peer);
+/* Appends what the peer publishes as one more member. */
+void peer_append_tracks(struct call *call, struct buffer *text, const struct peer *peer,
+			const struct server_track *tracks, size_t n);
 
 #endif

@@ -44,6 +44,13 @@ struct told_once {
 	struct slice data;
 };
 
+/* Whether people must be judged (resources/live/live_judge.h). */
+enum to_be_judged {
+	JUDGE_NOBODY,
+	JUDGE_ROOM, /* whether there is a place for everybody */
+	JUDGE_EVERYBODY
+};
+
 struct merging {
 	struct id room, backend;
 	const struct news *news;
@@ -54,6 +61,7 @@ struct merging {
 	bool needs_room; /* of a look: somebody is new, so the rooms must be asked for, too */
 	bool looks_soon; /* the news do not fit: the room must be looked at */
 	bool looks_again; /* somebody was missing: look again after LIVE_MISSED_FOR */
+	enum to_be_judged judges;
 	bool is_live; /* the room is in session */
 	uint64_t inside; /* people; 0 if it is not */
 	int64_t empty_since; /* it is, and nobody is inside since this time; else 0 */
@@ -77,6 +85,35 @@ bool live_close_empty(struct call *call, const struct id *room, int64_t grace, b
 /* Closes the sessions of a backend that the call deletes. Those inside left when they were last
  * seen. */
 bool live_close_backend(struct call *call, const struct id *backend, struct fault *fault);
+
+/* ---- what this service does at the media server ----
+ *
+ * It is noted before the media server is asked: the media server does not say why people leave, and
+ * its events may come before its answer. */
+
+/* Notes that the call ends the room. reason: as written. by: the peer who ended it, or NULL. */
+struct ending {
+	struct id room;
+	struct slice reason;
+	const struct peer *by;
+	bool locks; /* the room was disabled, too */
+};
+bool live_order_end(struct call *call, const struct ending *ending, struct fault *fault);
+/* The media server has ended the room: closes the session, if it is still open. */
+bool live_end(struct call *call, const struct id *room, struct fault *fault);
+
+/* Notes that the call puts the peer out of the room. */
+bool live_order_out(struct call *call, const struct id *room, struct peer *peer,
+		    enum leave_cause cause, struct slice reason, struct fault *fault);
+/* The media server has put out the peer with this uuid: ends the stay, if it still lasts. */
+bool live_put_out(struct call *call, const struct id *room, struct slice uuid, struct fault *fault);
+
+/* The media server has again the attributes that the record of this peer has. */
+bool live_put_back(struct call *call, const struct id *room, struct slice uuid,
+		   struct fault *fault);
+/* Gives a peer, as read to be changed, another role, which the media server is still to be told. */
+bool live_set_role(struct call *call, const struct id *room, struct peer *peer, struct slice role,
+		   struct fault *fault);
 
 /* Begins the account's usage of a new day, with those who are inside. */
 bool live_count_day(struct call *call, struct fault *fault);

@@ -1,5 +1,6 @@
 /* What is to be done about live rooms, soon and outside of a call: events that media servers have
- * told, to be merged, and rooms to be looked at. background/live_watch.c does it.
+ * told, to be merged, rooms to be looked at, and rooms whose people are to be judged
+ * (resources/live/live_judge.h). background/live_watch.c does it.
  *
  * The queue is in memory: what it loses when the process ends is found by a look.
  *
@@ -12,7 +13,7 @@
 #include "base/id.h"
 #include "media/server.h"
 
-/* Most events, and most rooms, that wait. */
+/* Most events, most rooms to be looked at, and most rooms to be judged, that wait. */
 #define LIVE_QUEUE_MOST 10000
 
 /* An event. Its slices are its own. */
@@ -29,6 +30,13 @@ struct heard {
 struct to_look_at {
 	struct to_look_at *next;
 	struct id account, backend, room;
+};
+
+/* Rooms whose people are to be judged. */
+struct to_judge {
+	struct to_judge *next;
+	struct id account;
+	struct id room; /* zero: all rooms of the account */
 };
 
 /* Events by what became of them, for /metrics. */
@@ -53,11 +61,20 @@ bool live_queue_hear(struct live_queue *queue, const struct id *account, const s
 /* Has the room looked at. Does nothing if too many are waiting. */
 void live_queue_look(struct live_queue *queue, const struct id *account, const struct id *backend,
 		     const struct id *room);
+/* Has the people in the room judged; room zero: in all rooms of the account. If too many are
+ * waiting, a later look judges them. */
+void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room);
 void live_queue_count(struct live_queue *queue, enum heard_end end);
 
-/* Take everything, oldest first. The caller frees each item with free(3), and calls
- * live_queue_forget for events when they are merged: until then they count as waiting. */
-struct heard *live_queue_take(struct live_queue *queue, struct to_look_at **rooms);
+/* Everything that waits, oldest first. */
+struct live_queue_taken {
+	struct heard *heard;
+	struct to_look_at *rooms;
+	struct to_judge *judged;
+};
+/* Takes it. The caller frees each item with free(3), and calls live_queue_forget for events when
+ * they are merged: until then they count as waiting. */
+struct live_queue_taken live_queue_take(struct live_queue *queue);
 void live_queue_forget(struct live_queue *queue, size_t n);
 
 struct live_queue_figures {

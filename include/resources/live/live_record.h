@@ -25,6 +25,9 @@
 #define LIVE_NAME_MOST 512
 #define LIVE_METADATA_MOST 4096
 #define LIVE_ROLE_MOST 512
+/* What a caller may write to people who are put out, in bytes; and who that was. */
+#define LIVE_REASON_MOST 1024
+#define LIVE_ACTOR_MOST 128
 /* Different roles inside a room; people with further roles are counted without a role. */
 #define LIVE_ROLES_MOST 200
 
@@ -41,6 +44,13 @@ struct live {
 	int64_t server_created; /* when the media server made the room, by its own clock */
 	int64_t heard, looked; /* the last event, and the last look; 0 if none */
 	int64_t left; /* the latest left_at of the session; 0 if nobody has left */
+	/* When the room was ordered to end, before the media server was asked; 0 if it was not.
+	 * Who did so, as the event log names it, and why. */
+	int64_t ending;
+	struct slice end_reason, end_actor;
+	struct slice end_peer; /* the uuid of the peer who did so; empty if a program did */
+	bool end_locks; /* the room was disabled, too */
+	bool has_given; /* a call gave somebody a role (struct given_role) */
 	struct live_role *roles; /* in the order in which they came, with room for one more */
 	size_t role_count;
 };
@@ -73,6 +83,29 @@ struct peer {
 	int64_t seen; /* the last event that shows it inside, or the last look before a miss */
 	int64_t missed; /* the look that did not find it for the first time; 0 if none */
 	enum leave_cause cause; /* once it has left */
+	/* Why it is to be put out, as noted before the media server is asked: LEAVE_LEFT if it is
+	 * not. What the caller wrote, and who it was, as the event log names it. */
+	enum leave_cause order;
+	struct slice order_reason, order_actor;
+	/* The media server has other attributes of it than this record: they are put back. */
+	bool is_strange;
+};
+
+/* What must not come back: whoever has a token with this entry, or a room that was deleted. Kept
+ * as long as tokens may be valid. */
+struct revocation {
+	struct store_record stored;
+	struct slice name; /* the entry, or the id of the room */
+	struct id room;
+	enum leave_cause cause;
+	struct slice reason; /* as written; may be empty */
+	int64_t until;
+};
+
+/* The role that a call gave to somebody until the session closes. Its id is given_role_id. */
+struct given_role {
+	struct store_record stored; /* parent: the session */
+	struct slice role;
 };
 
 /* The stays of one person, by the entry of the token. Its id is inside_id of the entry. */
@@ -110,7 +143,11 @@ struct backend_account {
 };
 
 extern const struct record_table live_table, session_table, peer_table, inside_table, usage_table,
-	usage_now_table, backend_account_table;
+	usage_now_table, backend_account_table, revocation_table, given_role_table;
+
+/* Returns true if the account set the user_id, for a code or in a token that it signed: only then
+ * does the media server have it as the identity. */
+bool peer_has_known_user(const struct peer *peer);
 
 /* Writes the public id of a stay: a UUID of version 8. again: how often the stay was declared gone
  * before, although it was still inside. */
@@ -119,6 +156,8 @@ void peer_uuid(const struct id *backend, struct slice stay, unsigned again,
 /* Returns the id of a peer with this public id. */
 struct id peer_id(int64_t joined, struct slice uuid);
 struct id inside_id(struct slice entry);
+/* Returns the id of a role that was given to a person: by the entry, or by the user_id. */
+struct id given_role_id(const struct id *session, bool is_entry, struct slice person);
 /* Convert between the day of a time, counted from 1970, and the id of its record. */
 struct id usage_id(int64_t day);
 int64_t usage_day(const struct id *id);

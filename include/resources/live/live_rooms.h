@@ -21,6 +21,16 @@ handler active_peers_settle_get;
 handler active_peers_mute;
 handler active_peers_settle_mute;
 
+/* Changes name, role or metadata. */
+handler active_peers_update;
+handler active_peers_settle_update;
+
+/* Puts people out; what has their entry does not come back. */
+handler active_rooms_remove;
+handler active_rooms_settle_remove;
+handler active_rooms_end;
+handler active_rooms_settle_end;
+
 handler active_rooms_send_message;
 handler active_rooms_settle_message;
 

@@ -7,7 +7,8 @@
  * removes it.
  *
  * A backend counts the templates that name it, so that no search for them is needed. Writers of
- * templates keep the count (resources/templates/template_record.h).
+ * templates keep the count (resources/templates/template_record.h). Likewise the record has the
+ * number of the account's bans (resources/bans/bans.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_MEDIA_MEDIA_RECORD_H
@@ -21,6 +22,7 @@
 
 #define SIGNING_KEYS_MOST 4 /* for each alg */
 #define BACKENDS_MOST 20
+#define BANS_MOST 100000
 
 /* Stored in records: a number never gets another meaning. */
 enum key_state { KEY_ACTIVE, KEY_NEXT, KEY_RETIRED };
@@ -59,6 +61,7 @@ struct media {
 	struct signing_key *keys; /* oldest first, with room for one more */
 	size_t key_count;
 	uint64_t last_backend; /* number in the id of the last created backend */
+	uint32_t ban_count; /* with expired ones that are not dropped yet */
 	struct backend *backends; /* oldest first, with room for one more */
 	size_t backend_count;
 };

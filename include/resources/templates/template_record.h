@@ -34,6 +34,9 @@ struct deleted_roles {
 	struct id last_room; /* last room visited in this round; zero if none */
 };
 
+/* The most bytes of the former names of a role that are kept. */
+#define TEMPLATE_FORMER_MOST 1024
+
 /* The parts that have endpoints of their own. */
 enum template_part { PART_SETTINGS, PART_DESTINATIONS, PART_COUNT };
 
@@ -45,6 +48,8 @@ struct template_part_text {
 
 struct template_role {
 	struct slice name;
+	struct slice
+		former; /* names that it had before, the last one first, with newlines between */
 	struct slice text; /* the role's response */
 	uint32_t identity;
 	int64_t added; /* milliseconds since 1970 */
@@ -113,6 +118,9 @@ struct slice template_summary(struct call *call, const struct template_record *r
 
 /* Returns the index of a role, or role_count if there is no such role. */
 size_t template_role_index(const struct template_record *record, struct slice name);
+
+/* Returns the index of the role that had this name before, or role_count. */
+size_t template_former_role(const struct template_record *record, struct slice name);
 
 /* Returns the role with this identity, or NULL if it is deleted. */
 const struct template_role *template_live_role(const struct template_record *record,

@@ -537,7 +537,7 @@ bool codes_remove_all(struct call *call, const struct id *room, struct fault *fa
 
 	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault))
 		return false;
-	return codes.stored.value.data == NULL ||
-	       (store_remove(call->transaction, &kind_codes, &codes.stored, fault) &&
-		garbage_add(call, GARBAGE_ROOM, room, fault));
+	return (codes.stored.value.data == NULL ||
+		store_remove(call->transaction, &kind_codes, &codes.stored, fault)) &&
+	       garbage_add(call, GARBAGE_ROOM, room, fault);
 }

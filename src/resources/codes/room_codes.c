@@ -558,19 +558,25 @@ bool room_codes_list(struct call *call, struct fault *fault)
 /* ---- by code ---- */
 
 /* Treats codes of other accounts and of deleted rooms as unknown. */
-static bool load_by_code(struct call *call, struct slice letters, struct room_subject *subject,
-			 struct code *code, struct fault *fault)
+static bool find_code(struct call *call, struct slice letters, struct room_subject *subject,
+		      struct code *code, bool *is_there, struct fault *fault)
 {
 	const enum store_reading reading = call_reading(call);
 	struct id account;
+
+	if (!code_find(call, letters, reading, code, &account, is_there, fault))
+		return false;
+	*is_there = *is_there && id_compare(&account, &call->account) == 0;
+	return !*is_there || room_subject_of_code(call, code, reading, subject, is_there, fault);
+}
+
+static bool load_by_code(struct call *call, struct slice letters, struct room_subject *subject,
+			 struct code *code, struct fault *fault)
+{
 	bool is_there;
 
-	if (!code_find(call, letters, reading, code, &account, &is_there, fault))
-		return false;
-	is_there = is_there && id_compare(&account, &call->account) == 0;
-	if (is_there && !room_subject_of_code(call, code, reading, subject, &is_there, fault))
-		return false;
-	return is_there || fault_set(fault, FAULT_NOT_FOUND, "Room code not found");
+	return find_code(call, letters, subject, code, &is_there, fault) &&
+	       (is_there || fault_set(fault, FAULT_NOT_FOUND, "Room code not found"));
 }
 
 bool room_codes_get(struct call *call, struct fault *fault)
@@ -657,6 +663,22 @@ bool room_codes_switch(struct call *call, struct fault *fault)
 	return (enables == shown.is_enabled ||
 		save_code(call, &subject, &former, &shown, &code, enables, fault)) &&
 	       answer_code(call, &subject, &code, fault);
+}
+
+bool room_code_disable(struct call *call, struct slice letters, bool *is_there, struct fault *fault)
+{
+	struct room_subject subject;
+	struct shown_code shown;
+	struct code former, code;
+
+	if (!find_code(call, letters, &subject, &former, is_there, fault))
+		return false;
+	if (!*is_there)
+		return true;
+	if (!code_show(call, &subject.codes, &former, &subject.template, &shown, fault))
+		return false;
+	code = former;
+	return !shown.is_enabled || save_code(call, &subject, &former, &shown, &code, false, fault);
 }
 
 bool room_codes_patch(struct call *call, struct fault *fault)

@@ -10,12 +10,19 @@
 #include "accounts/accounts.h"
 #include "resources/joining/misses.h"
 #include "accounts/token.h"
+#include "resources/bans/bans.h"
 #include "resources/codes/code_life.h"
 #include "resources/joining/code_typed.h"
 #include "resources/joining/media_join.h"
 #include "records/record.h"
+#include "resources/asking.h"
+#include "resources/live/live_limits.h"
+#include "resources/live/revocations.h"
+#include "resources/live/made_rooms.h"
+#include "resources/media/backends.h"
 #include "resources/public_url.h"
 #include "resources/rooms/room_record.h"
+#include "resources/stored.h"
 #include "resources/templates/template_parts.h"
 
 /* Returns a member of the body; an empty text if it was not sent. */
@@ -62,7 +69,7 @@ struct exchange {
 	bool has_code; /* false if the join token names no code, or one that is deleted */
 	struct code code;
 	struct slice role;
-	const json_t *role_document; /* NULL until it is decoded */
+	const json_t *role_document, *room_document; /* NULL until they are decoded */
 	struct slice user_id; /* from the code or the body; empty to generate one */
 	int64_t time; /* of the exchange, or of the one it repeats, in milliseconds */
 	bool is_retry;
@@ -72,6 +79,8 @@ struct exchange {
 	struct slice answered_user; /* user_id in the response */
 	int64_t expires_at; /* seconds since 1970 */
 	const struct backend *backend; /* the room's, in `media`; or NULL */
+	const json_t *config; /* of the backend; NULL until it is decoded */
+	bool is_waiting; /* the media server is asked to make the room; the handler ends here */
 	struct media media; /* unset unless has_media */
 	bool has_media;
 };
@@ -201,6 +210,29 @@ static bool check_terms(struct call *call, const struct exchange *exchange, stru
 	return true;
 }
 
+/* user_id: empty if the person has none. code_hash: data NULL if there is no code. */
+static bool check_bans(struct call *call, const struct exchange *exchange, struct slice user_id,
+		       struct slice code_hash, struct fault *fault)
+{
+	bool is_banned;
+	struct ban ban;
+
+	return ban_find_with(call, exchange->has_media ? &exchange->media : NULL,
+			     &exchange->subject.room.id, user_id, code_hash, &ban, &is_banned,
+			     fault) &&
+	       (!is_banned || refuse_join(call, JOIN_BANNED, "Banned from this room", fault));
+}
+
+/* Checks the person and the code that is exchanged. */
+static bool check_bans_of_code(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	if (!exchange->has_media || exchange->media.ban_count == 0)
+		return true;
+	exchange->code_hash = media_code_hash(call->arena, &exchange->media,
+					      exchange->code.letters);
+	return check_bans(call, exchange, exchange->user_id, exchange->code_hash, fault);
+}
+
 /* Decodes the role when it is first needed: most exchanges do not need it. */
 static const json_t *role_document(struct call *call, struct exchange *exchange)
 {
@@ -211,6 +243,13 @@ static const json_t *role_document(struct call *call, struct exchange *exchange)
 			call, template,
 			&template->roles[template_role_index(template, exchange->role)]);
 	return exchange->role_document;
+}
+
+static const json_t *document_of_room(struct call *call, struct exchange *exchange)
+{
+	if (exchange->room_document == NULL)
+		exchange->room_document = room_document(call, &exchange->subject.room);
+	return exchange->room_document;
 }
 
 static bool joins_outside_window(struct call *call, struct exchange *exchange)
@@ -255,10 +294,112 @@ static bool admit_by_code(struct call *call, struct exchange *exchange,
 				    : sent;
 	set_time(call, exchange);
 	if (!check_switches(call, exchange, &shown, account, fault) ||
-	    !check_terms(call, exchange, fault) || !check_opening_times(call, exchange, fault))
+	    !check_terms(call, exchange, fault) || !check_bans_of_code(call, exchange, fault) ||
+	    !check_opening_times(call, exchange, fault))
 		return false;
 	return sent.size == 0 || slice_equal(sent, exchange->user_id) ||
 	       refuse_join(call, JOIN_OTHER_USER, "Room code is for another user", fault);
+}
+
+/* ---- full rooms ---- */
+
+/* Returns true if the account set the user_id, not the person. */
+static bool is_known(const struct exchange *exchange)
+{
+	return !exchange->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0;
+}
+
+/* Refuses somebody for whom there is no place. entry: of the token that the person has; empty if
+ * none. */
+static bool check_places(struct call *call, struct exchange *exchange, struct slice user_id,
+			 struct slice entry, struct fault *fault)
+{
+	struct live_comer comer = {
+		.room = exchange->subject.room.id,
+		.role = exchange->role,
+		.user_id = is_known(exchange) ? user_id : SLICE(""),
+		.entry = entry.data == NULL ? SLICE("") : entry,
+	};
+	enum live_fit fit;
+
+	/* They were checked before the media server was asked. */
+	if (call->asking != NULL || exchange->backend == NULL ||
+	    !media_holds_limits(call, exchange->backend->type) ||
+	    media_admits_nobody(role_document(call, exchange)))
+		return true;
+	comer.backend = exchange->backend->id;
+	comer.role_most = media_most_peers(role_document(call, exchange));
+	comer.size = media_room_size(document_of_room(call, exchange));
+	if (!live_find_fit(call, &comer, &fit, fault))
+		return false;
+	if (fit == LIVE_ROLE_IS_FULL)
+		return refuse_join(call, JOIN_ROLE_FULL, "Role is full", fault);
+	return fit == LIVE_FITS || refuse_join(call, JOIN_ROOM_FULL, "Room is full", fault);
+}
+
+/* ---- rooms that do not make themselves ---- */
+
+static const json_t *config_of_backend(struct call *call, struct exchange *exchange)
+{
+	const struct backend *backend = exchange->backend;
+
+	if (exchange->config == NULL)
+		exchange->config = stored_json(call, backend->config, "backend", &backend->id);
+	return exchange->config;
+}
+
+/* Returns true if nobody can join unless this service makes the room. */
+static bool room_is_to_be_made(struct call *call, struct exchange *exchange)
+{
+	return exchange->backend != NULL && call->environment->live == LIVE_ON &&
+	       !call->validates_only && !media_admits_nobody(role_document(call, exchange)) &&
+	       server_makes_rooms(exchange->backend->type, config_of_backend(call, exchange));
+}
+
+/* Reads what the media server answered. */
+static bool take_made(struct call *call, const struct server *server, const struct made_room *room,
+		      struct fault *fault)
+{
+	const struct asked *asked = &call->asking->asked[0];
+	struct server_verdict verdict;
+
+	if (!asked_has_outcome(asked, fault))
+		return false;
+	server_read_made(call->arena, server, call->now / 1000, &asked->outcome, &verdict);
+	if (!asked_is_up(&verdict, fault))
+		return false;
+	made_rooms_note(call->environment->made_rooms, room, call->asking->began);
+	return true;
+}
+
+/* Has the media server make the room, if it has to. Then exchange->is_waiting is set, and the call
+ * goes on when the room is there. */
+static bool make_room(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct made_room room = { .account = call->account, .room = exchange->subject.room.id };
+	struct asking *asking;
+	struct server server;
+	bool is_there;
+
+	if (!room_is_to_be_made(call, exchange))
+		return true;
+	room.backend = exchange->backend->id;
+	server = backend_server(call, exchange->backend);
+	if (call->asking != NULL && id_compare(&call->asking->backend, &room.backend) == 0)
+		return take_made(call, &server, &room, fault);
+	if (!made_room_is_there(call, &room, &is_there, fault))
+		return false;
+	if (is_there)
+		return true;
+	if (!call_can_ask(call, fault))
+		return false;
+	asking = call_ask(call, &room.backend, 1);
+	asking->began = call->now;
+	server_make_room(
+		call->arena, &server, call->now / 1000, id_as_text(call->arena, &room.room),
+		media_room_size(document_of_room(call, exchange)), &asking->asked[0].request);
+	exchange->is_waiting = true;
+	return true;
 }
 
 /* ---- the exchange ---- */
@@ -326,14 +467,16 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 		     struct fault *fault)
 {
 	const struct admission admission = {
+		.config = config_of_backend(call, exchange),
 		.room = &exchange->subject.room,
+		.room_document = document_of_room(call, exchange),
 		.template = &exchange->subject.template,
 		.role = exchange->role,
 		.role_document = role_document(call, exchange),
 		.code = exchange->has_code ? &exchange->code : NULL,
 		.code_hash = exchange->code_hash,
 		.user_id = exchange->answered_user,
-		.is_known = !exchange->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0,
+		.is_known = is_known(exchange),
 		.name = body_text(call, "name"),
 		.since = exchange->time / 1000,
 		.expires = exchange->expires_at,
@@ -383,6 +526,11 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 		return false;
 	if ((is_counted(exchange) || !exchange->has_media) && !call_is_writing(call))
 		return call_write_instead(call);
+	if (!check_places(call, exchange, exchange->user_id, SLICE(""), fault) ||
+	    !make_room(call, exchange, fault))
+		return false;
+	if (exchange->is_waiting)
+		return true;
 	if (!exchange->has_media && !media_load_lasting(call, &exchange->media, fault))
 		return false;
 	if (!count_use(call, exchange, fault))
@@ -404,7 +552,8 @@ static void note_join(struct call *call, const struct exchange *exchange, bool i
 	struct joining *joining = arena_alloc(call->arena, sizeof *joining);
 	const struct slice asked = body_text(call, "user_id");
 
-	if (call->run.wants_write || (!is_granted && call->run.refusal == JOIN_NOT_REFUSED))
+	if (call->run.wants_write || exchange->is_waiting ||
+	    (!is_granted && call->run.refusal == JOIN_NOT_REFUSED))
 		return;
 	*joining = (struct joining){
 		.account = call->account,
@@ -440,6 +589,11 @@ bool join(struct call *call, struct fault *fault)
 		note_join(call, &exchange, is_done);
 	accounts_release(accounts, roster);
 	return is_done;
+}
+
+bool join_settle(struct call *call, struct fault *fault)
+{
+	return join(call, fault);
 }
 
 /* ---- what a code opens ---- */
@@ -522,9 +676,11 @@ static bool find_role(struct call *call, struct exchange *exchange, const struct
 		      struct fault *fault)
 {
 	const struct template_record *template = &exchange->subject.template;
-	const size_t role = template_role_index(
-		template, shown->has_role ? shown->role : call->app_token->subject.role);
+	const struct slice name = shown->has_role ? shown->role : call->app_token->subject.role;
+	size_t role = template_role_index(template, name);
 
+	if (role == template->role_count)
+		role = template_former_role(template, name);
 	if (role == template->role_count)
 		return fault_set(fault, FAULT_NOT_FOUND, "Role not found");
 	exchange->role = template->roles[role].name;
@@ -582,6 +738,51 @@ bool token_first_page(struct call *call, struct store_page *page)
 	return place > 0;
 }
 
+/* Refuses somebody who was put out of the room. */
+static bool check_revocation(struct call *call, struct fault *fault)
+{
+	struct revocation revocation;
+	bool is_revoked;
+
+	if (!revocation_find(call, call->app_token->subject.entry, &revocation, &is_revoked, fault))
+		return false;
+	if (!is_revoked)
+		return true;
+	fault_set(fault, FAULT_FORBIDDEN, "Removed from this room");
+	if (revocation.reason.size > 0)
+		fault_add_detail(fault, call->arena,
+				 arena_text(call->arena, "reason: %.*s",
+					    (int)revocation.reason.size, revocation.reason.data));
+	return false;
+}
+
+/* Replaces the role by the one that a call gave to the person in the present session. */
+static bool take_given_role(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct token_join *token = &call->app_token->subject;
+	const struct template_record *template = &exchange->subject.template;
+	struct slice role;
+	struct live live;
+	size_t place;
+
+	if (exchange->backend == NULL)
+		return true;
+	if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &live, fault) ||
+	    !given_role_find(call, &live, token->entry,
+			     is_known(exchange) ? token->user_id : SLICE(""), &role, fault))
+		return false;
+	if (role.data == NULL)
+		return true;
+	place = template_role_index(template, role);
+	if (place == template->role_count)
+		place = template_former_role(template, role);
+	if (place < template->role_count) {
+		exchange->role = template->roles[place].name;
+		exchange->role_document = NULL;
+	}
+	return true;
+}
+
 /* Checks that the holder of the join token may be in its room now. */
 static bool admit_by_token(struct call *call, struct exchange *exchange, struct fault *fault)
 {
@@ -593,7 +794,10 @@ static bool admit_by_token(struct call *call, struct exchange *exchange, struct 
 		return refuse_join(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
 	exchange->time = call->now;
 	return check_opening_times(call, exchange, fault) &&
-	       check_code(call, exchange, &shown, fault);
+	       check_code(call, exchange, &shown, fault) &&
+	       check_bans(call, exchange, call->app_token->subject.user_id,
+			  call->app_token->subject.code_hash, fault) &&
+	       check_revocation(call, fault);
 }
 
 bool token_check(struct call *call, struct bearer *bearer, struct fault *fault)
@@ -618,12 +822,19 @@ bool token_join(struct call *call, struct fault *fault)
 	struct exchange exchange = { .has_code = false };
 	struct json_writer body = writer_begin(call->arena, false);
 
-	if (!admit_by_token(call, &exchange, fault))
+	if (!admit_by_token(call, &exchange, fault) || !take_given_role(call, &exchange, fault))
 		return false;
 	if (media_admits_nobody(role_document(call, &exchange)))
 		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
+	if (!check_places(call, &exchange, call->app_token->subject.user_id,
+			  call->app_token->subject.entry, fault))
+		return false;
 	if (exchange.backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
+	if (!make_room(call, &exchange, fault))
+		return false;
+	if (exchange.is_waiting)
+		return true;
 	exchange.answered_user = call->app_token->subject.user_id;
 	exchange.expires_at = call->app_token->expires_at;
 	exchange.entry = call->app_token->subject.entry;
@@ -631,4 +842,9 @@ bool token_join(struct call *call, struct fault *fault)
 	if (exchange.entry.size < 2 * ENTRY_SIZE)
 		exchange.entry = new_entry(call);
 	return add_join(call, &exchange, &body, fault) && call_answer(call, writer_end(&body));
+}
+
+bool token_join_settle(struct call *call, struct fault *fault)
+{
+	return token_join(call, fault);
 }

@@ -4,6 +4,7 @@
 #include "resources/joining/media_join.h"
 
 #include "base/text.h"
+#include "media/server.h"
 #include "records/record.h"
 #include "resources/stored.h"
 
@@ -57,8 +58,8 @@ static bool moderates(const json_t *role)
 	       permits(role, "changeRole");
 }
 
-static void read_role(const json_t *role, const struct template_record *template,
-		      struct ticket_guest *guest)
+void media_read_role(const json_t *role, const struct template_record *template,
+		     struct ticket_guest *guest)
 {
 	const json_t *allowed = nested_member(role, "publishParams", "allowed");
 	const json_t *subscribed = nested_member(role, "subscribeParams", "subscribeToRoles");
@@ -73,11 +74,8 @@ static void read_role(const json_t *role, const struct template_record *template
 	guest->moderates = moderates(role);
 	guest->records = permits(role, "browserRecording");
 	guest->streams = permits(role, "rtmpStreaming");
-	guest->has_most_peers = json_integer_value(json_object_get(role, "maxPeerCount")) > 0;
+	guest->has_most_peers = media_most_peers(role) > 0;
 }
-
-/* Digits of a code's hash that a media server is told. */
-#define CODE_SHOWN 16
 
 /* ---- the room ---- */
 
@@ -85,11 +83,11 @@ static void read_room(struct call *call, const struct admission *admission,
 		      struct ticket_guest *guest)
 {
 	const struct room_record *room = admission->room;
-	const json_t *document = room_document(call, room);
+	const json_t *document = admission->room_document;
 	const struct slice recording = room->follows_template ? admission->template->recording
 							      : room->recording;
 
-	guest->size = json_integer_value(json_object_get(document, "size"));
+	guest->size = media_room_size(document);
 	guest->seconds_most = json_integer_value(json_object_get(document, "max_duration_seconds"));
 	guest->is_recorded = recording.size > 0 &&
 			     json_is_true(json_object_get(
@@ -128,9 +126,24 @@ static bool find_signing_key(struct call *call, const struct media *media,
 	return true;
 }
 
+int64_t media_most_peers(const json_t *role)
+{
+	return json_integer_value(json_object_get(role, "maxPeerCount"));
+}
+
 bool media_admits_nobody(const json_t *role)
 {
-	return json_integer_value(json_object_get(role, "maxPeerCount")) < 0;
+	return media_most_peers(role) < 0;
+}
+
+int64_t media_room_size(const json_t *room_document)
+{
+	return json_integer_value(json_object_get(room_document, "size"));
+}
+
+bool media_holds_limits(const struct call *call, enum backend_type type)
+{
+	return call->environment->live == LIVE_ON && server_can(type, SERVER_LIST);
 }
 
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
@@ -141,8 +154,9 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		.type = backend->type,
 		.name = backend->name,
 		.url = backend->url,
-		.config = stored_json(call, backend->config, "backend", &backend->id),
+		.config = admission->config,
 		.alg = backend->alg,
+		.holds_limits = media_holds_limits(call, backend->type),
 	};
 	struct ticket_guest guest = {
 		.customer_id = slice_of(call->account_text),
@@ -162,10 +176,10 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 	if (media_admits_nobody(role))
 		return true;
 	if (admission->code != NULL)
-		guest.code = text_cut(admission->code_hash, CODE_SHOWN);
+		guest.code = text_cut(admission->code_hash, MEDIA_CODE_SHOWN);
 	if (!find_signing_key(call, media, &server, fault))
 		return false;
-	read_role(role, admission->template, &guest);
+	media_read_role(role, admission->template, &guest);
 	if (!permits(role, "joinOutsideWindow"))
 		guest.expires = least(guest.expires, admission->room->closes_at);
 	read_room(call, admission, &guest);

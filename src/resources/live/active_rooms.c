@@ -185,25 +185,6 @@ bool active_peers_list(struct call *call, struct fault *fault)
 
 /* ---- oneself ---- */
 
-/* Permissions that nobody can give who lacks them. */
-static const char *const powers[] = { "endRoom", "removeOthers", "mute", "unmute", "changeRole" };
-
-static bool role_has(const json_t *role, const char *permission)
-{
-	return json_is_true(json_object_get(json_object_get(role, "permissions"), permission));
-}
-
-static bool may_give(const struct live_view *view, const json_t *role)
-{
-	if (!live_view_may(view, "changeRole") || media_admits_nobody(role))
-		return false;
-	for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++) {
-		if (role_has(role, powers[i]) && !live_view_may(view, powers[i]))
-			return false;
-	}
-	return true;
-}
-
 /* Returns when the caller's time in the room ends, in seconds since 1970; INT64_MAX if it does
  * not. */
 static int64_t ends_at(struct call *call, const struct live_view *view,
@@ -247,7 +228,10 @@ bool active_rooms_me(struct call *call, struct fault *fault)
 	for (size_t i = 0; i < view.template.role_count; i++) {
 		const struct template_role *role = &view.template.roles[i];
 
-		if (may_give(&view, template_role_document(call, &view.template, role)))
+		const json_t *document = template_role_document(call, &view.template, role);
+		struct fault unused = FAULT_INITIAL;
+
+		if (!media_admits_nobody(document) && live_may_give(&view, document, &unused))
 			writer_text(&body, NULL, role->name);
 	}
 	writer_close(&body, ']');
@@ -283,8 +267,8 @@ bool active_peers_get(struct call *call, struct fault *fault)
 	return true;
 }
 
-static void append_tracks(struct call *call, struct buffer *text, const struct peer *peer,
-			  const struct server_track *tracks, size_t n)
+void peer_append_tracks(struct call *call, struct buffer *text, const struct peer *peer,
+			const struct server_track *tracks, size_t n)
 {
 	buffer_append_text(text, ",\"tracks\":{");
 	for (size_t i = 0; i < n; i++) {
@@ -324,7 +308,8 @@ bool active_peers_settle_get(struct call *call, struct fault *fault)
 		return active_peers_get(call, fault);
 	if (!live_find_peer(call, &view, call->parameters[1], &peer, fault) ||
 	    !live_find_server(call, &view.live.backend, &server, fault) ||
-	    !live_read_peer(call, &server, &peer, &person, &tracks, &count, fault))
+	    !live_read_peer(call, &call->asking->asked[0], &server, &peer, &person, &tracks, &count,
+			    fault))
 		return false;
 	/* Of whom nothing is stored, what the media server shows is shown. */
 	peer.is_anonymous = false;
@@ -332,7 +317,7 @@ bool active_peers_settle_get(struct call *call, struct fault *fault)
 	peer.name = person.name;
 	peer.metadata = person.metadata;
 	peer_append(&text, &peer);
-	append_tracks(call, &text, &peer, tracks, count);
+	peer_append_tracks(call, &text, &peer, tracks, count);
 	buffer_append_byte(&text, '}');
 	return call_answer(call, buffer_slice(&text));
 }

@@ -1,11 +1,38 @@
-/* What is done to one person in a room, at the media server. The person is looked up there first:
- * somebody who comes back is another stay, and a media server waits for somebody who has just left.
- * So such a call asks twice, after a look if the caller is inside and not known yet.
+/* What is done at the media server to people in a room.
+ *
+ * One person is looked up there first: somebody who comes back is another stay, and a media server
+ * waits for somebody who has just left. The media server does not say why it puts people out, so
+ * they get a message at the same time. Such a call therefore asks twice, after a look if the caller
+ * is inside and not known yet.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json_writer.h"
 #include "base/text.h"
-#include "resources/live/live_caller.h"
+#include "resources/bans/bans.h"
+#include "resources/live/live_merge.h"
+#include "resources/live/live_message.h"
+#include "resources/live/live_queue.h"
+#include "resources/live/revocations.h"
 #include "resources/live/live_rooms.h"
+#include "resources/rooms/rooms.h"
+#include "resources/templates/template_record.h"
+
+/* What the call has asked for. */
+enum step { STEP_FIRST, STEP_ACT };
+
+static enum step step_of(const struct call *call)
+{
+	return call->asking->step == STEP_ACT ? STEP_ACT : STEP_FIRST;
+}
+
+static struct slice reason_of(const struct call *call)
+{
+	const struct slice reason = text_of_json(call_member(call, "reason"));
+
+	return reason.data == NULL ? SLICE("") : reason;
+}
+
+/* ---- one person ---- */
 
 /* Whom the call is about. */
 struct subject {
@@ -37,13 +64,6 @@ static void ask_for_subject(struct call *call, const struct subject *subject)
 	server_ask_person(call->arena, &subject->server, call->now / 1000,
 			  id_as_text(call->arena, &subject->view.room.id), subject->peer.identity,
 			  &call_ask(call, &subject->view.live.backend, 1)->asked[0].request);
-}
-
-/* Returns true if the requests that have been made were those that act. */
-static bool has_acted(const struct call *call)
-{
-	return call->asking != NULL && call->asking->is_done &&
-	       call->asking->asked[0].request.is_once;
 }
 
 /* ---- muting ---- */
@@ -89,6 +109,7 @@ static bool ask_to_mute(struct call *call, const struct subject *subject,
 	if (n == 0)
 		return fault_set(fault, FAULT_NOT_FOUND, "peer has no such track");
 	asking = call_ask(call, &subject->view.live.backend, n);
+	asking->step = STEP_ACT;
 	for (size_t i = 0; i < n; i++)
 		server_mute(call->arena, &subject->server, call->now / 1000,
 			    id_as_text(call->arena, &subject->view.room.id), subject->peer.identity,
@@ -104,7 +125,7 @@ bool active_peers_settle_mute(struct call *call, struct fault *fault)
 	size_t count;
 
 	/* What has changed since it was done does not matter. */
-	if (has_acted(call))
+	if (step_of(call) == STEP_ACT)
 		return live_find_server(call, &call->asking->backend, &subject.server, fault) &&
 		       asking_is_done(call, &subject.server, "peer not found", fault) &&
 		       call_answer(call, SLICE("{\"message\":\"peer mute request submitted\"}"));
@@ -115,7 +136,403 @@ bool active_peers_settle_mute(struct call *call, struct fault *fault)
 	/* The caller has left meanwhile, or seems to have. */
 	if (subject.view.is_waiting)
 		return true;
-	return live_read_peer(call, &subject.server, &subject.peer, &person, &tracks, &count,
-			      fault) &&
+	return live_read_peer(call, &call->asking->asked[0], &subject.server, &subject.peer,
+			      &person, &tracks, &count, fault) &&
 	       ask_to_mute(call, &subject, tracks, count, fault);
+}
+
+/* ---- putting out ---- */
+
+/* The most people whom one call puts out itself. */
+#define PUT_OUT_MOST 50
+
+/* What asking.notes says: somebody was banned, somebody could not be. */
+#define BANNED_SOME 1
+#define BANNED_NOT_ALL 2
+
+/* Those who are to be put out. */
+struct group {
+	struct call *call;
+	struct live_view view;
+	struct server server;
+	bool is_one; /* one person, who may be inside several times; else all with a role */
+	struct slice role;
+	struct peer peers[PUT_OUT_MOST]; /* the first of them; the caller is the last */
+	size_t count;
+	unsigned notes;
+	struct fault *fault;
+	bool has_failed;
+};
+
+/* Bans a person, if the body says so. Of people whose user_id is not known for certain, whoever
+ * takes their code chooses another one. */
+static bool ban_peer(struct group *group, const struct peer *peer)
+{
+	struct call *call = group->call;
+	const json_t *sent = call_member(call, "ban");
+	struct ban_terms terms = {
+		.room = group->view.room.id,
+		.user_id = peer->user_id,
+		.code_hash = SLICE(""),
+	};
+	struct ban ban;
+
+	if (sent == NULL || json_is_false(sent))
+		return true;
+	if (!peer_has_known_user(peer)) {
+		group->notes |= BANNED_NOT_ALL;
+		return true;
+	}
+	group->notes |= BANNED_SOME;
+	terms.reason = text_of_json(call_member(call, "reason"));
+	if (json_is_integer(sent))
+		terms.expires_at = call->now / 1000 + json_integer_value(sent);
+	return ban_add(call, &terms, &ban, group->fault);
+}
+
+/* Notes that a person is put out. What has its entry does not come back (revocations.h), so those
+ * for whom there is no place are put out, too. */
+static bool add_to_group(void *context, const struct peer *found)
+{
+	struct group *group = context;
+	struct call *call = group->call;
+	struct peer peer = *found;
+
+	if (!group->is_one && !slice_equal(peer.role, group->role))
+		return true;
+	group->has_failed = !ban_peer(group, &peer) ||
+			    !revocation_add(call, &group->view.room.id, peer.entry, LEAVE_REMOVED,
+					    reason_of(call), group->fault) ||
+			    !live_order_out(call, &group->view.room.id, &peer, LEAVE_REMOVED,
+					    reason_of(call), group->fault);
+	if (!group->has_failed && group->count < PUT_OUT_MOST)
+		group->peers[group->count++] = peer;
+	return !group->has_failed;
+}
+
+/* Adds the stays of the person who has this one, too: reloads, other tabs. */
+static bool add_person(struct group *group, const struct peer *peer)
+{
+	struct call *call = group->call;
+	const struct id id = inside_id(peer->entry);
+	struct inside inside = { .stay_count = 0 };
+
+	if (!add_to_group(group, peer))
+		return false;
+	if (peer->entry.size > 0 && !record_get(&inside_table, call->transaction, &id,
+						STORE_TO_CHANGE, &inside, group->fault))
+		return false;
+	for (size_t i = 0; i < inside.stay_count; i++) {
+		struct peer other;
+
+		if (slice_equal(inside.stays[i].uuid, peer->uuid))
+			continue;
+		if (!record_get_named(&peer_table, call->transaction, inside.stays[i].uuid,
+				      STORE_TO_CHANGE, &other, group->fault))
+			return false;
+		if (other.stored.value.data != NULL && other.is_inside &&
+		    !add_to_group(group, &other))
+			return false;
+	}
+	return true;
+}
+
+static bool check_role(struct call *call, struct group *group, struct fault *fault)
+{
+	struct template_record template;
+
+	return template_load(call, &group->view.room.template_id, &template, fault) &&
+	       (template_role_index(&template, group->role) < template.role_count ||
+		fault_member(fault, FAULT_INVALID_BODY, NULL, "/role",
+			     "must be a role of the room's template, got \"%.*s\"",
+			     (int)text_cut(group->role, 64).size, group->role.data));
+}
+
+/* Puts the caller last, whose page would not see the answer. */
+static void order_group(struct group *group)
+{
+	for (size_t i = 0; group->view.is_inside && i + 1 < group->count; i++) {
+		if (slice_equal(group->peers[i].uuid, group->view.caller.uuid)) {
+			const struct peer caller = group->peers[i];
+
+			group->peers[i] = group->peers[group->count - 1];
+			group->peers[group->count - 1] = caller;
+		}
+	}
+}
+
+/* Finds whom the call is about, and notes that they are put out. */
+static bool find_group(struct call *call, struct group *group, struct fault *fault)
+{
+	const struct slice peer_id = text_of_json(call_member(call, "peer_id"));
+	struct live_view *view = &group->view;
+	struct peer peer;
+
+	group->call = call;
+	group->fault = fault;
+	group->role = text_of_json(call_member(call, "role"));
+	group->is_one = peer_id.data != NULL;
+	group->count = 0;
+	group->notes = 0;
+	group->has_failed = false;
+	if (!live_view_open(call, LIVE_ACTS, view, fault))
+		return false;
+	if (view->is_waiting)
+		return true;
+	if ((group->is_one ? !live_find_peer(call, view, peer_id, &peer, fault)
+			   : !check_role(call, group, fault)) ||
+	    !live_may_act(view, "removeOthers", fault) ||
+	    !live_find_server(call, &view->live.backend, &group->server, fault) ||
+	    !call_can_act(call, group->server.type, SERVER_REMOVE, fault))
+		return false;
+	if (group->is_one
+		    ? !add_person(group, &peer)
+		    : !peers_each(call, &view->live.session, STORE_ON, add_to_group, group, fault))
+		return false;
+	order_group(group);
+	return !group->has_failed;
+}
+
+static bool answer_removed(struct call *call, unsigned notes)
+{
+	struct json_writer body = writer_begin(call->arena, false);
+
+	writer_text(&body, "message", SLICE("peer remove request submitted"));
+	if ((notes & BANNED_NOT_ALL) != 0)
+		writer_json(&body, "not_enforced", SLICE("[\"ban\"]"));
+	return call_answer(call, writer_end(&body));
+}
+
+bool active_rooms_remove(struct call *call, struct fault *fault)
+{
+	struct group *group = arena_alloc(call->arena, sizeof *group);
+	struct asking *asking;
+
+	if (!find_group(call, group, fault))
+		return false;
+	if (group->view.is_waiting)
+		return true;
+	if (group->count == 0)
+		return answer_removed(call, group->notes);
+	asking = call_ask(call, &group->view.live.backend, 2 * group->count);
+	asking->notes = group->notes;
+	for (size_t i = 0; i < group->count; i++) {
+		const struct peer *peer = &group->peers[i];
+
+		asking->asked[i].about = arena_copy(call->arena, peer->uuid);
+		server_ask_person(call->arena, &group->server, call->now / 1000,
+				  call->parameters[0], peer->identity, &asking->asked[i].request);
+		message_tell(call, &group->server, call->parameters[0], peer->identity,
+			     message_why(call->arena, "removed", "removed", reason_of(call)),
+			     &asking->asked[group->count + i].request);
+	}
+	return true;
+}
+
+/* Asks for those to be put out who are still there in the same stay. */
+static bool ask_to_remove(struct call *call, const struct server *server, struct fault *fault)
+{
+	const struct asking *looked = call->asking;
+	const size_t count = looked->count / 2;
+	struct server_request *requests = arena_alloc(call->arena, count * sizeof *requests);
+	struct slice *about = arena_alloc(call->arena, count * sizeof *about);
+	struct fault first = FAULT_INITIAL;
+	struct asking *asking;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct fault own = FAULT_INITIAL;
+		struct server_person person;
+		struct server_track *tracks;
+		struct peer peer;
+		size_t track_count;
+
+		if (!record_get_named(&peer_table, call->transaction, looked->asked[i].about,
+				      STORE_TO_SHOW, &peer, fault))
+			return false;
+		if (!live_read_peer(call, &looked->asked[i], server, &peer, &person, &tracks,
+				    &track_count, &own)) {
+			if (first.kind == FAULT_NONE)
+				first = own;
+			continue;
+		}
+		about[n] = looked->asked[i].about;
+		server_remove_person(call->arena, server, call->now / 1000, call->parameters[0],
+				     peer.identity, &requests[n++]);
+	}
+	if (n == 0) {
+		*fault = first;
+		return false;
+	}
+	asking = call_ask(call, &looked->backend, n);
+	asking->step = STEP_ACT;
+	asking->notes = looked->notes;
+	for (size_t i = 0; i < n; i++) {
+		asking->asked[i].request = requests[i];
+		asking->asked[i].about = about[i];
+	}
+	return true;
+}
+
+/* Ends the stays of those who are out. If nobody is, the call fails. */
+static bool settle_removed(struct call *call, const struct server *server, struct fault *fault)
+{
+	struct fault first = FAULT_INITIAL;
+	bool has_done = false;
+	struct id room;
+
+	if (!id_parse(call->parameters[0], &room))
+		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
+	for (size_t i = 0; i < call->asking->count; i++) {
+		const struct asked *asked = &call->asking->asked[i];
+		struct fault own = FAULT_INITIAL;
+		const enum server_result result = asked_result(call, asked, server,
+							       "peer not found", &own);
+
+		if (result == SERVER_DONE || result == SERVER_HAS_NOBODY) {
+			if (!live_put_out(call, &room, asked->about, fault))
+				return false;
+			has_done = true;
+		} else if (first.kind == FAULT_NONE) {
+			first = own;
+		}
+	}
+	if (!has_done) {
+		*fault = first;
+		return false;
+	}
+	return answer_removed(call, call->asking->notes);
+}
+
+static void judge_room_soon(const struct call *call)
+{
+	struct id room;
+
+	if (step_of(call) == STEP_ACT && call->environment->live_queue != NULL &&
+	    id_parse(call->parameters[0], &room))
+		live_queue_judge(call->environment->live_queue, &call->account, &room);
+}
+
+bool active_rooms_settle_remove(struct call *call, struct fault *fault)
+{
+	struct server server;
+
+	if (call->asking->is_look)
+		return active_rooms_remove(call, fault);
+	if (!live_find_server(call, &call->asking->backend, &server, fault))
+		return false;
+	/* Those whom this call did not reach are put out by the service (live_judge.h). */
+	judge_room_soon(call);
+	if (step_of(call) == STEP_ACT ? settle_removed(call, &server, fault)
+				      : ask_to_remove(call, &server, fault))
+		return true;
+	if ((call->asking->notes & BANNED_SOME) != 0 && fault->kind != FAULT_NOT_FOUND)
+		fault_add_detail(fault, call->arena, "the person is banned");
+	return false;
+}
+
+/* ---- ending ---- */
+
+static bool locks(const struct call *call)
+{
+	return json_is_true(call_member(call, "lock"));
+}
+
+static bool answer_ended(struct call *call)
+{
+	return call_answer(call, SLICE("{\"message\":\"session is ending\"}"));
+}
+
+/* Locks a room that is not in session. */
+static bool lock_alone(struct call *call, const struct live_view *view, struct fault *fault)
+{
+	*fault = FAULT_INITIAL;
+	return room_disable(call, &view->room.id, fault) && answer_ended(call);
+}
+
+/* Finds the room; notes that it is ended, and locks it. */
+static bool find_to_end(struct call *call, struct live_view *view, struct server *server,
+			struct fault *fault)
+{
+	const struct ending ending = {
+		.room = view->room.id,
+		.reason = reason_of(call),
+		.by = view->is_inside ? &view->caller : NULL,
+		.locks = locks(call),
+	};
+
+	return live_may_act(view, "endRoom", fault) &&
+	       live_find_server(call, &view->live.backend, server, fault) &&
+	       call_can_act(call, server->type, SERVER_END, fault) &&
+	       (!locks(call) || room_disable(call, &view->room.id, fault)) &&
+	       live_order_end(call, &ending, fault);
+}
+
+static void ask_to_end(struct call *call, const struct id *backend, const struct server *server)
+{
+	struct asking *asking = call_ask(call, backend, 1);
+
+	asking->step = STEP_ACT;
+	server_end_room(call->arena, server, call->now / 1000, call->parameters[0],
+			&asking->asked[0].request);
+}
+
+bool active_rooms_end(struct call *call, struct fault *fault)
+{
+	struct live_view view;
+	struct server server;
+	struct message message = {
+		.view = &view,
+		.server = &server,
+		.topic = OWN_TOPIC,
+		.patience = TOLD_PATIENCE,
+	};
+	bool is_asked;
+
+	if (!live_view_open(call, LIVE_ACTS, &view, fault))
+		return locks(call) && call->app_token == NULL && fault->kind == FAULT_NOT_FOUND &&
+		       view.room.stored.value.data != NULL && lock_alone(call, &view, fault);
+	if (view.is_waiting)
+		return true;
+	if (!find_to_end(call, &view, &server, fault))
+		return false;
+	message.text = message_why(call->arena, "ended", "ended", reason_of(call));
+	if (!message_ask(call, &message, &is_asked, fault))
+		return false;
+	if (!is_asked)
+		ask_to_end(call, &view.live.backend, &server);
+	return true;
+}
+
+/* Closes the session if the media server has ended the room, or does not have it. */
+static bool settle_ended(struct call *call, const struct server *server, struct fault *fault)
+{
+	struct fault own = FAULT_INITIAL;
+	const enum server_result result = asked_result(call, &call->asking->asked[0], server, "",
+						       &own);
+	struct id room;
+
+	if (!id_parse(call->parameters[0], &room))
+		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
+	if (result == SERVER_DONE || result == SERVER_HAS_NOBODY)
+		return live_end(call, &room, fault) && answer_ended(call);
+	*fault = own;
+	if (locks(call))
+		fault_add_detail(fault, call->arena, "the room is locked");
+	return false;
+}
+
+bool active_rooms_settle_end(struct call *call, struct fault *fault)
+{
+	struct server server;
+
+	if (call->asking->is_look)
+		return active_rooms_end(call, fault);
+	if (!live_find_server(call, &call->asking->backend, &server, fault))
+		return false;
+	if (step_of(call) == STEP_ACT)
+		return settle_ended(call, &server, fault);
+	/* Whether the people got the message does not matter. */
+	ask_to_end(call, &call->asking->backend, &server);
+	return true;
 }

@@ -22,15 +22,14 @@ static bool is_not_there(struct fault *fault)
 
 /* ---- finding the caller ---- */
 
-/* Finds the stay with the entry of the caller's token; of several, the one that came last. */
-static bool find_caller(struct call *call, struct live_view *view, struct fault *fault)
+bool live_find_entry(struct call *call, const struct live *live, struct slice entry,
+		     struct peer *peer, bool *is_there, struct fault *fault)
 {
-	const struct slice entry = call->app_token->subject.entry;
 	const struct id id = inside_id(entry);
 	struct inside inside;
 
-	view->is_inside = false;
-	if (entry.size == 0 || view->live.stored.value.data == NULL)
+	*is_there = false;
+	if (entry.size == 0 || live->stored.value.data == NULL)
 		return true;
 	if (!record_get(&inside_table, call->transaction, &id, STORE_TO_SHOW, &inside, fault))
 		return false;
@@ -38,11 +37,10 @@ static bool find_caller(struct call *call, struct live_view *view, struct fault 
 	    !slice_equal(inside.entry, entry))
 		return true;
 	if (!record_get_named(&peer_table, call->transaction,
-			      inside.stays[inside.stay_count - 1].uuid, STORE_TO_SHOW,
-			      &view->caller, fault))
+			      inside.stays[inside.stay_count - 1].uuid, STORE_TO_SHOW, peer, fault))
 		return false;
-	view->is_inside = view->caller.stored.value.data != NULL && view->caller.is_inside &&
-			  id_compare(&view->caller.stored.parent, &view->live.session) == 0;
+	*is_there = peer->stored.value.data != NULL && peer->is_inside &&
+		    id_compare(&peer->stored.parent, &live->session) == 0;
 	return true;
 }
 
@@ -121,8 +119,10 @@ static bool merge_found(struct call *call, const struct live_view *view, struct 
 
 static void read_role_inside(struct call *call, struct live_view *view)
 {
-	const size_t role = template_role_index(&view->template, view->caller.role);
+	size_t role = template_role_index(&view->template, view->caller.role);
 
+	if (role == view->template.role_count)
+		role = template_former_role(&view->template, view->caller.role);
 	view->role = NULL;
 	view->role_document = NULL;
 	if (role == view->template.role_count)
@@ -156,14 +156,15 @@ static bool open_from_inside(struct call *call, enum live_sight sight, struct li
 	if (has_looked && (!merge_found(call, view, fault) ||
 			   !live_load(call, &view->room.id, STORE_TO_SHOW, &view->live, fault)))
 		return false;
-	if (!find_caller(call, view, fault))
+	if (!live_find_entry(call, &view->live, call->app_token->subject.entry, &view->caller,
+			     &view->is_inside, fault))
 		return false;
 	view->was_waiting = has_looked;
 	if (!view->is_inside) {
 		const bool is_live = view->live.stored.value.data != NULL;
 
-		if (has_looked || call->app_token->subject.entry.size == 0 ||
-		    (!is_live && !bearer.has_backend))
+		if (has_looked || call->validates_only ||
+		    call->app_token->subject.entry.size == 0 || (!is_live && !bearer.has_backend))
 			return is_not_there(fault);
 		view->is_waiting = true;
 		return ask_for_caller(call, is_live ? &view->live.backend : &bearer.backend, view,
@@ -210,6 +211,22 @@ bool live_may_act(const struct live_view *view, const char *permission, struct f
 {
 	return !view->is_inside || live_view_may(view, permission) ||
 	       fault_set(fault, FAULT_FORBIDDEN, "Missing permission %s", permission);
+}
+
+bool live_may_give(const struct live_view *view, const json_t *role, struct fault *fault)
+{
+	static const char *const powers[] = { "endRoom", "removeOthers", "mute", "unmute",
+					      "changeRole" };
+	const json_t *permissions = json_object_get(role, "permissions");
+
+	if (!live_may_act(view, "changeRole", fault))
+		return false;
+	for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++) {
+		if (json_is_true(json_object_get(permissions, powers[i])) &&
+		    !live_may_act(view, powers[i], fault))
+			return false;
+	}
+	return true;
 }
 
 bool live_view_sees(const struct live_view *view, const struct peer *peer, struct fault *fault)
@@ -262,11 +279,10 @@ bool live_find_server(struct call *call, const struct id *backend, struct server
 	       (can_list || fault_set(fault, FAULT_NOT_FOUND, "session not found"));
 }
 
-bool live_read_peer(struct call *call, const struct server *server, const struct peer *peer,
-		    struct server_person *person, struct server_track **tracks, size_t *count,
-		    struct fault *fault)
+bool live_read_peer(struct call *call, const struct asked *asked, const struct server *server,
+		    const struct peer *peer, struct server_person *person,
+		    struct server_track **tracks, size_t *count, struct fault *fault)
 {
-	const struct asked *asked = &call->asking->asked[0];
 	struct server_verdict verdict;
 
 	if (!asked_has_outcome(asked, fault))

@@ -13,9 +13,8 @@
 #define USER_DATA_MOST 256
 
 const char *const live_change_types[LIVE_CHANGES] = {
-	[LIVE_JOINED] = "peer.join.success",
-	[LIVE_LEFT] = "peer.leave.success",
-	[LIVE_OPENED] = "session.open.success",
+	[LIVE_JOINED] = "peer.join.success",	     [LIVE_LEFT] = "peer.leave.success",
+	[LIVE_ROLE_CHANGED] = "role.change.success", [LIVE_OPENED] = "session.open.success",
 	[LIVE_CLOSED] = "session.close.success",
 };
 
@@ -30,6 +29,9 @@ static const char *const reasons[LEAVE_CAUSES] = {
 	[LEAVE_MEDIA] = "ice connection state closed",
 	[LEAVE_SERVER] = "server removed peer",
 	[LEAVE_UNSEEN] = "server removed peer",
+	[LEAVE_BANNED] = "peer kicked",
+	[LEAVE_FULL] = "peer kicked",
+	[LEAVE_NOT_ADMITTED] = "peer kicked",
 };
 
 /* ---- settings ---- */
@@ -65,6 +67,8 @@ bool live_settings_load(struct call *call, struct live_settings *settings, struc
 		return false;
 	settings->is_noted[LIVE_JOINED] = is_chosen(&webhooks, live_change_types[LIVE_JOINED]);
 	settings->is_noted[LIVE_LEFT] = is_chosen(&webhooks, live_change_types[LIVE_LEFT]);
+	settings->is_noted[LIVE_ROLE_CHANGED] = is_chosen(&webhooks,
+							  live_change_types[LIVE_ROLE_CHANGED]);
 	return true;
 }
 
@@ -120,6 +124,13 @@ static size_t add_peer(struct call *call, const struct peer *peer, size_t n,
 	    peer->metadata.size <= USER_DATA_MOST ? peer->metadata : SLICE(""));
 	add(data, &n, "role", peer->role);
 	add(data, &n, "joined_at", live_time(call->arena, peer->joined));
+	return n;
+}
+
+static size_t add_peer_with_type(struct call *call, const struct peer *peer, size_t n,
+				 struct audit_data *data)
+{
+	n = add_peer(call, peer, n, data);
 	add(data, &n, "type", peer->is_by_phone ? SLICE("sip") : SLICE("regular"));
 	return n;
 }
@@ -144,32 +155,84 @@ void live_note_session(struct call *call, const struct session *session, enum li
 	audit_note(call, live_change_types[change], &data);
 }
 
-void live_note_peer(struct call *call, const struct live_settings *settings,
-		    const struct session *session, const struct peer *peer, enum live_change change)
+void live_note_joined(struct call *call, const struct live_settings *settings,
+		      const struct session *session, const struct peer *peer)
+{
+	struct audit_data data = { .kind = "peer" };
+
+	if (!settings->is_noted[LIVE_JOINED])
+		return;
+	(void)add_peer_with_type(call, peer, add_session(call, session, &data), &data);
+	audit_note(call, live_change_types[LIVE_JOINED], &data);
+}
+
+void live_note_left(struct call *call, const struct live_settings *settings,
+		    const struct session *session, const struct peer *peer, struct slice reason,
+		    struct slice actor)
+{
+	struct audit_data data = { .kind = "peer", .actor = actor };
+	size_t n;
+
+	if (!settings->is_noted[LIVE_LEFT])
+		return;
+	n = add_peer_with_type(call, peer, add_session(call, session, &data), &data);
+	add(&data, &n, "left_at", live_time(call->arena, peer->left));
+	data.more[n++] = (struct audit_member){ "duration",
+						seconds(call->arena, peer->left - peer->joined),
+						true };
+	add(&data, &n, "reason", slice_of(reasons[peer->cause]));
+	add(&data, &n, "cause", slice_of(leave_cause_names[peer->cause]));
+	add(&data, &n, "message", reason);
+	audit_note(call, live_change_types[LIVE_LEFT], &data);
+}
+
+void live_note_role(struct call *call, const struct live_settings *settings,
+		    const struct session *session, const struct peer *peer,
+		    const struct live_change_of_role *change)
 {
 	struct audit_data data = { .kind = "peer" };
 	size_t n;
 
-	if (!settings->is_noted[change])
+	if (!settings->is_noted[LIVE_ROLE_CHANGED])
 		return;
 	n = add_peer(call, peer, add_session(call, session, &data), &data);
-	if (change == LIVE_LEFT) {
-		add(&data, &n, "left_at", live_time(call->arena, peer->left));
-		data.more[n++] = (struct audit_member){
-			"duration", seconds(call->arena, peer->left - peer->joined), true
-		};
-		add(&data, &n, "reason", slice_of(reasons[peer->cause]));
-		add(&data, &n, "cause", slice_of(leave_cause_names[peer->cause]));
-		add(&data, &n, "message", SLICE(""));
-	}
-	audit_note(call, live_change_types[change], &data);
+	add(&data, &n, "previous_role", change->former);
+	add(&data, &n, "role_changed_at", live_time(call->arena, call->now));
+	if (change->by.size > 0)
+		add(&data, &n, "role_change_requested_by", change->by);
+	audit_note(call, live_change_types[LIVE_ROLE_CHANGED], &data);
+}
+
+void live_note_end(struct call *call, const struct session *session, const struct live *live,
+		   const struct peer *by)
+{
+	const bool is_known = by->stored.value.data != NULL;
+	const bool is_named = is_known && !by->is_anonymous;
+	struct audit_data data = {
+		.kind = "session",
+		.id = id_as_text(call->arena, &session->stored.id),
+		.name = session->room_name,
+		.actor = live->end_actor,
+	};
+	size_t n = add_session(call, session, &data);
+
+	add(&data, &n, "peer_id", live->end_peer);
+	add(&data, &n, "user_id", is_named ? by->user_id : SLICE(""));
+	add(&data, &n, "user_name", is_named ? by->name : SLICE(""));
+	add(&data, &n, "role", is_known ? by->role : SLICE(""));
+	data.more[n++] = (struct audit_member){ "lock_room",
+						live->end_locks ? SLICE("true") : SLICE("false"),
+						true };
+	add(&data, &n, "reason", live->end_reason);
+	add(&data, &n, "source", live->end_peer.size > 0 ? SLICE("peer") : SLICE("api"));
+	audit_note(call, "room.end.success", &data);
 }
 
 struct slice live_failure_data(struct call *call, const struct session *session,
 			       const struct peer *peer)
 {
 	struct audit_data data = { .kind = "peer" };
-	size_t n = add_peer(call, peer, add_session(call, session, &data), &data);
+	size_t n = add_peer_with_type(call, peer, add_session(call, session, &data), &data);
 
 	add(&data, &n, "error_message", SLICE("network disconnection"));
 	return audit_data_text(call->arena, &data);

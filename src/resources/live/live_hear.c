@@ -11,6 +11,7 @@
 #include "resources/events/audit_record.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/live_record.h"
+#include "resources/live/made_rooms.h"
 #include "resources/media/backends.h"
 
 /* Seconds after which a media server may try again. */
@@ -89,6 +90,9 @@ bool live_hear(struct call *call, struct fault *fault)
 		live_queue_count(queue, HEARD_IGNORED);
 		return call_answer_nothing(call);
 	}
+	if (event.type == SERVER_ROOM_ENDED)
+		made_rooms_forget(call->environment->made_rooms,
+				  &(const struct made_room){ call->account, backend->id, room });
 	if (live_queue_hear(queue, &call->account, &backend->id, &room, &event, now))
 		return call_answer_nothing(call);
 	fault_set(fault, FAULT_SERVER_BUSY, "Too many events are waiting");

@@ -283,6 +283,39 @@ const struct record_kind live_kind = {
 	.derive = live_derive,
 };
 
+/* ---- decisions that last ---- */
+
+static bool given_role_check(struct call *call, const void *record, struct findings *findings,
+			     struct fault *fault)
+{
+	const struct given_role *given = record;
+	struct session session;
+	bool is_garbage = false;
+
+	if (!session_load(call, &given->stored.parent, STORE_TO_SHOW, &session, fault))
+		return false;
+	if (session.stored.value.data == NULL &&
+	    !garbage_has(call, &given->stored.parent, &is_garbage, fault))
+		return false;
+	if (session.stored.value.data == NULL && !is_garbage)
+		findings_add(findings, "/session_id", "its session does not exist");
+	return true;
+}
+
+const struct record_kind given_role_kind = {
+	.table = &given_role_table,
+	.line = "given_role",
+	.order = RECORD_CHILDREN,
+	.parent = &session_kind,
+	.check = given_role_check,
+};
+
+const struct record_kind revocation_kind = {
+	.table = &revocation_table,
+	.line = "revocation",
+	.order = RECORD_PAGES,
+};
+
 /* ---- usage ---- */
 
 /* What the rooms in session have together. */

@@ -8,8 +8,10 @@
 
 #include "records/kinds.h"
 #include "resources/audit.h"
+#include "resources/bans/bans.h"
 #include "resources/garbage.h"
 #include "resources/live/live_events.h"
+#include "resources/live/revocations.h"
 #include "resources/media/backend_health.h"
 #include "resources/rooms/room_record.h"
 #include "resources/templates/template_record.h"
@@ -18,6 +20,8 @@
 #define CLOSED_AT_ONCE 64
 /* Sessions of a room that closed last, and may be those of a late event. */
 #define LATE_SESSIONS 8
+/* Milliseconds after which an order to end a room no longer explains its end. */
+#define ENDING_LASTS 60000
 /* Different days that one merge counts for. */
 #define DAYS_MOST 4
 /* How long usage is kept, in days, and how many old days are removed with a new one. */
@@ -360,6 +364,8 @@ static struct peer new_peer(struct room_merge *merge, const struct session *sess
 		.role = person->role.size <= LIVE_ROLE_MOST ? person->role : SLICE(""),
 		.name = SLICE(""),
 		.metadata = SLICE(""),
+		.order_reason = SLICE(""),
+		.order_actor = SLICE(""),
 		.joined = joined_at(merge, news),
 		.seen = news->time,
 	};
@@ -379,14 +385,29 @@ static bool peer_begin(struct room_merge *merge, struct session *session, const 
 	session->peer_count++;
 	session->updated = later(session->updated, peer->joined);
 	usage_on(merge, peer->joined)->peers++;
-	live_note_peer(merge->call, &merge->settings, session, peer, LIVE_JOINED);
+	live_note_joined(merge->call, &merge->settings, session, peer);
 	return read_now(merge, fault);
+}
+
+static bool is_ending(const struct room_merge *merge)
+{
+	return merge->live.ending != 0 && merge->call->now - merge->live.ending <= ENDING_LASTS;
 }
 
 /* Ends a stay; counts and notes it. The caller stores the peer, and the session. */
 static void peer_end(struct room_merge *merge, struct session *session, struct peer *peer,
 		     int64_t left, enum leave_cause cause)
 {
+	struct slice reason = SLICE(""), actor = SLICE("");
+
+	if (cause == LEAVE_REMOVED && peer->order != LEAVE_LEFT) {
+		cause = peer->order;
+		reason = peer->order_reason;
+		actor = peer->order_actor;
+	} else if (cause == LEAVE_ENDED && session->is_active && is_ending(merge)) {
+		reason = merge->live.end_reason;
+		actor = merge->live.end_actor;
+	}
 	peer->is_inside = false;
 	peer->left = later(earlier(left, merge->call->now), peer->joined);
 	if (!session->is_active)
@@ -395,7 +416,9 @@ static void peer_end(struct room_merge *merge, struct session *session, struct p
 	peer->missed = 0;
 	peer->cause = cause;
 	usage_on(merge, peer->left)->milliseconds += (uint64_t)(peer->left - peer->joined);
-	live_note_peer(merge->call, &merge->settings, session, peer, LIVE_LEFT);
+	live_note_left(merge->call, &merge->settings, session, peer, reason, actor);
+	peer->order = LEAVE_LEFT;
+	peer->order_reason = peer->order_actor = SLICE("");
 	/* It was kept only to judge somebody who is inside. */
 	if (peer->is_anonymous)
 		peer->user_id = peer->identity = peer->entry = peer->code = SLICE("");
@@ -406,6 +429,49 @@ static bool peer_put(struct room_merge *merge, const struct peer *peer, struct f
 	return record_put(&peer_table, merge->call->transaction, peer, fault);
 }
 
+/* ---- decisions that last ---- */
+
+/* Gives a new peer the role that a call gave to this person. */
+static bool take_given_role(struct room_merge *merge, struct peer *peer, struct fault *fault)
+{
+	struct slice role;
+
+	if (!given_role_find(merge->call, &merge->live, peer->entry,
+			     peer_has_known_user(peer) ? peer->user_id : SLICE(""), &role, fault))
+		return false;
+	if (role.data == NULL || slice_equal(role, peer->role))
+		return true;
+	peer->role = role;
+	peer->is_strange = true;
+	return true;
+}
+
+/* Applies to a new peer what was decided about this person before it came. */
+static bool take_decisions(struct room_merge *merge, struct peer *peer, struct fault *fault)
+{
+	struct call *call = merge->call;
+	struct revocation revocation;
+	struct ban ban;
+	bool is_revoked, is_banned;
+
+	if (peer->entry.size == 0)
+		return true;
+	if (!revocation_find(call, peer->entry, &revocation, &is_revoked, fault) ||
+	    !ban_find(call, &merge->merging->room, peer->user_id, peer->code, &ban, &is_banned,
+		      fault) ||
+	    !take_given_role(merge, peer, fault))
+		return false;
+	if (is_banned) {
+		peer->order = LEAVE_BANNED;
+	} else if (is_revoked) {
+		peer->order = revocation.cause;
+		peer->order_reason = revocation.reason;
+	}
+	if (peer->order != LEAVE_LEFT || peer->is_strange)
+		merge->merging->judges = JUDGE_EVERYBODY;
+	return true;
+}
+
 static bool add_inside(struct room_merge *merge, const struct news *news, const struct stay *stay,
 		       struct fault *fault)
 {
@@ -414,6 +480,10 @@ static bool add_inside(struct room_merge *merge, const struct news *news, const 
 	if (!load_session(merge, fault))
 		return false;
 	peer = new_peer(merge, &merge->session, news, stay);
+	if (merge->merging->judges == JUDGE_NOBODY)
+		merge->merging->judges = JUDGE_ROOM;
+	if (!take_decisions(merge, &peer, fault))
+		return false;
 	live_count(merge->call->arena, &merge->live, peer.role, true);
 	merge->is_changed = true;
 	return peer_begin(merge, &merge->session, &peer, fault) &&
@@ -462,6 +532,19 @@ static bool session_put_closed(struct room_merge *merge, struct fault *fault)
 		       : session_remove(call, &merge->session, fault);
 }
 
+/* Notes that a call has ended the room. */
+static bool note_end(struct room_merge *merge, struct fault *fault)
+{
+	struct peer by = { .uuid = SLICE("") };
+
+	if (merge->live.end_peer.size > 0 &&
+	    !record_get_named(&peer_table, merge->call->transaction, merge->live.end_peer,
+			      STORE_TO_SHOW, &by, fault))
+		return false;
+	live_note_end(merge->call, &merge->session, &merge->live, &by);
+	return true;
+}
+
 /* Closes the session, which is stored with it. ended: when the media server's room ended; 0 if that
  * is not known. */
 static bool close_session(struct room_merge *merge, int64_t ended, struct fault *fault)
@@ -469,7 +552,8 @@ static bool close_session(struct room_merge *merge, int64_t ended, struct fault 
 	struct call *call = merge->call;
 	struct peer_page page = { .side = STORE_ON, .most = CLOSED_AT_ONCE };
 
-	if (!load_session(merge, fault))
+	if (!load_session(merge, fault) ||
+	    (ended != 0 && is_ending(merge) && !note_end(merge, fault)))
 		return false;
 	do {
 		if (!peers_read(call, &merge->live.session, &page, fault))
@@ -477,7 +561,8 @@ static bool close_session(struct room_merge *merge, int64_t ended, struct fault 
 		for (size_t i = 0; i < page.count; i++) {
 			struct peer *peer = &page.peers[i];
 			const int64_t seen = last_seen(merge, peer);
-			const bool is_seen = ended != 0 && seen + LIVE_SEEN_LATELY >= ended;
+			const bool is_seen = ended != 0 &&
+					     (is_ending(merge) || seen + LIVE_SEEN_LATELY >= ended);
 
 			if (!end_stay(merge, peer, is_seen ? ended : seen,
 				      is_seen ? LEAVE_ENDED : LEAVE_UNSEEN, fault))
@@ -530,6 +615,9 @@ static bool open_session(struct room_merge *merge, const struct news *news, stru
 		.backend = merge->merging->backend,
 		.server_room = session->server_room,
 		.server_created = news->room.created,
+		.end_reason = SLICE(""),
+		.end_actor = SLICE(""),
+		.end_peer = SLICE(""),
 		.roles = arena_alloc(call->arena, sizeof *merge->live.roles),
 	};
 	merge->is_loaded = merge->is_changed = true;
@@ -656,6 +744,16 @@ static enum act act_of(const struct room_merge *merge, const struct news *news,
 	return act == ADD || act == OPEN || act == ADD_LEFT || act == ADD_LATE ? IGNORE : act;
 }
 
+/* Returns true if the media server has other attributes of somebody than the record. Attributes of
+ * people whom this service did not let in are their own business. */
+static bool is_strange(const struct peer *peer, const struct server_person *person)
+{
+	return peer->entry.size > 0 &&
+	       (!slice_equal(peer->role, person->role) ||
+		!slice_equal(peer->user_id, person->user_id) ||
+		!slice_equal(peer->entry, person->entry) || !slice_equal(peer->code, person->code));
+}
+
 /* News of somebody who was missing counts from the time at which it was so: a look that was sent
  * later, and missed the person, still does. */
 static bool update_peer(struct room_merge *merge, const struct news *news, struct peer *peer,
@@ -663,6 +761,12 @@ static bool update_peer(struct room_merge *merge, const struct news *news, struc
 {
 	bool is_changed = take_names(peer, &news->person);
 
+	/* An event may have happened before the attributes were put back. */
+	if (news->type == NEWS_LISTED && peer->is_inside &&
+	    is_strange(peer, &news->person) != peer->is_strange) {
+		peer->is_strange = !peer->is_strange;
+		is_changed = true;
+	}
 	if (peer->missed != 0 && news->time > peer->seen) {
 		peer->seen = news->time;
 		if (news->time > peer->missed)
@@ -871,14 +975,21 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 
 	merging->needs_room = merging->looks_soon = merging->looks_again = false;
 	merging->failed = NULL;
+	merging->judges = merging->is_look ? JUDGE_EVERYBODY : JUDGE_NOBODY;
 	if (!begin_merge(&merge, call, merging, fault))
 		return false;
 	set_results(&merge);
 	/* A room that is in session belongs to the media server that told of it. */
 	if (merging->is_live && id_compare(&merge.live.backend, &merging->backend) != 0)
 		return true;
-	if (!merging->is_live && !merge.has_room)
+	if (!merging->is_live && !merge.has_room) {
+		/* Somebody is in a room that may have been deleted. */
+		for (size_t i = 0; i < merging->count; i++) {
+			if (merging->news[i].type == NEWS_JOINED)
+				merging->judges = JUDGE_EVERYBODY;
+		}
 		return true;
+	}
 	return (merging->is_look ? merge_listed(&merge, fault) : merge_told(&merge, fault)) &&
 	       end_merge(&merge, fault);
 }
@@ -905,6 +1016,110 @@ bool live_merge_look(struct call *call, const struct server_person *people, size
 	merging->is_look = true;
 	merging->looked = sent;
 	return live_merge(call, merging, fault);
+}
+
+/* ---- what this service does ---- */
+
+static struct slice actor_of(struct call *call)
+{
+	return audit_actor_text(call->arena, call->actor.kind, slice_of(call->actor.id));
+}
+
+bool live_order_end(struct call *call, const struct ending *ending, struct fault *fault)
+{
+	struct live live;
+
+	if (!live_load(call, &ending->room, STORE_TO_CHANGE, &live, fault))
+		return false;
+	if (live.stored.value.data == NULL)
+		return true;
+	live.ending = call->now;
+	live.end_reason = text_cut(ending->reason, LIVE_REASON_MOST);
+	live.end_actor = actor_of(call);
+	live.end_peer = ending->by != NULL ? ending->by->uuid : SLICE("");
+	live.end_locks = ending->locks;
+	return record_put(&live_table, call->transaction, &live, fault);
+}
+
+bool live_end(struct call *call, const struct id *room, struct fault *fault)
+{
+	struct merging merging = { .room = *room };
+	struct room_merge merge;
+
+	if (!begin_merge(&merge, call, &merging, fault))
+		return false;
+	return merge.live.stored.value.data == NULL ||
+	       (close_session(&merge, call->now, fault) && store_usage(&merge, fault));
+}
+
+bool live_order_out(struct call *call, const struct id *room, struct peer *peer,
+		    enum leave_cause cause, struct slice reason, struct fault *fault)
+{
+	struct live live;
+
+	if (!live_load(call, room, STORE_TO_CHANGE, &live, fault))
+		return false;
+	peer->order = cause;
+	peer->order_reason = text_cut(reason, LIVE_REASON_MOST);
+	peer->order_actor = actor_of(call);
+	return record_put(&peer_table, call->transaction, peer, fault);
+}
+
+bool live_put_out(struct call *call, const struct id *room, struct slice uuid, struct fault *fault)
+{
+	struct merging merging = { .room = *room };
+	struct room_merge merge;
+	struct peer peer;
+
+	if (!begin_merge(&merge, call, &merging, fault) ||
+	    !record_get_named(&peer_table, call->transaction, uuid, STORE_TO_CHANGE, &peer, fault))
+		return false;
+	if (merge.live.stored.value.data == NULL || peer.stored.value.data == NULL ||
+	    !peer.is_inside || id_compare(&peer.stored.parent, &merge.live.session) != 0)
+		return true;
+	return end_stay(&merge, &peer, call->now, LEAVE_REMOVED, fault) && end_merge(&merge, fault);
+}
+
+/* Reads a peer that may still be inside. *is_inside: that it is. */
+static bool peer_find_inside(struct call *call, const struct id *room, struct slice uuid,
+			     struct peer *peer, bool *is_inside, struct fault *fault)
+{
+	struct live live;
+
+	if (!live_load(call, room, STORE_TO_CHANGE, &live, fault) ||
+	    !record_get_named(&peer_table, call->transaction, uuid, STORE_TO_CHANGE, peer, fault))
+		return false;
+	*is_inside = live.stored.value.data != NULL && peer->stored.value.data != NULL &&
+		     peer->is_inside && id_compare(&peer->stored.parent, &live.session) == 0;
+	return true;
+}
+
+bool live_put_back(struct call *call, const struct id *room, struct slice uuid, struct fault *fault)
+{
+	struct peer peer;
+	bool is_inside;
+
+	if (!peer_find_inside(call, room, uuid, &peer, &is_inside, fault))
+		return false;
+	if (!is_inside || !peer.is_strange)
+		return true;
+	peer.is_strange = false;
+	return record_put(&peer_table, call->transaction, &peer, fault);
+}
+
+bool live_set_role(struct call *call, const struct id *room, struct peer *peer, struct slice role,
+		   struct fault *fault)
+{
+	struct live live;
+
+	if (!live_load(call, room, STORE_TO_CHANGE, &live, fault))
+		return false;
+	live_count(call->arena, &live, peer->role, false);
+	live_count(call->arena, &live, role, true);
+	peer->role = role;
+	peer->is_strange = true;
+	return record_put(&live_table, call->transaction, &live, fault) &&
+	       record_put(&peer_table, call->transaction, peer, fault);
 }
 
 /* ---- closing without news ---- */

@@ -1,15 +1,99 @@
-/* Sends messages to the people in a room, who get them from the media server. One person is looked
- * up first: the media server would take a message for somebody who has just left, or wait.
+/* See resources/live/live_message.h. A person who is the only one to get a message is looked up
+ * first: the media server would take a message for somebody who has just left, or wait.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/live_message.h"
+
+#include "base/json_writer.h"
 #include "base/text.h"
-#include "resources/live/live_caller.h"
 #include "resources/live/live_rooms.h"
 #include "resources/media/backends.h"
 #include "resources/templates/template_record.h"
 
 /* Bytes of the identities in one request. */
 #define IDENTITIES_MOST ((size_t)64 << 10)
+
+/* ---- requests ---- */
+
+struct identities {
+	const struct message *message;
+	json_t *lists[ASKED_MOST]; /* of each request */
+	size_t count, size; /* lists; bytes of the last one */
+	struct arena *arena;
+};
+
+static void add_identity(struct identities *all, struct slice identity)
+{
+	if (all->count == 0 || all->size > IDENTITIES_MOST) {
+		if (all->count == ASKED_MOST)
+			return;
+		all->lists[all->count++] = arena_json(all->arena, json_array());
+		all->size = 0;
+	}
+	array_put(all->lists[all->count - 1], json_of_text(identity));
+	all->size += identity.size;
+}
+
+static bool add_addressee(void *context, const struct peer *peer)
+{
+	struct identities *all = context;
+
+	if (all->message->role.data == NULL || slice_equal(all->message->role, peer->role))
+		add_identity(all, peer->identity);
+	return true;
+}
+
+bool message_ask(struct call *call, const struct message *message, bool *is_asked,
+		 struct fault *fault)
+{
+	const struct live *live = &message->view->live;
+	struct identities all = { .message = message, .arena = call->arena };
+	struct asking *asking;
+
+	if (message->peer != NULL)
+		add_identity(&all, message->peer->identity);
+	else if (!peers_each(call, &live->session, STORE_ON, add_addressee, &all, fault))
+		return false;
+	*is_asked = all.count > 0;
+	if (!*is_asked)
+		return true;
+	asking = call_ask(call, &live->backend, all.count);
+	for (size_t i = 0; i < all.count; i++) {
+		struct server_request *request = &asking->asked[i].request;
+
+		server_send_message(call->arena, message->server, call->now / 1000,
+				    id_as_text(call->arena, &message->view->room.id), all.lists[i],
+				    message->topic, message->text, request);
+		request->patience = message->patience;
+	}
+	return true;
+}
+
+/* ---- why people are put out ---- */
+
+struct slice message_why(struct arena *arena, const char *type, const char *cause,
+			 struct slice reason)
+{
+	struct json_writer text = writer_begin(arena, true);
+
+	writer_text(&text, "type", slice_of(type));
+	writer_text(&text, "cause", slice_of(cause));
+	writer_text(&text, "reason", reason);
+	return writer_end(&text);
+}
+
+void message_tell(struct call *call, const struct server *server, struct slice room,
+		  struct slice identity, struct slice why, struct server_request *request)
+{
+	json_t *identities = arena_json(call->arena, json_array());
+
+	array_put(identities, json_of_text(identity));
+	server_send_message(call->arena, server, call->now / 1000, room, identities, OWN_TOPIC, why,
+			    request);
+	request->patience = TOLD_PATIENCE;
+}
+
+/* ---- send-message ---- */
 
 /* Whom a message is for. */
 struct addressees {
@@ -52,104 +136,56 @@ static bool find_addressees(struct call *call, struct addressees *to, struct fau
 	       call_can_act(call, to->server.type, SERVER_MESSAGE, fault);
 }
 
-/* ---- requests ---- */
-
-struct identities {
-	const struct addressees *to;
-	json_t *lists[ASKED_MOST]; /* of each request */
-	size_t count, size; /* lists; bytes of the last one */
-	struct arena *arena;
-};
-
-static void add_identity(struct identities *all, struct slice identity)
-{
-	if (all->count == 0 || all->size > IDENTITIES_MOST) {
-		if (all->count == ASKED_MOST)
-			return;
-		all->lists[all->count++] = arena_json(all->arena, json_array());
-		all->size = 0;
-	}
-	array_put(all->lists[all->count - 1], json_of_text(identity));
-	all->size += identity.size;
-}
-
-static bool add_addressee(void *context, const struct peer *peer)
-{
-	struct identities *all = context;
-
-	if (all->to->role.data == NULL || slice_equal(all->to->role, peer->role))
-		add_identity(all, peer->identity);
-	return true;
-}
-
-static void ask_to_send(struct call *call, const struct addressees *to,
-			const struct identities *all)
-{
-	const struct slice type = text_of_json(call_member(call, "type"));
-	const struct slice room = id_as_text(call->arena, &to->view.room.id);
-	struct asking *asking = call_ask(call, &to->view.live.backend, all->count);
-
-	for (size_t i = 0; i < all->count; i++)
-		server_send_message(call->arena, &to->server, call->now / 1000, room, all->lists[i],
-				    type.data != NULL ? type : SLICE("chat"),
-				    text_of_json(call_member(call, "message")),
-				    &asking->asked[i].request);
-}
-
 static bool answer_sent(struct call *call)
 {
 	return call_answer(call, SLICE("{\"message\":\"message sent\"}"));
 }
 
+static bool send_to(struct call *call, const struct addressees *to, struct fault *fault)
+{
+	const struct slice type = text_of_json(call_member(call, "type"));
+	const struct message message = {
+		.view = &to->view,
+		.server = &to->server,
+		.peer = to->is_for_one ? &to->peer : NULL,
+		.role = to->role,
+		.topic = type.data != NULL ? type : SLICE("chat"),
+		.text = text_of_json(call_member(call, "message")),
+	};
+	bool is_asked;
+
+	return message_ask(call, &message, &is_asked, fault) && (is_asked || answer_sent(call));
+}
+
 bool active_rooms_send_message(struct call *call, struct fault *fault)
 {
 	struct addressees to;
-	struct identities all = { .to = &to, .arena = call->arena };
 
 	if (!find_addressees(call, &to, fault))
 		return false;
-	if (to.is_for_one) {
-		server_ask_person(call->arena, &to.server, call->now / 1000,
-				  id_as_text(call->arena, &to.view.room.id), to.peer.identity,
-				  &call_ask(call, &to.view.live.backend, 1)->asked[0].request);
-		return true;
-	}
-	if (!peers_each(call, &to.view.live.session, STORE_ON, add_addressee, &all, fault))
-		return false;
-	if (all.count == 0)
-		return answer_sent(call);
-	ask_to_send(call, &to, &all);
-	return true;
-}
-
-/* ---- after them ---- */
-
-/* Sends the message to the person who was looked up. */
-static bool go_on_with_one(struct call *call, const struct addressees *to, struct fault *fault)
-{
-	struct identities all = { .to = to, .arena = call->arena };
-	struct server_person person;
-	struct server_track *tracks;
-	size_t count;
-
-	if (!live_read_peer(call, &to->server, &to->peer, &person, &tracks, &count, fault))
-		return false;
-	add_identity(&all, to->peer.identity);
-	ask_to_send(call, to, &all);
+	if (!to.is_for_one)
+		return send_to(call, &to, fault);
+	server_ask_person(call->arena, &to.server, call->now / 1000,
+			  id_as_text(call->arena, &to.view.room.id), to.peer.identity,
+			  &call_ask(call, &to.view.live.backend, 1)->asked[0].request);
 	return true;
 }
 
 bool active_rooms_settle_message(struct call *call, struct fault *fault)
 {
+	struct server_person person;
+	struct server_track *tracks;
 	struct addressees to;
+	size_t count;
 
 	/* The message was sent: what has changed since does not matter. */
-	if (call->asking->asked[0].request.is_once) {
-		struct server server;
-
-		return live_find_server(call, &call->asking->backend, &server, fault) &&
-		       asking_is_done(call, &server, "session not found", fault) &&
+	if (call->asking->asked[0].request.is_once)
+		return live_find_server(call, &call->asking->backend, &to.server, fault) &&
+		       asking_is_done(call, &to.server, "session not found", fault) &&
 		       answer_sent(call);
-	}
-	return find_addressees(call, &to, fault) && go_on_with_one(call, &to, fault);
+	/* Sends it to the person who was looked up. */
+	return find_addressees(call, &to, fault) &&
+	       live_read_peer(call, &call->asking->asked[0], &to.server, &to.peer, &person, &tracks,
+			      &count, fault) &&
+	       send_to(call, &to, fault);
 }

@@ -19,7 +19,8 @@ struct live_queue {
 	/* Under the lock. */
 	struct heard *heard, **heard_end;
 	struct to_look_at *rooms, **rooms_end;
-	size_t room_count;
+	struct to_judge *judged, **judged_end;
+	size_t room_count, judged_count;
 	uint64_t number; /* of the last event */
 	struct live_queue_figures figures;
 };
@@ -30,6 +31,7 @@ struct live_queue *live_queue_open(void)
 
 	queue->heard_end = &queue->heard;
 	queue->rooms_end = &queue->rooms;
+	queue->judged_end = &queue->judged;
 	queue->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (queue->wake < 0 || pthread_mutex_init(&queue->lock, NULL) != 0)
 		ABORT("cannot create a lock or thread");
@@ -38,23 +40,28 @@ struct live_queue *live_queue_open(void)
 
 void live_queue_close(struct live_queue *queue)
 {
-	struct to_look_at *rooms;
-	struct heard *heard;
+	struct live_queue_taken taken;
 
 	if (queue == NULL)
 		return;
-	heard = live_queue_take(queue, &rooms);
-	while (heard != NULL) {
-		struct heard *next = heard->next;
+	taken = live_queue_take(queue);
+	while (taken.heard != NULL) {
+		struct heard *next = taken.heard->next;
 
-		free(heard);
-		heard = next;
+		free(taken.heard);
+		taken.heard = next;
 	}
-	while (rooms != NULL) {
-		struct to_look_at *next = rooms->next;
+	while (taken.rooms != NULL) {
+		struct to_look_at *next = taken.rooms->next;
 
-		free(rooms);
-		rooms = next;
+		free(taken.rooms);
+		taken.rooms = next;
+	}
+	while (taken.judged != NULL) {
+		struct to_judge *next = taken.judged->next;
+
+		free(taken.judged);
+		taken.judged = next;
 	}
 	pthread_mutex_destroy(&queue->lock);
 	close(queue->wake);
@@ -153,6 +160,26 @@ void live_queue_look(struct live_queue *queue, const struct id *account, const s
 		wake(queue);
 }
 
+void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room)
+{
+	struct to_judge *added = memory_check(malloc(sizeof *added));
+	bool has_room;
+
+	*added = (struct to_judge){ NULL, *account, *room };
+	pthread_mutex_lock(&queue->lock);
+	has_room = queue->judged_count < LIVE_QUEUE_MOST;
+	if (has_room) {
+		*queue->judged_end = added;
+		queue->judged_end = &added->next;
+		queue->judged_count++;
+	}
+	pthread_mutex_unlock(&queue->lock);
+	if (!has_room)
+		free(added);
+	else
+		wake(queue);
+}
+
 void live_queue_count(struct live_queue *queue, enum heard_end end)
 {
 	pthread_mutex_lock(&queue->lock);
@@ -162,22 +189,23 @@ void live_queue_count(struct live_queue *queue, enum heard_end end)
 
 /* ---- taking ---- */
 
-struct heard *live_queue_take(struct live_queue *queue, struct to_look_at **rooms)
+struct live_queue_taken live_queue_take(struct live_queue *queue)
 {
-	struct heard *heard;
+	struct live_queue_taken taken;
 	eventfd_t ignored;
 
 	(void)eventfd_read(queue->wake, &ignored);
 	pthread_mutex_lock(&queue->lock);
-	heard = queue->heard;
-	*rooms = queue->rooms;
+	taken = (struct live_queue_taken){ queue->heard, queue->rooms, queue->judged };
 	queue->heard = NULL;
 	queue->heard_end = &queue->heard;
 	queue->rooms = NULL;
 	queue->rooms_end = &queue->rooms;
-	queue->room_count = 0;
+	queue->judged = NULL;
+	queue->judged_end = &queue->judged;
+	queue->room_count = queue->judged_count = 0;
 	pthread_mutex_unlock(&queue->lock);
-	return heard;
+	return taken;
 }
 
 void live_queue_forget(struct live_queue *queue, size_t n)

@@ -14,7 +14,8 @@ const char *const leave_cause_names[LEAVE_CAUSES] = {
 	[LEAVE_REMOVED] = "removed", [LEAVE_ENDED] = "ended",
 	[LEAVE_SIGNAL] = "signal",   [LEAVE_SIP] = "sip",
 	[LEAVE_MEDIA] = "media",     [LEAVE_SERVER] = "server",
-	[LEAVE_UNSEEN] = "unseen",
+	[LEAVE_UNSEEN] = "unseen",   [LEAVE_BANNED] = "banned",
+	[LEAVE_FULL] = "full",	     [LEAVE_NOT_ADMITTED] = "not_admitted",
 };
 
 /* ---- tables ---- */
@@ -34,6 +35,15 @@ static const struct member live_members[] = {
 	{ "heard_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, heard) },
 	{ "looked_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, looked) },
 	{ "left_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, left) },
+	{ "ending_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, ending) },
+	{ "end_reason", AS_TEXT(0, LIVE_REASON_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct live, end_reason) },
+	{ "end_actor", AS_TEXT(0, LIVE_ACTOR_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct live, end_actor) },
+	{ "end_peer", AS_TEXT(0, UUID_TEXT_SIZE), MARKED(MEMBER_ABSENT),
+	  AT(struct live, end_peer) },
+	{ "end_locks", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct live, end_locks) },
+	{ "given", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct live, has_given) },
 	{ "roles", AS_LIST(struct live, role_count, LIVE_ROLES_MOST + 1, role_table),
 	  MARKED(MEMBER_DERIVED), AT(struct live, roles) },
 };
@@ -78,6 +88,13 @@ static const struct member peer_members[] = {
 	{ "seen_at", AS_TIME, AT(struct peer, seen) },
 	{ "missed_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct peer, missed) },
 	{ "cause", AS_CHOICE(LEAVE_CAUSES - 1, leave_cause_names), AT(struct peer, cause) },
+	{ "order", AS_CHOICE(LEAVE_CAUSES - 1, leave_cause_names), MARKED(MEMBER_ABSENT),
+	  AT(struct peer, order) },
+	{ "order_reason", AS_TEXT(0, LIVE_REASON_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct peer, order_reason) },
+	{ "order_actor", AS_TEXT(0, LIVE_ACTOR_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct peer, order_actor) },
+	{ "strange", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct peer, is_strange) },
 };
 const struct record_table peer_table = { RECORD(struct peer, peer_members, 4, &kind_peer) };
 
@@ -93,6 +110,28 @@ static const struct member inside_members[] = {
 	  AT(struct inside, stays) },
 };
 const struct record_table inside_table = { RECORD(struct inside, inside_members, 2, &kind_inside) };
+
+static const struct member revocation_members[] = {
+	{ "id", AS_KEY, AT(struct revocation, stored.id) },
+	{ "name", AS_NAME, AT(struct revocation, name) },
+	{ "room_id", AS_ID, AT(struct revocation, room) },
+	{ "cause", AS_CHOICE(LEAVE_CAUSES - 1, leave_cause_names), AT(struct revocation, cause) },
+	{ "reason", AS_TEXT(0, LIVE_REASON_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct revocation, reason) },
+	{ "until", AS_TIME, AT(struct revocation, until) },
+};
+const struct record_table revocation_table = {
+	RECORD(struct revocation, revocation_members, 2, &kind_revocation),
+};
+
+static const struct member given_role_members[] = {
+	{ "key", AS_KEY, AT(struct given_role, stored.id) },
+	{ "session_id", AS_PARENT, AT(struct given_role, stored.parent) },
+	{ "role", AS_TEXT(0, LIVE_ROLE_MOST), AT(struct given_role, role) },
+};
+const struct record_table given_role_table = {
+	RECORD(struct given_role, given_role_members, 2, &kind_given_role),
+};
 
 static const struct member usage_members[] = {
 	{ "key", AS_KEY, MARKED(MEMBER_DERIVED), AT(struct usage, stored.id) },
@@ -142,6 +181,19 @@ void peer_uuid(const struct id *backend, struct slice stay, unsigned again,
 	text[UUID_VERSION_AT] = '8';
 }
 
+bool peer_has_known_user(const struct peer *peer)
+{
+	unsigned char digest[DIGEST_SIZE];
+	char text[2 * DIGEST_SIZE];
+
+	if (peer->user_id.size == 0 || slice_equal(peer->identity, peer->user_id))
+		return peer->user_id.size > 0;
+	/* Of a longer one, the identity is the hash (media/ticket.c). */
+	digest_sha256(peer->user_id, digest);
+	text_hex(digest, sizeof digest, text);
+	return slice_equal(peer->identity, (struct slice){ text, sizeof text });
+}
+
 /* Writes a number big-endian into the first six bytes. */
 static void put_number(struct id *id, int64_t number)
 {
@@ -166,6 +218,21 @@ struct id inside_id(struct slice entry)
 	struct id id;
 
 	digest_sha256(entry, digest);
+	memcpy(id.bytes, digest, ID_SIZE);
+	return id;
+}
+
+struct id given_role_id(const struct id *session, bool is_entry, struct slice person)
+{
+	char bytes[ID_SIZE + 1 + LIVE_NAME_MOST];
+	const size_t size = person.size < LIVE_NAME_MOST ? person.size : LIVE_NAME_MOST;
+	unsigned char digest[DIGEST_SIZE];
+	struct id id;
+
+	memcpy(bytes, session->bytes, ID_SIZE);
+	bytes[ID_SIZE] = is_entry ? 'e' : 'u';
+	memcpy(bytes + ID_SIZE + 1, person.data, size);
+	digest_sha256((struct slice){ bytes, ID_SIZE + 1 + size }, digest);
 	memcpy(id.bytes, digest, ID_SIZE);
 	return id;
 }

@@ -71,10 +71,26 @@ static json_t *capabilities_of(enum backend_type type)
 	return list;
 }
 
+/* Returns the document for a response, where switches that were not set are false. */
+static json_t *shown_document(struct call *call, const struct backend *backend)
+{
+	static const char *const switches[] = { "room_admin", "create_rooms" };
+	const struct slice type = slice_of(backend_type_name(backend->type));
+	json_t *document = backend_document(call, backend);
+	json_t *config = call_copy_member(document, "config");
+
+	for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
+		if (backend_has_member(type, (struct slice){ NULL, 0 }, switches[i]) &&
+		    json_object_get(config, switches[i]) == NULL)
+			object_put(config, switches[i], json_false());
+	}
+	return document;
+}
+
 static struct slice backend_text(struct call *call, const struct backend *backend,
 				 const struct backend_health *health)
 {
-	json_t *document = backend_document(call, backend);
+	json_t *document = shown_document(call, backend);
 	const struct slice id = id_as_text(call->arena, &backend->id);
 	const struct slice place = public_url_of(call);
 

@@ -1,6 +1,6 @@
 /* An account's media servers and signing keys in a dump, and how they are checked
  * (resources/record_kind.h). A dump contains the private keys; a load derives the public keys, and
- * counts for each backend the templates that name it.
+ * counts the bans, and for each backend the templates that name it.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
@@ -98,20 +98,34 @@ static bool subtract_use(void *context, const struct store_record *record, struc
 	return true;
 }
 
+static bool count_ban(void *context, const struct store_record *record, struct fault *fault)
+{
+	uint64_t *count = context;
+
+	(void)record;
+	(void)fault;
+	++*count;
+	return true;
+}
+
 static bool media_derive(struct call *call, const void *record, struct findings *findings,
 			 struct fault *fault)
 {
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
 	struct media media = *(const struct media *)record;
 	struct counting_uses counting = { call, &media };
+	uint64_t bans = 0;
 
 	media.backends = arena_alloc(call->arena,
 				     (media.backend_count + 1) * sizeof *media.backends);
 	memcpy(media.backends, ((const struct media *)record)->backends,
 	       media.backend_count * sizeof *media.backends);
 	if (!store_each(call->transaction, &kind_template, &page, false, subtract_use, &counting,
-			fault))
+			fault) ||
+	    !store_each(call->transaction, &kind_ban, &page, false, count_ban, &bans, fault))
 		return false;
+	if (bans != media.ban_count)
+		findings_add(findings, "/ban_count", "does not match the number of bans");
 	for (size_t i = 0; i < media.backend_count; i++) {
 		if (media.backends[i].uses != 0)
 			findings_add(findings, arena_text(call->arena, "/backends/%zu/uses", i),

@@ -70,6 +70,8 @@ static const struct record_table backend_table = { ITEMS(struct backend, backend
 static const struct member media_members[] = {
 	{ "code_key", AS_FIXED(DIGEST_SIZE), AT(struct media, code_key) },
 	{ "last_backend", AS_NUMBER(8, 0, ID_NUMBER_MAX), AT(struct media, last_backend) },
+	{ "ban_count", AS_NUMBER(4, 0, BANS_MOST), MARKED(MEMBER_DERIVED),
+	  AT(struct media, ban_count) },
 	{ "signing_keys",
 	  AS_LIST(struct media, key_count, SIGNING_KEYS_MOST *SIGNING_ALGS, signing_key_table),
 	  AT(struct media, keys) },

@@ -10,6 +10,7 @@
 #include "resources/templates/default_template.h"
 #include "resources/garbage.h"
 #include "resources/import_origin.h"
+#include "resources/live/revocations.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
 #include "resources/stored.h"
@@ -303,6 +304,27 @@ bool rooms_update(struct call *call, struct fault *fault)
 	       load_former(call, &change, fault) && save_room(call, &change, fault);
 }
 
+bool room_disable(struct call *call, const struct id *id, struct fault *fault)
+{
+	struct room_change change = { .exists = false };
+
+	if (!room_find(call, id, STORE_TO_CHANGE, &change.former, &change.exists, fault))
+		return false;
+	if (!change.exists || !change.former.is_enabled)
+		return true;
+	if (!load_former(call, &change, fault))
+		return false;
+	change.template = change.former_owner;
+	change.room.is_enabled = false;
+	change.room.updated = call->now;
+	change.room.etag = call->etag;
+	set_document(call, &change);
+	if (!room_put(call, &change.room, fault))
+		return false;
+	note_room_update(call, &change);
+	return true;
+}
+
 /* ---- import ---- */
 
 static bool room_is_same(const struct room_record *room, const struct room_record *former)
@@ -383,5 +405,5 @@ bool rooms_delete(struct call *call, struct fault *fault)
 		return false;
 	note_room(call, "room.deleted", &room, NULL);
 	return garbage_collect(call, fault) && room_remove(call, &room, fault) &&
-	       call_answer_nothing(call);
+	       revocation_add_room(call, &room.id, fault) && call_answer_nothing(call);
 }

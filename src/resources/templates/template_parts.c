@@ -450,6 +450,23 @@ static const json_t *renamed_in_list(struct call *call, const json_t *role, stru
 	return renamed;
 }
 
+/* Adds a name to the former ones. The oldest are forgotten. */
+static struct slice add_former(struct arena *arena, struct slice name, struct slice former)
+{
+	struct buffer names = BUFFER_INITIAL(arena);
+
+	buffer_append(&names, name);
+	while (former.size > 0) {
+		const struct slice next = text_split(former, '\n', &former);
+
+		if (buffer_slice(&names).size + 1 + next.size > TEMPLATE_FORMER_MOST)
+			break;
+		buffer_append_byte(&names, '\n');
+		buffer_append(&names, next);
+	}
+	return buffer_slice(&names);
+}
+
 void template_set_role(struct call *call, struct template_record *record, size_t index,
 		       struct slice name, const json_t *document)
 {
@@ -467,6 +484,7 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 	former = role->name;
 	role->name = arena_copy(call->arena, name);
 	if (!slice_equal(former, name)) {
+		role->former = add_former(call->arena, former, role->former);
 		replace_name_in_others(call, record, index, former, &role->name);
 		replace_name_in_parts(call, record, former, &role->name);
 		/* Also in a list that was sent: clients read the role, change its name and send it

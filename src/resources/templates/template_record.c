@@ -16,6 +16,8 @@ static const struct member role_members[] = {
 	{ "name", AS_TEXT(1, STORE_NAME_MAX), MARKED(MEMBER_DERIVED),
 	  AT(struct template_role, name) },
 	{ "identity", AS_NUMBER(4, 1, UINT32_MAX), AT(struct template_role, identity) },
+	{ "former", AS_TEXT(0, TEMPLATE_FORMER_MOST), MARKED(MEMBER_ABSENT),
+	  AT(struct template_role, former) },
 	{ "added_at", AS_TIME, AT(struct template_role, added) },
 	{ "etag", AS_ETAG, AT(struct template_role, etag) },
 	{ "role", AS_PART, AT(struct template_role, text) },
@@ -162,6 +164,21 @@ size_t template_role_index(const struct template_record *record, struct slice na
 
 	while (i < record->role_count && !slice_equal(record->roles[i].name, name))
 		i++;
+	return i;
+}
+
+size_t template_former_role(const struct template_record *record, struct slice name)
+{
+	size_t i = 0;
+
+	for (; i < record->role_count; i++) {
+		struct slice rest = record->roles[i].former;
+
+		while (rest.size > 0) {
+			if (slice_equal(text_split(rest, '\n', &rest), name) && name.size > 0)
+				return i;
+		}
+	}
 	return i;
 }
 

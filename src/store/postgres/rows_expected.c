@@ -13,13 +13,16 @@ void rows_expect(struct transaction *transaction, enum store_statements how,
 {
 	struct postgres_transaction *own = rows_own(transaction);
 
-	if (own->is_open || own->is_over)
+	/* In a snapshot nothing is remembered, so what is read ahead would be read again. */
+	if (own->is_open && own->base.access == STORE_READ)
 		return;
 	own->expected = arena_alloc(own->base.arena, (n + 1) * sizeof *own->expected);
 	memcpy(own->expected, expected, n * sizeof *expected);
 	own->expected_count = n;
 	own->is_chain = how == STORE_CHAIN;
-	own->is_one_flight = own->base.access == STORE_READ && !rows_was_surprised();
+	own->is_one_flight = own->is_over ||
+			     (own->base.access == STORE_READ && !rows_was_surprised());
+	own->is_over = false;
 }
 
 #define NOTHING ((size_t)-1)

@@ -1,0 +1,85 @@
+/* Bans: people and codes that may not be in a room, or in any room of the account.
+ *
+ * A person is banned by user_id, a code by its hash (media_code_hash). A ban is found by its name,
+ * which follows from whom it is of and the room, so each of these has at most one. A ban that ends
+ * has a second record whose id begins with the end, so that expired bans are found without looking
+ * at the others; until they are dropped, they count as if they did not exist.
+ *
+ * The record of the account's media (resources/media/media_record.h), which whoever lets people in
+ * reads anyway, has the number of bans: an account without bans costs no further read.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_BANS_BANS_H
+#define RESOURCES_BANS_BANS_H
+
+#include "records/record.h"
+#include "resources/joining/media_join.h"
+#include "resources/reads.h"
+
+/* The first digits of a code's hash that identify the code: media servers are told no more. */
+#define BAN_CODE_DIGITS MEDIA_CODE_SHOWN
+
+/* Slices are borrowed: from the stored value, or from the call's arena. */
+struct ban {
+	struct store_record stored; /* parent: the room; the id zero for every room */
+	struct slice name; /* ban_name */
+	struct slice user_id, code_hash; /* one of them is empty */
+	struct slice reason; /* may be empty */
+	struct slice created_by; /* as the event log names an actor */
+	int64_t created; /* milliseconds since 1970 */
+	int64_t expires_at; /* seconds since 1970; 0 for never */
+};
+
+/* The end of a ban. Its id is ban_end_id of the ban. */
+struct ban_end {
+	struct store_record stored;
+	struct id ban;
+};
+
+extern const struct record_table ban_table, ban_end_table;
+
+/* Returns the name of a ban of a person or, if user_id is empty, of a code. room: the id zero for
+ * every room. */
+struct slice ban_name(struct arena *arena, struct slice user_id, struct slice code_hash,
+		      const struct id *room);
+struct id ban_end_id(const struct ban *ban);
+/* Stores a new ban, with the record of its end. Does not count it. */
+bool ban_put_new(struct call *call, const struct ban *ban, struct fault *fault);
+
+/* Finds a ban that keeps a person out of the room. user_id: of the person; empty if it has none.
+ * code: at least the first BAN_CODE_DIGITS digits of the hash of the code that the person came by;
+ * empty if there was none. */
+bool ban_find(struct call *call, const struct id *room, struct slice user_id, struct slice code,
+	      struct ban *ban, bool *is_there, struct fault *fault);
+/* Does the same for a caller who has the account's media; NULL if the account has none. */
+bool ban_find_with(struct call *call, const struct media *media, const struct id *room,
+		   struct slice user_id, struct slice code, struct ban *ban, bool *is_there,
+		   struct fault *fault);
+
+/* Whom to ban, from where, and for how long. */
+struct ban_terms {
+	struct id room; /* the id zero for every room */
+	struct slice user_id, code_hash; /* one of them is empty */
+	struct slice reason; /* data NULL: none was sent */
+	int64_t expires_at; /* seconds since 1970; 0: none was sent */
+};
+/* Creates a ban, in the name of the caller, and notes it for the event log. If there already is a
+ * ban of the same person from the same room, gives that one the reason and the end that were sent.
+ * The call must be in a WRITE transaction. Sets FAULT_CONFLICT if the account has BANS_MOST
+ * bans. */
+bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban,
+	     struct fault *fault);
+
+/* Drops some bans that have expired. */
+bool bans_drop(struct call *call, struct fault *fault);
+/* Removes some bans from a room that is deleted. Sets *are_gone to true if none are left. */
+bool bans_remove_of_room(struct call *call, const struct id *room, bool *are_gone,
+			 struct fault *fault);
+
+handler bans_create;
+handler bans_list;
+read_page bans_first_page;
+handler bans_get;
+handler bans_delete;
+
+#endif

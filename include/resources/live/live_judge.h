@@ -1,0 +1,64 @@
+/* Judges who may be in a room. Tokens of media servers remain valid whatever is decided later, and
+ * a media server renews them by itself, so people who were put out, banned or given another role
+ * come back as they were. Whoever hears that somebody is inside therefore compares all of it with
+ * the records: the room, its template, the number of people, and what was decided about each of
+ * them (struct peer: order, is_strange). The same happens when one of these changes.
+ *
+ * Only people whom this service let in are put out, those with an entry; the others count.
+ *
+ * A judgement is carried out in steps. Each is a transaction that leaves requests for the media
+ * server in `asking`, as the handlers of resources/asking.h do:
+ *
+ *     live_judge     finds out what is to be done, notes it, and asks for the people again, who
+ *                    are told why they are put out
+ *     live_carry_on  asks for those to be put out, or put back, who are still there; and, after
+ *                    the answers, writes what has become of it
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_LIVE_LIVE_JUDGE_H
+#define RESOURCES_LIVE_LIVE_JUDGE_H
+
+#include "resources/asking.h"
+#include "resources/live/live_record.h"
+
+/* Most people whom one judgement is about. */
+#define JUDGED_MOST 16
+
+/* Somebody who is to be put out, or to get back what the records have. */
+struct judged {
+	struct peer peer;
+	enum leave_cause cause; /* why to put out; LEAVE_LEFT: put back */
+	const char *word; /* of the cause, in the message to the person */
+	struct ticket_guest guest; /* what to put back */
+	bool is_there; /* the media server still has the stay */
+};
+
+/* One judgement of a room. Everything is in the arena of the calls. */
+struct judgement {
+	struct id room;
+	struct id backend; /* of the session; of a room without one, where somebody was seen */
+	bool judges_all; /* else only whether there is a place for everybody */
+	/* Results of live_judge. */
+	bool ends; /* the room is to be ended */
+	const char *word; /* why, in the message to the people */
+	struct judged *people; /* else these are to be put out or back */
+	size_t count;
+	bool has_more; /* it must be judged again afterwards */
+	int64_t again; /* when to judge next if nothing happens, in milliseconds since 1970; 0: never */
+	/* The requests of the last step; NULL if it has left none. */
+	struct asking *asking;
+	bool is_acting; /* they change something */
+	bool has_failed; /* the media server has not done everything */
+};
+
+/* Has the rooms judged for which what the call has noted (resources/audit.h) matters, once the call
+ * has been committed. */
+void live_judge_touched(const struct call *call);
+
+/* Judges the room. notes: in a WRITE transaction, notes what is to be done, and leaves requests;
+ * else in a READ transaction, only finds out whether anything is to be done. */
+bool live_judge(struct call *call, bool notes, struct judgement *judgement, struct fault *fault);
+/* Goes on after the requests in `asking` have ended; in a WRITE transaction. */
+bool live_carry_on(struct call *call, struct judgement *judgement, struct fault *fault);
+
+#endif

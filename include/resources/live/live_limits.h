@@ -1,0 +1,31 @@
+/* Whether one more person fits into a room: by the numbers of those inside, as the records have
+ * them, which may be some seconds old. What happens to people who come in all the same is decided
+ * when the media server tells of them; this saves them the way.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_LIVE_LIVE_LIMITS_H
+#define RESOURCES_LIVE_LIVE_LIMITS_H
+
+#include "resources/live/live_record.h"
+
+/* Who comes, and the limits; borrowed. */
+struct live_comer {
+	struct id room, backend;
+	struct slice role;
+	int64_t role_most, size; /* 0 for no limit */
+	/* Whose stay inside ends when this person comes in, after a reload or on a second device:
+	 * known by the user_id, which the person did not choose, or by the entry. Empty if
+	 * unknown. */
+	struct slice user_id, entry;
+};
+
+enum live_fit { LIVE_FITS, LIVE_ROLE_IS_FULL, LIVE_ROOM_IS_FULL };
+
+/* Finds out whether the person fits. Everybody does while the room is not in session at the
+ * backend, or nothing was heard of it in the last LIVE_LIMITS_KNOWN. Reads nothing if there is no
+ * limit, and the people inside only if a limit is reached. */
+#define LIVE_LIMITS_KNOWN 60000 /* milliseconds */
+bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_fit *fit,
+		   struct fault *fault);
+
+#endif

@@ -1,0 +1,36 @@
+/* Messages from this service to people in a room, who get them from the media server.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_LIVE_LIVE_MESSAGE_H
+#define RESOURCES_LIVE_LIVE_MESSAGE_H
+
+#include "resources/live/live_caller.h"
+
+/* A message. Borrowed. */
+struct message {
+	const struct live_view *view;
+	const struct server *server;
+	const struct peer *peer; /* the only one who gets it, or NULL */
+	struct slice role; /* without `peer`: of those who get it; data NULL: all */
+	struct slice topic, text;
+	unsigned patience; /* of its requests (struct server_request) */
+};
+
+/* Makes the call ask for the message to be sent. *is_asked: false if nobody is to get it. */
+bool message_ask(struct call *call, const struct message *message, bool *is_asked,
+		 struct fault *fault);
+
+/* ---- why people are put out ---- */
+
+/* The topic of messages that this service sends by itself; milliseconds to wait for them. */
+#define OWN_TOPIC SLICE("anteroom")
+#define TOLD_PATIENCE 1000
+
+/* Returns the text of such a message. type: "removed" or "ended". reason: as written. */
+struct slice message_why(struct arena *arena, const char *type, const char *cause,
+			 struct slice reason);
+/* Builds the request to tell one person. */
+void message_tell(struct call *call, const struct server *server, struct slice room,
+		  struct slice identity, struct slice why, struct server_request *request);
+
+#endif

@@ -1,0 +1,33 @@
+/* Decisions about people that last longer than their stay: media tokens remain valid, so whoever
+ * was put out can come back with one.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_LIVE_REVOCATIONS_H
+#define RESOURCES_LIVE_REVOCATIONS_H
+
+#include "resources/live/live_record.h"
+
+/* Notes that nobody is to be in the room with a token that has this entry; does nothing if the
+ * entry is empty. reason: as written; may be empty. */
+bool revocation_add(struct call *call, const struct id *room, struct slice entry,
+		    enum leave_cause cause, struct slice reason, struct fault *fault);
+/* Finds the role that a call gave to a person until the session closes: by the entry of the token,
+ * else by the user_id, unless that is empty. Sets role->data to NULL if there is none. */
+bool given_role_find(struct call *call, const struct live *live, struct slice entry,
+		     struct slice user_id, struct slice *role, struct fault *fault);
+/* Gives a person a role. live: as read to be changed; the caller stores it. */
+bool given_role_set(struct call *call, struct live *live, struct slice entry, struct slice user_id,
+		    struct slice role, struct fault *fault);
+
+/* Notes that the room is deleted, if media servers are followed. */
+bool revocation_add_room(struct call *call, const struct id *room, struct fault *fault);
+/* Finds the revocation of an entry. */
+bool revocation_find(struct call *call, struct slice entry, struct revocation *revocation,
+		     bool *is_there, struct fault *fault);
+/* Finds out whether the account had the room, and deleted it. */
+bool revocation_has_room(struct call *call, const struct id *room, bool *is_there,
+			 struct fault *fault);
+/* Drops some that no token needs any more. Sets *are_gone to true if none of these are left. */
+bool revocations_drop(struct call *call, bool *are_gone, struct fault *fault);
+
+#endif

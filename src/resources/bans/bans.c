@@ -1,0 +1,634 @@
+/* See resources/bans/bans.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/bans/bans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "records/kinds.h"
+#include "resources/audit.h"
+#include "resources/codes/room_codes.h"
+#include "resources/garbage.h"
+#include "resources/live/live_record.h"
+#include "resources/lists.h"
+#include "resources/rooms/room_record.h"
+#include "resources/stored.h"
+#include "rules/ban_rules.h"
+
+/* Expired bans that are dropped together. */
+#define DROPPED_AT_ONCE 16
+/* Bans of one person that are read together. */
+#define READ_AT_ONCE 128
+
+/* The largest members in bytes. */
+#define USER_ID_MOST 1024
+#define REASON_MOST 1024
+#define ACTOR_MOST 1024
+
+/* ---- the records ---- */
+
+static const struct member ban_members[] = {
+	{ "id", AS_KEY, AT(struct ban, stored.id) },
+	{ "room_id", AS_PARENT, MARKED(MEMBER_ABSENT), AT(struct ban, stored.parent) },
+	{ "name", AS_NAME, MARKED(MEMBER_DERIVED), AT(struct ban, name) },
+	{ "created_at", AS_TIME, AT(struct ban, created) },
+	{ "expires_at", AS_SECONDS, MARKED(MEMBER_ABSENT), AT(struct ban, expires_at) },
+	{ "user_id", AS_TEXT(0, USER_ID_MOST), MARKED(MEMBER_ABSENT), AT(struct ban, user_id) },
+	{ "code_hash", AS_TEXT(0, 2 * DIGEST_SIZE), MARKED(MEMBER_ABSENT),
+	  AT(struct ban, code_hash) },
+	{ "reason", AS_TEXT(0, REASON_MOST), MARKED(MEMBER_ABSENT), AT(struct ban, reason) },
+	{ "created_by", AS_JSON(ACTOR_MOST), AT(struct ban, created_by) },
+};
+const struct record_table ban_table = { RECORD(struct ban, ban_members, 3, &kind_ban) };
+
+static const struct member ban_end_members[] = {
+	{ "key", AS_KEY, AT(struct ban_end, stored.id) },
+	{ "ban_id", AS_ID, AT(struct ban_end, ban) },
+};
+const struct record_table ban_end_table = {
+	RECORD(struct ban_end, ban_end_members, 1, &kind_ban_end),
+};
+
+static bool is_of_every_room(const struct id *room)
+{
+	return id_compare(room, &kind_only_id) == 0;
+}
+
+static struct slice text_of_room(struct arena *arena, const struct id *room)
+{
+	return is_of_every_room(room) ? SLICE("") : id_as_text(arena, room);
+}
+
+struct slice ban_name(struct arena *arena, struct slice user_id, struct slice code_hash,
+		      const struct id *room)
+{
+	const struct slice in = text_of_room(arena, room);
+	unsigned char digest[DIGEST_SIZE];
+	char hash[2 * DIGEST_SIZE];
+	struct slice person = text_cut(code_hash, BAN_CODE_DIGITS);
+
+	if (user_id.size > 0) {
+		/* No more is known of people inside. */
+		digest_sha256(text_cut(user_id, LIVE_NAME_MOST), digest);
+		text_hex(digest, sizeof digest, hash);
+		person = (struct slice){ hash, sizeof hash };
+	}
+	return slice_of(arena_text(arena, "%c%.*s%.*s", user_id.size > 0 ? 'u' : 'c',
+				   (int)person.size, person.data, (int)in.size, in.data));
+}
+
+/* Bytes of the seconds at which an id of an end begins, and the place of the number in the id of a
+ * ban, which no other ban of the account has. */
+#define END_SECONDS 5
+#define NUMBER_AT 4
+
+static struct id end_at(int64_t seconds)
+{
+	struct id id = { { 0 } };
+
+	for (size_t i = 0; i < END_SECONDS; i++)
+		id.bytes[i] = (unsigned char)((uint64_t)seconds >> 8 * (END_SECONDS - 1 - i));
+	return id;
+}
+
+struct id ban_end_id(const struct ban *ban)
+{
+	struct id id = end_at(ban->expires_at);
+
+	memcpy(id.bytes + END_SECONDS, ban->stored.id.bytes + NUMBER_AT, ID_SIZE - END_SECONDS);
+	return id;
+}
+
+static bool put_end(struct call *call, const struct ban *ban, struct fault *fault)
+{
+	const struct ban_end end = { .stored.id = ban_end_id(ban), .ban = ban->stored.id };
+
+	return ban->expires_at == 0 || record_put(&ban_end_table, call->transaction, &end, fault);
+}
+
+static bool remove_end(struct call *call, const struct ban *ban, struct fault *fault)
+{
+	const struct id id = ban_end_id(ban);
+	struct ban_end end;
+
+	if (ban->expires_at == 0)
+		return true;
+	return record_get(&ban_end_table, call->transaction, &id, STORE_TO_CHANGE, &end, fault) &&
+	       (end.stored.value.data == NULL ||
+		store_remove(call->transaction, &kind_ban_end, &end.stored, fault));
+}
+
+bool ban_put_new(struct call *call, const struct ban *ban, struct fault *fault)
+{
+	return put_end(call, ban, fault) && record_put(&ban_table, call->transaction, ban, fault);
+}
+
+/* Removes a ban that was read for change. The caller stores `media`, which counts the bans. */
+static bool remove_ban(struct call *call, const struct ban *ban, struct media *media,
+		       struct fault *fault)
+{
+	if (media->ban_count > 0)
+		media->ban_count--;
+	return remove_end(call, ban, fault) &&
+	       store_remove(call->transaction, &kind_ban, &ban->stored, fault);
+}
+
+/* True if the ban exists and has not expired. */
+static bool holds(const struct call *call, const struct ban *ban)
+{
+	return ban->stored.value.data != NULL &&
+	       (ban->expires_at == 0 || ban->expires_at > call->now / 1000);
+}
+
+/* ---- finding ---- */
+
+/* By user_id and by code, each from the room and from every room. */
+#define NAMES_MOST 4
+
+static size_t names_of(struct arena *arena, const struct id *room, struct slice user_id,
+		       struct slice code, struct slice names[NAMES_MOST])
+{
+	const struct slice none = SLICE("");
+	size_t n = 0;
+
+	if (user_id.size > 0) {
+		names[n++] = ban_name(arena, user_id, none, room);
+		names[n++] = ban_name(arena, user_id, none, &kind_only_id);
+	}
+	if (code.size >= BAN_CODE_DIGITS) {
+		names[n++] = ban_name(arena, none, code, room);
+		names[n++] = ban_name(arena, none, code, &kind_only_id);
+	}
+	return n;
+}
+
+/* A database reads all of them in one round trip. */
+static void expect_names(struct call *call, const struct slice *names, size_t n)
+{
+	struct store_expected expected[NAMES_MOST];
+
+	for (size_t i = 0; i < n; i++)
+		expected[i] = (struct store_expected){
+			.kind = &kind_ban,
+			.finding = STORE_FIND_NAME,
+			.reading = STORE_TO_SHOW,
+			.name = names[i],
+		};
+	store_expect(call->transaction, STORE_EACH, expected, n);
+}
+
+bool ban_find_with(struct call *call, const struct media *media, const struct id *room,
+		   struct slice user_id, struct slice code, struct ban *ban, bool *is_there,
+		   struct fault *fault)
+{
+	struct slice names[NAMES_MOST];
+	size_t n;
+
+	*is_there = false;
+	if (media == NULL || media->ban_count == 0)
+		return true;
+	n = names_of(call->arena, room, user_id, code, names);
+	if (n > 0)
+		expect_names(call, names, n);
+	for (size_t i = 0; i < n && !*is_there; i++) {
+		if (!record_get_named(&ban_table, call->transaction, names[i], STORE_TO_SHOW, ban,
+				      fault))
+			return false;
+		*is_there = holds(call, ban);
+	}
+	return true;
+}
+
+bool ban_find(struct call *call, const struct id *room, struct slice user_id, struct slice code,
+	      struct ban *ban, bool *is_there, struct fault *fault)
+{
+	struct media media;
+	bool has_media;
+
+	return media_find(call, STORE_TO_SHOW, &media, &has_media, fault) &&
+	       ban_find_with(call, has_media ? &media : NULL, room, user_id, code, ban, is_there,
+			     fault);
+}
+
+/* ---- responses and events ---- */
+
+static json_t *ban_document(struct call *call, const struct ban *ban)
+{
+	json_t *document = arena_json(call->arena, json_object());
+
+	object_put(document, "id", json_of_text(id_as_text(call->arena, &ban->stored.id)));
+	if (ban->user_id.size > 0)
+		object_put(document, "user_id", json_of_text(ban->user_id));
+	else
+		object_put(document, "code_hash", json_of_text(ban->code_hash));
+	if (!is_of_every_room(&ban->stored.parent))
+		object_put(document, "room_id",
+			   json_of_text(id_as_text(call->arena, &ban->stored.parent)));
+	object_put(document, "reason", json_of_text(ban->reason));
+	if (ban->expires_at != 0)
+		object_put(document, "expires_at", json_time_seconds(ban->expires_at * 1000));
+	object_put(document, "created_at", json_time_seconds(ban->created));
+	object_put(document, "created_by",
+		   json_incref(stored_json(call, ban->created_by, "ban", &ban->stored.id)));
+	return document;
+}
+
+static struct slice ban_text(struct call *call, const struct ban *ban)
+{
+	return document_as_text(call->arena, &ban_shape, ban_document(call, ban), false);
+}
+
+/* changes: NULL if the ban was created or deleted. */
+static void note_ban(struct call *call, const char *type, const struct ban *ban,
+		     struct changes *changes)
+{
+	struct audit_data data = {
+		.kind = "ban",
+		.id = id_as_text(call->arena, &ban->stored.id),
+		.name = SLICE(""),
+		.changes = changes,
+	};
+	struct audit_member *more = data.more;
+
+	if (!is_of_every_room(&ban->stored.parent))
+		*more++ = (struct audit_member){ "room_id",
+						 id_as_text(call->arena, &ban->stored.parent),
+						 false };
+	*more++ = ban->user_id.size > 0
+			  ? (struct audit_member){ "user_id", ban->user_id, false }
+			  : (struct audit_member){ "code_hash", ban->code_hash, false };
+	*more = (struct audit_member){ "reason", ban->reason, false };
+	audit_note(call, type, &data);
+}
+
+/* ---- adding ---- */
+
+static bool update_ban(struct call *call, const struct ban_terms *terms, struct ban *ban,
+		       struct fault *fault)
+{
+	struct changes changes = CHANGES_INITIAL(call->arena);
+	const struct ban former = *ban;
+
+	if (terms->reason.data != NULL)
+		ban->reason = terms->reason;
+	if (terms->expires_at != 0)
+		ban->expires_at = terms->expires_at;
+	changes_find(&changes, SLICE(""), ban_document(call, &former), ban_document(call, ban),
+		     NULL);
+	if (changes.count == 0)
+		return true;
+	note_ban(call, "ban.updated", ban, &changes);
+	if (ban->expires_at != former.expires_at &&
+	    (!remove_end(call, &former, fault) || !put_end(call, ban, fault)))
+		return false;
+	return record_put(&ban_table, call->transaction, ban, fault);
+}
+
+/* Drops some of the bans that have expired; the caller stores `media` if some were. */
+static bool drop_expired(struct call *call, struct media *media, struct fault *fault)
+{
+	const struct id until = end_at(call->now / 1000 + 1);
+	struct store_record records[DROPPED_AT_ONCE];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.below = &until,
+		.records = records,
+		.most = DROPPED_AT_ONCE,
+	};
+
+	if (!store_page(call->transaction, &kind_ban_end, &page, fault))
+		return false;
+	if (page.count > 0 && media->stored.value.data == NULL &&
+	    !media_load(call, STORE_TO_CHANGE, media, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		struct ban_end end;
+		struct ban ban;
+
+		if (!record_get(&ban_end_table, call->transaction, &records[i].id, STORE_TO_CHANGE,
+				&end, fault))
+			return false;
+		if (end.stored.value.data == NULL)
+			continue;
+		if (!record_get(&ban_table, call->transaction, &end.ban, STORE_TO_CHANGE, &ban,
+				fault))
+			return false;
+		if (!(ban.stored.value.data != NULL
+			      ? remove_ban(call, &ban, media, fault)
+			      : store_remove(call->transaction, &kind_ban_end, &end.stored, fault)))
+			return false;
+	}
+	return true;
+}
+
+static bool create_ban(struct call *call, const struct ban_terms *terms, struct media *media,
+		       struct ban *ban, struct fault *fault)
+{
+	int64_t now = call->now;
+
+	if (media->ban_count >= BANS_MOST && !drop_expired(call, media, fault))
+		return false;
+	if (media->ban_count >= BANS_MOST)
+		return fault_set(fault, FAULT_CONFLICT, "Too many bans");
+	*ban = (struct ban){
+		.stored.parent = terms->room,
+		.name = ban->name,
+		.user_id = terms->user_id,
+		.code_hash = terms->code_hash,
+		.reason = terms->reason.data != NULL ? terms->reason : SLICE(""),
+		.created_by = audit_actor_text(call->arena, call->actor.kind,
+					       slice_of(call->actor.id)),
+		.expires_at = terms->expires_at,
+	};
+	if (!store_new_id(call->transaction, &kind_ban, call->environment->clock, &now,
+			  &ban->stored.id, fault))
+		return false;
+	ban->created = now;
+	media->ban_count++;
+	note_ban(call, "ban.created", ban, NULL);
+	return ban_put_new(call, ban, fault) && media_put(call, media, fault);
+}
+
+bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban, struct fault *fault)
+{
+	const struct slice name = ban_name(call->arena, terms->user_id, terms->code_hash,
+					   &terms->room);
+	struct media media;
+
+	/* Locked first, so that two calls do not create the same ban. */
+	if (!media_load(call, STORE_TO_CHANGE, &media, fault) ||
+	    !record_get_named(&ban_table, call->transaction, name, STORE_TO_CHANGE, ban, fault))
+		return false;
+	if (holds(call, ban))
+		return update_ban(call, terms, ban, fault);
+	if (ban->stored.value.data != NULL && !remove_ban(call, ban, &media, fault))
+		return false;
+	ban->name = name;
+	return create_ban(call, terms, &media, ban, fault);
+}
+
+static int64_t expiry_of(const struct call *call)
+{
+	const json_t *seconds = call_member(call, "expires_in");
+	int64_t time = 0;
+
+	if (seconds != NULL)
+		return call->now / 1000 + json_integer_value(seconds);
+	(void)text_time_parse_seconds(text_of_json(call_member(call, "expires_at")), &time);
+	return time;
+}
+
+/* Sets the room of the body, and adds a finding if there is no such room. */
+static bool read_room(struct call *call, struct id *room, struct fault *fault)
+{
+	const struct slice text = text_of_json(call_member(call, "room_id"));
+	struct room_record record;
+	bool is_there = false;
+
+	if (text.data == NULL)
+		return true;
+	if (id_parse(text, room) &&
+	    !room_find(call, room, STORE_TO_SHOW, &record, &is_there, fault))
+		return false;
+	if (!is_there)
+		findings_add(&call->findings, "/room_id", "no such room");
+	return true;
+}
+
+/* Disables the code of the body and sets its hash, or adds a finding if there is no such code. */
+static bool read_code(struct call *call, struct slice *hash, struct fault *fault)
+{
+	const struct slice text = text_of_json(call_member(call, "code"));
+	struct media media;
+	bool is_there;
+
+	if (text.data == NULL)
+		return true;
+	if (!room_code_disable(call, text, &is_there, fault))
+		return false;
+	if (!is_there) {
+		findings_add(&call->findings, "/code", "no such code");
+		return true;
+	}
+	if (!media_load_lasting(call, &media, fault))
+		return false;
+	*hash = media_code_hash(call->arena, &media, text);
+	return true;
+}
+
+static struct slice text_or_empty(struct slice text)
+{
+	return text.data == NULL ? SLICE("") : text;
+}
+
+bool bans_create(struct call *call, struct fault *fault)
+{
+	struct ban_terms terms = {
+		.user_id = text_or_empty(text_of_json(call_member(call, "user_id"))),
+		.code_hash = SLICE(""),
+		.reason = text_of_json(call_member(call, "reason")),
+		.expires_at = expiry_of(call),
+	};
+	struct ban ban;
+
+	return read_code(call, &terms.code_hash, fault) && read_room(call, &terms.room, fault) &&
+	       findings_result(&call->findings, fault) && ban_add(call, &terms, &ban, fault) &&
+	       call_answer(call, ban_text(call, &ban));
+}
+
+/* ---- reading ---- */
+
+static bool add_bans(struct call *call, struct list *list, const void *context,
+		     const struct store_record *records, size_t n, struct fault *fault)
+{
+	(void)context;
+	for (size_t i = 0; i < n && !list_is_full(list); i++) {
+		struct ban ban;
+
+		if (!record_read(&ban_table, NULL, &records[i], &ban, fault))
+			return false;
+		if (!holds(call, &ban))
+			continue;
+		list_add_item(list, &records[i].id);
+		call_part(call, ban_text(call, &ban));
+	}
+	return true;
+}
+
+/* What a list is limited to. */
+struct ban_filter {
+	struct id room; /* the id zero if no room was sent */
+	bool is_empty; /* `room_id` is not an id */
+	struct slice user_id; /* data NULL if none was sent */
+};
+
+static void read_filter(const struct call *call, struct ban_filter *filter)
+{
+	const struct slice room = call_query_text(call, "room_id");
+
+	*filter = (struct ban_filter){ .user_id = call_query_text(call, "user_id") };
+	filter->is_empty = room.data != NULL &&
+			   (!id_parse(room, &filter->room) || is_of_every_room(&filter->room));
+}
+
+/* Prepares a page of one person's bans: their names begin alike. */
+static void set_page_of_user(struct call *call, const struct ban_filter *filter,
+			     struct store_page *page)
+{
+	page->order = STORE_BY_NAME;
+	page->prefix = ban_name(call->arena, filter->user_id, SLICE(""), &filter->room);
+	page->most = READ_AT_ONCE;
+}
+
+bool bans_first_page(struct call *call, struct store_page *page)
+{
+	struct ban_filter *filter = arena_alloc(call->arena, sizeof *filter);
+
+	read_filter(call, filter);
+	if (filter->user_id.data != NULL) {
+		set_page_of_user(call, filter, page);
+	} else {
+		list_first_page(call, page);
+		page->parent = is_of_every_room(&filter->room) ? NULL : &filter->room;
+	}
+	return !filter->is_empty;
+}
+
+static int compare_newest_first(const void *first, const void *second)
+{
+	const struct store_record *a = first, *b = second;
+
+	return id_compare(&b->id, &a->id);
+}
+
+/* Lists the bans of one person, newest first: all of them are read, and sorted. */
+static bool list_of_user(struct call *call, struct list *list, const struct ban_filter *filter,
+			 struct fault *fault)
+{
+	struct store_page page = { .records = NULL };
+	struct store_record *records = NULL;
+	size_t n = 0, capacity = 0, left = 0;
+
+	set_page_of_user(call, filter, &page);
+	do {
+		if (capacity - n < READ_AT_ONCE) {
+			struct store_record *larger;
+
+			capacity = 2 * capacity + READ_AT_ONCE;
+			larger = arena_alloc(call->arena, capacity * sizeof *larger);
+			if (n > 0)
+				memcpy(larger, records, n * sizeof *larger);
+			records = larger;
+		}
+		page.records = &records[n];
+		if (!store_page(call->transaction, &kind_ban, &page, fault))
+			return false;
+		n += page.count;
+		if (n > 0)
+			page.after = records[n - 1].name;
+	} while (!page.is_last);
+	for (size_t i = 0; i < n; i++) {
+		if (!list->is_bounded || id_compare(&records[i].id, &list->start) < 0)
+			records[left++] = records[i];
+	}
+	if (left > 0)
+		qsort(records, left, sizeof *records, compare_newest_first);
+	return add_bans(call, list, NULL, records, left, fault);
+}
+
+bool bans_list(struct call *call, struct fault *fault)
+{
+	struct ban_filter filter;
+	struct store_page page = { .parent = NULL };
+	struct list list;
+
+	list_open(call, &list);
+	read_filter(call, &filter);
+	if (!is_of_every_room(&filter.room))
+		page.parent = &filter.room;
+	if (filter.is_empty)
+		return list_close(&list, fault);
+	return (filter.user_id.data != NULL
+			? list_of_user(call, &list, &filter, fault)
+			: list_add_pages(&list, &kind_ban, &page, add_bans, NULL, fault)) &&
+	       list_close(&list, fault);
+}
+
+static bool find_by_path(struct call *call, struct ban *ban, struct fault *fault)
+{
+	struct id id;
+
+	ban->stored.value.data = NULL;
+	if (id_parse(call->parameters[0], &id) &&
+	    !record_get(&ban_table, call->transaction, &id, call_reading(call), ban, fault))
+		return false;
+	return holds(call, ban) || fault_set(fault, FAULT_NOT_FOUND, "Ban not found");
+}
+
+bool bans_get(struct call *call, struct fault *fault)
+{
+	struct ban ban;
+
+	return find_by_path(call, &ban, fault) && call_answer(call, ban_text(call, &ban));
+}
+
+/* ---- removing ---- */
+
+bool bans_delete(struct call *call, struct fault *fault)
+{
+	struct media media;
+	struct ban ban;
+
+	if (!media_load(call, STORE_TO_CHANGE, &media, fault) || !find_by_path(call, &ban, fault))
+		return false;
+	note_ban(call, "ban.deleted", &ban, NULL);
+	return remove_ban(call, &ban, &media, fault) && media_put(call, &media, fault) &&
+	       call_answer_nothing(call);
+}
+
+bool bans_drop(struct call *call, struct fault *fault)
+{
+	struct media media = { .ban_count = 0 };
+
+	return drop_expired(call, &media, fault) &&
+	       (media.stored.value.data == NULL || media_put(call, &media, fault));
+}
+
+bool bans_remove_of_room(struct call *call, const struct id *room, bool *are_gone,
+			 struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = room,
+		.records = arena_alloc(call->arena, GARBAGE_AT_ONCE * sizeof *page.records),
+		.most = GARBAGE_AT_ONCE,
+	};
+	struct media media;
+	bool has_media;
+
+	*are_gone = true;
+	if (!media_find(call, STORE_TO_SHOW, &media, &has_media, fault))
+		return false;
+	if (!has_media || media.ban_count == 0)
+		return true;
+	if (!store_page(call->transaction, &kind_ban, &page, fault))
+		return false;
+	*are_gone = page.is_last;
+	if (page.count == 0)
+		return true;
+	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		struct ban ban;
+
+		if (!record_get(&ban_table, call->transaction, &page.records[i].id, STORE_TO_CHANGE,
+				&ban, fault))
+			return false;
+		if (ban.stored.value.data != NULL && !remove_ban(call, &ban, &media, fault))
+			return false;
+	}
+	return media_put(call, &media, fault);
+}

@@ -1,0 +1,662 @@
+/* See resources/live/live_judge.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/live_judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "resources/audit.h"
+#include "resources/bans/bans.h"
+#include "resources/joining/media_join.h"
+#include "resources/live/live_caller.h"
+#include "resources/live/live_merge.h"
+#include "resources/live/live_message.h"
+#include "resources/live/live_queue.h"
+#include "resources/live/revocations.h"
+#include "resources/rooms/room_record.h"
+#include "resources/templates/template_parts.h"
+
+/* Milliseconds in which a call that ends a room does so by itself. */
+#define CALL_ENDS_IN 10000
+
+/* ---- when to judge ---- */
+
+/* Events of objects that say who may be inside: of a room, or of all rooms of the account. */
+static const struct {
+	const char *type;
+	bool is_of_room;
+} touching[] = {
+	{ "room.updated", true },  { "room.deleted", true },  { "template.updated", false },
+	{ "role.updated", false }, { "role.renamed", false }, { "role.deleted", false },
+	{ "ban.created", false },  { "ban.updated", false },
+};
+
+static void find_touched(void *context, const char *type, struct slice id)
+{
+	const struct call *const *caller = context;
+	const struct call *call = *caller;
+	struct id room = { { 0 } };
+
+	for (size_t i = 0; i < sizeof touching / sizeof touching[0]; i++) {
+		if (strcmp(type, touching[i].type) != 0)
+			continue;
+		if (touching[i].is_of_room)
+			(void)id_parse(id, &room);
+		live_queue_judge(call->environment->live_queue, &call->account, &room);
+	}
+}
+
+void live_judge_touched(const struct call *call)
+{
+	if (call->environment->live == LIVE_ON && call->environment->live_queue != NULL)
+		audit_each_noted(call, find_touched, &call);
+}
+
+/* ---- what is judged ---- */
+
+struct judged_role {
+	const json_t *document;
+	int64_t most; /* people; 0 for no limit, -1 for nobody */
+	int64_t count;
+	bool stays_outside; /* its people may be inside while the room is closed */
+};
+
+/* Somebody inside. */
+struct standing {
+	struct peer *peer;
+	size_t place; /* in the order of joining */
+	size_t role; /* index in the template; role_count if it has no such role */
+	bool is_former; /* that role had this name before */
+	bool counts; /* takes a place */
+	enum leave_cause out; /* why to put out; LEAVE_LEFT: not */
+};
+
+struct judging {
+	struct call *call;
+	struct judgement *judgement;
+	bool notes;
+	struct live live;
+	struct room_record room;
+	bool has_room;
+	struct template_record template;
+	struct judged_role *roles;
+	int64_t size; /* of the room; 0 for no limit */
+	int64_t seconds_most;
+	bool is_closed; /* by its opening times */
+	struct media media;
+	bool has_bans; /* of the account, in `media` */
+	struct standing *people; /* those inside, in the order of joining */
+	size_t count;
+};
+
+static bool load_room(struct judging *judging, struct fault *fault)
+{
+	struct call *call = judging->call;
+	const struct id *room = &judging->judgement->room;
+	const json_t *document;
+
+	if (!live_load(call, room, judging->notes ? STORE_TO_CHANGE : STORE_TO_SHOW, &judging->live,
+		       fault) ||
+	    !room_find(call, room, STORE_TO_SHOW, &judging->room, &judging->has_room, fault))
+		return false;
+	if (!judging->has_room || judging->live.stored.value.data == NULL)
+		return true;
+	if (!template_load(call, &judging->room.template_id, &judging->template, fault))
+		return false;
+	document = room_document(call, &judging->room);
+	judging->size = json_integer_value(json_object_get(document, "size"));
+	judging->seconds_most =
+		json_integer_value(json_object_get(document, "max_duration_seconds"));
+	judging->is_closed = call->now / 1000 < judging->room.opens_at ||
+			     call->now / 1000 >= judging->room.closes_at;
+	return true;
+}
+
+static void read_roles(struct judging *judging)
+{
+	struct call *call = judging->call;
+	const struct template_record *template = &judging->template;
+
+	judging->roles = arena_zero(call->arena,
+				    (template->role_count + 1) * sizeof *judging->roles);
+	for (size_t i = 0; i < template->role_count; i++) {
+		struct judged_role *role = &judging->roles[i];
+
+		role->document = template_role_document(call, template, &template->roles[i]);
+		role->most = json_integer_value(json_object_get(role->document, "maxPeerCount"));
+		role->stays_outside = json_is_true(json_object_get(
+			json_object_get(role->document, "permissions"), "joinOutsideWindow"));
+	}
+}
+
+static bool read_people(struct judging *judging, struct fault *fault)
+{
+	struct call *call = judging->call;
+	struct peer_page page = { .side = STORE_ON, .most = (size_t)live_peers(&judging->live) };
+
+	if (page.most == 0)
+		return true;
+	if (!peers_read(call, &judging->live.session, &page, fault))
+		return false;
+	judging->people = arena_alloc(call->arena, page.count * sizeof *judging->people);
+	judging->count = page.count;
+	for (size_t i = 0; i < page.count; i++) {
+		struct standing *person = &judging->people[i];
+
+		*person = (struct standing){
+			.peer = &page.peers[i],
+			.place = i,
+			.role = template_role_index(&judging->template, page.peers[i].role),
+			.counts = true,
+			.out = LEAVE_LEFT,
+		};
+		if (person->role == judging->template.role_count) {
+			person->role = template_former_role(&judging->template, page.peers[i].role);
+			person->is_former = person->role < judging->template.role_count;
+		}
+	}
+	return true;
+}
+
+/* ---- whether the room is to be ended ---- */
+
+/* Returns true while the call that ends the room is under way. */
+static bool is_being_ended(const struct judging *judging)
+{
+	const struct live *live = &judging->live;
+	const struct slice service = audit_actor_text(judging->call->arena, ACTOR_SERVICE,
+						      SLICE(""));
+
+	return live->ending != 0 && judging->call->now < live->ending + CALL_ENDS_IN &&
+	       !slice_equal(live->end_actor, service);
+}
+
+static void judge_at(struct judgement *judgement, int64_t time)
+{
+	if (judgement->again == 0 || time < judgement->again)
+		judgement->again = time;
+}
+
+static bool is_over(struct judging *judging, bool *is, struct fault *fault)
+{
+	struct session session;
+	int64_t end;
+
+	*is = false;
+	if (judging->seconds_most <= 0)
+		return true;
+	if (!session_load(judging->call, &judging->live.session, STORE_TO_SHOW, &session, fault))
+		return false;
+	end = session.created + judging->seconds_most * 1000;
+	*is = judging->call->now >= end;
+	if (!*is)
+		judge_at(judging->judgement, end);
+	return true;
+}
+
+/* Sets why the room is to be ended: the word for the people, and the reason for the event log. Both
+ * are NULL if it is not. */
+static bool find_end(struct judging *judging, const char **word, const char **reason,
+		     struct fault *fault)
+{
+	bool is_too_long;
+
+	*word = *reason = NULL;
+	if (!judging->has_room) {
+		*word = "ended";
+		*reason = "deleted";
+	} else if (!judging->room.is_enabled) {
+		*word = *reason = "disabled";
+	} else if (!is_over(judging, &is_too_long, fault)) {
+		return false;
+	} else if (is_too_long) {
+		*word = "duration";
+		*reason = "maximum duration";
+	}
+	return true;
+}
+
+/* ---- whether somebody is to be put out ---- */
+
+static bool was_let_in(const struct standing *person)
+{
+	return person->peer->entry.size > 0;
+}
+
+/* Finds out why the person must go, however few are inside. */
+static bool find_cause(struct judging *judging, struct standing *person, struct fault *fault)
+{
+	const struct judged_role *role = &judging->roles[person->role];
+	const struct peer *peer = person->peer;
+	bool is_banned = false;
+	struct ban ban;
+
+	if (judging->has_bans &&
+	    !ban_find_with(judging->call, &judging->media, &judging->judgement->room, peer->user_id,
+			   peer->code, &ban, &is_banned, fault))
+		return false;
+	if (peer->order != LEAVE_LEFT)
+		person->out = peer->order;
+	else if (is_banned)
+		person->out = LEAVE_BANNED;
+	else if (person->role == judging->template.role_count || role->most < 0)
+		person->out = LEAVE_NOT_ADMITTED;
+	else if (judging->is_closed && !role->stays_outside)
+		person->out = LEAVE_ENDED;
+	return true;
+}
+
+static int compare_identities(const void *first, const void *second)
+{
+	const struct standing *a = *(struct standing *const *)first,
+			      *b = *(struct standing *const *)second;
+	const int order = slice_compare(a->peer->identity, b->peer->identity);
+
+	return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* A media server has each identity once: whoever joins again takes the place of the older stay,
+ * whose end may not have been told yet. */
+static void count_once(struct judging *judging)
+{
+	struct standing **sorted = arena_alloc(judging->call->arena,
+					       (judging->count + 1) * sizeof *sorted);
+
+	for (size_t i = 0; i < judging->count; i++)
+		sorted[i] = &judging->people[i];
+	qsort(sorted, judging->count, sizeof *sorted, compare_identities);
+	for (size_t i = 1; i < judging->count; i++) {
+		if (slice_equal(sorted[i - 1]->peer->identity, sorted[i]->peer->identity))
+			sorted[i - 1]->counts = false;
+	}
+}
+
+/* Of those for whom there is no place, the last that joined must go. */
+static void find_surplus(struct judging *judging)
+{
+	int64_t inside = 0;
+
+	for (size_t i = 0; i < judging->count; i++) {
+		judging->roles[judging->people[i].role].count += judging->people[i].counts;
+		inside += judging->people[i].counts;
+	}
+	for (size_t i = judging->count; i-- > 0;) {
+		struct standing *person = &judging->people[i];
+		struct judged_role *role = &judging->roles[person->role];
+		const bool is_surplus = role->most > 0 && role->count > role->most;
+
+		if (!person->counts || !was_let_in(person) || !is_surplus)
+			continue;
+		person->counts = false;
+		person->out = LEAVE_FULL;
+		role->count--;
+		inside--;
+	}
+	for (size_t i = judging->count; judging->size > 0 && inside > judging->size && i-- > 0;) {
+		struct standing *person = &judging->people[i];
+
+		if (!person->counts || !was_let_in(person))
+			continue;
+		person->counts = false;
+		person->out = LEAVE_FULL;
+		inside--;
+	}
+}
+
+static bool judge_people(struct judging *judging, struct fault *fault)
+{
+	if (!media_load(judging->call, STORE_TO_SHOW, &judging->media, fault))
+		return false;
+	judging->has_bans = judging->media.ban_count > 0;
+	count_once(judging);
+	for (size_t i = 0; i < judging->count; i++) {
+		struct standing *person = &judging->people[i];
+
+		if (was_let_in(person) && !find_cause(judging, person, fault))
+			return false;
+		person->counts = person->counts && person->out == LEAVE_LEFT;
+	}
+	find_surplus(judging);
+	return true;
+}
+
+/* Returns true if nobody inside may stay while the room is closed. */
+static bool closes_for_all(const struct judging *judging)
+{
+	for (size_t i = 0; i < judging->count; i++) {
+		if (judging->roles[judging->people[i].role].stays_outside)
+			return false;
+	}
+	return true;
+}
+
+/* Returns true if, by the numbers alone, nobody needs to be judged. */
+static bool has_places(const struct judging *judging)
+{
+	const struct live *live = &judging->live;
+
+	if (judging->judgement->judges_all || judging->is_closed ||
+	    (judging->size > 0 && live_peers(live) > (uint64_t)judging->size))
+		return false;
+	for (size_t i = 0; i < live->role_count; i++) {
+		const struct live_role *inside = &live->roles[i];
+		const size_t place = template_role_index(&judging->template, inside->name);
+		const int64_t most = judging->roles[place].most;
+
+		/* Whoever was let in has a role. */
+		if (inside->name.size > 0 && (place == judging->template.role_count || most < 0 ||
+					      (most > 0 && inside->count > most)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- noting it, and the first requests ---- */
+
+static bool ask_to_end(struct call *call, struct judgement *judgement, const struct server *server)
+{
+	struct asking *asking = call_ask(call, &judgement->backend, 1);
+
+	server_end_room(call->arena, server, call->now / 1000,
+			id_as_text(call->arena, &judgement->room), &asking->asked[0].request);
+	judgement->asking = asking;
+	judgement->is_acting = true;
+	return true;
+}
+
+/* Notes that the room is ended. If a call has locked the room and could not end it, this is still
+ * its end. */
+static bool note_end(struct judging *judging, const char *reason, struct fault *fault)
+{
+	const struct ending ending = {
+		.room = judging->judgement->room,
+		.reason = slice_of(reason),
+	};
+
+	if (!judging->live.end_locks)
+		return live_order_end(judging->call, &ending, fault);
+	judging->live.ending = judging->call->now;
+	return record_put(&live_table, judging->call->transaction, &judging->live, fault);
+}
+
+/* Notes that the room is ended, and tells the people. */
+static bool begin_end(struct judging *judging, const struct server *server, const char *reason,
+		      struct fault *fault)
+{
+	struct call *call = judging->call;
+	struct judgement *judgement = judging->judgement;
+	struct live_view view = { .room = judging->room, .live = judging->live };
+	const struct message message = {
+		.view = &view,
+		.server = server,
+		.topic = OWN_TOPIC,
+		.text = message_why(call->arena, "ended", judgement->word, SLICE("")),
+		.patience = TOLD_PATIENCE,
+	};
+	bool is_asked = false;
+
+	view.room.id = judgement->room;
+	if (judging->live.stored.value.data != NULL &&
+	    (!note_end(judging, reason, fault) || !message_ask(call, &message, &is_asked, fault)))
+		return false;
+	if (!is_asked)
+		return ask_to_end(call, judgement, server);
+	judgement->asking = call->asking;
+	return true;
+}
+
+static void set_guest(const struct judging *judging, const struct standing *person,
+		      struct judged *judged)
+{
+	judged->guest = (struct ticket_guest){
+		.role = judged->peer.role,
+		.user_id = judged->peer.user_id,
+		.entry = judged->peer.entry,
+		.code = judged->peer.code,
+	};
+	media_read_role(judging->roles[person->role].document, &judging->template, &judged->guest);
+}
+
+/* Notes what is to be done with somebody. */
+static bool note_person(struct judging *judging, struct standing *person, struct judged *judged,
+			struct fault *fault)
+{
+	struct call *call = judging->call;
+	const struct id *room = &judging->judgement->room;
+	const bool is_closed = person->out == LEAVE_ENDED;
+	struct peer *peer = person->peer;
+
+	*judged = (struct judged){
+		.cause = person->out,
+		.word = is_closed ? "closed" : leave_cause_names[person->out],
+	};
+	if (person->out != LEAVE_LEFT && peer->order == LEAVE_LEFT &&
+	    !live_order_out(call, room, peer, person->out, is_closed ? SLICE("closed") : SLICE(""),
+			    fault))
+		return false;
+	if (person->out == LEAVE_LEFT && person->is_former &&
+	    !live_set_role(call, room, peer, judging->template.roles[person->role].name, fault))
+		return false;
+	judged->peer = *peer;
+	if (person->out == LEAVE_LEFT)
+		set_guest(judging, person, judged);
+	return true;
+}
+
+static bool is_to_be_judged(const struct standing *person)
+{
+	return person->out != LEAVE_LEFT ||
+	       (was_let_in(person) && (person->peer->is_strange || person->is_former));
+}
+
+/* The people themselves come first among the requests, then what those are told who are put out. */
+static void ask_for_people(struct call *call, struct judgement *judgement,
+			   const struct server *server)
+{
+	const struct slice room = id_as_text(call->arena, &judgement->room);
+	size_t told = judgement->count;
+	struct asking *asking;
+
+	for (size_t i = 0; i < judgement->count; i++)
+		told += judgement->people[i].cause != LEAVE_LEFT;
+	asking = judgement->asking = call_ask(call, &judgement->backend, told);
+	told = judgement->count;
+	for (size_t i = 0; i < judgement->count; i++) {
+		const struct judged *judged = &judgement->people[i];
+		const bool is_removed = judged->cause == LEAVE_REMOVED;
+
+		server_ask_person(call->arena, server, call->now / 1000, room,
+				  judged->peer.identity, &asking->asked[i].request);
+		if (judged->cause != LEAVE_LEFT)
+			message_tell(
+				call, server, room, judged->peer.identity,
+				message_why(call->arena, "removed", judged->word,
+					    is_removed ? judged->peer.order_reason : SLICE("")),
+				&asking->asked[told++].request);
+	}
+}
+
+static bool begin_people(struct judging *judging, const struct server *server, struct fault *fault)
+{
+	struct judgement *judgement = judging->judgement;
+
+	judgement->people = arena_alloc(judging->call->arena, JUDGED_MOST * sizeof(struct judged));
+	judgement->count = 0;
+	for (size_t i = 0; i < judging->count; i++) {
+		if (!is_to_be_judged(&judging->people[i]))
+			continue;
+		if (judgement->count == JUDGED_MOST) {
+			judgement->has_more = true;
+			break;
+		}
+		if (!note_person(judging, &judging->people[i],
+				 &judgement->people[judgement->count++], fault))
+			return false;
+	}
+	if (judgement->count > 0)
+		ask_for_people(judging->call, judgement, server);
+	return true;
+}
+
+/* ---- judging ---- */
+
+/* Finds out what is to be done. reason: of an end, for the event log. */
+static bool judge(struct judging *judging, const char **reason, struct fault *fault)
+{
+	struct judgement *judgement = judging->judgement;
+
+	if (judging->live.stored.value.data == NULL) {
+		/* Somebody may be in a room that was deleted. */
+		if (judging->has_room)
+			return true;
+		judgement->word = *reason = "ended";
+		return revocation_has_room(judging->call, &judgement->room, &judgement->ends,
+					   fault);
+	}
+	judgement->backend = judging->live.backend;
+	if (is_being_ended(judging)) {
+		judge_at(judgement, judging->live.ending + CALL_ENDS_IN);
+		return true;
+	}
+	if (!find_end(judging, &judgement->word, reason, fault))
+		return false;
+	if (judgement->word != NULL) {
+		judgement->ends = true;
+		return true;
+	}
+	if (!judging->is_closed && judging->room.closes_at != INT64_MAX)
+		judge_at(judgement, judging->room.closes_at * 1000);
+	read_roles(judging);
+	if (has_places(judging))
+		return true;
+	if (!read_people(judging, fault))
+		return false;
+	if (judging->is_closed && closes_for_all(judging)) {
+		judgement->word = *reason = "closed";
+		judgement->ends = true;
+		return true;
+	}
+	if (!judge_people(judging, fault))
+		return false;
+	for (size_t i = 0; i < judging->count; i++)
+		judgement->count += is_to_be_judged(&judging->people[i]);
+	return true;
+}
+
+bool live_judge(struct call *call, bool notes, struct judgement *judgement, struct fault *fault)
+{
+	struct judging judging = { .call = call, .judgement = judgement, .notes = notes };
+	const char *reason = "";
+	struct server server;
+
+	*judgement = (struct judgement){
+		.room = judgement->room,
+		.backend = judgement->backend,
+		.judges_all = judgement->judges_all,
+	};
+	if (!load_room(&judging, fault) || !judge(&judging, &reason, fault))
+		return false;
+	if (!notes || (!judgement->ends && judgement->count == 0))
+		return true;
+	if (!live_find_server(call, &judgement->backend, &server, fault))
+		return false;
+	return judgement->ends ? begin_end(&judging, &server, reason, fault)
+			       : begin_people(&judging, &server, fault);
+}
+
+/* ---- the next requests, and the end ---- */
+
+/* Asks for those who are still there to be put out, or back. */
+static bool ask_for_acts(struct call *call, struct judgement *judgement,
+			 const struct server *server)
+{
+	const struct asking *looked = judgement->asking;
+	const struct slice room = id_as_text(call->arena, &judgement->room);
+	struct asking *asking;
+	size_t n = 0;
+
+	for (size_t i = 0; i < judgement->count; i++) {
+		struct judged *judged = &judgement->people[i];
+		struct fault own = FAULT_INITIAL;
+		struct server_person person;
+		struct server_track *tracks;
+		size_t count;
+
+		judged->is_there = live_read_peer(call, &looked->asked[i], server, &judged->peer,
+						  &person, &tracks, &count, &own);
+		n += judged->is_there;
+		judgement->has_failed = judgement->has_failed ||
+					(!judged->is_there && own.kind != FAULT_NOT_FOUND);
+	}
+	judgement->asking = NULL;
+	if (n == 0)
+		return true;
+	asking = judgement->asking = call_ask(call, &judgement->backend, n);
+	judgement->is_acting = true;
+	n = 0;
+	for (size_t i = 0; i < judgement->count; i++) {
+		const struct judged *judged = &judgement->people[i];
+		struct server_request *request = &asking->asked[n].request;
+
+		if (!judged->is_there)
+			continue;
+		n++;
+		if (judged->cause != LEAVE_LEFT)
+			server_remove_person(call->arena, server, call->now / 1000, room,
+					     judged->peer.identity, request);
+		else
+			server_update_person(call->arena, server, call->now / 1000, room,
+					     judged->peer.identity, &judged->guest,
+					     (struct slice){ NULL, 0 }, request);
+	}
+	return true;
+}
+
+static bool was_done(struct call *call, struct judgement *judgement, const struct asked *asked,
+		     const struct server *server)
+{
+	struct fault own = FAULT_INITIAL;
+	const enum server_result result = asked_result(call, asked, server, "", &own);
+	const bool is_done = result == SERVER_DONE || result == SERVER_HAS_NOBODY;
+
+	judgement->has_failed = judgement->has_failed || !is_done;
+	return is_done;
+}
+
+static bool settle_people(struct call *call, struct judgement *judgement,
+			  const struct asking *asking, const struct server *server,
+			  struct fault *fault)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < judgement->count; i++) {
+		const struct judged *judged = &judgement->people[i];
+
+		if (!judged->is_there || !was_done(call, judgement, &asking->asked[n++], server))
+			continue;
+		if (judged->cause != LEAVE_LEFT
+			    ? !live_put_out(call, &judgement->room, judged->peer.uuid, fault)
+			    : !live_put_back(call, &judgement->room, judged->peer.uuid, fault))
+			return false;
+	}
+	return true;
+}
+
+bool live_carry_on(struct call *call, struct judgement *judgement, struct fault *fault)
+{
+	const struct asking *asking = judgement->asking;
+	struct server server;
+
+	judgement->has_failed = false;
+	if (!live_find_server(call, &judgement->backend, &server, fault))
+		return false;
+	if (!judgement->is_acting)
+		return judgement->ends ? ask_to_end(call, judgement, &server)
+				       : ask_for_acts(call, judgement, &server);
+	judgement->asking = NULL;
+	if (!judgement->ends)
+		return settle_people(call, judgement, asking, &server, fault);
+	return !was_done(call, judgement, &asking->asked[0], &server) ||
+	       live_end(call, &judgement->room, fault);
+}

@@ -1,0 +1,106 @@
+/* See resources/live/live_limits.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/live_limits.h"
+
+#include "resources/live/live_caller.h"
+
+/* The most people among whom a user_id is looked for. In a larger crowd, whoever has one fits: no
+ * call reads thousands of records, and the records hold the limits again when the person is in. */
+#define SEARCHED_MOST 1000
+
+static bool is_known(const struct call *call, const struct live_comer *comer,
+		     const struct live *live)
+{
+	const int64_t known = live->heard > live->looked ? live->heard : live->looked;
+
+	return live->stored.value.data != NULL &&
+	       id_compare(&live->backend, &comer->backend) == 0 &&
+	       call->now - known <= LIVE_LIMITS_KNOWN;
+}
+
+static int64_t count_role(const struct live *live, struct slice role)
+{
+	for (size_t i = 0; i < live->role_count; i++) {
+		if (slice_equal(live->roles[i].name, role))
+			return live->roles[i].count;
+	}
+	return 0;
+}
+
+/* in_role, in_room: others inside. */
+static enum live_fit judge(const struct live_comer *comer, int64_t in_role, int64_t in_room)
+{
+	if (comer->role_most > 0 && in_role >= comer->role_most)
+		return LIVE_ROLE_IS_FULL;
+	return comer->size > 0 && in_room >= comer->size ? LIVE_ROOM_IS_FULL : LIVE_FITS;
+}
+
+/* ---- the stay that ends ---- */
+
+struct search {
+	struct slice user_id;
+	size_t left;
+	bool is_found, is_ended; /* is_ended: after SEARCHED_MOST people */
+	struct slice role; /* of the stay that was found */
+};
+
+static bool visit_person(void *context, const struct peer *peer)
+{
+	struct search *search = context;
+
+	search->is_ended = search->left == 0;
+	if (search->is_ended)
+		return false;
+	search->left--;
+	search->is_found = slice_equal(peer->user_id, search->user_id);
+	search->role = peer->role;
+	return !search->is_found;
+}
+
+/* Finds the stay of this person. *is_found is false if there is none. */
+static bool find_stay(struct call *call, const struct live_comer *comer, const struct live *live,
+		      struct search *search, struct fault *fault)
+{
+	struct peer peer;
+
+	*search = (struct search){
+		.user_id = text_cut(comer->user_id, LIVE_NAME_MOST),
+		.left = SEARCHED_MOST,
+	};
+	if (!live_find_entry(call, live, comer->entry, &peer, &search->is_found, fault))
+		return false;
+	if (search->is_found)
+		search->role = peer.role;
+	if (search->is_found || comer->user_id.size == 0)
+		return true;
+	return peers_each(call, &live->session, STORE_ON, visit_person, search, fault);
+}
+
+bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_fit *fit,
+		   struct fault *fault)
+{
+	int64_t in_role, in_room;
+	struct search search;
+	struct live live;
+
+	*fit = LIVE_FITS;
+	if (comer->role_most <= 0 && comer->size <= 0)
+		return true;
+	if (!live_load(call, &comer->room, STORE_TO_SHOW, &live, fault))
+		return false;
+	if (!is_known(call, comer, &live))
+		return true;
+	in_role = count_role(&live, comer->role);
+	in_room = (int64_t)live_peers(&live);
+	*fit = judge(comer, in_role, in_room);
+	if (*fit == LIVE_FITS || (comer->user_id.size == 0 && comer->entry.size == 0))
+		return true;
+	if (!find_stay(call, comer, &live, &search, fault))
+		return false;
+	if (search.is_found)
+		*fit = judge(comer, in_role - slice_equal(search.role, comer->role), in_room - 1);
+	else if (search.is_ended)
+		*fit = LIVE_FITS;
+	return true;
+}

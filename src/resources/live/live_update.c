@@ -1,0 +1,307 @@
+/* Changes a person in a room: the name, the role, the metadata. See resources/live/live_rooms.h.
+ *
+ * The media server is told all that the person is and may do, each time: it keeps no part of what
+ * it was told before. The person is looked up first (live_acts.c). A role holds until the session
+ * closes, also for this person's next stay (revocations.h).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/json_writer.h"
+#include "base/text.h"
+#include "resources/joining/media_join.h"
+#include "resources/live/live_events.h"
+#include "resources/live/live_merge.h"
+#include "resources/live/live_caller.h"
+#include "resources/live/live_queue.h"
+#include "resources/live/live_rooms.h"
+#include "resources/live/revocations.h"
+#include "resources/templates/template_parts.h"
+
+/* What the call has asked for: the person, then the update. */
+enum step { STEP_FIRST, STEP_UPDATE };
+
+/* ---- what is asked for ---- */
+
+struct update {
+	struct live_view view;
+	struct peer peer;
+	struct server server;
+	struct template_record template;
+	struct slice name, metadata; /* data NULL: not sent */
+	struct slice role; /* new or old */
+	const json_t
+		*role_document; /* NULL if the person's role is deleted, and no other was sent */
+};
+
+static bool is_of_oneself(const struct update *update)
+{
+	return !update->view.is_inside ||
+	       slice_equal(update->peer.entry, update->view.caller.entry);
+}
+
+static bool changes_role(const struct update *update)
+{
+	return !slice_equal(update->role, update->peer.role);
+}
+
+static uint64_t people_with(const struct live *live, struct slice role)
+{
+	size_t i = 0;
+
+	while (i < live->role_count && !slice_equal(live->roles[i].name, role))
+		i++;
+	return i < live->role_count ? live->roles[i].count : 0;
+}
+
+/* Finds the new role, which must be one of the template. */
+static bool find_new_role(struct call *call, struct update *update, struct fault *fault)
+{
+	const struct slice sent = text_of_json(call_member(call, "role"));
+	const struct template_record *template = &update->template;
+	size_t place;
+
+	if (!template_load(call, &update->view.room.template_id, &update->template, fault))
+		return false;
+	update->role = sent.data != NULL ? sent : update->peer.role;
+	place = template_role_index(template, update->role);
+	if (place == template->role_count && sent.data != NULL)
+		return fault_member(fault, FAULT_INVALID_BODY, NULL, "/role",
+				    "must be a role of the room's template, got \"%.*s\"",
+				    (int)text_cut(sent, 64).size, sent.data);
+	if (place < template->role_count)
+		update->role_document = template_role_document(call, template,
+							       &template->roles[place]);
+	return true;
+}
+
+static bool check_new_role(const struct update *update, struct fault *fault)
+{
+	const int64_t most = media_most_peers(update->role_document);
+
+	if (update->view.is_inside && !live_may_give(&update->view, update->role_document, fault))
+		return false;
+	if (!changes_role(update))
+		return true;
+	if (media_admits_nobody(update->role_document))
+		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
+	return most <= 0 || people_with(&update->view.live, update->role) < (uint64_t)most ||
+	       fault_set(fault, FAULT_FORBIDDEN, "Role is full");
+}
+
+/* Finds whom the call is about, and checks that the caller may do so. */
+static bool find_update(struct call *call, struct update *update, struct fault *fault)
+{
+	struct live_view *view = &update->view;
+
+	*update = (struct update){
+		.name = text_of_json(call_member(call, "name")),
+		.metadata = text_of_json(call_member(call, "metadata")),
+	};
+	if (!live_view_open(call, LIVE_ACTS, view, fault))
+		return false;
+	if (view->is_waiting)
+		return true;
+	if (!live_find_peer(call, view, call->parameters[1], &update->peer, fault) ||
+	    !find_new_role(call, update, fault) ||
+	    (call_member(call, "role") != NULL && !check_new_role(update, fault)))
+		return false;
+	if ((update->name.data != NULL || update->metadata.data != NULL) && !is_of_oneself(update))
+		return fault_set(fault, FAULT_FORBIDDEN, "Only of oneself");
+	if (update->name.data != NULL && view->is_inside && view->name_is_fixed)
+		return fault_set(fault, FAULT_FORBIDDEN, "The name is fixed");
+	return live_find_server(call, &view->live.backend, &update->server, fault) &&
+	       call_can_act(call, update->server.type, SERVER_ROLE, fault);
+}
+
+/* ---- asking ---- */
+
+bool active_peers_update(struct call *call, struct fault *fault)
+{
+	struct update update;
+
+	if (!find_update(call, &update, fault))
+		return false;
+	if (!update.view.is_waiting)
+		server_ask_person(call->arena, &update.server, call->now / 1000,
+				  id_as_text(call->arena, &update.view.room.id),
+				  update.peer.identity,
+				  &call_ask(call, &update.view.live.backend, 1)->asked[0].request);
+	return true;
+}
+
+static struct ticket_guest guest_of(const struct update *update)
+{
+	struct ticket_guest guest = {
+		.name = update->name,
+		.role = update->role,
+		.user_id = update->peer.user_id,
+		.entry = update->peer.entry,
+		.code = update->peer.code,
+	};
+
+	if (update->role_document != NULL)
+		media_read_role(update->role_document, &update->template, &guest);
+	return guest;
+}
+
+static void ask_to_update(struct call *call, const struct update *update)
+{
+	struct asking *asking = call_ask(call, &update->view.live.backend, 1);
+	const struct ticket_guest guest = guest_of(update);
+
+	asking->step = STEP_UPDATE;
+	asking->asked[0].about = arena_copy(call->arena, update->peer.uuid);
+	asking->asked[0].by = update->view.is_inside
+				      ? arena_copy(call->arena, update->view.caller.uuid)
+				      : SLICE("");
+	server_update_person(call->arena, &update->server, call->now / 1000,
+			     id_as_text(call->arena, &update->view.room.id), update->peer.identity,
+			     &guest, update->metadata, &asking->asked[0].request);
+}
+
+/* ---- writing what was done ---- */
+
+static bool give_role(struct call *call, struct update *update, struct fault *fault)
+{
+	struct live *live = &update->view.live;
+	const struct live_change_of_role change = {
+		.former = update->peer.role,
+		.by = call->asking->asked[0].by,
+	};
+	struct live_settings settings;
+	struct session session;
+	struct peer peer;
+
+	if (!live_load(call, &update->view.room.id, STORE_TO_CHANGE, live, fault) ||
+	    !record_get_named(&peer_table, call->transaction, update->peer.uuid, STORE_TO_CHANGE,
+			      &peer, fault) ||
+	    !session_load(call, &live->session, STORE_TO_CHANGE, &session, fault) ||
+	    !live_settings_load(call, &settings, fault))
+		return false;
+	live_count(call->arena, live, peer.role, false);
+	live_count(call->arena, live, update->role, true);
+	peer.role = update->role;
+	peer.is_strange = false;
+	if (session.updated < call->now)
+		session.updated = call->now;
+	live_note_role(call, &settings, &session, &peer, &change);
+	update->peer = peer;
+	return given_role_set(call, live, peer.entry,
+			      peer_has_known_user(&peer) ? peer.user_id : SLICE(""), peer.role,
+			      fault) &&
+	       record_put(&peer_table, call->transaction, &peer, fault) &&
+	       record_put(&session_table, call->transaction, &session, fault) &&
+	       record_put(&live_table, call->transaction, live, fault);
+}
+
+static bool put_names(struct call *call, const struct update *update, struct fault *fault)
+{
+	struct peer peer;
+
+	if (update->peer.is_anonymous)
+		return true;
+	if (!record_get_named(&peer_table, call->transaction, update->peer.uuid, STORE_TO_CHANGE,
+			      &peer, fault))
+		return false;
+	if (update->name.data != NULL)
+		peer.name = text_cut(update->name, LIVE_NAME_MOST);
+	if (update->metadata.data != NULL)
+		peer.metadata = update->metadata;
+	return record_put(&peer_table, call->transaction, &peer, fault);
+}
+
+/* Answers with the person as the media server has it now. */
+static bool answer_updated(struct call *call, const struct update *update,
+			   const struct server_person *person, const struct server_track *tracks,
+			   size_t count)
+{
+	const struct ticket_server server = {
+		.type = update->server.type,
+		.config = update->server.config,
+		.holds_limits = media_holds_limits(call, update->server.type),
+	};
+	const struct ticket_guest guest = guest_of(update);
+	const char *names[TICKET_NOT_ENFORCED_MOST];
+	const size_t n = ticket_not_enforced(&server, &guest, names);
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct peer peer = update->peer;
+
+	peer.is_anonymous = false;
+	peer.role = update->role;
+	peer.user_id = person->user_id;
+	peer.name = update->name.data != NULL ? update->name : person->name;
+	peer.metadata = update->metadata.data != NULL ? update->metadata : person->metadata;
+	peer_append(&text, &peer);
+	peer_append_tracks(call, &text, &peer, tracks, count);
+	for (size_t i = 0; i < n; i++) {
+		buffer_append_text(&text, i == 0 ? ",\"not_enforced\":[" : ",");
+		buffer_append_string(&text, slice_of(names[i]));
+	}
+	buffer_append_text(&text, n > 0 ? "]}" : "}");
+	return call_answer(call, buffer_slice(&text));
+}
+
+/* Loads again whom the call is about. What else has changed since it was asked for does not
+ * matter. */
+static bool load_updated(struct call *call, struct update *update, struct fault *fault)
+{
+	struct live_view *view = &update->view;
+	bool is_there;
+	struct id id;
+
+	*update = (struct update){
+		.name = text_of_json(call_member(call, "name")),
+		.metadata = text_of_json(call_member(call, "metadata")),
+	};
+	if (!id_parse(call->parameters[0], &id) ||
+	    !room_find(call, &id, STORE_TO_SHOW, &view->room, &is_there, fault) || !is_there ||
+	    !live_load(call, &id, STORE_TO_CHANGE, &view->live, fault))
+		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
+	return live_find_peer(call, view, call->asking->asked[0].about, &update->peer, fault) &&
+	       find_new_role(call, update, fault) &&
+	       live_find_server(call, &call->asking->backend, &update->server, fault);
+}
+
+static bool settle_updated(struct call *call, struct fault *fault)
+{
+	const struct asked *asked = &call->asking->asked[0];
+	struct server_person person;
+	struct server_track *tracks;
+	struct update update;
+	size_t count;
+
+	if (!live_find_server(call, &call->asking->backend, &update.server, fault) ||
+	    !asking_is_done(call, &update.server, "peer not found", fault) ||
+	    !load_updated(call, &update, fault) ||
+	    !live_read_peer(call, asked, &update.server, &update.peer, &person, &tracks, &count,
+			    fault) ||
+	    (changes_role(&update) && !give_role(call, &update, fault)) ||
+	    !put_names(call, &update, fault))
+		return false;
+	/* A look at the same time may have taken the new attributes for wrong ones. */
+	if (call->environment->live_queue != NULL)
+		live_queue_look(call->environment->live_queue, &call->account,
+				&call->asking->backend, &update.view.room.id);
+	return answer_updated(call, &update, &person, tracks, count);
+}
+
+bool active_peers_settle_update(struct call *call, struct fault *fault)
+{
+	struct server_person person;
+	struct server_track *tracks;
+	struct update update;
+	size_t count;
+
+	if (call->asking->is_look)
+		return active_peers_update(call, fault);
+	if (call->asking->step == STEP_UPDATE)
+		return settle_updated(call, fault);
+	if (!find_update(call, &update, fault))
+		return false;
+	if (update.view.is_waiting)
+		return true;
+	if (!live_read_peer(call, &call->asking->asked[0], &update.server, &update.peer, &person,
+			    &tracks, &count, fault))
+		return false;
+	ask_to_update(call, &update);
+	return true;
+}

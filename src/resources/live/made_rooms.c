@@ -1,0 +1,152 @@
+/* See resources/live/made_rooms.h. A hash of the ids chooses the group of a room, in which it takes
+ * the place of the one that was made first.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/live/made_rooms.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checksum.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "records/kinds.h"
+#include "resources/live/live_record.h"
+
+#define GROUPS 4096
+#define WAYS 4
+
+struct entry {
+	struct made_room room;
+	int64_t asked; /* 0: free */
+};
+
+struct made_rooms {
+	pthread_mutex_t lock;
+	struct entry groups[GROUPS][WAYS];
+};
+
+struct made_rooms *made_rooms_open(void)
+{
+	struct made_rooms *rooms = memory_check(calloc(1, sizeof *rooms));
+
+	if (pthread_mutex_init(&rooms->lock, NULL) != 0)
+		ABORT("cannot create a lock or thread");
+	return rooms;
+}
+
+void made_rooms_close(struct made_rooms *rooms)
+{
+	if (rooms == NULL)
+		return;
+	pthread_mutex_destroy(&rooms->lock);
+	free(rooms);
+}
+
+/* ---- entries; the caller holds the lock ---- */
+
+static bool is_same(const struct made_room *a, const struct made_room *b)
+{
+	return id_compare(&a->room, &b->room) == 0 && id_compare(&a->backend, &b->backend) == 0 &&
+	       id_compare(&a->account, &b->account) == 0;
+}
+
+/* Returns the entry of the room, or else the one that it may take: its room is another one. */
+static struct entry *entry_of(struct made_rooms *rooms, const struct made_room *room)
+{
+	const uint32_t hash = checksum(0, room->room.bytes, sizeof room->room.bytes);
+	struct entry *group = rooms->groups[hash % GROUPS], *oldest = group;
+
+	for (size_t i = 0; i < WAYS; i++) {
+		if (group[i].asked != 0 && is_same(&group[i].room, room))
+			return &group[i];
+		if (group[i].asked < oldest->asked)
+			oldest = &group[i];
+	}
+	return oldest;
+}
+
+/* ---- */
+
+void made_rooms_note(struct made_rooms *rooms, const struct made_room *room, int64_t asked)
+{
+	if (rooms == NULL)
+		return;
+	pthread_mutex_lock(&rooms->lock);
+	*entry_of(rooms, room) = (struct entry){ *room, asked };
+	pthread_mutex_unlock(&rooms->lock);
+}
+
+void made_rooms_forget(struct made_rooms *rooms, const struct made_room *room)
+{
+	struct entry *entry;
+
+	if (rooms == NULL)
+		return;
+	pthread_mutex_lock(&rooms->lock);
+	entry = entry_of(rooms, room);
+	if (is_same(&entry->room, room))
+		entry->asked = 0;
+	pthread_mutex_unlock(&rooms->lock);
+}
+
+/* Returns when the room was made, in milliseconds since 1970; 0 if that is not known. */
+static int64_t made_rooms_find(struct made_rooms *rooms, const struct made_room *room)
+{
+	const struct entry *entry;
+	int64_t asked;
+
+	if (rooms == NULL)
+		return 0;
+	pthread_mutex_lock(&rooms->lock);
+	entry = entry_of(rooms, room);
+	asked = is_same(&entry->room, room) ? entry->asked : 0;
+	pthread_mutex_unlock(&rooms->lock);
+	return asked;
+}
+
+/* Finds out whether the room was ordered to end, or its session has closed, since this time. */
+static bool has_ended(struct call *call, const struct id *room, int64_t since, bool *is_so,
+		      struct fault *fault)
+{
+	struct store_record record;
+	struct store_page page = {
+		.order = STORE_NEWEST_FIRST,
+		.side = STORE_OFF,
+		.parent = room,
+		.records = &record,
+		.most = 1,
+	};
+	struct session last;
+	struct live live;
+
+	if (!live_load(call, room, STORE_TO_SHOW, &live, fault))
+		return false;
+	*is_so = live.stored.value.data != NULL && live.ending >= since;
+	if (*is_so)
+		return true;
+	if (!store_page(call->transaction, &kind_session, &page, fault))
+		return false;
+	if (page.count == 0)
+		return true;
+	if (!session_load(call, &record.id, STORE_TO_SHOW, &last, fault))
+		return false;
+	*is_so = last.stored.value.data != NULL && last.closed >= since;
+	return true;
+}
+
+bool made_room_is_there(struct call *call, const struct made_room *room, bool *is_there,
+			struct fault *fault)
+{
+	const int64_t asked = made_rooms_find(call->environment->made_rooms, room);
+	bool is_over = false;
+
+	*is_there = false;
+	if (asked == 0 || call->now - asked >= MADE_ROOMS_LAST || call->now < asked)
+		return true;
+	if (!has_ended(call, &room->room, asked, &is_over, fault))
+		return false;
+	*is_there = !is_over;
+	return true;
+}
