@@ -35,6 +35,7 @@ const views = ({ template, room, codes, hook }) => [
 	["events", "/console/events", ".event-type"],
 	["webhooks", "/console/webhooks", ".list-place > *"],
 	["webhook", `/console/webhooks/${hook.id}`, "#about-hook"],
+	["bans", "/console/bans", ".list-place > *"],
 	["keys", "/console/keys", ".list-place > *"],
 	["media", "/console/media", "#signing"],
 	["new media server", "/console/media/new", ".panel"],

@@ -40,7 +40,7 @@ async function make_stand(name) {
 	const template = await own("POST", "/v2/templates", {
 		name: "Lecture",
 		default: true,
-		roles: { host: {}, guest: {} },
+		roles: { host: {}, guest: {}, chair: { maxPeerCount: 1 } },
 	});
 	const make_room = (name) => own("POST", "/v2/rooms", { name, template_id: template.id });
 	return {
@@ -198,6 +198,227 @@ export const people_inside = (browser) =>
 			() => livekit.end(room.id),
 			() => page.waitForSelector(`${inside} >> text=Nobody is inside.`),
 		);
+		await page.context().close();
+		livekit.stop();
+	});
+
+/** What an administrator does with the people in a room, by the keyboard as well. */
+export const acting = (browser) =>
+	group("acting on people inside", async () => {
+		const stand = await make_stand("Acting");
+		const { livekit, room } = stand;
+		const tracks = [["AUDIO", "MICROPHONE"]];
+		await livekit.join(room.id, "ann", { role: "host", shown: "Ann", tracks });
+		// The identity is not the user ID, as of people who chose their user ID themselves.
+		await livekit.join(room.id, "guest_7", { shown: "Bob", user_id: "bob" });
+		await livekit.join(room.id, "cid", { role: "chair", shown: "Cid" });
+		const page = await open(browser, stand, `/console/rooms/${room.id}`);
+		await names_are(page, inside, ["Ann", "Bob", "Cid"]);
+		const focus = () =>
+			page.evaluate(
+				() => document.activeElement.getAttribute("aria-label") || document.activeElement.textContent,
+			);
+		/** Opens a dialog of somebody, with the keyboard. */
+		const act = async (name, words) => {
+			await page.focus(`[aria-label='Actions for ${name}']`);
+			await page.keyboard.press("Enter");
+			const item = page.locator(`:popover-open [role=menuitem]:has(span:text-is("${words}"))`);
+			await item.waitFor();
+			await item.press("Enter");
+			await page.waitForSelector(shown);
+		};
+		const closed = () => page.waitForSelector(shown, { state: "detached" });
+		const toasted = (words) => page.waitForSelector(`.toast:has-text("${words}")`);
+
+		await act("Ann", "Mute or unmute");
+		const row = (words, state) =>
+			`.mute-row:has(strong:text-is("${words}")):has(.quiet:text-is("${state}"))`;
+		await page.waitForSelector(row("Microphone", "On"));
+		ok("what nobody publishes has no button", !(await page.isVisible(`${row("Camera", "Off")} button`)));
+		await accessible(page, "muting");
+		ok("the focus is on the first button", (await focus()) === "Mute microphone", await focus());
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(row("Microphone", "Muted"));
+		ok("and stays there", (await focus()) === "Unmute microphone", await focus());
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(row("Microphone", "On"));
+		await page.click(`${shown} [aria-label="Mute microphone"]`);
+		await page.waitForSelector(row("Microphone", "Muted"));
+		livekit.told.unmutes = false;
+		await page.keyboard.press("Enter");
+		await toasted("The media server cannot do this: unmute: room.enable_remote_unmute is off.");
+		ok("what LiveKit refuses is said", await page.isVisible(row("Microphone", "Muted")));
+		await page.keyboard.press("Escape");
+		await closed();
+		ok("the focus returns to the menu", (await focus()) === "Actions for Ann", await focus());
+
+		await page.click(`${inside} ${button("Message")}`);
+		await page.fill(`${shown} [data-pointer='/message'] input`, "We begin.");
+		await page.selectOption(`${shown} [data-pointer='/role'] select`, "host");
+		await accessible(page, "a message");
+		await page.click(`${shown} ${button("Send message")}`);
+		await toasted("Message sent.");
+		await act("Bob", "Send message");
+		await page.keyboard.type("Hello");
+		await page.keyboard.press("Enter");
+		await closed();
+		const sent = livekit.messages.splice(0).join("; ");
+		ok("to a role, and to one", /^chat to ann: We begin\.;.*chat to guest_7: Hello$/.test(sent), sent);
+
+		await act("Bob", "Edit name and role");
+		await page.selectOption(`${shown} [data-pointer='/role'] select`, "chair");
+		await page.click(`${shown} ${button("Save")}`);
+		await page.waitForSelector(`${shown} [data-pointer='/role'] .fault:has-text('is full')`);
+		ok("a role that is full is said at the field", true);
+		await accessible(page, "a role that is full");
+		await page.selectOption(`${shown} [data-pointer='/role'] select`, "host");
+		await page.fill(`${shown} [data-pointer='/name'] input`, "Bobby");
+		await page.click(`${shown} ${button("Save")}`);
+		await page.waitForSelector(`${inside} tr:has-text('Bobby'):has-text('host')`);
+		ok("name and role are shown", true);
+
+		await act("Bobby", "Remove");
+		await accessible(page, "removing somebody");
+		await page.keyboard.type("Noise");
+		await page.selectOption(`${shown} [data-pointer='/ban'] select`, "true");
+		await page.click(`${shown} ${button("Remove")}`);
+		await toasted("Bobby removed, but not banned");
+		await names_are(page, inside, ["Ann", "Cid"]);
+		ok("the person is told why", livekit.messages.join().includes("Noise"), livekit.messages);
+		ok("the focus goes to another row", /^Actions for /.test(await focus()), await focus());
+		await act("Cid", "Remove");
+		await page.selectOption(`${shown} [data-pointer='/ban'] select`, "3600");
+		await page.click(`${shown} ${button("Remove")}`);
+		await toasted("Cid removed and banned.");
+		const [ban] = (await stand.api("GET", "/v2/bans")).data;
+		const left = (Date.parse(ban.expires_at) - Date.now()) / 1000;
+		ok("for an hour, from this room", ban.user_id === "cid" && ban.room_id === room.id, ban);
+		ok("as long as was chosen", left > 3500 && left <= 3600, left);
+
+		await act("Ann", "Remove");
+		await livekit.leave(room.id, "ann");
+		await page.waitForSelector(`${inside} >> text=Nobody is inside.`);
+		await page.click(`${shown} ${button("Remove")}`);
+		await page.waitForSelector(".toast.bad");
+		const gone = await page.textContent(".toast.bad");
+		ok("who has left is said", /no longer inside|Nobody is inside any more/.test(gone), gone);
+		await closed();
+
+		await livekit.join(room.id, "dan", { shown: "Dan" });
+		await names_are(page, inside, ["Dan"]);
+		livekit.told.broken = 500;
+		await page.click(`${inside} ${button("End for all")}`);
+		await page.click(`${shown} ${button("End for all")}`);
+		await page.waitForSelector(`${shown} :text("The media server does not answer")`);
+		ok("a server that is down is said, and the dialog stays", true);
+		await accessible(page, "an end that fails");
+		livekit.told.broken = 0;
+		await page.check(`${shown} [data-pointer='/lock'] input`);
+		await page.fill(`${shown} [data-pointer='/reason'] input`, "The talk is over.");
+		await page.click(`${shown} ${button("End for all")}`);
+		await toasted("Ended for all. The room is disabled.");
+		await page.waitForSelector(".page-title .badge:has-text('Disabled')");
+		await page.waitForSelector(`${inside} >> text=Nobody is inside.`);
+		ok("without people there is nothing to end", !(await page.isVisible(button("End for all"))));
+		ok("the focus stays on the page", (await focus()) === "Inside now", await focus());
+
+		const line = (type, words) => `tr:has(.event-type:has-text('${type}')):has-text('${words}')`;
+		await page.goto(`${BASE}/console/events`);
+		for (const [type, words] of [
+			["room.end.success", "Ended for all, and locked (“The talk is over.”)"],
+			["peer.leave.success", "removed (“Noise”)"],
+			["role.change.success", "Role in physics changed from guest to host"],
+			["ban.created", "Banned from one room"],
+		]) {
+			await page.waitForSelector(line(type, words));
+			ok(`in words: ${type}`, true);
+		}
+		const to = await page.getAttribute(`${line("role.change.success", "")} a.row-name`, "href");
+		ok("which lead to the session", /^\/console\/sessions\//.test(to), to);
+		await page.context().close();
+		livekit.stop();
+	});
+
+/** The page of bans: found by person and room, created and deleted. */
+export const bans = (browser) =>
+	group("bans", async () => {
+		const stand = await make_stand("Bans");
+		const { room, livekit } = stand;
+		const other = await stand.make_room("chemistry");
+		const [code] = (await stand.api("POST", `/v2/room-codes/room/${room.id}`)).data;
+		const page = await open(browser, stand, "/console/bans");
+		await page.waitForSelector("text=No bans");
+		await accessible(page, "no bans");
+		const persons = (names) => names_are(page, ".page", names);
+		const field = (name) => `${shown} [data-pointer='/${name}'] input`;
+		const create = async (fields) => {
+			await page.click(button("New ban"));
+			await page.waitForSelector(shown);
+			for (const [name, value] of fields) await page.fill(field(name), value);
+			await page.click(`${shown} ${button("Create ban")}`);
+		};
+		await create([
+			["user_id", "mallory"],
+			["room_id", "nowhere"],
+			["reason", "Noise"],
+		]);
+		await page.waitForSelector(`${shown} .fault:has-text('no room has this name')`);
+		await accessible(page, "a new ban");
+		await page.fill(field("room_id"), "physics");
+		await page.click(`${shown} ${button("Create ban")}`);
+		await persons(["mallory"]);
+		ok("a ban is created", await page.isVisible("tr:has-text('physics'):has-text('Never'):has-text('Noise')"));
+		await create([["user_id", "eve"]]);
+		await persons(["eve", "mallory"]);
+		ok("from all rooms", await page.isVisible("tr:has-text('eve'):has-text('All rooms')"));
+		await page.click(button("New ban"));
+		await page.click(`${shown} summary`);
+		await page.fill(field("code"), code.code);
+		await page.click(`${shown} ${button("Create ban")}`);
+		await persons(["A room code", "eve", "mallory"]);
+		await create([]);
+		await page.waitForSelector(`${shown} [data-pointer='/user_id'] .fault:has-text('is required')`);
+		ok("somebody must be banned", true);
+		await page.keyboard.press("Escape");
+		await accessible(page, "bans");
+
+		await page.fill("[aria-label='User ID']", "mallory");
+		await persons(["mallory"]);
+		ok("found by person", page.url().endsWith("?person=mallory"), page.url());
+		await page.fill("[aria-label='User ID']", "");
+		await persons(["A room code", "eve", "mallory"]);
+		await page.fill("[aria-label='Room name or ID']", "physics");
+		await persons(["mallory"]);
+		await page.fill("[aria-label='Room name or ID']", other.id);
+		await page.waitForSelector("text=No matching bans");
+		ok("found by room, by its name and its ID", true);
+		await page.goto(`${BASE}/console/rooms/${room.id}`);
+		await page.click(`${inside} a:text-is('Bans')`);
+		await persons(["mallory"]);
+		await page.keyboard.press("g");
+		await page.keyboard.press("b");
+		await page.waitForURL(`${BASE}/console/bans`);
+		await persons(["A room code", "eve", "mallory"]);
+		ok("g b opens the page", true);
+
+		await page.click("[aria-label='Actions for the ban of mallory']");
+		await page.click(":popover-open [role=menuitem]:has-text('Delete ban')");
+		await page.click(`${shown} ${button("Cancel")}`);
+		ok("deleting asks first", (await stand.api("GET", "/v2/bans")).data.length === 3);
+		await page.click("[aria-label='Actions for the ban of mallory']");
+		await page.click(":popover-open [role=menuitem]:has-text('Delete ban')");
+		await page.click(`${shown} ${button("Delete ban")}`);
+		await page.waitForSelector(".toast:has-text('Ban deleted')");
+		await persons(["A room code", "eve"]);
+		const kept = (await stand.api("GET", "/v2/bans")).data;
+		ok("a ban is deleted", kept.every((one) => one.user_id !== "mallory"), kept);
+		for (let i = 0; i < 60; i++)
+			await stand.api("POST", "/v2/bans", { user_id: `user-${i}`, expires_in: 3600 });
+		await page.reload();
+		await page.waitForSelector("text=First 50 bans");
+		await page.click(button("Show older"));
+		await page.waitForSelector("text=/^62 bans$/");
+		ok("page by page", (await page.locator("tbody tr").count()) === 62);
 		await page.context().close();
 		livekit.stop();
 	});
@@ -458,6 +679,8 @@ export const views_in_all_sizes = (browser) =>
 		});
 		await livekit.join(room.id, "zoë", { shown: "Zoë", joined: Date.now() - 60000 });
 		await stand.make_room("chemistry");
+		for (const user_id of ["mallory", "a-long-identity-of-somebody@example.org"])
+			await stand.api("POST", "/v2/bans", { user_id, room_id: room.id, reason: "Insulted the speaker." });
 		const [session] = await some(() => stand.api("GET", "/v2/sessions"));
 		const first = await open(browser, stand, "/console/overview");
 		const storageState = await first.context().storageState();
@@ -468,6 +691,7 @@ export const views_in_all_sizes = (browser) =>
 				for (const [name, path, wanted] of [
 					["a room in session", `/console/rooms/${room.id}`, `${inside} tbody tr`],
 					["sessions", "/console/sessions", "tbody tr"],
+					["bans", "/console/bans", "tbody tr"],
 					["a session", `/console/sessions/${session.id}`, "tbody tr"],
 					["an overview with rooms in session", "/console/overview", ".chart .stroke"],
 					["a media server", `/console/media/${stand.backend.id}`, "#events-in"],
@@ -476,6 +700,11 @@ export const views_in_all_sizes = (browser) =>
 					await page.waitForSelector(wanted);
 					await accessible(page, `${name}, ${size}, ${colorScheme}`);
 				}
+				await page.goto(`${BASE}/console/rooms/${room.id}`);
+				await page.click("[aria-label='Actions for Zoë']");
+				await page.click(":popover-open [role=menuitem]:has-text('Remove')");
+				await page.waitForSelector(`${shown} select`);
+				await accessible(page, `removing somebody, ${size}, ${colorScheme}`);
 				await page.context().close();
 			}
 		}

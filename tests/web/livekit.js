@@ -9,6 +9,9 @@ import { createServer } from "node:http";
 const base64url = (text) => Buffer.from(text).toString("base64url");
 const random = (prefix) => `${prefix}_${randomBytes(6).toString("hex")}`;
 
+/** The answer to what its configuration forbids. */
+const REFUSED = { code: "failed_precondition" };
+
 /** Starts the server on a free port. */
 export async function start_livekit() {
 	const key = random("key");
@@ -16,7 +19,10 @@ export async function start_livekit() {
 	/** Rooms by name: `{ sid, created, people: Map }`, the people by identity. */
 	const rooms = new Map();
 	/** The address for events; set by the test. */
-	const told = { events_url: "", broken: 0 };
+	const told = { events_url: "", broken: 0, unmutes: true };
+	/** The messages that were to be sent to people. */
+	const messages = [];
+	const person_of = ({ room, identity }) => rooms.get(room)?.people.get(identity);
 
 	const room_message = (name, { sid, created }) => ({
 		name,
@@ -32,14 +38,34 @@ export async function start_livekit() {
 				.map(([name, room]) => room_message(name, room)),
 		}),
 		ListParticipants: ({ room }) => ({ participants: people_of(room) }),
-		GetParticipant: ({ room, identity }) => rooms.get(room)?.people.get(identity),
+		GetParticipant: person_of,
+		UpdateParticipant({ name, attributes, metadata, ...asked }) {
+			const person = person_of(asked);
+			if (person) Object.assign(person, { attributes }, name && { name }, metadata && { metadata });
+			return person;
+		},
+		MutePublishedTrack({ track_sid, muted, ...asked }) {
+			const track = person_of(asked)?.tracks.find((one) => one.sid === track_sid);
+			if (!muted && !told.unmutes) return REFUSED;
+			if (track) track.muted = muted;
+			return track && { track };
+		},
+		SendData({ topic, data, destination_identities }) {
+			const text = Buffer.from(data, "base64").toString();
+			messages.push(`${topic} to ${destination_identities}: ${text}`);
+			return {};
+		},
+		RemoveParticipant: ({ room, identity }) =>
+			rooms.get(room)?.people.delete(identity) ? {} : undefined,
+		DeleteRoom: ({ room }) => (rooms.delete(room) ? {} : undefined),
 	};
 	const server = createServer(async (request, response) => {
 		let body = "";
 		for await (const part of request) body += part;
 		const method = request.url.split("/").at(-1);
 		const found = told.broken ? null : answers[method]?.(JSON.parse(body));
-		response.writeHead(told.broken || (found ? 200 : 404), { "Content-Type": "application/json" });
+		const status = told.broken || (found === REFUSED ? 412 : found ? 200 : 404);
+		response.writeHead(status, { "Content-Type": "application/json" });
 		response.end(JSON.stringify(found ?? { code: "not_found" }));
 	});
 	await new Promise((turn) => server.listen(0, "127.0.0.1", turn));
@@ -62,7 +88,8 @@ export async function start_livekit() {
 		if (status !== 204) throw new Error(`an event was answered ${status}`);
 	}
 	/** Adds somebody to a room, without an event. */
-	function add(name, identity, { role = "guest", shown = identity, joined = Date.now() } = {}) {
+	function add(name, identity, more = {}) {
+		const { role = "guest", shown = identity, joined = Date.now() } = more;
 		if (!rooms.has(name))
 			rooms.set(name, { sid: random("RM"), created: Date.now(), people: new Map() });
 		const person = {
@@ -71,7 +98,13 @@ export async function start_livekit() {
 			name: shown,
 			state: "ACTIVE",
 			kind: "STANDARD",
-			attributes: { role, user_id: identity },
+			attributes: { role, user_id: more.user_id ?? identity },
+			tracks: (more.tracks ?? []).map(([type, source]) => ({
+				sid: random("TR"),
+				type,
+				source,
+				muted: false,
+			})),
 			joined_at_ms: String(joined),
 		};
 		rooms.get(name).people.set(identity, person);
@@ -81,6 +114,7 @@ export async function start_livekit() {
 		key,
 		secret,
 		told,
+		messages,
 		url: `ws://127.0.0.1:${server.address().port}`,
 		add,
 		async join(name, identity, more) {

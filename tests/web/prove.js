@@ -16,6 +16,8 @@ const browser = await launch();
 
 async function live_rooms() {
 	await live.people_inside(browser);
+	await live.acting(browser);
+	await live.bans(browser);
 	await live.large_room(browser);
 	await live.sessions(browser);
 	await live.scopes(browser);

@@ -319,12 +319,14 @@ function reader(form, scope) {
  * A short form that creates something. It shows each error at its field; a name that is already taken (412)
  * is an error of the field "name".
  * @param {{ schema: Plain, value?: any, extras?: import("../lib/form.js").Extras, verb: string,
- *   between?: Node | null, cancel?: HTMLElement, send: (value: any) => Promise<any>, taken?: string }} what
+ *   danger?: boolean, between?: Node | null, cancel?: HTMLElement, send: (value: any) => Promise<any>,
+ *   taken?: string }} what
  * `send` sends the request and continues with the response; `taken` is the message for a 412
  */
 export function maker(what) {
 	const form = form_of(what.schema, what.value ?? {}, what.extras ?? {});
-	const button = h("button.primary", { type: "submit" }, what.verb);
+	const kind = what.danger ? "danger solid" : "primary";
+	const button = h("button", { type: "submit", class: kind }, what.verb);
 	const foot = h("div.form-foot", null, what.cancel, button);
 	const element = h("form.stack", { novalidate: true }, form.element, what.between, foot);
 	element.addEventListener("submit", (event) => {

@@ -42,6 +42,7 @@ const TYPES = [
 	["join.*", "Joins"],
 	["session.*", "Sessions"],
 	["peer.*", "People in rooms"],
+	["ban.*", "Bans"],
 	["webhook.*", "Webhooks"],
 	["key.*", "API keys"],
 	["backend.*", "Media servers"],
@@ -316,7 +317,7 @@ export async function events_page(_, signal, query) {
 }
 
 /** Returns the ID of the room with a name; "" if there is none. @param {string} name @param {AbortSignal} signal */
-async function room_named(name, signal) {
+export async function room_named(name, signal) {
 	if (!name || !may("rooms:read")) return "";
 	const page = await get(address("/v2/rooms", { name, view: "summary" }), signal);
 	return page.data?.[0]?.id ?? "";
@@ -336,6 +337,7 @@ const SYMBOLS = {
 	join: "out",
 	session: "people",
 	peer: "person",
+	ban: "ban",
 };
 /** @type {Record<string, string>} */
 const ACTORS = {
@@ -355,7 +357,14 @@ const WORDS = {
 	"session.deleted": () => "Session deleted",
 	"peer.join.success": (data) => `Joined ${data.room_name}${as_role(data)}`,
 	"peer.leave.success": (data) =>
-		`Left ${data.room_name} after ${lasted(data.duration)}${because(data.cause)}`,
+		`Left ${data.room_name} after ${lasted(data.duration)}${because(data.cause)}${quoted(data.message)}`,
+	"role.change.success": (data) =>
+		`Role in ${data.room_name} changed from ${data.previous_role || "none"} to ${data.role}`,
+	"room.end.success": (data) =>
+		`Ended for all${data.lock_room ? ", and locked" : ""}${quoted(data.reason)}`,
+	"ban.created": (data) => `Banned from ${banned_from(data)}${quoted(data.reason)}`,
+	"ban.updated": (data) => `Ban from ${banned_from(data)} changed${quoted(data.reason)}`,
+	"ban.deleted": (data) => `No longer banned from ${banned_from(data)}`,
 	"backend.up": () => "Media server is up",
 	"backend.down": (data) => `Media server is down${data.message ? `: ${data.message}` : ""}`,
 };
@@ -365,7 +374,7 @@ const CAUSES = {
 	other_device: "joined again on another device",
 	removed: "removed",
 	banned: "banned",
-	full: "the room was full",
+	full: "the room or the role was full",
 	not_admitted: "not admitted",
 	ended: "the session was ended",
 	signal: "the connection was lost",
@@ -384,22 +393,33 @@ const as_role = ({ role }) => (role ? ` as ${role}` : "");
 /** @param {any} cause */
 const because = (cause) => (CAUSES[cause] ? `: ${CAUSES[cause]}` : "");
 
+/** Returns what somebody wrote, in quotation marks. @param {any} text */
+const quoted = (text) => (text ? ` (“${text}”)` : "");
+
+/** @param {Record<string, any>} data */
+const banned_from = ({ room_id }) => (room_id ? "one room" : "all rooms");
+
 /** Returns an event in words; "" if its type says enough. @param {Entry} entry */
 const words_of = ({ type, data }) => WORDS[type]?.(data) ?? "";
 
 /** @param {Entry["actor"]} actor */
-const who_of = ({ kind }) => ACTORS[kind] ?? kind;
+export const who_of = ({ kind }) => ACTORS[kind] ?? kind;
+
+/** Returns where a session is shown. @param {Record<string, any>} data */
+const place_of = ({ session_id, room_id }) =>
+	may("sessions:read") ? `sessions/${session_id}` : `rooms/${room_id}`;
 
 /** Returns the page of the object; null if it has none or was deleted. @param {Entry} entry */
 function target_of({ type, data }) {
 	const [kind, verb] = type.split(".");
+	if (kind === "ban") return may("bans:read") ? "/console/bans" : null;
 	if (verb === "deleted") return null;
+	if (data.session_id) return `/console/${place_of(data)}`;
 	if (kind === "template") return `/console/templates/${data.id}`;
 	if (kind === "role") {
 		return `/console/templates/${data.template_id}/roles/${encodeURIComponent(data.role ?? data.name)}`;
 	}
-	if (kind === "room") return `/console/rooms/${data.id}`;
-	if (data.session_id && may("sessions:read")) return `/console/sessions/${data.session_id}`;
+	if (kind === "room") return `/console/rooms/${data.kind === "room" ? data.id : data.room_id}`;
 	if (data.room_id) return `/console/rooms/${data.room_id}`;
 	if (kind === "webhook") return `/console/webhooks/${data.id}`;
 	if (kind === "backend") return `/console/media/${data.id}`;
@@ -409,7 +429,9 @@ function target_of({ type, data }) {
 /** Returns the name of the object of an event. @param {Entry} entry */
 function object_of({ type, data }) {
 	const [kind = ""] = type.split(".");
-	if (kind === "peer") return data.name || data.user_id || "Someone";
+	if (kind === "peer" || data.kind === "peer") return data.name || data.user_id || "Someone";
+	if (kind === "ban") return data.user_id || "A room code";
+	if (data.kind === "session") return data.room_name || data.id;
 	const name = data.name || data.role || data.id || kind.replace("_", " ");
 	const with_role = data.role && data.name !== data.role && kind !== "role";
 	return with_role ? [data.role, data.name].filter(Boolean).join(" ") : name;
@@ -417,6 +439,10 @@ function object_of({ type, data }) {
 
 /** Returns the path of a changed field in words. @param {string} pointer */
 const field_words = (pointer) => pointer.split("/").slice(1).map(label_of).join(" › ");
+
+/** Returns a reason: a word of the API, or what somebody wrote. @param {Entry} entry */
+const reason_of = ({ type, data }) =>
+	/^(ban|room)\./.test(type) ? data.reason : data.reason?.replace(/_/g, " ");
 
 /** Returns the change in words: a list of names and values. @param {Entry} entry */
 function change_of(entry) {
@@ -436,8 +462,8 @@ function change_of(entry) {
 				),
 		],
 		["What", words_of(entry)],
-		["Formerly", data.old_role],
-		["Reason", data.reason?.replace(/_/g, " ")],
+		["Formerly", data.old_role ?? data.previous_role],
+		["Reason", reason_of(entry)],
 		["Person", data.user_id],
 		["Role", data.role],
 		["Room", data.room_id && [data.room_name, " ", h("span.mono", null, data.room_id)]],
@@ -518,7 +544,7 @@ export function row(entry) {
 			changed && h("span.note", null, changed, rest > 0 && ` +${rest}`),
 			told && h("span.note", null, told),
 			data.user_id && data.user_id !== words && h("span.note", null, data.user_id),
-			data.reason && !told && h("span.note", null, data.reason.replace(/_/g, " ")),
+			data.reason && !told && h("span.note", null, reason_of(entry)),
 		),
 		h(
 			"td",

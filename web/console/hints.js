@@ -20,13 +20,24 @@ export const SUBJECTS = [
 	[/\/webhooks/, "webhook"],
 	[/\/keys/, "key"],
 	[/\/backends/, "backend"],
+	[/\/bans/, "ban"],
+	[/\/remove-peers$/, "removal"],
+	[/\/end-room$/, "end"],
+	[/\/send-message$/, "message"],
+	[/\/active-rooms\/\{\}\/peers\/\{\}$/, "peer"],
 	[/\/templates(\/\{\})?$/, "template"],
 ];
 
 /** Labels that differ by form, by subject and pointer. @type {Record<string, string>} */
 const LABELS = {
 	"backend/default": "Default media server",
+	"ban/code": "Room code",
+	"ban/room_id": "Room",
 	"code/name": "Display name",
+	"end/lock": "Disable the room",
+	"message/role": "To",
+	"peer/name": "Display name",
+	"removal/ban": "Also ban from this room",
 };
 
 /** Hints by subject and pointer, where * is each item or entry; "" if the label is enough.
@@ -42,6 +53,24 @@ export const HINTS = {
 	"code/name": "Shown to others in the room.",
 	"code/label": "A note for administrators; guests do not see it.",
 	"code/metadata": "Up to 16 values for your own programs.",
+
+	"ban/user_id": "Whom to ban: the user ID, as your application or the code has it.",
+	"ban/code": "A code that many people use, in place of a user ID. It is disabled too.",
+	"ban/room_id": "Name or ID. Leave empty to ban from all rooms.",
+	"ban/reason": "For administrators. The person does not see it.",
+	"ban/expires_at": "The ban ends at this time. Leave empty for a ban without an end.",
+	"ban/expires_in": "Counted from now. Use this or “Expires”, not both.",
+
+	"removal/reason": "Shown to the person. Optional.",
+	"removal/ban":
+		"Bans people with a user ID of their own: from a code for one person, or from your application. For others, ban the code.",
+	"end/reason": "Shown to the people inside. Optional.",
+	"end/lock": "Nobody can join until you enable the room again.",
+	"message/message": "",
+	"message/type": "Tells programs in the room what kind of message it is.",
+	"peer/name": "Shown to others in the room.",
+	"peer/role": "Lasts until the session ends, also if the person leaves and comes back.",
+	"peer/metadata": "Text for programs in the room.",
 
 	"key/scopes": "A write scope includes the read scope, and webhooks:write includes events:read.",
 	"key/expires_at": "The key stops working at this time. Leave empty for no expiry.",

@@ -1,5 +1,6 @@
 // Who is inside a room now: read again and again while the page is visible. The people and the order of
-// their rows come from the room; their names are fetched only when somebody comes, or may have changed.
+// their rows come from the room; their names are fetched only when somebody comes, or may have changed. What
+// can be done with them is in acts.js.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -9,6 +10,7 @@ import { poll } from "../lib/poll.js";
 import { renew_times, rows_in, set_text } from "../lib/rows.js";
 import { ago, clock, count_of, moment, number } from "../lib/text.js";
 import { sentence } from "../lib/ui.js";
+import { crowd_buttons, person_menu } from "./acts.js";
 import { may } from "./session.js";
 
 /**
@@ -17,6 +19,7 @@ import { may } from "./session.js";
  * @property {string} name
  * @property {string} user_id
  * @property {string} role
+ * @property {string} metadata
  * @property {string} joined_at
  */
 /**
@@ -39,11 +42,11 @@ const DAY = 86400000;
 const GENERATED = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const NOBODY = 404;
 
-/** Returns the name of a person, or words for one without. @param {Peer} peer */
+/** Returns the name of a person, or words for one without. @param {{ name: string, user_id: string }} peer */
 export const person_name = ({ name, user_id }) =>
 	name || (GENERATED.test(user_id) ? "" : user_id) || "No name";
 
-/** Returns the user ID if it says more than the name. @param {Peer} peer */
+/** Returns the user ID if it says more than the name. @param {{ name: string, user_id: string }} peer */
 export const person_note = ({ name, user_id }) =>
 	name && user_id !== name && !GENERATED.test(user_id) ? user_id : "";
 
@@ -54,9 +57,14 @@ export function exact_time(iso) {
 	return h("span.event-time", null, ago(iso), h("span.note", null, exact));
 }
 
-/** Creates a table. @param {string[]} columns @param {HTMLElement} body @param {string} [label] */
+/**
+ * Creates a table; a column without a name has the actions.
+ * @param {string[]} columns @param {HTMLElement} body @param {string} [label]
+ */
 export function table_of(columns, body, label) {
-	const head = columns.map((name) => h("th", { scope: "col" }, name));
+	const head = columns.map((name) =>
+		h("th", { scope: "col" }, name || h("span.off-screen", null, "Actions")),
+	);
 	return h(
 		"table.list.things",
 		{ "aria-label": label },
@@ -71,17 +79,21 @@ export const role_chips = (roles) =>
 		h("li.chip", null, role || "No role", " ", h("b", null, number(count))),
 	);
 
-/** @param {Peer} first */
-function person_row(first) {
+/** @param {import("./acts.js").Acts | null} acts null if nothing can be done */
+const person_row = (acts) => (/** @type {Peer} */ first) => {
 	const name = h("span.row-name");
 	const note = h("span.note.break");
 	const role = h("td", { "data-label": "Role" });
+	let now = first;
+	const actions =
+		acts && person_menu(acts, () => ({ id: now.id, name: person_name(now), peer: now }));
 	const element = h(
 		"tr",
 		null,
 		h("td", { "data-label": "Name" }, name, note),
 		role,
 		h("td", { "data-label": "Since" }, exact_time(first.joined_at)),
+		actions && h("td.menu-cell", null, actions.element),
 	);
 	return {
 		element,
@@ -90,15 +102,19 @@ function person_row(first) {
 			set_text(name, person_name(peer));
 			set_text(note, person_note(peer));
 			set_text(role, peer.role || "No role");
+			now = peer;
+			actions?.renew();
 		},
 	};
-}
+};
 
 /**
  * Creates the section with the people inside a room.
- * @param {{ id: string }} room @param {AbortSignal} signal
+ * @param {() => import("./acts.js").Room} room_now returns the room as it is now
+ * @param {() => Promise<any>} locked called after the room was disabled here @param {AbortSignal} signal
  */
-export async function inside_section(room, signal) {
+export async function inside_section(room_now, locked, signal) {
+	const room = room_now();
 	const path = `/v2/active-rooms/${segment(room.id)}`;
 	/** @type {Map<string, Peer>} */
 	let known = new Map();
@@ -108,8 +124,14 @@ export async function inside_section(room, signal) {
 	let gone = false;
 
 	const body = h("tbody");
-	const show_rows = rows_in(body, (/** @type {Peer} */ one) => one.id, person_row);
-	const table = table_of(["Name", "Role", "Since"], body, "People inside");
+	/** Names and roles are fetched again after something was done. */
+	const done = () => {
+		named_at = -Infinity;
+	};
+	const acts = may("live:write") ? { room: room_now, done, locked } : null;
+	const show_rows = rows_in(body, (/** @type {Peer} */ one) => one.id, person_row(acts));
+	const columns = ["Name", "Role", "Since", ...(acts ? [""] : [])];
+	const table = table_of(columns, body, "People inside");
 	const count = h("strong");
 	const since = h("span.quiet");
 	const roles = h("ul.chips", { "aria-label": "People by role" });
@@ -122,7 +144,11 @@ export async function inside_section(room, signal) {
 		h("strong", null, "Nobody is inside."),
 		h("span.quiet", null, "People in rooms on LiveKit appear here as soon as they join."),
 	);
-	const link = h("div.actions");
+	const title = h("h2.section-title", { id: "inside", tabindex: "-1" }, "Inside now");
+	const bans = h("a", { href: `/console/bans?room=${room.id}` }, "Bans");
+	const attendance = h("a", null, "Attendance");
+	const buttons = acts ? crowd_buttons(acts) : [];
+	const actions = h("div.actions", null, may("bans:read") && bans, attendance, buttons);
 	const place = h("div.list-place");
 
 	/** Returns the room; null if it is not in session. @returns {Promise<Active | null>} */
@@ -177,14 +203,18 @@ export async function inside_section(room, signal) {
 			const rows = body.childElementCount;
 			put_once(place, ...(rows > 0 ? [summary, table, foot] : [summary, foot]));
 		}
-		const id = now && may("sessions:read") ? now.session.id : "";
-		if (link.dataset.id !== id) {
-			link.dataset.id = id;
-			put(link, id !== "" && h("a", { href: `/console/sessions/${id}` }, "Attendance"));
-		}
+		offer_actions(now);
 		say_state(now);
 		renew_times(place);
 		tell_changes(now);
+	}
+	/** Offers what there is while somebody is inside. @param {Active | null} now */
+	function offer_actions(now) {
+		const focus = document.activeElement;
+		if (now) attendance.href = `/console/sessions/${now.session.id}`;
+		attendance.hidden = !now || !may("sessions:read");
+		for (const one of buttons) one.hidden = !now || now.peer_count === 0;
+		if (focus instanceof HTMLElement && focus.hidden && actions.contains(focus)) title.focus();
 	}
 	/** Says below the rows what they do not show. @param {Active | null} now */
 	function say_state(now) {
@@ -250,8 +280,8 @@ export async function inside_section(room, signal) {
 		h(
 			"div.toolbar.between",
 			null,
-			h("h2.section-title", { id: "inside" }, "Inside now"),
-			link,
+			title,
+			actions,
 		),
 		place,
 	);

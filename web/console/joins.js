@@ -28,6 +28,7 @@ const REASONS = {
 	other_user: "the code is for someone else",
 	role_full: "the role was full",
 	room_full: "the room was full",
+	banned: "the person or the code is banned",
 };
 const GENERATED = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

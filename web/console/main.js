@@ -23,6 +23,7 @@ const SECTIONS = [
 	{ name: "rooms", symbol: "room", words: "Rooms", key: "r", scope: "rooms:read" },
 	{ name: "events", symbol: "events", words: "Events", key: "e", scope: "events:read" },
 	{ name: "sessions", symbol: "people", words: "Sessions", key: "n", scope: "sessions:read" },
+	{ name: "bans", symbol: "ban", words: "Bans", key: "b", scope: "bans:read" },
 	{ name: "webhooks", symbol: "webhook", words: "Webhooks", key: "w", scope: "webhooks:write" },
 	{ name: "keys", symbol: "key", words: "API keys", key: "k", scope: "keys:write" },
 	{ name: "media", symbol: "media", words: "Media servers", key: "m", scope: "backends:write" },
@@ -223,7 +224,7 @@ function begin_anew() {
 }
 
 /** Kinds of objects that a page shows, by section; the ID of the page must be that of the object if it has
- * one. The lists of templates, rooms and sessions follow changes themselves. @type {Record<string, string[]>} */
+ * one. The lists of templates, rooms, sessions and bans follow changes themselves. @type {Record<string, string[]>} */
 const SHOWN = {
 	overview: ["templates", "rooms", "webhooks"],
 	templates: ["templates"],
@@ -447,6 +448,10 @@ function add_routes() {
 	route(
 		"/console/sessions/:id",
 		later(async () => (await import("./attendance.js")).session_page),
+	);
+	route(
+		"/console/bans",
+		later(async () => (await import("./bans.js")).bans_page),
 	);
 	route(
 		"/console/webhooks",

@@ -74,6 +74,12 @@ export async function room_page({ id = "" }, signal) {
 		edit.renew(answer);
 		await take(answer.data);
 	}
+	/** Reads the room again. */
+	async function renew() {
+		const answer = await call("GET", path, { signal });
+		edit.renew(answer);
+		await take(answer.data);
+	}
 	async function make_codes() {
 		if (!may("codes:read")) return null;
 		const template = readable ? await get(`/v2/templates/${room.template_id}`, signal) : null;
@@ -101,7 +107,7 @@ export async function room_page({ id = "" }, signal) {
 	let head = head_of(room, path, enable);
 	const [first_codes, inside] = await Promise.all([
 		make_codes(),
-		may("live:read") ? inside_section(room, signal) : null,
+		may("live:read") ? inside_section(() => room, renew, signal) : null,
 	]);
 	let codes = first_codes;
 	return {

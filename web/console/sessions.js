@@ -60,10 +60,11 @@ function people_words(one) {
 /** The names of rooms, by ID; "" for deleted ones. @type {Map<string, string>} */
 const names = new Map();
 
-/** Fetches the names of rooms that are not known yet. @param {Meeting[]} sessions @param {AbortSignal} signal */
-export async function room_names(sessions, signal) {
+/** Fetches the names of rooms that are not known yet.
+ * @param {{ room_id: string }[]} things in rooms @param {AbortSignal} signal */
+export async function room_names(things, signal) {
 	if (!may("rooms:read")) return;
-	const wanted = new Set(sessions.map((one) => one.room_id).filter((id) => !names.has(id)));
+	const wanted = new Set(things.map((one) => one.room_id).filter((id) => !names.has(id)));
 	await Promise.all(
 		[...wanted].map(async (id) => {
 			try {
