@@ -1,4 +1,5 @@
-/* anteroom room, code, key, ban, session and usage: requests to a running service, one row each.
+/* anteroom room, peer, code, key, ban, session and usage: requests to a running service, one row
+ * each.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/id.h"
@@ -24,6 +25,11 @@ static const char *const key_columns[] = {
 static const char *const ban_columns[] = {
 	"id", "user_id", "code_hash", "room_id", "expires_at", "reason", NULL,
 };
+static const char *const peer_columns[] = {
+	"id", "joined_at", "role", "user_id", "name", NULL,
+};
+static const char *const done_columns[] = { "message", NULL };
+static const char *const removed_columns[] = { "message", "not_enforced", NULL };
 static const char *const session_columns[] = {
 	"id", "room_id", "active", "peer_count", "created_at", "updated_at", NULL,
 };
@@ -39,7 +45,7 @@ static const char *const day_columns[] = {
 #define SENT_MOST 8
 
 /* A member of the body, or of the query of a list, and the source of its value: an option, a
- * constant, or otherwise the operand at the same position. */
+ * constant, or otherwise the operand at the same position after those of the path. */
 struct sent {
 	const char *name;
 	struct option_row option;
@@ -81,6 +87,24 @@ static const struct client_command {
 	{ "room show", SERVICE_GET, "/v2/rooms/{ROOM}", .columns = NULL },
 	{ "room enable", SERVICE_POST, "/v2/rooms/{ROOM}", room_columns, .sent = { { "enabled", ON } } },
 	{ "room disable", SERVICE_POST, "/v2/rooms/{ROOM}", room_columns, .sent = { { "enabled", OFF } } },
+	{ "room end", SERVICE_POST, "/v2/active-rooms/{ROOM}/end-room", done_columns, .sent = {
+		{ "reason", TEXT_OPTION("reason", "TEXT", "what the people inside are told") },
+		{ "lock", SWITCH_OPTION("lock", "also disables the room, so that nobody can join"), ON } } },
+
+	{ "peer list", SERVICE_GET, "/v2/active-rooms/{ROOM}/peers", peer_columns, .list = "peers", .sent = {
+		{ "role", TEXT_OPTION("role", "ROLE", "only people with this role") },
+		{ "user_id", TEXT_OPTION("user-id", "ID", "only the person with this user ID") } } },
+	{ "peer role", SERVICE_POST, "/v2/active-rooms/{ROOM}/peers/{PEER}", peer_columns, .sent = {
+		{ "role", OPERAND } } },
+	{ "peer mute", SERVICE_POST, "/v2/active-rooms/{ROOM}/peers/{PEER}/mute", done_columns, .sent = {
+		{ "type", OPERAND }, { "mute", ON } } },
+	{ "peer unmute", SERVICE_POST, "/v2/active-rooms/{ROOM}/peers/{PEER}/mute", done_columns, .sent = {
+		{ "type", OPERAND }, { "mute", OFF } } },
+	{ "peer remove", SERVICE_POST, "/v2/active-rooms/{ROOM}/remove-peers", removed_columns, .sent = {
+		{ "peer_id", OPERAND },
+		{ "reason", TEXT_OPTION("reason", "TEXT", "what the person is told") },
+		{ "ban", SWITCH_OPTION("ban", "also bans the person from the room, until the ban is lifted"), ON },
+		{ "ban", DURATION_OPTION("ban-for", "DURATION", "also bans the person from the room for so long, such as 90s, 15m or 7d") } } },
 
 	{ "code add", SERVICE_POST, "/v2/room-codes/room/{ROOM}/role/{ROLE}", code_columns, .sent = {
 		{ "expires_in", DURATION_OPTION("expires-in", "DURATION", "how long it is valid, such as 90s, 15m or 7d") },
@@ -161,6 +185,16 @@ static struct option_row option_to(const struct sent *sent, struct said *said)
 	return option;
 }
 
+static bool is_operand(const struct sent *sent)
+{
+	return sent->constant == NULL && sent->option.name == NULL;
+}
+
+static bool is_sent(const struct service_member *member)
+{
+	return member->text != NULL || member->number != 0;
+}
+
 static struct service_member member_of(const struct sent *sent, const struct said *said,
 				       const char *operand)
 {
@@ -169,7 +203,7 @@ static struct service_member member_of(const struct sent *sent, const struct sai
 	member.number = said->seconds != 0 ? said->seconds : said->number;
 	if (sent->constant != NULL && (said->is_given || sent->option.name == NULL))
 		member.text = sent->constant;
-	if (sent->constant == NULL && sent->option.name == NULL)
+	if (is_operand(sent))
 		member.text = operand;
 	return member;
 }
@@ -198,6 +232,16 @@ static const char *id_of_room(struct service_client *client, const char *room, s
 	if (id == NULL)
 		fault_set(fault, FAULT_NOT_FOUND, "no room is named \"%s\"", room);
 	return id;
+}
+
+/* Returns the number of operands in a path. */
+static size_t operands_of(const char *path)
+{
+	size_t n = 0;
+
+	for (; *path != '\0'; path++)
+		n += *path == '{';
+	return n;
 }
 
 /* Returns the path of a row with its operands filled in. Returns NULL with a fault if the room does
@@ -259,7 +303,7 @@ static bool make_body(struct service_client *client, const struct client_command
 		if (member->text != NULL && !text_is_utf8(slice_of(member->text)))
 			return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the %s %s not UTF-8",
 					   member->name, row->sent[i].is_list ? "are" : "is");
-		if (member->text != NULL || member->number != 0)
+		if (is_sent(member))
 			object_put(object, member->name, json_of_member(&row->sent[i], member));
 	}
 	*body = object;
@@ -300,6 +344,14 @@ static bool call_and_print(struct service_client *client, const struct client_co
 
 /* ---- the commands ---- */
 
+/* Returns true if the media server does what the command asks for. */
+static bool acts(const struct client_command *row)
+{
+	static const char path[] = "/v2/active-rooms/";
+
+	return row->method == SERVICE_POST && strncmp(row->path, path, sizeof path - 1) == 0;
+}
+
 int command_client(const struct command *command, int argc, char **argv)
 {
 	struct service_client client = { .command = command };
@@ -331,16 +383,19 @@ int command_client(const struct command *command, int argc, char **argv)
 	status = options_parse(command, options, n + COUNT(common) - first, argc, argv, operands);
 	if (status != OPTIONS_GO)
 		return status;
+	first = operands_of(row->path);
 	for (size_t i = 0; i < sent; i++) {
-		members[i] = member_of(&row->sent[i], &said[i], operands[i]);
+		members[i] = member_of(&row->sent[i], &said[i],
+				       is_operand(&row->sent[i]) ? operands[first + i] : NULL);
 		if (i > 0 && strcmp(members[i].name, members[i - 1].name) == 0 &&
-		    members[i].text != NULL && members[i - 1].text != NULL) {
+		    is_sent(&members[i]) && is_sent(&members[i - 1])) {
 			command_complain(command, "--%s and --%s cannot be combined",
 					 row->sent[i - 1].option.name, row->sent[i].option.name);
 			return EXIT_WRONG_USE;
 		}
 	}
 	client.takes_text = row->is_text;
+	client.acts = acts(row);
 	is_done = service_client_open(&client, &fault) &&
 		  (path = path_with(&client, row->path, operands, &fault)) != NULL;
 	if (is_done && row->method == SERVICE_GET)

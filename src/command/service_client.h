@@ -29,6 +29,7 @@ struct service_client {
 	const char *url, *token_file;
 	bool wants_json;
 	bool takes_text; /* responses need not be JSON */
+	bool acts; /* the media server does it: not repeated after 502 and 504 */
 	struct arena *arena; /* for the settings and all requests */
 	struct http_client *http;
 	struct client_settings settings;

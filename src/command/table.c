@@ -195,8 +195,11 @@ void table_print_with_list(const struct service_client *client, const struct ser
 		print_body(client, answer);
 		return;
 	}
-	print_members(answer->json, list);
-	printf("\n");
+	/* The response may be the list alone. */
+	if (json_object_size(answer->json) > 1) {
+		print_members(answer->json, list);
+		printf("\n");
+	}
 	open_table(&table, members, false);
 	json_array_foreach(items, i, item)
 		add_item(&table, item);

@@ -81,7 +81,8 @@ for command in serve 'account add' 'account list' 'account disable' 'account ena
 done
 
 # The commands for a running service have no data directory.
-for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' 'code add' 'code list' \
+for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' 'room end' 'peer list' 'peer role' \
+	'peer mute' 'peer unmute' 'peer remove' 'code add' 'code list' \
 	'code show' 'code link' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove' \
 	'ban add' 'ban list' 'ban remove' 'session list' 'session show' 'session attendance' usage; do
 	check 0 "Usage: anteroom $command" $command --help
@@ -121,6 +122,10 @@ done
 check 2 'room list: unexpected operand "x";' room list x
 check 2 'room add: unexpected operand "y"' room add x y
 check 2 'room show: ROOM is missing' room show
+check 2 'room end: ROOM is missing' room end --lock
+check 2 'peer role: ROLE is missing' peer role x y
+check 2 'peer mute: audio|video|screen is missing' peer mute x y
+check 2 'peer remove: PEER is missing' peer remove x
 check 2 'code add: ROOM is missing' code add
 check 2 'code rotate: ROLE is missing' code rotate x
 check 2 'code delete: CODE is missing' code delete
@@ -139,6 +144,7 @@ for duration in 0s 24 h -1h 1.5h 24H 24hours 3651d 9223372036854775807d ' 1h' 1h
 	check 2 '--ttl must be a whole number followed by s, m, h or d' token x --data data --ttl "$duration"
 	check 2 '--expires-in must be a whole number' code add x y --expires-in "$duration"
 	check 2 '--expires-in must be a whole number' ban add --user-id x --expires-in "$duration"
+	check 2 '--ban-for must be a whole number' peer remove x y --ban-for "$duration"
 	check 2 '--grace must be a whole number' code rotate x y --grace "$duration"
 	check 2 '--token-ttl must be a whole number' serve --data data --token-ttl "$duration"
 done

@@ -501,6 +501,67 @@ hears participant_joined PA_1 '"identity":"u1","name":"Zoë","attributes":{"role
 hears participant_joined PA_2 '"identity":"u2","name":"=Bob, \u001b[31m","attributes":{"role":"guest"}'
 sessions_are 'ID  ID  true  2  TIME  TIME' --active
 session=$(sed -n '2s/ .*//p' out)
+
+# ---- people inside ----
+
+# The address of this media server is one that nothing may connect to: what is written before it is asked
+# is written all the same.
+# people_are OPTION...: the list is what is on standard input.
+people_are()
+{
+	run 0 peer list lesson-1 "$@"
+	sed -E 's/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} /PEER /' out >people
+	must_be "the people inside $*" people
+}
+
+people_are <<'END'
+ID  JOINED AT  ROLE  USER ID  NAME
+PEER  TIME  host  u1  Zoë
+PEER  TIME  guest  u2  =Bob, \x1b[31m
+END
+people_are --role host <<'END'
+ID  JOINED AT  ROLE  USER ID  NAME
+PEER  TIME  host  u1  Zoë
+END
+run 0 peer list "$id" --user-id u2 --json
+peer=$(jq -r '.peers | keys[]' out)
+# asks ARGUMENT...: the media server would have to be asked, once.
+asks()
+{
+	run 1 "$@"
+	[ "$(head -n 1 err)" = "anteroom $1 $2: 502 The media server does not answer" ] || fail "$*: $(cat err)"
+}
+
+asks peer mute lesson-1 "$peer" audio
+asks peer unmute lesson-1 "$peer" screen
+asks peer role lesson-1 "$peer" host
+asks peer remove lesson-1 "$peer" --reason noise --ban-for 1h
+grep -qF 'the person is banned' err || fail "peer remove: $(cat err)"
+run 0 ban list --user-id u2 --room "$id"
+must_be 'the ban of peer remove' out <<'END'
+ID  USER ID  CODE HASH  ROOM ID  EXPIRES AT  REASON
+ID  u2  -  ID  TIME  noise
+END
+asks peer remove lesson-1 "$peer" --ban
+refuses 1 peer mute lesson-1 "$peer" sideways <<'END'
+anteroom peer mute: 400 Invalid body param
+  /type: must be one of audio, video, screen, got "sideways"
+END
+refuses 1 peer role lesson-1 "$peer" nobody <<'END'
+anteroom peer role: 400 Invalid body param
+  /role: must be a role of the room's template, got "nobody"
+END
+refuses 1 peer remove lesson-1 x <<'END'
+anteroom peer remove: 404 peer not found
+END
+refuses 2 peer remove lesson-1 "$peer" --ban --ban-for 1h <<'END'
+anteroom peer remove: --ban and --ban-for cannot be combined
+END
+asks room end lesson-1 --reason over --lock
+grep -qF 'the room is locked' err || fail "room end: $(cat err)"
+run 0 room show lesson-1
+grep -q '^enabled  *false$' out || fail "room end --lock: $(cat out)"
+run 0 room enable lesson-1
 hears room_finished
 sessions_are 'ID  ID  false  2  TIME  TIME' --closed --room "$id"
 prints session list --active <<'END'
@@ -519,7 +580,9 @@ TIME  TIME  guest  u2  =Bob, \x1b[31m
 END
 run 0 session show "$session" --json
 [ "$(jq -c '[.active, (.peers | map(.user_id))]' out)" = '[false,["u1","u2"]]' ] || fail "session show --json: $(cat out)"
-prints session attendance "$session" <<'END'
+run 0 session attendance "$session"
+sed 's/,0\.[0-9],/,0.0,/' out >people
+must_be 'session attendance' people <<'END'
 user_id,name,role,first_joined_at,last_left_at,minutes,stays
 u1,Zoë,host,TIME,TIME,0.0,1
 u2,"'=Bob, \x1b[31m",guest,TIME,TIME,0.0,1
@@ -665,7 +728,7 @@ END
 : >faults/terminal
 for command in "room list" "room show $id" "code list $id" "code show $code" "code link $code" "key list" \
 	"code add $id host" "code rotate $id host" "room disable $id" "key add x rooms:read" "ban add" "ban list" "session list" \
-	"session show x" usage; do
+	"session show x" usage "peer list $id" "peer role $id y z"; do
 	run 0 $command --url "$front"
 	grep -qF 'x\x1b]0;' out || fail "$command: does not show what it leaves out: $(cat out)"
 	[ -z "$(LC_ALL=C tr -d '\12\40-\176' <out)" ] || fail "$command: control characters: $(od -c out)"
