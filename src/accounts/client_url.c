@@ -28,17 +28,35 @@ static bool has_host(struct slice url)
 	return scheme > 0 && url.size > scheme && strchr("/?#:@", url.data[scheme]) == NULL;
 }
 
-static bool is_place(struct slice name)
+struct place {
+	const char *name;
+	const char *flaw_before_fragment; /* NULL if it may be anywhere after the host */
+};
+
+static const struct place *find_place(struct slice name)
 {
-	static const char *const places[] = {
-		"token", "room_id", "role", "user_id", "name", "audio", "video", "join.link",
+	static const struct place places[] = {
+		{ "token", "may contain {token} only after a #, because everything before it is "
+			   "sent to servers and written to their logs" },
+		{ "room_id", NULL },
+		{ "role", NULL },
+		{ "user_id", NULL },
+		{ "name", NULL },
+		{ "audio", NULL },
+		{ "video", NULL },
+		{ "join.link", "may contain {join.link} only after a #, or consist of it alone, "
+			       "because the link has a token and everything before a # is sent "
+			       "to servers" },
+		{ "join.url", NULL },
+		{ "join.token", "may contain {join.token} only after a #, because everything "
+				"before it is sent to servers and written to their logs" },
 	};
 
 	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-		if (slice_is(name, places[i]))
-			return true;
+		if (slice_is(name, places[i].name))
+			return &places[i];
 	}
-	return false;
+	return NULL;
 }
 
 /* Checks the placeholders. The part of the URL that decides which server it leads to may not
@@ -60,18 +78,15 @@ static const char *flaw_of_places(struct slice url)
 			return "has a { without a matching }";
 
 		const struct slice name = { at + 1, (size_t)(close - at - 1) };
+		const struct place *place = find_place(name);
 
-		if (!is_place(name))
+		if (place == NULL)
 			return "may contain only these placeholders: {token} {room_id} {role} {user_id} "
-			       "{name} {audio} {video} {join.link}";
+			       "{name} {audio} {video} {join.link} {join.url} {join.token}";
 		if (at < authority.data + authority.size)
 			return "must not have placeholders in its scheme, host or port";
-		if (slice_is(name, "join.link") && (fragment == NULL || at < fragment))
-			return "may contain {join.link} only after a #, or consist of it alone, because "
-			       "the link has a token and everything before a # is sent to servers";
-		if (slice_is(name, "token") && (fragment == NULL || at < fragment))
-			return "may contain {token} only after a #, because everything before it is sent "
-			       "to servers and written to their logs";
+		if (place->flaw_before_fragment != NULL && (fragment == NULL || at < fragment))
+			return place->flaw_before_fragment;
 		at = close;
 	}
 	return NULL;

@@ -409,7 +409,7 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/join/{code}", ROUTE_READ, join_look, "describeCode",
 	  ANSWER(opened_shape), OPEN_TO_ALL, LIMITED,
 	  FORBIDDEN("The same reasons as for createToken, except that it is for another user, banned or full."),
-	  READS(READ_CODE(READ_PATH, .is_typed = true)),
+	  READS(READ_CODE(READ_PATH, .is_typed = true), MEDIA_OF_CODE(NULL)),
 	  DOC("Returns what a room code opens. Does not count as a use.") },
 	{ METHOD_POST,   "/v2/token/join", ROUTE_READ, token_join, "joinBackend",
 	  WHOLE(media_join_shape), SMALL_BODY, ANSWER(media_join_answer_shape), APP_TOKEN, LIMITED,

@@ -200,6 +200,7 @@ check 2 'session is not one of operator, log_joins, sessions, live_log and clien
 check 2 'client_url must not have placeholders in its scheme, host or port' account set second 'client_url=https://{role}.a/'
 check 2 'client_url may contain {join.link} only after a #' account set second 'client_url=https://a/{join.link}'
 check 2 'client_url may contain {token} only after a #' account set second 'client_url=https://a/?t={token}'
+check 2 'client_url may contain {join.token} only after a #' account set second 'client_url=https://a/?t={join.token}'
 check 1 'no account has the name' account set nobody operator=on
 check 0 '' account set second operator=on
 check 0 '' account set second 'client_url=https://a/#{token}'

@@ -229,6 +229,13 @@ static const struct {
 	{ "client_url", "https://a/b c", false },
 	{ "client_url", "https://a/\xc3\xb6", false },
 	{ "client_url", "x{join.link}", false },
+	{ "client_url", "https://a/?u={join.url}#t={join.token}", true },
+	{ "client_url", "https://a/#u={join.url}&t={join.token}", true },
+	{ "client_url", "https://a/?t={join.token}", false },
+	{ "client_url", "https://a/{join.token}#{join.token}", false },
+	{ "client_url", "https://{join.url}/", false },
+	{ "client_url", "{join.url}", false },
+	{ "client_url", "https://a/#{join.room}", false },
 };
 /* clang-format on */
 

@@ -98,22 +98,20 @@ static bool find_media(struct call *call, struct exchange *exchange, struct faul
 	return true;
 }
 
-/* Finds the code and its room, and sets call->account. with_media: the call reads the account's
- * media too. */
-static bool find_typed_code(struct call *call, struct slice text, bool with_media,
-			    struct exchange *exchange, struct fault *fault)
+/* Finds the code and its room, and sets call->account. */
+static bool find_typed_code(struct call *call, struct slice text, struct exchange *exchange,
+			    struct fault *fault)
 {
 	const struct typed_code typed = code_typed(call->arena, text);
 	const struct slice meant[] = { typed.code, typed.grouped };
 	const size_t n = typed.grouped.data == NULL ? 1 : 2;
-	const enum store_reading reading = with_media ? call_reading(call) : STORE_TO_SHOW;
 	bool is_there = false;
 
 	if (typed.code.data == NULL)
 		return typed.is_guess ? miss(call, fault) : refuse_unknown_code(fault);
 	for (size_t i = 0; i < n && !is_there; i++) {
-		if (!code_find(call, meant[i], reading, &exchange->code, &call->account, &is_there,
-			       fault))
+		if (!code_find(call, meant[i], call_reading(call), &exchange->code, &call->account,
+			       &is_there, fault))
 			return false;
 	}
 	if (!is_there)
@@ -579,7 +577,7 @@ bool join(struct call *call, struct fault *fault)
 	const struct account *account;
 	bool is_done;
 
-	if (!find_typed_code(call, body_text(call, "code"), true, &exchange, fault) ||
+	if (!find_typed_code(call, body_text(call, "code"), &exchange, fault) ||
 	    !find_media(call, &exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
@@ -598,6 +596,13 @@ bool join_settle(struct call *call, struct fault *fault)
 
 /* ---- what a code opens ---- */
 
+/* Returns true if the join page itself shows the call of the room. */
+static bool has_call(const struct exchange *exchange, const char *client_url)
+{
+	return client_url == NULL && exchange->backend != NULL &&
+	       exchange->backend->type == BACKEND_LIVEKIT;
+}
+
 static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url)
 {
 	const struct room_record *room = &exchange->subject.room;
@@ -612,6 +617,8 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 			  json_object_get(role_document(call, exchange), "publishParams"),
 			  "client_url", client_url));
 
+	if (has_call(exchange, client_url))
+		object_put(body, "call", json_string(backend_type_name(BACKEND_LIVEKIT)));
 	if ((terms->set & CODE_NOT_BEFORE) != 0)
 		object_put(body, "not_before", json_time_seconds(terms->not_before * 1000));
 	if ((terms->set & CODE_EXPIRES_AT) != 0)
@@ -633,11 +640,13 @@ bool join_look(struct call *call, struct fault *fault)
 	const struct account *account;
 	bool is_done;
 
-	if (!find_typed_code(call, call->parameters[0], false, &exchange, fault))
+	if (!find_typed_code(call, call->parameters[0], &exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
 	account = roster_by_id(roster, &call->account);
+	/* Bans are found by the account's media, and hold only for exchanges. */
 	is_done = admit_by_code(call, &exchange, account, fault) &&
+		  find_media(call, &exchange, fault) &&
 		  answer_opened(call, &exchange, public_url_client(call, account));
 	accounts_release(accounts, roster);
 	/* Only rejected exchanges are counted. */
