@@ -3,8 +3,8 @@
 #
 # Copies the files of SOURCE (the folder of this script) to TARGET/web/VERSION. VERSION is a hash of all
 # files, so browsers can cache these addresses for ever. The two pages, TARGET/console.html and
-# TARGET/join.html, link to the files and preload the modules that they need immediately. Next to each file
-# is a compressed copy.
+# TARGET/join.html, link to the files and preload the modules that they need immediately. Scripts are served
+# without their comments, but with the same lines. Next to each file is a compressed copy.
 #
 # SPDX-License-Identifier: GPL-3.0-or-later
 set -eu
@@ -18,9 +18,9 @@ LC_ALL=C
 export LC_ALL
 
 cd "$from"
-files=$(find console join lib style icons.svg mark.svg -type f ! -name '.*' | sort)
+files=$(find call console join lib style icons.svg mark.svg -type f ! -name '.*' | sort)
 # shellcheck disable=SC2086
-version=$(sha256sum $files console.html.in join.html.in | sha256sum | cut -c 1-10)
+version=$(sha256sum $files console.html.in join.html.in build.sh | sha256sum | cut -c 1-10)
 cd - >/dev/null
 
 # imports FILE: prints the modules that FILE imports statically, as paths below SOURCE.
@@ -53,11 +53,22 @@ preloads()
 	done
 }
 
+# uncommented FILE: prints a script without comments, except for its licence. A comment is a line of its own, or
+# one that ends in the line in which it begins.
+uncommented()
+{
+	sed -e 's|/\*\*[^*]*\*/ \{0,1\}||g' "$1" |
+		sed -e '/^[[:space:]]*\/\*\*/,/\*\/$/s/.*//' -e '/SPDX-/!s/^[[:space:]]*\/\/.*//'
+}
+
 rm -rf "$to/web" "$to/console.html" "$to/join.html"
 mkdir -p "$to"
 for file in $files; do
 	mkdir -p "$to/web/$version/$(dirname "$file")"
-	cp "$from/$file" "$to/web/$version/$file"
+	case $file in
+	*.js) uncommented "$from/$file" >"$to/web/$version/$file" ;;
+	*) cp "$from/$file" "$to/web/$version/$file" ;;
+	esac
 done
 for page in console join; do
 	preloads $page/main.js >"$to/preloads"

@@ -63,6 +63,30 @@ letters()
 	printf "%$1s" '' | tr ' ' x
 }
 
+# check_rights PAGE: the console connects to nothing else and uses no device; the join page, which shows calls,
+# may do both, without TLS only if it has none itself.
+check_rights()
+{
+	case $1 in
+	/join*)
+		sources=" https: wss: http: ws:"
+		case $base in
+		https:*) sources=" https: wss:" ;;
+		esac
+		devices='camera=(self), microphone=(self), display-capture=(self), screen-wake-lock=(self), fullscreen=(self), geolocation=()'
+		;;
+	*)
+		sources=
+		devices='camera=(), microphone=(), display-capture=(), geolocation=()'
+		;;
+	esac
+	case "$(header Content-Security-Policy)" in
+	*" connect-src 'self'$sources; "*) ;;
+	*) fail "$front_end: $1: $(header Content-Security-Policy)" ;;
+	esac
+	[ "$(header Permissions-Policy)" = "$devices" ] || fail "$front_end: $1: $(header Permissions-Policy)"
+}
+
 # Checks the pages for browsers.
 check_pages()
 {
@@ -79,6 +103,7 @@ check_pages()
 		*"script-src 'self';"*"trusted-types 'none'") ;;
 		*) fail "$front_end: $page: $(cat headers)" ;;
 		esac
+		check_rights "$page"
 		[ "$(header Cache-Control)" = no-cache ] || fail "$front_end: $page: $(header Cache-Control)"
 	done
 	grep -q 'join/main.js' body || fail "$front_end: /join is not the join page"

@@ -58,10 +58,31 @@ for page in console join; do
 done
 version=$(find "$pages/web" -mindepth 1 -maxdepth 1)
 [ "$(echo "$version" | grep -c .)" = 1 ] || fail "versions of the pages: $version"
-(cd "$source/web" && find console join lib style -name '*.js' -o -name '*.css') | while read -r file; do
-	cmp -s "$source/web/$file" "$version/$file" || fail "web/$file is not installed"
-	[ -s "$version/$file.gz" ] || fail "web/$file.gz is not installed"
+sh "$source/web/build.sh" "$source/web" "$scratch/pages" || exit 1
+diff -r "$scratch/pages" "$pages" >"$scratch/log" || fail "the pages: $(head -n 3 "$scratch/log")"
+(cd "$source/web" && find call console join lib style -name '*.js' -o -name '*.css') | while read -r file; do
+	[ -s "$version/$file" ] && [ -s "$version/$file.gz" ] || fail "web/$file is not installed"
 done || exit 1
+
+# get-livekit-client puts the library beside them, and nothing else.
+library=$(dirname "$pages")/get-livekit-client
+[ -x "$library" ] || fail 'get-livekit-client is not installed'
+"$library" --from "$scratch" >"$scratch/log" 2>&1 && fail 'get-livekit-client takes a directory without it'
+grep -q 'does not contain dist/livekit-client.umd.js' "$scratch/log" || fail "$(cat "$scratch/log")"
+mkdir -p "$scratch/other/dist" && echo other >"$scratch/other/dist/livekit-client.umd.js" || exit 1
+"$library" --from "$scratch/other" >"$scratch/log" 2>&1 && fail 'get-livekit-client takes another file'
+grep -q 'is not that of version' "$scratch/log" || fail "$(cat "$scratch/log")"
+# The same script with the digest of that file.
+digest=$(sha256sum <"$scratch/other/dist/livekit-client.umd.js")
+sed "s/^file_sha256=.*/file_sha256=${digest%% *}/" "$library" >"$scratch/get" || exit 1
+cp "$scratch/get" "$library" || exit 1
+"$library" --from "$scratch/other" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+named=$(sed -n 's/.*name="livekit-client" content="\([^"]*\)".*/\1/p' "$pages/join.html")
+cmp -s "$pages$named" "$scratch/other/dist/livekit-client.umd.js" || fail "join.html names $named"
+gzip -dc "$pages$named.gz" | cmp -s - "$pages$named" || fail "$named.gz is not $named"
+gzip -dc "$pages/join.html.gz" | cmp -s - "$pages/join.html" || fail 'join.html.gz is not join.html'
+"$library" --from "$scratch/other" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+[ "$(grep -c "$named" "$pages/join.html")" = 2 ] || fail "twice: $(grep "$named" "$pages/join.html")"
 
 # The files for shells, monitoring and fail2ban.
 for file in anteroom/fetch-100ms bash-completion/completions/anteroom zsh/site-functions/_anteroom \

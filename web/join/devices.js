@@ -13,9 +13,9 @@ import { announce, h, icon, put, unique } from "../lib/dom.js";
 const METER_EVERY = 80;
 const METER_SAMPLES = 8192;
 
-/** @param {unknown} error @returns {State} */
-function state_of(error) {
-	/** @type {Record<string, State>} */
+/** Returns why a device could not be used. @param {unknown} error @returns {"denied" | "missing" | "busy" | "failed"} */
+export function state_of(error) {
+	/** @type {Record<string, "denied" | "missing" | "busy">} */
 	const states = {
 		NotAllowedError: "denied",
 		SecurityError: "denied",
@@ -53,6 +53,7 @@ export function devices(publish, words) {
 			preview: null,
 			choices: h("p.notice", null, icon("eye"), h("span", null, words.only_watching)),
 			chosen: () => ({ audio: false, video: false }),
+			give: () => ({ audio: null, video: null, trouble: {} }),
 			stop() {},
 		};
 	}
@@ -81,6 +82,15 @@ export function devices(publish, words) {
 		preview,
 		choices,
 		chosen: () => ({ audio: microphone?.state() === "on", video: camera?.state() === "on" }),
+		/** Hands the running tracks over: they continue in the call, and the browser asks nothing again. */
+		give() {
+			navigator.mediaDevices?.removeEventListener("devicechange", relist);
+			return {
+				audio: microphone?.give() ?? null,
+				video: camera?.give() ?? null,
+				trouble: { audio: microphone?.state(), video: camera?.state() },
+			};
+		},
 		stop() {
 			navigator.mediaDevices?.removeEventListener("devicechange", relist);
 			for (const one of all) one.stop("off");
@@ -243,7 +253,7 @@ function device(what, words, limits) {
 		stream = got;
 		state = "on";
 		const [track] = got.getTracks();
-		track?.addEventListener("ended", () => stop("missing"));
+		track?.addEventListener("ended", () => stream === got && stop("missing"));
 		if (is_camera) {
 			const { width, height, frameRate } = track?.getSettings() ?? {};
 			video.srcObject = got;
@@ -259,6 +269,11 @@ function device(what, words, limits) {
 		state = next;
 		draw();
 		if (next === "off") announce(says.off);
+	}
+	function give() {
+		const track = state === "on" ? (stream?.getTracks()[0] ?? null) : null;
+		stream = null;
+		return track;
 	}
 	/** Shows the microphone level until the stream changes. @param {MediaStream} got */
 	function listen(got) {
@@ -301,5 +316,5 @@ function device(what, words, limits) {
 		put(select, options.length > 0 ? options : h("option", { value: "" }, says.none));
 	}
 	draw();
-	return { stage, button, choice, wish, start, take, stop, list, state: () => state };
+	return { stage, button, choice, wish, start, take, stop, give, list, state: () => state };
 }

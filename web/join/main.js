@@ -1,5 +1,5 @@
-// The join page: shows the room, asks for a name, previews camera and microphone, then opens the client. It
-// asks only for devices that the role publishes with, and guests can join without them.
+// The join page: shows the room, asks for a name, previews camera and microphone, then becomes the call, or opens
+// the client. It asks only for devices that the role publishes with, and guests can join without them.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -7,6 +7,7 @@ import { Refusal, call, segment } from "../lib/api.js";
 import { announce, announcer, h, icon, put } from "../lib/dom.js";
 import { code_of } from "./code.js";
 import { devices } from "./devices.js";
+import { claim, forget, keep, kept } from "./kept.js";
 import { moment, words_of_page } from "./words.js";
 
 /**
@@ -15,6 +16,7 @@ import { moment, words_of_page } from "./words.js";
  * @property {{ name: string, description: string }} room
  * @property {{ name: string, publishParams: any }} role
  * @property {string | null} client_url
+ * @property {"livekit"} [call] if the call is shown here
  * @property {string} [expires_at]
  * @property {string} [closes_at]
  * @property {string} [name] of the person the code is for
@@ -25,11 +27,17 @@ const place = h("main", { id: "page" });
 // Seconds; limits the requests if the device's clock is wrong.
 const SHORTEST_WAIT = 5;
 const DAY = 86400000;
+// Milliseconds until the code of the call is loaded, at the latest.
+const IDLE = 1500;
 
 /** @param {string} title */
 function entitle(title) {
 	document.title = `${title} – Anteroom`;
 }
+
+const has_library = () => Boolean(document.querySelector("meta[name=livekit-client]")?.getAttribute("content"));
+/** Loads the code of the call. */
+const load_call = () => import("../call/main.js");
 
 /** Creates a box in the middle of the page. @param {import("../lib/dom.js").Child[]} content */
 const box = (...content) => h("div.join-box.small-box", null, content);
@@ -117,7 +125,9 @@ async function describe(code) {
 		h("div.join-box.small-box", { "aria-busy": "true" }, h("p.quiet", null, words.moment)),
 	);
 	try {
-		enter((await call("GET", `/v2/join/${segment(code)}`)).data);
+		const { data } = await call("GET", `/v2/join/${segment(code)}`);
+		if (data.call && !has_library()) not_set_up(words.not_set_up_library);
+		else enter(data);
 	} catch (error) {
 		refused(error, code);
 	}
@@ -146,8 +156,12 @@ function refused(error, code) {
 			return wait_until(error.detail("opens_at") ?? "", words.not_open, again);
 		case "Room is closed":
 			return stop(words.closed_title, words.closed(time("closes_at")));
-		case "Role is full":
+		case "Banned from this room":
+			return stop(words.banned_title, words.banned);
+		case "Removed from this room":
+			return stop(words.removed_title, words.removed(error.detail("reason") ?? ""));
 		case "Room is full":
+		case "Role is full":
 			return stop(words.full_title, words.full, again);
 		case "Role admits nobody":
 			return stop(words.nobody_title, words.nobody);
@@ -172,6 +186,15 @@ function stop(title, text, again) {
 		h("a.button", { href: "/join" }, words.another_code),
 	);
 	show_empty("warning", title, [h("p", null, text), buttons]);
+}
+
+/** @param {string} help for administrators */
+function not_set_up(help) {
+	entitle(words.not_set_up_title);
+	show_empty("warning", words.not_set_up_title, [
+		h("p", null, words.not_set_up),
+		h("p.small-text", null, help),
+	]);
 }
 
 /** @param {string} symbol @param {string} title @param {Node[]} content */
@@ -284,11 +307,32 @@ function enter(what) {
 			return;
 		}
 		if (button.getAttribute("aria-busy") === "true") return;
+		performance.mark("press");
 		if (!what.name) localStorage.setItem("name", text);
 		button.setAttribute("aria-busy", "true");
 		trouble.hidden = true;
 		try {
+			const loaded = what.call && load_call();
 			const { data } = await call("POST", "/v2/token", { body: { code: what.code, name: text } });
+			if (what.call && data.join) {
+				const { begin } = await /** @type {NonNullable<typeof loaded>} */ (loaded);
+				const media = parts.give();
+				const entry = {
+					path: location.pathname,
+					code: what.code,
+					room: { name: room.name },
+					role,
+					token: data.token,
+					room_id: data.room_id,
+					name: text,
+					audio: media.audio !== null,
+					video: media.video !== null,
+				};
+				keep(entry);
+				claim(entry);
+				begin(page, entry, data.join, media);
+				return;
+			}
 			const chosen = parts.chosen();
 			parts.stop();
 			go_in(what, data, text, chosen);
@@ -315,6 +359,63 @@ function enter(what) {
 	if (!what.name && matchMedia("(hover: hover)").matches) name.focus();
 	else place.querySelector("h1")?.focus({ preventScroll: true });
 	performance.mark("ready");
+	// While people look at themselves, and after what the page itself needs.
+	const early = () => load_call().then(({ prepare }) => prepare());
+	if (!what.call) return;
+	if ("requestIdleCallback" in window) requestIdleCallback(early, { timeout: IDLE });
+	else setTimeout(early, IDLE);
+}
+
+/** What the call needs of this page. @type {import("../call/main.js").Page} */
+const page = {
+	place,
+	words,
+	stop({ symbol, title, text, retry, again }) {
+		document.body.classList.remove("in-call");
+		entitle(title);
+		const button =
+			again &&
+			h("button.primary", { type: "button", onclick: again }, icon("refresh"), retry);
+		show_empty(symbol, title, [
+			h("p", null, text),
+			...(button ? [h("div.row-of-buttons", null, button)] : []),
+		]);
+	},
+	come_back,
+};
+
+/**
+ * Joins a call again with the token of before: after a reload, a connection that was lost, or in place of another
+ * tab (`steal`).
+ * @param {import("./kept.js").Entry} entry @param {boolean} [steal]
+ */
+async function come_back(entry, steal = false) {
+	document.body.classList.remove("in-call");
+	entitle(entry.room.name);
+	put(place, box(h("p.quiet", null, words.moment)));
+	if (!(await claim(entry, steal))) {
+		const again = () => come_back(entry, true);
+		page.stop({ symbol: "people", title: words.open_title, text: words.open, retry: words.use_here, again });
+		return;
+	}
+	const { token, name } = entry;
+	try {
+		const [{ data }, { begin }] = await Promise.all([
+			call("POST", "/v2/token/join", { token, body: { name } }),
+			load_call(),
+		]);
+		keep(entry);
+		await begin(page, entry, data.join, { audio: null, video: null, trouble: {} });
+	} catch (error) {
+		if (!(error instanceof Refusal)) throw error;
+		if (error.status === 0 || error.status >= 500) {
+			return stop(words.trouble, words.unreachable, () => come_back(entry, steal));
+		}
+		forget();
+		// The token has expired, or its room is gone: the code says what is possible.
+		if (error.status === 403 || error.status === 429) refused(error, entry.code);
+		else describe(entry.code);
+	}
 }
 
 /**
@@ -329,15 +430,18 @@ const fill = (pattern, values) =>
 	});
 
 /**
- * Opens the client application: the account's, else the media server's. Without either, shows what a client
- * would receive.
+ * Opens the client application: the account's, else the media server's. Without either, says that calls are not set
+ * up.
  * @param {Described} what @param {any} data the response of /v2/token @param {string} name
  * @param {{ audio: boolean, video: boolean }} chosen
  */
 function go_in(what, data, name, chosen) {
-	const link = data.join?.link;
+	const { link, url, token } = data.join ?? {};
 	const wanted = what.client_url;
-	if (wanted && (link || !wanted.includes("{join.link}"))) {
+	/** @type {Record<string, string | undefined>} */
+	const of_server = { "join.link": link, "join.url": url, "join.token": token };
+	const is_missing = (/** @type {[string, string | undefined]} */ [key, value]) => !value && wanted?.includes(`{${key}}`);
+	if (wanted && !Object.entries(of_server).some(is_missing)) {
 		const to = fill(wanted, {
 			token: data.token,
 			room_id: data.room_id,
@@ -347,11 +451,14 @@ function go_in(what, data, name, chosen) {
 			audio: chosen.audio ? "1" : "0",
 			video: chosen.video ? "1" : "0",
 			"join.link": link ?? "",
+			"join.url": url ?? "",
+			"join.token": token ?? "",
 		});
 		location.replace(to);
 	} else if (data.join?.start_link) start_first(data.join);
 	else if (link) location.replace(link);
-	else show_token(what, data, name);
+	else if (data.join || what.call) stop(words.nobody_title, words.nobody);
+	else not_set_up(words.not_set_up_server);
 }
 
 /** Shows the links of a meeting that a moderator must start first. @param {any} join */
@@ -373,32 +480,12 @@ function start_first(join) {
 	]);
 }
 
-/** @param {Described} what @param {any} data @param {string} name */
-function show_token(what, data, name) {
-	entitle(what.room.name);
-	const text = data.join ? JSON.stringify(data.join, null, 2) : data.token;
-	const copy = h("button", { type: "button" }, icon("copy"), words.copy);
-	copy.addEventListener("click", async () => {
-		await navigator.clipboard?.writeText(text);
-		put(copy, icon("check"), words.copied);
-		announce(words.copied);
-	});
-	put(
-		place,
-		box(
-			h("h1", { tabindex: "-1" }, words.allowed(name)),
-			h("p.quiet", null, words.no_client(what.room.name)),
-			h("div.code-block", null, h("pre", { tabindex: "0" }, text)),
-			copy,
-		),
-	);
-	place.querySelector("h1")?.focus();
-}
-
 put(document.body, place, announcer());
 addEventListener("popstate", () => location.reload());
 const asked = text_of_address(location.pathname.split("/")[2] ?? "");
 const code = code_of(asked);
-if (asked === "") ask();
+const before = kept();
+if (before) come_back(before);
+else if (asked === "") ask();
 else if (code === null) ask(words.no_room, asked);
 else describe(code);

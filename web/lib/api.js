@@ -5,7 +5,7 @@
 
 /** An error in a body: its place (JSON Pointer, "" for the whole body) and its message.
  * @typedef {{ pointer: string, message: string }} Fault */
-/** @typedef {{ body?: any, etag?: string | null, create?: boolean, signal?: AbortSignal }} Options */
+/** @typedef {{ body?: any, etag?: string | null, create?: boolean, signal?: AbortSignal, token?: string }} Options */
 /** @typedef {{ data: any, etag: string | null }} Answer */
 
 /** An error response, or a request without a response (status 0). */
@@ -41,7 +41,7 @@ export const hooks = { ended: async () => false, written() {} };
 /**
  * Sends a request and returns the response; throws a Refusal or an AbortError.
  * @param {string} method @param {string} path @param {Options} [options] `etag` is sent as If-Match;
- * `create` fails with 412 if an object with the same name exists
+ * `create` fails with 412 if an object with the same name exists; `token` takes the place of the session
  * @returns {Promise<Answer>}
  */
 export async function call(method, path, options = {}) {
@@ -65,6 +65,7 @@ async function send(method, path, options) {
 	if (options.body !== undefined) headers["Content-Type"] = "application/json";
 	if (options.etag) headers["If-Match"] = options.etag;
 	if (options.create) headers["If-None-Match"] = "*";
+	if (options.token) headers.Authorization = `Bearer ${options.token}`;
 	/** @type {Response} */
 	let response;
 	let text = "";
@@ -72,6 +73,7 @@ async function send(method, path, options) {
 		response = await fetch(path, {
 			method,
 			headers,
+			credentials: options.token ? "omit" : "same-origin",
 			signal: options.signal ?? null,
 			cache: "no-store",
 			body: options.body === undefined ? null : JSON.stringify(options.body),

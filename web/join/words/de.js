@@ -66,11 +66,22 @@ const words = {
 	start: "Sie moderieren diese Sitzung: Starten Sie sie zuerst und treten Sie dann bei.",
 	start_link: "Sitzung starten",
 	go_in: "Beitreten",
-	allowed: (name) => `Sie können beitreten, ${name}`,
-	no_client: (room) =>
-		`Für ${room} ist keine Client-Anwendung eingerichtet. Für die Entwicklung: Das hier würde sie erhalten.`,
-	copy: "Kopieren",
-	copied: "Kopiert",
+	removed_title: "Sie wurden aus der Besprechung entfernt",
+	removed: (reason) =>
+		reason ? `Nachricht der Moderation: „${reason}“` : "Sie wurden von der Moderation entfernt.",
+	banned_title: "Sie können diesem Raum nicht beitreten",
+	banned: "Sie wurden von diesem Raum ausgeschlossen.",
+	full_title: "Der Raum ist voll",
+	full: "Es sind so viele Personen im Raum, wie er zulässt. Versuchen Sie es erneut, wenn jemand gegangen ist.",
+	open_title: "Diese Besprechung ist bereits in einem anderen Tab geöffnet",
+	open: "Möchten Sie sie hier weiterführen?",
+	use_here: "Hier weiterführen",
+	not_set_up_title: "Besprechungen sind nicht eingerichtet",
+	not_set_up:
+		"Dieser Server kann die Besprechung noch nicht anzeigen. Fragen Sie die Person, die Sie eingeladen hat.",
+	not_set_up_library:
+		"Für die Administration: livekit-client fehlt. Führen Sie auf dem Server share/anteroom/get-livekit-client aus und laden Sie diese Seite neu.",
+	not_set_up_server: "Für die Administration: Die Konsole nennt auf der Seite des Raums, was zu tun ist.",
 	level: "Mikrofonpegel",
 	preview: "Kameravorschau",
 	insecure:

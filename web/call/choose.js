@@ -1,0 +1,47 @@
+// The menu of devices at a control.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { menu } from "./menu.js";
+import { words } from "./words.js";
+
+/** @typedef {"audio" | "video"} Which */
+
+/** The kinds of devices that a control offers. @type {Record<Which, [MediaDeviceKind, string][]>} */
+const OFFERED = {
+	audio: [
+		["audioinput", words.microphone.label],
+		["audiooutput", words.speaker],
+	],
+	video: [["videoinput", words.camera.label]],
+};
+
+/** Where the choice is kept, as on the join page. @type {Partial<Record<MediaDeviceKind, string>>} */
+const KEPT = { audioinput: "microphone", videoinput: "camera" };
+
+/** @param {HTMLElement} button @param {Which} which @param {import("./media.js").Connection} link @param {(error: unknown) => void} failed */
+export async function choose_device(button, which, link, failed) {
+	const devices = (await navigator.mediaDevices?.enumerateDevices().catch(() => [])) ?? [];
+	const can_choose = (/** @type {MediaDeviceKind} */ kind) =>
+		kind !== "audiooutput" || "setSinkId" in HTMLMediaElement.prototype;
+	const entries = OFFERED[which].flatMap(([kind, title]) => {
+		const found = devices.filter((one) => one.kind === kind && one.deviceId !== "" && can_choose(kind));
+		const used = link.active(kind) ?? "default";
+		const take = async (/** @type {string} */ id) => {
+			try {
+				await link.switch_to(kind, id);
+				const name = KEPT[kind];
+				if (name) localStorage.setItem(name, id);
+			} catch (error) {
+				failed(error);
+			}
+		};
+		const choices = found.map((one) => ({
+			text: one.label || title,
+			chosen: one.deviceId === used,
+			act: () => take(one.deviceId),
+		}));
+		return choices.length > 0 ? [{ title }, ...choices] : [];
+	});
+	if (entries.length > 0) menu(button, entries);
+}

@@ -1,0 +1,20 @@
+// What the call needs to know about the device that it runs on, and what the person chose on it.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { state_of } from "../join/devices.js";
+
+/** Returns true on a phone: touch, and a screen whose shorter side is below 600 pixels. */
+export const phone = () =>
+	matchMedia("(pointer: coarse)").matches && Math.min(screen.width, screen.height) < 600;
+
+/** Constraints for the device that was chosen here or on the join page. @param {"camera" | "microphone"} what */
+export function chosen_device(what) {
+	const id = localStorage.getItem(what);
+	return id ? { deviceId: { ideal: id } } : {};
+}
+
+/** @typedef {"denied" | "missing" | "busy" | "failed" | "insecure"} Trouble */
+
+/** Returns why a device could not be used. @param {unknown} error @returns {Trouble} */
+export const trouble_of = (error) => (isSecureContext ? state_of(error) : "insecure");

@@ -1,0 +1,62 @@
+// Keyboard shortcuts of a call, and the dialog that lists them. They do nothing while somebody types, in menus
+// and dialogs, and after they were turned off.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { h } from "../lib/dom.js";
+import { dialog } from "./dialog.js";
+import { words } from "./words.js";
+
+/** @typedef {"audio" | "video" | "screen" | "hand" | "people" | "full" | "help"} Command */
+
+/** @type {Record<string, Command>} */
+const KEYS = { m: "audio", v: "video", s: "screen", h: "hand", p: "people", f: "full", "?": "help" };
+
+/**
+ * @param {Record<Command, () => void>} acts @param {(down: boolean) => void} talk for the space bar
+ * @param {AbortSignal} signal ends them
+ */
+export function keys(acts, talk, signal) {
+	const is_elsewhere = (/** @type {KeyboardEvent} */ event) =>
+		/** @type {Element} */ (event.target).closest("input, textarea, select, [role=menu], dialog") !== null ||
+		event.ctrlKey ||
+		event.metaKey ||
+		event.altKey ||
+		localStorage.getItem("keys") === "off";
+	const down = (/** @type {KeyboardEvent} */ event) => {
+		if (is_elsewhere(event)) return;
+		// The space bar presses the button that has the focus.
+		if (event.key === " " && !(/** @type {Element} */ (event.target).closest("button, a"))) {
+			event.preventDefault();
+			if (!event.repeat) talk(true);
+			return;
+		}
+		const command = KEYS[event.key.toLowerCase()];
+		if (!command || event.repeat) return;
+		event.preventDefault();
+		acts[command]();
+	};
+	addEventListener("keydown", down, { signal });
+	addEventListener("keyup", (event) => event.key === " " && talk(false), { signal });
+	addEventListener("blur", () => talk(false), { signal });
+}
+
+export function show_keys() {
+	const on = h("input", { type: "checkbox", id: "keys-on", checked: localStorage.getItem("keys") !== "off", "aria-describedby": "keys-hint" });
+	on.addEventListener("change", () => localStorage.setItem("keys", on.checked ? "on" : "off"));
+	const row = (/** @type {string[]} */ [key, text]) => h("div", null, h("dt", null, h("span.key", null, key)), h("dd", null, text));
+	return dialog({
+		title: words.shortcuts,
+		content: [
+			h("dl.keys", null, words.keys.map(row)),
+			h(
+				"div.check",
+				null,
+				on,
+				h("label", { for: "keys-on" }, words.keys_switch),
+				h("p.hint", { id: "keys-hint" }, words.keys_hint),
+			),
+		],
+		buttons: [{ value: "", text: words.close, class: "primary", focus: true }],
+	});
+}

@@ -1,0 +1,463 @@
+// The call: takes the page over from the join page, and gives it back with a sentence.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { announce, h, icon, put } from "../lib/dom.js";
+import { forget, keep } from "../join/kept.js";
+import { bar } from "./bar.js";
+import { choose_device } from "./choose.js";
+import { trouble_of } from "./device.js";
+import { dialog } from "./dialog.js";
+import { REASON, ask_why, end_of } from "./ends.js";
+import { keys, show_keys } from "./keys.js";
+import { library } from "./library.js";
+import { connection, faces_me, shown_track } from "./media.js";
+import { menu } from "./menu.js";
+import { moderation } from "./moderation.js";
+import { muted_listener } from "./muted.js";
+import { news } from "./news.js";
+import { notes } from "./notes.js";
+import { people_list } from "./people.js";
+import { service } from "./service.js";
+import { stage } from "./stage.js";
+import { words } from "./words.js";
+
+/** @typedef {import("./media.js").Kind} Kind */
+/** @typedef {import("./media.js").Person} Person */
+/** @typedef {"audio" | "video"} Device */
+/**
+ * The join page, as the call needs it: its place, its texts, a page of one sentence, and joining again.
+ * @typedef {{ place: HTMLElement, words: import("../join/words.js").Words,
+ *   stop: (end: { symbol: string, title: string, text: string, retry?: string, again?: () => void }) => void,
+ *   come_back: (entry: import("../join/kept.js").Entry, steal?: boolean) => void }} Page
+ */
+/** What the preview hands over. `trouble` says why a device is off.
+ * @typedef {{ audio: MediaStreamTrack | null, video: MediaStreamTrack | null, trouble: { audio?: string | undefined, video?: string | undefined } }} Media */
+
+const KINDS = /** @type {Kind[]} */ (["audio", "video", "screen"]);
+const DEVICES = /** @type {Device[]} */ (["audio", "video"]);
+// The states of the preview that are problems with a device.
+const TROUBLES = ["denied", "missing", "busy", "failed", "insecure"];
+// The longest message that is shown, in characters.
+const MESSAGE = 300;
+// Milliseconds before the call may join again by itself after a restart of the media server.
+const RESTART = 60000;
+const COVERED = "(max-width: 700px), (max-height: 480px)";
+
+/** @type {Promise<unknown> | null} */
+let style = null;
+
+/** Loads the styles of the call. */
+function styles() {
+	style ??= new Promise((done) => {
+		const href = new URL("../style/call.css", import.meta.url).pathname;
+		document.head.append(h("link", { rel: "stylesheet", href, onload: done, onerror: done }));
+	});
+	return style;
+}
+
+/** Loads what the call needs while the preview is shown. */
+export const prepare = () => Promise.allSettled([library(), styles()]);
+
+/**
+ * @param {Page} page @param {import("../join/kept.js").Entry} entry @param {{ url: string, token: string }} join
+ * @param {Media} media
+ */
+export async function begin(page, entry, join, media) {
+	const { room } = entry;
+	await styles();
+	document.title = `${room.name} – Anteroom`;
+	document.body.classList.add("in-call");
+	const server = service(entry.room_id, entry.token);
+	const over = new AbortController();
+	const { signal } = over;
+	let publish = entry.role.publishParams;
+	let kinds = KINDS.filter((kind) => publish.allowed.includes(kind));
+	/** @type {Media["trouble"]} */
+	const trouble = { ...media.trouble };
+	/** @type {import("./media.js").Connection | null} */
+	let link = null;
+	/** @type {import("./service.js").Me | null} */
+	let me = null;
+	/** @type {"connecting" | "connected" | "reconnecting"} */
+	let state = "connecting";
+	let stands = false;
+	let hand_up = false;
+	/** @type {import("./ends.js").Told | null} */
+	let told = null;
+	const preview = media.video && shown_track(media.video);
+	const may = (/** @type {string} */ permission) => me?.role.permissions[permission] === true;
+
+	// ---- the page ----
+
+	const note = notes();
+	const { say } = note;
+	const warn = (/** @type {string} */ text, key = text) => say(text, { key, symbol: "warning", bad: true });
+	const tell = news(room.name, (one) => {
+		if (may("removeOthers")) say(words.raised(one.name), { key: `hand ${one.id}`, symbol: "hand" });
+	});
+	const options = moderation({
+		server,
+		say,
+		me: () => me,
+		is_inside: ({ id }) => people().some((one) => one.id === id),
+		keep: (id) => view.keep(id),
+		large: () => view.large(),
+	});
+	const has_options = (/** @type {Person} */ one) =>
+		one.publishes || (!one.me && (may("removeOthers") || (may("changeRole") && (me?.gives.length ?? 0) > 1)));
+	const list = people_list({ people, options, has_options, close: () => show_list(false) });
+	const view = stage({
+		options(id, button) {
+			const person = people().find((one) => one.id === id.replace(/^screen:/, ""));
+			if (person) options(person, button, id);
+		},
+		everyone: () => show_list(true),
+		stop_sharing: () => turn("screen", false),
+	});
+	const acts = {
+		audio: () => turn("audio"),
+		video: () => turn("video"),
+		screen: () => turn("screen"),
+		hand: raise,
+		leave: ask_to_leave,
+		people: () => show_list(!list.open()),
+		full,
+		help: () => show_keys(),
+		audio_devices: (/** @type {HTMLElement} */ button) => choose(button, "audio"),
+		video_devices: (/** @type {HTMLElement} */ button) => choose(button, "video"),
+		more: (/** @type {HTMLElement} */ button) =>
+			menu(button, [
+				document.fullscreenEnabled && {
+					icon: "full",
+					text: document.fullscreenElement ? words.fullscreen.on : words.fullscreen.off,
+					act: full,
+				},
+				matchMedia(COVERED).matches &&
+					kinds.includes("audio") && { icon: "mic", text: words.microphone_choice, act: () => choose(button, "audio") },
+				matchMedia(COVERED).matches &&
+					kinds.includes("video") && { icon: "camera", text: words.camera_choice, act: () => choose(button, "video") },
+				{ icon: "keys", text: words.shortcuts, act: () => show_keys() },
+				may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave },
+			]),
+	};
+	const controls = bar(room.name, acts);
+	const root = h(
+		"div.call",
+		null,
+		h("h1.off-screen", null, room.name),
+		note.element,
+		view.element,
+		list.element,
+		controls.element,
+	);
+	put(page.place, root);
+	view.say([icon("clock"), h("p", null, words.connecting)]);
+	draw();
+	controls.focus();
+	performance.mark("call");
+
+	keys({ ...acts, hand: () => raise() }, push_to_talk, signal);
+	addEventListener("beforeunload", (event) => state !== "connecting" && event.preventDefault(), { signal });
+	addEventListener("pagehide", () => link?.leave(), { signal });
+	let lock = /** @type {WakeLockSentinel | null} */ (null);
+	async function stay_awake() {
+		if (document.hidden) return;
+		lock = (await navigator.wakeLock?.request("screen").catch(() => null)) ?? null;
+		if (signal.aborted) lock?.release();
+	}
+	document.addEventListener("visibilitychange", stay_awake, { signal });
+	stay_awake();
+
+	/** Everyone; until the connection is there, yourself alone with the preview. @returns {Person[]} */
+	function people() {
+		if (link && state !== "connecting") return link.people();
+		const { audio, video } = media;
+		return [
+			{
+				id: "me",
+				sid: "",
+				name: entry.name,
+				role: entry.role.name,
+				me: true,
+				publishes: kinds.length > 0,
+				mic: audio ? "on" : "off",
+				camera: preview,
+				camera_on: video !== null,
+				faces_me: faces_me(video ?? undefined),
+				layers: [],
+				limit_fps() {},
+				screen: null,
+				shares: false,
+				hand: false,
+				weak: false,
+				joined: 0,
+			},
+		];
+	}
+	function draw() {
+		const all = people();
+		view.show(all);
+		list.show(all);
+		controls.people(all.length, list.open());
+		draw_controls();
+		if (state !== "connected") return;
+		tell(all);
+		const others = all.filter((one) => !one.me);
+		view.say(others.length === 0 ? [h("b", null, words.alone), h("p", null, words.alone_help)] : null);
+	}
+	function draw_controls() {
+		for (const kind of kinds) {
+			const on = link && state !== "connecting" ? link.is_on(kind) : kind !== "screen" && media[kind] !== null;
+			const bad = !on && kind !== "screen" && TROUBLES.includes(trouble[kind] ?? "");
+			controls.draw(kind, on ? "on" : bad ? "bad" : "off");
+		}
+		controls.draw("hand", hand_up ? "on" : "off");
+		controls.allow(kinds, state === "connecting" || link?.hand(true) !== null);
+	}
+	/** @param {boolean} open */
+	function show_list(open) {
+		list.toggle(open);
+		// In small windows, the list covers everything else.
+		const covered = open && matchMedia(COVERED).matches;
+		view.element.inert = covered;
+		controls.element.inert = covered;
+		controls.people(people().length, open);
+		if (!open) controls.focus_people();
+	}
+	matchMedia(COVERED).addEventListener(
+		"change",
+		({ matches }) => {
+			view.element.inert = matches && list.open();
+			controls.element.inert = matches && list.open();
+		},
+		{ signal },
+	);
+	function full() {
+		const doing = document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen?.();
+		doing?.catch(() => {});
+	}
+
+	// ---- your own devices ----
+
+	const listen = muted_listener(() => say(words.muted, { key: "muted", symbol: "mic-off" }));
+
+	/** Keeps which devices are on, for a reload. @param {Device} kind @param {boolean} on */
+	function remember(kind, on) {
+		entry[kind] = on;
+		keep(entry);
+	}
+	/** @param {Device} kind @param {import("./device.js").Trouble} cause */
+	function complain(kind, cause) {
+		trouble[kind] = cause;
+		warn(words.trouble[cause](words.what[kind]), kind);
+	}
+	/** @param {Kind} kind @param {boolean} [yes] */
+	async function turn(kind, yes = !link?.is_on(kind)) {
+		if (!link || state === "connecting" || !kinds.includes(kind)) return;
+		try {
+			if (yes && !isSecureContext) throw new Error("plain HTTP");
+			await link.turn(kind, yes);
+			if (kind !== "screen") {
+				delete trouble[kind];
+				note.drop(kind);
+				remember(kind, yes);
+			}
+			if (kind === "audio") listen(yes ? undefined : link.microphone());
+			if (kind === "audio" && yes) note.drop("muted");
+			announce((yes ? words.now_on : words.now_off)[kind]);
+		} catch (error) {
+			if (signal.aborted) return;
+			if (kind !== "screen") complain(kind, trouble_of(error));
+			// Who closes the browser's question has changed their mind.
+			else if (trouble_of(error) !== "denied") warn(words.screen_failed);
+		}
+		draw();
+	}
+	let talks = false;
+	/** @param {boolean} down */
+	function push_to_talk(down) {
+		if (down === talks || (down && link?.is_on("audio"))) return;
+		talks = down;
+		turn("audio", down);
+	}
+	/** @param {HTMLElement} button @param {Device} which */
+	function choose(button, which) {
+		if (link) choose_device(button, which, link, (error) => complain(which, trouble_of(error)));
+	}
+	async function raise() {
+		const metadata = state === "connecting" ? null : link?.hand(!hand_up);
+		if (!link || typeof metadata !== "string") return;
+		hand_up = !hand_up;
+		draw_controls();
+		const up = hand_up;
+		try {
+			await server.set_metadata(link.sid(), metadata);
+			announce((up ? words.now_on : words.now_off).hand);
+		} catch {
+			hand_up = !up;
+			warn(words.not_now);
+		}
+		draw();
+	}
+
+	// ---- leaving and the end ----
+
+	async function ask_to_leave() {
+		if (!may("endRoom")) return leave();
+		const answer = await dialog({
+			title: words.leave_title,
+			content: [h("p.quiet", null, words.leave_only_help), h("p.quiet", null, words.end_all_help)],
+			buttons: [
+				{ value: "", text: words.cancel },
+				{ value: "end", text: words.end_all, class: "danger" },
+				{ value: "leave", text: words.leave_only, class: "primary", focus: true },
+			],
+		});
+		if (answer === "leave") leave();
+		if (answer === "end") server.end().catch(() => warn(words.not_now));
+	}
+	function leave() {
+		end({ symbol: "out", title: words.left_title, text: words.left(room.name), retry: words.rejoin });
+		link?.leave();
+	}
+	/** @param {import("./ends.js").End} how */
+	function end(how) {
+		close();
+		if (!how.keep) forget();
+		const again = () => page.come_back(entry, how.keep);
+		page.stop({ ...how, ...(how.retry ? { again } : {}) });
+	}
+	function close() {
+		over.abort();
+		lock?.release();
+		listen(undefined);
+		view.stop();
+		// Tracks that the library has not taken over.
+		if (state === "connecting") for (const kind of DEVICES) media[kind]?.stop();
+		for (const open of document.querySelectorAll("dialog.call-dialog")) open.remove();
+		if (document.fullscreenElement) document.exitFullscreen();
+	}
+	/** @param {number | undefined} reason */
+	async function ended(reason) {
+		if (signal.aborted) return;
+		const was_connected = state !== "connecting";
+		if (!told && (reason === REASON.removed || reason === REASON.ended)) told = await ask_why(server);
+		if (signal.aborted) return;
+		const since = Date.now() - (entry.restarted_at ?? 0);
+		if (reason === REASON.restart && since > RESTART) {
+			close();
+			return page.come_back({ ...entry, restarted_at: Date.now() });
+		}
+		end(end_of(reason, told, was_connected, page.words));
+	}
+
+	// ---- the connection ----
+
+	/** Shows whether the connection is there. */
+	function show_state() {
+		const lost = state === "reconnecting" || stands;
+		const was_lost = root.classList.contains("lost");
+		root.classList.toggle("lost", lost);
+		if (lost === was_lost) return;
+		if (lost) {
+			view.speaking(new Set());
+			say(words.reconnecting, { key: "state", symbol: "weak", stay: true, bad: true });
+		} else {
+			note.drop("state");
+			announce(words.back);
+		}
+	}
+	async function learn_role(is_new = false) {
+		try {
+			me = await server.me();
+		} catch {
+			return;
+		}
+		if (signal.aborted || !link) return;
+		publish = me.role.publishParams;
+		kinds = KINDS.filter((kind) => publish.allowed.includes(kind));
+		link.apply(me.role, is_new);
+		draw();
+		if (is_new) say(words.role_now(me.role.name), { key: "role", symbol: "key" });
+	}
+	/** @type {import("./media.js").Events} */
+	const events = {
+		changed() {
+			// While the connection is made again, the library knows nobody: people stay where they are.
+			if (state !== "reconnecting") draw();
+		},
+		speaking(ids) {
+			if (!signal.aborted && !root.classList.contains("lost")) view.speaking(ids);
+		},
+		role: () => learn_role(true),
+		message(topic, text) {
+			if (topic !== "anteroom") return say(text.slice(0, MESSAGE), { symbol: "send" });
+			try {
+				const message = JSON.parse(text);
+				if (message.type === "removed" || message.type === "ended") told = message;
+			} catch {
+				// Not a message of this service.
+			}
+		},
+		state(next) {
+			if (state === "connecting" || signal.aborted) return;
+			state = next;
+			show_state();
+			if (next === "connected") draw();
+		},
+		standing(now) {
+			stands = now;
+			show_state();
+		},
+		sound(plays) {
+			if (plays) return note.drop("sound");
+			const act = { text: words.sound_on, do: () => link?.play() };
+			say(words.sound_off, { key: "sound", symbol: "sound-off", act });
+		},
+		trouble: (kind, error) => complain(kind, trouble_of(error)),
+		unplugged(kind) {
+			trouble[kind] = "missing";
+			warn(words.trouble.unplugged(words.what[kind]), kind);
+		},
+		put_off(kind) {
+			const text = { audio: words.muted_by, video: words.camera_by, screen: words.screen_by }[kind];
+			say(text, { key: `off ${kind}`, symbol: kind === "audio" ? "mic-off" : kind === "video" ? "camera-off" : "screen-off" });
+			if (kind === "screen") link?.turn("screen", false);
+			else remember(kind, false);
+			if (kind === "audio") listen(link?.microphone());
+			draw();
+		},
+		ended,
+	};
+	/** Says which devices could not be used; both for the same reason in one sentence. */
+	function tell_troubles() {
+		const [audio, video] = DEVICES.map((kind) => (kinds.includes(kind) ? trouble[kind] : undefined));
+		const told_of = (/** @type {string | undefined} */ cause) => cause !== "missing" && TROUBLES.includes(cause ?? "");
+		const say_it = (/** @type {string | undefined} */ cause, /** @type {Device | "both"} */ what) =>
+			warn(words.trouble[/** @type {import("./device.js").Trouble} */ (cause)](words.what[what]), what);
+		if (told_of(audio) && audio === video) return say_it(audio, "both");
+		if (told_of(audio)) say_it(audio, "audio");
+		if (told_of(video)) say_it(video, "video");
+	}
+
+	try {
+		const lk = await library();
+		if (signal.aborted) return;
+		link = connection(lk, publish, events);
+		await link.connect(join, media);
+		if (signal.aborted) return link.leave();
+		state = "connected";
+		performance.mark("connected");
+		draw();
+		hand_up = people()[0]?.hand ?? false;
+		draw_controls();
+		// After a reload: the devices that were on.
+		for (const kind of DEVICES) if (entry[kind] && !media[kind] && !trouble[kind]) turn(kind, true);
+		tell_troubles();
+		await learn_role();
+	} catch {
+		// Somebody who is put out while connecting hears of it sooner, by the event.
+		ended(undefined);
+	}
+}

@@ -1,0 +1,295 @@
+// LiveKit as the call sees it: people with a microphone, a camera, a screen.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { chosen_device } from "./device.js";
+import { watch_flow } from "./flow.js";
+import { options_of, screen_options } from "./options.js";
+
+/** @typedef {"audio" | "video" | "screen"} Kind */
+/** A video that an element can show.
+ * @typedef {{ attach: (video: HTMLVideoElement) => any, detach: (video: HTMLVideoElement) => any }} Shown */
+/**
+ * A person in the call. `id` is "me" for yourself, else the server's ID of the stay, `sid`. `layers` are what the
+ * camera sends, smallest first; `faces_me` is false for a rear camera.
+ * @typedef {{ id: string, sid: string, name: string, role: string, me: boolean, publishes: boolean,
+ *   mic: "on" | "off" | "none", camera: Shown | null, camera_on: boolean, faces_me: boolean,
+ *   layers: { height: number, kbps: number }[], limit_fps: (fps: number) => void, screen: Shown | null,
+ *   shares: boolean, hand: boolean, weak: boolean, joined: number }} Person
+ */
+/**
+ * What happens. `put_off`: somebody else switched off something of yours.
+ * @typedef {{ changed: () => void, speaking: (ids: Set<string>) => void, role: () => void,
+ *   message: (topic: string, text: string) => void, state: (state: "connected" | "reconnecting") => void,
+ *   standing: (stands: boolean) => void, sound: (plays: boolean) => void,
+ *   trouble: (kind: "audio" | "video", error: unknown) => void, unplugged: (kind: "audio" | "video") => void,
+ *   put_off: (kind: Kind) => void, ended: (reason: number | undefined) => void }} Events
+ */
+/** @typedef {{ audio: MediaStreamTrack | null, video: MediaStreamTrack | null }} Tracks */
+
+// Milliseconds: many changes at once are one; the time until your own change has come back from the library.
+const GATHER = 40;
+const ECHO = 300;
+
+/** A track of the preview, shown until the library has it. @param {MediaStreamTrack} track @returns {Shown} */
+export const shown_track = (track) => ({
+	attach(video) {
+		video.srcObject = new MediaStream([track]);
+	},
+	detach(video) {
+		video.srcObject = null;
+	},
+});
+
+/** @param {MediaStreamTrack | undefined} track */
+export const faces_me = (track) => track?.getSettings().facingMode !== "environment";
+
+/** Returns the object in a text, or null. An empty text is an empty object. @param {string | undefined} text @returns {any} */
+function object_of(text) {
+	try {
+		const value = JSON.parse(text?.trim() || "{}");
+		return value && typeof value === "object" && !Array.isArray(value) ? value : null;
+	} catch {
+		return null;
+	}
+}
+
+/**
+ * Returns a connection to a room, which `connect` opens.
+ * @param {any} lk livekit-client @param {any} publish the role's publishParams @param {Events} on
+ */
+export function connection(lk, publish, on) {
+	const room = new lk.Room(options_of(lk, publish));
+	const { Source } = lk.Track;
+	const event = lk.RoomEvent;
+	const me = room.localParticipant;
+	/** @type {Record<Kind, string>} */
+	const sources = { audio: Source.Microphone, video: Source.Camera, screen: Source.ScreenShare };
+	const kind_of = (/** @type {string} */ source) =>
+		/** @type {Kind | undefined} */ (Object.keys(sources).find((kind) => sources[/** @type {Kind} */ (kind)] === source));
+	const sounds = document.createElement("div");
+	sounds.hidden = true;
+	document.body.append(sounds);
+	const over = new AbortController();
+	/** Tracks of the preview that are on their way to the room. @type {Map<Kind, Promise<void>>} */
+	const starting = new Map();
+	/** @type {Shown | null} */
+	let preview = null;
+	/** What you are switching yourself at the moment. @type {Set<Kind>} */
+	const turning = new Set();
+	/** The roles that are seen and heard; null for all. @type {Set<string> | null} */
+	let heard = null;
+	let gathering = 0;
+
+	function changed() {
+		gathering ||= setTimeout(() => {
+			gathering = 0;
+			if (!over.signal.aborted) on.changed();
+		}, GATHER);
+	}
+	/** @param {any} publication of a camera */
+	const layers_of = (publication) =>
+		(publication?.trackInfo?.layers ?? [])
+			.map((/** @type {any} */ one) => ({ height: one.height, kbps: one.bitrate / 1000 }))
+			.sort((/** @type {any} */ a, /** @type {any} */ b) => a.height - b.height);
+
+	/** @param {any} one @returns {Person} */
+	function person(one) {
+		const own = one === me;
+		const [mic, camera, shared] = [Source.Microphone, Source.Camera, Source.ScreenShare].map((source) =>
+			one.getTrackPublication(source),
+		);
+		const early = own && starting.has("video") && !camera?.track ? preview : null;
+		return {
+			id: own ? "me" : one.sid,
+			sid: one.sid,
+			name: one.name || one.identity,
+			role: one.attributes.role ?? "",
+			me: own,
+			publishes: own ? publish.allowed.some((/** @type {string} */ kind) => kind in sources) : (one.permissions?.canPublish ?? true),
+			mic: own && starting.has("audio") ? "on" : !mic ? "none" : mic.isMuted ? "off" : "on",
+			camera: early ?? (camera && !camera.isMuted ? (camera.track ?? null) : null),
+			camera_on: early !== null || Boolean(camera && !camera.isMuted),
+			faces_me: faces_me(camera?.track?.mediaStreamTrack),
+			layers: own ? [] : layers_of(camera),
+			limit_fps: (fps) => {
+				if (!own && camera?.track) camera.setVideoFPS(fps);
+			},
+			screen: shared && !shared.isMuted ? (shared.track ?? null) : null,
+			shares: Boolean(shared && !shared.isMuted),
+			hand: object_of(one.metadata)?.isHandRaised === true,
+			weak: ["poor", "lost"].includes(one.connectionQuality),
+			joined: one.joinedAt?.getTime() ?? 0,
+		};
+	}
+	const others = () => /** @type {any[]} */ ([...room.remoteParticipants.values()]);
+	/** Subscribes to people whose role is seen and heard, and to nobody else. @param {any} one */
+	function subscribe(one) {
+		const wanted = !heard || heard.has(one.attributes.role ?? "");
+		for (const publication of one.trackPublications.values()) {
+			if (publication.isDesired !== wanted) publication.setSubscribed(wanted);
+		}
+	}
+
+	for (const one of [
+		event.ParticipantConnected,
+		event.ParticipantDisconnected,
+		event.TrackPublished,
+		event.TrackUnpublished,
+		event.TrackSubscribed,
+		event.TrackMuted,
+		event.TrackUnmuted,
+		event.LocalTrackPublished,
+		event.LocalTrackUnpublished,
+		event.ConnectionQualityChanged,
+		event.ParticipantMetadataChanged,
+		event.ParticipantNameChanged,
+		event.ParticipantPermissionsChanged,
+	]) {
+		room.on(one, changed);
+	}
+	room.on(event.TrackPublished, (/** @type {any} */ _, /** @type {any} */ who) => heard && subscribe(who));
+	room.on(event.ParticipantAttributesChanged, (/** @type {any} */ values, /** @type {any} */ who) => {
+		if ("role" in values && who === me) on.role();
+		else if (heard) subscribe(who);
+		changed();
+	});
+	room.on(event.TrackMuted, (/** @type {any} */ publication, /** @type {any} */ who) => {
+		const kind = kind_of(publication.source);
+		if (who === me && kind && !turning.has(kind)) on.put_off(kind);
+	});
+	room.on(event.TrackSubscribed, (/** @type {any} */ track) => {
+		if (track.kind === "audio") return sounds.append(track.attach());
+		// The library takes a video that never had an element for visible, and the server sends it.
+		const video = document.createElement("video");
+		track.attach(video);
+		track.detach(video);
+	});
+	room.on(event.TrackUnsubscribed, (/** @type {any} */ track) => {
+		for (const element of track.detach()) if (element.tagName === "AUDIO") element.remove();
+		changed();
+	});
+	room.on(event.LocalTrackPublished, (/** @type {any} */ { track, source }) => {
+		const kind = kind_of(source);
+		if (kind === "audio" || kind === "video") {
+			track.on(lk.TrackEvent.Ended, () => {
+				on.unplugged(kind);
+				changed();
+			});
+		}
+	});
+	room.on(event.ActiveSpeakersChanged, (/** @type {any[]} */ speakers) =>
+		on.speaking(new Set(speakers.map((one) => (one === me ? "me" : one.sid)))),
+	);
+	room.on(event.DataReceived, (/** @type {Uint8Array} */ bytes, /** @type {any} */ who, /** @type {any} */ _, /** @type {string} */ topic) => {
+		// Messages of the service have no sender; what people send each other is not shown.
+		if (!who) on.message(topic, new TextDecoder().decode(bytes));
+	});
+	room.on(event.SignalReconnecting, () => on.state("reconnecting"));
+	room.on(event.Reconnecting, () => on.state("reconnecting"));
+	room.on(event.Reconnected, () => {
+		if (heard) others().forEach(subscribe);
+		on.state("connected");
+	});
+	room.on(event.AudioPlaybackStatusChanged, () => on.sound(room.canPlaybackAudio));
+	room.on(event.Disconnected, (/** @type {number | undefined} */ reason) => {
+		over.abort();
+		sounds.remove();
+		on.ended(reason);
+	});
+
+	/** Publishes a track of the preview. @param {"audio" | "video"} kind @param {MediaStreamTrack} track */
+	async function publish_track(kind, track) {
+		const { videoCaptureDefaults, audioCaptureDefaults, publishDefaults } = room.options;
+		// The library owns the track from here on, so that switching it off frees the device.
+		const local =
+			kind === "video"
+				? new lk.LocalVideoTrack(track, { ...videoCaptureDefaults.resolution, ...chosen_device("camera") }, false)
+				: new lk.LocalAudioTrack(track, audioCaptureDefaults, false);
+		try {
+			await me.publishTrack(local, { ...publishDefaults, source: sources[kind] });
+		} catch (error) {
+			local.stop();
+			if (!over.signal.aborted) on.trouble(kind, error);
+		}
+		starting.delete(kind);
+		changed();
+	}
+
+	return {
+		/**
+		 * Connects, and publishes the tracks of the preview. The event Disconnected tells sooner than the promise
+		 * that somebody was put out meanwhile.
+		 * @param {{ url: string, token: string, not_enforced?: string[] }} join @param {Tracks} tracks
+		 */
+		async connect({ url, token, not_enforced = [] }, tracks) {
+			preview = tracks.video && shown_track(tracks.video);
+			// If not all roles are seen, nobody is subscribed until it is known whom.
+			const autoSubscribe = !not_enforced.includes("subscribe");
+			if (!autoSubscribe) heard = new Set();
+			room.once(event.SignalConnected, () => {
+				for (const kind of /** @type {const} */ (["audio", "video"])) {
+					const track = tracks[kind];
+					if (track) starting.set(kind, publish_track(kind, track));
+				}
+			});
+			await room.connect(url, token, { autoSubscribe });
+			on.sound(room.canPlaybackAudio);
+			watch_flow(room, on.standing, over.signal);
+		},
+		/** You, then the others in the order in which they came. */
+		people: () => [
+			person(me),
+			...others()
+				.map(person)
+				.sort((a, b) => a.joined - b.joined || (a.sid < b.sid ? -1 : 1)),
+		],
+		/** Returns your metadata with the hand up or down, or null if it is not an object. @param {boolean} up */
+		hand(up) {
+			const value = object_of(me.metadata);
+			if (!value) return null;
+			if (up) value.isHandRaised = true;
+			else delete value.isHandRaised;
+			return JSON.stringify(value);
+		},
+		/** Applies a role: what is published from now on, and who is seen and heard. @param {any} role @param {boolean} is_new */
+		apply({ publishParams, subscribeParams }, is_new) {
+			publish = publishParams;
+			Object.assign(room.options, options_of(lk, publish));
+			if (heard || is_new) {
+				const heard_all = heard === null;
+				heard = new Set(subscribeParams?.subscribeToRoles ?? []);
+				// Telephone callers and streams have no role.
+				if (heard_all) heard.add("");
+				others().forEach(subscribe);
+			}
+		},
+		/** @param {Kind} kind @returns {boolean} */
+		is_on: (kind) =>
+			starting.has(kind) ||
+			{ audio: me.isMicrophoneEnabled, video: me.isCameraEnabled, screen: me.isScreenShareEnabled }[kind],
+		/** @param {Kind} kind @param {boolean} yes */
+		async turn(kind, yes) {
+			await starting.get(kind);
+			turning.add(kind);
+			try {
+				if (kind === "audio") await me.setMicrophoneEnabled(yes);
+				else if (kind === "video") await me.setCameraEnabled(yes);
+				else await me.setScreenShareEnabled(yes, screen_options(publish));
+			} finally {
+				setTimeout(() => turning.delete(kind), ECHO);
+			}
+		},
+		/** @returns {MediaStreamTrack | undefined} */
+		microphone: () => me.getTrackPublication(Source.Microphone)?.track?.mediaStreamTrack,
+		/** @param {MediaDeviceKind} kind @param {string} id */
+		switch_to: (kind, id) => room.switchActiveDevice(kind, id),
+		/** @param {MediaDeviceKind} kind @returns {string | undefined} */
+		active: (kind) => room.getActiveDevice(kind),
+		play: () => room.startAudio(),
+		leave: () => room.disconnect(),
+		sid: () => me.sid,
+	};
+}
+
+/** @typedef {ReturnType<typeof connection>} Connection */

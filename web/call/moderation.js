@@ -1,0 +1,121 @@
+// What can be done about a person: the menu at a tile and in the list, and its dialogs. What the role may not do
+// is not offered. Nobody can switch on another person's microphone.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { Refusal } from "../lib/api.js";
+import { h, icon } from "../lib/dom.js";
+import { dialog } from "./dialog.js";
+import { menu } from "./menu.js";
+import { words } from "./words.js";
+
+/** @typedef {import("./media.js").Person} Person */
+/** @typedef {import("./menu.js").Entry} Entry */
+
+// Milliseconds until a request about somebody whom the service does not know yet is sent again.
+const LATER = 1500;
+
+/**
+ * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say,
+ *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, keep: (id: string | null) => void, large: () => string | null }} call
+ */
+export function moderation({ server, say, me, is_inside, keep, large }) {
+	const may = (/** @type {string} */ permission) => me()?.role.permissions[permission] === true;
+
+	/**
+	 * Does something about a person and says how it went.
+	 * @param {Person} person @param {() => Promise<any>} doing @param {string} done
+	 */
+	async function act(person, doing, done) {
+		const status_of = (/** @type {unknown} */ error) => (error instanceof Refusal ? error.status : 0);
+		try {
+			await doing().catch(async (error) => {
+				// The service hears of people a moment after the media server has them.
+				if (status_of(error) !== 404 || !is_inside(person)) throw error;
+				await new Promise((turn) => setTimeout(turn, LATER));
+				return doing();
+			});
+			say(done, { symbol: "check" });
+		} catch (error) {
+			const status = status_of(error);
+			const text = status === 404 ? words.gone : status === 403 ? words.not_allowed : words.not_now;
+			say(text, { symbol: "warning", bad: true });
+		}
+	}
+	/** @param {Person} person */
+	async function change_role(person) {
+		const choices = me()?.gives ?? [];
+		const select = h(
+			"select",
+			{ id: "new-role" },
+			choices.map((name) => h("option", { value: name, selected: name === person.role }, name)),
+		);
+		const answer = await dialog({
+			title: words.role_title(person.name),
+			content: [
+				h(
+					"div.field",
+					null,
+					h("label.label", { for: "new-role" }, words.role),
+					h("div.select", null, select, icon("down")),
+				),
+			],
+			buttons: [
+				{ value: "", text: words.cancel },
+				{ value: "yes", text: words.role_save, class: "primary" },
+			],
+		});
+		if (answer !== "yes" || select.value === person.role) return;
+		await act(person, () => server.set_role(person.sid, select.value), words.role_done(person.name, select.value));
+	}
+	/** @param {Person} person */
+	async function remove(person) {
+		const reason = h("input", { type: "text", id: "reason", maxlength: "256", autocomplete: "off" });
+		const answer = await dialog({
+			title: words.remove_title(person.name),
+			content: [
+				h("p.quiet", null, words.remove_help),
+				h("div.field", null, h("label.label", { for: "reason" }, words.reason), reason),
+			],
+			buttons: [
+				{ value: "", text: words.cancel, focus: true },
+				{ value: "yes", text: words.remove_do, class: "danger solid" },
+			],
+		});
+		if (answer !== "yes") return;
+		await act(person, () => server.remove(person.sid, reason.value.trim()), words.removed_done(person.name));
+	}
+	/** @param {Person} person @param {"audio" | "video" | "screen"} type @param {string} symbol @param {string} text @param {string} done @returns {Entry} */
+	const mute = (person, type, symbol, text, done) => ({
+		icon: symbol,
+		text,
+		act: () => act(person, () => server.mute(person.sid, type), done),
+	});
+
+	/** Opens the menu of a person, or of the screen that they share. @param {Person} person @param {HTMLElement} button @param {string} [id] of the tile */
+	return function options(person, button, id = person.id) {
+		const is_large = large() === id;
+		const { name } = person;
+		menu(button, [
+			person.publishes && {
+				icon: is_large ? "unpin" : "pin",
+				text: is_large ? words.stop_large : words.keep_large,
+				act: () => keep(is_large ? null : id),
+			},
+			...(person.me
+				? []
+				: [
+						may("mute") && person.mic === "on" && mute(person, "audio", "mic-off", words.mute, words.muted_done(name)),
+						may("mute") && person.camera_on && mute(person, "video", "camera-off", words.stop_video, words.video_done(name)),
+						may("mute") && person.shares && mute(person, "screen", "screen-off", words.stop_screen, words.screen_done(name)),
+						may("changeRole") &&
+							(me()?.gives.length ?? 0) > 1 && {
+								icon: "key",
+								text: words.change_role,
+								act: () => change_role(person),
+							},
+						may("removeOthers") && { icon: "out", text: words.remove, danger: true, act: () => remove(person) },
+					]),
+		]);
+	};
+}

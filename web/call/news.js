@@ -1,0 +1,45 @@
+// Says to screen readers who came and went, and who raised a hand or shares a screen. Many at once are one
+// sentence; in a large call, people who come and go are not announced.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { announce } from "../lib/dom.js";
+import { words } from "./words.js";
+
+const LARGE = 50;
+const NAMED = 2;
+
+/** @typedef {import("./media.js").Person} Person */
+
+/** @param {string} room its name @param {(person: Person) => void} raised called for a hand that goes up */
+export function news(room, raised) {
+	/** @type {Map<string, Person> | null} */
+	let before = null;
+
+	/** @param {Person[]} people @param {(name: string) => string} one @param {(n: number) => string} many */
+	const sentence = (people, one, many) =>
+		people.length > NAMED ? [many(people.length)] : people.map(({ name }) => one(name));
+
+	/** @param {Person[]} people all who are in the call now */
+	return function tell(people) {
+		const now = new Map(people.filter((one) => !one.me).map((one) => [one.id, one]));
+		const known = before;
+		before = now;
+		if (!known) return announce(words.in_the_call(room, people.length));
+		const lines = [];
+		if (people.length <= LARGE) {
+			const came = [...now.values()].filter((one) => !known.has(one.id));
+			const went = [...known.values()].filter((one) => !now.has(one.id));
+			lines.push(...sentence(came, words.joined, words.joined_many), ...sentence(went, words.went, words.went_many));
+		}
+		for (const one of now.values()) {
+			const was = known.get(one.id);
+			if (one.hand && !was?.hand) {
+				lines.push(words.raised(one.name));
+				raised(one);
+			}
+			if (one.shares && !was?.shares) lines.push(words.shares(one.name));
+		}
+		if (lines.length > 0) announce(lines.join(" "));
+	};
+}

@@ -1,0 +1,47 @@
+// The requests of a call to the service: about yourself, and about others as far as the role allows it. They
+// have the token of the join, which never leaves this closure.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { Refusal, call } from "../lib/api.js";
+
+/** @typedef {{ name: string, publishParams: any, subscribeParams: any, permissions: Record<string, boolean> }} Role */
+/** @typedef {{ peer: { id: string }, role: Role, gives: string[] }} Me */
+
+// Milliseconds between two attempts, and their number: the service hears of a join a moment after it.
+const RETRY = 500;
+const TRIES = 6;
+
+/** @param {string} room_id @param {string} token */
+export function service(room_id, token) {
+	const base = `/v2/active-rooms/${room_id}`;
+	const get = async (/** @type {string} */ path) => (await call("GET", base + path, { token })).data;
+	const post = (/** @type {string} */ path, /** @type {any} */ body) => call("POST", base + path, { token, body });
+	return {
+		/** Returns who you are here, and what you may do. @returns {Promise<Me>} */
+		async me() {
+			for (let tries = 1; ; tries++) {
+				try {
+					return await get("/me");
+				} catch (error) {
+					const is_early = error instanceof Refusal && ["Not in the room", "session not found"].includes(error.message);
+					if (!is_early || tries === TRIES) throw error;
+					await new Promise((done) => setTimeout(done, RETRY));
+				}
+			}
+		},
+		/** Asks to join again, to learn why somebody may not. */
+		join: () => call("POST", "/v2/token/join", { token, body: {} }),
+		/** @param {string} peer @param {string} metadata */
+		set_metadata: (peer, metadata) => post(`/peers/${peer}`, { metadata }),
+		/** @param {string} peer @param {string} role */
+		set_role: (peer, role) => post(`/peers/${peer}`, { role }),
+		/** @param {string} peer @param {"audio" | "video" | "screen"} type */
+		mute: (peer, type) => post(`/peers/${peer}/mute`, { type, mute: true }),
+		/** @param {string} peer_id @param {string} reason */
+		remove: (peer_id, reason) => post("/remove-peers", reason === "" ? { peer_id } : { peer_id, reason }),
+		end: () => post("/end-room", {}),
+	};
+}
+
+/** @typedef {ReturnType<typeof service>} Service */

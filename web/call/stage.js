@@ -1,0 +1,296 @@
+// The tiles of a call: who has one, where it is, and who is speaking. Nothing moves by itself: tiles change
+// their place only when people come, go or share, or the window changes.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { h, icon, put } from "../lib/dom.js";
+import { afford, SLOW_FPS } from "./budget.js";
+import { beside, contain, GAP, grid, pair } from "./grid.js";
+import { nearest, rove } from "./rove.js";
+import { tile } from "./tile.js";
+import { words } from "./words.js";
+
+/** @typedef {import("./media.js").Person} Person */
+/** @typedef {import("./grid.js").Place} Place */
+/** @typedef {import("./tile.js").Tile} Tile */
+/** What is shown at a place. @typedef {{ person: Person, place: Place, is_screen: boolean }} Shown */
+
+const MOST = 49;
+const PADDING = 8;
+const WIDE = 16 / 9;
+// Pixels that a tile is wide at least, on windows whose shorter side is below 600 pixels and on others.
+const LEAST_SMALL = 104;
+const LEAST = 72;
+const SMALL_WINDOW = 600;
+// Frames per second of a camera that is not slowed down: more than any sends.
+const ALL_FPS = 60;
+// Pixels of a tile that must be in sight for its speaker not to be named.
+const IN_SIGHT = 24;
+
+/**
+ * @param {{ options: (id: string, button: HTMLElement) => void, everyone: () => void, stop_sharing: () => void }} acts
+ */
+export function stage(acts) {
+	/** @type {Map<string, Tile>} */
+	const tiles = new Map();
+	const list = h("ul.tiles", { role: "list", "aria-label": words.stage });
+	const rest = h("button.rest", { type: "button", hidden: true, onclick: () => acts.everyone() });
+	const line = h("div.stage-line", { hidden: true });
+	const speaker = h("div.hidden-speaker", { hidden: true });
+	const sharing = h(
+		"div.sharing",
+		{ hidden: true },
+		icon("screen"),
+		h("div", null, h("b", null, words.you_share), h("span", null, words.you_share_help)),
+		h("button.small", { type: "button", onclick: () => acts.stop_sharing() }, words.stop_sharing),
+	);
+	const area = h("div.stage-area", { tabindex: "-1" }, list);
+	const element = h("div.call-stage", null, sharing, area, line, rest, speaker);
+	/** @type {Person[]} */
+	let people = [];
+	/** The id of what the viewer keeps large. @type {string | null} */
+	let large = null;
+	/** @type {Set<string>} */
+	let speaking = new Set();
+	/** @type {Map<string, number>} */
+	const spoken = new Map();
+	/** The people who have a place while not all have one. @type {string[]} */
+	let cast = [];
+	/** @type {Set<string>} */
+	let paused = new Set();
+	/** The tile that the Tab key reaches. @type {string | null} */
+	let current = null;
+
+	/** @param {string} id @param {boolean} is_screen */
+	function tile_of(id, is_screen) {
+		const known = tiles.get(id);
+		if (known) return known;
+		const one = tile(id, is_screen, acts.options);
+		// The tile of a shared screen has the ratio of the picture.
+		if (is_screen) one.video.addEventListener("resize", lay);
+		one.root.addEventListener("dblclick", () => keep(large === id ? null : id));
+		tiles.set(id, one);
+		list.append(one.root);
+		return one;
+	}
+	/** @param {Tile} one @param {Person} person */
+	const draw = (one, person) =>
+		one.draw(person, { speaks: speaking.has(person.id), paused: paused.has(one.id), large: large === one.id });
+
+	/**
+	 * Returns the people who get the places: who had one keeps it, and who speaks without one gets that of the
+	 * person who has been silent longest.
+	 * @param {Person[]} all @param {number} room
+	 */
+	function chosen(all, room) {
+		const known = new Map(all.map((one) => [one.id, one]));
+		cast = cast.filter((id) => known.has(id)).slice(0, room);
+		for (const { id } of all) if (cast.length < room && !cast.includes(id)) cast.push(id);
+		for (const { id } of all) {
+			if (!speaking.has(id) || cast.includes(id)) continue;
+			const [silent] = cast
+				.filter((other) => !known.get(other)?.me && !speaking.has(other))
+				.sort((a, b) => (spoken.get(a) ?? 0) - (spoken.get(b) ?? 0));
+			if (silent) cast[cast.indexOf(silent)] = id;
+		}
+		return cast.map((id) => /** @type {Person} */ (known.get(id)));
+	}
+
+	/** Returns width by height of a shared screen, as far as it is known. @param {Person} sharer */
+	function ratio_of(sharer) {
+		const { videoWidth: width = 0, videoHeight: height = 0 } = tiles.get(`screen:${sharer.id}`)?.video ?? {};
+		return width > 0 && height > 0 ? Math.min(3, Math.max(0.5, width / height)) : WIDE;
+	}
+
+	/** What is kept large, or the shared screen, or null. @param {Person[]} visible */
+	function main_of(visible) {
+		const sharers = visible.filter((one) => one.screen && !one.me);
+		const pinned = visible.find((one) => one.id === large);
+		const screen = sharers.find((one) => `screen:${one.id}` === large) ?? sharers.at(-1);
+		if (!pinned && large !== `screen:${screen?.id}`) large = null;
+		if (pinned) return { person: pinned, is_screen: false };
+		return screen ? { person: screen, is_screen: true } : null;
+	}
+
+	/**
+	 * Returns what is shown and where, the place of the button for the rest, and how many tiles are in sight.
+	 * @param {number} w @param {number} h
+	 * @returns {{ shown: Shown[], last?: Place | undefined, missing?: number, height?: number, in_sight?: number, is_pair?: boolean }}
+	 */
+	function plan_of(w, h) {
+		const visible = people.filter((one) => one.publishes);
+		const main = main_of(visible);
+		/** @type {(all: Person[], places: Place[]) => Shown[]} */
+		const seat = (all, places) =>
+			chosen(all, places.length).map((person, i) => ({ person, place: /** @type {Place} */ (places[i]), is_screen: false }));
+		if (main) {
+			const others = main.is_screen ? visible : visible.filter((one) => one !== main.person);
+			const ratio = main.is_screen ? ratio_of(main.person) : WIDE;
+			const plan = beside(others.length, w, h, ratio);
+			const place = main.is_screen ? contain(plan.main, ratio) : plan.main;
+			const is_full = plan.left_out > 0;
+			const places = is_full ? plan.places.slice(0, -1) : plan.places;
+			return {
+				shown: [{ ...main, place }, ...seat(others, places)],
+				last: is_full ? plan.places.at(-1) : undefined,
+				missing: others.length - places.length,
+			};
+		}
+		const [first, second] = visible;
+		if (first && second && visible.length === 2 && first.me) {
+			const plan = pair(w, h);
+			return {
+				shown: [
+					{ person: first, place: plan.self, is_screen: false },
+					{ person: second, place: plan.main, is_screen: false },
+				],
+				is_pair: true,
+			};
+		}
+		if (first && !second) return { shown: seat(visible, [{ x: 0, y: 0, width: w, height: h }]) };
+		if (!first) return { shown: [] };
+		const least = Math.min(innerWidth, innerHeight) < SMALL_WINDOW ? LEAST_SMALL : LEAST;
+		const plan = grid(Math.min(visible.length, MOST), w, h, least);
+		const is_full = visible.length > MOST;
+		const places = is_full ? plan.places.slice(0, -1) : plan.places;
+		return {
+			shown: seat(visible, places),
+			last: is_full ? plan.places.at(-1) : undefined,
+			missing: visible.length - places.length,
+			...(plan.scrolls
+				? {
+						height: plan.rows * (plan.height + GAP),
+						in_sight: plan.columns * (Math.ceil(h / (plan.height + GAP)) + 1),
+					}
+				: {}),
+		};
+	}
+
+	function lay() {
+		sharing.hidden = !people.some((one) => one.me && one.shares);
+		const w = area.clientWidth - 2 * PADDING;
+		const h_ = area.clientHeight - 2 * PADDING;
+		if (w <= 0 || h_ <= 0) return;
+		const plan = plan_of(w, h_);
+		const tall = plan.height ? `${plan.height}px` : "";
+		if (list.style.height !== tall) list.style.height = tall;
+		area.classList.toggle("scrolls", tall !== "");
+		area.classList.toggle("pair", plan.is_pair === true);
+		const cameras = plan.shown.filter((one) => !one.is_screen);
+		const spend = afford(
+			cameras.map((one) => one.person),
+			cameras.map((one) => one.place),
+			plan.in_sight ?? cameras.length,
+			spoken,
+		);
+		paused = spend.paused;
+		const kept = new Set();
+		plan.shown.forEach(({ person, place, is_screen }, i) => {
+			const id = is_screen ? `screen:${person.id}` : person.id;
+			kept.add(id);
+			const one = tile_of(id, is_screen);
+			one.move(place, PADDING, PADDING);
+			one.root.classList.toggle("over", plan.is_pair === true && person.me);
+			draw(one, person);
+			if (!is_screen) person.limit_fps(spend.slow ? SLOW_FPS : ALL_FPS);
+			// The order in the document is the order in the window.
+			if (list.children[i] !== one.root) list.insertBefore(one.root, list.children[i] ?? null);
+		});
+		for (const [id, one] of tiles) {
+			if (kept.has(id)) continue;
+			one.drop();
+			tiles.delete(id);
+		}
+		show_rest(plan.last, plan.missing ?? 0);
+		reach(current !== null && tiles.has(current) ? current : ([...tiles.values()].find((one) => !one.options.hidden)?.id ?? null));
+		name_speaker();
+	}
+	/** @param {Place | undefined} place @param {number} missing */
+	function show_rest(place, missing) {
+		rest.hidden = !place;
+		if (!place) return;
+		put(rest, words.more_people(missing));
+		rest.setAttribute("aria-label", words.more_people_label(missing));
+		rest.style.transform = `translate(${place.x + PADDING}px, ${place.y + PADDING}px)`;
+		rest.style.width = `${place.width}px`;
+		rest.style.height = `${place.height}px`;
+	}
+	/** Names a speaker who is not in sight. */
+	function name_speaker() {
+		const is_hidden = (/** @type {Person} */ one) => {
+			if (one.me || !speaking.has(one.id) || !one.publishes) return false;
+			const place = tiles.get(one.id)?.place;
+			// A screen that somebody shares is not the speaker's tile.
+			if (!place) return true;
+			const top = place.y + PADDING - area.scrollTop;
+			return top > area.clientHeight - IN_SIGHT || top + place.height < IN_SIGHT;
+		};
+		const hidden = people.find(is_hidden);
+		speaker.hidden = !hidden;
+		if (hidden) put(speaker, icon("sound"), words.speaking(hidden.name));
+	}
+	area.addEventListener("scroll", name_speaker, { passive: true });
+
+	/** @param {string | null} id */
+	function reach(id) {
+		current = id;
+		rove(
+			[...tiles.values()].map((one) => one.options),
+			id === null ? null : tiles.get(id)?.options,
+		);
+	}
+	list.addEventListener("focusin", (event) => {
+		const root = /** @type {Element} */ (event.target).closest(".tile");
+		const id = /** @type {HTMLElement | null} */ (root)?.dataset.id;
+		if (id && id !== current) reach(id);
+	});
+	list.addEventListener("keydown", (event) => {
+		const from = current === null ? undefined : tiles.get(current);
+		if (!from) return;
+		const others = [...tiles.values()].filter((one) => one !== from && !one.options.hidden);
+		const next = nearest(event.key, from, others);
+		if (event.key.startsWith("Arrow")) event.preventDefault();
+		next?.options.focus();
+	});
+
+	/** @param {string | null} id */
+	function keep(id) {
+		large = id;
+		lay();
+	}
+	const watching = new ResizeObserver(lay);
+	watching.observe(area);
+	return {
+		element,
+		keep,
+		large: () => large,
+		/** @param {Person[]} next */
+		show(next) {
+			people = next;
+			lay();
+		},
+		/** @param {Set<string>} ids */
+		speaking(ids) {
+			speaking = ids;
+			const now = Date.now();
+			for (const id of ids) spoken.set(id, now);
+			// Somebody who speaks may get a place, or a video that was paused.
+			if ([...ids].some((id) => !tiles.has(id) || paused.has(id))) return lay();
+			for (const person of people) {
+				const one = tiles.get(person.id);
+				if (one) draw(one, person);
+			}
+			name_speaker();
+		},
+		/** Shows a line at the bottom, or none. @param {import("../lib/dom.js").Children | null} content */
+		say(content) {
+			line.hidden = content === null;
+			if (content !== null) put(line, content);
+		},
+		stop() {
+			watching.disconnect();
+			for (const one of tiles.values()) one.drop();
+			tiles.clear();
+		},
+	};
+}

@@ -1,0 +1,137 @@
+// One tile: the video of a person or a shared screen, with the name and marks. It is created once and changed in
+// place.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { h, icon, put } from "../lib/dom.js";
+import { face, hue_of } from "./face.js";
+import { words } from "./words.js";
+
+/** @typedef {import("./media.js").Person} Person */
+/** @typedef {import("./media.js").Shown} Shown */
+/** @typedef {import("./grid.js").Place} Place */
+/** @typedef {ReturnType<typeof tile>} Tile */
+
+// Narrower tiles have smaller texts and marks.
+const SMALL = 150;
+
+/** @param {string} symbol @param {string} text @param {string} [kind] */
+const mark = (symbol, text, kind = "") => h(`span.mark${kind}`, { title: text }, icon(symbol));
+
+/**
+ * @param {string} id @param {boolean} is_screen @param {(id: string, button: HTMLElement) => void} open_options
+ */
+export function tile(id, is_screen, open_options) {
+	const video = h("video", { autoplay: true, playsinline: true, hidden: true, "aria-hidden": "true", tabindex: "-1" });
+	video.muted = true;
+	const ground = h("div.face-place");
+	const mic = h("span.mic");
+	const name = h("span.who");
+	const state = h("span.off-screen");
+	const marks = h("div.marks", { "aria-hidden": "true" });
+	const options = h(
+		"button.options",
+		{ type: "button", tabindex: "-1", "aria-haspopup": "menu", "aria-expanded": "false", onclick: () => open_options(id, options) },
+		icon("more"),
+	);
+	const root = h(
+		is_screen ? "li.tile.screen" : "li.tile",
+		{ "data-id": id },
+		ground,
+		video,
+		h("p.tag", null, mic, name, state),
+		marks,
+		options,
+	);
+	/** @type {Shown | null} */
+	let track = null;
+	let drawn = "";
+	let named = "";
+
+	/** @param {Shown | null} next */
+	function play(next) {
+		if (track === next) return;
+		track?.detach(video);
+		next?.attach(video);
+		track = next;
+		video.hidden = !next;
+	}
+	/** @param {Person} person @param {{ speaks: boolean, paused: boolean, large: boolean }} how */
+	function draw_person(person, { speaks, paused, large }) {
+		root.classList.toggle("speaks", speaks);
+		root.classList.toggle("me", person.me);
+		video.classList.toggle("mirrored", person.me && person.faces_me);
+		if (named !== person.name) {
+			named = person.name;
+			put(ground, face(person.name));
+			root.style.setProperty("--hue", hue_of(person.name));
+		}
+		put(mic, icon(speaks ? "sound" : person.mic === "on" ? "mic" : "mic-off"));
+		mic.classList.toggle("off", person.mic !== "on");
+		put(name, person.me ? words.you : person.name);
+		const says = [
+			person.mic !== "on" && words.mic_off,
+			!person.camera_on && words.camera_off,
+			person.hand && words.hand_up,
+			person.weak && words.weak,
+			paused && words.saving,
+			large && words.kept_large,
+		];
+		put(
+			state,
+			says
+				.filter(Boolean)
+				.map((text) => `, ${text}`)
+				.join(""),
+		);
+		put(
+			marks,
+			person.hand && mark("hand", words.hand_up, ".hand"),
+			person.weak && mark("weak", words.weak, ".weak"),
+			paused && mark("saving", words.saving),
+			large && mark("pin", words.kept_large),
+		);
+		options.hidden = person.me;
+		options.setAttribute("aria-label", words.options_for(person.name));
+	}
+	return {
+		id,
+		root,
+		video,
+		options,
+		/** @type {Place} */
+		place: { x: 0, y: 0, width: 0, height: 0 },
+		playing: () => track,
+		/**
+		 * Changes what differs, and nothing else.
+		 * @param {Person} person @param {{ speaks: boolean, paused: boolean, large: boolean }} how
+		 */
+		draw(person, how) {
+			play(is_screen ? person.screen : how.paused ? null : person.camera);
+			const { mic: sound, camera_on, hand, weak, me, faces_me } = person;
+			const now = JSON.stringify([person.name, sound, camera_on, hand, weak, me, faces_me, how]);
+			if (drawn === now) return;
+			drawn = now;
+			if (!is_screen) return draw_person(person, how);
+			put(mic, icon("screen"));
+			put(name, words.shares(person.name));
+			options.setAttribute("aria-label", words.options_for(words.shares(person.name)));
+		},
+		/** @param {Place} place @param {number} x @param {number} y of the stage's corner */
+		move(place, x, y) {
+			this.place = place;
+			const set = (/** @type {string} */ property, /** @type {string} */ value) => {
+				if (root.style.getPropertyValue(property) !== value) root.style.setProperty(property, value);
+			};
+			set("transform", `translate(${place.x + x}px, ${place.y + y}px)`);
+			set("width", `${place.width}px`);
+			set("height", `${place.height}px`);
+			set("--side", `${Math.min(place.width, place.height)}px`);
+			root.classList.toggle("tiny", place.width < SMALL);
+		},
+		drop() {
+			play(null);
+			root.remove();
+		},
+	};
+}
