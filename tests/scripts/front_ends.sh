@@ -108,7 +108,7 @@ check_pages()
 	done
 	grep -q 'join/main.js' body || fail "$front_end: /join is not the join page"
 	script=$(sed -n 's|.*src="\(/web/[^"]*\)".*|\1|p' body)
-	expect 'a script' '200 //*' GET "$script"
+	expect 'a script' '200 *SPDX-*' GET "$script"
 	case $(header Content-Type) in
 	text/javascript*) ;;
 	*) fail "$front_end: $script is $(header Content-Type)" ;;

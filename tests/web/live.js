@@ -23,7 +23,7 @@ const inside = "section[aria-labelledby=inside]";
 const LATE = 2000;
 
 /** Creates an account with a media server, a template and a room. */
-async function make_stand(name) {
+export async function make_stand(name) {
 	const printed = program("account", "add", name);
 	const of = (what) => new RegExp(`^${what}: *(.*)$`, "m").exec(printed)[1];
 	const headers = { Authorization: `Bearer ${program("token", name).trim()}` };

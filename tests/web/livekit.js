@@ -23,6 +23,8 @@ export async function start_livekit() {
 	/** The messages that were to be sent to people. */
 	const messages = [];
 	const person_of = ({ room, identity }) => rooms.get(room)?.people.get(identity);
+	/** What Anteroom asked to be done: `[method, body]`. */
+	const asked = [];
 
 	const room_message = (name, { sid, created }) => ({
 		name,
@@ -39,13 +41,13 @@ export async function start_livekit() {
 		}),
 		ListParticipants: ({ room }) => ({ participants: people_of(room) }),
 		GetParticipant: person_of,
-		UpdateParticipant({ name, attributes, metadata, ...asked }) {
-			const person = person_of(asked);
+		UpdateParticipant({ name, attributes, metadata, ...of }) {
+			const person = person_of(of);
 			if (person) Object.assign(person, { attributes }, name && { name }, metadata && { metadata });
 			return person;
 		},
-		MutePublishedTrack({ track_sid, muted, ...asked }) {
-			const track = person_of(asked)?.tracks.find((one) => one.sid === track_sid);
+		MutePublishedTrack({ track_sid, muted, ...of }) {
+			const track = person_of(of)?.tracks.find((one) => one.sid === track_sid);
 			if (!muted && !told.unmutes) return REFUSED;
 			if (track) track.muted = muted;
 			return track && { track };
@@ -65,6 +67,7 @@ export async function start_livekit() {
 		const method = request.url.split("/").at(-1);
 		const found = told.broken ? null : answers[method]?.(JSON.parse(body));
 		const status = told.broken || (found === REFUSED ? 412 : found ? 200 : 404);
+		if (!/^(List|Get)/.test(method)) asked.push([method, JSON.parse(body)]);
 		response.writeHead(status, { "Content-Type": "application/json" });
 		response.end(JSON.stringify(found ?? { code: "not_found" }));
 	});
@@ -98,13 +101,11 @@ export async function start_livekit() {
 			name: shown,
 			state: "ACTIVE",
 			kind: "STANDARD",
-			attributes: { role, user_id: more.user_id ?? identity },
-			tracks: (more.tracks ?? []).map(([type, source]) => ({
-				sid: random("TR"),
-				type,
-				source,
-				muted: false,
-			})),
+			attributes: { role, user_id: more.user_id ?? identity, ...more.attributes },
+			tracks: (more.tracks ?? []).map((one) => {
+				const [type, source] = Array.isArray(one) ? one : [];
+				return type ? { sid: random("TR"), type, source, muted: false } : one;
+			}),
 			joined_at_ms: String(joined),
 		};
 		rooms.get(name).people.set(identity, person);
@@ -115,11 +116,13 @@ export async function start_livekit() {
 		secret,
 		told,
 		messages,
+		asked,
 		url: `ws://127.0.0.1:${server.address().port}`,
 		add,
 		async join(name, identity, more) {
 			const person = add(name, identity, more);
 			await send("participant_joined", name, rooms.get(name), person);
+			return person;
 		},
 		async leave(name, identity) {
 			const { people } = rooms.get(name);

@@ -1,10 +1,12 @@
 // Tests the console and the join page in a real browser against the real program. `prove.js brief` runs the
-// groups of `make check`, `prove.js all` runs all groups, and `prove.js live` those of rooms in session.
+// groups of `make check`, `prove.js all` runs all groups, `prove.js live` those of rooms in session, and `prove.js
+// call` those of the call.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import * as access from "./access.js";
 import * as codes_in_use from "./codes.js";
+import * as in_call from "./call.js";
 import * as administrator from "./console.js";
 import * as frame from "./frame.js";
 import * as guest from "./join.js";
@@ -25,6 +27,20 @@ async function live_rooms() {
 	await live.views_in_all_sizes(browser);
 }
 
+async function calls() {
+	await in_call.call(browser);
+	await in_call.roles_in_calls(browser);
+	await in_call.moderating(browser);
+	await in_call.ends(browser);
+	await in_call.reloads(browser);
+	await in_call.devices_in_calls(browser);
+	await in_call.grids(browser);
+	await in_call.keyboard_in_calls(browser);
+	await in_call.call_budgets(browser);
+	await in_call.forwarding_to_clients(browser);
+	await in_call.views_of_calls(browser);
+}
+
 async function everything() {
 	const page = await new_page(browser);
 	const { codes } = await make_room("Guests");
@@ -39,9 +55,13 @@ async function everything() {
 	await frame.conflicts(page);
 	await guest.preview(browser, codes);
 	await guest.languages(browser, codes);
-	if (!all) await live.people_inside(browser);
+	if (!all) {
+		await live.people_inside(browser);
+		await in_call.call(browser);
+	}
 	if (all) {
 		await live_rooms();
+		await calls();
 		await administrator.odd_names(page);
 		await administrator.whole_forms(page);
 		await administrator.hints(page);
@@ -85,7 +105,8 @@ async function everything() {
 	}
 }
 
-await (process.argv[2] === "live" ? live_rooms() : everything());
+const only = { live: live_rooms, call: calls }[process.argv[2]];
+await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());
 ok("no errors in the browser's console", complaints.length === 0, complaints.join("\n"));
 await browser.close();

@@ -17,6 +17,7 @@ import {
 	show_call,
 	toast,
 } from "../lib/ui.js";
+import { show_exchange } from "./calls.js";
 import { LINK, QUICK, change_code, create_code, new_code, path_of, rotate } from "./code_forms.js";
 import { share_dialog, sheet_dialog, sheets_of } from "./qr.js";
 import { may } from "./session.js";
@@ -438,6 +439,7 @@ export async function codes_section(room, roles, who, signal) {
 				words: "Show API request",
 				action: () => show_call("GET", path_of(code.code)),
 			},
+			{ symbol: "key", words: "For developers", action: () => show_exchange(code.code) },
 			writing && {
 				symbol: "trash",
 				words: "Delete code",

@@ -23,6 +23,7 @@ import {
 	show_call,
 	toast,
 } from "../lib/ui.js";
+import { library_notice } from "./calls.js";
 import { editor, maker } from "./editor.js";
 import { form_for, worded } from "./hints.js";
 import { may, session } from "./session.js";
@@ -247,6 +248,7 @@ export async function backend_page({ id = "" }, signal) {
 			]),
 		],
 	});
+	const no_call = own.data.type === "livekit" ? await library_notice() : null;
 	return {
 		title: own.data.name,
 		leave: edit.leave,
@@ -255,6 +257,7 @@ export async function backend_page({ id = "" }, signal) {
 			"div.page",
 			null,
 			head,
+			no_call,
 			own.data.capabilities.includes("list") && health_section(path, own.data, signal),
 			own.data.events_url && events_section(own.data),
 			edit.element,

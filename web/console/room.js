@@ -16,6 +16,7 @@ import {
 	show_call,
 	toast,
 } from "../lib/ui.js";
+import { call_notice } from "./calls.js";
 import { codes_section } from "./codes.js";
 import { editor } from "./editor.js";
 import { form_for } from "./hints.js";
@@ -105,9 +106,10 @@ export async function room_page({ id = "" }, signal) {
 		codes = now;
 	}
 	let head = head_of(room, path, enable);
-	const [first_codes, inside] = await Promise.all([
+	const [first_codes, inside, no_call] = await Promise.all([
 		make_codes(),
 		may("live:read") ? inside_section(() => room, renew, signal) : null,
+		call_notice(room, signal),
 	]);
 	let codes = first_codes;
 	return {
@@ -118,6 +120,7 @@ export async function room_page({ id = "" }, signal) {
 			"div.page",
 			null,
 			head,
+			no_call,
 			inside,
 			codes?.element,
 			h(

@@ -41,8 +41,6 @@ const words = {
 	waits: "Lassen Sie diese Seite geöffnet: Es geht automatisch weiter.",
 	closed_title: "Der Raum ist geschlossen",
 	closed: (time) => `Er wurde am ${time} geschlossen.`,
-	full_title: "Der Raum ist voll",
-	full: "Versuchen Sie es erneut, wenn jemand gegangen ist.",
 	nobody_title: "Mit dieser Einladung kann zurzeit niemand beitreten",
 	nobody:
 		"Ihre Rolle ist zurzeit für niemanden freigegeben. Fragen Sie die Person, die Sie eingeladen hat.",

@@ -39,8 +39,6 @@ export default {
 	waits: "Keep this page open: it continues automatically.",
 	closed_title: "This room is closed",
 	closed: (/** @type {string} */ time) => `It closed on ${time}.`,
-	full_title: "The room is full",
-	full: "Try again when somebody has left.",
 	nobody_title: "Nobody can join with this invitation right now",
 	nobody: "Its role is closed to everyone. Ask the people who run the room.",
 	many_title: "Too many attempts from your network",

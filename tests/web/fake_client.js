@@ -1,0 +1,187 @@
+// In the place of livekit-client, for the tests of the call: a room without media, whose people the test moves.
+// The page loads it as a module; the test reaches it as globalThis.fake.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+const names = (list) => Object.fromEntries(list.split(" ").map((name) => [name, name]));
+
+export const RoomEvent = names(
+	"ParticipantConnected ParticipantDisconnected TrackPublished TrackUnpublished TrackSubscribed TrackUnsubscribed " +
+		"TrackMuted TrackUnmuted LocalTrackPublished LocalTrackUnpublished ConnectionQualityChanged " +
+		"ParticipantMetadataChanged ParticipantNameChanged ParticipantPermissionsChanged ParticipantAttributesChanged " +
+		"ActiveSpeakersChanged DataReceived SignalConnected SignalReconnecting Reconnecting Reconnected " +
+		"AudioPlaybackStatusChanged Disconnected",
+);
+export const TrackEvent = names("Ended");
+const Source = { Microphone: "microphone", Camera: "camera", ScreenShare: "screen_share" };
+export const Track = { Source };
+export const setLogLevel = () => {};
+
+export class VideoPreset {
+	constructor(width, height, maxBitrate, maxFramerate) {
+		Object.assign(this, { width, height, encoding: { maxBitrate, maxFramerate } });
+	}
+}
+
+class Emitter {
+	#listeners = new Map();
+	on(name, listener) {
+		this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener]);
+	}
+	once(name, listener) {
+		this.on(name, listener);
+	}
+	emit(name, ...values) {
+		for (const listener of this.#listeners.get(name) ?? []) listener(...values);
+	}
+}
+
+/** A track whose picture is a colour. */
+class FakeTrack extends Emitter {
+	constructor(source, media) {
+		super();
+		const canvas = document.createElement("canvas");
+		[canvas.width, canvas.height] = source === Source.ScreenShare ? [160, 100] : [160, 90];
+		canvas.getContext("2d").fillRect(0, 0, 160, 100);
+		this.mediaStreamTrack = media ?? canvas.captureStream(1).getVideoTracks()[0];
+		Object.assign(this, { source, kind: source === Source.Microphone ? "audio" : "video" });
+		Object.assign(this, { attachedElements: [], currentBitrate: 1000 });
+	}
+	attach(element = document.createElement(this.kind)) {
+		this.attachedElements.push(element);
+		if (this.kind === "video") element.srcObject = new MediaStream([this.mediaStreamTrack]);
+		return element;
+	}
+	detach(element) {
+		const gone = element ? [element] : this.attachedElements;
+		this.attachedElements = this.attachedElements.filter((one) => !gone.includes(one));
+		for (const one of gone) one.srcObject = null;
+		return gone;
+	}
+	stop() {
+		this.mediaStreamTrack.stop();
+	}
+}
+class LocalTrack extends FakeTrack {
+	constructor(media) {
+		super(media.kind === "audio" ? Source.Microphone : Source.Camera, media);
+	}
+}
+export { LocalTrack as LocalAudioTrack, LocalTrack as LocalVideoTrack };
+
+class Participant {
+	constructor(room, more) {
+		Object.assign(this, { room, attributes: {}, metadata: "", connectionQuality: "good", trackPublications: new Map() }, more);
+	}
+	getTrackPublication(source) {
+		return this.trackPublications.get(source);
+	}
+	add(source, track = new FakeTrack(source)) {
+		const publication = { source, track, isMuted: false, isEnabled: true, isDesired: true, setVideoFPS: (fps) => (publication.fps = fps) };
+		publication.setSubscribed = (yes) => {
+			publication.isDesired = yes;
+		};
+		publication.trackInfo = { layers: [{ height: 180, bitrate: 110000 }, { height: 720, bitrate: 1200000 }] };
+		this.trackPublications.set(source, publication);
+		return publication;
+	}
+	mute(source, yes) {
+		const publication = this.getTrackPublication(source);
+		publication.isMuted = yes;
+		this.room.emit(yes ? RoomEvent.TrackMuted : RoomEvent.TrackUnmuted, publication, this);
+	}
+}
+class LocalParticipant extends Participant {
+	get isMicrophoneEnabled() {
+		return this.#is_on(Source.Microphone);
+	}
+	get isCameraEnabled() {
+		return this.#is_on(Source.Camera);
+	}
+	get isScreenShareEnabled() {
+		return this.#is_on(Source.ScreenShare);
+	}
+	#is_on(source) {
+		const publication = this.getTrackPublication(source);
+		return Boolean(publication && !publication.isMuted);
+	}
+	async publishTrack(track, options) {
+		this.options = { ...this.options, [options.source]: options };
+		this.room.emit(RoomEvent.LocalTrackPublished, this.add(options.source, track));
+	}
+	async #turn(source, yes, wish) {
+		if (this.getTrackPublication(source)) return this.mute(source, !yes);
+		if (!yes) return;
+		const stream = await navigator.mediaDevices.getUserMedia(wish);
+		await this.publishTrack(new LocalTrack(stream.getTracks()[0]), { source });
+	}
+	setMicrophoneEnabled(yes) {
+		return this.#turn(Source.Microphone, yes, { audio: true });
+	}
+	setCameraEnabled(yes) {
+		return this.#turn(Source.Camera, yes, { video: true });
+	}
+	async setScreenShareEnabled(yes) {
+		if (globalThis.fake.no_screen) throw new DOMException("closed", globalThis.fake.no_screen);
+		if (yes) this.add(Source.ScreenShare);
+		else this.trackPublications.delete(Source.ScreenShare);
+		this.room.emit(RoomEvent.LocalTrackPublished, { source: Source.ScreenShare, track: new FakeTrack(Source.ScreenShare) });
+	}
+}
+
+const claims_of = (token) => JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0))));
+
+export class Room extends Emitter {
+	constructor(options) {
+		super();
+		this.options = options;
+		this.canPlaybackAudio = true;
+		this.remoteParticipants = new Map();
+		this.localParticipant = new LocalParticipant(this, { joinedAt: new Date() });
+		globalThis.fake.room = this;
+	}
+	async connect(url, token, options) {
+		const claims = claims_of(token);
+		const { sub: identity, name, attributes } = claims;
+		Object.assign(this, { url, connected_with: options });
+		this.emit(RoomEvent.SignalConnected);
+		if (globalThis.fake.refuses !== undefined) {
+			this.emit(RoomEvent.Disconnected, globalThis.fake.refuses);
+			throw new Error("refused");
+		}
+		// The test tells the media server who is there now.
+		const sid = await globalThis.let_in({ room: claims.video.room, identity, name, attributes });
+		Object.assign(this.localParticipant, { sid, identity, name, attributes });
+	}
+	async disconnect() {
+		this.emit(RoomEvent.Disconnected, 1);
+	}
+	async switchActiveDevice() {}
+	getActiveDevice() {
+		return "default";
+	}
+	async startAudio() {
+		this.canPlaybackAudio = true;
+		this.emit(RoomEvent.AudioPlaybackStatusChanged);
+	}
+	/** Somebody comes, with the tracks of these sources. */
+	come(sid, name, sources = ["microphone", "camera"], more = {}) {
+		const one = new Participant(this, { sid, identity: sid, name, joinedAt: new Date(this.remoteParticipants.size * 1000), attributes: { role: "guest" }, permissions: { canPublish: true }, ...more });
+		this.remoteParticipants.set(sid, one);
+		for (const source of sources) this.emit(RoomEvent.TrackSubscribed, one.add(source).track, null, one);
+		this.emit(RoomEvent.ParticipantConnected, one);
+		return one;
+	}
+	go(sid) {
+		this.remoteParticipants.delete(sid);
+		this.emit(RoomEvent.ParticipantDisconnected);
+	}
+	say(topic, value, who) {
+		this.emit(RoomEvent.DataReceived, new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value)), who, 0, topic);
+	}
+	end(reason) {
+		this.emit(RoomEvent.Disconnected, reason);
+	}
+}
+
+globalThis.fake ??= {};
