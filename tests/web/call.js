@@ -377,6 +377,8 @@ export const reloads = (browser) =>
 		page.on("dialog", (one) => one.accept());
 		await press_join(page, "Nora");
 		await connected(page);
+		const held = await page.evaluate(async () => (await navigator.locks.query()).held.length);
+		ok("the call is this tab's", held === 1, held);
 		await page.reload();
 		await connected(page);
 		ok("a reload returns to the call, also with a code for one use", true);

@@ -8,8 +8,9 @@
  *   token: string, room_id: string, name: string, audio: boolean, video: boolean, restarted_at?: number }} Entry */
 
 const KEY = "call";
-// Milliseconds that the page before a reload takes to let go of its call.
-const PATIENCE = 400;
+// The page before a reload may take a moment to let go of its call: attempts, and milliseconds between them.
+const TRIES = 5;
+const RETRY = 100;
 
 /** @param {Entry} entry */
 export const keep = (entry) => sessionStorage.setItem(KEY, JSON.stringify(entry));
@@ -39,15 +40,25 @@ export function kept() {
 export async function claim({ token }, steal = false) {
 	if (!navigator.locks) return true;
 	let_go();
-	/** @type {LockOptions} */
-	const options = steal ? { steal } : { signal: AbortSignal.timeout(PATIENCE) };
-	return new Promise((done) => {
-		const hold = () => {
-			done(true);
-			return new Promise((free) => {
-				let_go = () => free(undefined);
-			});
-		};
-		navigator.locks.request(`call ${token.slice(-16)}`, options, hold).catch(() => done(false));
-	});
+	for (let tries = 1; ; tries++) {
+		const is_ours = await take_lock(`call ${token.slice(-16)}`, steal);
+		if (is_ours || tries === TRIES) return is_ours;
+		await new Promise((done) => setTimeout(done, RETRY));
+	}
 }
+
+/** Takes a lock and holds it until let_go. @param {string} name @param {boolean} steal @returns {Promise<boolean>} */
+const take_lock = (name, steal) =>
+	new Promise((done) => {
+		const hold = (/** @type {Lock | null} */ lock) => {
+			done(lock !== null);
+			return (
+				lock &&
+				new Promise((free) => {
+					let_go = () => free(undefined);
+				})
+			);
+		};
+		// The promise is rejected when another tab takes the lock over.
+		navigator.locks.request(name, steal ? { steal } : { ifAvailable: true }, hold).catch(() => {});
+	});
