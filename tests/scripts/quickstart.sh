@@ -5,7 +5,7 @@ set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/../..}" || exit 1
 PATH=$PATH:/usr/sbin
 scratch=$(mktemp -d) || exit 1
-trap 'for name in one two three four closed/six; do
+trap 'for name in one two three four closed/six seven; do
 		quickstart --stop --data "$scratch/$name" >/dev/null 2>&1
 	done
 	rm -rf "$scratch"' EXIT
@@ -184,6 +184,34 @@ start "$scratch/three" --serve-option --access-log --serve-option=--threads --se
 grep -q 'path=/v2/templates' "$scratch/three/anteroom.log" || fail '--serve-option: no access log'
 quickstart --stop --data "$scratch/three" >/dev/null || fail 'it cannot be stopped with options'
 
+# A LiveKit server, whose secret is not left in a file; a second start changes it. The links lead to the call.
+for words in 'ws://127.0.0.1:7880 key' 'ws://127.0.0.1:7880 key "'; do
+	# shellcheck disable=SC2086
+	quickstart --data "$scratch/seven" --with-livekit $words >"$scratch/other" 2>&1
+	[ $? = 2 ] && grep -q -- '--with-livekit' "$scratch/other" || fail "--with-livekit $words: $(cat "$scratch/other")"
+done
+# with_livekit PORT: starts it, unless livekit-client cannot be had here.
+with_livekit()
+{
+	start "$scratch/seven" --no-sample --with-livekit "ws://127.0.0.1:$1" key 0123456789abcdef0123456789abcdef
+}
+if grep -q 'name="livekit-client" content="/' build/web/join.html || npm view livekit-client version >/dev/null 2>&1; then
+	with_livekit 7880
+	quickstart --stop --data "$scratch/seven" >/dev/null || fail 'it cannot be stopped with LiveKit'
+	with_livekit 7881
+	[ ! -e "$scratch/seven/livekit.json" ] || fail 'the secret of LiveKit is left in a file'
+	for role in host guest; do
+		link=$(sed -n "s/^  call, $role *\(http.*\)/\1/p" "$scratch/seven.printed")
+		curl -sS "$link" | grep -q 'name="livekit-client" content="/' || fail "$link: no call"
+		curl -sS "${link%/join/*}/v2/join/${link##*/}" | grep -q '"call":"livekit"' || fail "$link does not lead to a call"
+		curl -sS -d "{\"code\":\"${link##*/}\"}" "${link%/join/*}/v2/token" | grep -q '"url":"ws://127.0.0.1:7881"' ||
+			fail "$link: the second address of LiveKit does not count"
+	done
+	quickstart --stop --data "$scratch/seven" >/dev/null || fail 'it cannot be stopped with LiveKit'
+else
+	echo 'tests/scripts/quickstart.sh: left out: livekit-client cannot be downloaded'
+fi
+
 # Two responders with a separate database.
 programs=
 for postgres in /usr/lib/postgresql/*/bin/postgres; do
@@ -213,7 +241,7 @@ if [ -n "$programs" ]; then
 		database=$((database + 1))
 		[ $database -lt 65536 ] || fail 'no port is free for postgres'
 	done
-	trap 'for name in one two three four five; do
+	trap 'for name in one two three four five seven; do
 			quickstart --stop --data "$scratch/$name" >/dev/null 2>&1
 		done
 		as_ordinary "$programs/pg_ctl" -D "$scratch/database/data" -m immediate stop >/dev/null 2>&1

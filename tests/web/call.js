@@ -152,6 +152,36 @@ export const call = (browser) =>
 		await page.waitForSelector(note("Ola raised a hand."));
 		await page.waitForSelector(".tile:has-text('Ola') .mark.hand");
 		ok("a raised hand is told", true);
+		/** What the page asked to be set of the person, and the answers to it. */
+		const asked = [];
+		let status = 200;
+		await page.route("**/peers/*", (route) => {
+			asked.push(route.request().postDataJSON());
+			return route.fulfill({ status, json: {} });
+		});
+		await page.evaluate(() => {
+			fake.room.localParticipant.metadata = '{"seat":4}';
+		});
+		await page.keyboard.press("h");
+		await says(page, control("hand"), "Lower hand");
+		ok("a hand keeps what else is in the metadata", asked[0].metadata === '{"seat":4,"isHandRaised":true}', JSON.stringify(asked));
+		await page.evaluate(() => {
+			fake.room.localParticipant.metadata = '{"seat":4,"isHandRaised":true}';
+			fake.room.emit("ParticipantMetadataChanged");
+		});
+		await page.waitForSelector(".tile.me .mark.hand");
+		status = 502;
+		await page.keyboard.press("h");
+		await page.waitForSelector(note("That is not possible right now."));
+		await says(page, control("hand"), "Lower hand");
+		ok("a hand that could not be lowered stays up", asked.length === 2);
+		await page.evaluate(() => {
+			fake.room.localParticipant.metadata = "just text";
+			fake.room.emit("ParticipantMetadataChanged");
+		});
+		await page.waitForSelector(control("hand"), { state: "hidden" });
+		ok("metadata that is no object: no hand", true);
+		await page.unroute("**/peers/*");
 		await page.evaluate(() => fake.room.come("PA_3", "Mara", [], { permissions: { canPublish: false } }));
 		await says(page, control("people"), "People, 4");
 		ok("who only watches has no tile", (await tiles(page)).length === 3);

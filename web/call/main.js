@@ -83,6 +83,7 @@ export async function begin(page, entry, join, media) {
 	let state = "connecting";
 	let stands = false;
 	let hand_up = false;
+	let is_raising = false;
 	/** @type {import("./ends.js").Told | null} */
 	let told = null;
 	const preview = media.video && shown_track(media.video);
@@ -286,11 +287,12 @@ export async function begin(page, entry, join, media) {
 		if (link) choose_device(button, which, link, (error) => complain(which, trouble_of(error)));
 	}
 	async function raise() {
-		const metadata = state === "connecting" ? null : link?.hand(!hand_up);
+		const metadata = state === "connecting" || is_raising ? null : link?.hand(!hand_up);
 		if (!link || typeof metadata !== "string") return;
-		hand_up = !hand_up;
+		const up = !hand_up;
+		hand_up = up;
+		is_raising = true;
 		draw_controls();
-		const up = hand_up;
 		try {
 			await server.set_metadata(link.sid(), metadata);
 			announce((up ? words.now_on : words.now_off).hand);
@@ -298,7 +300,8 @@ export async function begin(page, entry, join, media) {
 			hand_up = !up;
 			warn(words.not_now);
 		}
-		draw();
+		is_raising = false;
+		draw_controls();
 	}
 
 	// ---- leaving and the end ----
@@ -385,7 +388,10 @@ export async function begin(page, entry, join, media) {
 	const events = {
 		changed() {
 			// While the connection is made again, the library knows nobody: people stay where they are.
-			if (state !== "reconnecting") draw();
+			if (state === "reconnecting") return;
+			// Somebody else may have lowered it.
+			if (!is_raising && state === "connected") hand_up = people()[0]?.hand ?? false;
+			draw();
 		},
 		speaking(ids) {
 			if (!signal.aborted && !root.classList.contains("lost")) view.speaking(ids);
