@@ -5,7 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { make_stand } from "./live.js";
-import { BASE, SIZES, accessible, group, new_page, ok, program } from "./stand.js";
+import { BASE, SIZES, accessible, group, new_page, ok, program, sign_in } from "./stand.js";
 
 const LIBRARY = "/web/fake-client.js";
 const library = readFileSync(new URL("fake_client.js", import.meta.url), "utf8");
@@ -659,6 +659,32 @@ export const forwarding_to_clients = (browser) =>
 		await missing.waitForSelector(title("Calls are not set up"));
 		ok("without the library, administrators are told what to do", (await missing.textContent("main")).includes("get-livekit-client"));
 		await accessible(missing, "no library");
+		await stand.api("POST", "/v2/backends", { name: "gate", type: "janus", url: "wss://janus.example.org/", config: { secret: "s" } });
+		await stand.api("PATCH", `/v2/templates/${stand.template.id}/settings`, { backend: "gate" });
+		await missing.goto(`${BASE}/join/${stand.codes.viewer}`);
+		await missing.fill("#name", "Nora");
+		await missing.click(join_button);
+		await missing.waitForSelector(title("Calls are not set up"));
+		const help = await missing.textContent("main");
+		ok("nor is there a call with a server that has no page", help.includes("the console says what to do"), help);
 		await close(missing);
+		const nobody = { maxPeerCount: -1 };
+		await stand.api("PATCH", `/v2/templates/${stand.template.id}/settings`, { backend: "studio" });
+		await stand.api("PATCH", `/v2/templates/${stand.template.id}/roles/viewer`, nobody);
+		const shut = await open_join(browser, stand, stand.codes.viewer);
+		await press_join(shut, "Nora");
+		await shut.waitForSelector(title("Nobody can join with this invitation right now"));
+		ok("a role that admits nobody", true);
+		await close(shut);
+		const admin = await new_page(browser);
+		await sign_in(admin, `/console/rooms/${stand.room.id}`, stand.key, stand.secret);
+		await admin.waitForSelector(".notice:has-text('get-livekit-client')");
+		await admin.click(`[aria-label='Actions for code ${stand.codes.guest}']`);
+		await admin.click(":popover-open [role=menuitem]:has-text('For developers')");
+		await admin.click("dialog[open] button:text-is('Exchange code')");
+		await admin.waitForSelector("dialog[open] pre:has-text('eyJ')");
+		ok("the console shows developers what a client receives", true);
+		await accessible(admin, "for developers");
+		await admin.context().close();
 		stand.livekit.stop();
 	});

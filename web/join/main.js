@@ -457,7 +457,7 @@ function go_in(what, data, name, chosen) {
 		location.replace(to);
 	} else if (data.join?.start_link) start_first(data.join);
 	else if (link) location.replace(link);
-	else if (data.join || what.call) stop(words.nobody_title, words.nobody);
+	else if (what.call) stop(words.nobody_title, words.nobody);
 	else not_set_up(words.not_set_up_server);
 }
 
