@@ -216,7 +216,7 @@ const struct shape update_shape = {
 };
 static void check_update(struct rule_context *context, const json_t *object)
 {
-	if (json_object_size(object) == 0)
+	if (json_object_size(object) == 0 && !rule_was_sent(context, "/metadata"))
 		schema_fault(context, "/role", "is required unless name or metadata is sent");
 }
 

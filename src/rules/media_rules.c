@@ -214,7 +214,7 @@ static const struct field health_fields[] = {
 static const struct shape health_shape = {
 	"BackendHealth", FIELDS(health_fields), .doc = "What is known of a media server.",
 };
-static const struct field capability_item = { .name = NULL, ONE_OF("list", "remove", "mute", "message", "end") };
+static const struct field capability_item = { .name = NULL, ONE_OF("list", "remove", "mute", "role", "message", "end") };
 
 static const struct field backend_test_fields[] = {
 	{ "state",        HEALTH_STATES, FLAGS(FIELD_REQUIRED), DOC("up or down.") },

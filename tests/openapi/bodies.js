@@ -117,8 +117,9 @@ export function withCode(operation, value, place, isGood) {
 		return { ...value, room_codes: value.room_codes.map(withNewCode) };
 
 	if (operation.id === "beginSession" && isGood !== false) return { token: place.token };
-	if (operation.id === "removePeers" && isGood !== false)
+	if (operation.id === "removePeers" && (isGood !== false || value?.role === null))
 		return { ...value, peer_id: place.peer_id, ...(value?.role && { role: ROLE }) };
+	if (operation.id === "updateActivePeer" && isGood !== false) return { metadata: "", ...value };
 	if (operation.id === "createBan" && isGood === undefined) return { ...value, user_id: "somebody" };
 
 	const isWithCode =

@@ -38,7 +38,7 @@ static const struct member live_members[] = {
 	{ "ending_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, ending) },
 	{ "end_reason", AS_TEXT(0, LIVE_REASON_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct live, end_reason) },
-	{ "end_actor", AS_TEXT(0, LIVE_ACTOR_MOST), MARKED(MEMBER_ABSENT),
+	{ "end_actor", AS_JSON(LIVE_ACTOR_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct live, end_actor) },
 	{ "end_peer", AS_TEXT(0, UUID_TEXT_SIZE), MARKED(MEMBER_ABSENT),
 	  AT(struct live, end_peer) },
@@ -92,7 +92,7 @@ static const struct member peer_members[] = {
 	  AT(struct peer, order) },
 	{ "order_reason", AS_TEXT(0, LIVE_REASON_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct peer, order_reason) },
-	{ "order_actor", AS_TEXT(0, LIVE_ACTOR_MOST), MARKED(MEMBER_ABSENT),
+	{ "order_actor", AS_JSON(LIVE_ACTOR_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct peer, order_actor) },
 	{ "strange", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct peer, is_strange) },
 };

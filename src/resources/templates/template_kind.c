@@ -35,6 +35,7 @@ static void take_identities(struct template_record *record, const struct templat
 			if (!slice_equal(roles[j].name, record->roles[i].name))
 				continue;
 			record->roles[i].identity = roles[j].identity;
+			record->roles[i].former = roles[j].former;
 			record->roles[i].added = roles[j].added;
 		}
 	}
