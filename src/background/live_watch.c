@@ -76,6 +76,7 @@ struct watched_room {
 	int64_t wakes; /* when to judge it although nothing happens: milliseconds since 1970; 0 never */
 	uint64_t inside;
 	bool judges_all; /* at judge_at; else only whether there is a place for everybody */
+	bool checks_bans; /* the next time that everybody is judged; later ones are found by merges */
 	bool is_live; /* in session, as far as is known */
 	bool is_asking, is_acting;
 	size_t place; /* in the array of rooms */
@@ -220,6 +221,7 @@ static struct watched_room *room_of(struct live_watch *watch, const struct id *a
 		.backend = *backend,
 		.look_at = INT64_MAX,
 		.judge_at = INT64_MAX,
+		.checks_bans = true,
 		.place = watch->room_count,
 	};
 	if (watch->room_count == watch->room_capacity) {
@@ -967,7 +969,6 @@ static void merge_waiting(struct live_watch *watch, struct heard *heard)
 struct trial {
 	struct errand errand; /* first, so that it is the same object */
 	struct id account;
-	bool judges_all;
 	struct judgement judgement;
 	struct judgement run; /* of a transaction, which may be run again */
 };
@@ -1005,6 +1006,7 @@ static void end_trial(struct live_watch *watch, struct trial *trial, bool is_don
 		forget_made(watch, room);
 	room->often_until = now + LOOK_OFTEN_AFTER_ACT;
 	look_soon(room, now);
+	room->checks_bans = room->checks_bans || trial->judgement.checks_bans;
 	if (!is_done)
 		judge_soon(room, now + JUDGE_AFTER_FAILURE, true);
 	else if (trial->judgement.has_more)
@@ -1048,7 +1050,7 @@ static void take_trial(struct live_watch *watch, struct errand *errand)
 		end_trial(watch, trial, is_done && !trial->judgement.has_failed);
 }
 
-static void try_room(struct live_watch *watch, struct watched_room *room)
+static void try_room(struct live_watch *watch, struct watched_room *room, bool checks_bans)
 {
 	struct trial *trial = (struct trial *)errand_open(watch, sizeof *trial);
 	struct fault fault = FAULT_INITIAL;
@@ -1058,10 +1060,12 @@ static void try_room(struct live_watch *watch, struct watched_room *room)
 	trial->judgement.room = room->room;
 	trial->judgement.backend = room->backend;
 	trial->judgement.judges_all = true;
+	trial->judgement.checks_bans = checks_bans;
 	room->is_acting = true;
 	if (!transact(watch, STORE_WRITE, trial->errand.arena, &room->account, begin_trial, trial,
 		      &fault)) {
 		room->is_acting = false;
+		room->checks_bans = room->checks_bans || checks_bans;
 		/* If the backend is gone, so is its session (live_close_backend). */
 		if (fault.kind != FAULT_NOT_FOUND)
 			judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
@@ -1079,6 +1083,7 @@ static void judge_room(struct live_watch *watch, struct arena *arena, struct wat
 		.room = room->room,
 		.backend = room->backend,
 		.judges_all = room->judges_all,
+		.checks_bans = room->checks_bans && room->judges_all,
 	};
 	struct fault fault = FAULT_INITIAL;
 
@@ -1088,9 +1093,10 @@ static void judge_room(struct live_watch *watch, struct arena *arena, struct wat
 		judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
 	} else {
 		room->wakes = judgement.again;
+		room->checks_bans = room->checks_bans && !judgement.checks_bans;
 		room->backend = judgement.backend;
 		if (judgement.ends || judgement.count > 0)
-			try_room(watch, room);
+			try_room(watch, room, judgement.checks_bans);
 	}
 	arena_reset(arena);
 }
@@ -1118,6 +1124,13 @@ static void judge_rooms(struct live_watch *watch, struct arena *arena)
 	}
 }
 
+/* Has everything about a room judged, since something has changed that matters for it. */
+static void judge_again(struct watched_room *room)
+{
+	room->checks_bans = true;
+	judge_soon(room, clock_monotonic(), true);
+}
+
 /* Rooms in session of an account. */
 struct live_list {
 	struct live_watch *watch;
@@ -1132,8 +1145,7 @@ static bool judge_live(void *context, const struct store_record *record, struct 
 
 	if (!record_read(&live_table, list->arena, record, &live, fault))
 		return false;
-	judge_soon(room_of(list->watch, list->account, &live.backend, &record->id),
-		   clock_monotonic(), true);
+	judge_again(room_of(list->watch, list->account, &live.backend, &record->id));
 	return true;
 }
 
@@ -1159,8 +1171,7 @@ static void take_judged(struct live_watch *watch, struct arena *arena, struct to
 		struct fault fault = FAULT_INITIAL;
 
 		if (id_compare(&judged->room, &none) != 0) {
-			judge_soon(room_of(watch, &judged->account, &none, &judged->room),
-				   clock_monotonic(), true);
+			judge_again(room_of(watch, &judged->account, &none, &judged->room));
 		} else if (last == NULL || id_compare(last, &judged->account) != 0) {
 			(void)transact(watch, STORE_READ, arena, &judged->account, judge_all_live,
 				       &list, &fault);

@@ -1497,8 +1497,8 @@ static const struct {
 	{ METHOD_POST, "/end-room?validate_only=true", "{\"lock\":true}" },
 };
 
-/* The first digits of the statuses, in the order of the questions; 4 is 403. Nobody inside gives a
- * power that the own role lacks: host has some. */
+/* The first digits of the statuses, in the order of the questions; 4 is 403. Nobody inside can
+ * give others a power that they lack themselves: host has some. */
 static const struct {
 	enum caller_kind kind;
 	const char *of, *statuses;
@@ -1606,7 +1606,8 @@ START_TEST(callers_do_what_they_may)
 }
 END_TEST
 
-/* With the same token, the person is put out again, and so is whoever comes to a deleted room. */
+/* With the same token, the person is put out again, and so is whoever is banned, or comes to a
+ * deleted room. */
 START_TEST(who_was_put_out_does_not_come_back)
 {
 	const char *path = arena_text(stand.arena, "%s/remove-peers", room);
@@ -1620,6 +1621,12 @@ START_TEST(who_was_put_out_does_not_come_back)
 	ck_assert_int_eq(tell(NULL, joined_event("PA_2")), 204);
 	while (events("peer.leave.success") < 2)
 		(void)poll(NULL, 0, 20);
+	ck_assert_uint_eq(kit.count, 0);
+	/* A ban is found when somebody comes in; the room has been judged since it was made. */
+	(void)ask(200, METHOD_POST, "/v2/bans", "{\"user_id\":\"ada\"}");
+	kit_people("PA_4", "e4");
+	ck_assert_int_eq(tell(NULL, joined_event("PA_4")), 204);
+	(void)ask_until("/v2/events?limit=100", "\"cause\":\"banned\"");
 	ck_assert_uint_eq(kit.count, 0);
 	(void)ask(204, METHOD_DELETE, filled("/v2/rooms/ROOM"), NULL);
 	(void)await_request(END);

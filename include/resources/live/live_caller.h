@@ -48,8 +48,13 @@ bool live_view_may(const struct live_view *view, const char *permission);
 bool live_may_act(const struct live_view *view, const char *permission, struct fault *fault);
 
 /* Returns true if the caller may give a role with this document to others; else sets
- * FAULT_FORBIDDEN. Nobody inside gives a power that the own role lacks. */
+ * FAULT_FORBIDDEN. Nobody inside can give others a power that they lack themselves. */
 bool live_may_give(const struct live_view *view, const json_t *role, struct fault *fault);
+
+/* Returns true if the room's template, which is loaded, has the role; else sets
+ * FAULT_INVALID_BODY. */
+bool live_find_role(struct call *call, const struct room_record *room, struct slice role,
+		    struct template_record *template, struct fault *fault);
 
 /* Finds somebody who is inside by the public id. From inside, that may be the media server's own id
  * of the stay. */

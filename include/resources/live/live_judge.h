@@ -38,6 +38,8 @@ struct judgement {
 	struct id room;
 	struct id backend; /* of the session; of a room without one, where somebody was seen */
 	bool judges_all; /* else only whether there is a place for everybody */
+	/* Looks for bans of each person; else those hold that were found when they came in. */
+	bool checks_bans;
 	/* Results of live_judge. */
 	bool ends; /* the room is to be ended */
 	const char *word; /* why, in the message to the people */

@@ -1,6 +1,6 @@
 /* Whether one more person fits into a room: by the numbers of those inside, as the records have
- * them, which may be some seconds old. What happens to people who come in all the same is decided
- * when the media server tells of them; this saves them the way.
+ * them, which may be some seconds old. People who come in all the same are judged when the media
+ * server tells of them (live_judge.h); this check spares them being put out.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_LIVE_LIVE_LIMITS_H

@@ -165,6 +165,10 @@ int64_t usage_day(const struct id *id);
 
 /* Returns how many people are inside. */
 uint64_t live_peers(const struct live *live);
+/* Returns how many of them have this role. */
+uint64_t live_peers_with(const struct live *live, struct slice role);
+/* Returns true if the peer, as it was read, exists and is inside. */
+bool live_has_peer(const struct live *live, const struct peer *peer);
 /* Counts somebody with this role who comes or leaves. Beyond LIVE_ROLES_MOST different roles,
  * people are counted without a role. */
 void live_count(struct arena *arena, struct live *live, struct slice role, bool comes);

@@ -119,8 +119,9 @@ struct slice template_summary(struct call *call, const struct template_record *r
 /* Returns the index of a role, or role_count if there is no such role. */
 size_t template_role_index(const struct template_record *record, struct slice name);
 
-/* Returns the index of the role that had this name before, or role_count. */
-size_t template_former_role(const struct template_record *record, struct slice name);
+/* Does the same; a role is also found by a name that it had before, unless another role has that
+ * name now. */
+size_t template_role_index_ever(const struct template_record *record, struct slice name);
 
 /* Returns the role with this identity, or NULL if it is deleted. */
 const struct template_role *template_live_role(const struct template_record *record,

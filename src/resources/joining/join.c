@@ -686,10 +686,8 @@ static bool find_role(struct call *call, struct exchange *exchange, const struct
 {
 	const struct template_record *template = &exchange->subject.template;
 	const struct slice name = shown->has_role ? shown->role : call->app_token->subject.role;
-	size_t role = template_role_index(template, name);
+	const size_t role = template_role_index_ever(template, name);
 
-	if (role == template->role_count)
-		role = template_former_role(template, name);
 	if (role == template->role_count)
 		return fault_set(fault, FAULT_NOT_FOUND, "Role not found");
 	exchange->role = template->roles[role].name;
@@ -782,9 +780,7 @@ static bool take_given_role(struct call *call, struct exchange *exchange, struct
 		return false;
 	if (role.data == NULL)
 		return true;
-	place = template_role_index(template, role);
-	if (place == template->role_count)
-		place = template_former_role(template, role);
+	place = template_role_index_ever(template, role);
 	if (place < template->role_count) {
 		exchange->role = template->roles[place].name;
 		exchange->role_document = NULL;

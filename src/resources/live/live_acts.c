@@ -20,11 +20,6 @@
 /* What the call has asked for. */
 enum step { STEP_FIRST, STEP_ACT };
 
-static enum step step_of(const struct call *call)
-{
-	return call->asking->step == STEP_ACT ? STEP_ACT : STEP_FIRST;
-}
-
 static struct slice reason_of(const struct call *call)
 {
 	const struct slice reason = text_of_json(call_member(call, "reason"));
@@ -125,7 +120,7 @@ bool active_peers_settle_mute(struct call *call, struct fault *fault)
 	size_t count;
 
 	/* What has changed since it was done does not matter. */
-	if (step_of(call) == STEP_ACT)
+	if (call->asking->step == STEP_ACT)
 		return live_find_server(call, &call->asking->backend, &subject.server, fault) &&
 		       asking_is_done(call, &subject.server, "peer not found", fault) &&
 		       call_answer(call, SLICE("{\"message\":\"peer mute request submitted\"}"));
@@ -190,8 +185,8 @@ static bool ban_peer(struct group *group, const struct peer *peer)
 	return ban_add(call, &terms, &ban, group->fault);
 }
 
-/* Notes that a person is put out. What has its entry does not come back (revocations.h), so those
- * for whom there is no place are put out, too. */
+/* Notes that a person is put out. Nobody comes back with the same entry (revocations.h), so those
+ * for whom the group has no place are put out too, by the judge (live_judge.h). */
 static bool add_to_group(void *context, const struct peer *found)
 {
 	struct group *group = context;
@@ -230,22 +225,10 @@ static bool add_person(struct group *group, const struct peer *peer)
 		if (!record_get_named(&peer_table, call->transaction, inside.stays[i].uuid,
 				      STORE_TO_CHANGE, &other, group->fault))
 			return false;
-		if (other.stored.value.data != NULL && other.is_inside &&
-		    !add_to_group(group, &other))
+		if (live_has_peer(&group->view.live, &other) && !add_to_group(group, &other))
 			return false;
 	}
 	return true;
-}
-
-static bool check_role(struct call *call, struct group *group, struct fault *fault)
-{
-	struct template_record template;
-
-	return template_load(call, &group->view.room.template_id, &template, fault) &&
-	       (template_role_index(&template, group->role) < template.role_count ||
-		fault_member(fault, FAULT_INVALID_BODY, NULL, "/role",
-			     "must be a role of the room's template, got \"%.*s\"",
-			     (int)text_cut(group->role, 64).size, group->role.data));
 }
 
 /* Puts the caller last, whose page would not see the answer. */
@@ -266,6 +249,7 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 {
 	const struct slice peer_id = text_of_json(call_member(call, "peer_id"));
 	struct live_view *view = &group->view;
+	struct template_record template;
 	struct peer peer;
 
 	group->call = call;
@@ -280,7 +264,7 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 	if (view->is_waiting)
 		return true;
 	if ((group->is_one ? !live_find_peer(call, view, peer_id, &peer, fault)
-			   : !check_role(call, group, fault)) ||
+			   : !live_find_role(call, &view->room, group->role, &template, fault)) ||
 	    !live_may_act(view, "removeOthers", fault) ||
 	    !live_find_server(call, &view->live.backend, &group->server, fault) ||
 	    !call_can_act(call, group->server.type, SERVER_REMOVE, fault))
@@ -408,7 +392,7 @@ static void judge_room_soon(const struct call *call)
 {
 	struct id room;
 
-	if (step_of(call) == STEP_ACT && call->environment->live_queue != NULL &&
+	if (call->asking->step == STEP_ACT && call->environment->live_queue != NULL &&
 	    id_parse(call->parameters[0], &room))
 		live_queue_judge(call->environment->live_queue, &call->account, &room);
 }
@@ -423,8 +407,8 @@ bool active_rooms_settle_remove(struct call *call, struct fault *fault)
 		return false;
 	/* Those whom this call did not reach are put out by the service (live_judge.h). */
 	judge_room_soon(call);
-	if (step_of(call) == STEP_ACT ? settle_removed(call, &server, fault)
-				      : ask_to_remove(call, &server, fault))
+	if (call->asking->step == STEP_ACT ? settle_removed(call, &server, fault)
+					   : ask_to_remove(call, &server, fault))
 		return true;
 	if ((call->asking->notes & BANNED_SOME) != 0 && fault->kind != FAULT_NOT_FOUND)
 		fault_add_detail(fault, call->arena, "the person is banned");
@@ -530,7 +514,7 @@ bool active_rooms_settle_end(struct call *call, struct fault *fault)
 		return active_rooms_end(call, fault);
 	if (!live_find_server(call, &call->asking->backend, &server, fault))
 		return false;
-	if (step_of(call) == STEP_ACT)
+	if (call->asking->step == STEP_ACT)
 		return settle_ended(call, &server, fault);
 	/* Whether the people got the message does not matter. */
 	ask_to_end(call, &call->asking->backend, &server);

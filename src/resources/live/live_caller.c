@@ -39,8 +39,7 @@ bool live_find_entry(struct call *call, const struct live *live, struct slice en
 	if (!record_get_named(&peer_table, call->transaction,
 			      inside.stays[inside.stay_count - 1].uuid, STORE_TO_SHOW, peer, fault))
 		return false;
-	*is_there = peer->stored.value.data != NULL && peer->is_inside &&
-		    id_compare(&peer->stored.parent, &live->session) == 0;
+	*is_there = live_has_peer(live, peer);
 	return true;
 }
 
@@ -119,10 +118,8 @@ static bool merge_found(struct call *call, const struct live_view *view, struct 
 
 static void read_role_inside(struct call *call, struct live_view *view)
 {
-	size_t role = template_role_index(&view->template, view->caller.role);
+	const size_t role = template_role_index_ever(&view->template, view->caller.role);
 
-	if (role == view->template.role_count)
-		role = template_former_role(&view->template, view->caller.role);
 	view->role = NULL;
 	view->role_document = NULL;
 	if (role == view->template.role_count)
@@ -235,6 +232,16 @@ bool live_view_sees(const struct live_view *view, const struct peer *peer, struc
 	       live_may_act(view, "sendRoomState", fault);
 }
 
+bool live_find_role(struct call *call, const struct room_record *room, struct slice role,
+		    struct template_record *template, struct fault *fault)
+{
+	return template_load(call, &room->template_id, template, fault) &&
+	       (template_role_index(template, role) < template->role_count ||
+		fault_member(fault, FAULT_INVALID_BODY, NULL, "/role",
+			     "must be a role of the room's template, got \"%.*s\"",
+			     (int)text_cut(role, 64).size, role.data));
+}
+
 /* ---- somebody inside ---- */
 
 /* Finds the peer with this stay. Each time that a stay was declared gone although it was still
@@ -265,8 +272,7 @@ bool live_find_peer(struct call *call, const struct live_view *view, struct slic
 		    : !record_get_named(&peer_table, call->transaction, id, STORE_TO_SHOW, peer,
 					fault))
 		return false;
-	return (peer->stored.value.data != NULL && peer->is_inside &&
-		id_compare(&peer->stored.parent, &view->live.session) == 0) ||
+	return live_has_peer(&view->live, peer) ||
 	       fault_set(fault, FAULT_NOT_FOUND, "peer not found");
 }
 

@@ -84,8 +84,8 @@ struct judging {
 	int64_t size; /* of the room; 0 for no limit */
 	int64_t seconds_most;
 	bool is_closed; /* by its opening times */
+	bool checks_bans; /* `media` is set */
 	struct media media;
-	bool has_bans; /* of the account, in `media` */
 	struct standing *people; /* those inside, in the order of joining */
 	size_t count;
 };
@@ -105,7 +105,7 @@ static bool load_room(struct judging *judging, struct fault *fault)
 	if (!template_load(call, &judging->room.template_id, &judging->template, fault))
 		return false;
 	document = room_document(call, &judging->room);
-	judging->size = json_integer_value(json_object_get(document, "size"));
+	judging->size = media_room_size(document);
 	judging->seconds_most =
 		json_integer_value(json_object_get(document, "max_duration_seconds"));
 	judging->is_closed = call->now / 1000 < judging->room.opens_at ||
@@ -124,7 +124,7 @@ static void read_roles(struct judging *judging)
 		struct judged_role *role = &judging->roles[i];
 
 		role->document = template_role_document(call, template, &template->roles[i]);
-		role->most = json_integer_value(json_object_get(role->document, "maxPeerCount"));
+		role->most = media_most_peers(role->document);
 		role->stays_outside = json_is_true(json_object_get(
 			json_object_get(role->document, "permissions"), "joinOutsideWindow"));
 	}
@@ -147,14 +147,13 @@ static bool read_people(struct judging *judging, struct fault *fault)
 		*person = (struct standing){
 			.peer = &page.peers[i],
 			.place = i,
-			.role = template_role_index(&judging->template, page.peers[i].role),
+			.role = template_role_index_ever(&judging->template, page.peers[i].role),
 			.counts = true,
 			.out = LEAVE_LEFT,
 		};
-		if (person->role == judging->template.role_count) {
-			person->role = template_former_role(&judging->template, page.peers[i].role);
-			person->is_former = person->role < judging->template.role_count;
-		}
+		person->is_former = person->role < judging->template.role_count &&
+				    !slice_equal(judging->template.roles[person->role].name,
+						 page.peers[i].role);
 	}
 	return true;
 }
@@ -232,13 +231,14 @@ static bool find_cause(struct judging *judging, struct standing *person, struct 
 	bool is_banned = false;
 	struct ban ban;
 
-	if (judging->has_bans &&
+	if (judging->checks_bans &&
 	    !ban_find_with(judging->call, &judging->media, &judging->judgement->room, peer->user_id,
 			   peer->code, &ban, &is_banned, fault))
 		return false;
-	if (peer->order != LEAVE_LEFT)
-		person->out = peer->order;
-	else if (is_banned)
+	/* Other causes may no longer hold. */
+	if (peer->order == LEAVE_REMOVED)
+		person->out = LEAVE_REMOVED;
+	else if (judging->checks_bans ? is_banned : peer->order == LEAVE_BANNED)
 		person->out = LEAVE_BANNED;
 	else if (person->role == judging->template.role_count || role->most < 0)
 		person->out = LEAVE_NOT_ADMITTED;
@@ -306,9 +306,10 @@ static void find_surplus(struct judging *judging)
 
 static bool judge_people(struct judging *judging, struct fault *fault)
 {
-	if (!media_load(judging->call, STORE_TO_SHOW, &judging->media, fault))
+	judging->checks_bans = judging->judgement->checks_bans;
+	if (judging->checks_bans &&
+	    !media_load(judging->call, STORE_TO_SHOW, &judging->media, fault))
 		return false;
-	judging->has_bans = judging->media.ban_count > 0;
 	count_once(judging);
 	for (size_t i = 0; i < judging->count; i++) {
 		struct standing *person = &judging->people[i];
@@ -431,7 +432,7 @@ static bool note_person(struct judging *judging, struct standing *person, struct
 		.cause = person->out,
 		.word = is_closed ? "closed" : leave_cause_names[person->out],
 	};
-	if (person->out != LEAVE_LEFT && peer->order == LEAVE_LEFT &&
+	if (person->out != LEAVE_LEFT && peer->order != person->out &&
 	    !live_order_out(call, room, peer, person->out, is_closed ? SLICE("closed") : SLICE(""),
 			    fault))
 		return false;
@@ -554,6 +555,7 @@ bool live_judge(struct call *call, bool notes, struct judgement *judgement, stru
 		.room = judgement->room,
 		.backend = judgement->backend,
 		.judges_all = judgement->judges_all,
+		.checks_bans = judgement->checks_bans,
 	};
 	if (!load_room(&judging, fault) || !judge(&judging, &reason, fault))
 		return false;

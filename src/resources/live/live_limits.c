@@ -19,15 +19,6 @@ static bool is_known(const struct call *call, const struct live_comer *comer,
 	       call->now - known <= LIVE_LIMITS_KNOWN;
 }
 
-static int64_t count_role(const struct live *live, struct slice role)
-{
-	for (size_t i = 0; i < live->role_count; i++) {
-		if (slice_equal(live->roles[i].name, role))
-			return live->roles[i].count;
-	}
-	return 0;
-}
-
 /* in_role, in_room: others inside. */
 static enum live_fit judge(const struct live_comer *comer, int64_t in_role, int64_t in_room)
 {
@@ -91,7 +82,7 @@ bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_
 		return false;
 	if (!is_known(call, comer, &live))
 		return true;
-	in_role = count_role(&live, comer->role);
+	in_role = (int64_t)live_peers_with(&live, comer->role);
 	in_room = (int64_t)live_peers(&live);
 	*fit = judge(comer, in_role, in_room);
 	if (*fit == LIVE_FITS || (comer->user_id.size == 0 && comer->entry.size == 0))

@@ -1074,34 +1074,20 @@ bool live_put_out(struct call *call, const struct id *room, struct slice uuid, s
 	if (!begin_merge(&merge, call, &merging, fault) ||
 	    !record_get_named(&peer_table, call->transaction, uuid, STORE_TO_CHANGE, &peer, fault))
 		return false;
-	if (merge.live.stored.value.data == NULL || peer.stored.value.data == NULL ||
-	    !peer.is_inside || id_compare(&peer.stored.parent, &merge.live.session) != 0)
-		return true;
-	return end_stay(&merge, &peer, call->now, LEAVE_REMOVED, fault) && end_merge(&merge, fault);
-}
-
-/* Reads a peer that may still be inside. *is_inside: that it is. */
-static bool peer_find_inside(struct call *call, const struct id *room, struct slice uuid,
-			     struct peer *peer, bool *is_inside, struct fault *fault)
-{
-	struct live live;
-
-	if (!live_load(call, room, STORE_TO_CHANGE, &live, fault) ||
-	    !record_get_named(&peer_table, call->transaction, uuid, STORE_TO_CHANGE, peer, fault))
-		return false;
-	*is_inside = live.stored.value.data != NULL && peer->stored.value.data != NULL &&
-		     peer->is_inside && id_compare(&peer->stored.parent, &live.session) == 0;
-	return true;
+	return !live_has_peer(&merge.live, &peer) ||
+	       (end_stay(&merge, &peer, call->now, LEAVE_REMOVED, fault) &&
+		end_merge(&merge, fault));
 }
 
 bool live_put_back(struct call *call, const struct id *room, struct slice uuid, struct fault *fault)
 {
+	struct live live;
 	struct peer peer;
-	bool is_inside;
 
-	if (!peer_find_inside(call, room, uuid, &peer, &is_inside, fault))
+	if (!live_load(call, room, STORE_TO_CHANGE, &live, fault) ||
+	    !record_get_named(&peer_table, call->transaction, uuid, STORE_TO_CHANGE, &peer, fault))
 		return false;
-	if (!is_inside || !peer.is_strange)
+	if (!live_has_peer(&live, &peer) || !peer.is_strange)
 		return true;
 	peer.is_strange = false;
 	return record_put(&peer_table, call->transaction, &peer, fault);

@@ -104,21 +104,10 @@ struct addressees {
 	struct slice role; /* data NULL: any */
 };
 
-static bool role_exists(struct call *call, const struct room_record *room, struct slice role,
-			struct fault *fault)
-{
-	struct template_record template;
-
-	return template_load(call, &room->template_id, &template, fault) &&
-	       (template_role_index(&template, role) < template.role_count ||
-		fault_member(fault, FAULT_INVALID_BODY, NULL, "/role",
-			     "must be a role of the room's template, got \"%.*s\"",
-			     (int)text_cut(role, 64).size, role.data));
-}
-
 static bool find_addressees(struct call *call, struct addressees *to, struct fault *fault)
 {
 	struct slice peer_id = text_of_json(call_member(call, "peer_id"));
+	struct template_record template;
 
 	if (peer_id.data == NULL)
 		peer_id = text_of_json(call_member(call, "peerId"));
@@ -131,7 +120,7 @@ static bool find_addressees(struct call *call, struct addressees *to, struct fau
 	if (to->is_for_one && !live_find_peer(call, &to->view, peer_id, &to->peer, fault))
 		return false;
 	return (to->is_for_one || to->role.data == NULL ||
-		role_exists(call, &to->view.room, to->role, fault)) &&
+		live_find_role(call, &to->view.room, to->role, &template, fault)) &&
 	       live_find_server(call, &to->view.live.backend, &to->server, fault) &&
 	       call_can_act(call, to->server.type, SERVER_MESSAGE, fault);
 }

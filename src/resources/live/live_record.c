@@ -265,6 +265,21 @@ uint64_t live_peers(const struct live *live)
 	return n;
 }
 
+uint64_t live_peers_with(const struct live *live, struct slice role)
+{
+	size_t i = 0;
+
+	while (i < live->role_count && !slice_equal(live->roles[i].name, role))
+		i++;
+	return i < live->role_count ? live->roles[i].count : 0;
+}
+
+bool live_has_peer(const struct live *live, const struct peer *peer)
+{
+	return live->stored.value.data != NULL && peer->stored.value.data != NULL &&
+	       peer->is_inside && id_compare(&peer->stored.parent, &live->session) == 0;
+}
+
 static struct live_role *roles_with_room(struct arena *arena, const struct live *live)
 {
 	struct live_role *roles = arena_alloc(arena, (live->role_count + 1) * sizeof *roles);

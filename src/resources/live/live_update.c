@@ -43,15 +43,6 @@ static bool changes_role(const struct update *update)
 	return !slice_equal(update->role, update->peer.role);
 }
 
-static uint64_t people_with(const struct live *live, struct slice role)
-{
-	size_t i = 0;
-
-	while (i < live->role_count && !slice_equal(live->roles[i].name, role))
-		i++;
-	return i < live->role_count ? live->roles[i].count : 0;
-}
-
 /* Finds the new role, which must be one of the template. */
 static bool find_new_role(struct call *call, struct update *update, struct fault *fault)
 {
@@ -59,14 +50,13 @@ static bool find_new_role(struct call *call, struct update *update, struct fault
 	const struct template_record *template = &update->template;
 	size_t place;
 
-	if (!template_load(call, &update->view.room.template_id, &update->template, fault))
+	if (sent.data != NULL
+		    ? !live_find_role(call, &update->view.room, sent, &update->template, fault)
+		    : !template_load(call, &update->view.room.template_id, &update->template,
+				     fault))
 		return false;
 	update->role = sent.data != NULL ? sent : update->peer.role;
 	place = template_role_index(template, update->role);
-	if (place == template->role_count && sent.data != NULL)
-		return fault_member(fault, FAULT_INVALID_BODY, NULL, "/role",
-				    "must be a role of the room's template, got \"%.*s\"",
-				    (int)text_cut(sent, 64).size, sent.data);
 	if (place < template->role_count)
 		update->role_document = template_role_document(call, template,
 							       &template->roles[place]);
@@ -83,7 +73,7 @@ static bool check_new_role(const struct update *update, struct fault *fault)
 		return true;
 	if (media_admits_nobody(update->role_document))
 		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
-	return most <= 0 || people_with(&update->view.live, update->role) < (uint64_t)most ||
+	return most <= 0 || live_peers_with(&update->view.live, update->role) < (uint64_t)most ||
 	       fault_set(fault, FAULT_FORBIDDEN, "Role is full");
 }
 

@@ -167,11 +167,13 @@ size_t template_role_index(const struct template_record *record, struct slice na
 	return i;
 }
 
-size_t template_former_role(const struct template_record *record, struct slice name)
+size_t template_role_index_ever(const struct template_record *record, struct slice name)
 {
-	size_t i = 0;
+	size_t i = template_role_index(record, name);
 
-	for (; i < record->role_count; i++) {
+	if (i < record->role_count)
+		return i;
+	for (i = 0; i < record->role_count; i++) {
 		struct slice rest = record->roles[i].former;
 
 		while (rest.size > 0) {
