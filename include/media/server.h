@@ -127,8 +127,8 @@ void server_send_message(struct arena *arena, const struct server *server, int64
 void server_remove_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity, struct server_request *request);
 /* Builds the request to set what a person is and may do, all at once. guest: role, user_id, entry,
- * code, and what the role may do; name: data NULL to leave it as it is. metadata: likewise. The
- * type must have SERVER_ROLE. */
+ * code, and what the role may do; role.data NULL leaves all of these as they are, name.data NULL
+ * the name. metadata: data NULL likewise. The type must have SERVER_ROLE. */
 void server_update_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity,
 			  const struct ticket_guest *guest, struct slice metadata,

@@ -128,35 +128,42 @@ static void put_source(json_t *sources, bool is_allowed, const char *name)
 		array_put(sources, json_string(name));
 }
 
-/* What is left out of the permission is taken away. An attribute that is empty is removed. An empty
- * name or metadata would be left as it is, so no metadata is one blank. */
+/* What is left out of the permission is taken away, and an empty attribute is removed. */
+static void put_rights(json_t *body, const struct ticket_guest *guest)
+{
+	const bool publishes = guest->audio || guest->video || guest->screen;
+	json_t *attributes = json_object(), *permission = json_object(), *sources = json_array();
+
+	object_put(body, "attributes", attributes);
+	object_put(attributes, "role", json_of_text(guest->role));
+	object_put(attributes, "user_id", json_of_text(guest->user_id));
+	object_put(attributes, "entry", json_of_text(guest->entry));
+	object_put(attributes, "code", json_of_text(guest->code));
+	object_put(body, "permission", permission);
+	object_put(permission, "can_subscribe", json_boolean(guest->subscribes));
+	object_put(permission, "can_publish", json_boolean(publishes));
+	object_put(permission, "can_publish_data", json_true());
+	object_put(permission, "can_publish_sources", sources);
+	put_source(sources, guest->audio, "MICROPHONE");
+	put_source(sources, guest->video, "CAMERA");
+	put_source(sources, guest->screen, "SCREEN_SHARE");
+	put_source(sources, guest->screen, "SCREEN_SHARE_AUDIO");
+}
+
+/* An empty name or metadata would be left as it is, so no metadata is one blank. */
 static void update_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity,
 			  const struct ticket_guest *guest, struct slice metadata,
 			  struct server_request *request)
 {
-	const bool publishes = guest->audio || guest->video || guest->screen;
 	json_t *body = arena_json(arena, json_object());
-	json_t *attributes = json_object(), *permission = json_object(), *sources = json_array();
 
-	object_put(body, "attributes", attributes);
-	object_put(body, "permission", permission);
-	object_put(permission, "can_publish_sources", sources);
+	if (guest->role.data != NULL)
+		put_rights(body, guest);
 	if (guest->name.size > 0)
 		object_put(body, "name", json_of_text(text_cut(guest->name, NAME_MOST)));
 	if (metadata.data != NULL)
 		object_put(body, "metadata", json_of_text(metadata.size > 0 ? metadata : NO_DATA));
-	object_put(attributes, "role", json_of_text(guest->role));
-	object_put(attributes, "user_id", json_of_text(guest->user_id));
-	object_put(attributes, "entry", json_of_text(guest->entry));
-	object_put(attributes, "code", json_of_text(guest->code));
-	object_put(permission, "can_subscribe", json_boolean(guest->subscribes));
-	object_put(permission, "can_publish", json_boolean(publishes));
-	object_put(permission, "can_publish_data", json_true());
-	put_source(sources, guest->audio, "MICROPHONE");
-	put_source(sources, guest->video, "CAMERA");
-	put_source(sources, guest->screen, "SCREEN_SHARE");
-	put_source(sources, guest->screen, "SCREEN_SHARE_AUDIO");
 	call_person(arena, server, now, "UpdateParticipant", room, identity, body, request);
 }
 

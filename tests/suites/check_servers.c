@@ -1663,6 +1663,26 @@ START_TEST(an_act_with_a_key_is_done_once)
 }
 END_TEST
 
+/* An operator's own program is not one of the roles: with another name, it may do what it did. */
+START_TEST(rights_without_a_role_stay)
+{
+	static const char *const roles[] = { "elsewhere", "host" };
+	const json_t *update;
+	const char *path;
+
+	(void)snprintf(kit.people[0].role, sizeof kit.people[0].role, "%s", roles[_i]);
+	kit.people[0].entry = "";
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	path = arena_text(stand.arena, "%s/peers/%s", room, text_at(first_peer(), "id"));
+	(void)ask(200, METHOD_POST, path, "{\"name\":\"Recorder\"}");
+	update = last_request(UPDATE);
+	ck_assert_str_eq(text_at(update, "name"), "Recorder");
+	ck_assert_int_eq(json_object_get(update, "permission") != NULL, _i == 1);
+	ck_assert_int_eq(json_object_get(update, "attributes") != NULL, _i == 1);
+}
+END_TEST
+
 /* A room can be locked also while nobody is inside, and is disabled only once. */
 START_TEST(an_empty_room_is_locked)
 {
@@ -2147,6 +2167,7 @@ int main(void)
 	tcase_add_loop_test(live, a_peer_is_asked_for_at_the_server, 0, ROWS(asked_peers));
 	tcase_add_loop_test(live, tracks_are_muted_or_calls_refused, 0, ROWS(mutes));
 	tcase_add_loop_test(live, people_are_put_out_or_calls_refused, 0, ROWS(acts));
+	tcase_add_loop_test(live, rights_without_a_role_stay, 0, 2);
 	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(judged));
 	tcase_add_test(live, who_was_put_out_does_not_come_back);
 	tcase_add_loop_test(live, callers_do_what_they_may, 0, ROWS(askers));

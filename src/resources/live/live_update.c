@@ -118,18 +118,19 @@ bool active_peers_update(struct call *call, struct fault *fault)
 	return true;
 }
 
+/* Of somebody whose role the template lacks, such as an operator's own program, the rights stay as
+ * they are. */
 static struct ticket_guest guest_of(const struct update *update)
 {
-	struct ticket_guest guest = {
-		.name = update->name,
-		.role = update->role,
-		.user_id = update->peer.user_id,
-		.entry = update->peer.entry,
-		.code = update->peer.code,
-	};
+	struct ticket_guest guest = { .name = update->name };
 
-	if (update->role_document != NULL)
-		media_read_role(update->role_document, &update->template, &guest);
+	if (update->role_document == NULL)
+		return guest;
+	guest.role = update->role;
+	guest.user_id = update->peer.user_id;
+	guest.entry = update->peer.entry;
+	guest.code = update->peer.code;
+	media_read_role(update->role_document, &update->template, &guest);
 	return guest;
 }
 
@@ -211,7 +212,9 @@ static bool answer_updated(struct call *call, const struct update *update,
 	};
 	const struct ticket_guest guest = guest_of(update);
 	const char *names[TICKET_NOT_ENFORCED_MOST];
-	const size_t n = ticket_not_enforced(&server, &guest, names);
+	const size_t n = update->role_document == NULL
+				 ? 0
+				 : ticket_not_enforced(&server, &guest, names);
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	struct peer peer = update->peer;
 
