@@ -44,6 +44,13 @@ static inline bool slice_begins(struct slice bytes, struct slice prefix)
 	       (prefix.size == 0 || memcmp(bytes.data, prefix.data, prefix.size) == 0);
 }
 
+static inline bool slice_ends(struct slice bytes, struct slice suffix)
+{
+	return bytes.size >= suffix.size &&
+	       (suffix.size == 0 ||
+		memcmp(bytes.data + bytes.size - suffix.size, suffix.data, suffix.size) == 0);
+}
+
 static inline bool slice_is(struct slice a, const char *text)
 {
 	return slice_equal(a, slice_of(text));

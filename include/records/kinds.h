@@ -88,6 +88,12 @@ extern const struct id kind_only_id;
 	KIND(usage_now) \
 	/* The end of a ban; its id begins with the time. */ \
 	KIND(ban_end) \
+	/* The door of a room where people wait to be let in, with the room's id; the ticket of \
+	 * somebody who waits, whose name is a hash; and who was denied, or has a code with a \
+	 * user_id (resources/door/door_record.h). The parent of both is the room. */ \
+	KIND(door) \
+	KIND(door_ticket) \
+	KIND(visitor) \
 	/* The account of a media server, with the id of the media server. The record belongs to \
 	 * no account. */ \
 	KIND(backend_account) \

@@ -60,6 +60,8 @@ enum join_refusal {
 	JOIN_BANNED,
 	JOIN_ROLE_FULL,
 	JOIN_ROOM_FULL,
+	JOIN_NEEDS_ADMISSION,
+	JOIN_NOT_ADMITTED,
 	JOIN_REFUSALS
 };
 
@@ -112,6 +114,9 @@ typedef bool handler(struct call *call, struct fault *fault);
 /* Checks a body whose rules go beyond its table; calls schema_check first. */
 typedef bool body_check(struct call *call, json_t *body, bool is_strict, struct fault *fault);
 
+/* The random bytes of the ticket of somebody who waits at a door. */
+#define CALL_TICKET_SIZE 32
+
 /* Most parameters of a path. */
 #define CALL_PARAMETERS 2
 
@@ -133,6 +138,7 @@ struct run {
 	struct code_link *link; /* private to resources/codes/room_codes.c */
 	struct notes noted;
 	const struct joining *joining; /* to log after the response, or NULL */
+	struct door_change *door; /* private to resources/door/door.c */
 	/* To send once the transaction is committed (resources/events/webhooks.h), or NULL. */
 	const struct webhook_test *test;
 	const struct fault *damage; /* of what was read (resources/stored.h), or NULL */
@@ -170,6 +176,9 @@ struct call {
 	struct asking *asks_next; /* what `settle` asks in addition; else NULL */
 	struct app_token *app_token; /* join token, if the route takes one (accounts/token.h) */
 	struct answer answer;
+	/* Private to resources/door/door.c. */
+	unsigned char ticket[CALL_TICKET_SIZE];
+	bool has_ticket;
 	char id[129]; /* X-Request-Id */
 	int64_t started; /* clock_microseconds at its start, for log and metrics */
 	bool may_be_deferred; /* see service_answer */

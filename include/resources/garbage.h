@@ -1,5 +1,5 @@
-/* Removes the children of deleted rooms, templates, webhooks and sessions: codes, bans, deleted
- * roles, deliveries, peers.
+/* Removes the children of deleted rooms, templates, webhooks and sessions: codes, bans, tickets,
+ * deleted roles, deliveries, peers.
  * A deletion removes a bounded number of children. If more are left, a record notes that, and each
  * later call that creates a room or deletes a room, template or webhook of the account removes some
  * more; after the last child the record is removed too.

@@ -47,6 +47,7 @@ struct route {
 	size_t objects_most; /* items of all lists in the body together; 0 for no limit */
 	const struct shape *query; /* NULL if there are no parameters */
 	const struct shape *answer; /* NULL for no body (204), or one of content_type */
+	const struct shape *accepted; /* of 202; NULL if that never is the status */
 	const char *content_type; /* NULL: JSON */
 	bool is_list; /* the response is {"data":[...]} of that shape, with limit and last if
 				 * the route has a query */

@@ -9,6 +9,7 @@
 extern const struct shape active_room_shape, active_peers_shape, active_peer_shape, me_shape;
 extern const struct shape mute_shape, update_shape, remove_shape, removed_shape, end_shape;
 extern const struct shape updated_peer_shape, message_shape, done_shape;
+extern const struct shape tickets_shape, decision_shape, decided_shape, admit_shape, admitted_shape;
 extern const struct shape live_session_shape, session_peer_shape, usage_shape;
 extern const struct shape active_peers_query, session_list_query, session_peers_query, usage_query;
 
@@ -16,6 +17,9 @@ extern const struct shape active_peers_query, session_list_query, session_peers_
 #define MESSAGE_MOST 4096
 /* Most bytes of a person's metadata. */
 #define METADATA_MOST 4096
+
+/* Most tickets that one request decides by their IDs. */
+#define ADMITTED_MOST 100
 
 /* The days that one request for usage may return, and the default. */
 #define USAGE_DAYS_MOST 400

@@ -28,6 +28,9 @@ extern const struct shape imported_code_shape;
 /* POST /v2/token. */
 extern const struct shape join_shape;
 extern const struct shape token_answer_shape;
+/* Its response to a person who waits, and GET /v2/tickets/{ticket}. */
+extern const struct shape knocked_shape;
+extern const struct shape ticket_shape;
 /* GET /v2/join/{code}. */
 extern const struct shape opened_shape;
 /* POST /v2/token/join. */

@@ -14,6 +14,7 @@
 #include "background/join_log.h"
 #include "background/account_watch.h"
 #include "background/damage_log.h"
+#include "background/door_watch.h"
 
 /* Milliseconds between two rounds. */
 #define ROUND 250
@@ -27,6 +28,7 @@ struct keeper {
 	const struct environment *environment;
 	struct lease *lease;
 	struct account_watch *watch;
+	struct door_watch *doors;
 	struct audit_numbering numbering;
 	struct id *left; /* accounts that the numbering leaves out */
 	int64_t left_since; /* clock_monotonic when the first of them was left out */
@@ -139,6 +141,7 @@ static bool keep_round(struct keeper *keeper, unsigned long round)
 	bool is_behind;
 
 	join_log_write(keeper->environment->joins, keeper->environment);
+	door_watch_round(keeper->doors);
 	if (!lease_hold(keeper->lease))
 		return false;
 	is_behind = store_is_shared(keeper->environment->store) && number_queue(keeper);
@@ -166,6 +169,7 @@ struct keeper *keeper_open(const struct environment *environment, struct lease *
 	keeper->environment = environment;
 	keeper->lease = lease;
 	keeper->watch = account_watch_open(environment);
+	keeper->doors = door_watch_open(environment);
 	clock_condition_init(&keeper->ending);
 	if (pthread_mutex_init(&keeper->lock, NULL) != 0 ||
 	    pthread_create(&keeper->thread, NULL, run_keeper, keeper) != 0)
@@ -184,6 +188,7 @@ void keeper_close(struct keeper *keeper)
 	pthread_join(keeper->thread, NULL);
 	join_log_write(keeper->environment->joins, keeper->environment);
 	account_watch_close(keeper->watch);
+	door_watch_close(keeper->doors);
 	pthread_cond_destroy(&keeper->ending);
 	pthread_mutex_destroy(&keeper->lock);
 	free(keeper->left);

@@ -15,6 +15,7 @@
 #include "background/damage_log.h"
 #include "background/dispatcher.h"
 #include "background/media_client.h"
+#include "background/transact.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "records/kinds.h"
@@ -24,6 +25,7 @@
 #include "resources/garbage.h"
 #include "resources/live/live_judge.h"
 #include "resources/live/live_merge.h"
+#include "resources/live/live_message.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/made_rooms.h"
 #include "resources/live/revocations.h"
@@ -45,6 +47,8 @@
  * that a media server renews. Until a room is judged again after a failure. */
 #define LOOK_OFTEN_AFTER_ACT 900000
 #define JUDGE_AFTER_FAILURE 2000
+/* Between two messages to moderators about who waits. */
+#define TELL_AFTER 1000
 #define BACKENDS_AFTER 2000
 #define OLD_AFTER 1000
 /* Events of a room that one transaction merges. */
@@ -56,8 +60,6 @@
 /* Milliseconds by which the time of an event may be earlier than its receipt, for the latter to be
  * taken. */
 #define EVENT_TIME_TRUSTED 2000
-/* Times that a transaction is run again. */
-#define AGAIN_MOST 10
 /* A look may list 10,000 people. */
 #define MEMORY_MOST (8 * ARENA_LIMIT)
 /* Old sessions that are removed in one step, and the time in which all accounts are gone through.
@@ -79,6 +81,8 @@ struct watched_room {
 	bool checks_bans; /* the next time that everybody is judged; later ones are found by merges */
 	bool is_live; /* in session, as far as is known */
 	bool is_asking, is_acting;
+	bool tells; /* its moderators are to be told how many people wait */
+	int64_t told; /* when they were; 0 if never */
 	size_t place; /* in the array of rooms */
 };
 
@@ -120,7 +124,7 @@ struct look {
 struct live_watch {
 	const struct environment *environment;
 	struct lease *lease;
-	struct damage_log damage;
+	struct transactor work;
 	pthread_t thread;
 	int wake;
 	pthread_mutex_t lock;
@@ -140,55 +144,7 @@ struct live_watch {
 	size_t old_place; /* the next account whose old sessions are removed */
 	int64_t day; /* today, in days since 1970; 0 at the start */
 	int64_t begun;
-	bool has_committed; /* in this round */
 };
-
-/* ---- transactions ---- */
-
-typedef bool live_work(struct call *call, void *context, struct fault *fault);
-
-/* Calls `run` for an account, and writes the events that it notes; again if the store asks for
- * it. */
-static bool transact(struct live_watch *watch, enum store_access access, struct arena *arena,
-		     const struct id *account, live_work *run, void *context, struct fault *fault)
-{
-	const struct environment *environment = watch->environment;
-	const struct arena_mark mark = arena_mark(arena);
-	struct arena *before = arena_use_for_json(arena);
-	bool is_done = false;
-	uint64_t number;
-
-	for (unsigned i = 0; i < AGAIN_MOST && !is_done; i++) {
-		struct call call = {
-			.environment = environment,
-			.arena = arena,
-			.account = *account,
-			.actor.kind = ACTOR_SERVICE,
-			.now = clock_now(environment->clock),
-		};
-
-		*fault = FAULT_INITIAL;
-		if (i > 0)
-			arena_release(arena, &mark);
-		if (!store_begin(environment->store, access, arena, &call.transaction, fault))
-			break;
-		call_set_account(&call);
-		call_draw_etag(&call);
-		is_done = run(&call, context, fault) &&
-			  (access == STORE_READ || audit_write(&call, fault));
-		if (is_done && access == STORE_WRITE && store_has_changes(call.transaction)) {
-			is_done = store_commit(call.transaction, &number, fault);
-			watch->has_committed = true;
-		} else {
-			store_abandon(call.transaction);
-		}
-		if (!is_done && fault->kind != FAULT_AGAIN)
-			break;
-	}
-	arena_use_for_json(before);
-	damage_log_tell(&watch->damage, "live_not_merged", account, fault);
-	return is_done;
-}
 
 /* ---- rooms ---- */
 
@@ -346,7 +302,7 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 	(void)store_each(transaction, &kind_backend_account, &page, false, visit_backend, watch,
 			 &fault);
 	store_abandon(transaction);
-	damage_log_tell(&watch->damage, "backends_not_read", &audit_no_account, &fault);
+	damage_log_tell(&watch->work.damage, "backends_not_read", &audit_no_account, &fault);
 	if (fault.kind != FAULT_NONE)
 		return;
 	for (size_t i = 0; i < watch->backend_count; i++) {
@@ -467,8 +423,8 @@ static void room_ask(struct live_watch *watch, struct watched_room *room,
 	look->room = room->room;
 	room->look_at = INT64_MAX;
 	room->looked = clock_monotonic();
-	if (!transact(watch, STORE_READ, look->errand.arena, &room->account, prepare_room, look,
-		      &fault)) {
+	if (!transact(&watch->work, STORE_READ, look->errand.arena, &room->account, prepare_room,
+		      look, &fault)) {
 		/* If the backend is gone, so is its session (live_close_backend). */
 		if (fault.kind != FAULT_NOT_FOUND)
 			look_soon(room, room->looked + LOOK_AFTER_FAILURE);
@@ -543,8 +499,8 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 			return false;
 		merge.room = &rooms[0];
 	}
-	if (!transact(watch, STORE_WRITE, look->errand.arena, &look->asking.account, merge_people,
-		      &merge, &fault))
+	if (!transact(&watch->work, STORE_WRITE, look->errand.arena, &look->asking.account,
+		      merge_people, &merge, &fault))
 		return false;
 	room_take(room, &merge.merging);
 	if (!merge.merging.is_live && look->people_count == 0)
@@ -554,8 +510,8 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 	look->has_people = true;
 	media_client_forget(&look->asking);
 	look->asked = (struct asked){ .end = ASKED_LOST };
-	if (!transact(watch, STORE_READ, look->errand.arena, &look->asking.account, prepare_which,
-		      look, &fault))
+	if (!transact(&watch->work, STORE_READ, look->errand.arena, &look->asking.account,
+		      prepare_which, look, &fault))
 		return false;
 	*goes_on = true;
 	return true;
@@ -648,7 +604,7 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 	struct fault fault = FAULT_INITIAL;
 
 	backend->look_at = clock_monotonic() + LOOK_AFTER;
-	if (!transact(watch, STORE_READ, look->errand.arena, &backend->account, prepare_list,
+	if (!transact(&watch->work, STORE_READ, look->errand.arena, &backend->account, prepare_list,
 		      &listing, &fault) ||
 	    !listing.is_wanted) {
 		errand_close(&look->errand);
@@ -715,8 +671,8 @@ static bool take_list(struct live_watch *watch, struct look *look, struct watche
 			  clock_now(watch->environment->clock) / 1000, &look->asked.outcome,
 			  &listing.verdict, &rooms, &listing.room_count);
 	listing.rooms = rooms;
-	if (!transact(watch, STORE_WRITE, look->errand.arena, &backend->account, take_listing,
-		      &listing, &fault))
+	if (!transact(&watch->work, STORE_WRITE, look->errand.arena, &backend->account,
+		      take_listing, &listing, &fault))
 		return false;
 	backend->is_down = !listing.verdict.is_up;
 	backend->was_up = backend->was_up || listing.verdict.is_up;
@@ -874,7 +830,7 @@ static bool take_batch(struct live_watch *watch, struct arena *arena, struct eve
 	/* A media server that tells something is up again. */
 	if (backend != NULL && backend->is_down)
 		backend->look_at = clock_monotonic();
-	if (!transact(watch, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
+	if (!transact(&watch->work, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
 		return fault.kind == FAULT_DAMAGED;
 	if (batch->merging.is_live || batch->merging.looks_soon ||
 	    batch->merging.judges != JUDGE_NOBODY)
@@ -1043,8 +999,8 @@ static void take_trial(struct live_watch *watch, struct errand *errand)
 
 	if (backend != NULL)
 		backend->acting -= errand->asking->count;
-	is_done = transact(watch, STORE_WRITE, errand->arena, &trial->account, carry_on, trial,
-			   &fault);
+	is_done = transact(&watch->work, STORE_WRITE, errand->arena, &trial->account, carry_on,
+			   trial, &fault);
 	arena_use_for_json(before);
 	if (!is_done || !send_trial(watch, trial))
 		end_trial(watch, trial, is_done && !trial->judgement.has_failed);
@@ -1062,8 +1018,8 @@ static void try_room(struct live_watch *watch, struct watched_room *room, bool c
 	trial->judgement.judges_all = true;
 	trial->judgement.checks_bans = checks_bans;
 	room->is_acting = true;
-	if (!transact(watch, STORE_WRITE, trial->errand.arena, &room->account, begin_trial, trial,
-		      &fault)) {
+	if (!transact(&watch->work, STORE_WRITE, trial->errand.arena, &room->account, begin_trial,
+		      trial, &fault)) {
 		room->is_acting = false;
 		room->checks_bans = room->checks_bans || checks_bans;
 		/* If the backend is gone, so is its session (live_close_backend). */
@@ -1089,7 +1045,8 @@ static void judge_room(struct live_watch *watch, struct arena *arena, struct wat
 
 	room->judge_at = INT64_MAX;
 	room->judges_all = false;
-	if (!transact(watch, STORE_READ, arena, &room->account, find_out, &judgement, &fault)) {
+	if (!transact(&watch->work, STORE_READ, arena, &room->account, find_out, &judgement,
+		      &fault)) {
 		judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
 	} else {
 		room->wakes = judgement.again;
@@ -1157,28 +1114,84 @@ static bool judge_all_live(struct call *call, void *context, struct fault *fault
 }
 
 /* Has the rooms judged about which something has changed. */
-static void take_judged(struct live_watch *watch, struct arena *arena, struct to_judge *judged)
+static void take_touched(struct live_watch *watch, struct arena *arena,
+			 struct touched_room *touched)
 {
 	static const struct id none;
 	const struct id *last = NULL;
 
 	/* What the calls have changed is seen once it is durable. */
-	if (judged != NULL)
+	if (touched != NULL)
 		store_flush(watch->environment->store);
-	while (judged != NULL) {
-		struct to_judge *next = judged->next;
-		struct live_list list = { watch, arena, &judged->account };
+	while (touched != NULL) {
+		struct touched_room *next = touched->next;
+		struct live_list list = { watch, arena, &touched->account };
 		struct fault fault = FAULT_INITIAL;
 
-		if (id_compare(&judged->room, &none) != 0) {
-			judge_again(room_of(watch, &judged->account, &none, &judged->room));
-		} else if (last == NULL || id_compare(last, &judged->account) != 0) {
-			(void)transact(watch, STORE_READ, arena, &judged->account, judge_all_live,
-				       &list, &fault);
+		if (touched->is_door) {
+			room_of(watch, &touched->account, &none, &touched->room)->tells = true;
+		} else if (id_compare(&touched->room, &none) != 0) {
+			judge_again(room_of(watch, &touched->account, &none, &touched->room));
+		} else if (last == NULL || id_compare(last, &touched->account) != 0) {
+			(void)transact(&watch->work, STORE_READ, arena, &touched->account,
+				       judge_all_live, &list, &fault);
 			arena_reset(arena);
 		}
-		free(judged);
-		judged = next;
+		free(touched);
+		touched = next;
+	}
+}
+
+/* ---- the door ---- */
+
+/* A message to the moderators of a room. */
+struct telling {
+	struct errand errand; /* first, so that it is the same object */
+	struct id room;
+};
+
+static bool prepare_telling(struct call *call, void *context, struct fault *fault)
+{
+	struct telling *telling = context;
+
+	if (!message_ask_of_door(call, &telling->room, fault))
+		return false;
+	telling->errand.asking = call->asking;
+	return true;
+}
+
+/* Whether they got it does not matter: they ask by themselves, too. */
+static void take_telling(struct live_watch *watch, struct errand *errand)
+{
+	(void)watch;
+	errand_close(errand);
+}
+
+/* Tells moderators how many people wait, at most once in TELL_AFTER. */
+static void tell_rooms(struct live_watch *watch)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < watch->room_count; i++) {
+		struct watched_room *room = watch->rooms[i];
+		struct fault fault = FAULT_INITIAL;
+		struct telling *telling;
+
+		if (!room->tells || (room->told != 0 && now < room->told + TELL_AFTER))
+			continue;
+		room->tells = false;
+		room->told = now;
+		if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL)
+			continue;
+		telling = (struct telling *)errand_open(watch, sizeof *telling);
+		telling->errand.take = take_telling;
+		telling->room = room->room;
+		if (transact(&watch->work, STORE_READ, telling->errand.arena, &room->account,
+			     prepare_telling, telling, &fault) &&
+		    telling->errand.asking != NULL)
+			errand_send(&telling->errand);
+		else
+			errand_close(&telling->errand);
 	}
 }
 
@@ -1206,7 +1219,8 @@ static void close_if_empty(struct live_watch *watch, struct arena *arena, struct
 	if (room->empty_since == 0 || now < room->empty_since + watch->environment->session_grace)
 		return;
 	room->empty_since = 0;
-	if (!transact(watch, STORE_WRITE, arena, &room->account, close_empty, &closing, &fault))
+	if (!transact(&watch->work, STORE_WRITE, arena, &room->account, close_empty, &closing,
+		      &fault))
 		room->empty_since = now;
 	else if (closing.is_closed)
 		room->is_live = false;
@@ -1239,7 +1253,8 @@ static void ask_rooms(struct live_watch *watch, struct arena *arena)
 				room_ask(watch, room, backend);
 		}
 		if (!room->is_live && !room->is_asking && !room->is_acting &&
-		    room->look_at == INT64_MAX && room->judge_at == INT64_MAX)
+		    room->look_at == INT64_MAX && room->judge_at == INT64_MAX && !room->tells &&
+		    (room->told == 0 || now >= room->told + TELL_AFTER))
 			room_forget(watch, room);
 	}
 }
@@ -1307,7 +1322,7 @@ static void remove_old_sessions(struct live_watch *watch, struct arena *arena)
 		struct fault fault = FAULT_INITIAL;
 		struct old old = { .is_last = true };
 
-		(void)transact(watch, STORE_WRITE, arena, &roster->accounts[place].id,
+		(void)transact(&watch->work, STORE_WRITE, arena, &roster->accounts[place].id,
 			       remove_kept_long, &old, &fault);
 		arena_reset(arena);
 		watch->old_place = place + old.is_last;
@@ -1336,7 +1351,7 @@ static void begin_day(struct live_watch *watch, struct arena *arena)
 		if (room->inside == 0 || (done != NULL && id_compare(done, &room->account) == 0))
 			continue;
 		done = &room->account;
-		(void)transact(watch, STORE_WRITE, arena, done, count_day, NULL, &fault);
+		(void)transact(&watch->work, STORE_WRITE, arena, done, count_day, NULL, &fault);
 		arena_reset(arena);
 	}
 	watch->day = day;
@@ -1381,7 +1396,7 @@ static void take_queue(struct live_watch *watch, struct arena *arena)
 		taken.rooms = next;
 	}
 	merge_waiting(watch, taken.heard);
-	take_judged(watch, arena, taken.judged);
+	take_touched(watch, arena, taken.touched);
 }
 
 static void count_figures(struct live_watch *watch)
@@ -1405,9 +1420,9 @@ static void count_figures(struct live_watch *watch)
 /* Makes what was committed durable, and so visible to reads. */
 static void flush(struct live_watch *watch)
 {
-	if (watch->has_committed)
+	if (watch->work.has_committed)
 		store_flush(watch->environment->store);
-	watch->has_committed = false;
+	watch->work.has_committed = false;
 }
 
 static void watch_round(struct live_watch *watch, struct arena *arena)
@@ -1426,6 +1441,7 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 	flush(watch);
 	judge_rooms(watch, arena);
 	flush(watch);
+	tell_rooms(watch);
 	count_figures(watch);
 }
 
@@ -1461,6 +1477,7 @@ struct live_watch *live_watch_open(const struct environment *environment, struct
 	struct live_watch *watch = memory_check(calloc(1, sizeof *watch));
 
 	watch->environment = environment;
+	watch->work = (struct transactor){ .environment = environment, .event = "live_not_merged" };
 	watch->lease = lease;
 	watch->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (watch->wake < 0 || pthread_mutex_init(&watch->lock, NULL) != 0 ||

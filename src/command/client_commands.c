@@ -1,5 +1,5 @@
-/* anteroom room, peer, code, key, ban, session and usage: requests to a running service, one row
- * each.
+/* anteroom room, peer, door, code, key, ban, session and usage: requests to a running service, one
+ * row each.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/id.h"
@@ -29,7 +29,12 @@ static const char *const peer_columns[] = {
 	"id", "joined_at", "role", "user_id", "name", NULL,
 };
 static const char *const done_columns[] = { "message", NULL };
-static const char *const removed_columns[] = { "message", "not_enforced", NULL };
+static const char *const removed_columns[] = { "message", "not_enforced", "door", NULL };
+static const char *const waiting_columns[] = {
+	"id", "since", "role", "user_id", "name", NULL,
+};
+static const char *const admitted_columns[] = { "admitted", NULL };
+static const char *const decided_columns[] = { "id", "state", "name", NULL };
 static const char *const session_columns[] = {
 	"id", "room_id", "active", "peer_count", "created_at", "updated_at", NULL,
 };
@@ -42,15 +47,16 @@ static const char *const day_columns[] = {
 
 /* ---- the rows ---- */
 
-#define SENT_MOST 8
+#define SENT_MOST 9
 
 /* A member of the body, or of the query of a list, and the source of its value: an option, a
  * constant, or otherwise the operand at the same position after those of the path. */
 struct sent {
 	const char *name;
 	struct option_row option;
-	const char *constant; /* true or false; for a switch, the value if it is given */
-	bool is_list; /* its value is a comma-separated list */
+	const char *constant; /* true, false or a text; for a switch, the value if it is given */
+	bool is_list; /* its value is a comma-separated list, */
+	const char *word; /* unless it is this word; may be NULL */
 };
 
 /* clang-format off */
@@ -104,7 +110,15 @@ static const struct client_command {
 		{ "peer_id", OPERAND },
 		{ "reason", TEXT_OPTION("reason", "TEXT", "what the person is told") },
 		{ "ban", SWITCH_OPTION("ban", "also bans the person from the room, until the ban is lifted"), ON },
-		{ "ban", DURATION_OPTION("ban-for", "DURATION", "also bans the person from the room for so long, such as 90s, 15m or 7d") } } },
+		{ "ban", DURATION_OPTION("ban-for", "DURATION", "also bans the person from the room for so long, such as 90s, 15m or 7d") },
+		{ "door", SWITCH_OPTION("ask", "has whoever comes by the person's code wait until the session closes"), .constant = "ask" } } },
+
+	{ "door list", SERVICE_GET, "/v2/active-rooms/{ROOM}/tickets", waiting_columns, .list = "tickets" },
+	{ "door admit", SERVICE_POST, "/v2/active-rooms/{ROOM}/tickets", admitted_columns, .sent = {
+		{ "admit", OPERAND, .is_list = true, .word = "all" } } },
+	{ "door deny", SERVICE_POST, "/v2/active-rooms/{ROOM}/tickets/{TICKET}", decided_columns, .sent = {
+		{ "state", .constant = "denied" },
+		{ "reason", TEXT_OPTION("reason", "TEXT", "what the person is told") } } },
 
 	{ "code add", SERVICE_POST, "/v2/room-codes/room/{ROOM}/role/{ROLE}", code_columns, .sent = {
 		{ "expires_in", DURATION_OPTION("expires-in", "DURATION", "how long it is valid, such as 90s, 15m or 7d") },
@@ -114,6 +128,7 @@ static const struct client_command {
 		{ "user_id", TEXT_OPTION("user-id", "ID", "the user ID of the person it is for") },
 		{ "name", TEXT_OPTION("name", "NAME", "the display name of that person") },
 		{ "label", TEXT_OPTION("label", "TEXT", "a label, to filter lists by") },
+		{ "admission", TEXT_OPTION("admission", "open|ask", "whether people wait until somebody lets them in (default: as for the role)") },
 		{ "code", TEXT_OPTION("code", "WORDS", "a custom code in place of a random one") } } },
 	{ "code list", SERVICE_GET, "/v2/room-codes/room/{ROOM}", code_columns, .is_list = true, .sent = {
 		{ "state", TEXT_OPTION("state", "STATE", "active, disabled, expired, used_up, not_yet_valid, role_deleted") },
@@ -276,9 +291,11 @@ static json_t *json_of_member(const struct sent *sent, const struct service_memb
 
 	if (member->text == NULL)
 		return json_integer(member->number);
-	if (sent->constant != NULL)
-		return json_boolean(strcmp(member->text, "true") == 0);
-	if (!sent->is_list)
+	if (sent->constant != NULL && slice_is(slice_of(sent->constant), "true"))
+		return json_true();
+	if (sent->constant != NULL && slice_is(slice_of(sent->constant), "false"))
+		return json_false();
+	if (!sent->is_list || (sent->word != NULL && strcmp(member->text, sent->word) == 0))
 		return json_string(member->text);
 	list = json_array();
 	rest = slice_of(member->text);

@@ -18,6 +18,7 @@
 #include "resources/live/live_queue.h"
 #include "resources/live/made_rooms.h"
 #include "resources/retries/kept_usage.h"
+#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "resources/media/signing_keys.h"
 #include "accounts/token.h"
@@ -58,6 +59,7 @@ struct serve_options {
 	int64_t session_seconds;
 	unsigned live; /* enum live_mode */
 	int64_t session_grace, session_keep; /* seconds */
+	unsigned door_per_address;
 	const char *public_url, *client_url;
 	struct sender_options sender, media_sender;
 	struct schedule schedule;
@@ -114,6 +116,7 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 		{ "live", "off|watch|on", "whether to follow who is in rooms; watch changes nothing at media servers (default: on)", TO_CHOICE(&options->live, live_modes) },
 		{ "session-grace", "DURATION", "how long the session of an empty room stays open (default: 20s)", TO_DURATION_OR_0S(&options->session_grace) },
 		{ "session-keep", "DURATION", "how long the session of a room is kept after its end (default: 90d)", TO_DURATION_OR_0S(&options->session_keep) },
+		{ "door-per-address", "N", "how many people of one room may wait to be let in from one address (default: 200)", TO_NUMBER(&options->door_per_address, 1, DOOR_MOST) },
 		{ "access-log", NULL, "logs every request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that uses the data to exit", TO_SWITCH(&options->waits) },
 	};
@@ -376,6 +379,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 		return false;
 	environment->tokens = token_memory_open();
 	environment->misses = misses_open(environment->clock);
+	environment->door_polls = door_polls_open(options->door_per_address);
 	environment->kept_usage = kept_usage_open();
 	environment->joins = join_log_open();
 	environment->metrics = metrics_open(routes);
@@ -422,6 +426,7 @@ static void close_program(struct program *program)
 	metrics_close(program->environment.metrics);
 	join_log_close(program->environment.joins);
 	kept_usage_close(program->environment.kept_usage);
+	door_polls_close(program->environment.door_polls);
 	misses_close(program->environment.misses);
 	token_memory_close(program->environment.tokens);
 	place_close(&program->place);
@@ -451,6 +456,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 		.session_seconds = (int64_t)12 * 60 * 60,
 		.live = LIVE_ON,
 		.session_grace = 20,
+		.door_per_address = DOOR_ADDRESS_MOST,
 		.session_keep = (int64_t)90 * 24 * 60 * 60,
 		.sender.purpose = &sender_of_webhooks,
 		.media_sender = {

@@ -41,15 +41,25 @@ static bool begins_with_secret(struct slice path)
 	       (start.size >= 3 && memcmp(bytes, "eyJ", 3) == 0);
 }
 
-/* Returns the size of the path before a room code, a token, or a segment that should be a code. A
- * mistyped address may contain them anywhere. */
+/* Returns the size of the path before a room code, a token, or a segment that should be a code or a
+ * ticket. A mistyped address may contain codes and tokens anywhere, and empty segments. */
 static size_t size_before_secret(struct slice path)
 {
-	const struct slice before_code[] = { SLICE("/v2/room-codes/code/"), SLICE("/v2/join/") };
+	static const char *const before[] = { "/v2/room-codes/code/", "/v2/join/", "/v2/tickets/" };
 
-	for (size_t i = 0; i < sizeof before_code / sizeof before_code[0]; i++)
-		if (path.size > before_code[i].size && slice_begins(path, before_code[i]))
-			return before_code[i].size;
+	for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+		const char *next = before[i];
+		size_t size = 0;
+
+		while (size < path.size && *next != '\0' && path.data[size] == *next) {
+			size++;
+			next++;
+			while (next[-1] == '/' && size < path.size && path.data[size] == '/')
+				size++;
+		}
+		if (*next == '\0' && size < path.size)
+			return size;
+	}
 	for (size_t i = 0; i < path.size; i++)
 		if (begins_with_secret((struct slice){ path.data + i, path.size - i }))
 			return i;

@@ -123,6 +123,20 @@ const struct store_kind kind_ban = {
 	.has_parent = true,
 };
 const struct store_kind kind_ban_end = { .letter = 'E', .name = "end of a ban", .has_pages = true };
+const struct store_kind kind_door = { .letter = 'D', .name = "door", .has_pages = true };
+const struct store_kind kind_door_ticket = {
+	.letter = 'T',
+	.name = "ticket",
+	.naming = STORE_NAME_ANYWHERE,
+	.has_parent = true,
+	.after = &kind_room,
+};
+const struct store_kind kind_visitor = {
+	.letter = 'V',
+	.name = "visitor",
+	.has_parent = true,
+	.after = &kind_room,
+};
 const struct store_kind kind_inside = { .letter = 'I',
 					.name = "person inside",
 					.has_parent = true };

@@ -5,6 +5,7 @@
 
 #include "resources/bans/bans.h"
 #include "resources/codes/code_record.h"
+#include "resources/door/door_record.h"
 #include "resources/templates/deleted_role.h"
 #include "records/record.h"
 #include "resources/record_kind.h"
@@ -56,7 +57,8 @@ static bool remove_children(struct call *call, enum garbage_of of, const struct 
 			return false;
 	}
 	*are_gone = page.is_last;
-	return !*are_gone || bans_remove_of_room(call, id, are_gone, fault);
+	return (!*are_gone || bans_remove_of_room(call, id, are_gone, fault)) &&
+	       (!*are_gone || door_remove_of_room(call, id, are_gone, fault));
 }
 
 static const char *const owners[] = {

@@ -22,6 +22,7 @@ const char *const scope_names[SCOPES + 1] = {
 	[SCOPE_SESSIONS_WRITE] = "sessions:write",
 	[SCOPE_BANS_READ] = "bans:read",
 	[SCOPE_BANS_WRITE] = "bans:write",
+	[SCOPE_TICKETS_WRITE] = "tickets:write",
 };
 
 static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .choices = scope_names,

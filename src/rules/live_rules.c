@@ -152,6 +152,9 @@ static const struct field remove_fields[] = {
 	{ "reason",  TEXT(reason_text), ABSENT_IF_EMPTY, EXAMPLE("The talk is over."), DOC("What they are told.") },
 	{ "ban",     ANY(), FLAGS(FIELD_RAW), EXAMPLE(true),
 	  DOC("Whether they are banned from the room, too: true, or for how many seconds.") },
+	{ "door",    ONE_OF("ask"), ABSENT_IF_EMPTY,
+	  DOC("Whether the code by which they came asks at the door until the session closes. With ban, only where nobody "
+	      "could be banned.") },
 };
 const struct shape remove_shape = {
 	"PeerRemoval", FIELDS(remove_fields), .rules = remove_rules, .doc = "People to be put out of a room.",
@@ -241,11 +244,73 @@ const struct shape updated_peer_shape = {
 static const struct field removed_fields[] = {
 	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("peer remove request submitted"), DOC("What was done.") },
 	{ "not_enforced", LIST_OF(unbanned_item), DOC("What could not be done for all of them.") },
+	{ "door",         ONE_OF("ask"), DOC("Set if a code asks at the door now.") },
 };
 const struct shape removed_shape = {
 	"PeersRemoved", FIELDS(removed_fields), .doc = "What was done with people in a room.",
 };
 const struct shape done_shape = { "Done", FIELDS(done_fields), .doc = "What was done in a room." };
+
+/* ---- the door ---- */
+
+#define STATES_OF_A_DECISION ONE_OF("admitted", "denied")
+#define WHO_WAITS \
+	{ "id",      TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Identifier of the ticket, which is not the ticket itself.") }, \
+	{ "name",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Display name; may be empty.") }, \
+	{ "user_id", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("User ID of the person.") }, \
+	{ "role",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Role with which the person joins.") }, \
+	{ "since",   TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the person began to wait.") }
+
+static const struct field waiting_fields[] = { WHO_WAITS };
+static const struct shape waiting_shape = {
+	"WaitingPerson", FIELDS(waiting_fields), .doc = "Somebody who waits to be let in.",
+};
+static const struct field waiting_item = { .name = NULL, OBJECT(waiting_shape) };
+static const struct field tickets_fields[] = {
+	{ "tickets", LIST_OF(waiting_item), FLAGS(FIELD_REQUIRED), DOC("Those who have waited longest, at most 100.") },
+	{ "count",   INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("How many people wait.") },
+};
+const struct shape tickets_shape = { "Tickets", FIELDS(tickets_fields), .doc = "Who waits to be let in." };
+
+static const struct field decision_fields[] = {
+	{ "state",  STATES_OF_A_DECISION, FLAGS(FIELD_REQUIRED), DOC("Whether the person may come in.") },
+	{ "reason", TEXT(reason_text), ABSENT_IF_EMPTY, EXAMPLE("This is a private meeting."),
+	  DOC("What a person who is denied is told.") },
+};
+const struct shape decision_shape = { "Decision", FIELDS(decision_fields), .doc = "What is decided about somebody who waits." };
+
+static const struct field decided_fields[] = {
+	WHO_WAITS,
+	{ "state", STATES_OF_A_DECISION, FLAGS(FIELD_REQUIRED), DOC("What was decided.") },
+};
+const struct shape decided_shape = { "DecidedTicket", FIELDS(decided_fields), .doc = "Somebody who waited." };
+
+static schema_rule check_admit;
+static const struct rule admit_rules[] = {
+	{ "admit", "admit is \"all\" or a list of at most 100 ticket IDs.", check_admit },
+	{ NULL, NULL, NULL },
+};
+static const struct field admit_fields[] = {
+	{ "admit", ANY(), FLAGS(FIELD_REQUIRED | FIELD_RAW), EXAMPLE("all"), DOC("\"all\", or the IDs of at most 100 tickets. Unknown IDs are ignored.") },
+};
+const struct shape admit_shape = {
+	"Admission", FIELDS(admit_fields), .rules = admit_rules, .doc = "Who is let in.",
+};
+static const struct field admitted_fields[] = {
+	{ "admitted", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("How many people were let in.") },
+};
+const struct shape admitted_shape = { "Admitted", FIELDS(admitted_fields), .doc = "How many people were let in." };
+
+static void check_admit(struct rule_context *context, const json_t *object)
+{
+	const json_t *admit = json_object_get(object, "admit");
+	bool is_right = json_is_array(admit) && json_array_size(admit) <= ADMITTED_MOST;
+
+	for (size_t i = 0; is_right && i < json_array_size(admit); i++)
+		is_right = json_is_string(json_array_get(admit, i));
+	if (admit != NULL && !is_right && !slice_is(text_of_json(admit), "all"))
+		schema_fault(context, "/admit", "must be \"all\" or a list of at most %d ticket IDs", ADMITTED_MOST);
+}
 
 /* ---- sessions ---- */
 

@@ -74,7 +74,9 @@ static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 	{ "label",      TEXT(label_text), FLAGS(FIELD_BLANK_ABSENT), EXAMPLE("for the speakers"), \
 	  DOC("A note for administrators.") }, \
 	{ "metadata",   MAP_OF(metadata_key_text, metadata_item), MOST(16), \
-	  DOC("Texts for your own programs, by name.") }
+	  DOC("Texts for your own programs, by name.") }, \
+	{ "admission",  ADMISSION, \
+	  DOC("With ask, people wait until somebody lets them in. Default: as for the role.") }
 
 #define GRACE_MOST 604800
 
@@ -211,6 +213,8 @@ static const struct field join_fields[] = {
 	  DOC("User ID of the person. Default: a version 4 UUID, also if it is empty.") },
 	{ "name",    TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
 	  DOC("Display name on the media server. A name in the code takes precedence. Default: user_id.") },
+	{ "wait",    BOOLEAN(), DEFAULT(false),
+	  DOC("Whether the person waits if somebody has to let them in; then the response is a ticket.") },
 };
 const struct shape join_shape = {
 	"Join", FIELDS(join_fields), .doc = "A room code to exchange for a join token.",
@@ -253,17 +257,34 @@ const struct shape media_join_answer_shape = {
 	"MediaJoinAnswer", FIELDS(media_join_answer_fields), .doc = "Access to the media server for the holder of a join token.",
 };
 
-static const struct field token_answer_fields[] = {
-	{ "token",      TEXT(any_text), FLAGS(FIELD_REQUIRED),
-	  DOC("A JWT, signed with the account's secret.") },
-	{ "room_id",    TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Identifier of the room.") },
-	{ "role",       TEXT(role_name_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
-	{ "user_id",    TEXT(any_256_text), FLAGS(FIELD_REQUIRED), DOC("User ID of the person the token is for.") },
-	{ "expires_at", TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the token expires.") },
-	{ "join",       OBJECT(join_ticket_shape), DOC("Access to the media server; present if a backend is used for the room.") },
-};
+#define FIELDS_OF_A_TOKEN(flags_) \
+	{ "token",      TEXT(any_text), FLAGS(flags_), DOC("A JWT, signed with the account's secret.") }, \
+	{ "room_id",    TEXT(id_text), FLAGS(flags_), DOC("Identifier of the room.") }, \
+	{ "role",       TEXT(role_name_text), FLAGS(flags_), DOC("Name of the role.") }, \
+	{ "user_id",    TEXT(any_256_text), FLAGS(flags_), DOC("User ID of the person the token is for.") }, \
+	{ "expires_at", TEXT(time_text), FLAGS(flags_), DOC("When the token expires.") }, \
+	{ "join",       OBJECT(join_ticket_shape), DOC("Access to the media server; present if a backend is used for the room.") }
+static const struct field token_answer_fields[] = { FIELDS_OF_A_TOKEN(FIELD_REQUIRED) };
 const struct shape token_answer_shape = {
 	"Token", FIELDS(token_answer_fields), .doc = "A join token.",
+};
+
+static const struct field knocked_fields[] = {
+	{ "ticket",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("The ticket: 43 characters. Whoever has it is the person who waits.") },
+	{ "retry_after", INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("s"), DOC("When to ask for the ticket.") },
+	{ "expires_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the ticket lapses if nobody asks for it.") },
+};
+const struct shape knocked_shape = {
+	"Knock", FIELDS(knocked_fields), .doc = "The ticket of a person who waits to be let in.",
+};
+static const struct field ticket_fields[] = {
+	{ "state",       ONE_OF("waiting", "admitted", "denied"), FLAGS(FIELD_REQUIRED), DOC("What was decided.") },
+	{ "retry_after", INTEGER(1, UNLIMITED), UNIT("s"), DOC("While waiting: when to ask again.") },
+	{ "reason",      TEXT(any_text), DOC("Why the person was denied; may be empty.") },
+	FIELDS_OF_A_TOKEN(0),
+};
+const struct shape ticket_shape = {
+	"Ticket", FIELDS(ticket_fields), .doc = "What was decided about a person who waits, and if admitted, a join token.",
 };
 
 static const struct field opened_room_fields[] = {
@@ -293,6 +314,7 @@ static const struct field opened_fields[] = {
 	{ "opens_at",   TEXT(time_text), DOC("When the room opens, if set.") },
 	{ "closes_at",  TEXT(time_text), DOC("When the room closes, if set.") },
 	{ "name",       TEXT(any_text), DOC("Display name of the person the code is for, if set.") },
+	{ "admission",  ADMISSION, DOC("ask if somebody has to let people in; else missing.") },
 };
 const struct shape opened_shape = {
 	"OpenedByCode", FIELDS(opened_fields), .doc = "What a room code opens.",

@@ -11,6 +11,7 @@
 #include "service/metrics.h"
 #include "background/join_log.h"
 #include "resources/retries/kept_usage.h"
+#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "resources/live/live_queue.h"
 #include "accounts/token.h"
@@ -284,6 +285,27 @@ static void append_live(struct buffer *page, const struct environment *environme
 	append_sample(page, backends, "", SLICE("state=\"down\""), figures.backends_down);
 }
 
+static void append_doors(struct buffer *page, const struct environment *environment)
+{
+	static const char *const ends[DOOR_ENDS] = {
+		[DOOR_END_ADMITTED] = "admitted",
+		[DOOR_END_DENIED] = "denied",
+		[DOOR_END_LAPSED] = "lapsed",
+	};
+	static const char ended[] = "anteroom_door_tickets_total";
+	struct door_figures figures = { .waiting = 0 };
+
+	if (environment->door_polls != NULL)
+		door_polls_figures(environment->door_polls, &figures);
+	append_one(page, "anteroom_door_waiting", "gauge",
+		   "People who wait to be let into a room, as far as this process was asked for "
+		   "their tickets.",
+		   figures.waiting);
+	begin_metric(page, ended, "counter",
+		     "People who waited: admitted, denied, or given up without a word.");
+	append_results(page, ended, ends, figures.ends, DOOR_ENDS);
+}
+
 /* ---- the store and the guards ---- */
 
 static void append_guards(struct buffer *page, const struct environment *environment)
@@ -410,6 +432,7 @@ bool health_metrics(struct call *call, struct fault *fault)
 	append_webhooks(&page, environment);
 	append_media(&page, environment);
 	append_live(&page, environment);
+	append_doors(&page, environment);
 	append_one(&page, "anteroom_store_writable", "gauge",
 		   "1 if the store can write, else 0. Also 0 when there is no "
 		   "space for the next journal segment, although writes continue "

@@ -34,6 +34,8 @@ const char *const metrics_refusals[JOIN_REFUSALS] = {
 	[JOIN_BANNED] = "banned",
 	[JOIN_ROLE_FULL] = "role_full",
 	[JOIN_ROOM_FULL] = "room_full",
+	[JOIN_NEEDS_ADMISSION] = "needs_admission",
+	[JOIN_NOT_ADMITTED] = "not_admitted",
 };
 
 struct row {

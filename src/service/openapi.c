@@ -369,6 +369,8 @@ static const struct field path_fields[] = {
 	{ "event_id",    TEXT(any_text), EXAMPLE("0b7f8d3e-4c55-4f1c-9b0a-6f2f6f6c1d2e"), DOC("Event identifier.") },
 	{ "peer_id",     TEXT(any_text), EXAMPLE("7d1b5bd0-5c26-8b2a-9f0e-3a4b1c2d3e4f"), DOC("Peer identifier.") },
 	{ "session_id",  TEXT(id_text), DOC("Session identifier.") },
+	{ "ticket",      TEXT(any_text), DOC("A ticket, as createToken returned it.") },
+	{ "ticket_id",   TEXT(id_text), DOC("Identifier of a ticket.") },
 	{ "ban_id",      TEXT(id_text), DOC("Ban identifier.") },
 	{ "kid",         TEXT(bytes_32_text), DOC("The kid of a signing key.") },
 	{ "customer_id", TEXT(id_text), DOC("Account identifier.") },
@@ -629,6 +631,8 @@ static void add_answers(struct arena *arena, json_t *schemas, const struct route
 	if (route->answer == NULL)
 		return;
 	describe_components(schemas, route->answer, DESCRIBE_ANSWER);
+	if (route->accepted != NULL)
+		describe_components(schemas, route->accepted, DESCRIBE_ANSWER);
 	if (route->is_list)
 		object_put(schemas, answer_name(arena, route), list_schema(arena, route));
 	if (may_change(route)) {
@@ -746,6 +750,16 @@ static json_t *validation_of(const struct route *route)
 				    json_pack("{s:b}", "valid", true)));
 }
 
+static json_t *accepted_of(const struct route *route)
+{
+	static const char *const headers[] = { "Retry-After", NULL };
+
+	return json_pack("{s:s, s:o, s:o}", "description", route->accepted->doc, "headers",
+			 headers_of(route, headers), "content",
+			 content_of("application/json", reference("schemas", route->accepted->name),
+				    describe_example(route->accepted, DESCRIBE_ANSWER)));
+}
+
 /* The web server in front limits requests also where Anteroom itself does not. */
 static bool may_be_too_many(const struct route *route)
 {
@@ -844,6 +858,8 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 	object_put(responses, answers_nothing(route) ? "204" : "200", success_of(arena, route));
 	if (answers_nothing(route) && may_change(route))
 		object_put(responses, "200", validation_of(route));
+	if (route->accepted != NULL)
+		object_put(responses, "202", accepted_of(route));
 	if (route->has_etag && is_reading(route))
 		object_put(responses, "304",
 			   json_pack("{s:s, s:o}", "description", "It has not changed.", "headers",

@@ -6,6 +6,7 @@
 #include "accounts/scopes.h"
 #include "service/health.h"
 #include "resources/bans/bans.h"
+#include "resources/door/door.h"
 #include "resources/live/live_record.h"
 #include "resources/live/live_rooms.h"
 #include "resources/live/sessions.h"
@@ -316,7 +317,8 @@ const struct route routes[] = {
 	{ METHOD_DELETE, "/v2/rooms/{room_id}", ROUTE_WRITE, rooms_delete, "deleteRoom",
 	  NEEDS(ROOMS_WRITE), IN_BULK, ETAG,
 	  READS(ROOM_AND_CODES, OLDEST_GARBAGE, CHILDREN_OF(kind_code, GARBAGE_AT_ONCE),
-		{ .kind = &kind_media, .finding = STORE_FIND_ID, .is_shown = true }, READ_NEW_ID(kind_revocation)),
+		{ .kind = &kind_media, .finding = STORE_FIND_ID, .is_shown = true }, READ_NEW_ID(kind_revocation),
+		READ_BY_ID(kind_door)),
 	  DOC("Deletes a room with its codes.") },
 
 	{ METHOD_POST,   "/v2/room-codes/room/{room_id}", ROUTE_READ_FIRST, room_codes_create_all,
@@ -400,12 +402,21 @@ const struct route routes[] = {
 	  DOC("Imports templates, rooms and codes from elsewhere with their IDs and times: all of them or none.") },
 
 	{ METHOD_POST,   "/v2/token", ROUTE_READ_FIRST, join, "createToken",
-	  WHOLE(join_shape), SMALL_BODY, ANSWER(token_answer_shape), OPEN_TO_ALL, LIMITED, .settle = join_settle,
+	  WHOLE(join_shape), SMALL_BODY, ANSWER(token_answer_shape), .accepted = &knocked_shape, OPEN_TO_ALL, LIMITED,
+	  .settle = join_settle,
 	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, the code is "
 		    "not valid at this time, the room is not open, the code has reached its use limit, "
-		    "the person or the code is banned, it is for another user, or the room or the role is full."),
+		    "the person or the code is banned, it is for another user, the room or the role is full, "
+		    "somebody has to let people in, or did not let this person in."),
 	  READS(READ_CODE(READ_BODY, .member = "code", .is_typed = true, .is_shown = true), MEDIA_OF_CODE(NULL)),
 	  DOC("Exchanges a room code for a join token.") },
+	{ METHOD_GET,    "/v2/tickets/{ticket}", ROUTE_READ_FIRST, tickets_get, "getTicket",
+	  ANSWER(ticket_shape), OPEN_TO_ALL, .settle = tickets_get,
+	  DOC("Returns whether the person with this ticket was let in, and if so, a join token. The ticket lapses a "
+	      "minute after the last request, and a minute after the token was first returned.") },
+	{ METHOD_DELETE, "/v2/tickets/{ticket}", ROUTE_WRITE, tickets_give_up, "deleteTicket",
+	  OPEN_TO_ALL,
+	  DOC("Gives up waiting.") },
 	{ METHOD_GET,    "/v2/join/{code}", ROUTE_READ, join_look, "describeCode",
 	  ANSWER(opened_shape), OPEN_TO_ALL, LIMITED,
 	  FORBIDDEN("The same reasons as for createToken, except that it is for another user, banned or full."),
@@ -529,6 +540,22 @@ const struct route routes[] = {
 	  RULES({ "roleOfRoom", "role is a role of the room's template." }),
 	  READS(THE_LIVE_ROOM),
 	  DOC("Sends a message to the people in a room.") },
+
+	{ METHOD_GET,    "/v2/active-rooms/{room_id}/tickets", ROUTE_READ, tickets_list, "listTickets",
+	  NEEDS(TICKETS_WRITE), ANSWER(tickets_shape), ETAG, FROM_INSIDE, .settle = tickets_list,
+	  FORBIDDEN(MAY_NOT_ACT),
+	  READS(THE_LIVE_ROOM, READ_BY_ID(kind_door)),
+	  DOC("Returns who waits to be let into a room, which need not be in session.") },
+	{ METHOD_POST,   "/v2/active-rooms/{room_id}/tickets", ROUTE_WRITE, tickets_admit, "admitTickets",
+	  NEEDS(TICKETS_WRITE), WHOLE(admit_shape), ANSWER(admitted_shape), FROM_INSIDE, .settle = tickets_admit,
+	  FORBIDDEN(MAY_NOT_ACT),
+	  READS(THE_LIVE_ROOM, READ_BY_ID(kind_door)),
+	  DOC("Lets in some of those who wait, or all.") },
+	{ METHOD_POST,   "/v2/active-rooms/{room_id}/tickets/{ticket_id}", ROUTE_WRITE, tickets_decide, "decideTicket",
+	  NEEDS(TICKETS_WRITE), WHOLE(decision_shape), ANSWER(decided_shape), FROM_INSIDE, .settle = tickets_decide,
+	  FORBIDDEN(MAY_NOT_ACT), CONFLICT("The ticket was decided the other way."),
+	  READS(THE_LIVE_ROOM, READ_BY_ID(kind_door)),
+	  DOC("Lets somebody in who waits, or denies it. A person who is denied cannot knock again for ten minutes.") },
 
 	{ METHOD_GET,    "/v2/sessions", ROUTE_READ, sessions_list, "listLiveSessions",
 	  NEEDS(SESSIONS_READ), QUERY(session_list_query), LIST(live_session_shape),

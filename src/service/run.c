@@ -10,6 +10,7 @@
 #include "resources/asking.h"
 #include "resources/audit.h"
 #include "resources/codes/code_words.h"
+#include "resources/door/door.h"
 #include "resources/live/live_judge.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/stored.h"
@@ -97,8 +98,10 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	if (is_to_be_stored && is_done) {
 		is_done = store_commit(call->transaction, &call->answer.awaited, fault);
 		kept_usage_end(call, is_done);
-		if (is_done)
+		if (is_done) {
 			live_judge_touched(call);
+			door_tell_touched(call);
+		}
 		if (is_done && call->run.test != NULL)
 			dispatcher_test(call->environment->dispatcher, &call->account,
 					call->run.test);

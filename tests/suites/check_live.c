@@ -32,6 +32,7 @@
 #include "resources/events/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "resources/garbage.h"
+#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "resources/live/live_events.h"
 #include "resources/live/live_merge.h"
@@ -162,6 +163,7 @@ static void set_up(void)
 		.session_keep = INT64_MAX / 2,
 		.clock = &stand_clock,
 		.misses = misses_open(&stand_clock),
+		.door_polls = door_polls_open(DOOR_ADDRESS_MOST),
 		.join_seconds = 3600,
 	};
 	ck_assert(accounts_add(stand.directory, &stand_clock, "a", &account, &fault));
@@ -189,6 +191,7 @@ static void tear_down(void)
 	service_close(stand.service);
 	store_close(stand.environment.store);
 	accounts_close(stand.environment.accounts);
+	door_polls_close(stand.environment.door_polls);
 	misses_close(stand.environment.misses);
 	directory_remove(stand.directory);
 	arena_close(stand.arena);

@@ -162,6 +162,14 @@ static const struct {
 	{ METHOD_GET, "/v2/bans?user_id=m", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/bans/000000000000000000000001", NULL, 404, 1 },
 	{ METHOD_DELETE, "/v2/bans/000000000000000000000001", NULL, 404, 2 },
+	/* Only the code says that people wait. Each run of an exchange also looks for bans. */
+	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"admission\":\"ask\"}", 200, 2 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 403, 3 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\",\"wait\":true}", 202, 6 },
+	{ METHOD_GET, "/v2/active-rooms/$r/tickets", NULL, 200, 5 },
+	{ METHOD_POST, "/v2/active-rooms/$r/tickets", "{\"admit\":\"all\"}", 200, 2 },
+	{ METHOD_GET, "/v2/tickets/0123456789012345678901234567890123456789012", NULL, 404, 1 },
+	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"admission\":null}", 200, 2 },
 	/* With bans, an exchange reads once more. */
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 2 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\",\"user_id\":\"a\"}", 200, 2 },

@@ -14,6 +14,7 @@
 #include "accounts/scopes.h"
 #include "accounts/token.h"
 #include "directory.h"
+#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "service/routes.h"
 #include "service/service.h"
@@ -37,6 +38,7 @@ static const struct {
 	{ "/v2/backends", "backends:write", "backends:write" },
 	{ "/v2/keys", "keys:write", "keys:write" },
 	{ "/v2/signing-keys", "keys:write", "keys:write" },
+	{ "/v2/active-rooms/{room_id}/tickets", "tickets:write", "tickets:write" },
 	{ "/v2/active-rooms", "live:read", "live:write" },
 	{ "/v2/sessions", "sessions:read", "sessions:write" },
 	{ "/v2/usage", "sessions:read", NULL },
@@ -192,6 +194,7 @@ static void begin(void)
 		.clock = &clock_system,
 		.store = store_memory_open(),
 		.misses = misses_open(&clock_system),
+		.door_polls = door_polls_open(DOOR_ADDRESS_MOST),
 		.tokens = token_memory_open(),
 		.session_seconds = 60,
 	};
@@ -206,6 +209,7 @@ static void end(void)
 	service_close(service);
 	accounts_close(environment.accounts);
 	token_memory_close(environment.tokens);
+	door_polls_close(environment.door_polls);
 	misses_close(environment.misses);
 	store_close(environment.store);
 	arena_close(arena);

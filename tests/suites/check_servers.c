@@ -29,6 +29,7 @@
 #include "delivery/sender.h"
 #include "directory.h"
 #include "receiver.h"
+#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/made_rooms.h"
@@ -77,6 +78,7 @@ static void set_up(void)
 	stand.environment.clock = &clock_system;
 	stand.environment.tokens = token_memory_open();
 	stand.environment.misses = misses_open(&clock_system);
+	stand.environment.door_polls = door_polls_open(DOOR_ADDRESS_MOST);
 	stand.environment.join_seconds = 3600;
 	stand.environment.live = LIVE_ON;
 	stand.environment.live_queue = live_queue_open();
@@ -97,6 +99,7 @@ static void tear_down(void)
 	store_close(stand.environment.store);
 	accounts_close(stand.environment.accounts);
 	token_memory_close(stand.environment.tokens);
+	door_polls_close(stand.environment.door_polls);
 	misses_close(stand.environment.misses);
 	live_queue_close(stand.environment.live_queue);
 	made_rooms_close(stand.environment.made_rooms);
@@ -646,6 +649,7 @@ static struct {
 	json_int_t created; /* milliseconds */
 	struct {
 		const char *sid, *identity, *user_id, *entry;
+		const char *code; /* or NULL */
 		char role[32];
 		json_int_t joined;
 	} people[PEOPLE_MOST];
@@ -654,15 +658,16 @@ static struct {
 
 static json_t *person_of(size_t i)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s}, s:["
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*}, s:["
 			 "{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}]}",
 			 "sid", kit.people[i].sid, "identity", kit.people[i].identity, "state",
 			 "ACTIVE", "name", "Ada", "metadata", "m", "joined_at_ms",
 			 kit.people[i].joined, "attributes", "user_id", kit.people[i].user_id,
-			 "role", kit.people[i].role, "entry", kit.people[i].entry, "tracks", "sid",
-			 "TR_1", "type", "VIDEO", "source", "SCREEN_SHARE", "muted", 1, "version",
-			 "unix_micro", (kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type",
-			 "AUDIO", "source", "MICROPHONE", "version", "unix_micro",
+			 "role", kit.people[i].role, "entry", kit.people[i].entry, "code",
+			 kit.people[i].code, "tracks", "sid", "TR_1", "type", "VIDEO", "source",
+			 "SCREEN_SHARE", "muted", 1, "version", "unix_micro",
+			 (kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO",
+			 "source", "MICROPHONE", "version", "unix_micro",
 			 (kit.people[i].joined - 1500) * 1000, "sid", "TR_3", "type", "DATA");
 }
 
@@ -799,6 +804,7 @@ static void kit_join(const char *sid, const char *identity, const char *user_id,
 	kit.people[kit.count].identity = identity;
 	kit.people[kit.count].user_id = user_id;
 	kit.people[kit.count].entry = entry;
+	kit.people[kit.count].code = NULL;
 	(void)snprintf(kit.people[kit.count].role, sizeof kit.people[kit.count].role, "host");
 	kit.people[kit.count].joined = clock_now(&clock_system) - 60000 + (json_int_t)kit.count;
 	kit.count++;
@@ -1495,6 +1501,8 @@ static const struct {
 	{ METHOD_POST, "/remove-peers?validate_only=true", "{\"role\":\"host\",\"ban\":true}" },
 	{ METHOD_POST, "/end-room?validate_only=true", "{}" },
 	{ METHOD_POST, "/end-room?validate_only=true", "{\"lock\":true}" },
+	{ METHOD_GET, "/tickets", NULL },
+	{ METHOD_POST, "/tickets?validate_only=true", "{\"admit\":\"all\"}" },
 };
 
 /* The first digits of the statuses, in the order of the questions; 4 is 403. Nobody inside can
@@ -1503,20 +1511,21 @@ static const struct {
 	enum caller_kind kind;
 	const char *of, *statuses;
 } askers[] = {
-	{ MANAGES, NULL, "224222222222222" },
-	{ HAS_KEY, "live:write", "224222222222222" },
-	{ HAS_KEY, "live:read", "224444444444444" },
-	{ HAS_KEY, "rooms:write", "444444444444444" },
-	{ IS_INSIDE, "pollRead", "442444424444444" },
-	{ IS_INSIDE, "sendRoomState", "222444424444444" },
-	{ IS_INSIDE, "changeRole", "442244424444444" },
-	{ IS_INSIDE, "mute", "442444422444444" },
-	{ IS_INSIDE, "unmute", "442444424244444" },
-	{ IS_INSIDE, "removeOthers", "442444424442244" },
-	{ IS_INSIDE, "endRoom", "442444424444422" },
-	{ WAS_REMOVED, NULL, "444444444444444" },
-	{ IS_ELSEWHERE, NULL, "444444444444444" },
-	{ IS_NOT_THERE, NULL, "444444444444444" },
+	{ MANAGES, NULL, "22422222222222222" },
+	{ HAS_KEY, "live:write", "22422222222222244" },
+	{ HAS_KEY, "live:read", "22444444444444444" },
+	{ HAS_KEY, "rooms:write", "44444444444444444" },
+	{ HAS_KEY, "tickets:write", "44444444444444422" },
+	{ IS_INSIDE, "pollRead", "44244442444444444" },
+	{ IS_INSIDE, "sendRoomState", "22244442444444444" },
+	{ IS_INSIDE, "changeRole", "44224442444444444" },
+	{ IS_INSIDE, "mute", "44244442244444444" },
+	{ IS_INSIDE, "unmute", "44244442424444444" },
+	{ IS_INSIDE, "removeOthers", "44244442444224422" },
+	{ IS_INSIDE, "endRoom", "44244442444442244" },
+	{ WAS_REMOVED, NULL, "44444444444444444" },
+	{ IS_ELSEWHERE, NULL, "44444444444444444" },
+	{ IS_NOT_THERE, NULL, "44444444444444444" },
 };
 
 static const char *with_ids(const char *text, const char *ada, const char *eve)
@@ -1603,6 +1612,115 @@ START_TEST(callers_do_what_they_may)
 	bearer = NULL;
 	ck_assert_ptr_null(last_request(UPDATE));
 	ck_assert_ptr_null(last_request(END));
+}
+END_TEST
+
+/* ---- the door ---- */
+
+/* Makes a code of the room that asks at the door. */
+static const char *make_asking_code(void)
+{
+	return text_at(
+		parsed(ask(200, METHOD_POST,
+			   arena_text(stand.arena, "/v2/room-codes/room/%s/role/guest", kit.room),
+			   "{\"admission\":\"ask\"}")),
+		"code");
+}
+
+static void knock(const char *code)
+{
+	(void)ask(202, METHOD_POST, "/v2/token",
+		  arena_text(stand.arena, "{\"code\":\"%s\",\"wait\":true}", code));
+}
+
+/* Waits until the media server was asked to send this many messages; returns the last one. */
+static const char *await_messages(size_t n)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	struct slice text;
+
+	while (requests_of("SendData") < n) {
+		ck_assert_msg(clock_monotonic() < end, "no message");
+		(void)poll(NULL, 0, 20);
+	}
+	ck_assert(text_base64_decode(stand.arena,
+				     slice_of(text_at(last_request("SendData"), "data")), &text));
+	return arena_copy(stand.arena, text).data;
+}
+
+/* Only those inside who may decide about it, and at most once in a second. */
+START_TEST(moderators_are_told_who_waits)
+{
+	const char *code = make_asking_code();
+	int64_t first;
+
+	(void)ask(200, METHOD_POST, filled("/v2/templates/TEMPLATE/roles/guard"),
+		  "{\"permissions\":{\"removeOthers\":true}}");
+	kit_join("PA_2", "eve", "eve", "e2");
+	(void)snprintf(kit.people[1].role, sizeof kit.people[1].role, "guard");
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":2");
+	knock(code);
+	ck_assert_str_eq(await_messages(1), "{\"type\":\"waiting\",\"count\":1}");
+	first = clock_monotonic();
+	ck_assert_str_eq(text_at(last_request("SendData"), "topic"), "anteroom");
+	ck_assert(json_equal(json_object_get(last_request("SendData"), "destination_identities"),
+			     parsed("[\"eve\"]")));
+	for (int i = 0; i < 3; i++)
+		knock(code);
+	ck_assert_str_eq(await_messages(2), "{\"type\":\"waiting\",\"count\":4}");
+	ck_assert_int_ge(clock_monotonic() - first, 800);
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/tickets", room),
+		  "{\"admit\":\"all\"}");
+	ck_assert_str_eq(await_messages(3), "{\"type\":\"waiting\",\"count\":0}");
+}
+END_TEST
+
+/* Somebody is put out who came by a code that anybody may use: whoever comes by it waits, until the
+ * session closes. */
+static const struct {
+	const char *more; /* of the body */
+	bool is_known; /* the account set the user_id */
+	const char *answer; /* of its end */
+	bool asks;
+} put_out_to_ask[] = {
+	{ "", false, "submitted\"}", false },
+	{ ",\"door\":\"ask\"", false, "submitted\",\"door\":\"ask\"}", true },
+	{ ",\"door\":\"\"", false, "submitted\"}", false },
+	{ ",\"door\":\"ask\",\"ban\":true", false,
+	  "submitted\",\"not_enforced\":[\"ban\"],\"door\":\"ask\"}", true },
+	{ ",\"door\":\"ask\",\"ban\":true", true, "submitted\"}", false },
+};
+
+START_TEST(whoever_comes_by_the_code_asks)
+{
+	const char *path = arena_text(stand.arena, "/v2/room-codes/room/%s/role/guest", kit.room);
+	const char *code = text_at(parsed(ask(200, METHOD_POST, path, "{}")), "code");
+	const char *shown = arena_text(stand.arena, "/v2/room-codes/code/%s", code);
+	const char *hash = text_at(
+		parsed(ask(200, METHOD_GET, arena_text(stand.arena, "%s?view=link", shown), NULL)),
+		"code_hash");
+	const char *body = arena_text(stand.arena, "{\"code\":\"%s\"}", code);
+	struct slice answer;
+
+	kit_join("PA_2", "eve", put_out_to_ask[_i].is_known ? "eve" : "another", "e2");
+	kit.people[1].code = arena_text(stand.arena, "%.16s", hash);
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":2");
+	answer =
+		slice_of(ask(200, METHOD_POST, arena_text(stand.arena, "%s/remove-peers", room),
+			     arena_text(stand.arena, "{\"peer_id\":\"%s\"%s}",
+					id_of_peer(put_out_to_ask[_i].is_known ? "eve" : "another"),
+					put_out_to_ask[_i].more)));
+	ck_assert_msg(slice_ends(answer, slice_of(put_out_to_ask[_i].answer)), "%s", answer.data);
+	(void)ask(put_out_to_ask[_i].asks ? 403 : 200, METHOD_POST, "/v2/token", body);
+	ck_assert_ptr_null(strstr(ask(200, METHOD_GET, shown, NULL), "admission"));
+	/* Changing the code does not let people in. */
+	(void)ask(200, METHOD_PATCH, shown, "{\"admission\":\"open\"}");
+	(void)ask(put_out_to_ask[_i].asks ? 403 : 200, METHOD_POST, "/v2/token", body);
+	kit_people(NULL, NULL);
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/end-room", room), "{}");
+	(void)ask(200, METHOD_POST, "/v2/token", body);
 }
 END_TEST
 
@@ -2171,6 +2289,8 @@ int main(void)
 	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(judged));
 	tcase_add_test(live, who_was_put_out_does_not_come_back);
 	tcase_add_loop_test(live, callers_do_what_they_may, 0, ROWS(askers));
+	tcase_add_test(live, moderators_are_told_who_waits);
+	tcase_add_loop_test(live, whoever_comes_by_the_code_asks, 0, ROWS(put_out_to_ask));
 	tcase_add_loop_test(live, an_act_with_a_key_is_done_once, 0, ROWS(kept_acts));
 	tcase_add_test(live, an_empty_room_is_locked);
 	tcase_add_loop_test(live, messages_arrive_or_are_refused, 0, ROWS(messages));

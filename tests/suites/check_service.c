@@ -21,6 +21,7 @@
 #include "resources/live/live_queue.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/media/signing_keys.h"
+#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "accounts/token.h"
 #include "case.h"
@@ -347,6 +348,7 @@ static bool begin(struct in_process *in_process)
 	in_process->environment.clock = &in_process->clock.clock;
 	in_process->environment.tokens = token_memory_open();
 	in_process->environment.misses = misses_open(&in_process->clock.clock);
+	in_process->environment.door_polls = door_polls_open(DOOR_ADDRESS_MOST);
 	in_process->environment.join_seconds = 24 * 60 * 60;
 	in_process->environment.session_seconds = 12 * 60 * 60;
 	in_process->environment.signing_key_age = SIGNING_KEY_AGE;
@@ -363,6 +365,7 @@ static void end(struct in_process *in_process)
 {
 	close_service(in_process);
 	live_queue_close(in_process->environment.live_queue);
+	door_polls_close(in_process->environment.door_polls);
 	misses_close(in_process->environment.misses);
 	token_memory_close(in_process->environment.tokens);
 	if (in_process->environment.accounts != NULL)

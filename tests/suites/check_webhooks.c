@@ -20,6 +20,7 @@
 #include "directory.h"
 #include "receiver.h"
 #include "records/kinds.h"
+#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "rules/webhook_rules.h"
 #include "scratch.h"
@@ -128,6 +129,7 @@ static void set_up(void)
 	stand.environment.clock = &stand.clock;
 	stand.environment.tokens = token_memory_open();
 	stand.environment.misses = misses_open(&stand.clock);
+	stand.environment.door_polls = door_polls_open(DOOR_ADDRESS_MOST);
 	stand.environment.join_seconds = 3600;
 	stand.environment.log_keep = 90 * 24 * HOUR;
 	stand.environment.allows_http = true;
@@ -142,6 +144,7 @@ static void tear_down(void)
 	receiver_close(stand.receiver);
 	accounts_close(stand.environment.accounts);
 	token_memory_close(stand.environment.tokens);
+	door_polls_close(stand.environment.door_polls);
 	misses_close(stand.environment.misses);
 	directory_remove(stand.directory);
 	arena_close(stand.arena);

@@ -150,7 +150,8 @@ static void check_error_headers(struct run *run)
 /* Returns true for the paths of a live room that people inside use, too. */
 static bool is_of_live_room(const char *target)
 {
-	static const char *const ends[] = { "", "/me", "/peers" };
+	static const char *const ends[] = { "", "/me", "/peers", "/tickets" };
+	static const char *const begins[] = { "/peers/", "/tickets/" };
 	static const char start[] = "/v2/active-rooms/";
 	const char *rest;
 	size_t length;
@@ -164,7 +165,14 @@ static bool is_of_live_room(const char *target)
 		if (length == strlen(ends[i]) && strncmp(rest, ends[i], length) == 0)
 			return true;
 	}
-	return strncmp(rest, "/peers/", 7) == 0 && strcspn(rest + 7, "/?") == length - 7;
+	for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+		const size_t size = strlen(begins[i]);
+
+		if (strncmp(rest, begins[i], size) == 0 &&
+		    strcspn(rest + size, "/?") == length - size)
+			return true;
+	}
+	return false;
 }
 
 static bool is_token_path(const char *target)
@@ -173,7 +181,8 @@ static bool is_token_path(const char *target)
 					     "/v2/token/join/" };
 	const size_t length = strcspn(target, "?");
 
-	if (strncmp(target, "/v2/join/", 9) == 0 || is_of_live_room(target))
+	if (strncmp(target, "/v2/join/", 9) == 0 || strncmp(target, "/v2/tickets/", 12) == 0 ||
+	    is_of_live_room(target))
 		return true;
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
 		if (length == strlen(paths[i]) && strncmp(target, paths[i], length) == 0)
@@ -226,7 +235,8 @@ static void check_headers_of_all(struct run *run)
 		check_header_is(run, "Access-Control-Allow-Origin", "*");
 	} else if (origin != NULL && !is_of_key_sets(run->request.target)) {
 		problem(run,
-			"only /v2/token, /v2/join, /v2/jwks and live rooms may be open to other origins");
+			"only /v2/token, /v2/join, /v2/tickets, /v2/jwks and live rooms may be open "
+			"to other origins");
 	}
 	if (origin != NULL)
 		check_header_is(run, "Access-Control-Expose-Headers",

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "accounts/token.h"
+#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "store/postgres/store_postgres.h"
 
@@ -21,6 +22,7 @@ void responder_open(struct responder *responder, const char *url, const struct c
 	*environment = (struct environment){
 		.clock = clock,
 		.misses = misses_open(clock),
+		.door_polls = door_polls_open(DOOR_ADDRESS_MOST),
 		.tokens = token_memory_open(),
 		.join_seconds = 3600,
 		.live = LIVE_ON,
@@ -39,6 +41,7 @@ void responder_close(struct responder *responder)
 	accounts_close(responder->environment.accounts);
 	store_close(responder->environment.store);
 	token_memory_close(responder->environment.tokens);
+	door_polls_close(responder->environment.door_polls);
 	misses_close(responder->environment.misses);
 }
 

@@ -22,8 +22,13 @@ enum code_term {
 	CODE_USER_ID = 1 << 3,
 	CODE_NAME = 1 << 4,
 	CODE_LABEL = 1 << 5,
-	CODE_METADATA = 1 << 6
+	CODE_METADATA = 1 << 6,
+	CODE_DOOR = 1 << 7 /* admission, asks_in */
 };
+
+/* Whether people who come by a code wait until somebody lets them in. */
+enum code_admission { ADMISSION_OF_ROLE, ADMISSION_OPEN, ADMISSION_ASK };
+extern const char *const admission_names[ADMISSION_ASK + 1];
 
 /* The limits of a code, and data about the person it is for. */
 struct code_terms {
@@ -35,6 +40,10 @@ struct code_terms {
 	uint32_t last_repeats; /* how often that exchange was repeated */
 	struct slice user_id, name, label;
 	struct slice metadata; /* the text of a JSON object */
+	enum code_admission admission;
+	/* The session until whose end people wait, whatever `admission` is; the id zero for
+	 * none. */
+	struct id asks_in;
 };
 
 struct code {
@@ -50,8 +59,8 @@ struct code {
 	struct code_terms terms;
 };
 
-/* True if only label and metadata are set. Only plain codes represent their role and are created
- * automatically; the others have limits of their own. */
+/* True if only label, metadata and admission are set. Only plain codes represent their role and are
+ * created automatically; the others have limits of their own. */
 bool code_is_plain(const struct code *code);
 
 /* The codes of one role that are not former. */

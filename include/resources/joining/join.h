@@ -20,6 +20,9 @@ struct joining {
 
 handler join;
 handler join_settle;
+/* Returns what was decided about the ticket of somebody who waits; if it is admitted, exchanges
+ * it. */
+handler tickets_get;
 /* Returns what a code opens. Rejects codes like `join`, but counts only unknown codes. */
 handler join_look;
 /* Returns access to the media server for the holder of a join token. */

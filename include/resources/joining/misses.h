@@ -35,6 +35,11 @@
 
 struct misses;
 
+/* Normalises an address: IPv4, also if written as IPv6, or the /64 of an IPv6 address. All other
+ * texts, such as those for Unix sockets, count as one address. */
+#define MISSES_ADDRESS_SIZE 16
+void misses_address(struct slice text, unsigned char address[MISSES_ADDRESS_SIZE]);
+
 struct misses *misses_open(const struct clock *clock);
 void misses_close(struct misses *misses);
 

@@ -11,7 +11,9 @@ struct message {
 	const struct live_view *view;
 	const struct server *server;
 	const struct peer *peer; /* the only one who gets it, or NULL */
-	struct slice role; /* without `peer`: of those who get it; data NULL: all */
+	/* Without `peer`: the roles of those who get it; none: all. */
+	const struct slice *roles;
+	size_t role_count;
 	struct slice topic, text;
 	unsigned patience; /* of its requests (struct server_request) */
 };
@@ -19,6 +21,10 @@ struct message {
 /* Makes the call ask for the message to be sent. *is_asked: false if nobody is to get it. */
 bool message_ask(struct call *call, const struct message *message, bool *is_asked,
 		 struct fault *fault);
+
+/* Has those who are inside and may decide about it told how many people wait at the door of the
+ * room. Asks for nothing if there is nobody, or the room is not in session. */
+bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault);
 
 /* ---- why people are put out ---- */
 

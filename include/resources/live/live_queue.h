@@ -1,6 +1,7 @@
 /* What is to be done about live rooms, soon and outside of a call: events that media servers have
- * told, to be merged, rooms to be looked at, and rooms whose people are to be judged
- * (resources/live/live_judge.h). background/live_watch.c does it.
+ * told, to be merged, rooms to be looked at, and rooms where something has changed: their people
+ * are to be judged (resources/live/live_judge.h), or told who waits at the door.
+ * background/live_watch.c does it.
  *
  * The queue is in memory: what it loses when the process ends is found by a look.
  *
@@ -13,7 +14,8 @@
 #include "base/id.h"
 #include "media/server.h"
 
-/* Most events, most rooms to be looked at, and most rooms to be judged, that wait. */
+/* Most events, most rooms to be looked at, and most rooms where something has changed, that
+ * wait. */
 #define LIVE_QUEUE_MOST 10000
 
 /* An event. Its slices are its own. */
@@ -32,11 +34,12 @@ struct to_look_at {
 	struct id account, backend, room;
 };
 
-/* Rooms whose people are to be judged. */
-struct to_judge {
-	struct to_judge *next;
+/* A room where something has changed. */
+struct touched_room {
+	struct touched_room *next;
 	struct id account;
 	struct id room; /* zero: all rooms of the account */
+	bool is_door; /* who waits; else something that its people are to be judged by */
 };
 
 /* Events by what became of them, for /metrics. */
@@ -64,13 +67,15 @@ void live_queue_look(struct live_queue *queue, const struct id *account, const s
 /* Has the people in the room judged; room zero: in all rooms of the account. If too many are
  * waiting, a later look judges them. */
 void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room);
+/* Has moderators in the room told how many people wait. */
+void live_queue_tell(struct live_queue *queue, const struct id *account, const struct id *room);
 void live_queue_count(struct live_queue *queue, enum heard_end end);
 
 /* Everything that waits, oldest first. */
 struct live_queue_taken {
 	struct heard *heard;
 	struct to_look_at *rooms;
-	struct to_judge *judged;
+	struct touched_room *touched;
 };
 /* Takes it. The caller frees each item with free(3), and calls live_queue_forget for events when
  * they are merged: until then they count as waiting. */

@@ -97,7 +97,7 @@ struct code_group *codes_group_of(struct call *call, struct room_codes *codes, u
 
 bool code_is_plain(const struct code *code)
 {
-	return (code->terms.set & ~(unsigned)(CODE_LABEL | CODE_METADATA)) == 0;
+	return (code->terms.set & ~(unsigned)(CODE_LABEL | CODE_METADATA | CODE_DOOR)) == 0;
 }
 
 bool codes_group_missing(const struct room_codes *codes, struct fault *fault)
@@ -147,6 +147,12 @@ bool codes_count_removed(struct room_codes *codes, const struct code *code, stru
 
 /* ---- one code ---- */
 
+const char *const admission_names[] = {
+	[ADMISSION_OF_ROLE] = "",
+	[ADMISSION_OPEN] = "open",
+	[ADMISSION_ASK] = "ask",
+};
+
 static const struct member code_members[] = {
 	{ "place", AS_KEY, AT(struct code, place) },
 	{ "room", AS_PARENT, AT(struct code, room) },
@@ -174,6 +180,10 @@ static const struct member code_members[] = {
 	{ "label", AS_TEXT(0, TEXT_MOST), WHEN(CODE_LABEL), AT(struct code, terms.label) },
 	{ "metadata", AS_JSON(2 * TEXT_MOST), WHEN(CODE_METADATA),
 	  AT(struct code, terms.metadata) },
+	{ "admission", AS_CHOICE(ADMISSION_ASK, admission_names), WHEN(CODE_DOOR),
+	  MARKED(MEMBER_ABSENT), AT(struct code, terms.admission) },
+	{ "asks_in", AS_ID, WHEN(CODE_DOOR), MARKED(MEMBER_ABSENT),
+	  AT(struct code, terms.asks_in) },
 };
 const struct record_table code_table = {
 	RECORD(struct code, code_members, 4, &kind_code),

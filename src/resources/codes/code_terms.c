@@ -40,6 +40,9 @@ void code_terms_write(struct call *call, const struct code *code, const struct s
 		buffer_append_text(text, ",\"metadata\":");
 		buffer_append(text, terms->metadata);
 	}
+	if (terms->admission != ADMISSION_OF_ROLE)
+		buffer_append_member(
+			text, ",\"admission\":", slice_of(admission_names[terms->admission]));
 	if ((terms->set & LIMITS) != 0)
 		buffer_append_member(text,
 				     ",\"state\":", slice_of(code_state(code, shown, call->now)));
@@ -69,6 +72,8 @@ json_t *code_terms_document(struct call *call, const struct code *code, bool is_
 		json_object_set(
 			document, "metadata",
 			stored_json(call, terms->metadata, "code of the room", &code->room));
+	if (terms->admission != ADMISSION_OF_ROLE)
+		object_put(document, "admission", json_string(admission_names[terms->admission]));
 	return document;
 }
 
@@ -100,6 +105,7 @@ void code_terms_read(struct call *call, const json_t *document, struct code_term
 	const json_t *expires_in = json_object_get(document, "expires_in");
 	const json_t *max_uses = json_object_get(document, "max_uses");
 	const json_t *metadata = json_object_get(document, "metadata");
+	const struct slice admission = text_of_json(json_object_get(document, "admission"));
 
 	*terms = (struct code_terms){ .set = 0 };
 	read_time_term(document, "not_before", CODE_NOT_BEFORE, terms, &terms->not_before);
@@ -119,8 +125,16 @@ void code_terms_read(struct call *call, const json_t *document, struct code_term
 	read_text_term(document, "user_id", CODE_USER_ID, terms, &terms->user_id);
 	read_text_term(document, "name", CODE_NAME, terms, &terms->name);
 	read_text_term(document, "label", CODE_LABEL, terms, &terms->label);
-	if (metadata == NULL)
-		return;
-	terms->set |= CODE_METADATA;
-	terms->metadata = json_as_text(call->arena, metadata);
+	if (metadata != NULL) {
+		terms->set |= CODE_METADATA;
+		terms->metadata = json_as_text(call->arena, metadata);
+	}
+	if (admission.data != NULL) {
+		terms->set |= CODE_DOOR;
+		terms->admission = slice_is(admission, "ask") ? ADMISSION_ASK : ADMISSION_OPEN;
+	}
+	if (id_compare(&former.asks_in, &kind_only_id) != 0) {
+		terms->set |= CODE_DOOR;
+		terms->asks_in = former.asks_in;
+	}
 }

@@ -12,6 +12,7 @@
 #include "accounts/token.h"
 #include "resources/bans/bans.h"
 #include "resources/codes/code_life.h"
+#include "resources/door/door.h"
 #include "resources/joining/code_typed.h"
 #include "resources/joining/media_join.h"
 #include "records/record.h"
@@ -69,6 +70,9 @@ struct exchange {
 	bool has_code; /* false if the join token names no code, or one that is deleted */
 	struct code code;
 	struct slice role;
+	struct slice sent_user,
+		sent_name; /* as the request has them, or the ticket; may be empty */
+	struct door_ticket *ticket; /* admitted, which is exchanged; or NULL */
 	const json_t *role_document, *room_document; /* NULL until they are decoded */
 	struct slice user_id; /* from the code or the body; empty to generate one */
 	int64_t time; /* of the exchange, or of the one it repeats, in milliseconds */
@@ -81,6 +85,7 @@ struct exchange {
 	const struct backend *backend; /* the room's, in `media`; or NULL */
 	const json_t *config; /* of the backend; NULL until it is decoded */
 	bool is_waiting; /* the media server is asked to make the room; the handler ends here */
+	bool has_knocked; /* the answer is a ticket */
 	struct media media; /* unset unless has_media */
 	bool has_media;
 };
@@ -180,13 +185,21 @@ static bool is_counted(const struct exchange *exchange)
 	return (exchange->code.terms.set & CODE_MAX_USES) != 0;
 }
 
+/* A ticket that was exchanged before. */
+static bool is_taken(const struct exchange *exchange)
+{
+	return exchange->ticket != NULL && exchange->ticket->state == DOOR_TAKEN;
+}
+
 /* A retry gets the token of the exchange that it repeats, and therefore its time. A counted
  * exchange has the time of the clock, to which a retry is compared: call->now may be later, because
  * it is never before the last change of the code, and the clock may have been set back since. */
 static void set_time(struct call *call, struct exchange *exchange)
 {
-	exchange->is_retry = is_counted(exchange) && is_retry(call, exchange);
+	exchange->is_retry = is_counted(exchange) && exchange->ticket == NULL &&
+			     is_retry(call, exchange);
 	exchange->time = exchange->is_retry	? exchange->code.terms.last_use
+			 : is_taken(exchange)	? exchange->ticket->taken
 			 : is_counted(exchange) ? clock_now(call->environment->clock)
 						: call->now;
 }
@@ -200,7 +213,7 @@ static bool check_terms(struct call *call, const struct exchange *exchange, stru
 		return refuse_at(call, JOIN_EXPIRED, "Room code has expired", "expires_at",
 				 terms->expires_at, fault);
 	if ((terms->set & CODE_MAX_USES) != 0 && terms->uses >= terms->max_uses &&
-	    !exchange->is_retry)
+	    !exchange->is_retry && !is_taken(exchange))
 		return refuse_join(call, JOIN_USED_UP, "Room code was used up", fault);
 	if ((terms->set & CODE_NOT_BEFORE) != 0 && now < terms->not_before)
 		return refuse_at(call, JOIN_NOT_YET_VALID, "Room code is not valid yet",
@@ -280,7 +293,7 @@ static bool check_opening_times(struct call *call, struct exchange *exchange, st
 static bool admit_by_code(struct call *call, struct exchange *exchange,
 			  const struct account *account, struct fault *fault)
 {
-	const struct slice sent = body_text(call, "user_id");
+	const struct slice sent = exchange->sent_user;
 	struct shown_code shown;
 
 	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.template,
@@ -422,31 +435,39 @@ static struct slice new_entry(struct call *call)
 	return entry_of(call, bytes);
 }
 
-/* Sets a jti and an entry that are the same for all repeats of a counted exchange, so that one
- * exchange does not let in several people. */
+static void set_jti_of(struct call *call, struct exchange *exchange, struct slice use)
+{
+	unsigned char mac[DIGEST_SIZE];
+	char text[UUID_TEXT_SIZE];
+
+	digest_hmac_sha256((struct slice){ (const char *)exchange->media.code_key, DIGEST_SIZE },
+			   use, mac);
+	uuid_print(mac, text);
+	exchange->jti = arena_copy(call->arena, slice_of(text));
+	exchange->entry = entry_of(call, mac + UUID_SIZE);
+}
+
+/* Sets a jti and an entry that are the same for all repeats of a counted exchange, or of the
+ * exchange of a ticket, so that one exchange does not let in several people. */
 static void set_jti(struct call *call, struct exchange *exchange)
 {
 	const struct code *code = &exchange->code;
 	char use[2 * ID_SIZE + 4 + 8];
-	unsigned char mac[DIGEST_SIZE];
-	char text[UUID_TEXT_SIZE];
 
 	memcpy(use, code->room.bytes, ID_SIZE);
 	memcpy(use + ID_SIZE, code->place.bytes, ID_SIZE);
 	encode_32(use + 2 * ID_SIZE, code->terms.uses);
 	encode_64(use + 2 * ID_SIZE + 4, (uint64_t)code->terms.last_use);
-	digest_hmac_sha256((struct slice){ (const char *)exchange->media.code_key, DIGEST_SIZE },
-			   (struct slice){ use, sizeof use }, mac);
-	uuid_print(mac, text);
-	exchange->jti = arena_copy(call->arena, slice_of(text));
-	exchange->entry = entry_of(call, mac + UUID_SIZE);
+	set_jti_of(call, exchange, (struct slice){ use, sizeof use });
 }
 
 static bool count_use(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	struct code_terms *terms = &exchange->code.terms;
 
-	if (!is_counted(exchange))
+	if (exchange->ticket != NULL)
+		set_jti_of(call, exchange, exchange->ticket->name);
+	if (!is_counted(exchange) || is_taken(exchange))
 		return true;
 	if (exchange->is_retry) {
 		terms->last_repeats++;
@@ -456,7 +477,8 @@ static bool count_use(struct call *call, struct exchange *exchange, struct fault
 		terms->last_user = exchange->user_id;
 		terms->last_repeats = 0;
 	}
-	set_jti(call, exchange);
+	if (exchange->ticket == NULL)
+		set_jti(call, exchange);
 	return code_put(call, &exchange->code, fault);
 }
 
@@ -475,7 +497,7 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 		.code_hash = exchange->code_hash,
 		.user_id = exchange->answered_user,
 		.is_known = is_known(exchange),
-		.name = body_text(call, "name"),
+		.name = exchange->sent_name,
 		.since = exchange->time / 1000,
 		.expires = exchange->expires_at,
 		.jti = exchange->jti,
@@ -503,6 +525,8 @@ static bool answer_exchange(struct call *call, struct exchange *exchange,
 					      exchange->code.letters);
 	subject.code_hash = exchange->code_hash;
 	text_time_seconds(exchange->expires_at * 1000, expires);
+	if (exchange->ticket != NULL)
+		writer_plain(&body, "state", SLICE("admitted"));
 	writer_plain(&body, "token",
 		     token_sign_join(call->arena, call->environment->clock, account, &subject,
 				     exchange->time, exchange->expires_at));
@@ -515,14 +539,61 @@ static bool answer_exchange(struct call *call, struct exchange *exchange,
 	return call_answer(call, writer_end(&body));
 }
 
-/* A counted exchange is a write. So is the first exchange of an account that has no media record
- * yet, because that contains the key for hashes of codes. All others only read. */
+/* Whether people who come by the code wait until somebody lets them in. */
+static bool asks_at_door(struct call *call, struct exchange *exchange, bool *asks,
+			 struct fault *fault)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+	const struct template_record *template = &exchange->subject.template;
+	struct live live;
+
+	*asks = terms->admission == ADMISSION_ASK;
+	if (!*asks && id_compare(&terms->asks_in, &kind_only_id) != 0) {
+		if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &live, fault))
+			return false;
+		*asks = live.stored.value.data != NULL &&
+			id_compare(&live.session, &terms->asks_in) == 0;
+	}
+	if (*asks || terms->admission == ADMISSION_OPEN)
+		return true;
+	/* It is the last member of a role (role_shape), so the role need not be decoded. */
+	*asks = slice_ends(template->roles[template_role_index(template, exchange->role)].text,
+			   SLICE("\"admission\":\"ask\"}"));
+	return true;
+}
+
+static bool knock_at_door(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+	const struct knock knock = {
+		.room = &exchange->subject.room,
+		.code = &exchange->code,
+		.role = exchange->role,
+		.user_id = exchange->user_id,
+		.user_name = (terms->set & CODE_NAME) != 0 ? terms->name : exchange->sent_name,
+		.waits = json_is_true(call_member(call, "wait")),
+	};
+
+	exchange->has_knocked = true;
+	return door_knock(call, &knock, fault);
+}
+
+/* A counted exchange is a write. So is that of a ticket, and the first exchange of an account that
+ * has no media record yet, because that contains the key for hashes of codes. All others only
+ * read. */
 static bool exchange_code(struct call *call, struct exchange *exchange,
 			  const struct account *account, struct fault *fault)
 {
-	if (!admit_by_code(call, exchange, account, fault))
+	const bool is_new = exchange->ticket != NULL && !is_taken(exchange);
+	bool asks = false;
+
+	if (!admit_by_code(call, exchange, account, fault) ||
+	    (exchange->ticket == NULL && !asks_at_door(call, exchange, &asks, fault)))
 		return false;
-	if ((is_counted(exchange) || !exchange->has_media) && !call_is_writing(call))
+	if (asks)
+		return knock_at_door(call, exchange, fault);
+	if (((is_counted(exchange) && !is_taken(exchange)) || is_new || !exchange->has_media) &&
+	    !call_is_writing(call))
 		return call_write_instead(call);
 	if (!check_places(call, exchange, exchange->user_id, SLICE(""), fault) ||
 	    !make_room(call, exchange, fault))
@@ -548,9 +619,10 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 static void note_join(struct call *call, const struct exchange *exchange, bool is_granted)
 {
 	struct joining *joining = arena_alloc(call->arena, sizeof *joining);
-	const struct slice asked = body_text(call, "user_id");
+	const struct slice asked = exchange->sent_user;
 
 	if (call->run.wants_write || exchange->is_waiting ||
+	    (is_granted && exchange->has_knocked) ||
 	    (!is_granted && call->run.refusal == JOIN_NOT_REFUSED))
 		return;
 	*joining = (struct joining){
@@ -572,7 +644,10 @@ static void note_join(struct call *call, const struct exchange *exchange, bool i
 bool join(struct call *call, struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;
-	struct exchange exchange = { .has_code = false };
+	struct exchange exchange = {
+		.sent_user = body_text(call, "user_id"),
+		.sent_name = body_text(call, "name"),
+	};
 	const struct roster *roster;
 	const struct account *account;
 	bool is_done;
@@ -594,6 +669,102 @@ bool join_settle(struct call *call, struct fault *fault)
 	return join(call, fault);
 }
 
+/* ---- tickets of people who wait ---- */
+
+/* Finds the code by which the person came. Sets FAULT_FORBIDDEN if it was deleted, even if another
+ * code has the same letters now. */
+static bool find_code_of_ticket(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct door_ticket *ticket = exchange->ticket;
+	struct id account;
+	bool is_there;
+
+	if (!code_find(call, ticket->code, call_reading(call), &exchange->code, &account, &is_there,
+		       fault))
+		return false;
+	if (!is_there || id_compare(&exchange->code.room, &ticket->room) != 0 ||
+	    id_compare(&exchange->code.place, &ticket->code_place) != 0)
+		return fault_set(fault, FAULT_FORBIDDEN, "Room code not found");
+	exchange->has_code = true;
+	if (!room_subject_of_code(call, &exchange->code, STORE_TO_SHOW, &exchange->subject,
+				  &is_there, fault))
+		return false;
+	return is_there || fault_set(fault, FAULT_FORBIDDEN, "Room code not found");
+}
+
+/* Exchanges an admitted ticket, or only checks, while nothing is decided, that the room is neither
+ * disabled nor closed for the person. */
+static bool exchange_ticket(struct call *call, struct exchange *exchange, bool is_admitted,
+			    struct fault *fault)
+{
+	struct accounts *accounts = call->environment->accounts;
+	const struct roster *roster = accounts_current(accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	bool is_done;
+
+	if (!find_code_of_ticket(call, exchange, fault) || !find_media(call, exchange, fault))
+		is_done = false;
+	else if (is_admitted)
+		is_done = exchange_code(call, exchange, account, fault);
+	else
+		is_done = admit_by_code(call, exchange, account, fault);
+	accounts_release(accounts, roster);
+	return is_done;
+}
+
+static bool is_closed(const struct call *call, const struct room_record *room)
+{
+	return !room->is_enabled || call->now / 1000 >= room->closes_at;
+}
+
+static bool answer_ticket(struct call *call, struct door *door, struct door_ticket *ticket,
+			  const struct room_record *room, struct fault *fault)
+{
+	struct exchange exchange = {
+		.ticket = ticket,
+		.sent_user = ticket->user_id,
+		.sent_name = ticket->user_name,
+	};
+	const bool is_admitted = door_ticket_is_admitted(door, ticket);
+	const bool was_taken = is_taken(&exchange);
+	bool is_done;
+
+	if (ticket->state == DOOR_DENIED)
+		return door_answer_denied(call, ticket);
+	if (!is_admitted && !is_closed(call, room))
+		return door_answer_waiting(call, door);
+	is_done = exchange_ticket(call, &exchange, is_admitted, fault);
+	if (!is_done && fault->kind == FAULT_FORBIDDEN) {
+		const struct slice reason = arena_copy(call->arena, slice_of(fault->message));
+
+		*fault = FAULT_INITIAL;
+		call->run.refusal = JOIN_NOT_REFUSED;
+		return call_is_writing(call) ? door_deny(call, door, ticket, room, reason, fault)
+					     : call_write_instead(call);
+	}
+	if (!is_done || !is_admitted)
+		return is_done && door_answer_waiting(call, door);
+	if (call->run.wants_write || exchange.is_waiting || was_taken)
+		return true;
+	note_join(call, &exchange, true);
+	return door_take(call, door, ticket, room, fault);
+}
+
+bool tickets_get(struct call *call, struct fault *fault)
+{
+	struct room_record room;
+	struct door_ticket ticket;
+	struct door door;
+	bool is_there;
+
+	call_header(call, "Cache-Control", SLICE("no-store"));
+	if (!door_ticket_open(call, &ticket, &door, fault) ||
+	    !room_find(call, &ticket.room, STORE_TO_SHOW, &room, &is_there, fault))
+		return false;
+	return is_there ? answer_ticket(call, &door, &ticket, &room, fault)
+			: fault_set(fault, FAULT_NOT_FOUND, "ticket not found");
+}
+
 /* ---- what a code opens ---- */
 
 /* Returns true if the join page itself shows the call of the room. */
@@ -603,7 +774,8 @@ static bool has_call(const struct exchange *exchange, const char *client_url)
 	       exchange->backend->type == BACKEND_LIVEKIT;
 }
 
-static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url)
+static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url,
+			  bool asks)
 {
 	const struct room_record *room = &exchange->subject.room;
 	const struct code_terms *terms = &exchange->code.terms;
@@ -629,6 +801,8 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 		object_put(body, "closes_at", json_time_seconds(room->closes_at * 1000));
 	if ((terms->set & CODE_NAME) != 0)
 		object_put(body, "name", json_stringn_nocheck(terms->name.data, terms->name.size));
+	if (asks)
+		object_put(body, "admission", json_string("ask"));
 	return call_answer(call, json_as_text(call->arena, body));
 }
 
@@ -638,7 +812,7 @@ bool join_look(struct call *call, struct fault *fault)
 	struct exchange exchange = { .has_code = false };
 	const struct roster *roster;
 	const struct account *account;
-	bool is_done;
+	bool is_done, asks;
 
 	if (!find_typed_code(call, call->parameters[0], &exchange, fault))
 		return false;
@@ -647,7 +821,8 @@ bool join_look(struct call *call, struct fault *fault)
 	/* Bans are found by the account's media, and hold only for exchanges. */
 	is_done = admit_by_code(call, &exchange, account, fault) &&
 		  find_media(call, &exchange, fault) &&
-		  answer_opened(call, &exchange, public_url_client(call, account));
+		  asks_at_door(call, &exchange, &asks, fault) &&
+		  answer_opened(call, &exchange, public_url_client(call, account), asks);
 	accounts_release(accounts, roster);
 	/* Only rejected exchanges are counted. */
 	call->run.refusal = JOIN_NOT_REFUSED;
@@ -824,7 +999,7 @@ bool token_check(struct call *call, struct bearer *bearer, struct fault *fault)
 
 bool token_join(struct call *call, struct fault *fault)
 {
-	struct exchange exchange = { .has_code = false };
+	struct exchange exchange = { .sent_name = body_text(call, "name") };
 	struct json_writer body = writer_begin(call->arena, false);
 
 	if (!admit_by_token(call, &exchange, fault) || !take_given_role(call, &exchange, fault))

@@ -15,7 +15,6 @@
 #include "base/memory.h"
 
 #define WAYS 8
-#define ADDRESS_SIZE 16
 #define PREFIX_SIZE 8 /* of an IPv6 address: its /64 */
 
 /* The groups of a table, and the milliseconds for which it counts: for unknown codes; for sessions;
@@ -33,7 +32,7 @@ static const struct table codes = { 0, 16384, MISSES_MINUTE },
 #define GROUPS (16384 + 2048 + 512 + 512 + 2048)
 
 struct entry {
-	unsigned char address[ADDRESS_SIZE];
+	unsigned char address[MISSES_ADDRESS_SIZE];
 	int64_t began; /* start of the counted minute; 0 if never used */
 	int64_t refused_until; /* 0 if not refused */
 	unsigned count;
@@ -66,14 +65,12 @@ void misses_close(struct misses *misses)
 	free(misses);
 }
 
-/* Normalises an address: IPv4, also if written as IPv6, or the /64 of an IPv6 address. All other
- * texts, such as those for Unix sockets, count as one address. */
-static void normalise(struct slice text, unsigned char address[ADDRESS_SIZE])
+void misses_address(struct slice text, unsigned char address[MISSES_ADDRESS_SIZE])
 {
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
 	char terminated[INET6_ADDRSTRLEN] = "";
 
-	memset(address, 0, ADDRESS_SIZE);
+	memset(address, 0, MISSES_ADDRESS_SIZE);
 	if (text.size >= sizeof terminated)
 		return;
 	if (text.size > 0)
@@ -84,7 +81,7 @@ static void normalise(struct slice text, unsigned char address[ADDRESS_SIZE])
 	}
 	if (inet_pton(AF_INET6, terminated, address) == 1 &&
 	    memcmp(address, mapped, sizeof mapped) != 0)
-		memset(address + PREFIX_SIZE, 0, ADDRESS_SIZE - PREFIX_SIZE);
+		memset(address + PREFIX_SIZE, 0, MISSES_ADDRESS_SIZE - PREFIX_SIZE);
 }
 
 static uint64_t mix(uint64_t value)
@@ -97,7 +94,7 @@ static uint64_t mix(uint64_t value)
 }
 
 static struct entry *group_of(struct misses *misses, struct table table,
-			      const unsigned char address[ADDRESS_SIZE])
+			      const unsigned char address[MISSES_ADDRESS_SIZE])
 {
 	const uint64_t *key = misses->key;
 	uint64_t halves[2], hash;
@@ -108,12 +105,13 @@ static struct entry *group_of(struct misses *misses, struct table table,
 }
 
 static struct entry *misses_find(struct misses *misses, struct table table,
-				 const unsigned char address[ADDRESS_SIZE])
+				 const unsigned char address[MISSES_ADDRESS_SIZE])
 {
 	struct entry *group = group_of(misses, table, address);
 
 	for (size_t i = 0; i < WAYS; i++) {
-		if (group[i].began != 0 && memcmp(group[i].address, address, ADDRESS_SIZE) == 0)
+		if (group[i].began != 0 &&
+		    memcmp(group[i].address, address, MISSES_ADDRESS_SIZE) == 0)
 			return &group[i];
 	}
 	return NULL;
@@ -122,7 +120,7 @@ static struct entry *misses_find(struct misses *misses, struct table table,
 /* Returns the entry of the address, emptied if its time has passed. If it has none, empties the
  * oldest entry of its group. */
 static struct entry *misses_entry(struct misses *misses, struct table table,
-				  const unsigned char address[ADDRESS_SIZE], int64_t now)
+				  const unsigned char address[MISSES_ADDRESS_SIZE], int64_t now)
 {
 	struct entry *group = group_of(misses, table, address);
 	struct entry *entry = misses_find(misses, table, address);
@@ -134,10 +132,10 @@ static struct entry *misses_entry(struct misses *misses, struct table table,
 				entry = &group[i];
 		}
 	}
-	if (memcmp(entry->address, address, ADDRESS_SIZE) != 0 ||
+	if (memcmp(entry->address, address, MISSES_ADDRESS_SIZE) != 0 ||
 	    (now - entry->began >= table.lasts && entry->refused_until <= now)) {
 		memset(entry, 0, sizeof *entry);
-		memcpy(entry->address, address, ADDRESS_SIZE);
+		memcpy(entry->address, address, MISSES_ADDRESS_SIZE);
 		entry->began = now;
 	}
 	return entry;
@@ -171,11 +169,11 @@ static unsigned seconds_left(const struct entry *entry, int64_t now)
 
 unsigned misses_wait(struct misses *misses, struct slice address, int64_t now)
 {
-	unsigned char normal[ADDRESS_SIZE];
+	unsigned char normal[MISSES_ADDRESS_SIZE];
 	struct entry *entry;
 	unsigned seconds;
 
-	normalise(address, normal);
+	misses_address(address, normal);
 	pthread_mutex_lock(&misses->lock);
 	entry = misses_find(misses, codes, normal);
 	if (entry != NULL && entry->refused_until == 0 && now - entry->began < MISSES_MINUTE &&
@@ -188,11 +186,11 @@ unsigned misses_wait(struct misses *misses, struct slice address, int64_t now)
 
 unsigned misses_count(struct misses *misses, struct slice address, int64_t now)
 {
-	unsigned char normal[ADDRESS_SIZE];
+	unsigned char normal[MISSES_ADDRESS_SIZE];
 	struct entry *entry;
 	unsigned most, seconds;
 
-	normalise(address, normal);
+	misses_address(address, normal);
 	pthread_mutex_lock(&misses->lock);
 	turn_minute(misses, now);
 	misses->minute_count++;
@@ -210,10 +208,10 @@ unsigned misses_count(struct misses *misses, struct slice address, int64_t now)
 
 unsigned misses_session_wait(struct misses *misses, struct slice address, int64_t now)
 {
-	unsigned char normal[ADDRESS_SIZE];
+	unsigned char normal[MISSES_ADDRESS_SIZE];
 	unsigned seconds;
 
-	normalise(address, normal);
+	misses_address(address, normal);
 	pthread_mutex_lock(&misses->lock);
 	seconds = seconds_left(misses_find(misses, sessions, normal), now);
 	pthread_mutex_unlock(&misses->lock);
@@ -222,10 +220,10 @@ unsigned misses_session_wait(struct misses *misses, struct slice address, int64_
 
 void misses_session_count(struct misses *misses, struct slice address, int64_t now)
 {
-	unsigned char normal[ADDRESS_SIZE];
+	unsigned char normal[MISSES_ADDRESS_SIZE];
 	struct entry *entry;
 
-	normalise(address, normal);
+	misses_address(address, normal);
 	pthread_mutex_lock(&misses->lock);
 	entry = misses_entry(misses, sessions, normal, now);
 	if (++entry->count >= MISSES_ADDRESS_MOST && entry->refused_until == 0)
@@ -235,8 +233,8 @@ void misses_session_count(struct misses *misses, struct slice address, int64_t n
 
 /* Counts n allowed actions, up to `most` in the time of the table. */
 static unsigned count_allowed(struct misses *misses, struct table table,
-			      const unsigned char address[ADDRESS_SIZE], unsigned most, int64_t now,
-			      unsigned n)
+			      const unsigned char address[MISSES_ADDRESS_SIZE], unsigned most,
+			      int64_t now, unsigned n)
 {
 	struct entry *entry;
 	unsigned seconds;
@@ -255,7 +253,7 @@ static unsigned count_allowed(struct misses *misses, struct table table,
 
 unsigned misses_keys_count(struct misses *misses, const struct id *account, int64_t now, unsigned n)
 {
-	unsigned char address[ADDRESS_SIZE] = { 0 };
+	unsigned char address[MISSES_ADDRESS_SIZE] = { 0 };
 
 	memcpy(address, account->bytes, ID_SIZE);
 	return count_allowed(misses, keys, address, MISSES_KEYS_MOST, now, n);

@@ -6,9 +6,13 @@
  * is inside and not known yet.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/bans/bans.h"
+#include "resources/codes/code_life.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_message.h"
 #include "resources/live/live_queue.h"
@@ -144,6 +148,8 @@ bool active_peers_settle_mute(struct call *call, struct fault *fault)
 /* What asking.notes says: somebody was banned, somebody could not be. */
 #define BANNED_SOME 1
 #define BANNED_NOT_ALL 2
+/* And a code asks at the door now. */
+#define DOOR_ASKS 4
 
 /* Those who are to be put out. */
 struct group {
@@ -154,14 +160,76 @@ struct group {
 	struct slice role;
 	struct peer peers[PUT_OUT_MOST]; /* the first of them; the caller is the last */
 	size_t count;
+	/* The codes that are to ask at the door: what is known of their hashes. */
+	struct slice *codes;
+	size_t code_count, code_capacity;
 	unsigned notes;
 	struct fault *fault;
 	bool has_failed;
 };
 
-/* Bans a person, if the body says so. Of people whose user_id is not known for certain, whoever
- * takes their code chooses another one. */
-static bool ban_peer(struct group *group, const struct peer *peer)
+static void add_code(struct group *group, struct slice code)
+{
+	if (code.size == 0)
+		return;
+	if (group->code_count == group->code_capacity) {
+		const size_t capacity = 2 * group->code_capacity + 16;
+		struct slice *codes = arena_alloc(group->call->arena, capacity * sizeof *codes);
+
+		if (group->code_count > 0)
+			memcpy(codes, group->codes, group->code_count * sizeof *codes);
+		group->codes = codes;
+		group->code_capacity = capacity;
+	}
+	group->codes[group->code_count++] = arena_copy(group->call->arena, code);
+}
+
+static int compare_codes(const void *a, const void *b)
+{
+	return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/* Has the codes by which the people came ask at the door until the session closes. A media server
+ * knows only the beginning of a code's hash, so the codes of the room are gone through. */
+static bool ask_at_door(struct group *group)
+{
+	struct call *call = group->call;
+	const struct id *room = &group->view.room.id;
+	struct code_walk walk = { .page = { .most = STORE_EACH_AT_ONCE } };
+	const struct code *found;
+	struct media media;
+
+	if (group->code_count == 0)
+		return true;
+	qsort(group->codes, group->code_count, sizeof *group->codes, compare_codes);
+	if (!media_load(call, STORE_TO_SHOW, &media, group->fault) ||
+	    !codes_next(call, room, &walk, &found, group->fault))
+		return false;
+	while (found != NULL) {
+		const struct slice hash = text_cut(
+			media_code_hash(call->arena, &media, found->letters), MEDIA_CODE_SHOWN);
+		struct code code;
+
+		if (bsearch(&hash, group->codes, group->code_count, sizeof *group->codes,
+			    compare_codes) != NULL) {
+			if (!record_get_named(&code_table, call->transaction, found->letters,
+					      STORE_TO_CHANGE, &code, group->fault))
+				return false;
+			code.terms.set |= CODE_DOOR;
+			code.terms.asks_in = group->view.live.session;
+			if (!code_put(call, &code, group->fault))
+				return false;
+			group->notes |= DOOR_ASKS;
+		}
+		if (!codes_next(call, room, &walk, &found, group->fault))
+			return false;
+	}
+	return true;
+}
+
+/* Bans a person, or has the person's code ask at the door, if the body says so. Nobody can be
+ * banned whose user_id is not known for certain: whoever takes the code chooses another one. */
+static bool keep_out(struct group *group, const struct peer *peer)
 {
 	struct call *call = group->call;
 	const json_t *sent = call_member(call, "ban");
@@ -170,12 +238,18 @@ static bool ban_peer(struct group *group, const struct peer *peer)
 		.user_id = peer->user_id,
 		.code_hash = SLICE(""),
 	};
+	const bool is_to_ask = call_member(call, "door") != NULL;
 	struct ban ban;
 
-	if (sent == NULL || json_is_false(sent))
+	if (sent == NULL || json_is_false(sent)) {
+		if (is_to_ask)
+			add_code(group, peer->code);
 		return true;
+	}
 	if (!peer_has_known_user(peer)) {
 		group->notes |= BANNED_NOT_ALL;
+		if (is_to_ask)
+			add_code(group, peer->code);
 		return true;
 	}
 	group->notes |= BANNED_SOME;
@@ -195,7 +269,7 @@ static bool add_to_group(void *context, const struct peer *found)
 
 	if (!group->is_one && !slice_equal(peer.role, group->role))
 		return true;
-	group->has_failed = !ban_peer(group, &peer) ||
+	group->has_failed = !keep_out(group, &peer) ||
 			    !revocation_add(call, &group->view.room.id, peer.entry, LEAVE_REMOVED,
 					    reason_of(call), group->fault) ||
 			    !live_order_out(call, &group->view.room.id, &peer, LEAVE_REMOVED,
@@ -257,6 +331,7 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 	group->role = text_of_json(call_member(call, "role"));
 	group->is_one = peer_id.data != NULL;
 	group->count = 0;
+	group->code_count = group->code_capacity = 0;
 	group->notes = 0;
 	group->has_failed = false;
 	if (!live_view_open(call, LIVE_ACTS, view, fault))
@@ -274,7 +349,7 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 		    : !peers_each(call, &view->live.session, STORE_ON, add_to_group, group, fault))
 		return false;
 	order_group(group);
-	return !group->has_failed;
+	return !group->has_failed && ask_at_door(group);
 }
 
 static bool answer_removed(struct call *call, unsigned notes)
@@ -284,6 +359,8 @@ static bool answer_removed(struct call *call, unsigned notes)
 	writer_text(&body, "message", SLICE("peer remove request submitted"));
 	if ((notes & BANNED_NOT_ALL) != 0)
 		writer_json(&body, "not_enforced", SLICE("[\"ban\"]"));
+	if ((notes & DOOR_ASKS) != 0)
+		writer_plain(&body, "door", SLICE("ask"));
 	return call_answer(call, writer_end(&body));
 }
 

@@ -6,9 +6,10 @@
 
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "resources/door/door_record.h"
 #include "resources/live/live_rooms.h"
 #include "resources/media/backends.h"
-#include "resources/templates/template_record.h"
+#include "resources/templates/template_parts.h"
 
 /* Bytes of the identities in one request. */
 #define IDENTITIES_MOST ((size_t)64 << 10)
@@ -38,7 +39,12 @@ static bool add_addressee(void *context, const struct peer *peer)
 {
 	struct identities *all = context;
 
-	if (all->message->role.data == NULL || slice_equal(all->message->role, peer->role))
+	const struct message *message = all->message;
+	bool is_for = message->role_count == 0;
+
+	for (size_t i = 0; i < message->role_count && !is_for; i++)
+		is_for = slice_equal(message->roles[i], peer->role);
+	if (is_for)
 		add_identity(all, peer->identity);
 	return true;
 }
@@ -93,6 +99,51 @@ void message_tell(struct call *call, const struct server *server, struct slice r
 	request->patience = TOLD_PATIENCE;
 }
 
+/* ---- who waits ---- */
+
+bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault)
+{
+	struct live_view view = { .is_waiting = false };
+	struct template_record template;
+	struct server server;
+	struct door door;
+	struct slice *roles;
+	struct message message = {
+		.view = &view,
+		.server = &server,
+		.topic = OWN_TOPIC,
+		.patience = TOLD_PATIENCE,
+	};
+	bool is_there, is_asked;
+
+	if (!live_load(call, room, STORE_TO_SHOW, &view.live, fault))
+		return false;
+	if (view.live.stored.value.data == NULL)
+		return true;
+	if (!room_find(call, room, STORE_TO_SHOW, &view.room, &is_there, fault))
+		return false;
+	if (!is_there)
+		return true;
+	if (!template_load(call, &view.room.template_id, &template, fault) ||
+	    !door_load(call, room, STORE_TO_SHOW, &door, fault) ||
+	    !live_find_server(call, &view.live.backend, &server, fault))
+		return false;
+	roles = arena_alloc(call->arena, (template.role_count + 1) * sizeof *roles);
+	message.roles = roles;
+	for (size_t i = 0; i < template.role_count; i++) {
+		const json_t *role = template_role_document(call, &template, &template.roles[i]);
+
+		if (json_is_true(
+			    json_object_get(json_object_get(role, "permissions"), "removeOthers")))
+			roles[message.role_count++] = template.roles[i].name;
+	}
+	if (message.role_count == 0 || !server_can(server.type, SERVER_MESSAGE))
+		return true;
+	message.text = slice_of(arena_text(call->arena, "{\"type\":\"waiting\",\"count\":%llu}",
+					   (unsigned long long)door.waiting));
+	return message_ask(call, &message, &is_asked, fault);
+}
+
 /* ---- send-message ---- */
 
 /* Whom a message is for. */
@@ -137,7 +188,8 @@ static bool send_to(struct call *call, const struct addressees *to, struct fault
 		.view = &to->view,
 		.server = &to->server,
 		.peer = to->is_for_one ? &to->peer : NULL,
-		.role = to->role,
+		.roles = &to->role,
+		.role_count = to->role.data != NULL,
 		.topic = type.data != NULL ? type : SLICE("chat"),
 		.text = text_of_json(call_member(call, "message")),
 	};

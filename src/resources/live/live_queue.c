@@ -19,8 +19,8 @@ struct live_queue {
 	/* Under the lock. */
 	struct heard *heard, **heard_end;
 	struct to_look_at *rooms, **rooms_end;
-	struct to_judge *judged, **judged_end;
-	size_t room_count, judged_count;
+	struct touched_room *touched, **touched_end;
+	size_t room_count, touched_count;
 	uint64_t number; /* of the last event */
 	struct live_queue_figures figures;
 };
@@ -31,7 +31,7 @@ struct live_queue *live_queue_open(void)
 
 	queue->heard_end = &queue->heard;
 	queue->rooms_end = &queue->rooms;
-	queue->judged_end = &queue->judged;
+	queue->touched_end = &queue->touched;
 	queue->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (queue->wake < 0 || pthread_mutex_init(&queue->lock, NULL) != 0)
 		ABORT("cannot create a lock or thread");
@@ -57,11 +57,11 @@ void live_queue_close(struct live_queue *queue)
 		free(taken.rooms);
 		taken.rooms = next;
 	}
-	while (taken.judged != NULL) {
-		struct to_judge *next = taken.judged->next;
+	while (taken.touched != NULL) {
+		struct touched_room *next = taken.touched->next;
 
-		free(taken.judged);
-		taken.judged = next;
+		free(taken.touched);
+		taken.touched = next;
 	}
 	pthread_mutex_destroy(&queue->lock);
 	close(queue->wake);
@@ -160,24 +160,35 @@ void live_queue_look(struct live_queue *queue, const struct id *account, const s
 		wake(queue);
 }
 
-void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room)
+static void add_touched(struct live_queue *queue, struct touched_room touched)
 {
-	struct to_judge *added = memory_check(malloc(sizeof *added));
+	struct touched_room *added = memory_check(malloc(sizeof *added));
 	bool has_room;
 
-	*added = (struct to_judge){ NULL, *account, *room };
+	*added = touched;
 	pthread_mutex_lock(&queue->lock);
-	has_room = queue->judged_count < LIVE_QUEUE_MOST;
+	has_room = queue->touched_count < LIVE_QUEUE_MOST;
 	if (has_room) {
-		*queue->judged_end = added;
-		queue->judged_end = &added->next;
-		queue->judged_count++;
+		*queue->touched_end = added;
+		queue->touched_end = &added->next;
+		queue->touched_count++;
 	}
 	pthread_mutex_unlock(&queue->lock);
 	if (!has_room)
 		free(added);
 	else
 		wake(queue);
+}
+
+void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room)
+{
+	add_touched(queue, (struct touched_room){ .account = *account, .room = *room });
+}
+
+void live_queue_tell(struct live_queue *queue, const struct id *account, const struct id *room)
+{
+	add_touched(queue,
+		    (struct touched_room){ .account = *account, .room = *room, .is_door = true });
 }
 
 void live_queue_count(struct live_queue *queue, enum heard_end end)
@@ -196,14 +207,14 @@ struct live_queue_taken live_queue_take(struct live_queue *queue)
 
 	(void)eventfd_read(queue->wake, &ignored);
 	pthread_mutex_lock(&queue->lock);
-	taken = (struct live_queue_taken){ queue->heard, queue->rooms, queue->judged };
+	taken = (struct live_queue_taken){ queue->heard, queue->rooms, queue->touched };
 	queue->heard = NULL;
 	queue->heard_end = &queue->heard;
 	queue->rooms = NULL;
 	queue->rooms_end = &queue->rooms;
-	queue->judged = NULL;
-	queue->judged_end = &queue->judged;
-	queue->room_count = queue->judged_count = 0;
+	queue->touched = NULL;
+	queue->touched_end = &queue->touched;
+	queue->room_count = queue->touched_count = 0;
 	pthread_mutex_unlock(&queue->lock);
 	return taken;
 }

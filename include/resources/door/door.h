@@ -1,0 +1,74 @@
+/* People who wait at the door of a room until somebody lets them in (anteroom-api(7), WAITING
+ * ROOM).
+ *
+ *     POST /v2/token      the code, or its role, asks: door_knock makes a ticket
+ *     GET  /v2/tickets/T  the person asks, again and again, what was decided. Nothing is written but
+ *                         in memory (door_polls.h), until the ticket is admitted: then it is
+ *                         exchanged as the code would be (resources/joining/join.c)
+ *     /v2/active-rooms/R/tickets   moderators list, admit and deny
+ *
+ * background/door_watch.c writes the times of polls, and removes tickets that have lapsed;
+ * background/live_watch.c tells the moderators inside how many people wait.
+ *
+ * Whoever changes who waits locks the record of the door first.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_DOOR_DOOR_H
+#define RESOURCES_DOOR_DOOR_H
+
+#include "resources/codes/code_record.h"
+#include "resources/door/door_record.h"
+#include "resources/rooms/room_record.h"
+
+/* Somebody who comes by a code that asks at the door; borrowed. */
+struct knock {
+	const struct room_record *room;
+	const struct code *code;
+	struct slice role;
+	struct slice user_id; /* of the code, or as sent; may be empty */
+	struct slice user_name; /* the same */
+	bool waits; /* wants a ticket */
+};
+/* Answers with a ticket. Sets FAULT_FORBIDDEN if the person does not want to wait, or was denied a
+ * moment ago, and FAULT_TOO_MANY if too many wait. Changes a READ transaction to a WRITE
+ * transaction (call_write_instead). */
+bool door_knock(struct call *call, const struct knock *knock, struct fault *fault);
+
+/* Finds the ticket of the path, which belongs to any account, with its door, and sets
+ * call->account. Notes that it was asked for. Sets FAULT_NOT_FOUND if it has lapsed. */
+bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door *door,
+		      struct fault *fault);
+/* Answer what was decided. */
+bool door_answer_waiting(struct call *call, const struct door *door);
+bool door_answer_denied(struct call *call, const struct door_ticket *ticket);
+/* Denies the person, because the rules of the code do, and answers so. */
+bool door_deny(struct call *call, struct door *door, struct door_ticket *ticket,
+	       const struct room_record *room, struct slice reason, struct fault *fault);
+/* Stores that the admitted ticket is exchanged, at call->now. */
+bool door_take(struct call *call, const struct door *door, struct door_ticket *ticket,
+	       const struct room_record *room, struct fault *fault);
+
+/* Counts what the call has decided, and has moderators told how many people wait, once it has been
+ * committed. */
+void door_tell_touched(const struct call *call);
+
+/* Removes tickets of a room that have lapsed, at most DOOR_SWEPT_AT_ONCE. */
+#define DOOR_SWEPT_AT_ONCE 128
+struct door_sweep {
+	struct id room;
+	struct id after; /* tickets up to this one were gone through */
+	/* Results. */
+	bool is_last;
+	size_t lapsed; /* people who waited */
+	bool has_changed; /* who waits */
+	bool is_empty; /* nobody has a ticket */
+};
+bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault);
+
+/* The one who waits gives up. */
+handler tickets_give_up;
+handler tickets_list;
+handler tickets_decide;
+handler tickets_admit;
+
+#endif

@@ -1,0 +1,80 @@
+/* Who waits at doors, as far as this process has heard of them: when each ticket was last asked
+ * for, and from where. So polls write nothing, and floods are noticed without a count in the store.
+ *
+ * A ticket is added when somebody knocks, or when it is asked for the first time after the start of
+ * the process, or after another process has heard of it.
+ *
+ * Any thread; the lock is held only for a moment. Times are in milliseconds since 1970.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_DOOR_DOOR_POLLS_H
+#define RESOURCES_DOOR_DOOR_POLLS_H
+
+#include "resources/door/door_record.h"
+
+/* Most people of one room who wait by one code without a user_id. */
+#define DOOR_CODE_MOST 1000
+/* The same from one address (for IPv6 a /64), unless an option says otherwise. */
+#define DOOR_ADDRESS_MOST 200
+/* Most people who wait in a room. */
+#define DOOR_MOST 10000
+
+struct door_polls;
+
+/* address_most: people of one room from one address. */
+struct door_polls *door_polls_open(unsigned address_most);
+void door_polls_close(struct door_polls *polls);
+unsigned door_polls_address_most(const struct door_polls *polls);
+
+/* Sets what stands for an address: the same for the addresses of an IPv6 /64. */
+void door_address(struct slice address, unsigned char digest[DIGEST_SIZE]);
+
+enum door_limit { DOOR_FITS, DOOR_ADDRESS_IS_FULL, DOOR_CODE_IS_FULL };
+/* Adds the ticket of somebody who knocks, unless too many wait from the address, or by the code.
+ * Does nothing if the ticket is there. */
+enum door_limit door_polls_enter(struct door_polls *polls, const struct id *account,
+				 const struct door_ticket *ticket,
+				 const unsigned char address[DIGEST_SIZE]);
+/* Notes that a ticket was asked for at `now`, and returns when it was asked for before; 0 if this
+ * process did not know it. */
+int64_t door_polls_note(struct door_polls *polls, const struct id *account,
+			const struct door_ticket *ticket, const unsigned char address[DIGEST_SIZE],
+			int64_t now);
+/* Returns when the ticket was last asked for; 0 if this process does not know it. */
+int64_t door_polls_last(struct door_polls *polls, struct slice name);
+/* Forgets a ticket, which is decided, given up or replaced. */
+void door_polls_forget(struct door_polls *polls, struct slice name);
+
+/* Has the door of a room gone through soon, for tickets that have lapsed. */
+void door_polls_watch(struct door_polls *polls, const struct id *account, const struct id *room);
+
+/* A ticket whose stored time is to be renewed. */
+struct door_poll {
+	struct id account;
+	char name[2 * DIGEST_SIZE];
+	int64_t polled;
+};
+/* Takes some of the tickets whose stored time is older than DOOR_WRITES_AFTER at `now`, those of
+ * one account together; at most `most`. Also forgets those that have lapsed. */
+size_t door_polls_take(struct door_polls *polls, int64_t now, struct door_poll *due, size_t most);
+/* Takes a room whose door was not gone through since `before`, and sets that to `now`. False if
+ * there is none. */
+struct door_room {
+	struct id account, room;
+};
+bool door_polls_take_room(struct door_polls *polls, int64_t before, int64_t now,
+			  struct door_room *room);
+/* Nobody waits in the room any more. */
+void door_polls_forget_room(struct door_polls *polls, const struct door_room *room);
+
+/* For metrics. */
+enum door_end { DOOR_END_ADMITTED, DOOR_END_DENIED, DOOR_END_LAPSED };
+#define DOOR_ENDS (DOOR_END_LAPSED + 1)
+void door_polls_count(struct door_polls *polls, enum door_end end, uint64_t people);
+struct door_figures {
+	uint64_t waiting; /* tickets that this process has been asked for */
+	uint64_t ends[DOOR_ENDS];
+};
+void door_polls_figures(struct door_polls *polls, struct door_figures *figures);
+
+#endif

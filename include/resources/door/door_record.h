@@ -1,0 +1,103 @@
+/* The door of a room: people who wait until somebody lets them in, as they are stored.
+ *
+ * Somebody who knocks gets a ticket: 32 random bytes that only this person has, as text. Its record
+ * is found by the hash of that text. The id of the record, which moderators see, is drawn from the
+ * room's door, so ids rise in the order of knocking; letting all of them in is therefore one number
+ * in the door, whatever the number of people: the last id that is admitted.
+ *
+ * A ticket lapses if nobody asks for it for DOOR_LAPSES. When it was last asked for is kept in
+ * memory (door_polls.h), and written only now and then.
+ *
+ * None of this is in a dump: whoever still waits knocks again.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef RESOURCES_DOOR_DOOR_RECORD_H
+#define RESOURCES_DOOR_DOOR_RECORD_H
+
+#include "base/digest.h"
+#include "records/kinds.h"
+#include "records/record.h"
+#include "resources/call.h"
+
+/* Milliseconds: after which a ticket lapses that nobody asks for; by which the time of the last
+ * poll may be newer than the one that is stored; for which an admitted ticket is answered after the
+ * first time; for which a person who was denied cannot knock again. */
+#define DOOR_LAPSES 60000
+#define DOOR_WRITES_AFTER 20000
+#define DOOR_TAKEN_FOR 60000
+#define DOOR_DENIES_FOR 600000
+
+enum door_ticket_state {
+	DOOR_WAITING, /* also if everybody was admitted since (door_ticket_is_admitted) */
+	DOOR_ADMITTED,
+	DOOR_TAKEN, /* admitted, and exchanged for a join token */
+	DOOR_DENIED
+};
+
+struct door {
+	struct store_record stored; /* its id is the room's; value.data NULL if nobody waits */
+	struct id last; /* of the last ticket */
+	struct id admitted; /* everybody with a ticket up to this one was admitted */
+	struct slice admitted_by; /* by whom, as the event log names an actor; may be empty */
+	uint64_t waiting; /* people */
+	int64_t told; /* time of the last event peer.waiting, in milliseconds since 1970 */
+};
+
+struct door_ticket {
+	struct store_record stored;
+	struct slice name; /* hash of the ticket, in hex */
+	struct id room, id;
+	enum door_ticket_state state;
+	int64_t since; /* of the knock, in milliseconds since 1970, like the times below */
+	int64_t polled; /* when it was last asked for; may be up to DOOR_WRITES_AFTER later */
+	int64_t taken; /* of the exchange; 0 if there was none */
+	int64_t denied; /* 0 if it was not */
+	struct id visitor; /* who waits */
+	struct id code_place; /* the code in the room */
+	struct slice code; /* its letters */
+	bool is_known; /* the code has a user_id */
+	struct slice role, user_id; /* as on knocking; without a user_id, one was generated */
+	struct slice user_name; /* may be empty */
+	struct slice reason; /* why it was denied; may be empty */
+};
+
+/* Somebody at the door, known by the code if that has a user_id, else by code and address
+ * (visitor_id). There is a record of people with such a code, and of those who were denied. */
+struct visitor {
+	struct store_record stored; /* parent: the room */
+	struct slice ticket; /* the name of the last one */
+	int64_t denied_until; /* 0 if the person was not denied */
+	struct slice reason;
+};
+
+extern const struct record_table door_table, door_ticket_table, visitor_table;
+
+/* Returns the name of the record of a ticket. */
+struct slice door_ticket_name(struct arena *arena, struct slice ticket);
+/* Returns the id of a visitor. address: NULL if the code has a user_id. */
+struct id visitor_id(const struct id *room, const struct id *code_place,
+		     const unsigned char address[DIGEST_SIZE]);
+
+/* True if the person may come in: this ticket was admitted, or everybody was. */
+bool door_ticket_is_admitted(const struct door *door, const struct door_ticket *ticket);
+/* True if nothing was decided. */
+bool door_ticket_is_waiting(const struct door *door, const struct door_ticket *ticket);
+/* True if the record can be removed. polled: when the ticket was last asked for, or 0 to go by the
+ * stored time, which may be older. */
+bool door_ticket_has_lapsed(const struct door_ticket *ticket, int64_t polled, int64_t now);
+
+bool door_load(struct call *call, const struct id *room, enum store_reading reading,
+	       struct door *door, struct fault *fault);
+bool door_put(struct call *call, const struct door *door, struct fault *fault);
+/* Finds a ticket of the account by its id. */
+bool door_ticket_find(struct call *call, const struct id *room, const struct id *id,
+		      enum store_reading reading, struct door_ticket *ticket, bool *is_there,
+		      struct fault *fault);
+/* Removes a ticket, and the record of its visitor unless that has another ticket. The caller counts
+ * who waits. */
+bool door_ticket_remove(struct call *call, const struct door_ticket *ticket, struct fault *fault);
+/* Removes some records of a room that was deleted. Sets *are_gone to true if none are left. */
+bool door_remove_of_room(struct call *call, const struct id *room, bool *are_gone,
+			 struct fault *fault);
+
+#endif

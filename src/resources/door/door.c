@@ -1,0 +1,742 @@
+/* See resources/door/door.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/door/door.h"
+
+#include <string.h>
+
+#include "accounts/accounts.h"
+#include "base/json_writer.h"
+#include "base/text.h"
+#include "resources/audit.h"
+#include "resources/door/door_polls.h"
+#include "resources/live/live_caller.h"
+#include "resources/live/live_queue.h"
+
+/* Characters of the text of a ticket, which has CALL_TICKET_SIZE bytes. */
+#define TICKET_TEXT_SIZE 43
+/* Most people in a list. */
+#define LISTED_MOST 100
+/* Milliseconds between two events peer.waiting of a room. */
+#define TOLD_AFTER 1000
+
+/* ---- when to ask again ---- */
+
+/* The seconds after which a ticket is to be asked for: more if many people wait, and never the same
+ * for all of them. */
+static unsigned seconds_until_poll(struct call *call, uint64_t waiting)
+{
+	const uint64_t beyond = waiting > 100 ? (waiting - 100) / 1000 : 0;
+	const unsigned seconds = beyond > 8 ? 10 : 2 + (unsigned)beyond;
+	uint32_t chance;
+
+	clock_random(call->environment->clock, &chance, sizeof chance);
+	/* 80 to 120 % of it, rounded. */
+	return (seconds * (800 + chance % 401) + 500) / 1000;
+}
+
+static void header_retry_after(struct call *call, unsigned seconds)
+{
+	call_header(call, "Retry-After", slice_of(arena_text(call->arena, "%u", seconds)));
+}
+
+bool door_answer_waiting(struct call *call, const struct door *door)
+{
+	const unsigned seconds = seconds_until_poll(call, door->waiting);
+	struct json_writer body = writer_begin(call->arena, false);
+
+	writer_plain(&body, "state", SLICE("waiting"));
+	writer_integer(&body, "retry_after", seconds);
+	header_retry_after(call, seconds);
+	return call_answer(call, writer_end(&body));
+}
+
+bool door_answer_denied(struct call *call, const struct door_ticket *ticket)
+{
+	struct json_writer body = writer_begin(call->arena, false);
+
+	writer_plain(&body, "state", SLICE("denied"));
+	writer_text(&body, "reason", ticket->reason);
+	return call_answer(call, writer_end(&body));
+}
+
+/* ---- events ---- */
+
+/* Returns true if the account keeps nothing of who the people in its rooms are. */
+static bool is_anonymous(const struct call *call)
+{
+	const struct roster *roster = accounts_current(call->environment->accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	const bool is_so = account != NULL && !account->keeps_people;
+
+	accounts_release(call->environment->accounts, roster);
+	return is_so;
+}
+
+/* actor: who did it, as the event log names an actor; empty if it is the caller. */
+static void note_ticket(struct call *call, const char *type, const struct room_record *room,
+			const struct door *door, const struct door_ticket *ticket,
+			struct slice actor)
+{
+	const bool hides = is_anonymous(call);
+	struct audit_data data = {
+		.kind = "ticket",
+		.id = id_as_text(call->arena, &ticket->id),
+		.name = hides ? SLICE("") : ticket->user_name,
+		.actor = actor,
+		.more = { { "room_id", id_as_text(call->arena, &room->id), false },
+			  { "room_name", room->name, false },
+			  { "user_id", hides ? SLICE("") : ticket->user_id, false },
+			  { "user_name", hides ? SLICE("") : ticket->user_name, false },
+			  { "role", ticket->role, false },
+			  { "waiting",
+			    slice_of(arena_text(call->arena, "%llu",
+						(unsigned long long)door->waiting)),
+			    true } },
+	};
+
+	if (ticket->state == DOOR_DENIED)
+		data.more[6] = (struct audit_member){ "reason", ticket->reason, false };
+	audit_note(call, type, &data);
+}
+
+static struct slice service_as_actor(struct call *call)
+{
+	return audit_actor_text(call->arena, ACTOR_SERVICE, SLICE(""));
+}
+
+/* What a run of a call has changed at a door. */
+struct door_change {
+	struct id room;
+	bool has_changed; /* the number of people */
+	uint64_t ends[DOOR_ENDS];
+};
+
+static struct door_change *change_of(struct call *call, const struct id *room)
+{
+	if (call->run.door == NULL) {
+		call->run.door = arena_zero(call->arena, sizeof *call->run.door);
+		call->run.door->room = *room;
+	}
+	return call->run.door;
+}
+
+/* Stores a door where the number of people has changed. */
+static bool put_changed_door(struct call *call, const struct door *door, struct fault *fault)
+{
+	change_of(call, &door->stored.id)->has_changed = true;
+	return door_put(call, door, fault);
+}
+
+void door_tell_touched(const struct call *call)
+{
+	const struct door_change *change = call->run.door;
+
+	if (change == NULL)
+		return;
+	for (enum door_end end = DOOR_END_ADMITTED; end < DOOR_ENDS; end++)
+		door_polls_count(call->environment->door_polls, end, change->ends[end]);
+	if (change->has_changed && call->environment->live == LIVE_ON &&
+	    call->environment->live_queue != NULL)
+		live_queue_tell(call->environment->live_queue, &call->account, &change->room);
+}
+
+static void count_one_less(struct door *door)
+{
+	if (door->waiting > 0)
+		door->waiting--;
+}
+
+/* A database reads the door, and a record with this id, in one round trip. */
+static void expect_door(struct call *call, const struct id *room, const struct store_kind *kind,
+			const struct id *id)
+{
+	const struct store_expected expected[] = {
+		{ .kind = &kind_door,
+		  .finding = STORE_FIND_ID,
+		  .reading = call_reading(call),
+		  .id = room },
+		{ .kind = kind,
+		  .finding = STORE_FIND_ID,
+		  .reading = kind == &kind_room ? STORE_TO_SHOW : call_reading(call),
+		  .id = id },
+	};
+
+	store_expect(call->transaction, STORE_EACH, expected, sizeof expected / sizeof expected[0]);
+}
+
+/* ---- knocking ---- */
+
+static bool refuse_knock(struct call *call, enum join_refusal refusal, const char *message,
+			 struct slice reason, struct fault *fault)
+{
+	call->run.refusal = refusal;
+	fault_set(fault, FAULT_FORBIDDEN, "%s", message);
+	if (reason.size > 0)
+		fault_add_detail(
+			fault, call->arena,
+			arena_text(call->arena, "reason: %.*s", (int)reason.size, reason.data));
+	return false;
+}
+
+static bool refuse_crowd(struct call *call, const struct door *door, const char *detail,
+			 struct fault *fault)
+{
+	fault_detail(fault, FAULT_TOO_MANY, "%s", detail);
+	fault->retry_after = seconds_until_poll(call, door->waiting);
+	return false;
+}
+
+/* Returns the text of a new ticket: the same in all runs of the call, so that it is counted
+ * once. */
+static struct slice draw_ticket(struct call *call)
+{
+	if (!call->has_ticket)
+		clock_random(call->environment->clock, call->ticket, sizeof call->ticket);
+	call->has_ticket = true;
+	return text_base64url(call->arena,
+			      (struct slice){ (const char *)call->ticket, sizeof call->ticket });
+}
+
+static bool answer_knock(struct call *call, const struct door *door, struct slice ticket)
+{
+	const unsigned seconds = seconds_until_poll(call, door->waiting);
+	struct json_writer body = writer_begin(call->arena, false);
+
+	writer_plain(&body, "ticket", ticket);
+	writer_integer(&body, "retry_after", seconds);
+	writer_time(&body, "expires_at", call->now + DOOR_LAPSES);
+	header_retry_after(call, seconds);
+	call_answer(call, writer_end(&body));
+	call->answer.status = 202;
+	return true;
+}
+
+/* Finds the place in which the visitor waits already. */
+static bool find_place(struct call *call, const struct visitor *visitor, struct door_ticket *former,
+		       bool *is_there, struct fault *fault)
+{
+	*is_there = false;
+	if (visitor->stored.value.data == NULL)
+		return true;
+	if (!record_get_named(&door_ticket_table, call->transaction, visitor->ticket,
+			      STORE_TO_CHANGE, former, fault))
+		return false;
+	*is_there = former->stored.value.data != NULL && former->state != DOOR_TAKEN &&
+		    former->state != DOOR_DENIED &&
+		    !door_ticket_has_lapsed(
+			    former, door_polls_last(call->environment->door_polls, former->name),
+			    call->now);
+	return true;
+}
+
+/* Gives the ticket the place, and what was decided about it, of a former ticket. */
+static bool take_place(struct call *call, const struct door_ticket *former,
+		       struct door_ticket *ticket, struct fault *fault)
+{
+	ticket->id = former->id;
+	ticket->state = former->state;
+	ticket->since = former->since;
+	door_polls_forget(call->environment->door_polls, former->name);
+	return store_remove(call->transaction, &kind_door_ticket, &former->stored, fault);
+}
+
+/* Adds somebody to those who wait. */
+static bool add_to_door(struct call *call, const struct knock *knock, struct door *door,
+			struct door_ticket *ticket, const unsigned char address[DIGEST_SIZE],
+			struct fault *fault)
+{
+	if (door->waiting >= DOOR_MOST)
+		return refuse_crowd(call, door, "too many people wait at this room", fault);
+	ticket->id = call_new_id(call, &door->last, id_number(&door->last) + 1);
+	if (!call->validates_only) {
+		switch (door_polls_enter(call->environment->door_polls, &call->account, ticket,
+					 address)) {
+		case DOOR_ADDRESS_IS_FULL:
+			return refuse_crowd(call, door, "too many people wait from this address",
+					    fault);
+		case DOOR_CODE_IS_FULL:
+			return refuse_crowd(call, door, "too many people wait with this code",
+					    fault);
+		case DOOR_FITS:
+			break;
+		}
+	}
+	door->last = ticket->id;
+	door->waiting++;
+	if (call->now >= door->told + TOLD_AFTER || call->now < door->told) {
+		door->told = call->now;
+		note_ticket(call, "peer.waiting", knock->room, door, ticket,
+			    service_as_actor(call));
+	}
+	return put_changed_door(call, door, fault);
+}
+
+bool door_knock(struct call *call, const struct knock *knock, struct fault *fault)
+{
+	const bool is_known = (knock->code->terms.set & CODE_USER_ID) != 0;
+	unsigned char address[DIGEST_SIZE];
+	struct visitor visitor;
+	struct door_ticket ticket, former;
+	struct door door;
+	struct slice text;
+	struct id id;
+	bool is_there = false;
+
+	door_address(call->request.address, address);
+	id = visitor_id(&knock->room->id, &knock->code->place, is_known ? NULL : address);
+	if (knock->waits && !call_is_writing(call))
+		return call_write_instead(call);
+	expect_door(call, &knock->room->id, &kind_visitor, &id);
+	if ((call_is_writing(call) &&
+	     !door_load(call, &knock->room->id, STORE_TO_CHANGE, &door, fault)) ||
+	    !record_get(&visitor_table, call->transaction, &id, call_reading(call), &visitor,
+			fault))
+		return false;
+	if (visitor.stored.value.data != NULL && visitor.denied_until > call->now)
+		return refuse_knock(call, JOIN_NOT_ADMITTED, "Not admitted", visitor.reason, fault);
+	if (!knock->waits)
+		return refuse_knock(call, JOIN_NEEDS_ADMISSION, "Admission is needed", SLICE(""),
+				    fault);
+	text = draw_ticket(call);
+	ticket = (struct door_ticket){
+		.name = door_ticket_name(call->arena, text),
+		.room = knock->room->id,
+		.state = DOOR_WAITING,
+		.since = call->now,
+		.polled = call->now,
+		.visitor = id,
+		.code_place = knock->code->place,
+		.code = knock->code->letters,
+		.is_known = is_known,
+		.role = knock->role,
+		.user_id = knock->user_id.size > 0
+				   ? knock->user_id
+				   : uuid_as_text(call->arena, call->environment->clock),
+		.user_name = knock->user_name,
+		.reason = SLICE(""),
+	};
+	if (!(is_known ? find_place(call, &visitor, &former, &is_there, fault) : true))
+		return false;
+	if (!(is_there ? take_place(call, &former, &ticket, fault)
+		       : add_to_door(call, knock, &door, &ticket, address, fault)))
+		return false;
+	visitor.stored.id = id;
+	visitor.stored.parent = knock->room->id;
+	visitor.ticket = ticket.name;
+	visitor.denied_until = 0;
+	visitor.reason = SLICE("");
+	return record_put(&door_ticket_table, call->transaction, &ticket, fault) &&
+	       (!is_known || record_put(&visitor_table, call->transaction, &visitor, fault)) &&
+	       answer_knock(call, &door, text);
+}
+
+/* ---- the one who waits ---- */
+
+static bool is_unknown(struct fault *fault)
+{
+	return fault_set(fault, FAULT_NOT_FOUND, "ticket not found");
+}
+
+bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door *door,
+		      struct fault *fault)
+{
+	const struct slice name = door_ticket_name(call->arena, call->parameters[0]);
+	const struct store_expected expected = {
+		.kind = &kind_door_ticket,
+		.finding = STORE_FIND_NAME,
+		.name = name,
+	};
+	struct door_polls *polls = call->environment->door_polls;
+	unsigned char address[DIGEST_SIZE];
+	int64_t last;
+
+	if (call->parameters[0].size != TICKET_TEXT_SIZE)
+		return is_unknown(fault);
+	store_expect(call->transaction, STORE_EACH, &expected, 1);
+	if (!record_get_named(&door_ticket_table, call->transaction, name, STORE_TO_SHOW, ticket,
+			      fault))
+		return false;
+	if (ticket->stored.value.data == NULL)
+		return is_unknown(fault);
+	call->account = ticket->stored.account;
+	call_set_account(call);
+	expect_door(call, &ticket->room, &kind_room, &ticket->room);
+	/* The door is locked before the ticket. */
+	if (!door_load(call, &ticket->room, call_reading(call), door, fault))
+		return false;
+	if (call_is_writing(call)) {
+		if (!record_get_named(&door_ticket_table, call->transaction, name, STORE_TO_CHANGE,
+				      ticket, fault))
+			return false;
+		if (ticket->stored.value.data == NULL)
+			return is_unknown(fault);
+	}
+	if (ticket->state == DOOR_TAKEN || ticket->state == DOOR_DENIED)
+		return !door_ticket_has_lapsed(ticket, 0, call->now) || is_unknown(fault);
+	door_address(call->request.address, address);
+	last = door_polls_note(polls, &call->account, ticket, address, call->now);
+	if (!door_ticket_has_lapsed(ticket, last, call->now))
+		return true;
+	door_polls_forget(polls, ticket->name);
+	return is_unknown(fault);
+}
+
+/* Stores that the ticket is denied. */
+static bool put_denied(struct call *call, struct door *door, struct door_ticket *ticket,
+		       const struct room_record *room, struct slice reason, struct slice actor,
+		       struct fault *fault)
+{
+	const bool was_waiting = door_ticket_is_waiting(door, ticket);
+
+	ticket->state = DOOR_DENIED;
+	ticket->denied = call->now;
+	ticket->reason = reason;
+	if (was_waiting)
+		count_one_less(door);
+	note_ticket(call, "peer.denied", room, door, ticket, actor);
+	door_polls_forget(call->environment->door_polls, ticket->name);
+	change_of(call, &ticket->room)->ends[DOOR_END_DENIED]++;
+	return (!was_waiting || put_changed_door(call, door, fault)) &&
+	       record_put(&door_ticket_table, call->transaction, ticket, fault);
+}
+
+bool door_deny(struct call *call, struct door *door, struct door_ticket *ticket,
+	       const struct room_record *room, struct slice reason, struct fault *fault)
+{
+	return put_denied(call, door, ticket, room, reason, service_as_actor(call), fault) &&
+	       door_answer_denied(call, ticket);
+}
+
+bool door_take(struct call *call, const struct door *door, struct door_ticket *ticket,
+	       const struct room_record *room, struct fault *fault)
+{
+	/* Of those who were admitted all at once, nothing was noted yet. */
+	if (ticket->state == DOOR_WAITING)
+		note_ticket(call, "peer.admitted", room, door, ticket, door->admitted_by);
+	ticket->state = DOOR_TAKEN;
+	ticket->taken = call->now;
+	door_polls_forget(call->environment->door_polls, ticket->name);
+	return record_put(&door_ticket_table, call->transaction, ticket, fault);
+}
+
+bool tickets_give_up(struct call *call, struct fault *fault)
+{
+	struct door_ticket ticket;
+	struct door door;
+
+	if (!door_ticket_open(call, &ticket, &door, fault))
+		return false;
+	door_polls_forget(call->environment->door_polls, ticket.name);
+	if (door_ticket_is_waiting(&door, &ticket)) {
+		count_one_less(&door);
+		if (!put_changed_door(call, &door, fault))
+			return false;
+	}
+	/* Whoever was denied cannot knock again sooner by giving up. */
+	return (ticket.state == DOOR_DENIED || door_ticket_remove(call, &ticket, fault)) &&
+	       call_answer_nothing(call);
+}
+
+/* ---- moderators ---- */
+
+/* Finds the room of the path, which need not be in session, and checks that the caller may decide.
+ * If view->is_waiting, the media server is asked for the caller first. */
+static bool open_door(struct call *call, struct live_view *view, struct fault *fault)
+{
+	if (live_view_open(call, LIVE_ACTS, view, fault))
+		return view->is_waiting || live_may_act(view, "removeOthers", fault);
+	if (call->app_token != NULL || fault->kind != FAULT_NOT_FOUND ||
+	    view->room.stored.value.data == NULL)
+		return false;
+	*fault = FAULT_INITIAL;
+	return true;
+}
+
+/* Whether a stored ticket is of somebody who waits and has not lapsed. */
+static bool waits(struct call *call, const struct live_view *view, const struct door *door,
+		  const struct door_ticket *ticket)
+{
+	return view->room.is_enabled && door_ticket_is_waiting(door, ticket) &&
+	       !door_ticket_has_lapsed(ticket,
+				       door_polls_last(call->environment->door_polls, ticket->name),
+				       call->now);
+}
+
+/* Returns the present name of the ticket's role. */
+static struct slice role_of(const struct template_record *template,
+			    const struct door_ticket *ticket)
+{
+	const size_t role = template_role_index_ever(template, ticket->role);
+
+	return role < template->role_count ? template->roles[role].name : ticket->role;
+}
+
+/* Writes the members of a ticket, without the closing brace. */
+static void write_ticket(struct call *call, struct json_writer *body,
+			 const struct template_record *template, const struct door_ticket *ticket)
+{
+	writer_plain(body, "id", id_as_text(call->arena, &ticket->id));
+	writer_text(body, "name", ticket->user_name);
+	writer_text(body, "user_id", ticket->user_id);
+	writer_text(body, "role", role_of(template, ticket));
+	writer_time(body, "since", ticket->since);
+}
+
+/* Writes the first LISTED_MOST people who wait. *are_all: nobody else does. */
+static bool write_waiting(struct call *call, const struct live_view *view, const struct door *door,
+			  struct json_writer *body, size_t *count, bool *are_all,
+			  struct fault *fault)
+{
+	struct template_record template;
+	struct id after = door->admitted;
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &view->room.id,
+		.records = arena_alloc(call->arena, LISTED_MOST * sizeof *page.records),
+		.most = LISTED_MOST,
+	};
+
+	*count = 0;
+	*are_all = true;
+	if (door->stored.value.data == NULL)
+		return true;
+	if (!template_load(call, &view->room.template_id, &template, fault))
+		return false;
+	do {
+		page.above = &after;
+		if (!store_page(call->transaction, &kind_door_ticket, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			struct door_ticket ticket;
+
+			if (!record_read(&door_ticket_table, NULL, &page.records[i], &ticket,
+					 fault))
+				return false;
+			after = page.records[i].id;
+			if (!waits(call, view, door, &ticket))
+				continue;
+			if (*count == LISTED_MOST) {
+				*are_all = false;
+				return true;
+			}
+			writer_open(body, NULL, '{');
+			write_ticket(call, body, &template, &ticket);
+			writer_close(body, '}');
+			++*count;
+		}
+	} while (!page.is_last);
+	return true;
+}
+
+bool tickets_list(struct call *call, struct fault *fault)
+{
+	struct json_writer body = writer_begin(call->arena, false);
+	struct live_view view;
+	struct door door;
+	struct slice text;
+	size_t count;
+	bool are_all;
+
+	if (!open_door(call, &view, fault))
+		return false;
+	if (view.is_waiting)
+		return true;
+	writer_open(&body, "tickets", '[');
+	if (!door_load(call, &view.room.id, STORE_TO_SHOW, &door, fault) ||
+	    !write_waiting(call, &view, &door, &body, &count, &are_all, fault))
+		return false;
+	writer_close(&body, ']');
+	writer_integer(&body, "count", are_all ? (int64_t)count : (int64_t)door.waiting);
+	text = writer_end(&body);
+	if (door.stored.value.data != NULL)
+		door_polls_watch(call->environment->door_polls, &call->account, &view.room.id);
+	call_etag(call, digest_number(text));
+	return call_not_modified(call, digest_number(text)) || call_answer(call, text);
+}
+
+/* Notes that a moderator has denied the person, who cannot knock again for a while. */
+static bool put_visitor(struct call *call, const struct door_ticket *ticket, struct fault *fault)
+{
+	struct visitor visitor;
+
+	if (!record_get(&visitor_table, call->transaction, &ticket->visitor, STORE_TO_CHANGE,
+			&visitor, fault))
+		return false;
+	visitor.stored.id = ticket->visitor;
+	visitor.stored.parent = ticket->room;
+	visitor.ticket = ticket->name;
+	visitor.denied_until = call->now + DOOR_DENIES_FOR;
+	visitor.reason = ticket->reason;
+	return record_put(&visitor_table, call->transaction, &visitor, fault);
+}
+
+/* Stores that this person is admitted; the caller stores the door. */
+static bool put_admitted(struct call *call, const struct live_view *view, struct door *door,
+			 struct door_ticket *ticket, struct fault *fault)
+{
+	count_one_less(door);
+	ticket->state = DOOR_ADMITTED;
+	note_ticket(call, "peer.admitted", &view->room, door, ticket, SLICE(""));
+	change_of(call, &ticket->room)->ends[DOOR_END_ADMITTED]++;
+	return record_put(&door_ticket_table, call->transaction, ticket, fault);
+}
+
+static bool answer_decided(struct call *call, const struct live_view *view,
+			   const struct door_ticket *ticket, struct slice state,
+			   struct fault *fault)
+{
+	struct json_writer body = writer_begin(call->arena, false);
+	struct template_record template;
+
+	if (!template_load(call, &view->room.template_id, &template, fault))
+		return false;
+	write_ticket(call, &body, &template, ticket);
+	writer_plain(&body, "state", state);
+	return call_answer(call, writer_end(&body));
+}
+
+bool tickets_decide(struct call *call, struct fault *fault)
+{
+	const struct slice reason = text_of_json(call_member(call, "reason"));
+	const bool admits = slice_is(text_of_json(call_member(call, "state")), "admitted");
+	const struct slice state = admits ? SLICE("admitted") : SLICE("denied");
+	struct live_view view;
+	struct door_ticket ticket;
+	struct door door;
+	bool is_there = false;
+	struct id id;
+
+	if (!open_door(call, &view, fault))
+		return false;
+	if (view.is_waiting)
+		return true;
+	if (!door_load(call, &view.room.id, STORE_TO_CHANGE, &door, fault) ||
+	    (id_parse(call->parameters[1], &id) &&
+	     !door_ticket_find(call, &view.room.id, &id, STORE_TO_CHANGE, &ticket, &is_there,
+			       fault)))
+		return false;
+	if (is_there && (ticket.state == DOOR_DENIED || door_ticket_is_admitted(&door, &ticket)))
+		return (ticket.state == DOOR_DENIED) != admits
+			       ? answer_decided(call, &view, &ticket, state, fault)
+			       : fault_set(fault, FAULT_CONFLICT, "Ticket was decided");
+	if (!is_there || !waits(call, &view, &door, &ticket))
+		return is_unknown(fault);
+	return (admits ? put_admitted(call, &view, &door, &ticket, fault) &&
+				 put_changed_door(call, &door, fault)
+		       : put_denied(call, &door, &ticket, &view.room,
+				    reason.data == NULL ? SLICE("") : reason, SLICE(""), fault) &&
+				 put_visitor(call, &ticket, fault)) &&
+	       answer_decided(call, &view, &ticket, state, fault);
+}
+
+static bool answer_admitted(struct call *call, uint64_t n)
+{
+	return call_answer(call, slice_of(arena_text(call->arena, "{\"admitted\":%llu}",
+						     (unsigned long long)n)));
+}
+
+static bool admit_all(struct call *call, struct door *door, struct fault *fault)
+{
+	const uint64_t n = door->waiting;
+
+	if (n == 0)
+		return answer_admitted(call, 0);
+	door->admitted = door->last;
+	door->admitted_by = audit_actor_text(call->arena, call->actor.kind,
+					     slice_of(call->actor.id));
+	door->waiting = 0;
+	change_of(call, &door->stored.id)->ends[DOOR_END_ADMITTED] += n;
+	return put_changed_door(call, door, fault) && answer_admitted(call, n);
+}
+
+bool tickets_admit(struct call *call, struct fault *fault)
+{
+	const json_t *admit = call_member(call, "admit");
+	struct live_view view;
+	struct door door;
+	uint64_t n = 0;
+
+	if (!open_door(call, &view, fault))
+		return false;
+	if (view.is_waiting)
+		return true;
+	if (!door_load(call, &view.room.id, STORE_TO_CHANGE, &door, fault))
+		return false;
+	if (!view.room.is_enabled)
+		return answer_admitted(call, 0);
+	if (json_is_string(admit))
+		return admit_all(call, &door, fault);
+	for (size_t i = 0; i < json_array_size(admit); i++) {
+		struct door_ticket ticket;
+		struct id id;
+		bool is_there;
+
+		if (!id_parse(text_of_json(json_array_get(admit, i)), &id))
+			continue;
+		if (!door_ticket_find(call, &view.room.id, &id, STORE_TO_CHANGE, &ticket, &is_there,
+				      fault))
+			return false;
+		if (!is_there || !waits(call, &view, &door, &ticket))
+			continue;
+		if (!put_admitted(call, &view, &door, &ticket, fault))
+			return false;
+		n++;
+	}
+	return (n == 0 || put_changed_door(call, &door, fault)) && answer_admitted(call, n);
+}
+
+/* ---- tickets that have lapsed ---- */
+
+bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &sweep->room,
+		.above = &sweep->after,
+		.records = arena_alloc(call->arena, DOOR_SWEPT_AT_ONCE * sizeof *page.records),
+		.most = DOOR_SWEPT_AT_ONCE,
+	};
+	const bool is_first = id_compare(&sweep->after, &kind_only_id) == 0;
+	struct door_polls *polls = call->environment->door_polls;
+	size_t removed = 0;
+	struct door door;
+
+	sweep->lapsed = 0;
+	if (!door_load(call, &sweep->room, STORE_TO_CHANGE, &door, fault) ||
+	    !store_page(call->transaction, &kind_door_ticket, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		struct door_ticket ticket;
+
+		sweep->after = page.records[i].id;
+		if (!record_read(&door_ticket_table, NULL, &page.records[i], &ticket, fault))
+			return false;
+		if (!door_ticket_has_lapsed(&ticket, door_polls_last(polls, ticket.name),
+					    call->now))
+			continue;
+		if (!record_get_named(&door_ticket_table, call->transaction, page.records[i].name,
+				      STORE_TO_CHANGE, &ticket, fault))
+			return false;
+		/* Another process may have written a newer time meanwhile. */
+		if (ticket.stored.value.data == NULL ||
+		    !door_ticket_has_lapsed(&ticket, door_polls_last(polls, ticket.name),
+					    call->now))
+			continue;
+		if (door_ticket_is_waiting(&door, &ticket)) {
+			count_one_less(&door);
+			sweep->lapsed++;
+		}
+		if (!door_ticket_remove(call, &ticket, fault))
+			return false;
+		removed++;
+	}
+	sweep->is_last = page.is_last;
+	sweep->is_empty = is_first && page.is_last && removed == page.count;
+	sweep->has_changed = sweep->lapsed > 0;
+	if (door.stored.value.data == NULL)
+		return true;
+	if (sweep->is_empty)
+		return store_remove(call->transaction, &kind_door, &door.stored, fault);
+	return !sweep->has_changed || door_put(call, &door, fault);
+}

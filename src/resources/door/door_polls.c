@@ -1,0 +1,396 @@
+/* See resources/door/door_polls.h. Tickets, rooms, and numbers of people by code and by address are
+ * in trees (tsearch(3)).
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/door/door_polls.h"
+
+#include <pthread.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "resources/joining/misses.h"
+
+/* The people of one room who wait from one address, or by one code. */
+struct group {
+	unsigned char key[DIGEST_SIZE];
+	unsigned count;
+};
+
+struct polled {
+	char name[2 * DIGEST_SIZE]; /* the key */
+	struct id account, room;
+	int64_t last, stored; /* when it was asked for; as the record has it */
+	struct group *by_address, *by_code; /* by_code: NULL if the code has a user_id */
+	size_t place; /* in the array of tickets */
+};
+
+struct watched_door {
+	struct door_room of; /* the key */
+	int64_t last; /* when it was gone through; 0 if never */
+	size_t place; /* in the array of doors */
+};
+
+struct door_polls {
+	pthread_mutex_t lock;
+	unsigned address_most;
+	void *tickets, *doors, *groups; /* trees */
+	struct polled **list;
+	size_t count, capacity;
+	struct watched_door **door_list;
+	size_t door_count, door_capacity;
+	uint64_t ends[DOOR_ENDS];
+};
+
+struct door_polls *door_polls_open(unsigned address_most)
+{
+	struct door_polls *polls = memory_check(calloc(1, sizeof *polls));
+
+	polls->address_most = address_most;
+	if (pthread_mutex_init(&polls->lock, NULL) != 0)
+		ABORT("cannot create a lock");
+	return polls;
+}
+
+unsigned door_polls_address_most(const struct door_polls *polls)
+{
+	return polls->address_most;
+}
+
+void door_address(struct slice address, unsigned char digest[DIGEST_SIZE])
+{
+	unsigned char bytes[MISSES_ADDRESS_SIZE];
+
+	misses_address(address, bytes);
+	digest_sha256((struct slice){ (const char *)bytes, sizeof bytes }, digest);
+}
+
+/* ---- trees ---- */
+
+static int compare_tickets(const void *a, const void *b)
+{
+	return memcmp(((const struct polled *)a)->name, ((const struct polled *)b)->name,
+		      2 * DIGEST_SIZE);
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	return memcmp(((const struct group *)a)->key, ((const struct group *)b)->key, DIGEST_SIZE);
+}
+
+static int compare_doors(const void *a, const void *b)
+{
+	const struct door_room *first = &((const struct watched_door *)a)->of;
+	const struct door_room *second = &((const struct watched_door *)b)->of;
+	const int accounts = id_compare(&first->account, &second->account);
+
+	return accounts != 0 ? accounts : id_compare(&first->room, &second->room);
+}
+
+static void *find_in(void *const *tree, const void *key, int (*compare)(const void *, const void *))
+{
+	void *found = tfind(key, tree, compare);
+
+	return found == NULL ? NULL : *(void **)found;
+}
+
+/* Makes room for one more pointer. */
+static void *grow(void *list, size_t count, size_t *capacity)
+{
+	if (count < *capacity)
+		return list;
+	*capacity = *capacity * 2 + 64;
+	return memory_check(realloc(list, *capacity * sizeof(void *)));
+}
+
+/* Returns the group, with one more person in it. */
+static struct group *group_join(struct door_polls *polls, const struct group *key)
+{
+	struct group *group = find_in(&polls->groups, key, compare_groups);
+
+	if (group == NULL) {
+		group = memory_check(malloc(sizeof *group));
+		*group = *key;
+		group->count = 0;
+		(void)memory_check(tsearch(group, &polls->groups, compare_groups));
+	}
+	group->count++;
+	return group;
+}
+
+static void group_leave(struct door_polls *polls, struct group *group)
+{
+	if (group == NULL || --group->count > 0)
+		return;
+	(void)tdelete(group, &polls->groups, compare_groups);
+	free(group);
+}
+
+/* Sets the key of those who wait in the room from this address or, if address is NULL, by the code
+ * of the ticket. */
+static struct group group_key(const struct door_ticket *ticket,
+			      const unsigned char address[DIGEST_SIZE])
+{
+	char of[2 * ID_SIZE + DIGEST_SIZE] = { 0 };
+	struct group group = { .count = 0 };
+
+	memcpy(of, ticket->room.bytes, ID_SIZE);
+	if (address != NULL)
+		memcpy(of + ID_SIZE, address, DIGEST_SIZE);
+	else
+		memcpy(of + ID_SIZE, ticket->code_place.bytes, ID_SIZE);
+	digest_sha256((struct slice){ of, address != NULL ? sizeof of : 2 * ID_SIZE }, group.key);
+	return group;
+}
+
+/* ---- under the lock ---- */
+
+static struct polled *find_ticket(struct door_polls *polls, struct slice name)
+{
+	struct polled key;
+
+	memcpy(key.name, name.data, sizeof key.name);
+	return find_in(&polls->tickets, &key, compare_tickets);
+}
+
+static void watch_door(struct door_polls *polls, const struct id *account, const struct id *room)
+{
+	const struct watched_door key = { .of = { *account, *room } };
+	struct watched_door *door = find_in(&polls->doors, &key, compare_doors);
+
+	if (door != NULL)
+		return;
+	door = memory_check(malloc(sizeof *door));
+	*door = key;
+	door->place = polls->door_count;
+	polls->door_list = grow(polls->door_list, polls->door_count, &polls->door_capacity);
+	polls->door_list[polls->door_count++] = door;
+	(void)memory_check(tsearch(door, &polls->doors, compare_doors));
+}
+
+static struct polled *add_ticket(struct door_polls *polls, const struct id *account,
+				 const struct door_ticket *ticket,
+				 const unsigned char address[DIGEST_SIZE])
+{
+	const struct group by_address = group_key(ticket, address);
+	const struct group by_code = group_key(ticket, NULL);
+	struct polled *polled = memory_check(malloc(sizeof *polled));
+
+	*polled = (struct polled){
+		.account = *account,
+		.room = ticket->room,
+		.last = ticket->polled,
+		.stored = ticket->polled,
+		.by_address = group_join(polls, &by_address),
+		.by_code = ticket->is_known ? NULL : group_join(polls, &by_code),
+		.place = polls->count,
+	};
+	memcpy(polled->name, ticket->name.data, sizeof polled->name);
+	polls->list = grow(polls->list, polls->count, &polls->capacity);
+	polls->list[polls->count++] = polled;
+	(void)memory_check(tsearch(polled, &polls->tickets, compare_tickets));
+	watch_door(polls, account, &ticket->room);
+	return polled;
+}
+
+static void forget_ticket(struct door_polls *polls, struct polled *polled)
+{
+	struct polled *last = polls->list[--polls->count];
+
+	(void)tdelete(polled, &polls->tickets, compare_tickets);
+	polls->list[polled->place] = last;
+	last->place = polled->place;
+	group_leave(polls, polled->by_address);
+	group_leave(polls, polled->by_code);
+	free(polled);
+}
+
+static void forget_door(struct door_polls *polls, struct watched_door *door)
+{
+	struct watched_door *last = polls->door_list[--polls->door_count];
+
+	(void)tdelete(door, &polls->doors, compare_doors);
+	polls->door_list[door->place] = last;
+	last->place = door->place;
+	free(door);
+}
+
+static unsigned people_in(struct door_polls *polls, const struct group *key)
+{
+	const struct group *group = find_in(&polls->groups, key, compare_groups);
+
+	return group == NULL ? 0 : group->count;
+}
+
+void door_polls_close(struct door_polls *polls)
+{
+	if (polls == NULL)
+		return;
+	while (polls->count > 0)
+		forget_ticket(polls, polls->list[0]);
+	while (polls->door_count > 0)
+		forget_door(polls, polls->door_list[0]);
+	free(polls->list);
+	free(polls->door_list);
+	pthread_mutex_destroy(&polls->lock);
+	free(polls);
+}
+
+/* ---- tickets ---- */
+
+enum door_limit door_polls_enter(struct door_polls *polls, const struct id *account,
+				 const struct door_ticket *ticket,
+				 const unsigned char address[DIGEST_SIZE])
+{
+	const struct group by_address = group_key(ticket, address);
+	const struct group by_code = group_key(ticket, NULL);
+	enum door_limit limit = DOOR_FITS;
+
+	pthread_mutex_lock(&polls->lock);
+	if (find_ticket(polls, ticket->name) == NULL) {
+		if (people_in(polls, &by_address) >= polls->address_most)
+			limit = DOOR_ADDRESS_IS_FULL;
+		else if (!ticket->is_known && people_in(polls, &by_code) >= DOOR_CODE_MOST)
+			limit = DOOR_CODE_IS_FULL;
+		else
+			(void)add_ticket(polls, account, ticket, address);
+	}
+	pthread_mutex_unlock(&polls->lock);
+	return limit;
+}
+
+int64_t door_polls_note(struct door_polls *polls, const struct id *account,
+			const struct door_ticket *ticket, const unsigned char address[DIGEST_SIZE],
+			int64_t now)
+{
+	struct polled *polled;
+	int64_t last = 0;
+
+	pthread_mutex_lock(&polls->lock);
+	polled = find_ticket(polls, ticket->name);
+	if (polled == NULL) {
+		polled = add_ticket(polls, account, ticket, address);
+	} else {
+		/* Another process may have been asked, too. */
+		if (ticket->polled > polled->stored)
+			polled->stored = ticket->polled;
+		last = polled->last > ticket->polled ? polled->last : ticket->polled;
+	}
+	polled->last = now;
+	watch_door(polls, account, &ticket->room);
+	pthread_mutex_unlock(&polls->lock);
+	return last;
+}
+
+int64_t door_polls_last(struct door_polls *polls, struct slice name)
+{
+	const struct polled *polled;
+	int64_t last;
+
+	pthread_mutex_lock(&polls->lock);
+	polled = find_ticket(polls, name);
+	last = polled == NULL ? 0 : polled->last;
+	pthread_mutex_unlock(&polls->lock);
+	return last;
+}
+
+void door_polls_forget(struct door_polls *polls, struct slice name)
+{
+	struct polled *polled;
+
+	pthread_mutex_lock(&polls->lock);
+	polled = find_ticket(polls, name);
+	if (polled != NULL)
+		forget_ticket(polls, polled);
+	pthread_mutex_unlock(&polls->lock);
+}
+
+void door_polls_watch(struct door_polls *polls, const struct id *account, const struct id *room)
+{
+	pthread_mutex_lock(&polls->lock);
+	watch_door(polls, account, room);
+	pthread_mutex_unlock(&polls->lock);
+}
+
+/* ---- what is due ---- */
+
+static int compare_due(const void *a, const void *b)
+{
+	return id_compare(&((const struct door_poll *)a)->account,
+			  &((const struct door_poll *)b)->account);
+}
+
+size_t door_polls_take(struct door_polls *polls, int64_t now, struct door_poll *due, size_t most)
+{
+	size_t n = 0;
+
+	pthread_mutex_lock(&polls->lock);
+	for (size_t i = polls->count; i-- > 0 && n < most;) {
+		struct polled *polled = polls->list[i];
+
+		if (now > polled->last + DOOR_LAPSES) {
+			forget_ticket(polls, polled);
+			continue;
+		}
+		if (polled->last <= polled->stored || now < polled->stored + DOOR_WRITES_AFTER)
+			continue;
+		due[n] = (struct door_poll){ .account = polled->account, .polled = polled->last };
+		memcpy(due[n++].name, polled->name, sizeof polled->name);
+		polled->stored = polled->last;
+	}
+	pthread_mutex_unlock(&polls->lock);
+	if (n > 0)
+		qsort(due, n, sizeof *due, compare_due);
+	return n;
+}
+
+bool door_polls_take_room(struct door_polls *polls, int64_t before, int64_t now,
+			  struct door_room *room)
+{
+	bool is_found = false;
+
+	pthread_mutex_lock(&polls->lock);
+	for (size_t i = 0; i < polls->door_count && !is_found; i++) {
+		struct watched_door *door = polls->door_list[i];
+
+		is_found = door->last < before;
+		if (is_found) {
+			door->last = now;
+			*room = door->of;
+		}
+	}
+	pthread_mutex_unlock(&polls->lock);
+	return is_found;
+}
+
+void door_polls_forget_room(struct door_polls *polls, const struct door_room *room)
+{
+	const struct watched_door key = { .of = *room };
+	struct watched_door *door;
+
+	pthread_mutex_lock(&polls->lock);
+	door = find_in(&polls->doors, &key, compare_doors);
+	if (door != NULL)
+		forget_door(polls, door);
+	pthread_mutex_unlock(&polls->lock);
+}
+
+/* ---- metrics ---- */
+
+void door_polls_count(struct door_polls *polls, enum door_end end, uint64_t people)
+{
+	pthread_mutex_lock(&polls->lock);
+	polls->ends[end] += people;
+	pthread_mutex_unlock(&polls->lock);
+}
+
+void door_polls_figures(struct door_polls *polls, struct door_figures *figures)
+{
+	pthread_mutex_lock(&polls->lock);
+	figures->waiting = polls->count;
+	memcpy(figures->ends, polls->ends, sizeof polls->ends);
+	pthread_mutex_unlock(&polls->lock);
+}

@@ -1,0 +1,270 @@
+/* See resources/door/door_record.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/door/door_record.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "resources/garbage.h"
+#include "resources/record_kind.h"
+#include "resources/rooms/room_record.h"
+
+/* The largest members in bytes. */
+#define TEXT_MOST 1024
+#define CODE_MOST 64
+
+static const struct member door_members[] = {
+	{ "room_id", AS_KEY, AT(struct door, stored.id) },
+	{ "last", AS_ID, AT(struct door, last) },
+	{ "admitted", AS_ID, AT(struct door, admitted) },
+	{ "admitted_by", AS_TEXT(0, TEXT_MOST), AT(struct door, admitted_by) },
+	{ "waiting", AS_NUMBER(8, 0, UNLIMITED), AT(struct door, waiting) },
+	{ "told", AS_TIME, AT(struct door, told) },
+};
+const struct record_table door_table = { RECORD(struct door, door_members, 1, &kind_door) };
+
+static const char *const states[] = {
+	[DOOR_WAITING] = "waiting",
+	[DOOR_ADMITTED] = "admitted",
+	[DOOR_TAKEN] = "taken",
+	[DOOR_DENIED] = "denied",
+};
+
+static const struct member ticket_members[] = {
+	{ "id", AS_KEY, AT(struct door_ticket, id) },
+	{ "room_id", AS_PARENT, AT(struct door_ticket, room) },
+	{ "ticket", AS_NAME, AT(struct door_ticket, name) },
+	{ "state", AS_CHOICE(DOOR_DENIED, states), AT(struct door_ticket, state) },
+	{ "since", AS_TIME, AT(struct door_ticket, since) },
+	{ "polled_at", AS_TIME, AT(struct door_ticket, polled) },
+	{ "taken_at", AS_TIME, AT(struct door_ticket, taken) },
+	{ "denied_at", AS_TIME, AT(struct door_ticket, denied) },
+	{ "visitor", AS_ID, AT(struct door_ticket, visitor) },
+	{ "code_place", AS_ID, AT(struct door_ticket, code_place) },
+	{ "code", AS_TEXT(1, CODE_MOST), AT(struct door_ticket, code) },
+	{ "known", AS_BOOLEAN, AT(struct door_ticket, is_known) },
+	{ "role", AS_TEXT(0, TEXT_MOST), AT(struct door_ticket, role) },
+	{ "user_id", AS_TEXT(0, TEXT_MOST), AT(struct door_ticket, user_id) },
+	{ "name", AS_TEXT(0, TEXT_MOST), AT(struct door_ticket, user_name) },
+	{ "reason", AS_TEXT(0, TEXT_MOST), AT(struct door_ticket, reason) },
+};
+const struct record_table door_ticket_table = {
+	RECORD(struct door_ticket, ticket_members, 3, &kind_door_ticket),
+};
+
+static const struct member visitor_members[] = {
+	{ "id", AS_KEY, AT(struct visitor, stored.id) },
+	{ "room_id", AS_PARENT, AT(struct visitor, stored.parent) },
+	{ "ticket", AS_TEXT(0, 2 * DIGEST_SIZE), AT(struct visitor, ticket) },
+	{ "denied_until", AS_TIME, AT(struct visitor, denied_until) },
+	{ "reason", AS_TEXT(0, TEXT_MOST), AT(struct visitor, reason) },
+};
+const struct record_table visitor_table = { RECORD(struct visitor, visitor_members, 2,
+						   &kind_visitor) };
+
+/* The room of a door, a ticket or a visitor may have been deleted a moment ago. */
+static bool check_room(struct call *call, const struct id *room, struct findings *findings,
+		       struct fault *fault)
+{
+	struct room_record record;
+	bool is_there, is_garbage;
+
+	if (!room_find(call, room, STORE_TO_SHOW, &record, &is_there, fault) ||
+	    !garbage_has(call, room, &is_garbage, fault))
+		return false;
+	if (!is_there && !is_garbage)
+		findings_add(findings, "/room_id", "its room does not exist");
+	return true;
+}
+
+static bool door_check(struct call *call, const void *record, struct findings *findings,
+		       struct fault *fault)
+{
+	return check_room(call, &((const struct door *)record)->stored.id, findings, fault);
+}
+
+static bool ticket_check(struct call *call, const void *record, struct findings *findings,
+			 struct fault *fault)
+{
+	return check_room(call, &((const struct door_ticket *)record)->room, findings, fault);
+}
+
+static bool visitor_check(struct call *call, const void *record, struct findings *findings,
+			  struct fault *fault)
+{
+	return check_room(call, &((const struct visitor *)record)->stored.parent, findings, fault);
+}
+
+const struct record_kind door_kind = {
+	.table = &door_table,
+	.order = RECORD_PAGES,
+	.check = door_check,
+};
+const struct record_kind door_ticket_kind = {
+	.table = &door_ticket_table,
+	.order = RECORD_CHILDREN,
+	.parent = &room_kind,
+	.check = ticket_check,
+};
+const struct record_kind visitor_kind = {
+	.table = &visitor_table,
+	.order = RECORD_CHILDREN,
+	.parent = &room_kind,
+	.check = visitor_check,
+};
+
+/* ---- names ---- */
+
+struct slice door_ticket_name(struct arena *arena, struct slice ticket)
+{
+	unsigned char digest[DIGEST_SIZE];
+	char *hex = arena_alloc(arena, 2 * sizeof digest);
+
+	digest_sha256(ticket, digest);
+	text_hex(digest, sizeof digest, hex);
+	return (struct slice){ hex, 2 * sizeof digest };
+}
+
+struct id visitor_id(const struct id *room, const struct id *code_place,
+		     const unsigned char address[DIGEST_SIZE])
+{
+	char of[2 * ID_SIZE + DIGEST_SIZE];
+	unsigned char digest[DIGEST_SIZE];
+	size_t size = 2 * ID_SIZE;
+	struct id id;
+
+	memcpy(of, room->bytes, ID_SIZE);
+	memcpy(of + ID_SIZE, code_place->bytes, ID_SIZE);
+	if (address != NULL) {
+		memcpy(of + size, address, DIGEST_SIZE);
+		size += DIGEST_SIZE;
+	}
+	digest_sha256((struct slice){ of, size }, digest);
+	memcpy(id.bytes, digest, ID_SIZE);
+	return id;
+}
+
+/* ---- states ---- */
+
+bool door_ticket_is_admitted(const struct door *door, const struct door_ticket *ticket)
+{
+	return ticket->state == DOOR_ADMITTED || ticket->state == DOOR_TAKEN ||
+	       (ticket->state == DOOR_WAITING && id_compare(&ticket->id, &door->admitted) <= 0);
+}
+
+bool door_ticket_is_waiting(const struct door *door, const struct door_ticket *ticket)
+{
+	return ticket->state == DOOR_WAITING && !door_ticket_is_admitted(door, ticket);
+}
+
+bool door_ticket_has_lapsed(const struct door_ticket *ticket, int64_t polled, int64_t now)
+{
+	const int64_t last = polled != 0 ? polled : ticket->polled + DOOR_WRITES_AFTER;
+
+	if (ticket->state == DOOR_TAKEN)
+		return now > ticket->taken + DOOR_TAKEN_FOR;
+	if (ticket->state == DOOR_DENIED)
+		return now > ticket->denied + DOOR_DENIES_FOR;
+	return now > last + DOOR_LAPSES;
+}
+
+/* ---- in the store ---- */
+
+bool door_load(struct call *call, const struct id *room, enum store_reading reading,
+	       struct door *door, struct fault *fault)
+{
+	if (!record_get(&door_table, call->transaction, room, reading, door, fault))
+		return false;
+	door->stored.id = *room;
+	if (door->stored.value.data == NULL)
+		door->admitted_by = SLICE("");
+	return true;
+}
+
+bool door_put(struct call *call, const struct door *door, struct fault *fault)
+{
+	return record_put(&door_table, call->transaction, door, fault);
+}
+
+/* Returns the id before this one. */
+static struct id id_before(const struct id *id)
+{
+	struct id before = *id;
+	size_t i = ID_SIZE;
+
+	while (i-- > 0 && before.bytes[i]-- == 0)
+		;
+	return before;
+}
+
+bool door_ticket_find(struct call *call, const struct id *room, const struct id *id,
+		      enum store_reading reading, struct door_ticket *ticket, bool *is_there,
+		      struct fault *fault)
+{
+	const struct id before = id_before(id);
+	struct store_record record;
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = room,
+		.above = &before,
+		.records = &record,
+		.most = 1,
+	};
+
+	*is_there = false;
+	if (id_compare(id, &kind_only_id) == 0)
+		return true;
+	if (!store_page(call->transaction, &kind_door_ticket, &page, fault))
+		return false;
+	if (page.count == 0 || id_compare(&record.id, id) != 0)
+		return true;
+	if (!record_get_named(&door_ticket_table, call->transaction, record.name, reading, ticket,
+			      fault))
+		return false;
+	*is_there = ticket->stored.value.data != NULL;
+	return true;
+}
+
+bool door_ticket_remove(struct call *call, const struct door_ticket *ticket, struct fault *fault)
+{
+	struct visitor visitor;
+
+	if (!record_get(&visitor_table, call->transaction, &ticket->visitor, STORE_TO_CHANGE,
+			&visitor, fault))
+		return false;
+	return (visitor.stored.value.data == NULL || !slice_equal(visitor.ticket, ticket->name) ||
+		store_remove(call->transaction, &kind_visitor, &visitor.stored, fault)) &&
+	       store_remove(call->transaction, &kind_door_ticket, &ticket->stored, fault);
+}
+
+bool door_remove_of_room(struct call *call, const struct id *room, bool *are_gone,
+			 struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = room,
+		.records = arena_alloc(call->arena, GARBAGE_AT_ONCE * sizeof *page.records),
+		.most = GARBAGE_AT_ONCE,
+	};
+	struct door door;
+
+	if (!door_load(call, room, STORE_TO_CHANGE, &door, fault))
+		return false;
+	*are_gone = true;
+	if (door.stored.value.data == NULL)
+		return true;
+	if (!store_page(call->transaction, &kind_door_ticket, &page, fault))
+		return false;
+	*are_gone = page.is_last;
+	for (size_t i = 0; i < page.count; i++) {
+		struct door_ticket ticket;
+
+		if (!record_get_named(&door_ticket_table, call->transaction, page.records[i].name,
+				      STORE_TO_CHANGE, &ticket, fault))
+			return false;
+		if (ticket.stored.value.data != NULL && !door_ticket_remove(call, &ticket, fault))
+			return false;
+	}
+	return !*are_gone || store_remove(call->transaction, &kind_door, &door.stored, fault);
+}
