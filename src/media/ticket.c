@@ -154,6 +154,40 @@ static void put_grants(const struct making *making, struct json_writer *claims)
 	writer_close(claims, '}');
 }
 
+static void put_if_set(struct json_writer *claims, const json_t *agent, const char *name)
+{
+	const struct slice text = text_of_json(json_object_get(agent, name));
+
+	if (text.size > 0)
+		writer_text(claims, name, text);
+}
+
+/* What LiveKit heeds of a token that makes the room. */
+static void put_room(const struct ticket_guest *guest, struct json_writer *claims)
+{
+	const size_t agents = json_array_size(guest->agents);
+
+	if (guest->size == 0 && agents == 0)
+		return;
+	writer_open(claims, "roomConfig", '{');
+	if (guest->size > 0)
+		writer_integer(claims, "maxParticipants", guest->size);
+	if (agents > 0)
+		writer_open(claims, "agents", '[');
+	for (size_t i = 0; i < agents; i++) {
+		const json_t *agent = json_array_get(guest->agents, i);
+
+		writer_open(claims, NULL, '{');
+		put_if_set(claims, agent, "agentName");
+		put_if_set(claims, agent, "metadata");
+		put_if_set(claims, agent, "deployment");
+		writer_close(claims, '}');
+	}
+	if (agents > 0)
+		writer_close(claims, ']');
+	writer_close(claims, '}');
+}
+
 static bool make_livekit(struct making *making)
 {
 	const struct ticket_guest *guest = making->guest;
@@ -162,6 +196,8 @@ static bool make_livekit(struct making *making)
 	writer_text(&claims, "iss", config_text(making, "api_key"));
 	writer_text(&claims, "sub", identity_of(making));
 	writer_text(&claims, "name", text_cut(guest->name, NAME_MOST));
+	if (guest->metadata.size > 0)
+		writer_text(&claims, "metadata", guest->metadata);
 	put_times(making, &claims);
 	writer_open(&claims, "attributes", '{');
 	writer_text(&claims, "role", guest->role);
@@ -171,11 +207,7 @@ static bool make_livekit(struct making *making)
 		writer_text(&claims, "code", guest->code);
 	writer_close(&claims, '}');
 	put_grants(making, &claims);
-	if (guest->size > 0) {
-		writer_open(&claims, "roomConfig", '{');
-		writer_integer(&claims, "maxParticipants", guest->size);
-		writer_close(&claims, '}');
-	}
+	put_room(guest, &claims);
 	writer_plain(making->ticket, "token",
 		     jwt_with_secret(making->arena, (struct slice){ NULL, 0 }, &claims,
 				     config_text(making, "api_secret")));

@@ -1970,10 +1970,16 @@ static size_t made_count(void)
 
 static void set_up_making(void)
 {
+	const json_t *made;
+
 	set_up_kit();
 	(void)ask(200, METHOD_PATCH, backend, "{\"config\":{\"create_rooms\":true}}");
-	(void)ask(200, METHOD_POST, arena_text(stand.arena, "/v2/rooms/%s", kit.room),
-		  "{\"size\":20}");
+	made = parsed(ask(200, METHOD_POST, arena_text(stand.arena, "/v2/rooms/%s", kit.room),
+			  "{\"size\":20}"));
+	(void)ask(
+		200, METHOD_PATCH,
+		arena_text(stand.arena, "/v2/templates/%s/settings", text_at(made, "template_id")),
+		"{\"agents\":[{\"agentName\":\"helper\",\"metadata\":\"m\"}]}");
 }
 
 START_TEST(a_room_is_made_before_somebody_joins)
@@ -1990,9 +1996,11 @@ START_TEST(a_room_is_made_before_somebody_joins)
 	ck_assert_uint_eq(receiver_count(stand.receiver), 0);
 	token = text_at(parsed(exchange(200, code)), "token");
 	ck_assert_uint_eq(made_count(), 1);
-	ck_assert_str_eq(
-		receiver_request(stand.receiver, 0)->body,
-		arena_text(stand.arena, "{\"name\":\"%s\",\"max_participants\":20}", kit.room));
+	ck_assert_str_eq(receiver_request(stand.receiver, 0)->body,
+			 arena_text(stand.arena,
+				    "{\"name\":\"%s\",\"max_participants\":20,\"agents\":["
+				    "{\"agent_name\":\"helper\",\"metadata\":\"m\"}]}",
+				    kit.room));
 	/* The room is there now. */
 	(void)exchange(200, used_up);
 	(void)exchange(403, used_up);

@@ -23,6 +23,8 @@ struct admission {
 	struct slice user_id;
 	bool is_known; /* see media/ticket.h */
 	struct slice name; /* as sent; may be empty */
+	struct slice metadata; /* as sent, for a code without metadata; may be empty */
+	const json_t *agents; /* for the room (media_agents) */
 	int64_t since, expires; /* of the join token, in seconds since 1970 */
 	struct slice jti, entry; /* see media/ticket.h */
 };
@@ -30,6 +32,13 @@ struct admission {
 /* Returns the backend that rooms of the template use, or NULL if there is none. */
 const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *template);
+/* Returns the agents that the template names for its rooms, as in struct ticket_guest. asked:
+ * agents with agent_name, whose metadata and deployment take the place of the template's; or
+ * NULL. */
+const json_t *media_agents(struct call *call, const struct template_record *template,
+			   const json_t *asked);
+/* Returns the agent with this name in a list, where `member` has the name; or NULL. */
+const json_t *media_agent_named(const json_t *agents, const char *member, struct slice name);
 /* Sets what the role, with this document, may do at a media server. */
 void media_read_role(const json_t *role, const struct template_record *template,
 		     struct ticket_guest *guest);

@@ -337,6 +337,14 @@ static bool check_places(struct call *call, struct exchange *exchange, struct sl
 
 /* ---- rooms that do not make themselves ---- */
 
+/* Returns the agents that come into the room; NULL for none. */
+static const json_t *agents_of(struct call *call, const struct exchange *exchange)
+{
+	if (exchange->backend->type != BACKEND_LIVEKIT)
+		return NULL;
+	return media_agents(call, &exchange->subject.template, NULL);
+}
+
 static const json_t *config_of_backend(struct call *call, struct exchange *exchange)
 {
 	const struct backend *backend = exchange->backend;
@@ -393,9 +401,10 @@ static bool make_room(struct call *call, struct exchange *exchange, struct fault
 		return false;
 	asking = call_ask(call, &room.backend, 1);
 	asking->began = call->now;
-	server_make_room(
-		call->arena, &server, call->now / 1000, id_as_text(call->arena, &room.room),
-		media_room_size(document_of_room(call, exchange)), &asking->asked[0].request);
+	server_make_room(call->arena, &server, call->now / 1000,
+			 id_as_text(call->arena, &room.room),
+			 media_room_size(document_of_room(call, exchange)),
+			 agents_of(call, exchange), &asking->asked[0].request);
 	exchange->is_waiting = true;
 	return true;
 }
@@ -476,6 +485,8 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 		.user_id = exchange->answered_user,
 		.is_known = is_known(exchange),
 		.name = body_text(call, "name"),
+		.metadata = SLICE(""),
+		.agents = agents_of(call, exchange),
 		.since = exchange->time / 1000,
 		.expires = exchange->expires_at,
 		.jti = exchange->jti,

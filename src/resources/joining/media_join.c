@@ -7,6 +7,7 @@
 #include "media/server.h"
 #include "records/record.h"
 #include "resources/stored.h"
+#include "resources/templates/template_parts.h"
 
 const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *template)
@@ -79,6 +80,42 @@ void media_read_role(const json_t *role, const struct template_record *template,
 
 /* ---- the room ---- */
 
+const json_t *media_agent_named(const json_t *agents, const char *member, struct slice name)
+{
+	for (size_t i = 0; i < json_array_size(agents); i++) {
+		const json_t *agent = json_array_get(agents, i);
+
+		if (slice_equal(text_of_json(json_object_get(agent, member)), name))
+			return agent;
+	}
+	return NULL;
+}
+
+static void take_asked(json_t *agent, const json_t *asked, const char *name)
+{
+	json_t *text = json_object_get(asked, name);
+
+	if (json_string_length(text) > 0)
+		json_object_set(agent, name, text);
+}
+
+const json_t *media_agents(struct call *call, const struct template_record *template,
+			   const json_t *asked)
+{
+	json_t *settings = template_part_document(call, template, PART_SETTINGS);
+	json_t *agents = json_object_get(settings, "agents");
+
+	for (size_t i = 0; i < json_array_size(agents) && asked != NULL; i++) {
+		json_t *agent = json_array_get(agents, i);
+		const json_t *own = media_agent_named(
+			asked, "agent_name", text_of_json(json_object_get(agent, "agentName")));
+
+		take_asked(agent, own, "metadata");
+		take_asked(agent, own, "deployment");
+	}
+	return agents;
+}
+
 static void read_room(struct call *call, const struct admission *admission,
 		      struct ticket_guest *guest)
 {
@@ -106,6 +143,16 @@ static struct slice shown_name(const struct admission *admission)
 	if (code != NULL && (code->terms.set & CODE_NAME) != 0)
 		return code->terms.name;
 	return admission->name.size > 0 ? admission->name : admission->user_id;
+}
+
+/* Returns a text for programs in the room. */
+static struct slice shown_metadata(const struct admission *admission)
+{
+	const struct code *code = admission->code;
+	const bool has_own = code != NULL && (code->terms.set & CODE_METADATA) != 0 &&
+			     !slice_is(code->terms.metadata, "{}");
+
+	return has_own ? code->terms.metadata : admission->metadata;
 }
 
 /* ---- the ticket ---- */
@@ -165,6 +212,8 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		.role = admission->role,
 		.user_id = admission->user_id,
 		.name = shown_name(admission),
+		.metadata = shown_metadata(admission),
+		.agents = admission->agents,
 		.is_known = admission->is_known,
 		.now = admission->since,
 		.expires = least(admission->since + backend->ttl, admission->expires),
