@@ -28,6 +28,8 @@ extern const struct shape imported_code_shape;
 /* POST /v2/token. */
 extern const struct shape join_shape;
 extern const struct shape token_answer_shape;
+/* POST /v2/livekit/{code}. */
+extern const struct shape livekit_join_shape, livekit_join_answer_shape;
 /* GET /v2/join/{code}. */
 extern const struct shape opened_shape;
 /* POST /v2/token/join. */

@@ -38,12 +38,20 @@ struct join_log {
 };
 
 static const char *const reasons[JOIN_REFUSALS] = {
-	[JOIN_DISABLED] = "disabled",	      [JOIN_ROOM_DISABLED] = "room_disabled",
-	[JOIN_ROLE_DELETED] = "role_deleted", [JOIN_EXPIRED] = "expired",
-	[JOIN_USED_UP] = "used_up",	      [JOIN_NOT_YET_VALID] = "not_yet_valid",
-	[JOIN_NOT_OPEN] = "not_open",	      [JOIN_CLOSED] = "closed",
-	[JOIN_OTHER_USER] = "other_user",     [JOIN_BANNED] = "banned",
-	[JOIN_ROLE_FULL] = "role_full",	      [JOIN_ROOM_FULL] = "room_full",
+	[JOIN_DISABLED] = "disabled",
+	[JOIN_ROOM_DISABLED] = "room_disabled",
+	[JOIN_ROLE_DELETED] = "role_deleted",
+	[JOIN_EXPIRED] = "expired",
+	[JOIN_USED_UP] = "used_up",
+	[JOIN_NOT_YET_VALID] = "not_yet_valid",
+	[JOIN_NOT_OPEN] = "not_open",
+	[JOIN_CLOSED] = "closed",
+	[JOIN_OTHER_USER] = "other_user",
+	[JOIN_OTHER_ROOM] = "other_room",
+	[JOIN_NO_SUCH_AGENT] = "no_such_agent",
+	[JOIN_BANNED] = "banned",
+	[JOIN_ROLE_FULL] = "role_full",
+	[JOIN_ROOM_FULL] = "room_full",
 };
 
 struct join_log *join_log_open(void)

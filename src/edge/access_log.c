@@ -45,7 +45,11 @@ static bool begins_with_secret(struct slice path)
  * mistyped address may contain them anywhere. */
 static size_t size_before_secret(struct slice path)
 {
-	const struct slice before_code[] = { SLICE("/v2/room-codes/code/"), SLICE("/v2/join/") };
+	const struct slice before_code[] = {
+		SLICE("/v2/room-codes/code/"),
+		SLICE("/v2/join/"),
+		SLICE("/v2/livekit/"),
+	};
 
 	for (size_t i = 0; i < sizeof before_code / sizeof before_code[0]; i++)
 		if (path.size > before_code[i].size && slice_begins(path, before_code[i]))

@@ -178,19 +178,10 @@ static const json_t *member(const json_t *message, const char *name)
 {
 	const json_t *value = json_object_get(message, name);
 	char camel[40];
-	size_t size = 0;
 
 	if (value != NULL)
 		return value;
-	for (const char *from = name; *from != '\0'; from++) {
-		const bool is_upper = *from == '_';
-
-		if (is_upper)
-			from++;
-		camel[size++] = is_upper ? (char)(*from - 'a' + 'A') : *from;
-		assert(size < sizeof camel);
-	}
-	camel[size] = '\0';
+	text_camel_case(name, camel, sizeof camel);
 	return json_object_get(message, camel);
 }
 

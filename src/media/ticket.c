@@ -188,7 +188,25 @@ static void put_room(const struct ticket_guest *guest, struct json_writer *claim
 	writer_close(claims, '}');
 }
 
-static bool make_livekit(struct making *making)
+static void put_attributes(const struct ticket_guest *guest, struct json_writer *claims)
+{
+	json_t *attributes = (json_t *)(uintptr_t)guest->attributes;
+	const char *name;
+	size_t size;
+	json_t *value;
+
+	writer_open(claims, "attributes", '{');
+	writer_text(claims, "role", guest->role);
+	writer_text(claims, "user_id", guest->user_id);
+	writer_text(claims, "entry", guest->entry);
+	if (guest->code.size > 0)
+		writer_text(claims, "code", guest->code);
+	json_object_keylen_foreach(attributes, name, size, value)
+		writer_named_text(claims, (struct slice){ name, size }, text_of_json(value));
+	writer_close(claims, '}');
+}
+
+static struct slice livekit_token(const struct making *making)
 {
 	const struct ticket_guest *guest = making->guest;
 	struct json_writer claims = writer_begin(making->arena, true);
@@ -199,18 +217,16 @@ static bool make_livekit(struct making *making)
 	if (guest->metadata.size > 0)
 		writer_text(&claims, "metadata", guest->metadata);
 	put_times(making, &claims);
-	writer_open(&claims, "attributes", '{');
-	writer_text(&claims, "role", guest->role);
-	writer_text(&claims, "user_id", guest->user_id);
-	writer_text(&claims, "entry", guest->entry);
-	if (guest->code.size > 0)
-		writer_text(&claims, "code", guest->code);
-	writer_close(&claims, '}');
+	put_attributes(guest, &claims);
 	put_grants(making, &claims);
 	put_room(guest, &claims);
-	writer_plain(making->ticket, "token",
-		     jwt_with_secret(making->arena, (struct slice){ NULL, 0 }, &claims,
-				     config_text(making, "api_secret")));
+	return jwt_with_secret(making->arena, (struct slice){ NULL, 0 }, &claims,
+			       config_text(making, "api_secret"));
+}
+
+static bool make_livekit(struct making *making)
+{
+	writer_plain(making->ticket, "token", livekit_token(making));
 	return true;
 }
 
@@ -539,15 +555,33 @@ static void put_not_enforced(const struct making *making)
 	writer_close(making->ticket, ']');
 }
 
+static struct making begin_making(struct arena *arena, const struct clock *clock,
+				  const struct ticket_server *server,
+				  const struct ticket_guest *guest, struct json_writer *ticket)
+{
+	struct making making = { arena, server, guest, .ticket = ticket };
+
+	making.jti = guest->jti.data != NULL ? guest->jti : uuid_as_text(arena, clock);
+	making.person = person_of(&making);
+	return making;
+}
+
+struct slice ticket_livekit_token(struct arena *arena, const struct clock *clock,
+				  const struct ticket_server *server,
+				  const struct ticket_guest *guest)
+{
+	const struct making making = begin_making(arena, clock, server, guest, NULL);
+
+	return livekit_token(&making);
+}
+
 bool ticket_write(struct arena *arena, const struct clock *clock,
 		  const struct ticket_server *server, const struct ticket_guest *guest,
 		  struct json_writer *ticket)
 {
-	struct making making = { arena, server, guest, .ticket = ticket };
+	struct making making = begin_making(arena, clock, server, guest, ticket);
 	char expires[TEXT_TIME_SIZE];
 
-	making.jti = guest->jti.data != NULL ? guest->jti : uuid_as_text(arena, clock);
-	making.person = person_of(&making);
 	writer_text(ticket, "backend", server->name);
 	writer_text(ticket, "type", slice_of(backend_type_names[server->type]));
 	writer_text(ticket, "url", server->url);

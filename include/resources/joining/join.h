@@ -20,6 +20,9 @@ struct joining {
 
 handler join;
 handler join_settle;
+/* LiveKit's token endpoint (resources/joining/livekit_join.h). */
+handler join_livekit;
+handler join_livekit_settle;
 /* Returns what a code opens. Rejects codes like `join`, but counts only unknown codes. */
 handler join_look;
 /* Returns access to the media server for the holder of a join token. */

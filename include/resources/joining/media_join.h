@@ -24,6 +24,7 @@ struct admission {
 	bool is_known; /* see media/ticket.h */
 	struct slice name; /* as sent; may be empty */
 	struct slice metadata; /* as sent, for a code without metadata; may be empty */
+	const json_t *attributes; /* as sent; NULL for none */
 	const json_t *agents; /* for the room (media_agents) */
 	int64_t since, expires; /* of the join token, in seconds since 1970 */
 	struct slice jti, entry; /* see media/ticket.h */
@@ -54,6 +55,13 @@ bool media_holds_limits(const struct call *call, enum backend_type type);
  * FAULT_DAMAGED if the signing key is missing. */
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
 		const struct admission *admission, struct json_writer *answer, struct fault *fault);
+
+/* Returns the token alone, for a backend that is a LiveKit. The role must admit people. */
+bool media_livekit_token(struct call *call, const struct media *media,
+			 const struct backend *backend, const struct admission *admission,
+			 struct slice *token, struct fault *fault);
+/* Returns the display name: that of the code, or as sent, or the user_id. */
+struct slice media_shown_name(const struct admission *admission);
 
 /* Digits of the hash of a code that a media server is told. */
 #define MEDIA_CODE_SHOWN 16
