@@ -46,17 +46,20 @@ static bool begins_with_secret(struct slice path)
 static size_t size_before_secret(struct slice path)
 {
 	const struct slice before_code[] = {
-		SLICE("/v2/room-codes/code/"),
-		SLICE("/v2/join/"),
-		SLICE("/v2/livekit/"),
+		SLICE("/room-codes/code/"),
+		SLICE("/join/"),
+		SLICE("/livekit/"),
 	};
 
-	for (size_t i = 0; i < sizeof before_code / sizeof before_code[0]; i++)
-		if (path.size > before_code[i].size && slice_begins(path, before_code[i]))
-			return before_code[i].size;
-	for (size_t i = 0; i < path.size; i++)
-		if (begins_with_secret((struct slice){ path.data + i, path.size - i }))
+	for (size_t i = 0; i < path.size; i++) {
+		const struct slice rest = { path.data + i, path.size - i };
+
+		for (size_t k = 0; k < sizeof before_code / sizeof before_code[0]; k++)
+			if (rest.size > before_code[k].size && slice_begins(rest, before_code[k]))
+				return i + before_code[k].size;
+		if (begins_with_secret(rest))
 			return i;
+	}
 	return path.size;
 }
 

@@ -208,6 +208,7 @@ expect 404 /v2/token -d '{"code":"abc-defg-hij"}'
 expect 404 /v2/join/summer-party
 expect 404 /v2/livekit/summer-party -d '{}'
 expect 404 /v2/livekit//summer-party -d '{}'
+expect 404 /v2//livekit/summer-party -d '{}'
 # Invalid URLs.
 expect 404 /v2/room-code/abc-defg-hij
 expect 404 //v2/room-codes/code/abc-defg-hij
@@ -272,7 +273,7 @@ time='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z'
 grep -qE "^$time"' info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \
 	operation.log || fail "the access log: $(cat operation.log)"
 grep -q ' path=/v2/join/ status=404 ' operation.log || fail 'looking up a code is not logged'
-[ "$(grep -c ' path=/v2/livekit/ status=404 ' operation.log)" = 2 ] ||
+[ "$(grep -cE ' path=/v2/?/livekit/ status=404 ' operation.log)" = 3 ] ||
 	fail "LiveKit's token endpoint is not logged"
 grep -q ' path=/v2/room-code/ status=404 ' operation.log || fail 'an address that is wrong is not logged'
 [ "$(grep -c ' path=/v2/rooms/ status=404 ' operation.log)" = 4 ] &&

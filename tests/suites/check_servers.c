@@ -2014,6 +2014,28 @@ START_TEST(a_room_is_made_before_somebody_joins)
 }
 END_TEST
 
+/* The same at LiveKit's token endpoint, with what the person asks for. */
+START_TEST(a_room_is_made_with_the_agents_asked_for)
+{
+	const char *path = arena_text(stand.arena, "/v2/livekit/%s", make_code("{}"));
+
+	(void)ask(403, METHOD_POST, path,
+		  "{\"room_config\":{\"agents\":[{\"agent_name\":\"spy\"}]}}");
+	ck_assert_uint_eq(made_count(), 0);
+	(void)ask(
+		201, METHOD_POST, path,
+		"{\"room_config\":{\"agents\":[{\"agent_name\":\"helper\",\"deployment\":\"d\"}]}}");
+	ck_assert_str_eq(receiver_request(stand.receiver, 0)->body,
+			 arena_text(stand.arena,
+				    "{\"name\":\"%s\",\"max_participants\":20,\"agents\":["
+				    "{\"agent_name\":\"helper\",\"metadata\":\"m\","
+				    "\"deployment\":\"d\"}]}",
+				    kit.room));
+	(void)ask(201, METHOD_POST, path, "{}");
+	ck_assert_uint_eq(made_count(), 1);
+}
+END_TEST
+
 /* The same for a token that the account signs. */
 START_TEST(a_token_of_the_account_makes_the_room_too)
 {
@@ -2191,6 +2213,7 @@ int main(void)
 	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
 	tcase_add_test(making, a_room_is_made_before_somebody_joins);
 	tcase_add_test(making, a_token_of_the_account_makes_the_room_too);
+	tcase_add_test(making, a_room_is_made_with_the_agents_asked_for);
 	tcase_add_test(making, a_room_that_has_ended_is_made_again);
 	tcase_add_loop_test(making, nobody_joins_a_room_that_could_not_be_made, 0, ROWS(unmade));
 	tcase_add_test(making, a_crowd_makes_a_room_once);
