@@ -7,6 +7,7 @@
 
 #define HTTP_STATUSES(X) \
 	X(200, "OK") \
+	X(201, "Created") \
 	X(202, "Accepted") \
 	X(204, "No Content") \
 	X(304, "Not Modified") \

@@ -32,6 +32,8 @@ void writer_close(struct json_writer *writer, char bracket);
 
 /* Writes a string; `text` is UTF-8. */
 void writer_text(struct json_writer *writer, const char *name, struct slice text);
+/* Does the same for a name that a client chose. */
+void writer_named_text(struct json_writer *writer, struct slice name, struct slice text);
 /* Writes a text of Anteroom's own with no character to escape, such as a token. The text is not
  * searched for such characters, so it must never come from a client. */
 void writer_plain(struct json_writer *writer, const char *name, struct slice text);

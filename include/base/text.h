@@ -67,6 +67,8 @@ struct slice text_split(struct slice text, char separator, struct slice *rest);
 struct slice text_trim(struct slice text, const char *blanks);
 /* Returns a copy in the arena with ASCII letters in lower case. */
 struct slice text_lower(struct arena *arena, struct slice text);
+/* Writes a name such as joined_at_ms as joinedAtMs; aborts if it does not fit. */
+void text_camel_case(const char *name, char *camel, size_t size);
 bool text_equal_ignoring_case(struct slice a, struct slice b);
 bool text_begins_ignoring_case(struct slice text, struct slice prefix);
 bool text_contains_ignoring_case(struct slice text, struct slice part);

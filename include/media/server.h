@@ -140,9 +140,11 @@ void server_end_room(struct arena *arena, const struct server *server, int64_t n
 /* Returns true if rooms do not make themselves at this server (create_rooms). */
 bool server_makes_rooms(enum backend_type type, const json_t *config);
 /* Builds the request to make a room. It changes nothing if the server has the room, so it may be
- * made again. size: the most people; 0 for no limit. server_makes_rooms must be true. */
+ * made again. size: the most people; 0 for no limit. agents: as in struct ticket_guest.
+ * server_makes_rooms must be true. */
 void server_make_room(struct arena *arena, const struct server *server, int64_t now,
-		      struct slice room, int64_t size, struct server_request *request);
+		      struct slice room, int64_t size, const json_t *agents,
+		      struct server_request *request);
 void server_read_made(struct arena *arena, const struct server *server, int64_t now,
 		      const struct outcome *outcome, struct server_verdict *verdict);
 
@@ -234,7 +236,8 @@ struct server_functions {
 			 struct slice room, struct server_request *request);
 	/* NULL if rooms make themselves. */
 	void (*make_room)(struct arena *arena, const struct server *server, int64_t now,
-			  struct slice room, int64_t size, struct server_request *request);
+			  struct slice room, int64_t size, const json_t *agents,
+			  struct server_request *request);
 	/* Read an answer of status 200. answer: NULL if it is incomplete or not a JSON object.
 	 * Return false, and set nothing, if it is not what was asked for. */
 	bool (*read_rooms)(struct arena *arena, const json_t *answer, struct server_room **rooms,

@@ -46,6 +46,8 @@ struct ticket_server {
 struct ticket_guest {
 	struct slice customer_id, room_id, room_name, role, user_id;
 	struct slice name; /* display name */
+	struct slice metadata; /* for programs in the room; may be empty */
+	const json_t *attributes; /* texts by name, besides those of this service; NULL for none */
 	bool is_known; /* the user_id was set by the account, not by the person */
 	/* What the role may do. */
 	bool audio, video, screen;
@@ -55,6 +57,9 @@ struct ticket_guest {
 	/* Limits of the room; 0 for no limit. */
 	int64_t size, seconds_most;
 	bool is_recorded;
+	/* Agents for the room: objects with agentName, and metadata and deployment if they are set.
+	 * NULL for none. */
+	const json_t *agents;
 	int64_t now, expires; /* seconds since 1970 */
 	struct slice jti; /* a UUID; data is NULL to generate one */
 	/* What tells this stay's token from others of the same user_id: 32 hex digits. */
@@ -72,5 +77,10 @@ size_t ticket_not_enforced(const struct ticket_server *server, const struct tick
 bool ticket_write(struct arena *arena, const struct clock *clock,
 		  const struct ticket_server *server, const struct ticket_guest *guest,
 		  struct json_writer *ticket);
+
+/* Returns the token alone, for a LiveKit. */
+struct slice ticket_livekit_token(struct arena *arena, const struct clock *clock,
+				  const struct ticket_server *server,
+				  const struct ticket_guest *guest);
 
 #endif

@@ -20,9 +20,11 @@
 #include "schema/schema.h"
 #include "store/store.h"
 
-/* The largest body in bytes: of most routes, of routes open to anyone, and of any route. */
+/* The largest body in bytes: of most routes, of routes open to anyone, of LiveKit's token endpoint,
+ * and of any route. */
 #define CALL_BODY_MOST ((size_t)256 << 10)
 #define CALL_OPEN_BODY_MOST ((size_t)8 << 10)
+#define CALL_LIVEKIT_BODY_MOST ((size_t)16 << 10)
 #define CALL_LARGE_BODY_MOST ((size_t)1 << 20)
 /* The memory limit of a call whose route is_alone, instead of ARENA_LIMIT. */
 #define CALL_ALONE_MEMORY_MOST (8 * ARENA_LIMIT)
@@ -57,6 +59,8 @@ enum join_refusal {
 	JOIN_NOT_OPEN,
 	JOIN_CLOSED,
 	JOIN_OTHER_USER,
+	JOIN_OTHER_ROOM,
+	JOIN_NO_SUCH_AGENT,
 	JOIN_BANNED,
 	JOIN_ROLE_FULL,
 	JOIN_ROOM_FULL,
@@ -190,6 +194,8 @@ struct call {
 
 /* Responds with status 200 and these bytes, which must be in the arena or constant. */
 bool call_answer(struct call *call, struct slice body);
+/* Does the same with status 201. */
+bool call_answer_created(struct call *call, struct slice body);
 /* Responds with status 204. */
 bool call_answer_nothing(struct call *call);
 /* Appends a part to the body. */

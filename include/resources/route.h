@@ -51,6 +51,7 @@ struct route {
 	const char *content_type; /* NULL: JSON */
 	bool is_list; /* the response is {"data":[...]} of that shape, with limit and last if
 				 * the route has a query */
+	bool creates; /* the status of its response is 201 */
 	bool is_open; /* needs no Authorization header */
 	bool begins_session; /* the body authenticates; the response is 204 with a cookie */
 	unsigned scopes; /* scopes the caller needs (accounts/scopes.h) */

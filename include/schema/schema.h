@@ -142,8 +142,10 @@ struct shape {
 	const char *doc;
 	/* Names of members that are accepted and ignored; ends with NULL. NULL for none. */
 	const char *const *ignored;
-	/* Removes, before the walk, members that another member makes irrelevant; may be NULL. */
-	void (*leave_out)(json_t *object);
+	/* Changes the object before the walk: removes members that another member makes irrelevant,
+	 * or gives members that are spelt differently the name of their row. May be NULL. */
+	void (*prepare)(const struct shape *shape, json_t *object);
+	bool is_closed; /* unknown members are faults, unless they are null */
 	/* For entries of a map: the member that repeats the key ("name"). A different value is a
 	 * fault; document_write always writes the key. */
 	const char *key_member;

@@ -101,14 +101,26 @@ void writer_close(struct json_writer *writer, char bracket)
 	buffer_append_byte(&writer->text, bracket);
 }
 
+static void append_text(struct json_writer *writer, struct slice text)
+{
+	if (writer->for_jwt)
+		append_ascii(&writer->text, text);
+	else
+		buffer_append_string(&writer->text, text);
+}
+
 void writer_text(struct json_writer *writer, const char *name, struct slice text)
 {
-	struct buffer *buffer = begin(writer, name);
+	(void)begin(writer, name);
+	append_text(writer, text);
+}
 
-	if (writer->for_jwt)
-		append_ascii(buffer, text);
-	else
-		buffer_append_string(buffer, text);
+void writer_named_text(struct json_writer *writer, struct slice name, struct slice text)
+{
+	(void)begin(writer, NULL);
+	append_text(writer, name);
+	buffer_append_byte(&writer->text, ':');
+	append_text(writer, text);
 }
 
 void writer_plain(struct json_writer *writer, const char *name, struct slice text)

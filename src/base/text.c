@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "base/memory.h"
@@ -190,6 +191,21 @@ struct slice text_lower(struct arena *arena, struct slice text)
 		result[i] = lower(text.data[i]);
 	result[text.size] = '\0';
 	return (struct slice){ result, text.size };
+}
+
+void text_camel_case(const char *name, char *camel, size_t size)
+{
+	size_t n = 0;
+
+	for (const char *from = name; *from != '\0'; from++) {
+		const bool is_upper = *from == '_';
+
+		if (is_upper)
+			from++;
+		assert(n + 1 < size);
+		camel[n++] = is_upper ? (char)(*from - 'a' + 'A') : *from;
+	}
+	camel[n] = '\0';
 }
 
 bool text_equal_ignoring_case(struct slice a, struct slice b)

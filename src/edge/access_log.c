@@ -45,24 +45,25 @@ static bool begins_with_secret(struct slice path)
  * ticket. A mistyped address may contain codes and tokens anywhere, and empty segments. */
 static size_t size_before_secret(struct slice path)
 {
-	static const char *const before[] = { "/v2/room-codes/code/", "/v2/join/", "/v2/tickets/" };
+	const struct slice before_code[] = {
+		SLICE("/room-codes/code/"),
+		SLICE("/join/"),
+		SLICE("/livekit/"),
+		SLICE("/tickets/"),
+	};
 
-	for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
-		const char *next = before[i];
-		size_t size = 0;
+	/* Moderators name a ticket by its ID. */
+	if (slice_begins(path, SLICE("/v2/active-rooms/")))
+		return path.size;
+	for (size_t i = 0; i < path.size; i++) {
+		const struct slice rest = { path.data + i, path.size - i };
 
-		while (size < path.size && *next != '\0' && path.data[size] == *next) {
-			size++;
-			next++;
-			while (next[-1] == '/' && size < path.size && path.data[size] == '/')
-				size++;
-		}
-		if (*next == '\0' && size < path.size)
-			return size;
-	}
-	for (size_t i = 0; i < path.size; i++)
-		if (begins_with_secret((struct slice){ path.data + i, path.size - i }))
+		for (size_t k = 0; k < sizeof before_code / sizeof before_code[0]; k++)
+			if (rest.size > before_code[k].size && slice_begins(rest, before_code[k]))
+				return i + before_code[k].size;
+		if (begins_with_secret(rest))
 			return i;
+	}
 	return path.size;
 }
 

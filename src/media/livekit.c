@@ -178,19 +178,10 @@ static const json_t *member(const json_t *message, const char *name)
 {
 	const json_t *value = json_object_get(message, name);
 	char camel[40];
-	size_t size = 0;
 
 	if (value != NULL)
 		return value;
-	for (const char *from = name; *from != '\0'; from++) {
-		const bool is_upper = *from == '_';
-
-		if (is_upper)
-			from++;
-		camel[size++] = is_upper ? (char)(*from - 'a' + 'A') : *from;
-		assert(size < sizeof camel);
-	}
-	camel[size] = '\0';
+	text_camel_case(name, camel, sizeof camel);
 	return json_object_get(message, camel);
 }
 
@@ -455,9 +446,26 @@ static void end_room(struct arena *arena, const struct server *server, int64_t n
 	build_call(arena, server, "DeleteRoom", token, body, ANSWER_MOST, request);
 }
 
+static void put_if_set(json_t *message, const char *name, struct slice text)
+{
+	if (text.size > 0)
+		object_put(message, name, json_of_text(text));
+}
+
+static json_t *agent_message(const json_t *agent)
+{
+	json_t *message = json_object();
+
+	put_if_set(message, "agent_name", text_of_json(json_object_get(agent, "agentName")));
+	put_if_set(message, "metadata", text_of_json(json_object_get(agent, "metadata")));
+	put_if_set(message, "deployment", text_of_json(json_object_get(agent, "deployment")));
+	return message;
+}
+
 /* LiveKit's defaults say how long an empty room lasts. */
 static void make_room(struct arena *arena, const struct server *server, int64_t now,
-		      struct slice room, int64_t size, struct server_request *request)
+		      struct slice room, int64_t size, const json_t *agents,
+		      struct server_request *request)
 {
 	const struct slice token = token_with(arena, server, now, "roomCreate",
 					      (struct slice){ NULL, 0 });
@@ -466,6 +474,11 @@ static void make_room(struct arena *arena, const struct server *server, int64_t 
 	object_put(body, "name", json_of_text(room));
 	if (size > 0)
 		object_put(body, "max_participants", json_integer(size));
+	if (json_array_size(agents) > 0)
+		object_put(body, "agents", json_array());
+	for (size_t i = 0; i < json_array_size(agents); i++)
+		array_put(json_object_get(body, "agents"),
+			  agent_message(json_array_get(agents, i)));
 	build_call(arena, server, "CreateRoom", token, body, ANSWER_MOST, request);
 }
 

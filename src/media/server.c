@@ -230,9 +230,10 @@ bool server_makes_rooms(enum backend_type type, const json_t *config)
 }
 
 void server_make_room(struct arena *arena, const struct server *server, int64_t now,
-		      struct slice room, int64_t size, struct server_request *request)
+		      struct slice room, int64_t size, const json_t *agents,
+		      struct server_request *request)
 {
-	functions[server->type]->make_room(arena, server, now, room, size, request);
+	functions[server->type]->make_room(arena, server, now, room, size, agents, request);
 	request->is_shared = true;
 }
 

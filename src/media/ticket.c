@@ -154,7 +154,59 @@ static void put_grants(const struct making *making, struct json_writer *claims)
 	writer_close(claims, '}');
 }
 
-static bool make_livekit(struct making *making)
+static void put_if_set(struct json_writer *claims, const json_t *agent, const char *name)
+{
+	const struct slice text = text_of_json(json_object_get(agent, name));
+
+	if (text.size > 0)
+		writer_text(claims, name, text);
+}
+
+/* What LiveKit heeds of a token that makes the room. */
+static void put_room(const struct ticket_guest *guest, struct json_writer *claims)
+{
+	const size_t agents = json_array_size(guest->agents);
+
+	if (guest->size == 0 && agents == 0)
+		return;
+	writer_open(claims, "roomConfig", '{');
+	if (guest->size > 0)
+		writer_integer(claims, "maxParticipants", guest->size);
+	if (agents > 0)
+		writer_open(claims, "agents", '[');
+	for (size_t i = 0; i < agents; i++) {
+		const json_t *agent = json_array_get(guest->agents, i);
+
+		writer_open(claims, NULL, '{');
+		put_if_set(claims, agent, "agentName");
+		put_if_set(claims, agent, "metadata");
+		put_if_set(claims, agent, "deployment");
+		writer_close(claims, '}');
+	}
+	if (agents > 0)
+		writer_close(claims, ']');
+	writer_close(claims, '}');
+}
+
+static void put_attributes(const struct ticket_guest *guest, struct json_writer *claims)
+{
+	json_t *attributes = (json_t *)(uintptr_t)guest->attributes;
+	const char *name;
+	size_t size;
+	json_t *value;
+
+	writer_open(claims, "attributes", '{');
+	writer_text(claims, "role", guest->role);
+	writer_text(claims, "user_id", guest->user_id);
+	writer_text(claims, "entry", guest->entry);
+	if (guest->code.size > 0)
+		writer_text(claims, "code", guest->code);
+	json_object_keylen_foreach(attributes, name, size, value)
+		writer_named_text(claims, (struct slice){ name, size }, text_of_json(value));
+	writer_close(claims, '}');
+}
+
+static struct slice livekit_token(const struct making *making)
 {
 	const struct ticket_guest *guest = making->guest;
 	struct json_writer claims = writer_begin(making->arena, true);
@@ -162,23 +214,19 @@ static bool make_livekit(struct making *making)
 	writer_text(&claims, "iss", config_text(making, "api_key"));
 	writer_text(&claims, "sub", identity_of(making));
 	writer_text(&claims, "name", text_cut(guest->name, NAME_MOST));
+	if (guest->metadata.size > 0)
+		writer_text(&claims, "metadata", guest->metadata);
 	put_times(making, &claims);
-	writer_open(&claims, "attributes", '{');
-	writer_text(&claims, "role", guest->role);
-	writer_text(&claims, "user_id", guest->user_id);
-	writer_text(&claims, "entry", guest->entry);
-	if (guest->code.size > 0)
-		writer_text(&claims, "code", guest->code);
-	writer_close(&claims, '}');
+	put_attributes(guest, &claims);
 	put_grants(making, &claims);
-	if (guest->size > 0) {
-		writer_open(&claims, "roomConfig", '{');
-		writer_integer(&claims, "maxParticipants", guest->size);
-		writer_close(&claims, '}');
-	}
-	writer_plain(making->ticket, "token",
-		     jwt_with_secret(making->arena, (struct slice){ NULL, 0 }, &claims,
-				     config_text(making, "api_secret")));
+	put_room(guest, &claims);
+	return jwt_with_secret(making->arena, (struct slice){ NULL, 0 }, &claims,
+			       config_text(making, "api_secret"));
+}
+
+static bool make_livekit(struct making *making)
+{
+	writer_plain(making->ticket, "token", livekit_token(making));
 	return true;
 }
 
@@ -507,15 +555,33 @@ static void put_not_enforced(const struct making *making)
 	writer_close(making->ticket, ']');
 }
 
+static struct making begin_making(struct arena *arena, const struct clock *clock,
+				  const struct ticket_server *server,
+				  const struct ticket_guest *guest, struct json_writer *ticket)
+{
+	struct making making = { arena, server, guest, .ticket = ticket };
+
+	making.jti = guest->jti.data != NULL ? guest->jti : uuid_as_text(arena, clock);
+	making.person = person_of(&making);
+	return making;
+}
+
+struct slice ticket_livekit_token(struct arena *arena, const struct clock *clock,
+				  const struct ticket_server *server,
+				  const struct ticket_guest *guest)
+{
+	const struct making making = begin_making(arena, clock, server, guest, NULL);
+
+	return livekit_token(&making);
+}
+
 bool ticket_write(struct arena *arena, const struct clock *clock,
 		  const struct ticket_server *server, const struct ticket_guest *guest,
 		  struct json_writer *ticket)
 {
-	struct making making = { arena, server, guest, .ticket = ticket };
+	struct making making = begin_making(arena, clock, server, guest, ticket);
 	char expires[TEXT_TIME_SIZE];
 
-	making.jti = guest->jti.data != NULL ? guest->jti : uuid_as_text(arena, clock);
-	making.person = person_of(&making);
 	writer_text(ticket, "backend", server->name);
 	writer_text(ticket, "type", slice_of(backend_type_names[server->type]));
 	writer_text(ticket, "url", server->url);

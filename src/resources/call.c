@@ -61,6 +61,13 @@ bool call_answer(struct call *call, struct slice body)
 	return true;
 }
 
+bool call_answer_created(struct call *call, struct slice body)
+{
+	(void)call_answer(call, body);
+	call->answer.status = 201;
+	return true;
+}
+
 bool call_answer_nothing(struct call *call)
 {
 	call->answer.status = 204;

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "rules/room_code_rules.h"
 
+#include <string.h>
+
 #include "base/id.h"
 #include "base/text.h"
 #include "rules/import_rules.h"
@@ -257,6 +259,78 @@ const struct shape media_join_answer_shape = {
 	"MediaJoinAnswer", FIELDS(media_join_answer_fields), .doc = "Access to the media server for the holder of a join token.",
 };
 
+/* ---- LiveKit's token endpoint: the names are those of LiveKit ---- */
+
+static void read_camel_case(const struct shape *shape, json_t *object);
+static schema_rule check_attributes;
+
+static const struct text_rule attribute_name_text = {
+	.sentence = "must be 1 to 128 bytes",
+	.shortest = 1,
+	.longest = 128,
+	.counts_bytes = true,
+};
+static const struct text_rule participant_metadata_text = {
+	.sentence = "must be at most 4096 bytes",
+	.longest = 4096,
+	.counts_bytes = true,
+};
+static const struct field attribute_item = { .name = NULL, TEXT(any_text) };
+
+static const struct field asked_agent_fields[] = {
+	{ "agent_name", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("helper"),
+	  DOC("One of the agents in settings.agents of the template.") },
+	{ "metadata",   TEXT(any_text), DOC("Text for the agent, in place of the template's.") },
+	{ "deployment", TEXT(any_text), DOC("The deployment of the agent.") },
+};
+static const struct shape asked_agent_shape = {
+	"LivekitAgent", FIELDS(asked_agent_fields), .prepare = read_camel_case, .is_closed = true,
+	.doc = "An agent that is asked for. Other fields are faults.",
+};
+static const struct field asked_agent_item = { .name = NULL, OBJECT(asked_agent_shape) };
+static const struct field room_config_fields[] = {
+	{ "agents", LIST_OF(asked_agent_item), DOC("Agents of the template, with data of their own.") },
+};
+static const struct shape room_config_shape = {
+	"LivekitRoomConfig", FIELDS(room_config_fields), .prepare = read_camel_case, .is_closed = true,
+	.doc = "How LiveKit makes the room. Other fields are faults.",
+};
+
+#define ATTRIBUTES_SENTENCE \
+	"must not contain role, user_id, entry, code, or names that begin with lk. or anteroom"
+
+static const struct rule livekit_join_rules[] = {
+	{ "participantAttributes", "participant_attributes " ATTRIBUTES_SENTENCE ".", check_attributes },
+	{ NULL, NULL, NULL },
+};
+static const struct field livekit_join_fields[] = {
+	{ "room_name",              TEXT(any_text), DOC("The ID or the name of the code's room, if it is not empty.") },
+	{ "participant_name",       TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
+	  DOC("Display name. A name in the code takes precedence. Default: the user ID.") },
+	{ "participant_identity",   TEXT(any_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
+	  DOC("User ID of the person. Default: a version 4 UUID, also if it is empty.") },
+	{ "participant_metadata",   TEXT(participant_metadata_text),
+	  DOC("Text for programs in the room. The metadata of the code takes precedence.") },
+	{ "participant_attributes", MAP_OF(attribute_name_text, attribute_item), MOST(16),
+	  DOC("Attributes of the person, besides those of Anteroom.") },
+	{ "room_config",            OBJECT(room_config_shape), DOC("How LiveKit makes the room.") },
+};
+const struct shape livekit_join_shape = {
+	"LivekitJoin", FIELDS(livekit_join_fields), .rules = livekit_join_rules, .prepare = read_camel_case,
+	.doc = "The person who joins, as LiveKit's client libraries send it. Names in camel case, such as "
+	       "participantName, are read too.",
+};
+static const struct field livekit_join_answer_fields[] = {
+	{ "server_url",        TEXT(any_text), FLAGS(FIELD_REQUIRED), IN_FORMAT("uri"),
+	  EXAMPLE("wss://media.example.org"), DOC("Address of the LiveKit server.") },
+	{ "participant_token", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Token for the LiveKit server.") },
+	{ "room_name",         TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Identifier of the room, its name on the LiveKit server.") },
+	{ "participant_name",  TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Display name of the person.") },
+};
+const struct shape livekit_join_answer_shape = {
+	"LivekitToken", FIELDS(livekit_join_answer_fields), .doc = "Access to a LiveKit server.",
+};
+
 #define FIELDS_OF_A_TOKEN(flags_) \
 	{ "token",      TEXT(any_text), FLAGS(flags_), DOC("A JWT, signed with the account's secret.") }, \
 	{ "room_id",    TEXT(id_text), FLAGS(flags_), DOC("Identifier of the room.") }, \
@@ -321,6 +395,44 @@ const struct shape opened_shape = {
 };
 
 /* clang-format on */
+
+/* Some of LiveKit's libraries send names in camel case. */
+static void read_camel_case(const struct shape *shape, json_t *object)
+{
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const char *name = shape->fields[i].name;
+		char camel[40];
+		json_t *value;
+
+		text_camel_case(name, camel, sizeof camel);
+		value = json_object_get(object, camel);
+		if (value == NULL || strcmp(camel, name) == 0 ||
+		    (json_object_get(object, name) != NULL &&
+		     !json_is_null(json_object_get(object, name))))
+			continue;
+		object_put(object, name, json_incref(value));
+		json_object_del(object, camel);
+	}
+}
+
+static void check_attributes(struct rule_context *context, const json_t *object)
+{
+	static const char *const own[] = { "role", "user_id", "entry", "code" };
+	static const char *const beginnings[] = { "lk.", "anteroom" };
+	json_t *attributes = json_object_get(object, "participant_attributes");
+	bool is_own = false;
+	const char *name;
+	json_t *value;
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		is_own |= json_object_get(attributes, own[i]) != NULL;
+	json_object_foreach(attributes, name, value) {
+		for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+			is_own |= strncmp(name, beginnings[i], strlen(beginnings[i])) == 0;
+	}
+	if (is_own)
+		schema_fault(context, "/participant_attributes", "%s", ATTRIBUTES_SENTENCE);
+}
 
 static void check_words(struct rule_context *context, const json_t *object)
 {

@@ -28,8 +28,8 @@ const struct shape recording_info_shape = {
 
 static schema_rule check_size, check_window;
 
-static void leave_out_recording(json_t *room);
-static void leave_out_recordings(json_t *room);
+static void leave_out_recording(const struct shape *shape, json_t *room);
+static void leave_out_recordings(const struct shape *shape, json_t *room);
 
 static const struct rule room_rules[] = {
 	{ "roomSize", "size is at most 2500 unless large_room is true.", check_size },
@@ -93,7 +93,7 @@ static const struct field room_fields[] = {
 };
 const struct shape room_shape = {
 	"Room", FIELDS(room_fields), .ignored = fields_of_100ms, .rules = room_rules, .doc = "A room.",
-	.leave_out = leave_out_recording,
+	.prepare = leave_out_recording,
 };
 
 static const struct field room_summary_fields[] = {
@@ -133,7 +133,7 @@ static const struct field imported_fields[] = {
 const struct shape imported_room_shape = {
 	"ImportedRoom", FIELDS(imported_fields), .ignored = fields_of_100ms, .rules = imported_rules,
 	.doc = "A room as 100ms returns it.",
-	.leave_out = leave_out_recordings,
+	.prepare = leave_out_recordings,
 };
 
 /* clang-format on */
@@ -166,17 +166,18 @@ static void check_window(struct rule_context *context, const json_t *object)
 }
 
 /* Removes recording_info if the room follows its template, which takes precedence. */
-static void leave_out_recording(json_t *room)
+static void leave_out_recording(const struct shape *shape, json_t *room)
 {
+	(void)shape;
 	if (json_is_true(json_object_get(room, "recording_source_template")))
 		json_object_del(room, "recording_info");
 }
 
 /* Does the same for an imported room. Of the fields recording and recording_info, only one is
  * used. */
-static void leave_out_recordings(json_t *room)
+static void leave_out_recordings(const struct shape *shape, json_t *room)
 {
-	leave_out_recording(room);
+	leave_out_recording(shape, room);
 	if (json_is_true(json_object_get(room, "recording_source_template")) ||
 	    json_is_object(json_object_get(room, "recording_info")))
 		json_object_del(room, "recording");

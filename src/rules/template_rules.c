@@ -35,6 +35,25 @@ static const struct shape room_state_shape = {
 	"RoomState", FIELDS(room_state_fields), .doc = "Room-state messages.",
 };
 
+static const struct text_rule agent_name_text = {
+	.sentence = "must be 1 to 64 characters",
+	.shortest = 1,
+	.longest = 64,
+};
+static const struct text_rule agent_metadata_text = {
+	.sentence = "must be at most 1024 characters",
+	.longest = 1024,
+};
+static const struct field agent_fields[] = {
+	{ "agentName", TEXT(agent_name_text), FLAGS(FIELD_REQUIRED), EXAMPLE("helper"),
+	  DOC("The name under which the agent has registered with LiveKit.") },
+	{ "metadata",  TEXT(agent_metadata_text), DOC("Text for the agent.") },
+};
+static const struct shape agent_shape = {
+	"Agent", FIELDS(agent_fields), .doc = "A program that LiveKit calls into a room.",
+};
+static const struct field agent_item = { .name = NULL, OBJECT(agent_shape) };
+
 static const struct field settings_fields[] = {
 	{ "region",    ONE_OF("in", "us", "eu", "auto"), FLAGS(FIELD_ZERO_ABSENT), DEFAULT("auto"),
 	  DOC("Default hosting region of rooms.") },
@@ -43,6 +62,7 @@ static const struct field settings_fields[] = {
 	{ "retry",     ANY(), FLAGS(FIELD_READ_ONLY), DEFAULT({}), DOC("Always an empty object.") },
 	{ "backend",   TEXT(any_text),
 	  DOC("Name of the backend for rooms. Default: the account's default backend.") },
+	{ "agents",    LIST_OF(agent_item), MOST(8), DOC("Agents that LiveKit calls into its rooms.") },
 };
 const struct shape settings_shape = {
 	"Settings", FIELDS(settings_fields), .doc = "The settings of a template.",

@@ -52,14 +52,18 @@ static void *settle(json_t *object, void *i, const json_t *value, json_t *checke
 /* ---- objects ---- */
 
 static json_t *check_unknown(struct walk *walk, const struct shape *shape, struct slice name,
-			     const struct place *place)
+			     const struct place *place, const json_t *value)
 {
 	for (size_t i = 0; shape->ignored != NULL && shape->ignored[i] != NULL; i++) {
 		if (slice_is(name, shape->ignored[i]))
 			return NULL;
 	}
-	if (walk->is_strict)
+	if (shape->is_closed && json_is_null(value))
+		return NULL;
+	if (walk->is_strict || shape->is_closed)
 		findings_report(walk->findings, place, "is not a known field");
+	if (shape->is_closed)
+		return NULL;
 	findings_unknown(walk->findings, place);
 	return NULL;
 }
@@ -142,8 +146,8 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 	uint64_t seen = 0;
 	size_t next = 0;
 
-	if (shape->leave_out != NULL)
-		shape->leave_out(object);
+	if (shape->prepare != NULL)
+		shape->prepare(shape, object);
 	for (void *i = first_member(object); i != NULL;) {
 		struct slice name = member_key(i);
 		json_t *value = json_object_iter_value(i);
@@ -153,7 +157,7 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 		json_t *checked;
 
 		if (row == NULL) {
-			checked = check_unknown(walk, shape, name, &member);
+			checked = check_unknown(walk, shape, name, &member, value);
 		} else if (findings_are_full(walk->findings)) {
 			checked = value;
 		} else {

@@ -72,7 +72,10 @@ static uint64_t *counter_of(struct totals *totals, const struct route *route)
 {
 	if (route->method == METHOD_GET)
 		return &totals->reads;
-	return strcmp(route->path, "/v2/token") == 0 ? &totals->joins : &totals->writes;
+	return strcmp(route->path, "/v2/token") == 0 ||
+			       strcmp(route->path, "/v2/livekit/{code}") == 0
+		       ? &totals->joins
+		       : &totals->writes;
 }
 
 static void histogram_state_add(struct histogram_state *state, const struct histogram_state *other)

@@ -310,7 +310,7 @@ static const char conventions[] =
 	"`x-unit` is the unit of a number: kbps, s, ms, px or fps. More than `x-usualMaximum` is "
 	"accepted only as the description says.\n\n"
 	"**Bodies.** JSON in UTF-8, at most 256 KiB (1 MiB for a bulk or an import, 8 KiB for "
-	"requests that join or start a session), whatever the Content-Type says. Duplicate "
+	"requests that join or start a session, 16 KiB for joinLivekit), whatever the Content-Type says. Duplicate "
 	"members, NUL in a text, a lone surrogate, more than 32 levels, trailing bytes and a byte "
 	"order mark are malformed. If no member is required, an empty body and `null` count as "
 	"`{}`, or as `[]` if the body is an array; an empty array counts as `{}` wherever an "
@@ -569,13 +569,19 @@ static bool may_be_replayed_short(const struct route *route)
 	return route->body_most == CALL_LARGE_BODY_MOST && takes_key(route);
 }
 
+/* Returns whether the response to validate_only has the status of the other response. */
+static bool answers_validation(const struct route *route)
+{
+	return may_change(route) && !route->creates;
+}
+
 /* Returns the name of the schema of the response: of a route that may change something, a choice
  * that includes the response to validate_only. */
 static const char *outcome_name(struct arena *arena, const struct route *route)
 {
 	const char *name = answer_name(arena, route);
 
-	if (!may_change(route))
+	if (!answers_validation(route))
 		return name;
 	return arena_text(arena, "%sOr%s", name,
 			  may_be_replayed_short(route) ? "ReplayOrValidation" : "Validation");
@@ -635,7 +641,7 @@ static void add_answers(struct arena *arena, json_t *schemas, const struct route
 		describe_components(schemas, route->accepted, DESCRIBE_ANSWER);
 	if (route->is_list)
 		object_put(schemas, answer_name(arena, route), list_schema(arena, route));
-	if (may_change(route)) {
+	if (answers_validation(route)) {
 		object_put(schemas, outcome_name(arena, route), outcome_schema(arena, route));
 		tell_from_validation(schemas, answer_name(arena, route));
 	}
@@ -840,6 +846,8 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 		       "request needs more than 512 MB of memory.";
 	if (kind == FAULT_TOO_LARGE && route->body_most == CALL_OPEN_BODY_MOST)
 		return "The body is larger than 8 KiB.";
+	if (kind == FAULT_TOO_LARGE && route->body_most == CALL_LIVEKIT_BODY_MOST)
+		return "The body is larger than 16 KiB.";
 	if (kind == FAULT_TOO_LARGE && route->too_large != NULL)
 		return route->too_large;
 	if (kind == FAULT_TOO_MANY)
@@ -855,8 +863,12 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 	static const char *const etag[] = { "ETag", NULL };
 	json_t *responses = json_object();
 
-	object_put(responses, answers_nothing(route) ? "204" : "200", success_of(arena, route));
-	if (answers_nothing(route) && may_change(route))
+	object_put(responses,
+		   answers_nothing(route) ? "204"
+		   : route->creates	  ? "201"
+					  : "200",
+		   success_of(arena, route));
+	if ((answers_nothing(route) || route->creates) && may_change(route))
 		object_put(responses, "200", validation_of(route));
 	if (route->accepted != NULL)
 		object_put(responses, "202", accepted_of(route));
@@ -936,6 +948,7 @@ static const struct tag {
 	{ "/v2/import", "Import", "Objects from elsewhere." },
 	{ "/v2/token", "Joining", "Exchanging a code for access to a media server." },
 	{ "/v2/join", "Joining", NULL },
+	{ "/v2/livekit", "Joining", NULL },
 	{ "/v2/active-rooms", "Live rooms", "Who is inside a room now." },
 	{ "/v2/sessions", "Sessions", "Who was in a room, and when." },
 	{ "/v2/usage", "Sessions", NULL },

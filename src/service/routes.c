@@ -52,6 +52,8 @@
 #define LARGE_BODY .body_most = CALL_LARGE_BODY_MOST
 #define SMALL_BODY .body_most = CALL_OPEN_BODY_MOST
 #define QUERY(shape) .query = &(shape)
+#define LIVEKIT_BODY .body_most = CALL_LIVEKIT_BODY_MOST
+#define CREATES .creates = true
 #define ANSWER(shape) .answer = &(shape)
 #define LIST(shape) .answer = &(shape), .is_list = true
 #define ETAG .has_etag = true
@@ -410,6 +412,14 @@ const struct route routes[] = {
 		    "somebody has to let people in, or did not let this person in."),
 	  READS(READ_CODE(READ_BODY, .member = "code", .is_typed = true, .is_shown = true), MEDIA_OF_CODE(NULL)),
 	  DOC("Exchanges a room code for a join token.") },
+	{ METHOD_POST,   "/v2/livekit/{code}", ROUTE_READ_FIRST, join_livekit, "joinLivekit",
+	  WHOLE(livekit_join_shape), LIVEKIT_BODY, ANSWER(livekit_join_answer_shape), CREATES, OPEN_TO_ALL, LIMITED,
+	  .settle = join_livekit_settle,
+	  FORBIDDEN("The same reasons as for createToken; or the code is for another room, an agent is not one of "
+		    "the template's, or nobody can join with the role."),
+	  CONFLICT("The room's media server is not LiveKit."),
+	  READS(READ_CODE(READ_PATH, .is_typed = true, .is_shown = true), MEDIA_OF_CODE(NULL)),
+	  DOC("Exchanges a room code for a LiveKit token, as LiveKit's client libraries ask for it.") },
 	{ METHOD_GET,    "/v2/tickets/{ticket}", ROUTE_READ_FIRST, tickets_get, "getTicket",
 	  ANSWER(ticket_shape), OPEN_TO_ALL, .settle = tickets_get,
 	  DOC("Returns whether the person with this ticket was let in, and if so, a join token. The ticket lapses a "

@@ -298,7 +298,7 @@ static void log_joining(const struct call *call)
 	struct joining joining;
 
 	if (call->run.joining == NULL || call->environment->joins == NULL ||
-	    (call->answer.status != 200 && call->answer.status != 403))
+	    (call->answer.status / 100 != 2 && call->answer.status != 403))
 		return;
 	joining = *call->run.joining;
 	joining.number = call->answer.awaited;

@@ -175,7 +175,7 @@ export class Document {
 					query: parameters.filter((parameter) => parameter.in === "query"),
 					body: operation.requestBody?.content["application/json"].schema,
 					isOpen: operation.security?.length === 0,
-					success: operation.responses["204"] ? "204" : "200",
+					success: ["204", "201"].find((status) => operation.responses[status]) ?? "200",
 				});
 			}
 		}

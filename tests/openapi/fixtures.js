@@ -103,11 +103,11 @@ export class Fixtures {
 		const values = { role: ROLE, role_name: ROLE };
 
 		if (path.startsWith("/v2/templates/")) values.template_id = (await this.template()).id;
-		if (path.startsWith("/v2/rooms/") || /^\/v2\/(room-codes|token|join|bans)/.test(path))
+		if (path.startsWith("/v2/rooms/") || /^\/v2\/(room-codes|token|livekit|join|bans)/.test(path))
 			values.room_id = (await this.room()).id;
-		if (/^\/v2\/(room-codes|token|join|bans)/.test(path))
+		if (/^\/v2\/(room-codes|token|livekit|join|bans)/.test(path))
 			values.code = await this.code(values.room_id);
-		if (path === "/v2/token/join") await this.join();
+		if (path === "/v2/token/join" || path.startsWith("/v2/livekit/")) await this.join();
 		if (["endRoom", "removePeers"].includes(operation.id))
 			Object.assign(values, await this.occupied());
 		else if (/^\/v2\/(active-rooms|sessions)\//.test(path)) Object.assign(values, await this.live());

@@ -20,6 +20,7 @@ const UNSEEN = [
 	"getAttendance 409",
 	"createToken 501",
 	"joinBackend 501",
+	"joinLivekit 501",
 	"getActivePeer 501",
 	"getMe 404",
 	"mutePeer 501",
@@ -161,6 +162,7 @@ async function proveDisabled(proof, expect) {
 	for (const id of ["createRoomCodes", "listRoomCodes", "createRoomCode", "rotateRoomCode"])
 		await expect(403, id, place);
 	await expect(403, "createToken", {}, { code });
+	await expect(403, "joinLivekit", { code }, {});
 	await expect(403, "describeCode", { code });
 }
 
@@ -222,8 +224,10 @@ async function proveJoining(proof, expect) {
 	await fixtures.make(fixtures.tokens.rooms, "/v2/backends", { name: "away", default: true, ...away });
 	await expect(502, "createToken", {}, { code: fixtures.codeOfToken });
 	await expect(502, "joinBackend", {}, {});
+	await expect(502, "joinLivekit", { code: fixtures.codeOfToken }, {});
 	await fixtures.removeAll(fixtures.tokens.rooms, "/v2/backends", "id");
 	await expect(404, "joinBackend", {}, {});
+	await expect(409, "joinLivekit", { code: fixtures.codeOfToken }, {});
 	await fixtures.make(fixtures.tokens.rooms, `/v2/room-codes/code/${fixtures.codeOfToken}`, {
 		enabled: false,
 	});
@@ -401,8 +405,10 @@ async function proveMisses(proof, expect) {
 	await expect(404, "createToken", {}, unknown);
 	await expect(404, "switchRoomCode", {}, { ...unknown, enabled: true });
 	await expect(404, "describeCode", unknown);
-	for (let n = 2; n < MISSES_MOST; n++) await expect(404, "createToken", {}, unknown);
+	await expect(404, "joinLivekit", unknown, {});
+	for (let n = 3; n < MISSES_MOST; n++) await expect(404, "createToken", {}, unknown);
 	await expect(429, "createToken", {}, unknown);
 	await expect(429, "joinBackend", {}, {});
+	await expect(429, "joinLivekit", unknown, {});
 	await expect(429, "describeCode", unknown);
 }

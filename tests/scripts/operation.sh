@@ -129,12 +129,18 @@ head -c 300000 /dev/zero | tr '\0' x >large
 expect 413 /v2/rooms --data-binary @large
 expect 404 /v2/room-codes/code/abc-defg-hij
 expect 404 /v2/join/summer-party
+for path in /v2/livekit/summer-party /v2/livekit//summer-party /v2//livekit/summer-party; do
+	expect 404 "$path" -d '{}'
+done
 expect 200 '/v2/rooms?name=abc-defg-hij'
 # Nor does the error log, whatever goes wrong: a body that is too large, no process behind the socket, no
 # socket.
 code_paths='/v2/room-codes/code/abc-defg-hij
 /v2/join/abc-defg-hij
 /v2/join/abc-defg-hij/
+/v2/livekit/abc-defg-hij
+/v2/livekit//abc-defg-hij
+/v2//livekit/abc-defg-hij
 /v2/%72oom-codes/code/abc-defg-hij
 /v2/room-codes/room/000000000000000000000000?start=abc-defg-hij'
 for path in $code_paths; do
@@ -160,6 +166,8 @@ for path in /v2/room-codes/code /v2/join; do
 	grep -q " GET $path/\.\.\. 404 " nginx-operation/access.log ||
 		fail "the log of the responder's errors: $(cat nginx-operation/access.log)"
 done
+[ "$(grep -cE ' POST /v2/?/livekit/\.\.\. 404 ' nginx-operation/access.log)" = 3 ] ||
+	fail "the log of LiveKit's token endpoint: $(cat nginx-operation/access.log)"
 grep -E 'abc-defg-hij|summer-party' nginx-operation/access.log && fail 'nginx logs codes'
 grep -q ' 404 .* watched.1$' nginx-operation/access.log || fail 'nginx does not log the request id'
 grep -qE ' /(healthz|readyz|metrics) 200 ' nginx-operation/access.log && fail 'scrapes are logged'
@@ -198,6 +206,9 @@ expect 404 /v2/room-codes/code/abc-defg-hij
 expect 404 '/no%0Ainfo%20where="x"%0D' -H 'X-Request-Id: with a blank'
 expect 404 /v2/token -d '{"code":"abc-defg-hij"}'
 expect 404 /v2/join/summer-party
+expect 404 /v2/livekit/summer-party -d '{}'
+expect 404 /v2/livekit//summer-party -d '{}'
+expect 404 /v2//livekit/summer-party -d '{}'
 # Invalid URLs.
 expect 404 /v2/room-code/abc-defg-hij
 expect 404 //v2/room-codes/code/abc-defg-hij
@@ -262,6 +273,8 @@ time='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z'
 grep -qE "^$time"' info request method=GET path=/v2/templates/0{24} status=404 .*request_id=watched\.2 account=' \
 	operation.log || fail "the access log: $(cat operation.log)"
 grep -q ' path=/v2/join/ status=404 ' operation.log || fail 'looking up a code is not logged'
+[ "$(grep -cE ' path=/v2/?/livekit/ status=404 ' operation.log)" = 3 ] ||
+	fail "LiveKit's token endpoint is not logged"
 grep -q ' path=/v2/room-code/ status=404 ' operation.log || fail 'an address that is wrong is not logged'
 [ "$(grep -c ' path=/v2/rooms/ status=404 ' operation.log)" = 4 ] &&
 	[ "$(grep -c ' GET /v2/rooms/\.\.\. 404 ' nginx-operation/access.log)" = 4 ] ||

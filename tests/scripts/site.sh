@@ -185,10 +185,11 @@ call 198.51.100.17 passed 200 /v2/templates -H "Authorization: Bearer $token" \
 	-H 'X-Request-Id: 401'
 call 198.51.100.19 passed 401 /v2/backends/000000000000000000000000/events -d '{}'
 call 198.51.100.20 found 401 /v2/backends/000000000000000000000000/test -d '{}'
+call 198.51.100.21 found 404 /v2/livekit/abc-defg-hij -d '{}'
 call 198.51.100.18 passed 413 /v2/token --data-binary @large
 # nginx writes its log after a second.
 tries=0
-until grep -E '^(198\.51\.100\.|2001:db8::[89] )' nginx-site/access.log >lines && [ "$(wc -l <lines)" = 19 ]; do
+until grep -E '^(198\.51\.100\.|2001:db8::[89] )' nginx-site/access.log >lines && [ "$(wc -l <lines)" = 20 ]; do
 	tries=$((tries + 1))
 	[ $tries -lt 600 ] || fail "nginx does not write its log: $(cat lines)"
 	sleep 0.1
@@ -199,7 +200,7 @@ sort -o expected expected
 filter=$source/packaging/examples/fail2ban/filter.conf
 sed -n 's/^failregex = //p; s/^            ^/^/p' "$filter" |
 	sed 's/<ADDR>/[0-9a-f.:]+/; s/\\s/ /g; s/\\S/[^ ]/g' >expressions
-[ "$(wc -l <expressions)" = 3 ] || fail "the filter: $(cat expressions)"
+[ "$(wc -l <expressions)" = 4 ] || fail "the filter: $(cat expressions)"
 sed -n 's/^ignoreregex = //p' "$filter" | sed 's/<ADDR>/[0-9a-f.:]+/; s/\\s/ /g' >exceptions
 [ "$(wc -l <exceptions)" = 1 ] || fail "the exceptions of the filter: $(cat exceptions)"
 sed -E 's/ [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}[+-][0-9]{2}:[0-9]{2} / /' lines |

@@ -358,6 +358,7 @@ static struct slice written_with(const char *text, bool for_jwt)
 	struct json_writer writer = writer_begin(arena, for_jwt);
 
 	writer_text(&writer, "text", slice_of(text));
+	writer_named_text(&writer, slice_of(text), slice_of(text));
 	writer_open(&writer, "object", '{');
 	writer_close(&writer, '}');
 	writer_open(&writer, "list", '[');
@@ -374,9 +375,9 @@ static struct slice written_with(const char *text, bool for_jwt)
 START_TEST(jansson_reads_what_was_written)
 {
 	const char *text = written_texts[_i];
-	json_t *expected = arena_json(arena, json_pack("{s:s, s:{}, s:[s, I, {s:b, s:b}]}", "text",
-						       text, "object", "list", text,
-						       (json_int_t)INT64_MIN, "no", 0, "yes", 1));
+	json_t *expected = arena_json(
+		arena, json_pack("{s:s, s:s, s:{}, s:[s, I, {s:b, s:b}]}", "text", text, text, text,
+				 "object", "list", text, (json_int_t)INT64_MIN, "no", 0, "yes", 1));
 
 	for (int for_jwt = 0; for_jwt < 2; for_jwt++) {
 		const struct slice written = written_with(text, for_jwt != 0);

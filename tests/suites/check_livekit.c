@@ -121,23 +121,30 @@ static const struct {
 	size_t answer_most;
 	bool makes;
 	int64_t size;
+	const char *agents;
 } requests[] = {
 	{ "http://a/", "[]", NULL, NULL, "http://a/twirp/livekit.RoomService/ListRooms",
-	  "{\"names\":[]}", "{\"roomList\":true}", (size_t)16 << 20, false, 0 },
+	  "{\"names\":[]}", "{\"roomList\":true}", (size_t)16 << 20, false, 0, NULL },
 	{ "http://a/b", "[\"r\",\"s\"]", NULL, NULL,
 	  "http://a/b/twirp/livekit.RoomService/ListRooms", "{\"names\":[\"r\",\"s\"]}",
-	  "{\"roomList\":true}", (size_t)1 << 20, false, 0 },
+	  "{\"roomList\":true}", (size_t)1 << 20, false, 0, NULL },
 	{ "http://a", NULL, "r\"s", NULL, "http://a/twirp/livekit.RoomService/ListParticipants",
 	  "{\"room\":\"r\\\"s\"}", "{\"roomAdmin\":true,\"room\":\"r\\\"s\"}", (size_t)16 << 20,
-	  false, 0 },
+	  false, 0, NULL },
 	{ "http://a", NULL, "r", "\xc3\xa9 \"", "http://a/twirp/livekit.RoomService/GetParticipant",
 	  "{\"room\":\"r\",\"identity\":\"\xc3\xa9 \\\"\"}", "{\"roomAdmin\":true,\"room\":\"r\"}",
-	  (size_t)1 << 20, false, 0 },
+	  (size_t)1 << 20, false, 0, NULL },
 	{ "http://a", NULL, "r", NULL, "http://a/twirp/livekit.RoomService/CreateRoom",
-	  "{\"name\":\"r\"}", "{\"roomCreate\":true}", (size_t)1 << 20, true, 0 },
+	  "{\"name\":\"r\"}", "{\"roomCreate\":true}", (size_t)1 << 20, true, 0, "[]" },
 	{ "http://a", NULL, "r", NULL, "http://a/twirp/livekit.RoomService/CreateRoom",
 	  "{\"name\":\"r\",\"max_participants\":20}", "{\"roomCreate\":true}", (size_t)1 << 20,
-	  true, 20 },
+	  true, 20, NULL },
+	{ "http://a", NULL, "r", NULL, "http://a/twirp/livekit.RoomService/CreateRoom",
+	  "{\"name\":\"r\",\"agents\":[{\"agent_name\":\"a\"},{\"agent_name\":\"b\","
+	  "\"metadata\":\"{}\",\"deployment\":\"d\"}]}",
+	  "{\"roomCreate\":true}", (size_t)1 << 20, true, 0,
+	  "[{\"agentName\":\"a\",\"metadata\":\"\"},"
+	  "{\"agentName\":\"b\",\"metadata\":\"{}\",\"deployment\":\"d\"}]" },
 };
 
 START_TEST(a_request_may_do_only_what_it_is_for)
@@ -152,8 +159,9 @@ START_TEST(a_request_may_do_only_what_it_is_for)
 	if (requests[_i].names != NULL)
 		server_list_rooms(arena, &livekit, NOW, parsed(requests[_i].names), &request);
 	else if (requests[_i].makes)
-		server_make_room(arena, &livekit, NOW, slice_of(requests[_i].room),
-				 requests[_i].size, &request);
+		server_make_room(
+			arena, &livekit, NOW, slice_of(requests[_i].room), requests[_i].size,
+			requests[_i].agents == NULL ? NULL : parsed(requests[_i].agents), &request);
 	else if (requests[_i].identity == NULL)
 		server_list_people(arena, &livekit, NOW, slice_of(requests[_i].room), &request);
 	else

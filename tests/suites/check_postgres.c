@@ -138,6 +138,7 @@ static const struct {
 	/* Ten letters, which may be a custom code or three groups. */
 	{ METHOD_POST, "/v2/token", "{\"code\":\"abcdefghij\"}", 404, 1 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$l\"}", 200, 1 },
+	{ METHOD_POST, "/v2/livekit/$l", "{}", 409, 1 },
 	{ METHOD_GET, "/v2/join/$l", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/join/$c", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/backends", NULL, 200, 1 },

@@ -2088,10 +2088,16 @@ static size_t made_count(void)
 
 static void set_up_making(void)
 {
+	const json_t *made;
+
 	set_up_kit();
 	(void)ask(200, METHOD_PATCH, backend, "{\"config\":{\"create_rooms\":true}}");
-	(void)ask(200, METHOD_POST, arena_text(stand.arena, "/v2/rooms/%s", kit.room),
-		  "{\"size\":20}");
+	made = parsed(ask(200, METHOD_POST, arena_text(stand.arena, "/v2/rooms/%s", kit.room),
+			  "{\"size\":20}"));
+	(void)ask(
+		200, METHOD_PATCH,
+		arena_text(stand.arena, "/v2/templates/%s/settings", text_at(made, "template_id")),
+		"{\"agents\":[{\"agentName\":\"helper\",\"metadata\":\"m\"}]}");
 }
 
 START_TEST(a_room_is_made_before_somebody_joins)
@@ -2108,9 +2114,11 @@ START_TEST(a_room_is_made_before_somebody_joins)
 	ck_assert_uint_eq(receiver_count(stand.receiver), 0);
 	token = text_at(parsed(exchange(200, code)), "token");
 	ck_assert_uint_eq(made_count(), 1);
-	ck_assert_str_eq(
-		receiver_request(stand.receiver, 0)->body,
-		arena_text(stand.arena, "{\"name\":\"%s\",\"max_participants\":20}", kit.room));
+	ck_assert_str_eq(receiver_request(stand.receiver, 0)->body,
+			 arena_text(stand.arena,
+				    "{\"name\":\"%s\",\"max_participants\":20,\"agents\":["
+				    "{\"agent_name\":\"helper\",\"metadata\":\"m\"}]}",
+				    kit.room));
 	/* The room is there now. */
 	(void)exchange(200, used_up);
 	(void)exchange(403, used_up);
@@ -2121,6 +2129,28 @@ START_TEST(a_room_is_made_before_somebody_joins)
 	ck_assert_int_eq(json_integer_value(
 				 json_object_get(parsed(ask(200, METHOD_GET, path, NULL)), "uses")),
 			 1);
+}
+END_TEST
+
+/* The same at LiveKit's token endpoint, with what the person asks for. */
+START_TEST(a_room_is_made_with_the_agents_asked_for)
+{
+	const char *path = arena_text(stand.arena, "/v2/livekit/%s", make_code("{}"));
+
+	(void)ask(403, METHOD_POST, path,
+		  "{\"room_config\":{\"agents\":[{\"agent_name\":\"spy\"}]}}");
+	ck_assert_uint_eq(made_count(), 0);
+	(void)ask(
+		201, METHOD_POST, path,
+		"{\"room_config\":{\"agents\":[{\"agent_name\":\"helper\",\"deployment\":\"d\"}]}}");
+	ck_assert_str_eq(receiver_request(stand.receiver, 0)->body,
+			 arena_text(stand.arena,
+				    "{\"name\":\"%s\",\"max_participants\":20,\"agents\":["
+				    "{\"agent_name\":\"helper\",\"metadata\":\"m\","
+				    "\"deployment\":\"d\"}]}",
+				    kit.room));
+	(void)ask(201, METHOD_POST, path, "{}");
+	ck_assert_uint_eq(made_count(), 1);
 }
 END_TEST
 
@@ -2303,6 +2333,7 @@ int main(void)
 	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
 	tcase_add_test(making, a_room_is_made_before_somebody_joins);
 	tcase_add_test(making, a_token_of_the_account_makes_the_room_too);
+	tcase_add_test(making, a_room_is_made_with_the_agents_asked_for);
 	tcase_add_test(making, a_room_that_has_ended_is_made_again);
 	tcase_add_loop_test(making, nobody_joins_a_room_that_could_not_be_made, 0, ROWS(unmade));
 	tcase_add_test(making, a_crowd_makes_a_room_once);

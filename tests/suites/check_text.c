@@ -288,7 +288,11 @@ END_TEST
 
 START_TEST(case_is_ignored_only_in_ascii_letters)
 {
+	char camel[11];
+
 	ck_assert(slice_is(text_lower(arena, SLICE("AZaz09[@`{\xc3\x84")), "azaz09[@`{\xc3\x84"));
+	text_camel_case("joined_at_ms", camel, sizeof camel);
+	ck_assert_str_eq(camel, "joinedAtMs");
 	ck_assert(text_begins_ignoring_case(SLICE("WSS://x"), SLICE("wss://")));
 	ck_assert(!text_begins_ignoring_case(SLICE("WSS:/"), SLICE("wss://")));
 	ck_assert(text_contains_ignoring_case(SLICE("Lesson 7"), SLICE("SSON")));

@@ -181,8 +181,8 @@ static bool is_token_path(const char *target)
 					     "/v2/token/join/" };
 	const size_t length = strcspn(target, "?");
 
-	if (strncmp(target, "/v2/join/", 9) == 0 || strncmp(target, "/v2/tickets/", 12) == 0 ||
-	    is_of_live_room(target))
+	if (strncmp(target, "/v2/join/", 9) == 0 || strncmp(target, "/v2/livekit/", 12) == 0 ||
+	    strncmp(target, "/v2/tickets/", 12) == 0 || is_of_live_room(target))
 		return true;
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
 		if (length == strlen(paths[i]) && strncmp(target, paths[i], length) == 0)

@@ -205,6 +205,9 @@ export const HINTS = {
 	"settings/roomState/stopRoomStateOnJoin": "",
 	"settings/roomState/enabled": "Send messages to roles that are allowed to receive them.",
 	"settings/backend": "Leave it unset to use the account's default media server.",
+	"settings/agents": "Programs that LiveKit calls into the rooms.",
+	"settings/agents/*/agentName": "The name under which the agent has registered with LiveKit.",
+	"settings/agents/*/metadata": "Text for the agent.",
 
 	"destinations/browserRecordings/*": "A browser joins the room and records what it sees.",
 	"destinations/browserRecordings/*/width": "",

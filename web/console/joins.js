@@ -26,6 +26,8 @@ const REASONS = {
 	not_open: "the room was not open yet",
 	closed: "the room was closed",
 	other_user: "the code is for someone else",
+	other_room: "the code is for another room",
+	no_such_agent: "the template does not name the agent",
 	role_full: "the role was full",
 	room_full: "the room was full",
 	banned: "the person or the code is banned",

@@ -20,6 +20,9 @@ struct joining {
 
 handler join;
 handler join_settle;
+/* LiveKit's token endpoint (resources/joining/livekit_join.h). */
+handler join_livekit;
+handler join_livekit_settle;
 /* Returns what was decided about the ticket of somebody who waits; if it is admitted, exchanges
  * it. */
 handler tickets_get;

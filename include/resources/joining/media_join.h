@@ -23,6 +23,9 @@ struct admission {
 	struct slice user_id;
 	bool is_known; /* see media/ticket.h */
 	struct slice name; /* as sent; may be empty */
+	struct slice metadata; /* as sent, for a code without metadata; may be empty */
+	const json_t *attributes; /* as sent; NULL for none */
+	const json_t *agents; /* for the room (media_agents) */
 	int64_t since, expires; /* of the join token, in seconds since 1970 */
 	struct slice jti, entry; /* see media/ticket.h */
 };
@@ -30,6 +33,13 @@ struct admission {
 /* Returns the backend that rooms of the template use, or NULL if there is none. */
 const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *template);
+/* Returns the agents that the template names for its rooms, as in struct ticket_guest. asked:
+ * agents with agent_name, whose metadata and deployment take the place of the template's; or
+ * NULL. */
+const json_t *media_agents(struct call *call, const struct template_record *template,
+			   const json_t *asked);
+/* Returns the agent with this name in a list, where `member` has the name; or NULL. */
+const json_t *media_agent_named(const json_t *agents, const char *member, struct slice name);
 /* Sets what the role, with this document, may do at a media server. */
 void media_read_role(const json_t *role, const struct template_record *template,
 		     struct ticket_guest *guest);
@@ -45,6 +55,13 @@ bool media_holds_limits(const struct call *call, enum backend_type type);
  * FAULT_DAMAGED if the signing key is missing. */
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
 		const struct admission *admission, struct json_writer *answer, struct fault *fault);
+
+/* Returns the token alone, for a backend that is a LiveKit. The role must admit people. */
+bool media_livekit_token(struct call *call, const struct media *media,
+			 const struct backend *backend, const struct admission *admission,
+			 struct slice *token, struct fault *fault);
+/* Returns the display name: that of the code, or as sent, or the user_id. */
+struct slice media_shown_name(const struct admission *admission);
 
 /* Digits of the hash of a code that a media server is told. */
 #define MEDIA_CODE_SHOWN 16

@@ -14,6 +14,7 @@
 #include "resources/codes/code_life.h"
 #include "resources/door/door.h"
 #include "resources/joining/code_typed.h"
+#include "resources/joining/livekit_join.h"
 #include "resources/joining/media_join.h"
 #include "records/record.h"
 #include "resources/asking.h"
@@ -66,12 +67,12 @@ static bool miss(const struct call *call, struct fault *fault)
 
 /* The exchange of a code for a join token. */
 struct exchange {
+	struct slice sent_user, sent_name; /* of the request or the ticket; may be empty */
+	const struct livekit_wish *wish; /* at LiveKit's token endpoint; else NULL */
 	struct room_subject subject;
 	bool has_code; /* false if the join token names no code, or one that is deleted */
 	struct code code;
 	struct slice role;
-	struct slice sent_user,
-		sent_name; /* as the request has them, or the ticket; may be empty */
 	struct door_ticket *ticket; /* admitted, which is exchanged; or NULL */
 	const json_t *role_document, *room_document; /* NULL until they are decoded */
 	struct slice user_id; /* from the code or the body; empty to generate one */
@@ -312,6 +313,24 @@ static bool admit_by_code(struct call *call, struct exchange *exchange,
 	       refuse_join(call, JOIN_OTHER_USER, "Room code is for another user", fault);
 }
 
+/* Checks what was asked for at LiveKit's token endpoint in addition. */
+static bool check_wish(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct livekit_wish *wish = exchange->wish;
+	const struct backend *backend = exchange->backend;
+
+	if (wish == NULL)
+		return true;
+	if (!livekit_wish_is_for(call->arena, wish, &exchange->subject.room))
+		return refuse_join(call, JOIN_OTHER_ROOM, "Room code is for another room", fault);
+	if (!livekit_wish_has_agents(call, wish, &exchange->subject.template))
+		return refuse_join(call, JOIN_NO_SUCH_AGENT, "Agent is not allowed", fault);
+	if (media_admits_nobody(role_document(call, exchange)))
+		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
+	return (backend != NULL && backend->type == BACKEND_LIVEKIT) ||
+	       fault_set(fault, FAULT_CONFLICT, "The room's media server is not LiveKit");
+}
+
 /* ---- full rooms ---- */
 
 /* Returns true if the account set the user_id, not the person. */
@@ -349,6 +368,15 @@ static bool check_places(struct call *call, struct exchange *exchange, struct sl
 }
 
 /* ---- rooms that do not make themselves ---- */
+
+/* Returns the agents that come into the room; NULL for none. */
+static const json_t *agents_of(struct call *call, const struct exchange *exchange)
+{
+	if (exchange->backend->type != BACKEND_LIVEKIT)
+		return NULL;
+	return media_agents(call, &exchange->subject.template,
+			    exchange->wish != NULL ? exchange->wish->agents : NULL);
+}
 
 static const json_t *config_of_backend(struct call *call, struct exchange *exchange)
 {
@@ -406,9 +434,10 @@ static bool make_room(struct call *call, struct exchange *exchange, struct fault
 		return false;
 	asking = call_ask(call, &room.backend, 1);
 	asking->began = call->now;
-	server_make_room(
-		call->arena, &server, call->now / 1000, id_as_text(call->arena, &room.room),
-		media_room_size(document_of_room(call, exchange)), &asking->asked[0].request);
+	server_make_room(call->arena, &server, call->now / 1000,
+			 id_as_text(call->arena, &room.room),
+			 media_room_size(document_of_room(call, exchange)),
+			 agents_of(call, exchange), &asking->asked[0].request);
 	exchange->is_waiting = true;
 	return true;
 }
@@ -482,11 +511,11 @@ static bool count_use(struct call *call, struct exchange *exchange, struct fault
 	return code_put(call, &exchange->code, fault);
 }
 
-/* Adds `join`, the access to the room on its media server. */
-static bool add_join(struct call *call, struct exchange *exchange, struct json_writer *body,
-		     struct fault *fault)
+static struct admission admission_of(struct call *call, struct exchange *exchange)
 {
-	const struct admission admission = {
+	const struct livekit_wish *wish = exchange->wish;
+
+	return (struct admission){
 		.config = config_of_backend(call, exchange),
 		.room = &exchange->subject.room,
 		.room_document = document_of_room(call, exchange),
@@ -498,13 +527,33 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 		.user_id = exchange->answered_user,
 		.is_known = is_known(exchange),
 		.name = exchange->sent_name,
+		.metadata = wish != NULL ? wish->metadata : SLICE(""),
+		.attributes = wish != NULL ? wish->attributes : NULL,
+		.agents = agents_of(call, exchange),
 		.since = exchange->time / 1000,
 		.expires = exchange->expires_at,
 		.jti = exchange->jti,
 		.entry = exchange->entry,
 	};
+}
+
+/* Adds `join`, the access to the room on its media server. */
+static bool add_join(struct call *call, struct exchange *exchange, struct json_writer *body,
+		     struct fault *fault)
+{
+	const struct admission admission = admission_of(call, exchange);
 
 	return media_join(call, &exchange->media, exchange->backend, &admission, body, fault);
+}
+
+static bool answer_livekit(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct admission admission = admission_of(call, exchange);
+	struct slice token;
+
+	return media_livekit_token(call, &exchange->media, exchange->backend, &admission, &token,
+				   fault) &&
+	       livekit_answer(call, exchange->backend->url, token, &admission);
 }
 
 static bool answer_exchange(struct call *call, struct exchange *exchange,
@@ -523,6 +572,8 @@ static bool answer_exchange(struct call *call, struct exchange *exchange,
 
 	exchange->code_hash = media_code_hash(call->arena, &exchange->media,
 					      exchange->code.letters);
+	if (exchange->wish != NULL)
+		return answer_livekit(call, exchange, fault);
 	subject.code_hash = exchange->code_hash;
 	text_time_seconds(exchange->expires_at * 1000, expires);
 	if (exchange->ticket != NULL)
@@ -587,7 +638,7 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 	const bool is_new = exchange->ticket != NULL && !is_taken(exchange);
 	bool asks = false;
 
-	if (!admit_by_code(call, exchange, account, fault) ||
+	if (!admit_by_code(call, exchange, account, fault) || !check_wish(call, exchange, fault) ||
 	    (exchange->ticket == NULL && !asks_at_door(call, exchange, &asks, fault)))
 		return false;
 	if (asks)
@@ -641,32 +692,56 @@ static void note_join(struct call *call, const struct exchange *exchange, bool i
 	call->run.joining = joining;
 }
 
-bool join(struct call *call, struct fault *fault)
+/* text: the code as typed. */
+static bool exchange_typed(struct call *call, struct slice text, struct exchange *exchange,
+			   struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;
-	struct exchange exchange = {
-		.sent_user = body_text(call, "user_id"),
-		.sent_name = body_text(call, "name"),
-	};
 	const struct roster *roster;
 	const struct account *account;
 	bool is_done;
 
-	if (!find_typed_code(call, body_text(call, "code"), &exchange, fault) ||
-	    !find_media(call, &exchange, fault))
+	if (!find_typed_code(call, text, exchange, fault) || !find_media(call, exchange, fault))
 		return false;
 	roster = accounts_current(accounts);
 	account = roster_by_id(roster, &call->account);
-	is_done = exchange_code(call, &exchange, account, fault);
+	is_done = exchange_code(call, exchange, account, fault);
 	if (account != NULL && account->is_enabled && account->logs_joins)
-		note_join(call, &exchange, is_done);
+		note_join(call, exchange, is_done);
 	accounts_release(accounts, roster);
 	return is_done;
+}
+
+bool join(struct call *call, struct fault *fault)
+{
+	struct exchange exchange = {
+		.sent_user = body_text(call, "user_id"),
+		.sent_name = body_text(call, "name"),
+	};
+
+	return exchange_typed(call, body_text(call, "code"), &exchange, fault);
 }
 
 bool join_settle(struct call *call, struct fault *fault)
 {
 	return join(call, fault);
+}
+
+bool join_livekit(struct call *call, struct fault *fault)
+{
+	const struct livekit_wish wish = livekit_wish_of(call);
+	struct exchange exchange = {
+		.sent_user = body_text(call, "participant_identity"),
+		.sent_name = body_text(call, "participant_name"),
+		.wish = &wish,
+	};
+
+	return exchange_typed(call, call->parameters[0], &exchange, fault);
+}
+
+bool join_livekit_settle(struct call *call, struct fault *fault)
+{
+	return join_livekit(call, fault);
 }
 
 /* ---- tickets of people who wait ---- */

@@ -7,6 +7,7 @@
 #include "media/server.h"
 #include "records/record.h"
 #include "resources/stored.h"
+#include "resources/templates/template_parts.h"
 
 const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *template)
@@ -79,6 +80,42 @@ void media_read_role(const json_t *role, const struct template_record *template,
 
 /* ---- the room ---- */
 
+const json_t *media_agent_named(const json_t *agents, const char *member, struct slice name)
+{
+	for (size_t i = 0; i < json_array_size(agents); i++) {
+		const json_t *agent = json_array_get(agents, i);
+
+		if (slice_equal(text_of_json(json_object_get(agent, member)), name))
+			return agent;
+	}
+	return NULL;
+}
+
+static void take_asked(json_t *agent, const json_t *asked, const char *name)
+{
+	json_t *text = json_object_get(asked, name);
+
+	if (json_string_length(text) > 0)
+		json_object_set(agent, name, text);
+}
+
+const json_t *media_agents(struct call *call, const struct template_record *template,
+			   const json_t *asked)
+{
+	json_t *settings = template_part_document(call, template, PART_SETTINGS);
+	json_t *agents = json_object_get(settings, "agents");
+
+	for (size_t i = 0; i < json_array_size(agents) && asked != NULL; i++) {
+		json_t *agent = json_array_get(agents, i);
+		const json_t *own = media_agent_named(
+			asked, "agent_name", text_of_json(json_object_get(agent, "agentName")));
+
+		take_asked(agent, own, "metadata");
+		take_asked(agent, own, "deployment");
+	}
+	return agents;
+}
+
 static void read_room(struct call *call, const struct admission *admission,
 		      struct ticket_guest *guest)
 {
@@ -99,13 +136,23 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static struct slice shown_name(const struct admission *admission)
+struct slice media_shown_name(const struct admission *admission)
 {
 	const struct code *code = admission->code;
 
 	if (code != NULL && (code->terms.set & CODE_NAME) != 0)
 		return code->terms.name;
 	return admission->name.size > 0 ? admission->name : admission->user_id;
+}
+
+/* Returns a text for programs in the room. */
+static struct slice shown_metadata(const struct admission *admission)
+{
+	const struct code *code = admission->code;
+	const bool has_own = code != NULL && (code->terms.set & CODE_METADATA) != 0 &&
+			     !slice_is(code->terms.metadata, "{}");
+
+	return has_own ? code->terms.metadata : admission->metadata;
 }
 
 /* ---- the ticket ---- */
@@ -146,11 +193,14 @@ bool media_holds_limits(const struct call *call, enum backend_type type)
 	return call->environment->live == LIVE_ON && server_can(type, SERVER_LIST);
 }
 
-bool media_join(struct call *call, const struct media *media, const struct backend *backend,
-		const struct admission *admission, struct json_writer *answer, struct fault *fault)
+/* Sets what the ticket is made of, all in the arena. */
+static bool find_parts(struct call *call, const struct media *media, const struct backend *backend,
+		       const struct admission *admission, struct ticket_server *server,
+		       struct ticket_guest *guest, struct fault *fault)
 {
 	const json_t *role = admission->role_document;
-	struct ticket_server server = {
+
+	*server = (struct ticket_server){
 		.type = backend->type,
 		.name = backend->name,
 		.url = backend->url,
@@ -158,13 +208,16 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		.alg = backend->alg,
 		.holds_limits = media_holds_limits(call, backend->type),
 	};
-	struct ticket_guest guest = {
+	*guest = (struct ticket_guest){
 		.customer_id = slice_of(call->account_text),
 		.room_id = id_as_text(call->arena, &admission->room->id),
 		.room_name = admission->room->name,
 		.role = admission->role,
 		.user_id = admission->user_id,
-		.name = shown_name(admission),
+		.name = media_shown_name(admission),
+		.metadata = shown_metadata(admission),
+		.attributes = admission->attributes,
+		.agents = admission->agents,
 		.is_known = admission->is_known,
 		.now = admission->since,
 		.expires = least(admission->since + backend->ttl, admission->expires),
@@ -172,21 +225,44 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 		.entry = admission->entry,
 		.code = SLICE(""),
 	};
-
-	if (media_admits_nobody(role))
-		return true;
 	if (admission->code != NULL)
-		guest.code = text_cut(admission->code_hash, MEDIA_CODE_SHOWN);
-	if (!find_signing_key(call, media, &server, fault))
+		guest->code = text_cut(admission->code_hash, MEDIA_CODE_SHOWN);
+	if (!find_signing_key(call, media, server, fault))
 		return false;
-	media_read_role(role, admission->template, &guest);
+	media_read_role(role, admission->template, guest);
 	if (!permits(role, "joinOutsideWindow"))
-		guest.expires = least(guest.expires, admission->room->closes_at);
-	read_room(call, admission, &guest);
+		guest->expires = least(guest->expires, admission->room->closes_at);
+	read_room(call, admission, guest);
+	return true;
+}
+
+bool media_join(struct call *call, const struct media *media, const struct backend *backend,
+		const struct admission *admission, struct json_writer *answer, struct fault *fault)
+{
+	struct ticket_server server;
+	struct ticket_guest guest;
+
+	if (media_admits_nobody(admission->role_document))
+		return true;
+	if (!find_parts(call, media, backend, admission, &server, &guest, fault))
+		return false;
 	writer_open(answer, "join", '{');
 	if (!ticket_write(call->arena, call->environment->clock, &server, &guest, answer))
 		return record_damaged("signing key of a backend of the account", &call->account,
 				      fault);
 	writer_close(answer, '}');
+	return true;
+}
+
+bool media_livekit_token(struct call *call, const struct media *media,
+			 const struct backend *backend, const struct admission *admission,
+			 struct slice *token, struct fault *fault)
+{
+	struct ticket_server server;
+	struct ticket_guest guest;
+
+	if (!find_parts(call, media, backend, admission, &server, &guest, fault))
+		return false;
+	*token = ticket_livekit_token(call->arena, call->environment->clock, &server, &guest);
 	return true;
 }

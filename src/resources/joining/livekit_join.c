@@ -1,0 +1,62 @@
+/* See resources/joining/livekit_join.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/joining/livekit_join.h"
+
+#include "base/json_writer.h"
+#include "base/text.h"
+
+/* Returns a member of the body; an empty text if it was not sent. */
+static struct slice text_or_empty(const struct call *call, const char *name)
+{
+	const struct slice text = text_of_json(call_member(call, name));
+
+	return text.data == NULL ? SLICE("") : text;
+}
+
+struct livekit_wish livekit_wish_of(const struct call *call)
+{
+	return (struct livekit_wish){
+		.room = text_or_empty(call, "room_name"),
+		.metadata = text_or_empty(call, "participant_metadata"),
+		.attributes = call_member(call, "participant_attributes"),
+		.agents = json_object_get(call_member(call, "room_config"), "agents"),
+	};
+}
+
+bool livekit_wish_is_for(struct arena *arena, const struct livekit_wish *wish,
+			 const struct room_record *room)
+{
+	return wish->room.size == 0 || slice_equal(wish->room, id_as_text(arena, &room->id)) ||
+	       text_equal_ignoring_case(wish->room, room->name);
+}
+
+bool livekit_wish_has_agents(struct call *call, const struct livekit_wish *wish,
+			     const struct template_record *template)
+{
+	const json_t *agents;
+
+	if (json_array_size(wish->agents) == 0)
+		return true;
+	agents = media_agents(call, template, NULL);
+	for (size_t i = 0; i < json_array_size(wish->agents); i++) {
+		const json_t *asked = json_array_get(wish->agents, i);
+
+		if (media_agent_named(agents, "agentName",
+				      text_of_json(json_object_get(asked, "agent_name"))) == NULL)
+			return false;
+	}
+	return true;
+}
+
+bool livekit_answer(struct call *call, struct slice url, struct slice token,
+		    const struct admission *admission)
+{
+	struct json_writer body = writer_begin(call->arena, false);
+
+	writer_text(&body, "server_url", url);
+	writer_plain(&body, "participant_token", token);
+	writer_text(&body, "room_name", id_as_text(call->arena, &admission->room->id));
+	writer_text(&body, "participant_name", media_shown_name(admission));
+	return call_answer_created(call, writer_end(&body));
+}
