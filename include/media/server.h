@@ -67,6 +67,13 @@ struct server_room {
 	int64_t created; /* milliseconds since 1970 */
 };
 
+/* What a person may do there. */
+struct server_rights {
+	bool is_known; /* else the server did not say */
+	bool subscribes;
+	bool audio, video, screen; /* may be published */
+};
+
 /* One stay of one person in a room. Only people whose media is connected are listed or told of;
  * recorders, agents and hidden people are not. */
 struct server_person {
@@ -75,6 +82,7 @@ struct server_person {
 	/* As in the token; empty where it had none, except that user_id is then the identity. */
 	struct slice user_id, role, entry, code;
 	struct slice name, metadata;
+	struct server_rights rights;
 	int64_t joined; /* milliseconds since 1970 */
 	bool is_by_phone; /* SIP */
 };

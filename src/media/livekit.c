@@ -294,6 +294,34 @@ static bool read_room(const json_t *message, struct server_room *room)
 	return room->id.size > 0;
 }
 
+/* An empty list stands for all sources. */
+static bool has_source(const json_t *sources, const char *name)
+{
+	const json_t *source;
+	size_t i;
+
+	json_array_foreach(sources, i, source) {
+		if (slice_is(text_of_json(source), name))
+			return true;
+	}
+	return json_array_size(sources) == 0;
+}
+
+static struct server_rights read_rights(const json_t *permission)
+{
+	const json_t *sources = member(permission, "can_publish_sources");
+	const bool publishes = json_is_true(member(permission, "can_publish"));
+
+	return (struct server_rights){
+		.is_known = json_is_object(permission),
+		.subscribes = json_is_true(member(permission, "can_subscribe")),
+		.audio = publishes && has_source(sources, "MICROPHONE"),
+		.video = publishes && has_source(sources, "CAMERA"),
+		.screen = publishes && (has_source(sources, "SCREEN_SHARE") ||
+					has_source(sources, "SCREEN_SHARE_AUDIO")),
+	};
+}
+
 /* Returns false if the message is not about a participant. */
 static bool read_participant(const json_t *message, struct server_person *person)
 {
@@ -309,6 +337,7 @@ static bool read_participant(const json_t *message, struct server_person *person
 		.code = text_or_empty(json_object_get(attributes, "code")),
 		.name = text_in(message, "name"),
 		.metadata = text_in(message, "metadata"),
+		.rights = read_rights(member(message, "permission")),
 		.joined = exact_time_in(message, "joined_at_ms", "joined_at"),
 		.is_by_phone = MEANING_IN(message, "kind", kinds, NOBODY) == CALLER,
 	};

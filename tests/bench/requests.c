@@ -137,6 +137,7 @@ static void bench_open(struct bench *bench, const char *directory, const struct 
 		.tokens = token_memory_open(),
 		.misses = misses_open(clock),
 		.join_seconds = 3600,
+		.live = LIVE_ON,
 	};
 	check(accounts_add(directory, clock, "bench", &account, &fault) &&
 		      accounts_open(directory, &environment->accounts, &fault) &&

@@ -1410,8 +1410,10 @@ static const char *shown_event(const struct script *script, const char *data)
 
 	ck_assert_msg(event != NULL, "%s", data);
 	json_object_foreach(event, name, value) {
-		const char *shown = json_is_string(value) ? json_string_value(value)
-							  : json_as_text(stand.arena, value).data;
+		const char *shown =
+			json_is_string(value)
+				? json_string_value(value)
+				: arena_copy(stand.arena, json_as_text(stand.arena, value)).data;
 
 		for (int i = 0; i < ROWS(placeholders); i++) {
 			if (strcmp(shown, placeholders[i].value) == 0)

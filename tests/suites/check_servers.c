@@ -651,6 +651,7 @@ static struct {
 		const char *sid, *identity, *user_id, *entry;
 		const char *code; /* or NULL */
 		char role[32];
+		char permission[200]; /* JSON; empty: the server does not say */
 		json_int_t joined;
 	} people[PEOPLE_MOST];
 	size_t count;
@@ -658,17 +659,20 @@ static struct {
 
 static json_t *person_of(size_t i)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*}, s:["
-			 "{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}]}",
-			 "sid", kit.people[i].sid, "identity", kit.people[i].identity, "state",
-			 "ACTIVE", "name", "Ada", "metadata", "m", "joined_at_ms",
-			 kit.people[i].joined, "attributes", "user_id", kit.people[i].user_id,
-			 "role", kit.people[i].role, "entry", kit.people[i].entry, "code",
-			 kit.people[i].code, "tracks", "sid", "TR_1", "type", "VIDEO", "source",
-			 "SCREEN_SHARE", "muted", 1, "version", "unix_micro",
-			 (kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO",
-			 "source", "MICROPHONE", "version", "unix_micro",
-			 (kit.people[i].joined - 1500) * 1000, "sid", "TR_3", "type", "DATA");
+	json_t *permission = json_loads(kit.people[i].permission, 0, NULL);
+
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*}, s:["
+		"{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}], "
+		"s:o*}",
+		"sid", kit.people[i].sid, "identity", kit.people[i].identity, "state", "ACTIVE",
+		"name", "Ada", "metadata", "m", "joined_at_ms", kit.people[i].joined, "attributes",
+		"user_id", kit.people[i].user_id, "role", kit.people[i].role, "entry",
+		kit.people[i].entry, "code", kit.people[i].code, "tracks", "sid", "TR_1", "type",
+		"VIDEO", "source", "SCREEN_SHARE", "muted", 1, "version", "unix_micro",
+		(kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO", "source",
+		"MICROPHONE", "version", "unix_micro", (kit.people[i].joined - 1500) * 1000, "sid",
+		"TR_3", "type", "DATA", "permission", permission);
 }
 
 static json_t *rooms_named(const json_t *names)
@@ -684,6 +688,16 @@ static json_t *rooms_named(const json_t *names)
 						      "name", kit.room, "creation_time_ms",
 						      kit.created, "turn_password", "hidden"));
 	return json_pack("{s:o}", "rooms", rooms);
+}
+
+static void take_permission(size_t i, const json_t *permission)
+{
+	char *text = json_dumps(permission, JSON_COMPACT);
+
+	if (text != NULL)
+		(void)snprintf(kit.people[i].permission, sizeof kit.people[i].permission, "%s",
+			       text);
+	free(text);
 }
 
 static json_t *answer_of(const char *method, const json_t *body, int *status)
@@ -727,6 +741,7 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 		}
 		if (role != NULL)
 			(void)snprintf(kit.people[i].role, sizeof kit.people[i].role, "%s", role);
+		take_permission(i, json_object_get(body, "permission"));
 		return person_of(i);
 	}
 	*status = 404;
@@ -806,6 +821,7 @@ static void kit_join(const char *sid, const char *identity, const char *user_id,
 	kit.people[kit.count].entry = entry;
 	kit.people[kit.count].code = NULL;
 	(void)snprintf(kit.people[kit.count].role, sizeof kit.people[kit.count].role, "host");
+	kit.people[kit.count].permission[0] = '\0';
 	kit.people[kit.count].joined = clock_now(&clock_system) - 60000 + (json_int_t)kit.count;
 	kit.count++;
 	pthread_mutex_unlock(&kit.lock);
@@ -1468,6 +1484,43 @@ START_TEST(who_may_not_be_inside_is_put_out)
 			text_at(told, "data"),
 			arena_copy(stand.arena, text_base64(stand.arena, slice_of(judged[_i].told)))
 				.data);
+}
+END_TEST
+
+/* A token may have the role, and rights that the role does not have. The role host may do all. */
+#define ALL_SOURCES "[\"MICROPHONE\",\"CAMERA\",\"SCREEN_SHARE\",\"SCREEN_SHARE_AUDIO\"]"
+static const struct {
+	const char *permission;
+	bool is_right;
+} permissions[] = {
+	{ "", true },
+	{ "{\"can_subscribe\":true,\"can_publish\":true}", true },
+	{ "{\"can_subscribe\":true,\"can_publish\":true,\"can_publish_sources\":" ALL_SOURCES "}",
+	  true },
+	{ "{\"can_subscribe\":true,\"can_publish\":true,\"can_publish_sources\":[\"CAMERA\"]}",
+	  false },
+	{ "{\"can_subscribe\":true,\"can_publish\":false}", false },
+	{ "{\"can_subscribe\":false,\"can_publish\":true}", false },
+};
+
+START_TEST(who_has_other_rights_gets_those_of_the_role)
+{
+	const json_t *update;
+
+	(void)snprintf(kit.people[0].permission, sizeof kit.people[0].permission, "%s",
+		       permissions[_i].permission);
+	start_watch();
+	if (!permissions[_i].is_right) {
+		update = await_request(UPDATE);
+		ck_assert(json_is_true(
+			json_object_get(json_object_get(update, "permission"), "can_publish")));
+	} else {
+		(void)ask_until(room, "\"peer_count\":1");
+	}
+	/* A later change shows that this has been judged. */
+	(void)ask(200, METHOD_PATCH, filled("/v2/rooms/ROOM"), "{\"enabled\":false}");
+	(void)await_request(END);
+	ck_assert_uint_eq(requests_of(UPDATE), !permissions[_i].is_right);
 }
 END_TEST
 
@@ -2318,6 +2371,8 @@ int main(void)
 	tcase_add_loop_test(live, rights_without_a_role_stay, 0, 2);
 	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(judged));
 	tcase_add_test(live, who_was_put_out_does_not_come_back);
+	tcase_add_loop_test(live, who_has_other_rights_gets_those_of_the_role, 0,
+			    ROWS(permissions));
 	tcase_add_loop_test(live, callers_do_what_they_may, 0, ROWS(askers));
 	tcase_add_test(live, moderators_are_told_who_waits);
 	tcase_add_loop_test(live, whoever_comes_by_the_code_asks, 0, ROWS(put_out_to_ask));

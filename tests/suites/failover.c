@@ -55,7 +55,8 @@ struct ledger {
 	char template_id[32];
 	atomic_uint sent, acknowledged; /* the last number of each */
 	atomic_uint done; /* acknowledged writes */
-	_Atomic unsigned char updates[WRITES_MOST], rooms[WRITES_MOST], codes[WRITES_MOST];
+	_Atomic unsigned char updates[WRITES_MOST], rooms[WRITES_MOST], codes[WRITES_MOST],
+		locks[WRITES_MOST], bans[WRITES_MOST];
 };
 
 static struct shared {
@@ -110,6 +111,7 @@ static bool write_once(struct arena *arena, unsigned writer, unsigned number,
 	return false;
 }
 
+/* Makes a room, and its codes or, of every other one, which then shows no codes, locks it. */
 static void make_room(struct arena *arena, unsigned writer, unsigned number)
 {
 	struct ledger *ledger = &shared->ledgers[writer];
@@ -117,15 +119,28 @@ static void make_room(struct arena *arena, unsigned writer, unsigned number)
 				      ledger->template_id, writer, number);
 	struct reply reply;
 	json_t *room;
+	const char *id;
 
 	if (!write_once(arena, writer, number, &ledger->rooms[number], "/v2/rooms", body, &reply))
 		return;
 	room = object_of(&reply);
-	(void)write_once(arena, writer, number, &ledger->codes[number],
-			 arena_text(arena, "/v2/room-codes/room/%s",
-				    json_string_value(json_object_get(room, "id"))),
-			 "{}", &reply);
+	id = json_string_value(json_object_get(room, "id"));
+	if (number % 2 == 0)
+		(void)write_once(arena, writer, number, &ledger->locks[number],
+				 arena_text(arena, "/v2/active-rooms/%s/end-room", id),
+				 "{\"lock\":true}", &reply);
+	else
+		(void)write_once(arena, writer, number, &ledger->codes[number],
+				 arena_text(arena, "/v2/room-codes/room/%s", id), "{}", &reply);
 	json_decref(room);
+}
+
+static void ban(struct arena *arena, unsigned writer, unsigned number)
+{
+	struct reply reply;
+
+	(void)write_once(arena, writer, number, &shared->ledgers[writer].bans[number], "/v2/bans",
+			 arena_text(arena, "{\"user_id\":\"%u %u\"}", writer, number), &reply);
 }
 
 static void update(struct arena *arena, unsigned writer, unsigned number)
@@ -152,6 +167,9 @@ static void *write_on(void *which)
 	for (; number < WRITES_MOST && !atomic_load(&shared->is_ending); number++) {
 		update(arena, writer, number);
 		make_room(arena, writer, number);
+		/* An account has at most 100,000 bans. */
+		if (number % 2 == 0)
+			ban(arena, writer, number);
 		arena_reset(arena);
 	}
 	arena_close(arena);
@@ -160,13 +178,13 @@ static void *write_on(void *which)
 
 /* ---- reading ---- */
 
-/* Returns NULL if the database is unavailable. */
+/* Returns NULL if the database is unavailable, or the room is locked. */
 static json_t *get(struct arena *arena, const char *path)
 {
 	const struct reply reply = responder_ask(&responder, &account, arena, METHOD_GET, path,
 						 NULL, NULL);
 
-	if (reply.status == 503)
+	if (reply.status == 503 || reply.status == 403)
 		return NULL;
 	if (reply.status != 200)
 		wrong("cannot be read", 0, (unsigned)reply.status, path);
@@ -343,79 +361,121 @@ static bool kill_primaries(pid_t *responders, unsigned kills, uint64_t *seed)
 
 /* ---- the final check ---- */
 
-/* Notes each existing room by its description. */
-static void note_room(const json_t *room, unsigned char (*found)[WRITES_MOST], struct arena *arena)
-{
-	const char *text = json_string_value(json_object_get(room, "description"));
-	const char *id = json_string_value(json_object_get(room, "id"));
-	char *end;
-	const unsigned writer = (unsigned)strtoul(text, &end, 10);
-	const unsigned number = (unsigned)strtoul(end, NULL, 10);
-	struct ledger *ledger = &shared->ledgers[writer];
-	size_t codes = 0;
-	enum outcome of_codes;
+/* How often each object of a kind was found. */
+struct found {
+	unsigned char times[ALL_WRITERS][WRITES_MOST];
+};
 
-	if (writer >= ALL_WRITERS || number >= WRITES_MOST || found[writer][number]++ > 0)
-		wrong("created twice", writer, number, text);
-	if (atomic_load(&ledger->rooms[number]) < SENT ||
-	    atomic_load(&ledger->rooms[number]) == REFUSED)
-		wrong("a rejected room was stored", writer, number, text);
-	of_codes = (enum outcome)atomic_load(&ledger->codes[number]);
-	codes = count_codes(arena, id, writer, number);
-	if (of_codes == ACKNOWLEDGED && codes != ROLES)
-		wrong("codes are lost", writer, number, id);
-	if (of_codes == REFUSED && codes != 0)
-		wrong("rejected codes were stored", writer, number, id);
+/* Notes an object by its text, which names writer and number. */
+static void note(struct found *found, const char *text, unsigned *writer, unsigned *number)
+{
+	char *end;
+
+	*writer = (unsigned)strtoul(text, &end, 10);
+	*number = (unsigned)strtoul(end, NULL, 10);
+	if (*writer >= ALL_WRITERS || *number >= WRITES_MOST ||
+	    found->times[*writer][*number]++ > 0)
+		wrong("created twice", *writer, *number, text);
 }
 
-static unsigned check_rooms(struct arena *arena)
+/* Compares what is stored with how the write was answered. */
+static void check_outcome(unsigned char outcome, bool is_stored, const char *what, unsigned writer,
+			  unsigned number)
 {
-	unsigned char(*found)[WRITES_MOST] = calloc(ALL_WRITERS, sizeof *found);
+	if (outcome == ACKNOWLEDGED && !is_stored)
+		wrong("lost", writer, number, what);
+	if ((outcome == REFUSED || outcome == NOT_SENT) && is_stored)
+		wrong("rejected and stored", writer, number, what);
+}
+
+static void note_room(const json_t *room, struct found *found, struct arena *arena)
+{
+	const char *id = json_string_value(json_object_get(room, "id"));
+	const struct ledger *ledger;
+	unsigned writer, number;
+
+	note(found, json_string_value(json_object_get(room, "description")), &writer, &number);
+	ledger = &shared->ledgers[writer];
+	check_outcome(atomic_load(&ledger->codes[number]),
+		      count_codes(arena, id, writer, number) == ROLES, "codes", writer, number);
+	check_outcome(atomic_load(&ledger->locks[number]),
+		      json_is_false(json_object_get(room, "enabled")), "a lock", writer, number);
+}
+
+static void note_ban(const json_t *ban, struct found *found, struct arena *arena)
+{
+	unsigned writer, number;
+
+	(void)arena;
+	note(found, json_string_value(json_object_get(ban, "user_id")), &writer, &number);
+}
+
+/* Notes all objects of a list. */
+static unsigned note_all(struct arena *arena, const char *path, struct found *found,
+			 void (*note_one)(const json_t *one, struct found *found,
+					  struct arena *arena))
+{
 	char start_at[64] = "";
 	unsigned count = 0;
 	size_t n;
 
-	if (found == NULL)
-		abort();
 	do {
-		json_t *page = get(arena,
-				   arena_text(arena, "/v2/rooms?limit=%d%s", PAGE, start_at));
-		const json_t *rooms = json_object_get(page, "data"), *room;
+		json_t *page = get(arena, arena_text(arena, "%s?limit=%d%s", path, PAGE, start_at));
+		const json_t *list = json_object_get(page, "data"), *one;
 		size_t i;
 
-		json_array_foreach(rooms, i, room)
-			note_room(room, found, arena);
-		n = json_array_size(rooms);
+		json_array_foreach(list, i, one)
+			note_one(one, found, arena);
+		n = json_array_size(list);
 		count += (unsigned)n;
 		(void)snprintf(start_at, sizeof start_at, "&start=%s",
 			       json_string_value(json_object_get(page, "last")));
 		json_decref(page);
 		arena_reset(arena);
 	} while (n == PAGE);
+	return count;
+}
+
+/* Compares the rooms and bans that exist with the responses. */
+static void check_lists(struct arena *arena, unsigned *rooms, unsigned *bans)
+{
+	struct found *found_rooms = calloc(1, sizeof *found_rooms);
+	struct found *found_bans = calloc(1, sizeof *found_bans);
+
+	if (found_rooms == NULL || found_bans == NULL)
+		abort();
+	*rooms = note_all(arena, "/v2/rooms", found_rooms, note_room);
+	*bans = note_all(arena, "/v2/bans", found_bans, note_ban);
 	for (unsigned writer = 0; writer < ALL_WRITERS; writer++) {
+		const struct ledger *ledger = &shared->ledgers[writer];
+
 		for (unsigned number = 0; number < WRITES_MOST; number++) {
-			if (atomic_load(&shared->ledgers[writer].rooms[number]) == ACKNOWLEDGED &&
-			    found[writer][number] == 0)
-				wrong("a room is lost", writer, number, "");
+			check_outcome(atomic_load(&ledger->rooms[number]),
+				      found_rooms->times[writer][number] > 0, "a room", writer,
+				      number);
+			check_outcome(atomic_load(&ledger->bans[number]),
+				      found_bans->times[writer][number] > 0, "a ban", writer,
+				      number);
 		}
 	}
-	free(found);
-	return count;
+	free(found_rooms);
+	free(found_bans);
 }
 
 static void check_all(void)
 {
 	struct arena *arena = arena_open();
-	unsigned acknowledged = 0, count;
+	unsigned acknowledged = 0, rooms, bans;
 
 	responder_open(&responder, url, &clock_system);
 	for (unsigned writer = 0; writer < ALL_WRITERS; writer++) {
 		acknowledged += atomic_load(&shared->ledgers[writer].done);
 		check_update(arena, writer);
 	}
-	count = check_rooms(arena);
-	printf("%u writes acknowledged, %u with an unknown outcome; %u rooms; %u reads\n",
-	       acknowledged, atomic_load(&shared->unknown), count, atomic_load(&shared->reads));
+	check_lists(arena, &rooms, &bans);
+	printf("%u writes acknowledged, %u with an unknown outcome; %u rooms, %u bans; %u reads\n",
+	       acknowledged, atomic_load(&shared->unknown), rooms, bans,
+	       atomic_load(&shared->reads));
 	responder_close(&responder);
 	arena_close(arena);
 }

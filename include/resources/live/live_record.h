@@ -87,7 +87,8 @@ struct peer {
 	 * not. What the caller wrote, and who it was, as the event log names it. */
 	enum leave_cause order;
 	struct slice order_reason, order_actor;
-	/* The media server has other attributes of it than this record: they are put back. */
+	/* The media server has other attributes of it than this record, or other rights than the
+	 * role: they are put back. */
 	bool is_strange;
 };
 

@@ -10,11 +10,12 @@
 #include "resources/audit.h"
 #include "resources/bans/bans.h"
 #include "resources/garbage.h"
+#include "resources/joining/media_join.h"
 #include "resources/live/live_events.h"
 #include "resources/live/revocations.h"
 #include "resources/media/backend_health.h"
 #include "resources/rooms/room_record.h"
-#include "resources/templates/template_record.h"
+#include "resources/templates/template_parts.h"
 
 /* Peers that are read together while a session closes. */
 #define CLOSED_AT_ONCE 64
@@ -108,6 +109,8 @@ struct room_merge {
 	struct session session; /* that of `live`; set if is_loaded */
 	bool is_loaded;
 	bool is_changed; /* `live` must be stored */
+	struct template_record template; /* set if `rights` is */
+	struct server_rights *rights; /* of its roles, as far as is_known says; NULL: not loaded */
 	struct usage_day days[DAYS_MOST];
 	size_t day_count;
 	struct usage_now now;
@@ -429,6 +432,71 @@ static bool peer_put(struct room_merge *merge, const struct peer *peer, struct f
 	return record_put(&peer_table, merge->call->transaction, peer, fault);
 }
 
+/* ---- what the media server has of somebody ---- */
+
+static bool load_template(struct room_merge *merge, struct fault *fault)
+{
+	if (merge->rights != NULL)
+		return true;
+	if (!template_load(merge->call, &merge->room.template_id, &merge->template, fault))
+		return false;
+	merge->rights = arena_zero(merge->call->arena,
+				   (merge->template.role_count + 1) * sizeof *merge->rights);
+	return true;
+}
+
+/* Returns what this role of the template may do. A merge decodes each role at most once. */
+static const struct server_rights *rights_of_role(struct room_merge *merge, size_t place)
+{
+	const struct template_record *template = &merge->template;
+	struct server_rights *rights = &merge->rights[place];
+	struct ticket_guest guest = { .role = SLICE("") };
+
+	if (rights->is_known)
+		return rights;
+	media_read_role(template_role_document(merge->call, template, &template->roles[place]),
+			template, &guest);
+	*rights = (struct server_rights){ true, guest.subscribes, guest.audio, guest.video,
+					  guest.screen };
+	return rights;
+}
+
+/* Whoever was given a role may have a token with the new role and the rights of the old one:
+ * LiveKit renews the token of somebody inside after the attributes have changed, and again after
+ * the rights have. */
+static bool has_other_rights(struct room_merge *merge, const struct peer *peer,
+			     const struct server_rights *given, bool *has, struct fault *fault)
+{
+	const struct server_rights *rights;
+	size_t place;
+
+	*has = false;
+	if (!given->is_known || !merge->has_room)
+		return true;
+	if (!load_template(merge, fault))
+		return false;
+	place = template_role_index_ever(&merge->template, peer->role);
+	if (place == merge->template.role_count)
+		return true;
+	rights = rights_of_role(merge, place);
+	*has = given->subscribes != rights->subscribes || given->audio != rights->audio ||
+	       given->video != rights->video || given->screen != rights->screen;
+	return true;
+}
+
+/* Finds out whether the media server has other attributes of somebody than the record, or other
+ * rights. Those of people whom this service did not let in are their own business. */
+static bool find_strange(struct room_merge *merge, const struct peer *peer,
+			 const struct server_person *person, bool *is, struct fault *fault)
+{
+	*is = peer->entry.size > 0 &&
+	      (!slice_equal(peer->role, person->role) ||
+	       !slice_equal(peer->user_id, person->user_id) ||
+	       !slice_equal(peer->entry, person->entry) || !slice_equal(peer->code, person->code));
+	return *is || peer->entry.size == 0 ||
+	       has_other_rights(merge, peer, &person->rights, is, fault);
+}
+
 /* ---- decisions that last ---- */
 
 /* Gives a new peer the role that a call gave to this person. */
@@ -442,12 +510,12 @@ static bool take_given_role(struct room_merge *merge, struct peer *peer, struct 
 	if (role.data == NULL || slice_equal(role, peer->role))
 		return true;
 	peer->role = role;
-	peer->is_strange = true;
 	return true;
 }
 
 /* Applies to a new peer what was decided about this person before it came. */
-static bool take_decisions(struct room_merge *merge, struct peer *peer, struct fault *fault)
+static bool take_decisions(struct room_merge *merge, const struct server_person *person,
+			   struct peer *peer, struct fault *fault)
 {
 	struct call *call = merge->call;
 	struct revocation revocation;
@@ -459,7 +527,8 @@ static bool take_decisions(struct room_merge *merge, struct peer *peer, struct f
 	if (!revocation_find(call, peer->entry, &revocation, &is_revoked, fault) ||
 	    !ban_find(call, &merge->merging->room, peer->user_id, peer->code, &ban, &is_banned,
 		      fault) ||
-	    !take_given_role(merge, peer, fault))
+	    !take_given_role(merge, peer, fault) ||
+	    !find_strange(merge, peer, person, &peer->is_strange, fault))
 		return false;
 	if (is_banned) {
 		peer->order = LEAVE_BANNED;
@@ -482,7 +551,7 @@ static bool add_inside(struct room_merge *merge, const struct news *news, const 
 	peer = new_peer(merge, &merge->session, news, stay);
 	if (merge->merging->judges == JUDGE_NOBODY)
 		merge->merging->judges = JUDGE_ROOM;
-	if (!take_decisions(merge, &peer, fault))
+	if (!take_decisions(merge, &news->person, &peer, fault))
 		return false;
 	live_count(merge->call->arena, &merge->live, peer.role, true);
 	merge->is_changed = true;
@@ -744,29 +813,20 @@ static enum act act_of(const struct room_merge *merge, const struct news *news,
 	return act == ADD || act == OPEN || act == ADD_LEFT || act == ADD_LATE ? IGNORE : act;
 }
 
-/* Returns true if the media server has other attributes of somebody than the record. Attributes of
- * people whom this service did not let in are their own business. */
-static bool is_strange(const struct peer *peer, const struct server_person *person)
-{
-	return peer->entry.size > 0 &&
-	       (!slice_equal(peer->role, person->role) ||
-		!slice_equal(peer->user_id, person->user_id) ||
-		!slice_equal(peer->entry, person->entry) || !slice_equal(peer->code, person->code));
-}
-
 /* News of somebody who was missing counts from the time at which it was so: a look that was sent
  * later, and missed the person, still does. */
 static bool update_peer(struct room_merge *merge, const struct news *news, struct peer *peer,
 			struct fault *fault)
 {
 	bool is_changed = take_names(peer, &news->person);
+	bool is_strange = peer->is_strange;
 
 	/* An event may have happened before the attributes were put back. */
 	if (news->type == NEWS_LISTED && peer->is_inside &&
-	    is_strange(peer, &news->person) != peer->is_strange) {
-		peer->is_strange = !peer->is_strange;
-		is_changed = true;
-	}
+	    !find_strange(merge, peer, &news->person, &is_strange, fault))
+		return false;
+	is_changed = is_changed || is_strange != peer->is_strange;
+	peer->is_strange = is_strange;
 	if (peer->missed != 0 && news->time > peer->seen) {
 		peer->seen = news->time;
 		if (news->time > peer->missed)
