@@ -135,10 +135,11 @@ export function bar(title, acts) {
 			// A control that disappears gives its focus to another one.
 			if (element.contains(focused) && !buttons.some((one) => one === focused)) stop?.focus();
 		},
-		/** @param {number} n @param {boolean} open */
-		people(n, open) {
-			count.dataset.count = String(n);
-			people.button.setAttribute("aria-label", words.people_label(n));
+		/** @param {number} n @param {boolean} open @param {number} waiting how many wait to be let in */
+		people(n, open, waiting) {
+			count.dataset.count = String(waiting || n);
+			count.classList.toggle("waiting", waiting > 0);
+			people.button.setAttribute("aria-label", words.people_label(n, waiting));
 			people.button.setAttribute("aria-expanded", String(open));
 			people.button.classList.toggle("is-on", open);
 		},

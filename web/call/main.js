@@ -8,6 +8,7 @@ import { bar } from "./bar.js";
 import { choose_device } from "./choose.js";
 import { trouble_of } from "./device.js";
 import { dialog } from "./dialog.js";
+import { door } from "./door.js";
 import { REASON, ask_why, end_of } from "./ends.js";
 import { keys, show_keys } from "./keys.js";
 import { library } from "./library.js";
@@ -107,7 +108,16 @@ export async function begin(page, entry, join, media) {
 	});
 	const has_options = (/** @type {Person} */ one) =>
 		one.publishes || (!one.me && (may("removeOthers") || (may("changeRole") && (me?.gives.length ?? 0) > 1)));
-	const list = people_list({ people, options, has_options, close: () => show_list(false) });
+	const waiting = door({
+		server,
+		note,
+		is_open: () => list.open(),
+		show: () => show_list(true),
+		changed: () => controls.people(people().length, list.open(), waiting.count()),
+		elsewhere: () => list.focus(),
+		signal,
+	});
+	const list = people_list({ people, options, has_options, waiting, close: () => show_list(false) });
 	const view = stage({
 		options(id, button) {
 			const person = people().find((one) => one.id === id.replace(/^screen:/, ""));
@@ -138,6 +148,7 @@ export async function begin(page, entry, join, media) {
 					kinds.includes("audio") && { icon: "mic", text: words.microphone_choice, act: () => choose(button, "audio") },
 				matchMedia(COVERED).matches &&
 					kinds.includes("video") && { icon: "camera", text: words.camera_choice, act: () => choose(button, "video") },
+				waiting.entry(),
 				{ icon: "keys", text: words.shortcuts, act: () => show_keys() },
 				may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave },
 			]),
@@ -181,6 +192,7 @@ export async function begin(page, entry, join, media) {
 				name: entry.name,
 				role: entry.role.name,
 				me: true,
+				known: true,
 				publishes: kinds.length > 0,
 				mic: audio ? "on" : "off",
 				camera: preview,
@@ -200,7 +212,7 @@ export async function begin(page, entry, join, media) {
 		const all = people();
 		view.show(all);
 		list.show(all);
-		controls.people(all.length, list.open());
+		controls.people(all.length, list.open(), waiting.count());
 		draw_controls();
 		if (state !== "connected") return;
 		tell(all);
@@ -223,7 +235,8 @@ export async function begin(page, entry, join, media) {
 		const covered = open && matchMedia(COVERED).matches;
 		view.element.inert = covered;
 		controls.element.inert = covered;
-		controls.people(people().length, open);
+		controls.people(people().length, open, waiting.count());
+		if (open) note.drop("door");
 		if (!open) controls.focus_people();
 	}
 	matchMedia(COVERED).addEventListener(
@@ -381,6 +394,7 @@ export async function begin(page, entry, join, media) {
 		publish = me.role.publishParams;
 		kinds = KINDS.filter((kind) => publish.allowed.includes(kind));
 		link.apply(me.role, is_new);
+		waiting.allow(may("removeOthers"));
 		draw();
 		if (is_new) say(words.role_now(me.role.name), { key: "role", symbol: "key" });
 	}
@@ -402,6 +416,7 @@ export async function begin(page, entry, join, media) {
 			try {
 				const message = JSON.parse(text);
 				if (message.type === "removed" || message.type === "ended") told = message;
+				if (message.type === "waiting") waiting.read();
 			} catch {
 				// Not a message of this service.
 			}
