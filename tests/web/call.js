@@ -9,9 +9,9 @@ import { BASE, SIZES, accessible, group, new_page, ok, program, sign_in } from "
 
 const LIBRARY = "/web/fake-client.js";
 const library = readFileSync(new URL("fake_client.js", import.meta.url), "utf8");
-const control = (name) => `[data-control="${name}"]`;
-const note = (text) => `.note:has-text("${text}")`;
-const title = (text) => `h1:text-is("${text}")`;
+export const control = (name) => `[data-control="${name}"]`;
+export const note = (text) => `.note:has-text("${text}")`;
+export const title = (text) => `h1:text-is("${text}")`;
 const join_button = ".join-form button[type=submit]";
 
 const VIDEO = { width: 1280, height: 720, frameRate: 30, bitRate: 1200 };
@@ -27,7 +27,7 @@ const publish = {
 };
 
 /** Creates an account with a room on LiveKit, and the codes of a host, a guest, a speaker and a viewer. */
-async function make_call(name) {
+export async function make_call(name) {
 	const stand = await make_stand(name);
 	const template = await stand.api("POST", "/v2/templates", {
 		name: "Call",
@@ -66,40 +66,41 @@ async function with_library(page, stand) {
 	});
 }
 
-/** Opens the join page of a code, with a library; `prepare` runs in the page first. */
-async function open_join(browser, stand, code, options = {}, prepare = () => {}) {
+/** Opens the join page of a code, with a library; `prepare` runs in the page first, and `serve` before all. */
+export async function open_join(browser, stand, code, options = {}, prepare = () => {}, serve = () => {}) {
 	const page = await new_page(browser, options);
 	await with_library(page, stand);
+	await serve(page);
 	await page.addInitScript(prepare);
 	await page.goto(`${BASE}/join/${code}`);
 	await page.waitForSelector(".join-form");
 	return page;
 }
-async function press_join(page, name) {
+export async function press_join(page, name) {
 	await page.fill("#name", name);
 	await page.click(join_button);
 }
-const connected = (page) =>
+export const connected = (page) =>
 	page.waitForFunction(() => performance.getEntriesByName("connected").length > 0 && document.querySelector(".call"));
-const knows_role = (page) => page.waitForResponse((one) => one.url().endsWith("/me") && one.ok());
+export const knows_role = (page) => page.waitForResponse((one) => one.url().endsWith("/me") && one.ok());
 
 /** Opens a call. */
-async function open_call(browser, stand, role, options, prepare) {
-	const page = await open_join(browser, stand, stand.codes[role], options, prepare);
+export async function open_call(browser, stand, role, options, prepare, serve) {
+	const page = await open_join(browser, stand, stand.codes[role], options, prepare, serve);
 	const known = knows_role(page);
 	await press_join(page, `The ${role}`);
 	await connected(page);
 	await known;
 	return page;
 }
-const close = async (page) => {
+export const close = async (page) => {
 	// The page asks before it is left.
 	await page.close({ runBeforeUnload: false });
 	await page.context().close();
 };
 const tiles = (page) =>
 	page.locator(".tile").evaluateAll((all) => all.map((one) => one.querySelector(".tag").textContent.replace(/,.*/s, "")));
-const says = (page, selector, name) => page.waitForSelector(`${selector}[aria-label="${name}"]`);
+export const says = (page, selector, name) => page.waitForSelector(`${selector}[aria-label="${name}"]`);
 
 /** From the link to a call and out again: what a role may do has a control. */
 export const call = (browser) =>

@@ -91,7 +91,7 @@ export function watch(page) {
 	page.on("console", (message) => {
 		const text = message.text();
 		if (/Failed to load resource: the server responded|net::ERR_/.test(text)) return;
-		if (message.type() === "error" || /Content Security|Trusted/.test(text)) complaints.push(text);
+		if (message.type() === "error" || /Content Security|Trusted/.test(text)) complaints.push(`${text} ${message.location().url}`);
 	});
 	return page;
 }
