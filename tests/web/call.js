@@ -205,6 +205,7 @@ export const call = (browser) =>
 		await page.evaluate(() => fake.room.say("chat", "Five minutes left."));
 		await page.waitForSelector(note("Five minutes left."));
 		await page.evaluate(() => fake.room.say("chat", "I am a person.", fake.room.remoteParticipants.get("PA_1")));
+		await page.evaluate(() => fake.room.say("anteroom", { type: "ended", cause: "closed", reason: "" }, fake.room.remoteParticipants.get("PA_1")));
 		ok("only messages of the service are shown", (await page.locator(note("I am a person.")).count()) === 0);
 		await page.evaluate(() => {
 			fake.room.canPlaybackAudio = false;
@@ -237,6 +238,43 @@ export const call = (browser) =>
 		await page.click("text=Join again");
 		await connected(page);
 		ok("joining again needs no other exchange", exchanges === 1, exchanges);
+		await close(page);
+		stand.livekit.stop();
+	});
+
+/** No media for 4 seconds: the connection is lost, or those who send have stopped. */
+export const standing_still = (browser) =>
+	group("a call that stands still", async () => {
+		const stand = await make_call("Standing still");
+		// The page reads every 2 seconds what flows; here, when the test says so.
+		const page = await open_call(browser, stand, "guest", {}, () => {
+			const real = window.setInterval;
+			window.readings = [];
+			window.setInterval = (act, time) => (time === 2000 ? window.readings.push(act) : real(act, time));
+		});
+		const read = async (times) => {
+			for (let i = 0; i < times; i++) await page.evaluate(() => Promise.all(window.readings.map((act) => act())));
+		};
+		await page.evaluate(() => fake.room.come("PA_1", "Nora Fuchs"));
+		await page.waitForSelector(".pair");
+		const lost = note("Connection lost. Reconnecting");
+		await read(1);
+		await page.evaluate(() => {
+			let n = 0;
+			Object.assign(fake, { silent: true, packets: () => (n += 5) });
+		});
+		await read(4);
+		ok("the other person sends nothing more: the connection is there", !(await page.isVisible(lost)));
+		await page.evaluate(() => {
+			fake.packets = () => 1000;
+		});
+		await read(3);
+		ok("nothing at all arrives: it is told", await page.isVisible(lost));
+		await page.evaluate(() => {
+			fake.silent = false;
+		});
+		await read(1);
+		ok("and that it is back", !(await page.isVisible(lost)));
 		await close(page);
 		stand.livekit.stop();
 	});
@@ -304,6 +342,19 @@ export const moderating = (browser) =>
 		await page.waitForSelector(note("Nora Fuchs was muted."));
 		const [, muted] = livekit.asked.find(([method]) => method === "MutePublishedTrack");
 		ok("muting goes through the service", muted.track_sid === "TR_1" && muted.muted === true, JSON.stringify(muted));
+		for (const [message, told] of [
+			["Role is full", "As many people as it allows have this role already."],
+			["Role admits nobody", "This role is closed to everyone at the moment."],
+			["Missing permission changeRole", "Your role does not allow this any more."],
+		]) {
+			await page.route("**/peers/*", (route) => route.fulfill({ status: 403, json: { code: 403, message } }));
+			await choose("Change role");
+			await page.selectOption("#new-role", "viewer");
+			await page.click(".call-dialog [value=yes]");
+			await page.waitForSelector(note(told));
+			await page.unroute("**/peers/*");
+		}
+		ok("why a role was not given is told", true);
 		await choose("Remove from call");
 		await page.waitForSelector(".call-dialog");
 		await accessible(page, "removing somebody");

@@ -45,7 +45,12 @@ class FakeTrack extends Emitter {
 		canvas.getContext("2d").fillRect(0, 0, 160, 100);
 		this.mediaStreamTrack = media ?? canvas.captureStream(1).getVideoTracks()[0];
 		Object.assign(this, { source, kind: source === Source.Microphone ? "audio" : "video" });
-		Object.assign(this, { attachedElements: [], currentBitrate: 1000 });
+		Object.assign(this, { attachedElements: [] });
+		// What the connection has received beside the media.
+		this.receiver = { getStats: async () => new Map([["T", { type: "transport", packetsReceived: globalThis.fake.packets?.() ?? 1 }]]) };
+	}
+	get currentBitrate() {
+		return globalThis.fake.silent ? 0 : 1000;
 	}
 	attach(element = document.createElement(this.kind)) {
 		this.attachedElements.push(element);

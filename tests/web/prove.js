@@ -30,6 +30,7 @@ async function live_rooms() {
 
 async function calls() {
 	await in_call.call(browser);
+	await in_call.standing_still(browser);
 	await in_call.roles_in_calls(browser);
 	await in_call.moderating(browser);
 	await in_call.ends(browser);
