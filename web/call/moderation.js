@@ -14,6 +14,8 @@ import { words } from "./words.js";
 
 // Milliseconds until a request about somebody whom the service does not know yet is sent again.
 const LATER = 1500;
+/** Why nobody can get a role now. @type {Record<string, string>} */
+const REFUSED_ROLES = { "Role is full": words.role_full, "Role admits nobody": words.role_nobody };
 
 /**
  * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say,
@@ -38,7 +40,8 @@ export function moderation({ server, say, me, is_inside, keep, large }) {
 			say(typeof done === "string" ? done : done(answer.data), { symbol: "check" });
 		} catch (error) {
 			const status = status_of(error);
-			const text = status === 404 ? words.gone : status === 403 ? words.not_allowed : words.not_now;
+			const of_role = REFUSED_ROLES[error instanceof Refusal ? error.message : ""];
+			const text = of_role ?? (status === 404 ? words.gone : status === 403 ? words.not_allowed : words.not_now);
 			say(text, { symbol: "warning", bad: true });
 		}
 	}

@@ -109,6 +109,8 @@ const words = {
 	role: "Rolle",
 	role_save: "Rolle ändern",
 	role_done: (name, role) => `${name} hat jetzt die Rolle ${role}.`,
+	role_full: "Diese Rolle haben bereits so viele Personen, wie sie zulässt.",
+	role_nobody: "Diese Rolle ist zurzeit für niemanden freigegeben.",
 	remove_title: (name) => `${name} aus der Besprechung entfernen?`,
 	remove_help: "Über den Link ist ein erneuter Beitritt möglich.",
 	door: {

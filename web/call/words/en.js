@@ -104,6 +104,8 @@ export default {
 	role: "Role",
 	role_save: "Change role",
 	role_done: (/** @type {S} */ name, /** @type {S} */ role) => `${name} now has the role ${role}.`,
+	role_full: "As many people as it allows have this role already.",
+	role_nobody: "This role is closed to everyone at the moment.",
 	remove_title: (/** @type {S} */ name) => `Remove ${name} from the call?`,
 	remove_help: "They can come back with their link.",
 	door: {
