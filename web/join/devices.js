@@ -290,7 +290,8 @@ function device(what, words, limits) {
 	function listen(got) {
 		const context = new AudioContext();
 		// In some browsers the context is suspended until the user touches the page.
-		const resume = () => context.resume();
+		// It may be over by then.
+		const resume = () => context.resume().catch(() => {});
 		resume();
 		addEventListener("pointerdown", resume, { once: true });
 		const analyser = context.createAnalyser();
