@@ -121,12 +121,11 @@ export function bar(title, acts) {
 		element,
 		/** @param {Toggle} name @param {Switch} state */
 		draw: (name, state) => toggles[name].draw(state),
-		/** Shows what the role publishes and the browser can. @param {string[]} kinds @param {boolean} has_hand */
+		/** Shows what can be published. @param {string[]} kinds @param {boolean} has_hand */
 		allow(kinds, has_hand) {
 			const focused = document.activeElement;
 			for (const [kind, part] of Object.entries(parts)) {
-				const can = kind !== "screen" || Boolean(navigator.mediaDevices?.getDisplayMedia);
-				part.hidden = !kinds.includes(kind) || !can;
+				part.hidden = !kinds.includes(kind);
 			}
 			toggles.hand.button.hidden = !has_hand;
 			const buttons = usable();

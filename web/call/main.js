@@ -14,7 +14,7 @@ import { keys, show_keys } from "./keys.js";
 import { library } from "./library.js";
 import { connection, faces_me, shown_track } from "./media.js";
 import { menu } from "./menu.js";
-import { moderation } from "./moderation.js";
+import { can_change, moderation } from "./moderation.js";
 import { muted_listener } from "./muted.js";
 import { news } from "./news.js";
 import { notes } from "./notes.js";
@@ -73,7 +73,10 @@ export async function begin(page, entry, join, media) {
 	const over = new AbortController();
 	const { signal } = over;
 	let publish = entry.role.publishParams;
-	let kinds = KINDS.filter((kind) => publish.allowed.includes(kind));
+	const can_share = Boolean(navigator.mediaDevices?.getDisplayMedia);
+	/** What the role publishes and the browser can. */
+	const kinds_now = () => KINDS.filter((kind) => publish.allowed.includes(kind) && (kind !== "screen" || can_share));
+	let kinds = kinds_now();
 	/** @type {Media["trouble"]} */
 	const trouble = { ...media.trouble };
 	/** @type {import("./media.js").Connection | null} */
@@ -83,6 +86,8 @@ export async function begin(page, entry, join, media) {
 	/** @type {"connecting" | "connected" | "reconnecting"} */
 	let state = "connecting";
 	let stands = false;
+	/** The people as they were last shown. @type {Person[]} */
+	let shown = [];
 	let hand_up = false;
 	let is_raising = false;
 	/** @type {import("./ends.js").Told | null} */
@@ -107,7 +112,7 @@ export async function begin(page, entry, join, media) {
 		large: () => view.large(),
 	});
 	const has_options = (/** @type {Person} */ one) =>
-		one.publishes || (!one.me && (may("removeOthers") || (may("changeRole") && (me?.gives.length ?? 0) > 1)));
+		one.publishes || (!one.me && (may("removeOthers") || (may("changeRole") && can_change(one, me))));
 	const waiting = door({
 		server,
 		note,
@@ -183,6 +188,8 @@ export async function begin(page, entry, join, media) {
 
 	/** Everyone; until the connection is there, yourself alone with the preview. @returns {Person[]} */
 	function people() {
+		// While the connection is made again, the library knows nobody: people stay where they are.
+		if (state === "reconnecting") return shown;
 		if (link && state !== "connecting") return link.people();
 		const { audio, video } = media;
 		return [
@@ -210,6 +217,7 @@ export async function begin(page, entry, join, media) {
 	}
 	function draw() {
 		const all = people();
+		shown = all;
 		view.show(all);
 		list.show(all);
 		controls.people(all.length, list.open(), waiting.count());
@@ -392,7 +400,7 @@ export async function begin(page, entry, join, media) {
 		}
 		if (signal.aborted || !link) return;
 		publish = me.role.publishParams;
-		kinds = KINDS.filter((kind) => publish.allowed.includes(kind));
+		kinds = kinds_now();
 		link.apply(me.role, is_new);
 		waiting.allow(may("removeOthers"));
 		draw();
@@ -401,7 +409,6 @@ export async function begin(page, entry, join, media) {
 	/** @type {import("./media.js").Events} */
 	const events = {
 		changed() {
-			// While the connection is made again, the library knows nobody: people stay where they are.
 			if (state === "reconnecting") return;
 			// Somebody else may have lowered it.
 			if (!is_raising && state === "connected") hand_up = people()[0]?.hand ?? false;
@@ -454,7 +461,7 @@ export async function begin(page, entry, join, media) {
 	/** Says which devices could not be used; both for the same reason in one sentence. */
 	function tell_troubles() {
 		const [audio, video] = DEVICES.map((kind) => (kinds.includes(kind) ? trouble[kind] : undefined));
-		const told_of = (/** @type {string | undefined} */ cause) => cause !== "missing" && TROUBLES.includes(cause ?? "");
+		const told_of = (/** @type {string | undefined} */ cause) => TROUBLES.includes(cause ?? "");
 		const say_it = (/** @type {string | undefined} */ cause, /** @type {Device | "both"} */ what) =>
 			warn(words.trouble[/** @type {import("./device.js").Trouble} */ (cause)](words.what[what]), what);
 		if (told_of(audio) && audio === video) return say_it(audio, "both");

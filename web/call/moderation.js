@@ -17,6 +17,9 @@ const LATER = 1500;
 /** Why nobody can get a role now. @type {Record<string, string>} */
 const REFUSED_ROLES = { "Role is full": words.role_full, "Role admits nobody": words.role_nobody };
 
+/** Returns true if there is another role to give. @param {Person} person @param {import("./service.js").Me | null} me */
+export const can_change = (person, me) => me?.gives.some((role) => role !== person.role) ?? false;
+
 /**
  * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say,
  *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, keep: (id: string | null) => void, large: () => string | null }} call
@@ -127,7 +130,7 @@ export function moderation({ server, say, me, is_inside, keep, large }) {
 						may("mute") && person.camera_on && mute(person, "video", "camera-off", words.stop_video, words.video_done(name)),
 						may("mute") && person.shares && mute(person, "screen", "screen-off", words.stop_screen, words.screen_done(name)),
 						may("changeRole") &&
-							(me()?.gives.length ?? 0) > 1 && {
+							can_change(person, me()) && {
 								icon: "key",
 								text: words.change_role,
 								act: () => change_role(person),
