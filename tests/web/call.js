@@ -27,7 +27,7 @@ const publish = {
 };
 
 /** Creates an account with a room on LiveKit, and the codes of a host, a guest, a speaker and a viewer. */
-export async function make_call(name) {
+export async function make_call(name, room_name = "planning") {
 	const stand = await make_stand(name);
 	const template = await stand.api("POST", "/v2/templates", {
 		name: "Call",
@@ -45,7 +45,7 @@ export async function make_call(name) {
 			},
 		},
 	});
-	const room = await stand.api("POST", "/v2/rooms", { name: "planning", template_id: template.id });
+	const room = await stand.api("POST", "/v2/rooms", { name: room_name, template_id: template.id });
 	const { data } = await stand.api("POST", `/v2/room-codes/room/${room.id}`);
 	const codes = Object.fromEntries(data.map((one) => [one.role, one.code]));
 	return { ...stand, template, room, codes };
@@ -246,11 +246,11 @@ export const call = (browser) =>
 export const standing_still = (browser) =>
 	group("a call that stands still", async () => {
 		const stand = await make_call("Standing still");
-		// The page reads every 2 seconds what flows; here, when the test says so.
+		// The page reads every second what flows; here, when the test says so.
 		const page = await open_call(browser, stand, "guest", {}, () => {
 			const real = window.setInterval;
 			window.readings = [];
-			window.setInterval = (act, time) => (time === 2000 ? window.readings.push(act) : real(act, time));
+			window.setInterval = (act, time) => (time === 1000 ? window.readings.push(act) : real(act, time));
 		});
 		const read = async (times) => {
 			for (let i = 0; i < times; i++) await page.evaluate(() => Promise.all(window.readings.map((act) => act())));
@@ -263,18 +263,29 @@ export const standing_still = (browser) =>
 			let n = 0;
 			Object.assign(fake, { silent: true, packets: () => (n += 5) });
 		});
-		await read(4);
+		await read(6);
 		ok("the other person sends nothing more: the connection is there", !(await page.isVisible(lost)));
 		await page.evaluate(() => {
 			fake.packets = () => 1000;
 		});
-		await read(3);
+		await read(5);
 		ok("nothing at all arrives: it is told", await page.isVisible(lost));
 		await page.evaluate(() => {
-			fake.silent = false;
+			fake.packets = () => 1005;
 		});
 		await read(1);
 		ok("and that it is back", !(await page.isVisible(lost)));
+		// A browser that does not tell what arrived.
+		await page.evaluate(() => {
+			fake.packets = () => 0;
+			fake.silent = false;
+		});
+		await read(1);
+		await page.evaluate(() => {
+			fake.silent = true;
+		});
+		await read(4);
+		ok("and by the media alone", await page.isVisible(lost));
 		await close(page);
 		stand.livekit.stop();
 	});
