@@ -119,7 +119,12 @@ export function door({ server, note, is_open, show, changed, elsewhere, signal }
 			const answer = await server.waiting(etag);
 			if (answer.data && is_mine && !signal.aborted) {
 				etag = answer.etag;
-				take(answer.data.tickets, answer.data.count);
+				/** @type {Ticket[]} */
+				const found = answer.data.tickets;
+				take(
+					found.map((one) => ({ ...one, name: one.name || one.user_id })),
+					answer.data.count,
+				);
 			}
 		} catch {
 			// It is read again soon.
