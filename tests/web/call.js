@@ -9,9 +9,9 @@ import { BASE, SIZES, accessible, group, new_page, ok, program, sign_in } from "
 
 const LIBRARY = "/web/fake-client.js";
 const library = readFileSync(new URL("fake_client.js", import.meta.url), "utf8");
-const control = (name) => `[data-control="${name}"]`;
-const note = (text) => `.note:has-text("${text}")`;
-const title = (text) => `h1:text-is("${text}")`;
+export const control = (name) => `[data-control="${name}"]`;
+export const note = (text) => `.note:has-text("${text}")`;
+export const title = (text) => `h1:text-is("${text}")`;
 const join_button = ".join-form button[type=submit]";
 
 const VIDEO = { width: 1280, height: 720, frameRate: 30, bitRate: 1200 };
@@ -27,7 +27,7 @@ const publish = {
 };
 
 /** Creates an account with a room on LiveKit, and the codes of a host, a guest, a speaker and a viewer. */
-async function make_call(name) {
+export async function make_call(name, room_name = "planning") {
 	const stand = await make_stand(name);
 	const template = await stand.api("POST", "/v2/templates", {
 		name: "Call",
@@ -45,7 +45,7 @@ async function make_call(name) {
 			},
 		},
 	});
-	const room = await stand.api("POST", "/v2/rooms", { name: "planning", template_id: template.id });
+	const room = await stand.api("POST", "/v2/rooms", { name: room_name, template_id: template.id });
 	const { data } = await stand.api("POST", `/v2/room-codes/room/${room.id}`);
 	const codes = Object.fromEntries(data.map((one) => [one.role, one.code]));
 	return { ...stand, template, room, codes };
@@ -66,40 +66,41 @@ async function with_library(page, stand) {
 	});
 }
 
-/** Opens the join page of a code, with a library; `prepare` runs in the page first. */
-async function open_join(browser, stand, code, options = {}, prepare = () => {}) {
+/** Opens the join page of a code, with a library; `prepare` runs in the page first, and `serve` before all. */
+export async function open_join(browser, stand, code, options = {}, prepare = () => {}, serve = () => {}) {
 	const page = await new_page(browser, options);
 	await with_library(page, stand);
+	await serve(page);
 	await page.addInitScript(prepare);
 	await page.goto(`${BASE}/join/${code}`);
 	await page.waitForSelector(".join-form");
 	return page;
 }
-async function press_join(page, name) {
+export async function press_join(page, name) {
 	await page.fill("#name", name);
 	await page.click(join_button);
 }
-const connected = (page) =>
+export const connected = (page) =>
 	page.waitForFunction(() => performance.getEntriesByName("connected").length > 0 && document.querySelector(".call"));
-const knows_role = (page) => page.waitForResponse((one) => one.url().endsWith("/me") && one.ok());
+export const knows_role = (page) => page.waitForResponse((one) => one.url().endsWith("/me") && one.ok());
 
 /** Opens a call. */
-async function open_call(browser, stand, role, options, prepare) {
-	const page = await open_join(browser, stand, stand.codes[role], options, prepare);
+export async function open_call(browser, stand, role, options, prepare, serve) {
+	const page = await open_join(browser, stand, stand.codes[role], options, prepare, serve);
 	const known = knows_role(page);
 	await press_join(page, `The ${role}`);
 	await connected(page);
 	await known;
 	return page;
 }
-const close = async (page) => {
+export const close = async (page) => {
 	// The page asks before it is left.
 	await page.close({ runBeforeUnload: false });
 	await page.context().close();
 };
 const tiles = (page) =>
 	page.locator(".tile").evaluateAll((all) => all.map((one) => one.querySelector(".tag").textContent.replace(/,.*/s, "")));
-const says = (page, selector, name) => page.waitForSelector(`${selector}[aria-label="${name}"]`);
+export const says = (page, selector, name) => page.waitForSelector(`${selector}[aria-label="${name}"]`);
 
 /** From the link to a call and out again: what a role may do has a control. */
 export const call = (browser) =>
@@ -204,6 +205,7 @@ export const call = (browser) =>
 		await page.evaluate(() => fake.room.say("chat", "Five minutes left."));
 		await page.waitForSelector(note("Five minutes left."));
 		await page.evaluate(() => fake.room.say("chat", "I am a person.", fake.room.remoteParticipants.get("PA_1")));
+		await page.evaluate(() => fake.room.say("anteroom", { type: "ended", cause: "closed", reason: "" }, fake.room.remoteParticipants.get("PA_1")));
 		ok("only messages of the service are shown", (await page.locator(note("I am a person.")).count()) === 0);
 		await page.evaluate(() => {
 			fake.room.canPlaybackAudio = false;
@@ -236,6 +238,54 @@ export const call = (browser) =>
 		await page.click("text=Join again");
 		await connected(page);
 		ok("joining again needs no other exchange", exchanges === 1, exchanges);
+		await close(page);
+		stand.livekit.stop();
+	});
+
+/** No media for 4 seconds: the connection is lost, or those who send have stopped. */
+export const standing_still = (browser) =>
+	group("a call that stands still", async () => {
+		const stand = await make_call("Standing still");
+		// The page reads every second what flows; here, when the test says so.
+		const page = await open_call(browser, stand, "guest", {}, () => {
+			const real = window.setInterval;
+			window.readings = [];
+			window.setInterval = (act, time) => (time === 1000 ? window.readings.push(act) : real(act, time));
+		});
+		const read = async (times) => {
+			for (let i = 0; i < times; i++) await page.evaluate(() => Promise.all(window.readings.map((act) => act())));
+		};
+		await page.evaluate(() => fake.room.come("PA_1", "Nora Fuchs"));
+		await page.waitForSelector(".pair");
+		const lost = note("Connection lost. Reconnecting");
+		await read(1);
+		await page.evaluate(() => {
+			let n = 0;
+			Object.assign(fake, { silent: true, packets: () => (n += 5) });
+		});
+		await read(6);
+		ok("the other person sends nothing more: the connection is there", !(await page.isVisible(lost)));
+		await page.evaluate(() => {
+			fake.packets = () => 1000;
+		});
+		await read(5);
+		ok("nothing at all arrives: it is told", await page.isVisible(lost));
+		await page.evaluate(() => {
+			fake.packets = () => 1005;
+		});
+		await read(1);
+		ok("and that it is back", !(await page.isVisible(lost)));
+		// A browser that does not tell what arrived.
+		await page.evaluate(() => {
+			fake.packets = () => 0;
+			fake.silent = false;
+		});
+		await read(1);
+		await page.evaluate(() => {
+			fake.silent = true;
+		});
+		await read(4);
+		ok("and by the media alone", await page.isVisible(lost));
 		await close(page);
 		stand.livekit.stop();
 	});
@@ -303,6 +353,19 @@ export const moderating = (browser) =>
 		await page.waitForSelector(note("Nora Fuchs was muted."));
 		const [, muted] = livekit.asked.find(([method]) => method === "MutePublishedTrack");
 		ok("muting goes through the service", muted.track_sid === "TR_1" && muted.muted === true, JSON.stringify(muted));
+		for (const [message, told] of [
+			["Role is full", "As many people as it allows have this role already."],
+			["Role admits nobody", "This role is closed to everyone at the moment."],
+			["Missing permission changeRole", "Your role does not allow this any more."],
+		]) {
+			await page.route("**/peers/*", (route) => route.fulfill({ status: 403, json: { code: 403, message } }));
+			await choose("Change role");
+			await page.selectOption("#new-role", "viewer");
+			await page.click(".call-dialog [value=yes]");
+			await page.waitForSelector(note(told));
+			await page.unroute("**/peers/*");
+		}
+		ok("why a role was not given is told", true);
 		await choose("Remove from call");
 		await page.waitForSelector(".call-dialog");
 		await accessible(page, "removing somebody");

@@ -38,14 +38,20 @@ class Emitter {
 
 /** A track whose picture is a colour. */
 class FakeTrack extends Emitter {
-	constructor(source, media) {
+	constructor(source, media, owner) {
 		super();
 		const canvas = document.createElement("canvas");
 		[canvas.width, canvas.height] = source === Source.ScreenShare ? [160, 100] : [160, 90];
 		canvas.getContext("2d").fillRect(0, 0, 160, 100);
+		if (!media) globalThis.fake.paint?.(canvas, owner ?? {}, source);
 		this.mediaStreamTrack = media ?? canvas.captureStream(1).getVideoTracks()[0];
 		Object.assign(this, { source, kind: source === Source.Microphone ? "audio" : "video" });
-		Object.assign(this, { attachedElements: [], currentBitrate: 1000 });
+		Object.assign(this, { attachedElements: [] });
+		// What the connection has received beside the media.
+		this.receiver = { getStats: async () => new Map([["T", { type: "transport", packetsReceived: globalThis.fake.packets?.() ?? performance.now() }]]) };
+	}
+	get currentBitrate() {
+		return globalThis.fake.silent ? 0 : 1000;
 	}
 	attach(element = document.createElement(this.kind)) {
 		this.attachedElements.push(element);
@@ -76,7 +82,7 @@ class Participant {
 	getTrackPublication(source) {
 		return this.trackPublications.get(source);
 	}
-	add(source, track = new FakeTrack(source)) {
+	add(source, track = new FakeTrack(source, null, this)) {
 		const publication = { source, track, isMuted: false, isEnabled: true, isDesired: true, setVideoFPS: (fps) => (publication.fps = fps) };
 		publication.setSubscribed = (yes) => {
 			publication.isDesired = yes;

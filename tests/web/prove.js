@@ -1,6 +1,6 @@
 // Tests the console and the join page in a real browser against the real program. `prove.js brief` runs the
-// groups of `make check`, `prove.js all` runs all groups, `prove.js live` those of rooms in session, and `prove.js
-// call` those of the call.
+// groups of `make check`, `prove.js all` runs all groups, `prove.js live` those of rooms in session, `prove.js
+// call` those of the call, and `prove.js NAME` one group of these two.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -8,6 +8,7 @@ import * as access from "./access.js";
 import * as codes_in_use from "./codes.js";
 import * as in_call from "./call.js";
 import * as administrator from "./console.js";
+import * as doors from "./door.js";
 import * as frame from "./frame.js";
 import * as guest from "./join.js";
 import * as live from "./live.js";
@@ -29,6 +30,7 @@ async function live_rooms() {
 
 async function calls() {
 	await in_call.call(browser);
+	await in_call.standing_still(browser);
 	await in_call.roles_in_calls(browser);
 	await in_call.moderating(browser);
 	await in_call.ends(browser);
@@ -39,6 +41,12 @@ async function calls() {
 	await in_call.call_budgets(browser);
 	await in_call.forwarding_to_clients(browser);
 	await in_call.views_of_calls(browser);
+	await doors.waiting_guests(browser);
+	await doors.denials(browser);
+	await doors.admitting(browser);
+	await doors.keeping_out(browser);
+	await doors.doors_in_console(browser);
+	await doors.views_of_doors(browser);
 }
 
 async function everything() {
@@ -105,7 +113,9 @@ async function everything() {
 	}
 }
 
-const only = { live: live_rooms, call: calls }[process.argv[2]];
+/** A single group of checks by its name, of those that need a browser alone. */
+const one = [in_call, doors, live].map((module) => module[process.argv[2]]).find(Boolean);
+const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());
 ok("no errors in the browser's console", complaints.length === 0, complaints.join("\n"));

@@ -87,11 +87,11 @@ export function watch(page) {
 	page.on("request", (request) => {
 		if (!request.url().startsWith("blob:")) hosts.add(new URL(request.url()).host);
 	});
-	page.on("pageerror", (error) => complaints.push(String(error.stack)));
+	page.on("pageerror", (error) => complaints.push(error.stack || String(error)));
 	page.on("console", (message) => {
 		const text = message.text();
 		if (/Failed to load resource: the server responded|net::ERR_/.test(text)) return;
-		if (message.type() === "error" || /Content Security|Trusted/.test(text)) complaints.push(text);
+		if (message.type() === "error" || /Content Security|Trusted/.test(text)) complaints.push(`${text} ${message.location().url}`);
 	});
 	return page;
 }

@@ -121,12 +121,11 @@ export function bar(title, acts) {
 		element,
 		/** @param {Toggle} name @param {Switch} state */
 		draw: (name, state) => toggles[name].draw(state),
-		/** Shows what the role publishes and the browser can. @param {string[]} kinds @param {boolean} has_hand */
+		/** Shows what can be published. @param {string[]} kinds @param {boolean} has_hand */
 		allow(kinds, has_hand) {
 			const focused = document.activeElement;
 			for (const [kind, part] of Object.entries(parts)) {
-				const can = kind !== "screen" || Boolean(navigator.mediaDevices?.getDisplayMedia);
-				part.hidden = !kinds.includes(kind) || !can;
+				part.hidden = !kinds.includes(kind);
 			}
 			toggles.hand.button.hidden = !has_hand;
 			const buttons = usable();
@@ -135,10 +134,11 @@ export function bar(title, acts) {
 			// A control that disappears gives its focus to another one.
 			if (element.contains(focused) && !buttons.some((one) => one === focused)) stop?.focus();
 		},
-		/** @param {number} n @param {boolean} open */
-		people(n, open) {
-			count.dataset.count = String(n);
-			people.button.setAttribute("aria-label", words.people_label(n));
+		/** @param {number} n @param {boolean} open @param {number} waiting how many wait to be let in */
+		people(n, open, waiting) {
+			count.dataset.count = String(waiting || n);
+			count.classList.toggle("waiting", waiting > 0);
+			people.button.setAttribute("aria-label", words.people_label(n, waiting));
 			people.button.setAttribute("aria-expanded", String(open));
 			people.button.classList.toggle("is-on", open);
 		},

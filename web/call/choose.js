@@ -43,5 +43,9 @@ export async function choose_device(button, which, link, failed) {
 		}));
 		return choices.length > 0 ? [{ title }, ...choices] : [];
 	});
-	if (entries.length > 0) menu(button, entries);
+	if (entries.length === 0) return;
+	const box = menu(button, entries);
+	// A device that is plugged in or out is in the menu at once.
+	const again = () => box.isConnected && choose_device(button, which, link, failed);
+	navigator.mediaDevices.addEventListener("devicechange", again, { once: true });
 }

@@ -8,12 +8,13 @@ import { bar } from "./bar.js";
 import { choose_device } from "./choose.js";
 import { trouble_of } from "./device.js";
 import { dialog } from "./dialog.js";
+import { door } from "./door.js";
 import { REASON, ask_why, end_of } from "./ends.js";
 import { keys, show_keys } from "./keys.js";
 import { library } from "./library.js";
 import { connection, faces_me, shown_track } from "./media.js";
 import { menu } from "./menu.js";
-import { moderation } from "./moderation.js";
+import { can_change, moderation } from "./moderation.js";
 import { muted_listener } from "./muted.js";
 import { news } from "./news.js";
 import { notes } from "./notes.js";
@@ -72,7 +73,10 @@ export async function begin(page, entry, join, media) {
 	const over = new AbortController();
 	const { signal } = over;
 	let publish = entry.role.publishParams;
-	let kinds = KINDS.filter((kind) => publish.allowed.includes(kind));
+	const can_share = Boolean(navigator.mediaDevices?.getDisplayMedia);
+	/** What the role publishes and the browser can. */
+	const kinds_now = () => KINDS.filter((kind) => publish.allowed.includes(kind) && (kind !== "screen" || can_share));
+	let kinds = kinds_now();
 	/** @type {Media["trouble"]} */
 	const trouble = { ...media.trouble };
 	/** @type {import("./media.js").Connection | null} */
@@ -82,6 +86,8 @@ export async function begin(page, entry, join, media) {
 	/** @type {"connecting" | "connected" | "reconnecting"} */
 	let state = "connecting";
 	let stands = false;
+	/** The people as they were last shown. @type {Person[]} */
+	let shown = [];
 	let hand_up = false;
 	let is_raising = false;
 	/** @type {import("./ends.js").Told | null} */
@@ -106,8 +112,17 @@ export async function begin(page, entry, join, media) {
 		large: () => view.large(),
 	});
 	const has_options = (/** @type {Person} */ one) =>
-		one.publishes || (!one.me && (may("removeOthers") || (may("changeRole") && (me?.gives.length ?? 0) > 1)));
-	const list = people_list({ people, options, has_options, close: () => show_list(false) });
+		one.publishes || (!one.me && (may("removeOthers") || (may("changeRole") && can_change(one, me))));
+	const waiting = door({
+		server,
+		note,
+		is_open: () => list.open(),
+		show: () => show_list(true),
+		changed: () => controls.people(people().length, list.open(), waiting.count()),
+		elsewhere: () => list.focus(),
+		signal,
+	});
+	const list = people_list({ people, options, has_options, waiting, close: () => show_list(false) });
 	const view = stage({
 		options(id, button) {
 			const person = people().find((one) => one.id === id.replace(/^screen:/, ""));
@@ -138,6 +153,7 @@ export async function begin(page, entry, join, media) {
 					kinds.includes("audio") && { icon: "mic", text: words.microphone_choice, act: () => choose(button, "audio") },
 				matchMedia(COVERED).matches &&
 					kinds.includes("video") && { icon: "camera", text: words.camera_choice, act: () => choose(button, "video") },
+				waiting.entry(),
 				{ icon: "keys", text: words.shortcuts, act: () => show_keys() },
 				may("endRoom") && { icon: "leave", text: words.end_all, danger: true, act: ask_to_leave },
 			]),
@@ -172,6 +188,8 @@ export async function begin(page, entry, join, media) {
 
 	/** Everyone; until the connection is there, yourself alone with the preview. @returns {Person[]} */
 	function people() {
+		// While the connection is made again, the library knows nobody: people stay where they are.
+		if (state === "reconnecting") return shown;
 		if (link && state !== "connecting") return link.people();
 		const { audio, video } = media;
 		return [
@@ -181,6 +199,7 @@ export async function begin(page, entry, join, media) {
 				name: entry.name,
 				role: entry.role.name,
 				me: true,
+				known: true,
 				publishes: kinds.length > 0,
 				mic: audio ? "on" : "off",
 				camera: preview,
@@ -198,9 +217,10 @@ export async function begin(page, entry, join, media) {
 	}
 	function draw() {
 		const all = people();
+		shown = all;
 		view.show(all);
 		list.show(all);
-		controls.people(all.length, list.open());
+		controls.people(all.length, list.open(), waiting.count());
 		draw_controls();
 		if (state !== "connected") return;
 		tell(all);
@@ -223,7 +243,8 @@ export async function begin(page, entry, join, media) {
 		const covered = open && matchMedia(COVERED).matches;
 		view.element.inert = covered;
 		controls.element.inert = covered;
-		controls.people(people().length, open);
+		controls.people(people().length, open, waiting.count());
+		if (open) note.drop("door");
 		if (!open) controls.focus_people();
 	}
 	matchMedia(COVERED).addEventListener(
@@ -379,15 +400,15 @@ export async function begin(page, entry, join, media) {
 		}
 		if (signal.aborted || !link) return;
 		publish = me.role.publishParams;
-		kinds = KINDS.filter((kind) => publish.allowed.includes(kind));
+		kinds = kinds_now();
 		link.apply(me.role, is_new);
+		waiting.allow(may("removeOthers"));
 		draw();
 		if (is_new) say(words.role_now(me.role.name), { key: "role", symbol: "key" });
 	}
 	/** @type {import("./media.js").Events} */
 	const events = {
 		changed() {
-			// While the connection is made again, the library knows nobody: people stay where they are.
 			if (state === "reconnecting") return;
 			// Somebody else may have lowered it.
 			if (!is_raising && state === "connected") hand_up = people()[0]?.hand ?? false;
@@ -402,6 +423,7 @@ export async function begin(page, entry, join, media) {
 			try {
 				const message = JSON.parse(text);
 				if (message.type === "removed" || message.type === "ended") told = message;
+				if (message.type === "waiting") waiting.read();
 			} catch {
 				// Not a message of this service.
 			}
@@ -439,7 +461,7 @@ export async function begin(page, entry, join, media) {
 	/** Says which devices could not be used; both for the same reason in one sentence. */
 	function tell_troubles() {
 		const [audio, video] = DEVICES.map((kind) => (kinds.includes(kind) ? trouble[kind] : undefined));
-		const told_of = (/** @type {string | undefined} */ cause) => cause !== "missing" && TROUBLES.includes(cause ?? "");
+		const told_of = (/** @type {string | undefined} */ cause) => TROUBLES.includes(cause ?? "");
 		const say_it = (/** @type {string | undefined} */ cause, /** @type {Device | "both"} */ what) =>
 			warn(words.trouble[/** @type {import("./device.js").Trouble} */ (cause)](words.what[what]), what);
 		if (told_of(audio) && audio === video) return say_it(audio, "both");

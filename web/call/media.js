@@ -11,8 +11,9 @@ import { options_of, screen_options } from "./options.js";
  * @typedef {{ attach: (video: HTMLVideoElement) => any, detach: (video: HTMLVideoElement) => any }} Shown */
 /**
  * A person in the call. `id` is "me" for yourself, else the server's ID of the stay, `sid`. `layers` are what the
- * camera sends, smallest first; `faces_me` is false for a rear camera.
- * @typedef {{ id: string, sid: string, name: string, role: string, me: boolean, publishes: boolean,
+ * camera sends, smallest first; `faces_me` is false for a rear camera; `known` is true if the service knows who it
+ * is, so that the person can be banned.
+ * @typedef {{ id: string, sid: string, name: string, role: string, me: boolean, publishes: boolean, known: boolean,
  *   mic: "on" | "off" | "none", camera: Shown | null, camera_on: boolean, faces_me: boolean,
  *   layers: { height: number, kbps: number }[], limit_fps: (fps: number) => void, screen: Shown | null,
  *   shares: boolean, hand: boolean, weak: boolean, joined: number }} Person
@@ -106,6 +107,8 @@ export function connection(lk, publish, on) {
 			name: one.name || one.identity,
 			role: one.attributes.role ?? "",
 			me: own,
+			// Somebody with a link for all has a number behind the user ID.
+			known: one.identity !== "" && one.identity === one.attributes.user_id,
 			publishes: own ? publish.allowed.some((/** @type {string} */ kind) => kind in sources) : (one.permissions?.canPublish ?? true),
 			mic: own && starting.has("audio") ? "on" : !mic ? "none" : mic.isMuted ? "off" : "on",
 			camera: early ?? (camera && !camera.isMuted ? (camera.track ?? null) : null),

@@ -44,7 +44,7 @@ function put_at(box, button) {
 	box.style.top = `${inside(top, innerHeight - height)}px`;
 }
 
-/** Opens a menu at a button, which gets the focus back. @param {HTMLElement} button @param {(Entry | false | null | undefined)[]} entries */
+/** Opens a menu at a button, which gets the focus back. Returns the menu. @param {HTMLElement} button @param {(Entry | false | null | undefined)[]} entries */
 export function menu(button, entries) {
 	const box = h("div.menu", {
 		role: "menu",
@@ -95,4 +95,5 @@ export function menu(button, entries) {
 	button.setAttribute("aria-expanded", "true");
 	put_at(box, button);
 	(items.find((one) => one.getAttribute("aria-checked") === "true") ?? items[0])?.focus();
+	return box;
 }

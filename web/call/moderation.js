@@ -14,6 +14,11 @@ import { words } from "./words.js";
 
 // Milliseconds until a request about somebody whom the service does not know yet is sent again.
 const LATER = 1500;
+/** Why nobody can get a role now. @type {Record<string, string>} */
+const REFUSED_ROLES = { "Role is full": words.role_full, "Role admits nobody": words.role_nobody };
+
+/** Returns true if there is another role to give. @param {Person} person @param {import("./service.js").Me | null} me */
+export const can_change = (person, me) => me?.gives.some((role) => role !== person.role) ?? false;
 
 /**
  * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say,
@@ -24,21 +29,22 @@ export function moderation({ server, say, me, is_inside, keep, large }) {
 
 	/**
 	 * Does something about a person and says how it went.
-	 * @param {Person} person @param {() => Promise<any>} doing @param {string} done
+	 * @param {Person} person @param {() => Promise<any>} doing @param {string | ((answer: any) => string)} done
 	 */
 	async function act(person, doing, done) {
 		const status_of = (/** @type {unknown} */ error) => (error instanceof Refusal ? error.status : 0);
 		try {
-			await doing().catch(async (error) => {
+			const answer = await doing().catch(async (error) => {
 				// The service hears of people a moment after the media server has them.
 				if (status_of(error) !== 404 || !is_inside(person)) throw error;
 				await new Promise((turn) => setTimeout(turn, LATER));
 				return doing();
 			});
-			say(done, { symbol: "check" });
+			say(typeof done === "string" ? done : done(answer.data), { symbol: "check" });
 		} catch (error) {
 			const status = status_of(error);
-			const text = status === 404 ? words.gone : status === 403 ? words.not_allowed : words.not_now;
+			const of_role = REFUSED_ROLES[error instanceof Refusal ? error.message : ""];
+			const text = of_role ?? (status === 404 ? words.gone : status === 403 ? words.not_allowed : words.not_now);
 			say(text, { symbol: "warning", bad: true });
 		}
 	}
@@ -71,10 +77,19 @@ export function moderation({ server, say, me, is_inside, keep, large }) {
 	/** @param {Person} person */
 	async function remove(person) {
 		const reason = h("input", { type: "text", id: "reason", maxlength: "256", autocomplete: "off" });
+		const says = person.known ? words.ban : words.door;
+		const keep_out = h("input", { type: "checkbox", id: "keep-out", "aria-describedby": "keep-out-help" });
 		const answer = await dialog({
 			title: words.remove_title(person.name),
 			content: [
 				h("p.quiet", null, words.remove_help),
+				h(
+					"div.check",
+					null,
+					keep_out,
+					h("label", { for: "keep-out" }, says.label),
+					h("p.hint", { id: "keep-out-help" }, says.help),
+				),
 				h("div.field", null, h("label.label", { for: "reason" }, words.reason), reason),
 			],
 			buttons: [
@@ -83,7 +98,13 @@ export function moderation({ server, say, me, is_inside, keep, large }) {
 			],
 		});
 		if (answer !== "yes") return;
-		await act(person, () => server.remove(person.sid, reason.value.trim()), words.removed_done(person.name));
+		/** Where nobody can be banned, the door is closed for the link, if there is one. @param {any} data */
+		const done = ({ door, not_enforced = [] }) => {
+			if (!keep_out.checked) return words.removed_done(person.name);
+			if (door === "ask") return words.door.done(person.name);
+			return not_enforced.includes("ban") ? words.ban.failed(person.name) : words.ban.done(person.name);
+		};
+		await act(person, () => server.remove(person.sid, reason.value.trim(), keep_out.checked), done);
 	}
 	/** @param {Person} person @param {"audio" | "video" | "screen"} type @param {string} symbol @param {string} text @param {string} done @returns {Entry} */
 	const mute = (person, type, symbol, text, done) => ({
@@ -109,7 +130,7 @@ export function moderation({ server, say, me, is_inside, keep, large }) {
 						may("mute") && person.camera_on && mute(person, "video", "camera-off", words.stop_video, words.video_done(name)),
 						may("mute") && person.shares && mute(person, "screen", "screen-off", words.stop_screen, words.screen_done(name)),
 						may("changeRole") &&
-							(me()?.gives.length ?? 0) > 1 && {
+							can_change(person, me()) && {
 								icon: "key",
 								text: words.change_role,
 								act: () => change_role(person),

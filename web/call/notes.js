@@ -36,12 +36,15 @@ export function notes() {
 				icon(symbol),
 				h("span", null, text),
 				act && h("button.small", { type: "button", onclick: doing }, act.text),
-				(!stay || act) &&
-					h("button.note-close", { type: "button", "aria-label": words.close, onclick: () => drop(key) }, icon("close")),
+				h("button.note-close", { type: "button", "aria-label": words.close, onclick: () => drop(key) }, icon("close")),
 			);
+			note.classList.toggle("stays", stay);
 			shown.set(key, note);
 			box.append(note);
-			for (const oldest of shown.keys()) if (shown.size > MOST) drop(oldest);
+			// What tells a state goes last.
+			for (const stays of [false, true]) {
+				for (const [oldest, one] of shown) if (shown.size > MOST && one.classList.contains("stays") === stays) drop(oldest);
+			}
 			if (!stay && !act) setTimeout(() => shown.get(key) === note && drop(key), SHOWN);
 		},
 	};

@@ -61,9 +61,9 @@ function row(first, open_options) {
 
 /**
  * @param {{ people: () => Person[], options: (person: Person, button: HTMLElement) => void,
- *   has_options: (person: Person) => boolean, close: () => void }} call
+ *   has_options: (person: Person) => boolean, waiting: ReturnType<typeof import("./door.js").door>, close: () => void }} call
  */
-export function people_list({ people, options, has_options, close }) {
+export function people_list({ people, options, has_options, waiting, close }) {
 	const title = h("h2", { tabindex: "-1" });
 	const end = h(
 		"button.plain.square",
@@ -76,7 +76,7 @@ export function people_list({ people, options, has_options, close }) {
 		"aside.people",
 		{ id: "people", hidden: true, "aria-label": words.people },
 		h("div.people-head", null, title, end),
-		h("div.people-body", { tabindex: "-1" }, rows, watching),
+		h("div.people-body", { tabindex: "-1" }, waiting.element, rows, watching),
 	);
 	element.addEventListener("keydown", (event) => event.key === "Escape" && close());
 	/** @type {Map<string, ReturnType<typeof row>>} */
@@ -107,12 +107,14 @@ export function people_list({ people, options, has_options, close }) {
 		element,
 		show,
 		open: () => !element.hidden,
+		focus: () => title.focus(),
 		/** @param {boolean} yes */
 		toggle(yes) {
 			element.hidden = !yes;
 			if (!yes) return;
 			show(people());
-			title.focus();
+			if (waiting.waits()) waiting.focus();
+			else title.focus();
 		},
 	};
 }

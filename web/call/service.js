@@ -38,8 +38,18 @@ export function service(room_id, token) {
 		set_role: (peer, role) => post(`/peers/${peer}`, { role }),
 		/** @param {string} peer @param {"audio" | "video" | "screen"} type */
 		mute: (peer, type) => post(`/peers/${peer}/mute`, { type, mute: true }),
-		/** @param {string} peer_id @param {string} reason */
-		remove: (peer_id, reason) => post("/remove-peers", reason === "" ? { peer_id } : { peer_id, reason }),
+		/**
+		 * Removes a person. `keep_out` bans them, or makes everybody with their link wait for admission, whichever is
+		 * possible.
+		 * @param {string} peer_id @param {string} reason @param {boolean} keep_out
+		 */
+		remove: (peer_id, reason, keep_out) =>
+			post("/remove-peers", { peer_id, ...(reason && { reason }), ...(keep_out && { ban: true, door: "ask" }) }),
+		/** Returns who waits to be let in; no data if that is as it was. @param {string | null} etag */
+		waiting: (etag) => call("GET", `${base}/tickets`, { token, seen: etag }),
+		/** @param {string} ticket @param {"admitted" | "denied"} state @param {string} reason */
+		decide: (ticket, state, reason) => post(`/tickets/${ticket}`, { state, ...(reason && { reason }) }),
+		admit_all: () => post("/tickets", { admit: "all" }),
 		end: () => post("/end-room", {}),
 	};
 }

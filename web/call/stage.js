@@ -56,6 +56,8 @@ export function stage(acts) {
 	const spoken = new Map();
 	/** The people who have a place while not all have one. @type {string[]} */
 	let cast = [];
+	/** Who shares a screen; the last one began last. @type {string[]} */
+	let sharers = [];
 	/** @type {Set<string>} */
 	let paused = new Set();
 	/** The tile that the Tab key reaches. @type {string | null} */
@@ -104,9 +106,12 @@ export function stage(acts) {
 
 	/** What is kept large, or the shared screen, or null. @param {Person[]} visible */
 	function main_of(visible) {
-		const sharers = visible.filter((one) => one.screen && !one.me);
+		const sharing = visible.filter((one) => one.screen && !one.me).map((one) => one.id);
+		sharers = sharers.filter((id) => sharing.includes(id));
+		sharers.push(...sharing.filter((id) => !sharers.includes(id)));
 		const pinned = visible.find((one) => one.id === large);
-		const screen = sharers.find((one) => `screen:${one.id}` === large) ?? sharers.at(-1);
+		const chosen_id = sharers.find((id) => `screen:${id}` === large) ?? sharers.at(-1);
+		const screen = visible.find((one) => one.id === chosen_id);
 		if (!pinned && large !== `screen:${screen?.id}`) large = null;
 		if (pinned) return { person: pinned, is_screen: false };
 		return screen ? { person: screen, is_screen: true } : null;

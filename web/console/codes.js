@@ -5,6 +5,7 @@
 
 import { address, all_of, call, get } from "../lib/api.js";
 import { announce, h, icon, put } from "../lib/dom.js";
+import { choice_name } from "../lib/labels.js";
 import { ago, count_of, moment, number } from "../lib/text.js";
 import {
 	busy,
@@ -40,6 +41,7 @@ import { bulk, names_of, several } from "./several.js";
  * @property {string} [name]
  * @property {string} [label]
  * @property {Record<string, string>} [metadata]
+ * @property {"open" | "ask"} [admission]
  * @property {string} [state]
  */
 
@@ -508,6 +510,7 @@ function validity_of(code) {
 			),
 		code.max_uses !== undefined &&
 			h("span", null, `${number(code.uses ?? 0)} of ${count_of(code.max_uses, "use")}`),
+		code.admission === "ask" && h("span", null, choice_name("admission", code.admission)),
 	].filter(Boolean);
 	if (parts.length > 0) return h("span.life", null, parts);
 	return h("span.quiet", null, "No expiry, created ", ago(code.created_at));

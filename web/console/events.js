@@ -42,6 +42,9 @@ const TYPES = [
 	["join.*", "Joins"],
 	["session.*", "Sessions"],
 	["peer.*", "People in rooms"],
+	["peer.waiting", "People who asked to join"],
+	["peer.admitted", "People admitted"],
+	["peer.denied", "People denied"],
 	["ban.*", "Bans"],
 	["webhook.*", "Webhooks"],
 	["key.*", "API keys"],
@@ -358,6 +361,9 @@ const WORDS = {
 	"peer.join.success": (data) => `Joined ${data.room_name}${as_role(data)}`,
 	"peer.leave.success": (data) =>
 		`Left ${data.room_name} after ${lasted(data.duration)}${because(data.cause)}${quoted(data.message)}`,
+	"peer.waiting": (data) => `Waits to join ${data.room_name}${as_role(data)}`,
+	"peer.admitted": (data) => `Admitted to ${data.room_name}${as_role(data)}`,
+	"peer.denied": (data) => `Not admitted to ${data.room_name}${as_role(data)}${quoted(data.reason)}`,
 	"role.change.success": (data) =>
 		`Role in ${data.room_name} changed from ${data.previous_role || "none"} to ${data.role}`,
 	"room.end.success": (data) =>
@@ -442,7 +448,7 @@ const field_words = (pointer) => pointer.split("/").slice(1).map(label_of).join(
 
 /** Returns a reason: a word of the API, or what somebody wrote. @param {Entry} entry */
 const reason_of = ({ type, data }) =>
-	/^(ban|room)\./.test(type) ? data.reason : data.reason?.replace(/_/g, " ");
+	/^(ban|room)\.|^peer\.denied/.test(type) ? data.reason : data.reason?.replace(/_/g, " ");
 
 /** Returns the change in words: a list of names and values. @param {Entry} entry */
 function change_of(entry) {

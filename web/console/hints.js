@@ -52,6 +52,8 @@ export const HINTS = {
 	"code/user_id": "The ID of the one person who may use the code, as your application knows it.",
 	"code/name": "Shown to others in the room.",
 	"code/label": "A note for administrators; guests do not see it.",
+	"code/admission":
+		"Whether people with this code come in at once, or wait until somebody lets them in. Not set: as for the role.",
 	"code/metadata": "Up to 16 values for your own programs.",
 
 	"ban/user_id": "Whom to ban: the user ID, as your application or the code has it.",
@@ -186,6 +188,8 @@ export const HINTS = {
 	"role/priority": "1 is the highest: such a role keeps its quality longest on a poor connection.",
 	"role/maxPeerCount":
 		"How many people can have this role at the same time. 0 is no limit, -1 lets nobody join.",
+	"role/admission":
+		"Whether people come in at once, or wait until somebody lets them in. Not set: they come in at once.",
 
 	"settings/region": "The region of new rooms.",
 	"settings/recording": "How rooms are recorded.",

@@ -1,4 +1,4 @@
-// One room: its state, who is inside, codes, sessions, joins and settings.
+// One room: its state, who waits and who is inside, codes, sessions, joins and settings.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -18,6 +18,7 @@ import {
 } from "../lib/ui.js";
 import { call_notice } from "./calls.js";
 import { codes_section } from "./codes.js";
+import { door_section } from "./door.js";
 import { editor } from "./editor.js";
 import { form_for } from "./hints.js";
 import { inside_section } from "./inside.js";
@@ -106,8 +107,9 @@ export async function room_page({ id = "" }, signal) {
 		codes = now;
 	}
 	let head = head_of(room, path, enable);
-	const [first_codes, inside, no_call] = await Promise.all([
+	const [first_codes, door, inside, no_call] = await Promise.all([
 		make_codes(),
+		may("tickets:write") ? door_section(id, signal) : null,
 		may("live:read") ? inside_section(() => room, renew, signal) : null,
 		call_notice(room, signal),
 	]);
@@ -121,6 +123,7 @@ export async function room_page({ id = "" }, signal) {
 			null,
 			head,
 			no_call,
+			door,
 			inside,
 			codes?.element,
 			h(

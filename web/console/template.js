@@ -4,7 +4,7 @@
 
 import { Refusal, all_of, call, get, openapi, segment } from "../lib/api.js";
 import { h, icon } from "../lib/dom.js";
-import { label_of } from "../lib/labels.js";
+import { choice_name, label_of } from "../lib/labels.js";
 import { go, show } from "../lib/router.js";
 import { changed, only } from "../lib/schema.js";
 import { ago } from "../lib/text.js";
@@ -240,6 +240,7 @@ function role_card(template, name) {
 					),
 			),
 			fact("Limit", people ?? String(role.maxPeerCount)),
+			role.admission === "ask" && fact("Admission", choice_name("admission", role.admission)),
 		),
 	);
 }

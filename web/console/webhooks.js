@@ -23,6 +23,7 @@ export const TYPES = [
 	"join.*",
 	"session.*",
 	"peer.*",
+	"peer.waiting",
 	"ban.*",
 	"backend.*",
 	"account.*",

@@ -93,7 +93,7 @@ export function devices(publish, words) {
 		},
 		stop() {
 			navigator.mediaDevices?.removeEventListener("devicechange", relist);
-			for (const one of all) one.stop("off");
+			for (const one of all) one.end();
 		},
 	};
 }
@@ -145,6 +145,7 @@ function device(what, words, limits) {
 	let state = "starting";
 	/** @type {MediaStream | null} */
 	let stream = null;
+	let is_over = false;
 	let wanted = localStorage.getItem(what) ?? "";
 	const video = h("video.mirrored", {
 		autoplay: true,
@@ -250,6 +251,11 @@ function device(what, words, limits) {
 	}
 	/** @param {MediaStream} got */
 	function take(got) {
+		if (is_over) {
+			// The browser's question was answered after the preview had ended.
+			for (const track of got.getTracks()) track.stop();
+			return;
+		}
 		stream = got;
 		state = "on";
 		const [track] = got.getTracks();
@@ -273,13 +279,19 @@ function device(what, words, limits) {
 	function give() {
 		const track = state === "on" ? (stream?.getTracks()[0] ?? null) : null;
 		stream = null;
+		is_over = true;
 		return track;
+	}
+	function end() {
+		is_over = true;
+		stop("off");
 	}
 	/** Shows the microphone level until the stream changes. @param {MediaStream} got */
 	function listen(got) {
 		const context = new AudioContext();
 		// In some browsers the context is suspended until the user touches the page.
-		const resume = () => context.resume();
+		// It may be over by then.
+		const resume = () => context.resume().catch(() => {});
 		resume();
 		addEventListener("pointerdown", resume, { once: true });
 		const analyser = context.createAnalyser();
@@ -316,5 +328,5 @@ function device(what, words, limits) {
 		put(select, options.length > 0 ? options : h("option", { value: "" }, says.none));
 	}
 	draw();
-	return { stage, button, choice, wish, start, take, stop, give, list, state: () => state };
+	return { stage, button, choice, wish, start, take, stop, give, end, list, state: () => state };
 }

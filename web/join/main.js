@@ -7,6 +7,7 @@ import { Refusal, call, segment } from "../lib/api.js";
 import { announce, announcer, h, icon, put } from "../lib/dom.js";
 import { code_of } from "./code.js";
 import { devices } from "./devices.js";
+import { at_the_door, kept_waiter } from "./door.js";
 import { claim, forget, keep, kept } from "./kept.js";
 import { moment, words_of_page } from "./words.js";
 
@@ -17,6 +18,7 @@ import { moment, words_of_page } from "./words.js";
  * @property {{ name: string, publishParams: any }} role
  * @property {string | null} client_url
  * @property {"livekit"} [call] if the call is shown here
+ * @property {"ask"} [admission] if somebody inside has to let people in
  * @property {string} [expires_at]
  * @property {string} [closes_at]
  * @property {string} [name] of the person the code is for
@@ -29,6 +31,8 @@ const SHORTEST_WAIT = 5;
 const DAY = 86400000;
 // Milliseconds until the code of the call is loaded, at the latest.
 const IDLE = 1500;
+// Seconds until a page that was loaded again asks about its ticket: the devices are started meanwhile.
+const SOON = 1;
 
 /** @param {string} title */
 function entitle(title) {
@@ -142,7 +146,10 @@ function refused(error, code) {
 	if (error.status !== 403) {
 		return stop(words.trouble, error.status === 0 ? words.unreachable : `${error.message}.`, again);
 	}
-	const time = (/** @type {string} */ name) => moment(error.detail(name) ?? "");
+	const time = (/** @type {string} */ name) => {
+		const iso = error.detail(name);
+		return iso && moment(iso);
+	};
 	switch (error.message) {
 		case "Room code has expired":
 			return stop(words.expired_title, words.expired(time("expires_at")));
@@ -158,6 +165,8 @@ function refused(error, code) {
 			return stop(words.closed_title, words.closed(time("closes_at")));
 		case "Banned from this room":
 			return stop(words.banned_title, words.banned);
+		case "Not admitted":
+			return stop(words.denied_title, words.denied(error.detail("reason") ?? ""));
 		case "Removed from this room":
 			return stop(words.removed_title, words.removed(error.detail("reason") ?? ""));
 		case "Room is full":
@@ -220,6 +229,7 @@ function wait(seconds, again) {
 
 /** Waits until a time, then continues. @param {string} iso @param {(time: string) => string} says @param {() => void} again */
 function wait_until(iso, says, again) {
+	if (!iso) return again();
 	entitle(words.early_title);
 	const rest = h("p.countdown", { role: "timer", "aria-live": "off" });
 	show_empty("clock", words.early_title, [
@@ -244,8 +254,11 @@ function wait_until(iso, says, again) {
 	tick();
 }
 
-/** Shows the form to join a room: name and devices. @param {Described} what */
-function enter(what) {
+/**
+ * Shows the form to join a room: name and devices.
+ * @param {Described} what @param {import("./door.js").Waiter | null} [waiter] who waited in this tab before a reload
+ */
+function enter(what, waiter = null) {
 	const { room, role } = what;
 	entitle(room.name);
 	const kinds = ["audio", "video", "screen"].filter((kind) =>
@@ -258,7 +271,7 @@ function enter(what) {
 		type: "text",
 		autocomplete: "name",
 		maxlength: "64",
-		value: given ?? localStorage.getItem("name") ?? "",
+		value: waiter?.name ?? given ?? localStorage.getItem("name") ?? "",
 		placeholder: words.name_example,
 		"aria-describedby": "name-fault",
 	});
@@ -268,7 +281,14 @@ function enter(what) {
 		name.removeAttribute("aria-invalid");
 	});
 	const trouble = h("p.fault", { role: "alert", hidden: true });
-	const button = h("button.primary.full.big", { type: "submit" }, words.join);
+	const button = h("button.primary.full.big", { type: "submit" });
+	const foot = h("p.hint.foot");
+	function draw_admission() {
+		const asks = what.admission === "ask";
+		put(button, asks ? words.ask : words.join);
+		put(foot, icon(asks ? "person" : "lock"), asks ? words.asks_first : words.nothing_sent);
+	}
+	draw_admission();
 	const end = [what.closes_at, what.expires_at].filter((one) => one !== undefined).sort()[0];
 	const soon = end !== undefined && Date.parse(end) - Date.now() < DAY;
 	const form = h(
@@ -294,8 +314,84 @@ function enter(what) {
 		parts.choices,
 		trouble,
 		button,
-		h("p.hint.foot", null, icon("lock"), words.nothing_sent),
+		foot,
 	);
+	const box_of_page = h("div.join-box", { class: parts.preview ? "two" : "one" }, parts.preview, form);
+
+	/** Exchanges the code. Where somebody has to admit the person, the response has a ticket. @param {string} text the name @returns {Promise<any>} */
+	async function exchange(text) {
+		const wait = what.admission === "ask" ? { wait: true } : {};
+		try {
+			return (await call("POST", "/v2/token", { body: { code: what.code, name: text, ...wait } })).data;
+		} catch (error) {
+			if (!(error instanceof Refusal && error.message === "Admission is needed")) throw error;
+		}
+		// A host has closed the door since this page was opened.
+		what.admission = "ask";
+		draw_admission();
+		return await exchange(text);
+	}
+	/** Goes in with the response of /v2/token. @param {any} data @param {string} text the name */
+	async function go(data, text) {
+		if (!what.call || !data.join) {
+			const chosen = parts.chosen();
+			parts.stop();
+			return go_in(what, data, text, chosen);
+		}
+		const { begin } = await load_call();
+		const media = parts.give();
+		const entry = {
+			path: location.pathname,
+			code: what.code,
+			room: { name: room.name },
+			role,
+			token: data.token,
+			room_id: data.room_id,
+			name: text,
+			audio: media.audio !== null,
+			video: media.video !== null,
+		};
+		keep(entry);
+		claim(entry);
+		begin(page, entry, data.join, media);
+	}
+	/** Waits until somebody decides, with the preview as it is. @param {import("./door.js").Waiter} who @param {number} after seconds */
+	async function wait(who, after) {
+		const knock = () => exchange(who.name);
+		const door = at_the_door({ waiter: who, after, words, choices: parts.choices, knock });
+		form.replaceWith(door.element);
+		entitle(words.waiting_title);
+		door.show();
+		/** @type {any} */
+		let data = null;
+		try {
+			data = await door.decided();
+		} finally {
+			if (!data) {
+				entitle(room.name);
+				trouble.before(parts.choices);
+				door.element.replaceWith(form);
+				button.focus();
+			}
+		}
+		if (data) await go(data, who.name);
+	}
+	/** Shows why the person cannot join. @param {unknown} error */
+	function fail(error) {
+		if (error instanceof Refusal && [403, 404, 429].includes(error.status)) {
+			parts.stop();
+			refused(error, what.code);
+			return;
+		}
+		const known = error instanceof Refusal && error.status > 0;
+		put(
+			trouble,
+			icon("warning"),
+			known ? `${words.trouble}: ${error.message}` : words.unreachable,
+		);
+		trouble.hidden = false;
+	}
+
 	form.addEventListener("submit", async (event) => {
 		event.preventDefault();
 		const text = what.name ?? name.value.trim();
@@ -312,58 +408,32 @@ function enter(what) {
 		button.setAttribute("aria-busy", "true");
 		trouble.hidden = true;
 		try {
-			const loaded = what.call && load_call();
-			const { data } = await call("POST", "/v2/token", { body: { code: what.code, name: text } });
-			if (what.call && data.join) {
-				const { begin } = await /** @type {NonNullable<typeof loaded>} */ (loaded);
-				const media = parts.give();
-				const entry = {
-					path: location.pathname,
-					code: what.code,
-					room: { name: room.name },
-					role,
-					token: data.token,
-					room_id: data.room_id,
-					name: text,
-					audio: media.audio !== null,
-					video: media.video !== null,
-				};
-				keep(entry);
-				claim(entry);
-				begin(page, entry, data.join, media);
-				return;
-			}
-			const chosen = parts.chosen();
-			parts.stop();
-			go_in(what, data, text, chosen);
+			if (what.call) load_call().catch(() => {});
+			const data = await exchange(text);
+			if (data.ticket) await wait({ path: location.pathname, what, name: text, ticket: data.ticket }, data.retry_after);
+			else await go(data, text);
 		} catch (error) {
-			button.removeAttribute("aria-busy");
-			if (error instanceof Refusal && [403, 404, 429].includes(error.status)) {
-				parts.stop();
-				refused(error, what.code);
-				return;
-			}
-			const known = error instanceof Refusal && error.status > 0;
-			put(
-				trouble,
-				icon("warning"),
-				known ? `${words.trouble}: ${error.message}` : words.unreachable,
-			);
-			trouble.hidden = false;
+			fail(error);
 		}
+		button.removeAttribute("aria-busy");
 	});
-	put(place, h("div.join-box", { class: parts.preview ? "two" : "one" }, parts.preview, form));
+	put(place, box_of_page);
+	performance.mark("ready");
+	// While people look at themselves, and after what the page itself needs.
+	const early = () => load_call().then(({ prepare }) => prepare());
+	if (what.call) {
+		if ("requestIdleCallback" in window) requestIdleCallback(early, { timeout: IDLE });
+		else setTimeout(early, IDLE);
+	}
+	if (waiter) {
+		wait(waiter, SOON).catch(fail);
+		return;
+	}
 	const greeting = what.name ? `${words.welcome(what.name)} ` : "";
 	announce(`${greeting}${room.name}, ${words.as(role.name)}. ${words.you_can(kinds)}`);
 	// On a phone, the keyboard would cover the page.
 	if (!what.name && matchMedia("(hover: hover)").matches) name.focus();
 	else place.querySelector("h1")?.focus({ preventScroll: true });
-	performance.mark("ready");
-	// While people look at themselves, and after what the page itself needs.
-	const early = () => load_call().then(({ prepare }) => prepare());
-	if (!what.call) return;
-	if ("requestIdleCallback" in window) requestIdleCallback(early, { timeout: IDLE });
-	else setTimeout(early, IDLE);
 }
 
 /** What the call needs of this page. @type {import("../call/main.js").Page} */
@@ -485,7 +555,9 @@ addEventListener("popstate", () => location.reload());
 const asked = text_of_address(location.pathname.split("/")[2] ?? "");
 const code = code_of(asked);
 const before = kept();
+const waiter = kept_waiter();
 if (before) come_back(before);
+else if (waiter) enter(waiter.what, waiter);
 else if (asked === "") ask();
 else if (code === null) ask(words.no_room, asked);
 else describe(code);

@@ -5,7 +5,8 @@
 
 /** An error in a body: its place (JSON Pointer, "" for the whole body) and its message.
  * @typedef {{ pointer: string, message: string }} Fault */
-/** @typedef {{ body?: any, etag?: string | null, create?: boolean, signal?: AbortSignal, token?: string }} Options */
+/** @typedef {{ body?: any, etag?: string | null, seen?: string | null, create?: boolean, signal?: AbortSignal,
+ *   token?: string }} Options */
 /** @typedef {{ data: any, etag: string | null }} Answer */
 
 /** An error response, or a request without a response (status 0). */
@@ -41,7 +42,8 @@ export const hooks = { ended: async () => false, written() {} };
 /**
  * Sends a request and returns the response; throws a Refusal or an AbortError.
  * @param {string} method @param {string} path @param {Options} [options] `etag` is sent as If-Match;
- * `create` fails with 412 if an object with the same name exists; `token` takes the place of the session
+ * `create` fails with 412 if an object with the same name exists; `token` takes the place of the session; `seen` is
+ * the ETag of what is known already: the data is null if that is still the same
  * @returns {Promise<Answer>}
  */
 export async function call(method, path, options = {}) {
@@ -65,6 +67,7 @@ async function send(method, path, options) {
 	if (options.body !== undefined) headers["Content-Type"] = "application/json";
 	if (options.etag) headers["If-Match"] = options.etag;
 	if (options.create) headers["If-None-Match"] = "*";
+	if (options.seen) headers["If-None-Match"] = options.seen;
 	if (options.token) headers.Authorization = `Bearer ${options.token}`;
 	/** @type {Response} */
 	let response;
@@ -84,6 +87,7 @@ async function send(method, path, options) {
 		const message = "The server could not be reached. Check your connection and try again";
 		throw new Refusal(0, { message }, new Headers());
 	}
+	if (response.status === 304) return { data: null, etag: options.seen ?? null };
 	const data = parsed(response, text);
 	if (!response.ok)
 		throw new Refusal(response.status, typeof data === "object" ? data : {}, response.headers);

@@ -108,6 +108,7 @@ const LABELS = {
 
 /** Names of values, by field. @type {Record<string, Record<string, string>>} */
 const CHOICES = {
+	admission: { open: "Come in at once", ask: "Wait to be admitted" },
 	allowed: { audio: "Audio", video: "Video", screen: "Screen", simulcast: "Simulcast" },
 	playlistType: {
 		event: "Event (keeps all segments)",

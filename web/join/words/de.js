@@ -30,7 +30,7 @@ const words = {
 	room_off:
 		"Der Raum ist zurzeit geschlossen. Versuchen Sie es später noch einmal oder fragen Sie die Person, die Sie eingeladen hat.",
 	expired_title: "Diese Einladung ist abgelaufen",
-	expired: (time) => `Sie war gültig bis ${time}. Bitten Sie um eine neue Einladung.`,
+	expired: (time) => `${time ? `Sie war gültig bis ${time}. ` : ""}Bitten Sie um eine neue Einladung.`,
 	used_up_title: "Diese Einladung wurde bereits verwendet",
 	used_up: "Sie konnte nur begrenzt oft verwendet werden. Bitten Sie um eine neue Einladung.",
 	other_user_title: "Diese Einladung ist für eine andere Person",
@@ -40,7 +40,8 @@ const words = {
 	not_open: (time) => `Der Raum öffnet am ${time}.`,
 	waits: "Lassen Sie diese Seite geöffnet: Es geht automatisch weiter.",
 	closed_title: "Der Raum ist geschlossen",
-	closed: (time) => `Er wurde am ${time} geschlossen.`,
+	closed: (time) =>
+		time ? `Er wurde am ${time} geschlossen.` : "Fragen Sie die Person, die Sie eingeladen hat.",
 	nobody_title: "Mit dieser Einladung kann zurzeit niemand beitreten",
 	nobody:
 		"Ihre Rolle ist zurzeit für niemanden freigegeben. Fragen Sie die Person, die Sie eingeladen hat.",
@@ -67,6 +68,19 @@ const words = {
 	removed_title: "Sie wurden aus der Besprechung entfernt",
 	removed: (reason) =>
 		reason ? `Nachricht der Moderation: „${reason}“` : "Sie wurden von der Moderation entfernt.",
+	ask: "Um Einlass bitten",
+	asks_first: "Jemand im Raum muss Sie einlassen.",
+	waiting_title: "Sie warten auf Einlass",
+	waiting: (room) =>
+		`Die Personen in ${room} wissen, dass Sie da sind. Lassen Sie diese Seite geöffnet: Sie treten automatisch bei.`,
+	waiting_off: "Während Sie warten, werden Kamera und Mikrofon nicht übertragen.",
+	waiting_away: "Der Server ist zurzeit nicht erreichbar. Lassen Sie diese Seite geöffnet: Es wird weiter versucht.",
+	stop_waiting: "Nicht länger warten",
+	denied_title: "Sie wurden nicht eingelassen",
+	denied: (reason) =>
+		reason
+			? `Nachricht der Moderation: „${reason}“`
+			: "Sie wurden nicht eingelassen. In 10 Minuten können Sie erneut fragen.",
 	banned_title: "Sie können diesem Raum nicht beitreten",
 	banned: "Sie wurden von diesem Raum ausgeschlossen.",
 	full_title: "Der Raum ist voll",

@@ -1,0 +1,161 @@
+// Who waits to be let into a room: read again and again while the page is visible. The section appears when somebody
+// waits, and stays until the page is left.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { Refusal, call, segment } from "../lib/api.js";
+import { announce, h } from "../lib/dom.js";
+import { poll } from "../lib/poll.js";
+import { renew_times, rows_in, set_text } from "../lib/rows.js";
+import { count_of, number } from "../lib/text.js";
+import { busy, dialog, sentence, toast } from "../lib/ui.js";
+import { maker } from "./editor.js";
+import { exact_time, person_name, person_note, put_once, table_of } from "./inside.js";
+
+/** @typedef {{ id: string, name: string, user_id: string, role: string, since: string }} Ticket */
+
+const GONE = 404;
+const DECIDED = 409;
+const LONGEST_REASON = 256;
+
+/** @type {import("../lib/schema.js").Plain} */
+const REASON = {
+	kind: "text",
+	description: "Shown to the person. Optional.",
+	unit: "",
+	fallback: undefined,
+	required: false,
+	write_only: false,
+	least: undefined,
+	most: LONGEST_REASON,
+	step: undefined,
+	options: [],
+	item: null,
+	fields: [],
+	rules: [],
+};
+/** @type {import("../lib/schema.js").Plain} */
+const DENIAL = { ...REASON, kind: "object", description: "", most: undefined, fields: [["reason", REASON]] };
+
+/** Creates the section with the people who wait. @param {string} room_id @param {AbortSignal} signal */
+export async function door_section(room_id, signal) {
+	const path = `/v2/active-rooms/${segment(room_id)}/tickets`;
+	/** @type {Ticket[]} */
+	let tickets = [];
+	let count = 0;
+	/** @type {string | null} */
+	let etag = null;
+
+	/** Decides, and says how it went. @param {Ticket} one @param {"admitted" | "denied"} state @param {string} [reason] */
+	async function decide(one, state, reason) {
+		const name = person_name(one);
+		try {
+			await call("POST", `${path}/${segment(one.id)}`, { body: { state, reason: reason || undefined } });
+			toast(state === "admitted" ? `${name} admitted.` : `${name} denied.`);
+		} catch (error) {
+			if (!(error instanceof Refusal) || error.status === 401) throw error;
+			const is_gone = error.status === GONE || error.status === DECIDED;
+			toast(is_gone ? `${name} is no longer waiting.` : sentence(error), "bad");
+		}
+		await refresh();
+	}
+	/** @param {Ticket} one */
+	function deny(one) {
+		const { element } = maker({
+			schema: DENIAL,
+			verb: "Deny",
+			danger: true,
+			cancel: h("button", { type: "button", onclick: () => box.close() }, "Cancel"),
+			async send({ reason }) {
+				await decide(one, "denied", reason);
+				box.close();
+			},
+		});
+		const text = h("p", null, "The person is told that they were not let in, and can ask again in 10 minutes.");
+		const box = dialog(`Deny ${person_name(one)}?`, [text, element], { class: "form-dialog" });
+		box.querySelector("input")?.focus();
+	}
+	/** @param {Ticket} first */
+	function row(first) {
+		const name = h("span.row-name");
+		const role = h("td", { "data-label": "Role" });
+		const no = h("button.small", { type: "button", onclick: () => deny(first) }, "Deny");
+		const yes = h("button.small.primary", { type: "button" }, "Admit");
+		yes.addEventListener("click", () => busy(yes, () => decide(first, "admitted")));
+		no.setAttribute("aria-label", `Deny ${person_name(first)}`);
+		yes.setAttribute("aria-label", `Admit ${person_name(first)}`);
+		return {
+			element: h(
+				"tr",
+				null,
+				h("td", { "data-label": "Name" }, name, h("span.note.break", null, person_note(first))),
+				role,
+				h("td", { "data-label": "Waiting since" }, exact_time(first.since)),
+				h("td.menu-cell", null, h("div.row-of-buttons", null, no, yes)),
+			),
+			/** @param {Ticket} one */
+			update(one) {
+				set_text(name, person_name(one));
+				set_text(role, one.role);
+			},
+		};
+	}
+	const body = h("tbody");
+	const show_rows = rows_in(body, (/** @type {Ticket} */ one) => one.id, row);
+	const table = table_of(["Name", "Role", "Waiting since", ""], body, "People waiting");
+	const state = h("p.list-state");
+	const foot = h("div.list-foot", null, state);
+	const nobody = h("p.quiet", null, "Nobody is waiting.");
+	const place = h("div.list-place");
+	const title = h("h2.section-title", { id: "waiting", tabindex: "-1" }, "Waiting to join");
+	const all = h("button.primary", { type: "button" }, "Admit all");
+	all.addEventListener("click", () =>
+		busy(all, async () => {
+			const { data } = await call("POST", path, { body: { admit: "all" } });
+			toast(`${count_of(data.admitted, "person", "people")} admitted.`);
+			await refresh();
+		}),
+	);
+	const actions = h("div.actions", null, all);
+	const element = h(
+		"section",
+		{ "aria-labelledby": "waiting", hidden: true },
+		h("div.toolbar.between", null, title, actions),
+		place,
+	);
+
+	function draw() {
+		const has_focus = element.contains(document.activeElement);
+		show_rows(tickets);
+		if (count > 0) element.hidden = false;
+		all.hidden = count < 2;
+		set_text(state, `The ${count_of(tickets.length, "person", "people")} who have waited longest, of ${number(count)}.`);
+		foot.hidden = tickets.length === count;
+		put_once(place, ...(count > 0 ? [table, foot] : [nobody]));
+		renew_times(place);
+		if (has_focus && !element.contains(document.activeElement)) title.focus();
+	}
+	async function refresh() {
+		const answer = await call("GET", path, { signal, seen: etag });
+		if (!answer.data) return renew_times(place);
+		const known = new Set(tickets.map((one) => one.id));
+		etag = answer.etag;
+		({ tickets, count } = answer.data);
+		const fresh = tickets.filter((one) => !known.has(one.id));
+		draw();
+		const [first] = fresh;
+		if (first) {
+			announce(
+				fresh.length === 1
+					? `${person_name(first)} is waiting to join.`
+					: `${count_of(fresh.length, "person", "people")} are waiting to join.`,
+			);
+		}
+	}
+	// Without an answer nobody is known to wait: the page asks again.
+	await refresh().catch((error) => {
+		if (signal.aborted) throw error;
+	});
+	poll(refresh, signal);
+	return element;
+}

@@ -1,0 +1,155 @@
+// The wait at the door: asks again and again what the people inside decided about this person. The ticket is kept in
+// the tab, so that a reload keeps the place in the queue.
+//
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+import { Refusal, call, segment } from "../lib/api.js";
+import { announce, h, icon, put } from "../lib/dom.js";
+
+/** Who waits, and for what.
+ * @typedef {{ path: string, what: import("./main.js").Described, name: string, ticket: string }} Waiter */
+
+const KEY = "waiting";
+// Seconds until the next question if the server could not be reached, the first time and at most.
+const SOON = 2;
+const LATE = 15;
+
+/** @param {Waiter} waiter */
+const keep = (waiter) => sessionStorage.setItem(KEY, JSON.stringify(waiter));
+
+/** Returns who waits in this tab at this address, or null. @returns {Waiter | null} */
+export function kept_waiter() {
+	try {
+		const waiter = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
+		return waiter?.path === location.pathname ? waiter : null;
+	} catch {
+		return null;
+	}
+}
+
+/** @param {unknown} error @returns {error is Refusal} */
+const is_away = (error) => error instanceof Refusal && (error.status === 0 || error.status >= 500);
+
+/**
+ * Shows that somebody waits.
+ * @param {{ waiter: Waiter, after: number, words: import("./words.js").Words, choices: Node,
+ *   knock: () => Promise<any> }} door `knock` asks for another ticket when the service has lost this one
+ * @returns what is shown, and `decided`, which waits: it returns the response of /v2/token, or null if the person
+ * stopped waiting, and throws the refusal
+ */
+export function at_the_door({ waiter, after, words, choices, knock }) {
+	const { room } = waiter.what;
+	const heading = h("h1", { tabindex: "-1" }, words.waiting_title);
+	const trouble = h("p.fault", { role: "status", hidden: true });
+	const stop = h("button.full.big", { type: "button" }, words.stop_waiting);
+	const element = h(
+		"div.join-form",
+		null,
+		h(
+			"div.join-head",
+			null,
+			h("p.eyebrow", null, room.name),
+			heading,
+			h("p.quiet", null, words.waiting(room.name)),
+		),
+		choices,
+		trouble,
+		stop,
+		h("p.hint.foot", null, icon("lock"), words.waiting_off),
+	);
+	const path = () => `/v2/tickets/${segment(waiter.ticket)}`;
+	const over = new AbortController();
+	const { signal } = over;
+	let misses = 0;
+
+	/** Asks once. @returns {Promise<any>} */
+	async function ask() {
+		try {
+			return (await call("GET", path(), { signal })).data;
+		} catch (error) {
+			if (!(error instanceof Refusal && error.status === 404)) throw error;
+		}
+		// The service lost the ticket, or this page did not ask for a minute.
+		const answer = await knock();
+		if (!answer.ticket) return answer;
+		waiter.ticket = answer.ticket;
+		keep(waiter);
+		return { state: "waiting", retry_after: answer.retry_after };
+	}
+	/** Waits, less long if the page is shown again or the network is back. @param {number} seconds @returns {Promise<void>} */
+	const pause = (seconds) =>
+		new Promise((done) => {
+			const woken = new AbortController();
+			const wake = () => {
+				if (document.hidden && !signal.aborted) return;
+				clearTimeout(timer);
+				woken.abort();
+				done();
+			};
+			const timer = setTimeout(() => {
+				woken.abort();
+				done();
+			}, seconds * 1000);
+			document.addEventListener("visibilitychange", wake, woken);
+			addEventListener("online", wake, woken);
+			signal.addEventListener("abort", wake, woken);
+		});
+	/** @param {string} text */
+	function tell(text) {
+		if (trouble.hidden === (text === "")) return;
+		trouble.hidden = text === "";
+		put(trouble, text && icon("warning"), text);
+	}
+	async function wait() {
+		let seconds = after;
+		for (;;) {
+			await pause(seconds);
+			if (signal.aborted) return null;
+			try {
+				const answer = await ask();
+				misses = 0;
+				tell("");
+				if (answer.state === "denied") throw denial(answer.reason ?? "");
+				if (answer.state !== "waiting") return answer;
+				seconds = answer.retry_after;
+			} catch (error) {
+				if (signal.aborted) return null;
+				const is_busy = error instanceof Refusal && error.status === 429;
+				if (!is_busy && !is_away(error)) throw error;
+				seconds = Math.max(Math.min(LATE, SOON * 2 ** misses), is_busy ? error.retry_after : 0);
+				misses += 1;
+				tell(words.waiting_away);
+			}
+		}
+	}
+	async function decided() {
+		keep(waiter);
+		try {
+			return await wait();
+		} finally {
+			over.abort();
+			sessionStorage.removeItem(KEY);
+		}
+	}
+	stop.addEventListener("click", () => {
+		over.abort();
+		call("DELETE", path()).catch(() => {});
+	});
+	return {
+		element,
+		show() {
+			heading.focus();
+			announce(words.waiting(room.name));
+		},
+		decided,
+	};
+}
+
+// What the service says when an admitted person cannot come in after all; other reasons were written by a host.
+const SERVICE = /^(Ro(om|le) (is|admits|code) |Banned from |Removed from )/;
+
+/** Returns a denial as /v2/token says it. @param {string} reason */
+const denial = (reason) =>
+	SERVICE.test(reason)
+		? new Refusal(403, { message: reason }, new Headers())
+		: new Refusal(403, { message: "Not admitted", details: reason ? [`reason: ${reason}`] : [] }, new Headers());
