@@ -23,7 +23,7 @@ const answered = (page) => page.waitForResponse((one) => /\/v2\/tickets\//.test(
 const error = (status, message, details = []) => ({ status, json: { code: status, message, details } });
 
 /** The door of a room, as the service has it. */
-class Door {
+export class Door {
 	asks = true;
 	/** What a knock is refused with, and the status of all answers while the service is away. */
 	refusal = null;

@@ -12,6 +12,7 @@ import * as doors from "./door.js";
 import * as frame from "./frame.js";
 import * as guest from "./join.js";
 import * as live from "./live.js";
+import * as pictures from "./pictures.js";
 import { BASE, complaints, end, hosts, launch, make_room, new_page, ok, sign_in } from "./stand.js";
 
 const all = process.argv[2] === "all";
@@ -104,6 +105,7 @@ async function everything() {
 		await administrator.lists(page, 3000);
 		await access.qr_codes(browser);
 		await access.all_views(browser);
+		await pictures.pictures_of_calls(browser);
 		await access.preferences(browser);
 		await access.budgets(browser);
 		await administrator.keyboard(await new_page(browser));
@@ -114,7 +116,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, doors, live].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, doors, live, pictures].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());
