@@ -14,14 +14,17 @@ const KEY = "waiting";
 const SOON = 2;
 const LATE = 15;
 
+// Milliseconds after which a tab that is opened again does not go on waiting by itself.
+const FORGOTTEN = 2 * 3600000;
+
 /** @param {Waiter} waiter */
-const keep = (waiter) => sessionStorage.setItem(KEY, JSON.stringify(waiter));
+const keep = (waiter) => sessionStorage.setItem(KEY, JSON.stringify({ ...waiter, at: Date.now() }));
 
 /** Returns who waits in this tab at this address, or null. @returns {Waiter | null} */
 export function kept_waiter() {
 	try {
 		const waiter = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
-		return waiter?.path === location.pathname ? waiter : null;
+		return waiter?.path === location.pathname && Date.now() - waiter.at < FORGOTTEN ? waiter : null;
 	} catch {
 		return null;
 	}
@@ -73,7 +76,6 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 		const answer = await knock();
 		if (!answer.ticket) return answer;
 		waiter.ticket = answer.ticket;
-		keep(waiter);
 		return { state: "waiting", retry_after: answer.retry_after };
 	}
 	/** Waits, less long if the page is shown again or the network is back. @param {number} seconds @returns {Promise<void>} */
@@ -111,6 +113,7 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 				tell("");
 				if (answer.state === "denied") throw denial(answer.reason ?? "");
 				if (answer.state !== "waiting") return answer;
+				keep(waiter);
 				seconds = answer.retry_after;
 			} catch (error) {
 				if (signal.aborted) return null;
