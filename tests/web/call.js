@@ -225,8 +225,12 @@ export const call = (browser) =>
 		await page.waitForSelector(note("Connection lost"), { state: "detached" });
 		await page.waitForFunction(() => document.querySelectorAll(".tile").length === 2);
 		ok("and back", true);
-		await page.evaluate(() => dispatchEvent(new Event("offline")));
+		await page.evaluate(() => {
+			Object.defineProperty(navigator, "onLine", { configurable: true, value: false });
+			dispatchEvent(new Event("offline"));
+		});
 		await page.waitForSelector(note("Connection lost. Reconnecting"));
+		await page.evaluate(() => delete navigator.onLine);
 		await page.waitForSelector(note("Connection lost"), { state: "detached" });
 		ok("offline is told at once, and that it is over", true);
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { close, connected, control, make_call, note, open_call, open_join, press_join, says, title } from "./call.js";
-import { BASE, SIZES, accessible, group, new_page, ok, sign_in } from "./stand.js";
+import { BASE, SIZES, accessible, group, new_page, ok, sign_in, stop_service } from "./stand.js";
 
 const button = (words) => `button:text-is("${words}")`;
 const waiting = title("Waiting to be let in");
@@ -384,6 +384,98 @@ export const doors_in_console = (browser) =>
 		await until(page, () => door.reads.includes(304));
 		ok("a list that is the same is not sent again", true);
 		await page.context().close();
+		stand.livekit.stop();
+	});
+
+/** Guests and a host with the service itself, from the knock to the call. */
+export const doors_of_the_service = (browser) =>
+	group("the door of the service", async () => {
+		const stand = await make_call("Door of the service");
+		const { room, template, codes } = stand;
+		const role = `/v2/templates/${template.id}/roles/guest`;
+		await stand.api("PATCH", role, { admission: "ask" });
+		const host = await open_call(browser, stand, "host");
+		const come_to_door = async (name, code = codes.guest) => {
+			const page = await open_join(browser, stand, code);
+			await page.waitForSelector(button("Ask to join"));
+			await press_join(page, name);
+			await page.waitForSelector(waiting);
+			return page;
+		};
+		const guest = await come_to_door("Nora Fuchs");
+		// As the media server passes it on.
+		const told = () => host.evaluate(() => fake.room.say("anteroom", { type: "waiting", count: 1 }));
+		await until(host, () => stand.livekit.messages.some((one) => one.includes('"waiting"')));
+		await told();
+		await host.waitForSelector(note("Nora Fuchs is waiting to join."));
+		const start_again = await stop_service();
+		await guest.waitForSelector(".fault:has-text('The server cannot be reached at the moment.')");
+		start_again();
+		await guest.waitForSelector(".fault:has-text('cannot be reached')", { state: "hidden" });
+		ok("a restart of the service keeps people waiting", await guest.isVisible(waiting));
+		await guest.reload();
+		await guest.waitForSelector(waiting);
+		await told();
+		await host.click(button("Show"));
+		const start = Date.now();
+		await host.click("[aria-label='Admit Nora Fuchs']");
+		await connected(guest);
+		const took = Date.now() - start;
+		ok("admitted: in the call within 3 s", took < 3000, took);
+
+		// Somebody with a link for all is removed: the link asks from now on.
+		await stand.api("PATCH", role, { admission: "open" });
+		const nora = await guest.evaluate(() => {
+			const { sid, identity, attributes } = fake.room.localParticipant;
+			return { sid, identity, attributes };
+		});
+		await host.evaluate((one) => fake.room.come(one.sid, "Nora Fuchs", [], one), nora);
+		await host.click(".people [aria-label='Options for Nora Fuchs']");
+		await host.click(".menu-item:has-text('Remove from call')");
+		await host.check(".call-dialog >> label:text-is('Only let them back in after asking')");
+		await host.click(".call-dialog [value=yes]");
+		await host.waitForSelector(note("New people with the same link now wait to be admitted."));
+		const { admission } = await (await fetch(`${BASE}/v2/join/${codes.guest}`)).json();
+		ok("who was removed has to ask", admission === "ask", admission);
+		await host.evaluate((sid) => fake.room.go(sid), nora.sid);
+		await stand.api("PATCH", role, { admission: "ask" });
+		await close(guest);
+
+		const denied = await come_to_door("Emil Storm");
+		await told();
+		await host.click("[aria-label='Deny Emil Storm']");
+		await host.fill("#reason", "Come back at noon.");
+		await host.click(".call-dialog [value=yes]");
+		await denied.waitForSelector(title("You were not let in"));
+		ok("denied with the reason", (await denied.textContent("main")).includes("The host wrote: “Come back at noon.”"));
+		await denied.reload();
+		await denied.waitForSelector(button("Ask to join"));
+		await press_join(denied, "Emil Storm");
+		await denied.waitForSelector(title("You were not let in"));
+		ok("and again for ten minutes", (await denied.textContent("main")).includes("Come back at noon."));
+		await close(denied);
+
+		const once = await stand.api("POST", `/v2/room-codes/room/${room.id}/role/guest`, { max_uses: 1 });
+		const [first, second] = [await come_to_door("Ola", once.code), await come_to_door("Kim", once.code)];
+		await told();
+		await host.waitForSelector("[aria-label='Admit Kim']");
+		await host.click(button("Admit all"));
+		const ended = (page) =>
+			Promise.race([
+				connected(page).then(() => "in the call"),
+				page.waitForSelector(title("This invitation has already been used")).then(() => "used up"),
+			]);
+		const both = (await Promise.all([ended(first), ended(second)])).sort().join();
+		ok("two are admitted with a code for one use", both === "in the call,used up", both);
+		await close(first);
+		await close(second);
+
+		const late = await come_to_door("Lena", (await stand.api("POST", `/v2/room-codes/room/${room.id}/role/guest`, { label: "late" })).code);
+		await stand.api("PATCH", `/v2/rooms/${room.id}`, { enabled: false });
+		await late.waitForSelector(title("This link is not active"));
+		ok("a room that is disabled meanwhile", true);
+		await close(late);
+		await close(host);
 		stand.livekit.stop();
 	});
 

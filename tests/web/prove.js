@@ -47,6 +47,7 @@ async function calls() {
 	await doors.admitting(browser);
 	await doors.keeping_out(browser);
 	await doors.doors_in_console(browser);
+	await doors.doors_of_the_service(browser);
 	await doors.views_of_doors(browser);
 }
 
