@@ -82,7 +82,7 @@ done
 
 # The commands for a running service have no data directory.
 for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' 'room end' 'peer list' 'peer role' \
-	'peer mute' 'peer unmute' 'peer remove' 'code add' 'code list' \
+	'peer mute' 'peer unmute' 'peer remove' 'door list' 'door admit' 'door deny' 'code add' 'code list' \
 	'code show' 'code link' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove' \
 	'ban add' 'ban list' 'ban remove' 'session list' 'session show' 'session attendance' usage; do
 	check 0 "Usage: anteroom $command" $command --help

@@ -407,11 +407,54 @@ anteroom key remove: 404 API key not found
 END
 refuses 1 key add ci rooms <<'END'
 anteroom key add: 400 Invalid body param
-  /scopes/0: must be one of templates:read, templates:write, rooms:read, rooms:write, codes:read, codes:write, events:read, webhooks:write, backends:write, keys:write, live:read, live:write, sessions:read, sessions:write, bans:read, bans:write, got "rooms"
+  /scopes/0: must be one of templates:read, templates:write, rooms:read, rooms:write, codes:read, codes:write, events:read, webhooks:write, backends:write, keys:write, live:read, live:write, sessions:read, sessions:write, bans:read, bans:write, tickets:write, got "rooms"
 END
 refuses 2 key add ci <<'END'
 anteroom key add: SCOPES is missing; see anteroom key add --help
 END
+
+# ---- the door ----
+
+prints door list lesson-1 <<'END'
+MEMBER  VALUE
+count  0
+
+ID  SINCE  ROLE  USER ID  NAME
+END
+run 0 code add lesson-1 host --admission ask --json
+asking=$(jq -r .code out)
+knock()
+{
+	curl -sS -o knocked "$service/v2/token" -d '{"code":"'"$asking"'","user_id":"'"$1"'","wait":true}' || fail 'knock'
+}
+knock ada
+knock eve
+prints door list lesson-1 <<'END'
+MEMBER  VALUE
+count  2
+
+ID  SINCE  ROLE  USER ID  NAME
+ID  TIME  host  ada  ""
+ID  TIME  host  eve  ""
+END
+run 0 door list lesson-1 --json
+ada=$(jq -r '.tickets[0].id' out)
+prints door deny lesson-1 "$ada" --reason 'This is a private lesson.' <<'END'
+ID  STATE  NAME
+ID  denied  ""
+END
+refuses 1 door deny lesson-1 000000000000000000000000 <<'END'
+anteroom door deny: 404 ticket not found
+END
+prints door admit lesson-1 "$ada,000000000000000000000000" <<'END'
+ADMITTED
+0
+END
+prints door admit lesson-1 all <<'END'
+ADMITTED
+1
+END
+run 0 code delete "$asking"
 
 # ---- bans ----
 
