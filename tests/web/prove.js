@@ -117,7 +117,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, doors, live, pictures].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

@@ -1,34 +1,17 @@
 // The wait at the door: asks again and again what the people inside decided about this person. The ticket is kept in
-// the tab, so that a reload keeps the place in the queue.
+// the tab, so that a reload keeps the place in the queue. Loaded when somebody waits.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { Refusal, call, segment } from "../lib/api.js";
 import { announce, h, icon, put } from "../lib/dom.js";
+import { forget_waiter, keep_waiter } from "./kept.js";
 
-/** Who waits, and for what.
- * @typedef {{ path: string, what: import("./main.js").Described, name: string, ticket: string }} Waiter */
+/** @typedef {import("./kept.js").Waiter} Waiter */
 
-const KEY = "waiting";
 // Seconds until the next question if the server could not be reached, the first time and at most.
 const SOON = 2;
 const LATE = 15;
-
-// Milliseconds after which a tab that is opened again does not go on waiting by itself.
-const FORGOTTEN = 2 * 3600000;
-
-/** @param {Waiter} waiter */
-const keep = (waiter) => sessionStorage.setItem(KEY, JSON.stringify({ ...waiter, at: Date.now() }));
-
-/** Returns who waits in this tab at this address, or null. @returns {Waiter | null} */
-export function kept_waiter() {
-	try {
-		const waiter = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
-		return waiter?.path === location.pathname && Date.now() - waiter.at < FORGOTTEN ? waiter : null;
-	} catch {
-		return null;
-	}
-}
 
 /** @param {unknown} error @returns {error is Refusal} */
 const is_away = (error) => error instanceof Refusal && (error.status === 0 || error.status >= 500);
@@ -113,7 +96,7 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 				tell("");
 				if (answer.state === "denied") throw denial(answer.reason ?? "");
 				if (answer.state !== "waiting") return answer;
-				keep(waiter);
+				keep_waiter(waiter);
 				seconds = answer.retry_after;
 			} catch (error) {
 				if (signal.aborted) return null;
@@ -126,12 +109,12 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 		}
 	}
 	async function decided() {
-		keep(waiter);
+		keep_waiter(waiter);
 		try {
 			return await wait();
 		} finally {
 			over.abort();
-			sessionStorage.removeItem(KEY);
+			forget_waiter();
 		}
 	}
 	stop.addEventListener("click", () => {

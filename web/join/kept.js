@@ -1,5 +1,5 @@
 // The call that this tab is in. It is kept until somebody leaves, so that a reload returns to the call with the same
-// token: the code may be for one use. Another tab that has a copy of it asks before it takes the call over.
+// token: the code may be for one use; so is the place of somebody who waits. Another tab that has a copy of it asks before it takes the call over.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
@@ -27,6 +27,27 @@ export function kept() {
 	try {
 		const entry = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
 		return entry?.path === location.pathname ? entry : null;
+	} catch {
+		return null;
+	}
+}
+
+/** Who waits to be let in, and for what.
+ * @typedef {{ path: string, what: import("./main.js").Described, name: string, ticket: string }} Waiter */
+
+const WAITING = "waiting";
+// Milliseconds after which a tab that is opened again does not go on waiting by itself.
+const FORGOTTEN = 2 * 3600000;
+
+/** @param {Waiter} waiter */
+export const keep_waiter = (waiter) => sessionStorage.setItem(WAITING, JSON.stringify({ ...waiter, at: Date.now() }));
+export const forget_waiter = () => sessionStorage.removeItem(WAITING);
+
+/** Returns who waits in this tab at this address, or null. @returns {Waiter | null} */
+export function kept_waiter() {
+	try {
+		const waiter = JSON.parse(sessionStorage.getItem(WAITING) ?? "null");
+		return waiter?.path === location.pathname && Date.now() - waiter.at < FORGOTTEN ? waiter : null;
 	} catch {
 		return null;
 	}

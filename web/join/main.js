@@ -7,8 +7,7 @@ import { Refusal, call, segment } from "../lib/api.js";
 import { announce, announcer, h, icon, put } from "../lib/dom.js";
 import { code_of } from "./code.js";
 import { devices } from "./devices.js";
-import { at_the_door, kept_waiter } from "./door.js";
-import { claim, forget, keep, kept } from "./kept.js";
+import { claim, forget, keep, kept, kept_waiter } from "./kept.js";
 import { moment, words_of_page } from "./words.js";
 
 /**
@@ -42,6 +41,8 @@ function entitle(title) {
 const has_library = () => Boolean(document.querySelector("meta[name=livekit-client]")?.getAttribute("content"));
 /** Loads the code of the call. */
 const load_call = () => import("../call/main.js");
+/** Loads the code of the door. */
+const load_door = () => import("./door.js");
 
 /** Creates a box in the middle of the page. @param {import("../lib/dom.js").Child[]} content */
 const box = (...content) => h("div.join-box.small-box", null, content);
@@ -256,7 +257,7 @@ function wait_until(iso, says, again) {
 
 /**
  * Shows the form to join a room: name and devices.
- * @param {Described} what @param {import("./door.js").Waiter | null} [waiter] who waited in this tab before a reload
+ * @param {Described} what @param {import("./kept.js").Waiter | null} [waiter] who waited in this tab before a reload
  */
 function enter(what, waiter = null) {
 	const { room, role } = what;
@@ -355,9 +356,10 @@ function enter(what, waiter = null) {
 		claim(entry);
 		begin(page, entry, data.join, media);
 	}
-	/** Waits until somebody decides, with the preview as it is. @param {import("./door.js").Waiter} who @param {number} after seconds */
+	/** Waits until somebody decides, with the preview as it is. @param {import("./kept.js").Waiter} who @param {number} after seconds */
 	async function wait(who, after) {
 		const knock = () => exchange(who.name);
+		const { at_the_door } = await load_door();
 		const door = at_the_door({ waiter: who, after, words, choices: parts.choices, knock });
 		form.replaceWith(door.element);
 		entitle(words.waiting_title);
@@ -409,6 +411,7 @@ function enter(what, waiter = null) {
 		trouble.hidden = true;
 		try {
 			if (what.call) load_call().catch(() => {});
+			if (what.admission === "ask") load_door().catch(() => {});
 			const data = await exchange(text);
 			if (data.ticket) await wait({ path: location.pathname, what, name: text, ticket: data.ticket }, data.retry_after);
 			else await go(data, text);
