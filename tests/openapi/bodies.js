@@ -122,6 +122,9 @@ export function withCode(operation, value, place, isGood) {
 	if (operation.id === "updateActivePeer" && isGood !== false) return { metadata: "", ...value };
 	if (operation.id === "createBan" && isGood === undefined) return { ...value, user_id: "somebody" };
 
+	if (operation.id === "joinLivekit" && isGood !== false && value?.room_name)
+		return { ...value, room_name: place.room_id };
+
 	const isWithCode =
 		typeof value?.code === "string" && place.code !== undefined &&
 		(operation.id !== "createBan" || value.code !== "");

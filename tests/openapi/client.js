@@ -2,8 +2,13 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 import http from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 
 const CONNECTIONS = 8;
+
+// Returns true if the web server refused a request of somebody who joins; the program names details.
+const isOfWebServer = ({ target }, { status, json }) =>
+	/^\/v2\/(token|livekit|join|tickets)\b/.test(target) && status === 429 && !json?.details;
 
 export class Client {
 	constructor(base) {
@@ -12,8 +17,18 @@ export class Client {
 		this.count = 0;
 	}
 
-	// Returns { status, headers, text, json }; json is undefined if the text is not JSON.
-	send({ method, target, token, headers = {}, body }) {
+	// Returns { status, headers, text, json }; json is undefined if the text is not JSON. If the web
+	// server refuses because there were many requests, sends the request again when it may be sent.
+	async send(request) {
+		for (;;) {
+			const answer = await this.#sendOnce(request);
+
+			if (!isOfWebServer(request, answer)) return answer;
+			await delay(1000 * (answer.headers["retry-after"] ?? 1));
+		}
+	}
+
+	#sendOnce({ method, target, token, headers = {}, body }) {
 		const sent = { "Anteroom-Console": "1", ...headers };
 
 		if (token) sent.Authorization = `Bearer ${token}`;

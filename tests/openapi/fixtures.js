@@ -8,6 +8,8 @@ import { createHash } from "node:crypto";
 import { MediaServer } from "./live.js";
 
 export const ROLE = "host";
+// An agent of the templates for rooms.
+export const AGENT = "helper";
 // A backend of the account with the templates.
 export const BACKEND_OF_TEMPLATES = "backend of templates";
 
@@ -31,7 +33,7 @@ export class Fixtures {
 			: this.tokens.templates;
 	}
 
-	async make(token, target, body) {
+	async make(token, target, body, status = 200) {
 		const answer = await this.client.send({
 			method: "POST",
 			target,
@@ -39,7 +41,7 @@ export class Fixtures {
 			body: JSON.stringify(body),
 		});
 
-		if (answer.status !== 200)
+		if (answer.status !== status)
 			throw new Error(`${target}: ${answer.status} ${answer.text}`);
 		return answer.json;
 	}
@@ -48,6 +50,7 @@ export class Fixtures {
 		const template = await this.make(this.tokens.rooms, "/v2/templates", {
 			default: true,
 			roles: { [ROLE]: {} },
+			settings: { agents: [{ agentName: AGENT }] },
 		});
 
 		this.templateOfRooms = template.id;
@@ -110,6 +113,7 @@ export class Fixtures {
 		if (path === "/v2/token/join" || path.startsWith("/v2/livekit/")) await this.join();
 		if (["endRoom", "removePeers"].includes(operation.id))
 			Object.assign(values, await this.occupied());
+		else if (/\/tickets\b/.test(path)) Object.assign(values, await this.waiting());
 		else if (/^\/v2\/(active-rooms|sessions)\//.test(path)) Object.assign(values, await this.live());
 		if (operation.id === "deleteLiveSession") values.session_id = await this.closedSession();
 		if (path === "/v2/import") await this.imported();
@@ -211,13 +215,32 @@ export class Fixtures {
 
 	// Returns a new room for live(), and a join token for it.
 	async admitted() {
+		const { room_id, code } = await this.liveCode({});
+
+		return { room_id, token: (await this.make(undefined, "/v2/token", { code })).token };
+	}
+
+	// Returns a new room with a code that asks at the door, and the ticket of somebody who waits there.
+	async waiting() {
+		if (!this.liveTemplate) await this.live();
+		const { room_id, code } = await this.liveCode({ admission: "ask" });
+		const body = { code, wait: true };
+		const { ticket } = await this.make(undefined, "/v2/token", body, 202);
+		const target = `/v2/active-rooms/${room_id}/tickets`;
+		const token = this.tokens.templates;
+		const { json } = await this.client.send({ method: "GET", target, token });
+
+		return { room_id, code, ticket, ticket_id: json.tickets[0].id };
+	}
+
+	// Returns a new room with a code.
+	async liveCode(members) {
 		const token = this.tokens.templates;
 		const { liveTemplate: template_id } = this;
 		const { id: room_id } = await this.make(token, "/v2/rooms", { template_id });
 		const target = `/v2/room-codes/room/${room_id}/role/${ROLE}`;
-		const { code } = await this.make(token, target, {});
 
-		return { room_id, token: (await this.make(undefined, "/v2/token", { code })).token };
+		return { room_id, code: (await this.make(token, target, members)).code };
 	}
 
 	async closedSession() {

@@ -49,6 +49,7 @@ export async function proveRefusals(proof) {
 	await proveBulk(proof, expect);
 	await proveJoining(proof, expect);
 	await proveBackends(proof, expect);
+	await proveDoor(proof);
 	await proveLive(proof, expect);
 	await proveSigningKeys(proof, expect);
 	await proveKeys(proof);
@@ -68,6 +69,51 @@ export async function proveRefusals(proof) {
 				proof.problem(operation, status, "documented, but never returned");
 		}
 	}
+}
+
+// What people are answered who come to a room where somebody has to let them in.
+async function proveDoor(proof) {
+	const { fixtures } = proof;
+	const place = await fixtures.waiting();
+	const { code } = place;
+	const expect = async (status, id, at, { body, ...more }, shown) => {
+		const operation = proof.operation(id);
+		const what = `at the door, to cause ${status}`;
+		const sent = body && JSON.stringify(body);
+		const answer = await proof.ask(operation, what, { place: at, body: sent, ...more });
+		const isShown = Object.entries(shown).every(([name, value]) => answer.json?.[name] === value);
+
+		if (answer.status !== status || !isShown)
+			proof.problem(operation, what, `is not ${JSON.stringify(shown)}`, answer);
+	};
+	const decided = (state, reason) => ({ body: { state, reason } });
+	const reason = "This is a private meeting.";
+	const headers = { Prefer: "handling=strict" };
+	const needed = { message: "Admission is needed" };
+
+	await expect(200, "describeCode", place, {}, { admission: "ask" });
+	await expect(403, "createToken", {}, { body: { code } }, needed);
+	await expect(403, "joinLivekit", place, { body: {} }, needed);
+	await expect(202, "createToken", {}, { body: { code, wait: true, unknown: 1 } }, {});
+	await expect(202, "createToken", {}, { body: { code, wait: true }, headers }, {});
+	await expect(200, "listTickets", place, {}, { count: 3 });
+	const inside = await fixtures.live();
+	const outside = { message: "Missing permission removeOthers" };
+
+	await expect(403, "listTickets", inside, { token: fixtures.insideToken }, outside);
+	await expect(200, "getTicket", place, {}, { state: "waiting" });
+	await expect(200, "decideTicket", place, decided("admitted"), { state: "admitted" });
+	await expect(409, "decideTicket", place, decided("denied"), { message: "Ticket was decided" });
+	await expect(200, "getTicket", place, {}, { state: "admitted", room_id: place.room_id });
+	await expect(200, "admitTickets", place, { body: { admit: ["x"] } }, { admitted: 0 });
+	await expect(200, "admitTickets", place, { body: { admit: "all" } }, { admitted: 2 });
+
+	const denied = await fixtures.waiting();
+	const again = { code: denied.code, wait: true };
+
+	await expect(200, "decideTicket", denied, decided("denied", reason), { state: "denied" });
+	await expect(200, "getTicket", denied, {}, { state: "denied", reason });
+	await expect(403, "createToken", {}, { body: again }, { message: "Not admitted" });
 }
 
 async function proveLive(proof, expect) {
@@ -218,6 +264,10 @@ async function proveJoining(proof, expect) {
 
 	fixtures.joined = undefined;
 	await fixtures.join();
+	const asked = { roomConfig: { agents: [{ agentName: "another" }] } };
+
+	await expect(403, "joinLivekit", { code: fixtures.codeOfToken }, asked);
+	await expect(403, "joinLivekit", { code: fixtures.codeOfToken }, { roomName: "another" });
 	const away = { ...fixtures.livekit(), url: "ws://127.0.0.1:1", api_url: "http://127.0.0.1:1" };
 
 	away.config.create_rooms = true;

@@ -165,6 +165,20 @@ function* peerOrRole({ peer_id, role }) {
 	if (!peer_id && !role) yield "/peer_id";
 }
 
+// The names in camel case are read too.
+function* participantAttributes({ participant_attributes, participantAttributes }) {
+	const names = Object.keys(participant_attributes ?? participantAttributes ?? {});
+
+	if (names.some((name) => /^(role|user_id|entry|code)$|^(lk\.|anteroom)/.test(name)))
+		yield "/participant_attributes";
+}
+
+function* admit({ admit }) {
+	const isList = Array.isArray(admit) && admit.length <= 100;
+
+	if (admit !== "all" && !(isList && admit.every((id) => typeof id === "string"))) yield "/admit";
+}
+
 function* banLength({ ban }) {
 	const isLength = Number.isInteger(ban) && ban >= 1 && ban <= 315360000;
 
@@ -244,6 +258,8 @@ const rules = {
 	backendSecrets,
 	sessionCredentials,
 	peerOrRole,
+	participantAttributes,
+	admit,
 	banLength,
 	peerUpdate,
 	banSubject,
@@ -317,6 +333,15 @@ export const breaking = {
 	Webhook: WEBHOOKS,
 	PeerRemoval: [{}, { role: ROLE, ban: 0 }, { role: ROLE, ban: "x" }, { role: ROLE, ban: 315360001 }],
 	PeerUpdate: [{}],
+	LivekitJoin: [
+		...["role", "user_id", "entry", "code", "lk.", "lk.a", "anteroom", "anteroom.a"].map((name) => ({
+			participant_attributes: { a: "b", [name]: "" },
+		})),
+		{ participantAttributes: { role: ROLE } },
+	],
+	Admission: ["ALL", "", 7, [7], ["x", null], { all: true }, Array(101).fill("x")].map((admit) => ({
+		admit,
+	})),
 	SimulcastLayers: [
 		{ layers: [{ rid: "h", scaleResolutionDownBy: 1, maxFramerate: 30 }] },
 		{
@@ -401,6 +426,7 @@ export const breaking = {
 export const needed = new Set([
 	"/config null as object",
 	"removePeers / what is required",
+	"admitTickets /admit anything",
 	"updateActivePeer / what is required",
 ]);
 
@@ -412,6 +438,7 @@ export const beside = {
 	"PeerRemoval.role": { peer_id: "x" },
 	"PeerRemoval.reason": { role: ROLE },
 	"PeerRemoval.ban": { role: ROLE },
+	"PeerRemoval.door": { role: ROLE },
 	"PeerUpdate.name": { role: ROLE },
 	"PeerUpdate.role": { metadata: "" },
 };
