@@ -68,6 +68,7 @@ struct route {
 	bool is_internal; /* for operators, not part of the interface */
 	/* For the OpenAPI document, a sentence each; NULL if the status does not occur. */
 	const char *forbidden; /* 403 */
+	const char *retry_after; /* this header of a success; NULL if it has none */
 	const char *conflict; /* 409 */
 	bool tests_server; /* tells whether the media server answers; never 502 */
 	const char *too_large; /* 413 of a response; NULL if it never is, or is that of a list */

@@ -655,6 +655,7 @@ static bool answers_nothing(const struct route *route)
 static json_t *success_headers(const struct route *route)
 {
 	const char *names[5] = { NULL };
+	json_t *headers;
 	size_t n = 0;
 
 	if (route->has_etag && route->method != METHOD_DELETE)
@@ -665,7 +666,12 @@ static json_t *success_headers(const struct route *route)
 	}
 	if (takes_key(route))
 		names[n++] = "Idempotency-Replayed";
-	return headers_of(route, names);
+	headers = headers_of(route, names);
+	if (route->retry_after != NULL)
+		object_put(headers, "Retry-After",
+			   json_pack("{s:s, s:{s:s}}", "description", route->retry_after, "schema",
+				     "type", "integer"));
+	return headers;
 }
 
 /* ---- links ---- */
@@ -758,7 +764,8 @@ static json_t *validation_of(const struct route *route)
 
 static json_t *accepted_of(const struct route *route)
 {
-	static const char *const headers[] = { "Retry-After", NULL };
+	static const char *const headers[] = { "Retry-After", "X-Unknown-Fields",
+					       "Preference-Applied", NULL };
 
 	return json_pack("{s:s, s:o, s:o}", "description", route->accepted->doc, "headers",
 			 headers_of(route, headers), "content",

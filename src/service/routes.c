@@ -422,6 +422,7 @@ const struct route routes[] = {
 	  DOC("Exchanges a room code for a LiveKit token, as LiveKit's client libraries ask for it.") },
 	{ METHOD_GET,    "/v2/tickets/{ticket}", ROUTE_READ_FIRST, tickets_get, "getTicket",
 	  ANSWER(ticket_shape), OPEN_TO_ALL, .settle = tickets_get,
+	  .retry_after = "Present if state is waiting: seconds.",
 	  DOC("Returns whether the person with this ticket was let in, and if so, a join token. The ticket lapses a "
 	      "minute after the last request, and a minute after the token was first returned.") },
 	{ METHOD_DELETE, "/v2/tickets/{ticket}", ROUTE_WRITE, tickets_give_up, "deleteTicket",
