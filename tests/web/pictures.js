@@ -8,7 +8,7 @@ import { Door } from "./door.js";
 import { PICTURES, group, picture } from "./stand.js";
 
 const NAMES =
-	"Mara,Jonas,Ada,Ravi,Lena,Tomas,Yuki,Noor,Elif,Piet,Sofia,Ben,Ines,Oskar,Wen,Amara,Karl,Zoe,Hugo,Mina,Ivo,Ruth,Sam,Tilda,Omar,Nele,Luca,Priya,Finn,Clara,Dario,Anja,Kofi,Maja,Theo,Rosa,Eda,Nils,Alba,Jan,Hana,Leo,Vera,Max,Ida,Pablo,Greta,Aziz".split(
+	"Mara,Jonas,Ada,Ravi,Lena,Tomas,Yuki,Noor,Elif,Piet,Sofia,Ben,Irma,Oskar,Wen,Amara,Karl,Zoe,Hugo,Mina,Ivo,Ruth,Sam,Tilda,Omar,Nele,Luca,Priya,Finn,Clara,Dario,Anja,Kofi,Maja,Theo,Rosa,Eda,Nils,Alba,Jan,Hana,Leo,Vera,Max,Ida,Pablo,Greta,Aziz".split(
 		",",
 	);
 
