@@ -45,8 +45,8 @@ void door_watch_close(struct door_watch *watch)
 	free(watch);
 }
 
-static bool run(struct door_watch *watch, enum store_access access, const struct id *account,
-		transact_run *what, void *context)
+static bool run_for(struct door_watch *watch, enum store_access access, const struct id *account,
+		    transact_run *what, void *context)
 {
 	struct fault fault = FAULT_INITIAL;
 	const bool is_done = transact(&watch->work, access, watch->arena, account, what, context,
@@ -101,7 +101,8 @@ static void write_due(struct door_watch *watch)
 			     to < n && id_compare(&due[to].account, &due[from].account) == 0; to++)
 				;
 			writing.count = to - from;
-			(void)run(watch, STORE_WRITE, &due[from].account, write_polls, &writing);
+			(void)run_for(watch, STORE_WRITE, &due[from].account, write_polls,
+				      &writing);
 		}
 	}
 }
@@ -126,7 +127,7 @@ static void sweep_room(struct door_watch *watch, const struct door_room *room)
 	bool has_changed = false;
 
 	do {
-		if (!run(watch, STORE_WRITE, &room->account, sweep_some, &sweep))
+		if (!run_for(watch, STORE_WRITE, &room->account, sweep_some, &sweep))
 			return;
 		has_changed = has_changed || sweep.has_changed;
 		door_polls_count(environment->door_polls, DOOR_END_LAPSED, sweep.lapsed);
@@ -144,7 +145,7 @@ struct finding {
 	const struct id *account;
 };
 
-static bool watch_door(void *context, const struct store_record *record, struct fault *fault)
+static bool found_door(void *context, const struct store_record *record, struct fault *fault)
 {
 	const struct finding *finding = context;
 
@@ -157,7 +158,7 @@ static bool find_doors(struct call *call, void *context, struct fault *fault)
 {
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
 
-	return store_each(call->transaction, &kind_door, &page, false, watch_door, context, fault);
+	return store_each(call->transaction, &kind_door, &page, false, found_door, context, fault);
 }
 
 static void find_of_next(struct door_watch *watch)
@@ -171,7 +172,7 @@ static void find_of_next(struct door_watch *watch)
 			.account = &roster->accounts[watch->place++ % roster->count].id,
 		};
 
-		(void)run(watch, STORE_READ, finding.account, find_doors, &finding);
+		(void)run_for(watch, STORE_READ, finding.account, find_doors, &finding);
 	}
 	accounts_release(accounts, roster);
 }

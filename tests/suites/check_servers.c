@@ -2224,6 +2224,7 @@ END_TEST
 START_TEST(a_room_that_has_ended_is_made_again)
 {
 	const char *code = make_code("{}"), *event;
+	int64_t ended;
 
 	(void)exchange(200, code);
 	event = arena_text(
@@ -2241,6 +2242,10 @@ START_TEST(a_room_that_has_ended_is_made_again)
 	(void)exchange(200, code);
 	ck_assert_uint_eq(made_count(), 2);
 	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/end-room", room), "{}");
+	/* A room that is made in the millisecond in which it ended may have been made before. */
+	ended = clock_now(&clock_system);
+	while (clock_now(&clock_system) <= ended)
+		(void)poll(NULL, 0, 1);
 	(void)exchange(200, code);
 	(void)exchange(200, code);
 	ck_assert_uint_eq(made_count(), 3);

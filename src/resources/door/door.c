@@ -213,8 +213,8 @@ static bool answer_knock(struct call *call, const struct door *door, struct slic
 }
 
 /* Finds the place in which the visitor waits already. */
-static bool find_place(struct call *call, const struct visitor *visitor, struct door_ticket *former,
-		       bool *is_there, struct fault *fault)
+static bool find_waiting_place(struct call *call, const struct visitor *visitor,
+			       struct door_ticket *former, bool *is_there, struct fault *fault)
 {
 	*is_there = false;
 	if (visitor->stored.value.data == NULL)
@@ -231,8 +231,8 @@ static bool find_place(struct call *call, const struct visitor *visitor, struct 
 }
 
 /* Gives the ticket the place, and what was decided about it, of a former ticket. */
-static bool take_place(struct call *call, const struct door_ticket *former,
-		       struct door_ticket *ticket, struct fault *fault)
+static bool take_former_place(struct call *call, const struct door_ticket *former,
+			      struct door_ticket *ticket, struct fault *fault)
 {
 	ticket->id = former->id;
 	ticket->state = former->state;
@@ -316,9 +316,9 @@ bool door_knock(struct call *call, const struct knock *knock, struct fault *faul
 		.user_name = knock->user_name,
 		.reason = SLICE(""),
 	};
-	if (!(is_known ? find_place(call, &visitor, &former, &is_there, fault) : true))
+	if (!(is_known ? find_waiting_place(call, &visitor, &former, &is_there, fault) : true))
 		return false;
-	if (!(is_there ? take_place(call, &former, &ticket, fault)
+	if (!(is_there ? take_former_place(call, &former, &ticket, fault)
 		       : add_to_door(call, knock, &door, &ticket, address, fault)))
 		return false;
 	visitor.stored.id = id;
