@@ -148,18 +148,12 @@ static void count_one_less(struct door *door)
 }
 
 /* A database reads the door, and a record with this id, in one round trip. */
-static void expect_door(struct call *call, const struct id *room, const struct store_kind *kind,
-			const struct id *id)
+static void expect_door(struct call *call, const struct id *room, enum store_reading reading,
+			const struct store_kind *kind, const struct id *id)
 {
 	const struct store_expected expected[] = {
-		{ .kind = &kind_door,
-		  .finding = STORE_FIND_ID,
-		  .reading = call_reading(call),
-		  .id = room },
-		{ .kind = kind,
-		  .finding = STORE_FIND_ID,
-		  .reading = kind == &kind_room ? STORE_TO_SHOW : call_reading(call),
-		  .id = id },
+		{ .kind = &kind_door, .finding = STORE_FIND_ID, .reading = reading, .id = room },
+		{ .kind = kind, .finding = STORE_FIND_ID, .reading = reading, .id = id },
 	};
 
 	store_expect(call->transaction, STORE_EACH, expected, sizeof expected / sizeof expected[0]);
@@ -287,7 +281,7 @@ bool door_knock(struct call *call, const struct knock *knock, struct fault *faul
 	id = visitor_id(&knock->room->id, &knock->code->place, is_known ? NULL : address);
 	if (knock->waits && !call_is_writing(call))
 		return call_write_instead(call);
-	expect_door(call, &knock->room->id, &kind_visitor, &id);
+	expect_door(call, &knock->room->id, call_reading(call), &kind_visitor, &id);
 	if ((call_is_writing(call) &&
 	     !door_load(call, &knock->room->id, STORE_TO_CHANGE, &door, fault)) ||
 	    !record_get(&visitor_table, call->transaction, &id, call_reading(call), &visitor,
@@ -361,9 +355,10 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 		return is_unknown(fault);
 	call->account = ticket->stored.account;
 	call_set_account(call);
-	expect_door(call, &ticket->room, &kind_room, &ticket->room);
-	/* The door is locked before the ticket. */
-	if (!door_load(call, &ticket->room, call_reading(call), door, fault))
+	/* Thousands of admitted tickets are exchanged at the same time, so this does not lock the
+	 * door: only who changes the number of people does. */
+	expect_door(call, &ticket->room, STORE_TO_SHOW, &kind_room, &ticket->room);
+	if (!door_load(call, &ticket->room, STORE_TO_SHOW, door, fault))
 		return false;
 	if (call_is_writing(call)) {
 		if (!record_get_named(&door_ticket_table, call->transaction, name, STORE_TO_CHANGE,
@@ -387,8 +382,11 @@ static bool put_denied(struct call *call, struct door *door, struct door_ticket 
 		       const struct room_record *room, struct slice reason, struct slice actor,
 		       struct fault *fault)
 {
-	const bool was_waiting = door_ticket_is_waiting(door, ticket);
+	bool was_waiting;
 
+	if (!door_load(call, &ticket->room, STORE_TO_CHANGE, door, fault))
+		return false;
+	was_waiting = door_ticket_is_waiting(door, ticket);
 	ticket->state = DOOR_DENIED;
 	ticket->denied = call->now;
 	ticket->reason = reason;
@@ -425,7 +423,8 @@ bool tickets_give_up(struct call *call, struct fault *fault)
 	struct door_ticket ticket;
 	struct door door;
 
-	if (!door_ticket_open(call, &ticket, &door, fault))
+	if (!door_ticket_open(call, &ticket, &door, fault) ||
+	    !door_load(call, &ticket.room, STORE_TO_CHANGE, &door, fault))
 		return false;
 	door_polls_forget(call->environment->door_polls, ticket.name);
 	if (door_ticket_is_waiting(&door, &ticket)) {

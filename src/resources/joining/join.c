@@ -754,8 +754,13 @@ static bool find_code_of_ticket(struct call *call, struct exchange *exchange, st
 	struct id account;
 	bool is_there;
 
-	if (!code_find(call, ticket->code, call_reading(call), &exchange->code, &account, &is_there,
-		       fault))
+	/* A code is only locked if its uses are counted, so that a crowd that came by it does not wait
+	 * for each other. */
+	if (!code_find(call, ticket->code, STORE_TO_SHOW, &exchange->code, &account, &is_there,
+		       fault) ||
+	    (is_there && is_counted(exchange) &&
+	     !code_find(call, ticket->code, call_reading(call), &exchange->code, &account,
+			&is_there, fault)))
 		return false;
 	if (!is_there || id_compare(&exchange->code.room, &ticket->room) != 0 ||
 	    id_compare(&exchange->code.place, &ticket->code_place) != 0)
