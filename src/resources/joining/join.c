@@ -754,8 +754,8 @@ static bool find_code_of_ticket(struct call *call, struct exchange *exchange, st
 	struct id account;
 	bool is_there;
 
-	/* A code is only locked if its uses are counted, so that a crowd that came by it does not wait
-	 * for each other. */
+	/* A code is only locked if its uses are counted, so that a crowd that came by it does not
+	 * wait for each other. */
 	if (!code_find(call, ticket->code, STORE_TO_SHOW, &exchange->code, &account, &is_there,
 		       fault) ||
 	    (is_there && is_counted(exchange) &&
