@@ -332,6 +332,25 @@ static bool is_unknown(struct fault *fault)
 	return fault_set(fault, FAULT_NOT_FOUND, "ticket not found");
 }
 
+/* The same for everything that the exchange of a ticket reads. */
+static void expect_exchange(struct call *call, const struct door_ticket *ticket)
+{
+	const struct store_expected expected[] = {
+		{ .kind = &kind_room, .finding = STORE_FIND_ID, .id = &ticket->room },
+		{ .kind = &kind_template, .finding = STORE_FIND_PARENT, .from = 0 },
+		{ .kind = &kind_codes, .finding = STORE_FIND_ID, .id = &ticket->room },
+		{ .kind = &kind_code, .finding = STORE_FIND_NAME, .name = ticket->code },
+		{ .kind = &kind_media, .finding = STORE_FIND_ID, .id = &kind_only_id },
+		{ .kind = &kind_door, .finding = STORE_FIND_ID, .id = &ticket->room },
+		{ .kind = &kind_door_ticket,
+		  .finding = STORE_FIND_NAME,
+		  .reading = STORE_TO_CHANGE,
+		  .name = ticket->name },
+	};
+
+	store_expect(call->transaction, STORE_EACH, expected, sizeof expected / sizeof expected[0]);
+}
+
 bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door *door,
 		      struct fault *fault)
 {
@@ -357,7 +376,10 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 	call_set_account(call);
 	/* Thousands of admitted tickets are exchanged at the same time, so this does not lock the
 	 * door: only who changes the number of people does. */
-	expect_door(call, &ticket->room, STORE_TO_SHOW, &kind_room, &ticket->room);
+	if (call_is_writing(call))
+		expect_exchange(call, ticket);
+	else
+		expect_door(call, &ticket->room, STORE_TO_SHOW, &kind_room, &ticket->room);
 	if (!door_load(call, &ticket->room, STORE_TO_SHOW, door, fault))
 		return false;
 	if (call_is_writing(call)) {

@@ -813,6 +813,8 @@ static bool answer_ticket(struct call *call, struct door *door, struct door_tick
 		return door_answer_denied(call, ticket);
 	if (!is_admitted && !is_closed(call, room))
 		return door_answer_waiting(call, door);
+	if (!was_taken && !call_is_writing(call))
+		return call_write_instead(call);
 	is_done = exchange_ticket(call, &exchange, is_admitted, fault);
 	if (!is_done && fault->kind == FAULT_FORBIDDEN) {
 		const struct slice reason = arena_copy(call->arena, slice_of(fault->message));
