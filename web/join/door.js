@@ -100,7 +100,7 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 				seconds = answer.retry_after;
 			} catch (error) {
 				if (signal.aborted) return null;
-				const is_busy = error instanceof Refusal && error.status === 429;
+				const is_busy = error instanceof Refusal && [409, 429].includes(error.status);
 				if (!is_busy && !is_away(error)) throw error;
 				seconds = Math.max(Math.min(LATE, SOON * 2 ** misses), is_busy ? error.retry_after : 0);
 				misses += 1;
