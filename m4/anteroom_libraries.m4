@@ -4,7 +4,7 @@ AC_DEFUN([ANTEROOM_LIBRARIES], [
   anteroom_missing=
   PKG_CHECK_MODULES([FCGI], [fcgi >= 2.4], [],
     [anteroom_missing="$anteroom_missing libfcgi-dev"])
-  PKG_CHECK_MODULES([JANSSON], [jansson >= 2.11], [],
+  PKG_CHECK_MODULES([JANSSON], [jansson >= 2.14], [],
     [anteroom_missing="$anteroom_missing libjansson-dev"])
   PKG_CHECK_MODULES([PCRE2], [libpcre2-8 >= 10.30], [],
     [anteroom_missing="$anteroom_missing libpcre2-dev"])
