@@ -68,6 +68,8 @@ enum join_refusal {
 	JOIN_NOT_ADMITTED,
 	JOIN_REFUSALS
 };
+/* As events and metrics name them. */
+extern const char *const join_refusal_names[JOIN_REFUSALS];
 
 /* A request as received. A header that was not sent has data NULL. */
 struct request {
@@ -251,6 +253,8 @@ bool call_precondition(const struct call *call, bool exists, uint64_t etag, stru
 
 /* Return a member of the body or the query by its name; NULL if it was not sent. */
 const json_t *call_member(const struct call *call, const char *name);
+/* Returns a text of the body; an empty text if it was not sent. */
+struct slice call_text(const struct call *call, const char *name);
 struct slice call_query_text(const struct call *call, const char *name);
 
 /* ---- documents made from the body, which handlers must not change ---- */

@@ -24,8 +24,6 @@ void metrics_close(struct metrics *metrics);
  * thread. */
 void metrics_count(struct metrics *metrics, const struct call *call, int64_t microseconds);
 
-/* The name of each reason, such as "expired". */
-extern const char *const metrics_refusals[JOIN_REFUSALS];
 uint64_t metrics_refused(const struct metrics *metrics, enum join_refusal refusal);
 /* Returns the number of operations carried out in bulk requests. */
 uint64_t metrics_operations(const struct metrics *metrics);

@@ -37,25 +37,6 @@ struct join_log {
 	size_t refusal_count;
 };
 
-static const char *const reasons[JOIN_REFUSALS] = {
-	[JOIN_DISABLED] = "disabled",
-	[JOIN_ROOM_DISABLED] = "room_disabled",
-	[JOIN_ROLE_DELETED] = "role_deleted",
-	[JOIN_EXPIRED] = "expired",
-	[JOIN_USED_UP] = "used_up",
-	[JOIN_NOT_YET_VALID] = "not_yet_valid",
-	[JOIN_NOT_OPEN] = "not_open",
-	[JOIN_CLOSED] = "closed",
-	[JOIN_OTHER_USER] = "other_user",
-	[JOIN_OTHER_ROOM] = "other_room",
-	[JOIN_NO_SUCH_AGENT] = "no_such_agent",
-	[JOIN_BANNED] = "banned",
-	[JOIN_ROLE_FULL] = "role_full",
-	[JOIN_ROOM_FULL] = "room_full",
-	[JOIN_NEEDS_ADMISSION] = "needs_admission",
-	[JOIN_NOT_ADMITTED] = "not_admitted",
-};
-
 struct join_log *join_log_open(void)
 {
 	struct join_log *joins = memory_check(calloc(1, sizeof *joins));
@@ -211,8 +192,9 @@ static struct audit_entry event_of_joining(struct call *call, const struct media
 	};
 
 	if (!is_granted)
-		data.more[4] = (struct audit_member){ "reason", slice_of(reasons[joining->refusal]),
-						      false };
+		data.more[4] = (struct audit_member){
+			"reason", slice_of(join_refusal_names[joining->refusal]), false
+		};
 	return (struct audit_entry){
 		.time = joining->time,
 		.id = uuid_as_text(call->arena, call->environment->clock),

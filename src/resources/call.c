@@ -20,6 +20,26 @@ static const char *const method_names[] = {
 	[METHOD_OTHER] = "other",
 };
 
+const char *const join_refusal_names[JOIN_REFUSALS] = {
+	[JOIN_DISABLED] = "disabled",
+	[JOIN_ROOM_DISABLED] = "room_disabled",
+	[JOIN_ACCOUNT_DISABLED] = "account_disabled",
+	[JOIN_ROLE_DELETED] = "role_deleted",
+	[JOIN_EXPIRED] = "expired",
+	[JOIN_USED_UP] = "used_up",
+	[JOIN_NOT_YET_VALID] = "not_yet_valid",
+	[JOIN_NOT_OPEN] = "not_open",
+	[JOIN_CLOSED] = "closed",
+	[JOIN_OTHER_USER] = "other_user",
+	[JOIN_OTHER_ROOM] = "other_room",
+	[JOIN_NO_SUCH_AGENT] = "no_such_agent",
+	[JOIN_BANNED] = "banned",
+	[JOIN_ROLE_FULL] = "role_full",
+	[JOIN_ROOM_FULL] = "room_full",
+	[JOIN_NEEDS_ADMISSION] = "needs_admission",
+	[JOIN_NOT_ADMITTED] = "not_admitted",
+};
+
 const char *method_name(enum method method)
 {
 	return method_names[method];
@@ -324,6 +344,13 @@ json_t *call_copy_member(json_t *copy, const char *name)
 	member = member == NULL ? json_object() : json_copy(member);
 	object_put(copy, name, member);
 	return member;
+}
+
+struct slice call_text(const struct call *call, const char *name)
+{
+	const struct slice text = text_of_json(call_member(call, name));
+
+	return text.data == NULL ? SLICE("") : text;
 }
 
 struct slice call_query_text(const struct call *call, const char *name)

@@ -30,6 +30,22 @@ static bool remove_records(struct call *call, const struct store_kind *kind,
 	return true;
 }
 
+/* Removes some of those who wait at the door of a room, and then the door. */
+static bool remove_door(struct call *call, const struct id *room, bool *are_gone,
+			struct fault *fault)
+{
+	struct door door;
+
+	if (!door_load(call, room, STORE_TO_CHANGE, &door, fault))
+		return false;
+	if (door.stored.value.data == NULL)
+		return true;
+	if (!remove_records(call, &kind_door_ticket, room, are_gone, fault) ||
+	    (*are_gone && !remove_records(call, &kind_visitor, room, are_gone, fault)))
+		return false;
+	return !*are_gone || store_remove(call->transaction, &kind_door, &door.stored, fault);
+}
+
 /* Removes some children, and for each code adds a record (resources/codes/code_words.h). Sets
  * *are_gone to true if none are left. */
 static bool remove_children(struct call *call, enum garbage_of of, const struct id *id,
@@ -58,7 +74,7 @@ static bool remove_children(struct call *call, enum garbage_of of, const struct 
 	}
 	*are_gone = page.is_last;
 	return (!*are_gone || bans_remove_of_room(call, id, are_gone, fault)) &&
-	       (!*are_gone || door_remove_of_room(call, id, are_gone, fault));
+	       (!*are_gone || remove_door(call, id, are_gone, fault));
 }
 
 static const char *const owners[] = {

@@ -166,7 +166,7 @@ static void append_counts(struct buffer *page, const struct metrics *metrics)
 	for (enum join_refusal i = JOIN_DISABLED; i < JOIN_REFUSALS; i++)
 		append_sample(
 			page, refusals, "",
-			slice_of(arena_text(page->arena, "reason=\"%s\"", metrics_refusals[i])),
+			slice_of(arena_text(page->arena, "reason=\"%s\"", join_refusal_names[i])),
 			metrics_refused(metrics, i));
 	append_one(page, "anteroom_bulk_operations_total", "counter",
 		   "Operations carried out in bulk requests.", metrics_operations(metrics));

@@ -20,26 +20,6 @@ const int metrics_statuses[METRICS_STATUSES] = {
 #undef HTTP_STATUS
 };
 
-const char *const metrics_refusals[JOIN_REFUSALS] = {
-	[JOIN_DISABLED] = "disabled",
-	[JOIN_ROOM_DISABLED] = "room_disabled",
-	[JOIN_ACCOUNT_DISABLED] = "account_disabled",
-	[JOIN_ROLE_DELETED] = "role_deleted",
-	[JOIN_EXPIRED] = "expired",
-	[JOIN_USED_UP] = "used_up",
-	[JOIN_NOT_YET_VALID] = "not_yet_valid",
-	[JOIN_NOT_OPEN] = "not_open",
-	[JOIN_CLOSED] = "closed",
-	[JOIN_OTHER_USER] = "other_user",
-	[JOIN_OTHER_ROOM] = "other_room",
-	[JOIN_NO_SUCH_AGENT] = "no_such_agent",
-	[JOIN_BANNED] = "banned",
-	[JOIN_ROLE_FULL] = "role_full",
-	[JOIN_ROOM_FULL] = "room_full",
-	[JOIN_NEEDS_ADMISSION] = "needs_admission",
-	[JOIN_NOT_ADMITTED] = "not_admitted",
-};
-
 struct row {
 	_Alignas(CACHE_LINE) _Atomic uint64_t statuses[METRICS_STATUSES + 1];
 	struct histogram durations;

@@ -314,7 +314,7 @@ START_TEST(each_rejection_is_counted)
 	metrics_count(environment.metrics, &call, 0);
 	page = ask(METHOD_GET, "/metrics");
 	ck_assert_ptr_nonnull(
-		strstr(body_of(&page), arena_text(arena, refused_twice, metrics_refusals[_i])));
+		strstr(body_of(&page), arena_text(arena, refused_twice, join_refusal_names[_i])));
 }
 END_TEST
 

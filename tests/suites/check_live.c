@@ -25,14 +25,16 @@
 
 #include "accounts/accounts.h"
 #include "accounts/token.h"
+#include "background/door_watch.h"
+#include "background/join_log.h"
 #include "directory.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
 #include "resources/bans/bans.h"
+#include "resources/door/door_polls.h"
 #include "resources/events/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "resources/garbage.h"
-#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "resources/live/live_events.h"
 #include "resources/live/live_merge.h"
@@ -163,7 +165,7 @@ static void set_up(void)
 		.session_keep = INT64_MAX / 2,
 		.clock = &stand_clock,
 		.misses = misses_open(&stand_clock),
-		.door_polls = door_polls_open(DOOR_ADDRESS_MOST),
+		.door_polls = door_polls_open(DOOR_MOST),
 		.join_seconds = 3600,
 	};
 	ck_assert(accounts_add(stand.directory, &stand_clock, "a", &account, &fault));
@@ -2046,6 +2048,259 @@ START_TEST(a_session_of_many_closes_at_once)
 }
 END_TEST
 
+/* ---- doors ---- */
+
+/* Returns a text of an answer that begins with these words. */
+static const char *text_after(const char *answer, const char *before)
+{
+	const char *place = strstr(answer, before);
+
+	ck_assert_msg(place != NULL, "%s: %s", before, answer);
+	place += strlen(before);
+	return arena_text(stand.arena, "%.*s", (int)strcspn(place, "\""), place);
+}
+
+/* Makes a room whose guests wait, and returns the code of its guests. */
+static const char *make_door(struct id *room)
+{
+	struct id template = create("/v2/templates", "{\"name\":\"door\",\"roles\":{\"host\":{},"
+						     "\"guest\":{\"admission\":\"ask\"}}}");
+
+	*room = create("/v2/rooms", arena_text(stand.arena, "{\"template_id\":\"%s\"}",
+					       id_as_text(stand.arena, &template).data));
+	return text_after(ask(METHOD_POST,
+			      arena_text(stand.arena, "/v2/room-codes/room/%s/role/guest",
+					 id_as_text(stand.arena, room).data),
+			      "{}"),
+			  "\"code\":\"");
+}
+
+/* Somebody knocks. Returns the path of the ticket. */
+static const char *knock(const char *code)
+{
+	return arena_text(
+		stand.arena, "/v2/tickets/%s",
+		text_after(ask(METHOD_POST, "/v2/token",
+			       arena_text(stand.arena, "{\"code\":\"%s\",\"wait\":true}", code)),
+			   "\"ticket\":\""));
+}
+
+static void admit_all(const struct id *room)
+{
+	(void)ask(METHOD_POST,
+		  arena_text(stand.arena, "/v2/active-rooms/%s/tickets",
+			     id_as_text(stand.arena, room).data),
+		  "{\"admit\":\"all\"}");
+}
+
+/* Returns how many joins are in the log. */
+static unsigned joins_logged(void)
+{
+	const char *place;
+	unsigned count = 0;
+
+	join_log_write(stand.environment.joins, &stand.environment);
+	place = ask(METHOD_GET, "/v2/events?type=join.*", "");
+	for (; (place = strstr(place, "\"type\":\"join.")) != NULL; place++)
+		count++;
+	return count;
+}
+
+static const struct {
+	const char *setting;
+	const char *terms; /* of the code */
+	unsigned logged;
+} exchange_rows[] = {
+	{ "off", "{}", 0 },
+	{ "on", "{}", 1 },
+	{ "off", "{\"max_uses\":1}", 0 },
+	{ "on", "{\"max_uses\":1}", 1 },
+};
+
+START_TEST(a_ticket_is_exchanged_once)
+{
+	open_stand(_i);
+	for (int i = 0; i < ROWS(exchange_rows); i++) {
+		const char *code, *ticket, *first;
+		unsigned before;
+		struct id room;
+
+		stand.environment.joins = join_log_open();
+		set_setting("log_joins", exchange_rows[i].setting);
+		before = joins_logged();
+		code = make_door(&room);
+		(void)ask(METHOD_PATCH, arena_text(stand.arena, "/v2/room-codes/code/%s", code),
+			  exchange_rows[i].terms);
+		ticket = knock(code);
+		admit_all(&room);
+		first = ask(METHOD_GET, ticket, "");
+		ck_assert_ptr_nonnull(strstr(first, "\"token\":\""));
+		now += 1500;
+		ck_assert_str_eq(ask(METHOD_GET, ticket, ""), first);
+		ck_assert_uint_eq(joins_logged() - before, exchange_rows[i].logged);
+		join_log_close(stand.environment.joins);
+		stand.environment.joins = NULL;
+	}
+}
+END_TEST
+
+/* Returns what is stored of a ticket; polled 0 if there is nothing. */
+static struct door_ticket stored_ticket(const char *path)
+{
+	struct door_ticket ticket = { .polled = 0 };
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	begin(&call);
+	ck_assert(record_get_named(&door_ticket_table, call.transaction,
+				   door_ticket_name(stand.arena, slice_of(strrchr(path, '/') + 1)),
+				   STORE_TO_SHOW, &ticket, &fault));
+	abandon(&call);
+	return ticket;
+}
+
+static bool door_is_stored(const struct id *room)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+	struct door door;
+
+	begin(&call);
+	ck_assert(door_load(&call, room, STORE_TO_SHOW, &door, &fault));
+	abandon(&call);
+	return door.stored.value.data != NULL;
+}
+
+static void watch_doors(void)
+{
+	struct door_watch *watch = door_watch_open(&stand.environment);
+
+	door_watch_round(watch);
+	door_watch_close(watch);
+}
+
+START_TEST(polls_are_stored_some_time_later)
+{
+	const char *ticket;
+	int64_t knocked;
+	struct id room;
+
+	open_stand(_i);
+	ticket = knock(make_door(&room));
+	knocked = stored_ticket(ticket).polled;
+	for (int i = 1; i <= 3; i++) {
+		now = knocked + i * DOOR_WRITES_AFTER / 2 - 1;
+		(void)ask(METHOD_GET, ticket, "");
+		watch_doors();
+		ck_assert_int_eq(stored_ticket(ticket).polled, i < 3 ? knocked : now);
+	}
+}
+END_TEST
+
+START_TEST(tickets_lapse)
+{
+	struct door_figures figures;
+	const char *ticket;
+	struct id room;
+
+	open_stand(_i);
+	ticket = knock(make_door(&room));
+	ck_assert(door_is_stored(&room));
+	now += DOOR_LAPSES + DOOR_WRITES_AFTER + 1000;
+	watch_doors();
+	ck_assert_ptr_null(stored_ticket(ticket).stored.value.data);
+	ck_assert(!door_is_stored(&room));
+	door_polls_figures(stand.environment.door_polls, &figures);
+	ck_assert_uint_eq(figures.waiting, 0);
+	ck_assert_uint_eq(figures.ends[DOOR_END_LAPSED], 1);
+}
+END_TEST
+
+static size_t count_of_room(const struct id *room, const struct store_kind *kind)
+{
+	struct store_record records[2 * GARBAGE_AT_ONCE];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = room,
+		.records = records,
+		.most = ROWS(records),
+	};
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	begin(&call);
+	ck_assert(store_page(call.transaction, kind, &page, &fault));
+	abandon(&call);
+	return page.count;
+}
+
+/* More than a deletion removes at once. */
+START_TEST(doors_go_with_their_room)
+{
+	const char *code;
+	struct id room;
+
+	open_stand(_i);
+	code = make_door(&room);
+	for (int i = 0; i < GARBAGE_AT_ONCE + 8; i++)
+		(void)knock(code);
+	(void)ask(METHOD_PATCH, arena_text(stand.arena, "/v2/room-codes/code/%s", code),
+		  "{\"user_id\":\"u\"}");
+	(void)knock(code);
+	ck_assert_uint_eq(count_of_room(&room, &kind_door_ticket), GARBAGE_AT_ONCE + 9);
+	ck_assert_uint_eq(count_of_room(&room, &kind_visitor), 1);
+	(void)ask(METHOD_DELETE,
+		  arena_text(stand.arena, "/v2/rooms/%s", id_as_text(stand.arena, &room).data), "");
+	ck_assert(door_is_stored(&room));
+	for (int i = 0; i < 3; i++)
+		(void)create("/v2/rooms", "{}");
+	ck_assert_uint_eq(count_of_room(&room, &kind_door_ticket), 0);
+	ck_assert_uint_eq(count_of_room(&room, &kind_visitor), 0);
+	ck_assert(!door_is_stored(&room));
+}
+END_TEST
+
+/* Somebody knocks in the room from an address. */
+static enum door_limit enter(struct door_polls *polls, const struct id *room, unsigned person,
+			     unsigned address, bool is_known)
+{
+	const char *ticket = arena_text(stand.arena, "%u", person);
+	struct door_ticket of = {
+		.name = door_ticket_name(stand.arena, slice_of(ticket)),
+		.room = *room,
+		.polled = now,
+		.is_known = is_known,
+	};
+	unsigned char digest[DIGEST_SIZE];
+
+	door_address(slice_of(arena_text(stand.arena, "192.0.2.%u", address)), digest);
+	return door_polls_enter(polls, &stand.account, &of, digest);
+}
+
+START_TEST(so_many_people_wait)
+{
+	struct door_polls *polls = door_polls_open(DOOR_ADDRESS_MOST);
+	const struct id room = id_random(&stand_clock), other = id_random(&stand_clock);
+	unsigned person = 0;
+
+	open_stand(0);
+	/* From one address; one who knocks again is no further person. */
+	while (person < DOOR_ADDRESS_MOST)
+		ck_assert_int_eq(enter(polls, &room, person++, 1, true), DOOR_FITS);
+	ck_assert_int_eq(enter(polls, &room, person, 1, true), DOOR_ADDRESS_IS_FULL);
+	ck_assert_int_eq(enter(polls, &room, 0, 1, true), DOOR_FITS);
+	ck_assert_int_eq(enter(polls, &other, person++, 1, true), DOOR_FITS);
+	/* By one code, of everybody or of one person. */
+	for (unsigned i = 0; i < DOOR_CODE_MOST; i++)
+		ck_assert_int_eq(enter(polls, &room, person++, 2 + i / DOOR_ADDRESS_MOST, false),
+				 DOOR_FITS);
+	ck_assert_int_eq(enter(polls, &room, person, 100, false), DOOR_CODE_IS_FULL);
+	ck_assert_int_eq(enter(polls, &other, person++, 100, false), DOOR_FITS);
+	ck_assert_int_eq(enter(polls, &room, person, 100, true), DOOR_FITS);
+	door_polls_close(polls);
+}
+END_TEST
+
 /* ---- media servers by their id alone ---- */
 
 /* Begins a call of another account. */
@@ -2431,6 +2686,7 @@ static Suite *suite(void)
 	Suite *suite = suite_create("live");
 	TCase *news = tcase_create("news");
 	TCase *records = tcase_create("records");
+	TCase *doors = tcase_create("doors");
 	TCase *meetings = tcase_create("meetings");
 
 	tcase_add_checked_fixture(news, set_up, tear_down);
@@ -2458,6 +2714,13 @@ static Suite *suite(void)
 	tcase_add_loop_test(records, a_session_of_many_closes_at_once, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_media_server_is_of_one_account, 0, ROWS(drivers));
 	suite_add_tcase(suite, records);
+	tcase_add_checked_fixture(doors, set_up, tear_down);
+	tcase_add_loop_test(doors, a_ticket_is_exchanged_once, 0, ROWS(drivers));
+	tcase_add_loop_test(doors, polls_are_stored_some_time_later, 0, ROWS(drivers));
+	tcase_add_loop_test(doors, tickets_lapse, 0, ROWS(drivers));
+	tcase_add_loop_test(doors, doors_go_with_their_room, 0, ROWS(drivers));
+	tcase_add_test(doors, so_many_people_wait);
+	suite_add_tcase(suite, doors);
 	tcase_add_checked_fixture(meetings, set_up, tear_down);
 	tcase_add_loop_test(meetings, records_become_what_is_true, 0, RUNS);
 	suite_add_tcase(suite, meetings);

@@ -10,7 +10,7 @@
  * background/door_watch.c writes the times of polls, and removes tickets that have lapsed;
  * background/live_watch.c tells the moderators inside how many people wait.
  *
- * Whoever changes who waits locks the record of the door first.
+ * Whoever changes the number of people who wait locks the record of the door.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_DOOR_DOOR_H

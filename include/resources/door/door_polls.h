@@ -24,7 +24,6 @@ struct door_polls;
 /* address_most: people of one room from one address. */
 struct door_polls *door_polls_open(unsigned address_most);
 void door_polls_close(struct door_polls *polls);
-unsigned door_polls_address_most(const struct door_polls *polls);
 
 /* Sets what stands for an address: the same for the addresses of an IPv6 /64. */
 void door_address(struct slice address, unsigned char digest[DIGEST_SIZE]);

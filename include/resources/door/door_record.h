@@ -96,8 +96,5 @@ bool door_ticket_find(struct call *call, const struct id *room, const struct id 
 /* Removes a ticket, and the record of its visitor unless that has another ticket. The caller counts
  * who waits. */
 bool door_ticket_remove(struct call *call, const struct door_ticket *ticket, struct fault *fault);
-/* Removes some records of a room that was deleted. Sets *are_gone to true if none are left. */
-bool door_remove_of_room(struct call *call, const struct id *room, bool *are_gone,
-			 struct fault *fault);
 
 #endif

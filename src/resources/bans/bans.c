@@ -419,15 +419,10 @@ static bool read_code(struct call *call, struct slice *hash, struct fault *fault
 	return true;
 }
 
-static struct slice text_or_empty(struct slice text)
-{
-	return text.data == NULL ? SLICE("") : text;
-}
-
 bool bans_create(struct call *call, struct fault *fault)
 {
 	struct ban_terms terms = {
-		.user_id = text_or_empty(text_of_json(call_member(call, "user_id"))),
+		.user_id = call_text(call, "user_id"),
 		.code_hash = SLICE(""),
 		.reason = text_of_json(call_member(call, "reason")),
 		.expires_at = expiry_of(call),

@@ -310,7 +310,7 @@ bool door_knock(struct call *call, const struct knock *knock, struct fault *faul
 		.user_name = knock->user_name,
 		.reason = SLICE(""),
 	};
-	if (!(is_known ? find_waiting_place(call, &visitor, &former, &is_there, fault) : true))
+	if (is_known && !find_waiting_place(call, &visitor, &former, &is_there, fault))
 		return false;
 	if (!(is_there ? take_former_place(call, &former, &ticket, fault)
 		       : add_to_door(call, knock, &door, &ticket, address, fault)))
@@ -399,6 +399,20 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 	return is_unknown(fault);
 }
 
+/* Locks the door if the person waits, whom the caller is about to decide about: only then the
+ * number of people changes. *waits: still, once the door is locked. */
+static bool lock_if_waiting(struct call *call, const struct door_ticket *ticket, struct door *door,
+			    bool *waits, struct fault *fault)
+{
+	*waits = door_ticket_is_waiting(door, ticket);
+	if (!*waits)
+		return true;
+	if (!door_load(call, &ticket->room, STORE_TO_CHANGE, door, fault))
+		return false;
+	*waits = door_ticket_is_waiting(door, ticket);
+	return true;
+}
+
 /* Stores that the ticket is denied. */
 static bool put_denied(struct call *call, struct door *door, struct door_ticket *ticket,
 		       const struct room_record *room, struct slice reason, struct slice actor,
@@ -406,9 +420,8 @@ static bool put_denied(struct call *call, struct door *door, struct door_ticket 
 {
 	bool was_waiting;
 
-	if (!door_load(call, &ticket->room, STORE_TO_CHANGE, door, fault))
+	if (!lock_if_waiting(call, ticket, door, &was_waiting, fault))
 		return false;
-	was_waiting = door_ticket_is_waiting(door, ticket);
 	ticket->state = DOOR_DENIED;
 	ticket->denied = call->now;
 	ticket->reason = reason;
@@ -444,12 +457,13 @@ bool tickets_give_up(struct call *call, struct fault *fault)
 {
 	struct door_ticket ticket;
 	struct door door;
+	bool waits;
 
 	if (!door_ticket_open(call, &ticket, &door, fault) ||
-	    !door_load(call, &ticket.room, STORE_TO_CHANGE, &door, fault))
+	    !lock_if_waiting(call, &ticket, &door, &waits, fault))
 		return false;
 	door_polls_forget(call->environment->door_polls, ticket.name);
-	if (door_ticket_is_waiting(&door, &ticket)) {
+	if (waits) {
 		count_one_less(&door);
 		if (!put_changed_door(call, &door, fault))
 			return false;
@@ -475,8 +489,8 @@ static bool open_door(struct call *call, struct live_view *view, struct fault *f
 }
 
 /* Whether a stored ticket is of somebody who waits and has not lapsed. */
-static bool waits(struct call *call, const struct live_view *view, const struct door *door,
-		  const struct door_ticket *ticket)
+static bool still_waits(struct call *call, const struct live_view *view, const struct door *door,
+			const struct door_ticket *ticket)
 {
 	return view->room.is_enabled && door_ticket_is_waiting(door, ticket) &&
 	       !door_ticket_has_lapsed(ticket,
@@ -535,7 +549,7 @@ static bool write_waiting(struct call *call, const struct live_view *view, const
 					 fault))
 				return false;
 			after = page.records[i].id;
-			if (!waits(call, view, door, &ticket))
+			if (!still_waits(call, view, door, &ticket))
 				continue;
 			if (*count == LISTED_MOST) {
 				*are_all = false;
@@ -619,8 +633,7 @@ static bool answer_decided(struct call *call, const struct live_view *view,
 
 bool tickets_decide(struct call *call, struct fault *fault)
 {
-	const struct slice reason = text_of_json(call_member(call, "reason"));
-	const bool admits = slice_is(text_of_json(call_member(call, "state")), "admitted");
+	const bool admits = slice_is(call_text(call, "state"), "admitted");
 	const struct slice state = admits ? SLICE("admitted") : SLICE("denied");
 	struct live_view view;
 	struct door_ticket ticket;
@@ -641,12 +654,12 @@ bool tickets_decide(struct call *call, struct fault *fault)
 		return (ticket.state == DOOR_DENIED) != admits
 			       ? answer_decided(call, &view, &ticket, state, fault)
 			       : fault_set(fault, FAULT_CONFLICT, "Ticket was decided");
-	if (!is_there || !waits(call, &view, &door, &ticket))
+	if (!is_there || !still_waits(call, &view, &door, &ticket))
 		return is_unknown(fault);
 	return (admits ? put_admitted(call, &view, &door, &ticket, fault) &&
 				 put_changed_door(call, &door, fault)
-		       : put_denied(call, &door, &ticket, &view.room,
-				    reason.data == NULL ? SLICE("") : reason, SLICE(""), fault) &&
+		       : put_denied(call, &door, &ticket, &view.room, call_text(call, "reason"),
+				    SLICE(""), fault) &&
 				 put_visitor(call, &ticket, fault)) &&
 	       answer_decided(call, &view, &ticket, state, fault);
 }
@@ -698,7 +711,7 @@ bool tickets_admit(struct call *call, struct fault *fault)
 		if (!door_ticket_find(call, &view.room.id, &id, STORE_TO_CHANGE, &ticket, &is_there,
 				      fault))
 			return false;
-		if (!is_there || !waits(call, &view, &door, &ticket))
+		if (!is_there || !still_waits(call, &view, &door, &ticket))
 			continue;
 		if (!put_admitted(call, &view, &door, &ticket, fault))
 			return false;

@@ -55,11 +55,6 @@ struct door_polls *door_polls_open(unsigned address_most)
 	return polls;
 }
 
-unsigned door_polls_address_most(const struct door_polls *polls)
-{
-	return polls->address_most;
-}
-
 void door_address(struct slice address, unsigned char digest[DIGEST_SIZE])
 {
 	unsigned char bytes[MISSES_ADDRESS_SIZE];

@@ -237,34 +237,3 @@ bool door_ticket_remove(struct call *call, const struct door_ticket *ticket, str
 		store_remove(call->transaction, &kind_visitor, &visitor.stored, fault)) &&
 	       store_remove(call->transaction, &kind_door_ticket, &ticket->stored, fault);
 }
-
-bool door_remove_of_room(struct call *call, const struct id *room, bool *are_gone,
-			 struct fault *fault)
-{
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = room,
-		.records = arena_alloc(call->arena, GARBAGE_AT_ONCE * sizeof *page.records),
-		.most = GARBAGE_AT_ONCE,
-	};
-	struct door door;
-
-	if (!door_load(call, room, STORE_TO_CHANGE, &door, fault))
-		return false;
-	*are_gone = true;
-	if (door.stored.value.data == NULL)
-		return true;
-	if (!store_page(call->transaction, &kind_door_ticket, &page, fault))
-		return false;
-	*are_gone = page.is_last;
-	for (size_t i = 0; i < page.count; i++) {
-		struct door_ticket ticket;
-
-		if (!record_get_named(&door_ticket_table, call->transaction, page.records[i].name,
-				      STORE_TO_CHANGE, &ticket, fault))
-			return false;
-		if (ticket.stored.value.data != NULL && !door_ticket_remove(call, &ticket, fault))
-			return false;
-	}
-	return !*are_gone || store_remove(call->transaction, &kind_door, &door.stored, fault);
-}

@@ -27,14 +27,6 @@
 #include "resources/stored.h"
 #include "resources/templates/template_parts.h"
 
-/* Returns a member of the body; an empty text if it was not sent. */
-static struct slice body_text(const struct call *call, const char *name)
-{
-	const struct slice text = text_of_json(call_member(call, name));
-
-	return text.data == NULL ? SLICE("") : text;
-}
-
 static bool refuse_for(unsigned seconds, struct fault *fault)
 {
 	fault_detail(fault, FAULT_TOO_MANY, "too many unknown codes from this address");
@@ -192,17 +184,19 @@ static bool is_taken(const struct exchange *exchange)
 	return exchange->ticket != NULL && exchange->ticket->state == DOOR_TAKEN;
 }
 
-/* A retry gets the token of the exchange that it repeats, and therefore its time. A counted
- * exchange has the time of the clock, to which a retry is compared: call->now may be later, because
- * it is never before the last change of the code, and the clock may have been set back since. */
+/* A retry gets the token of the exchange that it repeats, and therefore its time; so does a ticket
+ * that is asked for again. A counted exchange has the time of the clock, to which a retry is
+ * compared: call->now may be later, because it is never before the last change of the code, and
+ * the clock may have been set back since. */
 static void set_time(struct call *call, struct exchange *exchange)
 {
-	exchange->is_retry = is_counted(exchange) && exchange->ticket == NULL &&
-			     is_retry(call, exchange);
-	exchange->time = exchange->is_retry	? exchange->code.terms.last_use
-			 : is_taken(exchange)	? exchange->ticket->taken
-			 : is_counted(exchange) ? clock_now(call->environment->clock)
-						: call->now;
+	const bool is_of_code = is_counted(exchange) && exchange->ticket == NULL;
+
+	exchange->is_retry = is_of_code && is_retry(call, exchange);
+	exchange->time = exchange->is_retry   ? exchange->code.terms.last_use
+			 : is_taken(exchange) ? exchange->ticket->taken
+			 : is_of_code	      ? clock_now(call->environment->clock)
+					      : call->now;
 }
 
 static bool check_terms(struct call *call, const struct exchange *exchange, struct fault *fault)
@@ -629,13 +623,12 @@ static bool knock_at_door(struct call *call, struct exchange *exchange, struct f
 	return door_knock(call, &knock, fault);
 }
 
-/* A counted exchange is a write. So is that of a ticket, and the first exchange of an account that
- * has no media record yet, because that contains the key for hashes of codes. All others only
- * read. */
+/* A counted exchange is a write. So is the first exchange of an account that has no media record
+ * yet, because that contains the key for hashes of codes. All others only read, except those of
+ * tickets (answer_ticket). */
 static bool exchange_code(struct call *call, struct exchange *exchange,
 			  const struct account *account, struct fault *fault)
 {
-	const bool is_new = exchange->ticket != NULL && !is_taken(exchange);
 	bool asks = false;
 
 	if (!admit_by_code(call, exchange, account, fault) || !check_wish(call, exchange, fault) ||
@@ -643,7 +636,7 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 		return false;
 	if (asks)
 		return knock_at_door(call, exchange, fault);
-	if (((is_counted(exchange) && !is_taken(exchange)) || is_new || !exchange->has_media) &&
+	if (((is_counted(exchange) && !is_taken(exchange)) || !exchange->has_media) &&
 	    !call_is_writing(call))
 		return call_write_instead(call);
 	if (!check_places(call, exchange, exchange->user_id, SLICE(""), fault) ||
@@ -666,14 +659,16 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 	return answer_exchange(call, exchange, account, fault);
 }
 
-/* Notes the exchange for the event log. */
-static void note_join(struct call *call, const struct exchange *exchange, bool is_granted)
+/* Notes the exchange for the event log, if the account logs joins. */
+static void note_join(struct call *call, const struct account *account,
+		      const struct exchange *exchange, bool is_granted)
 {
 	struct joining *joining = arena_alloc(call->arena, sizeof *joining);
 	const struct slice asked = exchange->sent_user;
 
-	if (call->run.wants_write || exchange->is_waiting ||
-	    (is_granted && exchange->has_knocked) ||
+	if (account == NULL || !account->is_enabled || !account->logs_joins ||
+	    call->run.wants_write || exchange->is_waiting ||
+	    (is_granted && (exchange->has_knocked || is_taken(exchange))) ||
 	    (!is_granted && call->run.refusal == JOIN_NOT_REFUSED))
 		return;
 	*joining = (struct joining){
@@ -706,8 +701,7 @@ static bool exchange_typed(struct call *call, struct slice text, struct exchange
 	roster = accounts_current(accounts);
 	account = roster_by_id(roster, &call->account);
 	is_done = exchange_code(call, exchange, account, fault);
-	if (account != NULL && account->is_enabled && account->logs_joins)
-		note_join(call, exchange, is_done);
+	note_join(call, account, exchange, is_done);
 	accounts_release(accounts, roster);
 	return is_done;
 }
@@ -715,11 +709,11 @@ static bool exchange_typed(struct call *call, struct slice text, struct exchange
 bool join(struct call *call, struct fault *fault)
 {
 	struct exchange exchange = {
-		.sent_user = body_text(call, "user_id"),
-		.sent_name = body_text(call, "name"),
+		.sent_user = call_text(call, "user_id"),
+		.sent_name = call_text(call, "name"),
 	};
 
-	return exchange_typed(call, body_text(call, "code"), &exchange, fault);
+	return exchange_typed(call, call_text(call, "code"), &exchange, fault);
 }
 
 bool join_settle(struct call *call, struct fault *fault)
@@ -731,8 +725,8 @@ bool join_livekit(struct call *call, struct fault *fault)
 {
 	const struct livekit_wish wish = livekit_wish_of(call);
 	struct exchange exchange = {
-		.sent_user = body_text(call, "participant_identity"),
-		.sent_name = body_text(call, "participant_name"),
+		.sent_user = call_text(call, "participant_identity"),
+		.sent_name = call_text(call, "participant_name"),
 		.wish = &wish,
 	};
 
@@ -788,6 +782,8 @@ static bool exchange_ticket(struct call *call, struct exchange *exchange, bool i
 		is_done = exchange_code(call, exchange, account, fault);
 	else
 		is_done = admit_by_code(call, exchange, account, fault);
+	if (is_done && is_admitted)
+		note_join(call, account, exchange, true);
 	accounts_release(accounts, roster);
 	return is_done;
 }
@@ -813,6 +809,7 @@ static bool answer_ticket(struct call *call, struct door *door, struct door_tick
 		return door_answer_denied(call, ticket);
 	if (!is_admitted && !is_closed(call, room))
 		return door_answer_waiting(call, door);
+	/* The first exchange is stored. */
 	if (!was_taken && !call_is_writing(call))
 		return call_write_instead(call);
 	is_done = exchange_ticket(call, &exchange, is_admitted, fault);
@@ -826,10 +823,7 @@ static bool answer_ticket(struct call *call, struct door *door, struct door_tick
 	}
 	if (!is_done || !is_admitted)
 		return is_done && door_answer_waiting(call, door);
-	if (call->run.wants_write || exchange.is_waiting || was_taken)
-		return true;
-	note_join(call, &exchange, true);
-	return door_take(call, door, ticket, room, fault);
+	return exchange.is_waiting || was_taken || door_take(call, door, ticket, room, fault);
 }
 
 bool tickets_get(struct call *call, struct fault *fault)
@@ -1081,7 +1075,7 @@ bool token_check(struct call *call, struct bearer *bearer, struct fault *fault)
 
 bool token_join(struct call *call, struct fault *fault)
 {
-	struct exchange exchange = { .sent_name = body_text(call, "name") };
+	struct exchange exchange = { .sent_name = call_text(call, "name") };
 	struct json_writer body = writer_begin(call->arena, false);
 
 	if (!admit_by_token(call, &exchange, fault) || !take_given_role(call, &exchange, fault))

@@ -6,19 +6,11 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 
-/* Returns a member of the body; an empty text if it was not sent. */
-static struct slice text_or_empty(const struct call *call, const char *name)
-{
-	const struct slice text = text_of_json(call_member(call, name));
-
-	return text.data == NULL ? SLICE("") : text;
-}
-
 struct livekit_wish livekit_wish_of(const struct call *call)
 {
 	return (struct livekit_wish){
-		.room = text_or_empty(call, "room_name"),
-		.metadata = text_or_empty(call, "participant_metadata"),
+		.room = call_text(call, "room_name"),
+		.metadata = call_text(call, "participant_metadata"),
 		.attributes = call_member(call, "participant_attributes"),
 		.agents = json_object_get(call_member(call, "room_config"), "agents"),
 	};

@@ -24,13 +24,6 @@
 /* What the call has asked for. */
 enum step { STEP_FIRST, STEP_ACT };
 
-static struct slice reason_of(const struct call *call)
-{
-	const struct slice reason = text_of_json(call_member(call, "reason"));
-
-	return reason.data == NULL ? SLICE("") : reason;
-}
-
 /* ---- one person ---- */
 
 /* Whom the call is about. */
@@ -271,9 +264,9 @@ static bool add_to_group(void *context, const struct peer *found)
 		return true;
 	group->has_failed = !keep_out(group, &peer) ||
 			    !revocation_add(call, &group->view.room.id, peer.entry, LEAVE_REMOVED,
-					    reason_of(call), group->fault) ||
+					    call_text(call, "reason"), group->fault) ||
 			    !live_order_out(call, &group->view.room.id, &peer, LEAVE_REMOVED,
-					    reason_of(call), group->fault);
+					    call_text(call, "reason"), group->fault);
 	if (!group->has_failed && group->count < PUT_OUT_MOST)
 		group->peers[group->count++] = peer;
 	return !group->has_failed;
@@ -383,9 +376,10 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 		asking->asked[i].about = arena_copy(call->arena, peer->uuid);
 		server_ask_person(call->arena, &group->server, call->now / 1000,
 				  call->parameters[0], peer->identity, &asking->asked[i].request);
-		message_tell(call, &group->server, call->parameters[0], peer->identity,
-			     message_why(call->arena, "removed", "removed", reason_of(call)),
-			     &asking->asked[group->count + i].request);
+		message_tell(
+			call, &group->server, call->parameters[0], peer->identity,
+			message_why(call->arena, "removed", "removed", call_text(call, "reason")),
+			&asking->asked[group->count + i].request);
 	}
 	return true;
 }
@@ -517,7 +511,7 @@ static bool find_to_end(struct call *call, struct live_view *view, struct server
 {
 	const struct ending ending = {
 		.room = view->room.id,
-		.reason = reason_of(call),
+		.reason = call_text(call, "reason"),
 		.by = view->is_inside ? &view->caller : NULL,
 		.locks = locks(call),
 	};
@@ -557,7 +551,7 @@ bool active_rooms_end(struct call *call, struct fault *fault)
 		return true;
 	if (!find_to_end(call, &view, &server, fault))
 		return false;
-	message.text = message_why(call->arena, "ended", "ended", reason_of(call));
+	message.text = message_why(call->arena, "ended", "ended", call_text(call, "reason"));
 	if (!message_ask(call, &message, &is_asked, fault))
 		return false;
 	if (!is_asked)
