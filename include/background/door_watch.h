@@ -1,5 +1,5 @@
 /* Keeps the records of people who wait at doors (resources/door/door.h): writes when their tickets
- * were last asked for, many at a time, and removes tickets that have lapsed.
+ * were last asked for or exchanged, many at a time, and removes tickets that have lapsed.
  *
  * Each process does so for the rooms that it was asked about, and finds the others one account
  * after the other. All functions are called by one thread (background/keeper.c).

@@ -56,7 +56,7 @@ static bool run_for(struct door_watch *watch, enum store_access access, const st
 	return is_done;
 }
 
-/* ---- times of polls ---- */
+/* ---- times of polls and exchanges ---- */
 
 /* Polls of one account. */
 struct writing {
@@ -68,32 +68,19 @@ static bool write_polls(struct call *call, void *context, struct fault *fault)
 {
 	const struct writing *writing = context;
 
-	for (size_t i = 0; i < writing->count; i++) {
-		const struct door_poll *poll = &writing->polls[i];
-		struct door_ticket ticket;
-
-		if (!record_get_named(&door_ticket_table, call->transaction,
-				      (struct slice){ poll->name, sizeof poll->name },
-				      STORE_TO_CHANGE, &ticket, fault))
-			return false;
-		if (ticket.stored.value.data == NULL || ticket.polled >= poll->polled)
-			continue;
-		ticket.polled = poll->polled;
-		if (!record_put(&door_ticket_table, call->transaction, &ticket, fault))
-			return false;
-	}
-	return true;
+	return door_write_polls(call, writing->polls, writing->count, fault);
 }
 
-/* Those that cannot be written now are written after the next poll. */
+/* Times that cannot be written now are written after the next poll, exchanges in a later round. */
 static void write_due(struct door_watch *watch)
 {
+	struct door_polls *polls = watch->environment->door_polls;
 	struct door_poll due[WRITTEN_AT_ONCE];
 	size_t n = WRITTEN_AT_ONCE;
 
 	for (unsigned i = 0; i < WRITES_MOST && n == WRITTEN_AT_ONCE; i++) {
-		n = door_polls_take(watch->environment->door_polls,
-				    clock_now(watch->environment->clock), due, WRITTEN_AT_ONCE);
+		n = door_polls_due(polls, clock_now(watch->environment->clock), due,
+				   WRITTEN_AT_ONCE);
 		for (size_t from = 0, to; from < n; from = to) {
 			struct writing writing = { .polls = &due[from] };
 
@@ -101,8 +88,13 @@ static void write_due(struct door_watch *watch)
 			     to < n && id_compare(&due[to].account, &due[from].account) == 0; to++)
 				;
 			writing.count = to - from;
-			(void)run_for(watch, STORE_WRITE, &due[from].account, write_polls,
-				      &writing);
+			if (!run_for(watch, STORE_WRITE, &due[from].account, write_polls, &writing))
+				continue;
+			for (size_t j = from; j < to; j++)
+				if (due[j].times.taken != 0)
+					door_polls_forget(
+						polls,
+						(struct slice){ due[j].name, sizeof due[j].name });
 		}
 	}
 }

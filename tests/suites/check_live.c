@@ -2093,56 +2093,31 @@ static void admit_all(const struct id *room)
 		  "{\"admit\":\"all\"}");
 }
 
-/* Returns how many joins are in the log. */
-static unsigned joins_logged(void)
+/* Returns how many events of this type are in the log. */
+static unsigned events_logged(const char *type)
 {
-	const char *place;
+	const char *place = ask(METHOD_GET,
+				arena_text(stand.arena, "/v2/events?limit=100&type=%s", type), "");
 	unsigned count = 0;
 
-	join_log_write(stand.environment.joins, &stand.environment);
-	place = ask(METHOD_GET, "/v2/events?type=join.*", "");
-	for (; (place = strstr(place, "\"type\":\"join.")) != NULL; place++)
+	for (; (place = strstr(place, "\"type\":")) != NULL; place++)
 		count++;
 	return count;
 }
 
-static const struct {
-	const char *setting;
-	const char *terms; /* of the code */
-	unsigned logged;
-} exchange_rows[] = {
-	{ "off", "{}", 0 },
-	{ "on", "{}", 1 },
-	{ "off", "{\"max_uses\":1}", 0 },
-	{ "on", "{\"max_uses\":1}", 1 },
-};
-
-START_TEST(a_ticket_is_exchanged_once)
+static unsigned joins_logged(void)
 {
-	open_stand(_i);
-	for (int i = 0; i < ROWS(exchange_rows); i++) {
-		const char *code, *ticket, *first;
-		unsigned before;
-		struct id room;
-
-		stand.environment.joins = join_log_open();
-		set_setting("log_joins", exchange_rows[i].setting);
-		before = joins_logged();
-		code = make_door(&room);
-		(void)ask(METHOD_PATCH, arena_text(stand.arena, "/v2/room-codes/code/%s", code),
-			  exchange_rows[i].terms);
-		ticket = knock(code);
-		admit_all(&room);
-		first = ask(METHOD_GET, ticket, "");
-		ck_assert_ptr_nonnull(strstr(first, "\"token\":\""));
-		now += 1500;
-		ck_assert_str_eq(ask(METHOD_GET, ticket, ""), first);
-		ck_assert_uint_eq(joins_logged() - before, exchange_rows[i].logged);
-		join_log_close(stand.environment.joins);
-		stand.environment.joins = NULL;
-	}
+	join_log_write(stand.environment.joins, &stand.environment);
+	return events_logged("join.*");
 }
-END_TEST
+
+static void watch_doors(void)
+{
+	struct door_watch *watch = door_watch_open(&stand.environment);
+
+	door_watch_round(watch);
+	door_watch_close(watch);
+}
 
 /* Returns what is stored of a ticket; polled 0 if there is nothing. */
 static struct door_ticket stored_ticket(const char *path)
@@ -2159,6 +2134,103 @@ static struct door_ticket stored_ticket(const char *path)
 	return ticket;
 }
 
+static const struct {
+	const char *setting;
+	const char *terms; /* of the code */
+	unsigned logged;
+	enum door_ticket_state at_once; /* what the exchange itself stores */
+} exchange_rows[] = {
+	{ "off", "{}", 0, DOOR_WAITING },
+	{ "on", "{}", 1, DOOR_WAITING },
+	{ "off", "{\"max_uses\":1}", 0, DOOR_TAKEN },
+	{ "on", "{\"max_uses\":1}", 1, DOOR_TAKEN },
+};
+
+START_TEST(a_ticket_is_exchanged_once)
+{
+	open_stand(_i);
+	for (int i = 0; i < ROWS(exchange_rows); i++) {
+		const char *code, *ticket, *first;
+		unsigned before, admitted;
+		struct id room;
+
+		stand.environment.joins = join_log_open();
+		set_setting("log_joins", exchange_rows[i].setting);
+		before = joins_logged();
+		admitted = events_logged("peer.admitted");
+		code = make_door(&room);
+		(void)ask(METHOD_PATCH, arena_text(stand.arena, "/v2/room-codes/code/%s", code),
+			  exchange_rows[i].terms);
+		ticket = knock(code);
+		admit_all(&room);
+		first = ask(METHOD_GET, ticket, "");
+		ck_assert_ptr_nonnull(strstr(first, "\"token\":\""));
+		ck_assert_int_eq(stored_ticket(ticket).state, exchange_rows[i].at_once);
+		for (int again = 0; again < 3; again++) {
+			now += 1500;
+			ck_assert_str_eq(ask(METHOD_GET, ticket, ""), first);
+			if (again > 0)
+				watch_doors();
+		}
+		ck_assert_int_eq(stored_ticket(ticket).state, DOOR_TAKEN);
+		ck_assert_uint_eq(joins_logged() - before, exchange_rows[i].logged);
+		ck_assert_uint_eq(events_logged("peer.admitted") - admitted, 1);
+		join_log_close(stand.environment.joins);
+		stand.environment.joins = NULL;
+	}
+}
+END_TEST
+
+/* What happens to a ticket between its exchange and the moment in which that is written: the event
+ * comes once, and a place at the door is free at once. */
+static const struct {
+	const char *what; /* the method; PATCH disables the code, POST knocks again */
+	const char *terms; /* of the code */
+	unsigned events;
+	bool is_removed;
+} exchanged_rows[] = {
+	{ "GET", "{}", 1, false },
+	{ "DELETE", "{}", 1, true },
+	{ "PATCH", "{}", 1, false },
+	{ "POST", "{\"user_id\":\"u\"}", 1, false },
+};
+
+START_TEST(what_was_exchanged_is_written)
+{
+	open_stand(_i);
+	for (int i = 0; i < ROWS(exchanged_rows); i++) {
+		const char *what = exchanged_rows[i].what, *code, *ticket;
+		unsigned admitted = events_logged("peer.admitted");
+		unsigned denied = events_logged("peer.denied");
+		struct id room;
+
+		code = make_door(&room);
+		(void)ask(METHOD_PATCH, arena_text(stand.arena, "/v2/room-codes/code/%s", code),
+			  exchanged_rows[i].terms);
+		ticket = knock(code);
+		admit_all(&room);
+		ck_assert_ptr_nonnull(strstr(ask(METHOD_GET, ticket, ""), "admitted"));
+		if (strcmp(what, "DELETE") == 0)
+			(void)ask(METHOD_DELETE, ticket, "");
+		if (strcmp(what, "POST") == 0)
+			ck_assert_ptr_nonnull(strstr(ask(METHOD_GET, knock(code), ""), "waiting"));
+		if (strcmp(what, "PATCH") == 0) {
+			(void)ask(METHOD_PATCH,
+				  arena_text(stand.arena, "/v2/room-codes/code/%s", code),
+				  "{\"enabled\":false}");
+			ck_assert_ptr_nonnull(strstr(ask(METHOD_GET, ticket, ""), "denied"));
+		}
+		watch_doors();
+		ck_assert_uint_eq(events_logged("peer.admitted") - admitted,
+				  exchanged_rows[i].events);
+		ck_assert_uint_eq(events_logged("peer.denied") - denied,
+				  strcmp(what, "PATCH") == 0);
+		ck_assert(exchanged_rows[i].is_removed ==
+			  (stored_ticket(ticket).stored.value.data == NULL));
+	}
+}
+END_TEST
+
 static bool door_is_stored(const struct id *room)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -2169,14 +2241,6 @@ static bool door_is_stored(const struct id *room)
 	ck_assert(door_load(&call, room, STORE_TO_SHOW, &door, &fault));
 	abandon(&call);
 	return door.stored.value.data != NULL;
-}
-
-static void watch_doors(void)
-{
-	struct door_watch *watch = door_watch_open(&stand.environment);
-
-	door_watch_round(watch);
-	door_watch_close(watch);
 }
 
 START_TEST(polls_are_stored_some_time_later)
@@ -2715,6 +2779,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(records, a_media_server_is_of_one_account, 0, ROWS(drivers));
 	suite_add_tcase(suite, records);
 	tcase_add_checked_fixture(doors, set_up, tear_down);
+	tcase_add_loop_test(doors, what_was_exchanged_is_written, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, a_ticket_is_exchanged_once, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, polls_are_stored_some_time_later, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, tickets_lapse, 0, ROWS(drivers));

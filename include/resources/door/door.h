@@ -2,12 +2,16 @@
  * ROOM).
  *
  *     POST /v2/token      the code, or its role, asks: door_knock makes a ticket
- *     GET  /v2/tickets/T  the person asks, again and again, what was decided. Nothing is written but
- *                         in memory (door_polls.h), until the ticket is admitted: then it is
- *                         exchanged as the code would be (resources/joining/join.c)
+ *     GET  /v2/tickets/T  the person asks, again and again, what was decided. Once the ticket is
+ *                         admitted, it is exchanged as the code would be (resources/joining/join.c).
+ *                         Only what the code counts is written at once; that and when somebody
+ *                         asked, and that the ticket was exchanged, is noted in memory
+ *                         (door_polls.h)
  *     /v2/active-rooms/R/tickets   moderators list, admit and deny
  *
- * background/door_watch.c writes the times of polls, and removes tickets that have lapsed;
+ * background/door_watch.c writes what is in memory some time later, many tickets at once, with the
+ * events peer.admitted, and removes tickets that have lapsed. If the process ends before, tickets
+ * that were exchanged are still admitted: they can be exchanged again, for the same person.
  * background/live_watch.c tells the moderators inside how many people wait.
  *
  * Whoever changes the number of people who wait locks the record of the door.
@@ -17,6 +21,7 @@
 #define RESOURCES_DOOR_DOOR_H
 
 #include "resources/codes/code_record.h"
+#include "resources/door/door_polls.h"
 #include "resources/door/door_record.h"
 #include "resources/rooms/room_record.h"
 
@@ -44,13 +49,21 @@ bool door_answer_denied(struct call *call, const struct door_ticket *ticket);
 /* Denies the person, because the rules of the code do, and answers so. */
 bool door_deny(struct call *call, struct door *door, struct door_ticket *ticket,
 	       const struct room_record *room, struct slice reason, struct fault *fault);
-/* Stores that the admitted ticket is exchanged, at call->now. */
+/* Tells the store what the exchange of an admitted ticket reads after door_ticket_open. */
+void door_expect_exchange(struct call *call, const struct door_ticket *ticket,
+			  const struct room_record *room);
+/* Notes that the admitted ticket is exchanged, at call->now: in the store if the call writes
+ * anyway. */
 bool door_take(struct call *call, const struct door *door, struct door_ticket *ticket,
 	       const struct room_record *room, struct fault *fault);
 
 /* Counts what the call has decided, and has moderators told how many people wait, once it has been
  * committed. */
 void door_tell_touched(const struct call *call);
+
+/* Writes the times of `n` tickets, all of one account, that door_polls_due has found. */
+bool door_write_polls(struct call *call, const struct door_poll *polls, size_t n,
+		      struct fault *fault);
 
 /* Removes tickets of a room that have lapsed, at most DOOR_SWEPT_AT_ONCE. */
 #define DOOR_SWEPT_AT_ONCE 128

@@ -1,5 +1,6 @@
 /* Who waits at doors, as far as this process has heard of them: when each ticket was last asked
- * for, and from where. So polls write nothing, and floods are noticed without a count in the store.
+ * for and first exchanged, and from where. So polls and exchanges write nothing, and floods are
+ * noticed without a count in the store.
  *
  * A ticket is added when somebody knocks, or when it is asked for the first time after the start of
  * the process, or after another process has heard of it.
@@ -34,28 +35,34 @@ enum door_limit { DOOR_FITS, DOOR_ADDRESS_IS_FULL, DOOR_CODE_IS_FULL };
 enum door_limit door_polls_enter(struct door_polls *polls, const struct id *account,
 				 const struct door_ticket *ticket,
 				 const unsigned char address[DIGEST_SIZE]);
-/* Notes that a ticket was asked for at `now`, and returns when it was asked for before; 0 if this
- * process did not know it. */
-int64_t door_polls_note(struct door_polls *polls, const struct id *account,
-			const struct door_ticket *ticket, const unsigned char address[DIGEST_SIZE],
-			int64_t now);
-/* Returns when the ticket was last asked for; 0 if this process does not know it. */
-int64_t door_polls_last(struct door_polls *polls, struct slice name);
-/* Forgets a ticket, which is decided, given up or replaced. */
+/* When a ticket was last asked for, and when it was first exchanged; 0 if this process does not know
+ * of it. */
+struct door_times {
+	int64_t polled, taken;
+};
+/* Notes that a ticket was asked for at `now`, and returns the times before. */
+struct door_times door_polls_note(struct door_polls *polls, const struct id *account,
+				  const struct door_ticket *ticket,
+				  const unsigned char address[DIGEST_SIZE], int64_t now);
+struct door_times door_polls_times(struct door_polls *polls, struct slice name);
+/* Notes that a ticket, which is known here, was exchanged first at `time`, and so waits no more. */
+void door_polls_take(struct door_polls *polls, struct slice name, int64_t time);
+/* Forgets a ticket, which is decided, given up or replaced, or whose exchange is stored. */
 void door_polls_forget(struct door_polls *polls, struct slice name);
 
 /* Has the door of a room gone through soon, for tickets that have lapsed. */
 void door_polls_watch(struct door_polls *polls, const struct id *account, const struct id *room);
 
-/* A ticket whose stored time is to be renewed. */
+/* A ticket whose times are to be stored. */
 struct door_poll {
-	struct id account;
+	struct id account, room;
 	char name[2 * DIGEST_SIZE];
-	int64_t polled;
+	struct door_times times;
 };
-/* Takes some of the tickets whose stored time is older than DOOR_WRITES_AFTER at `now`, those of
- * one account together; at most `most`. Also forgets those that have lapsed. */
-size_t door_polls_take(struct door_polls *polls, int64_t now, struct door_poll *due, size_t most);
+/* Finds some of the tickets that were exchanged, which are found again until they are forgotten, or
+ * whose stored time is older than DOOR_WRITES_AFTER at `now`; in the order of accounts, rooms and
+ * names, at most `most`. Also forgets those that have lapsed. */
+size_t door_polls_due(struct door_polls *polls, int64_t now, struct door_poll *due, size_t most);
 /* Takes a room whose door was not gone through since `before`, and sets that to `now`. False if
  * there is none. */
 struct door_room {

@@ -50,7 +50,8 @@ struct door_ticket {
 	enum door_ticket_state state;
 	int64_t since; /* of the knock, in milliseconds since 1970, like the times below */
 	int64_t polled; /* when it was last asked for; may be up to DOOR_WRITES_AFTER later */
-	int64_t taken; /* of the exchange; 0 if there was none */
+	int64_t taken; /* of the exchange; 0 if there was none. In memory it may be set before the
+			* state is DOOR_TAKEN (door_polls.h). */
 	int64_t denied; /* 0 if it was not */
 	struct id visitor; /* who waits */
 	struct id code_place; /* the code in the room */

@@ -100,6 +100,14 @@ static void note_ticket(struct call *call, const char *type, const struct room_r
 	audit_note(call, type, &data);
 }
 
+/* Of those who were admitted all at once, nothing was noted before. */
+static void note_admitted(struct call *call, const struct room_record *room,
+			  const struct door *door, const struct door_ticket *ticket)
+{
+	if (ticket->state == DOOR_WAITING)
+		note_ticket(call, "peer.admitted", room, door, ticket, door->admitted_by);
+}
+
 static struct slice service_as_actor(struct call *call)
 {
 	return audit_actor_text(call->arena, ACTOR_SERVICE, SLICE(""));
@@ -206,21 +214,32 @@ static bool answer_knock(struct call *call, const struct door *door, struct slic
 	return true;
 }
 
+/* Whether a stored ticket has lapsed, as far as this process knows. */
+static bool has_lapsed(const struct call *call, const struct door_ticket *ticket)
+{
+	const struct door_times times = door_polls_times(call->environment->door_polls,
+							 ticket->name);
+
+	return door_ticket_has_lapsed(ticket, times.polled, call->now);
+}
+
 /* Finds the place in which the visitor waits already. */
 static bool find_waiting_place(struct call *call, const struct visitor *visitor,
 			       struct door_ticket *former, bool *is_there, struct fault *fault)
 {
+	struct door_times times;
+
 	*is_there = false;
 	if (visitor->stored.value.data == NULL)
 		return true;
 	if (!record_get_named(&door_ticket_table, call->transaction, visitor->ticket,
 			      STORE_TO_CHANGE, former, fault))
 		return false;
-	*is_there = former->stored.value.data != NULL && former->state != DOOR_TAKEN &&
-		    former->state != DOOR_DENIED &&
-		    !door_ticket_has_lapsed(
-			    former, door_polls_last(call->environment->door_polls, former->name),
-			    call->now);
+	if (former->stored.value.data == NULL)
+		return true;
+	times = door_polls_times(call->environment->door_polls, former->name);
+	*is_there = former->taken == 0 && times.taken == 0 && former->state != DOOR_DENIED &&
+		    !door_ticket_has_lapsed(former, times.polled, call->now);
 	return true;
 }
 
@@ -332,20 +351,29 @@ static bool is_unknown(struct fault *fault)
 	return fault_set(fault, FAULT_NOT_FOUND, "ticket not found");
 }
 
-/* The same for everything that the exchange of a ticket reads. */
-static void expect_exchange(struct call *call, const struct door_ticket *ticket)
+/* The same for a ticket, its room and its door. */
+static void expect_ticket(struct call *call, struct slice name)
 {
 	const struct store_expected expected[] = {
-		{ .kind = &kind_room, .finding = STORE_FIND_ID, .id = &ticket->room },
-		{ .kind = &kind_template, .finding = STORE_FIND_PARENT, .from = 0 },
+		{ .kind = &kind_door_ticket,
+		  .finding = STORE_FIND_NAME,
+		  .reading = call_reading(call),
+		  .name = name },
+		{ .kind = &kind_room, .finding = STORE_FIND_PARENT, .from = 0 },
+		{ .kind = &kind_door, .finding = STORE_FIND_PARENT, .from = 0 },
+	};
+
+	store_expect(call->transaction, STORE_EACH, expected, sizeof expected / sizeof expected[0]);
+}
+
+void door_expect_exchange(struct call *call, const struct door_ticket *ticket,
+			  const struct room_record *room)
+{
+	const struct store_expected expected[] = {
+		{ .kind = &kind_template, .finding = STORE_FIND_ID, .id = &room->template_id },
 		{ .kind = &kind_codes, .finding = STORE_FIND_ID, .id = &ticket->room },
 		{ .kind = &kind_code, .finding = STORE_FIND_NAME, .name = ticket->code },
 		{ .kind = &kind_media, .finding = STORE_FIND_ID, .id = &kind_only_id },
-		{ .kind = &kind_door, .finding = STORE_FIND_ID, .id = &ticket->room },
-		{ .kind = &kind_door_ticket,
-		  .finding = STORE_FIND_NAME,
-		  .reading = STORE_TO_CHANGE,
-		  .name = ticket->name },
 	};
 
 	store_expect(call->transaction, STORE_EACH, expected, sizeof expected / sizeof expected[0]);
@@ -355,47 +383,33 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 		      struct fault *fault)
 {
 	const struct slice name = door_ticket_name(call->arena, call->parameters[0]);
-	const struct store_expected expected = {
-		.kind = &kind_door_ticket,
-		.finding = STORE_FIND_NAME,
-		.name = name,
-	};
 	struct door_polls *polls = call->environment->door_polls;
 	unsigned char address[DIGEST_SIZE];
-	int64_t last;
+	struct door_times times;
 
 	if (call->parameters[0].size != TICKET_TEXT_SIZE)
 		return is_unknown(fault);
-	store_expect(call->transaction, STORE_EACH, &expected, 1);
-	if (!record_get_named(&door_ticket_table, call->transaction, name, STORE_TO_SHOW, ticket,
-			      fault))
+	/* Thousands of tickets are asked for at the same time, so this does not lock the door: only
+	 * who changes the number of people does. */
+	expect_ticket(call, name);
+	if (!record_get_named(&door_ticket_table, call->transaction, name, call_reading(call),
+			      ticket, fault))
 		return false;
 	if (ticket->stored.value.data == NULL)
 		return is_unknown(fault);
 	call->account = ticket->stored.account;
 	call_set_account(call);
-	/* Thousands of admitted tickets are exchanged at the same time, so this does not lock the
-	 * door: only who changes the number of people does. */
-	if (call_is_writing(call))
-		expect_exchange(call, ticket);
-	else
-		expect_door(call, &ticket->room, STORE_TO_SHOW, &kind_room, &ticket->room);
 	if (!door_load(call, &ticket->room, STORE_TO_SHOW, door, fault))
 		return false;
-	if (call_is_writing(call)) {
-		if (!record_get_named(&door_ticket_table, call->transaction, name, STORE_TO_CHANGE,
-				      ticket, fault))
-			return false;
-		if (ticket->stored.value.data == NULL)
-			return is_unknown(fault);
-	}
 	if (ticket->state == DOOR_TAKEN || ticket->state == DOOR_DENIED)
 		return !door_ticket_has_lapsed(ticket, 0, call->now) || is_unknown(fault);
 	door_address(call->request.address, address);
-	last = door_polls_note(polls, &call->account, ticket, address, call->now);
-	if (!door_ticket_has_lapsed(ticket, last, call->now))
+	times = door_polls_note(polls, &call->account, ticket, address, call->now);
+	ticket->taken = times.taken;
+	if (!door_ticket_has_lapsed(ticket, times.polled, call->now))
 		return true;
-	door_polls_forget(polls, ticket->name);
+	if (ticket->taken == 0)
+		door_polls_forget(polls, name);
 	return is_unknown(fault);
 }
 
@@ -418,15 +432,18 @@ static bool put_denied(struct call *call, struct door *door, struct door_ticket 
 		       const struct room_record *room, struct slice reason, struct slice actor,
 		       struct fault *fault)
 {
+	const bool was_taken = ticket->taken != 0;
 	bool was_waiting;
 
 	if (!lock_if_waiting(call, ticket, door, &was_waiting, fault))
 		return false;
-	ticket->state = DOOR_DENIED;
 	ticket->denied = call->now;
 	ticket->reason = reason;
 	if (was_waiting)
 		count_one_less(door);
+	if (was_taken)
+		note_admitted(call, room, door, ticket);
+	ticket->state = DOOR_DENIED;
 	note_ticket(call, "peer.denied", room, door, ticket, actor);
 	door_polls_forget(call->environment->door_polls, ticket->name);
 	change_of(call, &ticket->room)->ends[DOOR_END_DENIED]++;
@@ -441,16 +458,108 @@ bool door_deny(struct call *call, struct door *door, struct door_ticket *ticket,
 	       door_answer_denied(call, ticket);
 }
 
+/* Stores that the admitted ticket was exchanged, at ticket->taken. */
+static bool put_taken(struct call *call, const struct door *door, struct door_ticket *ticket,
+		      const struct room_record *room, struct fault *fault)
+{
+	note_admitted(call, room, door, ticket);
+	ticket->state = DOOR_TAKEN;
+	return record_put(&door_ticket_table, call->transaction, ticket, fault);
+}
+
 bool door_take(struct call *call, const struct door *door, struct door_ticket *ticket,
 	       const struct room_record *room, struct fault *fault)
 {
-	/* Of those who were admitted all at once, nothing was noted yet. */
-	if (ticket->state == DOOR_WAITING)
-		note_ticket(call, "peer.admitted", room, door, ticket, door->admitted_by);
-	ticket->state = DOOR_TAKEN;
+	struct door_polls *polls = call->environment->door_polls;
+
 	ticket->taken = call->now;
-	door_polls_forget(call->environment->door_polls, ticket->name);
-	return record_put(&door_ticket_table, call->transaction, ticket, fault);
+	if (!call_is_writing(call)) {
+		door_polls_take(polls, ticket->name, ticket->taken);
+		return true;
+	}
+	door_polls_forget(polls, ticket->name);
+	return put_taken(call, door, ticket, room, fault);
+}
+
+/* What is written of the tickets of one room. */
+struct written_room {
+	struct room_record room; /* its id is zero if none was read yet */
+	struct door door;
+	bool is_there;
+};
+
+static bool read_written_room(struct call *call, const struct id *id, struct written_room *written,
+			      struct fault *fault)
+{
+	if (id_compare(&written->room.id, id) == 0)
+		return true;
+	if (!room_find(call, id, STORE_TO_SHOW, &written->room, &written->is_there, fault) ||
+	    !door_load(call, id, STORE_TO_SHOW, &written->door, fault))
+		return false;
+	written->room.id = *id;
+	return true;
+}
+
+static bool write_poll(struct call *call, const struct door_poll *poll,
+		       struct written_room *written, struct fault *fault)
+{
+	struct door_ticket ticket;
+
+	if (!record_get_named(&door_ticket_table, call->transaction,
+			      (struct slice){ poll->name, sizeof poll->name }, STORE_TO_CHANGE,
+			      &ticket, fault))
+		return false;
+	if (ticket.stored.value.data == NULL || ticket.state == DOOR_DENIED ||
+	    ticket.state == DOOR_TAKEN)
+		return true;
+	if (poll->times.taken == 0) {
+		if (ticket.polled >= poll->times.polled)
+			return true;
+		ticket.polled = poll->times.polled;
+		return record_put(&door_ticket_table, call->transaction, &ticket, fault);
+	}
+	if (!read_written_room(call, &ticket.room, written, fault))
+		return false;
+	ticket.polled = poll->times.polled;
+	ticket.taken = poll->times.taken;
+	return !written->is_there ||
+	       put_taken(call, &written->door, &ticket, &written->room, fault);
+}
+
+bool door_write_polls(struct call *call, const struct door_poll *polls, size_t n,
+		      struct fault *fault)
+{
+	struct store_expected *expected = arena_zero(call->arena, n * sizeof *expected);
+	struct written_room written = { .is_there = false };
+
+	for (size_t i = 0; i < n; i++)
+		expected[i] = (struct store_expected){
+			.kind = &kind_door_ticket,
+			.finding = STORE_FIND_NAME,
+			.reading = STORE_TO_CHANGE,
+			.name = { polls[i].name, sizeof polls[i].name },
+		};
+	store_expect(call->transaction, STORE_EACH, expected, n);
+	for (size_t i = 0; i < n; i++)
+		if (!write_poll(call, &polls[i], &written, fault))
+			return false;
+	return true;
+}
+
+/* Notes what the exchange of a ticket has not written yet, before the ticket changes. */
+static bool note_taken(struct call *call, const struct door *door, const struct door_ticket *ticket,
+		       struct fault *fault)
+{
+	struct room_record room;
+	bool is_there;
+
+	if (ticket->taken == 0 || ticket->state != DOOR_WAITING)
+		return true;
+	if (!room_find(call, &ticket->room, STORE_TO_SHOW, &room, &is_there, fault))
+		return false;
+	if (is_there)
+		note_admitted(call, &room, door, ticket);
+	return true;
 }
 
 bool tickets_give_up(struct call *call, struct fault *fault)
@@ -460,7 +569,8 @@ bool tickets_give_up(struct call *call, struct fault *fault)
 	bool waits;
 
 	if (!door_ticket_open(call, &ticket, &door, fault) ||
-	    !lock_if_waiting(call, &ticket, &door, &waits, fault))
+	    !lock_if_waiting(call, &ticket, &door, &waits, fault) ||
+	    !note_taken(call, &door, &ticket, fault))
 		return false;
 	door_polls_forget(call->environment->door_polls, ticket.name);
 	if (waits) {
@@ -493,9 +603,7 @@ static bool still_waits(struct call *call, const struct live_view *view, const s
 			const struct door_ticket *ticket)
 {
 	return view->room.is_enabled && door_ticket_is_waiting(door, ticket) &&
-	       !door_ticket_has_lapsed(ticket,
-				       door_polls_last(call->environment->door_polls, ticket->name),
-				       call->now);
+	       !has_lapsed(call, ticket);
 }
 
 /* Returns the present name of the ticket's role. */
@@ -732,7 +840,6 @@ bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault
 		.most = DOOR_SWEPT_AT_ONCE,
 	};
 	const bool is_first = id_compare(&sweep->after, &kind_only_id) == 0;
-	struct door_polls *polls = call->environment->door_polls;
 	size_t removed = 0;
 	struct door door;
 
@@ -746,16 +853,13 @@ bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault
 		sweep->after = page.records[i].id;
 		if (!record_read(&door_ticket_table, NULL, &page.records[i], &ticket, fault))
 			return false;
-		if (!door_ticket_has_lapsed(&ticket, door_polls_last(polls, ticket.name),
-					    call->now))
+		if (!has_lapsed(call, &ticket))
 			continue;
 		if (!record_get_named(&door_ticket_table, call->transaction, page.records[i].name,
 				      STORE_TO_CHANGE, &ticket, fault))
 			return false;
 		/* Another process may have written a newer time meanwhile. */
-		if (ticket.stored.value.data == NULL ||
-		    !door_ticket_has_lapsed(&ticket, door_polls_last(polls, ticket.name),
-					    call->now))
+		if (ticket.stored.value.data == NULL || !has_lapsed(call, &ticket))
 			continue;
 		if (door_ticket_is_waiting(&door, &ticket)) {
 			count_one_less(&door);

@@ -24,7 +24,11 @@ struct polled {
 	char name[2 * DIGEST_SIZE]; /* the key */
 	struct id account, room;
 	int64_t last, stored; /* when it was asked for; as the record has it */
-	struct group *by_address, *by_code; /* by_code: NULL if the code has a user_id */
+	int64_t taken; /* when it was first exchanged; 0 if it was not */
+	int64_t again; /* when storing the exchange is tried again */
+	/* Of those who wait: NULL once the ticket was exchanged; by_code also if the code has a
+	 * user_id. */
+	struct group *by_address, *by_code;
 	size_t place; /* in the array of tickets */
 };
 
@@ -257,12 +261,12 @@ enum door_limit door_polls_enter(struct door_polls *polls, const struct id *acco
 	return limit;
 }
 
-int64_t door_polls_note(struct door_polls *polls, const struct id *account,
-			const struct door_ticket *ticket, const unsigned char address[DIGEST_SIZE],
-			int64_t now)
+struct door_times door_polls_note(struct door_polls *polls, const struct id *account,
+				  const struct door_ticket *ticket,
+				  const unsigned char address[DIGEST_SIZE], int64_t now)
 {
+	struct door_times before = { .polled = 0 };
 	struct polled *polled;
-	int64_t last = 0;
 
 	pthread_mutex_lock(&polls->lock);
 	polled = find_ticket(polls, ticket->name);
@@ -272,24 +276,42 @@ int64_t door_polls_note(struct door_polls *polls, const struct id *account,
 		/* Another process may have been asked, too. */
 		if (ticket->polled > polled->stored)
 			polled->stored = ticket->polled;
-		last = polled->last > ticket->polled ? polled->last : ticket->polled;
+		before.polled = polled->last > ticket->polled ? polled->last : ticket->polled;
+		before.taken = polled->taken;
 	}
 	polled->last = now;
 	watch_door(polls, account, &ticket->room);
 	pthread_mutex_unlock(&polls->lock);
-	return last;
+	return before;
 }
 
-int64_t door_polls_last(struct door_polls *polls, struct slice name)
+struct door_times door_polls_times(struct door_polls *polls, struct slice name)
 {
+	struct door_times times = { .polled = 0 };
 	const struct polled *polled;
-	int64_t last;
 
 	pthread_mutex_lock(&polls->lock);
 	polled = find_ticket(polls, name);
-	last = polled == NULL ? 0 : polled->last;
+	if (polled != NULL)
+		times = (struct door_times){ polled->last, polled->taken };
 	pthread_mutex_unlock(&polls->lock);
-	return last;
+	return times;
+}
+
+void door_polls_take(struct door_polls *polls, struct slice name, int64_t time)
+{
+	struct polled *polled;
+
+	pthread_mutex_lock(&polls->lock);
+	polled = find_ticket(polls, name);
+	if (polled != NULL && polled->taken == 0) {
+		polled->taken = time;
+		group_leave(polls, polled->by_address);
+		group_leave(polls, polled->by_code);
+		polled->by_address = NULL;
+		polled->by_code = NULL;
+	}
+	pthread_mutex_unlock(&polls->lock);
 }
 
 void door_polls_forget(struct door_polls *polls, struct slice name)
@@ -312,13 +334,28 @@ void door_polls_watch(struct door_polls *polls, const struct id *account, const 
 
 /* ---- what is due ---- */
 
+/* Milliseconds after which storing an exchange is tried again. */
+#define TAKES_AGAIN 5000
+
 static int compare_due(const void *a, const void *b)
 {
-	return id_compare(&((const struct door_poll *)a)->account,
-			  &((const struct door_poll *)b)->account);
+	const struct door_poll *first = a, *second = b;
+	const int accounts = id_compare(&first->account, &second->account);
+	const int rooms = id_compare(&first->room, &second->room);
+
+	if (accounts != 0 || rooms != 0)
+		return accounts != 0 ? accounts : rooms;
+	return memcmp(first->name, second->name, sizeof first->name);
 }
 
-size_t door_polls_take(struct door_polls *polls, int64_t now, struct door_poll *due, size_t most)
+static bool is_due(const struct polled *polled, int64_t now)
+{
+	if (polled->taken != 0)
+		return now >= polled->again;
+	return polled->last > polled->stored && now >= polled->stored + DOOR_WRITES_AFTER;
+}
+
+size_t door_polls_due(struct door_polls *polls, int64_t now, struct door_poll *due, size_t most)
 {
 	size_t n = 0;
 
@@ -330,11 +367,16 @@ size_t door_polls_take(struct door_polls *polls, int64_t now, struct door_poll *
 			forget_ticket(polls, polled);
 			continue;
 		}
-		if (polled->last <= polled->stored || now < polled->stored + DOOR_WRITES_AFTER)
+		if (!is_due(polled, now))
 			continue;
-		due[n] = (struct door_poll){ .account = polled->account, .polled = polled->last };
+		due[n] = (struct door_poll){
+			.account = polled->account,
+			.room = polled->room,
+			.times = { polled->last, polled->taken },
+		};
 		memcpy(due[n++].name, polled->name, sizeof polled->name);
 		polled->stored = polled->last;
+		polled->again = now + TAKES_AGAIN;
 	}
 	pthread_mutex_unlock(&polls->lock);
 	if (n > 0)

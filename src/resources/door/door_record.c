@@ -162,10 +162,10 @@ bool door_ticket_has_lapsed(const struct door_ticket *ticket, int64_t polled, in
 {
 	const int64_t last = polled != 0 ? polled : ticket->polled + DOOR_WRITES_AFTER;
 
-	if (ticket->state == DOOR_TAKEN)
-		return now > ticket->taken + DOOR_TAKEN_FOR;
 	if (ticket->state == DOOR_DENIED)
 		return now > ticket->denied + DOOR_DENIES_FOR;
+	if (ticket->taken != 0)
+		return now > ticket->taken + DOOR_TAKEN_FOR;
 	return now > last + DOOR_LAPSES;
 }
 

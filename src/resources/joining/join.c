@@ -181,7 +181,7 @@ static bool is_counted(const struct exchange *exchange)
 /* A ticket that was exchanged before. */
 static bool is_taken(const struct exchange *exchange)
 {
-	return exchange->ticket != NULL && exchange->ticket->state == DOOR_TAKEN;
+	return exchange->ticket != NULL && exchange->ticket->taken != 0;
 }
 
 /* A retry gets the token of the exchange that it repeats, and therefore its time; so does a ticket
@@ -624,8 +624,7 @@ static bool knock_at_door(struct call *call, struct exchange *exchange, struct f
 }
 
 /* A counted exchange is a write. So is the first exchange of an account that has no media record
- * yet, because that contains the key for hashes of codes. All others only read, except those of
- * tickets (answer_ticket). */
+ * yet, because that contains the key for hashes of codes. All others only read. */
 static bool exchange_code(struct call *call, struct exchange *exchange,
 			  const struct account *account, struct fault *fault)
 {
@@ -809,9 +808,7 @@ static bool answer_ticket(struct call *call, struct door *door, struct door_tick
 		return door_answer_denied(call, ticket);
 	if (!is_admitted && !is_closed(call, room))
 		return door_answer_waiting(call, door);
-	/* The first exchange is stored. */
-	if (!was_taken && !call_is_writing(call))
-		return call_write_instead(call);
+	door_expect_exchange(call, ticket, room);
 	is_done = exchange_ticket(call, &exchange, is_admitted, fault);
 	if (!is_done && fault->kind == FAULT_FORBIDDEN) {
 		const struct slice reason = arena_copy(call->arena, slice_of(fault->message));
@@ -823,7 +820,8 @@ static bool answer_ticket(struct call *call, struct door *door, struct door_tick
 	}
 	if (!is_done || !is_admitted)
 		return is_done && door_answer_waiting(call, door);
-	return exchange.is_waiting || was_taken || door_take(call, door, ticket, room, fault);
+	return exchange.is_waiting || was_taken || call->run.wants_write ||
+	       door_take(call, door, ticket, room, fault);
 }
 
 bool tickets_get(struct call *call, struct fault *fault)
