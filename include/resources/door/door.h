@@ -50,8 +50,7 @@ bool door_answer_denied(struct call *call, const struct door_ticket *ticket);
 bool door_deny(struct call *call, struct door *door, struct door_ticket *ticket,
 	       const struct room_record *room, struct slice reason, struct fault *fault);
 /* Tells the store what the exchange of an admitted ticket reads after door_ticket_open. */
-void door_expect_exchange(struct call *call, const struct door_ticket *ticket,
-			  const struct room_record *room);
+void door_expect_exchange(struct call *call, const struct door_ticket *ticket);
 /* Notes that the admitted ticket is exchanged, at call->now: in the store if the call writes
  * anyway. */
 bool door_take(struct call *call, const struct door *door, struct door_ticket *ticket,

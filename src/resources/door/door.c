@@ -354,29 +354,31 @@ static bool is_unknown(struct fault *fault)
 /* The same for a ticket, its room and its door. */
 static void expect_ticket(struct call *call, struct slice name)
 {
-	const struct store_expected expected[] = {
+	const struct store_expected chain[] = {
+		{ .kind = &kind_door, .finding = STORE_FIND_PARENT, .from = 1 },
 		{ .kind = &kind_door_ticket,
 		  .finding = STORE_FIND_NAME,
 		  .reading = call_reading(call),
 		  .name = name },
-		{ .kind = &kind_room, .finding = STORE_FIND_PARENT, .from = 0 },
+		/* A chain needs it; it finds nothing, because a door has no parent. */
 		{ .kind = &kind_door, .finding = STORE_FIND_PARENT, .from = 0 },
+		{ .kind = &kind_room, .finding = STORE_FIND_PARENT, .from = 1 },
 	};
 
-	store_expect(call->transaction, STORE_EACH, expected, sizeof expected / sizeof expected[0]);
+	store_expect(call->transaction, STORE_CHAIN, chain, sizeof chain / sizeof chain[0]);
 }
 
-void door_expect_exchange(struct call *call, const struct door_ticket *ticket,
-			  const struct room_record *room)
+void door_expect_exchange(struct call *call, const struct door_ticket *ticket)
 {
-	const struct store_expected expected[] = {
-		{ .kind = &kind_template, .finding = STORE_FIND_ID, .id = &room->template_id },
-		{ .kind = &kind_codes, .finding = STORE_FIND_ID, .id = &ticket->room },
+	const struct store_expected chain[] = {
+		{ .kind = &kind_room, .finding = STORE_FIND_PARENT, .from = 1 },
 		{ .kind = &kind_code, .finding = STORE_FIND_NAME, .name = ticket->code },
-		{ .kind = &kind_media, .finding = STORE_FIND_ID, .id = &kind_only_id },
+		{ .kind = &kind_template, .finding = STORE_FIND_PARENT, .from = 0 },
+		{ .kind = &kind_codes, .finding = STORE_FIND_PARENT, .from = 1 },
+		{ .kind = &kind_media, .finding = STORE_FIND_OWN, .from = 1, .id = &kind_only_id },
 	};
 
-	store_expect(call->transaction, STORE_EACH, expected, sizeof expected / sizeof expected[0]);
+	store_expect(call->transaction, STORE_CHAIN, chain, sizeof chain / sizeof chain[0]);
 }
 
 bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door *door,

@@ -808,7 +808,7 @@ static bool answer_ticket(struct call *call, struct door *door, struct door_tick
 		return door_answer_denied(call, ticket);
 	if (!is_admitted && !is_closed(call, room))
 		return door_answer_waiting(call, door);
-	door_expect_exchange(call, ticket, room);
+	door_expect_exchange(call, ticket);
 	is_done = exchange_ticket(call, &exchange, is_admitted, fault);
 	if (!is_done && fault->kind == FAULT_FORBIDDEN) {
 		const struct slice reason = arena_copy(call->arena, slice_of(fault->message));
