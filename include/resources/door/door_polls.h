@@ -35,8 +35,8 @@ enum door_limit { DOOR_FITS, DOOR_ADDRESS_IS_FULL, DOOR_CODE_IS_FULL };
 enum door_limit door_polls_enter(struct door_polls *polls, const struct id *account,
 				 const struct door_ticket *ticket,
 				 const unsigned char address[DIGEST_SIZE]);
-/* When a ticket was last asked for, and when it was first exchanged; 0 if this process does not know
- * of it. */
+/* When a ticket was last asked for, and when it was first exchanged; 0 if this process does not
+ * know of it. */
 struct door_times {
 	int64_t polled, taken;
 };
