@@ -102,9 +102,13 @@ static void take_asked(json_t *agent, const json_t *asked, const char *name)
 const json_t *media_agents(struct call *call, const struct template_record *template,
 			   const json_t *asked)
 {
-	json_t *settings = template_part_document(call, template, PART_SETTINGS);
-	json_t *agents = json_object_get(settings, "agents");
+	json_t *agents;
 
+	/* They are the last member of the settings (settings_shape), which need not be decoded if
+	 * there are none. */
+	if (!slice_ends(template->parts[PART_SETTINGS].text, SLICE("}]}")))
+		return NULL;
+	agents = json_object_get(template_part_document(call, template, PART_SETTINGS), "agents");
 	for (size_t i = 0; i < json_array_size(agents) && asked != NULL; i++) {
 		json_t *agent = json_array_get(agents, i);
 		const json_t *own = media_agent_named(
