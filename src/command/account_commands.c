@@ -230,8 +230,8 @@ int command_account_rotate(const struct command *command, int argc, char **argv)
 
 /* ---- delete ---- */
 
-static bool remove_records(const struct command *command, struct store *store,
-			   const struct id *account, struct fault *fault)
+static bool remove_owned(const struct command *command, struct store *store,
+			 const struct id *account, struct fault *fault)
 {
 	struct progress progress;
 	struct removal removal = {
@@ -287,7 +287,7 @@ int command_account_delete(const struct command *command, int argc, char **argv)
 		     data_directory_open_store(directory, (struct store_options){ 0 }, &store,
 					       &fault) &&
 		     accounts_set_enabled(directory, which, false, NULL, &fault) &&
-		     remove_records(command, store, &account.id, &fault) &&
+		     remove_owned(command, store, &account.id, &fault) &&
 		     accounts_remove(directory, &account.id, &fault);
 	store_close(store);
 	if (!is_deleted)

@@ -137,25 +137,12 @@ static int salvage_copy(const struct copying *copying)
 	return EXIT_LOST;
 }
 
-/* A data directory that cannot be written can still be copied. */
-static void note_backup(const struct copying *copying)
-{
-	char *store = data_directory_store(copying->from);
-	struct fault fault = FAULT_INITIAL;
-
-	if (!store_gdbm_note_backup(store, NULL, clock_now(&clock_system) / 1000, &fault))
-		command_complain(copying->command,
-				 "the copy is complete, but the service cannot show its age: %s",
-				 fault_reason(&fault));
-	free(store);
-}
-
 /* Runs in the child. */
 static int back_up(void *context)
 {
 	const struct copying *copying = context;
 	struct fault fault = FAULT_INITIAL;
-	char name[PROCESS_NAME_SIZE];
+	char name[PROCESS_NAME_SIZE], *store;
 	int status;
 
 	if (!data_directory_become(&copying->owner, &fault))
@@ -171,9 +158,16 @@ static int back_up(void *context)
 	if (copying->is_salvage)
 		return salvage_copy(copying);
 	status = copy_all(context);
-	if (status == EXIT_SUCCESS)
-		note_backup(copying);
-	return status;
+	if (status != EXIT_SUCCESS)
+		return status;
+	/* A data directory that cannot be written can still be copied. */
+	store = data_directory_store(copying->from);
+	if (!store_gdbm_note_backup(store, NULL, clock_now(&clock_system) / 1000, &fault))
+		command_complain(copying->command,
+				 "the copy is complete, but the service cannot show its age: %s",
+				 fault_reason(&fault));
+	free(store);
+	return EXIT_SUCCESS;
 }
 
 static bool check_destination(const char *path, struct fault *fault)

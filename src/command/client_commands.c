@@ -210,8 +210,8 @@ static bool is_sent(const struct service_member *member)
 	return member->text != NULL || member->number != 0;
 }
 
-static struct service_member member_of(const struct sent *sent, const struct said *said,
-				       const char *operand)
+static struct service_member member_said(const struct sent *sent, const struct said *said,
+					 const char *operand)
 {
 	struct service_member member = { .name = sent->name, .text = said->text };
 
@@ -247,16 +247,6 @@ static const char *id_of_room(struct service_client *client, const char *room, s
 	if (id == NULL)
 		fault_set(fault, FAULT_NOT_FOUND, "no room is named \"%s\"", room);
 	return id;
-}
-
-/* Returns the number of operands in a path. */
-static size_t operands_of(const char *path)
-{
-	size_t n = 0;
-
-	for (; *path != '\0'; path++)
-		n += *path == '{';
-	return n;
 }
 
 /* Returns the path of a row with its operands filled in. Returns NULL with a fault if the room does
@@ -361,14 +351,6 @@ static bool call_and_print(struct service_client *client, const struct client_co
 
 /* ---- the commands ---- */
 
-/* Returns true if the media server does what the command asks for. */
-static bool acts(const struct client_command *row)
-{
-	static const char path[] = "/v2/active-rooms/";
-
-	return row->method == SERVICE_POST && strncmp(row->path, path, sizeof path - 1) == 0;
-}
-
 int command_client(const struct command *command, int argc, char **argv)
 {
 	struct service_client client = { .command = command };
@@ -400,10 +382,13 @@ int command_client(const struct command *command, int argc, char **argv)
 	status = options_parse(command, options, n + COUNT(common) - first, argc, argv, operands);
 	if (status != OPTIONS_GO)
 		return status;
-	first = operands_of(row->path);
+	/* The operands of the path come first. */
+	first = 0;
+	for (const char *at = row->path; *at != '\0'; at++)
+		first += *at == '{';
 	for (size_t i = 0; i < sent; i++) {
-		members[i] = member_of(&row->sent[i], &said[i],
-				       is_operand(&row->sent[i]) ? operands[first + i] : NULL);
+		members[i] = member_said(&row->sent[i], &said[i],
+					 is_operand(&row->sent[i]) ? operands[first + i] : NULL);
 		if (i > 0 && strcmp(members[i].name, members[i - 1].name) == 0 &&
 		    is_sent(&members[i]) && is_sent(&members[i - 1])) {
 			command_complain(command, "--%s and --%s cannot be combined",
@@ -412,7 +397,9 @@ int command_client(const struct command *command, int argc, char **argv)
 		}
 	}
 	client.takes_text = row->is_text;
-	client.acts = acts(row);
+	/* The media server does what such a command asks for. */
+	client.acts = row->method == SERVICE_POST &&
+		      slice_begins(slice_of(row->path), SLICE("/v2/active-rooms/"));
 	is_done = service_client_open(&client, &fault) &&
 		  (path = path_with(&client, row->path, operands, &fault)) != NULL;
 	if (is_done && row->method == SERVICE_GET)

@@ -211,20 +211,15 @@ bool data_directory_create_store(const char *path, struct fault *fault)
 	return make_store(path, fault);
 }
 
-static bool has_accounts(const char *path)
-{
-	char *accounts = accounts_file_path(path, ACCOUNTS_FILE);
-	bool has = accounts_file_look(accounts).error != ENOENT;
-
-	free(accounts);
-	return has;
-}
-
 bool data_directory_prepare(const char *path, bool *was_made, struct fault *fault)
 {
-	/* Checked in this order, because a process that creates both creates the accounts last. */
-	bool is_new = !has_accounts(path), is_there = false;
+	/* Looked at before the store, because a process that creates both creates the accounts
+	 * last. */
+	char *accounts = accounts_file_path(path, ACCOUNTS_FILE);
+	const bool is_new = accounts_file_look(accounts).error == ENOENT;
+	bool is_there = false;
 
+	free(accounts);
 	*was_made = false;
 	if (store_postgres_is_url(path))
 		return true;

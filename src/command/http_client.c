@@ -19,7 +19,7 @@ struct http_client {
 	char reason[CURL_ERROR_SIZE]; /* why the last request failed */
 };
 
-static size_t take_answer(char *bytes, size_t one, size_t size, void *context)
+static size_t append_received(char *bytes, size_t one, size_t size, void *context)
 {
 	struct buffer *body = context;
 
@@ -70,7 +70,7 @@ static bool set_options(struct http_client *client, const struct http_request *r
 	       curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "anteroom/" PACKAGE_VERSION) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_answer) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, append_received) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_WRITEDATA, body) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_TIMEOUT, ANSWER_SECONDS) == CURLE_OK &&
@@ -86,18 +86,6 @@ static bool may_pass(CURLcode result)
 	       result == CURLE_OPERATION_TIMEDOUT || result == CURLE_SSL_CONNECT_ERROR ||
 	       result == CURLE_GOT_NOTHING || result == CURLE_SEND_ERROR ||
 	       result == CURLE_RECV_ERROR || result == CURLE_HTTP2 || result == CURLE_HTTP2_STREAM;
-}
-
-/* The reason may quote text from a server, such as the names in its certificate. */
-static bool no_answer(const struct http_client *client, struct arena *arena, CURLcode result,
-		      struct fault *fault)
-{
-	const char *reason = client->reason[0] != '\0' ? client->reason
-						       : curl_easy_strerror(result);
-	const struct slice shown = text_visible(arena, slice_of(reason));
-
-	return fault_cause(fault, may_pass(result) ? FAULT_UNAVAILABLE : FAULT_INTERNAL, 0,
-			   "no response: %.*s", (int)shown.size, shown.data);
 }
 
 bool http_client_send(struct http_client *client, struct arena *arena,
@@ -116,8 +104,15 @@ bool http_client_send(struct http_client *client, struct arena *arena,
 	if (set_options(client, request, headers, &body))
 		result = curl_easy_perform(client->curl);
 	curl_slist_free_all(headers);
-	if (result != CURLE_OK)
-		return no_answer(client, arena, result, fault);
+	if (result != CURLE_OK) {
+		/* The reason may quote text from a server, such as the names in its certificate. */
+		const char *reason = client->reason[0] != '\0' ? client->reason
+							       : curl_easy_strerror(result);
+		const struct slice shown = text_visible(arena, slice_of(reason));
+
+		return fault_cause(fault, may_pass(result) ? FAULT_UNAVAILABLE : FAULT_INTERNAL, 0,
+				   "no response: %.*s", (int)shown.size, shown.data);
+	}
 	(void)curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &status);
 	(void)curl_easy_getinfo(client->curl, CURLINFO_RETRY_AFTER, &seconds);
 	(void)curl_easy_getinfo(client->curl, CURLINFO_REDIRECT_URL, &location);

@@ -153,18 +153,6 @@ static bool next_dump_line(struct loading *loading, bool *is_there, struct fault
 
 /* ---- batches ---- */
 
-static bool begin_batch(struct loading *loading, struct fault *fault)
-{
-	struct call *call = &loading->input.call;
-
-	arena_reset(loading->arena);
-	if (!store_begin(loading->store, STORE_WRITE, loading->arena, &loading->transaction, fault))
-		return false;
-	call->arena = loading->arena;
-	call->transaction = loading->transaction;
-	return true;
-}
-
 static bool commit_batch(struct loading *loading, struct fault *fault)
 {
 	struct transaction *transaction = loading->transaction;
@@ -189,14 +177,18 @@ static bool read_kept(struct loading *loading, size_t line, struct fault *fault)
 static bool read_batch_again(void *context, struct fault *fault)
 {
 	struct loading *loading = context;
+	struct call *call = &loading->input.call;
 	const uint64_t newest = loading->line_number;
 
 	if (loading->transaction != NULL)
 		store_abandon(loading->transaction);
 	loading->transaction = NULL;
 	transfer_input_back(&loading->input, &loading->batch_mark);
-	if (!begin_batch(loading, fault))
+	arena_reset(loading->arena);
+	if (!store_begin(loading->store, STORE_WRITE, loading->arena, &loading->transaction, fault))
 		return false;
+	call->arena = loading->arena;
+	call->transaction = loading->transaction;
 	for (size_t i = 0; i < loading->batch_lines; i++) {
 		loading->line_number = newest - loading->batch_lines + 1 + i;
 		if (!read_kept(loading, i, fault))
@@ -270,20 +262,6 @@ static bool read_dump(struct loading *loading, struct fault *fault)
 
 /* ---- loading ---- */
 
-/* Prints the line number and all details. */
-static void complain_of_line(const struct loading *loading, const struct fault *fault)
-{
-	const char *sentence = fault_reason(fault);
-
-	if (loading->line_number == 0)
-		command_complain(loading->command, "%s", sentence);
-	else
-		command_complain(loading->command, "line %llu: %s%s%s",
-				 (unsigned long long)loading->line_number, sentence,
-				 fault->detail[0] != '\0' ? ": " : "", fault->detail);
-	command_print_details(fault);
-}
-
 /* Returns whether the failure came after the accounts file was replaced. */
 static bool is_load_visible(const struct loading *loading, const struct fault *why)
 {
@@ -301,10 +279,17 @@ static bool is_load_visible(const struct loading *loading, const struct fault *w
 
 static void give_up_load(struct loading *loading, const struct fault *why)
 {
+	const char *sentence = fault_reason(why);
 	struct fault fault = FAULT_INITIAL;
 
 	progress_end(&loading->progress);
-	complain_of_line(loading, why);
+	if (loading->line_number == 0)
+		command_complain(loading->command, "%s", sentence);
+	else
+		command_complain(loading->command, "line %llu: %s%s%s",
+				 (unsigned long long)loading->line_number, sentence,
+				 why->detail[0] != '\0' ? ": " : "", why->detail);
+	command_print_details(why);
 	if (is_load_visible(loading, why)) {
 		command_complain(loading->command,
 				 "everything was loaded, but a power failure could still undo it");

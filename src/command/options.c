@@ -90,16 +90,6 @@ static bool read_duration(struct slice text, int64_t least, int64_t *seconds)
 	return true;
 }
 
-static bool parse_duration(const struct command *command, const struct option_row *row,
-			   const char *text)
-{
-	return read_duration(slice_of(text), row->least, row->value.seconds) ||
-	       wrong_value(
-		       command, row, text,
-		       "must be a whole number followed by s, m, h or d, such as 24h, and at most "
-		       "3650d");
-}
-
 static bool parse_schedule(const struct command *command, const struct option_row *row,
 			   const char *text)
 {
@@ -167,7 +157,10 @@ static bool parse_value(const struct command *command, const struct option_row *
 	case OPTION_NUMBER:
 		return parse_number(command, row, text);
 	case OPTION_DURATION:
-		return parse_duration(command, row, text);
+		return read_duration(slice_of(text), row->least, row->value.seconds) ||
+		       wrong_value(command, row, text,
+				   "must be a whole number followed by s, m, h or d, such as 24h, "
+				   "and at most 3650d");
 	case OPTION_CHOICE:
 		return parse_choice(command, row, text);
 	case OPTION_SCHEDULE:
@@ -244,14 +237,6 @@ static struct operands list_operands(const struct command *command, bool with_di
 		list.required += name.data[0] != '[';
 	}
 	return list;
-}
-
-static const struct option_row *directory_row(const struct option_row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].kind == OPTION_DIRECTORY)
-			return &rows[i];
-	return NULL;
 }
 
 /* Returns NULL if there is no default directory. */
@@ -343,6 +328,7 @@ int options_parse(const struct command *command, const struct option_row *rows, 
 		  char **argv, const char **operands)
 {
 	struct option table[OPTIONS_MOST + 3] = { { .name = NULL } };
+	const struct option_row *directory = NULL;
 	int answer;
 
 	assert(n <= OPTIONS_MOST);
@@ -350,6 +336,8 @@ int options_parse(const struct command *command, const struct option_row *rows, 
 		table[i].name = rows[i].name;
 		table[i].has_arg = rows[i].argument == NULL ? no_argument : required_argument;
 		table[i].val = (int)i;
+		if (rows[i].kind == OPTION_DIRECTORY)
+			directory = &rows[i];
 	}
 	table[n] = (struct option){ .name = "help", .val = ANSWER_HELP };
 	table[n + 1] = (struct option){ .name = "version", .val = ANSWER_VERSION };
@@ -368,7 +356,7 @@ int options_parse(const struct command *command, const struct option_row *rows, 
 		if (!parse_value(command, &rows[answer], optarg))
 			return EXIT_WRONG_USE;
 	}
-	if (!take_operands(command, directory_row(rows, n), argc - optind, argv + optind, operands))
+	if (!take_operands(command, directory, argc - optind, argv + optind, operands))
 		return EXIT_WRONG_USE;
 	return OPTIONS_GO;
 }

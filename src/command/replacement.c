@@ -52,15 +52,6 @@ static bool resolve_path(const char *path, char resolved[PATH_MAX], struct fault
 	return true;
 }
 
-static bool is_mounted(const char *path, const struct stat *status)
-{
-	char parent[PATH_MAX];
-	struct stat above;
-
-	directory_of(path, parent);
-	return stat(parent, &above) == 0 && above.st_dev != status->st_dev;
-}
-
 static bool refuse_mounted(const char *path, struct fault *fault)
 {
 	return fault_cause(
@@ -74,7 +65,8 @@ static bool check_present(struct replacement *replacement, const struct stat *st
 			  struct fault *fault)
 {
 	const char *path = replacement->path;
-	char name[PROCESS_NAME_SIZE];
+	char name[PROCESS_NAME_SIZE], parent[PATH_MAX];
+	struct stat above;
 
 	if (!S_ISDIR(status->st_mode))
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "%s is not a directory", path);
@@ -82,7 +74,8 @@ static bool check_present(struct replacement *replacement, const struct stat *st
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s belongs to %s, but its replacement would not; use sudo",
 				   path, process_user_name(status->st_uid, name));
-	if (is_mounted(path, status))
+	directory_of(path, parent);
+	if (stat(parent, &above) == 0 && above.st_dev != status->st_dev)
 		return refuse_mounted(path, fault);
 	if (!data_directory_is_empty(path, &replacement->is_empty, fault))
 		return false;

@@ -221,17 +221,6 @@ static void tell_signal(int signal_number)
 	log_event(LOG_LEVEL_NOTICE, "stopping", "signal", sigabbrev_np(signal_number), NULL);
 }
 
-static void take_ending_signal(void)
-{
-	sigset_t signals;
-	int signal_number = 0;
-
-	signals_to_wait_for(&signals);
-	while (sigwait(&signals, &signal_number) != 0)
-		continue;
-	tell_signal(signal_number);
-}
-
 static bool is_told_to_end(void)
 {
 	sigset_t pending;
@@ -246,20 +235,12 @@ static bool is_told_to_end(void)
 
 /* ---- the parts ---- */
 
-/* Checked while root can still remove the socket. */
-static bool check_data(const char *directory, struct fault *fault)
-{
-	if (store_postgres_is_url(directory))
-		return true;
-	return process_check_directory(directory, false, "", fault) &&
-	       data_directory_has_store(directory, fault);
-}
-
 /* Does the steps that need root privileges, then drops them. */
 static bool open_as_root(const struct serve_options *options, const struct identity *identity,
 			 struct program *program, struct fault *fault)
 {
-	bool is_root = geteuid() == 0;
+	const bool is_root = geteuid() == 0;
+	const bool is_database = store_postgres_is_url(options->directory);
 	struct listener_options listener = {
 		.path = options->path,
 		.mode = options->socket_mode,
@@ -270,10 +251,11 @@ static bool open_as_root(const struct serve_options *options, const struct ident
 	return (options->socket_group == NULL ||
 		process_find_group(options->socket_group, &listener.group, fault)) &&
 	       listener_open(&listener, &program->listener, fault) &&
-	       check_data(options->directory, fault) &&
+	       /* Checked while root can still remove the socket. */
+	       (is_database || (process_check_directory(options->directory, false, "", fault) &&
+				data_directory_has_store(options->directory, fault))) &&
 	       (!is_root || process_become(identity, fault)) && process_harden(fault) &&
-	       (store_postgres_is_url(options->directory) ||
-		process_check_directory(options->directory, true, "", fault));
+	       (is_database || process_check_directory(options->directory, true, "", fault));
 }
 
 /* Ends the process immediately. An orderly shutdown would meanwhile answer from the old directory,
@@ -290,18 +272,6 @@ _Noreturn static void end_at_once(const struct serve_options *options, struct pr
 static void tick(void *program)
 {
 	history_tick(((struct program *)program)->environment.history);
-}
-
-/* Serves until a signal tells the service to end. */
-static void stay(const struct serve_options *options, struct program *program)
-{
-	sigset_t signals;
-	int signal_number;
-
-	signals_to_wait_for(&signals);
-	if (!place_wait(&program->place, &signals, &signal_number, tick, program))
-		end_at_once(options, program);
-	tell_signal(signal_number);
 }
 
 /* Returns the number of threads that use transactions: those of the edge, the keeper, the
@@ -338,14 +308,6 @@ static bool open_data(const struct serve_options *options, struct environment *e
 	return is_open;
 }
 
-static bool open_senders(const struct serve_options *options, struct program *program,
-			 struct fault *fault)
-{
-	return !sender_is_built() ||
-	       (sender_open(&options->sender, &program->sender, fault) &&
-		sender_open(&options->media_sender, &program->media_sender, fault));
-}
-
 static bool open_program(const struct serve_options *options, const struct identity *identity,
 			 struct program *program, struct fault *fault)
 {
@@ -370,10 +332,15 @@ static bool open_program(const struct serve_options *options, const struct ident
 	environment->public_url = options->public_url;
 	environment->client_url = options->client_url;
 	environment->allows_http = options->sender.allows_http;
+	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault))
+		return false;
 	/* The sender processes are started before the store and the accounts are opened, so they
 	 * have none of their data. */
-	if (!open_as_root(options, identity, program, fault) || !prepare_process(fault) ||
-	    !open_senders(options, program, fault) || !open_data(options, environment, fault) ||
+	if (sender_is_built() &&
+	    (!sender_open(&options->sender, &program->sender, fault) ||
+	     !sender_open(&options->media_sender, &program->media_sender, fault)))
+		return false;
+	if (!open_data(options, environment, fault) ||
 	    (!store_postgres_is_url(options->directory) &&
 	     !place_open(options->directory, &program->place, fault)))
 		return false;
@@ -436,16 +403,6 @@ static void close_program(struct program *program)
 	notify_close(program->notify);
 }
 
-/* With a database, workers mostly wait for it. */
-static unsigned default_threads(const char *directory)
-{
-	const unsigned threads = edge_default_threads();
-
-	if (!store_postgres_is_url(directory))
-		return threads;
-	return 2 * threads > 16 ? 2 * threads : 16;
-}
-
 int command_serve(const struct command *command, int argc, char **argv)
 {
 	struct serve_options options = {
@@ -474,26 +431,37 @@ int command_serve(const struct command *command, int argc, char **argv)
 	};
 	struct fault fault = FAULT_INITIAL;
 	struct identity identity;
+	sigset_t signals;
+	int signal_number = 0;
 
 	if (status != OPTIONS_GO)
 		return status;
-	if (options.threads == 0)
-		options.threads = default_threads(options.directory);
+	if (options.threads == 0) {
+		options.threads = edge_default_threads();
+		/* With a database, workers mostly wait for it. */
+		if (store_postgres_is_url(options.directory))
+			options.threads = options.threads > 8 ? 2 * options.threads : 16;
+	}
 	if (!check_path(&options, &fault) || !check_urls(&options, &fault) ||
 	    !check_serving_user(&options, &identity, &fault))
 		return command_failed(command, &fault);
 	status = EXIT_SUCCESS;
+	signals_to_wait_for(&signals);
 	if (open_program(&options, &identity, &program, &fault)) {
 		log_event(LOG_LEVEL_NOTICE, "serving", "version", PACKAGE_VERSION, "socket",
 			  options.path, "data", options.directory, "threads",
 			  LOG_NUMBER(options.threads), NULL);
 		notify_tell(program.notify, "READY=1");
-		stay(&options, &program);
+		if (!place_wait(&program.place, &signals, &signal_number, tick, &program))
+			end_at_once(&options, &program);
+		tell_signal(signal_number);
 		notify_tell(program.notify, "STOPPING=1");
 	} else if (options.waits && is_told_to_end()) {
 		/* It was stopped while waiting for another process, so other faults do not
 		 * matter. */
-		take_ending_signal();
+		while (sigwait(&signals, &signal_number) != 0)
+			continue;
+		tell_signal(signal_number);
 	} else {
 		status = command_failed(command, &fault);
 	}

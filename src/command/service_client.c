@@ -37,7 +37,7 @@ int service_client_close(struct service_client *client, bool is_done, const stru
 /* A 409 with Retry-After means that the key is in use or that the service is too busy; nothing was
  * changed. What the media server does is not asked for again: it is away for longer, or has done it
  * perhaps. */
-static bool is_transient(const struct service_client *client, const struct http_answer *answer)
+static bool is_passing_answer(const struct service_client *client, const struct http_answer *answer)
 {
 	return answer->status == 503 ||
 	       ((answer->status == 502 || answer->status == 504) && !client->acts) ||
@@ -55,7 +55,7 @@ static bool send_until_answered(struct service_client *client, const struct http
 		struct fault each = FAULT_INITIAL;
 
 		is_answered = http_client_send(client->http, client->arena, request, answer, &each);
-		passes = is_answered ? is_transient(client, answer)
+		passes = is_answered ? is_passing_answer(client, answer)
 				     : each.kind == FAULT_UNAVAILABLE;
 		seconds = is_answered && answer->retry_after > 0 ? answer->retry_after : tries;
 		if (!passes || tries == TRIES || seconds > PAUSES_MOST - pauses) {

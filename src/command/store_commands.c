@@ -299,7 +299,7 @@ static bool gather_figures(const char *directory, struct figures *figures, struc
 	return is_gathered;
 }
 
-static uint64_t count_of(const struct figures *figures, const struct store_kind *kind)
+static uint64_t counted_of(const struct figures *figures, const struct store_kind *kind)
 {
 	size_t i = 0;
 
@@ -319,9 +319,9 @@ static void print_figures(const struct figures *figures)
 	const struct store_stat *store = &figures->store;
 
 	print_figure("accounts", figures->accounts);
-	print_figure("templates", count_of(figures, &kind_template));
-	print_figure("rooms", count_of(figures, &kind_room));
-	print_figure("codes", count_of(figures, &kind_code));
+	print_figure("templates", counted_of(figures, &kind_template));
+	print_figure("rooms", counted_of(figures, &kind_room));
+	print_figure("codes", counted_of(figures, &kind_code));
 	print_figure("last transaction", store->last);
 	print_figure("journal segments", store->journal_segments);
 	print_figure("journal bytes", store->journal_bytes);
@@ -361,9 +361,9 @@ static void print_figures_json(const struct figures *figures)
 	object = json_pack(
 		"{s:I, s:I, s:I, s:I, s:I, s:{s:I, s:I}, s:I, s:I, s:o, s:o}", "accounts",
 		(json_int_t)figures->accounts, "templates",
-		(json_int_t)count_of(figures, &kind_template), "rooms",
-		(json_int_t)count_of(figures, &kind_room), "codes",
-		(json_int_t)count_of(figures, &kind_code), "last_transaction",
+		(json_int_t)counted_of(figures, &kind_template), "rooms",
+		(json_int_t)counted_of(figures, &kind_room), "codes",
+		(json_int_t)counted_of(figures, &kind_code), "last_transaction",
 		(json_int_t)store->last, "journal", "segments", (json_int_t)store->journal_segments,
 		"bytes", (json_int_t)store->journal_bytes, "files_bytes",
 		(json_int_t)store->stack_bytes, "superfluous_bytes",

@@ -45,15 +45,6 @@ static struct slice cell_of(struct arena *arena, const json_t *value)
 
 /* ---- rows ---- */
 
-static struct slice header_of(struct arena *arena, const char *member)
-{
-	char *header = arena_text(arena, "%s", member);
-
-	for (char *c = header; *c != '\0'; c++)
-		*c = *c == '_' ? ' ' : *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
-	return slice_of(header);
-}
-
 static struct table_row *add_row(struct printed_table *table)
 {
 	struct table_row *row = arena_zero(table->arena, sizeof *row);
@@ -86,8 +77,12 @@ static void open_table(struct printed_table *table, const char *const *members, 
 	table->next = &table->first;
 	header = add_row(table);
 	for (; members[table->n] != NULL; table->n++) {
+		char *name = arena_text(table->arena, "%s", members[table->n]);
+
 		assert(table->n < COLUMNS_MOST);
-		set_cell(table, header, table->n, header_of(table->arena, members[table->n]));
+		for (char *c = name; *c != '\0'; c++)
+			*c = *c == '_' ? ' ' : *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+		set_cell(table, header, table->n, slice_of(name));
 	}
 }
 

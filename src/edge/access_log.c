@@ -29,18 +29,6 @@ static struct slice decoded_start(struct slice path, char *bytes, size_t size)
 	return (struct slice){ bytes, n };
 }
 
-/* Returns whether the path begins with a room code or a token; tokens begin with {" in
- * base64url. */
-static bool begins_with_secret(struct slice path)
-{
-	char bytes[CODE_SIZE];
-	struct slice start = decoded_start(path, bytes, sizeof bytes);
-
-	return code_is_well_formed(start) ||
-	       code_is_well_formed(text_first(start, CODE_OLD_SIZE)) ||
-	       (start.size >= 3 && memcmp(bytes, "eyJ", 3) == 0);
-}
-
 /* Returns the size of the path before a room code, a token, or a segment that should be a code or a
  * ticket. A mistyped address may contain codes and tokens anywhere, and empty segments. */
 static size_t size_before_secret(struct slice path)
@@ -57,30 +45,29 @@ static size_t size_before_secret(struct slice path)
 		return path.size;
 	for (size_t i = 0; i < path.size; i++) {
 		const struct slice rest = { path.data + i, path.size - i };
+		char bytes[CODE_SIZE];
+		const struct slice start = decoded_start(rest, bytes, sizeof bytes);
 
 		for (size_t k = 0; k < sizeof before_code / sizeof before_code[0]; k++)
 			if (rest.size > before_code[k].size && slice_begins(rest, before_code[k]))
 				return i + before_code[k].size;
-		if (begins_with_secret(rest))
+		/* Tokens begin with {" in base64url. */
+		if (code_is_well_formed(start) ||
+		    code_is_well_formed(text_first(start, CODE_OLD_SIZE)) ||
+		    (start.size >= 3 && memcmp(bytes, "eyJ", 3) == 0))
 			return i;
 	}
 	return path.size;
 }
 
-static const char *shown_path(const struct call *call)
-{
-	struct slice query;
-	struct slice path = text_split(call->request.uri, '?', &query);
-
-	path.size = size_before_secret(path);
-	return arena_copy(call->arena, path).data;
-}
-
 void access_log(const struct call *call)
 {
+	struct slice query, path = text_split(call->request.uri, '?', &query);
+
+	path.size = size_before_secret(path);
 	log_event(LOG_LEVEL_INFO, "request", "method", method_name(call->request.method), "path",
-		  shown_path(call), "status", LOG_NUMBER(call->answer.status), "bytes",
-		  LOG_NUMBER(call->answer.size), "milliseconds",
+		  arena_copy(call->arena, path).data, "status", LOG_NUMBER(call->answer.status),
+		  "bytes", LOG_NUMBER(call->answer.size), "milliseconds",
 		  LOG_NUMBER((clock_microseconds() - call->started) / 1000), "request_id",
 		  call->id[0] != '\0' ? call->id : NULL, "account",
 		  call->account_text[0] != '\0' ? call->account_text : NULL, NULL);

@@ -83,7 +83,7 @@ struct edge {
 
 /* ---- epoll ---- */
 
-static bool watch(struct edge *edge, int operation, int descriptor, uint32_t events)
+static bool watch_descriptor(struct edge *edge, int operation, int descriptor, uint32_t events)
 {
 	struct epoll_event event = { .events = events, .data.fd = descriptor };
 
@@ -93,8 +93,8 @@ static bool watch(struct edge *edge, int operation, int descriptor, uint32_t eve
 /* Has no effect once the listener is removed from the set, which is intended. */
 static void arm_listener(struct edge *edge)
 {
-	(void)watch(edge, EPOLL_CTL_MOD, edge->options.listener->descriptor,
-		    EPOLLIN | EPOLLONESHOT);
+	(void)watch_descriptor(edge, EPOLL_CTL_MOD, edge->options.listener->descriptor,
+			       EPOLLIN | EPOLLONESHOT);
 }
 
 static void count_down(struct edge *edge)
@@ -105,37 +105,13 @@ static void count_down(struct edge *edge)
 }
 
 /* Counts down for a connection that libfcgi has closed. */
-static void forget(struct edge *edge, int connection)
+static void forget_connection(struct edge *edge, int connection)
 {
 	atomic_fetch_sub(&edge->open[connection], 1);
 	count_down(edge);
 }
 
 /* ---- accepting ---- */
-
-static void accept_failed(struct edge *edge, int error)
-{
-	struct itimerspec pause = { .it_value.tv_nsec = ACCEPT_PAUSE * 1000000L };
-	long long now = clock_monotonic();
-	long long logged_at = atomic_load(&edge->logged_at);
-
-	if ((logged_at == 0 || now - logged_at >= ACCEPT_LOG_INTERVAL) &&
-	    atomic_compare_exchange_strong(&edge->logged_at, &logged_at, now))
-		log_event(LOG_LEVEL_ERROR, "accept", "error", strerror(error), "connections",
-			  LOG_NUMBER(atomic_load(&edge->connections)), "consequence",
-			  error == EMFILE || error == ENFILE
-				  ? "new connections wait until others close; raise the limit of "
-				    "open files"
-				  : "new connections wait a moment",
-			  NULL);
-	if (timerfd_settime(edge->timer, 0, &pause, NULL) != 0)
-		ABORT("cannot set a timer");
-}
-
-static bool is_transient(int error)
-{
-	return error == EAGAIN || error == EINTR || error == ECONNABORTED;
-}
 
 /* Connections are blocking, with timeouts, because libfcgi needs that. */
 static bool take_connection(struct edge *edge, int connection)
@@ -155,7 +131,7 @@ static bool take_connection(struct edge *edge, int connection)
 		return false;
 	atomic_store(&edge->stages[connection], STAGE_RECEIVING);
 	atomic_fetch_add(&edge->open[connection], 1);
-	if (watch(edge, EPOLL_CTL_ADD, connection, EPOLLIN | EPOLLONESHOT))
+	if (watch_descriptor(edge, EPOLL_CTL_ADD, connection, EPOLLIN | EPOLLONESHOT))
 		return true;
 	atomic_fetch_sub(&edge->open[connection], 1);
 	return false;
@@ -183,14 +159,31 @@ static int accept_one(struct edge *edge)
 	return error;
 }
 
-static void listener_is_ready(struct edge *edge)
+/* After a failure that lasts, accepting pauses. */
+static void accept_next(struct edge *edge)
 {
-	int error = accept_one(edge);
+	const struct itimerspec pause = { .it_value.tv_nsec = ACCEPT_PAUSE * 1000000L };
+	const int error = accept_one(edge);
+	long long now, logged_at;
 
-	if (error == 0 || is_transient(error) || atomic_load(&edge->is_stopping))
+	if (error == 0 || error == EAGAIN || error == EINTR || error == ECONNABORTED ||
+	    atomic_load(&edge->is_stopping)) {
 		arm_listener(edge);
-	else
-		accept_failed(edge, error);
+		return;
+	}
+	now = clock_monotonic();
+	logged_at = atomic_load(&edge->logged_at);
+	if ((logged_at == 0 || now - logged_at >= ACCEPT_LOG_INTERVAL) &&
+	    atomic_compare_exchange_strong(&edge->logged_at, &logged_at, now))
+		log_event(LOG_LEVEL_ERROR, "accept", "error", strerror(error), "connections",
+			  LOG_NUMBER(atomic_load(&edge->connections)), "consequence",
+			  error == EMFILE || error == ENFILE
+				  ? "new connections wait until others close; raise the limit of "
+				    "open files"
+				  : "new connections wait a moment",
+			  NULL);
+	if (timerfd_settime(edge->timer, 0, &pause, NULL) != 0)
+		ABORT("cannot set a timer");
 }
 
 /* ---- requests ---- */
@@ -207,11 +200,11 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 		access_log(call);
 	atomic_store(&edge->stages[connection], STAGE_SENDING);
 	if (!fastcgi_send(exchange, !atomic_load(&edge->is_stopping))) {
-		forget(edge, connection);
+		forget_connection(edge, connection);
 		return;
 	}
 	atomic_store(&edge->stages[connection], STAGE_RECEIVING);
-	if (!watch(edge, EPOLL_CTL_MOD, connection, EPOLLIN | EPOLLONESHOT))
+	if (!watch_descriptor(edge, EPOLL_CTL_MOD, connection, EPOLLIN | EPOLLONESHOT))
 		ABORT("cannot watch a connection");
 }
 
@@ -265,7 +258,7 @@ static bool go_on(struct edge *edge, struct exchange *exchange, bool *is_flusher
 
 /* Flushes until nothing is parked, or until a slow peer may block it; then another worker takes
  * over. */
-static void flush(struct edge *edge)
+static void flush_parked(struct edge *edge)
 {
 	bool is_flusher = true;
 
@@ -314,7 +307,7 @@ static void serve(struct edge *edge, int connection, struct work *work)
 		work->exchange = pool_take(edge->pool);
 	exchange = work->exchange;
 	if (!fastcgi_receive(exchange, connection)) {
-		forget(edge, connection);
+		forget_connection(edge, connection);
 		return;
 	}
 	atomic_store(&edge->stages[connection], STAGE_ANSWERING);
@@ -355,14 +348,14 @@ static void *run_worker(void *argument)
 		if (work.owes_flush && ready >= 0)
 			parked_pass_on(edge->parked);
 		else if (work.owes_flush)
-			flush(edge);
+			flush_parked(edge);
 		work.owes_flush = false;
 		if (ready == edge->options.listener->descriptor)
-			listener_is_ready(edge);
+			accept_next(edge);
 		else if (ready == edge->timer)
 			arm_listener(edge);
 		else if (ready == parked_descriptor(edge->parked))
-			flush(edge);
+			flush_parked(edge);
 		else if (ready >= 0)
 			serve(edge, ready, &work);
 	}
@@ -408,11 +401,12 @@ static bool make_set(struct edge *edge)
 	edge->emptied = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	edge->parked = parked_open(edge->options.store);
 	return edge->epoll >= 0 && edge->timer >= 0 && edge->end >= 0 && edge->emptied >= 0 &&
-	       edge->parked != NULL && watch(edge, EPOLL_CTL_ADD, edge->end, EPOLLIN) &&
-	       watch(edge, EPOLL_CTL_ADD, edge->timer, EPOLLIN | EPOLLET) &&
-	       watch(edge, EPOLL_CTL_ADD, parked_descriptor(edge->parked), EPOLLIN | EPOLLET) &&
-	       watch(edge, EPOLL_CTL_ADD, edge->options.listener->descriptor,
-		     EPOLLIN | EPOLLONESHOT);
+	       edge->parked != NULL && watch_descriptor(edge, EPOLL_CTL_ADD, edge->end, EPOLLIN) &&
+	       watch_descriptor(edge, EPOLL_CTL_ADD, edge->timer, EPOLLIN | EPOLLET) &&
+	       watch_descriptor(edge, EPOLL_CTL_ADD, parked_descriptor(edge->parked),
+				EPOLLIN | EPOLLET) &&
+	       watch_descriptor(edge, EPOLL_CTL_ADD, edge->options.listener->descriptor,
+				EPOLLIN | EPOLLONESHOT);
 }
 
 static bool start_workers(struct edge *edge)
@@ -470,28 +464,6 @@ static bool wait_until_empty(struct edge *edge, int64_t deadline)
 	return true;
 }
 
-/* Stops accepting. Connections queued on a socket of our own are accepted after it is withdrawn. */
-static void stop_accepting(struct edge *edge)
-{
-	int error = 0;
-
-	if (listener_withdraw(edge->options.listener))
-		while (error == 0 || error == EINTR || error == ECONNABORTED)
-			error = accept_one(edge);
-	(void)epoll_ctl(edge->epoll, EPOLL_CTL_DEL, edge->options.listener->descriptor, NULL);
-}
-
-/* Makes each connection readable, so that workers notice its end, or a request that arrived before.
- * A descriptor that was closed and reused in the meantime is not a connection of ours, because the
- * listener is gone. At worst it is a new connection of the store to its database, which then finds
- * it broken and handles that. */
-static void end_receiving(struct edge *edge)
-{
-	for (size_t i = 0; i < edge->open_size; i++)
-		if (atomic_load(&edge->open[i]) > 0)
-			(void)shutdown((int)i, SHUT_RD);
-}
-
 /* Cuts the connections that were already sending at the last check: their peers do not read. */
 static void cut_slow_peers(struct edge *edge)
 {
@@ -505,14 +477,25 @@ static void cut_slow_peers(struct edge *edge)
 	}
 }
 
-static void stop(struct edge *edge)
+static void stop_edge(struct edge *edge)
 {
 	int64_t start = clock_monotonic();
+	int error = 0;
 
 	atomic_store(&edge->is_stopping, true);
-	stop_accepting(edge);
+	/* Connections queued on a socket of our own are accepted after it is withdrawn. */
+	if (listener_withdraw(edge->options.listener))
+		while (error == 0 || error == EINTR || error == ECONNABORTED)
+			error = accept_one(edge);
+	(void)epoll_ctl(edge->epoll, EPOLL_CTL_DEL, edge->options.listener->descriptor, NULL);
 	if (!wait_until_empty(edge, start + STOP_IDLE)) {
-		end_receiving(edge);
+		/* Makes each connection readable, so that workers notice its end, or a request that
+		 * arrived before. A descriptor that was closed and reused in the meantime is not a
+		 * connection of ours, because the listener is gone. At worst it is a new connection
+		 * of the store to its database, which then finds it broken and handles that. */
+		for (size_t i = 0; i < edge->open_size; i++)
+			if (atomic_load(&edge->open[i]) > 0)
+				(void)shutdown((int)i, SHUT_RD);
 		do {
 			cut_slow_peers(edge);
 		} while (!wait_until_empty(edge, clock_monotonic() + STOP_LOOK));
@@ -534,7 +517,7 @@ void edge_close(struct edge *edge)
 	if (edge == NULL)
 		return;
 	if (edge->worker_count > 0)
-		stop(edge);
+		stop_edge(edge);
 	deferred_close(edge->deferred);
 	pool_close(edge->pool);
 	parked_close(edge->parked);

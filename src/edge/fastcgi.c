@@ -94,33 +94,15 @@ void fastcgi_close(struct exchange *exchange)
 
 /* ---- receiving ---- */
 
-/* nginx passes each header line separately; several lines form one list (RFC 9110 section 5.3). */
-static void join_lines(struct arena *arena, struct slice *lines, struct slice more)
-{
-	*lines = slice_of(arena_text(arena, "%s, %s", lines->data, more.data));
-}
-
-struct wanted {
-	struct slice name;
-	struct slice *value;
-};
-
-/* Returns NULL if the parameter is not used. */
-static const struct wanted *find_wanted(const struct wanted wanted[], size_t n, struct slice name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (slice_equal(wanted[i].name, name))
-			return &wanted[i];
-	return NULL;
-}
-
 /* Reads all parameters in one pass. If a name is repeated, the first value counts, except for lists
  * and for the Idempotency-Key, which is rejected if it is repeated. */
 static void read_parameters(struct arena *arena, char **parameters, struct request *request,
 			    struct slice *length)
 {
 	struct slice method = { NULL, 0 };
-	const struct wanted wanted[] = {
+	const struct {
+		struct slice name, *value;
+	} wanted[] = {
 		{ SLICE("REQUEST_METHOD"), &method },
 		{ SLICE("REQUEST_URI"), &request->uri },
 		{ SLICE("CONTENT_LENGTH"), length },
@@ -141,16 +123,19 @@ static void read_parameters(struct arena *arena, char **parameters, struct reque
 	for (; *parameters != NULL; parameters++) {
 		struct slice value;
 		struct slice name = text_split(slice_of(*parameters), '=', &value);
-		const struct wanted *found = find_wanted(wanted, sizeof wanted / sizeof wanted[0],
-							 name);
+		struct slice *found = NULL;
 
+		for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && found == NULL; i++)
+			if (slice_equal(wanted[i].name, name))
+				found = wanted[i].value;
 		if (value.data == NULL || found == NULL)
 			continue;
-		if (found->value->data == NULL)
-			*found->value = value;
-		else if (found->value == &request->prefer ||
-			 found->value == &request->idempotency_key)
-			join_lines(arena, found->value, value);
+		/* nginx passes each header line separately; several lines form one list (RFC 9110
+		 * section 5.3). */
+		if (found->data == NULL)
+			*found = value;
+		else if (found == &request->prefer || found == &request->idempotency_key)
+			*found = slice_of(arena_text(arena, "%s, %s", found->data, value.data));
 	}
 	if (request->uri.data == NULL)
 		request->uri = SLICE("");
@@ -165,33 +150,24 @@ static size_t read_some(FCGX_Stream *in, char *bytes, size_t most)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Returns the header of the empty record that ends the parameters if it has padding, otherwise
- * NULL. libfcgi fills its buffer from an address that is a multiple of 8, and stopUnget lies in
- * that buffer, so by either condition the whole header precedes rdNext. A header that was read in
- * two parts is not found: libfcgi then fails at the padding, and the connection is closed. */
-static unsigned char *padded_end(FCGX_Stream *in)
-{
-	unsigned char *header;
-
-	if ((uintptr_t)in->rdNext % HEADER_SIZE != 0 && in->rdNext - in->stopUnget < HEADER_SIZE)
-		return NULL;
-	header = in->rdNext - HEADER_SIZE;
-	return header[0] == VERSION && header[1] == PARAMS && header[4] == 0 && header[5] == 0 &&
-			       header[6] > 0
-		       ? header
-		       : NULL;
-}
-
-/* libfcgi takes the padding of the empty record for the next header. So this changes the header
- * into that of a body record whose content is the padding, and reads it again. Returns false if
- * there is no more data. */
+/* libfcgi takes the padding of the empty record that ends the parameters for the next header. So
+ * this changes the header of that record into that of a body record whose content is the padding,
+ * and reads it again. Returns false if there is no more data. */
 static bool pass_padding(FCGX_Stream *in)
 {
-	unsigned char *header = padded_end(in);
+	unsigned char *header;
 	char padding[UINT8_MAX];
 	size_t size;
 
-	if (header == NULL)
+	/* libfcgi fills its buffer from an address that is a multiple of 8, and stopUnget lies in
+	 * that buffer, so by either condition the whole header precedes rdNext. A header that was
+	 * read in two parts is not found: libfcgi then fails at the padding, and the connection is
+	 * closed. */
+	if ((uintptr_t)in->rdNext % HEADER_SIZE != 0 && in->rdNext - in->stopUnget < HEADER_SIZE)
+		return true;
+	header = in->rdNext - HEADER_SIZE;
+	if (header[0] != VERSION || header[1] != PARAMS || header[4] != 0 || header[5] != 0 ||
+	    header[6] == 0)
 		return true;
 	size = header[6];
 	header[1] = STDIN;
@@ -201,37 +177,26 @@ static bool pass_padding(FCGX_Stream *in)
 	return read_some(in, padding, size) == size;
 }
 
-/* Reads all input and keeps at most CALL_LARGE_BODY_MOST bytes. Returns the size of the whole
- * input. */
-static size_t read_to_end(FCGX_Stream *in, struct buffer *body)
+/* Reads all input and keeps at most CALL_LARGE_BODY_MOST bytes. Returns false if the body is
+ * incomplete: it must not be processed, because its beginning may be a valid body too. */
+static bool read_body(FCGX_Stream *in, struct slice length_text, struct call *call)
 {
+	struct buffer body = BUFFER_INITIAL(call->arena);
+	int64_t length = -1;
 	char piece[4096];
 	size_t total = 0;
 	size_t n;
 
+	if (length_text.size > 0 && (!text_integer(length_text, &length) || length < 0))
+		return false;
 	do {
 		n = read_some(in, piece, sizeof piece);
 		total += n;
 		if (total <= CALL_LARGE_BODY_MOST)
-			buffer_append(body, (struct slice){ piece, n });
+			buffer_append(&body, (struct slice){ piece, n });
 	} while (n == sizeof piece);
-	return total;
-}
-
-/* Returns false if the body is incomplete. An incomplete body must not be processed, because its
- * beginning may be a valid body too. */
-static bool read_body(FCGX_Stream *in, struct slice length_text, struct call *call)
-{
-	struct request *request = &call->request;
-	struct buffer body = BUFFER_INITIAL(call->arena);
-	int64_t length = -1;
-	size_t total;
-
-	if (length_text.size > 0 && (!text_integer(length_text, &length) || length < 0))
-		return false;
-	total = read_to_end(in, &body);
-	request->body = buffer_slice(&body);
-	request->body_is_too_large = total > CALL_LARGE_BODY_MOST;
+	call->request.body = buffer_slice(&body);
+	call->request.body_is_too_large = total > CALL_LARGE_BODY_MOST;
 	return FCGX_GetError(in) == 0 && (length < 0 || (uint64_t)length == total);
 }
 
@@ -281,16 +246,6 @@ static const char *reason_of(int status)
 	return "Unknown";
 }
 
-static void put_header(struct buffer *head, const char *name, struct slice value)
-{
-	assert(value.size == 0 || (memchr(value.data, '\r', value.size) == NULL &&
-				   memchr(value.data, '\n', value.size) == NULL));
-	buffer_append_text(head, name);
-	buffer_append(head, SLICE(": "));
-	buffer_append(head, value);
-	buffer_append(head, SLICE("\r\n"));
-}
-
 static struct slice make_head(struct arena *arena, const struct answer *answer, bool has_body)
 {
 	struct buffer head = BUFFER_INITIAL(arena);
@@ -300,8 +255,16 @@ static struct slice make_head(struct arena *arena, const struct answer *answer, 
 	buffer_append_byte(&head, ' ');
 	buffer_append_text(&head, reason_of(answer->status));
 	buffer_append(&head, SLICE("\r\n"));
-	for (size_t i = 0; i < answer->header_count; i++)
-		put_header(&head, answer->headers[i].name, answer->headers[i].value);
+	for (size_t i = 0; i < answer->header_count; i++) {
+		const struct slice value = answer->headers[i].value;
+
+		assert(value.size == 0 || (memchr(value.data, '\r', value.size) == NULL &&
+					   memchr(value.data, '\n', value.size) == NULL));
+		buffer_append_text(&head, answer->headers[i].name);
+		buffer_append(&head, SLICE(": "));
+		buffer_append(&head, value);
+		buffer_append(&head, SLICE("\r\n"));
+	}
 	if (has_body) {
 		buffer_append(&head, SLICE("Content-Length: "));
 		buffer_append_integer(&head, (json_int_t)answer->size);
@@ -309,25 +272,6 @@ static struct slice make_head(struct arena *arena, const struct answer *answer, 
 	}
 	buffer_append(&head, SLICE("\r\n"));
 	return buffer_slice(&head);
-}
-
-static bool send_answer(const FCGX_Request *request, struct arena *arena,
-			const struct answer *answer, bool keep)
-{
-	bool has_body = answer->status != 204 && answer->status != 304;
-	bool sends_body = has_body && !answer->is_head;
-	const struct fastcgi_records records = {
-		.arena = arena,
-		.connection = request->ipcFd,
-		.request_id = (uint16_t)request->requestId,
-		.is_last = !keep && request->keepConnection,
-		.head = make_head(arena, answer, has_body),
-		.parts = answer->parts,
-		.part_count = sends_body ? answer->part_count : 0,
-		.size = sends_body ? answer->size : 0,
-	};
-
-	return fastcgi_records_send(&records);
 }
 
 bool fastcgi_may_wait(const struct exchange *exchange)
@@ -339,18 +283,31 @@ bool fastcgi_may_wait(const struct exchange *exchange)
 
 bool fastcgi_send(struct exchange *exchange, bool keep)
 {
-	struct call *call = &exchange->call;
 	FCGX_Request *request = &fastcgi_of(exchange)->request;
+	struct arena *arena = exchange->call.arena;
+	const struct answer *answer = &exchange->call.answer;
+	const bool has_body = answer->status != 204 && answer->status != 304;
+	const bool sends_body = has_body && !answer->is_head;
+	const struct fastcgi_records records = {
+		.arena = arena,
+		.connection = request->ipcFd,
+		.request_id = (uint16_t)request->requestId,
+		.is_last = !keep && request->keepConnection,
+		.head = make_head(arena, answer, has_body),
+		.parts = answer->parts,
+		.part_count = sends_body ? answer->part_count : 0,
+		.size = sends_body ? answer->size : 0,
+	};
 	bool is_open;
 
 	assert(exchange->connection >= 0);
-	if (!send_answer(request, call->arena, &call->answer, keep) || !keep)
+	if (!fastcgi_records_send(&records) || !keep)
 		request->keepConnection = 0;
 	request->out->wasFCloseCalled = 1;
 	FCGX_Finish_r(request);
 	is_open = request->ipcFd >= 0;
 	request->ipcFd = -1;
 	exchange->connection = -1;
-	arena_reset(call->arena);
+	arena_reset(arena);
 	return is_open;
 }

@@ -26,7 +26,7 @@ struct pool *pool_open(void)
 	return pool;
 }
 
-static struct exchange *take_kept(struct pool *pool)
+static struct exchange *pool_take_kept(struct pool *pool)
 {
 	struct exchange *exchange = pool->first;
 
@@ -42,7 +42,7 @@ void pool_close(struct pool *pool)
 	if (pool == NULL)
 		return;
 	while (pool->first != NULL)
-		fastcgi_close(take_kept(pool));
+		fastcgi_close(pool_take_kept(pool));
 	pthread_mutex_destroy(&pool->lock);
 	free(pool);
 }
@@ -52,7 +52,7 @@ struct exchange *pool_take(struct pool *pool)
 	struct exchange *exchange;
 
 	pthread_mutex_lock(&pool->lock);
-	exchange = take_kept(pool);
+	exchange = pool_take_kept(pool);
 	pthread_mutex_unlock(&pool->lock);
 	return exchange != NULL ? exchange : fastcgi_open();
 }

@@ -34,11 +34,11 @@ const struct shape ban_shape = {
 	"Ban", FIELDS(ban_fields), .doc = "A person or a code that is banned from a room, or from all rooms.",
 };
 
-static schema_rule check_subject, check_expiry;
+static schema_rule check_banned, check_ban_expiry;
 
 static const struct rule new_ban_rules[] = {
-	{ "banSubject", "The body has either user_id or code.", check_subject },
-	{ "banExpiry", "The end is in the future, and given either as expires_at or as expires_in.", check_expiry },
+	{ "banSubject", "The body has either user_id or code.", check_banned },
+	{ "banExpiry", "The end is in the future, and given either as expires_at or as expires_in.", check_ban_expiry },
 	{ NULL, NULL, NULL },
 };
 static const struct field new_ban_fields[] = {
@@ -69,7 +69,7 @@ const struct shape ban_list_query = { "BanListQuery", FIELDS(ban_list_fields) };
 
 /* clang-format on */
 
-static void check_subject(struct rule_context *context, const json_t *object)
+static void check_banned(struct rule_context *context, const json_t *object)
 {
 	if (!rule_was_sent(context, "/user_id") && !rule_was_sent(context, "/code"))
 		schema_fault(context, "/user_id", "is required unless code is sent");
@@ -78,7 +78,7 @@ static void check_subject(struct rule_context *context, const json_t *object)
 		schema_fault(context, "/code", "not together with user_id");
 }
 
-static void check_expiry(struct rule_context *context, const json_t *object)
+static void check_ban_expiry(struct rule_context *context, const json_t *object)
 {
 	const json_t *expires_at = json_object_get(object, "expires_at");
 	int64_t time;

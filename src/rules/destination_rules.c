@@ -319,23 +319,13 @@ static struct layer layer_of(const json_t *object)
 	return layer;
 }
 
-static bool agree(const struct layer *a, const struct layer *b)
+static bool layers_agree(const struct layer *a, const struct layer *b)
 {
 	for (size_t i = 0; i < hls_layer_shape.field_count; i++) {
 		if (a->values[i] != 0 && b->values[i] != 0 && a->values[i] != b->values[i])
 			return false;
 	}
 	return true;
-}
-
-static bool agrees_with_one(const json_t *recorded, const struct layer *layers, size_t count)
-{
-	const struct layer layer = layer_of(recorded);
-	size_t i = 0;
-
-	while (i < count && !agree(&layer, &layers[i]))
-		i++;
-	return i < count;
 }
 
 static void check_subset(struct rule_context *context, const json_t *object)
@@ -352,7 +342,12 @@ static void check_subset(struct rule_context *context, const json_t *object)
 	for (size_t i = 0; i < count; i++)
 		destination[i] = layer_of(json_array_get(layers, i));
 	for (size_t i = 0; i < json_array_size(recorded); i++) {
-		if (!agrees_with_one(json_array_get(recorded, i), destination, count))
+		const struct layer layer = layer_of(json_array_get(recorded, i));
+		size_t match = 0;
+
+		while (match < count && !layers_agree(&layer, &destination[match]))
+			match++;
+		if (match == count)
 			schema_fault(context,
 				     arena_text(rule_arena(context), "/recording/layers/%zu", i),
 				     "must match one of the layers of the destination");

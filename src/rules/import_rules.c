@@ -65,7 +65,7 @@ const struct shape import_answer_shape = {
 
 /* Parses the value of a time. Returns false if it is not an accepted time. *is_set is false for a
  * time in the year 1, which 100ms writes if there is no time. */
-static bool parse(const json_t *value, bool *is_set, int64_t *time)
+static bool parse_imported_time(const json_t *value, bool *is_set, int64_t *time)
 {
 	const struct slice text = text_of_json(value);
 	int64_t seconds;
@@ -79,7 +79,7 @@ bool import_time(const json_t *object, const char *member, int64_t *time)
 	const json_t *value = json_object_get(object, member);
 	bool is_set;
 
-	return value != NULL && parse(value, &is_set, time) && is_set;
+	return value != NULL && parse_imported_time(value, &is_set, time) && is_set;
 }
 
 static bool is_ahead(const struct rule_context *context, int64_t seconds)
@@ -97,7 +97,7 @@ static void check_time(struct rule_context *context, const json_t *object, const
 	if (value == NULL)
 		return;
 	pointer = arena_text(rule_arena(context), "/%s", member);
-	if (!parse(value, &is_set, &time))
+	if (!parse_imported_time(value, &is_set, &time))
 		schema_fault(context, pointer, "must be a time such as 2026-11-23T09:00:00Z");
 	else if (is_set && is_ahead(context, time / 1000))
 		schema_fault(context, pointer, "lies in the future");

@@ -181,14 +181,14 @@ static const struct {
 };
 #define MEMBERS (sizeof members / sizeof members[0])
 
-static schema_rule check_url, check_config, check_secrets;
+static schema_rule check_backend_urls, check_config, check_secrets;
 
 #define BACKEND_RULES \
 	{ "backendUrl", \
 	  "url has no query, fragment or user info. Its scheme is ws or wss for livekit and janus, https for jitsi and " \
 	  "bigbluebutton, and http or https for galene. It ends with / for jitsi and galene, and with /bigbluebutton/ for " \
 	  "bigbluebutton. api_url, for livekit only, is an http or https URL of that form.", \
-	  check_url }, \
+	  check_backend_urls }, \
 	{ "backendConfig", \
 	  "config has the required fields of its type: api_key for livekit; app_id and alg for jitsi; audience and alg " \
 	  "for jwt.", \
@@ -283,7 +283,7 @@ static size_t type_of(const json_t *object)
 	return type_named(text_of_json(json_object_get(object, "type")));
 }
 
-static bool is_among(struct slice text, const char *const *list)
+static bool is_listed(struct slice text, const char *const *list)
 {
 	while (*list != NULL && !slice_is(text, *list))
 		list++;
@@ -297,7 +297,7 @@ static bool is_scheme_of(struct slice scheme, const char *const *list)
 	return *list != NULL;
 }
 
-static bool has_host(struct slice rest)
+static bool names_host(struct slice rest)
 {
 	struct slice path;
 	const struct slice host = text_split(rest, '/', &path);
@@ -321,7 +321,7 @@ static bool url_has_form(struct slice url, const char *const *schemes, const cha
 	has_authority = rest.size > 2 && memcmp(rest.data, "//", 2) == 0;
 	if (has_authority)
 		rest = (struct slice){ rest.data + 2, rest.size - 2 };
-	if (rest.size == 0 || (has_authority && !has_host(rest)))
+	if (rest.size == 0 || (has_authority && !names_host(rest)))
 		return false;
 	if (schemes == NULL)
 		return true;
@@ -347,7 +347,7 @@ static void check_address(struct rule_context *context, const char *pointer, str
 			     *end != '\0' ? " that ends with " : "", end);
 }
 
-static void check_url(struct rule_context *context, const json_t *object)
+static void check_backend_urls(struct rule_context *context, const json_t *object)
 {
 	static const char *const http[] = { "http", "https", NULL };
 	const struct slice url = text_of_json(json_object_get(object, "url"));
@@ -374,18 +374,18 @@ static struct slice alg_of(const json_t *config, size_t type)
 	return alg.data != NULL || types[type].alg == NULL ? alg : slice_of(types[type].alg);
 }
 
-static const char *pointer_of(struct rule_context *context, const char *member)
+static const char *config_pointer(struct rule_context *context, const char *member)
 {
 	return arena_text(rule_arena(context), "/config/%s", member);
 }
 
-static bool is_for(size_t member, size_t type, struct slice alg)
+static bool member_is_for(size_t member, size_t type, struct slice alg)
 {
 	return (members[member].types & 1u << type) != 0 &&
 	       (!members[member].with_hs256 || alg.data == NULL || slice_is(alg, "HS256"));
 }
 
-static bool is_required(size_t member, size_t type, struct slice alg)
+static bool member_is_required(size_t member, size_t type, struct slice alg)
 {
 	return (members[member].required & 1u << type) != 0 &&
 	       (!members[member].with_hs256 || slice_is(alg, "HS256"));
@@ -400,9 +400,10 @@ static void check_required(struct rule_context *context, const json_t *object, b
 	if (type == TYPES || (config == NULL && rule_was_sent(context, "/config")))
 		return;
 	for (size_t i = 0; i < MEMBERS; i++) {
-		const char *pointer = pointer_of(context, members[i].name);
+		const char *pointer = config_pointer(context, members[i].name);
 
-		if (members[i].is_secret == secrets && is_required(i, type, alg_of(config, type)) &&
+		if (members[i].is_secret == secrets &&
+		    member_is_required(i, type, alg_of(config, type)) &&
 		    json_object_get(config, members[i].name) == NULL &&
 		    (config == NULL || !rule_was_sent(context, pointer)))
 			schema_fault(context, pointer, "is required");
@@ -426,16 +427,16 @@ static void check_config(struct rule_context *context, const json_t *object)
 		return;
 	alg = alg_of(config, type);
 	for (size_t i = 0; i < MEMBERS; i++) {
-		if (json_object_get(config, members[i].name) == NULL || is_for(i, type, alg))
+		if (json_object_get(config, members[i].name) == NULL || member_is_for(i, type, alg))
 			continue;
 		if ((members[i].types & 1u << type) == 0)
-			schema_fault(context, pointer_of(context, members[i].name),
+			schema_fault(context, config_pointer(context, members[i].name),
 				     "is not used by the type %s", types[type].name);
 		else
-			schema_fault(context, pointer_of(context, members[i].name),
+			schema_fault(context, config_pointer(context, members[i].name),
 				     "is not used with the alg %.*s", (int)alg.size, alg.data);
 	}
-	if (types[type].algs != NULL && alg.data != NULL && !is_among(alg, types[type].algs))
+	if (types[type].algs != NULL && alg.data != NULL && !is_listed(alg, types[type].algs))
 		schema_fault(context, "/config/alg",
 			     "must be an alg that %s supports, got \"%.*s\"", types[type].name,
 			     (int)alg.size, alg.data);
@@ -456,7 +457,7 @@ bool backend_has_member(struct slice type, struct slice alg, const char *member)
 		alg = slice_of(types[i].alg);
 	for (size_t m = 0; m < MEMBERS; m++) {
 		if (strcmp(members[m].name, member) == 0)
-			return is_for(m, i, alg);
+			return member_is_for(m, i, alg);
 	}
 	return false;
 }

@@ -178,14 +178,6 @@ const struct shape role_shape = {
 
 static const char rid_order[] = "fhq";
 
-/* Returns 0, 1 or 2, or -1 if the rid is missing. */
-static int rid_place(const json_t *layer)
-{
-	const char *rid = json_string_value(json_object_get(layer, "rid"));
-
-	return rid == NULL ? -1 : (int)(strchr(rid_order, *rid) - rid_order);
-}
-
 static const char *layer_pointer(struct rule_context *context, size_t index, const char *name)
 {
 	return arena_text(rule_arena(context), "/layers/%zu/%s", index, name);
@@ -197,10 +189,13 @@ static void check_rids(struct rule_context *context, const json_t *object)
 	int last = -1;
 
 	for (size_t i = 0; i < json_array_size(layers); i++) {
-		int place = rid_place(json_array_get(layers, i));
+		const char *rid =
+			json_string_value(json_object_get(json_array_get(layers, i), "rid"));
+		int place;
 
-		if (place < 0)
+		if (rid == NULL)
 			continue;
+		place = (int)(strchr(rid_order, *rid) - rid_order);
 		if (i == 0 && place != 0)
 			schema_fault(context, layer_pointer(context, i, "rid"),
 				     "must be f in the first layer, got \"%c\"", rid_order[place]);

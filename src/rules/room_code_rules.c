@@ -101,10 +101,10 @@ const struct shape room_code_shape = {
 	.doc = "A room code for one role of one room.",
 };
 
-static schema_rule check_words, check_expiry, check_expiry_of_new, check_generated, check_imported;
+static schema_rule check_words, check_code_expiry, check_expiry_of_new, check_generated, check_imported_code;
 
 static const struct rule code_patch_rules[] = {
-	{ "expiryOrder", "expires_at is later than not_before.", check_expiry },
+	{ "expiryOrder", "expires_at is later than not_before.", check_code_expiry },
 	{ NULL, NULL, NULL },
 };
 static const struct rule new_code_rules[] = {
@@ -118,7 +118,7 @@ static const struct rule new_code_rules[] = {
 
 static const struct rule imported_code_rules[] = {
 	{ "codeForm", "code has one of the two forms of a generated code.", check_generated },
-	{ "codeTimes", IMPORTED_TIMES("created_at", "updated_at"), check_imported },
+	{ "codeTimes", IMPORTED_TIMES("created_at", "updated_at"), check_imported_code },
 	{ NULL, NULL, NULL },
 };
 
@@ -450,13 +450,13 @@ static void check_generated(struct rule_context *context, const json_t *object)
 		schema_fault(context, "/code", "%s", GENERATED_SENTENCE);
 }
 
-static void check_imported(struct rule_context *context, const json_t *object)
+static void check_imported_code(struct rule_context *context, const json_t *object)
 {
 	rule_check_import(context, object, "created_at", "updated_at");
 }
 
 /* Returns the time of a member, or 0 if it is not set. */
-static int64_t seconds_of(const json_t *object, const char *name)
+static int64_t seconds_in(const json_t *object, const char *name)
 {
 	const struct slice text = text_of_json(json_object_get(object, name));
 	int64_t seconds;
@@ -468,14 +468,14 @@ static void check_end(struct rule_context *context, const char *pointer, const j
 		      int64_t end)
 {
 	if (json_object_get(object, "not_before") != NULL &&
-	    end <= seconds_of(object, "not_before"))
+	    end <= seconds_in(object, "not_before"))
 		schema_fault(context, pointer, "must be later than not_before");
 }
 
-static void check_expiry(struct rule_context *context, const json_t *object)
+static void check_code_expiry(struct rule_context *context, const json_t *object)
 {
 	if (json_object_get(object, "expires_at") != NULL)
-		check_end(context, "/expires_at", object, seconds_of(object, "expires_at"));
+		check_end(context, "/expires_at", object, seconds_in(object, "expires_at"));
 }
 
 static void check_expiry_of_new(struct rule_context *context, const json_t *object)
@@ -483,9 +483,9 @@ static void check_expiry_of_new(struct rule_context *context, const json_t *obje
 	const json_t *expires_in = json_object_get(object, "expires_in");
 	const int64_t now = rule_now(context);
 
-	check_expiry(context, object);
+	check_code_expiry(context, object);
 	if (json_object_get(object, "expires_at") != NULL &&
-	    seconds_of(object, "expires_at") <= now)
+	    seconds_in(object, "expires_at") <= now)
 		schema_fault(context, "/expires_at", "must be in the future");
 	if (expires_in == NULL)
 		return;

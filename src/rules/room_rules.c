@@ -108,11 +108,11 @@ const struct shape room_summary_shape = {
 	"RoomSummary", FIELDS(room_summary_fields), .doc = "A room with only the fields needed for a list.",
 };
 
-static schema_rule check_imported;
+static schema_rule check_imported_room;
 
 /* The rules of rooms check the whole room later, as it will be. */
 static const struct rule imported_rules[] = {
-	{ "roomTimes", IMPORTED_TIMES("created_at", "updated_at"), check_imported },
+	{ "roomTimes", IMPORTED_TIMES("created_at", "updated_at"), check_imported_room },
 	{ NULL, NULL, NULL },
 };
 
@@ -183,7 +183,7 @@ static void leave_out_recordings(const struct shape *shape, json_t *room)
 		json_object_del(room, "recording");
 }
 
-static void check_imported(struct rule_context *context, const json_t *object)
+static void check_imported_room(struct rule_context *context, const json_t *object)
 {
 	rule_check_import(context, object, "created_at", "updated_at");
 }

@@ -121,10 +121,10 @@ const struct shape template_shape = {
 	.doc = "Roles, settings and destinations for rooms.",
 };
 
-static schema_rule check_imported;
+static schema_rule check_imported_template;
 
 static const struct rule imported_rules[] = {
-	{ "templateTimes", IMPORTED_TIMES("createdAt", "updatedAt"), check_imported },
+	{ "templateTimes", IMPORTED_TIMES("createdAt", "updatedAt"), check_imported_template },
 	{ NULL, NULL, NULL },
 };
 
@@ -144,7 +144,7 @@ const struct shape imported_template_shape = {
 
 /* clang-format on */
 
-static void check_imported(struct rule_context *context, const json_t *object)
+static void check_imported_template(struct rule_context *context, const json_t *object)
 {
 	rule_check_import(context, object, "createdAt", "updatedAt");
 }

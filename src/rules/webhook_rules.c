@@ -30,12 +30,12 @@ static const struct text_rule secret_of_webhook_text = {
 	.longest = 94,
 };
 
-static schema_rule check_url, check_events, check_headers, check_secret;
+static schema_rule check_webhook_url, check_events, check_headers, check_secret;
 
 static const struct rule webhook_rules[] = {
 	{ "webhookUrl",
 	  "url is an https URL without user info or fragment, or an http URL if the server allows it.",
-	  check_url },
+	  check_webhook_url },
 	{ "webhookEvents",
 	  "events has event types such as room.created, prefixes such as room.*, or * for all.",
 	  check_events },
@@ -148,7 +148,7 @@ bool webhook_url_parse(struct slice text, bool *is_https)
 	       is_host(place.host);
 }
 
-static void check_url(struct rule_context *context, const json_t *object)
+static void check_webhook_url(struct rule_context *context, const json_t *object)
 {
 	const struct slice text = text_of_json(json_object_get(object, "url"));
 	bool is_https;
@@ -177,7 +177,7 @@ static void check_events(struct rule_context *context, const json_t *object)
 }
 
 /* Returns true if Anteroom or HTTP sets this header. The name is in lower case. */
-static bool is_ours(struct slice name)
+static bool is_own_header(struct slice name)
 {
 	static const char *const ours[] = {
 		"host",	      "user-agent",	   "te",	 "trailer", "upgrade", "expect",
@@ -210,7 +210,7 @@ static void check_headers(struct rule_context *context, const json_t *object)
 		buffer_append_text(&pointer, "/headers");
 		text_pointer(&pointer, slice_of(key));
 		buffer_append_byte(&pointer, '\0');
-		if (is_ours(name))
+		if (is_own_header(name))
 			schema_fault(context, pointer.data,
 				     "is a header that Anteroom sets itself");
 		else if (json_object_getn(seen, name.data, name.size) != NULL)

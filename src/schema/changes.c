@@ -26,7 +26,7 @@ void changes_add(struct changes *changes, struct slice pointer)
 	changes->pointers[changes->count++] = pointer;
 }
 
-static struct slice below(struct arena *arena, struct slice prefix, struct slice name)
+static struct slice changes_below(struct arena *arena, struct slice prefix, struct slice name)
 {
 	struct buffer pointer = BUFFER_INITIAL(arena);
 
@@ -49,8 +49,8 @@ static json_t *without_const(const json_t *value)
 	return (json_t *)(uintptr_t)value;
 }
 
-static void find(struct changes *changes, struct slice prefix, const json_t *former,
-		 const json_t *latter, const char *const *ignored, unsigned depth)
+static void find_changes(struct changes *changes, struct slice prefix, const json_t *former,
+			 const json_t *latter, const char *const *ignored, unsigned depth)
 {
 	const char *name;
 	size_t length;
@@ -64,23 +64,23 @@ static void find(struct changes *changes, struct slice prefix, const json_t *for
 		if (is_ignored(ignored, name) || json_equal(value, other))
 			continue;
 		if (json_is_object(value) && json_is_object(other) && depth < DEPTH_MOST)
-			find(changes, below(changes->arena, prefix, member), value, other, NULL,
-			     depth + 1);
+			find_changes(changes, changes_below(changes->arena, prefix, member), value,
+				     other, NULL, depth + 1);
 		else
-			changes_add(changes, below(changes->arena, prefix, member));
+			changes_add(changes, changes_below(changes->arena, prefix, member));
 	}
 	json_object_keylen_foreach(without_const(latter), name, length, value)
 	{
 		if (json_object_getn(former, name, length) == NULL && !is_ignored(ignored, name))
-			changes_add(changes,
-				    below(changes->arena, prefix, (struct slice){ name, length }));
+			changes_add(changes, changes_below(changes->arena, prefix,
+							   (struct slice){ name, length }));
 	}
 }
 
 void changes_find(struct changes *changes, struct slice prefix, const json_t *former,
 		  const json_t *latter, const char *const *ignored)
 {
-	find(changes, prefix, former, latter, ignored, 0);
+	find_changes(changes, prefix, former, latter, ignored, 0);
 }
 
 /* ---- texts ---- */
@@ -143,7 +143,7 @@ static void append_member(struct buffer *object, struct slice member)
 	buffer_append(object, member);
 }
 
-static const json_t *parse(struct changes *changes, struct buffer *object)
+static const json_t *parse_members(struct changes *changes, struct buffer *object)
 {
 	const json_t *parsed;
 
@@ -171,7 +171,8 @@ void changes_find_in_texts(struct changes *changes, struct slice prefix, struct 
 		append_member(&before, take_member(&old));
 		append_member(&after, take_member(&new));
 	}
-	changes_find(changes, prefix, parse(changes, &before), parse(changes, &after), ignored);
+	changes_find(changes, prefix, parse_members(changes, &before),
+		     parse_members(changes, &after), ignored);
 }
 
 /* ---- hidden members ---- */
@@ -189,15 +190,15 @@ static void find_hidden_entries(struct changes *changes, struct slice prefix,
 	json_t *value;
 
 	json_object_keylen_foreach(without_const(former), name, length, value) find_hidden_in(
-		changes, below(changes->arena, prefix, (struct slice){ name, length }), item, value,
-		json_object_getn(latter, name, length));
+		changes, changes_below(changes->arena, prefix, (struct slice){ name, length }),
+		item, value, json_object_getn(latter, name, length));
 	json_object_keylen_foreach(without_const(latter), name, length, value)
 	{
 		if (json_object_getn(former, name, length) == NULL)
-			find_hidden_in(
-				changes,
-				below(changes->arena, prefix, (struct slice){ name, length }), item,
-				NULL, value);
+			find_hidden_in(changes,
+				       changes_below(changes->arena, prefix,
+						     (struct slice){ name, length }),
+				       item, NULL, value);
 	}
 }
 
@@ -223,14 +224,15 @@ void changes_find_hidden(struct changes *changes, struct slice prefix, const str
 		const json_t *after = json_object_get(latter, row->name);
 
 		if (before != NULL || after != NULL)
-			find_hidden_in(changes, below(changes->arena, prefix, slice_of(row->name)),
+			find_hidden_in(changes,
+				       changes_below(changes->arena, prefix, slice_of(row->name)),
 				       row, before, after);
 	}
 }
 
 /* ---- the text ---- */
 
-static int compare(const void *a, const void *b)
+static int compare_pointers(const void *a, const void *b)
 {
 	const struct slice *first = a, *second = b;
 
@@ -243,7 +245,7 @@ void changes_write(struct changes *changes, struct buffer *text)
 	size_t written = 0;
 
 	if (count > 0)
-		qsort(changes->pointers, count, sizeof *changes->pointers, compare);
+		qsort(changes->pointers, count, sizeof *changes->pointers, compare_pointers);
 	buffer_append_byte(text, '[');
 	for (size_t i = 0; i < count && written < CHANGES_MOST; i++) {
 		if (i > 0 && slice_equal(changes->pointers[i], changes->pointers[i - 1]))

@@ -37,7 +37,7 @@ static enum schema_mode mode_below(const struct field *row, enum schema_mode mod
 }
 
 /* Replaces the value at `i` by `checked` and returns the next iterator. */
-static void *settle(json_t *object, void *i, const json_t *value, json_t *checked)
+static void *settle_member(json_t *object, void *i, const json_t *value, json_t *checked)
 {
 	void *next = next_member(object, i);
 
@@ -100,13 +100,13 @@ static void require_members(struct walk *walk, const struct shape *shape, const 
 {
 	for (uint64_t rows = plan_of(shape)->required & ~seen; rows != 0;) {
 		const struct field *row = &shape->fields[next_row(&rows)];
-		struct place missing = place_member(place, slice_of(row->name), row);
+		struct place missing = place_named(place, slice_of(row->name), row);
 
 		findings_report(walk->findings, &missing, "is required");
 	}
 }
 
-static bool is_zero(const struct field *row, const json_t *value)
+static bool is_zero_value(const struct field *row, const json_t *value)
 {
 	if (row->kind == KIND_INTEGER)
 		return json_is_number(value) && !(json_number_value(value) < 0.0) &&
@@ -122,7 +122,7 @@ static __attribute__((noinline)) bool counts_as_absent(const struct field *row, 
 {
 	const struct slice text = text_of_json(value);
 
-	return ((row->flags & FIELD_ZERO_ABSENT) != 0 && is_zero(row, value)) ||
+	return ((row->flags & FIELD_ZERO_ABSENT) != 0 && is_zero_value(row, value)) ||
 	       ((row->flags & FIELD_BLANK_ABSENT) != 0 && text.size > 0 && text_is_blank(text));
 }
 
@@ -153,7 +153,7 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 		json_t *value = json_object_iter_value(i);
 		size_t index = row_of_member(shape, name, next);
 		const struct field *row = index < shape->field_count ? &shape->fields[index] : NULL;
-		struct place member = place_member(place, name, row);
+		struct place member = place_named(place, name, row);
 		json_t *checked;
 
 		if (row == NULL) {
@@ -168,7 +168,7 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 			    !repeats_key(walk, &member, value))
 				checked = NULL;
 		}
-		i = settle(object, i, value, checked);
+		i = settle_member(object, i, value, checked);
 	}
 	if (mode != SCHEMA_WHOLE || findings_are_full(walk->findings))
 		return;
@@ -191,8 +191,8 @@ static void check_count(struct findings *findings, const struct field *row,
 		findings_report(findings, place, "must have at least 1 item");
 }
 
-static json_t *check_entry(struct walk *walk, const struct field *row, const struct place *place,
-			   json_t *value, enum schema_mode mode)
+static json_t *check_map_entry(struct walk *walk, const struct field *row,
+			       const struct place *place, json_t *value, enum schema_mode mode)
 {
 	bool key_obeys = schema_text_obeys(row->text, place->name);
 	json_t *checked;
@@ -225,7 +225,7 @@ static __attribute__((noinline)) void check_map(struct walk *walk, const struct 
 		struct place entry = place_entry(place, member_key(i), row->item);
 		json_t *value = json_object_iter_value(i);
 
-		i = settle(map, i, value, check_entry(walk, row, &entry, value, below));
+		i = settle_member(map, i, value, check_map_entry(walk, row, &entry, value, below));
 	}
 	if (mode == SCHEMA_WHOLE)
 		check_count(walk->findings, row, place, json_object_size(map));
@@ -469,7 +469,7 @@ static void finish_object(struct findings *findings, const struct shape *shape,
 
 	for (size_t i = 0; i < shape->field_count; i++) {
 		const struct field *row = &shape->fields[i];
-		struct place member = place_member(place, slice_of(row->name), row);
+		struct place member = place_named(place, slice_of(row->name), row);
 
 		finish_member(findings, row, &member, (there >> i & 1) != 0 ? values[i] : NULL);
 	}

@@ -68,53 +68,29 @@ static void describe_further(json_t *schema, const char *sentence, ...)
 	}
 }
 
-static void describe_kept(json_t *schema, const struct field *row)
-{
-	describe_further(schema, "At most %zu bytes of compact JSON.", row->most);
-	if (row->deepest != 0)
-		describe_further(schema, "Nested at most %zu deep.", row->deepest);
-}
-
 /* ---- single values ---- */
-
-static void describe_integer(json_t *schema, const struct field *row)
-{
-	object_put(schema, "format", json_string("int64"));
-	if (row->minimum > INT64_MIN)
-		object_put(schema, "minimum", json_integer(row->minimum));
-	if (row->maximum != UNLIMITED)
-		object_put(schema, "maximum", json_integer(row->maximum));
-	if (row->usual != 0)
-		object_put(schema, "x-usualMaximum", json_integer(row->usual));
-	if (row->step > 1)
-		object_put(schema, "multipleOf", json_integer(row->step));
-}
-
-/* Returns the pattern of a text. With no_outer_space, the first and last character cannot be a
- * space. */
-static json_t *pattern_of(const struct text_rule *rule)
-{
-	char inner[64];
-	size_t size = 0;
-
-	if (!rule->no_outer_space)
-		return json_sprintf("^[%s]*$", rule->characters);
-	for (const char *at = rule->characters; *at != '\0' && size < sizeof inner - 1; at++) {
-		if (*at != ' ')
-			inner[size++] = *at;
-	}
-	inner[size] = '\0';
-	return json_sprintf("^[%s]([%s]*[%s])?$", inner, rule->characters, inner);
-}
 
 static void describe_text(json_t *schema, const struct text_rule *rule)
 {
+	const char *characters = rule->characters;
+	char inner[64]; /* characters, without the space */
+	size_t size = 0;
+
 	if (rule->format != NULL) {
 		object_put(schema, "format", json_string(rule->format));
 		return;
 	}
-	if (rule->characters != NULL)
-		object_put(schema, "pattern", pattern_of(rule));
+	if (characters != NULL && !rule->no_outer_space)
+		object_put(schema, "pattern", json_sprintf("^[%s]*$", characters));
+	if (characters != NULL && rule->no_outer_space) {
+		for (const char *at = characters; *at != '\0' && size < sizeof inner - 1; at++) {
+			if (*at != ' ')
+				inner[size++] = *at;
+		}
+		inner[size] = '\0';
+		object_put(schema, "pattern",
+			   json_sprintf("^[%s]([%s]*[%s])?$", inner, characters, inner));
+	}
 	if (rule->shortest > 0)
 		object_put(schema, "minLength", json_integer((json_int_t)rule->shortest));
 	if (rule->longest == SIZE_MAX)
@@ -134,18 +110,6 @@ static json_t *texts_of(const char *const *text)
 	return texts;
 }
 
-static void describe_text_row(json_t *schema, const struct field *row)
-{
-	if (row->free_with == NULL)
-		describe_text(schema, row->text);
-	if (row->words != NULL)
-		object_put(schema, "enum", texts_of(row->words));
-	if (row->pattern != NULL)
-		object_put(schema, "pattern", json_string(row->pattern));
-	if (row->format != NULL)
-		object_put(schema, "format", json_string(row->format));
-}
-
 /* ---- objects, maps, lists ---- */
 
 /* Returns the form of the values below a row. Lists and atomic objects inside a patch are whole,
@@ -159,38 +123,6 @@ static enum describe_form form_below(const struct field *row, enum describe_form
 	return form;
 }
 
-static void describe_object(json_t *schema, const struct field *row, enum describe_form form)
-{
-	json_t *whole = describe_reference(row->shape, form_below(row, form));
-
-	if (json_object_update_new(schema, whole) != 0)
-		ABORT("cannot change a JSON value");
-}
-
-static void describe_map(json_t *schema, const struct field *row, enum describe_form form)
-{
-	json_t *names = json_pack("{s:s}", "type", "string");
-
-	describe_text(names, row->text);
-	object_put(schema, "propertyNames", names);
-	object_put(schema, "additionalProperties",
-		   describe_row(row->item, form, form == DESCRIBE_PATCH));
-	/* A patch may have more entries, because some of them remove or change existing entries. */
-	if (row->most != 0 && form != DESCRIBE_PATCH)
-		object_put(schema, "maxProperties", json_integer((json_int_t)row->most));
-}
-
-static void describe_list(json_t *schema, const struct field *row, enum describe_form form)
-{
-	object_put(schema, "items", describe_row(row->item, form_below(row, form), false));
-	if ((row->flags & FIELD_NOT_EMPTY) != 0)
-		object_put(schema, "minItems", json_integer(1));
-	if (row->most != 0)
-		object_put(schema, "maxItems", json_integer((json_int_t)row->most));
-	if ((row->flags & FIELD_UNIQUE) != 0)
-		object_put(schema, "uniqueItems", json_true());
-}
-
 static void describe_choice(json_t *schema, const struct field *row)
 {
 	set_type(schema, "string");
@@ -199,13 +131,24 @@ static void describe_choice(json_t *schema, const struct field *row)
 
 static void describe_kind(json_t *schema, const struct field *row, enum describe_form form)
 {
+	const enum describe_form below = form_below(row, form);
+	json_t *names;
+
 	switch (row->kind) {
 	case KIND_BOOLEAN:
 		set_type(schema, "boolean");
 		break;
 	case KIND_INTEGER:
 		set_type(schema, "integer");
-		describe_integer(schema, row);
+		object_put(schema, "format", json_string("int64"));
+		if (row->minimum > INT64_MIN)
+			object_put(schema, "minimum", json_integer(row->minimum));
+		if (row->maximum != UNLIMITED)
+			object_put(schema, "maximum", json_integer(row->maximum));
+		if (row->usual != 0)
+			object_put(schema, "x-usualMaximum", json_integer(row->usual));
+		if (row->step > 1)
+			object_put(schema, "multipleOf", json_integer(row->step));
 		break;
 	case KIND_NUMBER:
 		set_type(schema, "number");
@@ -215,7 +158,14 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 		break;
 	case KIND_TEXT:
 		set_type(schema, "string");
-		describe_text_row(schema, row);
+		if (row->free_with == NULL)
+			describe_text(schema, row->text);
+		if (row->words != NULL)
+			object_put(schema, "enum", texts_of(row->words));
+		if (row->pattern != NULL)
+			object_put(schema, "pattern", json_string(row->pattern));
+		if (row->format != NULL)
+			object_put(schema, "format", json_string(row->format));
 		break;
 	case KIND_TIME:
 		set_type(schema, "string");
@@ -229,15 +179,30 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 				   json_sprintf("#/components/schemas/%s", row->component));
 		break;
 	case KIND_OBJECT:
-		describe_object(schema, row, form);
+		if (json_object_update_new(schema, describe_reference(row->shape, below)) != 0)
+			ABORT("cannot change a JSON value");
 		break;
 	case KIND_MAP:
 		set_type(schema, "object");
-		describe_map(schema, row, form_below(row, form));
+		names = json_pack("{s:s}", "type", "string");
+		describe_text(names, row->text);
+		object_put(schema, "propertyNames", names);
+		object_put(schema, "additionalProperties",
+			   describe_row(row->item, below, below == DESCRIBE_PATCH));
+		/* A patch may have more entries, because some of them remove or change existing
+		 * entries. */
+		if (row->most != 0 && below != DESCRIBE_PATCH)
+			object_put(schema, "maxProperties", json_integer((json_int_t)row->most));
 		break;
 	case KIND_LIST:
 		set_type(schema, "array");
-		describe_list(schema, row, form);
+		object_put(schema, "items", describe_row(row->item, below, false));
+		if ((row->flags & FIELD_NOT_EMPTY) != 0)
+			object_put(schema, "minItems", json_integer(1));
+		if (row->most != 0)
+			object_put(schema, "maxItems", json_integer((json_int_t)row->most));
+		if ((row->flags & FIELD_UNIQUE) != 0)
+			object_put(schema, "uniqueItems", json_true());
 		break;
 	case KIND_KEPT_OBJECT:
 		set_type(schema, "object");
@@ -272,8 +237,24 @@ static void describe_default(json_t *schema, const struct field *row, enum descr
 				 is_object ? "the defaults of its fields" : row->standard);
 }
 
-static void describe_absent(json_t *schema, const struct field *row)
+static void describe_words(json_t *schema, const struct field *row, enum describe_form form,
+			   bool is_nullable)
 {
+	if (row->doc != NULL)
+		object_put(schema, "description", json_string(row->doc));
+	if (row->kind == KIND_KEPT_OBJECT || row->kind == KIND_KEPT_LIST) {
+		describe_further(schema, "At most %zu bytes of compact JSON.", row->most);
+		if (row->deepest != 0)
+			describe_further(schema, "Nested at most %zu deep.", row->deepest);
+	}
+	if (row->kind == KIND_MAP && row->most != 0 && form_below(row, form) == DESCRIBE_PATCH)
+		describe_further(schema, "At most %zu after the merge.", row->most);
+	if (row->kind == KIND_TEXT && row->free_with != NULL)
+		describe_further(schema, "If %s is not given, it %s.", row->free_with,
+				 row->text->sentence);
+	if (form == DESCRIBE_ANSWER)
+		return;
+	describe_default(schema, row, form);
 	if ((row->flags & FIELD_ZERO_ABSENT) != 0)
 		describe_further(schema, "%s counts as not sent.",
 				 row->kind == KIND_INTEGER  ? "0"
@@ -282,35 +263,13 @@ static void describe_absent(json_t *schema, const struct field *row)
 	if ((row->flags & FIELD_BLANK_ABSENT) != 0)
 		describe_further(schema, "A text of only blanks and invisible characters counts as "
 					 "not sent.");
-}
-
-static void describe_null(json_t *schema, const struct field *row)
-{
+	if (!is_nullable || row->name == NULL)
+		return;
 	if (row->standard != NULL && row->when_member == NULL && row->kind != KIND_OBJECT)
 		describe_further(schema, "null restores the default: %s.", row->standard);
 	else
 		describe_further(schema, row->standard != NULL ? "null restores the defaults."
 							       : "null removes it.");
-}
-
-static void describe_words(json_t *schema, const struct field *row, enum describe_form form,
-			   bool is_nullable)
-{
-	if (row->doc != NULL)
-		object_put(schema, "description", json_string(row->doc));
-	if (row->kind == KIND_KEPT_OBJECT || row->kind == KIND_KEPT_LIST)
-		describe_kept(schema, row);
-	if (row->kind == KIND_MAP && row->most != 0 && form_below(row, form) == DESCRIBE_PATCH)
-		describe_further(schema, "At most %zu after the merge.", row->most);
-	if (row->kind == KIND_TEXT && row->free_with != NULL)
-		describe_further(schema, "If %s is not given, it %s.", row->free_with,
-				 row->text->sentence);
-	if (form != DESCRIBE_ANSWER)
-		describe_default(schema, row, form);
-	if (form != DESCRIBE_ANSWER)
-		describe_absent(schema, row);
-	if (is_nullable && form != DESCRIBE_ANSWER && row->name != NULL)
-		describe_null(schema, row);
 }
 
 /* Describes a row. The description and the extensions stand next to the anyOf with null, not in
@@ -368,15 +327,6 @@ static bool is_always_there(const struct shape *shape, const struct field *row,
 	       (row->standard != NULL && row->when_member == NULL);
 }
 
-/* Returns true if generated clients may rely on the member. A list that may be null is always there
- * too, but Java clients from openapi-generator 7.17 reject null for a required list. */
-static bool is_required(const struct shape *shape, const struct field *row, enum describe_form form)
-{
-	const bool is_list = row->kind == KIND_LIST || row->kind == KIND_KEPT_LIST;
-
-	return is_always_there(shape, row, form) && !(is_list && may_be_null(row, form));
-}
-
 /* ---- shapes ---- */
 
 void describe_rule(json_t *described, const char *name, const char *sentence)
@@ -399,16 +349,47 @@ void describe_rules(json_t *described, const struct shape *shape)
 		describe_rule(described, "key", "In a map, name equals the key.");
 }
 
-/* Describes the members of a body that the service ignores. They occur when clients send responses
- * back. */
-static void describe_ignored(json_t *schema, const struct shape *shape)
+/* Returns true for `_id`, which repeats `id`. Generators would give both the same name. */
+static bool is_double(const struct field *row)
 {
-	json_t *ignored = json_array();
+	return row->name[0] == '_';
+}
 
+static json_t *describe_shape(const struct shape *shape, enum describe_form form)
+{
+	json_t *schema, *properties, *required, *ignored;
+
+	if (shape_is_bare(shape))
+		return describe_row(&shape->fields[0], form, false);
+	schema = json_pack("{s:s}", "type", "object");
+	properties = json_object();
+	required = json_array();
+	ignored = json_array();
+	if (shape->doc != NULL)
+		describe_further(schema, "%s", shape->doc);
+	describe_rules(schema, shape);
 	for (size_t i = 0; i < shape->field_count; i++) {
-		if ((shape->fields[i].flags & FIELD_READ_ONLY) != 0)
-			array_put(ignored, json_string(shape->fields[i].name));
+		const struct field *row = &shape->fields[i];
+		const bool is_list = row->kind == KIND_LIST || row->kind == KIND_KEPT_LIST;
+		const bool is_nullable = may_be_null(row, form);
+
+		if (form == DESCRIBE_ANSWER && is_double(row)) {
+			describe_further(schema, "It also has %s: %s", row->name, row->doc);
+			object_put(schema, "x-doubles",
+				   json_pack("{s:s}", row->name, row->name + 1));
+		}
+		if (form != DESCRIBE_ANSWER && (row->flags & FIELD_READ_ONLY) != 0)
+			array_put(ignored, json_string(row->name));
+		if (!is_described(row, form) || is_double(row))
+			continue;
+		object_put(properties, row->name, describe_row(row, form, is_nullable));
+		/* Generated clients rely on required members. A list that may be null is always
+		 * there too, but Java clients from openapi-generator 7.17 reject null for a
+		 * required list. */
+		if (is_always_there(shape, row, form) && !(is_list && is_nullable))
+			array_put(required, json_string(row->name));
 	}
+	/* Clients send members that the service ignores when they send a response back. */
 	if (json_array_size(ignored) > 0) {
 		describe_further(schema,
 				 "Read-only fields of a response may be sent back; they are "
@@ -416,51 +397,6 @@ static void describe_ignored(json_t *schema, const struct shape *shape)
 		object_put(schema, "x-ignored", json_incref(ignored));
 	}
 	json_decref(ignored);
-}
-
-/* Returns true for `_id`, which repeats `id`. Generators would give both the same name. */
-static bool is_double(const struct field *row)
-{
-	return row->name[0] == '_';
-}
-
-static void describe_doubles(json_t *schema, const struct shape *shape)
-{
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
-
-		if (!is_double(row))
-			continue;
-		describe_further(schema, "It also has %s: %s", row->name, row->doc);
-		object_put(schema, "x-doubles", json_pack("{s:s}", row->name, row->name + 1));
-	}
-}
-
-static json_t *describe_shape(const struct shape *shape, enum describe_form form)
-{
-	json_t *schema, *properties, *required;
-
-	if (shape_is_bare(shape))
-		return describe_row(&shape->fields[0], form, false);
-	schema = json_pack("{s:s}", "type", "object");
-	properties = json_object();
-	required = json_array();
-	if (shape->doc != NULL)
-		describe_further(schema, "%s", shape->doc);
-	describe_rules(schema, shape);
-	if (form == DESCRIBE_ANSWER)
-		describe_doubles(schema, shape);
-	else
-		describe_ignored(schema, shape);
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
-
-		if (!is_described(row, form) || is_double(row))
-			continue;
-		object_put(properties, row->name, describe_row(row, form, may_be_null(row, form)));
-		if (is_required(shape, row, form))
-			array_put(required, json_string(row->name));
-	}
 	object_put(schema, "properties", properties);
 	if (json_array_size(required) > 0)
 		object_put(schema, "required", json_incref(required));

@@ -53,7 +53,7 @@ static void place_print(const struct place *place, struct buffer *pointer)
 	buffer_append_integer(pointer, (json_int_t)place->index);
 }
 
-static struct slice pointer_of(struct arena *arena, const struct place *place, const char *rest)
+static struct slice pointer_to(struct arena *arena, const struct place *place, const char *rest)
 {
 	struct buffer pointer = BUFFER_INITIAL(arena);
 
@@ -98,39 +98,34 @@ bool findings_are_full(const struct findings *findings)
 	return findings->fault_count >= findings->fault_most;
 }
 
-/* Makes room for one more fault. The array grows to powers of two, because a request may have many
- * bodies, most of them with a single fault. */
-static void make_room(struct findings *findings, size_t count)
-{
-	struct finding *faults;
-
-	if ((count & (count - 1)) != 0)
-		return;
-	faults = arena_alloc(findings->arena, (count == 0 ? 1 : 2 * count) * sizeof *faults);
-	if (count > 0)
-		memcpy(faults, findings->faults, count * sizeof *faults);
-	findings->faults = faults;
-}
-
-/* Returns NULL at the limit. */
+/* Returns the place of one more fault, or NULL at the limit. The array grows to powers of two,
+ * because a request may have many bodies, most of them with a single fault. */
 static struct finding *next_finding(struct findings *findings)
 {
 	const size_t count = findings->fault_count++;
+	struct finding *faults;
 
 	if (count >= findings->fault_most)
 		return NULL;
-	make_room(findings, count);
+	if ((count & (count - 1)) == 0) {
+		faults = arena_alloc(findings->arena,
+				     (count == 0 ? 1 : 2 * count) * sizeof *faults);
+		if (count > 0)
+			memcpy(faults, findings->faults, count * sizeof *faults);
+		findings->faults = faults;
+	}
 	if (findings->sent == NULL && findings->body != NULL)
 		findings->sent = arena_json(findings->arena, outline(findings->body));
 	return &findings->faults[count];
 }
 
-static void add(struct findings *findings, const struct place *place, const char *rest,
-		const char *sentence, va_list arguments) __attribute__((format(printf, 4, 0)));
+static void add_finding(struct findings *findings, const struct place *place, const char *rest,
+			const char *sentence, va_list arguments)
+	__attribute__((format(printf, 4, 0)));
 
 /* Adds a finding whose pointer is the place, followed by `rest`. */
-static void add(struct findings *findings, const struct place *place, const char *rest,
-		const char *sentence, va_list arguments)
+static void add_finding(struct findings *findings, const struct place *place, const char *rest,
+			const char *sentence, va_list arguments)
 {
 	struct finding *finding = next_finding(findings);
 	struct slice shown;
@@ -141,7 +136,7 @@ static void add(struct findings *findings, const struct place *place, const char
 	(void)vsnprintf(text, sizeof text, sentence, arguments);
 	shown = text_cut(slice_of(text), sizeof text - 2);
 	*finding = (struct finding){
-		.pointer = pointer_of(findings->arena, place, rest),
+		.pointer = pointer_to(findings->arena, place, rest),
 		.sentence = arena_copy(findings->arena, shown).data,
 	};
 }
@@ -152,7 +147,7 @@ void findings_report(struct findings *findings, const struct place *place, const
 	va_list arguments;
 
 	va_start(arguments, sentence);
-	add(findings, place, "", sentence, arguments);
+	add_finding(findings, place, "", sentence, arguments);
 	va_end(arguments);
 }
 
@@ -161,7 +156,7 @@ void schema_fault(struct rule_context *context, const char *pointer, const char 
 	va_list arguments;
 
 	va_start(arguments, sentence);
-	add(context->findings, context->place, pointer, sentence, arguments);
+	add_finding(context->findings, context->place, pointer, sentence, arguments);
 	va_end(arguments);
 }
 
@@ -170,7 +165,7 @@ void findings_add(struct findings *findings, const char *pointer, const char *se
 	va_list arguments;
 
 	va_start(arguments, sentence);
-	add(findings, &PLACE_ROOT, pointer, sentence, arguments);
+	add_finding(findings, &PLACE_ROOT, pointer, sentence, arguments);
 	va_end(arguments);
 }
 
@@ -196,10 +191,10 @@ void findings_unknown(struct findings *findings, const struct place *place)
 	struct slice *unknown = next_unknown(findings);
 
 	if (unknown != NULL)
-		*unknown = pointer_of(findings->arena, place, "");
+		*unknown = pointer_to(findings->arena, place, "");
 }
 
-static struct slice below(struct findings *findings, const char *pointer, struct slice rest)
+static struct slice pointer_below(struct findings *findings, const char *pointer, struct slice rest)
 {
 	return slice_of(arena_text(findings->arena, "%s%.*s", pointer, (int)rest.size, rest.data));
 }
@@ -212,7 +207,7 @@ void findings_take(struct findings *findings, const char *pointer, const struct 
 		if (finding == NULL)
 			break;
 		*finding = (struct finding){
-			.pointer = below(findings, pointer, piece->faults[i].pointer),
+			.pointer = pointer_below(findings, pointer, piece->faults[i].pointer),
 			.sentence = piece->faults[i].sentence,
 		};
 	}
@@ -221,7 +216,7 @@ void findings_take(struct findings *findings, const char *pointer, const struct 
 
 		if (unknown == NULL)
 			break;
-		*unknown = below(findings, pointer, piece->unknown[i]);
+		*unknown = pointer_below(findings, pointer, piece->unknown[i]);
 	}
 }
 
@@ -296,7 +291,7 @@ bool rule_was_sent(const struct rule_context *context, const char *pointer)
 	const struct findings *findings = context->findings;
 	const json_t *sent = findings->sent != NULL ? findings->sent : findings->body;
 	struct finding finding = {
-		.pointer = pointer_of(findings->arena, context->place, pointer),
+		.pointer = pointer_to(findings->arena, context->place, pointer),
 	};
 	const json_t *member = locate(&finding, sent);
 
@@ -312,48 +307,12 @@ static bool stands_before(const struct finding *a, const struct finding *b)
 	return a->depth < b->depth;
 }
 
-/* Insertion sort, which is stable and fast enough for at most fifty findings. */
-static void sort(struct finding *faults, size_t count)
-{
-	for (size_t i = 1; i < count; i++) {
-		struct finding finding = faults[i];
-		size_t place = i;
-
-		for (; place > 0 && stands_before(&finding, &faults[place - 1]); place--)
-			faults[place] = faults[place - 1];
-		faults[place] = finding;
-	}
-}
-
 /* Characters of each name that a pointer shows. */
 #define SHOWN_MOST 64
 
-static void append_segment(struct buffer *text, struct slice segment)
-{
-	struct slice shown = text_first(segment, SHOWN_MOST);
-
-	/* Does not cut an escape in half. */
-	if (shown.size < segment.size && shown.data[shown.size - 1] == '~')
-		shown.size--;
-	buffer_append(text, shown);
-	if (shown.size < segment.size)
-		buffer_append_text(text, "...");
-}
-
-static void append_pointer(struct buffer *text, struct slice pointer)
-{
-	struct slice rest;
-
-	(void)text_split(pointer, '/', &rest);
-	while (rest.data != NULL) {
-		buffer_append_byte(text, '/');
-		append_segment(text, text_split(rest, '/', &rest));
-	}
-}
-
 /* Writes the findings into the fault. skip: bytes to omit at the beginning of each pointer. Details
  * show only the beginning of long names; the parts have whole pointers. */
-static void tell(struct findings *findings, size_t count, size_t skip, struct fault *fault)
+static void tell_findings(struct findings *findings, size_t count, size_t skip, struct fault *fault)
 {
 	json_t *details = arena_json(findings->arena, json_array());
 	json_t *faults = arena_json(findings->arena, json_array());
@@ -361,8 +320,20 @@ static void tell(struct findings *findings, size_t count, size_t skip, struct fa
 	for (size_t i = 0; i < count; i++) {
 		const struct finding *finding = &findings->faults[i];
 		struct buffer text = BUFFER_INITIAL(findings->arena);
+		struct slice rest;
 
-		append_pointer(&text, finding->pointer);
+		(void)text_split(finding->pointer, '/', &rest);
+		while (rest.data != NULL) {
+			const struct slice segment = text_split(rest, '/', &rest);
+			struct slice shown = text_first(segment, SHOWN_MOST);
+
+			/* Does not cut an escape in half. */
+			if (shown.size < segment.size && shown.data[shown.size - 1] == '~')
+				shown.size--;
+			buffer_append_byte(&text, '/');
+			buffer_append(&text, shown);
+			buffer_append_text(&text, shown.size < segment.size ? "..." : "");
+		}
 		if (text.size > 0)
 			buffer_append_text(&text, ": ");
 		buffer_append_text(&text, finding->sentence);
@@ -387,13 +358,20 @@ bool findings_close(struct findings *findings, enum fault_kind kind, struct faul
 		return false;
 	for (size_t i = 0; i < kept && findings->sent != NULL; i++)
 		(void)locate(&findings->faults[i], findings->sent);
-	sort(findings->faults, kept);
+	/* Insertion sort, which is stable and fast enough for at most fifty findings. */
+	for (size_t i = 1; i < kept; i++) {
+		struct finding *faults = findings->faults, finding = faults[i];
+		size_t place = i;
 
+		for (; place > 0 && stands_before(&finding, &faults[place - 1]); place--)
+			faults[place] = faults[place - 1];
+		faults[place] = finding;
+	}
 	if (kept == 1 && findings->faults[0].message != NULL)
 		(void)fault_set(fault, kind, "%s", findings->faults[0].message);
 	else
 		(void)fault_set(fault, kind, NULL);
-	tell(findings, kept, skip, fault);
+	tell_findings(findings, kept, skip, fault);
 	return false;
 }
 

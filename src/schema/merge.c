@@ -4,45 +4,36 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "schema/walk.h"
 
-static void merge_map(const struct field *row, json_t *target, const json_t *patch);
-
 static json_t *borrow(const json_t *value)
 {
 	/* Takes a new reference. Shared values are never changed. */
 	return json_incref((json_t *)(uintptr_t)value);
 }
 
-static bool merges(const struct field *row)
-{
-	return (row->kind == KIND_OBJECT || row->kind == KIND_MAP) &&
-	       (row->flags & FIELD_ATOMIC) == 0;
-}
-
-/* Returns the object at `name` for patching; creates it if it is missing. */
-static json_t *object_below(json_t *target, const char *name)
-{
-	if (!json_is_object(json_object_get(target, name)))
-		object_put(target, name, json_object());
-	return json_object_get(target, name);
-}
-
 static void merge_member(const struct field *row, json_t *target, const char *name,
 			 const json_t *value)
 {
-	if (json_is_null(value))
-		(void)json_object_del(target, name);
-	else if (!merges(row))
-		object_put(target, name, borrow(value));
-	else if (row->kind == KIND_MAP)
-		merge_map(row, object_below(target, name), value);
-	else
-		document_merge(row->shape, object_below(target, name), value);
-}
+	const bool is_nested = row->kind == KIND_OBJECT || row->kind == KIND_MAP;
+	json_t *below;
 
-static void merge_map(const struct field *row, json_t *target, const json_t *patch)
-{
-	for (void *i = first_member(patch); i != NULL; i = next_member(patch, i))
-		merge_member(row->item, target, json_object_iter_key(i), json_object_iter_value(i));
+	if (json_is_null(value)) {
+		(void)json_object_del(target, name);
+		return;
+	}
+	if (!is_nested || (row->flags & FIELD_ATOMIC) != 0) {
+		object_put(target, name, borrow(value));
+		return;
+	}
+	/* The object to patch is created if it is missing. */
+	if (!json_is_object(json_object_get(target, name)))
+		object_put(target, name, json_object());
+	below = json_object_get(target, name);
+	if (row->kind == KIND_OBJECT) {
+		document_merge(row->shape, below, value);
+		return;
+	}
+	for (void *i = first_member(value); i != NULL; i = next_member(value, i))
+		merge_member(row->item, below, json_object_iter_key(i), json_object_iter_value(i));
 }
 
 void document_merge(const struct shape *shape, json_t *target, const json_t *patch)

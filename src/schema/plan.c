@@ -63,36 +63,31 @@ static uint64_t bit_if(bool condition, size_t row)
 	return condition ? row_bit(row) : 0;
 }
 
-static void plan_row(const struct shape *shape, size_t i, struct buffer *missing)
-{
-	const struct field *row = &shape->fields[i];
-	struct shape_plan *plan = shape->plan;
-	struct row_plan *row_plan = &plan->rows[i];
-	const unsigned unfilled = FIELD_HIDDEN_DEFAULT | FIELD_WRITE_ONLY;
-
-	plan->required |= bit_if((row->flags & FIELD_REQUIRED) != 0, i);
-	plan->write_only |= bit_if((row->flags & FIELD_WRITE_ONLY) != 0, i);
-	plan->echoed |= bit_if((row->flags & FIELD_ECHO) != 0, i);
-	plan->hiding |= bit_if(hides(row), i);
-	plan->conditional |= bit_if(row->when_member != NULL && (row->flags & unfilled) == 0, i);
-	if (shape->key_member != NULL && strcmp(row->name, shape->key_member) == 0)
-		plan->key = i;
-	row_plan->before = missing->size;
-	buffer_append(missing, row_plan->label);
-	if (!document_write_member(row, NULL, missing))
-		missing->size = row_plan->before;
-}
-
 void plan_make(const struct shape *shape, struct arena *arena)
 {
+	const unsigned unfilled = FIELD_HIDDEN_DEFAULT | FIELD_WRITE_ONLY;
 	struct shape_plan *plan = shape->plan;
 	struct buffer missing = BUFFER_INITIAL(arena);
 
 	plan->key = shape->field_count;
 	for (size_t i = 0; i < shape->field_count; i++) {
-		plan->rows[i].label =
-			slice_of(arena_text(arena, ",\"%s\":", shape->fields[i].name));
-		plan_row(shape, i, &missing);
+		const struct field *row = &shape->fields[i];
+		struct row_plan *row_plan = &plan->rows[i];
+		const bool is_conditional = row->when_member != NULL &&
+					    (row->flags & unfilled) == 0;
+
+		row_plan->label = slice_of(arena_text(arena, ",\"%s\":", row->name));
+		plan->required |= bit_if((row->flags & FIELD_REQUIRED) != 0, i);
+		plan->write_only |= bit_if((row->flags & FIELD_WRITE_ONLY) != 0, i);
+		plan->echoed |= bit_if((row->flags & FIELD_ECHO) != 0, i);
+		plan->hiding |= bit_if(hides(row), i);
+		plan->conditional |= bit_if(is_conditional, i);
+		if (shape->key_member != NULL && strcmp(row->name, shape->key_member) == 0)
+			plan->key = i;
+		row_plan->before = missing.size;
+		buffer_append(&missing, row_plan->label);
+		if (!document_write_member(row, NULL, &missing))
+			missing.size = row_plan->before;
 	}
 	plan->rows[shape->field_count].before = missing.size;
 	plan->missing = buffer_slice(&missing);

@@ -8,7 +8,7 @@
 #include "schema/walk.h"
 
 /* Restores the + of an offset that was not percent-encoded ("2026-11-23T09:00:00 01:00"). */
-static json_t *time_of(struct slice text)
+static json_t *time_with_offset(struct slice text)
 {
 	const size_t offset = sizeof "+01:00" - 1;
 	const size_t at = text.size - offset;
@@ -32,12 +32,12 @@ static json_t *value_of(const struct field *row, struct slice text)
 	if (row->kind == KIND_BOOLEAN && (slice_is(text, "false") || slice_is(text, "False")))
 		return json_false();
 	if ((row->flags & FIELD_OFFSET) != 0)
-		return time_of(text);
+		return time_with_offset(text);
 	return json_stringn(text.data, text.size);
 }
 
-static void take(const struct field *row, bool is_free, struct slice text,
-		 const struct place *place, json_t *query, struct findings *findings)
+static void take_parameter(const struct field *row, bool is_free, struct slice text,
+			   const struct place *place, json_t *query, struct findings *findings)
 {
 	json_t *value = arena_json(findings->arena, value_of(row, text));
 	const json_t *checked;
@@ -63,44 +63,12 @@ static bool is_free(const struct field *row, const struct parameter *parameters,
 	return false;
 }
 
-static void take_all(const struct shape *shape, const struct parameter *parameters, size_t n,
-		     json_t *query, struct findings *findings)
-{
-	uint64_t seen = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t index = row_named(shape, parameters[i].name);
-		struct place place = place_member(&PLACE_ROOT, parameters[i].name, NULL);
-		const struct field *row = &shape->fields[index];
-
-		if (index == shape->field_count)
-			continue;
-		if ((seen & row_bit(index)) != 0)
-			findings_report(findings, &place, "must not be given twice");
-		else if (parameters[i].value.size > 0)
-			take(row, is_free(row, parameters, n), parameters[i].value, &place, query,
-			     findings);
-		seen |= row_bit(index);
-	}
-}
-
-static void fill(const struct shape *shape, json_t *query)
-{
-	for (size_t i = 0; i < shape->field_count; i++) {
-		const struct field *row = &shape->fields[i];
-		bool is_filled = row->standard != NULL && (row->flags & FIELD_HIDDEN_DEFAULT) == 0;
-
-		if (is_filled && json_object_get(query, row->name) == NULL)
-			object_put(query, row->name,
-				   json_loads(row->standard, JSON_DECODE_ANY, NULL));
-	}
-}
-
 bool schema_query(struct arena *arena, const struct shape *shape, struct slice query_string,
 		  json_t **query, struct fault *fault)
 {
 	struct findings findings;
 	struct parameter *parameters;
+	uint64_t seen = 0;
 	struct slice bad;
 	size_t n;
 
@@ -109,8 +77,29 @@ bool schema_query(struct arena *arena, const struct shape *shape, struct slice q
 	if (!text_query(arena, query_string, &parameters, &n, &bad))
 		return fault_detail(fault, FAULT_INVALID_QUERY,
 				    "must be valid percent-encoded UTF-8 without NUL");
-	take_all(shape, parameters, n, *query, &findings);
+	for (size_t i = 0; i < n; i++) {
+		const size_t index = row_named(shape, parameters[i].name);
+		const struct place place = place_named(&PLACE_ROOT, parameters[i].name, NULL);
+		const struct field *row = &shape->fields[index];
+
+		if (index == shape->field_count)
+			continue;
+		if ((seen & row_bit(index)) != 0)
+			findings_report(&findings, &place, "must not be given twice");
+		else if (parameters[i].value.size > 0)
+			take_parameter(row, is_free(row, parameters, n), parameters[i].value,
+				       &place, *query, &findings);
+		seen |= row_bit(index);
+	}
 	findings_run_rules(&findings, shape, &PLACE_ROOT, *query);
-	fill(shape, *query);
+	for (size_t i = 0; i < shape->field_count; i++) {
+		const struct field *row = &shape->fields[i];
+		const bool is_filled = row->standard != NULL &&
+				       (row->flags & FIELD_HIDDEN_DEFAULT) == 0;
+
+		if (is_filled && json_object_get(*query, row->name) == NULL)
+			object_put(*query, row->name,
+				   json_loads(row->standard, JSON_DECODE_ANY, NULL));
+	}
 	return findings_close(&findings, FAULT_INVALID_QUERY, fault);
 }

@@ -198,29 +198,23 @@ static __attribute__((noinline)) json_t *time_checked(const struct field *row, j
 	return slice_is(sent, text) ? value : json_string(text);
 }
 
-static const char *choices_listed(const struct field *row, struct arena *arena)
-{
-	struct buffer choices = BUFFER_INITIAL(arena);
-
-	for (const char *const *choice = row->choices; *choice != NULL; choice++) {
-		buffer_append_text(&choices, choices.size == 0 ? "" : ", ");
-		buffer_append_text(&choices, *choice);
-	}
-	buffer_append_byte(&choices, '\0');
-	return choices.data;
-}
-
 static json_t *choice_checked(const struct field *row, json_t *value, const struct place *place,
 			      struct findings *findings)
 {
 	const char *text = json_string_value(value);
+	struct buffer choices = BUFFER_INITIAL(findings->arena);
 
 	for (const char *const *choice = row->choices; text != NULL && *choice != NULL; choice++) {
 		if (strcmp(*choice, text) == 0)
 			return value;
 	}
+	for (const char *const *choice = row->choices; *choice != NULL; choice++) {
+		buffer_append_text(&choices, choices.size == 0 ? "" : ", ");
+		buffer_append_text(&choices, *choice);
+	}
+	buffer_append_byte(&choices, '\0');
 	findings_report(findings, place, "must be %s%s%s", row->choices[1] == NULL ? "" : "one of ",
-			choices_listed(row, findings->arena), value_got(findings, place, value));
+			choices.data, value_got(findings, place, value));
 	return NULL;
 }
 

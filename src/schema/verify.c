@@ -29,7 +29,7 @@ static void print_names(const struct level *level, struct buffer *names)
 	buffer_append_text(names, level->name);
 }
 
-static _Noreturn void refuse(const struct level *level, const char *sentence)
+static _Noreturn void refuse_table(const struct level *level, const char *sentence)
 {
 	struct buffer names = BUFFER_INITIAL(level->arena);
 
@@ -42,7 +42,7 @@ static _Noreturn void refuse(const struct level *level, const char *sentence)
 static void require(bool condition, const struct level *level, const char *sentence)
 {
 	if (!condition)
-		refuse(level, sentence);
+		refuse_table(level, sentence);
 }
 
 static void verify_shape(const struct shape *shape, const struct level *up);
@@ -50,7 +50,7 @@ static void verify_shape(const struct shape *shape, const struct level *up);
 static void verify_text(const struct text_rule *rule, const struct level *level)
 {
 	if (rule == NULL)
-		refuse(level, "has no text rule");
+		refuse_table(level, "has no text rule");
 	require(rule->sentence != NULL, level, "its text rule has no sentence");
 	require(rule->shortest <= rule->longest, level, "its text rule accepts nothing");
 }
@@ -123,7 +123,7 @@ static void verify_row(const struct field *row, const struct level *level)
 		break;
 	case KIND_LIST:
 		if (row->item == NULL)
-			refuse(level, "has no row for its items");
+			refuse_table(level, "has no row for its items");
 		require((row->flags & FIELD_UNIQUE) == 0 || row->item->kind == KIND_TEXT ||
 				row->item->kind == KIND_CHOICE,
 			level, "only texts can be unique");
@@ -140,22 +140,18 @@ static void verify_row(const struct field *row, const struct level *level)
 	}
 }
 
-/* Returns true for letters, digits and '_': names are written into responses without escaping. */
-static bool is_plain(const char *name)
-{
-	for (; *name != '\0'; name++) {
-		bool is_letter = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z');
-
-		if (!is_letter && (*name < '0' || *name > '9') && *name != '_')
-			return false;
-	}
-	return true;
-}
+/* Names are written into responses without escaping. */
+static const struct text_rule member_name_text = {
+	.characters = "a-zA-Z0-9_",
+	.longest = SIZE_MAX,
+	.counts_bytes = true,
+};
 
 static void verify_member(const struct shape *shape, const struct field *row,
 			  const struct level *level)
 {
-	require(is_plain(row->name), level, "its name must consist of letters, digits and _");
+	require(schema_text_obeys(&member_name_text, slice_of(row->name)), level,
+		"its name must consist of letters, digits and _");
 	for (const struct field *other = shape->fields; other < row; other++)
 		require(strcmp(other->name, row->name) != 0, level, "appears twice");
 	require((row->flags & FIELD_ECHO) == 0 || (row->flags & FIELD_WRITE_ONLY) != 0, level,

@@ -101,8 +101,8 @@ static inline bool is_secret_below(const struct place *up, const struct field *r
 }
 
 /* row is NULL for an unknown member. A bare list has the place of its object. */
-static inline struct place place_member(const struct place *up, struct slice name,
-					const struct field *row)
+static inline struct place place_named(const struct place *up, struct slice name,
+				       const struct field *row)
 {
 	if (row != NULL && (row->flags & FIELD_BARE) != 0)
 		return *up;

@@ -45,16 +45,6 @@ static uint64_t filled(const struct shape *shape, const json_t *object, uint64_t
 
 /* ---- objects ---- */
 
-/* Each member begins with a comma; the first comma becomes the brace. */
-static void enclose(struct buffer *buffer, size_t start)
-{
-	if (buffer->size == start)
-		buffer_append_byte(buffer, '{');
-	else
-		buffer->data[start] = '{';
-	buffer_append_byte(buffer, '}');
-}
-
 void document_write(const struct shape *shape, const json_t *document, struct slice key, bool echo,
 		    struct buffer *buffer)
 {
@@ -82,7 +72,12 @@ void document_write(const struct shape *shape, const json_t *document, struct sl
 				    buffer);
 	}
 	write_missing(plan, next, shape->field_count, buffer);
-	enclose(buffer, start);
+	/* Each member begins with a comma; the first comma becomes the brace. */
+	if (buffer->size == start)
+		buffer_append_byte(buffer, '{');
+	else
+		buffer->data[start] = '{';
+	buffer_append_byte(buffer, '}');
 }
 
 /* Not inlined, so that write_value stays short for all other values. */
@@ -153,12 +148,6 @@ struct slice document_as_text(struct arena *arena, const struct shape *shape,
 	return buffer_slice(&text);
 }
 
-static bool has_standard(const struct field *row)
-{
-	return row->standard != NULL && row->when_member == NULL &&
-	       (row->flags & FIELD_HIDDEN_DEFAULT) == 0;
-}
-
 bool document_write_member(const struct field *field, const json_t *value, struct buffer *buffer)
 {
 	if ((field->flags & FIELD_WRITE_ONLY) != 0)
@@ -167,7 +156,8 @@ bool document_write_member(const struct field *field, const json_t *value, struc
 		write_value(field, value, (struct slice){ 0 }, false, buffer);
 	else if ((field->flags & FIELD_NULLABLE) != 0)
 		buffer_append(buffer, SLICE("null"));
-	else if (has_standard(field))
+	else if (field->standard != NULL && field->when_member == NULL &&
+		 (field->flags & FIELD_HIDDEN_DEFAULT) == 0)
 		write_standard(field, buffer);
 	else
 		return false;

@@ -76,27 +76,15 @@ static void limit_to_key(struct actor *actor, const struct api_key *key)
 	actor->gives_until = key->expires_at;
 }
 
-/* Checks that the key's account exists and is enabled, and sets it as the account of the call. */
-static bool admit_account_of(struct call *call, const struct api_key *key, struct fault *fault)
+static bool check_api_key(struct call *call, struct slice token, struct fault *fault)
 {
 	struct accounts *accounts = call->environment->accounts;
-	const struct roster *roster = accounts_current(accounts);
-	const struct account *account = roster_by_id(roster, &key->stored.account);
-	const bool is_right = account != NULL && account->is_enabled;
-
-	call->roster_generation = roster->generation;
-	if (is_right)
-		take_account(call, account);
-	accounts_release(accounts, roster);
-	return is_right || refuse_key(fault);
-}
-
-static bool check_key(struct call *call, struct slice token, struct fault *fault)
-{
 	unsigned char digest[DIGEST_SIZE];
+	const struct account *account;
+	const struct roster *roster;
 	struct slice id, secret;
 	struct api_key key;
-	bool is_there;
+	bool is_there, is_right;
 
 	if (!api_key_parse(token, &id, &secret))
 		return refuse_key(fault);
@@ -109,7 +97,15 @@ static bool check_key(struct call *call, struct slice token, struct fault *fault
 	call->actor = (struct actor){ .kind = ACTOR_KEY, .expires_at = key.expires_at };
 	memcpy(call->actor.id, id.data, id.size);
 	limit_to_key(&call->actor, &key);
-	return admit_account_of(call, &key, fault);
+	/* The call is one of the key's account, which must exist and be enabled. */
+	roster = accounts_current(accounts);
+	account = roster_by_id(roster, &key.stored.account);
+	is_right = account != NULL && account->is_enabled;
+	call->roster_generation = roster->generation;
+	if (is_right)
+		take_account(call, account);
+	accounts_release(accounts, roster);
+	return is_right || refuse_key(fault);
 }
 
 /* ---- tokens ---- */
@@ -185,7 +181,7 @@ static bool check_token(struct call *call, struct slice token, enum credential c
 
 bool auth_by_bearer(struct call *call, struct slice token, struct fault *fault)
 {
-	return api_key_is_meant(token) ? check_key(call, token, fault)
+	return api_key_is_meant(token) ? check_api_key(call, token, fault)
 				       : check_token(call, token, MANAGEMENT, fault);
 }
 
@@ -210,7 +206,7 @@ static bool check_key_of_session(struct call *call, struct fault *fault)
 	return true;
 }
 
-static bool check_session(struct call *call, struct slice token, struct fault *fault)
+static bool check_session_cookie(struct call *call, struct slice token, struct fault *fault)
 {
 	/* A call that is run again is checked again. */
 	if (call_find_header(call, "Cache-Control").size == 0) {
@@ -230,7 +226,7 @@ static bool find_caller(struct call *call, struct fault *fault)
 
 	if (call->request.authorization.data == NULL) {
 		if (!takes_app_token && session_find_cookie(call, &token))
-			return check_session(call, token, fault);
+			return check_session_cookie(call, token, fault);
 		return fault_detail(fault, FAULT_UNAUTHORIZED,
 				    "the Authorization header is missing");
 	}

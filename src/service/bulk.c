@@ -70,26 +70,11 @@ static void begin_operation(struct call *call, const json_t *object, struct oper
 		operation->referred[i] = NO_OPERATION;
 }
 
-/* Returns whether a whole path segment is a reference, {REF}; the ref is not decoded. */
-static bool is_reference(struct slice segment, struct slice *ref)
-{
-	*ref = (struct slice){ NULL, 0 };
-	if (segment.size < 3 || segment.data[0] != '{' || segment.data[segment.size - 1] != '}')
-		return false;
-	*ref = (struct slice){ segment.data + 1, segment.size - 2 };
-	return true;
-}
-
-/* Returns whether the route answers with a single room or code. */
-static bool answers_id(const struct route *route)
-{
-	return route->answer != NULL && !route->is_list;
-}
-
 static bool find_referred(struct call *call, struct bulk *bulk, size_t number, size_t parameter,
 			  struct slice ref)
 {
 	const json_t *found = json_object_getn(bulk->refs, ref.data, ref.size);
+	const struct route *route;
 	struct operation *earlier;
 
 	if (found == NULL)
@@ -97,23 +82,15 @@ static bool find_referred(struct call *call, struct bulk *bulk, size_t number, s
 				   arena_text(call->arena, "no earlier operation has the ref %.*s",
 					      (int)text_first(ref, 64).size, ref.data));
 	earlier = &bulk->operations[json_integer_value(found)];
-	if (earlier->call.route != NULL && !answers_id(earlier->call.route))
+	route = earlier->call.route;
+	/* Only a single room or code has an id. */
+	if (route != NULL && (route->answer == NULL || route->is_list))
 		return refuse_path(
 			call, number,
 			arena_text(call->arena, "the ref %.*s has no id", (int)ref.size, ref.data));
 	earlier->is_referred = true;
 	bulk->operations[number].referred[parameter] = (size_t)json_integer_value(found);
 	return true;
-}
-
-/* If a ref is used twice, which is a fault, it stands for the first operation. */
-static void note_ref(struct bulk *bulk, size_t number)
-{
-	const struct slice ref = bulk->operations[number].ref;
-
-	if (ref.data != NULL && json_object_getn(bulk->refs, ref.data, ref.size) == NULL)
-		json_object_setn_new(bulk->refs, ref.data, ref.size,
-				     json_integer((json_int_t)number));
 }
 
 /* Sets the route and the parameters; parameters that are references are resolved later. */
@@ -138,12 +115,16 @@ static bool check_parameters(struct call *call, struct bulk *bulk, size_t number
 {
 	struct call *part = &bulk->operations[number].call;
 	struct fault fault = FAULT_INITIAL;
-	struct slice references[CALL_PARAMETERS];
 	bool is_right = true;
 
 	for (size_t i = 0; i < CALL_PARAMETERS; i++) {
-		if (is_reference(part->parameters[i], &references[i]) &&
-		    !find_referred(call, bulk, number, i, references[i]))
+		const struct slice segment = part->parameters[i];
+
+		/* A whole segment of the path can be a reference, {REF}; the ref is not decoded. */
+		if (segment.size >= 3 && segment.data[0] == '{' &&
+		    segment.data[segment.size - 1] == '}' &&
+		    !find_referred(call, bulk, number, i,
+				   (struct slice){ segment.data + 1, segment.size - 2 }))
 			is_right = false;
 	}
 	if (!router_decode(part, &fault))
@@ -184,20 +165,11 @@ static void check_part_body(struct call *call, size_t number, struct call *part,
 	findings_take(&call->findings, operation_pointer(call, number, "/body"), &part->findings);
 }
 
-/* A bulk needs all scopes that its operations need. */
-static bool check_scopes(const struct call *call, const struct bulk *bulk, struct fault *fault)
-{
-	unsigned needed = 0;
-
-	for (size_t i = 0; i < bulk->count; i++)
-		needed |= bulk->operations[i].call.route->scopes;
-	return actor_may(&call->actor, needed, fault);
-}
-
 bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
 {
 	struct fault of_table = FAULT_INITIAL;
 	struct bulk *bulk = arena_zero(call->arena, sizeof *bulk);
+	unsigned needed = 0;
 	const json_t *list;
 
 	findings_keep_order(&call->findings, body);
@@ -210,9 +182,13 @@ bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 	for (size_t i = 0; i < bulk->count && !findings_are_full(&call->findings); i++) {
 		struct operation *operation = &bulk->operations[i];
 		const json_t *object = json_array_get(list, i);
+		const struct slice ref = i > 0 ? bulk->operations[i - 1].ref
+					       : (struct slice){ NULL, 0 };
 
-		if (i > 0)
-			note_ref(bulk, i - 1);
+		/* If a ref is used twice, which is a fault, it stands for the first operation. */
+		if (ref.data != NULL && json_object_getn(bulk->refs, ref.data, ref.size) == NULL)
+			json_object_setn_new(bulk->refs, ref.data, ref.size,
+					     json_integer((json_int_t)i - 1));
 		begin_operation(call, object, operation);
 		if (json_object_get(object, "path") == NULL ||
 		    json_object_get(object, "method") == NULL || !find_route(call, i, operation))
@@ -227,7 +203,12 @@ bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 				is_strict);
 	}
 	call->bulk = bulk;
-	return findings_result(&call->findings, fault) && check_scopes(call, bulk, fault);
+	if (!findings_result(&call->findings, fault))
+		return false;
+	/* A bulk needs all scopes that its operations need. */
+	for (size_t i = 0; i < bulk->count; i++)
+		needed |= bulk->operations[i].call.route->scopes;
+	return actor_may(&call->actor, needed, fault);
 }
 
 /* ---- running ---- */
@@ -284,15 +265,6 @@ static struct slice part_body(struct call *part)
 	return buffer_slice(&text);
 }
 
-/* Returns the ID of a room, or a code. */
-static struct slice answered_id(struct call *call, struct slice body)
-{
-	const json_t *answer = json_text_read_stored(call->arena, body, NULL);
-	const struct slice id = text_of_json(json_object_get(answer, "id"));
-
-	return id.data != NULL ? id : text_of_json(json_object_get(answer, "code"));
-}
-
 static void add_result(struct call *call, struct operation *operation, const struct call *part,
 		       struct slice body, bool is_first)
 {
@@ -346,8 +318,13 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 		return fault_member(fault, FAULT_INVALID_BODY, NULL, "/operations",
 				    "makes more than %d codes", BULK_CODES_MOST);
 	body = part_body(&part);
-	if (operation->is_referred)
-		operation->id = answered_id(call, body);
+	if (operation->is_referred) {
+		const json_t *answer = json_text_read_stored(call->arena, body, NULL);
+		const struct slice id = text_of_json(json_object_get(answer, "id"));
+
+		operation->id = id.data != NULL ? id
+						: text_of_json(json_object_get(answer, "code"));
+	}
 	add_result(call, operation, &part, body, number == 0);
 	return call->answer.size <= CALL_ANSWER_MOST ||
 	       fault_explain(fault, FAULT_TOO_LARGE, "Too much for one request",
@@ -383,30 +360,25 @@ static void keep_bodies_instead(struct call *call, const struct bulk *bulk)
 	call_keep_instead(call, buffer_slice(&text));
 }
 
-/* Announces what the operations will read first, so that a remote store needs only one round
- * trip. */
-static void expect_all(struct call *call, struct bulk *bulk)
-{
-	struct store_expected *items;
-	size_t n = 0;
-
-	if (!store_wants_expected(call->transaction))
-		return;
-	items = arena_alloc(call->arena, bulk->count * sizeof *items);
-	for (size_t i = 0; i < bulk->count; i++) {
-		struct call *part = &bulk->operations[i].call;
-
-		n += reads_of_bulk(part, part->route->reads, &items[n]);
-	}
-	store_expect(call->transaction, STORE_EACH, items, n);
-}
-
 bool bulk_run(struct call *call, struct fault *fault)
 {
 	struct bulk *bulk = call->bulk;
 
 	bulk->memo.count = 0;
-	expect_all(call, bulk);
+	/* Announces what the operations will read first: a remote store then needs only one round
+	 * trip. */
+	if (store_wants_expected(call->transaction)) {
+		struct store_expected *items = arena_alloc(call->arena,
+							   bulk->count * sizeof *items);
+		size_t n = 0;
+
+		for (size_t i = 0; i < bulk->count; i++) {
+			struct call *part = &bulk->operations[i].call;
+
+			n += reads_of_bulk(part, part->route->reads, &items[n]);
+		}
+		store_expect(call->transaction, STORE_EACH, items, n);
+	}
 	if (!store_fix_time(call->transaction, call->least_now, &call->now, fault))
 		return false;
 	call->run.operations = bulk->count;

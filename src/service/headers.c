@@ -11,26 +11,19 @@
 #define UNKNOWN_BYTES_MOST 1024
 #define ALLOWED_HEADERS_MOST 1024
 
-static bool is_request_id(struct slice text)
-{
-	if (text.data == NULL || text.size == 0 || text.size > 128)
-		return false;
-	for (size_t i = 0; i < text.size; i++) {
-		char c = text.data[i];
-
-		if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-		      c == '.' || c == '_' || c == '-'))
-			return false;
-	}
-	return true;
-}
+static const struct text_rule request_id_text = {
+	.characters = "a-zA-Z0-9._-",
+	.shortest = 1,
+	.longest = 128,
+	.counts_bytes = true,
+};
 
 void headers_identify(struct call *call, uint64_t number)
 {
 	struct slice sent = call->request.request_id;
 	const uint64_t bytes = htobe64(number);
 
-	if (call->id[0] == '\0' && is_request_id(sent)) {
+	if (call->id[0] == '\0' && schema_text_obeys(&request_id_text, sent)) {
 		memcpy(call->id, sent.data, sent.size);
 		call->id[sent.size] = '\0';
 	} else if (call->id[0] == '\0') {
@@ -97,21 +90,14 @@ void headers_unknown(struct call *call)
 /* Seconds for which a browser need not ask again whether it may call. */
 #define PREFLIGHT_SECONDS "600"
 
-/* Returns whether a lower-case name is one that a browser may ask for: a token (RFC 9110) other
- * than `*`, which would allow all headers. */
-static bool is_header_name(struct slice name)
-{
-	static const char others[] = "!#$%&'+-.^_`|~";
-
-	for (size_t i = 0; i < name.size; i++) {
-		const char c = name.data[i];
-
-		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
-		    (c == '\0' || strchr(others, c) == NULL))
-			return false;
-	}
-	return name.size > 0;
-}
+/* A lower-case name that a browser may ask for: a token (RFC 9110) other than `*`, which would
+ * allow all headers. */
+static const struct text_rule asked_header_text = {
+	.characters = "a-z0-9!#$%&'+.^_`|~-",
+	.shortest = 1,
+	.longest = SIZE_MAX,
+	.counts_bytes = true,
+};
 
 /* Returns the headers that requests use, plus all others that the browser asks for: tracing adds
  * headers to the requests of a page. They are listed by name, because browsers interpret a wildcard
@@ -126,8 +112,8 @@ static struct slice allowed_headers(const struct call *call)
 		const struct slice part = text_split(rest, ',', &rest);
 		const struct slice name = text_lower(call->arena, text_trim(part, TEXT_BLANKS));
 
-		if (!is_header_name(name) || slice_is(name, "content-type") ||
-		    slice_is(name, "authorization"))
+		if (!schema_text_obeys(&asked_header_text, name) ||
+		    slice_is(name, "content-type") || slice_is(name, "authorization"))
 			continue;
 		if (list.size + name.size > ALLOWED_HEADERS_MOST)
 			break;
@@ -151,13 +137,6 @@ void headers_share(struct call *call)
 
 /* ---- Prefer ---- */
 
-static struct slice unquote(struct slice text)
-{
-	if (text.size >= 2 && text.data[0] == '"' && text.data[text.size - 1] == '"')
-		return (struct slice){ text.data + 1, text.size - 2 };
-	return text;
-}
-
 bool headers_prefer_strict(struct slice prefer)
 {
 	while (prefer.size > 0) {
@@ -165,9 +144,12 @@ bool headers_prefer_strict(struct slice prefer)
 		struct slice preference = text_split(prefer, ',', &prefer);
 		struct slice name = text_split(text_split(preference, ';', &rest), '=', &value);
 
-		if (text_equal_ignoring_case(text_trim(name, TEXT_BLANKS), SLICE("handling")))
-			return text_equal_ignoring_case(unquote(text_trim(value, TEXT_BLANKS)),
-							SLICE("strict"));
+		if (!text_equal_ignoring_case(text_trim(name, TEXT_BLANKS), SLICE("handling")))
+			continue;
+		value = text_trim(value, TEXT_BLANKS);
+		if (value.size >= 2 && value.data[0] == '"' && value.data[value.size - 1] == '"')
+			value = (struct slice){ value.data + 1, value.size - 2 };
+		return text_equal_ignoring_case(value, SLICE("strict"));
 	}
 	return false;
 }

@@ -253,7 +253,7 @@ static void append_results(struct buffer *page, const char *name, const char *co
 }
 
 /* With --live off, all values are zero. */
-static void append_live(struct buffer *page, const struct environment *environment)
+static void append_live_rooms(struct buffer *page, const struct environment *environment)
 {
 	static const char events[] = "anteroom_live_events_total";
 	static const char looks[] = "anteroom_live_looks_total";
@@ -431,7 +431,7 @@ bool health_metrics(struct call *call, struct fault *fault)
 	append_guards(&page, environment);
 	append_webhooks(&page, environment);
 	append_media(&page, environment);
-	append_live(&page, environment);
+	append_live_rooms(&page, environment);
 	append_doors(&page, environment);
 	append_one(&page, "anteroom_store_writable", "gauge",
 		   "1 if the store can write, else 0. Also 0 when there is no "

@@ -61,12 +61,6 @@ void history_close(struct history *history)
 
 /* ---- samples ---- */
 
-/* Requests of those who watch the service are left out. */
-static bool is_of_watchers(const struct route *route)
-{
-	return route->is_internal || strncmp(route->path, "/v2/service/", 12) == 0;
-}
-
 /* Returns the counter for requests of a route. */
 static uint64_t *counter_of(struct totals *totals, const struct route *route)
 {
@@ -76,12 +70,6 @@ static uint64_t *counter_of(struct totals *totals, const struct route *route)
 			       strcmp(route->path, "/v2/livekit/{code}") == 0
 		       ? &totals->joins
 		       : &totals->writes;
-}
-
-static void histogram_state_add(struct histogram_state *state, const struct histogram_state *other)
-{
-	for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++)
-		state->counts[i] += other->counts[i];
 }
 
 static void add_route(struct totals *totals, const struct metrics_route *read)
@@ -94,7 +82,8 @@ static void add_route(struct totals *totals, const struct metrics_route *read)
 		totals->rejected += status / 100 == 4 ? read->statuses[i] : 0;
 		totals->failed += status / 100 == 5 ? read->statuses[i] : 0;
 	}
-	histogram_state_add(&totals->durations, &read->durations);
+	for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++)
+		totals->durations.counts[i] += read->durations.counts[i];
 }
 
 static struct totals read_totals(const struct environment *environment)
@@ -104,7 +93,9 @@ static struct totals read_totals(const struct environment *environment)
 	struct metrics_route read;
 
 	for (size_t i = 0; metrics_read(environment->metrics, i, &read); i++) {
-		if (read.route == NULL || !is_of_watchers(read.route))
+		/* Requests of those who watch the service are left out. */
+		if (read.route == NULL || (!read.route->is_internal &&
+					   strncmp(read.route->path, "/v2/service/", 12) != 0))
 			add_route(&totals, &read);
 	}
 	if (store_figures(environment->store, &figures))
@@ -136,53 +127,44 @@ static uint32_t quantile(const struct histogram_state *now, const struct histogr
 	return histogram_bounds[HISTOGRAM_BOUNDS - 1];
 }
 
-static struct sample sample_of(const struct totals *now, const struct totals *before)
-{
-	return (struct sample){
-		.reads = (uint32_t)(now->reads - before->reads),
-		.writes = (uint32_t)(now->writes - before->writes),
-		.joins = (uint32_t)(now->joins - before->joins),
-		.rejected = (uint32_t)(now->rejected - before->rejected),
-		.failed = (uint32_t)(now->failed - before->failed),
-		.p50 = quantile(&now->durations, &before->durations, 0.5),
-		.p99 = quantile(&now->durations, &before->durations, 0.99),
-		.sync_p50 = quantile(&now->syncs, &before->syncs, 0.5),
-		.sync_p99 = quantile(&now->syncs, &before->syncs, 0.99),
-	};
-}
-
-static void add_sample(struct history *history, const struct sample *sample)
-{
-	pthread_mutex_lock(&history->lock);
-	history->samples[history->next] = *sample;
-	history->next = (history->next + 1) % HISTORY_MOST;
-	history->count += history->count < HISTORY_MOST;
-	pthread_mutex_unlock(&history->lock);
-}
-
 void history_tick(struct history *history)
 {
 	const int64_t minute = clock_now(history->environment->clock) / (HISTORY_SECONDS * 1000);
 	const bool has_ended = minute == history->minute + 1;
-	struct totals totals;
+	const struct totals *before = &history->totals;
+	struct totals now;
 
 	if (minute == history->minute)
 		return;
-	totals = read_totals(history->environment);
+	now = read_totals(history->environment);
 	if (has_ended && history->is_whole) {
-		struct sample sample = sample_of(&totals, &history->totals);
+		const struct sample sample = {
+			.time = minute * HISTORY_SECONDS * 1000,
+			.reads = (uint32_t)(now.reads - before->reads),
+			.writes = (uint32_t)(now.writes - before->writes),
+			.joins = (uint32_t)(now.joins - before->joins),
+			.rejected = (uint32_t)(now.rejected - before->rejected),
+			.failed = (uint32_t)(now.failed - before->failed),
+			.p50 = quantile(&now.durations, &before->durations, 0.5),
+			.p99 = quantile(&now.durations, &before->durations, 0.99),
+			.sync_p50 = quantile(&now.syncs, &before->syncs, 0.5),
+			.sync_p99 = quantile(&now.syncs, &before->syncs, 0.99),
+		};
 
-		sample.time = minute * HISTORY_SECONDS * 1000;
-		add_sample(history, &sample);
+		pthread_mutex_lock(&history->lock);
+		history->samples[history->next] = sample;
+		history->next = (history->next + 1) % HISTORY_MOST;
+		history->count += history->count < HISTORY_MOST;
+		pthread_mutex_unlock(&history->lock);
 	}
 	history->minute = minute;
 	history->is_whole = has_ended;
-	history->totals = totals;
+	history->totals = now;
 }
 
 /* ---- the response ---- */
 
-static void append_count(struct buffer *text, const char *label, uint32_t count)
+static void append_counted(struct buffer *text, const char *label, uint32_t count)
 {
 	buffer_append_text(text, label);
 	buffer_append_integer(text, count);
@@ -195,21 +177,6 @@ static void append_quantile(struct buffer *text, const char *label, uint32_t mic
 		buffer_append_text(text, "null");
 	else
 		buffer_append_seconds(text, microseconds);
-}
-
-static void append_sample(struct buffer *text, const struct sample *sample)
-{
-	buffer_append_time_seconds(text, "{\"time\":", sample->time);
-	append_count(text, ",\"reads\":", sample->reads);
-	append_count(text, ",\"writes\":", sample->writes);
-	append_count(text, ",\"joins\":", sample->joins);
-	append_count(text, ",\"rejected\":", sample->rejected);
-	append_count(text, ",\"failed\":", sample->failed);
-	append_quantile(text, ",\"p50\":", sample->p50);
-	append_quantile(text, ",\"p99\":", sample->p99);
-	append_quantile(text, ",\"sync_p50\":", sample->sync_p50);
-	append_quantile(text, ",\"sync_p99\":", sample->sync_p99);
-	buffer_append_byte(text, '}');
 }
 
 /* Returns a copy of the samples, oldest first. */
@@ -238,12 +205,23 @@ bool history_get(struct call *call, struct fault *fault)
 	if (!health_check_operator(call, fault))
 		return false;
 	samples = copy_samples(call->environment->history, call->arena, &count);
-	append_count(&text, "{\"interval\":", HISTORY_SECONDS);
+	append_counted(&text, "{\"interval\":", HISTORY_SECONDS);
 	buffer_append_text(&text, ",\"samples\":[");
 	for (size_t i = 0; i < count; i++) {
-		if (i > 0)
-			buffer_append_byte(&text, ',');
-		append_sample(&text, &samples[i]);
+		const struct sample *sample = &samples[i];
+
+		buffer_append_time_seconds(&text,
+					   i == 0 ? "{\"time\":" : ",{\"time\":", sample->time);
+		append_counted(&text, ",\"reads\":", sample->reads);
+		append_counted(&text, ",\"writes\":", sample->writes);
+		append_counted(&text, ",\"joins\":", sample->joins);
+		append_counted(&text, ",\"rejected\":", sample->rejected);
+		append_counted(&text, ",\"failed\":", sample->failed);
+		append_quantile(&text, ",\"p50\":", sample->p50);
+		append_quantile(&text, ",\"p99\":", sample->p99);
+		append_quantile(&text, ",\"sync_p50\":", sample->sync_p50);
+		append_quantile(&text, ",\"sync_p99\":", sample->sync_p99);
+		buffer_append_byte(&text, '}');
 	}
 	buffer_append_text(&text, "]}");
 	return call_answer(call, buffer_slice(&text));

@@ -11,37 +11,30 @@
 
 /* ---- the key ---- */
 
-/* Returns false if the header is not a valid key. An empty key counts as absent. */
-static bool parse_key(struct slice header, struct slice *key)
-{
-	*key = text_trim(header, TEXT_BLANKS);
-	if (key->size >= 2 && key->data[0] == '"' && key->data[key->size - 1] == '"')
-		*key = (struct slice){ key->data + 1, key->size - 2 };
-	if (key->size > STORE_NAME_MAX)
-		return false;
-	for (size_t i = 0; i < key->size; i++) {
-		char byte = key->data[i];
-
-		if (byte <= ' ' || byte > '~' || byte == '"' || byte == '\\')
-			return false;
-	}
-	return true;
-}
+/* Visible ASCII characters other than " and \. */
+static const struct text_rule key_text = {
+	.characters = "!#-[]-~",
+	.longest = STORE_NAME_MAX,
+	.counts_bytes = true,
+};
 
 bool idempotency_read(struct call *call, struct fault *fault)
 {
-	const struct slice header = call->request.idempotency_key;
-	struct slice key;
+	struct slice key = call->request.idempotency_key;
 
-	if (header.data == NULL || call->route->is_open || call->app_token != NULL ||
+	if (key.data == NULL || call->route->is_open || call->app_token != NULL ||
 	    call->validates_only || !route_is_for_writing(call->route))
 		return true;
-	if (!parse_key(header, &key))
+	key = text_trim(key, TEXT_BLANKS);
+	if (key.size >= 2 && key.data[0] == '"' && key.data[key.size - 1] == '"')
+		key = (struct slice){ key.data + 1, key.size - 2 };
+	if (!schema_text_obeys(&key_text, key))
 		return fault_explain(
 			fault, FAULT_BAD_REQUEST, "Invalid Idempotency-Key",
 			"Idempotency-Key: must be a single string of 1 to %d visible "
 			"ASCII characters other than \" and \\, with or without quotes",
 			STORE_NAME_MAX);
+	/* An empty key counts as absent. */
 	if (key.size > 0)
 		call->idempotency_key = key;
 	return true;

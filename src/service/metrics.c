@@ -67,27 +67,19 @@ static struct row *row_of(const struct metrics *metrics, size_t processor, size_
 	return &metrics->rows[processor * (metrics->n_routes + 1) + route];
 }
 
-static size_t status_index(int status)
-{
-	size_t i = 0;
-
-	while (i < METRICS_STATUSES && metrics_statuses[i] != status)
-		i++;
-	return i;
-}
-
 void metrics_count(struct metrics *metrics, const struct call *call, int64_t microseconds)
 {
 	int processor = sched_getcpu();
-	size_t route;
+	size_t route, status = 0;
 	struct row *row;
 
 	if (metrics == NULL)
 		return;
 	route = call->route == NULL ? metrics->n_routes : (size_t)(call->route - metrics->routes);
 	row = row_of(metrics, processor < 0 ? 0 : (size_t)processor % metrics->n_processors, route);
-	atomic_fetch_add_explicit(&row->statuses[status_index(call->answer.status)], 1,
-				  memory_order_relaxed);
+	while (status < METRICS_STATUSES && metrics_statuses[status] != call->answer.status)
+		status++;
+	atomic_fetch_add_explicit(&row->statuses[status], 1, memory_order_relaxed);
 	histogram_add(&row->durations, microseconds < 0 ? 0 : (uint64_t)microseconds);
 	if (call->run.refusal != JOIN_NOT_REFUSED)
 		atomic_fetch_add_explicit(&metrics->refused[call->run.refusal], 1,

@@ -169,48 +169,37 @@ static const struct error {
 /* clang-format on */
 #define ERRORS (sizeof errors / sizeof errors[0])
 
-/* The example of a 400 shows a body with one fault. */
-static json_t *error_example(const struct error *error)
-{
-	const int status = error->kind == FAULT_INTERNAL ? 405 : fault_status(error->kind);
-
-	if (error->kind != FAULT_INVALID_BODY)
-		return json_pack("{s:i, s:s, s:[]}", "code", status, "message", error->example,
-				 "details");
-	return json_pack("{s:i, s:s, s:[s], s:[{s:s, s:s}]}", "code", status, "message",
-			 error->example, "details", "/size: must be from 0 to 20000, got -1",
-			 "faults", "pointer", "/size", "message",
-			 "must be from 0 to 20000, got -1");
-}
-
-/* Linters mistake an object with `type` and `default`, such as a backend, for a schema. */
-static bool looks_like_schema(const json_t *example)
-{
-	const json_t *items = json_object_get(example, "data");
-	const json_t *item = json_is_array(items) ? json_array_get(items, 0) : example;
-
-	return json_object_get(item, "type") != NULL && json_object_get(item, "default") != NULL;
-}
-
 /* Takes ownership of schema and example. */
 static json_t *content_of(const char *type, json_t *schema, json_t *example)
 {
+	const json_t *items = json_object_get(example, "data");
+	const json_t *item = json_is_array(items) ? json_array_get(items, 0) : example;
 	json_t *media = json_pack("{s:o}", "schema", schema);
 
-	if (looks_like_schema(example))
+	/* Linters mistake an object with `type` and `default`, such as a backend, for a schema. */
+	if (json_object_get(item, "type") != NULL && json_object_get(item, "default") != NULL)
 		json_decref(example);
 	else
 		object_put(media, "examples", json_pack("{s:{s:o}}", "example", "value", example));
 	return json_pack("{s:o}", type, media);
 }
 
-/* doc: NULL for the general description. */
+/* doc: NULL for the general description. The example of a 400 shows a body with one fault. */
 static json_t *error_response(const struct route *route, const struct error *error, const char *doc)
 {
+	static const char fault[] = "must be from 0 to 20000, got -1";
+	const int status = error->kind == FAULT_INTERNAL ? 405 : fault_status(error->kind);
+	json_t *example = error->kind == FAULT_INVALID_BODY
+				  ? json_pack("{s:i, s:s, s:[o], s:[{s:s, s:s}]}", "code", status,
+					      "message", error->example, "details",
+					      json_sprintf("/size: %s", fault), "faults", "pointer",
+					      "/size", "message", fault)
+				  : json_pack("{s:i, s:s, s:[]}", "code", status, "message",
+					      error->example, "details");
+
 	return json_pack("{s:s, s:o, s:o}", "description", doc != NULL ? doc : error->doc,
 			 "headers", headers_of(route, error->headers), "content",
-			 content_of("application/json", reference("schemas", "Error"),
-				    error_example(error)));
+			 content_of("application/json", reference("schemas", "Error"), example));
 }
 
 /* Returns whether each route describes the error itself, in place of a shared response. */
@@ -230,13 +219,6 @@ static json_t *error_responses(void)
 				   error_response(NULL, &errors[i], NULL));
 	}
 	return responses;
-}
-
-static json_t *error_of(const struct route *route, const struct error *error, const char *doc)
-{
-	if (doc == NULL && !is_told_by_route(error->kind) && !route->is_for_all_origins)
-		return reference("responses", error->name);
-	return error_response(route, error, doc);
 }
 
 static json_t *text_schema(const char *doc)
@@ -398,16 +380,6 @@ static json_t *path_parameter(struct arena *arena, const char *name, size_t size
 	ABORT("a parameter of the route table is not described");
 }
 
-static void append_path_parameters(struct arena *arena, json_t *parameters, const char *path)
-{
-	const char *open, *close;
-
-	for (; (open = strchr(path, '{')) != NULL; path = close) {
-		close = strchr(open, '}');
-		array_put(parameters, path_parameter(arena, open + 1, (size_t)(close - open - 1)));
-	}
-}
-
 /* Returns whether the route may change stored data. */
 static bool may_change(const struct route *route)
 {
@@ -424,7 +396,8 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 {
 	json_t *parameters = json_array();
 
-	append_path_parameters(arena, parameters, route->path);
+	for (const char *open = route->path; (open = strchr(open, '{')) != NULL; open++)
+		array_put(parameters, path_parameter(arena, open + 1, strcspn(open + 1, "}")));
 	if (route->query != NULL &&
 	    json_array_extend(parameters, describe_parameters(arena, route->query)) != 0)
 		ABORT("cannot change a JSON value");
@@ -468,25 +441,19 @@ static const char *const body_docs[] = {
 };
 /* clang-format on */
 
-static json_t *media_of(const struct route *route)
-{
-	return content_of("application/json", describe_reference(route->body, form_of(route)),
-			  describe_example(route->body, form_of(route)));
-}
-
 /* Returns NULL if the route has no body. If no member is required, the body is optional. */
 static json_t *request_body_of(const struct route *route)
 {
+	const enum describe_form form = form_of(route);
 	json_t *content;
 
 	if (route->body == NULL)
 		return NULL;
-	content = media_of(route);
-	if (route->body_kind == BODY_PATCH) {
-		json_t *media = json_object_get(content, "application/json");
-
-		object_put(content, "application/merge-patch+json", json_incref(media));
-	}
+	content = content_of("application/json", describe_reference(route->body, form),
+			     describe_example(route->body, form));
+	if (route->body_kind == BODY_PATCH)
+		object_put(content, "application/merge-patch+json",
+			   json_incref(json_object_get(content, "application/json")));
 	return json_pack("{s:s, s:b, s:o}", "description", body_docs[route->body_kind], "required",
 			 requires_something(route), "content", content);
 }
@@ -519,29 +486,25 @@ static json_t *page_example(const struct route *route)
 			 route->drops_old ? "1" : "6925c84100000000000000b1");
 }
 
-static json_t *items_schema(const struct route *route)
-{
-	json_t *items = json_pack("{s:s, s:o}", "type", "array", "items",
-				  describe_reference(route->answer, DESCRIBE_ANSWER));
-
-	if (!is_page(route) || route->drops_old) {
-		object_put(items, "description", json_string("The items."));
-		return items;
-	}
-	/* The page after the last page is null. */
-	items = describe_nullable(items);
-	object_put(items, "description",
-		   json_string("The items; null if the page is empty and the request has `start`, "
-			       "even an empty one. Always present."));
-	return items;
-}
-
 static json_t *list_schema(struct arena *arena, const struct route *route)
 {
-	const char *doc = arena_text(arena, is_page(route) ? "A page of %s." : "All %s.",
-				     arena_text(arena, "%s objects", route->answer->name));
-	json_t *properties = json_pack("{s:o}", "data", items_schema(route));
+	const char *doc = arena_text(arena,
+				     is_page(route) ? "A page of %s objects." : "All %s objects.",
+				     route->answer->name);
+	json_t *items = json_pack("{s:s, s:o}", "type", "array", "items",
+				  describe_reference(route->answer, DESCRIBE_ANSWER));
+	const bool may_be_null = is_page(route) && !route->drops_old;
+	json_t *properties;
 
+	/* The page after the last page is null. */
+	if (may_be_null)
+		items = describe_nullable(items);
+	object_put(items, "description",
+		   json_string(may_be_null
+				       ? "The items; null if the page is empty and the request has "
+					 "`start`, even an empty one. Always present."
+				       : "The items."));
+	properties = json_pack("{s:o}", "data", items);
 	if (!is_page(route))
 		return open_object(doc, json_pack("[s]", "data"), properties);
 	object_put(properties, "limit",
@@ -557,8 +520,8 @@ static json_t *list_schema(struct arena *arena, const struct route *route)
 				  "if the page is empty."));
 	/* A list that may be null is not required (schema/describe.c). */
 	return open_object(doc,
-			   route->drops_old ? json_pack("[s,s,s]", "data", "limit", "last")
-					    : json_pack("[s,s]", "limit", "last"),
+			   may_be_null ? json_pack("[s,s]", "limit", "last")
+				       : json_pack("[s,s,s]", "data", "limit", "last"),
 			   properties);
 }
 
@@ -604,18 +567,6 @@ static json_t *outcome_schema(struct arena *arena, const struct route *route)
 	return json_pack("{s:s, s:o}", "description", doc, "oneOf", choices);
 }
 
-/* If the other schema is an object that requires nothing, the response to validate_only would match
- * both schemas; this rules it out. */
-static void tell_from_validation(json_t *schemas, const char *name)
-{
-	json_t *schema = json_object_get(schemas, name);
-	const char *type = json_string_value(json_object_get(schema, "type"));
-
-	if (strcmp(type, "object") == 0 && json_object_get(schema, "required") == NULL)
-		object_put(schema, "propertyNames",
-			   json_pack("{s:{s:[s]}}", "not", "enum", "valid"));
-}
-
 static void add_validation(json_t *schemas)
 {
 	static const char *const rows[][3] = {
@@ -634,17 +585,27 @@ static void add_validation(json_t *schemas)
 
 static void add_answers(struct arena *arena, json_t *schemas, const struct route *route)
 {
+	const char *name;
+	json_t *schema;
+
 	if (route->answer == NULL)
 		return;
+	name = answer_name(arena, route);
 	describe_components(schemas, route->answer, DESCRIBE_ANSWER);
 	if (route->accepted != NULL)
 		describe_components(schemas, route->accepted, DESCRIBE_ANSWER);
 	if (route->is_list)
-		object_put(schemas, answer_name(arena, route), list_schema(arena, route));
-	if (answers_validation(route)) {
-		object_put(schemas, outcome_name(arena, route), outcome_schema(arena, route));
-		tell_from_validation(schemas, answer_name(arena, route));
-	}
+		object_put(schemas, name, list_schema(arena, route));
+	if (!answers_validation(route))
+		return;
+	object_put(schemas, outcome_name(arena, route), outcome_schema(arena, route));
+	/* If the other schema is an object that requires nothing, the response to validate_only
+	 * would match both schemas; this rules it out. */
+	schema = json_object_get(schemas, name);
+	if (strcmp(json_string_value(json_object_get(schema, "type")), "object") == 0 &&
+	    json_object_get(schema, "required") == NULL)
+		object_put(schema, "propertyNames",
+			   json_pack("{s:{s:[s]}}", "not", "enum", "valid"));
 }
 
 static bool answers_nothing(const struct route *route)
@@ -674,7 +635,7 @@ static json_t *success_headers(const struct route *route)
 	return headers;
 }
 
-/* ---- links ---- */
+/* ---- successes ---- */
 
 /* clang-format off */
 /* Links from the response of one operation to an operation that takes a member of it. */
@@ -701,26 +662,6 @@ static const struct {
 };
 /* clang-format on */
 
-/* Returns NULL if there are no links. */
-static json_t *links_of(const struct route *route)
-{
-	json_t *own = NULL;
-
-	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
-		if (strcmp(links[i].from, route->name) != 0)
-			continue;
-		if (own == NULL)
-			own = json_object();
-		object_put(own, links[i].to,
-			   json_pack("{s:s, s:{s:o}}", "operationId", links[i].to, "parameters",
-				     links[i].parameter,
-				     json_sprintf("$response.body#/%s", links[i].member)));
-	}
-	return own;
-}
-
-/* ---- successes ---- */
-
 static json_t *success_content(struct arena *arena, const struct route *route)
 {
 	const char *type = route->content_type;
@@ -741,43 +682,22 @@ static json_t *success_of(struct arena *arena, const struct route *route)
 	json_t *success = json_pack("{s:s, s:o}", "description",
 				    answers_nothing(route) ? "Done." : "The answer.", "headers",
 				    success_headers(route));
-	json_t *own = links_of(route);
+	json_t *own = json_object();
 
 	if (!answers_nothing(route))
 		object_put(success, "content", success_content(arena, route));
-	if (own != NULL)
+	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+		if (strcmp(links[i].from, route->name) == 0)
+			object_put(own, links[i].to,
+				   json_pack("{s:s, s:{s:o}}", "operationId", links[i].to,
+					     "parameters", links[i].parameter,
+					     json_sprintf("$response.body#/%s", links[i].member)));
+	}
+	if (json_object_size(own) > 0)
 		object_put(success, "links", own);
+	else
+		json_decref(own);
 	return success;
-}
-
-/* Returns the response to validate_only of a route that otherwise returns no body. */
-static json_t *validation_of(const struct route *route)
-{
-	static const char *const none[] = { NULL };
-
-	return json_pack("{s:s, s:o, s:o}", "description",
-			 "With validate_only=true: the request is valid and was not carried out.",
-			 "headers", headers_of(route, none), "content",
-			 content_of("application/json", reference("schemas", "Validation"),
-				    json_pack("{s:b}", "valid", true)));
-}
-
-static json_t *accepted_of(const struct route *route)
-{
-	static const char *const headers[] = { "Retry-After", "X-Unknown-Fields",
-					       "Preference-Applied", NULL };
-
-	return json_pack("{s:s, s:o, s:o}", "description", route->accepted->doc, "headers",
-			 headers_of(route, headers), "content",
-			 content_of("application/json", reference("schemas", route->accepted->name),
-				    describe_example(route->accepted, DESCRIBE_ANSWER)));
-}
-
-/* The web server in front limits requests also where Anteroom itself does not. */
-static bool may_be_too_many(const struct route *route)
-{
-	return route->is_limited || route->too_many != NULL ||
-	       (route->access == ROUTE_STATELESS && route->is_open && !route->begins_session);
 }
 
 static bool can_fail(const struct route *route, enum fault_kind kind)
@@ -787,6 +707,7 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 
 	if (kind == FAULT_INTERNAL)
 		return true;
+	/* The web server in front limits requests also where Anteroom itself does not. */
 	if (route->access == ROUTE_STATELESS && route->is_open && !route->begins_session)
 		return kind == FAULT_TOO_MANY;
 	switch (fault_status(kind)) {
@@ -811,7 +732,7 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	case 422:
 		return takes_key(route);
 	case 429:
-		return may_be_too_many(route);
+		return route->is_limited || route->too_many != NULL;
 	case 504:
 		return route->acts;
 	case 501:
@@ -824,21 +745,14 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	}
 }
 
-static const char *forbidden_doc(struct arena *arena, const struct route *route)
-{
-	static const char lacks_scope[] = "The caller lacks a scope.";
-
-	if (route->scopes == 0)
-		return route->forbidden;
-	if (route->forbidden == NULL)
-		return lacks_scope;
-	return arena_text(arena, "%s %s", lacks_scope, route->forbidden);
-}
-
 static const char *own_doc(struct arena *arena, const struct route *route, enum fault_kind kind)
 {
+	if (kind == FAULT_FORBIDDEN && route->scopes != 0)
+		return route->forbidden == NULL ? "The caller lacks a scope."
+						: arena_text(arena, "The caller lacks a scope. %s",
+							     route->forbidden);
 	if (kind == FAULT_FORBIDDEN)
-		return forbidden_doc(arena, route);
+		return route->forbidden;
 	if (kind == FAULT_TOO_LARGE && is_page(route))
 		return "The response would be larger than 8 MB; use a smaller limit.";
 	if (kind == FAULT_TOO_LARGE && route->objects_most != 0)
@@ -867,7 +781,8 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 
 static json_t *responses_of(struct arena *arena, const struct route *route)
 {
-	static const char *const etag[] = { "ETag", NULL };
+	static const char *const none[] = { NULL }, *const etag[] = { "ETag", NULL };
+	static const char *const of_accepted[] = { "Retry-After", OF_THE_BODY, NULL };
 	json_t *responses = json_object();
 
 	object_put(responses,
@@ -876,41 +791,44 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 					  : "200",
 		   success_of(arena, route));
 	if ((answers_nothing(route) || route->creates) && may_change(route))
-		object_put(responses, "200", validation_of(route));
+		object_put(
+			responses, "200",
+			json_pack("{s:s, s:o, s:o}", "description",
+				  "With validate_only=true: the request is valid and was not "
+				  "carried out.",
+				  "headers", headers_of(route, none), "content",
+				  content_of("application/json", reference("schemas", "Validation"),
+					     json_pack("{s:b}", "valid", true))));
 	if (route->accepted != NULL)
-		object_put(responses, "202", accepted_of(route));
+		object_put(
+			responses, "202",
+			json_pack("{s:s, s:o, s:o}", "description", route->accepted->doc, "headers",
+				  headers_of(route, of_accepted), "content",
+				  content_of("application/json",
+					     reference("schemas", route->accepted->name),
+					     describe_example(route->accepted, DESCRIBE_ANSWER))));
 	if (route->has_etag && is_reading(route))
 		object_put(responses, "304",
 			   json_pack("{s:s, s:o}", "description", "It has not changed.", "headers",
 				     headers_of(route, etag)));
 	for (size_t i = 0; i < ERRORS; i++) {
-		const enum fault_kind kind = errors[i].kind;
+		const struct error *error = &errors[i];
+		const char *doc = own_doc(arena, route, error->kind);
+		const bool is_shared = doc == NULL && !is_told_by_route(error->kind) &&
+				       !route->is_for_all_origins;
 
-		if (can_fail(route, kind))
+		if (can_fail(route, error->kind))
 			object_put(responses,
-				   kind == FAULT_INTERNAL
+				   error->kind == FAULT_INTERNAL
 					   ? "default"
-					   : arena_text(arena, "%d", fault_status(kind)),
-				   error_of(route, &errors[i], own_doc(arena, route, kind)));
+					   : arena_text(arena, "%d", fault_status(error->kind)),
+				   is_shared ? reference("responses", error->name)
+					     : error_response(route, error, doc));
 	}
 	return responses;
 }
 
 /* ---- operations ---- */
-
-static void add_rules(json_t *operation, const struct route *route)
-{
-	const struct route_rule *rule = route->rules;
-
-	if (route->query != NULL)
-		describe_rules(operation, route->query);
-	if (route->body_kind == BODY_PATCH || route->body_kind == BODY_PARTIAL)
-		describe_rule(operation, "result",
-			      "The result of applying the body to the stored object must also obey "
-			      "all rules and have all required members.");
-	for (; rule != NULL && rule->name != NULL; rule++)
-		describe_rule(operation, rule->name, rule->doc);
-}
 
 /* Describes who may call, which security schemes cannot express. */
 static void describe_caller(struct arena *arena, json_t *operation, const struct route *route)
@@ -970,15 +888,6 @@ static const struct tag {
 };
 /* clang-format on */
 
-static const char *tag_of(const struct route *route)
-{
-	const struct tag *tag = tags;
-
-	while (strncmp(route->path, tag->path, strlen(tag->path)) != 0)
-		tag++;
-	return tag->name;
-}
-
 static json_t *all_tags(void)
 {
 	json_t *all = json_array();
@@ -991,25 +900,31 @@ static json_t *all_tags(void)
 	return all;
 }
 
-/* Returns the first sentence of the description. */
-static json_t *summary_of(const struct route *route)
-{
-	const char *end = strstr(route->doc, ". ");
-
-	return end == NULL ? json_string(route->doc)
-			   : json_stringn(route->doc, (size_t)(end + 1 - route->doc));
-}
-
 static void add_operation(struct arena *arena, json_t *paths, const struct route *route)
 {
-	json_t *operation = json_pack("{s:s, s:[s], s:o}", "operationId", route->name, "tags",
-				      tag_of(route), "summary", summary_of(route));
-	json_t *body = request_body_of(route);
 	const char *method = text_lower(arena, slice_of(method_name(route->method))).data;
+	const char *first = strstr(route->doc, ". "); /* ends the first sentence, the summary */
+	const size_t summary = first != NULL ? (size_t)(first + 1 - route->doc)
+					     : strlen(route->doc);
+	const struct tag *tag = tags;
+	json_t *operation, *body;
 
+	while (strncmp(route->path, tag->path, strlen(tag->path)) != 0)
+		tag++;
+	operation = json_pack("{s:s, s:[s], s:o}", "operationId", route->name, "tags", tag->name,
+			      "summary", json_stringn(route->doc, summary));
 	describe_caller(arena, operation, route);
-	add_rules(operation, route);
+	if (route->query != NULL)
+		describe_rules(operation, route->query);
+	if (route->body_kind == BODY_PATCH || route->body_kind == BODY_PARTIAL)
+		describe_rule(operation, "result",
+			      "The result of applying the body to the stored object must also obey "
+			      "all rules and have all required members.");
+	for (const struct route_rule *rule = route->rules; rule != NULL && rule->name != NULL;
+	     rule++)
+		describe_rule(operation, rule->name, rule->doc);
 	object_put(operation, "parameters", parameters_of(arena, route));
+	body = request_body_of(route);
 	if (body != NULL)
 		object_put(operation, "requestBody", body);
 	object_put(operation, "responses", responses_of(arena, route));

@@ -59,7 +59,7 @@ static struct slice allowed_methods(struct arena *arena, const struct branch *br
 
 /* The dot is the only special character in paths. A name in braces matches one segment, or the text
  * before the dot that follows the name. */
-static void append_segment(struct buffer *expression, struct slice segment)
+static void append_path_segment(struct buffer *expression, struct slice segment)
 {
 	if (segment.data[1] == '{') {
 		const char *end = memchr(segment.data, '}', segment.size);
@@ -106,7 +106,7 @@ static void append_branches(struct buffer *expression, const struct router *rout
 		while (next < end &&
 		       slice_equal(segment_at(&router->branches[next], offset), segment))
 			next++;
-		append_segment(expression, segment);
+		append_path_segment(expression, segment);
 		append_branches(expression, router, i, next, offset + segment.size);
 	}
 	buffer_append_byte(expression, ')');
@@ -119,18 +119,10 @@ static int compare_branches(const void *a, const void *b)
 	return strcmp(left->path, right->path);
 }
 
-static struct pattern *compile_paths(const struct router *router)
-{
-	struct buffer expression = BUFFER_INITIAL(router->arena);
-
-	append_branches(&expression, router, 0, router->n, 0);
-	buffer_append_byte(&expression, '\0');
-	return pattern_open(expression.data);
-}
-
 struct router *router_open(const struct route *routes)
 {
 	struct router *router = memory_check(calloc(1, sizeof *router));
+	struct buffer expression;
 	size_t n = 0;
 
 	while (routes[n].path != NULL)
@@ -149,7 +141,10 @@ struct router *router_open(const struct route *routes)
 	router->arena = arena_open();
 	for (size_t i = 0; i < router->n; i++)
 		router->branches[i].allow = allowed_methods(router->arena, &router->branches[i]);
-	router->pattern = compile_paths(router);
+	expression = BUFFER_INITIAL(router->arena);
+	append_branches(&expression, router, 0, router->n, 0);
+	buffer_append_byte(&expression, '\0');
+	router->pattern = pattern_open(expression.data);
 	return router;
 }
 

@@ -33,14 +33,6 @@ struct start {
 	struct findings findings;
 };
 
-static struct start start_of(const struct call *call)
-{
-	return (struct start){
-		.mark = arena_mark(call->arena),
-		.findings = call->findings,
-	};
-}
-
 /* Releases the memory of the last run, including its answer. */
 static void begin_again(struct call *call, const struct start *start, struct fault *fault)
 {
@@ -157,7 +149,10 @@ bool run_call(struct call *call, struct fault *fault)
 {
 	const bool has_key = call->idempotency_key.data != NULL;
 	const int64_t begun = has_key ? clock_monotonic() : 0;
-	const struct start start = start_of(call);
+	const struct start start = {
+		.mark = arena_mark(call->arena),
+		.findings = call->findings,
+	};
 	enum store_access access = STORE_READ;
 	int64_t until = 0; /* set when it is run again */
 	unsigned agains = 0;

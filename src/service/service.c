@@ -66,24 +66,17 @@ static void verify_tables(void)
 	}
 }
 
-/* Builds the OpenAPI document once, because it is the same for every request. */
-static char *document_text(void)
-{
-	struct arena *arena = arena_open();
-	char *text = memory_check(json_dumps(openapi_document(arena, routes),
-					     JSON_COMPACT | JSON_REAL_PRECISION(15)));
-
-	arena_close(arena);
-	return text;
-}
-
 struct service *service_open(const struct environment *environment)
 {
 	struct service *service = memory_check(malloc(sizeof *service));
+	struct arena *arena = arena_open();
 	uint64_t start;
 
 	verify_tables();
-	service->document = document_text();
+	/* The OpenAPI document is the same for every request. */
+	service->document = memory_check(json_dumps(openapi_document(arena, routes),
+						    JSON_COMPACT | JSON_REAL_PRECISION(15)));
+	arena_close(arena);
 	service->environment = *environment;
 	service->environment.document = slice_of(service->document);
 	service->environment.document_etag = digest_number(service->environment.document);
@@ -110,26 +103,13 @@ void service_close(struct service *service)
 
 /* ---- the body and the query ---- */
 
-/* Checks that the lists of a body together have no more items than the route accepts. */
-static bool check_objects(const struct route *route, json_t *body, struct fault *fault)
-{
-	size_t n = 0;
-	const char *name;
-	json_t *list;
-
-	if (route->objects_most == 0)
-		return true;
-	json_object_foreach(body, name, list)
-		n += shape_field(route->body, name) != NULL ? json_array_size(list) : 0;
-	return n <= route->objects_most ||
-	       fault_explain(fault, FAULT_TOO_LARGE, "Too many objects",
-			     "must have at most %zu objects, got %zu", route->objects_most, n);
-}
-
 static bool read_json(struct call *call, json_t **body, struct fault *fault)
 {
 	const struct route *route = call->route;
 	const size_t most = route->body_most != 0 ? route->body_most : CALL_BODY_MOST;
+	size_t objects = 0;
+	const char *name;
+	json_t *list;
 
 	if (route->body_kind == BODY_IGNORED)
 		return true;
@@ -141,7 +121,14 @@ static bool read_json(struct call *call, json_t **body, struct fault *fault)
 		    : !schema_parse(call->arena, call->request.body, body, fault))
 		return false;
 	call->body = *body;
-	return check_objects(route, *body, fault);
+	if (route->objects_most == 0)
+		return true;
+	json_object_foreach(*body, name, list)
+		objects += shape_field(route->body, name) != NULL ? json_array_size(list) : 0;
+	return objects <= route->objects_most ||
+	       fault_explain(fault, FAULT_TOO_LARGE, "Too many objects",
+			     "must have at most %zu objects, got %zu", route->objects_most,
+			     objects);
 }
 
 static bool read_query(struct call *call, struct slice query, struct fault *fault)
@@ -157,18 +144,6 @@ static bool read_query(struct call *call, struct slice query, struct fault *faul
 	if (query.size == 0 && (route_is_for_writing(call->route) || !call->route->is_list))
 		return true;
 	return schema_query(call->arena, call->route->query, query, &call->query, fault);
-}
-
-/* Sets validates_only before the query is checked, because the Idempotency-Key is looked at earlier
- * and is ignored with validate_only. */
-static void look_for_validation(struct call *call, struct slice query)
-{
-	struct fault unused = FAULT_INITIAL;
-	json_t *read;
-
-	if (query.size > 0 && route_is_for_writing(call->route) &&
-	    schema_query(call->arena, &write_query, query, &read, &unused))
-		call->validates_only = json_is_true(json_object_get(read, "validate_only"));
 }
 
 /* Makes the last changes to the body; from here on it is const. */
@@ -208,27 +183,8 @@ static void explain_size(const struct call *call, struct fault *fault)
 					      : "");
 }
 
-static void write_error(struct call *call, const struct fault *fault)
-{
-	json_t *body = arena_json(call->arena,
-				  json_pack("{s:i, s:s}", "code", fault_status(fault->kind),
-					    "message", fault->message));
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	if (fault->details != NULL)
-		json_object_set(body, "details", fault->details);
-	else if (fault->detail[0] != '\0')
-		json_object_set_new(body, "details", json_pack("[s]", fault->detail));
-	/* Clients cannot split `details`: a name in a pointer may contain ": ". */
-	if (fault_status(fault->kind) == 400 && json_object_get(body, "details") != NULL)
-		object_put(body, "faults", fault_parts(fault));
-	buffer_append_json(&text, body);
-	call->answer.status = fault_status(fault->kind);
-	call_part(call, buffer_slice(&text));
-}
-
 /* Returns seconds. A full disk may have space again soon. */
-static unsigned retry_after(const struct fault *fault)
+static unsigned retry_seconds(const struct fault *fault)
 {
 	if (fault->kind == FAULT_UNAVAILABLE)
 		return UNAVAILABLE_RETRY_AFTER;
@@ -239,6 +195,10 @@ static unsigned retry_after(const struct fault *fault)
 
 static void answer_fault(struct call *call, const struct fault *fault)
 {
+	const int status = fault_status(fault->kind);
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	json_t *body;
+
 	if (fault->cause[0] != '\0')
 		log_event(LOG_LEVEL_ERROR, "request_failed", "request_id", call->id, "cause",
 			  fault->cause, NULL);
@@ -249,25 +209,42 @@ static void answer_fault(struct call *call, const struct fault *fault)
 			    slice_of(arena_text(call->arena,
 						"Bearer error=\"insufficient_scope\", scope=\"%s\"",
 						fault->scope)));
-	if (retry_after(fault) > 0)
+	if (retry_seconds(fault) > 0)
 		call_header(call, "Retry-After",
-			    slice_of(arena_text(call->arena, "%u", retry_after(fault))));
-	write_error(call, fault);
+			    slice_of(arena_text(call->arena, "%u", retry_seconds(fault))));
+	body = arena_json(call->arena,
+			  json_pack("{s:i, s:s}", "code", status, "message", fault->message));
+	if (fault->details != NULL)
+		json_object_set(body, "details", fault->details);
+	else if (fault->detail[0] != '\0')
+		json_object_set_new(body, "details", json_pack("[s]", fault->detail));
+	/* Clients cannot split `details`: a name in a pointer may contain ": ". */
+	if (status == 400 && json_object_get(body, "details") != NULL)
+		object_put(body, "faults", fault_parts(fault));
+	buffer_append_json(&text, body);
+	call->answer.status = status;
+	call_part(call, buffer_slice(&text));
 }
 
 /* Finds the route, and checks whether the caller may call it. */
 static bool admit(struct service *service, struct call *call, struct slice *query,
 		  struct fault *fault)
 {
+	struct fault unused = FAULT_INITIAL;
 	bool is_for_all_origins;
 	bool is_found = router_find(service->router, call, query, &is_for_all_origins, fault);
+	json_t *read;
 
 	if (is_for_all_origins)
 		headers_share(call);
 	/* OPTIONS has no route, and its answer is complete. */
 	if (!is_found || call->route == NULL)
 		return is_found;
-	look_for_validation(call, *query);
+	/* The Idempotency-Key is looked at before the query is checked, and is ignored with
+	 * validate_only. */
+	if (query->size > 0 && route_is_for_writing(call->route) &&
+	    schema_query(call->arena, &write_query, *query, &read, &unused))
+		call->validates_only = json_is_true(json_object_get(read, "validate_only"));
 	return (!call->route->is_limited || join_check_budget(call, fault)) &&
 	       auth_check(call, fault);
 }
@@ -388,18 +365,6 @@ static void release_all_but_answer(struct call *call, const struct arena_mark *s
 	arena_close(apart);
 }
 
-/* Goes on with a call whose media server was asked. */
-static void settle_asking(struct call *call)
-{
-	struct asking *asking = call->asking;
-
-	call_forget_answer(call);
-	run_and_answer(call);
-	media_client_forget(asking);
-	call->asking = call->asks_next;
-	call->asks_next = NULL;
-}
-
 void service_ask(struct call *call, void (*done)(void *context, struct asking *asking),
 		 void *context)
 {
@@ -414,8 +379,15 @@ bool service_answer(struct service *service, struct call *call)
 	struct slice query = { NULL, 0 };
 	bool is_answered = true;
 
+	/* The call goes on with what its media server answered. */
 	if (call->asking != NULL) {
-		settle_asking(call);
+		struct asking *asking = call->asking;
+
+		call_forget_answer(call);
+		run_and_answer(call);
+		media_client_forget(asking);
+		call->asking = call->asks_next;
+		call->asks_next = NULL;
 		if (!call_is_asking(call))
 			log_joining(call);
 		headers_unknown(call);

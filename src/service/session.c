@@ -70,18 +70,6 @@ static bool refuse_credentials(struct call *call, struct fault *fault)
 	return fault_detail(fault, FAULT_UNAUTHORIZED, "invalid credentials");
 }
 
-static bool check_budget(struct call *call, struct fault *fault)
-{
-	const unsigned seconds = misses_session_wait(call->environment->misses,
-						     call->request.address, clock_monotonic());
-
-	if (seconds == 0)
-		return true;
-	fault_set(fault, FAULT_TOO_MANY, NULL);
-	fault->retry_after = seconds;
-	return false;
-}
-
 /* Returns the account's secret with this text, or NULL. Compares as many secrets for an unknown
  * account as for any other, so that timing reveals nothing. */
 static const struct secret *find_secret(const struct account *account, struct slice secret)
@@ -116,8 +104,8 @@ static const struct roster *current_roster(struct call *call, struct fault *faul
 
 /* Signs a session for the call's actor with this secret. If `with` is not NULL, the session also
  * ends when that secret is retired. */
-static void set_session(struct call *call, const struct account *account,
-			const struct secret *secret, const struct secret *with)
+static void give_session(struct call *call, const struct account *account,
+			 const struct secret *secret, const struct secret *with)
 {
 	const int64_t now = clock_now(call->environment->clock);
 	struct token_claims claims = {
@@ -151,7 +139,7 @@ static bool begin_by_secret(struct call *call, struct fault *fault)
 		account = roster_by_access_key(roster, &access_key);
 	secret = find_secret(account, text_of_json(call_member(call, "secret")));
 	if (secret != NULL)
-		set_session(call, account, secret, NULL);
+		give_session(call, account, secret, NULL);
 	accounts_release(call->environment->accounts, roster);
 	return secret != NULL || refuse_credentials(call, fault);
 }
@@ -178,7 +166,7 @@ static bool begin_by_token(struct call *call, struct slice token, struct fault *
 	}
 	if (is_right) {
 		newest = &account->secrets[account->secret_count - 1];
-		set_session(call, account, newest, signer == newest ? NULL : signer);
+		give_session(call, account, newest, signer == newest ? NULL : signer);
 	}
 	accounts_release(call->environment->accounts, roster);
 	return is_right || refuse_credentials(call, fault);
@@ -186,9 +174,19 @@ static bool begin_by_token(struct call *call, struct slice token, struct fault *
 
 bool session_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
 {
+	unsigned wait;
+
 	call_header(call, "Cache-Control", SLICE("no-store"));
-	return session_check_header(call, fault) && check_budget(call, fault) &&
-	       schema_check(call->route->body, body, SCHEMA_WHOLE, is_strict, &call->findings,
+	if (!session_check_header(call, fault))
+		return false;
+	wait = misses_session_wait(call->environment->misses, call->request.address,
+				   clock_monotonic());
+	if (wait > 0) {
+		fault_set(fault, FAULT_TOO_MANY, NULL);
+		fault->retry_after = wait;
+		return false;
+	}
+	return schema_check(call->route->body, body, SCHEMA_WHOLE, is_strict, &call->findings,
 			    fault);
 }
 
