@@ -111,8 +111,7 @@ bool text_real(struct arena *arena, struct slice literal, double *value, bool *i
 /* Write "2026-01-31T12:34:56.789Z" and "2026-01-31T12:34:56Z", with a terminator. */
 void text_time_milliseconds(int64_t time, char out[TEXT_TIME_SIZE]);
 void text_time_seconds(int64_t time, char out[TEXT_TIME_SIZE]);
-/* The same as new JSON values, and as members of an object (buffer_append_member). */
-json_t *json_time_milliseconds(int64_t time);
+/* The same as a new JSON value, and as members of an object (buffer_append_member). */
 json_t *json_time_seconds(int64_t time);
 void buffer_append_time_milliseconds(struct buffer *buffer, const char *label, int64_t time);
 void buffer_append_time_seconds(struct buffer *buffer, const char *label, int64_t time);

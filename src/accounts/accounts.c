@@ -78,24 +78,19 @@ static struct roster *unpin(struct accounts *accounts, const struct roster *rost
 	return unused;
 }
 
-static struct roster *make_current(struct accounts *accounts, struct roster *roster)
-{
-	struct pinned_roster *pinned = memory_check(malloc(sizeof *pinned));
-	struct pinned_roster *previous = accounts->current;
-
-	*pinned = (struct pinned_roster){ .next = previous, .roster = roster, .references = 1 };
-	accounts->current = pinned;
-	return previous == NULL ? NULL : unpin(accounts, previous->roster);
-}
-
 /* --- Reading; with `reading` held --- */
 
-/* The new file replaces the old one under the same descriptor, so that a concurrent fstat sees one
- * of them. Without a new file the old one stays open. */
-static void keep_open(struct accounts *accounts, int file)
+/* Marks this state as read. `file` is -1 if there is no file. The old file is closed last, because
+ * its inode number cannot be reused until then. */
+static void settle_mark(struct accounts *accounts, const struct file_mark *mark, int file)
 {
-	int kept = atomic_load(&accounts->file);
+	const int kept = atomic_load(&accounts->file);
 
+	lock_accounts(&accounts->lock);
+	accounts->seen = *mark;
+	unlock_accounts(&accounts->lock);
+	/* The new file replaces the old one under the same descriptor, so that a concurrent fstat
+	 * sees one of them. Without a new file the old one stays open. */
 	if (kept < 0) {
 		atomic_store(&accounts->file, file);
 	} else if (file >= 0) {
@@ -106,35 +101,21 @@ static void keep_open(struct accounts *accounts, int file)
 	}
 }
 
-/* Marks this state as read. `file` is -1 if there is no file. The old file is closed last, because
- * its inode number cannot be reused until then. */
-static void settle_mark(struct accounts *accounts, const struct file_mark *mark, int file)
-{
-	lock_accounts(&accounts->lock);
-	accounts->seen = *mark;
-	unlock_accounts(&accounts->lock);
-	keep_open(accounts, file);
-}
-
-/* Marks the state as read only while the file still has its name. A file that lost its name before
- * the mark was taken would keep that mark for ever; it is read again next time. */
-static void settle_if_named(struct accounts *accounts, const struct file_mark *mark, int file)
-{
-	struct file_mark named = accounts_file_look(accounts->path);
-
-	if (file_mark_equal(&named, mark))
-		settle_mark(accounts, mark, file);
-	else
-		close(file);
-}
-
 static void replace_roster(struct accounts *accounts, struct roster *roster, uint64_t generation)
 {
-	struct roster *unused;
+	struct pinned_roster *pinned = memory_check(malloc(sizeof *pinned));
+	struct roster *unused = NULL;
 
 	roster->generation = generation;
 	lock_accounts(&accounts->lock);
-	unused = make_current(accounts, roster);
+	*pinned = (struct pinned_roster){
+		.next = accounts->current,
+		.roster = roster,
+		.references = 1,
+	};
+	accounts->current = pinned;
+	if (pinned->next != NULL)
+		unused = unpin(accounts, pinned->next->roster);
 	unlock_accounts(&accounts->lock);
 	roster_close(unused);
 }
@@ -149,26 +130,6 @@ static void warn_of(const char *path, mode_t mode, const char *remedy)
 		  command, NULL);
 }
 
-/* Only warns: rejecting the file would stop the service without protecting a secret that others may
- * already have read. */
-static void warn_of_mode(const struct accounts *accounts)
-{
-	mode_t mode;
-
-	if (accounts_file_is_for_others(accounts->path, &mode))
-		warn_of(accounts->path, mode, "chmod 600");
-}
-
-/* Checked only at start, because the mark of the file does not show a change of the directory's
- * mode. */
-static void warn_of_directory(const char *directory)
-{
-	mode_t mode;
-
-	if (accounts_directory_is_for_others(directory, &mode))
-		warn_of(directory, mode, "chmod go-w");
-}
-
 /* Reads the file and sets *mark to the state that was read. A file that was read but is not an
  * accounts file need not be read again. A file that cannot be opened must be read again, because
  * the reason may disappear without a change of the file. */
@@ -176,16 +137,27 @@ static bool read_accounts_file(struct accounts *accounts, struct file_mark *mark
 			       struct fault *fault)
 {
 	struct opened_file opened;
+	struct file_mark named;
 	struct roster *roster;
+	mode_t mode;
 
 	accounts_file_read(accounts->path, &roster, &opened, fault);
 	if (roster != NULL) {
 		replace_roster(accounts, roster, ++accounts->generation);
-		warn_of_mode(accounts);
+		/* Only warns: rejecting the file would stop the service without protecting a secret
+		 * that others may already have read. */
+		if (accounts_file_is_for_others(accounts->path, &mode))
+			warn_of(accounts->path, mode, "chmod 600");
 	}
 	if (opened.file >= 0) {
 		*mark = opened.mark;
-		settle_if_named(accounts, mark, opened.file);
+		/* A file that lost its name before the mark was taken would keep that mark for
+		 * ever; it is read again next time. */
+		named = accounts_file_look(accounts->path);
+		if (file_mark_equal(&named, mark))
+			settle_mark(accounts, mark, opened.file);
+		else
+			close(opened.file);
 	}
 	return roster != NULL;
 }
@@ -272,18 +244,6 @@ static void read_stored_again(struct accounts *accounts)
 
 /* --- Public functions --- */
 
-static bool read_first(struct accounts *accounts, struct fault *fault)
-{
-	struct file_mark mark = accounts_file_look(accounts->path);
-
-	if (mark.error == ENOENT) {
-		replace_roster(accounts, roster_empty(), ++accounts->generation);
-		settle_mark(accounts, &mark, -1);
-		return true;
-	}
-	return read_accounts_file(accounts, &mark, fault);
-}
-
 static struct accounts *make_accounts(void)
 {
 	struct accounts *made = memory_check(calloc(1, sizeof *made));
@@ -307,10 +267,23 @@ static bool keep_if_read(struct accounts *made, bool is_read, struct accounts **
 bool accounts_open(const char *directory, struct accounts **accounts, struct fault *fault)
 {
 	struct accounts *made = make_accounts();
+	struct file_mark mark;
+	bool is_read = true;
+	mode_t mode;
 
 	made->path = accounts_file_path(directory, ACCOUNTS_FILE);
-	warn_of_directory(directory);
-	return keep_if_read(made, read_first(made, fault), accounts);
+	/* Checked only at start, because the mark of the file does not show a change of the
+	 * directory's mode. */
+	if (accounts_directory_is_for_others(directory, &mode))
+		warn_of(directory, mode, "chmod go-w");
+	mark = accounts_file_look(made->path);
+	if (mark.error == ENOENT) {
+		replace_roster(made, roster_empty(), ++made->generation);
+		settle_mark(made, &mark, -1);
+	} else {
+		is_read = read_accounts_file(made, &mark, fault);
+	}
+	return keep_if_read(made, is_read, accounts);
 }
 
 bool accounts_open_stored(struct store *store, struct accounts **accounts, struct fault *fault)
@@ -352,13 +325,6 @@ static const struct roster *pin(struct accounts *accounts, const struct file_mar
 	return roster;
 }
 
-static struct file_mark look_at_accounts(struct accounts *accounts)
-{
-	int file = atomic_load(&accounts->file);
-
-	return file < 0 ? accounts_file_look(accounts->path) : accounts_file_look_open(file);
-}
-
 /* If another thread begins to look at the store after this call began, its result is used here
  * too. */
 bool accounts_look(struct accounts *accounts, const struct roster **roster, bool *has_changed,
@@ -392,22 +358,20 @@ bool accounts_look(struct accounts *accounts, const struct roster **roster, bool
 	return is_done;
 }
 
-static const struct roster *current_stored(struct accounts *accounts)
-{
-	if (!is_current(accounts)) {
-		lock_accounts(&accounts->reading);
-		read_stored_again(accounts);
-		unlock_accounts(&accounts->reading);
-	}
-	return pin(accounts, NULL);
-}
-
 const struct roster *accounts_current(struct accounts *accounts)
 {
-	if (accounts->store != NULL)
-		return current_stored(accounts);
+	if (accounts->store != NULL) {
+		if (!is_current(accounts)) {
+			lock_accounts(&accounts->reading);
+			read_stored_again(accounts);
+			unlock_accounts(&accounts->reading);
+		}
+		return pin(accounts, NULL);
+	}
 
-	struct file_mark mark = look_at_accounts(accounts);
+	const int file = atomic_load(&accounts->file);
+	const struct file_mark mark = file < 0 ? accounts_file_look(accounts->path)
+					       : accounts_file_look_open(file);
 	const struct roster *roster = pin(accounts, &mark);
 
 	if (roster != NULL)

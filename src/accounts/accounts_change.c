@@ -119,13 +119,6 @@ static bool begin_change_of(struct change *change, const char *directory, const 
 	return true;
 }
 
-static bool replace_text(const struct change *change, struct slice text, struct fault *fault)
-{
-	if (change->database != NULL)
-		return store_postgres_roster_replace(change->database, text, fault);
-	return accounts_file_replace(change->directory, text, fault);
-}
-
 /* Replaces `removed` accounts from change->place on with the added ones. */
 static bool write_spliced(const struct change *change, size_t removed, const struct account *added,
 			  size_t count, struct fault *fault)
@@ -135,6 +128,7 @@ static bool write_spliced(const struct change *change, size_t removed, const str
 	const size_t all = roster->count - removed + count;
 	struct account *accounts = memory_check(calloc(all + 1, sizeof *accounts));
 	struct arena *arena = arena_open();
+	struct slice text;
 	bool is_written;
 
 	memcpy(accounts, roster->accounts, change->place * sizeof *accounts);
@@ -142,7 +136,10 @@ static bool write_spliced(const struct change *change, size_t removed, const str
 		memcpy(accounts + change->place, added, count * sizeof *accounts);
 	memcpy(accounts + change->place + count, roster->accounts + after,
 	       (roster->count - after) * sizeof *accounts);
-	is_written = replace_text(change, roster_text(arena, accounts, all), fault);
+	text = roster_text(arena, accounts, all);
+	is_written = change->database != NULL
+			     ? store_postgres_roster_replace(change->database, text, fault)
+			     : accounts_file_replace(change->directory, text, fault);
 	arena_close(arena);
 	explicit_bzero(accounts, all * sizeof *accounts);
 	free(accounts);
@@ -276,65 +273,44 @@ bool accounts_remove(const char *directory, const struct id *id, struct fault *f
 	return is_done;
 }
 
-static bool add_secret(struct change *change, const struct clock *clock, struct fault *fault)
-{
-	struct account *account = &change->account;
-
-	if (account->secret_count == ACCOUNT_SECRETS)
-		return fault_set(
-			fault, FAULT_CONFLICT,
-			"the account already has two secrets; run account rotate --finish to "
-			"retire the older one");
-	account->secrets[account->secret_count++] = new_secret(clock, clock_now(clock));
-	return true;
-}
-
 bool accounts_rotate(const char *directory, const struct clock *clock, const char *which,
 		     struct account *changed, struct fault *fault)
 {
 	struct change change;
-	bool is_done = begin_change_of(&change, directory, which, fault) &&
-		       add_secret(&change, clock, fault) && write_change(&change, changed, fault);
+	struct account *account = &change.account;
+	bool is_done = begin_change_of(&change, directory, which, fault);
 
+	if (is_done && account->secret_count == ACCOUNT_SECRETS)
+		is_done = fault_set(
+			fault, FAULT_CONFLICT,
+			"the account already has two secrets; run account rotate --finish to "
+			"retire the older one");
+	if (is_done)
+		account->secrets[account->secret_count++] = new_secret(clock, clock_now(clock));
+	is_done = is_done && write_change(&change, changed, fault);
 	end_change(&change);
 	return is_done;
-}
-
-static bool retire_secret(struct change *change, struct fault *fault)
-{
-	struct account *account = &change->account;
-
-	if (account->secret_count < ACCOUNT_SECRETS)
-		return fault_set(
-			fault, FAULT_CONFLICT,
-			"the account has only one secret, so there is no rotation to finish");
-	account->secrets[0] = account->secrets[1];
-	account->secrets[1] = (struct secret){ .created_at = 0 };
-	account->secret_count = 1;
-	return true;
 }
 
 bool accounts_finish(const char *directory, const char *which, struct account *changed,
 		     struct fault *fault)
 {
 	struct change change;
-	bool is_done = begin_change_of(&change, directory, which, fault) &&
-		       retire_secret(&change, fault) && write_change(&change, changed, fault);
+	struct account *account = &change.account;
+	bool is_done = begin_change_of(&change, directory, which, fault);
 
+	if (is_done && account->secret_count < ACCOUNT_SECRETS)
+		is_done = fault_set(
+			fault, FAULT_CONFLICT,
+			"the account has only one secret, so there is no rotation to finish");
+	if (is_done) {
+		account->secrets[0] = account->secrets[1];
+		account->secrets[1] = (struct secret){ .created_at = 0 };
+		account->secret_count = 1;
+	}
+	is_done = is_done && write_change(&change, changed, fault);
 	end_change(&change);
 	return is_done;
-}
-
-static bool check_free(const struct roster *roster, const struct account *account,
-		       struct fault *fault)
-{
-	if (roster_by_id(roster, &account->id) == NULL &&
-	    roster_by_name(roster, slice_of(account->name)) == NULL &&
-	    roster_by_access_key(roster, &account->access_key) == NULL)
-		return true;
-	return fault_set(fault, FAULT_CONFLICT,
-			 "an account with the ID, name or access key of %s already exists",
-			 account->name);
 }
 
 bool accounts_restore(const char *directory, const struct account *accounts, size_t count,
@@ -343,8 +319,15 @@ bool accounts_restore(const char *directory, const struct account *accounts, siz
 	struct change change;
 	bool is_done = begin_change(&change, directory, fault);
 
-	for (size_t i = 0; is_done && i < count; i++)
-		is_done = check_free(change.roster, &accounts[i], fault);
+	for (size_t i = 0; is_done && i < count; i++) {
+		if (roster_by_id(change.roster, &accounts[i].id) != NULL ||
+		    roster_by_name(change.roster, slice_of(accounts[i].name)) != NULL ||
+		    roster_by_access_key(change.roster, &accounts[i].access_key) != NULL)
+			is_done = fault_set(
+				fault, FAULT_CONFLICT,
+				"an account with the ID, name or access key of %s already exists",
+				accounts[i].name);
+	}
 	if (is_done)
 		change.place = change.roster->count;
 	is_done = is_done && write_spliced(&change, 0, accounts, count, fault);

@@ -107,13 +107,24 @@ static bool cannot_open(const char *path, const char *remedy, struct fault *faul
 
 /* --- Reading --- */
 
-static bool read_whole_file(const char *path, int file, char *bytes, size_t size,
-			    struct fault *fault)
+/* Takes the mark before reading, so that a change during reading is noticed next time. */
+static bool read_accounts_text(const char *path, int file, struct file_mark *mark, char **bytes,
+			       struct fault *fault)
 {
+	struct stat status;
 	size_t done = 0;
 
-	while (done < size) {
-		ssize_t got = read(file, bytes + done, size - done);
+	if (fstat(file, &status) != 0)
+		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot read %s", path);
+	if (status.st_size > SIZE_MOST)
+		return fault_cause(
+			fault, FAULT_INTERNAL, 0,
+			"the accounts file %s is larger than %lld bytes; restore it from a backup",
+			path, (long long)SIZE_MOST);
+	*mark = mark_of(&status);
+	*bytes = memory_check(malloc((size_t)status.st_size + 1));
+	while (done < (size_t)status.st_size) {
+		ssize_t got = read(file, *bytes + done, (size_t)status.st_size - done);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -125,38 +136,10 @@ static bool read_whole_file(const char *path, int file, char *bytes, size_t size
 	return true;
 }
 
-/* Takes the mark before reading, so that a change during reading is noticed next time. */
-static bool read_accounts_text(const char *path, int file, struct file_mark *mark, char **bytes,
-			       struct fault *fault)
-{
-	struct stat status;
-
-	if (fstat(file, &status) != 0)
-		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot read %s", path);
-	if (status.st_size > SIZE_MOST)
-		return fault_cause(
-			fault, FAULT_INTERNAL, 0,
-			"the accounts file %s is larger than %lld bytes; restore it from a backup",
-			path, (long long)SIZE_MOST);
-	*mark = mark_of(&status);
-	*bytes = memory_check(malloc((size_t)status.st_size + 1));
-	return read_whole_file(path, file, *bytes, (size_t)status.st_size, fault);
-}
-
-/* Adds the path to a fault about the content. */
-static struct roster *parse_accounts_file(const char *path, struct slice text, struct fault *fault)
-{
-	struct fault inside = FAULT_INITIAL;
-	struct roster *roster = roster_parse(text, &inside);
-
-	if (roster == NULL)
-		fault_cause(fault, inside.kind, 0, "%s: %s", path, inside.cause);
-	return roster;
-}
-
 bool accounts_file_read(const char *path, struct roster **roster, struct opened_file *opened,
 			struct fault *fault)
 {
+	struct fault inside = FAULT_INITIAL;
 	char *bytes = NULL;
 
 	*roster = NULL;
@@ -164,8 +147,9 @@ bool accounts_file_read(const char *path, struct roster **roster, struct opened_
 	if (opened->file < 0)
 		return cannot_open(path, "restore it from a backup", fault);
 	if (read_accounts_text(path, opened->file, &opened->mark, &bytes, fault)) {
-		*roster = parse_accounts_file(
-			path, (struct slice){ bytes, (size_t)opened->mark.size }, fault);
+		*roster = roster_parse((struct slice){ bytes, (size_t)opened->mark.size }, &inside);
+		if (*roster == NULL)
+			fault_cause(fault, inside.kind, 0, "%s: %s", path, inside.cause);
 	} else {
 		close(opened->file);
 		opened->file = -1;
@@ -266,17 +250,6 @@ static bool write_whole_file(int file, struct slice text)
 	return true;
 }
 
-/* Sets owner and mode before writing the secrets. */
-static bool write_new(int file, const struct stat *directory, const char *path, struct slice text,
-		      struct fault *fault)
-{
-	if (!give_to_directory_owner(file, directory, path, fault))
-		return false;
-	if (fchmod(file, 0600) != 0 || !write_whole_file(file, text) || fsync(file) != 0)
-		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot write %s", path);
-	return true;
-}
-
 static bool make_new(const char *path, const struct stat *directory, struct slice text,
 		     struct fault *fault)
 {
@@ -289,7 +262,11 @@ static bool make_new(const char *path, const struct stat *directory, struct slic
 	if (file < 0)
 		return fault_cause(fault, FAULT_INTERNAL, errno, "cannot create %s", path);
 
-	bool is_written = write_new(file, directory, path, text, fault);
+	/* Owner and mode are set before the secrets are written. */
+	bool is_written =
+		give_to_directory_owner(file, directory, path, fault) &&
+		((fchmod(file, 0600) == 0 && write_whole_file(file, text) && fsync(file) == 0) ||
+		 fault_cause(fault, FAULT_INTERNAL, errno, "cannot write %s", path));
 
 	close(file);
 	return is_written;

@@ -19,7 +19,7 @@ static bool is_visible(struct slice url)
 }
 
 /* Returns true if the URL has an http scheme followed by a host. */
-static bool has_host(struct slice url)
+static bool url_has_host(struct slice url)
 {
 	const size_t scheme = text_begins_ignoring_case(url, SLICE("https://"))	 ? 8
 			      : text_begins_ignoring_case(url, SLICE("http://")) ? 7
@@ -33,7 +33,7 @@ struct place {
 	const char *flaw_before_fragment; /* NULL if it may be anywhere after the host */
 };
 
-static const struct place *find_place(struct slice name)
+static const struct place *find_placeholder(struct slice name)
 {
 	static const struct place places[] = {
 		{ "token", "may contain {token} only after a #, because everything before it is "
@@ -78,7 +78,7 @@ static const char *flaw_of_places(struct slice url)
 			return "has a { without a matching }";
 
 		const struct slice name = { at + 1, (size_t)(close - at - 1) };
-		const struct place *place = find_place(name);
+		const struct place *place = find_placeholder(name);
 
 		if (place == NULL)
 			return "may contain only these placeholders: {token} {room_id} {role} {user_id} "
@@ -100,7 +100,7 @@ const char *client_url_flaw(struct slice url)
 		return "must be visible ASCII without spaces";
 	if (slice_equal(url, LINK_PLACE))
 		return NULL;
-	if (!has_host(url))
+	if (!url_has_host(url))
 		return "must begin with https:// or http:// and a host, or be {join.link}";
 	if (!text_url_has_right_port(url))
 		return TEXT_PORT_SENTENCE;
@@ -109,7 +109,7 @@ const char *client_url_flaw(struct slice url)
 
 const char *public_url_flaw(struct slice url)
 {
-	if (!is_visible(url) || !has_host(url))
+	if (!is_visible(url) || !url_has_host(url))
 		return "must begin with https:// or http:// and a host";
 	if (!text_url_has_right_port(url))
 		return TEXT_PORT_SENTENCE;

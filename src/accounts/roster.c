@@ -445,21 +445,6 @@ void roster_close(struct roster *roster)
 
 /* --- Writing --- */
 
-static json_t *packed_secrets(const struct account *account)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < account->secret_count; i++) {
-		const struct secret *secret = &account->secrets[i];
-		char time[TEXT_TIME_SIZE];
-
-		text_time_milliseconds(secret->created_at, time);
-		array_put(list,
-			  json_pack("{s:s, s:s}", "secret", secret->text, "created_at", time));
-	}
-	return list;
-}
-
 /* Takes the reference to `secrets`. Leaves out settings that are not set. */
 static json_t *packed_account(const struct account *account, json_t *secrets)
 {
@@ -485,7 +470,17 @@ static json_t *packed_account(const struct account *account, json_t *secrets)
 
 json_t *account_json(const struct account *account)
 {
-	return packed_account(account, packed_secrets(account));
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < account->secret_count; i++) {
+		const struct secret *secret = &account->secrets[i];
+		char time[TEXT_TIME_SIZE];
+
+		text_time_milliseconds(secret->created_at, time);
+		array_put(list,
+			  json_pack("{s:s, s:s}", "secret", secret->text, "created_at", time));
+	}
+	return packed_account(account, list);
 }
 
 json_t *account_summary(const struct account *account)

@@ -90,7 +90,7 @@ static const struct account *find_signer(const struct roster *roster, struct are
 
 /* --- Verifying: header and claims --- */
 
-static bool refuse(struct fault *fault, const char *reason)
+static bool refuse_token(struct fault *fault, const char *reason)
 {
 	return fault_detail(fault, FAULT_UNAUTHORIZED, "%s", reason);
 }
@@ -100,14 +100,14 @@ static bool header_is_allowed(const json_t *header, struct fault *fault)
 	struct slice text;
 
 	if (header == NULL)
-		return refuse(fault, "the token header is malformed");
+		return refuse_token(fault, "the token header is malformed");
 	if (!text_member(header, "alg", &text) || !slice_is(text, "HS256"))
-		return refuse(fault, "the token alg must be HS256");
+		return refuse_token(fault, "the token alg must be HS256");
 	if (json_object_get(header, "crit") != NULL || json_object_get(header, "b64") != NULL)
-		return refuse(fault, "the token header must not contain crit or b64");
+		return refuse_token(fault, "the token header must not contain crit or b64");
 	if (json_object_get(header, "typ") != NULL &&
 	    (!text_member(header, "typ", &text) || !text_equal_ignoring_case(text, SLICE("JWT"))))
-		return refuse(fault, "the token typ must be JWT");
+		return refuse_token(fault, "the token typ must be JWT");
 	return true;
 }
 
@@ -119,7 +119,7 @@ static bool kind_is_allowed(const json_t *claims, const char *wanted, struct fau
 	if (!text_member(claims, "type", &type) || !slice_is(type, wanted))
 		return fault_detail(fault, FAULT_UNAUTHORIZED, "the token type must be %s", wanted);
 	if (!json_is_number(version) || fabs(json_number_value(version) - VERSION) > 0)
-		return refuse(fault, "the token version must be 2");
+		return refuse_token(fault, "the token version must be 2");
 	return true;
 }
 
@@ -144,7 +144,7 @@ static bool read_times(const json_t *claims, struct verified_token *verified, st
 	const json_t *exp = json_object_get(claims, "exp");
 
 	if (!json_is_number(exp))
-		return refuse(fault, "the token must have a numeric exp");
+		return refuse_token(fault, "the token must have a numeric exp");
 	verified->expires = json_number_value(exp) * 1000.0;
 	verified->not_before = -INFINITY;
 	return read_start(claims, "nbf", verified, fault) &&
@@ -160,7 +160,7 @@ static bool read_scopes(const json_t *claims, struct token_claims *read, struct 
 	if (!read->is_limited)
 		return true;
 	if (!text_member(claims, "anteroom_scope", &scopes))
-		return refuse(fault, "the token anteroom_scope must be a string");
+		return refuse_token(fault, "the token anteroom_scope must be a string");
 	read->scopes = scopes_of_text(scopes);
 	return true;
 }
@@ -189,7 +189,8 @@ static void print_time(double time, char text[TIME_SIZE])
 }
 
 /* Checks the times. The fault shows both times, because the cause is often a wrong clock. */
-static bool is_in_time(const struct verified_token *verified, int64_t now, struct fault *fault)
+static bool token_is_in_time(const struct verified_token *verified, int64_t now,
+			     struct fault *fault)
 {
 	char here[TEXT_TIME_SIZE], there[TIME_SIZE];
 
@@ -225,10 +226,10 @@ static const struct account *recall(struct token_memory *memory, const struct ro
 
 /* Verifies everything except the times. Returns the account and fills *verified and *claims, or
  * returns NULL. */
-static const struct account *verify(const struct roster *roster, struct arena *arena,
-				    struct slice token, const char *type,
-				    struct verified_token *verified, json_t **claims,
-				    struct fault *fault)
+static const struct account *token_check(const struct roster *roster, struct arena *arena,
+					 struct slice token, const char *type,
+					 struct verified_token *verified, json_t **claims,
+					 struct fault *fault)
 {
 	struct jwt jwt;
 	const struct account *signer = NULL;
@@ -242,7 +243,7 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 	if (jwt_split(token, &jwt))
 		signer = find_signer(roster, arena, &jwt, claims);
 	if (signer == NULL) {
-		refuse(fault, "malformed token, unknown access key, or wrong signature");
+		refuse_token(fault, "malformed token, unknown access key, or wrong signature");
 		return NULL;
 	}
 	verified->generation = roster->generation;
@@ -256,7 +257,7 @@ static const struct account *verify(const struct roster *roster, struct arena *a
 
 /* Returns seconds, at most those of the last time that can be written as text (in the year
  * 9999). */
-static int64_t seconds_of(double milliseconds)
+static int64_t claim_seconds(double milliseconds)
 {
 	return (int64_t)(fmin(milliseconds, LAST_TIME) / 1000.0);
 }
@@ -271,15 +272,15 @@ static bool session_goes_on(const struct account *account, const json_t *claims,
 
 	if (json_integer_value(json_object_get(claims, "times_disabled")) !=
 	    account->times_disabled)
-		return refuse(fault, "the account was disabled after the session began");
+		return refuse_token(fault, "the account was disabled after the session began");
 	for (size_t i = 0; i < account->secret_count; i++)
 		has_secret = has_secret ||
 			     json_integer_value(since) == account->secrets[i].created_at;
 	return has_secret ||
-	       refuse(fault, "the secret that the session began with has been retired");
+	       refuse_token(fault, "the secret that the session began with has been retired");
 }
 
-/* Verifies everything except the times of a caller's token, like verify. */
+/* Verifies everything except the times of a caller's token, like token_check. */
 static const struct account *verify_caller(const struct roster *roster, struct arena *arena,
 					   struct slice token, enum token_type type,
 					   struct verified_token *verified, struct fault *fault)
@@ -287,9 +288,9 @@ static const struct account *verify_caller(const struct roster *roster, struct a
 	const bool is_session = type == TOKEN_SESSION;
 	struct token_claims *read = &verified->claims;
 	json_t *claims = NULL;
-	const struct account *signer = verify(roster, arena, token,
-					      is_session ? "session" : "management", verified,
-					      &claims, fault);
+	const struct account *signer = token_check(roster, arena, token,
+						   is_session ? "session" : "management", verified,
+						   &claims, fault);
 
 	if (signer == NULL || !read_scopes(claims, read, fault))
 		return NULL;
@@ -298,7 +299,7 @@ static const struct account *verify_caller(const struct roster *roster, struct a
 	if (is_session && !session_goes_on(signer, claims, fault))
 		return NULL;
 	read_id(claims, is_session ? "key" : "jti", read);
-	read->expires_at = seconds_of(verified->expires);
+	read->expires_at = claim_seconds(verified->expires);
 	read->gives_until = is_session ? json_integer_value(json_object_get(claims, "gives_until"))
 				       : read->expires_at;
 	return signer;
@@ -315,7 +316,7 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 	claims->account = NULL;
 	if (!is_recalled)
 		signer = verify_caller(roster, arena, token, type, &verified, fault);
-	if (signer == NULL || !is_in_time(&verified, now, fault))
+	if (signer == NULL || !token_is_in_time(&verified, now, fault))
 		return false;
 	if (!is_recalled)
 		token_memory_keep(memory, token, &verified);
@@ -324,35 +325,29 @@ bool token_verify(struct token_memory *memory, const struct roster *roster, stru
 	return true;
 }
 
-/* Returns the claim code_place, or 0 if it is missing or invalid. */
-static uint64_t place_member(const json_t *claims)
-{
-	const json_int_t place = json_integer_value(json_object_get(claims, "code_place"));
-
-	return place > 0 ? (uint64_t)place : 0;
-}
-
 bool token_verify_app(const struct roster *roster, struct arena *arena, struct slice token,
 		      int64_t now, struct app_token *app, struct fault *fault)
 {
 	struct verified_token verified;
 	json_t *claims = NULL;
+	json_int_t place;
 
-	app->account = verify(roster, arena, token, "app", &verified, &claims, fault);
-	if (app->account == NULL || !is_in_time(&verified, now, fault))
+	app->account = token_check(roster, arena, token, "app", &verified, &claims, fault);
+	if (app->account == NULL || !token_is_in_time(&verified, now, fault))
 		return false;
 	if (!text_member(claims, "room_id", &app->subject.room_id) ||
 	    !text_member(claims, "role", &app->subject.role) ||
 	    !text_member(claims, "user_id", &app->subject.user_id))
-		return refuse(fault, "the token must have room_id, role and user_id");
+		return refuse_token(fault, "the token must have room_id, role and user_id");
 	if (json_object_get(claims, "code_hash") != NULL &&
 	    !text_member(claims, "code_hash", &app->subject.code_hash))
-		return refuse(fault, "the token code_hash must be a string");
+		return refuse_token(fault, "the token code_hash must be a string");
 	if (json_object_get(claims, "entry") != NULL &&
 	    !text_member(claims, "entry", &app->subject.entry))
-		return refuse(fault, "the token entry must be a string");
-	app->subject.code_place = place_member(claims);
-	app->expires_at = seconds_of(verified.expires);
+		return refuse_token(fault, "the token entry must be a string");
+	place = json_integer_value(json_object_get(claims, "code_place"));
+	app->subject.code_place = place > 0 ? (uint64_t)place : 0;
+	app->expires_at = claim_seconds(verified.expires);
 	return true;
 }
 

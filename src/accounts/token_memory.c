@@ -54,7 +54,7 @@ uint64_t token_memory_count(const struct token_memory *memory)
 
 /* Selects a place by a few characters of the signature, which suffices because verified signatures
  * are evenly distributed. A token that is not verified only selects the place to compare with. */
-static struct place *place_of(struct token_memory *memory, struct slice token)
+static struct place *token_place(struct token_memory *memory, struct slice token)
 {
 	size_t from = token.size < 16 ? 0 : token.size - 16;
 	uint32_t sum = 2166136261u;
@@ -82,7 +82,7 @@ bool token_memory_find(struct token_memory *memory, struct slice token,
 	if (memory == NULL || token.size == 0 || token.size > KEPT_MOST)
 		return false;
 
-	struct place *place = place_of(memory, token);
+	struct place *place = token_place(memory, token);
 
 	acquire(place);
 
@@ -100,7 +100,7 @@ void token_memory_keep(struct token_memory *memory, struct slice token,
 	if (memory == NULL || token.size > KEPT_MOST)
 		return;
 
-	struct place *place = place_of(memory, token);
+	struct place *place = token_place(memory, token);
 
 	acquire(place);
 	if (place->size == 0)

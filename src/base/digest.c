@@ -40,10 +40,16 @@ static void make_contexts_key(void)
 		ABORT("cannot create a thread key");
 }
 
-static struct contexts *make_contexts(void)
+static struct contexts *thread_contexts(void)
 {
-	struct contexts *contexts = memory_check(malloc(sizeof *contexts));
+	if (pthread_once(&contexts_once, make_contexts_key) != 0)
+		ABORT("cannot create a thread key");
 
+	struct contexts *contexts = pthread_getspecific(contexts_key);
+
+	if (contexts != NULL)
+		return contexts;
+	contexts = memory_check(malloc(sizeof *contexts));
 	*contexts = (struct contexts){
 		.sha256 = EVP_MD_fetch(NULL, "SHA256", NULL),
 		.digest = EVP_MD_CTX_new(),
@@ -52,21 +58,6 @@ static struct contexts *make_contexts(void)
 	    pthread_setspecific(contexts_key, contexts) != 0)
 		ABORT("OpenSSL failed");
 	return contexts;
-}
-
-static struct contexts *thread_contexts(void)
-{
-	if (pthread_once(&contexts_once, make_contexts_key) != 0)
-		ABORT("cannot create a thread key");
-
-	struct contexts *contexts = pthread_getspecific(contexts_key);
-
-	return contexts == NULL ? make_contexts() : contexts;
-}
-
-static const unsigned char *bytes_of(struct slice slice)
-{
-	return (const unsigned char *)slice.data;
 }
 
 void digest_sha256(struct slice text, unsigned char digest[DIGEST_SIZE])
@@ -143,8 +134,9 @@ void digest_hmac_sha1(struct slice key, struct slice text, unsigned char mac[DIG
 	size_t size = 0;
 
 	(void)thread_contexts();
-	if (EVP_Q_mac(NULL, "HMAC", NULL, "SHA1", NULL, key.data, key.size, bytes_of(text),
-		      text.size, mac, DIGEST_SHA1_SIZE, &size) == NULL ||
+	if (EVP_Q_mac(NULL, "HMAC", NULL, "SHA1", NULL, key.data, key.size,
+		      (const unsigned char *)text.data, text.size, mac, DIGEST_SHA1_SIZE,
+		      &size) == NULL ||
 	    size != DIGEST_SHA1_SIZE)
 		ABORT("OpenSSL failed");
 }

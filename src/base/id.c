@@ -151,11 +151,6 @@ struct slice uuid_as_text(struct arena *arena, const struct clock *clock)
 	return (struct slice){ text, UUID_TEXT_SIZE - 1 };
 }
 
-static bool is_hyphen_place(size_t place)
-{
-	return place == 3 || place == 8;
-}
-
 /* Skips bytes from 234 (9 times 26) on, so that all letters are equally likely. */
 static char draw_letter(const struct clock *clock, unsigned char pool[16], size_t *left)
 {
@@ -178,7 +173,7 @@ void code_make(const struct clock *clock, char text[CODE_TEXT_SIZE])
 	size_t left = 0;
 
 	for (size_t i = 0; i < CODE_TEXT_SIZE - 1; i++)
-		text[i] = is_hyphen_place(i) ? '-' : draw_letter(clock, pool, &left);
+		text[i] = i == 3 || i == 8 ? '-' : draw_letter(clock, pool, &left);
 	text[CODE_TEXT_SIZE - 1] = '\0';
 }
 

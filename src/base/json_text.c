@@ -259,15 +259,6 @@ static json_t *open_level(struct reader *reader, json_t *value)
 	return value;
 }
 
-static json_t *read_text(struct reader *reader)
-{
-	struct slice string = read_string(reader, &reader->string);
-
-	if (string.data == NULL)
-		return NULL;
-	return memory_check(json_stringn_nocheck(string.data, string.size));
-}
-
 static json_t *read_number(struct reader *reader)
 {
 	bool is_real, is_integer = true;
@@ -289,12 +280,16 @@ static json_t *read_number(struct reader *reader)
 static json_t *read_value(struct reader *reader)
 {
 	char first = next_behind_space(reader);
+	struct slice string;
 
 	if ((first == '{' || first == '[') && reader->depth == reader->origin->depth)
 		return nothing(reader, reader->origin->too_deep);
 	switch (first) {
 	case '"':
-		return read_text(reader);
+		string = read_string(reader, &reader->string);
+		if (string.data == NULL)
+			return NULL;
+		return memory_check(json_stringn_nocheck(string.data, string.size));
 	case '{':
 		return open_level(reader, json_object());
 	case '[':
@@ -336,21 +331,11 @@ static bool read_member(struct reader *reader, struct level *level)
 	return true;
 }
 
-static bool read_item(struct reader *reader, struct level *level)
-{
-	json_t *value = read_value(reader);
-
-	if (value == NULL)
-		return false;
-	array_put(level->value, value);
-	level->count++;
-	return true;
-}
-
 static bool read_next(struct reader *reader)
 {
 	struct level *level = &reader->levels[reader->depth - 1];
 	char next = next_behind_space(reader);
+	json_t *item;
 
 	if (reader->origin->is_foreign && !arena_fits(reader->arena, 0))
 		return flawed(reader, "too large");
@@ -366,7 +351,14 @@ static bool read_next(struct reader *reader)
 		reader->at++;
 		(void)next_behind_space(reader);
 	}
-	return level->is_object ? read_member(reader, level) : read_item(reader, level);
+	if (level->is_object)
+		return read_member(reader, level);
+	item = read_value(reader);
+	if (item == NULL)
+		return false;
+	array_put(level->value, item);
+	level->count++;
+	return true;
 }
 
 static json_t *read_all(struct reader *reader, bool is_list)

@@ -39,7 +39,7 @@ static const struct {
 	[LOG_LEVEL_INFO] = { "info", "<6>" },
 };
 
-static void add(struct line *line, struct slice bytes)
+static void add_bytes(struct line *line, struct slice bytes)
 {
 	/* Leaves room for the ending. */
 	if (line->is_full || bytes.size > sizeof line->bytes - strlen(ENDING) - line->size) {
@@ -50,7 +50,7 @@ static void add(struct line *line, struct slice bytes)
 	line->size += bytes.size;
 }
 
-static bool is_plain(unsigned char byte)
+static bool byte_is_plain(unsigned char byte)
 {
 	return byte > ' ' && byte < 0x7f && byte != '"' && byte != '\\' && byte != '=';
 }
@@ -58,7 +58,7 @@ static bool is_plain(unsigned char byte)
 static bool needs_quotes(struct slice value)
 {
 	for (size_t i = 0; i < value.size; i++)
-		if (!is_plain((unsigned char)value.data[i]))
+		if (!byte_is_plain((unsigned char)value.data[i]))
 			return true;
 	return value.size == 0;
 }
@@ -74,7 +74,7 @@ static void add_escaped(struct line *line, unsigned char byte)
 		size = snprintf(text, sizeof text, "\\n");
 	else
 		size = snprintf(text, sizeof text, "\\x%02x", byte);
-	add(line, (struct slice){ text, (size_t)size });
+	add_bytes(line, (struct slice){ text, (size_t)size });
 }
 
 /* Returns true if the bytes above ASCII can be written as they are. U+0080 to U+009F (0xc2 and one
@@ -91,28 +91,28 @@ static void add_quoted(struct line *line, struct slice value)
 {
 	bool shows_high_bytes = shows_beyond_ascii(value);
 
-	add(line, SLICE("\""));
+	add_bytes(line, SLICE("\""));
 	for (size_t i = 0; i < value.size; i++) {
 		unsigned char byte = (unsigned char)value.data[i];
 		bool shows = byte >= 0x80 ? shows_high_bytes : byte >= ' ' && byte != 0x7f;
 
 		if (shows && byte != '"' && byte != '\\')
-			add(line, (struct slice){ value.data + i, 1 });
+			add_bytes(line, (struct slice){ value.data + i, 1 });
 		else
 			add_escaped(line, byte);
 	}
-	add(line, SLICE("\""));
+	add_bytes(line, SLICE("\""));
 }
 
 static void add_pair(struct line *line, const char *key, const char *value)
 {
-	add(line, SLICE(" "));
-	add(line, slice_of(key));
-	add(line, SLICE("="));
+	add_bytes(line, SLICE(" "));
+	add_bytes(line, slice_of(key));
+	add_bytes(line, SLICE("="));
 	if (needs_quotes(slice_of(value)))
 		add_quoted(line, slice_of(value));
 	else
-		add(line, slice_of(value));
+		add_bytes(line, slice_of(value));
 }
 
 /* Returns true if stderr is the socket that JOURNAL_STREAM names by device and inode
@@ -136,44 +136,25 @@ const char *log_prefix(enum log_level level)
 	return is_read_by_the_journal() ? levels[level].prefix : "";
 }
 
-static void add_beginning(struct line *line, enum log_level level)
-{
-	const char *prefix = log_prefix(level);
-	char time[TEXT_TIME_SIZE];
-
-	add(line, slice_of(prefix));
-	if (prefix[0] != '\0')
-		return;
-	text_time_milliseconds(clock_now(&clock_system), time);
-	add(line, slice_of(time));
-	add(line, SLICE(" "));
-}
-
-/* A failed write is ignored: there is no other place to report it. */
-static void write_line(struct line *line)
-{
-	const char *ending = line->is_full ? ENDING : "\n";
-	ssize_t written;
-
-	memcpy(line->bytes + line->size, ending, strlen(ending));
-	line->size += strlen(ending);
-	do
-		written = write(STDERR_FILENO, line->bytes, line->size);
-	while (written < 0 && errno == EINTR);
-}
-
 void log_event(enum log_level level, const char *event, ...)
 {
+	const char *prefix = log_prefix(level), *key, *ending;
+	char time[TEXT_TIME_SIZE];
 	struct line line;
 	va_list pairs;
-	const char *key;
+	ssize_t written;
 
 	line.size = 0;
 	line.is_full = false;
-	add_beginning(&line, level);
-	add(&line, slice_of(levels[level].name));
-	add(&line, SLICE(" "));
-	add(&line, slice_of(event));
+	add_bytes(&line, slice_of(prefix));
+	if (prefix[0] == '\0') {
+		text_time_milliseconds(clock_now(&clock_system), time);
+		add_bytes(&line, slice_of(time));
+		add_bytes(&line, SLICE(" "));
+	}
+	add_bytes(&line, slice_of(levels[level].name));
+	add_bytes(&line, SLICE(" "));
+	add_bytes(&line, slice_of(event));
 	va_start(pairs, event);
 	while ((key = va_arg(pairs, const char *)) != NULL) {
 		const char *value = va_arg(pairs, const char *);
@@ -182,7 +163,13 @@ void log_event(enum log_level level, const char *event, ...)
 			add_pair(&line, key, value);
 	}
 	va_end(pairs);
-	write_line(&line);
+	ending = line.is_full ? ENDING : "\n";
+	memcpy(line.bytes + line.size, ending, strlen(ending));
+	line.size += strlen(ending);
+	/* A failed write is ignored: there is no other place to report it. */
+	do
+		written = write(STDERR_FILENO, line.bytes, line.size);
+	while (written < 0 && errno == EINTR);
 }
 
 const char *log_number(char text[LOG_NUMBER_SIZE], long long value)

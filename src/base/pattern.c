@@ -44,20 +44,10 @@ static pcre2_match_data *thread_match_data(void)
 	return data;
 }
 
-static _Noreturn void refuse(const char *expression, int error, size_t offset)
-{
-	PCRE2_UCHAR text[256];
-
-	if (pcre2_get_error_message(error, text, sizeof text) < 0)
-		text[0] = '\0';
-	(void)fprintf(stderr, "pattern \"%s\": %s at offset %zu\n", expression, (char *)text,
-		      offset);
-	ABORT("invalid pattern");
-}
-
 struct pattern *pattern_open(const char *expression)
 {
 	struct pattern *pattern = calloc(1, sizeof *pattern);
+	PCRE2_UCHAR text[256];
 	int error = 0;
 	size_t offset = 0;
 
@@ -67,8 +57,13 @@ struct pattern *pattern_open(const char *expression)
 				      PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOLLAR_ENDONLY |
 					      PCRE2_NEVER_UTF,
 				      &error, &offset, NULL);
-	if (pattern->code == NULL)
-		refuse(expression, error, offset);
+	if (pattern->code == NULL) {
+		if (pcre2_get_error_message(error, text, sizeof text) < 0)
+			text[0] = '\0';
+		(void)fprintf(stderr, "pattern \"%s\": %s at offset %zu\n", expression,
+			      (char *)text, offset);
+		ABORT("invalid pattern");
+	}
 
 	/* Without JIT (no executable memory allowed) the interpreter gives the same results. */
 	pattern->is_compiled_to_machine_code = pcre2_jit_compile(pattern->code,
@@ -84,23 +79,6 @@ void pattern_close(struct pattern *pattern)
 	free(pattern);
 }
 
-static void fill(struct match *match, pcre2_match_data *data, int groups, const char *subject)
-{
-	const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(data);
-
-	/* `groups` is 0 if there are more groups than places. Group 0 is the subject itself. */
-	match->n = groups == 0 ? PATTERN_CAPTURES : (size_t)groups - 1;
-	match->mark = (const char *)pcre2_get_mark(data);
-	for (size_t i = 0; i < match->n; i++) {
-		PCRE2_SIZE from = offsets[2 * i + 2];
-		PCRE2_SIZE to = offsets[2 * i + 3];
-
-		match->captures[i] = from == PCRE2_UNSET
-					     ? (struct slice){ NULL, 0 }
-					     : (struct slice){ subject + from, to - from };
-	}
-}
-
 bool pattern_match(const struct pattern *pattern, struct slice subject, struct match *match)
 {
 	const char *text = subject.data == NULL ? "" : subject.data;
@@ -110,10 +88,22 @@ bool pattern_match(const struct pattern *pattern, struct slice subject, struct m
 					       data, NULL)
 			     : pcre2_match(pattern->code, (PCRE2_SPTR)text, subject.size, 0, 0,
 					   data, NULL);
+	const PCRE2_SIZE *offsets;
 
 	if (groups < 0)
 		return false;
-	if (match != NULL)
-		fill(match, data, groups, text);
+	if (match == NULL)
+		return true;
+	/* `groups` is 0 if there are more groups than places. Group 0 is the subject itself. */
+	offsets = pcre2_get_ovector_pointer(data);
+	match->n = groups == 0 ? PATTERN_CAPTURES : (size_t)groups - 1;
+	match->mark = (const char *)pcre2_get_mark(data);
+	for (size_t i = 0; i < match->n; i++) {
+		PCRE2_SIZE from = offsets[2 * i + 2];
+		PCRE2_SIZE to = offsets[2 * i + 3];
+
+		match->captures[i] = from == PCRE2_UNSET ? (struct slice){ NULL, 0 }
+							 : (struct slice){ text + from, to - from };
+	}
 	return true;
 }

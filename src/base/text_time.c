@@ -87,14 +87,6 @@ void text_time_seconds(int64_t time, char out[TEXT_TIME_SIZE])
 	out[20] = '\0';
 }
 
-json_t *json_time_milliseconds(int64_t time)
-{
-	char text[TEXT_TIME_SIZE];
-
-	text_time_milliseconds(time, text);
-	return json_string(text);
-}
-
 json_t *json_time_seconds(int64_t time)
 {
 	char text[TEXT_TIME_SIZE];
@@ -150,7 +142,7 @@ static bool take_digits(struct reader *reader, size_t digits, int most, int *val
 	return true;
 }
 
-static bool take(struct reader *reader, char byte)
+static bool take_byte(struct reader *reader, char byte)
 {
 	if (reader->left == 0 || *reader->at != byte)
 		return false;
@@ -171,8 +163,8 @@ static bool take_date(struct reader *reader, int64_t *days)
 {
 	int year, month, day;
 
-	if (!take_digits(reader, 4, 9999, &year) || !take(reader, '-') ||
-	    !take_digits(reader, 2, 12, &month) || !take(reader, '-') ||
+	if (!take_digits(reader, 4, 9999, &year) || !take_byte(reader, '-') ||
+	    !take_digits(reader, 2, 12, &month) || !take_byte(reader, '-') ||
 	    !take_digits(reader, 2, 31, &day))
 		return false;
 	if (year < 1 || month < 1 || day < 1 || day > days_of_month(year, month))
@@ -188,7 +180,7 @@ static bool take_fraction(struct reader *reader, int *milliseconds, bool *is_bet
 
 	*milliseconds = 0;
 	*is_between = false;
-	if (!take(reader, '.'))
+	if (!take_byte(reader, '.'))
 		return true;
 	if (!take_digits(reader, 1, 9, &digit))
 		return false;
@@ -206,12 +198,12 @@ static bool take_offset(struct reader *reader, int *offset)
 	int hours, minutes;
 
 	*offset = 0;
-	if (take(reader, 'Z') || take(reader, 'z'))
+	if (take_byte(reader, 'Z') || take_byte(reader, 'z'))
 		return true;
 
-	int sign = take(reader, '-') ? -1 : take(reader, '+') ? 1 : 0;
+	int sign = take_byte(reader, '-') ? -1 : take_byte(reader, '+') ? 1 : 0;
 
-	if (sign == 0 || !take_digits(reader, 2, 23, &hours) || !take(reader, ':') ||
+	if (sign == 0 || !take_digits(reader, 2, 23, &hours) || !take_byte(reader, ':') ||
 	    !take_digits(reader, 2, 59, &minutes))
 		return false;
 	*offset = sign * (hours * 60 + minutes);
@@ -222,8 +214,8 @@ static bool take_clock(struct reader *reader, struct moment *moment)
 {
 	int hour, minute, second, milliseconds, offset;
 
-	if (!take_digits(reader, 2, 23, &hour) || !take(reader, ':') ||
-	    !take_digits(reader, 2, 59, &minute) || !take(reader, ':') ||
+	if (!take_digits(reader, 2, 23, &hour) || !take_byte(reader, ':') ||
+	    !take_digits(reader, 2, 59, &minute) || !take_byte(reader, ':') ||
 	    !take_digits(reader, 2, 60, &second) ||
 	    !take_fraction(reader, &milliseconds, &moment->is_between) ||
 	    !take_offset(reader, &offset))
@@ -238,7 +230,7 @@ static bool take_clock(struct reader *reader, struct moment *moment)
 	return true;
 }
 
-static bool parse(struct slice text, struct moment *moment)
+static bool parse_moment(struct slice text, struct moment *moment)
 {
 	struct reader reader = { text.data, text.size };
 	int64_t days;
@@ -246,7 +238,7 @@ static bool parse(struct slice text, struct moment *moment)
 	if (!take_date(&reader, &days))
 		return false;
 	*moment = (struct moment){ .floor = days * MILLISECONDS_A_DAY };
-	if (reader.left > 0 && ((!take(&reader, 'T') && !take(&reader, 't')) ||
+	if (reader.left > 0 && ((!take_byte(&reader, 'T') && !take_byte(&reader, 't')) ||
 				!take_clock(&reader, moment) || reader.left > 0))
 		return false;
 	return moment->floor >= EARLIEST && moment->floor <= TEXT_TIME_LAST;
@@ -256,7 +248,7 @@ bool text_time_parse(struct slice text, int64_t *time)
 {
 	struct moment moment;
 
-	if (!parse(text, &moment))
+	if (!parse_moment(text, &moment))
 		return false;
 	*time = moment.floor;
 	return true;
@@ -270,7 +262,7 @@ bool text_time_parse_seconds(struct slice text, int64_t *seconds)
 	struct moment moment;
 
 	if (text.size < least || text.data[letter] != 'T' || text.data[second] == '6' ||
-	    text.data[text.size - 1] == 'z' || !parse(text, &moment) || moment.floor < 0)
+	    text.data[text.size - 1] == 'z' || !parse_moment(text, &moment) || moment.floor < 0)
 		return false;
 	*seconds = moment.floor / 1000;
 	return true;
@@ -280,7 +272,7 @@ bool text_time_parse_up(struct slice text, int64_t *time)
 {
 	struct moment moment;
 
-	if (!parse(text, &moment))
+	if (!parse_moment(text, &moment))
 		return false;
 	*time = moment.floor + moment.is_between;
 	return true;

@@ -86,12 +86,11 @@ static bool is_isatap(const unsigned char *address)
 	return (address[8] & 0xfd) == 0 && memcmp(&address[9], &mark[1], sizeof mark - 1) == 0;
 }
 
-/* Checks the IPv4 address that an IPv6 address contains. Sets *carries if it contains one. */
-static bool is_global_by_carried(const unsigned char *address, bool *carries)
+/* An address that contains IPv4 addresses is global if all of them are. */
+static bool is_global_6(const unsigned char *address)
 {
-	bool is_global = true;
+	bool carries = false, is_global = true;
 
-	*carries = false;
 	for (size_t i = 0; i < COUNT(carriers); i++) {
 		unsigned char carried[4];
 
@@ -99,17 +98,9 @@ static bool is_global_by_carried(const unsigned char *address, bool *carries)
 			continue;
 		for (size_t byte = 0; byte < sizeof carried; byte++)
 			carried[byte] = address[carriers[i].offset + byte] ^ carriers[i].mask;
-		*carries = true;
+		carries = true;
 		is_global = is_global && is_global_4(carried);
 	}
-	return is_global;
-}
-
-static bool is_global_6(const unsigned char *address)
-{
-	bool carries;
-	const bool is_global = is_global_by_carried(address, &carries);
-
 	if (carries)
 		return is_global;
 	return is_within(address, &global_6) &&

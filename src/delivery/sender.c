@@ -123,7 +123,7 @@ static bool is_ready(struct sender *sender, struct fault *fault)
 					       "cannot read %s", sender->options->authorities);
 }
 
-static void stop(struct sender *sender)
+static void stop_process(struct sender *sender)
 {
 	if (sender->socket >= 0)
 		close(sender->socket);
@@ -136,7 +136,7 @@ static void stop(struct sender *sender)
 	sender->process = -1;
 }
 
-static bool start(struct sender *sender, struct fault *fault)
+static bool start_process(struct sender *sender, struct fault *fault)
 {
 	const struct timeval patience = { .tv_sec = SEND_SECONDS };
 	int ends[2], error;
@@ -157,13 +157,13 @@ static bool start(struct sender *sender, struct fault *fault)
 			    "cannot start the process %s", sender->options->purpose->argument);
 	else if (is_ready(sender, fault))
 		return true;
-	stop(sender);
+	stop_process(sender);
 	return false;
 }
 
 void sender_stop(struct sender *sender)
 {
-	stop(sender);
+	stop_process(sender);
 	sender->is_lost = true;
 }
 
@@ -171,7 +171,7 @@ bool sender_open(const struct sender_options *options, struct sender **sender, s
 {
 	*sender = memory_check(malloc(sizeof **sender));
 	**sender = (struct sender){ .options = options, .process = -1, .socket = -1 };
-	if (start(*sender, fault))
+	if (start_process(*sender, fault))
 		return true;
 	/* The start fails only for a problem that the administrator must fix. After any other
 	 * problem, requests wait. */
@@ -191,7 +191,7 @@ void sender_close(struct sender *sender)
 {
 	if (sender == NULL)
 		return;
-	stop(sender);
+	stop_process(sender);
 	free(sender);
 }
 
@@ -243,13 +243,13 @@ static void start_again(struct sender *sender)
 
 	if (clock_monotonic() - sender->started < START_PAUSE)
 		return;
-	if (!start(sender, &fault))
+	if (!start_process(sender, &fault))
 		log_event(LOG_LEVEL_ERROR, sender->options->purpose->event, "error",
 			  fault_reason(&fault), "effect", sender->options->purpose->waiting, NULL);
 }
 
 /* Receives the body that follows an outcome. */
-static bool take_answer(struct sender *sender, struct outcome *outcome)
+static bool receive_answer(struct sender *sender, struct outcome *outcome)
 {
 	size_t at = 0;
 
@@ -280,14 +280,14 @@ enum sender_news sender_take(struct sender *sender, struct outcome *outcome)
 
 	if (!sender->is_lost && sender->socket >= 0) {
 		size = recv(sender->socket, outcome, sizeof *outcome, MSG_DONTWAIT);
-		if (size == (ssize_t)sizeof *outcome && take_answer(sender, outcome))
+		if (size == (ssize_t)sizeof *outcome && receive_answer(sender, outcome))
 			return SENDER_OUTCOME;
 		sender->is_lost = size >= 0 || (errno != EAGAIN && errno != EINTR);
 	}
 	if (sender->is_lost) {
 		log_event(LOG_LEVEL_WARNING, sender->options->purpose->event, "error",
 			  "the process ended", "effect", "restarting", NULL);
-		stop(sender);
+		stop_process(sender);
 		start_again(sender);
 		sender->is_lost = false;
 		return SENDER_LOST;

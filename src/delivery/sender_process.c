@@ -60,17 +60,27 @@ struct process {
 
 /* ---- one transfer ---- */
 
-static size_t pass_over(struct transfer *transfer, size_t size)
+static size_t pass_over_bytes(struct transfer *transfer, size_t size)
 {
 	transfer->received += size;
 	transfer->is_long = transfer->received > ANSWER_MOST + transfer->answer_most;
 	return transfer->is_long ? 0 : size;
 }
 
-static size_t keep(struct transfer *transfer, const char *bytes, size_t size)
+static size_t take_header(char *bytes, size_t one, size_t size, void *context)
 {
-	const size_t end = transfer->answer_size + size;
+	(void)bytes;
+	return pass_over_bytes(context, one * size);
+}
 
+static size_t take_body(char *bytes, size_t one, size_t size, void *context)
+{
+	struct transfer *transfer = context;
+	const size_t added = one * size, end = transfer->answer_size + added;
+
+	transfer->has_body = true;
+	if (transfer->answer_most == 0)
+		return pass_over_bytes(transfer, added);
 	transfer->is_long = end > transfer->answer_most;
 	if (transfer->is_long)
 		return 0;
@@ -79,24 +89,9 @@ static size_t keep(struct transfer *transfer, const char *bytes, size_t size)
 		transfer->answer =
 			memory_check(realloc(transfer->answer, transfer->answer_capacity));
 	}
-	memcpy(transfer->answer + transfer->answer_size, bytes, size);
+	memcpy(transfer->answer + transfer->answer_size, bytes, added);
 	transfer->answer_size = end;
-	return pass_over(transfer, size);
-}
-
-static size_t take_header(char *bytes, size_t one, size_t size, void *context)
-{
-	(void)bytes;
-	return pass_over(context, one * size);
-}
-
-static size_t take_body(char *bytes, size_t one, size_t size, void *context)
-{
-	struct transfer *transfer = context;
-
-	transfer->has_body = true;
-	return transfer->answer_most > 0 ? keep(transfer, bytes, one * size)
-					 : pass_over(transfer, one * size);
+	return pass_over_bytes(transfer, added);
 }
 
 /* Called by libcurl with the address that it will connect to, after every DNS lookup. */
@@ -165,7 +160,7 @@ static bool set_limits(struct transfer *transfer)
 	       curl_easy_setopt(curl, CURLOPT_PRIVATE, transfer) == CURLE_OK;
 }
 
-static char *copy(const char *data, size_t size)
+static char *copy_text(const char *data, size_t size)
 {
 	char *text = memory_check(malloc(size + 1));
 
@@ -175,7 +170,7 @@ static char *copy(const char *data, size_t size)
 }
 
 /* Returns the headers as a list. Changes the text. */
-static struct curl_slist *list_of(char *lines)
+static struct curl_slist *header_list(char *lines)
 {
 	/* Otherwise libcurl would wait a second for permission to send a large body. */
 	struct curl_slist *list = memory_check(curl_slist_append(NULL, "Expect:"));
@@ -188,7 +183,7 @@ static struct curl_slist *list_of(char *lines)
 	return list;
 }
 
-static void end(struct process *process, struct transfer *transfer)
+static void end_transfer(struct process *process, struct transfer *transfer)
 {
 	curl_multi_remove_handle(process->multi, transfer->curl);
 	curl_easy_cleanup(transfer->curl);
@@ -237,8 +232,7 @@ static struct meaning meaning_of(CURLcode result)
 /* Sets why a request failed, if it did. After a connection, some results have another meaning:
  * libcurl takes a response without a status line for HTTP 0.9, and reports that this protocol is
  * not allowed. The unwanted part of a response is not read, so it may be of any length. */
-static void describe_failure(const struct transfer *transfer, CURLcode result,
-			     struct outcome *outcome)
+static void set_failure(const struct transfer *transfer, CURLcode result, struct outcome *outcome)
 {
 	struct meaning meaning = { result, SENDER_NO_FAILURE, "" };
 
@@ -271,7 +265,7 @@ static int64_t date_of(CURL *curl)
 
 /* Returns the seconds of Retry-After, which may be a number or a date; 0 if there is none or it has
  * passed. libcurl's own value is not used, because newer versions limit it to six hours. */
-static int64_t retry_after(CURL *curl)
+static int64_t retry_after_of(CURL *curl)
 {
 	struct curl_header *header;
 	long long seconds;
@@ -285,7 +279,8 @@ static int64_t retry_after(CURL *curl)
 	return seconds > 0 ? seconds : 0;
 }
 
-static void describe(const struct transfer *transfer, CURLcode result, struct outcome *outcome)
+static void describe_outcome(const struct transfer *transfer, CURLcode result,
+			     struct outcome *outcome)
 {
 	long status = 0, sent = 0;
 
@@ -293,9 +288,9 @@ static void describe(const struct transfer *transfer, CURLcode result, struct ou
 	(void)curl_easy_getinfo(transfer->curl, CURLINFO_REQUEST_SIZE, &sent);
 	outcome->status = (int)status;
 	outcome->was_sent = sent > 0;
-	outcome->retry_after = retry_after(transfer->curl);
+	outcome->retry_after = retry_after_of(transfer->curl);
 	outcome->date = date_of(transfer->curl);
-	describe_failure(transfer, result, outcome);
+	set_failure(transfer, result, outcome);
 	if (outcome->failure == SENDER_NO_FAILURE)
 		outcome->answer_size = transfer->answer_size;
 }
@@ -336,9 +331,9 @@ static bool report_ended(struct process *process)
 		(void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
 		transfer = (struct transfer *)(void *)context;
 		outcome.number = transfer->number;
-		describe(transfer, result, &outcome);
+		describe_outcome(transfer, result, &outcome);
 		is_reported = report(&outcome, transfer->answer);
-		end(process, transfer);
+		end_transfer(process, transfer);
 		if (!is_reported)
 			return false;
 	}
@@ -347,17 +342,18 @@ static bool report_ended(struct process *process)
 
 /* ---- requests ---- */
 
-static bool begin(struct process *process, const struct wire_delivery *wire, const char *bytes)
+static bool begin_transfer(struct process *process, const struct wire_delivery *wire,
+			   const char *bytes)
 {
 	struct transfer *transfer = memory_check(malloc(sizeof *transfer));
 	struct outcome outcome = { .number = wire->number };
-	char *lines = copy(bytes + wire->url_size, wire->headers_size);
+	char *lines = copy_text(bytes + wire->url_size, wire->headers_size);
 
 	*transfer = (struct transfer){
 		.curl = memory_check(curl_easy_init()),
-		.headers = list_of(lines),
-		.url = copy(bytes, wire->url_size),
-		.body = copy(bytes + wire->url_size + wire->headers_size, wire->body_size),
+		.headers = header_list(lines),
+		.url = copy_text(bytes, wire->url_size),
+		.body = copy_text(bytes + wire->url_size + wire->headers_size, wire->body_size),
 		.number = wire->number,
 		.is_once = wire->is_once,
 		.patience = wire->patience != 0 && wire->patience < process->options.patience
@@ -371,14 +367,14 @@ static bool begin(struct process *process, const struct wire_delivery *wire, con
 	if (set_request(transfer, wire->body_size) && set_limits(transfer) &&
 	    curl_multi_add_handle(process->multi, transfer->curl) == CURLM_OK)
 		return true;
-	end(process, transfer);
+	end_transfer(process, transfer);
 	outcome.failure = SENDER_OTHER;
 	(void)snprintf(outcome.error, sizeof outcome.error, "not a valid URL");
 	return report(&outcome, NULL);
 }
 
 /* Reads a message. Returns false if the service has ended. */
-static bool take(struct process *process)
+static bool take_requests(struct process *process)
 {
 	struct wire_delivery wire;
 	ssize_t size = 0;
@@ -392,27 +388,10 @@ static bool take(struct process *process)
 		memcpy(&wire, process->message, sizeof wire);
 		if ((size_t)size != sizeof wire + (size_t)wire.url_size + wire.headers_size +
 					    wire.body_size ||
-		    !begin(process, &wire, process->message + sizeof wire))
+		    !begin_transfer(process, &wire, process->message + sizeof wire))
 			return false;
 	}
 	return true;
-}
-
-static void work(struct process *process)
-{
-	int running;
-	bool goes_on = true;
-
-	while (goes_on) {
-		struct curl_waitfd service = { .fd = SENDER_SOCKET, .events = CURL_WAIT_POLLIN };
-
-		goes_on = curl_multi_poll(process->multi, &service,
-					  process->under_way < process->options.most, PAUSE,
-					  NULL) == CURLM_OK &&
-			  take(process) &&
-			  curl_multi_perform(process->multi, &running) == CURLM_OK &&
-			  report_ended(process);
-	}
 }
 
 /* ---- the beginning ---- */
@@ -479,13 +458,22 @@ static bool begin_work(struct process *process, const char *argument)
 int sender_run(const char *argument)
 {
 	struct process *process = memory_check(calloc(1, sizeof *process));
-	bool is_ready;
+	bool is_ready, goes_on;
+	int running;
 
 	ignore_signals();
-	is_ready = begin_work(process, argument);
-	if (is_ready) {
+	is_ready = goes_on = begin_work(process, argument);
+	if (is_ready)
 		process->multi = memory_check(curl_multi_init());
-		work(process);
+	while (goes_on) {
+		struct curl_waitfd service = { .fd = SENDER_SOCKET, .events = CURL_WAIT_POLLIN };
+
+		goes_on = curl_multi_poll(process->multi, &service,
+					  process->under_way < process->options.most, PAUSE,
+					  NULL) == CURLM_OK &&
+			  take_requests(process) &&
+			  curl_multi_perform(process->multi, &running) == CURLM_OK &&
+			  report_ended(process);
 	}
 	/* _exit, because DNS lookups may still be running in threads and must keep their memory. */
 	_exit(is_ready ? EXIT_SUCCESS : EXIT_FAILURE);

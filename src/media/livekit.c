@@ -27,7 +27,7 @@
 /* Seconds by which LiveKit's clock may differ when it signs a webhook. */
 #define LEEWAY 60
 
-static struct slice config_text(const struct server *server, const char *name)
+static struct slice livekit_text(const struct server *server, const char *name)
 {
 	return text_of_json(json_object_get(server->config, name));
 }
@@ -40,7 +40,7 @@ static struct slice token_with(struct arena *arena, const struct server *server,
 {
 	struct json_writer claims = writer_begin(arena, true);
 
-	writer_text(&claims, "iss", config_text(server, "api_key"));
+	writer_text(&claims, "iss", livekit_text(server, "api_key"));
 	writer_integer(&claims, "exp", now + TOKEN_SECONDS);
 	writer_open(&claims, "video", '{');
 	writer_flag(&claims, grant, true);
@@ -48,7 +48,7 @@ static struct slice token_with(struct arena *arena, const struct server *server,
 		writer_text(&claims, "room", room);
 	writer_close(&claims, '}');
 	return jwt_with_secret(arena, (struct slice){ NULL, 0 }, &claims,
-			       config_text(server, "api_secret"));
+			       livekit_text(server, "api_secret"));
 }
 
 /* token: from token_with. */
@@ -284,7 +284,7 @@ static const struct value track_sources[] = {
 	[4] = { "SCREEN_SHARE_AUDIO", true },
 };
 
-static bool read_room(const json_t *message, struct server_room *room)
+static bool read_livekit_room(const json_t *message, struct server_room *room)
 {
 	*room = (struct server_room){
 		.name = text_in(message, "name"),
@@ -386,7 +386,7 @@ static bool read_rooms(struct arena *arena, const json_t *answer, struct server_
 	if (!json_is_array(list))
 		return false;
 	for (size_t i = 0; i < size; i++) {
-		if (!read_room(json_array_get(list, i), &read[i]))
+		if (!read_livekit_room(json_array_get(list, i), &read[i]))
 			return false;
 	}
 	*rooms = read;
@@ -394,8 +394,8 @@ static bool read_rooms(struct arena *arena, const json_t *answer, struct server_
 	return true;
 }
 
-static bool read_people(struct arena *arena, const json_t *answer, struct server_person **people,
-			size_t *count)
+static bool read_livekit_people(struct arena *arena, const json_t *answer,
+				struct server_person **people, size_t *count)
 {
 	const json_t *list = member(answer, "participants");
 	const size_t size = json_array_size(list);
@@ -475,26 +475,20 @@ static void end_room(struct arena *arena, const struct server *server, int64_t n
 	build_call(arena, server, "DeleteRoom", token, body, ANSWER_MOST, request);
 }
 
-static void put_if_set(json_t *message, const char *name, struct slice text)
+/* Copies a member of an agent, which has another name in the protocol. */
+static void put_agent_text(json_t *message, const char *name, const json_t *agent,
+			   const char *name_of_ours)
 {
+	const struct slice text = text_of_json(json_object_get(agent, name_of_ours));
+
 	if (text.size > 0)
 		object_put(message, name, json_of_text(text));
 }
 
-static json_t *agent_message(const json_t *agent)
-{
-	json_t *message = json_object();
-
-	put_if_set(message, "agent_name", text_of_json(json_object_get(agent, "agentName")));
-	put_if_set(message, "metadata", text_of_json(json_object_get(agent, "metadata")));
-	put_if_set(message, "deployment", text_of_json(json_object_get(agent, "deployment")));
-	return message;
-}
-
 /* LiveKit's defaults say how long an empty room lasts. */
-static void make_room(struct arena *arena, const struct server *server, int64_t now,
-		      struct slice room, int64_t size, const json_t *agents,
-		      struct server_request *request)
+static void make_livekit_room(struct arena *arena, const struct server *server, int64_t now,
+			      struct slice room, int64_t size, const json_t *agents,
+			      struct server_request *request)
 {
 	const struct slice token = token_with(arena, server, now, "roomCreate",
 					      (struct slice){ NULL, 0 });
@@ -505,9 +499,15 @@ static void make_room(struct arena *arena, const struct server *server, int64_t 
 		object_put(body, "max_participants", json_integer(size));
 	if (json_array_size(agents) > 0)
 		object_put(body, "agents", json_array());
-	for (size_t i = 0; i < json_array_size(agents); i++)
-		array_put(json_object_get(body, "agents"),
-			  agent_message(json_array_get(agents, i)));
+	for (size_t i = 0; i < json_array_size(agents); i++) {
+		const json_t *agent = json_array_get(agents, i);
+		json_t *message = json_object();
+
+		array_put(json_object_get(body, "agents"), message);
+		put_agent_text(message, "agent_name", agent, "agentName");
+		put_agent_text(message, "metadata", agent, "metadata");
+		put_agent_text(message, "deployment", agent, "deployment");
+	}
 	build_call(arena, server, "CreateRoom", token, body, ANSWER_MOST, request);
 }
 
@@ -545,7 +545,7 @@ static bool has_sha256(struct arena *arena, const json_t *claims, struct slice b
 		text_base64(arena, (struct slice){ (const char *)digest, sizeof digest }));
 }
 
-static bool is_in_time(const json_t *claims, int64_t now)
+static bool event_is_in_time(const json_t *claims, int64_t now)
 {
 	const json_t *exp = json_object_get(claims, "exp"), *nbf = json_object_get(claims, "nbf");
 
@@ -555,26 +555,20 @@ static bool is_in_time(const json_t *claims, int64_t now)
 	       (double)(now + LEEWAY) >= json_number_value(nbf);
 }
 
-/* The token has no "Bearer" before it, but a proxy may expect one. */
-static struct slice token_of(struct slice authorization)
-{
-	const struct slice scheme = SLICE("Bearer ");
-
-	if (!text_begins_ignoring_case(authorization, scheme))
-		return authorization;
-	return (struct slice){ authorization.data + scheme.size, authorization.size - scheme.size };
-}
-
 static bool signed_event(struct arena *arena, const struct server *server, int64_t now,
 			 struct slice authorization, struct slice body)
 {
-	const struct slice key = config_text(server, "api_key");
-	const struct slice secret = config_text(server, "api_secret");
-	const struct slice token = token_of(authorization);
+	const struct slice key = livekit_text(server, "api_key");
+	const struct slice secret = livekit_text(server, "api_secret");
+	const struct slice scheme = SLICE("Bearer ");
+	struct slice token = authorization;
 	const json_t *claims;
 	struct slice mac;
 	struct jwt jwt;
 
+	/* The token has no "Bearer" before it, but a proxy may expect one. */
+	if (text_begins_ignoring_case(token, scheme))
+		token = (struct slice){ token.data + scheme.size, token.size - scheme.size };
 	/* Anyone could sign with a secret that is missing. */
 	if (key.size == 0 || secret.size == 0)
 		return false;
@@ -583,7 +577,7 @@ static bool signed_event(struct arena *arena, const struct server *server, int64
 		return false;
 	claims = jwt_object(arena, jwt.payload);
 	return slice_equal(claim(claims, "iss"), key) && jwt_mac(arena, &jwt, &mac) &&
-	       jwt_mac_is_of(&jwt, mac, secret) && is_in_time(claims, now) &&
+	       jwt_mac_is_of(&jwt, mac, secret) && event_is_in_time(claims, now) &&
 	       has_sha256(arena, claims, body);
 }
 
@@ -630,7 +624,7 @@ static bool read_event(const json_t *body, struct server_event *event)
 		.type = (enum server_event_type)type,
 		.time = time_in(body, "created_at", 1),
 	};
-	if (!read_room(member(body, "room"), &event->room))
+	if (!read_livekit_room(member(body, "room"), &event->room))
 		return false;
 	if (event->type == SERVER_ROOM_ENDED)
 		return true;
@@ -655,9 +649,9 @@ const struct server_functions livekit_functions = {
 	.update_person = update_person,
 	.send_message = send_message,
 	.end_room = end_room,
-	.make_room = make_room,
+	.make_room = make_livekit_room,
 	.read_rooms = read_rooms,
-	.read_people = read_people,
+	.read_people = read_livekit_people,
 	.read_person = read_person,
 	.lacks_person = lacks_person,
 	.forbids = forbids,

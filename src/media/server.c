@@ -69,7 +69,7 @@ void server_ask_person(struct arena *arena, const struct server *server, int64_t
 /* ---- answers ---- */
 
 /* Parses the body of a complete answer. Returns NULL if there is none. */
-static const json_t *answer_of(struct arena *arena, const struct outcome *outcome)
+static const json_t *outcome_json(struct arena *arena, const struct outcome *outcome)
 {
 	if (outcome->failure != SENDER_NO_FAILURE)
 		return NULL;
@@ -78,8 +78,8 @@ static const json_t *answer_of(struct arena *arena, const struct outcome *outcom
 }
 
 /* Says why there is no complete answer. */
-static void describe_failure(const struct server *server, const struct outcome *outcome,
-			     enum sender_failure failure, struct server_verdict *verdict)
+static void describe_server_failure(const struct server *server, const struct outcome *outcome,
+				    enum sender_failure failure, struct server_verdict *verdict)
 {
 	static const char *const sentences[] = {
 		[SENDER_NO_NAME] = "no such name",
@@ -100,16 +100,11 @@ static void describe_failure(const struct server *server, const struct outcome *
 		(void)snprintf(verdict->message, sizeof verdict->message, "%s", sentences[failure]);
 }
 
-static void describe_clock(int64_t difference, struct server_verdict *verdict)
-{
-	(void)snprintf(verdict->message, sizeof verdict->message, "clock differs by %lld s",
-		       (long long)difference);
-}
-
 /* Writes the verdict. is_right: the answer is complete and is what was asked for. An answer that
  * the arena cannot hold counts as too long. */
-static void judge(const struct arena *arena, const struct server *server, int64_t now,
-		  const struct outcome *outcome, bool is_right, struct server_verdict *verdict)
+static void judge_outcome(const struct arena *arena, const struct server *server, int64_t now,
+			  const struct outcome *outcome, bool is_right,
+			  struct server_verdict *verdict)
 {
 	const int64_t signed_difference = outcome->date == 0 ? 0 : outcome->date - now;
 	const int64_t difference = signed_difference < 0 ? -signed_difference : signed_difference;
@@ -118,11 +113,11 @@ static void judge(const struct arena *arena, const struct server *server, int64_
 
 	*verdict = (struct server_verdict){ .is_up = is_right, .ahead = signed_difference };
 	if (failure != SENDER_NO_FAILURE)
-		describe_failure(server, outcome, failure, verdict);
-	else if (is_right && difference > CLOCK_DIFFERS)
-		describe_clock(difference, verdict);
-	else if (outcome->status == 401 && difference > CLOCK_REJECTS)
-		describe_clock(difference, verdict);
+		describe_server_failure(server, outcome, failure, verdict);
+	else if ((is_right && difference > CLOCK_DIFFERS) ||
+		 (outcome->status == 401 && difference > CLOCK_REJECTS))
+		(void)snprintf(verdict->message, sizeof verdict->message, "clock differs by %lld s",
+			       (long long)difference);
 	else if (outcome->status == 401)
 		(void)snprintf(verdict->message, sizeof verdict->message, "wrong key");
 	else if (outcome->status == 200 && !is_right)
@@ -138,10 +133,10 @@ void server_read_rooms(struct arena *arena, const struct server *server, int64_t
 		       struct server_room **rooms, size_t *count)
 {
 	const bool is_right = outcome->status == 200 &&
-			      functions[server->type]->read_rooms(arena, answer_of(arena, outcome),
-								  rooms, count);
+			      functions[server->type]->read_rooms(
+				      arena, outcome_json(arena, outcome), rooms, count);
 
-	judge(arena, server, now, outcome, is_right, verdict);
+	judge_outcome(arena, server, now, outcome, is_right, verdict);
 }
 
 void server_read_people(struct arena *arena, const struct server *server, int64_t now,
@@ -149,10 +144,10 @@ void server_read_people(struct arena *arena, const struct server *server, int64_
 			struct server_person **people, size_t *count)
 {
 	const bool is_right = outcome->status == 200 &&
-			      functions[server->type]->read_people(arena, answer_of(arena, outcome),
-								   people, count);
+			      functions[server->type]->read_people(
+				      arena, outcome_json(arena, outcome), people, count);
 
-	judge(arena, server, now, outcome, is_right, verdict);
+	judge_outcome(arena, server, now, outcome, is_right, verdict);
 }
 
 void server_read_person(struct arena *arena, const struct server *server, int64_t now,
@@ -160,7 +155,7 @@ void server_read_person(struct arena *arena, const struct server *server, int64_
 			struct server_person *person, struct server_track **tracks, size_t *count)
 {
 	const struct server_functions *own = functions[server->type];
-	const json_t *answer = answer_of(arena, outcome);
+	const json_t *answer = outcome_json(arena, outcome);
 	bool is_right;
 
 	if (outcome->status == 200) {
@@ -173,7 +168,7 @@ void server_read_person(struct arena *arena, const struct server *server, int64_
 			*count = 0;
 		}
 	}
-	judge(arena, server, now, outcome, is_right, verdict);
+	judge_outcome(arena, server, now, outcome, is_right, verdict);
 }
 
 /* ---- acting ---- */
@@ -240,18 +235,19 @@ void server_make_room(struct arena *arena, const struct server *server, int64_t 
 void server_read_made(struct arena *arena, const struct server *server, int64_t now,
 		      const struct outcome *outcome, struct server_verdict *verdict)
 {
-	judge(arena, server, now, outcome,
-	      outcome->status == 200 && answer_of(arena, outcome) != NULL, verdict);
+	judge_outcome(arena, server, now, outcome,
+		      outcome->status == 200 && outcome_json(arena, outcome) != NULL, verdict);
 }
 
 enum server_result server_read_result(struct arena *arena, const struct server *server, int64_t now,
 				      const struct outcome *outcome, struct server_verdict *verdict)
 {
 	const struct server_functions *own = functions[server->type];
-	const json_t *answer = answer_of(arena, outcome);
+	const json_t *answer = outcome_json(arena, outcome);
 	const char *setting = own->forbids(outcome->status, answer);
 
-	judge(arena, server, now, outcome, outcome->status == 200 && answer != NULL, verdict);
+	judge_outcome(arena, server, now, outcome, outcome->status == 200 && answer != NULL,
+		      verdict);
 	if (verdict->is_up)
 		return SERVER_DONE;
 	if (own->lacks_person(outcome->status, answer))

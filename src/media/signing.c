@@ -53,15 +53,15 @@ bool signing_alg_named(struct slice name, enum signing_alg *alg)
 /* ---- keys of libcrypto ---- */
 
 /* Keeps libcrypto from reading its configuration, as in base/digest.c. */
-static void begin(void)
+static void begin_libcrypto(void)
 {
 	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
 		ABORT("OpenSSL failed");
 }
 
-static EVP_PKEY *make(enum signing_alg alg)
+static EVP_PKEY *make_key(enum signing_alg alg)
 {
-	begin();
+	begin_libcrypto();
 	switch (alg) {
 	case SIGNING_ES256:
 		return EVP_EC_gen("P-256");
@@ -76,7 +76,7 @@ static EVP_PKEY *make(enum signing_alg alg)
 
 struct slice signing_make(struct arena *arena, enum signing_alg alg)
 {
-	EVP_PKEY *key = make(alg);
+	EVP_PKEY *key = make_key(alg);
 	PKCS8_PRIV_KEY_INFO *info = key == NULL ? NULL : EVP_PKEY2PKCS8(key);
 	unsigned char *encoded = NULL;
 	struct slice made;
@@ -91,7 +91,7 @@ struct slice signing_make(struct arena *arena, enum signing_alg alg)
 	return made;
 }
 
-static bool is_for(EVP_PKEY *key, enum signing_alg alg)
+static bool key_is_for(EVP_PKEY *key, enum signing_alg alg)
 {
 	char group[32] = "";
 
@@ -105,18 +105,18 @@ static bool is_for(EVP_PKEY *key, enum signing_alg alg)
 }
 
 /* Returns NULL if it is not a private key for the alg. */
-static EVP_PKEY *read_key(enum signing_alg alg, struct slice private_key)
+static EVP_PKEY *read_private_key(enum signing_alg alg, struct slice private_key)
 {
 	const unsigned char *at = (const unsigned char *)private_key.data;
 	PKCS8_PRIV_KEY_INFO *info;
 	EVP_PKEY *key;
 
-	begin();
+	begin_libcrypto();
 	info = d2i_PKCS8_PRIV_KEY_INFO(NULL, &at, (long)private_key.size);
 	key = info == NULL ? NULL : EVP_PKCS82PKEY(info);
 
 	PKCS8_PRIV_KEY_INFO_free(info);
-	if (key != NULL && !is_for(key, alg)) {
+	if (key != NULL && !key_is_for(key, alg)) {
 		EVP_PKEY_free(key);
 		key = NULL;
 	}
@@ -145,7 +145,7 @@ struct kept_keys {
 static pthread_key_t kept_keys_key;
 static pthread_once_t kept_keys_once = PTHREAD_ONCE_INIT;
 
-static void forget(struct kept_key *kept)
+static void forget_key(struct kept_key *kept)
 {
 	OPENSSL_clear_free(kept->encoded, kept->size);
 	EVP_PKEY_CTX_free(kept->signer);
@@ -158,7 +158,7 @@ static void free_kept_keys(void *place)
 	struct kept_keys *kept = place;
 
 	for (size_t i = 0; i < KEPT; i++)
-		forget(&kept->keys[i]);
+		forget_key(&kept->keys[i]);
 	free(kept);
 }
 
@@ -210,8 +210,8 @@ static const struct kept_key *keep_key(enum signing_alg alg, struct slice privat
 			return kept;
 	}
 	kept = &all->keys[all->next++ % KEPT];
-	forget(kept);
-	kept->key = read_key(alg, private_key);
+	forget_key(kept);
+	kept->key = read_private_key(alg, private_key);
 	if (kept->key == NULL)
 		return NULL;
 	kept->alg = alg;
@@ -243,21 +243,13 @@ static struct slice number_of(struct arena *arena, const EVP_PKEY *key, const ch
 	return text_base64url(arena, (struct slice){ (const char *)bytes, size });
 }
 
-static struct slice octets_of(struct arena *arena, const EVP_PKEY *key)
-{
-	unsigned char bytes[EC_SIZE];
-	size_t size = sizeof bytes;
-
-	if (EVP_PKEY_get_raw_public_key(key, bytes, &size) != 1)
-		ABORT("OpenSSL failed");
-	return text_base64url(arena, (struct slice){ (const char *)bytes, size });
-}
-
 /* Returns the members that the thumbprint covers, in the order of their names, without the
  * braces. */
 static struct slice members_of(struct arena *arena, const EVP_PKEY *key, enum signing_alg alg)
 {
 	struct slice first, second;
+	unsigned char bytes[EC_SIZE];
+	size_t size = sizeof bytes;
 
 	switch (alg) {
 	case SIGNING_ES256:
@@ -275,17 +267,11 @@ static struct slice members_of(struct arena *arena, const EVP_PKEY *key, enum si
 	case SIGNING_ALGS:
 		break;
 	}
-	first = octets_of(arena, key);
+	if (EVP_PKEY_get_raw_public_key(key, bytes, &size) != 1)
+		ABORT("OpenSSL failed");
+	first = text_base64url(arena, (struct slice){ (const char *)bytes, size });
 	return slice_of(
 		arena_text(arena, "\"crv\":\"Ed25519\",\"kty\":\"OKP\",\"x\":\"%s\"", first.data));
-}
-
-static struct slice thumbprint_of(struct arena *arena, struct slice members)
-{
-	unsigned char digest[DIGEST_SIZE];
-
-	digest_sha256(slice_of(arena_text(arena, "{%s}", members.data)), digest);
-	return text_base64url(arena, (struct slice){ (const char *)digest, sizeof digest });
 }
 
 /* Returns the JWK, in the order of its table, which begins with kty. */
@@ -309,21 +295,23 @@ static struct slice jwk_of(struct arena *arena, enum signing_alg alg, struct sli
 bool signing_describe(struct arena *arena, enum signing_alg alg, struct slice private_key,
 		      struct slice *kid, struct slice *jwk)
 {
-	EVP_PKEY *key = read_key(alg, private_key);
+	EVP_PKEY *key = read_private_key(alg, private_key);
+	unsigned char digest[DIGEST_SIZE];
 	struct slice members;
 
 	if (key == NULL)
 		return false;
 	members = members_of(arena, key, alg);
 	EVP_PKEY_free(key);
-	*kid = thumbprint_of(arena, members);
+	digest_sha256(slice_of(arena_text(arena, "{%s}", members.data)), digest);
+	*kid = text_base64url(arena, (struct slice){ (const char *)digest, sizeof digest });
 	*jwk = jwk_of(arena, alg, *kid, members);
 	return true;
 }
 
 struct slice signing_pem(struct arena *arena, struct slice private_key)
 {
-	EVP_PKEY *key = read_key(SIGNING_RS256, private_key);
+	EVP_PKEY *key = read_private_key(SIGNING_RS256, private_key);
 	BIO *memory = BIO_new(BIO_s_mem());
 	struct slice pem;
 	char *text;
@@ -354,14 +342,6 @@ static struct slice plain_signature(struct arena *arena, const unsigned char *en
 	return (struct slice){ (const char *)bytes, 2 * EC_SIZE };
 }
 
-static bool sign_digest(EVP_PKEY_CTX *signer, struct slice text, unsigned char *made, size_t *size)
-{
-	unsigned char digest[DIGEST_SIZE];
-
-	digest_sha256(text, digest);
-	return EVP_PKEY_sign(signer, made, size, digest, sizeof digest) == 1;
-}
-
 static bool sign_text(EVP_PKEY *key, struct slice text, unsigned char *made, size_t *size)
 {
 	EVP_MD_CTX *context = EVP_MD_CTX_new();
@@ -379,15 +359,21 @@ bool signing_sign(struct arena *arena, enum signing_alg alg, struct slice privat
 		  struct slice text, struct slice *signature)
 {
 	const struct kept_key *kept = keep_key(alg, private_key);
-	unsigned char *made;
+	unsigned char digest[DIGEST_SIZE], *made;
+	bool is_signed;
 	size_t size;
 
 	if (kept == NULL)
 		return false;
 	size = (size_t)EVP_PKEY_get_size(kept->key);
 	made = arena_alloc(arena, size);
-	if (!(kept->signer == NULL ? sign_text(kept->key, text, made, &size)
-				   : sign_digest(kept->signer, text, made, &size)))
+	if (kept->signer != NULL) {
+		digest_sha256(text, digest);
+		is_signed = EVP_PKEY_sign(kept->signer, made, &size, digest, sizeof digest) == 1;
+	} else {
+		is_signed = sign_text(kept->key, text, made, &size);
+	}
+	if (!is_signed)
 		return false;
 	*signature = alg == SIGNING_ES256 ? plain_signature(arena, made, size)
 					  : (struct slice){ (const char *)made, size };

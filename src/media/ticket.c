@@ -51,19 +51,6 @@ static struct slice hex_of(struct arena *arena, const unsigned char *bytes, size
 	return (struct slice){ text, 2 * size };
 }
 
-static struct slice person_of(struct making *making)
-{
-	const struct ticket_guest *guest = making->guest;
-	struct buffer person = BUFFER_INITIAL(making->arena);
-
-	if (guest->is_known)
-		return guest->user_id;
-	buffer_append(&person, guest->user_id);
-	buffer_append_byte(&person, '#');
-	buffer_append(&person, (struct slice){ guest->entry.data, MARK_SIZE });
-	return buffer_slice(&person);
-}
-
 static bool publishes(const struct ticket_guest *guest)
 {
 	return guest->audio || guest->video || guest->screen;
@@ -112,30 +99,6 @@ static void put_times(const struct making *making, struct json_writer *claims)
 
 /* ---- LiveKit ---- */
 
-static void put_sources(const struct ticket_guest *guest, struct json_writer *claims)
-{
-	writer_open(claims, "canPublishSources", '[');
-	if (guest->audio)
-		writer_text(claims, NULL, SLICE("microphone"));
-	if (guest->video)
-		writer_text(claims, NULL, SLICE("camera"));
-	if (guest->screen) {
-		writer_text(claims, NULL, SLICE("screen_share"));
-		writer_text(claims, NULL, SLICE("screen_share_audio"));
-	}
-	writer_close(claims, ']');
-}
-
-static struct slice identity_of(const struct making *making)
-{
-	unsigned char digest[DIGEST_SIZE];
-
-	if (making->person.size <= IDENTITY_MOST)
-		return making->person;
-	digest_sha256(making->person, digest);
-	return hex_of(making->arena, digest, sizeof digest);
-}
-
 static void put_grants(const struct making *making, struct json_writer *claims)
 {
 	const struct ticket_guest *guest = making->guest;
@@ -145,8 +108,18 @@ static void put_grants(const struct making *making, struct json_writer *claims)
 	writer_flag(claims, "roomJoin", true);
 	writer_flag(claims, "canPublish", publishes(guest));
 	/* An empty list would mean all sources. */
-	if (publishes(guest))
-		put_sources(guest, claims);
+	if (publishes(guest)) {
+		writer_open(claims, "canPublishSources", '[');
+		if (guest->audio)
+			writer_text(claims, NULL, SLICE("microphone"));
+		if (guest->video)
+			writer_text(claims, NULL, SLICE("camera"));
+		if (guest->screen) {
+			writer_text(claims, NULL, SLICE("screen_share"));
+			writer_text(claims, NULL, SLICE("screen_share_audio"));
+		}
+		writer_close(claims, ']');
+	}
 	writer_flag(claims, "canSubscribe", guest->subscribes);
 	writer_flag(claims, "canPublishData", true);
 	if (gives_room_admin(making->server, making->guest))
@@ -210,9 +183,15 @@ static struct slice livekit_token(const struct making *making)
 {
 	const struct ticket_guest *guest = making->guest;
 	struct json_writer claims = writer_begin(making->arena, true);
+	struct slice identity = making->person;
+	unsigned char digest[DIGEST_SIZE];
 
+	if (identity.size > IDENTITY_MOST) {
+		digest_sha256(identity, digest);
+		identity = hex_of(making->arena, digest, sizeof digest);
+	}
 	writer_text(&claims, "iss", config_text(making, "api_key"));
-	writer_text(&claims, "sub", identity_of(making));
+	writer_text(&claims, "sub", identity);
 	writer_text(&claims, "name", text_cut(guest->name, NAME_MOST));
 	if (guest->metadata.size > 0)
 		writer_text(&claims, "metadata", guest->metadata);
@@ -364,7 +343,7 @@ static bool make_galene(struct making *making)
 
 /* ---- BigBlueButton ---- */
 
-static enum digest checksum_of(const struct making *making)
+static enum digest bigbluebutton_digest(const struct making *making)
 {
 	const struct slice name = config_text(making, "checksum");
 
@@ -378,7 +357,7 @@ static struct slice address_of(const struct making *making, struct slice name, s
 {
 	unsigned char digest[DIGEST_SIZE_MOST];
 	const size_t size = digest_of(
-		checksum_of(making),
+		bigbluebutton_digest(making),
 		JOINED(making->arena, name, query, config_text(making, "secret")), digest);
 
 	return JOINED(making->arena, making->server->url, SLICE("api/"), name, SLICE("?"), query,
@@ -544,25 +523,20 @@ size_t ticket_not_enforced(const struct ticket_server *server, const struct tick
 	return n;
 }
 
-static void put_not_enforced(const struct making *making)
-{
-	const char *names[TICKET_NOT_ENFORCED_MOST];
-	const size_t n = ticket_not_enforced(making->server, making->guest, names);
-
-	writer_open(making->ticket, "not_enforced", '[');
-	for (size_t i = 0; i < n; i++)
-		writer_text(making->ticket, NULL, slice_of(names[i]));
-	writer_close(making->ticket, ']');
-}
-
 static struct making begin_making(struct arena *arena, const struct clock *clock,
 				  const struct ticket_server *server,
 				  const struct ticket_guest *guest, struct json_writer *ticket)
 {
-	struct making making = { arena, server, guest, .ticket = ticket };
+	struct making making = { arena, server, guest, .person = guest->user_id, .ticket = ticket };
+	struct buffer person = BUFFER_INITIAL(arena);
 
 	making.jti = guest->jti.data != NULL ? guest->jti : uuid_as_text(arena, clock);
-	making.person = person_of(&making);
+	if (!guest->is_known) {
+		buffer_append(&person, guest->user_id);
+		buffer_append_byte(&person, '#');
+		buffer_append(&person, (struct slice){ guest->entry.data, MARK_SIZE });
+		making.person = buffer_slice(&person);
+	}
 	return making;
 }
 
@@ -580,7 +554,9 @@ bool ticket_write(struct arena *arena, const struct clock *clock,
 		  struct json_writer *ticket)
 {
 	struct making making = begin_making(arena, clock, server, guest, ticket);
+	const char *names[TICKET_NOT_ENFORCED_MOST];
 	char expires[TEXT_TIME_SIZE];
+	size_t n;
 
 	writer_text(ticket, "backend", server->name);
 	writer_text(ticket, "type", slice_of(backend_type_names[server->type]));
@@ -593,6 +569,10 @@ bool ticket_write(struct arena *arena, const struct clock *clock,
 		text_time_seconds(guest->expires * 1000, expires);
 		writer_text(ticket, "expires_at", slice_of(expires));
 	}
-	put_not_enforced(&making);
+	n = ticket_not_enforced(server, guest, names);
+	writer_open(ticket, "not_enforced", '[');
+	for (size_t i = 0; i < n; i++)
+		writer_text(ticket, NULL, slice_of(names[i]));
+	writer_close(ticket, ']');
 	return true;
 }

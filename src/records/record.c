@@ -14,12 +14,12 @@ static void *member_at(const struct member *member, void *record)
 	return (char *)record + member->offset;
 }
 
-static const void *member_of(const struct member *member, const void *record)
+static const void *member_value(const struct member *member, const void *record)
 {
 	return (const char *)record + member->offset;
 }
 
-static size_t count_of(const struct member *member, const void *record)
+static size_t item_count(const struct member *member, const void *record)
 {
 	return *(const size_t *)((const char *)record + member->count);
 }
@@ -27,7 +27,7 @@ static size_t count_of(const struct member *member, const void *record)
 /* Returns the first item of a list or an array. */
 static char *items_of(const struct member *member, const void *record)
 {
-	const void *at = member_of(member, record);
+	const void *at = member_value(member, record);
 
 	return member->kind == MEMBER_LIST ? *(char *const *)at : (char *)(uintptr_t)at;
 }
@@ -139,14 +139,6 @@ static void read_items(const struct member *member, struct reader *reader, void 
 	*(size_t *)((char *)record + member->count) = (size_t)count;
 }
 
-/* Reads a text that is preceded by its size. */
-static inline void read_text(const struct member *member, struct reader *reader, struct slice *text)
-{
-	*text = take_bytes(reader, (size_t)take_number(reader, 4));
-	if ((member->flags & MEMBER_WHOLE) != 0)
-		reader->whole = *text;
-}
-
 /* Reads the offset and the size of a part of reader->whole. */
 static inline void read_part(struct reader *reader, struct slice *text)
 {
@@ -220,7 +212,10 @@ static void read_members(const struct record_table *table, struct reader *reader
 		case MEMBER_TEXT:
 		case MEMBER_BYTES:
 		case MEMBER_JSON:
-			read_text(member, reader, at);
+			bytes = take_bytes(reader, (size_t)take_number(reader, 4));
+			*(struct slice *)at = bytes;
+			if ((member->flags & MEMBER_WHOLE) != 0)
+				reader->whole = bytes;
 			break;
 		case MEMBER_PART:
 			read_part(reader, at);
@@ -258,7 +253,7 @@ bool record_first_text(struct slice value, struct slice *text)
 }
 
 /* Copies the members of the key from the record's struct store_record. */
-static void read_key(const struct record_table *table, void *record)
+static void record_read_key(const struct record_table *table, void *record)
 {
 	const struct store_record *stored = (const void *)((char *)record + table->stored);
 	const struct member *member = table->members;
@@ -277,24 +272,19 @@ static void read_key(const struct record_table *table, void *record)
 	}
 }
 
-/* Gives each list room for one item. Lists are the last members. */
-static void make_lists(const struct record_table *table, struct arena *arena, void *record)
-{
-	const struct member *member = table->members + table->member_count;
-
-	while (member > table->members && (--member)->kind == MEMBER_LIST)
-		*(char **)member_at(member, record) = arena_zero(arena, member->items->size);
-}
-
 /* Reads the value in the struct store_record of a record that is zero apart from it. */
-static bool read_value(const struct record_table *table, struct arena *arena, void *record,
-		       struct fault *fault)
+static bool record_read_value(const struct record_table *table, struct arena *arena, void *record,
+			      struct fault *fault)
 {
 	const struct store_record *stored = (const void *)((char *)record + table->stored);
+	const struct member *member = table->members + table->member_count;
 
-	read_key(table, record);
+	record_read_key(table, record);
 	if (stored->value.data == NULL) {
-		make_lists(table, arena, record);
+		/* Each list gets room for one item. Lists are the last members. */
+		while (member > table->members && (--member)->kind == MEMBER_LIST)
+			*(char **)member_at(member, record) = arena_zero(arena,
+									 member->items->size);
 		return true;
 	}
 	return record_unpack(table, arena, stored->value, record) ||
@@ -306,7 +296,7 @@ bool record_read(const struct record_table *table, struct arena *arena,
 {
 	memset(record, 0, table->size);
 	*(struct store_record *)((char *)record + table->stored) = *stored;
-	return read_value(table, arena, record, fault);
+	return record_read_value(table, arena, record, fault);
 }
 
 bool record_get(const struct record_table *table, struct transaction *transaction,
@@ -319,7 +309,7 @@ bool record_get(const struct record_table *table, struct transaction *transactio
 	if (!store_get(transaction, table->kind, &wanted, reading, stored, fault))
 		return false;
 	stored->id = wanted;
-	return read_value(table, transaction->arena, record, fault);
+	return record_read_value(table, transaction->arena, record, fault);
 }
 
 bool record_get_named(const struct record_table *table, struct transaction *transaction,
@@ -330,7 +320,7 @@ bool record_get_named(const struct record_table *table, struct transaction *tran
 
 	memset(record, 0, table->size);
 	return store_get_named(transaction, table->kind, name, reading, stored, fault) &&
-	       read_value(table, transaction->arena, record, fault);
+	       record_read_value(table, transaction->arena, record, fault);
 }
 
 bool record_damaged(const char *what, const struct id *key, struct fault *fault)
@@ -354,21 +344,13 @@ bool record_missing(const char *what, const struct id *key, struct fault *fault)
 
 /* ---- a record into bytes ---- */
 
-static inline void put_number(struct buffer *value, uint64_t number, size_t bytes)
+static inline void number_put(struct buffer *value, uint64_t number, size_t bytes)
 {
 	const uint64_t little = htole64(number);
 
 	assert(bytes == 8 || number >> (8 * bytes) == 0);
 	memcpy(buffer_reserve(value, sizeof little), &little, sizeof little);
 	value->size += bytes;
-}
-
-static void put_part(struct buffer *value, struct slice whole, struct slice part)
-{
-	assert(part.size == 0 ||
-	       (part.data >= whole.data && part.data + part.size <= whole.data + whole.size));
-	put_number(value, part.size == 0 ? 0 : (uint64_t)(part.data - whole.data), 4);
-	put_number(value, part.size, 4);
 }
 
 static void put_members(const struct record_table *table, const void *record, struct slice whole,
@@ -390,7 +372,7 @@ static void put_members(const struct record_table *table, const void *record, st
 				continue;
 		}
 		if (member->plain != 0) {
-			put_number(value,
+			number_put(value,
 				   member->plain == 8 ? *(const uint64_t *)at
 						      : *(const uint32_t *)at,
 				   member->plain);
@@ -408,7 +390,7 @@ static void put_members(const struct record_table *table, const void *record, st
 		case MEMBER_ETAG:
 		case MEMBER_BOOLEAN:
 		case MEMBER_CHOICE:
-			put_number(value, number_get(member->width, at), member->bytes);
+			number_put(value, number_get(member->width, at), member->bytes);
 			break;
 		case MEMBER_ID:
 		case MEMBER_FIXED:
@@ -417,18 +399,23 @@ static void put_members(const struct record_table *table, const void *record, st
 		case MEMBER_TEXT:
 		case MEMBER_BYTES:
 		case MEMBER_JSON:
-			put_number(value, text->size, 4);
+			number_put(value, text->size, 4);
 			buffer_append(value, *text);
 			if ((member->flags & MEMBER_WHOLE) != 0)
 				whole = *text;
 			break;
 		case MEMBER_PART:
-			put_part(value, whole, *text);
+			assert(text->size == 0 ||
+			       (text->data >= whole.data &&
+				text->data + text->size <= whole.data + whole.size));
+			number_put(value, text->size == 0 ? 0 : (uint64_t)(text->data - whole.data),
+				   4);
+			number_put(value, text->size, 4);
 			break;
 		case MEMBER_LIST:
 		case MEMBER_ARRAY:
-			put_number(value, count_of(member, record), member->bytes);
-			for (size_t i = 0; i < count_of(member, record); i++)
+			number_put(value, item_count(member, record), member->bytes);
+			for (size_t i = 0; i < item_count(member, record); i++)
 				put_members(member->items,
 					    items_of(member, record) + i * member->items->size,
 					    whole, value);
@@ -440,7 +427,7 @@ static void put_members(const struct record_table *table, const void *record, st
 void record_pack(const struct record_table *table, const void *record, struct buffer *value)
 {
 	if (!table->is_bare)
-		put_number(value, RECORD_VERSION, 1);
+		number_put(value, RECORD_VERSION, 1);
 	put_members(table, record, SLICE(""), value);
 }
 
@@ -479,10 +466,10 @@ bool record_put(const struct record_table *table, struct transaction *transactio
 
 /* ---- writing JSON ---- */
 
-static bool is_zero(const struct member *member, const void *record)
+static bool member_is_zero(const struct member *member, const void *record)
 {
 	static const struct id zero = { { 0 } };
-	const void *at = member_of(member, record);
+	const void *at = member_value(member, record);
 
 	switch (member->kind) {
 	case MEMBER_KEY:
@@ -497,7 +484,7 @@ static bool is_zero(const struct member *member, const void *record)
 		return ((const struct slice *)at)->size == 0;
 	case MEMBER_LIST:
 	case MEMBER_ARRAY:
-		return count_of(member, record) == 0;
+		return item_count(member, record) == 0;
 	case MEMBER_FIXED:
 		return false;
 	case MEMBER_SWITCH:
@@ -523,12 +510,12 @@ static bool is_printed(const struct record_table *table, const struct member *me
 	return is_dumped(member) &&
 	       (member->when == 0 || member->when == NOT_STORED ||
 		is_stored(table, member, record)) &&
-	       ((member->flags & MEMBER_ABSENT) == 0 || !is_zero(member, record));
+	       ((member->flags & MEMBER_ABSENT) == 0 || !member_is_zero(member, record));
 }
 
 static void print_value(const struct member *member, const void *record, struct buffer *text)
 {
-	const void *at = member_of(member, record);
+	const void *at = member_value(member, record);
 	const struct slice *bytes = at;
 
 	switch (member->kind) {
@@ -545,8 +532,7 @@ static void print_value(const struct member *member, const void *record, struct 
 		buffer_append_integer(text, (json_int_t)number_get(member->width, at));
 		break;
 	case MEMBER_CHOICE:
-		buffer_append_string(text, slice_of(member->names[number_get(
-						   member->width, member_of(member, record))]));
+		buffer_append_string(text, slice_of(member->names[number_get(member->width, at)]));
 		break;
 	case MEMBER_TIME:
 		buffer_append_time_milliseconds(text, "", (int64_t)number_get(member->width, at));
@@ -572,7 +558,7 @@ static void print_value(const struct member *member, const void *record, struct 
 	case MEMBER_LIST:
 	case MEMBER_ARRAY:
 		buffer_append_byte(text, '[');
-		for (size_t i = 0; i < count_of(member, record); i++) {
+		for (size_t i = 0; i < item_count(member, record); i++) {
 			if (i > 0)
 				buffer_append_byte(text, ',');
 			record_print(member->items,
@@ -611,7 +597,7 @@ struct scan {
 	uint64_t etag;
 };
 
-static const char *pointer_of(struct findings *findings, const char *pointer, const char *name)
+static const char *member_pointer(struct findings *findings, const char *pointer, const char *name)
 {
 	return arena_text(findings->arena, "%s/%s", pointer, name);
 }
@@ -629,17 +615,6 @@ static bool scan_bytes(struct findings *findings, const struct member *member, s
 	else
 		*(struct slice *)at = bytes;
 	return true;
-}
-
-static bool scan_choice(const struct member *member, struct slice text, void *record)
-{
-	for (uint64_t i = 0; i <= (uint64_t)member->most; i++) {
-		if (slice_is(text, member->names[i])) {
-			number_set(member->width, member_at(member, record), i);
-			return true;
-		}
-	}
-	return false;
 }
 
 static void scan_items(struct scan *scan, const struct member *member, const json_t *list,
@@ -691,8 +666,13 @@ static const char *scan_value(struct scan *scan, const struct member *member, co
 					    "must be an integer from %lld to %lld",
 					    (long long)member->least, (long long)member->most);
 	case MEMBER_CHOICE:
-		return scan_choice(member, text, record) ? NULL
-							 : "must be one of the allowed values";
+		for (uint64_t i = 0; i <= (uint64_t)member->most; i++) {
+			if (slice_is(text, member->names[i])) {
+				number_set(member->width, at, i);
+				return NULL;
+			}
+		}
+		return "must be one of the allowed values";
 	case MEMBER_TIME:
 	case MEMBER_SECONDS:
 		if (!text_time_parse(text, &time) || time < 0)
@@ -768,7 +748,7 @@ void record_scan(const struct record_table *table, const json_t *object, const c
 		place = value == NULL && ((member->when != 0 && member->when != NOT_STORED) ||
 					  (member->flags & MEMBER_ABSENT) != 0)
 				? NULL
-				: pointer_of(findings, pointer, member->name);
+				: member_pointer(findings, pointer, member->name);
 		if (value == NULL && place != NULL)
 			findings_add(findings, place, "is required");
 		if (value == NULL)
@@ -789,11 +769,11 @@ void record_scan(const struct record_table *table, const json_t *object, const c
 static const char *flaw_of(const struct member *member, const void *record,
 			   struct findings *findings)
 {
-	const struct slice *text = member_of(member, record);
+	const struct slice *text = member_value(member, record);
 
 	switch (member->kind) {
 	case MEMBER_NUMBER:
-		return is_in_range(member, number_get(member->width, member_of(member, record)))
+		return is_in_range(member, number_get(member->width, member_value(member, record)))
 			       ? NULL
 			       : arena_text(findings->arena, "must be from %lld to %lld",
 					    (long long)member->least, (long long)member->most);
@@ -846,11 +826,11 @@ void record_verify(const struct record_table *table, const void *record, const c
 		if (member->when == NOT_STORED || is_stored(table, member, record))
 			flaw = flaw_of(member, record, findings);
 		if (flaw != NULL)
-			findings_add(findings, pointer_of(findings, pointer, member->name), "%s",
-				     flaw);
+			findings_add(findings, member_pointer(findings, pointer, member->name),
+				     "%s", flaw);
 		if (member->kind != MEMBER_LIST && member->kind != MEMBER_ARRAY)
 			continue;
-		for (size_t j = 0; j < count_of(member, record); j++)
+		for (size_t j = 0; j < item_count(member, record); j++)
 			record_verify(
 				member->items, items_of(member, record) + j * member->items->size,
 				arena_text(findings->arena, "%s/%s/%zu", pointer, member->name, j),

@@ -10,8 +10,8 @@
 #include "records/record.h"
 #include "resources/record_kind.h"
 
-static bool remove_records(struct call *call, const struct store_kind *kind,
-			   const struct id *parent, bool *are_gone, struct fault *fault)
+static bool garbage_remove_records(struct call *call, const struct store_kind *kind,
+				   const struct id *parent, bool *are_gone, struct fault *fault)
 {
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
@@ -40,8 +40,8 @@ static bool remove_door(struct call *call, const struct id *room, bool *are_gone
 		return false;
 	if (door.stored.value.data == NULL)
 		return true;
-	if (!remove_records(call, &kind_door_ticket, room, are_gone, fault) ||
-	    (*are_gone && !remove_records(call, &kind_visitor, room, are_gone, fault)))
+	if (!garbage_remove_records(call, &kind_door_ticket, room, are_gone, fault) ||
+	    (*are_gone && !garbage_remove_records(call, &kind_visitor, room, are_gone, fault)))
 		return false;
 	return !*are_gone || store_remove(call->transaction, &kind_door, &door.stored, fault);
 }
@@ -55,10 +55,11 @@ static bool remove_children(struct call *call, enum garbage_of of, const struct 
 	size_t removed;
 
 	if (of == GARBAGE_WEBHOOK)
-		return remove_records(call, &kind_webhook_delivery, id, are_gone, fault);
+		return garbage_remove_records(call, &kind_webhook_delivery, id, are_gone, fault);
 	if (of == GARBAGE_SESSION)
-		return remove_records(call, &kind_given_role, id, are_gone, fault) && *are_gone
-			       ? remove_records(call, &kind_peer, id, are_gone, fault)
+		return garbage_remove_records(call, &kind_given_role, id, are_gone, fault) &&
+				       *are_gone
+			       ? garbage_remove_records(call, &kind_peer, id, are_gone, fault)
 			       : fault->kind == FAULT_NONE;
 	if (of == GARBAGE_TEMPLATE) {
 		if (!deleted_roles_remove(call, id, INT64_MAX, GARBAGE_AT_ONCE, &removed, fault))

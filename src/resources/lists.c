@@ -149,21 +149,6 @@ static void go_on_after(struct list *list, struct store_page *page)
 	list->looked_at += page->count;
 }
 
-/* Returns whether a list has looked at as many records as it may. */
-static bool has_looked_at_most(const struct list *list)
-{
-	return list->looked_at >= LIST_LOOKED_AT_MOST ||
-	       list->bytes_looked_at >= BYTES_LOOKED_AT_MOST;
-}
-
-static size_t next_page_size(const struct list *list, size_t most)
-{
-	size_t next = most * PAGE_GROWTH < PAGE_MOST ? most * PAGE_GROWTH : PAGE_MOST;
-
-	return next < LIST_LOOKED_AT_MOST - list->looked_at ? next
-							    : LIST_LOOKED_AT_MOST - list->looked_at;
-}
-
 /* Adds pages in which most records may be left out: in the order of names, or with `q`. */
 static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 			      struct store_page *page, list_add_records *add, const void *context,
@@ -173,7 +158,7 @@ static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 	const bool is_by_name = page->order == STORE_BY_NAME;
 
 	for (;;) {
-		size_t kept;
+		size_t kept, left;
 
 		if (!store_page(call->transaction, kind, page, fault))
 			return false;
@@ -185,9 +170,14 @@ static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 			list->is_cut = !is_by_name && is_unfinished(list, page, kept);
 			return true;
 		}
-		if (has_looked_at_most(list))
+		if (list->looked_at >= LIST_LOOKED_AT_MOST ||
+		    list->bytes_looked_at >= BYTES_LOOKED_AT_MOST)
 			break;
-		page->most = next_page_size(list, page->most);
+		left = LIST_LOOKED_AT_MOST - list->looked_at;
+		page->most = page->most * PAGE_GROWTH < PAGE_MOST ? page->most * PAGE_GROWTH
+								  : PAGE_MOST;
+		if (page->most > left)
+			page->most = left;
 		page->records = arena_alloc(call->arena, page->most * sizeof *page->records);
 	}
 	list->is_cut = true;

@@ -326,12 +326,27 @@ static bool read_framing(struct transfer_input *input, const char *name, json_t 
 	return true;
 }
 
-static bool read_line(struct transfer_input *input, json_t *line, struct fault *fault)
+bool transfer_read_line(struct transfer_input *input, struct slice text, struct fault *fault)
 {
-	const char *name = json_object_iter_key(json_object_iter(line));
-	const struct record_kind *kind = name == NULL ? NULL : kind_named(name);
-	const bool is_head = name != NULL && strcmp(name, "dump") == 0;
+	struct call *call = &input->call;
+	const struct record_kind *kind;
+	struct json_flaw flaw;
+	const char *name;
+	bool is_head;
+	json_t *line;
 
+	call->environment = &input->environment;
+	call->now = clock_now(input->environment.clock);
+	call->least_now = 0;
+	call->run = (struct run){ 0 };
+	call_draw_etag(call);
+	line = json_text_read_stored(call->arena, text, &flaw);
+	if (line == NULL)
+		return fault_detail(fault, FAULT_MALFORMED, "column %zu: %s", flaw.column,
+				    flaw.sentence);
+	name = json_object_iter_key(json_object_iter(line));
+	kind = name == NULL ? NULL : kind_named(name);
+	is_head = name != NULL && strcmp(name, "dump") == 0;
 	if (json_object_size(line) != 1)
 		return fault_set(fault, FAULT_CONFLICT,
 				 "a line must have exactly one member, which names its kind");
@@ -345,24 +360,6 @@ static bool read_line(struct transfer_input *input, json_t *line, struct fault *
 	if (kind == NULL)
 		return read_framing(input, name, line, fault);
 	return read_record_line(input, kind, json_object_get(line, name), fault);
-}
-
-bool transfer_read_line(struct transfer_input *input, struct slice text, struct fault *fault)
-{
-	struct call *call = &input->call;
-	struct json_flaw flaw;
-	json_t *line;
-
-	call->environment = &input->environment;
-	call->now = clock_now(input->environment.clock);
-	call->least_now = 0;
-	call->run = (struct run){ 0 };
-	call_draw_etag(call);
-	line = json_text_read_stored(call->arena, text, &flaw);
-	if (line == NULL)
-		return fault_detail(fault, FAULT_MALFORMED, "column %zu: %s", flaw.column,
-				    flaw.sentence);
-	return read_line(input, line, fault);
 }
 
 bool transfer_read_end(struct transfer_input *input, struct fault *fault)

@@ -139,14 +139,29 @@ static bool check_written_record(struct writing *writing, const struct record_ki
 			   json_string_value(json_array_get(found.details, 0)));
 }
 
+/* ---- lines ---- */
+
+static bool send_line(struct writing *writing, const struct buffer *text, struct fault *fault)
+{
+	return writing->output->line(writing->output, buffer_slice(text), fault);
+}
+
+/* Writes {"kind": record}. */
 static bool send_record(struct writing *writing, const struct record_kind *kind, void *record,
-			struct fault *fault);
+			struct fault *fault)
+{
+	struct call *call = writing->walk.call;
+	struct buffer text = BUFFER_INITIAL(call->arena);
+
+	buffer_append_member(&text, "{", slice_of(kind->line));
+	buffer_append_byte(&text, ':');
+	record_print(kind->table, record, &text);
+	buffer_append_byte(&text, '}');
+	transfer_count_line(&writing->output->counts, kind);
+	return send_line(writing, &text, fault);
+}
 
 /* ---- the event log ---- */
-
-/* Numbers the events of the account that wait in the queue, and writes them, or, if is_output is
- * false, only counts them. */
-static bool walk_queue(struct writing *writing, bool is_output, struct fault *fault);
 
 /* An event log has no gaps, so it begins after the last event that cannot be read. */
 static bool skip_lost_entries(struct writing *writing, struct audit_state *state,
@@ -174,72 +189,6 @@ static bool skip_lost_entries(struct writing *writing, struct audit_state *state
 		arena_release(call->arena, &mark);
 	}
 	return true;
-}
-
-/* Writes the line of the event log, which includes the events in the queue. Afterwards the log and
- * *state end where the numbered events do: these come next, then those of the queue. */
-static bool write_log(struct writing *writing, struct audit_state *state, struct fault *fault)
-{
-	const uint64_t last = state->last;
-	bool is_written;
-
-	writing->log = *state;
-	writing->has_log = true;
-	if (!walk_queue(writing, false, fault))
-		return false;
-	is_written = writing->log.last == 0 ||
-		     send_record(writing, &audit_kind, &writing->log, fault);
-	writing->log.last = last;
-	return is_written;
-}
-
-/* ---- lines ---- */
-
-static bool send_line(struct writing *writing, const struct buffer *text, struct fault *fault)
-{
-	return writing->output->line(writing->output, buffer_slice(text), fault);
-}
-
-/* Writes {"kind": record}. */
-static bool send_record(struct writing *writing, const struct record_kind *kind, void *record,
-			struct fault *fault)
-{
-	struct call *call = writing->walk.call;
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	buffer_append_member(&text, "{", slice_of(kind->line));
-	buffer_append_byte(&text, ':');
-	record_print(kind->table, record, &text);
-	buffer_append_byte(&text, '}');
-	transfer_count_line(&writing->output->counts, kind);
-	return send_line(writing, &text, fault);
-}
-
-static bool write_record_line(struct walk *walk, const struct record_kind *kind, void *record,
-			      bool *descends, struct fault *fault)
-{
-	struct writing *writing = (struct writing *)walk;
-	const struct store_record *stored = (void *)((char *)record + kind->table->stored);
-	struct fault own = FAULT_INITIAL;
-
-	if (kind->print != NULL)
-		kind->print(walk->call, record);
-	if (kind == &audit_kind && !skip_lost_entries(writing, record, fault))
-		return false;
-	if (kind == &template_kind && writing->output->lost != NULL &&
-	    !keep_backend(writing, record, fault))
-		return false;
-	*descends = false;
-	if (has_lost_owner(writing, kind, stored)) {
-		fault_cause(&own, FAULT_DAMAGED, 0, "the record it belongs to was lost");
-		return lose_record(walk, kind, &stored->id, &own, fault);
-	}
-	if (!check_written_record(writing, kind, record, &stored->id, &own))
-		return own.kind == FAULT_DAMAGED ? lose_record(walk, kind, &stored->id, &own, fault)
-						 : (*fault = own, false);
-	*descends = true;
-	return kind == &audit_kind ? write_log(writing, record, fault)
-				   : send_record(writing, kind, record, fault);
 }
 
 /* Leaves out an event of the queue, or, if id is NULL, the rest of the queue. It is reported once:
@@ -274,6 +223,8 @@ static bool walk_queued(struct writing *writing, const struct store_record *stor
 	return !is_output || send_record(writing, &entry_kind, &entry, fault);
 }
 
+/* Numbers the events of the account that wait in the queue, and writes them, or, if is_output is
+ * false, only counts them. */
 static bool walk_queue(struct writing *writing, bool is_output, struct fault *fault)
 {
 	struct call *call = writing->walk.call;
@@ -316,6 +267,52 @@ static bool walk_queue(struct writing *writing, bool is_output, struct fault *fa
 		arena_release(call->arena, &mark);
 	} while (is_done && !page.is_last);
 	return is_done;
+}
+
+/* Writes the line of the event log, which includes the events in the queue. Afterwards the log and
+ * *state end where the numbered events do: these come next, then those of the queue. */
+static bool write_log(struct writing *writing, struct audit_state *state, struct fault *fault)
+{
+	const uint64_t last = state->last;
+	bool is_written;
+
+	writing->log = *state;
+	writing->has_log = true;
+	if (!walk_queue(writing, false, fault))
+		return false;
+	is_written = writing->log.last == 0 ||
+		     send_record(writing, &audit_kind, &writing->log, fault);
+	writing->log.last = last;
+	return is_written;
+}
+
+/* ---- the lines of a dump ---- */
+
+static bool write_record_line(struct walk *walk, const struct record_kind *kind, void *record,
+			      bool *descends, struct fault *fault)
+{
+	struct writing *writing = (struct writing *)walk;
+	const struct store_record *stored = (void *)((char *)record + kind->table->stored);
+	struct fault own = FAULT_INITIAL;
+
+	if (kind->print != NULL)
+		kind->print(walk->call, record);
+	if (kind == &audit_kind && !skip_lost_entries(writing, record, fault))
+		return false;
+	if (kind == &template_kind && writing->output->lost != NULL &&
+	    !keep_backend(writing, record, fault))
+		return false;
+	*descends = false;
+	if (has_lost_owner(writing, kind, stored)) {
+		fault_cause(&own, FAULT_DAMAGED, 0, "the record it belongs to was lost");
+		return lose_record(walk, kind, &stored->id, &own, fault);
+	}
+	if (!check_written_record(writing, kind, record, &stored->id, &own))
+		return own.kind == FAULT_DAMAGED ? lose_record(walk, kind, &stored->id, &own, fault)
+						 : (*fault = own, false);
+	*descends = true;
+	return kind == &audit_kind ? write_log(writing, record, fault)
+				   : send_record(writing, kind, record, fault);
 }
 
 static bool write_head(struct writing *writing, struct fault *fault)

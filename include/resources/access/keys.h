@@ -16,8 +16,7 @@ handler keys_get;
 handler keys_patch;
 handler keys_delete;
 
-/* Convert an API key to the members that a client sends, in the arena, and back. */
+/* Converts an API key to the members that a client sends, in the arena. */
 json_t *key_document(struct call *call, const struct api_key *key);
-void key_set(struct api_key *key, const json_t *document);
 
 #endif

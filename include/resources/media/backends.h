@@ -21,9 +21,5 @@ handler backends_settle_test;
 struct server backend_server(struct call *call, const struct backend *backend);
 /* Returns the backend as a document that may be changed: as it could be sent, with its secrets. */
 json_t *backend_document(struct call *call, const struct backend *backend);
-/* Sets the backend from a complete document that obeys new_backend_shape. If it becomes the default
- * backend, it replaces the current one. */
-void backend_set(struct call *call, struct media *media, struct backend *backend,
-		 const json_t *document);
 
 #endif

@@ -27,10 +27,8 @@
 /* Stored in records: a number never gets another meaning. */
 enum key_state { KEY_ACTIVE, KEY_NEXT, KEY_RETIRED };
 
-/* Convert between a state and its name, "active" and so on. */
+/* Returns the name of a state, "active" and so on. */
 const char *key_state_name(enum key_state state);
-/* name must be such a name. */
-enum key_state key_state_named(struct slice name);
 
 /* Slices are borrowed: from the stored value, or from the call's arena. */
 struct signing_key {
@@ -78,11 +76,6 @@ bool media_load(struct call *call, enum store_reading reading, struct media *med
  * lasts. The call must be in a WRITE transaction. */
 bool media_load_lasting(struct call *call, struct media *media, struct fault *fault);
 bool media_put(struct call *call, const struct media *media, struct fault *fault);
-/* Reads a stored record at the time `now`, in milliseconds since 1970. */
-bool media_read(struct arena *arena, const struct store_record *stored, int64_t now,
-		struct media *media, struct fault *fault);
-/* Begins a new record with a new code_key. */
-void media_begin(struct call *call, struct media *media);
 
 /* Return NULL if there is no such key. */
 struct signing_key *media_key(const struct media *media, struct slice kid);

@@ -20,7 +20,5 @@ bool rooms_import(struct call *call, bool *is_new, struct fault *fault);
 
 /* Disables the room, unless it is disabled already. */
 bool room_disable(struct call *call, const struct id *id, struct fault *fault);
-/* Removes the room and its codes. */
-bool room_remove(struct call *call, const struct room_record *room, struct fault *fault);
 
 #endif

@@ -19,9 +19,6 @@ handler templates_update; /* the given fields replace the stored ones completely
 handler templates_patch;
 handler templates_delete;
 
-/* Removes a template that no room uses. */
-bool template_remove(struct call *call, const struct template_record *record, struct fault *fault);
-
 handler settings_get;
 handler settings_replace;
 handler settings_patch;

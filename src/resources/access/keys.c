@@ -15,21 +15,12 @@
 /* ---- the body, and what its sender may give ---- */
 
 /* Returns the time in seconds since 1970, or 0 if the API key never expires. */
-static int64_t expiry_of(const json_t *document)
+static int64_t key_expiry(const json_t *document)
 {
 	const struct slice text = text_of_json(json_object_get(document, "expires_at"));
 	int64_t seconds;
 
 	return text_time_parse_seconds(text, &seconds) ? seconds : 0;
-}
-
-/* True if the expiry is a time that has passed. A malformed time is a finding of the table. */
-static bool is_over(const json_t *body, int64_t now)
-{
-	const struct slice text = text_of_json(json_object_get(body, "expires_at"));
-	int64_t seconds;
-
-	return text_time_parse_seconds(text, &seconds) && seconds <= now / 1000;
 }
 
 /* A limited caller cannot give scopes that it lacks, nor create an API key that outlives it. */
@@ -38,7 +29,7 @@ static bool check_gift(const struct call *call, const json_t *body, struct fault
 	const struct actor *actor = &call->actor;
 	const bool gives_expiry = call->route->body_kind != BODY_PATCH ||
 				  json_object_get(body, "expires_at") != NULL;
-	const int64_t expires_at = expiry_of(body);
+	const int64_t expires_at = key_expiry(body);
 
 	if (!actor->is_limited)
 		return true;
@@ -56,11 +47,16 @@ bool keys_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 {
 	struct findings *findings = &call->findings;
 	struct fault of_table = FAULT_INITIAL;
+	struct slice expiry;
+	int64_t seconds;
 
 	findings_keep_order(findings, body);
 	(void)schema_check(call->route->body, body, route_mode(call->route), is_strict, findings,
 			   &of_table);
-	if (is_over(body, clock_now(call->environment->clock)))
+	expiry = text_of_json(json_object_get(body, "expires_at"));
+	/* A malformed time is a finding of the table. */
+	if (text_time_parse_seconds(expiry, &seconds) &&
+	    seconds <= clock_now(call->environment->clock) / 1000)
 		findings_add(findings, "/expires_at", "must be in the future");
 	return findings_result(findings, fault) && check_gift(call, body, fault);
 }
@@ -90,11 +86,12 @@ static struct slice api_key_text(struct call *call, const struct api_key *key, c
 	return document_as_text(call->arena, &made_key_shape, document, false);
 }
 
-void key_set(struct api_key *key, const json_t *document)
+/* Sets the members that a client sends. */
+static void key_set(struct api_key *key, const json_t *document)
 {
 	key->name = text_of_json(json_object_get(document, "name"));
 	key->scopes = scopes_of_list(json_object_get(document, "scopes"));
-	key->expires_at = expiry_of(document);
+	key->expires_at = key_expiry(document);
 }
 
 /* changes: NULL if the API key was created or deleted. */

@@ -167,26 +167,6 @@ static bool code_put_loaded(struct call *call, void *record, struct fault *fault
 	       code_put(call, code, fault);
 }
 
-/* A custom code must be reserved for its account; a generated code must not be while it exists. */
-static bool check_letters(struct call *call, const struct code *code, struct findings *findings,
-			  struct fault *fault)
-{
-	struct id account;
-	bool is_kept;
-
-	if (!code_can_be(code->letters)) {
-		findings_add(findings, "", "is not a code");
-		return true;
-	}
-	if (!code_words_find(call, code->letters, &account, &is_kept, fault))
-		return false;
-	if (!code_is_words(code->letters) && is_kept)
-		findings_add(findings, "", "is reserved as if it had been deleted");
-	if (code_is_words(code->letters) && (!is_kept || id_compare(&account, &call->account) != 0))
-		findings_add(findings, "", "is a custom code that is not reserved for the account");
-	return true;
-}
-
 static bool code_record_check(struct call *call, const void *record, struct findings *findings,
 			      struct fault *fault)
 {
@@ -215,12 +195,26 @@ static bool code_derive(struct call *call, const void *record, struct findings *
 {
 	const struct code *code = record;
 	struct room_codes codes;
+	struct id account;
+	bool is_kept;
 
 	if (!codes_load(call, &code->room, STORE_TO_SHOW, &codes, fault))
 		return false;
 	if (id_number(&code->place) > codes.last_place)
 		findings_add(findings, "/place", "was never assigned");
-	return check_letters(call, code, findings, fault);
+	if (!code_can_be(code->letters)) {
+		findings_add(findings, "", "is not a code");
+		return true;
+	}
+	/* A custom code must be reserved for its account; a generated code must not be while it
+	 * exists. */
+	if (!code_words_find(call, code->letters, &account, &is_kept, fault))
+		return false;
+	if (!code_is_words(code->letters) && is_kept)
+		findings_add(findings, "", "is reserved as if it had been deleted");
+	if (code_is_words(code->letters) && (!is_kept || id_compare(&account, &call->account) != 0))
+		findings_add(findings, "", "is a custom code that is not reserved for the account");
+	return true;
 }
 
 static bool code_forget(struct call *call, const void *record, struct fault *fault)

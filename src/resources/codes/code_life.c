@@ -357,17 +357,6 @@ static bool settle_codes(struct call *call, struct room_codes *codes, struct fau
 	return true;
 }
 
-static void drop_empty_groups(struct room_codes *codes)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < codes->group_count; i++) {
-		if (codes->groups[i].count + codes->groups[i].others > 0)
-			codes->groups[n++] = codes->groups[i];
-	}
-	codes->group_count = n;
-}
-
 /* Returns how many of these former codes this write removes. */
 static uint32_t too_many(uint32_t former)
 {
@@ -405,25 +394,17 @@ bool codes_store(struct call *call, struct room_codes *codes,
 		 const struct template_record *template, struct fault *fault)
 {
 	bool are_lost;
+	size_t n = 0;
 
 	if (!lose_deleted(call, codes, template, &are_lost, fault) ||
 	    !settle_codes(call, codes, fault) || !remove_oldest_former(call, codes, fault))
 		return false;
-	drop_empty_groups(codes);
+	for (size_t i = 0; i < codes->group_count; i++) {
+		if (codes->groups[i].count + codes->groups[i].others > 0)
+			codes->groups[n++] = codes->groups[i];
+	}
+	codes->group_count = n;
 	return codes_put(call, codes, fault);
-}
-
-/* Resolves references of the room's codes to deleted roles. */
-static bool resolve_deleted(struct call *call, const struct id *room,
-			    const struct template_record *template, struct fault *fault)
-{
-	struct room_codes codes;
-	bool are_lost;
-
-	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault) ||
-	    !lose_deleted(call, &codes, template, &are_lost, fault))
-		return false;
-	return !are_lost || codes_put(call, &codes, fault);
 }
 
 bool codes_resolve_some(struct call *call, struct template_record *record, struct fault *fault)
@@ -439,7 +420,9 @@ bool codes_resolve_some(struct call *call, struct template_record *record, struc
 		.records = rooms,
 		.most = ROOMS_VISITED,
 	};
+	struct room_codes codes;
 	size_t removed;
+	bool are_lost;
 
 	if (deleted->count <= DELETED_ROLES_KEPT)
 		return true;
@@ -448,7 +431,9 @@ bool codes_resolve_some(struct call *call, struct template_record *record, struc
 	if (!store_page(call->transaction, &kind_room, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
-		if (!resolve_deleted(call, &rooms[i].id, record, fault))
+		if (!codes_load(call, &rooms[i].id, STORE_TO_CHANGE, &codes, fault) ||
+		    !lose_deleted(call, &codes, record, &are_lost, fault) ||
+		    (are_lost && !codes_put(call, &codes, fault)))
 			return false;
 	}
 	if (page.is_last) {

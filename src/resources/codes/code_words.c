@@ -102,7 +102,7 @@ bool code_words_store_asked(struct call *call, struct fault *fault)
 	return record_put(&code_words_asked_table, call->transaction, &asked, fault);
 }
 
-static bool count_once(struct call *call, struct fault *fault)
+static bool count_words_once(struct call *call, struct fault *fault)
 {
 	if (!store_begin(call->environment->store, STORE_WRITE, call->arena, &call->transaction,
 			 fault))
@@ -121,7 +121,7 @@ bool code_words_count_refused(struct call *call, struct fault *fault)
 
 	if (call->run.words_asked == 0)
 		return true;
-	while (!count_once(call, fault)) {
+	while (!count_words_once(call, fault)) {
 		if (fault->kind != FAULT_AGAIN || ++agains == WORDS_AGAIN_MOST)
 			return false;
 		*fault = FAULT_INITIAL;

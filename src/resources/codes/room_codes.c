@@ -64,7 +64,7 @@ bool room_codes_are_hashed(const struct call *call)
 /* ---- loading ---- */
 
 /* Loads the room of the path, which must be enabled. */
-static bool load_room(struct call *call, struct room_subject *subject, struct fault *fault)
+static bool load_enabled_room(struct call *call, struct room_subject *subject, struct fault *fault)
 {
 	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject->room, fault))
 		return false;
@@ -214,7 +214,7 @@ bool room_codes_create_all(struct call *call, struct fault *fault)
 	struct room_subject subject;
 	struct slice *texts;
 
-	if (!load_room(call, &subject, fault) ||
+	if (!load_enabled_room(call, &subject, fault) ||
 	    !codes_load(call, &subject.room.id, call_reading(call), &subject.codes, fault))
 		return false;
 	/* The first request for a room is the most frequent one, and always creates codes. */
@@ -271,7 +271,7 @@ static bool load_for_role(struct call *call, struct room_subject *subject, uint3
 {
 	size_t role;
 
-	if (!load_room(call, subject, fault) ||
+	if (!load_enabled_room(call, subject, fault) ||
 	    !room_subject_load(call, STORE_TO_CHANGE, subject, fault))
 		return false;
 	role = template_role_index(&subject->template, call->parameters[1]);
@@ -306,23 +306,7 @@ bool room_codes_create(struct call *call, struct fault *fault)
 
 /* ---- rotation ---- */
 
-/* Disables the code, or, with a grace period, lets it expire. */
-static bool retire(struct call *call, struct room_codes *codes, const struct code *former,
-		   int64_t grace, struct fault *fault)
-{
-	struct code code = *former;
-
-	if (grace == 0) {
-		code.is_enabled = false;
-		code.updated = call->now / 1000;
-	} else {
-		code.terms.set |= CODE_EXPIRES_AT;
-		code.terms.expires_at = call->now / 1000 + grace;
-	}
-	return codes_replace(call, codes, former, &code, fault);
-}
-
-/* Retires the enabled plain codes of the group. */
+/* Disables the enabled plain codes of the group or, with a grace period, lets them expire. */
 static bool retire_group(struct call *call, struct room_codes *codes,
 			 const struct code_group *group, int64_t grace, struct fault *fault)
 {
@@ -334,14 +318,24 @@ static bool retire_group(struct call *call, struct room_codes *codes,
 		},
 	};
 	const struct code *code;
+	struct code retired;
 
 	while (group->enabled > 0) {
 		if (!codes_next(call, &codes->room, &walk, &code, fault))
 			return false;
 		if (code == NULL)
 			return record_missing("an enabled code of the room", &codes->room, fault);
-		if (code->group == group->number && code->is_enabled && code_is_plain(code) &&
-		    !retire(call, codes, code, grace, fault))
+		if (code->group != group->number || !code->is_enabled || !code_is_plain(code))
+			continue;
+		retired = *code;
+		if (grace == 0) {
+			retired.is_enabled = false;
+			retired.updated = call->now / 1000;
+		} else {
+			retired.terms.set |= CODE_EXPIRES_AT;
+			retired.terms.expires_at = call->now / 1000 + grace;
+		}
+		if (!codes_replace(call, codes, code, &retired, fault))
 			return false;
 	}
 	return true;
@@ -448,24 +442,6 @@ static bool code_is_listed(const struct call *call, const struct code *code,
 	return listing->label.data == NULL || slice_equal(listing->label, code->terms.label);
 }
 
-static bool list_code(struct call *call, const struct room_subject *subject,
-		      const struct code *code, struct listing *listing, struct fault *fault)
-{
-	struct shown_code shown;
-	bool is_of_role;
-
-	if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault))
-		return false;
-	is_of_role = listing->role.data == NULL || slice_equal(listing->role, shown.role);
-	listing->shows_role = listing->shows_role || is_of_role;
-	if (!is_of_role || id_number(&code->place) <= listing->after ||
-	    !code_is_listed(call, code, &shown, listing))
-		return true;
-	list_add(&listing->list, code->letters);
-	call_part(call, code_text(call, code, &shown));
-	return true;
-}
-
 /* Adds codes until the page is full. If it is not known whether any code shows the role, reads the
  * codes before the page too. Former codes are never enabled. */
 static bool list_codes(struct call *call, const struct room_subject *subject,
@@ -480,14 +456,23 @@ static bool list_codes(struct call *call, const struct room_subject *subject,
 		},
 	};
 	const struct code *code;
+	struct shown_code shown;
+	bool is_of_role;
 
 	while (!list_is_full(&listing->list)) {
 		if (!codes_next(call, &subject->room.id, &walk, &code, fault))
 			return false;
 		if (code == NULL)
 			break;
-		if (!list_code(call, subject, code, listing, fault))
+		if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault))
 			return false;
+		is_of_role = listing->role.data == NULL || slice_equal(listing->role, shown.role);
+		listing->shows_role = listing->shows_role || is_of_role;
+		if (!is_of_role || id_number(&code->place) <= listing->after ||
+		    !code_is_listed(call, code, &shown, listing))
+			continue;
+		list_add(&listing->list, code->letters);
+		call_part(call, code_text(call, code, &shown));
 	}
 	return true;
 }
@@ -606,26 +591,16 @@ bool room_codes_qr(struct call *call, struct fault *fault)
 	return call_answer(call, svg);
 }
 
-static bool note_code_update(struct call *call, const struct room_subject *subject,
-			     const struct code *code, struct slice before, struct fault *fault)
-{
-	static const char *const ignored[] = { "updated_at", NULL };
-	struct shown_code shown;
-	struct changes changes = CHANGES_INITIAL(call->arena);
-
-	if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault))
-		return false;
-	changes_find_in_texts(&changes, SLICE(""), before, code_text(call, code, &shown), ignored);
-	return code_note(call, "room_code.updated", code, shown.role, &changes, fault);
-}
-
 /* Stores the changed code. shown: what the former code shows; enables: `enabled` in the request. A
  * code of a deleted role becomes a former code, which keeps the time of the deletion. */
 static bool save_code(struct call *call, struct room_subject *subject, const struct code *former,
 		      const struct shown_code *shown, struct code *code, bool enables,
 		      struct fault *fault)
 {
+	static const char *const ignored[] = { "updated_at", NULL };
 	const struct slice before = code_text(call, former, shown);
+	struct changes changes = CHANGES_INITIAL(call->arena);
+	struct shown_code after;
 
 	if (enables && !shown->has_role)
 		return fault_set(fault, FAULT_FORBIDDEN, "The role of this code has been deleted");
@@ -641,9 +616,12 @@ static bool save_code(struct call *call, struct room_subject *subject, const str
 	    (!codes_make_due(call, &subject->codes, &subject->template, fault) ||
 	     !codes_check_count(subject, former, code, fault)))
 		return false;
-	return codes_replace(call, &subject->codes, former, code, fault) &&
-	       codes_store(call, &subject->codes, &subject->template, fault) &&
-	       note_code_update(call, subject, code, before, fault);
+	if (!codes_replace(call, &subject->codes, former, code, fault) ||
+	    !codes_store(call, &subject->codes, &subject->template, fault) ||
+	    !code_show(call, &subject->codes, code, &subject->template, &after, fault))
+		return false;
+	changes_find_in_texts(&changes, SLICE(""), before, code_text(call, code, &after), ignored);
+	return code_note(call, "room_code.updated", code, after.role, &changes, fault);
 }
 
 bool room_codes_switch(struct call *call, struct fault *fault)

@@ -18,7 +18,7 @@
 #include "resources/stored.h"
 #include "rules/media_rules.h"
 
-static bool find_backend(struct call *call, enum store_reading reading, struct media *media,
+static bool load_backend(struct call *call, enum store_reading reading, struct media *media,
 			 struct backend **backend, struct fault *fault)
 {
 	struct id id;
@@ -71,29 +71,22 @@ static json_t *capabilities_of(enum backend_type type)
 	return list;
 }
 
-/* Returns the document for a response, where switches that were not set are false. */
-static json_t *shown_document(struct call *call, const struct backend *backend)
+static struct slice backend_text(struct call *call, const struct backend *backend,
+				 const struct backend_health *health)
 {
 	static const char *const switches[] = { "room_admin", "create_rooms" };
 	const struct slice type = slice_of(backend_type_name(backend->type));
 	json_t *document = backend_document(call, backend);
 	json_t *config = call_copy_member(document, "config");
+	const struct slice id = id_as_text(call->arena, &backend->id);
+	const struct slice place = public_url_of(call);
 
+	/* Switches that were not set are shown as false. */
 	for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
 		if (backend_has_member(type, (struct slice){ NULL, 0 }, switches[i]) &&
 		    json_object_get(config, switches[i]) == NULL)
 			object_put(config, switches[i], json_false());
 	}
-	return document;
-}
-
-static struct slice backend_text(struct call *call, const struct backend *backend,
-				 const struct backend_health *health)
-{
-	json_t *document = shown_document(call, backend);
-	const struct slice id = id_as_text(call->arena, &backend->id);
-	const struct slice place = public_url_of(call);
-
 	object_put(document, "id", json_of_text(id));
 	object_put(document, "created_at", json_time_seconds(backend->created));
 	object_put(document, "updated_at", json_time_seconds(backend->updated));
@@ -105,15 +98,6 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 				   place.data, (int)id.size, id.data))));
 	object_put(document, "health", json_incref(health_document(call, health)));
 	return document_as_text(call->arena, &backend_shape, document, false);
-}
-
-static enum backend_type backend_type_of(struct slice name)
-{
-	enum backend_type type = BACKEND_LIVEKIT;
-
-	while (type < BACKEND_JWT && !slice_is(name, backend_type_name(type)))
-		type++;
-	return type;
 }
 
 static struct slice config_with_defaults(struct call *call, struct slice type,
@@ -132,32 +116,26 @@ static struct slice config_with_defaults(struct call *call, struct slice type,
 	return json_as_text(call->arena, config);
 }
 
-/* Returns the alg of the config, or SIGNING_ALGS if no key of the account signs. */
-static enum signing_alg signing_alg_of(struct call *call, const struct backend *backend)
-{
-	enum signing_alg alg = SIGNING_ALGS;
-
-	(void)signing_alg_named(
-		text_of_json(json_object_get(
-			stored_json(call, backend->config, "backend", &backend->id), "alg")),
-		&alg);
-	return alg;
-}
-
-void backend_set(struct call *call, struct media *media, struct backend *backend,
-		 const json_t *document)
+/* Sets the backend from a complete document that obeys new_backend_shape. If it becomes the default
+ * backend, it replaces the current one. */
+static void backend_set(struct call *call, struct media *media, struct backend *backend,
+			const json_t *document)
 {
 	const struct slice type = text_of_json(json_object_get(document, "type"));
-	const json_t *ttl = json_object_get(document, "ttl");
+	const json_t *ttl = json_object_get(document, "ttl"), *config;
 
 	backend->name = text_of_json(json_object_get(document, "name"));
-	backend->type = backend_type_of(type);
+	backend->type = BACKEND_LIVEKIT;
+	while (backend->type < BACKEND_JWT && !slice_is(type, backend_type_name(backend->type)))
+		backend->type++;
 	backend->url = text_of_json(json_object_get(document, "url"));
 	backend->api_url = text_of_json(json_object_get(document, "api_url"));
 	backend->ttl = ttl == NULL ? strtoll(shape_field(&backend_shape, "ttl")->standard, NULL, 10)
 				   : json_integer_value(ttl);
 	backend->config = config_with_defaults(call, type, document);
-	backend->alg = signing_alg_of(call, backend);
+	backend->alg = SIGNING_ALGS; /* unless a key of the account signs */
+	config = stored_json(call, backend->config, "backend", &backend->id);
+	(void)signing_alg_named(text_of_json(json_object_get(config, "alg")), &backend->alg);
 	backend->is_default = json_is_true(json_object_get(document, "default"));
 	for (size_t i = 0; backend->is_default && i < media->backend_count; i++) {
 		if (&media->backends[i] != backend)
@@ -323,7 +301,7 @@ bool backends_replace(struct call *call, struct fault *fault)
 	struct media media;
 	struct backend *backend;
 
-	return find_backend(call, STORE_TO_CHANGE, &media, &backend, fault) &&
+	return load_backend(call, STORE_TO_CHANGE, &media, &backend, fault) &&
 	       save_backend(call, &media, backend, call_copy(call, call->body), fault);
 }
 
@@ -333,7 +311,7 @@ bool backends_patch(struct call *call, struct fault *fault)
 	struct backend *backend;
 	json_t *document;
 
-	if (!find_backend(call, STORE_TO_CHANGE, &media, &backend, fault))
+	if (!load_backend(call, STORE_TO_CHANGE, &media, &backend, fault))
 		return false;
 	document = backend_document(call, backend);
 	document_merge(&backend_shape, document, call->body);
@@ -345,7 +323,7 @@ bool backends_delete(struct call *call, struct fault *fault)
 	struct media media;
 	struct backend *backend;
 
-	if (!find_backend(call, STORE_TO_CHANGE, &media, &backend, fault))
+	if (!load_backend(call, STORE_TO_CHANGE, &media, &backend, fault))
 		return false;
 	if (backend->uses > 0)
 		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
@@ -366,7 +344,7 @@ bool backends_get(struct call *call, struct fault *fault)
 	struct media media;
 	struct backend *backend;
 
-	if (!find_backend(call, STORE_TO_SHOW, &media, &backend, fault) ||
+	if (!load_backend(call, STORE_TO_SHOW, &media, &backend, fault) ||
 	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
 	return call_answer(call,
@@ -413,7 +391,7 @@ bool backends_test(struct call *call, struct fault *fault)
 	struct backend *backend;
 	struct server server;
 
-	if (!find_backend(call, STORE_TO_SHOW, &media, &backend, fault))
+	if (!load_backend(call, STORE_TO_SHOW, &media, &backend, fault))
 		return false;
 	if (!server_can(backend->type, SERVER_LIST))
 		return fault_detail(fault, FAULT_CANNOT, "%s",
@@ -440,7 +418,7 @@ bool backends_settle_test(struct call *call, struct fault *fault)
 	struct server server;
 
 	if (!asked_has_outcome(asked, fault) ||
-	    !find_backend(call, STORE_TO_SHOW, &media, &backend, fault))
+	    !load_backend(call, STORE_TO_SHOW, &media, &backend, fault))
 		return false;
 	server = backend_server(call, backend);
 	server_read_rooms(call->arena, &server, call->now / 1000, &asked->outcome, &verdict, &rooms,

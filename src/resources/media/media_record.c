@@ -19,15 +19,6 @@ const char *key_state_name(enum key_state state)
 	return key_states[state];
 }
 
-enum key_state key_state_named(struct slice name)
-{
-	enum key_state state = KEY_ACTIVE;
-
-	while (state < KEY_RETIRED && !slice_is(name, key_states[state]))
-		state++;
-	return state;
-}
-
 /* ---- the stored form ---- */
 
 static const char *const algs[] = {
@@ -80,41 +71,28 @@ static const struct member media_members[] = {
 };
 const struct record_table media_table = { RECORD(struct media, media_members, 0, &kind_media) };
 
-bool media_read(struct arena *arena, const struct store_record *stored, int64_t now,
-		struct media *media, struct fault *fault)
-{
-	size_t n = 0;
-
-	if (!record_read(&media_table, arena, stored, media, fault))
-		return false;
-	for (size_t i = 0; i < media->key_count; i++) {
-		const struct signing_key *key = &media->keys[i];
-
-		if (key->state != KEY_RETIRED || now / 1000 < key->retires)
-			media->keys[n++] = *key;
-	}
-	media->key_count = n;
-	return true;
-}
-
-void media_begin(struct call *call, struct media *media)
-{
-	*media = (struct media){
-		.keys = arena_alloc(call->arena, sizeof *media->keys),
-		.backends = arena_alloc(call->arena, sizeof *media->backends),
-	};
-	clock_random(call->environment->clock, media->code_key, sizeof media->code_key);
-}
-
 bool media_find(struct call *call, enum store_reading reading, struct media *media, bool *is_there,
 		struct fault *fault)
 {
 	struct store_record stored;
+	size_t n = 0;
 
 	if (!store_get(call->transaction, &kind_media, &kind_only_id, reading, &stored, fault))
 		return false;
 	*is_there = stored.value.data != NULL;
-	return !*is_there || media_read(call->arena, &stored, call->now, media, fault);
+	if (!*is_there)
+		return true;
+	if (!record_read(&media_table, call->arena, &stored, media, fault))
+		return false;
+	/* Without the keys that are no longer published. */
+	for (size_t i = 0; i < media->key_count; i++) {
+		const struct signing_key *key = &media->keys[i];
+
+		if (key->state != KEY_RETIRED || call->now / 1000 < key->retires)
+			media->keys[n++] = *key;
+	}
+	media->key_count = n;
+	return true;
 }
 
 bool media_load(struct call *call, enum store_reading reading, struct media *media,
@@ -124,8 +102,13 @@ bool media_load(struct call *call, enum store_reading reading, struct media *med
 
 	if (!media_find(call, reading, media, &is_there, fault))
 		return false;
-	if (!is_there)
-		media_begin(call, media);
+	if (is_there)
+		return true;
+	*media = (struct media){
+		.keys = arena_alloc(call->arena, sizeof *media->keys),
+		.backends = arena_alloc(call->arena, sizeof *media->backends),
+	};
+	clock_random(call->environment->clock, media->code_key, sizeof media->code_key);
 	return true;
 }
 

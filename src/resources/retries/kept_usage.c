@@ -127,17 +127,6 @@ static void move_day(struct day *day, int64_t now)
 	day->last = last;
 }
 
-static struct amount sum_of(const struct day *day)
-{
-	struct amount sum = { 0, 0 };
-
-	for (size_t i = 0; i < BUCKETS; i++) {
-		sum.answers += day->buckets[i].answers;
-		sum.bytes += day->buckets[i].bytes;
-	}
-	return sum;
-}
-
 /* ---- counting ---- */
 
 bool kept_usage_is_due(const struct call *call)
@@ -168,7 +157,10 @@ static bool add_to_record(struct call *call, struct counting *counting, struct a
 	present = &day.buckets[BUCKETS - 1];
 	present->answers += adding.answers + counting->own.answers;
 	present->bytes += adding.bytes + counting->own.bytes;
-	counting->sum = sum_of(&day);
+	for (size_t i = 0; i < BUCKETS; i++) {
+		counting->sum.answers += day.buckets[i].answers;
+		counting->sum.bytes += day.buckets[i].bytes;
+	}
 	return record_put(&kept_usage_table, call->transaction, &day, fault);
 }
 

@@ -65,23 +65,6 @@ static void bound_after(struct filter *filter)
 	memset(filter->above.bytes + 4, 0xff, ID_SIZE - 4);
 }
 
-static void read_filter(struct call *call, struct filter *filter)
-{
-	struct slice template_id = call_query_text(call, "template_id");
-	struct slice after = call_query_text(call, "after");
-	struct slice before = call_query_text(call, "before");
-
-	/* These are times: the table of the query has checked them. */
-	filter->has_after = after.data != NULL && text_time_parse_up(after, &filter->after);
-	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
-	filter->enabled = json_object_get(call->query, "enabled");
-	filter->is_summary = call->route->answer == &room_summary_shape ||
-			     call_query_text(call, "view").data != NULL;
-	filter->has_template = template_id.data != NULL;
-	if (filter->has_template && !id_parse(template_id, &filter->template_id))
-		filter->is_empty = true;
-}
-
 static void set_bounds(const struct list *list, struct filter *filter)
 {
 	filter->has_below = filter->has_above = false;
@@ -91,19 +74,6 @@ static void set_bounds(const struct list *list, struct filter *filter)
 		bound_before(filter);
 	if (filter->has_after)
 		bound_after(filter);
-}
-
-/* Widens the bounds if ids of rooms begin with other times than those of the rooms' creation, which
- * happens only by imports. */
-static bool widen_bounds(struct call *call, const struct list *list, struct filter *filter,
-			 struct fault *fault)
-{
-	if (!filter->has_before && !filter->has_after)
-		return true;
-	if (!room_times_load(call, &filter->times, fault))
-		return false;
-	set_bounds(list, filter);
-	return true;
 }
 
 static bool room_matches(const struct filter *filter, const struct room_record *room)
@@ -184,7 +154,7 @@ static bool add_rooms(struct call *call, struct list *list, const void *context,
 }
 
 /* In the order of names, only room_matches decides. */
-static struct store_page page_of(const struct list *list, const struct filter *filter)
+static struct store_page filter_page(const struct list *list, const struct filter *filter)
 {
 	struct store_page page = {
 		.parent = filter->has_template ? &filter->template_id : NULL,
@@ -199,30 +169,26 @@ static struct store_page page_of(const struct list *list, const struct filter *f
 	return page;
 }
 
-/* Adds the room with the name in the query, if it has one, or else pages of rooms. */
-static bool add_all(struct call *call, struct list *list, const struct filter *filter,
-		    struct slice name, struct fault *fault)
-{
-	struct store_record stored;
-	struct store_page page;
-
-	if (name.data == NULL) {
-		page = page_of(list, filter);
-		return list_add_pages(list, &kind_room, &page, add_rooms, filter, fault);
-	}
-	return store_get_named(call->transaction, &kind_room, text_lower(call->arena, name),
-			       STORE_TO_SHOW, &stored, fault) &&
-	       (stored.value.data == NULL || add_rooms(call, list, filter, &stored, 1, fault));
-}
-
 /* Reads the filters from the query. */
 static void read_list(struct call *call, struct list *list, struct filter *filter)
 {
+	const struct slice template_id = call_query_text(call, "template_id");
+	const struct slice after = call_query_text(call, "after");
+	const struct slice before = call_query_text(call, "before");
+
 	if (list->prefix.data != NULL) {
 		list->prefix = text_lower(call->arena, list->prefix);
 		list->after = text_lower(call->arena, list->after);
 	}
-	read_filter(call, filter);
+	/* These are times: the table of the query has checked them. */
+	filter->has_after = after.data != NULL && text_time_parse_up(after, &filter->after);
+	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
+	filter->enabled = json_object_get(call->query, "enabled");
+	filter->is_summary = call->route->answer == &room_summary_shape ||
+			     call_query_text(call, "view").data != NULL;
+	filter->has_template = template_id.data != NULL;
+	if (filter->has_template && !id_parse(template_id, &filter->template_id))
+		filter->is_empty = true;
 	set_bounds(list, filter);
 }
 
@@ -241,7 +207,7 @@ bool rooms_first_page(struct call *call, struct store_page *page)
 		return false;
 	list_read(call, list);
 	read_list(call, list, filter);
-	*page = page_of(list, filter);
+	*page = filter_page(list, filter);
 	list_set_page(list, page);
 	return !filter->is_empty;
 }
@@ -250,12 +216,28 @@ bool rooms_list(struct call *call, struct fault *fault)
 {
 	struct slice name = call_query_text(call, "name");
 	struct filter filter = { .has_template = false };
+	struct store_record stored;
+	struct store_page page;
 	struct list list;
 
 	list_open(call, &list);
 	read_list(call, &list, &filter);
 	if (filter.is_empty)
 		return list_close(&list, fault);
-	return widen_bounds(call, &list, &filter, fault) &&
-	       add_all(call, &list, &filter, name, fault) && list_close(&list, fault);
+	/* Ids of imported rooms may begin with other times than those of the rooms' creation, so
+	 * these times widen the bounds. */
+	if (filter.has_before || filter.has_after) {
+		if (!room_times_load(call, &filter.times, fault))
+			return false;
+		set_bounds(&list, &filter);
+	}
+	if (name.data == NULL) {
+		page = filter_page(&list, &filter);
+		return list_add_pages(&list, &kind_room, &page, add_rooms, &filter, fault) &&
+		       list_close(&list, fault);
+	}
+	return store_get_named(call->transaction, &kind_room, text_lower(call->arena, name),
+			       STORE_TO_SHOW, &stored, fault) &&
+	       (stored.value.data == NULL || add_rooms(call, &list, &filter, &stored, 1, fault)) &&
+	       list_close(&list, fault);
 }

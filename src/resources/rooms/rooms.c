@@ -44,22 +44,10 @@ static const json_t *upload_of(const json_t *recording)
 	return json_object_get(recording, "upload_info");
 }
 
-/* Returns the recording as sent, with the stored credentials if it keeps them. */
-static json_t *recording_to_store(struct call *call, const json_t *stored, const json_t *sent)
-{
-	json_t *credentials = upload_kept_credentials(upload_of(stored), upload_of(sent));
-	json_t *recording;
-
-	if (credentials == NULL)
-		return call_share(sent);
-	recording = call_copy(call, sent);
-	json_object_set(call_copy_member(recording, "upload_info"), "credentials", credentials);
-	return recording;
-}
-
 static void set_recording(struct call *call, struct room_change *change)
 {
 	const json_t *recording = call_member(call, "recording_info");
+	json_t *credentials, *kept;
 
 	if (json_is_true(call_member(call, "recording_source_template"))) {
 		change->room.follows_template = true;
@@ -72,15 +60,13 @@ static void set_recording(struct call *call, struct room_change *change)
 	if (json_object_get(upload_of(recording), "credentials") != NULL)
 		change->echo = document_as_text(call->arena, &recording_info_shape, recording,
 						true);
-	json_object_set(change->document, "recording_info",
-			recording_to_store(call,
-					   json_object_get(change->document, "recording_info"),
-					   recording));
-}
-
-static bool is_clearable(const char *member)
-{
-	return (shape_field(&room_shape, member)->flags & FIELD_CLEARABLE) != 0;
+	credentials = upload_kept_credentials(
+		upload_of(json_object_get(change->document, "recording_info")),
+		upload_of(recording));
+	kept = credentials == NULL ? call_share(recording) : call_copy(call, recording);
+	if (credentials != NULL)
+		json_object_set(call_copy_member(kept, "upload_info"), "credentials", credentials);
+	json_object_set(change->document, "recording_info", kept);
 }
 
 static void apply_body(struct call *call, struct room_change *change)
@@ -97,7 +83,8 @@ static void apply_body(struct call *call, struct room_change *change)
 		if (value == NULL || (is_null && !is_by_id))
 			continue;
 		if (is_null ||
-		    (slice_is(text_of_json(value), "") && is_clearable(plain_members[i])))
+		    (slice_is(text_of_json(value), "") &&
+		     (shape_field(&room_shape, plain_members[i])->flags & FIELD_CLEARABLE) != 0))
 			json_object_del(change->document, plain_members[i]);
 		else
 			json_object_set(change->document, plain_members[i], call_share(value));
@@ -388,12 +375,6 @@ bool rooms_get(struct call *call, struct fault *fault)
 	       room_answer(call, &room, &template, (struct slice){ 0 });
 }
 
-bool room_remove(struct call *call, const struct room_record *room, struct fault *fault)
-{
-	return codes_remove_all(call, &room->id, fault) &&
-	       store_remove(call->transaction, &kind_room, &room->stored, fault);
-}
-
 bool rooms_delete(struct call *call, struct fault *fault)
 {
 	struct room_record room;
@@ -404,6 +385,7 @@ bool rooms_delete(struct call *call, struct fault *fault)
 	    !call_precondition(call, true, room_etag(&room, &template), fault))
 		return false;
 	note_room(call, "room.deleted", &room, NULL);
-	return garbage_collect(call, fault) && room_remove(call, &room, fault) &&
+	return garbage_collect(call, fault) && codes_remove_all(call, &room.id, fault) &&
+	       store_remove(call->transaction, &kind_room, &room.stored, fault) &&
 	       revocation_add_room(call, &room.id, fault) && call_answer_nothing(call);
 }

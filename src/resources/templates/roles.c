@@ -68,14 +68,6 @@ bool roles_list(struct call *call, struct fault *fault)
 
 /* ---- writing ---- */
 
-/* Returns the new name of the role: `name` in the body, or else the name in the path. */
-static struct slice wanted_name(const struct call *call)
-{
-	const struct slice name = text_of_json(call_member(call, "name"));
-
-	return name.data == NULL ? call->parameters[1] : name;
-}
-
 /* Checks what depends on the stored template: a name in the path that is new, and the number of
  * roles. */
 static bool check_new(struct call *call, const struct template_record *record, struct fault *fault)
@@ -97,7 +89,8 @@ static bool save_role(struct call *call, struct target *target, const json_t *do
 		      struct fault *fault)
 {
 	struct template_record *record = &target->record;
-	const struct slice name = wanted_name(call);
+	const struct slice new_name = text_of_json(call_member(call, "name"));
+	const struct slice name = new_name.data == NULL ? call->parameters[1] : new_name;
 	const size_t holder = template_role_index(record, name);
 	const bool name_is_taken = holder < record->role_count && holder != target->index;
 	const bool is_update = exists(target);

@@ -102,9 +102,12 @@ static bool template_put_loaded(struct call *call, void *record, struct fault *f
 	return template_put(call, record, fault);
 }
 
-static void check_roles(struct call *call, const struct template_record *record,
-			struct findings *findings)
+static bool template_record_check(struct call *call, const void *stored, struct findings *findings,
+				  struct fault *fault)
 {
+	const struct template_record *record = stored;
+	struct media media;
+
 	for (size_t i = 0; i < record->role_count; i++) {
 		const struct template_role *role = &record->roles[i];
 		const char *pointer = arena_text(call->arena, "/roles/%zu", i);
@@ -116,15 +119,6 @@ static void check_roles(struct call *call, const struct template_record *record,
 		if (template_role_index(record, role->name) != i)
 			findings_add(findings, pointer, "has the same name as another role");
 	}
-}
-
-static bool template_record_check(struct call *call, const void *stored, struct findings *findings,
-				  struct fault *fault)
-{
-	const struct template_record *record = stored;
-	struct media media;
-
-	check_roles(call, record, findings);
 	check_recorded_role(record, template_recordings(call, record), "/recordings/role",
 			    findings);
 	if (record->backend.size == 0)

@@ -133,25 +133,19 @@ static struct slice room_recording(struct call *call, const json_t *settings)
 	return document_as_text(call->arena, &recording_info_shape, shown, false);
 }
 
-static struct slice region_of(const json_t *settings)
-{
-	const json_t *region = json_object_get(settings, "region");
-	struct slice standard = slice_of(shape_field(&settings_shape, "region")->standard);
-
-	if (region != NULL)
-		return text_of_json(region);
-	return (struct slice){ standard.data + 1, standard.size - 2 }; /* without its quotes */
-}
-
 /* Sets the members of the record that follow from the settings. */
 static void follow_settings(struct call *call, struct template_record *record,
 			    const json_t *settings, const json_t *sent)
 {
 	const struct slice recording = room_recording(call, settings);
+	const struct slice standard = slice_of(shape_field(&settings_shape, "region")->standard);
+	const json_t *region = json_object_get(settings, "region");
 
 	if (json_object_get(inner_member(sent, "recording", "upload"), "credentials") != NULL)
 		record->echo = document_as_text(call->arena, &settings_shape, settings, true);
-	record->region = region_of(settings);
+	/* The default is JSON: a text in quotes. */
+	record->region = region != NULL ? text_of_json(region)
+					: (struct slice){ standard.data + 1, standard.size - 2 };
 	record->backend = text_of_json(json_object_get(settings, "backend"));
 	if (!slice_equal(recording, record->recording))
 		record->rooms_etag = call->etag;
@@ -254,13 +248,6 @@ bool template_has_recorded_role(const struct template_record *record, const json
 	const struct slice role = text_of_json(json_object_get(document, "role"));
 
 	return document == NULL || template_role_index(record, role) < record->role_count;
-}
-
-/* Removes the configuration if the template no longer has the role that it names. */
-static void drop_recordings(struct call *call, struct template_record *record)
-{
-	if (!template_has_recorded_role(record, template_recordings(call, record)))
-		template_set_recordings(call, record, NULL);
 }
 
 /* ---- what a role subscribes to ---- */
@@ -415,26 +402,6 @@ static void replace_name_in_others(struct call *call, struct template_record *re
 	}
 }
 
-static json_t *names_of_roles(struct call *call, const struct template_record *record)
-{
-	json_t *names = arena_json(call->arena, json_array());
-
-	for (size_t i = 0; i < record->role_count; i++)
-		array_put(names, json_of_text(record->roles[i].name));
-	return names;
-}
-
-/* Gives the roles room for one more, so that a new role can be added in place. */
-static void make_room_for_role(struct call *call, struct template_record *record)
-{
-	struct template_role *roles = arena_zero(call->arena,
-						 (record->role_count + 1) * sizeof *roles);
-
-	if (record->role_count > 0)
-		memcpy(roles, record->roles, record->role_count * sizeof *roles);
-	record->roles = roles;
-}
-
 /* Returns the role with its own name replaced in its subscriptions. */
 static const json_t *renamed_in_list(struct call *call, const json_t *role, struct slice former,
 				     const struct slice *name)
@@ -470,11 +437,15 @@ static struct slice add_former(struct arena *arena, struct slice name, struct sl
 void template_set_role(struct call *call, struct template_record *record, size_t index,
 		       struct slice name, const json_t *document)
 {
-	struct template_role *role;
+	json_t *names = arena_json(call->arena, json_array());
+	struct template_role *role, *roles;
 	struct slice former;
 
 	if (index == record->role_count) {
-		make_room_for_role(call, record);
+		roles = arena_zero(call->arena, (record->role_count + 1) * sizeof *roles);
+		if (record->role_count > 0)
+			memcpy(roles, record->roles, record->role_count * sizeof *roles);
+		record->roles = roles;
 		record->roles[index].identity = ++record->last_identity;
 		record->roles[index].added = call->now;
 		record->roles[index].name = name;
@@ -491,7 +462,9 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 		 * back. */
 		document = renamed_in_list(call, document, former, &role->name);
 	}
-	set_role_text(call, role, fill_subscriptions(call, document, names_of_roles(call, record)));
+	for (size_t i = 0; i < record->role_count; i++)
+		array_put(names, json_of_text(record->roles[i].name));
+	set_role_text(call, role, fill_subscriptions(call, document, names));
 }
 
 bool template_remove_role(struct call *call, struct template_record *record, size_t index,
@@ -568,22 +541,6 @@ bool template_delete_gone(struct call *call, struct template_record *record,
 	return !are_gone || codes_resolve_some(call, record, fault);
 }
 
-/* Returns the former role of this name, whose identity and codes stay, or a new role. */
-static struct template_role role_named(struct template_record *record,
-				       const struct template_record *former, struct slice name,
-				       int64_t now)
-{
-	size_t i = template_role_index(former, name);
-
-	if (i < former->role_count)
-		return former->roles[i];
-	return (struct template_role){
-		.name = name,
-		.identity = ++record->last_identity,
-		.added = now,
-	};
-}
-
 /* Builds the roles again; those of `former` keep their identities. */
 static void put_roles(struct call *call, struct template_record *record,
 		      const struct template_record *former, const json_t *roles)
@@ -601,11 +558,22 @@ static void put_roles(struct call *call, struct template_record *record,
 	{
 		struct slice key = arena_copy(call->arena, (struct slice){ name, length });
 		struct template_role *role = &record->roles[record->role_count++];
+		const size_t i = template_role_index(former, key);
 
-		*role = role_named(record, former, key, call->now);
+		/* A role that keeps its name keeps its identity, and so its codes. */
+		if (i < former->role_count)
+			*role = former->roles[i];
+		else
+			*role = (struct template_role){
+				.name = key,
+				.identity = ++record->last_identity,
+				.added = call->now,
+			};
 		set_role_text(call, role, fill_subscriptions(call, document, names));
 	}
-	drop_recordings(call, record);
+	/* The configuration of recordings goes with the role that it names. */
+	if (!template_has_recorded_role(record, template_recordings(call, record)))
+		template_set_recordings(call, record, NULL);
 }
 
 /* ---- all ---- */

@@ -93,27 +93,18 @@ bool template_unpack_text(const struct store_record *stored, struct slice *text,
 	       record_damaged(kind_template.name, &stored->id, fault);
 }
 
-static bool is_remembered(const struct template_memo *memo, const struct id *id,
-			  struct template_record *record)
-{
-	for (size_t i = 0; i < memo->count && i < TEMPLATE_MEMO_MOST; i++) {
-		if (id_compare(&memo->records[i].id, id) == 0) {
-			*record = memo->records[i];
-			return true;
-		}
-	}
-	return false;
-}
-
 bool template_find(struct call *call, const struct id *id, enum store_reading reading,
 		   struct template_record *record, bool *is_there, struct fault *fault)
 {
 	struct template_memo *memo = reading == STORE_TO_SHOW ? call->memo : NULL;
 	struct store_record stored;
 
-	if (memo != NULL && is_remembered(memo, id, record)) {
-		*is_there = true;
-		return true;
+	for (size_t i = 0; memo != NULL && i < memo->count && i < TEMPLATE_MEMO_MOST; i++) {
+		if (id_compare(&memo->records[i].id, id) == 0) {
+			*record = memo->records[i];
+			*is_there = true;
+			return true;
+		}
 	}
 	if (!store_get(call->transaction, &kind_template, id, reading, &stored, fault))
 		return false;

@@ -74,21 +74,6 @@ static bool save_template(struct call *call, struct template_record *record,
 	return call_answer(call, template_answer(call, record));
 }
 
-static bool begin_template(struct call *call, struct slice name, struct template_record *record,
-			   struct fault *fault)
-{
-	*record = (struct template_record){
-		.name = name,
-		.rooms_etag = call->etag,
-		.recordings_etag = call->etag,
-	};
-	if (!store_new_id(call->transaction, &kind_template, call->environment->clock, &call->now,
-			  &record->id, fault))
-		return false;
-	record->created = call->now;
-	return true;
-}
-
 bool templates_create(struct call *call, struct fault *fault)
 {
 	struct slice name = text_of_json(call_member(call, "name"));
@@ -100,10 +85,19 @@ bool templates_create(struct call *call, struct fault *fault)
 	} else if (!template_find_named(call, name, STORE_TO_CHANGE, &record, &is_there, fault)) {
 		return false;
 	}
-	if (is_there)
+	if (is_there) {
 		former = record;
-	else if (!begin_template(call, name, &record, fault))
-		return false;
+	} else {
+		record = (struct template_record){
+			.name = name,
+			.rooms_etag = call->etag,
+			.recordings_etag = call->etag,
+		};
+		if (!store_new_id(call->transaction, &kind_template, call->environment->clock,
+				  &call->now, &record.id, fault))
+			return false;
+		record.created = call->now;
+	}
 	/* The body is the complete document, so it replaces every part. */
 	template_set_all(call, &record, call->body, call->body, PART_REPLACED);
 	return save_template(call, &record, is_there ? &former : NULL, fault);
@@ -148,14 +142,6 @@ bool templates_patch(struct call *call, struct fault *fault)
 	return save_template(call, &record, &former, fault);
 }
 
-bool template_remove(struct call *call, const struct template_record *record, struct fault *fault)
-{
-	return media_use(call, record->backend, (struct slice){ NULL, 0 }, fault) &&
-	       store_remove(call->transaction, &kind_template, &record->stored, fault) &&
-	       garbage_add(call, GARBAGE_TEMPLATE, &record->id, fault) &&
-	       default_template_set(call, &record->id, false, NULL, fault);
-}
-
 bool templates_delete(struct call *call, struct fault *fault)
 {
 	struct template_record record;
@@ -169,7 +155,11 @@ bool templates_delete(struct call *call, struct fault *fault)
 		return fault_explain(fault, FAULT_CONFLICT, "Template is in use",
 				     "rooms still use this template");
 	template_note(call, "template.deleted", &record);
-	return garbage_collect(call, fault) && template_remove(call, &record, fault) &&
+	return garbage_collect(call, fault) &&
+	       media_use(call, record.backend, (struct slice){ NULL, 0 }, fault) &&
+	       store_remove(call->transaction, &kind_template, &record.stored, fault) &&
+	       garbage_add(call, GARBAGE_TEMPLATE, &record.id, fault) &&
+	       default_template_set(call, &record.id, false, NULL, fault) &&
 	       call_answer_nothing(call);
 }
 
@@ -185,20 +175,6 @@ static bool template_is_same(const struct template_record *record,
 	return slice_equal(record->text, former->text);
 }
 
-static struct template_record new_import(struct call *call, const struct import_origin *origin,
-					 const json_t *name)
-{
-	return (struct template_record){
-		.id = origin->id,
-		.created = origin->created,
-		.updated = import_updated(origin, origin->created),
-		.name = name != NULL ? text_of_json(name)
-				     : uuid_as_text(call->arena, call->environment->clock),
-		.rooms_etag = call->etag,
-		.recordings_etag = call->etag,
-	};
-}
-
 bool templates_import(struct call *call, bool *is_new, struct fault *fault)
 {
 	struct import_origin origin = import_origin(call, "createdAt", "updatedAt");
@@ -211,7 +187,15 @@ bool templates_import(struct call *call, bool *is_new, struct fault *fault)
 		return false;
 	*is_new = !is_there;
 	if (!is_there)
-		record = new_import(call, &origin, name);
+		record = (struct template_record){
+			.id = origin.id,
+			.created = origin.created,
+			.updated = import_updated(&origin, origin.created),
+			.name = name != NULL ? text_of_json(name)
+					     : uuid_as_text(call->arena, call->environment->clock),
+			.rooms_etag = call->etag,
+			.recordings_etag = call->etag,
+		};
 	former = record;
 	if (is_there) {
 		set_name(call, &record, name);

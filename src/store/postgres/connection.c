@@ -48,15 +48,6 @@ static bool has_password(const PQconninfoOption *options)
 	return false;
 }
 
-/* Needed because libpq accepts the scheme only in lower case. */
-static void lower_scheme(char *url)
-{
-	for (; *url != ':'; url++) {
-		if (*url >= 'A' && *url <= 'Z')
-			*url = (char)(*url - 'A' + 'a');
-	}
-}
-
 bool wire_target_open(const char *url, bool is_patient, struct wire_target *target,
 		      struct fault *fault)
 {
@@ -68,8 +59,13 @@ bool wire_target_open(const char *url, bool is_patient, struct wire_target *targ
 		.url = memory_check(strdup(url)),
 		.is_patient = is_patient,
 	};
-	if (store_postgres_is_url(url))
-		lower_scheme(target->url);
+	/* libpq accepts the scheme only in lower case. */
+	if (store_postgres_is_url(url)) {
+		for (char *at = target->url; *at != ':'; at++) {
+			if (*at >= 'A' && *at <= 'Z')
+				*at = (char)(*at - 'A' + 'a');
+		}
+	}
 	options = PQconninfoParse(target->url, &error);
 	if (options == NULL) {
 		fault_cause(fault, FAULT_BAD_REQUEST, 0, "invalid store URL: %s",
@@ -103,20 +99,15 @@ bool wire_target_is_ended(const struct wire_target *target)
 
 /* ---- waiting ---- */
 
-static int64_t time_left(const struct wire *wire, int64_t until)
-{
-	const int64_t ends_at = atomic_load(&wire->target->ends_at);
-
-	return (ends_at != 0 && ends_at < until ? ends_at : until) - clock_monotonic();
-}
-
 /* Waits until the socket can be read, or can be written if there is something to send. Also returns
  * after a short time, so that the caller notices the end of the target. */
 static bool wait_for(const struct wire *wire, int64_t until)
 {
 	PGconn *connection = wire->connection;
 	const int rest = PQflush(connection);
-	const int64_t left = time_left(wire, until);
+	const int64_t ends_at = atomic_load(&wire->target->ends_at);
+	const int64_t left = (ends_at != 0 && ends_at < until ? ends_at : until) -
+			     clock_monotonic();
 	struct pollfd poller = { .fd = PQsocket(connection), .events = POLLIN };
 	int n;
 
@@ -229,18 +220,11 @@ static void forget_results(struct wire *wire)
 	wire->result_count = 0;
 }
 
-static void note(struct wire *wire, enum statement statement, bool is_preparation)
+static void note_sent(struct wire *wire, enum statement statement, bool is_preparation)
 {
 	wire->sent = memory_room(wire->sent, wire->sent_count, &wire->sent_capacity,
 				 sizeof *wire->sent);
 	wire->sent[wire->sent_count++] = (struct wire_sent){ statement, is_preparation };
-}
-
-static void keep_result(struct wire *wire, PGresult *result)
-{
-	wire->results = memory_room(wire->results, wire->result_count, &wire->result_capacity,
-				    sizeof *wire->results);
-	wire->results[wire->result_count++] = result;
 }
 
 /* Reads the results of one queued command. */
@@ -264,10 +248,13 @@ static bool read_one(struct wire *wire, const struct wire_sent *sent, int64_t un
 	}
 	if (is_right && sent->is_preparation)
 		wire->is_prepared[sent->statement] = true;
-	if (is_right && !sent->is_preparation)
-		keep_result(wire, result);
-	else
+	if (is_right && !sent->is_preparation) {
+		wire->results = memory_room(wire->results, wire->result_count,
+					    &wire->result_capacity, sizeof *wire->results);
+		wire->results[wire->result_count++] = result;
+	} else {
 		PQclear(result);
+	}
 	while (wire->is_connected && (end = next_result(wire, until)) != NULL)
 		PQclear(end);
 	return is_right;
@@ -316,7 +303,7 @@ static void prepare(struct wire *wire, enum statement statement)
 		types[n] = parameter_type(text->types[n]);
 	(void)snprintf(name, sizeof name, "s%d", (int)statement);
 	if (PQsendPrepare(wire->connection, name, text->sql, n, types) == 1)
-		note(wire, statement, true);
+		note_sent(wire, statement, true);
 	else
 		wire->is_connected = false;
 }
@@ -348,7 +335,7 @@ void wire_add(struct wire *wire, enum statement statement, const struct paramete
 	if (wire->is_connected &&
 	    PQsendQueryPrepared(wire->connection, name, n, n == 0 ? NULL : parameters->values,
 				n == 0 ? NULL : parameters->sizes, binary, 1) == 1)
-		note(wire, statement, false);
+		note_sent(wire, statement, false);
 	else
 		wire->is_connected = false;
 }
@@ -458,7 +445,7 @@ static bool is_plain_tcp(const struct wire *wire)
 	       !PQsslInUse(wire->connection);
 }
 
-/* Returns the process ID of the server, from the row of set_session; 0 if unknown. */
+/* Returns the process ID of the server, from the row of wire_set_session; 0 if unknown. */
 static int process_of(const PGresult *result)
 {
 	return PQresultStatus(result) == PGRES_TUPLES_OK
@@ -483,7 +470,7 @@ static bool refuse_weak(const PGresult *result, struct fault *fault)
 
 /* Sets the session, and checks in the same flight how it commits. A pooler may have accepted the
  * login without having a server. */
-static bool set_session(struct wire *wire, int *process, struct fault *fault)
+static bool wire_set_session(struct wire *wire, int *process, struct fault *fault)
 {
 	const int64_t until = clock_monotonic() + SET_MOST;
 	PGresult *result;
@@ -506,6 +493,61 @@ static bool set_session(struct wire *wire, int *process, struct fault *fault)
 	*process = process_of(result);
 	PQclear(result);
 	return is_right;
+}
+
+void wire_disconnect(struct wire *wire)
+{
+	forget_results(wire);
+	PQfinish(wire->connection);
+	wire->connection = NULL;
+	wire->sent_count = 0;
+	wire->is_sent = false;
+	wire->has_warned = false;
+	memset(wire->is_prepared, 0, sizeof wire->is_prepared);
+	wire->is_connected = false;
+}
+
+static bool connect_to(struct wire *wire, struct fault *fault)
+{
+	struct wire_target *target = wire->target;
+	const char *keywords[STANDARDS + 2] = { NULL }, *values[STANDARDS + 2] = { NULL };
+	const char *message;
+
+	/* libpq uses the later of two equal keywords; the parameters of the URL are at the place of
+	 * "dbname". */
+	for (size_t i = 0; i < STANDARDS; i++) {
+		keywords[i] = standards[i].keyword;
+		values[i] = standards[i].value;
+	}
+	keywords[STANDARDS] = "dbname";
+	values[STANDARDS] = target->url;
+	wire_disconnect(wire);
+	wire->connection = PQconnectdbParams(keywords, values, 1);
+	if (PQstatus(wire->connection) != CONNECTION_OK) {
+		message = PQerrorMessage(wire->connection);
+		if (strstr(message, "session is read-only") == NULL)
+			unavailable(message, fault);
+		else /* the most frequent reason */
+			fault_cause(
+				fault, FAULT_UNAVAILABLE, 0,
+				"the database is read-only: it is a standby, or "
+				"default_transaction_read_only is on; use the URL of the primary "
+				"server or of all servers (postgresql://HOST,HOST/NAME), or set "
+				"default_transaction_read_only to off for the role or the "
+				"database");
+		wire_disconnect(wire);
+		return false;
+	}
+	atomic_fetch_add_explicit(&target->figures.connects, 1, memory_order_relaxed);
+	PQsetNoticeReceiver(wire->connection, take_notice, wire);
+	wire->is_connected = true;
+	if (PQsetnonblocking(wire->connection, 1) != 0 ||
+	    PQenterPipelineMode(wire->connection) != 1) {
+		unavailable(PQerrorMessage(wire->connection), fault);
+		wire_disconnect(wire);
+		return false;
+	}
+	return true;
 }
 
 /* ---- poolers ---- */
@@ -542,8 +584,6 @@ static bool shares_sessions(struct wire *wire, struct wire *other)
 	return false;
 }
 
-static bool connect_to(struct wire *wire, struct fault *fault);
-
 /* Called when the process ID differs from the one that the connection was told, which means that
  * there is a pooler. Checks only once, because the mode of a pooler does not change while this
  * program runs. */
@@ -567,63 +607,6 @@ static bool check_pooler(struct wire *wire, struct fault *fault)
 	return true;
 }
 
-void wire_disconnect(struct wire *wire)
-{
-	forget_results(wire);
-	PQfinish(wire->connection);
-	wire->connection = NULL;
-	wire->sent_count = 0;
-	wire->is_sent = false;
-	wire->has_warned = false;
-	memset(wire->is_prepared, 0, sizeof wire->is_prepared);
-	wire->is_connected = false;
-}
-
-/* Sets the fault, with an explanation for the most frequent reason. */
-static bool explain_refusal(const char *message, struct fault *fault)
-{
-	if (strstr(message, "session is read-only") == NULL)
-		return unavailable(message, fault);
-	return fault_cause(
-		fault, FAULT_UNAVAILABLE, 0,
-		"the database is read-only: it is a standby, or default_transaction_read_only is on; "
-		"use the URL of the primary server or of all servers "
-		"(postgresql://HOST,HOST/NAME), or set default_transaction_read_only to off for "
-		"the role or the database");
-}
-
-static bool connect_to(struct wire *wire, struct fault *fault)
-{
-	struct wire_target *target = wire->target;
-	const char *keywords[STANDARDS + 2] = { NULL }, *values[STANDARDS + 2] = { NULL };
-
-	/* libpq uses the later of two equal keywords; the parameters of the URL are at the place of
-	 * "dbname". */
-	for (size_t i = 0; i < STANDARDS; i++) {
-		keywords[i] = standards[i].keyword;
-		values[i] = standards[i].value;
-	}
-	keywords[STANDARDS] = "dbname";
-	values[STANDARDS] = target->url;
-	wire_disconnect(wire);
-	wire->connection = PQconnectdbParams(keywords, values, 1);
-	if (PQstatus(wire->connection) != CONNECTION_OK) {
-		explain_refusal(PQerrorMessage(wire->connection), fault);
-		wire_disconnect(wire);
-		return false;
-	}
-	atomic_fetch_add_explicit(&target->figures.connects, 1, memory_order_relaxed);
-	PQsetNoticeReceiver(wire->connection, take_notice, wire);
-	wire->is_connected = true;
-	if (PQsetnonblocking(wire->connection, 1) != 0 ||
-	    PQenterPipelineMode(wire->connection) != 1) {
-		unavailable(PQerrorMessage(wire->connection), fault);
-		wire_disconnect(wire);
-		return false;
-	}
-	return true;
-}
-
 bool wire_reopen(struct wire *wire, struct fault *fault)
 {
 	struct wire_target *target = wire->target;
@@ -631,7 +614,7 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 
 	if (!connect_to(wire, fault))
 		return false;
-	if (!set_session(wire, &process, fault) ||
+	if (!wire_set_session(wire, &process, fault) ||
 	    (process > 0 && process != PQbackendPID(wire->connection) &&
 	     !check_pooler(wire, fault))) {
 		wire_disconnect(wire);

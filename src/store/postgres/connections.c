@@ -35,7 +35,7 @@
 /* Rounds of the watch until it asks again for the size of the database. */
 #define ROUNDS_OF_A_SIZE 120
 
-static bool refuse(struct fault *fault)
+static bool refuse_unresponsive(struct fault *fault)
 {
 	return fault_detail(fault, FAULT_UNAVAILABLE, "the database does not respond");
 }
@@ -122,7 +122,7 @@ static bool connect_again(struct wire *wire, struct fault *fault)
 		return false;
 	if (wire->has_warned) {
 		wire->is_connected = false;
-		return refuse(fault);
+		return refuse_unresponsive(fault);
 	}
 	return true;
 }
@@ -173,19 +173,12 @@ static struct wire *remove_first(struct wire **list)
 	return first;
 }
 
-static struct wire *make_wire(struct store_postgres *store)
-{
-	struct wire *made = memory_check(calloc(1, sizeof *made));
-
-	made->target = &store->target;
-	return made;
-}
-
 /* Waits until a connection is idle or another one may be opened; the latter is returned
  * unconnected. NULL if the database is unavailable or the time is over. */
 static struct wire *take_one(struct store_postgres *store, int64_t until)
 {
 	int64_t now = clock_monotonic(), next;
+	struct wire *made;
 
 	while (!atomic_load(&store->is_away) && store->idle == NULL && !may_open(store) &&
 	       now < until) {
@@ -202,7 +195,11 @@ static struct wire *take_one(struct store_postgres *store, int64_t until)
 		return NULL;
 	store->is_opening = true;
 	store->count++;
-	return store->lost == NULL ? make_wire(store) : remove_first(&store->lost);
+	if (store->lost != NULL)
+		return remove_first(&store->lost);
+	made = memory_check(calloc(1, sizeof *made));
+	made->target = &store->target;
+	return made;
 }
 
 /* Keeps an unconnected wire; its slot is taken over when it is connected again. */
@@ -213,17 +210,6 @@ static void keep_lost(struct store_postgres *store, struct wire *wire)
 	store->lost = wire;
 	store->count--;
 	pthread_cond_broadcast(&store->given);
-}
-
-static void refuse_another(struct store_postgres *store, const struct fault *fault)
-{
-	if (!store->is_refused)
-		log_event(LOG_LEVEL_WARNING, "database_connection_refused", "error",
-			  fault_reason(fault), "connections", LOG_NUMBER(store->count), "effect",
-			  "requests wait for the existing connections", NULL);
-	store->is_refused = true;
-	store->open_from = clock_monotonic() + OPEN_EVERY;
-	doubt(store);
 }
 
 void connections_give(struct store_postgres *store, struct wire *wire)
@@ -261,7 +247,13 @@ static bool open_one(struct store_postgres *store, struct wire *wire, bool *is_o
 	keep_lost(store, wire);
 	*is_only = store->count == 0;
 	if (!*is_only) {
-		refuse_another(store, fault);
+		if (!store->is_refused)
+			log_event(LOG_LEVEL_WARNING, "database_connection_refused", "error",
+				  fault_reason(fault), "connections", LOG_NUMBER(store->count),
+				  "effect", "requests wait for the existing connections", NULL);
+		store->is_refused = true;
+		store->open_from = clock_monotonic() + OPEN_EVERY;
+		doubt(store);
 		*fault = FAULT_INITIAL;
 	}
 	return false;
@@ -284,7 +276,7 @@ bool connections_take(struct store_postgres *store, struct wire **wire, struct f
 	if (is_taken || is_only)
 		return is_taken;
 	if (atomic_load(&store->is_away))
-		return refuse(fault);
+		return refuse_unresponsive(fault);
 	return fault_set(fault, FAULT_BUSY, NULL);
 }
 
@@ -399,7 +391,7 @@ static bool commit_slot(struct wire *wire, struct fault *fault)
 	return wire_fly(wire, false, fault) && !wire->has_warned && wire_affected(wire, 0) == 1;
 }
 
-static void watch(struct store_postgres *store, struct wire *wire, unsigned round)
+static void watch_once(struct store_postgres *store, struct wire *wire, unsigned round)
 {
 	const bool commits = atomic_exchange(&store->is_doubted, false) ||
 			     round % ROUNDS_OF_A_COMMIT == 0 || atomic_load(&store->is_away);
@@ -444,7 +436,7 @@ static void *keep_watch(void *context)
 		ends = store->ends;
 		pthread_mutex_unlock(&store->lock);
 		if (!ends)
-			watch(store, &wire, round++);
+			watch_once(store, &wire, round++);
 	} while (!ends);
 	if (wire.is_connected)
 		remove_slots(&wire);

@@ -12,8 +12,8 @@ struct store_roster_change {
 	uint64_t generation;
 };
 
-static bool take(const struct wire *wire, size_t result, struct arena *arena, uint64_t *generation,
-		 struct slice *text, struct fault *fault)
+static bool take_roster(const struct wire *wire, size_t result, struct arena *arena,
+			uint64_t *generation, struct slice *text, struct fault *fault)
 {
 	if (wire_rows(wire, result) != 1)
 		return fault_cause(fault, FAULT_DAMAGED, 0, "the database has no accounts record");
@@ -38,7 +38,7 @@ bool roster_read(struct store *store, struct arena *arena, uint64_t *generation,
 			return false;
 		wire_add(wire, text != NULL ? ROSTER : GENERATION, NULL);
 		is_read = wire_fly(wire, false, fault) &&
-			  take(wire, 0, arena, generation, text, fault);
+			  take_roster(wire, 0, arena, generation, text, fault);
 		is_lost = !wire->is_connected;
 		connections_give(postgres, wire);
 	}
@@ -75,7 +75,7 @@ bool store_postgres_roster_begin(const char *url, struct arena *arena,
 	wire_add(&begun->wire, BEGIN_WRITE, NULL);
 	wire_add(&begun->wire, ROSTER_TO_CHANGE, NULL);
 	if (wire_fly(&begun->wire, false, &locked))
-		return take(&begun->wire, 1, arena, &begun->generation, text, fault);
+		return take_roster(&begun->wire, 1, arena, &begun->generation, text, fault);
 	/* The wait for the row took as long as any wait for a lock may take. */
 	if (locked.kind == FAULT_AGAIN)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,

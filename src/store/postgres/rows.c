@@ -52,11 +52,15 @@ size_t rows_add(struct postgres_transaction *own, enum statement statement,
 	return own->flight++;
 }
 
-/* Sets FAULT_AGAIN if the accounts have changed since the caller was admitted. */
-static bool check_roster(struct postgres_transaction *own, struct fault *fault)
+bool rows_fly(struct postgres_transaction *own, struct fault *fault)
 {
 	uint64_t generation = 0;
 
+	own->flight = 0;
+	if (own->is_refused)
+		return fault_set(fault, FAULT_BUSY, NULL);
+	if (!wire_fly(own->wire, true, fault))
+		return crowd_explain(own, fault);
 	if (!own->awaits_roster)
 		return true;
 	own->awaits_roster = false;
@@ -64,23 +68,14 @@ static bool check_roster(struct postgres_transaction *own, struct fault *fault)
 	for (size_t i = 0; i < wire_rows(own->wire, own->roster_result); i++)
 		generation += wire_number(own->wire, own->roster_result, i, own->roster_column);
 	atomic_store(&((struct store_postgres *)own->base.store)->roster, generation);
+	/* Again if the accounts have changed since the caller was admitted. */
 	return own->base.roster == STORE_ROSTER_ANY || generation == own->base.roster ||
 	       fault_set(fault, FAULT_AGAIN, NULL);
 }
 
-bool rows_fly(struct postgres_transaction *own, struct fault *fault)
-{
-	own->flight = 0;
-	if (own->is_refused)
-		return fault_set(fault, FAULT_BUSY, NULL);
-	if (!wire_fly(own->wire, true, fault))
-		return crowd_explain(own, fault);
-	return check_roster(own, fault);
-}
-
 /* Sets FAULT_AGAIN if a READ transaction has announced what it reads and needs more: it has no
  * snapshot for that. */
-static bool may_read(const struct postgres_transaction *own, struct fault *fault)
+static bool rows_may_read(const struct postgres_transaction *own, struct fault *fault)
 {
 	if (!own->is_over)
 		return true;
@@ -161,7 +156,7 @@ static bool read_found(struct postgres_transaction *own, const struct store_kind
 {
 	size_t result;
 
-	if (!may_read(own, fault))
+	if (!rows_may_read(own, fault))
 		return false;
 	result = rows_add_found(own, kind, id, name, reading);
 	if (!rows_fly(own, fault))
@@ -219,7 +214,7 @@ bool rows_get_several(struct transaction *transaction, const struct store_kind *
 		is_missing = is_missing || known[i] == NULL;
 	}
 	own->base.account = account;
-	if (is_missing && !may_read(own, fault))
+	if (is_missing && !rows_may_read(own, fault))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		own->base.account = accounts != NULL ? accounts[i] : account;
@@ -300,7 +295,7 @@ bool rows_page(struct transaction *transaction, const struct store_kind *kind,
 							    : page_known(own, kind, page);
 	if (read != NULL && page_merge(own, kind, read, page))
 		return true;
-	if (!may_read(own, fault))
+	if (!rows_may_read(own, fault))
 		return false;
 	if (has_unsent(own, kind) && !rows_send_changes(own, fault))
 		return false;
@@ -330,7 +325,7 @@ bool rows_have_children(struct transaction *transaction, const struct store_kind
 		*have_children = known->exist;
 		return true;
 	}
-	if (!may_read(own, fault))
+	if (!rows_may_read(own, fault))
 		return false;
 	if (has_unsent(own, kind) && !rows_send_changes(own, fault))
 		return false;

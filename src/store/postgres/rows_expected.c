@@ -33,23 +33,6 @@ static const struct store_expected *base_of(const struct postgres_transaction *o
 	return &own->expected[expected->from];
 }
 
-static bool leads(const struct store_expected *expected)
-{
-	return expected->finding == STORE_FIND_PARENT || expected->finding == STORE_FIND_VALUE;
-}
-
-static size_t add_own(struct postgres_transaction *own, const struct store_expected *expected)
-{
-	const struct store_expected *base = base_of(own, expected);
-	struct parameters parameters;
-
-	rows_start(&parameters, own, base->kind);
-	parameters_bytes(&parameters, base->name);
-	rows_add_kind(&parameters, expected->kind);
-	parameters_id(&parameters, expected->id);
-	return rows_add(own, OWN_OF_NAMED, &parameters);
-}
-
 /* Handles the result for a record in the account of a named record: if it was not read, it does not
  * exist. */
 static void take_own(struct postgres_transaction *own, const struct store_expected *named,
@@ -87,7 +70,7 @@ static size_t add_led(struct postgres_transaction *own, const struct store_expec
 	struct parameters parameters;
 	enum statement statement;
 
-	if (leads(base))
+	if (base->finding == STORE_FIND_PARENT || base->finding == STORE_FIND_VALUE)
 		from = base_of(own, base);
 	if (from->finding == STORE_FIND_PAGE) {
 		page_query_make(own, from->kind, from->page, &query);
@@ -160,6 +143,7 @@ size_t rows_add_found(struct postgres_transaction *own, const struct store_kind 
 static size_t add_expected(struct postgres_transaction *own, const struct store_expected *expected,
 			   bool *locks)
 {
+	const struct store_expected *base;
 	struct parameters parameters;
 	struct page_query query;
 
@@ -175,7 +159,12 @@ static size_t add_expected(struct postgres_transaction *own, const struct store_
 	case STORE_FIND_VALUE:
 		return add_led(own, expected, locks);
 	case STORE_FIND_OWN:
-		return add_own(own, expected);
+		base = base_of(own, expected);
+		rows_start(&parameters, own, base->kind);
+		parameters_bytes(&parameters, base->name);
+		rows_add_kind(&parameters, expected->kind);
+		parameters_id(&parameters, expected->id);
+		return rows_add(own, OWN_OF_NAMED, &parameters);
 	case STORE_FIND_PAGE:
 		page_query_make(own, expected->kind, expected->page, &query);
 		return rows_add(own, query.statement, &query.parameters);
@@ -281,26 +270,14 @@ static bool read_chain(struct postgres_transaction *own, struct fault *fault)
 	return true;
 }
 
-/* Returns the index of an expected new id, whose statement also returns the generation of the
- * accounts, or expected_count if none is expected. */
-static size_t place_of_new_id(const struct postgres_transaction *own)
-{
-	size_t place = 0;
-
-	while (place < own->expected_count && own->expected[place].finding != STORE_FIND_NEW_ID)
-		place++;
-	return place;
-}
-
 /* Reads all expected items in one flight. A READ transaction with several statements has a
  * snapshot, which ends in the same flight. */
 bool rows_read_expected(struct postgres_transaction *own, struct fault *fault)
 {
-	const size_t n = own->expected_count, new_id = place_of_new_id(own);
+	const size_t n = own->expected_count;
 	const bool has_snapshot = own->is_one_flight && n > 1;
-	const bool brings_roster = new_id < n && own->base.roster != 0 && !own->asks_roster;
-	size_t *results;
-	bool *locks;
+	size_t *results, new_id = 0;
+	bool *locks, brings_roster;
 
 	if (n == 0)
 		return true;
@@ -309,6 +286,10 @@ bool rows_read_expected(struct postgres_transaction *own, struct fault *fault)
 	results = arena_alloc(own->base.arena, n * sizeof *results);
 	locks = arena_alloc(own->base.arena, n * sizeof *locks);
 	own->expected_count = 0;
+	/* The statement for a new id also returns the generation of the accounts. */
+	while (new_id < n && own->expected[new_id].finding != STORE_FIND_NEW_ID)
+		new_id++;
+	brings_roster = new_id < n && own->base.roster != 0 && !own->asks_roster;
 	if (brings_roster)
 		rows_await_roster(own, 0, NEW_ID_GENERATION);
 	if (has_snapshot)

@@ -8,7 +8,7 @@
 
 /* ---- indexes ---- */
 
-static size_t list_of(char letter, struct slice key)
+static size_t key_list_of(char letter, struct slice key)
 {
 	return checksum((unsigned char)letter, key.data, key.size) % KEY_INDEX_LISTS;
 }
@@ -17,7 +17,7 @@ void key_index_add(struct key_index *index, struct arena *arena, char letter, st
 		   void *item)
 {
 	struct key_entry *entry = arena_alloc(arena, sizeof *entry);
-	const struct key_entry **list = &index->lists[list_of(letter, key)];
+	const struct key_entry **list = &index->lists[key_list_of(letter, key)];
 
 	*entry = (struct key_entry){ .next = *list, .item = item };
 	*list = entry;
@@ -25,7 +25,7 @@ void key_index_add(struct key_index *index, struct arena *arena, char letter, st
 
 const struct key_entry *key_index_find(const struct key_index *index, char letter, struct slice key)
 {
-	return index->lists[list_of(letter, key)];
+	return index->lists[key_list_of(letter, key)];
 }
 
 /* ---- rows ---- */
@@ -102,13 +102,13 @@ static struct known *add_known(struct postgres_transaction *own, char letter,
 	return known;
 }
 
-static void index_id(struct postgres_transaction *own, struct known *known)
+static void known_index_id(struct postgres_transaction *own, struct known *known)
 {
 	key_index_add(&own->known_ids, own->base.arena, known->letter, id_slice(&known->record.id),
 		      known);
 }
 
-static void index_name(struct postgres_transaction *own, struct known *known)
+static void known_index_name(struct postgres_transaction *own, struct known *known)
 {
 	key_index_add(&own->known_names, own->base.arena, known->letter, known->record.name, known);
 }
@@ -122,10 +122,10 @@ void known_add_absent(struct postgres_transaction *own, const struct store_kind 
 	known->is_absent = true;
 	if (id != NULL) {
 		known->record.id = *id;
-		index_id(own, known);
+		known_index_id(own, known);
 	} else {
 		known->record.name = arena_copy(own->base.arena, name);
-		index_name(own, known);
+		known_index_name(own, known);
 	}
 }
 
@@ -144,9 +144,9 @@ bool known_take_rows(struct postgres_transaction *own, size_t result, bool are_l
 			return false;
 		known = add_known(own, letter, &record);
 		known->is_locked = are_locked;
-		index_id(own, known);
+		known_index_id(own, known);
 		if (record.name.data != NULL)
-			index_name(own, known);
+			known_index_name(own, known);
 	}
 	return true;
 }

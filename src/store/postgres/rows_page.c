@@ -120,14 +120,6 @@ static bool is_same_bound(const struct id *a, const struct id *b)
 	return a == NULL || b == NULL ? a == b : id_compare(a, b) == 0;
 }
 
-/* Own changes are not applied to a page of names. */
-static bool is_same_range(const struct postgres_transaction *own, const struct store_page *a,
-			  const struct store_page *b)
-{
-	return own->first_change == NULL && slice_equal(a->prefix, b->prefix) &&
-	       slice_equal(a->after, b->after);
-}
-
 const struct store_page *page_known(const struct postgres_transaction *own,
 				    const struct store_kind *kind, const struct store_page *page)
 {
@@ -140,7 +132,10 @@ const struct store_page *page_known(const struct postgres_transaction *own,
 		    is_same_bound(other->parent, page->parent) &&
 		    is_same_bound(other->above, page->above) &&
 		    is_same_bound(other->below, page->below) &&
-		    (page->order != STORE_BY_NAME || is_same_range(own, other, page)))
+		    /* Own changes are not applied to a page of names. */
+		    (page->order != STORE_BY_NAME ||
+		     (own->first_change == NULL && slice_equal(other->prefix, page->prefix) &&
+		      slice_equal(other->after, page->after))))
 			return other;
 	}
 	return NULL;

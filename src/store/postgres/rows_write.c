@@ -9,7 +9,7 @@
 
 /* ---- writing ---- */
 
-static void count_id(struct postgres_transaction *own, const struct change *change)
+static void raise_highest_id(struct postgres_transaction *own, const struct change *change)
 {
 	struct highest_id *highest = rows_highest_id(own, change->kind);
 
@@ -24,7 +24,7 @@ static void count_id(struct postgres_transaction *own, const struct change *chan
 		highest->id = change->record.id;
 }
 
-static void index_change(struct postgres_transaction *own, struct change *change)
+static void change_append(struct postgres_transaction *own, struct change *change)
 {
 	struct arena *arena = own->base.arena;
 	const char letter = change->kind->letter;
@@ -37,13 +37,8 @@ static void index_change(struct postgres_transaction *own, struct change *change
 	if (change->former_name.data != NULL &&
 	    !slice_equal(change->former_name, change->record.name))
 		key_index_add(&own->changed_names, arena, letter, change->former_name, change);
-}
-
-static void append(struct postgres_transaction *own, struct change *change)
-{
-	index_change(own, change);
 	if (change->kind->has_ids)
-		count_id(own, change);
+		raise_highest_id(own, change);
 	change->before = own->last_change;
 	if (own->last_change == NULL)
 		own->first_change = change;
@@ -109,7 +104,7 @@ bool rows_put(struct transaction *transaction, const struct store_kind *kind,
 				id_compare(&former->parent, &record->parent) != 0);
 	if (former != NULL && rows_are_named(kind))
 		change->former_name = arena_copy(own->base.arena, former->name);
-	append(own, change);
+	change_append(own, change);
 	return send_when_many(own, fault);
 }
 
@@ -121,7 +116,7 @@ bool rows_remove(struct transaction *transaction, const struct store_kind *kind,
 
 	change->needs_guard = !is_held(own, kind, record);
 	change->is_removal = true;
-	append(own, change);
+	change_append(own, change);
 	return send_when_many(own, fault);
 }
 
@@ -159,7 +154,7 @@ static void guard(struct postgres_transaction *own, const struct change *change)
 	rows_add(own, rows_are_named(change->kind) ? GUARD_NAMED : GUARD, &parameters);
 }
 
-static uint32_t checksum_of(const struct change *change)
+static uint32_t change_checksum(const struct change *change)
 {
 	return rows_checksum(change->kind->letter, &change->record, change->kind->has_parent,
 			     change->kind->has_switch);
@@ -184,7 +179,7 @@ static void write_record(struct postgres_transaction *own, const struct change *
 		parameters_null(&parameters);
 	parameters_bytes(&parameters, record->name);
 	parameters_bytes(&parameters, record->value);
-	parameters_number(&parameters, checksum_of(change), 4);
+	parameters_number(&parameters, change_checksum(change), 4);
 	if (change->is_insertion) {
 		rows_add(own, rows_are_named(kind) ? INSERT_NAMED : INSERT, &parameters);
 		return;
@@ -245,7 +240,7 @@ static void insert_group(struct postgres_transaction *own, const struct change *
 			array_bytes(&columns[COLUMN_IS_ON], none);
 		array_bytes(&columns[COLUMN_NAME], record->name);
 		array_bytes(&columns[COLUMN_VALUE], record->value);
-		array_number(&columns[COLUMN_CHECKSUM], checksum_of(change), 4);
+		array_number(&columns[COLUMN_CHECKSUM], change_checksum(change), 4);
 	}
 	for (size_t i = 0; i < COLUMNS_OF_RECORD; i++)
 		parameters_bytes(&parameters, buffer_slice(&columns[i]));

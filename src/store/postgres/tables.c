@@ -16,7 +16,7 @@ static bool is_foreign(struct fault *fault)
 }
 
 /* Reads the version of the tables; *version is 0 if there are none. */
-static bool look(struct wire *wire, int *version, struct fault *fault)
+static bool look_at_tables(struct wire *wire, int *version, struct fault *fault)
 {
 	char state[6];
 
@@ -45,7 +45,7 @@ static bool refuse_newer(int version, struct fault *fault)
 			   version, SCHEMA_VERSION);
 }
 
-static bool make(struct wire *wire, bool *was_made, struct fault *fault)
+static bool make_tables(struct wire *wire, bool *was_made, struct fault *fault)
 {
 	char state[6], ignored[6];
 
@@ -79,14 +79,15 @@ static void close_for(struct wire_target *target, struct wire *wire)
 	wire_target_close(target);
 }
 
-static bool create(struct wire *wire, bool *was_made, struct fault *fault)
+static bool create_tables(struct wire *wire, bool *was_made, struct fault *fault)
 {
 	int version;
 
 	*was_made = false;
-	if (!look(wire, &version, fault))
+	if (!look_at_tables(wire, &version, fault))
 		return false;
-	if (version == 0 && (!make(wire, was_made, fault) || !look(wire, &version, fault)))
+	if (version == 0 &&
+	    (!make_tables(wire, was_made, fault) || !look_at_tables(wire, &version, fault)))
 		return false;
 	if (version == 0)
 		return is_foreign(fault);
@@ -98,15 +99,15 @@ bool store_postgres_create(const char *url, bool *was_made, struct fault *fault)
 	struct wire_target target;
 	struct wire wire;
 	const bool is_right = open_for(url, &target, &wire, fault) &&
-			      create(&wire, was_made, fault);
+			      create_tables(&wire, was_made, fault);
 
 	close_for(&target, &wire);
 	return is_right;
 }
 
-static bool check(struct wire *wire, int *version, struct fault *fault)
+static bool check_version(struct wire *wire, int *version, struct fault *fault)
 {
-	if (!look(wire, version, fault))
+	if (!look_at_tables(wire, version, fault))
 		return false;
 	if (*version == 0)
 		return fault_cause(
@@ -120,7 +121,8 @@ bool tables_check(const char *url, int *version, struct fault *fault)
 {
 	struct wire_target target;
 	struct wire wire;
-	const bool is_right = open_for(url, &target, &wire, fault) && check(&wire, version, fault);
+	const bool is_right = open_for(url, &target, &wire, fault) &&
+			      check_version(&wire, version, fault);
 
 	close_for(&target, &wire);
 	return is_right;

@@ -23,8 +23,8 @@ static size_t add_portion(struct postgres_transaction *own, const struct store_k
 	return rows_add(own, wants_values ? WALK : WALK_KEYS, &parameters);
 }
 
-static bool read_key(struct arena *arena, const struct wire *wire, size_t result, size_t row,
-		     bool is_named, struct store_record *record, struct fault *fault)
+static bool read_row_key(struct arena *arena, const struct wire *wire, size_t result, size_t row,
+			 bool is_named, struct store_record *record, struct fault *fault)
 {
 	const struct slice first = wire_bytes(wire, result, row, 0);
 
@@ -54,15 +54,15 @@ static bool walk_portion(struct postgres_transaction *own, const struct store_ki
 	for (size_t i = 0; i < *n; i++) {
 		if (wants_values
 			    ? !rows_read(arena, own->wire, result, i, &letter, &records[i], fault)
-			    : !read_key(arena, own->wire, result, i, rows_are_named(kind),
-					&records[i], fault))
+			    : !read_row_key(arena, own->wire, result, i, rows_are_named(kind),
+					    &records[i], fault))
 			return false;
 	}
 	return true;
 }
 
-static bool walk(struct transaction *transaction, const struct store_kind *kind, bool wants_values,
-		 store_visit *visit, void *context, struct fault *fault)
+static bool walk_rows(struct transaction *transaction, const struct store_kind *kind,
+		      bool wants_values, store_visit *visit, void *context, struct fault *fault)
 {
 	struct postgres_transaction *own = rows_own(transaction);
 	struct store_record records[PORTION];
@@ -83,13 +83,13 @@ static bool walk(struct transaction *transaction, const struct store_kind *kind,
 bool rows_walk(struct transaction *transaction, const struct store_kind *kind, store_visit *visit,
 	       void *context, struct fault *fault)
 {
-	return walk(transaction, kind, true, visit, context, fault);
+	return walk_rows(transaction, kind, true, visit, context, fault);
 }
 
 bool rows_walk_keys(struct transaction *transaction, const struct store_kind *kind,
 		    store_visit *visit, void *context, struct fault *fault)
 {
-	return walk(transaction, kind, false, visit, context, fault);
+	return walk_rows(transaction, kind, false, visit, context, fault);
 }
 
 bool rows_count(struct transaction *transaction, const struct store_kind *const *kinds, size_t n,

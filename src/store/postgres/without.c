@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/postgres/store_postgres.h"
 
-static bool refuse(struct fault *fault)
+static bool refuse_database(struct fault *fault)
 {
 	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
 			   "PostgreSQL is not available: this program was built without libpq");
@@ -14,21 +14,21 @@ bool store_postgres_open(const struct store_postgres_options *options, struct st
 {
 	(void)options;
 	*store = NULL;
-	return refuse(fault);
+	return refuse_database(fault);
 }
 
 bool store_postgres_create(const char *url, bool *was_made, struct fault *fault)
 {
 	(void)url;
 	*was_made = false;
-	return refuse(fault);
+	return refuse_database(fault);
 }
 
 bool store_postgres_upgrade(const char *url, int *version, struct fault *fault)
 {
 	(void)url;
 	*version = 0;
-	return refuse(fault);
+	return refuse_database(fault);
 }
 
 bool store_postgres_roster(const char *url, struct arena *arena, struct slice *text,
@@ -37,7 +37,7 @@ bool store_postgres_roster(const char *url, struct arena *arena, struct slice *t
 	(void)url;
 	(void)arena;
 	*text = (struct slice){ NULL, 0 };
-	return refuse(fault);
+	return refuse_database(fault);
 }
 
 bool store_postgres_roster_begin(const char *url, struct arena *arena,
@@ -53,7 +53,7 @@ bool store_postgres_roster_replace(struct store_roster_change *change, struct sl
 {
 	(void)change;
 	(void)text;
-	return refuse(fault);
+	return refuse_database(fault);
 }
 
 void store_postgres_roster_end(struct store_roster_change *change)
@@ -65,7 +65,7 @@ bool store_postgres_load_begin(const char *url, struct store_load **load, struct
 {
 	(void)url;
 	*load = NULL;
-	return refuse(fault);
+	return refuse_database(fault);
 }
 
 bool store_postgres_load_marked(struct store_load *load, struct arena *arena, struct slice *text,
@@ -74,14 +74,14 @@ bool store_postgres_load_marked(struct store_load *load, struct arena *arena, st
 	(void)load;
 	(void)arena;
 	*text = (struct slice){ NULL, 0 };
-	return refuse(fault);
+	return refuse_database(fault);
 }
 
 bool store_postgres_load_mark(struct store_load *load, struct slice text, struct fault *fault)
 {
 	(void)load;
 	(void)text;
-	return refuse(fault);
+	return refuse_database(fault);
 }
 
 void store_postgres_load_end(struct store_load *load)
