@@ -10,7 +10,7 @@
 /* ---- sessions ---- */
 
 /* Adds a finding for each rule of the session alone. */
-static void check_session(const struct session *session, struct findings *findings)
+static void check_session_alone(const struct session *session, struct findings *findings)
 {
 	if (session->is_active == (session->closed != 0))
 		findings_add(findings, "/closed_at", "does not match active");
@@ -41,7 +41,7 @@ static bool session_record_check(struct call *call, const void *record, struct f
 	struct findings own;
 	struct live live;
 
-	check_session(session, findings);
+	check_session_alone(session, findings);
 	if (!session->is_active)
 		return true;
 	if (!live_load(call, &session->stored.parent, STORE_TO_SHOW, &live, fault))
@@ -248,7 +248,7 @@ static bool live_record_check(struct call *call, const void *record, struct find
 		return false;
 	findings_open(&own, call->arena);
 	record_verify(&session_table, &session, "", false, &own);
-	check_session(&session, &own);
+	check_session_alone(&session, &own);
 	if (session.stored.value.data == NULL || !session.is_active ||
 	    id_compare(&session.stored.parent, &live->stored.id) != 0 ||
 	    !findings_result(&own, &flaws))
