@@ -217,7 +217,6 @@ bool active_rooms_me(struct call *call, struct fault *fault)
 	writer_open(&body, "gives", '[');
 	for (size_t i = 0; i < view.template.role_count; i++) {
 		const struct template_role *role = &view.template.roles[i];
-
 		const json_t *document = template_role_document(call, &view.template, role);
 		struct fault unused = FAULT_INITIAL;
 

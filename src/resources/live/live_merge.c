@@ -434,20 +434,26 @@ static bool peer_put(struct room_merge *merge, const struct peer *peer, struct f
 
 /* ---- what the media server has of somebody ---- */
 
-/* Whoever was given a role may have a token with the new role and the rights of the old one:
- * LiveKit renews the token of somebody inside after the attributes have changed, and again after
- * the rights have. */
-static bool has_other_rights(struct room_merge *merge, const struct peer *peer,
-			     const struct server_rights *given, bool *has, struct fault *fault)
+/* Finds out whether the media server has other attributes of somebody than the record, or other
+ * rights. Those of people whom this service did not let in are their own business. */
+static bool find_strange(struct room_merge *merge, const struct peer *peer,
+			 const struct server_person *person, bool *is, struct fault *fault)
 {
+	const struct server_rights *given = &person->rights;
 	struct template_record *template = &merge->template;
 	struct ticket_guest guest = { .role = SLICE("") };
 	struct server_rights *rights;
 	size_t place;
 
-	*has = false;
-	if (!given->is_known || !merge->has_room)
+	*is = peer->entry.size > 0 &&
+	      (!slice_equal(peer->role, person->role) ||
+	       !slice_equal(peer->user_id, person->user_id) ||
+	       !slice_equal(peer->entry, person->entry) || !slice_equal(peer->code, person->code));
+	if (*is || peer->entry.size == 0 || !given->is_known || !merge->has_room)
 		return true;
+	/* Whoever was given a role may have a token with the new role and the rights of the old
+	 * one: LiveKit renews the token of somebody inside after the attributes have changed, and
+	 * again after the rights have. */
 	if (merge->rights == NULL) {
 		if (!template_load(merge->call, &merge->room.template_id, template, fault))
 			return false;
@@ -466,22 +472,9 @@ static bool has_other_rights(struct room_merge *merge, const struct peer *peer,
 		*rights = (struct server_rights){ true, guest.subscribes, guest.audio, guest.video,
 						  guest.screen };
 	}
-	*has = given->subscribes != rights->subscribes || given->audio != rights->audio ||
-	       given->video != rights->video || given->screen != rights->screen;
+	*is = given->subscribes != rights->subscribes || given->audio != rights->audio ||
+	      given->video != rights->video || given->screen != rights->screen;
 	return true;
-}
-
-/* Finds out whether the media server has other attributes of somebody than the record, or other
- * rights. Those of people whom this service did not let in are their own business. */
-static bool find_strange(struct room_merge *merge, const struct peer *peer,
-			 const struct server_person *person, bool *is, struct fault *fault)
-{
-	*is = peer->entry.size > 0 &&
-	      (!slice_equal(peer->role, person->role) ||
-	       !slice_equal(peer->user_id, person->user_id) ||
-	       !slice_equal(peer->entry, person->entry) || !slice_equal(peer->code, person->code));
-	return *is || peer->entry.size == 0 ||
-	       has_other_rights(merge, peer, &person->rights, is, fault);
 }
 
 /* ---- decisions that last ---- */
