@@ -49,26 +49,17 @@ void account_watch_close(struct account_watch *watch)
 
 /* ---- what is seen of an account ---- */
 
-static uint64_t digest_of_secrets(struct arena *arena, const struct account *account)
+static struct seen see(struct arena *arena, const struct account *account)
 {
+	struct seen seen = { .account = account->id, .is_enabled = account->is_enabled };
 	struct buffer text = BUFFER_INITIAL(arena);
 	unsigned char digest[DIGEST_SIZE];
-	uint64_t number;
 
 	for (size_t i = 0; i < account->secret_count; i++)
 		buffer_append_text(&text, account->secrets[i].text);
 	digest_sha256(buffer_slice(&text), digest);
-	memcpy(&number, digest, sizeof number);
-	return number;
-}
-
-static struct seen see(struct arena *arena, const struct account *account)
-{
-	return (struct seen){
-		.account = account->id,
-		.secrets = digest_of_secrets(arena, account),
-		.is_enabled = account->is_enabled,
-	};
+	memcpy(&seen.secrets, digest, sizeof seen.secrets);
+	return seen;
 }
 
 static size_t index_of_account(const struct account_watch *watch, const struct id *account)
@@ -76,7 +67,7 @@ static size_t index_of_account(const struct account_watch *watch, const struct i
 	return id_place(account, watch->seen, watch->count, sizeof *watch->seen);
 }
 
-static bool is_known(const struct account_watch *watch, const struct seen *seen)
+static bool is_seen(const struct account_watch *watch, const struct seen *seen)
 {
 	const size_t place = index_of_account(watch, &seen->account);
 
@@ -86,7 +77,7 @@ static bool is_known(const struct account_watch *watch, const struct seen *seen)
 	       watch->seen[place].is_enabled == seen->is_enabled;
 }
 
-static void remember(struct account_watch *watch, const struct seen *seen)
+static void remember_seen(struct account_watch *watch, const struct seen *seen)
 {
 	const size_t place = index_of_account(watch, &seen->account);
 
@@ -103,9 +94,9 @@ static void remember(struct account_watch *watch, const struct seen *seen)
 
 /* ---- entries ---- */
 
-static struct audit_entry entry_of(const struct account_watch *watch, struct arena *arena,
-				   const struct account *account, const char *type,
-				   const char *pointer)
+static struct audit_entry account_entry(const struct account_watch *watch, struct arena *arena,
+					const struct account *account, const char *type,
+					const char *pointer)
 {
 	const struct clock *clock = watch->environment->clock;
 	struct changes changes = CHANGES_INITIAL(arena);
@@ -127,23 +118,12 @@ static struct audit_entry entry_of(const struct account_watch *watch, struct are
 	};
 }
 
-/* Returns what a new account looks like: enabled, with one secret. */
-static struct seen as_made(struct arena *arena, const struct account *account)
-{
-	struct account made = *account;
-
-	made.is_enabled = true;
-	if (made.secret_count > 1)
-		made.secret_count = 1;
-	return see(arena, &made);
-}
-
 /* Compares an account with what its log says was last seen of it. If its log says nothing, the
  * account was created since the last look, and is compared with a new account; at the first look of
  * this process, its state is only recorded. */
-static bool compare(const struct account_watch *watch, struct transaction *transaction,
-		    const struct account *account, const struct seen *seen, bool *is_changed,
-		    struct fault *fault)
+static bool compare_account(const struct account_watch *watch, struct transaction *transaction,
+			    const struct account *account, const struct seen *seen,
+			    bool *is_changed, struct fault *fault)
 {
 	const struct audit_times times = { clock_now(watch->environment->clock),
 					   watch->environment->log_keep };
@@ -157,19 +137,22 @@ static bool compare(const struct account_watch *watch, struct transaction *trans
 		return false;
 	is_stored = state.is_watched;
 	if (!is_stored && watch->generation != 0) {
-		const struct seen made = as_made(transaction->arena, account);
+		struct account made = *account;
 
+		/* A new account is enabled, with one secret. */
+		if (made.secret_count > 1)
+			made.secret_count = 1;
 		state.is_watched = true;
-		state.is_enabled = made.is_enabled;
-		state.secrets = made.secrets;
+		state.is_enabled = true;
+		state.secrets = see(transaction->arena, &made).secrets;
 	}
 	if (state.is_watched && state.is_enabled != seen->is_enabled)
-		entries[n++] = entry_of(watch, transaction->arena, account,
-					seen->is_enabled ? "account.enabled" : "account.disabled",
-					"/enabled");
+		entries[n++] = account_entry(
+			watch, transaction->arena, account,
+			seen->is_enabled ? "account.enabled" : "account.disabled", "/enabled");
 	if (state.is_watched && state.secrets != seen->secrets)
-		entries[n++] = entry_of(watch, transaction->arena, account,
-					"account.secret_rotated", "/secrets");
+		entries[n++] = account_entry(watch, transaction->arena, account,
+					     "account.secret_rotated", "/secrets");
 	if (n > 0 && !audit_append(transaction, &times, entries, n, fault))
 		return false;
 	if (is_stored && n == 0)
@@ -198,8 +181,8 @@ static bool compare_all(struct account_watch *watch, struct lease *lease,
 	if (!lease_confirm(lease, transaction, fault))
 		return false;
 	for (size_t i = 0; i < batch->count; i++) {
-		if (compare(watch, transaction, batch->accounts[i], &batch->seen[i], is_changed,
-			    fault))
+		if (compare_account(watch, transaction, batch->accounts[i], &batch->seen[i],
+				    is_changed, fault))
 			continue;
 		/* A damaged log gets no event; the other accounts still get theirs. */
 		if (fault->kind != FAULT_DAMAGED)
@@ -231,7 +214,7 @@ static bool finish(struct account_watch *watch, struct lease *lease, struct aren
 	else
 		store_abandon(transaction);
 	for (size_t i = 0; is_done && i < batch->count; i++)
-		remember(watch, &batch->seen[i]);
+		remember_seen(watch, &batch->seen[i]);
 	batch->count = 0;
 	arena_reset(arena);
 	return is_done;
@@ -253,7 +236,7 @@ void account_watch_look(struct account_watch *watch, struct lease *lease)
 		for (size_t i = 0; is_done && i < roster->count; i++) {
 			const struct seen seen = see(arena, &roster->accounts[i]);
 
-			if (is_known(watch, &seen))
+			if (is_seen(watch, &seen))
 				continue;
 			batch.accounts[batch.count] = &roster->accounts[i];
 			batch.seen[batch.count++] = seen;

@@ -199,7 +199,7 @@ static bool repeat_due(struct dispatcher *dispatcher, struct transaction *transa
 	return true;
 }
 
-static bool may_read(const struct target *target, const struct source *source, int64_t now)
+static bool target_may_read(const struct target *target, const struct source *source, int64_t now)
 {
 	return target->read < source->last && target->read - target->position < WINDOW - 1 &&
 	       target->waiting_count < WAITING_MOST && target->not_before <= now;
@@ -292,19 +292,8 @@ static void skip_dropped(struct target *target, const struct source *source)
 		target->done[++target->position % WINDOW] = false;
 }
 
-/* If the log is shorter than the position, the account was loaded from a dump without its log. */
-static void step_back(struct target *target, const struct source *source)
-{
-	if (target->read <= source->last)
-		return;
-	memset(target->done, 0, sizeof target->done);
-	if (target->position > source->last)
-		target->position = source->last;
-	target->read = target->position;
-}
-
-static bool fill_in(struct dispatcher *dispatcher, struct transaction *transaction,
-		    struct target *target, struct source *source, struct fault *fault)
+static bool target_fill_in(struct dispatcher *dispatcher, struct transaction *transaction,
+			   struct target *target, struct source *source, struct fault *fault)
 {
 	const int64_t now = clock_now(dispatcher->environment->clock);
 	const struct webhook *webhook;
@@ -323,9 +312,15 @@ static bool fill_in(struct dispatcher *dispatcher, struct transaction *transacti
 		return true;
 	}
 	skip_dropped(target, source);
-	step_back(target, source);
+	/* If the log is shorter, the account was loaded from a dump without its log. */
+	if (target->read > source->last) {
+		memset(target->done, 0, sizeof target->done);
+		if (target->position > source->last)
+			target->position = source->last;
+		target->read = target->position;
+	}
 	return repeat_due(dispatcher, transaction, target, webhook, source, fault) &&
-	       (!may_read(target, source, now) || !has_room(dispatcher, target) ||
+	       (!target_may_read(target, source, now) || !has_room(dispatcher, target) ||
 		read_new(dispatcher, transaction, target, webhook, source, fault));
 }
 
@@ -339,7 +334,7 @@ static bool has_due(const struct target *target, int64_t now)
 }
 
 /* Returns true if there was something to do. */
-static bool fill(struct dispatcher *dispatcher, struct target *target)
+static bool target_fill(struct dispatcher *dispatcher, struct target *target)
 {
 	const int64_t now = clock_now(dispatcher->environment->clock);
 	struct source *source = dispatcher_source(dispatcher, &target->account);
@@ -349,11 +344,11 @@ static bool fill(struct dispatcher *dispatcher, struct target *target)
 	struct fault fault = FAULT_INITIAL;
 
 	if (target->is_stale || source == NULL || !has_room(dispatcher, target) ||
-	    (!may_read(target, source, now) && !has_due(target, now)))
+	    (!target_may_read(target, source, now) && !has_due(target, now)))
 		return false;
 	if (store_begin(dispatcher->environment->store, STORE_READ, dispatcher->arena, &transaction,
 			&fault)) {
-		(void)fill_in(dispatcher, transaction, target, source, &fault);
+		(void)target_fill_in(dispatcher, transaction, target, source, &fault);
 		store_abandon(transaction);
 	}
 	damage_log_tell(&dispatcher->damage, "webhook_entries_not_read", &target->account, &fault);
@@ -371,7 +366,7 @@ static bool fill_all(struct dispatcher *dispatcher)
 	if (first == NULL || sender_descriptor(dispatcher->sender) < 0)
 		return false;
 	do {
-		was_filled = fill(dispatcher, target) || was_filled;
+		was_filled = target_fill(dispatcher, target) || was_filled;
 		target = target->next != NULL ? target->next : dispatcher->targets;
 	} while (target != first && free_attempt(dispatcher) != NULL);
 	dispatcher->turn = target != first ? target : first->next;
@@ -380,21 +375,10 @@ static bool fill_all(struct dispatcher *dispatcher)
 
 /* ---- what is sent once ---- */
 
-static void wake(const struct dispatcher *dispatcher)
+static void dispatcher_wake(const struct dispatcher *dispatcher)
 {
 	if (eventfd_write(dispatcher->wake, 1) != 0)
 		ABORT("cannot write an event");
-}
-
-/* Returns how many singles of the account are waiting. The caller holds the lock. */
-static size_t singles_of(const struct dispatcher *dispatcher, const struct id *account)
-{
-	size_t n = 0;
-
-	for (const struct single *single = dispatcher->singles; single != NULL;
-	     single = single->next)
-		n += id_compare(&single->account, account) == 0;
-	return n;
 }
 
 /* Returns a single without contents. */
@@ -410,8 +394,12 @@ static struct single *single_open(const struct id *account)
 /* Adds a single, or drops it if its account has used up its share. Takes the single. */
 static void single_add(struct dispatcher *dispatcher, struct single *single)
 {
+	size_t n = 0; /* singles of the account that wait */
+
 	pthread_mutex_lock(&dispatcher->lock);
-	if (SINGLES_MOST - dispatcher->single_count > singles_of(dispatcher, &single->account)) {
+	for (const struct single *other = dispatcher->singles; other != NULL; other = other->next)
+		n += id_compare(&other->account, &single->account) == 0;
+	if (SINGLES_MOST - dispatcher->single_count > n) {
 		dispatcher->single_count++;
 		*dispatcher->last_single = single;
 		dispatcher->last_single = &single->next;
@@ -420,19 +408,6 @@ static void single_add(struct dispatcher *dispatcher, struct single *single)
 	pthread_mutex_unlock(&dispatcher->lock);
 	if (single != NULL)
 		arena_close(single->arena);
-}
-
-/* Takes the single at this place of the list. The caller holds the lock. */
-static struct single *single_take(struct dispatcher *dispatcher, struct single **at)
-{
-	struct single *single = *at;
-
-	*at = single->next;
-	single->next = NULL;
-	dispatcher->single_count--;
-	if (*at == NULL)
-		dispatcher->last_single = at;
-	return single;
 }
 
 /* Adds a single for one webhook, with a copy of the delivery. */
@@ -471,7 +446,7 @@ void dispatcher_test(struct dispatcher *dispatcher, const struct id *account,
 	if (webhook_message(arena, &sent->webhook, account, &entry, sent->time, &delivery, &fault))
 		single_add_delivery(dispatcher, account, &sent->webhook.id, &delivery, true);
 	arena_close(arena);
-	wake(dispatcher);
+	dispatcher_wake(dispatcher);
 }
 
 void dispatcher_send_once(struct dispatcher *dispatcher, const struct id *account,
@@ -491,19 +466,36 @@ void dispatcher_send_once(struct dispatcher *dispatcher, const struct id *accoun
 		.data = arena_copy(single->arena, data),
 	};
 	single_add(dispatcher, single);
-	wake(dispatcher);
+	dispatcher_wake(dispatcher);
 }
 
-/* Returns the oldest single whose webhooks are to be found, or NULL. */
-static struct single *next_for_all(struct dispatcher *dispatcher)
+/* Returns whether the single may be given to the sender now. Events leave places of their webhook
+ * to those of the event log. */
+static bool may_be_sent(const struct dispatcher *dispatcher, const struct single *single)
 {
-	struct single **at = &dispatcher->singles, *single = NULL;
+	const struct use use = use_of(dispatcher, &single->account, &single->webhook);
+
+	return !single->is_for_all && has_place(&use) &&
+	       (single->is_test || use.webhook < AT_ONCE_MOST / 2);
+}
+
+/* Takes the oldest single whose webhooks are to be found (is_for_all), or the oldest for which
+ * there is a place. Returns NULL if there is none. */
+static struct single *next_single(struct dispatcher *dispatcher, bool is_for_all)
+{
+	struct single **at = &dispatcher->singles, *single;
 
 	pthread_mutex_lock(&dispatcher->lock);
-	while (*at != NULL && !(*at)->is_for_all)
+	while (*at != NULL && !(is_for_all ? (*at)->is_for_all : may_be_sent(dispatcher, *at)))
 		at = &(*at)->next;
-	if (*at != NULL)
-		single = single_take(dispatcher, at);
+	single = *at;
+	if (single != NULL) {
+		*at = single->next;
+		single->next = NULL;
+		dispatcher->single_count--;
+		if (*at == NULL)
+			dispatcher->last_single = at;
+	}
 	pthread_mutex_unlock(&dispatcher->lock);
 	return single;
 }
@@ -540,7 +532,7 @@ static void find_all_webhooks(struct dispatcher *dispatcher)
 {
 	struct single *single;
 
-	while ((single = next_for_all(dispatcher)) != NULL) {
+	while ((single = next_single(dispatcher, true)) != NULL) {
 		struct transaction *transaction;
 		struct fault fault = FAULT_INITIAL;
 
@@ -556,30 +548,6 @@ static void find_all_webhooks(struct dispatcher *dispatcher)
 	}
 }
 
-/* Returns whether the single may be given to the sender now. Events leave places of their webhook
- * to those of the event log. */
-static bool may_be_sent(const struct dispatcher *dispatcher, const struct single *single)
-{
-	const struct use use = use_of(dispatcher, &single->account, &single->webhook);
-
-	return !single->is_for_all && has_place(&use) &&
-	       (single->is_test || use.webhook < AT_ONCE_MOST / 2);
-}
-
-/* Takes the oldest single for which there is a place, or returns NULL if there is none. */
-static struct single *next_single(struct dispatcher *dispatcher)
-{
-	struct single **at = &dispatcher->singles, *single = NULL;
-
-	pthread_mutex_lock(&dispatcher->lock);
-	while (*at != NULL && !may_be_sent(dispatcher, *at))
-		at = &(*at)->next;
-	if (*at != NULL)
-		single = single_take(dispatcher, at);
-	pthread_mutex_unlock(&dispatcher->lock);
-	return single;
-}
-
 static void send_singles(struct dispatcher *dispatcher)
 {
 	struct attempt *attempt;
@@ -587,7 +555,7 @@ static void send_singles(struct dispatcher *dispatcher)
 
 	while (sender_descriptor(dispatcher->sender) >= 0 &&
 	       (attempt = free_attempt(dispatcher)) != NULL &&
-	       (single = next_single(dispatcher)) != NULL) {
+	       (single = next_single(dispatcher, false)) != NULL) {
 		*attempt = (struct attempt){
 			.account = single->account,
 			.webhook = single->webhook,
@@ -621,7 +589,7 @@ static void lose(struct dispatcher *dispatcher)
 	}
 }
 
-static void end(struct dispatcher *dispatcher, const struct outcome *outcome)
+static void attempt_end(struct dispatcher *dispatcher, const struct outcome *outcome)
 {
 	struct attempt *attempt = &dispatcher->attempts[outcome->number % SENDER_MOST];
 
@@ -633,38 +601,32 @@ static void end(struct dispatcher *dispatcher, const struct outcome *outcome)
 		*attempt = (struct attempt){ .state = ATTEMPT_NONE };
 }
 
-/* Stops a sender that runs but has not reported on an attempt for longer than it may take. */
-static void stop_silent_sender(struct dispatcher *dispatcher)
+static void dispatcher_take_outcomes(struct dispatcher *dispatcher)
 {
 	const int64_t now = clock_monotonic();
+	struct outcome outcome;
+	enum sender_news news;
 
 	for (size_t i = 0; i < SENDER_MOST; i++) {
 		const struct attempt *attempt = &dispatcher->attempts[i];
 
+		/* The sender runs but has not reported for longer than an attempt may take. */
 		if (attempt->state == ATTEMPT_SENT && now - attempt->given >= SENDER_SILENT) {
 			sender_stop(dispatcher->sender);
-			return;
+			break;
 		}
 	}
-}
-
-static void take_outcomes(struct dispatcher *dispatcher)
-{
-	struct outcome outcome;
-	enum sender_news news;
-
-	stop_silent_sender(dispatcher);
 	while ((news = sender_take(dispatcher->sender, &outcome)) != SENDER_NOTHING) {
 		if (news == SENDER_LOST)
 			lose(dispatcher);
 		else
-			end(dispatcher, &outcome);
+			attempt_end(dispatcher, &outcome);
 	}
 }
 
 /* ---- rounds ---- */
 
-static bool is_ending(struct dispatcher *dispatcher)
+static bool dispatcher_is_ending(struct dispatcher *dispatcher)
 {
 	bool is;
 
@@ -713,7 +675,7 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 									      : LOOK_AFTER;
 	const bool has_lease = lease_hold(dispatcher->lease);
 
-	take_outcomes(dispatcher);
+	dispatcher_take_outcomes(dispatcher);
 	if (!has_lease && dispatcher->had_lease) {
 		/* Another process sends now, so this one must stop. */
 		sender_stop(dispatcher->sender);
@@ -736,11 +698,16 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 	return fill_all(dispatcher);
 }
 
-/* Returns the milliseconds until the next look, or until the next retry if that is earlier. */
-static int pause_of(struct dispatcher *dispatcher)
+/* Waits until the next look, or until the next retry if that is earlier. */
+static void wait_for_work(struct dispatcher *dispatcher)
 {
 	const int64_t now = clock_now(dispatcher->environment->clock);
 	int64_t pause = dispatcher->source_count > 0 ? LOOK_AFTER : PAUSE;
+	struct pollfd polled[] = {
+		{ .fd = dispatcher->wake, .events = POLLIN },
+		{ .fd = sender_descriptor(dispatcher->sender), .events = POLLIN },
+	};
+	eventfd_t value;
 
 	for (const struct target *target = dispatcher->targets; target != NULL;
 	     target = target->next) {
@@ -752,18 +719,7 @@ static int pause_of(struct dispatcher *dispatcher)
 		}
 	}
 	/* A delivery that is due but cannot be sent now must not make the thread spin. */
-	return pause < 10 ? 10 : (int)pause;
-}
-
-static void wait_for_work(struct dispatcher *dispatcher)
-{
-	struct pollfd polled[] = {
-		{ .fd = dispatcher->wake, .events = POLLIN },
-		{ .fd = sender_descriptor(dispatcher->sender), .events = POLLIN },
-	};
-	eventfd_t value;
-
-	(void)poll(polled, 2, pause_of(dispatcher));
+	(void)poll(polled, 2, pause < 10 ? 10 : (int)pause);
 	if (polled[0].revents != 0)
 		(void)eventfd_read(dispatcher->wake, &value);
 }
@@ -773,11 +729,11 @@ static void *run_dispatcher(void *context)
 	struct dispatcher *dispatcher = context;
 
 	(void)arena_use_for_json(dispatcher->arena);
-	while (!is_ending(dispatcher)) {
+	while (!dispatcher_is_ending(dispatcher)) {
 		if (!dispatch_round(dispatcher))
 			wait_for_work(dispatcher);
 	}
-	take_outcomes(dispatcher);
+	dispatcher_take_outcomes(dispatcher);
 	if (dispatcher->had_lease)
 		dispatcher_save(dispatcher, true);
 	dispatcher_forget(dispatcher);
@@ -814,7 +770,7 @@ void dispatcher_close(struct dispatcher *dispatcher)
 	pthread_mutex_lock(&dispatcher->lock);
 	dispatcher->is_ending = true;
 	pthread_mutex_unlock(&dispatcher->lock);
-	wake(dispatcher);
+	dispatcher_wake(dispatcher);
 	pthread_join(dispatcher->thread, NULL);
 	while ((single = dispatcher->singles) != NULL) {
 		dispatcher->singles = single->next;

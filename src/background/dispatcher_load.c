@@ -249,12 +249,6 @@ static bool load_webhooks(struct dispatcher *dispatcher, struct transaction *tra
 	return true;
 }
 
-static bool has_to_be_loaded(const struct source *source, const struct webhook_account *account)
-{
-	return source->change != account->change ||
-	       (source->again != 0 && clock_monotonic() >= source->again);
-}
-
 /* ---- all accounts ---- */
 
 static int compare_sources(const void *a, const void *b)
@@ -289,26 +283,23 @@ static struct source *add_source(struct dispatcher *dispatcher, const struct id 
 	return dispatcher_source(dispatcher, account);
 }
 
-static void tell_unseen(struct dispatcher *dispatcher, const struct id *account)
-{
-	struct fault damage = FAULT_INITIAL;
-
-	(void)fault_cause(&damage, FAULT_DAMAGED, 0,
-			  "the record that says when the account's webhooks were changed");
-	damage_log_tell(&dispatcher->damage, "webhook_changes_not_seen", account, &damage);
-}
-
 static bool look_at(struct dispatcher *dispatcher, struct transaction *transaction,
 		    const struct webhook_account *account, const struct store_record *log,
 		    struct fault *fault)
 {
 	struct source *source = add_source(dispatcher, &account->id);
+	struct fault damage = FAULT_INITIAL;
 	struct audit_state state;
 
 	assert(source != NULL);
-	if (account->change == WEBHOOK_CHANGE_UNKNOWN)
-		tell_unseen(dispatcher, &account->id);
-	if (has_to_be_loaded(source, account) &&
+	if (account->change == WEBHOOK_CHANGE_UNKNOWN) {
+		(void)fault_cause(&damage, FAULT_DAMAGED, 0,
+				  "the record that says when the account's webhooks were changed");
+		damage_log_tell(&dispatcher->damage, "webhook_changes_not_seen", &account->id,
+				&damage);
+	}
+	if ((source->change != account->change ||
+	     (source->again != 0 && clock_monotonic() >= source->again)) &&
 	    !load_webhooks(dispatcher, transaction, source, fault))
 		return false;
 	source->change = account->change;

@@ -90,7 +90,7 @@ static struct webhook *present(const struct saving *saving, const struct target 
 	return webhook != NULL && webhook->series == target->series ? webhook : NULL;
 }
 
-static bool pass_over(const struct saving *saving, const char *event, struct fault *fault)
+static bool saving_pass_over(const struct saving *saving, const char *event, struct fault *fault)
 {
 	return dispatcher_pass_over(saving->dispatcher, event, saving->account, fault);
 }
@@ -130,7 +130,7 @@ static bool remove_old(struct saving *saving, const struct target *target, struc
 	return saving->dispatcher->environment->log_keep <= 0 ||
 	       (remove_old_of(saving, target, STORE_OFF, fault) &&
 		remove_old_of(saving, target, STORE_ON, fault)) ||
-	       pass_over(saving, "webhook_deliveries_not_removed", fault);
+	       saving_pass_over(saving, "webhook_deliveries_not_removed", fault);
 }
 
 /* The delivery no longer exists or is damaged, so nothing is left to retry. */
@@ -153,32 +153,26 @@ static bool load_delivery(const struct saving *saving, const struct attempt *att
 		       STORE_TO_CHANGE, &stored, fault) ||
 	    (stored.value.data != NULL && !webhook_delivery_read(&stored, result, fault))) {
 		give_up_attempt(attempt, result);
-		return pass_over(saving, "webhook_delivery_given_up", fault);
+		return saving_pass_over(saving, "webhook_delivery_given_up", fault);
 	}
 	*is_there = stored.value.data != NULL;
 	return true;
 }
 
-/* Returns whether the delivery is given up, or already contains the attempt because of a commit
- * with an unknown outcome. */
-static bool is_settled(const struct attempt *attempt, const struct webhook_delivery *delivery)
-{
-	const struct waiting *waiting = target_waiting(attempt->target, &attempt->record);
-
-	return !webhook_delivery_is_pending(delivery) ||
-	       (waiting != NULL && delivery->attempts > waiting->attempts);
-}
-
 static bool save_repeated(struct saving *saving, struct attempt *attempt,
 			  struct webhook_delivery *result, struct fault *fault)
 {
+	const struct waiting *waiting = target_waiting(attempt->target, &attempt->record);
 	bool is_there;
 
 	if (!load_delivery(saving, attempt, result, &is_there, fault))
 		return false;
 	if (!is_there)
 		give_up_attempt(attempt, result);
-	if (is_settled(attempt, result))
+	/* It is given up, or already contains the attempt because of a commit with an unknown
+	 * outcome. */
+	if (!webhook_delivery_is_pending(result) ||
+	    (waiting != NULL && result->attempts > waiting->attempts))
 		return true;
 	attempt->is_once = result->state == DELIVERY_ONCE;
 	conclude(saving->dispatcher, attempt, saving->now, result);
@@ -274,7 +268,7 @@ static bool save_positions(struct saving *saving, struct fault *fault)
 			continue;
 		if (!webhook_position_load(saving->transaction, &target->id, STORE_TO_CHANGE,
 					   &position, fault)) {
-			if (!pass_over(saving, "webhook_position_not_written", fault))
+			if (!saving_pass_over(saving, "webhook_position_not_written", fault))
 				return false;
 			continue;
 		}
@@ -341,8 +335,8 @@ static void mark(struct dispatcher *dispatcher, const struct id *account, int64_
 
 /* ---- afterwards ---- */
 
-static void count(struct dispatcher *dispatcher, const struct attempt *attempt,
-		  const struct webhook_delivery *result)
+static void count_attempt(struct dispatcher *dispatcher, const struct attempt *attempt,
+			  const struct webhook_delivery *result)
 {
 	pthread_mutex_lock(&dispatcher->lock);
 	dispatcher->figures.attempts_failed += !attempt->is_given_up &&
@@ -352,7 +346,7 @@ static void count(struct dispatcher *dispatcher, const struct attempt *attempt,
 	pthread_mutex_unlock(&dispatcher->lock);
 }
 
-static void settle(struct attempt *attempt, const struct webhook_delivery *result)
+static void attempt_settle(struct attempt *attempt, const struct webhook_delivery *result)
 {
 	struct target *target = attempt->target;
 	struct waiting *waiting = attempt->is_repeated ? target_waiting(target, &attempt->record)
@@ -384,8 +378,8 @@ static void settle_all(struct saving *saving)
 
 		if (!attempt_is_of(attempt, saving->account))
 			continue;
-		count(dispatcher, attempt, &saving->results[i]);
-		settle(attempt, &saving->results[i]);
+		count_attempt(dispatcher, attempt, &saving->results[i]);
+		attempt_settle(attempt, &saving->results[i]);
 	}
 	for (struct target *target = dispatcher->targets; target != NULL; target = target->next) {
 		if (id_compare(&target->account, saving->account) != 0)
@@ -426,7 +420,7 @@ static bool save_account(struct dispatcher *dispatcher, const struct id *account
 	return is_saved || fault.kind == FAULT_DAMAGED;
 }
 
-static bool is_due(const struct target *target, bool all)
+static bool position_is_due(const struct target *target, bool all)
 {
 	if (target->is_stale || target->position == target->stored)
 		return false;
@@ -434,13 +428,8 @@ static bool is_due(const struct target *target, bool all)
 	       (target->has_delivered && clock_monotonic() - target->saved >= POSITION_AFTER);
 }
 
-/* Returns whether only the position needs to be stored, which can be done later: deliveries that
- * succeeded at the first attempt need no record. */
-static bool is_simple(const struct attempt *attempt)
-{
-	return !attempt->is_repeated && is_success(&attempt->outcome);
-}
-
+/* Settles deliveries that succeeded at the first attempt. They need no record: only the position
+ * has to be stored, which can be done later. */
 static void settle_simple(struct dispatcher *dispatcher)
 {
 	const int64_t now = clock_now(dispatcher->environment->clock);
@@ -450,14 +439,15 @@ static void settle_simple(struct dispatcher *dispatcher)
 		struct attempt *attempt = &dispatcher->attempts[i];
 		struct target *target = attempt->target;
 
-		if (attempt->state != ATTEMPT_ENDED || target == NULL || !is_simple(attempt))
+		if (attempt->state != ATTEMPT_ENDED || target == NULL || attempt->is_repeated ||
+		    !is_success(&attempt->outcome))
 			continue;
 		target->delivered = now;
 		target->has_delivered = true;
 		if (attempt->seq > target->position)
 			target->done[attempt->seq % WINDOW] = true;
-		count(dispatcher, attempt, &delivered);
-		settle(attempt, &delivered);
+		count_attempt(dispatcher, attempt, &delivered);
+		attempt_settle(attempt, &delivered);
 		move_on(target);
 	}
 }
@@ -476,7 +466,7 @@ void dispatcher_save(struct dispatcher *dispatcher, bool all)
 	for (struct target *target = dispatcher->targets; target != NULL && is_saved;
 	     target = target->next) {
 		move_on(target);
-		if (is_due(target, all))
+		if (position_is_due(target, all))
 			is_saved = save_account(dispatcher, &target->account);
 	}
 }

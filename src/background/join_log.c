@@ -74,23 +74,19 @@ uint64_t join_log_dropped(struct join_log *joins)
 
 /* ---- adding ---- */
 
-static uint64_t hash_of(const struct joining *joining)
+/* True if no other rejection of this code and reason came in this minute. Needs the lock. */
+static bool is_first(struct join_log *joins, const struct joining *joining)
 {
 	unsigned char digest[DIGEST_SIZE];
 	uint64_t hash;
+	size_t place;
 
 	digest_sha256(joining->code, digest);
 	memcpy(&hash, digest, sizeof hash);
 	hash += (uint64_t)joining->refusal;
-	return hash == 0 ? 1 : hash;
-}
-
-/* True if no other rejection of this code and reason came in this minute. Needs the lock. */
-static bool is_first(struct join_log *joins, const struct joining *joining)
-{
-	const uint64_t hash = hash_of(joining);
-	size_t place = (size_t)hash % REMEMBERED;
-
+	if (hash == 0)
+		hash = 1;
+	place = (size_t)hash % REMEMBERED;
 	if (joins->minute != joining->time / MINUTE) {
 		joins->minute = joining->time / MINUTE;
 		memset(joins->refusals, 0, sizeof joins->refusals);
@@ -105,7 +101,7 @@ static bool is_first(struct join_log *joins, const struct joining *joining)
 	return true;
 }
 
-static struct slice keep(char **at, struct slice text)
+static struct slice keep_text(char **at, struct slice text)
 {
 	const struct slice kept = { *at, text.size };
 
@@ -124,11 +120,11 @@ static struct waiting *copy_of(const struct joining *joining)
 
 	waiting->next = NULL;
 	waiting->joining = *joining;
-	waiting->joining.room_name = keep(&at, joining->room_name);
-	waiting->joining.role = keep(&at, joining->role);
-	waiting->joining.user_id = keep(&at, joining->user_id);
-	waiting->joining.code = keep(&at, joining->code);
-	waiting->joining.request_id = keep(&at, joining->request_id);
+	waiting->joining.room_name = keep_text(&at, joining->room_name);
+	waiting->joining.role = keep_text(&at, joining->role);
+	waiting->joining.user_id = keep_text(&at, joining->user_id);
+	waiting->joining.code = keep_text(&at, joining->code);
+	waiting->joining.request_id = keep_text(&at, joining->request_id);
 	return waiting;
 }
 

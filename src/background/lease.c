@@ -55,14 +55,14 @@ struct lease *lease_open(struct store *store, const struct clock *clock)
 	return lease;
 }
 
-static bool read_record(struct transaction *transaction, struct lease_record *record,
-			struct fault *fault)
+static bool read_lease(struct transaction *transaction, struct lease_record *record,
+		       struct fault *fault)
 {
 	store_set_account(transaction, &audit_no_account);
 	return record_get(&lease_table, transaction, &kind_only_id, STORE_TO_CHANGE, record, fault);
 }
 
-static bool is_ours(const struct lease *lease, const struct lease_record *record)
+static bool lease_is_ours(const struct lease *lease, const struct lease_record *record)
 {
 	return record->stored.value.data != NULL &&
 	       memcmp(record->holder, lease->holder, HOLDER_SIZE) == 0;
@@ -76,12 +76,12 @@ static bool take_lease(struct lease *lease, struct transaction *transaction, int
 	struct lease_record record;
 
 	if (!store_fix_time(transaction, 0, &now, fault) ||
-	    !read_record(transaction, &record, fault))
+	    !read_lease(transaction, &record, fault))
 		return false;
-	*is_held = is_ours(lease, &record) || (lasts > 0 && record.until <= now);
+	*is_held = lease_is_ours(lease, &record) || (lasts > 0 && record.until <= now);
 	if (!*is_held)
 		return true;
-	record.epoch += !is_ours(lease, &record);
+	record.epoch += !lease_is_ours(lease, &record);
 	record.until = lasts > 0 ? now + lasts : 0;
 	memcpy(record.holder, lease->holder, HOLDER_SIZE);
 	return record_put(&lease_table, transaction, &record, fault);
@@ -150,11 +150,11 @@ bool lease_confirm(struct lease *lease, struct transaction *transaction, struct 
 
 	if (!store_is_shared(lease->store))
 		return true;
-	is_read = read_record(transaction, &record, fault);
+	is_read = read_lease(transaction, &record, fault);
 	store_set_account(transaction, &account);
 	if (!is_read)
 		return false;
-	if (!is_ours(lease, &record) || record.until == 0)
+	if (!lease_is_ours(lease, &record) || record.until == 0)
 		atomic_store(&lease->held_until, 0);
-	return is_ours(lease, &record) && record.until != 0;
+	return lease_is_ours(lease, &record) && record.until != 0;
 }

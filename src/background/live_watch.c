@@ -180,11 +180,8 @@ static struct watched_room *room_of(struct live_watch *watch, const struct id *a
 		.checks_bans = true,
 		.place = watch->room_count,
 	};
-	if (watch->room_count == watch->room_capacity) {
-		watch->room_capacity = watch->room_capacity * 2 + 64;
-		watch->rooms = memory_check(
-			realloc(watch->rooms, watch->room_capacity * sizeof *watch->rooms));
-	}
+	watch->rooms = memory_room(watch->rooms, watch->room_count, &watch->room_capacity,
+				   sizeof *watch->rooms);
 	watch->rooms[watch->room_count++] = room;
 	(void)memory_check(tsearch(room, &watch->tree, compare_rooms));
 	return room;
@@ -256,33 +253,26 @@ static struct watched_backend *backend_of(struct live_watch *watch, const struct
 		       : NULL;
 }
 
-static void backend_add(struct live_watch *watch, const struct id *account, const struct id *id)
-{
-	const size_t place = id_place(id, watch->backends, watch->backend_count,
-				      sizeof *watch->backends);
-	struct watched_backend *backend = backend_of(watch, account, id);
-
-	if (backend == NULL) {
-		if (watch->backend_count == watch->backend_capacity) {
-			watch->backend_capacity = watch->backend_capacity * 2 + 16;
-			watch->backends = memory_check(
-				realloc(watch->backends,
-					watch->backend_capacity * sizeof *watch->backends));
-		}
-		backend = &watch->backends[place];
-		memmove(backend + 1, backend, (watch->backend_count++ - place) * sizeof *backend);
-		*backend = (struct watched_backend){ .account = *account, .id = *id };
-	}
-	backend->is_there = true;
-}
-
 static bool visit_backend(void *context, const struct store_record *record, struct fault *fault)
 {
+	struct live_watch *watch = context;
+	struct watched_backend *backend;
 	struct backend_account found;
 
 	if (!record_read(&backend_account_table, NULL, record, &found, fault))
 		return false;
-	backend_add(context, &found.account, &record->id);
+	backend = backend_of(watch, &found.account, &record->id);
+	if (backend == NULL) {
+		const size_t place = id_place(&record->id, watch->backends, watch->backend_count,
+					      sizeof *watch->backends);
+
+		watch->backends = memory_room(watch->backends, watch->backend_count,
+					      &watch->backend_capacity, sizeof *watch->backends);
+		backend = &watch->backends[place];
+		memmove(backend + 1, backend, (watch->backend_count++ - place) * sizeof *backend);
+		*backend = (struct watched_backend){ .account = found.account, .id = record->id };
+	}
+	backend->is_there = true;
 	return true;
 }
 
@@ -385,8 +375,8 @@ static void look_send(struct look *look)
 
 /* ---- a look at a room ---- */
 
-static bool find_backend(struct call *call, struct look *look, struct backend **backend,
-			 struct fault *fault)
+static bool look_find_backend(struct call *call, struct look *look, struct backend **backend,
+			      struct fault *fault)
 {
 	struct media media;
 
@@ -404,7 +394,7 @@ static bool prepare_room(struct call *call, void *context, struct fault *fault)
 	struct look *look = context;
 	struct backend *backend;
 
-	if (!find_backend(call, look, &backend, fault))
+	if (!look_find_backend(call, look, &backend, fault))
 		return false;
 	if (backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
@@ -443,7 +433,7 @@ static bool prepare_which(struct call *call, void *context, struct fault *fault)
 	json_t *names = arena_json(look->errand.arena, json_array());
 	struct backend *backend;
 
-	if (!find_backend(call, look, &backend, fault))
+	if (!look_find_backend(call, look, &backend, fault))
 		return false;
 	if (backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
@@ -580,7 +570,7 @@ static bool prepare_list(struct call *call, void *context, struct fault *fault)
 	listing->found_count = 0;
 	listing->found_capacity = 0;
 	listing->is_wanted = false;
-	if (!find_backend(call, look, &backend, fault))
+	if (!look_find_backend(call, look, &backend, fault))
 		return false;
 	if (backend == NULL)
 		return true;
@@ -633,7 +623,7 @@ static bool take_listing(struct call *call, void *context, struct fault *fault)
 
 	listing->found_count = 0;
 	listing->found_capacity = 0;
-	if (!find_backend(call, listing->look, &backend, fault))
+	if (!look_find_backend(call, listing->look, &backend, fault))
 		return false;
 	if (backend == NULL)
 		return true;
@@ -685,13 +675,6 @@ static bool take_list(struct live_watch *watch, struct look *look, struct watche
 
 /* ---- outcomes ---- */
 
-static void count_look(struct live_watch *watch, enum look_end end)
-{
-	pthread_mutex_lock(&watch->lock);
-	watch->figures.looks[end]++;
-	pthread_mutex_unlock(&watch->lock);
-}
-
 static void take_look(struct live_watch *watch, struct errand *errand)
 {
 	struct look *look = (struct look *)errand;
@@ -701,6 +684,7 @@ static void take_look(struct live_watch *watch, struct errand *errand)
 	struct arena *before = arena_use_for_json(look->errand.arena);
 	struct watched_room *room = NULL;
 	bool is_taken, goes_on = false;
+	enum look_end counted;
 
 	if (look->is_of_room) {
 		room = room_of(watch, &look->asking.account, &look->asking.backend, &look->room);
@@ -709,7 +693,10 @@ static void take_look(struct live_watch *watch, struct errand *errand)
 		is_taken = backend != NULL && take_list(watch, look, backend);
 	}
 	arena_use_for_json(before);
-	count_look(watch, is_taken ? LOOK_MERGED : end == ASKED_BUSY ? LOOK_BUSY : LOOK_FAILED);
+	counted = is_taken ? LOOK_MERGED : end == ASKED_BUSY ? LOOK_BUSY : LOOK_FAILED;
+	pthread_mutex_lock(&watch->lock);
+	watch->figures.looks[counted]++;
+	pthread_mutex_unlock(&watch->lock);
 	if (goes_on) {
 		look_send(look);
 		return;
@@ -768,14 +755,6 @@ static enum news_type news_of(enum server_event_type type)
 	return NEWS_NOT_CONNECTED;
 }
 
-/* The media server's clock has whole seconds: if that fits, the time of receipt is more exact. */
-static int64_t time_of(const struct heard *heard, const struct backend_health *health)
-{
-	const int64_t time = backend_time(health, heard->event.time, heard->received);
-
-	return heard->received - time <= EVENT_TIME_TRUSTED ? heard->received : time;
-}
-
 static bool merge_batch(struct call *call, void *context, struct fault *fault)
 {
 	struct event_batch *batch = context;
@@ -788,13 +767,17 @@ static bool merge_batch(struct call *call, void *context, struct fault *fault)
 	health = backend_health_of(&healths, &batch->heard[0]->backend);
 	for (size_t i = 0; i < batch->count; i++) {
 		const struct heard *heard = batch->heard[i];
+		const int64_t time = backend_time(health, heard->event.time, heard->received);
 
+		/* The media server's clock has whole seconds: if its time fits, the time of receipt
+		 * is more exact. */
 		news[i] = (struct news){
 			.type = news_of(heard->event.type),
 			.room = heard->event.room,
 			.person = heard->event.person,
 			.cause = heard->event.cause,
-			.time = time_of(heard, health),
+			.time = heard->received - time <= EVENT_TIME_TRUSTED ? heard->received
+									     : time,
 		};
 		news[i].person.joined = heard->event.person.joined == 0
 						? news[i].time
@@ -808,15 +791,6 @@ static bool merge_batch(struct call *call, void *context, struct fault *fault)
 		.count = batch->count,
 	};
 	return live_merge(call, &batch->merging, fault);
-}
-
-static void tell_failures(struct live_watch *watch, const struct id *account,
-			  const struct merging *merging)
-{
-	for (const struct told_once *told = merging->failed; told != NULL; told = told->next)
-		dispatcher_send_once(watch->environment->dispatcher, account,
-				     SLICE("peer.join.failure"), told->data,
-				     clock_now(watch->environment->clock));
 }
 
 /* Merges events of one room. Returns false if they must be merged later. */
@@ -842,7 +816,10 @@ static bool take_batch(struct live_watch *watch, struct arena *arena, struct eve
 		if (found != NULL)
 			room_take(*(struct watched_room **)found, &batch->merging);
 	}
-	tell_failures(watch, &account, &batch->merging);
+	for (const struct told_once *told = batch->merging.failed; told != NULL; told = told->next)
+		dispatcher_send_once(watch->environment->dispatcher, &account,
+				     SLICE("peer.join.failure"), told->data,
+				     clock_now(watch->environment->clock));
 	return true;
 }
 
@@ -863,12 +840,6 @@ static bool is_same_room(const struct heard *a, const struct heard *b)
 {
 	return id_compare(&a->account, &b->account) == 0 && id_compare(&a->room, &b->room) == 0 &&
 	       id_compare(&a->backend, &b->backend) == 0;
-}
-
-static void keep_waiting(struct live_watch *watch, struct heard *heard)
-{
-	heard->next = watch->waiting;
-	watch->waiting = heard;
 }
 
 /* Merges all events that wait. Those that cannot be merged now, because the store is unavailable,
@@ -907,10 +878,12 @@ static void merge_waiting(struct live_watch *watch, struct heard *heard)
 		is_merged = take_batch(watch, arena, &batch);
 		arena_reset(arena);
 		for (size_t j = i; j < i + n; j++) {
-			if (is_merged)
+			if (is_merged) {
 				free(list[j]);
-			else
-				keep_waiting(watch, list[j]);
+			} else {
+				list[j]->next = watch->waiting;
+				watch->waiting = list[j];
+			}
 		}
 		if (is_merged)
 			live_queue_forget(watch->environment->live_queue, n);
@@ -950,26 +923,6 @@ static bool carry_on(struct call *call, void *context, struct fault *fault)
 	return live_carry_on(call, &trial->run, fault);
 }
 
-/* Ends a trial. is_done: the media server has done what was asked for. */
-static void end_trial(struct live_watch *watch, struct trial *trial, bool is_done)
-{
-	struct watched_room *room = room_of(watch, &trial->account, &trial->judgement.backend,
-					    &trial->judgement.room);
-	const int64_t now = clock_monotonic();
-
-	room->is_acting = false;
-	if (trial->judgement.ends)
-		forget_made(watch, room);
-	room->often_until = now + LOOK_OFTEN_AFTER_ACT;
-	look_soon(room, now);
-	room->checks_bans = room->checks_bans || trial->judgement.checks_bans;
-	if (!is_done)
-		judge_soon(room, now + JUDGE_AFTER_FAILURE, true);
-	else if (trial->judgement.has_more)
-		judge_soon(room, now, true);
-	errand_close(&trial->errand);
-}
-
 /* Sends the requests that the last transaction has left. Returns false if there are none. */
 static bool send_trial(struct live_watch *watch, struct trial *trial)
 {
@@ -995,6 +948,8 @@ static void take_trial(struct live_watch *watch, struct errand *errand)
 						     &trial->judgement.backend);
 	struct arena *before = arena_use_for_json(errand->arena);
 	struct fault fault = FAULT_INITIAL;
+	struct watched_room *room;
+	int64_t now;
 	bool is_done;
 
 	if (backend != NULL)
@@ -1002,8 +957,21 @@ static void take_trial(struct live_watch *watch, struct errand *errand)
 	is_done = transact(&watch->work, STORE_WRITE, errand->arena, &trial->account, carry_on,
 			   trial, &fault);
 	arena_use_for_json(before);
-	if (!is_done || !send_trial(watch, trial))
-		end_trial(watch, trial, is_done && !trial->judgement.has_failed);
+	if (is_done && send_trial(watch, trial))
+		return;
+	room = room_of(watch, &trial->account, &trial->judgement.backend, &trial->judgement.room);
+	now = clock_monotonic();
+	room->is_acting = false;
+	if (trial->judgement.ends)
+		forget_made(watch, room);
+	room->often_until = now + LOOK_OFTEN_AFTER_ACT;
+	look_soon(room, now);
+	room->checks_bans = room->checks_bans || trial->judgement.checks_bans;
+	if (!is_done || trial->judgement.has_failed)
+		judge_soon(room, now + JUDGE_AFTER_FAILURE, true);
+	else if (trial->judgement.has_more)
+		judge_soon(room, now, true);
+	errand_close(errand);
 }
 
 static void try_room(struct live_watch *watch, struct watched_room *room, bool checks_bans)
@@ -1229,13 +1197,6 @@ static void close_if_empty(struct live_watch *watch, struct arena *arena, struct
 	arena_reset(arena);
 }
 
-static bool is_due(const struct live_watch *watch, struct watched_room *room, int64_t now)
-{
-	if (room->is_live && now < room->often_until && room->look_at > room->looked + LOOK_OFTEN)
-		room->look_at = room->looked + LOOK_OFTEN;
-	return !room->is_asking && room->look_at <= now && watch->environment->media_client != NULL;
-}
-
 static void ask_rooms(struct live_watch *watch, struct arena *arena)
 {
 	const int64_t now = clock_monotonic();
@@ -1245,7 +1206,11 @@ static void ask_rooms(struct live_watch *watch, struct arena *arena)
 		struct watched_backend *backend;
 
 		close_if_empty(watch, arena, room);
-		if (is_due(watch, room, now)) {
+		if (room->is_live && now < room->often_until &&
+		    room->look_at > room->looked + LOOK_OFTEN)
+			room->look_at = room->looked + LOOK_OFTEN;
+		if (!room->is_asking && room->look_at <= now &&
+		    watch->environment->media_client != NULL) {
 			backend = backend_of(watch, &room->account, &room->backend);
 			if (backend == NULL || backend->is_down)
 				room->look_at = INT64_MAX;
@@ -1259,28 +1224,10 @@ static void ask_rooms(struct live_watch *watch, struct arena *arena)
 	}
 }
 
-static void ask_backends(struct live_watch *watch)
-{
-	const int64_t now = clock_monotonic();
-
-	if (watch->environment->media_client == NULL)
-		return;
-	for (size_t i = 0; i < watch->backend_count; i++) {
-		struct watched_backend *backend = &watch->backends[i];
-
-		if (!backend->is_listing && backend->look_at <= now)
-			backend_ask(watch, backend);
-	}
-}
-
-/* Sessions that are kept no longer. */
-struct old {
-	bool is_last;
-};
-
+/* Removes sessions that are kept no longer. context: bool *is_last. */
 static bool remove_kept_long(struct call *call, void *context, struct fault *fault)
 {
-	struct old *old = context;
+	bool *is_last = context;
 	struct store_record records[OLD_AT_ONCE];
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
@@ -1306,7 +1253,7 @@ static bool remove_kept_long(struct call *call, void *context, struct fault *fau
 			return false;
 		n++;
 	}
-	old->is_last = n < OLD_AT_ONCE && are_gone;
+	*is_last = n < OLD_AT_ONCE && are_gone;
 	return true;
 }
 
@@ -1320,12 +1267,12 @@ static void remove_old_sessions(struct live_watch *watch, struct arena *arena)
 	for (size_t i = 0; i < n && roster->count > 0; i++) {
 		const size_t place = watch->old_place % roster->count;
 		struct fault fault = FAULT_INITIAL;
-		struct old old = { .is_last = true };
+		bool is_last = true;
 
 		(void)transact(&watch->work, STORE_WRITE, arena, &roster->accounts[place].id,
-			       remove_kept_long, &old, &fault);
+			       remove_kept_long, &is_last, &fault);
 		arena_reset(arena);
-		watch->old_place = place + old.is_last;
+		watch->old_place = place + is_last;
 	}
 	accounts_release(accounts, roster);
 }
@@ -1374,7 +1321,13 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 		for (size_t i = 0; i < watch->backend_count; i++)
 			watch->backends[i].look_at = 0;
 	}
-	ask_backends(watch);
+	for (size_t i = 0; watch->environment->media_client != NULL && i < watch->backend_count;
+	     i++) {
+		struct watched_backend *backend = &watch->backends[i];
+
+		if (!backend->is_listing && backend->look_at <= now)
+			backend_ask(watch, backend);
+	}
 	begin_day(watch, arena);
 	if (now >= watch->old_at) {
 		watch->old_at = now + OLD_AFTER;
@@ -1418,7 +1371,7 @@ static void count_figures(struct live_watch *watch)
 }
 
 /* Makes what was committed durable, and so visible to reads. */
-static void flush(struct live_watch *watch)
+static void flush_committed(struct live_watch *watch)
 {
 	if (watch->work.has_committed)
 		store_flush(watch->environment->store);
@@ -1438,14 +1391,14 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 	take_errands(watch);
 	watch_all(watch, arena);
 	ask_rooms(watch, arena);
-	flush(watch);
+	flush_committed(watch);
 	judge_rooms(watch, arena);
-	flush(watch);
+	flush_committed(watch);
 	tell_rooms(watch);
 	count_figures(watch);
 }
 
-static bool is_ending(struct live_watch *watch)
+static bool watch_is_ending(struct live_watch *watch)
 {
 	bool ends;
 
@@ -1460,7 +1413,7 @@ static void *run_watch(void *context)
 	struct live_watch *watch = context;
 	struct arena *arena = arena_open();
 
-	while (!is_ending(watch)) {
+	while (!watch_is_ending(watch)) {
 		struct pollfd polled = { .fd = watch->wake, .events = POLLIN };
 
 		watch_round(watch, arena);

@@ -51,7 +51,7 @@ struct media_client {
 
 /* ---- the end of requests ---- */
 
-static bool is_ending(struct media_client *client)
+static bool client_is_ending(struct media_client *client)
 {
 	bool ends;
 
@@ -120,7 +120,7 @@ static void place_free(struct media_client *client, struct place *place)
 	pthread_mutex_unlock(&client->lock);
 }
 
-static void append(struct media_client *client, struct asked *asked, int64_t since)
+static void append_waiting(struct media_client *client, struct asked *asked, int64_t since)
 {
 	asked->next = NULL;
 	asked->since = since;
@@ -215,7 +215,7 @@ static void fill_places(struct media_client *client)
 	struct asked *asked;
 
 	while ((asked = take_waiting(client, &place)) != NULL) {
-		if (is_ending(client))
+		if (client_is_ending(client))
 			asked_end(client, asked, ASKED_LOST);
 		else if (place != NULL)
 			send_request(client, place, asked);
@@ -251,9 +251,10 @@ static void lose_all(struct media_client *client)
 		if (asked == NULL)
 			continue;
 		place_free(client, &client->places[i]);
-		if (!asked->request.is_once && asked->tries < TRIES_MOST && !is_ending(client)) {
+		if (!asked->request.is_once && asked->tries < TRIES_MOST &&
+		    !client_is_ending(client)) {
 			pthread_mutex_lock(&client->lock);
-			append(client, asked, clock_monotonic());
+			append_waiting(client, asked, clock_monotonic());
 			pthread_mutex_unlock(&client->lock);
 			continue;
 		}
@@ -275,7 +276,7 @@ static bool is_silent(const struct media_client *client)
 	return false;
 }
 
-static void take_outcomes(struct media_client *client)
+static void client_take_outcomes(struct media_client *client)
 {
 	struct outcome outcome;
 	enum sender_news news;
@@ -311,7 +312,7 @@ static void *run_client(void *context)
 {
 	struct media_client *client = context;
 
-	while (!is_ending(client)) {
+	while (!client_is_ending(client)) {
 		struct pollfd polled[] = {
 			{ .fd = client->wake, .events = POLLIN },
 			{ .fd = sender_descriptor(client->sender), .events = POLLIN },
@@ -320,7 +321,7 @@ static void *run_client(void *context)
 
 		(void)poll(polled, 2, pause_of(client));
 		(void)eventfd_read(client->wake, &ignored);
-		take_outcomes(client);
+		client_take_outcomes(client);
 		fill_places(client);
 	}
 	lose_all(client);
@@ -328,7 +329,7 @@ static void *run_client(void *context)
 	return NULL;
 }
 
-static void wake(struct media_client *client)
+static void client_wake(struct media_client *client)
 {
 	if (eventfd_write(client->wake, 1) != 0)
 		ABORT("cannot write an event");
@@ -354,7 +355,7 @@ void media_client_close(struct media_client *client)
 	pthread_mutex_lock(&client->lock);
 	client->ends = true;
 	pthread_mutex_unlock(&client->lock);
-	wake(client);
+	client_wake(client);
 	pthread_join(client->thread, NULL);
 	pthread_mutex_destroy(&client->lock);
 	close(client->wake);
@@ -371,7 +372,7 @@ static bool has_too_many(const struct media_client *client, const struct id *acc
 	return n >= ACCOUNT_WAITING_MOST || client->figures.waiting >= WAITING_MOST;
 }
 
-static bool is_same(const struct asked *a, const struct asked *b)
+static bool is_same_request(const struct asked *a, const struct asked *b)
 {
 	return id_compare(&a->of->account, &b->of->account) == 0 &&
 	       id_compare(&a->of->backend, &b->of->backend) == 0 &&
@@ -385,7 +386,7 @@ static bool share(struct media_client *client, struct asked *asked, size_t *ende
 {
 	struct asked *first = client->shared;
 
-	while (first != NULL && !is_same(first, asked))
+	while (first != NULL && !is_same_request(first, asked))
 		first = first->next_shared;
 	if (first == NULL) {
 		asked->is_first = true;
@@ -422,33 +423,31 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 
 		asked->of = asking;
 		if (!asked->request.is_shared || !share(client, asked, &ended))
-			append(client, asked, since);
+			append_waiting(client, asked, since);
 	}
 	pthread_mutex_unlock(&client->lock);
-	wake(client);
+	client_wake(client);
 	for (; ended > 0; ended--)
 		asking_count(client, asking);
 }
 
-/* No other call can share the request from now on. */
-static void forget_shared(struct media_client *client, const struct asked *asked)
-{
-	struct asked **link = &client->shared;
-
-	pthread_mutex_lock(&client->lock);
-	while (*link != asked)
-		link = &(*link)->next_shared;
-	*link = asked->next_shared;
-	pthread_mutex_unlock(&client->lock);
-}
-
 void media_client_forget(struct asking *asking)
 {
+	struct media_client *client = asking->client;
+
 	for (size_t i = 0; i < asking->count; i++) {
-		if (asking->asked[i].is_first)
-			forget_shared(asking->client, &asking->asked[i]);
-		free(asking->asked[i].outcome.answer);
-		asking->asked[i].outcome.answer = NULL;
+		struct asked *asked = &asking->asked[i], **link;
+
+		if (asked->is_first) {
+			/* No other call can share the request from now on. */
+			pthread_mutex_lock(&client->lock);
+			for (link = &client->shared; *link != asked;)
+				link = &(*link)->next_shared;
+			*link = asked->next_shared;
+			pthread_mutex_unlock(&client->lock);
+		}
+		free(asked->outcome.answer);
+		asked->outcome.answer = NULL;
 	}
 }
 

@@ -51,18 +51,6 @@ static bool is_live(struct slice type)
 	return false;
 }
 
-static void append_live(struct arena *arena, struct buffer *text, struct slice account,
-			const struct audit_entry *entry)
-{
-	/* If the data cannot be read, webhook_message reports it. */
-	const json_t *data = json_text_read_stored(arena, entry->data, NULL);
-	const struct slice template = text_of_json(json_object_get(data, "template_id"));
-
-	buffer_append_member(text, ",\"app_id\":", account);
-	if (template.data != NULL)
-		buffer_append_member(text, ",\"template_id\":", template);
-}
-
 static struct slice message_body(struct arena *arena, const struct id *account,
 				 const struct audit_entry *entry)
 {
@@ -72,8 +60,15 @@ static struct slice message_body(struct arena *arena, const struct id *account,
 	id_print(account, id);
 	buffer_append_member(&text, "{\"version\":\"2.0\",\"id\":", entry->id);
 	buffer_append_member(&text, ",\"account_id\":", slice_of(id));
-	if (is_live(entry->type))
-		append_live(arena, &text, slice_of(id), entry);
+	if (is_live(entry->type)) {
+		/* If the data cannot be read, webhook_message reports it. */
+		const json_t *data = json_text_read_stored(arena, entry->data, NULL);
+		const struct slice template = text_of_json(json_object_get(data, "template_id"));
+
+		buffer_append_member(&text, ",\"app_id\":", slice_of(id));
+		if (template.data != NULL)
+			buffer_append_member(&text, ",\"template_id\":", template);
+	}
 	buffer_append_time_milliseconds(&text, ",\"timestamp\":", entry->time);
 	buffer_append_member(&text, ",\"type\":", entry->type);
 	buffer_append_text(&text, ",\"data\":");
@@ -96,38 +91,14 @@ static void append_signature(struct buffer *headers, struct slice secret, struct
 		      text_base64(headers->arena, (struct slice){ (const char *)mac, sizeof mac }));
 }
 
-/* Appends one signature for each valid secret, that of the current secret first. */
-static void append_signatures(struct buffer *headers, const struct webhook *webhook,
-			      struct slice text, int64_t now)
-{
-	buffer_append_text(headers, "\nwebhook-signature:");
-	append_signature(headers, webhook->secret, text);
-	for (size_t i = 0; i < webhook->former_count; i++) {
-		if (webhook->former[i].until > now)
-			append_signature(headers, webhook->former[i].secret, text);
-	}
-}
-
-static void append_own(struct buffer *headers, json_t *object)
-{
-	const char *name;
-	json_t *value;
-
-	json_object_foreach(object, name, value) {
-		buffer_append_byte(headers, '\n');
-		buffer_append_text(headers, name);
-		buffer_append_text(headers, ": ");
-		buffer_append(headers, text_of_json(value));
-	}
-}
-
 bool webhook_message(struct arena *arena, const struct webhook *webhook, const struct id *account,
 		     const struct audit_entry *entry, int64_t now, struct delivery *delivery,
 		     struct fault *fault)
 {
 	const struct id number = audit_id_of(entry->seq);
 	struct buffer headers = BUFFER_INITIAL(arena), text = BUFFER_INITIAL(arena);
-	json_t *own = json_text_read_stored(arena, webhook->headers, NULL);
+	json_t *own = json_text_read_stored(arena, webhook->headers, NULL), *value;
+	const char *name;
 
 	*delivery = (struct delivery){
 		.url = webhook->url,
@@ -146,8 +117,19 @@ bool webhook_message(struct arena *arena, const struct webhook *webhook, const s
 	buffer_append(&headers, entry->id);
 	buffer_append_text(&headers, "\nwebhook-timestamp: ");
 	buffer_append_integer(&headers, now / 1000);
-	append_signatures(&headers, webhook, buffer_slice(&text), now);
-	append_own(&headers, own);
+	/* One signature for each valid secret, that of the current secret first. */
+	buffer_append_text(&headers, "\nwebhook-signature:");
+	append_signature(&headers, webhook->secret, buffer_slice(&text));
+	for (size_t i = 0; i < webhook->former_count; i++) {
+		if (webhook->former[i].until > now)
+			append_signature(&headers, webhook->former[i].secret, buffer_slice(&text));
+	}
+	json_object_foreach(own, name, value) {
+		buffer_append_byte(&headers, '\n');
+		buffer_append_text(&headers, name);
+		buffer_append_text(&headers, ": ");
+		buffer_append(&headers, text_of_json(value));
+	}
 	delivery->headers = buffer_slice(&headers);
 	return true;
 }

@@ -7,14 +7,6 @@
 #include "resources/bans/bans.h"
 #include "resources/record_kind.h"
 
-static void check_subject(const struct ban *ban, struct findings *findings)
-{
-	if ((ban->user_id.size > 0) == (ban->code_hash.size > 0))
-		findings_add(findings, "/user_id", "a ban has either user_id or code_hash");
-	else if (ban->code_hash.size > 0 && ban->code_hash.size != 2 * DIGEST_SIZE)
-		findings_add(findings, "/code_hash", "must be the hash of a code");
-}
-
 static bool ban_load_dumped(struct call *call, void *record, const char *pointer,
 			    struct findings *findings, struct fault *fault)
 {
@@ -47,9 +39,14 @@ static bool ban_put_loaded(struct call *call, void *record, struct fault *fault)
 static bool ban_record_check(struct call *call, const void *record, struct findings *findings,
 			     struct fault *fault)
 {
+	const struct ban *ban = record;
+
 	(void)call;
 	(void)fault;
-	check_subject(record, findings);
+	if ((ban->user_id.size > 0) == (ban->code_hash.size > 0))
+		findings_add(findings, "/user_id", "a ban has either user_id or code_hash");
+	else if (ban->code_hash.size > 0 && ban->code_hash.size != 2 * DIGEST_SIZE)
+		findings_add(findings, "/code_hash", "must be the hash of a code");
 	return true;
 }
 

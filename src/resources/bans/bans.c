@@ -57,15 +57,10 @@ static bool is_of_every_room(const struct id *room)
 	return id_compare(room, &kind_only_id) == 0;
 }
 
-static struct slice text_of_room(struct arena *arena, const struct id *room)
-{
-	return is_of_every_room(room) ? SLICE("") : id_as_text(arena, room);
-}
-
 struct slice ban_name(struct arena *arena, struct slice user_id, struct slice code_hash,
 		      const struct id *room)
 {
-	const struct slice in = text_of_room(arena, room);
+	const struct slice in = is_of_every_room(room) ? SLICE("") : id_as_text(arena, room);
 	unsigned char digest[DIGEST_SIZE];
 	char hash[2 * DIGEST_SIZE];
 	struct slice person = text_cut(code_hash, BAN_CODE_DIGITS);
@@ -137,7 +132,7 @@ static bool remove_ban(struct call *call, const struct ban *ban, struct media *m
 }
 
 /* True if the ban exists and has not expired. */
-static bool holds(const struct call *call, const struct ban *ban)
+static bool ban_holds(const struct call *call, const struct ban *ban)
 {
 	return ban->stored.value.data != NULL &&
 	       (ban->expires_at == 0 || ban->expires_at > call->now / 1000);
@@ -148,28 +143,26 @@ static bool holds(const struct call *call, const struct ban *ban)
 /* By user_id and by code, each from the room and from every room. */
 #define NAMES_MOST 4
 
-static size_t names_of(struct arena *arena, const struct id *room, struct slice user_id,
-		       struct slice code, struct slice names[NAMES_MOST])
+bool ban_find_with(struct call *call, const struct media *media, const struct id *room,
+		   struct slice user_id, struct slice code, struct ban *ban, bool *is_there,
+		   struct fault *fault)
 {
 	const struct slice none = SLICE("");
+	struct store_expected expected[NAMES_MOST];
+	struct slice names[NAMES_MOST];
 	size_t n = 0;
 
+	*is_there = false;
+	if (media == NULL || media->ban_count == 0)
+		return true;
 	if (user_id.size > 0) {
-		names[n++] = ban_name(arena, user_id, none, room);
-		names[n++] = ban_name(arena, user_id, none, &kind_only_id);
+		names[n++] = ban_name(call->arena, user_id, none, room);
+		names[n++] = ban_name(call->arena, user_id, none, &kind_only_id);
 	}
 	if (code.size >= BAN_CODE_DIGITS) {
-		names[n++] = ban_name(arena, none, code, room);
-		names[n++] = ban_name(arena, none, code, &kind_only_id);
+		names[n++] = ban_name(call->arena, none, code, room);
+		names[n++] = ban_name(call->arena, none, code, &kind_only_id);
 	}
-	return n;
-}
-
-/* A database reads all of them in one round trip. */
-static void expect_names(struct call *call, const struct slice *names, size_t n)
-{
-	struct store_expected expected[NAMES_MOST];
-
 	for (size_t i = 0; i < n; i++)
 		expected[i] = (struct store_expected){
 			.kind = &kind_ban,
@@ -177,27 +170,14 @@ static void expect_names(struct call *call, const struct slice *names, size_t n)
 			.reading = STORE_TO_SHOW,
 			.name = names[i],
 		};
-	store_expect(call->transaction, STORE_EACH, expected, n);
-}
-
-bool ban_find_with(struct call *call, const struct media *media, const struct id *room,
-		   struct slice user_id, struct slice code, struct ban *ban, bool *is_there,
-		   struct fault *fault)
-{
-	struct slice names[NAMES_MOST];
-	size_t n;
-
-	*is_there = false;
-	if (media == NULL || media->ban_count == 0)
-		return true;
-	n = names_of(call->arena, room, user_id, code, names);
+	/* A database reads all of them in one round trip. */
 	if (n > 0)
-		expect_names(call, names, n);
+		store_expect(call->transaction, STORE_EACH, expected, n);
 	for (size_t i = 0; i < n && !*is_there; i++) {
 		if (!record_get_named(&ban_table, call->transaction, names[i], STORE_TO_SHOW, ban,
 				      fault))
 			return false;
-		*is_there = holds(call, ban);
+		*is_there = ban_holds(call, ban);
 	}
 	return true;
 }
@@ -362,7 +342,7 @@ bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban, 
 	if (!media_load(call, STORE_TO_CHANGE, &media, fault) ||
 	    !record_get_named(&ban_table, call->transaction, name, STORE_TO_CHANGE, ban, fault))
 		return false;
-	if (holds(call, ban))
+	if (ban_holds(call, ban))
 		return update_ban(call, terms, ban, fault);
 	if (ban->stored.value.data != NULL && !remove_ban(call, ban, &media, fault))
 		return false;
@@ -370,7 +350,7 @@ bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban, 
 	return create_ban(call, terms, &media, ban, fault);
 }
 
-static int64_t expiry_of(const struct call *call)
+static int64_t ban_expiry(const struct call *call)
 {
 	const json_t *seconds = call_member(call, "expires_in");
 	int64_t time = 0;
@@ -382,7 +362,7 @@ static int64_t expiry_of(const struct call *call)
 }
 
 /* Sets the room of the body, and adds a finding if there is no such room. */
-static bool read_room(struct call *call, struct id *room, struct fault *fault)
+static bool read_ban_room(struct call *call, struct id *room, struct fault *fault)
 {
 	const struct slice text = text_of_json(call_member(call, "room_id"));
 	struct room_record record;
@@ -399,7 +379,7 @@ static bool read_room(struct call *call, struct id *room, struct fault *fault)
 }
 
 /* Disables the code of the body and sets its hash, or adds a finding if there is no such code. */
-static bool read_code(struct call *call, struct slice *hash, struct fault *fault)
+static bool read_ban_code(struct call *call, struct slice *hash, struct fault *fault)
 {
 	const struct slice text = text_of_json(call_member(call, "code"));
 	struct media media;
@@ -425,13 +405,13 @@ bool bans_create(struct call *call, struct fault *fault)
 		.user_id = call_text(call, "user_id"),
 		.code_hash = SLICE(""),
 		.reason = text_of_json(call_member(call, "reason")),
-		.expires_at = expiry_of(call),
+		.expires_at = ban_expiry(call),
 	};
 	struct ban ban;
 
-	return read_code(call, &terms.code_hash, fault) && read_room(call, &terms.room, fault) &&
-	       findings_result(&call->findings, fault) && ban_add(call, &terms, &ban, fault) &&
-	       call_answer(call, ban_text(call, &ban));
+	return read_ban_code(call, &terms.code_hash, fault) &&
+	       read_ban_room(call, &terms.room, fault) && findings_result(&call->findings, fault) &&
+	       ban_add(call, &terms, &ban, fault) && call_answer(call, ban_text(call, &ban));
 }
 
 /* ---- reading ---- */
@@ -445,7 +425,7 @@ static bool add_bans(struct call *call, struct list *list, const void *context,
 
 		if (!record_read(&ban_table, NULL, &records[i], &ban, fault))
 			return false;
-		if (!holds(call, &ban))
+		if (!ban_holds(call, &ban))
 			continue;
 		list_add_item(list, &records[i].id);
 		call_part(call, ban_text(call, &ban));
@@ -460,7 +440,7 @@ struct ban_filter {
 	struct slice user_id; /* data NULL if none was sent */
 };
 
-static void read_filter(const struct call *call, struct ban_filter *filter)
+static void read_ban_filter(const struct call *call, struct ban_filter *filter)
 {
 	const struct slice room = call_query_text(call, "room_id");
 
@@ -482,7 +462,7 @@ bool bans_first_page(struct call *call, struct store_page *page)
 {
 	struct ban_filter *filter = arena_alloc(call->arena, sizeof *filter);
 
-	read_filter(call, filter);
+	read_ban_filter(call, filter);
 	if (filter->user_id.data != NULL) {
 		set_page_of_user(call, filter, page);
 	} else {
@@ -541,7 +521,7 @@ bool bans_list(struct call *call, struct fault *fault)
 	struct list list;
 
 	list_open(call, &list);
-	read_filter(call, &filter);
+	read_ban_filter(call, &filter);
 	if (!is_of_every_room(&filter.room))
 		page.parent = &filter.room;
 	if (filter.is_empty)
@@ -560,7 +540,7 @@ static bool find_by_path(struct call *call, struct ban *ban, struct fault *fault
 	if (id_parse(call->parameters[0], &id) &&
 	    !record_get(&ban_table, call->transaction, &id, call_reading(call), ban, fault))
 		return false;
-	return holds(call, ban) || fault_set(fault, FAULT_NOT_FOUND, "Ban not found");
+	return ban_holds(call, ban) || fault_set(fault, FAULT_NOT_FOUND, "Ban not found");
 }
 
 bool bans_get(struct call *call, struct fault *fault)

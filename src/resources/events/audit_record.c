@@ -274,18 +274,6 @@ struct id audit_queued_since(int64_t time)
 	return id;
 }
 
-/* Returns an id that rises with time. Random bits distinguish events of the same millisecond. */
-static struct id queued_id(const struct clock *clock, int64_t now, size_t i)
-{
-	struct id id;
-
-	clock_random(clock, id.bytes, sizeof id.bytes);
-	put_time(&id, now);
-	id.bytes[6] = (unsigned char)(i >> 8);
-	id.bytes[7] = (unsigned char)i;
-	return id;
-}
-
 bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
 		   const struct audit_entry *entries, size_t n, int64_t now, struct fault *fault)
 {
@@ -295,9 +283,15 @@ bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
 	store_set_account(transaction, &audit_no_account);
 	for (size_t i = 0; i < n && is_done; i++) {
 		struct audit_entry queued = entries[i];
+		struct id id;
 
+		/* It rises with time. Random bits distinguish events of the same millisecond. */
+		clock_random(clock, id.bytes, sizeof id.bytes);
+		put_time(&id, now);
+		id.bytes[6] = (unsigned char)(i >> 8);
+		id.bytes[7] = (unsigned char)i;
 		queued.account = account;
-		queued.stored = (struct store_record){ .id = queued_id(clock, now, i) };
+		queued.stored = (struct store_record){ .id = id };
 		is_done = record_put(&audit_queued_table, transaction, &queued, fault);
 	}
 	store_set_account(transaction, &account);

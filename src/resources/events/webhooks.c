@@ -32,35 +32,24 @@ static bool find_webhook(struct call *call, enum store_reading reading, struct w
 
 /* ---- documents ---- */
 
-static json_t *masked(struct call *call, const struct webhook *webhook)
-{
-	json_t *stored = stored_json(call, webhook->headers, "webhook", &webhook->id), *value;
-	json_t *names = arena_json(call->arena, json_object());
-	const char *name;
-
-	json_object_foreach(stored, name, value)
-		object_put(names, name, json_string(WEBHOOK_KEPT_VALUE));
-	return names;
-}
-
-static json_t *events_value(struct call *call, struct slice events)
-{
-	json_t *list = arena_json(call->arena, json_array());
-
-	while (events.data != NULL)
-		array_put(list, json_of_text(text_split(events, '\n', &events)));
-	return json_incref(list);
-}
-
+/* The document has *** for the values of the headers. */
 static json_t *document_of(struct call *call, const struct webhook *webhook)
 {
 	json_t *document = arena_json(call->arena, json_object());
+	json_t *stored = stored_json(call, webhook->headers, "webhook", &webhook->id), *value;
+	json_t *events = json_array(), *headers = json_object();
+	struct slice left = webhook->events;
+	const char *name;
 
+	while (left.data != NULL)
+		array_put(events, json_of_text(text_split(left, '\n', &left)));
+	json_object_foreach(stored, name, value)
+		object_put(headers, name, json_string(WEBHOOK_KEPT_VALUE));
 	object_put(document, "url", json_of_text(webhook->url));
-	object_put(document, "events", events_value(call, webhook->events));
+	object_put(document, "events", events);
 	object_put(document, "enabled", json_boolean(webhook->is_enabled));
 	object_put(document, "description", json_of_text(webhook->description));
-	object_put(document, "headers", json_incref(masked(call, webhook)));
+	object_put(document, "headers", headers);
 	return document;
 }
 
@@ -80,7 +69,7 @@ json_t *webhook_document(struct call *call, const struct webhook *webhook)
 	return document;
 }
 
-static json_t *answer_of(struct call *call, const struct webhook *webhook)
+static json_t *webhook_answer(struct call *call, const struct webhook *webhook)
 {
 	json_t *document = document_of(call, webhook);
 
@@ -94,7 +83,7 @@ static json_t *answer_of(struct call *call, const struct webhook *webhook)
 
 static struct slice webhook_text(struct call *call, const struct webhook *webhook, bool with_secret)
 {
-	json_t *document = answer_of(call, webhook);
+	json_t *document = webhook_answer(call, webhook);
 
 	if (with_secret)
 		object_put(document, "secret",
@@ -138,8 +127,8 @@ static void note_webhook_update(struct call *call, const struct webhook *former,
 	struct changes changes = CHANGES_INITIAL(call->arena);
 	const struct audit_data data = data_of(call->arena, webhook, &changes);
 
-	changes_find(&changes, SLICE(""), answer_of(call, former), answer_of(call, webhook),
-		     ignored);
+	changes_find(&changes, SLICE(""), webhook_answer(call, former),
+		     webhook_answer(call, webhook), ignored);
 	if (!slice_equal(former->headers, webhook->headers))
 		changes_add(&changes, SLICE("/headers"));
 	if (!text_equal_secret(former->secret, webhook->secret))
@@ -340,18 +329,9 @@ bool webhooks_patch(struct call *call, struct fault *fault)
 	return save_webhook(call, &webhooks, webhook, document, fault);
 }
 
-static bool remove_position(struct call *call, const struct id *webhook, struct fault *fault)
-{
-	struct webhook_position position;
-
-	return webhook_position_load(call->transaction, webhook, STORE_TO_CHANGE, &position,
-				     fault) &&
-	       (position.stored.value.data == NULL ||
-		store_remove(call->transaction, &kind_webhook_position, &position.stored, fault));
-}
-
 bool webhooks_delete(struct call *call, struct fault *fault)
 {
+	struct webhook_position position;
 	struct webhooks webhooks;
 	struct webhook *webhook;
 	struct id id;
@@ -361,38 +341,31 @@ bool webhooks_delete(struct call *call, struct fault *fault)
 	id = webhook->id;
 	note_webhook(call, "webhook.deleted", webhook);
 	webhook_remove(&webhooks, webhook);
-	return remove_position(call, &id, fault) &&
+	return webhook_position_load(call->transaction, &id, STORE_TO_CHANGE, &position, fault) &&
+	       (position.stored.value.data == NULL ||
+		store_remove(call->transaction, &kind_webhook_position, &position.stored, fault)) &&
 	       garbage_add(call, GARBAGE_WEBHOOK, &id, fault) &&
 	       webhooks_put(call->transaction, &webhooks, fault) && call_answer_nothing(call);
-}
-
-/* Keeps the current secret as a previous one, which still signs for a while. Removes expired
- * secrets and, if there are too many, the oldest. */
-static void keep_former(struct call *call, struct webhook *webhook)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < webhook->former_count && n < FORMER_SECRETS_MOST; i++) {
-		if (webhook->former[i].until > call->now)
-			n++;
-		else
-			break;
-	}
-	memmove(&webhook->former[1], &webhook->former[0], (n - 1) * sizeof webhook->former[0]);
-	webhook->former[0].until = call->now + FORMER_SECRET_LASTS;
-	webhook->former[0].secret = webhook->secret;
-	webhook->former_count = n;
 }
 
 bool webhooks_rotate(struct call *call, struct fault *fault)
 {
 	struct webhooks webhooks;
 	struct webhook *webhook, former;
+	size_t n = 1;
 
 	if (!find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
 		return false;
 	former = *webhook;
-	keep_former(call, webhook);
+	/* The current secret becomes a previous one, which still signs for a while. Expired secrets
+	 * are removed and, if there are too many, the oldest. */
+	while (n <= webhook->former_count && n < FORMER_SECRETS_MOST &&
+	       webhook->former[n - 1].until > call->now)
+		n++;
+	memmove(&webhook->former[1], &webhook->former[0], (n - 1) * sizeof webhook->former[0]);
+	webhook->former[0].until = call->now + FORMER_SECRET_LASTS;
+	webhook->former[0].secret = webhook->secret;
+	webhook->former_count = n;
 	make_secret(call, webhook);
 	webhook->updated = call->now;
 	note_webhook_update(call, &former, webhook);

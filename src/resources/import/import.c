@@ -161,17 +161,6 @@ static bool prepare_code(struct call *call, struct import_codes *codes, struct c
 	return make_due(call, codes, fault) && codes_check_count(subject, NULL, code, fault);
 }
 
-/* Draws letters for a call that only validates. Such a call must not reveal, and does not count,
- * codes of other accounts, so every code that is not the account's own is replaced by random
- * letters, whether it is free or taken. */
-static struct slice try_letters(struct call *call, struct import_run *run, const char *sent)
-{
-	const struct slice letters = codes_draw_letters(call);
-
-	object_put(run->tried, sent, json_of_text(letters));
-	return letters;
-}
-
 /* is_taken: the code belongs to another account. */
 static bool add_code(struct call *call, struct import_run *run, const char *sent, bool is_taken,
 		     struct fault *fault)
@@ -186,9 +175,17 @@ static bool add_code(struct call *call, struct import_run *run, const char *sent
 		return false;
 	if (is_taken && !call->validates_only)
 		return refuse_code(fault);
-	code.letters = call->validates_only ? try_letters(call, run, sent) : slice_of(sent);
-	if (!call->validates_only && !code_words_release(call, code.letters, fault))
-		return false;
+	if (call->validates_only) {
+		/* Such a call must not reveal, and does not count, codes of other accounts, so
+		 * every code that is not the account's own is replaced by random letters, whether
+		 * it is free or taken. */
+		code.letters = codes_draw_letters(call);
+		object_put(run->tried, sent, json_of_text(code.letters));
+	} else {
+		code.letters = slice_of(sent);
+		if (!code_words_release(call, code.letters, fault))
+			return false;
+	}
 	codes->is_changed = codes->has_come = true;
 	codes->stored++;
 	return codes_put_new(call, &codes->subject.codes, identity, &code, fault);
@@ -216,19 +213,6 @@ static bool update_code(struct call *call, struct import_codes *codes, const str
 	return codes_replace(call, &subject->codes, former, &code, fault);
 }
 
-/* Sets *is to true if the room of the code is deleted, and then removes the code, which would
- * otherwise be removed later. */
-static bool is_left_over(struct call *call, const struct code *code, bool *is, struct fault *fault)
-{
-	struct room_record room;
-	bool is_there;
-
-	if (!room_find(call, &code->room, STORE_TO_SHOW, &room, &is_there, fault))
-		return false;
-	*is = !is_there;
-	return is_there || store_remove(call->transaction, &kind_code, &code->stored, fault);
-}
-
 /* Stores the code in the body of the call, unless an identical one exists. Sets faults of the
  * client before it stores anything. Sets *is_new to true if the code did not exist. */
 static bool import_code(struct call *call, struct import_run *run, bool *is_new,
@@ -240,9 +224,10 @@ static bool import_code(struct call *call, struct import_run *run, bool *is_new,
 	struct import_codes *codes = &run->codes;
 	struct room_subject *subject = &codes->subject;
 	struct shown_code shown;
+	struct room_record room;
 	struct code code;
 	struct id account;
-	bool is_there, is_kept = false, is_foreign, is_left;
+	bool is_there, is_kept = false, is_foreign;
 
 	*is_new = true;
 	if ((!call->validates_only && !code_words_check_budget(call, fault)) ||
@@ -255,9 +240,13 @@ static bool import_code(struct call *call, struct import_run *run, bool *is_new,
 	if (!is_there || is_foreign)
 		return add_code(call, run, sent, is_foreign, fault);
 	if (id_compare(&code.room, &subject->room.id) != 0) {
-		if (!is_left_over(call, &code, &is_left, fault))
+		if (!room_find(call, &code.room, STORE_TO_SHOW, &room, &is_there, fault))
 			return false;
-		return is_left ? add_code(call, run, sent, false, fault) : refuse_code(fault);
+		if (is_there)
+			return refuse_code(fault);
+		/* Its room is deleted, so it would otherwise be removed later. */
+		return store_remove(call->transaction, &kind_code, &code.stored, fault) &&
+		       add_code(call, run, sent, false, fault);
 	}
 	if (!code_show(call, &subject->codes, &code, &subject->template, &shown, fault))
 		return false;
@@ -289,17 +278,6 @@ static const char *object_place(struct call *call, enum import_kind kind, size_t
 
 /* ---- checking ---- */
 
-/* Replaces 100ms's name of a room's member by ours. */
-static void rename_recording(json_t *room)
-{
-	json_t *recording = json_object_get(room, "recording");
-
-	if (recording == NULL)
-		return;
-	json_object_set(room, "recording_info", recording);
-	json_object_del(room, "recording");
-}
-
 /* Returns the findings of one object as a fault, with pointers into the whole body. */
 static const struct fault *fault_of(struct call *call, const char *place,
 				    const struct findings *own)
@@ -319,6 +297,7 @@ static void check_listed_object(struct call *call, struct import *import, enum i
 	struct import_object *object = &import->lists[kind].objects[number];
 	struct fault unused = FAULT_INITIAL;
 	struct findings own;
+	json_t *recording;
 
 	findings_open(&own, call->arena);
 	own.clock = call->findings.clock;
@@ -340,13 +319,22 @@ static void check_listed_object(struct call *call, struct import *import, enum i
 	}
 	if (own.fault_count > 0 || own.unknown_count > 0)
 		findings_take(&call->findings, object_place(call, kind, number), &own);
-	if (kind == IMPORT_ROOMS)
-		rename_recording(object->body);
+	/* 100ms has another name for this member of a room. */
+	recording = kind == IMPORT_ROOMS ? json_object_get(object->body, "recording") : NULL;
+	if (recording != NULL) {
+		json_object_set(object->body, "recording_info", recording);
+		json_object_del(object->body, "recording");
+	}
 }
 
-/* Takes the objects out of the body, because each is checked separately. */
-static void take_objects(struct call *call, json_t *body, struct import *import)
+bool import_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
 {
+	struct import *import = arena_zero(call->arena, sizeof *import);
+	struct fault of_table = FAULT_INITIAL;
+
+	import->skips = json_is_true(json_object_get(call->query, "skip_invalid"));
+	findings_keep_order(&call->findings, body);
+	/* The objects are taken out of the body, because each is checked separately. */
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
 		json_t *list = json_object_get(body, kinds[kind].name);
 		const size_t n = json_is_array(list) ? json_array_size(list) : 0;
@@ -361,16 +349,6 @@ static void take_objects(struct call *call, json_t *body, struct import *import)
 			import->lists[kind].objects[i].body = json_array_get(list, i);
 		object_put(body, kinds[kind].name, json_array());
 	}
-}
-
-bool import_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
-{
-	struct import *import = arena_zero(call->arena, sizeof *import);
-	struct fault of_table = FAULT_INITIAL;
-
-	import->skips = json_is_true(json_object_get(call->query, "skip_invalid"));
-	findings_keep_order(&call->findings, body);
-	take_objects(call, body, import);
 	(void)schema_check(call->route->body, body, SCHEMA_WHOLE, is_strict, &call->findings,
 			   &of_table);
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
@@ -537,33 +515,26 @@ static json_t *counts_value(const struct import_run *run, enum import_kind kind)
 			 (json_int_t)run->updated[kind]);
 }
 
-static json_t *skipped_value(struct call *call)
-{
-	const struct import *import = call->import;
-	json_t *list = json_array();
-
-	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
-		for (size_t i = 0; i < import->lists[kind].count; i++) {
-			const struct fault *fault = import->lists[kind].objects[i].fault;
-
-			if (fault == NULL || json_array_size(list) == IMPORT_SKIPPED_MOST)
-				continue;
-			array_put(list, json_pack("{s:s, s:s, s:O}", "pointer",
-						  object_place(call, kind, i), "message",
-						  fault->message, "details", fault->details));
-		}
-	}
-	return list;
-}
-
 static bool answer_import(struct call *call, const struct import_run *run, struct fault *fault)
 {
+	const struct import *import = call->import;
 	json_t *body = arena_json(call->arena, json_object());
+	json_t *skipped = json_array();
 	struct slice text;
 
-	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++)
+	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
 		object_put(body, kinds[kind].name, counts_value(run, kind));
-	object_put(body, "skipped", skipped_value(call));
+		for (size_t i = 0; i < import->lists[kind].count; i++) {
+			const struct fault *own = import->lists[kind].objects[i].fault;
+
+			if (own == NULL || json_array_size(skipped) == IMPORT_SKIPPED_MOST)
+				continue;
+			array_put(skipped, json_pack("{s:s, s:s, s:O}", "pointer",
+						     object_place(call, kind, i), "message",
+						     own->message, "details", own->details));
+		}
+	}
+	object_put(body, "skipped", skipped);
 	text = json_as_text(call->arena, body);
 	if (text.size > CALL_ANSWER_MOST)
 		return fault_explain(fault, FAULT_TOO_LARGE, "Too much for one request",
@@ -574,28 +545,21 @@ static bool answer_import(struct call *call, const struct import_run *run, struc
 
 /* ---- the event log ---- */
 
-static struct slice name_of_account(struct call *call)
+/* Notes one event for the whole import. */
+static void note_import(struct call *call, const struct import_run *run)
 {
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
 	const struct account *account = roster_by_id(roster, &call->account);
-	struct slice name = SLICE("");
-
-	if (account != NULL)
-		name = arena_copy(call->arena, slice_of(account->name));
-	accounts_release(accounts, roster);
-	return name;
-}
-
-/* Notes one event for the whole import. */
-static void note_import(struct call *call, const struct import_run *run)
-{
 	struct audit_data data = {
 		.kind = "account",
 		.id = slice_of(call->account_text),
-		.name = name_of_account(call),
+		.name = SLICE(""),
 	};
 
+	if (account != NULL)
+		data.name = arena_copy(call->arena, slice_of(account->name));
+	accounts_release(accounts, roster);
 	for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
 		const json_t *counts = arena_json(call->arena, counts_value(run, kind));
 

@@ -47,7 +47,7 @@ static bool refuse_unknown_code(struct fault *fault)
 	return fault_set(fault, FAULT_NOT_FOUND, "Room code not found");
 }
 
-static bool miss(const struct call *call, struct fault *fault)
+static bool miss_code(const struct call *call, struct fault *fault)
 {
 	unsigned seconds = misses_count(call->environment->misses, call->request.address,
 					clock_monotonic());
@@ -106,20 +106,20 @@ static bool find_typed_code(struct call *call, struct slice text, struct exchang
 	bool is_there = false;
 
 	if (typed.code.data == NULL)
-		return typed.is_guess ? miss(call, fault) : refuse_unknown_code(fault);
+		return typed.is_guess ? miss_code(call, fault) : refuse_unknown_code(fault);
 	for (size_t i = 0; i < n && !is_there; i++) {
 		if (!code_find(call, meant[i], call_reading(call), &exchange->code, &call->account,
 			       &is_there, fault))
 			return false;
 	}
 	if (!is_there)
-		return miss(call, fault);
+		return miss_code(call, fault);
 	exchange->has_code = true;
 	call_set_account(call);
 	if (!room_subject_of_code(call, &exchange->code, STORE_TO_SHOW, &exchange->subject,
 				  &is_there, fault))
 		return false;
-	return is_there || miss(call, fault);
+	return is_there || miss_code(call, fault);
 }
 
 static bool refuse_join(struct call *call, enum join_refusal refusal, const char *message,
@@ -146,7 +146,7 @@ static bool check_switches(struct call *call, const struct exchange *exchange,
 	/* A load that is running, or was interrupted, has records of an account that does not
 	 * exist. */
 	if (account == NULL)
-		return miss(call, fault);
+		return miss_code(call, fault);
 	if (!exchange->subject.room.is_enabled)
 		return refuse_join(call, JOIN_ROOM_DISABLED, "Room is disabled", fault);
 	if (!shown->has_role)
@@ -184,21 +184,6 @@ static bool is_taken(const struct exchange *exchange)
 	return exchange->ticket != NULL && exchange->ticket->taken != 0;
 }
 
-/* A retry gets the token of the exchange that it repeats, and therefore its time; so does a ticket
- * that is asked for again. A counted exchange has the time of the clock, to which a retry is
- * compared: call->now may be later, because it is never before the last change of the code, and
- * the clock may have been set back since. */
-static void set_time(struct call *call, struct exchange *exchange)
-{
-	const bool is_of_code = is_counted(exchange) && exchange->ticket == NULL;
-
-	exchange->is_retry = is_of_code && is_retry(call, exchange);
-	exchange->time = exchange->is_retry   ? exchange->code.terms.last_use
-			 : is_taken(exchange) ? exchange->ticket->taken
-			 : is_of_code	      ? clock_now(call->environment->clock)
-					      : call->now;
-}
-
 static bool check_terms(struct call *call, const struct exchange *exchange, struct fault *fault)
 {
 	const struct code_terms *terms = &exchange->code.terms;
@@ -227,16 +212,6 @@ static bool check_bans(struct call *call, const struct exchange *exchange, struc
 			     &exchange->subject.room.id, user_id, code_hash, &ban, &is_banned,
 			     fault) &&
 	       (!is_banned || refuse_join(call, JOIN_BANNED, "Banned from this room", fault));
-}
-
-/* Checks the person and the code that is exchanged. */
-static bool check_bans_of_code(struct call *call, struct exchange *exchange, struct fault *fault)
-{
-	if (!exchange->has_media || exchange->media.ban_count == 0)
-		return true;
-	exchange->code_hash = media_code_hash(call->arena, &exchange->media,
-					      exchange->code.letters);
-	return check_bans(call, exchange, exchange->user_id, exchange->code_hash, fault);
 }
 
 /* Decodes the role when it is first needed: most exchanges do not need it. */
@@ -288,6 +263,7 @@ static bool check_opening_times(struct call *call, struct exchange *exchange, st
 static bool admit_by_code(struct call *call, struct exchange *exchange,
 			  const struct account *account, struct fault *fault)
 {
+	const bool is_of_code = is_counted(exchange) && exchange->ticket == NULL;
 	const struct slice sent = exchange->sent_user;
 	struct shown_code shown;
 
@@ -298,10 +274,25 @@ static bool admit_by_code(struct call *call, struct exchange *exchange,
 	exchange->user_id = (exchange->code.terms.set & CODE_USER_ID) != 0
 				    ? exchange->code.terms.user_id
 				    : sent;
-	set_time(call, exchange);
+	/* A retry gets the token of the exchange that it repeats, and therefore its time; so does a
+	 * ticket that is asked for again. A counted exchange has the time of the clock, to which a
+	 * retry is compared: call->now may be later, because it is never before the last change of
+	 * the code, and the clock may have been set back since. */
+	exchange->is_retry = is_of_code && is_retry(call, exchange);
+	exchange->time = exchange->is_retry   ? exchange->code.terms.last_use
+			 : is_taken(exchange) ? exchange->ticket->taken
+			 : is_of_code	      ? clock_now(call->environment->clock)
+					      : call->now;
 	if (!check_switches(call, exchange, &shown, account, fault) ||
-	    !check_terms(call, exchange, fault) || !check_bans_of_code(call, exchange, fault) ||
-	    !check_opening_times(call, exchange, fault))
+	    !check_terms(call, exchange, fault))
+		return false;
+	if (exchange->has_media && exchange->media.ban_count > 0) {
+		exchange->code_hash = media_code_hash(call->arena, &exchange->media,
+						      exchange->code.letters);
+		if (!check_bans(call, exchange, exchange->user_id, exchange->code_hash, fault))
+			return false;
+	}
+	if (!check_opening_times(call, exchange, fault))
 		return false;
 	return sent.size == 0 || slice_equal(sent, exchange->user_id) ||
 	       refuse_join(call, JOIN_OTHER_USER, "Room code is for another user", fault);
@@ -328,7 +319,7 @@ static bool check_wish(struct call *call, struct exchange *exchange, struct faul
 /* ---- full rooms ---- */
 
 /* Returns true if the account set the user_id, not the person. */
-static bool is_known(const struct exchange *exchange)
+static bool user_is_known(const struct exchange *exchange)
 {
 	return !exchange->has_code || (exchange->code.terms.set & CODE_USER_ID) != 0;
 }
@@ -341,7 +332,7 @@ static bool check_places(struct call *call, struct exchange *exchange, struct sl
 	struct live_comer comer = {
 		.room = exchange->subject.room.id,
 		.role = exchange->role,
-		.user_id = is_known(exchange) ? user_id : SLICE(""),
+		.user_id = user_is_known(exchange) ? user_id : SLICE(""),
 		.entry = entry.data == NULL ? SLICE("") : entry,
 	};
 	enum live_fit fit;
@@ -389,27 +380,12 @@ static bool room_is_to_be_made(struct call *call, struct exchange *exchange)
 	       server_makes_rooms(exchange->backend->type, config_of_backend(call, exchange));
 }
 
-/* Reads what the media server answered. */
-static bool take_made(struct call *call, const struct server *server, const struct made_room *room,
-		      struct fault *fault)
-{
-	const struct asked *asked = &call->asking->asked[0];
-	struct server_verdict verdict;
-
-	if (!asked_has_outcome(asked, fault))
-		return false;
-	server_read_made(call->arena, server, call->now / 1000, &asked->outcome, &verdict);
-	if (!asked_is_up(&verdict, fault))
-		return false;
-	made_rooms_note(call->environment->made_rooms, room, call->asking->began);
-	return true;
-}
-
 /* Has the media server make the room, if it has to. Then exchange->is_waiting is set, and the call
  * goes on when the room is there. */
-static bool make_room(struct call *call, struct exchange *exchange, struct fault *fault)
+static bool have_room_made(struct call *call, struct exchange *exchange, struct fault *fault)
 {
 	struct made_room room = { .account = call->account, .room = exchange->subject.room.id };
+	struct server_verdict verdict;
 	struct asking *asking;
 	struct server server;
 	bool is_there;
@@ -418,8 +394,17 @@ static bool make_room(struct call *call, struct exchange *exchange, struct fault
 		return true;
 	room.backend = exchange->backend->id;
 	server = backend_server(call, exchange->backend);
-	if (call->asking != NULL && id_compare(&call->asking->backend, &room.backend) == 0)
-		return take_made(call, &server, &room, fault);
+	if (call->asking != NULL && id_compare(&call->asking->backend, &room.backend) == 0) {
+		const struct asked *asked = &call->asking->asked[0];
+
+		if (!asked_has_outcome(asked, fault))
+			return false;
+		server_read_made(call->arena, &server, call->now / 1000, &asked->outcome, &verdict);
+		if (!asked_is_up(&verdict, fault))
+			return false;
+		made_rooms_note(call->environment->made_rooms, &room, call->asking->began);
+		return true;
+	}
 	if (!made_room_is_there(call, &room, &is_there, fault))
 		return false;
 	if (is_there)
@@ -442,7 +427,7 @@ static bool make_room(struct call *call, struct exchange *exchange, struct fault
 #define ENTRY_SIZE 16
 
 /* Returns 32 hex digits from 16 bytes. */
-static struct slice entry_of(struct call *call, const unsigned char bytes[ENTRY_SIZE])
+static struct slice entry_as_text(struct call *call, const unsigned char bytes[ENTRY_SIZE])
 {
 	char *text = arena_alloc(call->arena, 2 * ENTRY_SIZE);
 
@@ -455,7 +440,7 @@ static struct slice new_entry(struct call *call)
 	unsigned char bytes[ENTRY_SIZE];
 
 	clock_random(call->environment->clock, bytes, sizeof bytes);
-	return entry_of(call, bytes);
+	return entry_as_text(call, bytes);
 }
 
 static void set_jti_of(struct call *call, struct exchange *exchange, struct slice use)
@@ -467,26 +452,16 @@ static void set_jti_of(struct call *call, struct exchange *exchange, struct slic
 			   use, mac);
 	uuid_print(mac, text);
 	exchange->jti = arena_copy(call->arena, slice_of(text));
-	exchange->entry = entry_of(call, mac + UUID_SIZE);
+	exchange->entry = entry_as_text(call, mac + UUID_SIZE);
 }
 
-/* Sets a jti and an entry that are the same for all repeats of a counted exchange, or of the
- * exchange of a ticket, so that one exchange does not let in several people. */
-static void set_jti(struct call *call, struct exchange *exchange)
-{
-	const struct code *code = &exchange->code;
-	char use[2 * ID_SIZE + 4 + 8];
-
-	memcpy(use, code->room.bytes, ID_SIZE);
-	memcpy(use + ID_SIZE, code->place.bytes, ID_SIZE);
-	encode_32(use + 2 * ID_SIZE, code->terms.uses);
-	encode_64(use + 2 * ID_SIZE + 4, (uint64_t)code->terms.last_use);
-	set_jti_of(call, exchange, (struct slice){ use, sizeof use });
-}
-
+/* Counts a use of the code. Sets a jti and an entry that are the same for all repeats of a counted
+ * exchange, or of the exchange of a ticket, so that one exchange does not let in several people. */
 static bool count_use(struct call *call, struct exchange *exchange, struct fault *fault)
 {
+	const struct code *code = &exchange->code;
 	struct code_terms *terms = &exchange->code.terms;
+	char use[2 * ID_SIZE + 4 + 8];
 
 	if (exchange->ticket != NULL)
 		set_jti_of(call, exchange, exchange->ticket->name);
@@ -500,8 +475,13 @@ static bool count_use(struct call *call, struct exchange *exchange, struct fault
 		terms->last_user = exchange->user_id;
 		terms->last_repeats = 0;
 	}
-	if (exchange->ticket == NULL)
-		set_jti(call, exchange);
+	if (exchange->ticket == NULL) {
+		memcpy(use, code->room.bytes, ID_SIZE);
+		memcpy(use + ID_SIZE, code->place.bytes, ID_SIZE);
+		encode_32(use + 2 * ID_SIZE, terms->uses);
+		encode_64(use + 2 * ID_SIZE + 4, (uint64_t)terms->last_use);
+		set_jti_of(call, exchange, (struct slice){ use, sizeof use });
+	}
 	return code_put(call, &exchange->code, fault);
 }
 
@@ -519,7 +499,7 @@ static struct admission admission_of(struct call *call, struct exchange *exchang
 		.code = exchange->has_code ? &exchange->code : NULL,
 		.code_hash = exchange->code_hash,
 		.user_id = exchange->answered_user,
-		.is_known = is_known(exchange),
+		.is_known = user_is_known(exchange),
 		.name = exchange->sent_name,
 		.metadata = wish != NULL ? wish->metadata : SLICE(""),
 		.attributes = wish != NULL ? wish->attributes : NULL,
@@ -540,16 +520,6 @@ static bool add_join(struct call *call, struct exchange *exchange, struct json_w
 	return media_join(call, &exchange->media, exchange->backend, &admission, body, fault);
 }
 
-static bool answer_livekit(struct call *call, struct exchange *exchange, struct fault *fault)
-{
-	const struct admission admission = admission_of(call, exchange);
-	struct slice token;
-
-	return media_livekit_token(call, &exchange->media, exchange->backend, &admission, &token,
-				   fault) &&
-	       livekit_answer(call, exchange->backend->url, token, &admission);
-}
-
 static bool answer_exchange(struct call *call, struct exchange *exchange,
 			    const struct account *account, struct fault *fault)
 {
@@ -566,8 +536,14 @@ static bool answer_exchange(struct call *call, struct exchange *exchange,
 
 	exchange->code_hash = media_code_hash(call->arena, &exchange->media,
 					      exchange->code.letters);
-	if (exchange->wish != NULL)
-		return answer_livekit(call, exchange, fault);
+	if (exchange->wish != NULL) {
+		const struct admission admission = admission_of(call, exchange);
+		struct slice token;
+
+		return media_livekit_token(call, &exchange->media, exchange->backend, &admission,
+					   &token, fault) &&
+		       livekit_answer(call, exchange->backend->url, token, &admission);
+	}
 	subject.code_hash = exchange->code_hash;
 	text_time_seconds(exchange->expires_at * 1000, expires);
 	if (exchange->ticket != NULL)
@@ -639,7 +615,7 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 	    !call_is_writing(call))
 		return call_write_instead(call);
 	if (!check_places(call, exchange, exchange->user_id, SLICE(""), fault) ||
-	    !make_room(call, exchange, fault))
+	    !have_room_made(call, exchange, fault))
 		return false;
 	if (exchange->is_waiting)
 		return true;
@@ -787,11 +763,6 @@ static bool exchange_ticket(struct call *call, struct exchange *exchange, bool i
 	return is_done;
 }
 
-static bool is_closed(const struct call *call, const struct room_record *room)
-{
-	return !room->is_enabled || call->now / 1000 >= room->closes_at;
-}
-
 static bool answer_ticket(struct call *call, struct door *door, struct door_ticket *ticket,
 			  const struct room_record *room, struct fault *fault)
 {
@@ -806,7 +777,7 @@ static bool answer_ticket(struct call *call, struct door *door, struct door_tick
 
 	if (ticket->state == DOOR_DENIED)
 		return door_answer_denied(call, ticket);
-	if (!is_admitted && !is_closed(call, room))
+	if (!is_admitted && room->is_enabled && call->now / 1000 < room->closes_at)
 		return door_answer_waiting(call, door);
 	door_expect_exchange(call, ticket);
 	is_done = exchange_ticket(call, &exchange, is_admitted, fault);
@@ -841,13 +812,6 @@ bool tickets_get(struct call *call, struct fault *fault)
 
 /* ---- what a code opens ---- */
 
-/* Returns true if the join page itself shows the call of the room. */
-static bool has_call(const struct exchange *exchange, const char *client_url)
-{
-	return client_url == NULL && exchange->backend != NULL &&
-	       exchange->backend->type == BACKEND_LIVEKIT;
-}
-
 static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url,
 			  bool asks)
 {
@@ -863,7 +827,9 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 			  json_object_get(role_document(call, exchange), "publishParams"),
 			  "client_url", client_url));
 
-	if (has_call(exchange, client_url))
+	/* The join page itself shows the call. */
+	if (client_url == NULL && exchange->backend != NULL &&
+	    exchange->backend->type == BACKEND_LIVEKIT)
 		object_put(body, "call", json_string(backend_type_name(BACKEND_LIVEKIT)));
 	if ((terms->set & CODE_NOT_BEFORE) != 0)
 		object_put(body, "not_before", json_time_seconds(terms->not_before * 1000));
@@ -919,8 +885,7 @@ static bool find_bearer_code(struct call *call, struct exchange *exchange, struc
 	if (page.count == 0)
 		return true;
 	exchange->code = page.codes[0];
-	/* A custom code that was deleted and created again is another code, at another
-		 * place. */
+	/* A custom code that was deleted and created again is another code, at another place. */
 	exchange->has_code =
 		id_number(&code->place) == token->code_place &&
 		slice_equal(media_code_hash(call->arena, &exchange->media, code->letters),
@@ -928,25 +893,12 @@ static bool find_bearer_code(struct call *call, struct exchange *exchange, struc
 	return true;
 }
 
-/* Sets the role of the bearer. If the token names a code that has a role, this is that role, under
- * its current name; otherwise it is the role with the name in the token. */
-static bool find_role(struct call *call, struct exchange *exchange, const struct shown_code *shown,
-		      struct fault *fault)
-{
-	const struct template_record *template = &exchange->subject.template;
-	const struct slice name = shown->has_role ? shown->role : call->app_token->subject.role;
-	const size_t role = template_role_index_ever(template, name);
-
-	if (role == template->role_count)
-		return fault_set(fault, FAULT_NOT_FOUND, "Role not found");
-	exchange->role = template->roles[role].name;
-	return true;
-}
-
 static bool find_bearer(struct call *call, struct exchange *exchange, struct shown_code *shown,
 			struct fault *fault)
 {
 	const struct token_join *token = &call->app_token->subject;
+	const struct template_record *template = &exchange->subject.template;
+	size_t role;
 
 	if (!room_load_by_id(call, token->room_id, STORE_TO_SHOW, &exchange->subject.room, fault) ||
 	    !room_subject_load(call, STORE_TO_SHOW, &exchange->subject, fault) ||
@@ -954,10 +906,16 @@ static bool find_bearer(struct call *call, struct exchange *exchange, struct sho
 		return false;
 	if (token->code_hash.data != NULL && !find_bearer_code(call, exchange, fault))
 		return false;
-	if (exchange->has_code && !code_show(call, &exchange->subject.codes, &exchange->code,
-					     &exchange->subject.template, shown, fault))
+	if (exchange->has_code &&
+	    !code_show(call, &exchange->subject.codes, &exchange->code, template, shown, fault))
 		return false;
-	return find_role(call, exchange, shown, fault);
+	/* If the token names a code that has a role, the bearer has that role, under its current
+	 * name; otherwise the role with the name in the token. */
+	role = template_role_index_ever(template, shown->has_role ? shown->role : token->role);
+	if (role == template->role_count)
+		return fault_set(fault, FAULT_NOT_FOUND, "Role not found");
+	exchange->role = template->roles[role].name;
+	return true;
 }
 
 /* Checks that the code can still be exchanged for this token. Ignores not_before and the number of
@@ -1025,7 +983,7 @@ static bool take_given_role(struct call *call, struct exchange *exchange, struct
 		return true;
 	if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &live, fault) ||
 	    !given_role_find(call, &live, token->entry,
-			     is_known(exchange) ? token->user_id : SLICE(""), &role, fault))
+			     user_is_known(exchange) ? token->user_id : SLICE(""), &role, fault))
 		return false;
 	if (role.data == NULL)
 		return true;
@@ -1085,7 +1043,7 @@ bool token_join(struct call *call, struct fault *fault)
 		return false;
 	if (exchange.backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
-	if (!make_room(call, &exchange, fault))
+	if (!have_room_made(call, &exchange, fault))
 		return false;
 	if (exchange.is_waiting)
 		return true;

@@ -120,21 +120,6 @@ const json_t *media_agents(struct call *call, const struct template_record *temp
 	return agents;
 }
 
-static void read_room(struct call *call, const struct admission *admission,
-		      struct ticket_guest *guest)
-{
-	const struct room_record *room = admission->room;
-	const json_t *document = admission->room_document;
-	const struct slice recording = room->follows_template ? admission->template->recording
-							      : room->recording;
-
-	guest->size = media_room_size(document);
-	guest->seconds_most = json_integer_value(json_object_get(document, "max_duration_seconds"));
-	guest->is_recorded = recording.size > 0 &&
-			     json_is_true(json_object_get(
-				     stored_json(call, recording, "room", &room->id), "enabled"));
-}
-
 static int64_t least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -202,7 +187,10 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 		       const struct admission *admission, struct ticket_server *server,
 		       struct ticket_guest *guest, struct fault *fault)
 {
-	const json_t *role = admission->role_document;
+	const json_t *role = admission->role_document, *document = admission->room_document;
+	const struct room_record *room = admission->room;
+	const struct slice recording = room->follows_template ? admission->template->recording
+							      : room->recording;
 
 	*server = (struct ticket_server){
 		.type = backend->type,
@@ -214,8 +202,8 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 	};
 	*guest = (struct ticket_guest){
 		.customer_id = slice_of(call->account_text),
-		.room_id = id_as_text(call->arena, &admission->room->id),
-		.room_name = admission->room->name,
+		.room_id = id_as_text(call->arena, &room->id),
+		.room_name = room->name,
 		.role = admission->role,
 		.user_id = admission->user_id,
 		.name = media_shown_name(admission),
@@ -235,8 +223,12 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 		return false;
 	media_read_role(role, admission->template, guest);
 	if (!permits(role, "joinOutsideWindow"))
-		guest->expires = least(guest->expires, admission->room->closes_at);
-	read_room(call, admission, guest);
+		guest->expires = least(guest->expires, room->closes_at);
+	guest->size = media_room_size(document);
+	guest->seconds_most = json_integer_value(json_object_get(document, "max_duration_seconds"));
+	guest->is_recorded = recording.size > 0 &&
+			     json_is_true(json_object_get(
+				     stored_json(call, recording, "room", &room->id), "enabled"));
 	return true;
 }
 

@@ -259,26 +259,19 @@ unsigned misses_keys_count(struct misses *misses, const struct id *account, int6
 	return count_allowed(misses, keys, address, MISSES_KEYS_MOST, now, n);
 }
 
-static unsigned count_tests(struct misses *misses, const struct id *account,
-			    const struct id *webhook, int64_t now, unsigned n)
-{
-	unsigned char digest[DIGEST_SIZE];
-	char both[2 * ID_SIZE];
-
-	memcpy(both, account->bytes, ID_SIZE);
-	memcpy(both + ID_SIZE, webhook->bytes, ID_SIZE);
-	digest_sha256((struct slice){ both, sizeof both }, digest);
-	return count_allowed(misses, tests, digest, MISSES_TESTS_MOST, now, n);
-}
-
 bool misses_count_test(struct call *call, const struct id *of, const char *what,
 		       struct fault *fault)
 {
+	unsigned char digest[DIGEST_SIZE];
+	char both[2 * ID_SIZE];
 	unsigned seconds = 0;
 
+	memcpy(both, call->account.bytes, ID_SIZE);
+	memcpy(both + ID_SIZE, of->bytes, ID_SIZE);
+	digest_sha256((struct slice){ both, sizeof both }, digest);
 	if (!call->is_counted)
-		seconds = count_tests(call->environment->misses, &call->account, of,
-				      clock_monotonic(), call->validates_only ? 0 : 1);
+		seconds = count_allowed(call->environment->misses, tests, digest, MISSES_TESTS_MOST,
+					clock_monotonic(), call->validates_only ? 0 : 1);
 	if (seconds > 0) {
 		fault_detail(fault, FAULT_TOO_MANY, "%s %d tests in a minute", what,
 			     MISSES_TESTS_MOST);

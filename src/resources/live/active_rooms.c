@@ -27,15 +27,6 @@ static void have_looked_at(struct call *call, const struct live *live)
 				&live->stored.id);
 }
 
-static struct slice seen_at(struct call *call, const struct live *live)
-{
-	const int64_t seen = live->heard > live->looked ? live->heard : live->looked;
-
-	return seen == 0 ? SLICE("null")
-			 : slice_of(arena_text(call->arena, "\"%s\"",
-					       live_time(call->arena, seen).data));
-}
-
 void peer_append(struct buffer *text, const struct peer *peer)
 {
 	buffer_append_member(text, "{\"id\":", peer->uuid);
@@ -65,8 +56,10 @@ static bool add_id(void *context, const struct peer *peer)
 	return true;
 }
 
-static void append_roles(struct buffer *text, const struct live *live)
+static void append_peer_count(struct buffer *text, const struct live *live)
 {
+	buffer_append_text(text, "\"peer_count\":");
+	buffer_append_integer(text, (json_int_t)live_peers(live));
 	buffer_append_text(text, ",\"roles\":{");
 	for (size_t i = 0; i < live->role_count; i++) {
 		if (i > 0)
@@ -78,20 +71,13 @@ static void append_roles(struct buffer *text, const struct live *live)
 	buffer_append_byte(text, '}');
 }
 
-static void append_count(struct buffer *text, const struct live *live)
-{
-	buffer_append_text(text, "\"peer_count\":");
-	buffer_append_integer(text, (json_int_t)live_peers(live));
-	append_roles(text, live);
-}
-
 /* Answers somebody inside a large room, who gets numbers alone. */
 static bool answer_numbers(struct call *call, const struct live *live)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
 	buffer_append_byte(&text, '{');
-	append_count(&text, live);
+	append_peer_count(&text, live);
 	buffer_append_byte(&text, '}');
 	return call_answer(call, buffer_slice(&text));
 }
@@ -102,6 +88,7 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 	struct id_list list = { .text = &text };
 	struct live_view view;
 	struct session session;
+	int64_t seen;
 
 	if (!live_view_open(call, LIVE_SEES_ROOM, &view, fault))
 		return false;
@@ -122,9 +109,12 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 	if (!peers_each(call, &view.live.session, STORE_ON, add_id, &list, fault))
 		return false;
 	buffer_append_text(&text, "]},");
-	append_count(&text, &view.live);
-	buffer_append_text(&text, ",\"seen_at\":");
-	buffer_append(&text, seen_at(call, &view.live));
+	append_peer_count(&text, &view.live);
+	seen = view.live.heard > view.live.looked ? view.live.heard : view.live.looked;
+	if (seen == 0)
+		buffer_append_text(&text, ",\"seen_at\":null");
+	else
+		buffer_append_time_milliseconds(&text, ",\"seen_at\":", seen);
 	buffer_append_byte(&text, '}');
 	return call_answer(call, buffer_slice(&text));
 }
@@ -138,7 +128,7 @@ struct peer_list {
 	bool is_too_long;
 };
 
-static bool add_inside(void *context, const struct peer *peer)
+static bool add_peer_inside(void *context, const struct peer *peer)
 {
 	struct peer_list *list = context;
 
@@ -173,7 +163,7 @@ bool active_peers_list(struct call *call, struct fault *fault)
 	if (view.sees_numbers)
 		return answer_numbers(call, &view.live);
 	buffer_append_text(&list.text, "{\"peers\":{");
-	if (!peers_each(call, &view.live.session, STORE_ON, add_inside, &list, fault))
+	if (!peers_each(call, &view.live.session, STORE_ON, add_peer_inside, &list, fault))
 		return false;
 	if (list.is_too_long)
 		return fault_detail(fault, FAULT_TOO_LARGE,
@@ -227,7 +217,6 @@ bool active_rooms_me(struct call *call, struct fault *fault)
 	writer_open(&body, "gives", '[');
 	for (size_t i = 0; i < view.template.role_count; i++) {
 		const struct template_role *role = &view.template.roles[i];
-
 		const json_t *document = template_role_document(call, &view.template, role);
 		struct fault unused = FAULT_INITIAL;
 

@@ -24,7 +24,7 @@
 /* What the call has asked for. */
 enum step { STEP_FIRST, STEP_ACT };
 
-/* ---- one person ---- */
+/* ---- muting ---- */
 
 /* Whom the call is about. */
 struct subject {
@@ -33,11 +33,14 @@ struct subject {
 	struct server server;
 };
 
+static bool mutes(const struct call *call)
+{
+	return json_is_true(call_member(call, "mute"));
+}
+
 /* Finds the peer of the path. If view.is_waiting, the media server is asked for the caller first,
- * and nothing else is set. permission: that somebody inside needs. */
-static bool find_subject(struct call *call, const char *permission,
-			 enum server_capability capability, struct subject *subject,
-			 struct fault *fault)
+ * and nothing else is set. */
+static bool find_to_mute(struct call *call, struct subject *subject, struct fault *fault)
 {
 	struct live_view *view = &subject->view;
 
@@ -46,28 +49,9 @@ static bool find_subject(struct call *call, const char *permission,
 	if (view->is_waiting)
 		return true;
 	return live_find_peer(call, view, call->parameters[1], &subject->peer, fault) &&
-	       live_may_act(view, permission, fault) &&
+	       live_may_act(view, mutes(call) ? "mute" : "unmute", fault) &&
 	       live_find_server(call, &view->live.backend, &subject->server, fault) &&
-	       call_can_act(call, subject->server.type, capability, fault);
-}
-
-static void ask_for_subject(struct call *call, const struct subject *subject)
-{
-	server_ask_person(call->arena, &subject->server, call->now / 1000,
-			  id_as_text(call->arena, &subject->view.room.id), subject->peer.identity,
-			  &call_ask(call, &subject->view.live.backend, 1)->asked[0].request);
-}
-
-/* ---- muting ---- */
-
-static bool mutes(const struct call *call)
-{
-	return json_is_true(call_member(call, "mute"));
-}
-
-static bool find_to_mute(struct call *call, struct subject *subject, struct fault *fault)
-{
-	return find_subject(call, mutes(call) ? "mute" : "unmute", SERVER_MUTE, subject, fault);
+	       call_can_act(call, subject->server.type, SERVER_MUTE, fault);
 }
 
 bool active_peers_mute(struct call *call, struct fault *fault)
@@ -77,13 +61,11 @@ bool active_peers_mute(struct call *call, struct fault *fault)
 	if (!find_to_mute(call, &subject, fault))
 		return false;
 	if (!subject.view.is_waiting)
-		ask_for_subject(call, &subject);
+		server_ask_person(call->arena, &subject.server, call->now / 1000,
+				  id_as_text(call->arena, &subject.view.room.id),
+				  subject.peer.identity,
+				  &call_ask(call, &subject.view.live.backend, 1)->asked[0].request);
 	return true;
-}
-
-static bool is_of_type(const struct server_track *track, struct slice type)
-{
-	return slice_is(type, track->is_screen ? "screen" : track->is_video ? "video" : "audio");
 }
 
 static bool ask_to_mute(struct call *call, const struct subject *subject,
@@ -95,7 +77,9 @@ static bool ask_to_mute(struct call *call, const struct subject *subject,
 	size_t n = 0;
 
 	for (size_t i = 0; i < count && n < ASKED_MOST; i++) {
-		if (is_of_type(&tracks[i], type))
+		if (slice_is(type, tracks[i].is_screen	? "screen"
+				   : tracks[i].is_video ? "video"
+							: "audio"))
 			chosen[n++] = &tracks[i];
 	}
 	if (n == 0)
@@ -161,7 +145,7 @@ struct group {
 	bool has_failed;
 };
 
-static void add_code(struct group *group, struct slice code)
+static void group_add_code(struct group *group, struct slice code)
 {
 	if (code.size == 0)
 		return;
@@ -236,13 +220,13 @@ static bool keep_out(struct group *group, const struct peer *peer)
 
 	if (sent == NULL || json_is_false(sent)) {
 		if (is_to_ask)
-			add_code(group, peer->code);
+			group_add_code(group, peer->code);
 		return true;
 	}
 	if (!peer_has_known_user(peer)) {
 		group->notes |= BANNED_NOT_ALL;
 		if (is_to_ask)
-			add_code(group, peer->code);
+			group_add_code(group, peer->code);
 		return true;
 	}
 	group->notes |= BANNED_SOME;
@@ -298,19 +282,6 @@ static bool add_person(struct group *group, const struct peer *peer)
 	return true;
 }
 
-/* Puts the caller last, whose page would not see the answer. */
-static void order_group(struct group *group)
-{
-	for (size_t i = 0; group->view.is_inside && i + 1 < group->count; i++) {
-		if (slice_equal(group->peers[i].uuid, group->view.caller.uuid)) {
-			const struct peer caller = group->peers[i];
-
-			group->peers[i] = group->peers[group->count - 1];
-			group->peers[group->count - 1] = caller;
-		}
-	}
-}
-
 /* Finds whom the call is about, and notes that they are put out. */
 static bool find_group(struct call *call, struct group *group, struct fault *fault)
 {
@@ -341,7 +312,15 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 		    ? !add_person(group, &peer)
 		    : !peers_each(call, &view->live.session, STORE_ON, add_to_group, group, fault))
 		return false;
-	order_group(group);
+	/* The caller is put out last, because the caller's page would not see the answer. */
+	for (size_t i = 0; view->is_inside && i + 1 < group->count; i++) {
+		if (slice_equal(group->peers[i].uuid, view->caller.uuid)) {
+			const struct peer caller = group->peers[i];
+
+			group->peers[i] = group->peers[group->count - 1];
+			group->peers[group->count - 1] = caller;
+		}
+	}
 	return !group->has_failed && ask_at_door(group);
 }
 
@@ -459,27 +438,21 @@ static bool settle_removed(struct call *call, const struct server *server, struc
 	return answer_removed(call, call->asking->notes);
 }
 
-static void judge_room_soon(const struct call *call)
-{
-	struct id room;
-
-	if (call->asking->step == STEP_ACT && call->environment->live_queue != NULL &&
-	    id_parse(call->parameters[0], &room))
-		live_queue_judge(call->environment->live_queue, &call->account, &room);
-}
-
 bool active_rooms_settle_remove(struct call *call, struct fault *fault)
 {
+	const bool has_acted = call->asking->step == STEP_ACT;
 	struct server server;
+	struct id room;
 
 	if (call->asking->is_look)
 		return active_rooms_remove(call, fault);
 	if (!live_find_server(call, &call->asking->backend, &server, fault))
 		return false;
 	/* Those whom this call did not reach are put out by the service (live_judge.h). */
-	judge_room_soon(call);
-	if (call->asking->step == STEP_ACT ? settle_removed(call, &server, fault)
-					   : ask_to_remove(call, &server, fault))
+	if (has_acted && call->environment->live_queue != NULL &&
+	    id_parse(call->parameters[0], &room))
+		live_queue_judge(call->environment->live_queue, &call->account, &room);
+	if (has_acted ? settle_removed(call, &server, fault) : ask_to_remove(call, &server, fault))
 		return true;
 	if ((call->asking->notes & BANNED_SOME) != 0 && fault->kind != FAULT_NOT_FOUND)
 		fault_add_detail(fault, call->arena, "the person is banned");
@@ -496,31 +469,6 @@ static bool locks(const struct call *call)
 static bool answer_ended(struct call *call)
 {
 	return call_answer(call, SLICE("{\"message\":\"session is ending\"}"));
-}
-
-/* Locks a room that is not in session. */
-static bool lock_alone(struct call *call, const struct live_view *view, struct fault *fault)
-{
-	*fault = FAULT_INITIAL;
-	return room_disable(call, &view->room.id, fault) && answer_ended(call);
-}
-
-/* Finds the room; notes that it is ended, and locks it. */
-static bool find_to_end(struct call *call, struct live_view *view, struct server *server,
-			struct fault *fault)
-{
-	const struct ending ending = {
-		.room = view->room.id,
-		.reason = call_text(call, "reason"),
-		.by = view->is_inside ? &view->caller : NULL,
-		.locks = locks(call),
-	};
-
-	return live_may_act(view, "endRoom", fault) &&
-	       live_find_server(call, &view->live.backend, server, fault) &&
-	       call_can_act(call, server->type, SERVER_END, fault) &&
-	       (!locks(call) || room_disable(call, &view->room.id, fault)) &&
-	       live_order_end(call, &ending, fault);
 }
 
 static void ask_to_end(struct call *call, const struct id *backend, const struct server *server)
@@ -542,14 +490,30 @@ bool active_rooms_end(struct call *call, struct fault *fault)
 		.topic = OWN_TOPIC,
 		.patience = TOLD_PATIENCE,
 	};
+	struct ending ending;
 	bool is_asked;
 
-	if (!live_view_open(call, LIVE_ACTS, &view, fault))
-		return locks(call) && call->app_token == NULL && fault->kind == FAULT_NOT_FOUND &&
-		       view.room.stored.value.data != NULL && lock_alone(call, &view, fault);
+	if (!live_view_open(call, LIVE_ACTS, &view, fault)) {
+		if (!locks(call) || call->app_token != NULL || fault->kind != FAULT_NOT_FOUND ||
+		    view.room.stored.value.data == NULL)
+			return false;
+		/* A room that is not in session is locked all the same. */
+		*fault = FAULT_INITIAL;
+		return room_disable(call, &view.room.id, fault) && answer_ended(call);
+	}
 	if (view.is_waiting)
 		return true;
-	if (!find_to_end(call, &view, &server, fault))
+	ending = (struct ending){
+		.room = view.room.id,
+		.reason = call_text(call, "reason"),
+		.by = view.is_inside ? &view.caller : NULL,
+		.locks = locks(call),
+	};
+	if (!live_may_act(&view, "endRoom", fault) ||
+	    !live_find_server(call, &view.live.backend, &server, fault) ||
+	    !call_can_act(call, server.type, SERVER_END, fault) ||
+	    (locks(call) && !room_disable(call, &view.room.id, fault)) ||
+	    !live_order_end(call, &ending, fault))
 		return false;
 	message.text = message_why(call->arena, "ended", "ended", call_text(call, "reason"));
 	if (!message_ask(call, &message, &is_asked, fault))
@@ -559,35 +523,30 @@ bool active_rooms_end(struct call *call, struct fault *fault)
 	return true;
 }
 
-/* Closes the session if the media server has ended the room, or does not have it. */
-static bool settle_ended(struct call *call, const struct server *server, struct fault *fault)
+bool active_rooms_settle_end(struct call *call, struct fault *fault)
 {
 	struct fault own = FAULT_INITIAL;
-	const enum server_result result = asked_result(call, &call->asking->asked[0], server, "",
-						       &own);
+	enum server_result result;
+	struct server server;
 	struct id room;
 
+	if (call->asking->is_look)
+		return active_rooms_end(call, fault);
+	if (!live_find_server(call, &call->asking->backend, &server, fault))
+		return false;
+	if (call->asking->step != STEP_ACT) {
+		/* Whether the people got the message does not matter. */
+		ask_to_end(call, &call->asking->backend, &server);
+		return true;
+	}
+	result = asked_result(call, &call->asking->asked[0], &server, "", &own);
 	if (!id_parse(call->parameters[0], &room))
 		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
+	/* The media server has ended the room, or does not have it. */
 	if (result == SERVER_DONE || result == SERVER_HAS_NOBODY)
 		return live_end(call, &room, fault) && answer_ended(call);
 	*fault = own;
 	if (locks(call))
 		fault_add_detail(fault, call->arena, "the room is locked");
 	return false;
-}
-
-bool active_rooms_settle_end(struct call *call, struct fault *fault)
-{
-	struct server server;
-
-	if (call->asking->is_look)
-		return active_rooms_end(call, fault);
-	if (!live_find_server(call, &call->asking->backend, &server, fault))
-		return false;
-	if (call->asking->step == STEP_ACT)
-		return settle_ended(call, &server, fault);
-	/* Whether the people got the message does not matter. */
-	ask_to_end(call, &call->asking->backend, &server);
-	return true;
 }

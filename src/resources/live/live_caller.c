@@ -116,24 +116,13 @@ static bool merge_found(struct call *call, const struct live_view *view, struct 
 
 /* ---- a person ---- */
 
-static void read_role_inside(struct call *call, struct live_view *view)
-{
-	const size_t role = template_role_index_ever(&view->template, view->caller.role);
-
-	view->role = NULL;
-	view->role_document = NULL;
-	if (role == view->template.role_count)
-		return;
-	view->role = &view->template.roles[role];
-	view->role_document = template_role_document(call, &view->template, view->role);
-}
-
 static bool open_from_inside(struct call *call, enum live_sight sight, struct live_view *view,
 			     struct fault *fault)
 {
 	const bool has_looked = call->asking != NULL && call->asking->is_done &&
 				call->asking->is_look;
 	struct bearer bearer;
+	size_t role;
 
 	if (!slice_equal(call->app_token->subject.room_id, call->parameters[0]) ||
 	    call->environment->live == LIVE_OFF)
@@ -167,7 +156,11 @@ static bool open_from_inside(struct call *call, enum live_sight sight, struct li
 		return ask_for_caller(call, is_live ? &view->live.backend : &bearer.backend, view,
 				      fault);
 	}
-	read_role_inside(call, view);
+	role = template_role_index_ever(&view->template, view->caller.role);
+	if (role < view->template.role_count) {
+		view->role = &view->template.roles[role];
+		view->role_document = template_role_document(call, &view->template, view->role);
+	}
 	view->sees_numbers = live_peers(&view->live) > LIVE_SHOWN_MOST;
 	if (sight == LIVE_SEES_ITSELF || sight == LIVE_ACTS)
 		return true;

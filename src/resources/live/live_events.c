@@ -87,7 +87,7 @@ static struct slice seconds(struct arena *arena, int64_t milliseconds)
 	return slice_of(arena_text(arena, "%lld", (long long)(milliseconds / 1000)));
 }
 
-static void add(struct audit_data *data, size_t *n, const char *name, struct slice value)
+static void data_add(struct audit_data *data, size_t *n, const char *name, struct slice value)
 {
 	data->more[(*n)++] = (struct audit_member){ name, value, false };
 }
@@ -99,13 +99,13 @@ static size_t add_session(struct call *call, const struct session *session, stru
 	const bool is_open = id_compare(&session->stored.id, &kind_only_id) != 0;
 	size_t n = 0;
 
-	add(data, &n, "room_id", id_as_text(call->arena, &session->stored.parent));
-	add(data, &n, "room_name", session->room_name);
-	add(data, &n, "session_id",
-	    is_open ? id_as_text(call->arena, &session->stored.id) : SLICE(""));
-	add(data, &n, "template_id", id_as_text(call->arena, &session->template_id));
-	add(data, &n, "session_started_at",
-	    is_open ? live_time(call->arena, session->created) : SLICE(""));
+	data_add(data, &n, "room_id", id_as_text(call->arena, &session->stored.parent));
+	data_add(data, &n, "room_name", session->room_name);
+	data_add(data, &n, "session_id",
+		 is_open ? id_as_text(call->arena, &session->stored.id) : SLICE(""));
+	data_add(data, &n, "template_id", id_as_text(call->arena, &session->template_id));
+	data_add(data, &n, "session_started_at",
+		 is_open ? live_time(call->arena, session->created) : SLICE(""));
 	return n;
 }
 
@@ -117,13 +117,13 @@ static size_t add_peer(struct call *call, const struct peer *peer, size_t n,
 	data->kind = "peer";
 	data->id = peer->uuid;
 	data->name = peer->name;
-	add(data, &n, "peer_id", peer->uuid);
-	add(data, &n, "user_id", is_known ? peer->user_id : SLICE(""));
-	add(data, &n, "user_name", peer->name);
-	add(data, &n, "user_data",
-	    peer->metadata.size <= USER_DATA_MOST ? peer->metadata : SLICE(""));
-	add(data, &n, "role", peer->role);
-	add(data, &n, "joined_at", live_time(call->arena, peer->joined));
+	data_add(data, &n, "peer_id", peer->uuid);
+	data_add(data, &n, "user_id", is_known ? peer->user_id : SLICE(""));
+	data_add(data, &n, "user_name", peer->name);
+	data_add(data, &n, "user_data",
+		 peer->metadata.size <= USER_DATA_MOST ? peer->metadata : SLICE(""));
+	data_add(data, &n, "role", peer->role);
+	data_add(data, &n, "joined_at", live_time(call->arena, peer->joined));
 	return n;
 }
 
@@ -131,7 +131,7 @@ static size_t add_peer_with_type(struct call *call, const struct peer *peer, siz
 				 struct audit_data *data)
 {
 	n = add_peer(call, peer, n, data);
-	add(data, &n, "type", peer->is_by_phone ? SLICE("sip") : SLICE("regular"));
+	data_add(data, &n, "type", peer->is_by_phone ? SLICE("sip") : SLICE("regular"));
 	return n;
 }
 
@@ -145,7 +145,7 @@ void live_note_session(struct call *call, const struct session *session, enum li
 	size_t n = add_session(call, session, &data);
 
 	if (change == LIVE_CLOSED) {
-		add(&data, &n, "session_stopped_at", live_time(call->arena, session->updated));
+		data_add(&data, &n, "session_stopped_at", live_time(call->arena, session->updated));
 		data.more[n] = (struct audit_member){
 			"session_duration",
 			seconds(call->arena, session->updated - session->created),
@@ -176,13 +176,13 @@ void live_note_left(struct call *call, const struct live_settings *settings,
 	if (!settings->is_noted[LIVE_LEFT])
 		return;
 	n = add_peer_with_type(call, peer, add_session(call, session, &data), &data);
-	add(&data, &n, "left_at", live_time(call->arena, peer->left));
+	data_add(&data, &n, "left_at", live_time(call->arena, peer->left));
 	data.more[n++] = (struct audit_member){ "duration",
 						seconds(call->arena, peer->left - peer->joined),
 						true };
-	add(&data, &n, "reason", slice_of(reasons[peer->cause]));
-	add(&data, &n, "cause", slice_of(leave_cause_names[peer->cause]));
-	add(&data, &n, "message", reason);
+	data_add(&data, &n, "reason", slice_of(reasons[peer->cause]));
+	data_add(&data, &n, "cause", slice_of(leave_cause_names[peer->cause]));
+	data_add(&data, &n, "message", reason);
 	audit_note(call, live_change_types[LIVE_LEFT], &data);
 }
 
@@ -196,10 +196,10 @@ void live_note_role(struct call *call, const struct live_settings *settings,
 	if (!settings->is_noted[LIVE_ROLE_CHANGED])
 		return;
 	n = add_peer(call, peer, add_session(call, session, &data), &data);
-	add(&data, &n, "previous_role", change->former);
-	add(&data, &n, "role_changed_at", live_time(call->arena, call->now));
+	data_add(&data, &n, "previous_role", change->former);
+	data_add(&data, &n, "role_changed_at", live_time(call->arena, call->now));
 	if (change->by.size > 0)
-		add(&data, &n, "role_change_requested_by", change->by);
+		data_add(&data, &n, "role_change_requested_by", change->by);
 	audit_note(call, live_change_types[LIVE_ROLE_CHANGED], &data);
 }
 
@@ -216,15 +216,15 @@ void live_note_end(struct call *call, const struct session *session, const struc
 	};
 	size_t n = add_session(call, session, &data);
 
-	add(&data, &n, "peer_id", live->end_peer);
-	add(&data, &n, "user_id", is_named ? by->user_id : SLICE(""));
-	add(&data, &n, "user_name", is_named ? by->name : SLICE(""));
-	add(&data, &n, "role", is_known ? by->role : SLICE(""));
+	data_add(&data, &n, "peer_id", live->end_peer);
+	data_add(&data, &n, "user_id", is_named ? by->user_id : SLICE(""));
+	data_add(&data, &n, "user_name", is_named ? by->name : SLICE(""));
+	data_add(&data, &n, "role", is_known ? by->role : SLICE(""));
 	data.more[n++] = (struct audit_member){ "lock_room",
 						live->end_locks ? SLICE("true") : SLICE("false"),
 						true };
-	add(&data, &n, "reason", live->end_reason);
-	add(&data, &n, "source", live->end_peer.size > 0 ? SLICE("peer") : SLICE("api"));
+	data_add(&data, &n, "reason", live->end_reason);
+	data_add(&data, &n, "source", live->end_peer.size > 0 ? SLICE("peer") : SLICE("api"));
 	audit_note(call, "room.end.success", &data);
 }
 
@@ -234,6 +234,6 @@ struct slice live_failure_data(struct call *call, const struct session *session,
 	struct audit_data data = { .kind = "peer" };
 	size_t n = add_peer_with_type(call, peer, add_session(call, session, &data), &data);
 
-	add(&data, &n, "error_message", SLICE("network disconnection"));
+	data_add(&data, &n, "error_message", SLICE("network disconnection"));
 	return audit_data_text(call->arena, &data);
 }

@@ -90,7 +90,7 @@ struct judging {
 	size_t count;
 };
 
-static bool load_room(struct judging *judging, struct fault *fault)
+static bool judging_load_room(struct judging *judging, struct fault *fault)
 {
 	struct call *call = judging->call;
 	const struct id *room = &judging->judgement->room;
@@ -113,7 +113,7 @@ static bool load_room(struct judging *judging, struct fault *fault)
 	return true;
 }
 
-static void read_roles(struct judging *judging)
+static void judging_read_roles(struct judging *judging)
 {
 	struct call *call = judging->call;
 	const struct template_record *template = &judging->template;
@@ -130,7 +130,7 @@ static void read_roles(struct judging *judging)
 	}
 }
 
-static bool read_people(struct judging *judging, struct fault *fault)
+static bool judging_read_people(struct judging *judging, struct fault *fault)
 {
 	struct call *call = judging->call;
 	struct peer_page page = { .side = STORE_ON, .most = (size_t)live_peers(&judging->live) };
@@ -177,29 +177,13 @@ static void judge_at(struct judgement *judgement, int64_t time)
 		judgement->again = time;
 }
 
-static bool is_over(struct judging *judging, bool *is, struct fault *fault)
-{
-	struct session session;
-	int64_t end;
-
-	*is = false;
-	if (judging->seconds_most <= 0)
-		return true;
-	if (!session_load(judging->call, &judging->live.session, STORE_TO_SHOW, &session, fault))
-		return false;
-	end = session.created + judging->seconds_most * 1000;
-	*is = judging->call->now >= end;
-	if (!*is)
-		judge_at(judging->judgement, end);
-	return true;
-}
-
 /* Sets why the room is to be ended: the word for the people, and the reason for the event log. Both
  * are NULL if it is not. */
 static bool find_end(struct judging *judging, const char **word, const char **reason,
 		     struct fault *fault)
 {
-	bool is_too_long;
+	struct session session;
+	int64_t end;
 
 	*word = *reason = NULL;
 	if (!judging->has_room) {
@@ -207,11 +191,17 @@ static bool find_end(struct judging *judging, const char **word, const char **re
 		*reason = "deleted";
 	} else if (!judging->room.is_enabled) {
 		*word = *reason = "disabled";
-	} else if (!is_over(judging, &is_too_long, fault)) {
-		return false;
-	} else if (is_too_long) {
-		*word = "duration";
-		*reason = "maximum duration";
+	} else if (judging->seconds_most > 0) {
+		if (!session_load(judging->call, &judging->live.session, STORE_TO_SHOW, &session,
+				  fault))
+			return false;
+		end = session.created + judging->seconds_most * 1000;
+		if (judging->call->now >= end) {
+			*word = "duration";
+			*reason = "maximum duration";
+		} else {
+			judge_at(judging->judgement, end);
+		}
 	}
 	return true;
 }
@@ -258,7 +248,7 @@ static int compare_identities(const void *first, const void *second)
 
 /* A media server has each identity once: whoever joins again takes the place of the older stay,
  * whose end may not have been told yet. */
-static void count_once(struct judging *judging)
+static void count_identities_once(struct judging *judging)
 {
 	struct standing **sorted = arena_alloc(judging->call->arena,
 					       (judging->count + 1) * sizeof *sorted);
@@ -310,7 +300,7 @@ static bool judge_people(struct judging *judging, struct fault *fault)
 	if (judging->checks_bans &&
 	    !media_load(judging->call, STORE_TO_SHOW, &judging->media, fault))
 		return false;
-	count_once(judging);
+	count_identities_once(judging);
 	for (size_t i = 0; i < judging->count; i++) {
 		struct standing *person = &judging->people[i];
 
@@ -355,7 +345,7 @@ static bool has_places(const struct judging *judging)
 
 /* ---- noting it, and the first requests ---- */
 
-static bool ask_to_end(struct call *call, struct judgement *judgement, const struct server *server)
+static bool ask_for_end(struct call *call, struct judgement *judgement, const struct server *server)
 {
 	struct asking *asking = call_ask(call, &judgement->backend, 1);
 
@@ -368,7 +358,7 @@ static bool ask_to_end(struct call *call, struct judgement *judgement, const str
 
 /* Notes that the room is ended. If a call has locked the room and could not end it, this is still
  * its end. */
-static bool note_end(struct judging *judging, const char *reason, struct fault *fault)
+static bool note_ending(struct judging *judging, const char *reason, struct fault *fault)
 {
 	const struct ending ending = {
 		.room = judging->judgement->room,
@@ -399,24 +389,13 @@ static bool begin_end(struct judging *judging, const struct server *server, cons
 
 	view.room.id = judgement->room;
 	if (judging->live.stored.value.data != NULL &&
-	    (!note_end(judging, reason, fault) || !message_ask(call, &message, &is_asked, fault)))
+	    (!note_ending(judging, reason, fault) ||
+	     !message_ask(call, &message, &is_asked, fault)))
 		return false;
 	if (!is_asked)
-		return ask_to_end(call, judgement, server);
+		return ask_for_end(call, judgement, server);
 	judgement->asking = call->asking;
 	return true;
-}
-
-static void set_guest(const struct judging *judging, const struct standing *person,
-		      struct judged *judged)
-{
-	judged->guest = (struct ticket_guest){
-		.role = judged->peer.role,
-		.user_id = judged->peer.user_id,
-		.entry = judged->peer.entry,
-		.code = judged->peer.code,
-	};
-	media_read_role(judging->roles[person->role].document, &judging->template, &judged->guest);
 }
 
 /* Notes what is to be done with somebody. */
@@ -440,8 +419,16 @@ static bool note_person(struct judging *judging, struct standing *person, struct
 	    !live_set_role(call, room, peer, judging->template.roles[person->role].name, fault))
 		return false;
 	judged->peer = *peer;
-	if (person->out == LEAVE_LEFT)
-		set_guest(judging, person, judged);
+	if (person->out == LEAVE_LEFT) {
+		judged->guest = (struct ticket_guest){
+			.role = peer->role,
+			.user_id = peer->user_id,
+			.entry = peer->entry,
+			.code = peer->code,
+		};
+		media_read_role(judging->roles[person->role].document, &judging->template,
+				&judged->guest);
+	}
 	return true;
 }
 
@@ -503,7 +490,7 @@ static bool begin_people(struct judging *judging, const struct server *server, s
 /* ---- judging ---- */
 
 /* Finds out what is to be done. reason: of an end, for the event log. */
-static bool judge(struct judging *judging, const char **reason, struct fault *fault)
+static bool find_judgement(struct judging *judging, const char **reason, struct fault *fault)
 {
 	struct judgement *judgement = judging->judgement;
 
@@ -528,10 +515,10 @@ static bool judge(struct judging *judging, const char **reason, struct fault *fa
 	}
 	if (!judging->is_closed && judging->room.closes_at != INT64_MAX)
 		judge_at(judgement, judging->room.closes_at * 1000);
-	read_roles(judging);
+	judging_read_roles(judging);
 	if (has_places(judging))
 		return true;
-	if (!read_people(judging, fault))
+	if (!judging_read_people(judging, fault))
 		return false;
 	if (judging->is_closed && closes_for_all(judging)) {
 		judgement->word = *reason = "closed";
@@ -557,7 +544,7 @@ bool live_judge(struct call *call, bool notes, struct judgement *judgement, stru
 		.judges_all = judgement->judges_all,
 		.checks_bans = judgement->checks_bans,
 	};
-	if (!load_room(&judging, fault) || !judge(&judging, &reason, fault))
+	if (!judging_load_room(&judging, fault) || !find_judgement(&judging, &reason, fault))
 		return false;
 	if (!notes || (!judgement->ends && judgement->count == 0))
 		return true;
@@ -654,7 +641,7 @@ bool live_carry_on(struct call *call, struct judgement *judgement, struct fault 
 	if (!live_find_server(call, &judgement->backend, &server, fault))
 		return false;
 	if (!judgement->is_acting)
-		return judgement->ends ? ask_to_end(call, judgement, &server)
+		return judgement->ends ? ask_for_end(call, judgement, &server)
 				       : ask_for_acts(call, judgement, &server);
 	judgement->asking = NULL;
 	if (!judgement->ends)

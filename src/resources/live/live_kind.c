@@ -10,7 +10,7 @@
 /* ---- sessions ---- */
 
 /* Adds a finding for each rule of the session alone. */
-static void check_session(const struct session *session, struct findings *findings)
+static void check_session_alone(const struct session *session, struct findings *findings)
 {
 	if (session->is_active == (session->closed != 0))
 		findings_add(findings, "/closed_at", "does not match active");
@@ -41,7 +41,7 @@ static bool session_record_check(struct call *call, const void *record, struct f
 	struct findings own;
 	struct live live;
 
-	check_session(session, findings);
+	check_session_alone(session, findings);
 	if (!session->is_active)
 		return true;
 	if (!live_load(call, &session->stored.parent, STORE_TO_SHOW, &live, fault))
@@ -114,19 +114,16 @@ static bool peer_load(struct call *call, void *record, const char *pointer,
 	return true;
 }
 
-/* Adds a finding if the session does not exist, unless it is still being removed. */
-static bool load_session_of(struct call *call, const struct peer *peer, struct session *session,
+/* Loads a session. Adds a finding if it does not exist, unless it is still being removed. */
+static bool load_session_of(struct call *call, const struct id *id, struct session *session,
 			    struct findings *findings, struct fault *fault)
 {
 	bool is_garbage = false;
 
-	if (!session_load(call, &peer->stored.parent, STORE_TO_SHOW, session, fault))
+	if (!session_load(call, id, STORE_TO_SHOW, session, fault) ||
+	    (session->stored.value.data == NULL && !garbage_has(call, id, &is_garbage, fault)))
 		return false;
-	if (session->stored.value.data != NULL)
-		return true;
-	if (!garbage_has(call, &peer->stored.parent, &is_garbage, fault))
-		return false;
-	if (!is_garbage)
+	if (session->stored.value.data == NULL && !is_garbage)
 		findings_add(findings, "/session_id", "its session does not exist");
 	return true;
 }
@@ -159,7 +156,7 @@ static bool peer_record_check(struct call *call, const void *record, struct find
 		findings_add(findings, "/left_at", "must not be before joined_at");
 	if (id_compare(&key, &peer->stored.id) != 0)
 		findings_add(findings, "/joined_at", "does not match its key");
-	if (!load_session_of(call, peer, &session, findings, fault))
+	if (!load_session_of(call, &peer->stored.parent, &session, findings, fault))
 		return false;
 	if (peer->is_inside && session.stored.value.data != NULL && !session.is_active)
 		findings_add(findings, "/inside", "its session is not active");
@@ -248,7 +245,7 @@ static bool live_record_check(struct call *call, const void *record, struct find
 		return false;
 	findings_open(&own, call->arena);
 	record_verify(&session_table, &session, "", false, &own);
-	check_session(&session, &own);
+	check_session_alone(&session, &own);
 	if (session.stored.value.data == NULL || !session.is_active ||
 	    id_compare(&session.stored.parent, &live->stored.id) != 0 ||
 	    !findings_result(&own, &flaws))
@@ -290,16 +287,8 @@ static bool given_role_check(struct call *call, const void *record, struct findi
 {
 	const struct given_role *given = record;
 	struct session session;
-	bool is_garbage = false;
 
-	if (!session_load(call, &given->stored.parent, STORE_TO_SHOW, &session, fault))
-		return false;
-	if (session.stored.value.data == NULL &&
-	    !garbage_has(call, &given->stored.parent, &is_garbage, fault))
-		return false;
-	if (session.stored.value.data == NULL && !is_garbage)
-		findings_add(findings, "/session_id", "its session does not exist");
-	return true;
+	return load_session_of(call, &given->stored.parent, &session, findings, fault);
 }
 
 const struct record_kind given_role_kind = {

@@ -9,8 +9,8 @@
  * call reads thousands of records, and the records hold the limits again when the person is in. */
 #define SEARCHED_MOST 1000
 
-static bool is_known(const struct call *call, const struct live_comer *comer,
-		     const struct live *live)
+static bool live_is_current(const struct call *call, const struct live_comer *comer,
+			    const struct live *live)
 {
 	const int64_t known = live->heard > live->looked ? live->heard : live->looked;
 
@@ -20,7 +20,7 @@ static bool is_known(const struct call *call, const struct live_comer *comer,
 }
 
 /* in_role, in_room: others inside. */
-static enum live_fit judge(const struct live_comer *comer, int64_t in_role, int64_t in_room)
+static enum live_fit fit_of(const struct live_comer *comer, int64_t in_role, int64_t in_room)
 {
 	if (comer->role_most > 0 && in_role >= comer->role_most)
 		return LIVE_ROLE_IS_FULL;
@@ -50,8 +50,8 @@ static bool visit_person(void *context, const struct peer *peer)
 }
 
 /* Finds the stay of this person. *is_found is false if there is none. */
-static bool find_stay(struct call *call, const struct live_comer *comer, const struct live *live,
-		      struct search *search, struct fault *fault)
+static bool search_stay(struct call *call, const struct live_comer *comer, const struct live *live,
+			struct search *search, struct fault *fault)
 {
 	struct peer peer;
 
@@ -80,17 +80,17 @@ bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_
 		return true;
 	if (!live_load(call, &comer->room, STORE_TO_SHOW, &live, fault))
 		return false;
-	if (!is_known(call, comer, &live))
+	if (!live_is_current(call, comer, &live))
 		return true;
 	in_role = (int64_t)live_peers_with(&live, comer->role);
 	in_room = (int64_t)live_peers(&live);
-	*fit = judge(comer, in_role, in_room);
+	*fit = fit_of(comer, in_role, in_room);
 	if (*fit == LIVE_FITS || (comer->user_id.size == 0 && comer->entry.size == 0))
 		return true;
-	if (!find_stay(call, comer, &live, &search, fault))
+	if (!search_stay(call, comer, &live, &search, fault))
 		return false;
 	if (search.is_found)
-		*fit = judge(comer, in_role - slice_equal(search.role, comer->role), in_room - 1);
+		*fit = fit_of(comer, in_role - slice_equal(search.role, comer->role), in_room - 1);
 	else if (search.is_ended)
 		*fit = LIVE_FITS;
 	return true;

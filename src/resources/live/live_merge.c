@@ -392,7 +392,7 @@ static bool peer_begin(struct room_merge *merge, struct session *session, const 
 	return read_now(merge, fault);
 }
 
-static bool is_ending(const struct room_merge *merge)
+static bool room_is_ending(const struct room_merge *merge)
 {
 	return merge->live.ending != 0 && merge->call->now - merge->live.ending <= ENDING_LASTS;
 }
@@ -407,7 +407,7 @@ static void peer_end(struct room_merge *merge, struct session *session, struct p
 		cause = peer->order;
 		reason = peer->order_reason;
 		actor = peer->order_actor;
-	} else if (cause == LEAVE_ENDED && session->is_active && is_ending(merge)) {
+	} else if (cause == LEAVE_ENDED && session->is_active && room_is_ending(merge)) {
 		reason = merge->live.end_reason;
 		actor = merge->live.end_actor;
 	}
@@ -434,84 +434,50 @@ static bool peer_put(struct room_merge *merge, const struct peer *peer, struct f
 
 /* ---- what the media server has of somebody ---- */
 
-static bool load_template(struct room_merge *merge, struct fault *fault)
-{
-	if (merge->rights != NULL)
-		return true;
-	if (!template_load(merge->call, &merge->room.template_id, &merge->template, fault))
-		return false;
-	merge->rights = arena_zero(merge->call->arena,
-				   (merge->template.role_count + 1) * sizeof *merge->rights);
-	return true;
-}
-
-/* Returns what this role of the template may do. A merge decodes each role at most once. */
-static const struct server_rights *rights_of_role(struct room_merge *merge, size_t place)
-{
-	const struct template_record *template = &merge->template;
-	struct server_rights *rights = &merge->rights[place];
-	struct ticket_guest guest = { .role = SLICE("") };
-
-	if (rights->is_known)
-		return rights;
-	media_read_role(template_role_document(merge->call, template, &template->roles[place]),
-			template, &guest);
-	*rights = (struct server_rights){ true, guest.subscribes, guest.audio, guest.video,
-					  guest.screen };
-	return rights;
-}
-
-/* Whoever was given a role may have a token with the new role and the rights of the old one:
- * LiveKit renews the token of somebody inside after the attributes have changed, and again after
- * the rights have. */
-static bool has_other_rights(struct room_merge *merge, const struct peer *peer,
-			     const struct server_rights *given, bool *has, struct fault *fault)
-{
-	const struct server_rights *rights;
-	size_t place;
-
-	*has = false;
-	if (!given->is_known || !merge->has_room)
-		return true;
-	if (!load_template(merge, fault))
-		return false;
-	place = template_role_index_ever(&merge->template, peer->role);
-	if (place == merge->template.role_count)
-		return true;
-	rights = rights_of_role(merge, place);
-	*has = given->subscribes != rights->subscribes || given->audio != rights->audio ||
-	       given->video != rights->video || given->screen != rights->screen;
-	return true;
-}
-
 /* Finds out whether the media server has other attributes of somebody than the record, or other
  * rights. Those of people whom this service did not let in are their own business. */
 static bool find_strange(struct room_merge *merge, const struct peer *peer,
 			 const struct server_person *person, bool *is, struct fault *fault)
 {
+	const struct server_rights *given = &person->rights;
+	struct template_record *template = &merge->template;
+	struct ticket_guest guest = { .role = SLICE("") };
+	struct server_rights *rights;
+	size_t place;
+
 	*is = peer->entry.size > 0 &&
 	      (!slice_equal(peer->role, person->role) ||
 	       !slice_equal(peer->user_id, person->user_id) ||
 	       !slice_equal(peer->entry, person->entry) || !slice_equal(peer->code, person->code));
-	return *is || peer->entry.size == 0 ||
-	       has_other_rights(merge, peer, &person->rights, is, fault);
+	if (*is || peer->entry.size == 0 || !given->is_known || !merge->has_room)
+		return true;
+	/* Whoever was given a role may have a token with the new role and the rights of the old
+	 * one: LiveKit renews the token of somebody inside after the attributes have changed, and
+	 * again after the rights have. */
+	if (merge->rights == NULL) {
+		if (!template_load(merge->call, &merge->room.template_id, template, fault))
+			return false;
+		merge->rights = arena_zero(merge->call->arena,
+					   (template->role_count + 1) * sizeof *merge->rights);
+	}
+	place = template_role_index_ever(template, peer->role);
+	if (place == template->role_count)
+		return true;
+	/* A merge decodes each role at most once. */
+	rights = &merge->rights[place];
+	if (!rights->is_known) {
+		media_read_role(
+			template_role_document(merge->call, template, &template->roles[place]),
+			template, &guest);
+		*rights = (struct server_rights){ true, guest.subscribes, guest.audio, guest.video,
+						  guest.screen };
+	}
+	*is = given->subscribes != rights->subscribes || given->audio != rights->audio ||
+	      given->video != rights->video || given->screen != rights->screen;
+	return true;
 }
 
 /* ---- decisions that last ---- */
-
-/* Gives a new peer the role that a call gave to this person. */
-static bool take_given_role(struct room_merge *merge, struct peer *peer, struct fault *fault)
-{
-	struct slice role;
-
-	if (!given_role_find(merge->call, &merge->live, peer->entry,
-			     peer_has_known_user(peer) ? peer->user_id : SLICE(""), &role, fault))
-		return false;
-	if (role.data == NULL || slice_equal(role, peer->role))
-		return true;
-	peer->role = role;
-	return true;
-}
 
 /* Applies to a new peer what was decided about this person before it came. */
 static bool take_decisions(struct room_merge *merge, const struct server_person *person,
@@ -519,6 +485,7 @@ static bool take_decisions(struct room_merge *merge, const struct server_person 
 {
 	struct call *call = merge->call;
 	struct revocation revocation;
+	struct slice role;
 	struct ban ban;
 	bool is_revoked, is_banned;
 
@@ -527,8 +494,12 @@ static bool take_decisions(struct room_merge *merge, const struct server_person 
 	if (!revocation_find(call, peer->entry, &revocation, &is_revoked, fault) ||
 	    !ban_find(call, &merge->merging->room, peer->user_id, peer->code, &ban, &is_banned,
 		      fault) ||
-	    !take_given_role(merge, peer, fault) ||
-	    !find_strange(merge, peer, person, &peer->is_strange, fault))
+	    !given_role_find(call, &merge->live, peer->entry,
+			     peer_has_known_user(peer) ? peer->user_id : SLICE(""), &role, fault))
+		return false;
+	if (role.data != NULL)
+		peer->role = role;
+	if (!find_strange(merge, peer, person, &peer->is_strange, fault))
 		return false;
 	if (is_banned) {
 		peer->order = LEAVE_BANNED;
@@ -602,7 +573,7 @@ static bool session_put_closed(struct room_merge *merge, struct fault *fault)
 }
 
 /* Notes that a call has ended the room. */
-static bool note_end(struct room_merge *merge, struct fault *fault)
+static bool session_note_end(struct room_merge *merge, struct fault *fault)
 {
 	struct peer by = { .uuid = SLICE("") };
 
@@ -622,7 +593,7 @@ static bool close_session(struct room_merge *merge, int64_t ended, struct fault 
 	struct peer_page page = { .side = STORE_ON, .most = CLOSED_AT_ONCE };
 
 	if (!load_session(merge, fault) ||
-	    (ended != 0 && is_ending(merge) && !note_end(merge, fault)))
+	    (ended != 0 && room_is_ending(merge) && !session_note_end(merge, fault)))
 		return false;
 	do {
 		if (!peers_read(call, &merge->live.session, &page, fault))
@@ -630,8 +601,8 @@ static bool close_session(struct room_merge *merge, int64_t ended, struct fault 
 		for (size_t i = 0; i < page.count; i++) {
 			struct peer *peer = &page.peers[i];
 			const int64_t seen = last_seen(merge, peer);
-			const bool is_seen = ended != 0 &&
-					     (is_ending(merge) || seen + LIVE_SEEN_LATELY >= ended);
+			const bool is_seen = ended != 0 && (room_is_ending(merge) ||
+							    seen + LIVE_SEEN_LATELY >= ended);
 
 			if (!end_stay(merge, peer, is_seen ? ended : seen,
 				      is_seen ? LEAVE_ENDED : LEAVE_UNSEEN, fault))
@@ -712,9 +683,9 @@ static bool add_left(struct room_merge *merge, struct session *session, const st
 	return peer_put(merge, &peer, fault);
 }
 
-/* Loads the last session that the media server's room had, if it has closed lately. */
-static bool find_late(struct room_merge *merge, const struct news *news, struct session *session,
-		      bool *is_found, struct fault *fault)
+/* Adds such a peer to the last session of the media server's room, if that has closed lately. */
+static bool add_late(struct room_merge *merge, const struct news *news, const struct stay *stay,
+		     struct fault *fault)
 {
 	struct call *call = merge->call;
 	struct store_record records[LATE_SESSIONS];
@@ -725,32 +696,21 @@ static bool find_late(struct room_merge *merge, const struct news *news, struct 
 		.records = records,
 		.most = LATE_SESSIONS,
 	};
+	struct session session;
+	bool is_found = false;
 
-	*is_found = false;
 	if (!store_page(call->transaction, &kind_session, &page, fault))
 		return false;
-	for (size_t i = 0; i < page.count && !*is_found; i++) {
-		if (!session_load(call, &records[i].id, STORE_TO_CHANGE, session, fault))
+	for (size_t i = 0; i < page.count && !is_found; i++) {
+		if (!session_load(call, &records[i].id, STORE_TO_CHANGE, &session, fault))
 			return false;
-		*is_found = session->stored.value.data != NULL &&
-			    slice_equal(session->server_room, news->room.id) &&
-			    id_compare(&session->backend, &merge->merging->backend) == 0;
+		is_found = session.stored.value.data != NULL &&
+			   slice_equal(session.server_room, news->room.id) &&
+			   id_compare(&session.backend, &merge->merging->backend) == 0;
 	}
-	*is_found = *is_found && call->now - session->closed <= LIVE_LATE_MOST;
-	return true;
-}
-
-/* Adds such a peer to the last session of the media server's room. */
-static bool add_late(struct room_merge *merge, const struct news *news, const struct stay *stay,
-		     struct fault *fault)
-{
-	struct session session;
-	bool is_found;
-
-	if (!find_late(merge, news, &session, &is_found, fault))
-		return false;
-	return !is_found || (add_left(merge, &session, news, stay, fault) &&
-			     record_put(&session_table, merge->call->transaction, &session, fault));
+	return !is_found || call->now - session.closed > LIVE_LATE_MOST ||
+	       (add_left(merge, &session, news, stay, fault) &&
+		record_put(&session_table, call->transaction, &session, fault));
 }
 
 /* Tells webhooks of somebody who did not get in. */
@@ -801,18 +761,6 @@ static enum session_match match_of(const struct room_merge *merge, const struct 
 	return news->room.created > live->server_created ? SESSION_NEWER : SESSION_OLDER;
 }
 
-/* Returns what becomes of the news, given whether the room still exists. */
-static enum act act_of(const struct room_merge *merge, const struct news *news,
-		       const struct stay *stay)
-{
-	const enum act act = acts[news->type][stay->state][match_of(merge, news, stay)];
-
-	if (merge->has_room)
-		return act;
-	/* News of a deleted room only close what is open. */
-	return act == ADD || act == OPEN || act == ADD_LEFT || act == ADD_LATE ? IGNORE : act;
-}
-
 /* News of somebody who was missing counts from the time at which it was so: a look that was sent
  * later, and missed the person, still does. */
 static bool update_peer(struct room_merge *merge, const struct news *news, struct peer *peer,
@@ -839,8 +787,11 @@ static bool update_peer(struct room_merge *merge, const struct news *news, struc
 static bool merge_one(struct room_merge *merge, const struct news *news, struct stay *stay,
 		      struct fault *fault)
 {
-	const enum act act = act_of(merge, news, stay);
+	enum act act = acts[news->type][stay->state][match_of(merge, news, stay)];
 
+	/* News of a deleted room only close what is open. */
+	if (!merge->has_room && (act == ADD || act == OPEN || act == ADD_LEFT || act == ADD_LATE))
+		act = IGNORE;
 	/* Only a look that lists somebody new needs to know which room it is about. */
 	if (news->type == NEWS_LISTED && news->room.id.data == NULL &&
 	    (act == ADD || act == OPEN || act == REPLACE)) {
@@ -887,50 +838,8 @@ static int compare_stays(const void *first, const void *second)
 	return slice_compare(a->stay, b->stay);
 }
 
-/* Those inside, sorted by their stays. */
-struct inside_list {
-	struct peer *peers;
-	bool *are_listed;
-	size_t count;
-};
-
-static bool read_inside(struct room_merge *merge, struct inside_list *list, struct fault *fault)
-{
-	struct call *call = merge->call;
-	const size_t most = (size_t)live_peers(&merge->live);
-	struct peer_page page = { .side = STORE_ON, .most = most };
-
-	*list = (struct inside_list){ .peers = NULL };
-	if (most == 0)
-		return true;
-	if (!peers_read(call, &merge->live.session, &page, fault))
-		return false;
-	list->peers = page.peers;
-	list->count = page.count;
-	list->are_listed = arena_zero(call->arena, page.count * sizeof *list->are_listed);
-	qsort(list->peers, list->count, sizeof *list->peers, compare_stays);
-	return true;
-}
-
-/* Finds the stay that the look lists: among those inside, else in the store. */
-static bool find_listed(struct room_merge *merge, struct inside_list *list, const struct news *news,
-			struct stay *stay, struct fault *fault)
-{
-	const struct peer key = { .stay = text_cut(news->person.stay, LIVE_ID_MOST) };
-	struct peer *found = NULL;
-
-	if (list->count > 0)
-		found = bsearch(&key, list->peers, list->count, sizeof *list->peers, compare_stays);
-	if (found == NULL)
-		return find_stay(merge, &news->person, stay, fault);
-	list->are_listed[found - list->peers] = true;
-	stay->state = STAY_INSIDE;
-	stay->peer = *found;
-	return true;
-}
-
 /* Deals with somebody inside whom the look does not list. */
-static bool miss(struct room_merge *merge, struct peer *peer, struct fault *fault)
+static bool miss_peer(struct room_merge *merge, struct peer *peer, struct fault *fault)
 {
 	const int64_t looked = merge->merging->looked;
 
@@ -950,25 +859,42 @@ static bool merge_listed(struct room_merge *merge, struct fault *fault)
 {
 	const struct merging *merging = merge->merging;
 	const struct id session = merge->live.session;
-	struct inside_list list;
+	struct peer_page inside = { .side = STORE_ON, .most = (size_t)live_peers(&merge->live) };
+	bool *are_listed = NULL;
 
-	if (!read_inside(merge, &list, fault))
+	if (inside.most > 0 && !peers_read(merge->call, &session, &inside, fault))
 		return false;
+	if (inside.count > 0) {
+		are_listed = arena_zero(merge->call->arena, inside.count * sizeof *are_listed);
+		qsort(inside.peers, inside.count, sizeof *inside.peers, compare_stays);
+	}
 	for (size_t i = 0; i < merging->count; i++) {
-		struct stay stay;
+		const struct news *news = &merging->news[i];
+		const struct peer key = { .stay = text_cut(news->person.stay, LIVE_ID_MOST) };
+		const struct peer *found = NULL;
+		struct stay stay = { .state = STAY_INSIDE };
 
-		if (!find_listed(merge, &list, &merging->news[i], &stay, fault) ||
-		    !merge_one(merge, &merging->news[i], &stay, fault))
+		/* The stay is looked for among those inside, then in the store. */
+		if (inside.count > 0)
+			found = bsearch(&key, inside.peers, inside.count, sizeof key,
+					compare_stays);
+		if (found != NULL) {
+			are_listed[found - inside.peers] = true;
+			stay.peer = *found;
+		} else if (!find_stay(merge, &news->person, &stay, fault)) {
+			return false;
+		}
+		if (!merge_one(merge, news, &stay, fault))
 			return false;
 	}
 	if (!is_open(merge))
 		return true;
 	/* If the list is that of another session, those inside have left already. A look that is
 	 * older than the last one misses nobody. */
-	for (size_t i = 0; i < list.count && id_compare(&merge->live.session, &session) == 0 &&
+	for (size_t i = 0; i < inside.count && id_compare(&merge->live.session, &session) == 0 &&
 			   merging->looked > merge->live.looked;
 	     i++) {
-		if (!list.are_listed[i] && !miss(merge, &list.peers[i], fault))
+		if (!are_listed[i] && !miss_peer(merge, &inside.peers[i], fault))
 			return false;
 	}
 	merge->live.looked = later(merge->live.looked, merging->looked);
@@ -1177,8 +1103,8 @@ bool live_count_day(struct call *call, struct fault *fault)
 	return read_now(&merge, fault) && store_usage(&merge, fault);
 }
 
-static bool close_room(struct call *call, const struct id *room, const struct id *backend,
-		       int64_t left_before, bool *is_closed, struct fault *fault)
+static bool close_room_session(struct call *call, const struct id *room, const struct id *backend,
+			       int64_t left_before, bool *is_closed, struct fault *fault)
 {
 	struct merging merging = { .room = *room };
 	struct room_merge merge;
@@ -1197,7 +1123,7 @@ static bool close_room(struct call *call, const struct id *room, const struct id
 bool live_close_empty(struct call *call, const struct id *room, int64_t grace, bool *is_closed,
 		      struct fault *fault)
 {
-	return close_room(call, room, NULL, call->now - grace, is_closed, fault);
+	return close_room_session(call, room, NULL, call->now - grace, is_closed, fault);
 }
 
 struct backend_closing {
@@ -1210,7 +1136,8 @@ static bool close_live(void *context, const struct store_record *record, struct 
 	const struct backend_closing *closing = context;
 	bool is_closed;
 
-	return close_room(closing->call, &record->id, closing->backend, 0, &is_closed, fault);
+	return close_room_session(closing->call, &record->id, closing->backend, 0, &is_closed,
+				  fault);
 }
 
 bool live_close_backend(struct call *call, const struct id *backend, struct fault *fault)

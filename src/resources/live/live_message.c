@@ -38,7 +38,6 @@ static void add_identity(struct identities *all, struct slice identity)
 static bool add_addressee(void *context, const struct peer *peer)
 {
 	struct identities *all = context;
-
 	const struct message *message = all->message;
 	bool is_for = message->role_count == 0;
 

@@ -73,7 +73,7 @@ int live_queue_descriptor(const struct live_queue *queue)
 	return queue->wake;
 }
 
-static void wake(const struct live_queue *queue)
+static void queue_wake(const struct live_queue *queue)
 {
 	if (eventfd_write(queue->wake, 1) != 0)
 		ABORT("cannot write an event");
@@ -135,7 +135,7 @@ bool live_queue_hear(struct live_queue *queue, const struct id *account, const s
 	if (!has_room)
 		free(heard);
 	else
-		wake(queue);
+		queue_wake(queue);
 	return has_room;
 }
 
@@ -157,7 +157,7 @@ void live_queue_look(struct live_queue *queue, const struct id *account, const s
 	if (!has_room)
 		free(added);
 	else
-		wake(queue);
+		queue_wake(queue);
 }
 
 static void add_touched(struct live_queue *queue, struct touched_room touched)
@@ -177,7 +177,7 @@ static void add_touched(struct live_queue *queue, struct touched_room touched)
 	if (!has_room)
 		free(added);
 	else
-		wake(queue);
+		queue_wake(queue);
 }
 
 void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room)

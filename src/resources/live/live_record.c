@@ -195,7 +195,7 @@ bool peer_has_known_user(const struct peer *peer)
 }
 
 /* Writes a number big-endian into the first six bytes. */
-static void put_number(struct id *id, int64_t number)
+static void id_put_number(struct id *id, int64_t number)
 {
 	for (size_t byte = 0; byte < 6; byte++)
 		id->bytes[byte] = (unsigned char)((uint64_t)number >> (40 - 8 * byte));
@@ -207,7 +207,7 @@ struct id peer_id(int64_t joined, struct slice uuid)
 	struct id id;
 
 	digest_sha256(uuid, digest);
-	put_number(&id, joined);
+	id_put_number(&id, joined);
 	memcpy(id.bytes + 6, digest, ID_SIZE - 6);
 	return id;
 }
@@ -241,7 +241,7 @@ struct id usage_id(int64_t day)
 {
 	struct id id = { { 0 } };
 
-	put_number(&id, day);
+	id_put_number(&id, day);
 	return id;
 }
 
@@ -280,18 +280,10 @@ bool live_has_peer(const struct live *live, const struct peer *peer)
 	       peer->is_inside && id_compare(&peer->stored.parent, &live->session) == 0;
 }
 
-static struct live_role *roles_with_room(struct arena *arena, const struct live *live)
-{
-	struct live_role *roles = arena_alloc(arena, (live->role_count + 1) * sizeof *roles);
-
-	if (live->role_count > 0)
-		memcpy(roles, live->roles, live->role_count * sizeof *roles);
-	return roles;
-}
-
 void live_count(struct arena *arena, struct live *live, struct slice role, bool comes)
 {
 	size_t i = 0, nameless = live->role_count;
+	struct live_role *roles;
 
 	for (; i < live->role_count && !slice_equal(live->roles[i].name, role); i++) {
 		if (live->roles[i].name.size == 0)
@@ -304,7 +296,10 @@ void live_count(struct arena *arena, struct live *live, struct slice role, bool 
 	if (i == live->role_count) {
 		if (!comes)
 			return;
-		live->roles = roles_with_room(arena, live);
+		roles = arena_alloc(arena, (live->role_count + 1) * sizeof *roles);
+		if (live->role_count > 0)
+			memcpy(roles, live->roles, live->role_count * sizeof *roles);
+		live->roles = roles;
 		live->roles[live->role_count++] = (struct live_role){ .name = role };
 	}
 	if (comes) {

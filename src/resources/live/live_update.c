@@ -32,12 +32,6 @@ struct update {
 		*role_document; /* NULL if the person's role is deleted, and no other was sent */
 };
 
-static bool is_of_oneself(const struct update *update)
-{
-	return !update->view.is_inside ||
-	       slice_equal(update->peer.entry, update->view.caller.entry);
-}
-
 static bool changes_role(const struct update *update)
 {
 	return !slice_equal(update->role, update->peer.role);
@@ -94,7 +88,8 @@ static bool find_update(struct call *call, struct update *update, struct fault *
 	    !find_new_role(call, update, fault) ||
 	    (call_member(call, "role") != NULL && !check_new_role(update, fault)))
 		return false;
-	if ((update->name.data != NULL || update->metadata.data != NULL) && !is_of_oneself(update))
+	if ((update->name.data != NULL || update->metadata.data != NULL) && view->is_inside &&
+	    !slice_equal(update->peer.entry, view->caller.entry))
 		return fault_set(fault, FAULT_FORBIDDEN, "Only of oneself");
 	if (update->name.data != NULL && view->is_inside && view->name_is_fixed)
 		return fault_set(fault, FAULT_FORBIDDEN, "The name is fixed");
@@ -132,21 +127,6 @@ static struct ticket_guest guest_of(const struct update *update)
 	guest.code = update->peer.code;
 	media_read_role(update->role_document, &update->template, &guest);
 	return guest;
-}
-
-static void ask_to_update(struct call *call, const struct update *update)
-{
-	struct asking *asking = call_ask(call, &update->view.live.backend, 1);
-	const struct ticket_guest guest = guest_of(update);
-
-	asking->step = STEP_UPDATE;
-	asking->asked[0].about = arena_copy(call->arena, update->peer.uuid);
-	asking->asked[0].by = update->view.is_inside
-				      ? arena_copy(call->arena, update->view.caller.uuid)
-				      : SLICE("");
-	server_update_person(call->arena, &update->server, call->now / 1000,
-			     id_as_text(call->arena, &update->view.room.id), update->peer.identity,
-			     &guest, update->metadata, &asking->asked[0].request);
 }
 
 /* ---- writing what was done ---- */
@@ -281,6 +261,8 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 {
 	struct server_person person;
 	struct server_track *tracks;
+	struct ticket_guest guest;
+	struct asking *asking;
 	struct update update;
 	size_t count;
 
@@ -295,6 +277,15 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 	if (!live_read_peer(call, &call->asking->asked[0], &update.server, &update.peer, &person,
 			    &tracks, &count, fault))
 		return false;
-	ask_to_update(call, &update);
+	asking = call_ask(call, &update.view.live.backend, 1);
+	guest = guest_of(&update);
+	asking->step = STEP_UPDATE;
+	asking->asked[0].about = arena_copy(call->arena, update.peer.uuid);
+	asking->asked[0].by = update.view.is_inside
+				      ? arena_copy(call->arena, update.view.caller.uuid)
+				      : SLICE("");
+	server_update_person(call->arena, &update.server, call->now / 1000,
+			     id_as_text(call->arena, &update.view.room.id), update.peer.identity,
+			     &guest, update.metadata, &asking->asked[0].request);
 	return true;
 }

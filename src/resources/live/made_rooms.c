@@ -46,20 +46,20 @@ void made_rooms_close(struct made_rooms *rooms)
 
 /* ---- entries; the caller holds the lock ---- */
 
-static bool is_same(const struct made_room *a, const struct made_room *b)
+static bool is_same_made_room(const struct made_room *a, const struct made_room *b)
 {
 	return id_compare(&a->room, &b->room) == 0 && id_compare(&a->backend, &b->backend) == 0 &&
 	       id_compare(&a->account, &b->account) == 0;
 }
 
 /* Returns the entry of the room, or else the one that it may take: its room is another one. */
-static struct entry *entry_of(struct made_rooms *rooms, const struct made_room *room)
+static struct entry *made_entry(struct made_rooms *rooms, const struct made_room *room)
 {
 	const uint32_t hash = checksum(0, room->room.bytes, sizeof room->room.bytes);
 	struct entry *group = rooms->groups[hash % GROUPS], *oldest = group;
 
 	for (size_t i = 0; i < WAYS; i++) {
-		if (group[i].asked != 0 && is_same(&group[i].room, room))
+		if (group[i].asked != 0 && is_same_made_room(&group[i].room, room))
 			return &group[i];
 		if (group[i].asked < oldest->asked)
 			oldest = &group[i];
@@ -74,7 +74,7 @@ void made_rooms_note(struct made_rooms *rooms, const struct made_room *room, int
 	if (rooms == NULL)
 		return;
 	pthread_mutex_lock(&rooms->lock);
-	*entry_of(rooms, room) = (struct entry){ *room, asked };
+	*made_entry(rooms, room) = (struct entry){ *room, asked };
 	pthread_mutex_unlock(&rooms->lock);
 }
 
@@ -85,25 +85,10 @@ void made_rooms_forget(struct made_rooms *rooms, const struct made_room *room)
 	if (rooms == NULL)
 		return;
 	pthread_mutex_lock(&rooms->lock);
-	entry = entry_of(rooms, room);
-	if (is_same(&entry->room, room))
+	entry = made_entry(rooms, room);
+	if (is_same_made_room(&entry->room, room))
 		entry->asked = 0;
 	pthread_mutex_unlock(&rooms->lock);
-}
-
-/* Returns when the room was made, in milliseconds since 1970; 0 if that is not known. */
-static int64_t made_rooms_find(struct made_rooms *rooms, const struct made_room *room)
-{
-	const struct entry *entry;
-	int64_t asked;
-
-	if (rooms == NULL)
-		return 0;
-	pthread_mutex_lock(&rooms->lock);
-	entry = entry_of(rooms, room);
-	asked = is_same(&entry->room, room) ? entry->asked : 0;
-	pthread_mutex_unlock(&rooms->lock);
-	return asked;
 }
 
 /* Finds out whether the room was ordered to end, or its session has closed, since this time. */
@@ -139,10 +124,18 @@ static bool has_ended(struct call *call, const struct id *room, int64_t since, b
 bool made_room_is_there(struct call *call, const struct made_room *room, bool *is_there,
 			struct fault *fault)
 {
-	const int64_t asked = made_rooms_find(call->environment->made_rooms, room);
+	struct made_rooms *rooms = call->environment->made_rooms;
+	const struct entry *entry;
 	bool is_over = false;
+	int64_t asked; /* 0 if that is not known */
 
 	*is_there = false;
+	if (rooms == NULL)
+		return true;
+	pthread_mutex_lock(&rooms->lock);
+	entry = made_entry(rooms, room);
+	asked = is_same_made_room(&entry->room, room) ? entry->asked : 0;
+	pthread_mutex_unlock(&rooms->lock);
 	if (asked == 0 || call->now - asked >= MADE_ROOMS_LAST || call->now < asked)
 		return true;
 	if (!has_ended(call, &room->room, asked, &is_over, fault))

@@ -12,22 +12,6 @@
 /* Revocations that are dropped together. */
 #define DROPPED_AT_ONCE 16
 
-/* Returns the time after which no token of the account is valid that was made by now. */
-static bool last_token(struct call *call, int64_t *time, struct fault *fault)
-{
-	int64_t seconds = call->environment->join_seconds;
-	struct media media;
-
-	if (!media_load(call, STORE_TO_SHOW, &media, fault))
-		return false;
-	for (size_t i = 0; i < media.backend_count; i++) {
-		if (media.backends[i].ttl > seconds)
-			seconds = media.backends[i].ttl;
-	}
-	*time = call->now + seconds * 1000;
-	return true;
-}
-
 static bool put_revocation(struct call *call, struct revocation *revocation, struct fault *fault)
 {
 	int64_t now = call->now;
@@ -42,14 +26,22 @@ static bool put_revocation(struct call *call, struct revocation *revocation, str
 bool revocation_add(struct call *call, const struct id *room, struct slice entry,
 		    enum leave_cause cause, struct slice reason, struct fault *fault)
 {
+	int64_t seconds = call->environment->join_seconds;
 	struct revocation revocation;
+	struct media media;
 
 	if (entry.size == 0)
 		return true;
 	if (!record_get_named(&revocation_table, call->transaction, entry, STORE_TO_CHANGE,
 			      &revocation, fault) ||
-	    !last_token(call, &revocation.until, fault))
+	    !media_load(call, STORE_TO_SHOW, &media, fault))
 		return false;
+	/* It is kept as long as a token of the account that was made by now may be valid. */
+	for (size_t i = 0; i < media.backend_count; i++) {
+		if (media.backends[i].ttl > seconds)
+			seconds = media.backends[i].ttl;
+	}
+	revocation.until = call->now + seconds * 1000;
 	revocation.name = entry;
 	revocation.room = *room;
 	revocation.cause = cause;

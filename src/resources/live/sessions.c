@@ -105,7 +105,8 @@ struct session_filter {
 	size_t size; /* of the sessions so far */
 };
 
-static void read_filter(struct call *call, const struct list *list, struct session_filter *filter)
+static void read_session_filter(struct call *call, const struct list *list,
+				struct session_filter *filter)
 {
 	const struct slice room = call_query_text(call, "room_id");
 	const struct slice after = call_query_text(call, "after");
@@ -120,7 +121,7 @@ static void read_filter(struct call *call, const struct list *list, struct sessi
 	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
 }
 
-static struct store_page page_of(struct session_filter *filter)
+static struct store_page session_page(struct session_filter *filter)
 {
 	struct store_page page = { .parent = filter->has_room ? &filter->room : NULL };
 
@@ -171,8 +172,8 @@ bool sessions_first_page(struct call *call, struct store_page *page)
 	struct list *list = arena_alloc(call->arena, sizeof *list);
 
 	list_read(call, list);
-	read_filter(call, list, filter);
-	*page = page_of(filter);
+	read_session_filter(call, list, filter);
+	*page = session_page(filter);
 	list_set_page(list, page);
 	return !filter->is_empty;
 }
@@ -184,8 +185,8 @@ bool sessions_list(struct call *call, struct fault *fault)
 	struct list list;
 
 	list_open(call, &list);
-	read_filter(call, &list, &filter);
-	page = page_of(&filter);
+	read_session_filter(call, &list, &filter);
+	page = session_page(&filter);
 	return (filter.is_empty ||
 		list_add_pages(&list, &kind_session, &page, add_sessions, &filter, fault)) &&
 	       list_close(&list, fault);
@@ -375,7 +376,7 @@ static void append_minutes(struct buffer *text, uint64_t milliseconds)
 	buffer_append_integer(text, (json_int_t)(tenths % 10));
 }
 
-static bool is_anonymous(const struct call *call)
+static bool account_is_anonymous(const struct call *call)
 {
 	struct accounts *accounts = call->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
@@ -404,7 +405,7 @@ bool sessions_attendance(struct call *call, struct fault *fault)
 
 	if (!find_session(call, STORE_TO_SHOW, &session, fault))
 		return false;
-	if (is_anonymous(call))
+	if (account_is_anonymous(call))
 		return fault_set(fault, FAULT_CONFLICT, "Sessions are anonymous");
 	is_read = peers_each(call, &session.stored.id, STORE_BOTH_SIDES, attend, &attendance,
 			     fault);
