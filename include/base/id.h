@@ -29,6 +29,8 @@ struct id id_make(const struct clock *clock, uint32_t seconds, uint64_t number);
 struct id id_lowest(uint32_t seconds, uint64_t number);
 /* Returns an ID of twelve random bytes, for accounts and access keys. */
 struct id id_random(const struct clock *clock);
+/* Writes a number that is not negative, such as a time, big-endian into the first six bytes. */
+void id_begin(struct id *id, int64_t number);
 
 /* Returns false unless the text is 24 lower-case hex digits. */
 bool id_parse(struct slice text, struct id *id);

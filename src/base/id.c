@@ -36,6 +36,12 @@ struct id id_random(const struct clock *clock)
 	return id;
 }
 
+void id_begin(struct id *id, int64_t number)
+{
+	for (size_t byte = 0; byte < 6; byte++)
+		id->bytes[byte] = (unsigned char)((uint64_t)number >> (40 - 8 * byte));
+}
+
 /* Returns -1 if it is not a lower-case hexadecimal digit. */
 static int lower_hex_value(char digit)
 {

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 
+#include "accounts/accounts.h"
 #include "base/text.h"
 #include "resources/route.h"
 
@@ -149,6 +150,16 @@ void call_set_account(struct call *call)
 {
 	id_print(&call->account, call->account_text);
 	store_set_account(call->transaction, &call->account);
+}
+
+bool call_is_anonymous(const struct call *call)
+{
+	const struct roster *roster = accounts_current(call->environment->accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
+	const bool is_so = account != NULL && !account->keeps_people;
+
+	accounts_release(call->environment->accounts, roster);
+	return is_so;
 }
 
 void call_raise_time(struct call *call, int64_t time)

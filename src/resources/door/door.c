@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "accounts/accounts.h"
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/audit.h"
@@ -62,23 +61,12 @@ bool door_answer_denied(struct call *call, const struct door_ticket *ticket)
 
 /* ---- events ---- */
 
-/* Returns true if the account keeps nothing of who the people in its rooms are. */
-static bool is_anonymous(const struct call *call)
-{
-	const struct roster *roster = accounts_current(call->environment->accounts);
-	const struct account *account = roster_by_id(roster, &call->account);
-	const bool is_so = account != NULL && !account->keeps_people;
-
-	accounts_release(call->environment->accounts, roster);
-	return is_so;
-}
-
 /* actor: who did it, as the event log names an actor; empty if it is the caller. */
 static void note_ticket(struct call *call, const char *type, const struct room_record *room,
 			const struct door *door, const struct door_ticket *ticket,
 			struct slice actor)
 {
-	const bool hides = is_anonymous(call);
+	const bool hides = call_is_anonymous(call);
 	struct audit_data data = {
 		.kind = "ticket",
 		.id = id_as_text(call->arena, &ticket->id),

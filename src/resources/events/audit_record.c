@@ -260,17 +260,11 @@ bool audit_restore(struct transaction *transaction, const struct audit_entry *en
 
 /* ---- the queue ---- */
 
-static void put_time(struct id *id, int64_t time)
-{
-	for (size_t byte = 0; byte < 6; byte++)
-		id->bytes[byte] = (unsigned char)((uint64_t)time >> (40 - 8 * byte));
-}
-
 struct id audit_queued_since(int64_t time)
 {
 	struct id id = { { 0 } };
 
-	put_time(&id, time);
+	id_begin(&id, time);
 	return id;
 }
 
@@ -287,7 +281,7 @@ bool audit_enqueue(struct transaction *transaction, const struct clock *clock,
 
 		/* It rises with time. Random bits distinguish events of the same millisecond. */
 		clock_random(clock, id.bytes, sizeof id.bytes);
-		put_time(&id, now);
+		id_begin(&id, now);
 		id.bytes[6] = (unsigned char)(i >> 8);
 		id.bytes[7] = (unsigned char)i;
 		queued.account = account;

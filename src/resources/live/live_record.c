@@ -194,20 +194,13 @@ bool peer_has_known_user(const struct peer *peer)
 	return slice_equal(peer->identity, (struct slice){ text, sizeof text });
 }
 
-/* Writes a number big-endian into the first six bytes. */
-static void id_put_number(struct id *id, int64_t number)
-{
-	for (size_t byte = 0; byte < 6; byte++)
-		id->bytes[byte] = (unsigned char)((uint64_t)number >> (40 - 8 * byte));
-}
-
 struct id peer_id(int64_t joined, struct slice uuid)
 {
 	unsigned char digest[DIGEST_SIZE];
 	struct id id;
 
 	digest_sha256(uuid, digest);
-	id_put_number(&id, joined);
+	id_begin(&id, joined);
 	memcpy(id.bytes + 6, digest, ID_SIZE - 6);
 	return id;
 }
@@ -241,7 +234,7 @@ struct id usage_id(int64_t day)
 {
 	struct id id = { { 0 } };
 
-	id_put_number(&id, day);
+	id_begin(&id, day);
 	return id;
 }
 

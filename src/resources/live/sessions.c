@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accounts/accounts.h"
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
@@ -376,17 +375,6 @@ static void append_minutes(struct buffer *text, uint64_t milliseconds)
 	buffer_append_integer(text, (json_int_t)(tenths % 10));
 }
 
-static bool account_is_anonymous(const struct call *call)
-{
-	struct accounts *accounts = call->environment->accounts;
-	const struct roster *roster = accounts_current(accounts);
-	const struct account *account = roster_by_id(roster, &call->account);
-	const bool keeps = account == NULL || account->keeps_people;
-
-	accounts_release(accounts, roster);
-	return !keeps;
-}
-
 static void free_nothing(void *attendant)
 {
 	(void)attendant;
@@ -405,7 +393,7 @@ bool sessions_attendance(struct call *call, struct fault *fault)
 
 	if (!find_session(call, STORE_TO_SHOW, &session, fault))
 		return false;
-	if (account_is_anonymous(call))
+	if (call_is_anonymous(call))
 		return fault_set(fault, FAULT_CONFLICT, "Sessions are anonymous");
 	is_read = peers_each(call, &session.stored.id, STORE_BOTH_SIDES, attend, &attendance,
 			     fault);
