@@ -43,9 +43,15 @@ struct account {
 	char client_url[CLIENT_URL_MOST + 1]; /* empty for the service's own */
 };
 
-/* Sets the settings that are on or off: from an object such as account_json returns, and to their
- * defaults those that it lacks (all, if it is NULL). Returns false if one is not a boolean. */
-bool account_set_switches(struct account *account, const json_t *object);
+/* What is wrong in an account. */
+struct account_flaw {
+	const char *member; /* "client_url", "secrets/0" */
+	const char *what; /* a predicate that follows it */
+};
+/* Reads an object such as account_json returns, and clears the secrets in it. */
+bool account_read(const json_t *object, struct account *account, struct account_flaw *flaw);
+/* Sets the settings that are on or off to their defaults. */
+void account_set_switches(struct account *account);
 /* Sets a member by the name and value that commands and the file use: operator, log_joins,
  * sessions, live_log (on or off), client_url (empty to remove it). Returns NULL on success, else
  * the problem, as a predicate that follows the name. */

@@ -141,55 +141,6 @@ static struct slice account_text(const json_t *object, const char *name)
 	return text_of_json(json_object_get(object, name));
 }
 
-static bool read_account_id(const json_t *object, const char *name, struct id *id,
-			    char text[ID_TEXT_SIZE + 1])
-{
-	if (!id_parse(account_text(object, name), id))
-		return false;
-	id_print(id, text);
-	return true;
-}
-
-static bool read_created_at(const json_t *object, int64_t *time)
-{
-	return text_time_parse(account_text(object, "created_at"), time);
-}
-
-static bool read_name(const json_t *object, char name[ACCOUNT_NAME_MOST + 1])
-{
-	struct slice text = account_text(object, "name");
-
-	if (!account_name_is_allowed(text))
-		return false;
-	memcpy(name, text.data, text.size);
-	name[text.size] = '\0';
-	return true;
-}
-
-static bool read_secret(const json_t *object, struct secret *secret)
-{
-	struct slice text = account_text(object, "secret");
-
-	if (text.size != SECRET_TEXT_SIZE || !schema_text_obeys(&bytes_32_text, text))
-		return false;
-	memcpy(secret->text, text.data, text.size);
-	secret->text[text.size] = '\0';
-	/* Cleared here, because the memory of the JSON is freed without being cleared. */
-	explicit_bzero((char *)(uintptr_t)text.data, text.size);
-	return read_created_at(object, &secret->created_at);
-}
-
-static bool read_account_secrets(const json_t *list, struct account *account)
-{
-	account->secret_count = json_array_size(list);
-	if (account->secret_count == 0 || account->secret_count > ACCOUNT_SECRETS)
-		return false;
-	for (size_t i = 0; i < account->secret_count; i++)
-		if (!read_secret(json_array_get(list, i), &account->secrets[i]))
-			return false;
-	return true;
-}
-
 /* Settings that are on or off. The file has those that are not at their default. */
 static const struct account_switch {
 	const char *name;
@@ -213,18 +164,10 @@ static bool switch_is_on(const struct account *account, const struct account_swi
 	return *(const bool *)((const char *)account + row->member);
 }
 
-bool account_set_switches(struct account *account, const json_t *object)
+void account_set_switches(struct account *account)
 {
-	bool is_right = true;
-
-	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++) {
-		const struct account_switch *row = &account_switches[i];
-		const json_t *value = json_object_get(object, row->name);
-
-		is_right = is_right && (value == NULL || json_is_boolean(value));
-		*switch_of(account, row) = value == NULL ? row->is_on : json_is_true(value);
-	}
-	return is_right;
+	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++)
+		*switch_of(account, &account_switches[i]) = account_switches[i].is_on;
 }
 
 static const char *set_client_url(struct account *account, struct slice url)
@@ -252,38 +195,117 @@ const char *account_set(struct account *account, struct slice name, struct slice
 	return "is not one of operator, log_joins, sessions, live_log and client_url";
 }
 
-/* Reads the members that older files lack and that are present only if they are set. */
-static bool read_account_settings(const json_t *object, struct account *account)
+/* Returns false. */
+static bool refuse_member(struct account_flaw *flaw, const char *member, const char *what)
+{
+	flaw->member = member;
+	flaw->what = what;
+	return false;
+}
+
+static bool read_account_id(const json_t *object, const char *name, struct id *id,
+			    char text[ID_TEXT_SIZE + 1], struct account_flaw *flaw)
+{
+	if (!id_parse(account_text(object, name), id))
+		return refuse_member(flaw, name, "must be an ID");
+	id_print(id, text);
+	return true;
+}
+
+static bool read_created_at(const json_t *object, int64_t *time, struct account_flaw *flaw)
+{
+	return text_time_parse(account_text(object, "created_at"), time) ||
+	       refuse_member(flaw, "created_at", "must be a time");
+}
+
+static bool read_account_name(const json_t *object, char name[ACCOUNT_NAME_MOST + 1],
+			      struct account_flaw *flaw)
+{
+	const struct slice text = account_text(object, "name");
+
+	if (!account_name_is_allowed(text))
+		return refuse_member(flaw, "name", "must be a name of an account");
+	memcpy(name, text.data, text.size);
+	name[text.size] = '\0';
+	return true;
+}
+
+static bool read_account_secrets(const json_t *list, struct account *account,
+				 struct account_flaw *flaw)
+{
+	static const char *const pointers[ACCOUNT_SECRETS] = { "secrets/0", "secrets/1" };
+
+	account->secret_count = json_array_size(list);
+	if (account->secret_count == 0 || account->secret_count > ACCOUNT_SECRETS)
+		return refuse_member(flaw, "secrets", "must have 1 or 2 items");
+	for (size_t i = 0; i < account->secret_count; i++) {
+		struct secret *secret = &account->secrets[i];
+		const json_t *object = json_array_get(list, i);
+		const struct slice text = account_text(object, "secret");
+
+		if (text.size != SECRET_TEXT_SIZE || !schema_text_obeys(&bytes_32_text, text))
+			return refuse_member(flaw, pointers[i], "must have a secret");
+		memcpy(secret->text, text.data, text.size);
+		secret->text[text.size] = '\0';
+		/* Cleared here, because the memory of the JSON is freed without being cleared. */
+		explicit_bzero((char *)(uintptr_t)text.data, text.size);
+		if (!read_created_at(object, &secret->created_at, flaw))
+			return refuse_member(flaw, pointers[i], "must have the time created_at");
+	}
+	return true;
+}
+
+/* Reads the members that are present only if they are set. */
+static bool read_account_settings(const json_t *object, struct account *account,
+				  struct account_flaw *flaw)
 {
 	const json_t *client_url = json_object_get(object, "client_url");
 	const json_t *times_disabled = json_object_get(object, "times_disabled");
+	const char *wrong = NULL;
 
+	account_set_switches(account);
+	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++) {
+		const json_t *value = json_object_get(object, account_switches[i].name);
+
+		if (value != NULL && !json_is_boolean(value))
+			return refuse_member(flaw, account_switches[i].name, "must be a boolean");
+		if (value != NULL)
+			*switch_of(account, &account_switches[i]) = json_is_true(value);
+	}
 	account->times_disabled = json_integer_value(times_disabled);
-	return account_set_switches(account, object) &&
-	       (times_disabled == NULL || account->times_disabled > 0) &&
-	       (client_url == NULL || (json_is_string(client_url) &&
-				       set_client_url(account, text_of_json(client_url)) == NULL));
+	if (times_disabled != NULL && account->times_disabled <= 0)
+		return refuse_member(flaw, "times_disabled", "must be an integer of at least 1");
+	if (client_url != NULL)
+		wrong = json_is_string(client_url)
+				? set_client_url(account, text_of_json(client_url))
+				: "must be a string";
+	return wrong == NULL || refuse_member(flaw, "client_url", wrong);
 }
 
-static bool read_listed_account(const json_t *object, struct account *account)
+bool account_read(const json_t *object, struct account *account, struct account_flaw *flaw)
 {
 	const json_t *enabled = json_object_get(object, "enabled");
 
-	account->is_enabled = json_is_true(enabled);
-	return json_is_boolean(enabled) && read_account_settings(object, account) &&
-	       read_account_id(object, "id", &account->id, account->id_text) &&
-	       read_account_id(object, "access_key", &account->access_key,
-			       account->access_key_text) &&
-	       read_name(object, account->name) && read_created_at(object, &account->created_at) &&
-	       read_account_secrets(json_object_get(object, "secrets"), account);
+	*account = (struct account){ .is_enabled = json_is_true(enabled) };
+	return (json_is_boolean(enabled) || refuse_member(flaw, "enabled", "must be a boolean")) &&
+	       read_account_settings(object, account, flaw) &&
+	       read_account_id(object, "id", &account->id, account->id_text, flaw) &&
+	       read_account_id(object, "access_key", &account->access_key, account->access_key_text,
+			       flaw) &&
+	       read_account_name(object, account->name, flaw) &&
+	       read_created_at(object, &account->created_at, flaw) &&
+	       read_account_secrets(json_object_get(object, "secrets"), account, flaw);
 }
 
 static bool read_accounts(const json_t *list, struct roster *roster, struct fault *fault)
 {
+	struct account_flaw flaw;
+
 	for (size_t i = 0; i < roster->count; i++)
-		if (!read_listed_account(json_array_get(list, i), &roster->accounts[i]))
+		if (!account_read(json_array_get(list, i), &roster->accounts[i], &flaw))
 			return fault_cause(fault, FAULT_INTERNAL, 0,
-					   "account %zu of the accounts file is malformed", i + 1);
+					   "account %zu of the accounts file is malformed: %s %s",
+					   i + 1, flaw.member, flaw.what);
 	return true;
 }
 

@@ -62,18 +62,6 @@ static struct id line_id(const json_t *object, const char *name)
 	return id;
 }
 
-/* The table has checked the characters of a time, but not its value. */
-static int64_t line_time(struct call *call, const char *pointer, const json_t *object,
-			 const char *name)
-{
-	int64_t time = 0;
-
-	if (!text_time_parse(line_text(object, name), &time))
-		findings_add(&call->findings, arena_text(call->arena, "%s/%s", pointer, name),
-			     "must be a time");
-	return time;
-}
-
 /* ---- accounts ---- */
 
 static void check_taken(struct transfer_input *input, const char *name, struct slice text,
@@ -112,49 +100,6 @@ static struct account *next_account(struct transfer_input *input)
 	return &input->accounts[input->counts.accounts++];
 }
 
-/* Reads all members of the line. */
-static void read_account_file(struct transfer_input *input, const json_t *object,
-			      struct account *account)
-{
-	const struct roster *present = input->present;
-	struct call *call = &input->call;
-	const struct slice name = line_text(object, "name");
-	const struct slice url = line_text(object, "client_url");
-	const json_t *secrets = json_object_get(object, "secrets");
-	const char *flaw;
-
-	*account = (struct account){
-		.id = line_id(object, "id"),
-		.access_key = line_id(object, "access_key"),
-		.is_enabled = json_is_true(json_object_get(object, "enabled")),
-		.created_at = line_time(call, "/account", object, "created_at"),
-		.times_disabled = json_integer_value(json_object_get(object, "times_disabled")),
-	};
-	(void)account_set_switches(account, object); /* its table was checked */
-	memcpy(account->name, name.data, name.size);
-	id_print(&account->id, account->id_text);
-	id_print(&account->access_key, account->access_key_text);
-	account->secret_count = json_array_size(secrets);
-	if (account->secret_count == 0)
-		findings_add(&call->findings, "/account/secrets", "must not be empty");
-	for (size_t i = 0; i < account->secret_count; i++) {
-		const json_t *secret = json_array_get(secrets, i);
-		const char *pointer = arena_text(call->arena, "/account/secrets/%zu", i);
-
-		memcpy(account->secrets[i].text, line_text(secret, "secret").data,
-		       SECRET_TEXT_SIZE);
-		account->secrets[i].created_at = line_time(call, pointer, secret, "created_at");
-	}
-	flaw = url.size > 0 ? account_set(account, SLICE("client_url"), url) : NULL;
-	if (flaw != NULL)
-		findings_add(&call->findings, "/account/client_url", "%s", flaw);
-	check_taken(input, "id", slice_of(account->id_text),
-		    roster_by_id(present, &account->id) != NULL);
-	check_taken(input, "name", name, roster_by_name(present, name) != NULL);
-	check_taken(input, "access_key", slice_of(account->access_key_text),
-		    roster_by_access_key(present, &account->access_key) != NULL);
-}
-
 /* Checks that the store has no records of an account that is not in the accounts file. */
 static bool check_empty(const struct transfer_input *input, struct call *call, struct fault *fault)
 {
@@ -180,10 +125,20 @@ static bool check_empty(const struct transfer_input *input, struct call *call, s
 
 static bool read_account(struct transfer_input *input, const json_t *object, struct fault *fault)
 {
+	const struct roster *present = input->present;
 	struct call *call = &input->call;
+	struct account_flaw flaw;
 	struct account account;
 
-	read_account_file(input, object, &account);
+	if (!account_read(object, &account, &flaw))
+		findings_add(&call->findings, arena_text(call->arena, "/account/%s", flaw.member),
+			     "%s", flaw.what);
+	check_taken(input, "id", slice_of(account.id_text),
+		    roster_by_id(present, &account.id) != NULL);
+	check_taken(input, "name", slice_of(account.name),
+		    roster_by_name(present, slice_of(account.name)) != NULL);
+	check_taken(input, "access_key", slice_of(account.access_key_text),
+		    roster_by_access_key(present, &account.access_key) != NULL);
 	call->account = account.id;
 	call_set_account(call);
 	if (!check_empty(input, call, fault) || !findings_result(&call->findings, fault))

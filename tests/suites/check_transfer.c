@@ -1675,6 +1675,8 @@ static const struct {
 	  "/account/sessions: must be" },
 	{ "{\"account\"", "\"enabled\":", "\"client_url\":\"a\",\"enabled\":",
 	  "/account/client_url: must begin with" },
+	{ "{\"account\"", "\"created_at\":\"2", "\"created_at\":\"Z",
+	  "/account/created_at: must be a time" },
 	{ "{\"media\"", "{\"media\"", "{\"medium\"", "/medium: is not a known field" },
 	{ "{\"media\"", "\"code_key\":\"", "\"code_key\":\"!",
 	  "/media/code_key: must be base64url" },
