@@ -2293,6 +2293,28 @@ START_TEST(tickets_lapse)
 }
 END_TEST
 
+/* The list has the first hundred; `count` is how many wait in all. */
+START_TEST(the_list_ends_after_a_hundred)
+{
+	const char *code, *place;
+	unsigned listed = 0;
+	struct id room;
+
+	open_stand(_i);
+	code = make_door(&room);
+	for (int i = 0; i < 103; i++)
+		(void)knock(code);
+	place = ask(METHOD_GET,
+		    arena_text(stand.arena, "/v2/active-rooms/%s/tickets",
+			       id_as_text(stand.arena, &room).data),
+		    "");
+	ck_assert_ptr_nonnull(strstr(place, "\"count\":103}"));
+	for (; (place = strstr(place, "\"since\":")) != NULL; place++)
+		listed++;
+	ck_assert_uint_eq(listed, 100);
+}
+END_TEST
+
 static size_t count_of_room(const struct id *room, const struct store_kind *kind)
 {
 	struct store_record records[2 * GARBAGE_AT_ONCE];
@@ -2808,6 +2830,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(doors, a_ticket_is_exchanged_once, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, polls_are_stored_some_time_later, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, tickets_lapse, 0, ROWS(drivers));
+	tcase_add_loop_test(doors, the_list_ends_after_a_hundred, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, doors_go_with_their_room, 0, ROWS(drivers));
 	tcase_add_test(doors, so_many_people_wait);
 	suite_add_tcase(suite, doors);

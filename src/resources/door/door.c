@@ -108,7 +108,7 @@ struct door_change {
 	uint64_t ends[DOOR_ENDS];
 };
 
-static struct door_change *change_of(struct call *call, const struct id *room)
+static struct door_change *door_change_of(struct call *call, const struct id *room)
 {
 	if (call->run.door == NULL) {
 		call->run.door = arena_zero(call->arena, sizeof *call->run.door);
@@ -120,7 +120,7 @@ static struct door_change *change_of(struct call *call, const struct id *room)
 /* Stores a door where the number of people has changed. */
 static bool put_changed_door(struct call *call, const struct door *door, struct fault *fault)
 {
-	change_of(call, &door->stored.id)->has_changed = true;
+	door_change_of(call, &door->stored.id)->has_changed = true;
 	return door_put(call, door, fault);
 }
 
@@ -436,7 +436,7 @@ static bool put_denied(struct call *call, struct door *door, struct door_ticket 
 	ticket->state = DOOR_DENIED;
 	note_ticket(call, "peer.denied", room, door, ticket, actor);
 	door_polls_forget(call->environment->door_polls, ticket->name);
-	change_of(call, &ticket->room)->ends[DOOR_END_DENIED]++;
+	door_change_of(call, &ticket->room)->ends[DOOR_END_DENIED]++;
 	return (!was_waiting || put_changed_door(call, door, fault)) &&
 	       record_put(&door_ticket_table, call->transaction, ticket, fault);
 }
@@ -616,73 +616,64 @@ static void write_ticket(struct call *call, struct json_writer *body,
 	writer_time(body, "since", ticket->since);
 }
 
-/* Writes the first LISTED_MOST people who wait. *are_all: nobody else does. */
-static bool write_waiting(struct call *call, const struct live_view *view, const struct door *door,
-			  struct json_writer *body, size_t *count, bool *are_all,
-			  struct fault *fault)
-{
+/* The list of people who wait. */
+struct waiting_list {
+	struct call *call;
+	const struct live_view *view;
+	struct door door;
 	struct template_record template;
-	struct id after = door->admitted;
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = &view->room.id,
-		.records = arena_alloc(call->arena, LISTED_MOST * sizeof *page.records),
-		.most = LISTED_MOST,
-	};
+	struct json_writer body;
+	size_t count;
+	bool are_all; /* nobody else waits */
+};
 
-	*count = 0;
-	*are_all = true;
-	if (door->stored.value.data == NULL)
-		return true;
-	if (!template_load(call, &view->room.template_id, &template, fault))
+static bool list_waiting(void *context, const struct store_record *record, struct fault *fault)
+{
+	struct waiting_list *list = context;
+	struct door_ticket ticket;
+
+	if (!record_read(&door_ticket_table, NULL, record, &ticket, fault))
 		return false;
-	do {
-		page.above = &after;
-		if (!store_page(call->transaction, &kind_door_ticket, &page, fault))
-			return false;
-		for (size_t i = 0; i < page.count; i++) {
-			struct door_ticket ticket;
-
-			if (!record_read(&door_ticket_table, NULL, &page.records[i], &ticket,
-					 fault))
-				return false;
-			after = page.records[i].id;
-			if (!still_waits(call, view, door, &ticket))
-				continue;
-			if (*count == LISTED_MOST) {
-				*are_all = false;
-				return true;
-			}
-			writer_open(body, NULL, '{');
-			write_ticket(call, body, &template, &ticket);
-			writer_close(body, '}');
-			++*count;
-		}
-	} while (!page.is_last);
+	if (!still_waits(list->call, list->view, &list->door, &ticket))
+		return true;
+	list->are_all = list->count < LISTED_MOST;
+	if (!list->are_all)
+		return false;
+	list->count++;
+	writer_open(&list->body, NULL, '{');
+	write_ticket(list->call, &list->body, &list->template, &ticket);
+	writer_close(&list->body, '}');
 	return true;
 }
 
 bool tickets_list(struct call *call, struct fault *fault)
 {
-	struct json_writer body = writer_begin(call->arena, false);
+	struct waiting_list list = { .call = call, .are_all = true };
+	const struct door *door = &list.door;
 	struct live_view view;
-	struct door door;
+	struct store_page page = { .order = STORE_OLDEST_FIRST, .parent = &view.room.id };
 	struct slice text;
-	size_t count;
-	bool are_all;
 
 	if (!open_door(call, &view, fault))
 		return false;
 	if (view.is_waiting)
 		return true;
-	writer_open(&body, "tickets", '[');
-	if (!door_load(call, &view.room.id, STORE_TO_SHOW, &door, fault) ||
-	    !write_waiting(call, &view, &door, &body, &count, &are_all, fault))
+	list.view = &view;
+	list.body = writer_begin(call->arena, false);
+	writer_open(&list.body, "tickets", '[');
+	if (!door_load(call, &view.room.id, STORE_TO_SHOW, &list.door, fault))
 		return false;
-	writer_close(&body, ']');
-	writer_integer(&body, "count", are_all ? (int64_t)count : (int64_t)door.waiting);
-	text = writer_end(&body);
-	if (door.stored.value.data != NULL)
+	page.above = &door->admitted;
+	if (door->stored.value.data != NULL &&
+	    (!template_load(call, &view.room.template_id, &list.template, fault) ||
+	     !store_each(call->transaction, &kind_door_ticket, &page, true, list_waiting, &list,
+			 fault)))
+		return false;
+	writer_close(&list.body, ']');
+	writer_integer(&list.body, "count",
+		       list.are_all ? (int64_t)list.count : (int64_t)door->waiting);
+	text = writer_end(&list.body);
+	if (door->stored.value.data != NULL)
 		door_polls_watch(call->environment->door_polls, &call->account, &view.room.id);
 	call_etag(call, digest_number(text));
 	return call_not_modified(call, digest_number(text)) || call_answer(call, text);
@@ -711,7 +702,7 @@ static bool put_admitted(struct call *call, const struct live_view *view, struct
 	count_one_less(door);
 	ticket->state = DOOR_ADMITTED;
 	note_ticket(call, "peer.admitted", &view->room, door, ticket, SLICE(""));
-	change_of(call, &ticket->room)->ends[DOOR_END_ADMITTED]++;
+	door_change_of(call, &ticket->room)->ends[DOOR_END_ADMITTED]++;
 	return record_put(&door_ticket_table, call->transaction, ticket, fault);
 }
 
@@ -778,7 +769,7 @@ static bool admit_all(struct call *call, struct door *door, struct fault *fault)
 	door->admitted_by = audit_actor_text(call->arena, call->actor.kind,
 					     slice_of(call->actor.id));
 	door->waiting = 0;
-	change_of(call, &door->stored.id)->ends[DOOR_END_ADMITTED] += n;
+	door_change_of(call, &door->stored.id)->ends[DOOR_END_ADMITTED] += n;
 	return put_changed_door(call, door, fault) && answer_admitted(call, n);
 }
 
