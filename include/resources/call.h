@@ -189,6 +189,9 @@ struct call {
 	int64_t started; /* clock_microseconds at its start, for log and metrics */
 	bool may_be_deferred; /* see service_answer */
 	bool is_deferred; /* it has been deferred */
+	/* It writes a record that many calls write, which wait for each other in the store: if it
+	 * can be deferred, it is, and such calls are handled one at a time. */
+	bool is_serial;
 	bool is_counted; /* counted against a limit of its route (misses_count_test) */
 };
 

@@ -20,8 +20,9 @@ void service_close(struct service *service);
  * not STORE_DURABLE, the caller parks the call until it is, and then calls service_settle.
  *
  * Returns false, only with may_be_deferred, if the call has to be deferred: it is likely to be
- * expensive (service/costs.h), its route is_alone, or it would wait for such a call of its account.
- * There is no answer then: the caller calls again, one call at a time for routes that are is_alone.
+ * expensive (service/costs.h), its route is_alone, it would wait for such a call of its account, or
+ * it is_serial. There is no answer then: the caller calls again, one call at a time for routes that
+ * are is_alone, and for calls that are is_serial.
  * Any thread. */
 bool service_answer(struct service *service, struct call *call);
 

@@ -23,6 +23,7 @@ struct deferred {
 	struct exchange *first, **end; /* those that are waiting */
 	bool has_alone; /* a call of a route that is_alone is being handled, */
 	struct id alone_account; /* from this account */
+	bool has_serial; /* a call that is_serial is being handled */
 	bool is_ending;
 	pthread_t *threads;
 	unsigned count;
@@ -40,11 +41,13 @@ static bool writes_for(const struct exchange *exchange, const struct id *account
 }
 
 /* A write waits for the bulk or import of its account to end, which is one transaction
- * (store_give_way). A bulk or import waits for all writes that its account sent earlier. */
+ * (store_give_way). A bulk or import waits for all writes that its account sent earlier. A call
+ * that is_serial waits for another one to end. */
 static bool has_to_wait(const struct deferred *deferred, const struct exchange *exchange)
 {
 	if (!is_alone(exchange))
-		return deferred->has_alone && writes_for(exchange, &deferred->alone_account);
+		return (deferred->has_serial && exchange->call.is_serial) ||
+		       (deferred->has_alone && writes_for(exchange, &deferred->alone_account));
 	for (const struct exchange *earlier = deferred->first; earlier != exchange;
 	     earlier = earlier->next) {
 		if (writes_for(earlier, &exchange->call.account))
@@ -78,11 +81,14 @@ static void run(struct deferred *deferred, bool takes_alone)
 	pthread_mutex_lock(&deferred->lock);
 	while (!deferred->is_ending) {
 		struct exchange *exchange = deferred_take_first(deferred, takes_alone);
+		bool is_serial;
 
 		if (exchange == NULL) {
 			pthread_cond_wait(&deferred->changed, &deferred->lock);
 			continue;
 		}
+		is_serial = exchange->call.is_serial;
+		deferred->has_serial = deferred->has_serial || is_serial;
 		if (takes_alone) {
 			deferred->has_alone = true;
 			deferred->alone_account = exchange->call.account;
@@ -92,6 +98,8 @@ static void run(struct deferred *deferred, bool takes_alone)
 		pthread_mutex_lock(&deferred->lock);
 		if (takes_alone)
 			deferred->has_alone = false;
+		if (is_serial)
+			deferred->has_serial = false;
 		/* Others may have waited for this call. */
 		pthread_cond_broadcast(&deferred->changed);
 	}

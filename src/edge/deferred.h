@@ -2,7 +2,7 @@
  * threads handle them, with a lower priority than the workers, so that the workers stay free for
  * other calls. Calls of routes that are is_alone take longest: one thread handles them, one at a
  * time, and nothing else. Meanwhile the writes of the same account wait here, without occupying a
- * thread.
+ * thread. So do calls that are is_serial while another one is handled.
  *
  * The threads do not send answers, because a slow reader would delay the calls behind it.
  *

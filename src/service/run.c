@@ -140,9 +140,11 @@ uint64_t run_account_mark(const struct id *account)
 
 bool run_would_wait(const struct call *call)
 {
-	return call->may_be_deferred && !call->is_deferred && route_is_for_writing(call->route) &&
-	       atomic_load_explicit(call->environment->alone, memory_order_relaxed) ==
-		       run_account_mark(&call->account);
+	return call->may_be_deferred && !call->is_deferred &&
+	       (call->is_serial ||
+		(route_is_for_writing(call->route) &&
+		 atomic_load_explicit(call->environment->alone, memory_order_relaxed) ==
+			 run_account_mark(&call->account)));
 }
 
 bool run_call(struct call *call, struct fault *fault)
@@ -159,7 +161,8 @@ bool run_call(struct call *call, struct fault *fault)
 
 	if (call->route->access == ROUTE_STATELESS)
 		return call->route->run(call, fault);
-	if (call->route->access == ROUTE_WRITE || has_key || call->asking != NULL)
+	if (call->route->access == ROUTE_WRITE || has_key || call->asking != NULL ||
+	    (call->is_serial && call->is_deferred))
 		access = STORE_WRITE;
 	for (;;) {
 		if (run_once(call, access, fault)) {

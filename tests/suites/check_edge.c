@@ -586,7 +586,10 @@ START_TEST(a_slow_writer_delays_no_flush)
 END_TEST
 
 static const struct client_request request_costly = { "GET", "/costly", NULL, 0, NULL };
-static const struct client_request request_alone = { "GET", "/alone", NULL, 0, NULL };
+static const struct client_request requests_alone[] = {
+	{ "GET", "/alone", NULL, 0, NULL },
+	{ "GET", "/serial", NULL, 0, NULL },
+};
 
 /* Any number of deferred calls leaves the only worker free; their responses need no flush. */
 START_TEST(deferred_calls_leave_the_workers_free)
@@ -617,7 +620,7 @@ START_TEST(deferred_calls_leave_the_workers_free)
 }
 END_TEST
 
-/* There are two threads for deferred calls. */
+/* Other deferred calls go on meanwhile. */
 START_TEST(calls_that_must_be_alone_run_one_at_a_time)
 {
 	enum { CALLS = 5 };
@@ -630,7 +633,7 @@ START_TEST(calls_that_must_be_alone_run_one_at_a_time)
 	gate_shut(&stand->gate, true);
 	for (size_t i = 0; i < CALLS; i++) {
 		alone[i] = stand_connect(stand);
-		ck_assert(client_send(alone[i], &request_alone));
+		ck_assert(client_send(alone[i], &requests_alone[_i]));
 		ck_assert(client_ask(other, &at_once, 200));
 	}
 	gate_shut(&stand->gate, false);
@@ -743,7 +746,8 @@ static TCase *waiting_case(void)
 	tcase_add_test(tcase, a_slow_reader_delays_no_one_else);
 	tcase_add_test(tcase, a_slow_writer_delays_no_flush);
 	tcase_add_test(tcase, deferred_calls_leave_the_workers_free);
-	tcase_add_test(tcase, calls_that_must_be_alone_run_one_at_a_time);
+	tcase_add_loop_test(tcase, calls_that_must_be_alone_run_one_at_a_time, 0,
+			    ROWS(requests_alone));
 	tcase_add_test(tcase, only_large_responses_and_slow_peers_may_wait);
 	tcase_add_loop_test(tcase, no_writer_is_forgotten, 0, 3);
 	return tcase;

@@ -161,18 +161,20 @@ static bool begin_costly(struct service *service, struct call *call)
 	static const struct route costly = { .path = "/costly" };
 	static const struct route alone = { .path = "/alone", .is_alone = true };
 	const bool is_alone = slice_is(call->request.uri, "/alone");
+	const bool is_serial = slice_is(call->request.uri, "/serial");
 
-	if (!is_alone && !slice_is(call->request.uri, "/costly") &&
+	if (!is_alone && !is_serial && !slice_is(call->request.uri, "/costly") &&
 	    !slice_is(call->request.uri, "/costly/now"))
 		return true;
 	if (call->is_deferred) {
 		if (!slice_is(call->request.uri, "/costly/now"))
-			await_gate(service, is_alone);
+			await_gate(service, is_alone || is_serial);
 		return true;
 	}
 	ck_assert(call->may_be_deferred);
 	call->route = is_alone ? &alone : &costly;
 	call->is_deferred = true;
+	call->is_serial = is_serial;
 	return false;
 }
 

@@ -40,13 +40,14 @@ void gate_await_flush(struct gate *gate);
  *     /status/N    this status
  *     /costly      deferred; answered when the gate is open
  *     /costly/now  deferred
- *     /alone       deferred, one at a time; answered when the gate is open
+ *     /alone, /serial  deferred, one at a time; answered when the gate is open
  *     all others   the request: method, Authorization, address, request ID, too large, and the body
  */
 struct service {
 	struct gate *gate;
 	atomic_uint calls;
-	unsigned alone, alone_most; /* calls of /alone now, and at most; under the gate's lock */
+	unsigned alone,
+		alone_most; /* calls of /alone or /serial now, and at most; under the gate's lock */
 };
 
 struct stand {

@@ -30,6 +30,10 @@ void door_polls_close(struct door_polls *polls);
 void door_address(struct slice address, unsigned char digest[DIGEST_SIZE]);
 
 enum door_limit { DOOR_FITS, DOOR_ADDRESS_IS_FULL, DOOR_CODE_IS_FULL };
+/* Returns whether one more person may wait from the address, and by the ticket's code (members room,
+ * code_place, is_known). */
+enum door_limit door_polls_limit(struct door_polls *polls, const struct door_ticket *ticket,
+				 const unsigned char address[DIGEST_SIZE]);
 /* Adds the ticket of somebody who knocks, unless too many wait from the address, or by the code.
  * Does nothing if the ticket is there. */
 enum door_limit door_polls_enter(struct door_polls *polls, const struct id *account,

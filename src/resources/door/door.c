@@ -177,6 +177,15 @@ static bool refuse_crowd(struct call *call, const struct door *door, const char 
 	return false;
 }
 
+static bool refuse_limit(struct call *call, const struct door *door, enum door_limit limit,
+			 struct fault *fault)
+{
+	return refuse_crowd(call, door,
+			    limit == DOOR_ADDRESS_IS_FULL ? "too many people wait from this address"
+							  : "too many people wait with this code",
+			    fault);
+}
+
 /* Returns the text of a new ticket: the same in all runs of the call, so that it is counted
  * once. */
 static struct slice draw_ticket(struct call *call)
@@ -247,22 +256,16 @@ static bool add_to_door(struct call *call, const struct knock *knock, struct doo
 			struct door_ticket *ticket, const unsigned char address[DIGEST_SIZE],
 			struct fault *fault)
 {
+	enum door_limit limit = DOOR_FITS;
+
 	if (door->waiting >= DOOR_MOST)
 		return refuse_crowd(call, door, "too many people wait at this room", fault);
 	ticket->id = call_new_id(call, &door->last, id_number(&door->last) + 1);
-	if (!call->validates_only) {
-		switch (door_polls_enter(call->environment->door_polls, &call->account, ticket,
-					 address)) {
-		case DOOR_ADDRESS_IS_FULL:
-			return refuse_crowd(call, door, "too many people wait from this address",
-					    fault);
-		case DOOR_CODE_IS_FULL:
-			return refuse_crowd(call, door, "too many people wait with this code",
-					    fault);
-		case DOOR_FITS:
-			break;
-		}
-	}
+	if (!call->validates_only)
+		limit = door_polls_enter(call->environment->door_polls, &call->account, ticket,
+					 address);
+	if (limit != DOOR_FITS)
+		return refuse_limit(call, door, limit, fault);
 	door->last = ticket->id;
 	door->waiting++;
 	if (call->now >= door->told + TOLD_AFTER || call->now < door->told) {
@@ -271,6 +274,27 @@ static bool add_to_door(struct call *call, const struct knock *knock, struct doo
 			    service_as_actor(call));
 	}
 	return put_changed_door(call, door, fault);
+}
+
+/* Before anything is written: refuses somebody for whom there is certainly no place. If writers of
+ * a store wait for each other by record, all who knock at a door would wait in workers. */
+static bool check_queue(struct call *call, const struct knock *knock,
+			const unsigned char address[DIGEST_SIZE], struct fault *fault)
+{
+	const struct door_ticket ticket = {
+		.room = knock->room->id,
+		.code_place = knock->code->place,
+	};
+	enum door_limit limit = DOOR_FITS;
+	struct door door;
+
+	call->is_serial = store_is_shared(call->environment->store);
+	/* Whoever has a user_id may have a place already. */
+	if ((knock->code->terms.set & CODE_USER_ID) == 0 && !call->validates_only)
+		limit = door_polls_limit(call->environment->door_polls, &ticket, address);
+	return limit == DOOR_FITS ||
+	       (door_load(call, &knock->room->id, STORE_TO_SHOW, &door, fault) &&
+		refuse_limit(call, &door, limit, fault));
 }
 
 bool door_knock(struct call *call, const struct knock *knock, struct fault *fault)
@@ -287,7 +311,7 @@ bool door_knock(struct call *call, const struct knock *knock, struct fault *faul
 	door_address(call->request.address, address);
 	id = visitor_id(&knock->room->id, &knock->code->place, is_known ? NULL : address);
 	if (knock->waits && !call_is_writing(call))
-		return call_write_instead(call);
+		return check_queue(call, knock, address, fault) && call_write_instead(call);
 	expect_door(call, &knock->room->id, call_reading(call), &kind_visitor, &id);
 	if ((call_is_writing(call) &&
 	     !door_load(call, &knock->room->id, STORE_TO_CHANGE, &door, fault)) ||

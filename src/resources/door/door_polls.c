@@ -240,21 +240,40 @@ void door_polls_close(struct door_polls *polls)
 
 /* ---- tickets ---- */
 
+/* Needs the lock. */
+static enum door_limit limit_of(struct door_polls *polls, const struct door_ticket *ticket,
+				const unsigned char address[DIGEST_SIZE])
+{
+	const struct group by_address = group_key(ticket, address);
+	const struct group by_code = group_key(ticket, NULL);
+
+	if (people_in(polls, &by_address) >= polls->address_most)
+		return DOOR_ADDRESS_IS_FULL;
+	return !ticket->is_known && people_in(polls, &by_code) >= DOOR_CODE_MOST ? DOOR_CODE_IS_FULL
+										 : DOOR_FITS;
+}
+
+enum door_limit door_polls_limit(struct door_polls *polls, const struct door_ticket *ticket,
+				 const unsigned char address[DIGEST_SIZE])
+{
+	enum door_limit limit;
+
+	pthread_mutex_lock(&polls->lock);
+	limit = limit_of(polls, ticket, address);
+	pthread_mutex_unlock(&polls->lock);
+	return limit;
+}
+
 enum door_limit door_polls_enter(struct door_polls *polls, const struct id *account,
 				 const struct door_ticket *ticket,
 				 const unsigned char address[DIGEST_SIZE])
 {
-	const struct group by_address = group_key(ticket, address);
-	const struct group by_code = group_key(ticket, NULL);
 	enum door_limit limit = DOOR_FITS;
 
 	pthread_mutex_lock(&polls->lock);
 	if (find_ticket(polls, ticket->name) == NULL) {
-		if (people_in(polls, &by_address) >= polls->address_most)
-			limit = DOOR_ADDRESS_IS_FULL;
-		else if (!ticket->is_known && people_in(polls, &by_code) >= DOOR_CODE_MOST)
-			limit = DOOR_CODE_IS_FULL;
-		else
+		limit = limit_of(polls, ticket, address);
+		if (limit == DOOR_FITS)
 			(void)add_ticket(polls, account, ticket, address);
 	}
 	pthread_mutex_unlock(&polls->lock);
