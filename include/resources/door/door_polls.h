@@ -30,8 +30,8 @@ void door_polls_close(struct door_polls *polls);
 void door_address(struct slice address, unsigned char digest[DIGEST_SIZE]);
 
 enum door_limit { DOOR_FITS, DOOR_ADDRESS_IS_FULL, DOOR_CODE_IS_FULL };
-/* Returns whether one more person may wait from the address, and by the ticket's code (members room,
- * code_place, is_known). */
+/* Returns whether one more person may wait from the address, and by the code of the ticket, of
+ * which room, code_place and is_known are used. */
 enum door_limit door_polls_limit(struct door_polls *polls, const struct door_ticket *ticket,
 				 const unsigned char address[DIGEST_SIZE]);
 /* Adds the ticket of somebody who knocks, unless too many wait from the address, or by the code.
