@@ -14,7 +14,8 @@
  * that were exchanged are still admitted: they can be exchanged again, for the same person.
  * background/live_watch.c tells the moderators inside how many people wait.
  *
- * Whoever changes the number of people who wait locks the record of the door.
+ * Whoever changes the number of people who wait locks the record of the door. If writers of a store
+ * wait for each other by record, all who knock are handled one at a time (call->is_serial).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_DOOR_DOOR_H
