@@ -84,7 +84,8 @@ more_lines()
 # begin_deliveries: starts a receiver, and creates a webhook for it.
 begin_deliveries()
 {
-	rm -f enough
+	# The receiver makes `port` anew, but only some time after it was started.
+	rm -f enough port
 	: >arrived
 	: >taken
 	: >made
