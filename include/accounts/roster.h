@@ -51,7 +51,7 @@ struct account_flaw {
 /* Reads an object such as account_json returns, and clears the secrets in it. */
 bool account_read(const json_t *object, struct account *account, struct account_flaw *flaw);
 /* Sets the settings that are on or off to their defaults. */
-void account_set_switches(struct account *account);
+void account_set_defaults(struct account *account);
 /* Sets a member by the name and value that commands and the file use: operator, log_joins,
  * sessions, live_log (on or off), client_url (empty to remove it). Returns NULL on success, else
  * the problem, as a predicate that follows the name. */

@@ -189,8 +189,8 @@ struct call {
 	int64_t started; /* clock_microseconds at its start, for log and metrics */
 	bool may_be_deferred; /* see service_answer */
 	bool is_deferred; /* it has been deferred */
-	/* It writes a record that many calls write, which wait for each other in the store: if it
-	 * can be deferred, it is, and such calls are handled one at a time. */
+	/* It would wait in the store for other calls that write the same record. Such calls are
+	 * deferred if they can be, and handled one at a time. */
 	bool is_serial;
 	bool is_counted; /* counted against a limit of its route (misses_count_test) */
 };

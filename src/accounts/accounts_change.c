@@ -203,7 +203,7 @@ static bool make_account(struct change *change, const struct clock *clock, const
 	id_print(&account->access_key, account->access_key_text);
 	account->is_enabled = true;
 	account->created_at = now;
-	account_set_switches(account);
+	account_set_defaults(account);
 	account->secrets[0] = new_secret(clock, now);
 	account->secret_count = 1;
 	change->place = change->roster->count;

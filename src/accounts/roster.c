@@ -164,7 +164,7 @@ static bool switch_is_on(const struct account *account, const struct account_swi
 	return *(const bool *)((const char *)account + row->member);
 }
 
-void account_set_switches(struct account *account)
+void account_set_defaults(struct account *account)
 {
 	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++)
 		*switch_of(account, &account_switches[i]) = account_switches[i].is_on;
@@ -263,7 +263,7 @@ static bool read_account_settings(const json_t *object, struct account *account,
 	const json_t *times_disabled = json_object_get(object, "times_disabled");
 	const char *wrong = NULL;
 
-	account_set_switches(account);
+	account_set_defaults(account);
 	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++) {
 		const json_t *value = json_object_get(object, account_switches[i].name);
 

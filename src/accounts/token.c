@@ -226,10 +226,10 @@ static const struct account *recall(struct token_memory *memory, const struct ro
 
 /* Verifies everything except the times. Returns the account and fills *verified and *claims, or
  * returns NULL. */
-static const struct account *token_check(const struct roster *roster, struct arena *arena,
-					 struct slice token, const char *type,
-					 struct verified_token *verified, json_t **claims,
-					 struct fault *fault)
+static const struct account *verify_signed(const struct roster *roster, struct arena *arena,
+					   struct slice token, const char *type,
+					   struct verified_token *verified, json_t **claims,
+					   struct fault *fault)
 {
 	struct jwt jwt;
 	const struct account *signer = NULL;
@@ -280,7 +280,7 @@ static bool session_goes_on(const struct account *account, const json_t *claims,
 	       refuse_token(fault, "the secret that the session began with has been retired");
 }
 
-/* Verifies everything except the times of a caller's token, like token_check. */
+/* Verifies everything except the times of a caller's token, like verify_signed. */
 static const struct account *verify_caller(const struct roster *roster, struct arena *arena,
 					   struct slice token, enum token_type type,
 					   struct verified_token *verified, struct fault *fault)
@@ -288,9 +288,9 @@ static const struct account *verify_caller(const struct roster *roster, struct a
 	const bool is_session = type == TOKEN_SESSION;
 	struct token_claims *read = &verified->claims;
 	json_t *claims = NULL;
-	const struct account *signer = token_check(roster, arena, token,
-						   is_session ? "session" : "management", verified,
-						   &claims, fault);
+	const struct account *signer = verify_signed(roster, arena, token,
+						     is_session ? "session" : "management",
+						     verified, &claims, fault);
 
 	if (signer == NULL || !read_scopes(claims, read, fault))
 		return NULL;
@@ -332,7 +332,7 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 	json_t *claims = NULL;
 	json_int_t place;
 
-	app->account = token_check(roster, arena, token, "app", &verified, &claims, fault);
+	app->account = verify_signed(roster, arena, token, "app", &verified, &claims, fault);
 	if (app->account == NULL || !token_is_in_time(&verified, now, fault))
 		return false;
 	if (!text_member(claims, "room_id", &app->subject.room_id) ||

@@ -84,7 +84,7 @@ more_lines()
 # begin_deliveries: starts a receiver, and creates a webhook for it.
 begin_deliveries()
 {
-	# The receiver makes `port` anew, but only some time after it was started.
+	# Otherwise the port of the last receiver could be read before the new one has written its own.
 	rm -f enough port
 	: >arrived
 	: >taken

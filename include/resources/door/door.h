@@ -4,7 +4,7 @@
  *     POST /v2/token      the code, or its role, asks: door_knock makes a ticket
  *     GET  /v2/tickets/T  the person asks, again and again, what was decided. Once the ticket is
  *                         admitted, it is exchanged as the code would be (resources/joining/join.c).
- *                         Only what the code counts is written at once; that and when somebody
+ *                         Only the uses that a code counts are written at once. When somebody
  *                         asked, and that the ticket was exchanged, is noted in memory
  *                         (door_polls.h)
  *     /v2/active-rooms/R/tickets   moderators list, admit and deny
@@ -14,8 +14,9 @@
  * that were exchanged are still admitted: they can be exchanged again, for the same person.
  * background/live_watch.c tells the moderators inside how many people wait.
  *
- * Whoever changes the number of people who wait locks the record of the door. If writers of a store
- * wait for each other by record, all who knock are handled one at a time (call->is_serial).
+ * Whoever changes the number of people who wait locks the record of the door. In a database, people
+ * who knock would therefore wait for each other, each in a worker; so each process handles them one
+ * at a time (call->is_serial).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_DOOR_DOOR_H

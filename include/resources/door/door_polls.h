@@ -49,7 +49,8 @@ struct door_times door_polls_note(struct door_polls *polls, const struct id *acc
 				  const struct door_ticket *ticket,
 				  const unsigned char address[DIGEST_SIZE], int64_t now);
 struct door_times door_polls_times(struct door_polls *polls, struct slice name);
-/* Notes that a ticket, which is known here, was exchanged first at `time`, and so waits no more. */
+/* Notes that a ticket that this process knows was first exchanged at `time`: the person waits no
+ * more. */
 void door_polls_take(struct door_polls *polls, struct slice name, int64_t time);
 /* Forgets a ticket, which is decided, given up or replaced, or whose exchange is stored. */
 void door_polls_forget(struct door_polls *polls, struct slice name);
@@ -63,9 +64,9 @@ struct door_poll {
 	char name[2 * DIGEST_SIZE];
 	struct door_times times;
 };
-/* Finds some of the tickets that were exchanged, which are found again until they are forgotten, or
- * whose stored time is older than DOOR_WRITES_AFTER at `now`; in the order of accounts, rooms and
- * names, at most `most`. Also forgets those that have lapsed. */
+/* Finds at most `most` tickets that were exchanged, or whose stored time is older than
+ * DOOR_WRITES_AFTER at `now`, in the order of accounts, rooms and names. Those that were exchanged
+ * are found again later until they are forgotten. Also forgets those that have lapsed. */
 size_t door_polls_due(struct door_polls *polls, int64_t now, struct door_poll *due, size_t most);
 /* Takes a room whose door was not gone through since `before`, and sets that to `now`. False if
  * there is none. */

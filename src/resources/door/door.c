@@ -276,8 +276,7 @@ static bool add_to_door(struct call *call, const struct knock *knock, struct doo
 	return put_changed_door(call, door, fault);
 }
 
-/* Before anything is written: refuses somebody for whom there is certainly no place. If writers of
- * a store wait for each other by record, all who knock at a door would wait in workers. */
+/* Refuses somebody for whom there is certainly no place, before anything is locked. */
 static bool check_queue(struct call *call, const struct knock *knock,
 			const unsigned char address[DIGEST_SIZE], struct fault *fault)
 {
@@ -288,6 +287,7 @@ static bool check_queue(struct call *call, const struct knock *knock,
 	enum door_limit limit = DOOR_FITS;
 	struct door door;
 
+	/* Several processes write at the same time, and wait for each other's locks. */
 	call->is_serial = store_is_shared(call->environment->store);
 	/* Whoever has a user_id may have a place already. */
 	if ((knock->code->terms.set & CODE_USER_ID) == 0 && !call->validates_only)
