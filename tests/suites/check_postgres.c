@@ -318,6 +318,41 @@ START_TEST(calls_take_the_expected_number_of_round_trips)
 }
 END_TEST
 
+/* Somebody who knocks would wait for the record of the door, so a worker does not handle the
+ * call to its end; others are answered at once. */
+START_TEST(people_who_knock_wait_outside_the_workers)
+{
+	static const char *const waits[] = { "false", "true" };
+	const char *room, *code;
+	struct reply reply;
+
+	make(&one, "/v2/templates",
+	     "{\"roles\":{\"guest\":{\"admission\":\"ask\"}},\"default\":true}");
+	room = make(&one, "/v2/rooms", "{}");
+	reply = ask(&one, METHOD_POST, arena_text(kept, "/v2/room-codes/room/%s/role/guest", room),
+		    "{}");
+	code = member_of(&reply, "code");
+	for (int i = 0; i < ROWS(waits); i++) {
+		struct call call = {
+			.arena = kept,
+			.may_be_deferred = true,
+			.request = {
+				.method = METHOD_POST,
+				.uri = SLICE("/v2/token"),
+				.body = slice_of(arena_text(kept, "{\"code\":\"%s\",\"wait\":%s}",
+							    code, waits[i])),
+				.address = SLICE("192.0.2.1"),
+			},
+		};
+
+		ck_assert(service_answer(one.service, &call) == (i == 0));
+		ck_assert(call.is_serial == (i == 1));
+		ck_assert(i == 0 || service_answer(one.service, &call));
+		ck_assert_int_eq(call.answer.status, i == 0 ? 403 : 202);
+	}
+}
+END_TEST
+
 /* Tells of a person who joined, as a media server does. */
 static void join_room(const char *backend, const char *room, const char *stay)
 {
@@ -1487,6 +1522,7 @@ int main(void)
 	tcase_add_test(calls, calls_take_the_expected_number_of_round_trips);
 	tcase_add_test(calls, calls_about_live_rooms_take_the_expected_number_of_round_trips);
 	tcase_add_test(calls, calls_with_a_key_take_two_round_trips);
+	tcase_add_test(calls, people_who_knock_wait_outside_the_workers);
 	tcase_add_test(calls, times_and_ids_rise_if_clocks_differ);
 	tcase_add_test(calls, the_size_of_the_database_is_known);
 	tcase_add_loop_test(calls, a_cut_connection_loses_nothing, 0, 2);
