@@ -1,7 +1,7 @@
 #!/bin/sh
 # The manual pages: the formatters do not complain, the pages describe every option of the program and no
-# other, and no command twice; every metric that they name exists, and their examples run as printed and
-# print what the page says.
+# other, and no command twice; the page of the service has the events of its log, and no others; every metric
+# that the pages name exists, and their examples run as printed and print what the page says.
 #
 # A display (.Bd) after the comment `run` is run, together with all others of its page in one shell. With a
 # word after `run`, it is run only if that command exists; the command reach-service exists if the program
@@ -10,6 +10,32 @@
 set -u
 test=tests/scripts/manual.sh
 . "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
+
+# ---- the events of the log ----
+
+# Prints the events that the sources log: the literals wherever an event is given.
+logged_events()
+{
+	find src -name '*.c' -exec cat {} + | tr '\n\t' '  ' | tr -s ' ' | grep -oE \
+		'(log_event\(LOG_LEVEL_[A-Z]+, |(damage_log_tell|log_stuck|_pass_over)\([^,;]*, |event = |define NOT_[A-Z]+ )"[a-z_]+"' |
+		sed 's/.*"\(.*\)"/\1/' | LC_ALL=C sort -u
+}
+
+# Checks that the page has each of them, and no other.
+check_events()
+{
+	logged=$(cd "$source" && logged_events)
+	described=$(sed -n 's/^\.It Li \([a-z_]*\) Pq [a-z, ]*$/\1/p' \
+		"$source/packaging/man/anteroom-serve.8")
+	[ "$logged" = "$described" ] || {
+		say "$test: anteroom-serve.8, Log messages: events that it lacks, that it has twice, or that do not exist:"
+		printf '%s\n' "$logged" "$described" | sort | awk '{ n[$0]++ } END { for (i in n) if (n[i] != 2) print i }'
+		exit 1
+	}
+}
+
+# The user nobody does not see the sources.
+[ ! -d "$source/src" ] || check_events
 become_ordinary
 make_scratch
 pages=$source/packaging/man
