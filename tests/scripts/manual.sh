@@ -13,9 +13,13 @@ test=tests/scripts/manual.sh
 
 # ---- the events of the log ----
 
-# Prints the events that the sources log: the literals wherever an event is given.
+# Prints the events that the sources log: the literals wherever an event is given. A function that gets the
+# event from its caller has to be known here.
 logged_events()
 {
+	grep -rnE 'log_event\([A-Z_]+, [^"]' src --include='*.c' |
+		grep -vE '^src/(background/(damage_log|media_client)|delivery/sender|store/gdbm/background)\.c:' |
+		sed 's/$/: unknown to manual.sh/'
 	find src -name '*.c' -exec cat {} + | tr '\n\t' '  ' | tr -s ' ' | grep -oE \
 		'(log_event\(LOG_LEVEL_[A-Z]+, |(damage_log_tell|log_stuck|_pass_over)\([^,;]*, |event = |define NOT_[A-Z]+ )"[a-z_]+"' |
 		sed 's/.*"\(.*\)"/\1/' | LC_ALL=C sort -u
@@ -34,8 +38,49 @@ check_events()
 	}
 }
 
-# The user nobody does not see the sources.
-[ ! -d "$source/src" ] || check_events
+# ---- what is to be looked at ----
+
+# Prints a line for each part of this test, as stamp.sh wants it: the form of each page, and everything else
+# (`use`).
+parts()
+{
+	script=$(checksum <"$source/$test")
+	forms=$(for tool in mandoc man groff; do command -v "$tool"; done | xargs -r cat | checksum)
+	for page in "$source"/packaging/man/*.[178]; do
+		say "$(say "$script $forms $(checksum <"$page")" | checksum) $(basename "$page")"
+	done
+	say "$({
+		say "$script" && cat "$program" "$source/tests/tools/servers.sh"
+		find "$source/nginx" "$source/packaging" "$source/web" -type f ! -path '*/node_modules/*' | LC_ALL=C sort |
+			xargs cat
+		for tool in nginx spawn-fcgi jq openssl curl; do
+			command -v "$tool" && cat "$(command -v "$tool")"
+		done
+	} | checksum) use"
+}
+
+# The user nobody neither sees the sources nor can write the stamp.
+if [ -z "${MANUAL_PARTS-}" ]; then
+	stamp=manual
+	. "$source/tests/tools/stamp.sh"
+	check_events
+	all=$(parts)
+	MANUAL_PARTS=$(say "$all" | not_passed | cut -d ' ' -f 2)
+	[ -n "$MANUAL_PARTS" ] || { say 'nothing has changed since it passed' && exit; }
+	export MANUAL_PARTS
+	sh "$source/$test" &
+	trap 'kill $!; exit 1' INT TERM HUP
+	wait $!
+	status=$?
+	[ $status != 0 ] || say "$all" | note_passed
+	exit $status
+fi
+
+is_to_be_checked()
+{
+	say "$MANUAL_PARTS" | grep -qxF "$1"
+}
+
 become_ordinary
 make_scratch
 pages=$source/packaging/man
@@ -67,13 +112,14 @@ check_once()
 	[ -z "$twice" ] || fail "$(basename "$1") describes twice: $twice"
 }
 
-# Formats the page as people read it, into NAME.text.
+# Formats the page as people read it, into NAME.text, and checks its form if it may be wrong.
 format()
 {
 	page=$1
 	name=$(basename "$page")
+	! have mandoc || mandoc -Tascii "$page" | plain >"$name.text"
+	is_to_be_checked "$name" || [ ! -s "$name.text" ] || return 0
 	if have mandoc; then
-		mandoc -Tascii "$page" | plain >"$name.text"
 		# Whether other pages are installed does not matter.
 		mandoc -Tlint -W style "$page" 2>&1 | grep -vE 'lacks .* entry|manual not found' >"$name.lint"
 		[ ! -s "$name.lint" ] || fail "mandoc: $(cat "$name.lint")"
@@ -265,6 +311,7 @@ for page in "$pages"/*.[178]; do
 	format "$page"
 	check_once "$page"
 done
+is_to_be_checked use || exit 0
 check_commands
 serve_at_home
 if have nginx && ! "$program" room list --url none 2>&1 | grep -q 'without libcurl'; then
