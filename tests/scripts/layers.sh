@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks which module may include which (every arrow points down, except that a driver includes store/),
-# which file may use which library, and that every source is in Makefile.am. Prints each violation as file:line.
+# which file may use which library, that every source is in Makefile.am, and that the files that texts name
+# exist. Prints each violation as file:line.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/../..}" || exit 1
 
@@ -104,6 +105,29 @@ breaches=$(
 	find web -type f ! -name '.*' ! -path 'web/web/*' ! -name '*.html' ! -name '*.gz' | while read -r file; do
 		grep -qE "(^|[[:space:]])$file([[:space:]]|\$)" Makefile.am || echo "$file: not in Makefile.am"
 	done
+
+	# The files that texts for people who change the program name exist, by the ends of their paths. Words
+	# in capitals stand for any name.
+	find src include tests web nginx packaging m4 -type f ! -path '*/node_modules/*' | awk '
+	function names(line,   word)
+	{
+		while (match(line, /[A-Za-z0-9_.\/-]*[A-Za-z0-9_-]+\.(c|h|sh|py|js|case)([^A-Za-z0-9_]|$)/)) {
+			word = substr(line, RSTART, RLENGTH)
+			line = substr(line, RSTART + RLENGTH)
+			sub(/[^A-Za-z0-9_]$/, "", word)
+			if (!(word in ends) && word !~ /(TYPE|NAME)\./)
+				print FILENAME ":" FNR ": " word " does not exist"
+		}
+	}
+	FILENAME == "-" {
+		n = split($0, parts, "/")
+		end = ""
+		for (i = n; i > 0; i--)
+			ends[end = parts[i] (end == "" ? "" : "/" end)] = 1
+		next
+	}
+	{ names($0) }
+	' - $(ls CONTRIBUTING README src/README tests/COVERAGE tests/cases/README 2>/dev/null)
 
 	# A test program is listed by its name.
 	find src include tests -name '*.[ch]' | while read -r file; do
