@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "accounts/accounts.h"
 #include "accounts/accounts_file.h"
@@ -240,11 +241,125 @@ static void print_result(const struct checking *checking)
 		       (unsigned long long)checking->records);
 }
 
+/* ---- check --journal ---- */
+
+struct journal_table {
+	bool wants_json;
+	char segment[40]; /* of the last change */
+	json_int_t transaction;
+};
+
+static const char *text_member(const json_t *object, const char *name)
+{
+	return json_string_value(json_object_get(object, name));
+}
+
+static json_int_t number_member(const json_t *object, const char *name)
+{
+	return json_integer_value(json_object_get(object, name));
+}
+
+/* Prints what a change is about: "room 69... of account 69..., parent 69..., "monday"". */
+static void print_subject(const json_t *change)
+{
+	const char *kind = text_member(change, "kind"), *tree = text_member(change, "tree");
+	const char *table = text_member(change, "table"), *id = text_member(change, "id");
+	const char *account = text_member(change, "account");
+	const char *parent = text_member(change, "parent");
+	const json_t *name = json_object_get(change, "name");
+
+	kind = kind != NULL ? kind : "unknown kind";
+	if (tree != NULL)
+		printf("index of %s, %s, node %lld", tree, kind,
+		       (long long)number_member(change, "node"));
+	else if (json_object_get(change, "number") != NULL)
+		printf("counter, %s, number %lld", kind,
+		       (long long)number_member(change, "number"));
+	else
+		printf("%s, %s%s%s", table, kind, id != NULL ? " " : "", id != NULL ? id : "");
+	if (account != NULL)
+		printf(", account %s", account);
+	if (parent != NULL)
+		printf(", parent %s", parent);
+	if (json_object_get(change, "switch") != NULL)
+		printf(", %s", json_is_true(json_object_get(change, "switch")) ? "on" : "off");
+	if (name != NULL) {
+		printf(", ");
+		(void)json_dumpf(name, stdout, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+	}
+	if (json_object_get(change, "damaged") != NULL)
+		printf(", malformed");
+}
+
+static void print_change(void *context, const json_t *change)
+{
+	struct journal_table *table = context;
+	const char *segment = text_member(change, "segment");
+	const json_int_t transaction = number_member(change, "transaction");
+
+	if (table->wants_json) {
+		(void)json_dumpf(change, stdout, JSON_COMPACT);
+		printf("\n");
+		return;
+	}
+	if (strcmp(segment, table->segment) != 0) {
+		printf("%s\n", segment);
+		(void)snprintf(table->segment, sizeof table->segment, "%s", segment);
+	}
+	if (transaction != table->transaction)
+		printf("  transaction %lld at %lld%s\n", (long long)transaction,
+		       (long long)number_member(change, "offset"),
+		       json_is_true(json_object_get(change, "in_files")) ? ", in files" : "");
+	table->transaction = transaction;
+	printf("    %-6s  ", text_member(change, "change"));
+	print_subject(change);
+	if (json_object_get(change, "bytes") != NULL)
+		printf(", %lld bytes", (long long)number_member(change, "bytes"));
+	printf("\n");
+}
+
+/* Prints the journal instead of checking everything. */
+static int print_journal(const struct command *command, const char *directory, bool wants_json)
+{
+	struct journal_table table = { .wants_json = wants_json };
+	struct fault fault = FAULT_INITIAL;
+	struct store_journal journal;
+	char *store;
+	bool is_printed;
+	int status;
+
+	if (store_postgres_is_url(directory)) {
+		command_complain(command, "a database has no journal of Anteroom");
+		return EXIT_WRONG_USE;
+	}
+	store = data_directory_store(directory);
+	is_printed = store_gdbm_journal(store, NULL, all_kinds, KINDS, print_change, &table,
+					&journal, &fault);
+	free(store);
+	if (!is_printed)
+		return command_failed(command, &fault);
+	if (!wants_json)
+		printf("%llu transactions in %llu segments; the files have %llu of them.\n",
+		       (unsigned long long)journal.transactions,
+		       (unsigned long long)journal.segments, (unsigned long long)journal.in_files);
+	if (journal.is_damaged)
+		command_complain(command,
+				 "the journal is damaged after this; anteroom check says where");
+	status = command_printed(command);
+	return journal.is_damaged ? EXIT_FAILURE : status;
+}
+
+/* ---- the command ---- */
+
 int command_check(const struct command *command, int argc, char **argv)
 {
 	struct checking checking = { .findings.tell = tell_record, .command = command };
+	bool wants_journal = false;
 	const struct option_row rows[] = {
 		DATA_ROW(&checking.directory),
+		{ "journal", NULL,
+		  "prints the changes in the journal, without their values, and checks nothing else",
+		  TO_SWITCH(&wants_journal) },
 		JSON_ROW(&checking.wants_json),
 	};
 	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
@@ -255,6 +370,8 @@ int command_check(const struct command *command, int argc, char **argv)
 	if (!begin_reading(checking.directory, &fault))
 		return command_failed(command, &fault);
 	data_directory_warn(command, checking.directory);
+	if (wants_journal)
+		return print_journal(command, checking.directory, checking.wants_json);
 	if (checking.wants_json)
 		printf("{\n  \"findings\": [");
 	if (store_postgres_is_url(checking.directory) || check_files(&checking, &fault))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The manual pages: the formatters do not complain, the pages describe every option of the program and no
-# other, and no command twice; every metric that they name exists, and their examples run as printed and
-# print what the page says.
+# other, and no command twice; the page of the service has the events of its log, and no others; every metric
+# that the pages name exists, and their examples run as printed and print what the page says.
 #
 # A display (.Bd) after the comment `run` is run, together with all others of its page in one shell. With a
 # word after `run`, it is run only if that command exists; the command reach-service exists if the program
@@ -10,6 +10,77 @@
 set -u
 test=tests/scripts/manual.sh
 . "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
+
+# ---- the events of the log ----
+
+# Prints the events that the sources log: the literals wherever an event is given. A function that gets the
+# event from its caller has to be known here.
+logged_events()
+{
+	grep -rnE 'log_event\([A-Z_]+, [^"]' src --include='*.c' |
+		grep -vE '^src/(background/(damage_log|media_client)|delivery/sender|store/gdbm/background)\.c:' |
+		sed 's/$/: unknown to manual.sh/'
+	find src -name '*.c' -exec cat {} + | tr '\n\t' '  ' | tr -s ' ' | grep -oE \
+		'(log_event\(LOG_LEVEL_[A-Z]+, |(damage_log_tell|log_stuck|_pass_over)\([^,;]*, |event = |define NOT_[A-Z]+ )"[a-z_]+"' |
+		sed 's/.*"\(.*\)"/\1/' | LC_ALL=C sort -u
+}
+
+# Checks that the page has each of them, and no other.
+check_events()
+{
+	logged=$(cd "$source" && logged_events)
+	described=$(sed -n 's/^\.It Li \([a-z_]*\) Pq [a-z, ]*$/\1/p' \
+		"$source/packaging/man/anteroom-serve.8")
+	[ "$logged" = "$described" ] || {
+		say "$test: anteroom-serve.8, Log messages: events that it lacks, that it has twice, or that do not exist:"
+		printf '%s\n' "$logged" "$described" | sort | awk '{ n[$0]++ } END { for (i in n) if (n[i] != 2) print i }'
+		exit 1
+	}
+}
+
+# ---- what is to be looked at ----
+
+# Prints a line for each part of this test, as stamp.sh wants it: the form of each page, and everything else
+# (`use`).
+parts()
+{
+	script=$(checksum <"$source/$test")
+	forms=$(for tool in mandoc man groff; do command -v "$tool"; done | xargs -r cat | checksum)
+	for page in "$source"/packaging/man/*.[178]; do
+		say "$(say "$script $forms $(checksum <"$page")" | checksum) $(basename "$page")"
+	done
+	say "$({
+		say "$script" && cat "$program" "$source/tests/tools/servers.sh"
+		find "$source/nginx" "$source/packaging" "$source/web" -type f ! -path '*/node_modules/*' | LC_ALL=C sort |
+			xargs cat
+		for tool in nginx spawn-fcgi jq openssl curl; do
+			command -v "$tool" && cat "$(command -v "$tool")"
+		done
+	} | checksum) use"
+}
+
+# The user nobody neither sees the sources nor can write the stamp.
+if [ -z "${MANUAL_PARTS-}" ]; then
+	stamp=manual
+	. "$source/tests/tools/stamp.sh"
+	check_events
+	all=$(parts)
+	MANUAL_PARTS=$(say "$all" | not_passed | cut -d ' ' -f 2)
+	[ -n "$MANUAL_PARTS" ] || { say 'nothing has changed since it passed' && exit; }
+	export MANUAL_PARTS
+	sh "$source/$test" &
+	trap 'kill $!; exit 1' INT TERM HUP
+	wait $!
+	status=$?
+	[ $status != 0 ] || say "$all" | note_passed
+	exit $status
+fi
+
+is_to_be_checked()
+{
+	say "$MANUAL_PARTS" | grep -qxF "$1"
+}
+
 become_ordinary
 make_scratch
 pages=$source/packaging/man
@@ -41,13 +112,14 @@ check_once()
 	[ -z "$twice" ] || fail "$(basename "$1") describes twice: $twice"
 }
 
-# Formats the page as people read it, into NAME.text.
+# Formats the page as people read it, into NAME.text, and checks its form if it may be wrong.
 format()
 {
 	page=$1
 	name=$(basename "$page")
+	! have mandoc || mandoc -Tascii "$page" | plain >"$name.text"
+	is_to_be_checked "$name" || [ ! -s "$name.text" ] || return 0
 	if have mandoc; then
-		mandoc -Tascii "$page" | plain >"$name.text"
 		# Whether other pages are installed does not matter.
 		mandoc -Tlint -W style "$page" 2>&1 | grep -vE 'lacks .* entry|manual not found' >"$name.lint"
 		[ ! -s "$name.lint" ] || fail "mandoc: $(cat "$name.lint")"
@@ -239,6 +311,7 @@ for page in "$pages"/*.[178]; do
 	format "$page"
 	check_once "$page"
 done
+is_to_be_checked use || exit 0
 check_commands
 serve_at_home
 if have nginx && ! "$program" room list --url none 2>&1 | grep -q 'without libcurl'; then

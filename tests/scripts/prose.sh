@@ -42,7 +42,7 @@ files()
 	texts js-comments c-comments $(files web -- '*.js')
 	texts js-strings c-strings $(files web -- '*.js' | grep -v '/de\.js$')
 	texts manual manual packaging/man/*.[178]
-	texts readmes plain README src/README ChangeLog
+	texts readmes plain README CONTRIBUTING src/README ChangeLog
 	texts build hash-comments $(files nginx packaging m4 -- '*.sh' '*.in' '*.m4' '*.conf') Makefile.am \
 		nginx/quickstart web/build.sh
 } | awk '

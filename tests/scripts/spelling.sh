@@ -30,6 +30,7 @@ prose()
 	prose hash-comments '*.in' nginx packaging
 	prose manual '*.[178]' packaging/man
 	prose plain README . src -maxdepth 1
+	prose plain CONTRIBUTING . -maxdepth 1
 	prose plain ChangeLog . -maxdepth 1
 } >"$scratch/prose"
 [ "$(wc -l <"$scratch/prose")" -gt 5000 ] || {
@@ -70,5 +71,5 @@ command -v codespell >/dev/null || {
 # Samples, digests and German are not English.
 codespell --quiet-level 2 --ignore-words tests/data/spelling.words \
 	--skip '*.webp,*.o,*.log,*.trs,*.gz,*/.deps,package-lock.json,node_modules,de.js,./web/web,tests/data/corpus' \
-	.ci ChangeLog Makefile.am README configure.ac include m4 nginx packaging src tests web || failed=1
+	.ci CONTRIBUTING ChangeLog Makefile.am README configure.ac include m4 nginx packaging src tests web || failed=1
 exit $failed

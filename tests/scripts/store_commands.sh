@@ -285,6 +285,16 @@ expect 0 'account a' account list --data data
 expect 0 'No damage' check data
 as_json check data --json
 grep -qF '"damaged": false' out || fail 'check --json: damage'
+expect 0 ' transactions in ' check data --journal
+grep -qE '^journal-[0-9a-f]{16}$' out || fail 'check --journal: no segment'
+grep -qE '^  transaction [0-9]+ at [0-9]+(, in files)?$' out || fail 'check --journal: no transaction'
+grep -qE '^    put     record, room [0-9a-f]{24}, account a{24}, parent [0-9a-f]{24}, on, "r1", [0-9]+ bytes$' out ||
+	fail 'check --journal: no room'
+grep -qE '^    put     record, room code [0-9a-f]{24}, account a{24}, parent [0-9a-f]{24}, on, [0-9]+ bytes$' out ||
+	fail 'check --journal: no code'
+grep -q 'aaa-a' out && fail 'check --journal: prints codes'
+expect 0 '"table":"record","kind":"template","account":"aaaaaaaaaaaaaaaaaaaaaaaa","id":"' check data --journal --json
+expect 2 'a database has no journal' check --journal --store postgresql://127.0.0.1:1/none
 expect 0 'templates                             300' stat data
 as_json stat data --json
 grep -qF '"codes": 600' out || fail 'stat --json: codes'

@@ -799,10 +799,161 @@ START_TEST(checksums_of_many_bytes_equal_those_of_their_pieces)
 }
 END_TEST
 
+/* ---- what `anteroom check --journal` prints ---- */
+
+static const struct store_kind thing = {
+	.letter = 't',
+	.name = "thing",
+	.naming = STORE_NAME_IN_ACCOUNT,
+	.has_ids = true,
+	.has_pages = true,
+	.has_parent = true,
+	.has_switch = true,
+};
+static const struct store_kind hidden = {
+	.letter = 'h',
+	.name = "hidden",
+	.naming = STORE_NAME_ANYWHERE,
+};
+static const struct store_kind other = { .letter = 'o', .name = "other" };
+
+/* A transaction: a thing and a hidden one, or their removal, and an ID. */
+static void things_write(struct store *store, bool are_removed)
+{
+	const struct store_kind *const kinds[] = { &thing, &hidden, &other };
+	const struct id account = id_lowest(10, 1);
+	struct fault fault = FAULT_INITIAL;
+	struct transaction *transaction;
+	int64_t now = 40000;
+	uint64_t number;
+	struct id id;
+
+	ck_assert(store_begin(store, STORE_WRITE, scratch.arena, &transaction, &fault));
+	store_set_account(transaction, &account);
+	for (unsigned i = 0; i < ROWS(kinds); i++) {
+		const struct store_record record = {
+			.id = id_lowest(20, i),
+			.parent = id_lowest(30, 0),
+			.is_on = true,
+			.name = i == 0 ? SLICE("a \"name\"") : SLICE("secret"),
+			.value = SLICE("value"),
+		};
+
+		ck_assert(are_removed ? store_remove(transaction, kinds[i], &record, &fault)
+				      : store_put(transaction, kinds[i], &record, NULL, &fault));
+	}
+	ck_assert(are_removed ||
+		  store_new_id(transaction, &thing, &clock_system, &now, &id, &fault));
+	ck_assert(store_commit(transaction, &number, &fault) && store_wait(store, number, &fault));
+}
+
+struct listed {
+	char text[20000];
+	size_t size, count;
+};
+
+static void list_change(void *context, const json_t *change)
+{
+	struct listed *listed = context;
+
+	listed->size += json_dumpb(change, listed->text + listed->size,
+				   sizeof listed->text - listed->size - 2, JSON_COMPACT);
+	listed->text[listed->size++] = '\n';
+	listed->count++;
+}
+
+/* The kind `other` is none that the program knows. */
+static struct store_journal list_journal(struct listed *listed)
+{
+	static const struct store_kind *const known[] = { &hidden, &thing };
+	struct fault fault = FAULT_INITIAL;
+	struct store_journal journal;
+
+	*listed = (struct listed){ .size = 0 };
+	ck_assert(store_gdbm_journal(scratch.path, NULL, known, ROWS(known), list_change, listed,
+				     &journal, &fault));
+	return journal;
+}
+
+#define IN_FIRST \
+	"{\"segment\":\"journal-0000000000000001\",\"offset\":96,\"transaction\":1,\"in_files\":false,"
+#define ACCOUNT_OF_THINGS "\"account\":\"0000000a0000000001000000\""
+/* clang-format off */
+static const char *const changes[] = {
+	IN_FIRST "\"change\":\"put\",\"table\":\"record\",\"kind\":\"thing\"," ACCOUNT_OF_THINGS
+		",\"id\":\"000000140000000000000000\",\"parent\":\"0000001e0000000000000000\","
+		"\"switch\":true,\"name\":\"a \\\"name\\\"\",\"bytes\":27}",
+	IN_FIRST "\"change\":\"put\",\"table\":\"record\",\"kind\":\"hidden\"," ACCOUNT_OF_THINGS
+		",\"id\":\"000000140000000001000000\",\"bytes\":30}",
+	IN_FIRST "\"change\":\"put\",\"table\":\"record\",\"kind\":null,\"bytes\":6}",
+	IN_FIRST "\"change\":\"put\",\"table\":\"counter\",\"kind\":\"thing\"," ACCOUNT_OF_THINGS
+		",\"number\":1,\"bytes\":16}",
+	IN_FIRST "\"change\":\"put\",\"table\":\"index\",\"kind\":\"thing\"," ACCOUNT_OF_THINGS
+		",\"tree\":\"names\",\"node\":0,",
+	IN_FIRST "\"change\":\"put\",\"table\":\"index\",\"kind\":\"thing\"," ACCOUNT_OF_THINGS
+		",\"tree\":\"IDs\",\"node\":0,",
+	IN_FIRST "\"change\":\"put\",\"table\":\"index\",\"kind\":\"thing\"," ACCOUNT_OF_THINGS
+		",\"tree\":\"children\",\"node\":0,",
+	"\"transaction\":2,\"in_files\":false,\"change\":\"remove\",\"table\":\"record\",\"kind\":\"thing\","
+		ACCOUNT_OF_THINGS ",\"id\":\"000000140000000000000000\"}",
+	"\"change\":\"remove\",\"table\":\"record\",\"kind\":\"hidden\"}",
+	"\"change\":\"remove\",\"table\":\"record\",\"kind\":null}",
+	"\"change\":\"remove\",\"table\":\"index\",\"kind\":\"thing\"," ACCOUNT_OF_THINGS
+		",\"tree\":\"names\",\"node\":0}",
+};
+/* clang-format on */
+
+/* Each change is listed, in the journal of a live store and of a closed one. Secret names and
+ * values are not. */
+START_TEST(the_journal_is_listed)
+{
+	struct store *store = scratch_store();
+	struct store_journal journal;
+	struct listed listed;
+
+	things_write(store, false);
+	things_write(store, true);
+	for (int round = 0; round < 2; round++) {
+		journal = list_journal(&listed);
+		for (size_t i = 0; i < ROWS(changes); i++)
+			ck_assert_msg(strstr(listed.text, changes[i]) != NULL, "no %s: %s",
+				      changes[i], listed.text);
+		ck_assert_ptr_null(strstr(listed.text, "secret"));
+		ck_assert_ptr_null(strstr(listed.text, "value"));
+		ck_assert_ptr_null(strstr(listed.text, "damaged"));
+		ck_assert_uint_eq(journal.transactions, 2);
+		ck_assert_uint_eq(journal.segments, 1);
+		ck_assert_uint_eq(journal.in_files, 0);
+		ck_assert(!journal.is_damaged);
+		if (round == 0)
+			store_close(store);
+	}
+}
+END_TEST
+
+START_TEST(the_journal_is_listed_up_to_the_damage)
+{
+	const off_t group = journal_make();
+	struct store_journal journal;
+	struct listed listed;
+
+	file_flip(scratch_file("journal-", ""),
+		  (off_t)(SEGMENT_HEAD + GROUP_HEAD) + 4 * group + 60);
+	journal = list_journal(&listed);
+	ck_assert(journal.is_damaged);
+	ck_assert_uint_eq(journal.transactions, 4);
+	ck_assert_uint_eq(listed.count, 4);
+	/* The keys of these are no keys of records. */
+	ck_assert_ptr_nonnull(strstr(listed.text, "\"transaction\":4,"));
+	ck_assert_ptr_nonnull(strstr(listed.text, "\"kind\":null,\"bytes\":132}"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("journal");
 	TCase *tcase = tcase_create("journal");
+	TCase *listed = tcase_create("listed");
 
 	tcase_add_checked_fixture(tcase, scratch_open, scratch_close);
 	tcase_set_timeout(tcase, 60);
@@ -833,5 +984,10 @@ int main(void)
 	tcase_add_test(tcase, checksums_of_many_bytes_equal_those_of_their_pieces);
 	tcase_add_loop_test(tcase, checksums_are_crc32c, 0, ROWS(sums));
 	suite_add_tcase(suite, tcase);
+
+	tcase_add_checked_fixture(listed, scratch_open, scratch_close);
+	tcase_add_test(listed, the_journal_is_listed);
+	tcase_add_test(listed, the_journal_is_listed_up_to_the_damage);
+	suite_add_tcase(suite, listed);
 	return suite_run(suite);
 }

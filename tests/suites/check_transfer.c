@@ -3028,14 +3028,20 @@ END_TEST
 static Suite *suite(void)
 {
 	Suite *suite = suite_create("transfer");
+	TCase *whole = tcase_create("whole");
 	TCase *transfer = tcase_create("transfer");
 	TCase *check = tcase_create("check");
 	TCase *kept = tcase_create("kept");
 
+	/* What tests/scripts/new_kind.sh runs. */
+	tcase_add_checked_fixture(whole, set_up, tear_down);
+	tcase_set_timeout(whole, 30);
+	tcase_add_test(whole, the_manual_has_all_members);
+	tcase_add_test(whole, a_loaded_store_answers_as_before);
+	suite_add_tcase(suite, whole);
+
 	tcase_add_checked_fixture(transfer, set_up, tear_down);
 	tcase_set_timeout(transfer, 30);
-	tcase_add_test(transfer, the_manual_has_all_members);
-	tcase_add_test(transfer, a_loaded_store_answers_as_before);
 	tcase_add_test(transfer, queued_events_are_dumped);
 	tcase_add_test(transfer, codes_go_on_as_before);
 	tcase_add_test(transfer, a_dump_shows_one_moment);

@@ -10,6 +10,8 @@
 #ifndef STORE_GDBM_INSPECT_H
 #define STORE_GDBM_INSPECT_H
 
+#include <jansson.h>
+
 #include "store/store.h"
 
 struct file_system;
@@ -38,6 +40,31 @@ struct store_check {
 bool store_gdbm_check(const char *directory, const struct file_system *files,
 		      const struct store_watch *watch, struct store_check *check,
 		      struct fault *fault);
+
+/* Gets a change of a transaction in the journal, in the order in which the changes were made:
+ *
+ *     {"segment":"journal-0000000000000001", "offset":96, "transaction":1, "in_files":false,
+ *      "change":"put" or "remove", "table":"record", "counter" or "index", "kind":"room", ...}
+ *
+ * `in_files` tells whether the files contain the transaction already. `kind` is null if it is not
+ * one of the given kinds. What follows is what the key says (account, ID, tree, node) and, of a
+ * put, parent, switch, name, and the size of the value in bytes. Names that are unique in the store
+ * are left out, because they may be secrets; so are all values. `damaged` is true if key or value
+ * is malformed. The object is borrowed. */
+typedef void store_journal_visit(void *context, const json_t *change);
+
+/* What store_gdbm_journal has found. */
+struct store_journal {
+	uint64_t transactions; /* complete ones in the journal, with those that files have */
+	uint64_t in_files;
+	uint64_t segments; /* that contain them */
+	bool is_damaged; /* the journal ends too early: see store_gdbm_check */
+};
+
+/* Visits each change in the journal. A damaged journal is visited up to the damage. */
+bool store_gdbm_journal(const char *directory, const struct file_system *files,
+			const struct store_kind *const *kinds, size_t n, store_journal_visit *visit,
+			void *context, struct store_journal *journal, struct fault *fault);
 
 /* A file in the stack. */
 struct store_stat_file {

@@ -41,6 +41,16 @@ static struct slice node_key(const struct btree *tree, uint32_t number, char byt
 	return (struct slice){ bytes, tree->name_size + 4 };
 }
 
+bool btree_of_key(struct slice key, struct btree *tree, uint32_t *number)
+{
+	if (key.size <= 4 || key.size - 4 > BTREE_NAME_MAX)
+		return false;
+	tree->name_size = key.size - 4;
+	memcpy(tree->name, key.data, tree->name_size);
+	*number = decode_32(key.data + tree->name_size);
+	return true;
+}
+
 static bool damaged(const struct btree *tree, uint32_t number, struct fault *fault)
 {
 	char bytes[NODE_KEY_MAX], text[2 * NODE_KEY_MAX + 1];
@@ -698,13 +708,13 @@ static bool check_reached(struct transaction *transaction, const struct btree *t
 bool btree_check(struct transaction *transaction, struct slice key, btree_visit *visit,
 		 void *context, struct fault *fault)
 {
-	struct btree tree = { .name_size = key.size - 4 };
 	struct btree_node node;
+	struct btree tree;
+	uint32_t number;
 
-	if (key.size <= 4 || tree.name_size > BTREE_NAME_MAX)
+	if (!btree_of_key(key, &tree, &number))
 		return fault_cause(fault, FAULT_DAMAGED, 0, "not an index key");
-	memcpy(tree.name, key.data, tree.name_size);
-	if (!read_node(transaction, &tree, decode_32(key.data + tree.name_size), &node, fault))
+	if (!read_node(transaction, &tree, number, &node, fault))
 		return false;
 	if (node.bytes.data == NULL)
 		return damaged(&tree, node.number, fault);

@@ -78,6 +78,10 @@ bool btree_at(const struct btree_cursor *cursor, struct slice *key, struct slice
 	      struct fault *fault);
 bool btree_step(struct btree_cursor *cursor, struct fault *fault);
 
+/* Tells which node of which tree an entry with this key of the table STORE_INDEX is. False if it is
+ * not such a key. */
+bool btree_of_key(struct slice key, struct btree *tree, uint32_t *number);
+
 /* For `check`: verifies the node whose entry has this key: the order of its items, that its
  * children exist, and that it is reachable. Calls `visit` for each key of a leaf. */
 typedef bool btree_visit(void *context, const struct btree *tree, struct slice key,

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "store/gdbm/journal_format.h"
+#include "store/gdbm/journal_list.h"
 #include "store/gdbm/journal_segment.h"
 #include "store/gdbm/manifest.h"
 #include "store/gdbm/merge.h"
@@ -267,6 +268,44 @@ bool store_gdbm_check(const char *directory, const struct file_system *files,
 	progress(&checking, checking.all - checking.done);
 	inspection_close(&inspection);
 	return true;
+}
+
+/* ---- the journal ---- */
+
+bool store_gdbm_journal(const char *directory, const struct file_system *files,
+			const struct store_kind *const *kinds, size_t n, store_journal_visit *visit,
+			void *context, struct store_journal *journal, struct fault *fault)
+{
+	const struct journal_list list = {
+		.kinds = kinds, .n = n, .visit = visit, .context = context
+	};
+	struct inspection inspection;
+	struct journal_end end;
+	bool is_listed;
+
+	*journal = (struct store_journal){ 0 };
+	if (!inspection_open(directory, files, &inspection, fault))
+		return false;
+	is_listed = journal_list(&list, &inspection.journal, inspection.manifest.number,
+				 &inspection.end, &end, fault);
+	if (is_listed && end.is_damaged && !inspection.end.is_damaged)
+		is_listed = fault_cause(fault, FAULT_UNAVAILABLE, 0,
+					"the journal changed while it was read; try again");
+	if (is_listed) {
+		const uint64_t before = end.superfluous < end.n ? end.segments[end.superfluous] - 1
+								: inspection.manifest.number;
+
+		journal->segments = end.n - end.superfluous;
+		journal->is_damaged = end.is_damaged;
+		journal->transactions = end.last > before ? end.last - before : 0;
+		if (inspection.manifest.number > before)
+			journal->in_files = inspection.manifest.number - before;
+		if (journal->in_files > journal->transactions)
+			journal->in_files = journal->transactions;
+	}
+	journal_end_free(&end);
+	inspection_close(&inspection);
+	return is_listed;
 }
 
 /* ---- stat ---- */

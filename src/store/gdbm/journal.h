@@ -67,6 +67,10 @@ struct journal_end {
 	uint64_t damaged_segment;
 	uint64_t damaged_offset;
 	uint64_t durable;
+	/* While a change is visited: the segment of its record, by its first number, and where the
+	 * record is in it. */
+	uint64_t visited_segment;
+	uint64_t visited_offset;
 };
 
 #define JOURNAL_TEXT_SIZE 200

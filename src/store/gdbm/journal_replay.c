@@ -166,8 +166,10 @@ static size_t read_groups(struct reading *reading, const char *bytes, size_t siz
 			left = size - at - GROUP_HEAD;
 		at += GROUP_HEAD;
 		while (left > 0) {
-			size_t n = read_record(reading, bytes + at, left);
+			size_t n;
 
+			reading->end->visited_offset = at;
+			n = read_record(reading, bytes + at, left);
 			if (n == 0) {
 				reading->end->is_torn = true;
 				return at;
@@ -247,6 +249,7 @@ static bool read_segment(struct reading *reading, uint64_t first, struct fault *
 		reading->newest_size = size;
 	if (is_segment) {
 		reading->end->is_torn = false; /* applies to the last segment only */
+		reading->end->visited_segment = first;
 		if (first > reading->next)
 			note_damage(reading, first, 0, first - 1);
 		look_after_end(reading, first, bytes, size,

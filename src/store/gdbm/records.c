@@ -221,6 +221,18 @@ static struct btree tree_of(const struct transaction *transaction, const struct 
 	return tree;
 }
 
+bool records_of_tree(const struct btree *tree, struct id *account, const char **contents)
+{
+	if (tree->name_size != 2 + ID_SIZE)
+		return false;
+	memcpy(account->bytes, tree->name + 2, ID_SIZE);
+	*contents = tree->name[0] == BY_NAME	 ? "names"
+		    : tree->name[0] == BY_ID	 ? "IDs"
+		    : tree->name[0] == BY_PARENT ? "children"
+						 : NULL;
+	return *contents != NULL;
+}
+
 /* Reads the record to which an index refers. */
 static bool get_indexed(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *id, struct slice name, struct store_record *record,
@@ -509,6 +521,15 @@ static bool counter_write(struct transaction *transaction, const struct key *key
 	encode_64(value + 8, (uint64_t)counter->time);
 	return entry_put(transaction, STORE_COUNTER, key_slice(key),
 			 (struct slice){ value, sizeof value }, fault);
+}
+
+bool records_of_counter(struct slice key, struct slice value, struct id *account, uint64_t *number)
+{
+	if (key.size != 1 + ID_SIZE || value.size != COUNTER_SIZE)
+		return false;
+	memcpy(account->bytes, key.data + 1, ID_SIZE);
+	*number = decode_64(value.data);
+	return true;
 }
 
 bool records_new_id(struct transaction *transaction, const struct store_kind *kind,

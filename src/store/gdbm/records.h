@@ -49,6 +49,12 @@ bool record_of_key(const struct store_kind *kind, struct slice key, struct store
 bool record_of_entry(const struct store_kind *kind, struct slice key, struct slice value,
 		     struct store_record *record, struct fault *fault);
 
+/* The account and the number of a put of the table STORE_COUNTER. False if it is malformed. */
+bool records_of_counter(struct slice key, struct slice value, struct id *account, uint64_t *number);
+/* The account of a tree, and its contents: "names", "IDs" or "children". False if no tree of
+ * records has this name. */
+bool records_of_tree(const struct btree *tree, struct id *account, const char **contents);
+
 /* For `check`: FAULT_DAMAGED unless the record is in the indexes of its kind. Sets the
  * transaction's account. */
 bool records_check_indexed(struct transaction *transaction, const struct store_kind *kind,

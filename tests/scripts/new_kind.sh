@@ -1,0 +1,109 @@
+#!/bin/sh
+# tests/tools/new-kind and tests/tools/new-rule: in a copy of the tree, each writes one, for a kind with a parent
+# and one without. The copy then passes the tests of layers and layout; the suites of the records and of the
+# rules are built with it and pass. Only what depends on the lists of kinds is compiled; everything else comes
+# from this build.
+#
+# SPDX-License-Identifier: GPL-3.0-or-later
+set -u
+source=$(cd "${SOURCE_DIR:-$(dirname "$0")/../..}" && pwd) || exit 1
+build=$(cd "$(dirname "${ANTEROOM:-$source/build/anteroom}")" && pwd) || exit 1
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM HUP
+copy=$scratch/copy
+
+fail()
+{
+	echo "$*"
+	[ ! -e "$scratch/log" ] || cat "$scratch/log"
+	exit 1
+}
+
+[ -e "$build/tests/tools/libtests.a" ] || { echo 'needs a build with check' && exit 77; }
+mkdir "$copy" &&
+	cp -R "$source/src" "$source/include" "$source/packaging" "$source/web" "$source/Makefile.am" \
+		"$source/.clang-format" "$copy" || exit 1
+(cd "$source/tests" && find suites tools scripts bench fuzz gdb \( -name '*.[ch]' -o -name '*.sh' -o -path 'tools/new-*' \) |
+	while read -r file; do mkdir -p "$copy/tests/${file%/*}" && cp "$file" "$copy/tests/$file" || exit 1; done) || exit 1
+
+# ---- what is written ----
+
+new()
+{
+	sh "$copy/tests/tools/$1" "$2" "$3" ${4+"$4"} ${5+"$5"} ${6+"$6"} >"$scratch/log" 2>&1
+}
+new new-kind room_note room || fail 'new-kind room_note room'
+new new-kind memo account || fail 'new-kind memo account'
+new new-rule room_fields greeting_seconds 'INTEGER(1, 60)' 5 'How long the "greeting" is shown.' ||
+	fail 'new-rule'
+# What cannot be is refused, and changes nothing.
+before=$(find "$copy" -type f -exec cksum {} + | cksum)
+while IFS='|' read -r words says; do
+	# shellcheck disable=SC2086
+	new $words && fail "accepted: $words"
+	grep -qF -e "$says" "$scratch/log" || fail "$words: does not say: $says"
+done <<END
+new-kind memo account|there is a kind memo
+new-kind room account|there is a kind room
+new-kind Note room|usage:
+new-kind note moon|is no kind that a dump has
+new-kind note door|is no kind that a dump has
+new-kind note codes|has no pages
+new-rule room_fields created_at TEXT(any_text) Doc.|room_fields has created_at already
+new-rule rooms_fields other TEXT(any_text) Doc.|there is no table rooms_fields
+new-rule imported_fields other TEXT(any_text) Doc.|several files have a table
+new-rule room_fields other text Doc.|text is no kind
+END
+[ "$before" = "$(find "$copy" -type f -exec cksum {} + | cksum)" ] || fail 'a refusal changed the tree'
+rm -f "$scratch/log"
+
+# ---- what is built ----
+
+# Files that format.sh has looked at in this build need not be looked at again.
+mkdir "$scratch/tests" && { [ ! -e "$build/tests/format.stamp" ] || cp "$build/tests/format.stamp" "$scratch/tests"; } ||
+	exit 1
+for script in layers format; do
+	ANTEROOM=$scratch/anteroom SOURCE_DIR=$copy sh "$copy/tests/scripts/$script.sh" >"$scratch/log" 2>&1
+	[ $? = 0 ] || [ $? = 77 ] || fail "$script.sh"
+done
+
+# Prints variables of the build.
+variables()
+{
+	make -s -C "$build" --eval "print-them: ; @echo '$1'" CFLAGS=-O0 print-them
+}
+# The headers of the copy come first.
+compile=$(variables "\$(CC) -I$copy/include -I$copy/src -I$copy/tests/tools \$(DEFS) \$(DEFAULT_INCLUDES) \
+	\$(AM_CPPFLAGS) \$(CPPFLAGS) \$(AM_CFLAGS) \$(CFLAGS)") &&
+	link=$(variables '$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)') &&
+	libraries=$(variables '$(LDADD)') || fail 'make does not print its variables'
+
+# program SUITE FILE...: builds a suite of the copy with these files of the copy.
+program()
+{
+	objects=
+	suite=$1
+	shift
+	for file in $(cd "$copy" && find tests/suites -name "$suite.c" -o -path "tests/suites/$suite/*.c") "$@"; do
+		object=$scratch/$(echo "$file" | tr / -).o
+		[ -e "$object" ] || (cd "$build" && eval "$compile -c \"$copy/$file\" -o \"$object\"") \
+			>"$scratch/log" 2>&1 || fail "$file"
+		objects="$objects $object"
+	done
+	# shellcheck disable=SC2086
+	(cd "$build" && eval "$link" -o "$scratch/$suite" $objects "$libraries") >"$scratch/log" 2>&1 || fail "$suite"
+}
+
+# run SUITE CASE: runs one test case of the suite.
+run()
+{
+	SOURCE_DIR=$copy CK_RUN_CASE=$2 "$scratch/$1" >"$scratch/log" 2>&1 || fail "$1, $2"
+}
+
+program check_rules src/rules/room_rules.c
+run check_rules rows
+# shellcheck disable=SC2046
+program check_transfer $(cd "$copy" && find src/resources -name room_note.c -o -name memo.c) \
+	$(cd "$copy" && grep -rlE 'RECORD_KINDS|EACH_KIND|transfer/transfer\.h' src --include='*.c' | grep -v '^src/command/')
+run check_transfer whole
