@@ -1,4 +1,5 @@
-"""Pretty printers for gdb (src/README, DEBUGGING): slices, buffers, IDs, faults, arenas and JSON as text.
+"""For gdb (src/README, DEBUGGING): slices, buffers, IDs, faults, arenas and JSON are printed as text, and the
+command `request` prints the request that is being processed.
 
     gdb -x tests/gdb/printers.py PROGRAM
 
@@ -202,3 +203,42 @@ def printer_of(value):
 
 
 gdb.pretty_printers.append(printer_of)
+
+
+# ---- the request ----
+
+
+class RequestCommand(gdb.Command):
+    """Prints the request that the thread is processing, and sets $call to its struct call: it is in the nearest
+    frame that has one, because optimisation takes it away from others."""
+
+    def __init__(self):
+        super().__init__("request", gdb.COMMAND_DATA)
+
+    @staticmethod
+    def call_of(frame):
+        try:
+            call = frame.read_var("call")
+            target = call.type.target() if call.type.code == gdb.TYPE_CODE_PTR else call.type
+            if target.strip_typedefs().tag != "call" or call.is_optimized_out or int(call) == 0:
+                return None
+            call.dereference().fetch_lazy()
+            return call
+        except (ValueError, gdb.error):
+            return None
+
+    def invoke(self, argument, from_tty):
+        frame = gdb.newest_frame()
+        while frame is not None:
+            call = self.call_of(frame)
+            if call is not None:
+                gdb.set_convenience_variable("call", call)
+                print("%s %s" % (call["request"]["method"], SlicePrinter(call["request"]["uri"]).to_string()))
+                print("account %s" % IdPrinter(call["account"]).to_string())
+                print("body %s" % JsonPrinter(call["body"]).to_string())
+                return
+            frame = frame.older()
+        raise gdb.GdbError("no frame has a call")
+
+
+RequestCommand()

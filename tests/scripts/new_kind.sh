@@ -103,6 +103,29 @@ run()
 
 program check_rules src/rules/room_rules.c
 run check_rules rows
+# A field that is in the table is stored and returned.
+mkdir -p "$copy/tests/cases/rooms" && cp "$source/tests/cases/scenes.case" "$copy/tests/cases" &&
+	cat >"$copy/tests/cases/rooms/greeting.case" <<'END' || exit 1
+case a new field
+	use template
+	POST /v2/rooms
+	> {"template_id":"$tid","greeting_seconds":7}
+	= 200
+	save rid /id
+	/greeting_seconds == 7
+	GET /v2/rooms/$rid
+	= 200
+	/greeting_seconds == 7
+	PATCH /v2/rooms/$rid
+	> {"greeting_seconds":8}
+	= 200
+	/greeting_seconds == 8
+	POST /v2/rooms
+	> {"template_id":"$tid","greeting_seconds":61}
+	refused /greeting_seconds 60
+END
+program check_service src/rules/room_rules.c
+run check_service rooms/greeting
 # shellcheck disable=SC2046
 program check_transfer $(cd "$copy" && find src/resources -name room_note.c -o -name memo.c) \
 	$(cd "$copy" && grep -rlE 'RECORD_KINDS|EACH_KIND|transfer/transfer\.h' src --include='*.c' | grep -v '^src/command/')

@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/rooms/rooms.h"
 
+#include <string.h>
+
 #include "base/text.h"
 #include "resources/codes/code_life.h"
 #include "resources/templates/default_template.h"
@@ -33,11 +35,19 @@ struct room_change {
 
 /* ---- the new document ---- */
 
-/* Members that are copied as they were sent. */
-static const char *const plain_members[] = {
-	"description", "region", "large_room", "size",	    "max_duration_seconds",
-	"webhook",     "polls",	 "opens_at",   "closes_at",
+/* Members of a body that are not simply copied as they were sent. */
+static const char *const special_members[] = {
+	"name", "enabled", "template_id", "recording_source_template", "recording_info",
 };
+
+static bool is_plain(const struct field *field)
+{
+	for (size_t i = 0; i < sizeof special_members / sizeof special_members[0]; i++) {
+		if (strcmp(field->name, special_members[i]) == 0)
+			return false;
+	}
+	return (field->flags & FIELD_READ_ONLY) == 0;
+}
 
 static const json_t *upload_of(const json_t *recording)
 {
@@ -75,19 +85,19 @@ static void apply_body(struct call *call, struct room_change *change)
 	const json_t *enabled = call_member(call, "enabled");
 	const bool is_by_id = call->parameters[0].data != NULL;
 
-	for (size_t i = 0; i < sizeof plain_members / sizeof plain_members[0]; i++) {
-		const json_t *value = call_member(call, plain_members[i]);
+	for (size_t i = 0; i < room_shape.field_count; i++) {
+		const struct field *field = &room_shape.fields[i];
+		const json_t *value = call_member(call, field->name);
 		const bool is_null = json_is_null(value);
 
 		/* A body that finds its room by name has null for members that it does not set. */
-		if (value == NULL || (is_null && !is_by_id))
+		if (value == NULL || (is_null && !is_by_id) || !is_plain(field))
 			continue;
 		if (is_null ||
-		    (slice_is(text_of_json(value), "") &&
-		     (shape_field(&room_shape, plain_members[i])->flags & FIELD_CLEARABLE) != 0))
-			json_object_del(change->document, plain_members[i]);
+		    (slice_is(text_of_json(value), "") && (field->flags & FIELD_CLEARABLE) != 0))
+			json_object_del(change->document, field->name);
 		else
-			json_object_set(change->document, plain_members[i], call_share(value));
+			json_object_set(change->document, field->name, call_share(value));
 	}
 	if (name != NULL)
 		change->room.name = text_of_json(name);
