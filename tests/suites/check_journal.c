@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "file_hooks.h"
 #include "scratch.h"
 #include "store/gdbm/entries.h"
@@ -833,5 +834,6 @@ int main(void)
 	tcase_add_test(tcase, checksums_of_many_bytes_equal_those_of_their_pieces);
 	tcase_add_loop_test(tcase, checksums_are_crc32c, 0, ROWS(sums));
 	suite_add_tcase(suite, tcase);
+	fast_disk();
 	return suite_run(suite);
 }
