@@ -1,5 +1,5 @@
 dnl ANTEROOM_SUMMARY
-dnl Prints the configuration.
+dnl Prints the configuration, and at the very end what `make check` will complain about.
 AC_DEFUN([ANTEROOM_SUMMARY], [
   AC_MSG_NOTICE([
   $PACKAGE_NAME $PACKAGE_VERSION
@@ -15,4 +15,5 @@ AC_DEFUN([ANTEROOM_SUMMARY], [
     werror        $enable_werror
     left out      ${TESTS_LEFT_OUT:-nothing}
   ])
+  AS_IF([test -n "$NO_TESTS"], [AC_MSG_WARN([$NO_TESTS])])
 ])

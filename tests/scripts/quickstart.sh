@@ -1,6 +1,7 @@
 #!/bin/sh
 # nginx/quickstart as a user would use it: two instances at a time, its output pasted into a shell, a
-# second start that finds the data and the codes of the first, crashes, and usage errors.
+# second start that finds the data and the codes of the first, crashes, and usage errors. With BRIEF=yes,
+# one start, with the program in ANTEROOM and the pages beside it, and its output pasted into a shell.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/../..}" || exit 1
 PATH=$PATH:/usr/sbin
@@ -10,6 +11,14 @@ trap 'for name in one two three four closed/six seven; do
 	done
 	rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
+
+# A copy of what is needed, in which the program is newer than its sources.
+if [ -n "${BRIEF-}" ]; then
+	mkdir -p "$scratch/tree/build" && chmod 755 "$scratch" "$scratch/tree" &&
+		cp -R configure.ac Makefile.am m4 include src web nginx packaging "$scratch/tree" &&
+		cp -R "${ANTEROOM%/*}/web" "$scratch/tree/build" &&
+		cp "$ANTEROOM" "$scratch/tree/build" && cd "$scratch/tree" || exit 1
+fi
 
 quickstart()
 {
@@ -52,6 +61,8 @@ for page in console 'join it'; do
 	address=$(sed -n "s/^  $page *\(http.*\)/\1/p" "$scratch/one.printed")
 	curl -sS "$address" | grep -q '<!doctype html>' || fail "$page: no page at $address"
 done
+
+[ -z "${BRIEF-}" ] || exit 0
 
 start "$scratch/two" --no-sample
 second=$port

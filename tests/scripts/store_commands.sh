@@ -1,7 +1,7 @@
 #!/bin/sh
 # check, stat, backup, dump, load and openapi, with a directory of a stopped service, of a running
 # service, a damaged directory, and one whose load was killed. ANTEROOM names the program (default:
-# ./anteroom).
+# ./anteroom). FULL=yes makes larger stores.
 set -u
 program=${ANTEROOM:-./anteroom}
 case $program in /*) ;; *) program=$PWD/$program ;; esac
@@ -23,6 +23,11 @@ trap 'exit 1' HUP INT TERM
 cd "$directory" || exit 1
 unset ANTEROOM_DATA
 failed=0
+# The templates of account b, and of a store with GDBM files.
+many=${FULL:+2000}
+many=${many:-400}
+large=${FULL:+20000}
+large=${large:-6000}
 
 fail()
 {
@@ -141,7 +146,7 @@ same()
 }
 
 make_dump a 300 a.dump
-make_dump b 2000 b.dump
+make_dump b "$many" b.dump
 : >file
 mkdir full empty
 : >full/file
@@ -311,7 +316,7 @@ test -z "$(ls | grep nobody)" || fail 'dump: a file for an account that does not
 for which in 'account b' bbbbbbbbbbbbbbbbbbbbbbbb; do
 	"$program" dump data --account "$which" 2>/dev/null | tail -n +2 >first
 	grep -qF '"name":"account a"' first && fail "dump --account $which: another account"
-	grep -qF '{"end":{"accounts":1,"lines":{"template":2000,"deleted_role":2000,"default_template":1,"room":2000,"codes":2000,"code":4000}}}' first || fail 'dump --account'
+	grep -qF '{"end":{"accounts":1,"lines":{"template":'"$many"',"deleted_role":'"$many"',"default_template":1,"room":'"$many"',"codes":'"$many"',"code":'"$((2 * many))"'}}}' first || fail 'dump --account'
 done
 if test -c /dev/full; then
 	"$program" dump data >/dev/full 2>err
@@ -343,11 +348,11 @@ grep -q '^  /code/max_uses: must' err || fail 'load: does not say which code'
 test ! -e many.cut || fail 'load: what was refused left a directory'
 
 # ---- a load that is refused, and one that is killed, leave nothing ----
-sed '2001s/"eu"/"xx"/; 2001s/"name":"t/"name":" t/' b.dump >faulty.dump
-expect 1 'line 2001: Invalid body param' load again faulty.dump
+sed '401s/"name":"t/"name":" t/' b.dump >faulty.dump
+expect 1 'line 401: Invalid body param' load again faulty.dump
 grep -qF '  /template/name: must be' err || fail 'load: does not say what is wrong'
 expect 1 'the line "end" is missing' load again /dev/null
-head -n 3000 b.dump >cut.dump
+head -n $((many * 3 / 2)) b.dump >cut.dump
 expect 1 'the dump is incomplete' load again cut.dump
 expect 0 'No damage' check again
 dumped again >second
@@ -368,7 +373,7 @@ exec 4>&-
 test -e again/load.unfinished || fail 'load: no mark of a load that was killed'
 dumped again >second
 tail -n +2 dumped | cmp -s - second || fail 'load: a killed load left visible records'
-expect 0 'Loaded 1 accounts, 2000' load again b.dump
+expect 0 "Loaded 1 accounts, $many" load again b.dump
 grep -qF 'an interrupted load' err || fail 'load: does not say that it removes what was left'
 test ! -e again/load.unfinished || fail 'load: leaves the mark of an earlier load'
 expect 0 'No damage' check again
@@ -479,14 +484,14 @@ rm -rf other restored restored2 said filled link
 "$program" backup data deleted 2>err
 expect 1 'no account has the name' account delete nobody deleted
 expect 1 'the account "account b" is enabled' account delete 'account b' deleted
-expect 0 'templates                            2300' stat deleted
+expect 0 "templates                            $(printf %4d $((300 + many)))" stat deleted
 expect 0 '' account disable 'account b' deleted
 expect 0 'Deleted the account "account b" and everything it owned' \
 	account delete 'account b' deleted
 expect 1 'no account has the name' account delete 'account b' deleted
 expect 0 'No damage' check deleted
 same piped deleted 'account a'
-test "$(dumped deleted | grep -c '^{"words":{"words":"baa-a[^"]*","account":"bbbbbbbbbbbbbbbbbbbbbbbb"')" = 4000 ||
+test "$(dumped deleted | grep -c '^{"words":{"words":"baa-a[^"]*","account":"bbbbbbbbbbbbbbbbbbbbbbbb"')" = $((2 * many)) ||
 	fail 'account delete: releases its codes'
 dumped deleted | grep -v '^{"words"' | grep -q bbbbbbbb && fail 'account delete: leaves more than codes'
 "$program" dump deleted --output gone.dump 2>err
@@ -497,7 +502,7 @@ expect 0 'accounts                                1' stat deleted
 expect 0 'Deleted the account' account delete aaaaaaaaaaaaaaaaaaaaaaaa --force --data deleted
 expect 0 'accounts                                0' stat deleted
 expect 0 'No damage: 0 files with 0 blocks, ' check deleted
-grep -qF ' 4600 records' out || fail 'account delete: leaves records, or too few codes'
+grep -qF " $((600 + 2 * many)) records" out || fail 'account delete: leaves records, or too few codes'
 # An interrupted deletion can be repeated: the account still exists, and is disabled.
 "$program" backup data killed 2>err
 "$program" account delete 'account b' killed --force >out 2>err &
@@ -513,7 +518,7 @@ if "$program" account list killed | grep -qF 'account b'; then
 fi
 same piped killed 'account a'
 # The deleted account can be loaded again.
-expect 0 'Loaded 1 accounts, 2000' load killed b.dump
+expect 0 "Loaded 1 accounts, $many" load killed b.dump
 same data killed
 rm -rf deleted killed
 
@@ -546,7 +551,7 @@ test "$status" -eq 0 || fail 'dump --salvage: of a sound store'
 tail -n +2 out >second
 dumped data | cmp -s - second || fail 'dump --salvage: of a sound store, the dump differs'
 # One byte in 64 of a GDBM file, whose values and blocks have checksums.
-make_dump c 20000 c.dump
+make_dump c "$large" c.dump
 expect 0 'Loaded' load large c.dump
 file=$(ls large/store/stack-*.gdbm | tail -n 1)
 size=$(wc -c <"$file")
@@ -610,7 +615,7 @@ exec 3<log
 read -r line <&3
 case $line in *' serving '*) ;; *) fail "serve: $line" ;; esac
 expect 0 'No damage' check data
-expect 0 'codes                                4600' stat data
+expect 0 "codes                                $((600 + 2 * many))" stat data
 rm -rf copy
 expect 0 '' backup data copy
 expect 1 "in use by process $server" load data a.dump

@@ -18,6 +18,7 @@
 #include "accounts/accounts.h"
 #include "accounts/accounts_file.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "suite.h"
 
 static struct arena *arena;
@@ -1192,5 +1193,6 @@ int main(void)
 			    ROWS(directory_modes));
 	tcase_add_test(cases, service_does_not_start_with_an_unreadable_file);
 	tcase_add_test(cases, threads_read_while_the_file_changes);
+	fast_disk();
 	return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 
 #include "base/encode.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "scratch.h"
 #include "store/gdbm/entries.h"
 #include "suite.h"
@@ -532,5 +533,6 @@ int main(void)
 	tcase_add_test(tests, a_record_with_an_impossible_name_is_refused);
 	tcase_add_test(tests, node_that_is_its_own_child_is_refused);
 	suite_add_tcase(suite, tests);
+	fast_disk();
 	return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 #include "accounts/token.h"
 #include "base/clock.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "resources/joining/misses.h"
 #include "resources/rooms/room_record.h"
 #include "service/costs.h"
@@ -1000,5 +1001,6 @@ int main(void)
 	tcase_add_test(again, a_taken_code_is_not_revealed_unless_counted);
 	tcase_add_test(again, a_request_that_is_run_again_counts_once);
 	suite_add_tcase(suite, again);
+	fast_disk();
 	return suite_run(suite);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "directory.h"
+#include "fast_disk.h"
 #include "store/gdbm/store_gdbm.h"
 #include "store/gdbm/entries.h"
 #include "suite.h"
@@ -883,5 +884,6 @@ int main(void)
 	tcase_add_loop_test(tcase, a_reopened_store_has_everything, 0, ROWS(drivers));
 	tcase_add_test(tcase, closing_null_is_allowed);
 	suite_add_tcase(suite, tcase);
+	fast_disk();
 	return suite_run(suite);
 }

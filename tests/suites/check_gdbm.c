@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "directory.h"
+#include "fast_disk.h"
 #include "store/gdbm/block_writer.h"
 #include "base/checksum.h"
 #include "base/encode.h"
@@ -354,5 +355,6 @@ int main(void)
 	tcase_add_test(tcase, libgdbm_can_write_the_file);
 	tcase_add_test(tcase, libgdbm_counts);
 	suite_add_tcase(suite, tcase);
+	fast_disk();
 	return suite_run(suite);
 }

@@ -14,6 +14,7 @@
 #include "service/routes.h"
 #include "service/service.h"
 #include "store/figures.h"
+#include "fast_disk.h"
 #include "suite.h"
 
 /* ---- a store that only reports its state ---- */
@@ -551,5 +552,6 @@ int main(void)
 	tcase_add_test(tcase, addresses_do_not_displace_each_other);
 	tcase_add_test(tcase, simultaneous_calls_share_the_budget);
 	suite_add_tcase(suite, tcase);
+	fast_disk();
 	return suite_run(suite);
 }

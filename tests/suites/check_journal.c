@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "file_hooks.h"
 #include "scratch.h"
 #include "store/gdbm/entries.h"
@@ -989,5 +990,6 @@ int main(void)
 	tcase_add_test(listed, the_journal_is_listed);
 	tcase_add_test(listed, the_journal_is_listed_up_to_the_damage);
 	suite_add_tcase(suite, listed);
+	fast_disk();
 	return suite_run(suite);
 }

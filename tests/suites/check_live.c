@@ -28,6 +28,7 @@
 #include "background/door_watch.h"
 #include "background/join_log.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
 #include "resources/bans/bans.h"
@@ -2845,5 +2846,6 @@ static Suite *suite(void)
 
 int main(void)
 {
+	fast_disk();
 	return suite_run(suite());
 }

@@ -8,6 +8,7 @@
 
 #include "accounts/accounts.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "resources/events/audit_record.h"
 #include "background/join_log.h"
 #include "records/kinds.h"
@@ -378,5 +379,6 @@ int main(void)
 	tcase_add_loop_test(tcase, damaged_entries_are_removed_with_their_account, 0,
 			    ROWS(damages));
 	suite_add_tcase(suite, tcase);
+	fast_disk();
 	return suite_run(suite);
 }

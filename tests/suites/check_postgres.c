@@ -23,6 +23,7 @@
 #include "records/kinds.h"
 #include "responder.h"
 #include "background/keeper.h"
+#include "service/routes.h"
 #include "store/figures.h"
 #include "store/postgres/store_postgres.h"
 #include "suite.h"
@@ -225,8 +226,8 @@ static const struct {
 	{ METHOD_DELETE, "/v2/rooms/$s", NULL, 204, 3 },
 };
 
-/* The last is the ticket that was answered last. */
-static const char letters[] = "trcslk";
+/* k is the ticket that was answered last; those that follow are set by `more_trips`. */
+static const char letters[] = "trcslkbwdnjpux";
 #define VALUES (sizeof letters - 1)
 
 static const char *filled_in(const char *text, const char *const values[VALUES])
@@ -439,6 +440,218 @@ START_TEST(calls_about_live_rooms_take_the_expected_number_of_round_trips)
 		flights = flights_since(before, live_trips[i].flights);
 		ck_assert_msg(flights == live_trips[i].flights, "row %d, %s %s: %u round trips", i,
 			      method_name(live_trips[i].method), live_trips[i].path, flights);
+	}
+}
+END_TEST
+
+#define NO_TICKET "0123456789012345678901234567890123456789012"
+#define NOTHING "000000000000000000000001"
+#define BACKEND_AGAIN \
+	"{\"name\":\"b\",\"type\":\"livekit\",\"url\":\"wss://h\",\"default\":true,\"config\":{" \
+	"\"api_key\":\"k\"}}"
+
+/* The routes that need no row of their own above. The room is in session, with one peer; no media
+ * server can be asked. */
+static const struct {
+	enum method method;
+	const char *path; /* as in `trips`, also with the letters that rows set */
+	const char *body;
+	int status;
+	unsigned flights;
+	const char *sets; /* letter and member: the letter stands for that member of the response */
+	char bearer; /* letter of a token that is sent in place of the account's */
+} more_trips[] = {
+	{ METHOD_GET, "/v2/templates/$t/destinations", NULL, 200, 1, NULL, 0 },
+	{ METHOD_POST, "/v2/templates/$t/destinations", "{}", 200, 2, NULL, 0 },
+	{ METHOD_PATCH, "/v2/templates/$t/destinations", "{}", 200, 2, NULL, 0 },
+	{ METHOD_PATCH, "/v2/templates/$t/settings", "{\"region\":\"eu\"}", 200, 2, NULL, 0 },
+	{ METHOD_GET, "/v2/templates/$t/roles", NULL, 200, 1, NULL, 0 },
+	{ METHOD_PATCH, "/v2/templates/$t/roles/host", "{\"priority\":2}", 200, 2, NULL, 0 },
+	{ METHOD_POST, "/v2/templates", "{\"name\":\"gone\"}", 200, 2, "x id", 0 },
+	{ METHOD_DELETE, "/v2/templates/$x", NULL, 204, 3, NULL, 0 },
+	{ METHOD_GET, "/v2/room-summaries", NULL, 200, 1, NULL, 0 },
+	{ METHOD_POST, "/v2/room-codes/code/$c", "{\"enabled\":true}", 200, 2, NULL, 0 },
+	{ METHOD_POST, "/v2/import", "{\"templates\":[{\"name\":\"imported\"}]}", 200, 5, NULL, 0 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1, "j token", 0 },
+	{ METHOD_POST, "/v2/token/join", "{}", 200, 1, NULL, 'j' },
+	{ METHOD_DELETE, "/v2/tickets/" NO_TICKET, NULL, 404, 2, NULL, 0 },
+	{ METHOD_POST, "/v2/active-rooms/$r/tickets/" NOTHING, "{\"state\":\"denied\"}", 404, 3,
+	  NULL, 0 },
+	{ METHOD_POST, "/v2/active-rooms/$r/peers/$p", "{\"name\":\"x\"}", 501, 6, NULL, 0 },
+	{ METHOD_POST, "/v2/active-rooms/$r/peers/$p/mute", "{\"type\":\"audio\",\"mute\":true}",
+	  501, 5, NULL, 0 },
+	{ METHOD_POST, "/v2/active-rooms/$r/send-message", "{\"message\":\"x\"}", 501, 4, NULL, 0 },
+	{ METHOD_POST, "/v2/active-rooms/$r/remove-peers", "{\"peer_id\":\"$p\"}", 501, 4, NULL,
+	  0 },
+	{ METHOD_POST, "/v2/active-rooms/$r/end-room", "{}", 501, 3, NULL, 0 },
+	{ METHOD_GET, "/v2/backends/$b", NULL, 200, 1, NULL, 0 },
+	{ METHOD_POST, "/v2/backends/$b", BACKEND_AGAIN, 200, 2, NULL, 0 },
+	{ METHOD_PATCH, "/v2/backends/$b", "{\"ttl\":90}", 200, 2, NULL, 0 },
+	{ METHOD_POST, "/v2/backends/$b/test", "{}", 501, 1, NULL, 0 },
+	{ METHOD_POST, "/v2/backends/$b/events", "{}", 204, 0, NULL, 0 },
+	/* The session of the room closes, and who is inside leaves. */
+	{ METHOD_DELETE, "/v2/backends/$b", NULL, 204, 15, NULL, 0 },
+	{ METHOD_POST, "/v2/webhooks", "{\"url\":\"https://a.example/\"}", 200, 5, "w id", 0 },
+	{ METHOD_GET, "/v2/webhooks", NULL, 200, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/webhooks/$w", NULL, 200, 1, NULL, 0 },
+	{ METHOD_POST, "/v2/webhooks/$w", "{\"url\":\"https://b.example/\"}", 200, 3, NULL, 0 },
+	{ METHOD_PATCH, "/v2/webhooks/$w", "{\"description\":\"x\"}", 200, 3, NULL, 0 },
+	{ METHOD_POST, "/v2/webhooks/$w/rotate", "{}", 200, 3, NULL, 0 },
+	{ METHOD_POST, "/v2/webhooks/$w/test", "{}", 200, 2, NULL, 0 },
+	{ METHOD_GET, "/v2/webhooks/$w/deliveries", NULL, 200, 4, NULL, 0 },
+	{ METHOD_POST, "/v2/webhooks/$w/deliveries/" NOTHING "/retry", "{}", 404, 3, NULL, 0 },
+	{ METHOD_DELETE, "/v2/webhooks/$w", NULL, 204, 5, NULL, 0 },
+	{ METHOD_POST, "/v2/signing-keys", "{\"alg\":\"EdDSA\"}", 200, 2, NULL, 0 },
+	{ METHOD_POST, "/v2/signing-keys", "{\"alg\":\"EdDSA\"}", 200, 2, "d kid", 0 },
+	{ METHOD_GET, "/v2/signing-keys/$d", NULL, 200, 1, NULL, 0 },
+	{ METHOD_POST, "/v2/signing-keys/$d/activate", "{}", 200, 2, NULL, 0 },
+	{ METHOD_DELETE, "/v2/signing-keys/$d", NULL, 204, 2, NULL, 0 },
+	{ METHOD_POST, "/v2/keys", "{\"name\":\"a\",\"scopes\":[\"rooms:read\"]}", 200, 2, "n id",
+	  0 },
+	{ METHOD_GET, "/v2/keys", NULL, 200, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/keys/$n", NULL, 200, 1, NULL, 0 },
+	{ METHOD_PATCH, "/v2/keys/$n", "{\"name\":\"b\"}", 200, 2, NULL, 0 },
+	{ METHOD_DELETE, "/v2/keys/$n", NULL, 204, 2, NULL, 0 },
+	{ METHOD_GET, "/v2/jwks/$u.json", NULL, 200, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/jwks/$u/0000.pem", NULL, 404, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/session", NULL, 200, 1, NULL, 0 },
+	{ METHOD_DELETE, "/v2/session", NULL, 204, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/service/metrics", NULL, 403, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/service/history", NULL, 403, 1, NULL, 0 },
+	{ METHOD_GET, "/v2/openapi.json", NULL, 200, 0, NULL, 0 },
+	{ METHOD_GET, "/", NULL, 200, 0, NULL, 0 },
+	{ METHOD_GET, "/healthz", NULL, 200, 0, NULL, 0 },
+	{ METHOD_GET, "/readyz", NULL, 200, 0, NULL, 0 },
+	{ METHOD_GET, "/metrics", NULL, 200, 0, NULL, 0 },
+};
+
+/* Routes without a row, and why. */
+static const struct {
+	const char *name, *reason;
+} without_trips[] = {
+	{ "beginSession", "its credentials are checked as those of any call" },
+	{ "getRoomCodeQr", "it reads what getRoomCode reads, and may be missing in a build" },
+};
+
+static size_t place_of(char letter)
+{
+	return (size_t)(strchr(letters, letter) - letters);
+}
+
+static struct reply ask_with_bearer(enum method method, const char *path, const char *body,
+				    const char *token)
+{
+	const struct request request = {
+		.method = method,
+		.uri = slice_of(path),
+		.body = slice_of(body),
+		.authorization = slice_of(arena_text(kept, "Bearer %s", token)),
+		.address = SLICE("192.0.2.1"),
+	};
+
+	return responder_send(&one, kept, &request);
+}
+
+START_TEST(other_calls_take_the_expected_number_of_round_trips)
+{
+	const char *values[VALUES] = { NULL };
+	struct buffer wrong = BUFFER_INITIAL(kept);
+	struct reply reply;
+	unsigned before, flights;
+
+	values[place_of('u')] = account.id_text;
+	values[place_of('b')] = make(&one, "/v2/backends", LIVEKIT);
+	values[place_of('t')] = make(&one, "/v2/templates",
+				     "{\"name\":\"one\",\"roles\":{\"host\":{}},\"default\":true}");
+	values[place_of('r')] = make(&one, "/v2/rooms", "{\"name\":\"room\"}");
+	reply = ask(&one, METHOD_POST, filled_in("/v2/room-codes/room/$r/role/host", values), "{}");
+	values[place_of('c')] = member_of(&reply, "code");
+	join_room(values[place_of('b')], values[place_of('r')], "a");
+	before = relay_flights(CALLS);
+	reply = ask(&one, METHOD_GET, filled_in("/v2/active-rooms/$r/peers", values), NULL);
+	ck_assert_uint_eq(flights_since(before, 4), 4);
+	ck_assert_msg(strstr(reply.text, "\"id\":\"") != NULL, "%s", reply.text);
+	values[place_of('p')] =
+		arena_copy(kept, (struct slice){ strstr(reply.text, "\"id\":\"") + 6, 36 }).data;
+	for (int i = 0; i < ROWS(more_trips); i++) {
+		const char *path = filled_in(more_trips[i].path, values);
+		const char *body = filled_in(more_trips[i].body, values);
+		const char *sets = more_trips[i].sets;
+
+		before = relay_flights(CALLS);
+		reply = more_trips[i].bearer == 0
+				? ask(&one, more_trips[i].method, path, body)
+				: ask_with_bearer(more_trips[i].method, path, body,
+						  values[place_of(more_trips[i].bearer)]);
+		flights = flights_since(before, more_trips[i].flights);
+		if (reply.status != more_trips[i].status || flights != more_trips[i].flights)
+			buffer_append_text(&wrong,
+					   arena_text(kept, "\n%s %s: %d, %u round trips %.200s",
+						      method_name(more_trips[i].method), path,
+						      reply.status, flights, reply.text));
+		if (sets != NULL && reply.status == 200)
+			values[place_of(sets[0])] = member_of(&reply, sets + 2);
+	}
+	buffer_append_byte(&wrong, '\0');
+	ck_assert_msg(wrong.size == 1, "unexpected:%s", wrong.data);
+}
+END_TEST
+
+/* Returns true if a row's path, without query and key, is one of the route. */
+static bool is_of_route(const struct route *route, enum method method, const char *path)
+{
+	const char *at = route->path;
+	const size_t size = strcspn(path, "? ");
+	const char *const end = path + size;
+
+	if (method != route->method)
+		return false;
+	while (*at != '\0' && path < end) {
+		if (*at != '{') {
+			if (*at++ != *path++)
+				return false;
+			continue;
+		}
+		at = strchr(at, '}') + 1;
+		while (path < end && *path != '/' && *path != *at)
+			path++;
+	}
+	return *at == '\0' && path == end;
+}
+
+static bool has_trips(const struct route *route)
+{
+	bool has = false;
+
+	for (int i = 0; i < ROWS(trips); i++)
+		has = has || is_of_route(route, trips[i].method, trips[i].path);
+	for (int i = 0; i < ROWS(live_trips); i++)
+		has = has || is_of_route(route, live_trips[i].method, live_trips[i].path);
+	for (int i = 0; i < ROWS(more_trips); i++)
+		has = has || is_of_route(route, more_trips[i].method, more_trips[i].path);
+	return has;
+}
+
+/* Every route has a row, or a reason why it has none; every row is of a route. */
+START_TEST(the_round_trips_of_every_route_are_known)
+{
+	for (const struct route *route = routes; route->path != NULL; route++) {
+		bool is_excepted = false;
+
+		for (int i = 0; i < ROWS(without_trips); i++)
+			is_excepted = is_excepted ||
+				      strcmp(without_trips[i].name, route->name) == 0;
+		ck_assert_msg(has_trips(route) || is_excepted, "%s %s has no row",
+			      method_name(route->method), route->path);
+		ck_assert_msg(!has_trips(route) || !is_excepted, "%s is no exception", route->name);
+	}
+	for (int i = 0; i < ROWS(without_trips); i++) {
+		const struct route *route = routes;
+
+		while (route->path != NULL && strcmp(route->name, without_trips[i].name) != 0)
+			route++;
+		ck_assert_msg(route->path != NULL, "%s is no route: %s", without_trips[i].name,
+			      without_trips[i].reason);
 	}
 }
 END_TEST
@@ -1506,7 +1719,7 @@ int main(void)
 {
 	const char *none = database_start();
 	Suite *suite;
-	TCase *calls, *away;
+	TCase *calls, *routes_case, *away;
 	int status;
 
 	if (none != NULL) {
@@ -1515,6 +1728,7 @@ int main(void)
 	}
 	suite = suite_create("postgres");
 	calls = tcase_create("calls");
+	routes_case = tcase_create("routes");
 	away = tcase_create("away");
 	json_object_seed(0);
 	tcase_add_checked_fixture(calls, set_up, tear_down);
@@ -1548,6 +1762,11 @@ int main(void)
 	tcase_add_test(calls, an_old_damaged_entry_is_dropped);
 	tcase_add_test(calls, a_released_lease_is_taken_soon);
 	suite_add_tcase(suite, calls);
+	tcase_add_checked_fixture(routes_case, set_up, tear_down);
+	tcase_set_timeout(routes_case, 60);
+	tcase_add_test(routes_case, other_calls_take_the_expected_number_of_round_trips);
+	tcase_add_test(routes_case, the_round_trips_of_every_route_are_known);
+	suite_add_tcase(suite, routes_case);
 	tcase_add_checked_fixture(away, set_up_server, tear_down_server);
 	tcase_set_timeout(away, 60);
 	tcase_add_test(away, without_the_database_calls_fail_immediately);

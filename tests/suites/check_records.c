@@ -13,6 +13,7 @@
 
 #include "database.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "store/gdbm/btree.h"
 #include "store/gdbm/entries.h"
 #include "store/gdbm/store_gdbm.h"
@@ -1476,6 +1477,7 @@ int main(void)
 	tcase_add_loop_test(some, a_failed_call_leaves_nothing, 0, n);
 	tcase_add_loop_test(some, inconsistent_indexes_are_damage, 0, 4);
 	suite_add_tcase(suite, some);
+	fast_disk();
 	status = suite_run(suite);
 	if (has_database)
 		database_stop();

@@ -14,6 +14,7 @@
 #include "resources/joining/misses.h"
 #include "accounts/token.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "records/kinds.h"
 #include "service/service.h"
 #include "store/gdbm/entries.h"
@@ -267,5 +268,6 @@ int main(void)
 	tcase_add_loop_test(tcase, a_missing_reference_is_damage, 0, ROWS(rows));
 	tcase_add_loop_test(tcase, complete_references_are_not_damage, 0, ROWS(rows));
 	suite_add_tcase(suite, tcase);
+	fast_disk();
 	return suite_run(suite);
 }

@@ -14,6 +14,7 @@
 #include "accounts/scopes.h"
 #include "accounts/token.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "service/routes.h"
@@ -441,5 +442,6 @@ int main(void)
 	tcase_add_test(cases, no_scopes_allow_only_open_operations);
 	tcase_add_test(cases, a_token_without_the_claim_has_all_scopes);
 	tcase_add_test(cases, the_document_has_every_route);
+	fast_disk();
 	return suite_run(suite);
 }

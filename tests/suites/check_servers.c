@@ -28,6 +28,7 @@
 #include "base/text.h"
 #include "delivery/sender.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "receiver.h"
 #include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
@@ -2403,5 +2404,6 @@ int main(void)
 		suite_add_tcase(suite, making);
 		suite_add_tcase(suite, live);
 	}
+	fast_disk();
 	return suite_run(suite);
 }

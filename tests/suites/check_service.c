@@ -1,10 +1,12 @@
 /*
  * The cases of tests/cases in process: a request goes into service_answer and comes back as a
- * struct, with a store in memory and a clock that cases may move. What the edge does before and
- * after (parsing the method and the headers, waiting for the store) is done here in the same order.
+ * struct, with a clock that cases may move. What the edge does before and after (parsing the method
+ * and the headers, waiting for the store) is done here in the same order.
  *
- * All cases run twice. In the second run, the store requires each call to be run again, once at a
- * get and once at the commit; no response may show that.
+ * The arguments are the passes, each the name of a driver: memory, gdbm, postgres. In a pass with
+ * +again after the name, the store requires each call to be run again, once at a get and once at
+ * the commit; no response may show that. Without arguments: memory memory+again postgres. The
+ * environment may choose cases (tests/tools/case.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later
  */
@@ -28,10 +30,12 @@
 #include "case.h"
 #include "database.h"
 #include "directory.h"
+#include "file_hooks.h"
 #include "service/service.h"
+#include "store/gdbm/store_gdbm.h"
+#include "store/postgres/store_postgres.h"
 #include "store_failing.h"
 #include "store_memory.h"
-#include "store/postgres/store_postgres.h"
 #include "suite.h"
 
 /* The system's clock, with the offset set by cases. */
@@ -40,13 +44,27 @@ struct moved_clock {
 	int64_t offset;
 };
 
+struct in_process;
+
+struct driver {
+	const char *name;
+	struct store *(*open)(struct in_process *in_process);
+	/* A reason to leave its passes out, or NULL. */
+	const char *(*start)(void);
+	void (*stop)(void);
+	bool is_numbered_later; /* the entries of the event log, by a thread of the service */
+};
+
 struct in_process {
 	struct transport transport;
 	struct moved_clock clock;
 	struct environment environment;
 	struct service *service;
+	const struct driver *driver;
+	struct file_hooks
+		files; /* of the GDBM driver: no disk is tested here, so nothing is synced */
+	char *store_directory;
 	char *directory;
-	bool has_database;
 	bool says_again;
 };
 
@@ -201,7 +219,7 @@ static bool answer_in_process(struct transport *transport, const struct case_req
 	(void)problem;
 	if (reads_log)
 		write_tickets(in_process);
-	if (reads_log && in_process->has_database)
+	if (reads_log && in_process->driver->is_numbered_later)
 		number_entries(in_process);
 	store_failing_again(store, 2, in_process->says_again ? 1 : 0);
 	store_failing_again(store, 0, in_process->says_again ? 1 : 0);
@@ -305,13 +323,40 @@ static bool change_account(struct transport *transport, struct case_account *acc
 
 /* ---- start and end ---- */
 
-static struct store *open_postgres(void)
+static struct store *open_memory(struct in_process *in_process)
+{
+	(void)in_process;
+	return store_memory_open();
+}
+
+static struct store *open_gdbm(struct in_process *in_process)
+{
+	const struct store_options options = {
+		.directory = in_process->store_directory = directory_make(),
+		.files = &in_process->files.files,
+		.readers = 1,
+		.creates = true,
+	};
+	struct fault fault = FAULT_INITIAL;
+	struct store *store;
+
+	file_hooks_start(&in_process->files);
+	in_process->files.is_fast = true;
+	if (!store_gdbm_open(&options, &store, &fault)) {
+		fprintf(stderr, "%s\n", fault.cause);
+		abort();
+	}
+	return store;
+}
+
+static struct store *open_postgres(struct in_process *in_process)
 {
 	char *url = database_store();
 	const struct store_postgres_options options = { .url = url, .uses_callers_clock = true };
 	struct fault fault = FAULT_INITIAL;
 	struct store *store;
 
+	(void)in_process;
 	if (!store_postgres_open(&options, &store, &fault)) {
 		fprintf(stderr, "%s\n", fault.cause);
 		abort();
@@ -320,10 +365,28 @@ static struct store *open_postgres(void)
 	return store;
 }
 
+static const char *start_nothing(void)
+{
+	return NULL;
+}
+
+static void stop_nothing(void)
+{
+}
+
+static const struct driver drivers[] = {
+	{ .name = "memory", .open = open_memory, .start = start_nothing, .stop = stop_nothing },
+	{ .name = "gdbm", .open = open_gdbm, .start = start_nothing, .stop = stop_nothing },
+	{ .name = "postgres",
+	  .open = open_postgres,
+	  .start = database_start,
+	  .stop = database_stop,
+	  .is_numbered_later = true },
+};
+
 static void open_service(struct in_process *in_process)
 {
-	in_process->environment.store = store_failing_open(
-		in_process->has_database ? open_postgres() : store_memory_open());
+	in_process->environment.store = store_failing_open(in_process->driver->open(in_process));
 	in_process->environment.kept_usage = kept_usage_open();
 	in_process->service = service_open(&in_process->environment);
 }
@@ -333,18 +396,9 @@ static void close_service(struct in_process *in_process)
 	service_close(in_process->service);
 	kept_usage_close(in_process->environment.kept_usage);
 	store_close(in_process->environment.store);
-}
-
-/* The store in memory reads all its records for each page: records left by one file of cases would
- * slow down all later files. The database keeps everything. */
-static void renew_store(struct transport *transport)
-{
-	struct in_process *in_process = in_process_of(transport);
-
-	if (in_process->has_database)
-		return;
-	close_service(in_process);
-	open_service(in_process);
+	if (in_process->store_directory != NULL)
+		directory_remove(in_process->store_directory);
+	in_process->store_directory = NULL;
 }
 
 static bool begin(struct in_process *in_process)
@@ -387,7 +441,18 @@ static void end(struct in_process *in_process)
 	directory_remove(in_process->directory);
 }
 
-static int run_cases(bool says_again, bool has_database)
+/* The store in memory reads all its records for each page, and all accounts are read again after
+ * each change: what one file of cases has left would slow down all later files. */
+static void renew(struct transport *transport)
+{
+	struct in_process *in_process = in_process_of(transport);
+
+	end(in_process);
+	if (!begin(in_process))
+		abort();
+}
+
+static int run_cases(const struct driver *driver, bool says_again)
 {
 	struct in_process in_process = {
 		.transport = {
@@ -398,37 +463,58 @@ static int run_cases(bool says_again, bool has_database)
 			.clock_advance = move_clock,
 			.store_fail = fail_store,
 			.store_calls = count_store,
-			.store_renew = renew_store,
+			.renew = renew,
 		},
 		.clock.clock = { .now = moved_now, .random = clock_system.random },
+		.driver = driver,
 		.says_again = says_again,
-		.has_database = has_database,
 	};
+	const struct case_choice choice = case_choice_read();
 	int status = EXIT_FAILURE;
 
 	if (begin(&in_process))
-		status = case_main(&in_process.transport);
+		status = case_main(&in_process.transport, &choice);
 	end(&in_process);
 	return status;
 }
 
-int main(void)
+/* Runs the pass that an argument names. */
+static int run_pass(const char *name)
 {
-	const char *no_database = database_start();
-	int status, status_again, status_database = EXIT_SUCCESS;
+	size_t length = strcspn(name, "+");
+	const bool says_again = strcmp(name + length, "+again") == 0;
+
+	for (int i = 0; i < ROWS(drivers); i++) {
+		const char *reason;
+		int status = EXIT_SUCCESS;
+
+		if (strncmp(drivers[i].name, name, length) != 0 ||
+		    drivers[i].name[length] != '\0' || (name[length] != '\0' && !says_again))
+			continue;
+		printf("Over the driver %s%s:\n", drivers[i].name,
+		       says_again ? ", with calls that are run again" : "");
+		reason = drivers[i].start();
+		if (reason == NULL) {
+			status = run_cases(&drivers[i], says_again);
+			drivers[i].stop();
+		} else {
+			printf("left out: %s\n", reason);
+		}
+		return status;
+	}
+	fprintf(stderr, "%s: not a pass\n", name);
+	return EXIT_FAILURE;
+}
+
+int main(int count, char **arguments)
+{
+	static const char *const usual[] = { "memory", "memory+again", "postgres" };
+	int status = EXIT_SUCCESS;
 
 	json_object_seed(0);
-	status = run_cases(false, false);
-	puts("The same, with calls that are run again:");
-	status_again = run_cases(true, false);
-	if (no_database == NULL) {
-		puts("The same, over PostgreSQL:");
-		status_database = run_cases(false, true);
-		database_stop();
-	} else {
-		printf("without PostgreSQL: %s\n", no_database);
-	}
-	if (status == EXIT_SUCCESS)
-		status = status_again;
-	return status == EXIT_SUCCESS ? status_database : status;
+	for (int i = 1; i < count; i++)
+		status = run_pass(arguments[i]) == EXIT_SUCCESS ? status : EXIT_FAILURE;
+	for (int i = 0; count == 1 && i < ROWS(usual); i++)
+		status = run_pass(usual[i]) == EXIT_SUCCESS ? status : EXIT_FAILURE;
+	return status;
 }

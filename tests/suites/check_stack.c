@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fast_disk.h"
 #include "file_hooks.h"
 #include "scratch.h"
 #include "store/gdbm/block_writer.h"
@@ -706,5 +707,6 @@ int main(void)
 	tcase_add_test(tcase, a_live_store_can_be_inspected);
 	tcase_add_test(tcase, a_walk_returns_each_key_once);
 	suite_add_tcase(suite, tcase);
+	fast_disk();
 	return suite_run(suite);
 }

@@ -18,6 +18,7 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "directory.h"
+#include "fast_disk.h"
 #include "receiver.h"
 #include "records/kinds.h"
 #include "resources/door/door_polls.h"
@@ -391,7 +392,35 @@ START_TEST(an_account_has_at_most_twenty_webhooks)
 	ask(204, METHOD_DELETE, path, NULL);
 	ask(404, METHOD_GET, path, NULL);
 	ask(404, METHOD_DELETE, path, NULL);
+	ck_assert_ptr_nonnull(
+		strstr(ask(200, METHOD_GET, "/v2/events?type=webhook.*&limit=100", NULL),
+		       "\"webhook.deleted\""));
 	make("/200", "");
+}
+END_TEST
+
+/* What is not sent gets its default, except the secret, which still signs. */
+START_TEST(a_webhook_is_replaced)
+{
+	const json_t *webhook = make("/204", ROOMS ",\"description\":\"before\","
+						   "\"headers\":{\"X-A\":\"one\"}");
+	const char *path = path_of(webhook, "");
+	const char *body = arena_text(stand.arena, "{\"url\":\"%s\"}", url_of("/204"));
+	const json_t *replaced = ask_json(200, METHOD_POST, path, body);
+	static const char *const unset[] = { "\"/events\"", "\"/headers\"", "\"/description\"" };
+	const char *changed;
+
+	ck_assert_str_eq(text_at(replaced, "id"), text_at(webhook, "id"));
+	ck_assert_str_eq(text_at(replaced, "description"), "");
+	ck_assert_uint_eq(json_object_size(json_object_get(replaced, "headers")), 0);
+	ck_assert_str_eq(json_string_value(json_array_get(json_object_get(replaced, "events"), 0)),
+			 "*");
+	ck_assert_ptr_null(json_object_get(replaced, "secret"));
+	ck_assert_ptr_nonnull(strstr(ask(400, METHOD_POST, path, "{}"), "/url: is required"));
+	changed = ask(200, METHOD_GET, "/v2/events?type=webhook.updated", NULL);
+	for (int i = 0; i < ROWS(unset); i++)
+		ck_assert_msg(strstr(changed, unset[i]) != NULL, "%s: %s", unset[i], changed);
+	ask(404, METHOD_POST, "/v2/webhooks/000000000000000000000000", body);
 }
 END_TEST
 
@@ -1738,6 +1767,7 @@ int main(void)
 	tcase_add_loop_test(calls, webhooks_are_created_or_rejected, 0, ROWS(makings));
 	tcase_add_test(calls, http_needs_an_option);
 	tcase_add_test(calls, an_account_has_at_most_twenty_webhooks);
+	tcase_add_test(calls, a_webhook_is_replaced);
 	tcase_add_test(calls, secrets_are_shown_once);
 	suite_add_tcase(suite, calls);
 	tcase_add_checked_fixture(sent, set_up, tear_down);
@@ -1787,5 +1817,6 @@ int main(void)
 	tcase_add_loop_test(damaged, damaged_entries_do_not_delay_repeats, 0,
 			    ROWS(damaged_entries));
 	suite_add_tcase(suite, damaged);
+	fast_disk();
 	return suite_run(suite);
 }

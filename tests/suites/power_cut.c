@@ -5,7 +5,10 @@
  * Some of the directories continue under a trace of their own and are cut again, so that recovery
  * is cut too.
  *
- *     power_cut [-a] [-s SEED]      -a: every event, every way; otherwise a sample
+ *     power_cut [-a] [-n CUTS] [-s SEED]
+ *
+ * With -a, every event is cut in every way; otherwise about so many cuts are drawn of the first
+ * trace, and one for every 30 of them that continues.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
@@ -23,6 +26,7 @@
 #define WRITERS 3
 #define OVERLAY_BYTES (8 << 10)
 #define SEGMENT_BYTES (32 << 10)
+#define CUTS 600
 
 static _Noreturn void give_up(const char *what, const struct fault *fault)
 {
@@ -308,7 +312,7 @@ static unsigned gdbm_files_of(const struct trace *trace)
 	return n;
 }
 
-static void cut_all(bool is_everything, uint64_t seed)
+static void cut_all(bool is_everything, size_t wanted, uint64_t seed)
 {
 	char *parent = directory_make();
 	struct course course = { .history = HISTORY_INITIAL };
@@ -329,33 +333,40 @@ static void cut_all(bool is_everything, uint64_t seed)
 		fprintf(stderr, "power_cut: too little happened to be worth a cut\n");
 		wrongs++;
 	}
-	cut_course(&course, is_everything, 1 + trace->n / 600, &seed);
-	for (unsigned i = 0; i < (is_everything ? 30 : 20) && wrongs == 0; i++)
+	cut_course(&course, is_everything, 1 + trace->n / wanted, &seed);
+	for (unsigned i = 0; i < (is_everything ? 30 : 1 + wanted / 30) && wrongs == 0; i++)
 		cut_again(&course, is_everything, &seed);
 	trace_free(trace);
 	directory_remove(parent);
 }
 
+static bool number_of(const char *text, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return errno == 0 && end != text && *end == '\0';
+}
+
 int main(int argc, char **argv)
 {
-	bool is_everything = false;
-	uint64_t seed = (uint64_t)time(NULL);
+	bool is_everything = false, is_right = true;
+	uint64_t seed = (uint64_t)time(NULL), wanted = CUTS;
 
-	for (int option; (option = getopt(argc, argv, "as:")) != -1;) {
-		char *end = NULL;
-
-		errno = 0;
+	for (int option; (option = getopt(argc, argv, "an:s:")) != -1;) {
 		if (option == 'a')
 			is_everything = true;
-		else if (option == 's')
-			seed = strtoull(optarg, &end, 10);
-		if (option == '?' || errno != 0 || (end != NULL && *end != '\0')) {
-			fprintf(stderr, "usage: power_cut [-a] [-s SEED]\n");
-			return EXIT_FAILURE;
-		}
+		else
+			is_right = is_right && option != '?' &&
+				   number_of(optarg, option == 'n' ? &wanted : &seed);
+	}
+	if (!is_right || wanted == 0) {
+		fprintf(stderr, "usage: power_cut [-a] [-n CUTS] [-s SEED]\n");
+		return EXIT_FAILURE;
 	}
 	printf("seed %llu\n", (unsigned long long)seed);
-	cut_all(is_everything, seed);
+	cut_all(is_everything, (size_t)wanted, seed);
 	printf("%u cuts, %u wrong\n", cuts, wrongs);
 	return wrongs == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -9,6 +9,7 @@
 
 #include "case_list.h"
 #include "case_value.h"
+#include "directory.h"
 
 #include <fts.h>
 #include <stdarg.h>
@@ -258,7 +259,78 @@ static bool read_entry(struct case_list *list, const struct transport *transport
 	return !reader.broken;
 }
 
-struct case_list *case_list_open(const char *folder, const struct transport *transport)
+/* ---- the choice ---- */
+
+static unsigned long number_in_environment(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text == NULL ? 0 : strtoul(text, NULL, 10);
+}
+
+struct case_choice case_choice_read(void)
+{
+	const char *part = getenv("PART");
+	const char *of = part == NULL ? NULL : strchr(part, '/');
+
+	return (struct case_choice){
+		.one_of = (unsigned)number_in_environment("ONE_OF"),
+		.seed = number_in_environment("SEED"),
+		.always = getenv("ALWAYS"),
+		.files = getenv("FILES"),
+		.part = (unsigned)number_in_environment("PART"),
+		.parts = of == NULL ? 0 : (unsigned)strtoul(of + 1, NULL, 10),
+	};
+}
+
+/* FNV-1a. Cases are drawn by name, so that a new case does not change which others are drawn. */
+static uint64_t mixed(uint64_t hash, const char *text)
+{
+	for (; *text != '\0'; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static bool is_among_words(const char *words, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = words; at != NULL && (at = strstr(at, word)) != NULL; at += length) {
+		if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+static bool is_drawn(const struct case_choice *choice, const struct case_entry *entry)
+{
+	uint64_t seed = choice->seed;
+
+	if (choice->files != NULL && !is_among_words(choice->files, entry->script->file))
+		return false;
+	if (choice->one_of <= 1 || entry->script->only != NULL ||
+	    is_among_words(choice->always, entry->script->file))
+		return true;
+	seed = mixed(mixed(chance(&seed), entry->script->file), entry->name);
+	return chance(&seed) % choice->one_of == 0;
+}
+
+static void choose(struct case_list *list, const struct case_choice *choice)
+{
+	size_t n_drawn = 0, n_taken = 0;
+
+	for (size_t n = 0; n < list->n_entries; n++) {
+		if (!is_drawn(choice, &list->entries[n]))
+			continue;
+		if (choice->parts <= 1 || n_drawn % choice->parts + 1 == choice->part)
+			list->entries[n_taken++] = list->entries[n];
+		n_drawn++;
+	}
+	list->n_entries = n_taken;
+}
+
+struct case_list *case_list_open(const char *folder, const struct transport *transport,
+				 const struct case_choice *choice)
 {
 	struct case_list *list = calloc(1, sizeof *list);
 	char *paths[] = { strdup(folder), NULL };
@@ -274,8 +346,10 @@ struct case_list *case_list_open(const char *folder, const struct transport *tra
 	if (tree != NULL)
 		fts_close(tree);
 	free(paths[0]);
-	if (sound && list->n_entries > 0)
+	if (sound && list->n_entries > 0) {
+		choose(list, choice);
 		return list;
+	}
 	fprintf(stderr, "%s: no readable cases\n", folder);
 	case_list_close(list);
 	return NULL;

@@ -83,19 +83,38 @@ struct transport {
 	void (*store_fail)(struct transport *transport, unsigned n);
 	/* Returns the number of uses of the store since then. */
 	unsigned (*store_calls)(struct transport *transport);
-	/* Empties the store before a file of cases. NULL if all files share one store. */
-	void (*store_renew)(struct transport *transport);
+	/* Makes the accounts and an empty store anew, before each file of cases. NULL if all files
+	 * share them. */
+	void (*renew)(struct transport *transport);
 };
 
 /* Copies a header into a response. */
 void case_answer_header(struct case_answer *answer, const char *name, const char *value);
 void case_answer_body(struct case_answer *answer, const char *body, size_t length);
 
+/* Which of the cases that a transport can run are chosen. A case that exists only for this
+ * transport is always drawn, and so is every case of a file in `always`. */
+struct case_choice {
+	unsigned one_of; /* draws about one case in so many; 0 or 1 for all */
+	unsigned long seed; /* other cases are drawn with another seed */
+	/* Files, as case_list_file names them, with blanks between; or NULL. */
+	const char *always;
+	const char *files; /* the only files that are read; NULL for all */
+	unsigned part; /* of the drawn cases, takes the part with this number, from 1 ... */
+	unsigned parts; /* ... of so many parts, which have about equally many cases; 0 for all */
+};
+
+/* Reads a choice from the environment: ONE_OF, SEED, ALWAYS, FILES, PART (as 2/3). What is not set,
+ * or is not a number, chooses everything. */
+struct case_choice case_choice_read(void);
+
 /*
- * Reads all files under the folder and leaves out the cases that this transport cannot run. If a
- * file has a mistake, prints the place and the reason, and returns NULL.
+ * Reads all files under the folder and leaves out the cases that this transport cannot run, and
+ * those that are not chosen. If a file has a mistake, prints the place and the reason, and returns
+ * NULL.
  */
-struct case_list *case_list_open(const char *folder, const struct transport *transport);
+struct case_list *case_list_open(const char *folder, const struct transport *transport,
+				 const struct case_choice *choice);
 void case_list_close(struct case_list *list);
 
 size_t case_list_count(const struct case_list *list);
@@ -111,10 +130,10 @@ const char *case_list_name(const struct case_list *list, size_t n);
 char *case_run(const struct case_list *list, size_t n, struct transport *transport);
 
 /*
- * Runs all cases as Check tests (each file is a test case of Check, each case a test) and returns
- * the exit status of the test program. The folder is tests/cases in $SOURCE_DIR or in the current
- * directory.
+ * Runs the chosen cases as Check tests (each file is a test case of Check, each case a test) and
+ * returns the exit status of the test program. The folder is tests/cases in $SOURCE_DIR or in the
+ * current directory.
  */
-int case_main(struct transport *transport);
+int case_main(struct transport *transport, const struct case_choice *choice);
 
 #endif

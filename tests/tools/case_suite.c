@@ -33,8 +33,8 @@ END_TEST
 
 static void begin_file(void)
 {
-	if (means->store_renew != NULL)
-		means->store_renew(means);
+	if (means->renew != NULL)
+		means->renew(means);
 }
 
 static Suite *suite_of(const struct case_list *list, const char *name)
@@ -56,14 +56,14 @@ static Suite *suite_of(const struct case_list *list, const char *name)
 	return suite;
 }
 
-int case_main(struct transport *transport)
+int case_main(struct transport *transport, const struct case_choice *choice)
 {
 	const char *source = getenv("SOURCE_DIR");
 	char folder[4096];
 	int status;
 
 	snprintf(folder, sizeof folder, "%s/tests/cases", source == NULL ? "." : source);
-	cases = case_list_open(folder, transport);
+	cases = case_list_open(folder, transport, choice);
 	means = transport;
 	if (cases == NULL)
 		return EXIT_FAILURE;

@@ -3,10 +3,14 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "directory.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +25,69 @@ char *directory_make(void)
 		perror("temporary directory");
 		abort();
 	}
+	return path;
+}
+
+static char *path_in(const char *directory, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
+		abort();
+	return path;
+}
+
+static void copy_file(const char *from, const char *to, const struct stat *status)
+{
+	const int in = open(from, O_RDONLY | O_CLOEXEC);
+	const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, status->st_mode & 0777);
+	off_t left = status->st_size;
+	ssize_t sent = 1;
+
+	while (left > 0 && (sent = sendfile(out, in, NULL, (size_t)left)) > 0)
+		left -= sent;
+	if (in < 0 || out < 0 || sent <= 0 || fchmod(out, status->st_mode & 0777) != 0) {
+		perror(to);
+		abort();
+	}
+	close(in);
+	close(out);
+}
+
+static void copy_into(const char *from, const char *to)
+{
+	DIR *directory = opendir(from);
+	const struct dirent *entry;
+
+	if (directory == NULL) {
+		perror(from);
+		abort();
+	}
+	while ((entry = readdir(directory)) != NULL) {
+		char *source = path_in(from, entry->d_name), *copy = path_in(to, entry->d_name);
+		struct stat status;
+
+		if (lstat(source, &status) != 0)
+			abort();
+		if (S_ISREG(status.st_mode)) {
+			copy_file(source, copy, &status);
+		} else if (S_ISDIR(status.st_mode) && strcmp(entry->d_name, ".") != 0 &&
+			   strcmp(entry->d_name, "..") != 0) {
+			if (mkdir(copy, status.st_mode & 0777) != 0)
+				abort();
+			copy_into(source, copy);
+		}
+		free(source);
+		free(copy);
+	}
+	closedir(directory);
+}
+
+char *directory_copy(const char *from)
+{
+	char *path = directory_make();
+
+	copy_into(from, path);
 	return path;
 }
 

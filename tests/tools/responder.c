@@ -45,28 +45,14 @@ void responder_close(struct responder *responder)
 	misses_close(responder->environment.misses);
 }
 
-struct reply responder_ask(const struct responder *responder, const struct account *account,
-			   struct arena *arena, enum method method, const char *path,
-			   const char *body, const char *key)
+struct reply responder_send(const struct responder *responder, struct arena *arena,
+			    const struct request *request)
 {
 	struct arena *own = arena_open();
-	struct call call = { .arena = own };
-	struct buffer header = BUFFER_INITIAL(own), text = BUFFER_INITIAL(arena);
+	struct call call = { .arena = own, .request = *request };
+	struct buffer text = BUFFER_INITIAL(arena);
 	struct reply reply = { .has_retry_after = false };
 
-	buffer_append_text(&header, "Bearer ");
-	buffer_append(&header,
-		      token_sign_management(own, &clock_system, account,
-					    clock_now(responder->environment.clock), 3600));
-	call.request = (struct request){
-		.method = method,
-		.uri = slice_of(path),
-		.body = slice_of(body == NULL ? "" : body),
-		.authorization = buffer_slice(&header),
-		.address = SLICE("192.0.2.1"),
-	};
-	if (key != NULL)
-		call.request.idempotency_key = slice_of(key);
 	service_answer(responder->service, &call);
 	for (size_t i = 0; i < call.answer.part_count; i++)
 		buffer_append(&text, call.answer.parts[i]);
@@ -76,6 +62,32 @@ struct reply responder_ask(const struct responder *responder, const struct accou
 					strcmp(call.answer.headers[i].name, "Retry-After") == 0;
 	reply.status = call.answer.status;
 	reply.text = text.data;
+	arena_close(own);
+	return reply;
+}
+
+struct reply responder_ask(const struct responder *responder, const struct account *account,
+			   struct arena *arena, enum method method, const char *path,
+			   const char *body, const char *key)
+{
+	struct arena *own = arena_open();
+	struct buffer header = BUFFER_INITIAL(own);
+	struct reply reply;
+	struct request request = {
+		.method = method,
+		.uri = slice_of(path),
+		.body = slice_of(body == NULL ? "" : body),
+		.address = SLICE("192.0.2.1"),
+	};
+
+	buffer_append_text(&header, "Bearer ");
+	buffer_append(&header,
+		      token_sign_management(own, &clock_system, account,
+					    clock_now(responder->environment.clock), 3600));
+	request.authorization = buffer_slice(&header);
+	if (key != NULL)
+		request.idempotency_key = slice_of(key);
+	reply = responder_send(responder, arena, &request);
 	arena_close(own);
 	return reply;
 }

@@ -31,4 +31,8 @@ struct reply responder_ask(const struct responder *responder, const struct accou
 			   struct arena *arena, enum method method, const char *path,
 			   const char *body, const char *key);
 
+/* Makes any request, at the responder's service. From any thread. */
+struct reply responder_send(const struct responder *responder, struct arena *arena,
+			    const struct request *request);
+
 #endif
