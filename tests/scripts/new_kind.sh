@@ -21,10 +21,11 @@ fail()
 }
 
 [ -e "$build/tests/tools/libtests.a" ] || { echo 'needs a build with check' && exit 77; }
-mkdir "$copy" &&
-	cp -R "$source/src" "$source/include" "$source/packaging" "$source/web" "$source/Makefile.am" \
-		"$source/.clang-format" "$copy" || exit 1
-(cd "$source/tests" && find suites tools scripts bench fuzz gdb \( -name '*.[ch]' -o -name '*.sh' -o -path 'tools/new-*' \) |
+mkdir -p "$copy/tests" &&
+	cp -R "$source/src" "$source/include" "$source/packaging" "$source/web" "$source/nginx" \
+		"$source/m4" "$source/Makefile.am" \
+		"$source/.clang-format" "$copy" && cp -R "$source/tests/cases" "$copy/tests" || exit 1
+(cd "$source/tests" && find suites tools scripts bench fuzz gdb \( -name '*.[ch]' -o -name '*.sh' -o -name '*.py' -o -path 'tools/new-*' \) |
 	while read -r file; do mkdir -p "$copy/tests/${file%/*}" && cp "$file" "$copy/tests/$file" || exit 1; done) || exit 1
 
 # ---- what is written ----
@@ -68,44 +69,29 @@ for script in layers format; do
 	[ $? = 0 ] || [ $? = 77 ] || fail "$script.sh"
 done
 
-# Prints variables of the build.
-variables()
-{
-	make -s -C "$build" --eval "print-them: ; @echo '$1'" CFLAGS=-O0 print-them
-}
-# The headers of the copy come first.
-compile=$(variables "\$(CC) -I$copy/include -I$copy/src -I$copy/tests/tools \$(DEFS) \$(DEFAULT_INCLUDES) \
-	\$(AM_CPPFLAGS) \$(CPPFLAGS) \$(AM_CFLAGS) \$(CFLAGS)") &&
-	link=$(variables '$(CCLD) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS)') &&
-	libraries=$(variables '$(LDADD)') || fail 'make does not print its variables'
+. "$source/tests/tools/again.sh"
+again_begin "$copy" -O0 || fail 'make does not print its variables'
 
 # program SUITE FILE...: builds a suite of the copy with these files of the copy.
 program()
 {
-	objects=
 	suite=$1
 	shift
-	for file in $(cd "$copy" && find tests/suites -name "$suite.c" -o -path "tests/suites/$suite/*.c") "$@"; do
-		object=$scratch/$(echo "$file" | tr / -).o
-		[ -e "$object" ] || (cd "$build" && eval "$compile -c \"$copy/$file\" -o \"$object\"") \
-			>"$scratch/log" 2>&1 || fail "$file"
-		objects="$objects $object"
-	done
-	# shellcheck disable=SC2086
-	(cd "$build" && eval "$link" -o "$scratch/$suite" $objects "$libraries") >"$scratch/log" 2>&1 || fail "$suite"
+	# shellcheck disable=SC2046
+	again "$suite" $(cd "$copy" && find tests/suites -name "$suite.c" -o -path "tests/suites/$suite/*.c") "$@" \
+		>"$scratch/log" 2>&1 || fail "$suite"
 }
 
-# run SUITE CASE: runs one test case of the suite.
+# run SUITE CASE [ARGUMENT]: runs one test case of the suite.
 run()
 {
-	SOURCE_DIR=$copy CK_RUN_CASE=$2 "$scratch/$1" >"$scratch/log" 2>&1 || fail "$1, $2"
+	SOURCE_DIR=$copy CK_RUN_CASE=$2 "$scratch/$1" ${3+"$3"} >"$scratch/log" 2>&1 || fail "$1, $2"
 }
 
 program check_rules src/rules/room_rules.c
 run check_rules rows
 # A field that is in the table is stored and returned.
-mkdir -p "$copy/tests/cases/rooms" && cp "$source/tests/cases/scenes.case" "$copy/tests/cases" &&
-	cat >"$copy/tests/cases/rooms/greeting.case" <<'END' || exit 1
+cat >"$copy/tests/cases/rooms/greeting.case" <<'END'
 case a new field
 	use template
 	POST /v2/rooms
@@ -125,8 +111,12 @@ case a new field
 	refused /greeting_seconds 60
 END
 program check_service src/rules/room_rules.c
-run check_service rooms/greeting
-# shellcheck disable=SC2046
-program check_transfer $(cd "$copy" && find src/resources -name room_note.c -o -name memo.c) \
-	$(cd "$copy" && grep -rlE 'RECORD_KINDS|EACH_KIND|transfer/transfer\.h' src --include='*.c' | grep -v '^src/command/')
+run check_service rooms/greeting memory
+kinds="$(cd "$copy" && find src/resources -name room_note.c -o -name memo.c)
+$(cd "$copy" && grep -rlE 'RECORD_KINDS|EACH_KIND|transfer/transfer\.h' src --include='*.c' | grep -v '^src/command/')"
+# shellcheck disable=SC2086
+program check_transfer $kinds
 run check_transfer whole
+# shellcheck disable=SC2086
+program check_kinds $kinds
+run check_kinds kinds
