@@ -83,7 +83,7 @@ static void world_open_store(struct world *world, bool is_read_only, struct stor
 		.directory = world->store_directory,
 		.is_read_only = is_read_only,
 		.creates = true,
-		/* A walk takes as long as the table of an overlay is wide, and checks walk often. */
+		/* A walk takes as long as an overlay's table is wide, and checks walk often. */
 		.overlay_bytes = OVERLAY_BYTES,
 	};
 

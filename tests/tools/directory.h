@@ -8,8 +8,8 @@
 
 /* Makes a new empty directory and returns its path. Aborts if that fails. */
 char *directory_make(void);
-/* Makes a new directory with a copy of the directories and regular files in `from`, with their modes,
- * and returns its path. Aborts if that fails. */
+/* Makes a new directory with a copy of the directories and regular files in `from`, with their
+ * modes, and returns its path. Aborts if that fails. */
 char *directory_copy(const char *from);
 /* Removes the directory with everything in it, and frees the path. */
 void directory_remove(char *path);
