@@ -7,6 +7,12 @@
 /* The number of rows of a table, as an int because Check counts in ints. */
 #define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
 
+/* Check notes each assertion that holds, to say after a crash where the test was. Reading the notes
+ * of a test takes quadratic time, which was most of the time of tests with thousands of assertions;
+ * so only the first ones of a process are noted. A sanitizer tells the place of a crash anyway. */
+#define _mark_point(file, line) suite_mark(file, line)
+void suite_mark(const char *file, int line);
+
 /* Check's Suite, for programs that only count and do not include Check's header. */
 struct Suite;
 
