@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/counter.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "resources/live/live_record.h"
@@ -222,7 +223,7 @@ struct live_queue_taken live_queue_take(struct live_queue *queue)
 void live_queue_forget(struct live_queue *queue, size_t n)
 {
 	pthread_mutex_lock(&queue->lock);
-	queue->figures.waiting -= n;
+	COUNTER_LOWER(queue->figures.waiting, n);
 	pthread_mutex_unlock(&queue->lock);
 }
 
