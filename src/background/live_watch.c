@@ -92,7 +92,9 @@ struct watched_backend {
 	int64_t look_at;
 	unsigned under_way; /* looks */
 	size_t acting; /* requests of judgements */
-	bool is_listing, was_up, is_down, is_there;
+	int64_t listed; /* when the list was asked for; 0 if never */
+	/* is_down: it did not answer the last time. has_answered: ever, or told something. */
+	bool is_listing, was_up, is_down, has_answered, is_there;
 };
 
 /* What the watch has asked a media server, from the making of the requests until their outcomes
@@ -513,7 +515,8 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 struct room_listing {
 	struct look *look;
 	bool is_wanted; /* a template names it, it is the default, or rooms are in session there */
-	bool was_up; /* it answered when it was last asked, perhaps by an earlier process */
+	/* It answered when it was last asked, or ever, perhaps an earlier process. */
+	bool was_up, has_answered;
 	/* Results of the list. */
 	const struct server_room *rooms;
 	size_t room_count;
@@ -579,6 +582,7 @@ static bool prepare_list(struct call *call, void *context, struct fault *fault)
 		return false;
 	health = backend_health_of(&healths, &look->asking.backend);
 	listing->was_up = health != NULL && health->is_up;
+	listing->has_answered = backend_has_answered(&healths, &look->asking.backend);
 	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->found_count > 0;
 	if (listing->is_wanted)
 		server_list_rooms(look->errand.arena, &look->server, call->now / 1000,
@@ -593,7 +597,8 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 	struct room_listing listing = { .look = look };
 	struct fault fault = FAULT_INITIAL;
 
-	backend->look_at = clock_monotonic() + LOOK_AFTER;
+	backend->listed = clock_monotonic();
+	backend->look_at = backend->listed + LOOK_AFTER;
 	if (!transact(&watch->work, STORE_READ, look->errand.arena, &backend->account, prepare_list,
 		      &listing, &fault) ||
 	    !listing.is_wanted) {
@@ -610,6 +615,7 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 			room->often_until = watch->begun + LOOK_OFTEN_FOR;
 	}
 	backend->was_up = backend->was_up || listing.was_up;
+	backend->has_answered = backend->has_answered || listing.has_answered;
 	backend->is_listing = true;
 	backend->under_way++;
 	look_send(look);
@@ -666,7 +672,8 @@ static bool take_list(struct live_watch *watch, struct look *look, struct watche
 		return false;
 	backend->is_down = !listing.verdict.is_up;
 	backend->was_up = backend->was_up || listing.verdict.is_up;
-	if (backend->is_down && !backend->was_up)
+	backend->has_answered = backend->has_answered || listing.verdict.is_up;
+	if (backend->is_down && !backend->has_answered)
 		backend->look_at = now + LOOK_AFTER_NEVER;
 	for (size_t i = 0; i < listing.found_count; i++)
 		look_soon(room_of(watch, &backend->account, &backend->id, &listing.found[i]), now);
@@ -733,6 +740,38 @@ static void take_errands(struct live_watch *watch)
 
 /* ---- events ---- */
 
+static bool hear_backend(struct call *call, void *context, struct fault *fault)
+{
+	const struct id *id = context;
+	struct media media;
+
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	return media_backend(&media, id) == NULL || backend_health_hear(call, id, fault);
+}
+
+/* A media server that tells something is up, or up again. That it has told something is stored
+ * once. */
+static void backend_hear(struct live_watch *watch, struct arena *arena, const struct id *account,
+			 const struct id *id)
+{
+	struct watched_backend *backend = backend_of(watch, account, id);
+	struct id heard = *id;
+	struct fault fault = FAULT_INITIAL;
+	bool is_stored;
+
+	if (backend != NULL && backend->is_down &&
+	    backend->look_at > backend->listed + LOOK_AT_MOST_EVERY)
+		backend->look_at = backend->listed + LOOK_AT_MOST_EVERY;
+	if (backend != NULL && backend->has_answered)
+		return;
+	is_stored = transact(&watch->work, STORE_WRITE, arena, account, hear_backend, &heard,
+			     &fault);
+	if (backend != NULL)
+		backend->has_answered = is_stored;
+	arena_reset(arena);
+}
+
 /* Events of one room. */
 struct event_batch {
 	struct heard *const *heard;
@@ -798,12 +837,9 @@ static bool take_batch(struct live_watch *watch, struct arena *arena, struct eve
 {
 	const struct heard *first = batch->heard[0];
 	const struct id account = first->account, backend_id = first->backend;
-	struct watched_backend *backend = backend_of(watch, &account, &backend_id);
 	struct fault fault = FAULT_INITIAL;
 
-	/* A media server that tells something is up again. */
-	if (backend != NULL && backend->is_down)
-		backend->look_at = clock_monotonic();
+	backend_hear(watch, arena, &account, &backend_id);
 	if (!transact(&watch->work, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
 		return fault.kind == FAULT_DAMAGED;
 	if (batch->merging.is_live || batch->merging.looks_soon ||
@@ -1338,6 +1374,7 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 static void take_queue(struct live_watch *watch, struct arena *arena)
 {
 	struct live_queue_taken taken = live_queue_take(watch->environment->live_queue);
+	struct heard_backend *backends = live_queue_take_backends(watch->environment->live_queue);
 
 	while (taken.rooms != NULL) {
 		struct to_look_at *next = taken.rooms->next;
@@ -1347,6 +1384,13 @@ static void take_queue(struct live_watch *watch, struct arena *arena)
 			  clock_monotonic());
 		free(taken.rooms);
 		taken.rooms = next;
+	}
+	while (backends != NULL) {
+		struct heard_backend *next = backends->next;
+
+		backend_hear(watch, arena, &backends->account, &backends->backend);
+		free(backends);
+		backends = next;
 	}
 	merge_waiting(watch, taken.heard);
 	take_touched(watch, arena, taken.touched);
