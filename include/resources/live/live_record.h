@@ -81,7 +81,10 @@ struct peer {
 	int64_t joined;
 	int64_t left; /* 0 while it is inside */
 	int64_t seen; /* the last event that shows it inside, or the last look before a miss */
-	int64_t missed; /* the look that did not find it for the first time; 0 if none */
+	/* After `seen`: the look that did not find it for the first time. Equal to `seen`: only
+	 * looks that were sent before it was known did not find it. Else 0: the last look found
+	 * it. */
+	int64_t missed;
 	enum leave_cause cause; /* once it has left */
 	/* Why it is to be put out, as noted before the media server is asked: LEAVE_LEFT if it is
 	 * not. What the caller wrote, and who it was, as the event log names it. */

@@ -371,6 +371,8 @@ static struct peer new_peer(struct room_merge *merge, const struct session *sess
 		.order_actor = SLICE(""),
 		.joined = joined_at(merge, news),
 		.seen = news->time,
+		/* The last look did not know the stay, so it says nothing about it. */
+		.missed = news->time < merge->live.looked ? news->time : 0,
 	};
 
 	(void)take_names(&peer, person);
@@ -547,8 +549,13 @@ static bool end_stay(struct room_merge *merge, struct peer *peer, int64_t left,
 
 /* ---- sessions ---- */
 
-/* When somebody inside was last seen: a look that did not miss anybody listed everybody who was
- * known when it was sent. */
+/* Returns true if a look did not find the peer although the stay was known. */
+static bool was_missed(const struct peer *peer)
+{
+	return peer->missed > peer->seen;
+}
+
+/* When somebody inside was last seen. Where peer->missed is 0, the last look listed the stay. */
 static int64_t last_seen(const struct room_merge *merge, const struct peer *peer)
 {
 	return peer->missed != 0 ? peer->seen : later(peer->seen, merge->live.looked);
@@ -761,8 +768,8 @@ static enum session_match match_of(const struct room_merge *merge, const struct 
 	return news->room.created > live->server_created ? SESSION_NEWER : SESSION_OLDER;
 }
 
-/* News of somebody who was missing counts from the time at which it was so: a look that was sent
- * later, and missed the person, still does. */
+/* News of somebody whom the last look did not list counts from the time at which it was so: a look
+ * that was sent later, and missed the person, still does. */
 static bool update_peer(struct room_merge *merge, const struct news *news, struct peer *peer,
 			struct fault *fault)
 {
@@ -776,9 +783,13 @@ static bool update_peer(struct room_merge *merge, const struct news *news, struc
 	is_changed = is_changed || is_strange != peer->is_strange;
 	peer->is_strange = is_strange;
 	if (peer->missed != 0 && news->time > peer->seen) {
+		if (news->time >= merge->live.looked)
+			peer->missed = 0;
+		else if (!was_missed(peer))
+			peer->missed = news->time;
+		else if (news->time > peer->missed)
+			peer->missed = merge->live.looked;
 		peer->seen = news->time;
-		if (news->time > peer->missed)
-			peer->missed = news->time >= merge->live.looked ? 0 : merge->live.looked;
 		is_changed = true;
 	}
 	return !is_changed || peer_put(merge, peer, fault);
@@ -845,10 +856,10 @@ static bool miss_peer(struct room_merge *merge, struct peer *peer, struct fault 
 
 	if (peer->seen >= looked)
 		return true;
-	if (peer->missed != 0 && looked - peer->missed >= LIVE_MISSED_FOR)
+	if (was_missed(peer) && looked - peer->missed >= LIVE_MISSED_FOR)
 		return end_stay(merge, peer, peer->seen, LEAVE_UNSEEN, fault);
 	merge->merging->looks_again = true;
-	if (peer->missed != 0)
+	if (was_missed(peer))
 		return true;
 	peer->seen = last_seen(merge, peer);
 	peer->missed = looked;
