@@ -1273,12 +1273,30 @@ START_TEST(people_beyond_so_many_roles_have_none)
 }
 END_TEST
 
+static size_t count_of_room(const struct id *room, const struct store_kind *kind)
+{
+	struct store_record records[2 * GARBAGE_AT_ONCE];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = room,
+		.records = records,
+		.most = ROWS(records),
+	};
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	begin(&call);
+	ck_assert(store_page(call.transaction, kind, &page, &fault));
+	abandon(&call);
+	return page.count;
+}
+
 /* ---- people by their entry ---- */
 
 /* Returns the stays of an entry that are known to be inside. */
 static const char *inside_of(const struct script *script, const char *entry)
 {
-	const struct id id = inside_id(slice_of(entry));
+	const struct id id = inside_id(&script->room, slice_of(entry));
 	struct buffer text = BUFFER_INITIAL(stand.arena);
 	struct fault fault = FAULT_INITIAL;
 	struct inside inside;
@@ -2317,24 +2335,6 @@ START_TEST(the_list_ends_after_a_hundred)
 	ck_assert_uint_eq(listed, 100);
 }
 END_TEST
-
-static size_t count_of_room(const struct id *room, const struct store_kind *kind)
-{
-	struct store_record records[2 * GARBAGE_AT_ONCE];
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = room,
-		.records = records,
-		.most = ROWS(records),
-	};
-	struct fault fault = FAULT_INITIAL;
-	struct call call;
-
-	begin(&call);
-	ck_assert(store_page(call.transaction, kind, &page, &fault));
-	abandon(&call);
-	return page.count;
-}
 
 /* More than a deletion removes at once. */
 START_TEST(doors_go_with_their_room)

@@ -112,7 +112,7 @@ struct given_role {
 	struct slice role;
 };
 
-/* The stays of one person, by the entry of the token. Its id is inside_id of the entry. */
+/* The stays of one person in a room, by the entry of the token. Its id is inside_id. */
 #define INSIDE_MOST 4
 struct inside_stay {
 	struct slice uuid; /* the name of the peer */
@@ -159,7 +159,8 @@ void peer_uuid(const struct id *backend, struct slice stay, unsigned again,
 	       char text[UUID_TEXT_SIZE]);
 /* Returns the id of a peer with this public id. */
 struct id peer_id(int64_t joined, struct slice uuid);
-struct id inside_id(struct slice entry);
+/* Two rooms may have people with the same entry, for whatever reason. */
+struct id inside_id(const struct id *room, struct slice entry);
 /* Returns the id of a role that was given to a person: by the entry, or by the user_id. */
 struct id given_role_id(const struct id *session, bool is_entry, struct slice person);
 /* Convert between the day of a time, counted from 1970, and the id of its record. */
@@ -201,6 +202,12 @@ typedef bool peer_visit(void *context, const struct peer *peer);
 bool peers_each(struct call *call, const struct id *session, enum store_side side,
 		peer_visit *visit, void *context, struct fault *fault);
 
+/* Finds the stays of an entry in a room; value.data is NULL if there are none. */
+bool inside_find(struct call *call, const struct id *room, struct slice entry,
+		 enum store_reading reading, struct inside *inside, struct fault *fault);
+/* Finds those that a former program has stored, without the room. */
+bool inside_find_former(struct call *call, const struct id *room, struct slice entry,
+			enum store_reading reading, struct inside *inside, struct fault *fault);
 /* Lists a peer who is inside under its entry, if it has one. */
 bool inside_add(struct call *call, const struct id *room, const struct peer *peer,
 		struct fault *fault);

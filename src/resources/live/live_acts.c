@@ -260,13 +260,12 @@ static bool add_to_group(void *context, const struct peer *found)
 static bool add_person(struct group *group, const struct peer *peer)
 {
 	struct call *call = group->call;
-	const struct id id = inside_id(peer->entry);
 	struct inside inside = { .stay_count = 0 };
 
 	if (!add_to_group(group, peer))
 		return false;
-	if (peer->entry.size > 0 && !record_get(&inside_table, call->transaction, &id,
-						STORE_TO_CHANGE, &inside, group->fault))
+	if (peer->entry.size > 0 && !inside_find(call, &group->view.room.id, peer->entry,
+						 STORE_TO_CHANGE, &inside, group->fault))
 		return false;
 	for (size_t i = 0; i < inside.stay_count; i++) {
 		struct peer other;

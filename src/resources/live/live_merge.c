@@ -223,25 +223,16 @@ static bool store_usage(struct room_merge *merge, struct fault *fault)
 
 /* ---- people by their entry ---- */
 
-static bool inside_load(struct call *call, struct slice entry, struct inside *inside,
-			struct fault *fault)
-{
-	const struct id id = inside_id(entry);
-
-	if (!record_get(&inside_table, call->transaction, &id, STORE_TO_CHANGE, inside, fault))
-		return false;
-	inside->stored.id = id;
-	return true;
-}
-
 bool inside_add(struct call *call, const struct id *room, const struct peer *peer,
 		struct fault *fault)
 {
 	struct inside inside;
+	struct id id;
 
 	if (peer->entry.size == 0)
 		return true;
-	if (!inside_load(call, peer->entry, &inside, fault))
+	id = inside_id(room, peer->entry);
+	if (!record_get(&inside_table, call->transaction, &id, STORE_TO_CHANGE, &inside, fault))
 		return false;
 	if (inside.stay_count == INSIDE_MOST)
 		memmove(&inside.stays[0], &inside.stays[1],
@@ -252,25 +243,39 @@ bool inside_add(struct call *call, const struct id *room, const struct peer *pee
 	return record_put(&inside_table, call->transaction, &inside, fault);
 }
 
-static bool inside_remove(struct call *call, const struct peer *peer, struct fault *fault)
+/* Takes a stay out of those that were found. *is_there: whether it was among them. */
+static bool inside_take_out(struct call *call, struct inside *inside, const struct peer *peer,
+			    bool *is_there, struct fault *fault)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < inside->stay_count; i++) {
+		if (!slice_equal(inside->stays[i].uuid, peer->uuid))
+			inside->stays[n++] = inside->stays[i];
+	}
+	*is_there = n < inside->stay_count;
+	if (!*is_there)
+		return true;
+	inside->stay_count = n;
+	if (n > 0)
+		return record_put(&inside_table, call->transaction, inside, fault);
+	return store_remove(call->transaction, &kind_inside, &inside->stored, fault);
+}
+
+static bool inside_remove(struct call *call, const struct id *room, const struct peer *peer,
+			  struct fault *fault)
 {
 	struct inside inside;
-	size_t n = 0;
+	bool is_there;
 
 	if (peer->entry.size == 0)
 		return true;
-	if (!inside_load(call, peer->entry, &inside, fault))
+	if (!inside_find(call, room, peer->entry, STORE_TO_CHANGE, &inside, fault) ||
+	    !inside_take_out(call, &inside, peer, &is_there, fault))
 		return false;
-	for (size_t i = 0; i < inside.stay_count; i++) {
-		if (!slice_equal(inside.stays[i].uuid, peer->uuid))
-			inside.stays[n++] = inside.stays[i];
-	}
-	if (n == inside.stay_count)
-		return true;
-	inside.stay_count = n;
-	if (n > 0)
-		return record_put(&inside_table, call->transaction, &inside, fault);
-	return store_remove(call->transaction, &kind_inside, &inside.stored, fault);
+	return is_there ||
+	       (inside_find_former(call, room, peer->entry, STORE_TO_CHANGE, &inside, fault) &&
+		inside_take_out(call, &inside, peer, &is_there, fault));
 }
 
 /* ---- peers ---- */
@@ -538,7 +543,8 @@ static bool add_inside(struct room_merge *merge, const struct news *news, const 
 static bool end_stay(struct room_merge *merge, struct peer *peer, int64_t left,
 		     enum leave_cause cause, struct fault *fault)
 {
-	if (!load_session(merge, fault) || !inside_remove(merge->call, peer, fault))
+	if (!load_session(merge, fault) ||
+	    !inside_remove(merge->call, &merge->merging->room, peer, fault))
 		return false;
 	live_count(merge->call->arena, &merge->live, peer->role, false);
 	peer_end(merge, &merge->session, peer, left, cause);

@@ -205,7 +205,22 @@ struct id peer_id(int64_t joined, struct slice uuid)
 	return id;
 }
 
-struct id inside_id(struct slice entry)
+struct id inside_id(const struct id *room, struct slice entry)
+{
+	char bytes[ID_SIZE + LIVE_ID_MOST];
+	const size_t size = entry.size < LIVE_ID_MOST ? entry.size : LIVE_ID_MOST;
+	unsigned char digest[DIGEST_SIZE];
+	struct id id;
+
+	memcpy(bytes, room->bytes, ID_SIZE);
+	memcpy(bytes + ID_SIZE, entry.data, size);
+	digest_sha256((struct slice){ bytes, ID_SIZE + size }, digest);
+	memcpy(id.bytes, digest, ID_SIZE);
+	return id;
+}
+
+/* The id before rooms were part of it. Such records last until these people leave. */
+static struct id inside_former_id(struct slice entry)
 {
 	unsigned char digest[DIGEST_SIZE];
 	struct id id;
@@ -339,6 +354,29 @@ bool peers_read(struct call *call, const struct id *session, struct peer_page *p
 			return false;
 	}
 	return true;
+}
+
+bool inside_find_former(struct call *call, const struct id *room, struct slice entry,
+			enum store_reading reading, struct inside *inside, struct fault *fault)
+{
+	const struct id id = inside_former_id(entry);
+
+	if (!record_get(&inside_table, call->transaction, &id, reading, inside, fault))
+		return false;
+	if (inside->stored.value.data != NULL && id_compare(&inside->stored.parent, room) != 0)
+		*inside = (struct inside){ .stay_count = 0 };
+	return true;
+}
+
+bool inside_find(struct call *call, const struct id *room, struct slice entry,
+		 enum store_reading reading, struct inside *inside, struct fault *fault)
+{
+	const struct id id = inside_id(room, entry);
+
+	if (!record_get(&inside_table, call->transaction, &id, reading, inside, fault))
+		return false;
+	return inside->stored.value.data != NULL ||
+	       inside_find_former(call, room, entry, reading, inside, fault);
 }
 
 struct peer_walk {
