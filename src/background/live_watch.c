@@ -74,6 +74,7 @@ struct watched_room {
 	int64_t looked; /* 0 if never */
 	int64_t often_until;
 	int64_t empty_since; /* milliseconds since 1970; 0 if somebody is inside, or no session */
+	bool left_unseen; /* for live_grace */
 	int64_t judge_at; /* INT64_MAX: when something happens */
 	int64_t wakes; /* when to judge it although nothing happens: milliseconds since 1970; 0 never */
 	uint64_t inside;
@@ -229,6 +230,7 @@ static void room_take(struct watched_room *room, const struct merging *merging)
 
 	room->is_live = merging->is_live;
 	room->empty_since = merging->empty_since;
+	room->left_unseen = merging->left_unseen;
 	room->inside = merging->inside;
 	if (merging->is_live)
 		room->backend = merging->backend;
@@ -1217,10 +1219,11 @@ static bool close_empty(struct call *call, void *context, struct fault *fault)
 static void close_if_empty(struct live_watch *watch, struct arena *arena, struct watched_room *room)
 {
 	const int64_t now = clock_now(watch->environment->clock);
+	const int64_t grace = live_grace(room->left_unseen, watch->environment->session_grace);
 	struct empty_room closing = { .room = room->room };
 	struct fault fault = FAULT_INITIAL;
 
-	if (room->empty_since == 0 || now < room->empty_since + watch->environment->session_grace)
+	if (room->empty_since == 0 || now < room->empty_since + grace)
 		return;
 	room->empty_since = 0;
 	if (!transact(&watch->work, STORE_WRITE, arena, &room->account, close_empty, &closing,

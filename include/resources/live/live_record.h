@@ -44,6 +44,7 @@ struct live {
 	int64_t server_created; /* when the media server made the room, by its own clock */
 	int64_t heard, looked; /* the last event, and the last look; 0 if none */
 	int64_t left; /* the latest left_at of the session; 0 if nobody has left */
+	bool left_unseen; /* that of a stay that looks did not find any more */
 	/* When the room was ordered to end, before the media server was asked; 0 if it was not.
 	 * Who did so, as the event log names it, and why. */
 	int64_t ending;

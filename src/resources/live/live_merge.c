@@ -23,6 +23,11 @@
 #define LATE_SESSIONS 8
 /* Milliseconds after which an order to end a room no longer explains its end. */
 #define ENDING_LASTS 60000
+/* After a restart of the media server, as many stays inside, and as many that have ended, are
+ * compared with those who come; and as many inside are ended at once. Looks find that the others
+ * are gone. */
+#define RESTART_STAYS_MOST 10000
+#define RESTART_ENDED_MOST 1000
 /* Different days that one merge counts for. */
 #define DAYS_MOST 4
 /* How long usage is kept, in days, and how many old days are removed with a new one. */
@@ -47,7 +52,7 @@ enum act {
 	IGNORE,
 	ADD, /* a new peer of the session */
 	OPEN, /* a new session with this peer */
-	REPLACE, /* close the session, then OPEN */
+	REPLACE, /* close the session, then OPEN; or go on with it (session_continues) */
 	UPDATE, /* name and metadata */
 	LEAVE,
 	ADD_LEFT, /* a peer that joined and left */
@@ -109,6 +114,7 @@ struct room_merge {
 	struct session session; /* that of `live`; set if is_loaded */
 	bool is_loaded;
 	bool is_changed; /* `live` must be stored */
+	bool has_restarted; /* the media server has; `live` has its new room */
 	struct template_record template; /* set if `rights` is */
 	struct server_rights *rights; /* of its roles, as far as is_known says; NULL: not loaded */
 	struct usage_day days[DAYS_MOST];
@@ -539,6 +545,17 @@ static bool add_inside(struct room_merge *merge, const struct news *news, const 
 	       peer_put(merge, &peer, fault);
 }
 
+/* Notes the latest time at which somebody left the session. */
+static void note_left(struct live *live, const struct peer *peer)
+{
+	const bool is_unseen = peer->cause == LEAVE_UNSEEN;
+
+	if (peer->left < live->left)
+		return;
+	live->left_unseen = is_unseen || (live->left_unseen && peer->left == live->left);
+	live->left = peer->left;
+}
+
 /* Ends the stay of somebody who is inside. */
 static bool end_stay(struct room_merge *merge, struct peer *peer, int64_t left,
 		     enum leave_cause cause, struct fault *fault)
@@ -548,7 +565,7 @@ static bool end_stay(struct room_merge *merge, struct peer *peer, int64_t left,
 		return false;
 	live_count(merge->call->arena, &merge->live, peer->role, false);
 	peer_end(merge, &merge->session, peer, left, cause);
-	merge->live.left = later(merge->live.left, peer->left);
+	note_left(&merge->live, peer);
 	merge->is_changed = true;
 	return count_inside(merge, false, fault) && peer_put(merge, peer, fault);
 }
@@ -682,6 +699,186 @@ static bool open_session(struct room_merge *merge, const struct news *news, stru
 	return add_inside(merge, news, stay, fault);
 }
 
+/* ---- a restart of the media server ---- */
+
+/* Somebody who comes: by the entry, or by the user_id. */
+struct comer {
+	struct slice name;
+	const struct news *news;
+};
+
+/* Those who come, in the order of their names. */
+struct comers {
+	struct comer *entries, *users;
+	size_t entry_count, user_count;
+};
+
+static int compare_comers(const void *first, const void *second)
+{
+	const struct comer *a = first, *b = second;
+
+	return slice_compare(a->name, b->name);
+}
+
+static void comers_add(struct comer *list, size_t *count, struct slice name,
+		       const struct news *news)
+{
+	if (name.size > 0)
+		list[(*count)++] = (struct comer){ name, news };
+}
+
+/* Finds those who come to this new room of the media server at most LIVE_RESTART_MOST after `seen`.
+ */
+static void comers_find(struct room_merge *merge, const struct server_room *room, int64_t seen,
+			struct comers *comers)
+{
+	const struct merging *merging = merge->merging;
+
+	*comers = (struct comers){
+		.entries = arena_alloc(merge->call->arena,
+				       merging->count * sizeof *comers->entries),
+		.users = arena_alloc(merge->call->arena, merging->count * sizeof *comers->users),
+	};
+	for (size_t i = 0; i < merging->count; i++) {
+		const struct news *news = &merging->news[i];
+
+		if ((news->type != NEWS_JOINED && news->type != NEWS_LISTED) ||
+		    news->room.id.data == NULL || !slice_equal(news->room.id, room->id) ||
+		    joined_at(merge, news) - seen > LIVE_RESTART_MOST)
+			continue;
+		comers_add(comers->entries, &comers->entry_count, news->person.entry, news);
+		comers_add(comers->users, &comers->user_count,
+			   text_cut(news->person.user_id, LIVE_NAME_MOST), news);
+	}
+	qsort(comers->entries, comers->entry_count, sizeof *comers->entries, compare_comers);
+	qsort(comers->users, comers->user_count, sizeof *comers->users, compare_comers);
+}
+
+/* Returns the news of the peer's person, or NULL. Of several, any. */
+static const struct news *comer_of(const struct comers *comers, const struct peer *peer)
+{
+	const struct comer by_entry = { .name = peer->entry }, by_user = { .name = peer->user_id };
+	const struct comer *found = NULL;
+
+	if (peer->entry.size > 0 && comers->entry_count > 0)
+		found = bsearch(&by_entry, comers->entries, comers->entry_count, sizeof *found,
+				compare_comers);
+	if (found == NULL && peer->user_id.size > 0 && comers->user_count > 0)
+		found = bsearch(&by_user, comers->users, comers->user_count, sizeof *found,
+				compare_comers);
+	return found == NULL ? NULL : found->news;
+}
+
+/* Returns true if the news is about a new peer. */
+static bool is_new_stay(enum news_type type, enum stay_state state)
+{
+	return state == STAY_UNKNOWN || (state == STAY_GONE && type == NEWS_LISTED);
+}
+
+/* Lets others go first, and returns true if a page follows. */
+static bool page_goes_on(struct call *call, struct peer_page *page, struct fault *fault)
+{
+	if (page->is_last || !store_give_way(call->transaction, fault))
+		return false;
+	page->after = &page->peers[page->count - 1].stored.id;
+	return true;
+}
+
+/* Looks for a person of the session among those who come. side: among those inside, or who left. */
+static bool find_returning(struct room_merge *merge, const struct comers *comers,
+			   enum store_side side, bool *is_found, struct fault *fault)
+{
+	struct peer_page page = { .side = side, .most = CLOSED_AT_ONCE };
+	size_t n = 0;
+
+	do {
+		if (!peers_read(merge->call, &merge->live.session, &page, fault))
+			return false;
+		n += page.count;
+		for (size_t i = 0; i < page.count && !*is_found; i++) {
+			const struct news *news = comer_of(comers, &page.peers[i]);
+			struct stay stay;
+
+			if (news == NULL)
+				continue;
+			if (!find_stay(merge, &news->person, &stay, fault))
+				return false;
+			*is_found = is_new_stay(news->type, stay.state);
+		}
+	} while (!*is_found && n < RESTART_STAYS_MOST && page_goes_on(merge->call, &page, fault));
+	return fault->kind == FAULT_NONE;
+}
+
+/* When the session was last seen. Whoever was listed by the last look was seen as late as anybody,
+ * but for those who came, or left, after it. */
+static bool session_last_seen(struct room_merge *merge, int64_t *seen, struct fault *fault)
+{
+	struct peer_page page = { .side = STORE_ON, .most = CLOSED_AT_ONCE };
+
+	*seen = later(merge->live.left, merge->session.updated);
+	do {
+		if (!peers_read(merge->call, &merge->live.session, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++)
+			*seen = later(*seen, last_seen(merge, &page.peers[i]));
+	} while (*seen < merge->live.looked && page_goes_on(merge->call, &page, fault));
+	return fault->kind == FAULT_NONE;
+}
+
+/* Finds out whether a newer room of the media server is that of the session after a restart: nobody
+ * has ended the former one, and somebody of the session comes back soon after it was last seen. */
+static bool session_continues(struct room_merge *merge, const struct news *news, bool *continues,
+			      struct fault *fault)
+{
+	struct comers comers;
+	int64_t seen;
+
+	*continues = false;
+	if (!merge->has_room || room_is_ending(merge))
+		return true;
+	if (!load_session(merge, fault) || !session_last_seen(merge, &seen, fault))
+		return false;
+	comers_find(merge, &news->room, seen, &comers);
+	if (comers.entry_count == 0 && comers.user_count == 0)
+		return true;
+	return find_returning(merge, &comers, STORE_ON, continues, fault) &&
+	       (*continues || find_returning(merge, &comers, STORE_OFF, continues, fault));
+}
+
+/* Goes on with the session in the newer room of the media server. */
+static bool continue_session(struct room_merge *merge, const struct news *news, struct fault *fault)
+{
+	struct peer_page page = { .side = STORE_ON, .most = RESTART_ENDED_MOST };
+
+	if (!load_session(merge, fault) ||
+	    !peers_read(merge->call, &merge->live.session, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!end_stay(merge, &page.peers[i], last_seen(merge, &page.peers[i]), LEAVE_UNSEEN,
+			      fault))
+			return false;
+	}
+	merge->session.server_room = text_cut(news->room.id, LIVE_ID_MOST);
+	merge->live.server_room = merge->session.server_room;
+	merge->live.server_created = news->room.created;
+	merge->has_restarted = merge->is_changed = true;
+	return true;
+}
+
+/* Closes the session, or goes on with it, because the media server has a newer room. */
+static bool replace_session(struct room_merge *merge, const struct news *news, struct stay *stay,
+			    struct fault *fault)
+{
+	bool continues;
+
+	if (!session_continues(merge, news, &continues, fault))
+		return false;
+	if (continues)
+		return continue_session(merge, news, fault) && add_inside(merge, news, stay, fault);
+	return close_session(merge, 0, fault) &&
+	       (!merge->has_room || open_session(merge, news, stay, fault));
+}
+
 /* Adds a peer of which is heard only now that it has left. */
 static bool add_left(struct room_merge *merge, struct session *session, const struct news *news,
 		     const struct stay *stay, struct fault *fault)
@@ -692,7 +889,7 @@ static bool add_left(struct room_merge *merge, struct session *session, const st
 		return false;
 	peer_end(merge, session, &peer, news->time, news->cause);
 	if (session->is_active)
-		merge->live.left = later(merge->live.left, peer.left);
+		note_left(&merge->live, &peer);
 	return peer_put(merge, &peer, fault);
 }
 
@@ -824,8 +1021,7 @@ static bool merge_one(struct room_merge *merge, const struct news *news, struct 
 	case ADD:
 		return add_inside(merge, news, stay, fault);
 	case REPLACE:
-		return close_session(merge, 0, fault) &&
-		       (!merge->has_room || open_session(merge, news, stay, fault));
+		return replace_session(merge, news, stay, fault);
 	case OPEN:
 		return open_session(merge, news, stay, fault);
 	case UPDATE:
@@ -895,7 +1091,7 @@ static bool merge_listed(struct room_merge *merge, struct fault *fault)
 		if (inside.count > 0)
 			found = bsearch(&key, inside.peers, inside.count, sizeof key,
 					compare_stays);
-		if (found != NULL) {
+		if (found != NULL && !merge->has_restarted) {
 			are_listed[found - inside.peers] = true;
 			stay.peer = *found;
 		} else if (!find_stay(merge, &news->person, &stay, fault)) {
@@ -904,7 +1100,8 @@ static bool merge_listed(struct room_merge *merge, struct fault *fault)
 		if (!merge_one(merge, news, &stay, fault))
 			return false;
 	}
-	if (!is_open(merge))
+	/* After a restart, the next look finds those who are missing. */
+	if (!is_open(merge) || merge->has_restarted)
 		return true;
 	/* If the list is that of another session, those inside have left already. A look that is
 	 * older than the last one misses nobody. */
@@ -955,6 +1152,7 @@ static void set_results(struct room_merge *merge)
 
 	merging->is_live = is_open(merge);
 	merging->inside = merging->is_live ? live_peers(&merge->live) : 0;
+	merging->left_unseen = merging->is_live && merge->live.left_unseen;
 	merging->empty_since = merging->is_live && merging->inside == 0 ? merge->live.left : 0;
 }
 
@@ -1120,8 +1318,13 @@ bool live_count_day(struct call *call, struct fault *fault)
 	return read_now(&merge, fault) && store_usage(&merge, fault);
 }
 
+int64_t live_grace(bool left_unseen, int64_t grace)
+{
+	return left_unseen ? later(grace, LIVE_RESTART_MOST) : grace;
+}
+
 static bool close_room_session(struct call *call, const struct id *room, const struct id *backend,
-			       int64_t left_before, bool *is_closed, struct fault *fault)
+			       int64_t grace, bool *is_closed, struct fault *fault)
 {
 	struct merging merging = { .room = *room };
 	struct room_merge merge;
@@ -1131,7 +1334,9 @@ static bool close_room_session(struct call *call, const struct id *room, const s
 		return false;
 	if (merge.live.stored.value.data == NULL ||
 	    (backend != NULL && id_compare(&merge.live.backend, backend) != 0) ||
-	    (backend == NULL && (live_peers(&merge.live) > 0 || merge.live.left > left_before)))
+	    (backend == NULL &&
+	     (live_peers(&merge.live) > 0 ||
+	      merge.live.left > call->now - live_grace(merge.live.left_unseen, grace))))
 		return true;
 	*is_closed = true;
 	return close_session(&merge, 0, fault) && store_usage(&merge, fault);
@@ -1140,7 +1345,7 @@ static bool close_room_session(struct call *call, const struct id *room, const s
 bool live_close_empty(struct call *call, const struct id *room, int64_t grace, bool *is_closed,
 		      struct fault *fault)
 {
-	return close_room_session(call, room, NULL, call->now - grace, is_closed, fault);
+	return close_room_session(call, room, NULL, grace, is_closed, fault);
 }
 
 struct backend_closing {

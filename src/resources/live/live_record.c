@@ -44,10 +44,15 @@ static const struct member live_members[] = {
 	  AT(struct live, end_peer) },
 	{ "end_locks", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct live, end_locks) },
 	{ "given", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct live, has_given) },
+	{ "left_unseen", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_ABSENT),
+	  AT(struct live, left_unseen) },
 	{ "roles", AS_LIST(struct live, role_count, LIVE_ROLES_MOST + 1, role_table),
 	  MARKED(MEMBER_DERIVED), AT(struct live, roles) },
 };
-const struct record_table live_table = { RECORD(struct live, live_members, 1, &kind_live) };
+const struct record_table live_table = {
+	RECORD(struct live, live_members, 1, &kind_live),
+	VERSION(2),
+};
 
 static const struct member session_members[] = {
 	{ "id", AS_KEY, AT(struct session, stored.id) },
