@@ -90,6 +90,7 @@ struct peer {
 	/* Why it is to be put out, as noted before the media server is asked: LEAVE_LEFT if it is
 	 * not. What the caller wrote, and who it was, as the event log names it. */
 	enum leave_cause order;
+	bool order_last; /* after all others who are to be put out, because it did so itself */
 	struct slice order_reason, order_actor;
 	/* The media server has other attributes of it than this record, or other rights than the
 	 * role: they are put back. */

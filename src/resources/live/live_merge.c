@@ -434,6 +434,7 @@ static void peer_end(struct room_merge *merge, struct session *session, struct p
 	usage_on(merge, peer->left)->milliseconds += (uint64_t)(peer->left - peer->joined);
 	live_note_left(merge->call, &merge->settings, session, peer, reason, actor);
 	peer->order = LEAVE_LEFT;
+	peer->order_last = false;
 	peer->order_reason = peer->order_actor = SLICE("");
 	/* It was kept only to judge somebody who is inside. */
 	if (peer->is_anonymous)

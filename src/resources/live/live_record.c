@@ -100,8 +100,12 @@ static const struct member peer_members[] = {
 	{ "order_actor", AS_JSON(LIVE_ACTOR_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct peer, order_actor) },
 	{ "strange", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct peer, is_strange) },
+	{ "order_last", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_ABSENT), AT(struct peer, order_last) },
 };
-const struct record_table peer_table = { RECORD(struct peer, peer_members, 4, &kind_peer) };
+const struct record_table peer_table = {
+	RECORD(struct peer, peer_members, 4, &kind_peer),
+	VERSION(2),
+};
 
 static const struct member stay_members[] = {
 	{ "peer_id", AS_TEXT(1, STORE_NAME_MAX), AT(struct inside_stay, uuid) },
