@@ -393,9 +393,12 @@ static void decide(struct world *world, const char *room)
 	ck_assert(live_load(&call, &ending.room, STORE_TO_CHANGE, &in_session, &fault) &&
 		  peers_read(&call, &in_session.session, &peers, &fault));
 	ck_assert_uint_eq(peers.count, 1);
-	ck_assert(record_get(&peer_table, call.transaction, &peers.peers[0].stored.id,
-			     STORE_TO_CHANGE, &peer, &fault) &&
-		  live_order_out(&call, &ending.room, &peer, LEAVE_FULL, SLICE("why"), &fault) &&
+	in_session.left_unseen = true;
+	ck_assert(record_put(&live_table, call.transaction, &in_session, &fault) &&
+		  record_get(&peer_table, call.transaction, &peers.peers[0].stored.id,
+			     STORE_TO_CHANGE, &peer, &fault));
+	peer.order_last = true;
+	ck_assert(live_order_out(&call, &ending.room, &peer, LEAVE_FULL, SLICE("why"), &fault) &&
 		  revocation_add(&call, &ending.room, SLICE("e1"), LEAVE_REMOVED, SLICE("why"),
 				 &fault) &&
 		  revocation_add_room(&call, &ending.room, &fault));
