@@ -13,6 +13,7 @@ AC_DEFUN([ANTEROOM_SANITIZERS], [
     AS_IF([test -z "$SANITIZER_FLAGS"],
       [AC_MSG_ERROR([$CC cannot build with -fsanitize=$enable_sanitizers])])
     SANITIZER_FLAGS="$SANITIZER_FLAGS -fno-sanitize-recover=all -fno-omit-frame-pointer"
+    AC_DEFINE([COUNTERS_ABORT], [1], [Define to 1 to end when a counter would go below zero.])
   ])
   AC_SUBST([SANITIZER_FLAGS])
 ])

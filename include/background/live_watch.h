@@ -39,6 +39,8 @@ enum look_end { LOOK_MERGED, LOOK_FAILED, LOOK_BUSY };
 struct live_figures {
 	uint64_t looks[LOOK_ENDS];
 	uint64_t rooms, people; /* in session, as far as this process knows */
+	/* People inside these rooms who should have been put out 10 s ago. */
+	uint64_t overdue_removals;
 	uint64_t backends_up, backends_down; /* 0 unless this process looks at them */
 };
 void live_watch_figures(struct live_watch *watch, struct live_figures *figures);

@@ -12,9 +12,12 @@
  *             RECORD(struct webhook_position, position_members, 1, &kind_webhook_position),
  *     };
  *
- * A stored value consists of a version, RECORD_VERSION, and the members in the order of the rows,
- * without those of the record's key. Numbers are little-endian; texts are preceded by their size. A
- * change to the rows of a kind changes the stored format: RECORD_VERSION must then be increased,
+ * A stored value consists of the version of its table, and the members in the order of the rows,
+ * without those of the record's key. Numbers are little-endian; texts are preceded by their size.
+ *
+ * A change to the rows of a kind changes the stored format. A new member is marked SINCE the
+ * table's next version, which the table then names (VERSION): records that were stored before have
+ * zero for it. Any other change makes stored records unreadable: RECORD_VERSION must be increased,
  * and users must dump their stores with the old program and load them with the new one.
  *
  * A member with MEMBER_DERIVED is not in a dump; loading a dump computes it from other members.
@@ -40,7 +43,7 @@
 #include "schema/schema.h"
 #include "store/store.h"
 
-#define RECORD_VERSION 1
+#define RECORD_VERSION 1 /* of tables that name no other; the oldest that can be read */
 
 /* Each comment names the C type of the member. Kinds that are stored alike are grouped. */
 enum member_kind {
@@ -90,6 +93,7 @@ struct member {
 	size_t count; /* offset of the size_t with the number of items */
 	unsigned when; /* 0: always stored. NOT_STORED: never stored. Else a bit of the table's
 			* `set`: stored only if that is set; such rows come last */
+	unsigned since; /* stored in records of this version and later ones */
 };
 
 struct record_table {
@@ -100,6 +104,7 @@ struct record_table {
 	size_t size; /* of the struct */
 	size_t stored; /* offset of the struct store_record; unused in a table of items */
 	size_t set; /* offset of the unsigned `set`, whose row precedes those with `when` */
+	unsigned version; /* 0: RECORD_VERSION */
 	bool is_bare; /* the value has no version, because the store reads it (STORE_FIND_VALUE) */
 };
 
@@ -132,12 +137,14 @@ struct record_table {
 #define WHEN(bit_) .when = (bit_)
 #define NOT_STORED (1u << 31)
 #define IN_A_DUMP_ALONE WHEN(NOT_STORED)
+#define SINCE(version_) .since = (version_)
 #define MARKED(flags_) .flags = (flags_)
 
 #define ITEMS(type_, members_) .members = (members_), \
 	.member_count = sizeof (members_) / sizeof (members_)[0], .size = sizeof(type_)
 #define RECORD(type_, members_, keys_, kind_) ITEMS(type_, members_), .keys = (keys_), \
 	.kind = (kind_), .stored = offsetof(type_, stored)
+#define VERSION(version_) .version = (version_)
 /* clang-format on */
 
 /* ---- in the store: records of the transaction's account ---- */

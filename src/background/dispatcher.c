@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/counter.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "background/dispatcher_parts.h"
@@ -492,7 +493,7 @@ static struct single *next_single(struct dispatcher *dispatcher, bool is_for_all
 	if (single != NULL) {
 		*at = single->next;
 		single->next = NULL;
-		dispatcher->single_count--;
+		COUNTER_LOWER(dispatcher->single_count, 1u);
 		if (*at == NULL)
 			dispatcher->last_single = at;
 	}
@@ -578,7 +579,7 @@ static void lose(struct dispatcher *dispatcher)
 		if (attempt->state != ATTEMPT_SENT)
 			continue;
 		if (target != NULL) {
-			target->under_way--;
+			COUNTER_LOWER(target->under_way, 1u);
 			target->read = target->position;
 			waiting = attempt->is_repeated ? target_waiting(target, &attempt->record)
 						       : NULL;

@@ -2,6 +2,7 @@
  * in one transaction.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/counter.h"
 #include "records/kinds.h"
 #include "background/dispatcher_parts.h"
 
@@ -359,7 +360,7 @@ static void attempt_settle(struct attempt *attempt, const struct webhook_deliver
 		.next = result->next,
 	};
 
-	target->under_way--;
+	COUNTER_LOWER(target->under_way, 1u);
 	if (waiting != NULL && webhook_delivery_is_pending(result))
 		*waiting = repeated;
 	else if (waiting != NULL)

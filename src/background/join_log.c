@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -244,7 +245,7 @@ static void forget_joining(struct join_log *joins, struct waiting **place)
 	*place = waiting->next;
 	free(waiting);
 	pthread_mutex_lock(&joins->lock);
-	joins->count--;
+	COUNTER_LOWER(joins->count, 1u);
 	pthread_mutex_unlock(&joins->lock);
 }
 

@@ -16,6 +16,7 @@
 #include "background/dispatcher.h"
 #include "background/media_client.h"
 #include "background/transact.h"
+#include "base/counter.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "records/kinds.h"
@@ -47,6 +48,10 @@
  * that a media server renews. Until a room is judged again after a failure. */
 #define LOOK_OFTEN_AFTER_ACT 900000
 #define JUDGE_AFTER_FAILURE 2000
+/* After which somebody who is to be put out and is still inside is overdue; and until it is found
+ * out who that is, if a judgement that is due cannot be carried out. */
+#define OVERDUE_AFTER 10000
+#define FIND_REMOVALS_AFTER 2000
 /* Between two messages to moderators about who waits. */
 #define TELL_AFTER 1000
 #define BACKENDS_AFTER 2000
@@ -67,6 +72,12 @@
 #define OLD_AT_ONCE 16
 #define OLD_ROUND 3600000
 
+/* Somebody who is to be put out. */
+struct removal {
+	struct id peer;
+	int64_t since;
+};
+
 struct watched_room {
 	struct id account, room; /* the key */
 	struct id backend;
@@ -74,9 +85,18 @@ struct watched_room {
 	int64_t looked; /* 0 if never */
 	int64_t often_until;
 	int64_t empty_since; /* milliseconds since 1970; 0 if somebody is inside, or no session */
+	bool left_unseen; /* for live_grace */
 	int64_t judge_at; /* INT64_MAX: when something happens */
 	int64_t wakes; /* when to judge it although nothing happens: milliseconds since 1970; 0 never */
 	uint64_t inside;
+	/* Those who are to be put out, in the order of their ids, as the last judgement found; and,
+	 * if all are, since when, else 0. When to find that out again, whether or not a judgement
+	 * can be carried out: INT64_MAX if there is nobody. */
+	struct removal *removals;
+	size_t removal_count;
+	int64_t ends_since;
+	int64_t find_removals_at;
+	uint64_t overdue; /* of these people, those who should be outside for OVERDUE_AFTER */
 	bool judges_all; /* at judge_at; else only whether there is a place for everybody */
 	bool checks_bans; /* the next time that everybody is judged; later ones are found by merges */
 	bool is_live; /* in session, as far as is known */
@@ -90,9 +110,11 @@ struct watched_room {
 struct watched_backend {
 	struct id id, account;
 	int64_t look_at;
-	unsigned under_way; /* looks */
+	size_t under_way; /* looks */
 	size_t acting; /* requests of judgements */
-	bool is_listing, was_up, is_down, is_there;
+	int64_t listed; /* when the list was asked for; 0 if never */
+	/* is_down: it did not answer the last time. has_answered: ever, or told something. */
+	bool is_listing, was_up, is_down, has_answered, is_there;
 };
 
 /* What the watch has asked a media server, from the making of the requests until their outcomes
@@ -102,6 +124,9 @@ struct errand {
 	struct live_watch *watch;
 	struct arena *arena;
 	struct asking *asking;
+	/* What it has added to a counter of its backend. The backend may be found, or forgotten,
+	 * meanwhile. */
+	size_t counted;
 	/* Uses the outcomes. */
 	void (*take)(struct live_watch *watch, struct errand *errand);
 };
@@ -177,6 +202,7 @@ static struct watched_room *room_of(struct live_watch *watch, const struct id *a
 		.backend = *backend,
 		.look_at = INT64_MAX,
 		.judge_at = INT64_MAX,
+		.find_removals_at = INT64_MAX,
 		.checks_bans = true,
 		.place = watch->room_count,
 	};
@@ -194,6 +220,7 @@ static void room_forget(struct live_watch *watch, struct watched_room *room)
 	(void)tdelete(room, &watch->tree, compare_rooms);
 	watch->rooms[room->place] = last;
 	last->place = room->place;
+	free(room->removals);
 	free(room);
 }
 
@@ -218,6 +245,16 @@ static void judge_soon(struct watched_room *room, int64_t at, bool all)
 	room->judges_all = room->judges_all || all;
 	if (at < room->judge_at)
 		room->judge_at = at;
+	if (at + FIND_REMOVALS_AFTER < room->find_removals_at)
+		room->find_removals_at = at + FIND_REMOVALS_AFTER;
+}
+
+/* Nobody is inside any more. */
+static void removals_forget(struct watched_room *room)
+{
+	room->removal_count = 0;
+	room->ends_since = 0;
+	room->overdue = 0;
 }
 
 /* Takes over what a merge found out about its room. */
@@ -227,7 +264,10 @@ static void room_take(struct watched_room *room, const struct merging *merging)
 
 	room->is_live = merging->is_live;
 	room->empty_since = merging->empty_since;
+	room->left_unseen = merging->left_unseen;
 	room->inside = merging->inside;
+	if (merging->inside == 0)
+		removals_forget(room);
 	if (merging->is_live)
 		room->backend = merging->backend;
 	if (merging->looks_soon)
@@ -422,6 +462,7 @@ static void room_ask(struct live_watch *watch, struct watched_room *room,
 		return;
 	}
 	room->is_asking = true;
+	look->errand.counted = 1;
 	backend->under_way++;
 	look_send(look);
 }
@@ -513,7 +554,8 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 struct room_listing {
 	struct look *look;
 	bool is_wanted; /* a template names it, it is the default, or rooms are in session there */
-	bool was_up; /* it answered when it was last asked, perhaps by an earlier process */
+	/* It answered when it was last asked, or ever, perhaps an earlier process. */
+	bool was_up, has_answered;
 	/* Results of the list. */
 	const struct server_room *rooms;
 	size_t room_count;
@@ -579,6 +621,7 @@ static bool prepare_list(struct call *call, void *context, struct fault *fault)
 		return false;
 	health = backend_health_of(&healths, &look->asking.backend);
 	listing->was_up = health != NULL && health->is_up;
+	listing->has_answered = backend_has_answered(&healths, &look->asking.backend);
 	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->found_count > 0;
 	if (listing->is_wanted)
 		server_list_rooms(look->errand.arena, &look->server, call->now / 1000,
@@ -593,7 +636,8 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 	struct room_listing listing = { .look = look };
 	struct fault fault = FAULT_INITIAL;
 
-	backend->look_at = clock_monotonic() + LOOK_AFTER;
+	backend->listed = clock_monotonic();
+	backend->look_at = backend->listed + LOOK_AFTER;
 	if (!transact(&watch->work, STORE_READ, look->errand.arena, &backend->account, prepare_list,
 		      &listing, &fault) ||
 	    !listing.is_wanted) {
@@ -610,7 +654,9 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 			room->often_until = watch->begun + LOOK_OFTEN_FOR;
 	}
 	backend->was_up = backend->was_up || listing.was_up;
+	backend->has_answered = backend->has_answered || listing.has_answered;
 	backend->is_listing = true;
+	look->errand.counted = 1;
 	backend->under_way++;
 	look_send(look);
 }
@@ -666,7 +712,8 @@ static bool take_list(struct live_watch *watch, struct look *look, struct watche
 		return false;
 	backend->is_down = !listing.verdict.is_up;
 	backend->was_up = backend->was_up || listing.verdict.is_up;
-	if (backend->is_down && !backend->was_up)
+	backend->has_answered = backend->has_answered || listing.verdict.is_up;
+	if (backend->is_down && !backend->has_answered)
 		backend->look_at = now + LOOK_AFTER_NEVER;
 	for (size_t i = 0; i < listing.found_count; i++)
 		look_soon(room_of(watch, &backend->account, &backend->id, &listing.found[i]), now);
@@ -702,7 +749,7 @@ static void take_look(struct live_watch *watch, struct errand *errand)
 		return;
 	}
 	if (backend != NULL) {
-		backend->under_way--;
+		COUNTER_LOWER(backend->under_way, errand->counted);
 		backend->is_listing = backend->is_listing && look->is_of_room;
 	}
 	if (room != NULL) {
@@ -732,6 +779,38 @@ static void take_errands(struct live_watch *watch)
 }
 
 /* ---- events ---- */
+
+static bool hear_backend(struct call *call, void *context, struct fault *fault)
+{
+	const struct id *id = context;
+	struct media media;
+
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	return media_backend(&media, id) == NULL || backend_health_hear(call, id, fault);
+}
+
+/* A media server that tells something is up, or up again. That it has told something is stored
+ * once. */
+static void backend_hear(struct live_watch *watch, struct arena *arena, const struct id *account,
+			 const struct id *id)
+{
+	struct watched_backend *backend = backend_of(watch, account, id);
+	struct id heard = *id;
+	struct fault fault = FAULT_INITIAL;
+	bool is_stored;
+
+	if (backend != NULL && backend->is_down &&
+	    backend->look_at > backend->listed + LOOK_AT_MOST_EVERY)
+		backend->look_at = backend->listed + LOOK_AT_MOST_EVERY;
+	if (backend != NULL && backend->has_answered)
+		return;
+	is_stored = transact(&watch->work, STORE_WRITE, arena, account, hear_backend, &heard,
+			     &fault);
+	if (backend != NULL)
+		backend->has_answered = is_stored;
+	arena_reset(arena);
+}
 
 /* Events of one room. */
 struct event_batch {
@@ -798,12 +877,9 @@ static bool take_batch(struct live_watch *watch, struct arena *arena, struct eve
 {
 	const struct heard *first = batch->heard[0];
 	const struct id account = first->account, backend_id = first->backend;
-	struct watched_backend *backend = backend_of(watch, &account, &backend_id);
 	struct fault fault = FAULT_INITIAL;
 
-	/* A media server that tells something is up again. */
-	if (backend != NULL && backend->is_down)
-		backend->look_at = clock_monotonic();
+	backend_hear(watch, arena, &account, &backend_id);
 	if (!transact(&watch->work, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
 		return fault.kind == FAULT_DAMAGED;
 	if (batch->merging.is_live || batch->merging.looks_soon ||
@@ -935,8 +1011,10 @@ static bool send_trial(struct live_watch *watch, struct trial *trial)
 	if (trial->errand.asking == NULL)
 		return false;
 	backend = backend_of(watch, &trial->account, &trial->judgement.backend);
-	if (backend != NULL)
-		backend->acting += trial->errand.asking->count;
+	if (backend != NULL) {
+		trial->errand.counted = trial->errand.asking->count;
+		backend->acting += trial->errand.counted;
+	}
 	errand_send(&trial->errand);
 	return true;
 }
@@ -953,7 +1031,8 @@ static void take_trial(struct live_watch *watch, struct errand *errand)
 	bool is_done;
 
 	if (backend != NULL)
-		backend->acting -= errand->asking->count;
+		COUNTER_LOWER(backend->acting, errand->counted);
+	errand->counted = 0;
 	is_done = transact(&watch->work, STORE_WRITE, errand->arena, &trial->account, carry_on,
 			   trial, &fault);
 	arena_use_for_json(before);
@@ -962,6 +1041,8 @@ static void take_trial(struct live_watch *watch, struct errand *errand)
 	room = room_of(watch, &trial->account, &trial->judgement.backend, &trial->judgement.room);
 	now = clock_monotonic();
 	room->is_acting = false;
+	if (room->overdue > 0)
+		room->find_removals_at = now;
 	if (trial->judgement.ends)
 		forget_made(watch, room);
 	room->often_until = now + LOOK_OFTEN_AFTER_ACT;
@@ -1000,6 +1081,77 @@ static void try_room(struct live_watch *watch, struct watched_room *room, bool c
 	}
 }
 
+/* ---- removals that are overdue ---- */
+
+/* Returns since when the peer is to be put out, as the room has it; else `now`. *at: the place from
+ * which it is looked for, in the order of ids. */
+static int64_t removal_since(const struct watched_room *room, size_t *at, const struct id *peer,
+			     int64_t now)
+{
+	int order = -1;
+
+	while (*at < room->removal_count &&
+	       (order = id_compare(&room->removals[*at].peer, peer)) < 0)
+		++*at;
+	return *at < room->removal_count && order == 0 ? room->removals[*at].since : now;
+}
+
+/* Takes over whom a judgement puts out, or would if it were carried out. */
+static void removals_take(struct watched_room *room, const struct judgement *judgement)
+{
+	const int64_t now = clock_monotonic();
+	struct removal *removals =
+		memory_check(malloc((judgement->removal_count + 1) * sizeof *removals));
+	size_t at = 0;
+	int64_t next = INT64_MAX;
+
+	room->overdue = 0;
+	for (size_t i = 0; i < judgement->removal_count; i++) {
+		const struct id *peer = &judgement->removals[i];
+		const int64_t since = removal_since(room, &at, peer, now);
+
+		removals[i] = (struct removal){ *peer, since };
+		room->overdue += now - since >= OVERDUE_AFTER;
+		if (now - since < OVERDUE_AFTER && since + OVERDUE_AFTER < next)
+			next = since + OVERDUE_AFTER;
+	}
+	if (!judgement->ends)
+		room->ends_since = 0;
+	else if (room->ends_since == 0)
+		room->ends_since = now;
+	if (judgement->ends && now - room->ends_since >= OVERDUE_AFTER)
+		room->overdue = judgement->inside;
+	else if (judgement->ends)
+		next = room->ends_since + OVERDUE_AFTER;
+	if (room->overdue > 0 && now + OVERDUE_AFTER < next)
+		next = now + OVERDUE_AFTER;
+	free(room->removals);
+	room->removals = removals;
+	room->removal_count = judgement->removal_count;
+	room->find_removals_at = next;
+}
+
+/* Finds out who is to be put out, although that cannot be done now, or should have been. */
+static void find_removals(struct live_watch *watch, struct arena *arena, struct watched_room *room)
+{
+	struct judgement judgement = {
+		.room = room->room,
+		.backend = room->backend,
+		.judges_all = true,
+		.checks_bans = room->checks_bans,
+	};
+	struct fault fault = FAULT_INITIAL;
+
+	room->find_removals_at = clock_monotonic() + FIND_REMOVALS_AFTER;
+	if (transact(&watch->work, STORE_READ, arena, &room->account, find_out, &judgement,
+		     &fault) &&
+	    judgement.is_whole)
+		removals_take(room, &judgement);
+	arena_reset(arena);
+}
+
+/* ---- judging whose turn it is ---- */
+
 /* Judges a room whose turn it is. */
 static void judge_room(struct live_watch *watch, struct arena *arena, struct watched_room *room)
 {
@@ -1017,6 +1169,12 @@ static void judge_room(struct live_watch *watch, struct arena *arena, struct wat
 		      &fault)) {
 		judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
 	} else {
+		if (judgement.is_whole)
+			removals_take(room, &judgement);
+		else
+			room->find_removals_at = room->removal_count > 0 || room->ends_since != 0
+							 ? clock_monotonic() + OVERDUE_AFTER
+							 : INT64_MAX;
 		room->wakes = judgement.again;
 		room->checks_bans = room->checks_bans && !judgement.checks_bans;
 		room->backend = judgement.backend;
@@ -1036,16 +1194,19 @@ static void judge_rooms(struct live_watch *watch, struct arena *arena)
 
 		if (watch->environment->live != LIVE_ON ||
 		    watch->environment->media_client == NULL) {
-			room->judge_at = INT64_MAX;
+			room->judge_at = room->find_removals_at = INT64_MAX;
 			continue;
 		}
-		if (room->wakes != 0 && time >= room->wakes)
+		if (room->wakes != 0 && time >= room->wakes) {
+			room->wakes = 0;
 			judge_soon(room, now, true);
-		if (room->judge_at > now || room->is_acting)
-			continue;
+		}
 		backend = backend_of(watch, &room->account, &room->backend);
-		if (backend == NULL || (!backend->is_down && backend->acting < ACTS_AT_ONCE))
+		if (room->judge_at <= now && !room->is_acting &&
+		    (backend == NULL || (!backend->is_down && backend->acting < ACTS_AT_ONCE)))
 			judge_room(watch, arena, room);
+		else if (room->find_removals_at <= now)
+			find_removals(watch, arena, room);
 	}
 }
 
@@ -1181,10 +1342,11 @@ static bool close_empty(struct call *call, void *context, struct fault *fault)
 static void close_if_empty(struct live_watch *watch, struct arena *arena, struct watched_room *room)
 {
 	const int64_t now = clock_now(watch->environment->clock);
+	const int64_t grace = live_grace(room->left_unseen, watch->environment->session_grace);
 	struct empty_room closing = { .room = room->room };
 	struct fault fault = FAULT_INITIAL;
 
-	if (room->empty_since == 0 || now < room->empty_since + watch->environment->session_grace)
+	if (room->empty_since == 0 || now < room->empty_since + grace)
 		return;
 	room->empty_since = 0;
 	if (!transact(&watch->work, STORE_WRITE, arena, &room->account, close_empty, &closing,
@@ -1338,6 +1500,7 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 static void take_queue(struct live_watch *watch, struct arena *arena)
 {
 	struct live_queue_taken taken = live_queue_take(watch->environment->live_queue);
+	struct heard_backend *backends = live_queue_take_backends(watch->environment->live_queue);
 
 	while (taken.rooms != NULL) {
 		struct to_look_at *next = taken.rooms->next;
@@ -1347,6 +1510,13 @@ static void take_queue(struct live_watch *watch, struct arena *arena)
 			  clock_monotonic());
 		free(taken.rooms);
 		taken.rooms = next;
+	}
+	while (backends != NULL) {
+		struct heard_backend *next = backends->next;
+
+		backend_hear(watch, arena, &backends->account, &backends->backend);
+		free(backends);
+		backends = next;
 	}
 	merge_waiting(watch, taken.heard);
 	take_touched(watch, arena, taken.touched);
@@ -1359,6 +1529,7 @@ static void count_figures(struct live_watch *watch)
 	for (size_t i = 0; i < watch->room_count; i++) {
 		figures.rooms += watch->rooms[i]->is_live;
 		figures.people += watch->rooms[i]->inside;
+		figures.overdue_removals += watch->rooms[i]->overdue;
 	}
 	for (size_t i = 0; i < watch->backend_count && watch->had_lease; i++) {
 		figures.backends_down += watch->backends[i].is_down;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/counter.h"
 #include "base/log.h"
 #include "base/memory.h"
 
@@ -67,7 +68,8 @@ static void asking_count(struct media_client *client, struct asking *asking)
 	bool is_last;
 
 	pthread_mutex_lock(&client->lock);
-	is_last = --asking->left == 0;
+	COUNTER_LOWER(asking->left, 1u);
+	is_last = asking->left == 0;
 	pthread_mutex_unlock(&client->lock);
 	if (!is_last)
 		return;
@@ -116,7 +118,7 @@ static void place_free(struct media_client *client, struct place *place)
 {
 	place->asked = NULL;
 	pthread_mutex_lock(&client->lock);
-	client->figures.under_way--;
+	COUNTER_LOWER(client->figures.under_way, 1u);
 	pthread_mutex_unlock(&client->lock);
 }
 
@@ -180,7 +182,7 @@ static struct asked *take_waiting(struct media_client *client, struct place **pl
 		*link = asked->next;
 		if (asked->next == NULL)
 			client->end = link;
-		client->figures.waiting--;
+		COUNTER_LOWER(client->figures.waiting, 1u);
 		client->figures.under_way += *place != NULL && !client->ends;
 	}
 	pthread_mutex_unlock(&client->lock);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/counter.h"
 #include "base/directory.h"
 #include "base/memory.h"
 #include "delivery/address.h"
@@ -192,7 +193,7 @@ static void end_transfer(struct process *process, struct transfer *transfer)
 	free(transfer->body);
 	free(transfer->answer);
 	free(transfer);
-	process->under_way--;
+	COUNTER_LOWER(process->under_way, 1u);
 }
 
 /* ---- outcomes ---- */

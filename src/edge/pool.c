@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/counter.h"
 #include "base/memory.h"
 
 /* Each takes about 64 KB. */
@@ -32,7 +33,7 @@ static struct exchange *pool_take_kept(struct pool *pool)
 
 	if (exchange != NULL) {
 		pool->first = exchange->next;
-		pool->count--;
+		COUNTER_LOWER(pool->count, 1u);
 	}
 	return exchange;
 }

@@ -61,6 +61,11 @@ static inline void number_set(size_t width, void *at, uint64_t value)
 	*(uint32_t *)at = (uint32_t)value;
 }
 
+static unsigned table_version(const struct record_table *table)
+{
+	return table->version != 0 ? table->version : RECORD_VERSION;
+}
+
 static bool is_stored(const struct record_table *table, const struct member *member,
 		      const void *record)
 {
@@ -75,6 +80,7 @@ struct reader {
 	const char *at, *end;
 	struct slice whole; /* the text of the row with MEMBER_WHOLE */
 	struct arena *arena;
+	unsigned version;
 	bool is_short; /* the value is too short or invalid; nothing more is read */
 };
 
@@ -164,6 +170,8 @@ static void read_members(const struct record_table *table, struct reader *reader
 	for (const struct member *member = table->members + table->keys; member < end; member++) {
 		void *at = (char *)record + member->offset;
 
+		if (member->since > reader->version)
+			continue;
 		if (member->when != 0) {
 			if (member->when == NOT_STORED)
 				continue;
@@ -237,8 +245,11 @@ bool record_unpack(const struct record_table *table, struct arena *arena, struct
 		.arena = arena,
 	};
 
-	if (!table->is_bare && take_number(&reader, 1) != RECORD_VERSION)
-		return false;
+	if (!table->is_bare) {
+		reader.version = (unsigned)take_number(&reader, 1);
+		if (reader.version < RECORD_VERSION || reader.version > table_version(table))
+			return false;
+	}
 	read_members(table, &reader, record);
 	return !reader.is_short && reader.at == reader.end;
 }
@@ -427,7 +438,7 @@ static void put_members(const struct record_table *table, const void *record, st
 void record_pack(const struct record_table *table, const void *record, struct buffer *value)
 {
 	if (!table->is_bare)
-		number_put(value, RECORD_VERSION, 1);
+		number_put(value, table_version(table), 1);
 	put_members(table, record, SLICE(""), value);
 }
 

@@ -269,6 +269,9 @@ static void append_live_rooms(struct buffer *page, const struct environment *env
 		   "Rooms in session, as far as this process knows.", figures.rooms);
 	append_one(page, "anteroom_live_people", "gauge",
 		   "People in these rooms, as far as this process knows.", figures.people);
+	append_one(page, "anteroom_overdue_removals", "gauge",
+		   "People who should have been removed from these rooms at least 10 s ago.",
+		   figures.overdue_removals);
 	begin_metric(page, events, "counter",
 		     "Events from media servers: taken, ignored, refused because of their "
 		     "signature, or dropped because too many were waiting.");

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/counter.h"
 #include "base/digest.h"
 #include "base/directory.h"
 #include "base/fault.h"
@@ -824,6 +825,51 @@ START_TEST(abort_logs_its_reason)
 }
 END_TEST
 
+#ifdef COUNTERS_ABORT
+enum { COUNTERS_END_THE_PROGRAM = true };
+#else
+enum { COUNTERS_END_THE_PROGRAM = false };
+#endif
+
+static const struct {
+	size_t counter, n;
+	int left; /* -1: it would go below zero */
+} counted[] = {
+	{ 0, 0, 0 }, { 7, 0, 7 }, { 7, 3, 4 }, { 7, 7, 0 }, { 7, 8, -1 }, { 0, SIZE_MAX, -1 },
+};
+
+START_TEST(a_counter_does_not_go_below_zero)
+{
+	const bool is_wrong = counted[_i].left < 0;
+	struct {
+		size_t acting;
+	} backend = { counted[_i].counter };
+	char text[400] = "";
+	int ends[2], status;
+	pid_t child;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		set_journal(JOURNAL_UNSET, ends[1]);
+		(void)dup2(ends[1], STDERR_FILENO);
+		COUNTER_LOWER(backend.acting, counted[_i].n);
+		_exit((int)backend.acting);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	close(ends[1]);
+	(void)read(ends[0], text, sizeof text - 1);
+	close(ends[0]);
+	ck_assert_int_eq(strstr(text, " error counter_below_zero counter=backend.acting ") != NULL,
+			 is_wrong);
+	if (is_wrong && COUNTERS_END_THE_PROGRAM)
+		ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	else
+		ck_assert_int_eq(WEXITSTATUS(status), is_wrong ? 0 : counted[_i].left);
+}
+END_TEST
+
 static const struct {
 	const char *value;
 	const char *line;
@@ -904,6 +950,7 @@ int main(void)
 	tcase_add_test(cases, priority_is_lowered_for_one_thread);
 	tcase_add_loop_test(cases, name_is_in_a_directory, 0, ROWS(names));
 	tcase_add_test(cases, abort_logs_its_reason);
+	tcase_add_loop_test(cases, a_counter_does_not_go_below_zero, 0, ROWS(counted));
 	tcase_add_loop_test(cases, log_line_has_a_time_unless_the_journal_adds_it, 0,
 			    ROWS(log_places));
 	tcase_add_loop_test(cases, log_line_cannot_be_forged, 0, ROWS(log_lines));

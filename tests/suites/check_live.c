@@ -16,6 +16,8 @@
  *     grace         20 s without anybody are over   delete     the room is deleted
  *     ( )           the events are told together    +5000      so much later
  *     a/host#e      the stay a, with its role and the entry of its token
+ *     join:a=x      a is a stay of the person x, whose user_id and name are x; else they are a
+ *     ending        a call has the room ended
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -27,6 +29,7 @@
 #include "accounts/token.h"
 #include "background/door_watch.h"
 #include "background/join_log.h"
+#include "base/digest.h"
 #include "directory.h"
 #include "fast_disk.h"
 #include "records/kinds.h"
@@ -37,8 +40,10 @@
 #include "resources/events/webhook_record.h"
 #include "resources/garbage.h"
 #include "resources/joining/misses.h"
+#include "resources/live/live_caller.h"
 #include "resources/live/live_events.h"
 #include "resources/live/live_merge.h"
+#include "resources/media/backend_health.h"
 #include "resources/record_kind.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"
@@ -243,7 +248,7 @@ static void abandon(struct call *call)
 /* A stay of a script. */
 struct known {
 	struct slice name;
-	struct slice role, entry; /* as first told */
+	struct slice person, role, entry; /* as first told */
 	int64_t joined;
 };
 
@@ -289,17 +294,19 @@ static struct slice stay_id(const struct script *script, struct slice name)
 /* Returns the stay of a word such as a/host#e. */
 static struct known *find_known(struct script *script, struct slice word)
 {
-	struct slice role, entry, name;
+	struct slice role, entry, name, person;
 	size_t i = 0;
 
 	word = text_split(word, '#', &entry);
-	name = text_split(word, '/', &role);
+	word = text_split(word, '/', &role);
+	name = text_split(word, '=', &person);
 	while (i < script->stay_count && !slice_equal(script->stays[i].name, name))
 		i++;
 	ck_assert_uint_lt(i, STAYS_MOST);
 	if (i == script->stay_count)
 		script->stays[script->stay_count++] = (struct known){
 			.name = name,
+			.person = person.data == NULL ? name : person,
 			.role = role.data == NULL ? SLICE("") : role,
 			.entry = entry.data == NULL ? SLICE("") : entry,
 			.joined = now - script->late,
@@ -328,11 +335,11 @@ static struct news news_of(struct script *script, enum news_type type, struct sl
 	news.person = (struct server_person){
 		.stay = stay_id(script, known->name),
 		.identity = known->name,
-		.user_id = known->name,
+		.user_id = known->person,
 		.role = known->role,
 		.entry = known->entry,
 		.code = SLICE("c0de"),
-		.name = script->name.data != NULL ? script->name : known->name,
+		.name = script->name.data != NULL ? script->name : known->person,
 		.metadata = script->name,
 		.joined = known->joined,
 	};
@@ -543,6 +550,18 @@ static void say_out(struct script *script, struct slice word)
 	commit(&call);
 }
 
+static void say_ending(struct script *script, struct slice word)
+{
+	const struct ending ending = { .room = script->room, .reason = SLICE("") };
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	(void)word;
+	begin(&call);
+	ck_assert(live_order_end(&call, &ending, &fault));
+	commit(&call);
+}
+
 static void say_delete(struct script *script, struct slice word)
 {
 	(void)word;
@@ -580,7 +599,7 @@ static const struct {
 } words[] = {
 	/* clang-format off */
 	{ "join:", say_join }, { "leave:", say_leave }, { "look:", say_look },
-	{ "listed:", say_listed }, { "ended", say_ended }, { "failed:", say_failed },
+	{ "listed:", say_listed }, { "ended", say_ended }, { "ending", say_ending }, { "failed:", say_failed },
 	{ "known:", say_known }, { "timeless:", say_timeless }, { "grace", say_grace },
 	{ "room:", say_room }, { "server:", say_server }, { "late:", say_late },
 	{ "name:", say_name }, { "delete", say_delete }, { "+", say_pause },
@@ -891,8 +910,11 @@ static const struct {
 	/* declared gone */
 	{ GONE, "listed:a,b", "[open 2 0-2000 a@0 b'@1000 b@1000-2000=unseen]", "join" },
 	{ GONE, "look:a,b", "[open 2 0-2000 a@0 b'@1000 b@1000-2000=unseen]", "join" },
-	{ GONE, "room:3 listed:b", "[closed 2 0-8000 a@0-8000=unseen b@1000-2000=unseen] "
-	  "[open 3 1000-1000 b'@1000]", "leave close open join soon" },
+	{ GONE, "room:3 listed:b", "[open 3 0-8000 a@0-8000=unseen b'@1000 b@1000-2000=unseen]",
+	  "leave join soon" },
+	{ GONE " +60000", "room:3 listed:c",
+	  "[closed 2 0-8000 a@0-8000=unseen b@1000-2000=unseen] [open 3 68000-68000 c@68000]",
+	  "leave close open join soon" },
 	{ GONE, "name:x room:1 listed:a,b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "" },
 	{ GONE CLOSED, "look:b", "[closed 2 0-9000 a@0-9000=left b@1000-2000=unseen] "
 	  "[open 2 1000-1000 b'@1000]", "open join" },
@@ -902,6 +924,50 @@ static const struct {
 	{ GONE " look:a,b +1000", "leave:b", "[open 2 0-9000 a@0 b'@1000-9000=left "
 	  "b@1000-2000=unseen]", "leave" },
 	{ GONE " look:a,b +1000", "join:b", "[open 2 0-2000 a@0 b'@1000 b@1000-2000=unseen]", "" },
+
+	/* ---- the media server was restarted: somebody of the session comes to a newer room ---- */
+	{ "join:a +1000 join:b +1000", "room:2 join:c=a", "[open 2 0-2000 a@0-0=unseen "
+	  "b@1000-1000=unseen c(a)@2000]", "leave leave join soon" },
+	{ "join:a#e +1000", "room:2 join:b#e", "[open 2 0-1000 a@0-0=unseen b@1000]",
+	  "leave join soon" },
+	{ "join:a#e +1000", "room:2 listed:x,b#e", "[open 2 0-1000 a@0-0=unseen b@1000 x@1000]",
+	  "leave join join soon" },
+	{ "join:a +1000", "room:2 look:x,c=a", "[open 2 0-1000 a@0-0=unseen c(a)@1000 x@1000]",
+	  "leave join join soon again" },
+	{ "join:a +1000", "( room:2 join:x join:c=a )",
+	  "[open 2 0-1000 a@0-0=unseen c(a)@1000 x@1000]", "leave join join soon" },
+	/* as a look saw the session last, or somebody who left; whoever left comes back, too */
+	{ "join:a +1000 look:a +60000", "room:2 join:c=a", "[open 2 0-61000 a@0-1000=unseen "
+	  "c(a)@61000]", "leave join soon" },
+	{ "join:a +1000 look:a +60001", "room:2 join:c=a", "[closed 1 0-1000 a@0-1000=unseen] "
+	  "[open 2 61001-61001 c(a)@61001]", "leave close open join soon" },
+	{ "join:a join:b +1000 leave:a +60000", "room:2 join:c=a", "[open 2 0-61000 a@0-1000=left "
+	  "b@0-0=unseen c(a)@61000]", "leave join soon" },
+	{ "join:a join:b +1000 leave:a=server leave:b=server +19000", "room:2 join:c=a",
+	  "[open 2 0-20000 a@0-1000=server b@0-1000=server c(a)@20000]", "join soon" },
+	/* looks have missed everybody: the session waits for 60 s, from when they were last seen */
+	{ SEEN " look: +5000 look: +20000 grace", "room:2 join:c=a",
+	  "[open 2 0-28000 a@0-2000=unseen b@1000-2000=unseen c(a)@28000]", "join soon" },
+	{ SEEN " look: +5000 look: +54000", "grace",
+	  "[closed 1 0-2000 a@0-2000=unseen b@1000-2000=unseen]", "close" },
+	{ SEEN " look: +5000 look: +53999", "grace",
+	  "[open 1 0-2000 a@0-2000=unseen b@1000-2000=unseen]", "" },
+	{ SEEN " leave:a look: +5000 look: +20000", "grace",
+	  "[closed 1 0-3000 a@0-3000=left b@1000-2000=unseen]", "close" },
+	/* somebody else comes, an older room, another session, or the room was ended */
+	{ "join:a#e +1000", "room:2 join:b#f", "[closed 1 0-0 a@0-0=unseen] [open 2 1000-1000 b@1000]",
+	  "leave close open join soon" },
+	{ "room:2 join:a#e +1000", "room:1 join:b#e", "[open 2 0-0 a@0]", "" },
+	{ "join:a#e +1000 ended", "room:2 join:b#e", "[closed 1 0-1000 a@0-1000=ended] "
+	  "[open 2 1000-1000 b@1000]", "open join" },
+	{ "join:a#e +1000 ending", "room:2 join:b#e", "[closed 1 0-0 a@0-0=unseen] "
+	  "[open 2 1000-1000 b@1000]", "leave close open join soon" },
+	{ "join:a#e +1000 delete", "room:2 join:b#e", "[closed 1 0-0 a@0-0=unseen]",
+	  "leave close soon" },
+	/* what the former room tells late */
+	{ "join:a#e join:d +1000 room:2 join:b#e +1000",
+	  "room:1 leave:a leave:d ended join:a join:x leave:x look:a,b",
+	  "[open 2 0-1000 a@0-0=unseen d@0-0=unseen b@1000]", "" },
 
 	/* ---- an event tells of a leave ---- */
 	{ "join:a +500 known:b +500", "leave:b", "[open 1 0-1000 a@0 b@500-1000=left]",
@@ -1012,6 +1078,18 @@ static const struct {
 	  "[open 1 0-1000 a@0 b@1000]", "again" },
 	{ SEEN " look:a +1000 look:a +1000 late:1500 join:b late:0 +4000", "look:a",
 	  "[open 1 0-3500 a@0 b@1000-3500=unseen]", "leave" },
+	/* a look that was sent before they were known does not count, neither as one that saw nor as
+	 * one that missed them */
+	{ "join:a +1000 known:b +3000 look:a +2000 late:4500 join:b late:0 +1000", "ended",
+	  "[closed 1 0-7000 a@0-7000=ended b@1000-1500=unseen]", "leave leave close" },
+	{ "join:a +1000 known:b +3000 look:a +2000 late:4500 join:b late:0 +4000 look:a +5000",
+	  "look:a", "[open 1 0-1500 a@0 b@1000-1500=unseen]", "leave" },
+	{ "join:a +1000 known:b +3000 look:a +2000 late:4500 join:b late:0 +4000", "look:a",
+	  "[open 1 0-1000 a@0 b@1000]", "again" },
+	{ "join:a +1000 known:b +3000 look:a +2000 late:4500 join:b late:0 +1000 look:a,b +5001",
+	  "ended", "[closed 1 0-7000 a@0-7000=unseen b@1000-7000=unseen]", "leave leave close" },
+	{ "join:a +1000 known:b +3000 look:a +2000 late:4500 listed:a,b late:0 +4000", "ended",
+	  "[closed 1 0-4000 a@0-4000=unseen b@1000-1500=unseen]", "leave leave close" },
 	/* the look was sent before they came, or before another one */
 	{ "join:a +3000 join:b", "late:1000 look:a", "[open 1 0-3000 a@0 b@3000]", "" },
 	{ SEEN " look:a,b", "late:500 look:a", "[open 1 0-1000 a@0 b@1000]", "" },
@@ -1274,12 +1352,30 @@ START_TEST(people_beyond_so_many_roles_have_none)
 }
 END_TEST
 
+static size_t count_of_room(const struct id *room, const struct store_kind *kind)
+{
+	struct store_record records[2 * GARBAGE_AT_ONCE];
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = room,
+		.records = records,
+		.most = ROWS(records),
+	};
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	begin(&call);
+	ck_assert(store_page(call.transaction, kind, &page, &fault));
+	abandon(&call);
+	return page.count;
+}
+
 /* ---- people by their entry ---- */
 
 /* Returns the stays of an entry that are known to be inside. */
 static const char *inside_of(const struct script *script, const char *entry)
 {
-	const struct id id = inside_id(slice_of(entry));
+	const struct id id = inside_id(&script->room, slice_of(entry));
 	struct buffer text = BUFFER_INITIAL(stand.arena);
 	struct fault fault = FAULT_INITIAL;
 	struct inside inside;
@@ -1338,6 +1434,247 @@ START_TEST(people_are_found_by_their_entry)
 			      script->at, inside_of(script, "e"));
 		say(script, "+1000 look: +5000 look: +20000 grace");
 		ck_assert_str_eq(inside_of(script, "e"), "");
+	}
+}
+END_TEST
+
+/* Two rooms that have people with the same entry do not disturb each other. */
+static const struct {
+	const char *one, *other; /* what the rooms hear, one after the other */
+	const char *in_one, *in_other; /* who has the entry e there */
+} shared_entries[] = {
+	{ "join:a#e", "join:b#e", "a", "b" },
+	{ "join:a#e", "server:2 join:b#e", "a", "b" },
+	{ "join:a#e join:c#e", "join:b#e join:c#e leave:b", "a c", "c" },
+	{ "join:a#e", "join:b#e leave:b", "a", "" },
+	{ "join:a#e", "join:b#e ended", "a", "" },
+};
+
+START_TEST(rooms_may_share_an_entry)
+{
+	open_stand(_i);
+	for (int i = 0; i < ROWS(shared_entries); i++) {
+		struct script *one = script_open(shared_entries[i].one), *other;
+
+		say(one, shared_entries[i].one);
+		other = script_open(shared_entries[i].other);
+		say(other, shared_entries[i].other);
+		ck_assert_str_eq(inside_of(one, "e"), shared_entries[i].in_one);
+		ck_assert_str_eq(inside_of(other, "e"), shared_entries[i].in_other);
+		say(one, "ended");
+		ck_assert_str_eq(inside_of(one, "e"), "");
+		ck_assert_str_eq(inside_of(other, "e"), shared_entries[i].in_other);
+		say(other, "ended");
+		ck_assert_str_eq(inside_of(other, "e"), "");
+	}
+}
+END_TEST
+
+/* A former program listed people by their entry alone. */
+static void list_formerly(const struct script *script, const char *entry)
+{
+	const struct id id = inside_id(&script->room, slice_of(entry));
+	unsigned char digest[DIGEST_SIZE];
+	struct fault fault = FAULT_INITIAL;
+	struct inside inside, former;
+	struct call call;
+
+	begin(&call);
+	ck_assert(
+		record_get(&inside_table, call.transaction, &id, STORE_TO_CHANGE, &inside, &fault));
+	ck_assert_ptr_nonnull(inside.stored.value.data);
+	former = inside;
+	former.stored.value = (struct slice){ NULL, 0 };
+	digest_sha256(slice_of(entry), digest);
+	memcpy(former.stored.id.bytes, digest, ID_SIZE);
+	ck_assert(store_remove(call.transaction, &kind_inside, &inside.stored, &fault));
+	ck_assert(record_put(&inside_table, call.transaction, &former, &fault));
+	commit(&call);
+}
+
+/* Returns the stay that a call from inside finds by the entry. */
+static const char *found_by(const struct script *script, const char *entry)
+{
+	struct buffer text = BUFFER_INITIAL(stand.arena);
+	struct fault fault = FAULT_INITIAL;
+	struct live live;
+	struct peer peer;
+	struct call call;
+	bool is_there;
+
+	begin(&call);
+	ck_assert(live_load(&call, &script->room, STORE_TO_SHOW, &live, &fault));
+	ck_assert(live_find_entry(&call, &live, slice_of(entry), &peer, &is_there, &fault));
+	if (is_there)
+		append_stay(script, &peer, &text);
+	abandon(&call);
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+START_TEST(people_of_a_former_program_are_found)
+{
+	struct script *script, *other;
+
+	open_stand(_i);
+	script = script_open("formerly listed");
+	say(script, "join:a#e");
+	list_formerly(script, "e");
+	ck_assert_str_eq(found_by(script, "e"), "a");
+	other = script_open("another room");
+	say(other, "join:z");
+	ck_assert_str_eq(found_by(other, "e"), "");
+	say(script, "join:b#e");
+	ck_assert_str_eq(found_by(script, "e"), "b");
+	say(script, "leave:b");
+	ck_assert_str_eq(found_by(script, "e"), "a");
+	say(script, "leave:a");
+	ck_assert_str_eq(found_by(script, "e"), "");
+	/* Nothing is left. */
+	ck_assert_uint_eq(count_of_room(&script->room, &kind_inside), 0);
+}
+END_TEST
+
+/* ---- records of a former program ---- */
+
+/* Returns the table without the members that were added. */
+static struct record_table former_table(const struct record_table *table)
+{
+	struct member *members = arena_zero(stand.arena, table->member_count * sizeof *members);
+	struct record_table former = *table;
+
+	former.version = 0;
+	former.members = members;
+	former.member_count = 0;
+	for (size_t i = 0; i < table->member_count; i++) {
+		struct member *member = &members[former.member_count];
+		struct record_table *items;
+
+		if (table->members[i].since != 0)
+			continue;
+		*member = table->members[i];
+		former.member_count++;
+		if (member->items == NULL)
+			continue;
+		items = arena_zero(stand.arena, sizeof *items);
+		*items = former_table(member->items);
+		member->items = items;
+	}
+	return former;
+}
+
+/* Expects a record that was written with `one` to be read with `other`, or not. */
+static void *repacked(const struct record_table *one, const struct record_table *other,
+		      const void *record, bool is_read)
+{
+	struct buffer value = BUFFER_INITIAL(stand.arena);
+	void *read = arena_zero(stand.arena, other->size);
+
+	record_pack(one, record, &value);
+	ck_assert_int_eq(record_unpack(other, stand.arena, buffer_slice(&value), read), is_read);
+	return read;
+}
+
+START_TEST(records_of_a_former_program_are_read)
+{
+	const struct record_table former_live = former_table(&live_table),
+				  former_peer = former_table(&peer_table),
+				  former_healths = former_table(&backend_healths_table);
+	struct live_role role = { .name = SLICE("host"), .count = 3 };
+	struct live live = { .left = 5, .left_unseen = true, .roles = &role, .role_count = 1 };
+	struct peer peer = { .stay = SLICE("PA_1"), .seen = 5, .order_last = true };
+	struct backend_health list[] = {
+		{ .is_up = true, .since = 7, .message = SLICE("x"), .never_answered = true },
+		{ .is_up = false, .since = 8, .message = SLICE("y"), .ahead = 9 },
+	};
+	struct backend_healths healths = { .backends = list, .count = 2 };
+	const struct backend_healths *read;
+	const struct live *live_read;
+	const struct peer *peer_read;
+
+	live_read = repacked(&former_live, &live_table, &live, true);
+	ck_assert(live_read->left == 5 && !live_read->left_unseen && live_read->role_count == 1);
+	ck_assert(live_read->roles[0].count == 3 && slice_is(live_read->roles[0].name, "host"));
+	peer_read = repacked(&former_peer, &peer_table, &peer, true);
+	ck_assert(peer_read->seen == 5 && !peer_read->order_last);
+	ck_assert(slice_is(peer_read->stay, "PA_1"));
+	read = repacked(&former_healths, &backend_healths_table, &healths, true);
+	ck_assert(read->count == 2 && read->backends[0].since == 7 && read->backends[1].ahead == 9);
+	/* Whether they have ever answered is not known: they are asked as if they had. */
+	ck_assert(!read->backends[0].never_answered && !read->backends[1].never_answered);
+	live_read = repacked(&live_table, &live_table, &live, true);
+	ck_assert(live_read->left_unseen && live_read->roles[0].count == 3);
+	(void)repacked(&live_table, &former_live, &live, false);
+	(void)repacked(&peer_table, &former_peer, &peer, false);
+	(void)repacked(&backend_healths_table, &former_healths, &healths, false);
+}
+END_TEST
+
+/* ---- whether a media server has ever answered ---- */
+
+static const struct {
+	/* What happens, a letter each: it is asked and is Up or Down, it sends an Event, its Keys
+	 * or its Address change. */
+	const char *happens;
+	bool has_answered;
+	const char *state;
+} health_rows[] = {
+	{ "", false, "unknown" },     { "D", false, "down" },	  { "DD", false, "down" },
+	{ "U", true, "up" },	      { "UD", true, "down" },	  { "E", true, "unknown" },
+	{ "EE", true, "unknown" },    { "ED", true, "down" },	  { "EU", true, "up" },
+	{ "DE", true, "down" },	      { "DEU", true, "up" },	  { "UK", true, "unknown" },
+	{ "UKD", true, "down" },      { "DK", false, "unknown" }, { "DKD", false, "down" },
+	{ "UA", false, "unknown" },   { "UAD", false, "down" },	  { "EA", false, "unknown" },
+	{ "UEDAE", true, "unknown" },
+};
+
+static void happen(const struct backend *backend, char what)
+{
+	struct server_verdict verdict = { .is_up = what == 'U' };
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+
+	(void)snprintf(verdict.message, sizeof verdict.message, "%s", what == 'D' ? "refused" : "");
+	begin(&call);
+	if (what == 'U' || what == 'D')
+		ck_assert(backend_health_note(&call, backend, &verdict, &fault));
+	else if (what == 'E')
+		ck_assert(backend_health_hear(&call, &backend->id, &fault));
+	else
+		ck_assert(backend_health_forget(&call, &backend->id, what == 'K', &fault));
+	commit(&call);
+	store_flush(stand.environment.store);
+}
+
+START_TEST(a_media_server_has_answered_or_not)
+{
+	open_stand(_i);
+	for (int i = 0; i < ROWS(health_rows); i++) {
+		const char *expected = arena_text(stand.arena, "\"state\":\"%s\"",
+						  health_rows[i].state);
+		const struct backend backend = { .id = stand.servers[0], .name = SLICE("s0") };
+		struct fault fault = FAULT_INITIAL;
+		struct backend_healths healths;
+		const char *shown;
+		struct call call;
+
+		happen(&backend, 'A');
+		/* Another one does not matter. */
+		happen(&(const struct backend){ .id = stand.servers[1], .name = SLICE("s1") }, 'U');
+		for (const char *at = health_rows[i].happens; *at != '\0'; at++)
+			happen(&backend, *at);
+		begin(&call);
+		ck_assert(backend_healths_load(&call, STORE_TO_SHOW, &healths, &fault));
+		ck_assert_msg(backend_has_answered(&healths, &backend.id) ==
+				      health_rows[i].has_answered,
+			      "%s", health_rows[i].happens);
+		abandon(&call);
+		shown = ask(METHOD_GET,
+			    arena_text(stand.arena, "/v2/backends/%s",
+				       id_as_text(stand.arena, &backend.id).data),
+			    "");
+		ck_assert_msg(strstr(shown, expected) != NULL, "%s: %s", health_rows[i].happens,
+			      shown);
 	}
 }
 END_TEST
@@ -2319,24 +2656,6 @@ START_TEST(the_list_ends_after_a_hundred)
 }
 END_TEST
 
-static size_t count_of_room(const struct id *room, const struct store_kind *kind)
-{
-	struct store_record records[2 * GARBAGE_AT_ONCE];
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = room,
-		.records = records,
-		.most = ROWS(records),
-	};
-	struct fault fault = FAULT_INITIAL;
-	struct call call;
-
-	begin(&call);
-	ck_assert(store_page(call.transaction, kind, &page, &fault));
-	abandon(&call);
-	return page.count;
-}
-
 /* More than a deletion removes at once. */
 START_TEST(doors_go_with_their_room)
 {
@@ -2717,7 +3036,7 @@ static void simulate_meeting(struct simulation *simulation)
 	deliver(simulation);
 	look_twice(simulation);
 	expect_truth(simulation);
-	say(script, "+20000 grace");
+	say(script, "+60000 grace");
 	ck_assert(!script->told.is_live);
 }
 
@@ -2813,6 +3132,10 @@ static Suite *suite(void)
 	tcase_add_loop_test(records, roles_are_counted, 0, ROWS(drivers));
 	tcase_add_loop_test(records, people_beyond_so_many_roles_have_none, 0, ROWS(drivers));
 	tcase_add_loop_test(records, people_are_found_by_their_entry, 0, ROWS(drivers));
+	tcase_add_loop_test(records, rooms_may_share_an_entry, 0, ROWS(drivers));
+	tcase_add_loop_test(records, people_of_a_former_program_are_found, 0, ROWS(drivers));
+	tcase_add_loop_test(records, a_media_server_has_answered_or_not, 0, ROWS(drivers));
+	tcase_add_test(records, records_of_a_former_program_are_read);
 	tcase_add_loop_test(records, events_have_their_members, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_cause_has_a_reason, 0, ROWS(drivers));
 	tcase_add_loop_test(records, long_texts_are_cut, 0, ROWS(drivers));

@@ -656,6 +656,7 @@ static struct {
 		json_int_t joined;
 	} people[PEOPLE_MOST];
 	size_t count;
+	size_t removed, left_before_ada; /* people: in all; before Ada */
 } kit = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static json_t *person_of(size_t i)
@@ -737,6 +738,9 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 		if (strcmp(kit.people[i].identity, identity) != 0)
 			continue;
 		if (strcmp(method, "RemoveParticipant") == 0) {
+			if (strcmp(identity, "ada#1") == 0)
+				kit.left_before_ada = kit.removed;
+			kit.removed++;
 			kit.people[i] = kit.people[--kit.count];
 			return json_object();
 		}
@@ -886,6 +890,7 @@ static void set_up_kit(void)
 
 	set_up();
 	bearer = NULL;
+	kit.removed = kit.left_before_ada = 0;
 	kit_set(ANSWERS);
 	receiver_serve(stand.receiver, serve_kit, NULL);
 	backend = make_backend(url_of(""));
@@ -909,10 +914,10 @@ static void tear_down_kit(void)
 	tear_down();
 }
 
-/* Asks until the response contains the text, at most 30 s. Returns the response. */
-static const char *ask_until(const char *path, const char *text)
+/* Asks until the response contains the text, at most so many milliseconds. Returns the response. */
+static const char *ask_for(const char *path, const char *text, int64_t most)
 {
-	const int64_t end = clock_monotonic() + 30000;
+	const int64_t end = clock_monotonic() + most;
 	const char *body = "";
 
 	while (strstr(body, text) == NULL) {
@@ -927,6 +932,11 @@ static const char *ask_until(const char *path, const char *text)
 		arena_close(own);
 	}
 	return body;
+}
+
+static const char *ask_until(const char *path, const char *text)
+{
+	return ask_for(path, text, 30000);
 }
 
 /* Returns the first peer of the first session. */
@@ -1047,18 +1057,29 @@ START_TEST(looks_find_who_has_left)
 }
 END_TEST
 
+/* Unless somebody of it comes back: then the server was restarted. */
 START_TEST(a_room_that_was_made_again_is_another_session)
 {
 	start_watch();
 	(void)ask_until(room, "\"peer_count\":1");
 	kit_room("RM_2", clock_now(&clock_system));
-	kit_people("PA_2", "e1");
+	kit_people(NULL, NULL);
+	kit_join("PA_2", "eve", "eve", "e2");
 	(void)ask_until(room, "\"peer_count\":1");
 	(void)ask_until("/v2/sessions?active=false", "\"active\":false");
 	(void)ask_until(room, "\"peer_count\":1");
 	ck_assert_uint_eq(events("session.open.success"), 2);
 	ck_assert_uint_eq(events("session.close.success"), 1);
 	ck_assert_uint_eq(events("peer.leave.success"), 1);
+	kit_people(NULL, NULL);
+	kit_room("RM_3", clock_now(&clock_system));
+	kit_join("PA_3", "eve", "eve", "e2");
+	kit_join("PA_4", "ada#1", "ada", "e1");
+	(void)ask_until(room, "\"peer_count\":2");
+	ck_assert_uint_eq(events("session.open.success"), 2);
+	ck_assert_uint_eq(events("session.close.success"), 1);
+	ck_assert_uint_eq(events("peer.leave.success"), 2);
+	ck_assert_uint_eq(events("peer.join.success"), 4);
 }
 END_TEST
 
@@ -1094,6 +1115,23 @@ START_TEST(nobody_leaves_because_a_server_does_not_answer)
 	ck_assert(clock_monotonic() - told < 5000);
 	ck_assert_uint_eq(events("backend.up"), 1);
 	ck_assert_uint_eq(events("peer.*"), 1);
+}
+END_TEST
+
+/* It had answered before the program was started again. */
+START_TEST(a_server_that_was_down_at_the_start_is_asked_every_30_s)
+{
+	size_t before;
+
+	start_watch();
+	(void)ask_until(backend, "\"state\":\"up\"");
+	kit_set(FAILS);
+	ck_assert_str_eq(text_at(test_backend(backend), "state"), "down");
+	before = receiver_count(stand.receiver);
+	restart_watch();
+	ck_assert(receiver_wait(stand.receiver, before + 1));
+	kit_set(ANSWERS);
+	(void)ask_for(backend, "\"state\":\"up\"", 45000);
 }
 END_TEST
 
@@ -1485,6 +1523,92 @@ START_TEST(who_may_not_be_inside_is_put_out)
 			text_at(told, "data"),
 			arena_copy(stand.arena, text_base64(stand.arena, slice_of(judged[_i].told)))
 				.data);
+}
+END_TEST
+
+/* Waits until so many people should have been put out for 10 s. */
+static void await_overdue(uint64_t n)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	struct live_figures figures;
+
+	do {
+		ck_assert_msg(clock_monotonic() < end, "%llu", (unsigned long long)n);
+		(void)poll(NULL, 0, 20);
+		live_watch_figures(watch, &figures);
+	} while (figures.overdue_removals != n);
+}
+
+/* The watch finds the server while it puts somebody out there, who is banned. The server does not
+ * say for a while whether it was done. */
+START_TEST(acts_at_a_new_server_are_not_held_up)
+{
+	int64_t begun;
+
+	kit_room("", 0);
+	kit_people(NULL, NULL);
+	start_watch();
+	stand.options.patience = 3000;
+	restart_watch();
+	(void)ask_until(backend, "\"state\":\"up\"");
+	(void)ask(200, METHOD_POST, "/v2/bans", "{\"user_id\":\"ada\"}");
+	kit_room("RM_1", clock_now(&clock_system) - 120000);
+	kit_people("PA_1", "e1");
+	kit_set(LOSES_ACTS);
+	(void)ask(200, METHOD_PATCH, backend, "{\"name\":\"former\"}");
+	backend = make_backend(url_of("/new"));
+	begun = clock_monotonic();
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+	(void)await_request(REMOVE);
+	await_overdue(1);
+	ck_assert_int_ge(clock_monotonic() - begun, 10000);
+	kit_set(ANSWERS);
+	(void)ask_until(room, "\"peer_count\":0");
+	await_overdue(0);
+}
+END_TEST
+
+/* Returns true if the media server was asked to put out Ada. */
+static bool ada_is_put_out(void)
+{
+	for (size_t i = receiver_count(stand.receiver); i-- > 0;) {
+		const struct received *received = receiver_request(stand.receiver, i);
+
+		if (strcmp(strrchr(received->path, '/') + 1, REMOVE) == 0 &&
+		    strcmp(text_at(parsed(received->body), "identity"), "ada#1") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Ada puts out all hosts, of whom she is one: by the call, or, where the media server does not say
+ * whether it has put out the others, by the service. */
+START_TEST(the_caller_is_put_out_last)
+{
+	static const struct {
+		enum how how;
+		int status;
+	} rows[] = { { ANSWERS, 200 }, { LOSES_ACTS, 504 } };
+
+	kit_join("PA_2", "eve", "eve", "e2");
+	kit_join("PA_3", "bob", "bob", "e3");
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":3");
+	(void)ask(200, METHOD_PATCH, filled("/v2/templates/TEMPLATE/roles/host"),
+		  "{\"permissions\":{\"removeOthers\":true}}");
+	kit_set(rows[_i].how);
+	bearer = token_with_entry("e1");
+	(void)ask(rows[_i].status, METHOD_POST, arena_text(stand.arena, "%s/remove-peers", room),
+		  "{\"role\":\"host\"}");
+	bearer = NULL;
+	ck_assert_int_eq(ada_is_put_out(), rows[_i].status == 200);
+	kit_set(ANSWERS);
+	(void)ask_until(room, "\"peer_count\":0");
+	ck_assert_uint_eq(events("peer.leave.success"), 3);
+	ck_assert_str_eq(text_at(last_request(REMOVE), "identity"), "ada#1");
+	pthread_mutex_lock(&kit.lock);
+	ck_assert_uint_eq(kit.left_before_ada, 2);
+	pthread_mutex_unlock(&kit.lock);
 }
 END_TEST
 
@@ -2347,7 +2471,7 @@ int main(void)
 {
 	Suite *suite = suite_create("servers");
 	TCase *asked = tcase_create("asked"), *live = tcase_create("live");
-	TCase *making = tcase_create("making");
+	TCase *making = tcase_create("making"), *promises = tcase_create("promises");
 
 	tcase_set_timeout(asked, 60);
 	tcase_add_checked_fixture(asked, set_up, tear_down);
@@ -2367,7 +2491,6 @@ int main(void)
 	tcase_add_checked_fixture(live, set_up_kit, tear_down_kit);
 	tcase_add_test(live, a_look_finds_who_has_joined);
 	tcase_add_test(live, looks_find_who_has_left);
-	tcase_add_test(live, a_room_that_was_made_again_is_another_session);
 	tcase_add_loop_test(live, nobody_leaves_because_a_server_does_not_answer, 0,
 			    ROWS(bad_answers));
 	tcase_add_test(live, a_peer_alone_has_its_tracks);
@@ -2390,6 +2513,12 @@ int main(void)
 	tcase_add_test(live, too_many_events_are_told_again);
 	tcase_add_test(live, secrets_are_not_logged);
 	tcase_add_test(live, with_live_off_events_are_not_read);
+	tcase_set_timeout(promises, 60);
+	tcase_add_checked_fixture(promises, set_up_kit, tear_down_kit);
+	tcase_add_test(promises, a_room_that_was_made_again_is_another_session);
+	tcase_add_test(promises, a_server_that_was_down_at_the_start_is_asked_every_30_s);
+	tcase_add_test(promises, acts_at_a_new_server_are_not_held_up);
+	tcase_add_loop_test(promises, the_caller_is_put_out_last, 0, 2);
 	tcase_set_timeout(making, 60);
 	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
 	tcase_add_test(making, a_room_is_made_before_somebody_joins);
@@ -2403,6 +2532,7 @@ int main(void)
 		suite_add_tcase(suite, asked);
 		suite_add_tcase(suite, making);
 		suite_add_tcase(suite, live);
+		suite_add_tcase(suite, promises);
 	}
 	fast_disk();
 	return suite_run(suite);

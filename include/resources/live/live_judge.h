@@ -45,6 +45,12 @@ struct judgement {
 	const char *word; /* why, in the message to the people */
 	struct judged *people; /* else these are to be put out or back */
 	size_t count;
+	/* Everybody inside was judged, or nobody is inside. Then those who are to be put out, by
+	 * their ids, which are in order; and how many are inside if the room is to be ended. */
+	bool is_whole;
+	struct id *removals;
+	size_t removal_count;
+	uint64_t inside;
 	bool has_more; /* it must be judged again afterwards */
 	int64_t again; /* when to judge next if nothing happens, in milliseconds since 1970; 0: never */
 	/* The requests of the last step; NULL if it has left none. */

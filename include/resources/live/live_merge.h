@@ -7,6 +7,9 @@
  * is asked for again after LIVE_MISSED_FOR; if missing again, the stay has ended when it was last
  * seen.
  *
+ * A restart of a media server tells nothing: its rooms are gone, and people come back to newer
+ * ones. Where somebody does so soon, the session goes on in the newer room.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_LIVE_LIVE_MERGE_H
 #define RESOURCES_LIVE_LIVE_MERGE_H
@@ -15,10 +18,11 @@
 
 /* Milliseconds: after which somebody who was missing from a look must be missing again; for which
  * those who were seen before a room ended were still inside; for which an event may be late for a
- * session that has closed. */
+ * session that has closed; within which people come back after a restart of the media server. */
 #define LIVE_MISSED_FOR 5000
 #define LIVE_SEEN_LATELY 5000
 #define LIVE_LATE_MOST 60000
+#define LIVE_RESTART_MOST 60000
 
 enum news_type {
 	NEWS_JOINED, /* an event: somebody is inside */
@@ -65,6 +69,7 @@ struct merging {
 	bool is_live; /* the room is in session */
 	uint64_t inside; /* people; 0 if it is not */
 	int64_t empty_since; /* it is, and nobody is inside since this time; else 0 */
+	bool left_unseen; /* for live_grace */
 	struct told_once *failed; /* of type peer.join.failure */
 };
 
@@ -79,7 +84,11 @@ bool live_merge_look(struct call *call, const struct server_person *people, size
 		     const struct server_room *room, int64_t sent, struct merging *merging,
 		     struct fault *fault);
 
-/* Closes the room's session if nobody has been inside for `grace` milliseconds. */
+/* Returns how long the session of an empty room stays open: `grace` milliseconds, and at least
+ * LIVE_RESTART_MOST if those who left last were not seen any more: the media server may have been
+ * restarted. */
+int64_t live_grace(bool left_unseen, int64_t grace);
+/* Closes the room's session if nobody has been inside for live_grace. */
 bool live_close_empty(struct call *call, const struct id *room, int64_t grace, bool *is_closed,
 		      struct fault *fault);
 /* Closes the sessions of a backend that the call deletes. Those inside left when they were last

@@ -34,6 +34,12 @@ struct to_look_at {
 	struct id account, backend, room;
 };
 
+/* A media server that has told something that nobody needs. */
+struct heard_backend {
+	struct heard_backend *next;
+	struct id account, backend;
+};
+
 /* A room where something has changed. */
 struct touched_room {
 	struct touched_room *next;
@@ -61,6 +67,9 @@ int live_queue_descriptor(const struct live_queue *queue);
 /* Copies the event. Returns false if too many are waiting. */
 bool live_queue_hear(struct live_queue *queue, const struct id *account, const struct id *backend,
 		     const struct id *room, const struct server_event *event, int64_t received);
+/* Notes that the media server has sent an event, which is not needed. */
+void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
+			     const struct id *backend);
 /* Has the room looked at. Does nothing if too many are waiting. */
 void live_queue_look(struct live_queue *queue, const struct id *account, const struct id *backend,
 		     const struct id *room);
@@ -81,6 +90,8 @@ struct live_queue_taken {
  * they are merged: until then they count as waiting. */
 struct live_queue_taken live_queue_take(struct live_queue *queue);
 void live_queue_forget(struct live_queue *queue, size_t n);
+/* Takes the media servers of live_queue_hear_backend. The caller frees each item with free(3). */
+struct heard_backend *live_queue_take_backends(struct live_queue *queue);
 
 struct live_queue_figures {
 	uint64_t ends[HEARD_ENDS];

@@ -44,6 +44,7 @@ struct live {
 	int64_t server_created; /* when the media server made the room, by its own clock */
 	int64_t heard, looked; /* the last event, and the last look; 0 if none */
 	int64_t left; /* the latest left_at of the session; 0 if nobody has left */
+	bool left_unseen; /* that of a stay that looks did not find any more */
 	/* When the room was ordered to end, before the media server was asked; 0 if it was not.
 	 * Who did so, as the event log names it, and why. */
 	int64_t ending;
@@ -81,11 +82,15 @@ struct peer {
 	int64_t joined;
 	int64_t left; /* 0 while it is inside */
 	int64_t seen; /* the last event that shows it inside, or the last look before a miss */
-	int64_t missed; /* the look that did not find it for the first time; 0 if none */
+	/* After `seen`: the look that did not find it for the first time. Equal to `seen`: only
+	 * looks that were sent before it was known did not find it. Else 0: the last look found
+	 * it. */
+	int64_t missed;
 	enum leave_cause cause; /* once it has left */
 	/* Why it is to be put out, as noted before the media server is asked: LEAVE_LEFT if it is
 	 * not. What the caller wrote, and who it was, as the event log names it. */
 	enum leave_cause order;
+	bool order_last; /* after all others who are to be put out, because it did so itself */
 	struct slice order_reason, order_actor;
 	/* The media server has other attributes of it than this record, or other rights than the
 	 * role: they are put back. */
@@ -109,7 +114,7 @@ struct given_role {
 	struct slice role;
 };
 
-/* The stays of one person, by the entry of the token. Its id is inside_id of the entry. */
+/* The stays of one person in a room, by the entry of the token. Its id is inside_id. */
 #define INSIDE_MOST 4
 struct inside_stay {
 	struct slice uuid; /* the name of the peer */
@@ -156,7 +161,8 @@ void peer_uuid(const struct id *backend, struct slice stay, unsigned again,
 	       char text[UUID_TEXT_SIZE]);
 /* Returns the id of a peer with this public id. */
 struct id peer_id(int64_t joined, struct slice uuid);
-struct id inside_id(struct slice entry);
+/* Two rooms may have people with the same entry, for whatever reason. */
+struct id inside_id(const struct id *room, struct slice entry);
 /* Returns the id of a role that was given to a person: by the entry, or by the user_id. */
 struct id given_role_id(const struct id *session, bool is_entry, struct slice person);
 /* Convert between the day of a time, counted from 1970, and the id of its record. */
@@ -198,6 +204,12 @@ typedef bool peer_visit(void *context, const struct peer *peer);
 bool peers_each(struct call *call, const struct id *session, enum store_side side,
 		peer_visit *visit, void *context, struct fault *fault);
 
+/* Finds the stays of an entry in a room; value.data is NULL if there are none. */
+bool inside_find(struct call *call, const struct id *room, struct slice entry,
+		 enum store_reading reading, struct inside *inside, struct fault *fault);
+/* Finds those that a former program has stored, without the room. */
+bool inside_find_former(struct call *call, const struct id *room, struct slice entry,
+			enum store_reading reading, struct inside *inside, struct fault *fault);
 /* Lists a peer who is inside under its entry, if it has one. */
 bool inside_add(struct call *call, const struct id *room, const struct peer *peer,
 		struct fault *fault);

@@ -16,9 +16,13 @@
 struct backend_health {
 	struct id backend;
 	bool is_up;
-	int64_t since; /* when it came up or went down, milliseconds since 1970 */
+	/* When it came up or went down, milliseconds since 1970; 0 if it was never asked. */
+	int64_t since;
 	struct slice message; /* of its server_verdict */
 	int64_t ahead; /* seconds by which its clock is ahead; 0 for up to CLOCK_TRUSTED */
+	/* In all its life it has neither answered nor sent an event. False if it is not known
+	 * whether it has. */
+	bool never_answered;
 };
 
 struct backend_healths {
@@ -33,14 +37,21 @@ bool backend_healths_load(struct call *call, enum store_reading reading,
 /* Converts a time of the backend's clock to a time of this service, not later than `now`. Times are
  * in milliseconds since 1970. */
 int64_t backend_time(const struct backend_health *health, int64_t time, int64_t now);
-/* Returns NULL if nothing is known. */
+/* Returns NULL if it is not known whether the backend is up. */
 const struct backend_health *backend_health_of(const struct backend_healths *healths,
 					       const struct id *backend);
+/* Returns true if the backend has ever answered, or sent an event with a valid signature. */
+bool backend_has_answered(const struct backend_healths *healths, const struct id *backend);
 /* Stores what a request has told of the backend, and notes the event backend.up or backend.down if
  * it came up or went down. The first time that it is up is no event. */
 bool backend_health_note(struct call *call, const struct backend *backend,
 			 const struct server_verdict *verdict, struct fault *fault);
-/* Forgets what is known of the backend, because it is deleted or asked elsewhere. */
-bool backend_health_forget(struct call *call, const struct id *backend, struct fault *fault);
+/* Stores that the backend, which exists, has sent an event. Reads the record only, if it says so
+ * already. */
+bool backend_health_hear(struct call *call, const struct id *backend, struct fault *fault);
+/* Forgets what is known of the backend, because it is deleted, or asked elsewhere or with other
+ * keys. is_same: it is the same server, so whether it has ever answered is kept. */
+bool backend_health_forget(struct call *call, const struct id *backend, bool is_same,
+			   struct fault *fault);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -122,7 +123,10 @@ static struct group *group_join(struct door_polls *polls, const struct group *ke
 
 static void group_leave(struct door_polls *polls, struct group *group)
 {
-	if (group == NULL || --group->count > 0)
+	if (group == NULL)
+		return;
+	COUNTER_LOWER(group->count, 1u);
+	if (group->count > 0)
 		return;
 	(void)tdelete(group, &polls->groups, compare_groups);
 	free(group);

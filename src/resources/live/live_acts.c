@@ -21,8 +21,8 @@
 #include "resources/rooms/rooms.h"
 #include "resources/templates/template_record.h"
 
-/* What the call has asked for. */
-enum step { STEP_FIRST, STEP_ACT };
+/* What the call has asked for. STEP_LAST: to put out the caller, after all others. */
+enum step { STEP_FIRST, STEP_ACT, STEP_LAST };
 
 /* ---- muting ---- */
 
@@ -121,6 +121,8 @@ bool active_peers_settle_mute(struct call *call, struct fault *fault)
 
 /* The most people whom one call puts out itself. */
 #define PUT_OUT_MOST 50
+/* Requests about a caller who is put out last: whether it is there, and why it is put out. */
+#define CALLER_ASKED 2
 
 /* What asking.notes says: somebody was banned, somebody could not be. */
 #define BANNED_SOME 1
@@ -135,8 +137,10 @@ struct group {
 	struct server server;
 	bool is_one; /* one person, who may be inside several times; else all with a role */
 	struct slice role;
-	struct peer peers[PUT_OUT_MOST]; /* the first of them; the caller is the last */
+	struct peer peers[PUT_OUT_MOST]; /* the first of them, without the caller */
 	size_t count;
+	bool has_caller; /* who has the role, and goes after all others */
+	bool is_whole; /* `peers` are all others */
 	/* The codes that are to ask at the door: what is known of their hashes. */
 	struct slice *codes;
 	size_t code_count, code_capacity;
@@ -246,12 +250,18 @@ static bool add_to_group(void *context, const struct peer *found)
 
 	if (!group->is_one && !slice_equal(peer.role, group->role))
 		return true;
+	peer.order_last = !group->is_one && group->view.is_inside &&
+			  slice_equal(peer.uuid, group->view.caller.uuid);
 	group->has_failed = !keep_out(group, &peer) ||
 			    !revocation_add(call, &group->view.room.id, peer.entry, LEAVE_REMOVED,
 					    call_text(call, "reason"), group->fault) ||
 			    !live_order_out(call, &group->view.room.id, &peer, LEAVE_REMOVED,
 					    call_text(call, "reason"), group->fault);
-	if (!group->has_failed && group->count < PUT_OUT_MOST)
+	if (peer.order_last)
+		group->has_caller = true;
+	else if (group->count == PUT_OUT_MOST)
+		group->is_whole = false;
+	else if (!group->has_failed)
 		group->peers[group->count++] = peer;
 	return !group->has_failed;
 }
@@ -260,13 +270,12 @@ static bool add_to_group(void *context, const struct peer *found)
 static bool add_person(struct group *group, const struct peer *peer)
 {
 	struct call *call = group->call;
-	const struct id id = inside_id(peer->entry);
 	struct inside inside = { .stay_count = 0 };
 
 	if (!add_to_group(group, peer))
 		return false;
-	if (peer->entry.size > 0 && !record_get(&inside_table, call->transaction, &id,
-						STORE_TO_CHANGE, &inside, group->fault))
+	if (peer->entry.size > 0 && !inside_find(call, &group->view.room.id, peer->entry,
+						 STORE_TO_CHANGE, &inside, group->fault))
 		return false;
 	for (size_t i = 0; i < inside.stay_count; i++) {
 		struct peer other;
@@ -295,6 +304,8 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 	group->role = text_of_json(call_member(call, "role"));
 	group->is_one = peer_id.data != NULL;
 	group->count = 0;
+	group->has_caller = false;
+	group->is_whole = true;
 	group->code_count = group->code_capacity = 0;
 	group->notes = 0;
 	group->has_failed = false;
@@ -312,14 +323,9 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 		    ? !add_person(group, &peer)
 		    : !peers_each(call, &view->live.session, STORE_ON, add_to_group, group, fault))
 		return false;
-	/* The caller is put out last, because the caller's page would not see the answer. */
-	for (size_t i = 0; view->is_inside && i + 1 < group->count; i++) {
-		if (slice_equal(group->peers[i].uuid, view->caller.uuid)) {
-			const struct peer caller = group->peers[i];
-
-			group->peers[i] = group->peers[group->count - 1];
-			group->peers[group->count - 1] = caller;
-		}
+	if (group->has_caller && group->count == 0) {
+		group->peers[group->count++] = view->caller;
+		group->has_caller = false;
 	}
 	return !group->has_failed && ask_at_door(group);
 }
@@ -336,6 +342,18 @@ static bool answer_removed(struct call *call, unsigned notes)
 	return call_answer(call, writer_end(&body));
 }
 
+/* Asks whether somebody is still there, and tells the person why to leave. */
+static void ask_and_tell(struct call *call, const struct server *server, const struct peer *peer,
+			 struct asked *person, struct asked *message)
+{
+	person->about = arena_copy(call->arena, peer->uuid);
+	server_ask_person(call->arena, server, call->now / 1000, call->parameters[0],
+			  peer->identity, &person->request);
+	message_tell(call, server, call->parameters[0], peer->identity,
+		     message_why(call->arena, "removed", "removed", call_text(call, "reason")),
+		     &message->request);
+}
+
 bool active_rooms_remove(struct call *call, struct fault *fault)
 {
 	struct group *group = arena_alloc(call->arena, sizeof *group);
@@ -349,29 +367,27 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 		return answer_removed(call, group->notes);
 	asking = call_ask(call, &group->view.live.backend, 2 * group->count);
 	asking->notes = group->notes;
-	for (size_t i = 0; i < group->count; i++) {
-		const struct peer *peer = &group->peers[i];
-
-		asking->asked[i].about = arena_copy(call->arena, peer->uuid);
-		server_ask_person(call->arena, &group->server, call->now / 1000,
-				  call->parameters[0], peer->identity, &asking->asked[i].request);
-		message_tell(
-			call, &group->server, call->parameters[0], peer->identity,
-			message_why(call->arena, "removed", "removed", call_text(call, "reason")),
-			&asking->asked[group->count + i].request);
-	}
+	for (size_t i = 0; i < group->count; i++)
+		ask_and_tell(call, &group->server, &group->peers[i], &asking->asked[i],
+			     &asking->asked[group->count + i]);
+	/* If there are more than this call puts out, the service puts out the caller, too. */
+	if (group->has_caller && group->is_whole)
+		asking->asked[0].by = arena_copy(call->arena, group->view.caller.uuid);
 	return true;
 }
 
-/* Asks for those to be put out who are still there in the same stay. */
+/* Asks for those to be put out who are still there in the same stay. After them it is the caller's
+ * turn, who is asked for now. */
 static bool ask_to_remove(struct call *call, const struct server *server, struct fault *fault)
 {
 	const struct asking *looked = call->asking;
 	const size_t count = looked->count / 2;
+	const struct slice last = looked->asked[0].by;
 	struct server_request *requests = arena_alloc(call->arena, count * sizeof *requests);
 	struct slice *about = arena_alloc(call->arena, count * sizeof *about);
 	struct fault first = FAULT_INITIAL;
 	struct asking *asking;
+	struct peer caller;
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -394,31 +410,70 @@ static bool ask_to_remove(struct call *call, const struct server *server, struct
 		server_remove_person(call->arena, server, call->now / 1000, call->parameters[0],
 				     peer.identity, &requests[n++]);
 	}
-	if (n == 0) {
+	if (n == 0 && (last.size == 0 || first.kind != FAULT_NOT_FOUND)) {
 		*fault = first;
 		return false;
 	}
-	asking = call_ask(call, &looked->backend, n);
+	if (last.size > 0 &&
+	    !record_get_named(&peer_table, call->transaction, last, STORE_TO_SHOW, &caller, fault))
+		return false;
+	asking = call_ask(call, &looked->backend, n + (last.size > 0 ? CALLER_ASKED : 0));
 	asking->step = STEP_ACT;
 	asking->notes = looked->notes;
 	for (size_t i = 0; i < n; i++) {
 		asking->asked[i].request = requests[i];
 		asking->asked[i].about = about[i];
 	}
+	if (last.size > 0) {
+		ask_and_tell(call, server, &caller, &asking->asked[n], &asking->asked[n + 1]);
+		asking->asked[0].by = last;
+	}
 	return true;
 }
 
-/* Ends the stays of those who are out. If nobody is, the call fails. */
+/* Asks for the caller to be put out, if the caller is still there. */
+static bool ask_to_remove_caller(struct call *call, const struct server *server,
+				 struct fault *fault)
+{
+	const struct asking *former = call->asking;
+	const struct asked *looked = &former->asked[former->count - CALLER_ASKED];
+	struct fault own = FAULT_INITIAL;
+	struct server_person person;
+	struct server_track *tracks;
+	struct asking *asking;
+	struct peer caller;
+	size_t count;
+
+	if (!record_get_named(&peer_table, call->transaction, former->asked[0].by, STORE_TO_SHOW,
+			      &caller, fault))
+		return false;
+	if (!live_read_peer(call, looked, server, &caller, &person, &tracks, &count, &own))
+		return answer_removed(call, former->notes);
+	asking = call_ask(call, &former->backend, 1);
+	asking->step = STEP_LAST;
+	asking->notes = former->notes;
+	asking->asked[0].about = former->asked[0].by;
+	server_remove_person(call->arena, server, call->now / 1000, call->parameters[0],
+			     caller.identity, &asking->asked[0].request);
+	return true;
+}
+
+/* Ends the stays of those who are out. If nobody is, the call fails. If somebody is not, the
+ * service puts out the caller, too (live_judge.h). */
 static bool settle_removed(struct call *call, const struct server *server, struct fault *fault)
 {
+	const struct asking *asking = call->asking;
+	const bool is_last = asking->step == STEP_LAST;
+	const bool has_last = !is_last && asking->asked[0].by.size > 0;
+	const size_t count = asking->count - (has_last ? CALLER_ASKED : 0);
 	struct fault first = FAULT_INITIAL;
-	bool has_done = false;
+	bool has_done = count == 0;
 	struct id room;
 
 	if (!id_parse(call->parameters[0], &room))
 		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
-	for (size_t i = 0; i < call->asking->count; i++) {
-		const struct asked *asked = &call->asking->asked[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct asked *asked = &asking->asked[i];
 		struct fault own = FAULT_INITIAL;
 		const enum server_result result = asked_result(call, asked, server,
 							       "peer not found", &own);
@@ -431,16 +486,18 @@ static bool settle_removed(struct call *call, const struct server *server, struc
 			first = own;
 		}
 	}
-	if (!has_done) {
+	if (!has_done && !is_last) {
 		*fault = first;
 		return false;
 	}
-	return answer_removed(call, call->asking->notes);
+	if (has_last && first.kind == FAULT_NONE)
+		return ask_to_remove_caller(call, server, fault);
+	return answer_removed(call, asking->notes);
 }
 
 bool active_rooms_settle_remove(struct call *call, struct fault *fault)
 {
-	const bool has_acted = call->asking->step == STEP_ACT;
+	const bool has_acted = call->asking->step != STEP_FIRST;
 	struct server server;
 	struct id room;
 

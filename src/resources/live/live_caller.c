@@ -25,13 +25,12 @@ static bool is_not_there(struct fault *fault)
 bool live_find_entry(struct call *call, const struct live *live, struct slice entry,
 		     struct peer *peer, bool *is_there, struct fault *fault)
 {
-	const struct id id = inside_id(entry);
 	struct inside inside;
 
 	*is_there = false;
 	if (entry.size == 0 || live->stored.value.data == NULL)
 		return true;
-	if (!record_get(&inside_table, call->transaction, &id, STORE_TO_SHOW, &inside, fault))
+	if (!inside_find(call, &live->stored.id, entry, STORE_TO_SHOW, &inside, fault))
 		return false;
 	if (inside.stored.value.data == NULL || inside.stay_count == 0 ||
 	    !slice_equal(inside.entry, entry))

@@ -88,6 +88,7 @@ bool live_hear(struct call *call, struct fault *fault)
 	if (!server_read_event(call->arena, &server, call->request.body, &event) ||
 	    !id_parse(event.room.name, &room)) {
 		live_queue_count(queue, HEARD_IGNORED);
+		live_queue_hear_backend(queue, &call->account, &backend->id);
 		return call_answer_nothing(call);
 	}
 	if (event.type == SERVER_ROOM_ENDED)

@@ -19,6 +19,8 @@
 
 /* Milliseconds in which a call that ends a room does so by itself. */
 #define CALL_ENDS_IN 10000
+/* Milliseconds after which it is seen whether all others are out. */
+#define LAST_GOES_AFTER 2000
 
 /* ---- when to judge ---- */
 
@@ -88,6 +90,7 @@ struct judging {
 	struct media media;
 	struct standing *people; /* those inside, in the order of joining */
 	size_t count;
+	bool has_first; /* of those whom a call puts out, some go before others */
 };
 
 static bool judging_load_room(struct judging *judging, struct fault *fault)
@@ -294,6 +297,23 @@ static void find_surplus(struct judging *judging)
 	}
 }
 
+/* Whoever put out a whole role, and has it, goes after all others. */
+static void find_first(struct judging *judging)
+{
+	bool has_last = false;
+
+	for (size_t i = 0; i < judging->count; i++) {
+		const struct standing *person = &judging->people[i];
+
+		if (person->out != LEAVE_REMOVED)
+			continue;
+		has_last = has_last || person->peer->order_last;
+		judging->has_first = judging->has_first || !person->peer->order_last;
+	}
+	if (has_last && judging->has_first)
+		judge_at(judging->judgement, judging->call->now + LAST_GOES_AFTER);
+}
+
 static bool judge_people(struct judging *judging, struct fault *fault)
 {
 	judging->checks_bans = judging->judgement->checks_bans;
@@ -309,6 +329,7 @@ static bool judge_people(struct judging *judging, struct fault *fault)
 		person->counts = person->counts && person->out == LEAVE_LEFT;
 	}
 	find_surplus(judging);
+	find_first(judging);
 	return true;
 }
 
@@ -432,8 +453,10 @@ static bool note_person(struct judging *judging, struct standing *person, struct
 	return true;
 }
 
-static bool is_to_be_judged(const struct standing *person)
+static bool is_to_be_judged(const struct judging *judging, const struct standing *person)
 {
+	if (person->out == LEAVE_REMOVED && person->peer->order_last && judging->has_first)
+		return false;
 	return person->out != LEAVE_LEFT ||
 	       (was_let_in(person) && (person->peer->is_strange || person->is_former));
 }
@@ -472,7 +495,7 @@ static bool begin_people(struct judging *judging, const struct server *server, s
 	judgement->people = arena_alloc(judging->call->arena, JUDGED_MOST * sizeof(struct judged));
 	judgement->count = 0;
 	for (size_t i = 0; i < judging->count; i++) {
-		if (!is_to_be_judged(&judging->people[i]))
+		if (!is_to_be_judged(judging, &judging->people[i]))
 			continue;
 		if (judgement->count == JUDGED_MOST) {
 			judgement->has_more = true;
@@ -489,12 +512,28 @@ static bool begin_people(struct judging *judging, const struct server *server, s
 
 /* ---- judging ---- */
 
+static void list_removals(const struct judging *judging)
+{
+	struct judgement *judgement = judging->judgement;
+
+	judgement->is_whole = true;
+	judgement->removals = arena_alloc(judging->call->arena,
+					  (judging->count + 1) * sizeof *judgement->removals);
+	for (size_t i = 0; i < judging->count; i++) {
+		if (judging->people[i].out != LEAVE_LEFT)
+			judgement->removals[judgement->removal_count++] =
+				judging->people[i].peer->stored.id;
+	}
+}
+
 /* Finds out what is to be done. reason: of an end, for the event log. */
 static bool find_judgement(struct judging *judging, const char **reason, struct fault *fault)
 {
 	struct judgement *judgement = judging->judgement;
 
+	judgement->inside = live_peers(&judging->live);
 	if (judging->live.stored.value.data == NULL) {
+		judgement->is_whole = true;
 		/* Somebody may be in a room that was deleted. */
 		if (judging->has_room)
 			return true;
@@ -510,7 +549,7 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 	if (!find_end(judging, &judgement->word, reason, fault))
 		return false;
 	if (judgement->word != NULL) {
-		judgement->ends = true;
+		judgement->ends = judgement->is_whole = true;
 		return true;
 	}
 	if (!judging->is_closed && judging->room.closes_at != INT64_MAX)
@@ -522,13 +561,14 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 		return false;
 	if (judging->is_closed && closes_for_all(judging)) {
 		judgement->word = *reason = "closed";
-		judgement->ends = true;
+		judgement->ends = judgement->is_whole = true;
 		return true;
 	}
 	if (!judge_people(judging, fault))
 		return false;
 	for (size_t i = 0; i < judging->count; i++)
-		judgement->count += is_to_be_judged(&judging->people[i]);
+		judgement->count += is_to_be_judged(judging, &judging->people[i]);
+	list_removals(judging);
 	return true;
 }
 

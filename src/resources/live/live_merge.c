@@ -23,6 +23,11 @@
 #define LATE_SESSIONS 8
 /* Milliseconds after which an order to end a room no longer explains its end. */
 #define ENDING_LASTS 60000
+/* After a restart of the media server, as many stays inside, and as many that have ended, are
+ * compared with those who come; and as many inside are ended at once. Looks find that the others
+ * are gone. */
+#define RESTART_STAYS_MOST 10000
+#define RESTART_ENDED_MOST 1000
 /* Different days that one merge counts for. */
 #define DAYS_MOST 4
 /* How long usage is kept, in days, and how many old days are removed with a new one. */
@@ -47,7 +52,7 @@ enum act {
 	IGNORE,
 	ADD, /* a new peer of the session */
 	OPEN, /* a new session with this peer */
-	REPLACE, /* close the session, then OPEN */
+	REPLACE, /* close the session, then OPEN; or go on with it (session_continues) */
 	UPDATE, /* name and metadata */
 	LEAVE,
 	ADD_LEFT, /* a peer that joined and left */
@@ -109,6 +114,7 @@ struct room_merge {
 	struct session session; /* that of `live`; set if is_loaded */
 	bool is_loaded;
 	bool is_changed; /* `live` must be stored */
+	bool has_restarted; /* the media server has; `live` has its new room */
 	struct template_record template; /* set if `rights` is */
 	struct server_rights *rights; /* of its roles, as far as is_known says; NULL: not loaded */
 	struct usage_day days[DAYS_MOST];
@@ -223,25 +229,16 @@ static bool store_usage(struct room_merge *merge, struct fault *fault)
 
 /* ---- people by their entry ---- */
 
-static bool inside_load(struct call *call, struct slice entry, struct inside *inside,
-			struct fault *fault)
-{
-	const struct id id = inside_id(entry);
-
-	if (!record_get(&inside_table, call->transaction, &id, STORE_TO_CHANGE, inside, fault))
-		return false;
-	inside->stored.id = id;
-	return true;
-}
-
 bool inside_add(struct call *call, const struct id *room, const struct peer *peer,
 		struct fault *fault)
 {
 	struct inside inside;
+	struct id id;
 
 	if (peer->entry.size == 0)
 		return true;
-	if (!inside_load(call, peer->entry, &inside, fault))
+	id = inside_id(room, peer->entry);
+	if (!record_get(&inside_table, call->transaction, &id, STORE_TO_CHANGE, &inside, fault))
 		return false;
 	if (inside.stay_count == INSIDE_MOST)
 		memmove(&inside.stays[0], &inside.stays[1],
@@ -252,25 +249,39 @@ bool inside_add(struct call *call, const struct id *room, const struct peer *pee
 	return record_put(&inside_table, call->transaction, &inside, fault);
 }
 
-static bool inside_remove(struct call *call, const struct peer *peer, struct fault *fault)
+/* Takes a stay out of those that were found. *is_there: whether it was among them. */
+static bool inside_take_out(struct call *call, struct inside *inside, const struct peer *peer,
+			    bool *is_there, struct fault *fault)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < inside->stay_count; i++) {
+		if (!slice_equal(inside->stays[i].uuid, peer->uuid))
+			inside->stays[n++] = inside->stays[i];
+	}
+	*is_there = n < inside->stay_count;
+	if (!*is_there)
+		return true;
+	inside->stay_count = n;
+	if (n > 0)
+		return record_put(&inside_table, call->transaction, inside, fault);
+	return store_remove(call->transaction, &kind_inside, &inside->stored, fault);
+}
+
+static bool inside_remove(struct call *call, const struct id *room, const struct peer *peer,
+			  struct fault *fault)
 {
 	struct inside inside;
-	size_t n = 0;
+	bool is_there;
 
 	if (peer->entry.size == 0)
 		return true;
-	if (!inside_load(call, peer->entry, &inside, fault))
+	if (!inside_find(call, room, peer->entry, STORE_TO_CHANGE, &inside, fault) ||
+	    !inside_take_out(call, &inside, peer, &is_there, fault))
 		return false;
-	for (size_t i = 0; i < inside.stay_count; i++) {
-		if (!slice_equal(inside.stays[i].uuid, peer->uuid))
-			inside.stays[n++] = inside.stays[i];
-	}
-	if (n == inside.stay_count)
-		return true;
-	inside.stay_count = n;
-	if (n > 0)
-		return record_put(&inside_table, call->transaction, &inside, fault);
-	return store_remove(call->transaction, &kind_inside, &inside.stored, fault);
+	return is_there ||
+	       (inside_find_former(call, room, peer->entry, STORE_TO_CHANGE, &inside, fault) &&
+		inside_take_out(call, &inside, peer, &is_there, fault));
 }
 
 /* ---- peers ---- */
@@ -371,6 +382,8 @@ static struct peer new_peer(struct room_merge *merge, const struct session *sess
 		.order_actor = SLICE(""),
 		.joined = joined_at(merge, news),
 		.seen = news->time,
+		/* The last look did not know the stay, so it says nothing about it. */
+		.missed = news->time < merge->live.looked ? news->time : 0,
 	};
 
 	(void)take_names(&peer, person);
@@ -421,6 +434,7 @@ static void peer_end(struct room_merge *merge, struct session *session, struct p
 	usage_on(merge, peer->left)->milliseconds += (uint64_t)(peer->left - peer->joined);
 	live_note_left(merge->call, &merge->settings, session, peer, reason, actor);
 	peer->order = LEAVE_LEFT;
+	peer->order_last = false;
 	peer->order_reason = peer->order_actor = SLICE("");
 	/* It was kept only to judge somebody who is inside. */
 	if (peer->is_anonymous)
@@ -532,23 +546,40 @@ static bool add_inside(struct room_merge *merge, const struct news *news, const 
 	       peer_put(merge, &peer, fault);
 }
 
+/* Notes the latest time at which somebody left the session. */
+static void note_left(struct live *live, const struct peer *peer)
+{
+	const bool is_unseen = peer->cause == LEAVE_UNSEEN;
+
+	if (peer->left < live->left)
+		return;
+	live->left_unseen = is_unseen || (live->left_unseen && peer->left == live->left);
+	live->left = peer->left;
+}
+
 /* Ends the stay of somebody who is inside. */
 static bool end_stay(struct room_merge *merge, struct peer *peer, int64_t left,
 		     enum leave_cause cause, struct fault *fault)
 {
-	if (!load_session(merge, fault) || !inside_remove(merge->call, peer, fault))
+	if (!load_session(merge, fault) ||
+	    !inside_remove(merge->call, &merge->merging->room, peer, fault))
 		return false;
 	live_count(merge->call->arena, &merge->live, peer->role, false);
 	peer_end(merge, &merge->session, peer, left, cause);
-	merge->live.left = later(merge->live.left, peer->left);
+	note_left(&merge->live, peer);
 	merge->is_changed = true;
 	return count_inside(merge, false, fault) && peer_put(merge, peer, fault);
 }
 
 /* ---- sessions ---- */
 
-/* When somebody inside was last seen: a look that did not miss anybody listed everybody who was
- * known when it was sent. */
+/* Returns true if a look did not find the peer although the stay was known. */
+static bool was_missed(const struct peer *peer)
+{
+	return peer->missed > peer->seen;
+}
+
+/* When somebody inside was last seen. Where peer->missed is 0, the last look listed the stay. */
 static int64_t last_seen(const struct room_merge *merge, const struct peer *peer)
 {
 	return peer->missed != 0 ? peer->seen : later(peer->seen, merge->live.looked);
@@ -669,6 +700,186 @@ static bool open_session(struct room_merge *merge, const struct news *news, stru
 	return add_inside(merge, news, stay, fault);
 }
 
+/* ---- a restart of the media server ---- */
+
+/* Somebody who comes: by the entry, or by the user_id. */
+struct comer {
+	struct slice name;
+	const struct news *news;
+};
+
+/* Those who come, in the order of their names. */
+struct comers {
+	struct comer *entries, *users;
+	size_t entry_count, user_count;
+};
+
+static int compare_comers(const void *first, const void *second)
+{
+	const struct comer *a = first, *b = second;
+
+	return slice_compare(a->name, b->name);
+}
+
+static void comers_add(struct comer *list, size_t *count, struct slice name,
+		       const struct news *news)
+{
+	if (name.size > 0)
+		list[(*count)++] = (struct comer){ name, news };
+}
+
+/* Finds those who come to this new room of the media server at most LIVE_RESTART_MOST after `seen`.
+ */
+static void comers_find(struct room_merge *merge, const struct server_room *room, int64_t seen,
+			struct comers *comers)
+{
+	const struct merging *merging = merge->merging;
+
+	*comers = (struct comers){
+		.entries = arena_alloc(merge->call->arena,
+				       merging->count * sizeof *comers->entries),
+		.users = arena_alloc(merge->call->arena, merging->count * sizeof *comers->users),
+	};
+	for (size_t i = 0; i < merging->count; i++) {
+		const struct news *news = &merging->news[i];
+
+		if ((news->type != NEWS_JOINED && news->type != NEWS_LISTED) ||
+		    news->room.id.data == NULL || !slice_equal(news->room.id, room->id) ||
+		    joined_at(merge, news) - seen > LIVE_RESTART_MOST)
+			continue;
+		comers_add(comers->entries, &comers->entry_count, news->person.entry, news);
+		comers_add(comers->users, &comers->user_count,
+			   text_cut(news->person.user_id, LIVE_NAME_MOST), news);
+	}
+	qsort(comers->entries, comers->entry_count, sizeof *comers->entries, compare_comers);
+	qsort(comers->users, comers->user_count, sizeof *comers->users, compare_comers);
+}
+
+/* Returns the news of the peer's person, or NULL. Of several, any. */
+static const struct news *comer_of(const struct comers *comers, const struct peer *peer)
+{
+	const struct comer by_entry = { .name = peer->entry }, by_user = { .name = peer->user_id };
+	const struct comer *found = NULL;
+
+	if (peer->entry.size > 0 && comers->entry_count > 0)
+		found = bsearch(&by_entry, comers->entries, comers->entry_count, sizeof *found,
+				compare_comers);
+	if (found == NULL && peer->user_id.size > 0 && comers->user_count > 0)
+		found = bsearch(&by_user, comers->users, comers->user_count, sizeof *found,
+				compare_comers);
+	return found == NULL ? NULL : found->news;
+}
+
+/* Returns true if the news is about a new peer. */
+static bool is_new_stay(enum news_type type, enum stay_state state)
+{
+	return state == STAY_UNKNOWN || (state == STAY_GONE && type == NEWS_LISTED);
+}
+
+/* Lets others go first, and returns true if a page follows. */
+static bool page_goes_on(struct call *call, struct peer_page *page, struct fault *fault)
+{
+	if (page->is_last || !store_give_way(call->transaction, fault))
+		return false;
+	page->after = &page->peers[page->count - 1].stored.id;
+	return true;
+}
+
+/* Looks for a person of the session among those who come. side: among those inside, or who left. */
+static bool find_returning(struct room_merge *merge, const struct comers *comers,
+			   enum store_side side, bool *is_found, struct fault *fault)
+{
+	struct peer_page page = { .side = side, .most = CLOSED_AT_ONCE };
+	size_t n = 0;
+
+	do {
+		if (!peers_read(merge->call, &merge->live.session, &page, fault))
+			return false;
+		n += page.count;
+		for (size_t i = 0; i < page.count && !*is_found; i++) {
+			const struct news *news = comer_of(comers, &page.peers[i]);
+			struct stay stay;
+
+			if (news == NULL)
+				continue;
+			if (!find_stay(merge, &news->person, &stay, fault))
+				return false;
+			*is_found = is_new_stay(news->type, stay.state);
+		}
+	} while (!*is_found && n < RESTART_STAYS_MOST && page_goes_on(merge->call, &page, fault));
+	return fault->kind == FAULT_NONE;
+}
+
+/* When the session was last seen. Whoever was listed by the last look was seen as late as anybody,
+ * but for those who came, or left, after it. */
+static bool session_last_seen(struct room_merge *merge, int64_t *seen, struct fault *fault)
+{
+	struct peer_page page = { .side = STORE_ON, .most = CLOSED_AT_ONCE };
+
+	*seen = later(merge->live.left, merge->session.updated);
+	do {
+		if (!peers_read(merge->call, &merge->live.session, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++)
+			*seen = later(*seen, last_seen(merge, &page.peers[i]));
+	} while (*seen < merge->live.looked && page_goes_on(merge->call, &page, fault));
+	return fault->kind == FAULT_NONE;
+}
+
+/* Finds out whether a newer room of the media server is that of the session after a restart: nobody
+ * has ended the former one, and somebody of the session comes back soon after it was last seen. */
+static bool session_continues(struct room_merge *merge, const struct news *news, bool *continues,
+			      struct fault *fault)
+{
+	struct comers comers;
+	int64_t seen;
+
+	*continues = false;
+	if (!merge->has_room || room_is_ending(merge))
+		return true;
+	if (!load_session(merge, fault) || !session_last_seen(merge, &seen, fault))
+		return false;
+	comers_find(merge, &news->room, seen, &comers);
+	if (comers.entry_count == 0 && comers.user_count == 0)
+		return true;
+	return find_returning(merge, &comers, STORE_ON, continues, fault) &&
+	       (*continues || find_returning(merge, &comers, STORE_OFF, continues, fault));
+}
+
+/* Goes on with the session in the newer room of the media server. */
+static bool continue_session(struct room_merge *merge, const struct news *news, struct fault *fault)
+{
+	struct peer_page page = { .side = STORE_ON, .most = RESTART_ENDED_MOST };
+
+	if (!load_session(merge, fault) ||
+	    !peers_read(merge->call, &merge->live.session, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!end_stay(merge, &page.peers[i], last_seen(merge, &page.peers[i]), LEAVE_UNSEEN,
+			      fault))
+			return false;
+	}
+	merge->session.server_room = text_cut(news->room.id, LIVE_ID_MOST);
+	merge->live.server_room = merge->session.server_room;
+	merge->live.server_created = news->room.created;
+	merge->has_restarted = merge->is_changed = true;
+	return true;
+}
+
+/* Closes the session, or goes on with it, because the media server has a newer room. */
+static bool replace_session(struct room_merge *merge, const struct news *news, struct stay *stay,
+			    struct fault *fault)
+{
+	bool continues;
+
+	if (!session_continues(merge, news, &continues, fault))
+		return false;
+	if (continues)
+		return continue_session(merge, news, fault) && add_inside(merge, news, stay, fault);
+	return close_session(merge, 0, fault) &&
+	       (!merge->has_room || open_session(merge, news, stay, fault));
+}
+
 /* Adds a peer of which is heard only now that it has left. */
 static bool add_left(struct room_merge *merge, struct session *session, const struct news *news,
 		     const struct stay *stay, struct fault *fault)
@@ -679,7 +890,7 @@ static bool add_left(struct room_merge *merge, struct session *session, const st
 		return false;
 	peer_end(merge, session, &peer, news->time, news->cause);
 	if (session->is_active)
-		merge->live.left = later(merge->live.left, peer.left);
+		note_left(&merge->live, &peer);
 	return peer_put(merge, &peer, fault);
 }
 
@@ -761,8 +972,8 @@ static enum session_match match_of(const struct room_merge *merge, const struct 
 	return news->room.created > live->server_created ? SESSION_NEWER : SESSION_OLDER;
 }
 
-/* News of somebody who was missing counts from the time at which it was so: a look that was sent
- * later, and missed the person, still does. */
+/* News of somebody whom the last look did not list counts from the time at which it was so: a look
+ * that was sent later, and missed the person, still does. */
 static bool update_peer(struct room_merge *merge, const struct news *news, struct peer *peer,
 			struct fault *fault)
 {
@@ -776,9 +987,13 @@ static bool update_peer(struct room_merge *merge, const struct news *news, struc
 	is_changed = is_changed || is_strange != peer->is_strange;
 	peer->is_strange = is_strange;
 	if (peer->missed != 0 && news->time > peer->seen) {
+		if (news->time >= merge->live.looked)
+			peer->missed = 0;
+		else if (!was_missed(peer))
+			peer->missed = news->time;
+		else if (news->time > peer->missed)
+			peer->missed = merge->live.looked;
 		peer->seen = news->time;
-		if (news->time > peer->missed)
-			peer->missed = news->time >= merge->live.looked ? 0 : merge->live.looked;
 		is_changed = true;
 	}
 	return !is_changed || peer_put(merge, peer, fault);
@@ -807,8 +1022,7 @@ static bool merge_one(struct room_merge *merge, const struct news *news, struct 
 	case ADD:
 		return add_inside(merge, news, stay, fault);
 	case REPLACE:
-		return close_session(merge, 0, fault) &&
-		       (!merge->has_room || open_session(merge, news, stay, fault));
+		return replace_session(merge, news, stay, fault);
 	case OPEN:
 		return open_session(merge, news, stay, fault);
 	case UPDATE:
@@ -845,10 +1059,10 @@ static bool miss_peer(struct room_merge *merge, struct peer *peer, struct fault 
 
 	if (peer->seen >= looked)
 		return true;
-	if (peer->missed != 0 && looked - peer->missed >= LIVE_MISSED_FOR)
+	if (was_missed(peer) && looked - peer->missed >= LIVE_MISSED_FOR)
 		return end_stay(merge, peer, peer->seen, LEAVE_UNSEEN, fault);
 	merge->merging->looks_again = true;
-	if (peer->missed != 0)
+	if (was_missed(peer))
 		return true;
 	peer->seen = last_seen(merge, peer);
 	peer->missed = looked;
@@ -878,7 +1092,7 @@ static bool merge_listed(struct room_merge *merge, struct fault *fault)
 		if (inside.count > 0)
 			found = bsearch(&key, inside.peers, inside.count, sizeof key,
 					compare_stays);
-		if (found != NULL) {
+		if (found != NULL && !merge->has_restarted) {
 			are_listed[found - inside.peers] = true;
 			stay.peer = *found;
 		} else if (!find_stay(merge, &news->person, &stay, fault)) {
@@ -887,7 +1101,8 @@ static bool merge_listed(struct room_merge *merge, struct fault *fault)
 		if (!merge_one(merge, news, &stay, fault))
 			return false;
 	}
-	if (!is_open(merge))
+	/* After a restart, the next look finds those who are missing. */
+	if (!is_open(merge) || merge->has_restarted)
 		return true;
 	/* If the list is that of another session, those inside have left already. A look that is
 	 * older than the last one misses nobody. */
@@ -938,6 +1153,7 @@ static void set_results(struct room_merge *merge)
 
 	merging->is_live = is_open(merge);
 	merging->inside = merging->is_live ? live_peers(&merge->live) : 0;
+	merging->left_unseen = merging->is_live && merge->live.left_unseen;
 	merging->empty_since = merging->is_live && merging->inside == 0 ? merge->live.left : 0;
 }
 
@@ -1103,8 +1319,13 @@ bool live_count_day(struct call *call, struct fault *fault)
 	return read_now(&merge, fault) && store_usage(&merge, fault);
 }
 
+int64_t live_grace(bool left_unseen, int64_t grace)
+{
+	return left_unseen ? later(grace, LIVE_RESTART_MOST) : grace;
+}
+
 static bool close_room_session(struct call *call, const struct id *room, const struct id *backend,
-			       int64_t left_before, bool *is_closed, struct fault *fault)
+			       int64_t grace, bool *is_closed, struct fault *fault)
 {
 	struct merging merging = { .room = *room };
 	struct room_merge merge;
@@ -1114,7 +1335,9 @@ static bool close_room_session(struct call *call, const struct id *room, const s
 		return false;
 	if (merge.live.stored.value.data == NULL ||
 	    (backend != NULL && id_compare(&merge.live.backend, backend) != 0) ||
-	    (backend == NULL && (live_peers(&merge.live) > 0 || merge.live.left > left_before)))
+	    (backend == NULL &&
+	     (live_peers(&merge.live) > 0 ||
+	      merge.live.left > call->now - live_grace(merge.live.left_unseen, grace))))
 		return true;
 	*is_closed = true;
 	return close_session(&merge, 0, fault) && store_usage(&merge, fault);
@@ -1123,7 +1346,7 @@ static bool close_room_session(struct call *call, const struct id *room, const s
 bool live_close_empty(struct call *call, const struct id *room, int64_t grace, bool *is_closed,
 		      struct fault *fault)
 {
-	return close_room_session(call, room, NULL, call->now - grace, is_closed, fault);
+	return close_room_session(call, room, NULL, grace, is_closed, fault);
 }
 
 struct backend_closing {

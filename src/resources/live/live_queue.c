@@ -9,9 +9,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/counter.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "resources/live/live_record.h"
+
+/* Media servers that wait in the list of those that have told something: it is gone through for each
+ * event that is not needed. The next event of one that does not fit adds it. */
+#define HEARD_BACKENDS_MOST 64
 
 struct live_queue {
 	int wake;
@@ -21,6 +26,8 @@ struct live_queue {
 	struct to_look_at *rooms, **rooms_end;
 	struct touched_room *touched, **touched_end;
 	size_t room_count, touched_count;
+	struct heard_backend *backends;
+	size_t backend_count;
 	uint64_t number; /* of the last event */
 	struct live_queue_figures figures;
 };
@@ -62,6 +69,12 @@ void live_queue_close(struct live_queue *queue)
 
 		free(taken.touched);
 		taken.touched = next;
+	}
+	while (queue->backends != NULL) {
+		struct heard_backend *next = queue->backends->next;
+
+		free(queue->backends);
+		queue->backends = next;
 	}
 	pthread_mutex_destroy(&queue->lock);
 	close(queue->wake);
@@ -137,6 +150,28 @@ bool live_queue_hear(struct live_queue *queue, const struct id *account, const s
 	else
 		queue_wake(queue);
 	return has_room;
+}
+
+void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
+			     const struct id *backend)
+{
+	struct heard_backend *added;
+	bool is_new;
+
+	pthread_mutex_lock(&queue->lock);
+	added = queue->backends;
+	while (added != NULL && id_compare(&added->backend, backend) != 0)
+		added = added->next;
+	is_new = added == NULL && queue->backend_count < HEARD_BACKENDS_MOST;
+	if (is_new) {
+		added = memory_check(malloc(sizeof *added));
+		*added = (struct heard_backend){ queue->backends, *account, *backend };
+		queue->backends = added;
+		queue->backend_count++;
+	}
+	pthread_mutex_unlock(&queue->lock);
+	if (is_new)
+		queue_wake(queue);
 }
 
 void live_queue_look(struct live_queue *queue, const struct id *account, const struct id *backend,
@@ -222,8 +257,20 @@ struct live_queue_taken live_queue_take(struct live_queue *queue)
 void live_queue_forget(struct live_queue *queue, size_t n)
 {
 	pthread_mutex_lock(&queue->lock);
-	queue->figures.waiting -= n;
+	COUNTER_LOWER(queue->figures.waiting, n);
 	pthread_mutex_unlock(&queue->lock);
+}
+
+struct heard_backend *live_queue_take_backends(struct live_queue *queue)
+{
+	struct heard_backend *taken;
+
+	pthread_mutex_lock(&queue->lock);
+	taken = queue->backends;
+	queue->backends = NULL;
+	queue->backend_count = 0;
+	pthread_mutex_unlock(&queue->lock);
+	return taken;
 }
 
 void live_queue_figures(struct live_queue *queue, struct live_queue_figures *figures)

@@ -44,10 +44,15 @@ static const struct member live_members[] = {
 	  AT(struct live, end_peer) },
 	{ "end_locks", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct live, end_locks) },
 	{ "given", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct live, has_given) },
+	{ "left_unseen", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_ABSENT),
+	  AT(struct live, left_unseen) },
 	{ "roles", AS_LIST(struct live, role_count, LIVE_ROLES_MOST + 1, role_table),
 	  MARKED(MEMBER_DERIVED), AT(struct live, roles) },
 };
-const struct record_table live_table = { RECORD(struct live, live_members, 1, &kind_live) };
+const struct record_table live_table = {
+	RECORD(struct live, live_members, 1, &kind_live),
+	VERSION(2),
+};
 
 static const struct member session_members[] = {
 	{ "id", AS_KEY, AT(struct session, stored.id) },
@@ -95,8 +100,12 @@ static const struct member peer_members[] = {
 	{ "order_actor", AS_JSON(LIVE_ACTOR_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct peer, order_actor) },
 	{ "strange", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct peer, is_strange) },
+	{ "order_last", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_ABSENT), AT(struct peer, order_last) },
 };
-const struct record_table peer_table = { RECORD(struct peer, peer_members, 4, &kind_peer) };
+const struct record_table peer_table = {
+	RECORD(struct peer, peer_members, 4, &kind_peer),
+	VERSION(2),
+};
 
 static const struct member stay_members[] = {
 	{ "peer_id", AS_TEXT(1, STORE_NAME_MAX), AT(struct inside_stay, uuid) },
@@ -205,7 +214,22 @@ struct id peer_id(int64_t joined, struct slice uuid)
 	return id;
 }
 
-struct id inside_id(struct slice entry)
+struct id inside_id(const struct id *room, struct slice entry)
+{
+	char bytes[ID_SIZE + LIVE_ID_MOST];
+	const size_t size = entry.size < LIVE_ID_MOST ? entry.size : LIVE_ID_MOST;
+	unsigned char digest[DIGEST_SIZE];
+	struct id id;
+
+	memcpy(bytes, room->bytes, ID_SIZE);
+	memcpy(bytes + ID_SIZE, entry.data, size);
+	digest_sha256((struct slice){ bytes, ID_SIZE + size }, digest);
+	memcpy(id.bytes, digest, ID_SIZE);
+	return id;
+}
+
+/* The id before rooms were part of it. Such records last until these people leave. */
+static struct id inside_former_id(struct slice entry)
 {
 	unsigned char digest[DIGEST_SIZE];
 	struct id id;
@@ -339,6 +363,29 @@ bool peers_read(struct call *call, const struct id *session, struct peer_page *p
 			return false;
 	}
 	return true;
+}
+
+bool inside_find_former(struct call *call, const struct id *room, struct slice entry,
+			enum store_reading reading, struct inside *inside, struct fault *fault)
+{
+	const struct id id = inside_former_id(entry);
+
+	if (!record_get(&inside_table, call->transaction, &id, reading, inside, fault))
+		return false;
+	if (inside->stored.value.data != NULL && id_compare(&inside->stored.parent, room) != 0)
+		*inside = (struct inside){ .stay_count = 0 };
+	return true;
+}
+
+bool inside_find(struct call *call, const struct id *room, struct slice entry,
+		 enum store_reading reading, struct inside *inside, struct fault *fault)
+{
+	const struct id id = inside_id(room, entry);
+
+	if (!record_get(&inside_table, call->transaction, &id, reading, inside, fault))
+		return false;
+	return inside->stored.value.data != NULL ||
+	       inside_find_former(call, room, entry, reading, inside, fault);
 }
 
 struct peer_walk {

@@ -15,6 +15,7 @@ static const struct member health_members[] = {
 	  AT(struct backend_health, message) },
 	{ "ahead", AS_NUMBER(8, -TEXT_TIME_LAST, TEXT_TIME_LAST),
 	  AT(struct backend_health, ahead) },
+	{ "never_answered", AS_BOOLEAN, SINCE(2), AT(struct backend_health, never_answered) },
 };
 static const struct record_table health_table = { ITEMS(struct backend_health, health_members) };
 
@@ -24,6 +25,7 @@ static const struct member healths_members[] = {
 };
 const struct record_table backend_healths_table = {
 	RECORD(struct backend_healths, healths_members, 0, &kind_backend_healths),
+	VERSION(2),
 };
 const struct record_kind backend_healths_kind = {
 	.table = &backend_healths_table,
@@ -50,7 +52,16 @@ static struct backend_health *find_health(const struct backend_healths *healths,
 const struct backend_health *backend_health_of(const struct backend_healths *healths,
 					       const struct id *backend)
 {
-	return find_health(healths, backend);
+	const struct backend_health *health = find_health(healths, backend);
+
+	return health != NULL && health->since != 0 ? health : NULL;
+}
+
+bool backend_has_answered(const struct backend_healths *healths, const struct id *backend)
+{
+	const struct backend_health *health = find_health(healths, backend);
+
+	return health != NULL && !health->never_answered;
 }
 
 int64_t backend_time(const struct backend_health *health, int64_t time, int64_t now)
@@ -79,6 +90,14 @@ static void note_state(struct call *call, const struct backend *backend,
 	audit_note(call, verdict->is_up ? "backend.up" : "backend.down", &data);
 }
 
+static struct backend_health *health_add(struct backend_healths *healths, const struct id *backend)
+{
+	struct backend_health *health = &healths->backends[healths->count++];
+
+	*health = (struct backend_health){ .backend = *backend, .message = SLICE("") };
+	return health;
+}
+
 bool backend_health_note(struct call *call, const struct backend *backend,
 			 const struct server_verdict *verdict, struct fault *fault)
 {
@@ -92,14 +111,14 @@ bool backend_health_note(struct call *call, const struct backend *backend,
 	if (!backend_healths_load(call, STORE_TO_CHANGE, &healths, fault))
 		return false;
 	health = find_health(&healths, &backend->id);
-	if (health != NULL) {
+	if (health == NULL) {
+		health = health_add(&healths, &backend->id);
+		health->never_answered = true;
+	} else if (health->since != 0) {
 		changes = health->is_up != verdict->is_up;
 		if (!changes && slice_equal(health->message, message) &&
 		    (!verdict->is_up || is_same_clock(health->ahead, ahead)))
 			return true;
-	} else {
-		health = &healths.backends[healths.count++];
-		*health = (struct backend_health){ .backend = backend->id };
 	}
 	if (changes && (!verdict->is_up || health->since != 0))
 		note_state(call, backend, verdict);
@@ -108,12 +127,33 @@ bool backend_health_note(struct call *call, const struct backend *backend,
 	health->is_up = verdict->is_up;
 	health->message = message;
 	/* A server that does not answer still has the clock that it had. */
-	if (verdict->is_up)
+	if (verdict->is_up) {
 		health->ahead = ahead;
+		health->never_answered = false;
+	}
 	return record_put(&backend_healths_table, call->transaction, &healths, fault);
 }
 
-bool backend_health_forget(struct call *call, const struct id *backend, struct fault *fault)
+bool backend_health_hear(struct call *call, const struct id *backend, struct fault *fault)
+{
+	struct backend_healths healths;
+	struct backend_health *health;
+
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	if (backend_has_answered(&healths, backend))
+		return true;
+	if (!backend_healths_load(call, STORE_TO_CHANGE, &healths, fault))
+		return false;
+	health = find_health(&healths, backend);
+	if (health == NULL)
+		health = health_add(&healths, backend);
+	health->never_answered = false;
+	return record_put(&backend_healths_table, call->transaction, &healths, fault);
+}
+
+bool backend_health_forget(struct call *call, const struct id *backend, bool is_same,
+			   struct fault *fault)
 {
 	struct backend_healths healths;
 	struct backend_health *health;
@@ -123,6 +163,13 @@ bool backend_health_forget(struct call *call, const struct id *backend, struct f
 	health = find_health(&healths, backend);
 	if (health == NULL)
 		return true;
-	*health = healths.backends[--healths.count];
+	if (is_same)
+		*health = (struct backend_health){
+			.backend = *backend,
+			.message = SLICE(""),
+			.never_answered = health->never_answered,
+		};
+	else
+		*health = healths.backends[--healths.count];
 	return record_put(&backend_healths_table, call->transaction, &healths, fault);
 }

@@ -270,6 +270,7 @@ static bool save_backend(struct call *call, struct media *media, struct backend 
 	struct backend changed = former;
 	struct backend_healths healths;
 	const struct backend_health *health;
+	bool is_there;
 
 	if (!slice_is(type, backend_type_name(former.type))) {
 		findings_add(&call->findings, "/type", "cannot be changed");
@@ -285,9 +286,9 @@ static bool save_backend(struct call *call, struct media *media, struct backend 
 	*backend = changed;
 	note_backend_update(call, &former, backend);
 	/* What is known of a server does not hold for another one, nor for other keys. */
-	if (!(stays_there(call, &former, changed.url, changed.api_url) &&
-	      slice_equal(former.config, changed.config)) &&
-	    !backend_health_forget(call, &backend->id, fault))
+	is_there = stays_there(call, &former, changed.url, changed.api_url);
+	if (!(is_there && slice_equal(former.config, changed.config)) &&
+	    !backend_health_forget(call, &backend->id, is_there, fault))
 		return false;
 	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
@@ -328,7 +329,7 @@ bool backends_delete(struct call *call, struct fault *fault)
 	if (backend->uses > 0)
 		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
 	note_backend(call, "backend.deleted", backend, NULL);
-	if (!backend_health_forget(call, &backend->id, fault) ||
+	if (!backend_health_forget(call, &backend->id, false, fault) ||
 	    !live_close_backend(call, &backend->id, fault) ||
 	    !backend_account_remove(call, &backend->id, fault))
 		return false;
