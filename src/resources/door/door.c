@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/door/door.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/json_writer.h"
@@ -16,6 +17,8 @@
 #define TICKET_TEXT_SIZE 43
 /* Most people in a list. */
 #define LISTED_MOST 100
+/* Most people who are admitted by their ids. */
+#define ADMITTED_MOST 100
 /* Milliseconds between two events peer.waiting of a room. */
 #define TOLD_AFTER 1000
 
@@ -106,6 +109,9 @@ struct door_change {
 	struct id room;
 	bool has_changed; /* the number of people */
 	uint64_t ends[DOOR_ENDS];
+	struct id admitted; /* everybody up to this ticket; zero if only some */
+	struct slice names[ADMITTED_MOST]; /* of the tickets that were admitted */
+	size_t name_count;
 };
 
 static struct door_change *door_change_of(struct call *call, const struct id *room)
@@ -126,12 +132,18 @@ static bool put_changed_door(struct call *call, const struct door *door, struct 
 
 void door_tell_touched(const struct call *call)
 {
+	struct door_polls *polls = call->environment->door_polls;
 	const struct door_change *change = call->run.door;
 
 	if (change == NULL)
 		return;
 	for (enum door_end end = DOOR_END_ADMITTED; end < DOOR_ENDS; end++)
-		door_polls_count(call->environment->door_polls, end, change->ends[end]);
+		door_polls_count(polls, end, change->ends[end]);
+	for (size_t i = 0; i < change->name_count; i++)
+		door_polls_admit(polls, change->names[i]);
+	if (id_compare(&change->admitted, &kind_only_id) != 0)
+		door_polls_admit_all(polls, &call->account, &change->room, &change->admitted,
+				     call->now);
 	if (change->has_changed && call->environment->live == LIVE_ON &&
 	    call->environment->live_queue != NULL)
 		live_queue_tell(call->environment->live_queue, &call->account, &change->room);
@@ -211,18 +223,34 @@ static bool answer_knock(struct call *call, const struct door *door, struct slic
 	return true;
 }
 
+/* Whether a ticket has lapsed that was last asked for at `polled`, or, if that is 0, perhaps later
+ * than is stored. */
+static bool has_lapsed_since(const struct call *call, const struct door *door,
+			     const struct door_ticket *ticket, int64_t polled)
+{
+	int64_t admitted = ticket->state == DOOR_ADMITTED ? ticket->decided : 0;
+
+	if (ticket->state == DOOR_WAITING && ticket->taken == 0 &&
+	    door_ticket_is_admitted(door, ticket))
+		admitted = door_polls_admitted_at(call->environment->door_polls, &call->account,
+						  ticket, &door->admitted, call->now);
+	return door_ticket_has_lapsed(ticket, polled, admitted, call->now);
+}
+
 /* Whether a stored ticket has lapsed, as far as this process knows. */
-static bool has_lapsed(const struct call *call, const struct door_ticket *ticket)
+static bool has_lapsed(const struct call *call, const struct door *door,
+		       const struct door_ticket *ticket)
 {
 	const struct door_times times = door_polls_times(call->environment->door_polls,
 							 ticket->name);
 
-	return door_ticket_has_lapsed(ticket, times.polled, call->now);
+	return has_lapsed_since(call, door, ticket, times.polled);
 }
 
 /* Finds the place in which the visitor waits already. */
-static bool find_waiting_place(struct call *call, const struct visitor *visitor,
-			       struct door_ticket *former, bool *is_there, struct fault *fault)
+static bool find_waiting_place(struct call *call, const struct door *door,
+			       const struct visitor *visitor, struct door_ticket *former,
+			       bool *is_there, struct fault *fault)
 {
 	struct door_times times;
 
@@ -236,19 +264,28 @@ static bool find_waiting_place(struct call *call, const struct visitor *visitor,
 		return true;
 	times = door_polls_times(call->environment->door_polls, former->name);
 	*is_there = former->taken == 0 && times.taken == 0 && former->state != DOOR_DENIED &&
-		    !door_ticket_has_lapsed(former, times.polled, call->now);
+		    !has_lapsed_since(call, door, former, times.polled);
 	return true;
 }
 
 /* Gives the ticket the place, and what was decided about it, of a former ticket. */
-static bool take_former_place(struct call *call, const struct door_ticket *former,
-			      struct door_ticket *ticket, struct fault *fault)
+static bool take_former_place(struct call *call, const struct door *door,
+			      const struct door_ticket *former, struct door_ticket *ticket,
+			      const unsigned char address[DIGEST_SIZE], struct fault *fault)
 {
+	enum door_limit limit = DOOR_FITS;
+
 	ticket->id = former->id;
 	ticket->state = former->state;
+	ticket->decided = former->decided;
 	ticket->since = former->since;
-	door_polls_forget(call->environment->door_polls, former->name);
-	return store_remove(call->transaction, &kind_door_ticket, &former->stored, fault);
+	if (!call->validates_only)
+		limit = door_polls_replace(call->environment->door_polls, &call->account,
+					   former->name, ticket, address,
+					   door_ticket_is_waiting(door, ticket));
+	return limit == DOOR_FITS
+		       ? store_remove(call->transaction, &kind_door_ticket, &former->stored, fault)
+		       : refuse_limit(call, door, limit, fault);
 }
 
 /* Adds somebody to those who wait. */
@@ -341,9 +378,9 @@ bool door_knock(struct call *call, const struct knock *knock, struct fault *faul
 		.user_name = knock->user_name,
 		.reason = SLICE(""),
 	};
-	if (is_known && !find_waiting_place(call, &visitor, &former, &is_there, fault))
+	if (is_known && !find_waiting_place(call, &door, &visitor, &former, &is_there, fault))
 		return false;
-	if (!(is_there ? take_former_place(call, &former, &ticket, fault)
+	if (!(is_there ? take_former_place(call, &door, &former, &ticket, address, fault)
 		       : add_to_door(call, knock, &door, &ticket, address, fault)))
 		return false;
 	visitor.stored.id = id;
@@ -416,11 +453,12 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 	if (!door_load(call, &ticket->room, STORE_TO_SHOW, door, fault))
 		return false;
 	if (ticket->state == DOOR_TAKEN || ticket->state == DOOR_DENIED)
-		return !door_ticket_has_lapsed(ticket, 0, call->now) || is_unknown(fault);
+		return !has_lapsed_since(call, door, ticket, 0) || is_unknown(fault);
 	door_address(call->request.address, address);
-	times = door_polls_note(polls, &call->account, ticket, address, call->now);
+	times = door_polls_note(polls, &call->account, ticket, address,
+				door_ticket_is_waiting(door, ticket), call->now);
 	ticket->taken = times.taken;
-	if (!door_ticket_has_lapsed(ticket, times.polled, call->now))
+	if (!has_lapsed_since(call, door, ticket, times.polled))
 		return true;
 	if (ticket->taken == 0)
 		door_polls_forget(polls, name);
@@ -451,7 +489,7 @@ static bool put_denied(struct call *call, struct door *door, struct door_ticket 
 
 	if (!lock_if_waiting(call, ticket, door, &was_waiting, fault))
 		return false;
-	ticket->denied = call->now;
+	ticket->decided = call->now;
 	ticket->reason = reason;
 	if (was_waiting)
 		count_one_less(door);
@@ -617,7 +655,7 @@ static bool still_waits(struct call *call, const struct live_view *view, const s
 			const struct door_ticket *ticket)
 {
 	return view->room.is_enabled && door_ticket_is_waiting(door, ticket) &&
-	       !has_lapsed(call, ticket);
+	       !has_lapsed(call, door, ticket);
 }
 
 /* Returns the present name of the ticket's role. */
@@ -723,10 +761,15 @@ static bool put_visitor(struct call *call, const struct door_ticket *ticket, str
 static bool put_admitted(struct call *call, const struct live_view *view, struct door *door,
 			 struct door_ticket *ticket, struct fault *fault)
 {
+	struct door_change *change = door_change_of(call, &ticket->room);
+
 	count_one_less(door);
 	ticket->state = DOOR_ADMITTED;
+	ticket->decided = call->now;
 	note_ticket(call, "peer.admitted", &view->room, door, ticket, SLICE(""));
-	door_change_of(call, &ticket->room)->ends[DOOR_END_ADMITTED]++;
+	change->ends[DOOR_END_ADMITTED]++;
+	assert(change->name_count < ADMITTED_MOST);
+	change->names[change->name_count++] = ticket->name;
 	return record_put(&door_ticket_table, call->transaction, ticket, fault);
 }
 
@@ -785,6 +828,7 @@ static bool answer_admitted(struct call *call, uint64_t n)
 
 static bool admit_all(struct call *call, struct door *door, struct fault *fault)
 {
+	struct door_change *change = door_change_of(call, &door->stored.id);
 	const uint64_t n = door->waiting;
 
 	if (n == 0)
@@ -793,7 +837,8 @@ static bool admit_all(struct call *call, struct door *door, struct fault *fault)
 	door->admitted_by = audit_actor_text(call->arena, call->actor.kind,
 					     slice_of(call->actor.id));
 	door->waiting = 0;
-	door_change_of(call, &door->stored.id)->ends[DOOR_END_ADMITTED] += n;
+	change->ends[DOOR_END_ADMITTED] += n;
+	change->admitted = door->admitted;
 	return put_changed_door(call, door, fault) && answer_admitted(call, n);
 }
 
@@ -858,13 +903,16 @@ bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault
 		sweep->after = page.records[i].id;
 		if (!record_read(&door_ticket_table, NULL, &page.records[i], &ticket, fault))
 			return false;
-		if (!has_lapsed(call, &ticket))
+		/* Another process may have decided. */
+		if (!door_ticket_is_waiting(&door, &ticket))
+			door_polls_admit(call->environment->door_polls, ticket.name);
+		if (!has_lapsed(call, &door, &ticket))
 			continue;
 		if (!record_get_named(&door_ticket_table, call->transaction, page.records[i].name,
 				      STORE_TO_CHANGE, &ticket, fault))
 			return false;
 		/* Another process may have written a newer time meanwhile. */
-		if (ticket.stored.value.data == NULL || !has_lapsed(call, &ticket))
+		if (ticket.stored.value.data == NULL || !has_lapsed(call, &door, &ticket))
 			continue;
 		if (door_ticket_is_waiting(&door, &ticket)) {
 			count_one_less(&door);
