@@ -2362,6 +2362,34 @@ START_TEST(doors_go_with_their_room)
 }
 END_TEST
 
+/* A denial is found by browser, by name and address, and by code and address. */
+START_TEST(denials_go_with_the_last_ticket)
+{
+	const char *code, *tickets;
+	struct id room;
+
+	open_stand(_i);
+	code = make_door(&room);
+	(void)ask(METHOD_POST, "/v2/token",
+		  arena_text(stand.arena,
+			     "{\"code\":\"%s\",\"wait\":true,\"name\":\"Ada\","
+			     "\"browser\":\"n7Yt0sV4bQzK1rXwE5aPdg\"}",
+			     code));
+	tickets = arena_text(stand.arena, "/v2/active-rooms/%s/tickets",
+			     id_as_text(stand.arena, &room).data);
+	(void)ask(METHOD_POST,
+		  arena_text(stand.arena, "%s/%s", tickets,
+			     text_after(ask(METHOD_GET, tickets, ""), "\"id\":\"")),
+		  "{\"state\":\"denied\"}");
+	ck_assert_uint_eq(count_of_room(&room, &kind_visitor), 3);
+	now += DOOR_DENIES_FOR + 1000;
+	watch_doors();
+	ck_assert_uint_eq(count_of_room(&room, &kind_visitor), 0);
+	ck_assert_uint_eq(count_of_room(&room, &kind_door_ticket), 0);
+	ck_assert(!door_is_stored(&room));
+}
+END_TEST
+
 /* Returns the name of a person's ticket. */
 static struct slice name_of(unsigned person)
 {
@@ -2928,6 +2956,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(doors, tickets_lapse, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, the_list_ends_after_a_hundred, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, doors_go_with_their_room, 0, ROWS(drivers));
+	tcase_add_loop_test(doors, denials_go_with_the_last_ticket, 0, ROWS(drivers));
 	tcase_add_test(doors, so_many_people_wait);
 	tcase_add_loop_test(doors, decided_tickets_do_not_count, 0, ROWS(decided_tickets));
 	tcase_add_test(doors, the_last_times_of_admission_are_kept);

@@ -20,6 +20,9 @@
 #define DOOR_ADDRESS_MOST 200
 /* Most people who wait in a room. */
 #define DOOR_MOST 10000
+/* Denials of one code from one address, after which nobody else waits there until the first of them
+ * is over: somebody who is denied could come again as another browser. */
+#define DOOR_DENIALS_MOST 5
 
 struct door_polls;
 
@@ -72,6 +75,19 @@ void door_polls_admit_all(struct door_polls *polls, const struct id *account, co
 int64_t door_polls_admitted_at(struct door_polls *polls, const struct id *account,
 			       const struct door_ticket *ticket, const struct id *until,
 			       int64_t now);
+/* Returns the address from which the ticket was knocked for, or first asked for; false if this
+ * process does not know the ticket. */
+bool door_polls_address(struct door_polls *polls, struct slice name,
+			unsigned char address[DIGEST_SIZE]);
+/* Notes that a ticket, by whose code others can come, was denied until that time. */
+void door_polls_deny(struct door_polls *polls, const struct door_ticket *ticket,
+		     const unsigned char address[DIGEST_SIZE], int64_t until);
+/* Notes that the denial of a ticket was taken back. */
+void door_polls_allow(struct door_polls *polls, const struct door_ticket *ticket);
+/* Returns until when nobody else may wait by the code of the ticket, of which room and code_place
+ * are used, from the address; 0 if others may. */
+int64_t door_polls_denied_until(struct door_polls *polls, const struct door_ticket *ticket,
+				const unsigned char address[DIGEST_SIZE], int64_t now);
 /* Forgets a ticket, which is denied or given up, or whose exchange is stored. */
 void door_polls_forget(struct door_polls *polls, struct slice name);
 

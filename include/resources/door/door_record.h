@@ -65,12 +65,13 @@ struct door_ticket {
 	struct slice reason; /* why it was denied; may be empty */
 };
 
-/* Somebody at the door, known by the code if that has a user_id, else by code and address
- * (visitor_id). There is a record of people with such a code, and of those who were denied. */
+/* Somebody at the door, known by the code if that has a user_id; else by the browser, and by name
+ * and address; else, without either, by code and address. There is a record of people with such a
+ * code, and of those who were denied: one for each way in which a person is known. */
 struct visitor {
 	struct store_record stored; /* parent: the room */
-	struct slice ticket; /* the name of the last one */
-	int64_t denied_until; /* 0 if the person was not denied */
+	struct slice ticket; /* the name of the last one, or of the one that was denied */
+	int64_t denied_until; /* 0 if the person was not denied; holds while the ticket is denied */
 	struct slice reason;
 };
 
@@ -81,6 +82,11 @@ struct slice door_ticket_name(struct arena *arena, struct slice ticket);
 /* Returns the id of a visitor. address: NULL if the code has a user_id. */
 struct id visitor_id(const struct id *room, const struct id *code_place,
 		     const unsigned char address[DIGEST_SIZE]);
+/* The same for a visitor who is known by what a browser keeps, or by name and address. Names are
+ * compared as people see them (text_folded). */
+struct id visitor_id_of_browser(struct arena *arena, const struct id *room, struct slice browser);
+struct id visitor_id_of_name(struct arena *arena, const struct id *room, struct slice name,
+			     const unsigned char address[DIGEST_SIZE]);
 
 /* True if the person may come in: this ticket was admitted, or everybody was. */
 bool door_ticket_is_admitted(const struct door *door, const struct door_ticket *ticket);

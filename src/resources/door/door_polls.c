@@ -20,6 +20,17 @@ struct group {
 	unsigned count;
 };
 
+/* The last denials of people of one room from one address by one code. */
+struct denials {
+	unsigned char key[DIGEST_SIZE];
+	struct {
+		struct id ticket;
+		int64_t until;
+	} items[DOOR_DENIALS_MOST]; /* oldest first */
+	size_t count;
+	size_t place; /* in the array of denials */
+};
+
 struct polled {
 	char name[2 * DIGEST_SIZE]; /* the key */
 	struct id account, room, id;
@@ -29,6 +40,7 @@ struct polled {
 	/* Of those who wait: NULL once the ticket is decided; by_code also if the code has a
 	 * user_id. */
 	struct group *by_address, *by_code;
+	unsigned char address[DIGEST_SIZE];
 	size_t place; /* in the array of tickets */
 };
 
@@ -49,11 +61,13 @@ struct watched_door {
 struct door_polls {
 	pthread_mutex_t lock;
 	unsigned address_most;
-	void *tickets, *doors, *groups; /* trees */
+	void *tickets, *doors, *groups, *denials; /* trees */
 	struct polled **list;
 	size_t count, capacity;
 	struct watched_door **door_list;
 	size_t door_count, door_capacity;
+	struct denials **denial_list;
+	size_t denial_count, denial_capacity;
 	uint64_t ends[DOOR_ENDS];
 };
 
@@ -207,6 +221,7 @@ static struct polled *add_ticket(struct door_polls *polls, const struct id *acco
 		.place = polls->count,
 	};
 	memcpy(polled->name, ticket->name.data, sizeof polled->name);
+	memcpy(polled->address, address, DIGEST_SIZE);
 	polls->list = grow(polls->list, polls->count, &polls->capacity);
 	polls->list[polls->count++] = polled;
 	(void)memory_check(tsearch(polled, &polls->tickets, compare_tickets));
@@ -243,10 +258,41 @@ static unsigned people_in(struct door_polls *polls, const struct group *key)
 	return group == NULL ? 0 : group->count;
 }
 
+static int compare_denials(const void *a, const void *b)
+{
+	return memcmp(((const struct denials *)a)->key, ((const struct denials *)b)->key,
+		      DIGEST_SIZE);
+}
+
+static void forget_denials(struct door_polls *polls, struct denials *denials)
+{
+	struct denials *last = polls->denial_list[--polls->denial_count];
+
+	(void)tdelete(denials, &polls->denials, compare_denials);
+	polls->denial_list[denials->place] = last;
+	last->place = denials->place;
+	free(denials);
+}
+
+/* Removes those that are over. */
+static void end_denials(struct denials *denials, int64_t now)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < denials->count; i++) {
+		if (denials->items[i].until > now)
+			denials->items[count++] = denials->items[i];
+	}
+	denials->count = count;
+}
+
 void door_polls_close(struct door_polls *polls)
 {
 	if (polls == NULL)
 		return;
+	while (polls->denial_count > 0)
+		forget_denials(polls, polls->denial_list[0]);
+	free(polls->denial_list);
 	while (polls->count > 0)
 		forget_ticket(polls, polls->list[0]);
 	while (polls->door_count > 0)
@@ -440,6 +486,87 @@ int64_t door_polls_admitted_at(struct door_polls *polls, const struct id *accoun
 	return time;
 }
 
+bool door_polls_address(struct door_polls *polls, struct slice name,
+			unsigned char address[DIGEST_SIZE])
+{
+	const struct polled *polled;
+
+	pthread_mutex_lock(&polls->lock);
+	polled = find_ticket(polls, name);
+	if (polled != NULL)
+		memcpy(address, polled->address, DIGEST_SIZE);
+	pthread_mutex_unlock(&polls->lock);
+	return polled != NULL;
+}
+
+/* Sets the key of the denials in the room from this address by the code of the ticket. */
+static struct denials denials_key(const struct door_ticket *ticket,
+				  const unsigned char address[DIGEST_SIZE])
+{
+	const struct id id = visitor_id(&ticket->room, &ticket->code_place, address);
+	struct denials denials = { .count = 0 };
+
+	memcpy(denials.key, id.bytes, ID_SIZE);
+	return denials;
+}
+
+void door_polls_deny(struct door_polls *polls, const struct door_ticket *ticket,
+		     const unsigned char address[DIGEST_SIZE], int64_t until)
+{
+	const struct denials key = denials_key(ticket, address);
+	struct denials *denials;
+
+	pthread_mutex_lock(&polls->lock);
+	denials = find_in(&polls->denials, &key, compare_denials);
+	if (denials == NULL) {
+		denials = memory_check(malloc(sizeof *denials));
+		*denials = key;
+		denials->place = polls->denial_count;
+		polls->denial_list = grow(polls->denial_list, polls->denial_count,
+					  &polls->denial_capacity);
+		polls->denial_list[polls->denial_count++] = denials;
+		(void)memory_check(tsearch(denials, &polls->denials, compare_denials));
+	}
+	if (denials->count == DOOR_DENIALS_MOST)
+		memmove(denials->items, denials->items + 1,
+			--denials->count * sizeof *denials->items);
+	denials->items[denials->count].ticket = ticket->id;
+	denials->items[denials->count++].until = until;
+	pthread_mutex_unlock(&polls->lock);
+}
+
+void door_polls_allow(struct door_polls *polls, const struct door_ticket *ticket)
+{
+	pthread_mutex_lock(&polls->lock);
+	for (size_t i = 0; i < polls->denial_count; i++) {
+		struct denials *denials = polls->denial_list[i];
+
+		for (size_t j = 0; j < denials->count; j++) {
+			if (id_compare(&denials->items[j].ticket, &ticket->id) == 0)
+				denials->items[j].until = 0;
+		}
+	}
+	pthread_mutex_unlock(&polls->lock);
+}
+
+int64_t door_polls_denied_until(struct door_polls *polls, const struct door_ticket *ticket,
+				const unsigned char address[DIGEST_SIZE], int64_t now)
+{
+	const struct denials key = denials_key(ticket, address);
+	struct denials *denials;
+	int64_t until = 0;
+
+	pthread_mutex_lock(&polls->lock);
+	denials = find_in(&polls->denials, &key, compare_denials);
+	if (denials != NULL) {
+		end_denials(denials, now);
+		if (denials->count == DOOR_DENIALS_MOST)
+			until = denials->items[0].until;
+	}
+	pthread_mutex_unlock(&polls->lock);
+	return until;
+}
+
 void door_polls_forget(struct door_polls *polls, struct slice name)
 {
 	struct polled *polled;
@@ -486,6 +613,11 @@ size_t door_polls_due(struct door_polls *polls, int64_t now, struct door_poll *d
 	size_t n = 0;
 
 	pthread_mutex_lock(&polls->lock);
+	for (size_t i = polls->denial_count; i-- > 0;) {
+		end_denials(polls->denial_list[i], now);
+		if (polls->denial_list[i]->count == 0)
+			forget_denials(polls, polls->denial_list[i]);
+	}
 	for (size_t i = polls->count; i-- > 0 && n < most;) {
 		struct polled *polled = polls->list[i];
 

@@ -145,6 +145,38 @@ struct id visitor_id(const struct id *room, const struct id *code_place,
 	return id;
 }
 
+static struct id visitor_id_of(struct buffer *of)
+{
+	unsigned char digest[DIGEST_SIZE];
+	struct id id;
+
+	digest_sha256(buffer_slice(of), digest);
+	memcpy(id.bytes, digest, ID_SIZE);
+	return id;
+}
+
+struct id visitor_id_of_browser(struct arena *arena, const struct id *room, struct slice browser)
+{
+	struct buffer of = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&of, "browser ");
+	buffer_append(&of, id_slice(room));
+	buffer_append(&of, browser);
+	return visitor_id_of(&of);
+}
+
+struct id visitor_id_of_name(struct arena *arena, const struct id *room, struct slice name,
+			     const unsigned char address[DIGEST_SIZE])
+{
+	struct buffer of = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&of, "name ");
+	buffer_append(&of, id_slice(room));
+	buffer_append(&of, (struct slice){ (const char *)address, DIGEST_SIZE });
+	buffer_append(&of, text_folded(arena, name));
+	return visitor_id_of(&of);
+}
+
 /* ---- states ---- */
 
 bool door_ticket_is_admitted(const struct door *door, const struct door_ticket *ticket)
