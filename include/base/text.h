@@ -42,6 +42,9 @@ bool text_is_utf8(struct slice text);
 /* Returns true if the UTF-8 text consists of blanks and invisible characters: controls, zero-width
  * and format characters, fillers, variation selectors. */
 bool text_is_blank(struct slice text);
+/* Returns what a person sees of a UTF-8 text, for comparing: without blanks and invisible
+ * characters, and with Latin, Greek and Cyrillic letters in lower case. */
+struct slice text_folded(struct arena *arena, struct slice text);
 /* Returns the length of the longest valid UTF-8 prefix, in bytes. */
 size_t text_utf8_size(struct slice text);
 /* Returns the number of Unicode code points of a UTF-8 text. */

@@ -25,12 +25,14 @@ enum record_order {
 	RECORD_UNLISTED /* only by a walk over the whole store */
 };
 
+#define RECORD_SHAPES_MOST 2
+
 struct record_kind {
 	const struct record_table *table;
 	const char *line; /* name of its lines in a dump; NULL if it has none */
 	enum record_order order;
 	const struct record_kind *parent;
-	const struct shape *shape; /* of the documents that its hooks check, or NULL */
+	const struct shape *shapes[RECORD_SHAPES_MOST]; /* of the documents that its hooks check */
 	bool may_be_there; /* at load: creating an earlier record may have created this one */
 	bool is_of_no_account; /* belongs to the whole installation, or outlives its account */
 	/* Returns the ids that the record's children refer to, in the arena. If NULL, they refer

@@ -43,6 +43,7 @@ struct transfer_output {
 	/* Called for everything that is left out because it, or something it refers to, cannot be
 	 * read: its kind, account and id, and the reason. If this is NULL, the dump ends there. */
 	void (*lost)(struct transfer_output *output, const char *what, const char *why);
+	size_t keys_most; /* with `lost`: of each kind in memory; 0 for the usual number */
 	struct transfer_counts counts; /* of the lines so far */
 };
 

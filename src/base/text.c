@@ -102,6 +102,52 @@ bool text_is_blank(struct slice text)
 	return true;
 }
 
+/* Returns the lower case of a letter; both have as many bytes. */
+static uint32_t lower_character(uint32_t character)
+{
+	/* First and last capital of each range, the distance to its lower case, and the step between
+	 * capitals. */
+	static const struct {
+		uint32_t first, last, distance, step;
+	} ranges[] = {
+		{ 'A', 'Z', 32, 1 },	 { 0xc0, 0xd6, 32, 1 },	  { 0xd8, 0xde, 32, 1 },
+		{ 0x100, 0x12e, 1, 2 },	 { 0x132, 0x136, 1, 2 },  { 0x139, 0x147, 1, 2 },
+		{ 0x14a, 0x176, 1, 2 },	 { 0x179, 0x17d, 1, 2 },  { 0x391, 0x3a1, 32, 1 },
+		{ 0x3a3, 0x3ab, 32, 1 }, { 0x400, 0x40f, 80, 1 }, { 0x410, 0x42f, 32, 1 },
+	};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+		if (character >= ranges[i].first && character <= ranges[i].last &&
+		    (character - ranges[i].first) % ranges[i].step == 0)
+			return character + ranges[i].distance;
+	}
+	return character;
+}
+
+struct slice text_folded(struct arena *arena, struct slice text)
+{
+	struct buffer folded = BUFFER_INITIAL(arena);
+
+	while (text.size > 0) {
+		const struct slice before = text;
+		const uint32_t character = text_take_character(&text);
+		const uint32_t lower = lower_character(character);
+
+		if (is_invisible(character))
+			continue;
+		if (lower == character) {
+			buffer_append(&folded,
+				      (struct slice){ before.data, before.size - text.size });
+		} else if (lower < 0x80) {
+			buffer_append_byte(&folded, (char)lower);
+		} else {
+			buffer_append_byte(&folded, (char)(0xc0 | lower >> 6));
+			buffer_append_byte(&folded, (char)(0x80 | (lower & 0x3f)));
+		}
+	}
+	return buffer_slice(&folded);
+}
+
 /* The role of a byte in a JSON string. */
 enum string_byte { PLAIN, STOPS, ABOVE_ASCII };
 

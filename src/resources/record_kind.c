@@ -31,8 +31,8 @@ void record_kinds_verify(void)
 		assert(kind->table->kind == all_kinds[i]);
 		assert(kind->order != RECORD_PAGES || all_kinds[i]->has_pages);
 		assert(kind->order != RECORD_CHILDREN || all_kinds[i]->has_parent);
-		if (kind->shape != NULL)
-			schema_verify(kind->shape);
+		for (size_t j = 0; j < RECORD_SHAPES_MOST && kind->shapes[j] != NULL; j++)
+			schema_verify(kind->shapes[j]);
 	}
 }
 

@@ -217,6 +217,9 @@ static const struct field join_fields[] = {
 	  DOC("Display name on the media server. A name in the code takes precedence. Default: user_id.") },
 	{ "wait",    BOOLEAN(), DEFAULT(false),
 	  DOC("Whether the person waits if somebody has to let them in; then the response is a ticket.") },
+	{ "browser", TEXT(any_text), FLAGS(FIELD_ZERO_ABSENT), EXAMPLE("n7Yt0sV4bQzK1rXwE5aPdg"),
+	  DOC("22 random characters that a page keeps, so that a person who was denied is known again. Anything of "
+	      "another length is ignored.") },
 };
 const struct shape join_shape = {
 	"Join", FIELDS(join_fields), .doc = "A room code to exchange for a join token.",

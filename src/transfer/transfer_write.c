@@ -2,10 +2,7 @@
  * --salvage, by their keys, because lists may be damaged.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdlib.h>
-
 #include "base/json_text.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "resources/codes/code_words.h"
 #include "resources/events/audit_record.h"
@@ -23,9 +20,7 @@ struct writing {
 	struct transfer_output *output;
 	const struct roster *roster;
 	const struct account *only; /* NULL: all accounts of the roster */
-	struct walk_keys keys; /* only of a damaged store */
-	const struct record_kind *gathered; /* kind whose keys are being gathered or counted */
-	uint64_t count;
+	uint64_t count; /* of keys of a kind */
 	json_t *lost; /* in a damaged store: ids of the account's lost records with children */
 	bool has_log; /* the line of the account's event log is written, or it has none */
 	struct audit_state log; /* of the account: the range of its lines */
@@ -81,6 +76,12 @@ static bool lose_record(struct walk *walk, const struct record_kind *kind, const
 	if (id != NULL && writing->lost != NULL)
 		object_put(writing->lost, id_as_text(walk->call->arena, id).data, json_true());
 	return leave_out(writing, record_name(walk->call, kind, id), why, fault);
+}
+
+static bool lose_unfound(void *context, const char *what, const struct fault *why,
+			 struct fault *fault)
+{
+	return leave_out(context, what, why, fault);
 }
 
 /* True if the owner of the record is lost, so that the record is lost too. A record whose kind
@@ -436,68 +437,6 @@ static bool check_list_count(struct writing *writing, const struct record_kind *
 			(unsigned long long)writing->count));
 }
 
-/* Adds a key. The parent of a record is in its value. */
-static bool gather_key(void *context, const struct store_record *stored, struct fault *fault)
-{
-	struct writing *writing = context;
-	struct call *call = &writing->survey->call;
-	const struct store_kind *kind = writing->gathered->table->kind;
-	struct walk_key key = { .kind = writing->gathered,
-				.account = stored->account,
-				.id = stored->id };
-	struct fault own = FAULT_INITIAL;
-	struct store_record record;
-	bool is_read;
-
-	survey_forget(writing->survey);
-	if (writing->gathered->order == RECORD_CHILDREN) {
-		if (kind->naming != STORE_NAME_ANYWHERE)
-			survey_of_account(writing->survey, &stored->account);
-		is_read = kind->naming == STORE_NAME_ANYWHERE
-				  ? store_get_named(call->transaction, kind, stored->name,
-						    STORE_TO_SHOW, &record, &own)
-				  : store_get(call->transaction, kind, &stored->id, STORE_TO_SHOW,
-					      &record, &own);
-		if (!is_read)
-			return leave_out(writing, arena_text(call->arena, "a %s", kind->name), &own,
-					 fault);
-		if (record.value.data == NULL || stored->name.size >= sizeof key.name)
-			return true;
-		key.account = record.account;
-		key.parent = record.parent;
-		if (kind->naming == STORE_NAME_ANYWHERE) {
-			key.id = record.id;
-			memcpy(key.name, stored->name.data, stored->name.size);
-		}
-	}
-	if (account_is_wanted(writing, &key.account))
-		walk_keys_add(&writing->keys, &key);
-	return true;
-}
-
-static bool gather(struct writing *writing, struct fault *fault)
-{
-	for (size_t i = 0; i < RECORD_KINDS; i++) {
-		const struct record_kind *kind = record_kinds[i];
-		struct fault own = FAULT_INITIAL;
-
-		if (kind->line == NULL ||
-		    (kind->order != RECORD_PAGES && kind->order != RECORD_CHILDREN))
-			continue;
-		writing->gathered = kind;
-		if (!store_walk_keys(writing->survey->call.transaction, kind->table->kind,
-				     gather_key, writing, &own) &&
-		    !leave_out(
-			    writing,
-			    arena_text(writing->survey->call.arena, "%ss", kind->table->kind->name),
-			    &own, fault))
-			return false;
-	}
-	walk_keys_sort(&writing->keys);
-	writing->walk.keys = &writing->keys;
-	return true;
-}
-
 bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
 		    struct transfer_output *output, struct fault *fault)
 {
@@ -511,15 +450,19 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 		.roster = roster,
 		.only = only,
 	};
-	bool is_done = write_head(&writing, fault) &&
-		       (output->lost == NULL || gather(&writing, fault));
 	struct fault own = FAULT_INITIAL;
+	bool is_done = write_head(&writing, fault);
 
+	if (output->lost != NULL)
+		writing.walk.keys = salvage_keys_open(survey, roster, only,
+						      output->keys_most > 0 ? output->keys_most
+									    : SALVAGE_KEYS_MOST,
+						      lose_unfound, &writing);
 	for (size_t i = 0; is_done && i < roster->count; i++) {
 		if (only == NULL || only == &roster->accounts[i])
 			is_done = write_account(&writing, &roster->accounts[i], fault);
 	}
-	free(writing.keys.items);
+	salvage_keys_close(writing.walk.keys);
 	for (size_t i = 0; is_done && output->lost == NULL && i < RECORD_KINDS; i++) {
 		if (record_kinds[i]->order == RECORD_PAGES && record_kinds[i]->line != NULL)
 			is_done = check_list_count(&writing, record_kinds[i], fault);

@@ -3,77 +3,18 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "transfer/walk.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "resources/events/audit_record.h"
 
 #define PAGE_MOST 64
 #define PAGE_BYTES ((size_t)1 << 20)
+#define ENTRIES_AT_ONCE 32
 
-/* ---- keys ---- */
-
-void walk_keys_add(struct walk_keys *keys, const struct walk_key *key)
+/* Releases what was read since the mark. A writing transaction has its changes in the arena. */
+static void walk_release(struct walk *walk, const struct arena_mark *mark)
 {
-	if (keys->count == keys->capacity) {
-		keys->capacity = keys->capacity * 2 + 64;
-		keys->items =
-			memory_check(realloc(keys->items, keys->capacity * sizeof *keys->items));
-	}
-	keys->items[keys->count++] = *key;
+	if (walk->call->transaction->access == STORE_READ)
+		arena_release(walk->call->arena, mark);
 }
-
-static int compare_owners(const struct walk_key *a, const struct walk_key *b)
-{
-	const int accounts = id_compare(&a->account, &b->account);
-
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return accounts != 0 ? accounts : id_compare(&a->parent, &b->parent);
-}
-
-/* Sorts in the order of pages: newest first within an account, oldest first within a parent. */
-static int compare_keys(const void *first, const void *second)
-{
-	const struct walk_key *a = first, *b = second;
-	const int owners = compare_owners(a, b);
-
-	if (owners != 0)
-		return owners;
-	return a->kind->order == RECORD_PAGES ? id_compare(&b->id, &a->id)
-					      : id_compare(&a->id, &b->id);
-}
-
-void walk_keys_sort(struct walk_keys *keys)
-{
-	size_t count = 0;
-
-	if (keys->count > 0)
-		qsort(keys->items, keys->count, sizeof *keys->items, compare_keys);
-	for (size_t i = 0; i < keys->count; i++) {
-		if (count == 0 || compare_keys(&keys->items[count - 1], &keys->items[i]) != 0)
-			keys->items[count++] = keys->items[i];
-	}
-	keys->count = count;
-}
-
-/* Returns the index of the first key that is not before `owner`. */
-static size_t keys_from(const struct walk_keys *keys, const struct walk_key *owner)
-{
-	size_t low = 0, high = keys->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (compare_owners(&keys->items[middle], owner) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* ---- the walk ---- */
 
 static bool walk_pass(struct walk *walk, const struct record_kind *kind, const struct id *id,
 		      const struct fault *why, struct fault *fault)
@@ -110,8 +51,6 @@ static bool walk_record(struct walk *walk, const struct record_kind *kind,
 {
 	struct call *call = walk->call;
 	const struct arena_mark mark = arena_mark(call->arena);
-	/* A writing transaction has its changes in the arena, so the arena cannot be released. */
-	const bool is_reading = call->transaction->access == STORE_READ;
 	void *record = arena_zero(call->arena, kind->table->size);
 	struct fault own = FAULT_INITIAL;
 	bool descends = true, is_done;
@@ -124,8 +63,7 @@ static bool walk_record(struct walk *walk, const struct record_kind *kind,
 	else
 		is_done = walk->visit(walk, kind, record, &descends, fault) &&
 			  (!descends || walk_children(walk, kind, record, stored, fault));
-	if (is_reading)
-		arena_release(call->arena, &mark);
+	walk_release(walk, &mark);
 	return is_done;
 }
 
@@ -184,67 +122,89 @@ static bool walk_pages(struct walk *walk, const struct record_kind *kind, const 
 			page.below = &last;
 		else
 			page.above = &last;
-		if (call->transaction->access == STORE_READ)
-			arena_release(call->arena, &mark);
+		walk_release(walk, &mark);
 		if (!is_done)
 			return false;
 	} while (!page.is_last);
 	return true;
 }
 
+/* Visits the record with this key. A named record may have been removed. */
+static bool walk_key(struct walk *walk, const struct record_kind *kind,
+		     const struct salvage_key *key, struct fault *fault)
+{
+	const struct store_kind *stored_kind = kind->table->kind;
+	struct transaction *transaction = walk->call->transaction;
+	struct fault own = FAULT_INITIAL;
+	struct store_record stored;
+	const bool is_read = key->name[0] == '\0'
+				     ? store_get(transaction, stored_kind, &key->id, STORE_TO_SHOW,
+						 &stored, &own) &&
+					       (stored.value.data != NULL ||
+						record_missing(stored_kind->name, &key->id, &own))
+				     : store_get_named(transaction, stored_kind,
+						       slice_of(key->name), STORE_TO_SHOW, &stored,
+						       &own);
+
+	if (!is_read)
+		return walk_pass(walk, kind, &key->id, &own, fault);
+	return stored.value.data == NULL || walk_record(walk, kind, &stored, fault);
+}
+
 static bool walk_by_keys(struct walk *walk, const struct record_kind *kind, const struct id *parent,
 			 struct fault *fault)
 {
 	struct call *call = walk->call;
-	const struct walk_key owner = {
-		.kind = kind,
-		.account = call->account,
-		.parent = parent == NULL ? kind_only_id : *parent,
-	};
+	struct salvage_key key;
+	bool is_there = true;
 
-	for (size_t i = keys_from(walk->keys, &owner);
-	     i < walk->keys->count && compare_owners(&walk->keys->items[i], &owner) == 0; i++) {
-		const struct walk_key *key = &walk->keys->items[i];
-		struct fault own = FAULT_INITIAL;
-		struct store_record stored;
+	while (is_there) {
+		const struct arena_mark mark = arena_mark(call->arena);
 
-		if (key->name[0] == '\0') {
-			if (!store_get(call->transaction, kind->table->kind, &key->id,
-				       STORE_TO_SHOW, &stored, &own) ||
-			    (stored.value.data == NULL &&
-			     record_missing(kind->table->kind->name, &key->id, &own))) {
-				if (!walk_pass(walk, kind, &key->id, &own, fault))
-					return false;
-				continue;
-			}
-		} else if (!store_get_named(call->transaction, kind->table->kind,
-					    slice_of(key->name), STORE_TO_SHOW, &stored, &own)) {
-			if (!walk_pass(walk, kind, &key->id, &own, fault))
-				return false;
-			continue;
-		}
-		if (stored.value.data != NULL && !walk_record(walk, kind, &stored, fault))
+		if (!salvage_keys_next(walk->keys, kind, &call->account,
+				       parent == NULL ? &kind_only_id : parent, &key, &is_there,
+				       fault) ||
+		    (is_there && !walk_key(walk, kind, &key, fault)))
 			return false;
+		walk_release(walk, &mark);
 	}
 	return true;
 }
 
+/* Visits n events together, so that a database needs one round trip for them. */
+static bool walk_some_entries(struct walk *walk, uint64_t seq, size_t n, struct fault *fault)
+{
+	struct id ids[ENTRIES_AT_ONCE] = { { { 0 } } };
+	struct store_record stored[ENTRIES_AT_ONCE];
+	bool is_done;
+
+	for (size_t i = 0; i < n; i++)
+		ids[i] = audit_id_of(seq + i);
+	is_done = store_get_several(walk->call->transaction, &kind_entry, NULL, ids, n, stored,
+				    fault);
+	for (size_t i = 0; is_done && i < n; i++) {
+		stored[i].id = ids[i];
+		is_done = stored[i].value.data != NULL
+				  ? walk_record(walk, &entry_kind, &stored[i], fault)
+				  : record_missing(kind_entry.name, &ids[i], fault);
+	}
+	return is_done;
+}
+
 static bool walk_entries(struct walk *walk, const struct audit_state *state, struct fault *fault)
 {
-	for (uint64_t seq = state->first; seq <= state->last; seq++) {
-		const struct id id = audit_id_of(seq);
-		struct store_record stored;
+	bool is_done = true;
+	size_t n;
 
-		if (!store_get(walk->call->transaction, &kind_entry, &id, STORE_TO_SHOW, &stored,
-			       fault))
-			return false;
-		stored.id = id;
-		if (stored.value.data == NULL)
-			return record_missing(kind_entry.name, &id, fault);
-		if (!walk_record(walk, &entry_kind, &stored, fault))
-			return false;
+	for (uint64_t seq = state->first; is_done && seq <= state->last; seq += n) {
+		const struct arena_mark mark = arena_mark(walk->call->arena);
+
+		n = state->last - seq < ENTRIES_AT_ONCE ? (size_t)(state->last - seq + 1)
+							: ENTRIES_AT_ONCE;
+		is_done = walk_some_entries(walk, seq, n, fault);
+		walk_release(walk, &mark);
 	}
-	return true;
+	return is_done;
 }
 
 /* Visits the records of the owner, or, if that is NULL, of the account. */

@@ -8,24 +8,7 @@
 
 #include "records/kinds.h"
 #include "resources/record_kind.h"
-
-/* The keys of records, for a store whose lists may be damaged. */
-struct walk_key {
-	const struct record_kind *kind;
-	struct id account;
-	struct id parent; /* only with RECORD_CHILDREN */
-	struct id id;
-	char name[CODE_WORDS_MOST + 1]; /* of kinds found only by name; ends with a NUL */
-};
-
-struct walk_keys {
-	struct walk_key *items; /* from malloc, sorted by walk_keys_sort */
-	size_t count, capacity;
-};
-
-void walk_keys_add(struct walk_keys *keys, const struct walk_key *key);
-/* Sorts by kind, account and parent, then in the order of a dump. Removes duplicates. */
-void walk_keys_sort(struct walk_keys *keys);
+#include "transfer/salvage_keys.h"
 
 struct walk;
 /* record: the struct of the kind's table, which the visit may change. *descends is true before; the
@@ -43,7 +26,7 @@ struct walk {
 	walk_lost *lost; /* NULL: what cannot be read ends the walk */
 	bool is_dump; /* skips kinds that are not in a dump */
 	bool is_upwards; /* visits children before their parent, and ignores `descends` */
-	const struct walk_keys *keys; /* NULL: records are found by lists */
+	struct salvage_keys *keys; /* NULL: records are found by lists */
 };
 
 /* Visits the records of the call's account. */

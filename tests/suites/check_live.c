@@ -2569,7 +2569,7 @@ START_TEST(what_was_exchanged_is_written)
 			stored.name = door_ticket_name(stand.arena,
 						       slice_of(strrchr(ticket, '/') + 1));
 			(void)door_polls_note(stand.environment.door_polls, &stand.account, &stored,
-					      digest, now);
+					      digest, false, now);
 			door_polls_take(stand.environment.door_polls, stored.name, now);
 		}
 		watch_doors();
@@ -2682,6 +2682,34 @@ START_TEST(doors_go_with_their_room)
 }
 END_TEST
 
+/* A denial is found by browser, by name and address, and by code and address. */
+START_TEST(denials_go_with_the_last_ticket)
+{
+	const char *code, *tickets;
+	struct id room;
+
+	open_stand(_i);
+	code = make_door(&room);
+	(void)ask(METHOD_POST, "/v2/token",
+		  arena_text(stand.arena,
+			     "{\"code\":\"%s\",\"wait\":true,\"name\":\"Ada\","
+			     "\"browser\":\"n7Yt0sV4bQzK1rXwE5aPdg\"}",
+			     code));
+	tickets = arena_text(stand.arena, "/v2/active-rooms/%s/tickets",
+			     id_as_text(stand.arena, &room).data);
+	(void)ask(METHOD_POST,
+		  arena_text(stand.arena, "%s/%s", tickets,
+			     text_after(ask(METHOD_GET, tickets, ""), "\"id\":\"")),
+		  "{\"state\":\"denied\"}");
+	ck_assert_uint_eq(count_of_room(&room, &kind_visitor), 3);
+	now += DOOR_DENIES_FOR + 1000;
+	watch_doors();
+	ck_assert_uint_eq(count_of_room(&room, &kind_visitor), 0);
+	ck_assert_uint_eq(count_of_room(&room, &kind_door_ticket), 0);
+	ck_assert(!door_is_stored(&room));
+}
+END_TEST
+
 /* Returns the name of a person's ticket. */
 static struct slice name_of(unsigned person)
 {
@@ -2731,6 +2759,99 @@ START_TEST(so_many_people_wait)
 	door_polls_take(polls, name_of(DOOR_ADDRESS_MOST + 1), now);
 	ck_assert_int_eq(enter(polls, &room, ++person, 100, false), DOOR_FITS);
 	ck_assert_int_eq(enter(polls, &room, ++person, 100, false), DOOR_CODE_IS_FULL);
+	door_polls_close(polls);
+}
+END_TEST
+
+/* A decision, also one of another process, takes a ticket out of the count; asking for it again
+ * does not bring it back. */
+static void admit_first(struct door_polls *polls, const struct id *room)
+{
+	(void)room;
+	door_polls_admit(polls, name_of(0));
+}
+
+static void admit_everybody(struct door_polls *polls, const struct id *room)
+{
+	const struct id until = { { 0 } };
+
+	door_polls_admit_all(polls, &stand.account, room, &until, now);
+}
+
+static void admit_in_another_room(struct door_polls *polls, const struct id *room)
+{
+	const struct id other = id_random(&stand_clock);
+
+	admit_everybody(polls, &other);
+	(void)room;
+}
+
+static void ask_for_first(struct door_polls *polls, const struct id *room)
+{
+	const struct door_ticket ticket = { .name = name_of(0), .room = *room };
+	unsigned char digest[DIGEST_SIZE];
+
+	door_address(SLICE("192.0.2.1"), digest);
+	for (int i = 0; i < 2; i++)
+		(void)door_polls_note(polls, &stand.account, &ticket, digest, i > 0, now);
+	(void)door_polls_note(polls, &stand.account, &ticket, digest, false, now);
+}
+
+static const struct {
+	void (*decide)(struct door_polls *polls, const struct id *room);
+	unsigned places; /* afterwards */
+} decided_tickets[] = {
+	{ admit_first, 1 },
+	{ admit_everybody, 5 },
+	{ admit_in_another_room, 0 },
+	{ ask_for_first, 1 },
+};
+
+START_TEST(decided_tickets_do_not_count)
+{
+	struct door_polls *polls = door_polls_open(5);
+	const struct id room = id_random(&stand_clock);
+	unsigned person = 0;
+
+	open_stand(0);
+	while (person < 5)
+		ck_assert_int_eq(enter(polls, &room, person++, 1, false), DOOR_FITS);
+	ck_assert_int_eq(enter(polls, &room, person, 1, false), DOOR_ADDRESS_IS_FULL);
+	decided_tickets[_i].decide(polls, &room);
+	for (unsigned i = 0; i < decided_tickets[_i].places; i++)
+		ck_assert_int_eq(enter(polls, &room, person++, 1, false), DOOR_FITS);
+	ck_assert_int_eq(enter(polls, &room, person, 1, false), DOOR_ADDRESS_IS_FULL);
+	door_polls_close(polls);
+}
+END_TEST
+
+/* The times at which everybody was admitted: of many, the oldest become the later. */
+START_TEST(the_last_times_of_admission_are_kept)
+{
+	struct door_polls *polls = door_polls_open(5);
+	const unsigned count = DOOR_ADMISSIONS_MOST + 3;
+	struct door_ticket ticket = { .room = id_random(&stand_clock) };
+	struct id until = { { 0 } };
+
+	open_stand(0);
+	for (unsigned i = 1; i <= count; i++) {
+		until.bytes[ID_SIZE - 1] = (unsigned char)(10 * i);
+		for (int j = 0; j < 2; j++)
+			door_polls_admit_all(polls, &stand.account, &ticket.room, &until,
+					     1000 * (int64_t)i + j);
+	}
+	for (unsigned i = 1; i <= count; i++) {
+		ticket.id.bytes[ID_SIZE - 1] = (unsigned char)(10 * i - 5);
+		ck_assert_int_eq(door_polls_admitted_at(polls, &stand.account, &ticket, &until, 1),
+				 1000 * (int64_t)(i > 3 ? i : 4));
+	}
+	/* Another process has admitted more. */
+	until.bytes[ID_SIZE - 1]++;
+	ticket.id = until;
+	for (int64_t i = 0; i < 2; i++)
+		ck_assert_int_eq(
+			door_polls_admitted_at(polls, &stand.account, &ticket, &until, 90000 + i),
+			90000);
 	door_polls_close(polls);
 }
 END_TEST
@@ -3159,7 +3280,10 @@ static Suite *suite(void)
 	tcase_add_loop_test(doors, tickets_lapse, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, the_list_ends_after_a_hundred, 0, ROWS(drivers));
 	tcase_add_loop_test(doors, doors_go_with_their_room, 0, ROWS(drivers));
+	tcase_add_loop_test(doors, denials_go_with_the_last_ticket, 0, ROWS(drivers));
 	tcase_add_test(doors, so_many_people_wait);
+	tcase_add_loop_test(doors, decided_tickets_do_not_count, 0, ROWS(decided_tickets));
+	tcase_add_test(doors, the_last_times_of_admission_are_kept);
 	suite_add_tcase(suite, doors);
 	tcase_add_checked_fixture(meetings, set_up, tear_down);
 	tcase_add_loop_test(meetings, records_become_what_is_true, 0, RUNS);

@@ -129,6 +129,9 @@ static void end_wait(void *context, struct asking *asking)
 }
 
 /* Does with a call what the edge does. */
+/* Whether the requests of calls find no place at the media server. */
+static bool has_no_place;
+
 static void carry_out(struct call *call)
 {
 	struct fault fault = FAULT_INITIAL;
@@ -140,6 +143,11 @@ static void carry_out(struct call *call)
 		ck_assert(store_wait(stand.environment.store, call->answer.awaited, &fault));
 		if (!call_is_asking(call))
 			return;
+		for (size_t i = 0; has_no_place && i < call->asking->count; i++)
+			call->asking->asked[i].end = ASKED_BUSY;
+		call->asking->is_done = has_no_place;
+		if (has_no_place)
+			continue;
 		service_ask(call, end_wait, &wait);
 		pthread_mutex_lock(&wait.lock);
 		while (!wait.has_ended)
@@ -1902,6 +1910,112 @@ START_TEST(whoever_comes_by_the_code_asks)
 }
 END_TEST
 
+/* Eve is banned twice, while the media server puts nobody out. What comes from inside only grows. */
+enum banner {
+	MANAGEMENT,
+	MANAGEMENT_REMOVES, /* by remove-peers */
+	MODERATOR
+};
+
+static const struct {
+	enum banner first;
+	const char *first_ban; /* seconds; true: for ever */
+	enum banner second;
+	const char *second_ban;
+	int64_t seconds; /* 0: for ever */
+	bool is_second_reason;
+} bans_again[] = {
+	{ MANAGEMENT, "true", MODERATOR, "1", 0, false },
+	{ MANAGEMENT, "600", MODERATOR, "1", 600, false },
+	{ MANAGEMENT, "60", MODERATOR, "600", 600, false },
+	{ MANAGEMENT, "60", MODERATOR, "true", 0, false },
+	{ MANAGEMENT_REMOVES, "true", MODERATOR, "1", 0, false },
+	{ MANAGEMENT_REMOVES, "600", MODERATOR, "60", 600, false },
+	{ MODERATOR, "true", MODERATOR, "60", 0, true },
+	{ MODERATOR, "600", MODERATOR, "60", 600, true },
+	{ MODERATOR, "60", MODERATOR, "600", 600, true },
+	{ MODERATOR, "60", MODERATOR, "true", 0, true },
+	{ MODERATOR, "600", MODERATOR, "false", 600, false },
+	/* The management decides anew. */
+	{ MODERATOR, "600", MANAGEMENT, "60", 60, true },
+	{ MODERATOR, "60", MANAGEMENT, "true", 60, true }, /* no end was sent */
+	{ MODERATOR, "true", MANAGEMENT_REMOVES, "60", 60, true },
+	{ MANAGEMENT, "60", MANAGEMENT_REMOVES, "true", 0, true },
+};
+
+static void ban_eve(enum banner by, const char *ban, const char *reason)
+{
+	const char *body = arena_text(stand.arena,
+				      "{\"peer_id\":\"%s\",\"ban\":%s,\"reason\":\"%s\"}",
+				      id_of_peer("eve"), ban, reason);
+
+	if (by == MANAGEMENT) {
+		body = arena_text(stand.arena,
+				  "{\"user_id\":\"eve\",\"room_id\":\"%s\",\"reason\":\"%s\"%s}",
+				  kit.room, reason,
+				  strcmp(ban, "true") == 0
+					  ? ""
+					  : arena_text(stand.arena, ",\"expires_in\":%s", ban));
+		(void)ask(200, METHOD_POST, "/v2/bans", body);
+		return;
+	}
+	if (by == MODERATOR)
+		bearer = token_with_entry("e1");
+	(void)ask(502, METHOD_POST, arena_text(stand.arena, "%s/remove-peers", room), body);
+	bearer = NULL;
+}
+
+START_TEST(moderators_only_extend_bans)
+{
+	const json_t *bans, *ban;
+	const char *end;
+	int64_t time = 0, begin;
+
+	(void)ask(200, METHOD_PATCH, filled("/v2/templates/TEMPLATE/roles/host"),
+		  "{\"permissions\":{\"removeOthers\":true}}");
+	kit_join("PA_2", "eve", "eve", "e2");
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":2");
+	kit_set(FAILS);
+	begin = clock_now(&clock_system) / 1000;
+	ban_eve(bans_again[_i].first, bans_again[_i].first_ban, "first");
+	ban_eve(bans_again[_i].second, bans_again[_i].second_ban, "second");
+	bans = json_object_get(parsed(ask(200, METHOD_GET, "/v2/bans?user_id=eve", NULL)), "data");
+	ck_assert_uint_eq(json_array_size(bans), 1);
+	ban = json_array_get(bans, 0);
+	end = text_at(ban, "expires_at");
+	ck_assert_int_eq(end != NULL, bans_again[_i].seconds != 0);
+	if (end != NULL) {
+		ck_assert(text_time_parse_seconds(slice_of(end), &time));
+		ck_assert_int_ge(time, begin + bans_again[_i].seconds);
+		ck_assert_int_lt(time, begin + bans_again[_i].seconds + 50);
+	}
+	ck_assert_str_eq(text_at(ban, "reason"),
+			 bans_again[_i].is_second_reason ? "second" : "first");
+	ck_assert_str_eq(text_at(json_object_get(ban, "created_by"), "kind"),
+			 bans_again[_i].first == MODERATOR ? "code" : "token");
+}
+END_TEST
+
+/* The ban is written, and the service carries it out later. */
+START_TEST(a_ban_needs_no_place_at_the_server)
+{
+	const bool bans = _i > 0;
+
+	kit_join("PA_2", "eve", "eve", "e2");
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":2");
+	has_no_place = true;
+	(void)ask(bans ? 200 : 503, METHOD_POST, arena_text(stand.arena, "%s/remove-peers", room),
+		  arena_text(stand.arena, "{\"peer_id\":\"%s\",\"ban\":%s}", id_of_peer("eve"),
+			     bans ? "true" : "false"));
+	has_no_place = false;
+	ck_assert_int_eq(strstr(ask(200, METHOD_GET, "/v2/bans", NULL), "\"eve\"") != NULL, bans);
+	if (bans)
+		(void)await_request(REMOVE);
+}
+END_TEST
+
 /* With the same token, the person is put out again, and so is whoever is banned, or comes to a
  * deleted room. */
 START_TEST(who_was_put_out_does_not_come_back)
@@ -2505,6 +2619,8 @@ int main(void)
 	tcase_add_loop_test(live, callers_do_what_they_may, 0, ROWS(askers));
 	tcase_add_test(live, moderators_are_told_who_waits);
 	tcase_add_loop_test(live, whoever_comes_by_the_code_asks, 0, ROWS(put_out_to_ask));
+	tcase_add_loop_test(live, moderators_only_extend_bans, 0, ROWS(bans_again));
+	tcase_add_loop_test(live, a_ban_needs_no_place_at_the_server, 0, 2);
 	tcase_add_loop_test(live, an_act_with_a_key_is_done_once, 0, ROWS(kept_acts));
 	tcase_add_test(live, an_empty_room_is_locked);
 	tcase_add_loop_test(live, messages_arrive_or_are_refused, 0, ROWS(messages));

@@ -286,6 +286,27 @@ START_TEST(text_is_cut_between_characters)
 }
 END_TEST
 
+/* Names that look alike. */
+static const char *const folded[][2] = {
+	{ "AZ[@`az", "az[@`az" },
+	{ " Anna\tK.\xc2\xa0 ", "annak." },
+	{ "ZO\xc3\x8b\xe2\x80\x8b", "zo\xc3\xab" },
+	{ "\xc3\x97\xc3\x9e\xc3\xb7\xc3\x9f", "\xc3\x97\xc3\xbe\xc3\xb7\xc3\x9f" },
+	{ "\xc4\x8c\xc4\x8d\xc5\xbd\xc5\x82", "\xc4\x8d\xc4\x8d\xc5\xbe\xc5\x82" },
+	{ "\xce\xa9\xcf\x83", "\xcf\x89\xcf\x83" },
+	{ "\xd0\x81\xd0\x90\xd0\xaf\xd1\x8f", "\xd1\x91\xd0\xb0\xd1\x8f\xd1\x8f" },
+	{ "\xe4\xb8\xad\xf0\x9f\x98\x80", "\xe4\xb8\xad\xf0\x9f\x98\x80" },
+	{ " ", "" },
+};
+
+START_TEST(names_are_folded)
+{
+	const struct slice is = text_folded(arena, slice_of(folded[_i][0]));
+
+	ck_assert_msg(slice_equal(is, slice_of(folded[_i][1])), "%.*s", (int)is.size, is.data);
+}
+END_TEST
+
 START_TEST(case_is_ignored_only_in_ascii_letters)
 {
 	char camel[11];
@@ -718,6 +739,7 @@ int main(void)
 	tcase_add_test(cases, plain_text_ends_before_escaped_characters);
 	tcase_add_test(cases, text_is_cut_between_characters);
 	tcase_add_test(cases, case_is_ignored_only_in_ascii_letters);
+	tcase_add_loop_test(cases, names_are_folded, 0, ROWS(folded));
 	tcase_add_loop_test(cases, integer_consists_of_digits, 0, ROWS(integers));
 	tcase_add_loop_test(cases, time_is_rfc_3339, 0, ROWS(times));
 	tcase_add_loop_test(cases, time_is_rounded_up, 0, ROWS(later_times));

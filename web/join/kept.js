@@ -53,6 +53,30 @@ export function kept_waiter() {
 	}
 }
 
+const BROWSER = "browser";
+/** @type {(() => Storage)[]} either may be blocked or full */
+const STORAGES = [() => localStorage, () => sessionStorage];
+let browser = "";
+
+/** Returns 22 random characters by which the door knows this browser, or at least this tab or this page, again. */
+export function browser_id() {
+	browser ||= btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(16))))
+		.replace(/\+/g, "-")
+		.replace(/\//g, "_")
+		.replace(/=/g, "");
+	for (const storage of STORAGES) {
+		try {
+			const found = storage().getItem(BROWSER);
+			if (found?.length === browser.length) return found;
+			storage().setItem(BROWSER, browser);
+			return browser;
+		} catch {
+			// The next one may work.
+		}
+	}
+	return browser;
+}
+
 /**
  * Makes a call this tab's. Returns false if another tab has it and it is not to be taken over. Browsers that cannot
  * tell (over plain HTTP) return true; the media server then ends the call in the other tab.

@@ -7,7 +7,7 @@ import { Refusal, call, segment } from "../lib/api.js";
 import { announce, announcer, h, icon, put } from "../lib/dom.js";
 import { code_of } from "./code.js";
 import { devices } from "./devices.js";
-import { claim, forget, keep, kept, kept_waiter } from "./kept.js";
+import { browser_id, claim, forget, keep, kept, kept_waiter } from "./kept.js";
 import { moment, words_of_page } from "./words.js";
 
 /**
@@ -321,7 +321,7 @@ function enter(what, waiter = null) {
 
 	/** Exchanges the code. Where somebody has to admit the person, the response has a ticket. @param {string} text the name @returns {Promise<any>} */
 	async function exchange(text) {
-		const wait = what.admission === "ask" ? { wait: true } : {};
+		const wait = what.admission === "ask" ? { wait: true, browser: browser_id() } : {};
 		try {
 			return (await call("POST", "/v2/token", { body: { code: what.code, name: text, ...wait } })).data;
 		} catch (error) {

@@ -62,11 +62,13 @@ struct ban_terms {
 	struct slice user_id, code_hash; /* one of them is empty */
 	struct slice reason; /* data NULL: none was sent */
 	int64_t expires_at; /* seconds since 1970; 0: none was sent */
+	bool is_for_ever; /* without an end, even if there is a ban that has one */
 };
 /* Creates a ban, in the name of the caller, and notes it for the event log. If there already is a
  * ban of the same person from the same room, gives that one the reason and the end that were sent.
- * The call must be in a WRITE transaction. Sets FAULT_CONFLICT if the account has BANS_MOST
- * bans. */
+ * A caller from inside the room can only extend it, and does not change the reason of a ban that
+ * nobody inside created. The call must be in a WRITE transaction. Sets FAULT_CONFLICT if the account
+ * has BANS_MOST bans. */
 bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban,
 	     struct fault *fault);
 

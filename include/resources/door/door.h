@@ -34,12 +34,17 @@ struct knock {
 	struct slice role;
 	struct slice user_id; /* of the code, or as sent; may be empty */
 	struct slice user_name; /* the same */
+	struct slice browser; /* what the page keeps to be known again; may be empty */
 	bool waits; /* wants a ticket */
 };
 /* Answers with a ticket. Sets FAULT_FORBIDDEN if the person does not want to wait, or was denied a
- * moment ago, and FAULT_TOO_MANY if too many wait. Changes a READ transaction to a WRITE
- * transaction (call_write_instead). */
-bool door_knock(struct call *call, const struct knock *knock, struct fault *fault);
+ * moment ago, and FAULT_TOO_MANY if too many wait, or were denied. Changes a READ transaction to a
+ * WRITE transaction (call_write_instead).
+ *
+ * If the person was denied, and that was taken back since, does not answer: *ticket, in the arena,
+ * is then to be exchanged and taken (door_take), and *door is its door. Else *ticket is NULL. */
+bool door_knock(struct call *call, const struct knock *knock, struct door *door,
+		struct door_ticket **ticket, struct fault *fault);
 
 /* Finds the ticket of the path, which belongs to any account, with its door, and sets
  * call->account. Notes that it was asked for. Sets FAULT_NOT_FOUND if it has lapsed. */

@@ -3,7 +3,8 @@
  * noticed without a count in the store.
  *
  * A ticket is added when somebody knocks, or when it is asked for the first time after the start of
- * the process, or after another process has heard of it.
+ * the process, or after another process has heard of it. It counts for the limits until it is
+ * decided; if another process decides, until the ticket is asked for, or the door is gone through.
  *
  * Any thread; the lock is held only for a moment. Times are in milliseconds since 1970.
  *
@@ -19,6 +20,9 @@
 #define DOOR_ADDRESS_MOST 200
 /* Most people who wait in a room. */
 #define DOOR_MOST 10000
+/* Denials of one code from one address, after which nobody else waits there until the first of them
+ * is over: somebody who is denied could come again as another browser. */
+#define DOOR_DENIALS_MOST 5
 
 struct door_polls;
 
@@ -39,20 +43,52 @@ enum door_limit door_polls_limit(struct door_polls *polls, const struct door_tic
 enum door_limit door_polls_enter(struct door_polls *polls, const struct id *account,
 				 const struct door_ticket *ticket,
 				 const unsigned char address[DIGEST_SIZE]);
+/* Adds the ticket of somebody who knocks again, in place of the former one. waits: nothing is
+ * decided, so the ticket counts; from another address, only if it fits there. */
+enum door_limit door_polls_replace(struct door_polls *polls, const struct id *account,
+				   struct slice former, const struct door_ticket *ticket,
+				   const unsigned char address[DIGEST_SIZE], bool waits);
 /* When a ticket was last asked for, and when it was first exchanged; 0 if this process does not
  * know of it. */
 struct door_times {
 	int64_t polled, taken;
 };
-/* Notes that a ticket was asked for at `now`, and returns the times before. */
+/* Notes that a ticket was asked for at `now`, and returns the times before. waits: nothing is
+ * decided, so the ticket counts. */
 struct door_times door_polls_note(struct door_polls *polls, const struct id *account,
 				  const struct door_ticket *ticket,
-				  const unsigned char address[DIGEST_SIZE], int64_t now);
+				  const unsigned char address[DIGEST_SIZE], bool waits,
+				  int64_t now);
 struct door_times door_polls_times(struct door_polls *polls, struct slice name);
 /* Notes that a ticket that this process knows was first exchanged at `time`: the person waits no
  * more. */
 void door_polls_take(struct door_polls *polls, struct slice name, int64_t time);
-/* Forgets a ticket, which is decided, given up or replaced, or whose exchange is stored. */
+/* Notes that a ticket was admitted: it counts no more. */
+void door_polls_admit(struct door_polls *polls, struct slice name);
+/* Notes that all tickets of a room up to this one were admitted at `now`, unless that is known. */
+void door_polls_admit_all(struct door_polls *polls, const struct id *account, const struct id *room,
+			  const struct id *until, int64_t now);
+/* Returns when a ticket was admitted, which was admitted with all up to `until`: `now` if this
+ * process did not know. Of the last DOOR_ADMISSIONS_MOST times in a room, the oldest may be too
+ * late. */
+#define DOOR_ADMISSIONS_MOST 20
+int64_t door_polls_admitted_at(struct door_polls *polls, const struct id *account,
+			       const struct door_ticket *ticket, const struct id *until,
+			       int64_t now);
+/* Returns the address from which the ticket was knocked for, or first asked for; false if this
+ * process does not know the ticket. */
+bool door_polls_address(struct door_polls *polls, struct slice name,
+			unsigned char address[DIGEST_SIZE]);
+/* Notes that a ticket, by whose code others can come, was denied until that time. */
+void door_polls_deny(struct door_polls *polls, const struct door_ticket *ticket,
+		     const unsigned char address[DIGEST_SIZE], int64_t until);
+/* Notes that the denial of a ticket was taken back. */
+void door_polls_allow(struct door_polls *polls, const struct door_ticket *ticket);
+/* Returns until when nobody else may wait by the code of the ticket, of which room and code_place
+ * are used, from the address; 0 if others may. */
+int64_t door_polls_denied_until(struct door_polls *polls, const struct door_ticket *ticket,
+				const unsigned char address[DIGEST_SIZE], int64_t now);
+/* Forgets a ticket, which is denied or given up, or whose exchange is stored. */
 void door_polls_forget(struct door_polls *polls, struct slice name);
 
 /* Has the door of a room gone through soon, for tickets that have lapsed. */

@@ -5,8 +5,9 @@
  * room's door, so ids rise in the order of knocking; letting all of them in is therefore one number
  * in the door, whatever the number of people: the last id that is admitted.
  *
- * A ticket lapses if nobody asks for it for DOOR_LAPSES. When it was last asked for is kept in
- * memory (door_polls.h), and written only now and then.
+ * A ticket lapses if nobody asks for it for DOOR_LAPSES, or, once it is admitted, for
+ * DOOR_ADMITTED_FOR. When it was last asked for, and when everybody was admitted, is kept in memory
+ * (door_polls.h); the former is written now and then.
  *
  * None of this is in a dump: whoever still waits knocks again.
  *
@@ -20,10 +21,12 @@
 #include "resources/call.h"
 
 /* Milliseconds: after which a ticket lapses that nobody asks for; by which the time of the last
- * poll may be newer than the one that is stored; for which an admitted ticket is answered after the
- * first time; for which a person who was denied cannot knock again. */
+ * poll may be newer than the one that is stored; for which an admitted ticket waits to be asked for
+ * the first time, since a phone may be asleep, and is answered after that; for which a person who
+ * was denied cannot knock again. */
 #define DOOR_LAPSES 60000
 #define DOOR_WRITES_AFTER 20000
+#define DOOR_ADMITTED_FOR 600000
 #define DOOR_TAKEN_FOR 60000
 #define DOOR_DENIES_FOR 600000
 
@@ -52,7 +55,7 @@ struct door_ticket {
 	int64_t polled; /* when it was last asked for; may be up to DOOR_WRITES_AFTER later */
 	int64_t taken; /* of the exchange; 0 if there was none. In memory it may be set before the
 			* state is DOOR_TAKEN (door_polls.h). */
-	int64_t denied; /* 0 if it was not */
+	int64_t decided; /* when this person was admitted or denied; 0 if neither */
 	struct id visitor; /* who waits */
 	struct id code_place; /* the code in the room */
 	struct slice code; /* its letters */
@@ -62,12 +65,13 @@ struct door_ticket {
 	struct slice reason; /* why it was denied; may be empty */
 };
 
-/* Somebody at the door, known by the code if that has a user_id, else by code and address
- * (visitor_id). There is a record of people with such a code, and of those who were denied. */
+/* Somebody at the door, known by the code if that has a user_id; else by the browser, and by name
+ * and address; else, without either, by code and address. There is a record of people with such a
+ * code, and of those who were denied: one for each way in which a person is known. */
 struct visitor {
 	struct store_record stored; /* parent: the room */
-	struct slice ticket; /* the name of the last one */
-	int64_t denied_until; /* 0 if the person was not denied */
+	struct slice ticket; /* the name of the last one, or of the one that was denied */
+	int64_t denied_until; /* 0 if the person was not denied; holds while the ticket is denied */
 	struct slice reason;
 };
 
@@ -78,14 +82,20 @@ struct slice door_ticket_name(struct arena *arena, struct slice ticket);
 /* Returns the id of a visitor. address: NULL if the code has a user_id. */
 struct id visitor_id(const struct id *room, const struct id *code_place,
 		     const unsigned char address[DIGEST_SIZE]);
+/* The same for a visitor who is known by what a browser keeps, or by name and address. Names are
+ * compared as people see them (text_folded). */
+struct id visitor_id_of_browser(struct arena *arena, const struct id *room, struct slice browser);
+struct id visitor_id_of_name(struct arena *arena, const struct id *room, struct slice name,
+			     const unsigned char address[DIGEST_SIZE]);
 
 /* True if the person may come in: this ticket was admitted, or everybody was. */
 bool door_ticket_is_admitted(const struct door *door, const struct door_ticket *ticket);
 /* True if nothing was decided. */
 bool door_ticket_is_waiting(const struct door *door, const struct door_ticket *ticket);
 /* True if the record can be removed. polled: when the ticket was last asked for, or 0 to go by the
- * stored time, which may be older. */
-bool door_ticket_has_lapsed(const struct door_ticket *ticket, int64_t polled, int64_t now);
+ * stored time, which may be older. admitted: when it was admitted; 0 if it was not. */
+bool door_ticket_has_lapsed(const struct door_ticket *ticket, int64_t polled, int64_t admitted,
+			    int64_t now);
 
 bool door_load(struct call *call, const struct id *room, enum store_reading reading,
 	       struct door *door, struct fault *fault);

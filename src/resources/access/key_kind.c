@@ -85,7 +85,7 @@ static bool key_derive(struct call *call, const void *record, struct findings *f
 const struct record_kind key_kind = {
 	.table = &api_key_table,
 	.line = "key",
-	.shape = &key_shape,
+	.shapes = { &key_shape },
 	.order = RECORD_CHILDREN,
 	.load = key_load_dumped,
 	.put = key_put_loaded,

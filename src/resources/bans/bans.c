@@ -246,15 +246,33 @@ static void note_ban(struct call *call, const char *type, const struct ban *ban,
 
 /* ---- adding ---- */
 
+/* Whether somebody inside the room created the ban, rather than the management. */
+static bool is_from_inside(struct call *call, const struct ban *ban)
+{
+	const json_t *actor = stored_json(call, ban->created_by, "ban", &ban->stored.id);
+
+	return slice_is(text_of_json(json_object_get(actor, "kind")), "code");
+}
+
+/* What comes from inside only grows: people who may remove others must not end a ban sooner. */
+static bool changes_end(const struct call *call, const struct ban_terms *terms,
+			const struct ban *ban)
+{
+	if (terms->expires_at == 0 && !terms->is_for_ever)
+		return false;
+	return call->app_token == NULL || terms->is_for_ever ||
+	       (ban->expires_at != 0 && terms->expires_at > ban->expires_at);
+}
+
 static bool update_ban(struct call *call, const struct ban_terms *terms, struct ban *ban,
 		       struct fault *fault)
 {
 	struct changes changes = CHANGES_INITIAL(call->arena);
 	const struct ban former = *ban;
 
-	if (terms->reason.data != NULL)
+	if (terms->reason.data != NULL && (call->app_token == NULL || is_from_inside(call, ban)))
 		ban->reason = terms->reason;
-	if (terms->expires_at != 0)
+	if (changes_end(call, terms, ban))
 		ban->expires_at = terms->expires_at;
 	changes_find(&changes, SLICE(""), ban_document(call, &former), ban_document(call, ban),
 		     NULL);

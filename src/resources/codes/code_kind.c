@@ -49,12 +49,16 @@ static bool codes_record_check(struct call *call, const void *record, struct fin
 	return true;
 }
 
+/* Releases each page, but not its findings, so these come last. */
 static bool subtract_codes(struct call *call, struct room_codes *codes, struct findings *findings,
 			   struct fault *fault)
 {
 	struct code_page page = { .most = CODES_AT_ONCE };
+	bool is_older = false;
 
 	do {
+		const struct arena_mark mark = arena_mark(call->arena);
+
 		if (!codes_page(call, &codes->room, &page, fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
@@ -69,10 +73,12 @@ static bool subtract_codes(struct call *call, struct room_codes *codes, struct f
 				return false;
 			if (group != NULL && code->is_enabled && code_is_plain(code) &&
 			    id_number(&code->place) < group->oldest)
-				findings_add(findings, "/groups",
-					     "a code is older than its group says");
+				is_older = true;
 		}
+		arena_release(call->arena, &mark);
 	} while (!page.is_last);
+	if (is_older)
+		findings_add(findings, "/groups", "a code is older than its group says");
 	return true;
 }
 
@@ -227,7 +233,7 @@ static bool code_forget(struct call *call, const void *record, struct fault *fau
 const struct record_kind code_kind = {
 	.table = &code_table,
 	.line = "code",
-	.shape = &code_patch_shape,
+	.shapes = { &code_patch_shape },
 	.order = RECORD_CHILDREN,
 	.parent = &room_kind,
 	.load = code_load_dumped,

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/door/door.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/json_writer.h"
@@ -12,10 +13,14 @@
 #include "resources/live/live_caller.h"
 #include "resources/live/live_queue.h"
 
+/* Characters of what a page keeps to be known again. */
+#define BROWSER_SIZE 22
 /* Characters of the text of a ticket, which has CALL_TICKET_SIZE bytes. */
 #define TICKET_TEXT_SIZE 43
 /* Most people in a list. */
 #define LISTED_MOST 100
+/* Most people who are admitted by their ids. */
+#define ADMITTED_MOST 100
 /* Milliseconds between two events peer.waiting of a room. */
 #define TOLD_AFTER 1000
 
@@ -106,6 +111,14 @@ struct door_change {
 	struct id room;
 	bool has_changed; /* the number of people */
 	uint64_t ends[DOOR_ENDS];
+	struct id admitted; /* everybody up to this ticket; zero if only some */
+	struct slice names[ADMITTED_MOST]; /* of the tickets that were admitted */
+	size_t name_count;
+	/* Who was denied, from which address if that is known and others can come by the code; and
+	 * whose denial was taken back. */
+	const struct door_ticket *denied, *allowed;
+	bool has_address;
+	unsigned char address[DIGEST_SIZE];
 };
 
 static struct door_change *door_change_of(struct call *call, const struct id *room)
@@ -117,6 +130,15 @@ static struct door_change *door_change_of(struct call *call, const struct id *ro
 	return call->run.door;
 }
 
+/* Returns a copy that lasts until the call is committed (door_tell_touched). */
+static const struct door_ticket *kept_ticket(struct call *call, const struct door_ticket *ticket)
+{
+	struct door_ticket *kept = arena_alloc(call->arena, sizeof *kept);
+
+	*kept = *ticket;
+	return kept;
+}
+
 /* Stores a door where the number of people has changed. */
 static bool put_changed_door(struct call *call, const struct door *door, struct fault *fault)
 {
@@ -126,12 +148,25 @@ static bool put_changed_door(struct call *call, const struct door *door, struct 
 
 void door_tell_touched(const struct call *call)
 {
+	struct door_polls *polls = call->environment->door_polls;
 	const struct door_change *change = call->run.door;
 
 	if (change == NULL)
 		return;
 	for (enum door_end end = DOOR_END_ADMITTED; end < DOOR_ENDS; end++)
-		door_polls_count(call->environment->door_polls, end, change->ends[end]);
+		door_polls_count(polls, end, change->ends[end]);
+	for (size_t i = 0; i < change->name_count; i++)
+		door_polls_admit(polls, change->names[i]);
+	if (change->denied != NULL && change->has_address)
+		door_polls_deny(polls, change->denied, change->address,
+				change->denied->decided + DOOR_DENIES_FOR);
+	if (change->denied != NULL)
+		door_polls_forget(polls, change->denied->name);
+	if (change->allowed != NULL)
+		door_polls_allow(polls, change->allowed);
+	if (id_compare(&change->admitted, &kind_only_id) != 0)
+		door_polls_admit_all(polls, &call->account, &change->room, &change->admitted,
+				     call->now);
 	if (change->has_changed && call->environment->live == LIVE_ON &&
 	    call->environment->live_queue != NULL)
 		live_queue_tell(call->environment->live_queue, &call->account, &change->room);
@@ -143,16 +178,48 @@ static void count_one_less(struct door *door)
 		door->waiting--;
 }
 
-/* A database reads the door, and a record with this id, in one round trip. */
-static void expect_door(struct call *call, const struct id *room, enum store_reading reading,
-			const struct store_kind *kind, const struct id *id)
+/* The ways in which a visitor is known: the first one is in the ticket. */
+struct visitor_ids {
+	struct id ids[2];
+	size_t count;
+};
+
+static struct visitor_ids visitor_ids_of(struct call *call, const struct knock *knock,
+					 const unsigned char address[DIGEST_SIZE])
 {
-	const struct store_expected expected[] = {
+	const struct id *room = &knock->room->id;
+	struct visitor_ids of = { .count = 0 };
+
+	if ((knock->code->terms.set & CODE_USER_ID) != 0) {
+		of.ids[of.count++] = visitor_id(room, &knock->code->place, NULL);
+		return of;
+	}
+	if (knock->browser.size == BROWSER_SIZE)
+		of.ids[of.count++] = visitor_id_of_browser(call->arena, room, knock->browser);
+	if (knock->user_name.size > 0)
+		of.ids[of.count++] = visitor_id_of_name(call->arena, room, knock->user_name,
+							address);
+	if (of.count == 0)
+		of.ids[of.count++] = visitor_id(room, &knock->code->place, address);
+	return of;
+}
+
+/* A database reads the door, and the visitor, in one round trip. */
+static void expect_door(struct call *call, const struct id *room, enum store_reading reading,
+			const struct visitor_ids *visitors)
+{
+	struct store_expected expected[1 + sizeof visitors->ids / sizeof visitors->ids[0]] = {
 		{ .kind = &kind_door, .finding = STORE_FIND_ID, .reading = reading, .id = room },
-		{ .kind = kind, .finding = STORE_FIND_ID, .reading = reading, .id = id },
 	};
 
-	store_expect(call->transaction, STORE_EACH, expected, sizeof expected / sizeof expected[0]);
+	for (size_t i = 0; i < visitors->count; i++)
+		expected[1 + i] = (struct store_expected){
+			.kind = &kind_visitor,
+			.finding = STORE_FIND_ID,
+			.reading = reading,
+			.id = &visitors->ids[i],
+		};
+	store_expect(call->transaction, STORE_EACH, expected, 1 + visitors->count);
 }
 
 /* ---- knocking ---- */
@@ -211,18 +278,34 @@ static bool answer_knock(struct call *call, const struct door *door, struct slic
 	return true;
 }
 
+/* Whether a ticket has lapsed that was last asked for at `polled`, or, if that is 0, perhaps later
+ * than is stored. */
+static bool has_lapsed_since(const struct call *call, const struct door *door,
+			     const struct door_ticket *ticket, int64_t polled)
+{
+	int64_t admitted = ticket->state == DOOR_ADMITTED ? ticket->decided : 0;
+
+	if (ticket->state == DOOR_WAITING && ticket->taken == 0 &&
+	    door_ticket_is_admitted(door, ticket))
+		admitted = door_polls_admitted_at(call->environment->door_polls, &call->account,
+						  ticket, &door->admitted, call->now);
+	return door_ticket_has_lapsed(ticket, polled, admitted, call->now);
+}
+
 /* Whether a stored ticket has lapsed, as far as this process knows. */
-static bool has_lapsed(const struct call *call, const struct door_ticket *ticket)
+static bool has_lapsed(const struct call *call, const struct door *door,
+		       const struct door_ticket *ticket)
 {
 	const struct door_times times = door_polls_times(call->environment->door_polls,
 							 ticket->name);
 
-	return door_ticket_has_lapsed(ticket, times.polled, call->now);
+	return has_lapsed_since(call, door, ticket, times.polled);
 }
 
 /* Finds the place in which the visitor waits already. */
-static bool find_waiting_place(struct call *call, const struct visitor *visitor,
-			       struct door_ticket *former, bool *is_there, struct fault *fault)
+static bool find_waiting_place(struct call *call, const struct door *door,
+			       const struct visitor *visitor, struct door_ticket *former,
+			       bool *is_there, struct fault *fault)
 {
 	struct door_times times;
 
@@ -236,19 +319,28 @@ static bool find_waiting_place(struct call *call, const struct visitor *visitor,
 		return true;
 	times = door_polls_times(call->environment->door_polls, former->name);
 	*is_there = former->taken == 0 && times.taken == 0 && former->state != DOOR_DENIED &&
-		    !door_ticket_has_lapsed(former, times.polled, call->now);
+		    !has_lapsed_since(call, door, former, times.polled);
 	return true;
 }
 
 /* Gives the ticket the place, and what was decided about it, of a former ticket. */
-static bool take_former_place(struct call *call, const struct door_ticket *former,
-			      struct door_ticket *ticket, struct fault *fault)
+static bool take_former_place(struct call *call, const struct door *door,
+			      const struct door_ticket *former, struct door_ticket *ticket,
+			      const unsigned char address[DIGEST_SIZE], struct fault *fault)
 {
+	enum door_limit limit = DOOR_FITS;
+
 	ticket->id = former->id;
 	ticket->state = former->state;
+	ticket->decided = former->decided;
 	ticket->since = former->since;
-	door_polls_forget(call->environment->door_polls, former->name);
-	return store_remove(call->transaction, &kind_door_ticket, &former->stored, fault);
+	if (!call->validates_only)
+		limit = door_polls_replace(call->environment->door_polls, &call->account,
+					   former->name, ticket, address,
+					   door_ticket_is_waiting(door, ticket));
+	return limit == DOOR_FITS
+		       ? store_remove(call->transaction, &kind_door_ticket, &former->stored, fault)
+		       : refuse_limit(call, door, limit, fault);
 }
 
 /* Adds somebody to those who wait. */
@@ -276,6 +368,21 @@ static bool add_to_door(struct call *call, const struct knock *knock, struct doo
 	return put_changed_door(call, door, fault);
 }
 
+/* Refuses somebody where many were denied a moment ago. */
+static bool check_denials(struct call *call, const struct door *door,
+			  const struct door_ticket *ticket,
+			  const unsigned char address[DIGEST_SIZE], struct fault *fault)
+{
+	const int64_t until = door_polls_denied_until(call->environment->door_polls, ticket,
+						      address, call->now);
+
+	if (until == 0)
+		return true;
+	(void)refuse_crowd(call, door, "too many people were denied at this address", fault);
+	fault->retry_after = (unsigned)((until - call->now + 999) / 1000);
+	return false;
+}
+
 /* Refuses somebody for whom there is certainly no place, before anything is locked. */
 static bool check_queue(struct call *call, const struct knock *knock,
 			const unsigned char address[DIGEST_SIZE], struct fault *fault)
@@ -297,29 +404,58 @@ static bool check_queue(struct call *call, const struct knock *knock,
 		refuse_limit(call, &door, limit, fault));
 }
 
-bool door_knock(struct call *call, const struct knock *knock, struct fault *fault)
+/* Refuses a visitor who was denied. Finds the ticket if that was taken back and is not used yet. */
+static bool check_denial(struct call *call, const struct door *door, const struct visitor *visitor,
+			 struct door_ticket **admitted, struct fault *fault)
+{
+	struct door_ticket *ticket;
+
+	if (visitor->stored.value.data == NULL || visitor->denied_until <= call->now)
+		return true;
+	ticket = arena_alloc(call->arena, sizeof *ticket);
+	if (!record_get_named(&door_ticket_table, call->transaction, visitor->ticket,
+			      call_reading(call), ticket, fault))
+		return false;
+	if (ticket->stored.value.data != NULL && ticket->state == DOOR_DENIED)
+		return refuse_knock(call, JOIN_NOT_ADMITTED, "Not admitted", visitor->reason,
+				    fault);
+	if (ticket->stored.value.data == NULL || ticket->state != DOOR_ADMITTED || door == NULL ||
+	    door_polls_times(call->environment->door_polls, ticket->name).taken != 0 ||
+	    has_lapsed(call, door, ticket))
+		return true;
+	*admitted = ticket;
+	return true;
+}
+
+bool door_knock(struct call *call, const struct knock *knock, struct door *door,
+		struct door_ticket **admitted, struct fault *fault)
 {
 	const bool is_known = (knock->code->terms.set & CODE_USER_ID) != 0;
 	unsigned char address[DIGEST_SIZE];
+	struct visitor_ids visitors;
 	struct visitor visitor;
 	struct door_ticket ticket, former;
-	struct door door;
 	struct slice text;
-	struct id id;
 	bool is_there = false;
 
+	*admitted = NULL;
 	door_address(call->request.address, address);
-	id = visitor_id(&knock->room->id, &knock->code->place, is_known ? NULL : address);
+	visitors = visitor_ids_of(call, knock, address);
 	if (knock->waits && !call_is_writing(call))
 		return check_queue(call, knock, address, fault) && call_write_instead(call);
-	expect_door(call, &knock->room->id, call_reading(call), &kind_visitor, &id);
-	if ((call_is_writing(call) &&
-	     !door_load(call, &knock->room->id, STORE_TO_CHANGE, &door, fault)) ||
-	    !record_get(&visitor_table, call->transaction, &id, call_reading(call), &visitor,
-			fault))
+	expect_door(call, &knock->room->id, call_reading(call), &visitors);
+	if (call_is_writing(call) &&
+	    !door_load(call, &knock->room->id, STORE_TO_CHANGE, door, fault))
 		return false;
-	if (visitor.stored.value.data != NULL && visitor.denied_until > call->now)
-		return refuse_knock(call, JOIN_NOT_ADMITTED, "Not admitted", visitor.reason, fault);
+	for (size_t i = visitors.count; i-- > 0;) {
+		if (!record_get(&visitor_table, call->transaction, &visitors.ids[i],
+				call_reading(call), &visitor, fault) ||
+		    !check_denial(call, call_is_writing(call) ? door : NULL, &visitor, admitted,
+				  fault))
+			return false;
+	}
+	if (*admitted != NULL)
+		return true;
 	if (!knock->waits)
 		return refuse_knock(call, JOIN_NEEDS_ADMISSION, "Admission is needed", SLICE(""),
 				    fault);
@@ -330,7 +466,7 @@ bool door_knock(struct call *call, const struct knock *knock, struct fault *faul
 		.state = DOOR_WAITING,
 		.since = call->now,
 		.polled = call->now,
-		.visitor = id,
+		.visitor = visitors.ids[0],
 		.code_place = knock->code->place,
 		.code = knock->code->letters,
 		.is_known = is_known,
@@ -341,19 +477,21 @@ bool door_knock(struct call *call, const struct knock *knock, struct fault *faul
 		.user_name = knock->user_name,
 		.reason = SLICE(""),
 	};
-	if (is_known && !find_waiting_place(call, &visitor, &former, &is_there, fault))
+	if (!is_known && !check_denials(call, door, &ticket, address, fault))
 		return false;
-	if (!(is_there ? take_former_place(call, &former, &ticket, fault)
-		       : add_to_door(call, knock, &door, &ticket, address, fault)))
+	if (is_known && !find_waiting_place(call, door, &visitor, &former, &is_there, fault))
 		return false;
-	visitor.stored.id = id;
+	if (!(is_there ? take_former_place(call, door, &former, &ticket, address, fault)
+		       : add_to_door(call, knock, door, &ticket, address, fault)))
+		return false;
+	visitor.stored.id = visitors.ids[0];
 	visitor.stored.parent = knock->room->id;
 	visitor.ticket = ticket.name;
 	visitor.denied_until = 0;
 	visitor.reason = SLICE("");
 	return record_put(&door_ticket_table, call->transaction, &ticket, fault) &&
 	       (!is_known || record_put(&visitor_table, call->transaction, &visitor, fault)) &&
-	       answer_knock(call, &door, text);
+	       answer_knock(call, door, text);
 }
 
 /* ---- the one who waits ---- */
@@ -416,11 +554,12 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 	if (!door_load(call, &ticket->room, STORE_TO_SHOW, door, fault))
 		return false;
 	if (ticket->state == DOOR_TAKEN || ticket->state == DOOR_DENIED)
-		return !door_ticket_has_lapsed(ticket, 0, call->now) || is_unknown(fault);
+		return !has_lapsed_since(call, door, ticket, 0) || is_unknown(fault);
 	door_address(call->request.address, address);
-	times = door_polls_note(polls, &call->account, ticket, address, call->now);
+	times = door_polls_note(polls, &call->account, ticket, address,
+				door_ticket_is_waiting(door, ticket), call->now);
 	ticket->taken = times.taken;
-	if (!door_ticket_has_lapsed(ticket, times.polled, call->now))
+	if (!has_lapsed_since(call, door, ticket, times.polled))
 		return true;
 	if (ticket->taken == 0)
 		door_polls_forget(polls, name);
@@ -447,11 +586,12 @@ static bool put_denied(struct call *call, struct door *door, struct door_ticket 
 		       struct fault *fault)
 {
 	const bool was_taken = ticket->taken != 0;
+	struct door_change *change = door_change_of(call, &ticket->room);
 	bool was_waiting;
 
 	if (!lock_if_waiting(call, ticket, door, &was_waiting, fault))
 		return false;
-	ticket->denied = call->now;
+	ticket->decided = call->now;
 	ticket->reason = reason;
 	if (was_waiting)
 		count_one_less(door);
@@ -459,8 +599,8 @@ static bool put_denied(struct call *call, struct door *door, struct door_ticket 
 		note_admitted(call, room, door, ticket);
 	ticket->state = DOOR_DENIED;
 	note_ticket(call, "peer.denied", room, door, ticket, actor);
-	door_polls_forget(call->environment->door_polls, ticket->name);
-	door_change_of(call, &ticket->room)->ends[DOOR_END_DENIED]++;
+	change->denied = kept_ticket(call, ticket);
+	change->ends[DOOR_END_DENIED]++;
 	return (!was_waiting || put_changed_door(call, door, fault)) &&
 	       record_put(&door_ticket_table, call->transaction, ticket, fault);
 }
@@ -617,7 +757,7 @@ static bool still_waits(struct call *call, const struct live_view *view, const s
 			const struct door_ticket *ticket)
 {
 	return view->room.is_enabled && door_ticket_is_waiting(door, ticket) &&
-	       !has_lapsed(call, ticket);
+	       !has_lapsed(call, door, ticket);
 }
 
 /* Returns the present name of the ticket's role. */
@@ -703,15 +843,30 @@ bool tickets_list(struct call *call, struct fault *fault)
 	return call_not_modified(call, digest_number(text)) || call_answer(call, text);
 }
 
-/* Notes that a moderator has denied the person, who cannot knock again for a while. */
-static bool put_visitor(struct call *call, const struct door_ticket *ticket, struct fault *fault)
+/* A database reads all of them in one round trip. */
+static void expect_visitors(struct call *call, const struct id *ids, size_t n)
+{
+	struct store_expected *expected = arena_zero(call->arena, (n + 1) * sizeof *expected);
+
+	for (size_t i = 0; i < n; i++)
+		expected[i] = (struct store_expected){
+			.kind = &kind_visitor,
+			.finding = STORE_FIND_ID,
+			.reading = STORE_TO_CHANGE,
+			.id = &ids[i],
+		};
+	if (n > 0)
+		store_expect(call->transaction, STORE_EACH, expected, n);
+}
+
+static bool put_visitor(struct call *call, const struct door_ticket *ticket, const struct id *id,
+			struct fault *fault)
 {
 	struct visitor visitor;
 
-	if (!record_get(&visitor_table, call->transaction, &ticket->visitor, STORE_TO_CHANGE,
-			&visitor, fault))
+	if (!record_get(&visitor_table, call->transaction, id, STORE_TO_CHANGE, &visitor, fault))
 		return false;
-	visitor.stored.id = ticket->visitor;
+	visitor.stored.id = *id;
 	visitor.stored.parent = ticket->room;
 	visitor.ticket = ticket->name;
 	visitor.denied_until = call->now + DOOR_DENIES_FOR;
@@ -719,14 +874,71 @@ static bool put_visitor(struct call *call, const struct door_ticket *ticket, str
 	return record_put(&visitor_table, call->transaction, &visitor, fault);
 }
 
+/* Notes that a moderator has denied the person, who cannot knock again for a while: in another
+ * browser neither, with this name from this address, or without a name by this code. */
+static bool put_denied_visitor(struct call *call, const struct door_ticket *ticket,
+			       struct fault *fault)
+{
+	struct door_change *change = door_change_of(call, &ticket->room);
+	struct id ids[3] = { ticket->visitor };
+	size_t n = 1;
+
+	change->has_address = !ticket->is_known &&
+			      door_polls_address(call->environment->door_polls, ticket->name,
+						 change->address);
+	if (change->has_address) {
+		ids[n++] = visitor_id(&ticket->room, &ticket->code_place, change->address);
+		if (ticket->user_name.size > 0)
+			ids[n++] = visitor_id_of_name(call->arena, &ticket->room, ticket->user_name,
+						      change->address);
+	}
+	expect_visitors(call, ids, n);
+	for (size_t i = 0; i < n; i++) {
+		if ((i == 0 || id_compare(&ids[i], &ids[0]) != 0) &&
+		    !put_visitor(call, ticket, &ids[i], fault))
+			return false;
+	}
+	return true;
+}
+
+/* Admits somebody whom a moderator has denied. Those whom the rules of the room denied have no
+ * denial in a record of visitors, and stay denied: the same would happen again. */
+static bool take_back(struct call *call, const struct live_view *view, const struct door *door,
+		      struct door_ticket *ticket, bool *is_taken_back, struct fault *fault)
+{
+	struct door_change *change = door_change_of(call, &ticket->room);
+	struct visitor visitor;
+
+	if (!record_get(&visitor_table, call->transaction, &ticket->visitor, STORE_TO_SHOW,
+			&visitor, fault))
+		return false;
+	*is_taken_back = visitor.denied_until > call->now &&
+			 slice_equal(visitor.ticket, ticket->name);
+	if (!*is_taken_back)
+		return true;
+	ticket->state = DOOR_ADMITTED;
+	ticket->decided = call->now;
+	ticket->taken = 0;
+	ticket->reason = SLICE("");
+	note_ticket(call, "peer.admitted", &view->room, door, ticket, SLICE(""));
+	change->ends[DOOR_END_ADMITTED]++;
+	change->allowed = kept_ticket(call, ticket);
+	return record_put(&door_ticket_table, call->transaction, ticket, fault);
+}
+
 /* Stores that this person is admitted; the caller stores the door. */
 static bool put_admitted(struct call *call, const struct live_view *view, struct door *door,
 			 struct door_ticket *ticket, struct fault *fault)
 {
+	struct door_change *change = door_change_of(call, &ticket->room);
+
 	count_one_less(door);
 	ticket->state = DOOR_ADMITTED;
+	ticket->decided = call->now;
 	note_ticket(call, "peer.admitted", &view->room, door, ticket, SLICE(""));
-	door_change_of(call, &ticket->room)->ends[DOOR_END_ADMITTED]++;
+	change->ends[DOOR_END_ADMITTED]++;
+	assert(change->name_count < ADMITTED_MOST);
+	change->names[change->name_count++] = ticket->name;
 	return record_put(&door_ticket_table, call->transaction, ticket, fault);
 }
 
@@ -751,7 +963,7 @@ bool tickets_decide(struct call *call, struct fault *fault)
 	struct live_view view;
 	struct door_ticket ticket;
 	struct door door;
-	bool is_there = false;
+	bool is_there = false, is_done;
 	struct id id;
 
 	if (!open_door(call, &view, fault))
@@ -763,17 +975,20 @@ bool tickets_decide(struct call *call, struct fault *fault)
 	     !door_ticket_find(call, &view.room.id, &id, STORE_TO_CHANGE, &ticket, &is_there,
 			       fault)))
 		return false;
-	if (is_there && (ticket.state == DOOR_DENIED || door_ticket_is_admitted(&door, &ticket)))
-		return (ticket.state == DOOR_DENIED) != admits
-			       ? answer_decided(call, &view, &ticket, state, fault)
+	if (is_there && (ticket.state == DOOR_DENIED || door_ticket_is_admitted(&door, &ticket))) {
+		is_done = (ticket.state == DOOR_DENIED) != admits;
+		if (!is_done && admits && !take_back(call, &view, &door, &ticket, &is_done, fault))
+			return false;
+		return is_done ? answer_decided(call, &view, &ticket, state, fault)
 			       : fault_set(fault, FAULT_CONFLICT, "Ticket was decided");
+	}
 	if (!is_there || !still_waits(call, &view, &door, &ticket))
 		return is_unknown(fault);
 	return (admits ? put_admitted(call, &view, &door, &ticket, fault) &&
 				 put_changed_door(call, &door, fault)
 		       : put_denied(call, &door, &ticket, &view.room, call_text(call, "reason"),
 				    SLICE(""), fault) &&
-				 put_visitor(call, &ticket, fault)) &&
+				 put_denied_visitor(call, &ticket, fault)) &&
 	       answer_decided(call, &view, &ticket, state, fault);
 }
 
@@ -785,6 +1000,7 @@ static bool answer_admitted(struct call *call, uint64_t n)
 
 static bool admit_all(struct call *call, struct door *door, struct fault *fault)
 {
+	struct door_change *change = door_change_of(call, &door->stored.id);
 	const uint64_t n = door->waiting;
 
 	if (n == 0)
@@ -793,7 +1009,8 @@ static bool admit_all(struct call *call, struct door *door, struct fault *fault)
 	door->admitted_by = audit_actor_text(call->arena, call->actor.kind,
 					     slice_of(call->actor.id));
 	door->waiting = 0;
-	door_change_of(call, &door->stored.id)->ends[DOOR_END_ADMITTED] += n;
+	change->ends[DOOR_END_ADMITTED] += n;
+	change->admitted = door->admitted;
 	return put_changed_door(call, door, fault) && answer_admitted(call, n);
 }
 
@@ -835,6 +1052,37 @@ bool tickets_admit(struct call *call, struct fault *fault)
 
 /* ---- tickets that have lapsed ---- */
 
+/* Removes visitors of a room where nobody has a ticket. *are_gone is false if some are left. */
+static bool sweep_visitors(struct call *call, const struct id *room, bool *are_gone,
+			   struct fault *fault)
+{
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = room,
+		.records = arena_alloc(call->arena, DOOR_SWEPT_AT_ONCE * sizeof *page.records),
+		.most = DOOR_SWEPT_AT_ONCE,
+	};
+
+	struct id ids[DOOR_SWEPT_AT_ONCE];
+
+	if (!store_page(call->transaction, &kind_visitor, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++)
+		ids[i] = page.records[i].id;
+	expect_visitors(call, ids, page.count);
+	for (size_t i = 0; i < page.count; i++) {
+		struct visitor visitor;
+
+		if (!record_get(&visitor_table, call->transaction, &ids[i], STORE_TO_CHANGE,
+				&visitor, fault) ||
+		    (visitor.stored.value.data != NULL &&
+		     !store_remove(call->transaction, &kind_visitor, &visitor.stored, fault)))
+			return false;
+	}
+	*are_gone = page.is_last;
+	return true;
+}
+
 bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault)
 {
 	struct store_page page = {
@@ -858,13 +1106,16 @@ bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault
 		sweep->after = page.records[i].id;
 		if (!record_read(&door_ticket_table, NULL, &page.records[i], &ticket, fault))
 			return false;
-		if (!has_lapsed(call, &ticket))
+		/* Another process may have decided. */
+		if (!door_ticket_is_waiting(&door, &ticket))
+			door_polls_admit(call->environment->door_polls, ticket.name);
+		if (!has_lapsed(call, &door, &ticket))
 			continue;
 		if (!record_get_named(&door_ticket_table, call->transaction, page.records[i].name,
 				      STORE_TO_CHANGE, &ticket, fault))
 			return false;
 		/* Another process may have written a newer time meanwhile. */
-		if (ticket.stored.value.data == NULL || !has_lapsed(call, &ticket))
+		if (ticket.stored.value.data == NULL || !has_lapsed(call, &door, &ticket))
 			continue;
 		if (door_ticket_is_waiting(&door, &ticket)) {
 			count_one_less(&door);
@@ -879,6 +1130,8 @@ bool door_sweep(struct call *call, struct door_sweep *sweep, struct fault *fault
 	sweep->has_changed = sweep->lapsed > 0;
 	if (door.stored.value.data == NULL)
 		return true;
+	if (sweep->is_empty && !sweep_visitors(call, &sweep->room, &sweep->is_empty, fault))
+		return false;
 	if (sweep->is_empty)
 		return store_remove(call->transaction, &kind_door, &door.stored, fault);
 	return !sweep->has_changed || door_put(call, &door, fault);

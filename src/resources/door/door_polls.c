@@ -21,32 +21,54 @@ struct group {
 	unsigned count;
 };
 
+/* The last denials of people of one room from one address by one code. */
+struct denials {
+	unsigned char key[DIGEST_SIZE];
+	struct {
+		struct id ticket;
+		int64_t until;
+	} items[DOOR_DENIALS_MOST]; /* oldest first */
+	size_t count;
+	size_t place; /* in the array of denials */
+};
+
 struct polled {
 	char name[2 * DIGEST_SIZE]; /* the key */
-	struct id account, room;
+	struct id account, room, id;
 	int64_t last, stored; /* when it was asked for; as the record has it */
 	int64_t taken; /* when it was first exchanged; 0 if it was not */
 	int64_t again; /* when storing the exchange is tried again */
-	/* Of those who wait: NULL once the ticket was exchanged; by_code also if the code has a
+	/* Of those who wait: NULL once the ticket is decided; by_code also if the code has a
 	 * user_id. */
 	struct group *by_address, *by_code;
+	unsigned char address[DIGEST_SIZE];
 	size_t place; /* in the array of tickets */
+};
+
+/* All tickets up to this one were admitted. */
+struct admission {
+	struct id until;
+	int64_t time;
 };
 
 struct watched_door {
 	struct door_room of; /* the key */
 	int64_t last; /* when it was gone through; 0 if never */
 	size_t place; /* in the array of doors */
+	struct admission *admissions; /* oldest first; NULL if there are none */
+	size_t admission_count;
 };
 
 struct door_polls {
 	pthread_mutex_t lock;
 	unsigned address_most;
-	void *tickets, *doors, *groups; /* trees */
+	void *tickets, *doors, *groups, *denials; /* trees */
 	struct polled **list;
 	size_t count, capacity;
 	struct watched_door **door_list;
 	size_t door_count, door_capacity;
+	struct denials **denial_list;
+	size_t denial_count, denial_capacity;
 	uint64_t ends[DOOR_ENDS];
 };
 
@@ -159,24 +181,34 @@ static struct polled *find_ticket(struct door_polls *polls, struct slice name)
 	return find_in(&polls->tickets, &key, compare_tickets);
 }
 
-static void watch_door(struct door_polls *polls, const struct id *account, const struct id *room)
+static struct watched_door *watch_door(struct door_polls *polls, const struct id *account,
+				       const struct id *room)
 {
 	const struct watched_door key = { .of = { *account, *room } };
 	struct watched_door *door = find_in(&polls->doors, &key, compare_doors);
 
 	if (door != NULL)
-		return;
+		return door;
 	door = memory_check(malloc(sizeof *door));
 	*door = key;
 	door->place = polls->door_count;
 	polls->door_list = grow(polls->door_list, polls->door_count, &polls->door_capacity);
 	polls->door_list[polls->door_count++] = door;
 	(void)memory_check(tsearch(door, &polls->doors, compare_doors));
+	return door;
+}
+
+static void stop_counting(struct door_polls *polls, struct polled *polled)
+{
+	group_leave(polls, polled->by_address);
+	group_leave(polls, polled->by_code);
+	polled->by_address = NULL;
+	polled->by_code = NULL;
 }
 
 static struct polled *add_ticket(struct door_polls *polls, const struct id *account,
 				 const struct door_ticket *ticket,
-				 const unsigned char address[DIGEST_SIZE])
+				 const unsigned char address[DIGEST_SIZE], bool waits)
 {
 	const struct group by_address = group_key(ticket, address);
 	const struct group by_code = group_key(ticket, NULL);
@@ -185,17 +217,19 @@ static struct polled *add_ticket(struct door_polls *polls, const struct id *acco
 	*polled = (struct polled){
 		.account = *account,
 		.room = ticket->room,
+		.id = ticket->id,
 		.last = ticket->polled,
 		.stored = ticket->polled,
-		.by_address = group_join(polls, &by_address),
-		.by_code = ticket->is_known ? NULL : group_join(polls, &by_code),
+		.by_address = waits ? group_join(polls, &by_address) : NULL,
+		.by_code = waits && !ticket->is_known ? group_join(polls, &by_code) : NULL,
 		.place = polls->count,
 	};
 	memcpy(polled->name, ticket->name.data, sizeof polled->name);
+	memcpy(polled->address, address, DIGEST_SIZE);
 	polls->list = grow(polls->list, polls->count, &polls->capacity);
 	polls->list[polls->count++] = polled;
 	(void)memory_check(tsearch(polled, &polls->tickets, compare_tickets));
-	watch_door(polls, account, &ticket->room);
+	(void)watch_door(polls, account, &ticket->room);
 	return polled;
 }
 
@@ -206,8 +240,7 @@ static void forget_ticket(struct door_polls *polls, struct polled *polled)
 	(void)tdelete(polled, &polls->tickets, compare_tickets);
 	polls->list[polled->place] = last;
 	last->place = polled->place;
-	group_leave(polls, polled->by_address);
-	group_leave(polls, polled->by_code);
+	stop_counting(polls, polled);
 	free(polled);
 }
 
@@ -218,6 +251,7 @@ static void forget_door(struct door_polls *polls, struct watched_door *door)
 	(void)tdelete(door, &polls->doors, compare_doors);
 	polls->door_list[door->place] = last;
 	last->place = door->place;
+	free(door->admissions);
 	free(door);
 }
 
@@ -228,10 +262,41 @@ static unsigned people_in(struct door_polls *polls, const struct group *key)
 	return group == NULL ? 0 : group->count;
 }
 
+static int compare_denials(const void *a, const void *b)
+{
+	return memcmp(((const struct denials *)a)->key, ((const struct denials *)b)->key,
+		      DIGEST_SIZE);
+}
+
+static void forget_denials(struct door_polls *polls, struct denials *denials)
+{
+	struct denials *last = polls->denial_list[--polls->denial_count];
+
+	(void)tdelete(denials, &polls->denials, compare_denials);
+	polls->denial_list[denials->place] = last;
+	last->place = denials->place;
+	free(denials);
+}
+
+/* Removes those that are over. */
+static void end_denials(struct denials *denials, int64_t now)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < denials->count; i++) {
+		if (denials->items[i].until > now)
+			denials->items[count++] = denials->items[i];
+	}
+	denials->count = count;
+}
+
 void door_polls_close(struct door_polls *polls)
 {
 	if (polls == NULL)
 		return;
+	while (polls->denial_count > 0)
+		forget_denials(polls, polls->denial_list[0]);
+	free(polls->denial_list);
 	while (polls->count > 0)
 		forget_ticket(polls, polls->list[0]);
 	while (polls->door_count > 0)
@@ -273,12 +338,40 @@ enum door_limit door_polls_enter(struct door_polls *polls, const struct id *acco
 				 const unsigned char address[DIGEST_SIZE])
 {
 	enum door_limit limit = DOOR_FITS;
+	struct polled *polled;
+
+	pthread_mutex_lock(&polls->lock);
+	polled = find_ticket(polls, ticket->name);
+	if (polled == NULL) {
+		limit = limit_of(polls, ticket, address);
+		if (limit == DOOR_FITS)
+			(void)add_ticket(polls, account, ticket, address, true);
+	} else {
+		polled->id = ticket->id; /* another run of the call has drawn another one */
+	}
+	pthread_mutex_unlock(&polls->lock);
+	return limit;
+}
+
+enum door_limit door_polls_replace(struct door_polls *polls, const struct id *account,
+				   struct slice former, const struct door_ticket *ticket,
+				   const unsigned char address[DIGEST_SIZE], bool waits)
+{
+	const struct group by_address = group_key(ticket, address);
+	enum door_limit limit = DOOR_FITS;
+	struct polled *polled;
 
 	pthread_mutex_lock(&polls->lock);
 	if (find_ticket(polls, ticket->name) == NULL) {
-		limit = limit_of(polls, ticket, address);
-		if (limit == DOOR_FITS)
-			(void)add_ticket(polls, account, ticket, address);
+		polled = find_ticket(polls, former);
+		if (waits && (polled == NULL || polled->by_address == NULL ||
+			      compare_groups(polled->by_address, &by_address) != 0))
+			limit = limit_of(polls, ticket, address);
+		if (limit == DOOR_FITS) {
+			if (polled != NULL)
+				forget_ticket(polls, polled);
+			(void)add_ticket(polls, account, ticket, address, waits);
+		}
 	}
 	pthread_mutex_unlock(&polls->lock);
 	return limit;
@@ -286,7 +379,7 @@ enum door_limit door_polls_enter(struct door_polls *polls, const struct id *acco
 
 struct door_times door_polls_note(struct door_polls *polls, const struct id *account,
 				  const struct door_ticket *ticket,
-				  const unsigned char address[DIGEST_SIZE], int64_t now)
+				  const unsigned char address[DIGEST_SIZE], bool waits, int64_t now)
 {
 	struct door_times before = { .polled = 0 };
 	struct polled *polled;
@@ -294,8 +387,10 @@ struct door_times door_polls_note(struct door_polls *polls, const struct id *acc
 	pthread_mutex_lock(&polls->lock);
 	polled = find_ticket(polls, ticket->name);
 	if (polled == NULL) {
-		polled = add_ticket(polls, account, ticket, address);
+		polled = add_ticket(polls, account, ticket, address, waits);
 	} else {
+		if (!waits)
+			stop_counting(polls, polled);
 		/* Another process may have been asked, too. */
 		if (ticket->polled > polled->stored)
 			polled->stored = ticket->polled;
@@ -303,7 +398,7 @@ struct door_times door_polls_note(struct door_polls *polls, const struct id *acc
 		before.taken = polled->taken;
 	}
 	polled->last = now;
-	watch_door(polls, account, &ticket->room);
+	(void)watch_door(polls, account, &ticket->room);
 	pthread_mutex_unlock(&polls->lock);
 	return before;
 }
@@ -329,12 +424,151 @@ void door_polls_take(struct door_polls *polls, struct slice name, int64_t time)
 	polled = find_ticket(polls, name);
 	if (polled != NULL && polled->taken == 0) {
 		polled->taken = time;
-		group_leave(polls, polled->by_address);
-		group_leave(polls, polled->by_code);
-		polled->by_address = NULL;
-		polled->by_code = NULL;
+		stop_counting(polls, polled);
 	}
 	pthread_mutex_unlock(&polls->lock);
+}
+
+void door_polls_admit(struct door_polls *polls, struct slice name)
+{
+	struct polled *polled;
+
+	pthread_mutex_lock(&polls->lock);
+	polled = find_ticket(polls, name);
+	if (polled != NULL)
+		stop_counting(polls, polled);
+	pthread_mutex_unlock(&polls->lock);
+}
+
+/* Needs the lock. If there are too many admissions, the oldest two become the later of them. */
+static void add_admission(struct watched_door *door, const struct id *until, int64_t now)
+{
+	size_t count = door->admission_count;
+
+	if (count > 0 && id_compare(&door->admissions[count - 1].until, until) >= 0)
+		return;
+	if (door->admissions == NULL)
+		door->admissions =
+			memory_check(calloc(DOOR_ADMISSIONS_MOST, sizeof *door->admissions));
+	if (count == DOOR_ADMISSIONS_MOST)
+		memmove(door->admissions, door->admissions + 1, --count * sizeof *door->admissions);
+	door->admissions[count] = (struct admission){ *until, now };
+	door->admission_count = count + 1;
+}
+
+void door_polls_admit_all(struct door_polls *polls, const struct id *account, const struct id *room,
+			  const struct id *until, int64_t now)
+{
+	pthread_mutex_lock(&polls->lock);
+	add_admission(watch_door(polls, account, room), until, now);
+	for (size_t i = 0; i < polls->count; i++) {
+		struct polled *polled = polls->list[i];
+
+		if (id_compare(&polled->room, room) == 0 &&
+		    id_compare(&polled->account, account) == 0 &&
+		    id_compare(&polled->id, until) <= 0)
+			stop_counting(polls, polled);
+	}
+	pthread_mutex_unlock(&polls->lock);
+}
+
+int64_t door_polls_admitted_at(struct door_polls *polls, const struct id *account,
+			       const struct door_ticket *ticket, const struct id *until,
+			       int64_t now)
+{
+	struct watched_door *door;
+	size_t i = 0;
+	int64_t time;
+
+	pthread_mutex_lock(&polls->lock);
+	door = watch_door(polls, account, &ticket->room);
+	add_admission(door, until, now);
+	while (id_compare(&door->admissions[i].until, &ticket->id) < 0)
+		i++;
+	time = door->admissions[i].time;
+	pthread_mutex_unlock(&polls->lock);
+	return time;
+}
+
+bool door_polls_address(struct door_polls *polls, struct slice name,
+			unsigned char address[DIGEST_SIZE])
+{
+	const struct polled *polled;
+
+	pthread_mutex_lock(&polls->lock);
+	polled = find_ticket(polls, name);
+	if (polled != NULL)
+		memcpy(address, polled->address, DIGEST_SIZE);
+	pthread_mutex_unlock(&polls->lock);
+	return polled != NULL;
+}
+
+/* Sets the key of the denials in the room from this address by the code of the ticket. */
+static struct denials denials_key(const struct door_ticket *ticket,
+				  const unsigned char address[DIGEST_SIZE])
+{
+	const struct id id = visitor_id(&ticket->room, &ticket->code_place, address);
+	struct denials denials = { .count = 0 };
+
+	memcpy(denials.key, id.bytes, ID_SIZE);
+	return denials;
+}
+
+void door_polls_deny(struct door_polls *polls, const struct door_ticket *ticket,
+		     const unsigned char address[DIGEST_SIZE], int64_t until)
+{
+	const struct denials key = denials_key(ticket, address);
+	struct denials *denials;
+
+	pthread_mutex_lock(&polls->lock);
+	denials = find_in(&polls->denials, &key, compare_denials);
+	if (denials == NULL) {
+		denials = memory_check(malloc(sizeof *denials));
+		*denials = key;
+		denials->place = polls->denial_count;
+		polls->denial_list = grow(polls->denial_list, polls->denial_count,
+					  &polls->denial_capacity);
+		polls->denial_list[polls->denial_count++] = denials;
+		(void)memory_check(tsearch(denials, &polls->denials, compare_denials));
+	}
+	if (denials->count == DOOR_DENIALS_MOST)
+		memmove(denials->items, denials->items + 1,
+			--denials->count * sizeof *denials->items);
+	denials->items[denials->count].ticket = ticket->id;
+	denials->items[denials->count++].until = until;
+	pthread_mutex_unlock(&polls->lock);
+}
+
+void door_polls_allow(struct door_polls *polls, const struct door_ticket *ticket)
+{
+	pthread_mutex_lock(&polls->lock);
+	for (size_t i = 0; i < polls->denial_count; i++) {
+		struct denials *denials = polls->denial_list[i];
+
+		for (size_t j = 0; j < denials->count; j++) {
+			if (id_compare(&denials->items[j].ticket, &ticket->id) == 0)
+				denials->items[j].until = 0;
+		}
+	}
+	pthread_mutex_unlock(&polls->lock);
+}
+
+int64_t door_polls_denied_until(struct door_polls *polls, const struct door_ticket *ticket,
+				const unsigned char address[DIGEST_SIZE], int64_t now)
+{
+	const struct denials key = denials_key(ticket, address);
+	struct denials *denials;
+	int64_t until = 0;
+
+	pthread_mutex_lock(&polls->lock);
+	denials = find_in(&polls->denials, &key, compare_denials);
+	if (denials != NULL) {
+		end_denials(denials, now);
+		if (denials->count == DOOR_DENIALS_MOST)
+			until = denials->items[0].until;
+	}
+	pthread_mutex_unlock(&polls->lock);
+	return until;
 }
 
 void door_polls_forget(struct door_polls *polls, struct slice name)
@@ -351,7 +585,7 @@ void door_polls_forget(struct door_polls *polls, struct slice name)
 void door_polls_watch(struct door_polls *polls, const struct id *account, const struct id *room)
 {
 	pthread_mutex_lock(&polls->lock);
-	watch_door(polls, account, room);
+	(void)watch_door(polls, account, room);
 	pthread_mutex_unlock(&polls->lock);
 }
 
@@ -383,6 +617,11 @@ size_t door_polls_due(struct door_polls *polls, int64_t now, struct door_poll *d
 	size_t n = 0;
 
 	pthread_mutex_lock(&polls->lock);
+	for (size_t i = polls->denial_count; i-- > 0;) {
+		end_denials(polls->denial_list[i], now);
+		if (polls->denial_list[i]->count == 0)
+			forget_denials(polls, polls->denial_list[i]);
+	}
 	for (size_t i = polls->count; i-- > 0 && n < most;) {
 		struct polled *polled = polls->list[i];
 

@@ -39,7 +39,7 @@ static const struct member ticket_members[] = {
 	{ "since", AS_TIME, AT(struct door_ticket, since) },
 	{ "polled_at", AS_TIME, AT(struct door_ticket, polled) },
 	{ "taken_at", AS_TIME, AT(struct door_ticket, taken) },
-	{ "denied_at", AS_TIME, AT(struct door_ticket, denied) },
+	{ "decided_at", AS_TIME, AT(struct door_ticket, decided) },
 	{ "visitor", AS_ID, AT(struct door_ticket, visitor) },
 	{ "code_place", AS_ID, AT(struct door_ticket, code_place) },
 	{ "code", AS_TEXT(1, CODE_MOST), AT(struct door_ticket, code) },
@@ -145,6 +145,38 @@ struct id visitor_id(const struct id *room, const struct id *code_place,
 	return id;
 }
 
+static struct id visitor_id_of(struct buffer *of)
+{
+	unsigned char digest[DIGEST_SIZE];
+	struct id id;
+
+	digest_sha256(buffer_slice(of), digest);
+	memcpy(id.bytes, digest, ID_SIZE);
+	return id;
+}
+
+struct id visitor_id_of_browser(struct arena *arena, const struct id *room, struct slice browser)
+{
+	struct buffer of = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&of, "browser ");
+	buffer_append(&of, id_slice(room));
+	buffer_append(&of, browser);
+	return visitor_id_of(&of);
+}
+
+struct id visitor_id_of_name(struct arena *arena, const struct id *room, struct slice name,
+			     const unsigned char address[DIGEST_SIZE])
+{
+	struct buffer of = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&of, "name ");
+	buffer_append(&of, id_slice(room));
+	buffer_append(&of, (struct slice){ (const char *)address, DIGEST_SIZE });
+	buffer_append(&of, text_folded(arena, name));
+	return visitor_id_of(&of);
+}
+
 /* ---- states ---- */
 
 bool door_ticket_is_admitted(const struct door *door, const struct door_ticket *ticket)
@@ -158,15 +190,16 @@ bool door_ticket_is_waiting(const struct door *door, const struct door_ticket *t
 	return ticket->state == DOOR_WAITING && !door_ticket_is_admitted(door, ticket);
 }
 
-bool door_ticket_has_lapsed(const struct door_ticket *ticket, int64_t polled, int64_t now)
+bool door_ticket_has_lapsed(const struct door_ticket *ticket, int64_t polled, int64_t admitted,
+			    int64_t now)
 {
 	const int64_t last = polled != 0 ? polled : ticket->polled + DOOR_WRITES_AFTER;
 
 	if (ticket->state == DOOR_DENIED)
-		return now > ticket->denied + DOOR_DENIES_FOR;
+		return now > ticket->decided + DOOR_DENIES_FOR;
 	if (ticket->taken != 0)
 		return now > ticket->taken + DOOR_TAKEN_FOR;
-	return now > last + DOOR_LAPSES;
+	return now > last + DOOR_LAPSES && (admitted == 0 || now > admitted + DOOR_ADMITTED_FOR);
 }
 
 /* ---- in the store ---- */

@@ -66,6 +66,7 @@ struct exchange {
 	struct code code;
 	struct slice role;
 	struct door_ticket *ticket; /* admitted, which is exchanged; or NULL */
+	bool is_at_once; /* the code was sent, not the ticket */
 	const json_t *role_document, *room_document; /* NULL until they are decoded */
 	struct slice user_id; /* from the code or the body; empty to generate one */
 	int64_t time; /* of the exchange, or of the one it repeats, in milliseconds */
@@ -546,7 +547,7 @@ static bool answer_exchange(struct call *call, struct exchange *exchange,
 	}
 	subject.code_hash = exchange->code_hash;
 	text_time_seconds(exchange->expires_at * 1000, expires);
-	if (exchange->ticket != NULL)
+	if (exchange->ticket != NULL && !exchange->is_at_once)
 		writer_plain(&body, "state", SLICE("admitted"));
 	writer_plain(&body, "token",
 		     token_sign_join(call->arena, call->environment->clock, account, &subject,
@@ -583,7 +584,12 @@ static bool asks_at_door(struct call *call, struct exchange *exchange, bool *ask
 	return true;
 }
 
-static bool knock_at_door(struct call *call, struct exchange *exchange, struct fault *fault)
+static bool exchange_code(struct call *call, struct exchange *exchange,
+			  const struct account *account, struct fault *fault);
+
+/* If a denial was taken back, exchanges the code at once, as the ticket that was denied. */
+static bool knock_at_door(struct call *call, struct exchange *exchange,
+			  const struct account *account, struct fault *fault)
 {
 	const struct code_terms *terms = &exchange->code.terms;
 	const struct knock knock = {
@@ -592,11 +598,24 @@ static bool knock_at_door(struct call *call, struct exchange *exchange, struct f
 		.role = exchange->role,
 		.user_id = exchange->user_id,
 		.user_name = (terms->set & CODE_NAME) != 0 ? terms->name : exchange->sent_name,
+		.browser = call_text(call, "browser"),
 		.waits = json_is_true(call_member(call, "wait")),
 	};
+	struct door_ticket *ticket;
+	struct door door;
 
 	exchange->has_knocked = true;
-	return door_knock(call, &knock, fault);
+	if (!door_knock(call, &knock, &door, &ticket, fault))
+		return false;
+	if (ticket == NULL)
+		return true;
+	exchange->has_knocked = false;
+	exchange->is_at_once = true;
+	exchange->ticket = ticket;
+	exchange->sent_user = ticket->user_id;
+	return exchange_code(call, exchange, account, fault) &&
+	       (exchange->is_waiting ||
+		door_take(call, &door, ticket, &exchange->subject.room, fault));
 }
 
 /* A counted exchange is a write. So is the first exchange of an account that has no media record
@@ -610,7 +629,7 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 	    (exchange->ticket == NULL && !asks_at_door(call, exchange, &asks, fault)))
 		return false;
 	if (asks)
-		return knock_at_door(call, exchange, fault);
+		return knock_at_door(call, exchange, account, fault);
 	if (((is_counted(exchange) && !is_taken(exchange)) || !exchange->has_media) &&
 	    !call_is_writing(call))
 		return call_write_instead(call);

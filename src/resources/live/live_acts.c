@@ -235,6 +235,7 @@ static bool keep_out(struct group *group, const struct peer *peer)
 	}
 	group->notes |= BANNED_SOME;
 	terms.reason = text_of_json(call_member(call, "reason"));
+	terms.is_for_ever = json_is_true(sent);
 	if (json_is_integer(sent))
 		terms.expires_at = call->now / 1000 + json_integer_value(sent);
 	return ban_add(call, &terms, &ban, group->fault);
@@ -498,6 +499,7 @@ static bool settle_removed(struct call *call, const struct server *server, struc
 bool active_rooms_settle_remove(struct call *call, struct fault *fault)
 {
 	const bool has_acted = call->asking->step != STEP_FIRST;
+	const bool has_banned = (call->asking->notes & BANNED_SOME) != 0;
 	struct server server;
 	struct id room;
 
@@ -506,13 +508,18 @@ bool active_rooms_settle_remove(struct call *call, struct fault *fault)
 	if (!live_find_server(call, &call->asking->backend, &server, fault))
 		return false;
 	/* Those whom this call did not reach are put out by the service (live_judge.h). */
-	if (has_acted && call->environment->live_queue != NULL &&
+	if ((has_acted || has_banned) && call->environment->live_queue != NULL &&
 	    id_parse(call->parameters[0], &room))
 		live_queue_judge(call->environment->live_queue, &call->account, &room);
 	if (has_acted ? settle_removed(call, &server, fault) : ask_to_remove(call, &server, fault))
 		return true;
-	if ((call->asking->notes & BANNED_SOME) != 0 && fault->kind != FAULT_NOT_FOUND)
-		fault_add_detail(fault, call->arena, "the person is banned");
+	if (!has_banned || fault->kind == FAULT_NOT_FOUND)
+		return false;
+	if (fault->kind == FAULT_SERVER_BUSY) {
+		*fault = FAULT_INITIAL;
+		return answer_removed(call, call->asking->notes);
+	}
+	fault_add_detail(fault, call->arena, "the person is banned");
 	return false;
 }
 

@@ -128,8 +128,22 @@ static bool load_session_of(struct call *call, const struct id *id, struct sessi
 	return true;
 }
 
-/* Stores the peer, and what follows from it: the number of the session's peers, and those inside by
- * their entry. */
+/* Counts somebody inside in the record of the room in session, whose own line comes later. */
+static bool count_inside(struct call *call, const struct session *session, const struct peer *peer,
+			 struct fault *fault)
+{
+	struct live live;
+
+	if (!live_load(call, &session->stored.parent, STORE_TO_CHANGE, &live, fault))
+		return false;
+	live.stored.id = session->stored.parent;
+	live.session = session->stored.id;
+	live_count(call->arena, &live, peer->role, true);
+	return record_put(&live_table, call->transaction, &live, fault);
+}
+
+/* Stores the peer, and what follows from it: the number of the session's peers, those inside by
+ * their entry, and their number by role. */
 static bool peer_put_loaded(struct call *call, void *record, struct fault *fault)
 {
 	const struct peer *peer = record;
@@ -140,7 +154,9 @@ static bool peer_put_loaded(struct call *call, void *record, struct fault *fault
 	session.peer_count++;
 	return record_put(&session_table, call->transaction, &session, fault) &&
 	       record_put(&peer_table, call->transaction, peer, fault) &&
-	       (!peer->is_inside || inside_add(call, &session.stored.parent, peer, fault));
+	       (!peer->is_inside || inside_add(call, &session.stored.parent, peer, fault)) &&
+	       (!peer->is_inside || !session.is_active ||
+		count_inside(call, &session, peer, fault));
 }
 
 static bool peer_record_check(struct call *call, const void *record, struct findings *findings,
@@ -199,30 +215,29 @@ const struct record_kind inside_kind = {
 
 /* ---- rooms in session ---- */
 
-/* A room in session that is being loaded. */
-struct loaded_room {
-	struct arena *arena;
-	struct live *live;
-};
-
-static bool count_role(void *context, const struct peer *peer)
+/* Takes the numbers by role, which those inside have left (count_inside). Only they leave a record
+ * without a backend. */
+static bool live_load_dumped(struct call *call, void *record, const char *pointer,
+			     struct findings *findings, struct fault *fault)
 {
-	struct loaded_room *loading = context;
+	struct live *live = record, counted;
 
-	live_count(loading->arena, loading->live, peer->role, true);
+	if (!live_load(call, &live->stored.id, STORE_TO_CHANGE, &counted, fault))
+		return false;
+	if (id_compare(&counted.backend, &kind_only_id) != 0)
+		findings_add(findings, pointer, "already exists");
+	live->stored = counted.stored;
+	live->roles = counted.roles;
+	live->role_count = counted.role_count;
 	return true;
 }
 
-/* Stores the room in session, and what follows from those inside: the numbers by role, and what the
- * account's rooms have now. */
+/* Stores the room in session, and what the account's rooms have now. */
 static bool live_put_loaded(struct call *call, void *record, struct fault *fault)
 {
-	struct live *live = record;
-	struct loaded_room loading = { call->arena, live };
+	const struct live *live = record;
 	struct usage_now used;
 
-	if (!peers_each(call, &live->session, STORE_ON, count_role, &loading, fault))
-		return false;
 	if (!record_get(&usage_now_table, call->transaction, &kind_only_id, STORE_TO_CHANGE, &used,
 			fault))
 		return false;
@@ -275,6 +290,8 @@ const struct record_kind live_kind = {
 	.table = &live_table,
 	.line = "live",
 	.order = RECORD_PAGES,
+	.may_be_there = true,
+	.load = live_load_dumped,
 	.put = live_put_loaded,
 	.check = live_record_check,
 	.derive = live_derive,

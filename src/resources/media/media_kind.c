@@ -13,6 +13,8 @@
 #include "resources/templates/template_record.h"
 #include "rules/media_rules.h"
 
+#define PAGE_BYTES ((size_t)1 << 20)
+
 static bool media_load_dumped(struct call *call, void *record, const char *pointer,
 			      struct findings *findings, struct fault *fault)
 {
@@ -111,7 +113,7 @@ static bool count_ban(void *context, const struct store_record *record, struct f
 static bool media_derive(struct call *call, const void *record, struct findings *findings,
 			 struct fault *fault)
 {
-	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+	const struct store_page page = { .order = STORE_OLDEST_FIRST, .bytes_most = PAGE_BYTES };
 	struct media media = *(const struct media *)record;
 	struct counting_uses counting = { call, &media };
 	uint64_t bans = 0;
@@ -160,7 +162,7 @@ static bool media_forget(struct call *call, const void *record, struct fault *fa
 const struct record_kind media_kind = {
 	.table = &media_table,
 	.line = "media",
-	.shape = &new_backend_shape,
+	.shapes = { &new_backend_shape },
 	.order = RECORD_ONE,
 	.load = media_load_dumped,
 	.put = media_put_loaded,

@@ -138,7 +138,7 @@ static bool room_derive(struct call *call, const void *record, struct findings *
 const struct record_kind room_kind = {
 	.table = &room_table,
 	.line = "room",
-	.shape = &room_shape,
+	.shapes = { &room_shape },
 	.order = RECORD_PAGES,
 	.print = room_print,
 	.load = room_load_dumped,

@@ -169,7 +169,7 @@ static bool template_forget(struct call *call, const void *record, struct fault 
 const struct record_kind template_kind = {
 	.table = &template_table,
 	.line = "template",
-	.shape = &template_shape,
+	.shapes = { &template_shape, &recording_config_shape },
 	.order = RECORD_PAGES,
 	.load = template_load_dumped,
 	.put = template_put_loaded,
