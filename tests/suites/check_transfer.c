@@ -1834,6 +1834,35 @@ START_TEST(a_faulty_line_is_refused)
 }
 END_TEST
 
+/* What an older release has stored, and this one does not take from anybody new. */
+static const struct {
+	const char *line, *from, *to;
+} older[] = {
+	{ "own-words", "\"user_id\":\"u\"", "\"user_id\":\"u\\u0001\"" },
+	{ "own-words", "\"name\":\"n\"", "\"name\":\"n\\n\"" },
+	{ "\"reason\":\"noise\"", "noise", "noi\\tse" },
+	{ "{\"key\"", "\"name\":\"", "\"name\":\"\\u001f" },
+};
+
+START_TEST(texts_of_an_older_release_are_loaded)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	for (int row = 0; row < ROWS(older); row++) {
+		char **line = &dumped.lines[line_with(&dumped, older[row].line)];
+		char *former = *line;
+
+		*line = replaced(former, older[row].from, older[row].to);
+		free(former);
+	}
+	load_whole(&other, &dumped);
+	free_lines(&dumped);
+}
+END_TEST
+
 /* One line is missing or repeated, or the dump ends before it. */
 START_TEST(an_incomplete_dump_is_refused)
 {
@@ -3030,7 +3059,7 @@ static Suite *suite(void)
 	Suite *suite = suite_create("transfer");
 	TCase *transfer = tcase_create("transfer");
 	TCase *check = tcase_create("check");
-	TCase *kept = tcase_create("kept");
+	TCase *kept = tcase_create("kept"), *older_texts = tcase_create("older");
 
 	tcase_add_checked_fixture(transfer, set_up, tear_down);
 	tcase_set_timeout(transfer, 30);
@@ -3055,6 +3084,10 @@ static Suite *suite(void)
 	tcase_add_loop_test(transfer, a_removal_is_run_again_if_the_store_requires_it, 0,
 			    sizeof agains / sizeof agains[0]);
 	suite_add_tcase(suite, transfer);
+	tcase_add_checked_fixture(older_texts, set_up, tear_down);
+	tcase_set_timeout(older_texts, 60);
+	tcase_add_test(older_texts, texts_of_an_older_release_are_loaded);
+	suite_add_tcase(suite, older_texts);
 	tcase_add_checked_fixture(check, set_up, tear_down);
 	tcase_set_timeout(check, 240);
 	tcase_add_test(check, every_damaged_record_is_found);
