@@ -117,7 +117,7 @@ struct answer {
 struct call;
 struct route; /* resources/route.h */
 typedef bool handler(struct call *call, struct fault *fault);
-/* Checks a body whose rules go beyond its table; calls schema_check first. */
+/* Checks a body whose rules go beyond its table; calls schema_check. */
 typedef bool body_check(struct call *call, json_t *body, bool is_strict, struct fault *fault);
 
 /* The random bytes of the ticket of somebody who waits at a door. */
@@ -193,6 +193,7 @@ struct call {
 	 * deferred if they can be, and handled one at a time. */
 	bool is_serial;
 	bool is_counted; /* counted against a limit of its route (misses_count_test) */
+	bool is_counted_inside; /* and as a call from inside a room (misses_count_inside) */
 };
 
 /* ---- responses; functions that return bool always return true ---- */

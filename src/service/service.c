@@ -384,6 +384,8 @@ bool service_answer(struct service *service, struct call *call)
 		struct asking *asking = call->asking;
 
 		call_forget_answer(call);
+		if (asking->prepare != NULL && !asking->is_follower)
+			asking->prepare(call, asking);
 		run_and_answer(call);
 		media_client_forget(asking);
 		call->asking = call->asks_next;

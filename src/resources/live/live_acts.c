@@ -64,7 +64,7 @@ bool active_peers_mute(struct call *call, struct fault *fault)
 		server_ask_person(call->arena, &subject.server, call->now / 1000,
 				  id_as_text(call->arena, &subject.view.room.id),
 				  subject.peer.identity,
-				  &call_ask(call, &subject.view.live.backend, 1)->asked[0].request);
+				  &live_ask(call, &subject.view.live.backend, 1)->asked[0].request);
 	return true;
 }
 
@@ -84,7 +84,7 @@ static bool ask_to_mute(struct call *call, const struct subject *subject,
 	}
 	if (n == 0)
 		return fault_set(fault, FAULT_NOT_FOUND, "peer has no such track");
-	asking = call_ask(call, &subject->view.live.backend, n);
+	asking = live_ask(call, &subject->view.live.backend, n);
 	asking->step = STEP_ACT;
 	for (size_t i = 0; i < n; i++)
 		server_mute(call->arena, &subject->server, call->now / 1000,
@@ -347,7 +347,7 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 		return true;
 	if (group->count == 0)
 		return answer_removed(call, group->notes);
-	asking = call_ask(call, &group->view.live.backend, 2 * group->count);
+	asking = live_ask(call, &group->view.live.backend, 2 * group->count);
 	asking->notes = group->notes;
 	for (size_t i = 0; i < group->count; i++) {
 		const struct peer *peer = &group->peers[i];
@@ -398,7 +398,7 @@ static bool ask_to_remove(struct call *call, const struct server *server, struct
 		*fault = first;
 		return false;
 	}
-	asking = call_ask(call, &looked->backend, n);
+	asking = live_ask(call, &looked->backend, n);
 	asking->step = STEP_ACT;
 	asking->notes = looked->notes;
 	for (size_t i = 0; i < n; i++) {
@@ -473,7 +473,7 @@ static bool answer_ended(struct call *call)
 
 static void ask_to_end(struct call *call, const struct id *backend, const struct server *server)
 {
-	struct asking *asking = call_ask(call, backend, 1);
+	struct asking *asking = live_ask(call, backend, 1);
 
 	asking->step = STEP_ACT;
 	server_end_room(call->arena, server, call->now / 1000, call->parameters[0],
