@@ -37,6 +37,12 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 /* Frees what the outcomes own, which were read. */
 void media_client_forget(struct asking *asking);
 
+/* Returns the Idempotency-Keys of calls that ask, which live as long as the client. */
+struct claims *media_client_claims(struct media_client *client);
+/* Waits for a key (claims_wait); the client sees to it that this ends in time. */
+void media_client_wait(struct media_client *client, struct asking *asking,
+		       void (*done)(void *context, struct asking *asking), void *context);
+
 /* For /metrics. */
 struct media_figures {
 	uint64_t ended[ASKED_ENDS]; /* requests, by their end */

@@ -90,9 +90,12 @@ struct asking {
 	/* Reads what was answered before the transaction of `settle` begins; NULL: nothing to do. */
 	void (*prepare)(struct call *call, struct asking *asking);
 	void *prepared; /* its result, in the arena */
+	/* It has no requests: it waits for another call with the same Idempotency-Key, which is
+	 * `person`, and then is run from the beginning (background/claims.h). */
+	bool waits_for_key, has_timed_out;
 	/* Of the handler, which asks several times. */
 	unsigned step, notes;
-	int64_t until; /* a look is waited for until this time of clock_monotonic */
+	int64_t until; /* a look, or the key, is waited for until this time of clock_monotonic */
 	/* Private to background/media_client.c. */
 	struct media_client *client;
 	size_t left;

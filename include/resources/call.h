@@ -176,6 +176,8 @@ struct call {
 	struct bulk *bulk; /* private to service/bulk.c */
 	const struct import *import; /* private to resources/import/import.c */
 	struct slice idempotency_key; /* data NULL if there is none */
+	bool has_claim; /* of idempotency_key (service/idempotency.h) */
+	int64_t claims_until; /* it waits for the claim until this time of clock_monotonic */
 	struct counting *counting; /* private to resources/retries/kept_usage.c */
 	struct slice made_key; /* private to resources/media/signing_keys.c */
 	struct asking *asking; /* what it asks a media server (resources/asking.h); else NULL */

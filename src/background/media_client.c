@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "background/claims.h"
 #include "background/media_queue.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -47,6 +48,7 @@ struct media_client {
 	struct sender *sender;
 	pthread_t thread;
 	int wake; /* an eventfd */
+	struct claims *claims;
 	pthread_mutex_t lock;
 	/* Under the lock. */
 	struct media_queue *queue;
@@ -475,10 +477,13 @@ static void end_looks(struct media_client *client)
 static int pause_of(struct media_client *client)
 {
 	const int64_t now = clock_monotonic();
+	const int64_t key_due = claims_expire(client->claims, now);
 	int64_t due;
 
 	pthread_mutex_lock(&client->lock);
 	due = media_queue_due(client->queue, now);
+	if (key_due < due)
+		due = key_due;
 	for (const struct looked_room *room = client->looked; room != NULL; room = room->next) {
 		if (room->first != NULL && room->looks == NULL && room->began + LOOK_AFTER < due)
 			due = room->began + LOOK_AFTER;
@@ -509,6 +514,7 @@ static void *run_client(void *context)
 	lose_all(client);
 	fill_places(client);
 	end_looks(client);
+	claims_end_all(client->claims);
 	return NULL;
 }
 
@@ -524,6 +530,7 @@ struct media_client *media_client_open(struct sender *sender)
 
 	client->sender = sender;
 	client->queue = media_queue_open();
+	client->claims = claims_open();
 	client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (client->wake < 0 || pthread_mutex_init(&client->lock, NULL) != 0 ||
 	    pthread_create(&client->thread, NULL, run_client, client) != 0)
@@ -543,6 +550,7 @@ void media_client_close(struct media_client *client)
 	pthread_mutex_destroy(&client->lock);
 	close(client->wake);
 	media_queue_close(client->queue);
+	claims_close(client->claims);
 	while (client->looked != NULL) {
 		struct looked_room *next = client->looked->next;
 
@@ -596,6 +604,18 @@ void media_client_forget(struct asking *asking)
 	}
 	asking->followers = NULL;
 	followers_end(followers);
+}
+
+struct claims *media_client_claims(struct media_client *client)
+{
+	return client->claims;
+}
+
+void media_client_wait(struct media_client *client, struct asking *asking,
+		       void (*done)(void *context, struct asking *asking), void *context)
+{
+	claims_wait(client->claims, asking, done, context);
+	client_wake(client);
 }
 
 void media_client_figures(struct media_client *client, struct media_figures *figures)

@@ -2307,11 +2307,14 @@ struct parked_call {
 	struct wait wait;
 };
 
+/* Until when it waits for another call with its key, by clock_monotonic; 0: as long as it may. */
+static int64_t parked_until;
+
 static void park(struct parked_call *parked, enum method method, const char *path, const char *body,
 		 const char *key)
 {
 	*parked = (struct parked_call){
-		.call = { .arena = arena_open() },
+		.call = { .arena = arena_open(), .claims_until = parked_until },
 		.wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false },
 	};
 	set_request(&parked->call, method, path, body);
@@ -2320,6 +2323,16 @@ static void park(struct parked_call *parked, enum method method, const char *pat
 	ck_assert(service_answer(stand.service, &parked->call));
 	if (call_is_asking(&parked->call))
 		service_ask(&parked->call, end_wait, &parked->wait);
+}
+
+static bool parked_has_ended(struct parked_call *parked)
+{
+	bool has_ended;
+
+	pthread_mutex_lock(&parked->wait.lock);
+	has_ended = parked->wait.has_ended;
+	pthread_mutex_unlock(&parked->wait.lock);
+	return has_ended;
 }
 
 /* Goes on with the call when the media server has answered. */
@@ -2448,6 +2461,73 @@ START_TEST(the_last_value_of_oneself_wins)
 	bearer = NULL;
 	ck_assert_ptr_nonnull(strstr(
 		ask(200, METHOD_GET, arena_text(stand.arena, "%s/peers", room), NULL), "\"v8\""));
+}
+END_TEST
+
+/* ---- two calls at once ---- */
+
+/* Two calls with the same Idempotency-Key; the second one comes while the first asks. */
+static const struct {
+	enum how how; /* of the first */
+	const char *first, *second; /* bodies */
+	int status, second_status;
+	size_t sent;
+} doubles[] = {
+	{ ANSWERS, "{\"message\":\"a\"}", "{\"message\":\"a\"}", 200, 200, 1 },
+	{ ANSWERS, "{\"message\":\"a\"}", "{\"message\":\"b\"}", 200, 422, 1 },
+	/* What has failed is not kept. */
+	{ FAILS, "{\"message\":\"a\"}", "{\"message\":\"a\"}", 502, 200, 2 },
+};
+
+START_TEST(two_calls_with_a_key_are_one)
+{
+	static struct parked_call first, seconds[3];
+	const char *path, *body, *again;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	path = arena_text(stand.arena, "%s/send-message", room);
+	kit_set(doubles[_i].how);
+	park(&first, METHOD_POST, path, doubles[_i].first, "key");
+	ck_assert_ptr_nonnull(first.call.asking);
+	for (size_t i = 0; i < ROWS(seconds); i++)
+		park(&seconds[i], METHOD_POST, path, doubles[_i].second, "key");
+	while (!parked_has_ended(&first))
+		(void)poll(NULL, 0, 5);
+	for (size_t i = 0; i < ROWS(seconds) && doubles[_i].second_status != 422; i++)
+		ck_assert(!parked_has_ended(&seconds[i]));
+	ck_assert_uint_eq(requests_of("SendData"), 1);
+	kit_set(ANSWERS);
+	ck_assert_int_eq(unpark(&first, &body), doubles[_i].status);
+	for (size_t i = 0; i < ROWS(seconds); i++) {
+		ck_assert_int_eq(unpark(&seconds[i], &again), doubles[_i].second_status);
+		if (doubles[_i].second_status == 200)
+			ck_assert_str_eq(again, SENT);
+	}
+	ck_assert_uint_eq(requests_of("SendData"), doubles[_i].sent);
+}
+END_TEST
+
+START_TEST(nobody_waits_for_ever_for_a_key)
+{
+	static struct parked_call first, second;
+	const char *path, *body;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	path = arena_text(stand.arena, "%s/send-message", room);
+	/* The media server answers when the second call has waited for too long. */
+	pthread_mutex_lock(&kit.lock);
+	park(&first, METHOD_POST, path, "{\"message\":\"a\"}", "key");
+	parked_until = clock_monotonic() + 50;
+	park(&second, METHOD_POST, path, "{\"message\":\"a\"}", "key");
+	ck_assert_int_eq(unpark(&second, &body), 409);
+	pthread_mutex_unlock(&kit.lock);
+	ck_assert_ptr_nonnull(strstr(body, "A request with this Idempotency-Key is under way"));
+	ck_assert_int_eq(unpark(&first, &body), 200);
+	parked_until = 0;
+	ck_assert_str_eq(ask_with("key", 200, METHOD_POST, path, "{\"message\":\"a\"}"), SENT);
+	ck_assert_uint_eq(requests_of("SendData"), 1);
 }
 END_TEST
 
@@ -2830,6 +2910,8 @@ int main(void)
 	tcase_add_test(inside, people_outside_share_one_look);
 	tcase_add_loop_test(inside, who_may_have_the_room_looked_at, 0, ROWS(on_the_way));
 	tcase_add_loop_test(inside, the_last_value_of_oneself_wins, 0, ROWS(own_orders));
+	tcase_add_loop_test(inside, two_calls_with_a_key_are_one, 0, ROWS(doubles));
+	tcase_add_test(inside, nobody_waits_for_ever_for_a_key);
 	tcase_add_test(inside, a_message_to_long_identities_is_split);
 	suite_add_tcase(suite, inside);
 	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
