@@ -76,6 +76,7 @@ struct app_token {
 	const struct account *account; /* lives as long as the roster */
 	struct token_join subject; /* in the arena */
 	int64_t expires_at; /* seconds */
+	int64_t issued_at; /* its iat, in seconds; INT64_MIN if it has none */
 };
 /* Returns true if the token says that it is a join token; verifies nothing. */
 bool token_is_for_joining(struct arena *arena, struct slice token);

@@ -1,9 +1,13 @@
 /* Makes the requests to media servers, for calls that ask them (resources/asking.h). One thread
- * gives them to the sender process (delivery/sender.h), at most SENDER_MEDIA_MOST at once, at most
- * 8 of a media server and 32 of an account. Others wait for their turn, at most 2 s.
+ * gives them to the sender process (delivery/sender.h), at most SENDER_MEDIA_MOST at once. Others
+ * wait for their turn (background/media_queue.h): at most 2 s, or 5 s if somebody asks for
+ * themselves.
  *
  * A request that several calls share (is_shared in media/server.h) is made once for all of them,
  * from the first until that call has read the answer: a crowd at a door does not wait in line.
+ *
+ * A room is looked at for people who are not known to be inside (is_look in resources/asking.h) once
+ * in a second, by one call for all that ask meanwhile.
  *
  * If the process ends, it is started again. What was under way and changes something is then lost;
  * what only reads is sent once more.
@@ -33,9 +37,15 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 /* Frees what the outcomes own, which were read. */
 void media_client_forget(struct asking *asking);
 
+/* Returns the Idempotency-Keys of calls that ask, which live as long as the client. */
+struct claims *media_client_claims(struct media_client *client);
+/* Waits for a key (claims_wait); the client sees to it that this ends in time. */
+void media_client_wait(struct media_client *client, struct asking *asking,
+		       void (*done)(void *context, struct asking *asking), void *context);
+
 /* For /metrics. */
 struct media_figures {
-	uint64_t ended[ASKED_LOST + 1]; /* requests, by their end */
+	uint64_t ended[ASKED_ENDS]; /* requests, by their end */
 	uint64_t failed; /* of those with an outcome: without a complete answer */
 	uint64_t waiting, under_way;
 	struct histogram_state durations; /* of requests with an outcome, to the millisecond */

@@ -115,7 +115,8 @@ void sender_close(struct sender *sender);
 int sender_descriptor(const struct sender *sender);
 
 /* Hands a request over. At most purpose->most requests may be without an outcome. Returns false if
- * the process does not accept it; then sender_take returns SENDER_LOST next. */
+ * it is larger than SENDER_BYTES_MOST: then it is not made, and has no outcome. If the process does
+ * not accept it, sender_take returns SENDER_LOST next. */
 bool sender_give(struct sender *sender, const struct delivery *delivery);
 
 /* Aborts all requests in progress: sender_take returns SENDER_LOST next. */

@@ -19,22 +19,46 @@
 enum asked_end {
 	ASKED_ANSWERED, /* `outcome` says what came, or why nothing came */
 	ASKED_BUSY, /* it was not made: too many others were waiting */
-	ASKED_LOST /* the process that made it has ended */
+	ASKED_LOST, /* the process that made it has ended */
+	ASKED_TOO_LARGE, /* it was not made: it is larger than SENDER_BYTES_MOST */
+	ASKED_REPLACED /* it was not made: a later call has set the same (asked.parts) */
 };
+#define ASKED_ENDS (ASKED_REPLACED + 1)
+
+/* Which requests of an account have precedence, the first ones most. What people inside do to
+ * themselves has few places, and takes none from others (background/media_queue.h). */
+enum asked_rank {
+	ASKED_TO_JUDGE, /* by moderators, or by the service itself (live_judge.h) */
+	ASKED_TO_MANAGE, /* by programs, and for people who join */
+	ASKED_TO_LOOK,
+	ASKED_FOR_ONESELF
+};
+#define ASKED_RANKS (ASKED_FOR_ONESELF + 1)
+
+/* What somebody changes of themselves. */
+#define ASKED_PART_NAME 1U
+#define ASKED_PART_METADATA 2U
+#define ASKED_PARTS 2
 
 struct media_client; /* background/media_client.h */
 
 struct asked {
 	struct server_request request;
 	struct slice about, by; /* of the handler: whom it is about, who asks from inside */
+	/* With ASKED_FOR_ONESELF: what a change sets, a set of ASKED_PART_...; 0 if it changes
+	 * nothing. If a later call of the same person sets all of it, only the later request is
+	 * made, and both get its answer. */
+	unsigned parts;
 	/* Results. */
+	bool is_replaced; /* the outcome is that of a later request (parts) */
 	enum asked_end end;
 	struct outcome outcome;
 	int64_t took; /* milliseconds from sending to the answer */
 	/* Private to background/media_client.c. */
 	struct asking *of;
 	struct asked *next;
-	int64_t since; /* waits, or is under way, since this time of clock_monotonic */
+	int64_t since; /* is under way since this time of clock_monotonic */
+	int64_t until; /* waits until this time at most */
 	unsigned tries;
 	/* A request with is_shared: those of other calls that get its answer, and the next one that
 	 * others may share; whether it is made for others, and has ended. */
@@ -45,13 +69,33 @@ struct asked {
 /* The requests of one call to one media server, in the arena of the call. */
 struct asking {
 	struct id account, backend;
+	enum asked_rank rank;
+	struct id room; /* that it is about, so that each room has its share; zeros: none */
+	/* With ASKED_FOR_ONESELF: who asks, and when the call came (call.started): the change that
+	 * came last counts. */
+	struct slice person;
+	int64_t came;
 	struct asked *asked;
 	size_t count;
 	bool is_done; /* all have ended */
 	int64_t began; /* of a look: milliseconds since 1970 */
-	bool is_look; /* it looks at a room (resources/live/live_caller.h) */
+	/* It looks at the room, for somebody who is not known to be inside
+	 * (resources/live/live_caller.h). One call looks for all that ask meanwhile: they follow it,
+	 * and go on when its `settle` has run. */
+	bool is_look;
+	bool is_follower; /* the call that looked has read the answers; this one has none */
+	struct slice entry; /* of a look: whom it looks for */
+	struct asking *followers; /* of the call that looks; linked by next_follower */
+	struct asking *next_follower;
+	/* Reads what was answered before the transaction of `settle` begins; NULL: nothing to do. */
+	void (*prepare)(struct call *call, struct asking *asking);
+	void *prepared; /* its result, in the arena */
+	/* It has no requests: it waits for another call with the same Idempotency-Key, which is
+	 * `person`, and then is run from the beginning (background/claims.h). */
+	bool waits_for_key, has_timed_out;
 	/* Of the handler, which asks several times. */
 	unsigned step, notes;
+	int64_t until; /* a look, or the key, is waited for until this time of clock_monotonic */
 	/* Private to background/media_client.c. */
 	struct media_client *client;
 	size_t left;

@@ -117,7 +117,7 @@ struct answer {
 struct call;
 struct route; /* resources/route.h */
 typedef bool handler(struct call *call, struct fault *fault);
-/* Checks a body whose rules go beyond its table; calls schema_check first. */
+/* Checks a body whose rules go beyond its table; calls schema_check. */
 typedef bool body_check(struct call *call, json_t *body, bool is_strict, struct fault *fault);
 
 /* The random bytes of the ticket of somebody who waits at a door. */
@@ -176,6 +176,8 @@ struct call {
 	struct bulk *bulk; /* private to service/bulk.c */
 	const struct import *import; /* private to resources/import/import.c */
 	struct slice idempotency_key; /* data NULL if there is none */
+	bool has_claim; /* of idempotency_key (service/idempotency.h) */
+	int64_t claims_until; /* it waits for the claim until this time of clock_monotonic */
 	struct counting *counting; /* private to resources/retries/kept_usage.c */
 	struct slice made_key; /* private to resources/media/signing_keys.c */
 	struct asking *asking; /* what it asks a media server (resources/asking.h); else NULL */
@@ -193,6 +195,7 @@ struct call {
 	 * deferred if they can be, and handled one at a time. */
 	bool is_serial;
 	bool is_counted; /* counted against a limit of its route (misses_count_test) */
+	bool is_counted_inside; /* and as a call from inside a room (misses_count_inside) */
 };
 
 /* ---- responses; functions that return bool always return true ---- */

@@ -18,7 +18,14 @@ extern const struct text_rule any_256_text;
 extern const struct text_rule some_100_text;
 extern const struct text_rule some_128_text;
 extern const struct text_rule some_256_text;
+/* Texts without control characters and line breaks: user IDs, names of people, and reasons. */
+extern const struct text_rule line_256_text;
+extern const struct text_rule some_line_128_text;
+extern const struct text_rule some_line_256_text;
 extern const struct text_rule url_text;
+/* Removes control characters from a name that a guest has typed: a member of this object, if it is
+ * a text (text_without_controls). */
+void text_clean_member(json_t *object, const char *name);
 /* Returns true if all bytes are allowed in a URL without a fragment (RFC 3986). */
 bool text_may_be_url(struct slice text);
 

@@ -87,6 +87,7 @@ struct text_rule {
 	size_t shortest, longest;
 	bool counts_bytes;
 	bool no_outer_space;	/* neither starts nor ends with a space */
+	bool no_controls;	/* has no control characters and no line breaks (text_has_controls) */
 	const char *format, *example;	/* only for the OpenAPI document; may be NULL */
 };
 
@@ -242,6 +243,7 @@ enum schema_mode {
 struct findings {
 	struct arena *arena;
 	const struct clock *clock;	/* for rules about the current time; may be NULL if there are none */
+	bool is_stored;	/* it is a stored document: older releases did not have no_controls */
 	const json_t *sent;	/* the body as sent, or its outline: determines the order of faults */
 	size_t fault_most;	/* FINDINGS_FAULT_MOST, or fewer if fewer are reported */
 	size_t fault_count;	/* including faults above fault_most, which are not kept */

@@ -329,6 +329,7 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 		      int64_t now, struct app_token *app, struct fault *fault)
 {
 	struct verified_token verified;
+	const json_t *issued_at;
 	json_t *claims = NULL;
 	json_int_t place;
 
@@ -348,6 +349,10 @@ bool token_verify_app(const struct roster *roster, struct arena *arena, struct s
 	place = json_integer_value(json_object_get(claims, "code_place"));
 	app->subject.code_place = place > 0 ? (uint64_t)place : 0;
 	app->expires_at = claim_seconds(verified.expires);
+	issued_at = json_object_get(claims, "iat");
+	app->issued_at = issued_at == NULL
+				 ? INT64_MIN
+				 : claim_seconds(fmax(json_number_value(issued_at), 0) * 1000.0);
 	return true;
 }
 

@@ -96,8 +96,6 @@ static bool has_room(const struct dispatcher *dispatcher, const struct target *t
 static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct delivery *delivery,
 		 const char *error)
 {
-	const size_t size = delivery->url.size + delivery->headers.size + delivery->body.size;
-
 	dispatcher->number += SENDER_MOST;
 	delivery->number = dispatcher->number + (uint64_t)(attempt - dispatcher->attempts);
 	attempt->outcome = (struct outcome){ .number = delivery->number };
@@ -106,15 +104,13 @@ static void give(struct dispatcher *dispatcher, struct attempt *attempt, struct 
 	attempt->state = ATTEMPT_SENT;
 	if (attempt->target != NULL)
 		attempt->target->under_way++;
-	if (size > SENDER_BYTES_MOST)
+	/* What the sender does not take is lost with it: see lose. */
+	if (error == NULL && !sender_give(dispatcher->sender, delivery))
 		error = "event too large";
 	if (error != NULL) {
 		(void)snprintf(attempt->outcome.error, sizeof attempt->outcome.error, "%s", error);
 		attempt->state = ATTEMPT_ENDED;
-		return;
 	}
-	/* What the sender does not take is lost with it: see lose. */
-	(void)sender_give(dispatcher->sender, delivery);
 }
 
 static void send_entry(struct dispatcher *dispatcher, struct target *target,

@@ -399,6 +399,7 @@ static struct look *look_open(struct live_watch *watch, const struct id *account
 	look->asking = (struct asking){
 		.account = *account,
 		.backend = *backend,
+		.rank = ASKED_TO_LOOK,
 		.asked = &look->asked,
 		.count = 1,
 	};
@@ -450,7 +451,7 @@ static void room_ask(struct live_watch *watch, struct watched_room *room,
 	struct fault fault = FAULT_INITIAL;
 
 	look->is_of_room = true;
-	look->room = room->room;
+	look->room = look->asking.room = room->room;
 	room->look_at = INT64_MAX;
 	room->looked = clock_monotonic();
 	if (!transact(&watch->work, STORE_READ, look->errand.arena, &room->account, prepare_room,

@@ -1,5 +1,5 @@
-/* See background/media_client.h. Requests are in one list in the order in which they came, and in
- * the places of the sender while they are under way.
+/* See background/media_client.h. Requests are in the queue (background/media_queue.h), and in the
+ * places of the sender while they are under way.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "background/media_client.h"
@@ -11,23 +11,34 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "background/claims.h"
+#include "background/media_queue.h"
 #include "base/clock.h"
 #include "base/counter.h"
 #include "base/log.h"
 #include "base/memory.h"
 
-#define BACKEND_MOST 8
-#define ACCOUNT_MOST 32
-/* Requests that may wait: of an account, and of all. */
-#define ACCOUNT_WAITING_MOST 256
-#define WAITING_MOST 4096
-/* Milliseconds: that a request waits for a place; to wait if there is nothing to do; after which
- * the sender must have reported an outcome. */
+/* Milliseconds: that a request waits for a place, and one that somebody makes for themselves; from
+ * one look for people to the next; that a look takes at most; to wait if there is nothing to do;
+ * after which the sender must have reported an outcome. */
 #define WAIT_MOST 2000
+#define OWN_WAIT_MOST 5000
+#define LOOK_AFTER 1000
+#define LOOK_MOST 2000
 #define PAUSE 1000
 #define SILENT_MOST 30000
 /* How often a request that only reads is sent. */
 #define TRIES_MOST 2
+
+/* A room that calls look at, or have looked at lately. */
+struct looked_room {
+	struct looked_room *next;
+	struct id account, backend, room;
+	int64_t began; /* when the last look began */
+	struct asking
+		*looks; /* the call that looks; NULL if it has its answers, or there is none */
+	struct asking *first, **end; /* calls for the next look, linked by next_follower */
+};
 
 struct place {
 	struct asked *asked; /* NULL: free */
@@ -38,9 +49,11 @@ struct media_client {
 	struct sender *sender;
 	pthread_t thread;
 	int wake; /* an eventfd */
+	struct claims *claims;
 	pthread_mutex_t lock;
 	/* Under the lock. */
-	struct asked *first, **end; /* those that wait */
+	struct media_queue *queue;
+	struct looked_room *looked;
 	struct asked *shared; /* those that others may share, until they are forgotten */
 	bool ends;
 	struct media_figures figures; /* but the durations */
@@ -62,6 +75,16 @@ static bool client_is_ending(struct media_client *client)
 	return ends;
 }
 
+/* Those who ask from now on follow the next look: this one may have missed them. The caller holds
+ * the lock. */
+static void look_has_answers(struct media_client *client, const struct asking *asking)
+{
+	for (struct looked_room *room = client->looked; room != NULL; room = room->next) {
+		if (room->looks == asking)
+			room->looks = NULL;
+	}
+}
+
 /* Counts that a request of a call has ended. The caller does not hold the lock. */
 static void asking_count(struct media_client *client, struct asking *asking)
 {
@@ -70,6 +93,8 @@ static void asking_count(struct media_client *client, struct asking *asking)
 	pthread_mutex_lock(&client->lock);
 	COUNTER_LOWER(asking->left, 1u);
 	is_last = asking->left == 0;
+	if (is_last && asking->is_look)
+		look_has_answers(client, asking);
 	pthread_mutex_unlock(&client->lock);
 	if (!is_last)
 		return;
@@ -116,77 +141,53 @@ static void asked_end(struct media_client *client, struct asked *asked, enum ask
 
 static void place_free(struct media_client *client, struct place *place)
 {
-	place->asked = NULL;
 	pthread_mutex_lock(&client->lock);
+	media_queue_end(client->queue, place->asked);
 	COUNTER_LOWER(client->figures.under_way, 1u);
 	pthread_mutex_unlock(&client->lock);
-}
-
-static void append_waiting(struct media_client *client, struct asked *asked, int64_t since)
-{
-	asked->next = NULL;
-	asked->since = since;
-	*client->end = asked;
-	client->end = &asked->next;
-	client->figures.waiting++;
+	place->asked = NULL;
 }
 
 /* ---- places ---- */
 
-/* Returns true if the two belong to different calls that change something in the same room. */
-static bool changes_same_room(const struct asked *a, const struct asked *b)
+/* Returns a free place, or NULL. While there is no process, requests wait. */
+static struct place *free_place(struct media_client *client)
 {
-	return a->request.room.size > 0 && slice_equal(a->request.room, b->request.room) &&
-	       a->of != b->of && id_compare(&a->of->backend, &b->of->backend) == 0;
-}
-
-/* Returns a free place that this request may have, or NULL. */
-static struct place *place_for(struct media_client *client, const struct asked *asked)
-{
-	struct place *found = NULL;
-	size_t backend = 0, account = 0;
-
-	/* While there is no process, requests wait. */
-	if (sender_descriptor(client->sender) < 0)
-		return NULL;
-	for (size_t i = 0; i < SENDER_MEDIA_MOST; i++) {
-		const struct asked *other = client->places[i].asked;
-
-		if (other == NULL) {
-			found = &client->places[i];
-			continue;
-		}
-		if (changes_same_room(other, asked))
-			return NULL;
-		account += id_compare(&other->of->account, &asked->of->account) == 0;
-		backend += id_compare(&other->of->backend, &asked->of->backend) == 0 &&
-			   id_compare(&other->of->account, &asked->of->account) == 0;
+	for (size_t i = 0; i < SENDER_MEDIA_MOST && sender_descriptor(client->sender) >= 0; i++) {
+		if (client->places[i].asked == NULL)
+			return &client->places[i];
 	}
-	return backend < BACKEND_MOST && account < ACCOUNT_MOST ? found : NULL;
+	return NULL;
 }
 
-/* Takes the first request that has waited too long or may have a place. Returns NULL if there is
- * none. */
+/* Takes the first request that has waited too long or may be made. Returns NULL if there is none.
+ * *place: NULL if it is not to be made. */
 static struct asked *take_waiting(struct media_client *client, struct place **place)
 {
-	const int64_t now = clock_monotonic();
-	struct asked **link, *asked;
+	struct asked *asked;
+	bool is_late = true;
 
+	*place = free_place(client);
 	pthread_mutex_lock(&client->lock);
-	for (link = &client->first; (asked = *link) != NULL; link = &asked->next) {
-		*place = place_for(client, asked);
-		if (*place != NULL || now - asked->since >= WAIT_MOST || client->ends)
-			break;
-	}
-	if (asked != NULL) {
-		*link = asked->next;
-		if (asked->next == NULL)
-			client->end = link;
-		COUNTER_LOWER(client->figures.waiting, 1u);
-		client->figures.under_way += *place != NULL && !client->ends;
-	}
+	asked = client->ends ? media_queue_take_any(client->queue)
+			     : media_queue_take(client->queue, *place != NULL, clock_monotonic(),
+						&is_late);
+	if (is_late)
+		*place = NULL;
+	client->figures.under_way += asked != NULL && !is_late;
 	pthread_mutex_unlock(&client->lock);
 	return asked;
+}
+
+/* Returns the milliseconds to wait for the answer to a request that is made now. A look is of no use
+ * to those who have waited too long for it. */
+static unsigned patience_of(const struct asked *asked, int64_t now)
+{
+	const int64_t left = asked->of->until - now;
+
+	if (!asked->of->is_look)
+		return asked->request.patience;
+	return left > 1 ? (unsigned)left : 1;
 }
 
 static void send_request(struct media_client *client, struct place *place, struct asked *asked)
@@ -198,7 +199,7 @@ static void send_request(struct media_client *client, struct place *place, struc
 		.body = request->body,
 		.answer_most = request->answer_most,
 		.is_once = request->is_once,
-		.patience = request->patience,
+		.patience = patience_of(asked, clock_monotonic()),
 	};
 
 	/* The remainder of a number is its place. */
@@ -208,7 +209,10 @@ static void send_request(struct media_client *client, struct place *place, struc
 	asked->since = clock_monotonic();
 	asked->tries++;
 	/* If the process does not take it, sender_take says next that the process is lost. */
-	(void)sender_give(client->sender, &delivery);
+	if (!sender_give(client->sender, &delivery)) {
+		place_free(client, place);
+		asked_end(client, asked, ASKED_TOO_LARGE);
+	}
 }
 
 static void fill_places(struct media_client *client)
@@ -255,8 +259,11 @@ static void lose_all(struct media_client *client)
 		place_free(client, &client->places[i]);
 		if (!asked->request.is_once && asked->tries < TRIES_MOST &&
 		    !client_is_ending(client)) {
+			const int64_t now = clock_monotonic();
+
+			asked->until = now + WAIT_MOST;
 			pthread_mutex_lock(&client->lock);
-			append_waiting(client, asked, clock_monotonic());
+			(void)media_queue_add(client->queue, asked, false, now);
 			pthread_mutex_unlock(&client->lock);
 			continue;
 		}
@@ -296,83 +303,7 @@ static void client_take_outcomes(struct media_client *client)
 	}
 }
 
-/* ---- the thread ---- */
-
-/* Milliseconds until the first waiting request has waited too long. */
-static int pause_of(struct media_client *client)
-{
-	int64_t pause = PAUSE;
-
-	pthread_mutex_lock(&client->lock);
-	if (client->first != NULL)
-		pause = client->first->since + WAIT_MOST - clock_monotonic();
-	pthread_mutex_unlock(&client->lock);
-	return pause < 0 ? 0 : pause < PAUSE ? (int)pause : PAUSE;
-}
-
-static void *run_client(void *context)
-{
-	struct media_client *client = context;
-
-	while (!client_is_ending(client)) {
-		struct pollfd polled[] = {
-			{ .fd = client->wake, .events = POLLIN },
-			{ .fd = sender_descriptor(client->sender), .events = POLLIN },
-		};
-		eventfd_t ignored;
-
-		(void)poll(polled, 2, pause_of(client));
-		(void)eventfd_read(client->wake, &ignored);
-		client_take_outcomes(client);
-		fill_places(client);
-	}
-	lose_all(client);
-	fill_places(client);
-	return NULL;
-}
-
-static void client_wake(struct media_client *client)
-{
-	if (eventfd_write(client->wake, 1) != 0)
-		ABORT("cannot write an event");
-}
-
-struct media_client *media_client_open(struct sender *sender)
-{
-	struct media_client *client = memory_check(calloc(1, sizeof *client));
-
-	client->sender = sender;
-	client->end = &client->first;
-	client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (client->wake < 0 || pthread_mutex_init(&client->lock, NULL) != 0 ||
-	    pthread_create(&client->thread, NULL, run_client, client) != 0)
-		ABORT("cannot create a lock or thread");
-	return client;
-}
-
-void media_client_close(struct media_client *client)
-{
-	if (client == NULL)
-		return;
-	pthread_mutex_lock(&client->lock);
-	client->ends = true;
-	pthread_mutex_unlock(&client->lock);
-	client_wake(client);
-	pthread_join(client->thread, NULL);
-	pthread_mutex_destroy(&client->lock);
-	close(client->wake);
-	free(client);
-}
-
-/* The caller holds the lock. */
-static bool has_too_many(const struct media_client *client, const struct id *account)
-{
-	size_t n = 0;
-
-	for (const struct asked *asked = client->first; asked != NULL; asked = asked->next)
-		n += id_compare(&asked->of->account, account) == 0;
-	return n >= ACCOUNT_WAITING_MOST || client->figures.waiting >= WAITING_MOST;
-}
+/* ---- the same request of several calls ---- */
 
 static bool is_same_request(const struct asked *a, const struct asked *b)
 {
@@ -406,10 +337,237 @@ static bool share(struct media_client *client, struct asked *asked, size_t *ende
 	return true;
 }
 
+/* ---- requests of calls ---- */
+
+/* Adds the requests of a call to the queue. Returns how many have ended at once. The caller holds
+ * the lock. */
+static size_t queue_all(struct media_client *client, struct asking *asking, int64_t now)
+{
+	const bool is_full = media_queue_is_full(client->queue, &asking->account, asking->rank);
+	const int64_t most = asking->rank == ASKED_FOR_ONESELF ? OWN_WAIT_MOST : WAIT_MOST;
+	size_t ended = 0;
+
+	for (size_t i = 0; i < asking->count; i++) {
+		struct asked *asked = &asking->asked[i];
+
+		asked->of = asking;
+		asked->until = asking->is_look ? asking->until : now + most;
+		if (asked->request.is_shared && share(client, asked, &ended))
+			continue;
+		if (media_queue_add(client->queue, asked, is_full, now) != QUEUE_REPLACED)
+			continue;
+		asked->is_replaced = true;
+		asked->end = ASKED_REPLACED;
+		ended++;
+	}
+	return ended;
+}
+
+/* ---- looks for people ---- */
+
+/* Returns the room of a look. Forgets rooms that nobody has looked at lately. The caller holds the
+ * lock. */
+static struct looked_room *looked_room_of(struct media_client *client, const struct asking *asking,
+					  int64_t now)
+{
+	struct looked_room **link = &client->looked, *room;
+
+	while ((room = *link) != NULL) {
+		if (id_compare(&room->room, &asking->room) == 0 &&
+		    id_compare(&room->backend, &asking->backend) == 0 &&
+		    id_compare(&room->account, &asking->account) == 0)
+			return room;
+		if (room->looks == NULL && room->first == NULL && now - room->began >= LOOK_AFTER) {
+			*link = room->next;
+			free(room);
+		} else {
+			link = &room->next;
+		}
+	}
+	room = memory_check(malloc(sizeof *room));
+	*room = (struct looked_room){
+		.account = asking->account,
+		.backend = asking->backend,
+		.room = asking->room,
+		.began = now - LOOK_AFTER,
+	};
+	room->end = &room->first;
+	*link = room;
+	return room;
+}
+
+/* Lets the first of the calls that wait look, and the others follow it. The caller holds the
+ * lock. */
+static void look_begin(struct media_client *client, struct looked_room *room, int64_t now)
+{
+	struct asking *asking = room->first;
+
+	room->looks = asking;
+	room->began = now;
+	asking->followers = asking->next_follower;
+	asking->next_follower = NULL;
+	room->first = NULL;
+	room->end = &room->first;
+	(void)queue_all(client, asking, now);
+}
+
+static void look_add(struct media_client *client, struct asking *asking, int64_t now)
+{
+	struct looked_room *room = looked_room_of(client, asking, now);
+
+	asking->until = now + LOOK_MOST;
+	asking->followers = NULL;
+	asking->next_follower = NULL;
+	if (room->looks != NULL) {
+		asking->next_follower = room->looks->followers;
+		room->looks->followers = asking;
+		return;
+	}
+	*room->end = asking;
+	room->end = &asking->next_follower;
+	if (now - room->began >= LOOK_AFTER)
+		look_begin(client, room, now);
+}
+
+/* Begins the looks whose time has come. */
+static void begin_looks(struct media_client *client)
+{
+	const int64_t now = clock_monotonic();
+
+	pthread_mutex_lock(&client->lock);
+	for (struct looked_room *room = client->looked; room != NULL; room = room->next) {
+		if (room->first != NULL && room->looks == NULL && now - room->began >= LOOK_AFTER)
+			look_begin(client, room, now);
+	}
+	pthread_mutex_unlock(&client->lock);
+}
+
+/* Ends calls that had no look of their own. The caller does not hold the lock. */
+static void followers_end(struct asking *first)
+{
+	while (first != NULL) {
+		struct asking *next = first->next_follower;
+
+		for (size_t i = 0; i < first->count; i++)
+			first->asked[i].end = ASKED_LOST;
+		first->is_follower = true;
+		first->is_done = true;
+		first->done(first->context, first);
+		first = next;
+	}
+}
+
+/* Ends the calls that wait for a look. */
+static void end_looks(struct media_client *client)
+{
+	struct asking *first = NULL;
+
+	pthread_mutex_lock(&client->lock);
+	for (struct looked_room *room = client->looked; room != NULL; room = room->next) {
+		*room->end = first;
+		first = room->first;
+		room->first = NULL;
+		room->end = &room->first;
+	}
+	pthread_mutex_unlock(&client->lock);
+	followers_end(first);
+}
+
+/* ---- the thread ---- */
+
+/* Milliseconds until something may be to be done although nothing happens. */
+static int pause_of(struct media_client *client)
+{
+	const int64_t now = clock_monotonic();
+	const int64_t key_due = claims_expire(client->claims, now);
+	int64_t due;
+
+	pthread_mutex_lock(&client->lock);
+	due = media_queue_due(client->queue, now);
+	if (key_due < due)
+		due = key_due;
+	for (const struct looked_room *room = client->looked; room != NULL; room = room->next) {
+		if (room->first != NULL && room->looks == NULL && room->began + LOOK_AFTER < due)
+			due = room->began + LOOK_AFTER;
+	}
+	pthread_mutex_unlock(&client->lock);
+	if (due <= now)
+		return 0;
+	return due - now < PAUSE ? (int)(due - now) : PAUSE;
+}
+
+static void *run_client(void *context)
+{
+	struct media_client *client = context;
+
+	while (!client_is_ending(client)) {
+		struct pollfd polled[] = {
+			{ .fd = client->wake, .events = POLLIN },
+			{ .fd = sender_descriptor(client->sender), .events = POLLIN },
+		};
+		eventfd_t ignored;
+
+		(void)poll(polled, 2, pause_of(client));
+		(void)eventfd_read(client->wake, &ignored);
+		client_take_outcomes(client);
+		begin_looks(client);
+		fill_places(client);
+	}
+	lose_all(client);
+	fill_places(client);
+	end_looks(client);
+	claims_end_all(client->claims);
+	return NULL;
+}
+
+static void client_wake(struct media_client *client)
+{
+	if (eventfd_write(client->wake, 1) != 0)
+		ABORT("cannot write an event");
+}
+
+struct media_client *media_client_open(struct sender *sender)
+{
+	struct media_client *client = memory_check(calloc(1, sizeof *client));
+
+	client->sender = sender;
+	client->queue = media_queue_open();
+	client->claims = claims_open();
+	client->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (client->wake < 0 || pthread_mutex_init(&client->lock, NULL) != 0 ||
+	    pthread_create(&client->thread, NULL, run_client, client) != 0)
+		ABORT("cannot create a lock or thread");
+	return client;
+}
+
+void media_client_close(struct media_client *client)
+{
+	if (client == NULL)
+		return;
+	pthread_mutex_lock(&client->lock);
+	client->ends = true;
+	pthread_mutex_unlock(&client->lock);
+	client_wake(client);
+	pthread_join(client->thread, NULL);
+	pthread_mutex_destroy(&client->lock);
+	close(client->wake);
+	media_queue_close(client->queue);
+	claims_close(client->claims);
+	while (client->looked != NULL) {
+		struct looked_room *next = client->looked->next;
+
+		free(client->looked);
+		client->looked = next;
+	}
+	free(client);
+}
+
+/* ---- what calls use ---- */
+
 void media_client_ask(struct media_client *client, struct asking *asking,
 		      void (*done)(void *context, struct asking *asking), void *context)
 {
-	int64_t since = clock_monotonic();
+	const int64_t now = clock_monotonic();
 	size_t ended = 0;
 
 	asking->client = client;
@@ -417,16 +575,10 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 	asking->done = done;
 	asking->context = context;
 	pthread_mutex_lock(&client->lock);
-	/* Those beyond have waited long enough from the start. */
-	if (has_too_many(client, &asking->account))
-		since -= WAIT_MOST;
-	for (size_t i = 0; i < asking->count; i++) {
-		struct asked *asked = &asking->asked[i];
-
-		asked->of = asking;
-		if (!asked->request.is_shared || !share(client, asked, &ended))
-			append_waiting(client, asked, since);
-	}
+	if (asking->is_look)
+		look_add(client, asking, now);
+	else
+		ended = queue_all(client, asking, now);
 	pthread_mutex_unlock(&client->lock);
 	client_wake(client);
 	for (; ended > 0; ended--)
@@ -436,6 +588,7 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 void media_client_forget(struct asking *asking)
 {
 	struct media_client *client = asking->client;
+	struct asking *followers = asking->followers;
 
 	for (size_t i = 0; i < asking->count; i++) {
 		struct asked *asked = &asking->asked[i], **link;
@@ -451,12 +604,27 @@ void media_client_forget(struct asking *asking)
 		free(asked->outcome.answer);
 		asked->outcome.answer = NULL;
 	}
+	asking->followers = NULL;
+	followers_end(followers);
+}
+
+struct claims *media_client_claims(struct media_client *client)
+{
+	return client->claims;
+}
+
+void media_client_wait(struct media_client *client, struct asking *asking,
+		       void (*done)(void *context, struct asking *asking), void *context)
+{
+	claims_wait(client->claims, asking, done, context);
+	client_wake(client);
 }
 
 void media_client_figures(struct media_client *client, struct media_figures *figures)
 {
 	pthread_mutex_lock(&client->lock);
 	*figures = client->figures;
+	figures->waiting = media_queue_waiting(client->queue);
 	pthread_mutex_unlock(&client->lock);
 	histogram_read(&client->durations, &figures->durations);
 }

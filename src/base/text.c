@@ -148,6 +148,64 @@ struct slice text_folded(struct arena *arena, struct slice text)
 	return buffer_slice(&folded);
 }
 
+/* Returns the size in bytes of the control character or line break at the beginning of the text, or
+ * 0 if the text begins with another character. U+0080 to U+009F have two bytes; U+2028 and U+2029
+ * have three. */
+static size_t control_or_break_size(struct slice text)
+{
+	const unsigned char *bytes = (const unsigned char *)text.data;
+
+	if (bytes[0] < ' ' || bytes[0] == 0x7f)
+		return 1;
+	if (bytes[0] == 0xc2 && text.size > 1 && bytes[1] < 0xa0)
+		return 2;
+	return bytes[0] == 0xe2 && text.size > 2 && bytes[1] == 0x80 && (bytes[2] | 1) == 0xa9 ? 3
+											       : 0;
+}
+
+bool text_has_controls(struct slice text)
+{
+	for (size_t i = 0; i < text.size; i++) {
+		if (control_or_break_size((struct slice){ text.data + i, text.size - i }) > 0)
+			return true;
+	}
+	return false;
+}
+
+size_t text_without_controls(struct slice text, char *clean)
+{
+	size_t n = 0;
+
+	for (size_t i = 0, size; i < text.size; i += size) {
+		const struct slice rest = { text.data + i, text.size - i };
+
+		size = control_or_break_size(rest);
+		if (size == 0) {
+			clean[n++] = text.data[i];
+			size = 1;
+		} else if (slice_begins(rest, SLICE("\r\n"))) {
+			clean[n++] = ' ';
+			size = 2;
+		} else if ((*rest.data >= '\t' && *rest.data <= '\r') || size == 3 ||
+			   slice_begins(rest, SLICE("\xc2\x85"))) {
+			clean[n++] = ' ';
+		}
+	}
+	return n;
+}
+
+size_t text_size_in_json(struct slice text)
+{
+	size_t size = 2;
+
+	for (size_t i = 0; i < text.size; i++) {
+		const unsigned char byte = (unsigned char)text.data[i];
+
+		size += byte < ' ' ? sizeof "\\u0000" - 1 : byte == '"' || byte == '\\' ? 2 : 1;
+	}
+	return size;
+}
+
 /* The role of a byte in a JSON string. */
 enum string_byte { PLAIN, STOPS, ABOVE_ASCII };
 

@@ -230,11 +230,16 @@ bool sender_give(struct sender *sender, const struct delivery *delivery)
 	};
 	ssize_t size = -1;
 
+	if (delivery->url.size + delivery->headers.size + delivery->body.size > SENDER_BYTES_MOST)
+		return false;
 	while (sender->socket >= 0 &&
 	       (size = sendmsg(sender->socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
 		continue;
+	/* Where sockets have small buffers, the limit is lower. */
+	if (size < 0 && sender->socket >= 0 && errno == EMSGSIZE)
+		return false;
 	sender->is_lost = sender->is_lost || size < 0;
-	return size >= 0;
+	return true;
 }
 
 static void start_again(struct sender *sender)

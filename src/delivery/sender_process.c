@@ -374,22 +374,35 @@ static bool begin_transfer(struct process *process, const struct wire_delivery *
 	return report(&outcome, NULL);
 }
 
-/* Reads a message. Returns false if the service has ended. */
+/* Reports that a request is not made, because it is larger than a message may be. */
+static bool report_too_large(const struct wire_delivery *wire)
+{
+	struct outcome outcome = { .number = wire->number, .failure = SENDER_OTHER };
+
+	(void)snprintf(outcome.error, sizeof outcome.error, "request too large");
+	return report(&outcome, NULL);
+}
+
+/* Reads messages. Returns false if the service has ended. */
 static bool take_requests(struct process *process)
 {
 	struct wire_delivery wire;
 	ssize_t size = 0;
 
 	while (process->under_way < process->options.most) {
-		size = recv(SENDER_SOCKET, process->message, sizeof process->message, MSG_DONTWAIT);
+		size = recv(SENDER_SOCKET, process->message, sizeof process->message,
+			    MSG_DONTWAIT | MSG_TRUNC);
 		if (size < 0 && (errno == EAGAIN || errno == EINTR))
 			return true;
 		if (size < (ssize_t)sizeof wire)
 			return false;
 		memcpy(&wire, process->message, sizeof wire);
-		if ((size_t)size != sizeof wire + (size_t)wire.url_size + wire.headers_size +
-					    wire.body_size ||
-		    !begin_transfer(process, &wire, process->message + sizeof wire))
+		if ((size_t)size !=
+		    sizeof wire + (size_t)wire.url_size + wire.headers_size + wire.body_size)
+			return false;
+		if ((size_t)size > sizeof process->message
+			    ? !report_too_large(&wire)
+			    : !begin_transfer(process, &wire, process->message + sizeof wire))
 			return false;
 	}
 	return true;

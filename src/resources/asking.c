@@ -17,6 +17,8 @@ struct asking *call_ask(struct call *call, const struct id *backend, size_t coun
 	*asking = (struct asking){
 		.account = call->account,
 		.backend = *backend,
+		.rank = ASKED_TO_MANAGE,
+		.came = call->started,
 		.asked = arena_zero(call->arena, count * sizeof *asking->asked),
 		.count = count,
 	};
@@ -120,6 +122,10 @@ bool asked_has_outcome(const struct asked *asked, struct fault *fault)
 {
 	if (asked->end == ASKED_ANSWERED)
 		return true;
+	if (asked->end == ASKED_TOO_LARGE)
+		return fault_detail(fault, FAULT_TOO_LARGE,
+				    "the request to the media server would be larger than %zu KB",
+				    SENDER_BYTES_MOST >> 10);
 	fault_set(fault, FAULT_SERVER_BUSY, NULL);
 	fault->retry_after = RETRY_AFTER_BUSY;
 	return false;

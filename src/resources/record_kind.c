@@ -52,6 +52,7 @@ void record_check_document(const struct shape *shape, json_t *document, const ch
 	struct fault fault = FAULT_INITIAL;
 
 	findings_open(&own, findings->arena);
+	own.is_stored = true;
 	(void)schema_check(shape, document, SCHEMA_WHOLE, true, &own, &fault);
 	findings_take(findings, pointer, &own);
 }

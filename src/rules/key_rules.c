@@ -30,7 +30,7 @@ static const struct field scope_item = { .name = NULL, .kind = KIND_CHOICE, .cho
 
 #define MEMBERS_OF_A_KEY \
 	{ "id",         TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("API key identifier.") }, \
-	{ "name",       TEXT(some_128_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), EXAMPLE("calendar"), \
+	{ "name",       TEXT(some_line_128_text), FLAGS(FIELD_REQUIRED | FIELD_KEPT), EXAMPLE("calendar"), \
 	  DOC("What the API key is for.") }, \
 	{ "scopes",     LIST_OF(scope_item), \
 	  FLAGS(FIELD_REQUIRED | FIELD_KEPT | FIELD_UNIQUE | FIELD_NOT_EMPTY), EXAMPLE(["rooms:write"]), \

@@ -136,6 +136,7 @@ static const struct text_rule message_type_text = {
 static const struct text_rule reason_text = {
 	.sentence = "must be 0 to 256 characters",
 	.longest = 256,
+	.no_controls = true,
 };
 
 static schema_rule check_addressed, check_ban;
@@ -195,11 +196,6 @@ const struct shape message_shape = {
 };
 static schema_rule check_update;
 
-static const struct text_rule peer_name_text = {
-	.sentence = "must be 1 to 128 characters",
-	.shortest = 1,
-	.longest = 128,
-};
 static const struct text_rule metadata_text = {
 	.sentence = "must be 0 to 4096 bytes",
 	.longest = METADATA_MOST,
@@ -210,7 +206,7 @@ static const struct rule update_rules[] = {
 	{ NULL, NULL, NULL },
 };
 static const struct field update_fields[] = {
-	{ "name",     TEXT(peer_name_text), ABSENT_IF_EMPTY, EXAMPLE("Ada"), DOC("The name that others see.") },
+	{ "name",     TEXT(some_line_128_text), ABSENT_IF_EMPTY, EXAMPLE("Ada"), DOC("The name that others see.") },
 	{ "role",     TEXT(any_text), ABSENT_IF_EMPTY, EXAMPLE("guest"), DOC("A role of the room's template.") },
 	{ "metadata", TEXT(metadata_text), EXAMPLE("{\"isHandRaised\":true}"), DOC("Text for programs in the room.") },
 };

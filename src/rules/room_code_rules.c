@@ -69,9 +69,9 @@ static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 #define MAX_USES_OF_A_CODE \
 	{ "max_uses",   INTEGER(1, USES_MOST), DOC("How many times the code can be used.") }
 #define PERSON_OF_A_CODE \
-	{ "user_id",    TEXT(some_256_text), FLAGS(FIELD_BLANK_ABSENT), \
+	{ "user_id",    TEXT(some_line_256_text), FLAGS(FIELD_BLANK_ABSENT), \
 	  DOC("User ID of the person the code is for.") }, \
-	{ "name",       TEXT(some_128_text), FLAGS(FIELD_BLANK_ABSENT), \
+	{ "name",       TEXT(some_line_128_text), FLAGS(FIELD_BLANK_ABSENT), \
 	  DOC("Display name of that person.") }, \
 	{ "label",      TEXT(label_text), FLAGS(FIELD_BLANK_ABSENT), EXAMPLE("for the speakers"), \
 	  DOC("A note for administrators.") }, \
@@ -207,11 +207,13 @@ const struct shape code_enabled_shape = {
 	.doc = "Enables or disables the room code in the path.",
 };
 
+static void clean_name(const struct shape *shape, json_t *object);
+
 static const struct field join_fields[] = {
 	{ "code",    TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("abc-defg-hij"),
 	  DOC("A room code, as people type or paste it: also in capitals, with other dashes or blanks, in quotes, or "
 	      "as a whole join link.") },
-	{ "user_id", TEXT(any_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
+	{ "user_id", TEXT(line_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
 	  DOC("User ID of the person. Default: a version 4 UUID, also if it is empty.") },
 	{ "name",    TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
 	  DOC("Display name on the media server. A name in the code takes precedence. Default: user_id.") },
@@ -222,7 +224,7 @@ static const struct field join_fields[] = {
 	      "another length is ignored.") },
 };
 const struct shape join_shape = {
-	"Join", FIELDS(join_fields), .doc = "A room code to exchange for a join token.",
+	"Join", FIELDS(join_fields), .prepare = clean_name, .doc = "A room code to exchange for a join token.",
 };
 
 const struct field not_enforced_item = {
@@ -253,7 +255,7 @@ static const struct field media_join_fields[] = {
 	  DOC("Display name on the media server. A name in the code takes precedence. Default: user_id.") },
 };
 const struct shape media_join_shape = {
-	"MediaJoin", FIELDS(media_join_fields), .doc = "The person who joins with a join token.",
+	"MediaJoin", FIELDS(media_join_fields), .prepare = clean_name, .doc = "The person who joins with a join token.",
 };
 static const struct field media_join_answer_fields[] = {
 	{ "join", OBJECT(join_ticket_shape), FLAGS(FIELD_REQUIRED), DOC("Access to the media server.") },
@@ -265,6 +267,7 @@ const struct shape media_join_answer_shape = {
 /* ---- LiveKit's token endpoint: the names are those of LiveKit ---- */
 
 static void read_camel_case(const struct shape *shape, json_t *object);
+static void prepare_livekit_join(const struct shape *shape, json_t *object);
 static schema_rule check_attributes;
 
 static const struct text_rule attribute_name_text = {
@@ -310,7 +313,7 @@ static const struct field livekit_join_fields[] = {
 	{ "room_name",              TEXT(any_text), DOC("The ID or the name of the code's room, if it is not empty.") },
 	{ "participant_name",       TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
 	  DOC("Display name. A name in the code takes precedence. Default: the user ID.") },
-	{ "participant_identity",   TEXT(any_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
+	{ "participant_identity",   TEXT(line_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
 	  DOC("User ID of the person. Default: a version 4 UUID, also if it is empty.") },
 	{ "participant_metadata",   TEXT(participant_metadata_text),
 	  DOC("Text for programs in the room. The metadata of the code takes precedence.") },
@@ -319,7 +322,7 @@ static const struct field livekit_join_fields[] = {
 	{ "room_config",            OBJECT(room_config_shape), DOC("How LiveKit makes the room.") },
 };
 const struct shape livekit_join_shape = {
-	"LivekitJoin", FIELDS(livekit_join_fields), .rules = livekit_join_rules, .prepare = read_camel_case,
+	"LivekitJoin", FIELDS(livekit_join_fields), .rules = livekit_join_rules, .prepare = prepare_livekit_join,
 	.doc = "The person who joins, as LiveKit's client libraries send it. Names in camel case, such as "
 	       "participantName, are read too.",
 };
@@ -416,6 +419,18 @@ static void read_camel_case(const struct shape *shape, json_t *object)
 		object_put(object, name, json_incref(value));
 		json_object_del(object, camel);
 	}
+}
+
+static void prepare_livekit_join(const struct shape *shape, json_t *object)
+{
+	read_camel_case(shape, object);
+	text_clean_member(object, "participant_name");
+}
+
+static void clean_name(const struct shape *shape, json_t *object)
+{
+	(void)shape;
+	text_clean_member(object, "name");
 }
 
 static void check_attributes(struct rule_context *context, const json_t *object)

@@ -4,9 +4,11 @@
 #include "rules/text_rules.h"
 
 #include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/id.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define NAME_CHARACTERS "a-zA-Z0-9 ._:-"
@@ -48,6 +50,39 @@ const struct text_rule some_256_text = {
 	.shortest = 1,
 	.longest = 256,
 };
+
+const struct text_rule line_256_text = {
+	.sentence = "must be at most 256 characters",
+	.longest = 256,
+	.no_controls = true,
+};
+
+const struct text_rule some_line_128_text = {
+	.sentence = "must be 1 to 128 characters",
+	.shortest = 1,
+	.longest = 128,
+	.no_controls = true,
+};
+
+const struct text_rule some_line_256_text = {
+	.sentence = "must be 1 to 256 characters",
+	.shortest = 1,
+	.longest = 256,
+	.no_controls = true,
+};
+
+void text_clean_member(json_t *object, const char *name)
+{
+	const struct slice text = text_of_json(json_object_get(object, name));
+	char *clean;
+
+	if (text.data == NULL || !text_has_controls(text))
+		return;
+	clean = memory_check(malloc(text.size));
+	object_put(object, name,
+		   json_of_text((struct slice){ clean, text_without_controls(text, clean) }));
+	free(clean);
+}
 
 const struct text_rule url_text = {
 	.sentence = "must be 1 to 2048 bytes",

@@ -91,6 +91,9 @@ static void describe_text(json_t *schema, const struct text_rule *rule)
 		object_put(schema, "pattern",
 			   json_sprintf("^[%s]([%s]*[%s])?$", inner, characters, inner));
 	}
+	if (rule->no_controls)
+		object_put(schema, "pattern",
+			   json_string("^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$"));
 	if (rule->shortest > 0)
 		object_put(schema, "minLength", json_integer((json_int_t)rule->shortest));
 	if (rule->longest == SIZE_MAX)

@@ -151,7 +151,8 @@ static bool is_accepted(const char *characters, char byte)
 	return false;
 }
 
-bool schema_text_obeys(const struct text_rule *rule, struct slice text)
+/* Returns true if the text obeys the rule, but perhaps has control characters. */
+static bool has_form(const struct text_rule *rule, struct slice text)
 {
 	size_t size = rule->counts_bytes ? text.size : text_characters(text);
 
@@ -167,14 +168,26 @@ bool schema_text_obeys(const struct text_rule *rule, struct slice text)
 	return true;
 }
 
+bool schema_text_obeys(const struct text_rule *rule, struct slice text)
+{
+	return has_form(rule, text) && !(rule->no_controls && text_has_controls(text));
+}
+
 static json_t *text_checked(const struct field *row, json_t *value, const struct place *place,
 			    struct findings *findings)
 {
+	const struct text_rule *rule = row->text;
+	const struct slice text = text_of_json(value);
+	bool has_controls;
+
 	if (!json_is_string(value))
 		return is_no("a string", value, place, findings);
-	if (schema_text_obeys(row->text, text_of_json(value)))
+	has_controls = rule->no_controls && !findings->is_stored && text_has_controls(text);
+	if (!has_controls && has_form(rule, text))
 		return value;
-	findings_report(findings, place, "%s%s", row->text->sentence,
+	findings_report(findings, place, "%s%s",
+			has_controls ? "must not contain control characters or line breaks"
+				     : rule->sentence,
 			value_got(findings, place, value));
 	return NULL;
 }

@@ -220,6 +220,8 @@ static void append_media(struct buffer *page, const struct environment *environm
 	append_sample(page, requests, "", SLICE("result=\"failed\""), figures.failed);
 	append_sample(page, requests, "", SLICE("result=\"busy\""), figures.ended[ASKED_BUSY]);
 	append_sample(page, requests, "", SLICE("result=\"lost\""), figures.ended[ASKED_LOST]);
+	append_sample(page, requests, "", SLICE("result=\"too_large\""),
+		      figures.ended[ASKED_TOO_LARGE]);
 	append_one(page, "anteroom_media_requests_waiting", "gauge",
 		   "Requests to media servers that wait for their turn.", figures.waiting);
 	append_one(page, "anteroom_media_requests_under_way", "gauge",

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/idempotency.h"
 
+#include "background/claims.h"
+#include "background/media_client.h"
 #include "base/text.h"
 #include "resources/asking.h"
 #include "resources/retries/kept_answer.h"
@@ -61,6 +63,74 @@ static void fingerprint_of(const struct call *call, unsigned char fingerprint[DI
 	append_part(&text, request->if_none_match);
 	append_part(&text, request->prefer);
 	digest_sha256(buffer_slice(&text), fingerprint);
+}
+
+/* ---- calls that are under way ---- */
+
+bool idempotency_refuse(struct fault *fault)
+{
+	fault_set(fault, FAULT_CONFLICT, "A request with this Idempotency-Key is under way");
+	fault->retry_after = 1;
+	return false;
+}
+
+static struct claims *claims_of(const struct call *call)
+{
+	struct media_client *client = call->environment->media_client;
+
+	return client == NULL ? NULL : media_client_claims(client);
+}
+
+/* Makes the call wait for the one that has claimed its key. */
+static void wait_for_claim(struct call *call)
+{
+	struct asking *asking = arena_zero(call->arena, sizeof *asking);
+
+	asking->account = call->account;
+	asking->person = call->idempotency_key;
+	asking->until = call->claims_until;
+	asking->waits_for_key = true;
+	call->asking = asking;
+}
+
+bool idempotency_claim(struct call *call, bool *waits, struct fault *fault)
+{
+	struct claims *claims = claims_of(call);
+	unsigned char fingerprint[DIGEST_SIZE];
+
+	*waits = false;
+	if (call->asking != NULL && call->asking->waits_for_key) {
+		const bool is_late = call->asking->has_timed_out;
+
+		call->asking = NULL;
+		if (is_late)
+			return idempotency_refuse(fault);
+	}
+	if (call->idempotency_key.data == NULL || call->route->settle == NULL || claims == NULL ||
+	    call->asking != NULL || call->has_claim)
+		return true;
+	if (call->claims_until == 0)
+		call->claims_until = clock_monotonic() + STORE_LOCK_MOST;
+	fingerprint_of(call, fingerprint);
+	switch (claims_take(claims, &call->account, call->idempotency_key, fingerprint)) {
+	case CLAIM_IS_OURS:
+		call->has_claim = true;
+		break;
+	case CLAIM_IS_TAKEN:
+		wait_for_claim(call);
+		*waits = true;
+		break;
+	case CLAIM_DIFFERS:
+		return fault_set(fault, FAULT_KEY_REUSED, NULL);
+	}
+	return true;
+}
+
+void idempotency_release(struct call *call)
+{
+	if (call->has_claim)
+		claims_release(claims_of(call), &call->account, call->idempotency_key);
+	call->has_claim = false;
 }
 
 /* ---- what was kept ---- */

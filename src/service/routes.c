@@ -126,7 +126,8 @@
 	{ .kind = &kind_peer, .finding = STORE_FIND_PAGE, .from = READ_PATH, .most = STORE_EACH_AT_ONCE }
 #define NOT_INSIDE "From inside: the person is not in the room, or the role lacks sendRoomState."
 #define MAY_NOT_ACT "From inside: the person is not in the room, or the role lacks the permission."
-#define VIEWS "A person inside asked more than twice in a second."
+#define VIEWS "A person inside asked more than twice in a second, or called more than ten times."
+#define CALLS "A person inside called more than ten times in a second."
 
 /* Rules that only the handler can check, because they depend on stored data. */
 #define TEMPLATE_SIZE { "templateSize", \
@@ -500,6 +501,7 @@ const struct route routes[] = {
 	{ METHOD_GET,    "/v2/active-rooms/{room_id}/me", ROUTE_READ, active_rooms_me, "getMe",
 	  NEEDS(LIVE_READ), ANSWER(me_shape), FROM_INSIDE, .settle = active_rooms_me,
 	  FORBIDDEN(NOT_INSIDE),
+	  TOO_MANY(CALLS),
 	  READS(THE_LIVE_ROOM),
 	  DOC("Returns what the person with this join token is and may do in the room.") },
 	{ METHOD_GET,    "/v2/active-rooms/{room_id}/peers", ROUTE_READ, active_peers_list, "listActivePeers",
@@ -517,17 +519,19 @@ const struct route routes[] = {
 
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/peers/{peer_id}", ROUTE_READ, active_peers_update,
 	  "updateActivePeer",
-	  NEEDS(LIVE_WRITE), WHOLE(update_shape), ANSWER(updated_peer_shape), FROM_INSIDE,
+	  NEEDS(LIVE_WRITE), WHOLE(update_shape), .check = active_peers_check, ANSWER(updated_peer_shape), FROM_INSIDE,
 	  .settle = active_peers_settle_update, .acts = true,
 	  FORBIDDEN("The role is full or admits nobody. From inside: the person is not in the room, the role lacks "
 		    "the permission, or the name or the metadata is not the caller's own."),
 	  RULES({ "roleOfRoom", "role is a role of the room's template." }),
+	  TOO_MANY(CALLS),
 	  READS(THE_LIVE_ROOM),
 	  DOC("Changes the name, the role or the metadata of one of the people in a room.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/peers/{peer_id}/mute", ROUTE_READ, active_peers_mute, "mutePeer",
 	  NEEDS(LIVE_WRITE), WHOLE(mute_shape), ANSWER(done_shape), FROM_INSIDE,
 	  .settle = active_peers_settle_mute, .acts = true,
 	  FORBIDDEN(MAY_NOT_ACT),
+	  TOO_MANY(CALLS),
 	  READS(THE_LIVE_ROOM),
 	  DOC("Mutes or unmutes what one of the people in a room publishes.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/remove-peers", ROUTE_WRITE, active_rooms_remove, "removePeers",
@@ -536,12 +540,14 @@ const struct route routes[] = {
 	  CONFLICT("With ban: the account already has 100,000 bans."),
 	  FORBIDDEN(MAY_NOT_ACT),
 	  RULES({ "roleOfRoom", "role is a role of the room's template." }),
+	  TOO_MANY(CALLS),
 	  READS(THE_LIVE_ROOM),
 	  DOC("Puts people out of a room; with the tokens that they have, they do not come back.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/end-room", ROUTE_WRITE, active_rooms_end, "endRoom",
 	  NEEDS(LIVE_WRITE), WHOLE(end_shape), ANSWER(done_shape), FROM_INSIDE,
 	  .settle = active_rooms_settle_end, .acts = true,
 	  FORBIDDEN(MAY_NOT_ACT),
+	  TOO_MANY(CALLS),
 	  READS(THE_LIVE_ROOM),
 	  DOC("Puts everybody out of a room, and disables it if lock is true.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/send-message", ROUTE_READ, active_rooms_send_message, "sendMessage",
@@ -549,22 +555,26 @@ const struct route routes[] = {
 	  .settle = active_rooms_settle_message, .acts = true,
 	  FORBIDDEN("From inside: people in a room send messages by the media server."),
 	  RULES({ "roleOfRoom", "role is a role of the room's template." }),
+	  TOO_MANY(CALLS),
 	  READS(THE_LIVE_ROOM),
 	  DOC("Sends a message to the people in a room.") },
 
 	{ METHOD_GET,    "/v2/active-rooms/{room_id}/tickets", ROUTE_READ, tickets_list, "listTickets",
 	  NEEDS(TICKETS_WRITE), ANSWER(tickets_shape), ETAG, FROM_INSIDE, .settle = tickets_list,
 	  FORBIDDEN(MAY_NOT_ACT),
+	  TOO_MANY(CALLS),
 	  READS(THE_LIVE_ROOM, READ_BY_ID(kind_door)),
 	  DOC("Returns who waits to be let into a room, which need not be in session.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/tickets", ROUTE_WRITE, tickets_admit, "admitTickets",
 	  NEEDS(TICKETS_WRITE), WHOLE(admit_shape), ANSWER(admitted_shape), FROM_INSIDE, .settle = tickets_admit,
 	  FORBIDDEN(MAY_NOT_ACT),
+	  TOO_MANY(CALLS),
 	  READS(THE_LIVE_ROOM, READ_BY_ID(kind_door)),
 	  DOC("Lets in some of those who wait, or all.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/tickets/{ticket_id}", ROUTE_WRITE, tickets_decide, "decideTicket",
 	  NEEDS(TICKETS_WRITE), WHOLE(decision_shape), ANSWER(decided_shape), FROM_INSIDE, .settle = tickets_decide,
 	  FORBIDDEN(MAY_NOT_ACT), CONFLICT("The ticket was decided the other way."),
+	  TOO_MANY(CALLS),
 	  READS(THE_LIVE_ROOM, READ_BY_ID(kind_door)),
 	  DOC("Lets somebody in who waits, or denies it. A person who is denied cannot knock again for ten minutes.") },
 

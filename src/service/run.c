@@ -161,6 +161,14 @@ bool run_call(struct call *call, struct fault *fault)
 
 	if (call->route->access == ROUTE_STATELESS)
 		return call->route->run(call, fault);
+	if (has_key) {
+		bool waits;
+
+		if (!idempotency_claim(call, &waits, fault))
+			return false;
+		if (waits)
+			return true;
+	}
 	if (call->route->access == ROUTE_WRITE || has_key || call->asking != NULL ||
 	    (call->is_serial && call->is_deferred))
 		access = STORE_WRITE;
@@ -183,10 +191,7 @@ bool run_call(struct call *call, struct fault *fault)
 			/* Another request with this key has held the records that this one needs
 			 * for longer than it may wait. */
 			*fault = FAULT_INITIAL;
-			fault_set(fault, FAULT_CONFLICT,
-				  "A request with this Idempotency-Key is under way");
-			fault->retry_after = 1;
-			return false;
+			return idempotency_refuse(fault);
 		} else if (!is_to_be_run_again(call, access, fault, agains) ||
 			   ++agains == AGAIN_MOST || (until != 0 && clock_monotonic() >= until)) {
 			return false;

@@ -287,8 +287,12 @@ static void run_and_answer(struct call *call)
 {
 	struct fault fault = FAULT_INITIAL, own = FAULT_INITIAL;
 
-	if (run_call(call, &fault))
+	if (run_call(call, &fault)) {
+		if (!call_is_asking(call) && call->asks_next == NULL)
+			idempotency_release(call);
 		return;
+	}
+	idempotency_release(call);
 	/* Before the answer reveals it, count that the call asked for codes of other accounts. */
 	if (!code_words_count_refused(call, &own))
 		fault = own;
@@ -368,7 +372,12 @@ static void release_all_but_answer(struct call *call, const struct arena_mark *s
 void service_ask(struct call *call, void (*done)(void *context, struct asking *asking),
 		 void *context)
 {
-	media_client_ask(call->environment->media_client, call->asking, done, context);
+	struct media_client *client = call->environment->media_client;
+
+	if (call->asking->waits_for_key)
+		media_client_wait(client, call->asking, done, context);
+	else
+		media_client_ask(client, call->asking, done, context);
 }
 
 bool service_answer(struct service *service, struct call *call)
@@ -382,12 +391,17 @@ bool service_answer(struct service *service, struct call *call)
 	/* The call goes on with what its media server answered. */
 	if (call->asking != NULL) {
 		struct asking *asking = call->asking;
+		const bool has_waited = asking->waits_for_key;
 
 		call_forget_answer(call);
+		if (asking->prepare != NULL && !asking->is_follower)
+			asking->prepare(call, asking);
 		run_and_answer(call);
-		media_client_forget(asking);
-		call->asking = call->asks_next;
-		call->asks_next = NULL;
+		if (!has_waited) {
+			media_client_forget(asking);
+			call->asking = call->asks_next;
+			call->asks_next = NULL;
+		}
 		if (!call_is_asking(call))
 			log_joining(call);
 		headers_unknown(call);
@@ -435,6 +449,7 @@ void service_settle(struct call *call, enum store_state state)
 			     "a disk error occurred; the change may or may not have been stored");
 	else
 		fault_set(&fault, FAULT_UNAVAILABLE, NULL);
+	idempotency_release(call);
 	call_forget_answer(call);
 	call->answer.awaited = 0;
 	answer_fault(call, &fault);

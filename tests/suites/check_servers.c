@@ -21,6 +21,7 @@
 #include "background/lease.h"
 #include "background/live_watch.h"
 #include "background/media_client.h"
+#include "background/media_queue.h"
 #include "base/digest.h"
 #include "base/json_writer.h"
 #include "base/jwt.h"
@@ -511,6 +512,32 @@ static void begin_look(struct look *look, unsigned account, unsigned backend, co
 	media_client_ask(stand.environment.media_client, &look->asking, end_wait, &look->wait);
 }
 
+/* The same for somebody in a room, or for a moderator of it. */
+static void begin_ranked(struct look *look, enum asked_rank rank, const char *person,
+			 unsigned parts, const char *path)
+{
+	*look = (struct look){
+		.asking = {
+			.account = { { 1 } },
+			.backend = { { 1 } },
+			.rank = rank,
+			.person = slice_of(person),
+			.asked = &look->asked,
+			.count = 1,
+		},
+		.asked.parts = parts,
+		.asked.request = {
+			.url = slice_of(arena_text(stand.arena, "http%s", url_of(path) + 2)),
+			.headers = SLICE("X-Own: 1"),
+			.body = slice_of(arena_text(stand.arena, "%s%u", person, parts)),
+			.is_once = parts != 0,
+			.room = parts != 0 ? SLICE("r") : SLICE(""),
+		},
+		.wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false },
+	};
+	media_client_ask(stand.environment.media_client, &look->asking, end_wait, &look->wait);
+}
+
 static void end_look(struct look *look)
 {
 	pthread_mutex_lock(&look->wait.lock);
@@ -549,7 +576,6 @@ START_TEST(one_server_or_account_holds_nobody_up)
 }
 END_TEST
 
-/* Returns the sender process, which any thread may have started. */
 /* Calls that change something in the same room go out one after another. */
 START_TEST(one_room_is_changed_by_one_call_at_a_time)
 {
@@ -570,6 +596,172 @@ START_TEST(one_room_is_changed_by_one_call_at_a_time)
 }
 END_TEST
 
+/* Requests by account, room and rank, in the order in which they come and in which they are made if
+ * none ends. */
+static const struct {
+	const char *asked, *made;
+} queues[] = {
+	{ "1a2 1a1 1a3 1a0", "1a0 1a1 1a2 1a3" },
+	{ "1a1 1a1 1b1 1a1 1b1", "1a1 1b1 1a1 1b1 1a1" },
+	{ "1a0 1a0 1a0 2a3 2a3", "1a0 2a3 1a0 2a3 1a0" },
+	{ "1a3 1b3 1c3 1d3 1e3 1a2", "1a2 1b3 1c3 1d3 1e3" },
+	{ "1a1 1b1 1c1 1d1 1e1 1f1 1g1 1h1 1a0 1b0 1c0", "1a0 1b0 1c0 1d1 1e1 1f1 1g1 1h1" },
+};
+
+START_TEST(requests_have_an_order)
+{
+	struct media_queue *queue = media_queue_open();
+	struct asking askings[16];
+	struct asked asked[16], *taken[16], *each;
+	struct slice rest = slice_of(queues[_i].asked);
+	struct buffer text = BUFFER_INITIAL(stand.arena);
+	size_t n = 0, made = 0;
+	bool is_late;
+
+	for (; rest.data != NULL; n++) {
+		const struct slice word = text_split(rest, ' ', &rest);
+
+		askings[n] = (struct asking){ .rank = (enum asked_rank)(word.data[2] - '0') };
+		askings[n].account.bytes[0] = (unsigned char)word.data[0];
+		askings[n].room.bytes[0] = (unsigned char)word.data[1];
+		asked[n] = (struct asked){ .of = &askings[n], .until = 1000 };
+		ck_assert_int_eq(media_queue_add(queue, &asked[n], false, 0), QUEUE_WAITS);
+	}
+	ck_assert_ptr_null(media_queue_take(queue, false, 1, &is_late));
+	while ((each = media_queue_take(queue, true, 1, &is_late)) != NULL) {
+		ck_assert(!is_late);
+		buffer_append_text(&text, made == 0 ? "" : " ");
+		buffer_append_byte(&text, (char)each->of->account.bytes[0]);
+		buffer_append_byte(&text, (char)each->of->room.bytes[0]);
+		buffer_append_byte(&text, (char)('0' + each->of->rank));
+		taken[made++] = each;
+	}
+	ck_assert_msg(slice_is(buffer_slice(&text), queues[_i].made), "%.*s", (int)text.size,
+		      text.data);
+	ck_assert_uint_eq(media_queue_waiting(queue), n - made);
+	for (size_t i = 0; i < made; i++)
+		media_queue_end(queue, taken[i]);
+	/* The others have waited for too long. */
+	for (; made < n; made++) {
+		ck_assert_ptr_nonnull(media_queue_take(queue, true, 1000, &is_late));
+		ck_assert(is_late);
+	}
+	media_queue_close(queue);
+}
+END_TEST
+
+/* How many requests of each rank to one media server are under way at most. */
+static const struct {
+	enum asked_rank rank;
+	size_t most;
+} places[] = {
+	{ ASKED_TO_JUDGE, 8 },
+	{ ASKED_TO_MANAGE, 6 },
+	{ ASKED_TO_LOOK, 6 },
+	{ ASKED_FOR_ONESELF, 4 },
+};
+
+START_TEST(moderators_find_a_place)
+{
+	static struct look looks[10], moderator;
+	const enum asked_rank rank = places[_i].rank;
+
+	for (unsigned i = 0; i < 10; i++)
+		begin_ranked(&looks[i], rank, arena_text(stand.arena, "p%u", i),
+			     rank == ASKED_FOR_ONESELF ? ASKED_PART_NAME : 0, "/held");
+	ck_assert(receiver_wait(stand.receiver, places[_i].most));
+	begin_ranked(&moderator, ASKED_TO_JUDGE, "", 0, "/200");
+	if (rank != ASKED_TO_JUDGE) {
+		end_look(&moderator);
+		ck_assert_int_eq(moderator.asked.outcome.status, 200);
+		ck_assert_uint_eq(receiver_most_at_once(stand.receiver), places[_i].most);
+	}
+	receiver_release(stand.receiver);
+	if (rank == ASKED_TO_JUDGE)
+		end_look(&moderator);
+	for (unsigned i = 0; i < 10; i++)
+		end_look(&looks[i]);
+	ck_assert_uint_le(receiver_most_at_once(stand.receiver), 8);
+}
+END_TEST
+
+/* Changes that people make of themselves, each by who makes it and what it sets, in the order in
+ * which they are asked for. The first one is under way meanwhile. */
+static const struct {
+	const char *changes; /* such as a3: a sets name (1) and metadata (2) */
+	const char *arrive; /* what the media server gets, in this order, after the first */
+} own_changes[] = {
+	{ "a1 a1 a1 a1", "a1" }, { "a1 b1 a2", "b1 a2" },	{ "a1 a1 a2 a1", "a1 a2" },
+	{ "a1 a1 a2 a3", "a3" }, { "a1 a3 a1 a2", "a3 a1 a2" },
+};
+
+/* Returns the number of requests after the first one, and their bodies. */
+static const char *arrived_after_first(void)
+{
+	struct buffer text = BUFFER_INITIAL(stand.arena);
+
+	for (size_t i = 1; i < receiver_count(stand.receiver); i++) {
+		if (i > 1)
+			buffer_append_byte(&text, ' ');
+		buffer_append_text(&text, receiver_request(stand.receiver, i)->body);
+	}
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+START_TEST(the_last_change_of_oneself_counts)
+{
+	static struct look looks[8];
+	const int64_t begun = clock_monotonic();
+	struct slice rest = slice_of(own_changes[_i].changes);
+	unsigned n = 0;
+
+	while (rest.data != NULL) {
+		const struct slice change = text_split(rest, ' ', &rest);
+
+		begin_ranked(&looks[n], ASKED_FOR_ONESELF,
+			     arena_text(stand.arena, "%c", change.data[0]),
+			     (unsigned)(change.data[1] - '0'), n == 0 ? "/held" : "/204");
+		if (n++ == 0)
+			ck_assert(receiver_wait(stand.receiver, 1));
+	}
+	receiver_release(stand.receiver);
+	for (unsigned i = 0; i < n; i++) {
+		end_look(&looks[i]);
+		ck_assert_int_eq(looks[i].asked.end, ASKED_ANSWERED);
+		ck_assert_int_eq(looks[i].asked.outcome.status, i == 0 ? 200 : 204);
+	}
+	ck_assert_str_eq(arrived_after_first(), own_changes[_i].arrive);
+	/* Five in a second. */
+	ck_assert_int_ge(clock_monotonic() - begun, 200);
+}
+END_TEST
+
+/* A change that comes late, because its call waited elsewhere, does not undo a later one. */
+START_TEST(a_change_that_was_overtaken_is_not_made)
+{
+	static struct look later, earlier;
+
+	begin_ranked(&later, ASKED_FOR_ONESELF, "a", ASKED_PART_METADATA, "/204");
+	end_look(&later);
+	later.asking.came = 5;
+	for (unsigned i = 0; i < 2; i++) {
+		earlier = later;
+		earlier.asking.came = i == 0 ? 5 : 4;
+		earlier.asked = (struct asked){ .request = later.asked.request,
+						.parts = ASKED_PART_METADATA };
+		earlier.asking.asked = &earlier.asked;
+		earlier.wait.has_ended = false;
+		media_client_ask(stand.environment.media_client, &earlier.asking, end_wait,
+				 &earlier.wait);
+		end_look(&earlier);
+		ck_assert_int_eq(earlier.asked.end, i == 0 ? ASKED_ANSWERED : ASKED_REPLACED);
+	}
+	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
+}
+END_TEST
+
+/* Returns the sender process, which any thread may have started. */
 static pid_t child(void)
 {
 	char text[32] = "";
@@ -587,6 +779,36 @@ static pid_t child(void)
 	ck_assert_str_ne(text, "");
 	return (pid_t)strtol(text, NULL, 10);
 }
+
+/* Requests that are too large for a message, by a byte or by far. */
+static const size_t too_large[] = { SENDER_BYTES_MOST + 1, 4 * SENDER_BYTES_MOST };
+
+START_TEST(a_large_request_ends_no_process)
+{
+	static struct look large, other;
+	const pid_t before = child();
+	char *body = arena_alloc(stand.arena, too_large[_i]);
+
+	memset(body, 'x', too_large[_i]);
+	large = (struct look){
+		.asking = { .account = { { 1 } }, .asked = &large.asked, .count = 1 },
+		.asked.request = {
+			.url = slice_of(arena_text(stand.arena, "http%s", url_of("/200") + 2)),
+			.body = { body, too_large[_i] },
+			.is_once = true,
+		},
+		.wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false },
+	};
+	media_client_ask(stand.environment.media_client, &large.asking, end_wait, &large.wait);
+	end_look(&large);
+	ck_assert_int_eq(large.asked.end, ASKED_TOO_LARGE);
+	begin_look(&other, 1, 0, "/200", SLICE(""));
+	end_look(&other);
+	ck_assert_int_eq(other.asked.outcome.status, 200);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 1);
+	ck_assert_int_eq(child(), before);
+}
+END_TEST
 
 /* What only reads is sent once more; what changes something is not. */
 START_TEST(a_lost_process_is_replaced)
@@ -648,7 +870,7 @@ enum how {
 	UNMUTES, /* answers, and is configured so */
 	LOSES_ACTS /* answers who is there, and does not say whether it did something */
 };
-#define PEOPLE_MOST 4
+#define PEOPLE_MOST 300
 
 /* What the media server has. The receiver reads it in its own thread. */
 static struct {
@@ -999,8 +1221,10 @@ static const char *joined_event(const char *sid)
 		(long long)(clock_now(&clock_system) / 1000));
 }
 
-static const char *token_with_entry(const char *entry)
+/* Returns a join token that was made so many seconds ago. */
+static const char *token_made(const char *entry, int64_t ago)
 {
+	const int64_t now = clock_now(&clock_system);
 	const struct token_join join = {
 		.room_id = slice_of(kit.room),
 		.role = SLICE("host"),
@@ -1009,10 +1233,14 @@ static const char *token_with_entry(const char *entry)
 		.entry = slice_of(entry),
 	};
 	const struct slice token = token_sign_join(stand.arena, &clock_system, &stand.account,
-						   &join, clock_now(&clock_system),
-						   clock_now(&clock_system) / 1000 + 600);
+						   &join, now - ago * 1000, now / 1000 + 600);
 
 	return arena_text(stand.arena, "%.*s", (int)token.size, token.data);
+}
+
+static const char *token_with_entry(const char *entry)
+{
+	return token_made(entry, 0);
 }
 
 START_TEST(a_look_finds_who_has_joined)
@@ -1759,8 +1987,28 @@ static void become(enum caller_kind kind, const char *of, const char *ada)
 		bearer = token_with_entry("e1");
 		break;
 	case IS_NOT_THERE:
-		bearer = token_with_entry("e9");
+		bearer = token_made("e9", 60);
 		break;
+	}
+}
+
+/* Uses up what the person may call in this second, and waits for the next one. */
+static void await_budget(void)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	bool was_refused = false;
+	int status = 429;
+
+	while (!was_refused || status == 429) {
+		struct call call = { .arena = arena_open() };
+
+		ck_assert(clock_monotonic() < end);
+		set_request(&call, METHOD_GET, arena_text(call.arena, "%s/tickets", room), NULL);
+		carry_out(&call);
+		status = call.answer.status;
+		was_refused = was_refused || status == 429;
+		(void)poll(NULL, 0, status == 429 ? 20 : 0);
+		arena_close(call.arena);
 	}
 }
 
@@ -1792,6 +2040,9 @@ START_TEST(callers_do_what_they_may)
 					   ? NULL
 					   : with_ids(questions[i].body, ada, eve);
 
+		/* A person may call ten times in a second. */
+		if (kind >= IS_INSIDE && kind != IS_ELSEWHERE && i % 8 == 7)
+			await_budget();
 		(void)ask(askers[_i].statuses[i] == '2' ? 200 : 403, questions[i].method, path,
 			  body);
 	}
@@ -2179,6 +2430,36 @@ START_TEST(messages_arrive_or_are_refused)
 }
 END_TEST
 
+/* A message is split by what is sent: each of these characters has six bytes in JSON. */
+START_TEST(a_message_to_long_identities_is_split)
+{
+	char *long_text = arena_zero(stand.arena, 200 + 1);
+	size_t told = 0;
+
+	memset(long_text, '\1', 200);
+	for (size_t i = 1; i < PEOPLE_MOST; i++)
+		kit_join(arena_text(stand.arena, "PA_more_%zu", i),
+			 arena_text(stand.arena, "%zu%s", i, long_text), "", "");
+	start_watch();
+	(void)ask_until(room, arena_text(stand.arena, "\"peer_count\":%d", PEOPLE_MOST));
+	ck_assert_str_eq(ask(200, METHOD_POST, arena_text(stand.arena, "%s/send-message", room),
+			     "{\"message\":\"hello\"}"),
+			 SENT);
+	for (size_t i = 0; i < receiver_count(stand.receiver); i++) {
+		const struct received *received = receiver_request(stand.receiver, i);
+
+		if (strstr(received->path, "SendData") == NULL)
+			continue;
+		ck_assert_uint_le(strlen(received->body), SENDER_BYTES_MOST);
+		told += json_array_size(
+			json_object_get(parsed(received->body), "destination_identities"));
+	}
+	ck_assert_uint_eq(told, PEOPLE_MOST);
+	ck_assert_str_eq(ask(200, METHOD_POST, arena_text(stand.arena, "%s/end-room", room), "{}"),
+			 ENDED);
+}
+END_TEST
+
 START_TEST(nothing_is_changed_by_a_service_that_watches)
 {
 	const char *path;
@@ -2256,6 +2537,236 @@ START_TEST(a_person_whose_event_is_late_is_found)
 	ck_assert_int_eq(call.answer.status, insiders[_i].status);
 	ck_assert_uint_eq(receiver_count(stand.receiver) - before, insiders[_i].requests);
 	arena_close(call.arena);
+}
+END_TEST
+
+/* A call that is under way. */
+struct parked_call {
+	struct call call;
+	struct wait wait;
+};
+
+/* Until when it waits for another call with its key, by clock_monotonic; 0: as long as it may. */
+static int64_t parked_until;
+
+static void park(struct parked_call *parked, enum method method, const char *path, const char *body,
+		 const char *key)
+{
+	*parked = (struct parked_call){
+		.call = { .arena = arena_open(), .claims_until = parked_until },
+		.wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false },
+	};
+	set_request(&parked->call, method, path, body);
+	if (key != NULL)
+		parked->call.request.idempotency_key = slice_of(key);
+	ck_assert(service_answer(stand.service, &parked->call));
+	if (call_is_asking(&parked->call))
+		service_ask(&parked->call, end_wait, &parked->wait);
+}
+
+static bool parked_has_ended(struct parked_call *parked)
+{
+	bool has_ended;
+
+	pthread_mutex_lock(&parked->wait.lock);
+	has_ended = parked->wait.has_ended;
+	pthread_mutex_unlock(&parked->wait.lock);
+	return has_ended;
+}
+
+/* Goes on with the call when the media server has answered. */
+static void parked_go_on(struct parked_call *parked)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	pthread_mutex_lock(&parked->wait.lock);
+	while (!parked->wait.has_ended)
+		pthread_cond_wait(&parked->wait.ended, &parked->wait.lock);
+	parked->wait.has_ended = false;
+	pthread_mutex_unlock(&parked->wait.lock);
+	ck_assert(service_answer(stand.service, &parked->call));
+	ck_assert(store_wait(stand.environment.store, parked->call.answer.awaited, &fault));
+	if (call_is_asking(&parked->call))
+		service_ask(&parked->call, end_wait, &parked->wait);
+}
+
+/* Goes on with the call until it is answered; returns its status. */
+static int unpark(struct parked_call *parked, const char **body)
+{
+	int status;
+
+	while (parked->call.asking != NULL)
+		parked_go_on(parked);
+	status = parked->call.answer.status;
+	*body = body_of(&parked->call);
+	arena_close(parked->call.arena);
+	return status;
+}
+
+/* However many ask, the room is looked at once in a second, and one call reads what was answered.
+ * Each finds itself, whether or not the one that looked is inside. */
+START_TEST(people_outside_share_one_look)
+{
+	static struct parked_call calls[20];
+	const char *path = arena_text(stand.arena, "%s/me", room), *body;
+
+	kit_join("PA_2", "eve#1", "eve", "e2");
+	/* The media server answers when all have asked. */
+	pthread_mutex_lock(&kit.lock);
+	for (unsigned i = 0; i < 20; i++) {
+		bearer = token_with_entry(arena_text(stand.arena, "e%u", (i + 9) % 20));
+		park(&calls[i], METHOD_GET, path, NULL, NULL);
+		ck_assert(call_is_asking(&calls[i].call));
+	}
+	pthread_mutex_unlock(&kit.lock);
+	for (unsigned i = 0; i < 20; i++) {
+		const unsigned entry = (i + 9) % 20;
+
+		ck_assert_int_eq(unpark(&calls[i], &body), entry == 1 || entry == 2 ? 200 : 403);
+		ck_assert_ptr_nonnull(strstr(body, entry == 1	? "\"ada\""
+						   : entry == 2 ? "\"eve\""
+								: "Not in the room"));
+	}
+	ck_assert_uint_eq(requests_of("ListParticipants"), 1);
+	ck_assert_uint_eq(requests_of("ListRooms"), 1);
+	/* The next one looks a second later. */
+	bearer = token_with_entry("e9");
+	(void)ask(403, METHOD_GET, path, NULL);
+	ck_assert_uint_eq(requests_of("ListParticipants"), 2);
+}
+END_TEST
+
+#define LONG_ENTRY "0123456789abcdef0123456789abcdef"
+
+static const struct {
+	int64_t age; /* of the token, in seconds */
+	bool joins; /* by /v2/token/join */
+	const char *path;
+	size_t looks;
+} on_the_way[] = {
+	{ 0, false, "/me", 1 },		 { 29, false, "/me", 1 },      { 32, false, "/me", 0 },
+	{ 32, true, "/me", 1 },		 { 32, false, "", 0 },	       { 32, false, "/peers", 0 },
+	{ 32, false, "/peers/PA_1", 0 }, { 32, false, "/tickets", 0 }, { 32, true, "/tickets", 1 },
+};
+
+/* Somebody with an old token is not in the room, and nobody looks. */
+START_TEST(who_may_have_the_room_looked_at)
+{
+	/* A token is valid from 10 s before it is made. */
+	bearer = token_made(LONG_ENTRY, on_the_way[_i].age - 10);
+	if (on_the_way[_i].joins)
+		(void)ask(200, METHOD_POST, "/v2/token/join", "{}");
+	(void)ask(403, METHOD_GET, arena_text(stand.arena, "%s%s", room, on_the_way[_i].path),
+		  NULL);
+	ck_assert_uint_eq(requests_of("ListParticipants"), on_the_way[_i].looks);
+	if (on_the_way[_i].looks > 0)
+		kit_people("PA_1", LONG_ENTRY);
+}
+END_TEST
+
+/* ---- changes of oneself ---- */
+
+/* The order in which eight calls come, and in which they get as far as to ask for the change. */
+static const struct {
+	const char *order;
+	size_t updates; /* at most */
+} own_orders[] = {
+	{ "12345678", 2 },
+	{ "87654321", 1 },
+	{ "18273645", 2 },
+};
+
+/* All are answered with 200, and the value that was sent last counts. */
+START_TEST(the_last_value_of_oneself_wins)
+{
+	static struct parked_call calls[8];
+	const char *order = own_orders[_i].order, *body;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	bearer = token_with_entry("e1");
+	for (int i = 0; i < ROWS(calls); i++) {
+		park(&calls[i], METHOD_POST, arena_text(stand.arena, "%s/peers/PA_1", room),
+		     arena_text(stand.arena, "{\"metadata\":\"v%c\"}", order[i]), NULL);
+		calls[i].call.started = order[i];
+	}
+	/* The person has been looked up for all of them. */
+	for (int i = 0; i < ROWS(calls); i++)
+		parked_go_on(&calls[i]);
+	for (int i = 0; i < ROWS(calls); i++)
+		ck_assert_int_eq(unpark(&calls[i], &body), 200);
+	ck_assert_uint_ge(own_orders[_i].updates, requests_of(UPDATE));
+	ck_assert_str_eq(text_at(last_request(UPDATE), "metadata"), "v8");
+	bearer = NULL;
+	ck_assert_ptr_nonnull(strstr(
+		ask(200, METHOD_GET, arena_text(stand.arena, "%s/peers", room), NULL), "\"v8\""));
+}
+END_TEST
+
+/* ---- two calls at once ---- */
+
+/* Two calls with the same Idempotency-Key; the second one comes while the first asks. */
+static const struct {
+	enum how how; /* of the first */
+	const char *first, *second; /* bodies */
+	int status, second_status;
+	size_t sent;
+} doubles[] = {
+	{ ANSWERS, "{\"message\":\"a\"}", "{\"message\":\"a\"}", 200, 200, 1 },
+	{ ANSWERS, "{\"message\":\"a\"}", "{\"message\":\"b\"}", 200, 422, 1 },
+	/* What has failed is not kept. */
+	{ FAILS, "{\"message\":\"a\"}", "{\"message\":\"a\"}", 502, 200, 2 },
+};
+
+START_TEST(two_calls_with_a_key_are_one)
+{
+	static struct parked_call first, seconds[3];
+	const char *path, *body, *again;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	path = arena_text(stand.arena, "%s/send-message", room);
+	kit_set(doubles[_i].how);
+	park(&first, METHOD_POST, path, doubles[_i].first, "key");
+	ck_assert_ptr_nonnull(first.call.asking);
+	for (size_t i = 0; i < ROWS(seconds); i++)
+		park(&seconds[i], METHOD_POST, path, doubles[_i].second, "key");
+	while (!parked_has_ended(&first))
+		(void)poll(NULL, 0, 5);
+	for (size_t i = 0; i < ROWS(seconds) && doubles[_i].second_status != 422; i++)
+		ck_assert(!parked_has_ended(&seconds[i]));
+	ck_assert_uint_eq(requests_of("SendData"), 1);
+	kit_set(ANSWERS);
+	ck_assert_int_eq(unpark(&first, &body), doubles[_i].status);
+	for (size_t i = 0; i < ROWS(seconds); i++) {
+		ck_assert_int_eq(unpark(&seconds[i], &again), doubles[_i].second_status);
+		if (doubles[_i].second_status == 200)
+			ck_assert_str_eq(again, SENT);
+	}
+	ck_assert_uint_eq(requests_of("SendData"), doubles[_i].sent);
+}
+END_TEST
+
+START_TEST(nobody_waits_for_ever_for_a_key)
+{
+	static struct parked_call first, second;
+	const char *path, *body;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	path = arena_text(stand.arena, "%s/send-message", room);
+	/* The media server answers when the second call has waited for too long. */
+	pthread_mutex_lock(&kit.lock);
+	park(&first, METHOD_POST, path, "{\"message\":\"a\"}", "key");
+	parked_until = clock_monotonic() + 50;
+	park(&second, METHOD_POST, path, "{\"message\":\"a\"}", "key");
+	ck_assert_int_eq(unpark(&second, &body), 409);
+	pthread_mutex_unlock(&kit.lock);
+	ck_assert_ptr_nonnull(strstr(body, "A request with this Idempotency-Key is under way"));
+	ck_assert_int_eq(unpark(&first, &body), 200);
+	parked_until = 0;
+	ck_assert_str_eq(ask_with("key", 200, METHOD_POST, path, "{\"message\":\"a\"}"), SENT);
+	ck_assert_uint_eq(requests_of("SendData"), 1);
 }
 END_TEST
 
@@ -2585,7 +3096,8 @@ int main(void)
 {
 	Suite *suite = suite_create("servers");
 	TCase *asked = tcase_create("asked"), *live = tcase_create("live");
-	TCase *making = tcase_create("making"), *promises = tcase_create("promises");
+	TCase *inside = tcase_create("inside"), *making = tcase_create("making");
+	TCase *promises = tcase_create("promises");
 
 	tcase_set_timeout(asked, 60);
 	tcase_add_checked_fixture(asked, set_up, tear_down);
@@ -2599,6 +3111,11 @@ int main(void)
 	tcase_add_test(asked, tests_have_a_limit);
 	tcase_add_test(asked, one_server_or_account_holds_nobody_up);
 	tcase_add_test(asked, one_room_is_changed_by_one_call_at_a_time);
+	tcase_add_loop_test(asked, requests_have_an_order, 0, ROWS(queues));
+	tcase_add_loop_test(asked, moderators_find_a_place, 0, ROWS(places));
+	tcase_add_loop_test(asked, the_last_change_of_oneself_counts, 0, ROWS(own_changes));
+	tcase_add_test(asked, a_change_that_was_overtaken_is_not_made);
+	tcase_add_loop_test(asked, a_large_request_ends_no_process, 0, ROWS(too_large));
 	tcase_add_test(asked, a_lost_process_is_replaced);
 	tcase_add_test(asked, a_lost_test_says_nothing_about_the_server);
 	tcase_set_timeout(live, 60);
@@ -2616,7 +3133,6 @@ int main(void)
 	tcase_add_test(live, who_was_put_out_does_not_come_back);
 	tcase_add_loop_test(live, who_has_other_rights_gets_those_of_the_role, 0,
 			    ROWS(permissions));
-	tcase_add_loop_test(live, callers_do_what_they_may, 0, ROWS(askers));
 	tcase_add_test(live, moderators_are_told_who_waits);
 	tcase_add_loop_test(live, whoever_comes_by_the_code_asks, 0, ROWS(put_out_to_ask));
 	tcase_add_loop_test(live, moderators_only_extend_bans, 0, ROWS(bans_again));
@@ -2636,6 +3152,15 @@ int main(void)
 	tcase_add_test(promises, acts_at_a_new_server_are_not_held_up);
 	tcase_add_loop_test(promises, the_caller_is_put_out_last, 0, 2);
 	tcase_set_timeout(making, 60);
+	tcase_add_checked_fixture(inside, set_up_kit, tear_down_kit);
+	tcase_add_loop_test(inside, callers_do_what_they_may, 0, ROWS(askers));
+	tcase_add_test(inside, people_outside_share_one_look);
+	tcase_add_loop_test(inside, who_may_have_the_room_looked_at, 0, ROWS(on_the_way));
+	tcase_add_loop_test(inside, the_last_value_of_oneself_wins, 0, ROWS(own_orders));
+	tcase_add_loop_test(inside, two_calls_with_a_key_are_one, 0, ROWS(doubles));
+	tcase_add_test(inside, nobody_waits_for_ever_for_a_key);
+	tcase_add_test(inside, a_message_to_long_identities_is_split);
+	suite_add_tcase(suite, inside);
 	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
 	tcase_add_test(making, a_room_is_made_before_somebody_joins);
 	tcase_add_test(making, a_token_of_the_account_makes_the_room_too);

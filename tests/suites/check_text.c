@@ -103,6 +103,37 @@ END_TEST
 
 /* clang-format off */
 static const struct {
+	const char *text, *clean;
+	size_t in_json; /* at least */
+} typed_names[] = {
+	{ "Ada",                          "Ada",       5 },
+	{ "",                             "",          2 },
+	{ "Ada\tL\nB\vC\fD\rE\r\nF",      "Ada L B C D E F", 2 + 9 + 7 * 6 },
+	{ "a\x01" "b\x1b[1mc\x7f",         "ab[1mc",    20 },
+	{ "\xc2\x80\xc2\x9f\xc2\xa0\xc3\xab", "\xc2\xa0\xc3\xab", 10 },
+	{ "a\xc2\x85" "b\xe2\x80\xa8" "c\xe2\x80\xa9" "d\xe2\x80\xaa", "a b c d\xe2\x80\xaa", 17 },
+	{ "\"\\",                         "\"\\",      6 },
+	{ "\x01\x02",                     "",          14 },
+};
+/* clang-format on */
+
+START_TEST(typed_names_have_no_control_characters)
+{
+	const struct slice text = slice_of(typed_names[_i].text);
+	const bool is_clean = strcmp(typed_names[_i].text, typed_names[_i].clean) == 0;
+	char clean[64];
+
+	ck_assert_int_eq(text_has_controls(text), !is_clean);
+	ck_assert(slice_is((struct slice){ clean, text_without_controls(text, clean) },
+			   typed_names[_i].clean));
+	ck_assert_uint_ge(text_size_in_json(text), typed_names[_i].in_json);
+	ck_assert_uint_ge(text_size_in_json(text),
+			  json_as_text(arena, arena_json(arena, json_of_text(text))).size);
+}
+END_TEST
+
+/* clang-format off */
+static const struct {
 	const char *json, *shown;
 } visible_jsons[] = {
 	{ "{\n\t\"a\": \"\\u001b\xc3\xab\"}",  "{\n\t\"a\": \"\\u001b\xc3\xab\"}" },
@@ -731,6 +762,7 @@ int main(void)
 	tcase_add_loop_test(cases, text_is_decoded_once, 0, ROWS(encoded_texts));
 	tcase_add_test(cases, raw_zero_byte_is_refused);
 	tcase_add_loop_test(cases, control_characters_are_shown, 0, ROWS(visible_texts));
+	tcase_add_loop_test(cases, typed_names_have_no_control_characters, 0, ROWS(typed_names));
 	tcase_add_loop_test(cases, json_for_a_terminal_is_the_same_json, 0, ROWS(visible_jsons));
 	tcase_add_loop_test(cases, parameter_is_encoded, 0, ROWS(written_parameters));
 	tcase_add_loop_test(cases, query_is_split_then_decoded, 0, ROWS(queries));

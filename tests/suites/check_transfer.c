@@ -1894,6 +1894,35 @@ START_TEST(a_faulty_line_is_refused)
 }
 END_TEST
 
+/* What an older release has stored, and this one does not take from anybody new. */
+static const struct {
+	const char *line, *from, *to;
+} older[] = {
+	{ "own-words", "\"user_id\":\"u\"", "\"user_id\":\"u\\u0001\"" },
+	{ "own-words", "\"name\":\"n\"", "\"name\":\"n\\n\"" },
+	{ "\"reason\":\"noise\"", "noise", "noi\\tse" },
+	{ "{\"key\"", "\"name\":\"", "\"name\":\"\\u001f" },
+};
+
+START_TEST(texts_of_an_older_release_are_loaded)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	for (int row = 0; row < ROWS(older); row++) {
+		char **line = &dumped.lines[line_with(&dumped, older[row].line)];
+		char *former = *line;
+
+		*line = replaced(former, older[row].from, older[row].to);
+		free(former);
+	}
+	load_whole(&other, &dumped);
+	free_lines(&dumped);
+}
+END_TEST
+
 /* One line is missing or repeated, or the dump ends before it. */
 START_TEST(an_incomplete_dump_is_refused)
 {
@@ -3752,8 +3781,8 @@ static Suite *suite(void)
 	TCase *whole = tcase_create("whole");
 	TCase *transfer = tcase_create("transfer");
 	TCase *check = tcase_create("check");
-	TCase *kept = tcase_create("kept");
-	TCase *whole = tcase_create("whole");
+	TCase *kept = tcase_create("kept"), *older_texts = tcase_create("older");
+	TCase *large = tcase_create("large");
 
 	/* What tests/scripts/new_kind.sh runs. */
 	tcase_add_unchecked_fixture(whole, set_up_life, tear_down_life);
@@ -3785,6 +3814,11 @@ static Suite *suite(void)
 	tcase_add_loop_test(transfer, a_removal_is_run_again_if_the_store_requires_it, 0,
 			    sizeof agains / sizeof agains[0]);
 	suite_add_tcase(suite, transfer);
+	tcase_add_unchecked_fixture(older_texts, set_up_life, tear_down_life);
+	tcase_add_checked_fixture(older_texts, set_up, tear_down);
+	tcase_set_timeout(older_texts, 60);
+	tcase_add_test(older_texts, texts_of_an_older_release_are_loaded);
+	suite_add_tcase(suite, older_texts);
 	tcase_add_unchecked_fixture(check, set_up_life, tear_down_life);
 	tcase_add_checked_fixture(check, set_up, tear_down);
 	tcase_set_timeout(check, 240);
@@ -3802,11 +3836,12 @@ static Suite *suite(void)
 	tcase_add_test(kept, an_unreadable_text_never_aborts_the_process);
 	tcase_add_loop_test(kept, a_value_that_its_row_rules_out_is_found, 0, RECORD_KINDS);
 	suite_add_tcase(suite, kept);
-	tcase_add_checked_fixture(whole, set_up, tear_down);
-	tcase_set_timeout(whole, 120);
-	tcase_add_test(whole, every_member_is_dumped_and_loaded);
-	tcase_add_test(whole, memory_does_not_grow_with_the_records);
-	suite_add_tcase(suite, whole);
+	tcase_add_unchecked_fixture(large, set_up_life, tear_down_life);
+	tcase_add_checked_fixture(large, set_up, tear_down);
+	tcase_set_timeout(large, 120);
+	tcase_add_test(large, every_member_is_dumped_and_loaded);
+	tcase_add_test(large, memory_does_not_grow_with_the_records);
+	suite_add_tcase(suite, large);
 	return suite;
 }
 

@@ -150,7 +150,9 @@ static void check_error_headers(struct run *run)
 /* Returns true for the paths of a live room that people inside use, too. */
 static bool is_of_live_room(const char *target)
 {
-	static const char *const ends[] = { "", "/me", "/peers", "/tickets" };
+	static const char *const ends[] = { "",		"/me",		 "/peers",
+					    "/tickets", "/remove-peers", "/send-message",
+					    "/end-room" };
 	static const char *const begins[] = { "/peers/", "/tickets/" };
 	static const char start[] = "/v2/active-rooms/";
 	const char *rest;
@@ -169,7 +171,8 @@ static bool is_of_live_room(const char *target)
 		const size_t size = strlen(begins[i]);
 
 		if (strncmp(rest, begins[i], size) == 0 &&
-		    strcspn(rest + size, "/?") == length - size)
+		    (strcspn(rest + size, "/?") == length - size ||
+		     strncmp(rest + length - 5, "/mute", 5) == 0))
 			return true;
 	}
 	return false;

@@ -153,6 +153,15 @@ export const call = (browser) =>
 		await page.waitForSelector(note("Ola raised a hand."));
 		await page.waitForSelector(".tile:has-text('Ola') .mark.hand");
 		ok("a raised hand is told", true);
+		await page.click(`${note("Ola raised a hand.")} .note-close`);
+		for (const up of [false, true]) {
+			await page.evaluate((is_up) => {
+				fake.room.remoteParticipants.get("PA_2").metadata = is_up ? '{"isHandRaised":true}' : "{}";
+				fake.room.emit("ParticipantMetadataChanged");
+			}, up);
+			await page.waitForSelector(".tile:has-text('Ola') .mark.hand", { state: up ? "attached" : "detached" });
+		}
+		ok("a hand is told of once in ten seconds", (await page.$(note("Ola raised a hand."))) === null);
 		/** What the page asked to be set of the person, and the answers to it. */
 		const asked = [];
 		let status = 200;

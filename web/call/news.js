@@ -8,6 +8,8 @@ import { words } from "./words.js";
 
 const LARGE = 50;
 const NAMED = 2;
+// Milliseconds in which a hand is told of once for each person.
+const HAND = 10000;
 
 /** @typedef {import("./media.js").Person} Person */
 
@@ -15,6 +17,8 @@ const NAMED = 2;
 export function news(room, raised) {
 	/** @type {Map<string, Person> | null} */
 	let before = null;
+	/** When each hand was last told of. @type {Map<string, number>} */
+	const told = new Map();
 
 	/** @param {Person[]} people @param {(name: string) => string} one @param {(n: number) => string} many */
 	const sentence = (people, one, many) =>
@@ -34,7 +38,8 @@ export function news(room, raised) {
 		}
 		for (const one of now.values()) {
 			const was = known.get(one.id);
-			if (one.hand && !was?.hand) {
+			if (one.hand && !was?.hand && Date.now() - (told.get(one.id) ?? -HAND) >= HAND) {
+				told.set(one.id, Date.now());
 				lines.push(words.raised(one.name));
 				raised(one);
 			}

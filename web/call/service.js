@@ -8,9 +8,8 @@ import { Refusal, call } from "../lib/api.js";
 /** @typedef {{ name: string, publishParams: any, subscribeParams: any, permissions: Record<string, boolean> }} Role */
 /** @typedef {{ peer: { id: string }, role: Role, gives: string[] }} Me */
 
-// Milliseconds between two attempts, and their number: the service hears of a join a moment after it.
-const RETRY = 500;
-const TRIES = 6;
+// Milliseconds until the second attempt, which is the last: the service hears of a join a moment after it.
+const RETRY = 2000;
 
 /** @param {string} room_id @param {string} token */
 export function service(room_id, token) {
@@ -20,15 +19,13 @@ export function service(room_id, token) {
 	return {
 		/** Returns who you are here, and what you may do. @returns {Promise<Me>} */
 		async me() {
-			for (let tries = 1; ; tries++) {
-				try {
-					return await get("/me");
-				} catch (error) {
-					const is_early = error instanceof Refusal && ["Not in the room", "session not found"].includes(error.message);
-					if (!is_early || tries === TRIES) throw error;
-					await new Promise((done) => setTimeout(done, RETRY));
-				}
+			try {
+				return await get("/me");
+			} catch (error) {
+				if (!(error instanceof Refusal) || error.message !== "Not in the room") throw error;
 			}
+			await new Promise((done) => setTimeout(done, RETRY));
+			return get("/me");
 		},
 		/** Asks to join again, to learn why somebody may not. */
 		join: () => call("POST", "/v2/token/join", { token, body: {} }),

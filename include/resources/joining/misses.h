@@ -5,12 +5,13 @@
  * Also limits, by account, the creation of RSA keys, which is expensive, to 10, then none for a
  * minute; and, by webhook, test deliveries likewise.
  *
- * And, by person, how often somebody inside a room asks who is there, to 2 a second.
+ * And, by person, how often somebody inside a room asks who is there, to 2 a second, and calls at
+ * all, to 10 a second. Remembers for a short time who was given access to a media server.
  *
  * Failed attempts to begin a session (service/session.h) have a separate budget by address, also 20
  * per minute.
  *
- * The memory is fixed: 5 MB for 131,072 addresses. If more addresses miss within a minute, new
+ * The memory is fixed: 8 MB, of which 5 MB are for 131,072 addresses. If more addresses miss within a minute, new
  * entries replace the oldest entry of their group; attackers with more addresses are limited by the
  * rate of the service and of nginx.
  *
@@ -31,7 +32,9 @@
 #define MISSES_KEYS_MOST 10
 #define MISSES_TESTS_MOST 10
 #define MISSES_VIEWS_MOST 2
+#define MISSES_INSIDE_MOST 10
 #define MISSES_MINUTE 60000 /* milliseconds */
+#define MISSES_JOINED_FOR 30000 /* milliseconds */
 
 struct misses;
 
@@ -63,6 +66,13 @@ bool misses_count_test(struct call *call, const struct id *of, const char *what,
 /* Counts that somebody inside a room asks who is there: once, even if the call is run again. Sets
  * FAULT_TOO_MANY after MISSES_VIEWS_MOST in a second. */
 bool misses_count_view(struct call *call, struct slice entry, struct fault *fault);
+/* Counts a call with a join token of a room, by the token's entry: once, even if the call is run
+ * again. Sets FAULT_TOO_MANY after MISSES_INSIDE_MOST in a second. */
+bool misses_count_inside(struct call *call, struct fault *fault);
+/* Notes that the holder of the call's join token was given access to the media server; and returns
+ * true if that was noted in the last MISSES_JOINED_FOR. */
+void misses_note_joined(struct call *call);
+bool misses_has_joined(struct call *call);
 /* Returns the misses of the last whole minute, or of the current one if that has more. */
 unsigned misses_rate(struct misses *misses, int64_t now);
 /* Returns the misses since misses_open. */

@@ -3,7 +3,8 @@
  * what the role allows that this person has there now.
  *
  * A person is found by the entry of the token. If nobody with it is known to be inside, the media
- * server is asked first (resources/asking.h): events may be on their way.
+ * server is asked first (resources/asking.h), because events may be on their way: once in a second
+ * for all who ask about the room, and only for those who may just have come in.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_LIVE_LIVE_CALLER_H
@@ -63,6 +64,12 @@ bool live_find_peer(struct call *call, const struct live_view *view, struct slic
 /* Finds the peer inside whose token has this entry; of several stays, the one that came last. */
 bool live_find_entry(struct call *call, const struct live *live, struct slice entry,
 		     struct peer *peer, bool *is_there, struct fault *fault);
+/* Makes the call ask the media server about the room of the path, like call_ask: from inside, with
+ * the precedence of a moderator. */
+struct asking *live_ask(struct call *call, const struct id *backend, size_t count);
+/* The same for one request that somebody inside makes for themselves. */
+struct asking *live_ask_for_oneself(struct call *call, const struct id *backend);
+
 /* Finds the media server of a session, or the one that the call has asked. */
 bool live_find_server(struct call *call, const struct id *backend, struct server *server,
 		      struct fault *fault);

@@ -16,9 +16,12 @@ struct message {
 	size_t role_count;
 	struct slice topic, text;
 	unsigned patience; /* of its requests (struct server_request) */
+	bool is_for_all; /* if it cannot be sent to all of them, it is sent to nobody */
 };
 
-/* Makes the call ask for the message to be sent. *is_asked: false if nobody is to get it. */
+/* Makes the call ask for the message to be sent, in as many requests as its addressees need.
+ * *is_asked: false if nobody is to get it. Sets FAULT_TOO_LARGE with is_for_all if one call cannot
+ * make so many. */
 bool message_ask(struct call *call, const struct message *message, bool *is_asked,
 		 struct fault *fault);
 

@@ -21,7 +21,8 @@ handler active_peers_settle_get;
 handler active_peers_mute;
 handler active_peers_settle_mute;
 
-/* Changes name, role or metadata. */
+/* Changes name, role or metadata. A name that somebody inside has typed is cleaned. */
+body_check active_peers_check;
 handler active_peers_update;
 handler active_peers_settle_update;
 

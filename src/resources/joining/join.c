@@ -1072,7 +1072,10 @@ bool token_join(struct call *call, struct fault *fault)
 	exchange.code_hash = call->app_token->subject.code_hash;
 	if (exchange.entry.size < 2 * ENTRY_SIZE)
 		exchange.entry = new_entry(call);
-	return add_join(call, &exchange, &body, fault) && call_answer(call, writer_end(&body));
+	if (!add_join(call, &exchange, &body, fault))
+		return false;
+	misses_note_joined(call);
+	return call_answer(call, writer_end(&body));
 }
 
 bool token_join_settle(struct call *call, struct fault *fault)

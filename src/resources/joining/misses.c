@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accounts/token.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -19,7 +20,9 @@
 
 /* The groups of a table, and the milliseconds for which it counts: for unknown codes; for sessions;
  * for RSA keys, whose address is an account; for tests, whose address is a hash of an account and a
- * webhook; and for views of a room, whose address is a hash of the caller's entry. */
+ * webhook; for views of a room, whose address is a hash of the caller's entry; for all calls from
+ * inside, and for those who were given access to a media server, whose address is a hash of the
+ * account and the entry: others in the room see the entry, and could have an account. */
 struct table {
 	size_t first, count;
 	int64_t lasts;
@@ -28,8 +31,11 @@ static const struct table codes = { 0, 16384, MISSES_MINUTE },
 			  sessions = { 16384, 2048, MISSES_MINUTE },
 			  keys = { 16384 + 2048, 512, MISSES_MINUTE },
 			  tests = { 16384 + 2048 + 512, 512, MISSES_MINUTE },
-			  views = { 16384 + 2048 + 512 + 512, 2048, 1000 };
-#define GROUPS (16384 + 2048 + 512 + 512 + 2048)
+			  views = { 16384 + 2048 + 512 + 512, 2048, 1000 },
+			  inside = { 16384 + 2048 + 512 + 512 + 2048, 4096, 1000 },
+			  joined = { 16384 + 2048 + 512 + 512 + 2048 + 4096, 4096,
+				     MISSES_JOINED_FOR };
+#define GROUPS (16384 + 2048 + 512 + 512 + 2048 + 4096 + 4096)
 
 struct entry {
 	unsigned char address[MISSES_ADDRESS_SIZE];
@@ -298,6 +304,78 @@ bool misses_count_view(struct call *call, struct slice entry, struct fault *faul
 		     MISSES_VIEWS_MOST);
 	fault->retry_after = seconds;
 	return false;
+}
+
+/* Writes a keyed hash of the account and the entry of the call's join token, whatever the size of the
+ * entry. */
+static void hash_of_bearer(const struct call *call, unsigned char hash[MISSES_ADDRESS_SIZE])
+{
+	const struct misses *misses = call->environment->misses;
+	const struct slice parts[] = {
+		{ (const char *)call->account.bytes, ID_SIZE },
+		call->app_token->subject.entry,
+	};
+	uint64_t halves[2] = { misses->key[0], misses->key[1] };
+
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		for (size_t at = 0; at < parts[i].size; at += sizeof(uint64_t)) {
+			const size_t left = parts[i].size - at;
+			uint64_t chunk = 0;
+
+			memcpy(&chunk, parts[i].data + at,
+			       left < sizeof chunk ? left : sizeof chunk);
+			halves[0] = mix(halves[0] ^ chunk);
+			halves[1] = mix(halves[1] + halves[0] + chunk);
+		}
+		halves[0] ^= parts[i].size;
+	}
+	memcpy(hash, halves, sizeof halves);
+}
+
+bool misses_count_inside(struct call *call, struct fault *fault)
+{
+	unsigned char hash[MISSES_ADDRESS_SIZE];
+	unsigned seconds;
+
+	if (call->is_counted_inside)
+		return true;
+	call->is_counted_inside = true;
+	hash_of_bearer(call, hash);
+	seconds = count_allowed(call->environment->misses, inside, hash, MISSES_INSIDE_MOST,
+				clock_monotonic(), 1);
+	if (seconds == 0)
+		return true;
+	fault_detail(fault, FAULT_TOO_MANY, "a person may call %d times in a second",
+		     MISSES_INSIDE_MOST);
+	fault->retry_after = seconds;
+	return false;
+}
+
+void misses_note_joined(struct call *call)
+{
+	struct misses *misses = call->environment->misses;
+	const int64_t now = clock_monotonic();
+	unsigned char hash[MISSES_ADDRESS_SIZE];
+
+	hash_of_bearer(call, hash);
+	pthread_mutex_lock(&misses->lock);
+	misses_entry(misses, joined, hash, now)->began = now;
+	pthread_mutex_unlock(&misses->lock);
+}
+
+bool misses_has_joined(struct call *call)
+{
+	struct misses *misses = call->environment->misses;
+	unsigned char hash[MISSES_ADDRESS_SIZE];
+	const struct entry *entry;
+	bool has;
+
+	hash_of_bearer(call, hash);
+	pthread_mutex_lock(&misses->lock);
+	entry = misses_find(misses, joined, hash);
+	has = entry != NULL && clock_monotonic() - entry->began < joined.lasts;
+	pthread_mutex_unlock(&misses->lock);
+	return has;
 }
 
 unsigned misses_rate(struct misses *misses, int64_t now)

@@ -252,7 +252,7 @@ bool active_peers_get(struct call *call, struct fault *fault)
 		return false;
 	server_ask_person(call->arena, &server, call->now / 1000,
 			  id_as_text(call->arena, &view.room.id), peer.identity,
-			  &call_ask(call, &view.live.backend, 1)->asked[0].request);
+			  &live_ask_for_oneself(call, &view.live.backend)->asked[0].request);
 	return true;
 }
 

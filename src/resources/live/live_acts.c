@@ -64,7 +64,7 @@ bool active_peers_mute(struct call *call, struct fault *fault)
 		server_ask_person(call->arena, &subject.server, call->now / 1000,
 				  id_as_text(call->arena, &subject.view.room.id),
 				  subject.peer.identity,
-				  &call_ask(call, &subject.view.live.backend, 1)->asked[0].request);
+				  &live_ask(call, &subject.view.live.backend, 1)->asked[0].request);
 	return true;
 }
 
@@ -84,7 +84,7 @@ static bool ask_to_mute(struct call *call, const struct subject *subject,
 	}
 	if (n == 0)
 		return fault_set(fault, FAULT_NOT_FOUND, "peer has no such track");
-	asking = call_ask(call, &subject->view.live.backend, n);
+	asking = live_ask(call, &subject->view.live.backend, n);
 	asking->step = STEP_ACT;
 	for (size_t i = 0; i < n; i++)
 		server_mute(call->arena, &subject->server, call->now / 1000,
@@ -366,7 +366,7 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 		return true;
 	if (group->count == 0)
 		return answer_removed(call, group->notes);
-	asking = call_ask(call, &group->view.live.backend, 2 * group->count);
+	asking = live_ask(call, &group->view.live.backend, 2 * group->count);
 	asking->notes = group->notes;
 	for (size_t i = 0; i < group->count; i++)
 		ask_and_tell(call, &group->server, &group->peers[i], &asking->asked[i],
@@ -418,7 +418,7 @@ static bool ask_to_remove(struct call *call, const struct server *server, struct
 	if (last.size > 0 &&
 	    !record_get_named(&peer_table, call->transaction, last, STORE_TO_SHOW, &caller, fault))
 		return false;
-	asking = call_ask(call, &looked->backend, n + (last.size > 0 ? CALLER_ASKED : 0));
+	asking = live_ask(call, &looked->backend, n + (last.size > 0 ? CALLER_ASKED : 0));
 	asking->step = STEP_ACT;
 	asking->notes = looked->notes;
 	for (size_t i = 0; i < n; i++) {
@@ -450,7 +450,7 @@ static bool ask_to_remove_caller(struct call *call, const struct server *server,
 		return false;
 	if (!live_read_peer(call, looked, server, &caller, &person, &tracks, &count, &own))
 		return answer_removed(call, former->notes);
-	asking = call_ask(call, &former->backend, 1);
+	asking = live_ask(call, &former->backend, 1);
 	asking->step = STEP_LAST;
 	asking->notes = former->notes;
 	asking->asked[0].about = former->asked[0].by;
@@ -537,7 +537,7 @@ static bool answer_ended(struct call *call)
 
 static void ask_to_end(struct call *call, const struct id *backend, const struct server *server)
 {
-	struct asking *asking = call_ask(call, backend, 1);
+	struct asking *asking = live_ask(call, backend, 1);
 
 	asking->step = STEP_ACT;
 	server_end_room(call->arena, server, call->now / 1000, call->parameters[0],

@@ -3,17 +3,21 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/live/live_caller.h"
 
+#include <stdlib.h>
+
 #include "accounts/token.h"
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/joining/join.h"
 #include "resources/joining/misses.h"
 #include "resources/live/live_merge.h"
+#include "resources/live/live_queue.h"
+#include "resources/media/backend_health.h"
 #include "resources/media/backends.h"
 #include "resources/templates/template_parts.h"
 
-/* Milliseconds to wait for a media server that may know the caller. */
-#define CALLER_PATIENCE 2000
+/* Seconds for which somebody with a new join token may be on the way into the room. */
+#define ON_THE_WAY_FOR 30
 
 static bool is_not_there(struct fault *fault)
 {
@@ -60,57 +64,159 @@ static bool find_backend_server(struct call *call, const struct id *id, struct s
 	return true;
 }
 
-/* Asks the media server for the people of the room, and which room it is. */
-static bool ask_for_caller(struct call *call, const struct id *backend,
-			   const struct live_view *view, struct fault *fault)
-{
-	json_t *names = arena_json(call->arena, json_array());
-	const struct slice room = id_as_text(call->arena, &view->room.id);
-	struct asking *asking;
+/* What a look has found of the caller. */
+struct found {
+	struct arena *arena; /* of the call */
 	struct server server;
-	bool can_list;
+	struct server_person *people; /* the stays with the entry of the caller */
+	size_t count;
+	struct server_room room;
+};
 
-	if (!find_backend_server(call, backend, &server, &can_list, fault))
-		return false;
-	if (!can_list || call->environment->media_client == NULL ||
-	    call->environment->live == LIVE_OFF)
-		return is_not_there(fault);
-	asking = call_ask(call, backend, 2);
-	asking->is_look = true;
-	array_put(names, json_of_text(room));
-	server_list_people(call->arena, &server, call->now / 1000, room, &asking->asked[0].request);
-	server_list_rooms(call->arena, &server, call->now / 1000, names, &asking->asked[1].request);
-	for (size_t i = 0; i < asking->count; i++)
-		asking->asked[i].request.patience = CALLER_PATIENCE;
-	asking->began = call->now;
-	return true;
+static int compare_entries(const void *first, const void *second)
+{
+	const struct server_person *a = first, *b = second;
+
+	return slice_compare(a->entry, b->entry);
 }
 
-/* Merges what the look found. What cannot be read tells nothing. */
-static bool merge_found(struct call *call, const struct live_view *view, struct fault *fault)
+/* Copies those with the entry that this call looks for. The call may be another one than that of the
+ * list, so nothing of the list is kept. */
+static void copy_found(struct asking *asking, const struct server_person *people, size_t count,
+		       const struct server_room *room)
 {
-	const struct asking *asking = call->asking;
-	struct merging merging = { .room = view->room.id, .backend = asking->backend };
+	const struct server_person key = { .entry = asking->entry };
+	const struct server_person *at =
+		count == 0 ? NULL : bsearch(&key, people, count, sizeof *people, compare_entries);
+	const struct server_person *end = people + count;
+	struct found *found = asking->prepared;
+	struct arena *arena = found->arena;
+
+	if (at == NULL)
+		return;
+	while (at > people && compare_entries(at - 1, &key) == 0)
+		at--;
+	found->room = *room;
+	found->room.name = arena_copy(arena, room->name);
+	found->room.id = arena_copy(arena, room->id);
+	for (const struct server_person *each = at; each < end && compare_entries(each, &key) == 0;
+	     each++)
+		found->count++;
+	found->people = arena_alloc(arena, found->count * sizeof *found->people);
+	for (size_t i = 0; i < found->count; i++) {
+		struct server_person *person = &found->people[i];
+		struct slice *const texts[] = {
+			&person->stay,	&person->identity, &person->user_id, &person->role,
+			&person->entry, &person->code,	   &person->name,    &person->metadata,
+		};
+
+		*person = at[i];
+		for (size_t j = 0; j < sizeof texts / sizeof texts[0]; j++)
+			*texts[j] = arena_copy(arena, *texts[j]);
+	}
+}
+
+/* Reads the answers of a look, for the call and for those that follow it: before the transaction, of
+ * which others wait for the end. What cannot be read tells nothing. */
+static void read_look(struct call *call, struct asking *asking)
+{
+	const struct server *server = &((struct found *)asking->prepared)->server;
 	struct server_verdict people_verdict, rooms_verdict;
 	struct server_person *people;
 	struct server_room *rooms;
 	size_t people_count, room_count;
-	struct server server;
+
+	if (asking->asked[0].end != ASKED_ANSWERED || asking->asked[1].end != ASKED_ANSWERED)
+		return;
+	server_read_people(call->arena, server, call->now / 1000, &asking->asked[0].outcome,
+			   &people_verdict, &people, &people_count);
+	server_read_rooms(call->arena, server, call->now / 1000, &asking->asked[1].outcome,
+			  &rooms_verdict, &rooms, &room_count);
+	/* Those who were listed may be gone with the room. */
+	if (!people_verdict.is_up || !rooms_verdict.is_up || room_count != 1)
+		return;
+	qsort(people, people_count, sizeof *people, compare_entries);
+	copy_found(asking, people, people_count, rooms);
+	for (struct asking *each = asking->followers; each != NULL; each = each->next_follower) {
+		copy_found(each, people, people_count, rooms);
+		each->began = asking->began;
+	}
+}
+
+/* Asks the media server for the people of the room, and which room it is. */
+static bool ask_for_caller(struct call *call, const struct id *backend,
+			   const struct live_view *view, struct fault *fault)
+{
+	struct found *found = arena_zero(call->arena, sizeof *found);
+	json_t *names = arena_json(call->arena, json_array());
+	const struct slice room = id_as_text(call->arena, &view->room.id);
+	struct asking *asking;
 	bool can_list;
 
-	if (!find_backend_server(call, &asking->backend, &server, &can_list, fault))
+	found->arena = call->arena;
+	if (!find_backend_server(call, backend, &found->server, &can_list, fault))
 		return false;
-	if (!can_list || asking->asked[0].end != ASKED_ANSWERED ||
-	    asking->asked[1].end != ASKED_ANSWERED)
+	if (!can_list || call->environment->media_client == NULL ||
+	    call->environment->live == LIVE_OFF)
+		return is_not_there(fault);
+	/* The records do not outlast the transaction. */
+	found->server.url = arena_copy(call->arena, found->server.url);
+	asking = call_ask(call, backend, 2);
+	asking->rank = ASKED_TO_LOOK;
+	asking->room = view->room.id;
+	asking->is_look = true;
+	asking->entry = call->app_token->subject.entry;
+	asking->prepare = read_look;
+	asking->prepared = found;
+	asking->began = call->now;
+	array_put(names, json_of_text(room));
+	server_list_people(call->arena, &found->server, call->now / 1000, room,
+			   &asking->asked[0].request);
+	server_list_rooms(call->arena, &found->server, call->now / 1000, names,
+			  &asking->asked[1].request);
+	return true;
+}
+
+/* Merges what the look has found of the caller, and has the watch look for all others. */
+static bool merge_found(struct call *call, const struct live_view *view, struct fault *fault)
+{
+	const struct asking *asking = call->asking;
+	const struct found *found = asking->prepared;
+	struct merging merging = { .room = view->room.id, .backend = asking->backend };
+	struct news *news = arena_zero(call->arena, (found->count + 1) * sizeof *news);
+	struct backend_healths healths;
+	const struct backend_health *health;
+
+	if (found->count == 0)
 		return true;
-	server_read_people(call->arena, &server, call->now / 1000, &asking->asked[0].outcome,
-			   &people_verdict, &people, &people_count);
-	server_read_rooms(call->arena, &server, call->now / 1000, &asking->asked[1].outcome,
-			  &rooms_verdict, &rooms, &room_count);
-	if (!people_verdict.is_up || !rooms_verdict.is_up)
-		return true;
-	return live_merge_look(call, people, people_count, room_count == 1 ? rooms : NULL,
-			       asking->began, &merging, fault);
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	health = backend_health_of(&healths, &asking->backend);
+	for (size_t i = 0; i < found->count; i++) {
+		news[i] = (struct news){
+			.type = NEWS_LISTED,
+			.room = found->room,
+			.person = found->people[i],
+			.time = asking->began,
+		};
+		news[i].person.joined = backend_time(health, found->people[i].joined, call->now);
+	}
+	merging.news = news;
+	merging.count = found->count;
+	if (!live_merge(call, &merging, fault))
+		return false;
+	if (call->environment->live_queue != NULL)
+		live_queue_look(call->environment->live_queue, &call->account, &asking->backend,
+				&view->room.id);
+	return true;
+}
+
+/* Returns true if the media server may know the caller although this service does not: the token is
+ * new, or the caller was given access just now. */
+static bool is_on_the_way(struct call *call)
+{
+	return call->app_token->issued_at >= call->now / 1000 - ON_THE_WAY_FOR ||
+	       misses_has_joined(call);
 }
 
 /* ---- a person ---- */
@@ -126,6 +232,8 @@ static bool open_from_inside(struct call *call, enum live_sight sight, struct li
 	if (!slice_equal(call->app_token->subject.room_id, call->parameters[0]) ||
 	    call->environment->live == LIVE_OFF)
 		return is_not_there(fault);
+	if (!misses_count_inside(call, fault))
+		return false;
 	if (!token_check(call, &bearer, fault)) {
 		if (fault->kind != FAULT_NOT_FOUND)
 			return false;
@@ -149,7 +257,8 @@ static bool open_from_inside(struct call *call, enum live_sight sight, struct li
 		const bool is_live = view->live.stored.value.data != NULL;
 
 		if (has_looked || call->validates_only ||
-		    call->app_token->subject.entry.size == 0 || (!is_live && !bearer.has_backend))
+		    call->app_token->subject.entry.size == 0 || (!is_live && !bearer.has_backend) ||
+		    !is_on_the_way(call))
 			return is_not_there(fault);
 		view->is_waiting = true;
 		return ask_for_caller(call, is_live ? &view->live.backend : &bearer.backend, view,
@@ -235,6 +344,27 @@ bool live_find_role(struct call *call, const struct room_record *room, struct sl
 }
 
 /* ---- somebody inside ---- */
+
+struct asking *live_ask(struct call *call, const struct id *backend, size_t count)
+{
+	struct asking *asking = call_ask(call, backend, count);
+
+	(void)id_parse(call->parameters[0], &asking->room);
+	if (call->app_token != NULL)
+		asking->rank = ASKED_TO_JUDGE;
+	return asking;
+}
+
+struct asking *live_ask_for_oneself(struct call *call, const struct id *backend)
+{
+	struct asking *asking = live_ask(call, backend, 1);
+
+	if (call->app_token != NULL) {
+		asking->rank = ASKED_FOR_ONESELF;
+		asking->person = call->app_token->subject.entry;
+	}
+	return asking;
+}
 
 /* Finds the peer with this stay. Each time that a stay was declared gone although it was still
  * inside, it got another id. */

@@ -366,9 +366,19 @@ static bool has_places(const struct judging *judging)
 
 /* ---- noting it, and the first requests ---- */
 
+static struct asking *judgement_ask(struct call *call, const struct judgement *judgement,
+				    size_t count)
+{
+	struct asking *asking = call_ask(call, &judgement->backend, count);
+
+	asking->rank = ASKED_TO_JUDGE;
+	asking->room = judgement->room;
+	return asking;
+}
+
 static bool ask_for_end(struct call *call, struct judgement *judgement, const struct server *server)
 {
-	struct asking *asking = call_ask(call, &judgement->backend, 1);
+	struct asking *asking = judgement_ask(call, judgement, 1);
 
 	server_end_room(call->arena, server, call->now / 1000,
 			id_as_text(call->arena, &judgement->room), &asking->asked[0].request);
@@ -416,6 +426,7 @@ static bool begin_end(struct judging *judging, const struct server *server, cons
 	if (!is_asked)
 		return ask_for_end(call, judgement, server);
 	judgement->asking = call->asking;
+	judgement->asking->rank = ASKED_TO_JUDGE;
 	return true;
 }
 
@@ -471,7 +482,7 @@ static void ask_for_people(struct call *call, struct judgement *judgement,
 
 	for (size_t i = 0; i < judgement->count; i++)
 		told += judgement->people[i].cause != LEAVE_LEFT;
-	asking = judgement->asking = call_ask(call, &judgement->backend, told);
+	asking = judgement->asking = judgement_ask(call, judgement, told);
 	told = judgement->count;
 	for (size_t i = 0; i < judgement->count; i++) {
 		const struct judged *judged = &judgement->people[i];
@@ -621,7 +632,7 @@ static bool ask_for_acts(struct call *call, struct judgement *judgement,
 	judgement->asking = NULL;
 	if (n == 0)
 		return true;
-	asking = judgement->asking = call_ask(call, &judgement->backend, n);
+	asking = judgement->asking = judgement_ask(call, judgement, n);
 	judgement->is_acting = true;
 	n = 0;
 	for (size_t i = 0; i < judgement->count; i++) {

@@ -7,12 +7,14 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/door/door_record.h"
+#include "resources/joining/misses.h"
 #include "resources/live/live_rooms.h"
 #include "resources/media/backends.h"
 #include "resources/templates/template_parts.h"
 
-/* Bytes of the identities in one request. */
-#define IDENTITIES_MOST ((size_t)64 << 10)
+/* Most bytes of the identities in one request, as they are sent. What remains of SENDER_BYTES_MOST
+ * is enough for the message itself and the headers. */
+#define IDENTITIES_MOST (SENDER_BYTES_MOST / 4 * 3)
 
 /* ---- requests ---- */
 
@@ -20,19 +22,23 @@ struct identities {
 	const struct message *message;
 	json_t *lists[ASKED_MOST]; /* of each request */
 	size_t count, size; /* lists; bytes of the last one */
+	bool are_too_many; /* for ASKED_MOST requests */
 	struct arena *arena;
 };
 
 static void add_identity(struct identities *all, struct slice identity)
 {
-	if (all->count == 0 || all->size > IDENTITIES_MOST) {
-		if (all->count == ASKED_MOST)
+	const size_t size = text_size_in_json(identity) + 1;
+
+	if (all->count == 0 || all->size + size > IDENTITIES_MOST) {
+		all->are_too_many = all->count == ASKED_MOST;
+		if (all->are_too_many)
 			return;
 		all->lists[all->count++] = arena_json(all->arena, json_array());
 		all->size = 0;
 	}
 	array_put(all->lists[all->count - 1], json_of_text(identity));
-	all->size += identity.size;
+	all->size += size;
 }
 
 static bool add_addressee(void *context, const struct peer *peer)
@@ -45,7 +51,7 @@ static bool add_addressee(void *context, const struct peer *peer)
 		is_for = slice_equal(message->roles[i], peer->role);
 	if (is_for)
 		add_identity(all, peer->identity);
-	return true;
+	return !all->are_too_many;
 }
 
 bool message_ask(struct call *call, const struct message *message, bool *is_asked,
@@ -59,10 +65,17 @@ bool message_ask(struct call *call, const struct message *message, bool *is_aske
 		add_identity(&all, message->peer->identity);
 	else if (!peers_each(call, &live->session, STORE_ON, add_addressee, &all, fault))
 		return false;
+	if (all.are_too_many && message->is_for_all)
+		return fault_detail(fault, FAULT_TOO_LARGE,
+				    "the identities of these people are too long for one "
+				    "request; send the message to each role");
 	*is_asked = all.count > 0;
 	if (!*is_asked)
 		return true;
 	asking = call_ask(call, &live->backend, all.count);
+	asking->room = message->view->room.id;
+	if (call->app_token != NULL)
+		asking->rank = ASKED_TO_JUDGE;
 	for (size_t i = 0; i < all.count; i++) {
 		struct server_request *request = &asking->asked[i].request;
 
@@ -164,7 +177,8 @@ static bool find_addressees(struct call *call, struct addressees *to, struct fau
 	to->is_for_one = peer_id.data != NULL;
 	to->role = text_of_json(call_member(call, "role"));
 	if (call->app_token != NULL)
-		return fault_set(fault, FAULT_FORBIDDEN, "Not from inside");
+		return misses_count_inside(call, fault) &&
+		       fault_set(fault, FAULT_FORBIDDEN, "Not from inside");
 	if (!live_view_open(call, LIVE_SEES_ROOM, &to->view, fault))
 		return false;
 	if (to->is_for_one && !live_find_peer(call, &to->view, peer_id, &to->peer, fault))
@@ -191,6 +205,7 @@ static bool send_to(struct call *call, const struct addressees *to, struct fault
 		.role_count = to->role.data != NULL,
 		.topic = type.data != NULL ? type : SLICE("chat"),
 		.text = text_of_json(call_member(call, "message")),
+		.is_for_all = true,
 	};
 	bool is_asked;
 
@@ -207,7 +222,7 @@ bool active_rooms_send_message(struct call *call, struct fault *fault)
 		return send_to(call, &to, fault);
 	server_ask_person(call->arena, &to.server, call->now / 1000,
 			  id_as_text(call->arena, &to.view.room.id), to.peer.identity,
-			  &call_ask(call, &to.view.live.backend, 1)->asked[0].request);
+			  &live_ask(call, &to.view.live.backend, 1)->asked[0].request);
 	return true;
 }
 

@@ -15,11 +15,22 @@
 #include "resources/live/live_rooms.h"
 #include "resources/live/revocations.h"
 #include "resources/templates/template_parts.h"
+#include "rules/live_rules.h"
+#include "rules/text_rules.h"
 
 /* What the call has asked for: the person, then the update. */
 enum step { STEP_FIRST, STEP_UPDATE };
 
 /* ---- what is asked for ---- */
+
+/* Somebody as the media server had them before they changed something, and the role that is sent
+ * with the change. */
+struct seen {
+	struct slice role;
+	struct server_person person;
+	struct server_track *tracks;
+	size_t count;
+};
 
 struct update {
 	struct live_view view;
@@ -71,6 +82,21 @@ static bool check_new_role(const struct update *update, struct fault *fault)
 	       fault_set(fault, FAULT_FORBIDDEN, "Role is full");
 }
 
+/* Returns true if somebody inside changes only what concerns nobody else. */
+static bool is_of_oneself(const struct update *update)
+{
+	return update->view.is_inside &&
+	       slice_equal(update->peer.entry, update->view.caller.entry) && !changes_role(update);
+}
+
+/* Makes the call ask the media server: a moderator has precedence over people who change something
+ * of themselves. */
+static struct asking *update_ask(struct call *call, const struct update *update)
+{
+	return is_of_oneself(update) ? live_ask_for_oneself(call, &update->view.live.backend)
+				     : live_ask(call, &update->view.live.backend, 1);
+}
+
 /* Finds whom the call is about, and checks that the caller may do so. */
 static bool find_update(struct call *call, struct update *update, struct fault *fault)
 {
@@ -97,6 +123,13 @@ static bool find_update(struct call *call, struct update *update, struct fault *
 	       call_can_act(call, update->server.type, SERVER_ROLE, fault);
 }
 
+bool active_peers_check(struct call *call, json_t *body, bool is_strict, struct fault *fault)
+{
+	if (call->app_token != NULL)
+		text_clean_member(body, "name");
+	return schema_check(&update_shape, body, SCHEMA_WHOLE, is_strict, &call->findings, fault);
+}
+
 /* ---- asking ---- */
 
 bool active_peers_update(struct call *call, struct fault *fault)
@@ -109,7 +142,7 @@ bool active_peers_update(struct call *call, struct fault *fault)
 		server_ask_person(call->arena, &update.server, call->now / 1000,
 				  id_as_text(call->arena, &update.view.room.id),
 				  update.peer.identity,
-				  &call_ask(call, &update.view.live.backend, 1)->asked[0].request);
+				  &update_ask(call, &update)->asked[0].request);
 	return true;
 }
 
@@ -234,6 +267,35 @@ static bool load_updated(struct call *call, struct update *update, struct fault 
 	       live_find_server(call, &call->asking->backend, &update->server, fault);
 }
 
+/* Answers somebody whose change was replaced by a later one: with the later one, if it was made by
+ * now, else with what the person was before. */
+static bool settle_replaced(struct call *call, struct fault *fault)
+{
+	const struct asked *asked = &call->asking->asked[0];
+	struct seen seen = *(const struct seen *)call->asking->prepared;
+	struct update update;
+
+	if (!live_find_server(call, &call->asking->backend, &update.server, fault) ||
+	    (asked->end != ASKED_REPLACED &&
+	     !asking_is_done(call, &update.server, "peer not found", fault)) ||
+	    !load_updated(call, &update, fault) ||
+	    (asked->end != ASKED_REPLACED &&
+	     !live_read_peer(call, asked, &update.server, &update.peer, &seen.person, &seen.tracks,
+			     &seen.count, fault)))
+		return false;
+	update.name.data = update.metadata.data = NULL;
+	return answer_updated(call, &update, &seen.person, seen.tracks, seen.count);
+}
+
+/* Returns true if the media server may have other rights of the person than the record. */
+static bool needs_look(const struct call *call, const struct update *update)
+{
+	const struct seen *seen = call->asking->prepared;
+
+	return call->asking->rank != ASKED_FOR_ONESELF ||
+	       (seen->role.data != NULL && !slice_equal(seen->role, update->role));
+}
+
 static bool settle_updated(struct call *call, struct fault *fault)
 {
 	const struct asked *asked = &call->asking->asked[0];
@@ -242,6 +304,8 @@ static bool settle_updated(struct call *call, struct fault *fault)
 	struct update update;
 	size_t count;
 
+	if (asked->is_replaced)
+		return settle_replaced(call, fault);
 	if (!live_find_server(call, &call->asking->backend, &update.server, fault) ||
 	    !asking_is_done(call, &update.server, "peer not found", fault) ||
 	    !load_updated(call, &update, fault) ||
@@ -250,8 +314,9 @@ static bool settle_updated(struct call *call, struct fault *fault)
 	    (changes_role(&update) && !give_role(call, &update, fault)) ||
 	    !put_names(call, &update, fault))
 		return false;
-	/* A look at the same time may have taken the new attributes for wrong ones. */
-	if (call->environment->live_queue != NULL)
+	/* A look at the same time may have taken the new attributes for wrong ones; or somebody who
+	 * changed only a name has brought back the rights of a role that was changed meanwhile. */
+	if (needs_look(call, &update) && call->environment->live_queue != NULL)
 		live_queue_look(call->environment->live_queue, &call->account,
 				&call->asking->backend, &update.view.room.id);
 	return answer_updated(call, &update, &person, tracks, count);
@@ -264,6 +329,7 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 	struct ticket_guest guest;
 	struct asking *asking;
 	struct update update;
+	struct seen *seen;
 	size_t count;
 
 	if (call->asking->is_look)
@@ -277,9 +343,17 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 	if (!live_read_peer(call, &call->asking->asked[0], &update.server, &update.peer, &person,
 			    &tracks, &count, fault))
 		return false;
-	asking = call_ask(call, &update.view.live.backend, 1);
+	asking = update_ask(call, &update);
 	guest = guest_of(&update);
 	asking->step = STEP_UPDATE;
+	if (asking->rank == ASKED_FOR_ONESELF) {
+		asking->asked[0].parts = (update.name.data != NULL ? ASKED_PART_NAME : 0) |
+					 (update.metadata.data != NULL ? ASKED_PART_METADATA : 0);
+		asking->prepared = seen = arena_alloc(call->arena, sizeof *seen);
+		*seen = (struct seen){ guest.role, person, tracks, count };
+		if (guest.role.data != NULL)
+			seen->role = arena_copy(call->arena, guest.role);
+	}
 	asking->asked[0].about = arena_copy(call->arena, update.peer.uuid);
 	asking->asked[0].by = update.view.is_inside
 				      ? arena_copy(call->arena, update.view.caller.uuid)
