@@ -1,7 +1,7 @@
 /* Keeps the records of live rooms equal to what the media servers have. One thread
  *
- *  - merges the events that media servers told (resources/live/live_queue.h), every 100 ms, those
- *    of one room in one transaction;
+ *  - merges the events that media servers told (resources/live/live_queue.h), every 100 ms, some of
+ *    one room in one transaction;
  *  - looks at the media servers: every 30 s at the list of rooms of each backend that is in use,
  *    then at the people of each of these rooms; and at single rooms when the queue says so, when
  *    news did not fit, or when somebody was missing;
@@ -9,6 +9,10 @@
  *    looked at, or something changes that matters for it, and asks the media servers to put out
  *    whoever may not, with LIVE_ON;
  *  - closes the sessions of rooms that have been empty for a while, and removes old sessions.
+ *
+ * The accounts take turns of a few milliseconds, for merging and for judging apart, so that a media
+ * server that tells a great deal holds up nobody else's. Whatever may be large is done in steps:
+ * sessions that close, looks, lists of rooms; and an event that cannot be stored is set aside.
  *
  * Of several processes, the holder of the lease looks at the lists and removes old sessions; each
  * of them merges what it was told and looks at the rooms that it was asked about. A merge locks the

@@ -134,6 +134,13 @@ struct notes {
 
 /* What one run of the handler leaves for later steps. service/run.c zeroes it before each run, so
  * an earlier run leaves nothing, and a new member needs no code there. */
+/* How far a call has come that takes several transactions, each durable and safe to repeat. */
+struct call_step {
+	bool is_next; /* false in the first one */
+	struct id after; /* the last record that was dealt with */
+	unsigned notes; /* private to the handler */
+};
+
 struct run {
 	bool wants_write; /* see call_write_instead */
 	size_t codes_made;
@@ -148,6 +155,14 @@ struct run {
 	/* To send once the transaction is committed (resources/events/webhooks.h), or NULL. */
 	const struct webhook_test *test;
 	const struct fault *damage; /* of what was read (resources/stored.h), or NULL */
+	/* What is wanted of a room once the transaction is committed (live_want in
+	 * resources/live/live_merge.h); zero: of several. */
+	unsigned wants;
+	struct id wanted;
+	/* What the call does is more than one transaction takes: once this one is committed, the
+	 * handler is run again, with `step` in the place of call->step. */
+	bool goes_on;
+	struct call_step step;
 };
 
 struct call {
@@ -173,6 +188,7 @@ struct call {
 	int64_t least_now; /* lower bound of `now` in the next run */
 	bool forgets_codes; /* codes it removes were never seen, so they are not reserved */
 	struct run run;
+	struct call_step step;
 	struct bulk *bulk; /* private to service/bulk.c */
 	const struct import *import; /* private to resources/import/import.c */
 	struct slice idempotency_key; /* data NULL if there is none */

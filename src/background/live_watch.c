@@ -16,6 +16,7 @@
 #include "background/dispatcher.h"
 #include "background/media_client.h"
 #include "background/transact.h"
+#include "base/clock.h"
 #include "base/counter.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -56,8 +57,25 @@
 #define TELL_AFTER 1000
 #define BACKENDS_AFTER 2000
 #define OLD_AFTER 1000
-/* Events of a room that one transaction merges. */
-#define EVENTS_AT_ONCE 256
+/* Events of a room that one transaction merges, and tries to merge an event alone that fails for a
+ * reason that does not pass. */
+#define EVENTS_AT_ONCE 64
+#define EVENT_TRIES 3
+/* Microseconds of a round for each account, and for each kind of its work. Whoever takes longer owes
+ * the rest in the next rounds. */
+#define TURN 10000
+/* Milliseconds between two lines of the service log about events of an account that were set
+ * aside. */
+#define ASIDE_TOLD_AFTER 1000
+/* Milliseconds in which, after the start, the rooms of all accounts are gone through. */
+#define FOUND_WITHIN 60000
+/* Bytes beyond which a list is a large one; such lists that may have arrived; and whose contents are
+ * in memory. Of an account one. */
+#define LARGE_LIST ((size_t)1 << 20)
+#define LARGE_ARRIVED 4
+#define LARGE_READ 2
+/* Rooms of a list that one transaction looks up. */
+#define FOUND_AT_ONCE 512
 /* Requests to one backend that are under way: half of its places, so that calls find one. */
 #define ASKED_AT_ONCE 4
 /* Requests to one backend that judgements have under way; beyond, they wait for each other. */
@@ -71,6 +89,7 @@
  * */
 #define OLD_AT_ONCE 16
 #define OLD_ROUND 3600000
+#define MINUTE 60000
 
 /* Somebody who is to be put out. */
 struct removal {
@@ -102,6 +121,8 @@ struct watched_room {
 	bool is_live; /* in session, as far as is known */
 	bool is_asking, is_acting;
 	bool tells; /* its moderators are to be told how many people wait */
+	bool closes; /* its session closes, in steps */
+	bool is_large; /* its last list was a large one */
 	int64_t told; /* when they were; 0 if never */
 	size_t place; /* in the array of rooms */
 };
@@ -115,6 +136,20 @@ struct watched_backend {
 	int64_t listed; /* when the list was asked for; 0 if never */
 	/* is_down: it did not answer the last time. has_answered: ever, or told something. */
 	bool is_listing, was_up, is_down, has_answered, is_there;
+	bool is_large; /* its last list was a large one */
+};
+
+/* Judgements have turns of their own, so that they do not wait for the merging of what a media
+ * server tells. */
+enum watch_work { WORK_MERGE, WORK_JUDGE, WATCH_WORKS };
+
+/* In the order of their ids, which come first (id_place). */
+struct watched_account {
+	struct id id;
+	int64_t left[WATCH_WORKS]; /* microseconds; below 0: what it owes */
+	int64_t aside_told; /* 0 if never */
+	int64_t day; /* that was begun for those who are inside */
+	bool has_large; /* a large list was asked for, or is being merged */
 };
 
 /* What the watch has asked a media server, from the making of the requests until their outcomes
@@ -127,8 +162,13 @@ struct errand {
 	/* What it has added to a counter of its backend. The backend may be found, or forgotten,
 	 * meanwhile. */
 	size_t counted;
-	/* Uses the outcomes. */
-	void (*take)(struct live_watch *watch, struct errand *errand);
+	struct id account;
+	enum watch_work work;
+	bool has_place; /* of a large list that has arrived: one of `large` of the watch */
+	bool is_dropped; /* there was none */
+	/* Uses the outcomes. Returns false if it has more to do in another turn; else the errand is
+	 * closed, or under way again. */
+	bool (*take)(struct live_watch *watch, struct errand *errand);
 };
 
 /* A look at the rooms of a media server, or at one of them. */
@@ -144,6 +184,13 @@ struct look {
 	struct server_person *people;
 	size_t people_count;
 	bool has_people;
+	/* Of the answer, in several turns. */
+	bool is_read; /* it was read */
+	bool is_in_memory; /* it is a large one, and was counted */
+	bool is_expected_large; /* the account has no other large list meanwhile */
+	struct merging merging; /* of people; the results are those of all steps */
+	const struct server_room *rooms; /* or of rooms: those from `next` on are to be looked up */
+	size_t room_count, next;
 };
 
 struct live_watch {
@@ -156,6 +203,8 @@ struct live_watch {
 	/* Under the lock. */
 	bool ends;
 	struct errand *done; /* those whose requests have ended */
+	struct id large[LARGE_ARRIVED]; /* the accounts of large lists that have arrived */
+	size_t large_count;
 	struct live_figures figures;
 	/* Of the thread. */
 	void *tree; /* of rooms, by their key (tsearch) */
@@ -163,13 +212,67 @@ struct live_watch {
 	size_t room_count, room_capacity;
 	struct watched_backend *backends;
 	size_t backend_count, backend_capacity;
+	struct watched_account *accounts;
+	size_t account_count, account_capacity;
 	struct heard *waiting; /* events that could not be merged yet */
+	struct queued_room *queued; /* rooms about which something is to be done, likewise */
+	struct errand *answered, **answered_end; /* in the order in which their requests ended */
+	size_t large_read; /* large lists whose contents are in memory */
+	bool is_behind; /* something waits for the next turn of its account */
+	size_t found_place; /* the next account whose rooms are gone through after the start */
+	int64_t found_at; /* when; 0 if all have been */
 	bool had_lease;
 	int64_t backends_at, old_at;
 	size_t old_place; /* the next account whose old sessions are removed */
 	int64_t day; /* today, in days since 1970; 0 at the start */
 	int64_t begun;
 };
+
+/* ---- turns ---- */
+
+static struct watched_account *account_of(struct live_watch *watch, const struct id *id)
+{
+	const size_t place = id_place(id, watch->accounts, watch->account_count,
+				      sizeof *watch->accounts);
+	struct watched_account *account;
+
+	if (place < watch->account_count && id_compare(&watch->accounts[place].id, id) == 0)
+		return &watch->accounts[place];
+	watch->accounts = memory_room(watch->accounts, watch->account_count,
+				      &watch->account_capacity, sizeof *watch->accounts);
+	account = &watch->accounts[place];
+	memmove(account + 1, account, (watch->account_count++ - place) * sizeof *account);
+	*account = (struct watched_account){ .id = *id, .left = { TURN, TURN } };
+	return account;
+}
+
+/* Returns true if the account may work on. */
+static bool has_turn(struct live_watch *watch, const struct id *account, enum watch_work work)
+{
+	const bool has = account_of(watch, account)->left[work] > 0;
+
+	watch->is_behind = watch->is_behind || !has;
+	return has;
+}
+
+/* Notes the work of an account since `begun`, of clock_microseconds. */
+static void took_turn(struct live_watch *watch, const struct id *account, enum watch_work work,
+		      int64_t begun)
+{
+	account_of(watch, account)->left[work] -= clock_microseconds() - begun;
+}
+
+static void begin_turns(struct live_watch *watch)
+{
+	watch->is_behind = false;
+	for (size_t i = 0; i < watch->account_count; i++) {
+		for (size_t work = 0; work < WATCH_WORKS; work++) {
+			int64_t *left = &watch->accounts[i].left[work];
+
+			*left = *left + TURN < TURN ? *left + TURN : TURN;
+		}
+	}
+}
 
 /* ---- rooms ---- */
 
@@ -258,7 +361,8 @@ static void removals_forget(struct watched_room *room)
 }
 
 /* Takes over what a merge found out about its room. */
-static void room_take(struct watched_room *room, const struct merging *merging)
+static void room_take(struct live_watch *watch, struct watched_room *room,
+		      const struct merging *merging)
 {
 	const int64_t now = clock_monotonic();
 
@@ -274,6 +378,10 @@ static void room_take(struct watched_room *room, const struct merging *merging)
 		look_soon(room, now);
 	if (merging->looks_again)
 		look_soon(room, now + LIVE_MISSED_FOR);
+	/* Who was not stored because of the limit of a minute, may be in the next one. */
+	if (merging->is_over)
+		look_soon(room, now + MINUTE - clock_now(watch->environment->clock) % MINUTE);
+	room->closes = room->closes || merging->is_closing;
 	if (merging->judges != JUDGE_NOBODY)
 		judge_soon(room, now, merging->judges == JUDGE_EVERYBODY);
 }
@@ -346,14 +454,38 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 
 /* ---- requests ---- */
 
+/* Has a large list that has arrived wait for its turn, if there is a place for it; else it is asked
+ * for again later. The caller holds the lock. */
+static void take_place(struct live_watch *watch, struct errand *errand, struct asking *asking)
+{
+	struct asked *asked = &asking->asked[0];
+	bool has_place = watch->large_count < LARGE_ARRIVED;
+
+	if (asking->count != 1 || asked->end != ASKED_ANSWERED ||
+	    asked->outcome.answer_size <= LARGE_LIST || errand->has_place)
+		return;
+	for (size_t i = 0; i < watch->large_count; i++)
+		has_place = has_place && id_compare(&watch->large[i], &errand->account) != 0;
+	errand->has_place = has_place;
+	errand->is_dropped = !has_place;
+	if (has_place) {
+		watch->large[watch->large_count++] = errand->account;
+		return;
+	}
+	free(asked->outcome.answer);
+	asked->outcome.answer = NULL;
+	asked->outcome.answer_size = 0;
+	asked->end = ASKED_BUSY;
+}
+
 /* Called by the thread of the media client. */
 static void errand_done(void *context, struct asking *asking)
 {
 	struct errand *errand = context;
 	struct live_watch *watch = errand->watch;
 
-	(void)asking;
 	pthread_mutex_lock(&watch->lock);
+	take_place(watch, errand, asking);
 	errand->next = watch->done;
 	watch->done = errand;
 	pthread_mutex_unlock(&watch->lock);
@@ -369,7 +501,8 @@ static void errand_send(struct errand *errand)
 }
 
 /* Returns an errand of this size, with an arena of its own. */
-static struct errand *errand_open(struct live_watch *watch, size_t size)
+static struct errand *errand_open(struct live_watch *watch, const struct id *account,
+				  enum watch_work work, size_t size)
 {
 	struct arena *arena = arena_open();
 	struct errand *errand = arena_zero(arena, size);
@@ -377,22 +510,36 @@ static struct errand *errand_open(struct live_watch *watch, size_t size)
 	arena_set_limit(arena, MEMORY_MOST);
 	errand->watch = watch;
 	errand->arena = arena;
+	errand->account = *account;
+	errand->work = work;
 	return errand;
 }
 
 static void errand_close(struct errand *errand)
 {
+	struct live_watch *watch = errand->watch;
+
+	if (errand->has_place) {
+		pthread_mutex_lock(&watch->lock);
+		for (size_t i = 0; i < watch->large_count; i++) {
+			if (id_compare(&watch->large[i], &errand->account) == 0) {
+				watch->large[i] = watch->large[--watch->large_count];
+				break;
+			}
+		}
+		pthread_mutex_unlock(&watch->lock);
+	}
 	if (errand->asking != NULL)
 		media_client_forget(errand->asking);
 	arena_close(errand->arena);
 }
 
-static void take_look(struct live_watch *watch, struct errand *errand);
+static bool take_look(struct live_watch *watch, struct errand *errand);
 
 static struct look *look_open(struct live_watch *watch, const struct id *account,
 			      const struct id *backend)
 {
-	struct look *look = (struct look *)errand_open(watch, sizeof *look);
+	struct look *look = (struct look *)errand_open(watch, account, WORK_MERGE, sizeof *look);
 
 	look->errand.take = take_look;
 	look->errand.asking = &look->asking;
@@ -412,6 +559,14 @@ static void look_send(struct look *look)
 	if (!look->has_people)
 		look->sent = clock_now(look->errand.watch->environment->clock);
 	errand_send(&look->errand);
+}
+
+/* Of an account, one large list at most is under way. */
+static void look_expect(struct live_watch *watch, struct look *look, bool is_large)
+{
+	look->is_expected_large = is_large;
+	if (is_large)
+		account_of(watch, &look->asking.account)->has_large = true;
 }
 
 /* ---- a look at a room ---- */
@@ -456,15 +611,18 @@ static void room_ask(struct live_watch *watch, struct watched_room *room,
 	room->looked = clock_monotonic();
 	if (!transact(&watch->work, STORE_READ, look->errand.arena, &room->account, prepare_room,
 		      look, &fault)) {
-		/* If the backend is gone, so is its session (live_close_backend). */
+		/* The session of a backend that is gone closes (live_close_backend). */
 		if (fault.kind != FAULT_NOT_FOUND)
 			look_soon(room, room->looked + LOOK_AFTER_FAILURE);
+		else
+			room->closes = true;
 		errand_close(&look->errand);
 		return;
 	}
 	room->is_asking = true;
 	look->errand.counted = 1;
 	backend->under_way++;
+	look_expect(watch, look, room->is_large);
 	look_send(look);
 }
 
@@ -485,36 +643,37 @@ static bool prepare_which(struct call *call, void *context, struct fault *fault)
 	return true;
 }
 
-struct look_merge {
-	struct look *look;
-	const struct server_room *room; /* NULL if it was not asked for */
-	struct merging merging;
-};
-
-static bool merge_people(struct call *call, void *context, struct fault *fault)
+/* Returns true if there is a place in memory for the contents of the answer. */
+static bool look_has_memory(struct live_watch *watch, struct look *look)
 {
-	struct look_merge *merge = context;
-	const struct look *look = merge->look;
-
-	merge->merging = (struct merging){ .room = look->room, .backend = look->asking.backend };
-	return live_merge_look(call, look->people, look->people_count, merge->room, look->sent,
-			       &merge->merging, fault);
+	if (!look->errand.has_place || look->is_in_memory)
+		return true;
+	if (watch->large_read == LARGE_READ)
+		return false;
+	look->is_in_memory = true;
+	watch->large_read++;
+	return true;
 }
 
-/* Reads the answer of a look at a room. Returns false if the room is to be asked for again later.
- * *goes_on: a second request is under way. */
-static bool take_room(struct live_watch *watch, struct look *look, struct watched_room *room,
-		      bool *goes_on)
+static bool prepare_people(struct call *call, void *context, struct fault *fault)
+{
+	struct look *look = context;
+
+	look->merging = (struct merging){ .room = look->room, .backend = look->asking.backend };
+	return live_look_news(call, look->people, look->people_count, NULL, look->sent,
+			      &look->merging, fault);
+}
+
+/* Reads the answer of a look at a room. Returns false if the room is to be asked for again later. */
+static bool read_room(struct live_watch *watch, struct look *look)
 {
 	const int64_t now = clock_now(watch->environment->clock) / 1000;
 	const struct outcome *outcome = &look->asked.outcome;
-	struct look_merge merge = { .look = look };
 	struct server_verdict verdict;
 	struct server_room *rooms;
 	struct fault fault = FAULT_INITIAL;
 	size_t count = 0;
 
-	*goes_on = false;
 	if (look->asked.end != ASKED_ANSWERED)
 		return false;
 	if (!look->has_people)
@@ -523,24 +682,105 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 	else
 		server_read_rooms(look->errand.arena, &look->server, now, outcome, &verdict, &rooms,
 				  &count);
+	media_client_forget(&look->asking);
 	if (!verdict.is_up)
 		return false;
 	if (look->has_people) {
 		/* Those who were listed are gone with the room. */
 		if (count != 1)
 			return false;
-		merge.room = &rooms[0];
+		live_look_name_room(&look->merging, &rooms[0]);
+		return true;
 	}
-	if (!transact(&watch->work, STORE_WRITE, look->errand.arena, &look->asking.account,
-		      merge_people, &merge, &fault))
+	return transact(&watch->work, STORE_READ, look->errand.arena, &look->asking.account,
+			prepare_people, look, &fault);
+}
+
+/* A step of a look, from `place` on. */
+struct look_step {
+	struct look *look;
+	struct look_place place;
+	struct merging merging;
+};
+
+static bool merge_step(struct call *call, void *context, struct fault *fault)
+{
+	struct look_step *step = context;
+
+	step->merging = step->look->merging;
+	live_look_return(step->merging.steps, &step->place);
+	return live_merge(call, &step->merging, fault);
+}
+
+/* Takes over the results of a step. */
+static void look_add_step(struct merging *all, const struct merging *step)
+{
+	struct merging sum = *step;
+
+	sum.looks_soon = sum.looks_soon || all->looks_soon;
+	sum.looks_again = sum.looks_again || all->looks_again;
+	sum.is_over = sum.is_over || all->is_over;
+	if (all->judges > sum.judges)
+		sum.judges = all->judges;
+	*all = sum;
+}
+
+/* Merges people as long as it is the account's turn. Returns false if that failed. */
+static bool merge_people(struct live_watch *watch, struct look *look, bool *is_done)
+{
+	struct arena *arena = arena_open();
+	bool is_merged = true;
+
+	*is_done = false;
+	while (is_merged && !*is_done && has_turn(watch, &look->asking.account, WORK_MERGE)) {
+		const int64_t begun = clock_microseconds();
+		struct look_step step = { look,
+					  live_look_place(look->merging.steps),
+					  { .count = 0 } };
+		struct fault fault = FAULT_INITIAL;
+
+		is_merged = transact(&watch->work, STORE_WRITE, arena, &look->asking.account,
+				     merge_step, &step, &fault);
+		if (is_merged)
+			look_add_step(&look->merging, &step.merging);
+		*is_done = live_look_is_merged(look->merging.steps) || look->merging.needs_room ||
+			   look->merging.is_closing;
+		arena_reset(arena);
+		took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+	}
+	arena_close(arena);
+	return is_merged;
+}
+
+/* Uses the answer of a look at a room. Returns false if the room is to be asked for again later.
+ * *is_done: nothing is left for another turn; *goes_on: a second request is to be sent. */
+static bool take_room(struct live_watch *watch, struct look *look, struct watched_room *room,
+		      bool *is_done, bool *goes_on)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	if (!look->is_read) {
+		const int64_t begun = clock_microseconds();
+		const bool is_read = read_room(watch, look);
+
+		look->is_read = true;
+		took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+		if (!is_read)
+			return false;
+	}
+	if (!merge_people(watch, look, is_done))
 		return false;
-	room_take(room, &merge.merging);
-	if (!merge.merging.is_live && look->people_count == 0)
+	if (!*is_done)
+		return true;
+	room_take(watch, room, &look->merging);
+	if (look->merging.is_closing)
+		return false;
+	if (!look->merging.is_live && look->people_count == 0)
 		forget_made(watch, room);
-	if (!merge.merging.needs_room || look->has_people)
+	if (!look->merging.needs_room || look->has_people)
 		return true;
 	look->has_people = true;
-	media_client_forget(&look->asking);
+	look->is_read = false;
 	look->asked = (struct asked){ .end = ASKED_LOST };
 	if (!transact(&watch->work, STORE_READ, look->errand.arena, &look->asking.account,
 		      prepare_which, look, &fault))
@@ -553,53 +793,46 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 
 /* What a backend has, for a look at its list of rooms. */
 struct room_listing {
+	struct live_watch *watch;
 	struct look *look;
 	bool is_wanted; /* a template names it, it is the default, or rooms are in session there */
 	/* It answered when it was last asked, or ever, perhaps an earlier process. */
 	bool was_up, has_answered;
-	/* Results of the list. */
-	const struct server_room *rooms;
-	size_t room_count;
+	bool looks; /* rooms in session are looked at */
+	size_t live_count;
 	struct server_verdict verdict;
-	/* Rooms to be looked at: those that are in session at the backend, and those of the list
-	 * that the account has. */
-	struct id *found;
-	size_t found_count, found_capacity;
 };
 
-static void listing_add(struct room_listing *listing, const struct id *room)
-{
-	if (listing->found_count == listing->found_capacity) {
-		const size_t capacity = listing->found_capacity * 2 + 64;
-		struct id *found = arena_alloc(listing->look->errand.arena,
-					       capacity * sizeof *found);
-
-		if (listing->found_count > 0)
-			memcpy(found, listing->found, listing->found_count * sizeof *found);
-		listing->found = found;
-		listing->found_capacity = capacity;
-	}
-	listing->found[listing->found_count++] = *room;
-}
-
+/* Rooms in session are known before the media server answers, if it does. */
 static bool visit_live(void *context, const struct store_record *record, struct fault *fault)
 {
 	struct room_listing *listing = context;
+	struct live_watch *watch = listing->watch;
+	const struct asking *asking = &listing->look->asking;
+	struct watched_room *room;
 	struct live live;
 
 	if (!record_read(&live_table, listing->look->errand.arena, record, &live, fault))
 		return false;
-	if (id_compare(&live.backend, &listing->look->asking.backend) == 0)
-		listing_add(listing, &record->id);
+	if (id_compare(&live.backend, &asking->backend) != 0)
+		return true;
+	listing->live_count++;
+	room = room_of(watch, &asking->account, &asking->backend, &record->id);
+	room->is_live = true;
+	room->closes = room->closes || live.closing != 0;
+	if (room->often_until == 0)
+		room->often_until = watch->begun + LOOK_OFTEN_FOR;
+	if (listing->looks)
+		look_soon(room, clock_monotonic());
 	return true;
 }
 
-/* Adds the rooms that are in session at the backend. */
-static bool listing_add_live(struct call *call, struct room_listing *listing, struct fault *fault)
+static bool find_live(struct call *call, struct room_listing *listing, struct fault *fault)
 {
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
 
-	return store_each(call->transaction, &kind_live, &page, true, visit_live, listing, fault);
+	listing->live_count = 0;
+	return store_each(call->transaction, &kind_live, &page, false, visit_live, listing, fault);
 }
 
 static bool prepare_list(struct call *call, void *context, struct fault *fault)
@@ -610,20 +843,17 @@ static bool prepare_list(struct call *call, void *context, struct fault *fault)
 	const struct backend_health *health;
 	struct backend *backend;
 
-	listing->found_count = 0;
-	listing->found_capacity = 0;
 	listing->is_wanted = false;
-	if (!look_find_backend(call, look, &backend, fault))
+	if (!find_live(call, listing, fault) || !look_find_backend(call, look, &backend, fault))
 		return false;
 	if (backend == NULL)
 		return true;
-	if (!listing_add_live(call, listing, fault) ||
-	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
 	health = backend_health_of(&healths, &look->asking.backend);
 	listing->was_up = health != NULL && health->is_up;
 	listing->has_answered = backend_has_answered(&healths, &look->asking.backend);
-	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->found_count > 0;
+	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->live_count > 0;
 	if (listing->is_wanted)
 		server_list_rooms(look->errand.arena, &look->server, call->now / 1000,
 				  arena_json(look->errand.arena, json_array()),
@@ -634,7 +864,7 @@ static bool prepare_list(struct call *call, void *context, struct fault *fault)
 static void backend_ask(struct live_watch *watch, struct watched_backend *backend)
 {
 	struct look *look = look_open(watch, &backend->account, &backend->id);
-	struct room_listing listing = { .look = look };
+	struct room_listing listing = { .watch = watch, .look = look };
 	struct fault fault = FAULT_INITIAL;
 
 	backend->listed = clock_monotonic();
@@ -645,137 +875,214 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 		errand_close(&look->errand);
 		return;
 	}
-	/* Rooms in session are known before the media server answers, if it does. */
-	for (size_t i = 0; i < listing.found_count; i++) {
-		struct watched_room *room = room_of(watch, &backend->account, &backend->id,
-						    &listing.found[i]);
-
-		room->is_live = true;
-		if (room->often_until == 0)
-			room->often_until = watch->begun + LOOK_OFTEN_FOR;
-	}
 	backend->was_up = backend->was_up || listing.was_up;
 	backend->has_answered = backend->has_answered || listing.has_answered;
 	backend->is_listing = true;
 	look->errand.counted = 1;
 	backend->under_way++;
+	look_expect(watch, look, backend->is_large);
 	look_send(look);
 }
 
-/* Stores what the answer says about the backend, and finds the rooms to be looked at. */
-static bool take_listing(struct call *call, void *context, struct fault *fault)
+/* Stores what the answer says about the backend. */
+static bool note_listing(struct call *call, void *context, struct fault *fault)
 {
 	struct room_listing *listing = context;
 	struct backend *backend;
 
-	listing->found_count = 0;
-	listing->found_capacity = 0;
-	if (!look_find_backend(call, listing->look, &backend, fault))
+	return look_find_backend(call, listing->look, &backend, fault) &&
+	       (backend == NULL || backend_health_note(call, backend, &listing->verdict, fault));
+}
+
+static bool read_list(struct live_watch *watch, struct look *look, struct watched_backend *backend)
+{
+	struct room_listing listing = { .watch = watch, .look = look };
+	struct server_room *rooms = NULL;
+	struct fault fault = FAULT_INITIAL;
+
+	if (look->asked.end != ASKED_ANSWERED) {
+		if (look->asked.end == ASKED_BUSY)
+			backend->look_at = clock_monotonic() + LOOK_AFTER_FAILURE;
 		return false;
-	if (backend == NULL)
-		return true;
-	if (!backend_health_note(call, backend, &listing->verdict, fault))
+	}
+	server_read_rooms(look->errand.arena, &look->server,
+			  clock_now(watch->environment->clock) / 1000, &look->asked.outcome,
+			  &listing.verdict, &rooms, &look->room_count);
+	look->rooms = rooms;
+	media_client_forget(&look->asking);
+	if (!transact(&watch->work, STORE_WRITE, look->errand.arena, &backend->account,
+		      note_listing, &listing, &fault))
 		return false;
-	if (!listing->verdict.is_up)
-		return true;
-	for (size_t i = 0; i < listing->room_count; i++) {
+	backend->is_down = !listing.verdict.is_up;
+	backend->was_up = backend->was_up || listing.verdict.is_up;
+	if (backend->is_down && !backend->was_up)
+		backend->look_at = clock_monotonic() + LOOK_AFTER_NEVER;
+	return listing.verdict.is_up;
+}
+
+/* Finds the rooms of the list that are the account's, or were; at the end, those in session, too.
+ * All of them are looked at. */
+static bool find_listed(struct call *call, void *context, struct fault *fault)
+{
+	struct room_listing *listing = context;
+	const struct look *look = listing->look;
+	const struct asking *asking = &look->asking;
+
+	for (size_t i = look->next; i < look->room_count && i < look->next + FOUND_AT_ONCE; i++) {
 		struct store_record room;
 		bool was_deleted = false;
 		struct id id;
 
-		if (!id_parse(listing->rooms[i].name, &id))
+		if (!id_parse(look->rooms[i].name, &id))
 			continue;
 		if (!store_get(call->transaction, &kind_room, &id, STORE_TO_SHOW, &room, fault) ||
 		    (room.value.data == NULL &&
 		     !revocation_has_room(call, &id, &was_deleted, fault)))
 			return false;
 		if (room.value.data != NULL || was_deleted)
-			listing_add(listing, &id);
+			look_soon(room_of(listing->watch, &asking->account, &asking->backend, &id),
+				  clock_monotonic());
 	}
-	return listing_add_live(call, listing, fault);
+	return look->next + FOUND_AT_ONCE < look->room_count || find_live(call, listing, fault);
 }
 
-static bool take_list(struct live_watch *watch, struct look *look, struct watched_backend *backend)
+/* Uses the answer as long as it is the account's turn. */
+static bool take_list(struct live_watch *watch, struct look *look, struct watched_backend *backend,
+		      bool *is_done)
 {
-	struct room_listing listing = { .look = look };
-	struct server_room *rooms = NULL;
-	struct fault fault = FAULT_INITIAL;
-	const int64_t now = clock_monotonic();
+	struct room_listing listing = { .watch = watch, .look = look, .looks = true };
+	struct arena *arena;
+	bool is_taken = true;
 
-	if (look->asked.end != ASKED_ANSWERED)
-		return false;
-	server_read_rooms(look->errand.arena, &look->server,
-			  clock_now(watch->environment->clock) / 1000, &look->asked.outcome,
-			  &listing.verdict, &rooms, &listing.room_count);
-	listing.rooms = rooms;
-	if (!transact(&watch->work, STORE_WRITE, look->errand.arena, &backend->account,
-		      take_listing, &listing, &fault))
-		return false;
-	backend->is_down = !listing.verdict.is_up;
-	backend->was_up = backend->was_up || listing.verdict.is_up;
-	backend->has_answered = backend->has_answered || listing.verdict.is_up;
-	if (backend->is_down && !backend->has_answered)
-		backend->look_at = now + LOOK_AFTER_NEVER;
-	for (size_t i = 0; i < listing.found_count; i++)
-		look_soon(room_of(watch, &backend->account, &backend->id, &listing.found[i]), now);
-	return listing.verdict.is_up;
+	if (!look->is_read) {
+		const int64_t begun = clock_microseconds();
+		const bool is_read = read_list(watch, look, backend);
+
+		look->is_read = true;
+		took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+		if (!is_read)
+			return false;
+	}
+	arena = arena_open();
+	arena_set_limit(arena, MEMORY_MOST);
+	while (is_taken && !*is_done && has_turn(watch, &look->asking.account, WORK_MERGE)) {
+		const int64_t begun = clock_microseconds();
+		struct fault fault = FAULT_INITIAL;
+
+		is_taken = transact(&watch->work, STORE_READ, arena, &look->asking.account,
+				    find_listed, &listing, &fault);
+		look->next += FOUND_AT_ONCE;
+		*is_done = look->next >= look->room_count;
+		arena_reset(arena);
+		took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+	}
+	arena_close(arena);
+	return is_taken;
 }
 
 /* ---- outcomes ---- */
 
-static void take_look(struct live_watch *watch, struct errand *errand)
+static void count_look(struct live_watch *watch, enum look_end counted)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->figures.looks[counted]++;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+static bool take_look(struct live_watch *watch, struct errand *errand)
 {
 	struct look *look = (struct look *)errand;
 	struct watched_backend *backend = backend_of(watch, &look->asking.account,
 						     &look->asking.backend);
-	const enum asked_end end = look->asked.end;
-	struct arena *before = arena_use_for_json(look->errand.arena);
+	const bool is_large = errand->has_place || errand->is_dropped;
 	struct watched_room *room = NULL;
-	bool is_taken, goes_on = false;
-	enum look_end counted;
+	bool is_taken, is_done = false, goes_on = false;
+	struct arena *before;
 
+	if (!look_has_memory(watch, look))
+		return false;
+	before = arena_use_for_json(look->errand.arena);
 	if (look->is_of_room) {
 		room = room_of(watch, &look->asking.account, &look->asking.backend, &look->room);
-		is_taken = take_room(watch, look, room, &goes_on);
+		is_taken = take_room(watch, look, room, &is_done, &goes_on);
 	} else {
-		is_taken = backend != NULL && take_list(watch, look, backend);
+		is_taken = backend != NULL && take_list(watch, look, backend, &is_done);
 	}
 	arena_use_for_json(before);
-	counted = is_taken ? LOOK_MERGED : end == ASKED_BUSY ? LOOK_BUSY : LOOK_FAILED;
-	pthread_mutex_lock(&watch->lock);
-	watch->figures.looks[counted]++;
-	pthread_mutex_unlock(&watch->lock);
+	if (is_taken && !is_done)
+		return false;
+	count_look(watch, is_taken			  ? LOOK_MERGED
+			  : look->asked.end == ASKED_BUSY ? LOOK_BUSY
+							  : LOOK_FAILED);
 	if (goes_on) {
 		look_send(look);
-		return;
+		return true;
 	}
 	if (backend != NULL) {
 		COUNTER_LOWER(backend->under_way, errand->counted);
 		backend->is_listing = backend->is_listing && look->is_of_room;
+		if (!look->is_of_room)
+			backend->is_large = is_large;
 	}
 	if (room != NULL) {
 		room->is_asking = false;
+		room->is_large = is_large;
 		if (!is_taken)
 			look_soon(room, clock_monotonic() + LOOK_AFTER_FAILURE);
 	}
+	if (look->is_in_memory)
+		watch->large_read--;
+	if (look->is_expected_large)
+		account_of(watch, &look->asking.account)->has_large = false;
 	errand_close(&look->errand);
+	return true;
+}
+
+/* Takes those whose requests have ended. */
+static void take_done(struct live_watch *watch)
+{
+	struct errand *done, *next, *first = NULL;
+	eventfd_t ignored;
+
+	(void)eventfd_read(watch->wake, &ignored);
+	pthread_mutex_lock(&watch->lock);
+	done = watch->done;
+	watch->done = NULL;
+	pthread_mutex_unlock(&watch->lock);
+	/* The one that ended last is the first of the list. */
+	for (; done != NULL; done = next) {
+		next = done->next;
+		done->next = first;
+		first = done;
+	}
+	*watch->answered_end = first;
+	while (*watch->answered_end != NULL)
+		watch->answered_end = &(*watch->answered_end)->next;
 }
 
 static void take_errands(struct live_watch *watch)
 {
-	struct errand *errand;
-	eventfd_t ignored;
+	struct errand *errand, *next;
 
-	(void)eventfd_read(watch->wake, &ignored);
-	for (;;) {
-		pthread_mutex_lock(&watch->lock);
-		errand = watch->done;
-		if (errand != NULL)
-			watch->done = errand->next;
-		pthread_mutex_unlock(&watch->lock);
-		if (errand == NULL)
-			return;
-		errand->take(watch, errand);
+	take_done(watch);
+	errand = watch->answered;
+	watch->answered = NULL;
+	watch->answered_end = &watch->answered;
+	for (; errand != NULL; errand = next) {
+		const struct id account = errand->account;
+		const enum watch_work work = errand->work;
+		const int64_t begun = clock_microseconds();
+
+		next = errand->next;
+		errand->next = NULL;
+		if (has_turn(watch, &account, work) && errand->take(watch, errand)) {
+			/* The steps of a look are counted already. */
+			if (work != WORK_MERGE)
+				took_turn(watch, &account, work, begun);
+			continue;
+		}
+		*watch->answered_end = errand;
+		watch->answered_end = &errand->next;
 	}
 }
 
@@ -873,31 +1180,104 @@ static bool merge_batch(struct call *call, void *context, struct fault *fault)
 	return live_merge(call, &batch->merging, fault);
 }
 
-/* Merges events of one room. Returns false if they must be merged later. */
-static bool take_batch(struct live_watch *watch, struct arena *arena, struct event_batch *batch)
+/* Returns true if trying again may help. */
+static bool may_pass(const struct fault *fault)
+{
+	return fault->kind == FAULT_UNAVAILABLE || fault->kind == FAULT_AGAIN ||
+	       fault->kind == FAULT_BUSY;
+}
+
+static bool note_aside(struct call *call, void *context, struct fault *fault)
+{
+	const struct heard *heard = context;
+	struct server_verdict verdict = { .is_up = true,
+					  .message = "an event could not be stored" };
+	struct backend_healths healths;
+	const struct backend_health *health;
+	const struct backend *backend;
+	struct media media;
+
+	if (!media_load(call, STORE_TO_SHOW, &media, fault) ||
+	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	backend = media_backend(&media, &heard->backend);
+	health = backend_health_of(&healths, &heard->backend);
+	if (backend == NULL || (health != NULL && !health->is_up))
+		return true;
+	verdict.ahead = health == NULL ? 0 : health->ahead;
+	return backend_health_note(call, backend, &verdict, fault);
+}
+
+/* Gives up an event that cannot be stored, and says so. The next look at the room repairs what is
+ * missing. */
+static void set_aside(struct live_watch *watch, struct arena *arena, struct heard *heard,
+		      const struct fault *fault)
+{
+	struct watched_account *account = account_of(watch, &heard->account);
+	const int64_t now = clock_monotonic();
+	struct fault own = FAULT_INITIAL;
+	char owner[ID_TEXT_SIZE + 1], backend[ID_TEXT_SIZE + 1], room[ID_TEXT_SIZE + 1];
+
+	live_queue_set_aside(watch->environment->live_queue);
+	look_soon(room_of(watch, &heard->account, &heard->backend, &heard->room), now);
+	if (account->aside_told != 0 && now < account->aside_told + ASIDE_TOLD_AFTER)
+		return;
+	account->aside_told = now;
+	id_print(&heard->account, owner);
+	id_print(&heard->backend, backend);
+	id_print(&heard->room, room);
+	log_event(LOG_LEVEL_ERROR, "live_event_set_aside", "account", owner, "backend", backend,
+		  "room", room, "error", fault_reason(fault), "consequence",
+		  "the next look at the room repairs what is missing", NULL);
+	(void)transact(&watch->work, STORE_WRITE, arena, &heard->account, note_aside, heard, &own);
+	arena_reset(arena);
+}
+
+/* After a failure, events are tried alone, so that one does not stop the others. Returns how many
+ * of the events are done with. */
+static size_t give_up(struct live_watch *watch, struct arena *arena,
+		      const struct event_batch *batch, const struct fault *fault)
+{
+	struct heard *first = batch->heard[0];
+
+	arena_reset(arena);
+	if (may_pass(fault))
+		return 0;
+	watch->is_behind = true;
+	for (size_t i = 0; i < batch->count; i++)
+		batch->heard[i]->tries++;
+	if (batch->count > 1 || first->tries < EVENT_TRIES)
+		return 0;
+	set_aside(watch, arena, first, fault);
+	return 1;
+}
+
+/* Merges events of one room. Returns how many of them, the first ones, are done with; the others
+ * must be merged later. */
+static size_t take_batch(struct live_watch *watch, struct arena *arena, struct event_batch *batch)
 {
 	const struct heard *first = batch->heard[0];
 	const struct id account = first->account, backend_id = first->backend;
+	const struct watched_room key = { .account = account, .room = first->room };
 	struct fault fault = FAULT_INITIAL;
+	void *found;
 
 	backend_hear(watch, arena, &account, &backend_id);
 	if (!transact(&watch->work, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
-		return fault.kind == FAULT_DAMAGED;
-	if (batch->merging.is_live || batch->merging.looks_soon ||
-	    batch->merging.judges != JUDGE_NOBODY)
-		room_take(room_of(watch, &account, &backend_id, &first->room), &batch->merging);
-	else if (batch->merging.failed == NULL) {
-		const struct watched_room key = { .account = account, .room = first->room };
-		void *found = tfind(&key, &watch->tree, compare_rooms);
-
-		if (found != NULL)
-			room_take(*(struct watched_room **)found, &batch->merging);
-	}
+		return give_up(watch, arena, batch, &fault);
+	found = tfind(&key, &watch->tree, compare_rooms);
+	if (found != NULL)
+		room_take(watch, *(struct watched_room **)found, &batch->merging);
+	else if (batch->merging.is_live || batch->merging.looks_soon || batch->merging.is_over ||
+		 batch->merging.judges != JUDGE_NOBODY)
+		room_take(watch, room_of(watch, &account, &backend_id, &first->room),
+			  &batch->merging);
 	for (const struct told_once *told = batch->merging.failed; told != NULL; told = told->next)
 		dispatcher_send_once(watch->environment->dispatcher, &account,
 				     SLICE("peer.join.failure"), told->data,
 				     clock_now(watch->environment->clock));
-	return true;
+	arena_reset(arena);
+	return batch->merging.merged;
 }
 
 /* Sorts by room, then in the order in which the events came. */
@@ -919,8 +1299,39 @@ static bool is_same_room(const struct heard *a, const struct heard *b)
 	       id_compare(&a->backend, &b->backend) == 0;
 }
 
+static bool room_closes(const struct live_watch *watch, const struct heard *heard)
+{
+	const struct watched_room key = { .account = heard->account, .room = heard->room };
+	void *const *found = tfind(&key, &watch->tree, compare_rooms);
+
+	return found != NULL && (*(struct watched_room *const *)found)->closes;
+}
+
+/* Merges events of one room as long as it is the account's turn. Returns how many are done with. */
+static size_t merge_room(struct live_watch *watch, struct arena *arena, struct heard *const *list,
+			 size_t count)
+{
+	const struct id account = list[0]->account;
+	size_t done = 0, n, merged = 1;
+
+	while (done < count && merged > 0 && !room_closes(watch, list[done]) &&
+	       has_turn(watch, &account, WORK_MERGE)) {
+		const int64_t begun = clock_microseconds();
+		struct event_batch batch = { .heard = &list[done] };
+
+		for (n = 1; n < EVENTS_AT_ONCE && done + n < count && list[done]->tries == 0 &&
+			    list[done + n]->tries == 0;)
+			n++;
+		batch.count = n;
+		merged = take_batch(watch, arena, &batch);
+		done += merged;
+		took_turn(watch, &account, WORK_MERGE, begun);
+	}
+	return done;
+}
+
 /* Merges all events that wait. Those that cannot be merged now, because the store is unavailable,
- * wait for the next round. */
+ * or the session of the room closes, or the account has had its turn, wait for the next round. */
 static void merge_waiting(struct live_watch *watch, struct heard *heard)
 {
 	struct heard **list;
@@ -943,30 +1354,72 @@ static void merge_waiting(struct live_watch *watch, struct heard *heard)
 		list[i] = heard;
 	qsort(list, count, sizeof *list, compare_heard);
 	arena = arena_open();
-	arena_set_limit(arena, MEMORY_MOST);
 	for (size_t i = 0; i < count; i += n) {
-		struct event_batch batch = { .heard = &list[i] };
-		bool is_merged;
+		const struct id account = list[i]->account, backend = list[i]->backend;
+		size_t done;
 
-		for (n = 1;
-		     i + n < count && n < EVENTS_AT_ONCE && is_same_room(list[i], list[i + n]);)
+		for (n = 1; i + n < count && is_same_room(list[i], list[i + n]);)
 			n++;
-		batch.count = n;
-		is_merged = take_batch(watch, arena, &batch);
-		arena_reset(arena);
+		done = merge_room(watch, arena, &list[i], n);
 		for (size_t j = i; j < i + n; j++) {
-			if (is_merged) {
+			if (j < i + done) {
 				free(list[j]);
 			} else {
 				list[j]->next = watch->waiting;
 				watch->waiting = list[j];
 			}
 		}
-		if (is_merged)
-			live_queue_forget(watch->environment->live_queue, n);
+		if (done > 0)
+			live_queue_forget(watch->environment->live_queue, &account, &backend, done);
 	}
 	arena_close(arena);
 	free(list);
+}
+
+/* ---- sessions that close ---- */
+
+struct room_closing {
+	struct id room;
+	bool is_gone; /* the backend, as far as the watch knows */
+	bool is_closing;
+};
+
+static bool close_step(struct call *call, void *context, struct fault *fault)
+{
+	struct room_closing *closing = context;
+
+	return live_close_on(call, &closing->room, closing->is_gone, &closing->is_closing, fault);
+}
+
+/* Takes the steps of a session that closes. Afterwards the room is looked at: what a look saw
+ * meanwhile was not merged. */
+static void close_room(struct live_watch *watch, struct arena *arena, struct watched_room *room)
+{
+	while (room->closes && has_turn(watch, &room->account, WORK_MERGE)) {
+		const int64_t begun = clock_microseconds();
+		struct room_closing closing = {
+			.room = room->room,
+			.is_gone = backend_of(watch, &room->account, &room->backend) == NULL,
+		};
+		struct fault fault = FAULT_INITIAL;
+		const bool is_done = transact(&watch->work, STORE_WRITE, arena, &room->account,
+					      close_step, &closing, &fault);
+
+		arena_reset(arena);
+		took_turn(watch, &room->account, WORK_MERGE, begun);
+		/* What cannot be read is tried again when the room is next gone through. */
+		if (!is_done && may_pass(&fault))
+			return;
+		room->closes = is_done && closing.is_closing;
+		if (!room->closes)
+			look_soon(room, clock_monotonic());
+	}
+}
+
+static void close_rooms(struct live_watch *watch, struct arena *arena)
+{
+	for (size_t i = 0; i < watch->room_count; i++)
+		close_room(watch, arena, watch->rooms[i]);
 }
 
 /* ---- judging ---- */
@@ -1020,7 +1473,19 @@ static bool send_trial(struct live_watch *watch, struct trial *trial)
 	return true;
 }
 
-static void take_trial(struct live_watch *watch, struct errand *errand)
+/* Goes on with those whose turn is next. Returns false if there are none. */
+static bool begin_next(struct live_watch *watch, struct trial *trial)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	return !trial->judgement.ends && !trial->judgement.has_failed &&
+	       trial->judgement.chosen_next < trial->judgement.chosen_count &&
+	       transact(&watch->work, STORE_WRITE, trial->errand.arena, &trial->account,
+			begin_trial, trial, &fault) &&
+	       send_trial(watch, trial);
+}
+
+static bool take_trial(struct live_watch *watch, struct errand *errand)
 {
 	struct trial *trial = (struct trial *)errand;
 	struct watched_backend *backend = backend_of(watch, &trial->account,
@@ -1037,8 +1502,8 @@ static void take_trial(struct live_watch *watch, struct errand *errand)
 	is_done = transact(&watch->work, STORE_WRITE, errand->arena, &trial->account, carry_on,
 			   trial, &fault);
 	arena_use_for_json(before);
-	if (is_done && send_trial(watch, trial))
-		return;
+	if (is_done && (send_trial(watch, trial) || begin_next(watch, trial)))
+		return true;
 	room = room_of(watch, &trial->account, &trial->judgement.backend, &trial->judgement.room);
 	now = clock_monotonic();
 	room->is_acting = false;
@@ -1054,19 +1519,21 @@ static void take_trial(struct live_watch *watch, struct errand *errand)
 	else if (trial->judgement.has_more)
 		judge_soon(room, now, true);
 	errand_close(errand);
+	return true;
 }
 
-static void try_room(struct live_watch *watch, struct watched_room *room, bool checks_bans)
+static void try_room(struct live_watch *watch, struct watched_room *room,
+		     const struct judgement *found)
 {
-	struct trial *trial = (struct trial *)errand_open(watch, sizeof *trial);
+	const bool checks_bans = found->checks_bans;
+	struct trial *trial = (struct trial *)errand_open(watch, &room->account, WORK_JUDGE,
+							  sizeof *trial);
 	struct fault fault = FAULT_INITIAL;
 
 	trial->errand.take = take_trial;
 	trial->account = room->account;
-	trial->judgement.room = room->room;
-	trial->judgement.backend = room->backend;
+	trial->judgement = *found;
 	trial->judgement.judges_all = true;
-	trial->judgement.checks_bans = checks_bans;
 	room->is_acting = true;
 	if (!transact(&watch->work, STORE_WRITE, trial->errand.arena, &room->account, begin_trial,
 		      trial, &fault)) {
@@ -1077,7 +1544,9 @@ static void try_room(struct live_watch *watch, struct watched_room *room, bool c
 			judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
 		errand_close(&trial->errand);
 	} else if (!send_trial(watch, trial)) {
+		/* What was found out a moment ago no longer holds. */
 		room->is_acting = false;
+		judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
 		errand_close(&trial->errand);
 	}
 }
@@ -1179,8 +1648,8 @@ static void judge_room(struct live_watch *watch, struct arena *arena, struct wat
 		room->wakes = judgement.again;
 		room->checks_bans = room->checks_bans && !judgement.checks_bans;
 		room->backend = judgement.backend;
-		if (judgement.ends || judgement.count > 0)
-			try_room(watch, room, judgement.checks_bans);
+		if (judgement.ends || judgement.chosen_count > 0)
+			try_room(watch, room, &judgement);
 	}
 	arena_reset(arena);
 }
@@ -1192,6 +1661,8 @@ static void judge_rooms(struct live_watch *watch, struct arena *arena)
 	for (size_t i = 0; i < watch->room_count; i++) {
 		struct watched_room *room = watch->rooms[i];
 		const struct watched_backend *backend;
+		bool judges = false;
+		int64_t begun;
 
 		if (watch->environment->live != LIVE_ON ||
 		    watch->environment->media_client == NULL) {
@@ -1205,9 +1676,17 @@ static void judge_rooms(struct live_watch *watch, struct arena *arena)
 		backend = backend_of(watch, &room->account, &room->backend);
 		if (room->judge_at <= now && !room->is_acting &&
 		    (backend == NULL || (!backend->is_down && backend->acting < ACTS_AT_ONCE)))
+			judges = true;
+		else if (room->find_removals_at > now)
+			continue;
+		if (!has_turn(watch, &room->account, WORK_JUDGE))
+			continue;
+		begun = clock_microseconds();
+		if (judges)
 			judge_room(watch, arena, room);
-		else if (room->find_removals_at <= now)
+		else
 			find_removals(watch, arena, room);
+		took_turn(watch, &room->account, WORK_JUDGE, begun);
 	}
 }
 
@@ -1218,58 +1697,119 @@ static void judge_again(struct watched_room *room)
 	judge_soon(room, clock_monotonic(), true);
 }
 
-/* Rooms in session of an account. */
+/* What is to be done about all rooms in session of an account. */
 struct live_list {
 	struct live_watch *watch;
 	struct arena *arena;
 	const struct id *account;
+	unsigned wants; /* of enum room_want */
 };
 
-static bool judge_live(void *context, const struct store_record *record, struct fault *fault)
+/* Notes what is to be done about a room. */
+static void room_want(struct watched_room *room, unsigned wants)
+{
+	if ((wants & ROOM_LOOK) != 0)
+		look_soon(room, clock_monotonic());
+	if ((wants & ROOM_JUDGE) != 0)
+		judge_again(room);
+	room->tells = room->tells || (wants & ROOM_TELL) != 0;
+	room->closes = room->closes || (wants & ROOM_CLOSE) != 0;
+}
+
+static bool want_live(void *context, const struct store_record *record, struct fault *fault)
 {
 	const struct live_list *list = context;
+	struct watched_room *room;
 	struct live live;
 
 	if (!record_read(&live_table, list->arena, record, &live, fault))
 		return false;
-	judge_again(room_of(list->watch, list->account, &live.backend, &record->id));
+	room = room_of(list->watch, list->account, &live.backend, &record->id);
+	room->is_live = true;
+	room_want(room, list->wants & ~(unsigned)ROOM_CLOSE);
+	/* A session closes that has begun to, and that of a backend that is gone. */
+	room->closes = room->closes || live.closing != 0 ||
+		       backend_of(list->watch, list->account, &live.backend) == NULL;
 	return true;
 }
 
-static bool judge_all_live(struct call *call, void *context, struct fault *fault)
+static bool want_all_live(struct call *call, void *context, struct fault *fault)
 {
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
 
-	return store_each(call->transaction, &kind_live, &page, true, judge_live, context, fault);
+	return store_each(call->transaction, &kind_live, &page, false, want_live, context, fault);
 }
 
-/* Has the rooms judged about which something has changed. */
-static void take_touched(struct live_watch *watch, struct arena *arena,
-			 struct touched_room *touched)
+/* Goes through the rooms in session of an account. Returns false if that is to be done again. */
+static bool want_all(struct live_watch *watch, struct arena *arena, const struct id *account,
+		     unsigned wants)
 {
-	static const struct id none;
-	const struct id *last = NULL;
+	struct live_list list = { watch, arena, account, wants };
+	struct fault fault = FAULT_INITIAL;
+	const bool is_done = transact(&watch->work, STORE_READ, arena, account, want_all_live,
+				      &list, &fault);
 
+	arena_reset(arena);
+	return is_done || !may_pass(&fault);
+}
+
+/* Has done what is wanted about rooms. What cannot be done now is kept: a judgement that is lost
+ * would leave somebody inside. */
+static void take_queued(struct live_watch *watch, struct arena *arena, struct queued_room *added)
+{
+	static const struct id all;
+	struct queued_room *queued, **end = &watch->queued;
+	unsigned wants = 0;
+
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = added;
+	queued = watch->queued;
+	watch->queued = NULL;
+	end = &watch->queued;
+	for (const struct queued_room *each = queued; each != NULL; each = each->next)
+		wants |= each->wants;
 	/* What the calls have changed is seen once it is durable. */
-	if (touched != NULL)
+	if ((wants & ~(unsigned)ROOM_LOOK) != 0)
 		store_flush(watch->environment->store);
-	while (touched != NULL) {
-		struct touched_room *next = touched->next;
-		struct live_list list = { watch, arena, &touched->account };
-		struct fault fault = FAULT_INITIAL;
+	while (queued != NULL) {
+		struct queued_room *next = queued->next;
+		const int64_t begun = clock_microseconds();
+		bool is_done = has_turn(watch, &queued->account, WORK_JUDGE);
 
-		if (touched->is_door) {
-			room_of(watch, &touched->account, &none, &touched->room)->tells = true;
-		} else if (id_compare(&touched->room, &none) != 0) {
-			judge_again(room_of(watch, &touched->account, &none, &touched->room));
-		} else if (last == NULL || id_compare(last, &touched->account) != 0) {
-			(void)transact(&watch->work, STORE_READ, arena, &touched->account,
-				       judge_all_live, &list, &fault);
-			arena_reset(arena);
+		if (is_done && id_compare(&queued->room, &all) != 0)
+			room_want(room_of(watch, &queued->account, &queued->backend, &queued->room),
+				  queued->wants);
+		else if (is_done)
+			is_done = want_all(watch, arena, &queued->account, queued->wants);
+		if (is_done) {
+			took_turn(watch, &queued->account, WORK_JUDGE, begun);
+			free(queued);
+		} else {
+			queued->next = NULL;
+			*end = queued;
+			end = &queued->next;
 		}
-		free(touched);
-		touched = next;
+		queued = next;
 	}
+}
+
+/* After the start, finds sessions that nobody else would find: those of backends that are gone. */
+static void find_sessions(struct live_watch *watch, struct arena *arena)
+{
+	struct accounts *accounts = watch->environment->accounts;
+	const struct roster *roster;
+	size_t n;
+
+	if (watch->found_at == 0 || clock_monotonic() < watch->found_at)
+		return;
+	roster = accounts_current(accounts);
+	n = roster->count / (FOUND_WITHIN / OLD_AFTER) + 1;
+	while (n-- > 0 && watch->found_place < roster->count &&
+	       want_all(watch, arena, &roster->accounts[watch->found_place].id, 0))
+		watch->found_place++;
+	watch->found_at = watch->found_place < roster->count ? clock_monotonic() + OLD_AFTER : 0;
+	accounts_release(accounts, roster);
 }
 
 /* ---- the door ---- */
@@ -1291,10 +1831,11 @@ static bool prepare_telling(struct call *call, void *context, struct fault *faul
 }
 
 /* Whether they got it does not matter: they ask by themselves, too. */
-static void take_telling(struct live_watch *watch, struct errand *errand)
+static bool take_telling(struct live_watch *watch, struct errand *errand)
 {
 	(void)watch;
 	errand_close(errand);
+	return true;
 }
 
 /* Tells moderators how many people wait, at most once in TELL_AFTER. */
@@ -1307,13 +1848,15 @@ static void tell_rooms(struct live_watch *watch)
 		struct fault fault = FAULT_INITIAL;
 		struct telling *telling;
 
-		if (!room->tells || (room->told != 0 && now < room->told + TELL_AFTER))
+		if (!room->tells || (room->told != 0 && now < room->told + TELL_AFTER) ||
+		    !has_turn(watch, &room->account, WORK_JUDGE))
 			continue;
 		room->tells = false;
 		room->told = now;
 		if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL)
 			continue;
-		telling = (struct telling *)errand_open(watch, sizeof *telling);
+		telling = (struct telling *)errand_open(watch, &room->account, WORK_JUDGE,
+							sizeof *telling);
 		telling->errand.take = take_telling;
 		telling->room = room->room;
 		if (transact(&watch->work, STORE_READ, telling->errand.arena, &room->account,
@@ -1347,7 +1890,7 @@ static void close_if_empty(struct live_watch *watch, struct arena *arena, struct
 	struct empty_room closing = { .room = room->room };
 	struct fault fault = FAULT_INITIAL;
 
-	if (room->empty_since == 0 || now < room->empty_since + grace)
+	if (room->empty_since == 0 || room->closes || now < room->empty_since + grace)
 		return;
 	room->empty_since = 0;
 	if (!transact(&watch->work, STORE_WRITE, arena, &room->account, close_empty, &closing,
@@ -1360,6 +1903,22 @@ static void close_if_empty(struct live_watch *watch, struct arena *arena, struct
 	arena_reset(arena);
 }
 
+/* Returns false if a large list would be the second one of the account. */
+static bool may_ask(struct live_watch *watch, const struct id *account, bool is_large)
+{
+	return !is_large || !account_of(watch, account)->has_large;
+}
+
+static void ask_room(struct live_watch *watch, struct watched_room *room,
+		     struct watched_backend *backend)
+{
+	const struct id account = room->account;
+	const int64_t begun = clock_microseconds();
+
+	room_ask(watch, room, backend);
+	took_turn(watch, &account, WORK_MERGE, begun);
+}
+
 static void ask_rooms(struct live_watch *watch, struct arena *arena)
 {
 	const int64_t now = clock_monotonic();
@@ -1368,6 +1927,8 @@ static void ask_rooms(struct live_watch *watch, struct arena *arena)
 		struct watched_room *room = watch->rooms[i];
 		struct watched_backend *backend;
 
+		if (!has_turn(watch, &room->account, WORK_MERGE))
+			continue;
 		close_if_empty(watch, arena, room);
 		if (room->is_live && now < room->often_until &&
 		    room->look_at > room->looked + LOOK_OFTEN)
@@ -1375,12 +1936,15 @@ static void ask_rooms(struct live_watch *watch, struct arena *arena)
 		if (!room->is_asking && room->look_at <= now &&
 		    watch->environment->media_client != NULL) {
 			backend = backend_of(watch, &room->account, &room->backend);
-			if (backend == NULL || backend->is_down)
+			if (backend == NULL || backend->is_down) {
 				room->look_at = INT64_MAX;
-			else if (backend->under_way < ASKED_AT_ONCE)
-				room_ask(watch, room, backend);
+				room->closes = room->closes || (backend == NULL && room->is_live);
+			} else if (backend->under_way < ASKED_AT_ONCE && !room->closes &&
+				   may_ask(watch, &room->account, room->is_large)) {
+				ask_room(watch, room, backend);
+			}
 		}
-		if (!room->is_live && !room->is_asking && !room->is_acting &&
+		if (!room->is_live && !room->is_asking && !room->is_acting && !room->closes &&
 		    room->look_at == INT64_MAX && room->judge_at == INT64_MAX && !room->tells &&
 		    (room->told == 0 || now >= room->told + TELL_AFTER))
 			room_forget(watch, room);
@@ -1450,18 +2014,19 @@ static bool count_day(struct call *call, void *context, struct fault *fault)
 static void begin_day(struct live_watch *watch, struct arena *arena)
 {
 	const int64_t day = clock_now(watch->environment->clock) / USAGE_DAY;
-	const struct id *done = NULL;
 
 	if (watch->day == day)
 		return;
 	for (size_t i = 0; watch->day != 0 && i < watch->room_count; i++) {
 		const struct watched_room *room = watch->rooms[i];
+		struct watched_account *account = account_of(watch, &room->account);
 		struct fault fault = FAULT_INITIAL;
 
-		if (room->inside == 0 || (done != NULL && id_compare(done, &room->account) == 0))
+		if (room->inside == 0 || account->day == day)
 			continue;
-		done = &room->account;
-		(void)transact(&watch->work, STORE_WRITE, arena, done, count_day, NULL, &fault);
+		account->day = day;
+		(void)transact(&watch->work, STORE_WRITE, arena, &room->account, count_day, NULL,
+			       &fault);
 		arena_reset(arena);
 	}
 	watch->day = day;
@@ -1481,6 +2046,8 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 	if (!watch->had_lease) {
 		watch->had_lease = true;
 		watch->begun = now;
+		watch->found_place = 0;
+		watch->found_at = now;
 		for (size_t i = 0; i < watch->backend_count; i++)
 			watch->backends[i].look_at = 0;
 	}
@@ -1488,9 +2055,16 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 	     i++) {
 		struct watched_backend *backend = &watch->backends[i];
 
-		if (!backend->is_listing && backend->look_at <= now)
+		if (!backend->is_listing && backend->look_at <= now &&
+		    may_ask(watch, &backend->account, backend->is_large) &&
+		    has_turn(watch, &backend->account, WORK_MERGE)) {
+			const int64_t begun = clock_microseconds();
+
 			backend_ask(watch, backend);
+			took_turn(watch, &backend->account, WORK_MERGE, begun);
+		}
 	}
+	find_sessions(watch, arena);
 	begin_day(watch, arena);
 	if (now >= watch->old_at) {
 		watch->old_at = now + OLD_AFTER;
@@ -1503,15 +2077,6 @@ static void take_queue(struct live_watch *watch, struct arena *arena)
 	struct live_queue_taken taken = live_queue_take(watch->environment->live_queue);
 	struct heard_backend *backends = live_queue_take_backends(watch->environment->live_queue);
 
-	while (taken.rooms != NULL) {
-		struct to_look_at *next = taken.rooms->next;
-
-		look_soon(room_of(watch, &taken.rooms->account, &taken.rooms->backend,
-				  &taken.rooms->room),
-			  clock_monotonic());
-		free(taken.rooms);
-		taken.rooms = next;
-	}
 	while (backends != NULL) {
 		struct heard_backend *next = backends->next;
 
@@ -1520,7 +2085,7 @@ static void take_queue(struct live_watch *watch, struct arena *arena)
 		backends = next;
 	}
 	merge_waiting(watch, taken.heard);
-	take_touched(watch, arena, taken.touched);
+	take_queued(watch, arena, taken.rooms);
 }
 
 static void count_figures(struct live_watch *watch)
@@ -1559,7 +2124,9 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 		find_backends(watch, arena);
 		arena_reset(arena);
 	}
+	begin_turns(watch);
 	take_queue(watch, arena);
+	close_rooms(watch, arena);
 	take_errands(watch);
 	watch_all(watch, arena);
 	ask_rooms(watch, arena);
@@ -1589,9 +2156,14 @@ static void *run_watch(void *context)
 		struct pollfd polled = { .fd = watch->wake, .events = POLLIN };
 
 		watch_round(watch, arena);
-		(void)poll(&polled, 1, ROUND);
+		(void)poll(&polled, 1, watch->is_behind ? 0 : ROUND);
 	}
-	take_queue(watch, arena);
+	/* Nothing else has a turn now. What the store does not take is found by a look. */
+	do {
+		begin_turns(watch);
+		take_queue(watch, arena);
+		close_rooms(watch, arena);
+	} while (watch->is_behind);
 	store_flush(watch->environment->store);
 	arena_close(arena);
 	return NULL;
@@ -1604,6 +2176,7 @@ struct live_watch *live_watch_open(const struct environment *environment, struct
 	watch->environment = environment;
 	watch->work = (struct transactor){ .environment = environment, .event = "live_not_merged" };
 	watch->lease = lease;
+	watch->answered_end = &watch->answered;
 	watch->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (watch->wake < 0 || pthread_mutex_init(&watch->lock, NULL) != 0 ||
 	    pthread_create(&watch->thread, NULL, run_watch, watch) != 0)
@@ -1627,11 +2200,18 @@ void live_watch_close(struct live_watch *watch)
 {
 	if (watch == NULL)
 		return;
-	while (watch->done != NULL) {
-		struct errand *next = watch->done->next;
+	take_done(watch);
+	while (watch->answered != NULL) {
+		struct errand *next = watch->answered->next;
 
-		errand_close(watch->done);
-		watch->done = next;
+		errand_close(watch->answered);
+		watch->answered = next;
+	}
+	while (watch->queued != NULL) {
+		struct queued_room *next = watch->queued->next;
+
+		free(watch->queued);
+		watch->queued = next;
 	}
 	while (watch->waiting != NULL) {
 		struct heard *next = watch->waiting->next;
@@ -1643,6 +2223,7 @@ void live_watch_close(struct live_watch *watch)
 		room_forget(watch, watch->rooms[0]);
 	free(watch->rooms);
 	free(watch->backends);
+	free(watch->accounts);
 	pthread_mutex_destroy(&watch->lock);
 	close(watch->wake);
 	free(watch);

@@ -4,6 +4,7 @@
 #include "background/transact.h"
 
 #include "resources/audit.h"
+#include "resources/live/live_queue.h"
 
 /* Times that a transaction is run again. */
 #define AGAIN_MOST 10
@@ -38,6 +39,9 @@ bool transact(struct transactor *work, enum store_access access, struct arena *a
 		if (is_done && access == STORE_WRITE && store_has_changes(call.transaction)) {
 			is_done = store_commit(call.transaction, &number, fault);
 			work->has_committed = true;
+			if (is_done && call.run.wants != 0 && environment->live_queue != NULL)
+				live_queue_want(environment->live_queue, account, &call.run.wanted,
+						call.run.wants);
 		} else {
 			store_abandon(call.transaction);
 		}

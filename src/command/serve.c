@@ -16,6 +16,7 @@
 #include "service/metrics.h"
 #include "background/join_log.h"
 #include "resources/live/live_queue.h"
+#include "resources/live/stay_limits.h"
 #include "resources/live/made_rooms.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/door/door_polls.h"
@@ -60,6 +61,7 @@ struct serve_options {
 	unsigned live; /* enum live_mode */
 	int64_t session_grace, session_keep; /* seconds */
 	unsigned door_per_address;
+	unsigned stays_per_minute;
 	const char *public_url, *client_url;
 	struct sender_options sender, media_sender;
 	struct schedule schedule;
@@ -116,6 +118,7 @@ static int parse_serve_options(const struct command *command, int argc, char **a
 		{ "live", "off|watch|on", "whether to follow who is in rooms; watch changes nothing at media servers (default: on)", TO_CHOICE(&options->live, live_modes) },
 		{ "session-grace", "DURATION", "how long the session of an empty room stays open (default: 20s)", TO_DURATION_OR_0S(&options->session_grace) },
 		{ "session-keep", "DURATION", "how long the session of a room is kept after its end (default: 90d)", TO_DURATION_OR_0S(&options->session_keep) },
+		{ "stays-per-minute", "N", "how many stays of people in its rooms are stored for an account in a minute (default: 20000)", TO_NUMBER(&options->stays_per_minute, 2, 1000000) },
 		{ "door-per-address", "N", "how many people of one room may wait to be let in from one address (default: 200)", TO_NUMBER(&options->door_per_address, 1, DOOR_MOST) },
 		{ "access-log", NULL, "logs every request", TO_SWITCH(&options->logs_access) },
 		{ "wait", NULL, "waits up to 10 s for the process that uses the data to exit", TO_SWITCH(&options->waits) },
@@ -359,6 +362,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 		environment->media_client = media_client_open(program->media_sender);
 	if (environment->live != LIVE_OFF) {
 		environment->live_queue = live_queue_open();
+		environment->stay_limits = stay_limits_open(options->stays_per_minute);
 		environment->made_rooms = made_rooms_open();
 		environment->live_watch = live_watch_open(environment, program->lease);
 	}
@@ -386,6 +390,7 @@ static void close_program(struct program *program)
 	dispatcher_close(program->environment.dispatcher);
 	made_rooms_close(program->environment.made_rooms);
 	live_queue_close(program->environment.live_queue);
+	stay_limits_close(program->environment.stay_limits);
 	sender_close(program->sender);
 	sender_close(program->media_sender);
 	lease_close(program->lease);
@@ -414,6 +419,7 @@ int command_serve(const struct command *command, int argc, char **argv)
 		.live = LIVE_ON,
 		.session_grace = 20,
 		.door_per_address = DOOR_ADDRESS_MOST,
+		.stays_per_minute = STAYS_PER_MINUTE,
 		.session_keep = (int64_t)90 * 24 * 60 * 60,
 		.sender.purpose = &sender_of_webhooks,
 		.media_sender = {

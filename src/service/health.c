@@ -14,6 +14,7 @@
 #include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "resources/live/live_queue.h"
+#include "resources/live/stay_limits.h"
 #include "accounts/token.h"
 #include "resources/route.h"
 #include "store/figures.h"
@@ -280,6 +281,15 @@ static void append_live_rooms(struct buffer *page, const struct environment *env
 	append_results(page, events, heard_ends, queue.ends, HEARD_ENDS);
 	append_one(page, "anteroom_live_events_waiting", "gauge",
 		   "Events from media servers that are not in the store yet.", queue.waiting);
+	append_one(page, "anteroom_live_events_set_aside_total", "counter",
+		   "Events from media servers that could not be stored; looks repaired what was "
+		   "missing.",
+		   queue.set_aside);
+	append_one(page, "anteroom_live_stays_delayed_total", "counter",
+		   "Times that a new stay was not stored because of --stays-per-minute.",
+		   environment->stay_limits == NULL
+			   ? 0
+			   : stay_limits_refused(environment->stay_limits));
 	begin_metric(page, looks, "counter",
 		     "Lists of rooms and people that media servers were asked for.");
 	append_results(page, looks, look_ends, figures.looks, LOOK_ENDS);

@@ -167,8 +167,9 @@ bool idempotency_end(struct call *call, bool is_done, bool *is_replay, struct fa
 		*is_replay = show_kept(call, &kept, fingerprint, fault);
 		return *is_replay;
 	}
-	/* A call that is going to ask a media server, or to ask again, has no answer yet. */
-	if (is_done && (call_is_asking(call) || call->asks_next != NULL))
+	/* A call that is going to ask a media server, or to ask again, or that takes another
+	 * transaction, has no answer yet. */
+	if (is_done && (call_is_asking(call) || call->asks_next != NULL || call->run.goes_on))
 		return true;
 	return is_done && kept_answer_put(call, call->idempotency_key, fingerprint, &kept, fault);
 }

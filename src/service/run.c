@@ -83,6 +83,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 		is_done = idempotency_end(call, is_done, &is_replay, fault);
 	if (is_replay)
 		call->asking = NULL;
+	call->run.goes_on = call->run.goes_on && is_done && !is_replay;
 	is_to_be_stored = is_done && !is_replay && !call->validates_only;
 	/* Count the codes of other accounts that it asked for, and write its events. */
 	if (is_to_be_stored)
@@ -174,7 +175,11 @@ bool run_call(struct call *call, struct fault *fault)
 		access = STORE_WRITE;
 	for (;;) {
 		if (run_once(call, access, fault)) {
-			if (call->run.wants_write) {
+			if (call->run.goes_on && !call->validates_only) {
+				call->step = call->run.step;
+				agains = 0;
+				until = 0;
+			} else if (call->run.wants_write) {
 				if (run_would_wait(call))
 					return true;
 				call->run.wants_write = false;

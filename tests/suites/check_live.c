@@ -43,6 +43,7 @@
 #include "resources/live/live_caller.h"
 #include "resources/live/live_events.h"
 #include "resources/live/live_merge.h"
+#include "resources/live/stay_limits.h"
 #include "resources/media/backend_health.h"
 #include "resources/record_kind.h"
 #include "service/service.h"
@@ -243,7 +244,7 @@ static void abandon(struct call *call)
 
 /* ---- scripts ---- */
 
-#define STAYS_MOST 400
+#define STAYS_MOST 1000
 
 /* A stay of a script. */
 struct known {
@@ -2386,6 +2387,244 @@ START_TEST(a_session_of_many_closes_at_once)
 }
 END_TEST
 
+/* ---- steps ---- */
+
+/* Memory of a transaction of the watch. */
+#define STEP_MEMORY ((size_t)16 << 20)
+#define CROWD 900
+
+/* How a session comes to its end. */
+enum way { BY_EVENT, BY_ANOTHER_ROOM, BY_A_CALL, BY_ITS_SERVER, WAYS };
+
+/* Does the first step of a way, or tells the news again, in a transaction with little memory. */
+static void end_somehow(struct script *script, enum way way)
+{
+	struct news news = news_of(script, way == BY_EVENT ? NEWS_ENDED : NEWS_JOINED, SLICE("z"));
+	struct merging merging = {
+		.room = script->room, .backend = stand.servers[0], .news = &news, .count = 1
+	};
+	struct fault fault = FAULT_INITIAL;
+	bool is_done = false;
+	struct call call;
+
+	begin(&call);
+	arena_set_limit(call.arena, STEP_MEMORY);
+	switch (way) {
+	case BY_EVENT:
+	case BY_ANOTHER_ROOM:
+		is_done = live_merge(&call, &merging, &fault);
+		break;
+	case BY_A_CALL:
+		is_done = live_end(&call, &script->room, &fault);
+		break;
+	case BY_ITS_SERVER:
+		is_done = live_close_backend(&call, &stand.servers[0], &fault);
+		break;
+	case WAYS:
+		break;
+	}
+	ck_assert_msg(is_done, "%s", fault_reason(&fault));
+	commit(&call);
+}
+
+/* Returns how many people are inside; -1 if no session is open. */
+static int64_t inside_now(const struct script *script)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct live live;
+	struct call call;
+	int64_t n = -1;
+
+	begin(&call);
+	ck_assert(live_load(&call, &script->room, STORE_TO_CHANGE, &live, &fault));
+	if (live.stored.value.data != NULL)
+		n = (int64_t)live_peers(&live);
+	abandon(&call);
+	return n;
+}
+
+static bool take_step(const struct script *script)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct call call;
+	bool is_closing;
+
+	begin(&call);
+	arena_set_limit(call.arena, STEP_MEMORY);
+	ck_assert_msg(live_close_on(&call, &script->room, false, &is_closing, &fault), "%s",
+		      fault_reason(&fault));
+	commit(&call);
+	return is_closing;
+}
+
+static unsigned events_of(const char *events, const char *name)
+{
+	unsigned n = 0;
+
+	for (const char *at = events; (at = strstr(at, name)) != NULL; at++)
+		n++;
+	return n;
+}
+
+/* A session that is too large for one transaction: the steps are durable, and what is told again
+ * between them changes nothing. */
+START_TEST(a_large_session_closes_in_steps)
+{
+	static char metadata[LIVE_METADATA_MOST + 1];
+
+	memset(metadata, 'm', sizeof metadata - 1);
+	open_stand(_i % ROWS(drivers));
+	for (enum way way = 0; way < WAYS; way++) {
+		struct script *script = script_open("large");
+		int64_t before = CROWD, inside;
+		const char *events;
+		uint64_t seq;
+
+		script->name = slice_of(metadata);
+		say_many(script, "join", 0, CROWD);
+		script->name = (struct slice){ NULL, 0 };
+		seq = last_seq();
+		now += 1000;
+		script->server_room += way == BY_ANOTHER_ROOM;
+		do {
+			end_somehow(script, way);
+			inside = inside_now(script);
+			/* Nobody else gets in meanwhile. */
+			ck_assert_int_lt(inside, before);
+			ck_assert_int_ge(inside, before - 400);
+			before = inside;
+			ck_assert(!take_step(script) || inside_now(script) < before);
+			inside = inside_now(script);
+			before = inside < 0 ? before : inside;
+		} while (inside > 1);
+		if (way == BY_ANOTHER_ROOM && inside < 0)
+			end_somehow(script, way);
+		events = events_since(seq, NULL);
+		ck_assert_uint_eq(events_of(events, "leave"), CROWD);
+		ck_assert_uint_eq(events_of(events, "close"), 1);
+		ck_assert_uint_eq(events_of(events, "open"), way == BY_ANOTHER_ROOM);
+		ck_assert_int_eq(inside_now(script), way == BY_ANOTHER_ROOM ? 1 : -1);
+		say(script, "ended");
+	}
+}
+END_TEST
+
+/* Merges a look in steps, each in a transaction of its own. Returns how many there were. */
+static unsigned look_in_steps(struct script *script, int first, int end)
+{
+	struct merging merging = { .room = script->room, .backend = stand.servers[0] };
+	struct news *news = arena_zero(stand.arena, (size_t)(end - first) * sizeof *news);
+	unsigned steps = 0;
+
+	for (int i = first; i < end; i++)
+		news[i - first] = news_of(script, NEWS_LISTED,
+					  slice_of(arena_text(stand.arena, "s%d/r%d", i, i)));
+	merging.news = news;
+	merging.count = (size_t)(end - first);
+	merging.is_look = true;
+	merging.looked = now;
+	merging.steps = live_look_steps(stand.arena, news, merging.count);
+	while (!live_look_is_merged(merging.steps)) {
+		merge(script, &merging);
+		ck_assert_uint_lt(++steps, 100);
+	}
+	return steps;
+}
+
+START_TEST(a_large_look_is_merged_in_steps)
+{
+	struct script *script;
+	uint64_t seq;
+
+	open_stand(_i);
+	script = script_open("look");
+	ck_assert_uint_gt(look_in_steps(script, 0, 600), 5);
+	ck_assert_int_eq(inside_now(script), 600);
+	now += 1000;
+	seq = last_seq();
+	ck_assert_uint_gt(look_in_steps(script, 0, 600), 1);
+	ck_assert_str_eq(events_since(seq, NULL), "");
+	/* Half of them are missing, twice. */
+	now += 1000;
+	(void)look_in_steps(script, 300, 700);
+	ck_assert_int_eq(inside_now(script), 700);
+	now += LIVE_MISSED_FOR;
+	(void)look_in_steps(script, 300, 700);
+	ck_assert_int_eq(inside_now(script), 400);
+	ck_assert_uint_eq(events_of(events_since(seq, NULL), "leave"), 300);
+	(void)stored(script);
+}
+END_TEST
+
+/* Stays that are stored in a minute of an account that may have 100. */
+static const struct {
+	int rooms, people; /* in each of the rooms */
+	const char *entry; /* of each of them; NULL: different ones */
+	int64_t later; /* milliseconds between two people of a room */
+	unsigned stored[3]; /* in each of the rooms */
+} limited[] = {
+	{ 1, 40, NULL, 0, { 40 } },
+	{ 1, 80, NULL, 0, { 50 } },
+	{ 3, 80, NULL, 0, { 50, 25, 12 } },
+	{ 1, 40, "e", 0, { STAYS_OF_ENTRY } },
+	{ 2, 20, "e", 0, { 20, STAYS_OF_ENTRY - 20 } },
+	{ 1, 80, NULL, 1000, { 50 + 20 } },
+};
+
+START_TEST(so_many_stays_are_stored_in_a_minute)
+{
+	struct stay_limits *limits = stay_limits_open(100);
+	const struct id account = { { 1 } };
+	int64_t time = 0;
+	uint64_t refused = 0;
+
+	for (unsigned char room = 0; room < limited[_i].rooms; room++) {
+		const struct id id = { { 2, room } };
+		unsigned n = 0;
+
+		for (int i = 0; i < limited[_i].people; i++) {
+			char own[16];
+
+			(void)snprintf(own, sizeof own, "%d/%d", room, i);
+			n += stay_limits_take(
+				limits, &account, &id,
+				slice_of(limited[_i].entry != NULL ? limited[_i].entry : own),
+				time);
+			time += limited[_i].later;
+		}
+		ck_assert_uint_eq(n, limited[_i].stored[room]);
+		refused += (uint64_t)limited[_i].people - n;
+	}
+	ck_assert_uint_eq(stay_limits_refused(limits), refused);
+	stay_limits_close(limits);
+}
+END_TEST
+
+/* Who is over the limit is stored in the next minute, those who joined first, first; but who must
+ * not be inside is stored, and so judged, at once. */
+START_TEST(who_is_over_the_limit_is_stored_later)
+{
+	struct script *script;
+
+	open_stand(_i);
+	stand.environment.stay_limits = stay_limits_open(8);
+	script = script_open("limit");
+	now = script->begun = now + 60000 - now % 60000;
+	ban("x", NULL, 60);
+	say(script, "join:a +1 join:b +1 join:c +1 join:d +1");
+	expect(script, "[open 1 0-3 a@0 b@1 c@2 d@3]");
+	say(script, "join:e +1 join:x#f +1 listed:a,b,c,d,g,e,x#f");
+	ck_assert(script->told.is_over);
+	expect(script, "[open 1 0-5 a@0 b@1 c@2 d@3 x@5]");
+	ck_assert_int_eq(script->told.judges, JUDGE_EVERYBODY);
+	say(script, "+60000 listed:a,b,c,d,g,e,x#f");
+	ck_assert(!script->told.is_over);
+	expect(script, "[open 1 0-6 a@0 b@1 c@2 d@3 e@4 x@5 g@6]");
+	stay_limits_close(stand.environment.stay_limits);
+	stand.environment.stay_limits = NULL;
+}
+END_TEST
+
 /* ---- doors ---- */
 
 /* Returns a text of an answer that begins with these words. */
@@ -3271,6 +3510,10 @@ static Suite *suite(void)
 	tcase_add_loop_test(records, an_account_has_so_many_bans, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_deleted_media_server_closes_its_sessions, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_session_of_many_closes_at_once, 0, ROWS(drivers));
+	tcase_add_loop_test(records, a_large_session_closes_in_steps, 0, ROWS(drivers));
+	tcase_add_loop_test(records, a_large_look_is_merged_in_steps, 0, ROWS(drivers));
+	tcase_add_loop_test(records, so_many_stays_are_stored_in_a_minute, 0, ROWS(limited));
+	tcase_add_loop_test(records, who_is_over_the_limit_is_stored_later, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_media_server_is_of_one_account, 0, ROWS(drivers));
 	suite_add_tcase(suite, records);
 	tcase_add_checked_fixture(doors, set_up, tear_down);

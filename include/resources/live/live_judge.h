@@ -21,8 +21,9 @@
 #include "resources/asking.h"
 #include "resources/live/live_record.h"
 
-/* Most people whom one judgement is about. */
-#define JUDGED_MOST 16
+/* Most people about whom something is done at once, and about whom something is found out at once. */
+#define JUDGED_MOST 32
+#define CHOSEN_MOST 256
 
 /* Somebody who is to be put out, or to get back what the records have. */
 struct judged {
@@ -33,17 +34,26 @@ struct judged {
 	bool is_there; /* the media server still has the stay */
 };
 
-/* One judgement of a room. Everything is in the arena of the calls. */
+/* Of whom it was found out that something is to be done, by the public id of the stay. */
+struct chosen {
+	char uuid[UUID_TEXT_SIZE];
+	enum leave_cause out; /* LEAVE_LEFT: put back */
+};
+
+/* One judgement of a room. What is referred to is in the arena of the calls. */
 struct judgement {
 	struct id room;
 	struct id backend; /* of the session; of a room without one, where somebody was seen */
 	bool judges_all; /* else only whether there is a place for everybody */
 	/* Looks for bans of each person; else those hold that were found when they came in. */
 	bool checks_bans;
+	/* Results of finding out. */
+	struct chosen chosen[CHOSEN_MOST];
+	size_t chosen_count, chosen_next; /* the first of those whose turn is next */
 	/* Results of live_judge. */
 	bool ends; /* the room is to be ended */
 	const char *word; /* why, in the message to the people */
-	struct judged *people; /* else these are to be put out or back */
+	struct judged *people; /* else these are to be put out or back; of noting */
 	size_t count;
 	/* Everybody inside was judged, or nobody is inside. Then those who are to be put out, by
 	 * their ids, which are in order; and how many are inside if the room is to be ended. */
@@ -63,8 +73,9 @@ struct judgement {
  * has been committed. */
 void live_judge_touched(const struct call *call);
 
-/* Judges the room. notes: in a WRITE transaction, notes what is to be done, and leaves requests;
- * else in a READ transaction, only finds out whether anything is to be done. */
+/* Judges the room. Without `notes`, in a READ transaction, goes through the people and finds out what
+ * is to be done: with the room (ends), or with those chosen. With it, in a WRITE transaction, notes
+ * what has been found out and still holds, of the next JUDGED_MOST, and leaves requests. */
 bool live_judge(struct call *call, bool notes, struct judgement *judgement, struct fault *fault);
 /* Goes on after the requests in `asking` have ended; in a WRITE transaction. */
 bool live_carry_on(struct call *call, struct judgement *judgement, struct fault *fault);

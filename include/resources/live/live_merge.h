@@ -7,6 +7,10 @@
  * is asked for again after LIVE_MISSED_FOR; if missing again, the stay has ended when it was last
  * seen.
  *
+ * A session closes in steps, each a transaction that ends a few hundred stays, so that a session of
+ * any size closes. The first step notes it in the record of the room; until the last one the session
+ * is active, and all news of the room wait. background/live_watch.c takes the steps.
+ *
  * A restart of a media server tells nothing: its rooms are gone, and people come back to newer
  * ones. Where somebody does so soon, the session goes on in the newer room.
  *
@@ -55,16 +59,32 @@ enum to_be_judged {
 	JUDGE_EVERYBODY
 };
 
+/* How far a look is merged, and where that was: a transaction may be run again. */
+struct look_steps;
+struct look_place {
+	unsigned phase;
+	bool has_begun, misses, has_restarted;
+	size_t next;
+	struct id session, after;
+};
+
 struct merging {
 	struct id room, backend;
 	const struct news *news;
 	size_t count;
 	bool is_look; /* the news are all people that the media server has in the room */
 	int64_t looked; /* of a look: when it was sent */
+	/* Of a look: one step of it is merged (live_look_news); NULL: all of it. */
+	struct look_steps *steps;
+	/* Whoever has this entry is stored whatever the limit of stays; may be empty. */
+	struct slice caller;
 	/* Results. */
+	size_t merged; /* the first of the news; the others must be told again, because: */
+	bool is_closing; /* the session closes (live_close_on); nothing of a look is merged then */
 	bool needs_room; /* of a look: somebody is new, so the rooms must be asked for, too */
 	bool looks_soon; /* the news do not fit: the room must be looked at */
 	bool looks_again; /* somebody was missing: look again after LIVE_MISSED_FOR */
+	bool is_over; /* somebody was not stored because of the limit (resources/live/stay_limits.h) */
 	enum to_be_judged judges;
 	bool is_live; /* the room is in session */
 	uint64_t inside; /* people; 0 if it is not */
@@ -77,12 +97,20 @@ struct merging {
  * noted, but not written (audit_write). */
 bool live_merge(struct call *call, struct merging *merging, struct fault *fault);
 
-/* Merges a look: the people whom the media server listed, and the room if it was asked for after
- * them (else NULL), by the server's clock. sent: when they were asked for. merging: the room and
- * the backend; and the results. */
-bool live_merge_look(struct call *call, const struct server_person *people, size_t count,
-		     const struct server_room *room, int64_t sent, struct merging *merging,
-		     struct fault *fault);
+/* Prepares a look: the people whom the media server listed, and the room if it was asked for after
+ * them (else NULL), by the server's clock. sent: when they were asked for. merging: the room and the
+ * backend. It is in the arena of the call, and is merged in steps: each is a live_merge, until
+ * live_look_is_merged. Those inside by the records come first, then those who are new, in the order
+ * in which they joined. If a step needs the room, live_look_name_room goes on after it. */
+bool live_look_news(struct call *call, const struct server_person *people, size_t count,
+		    const struct server_room *room, int64_t sent, struct merging *merging,
+		    struct fault *fault);
+struct look_steps *live_look_steps(struct arena *arena, struct news *news, size_t count);
+bool live_look_is_merged(const struct look_steps *steps);
+void live_look_name_room(struct merging *merging, const struct server_room *room);
+/* Return the place of a step, and go back to it. */
+struct look_place live_look_place(const struct look_steps *steps);
+void live_look_return(struct look_steps *steps, const struct look_place *place);
 
 /* Returns how long the session of an empty room stays open: `grace` milliseconds, and at least
  * LIVE_RESTART_MOST if those who left last were not seen any more: the media server may have been
@@ -91,8 +119,12 @@ int64_t live_grace(bool left_unseen, int64_t grace);
 /* Closes the room's session if nobody has been inside for live_grace. */
 bool live_close_empty(struct call *call, const struct id *room, int64_t grace, bool *is_closed,
 		      struct fault *fault);
-/* Closes the sessions of a backend that the call deletes. Those inside left when they were last
- * seen. */
+/* Takes the next step of a session that closes. is_gone: also of one whose backend was deleted, which
+ * may not have begun to. *is_closing: there is another step. */
+bool live_close_on(struct call *call, const struct id *room, bool is_gone, bool *is_closing,
+		   struct fault *fault);
+/* Closes the sessions of a backend that the call deletes, or begins to. Those inside left when they
+ * were last seen. */
 bool live_close_backend(struct call *call, const struct id *backend, struct fault *fault);
 
 /* ---- what this service does at the media server ----
@@ -108,7 +140,7 @@ struct ending {
 	bool locks; /* the room was disabled, too */
 };
 bool live_order_end(struct call *call, const struct ending *ending, struct fault *fault);
-/* The media server has ended the room: closes the session, if it is still open. */
+/* The media server has ended the room: closes the session, if it is still open, or begins to. */
 bool live_end(struct call *call, const struct id *room, struct fault *fault);
 
 /* Notes that the call puts the peer out of the room. */
@@ -123,6 +155,10 @@ bool live_put_back(struct call *call, const struct id *room, struct slice uuid,
 /* Gives a peer, as read to be changed, another role, which the media server is still to be told. */
 bool live_set_role(struct call *call, const struct id *room, struct peer *peer, struct slice role,
 		   struct fault *fault);
+
+/* Has something done about the room once the call is committed. wants: of enum room_want
+ * (resources/live/live_queue.h). */
+void live_want(struct call *call, const struct id *room, unsigned wants);
 
 /* Begins the account's usage of a new day, with those who are inside. */
 bool live_count_day(struct call *call, struct fault *fault);

@@ -14,9 +14,12 @@
 #include "base/id.h"
 #include "media/server.h"
 
-/* Most events, most rooms to be looked at, and most rooms where something has changed, that
- * wait. */
+/* Most events that wait. */
 #define LIVE_QUEUE_MOST 10000
+/* So many an account, and a media server, may have waiting, even if others hold the rest. */
+#define LIVE_QUEUE_SHARE 500
+/* Rooms of one account that wait; if there are more, all rooms of the account do. */
+#define LIVE_QUEUE_ROOMS 1000
 
 /* An event. Its slices are its own. */
 struct heard {
@@ -25,13 +28,17 @@ struct heard {
 	struct server_event event;
 	uint64_t number; /* in the order in which they came */
 	int64_t received; /* milliseconds since 1970 */
+	unsigned tries; /* to merge it alone, which failed for good; private to the watch */
 	char text[];
 };
 
-/* A room to be looked at. */
-struct to_look_at {
-	struct to_look_at *next;
-	struct id account, backend, room;
+/* What is to be done about a room. */
+enum room_want {
+	ROOM_LOOK = 1 << 0, /* at its people */
+	ROOM_JUDGE = 1 << 1, /* something has changed that they are to be judged by */
+	ROOM_TELL = 1 << 2, /* its moderators, how many people wait */
+	ROOM_CLOSE =
+		1 << 3 /* its session, which has begun to close (resources/live/live_merge.h) */
 };
 
 /* A media server that has told something that nobody needs. */
@@ -40,12 +47,13 @@ struct heard_backend {
 	struct id account, backend;
 };
 
-/* A room where something has changed. */
-struct touched_room {
-	struct touched_room *next;
+/* A room about which something is to be done. */
+struct queued_room {
+	struct queued_room *next;
 	struct id account;
-	struct id room; /* zero: all rooms of the account */
-	bool is_door; /* who waits; else something that its people are to be judged by */
+	struct id room; /* zero: all rooms of the account that are in session */
+	struct id backend; /* of the last look; zero if none is wanted */
+	unsigned wants; /* of enum room_want */
 };
 
 /* Events by what became of them, for /metrics. */
@@ -64,38 +72,46 @@ void live_queue_close(struct live_queue *queue);
 /* Returns a descriptor (an eventfd) that is readable when something was added. */
 int live_queue_descriptor(const struct live_queue *queue);
 
-/* Copies the event. Returns false if too many are waiting. */
+/* Copies the event. Returns false if too many are waiting: in all, or of the account, which may have
+ * half of what the other accounts leave, or of the backend, which may have three quarters of what
+ * the account's other backends leave of that; but LIVE_QUEUE_SHARE of each, as long as there is
+ * room at all. */
 bool live_queue_hear(struct live_queue *queue, const struct id *account, const struct id *backend,
 		     const struct id *room, const struct server_event *event, int64_t received);
 /* Notes that the media server has sent an event, which is not needed. */
 void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
 			     const struct id *backend);
-/* Has the room looked at. Does nothing if too many are waiting. */
+/* Has the room looked at. */
 void live_queue_look(struct live_queue *queue, const struct id *account, const struct id *backend,
 		     const struct id *room);
-/* Has the people in the room judged; room zero: in all rooms of the account. If too many are
- * waiting, a later look judges them. */
+/* Has the people in the room judged; room zero: in all rooms of the account. */
 void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room);
 /* Has moderators in the room told how many people wait. */
 void live_queue_tell(struct live_queue *queue, const struct id *account, const struct id *room);
+/* Has these done (of enum room_want, but ROOM_LOOK); room zero: about all rooms of the account. */
+void live_queue_want(struct live_queue *queue, const struct id *account, const struct id *room,
+		     unsigned wants);
 void live_queue_count(struct live_queue *queue, enum heard_end end);
 
-/* Everything that waits, oldest first. */
+/* Everything that waits, oldest first. A room is there once, whatever is wanted. */
 struct live_queue_taken {
 	struct heard *heard;
-	struct to_look_at *rooms;
-	struct touched_room *touched;
+	struct queued_room *rooms;
 };
 /* Takes it. The caller frees each item with free(3), and calls live_queue_forget for events when
  * they are merged: until then they count as waiting. */
 struct live_queue_taken live_queue_take(struct live_queue *queue);
-void live_queue_forget(struct live_queue *queue, size_t n);
+/* n events of the backend are merged, or set aside because they could not be stored. */
+void live_queue_forget(struct live_queue *queue, const struct id *account, const struct id *backend,
+		       size_t n);
+void live_queue_set_aside(struct live_queue *queue);
 /* Takes the media servers of live_queue_hear_backend. The caller frees each item with free(3). */
 struct heard_backend *live_queue_take_backends(struct live_queue *queue);
 
 struct live_queue_figures {
 	uint64_t ends[HEARD_ENDS];
 	uint64_t waiting;
+	uint64_t set_aside;
 };
 void live_queue_figures(struct live_queue *queue, struct live_queue_figures *figures);
 

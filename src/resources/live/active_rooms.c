@@ -56,6 +56,20 @@ static bool add_id(void *context, const struct peer *peer)
 	return true;
 }
 
+/* Appends the IDs of those inside, whose text is not in the arena of the call while they are read. */
+static bool append_ids(struct call *call, const struct live *live, struct buffer *text,
+		       struct fault *fault)
+{
+	struct arena *apart = arena_open();
+	struct buffer ids = BUFFER_INITIAL(apart);
+	struct id_list list = { .text = &ids };
+	const bool is_read = peers_each_apart(call, &live->session, STORE_ON, add_id, &list, fault);
+
+	buffer_append(text, buffer_slice(&ids));
+	arena_close(apart);
+	return is_read;
+}
+
 static void append_peer_count(struct buffer *text, const struct live *live)
 {
 	buffer_append_text(text, "\"peer_count\":");
@@ -85,7 +99,6 @@ static bool answer_numbers(struct call *call, const struct live *live)
 bool active_rooms_get(struct call *call, struct fault *fault)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
-	struct id_list list = { .text = &text };
 	struct live_view view;
 	struct session session;
 	int64_t seen;
@@ -106,7 +119,7 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 			     ",\"session\":{\"id\":", id_as_text(call->arena, &view.live.session));
 	buffer_append_time_milliseconds(&text, ",\"created_at\":", session.created);
 	buffer_append_text(&text, ",\"peers\":[");
-	if (!peers_each(call, &view.live.session, STORE_ON, add_id, &list, fault))
+	if (!append_ids(call, &view.live, &text, fault))
 		return false;
 	buffer_append_text(&text, "]},");
 	append_peer_count(&text, &view.live);
@@ -146,13 +159,32 @@ static bool add_peer_inside(void *context, const struct peer *peer)
 	return !list->is_too_long;
 }
 
-bool active_peers_list(struct call *call, struct fault *fault)
+/* Answers with those inside, whose text is not in the arena of the call while they are read. */
+static bool answer_peers(struct call *call, const struct live *live, struct fault *fault)
 {
+	struct arena *apart = arena_open();
 	struct peer_list list = {
-		.text = BUFFER_INITIAL(call->arena),
+		.text = BUFFER_INITIAL(apart),
 		.user_id = call_query_text(call, "user_id"),
 		.role = call_query_text(call, "role"),
 	};
+	bool is_done;
+
+	buffer_append_text(&list.text, "{\"peers\":{");
+	is_done = peers_each_apart(call, &live->session, STORE_ON, add_peer_inside, &list, fault);
+	buffer_append_text(&list.text, "}}");
+	if (is_done && list.is_too_long)
+		is_done = fault_detail(fault, FAULT_TOO_LARGE,
+				       "the response would be larger than %zu MB; ask for a role",
+				       CALL_ANSWER_MOST >> 20);
+	if (is_done)
+		is_done = call_answer(call, arena_copy(call->arena, buffer_slice(&list.text)));
+	arena_close(apart);
+	return is_done;
+}
+
+bool active_peers_list(struct call *call, struct fault *fault)
+{
 	struct live_view view;
 
 	if (!live_view_open(call, LIVE_SEES_ROOM, &view, fault))
@@ -162,15 +194,7 @@ bool active_peers_list(struct call *call, struct fault *fault)
 	have_looked_at(call, &view.live);
 	if (view.sees_numbers)
 		return answer_numbers(call, &view.live);
-	buffer_append_text(&list.text, "{\"peers\":{");
-	if (!peers_each(call, &view.live.session, STORE_ON, add_peer_inside, &list, fault))
-		return false;
-	if (list.is_too_long)
-		return fault_detail(fault, FAULT_TOO_LARGE,
-				    "the response would be larger than %zu MB; ask for a role",
-				    CALL_ANSWER_MOST >> 20);
-	buffer_append_text(&list.text, "}}");
-	return call_answer(call, buffer_slice(&list.text));
+	return answer_peers(call, &view.live, fault);
 }
 
 /* ---- oneself ---- */

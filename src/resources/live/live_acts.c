@@ -119,8 +119,11 @@ bool active_peers_settle_mute(struct call *call, struct fault *fault)
 
 /* ---- putting out ---- */
 
-/* The most people whom one call puts out itself. */
+/* The most people whom one call puts out itself; the service puts out the others. */
 #define PUT_OUT_MOST 50
+/* People who are read together, and whom one transaction goes through. */
+#define READ_AT_ONCE 64
+#define READ_MOST 512
 /* Requests about a caller who is put out last: whether it is there, and why it is put out. */
 #define CALLER_ASKED 2
 
@@ -267,6 +270,32 @@ static bool add_to_group(void *context, const struct peer *found)
 	return !group->has_failed;
 }
 
+/* Goes through those inside, as many as one transaction takes; the call goes on with the others in
+ * another one. A validated call looks at these alone. */
+static bool add_role(struct group *group)
+{
+	struct call *call = group->call;
+	struct id after = call->step.after;
+	struct peer_page page = { .side = STORE_ON, .most = READ_AT_ONCE };
+	size_t n = 0;
+
+	do {
+		page.after = call->step.is_next || n > 0 ? &after : NULL;
+		if (!peers_read(call, &group->view.live.session, &page, group->fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++) {
+			after = page.peers[i].stored.id;
+			if (!add_to_group(group, &page.peers[i]))
+				return false;
+		}
+		n += page.count;
+	} while (!page.is_last && n < READ_MOST);
+	call->run.goes_on = !page.is_last;
+	call->run.step.after = after;
+	call->run.step.is_next = call->step.is_next || !page.is_last;
+	return true;
+}
+
 /* Adds the stays of the person who has this one, too: reloads, other tabs. */
 static bool add_person(struct group *group, const struct peer *peer)
 {
@@ -308,7 +337,7 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 	group->has_caller = false;
 	group->is_whole = true;
 	group->code_count = group->code_capacity = 0;
-	group->notes = 0;
+	group->notes = call->step.notes;
 	group->has_failed = false;
 	if (!live_view_open(call, LIVE_ACTS, view, fault))
 		return false;
@@ -320,15 +349,16 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 	    !live_find_server(call, &view->live.backend, &group->server, fault) ||
 	    !call_can_act(call, group->server.type, SERVER_REMOVE, fault))
 		return false;
-	if (group->is_one
-		    ? !add_person(group, &peer)
-		    : !peers_each(call, &view->live.session, STORE_ON, add_to_group, group, fault))
+	if (group->is_one ? !add_person(group, &peer) : !add_role(group))
 		return false;
 	if (group->has_caller && group->count == 0) {
 		group->peers[group->count++] = view->caller;
 		group->has_caller = false;
 	}
-	return !group->has_failed && ask_at_door(group);
+	if (group->has_failed || !ask_at_door(group))
+		return false;
+	call->run.step.notes = group->notes;
+	return true;
 }
 
 static bool answer_removed(struct call *call, unsigned notes)
@@ -362,8 +392,11 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 
 	if (!find_group(call, group, fault))
 		return false;
-	if (group->view.is_waiting)
+	if (group->view.is_waiting || call->run.goes_on)
 		return true;
+	/* Those whom this call does not reach are put out by the service (live_judge.h). */
+	if (call->run.step.is_next)
+		live_want(call, &group->view.room.id, ROOM_JUDGE);
 	if (group->count == 0)
 		return answer_removed(call, group->notes);
 	asking = live_ask(call, &group->view.live.backend, 2 * group->count);
@@ -411,6 +444,9 @@ static bool ask_to_remove(struct call *call, const struct server *server, struct
 		server_remove_person(call->arena, server, call->now / 1000, call->parameters[0],
 				     peer.identity, &requests[n++]);
 	}
+	/* Of many, most are not among these. */
+	if (n == 0 && last.size == 0 && call->step.is_next && first.kind == FAULT_NOT_FOUND)
+		return answer_removed(call, looked->notes);
 	if (n == 0 && (last.size == 0 || first.kind != FAULT_NOT_FOUND)) {
 		*fault = first;
 		return false;
@@ -508,9 +544,8 @@ bool active_rooms_settle_remove(struct call *call, struct fault *fault)
 	if (!live_find_server(call, &call->asking->backend, &server, fault))
 		return false;
 	/* Those whom this call did not reach are put out by the service (live_judge.h). */
-	if ((has_acted || has_banned) && call->environment->live_queue != NULL &&
-	    id_parse(call->parameters[0], &room))
-		live_queue_judge(call->environment->live_queue, &call->account, &room);
+	if ((has_acted || has_banned) && id_parse(call->parameters[0], &room))
+		live_want(call, &room, ROOM_JUDGE);
 	if (has_acted ? settle_removed(call, &server, fault) : ask_to_remove(call, &server, fault))
 		return true;
 	if (!has_banned || fault->kind == FAULT_NOT_FOUND)

@@ -182,7 +182,11 @@ static bool merge_found(struct call *call, const struct live_view *view, struct 
 {
 	const struct asking *asking = call->asking;
 	const struct found *found = asking->prepared;
-	struct merging merging = { .room = view->room.id, .backend = asking->backend };
+	struct merging merging = {
+		.room = view->room.id,
+		.backend = asking->backend,
+		.caller = call->app_token->subject.entry,
+	};
 	struct news *news = arena_zero(call->arena, (found->count + 1) * sizeof *news);
 	struct backend_healths healths;
 	const struct backend_health *health;

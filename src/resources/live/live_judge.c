@@ -3,9 +3,11 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/live/live_judge.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "resources/audit.h"
 #include "resources/bans/bans.h"
 #include "resources/joining/media_join.h"
@@ -51,6 +53,9 @@ static void find_touched(void *context, const char *type, struct slice id)
 
 void live_judge_touched(const struct call *call)
 {
+	if (call->run.wants != 0 && call->environment->live_queue != NULL)
+		live_queue_want(call->environment->live_queue, &call->account, &call->run.wanted,
+				call->run.wants);
 	if (call->environment->live == LIVE_ON && call->environment->live_queue != NULL)
 		audit_each_noted(call, find_touched, &call);
 }
@@ -64,12 +69,19 @@ struct judged_role {
 	bool stays_outside; /* its people may be inside while the room is closed */
 };
 
-/* Somebody inside. */
+/* Bytes of the digest of an identity. */
+#define IDENTITY_SIZE 16
+
+/* Somebody inside. A room may have many thousands, so this has only what is compared. */
 struct standing {
-	struct peer *peer;
+	char uuid[UUID_TEXT_SIZE];
+	unsigned char identity[IDENTITY_SIZE];
 	size_t place; /* in the order of joining */
 	size_t role; /* index in the template; role_count if it has no such role */
 	bool is_former; /* that role had this name before */
+	struct id peer;
+	bool was_let_in, is_strange;
+	bool is_last; /* put out after all others (struct peer: order_last) */
 	bool counts; /* takes a place */
 	enum leave_cause out; /* why to put out; LEAVE_LEFT: not */
 };
@@ -89,7 +101,9 @@ struct judging {
 	bool checks_bans; /* `media` is set */
 	struct media media;
 	struct standing *people; /* those inside, in the order of joining */
-	size_t count;
+	size_t count, most;
+	struct fault *fault;
+	bool has_failed;
 	bool has_first; /* of those whom a call puts out, some go before others */
 };
 
@@ -133,32 +147,14 @@ static void judging_read_roles(struct judging *judging)
 	}
 }
 
-static bool judging_read_people(struct judging *judging, struct fault *fault)
+static void set_role(const struct judging *judging, const struct peer *peer,
+		     struct standing *person)
 {
-	struct call *call = judging->call;
-	struct peer_page page = { .side = STORE_ON, .most = (size_t)live_peers(&judging->live) };
+	const struct template_record *template = &judging->template;
 
-	if (page.most == 0)
-		return true;
-	if (!peers_read(call, &judging->live.session, &page, fault))
-		return false;
-	judging->people = arena_alloc(call->arena, page.count * sizeof *judging->people);
-	judging->count = page.count;
-	for (size_t i = 0; i < page.count; i++) {
-		struct standing *person = &judging->people[i];
-
-		*person = (struct standing){
-			.peer = &page.peers[i],
-			.place = i,
-			.role = template_role_index_ever(&judging->template, page.peers[i].role),
-			.counts = true,
-			.out = LEAVE_LEFT,
-		};
-		person->is_former = person->role < judging->template.role_count &&
-				    !slice_equal(judging->template.roles[person->role].name,
-						 page.peers[i].role);
-	}
-	return true;
+	person->role = template_role_index_ever(template, peer->role);
+	person->is_former = person->role < template->role_count &&
+			    !slice_equal(template->roles[person->role].name, peer->role);
 }
 
 /* ---- whether the room is to be ended ---- */
@@ -211,16 +207,11 @@ static bool find_end(struct judging *judging, const char **word, const char **re
 
 /* ---- whether somebody is to be put out ---- */
 
-static bool was_let_in(const struct standing *person)
-{
-	return person->peer->entry.size > 0;
-}
-
 /* Finds out why the person must go, however few are inside. */
-static bool find_cause(struct judging *judging, struct standing *person, struct fault *fault)
+static bool find_cause(struct judging *judging, struct standing *person, const struct peer *peer,
+		       struct fault *fault)
 {
 	const struct judged_role *role = &judging->roles[person->role];
-	const struct peer *peer = person->peer;
 	bool is_banned = false;
 	struct ban ban;
 
@@ -240,11 +231,61 @@ static bool find_cause(struct judging *judging, struct standing *person, struct 
 	return true;
 }
 
+static bool visit_person(void *context, const struct peer *peer)
+{
+	struct judging *judging = context;
+	struct standing *person = &judging->people[judging->count];
+	unsigned char digest[DIGEST_SIZE];
+
+	/* The record of the room counts them, in this transaction too. */
+	if (judging->count == judging->most)
+		return false;
+	*person = (struct standing){
+		.place = judging->count++,
+		.peer = peer->stored.id,
+		.was_let_in = peer->entry.size > 0,
+		.is_strange = peer->is_strange,
+		.is_last = peer->order_last,
+		.counts = true,
+		.out = LEAVE_LEFT,
+	};
+	(void)snprintf(person->uuid, sizeof person->uuid, "%.*s", (int)peer->uuid.size,
+		       peer->uuid.data);
+	digest_sha256(peer->identity, digest);
+	memcpy(person->identity, digest, IDENTITY_SIZE);
+	set_role(judging, peer, person);
+	judging->has_failed = person->was_let_in &&
+			      !find_cause(judging, person, peer, judging->fault);
+	return !judging->has_failed;
+}
+
+static bool load_media(struct judging *judging, struct fault *fault)
+{
+	judging->checks_bans = judging->judgement->checks_bans;
+	return !judging->checks_bans ||
+	       media_load(judging->call, STORE_TO_SHOW, &judging->media, fault);
+}
+
+static bool judging_read_people(struct judging *judging, struct fault *fault)
+{
+	struct call *call = judging->call;
+
+	judging->most = (size_t)live_peers(&judging->live);
+	if (judging->most == 0)
+		return true;
+	judging->people = arena_alloc(call->arena, (judging->most + 1) * sizeof *judging->people);
+	judging->fault = fault;
+	return load_media(judging, fault) &&
+	       peers_each_apart(call, &judging->live.session, STORE_ON, visit_person, judging,
+				fault) &&
+	       !judging->has_failed;
+}
+
 static int compare_identities(const void *first, const void *second)
 {
 	const struct standing *a = *(struct standing *const *)first,
 			      *b = *(struct standing *const *)second;
-	const int order = slice_compare(a->peer->identity, b->peer->identity);
+	const int order = memcmp(a->identity, b->identity, IDENTITY_SIZE);
 
 	return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
 }
@@ -260,7 +301,7 @@ static void count_identities_once(struct judging *judging)
 		sorted[i] = &judging->people[i];
 	qsort(sorted, judging->count, sizeof *sorted, compare_identities);
 	for (size_t i = 1; i < judging->count; i++) {
-		if (slice_equal(sorted[i - 1]->peer->identity, sorted[i]->peer->identity))
+		if (memcmp(sorted[i - 1]->identity, sorted[i]->identity, IDENTITY_SIZE) == 0)
 			sorted[i - 1]->counts = false;
 	}
 }
@@ -279,7 +320,7 @@ static void find_surplus(struct judging *judging)
 		struct judged_role *role = &judging->roles[person->role];
 		const bool is_surplus = role->most > 0 && role->count > role->most;
 
-		if (!person->counts || !was_let_in(person) || !is_surplus)
+		if (!person->counts || !person->was_let_in || !is_surplus)
 			continue;
 		person->counts = false;
 		person->out = LEAVE_FULL;
@@ -289,7 +330,7 @@ static void find_surplus(struct judging *judging)
 	for (size_t i = judging->count; judging->size > 0 && inside > judging->size && i-- > 0;) {
 		struct standing *person = &judging->people[i];
 
-		if (!person->counts || !was_let_in(person))
+		if (!person->counts || !person->was_let_in)
 			continue;
 		person->counts = false;
 		person->out = LEAVE_FULL;
@@ -307,37 +348,33 @@ static void find_first(struct judging *judging)
 
 		if (person->out != LEAVE_REMOVED)
 			continue;
-		has_last = has_last || person->peer->order_last;
-		judging->has_first = judging->has_first || !person->peer->order_last;
+		has_last = has_last || person->is_last;
+		judging->has_first = judging->has_first || !person->is_last;
 	}
 	if (has_last && judging->has_first)
 		judge_at(judging->judgement, judging->call->now + LAST_GOES_AFTER);
 }
 
-static bool judge_people(struct judging *judging, struct fault *fault)
+static void judge_people(struct judging *judging)
 {
-	judging->checks_bans = judging->judgement->checks_bans;
-	if (judging->checks_bans &&
-	    !media_load(judging->call, STORE_TO_SHOW, &judging->media, fault))
-		return false;
 	count_identities_once(judging);
 	for (size_t i = 0; i < judging->count; i++) {
 		struct standing *person = &judging->people[i];
 
-		if (was_let_in(person) && !find_cause(judging, person, fault))
-			return false;
 		person->counts = person->counts && person->out == LEAVE_LEFT;
 	}
 	find_surplus(judging);
 	find_first(judging);
-	return true;
 }
 
 /* Returns true if nobody inside may stay while the room is closed. */
 static bool closes_for_all(const struct judging *judging)
 {
-	for (size_t i = 0; i < judging->count; i++) {
-		if (judging->roles[judging->people[i].role].stays_outside)
+	for (size_t i = 0; i < judging->live.role_count; i++) {
+		const size_t role = template_role_index_ever(&judging->template,
+							     judging->live.roles[i].name);
+
+		if (judging->roles[role].stays_outside)
 			return false;
 	}
 	return true;
@@ -431,13 +468,12 @@ static bool begin_end(struct judging *judging, const struct server *server, cons
 }
 
 /* Notes what is to be done with somebody. */
-static bool note_person(struct judging *judging, struct standing *person, struct judged *judged,
-			struct fault *fault)
+static bool note_person(struct judging *judging, const struct standing *person, struct peer *peer,
+			struct judged *judged, struct fault *fault)
 {
 	struct call *call = judging->call;
 	const struct id *room = &judging->judgement->room;
 	const bool is_closed = person->out == LEAVE_ENDED;
-	struct peer *peer = person->peer;
 
 	*judged = (struct judged){
 		.cause = person->out,
@@ -466,10 +502,10 @@ static bool note_person(struct judging *judging, struct standing *person, struct
 
 static bool is_to_be_judged(const struct judging *judging, const struct standing *person)
 {
-	if (person->out == LEAVE_REMOVED && person->peer->order_last && judging->has_first)
+	if (person->out == LEAVE_REMOVED && person->is_last && judging->has_first)
 		return false;
 	return person->out != LEAVE_LEFT ||
-	       (was_let_in(person) && (person->peer->is_strange || person->is_former));
+	       (person->was_let_in && (person->is_strange || person->is_former));
 }
 
 /* The people themselves come first among the requests, then what those are told who are put out. */
@@ -499,26 +535,78 @@ static void ask_for_people(struct call *call, struct judgement *judgement,
 	}
 }
 
+/* Judges somebody again of whom it was found out that something is to be done. It was so a moment
+ * ago, so whether there is a place is only compared by the numbers. *is: it still is. */
+static bool judge_again(struct judging *judging, const struct chosen *chosen,
+			struct standing *person, struct peer *peer, bool *is, struct fault *fault)
+{
+	const struct live *live = &judging->live;
+	const struct judged_role *role;
+
+	*is = false;
+	if (!record_get_named(&peer_table, judging->call->transaction, slice_of(chosen->uuid),
+			      STORE_TO_CHANGE, peer, fault))
+		return false;
+	if (!live_has_peer(live, peer) || peer->entry.size == 0)
+		return true;
+	*person = (struct standing){
+		.was_let_in = true,
+		.is_strange = peer->is_strange,
+		.out = LEAVE_LEFT,
+	};
+	set_role(judging, peer, person);
+	if (!find_cause(judging, person, peer, fault))
+		return false;
+	role = &judging->roles[person->role];
+	if (person->out == LEAVE_LEFT && chosen->out == LEAVE_FULL &&
+	    ((judging->size > 0 && live_peers(live) > (uint64_t)judging->size) ||
+	     (role->most > 0 && (int64_t)live_peers_with(live, peer->role) > role->most)))
+		person->out = LEAVE_FULL;
+	*is = is_to_be_judged(judging, person);
+	return true;
+}
+
 static bool begin_people(struct judging *judging, const struct server *server, struct fault *fault)
 {
 	struct judgement *judgement = judging->judgement;
 
 	judgement->people = arena_alloc(judging->call->arena, JUDGED_MOST * sizeof(struct judged));
 	judgement->count = 0;
-	for (size_t i = 0; i < judging->count; i++) {
-		if (!is_to_be_judged(judging, &judging->people[i]))
-			continue;
-		if (judgement->count == JUDGED_MOST) {
-			judgement->has_more = true;
-			break;
-		}
-		if (!note_person(judging, &judging->people[i],
-				 &judgement->people[judgement->count++], fault))
+	while (judgement->chosen_next < judgement->chosen_count && judgement->count < JUDGED_MOST) {
+		const struct chosen *chosen = &judgement->chosen[judgement->chosen_next++];
+		struct standing person;
+		struct peer *peer = arena_alloc(judging->call->arena, sizeof *peer);
+		bool is;
+
+		if (!judge_again(judging, chosen, &person, peer, &is, fault) ||
+		    (is && !note_person(judging, &person, peer,
+					&judgement->people[judgement->count++], fault)))
 			return false;
 	}
 	if (judgement->count > 0)
 		ask_for_people(judging->call, judgement, server);
 	return true;
+}
+
+/* Chooses, of those about whom something is to be done, the first ones. */
+static void choose(struct judging *judging)
+{
+	struct judgement *judgement = judging->judgement;
+
+	for (size_t i = 0; i < judging->count; i++) {
+		const struct standing *person = &judging->people[i];
+		struct chosen *chosen;
+
+		if (!is_to_be_judged(judging, person))
+			continue;
+		judgement->has_more = judgement->chosen_count == CHOSEN_MOST;
+		if (judgement->has_more)
+			break;
+		chosen = &judgement->chosen[judgement->chosen_count];
+		memcpy(chosen->uuid, person->uuid, sizeof chosen->uuid);
+		chosen->out = person->out;
+		judgement->chosen_count++;
+	}
 }
 
 /* ---- judging ---- */
@@ -532,8 +620,7 @@ static void list_removals(const struct judging *judging)
 					  (judging->count + 1) * sizeof *judgement->removals);
 	for (size_t i = 0; i < judging->count; i++) {
 		if (judging->people[i].out != LEAVE_LEFT)
-			judgement->removals[judgement->removal_count++] =
-				judging->people[i].peer->stored.id;
+			judgement->removals[judgement->removal_count++] = judging->people[i].peer;
 	}
 }
 
@@ -553,6 +640,10 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 					   fault);
 	}
 	judgement->backend = judging->live.backend;
+	if (judging->live.closing != 0) {
+		judgement->is_whole = true;
+		return true;
+	}
 	if (is_being_ended(judging)) {
 		judge_at(judgement, judging->live.ending + CALL_ENDS_IN);
 		return true;
@@ -566,19 +657,19 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 	if (!judging->is_closed && judging->room.closes_at != INT64_MAX)
 		judge_at(judgement, judging->room.closes_at * 1000);
 	judging_read_roles(judging);
-	if (has_places(judging))
-		return true;
-	if (!judging_read_people(judging, fault))
-		return false;
 	if (judging->is_closed && closes_for_all(judging)) {
 		judgement->word = *reason = "closed";
 		judgement->ends = judgement->is_whole = true;
 		return true;
 	}
-	if (!judge_people(judging, fault))
+	if (judging->notes)
+		return load_media(judging, fault);
+	if (has_places(judging))
+		return true;
+	if (!judging_read_people(judging, fault))
 		return false;
-	for (size_t i = 0; i < judging->count; i++)
-		judgement->count += is_to_be_judged(judging, &judging->people[i]);
+	judge_people(judging);
+	choose(judging);
 	list_removals(judging);
 	return true;
 }
@@ -589,15 +680,23 @@ bool live_judge(struct call *call, bool notes, struct judgement *judgement, stru
 	const char *reason = "";
 	struct server server;
 
-	*judgement = (struct judgement){
-		.room = judgement->room,
-		.backend = judgement->backend,
-		.judges_all = judgement->judges_all,
-		.checks_bans = judgement->checks_bans,
-	};
+	judgement->word = NULL;
+	judgement->ends = judgement->is_acting = judgement->has_failed = false;
+	judgement->people = NULL;
+	judgement->count = 0;
+	judgement->is_whole = false;
+	judgement->removals = NULL;
+	judgement->removal_count = 0;
+	judgement->inside = 0;
+	judgement->again = 0;
+	judgement->asking = NULL;
+	if (!notes) {
+		judgement->chosen_count = judgement->chosen_next = 0;
+		judgement->has_more = false;
+	}
 	if (!judging_load_room(&judging, fault) || !find_judgement(&judging, &reason, fault))
 		return false;
-	if (!notes || (!judgement->ends && judgement->count == 0))
+	if (!notes || (!judgement->ends && judgement->chosen_next == judgement->chosen_count))
 		return true;
 	if (!live_find_server(call, &judgement->backend, &server, fault))
 		return false;

@@ -12,13 +12,26 @@
 #include "resources/garbage.h"
 #include "resources/joining/media_join.h"
 #include "resources/live/live_events.h"
+#include "resources/live/live_queue.h"
 #include "resources/live/revocations.h"
+#include "resources/live/stay_limits.h"
 #include "resources/media/backend_health.h"
+#include "resources/media/media_record.h"
 #include "resources/rooms/room_record.h"
 #include "resources/templates/template_parts.h"
 
-/* Peers that are read together while a session closes. */
+/* Peers that are read together while a session closes, and whose stays one transaction ends. */
 #define CLOSED_AT_ONCE 64
+#define CLOSED_MOST 256
+/* People inside, and people who are new, whom one step of a look goes through. */
+#define INSIDE_IN_STEP 256
+#define LISTED_IN_STEP 64
+/* Of those for whom the limit of stays leaves no place, and who must go, so many are stored in a step
+ * all the same: as many as the judge puts out at once (live_judge.h). */
+#define JUDGED_IN_STEP 16
+/* Sessions that a call begins to close, and that it goes through. The watch finds those beyond. */
+#define CLOSINGS_MOST 1000
+#define CLOSINGS_VISITED 10000
 /* Sessions of a room that closed last, and may be those of a late event. */
 #define LATE_SESSIONS 8
 /* Milliseconds after which an order to end a room no longer explains its end. */
@@ -122,6 +135,8 @@ struct room_merge {
 	struct usage_now now;
 	bool counts; /* `now` has been read */
 	uint64_t peak;
+	size_t ended; /* stays, by a session that closes */
+	size_t judged; /* stored beyond the limit of stays */
 };
 
 static int64_t later(int64_t a, int64_t b)
@@ -405,9 +420,11 @@ static bool peer_begin(struct room_merge *merge, struct session *session, const 
 	return read_now(merge, fault);
 }
 
+/* The steps in which a session closes go by what was true at the first one (begin_closing). */
 static bool room_is_ending(const struct room_merge *merge)
 {
-	return merge->live.ending != 0 && merge->call->now - merge->live.ending <= ENDING_LASTS;
+	return merge->live.ending != 0 &&
+	       (merge->live.closing != 0 || merge->call->now - merge->live.ending <= ENDING_LASTS);
 }
 
 /* Ends a stay; counts and notes it. The caller stores the peer, and the session. */
@@ -616,18 +633,35 @@ static bool session_note_end(struct room_merge *merge, struct fault *fault)
 	return true;
 }
 
-/* Closes the session, which is stored with it. ended: when the media server's room ended; 0 if that
- * is not known. */
-static bool close_session(struct room_merge *merge, int64_t ended, struct fault *fault)
+/* Notes that the session closes: from now on it can be closed in steps, whatever comes between.
+ * ended: when the media server's room ended; 0 if that is not known. */
+static bool begin_closing(struct room_merge *merge, int64_t ended, struct fault *fault)
 {
-	struct call *call = merge->call;
-	struct peer_page page = { .side = STORE_ON, .most = CLOSED_AT_ONCE };
-
+	if (merge->live.closing != 0)
+		return true;
 	if (!load_session(merge, fault) ||
 	    (ended != 0 && room_is_ending(merge) && !session_note_end(merge, fault)))
 		return false;
-	do {
-		if (!peers_read(call, &merge->live.session, &page, fault))
+	if (!room_is_ending(merge))
+		merge->live.ending = 0;
+	merge->live.closing = merge->call->now;
+	merge->live.ended = ended;
+	merge->is_changed = true;
+	return true;
+}
+
+/* Ends stays, at most CLOSED_MOST in a transaction. *is_last: nobody is inside any more. */
+static bool end_stays(struct room_merge *merge, bool *is_last, struct fault *fault)
+{
+	const int64_t ended = merge->live.ended;
+	struct peer_page page = { .side = STORE_ON, .count = 1 };
+
+	*is_last = false;
+	while (merge->ended < CLOSED_MOST && page.count > 0) {
+		page.most = CLOSED_MOST - merge->ended;
+		if (page.most > CLOSED_AT_ONCE)
+			page.most = CLOSED_AT_ONCE;
+		if (!peers_read(merge->call, &merge->live.session, &page, fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
 			struct peer *peer = &page.peers[i];
@@ -639,9 +673,25 @@ static bool close_session(struct room_merge *merge, int64_t ended, struct fault 
 				      is_seen ? LEAVE_ENDED : LEAVE_UNSEEN, fault))
 				return false;
 		}
-	} while (page.count > 0 && store_give_way(call->transaction, fault));
-	if (fault->kind != FAULT_NONE)
+		merge->ended += page.count;
+		*is_last = page.count < page.most;
+		if (*is_last)
+			break;
+	}
+	return true;
+}
+
+/* Goes on closing the session, which is stored with it, as far as one transaction does. If people
+ * are still inside, it goes on closing in the next one. */
+static bool close_on(struct room_merge *merge, struct fault *fault)
+{
+	struct call *call = merge->call;
+	bool is_last;
+
+	if (!load_session(merge, fault) || !end_stays(merge, &is_last, fault))
 		return false;
+	if (!is_last)
+		return true;
 	if (merge->live.left != 0)
 		merge->session.updated = merge->live.left;
 	merge->session.is_active = false;
@@ -657,6 +707,11 @@ static bool close_session(struct room_merge *merge, int64_t ended, struct fault 
 	merge->is_loaded = merge->is_changed = false;
 	merge->live = (struct live){ .stored.id = merge->merging->room };
 	return true;
+}
+
+static bool close_session(struct room_merge *merge, int64_t ended, struct fault *fault)
+{
+	return begin_closing(merge, ended, fault) && close_on(merge, fault);
 }
 
 static bool open_session(struct room_merge *merge, const struct news *news, struct stay *stay,
@@ -876,8 +931,8 @@ static bool replace_session(struct room_merge *merge, const struct news *news, s
 		return false;
 	if (continues)
 		return continue_session(merge, news, fault) && add_inside(merge, news, stay, fault);
-	return close_session(merge, 0, fault) &&
-	       (!merge->has_room || open_session(merge, news, stay, fault));
+	return close_session(merge, 0, fault) && (!merge->has_room || merge->live.closing != 0 ||
+						  open_session(merge, news, stay, fault));
 }
 
 /* Adds a peer of which is heard only now that it has left. */
@@ -953,6 +1008,51 @@ static bool tell_failure(struct room_merge *merge, const struct news *news, cons
 	return true;
 }
 
+/* ---- how many stays are stored ---- */
+
+/* Finds out whether somebody for whom there is no place must go. */
+static bool must_go(struct room_merge *merge, const struct server_person *person, bool *must,
+		    struct fault *fault)
+{
+	struct call *call = merge->call;
+	struct revocation revocation;
+	struct ban ban;
+	bool is_revoked, is_banned;
+
+	*must = false;
+	if (person->entry.size == 0 || person->entry.size > LIVE_ID_MOST)
+		return true;
+	if (!revocation_find(call, person->entry, &revocation, &is_revoked, fault) ||
+	    !ban_find(call, &merge->merging->room, text_cut(person->user_id, LIVE_NAME_MOST),
+		      text_cut(person->code, LIVE_ID_MOST), &ban, &is_banned, fault))
+		return false;
+	*must = is_revoked || is_banned;
+	return true;
+}
+
+/* Finds out whether a new stay is stored now (stay_limits.h). */
+static bool has_place(struct room_merge *merge, const struct news *news, bool *has,
+		      struct fault *fault)
+{
+	struct stay_limits *limits = merge->call->environment->stay_limits;
+	struct merging *merging = merge->merging;
+	const struct slice entry = news->person.entry;
+
+	*has = limits == NULL ||
+	       (merging->caller.size > 0 && slice_equal(entry, merging->caller)) ||
+	       stay_limits_take(limits, &merge->call->account, &merging->room, entry,
+				merge->call->now);
+	if (*has)
+		return true;
+	merging->is_over = true;
+	if (merge->judged >= JUDGED_IN_STEP)
+		return true;
+	if (!must_go(merge, &news->person, has, fault))
+		return false;
+	merge->judged += *has;
+	return true;
+}
+
 /* ---- one piece of news ---- */
 
 static enum session_match match_of(const struct room_merge *merge, const struct news *news,
@@ -1003,6 +1103,7 @@ static bool merge_one(struct room_merge *merge, const struct news *news, struct 
 		      struct fault *fault)
 {
 	enum act act = acts[news->type][stay->state][match_of(merge, news, stay)];
+	bool has;
 
 	/* News of a deleted room only close what is open. */
 	if (!merge->has_room && (act == ADD || act == OPEN || act == ADD_LEFT || act == ADD_LATE))
@@ -1012,6 +1113,13 @@ static bool merge_one(struct room_merge *merge, const struct news *news, struct 
 	    (act == ADD || act == OPEN || act == REPLACE)) {
 		merge->merging->needs_room = true;
 		return true;
+	}
+	if ((act == ADD || act == OPEN || act == REPLACE || act == ADD_LEFT || act == ADD_LATE) &&
+	    merge->has_room) {
+		if (!has_place(merge, news, &has, fault))
+			return false;
+		if (!has)
+			return true;
 	}
 	merge->merging->looks_soon = merge->merging->looks_soon || act == REPLACE ||
 				     act == ADD_LEFT ||
@@ -1045,11 +1153,81 @@ static bool merge_one(struct room_merge *merge, const struct news *news, struct 
 
 /* ---- a look ---- */
 
-static int compare_stays(const void *first, const void *second)
+enum listed_phase {
+	LISTED_INSIDE, /* those inside by the records: whether they are listed */
+	LISTED_NEW, /* the others who are listed */
+	LISTED_DONE
+};
+
+/* Somebody who is listed. */
+struct listed {
+	struct news *news;
+	struct slice stay; /* as stored */
+	bool is_known; /* inside by the records, and merged */
+	bool is_old; /* of the same entry, so many came later that this stay is not stored */
+};
+
+struct look_steps {
+	enum listed_phase phase;
+	struct listed *listed; /* by their stays */
+	struct listed **by_time; /* those that joined first, first */
+	size_t count;
+	size_t next; /* of by_time */
+	bool has_begun, misses, has_restarted;
+	struct id session, after; /* zero if there is none */
+};
+
+static int compare_listed(const void *first, const void *second)
 {
-	const struct peer *a = first, *b = second;
+	const struct listed *a = first, *b = second;
 
 	return slice_compare(a->stay, b->stay);
+}
+
+static int compare_joined(const void *first, const void *second)
+{
+	const struct listed *a = *(struct listed *const *)first;
+	const struct listed *b = *(struct listed *const *)second;
+	const int64_t at = a->news->person.joined, bt = b->news->person.joined;
+
+	return at != bt ? (at < bt ? -1 : 1) : compare_listed(a, b);
+}
+
+/* By entry; those that joined last, first. */
+static int compare_entries(const void *first, const void *second)
+{
+	const struct listed *a = *(struct listed *const *)first;
+	const struct listed *b = *(struct listed *const *)second;
+	const int order = slice_compare(a->news->person.entry, b->news->person.entry);
+
+	return order != 0 ? order : compare_joined(second, first);
+}
+
+struct look_steps *live_look_steps(struct arena *arena, struct news *news, size_t count)
+{
+	struct look_steps *steps = arena_zero(arena, sizeof *steps);
+	size_t same = 0;
+
+	steps->count = count;
+	steps->listed = arena_zero(arena, (count + 1) * sizeof *steps->listed);
+	steps->by_time = arena_zero(arena, (count + 1) * sizeof(struct listed *));
+	for (size_t i = 0; i < count; i++) {
+		steps->listed[i].news = &news[i];
+		steps->listed[i].stay = text_cut(news[i].person.stay, LIVE_ID_MOST);
+		steps->by_time[i] = &steps->listed[i];
+	}
+	qsort(steps->listed, count, sizeof *steps->listed, compare_listed);
+	qsort(steps->by_time, count, sizeof(struct listed *), compare_entries);
+	for (size_t i = 0; i < count; i++) {
+		const struct slice entry = steps->by_time[i]->news->person.entry;
+		const bool is_same = i > 0 &&
+				     slice_equal(entry, steps->by_time[i - 1]->news->person.entry);
+
+		same = is_same ? same + 1 : 0;
+		steps->by_time[i]->is_old = entry.size > 0 && same >= STAYS_OF_ENTRY;
+	}
+	qsort(steps->by_time, count, sizeof(struct listed *), compare_joined);
+	return steps;
 }
 
 /* Deals with somebody inside whom the look does not list. */
@@ -1069,52 +1247,153 @@ static bool miss_peer(struct room_merge *merge, struct peer *peer, struct fault 
 	return peer_put(merge, peer, fault);
 }
 
+/* Marks the stay as known. Returns NULL if it is not listed. */
+static const struct news *find_listed(struct look_steps *steps, const struct peer *peer)
+{
+	const struct listed key = { .stay = peer->stay };
+	struct listed *end = steps->listed + steps->count;
+	struct listed *found = steps->count == 0 ? NULL
+						 : bsearch(&key, steps->listed, steps->count,
+							   sizeof key, compare_listed);
+
+	if (found == NULL)
+		return NULL;
+	while (found > steps->listed && compare_listed(found - 1, &key) == 0)
+		found--;
+	for (struct listed *same = found; same < end && compare_listed(same, &key) == 0; same++)
+		same->is_known = true;
+	return found->news;
+}
+
+/* Goes through people who are inside by the records: if they are listed, what is known of them
+ * changes; else they are missing. */
+static bool step_inside(struct room_merge *merge, struct look_steps *steps, size_t most,
+			struct fault *fault)
+{
+	const struct id session = merge->live.session;
+	struct peer_page page = {
+		.side = STORE_ON,
+		.after = id_compare(&steps->after, &kind_only_id) == 0 ? NULL : &steps->after,
+		.most = most,
+	};
+
+	if (id_compare(&session, &steps->session) != 0 || live_peers(&merge->live) == 0) {
+		steps->phase = LISTED_NEW;
+		return true;
+	}
+	if (!peers_read(merge->call, &session, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		struct stay stay = { .state = STAY_INSIDE, .peer = page.peers[i] };
+		const struct news *news = find_listed(steps, &page.peers[i]);
+
+		if (news != NULL ? !merge_one(merge, news, &stay, fault)
+				 : steps->misses && !miss_peer(merge, &page.peers[i], fault))
+			return false;
+	}
+	if (page.count > 0)
+		steps->after = page.peers[page.count - 1].stored.id;
+	if (page.count < most)
+		steps->phase = LISTED_NEW;
+	return true;
+}
+
+static bool step_new(struct room_merge *merge, struct look_steps *steps, size_t most,
+		     struct fault *fault)
+{
+	size_t n = 0;
+
+	for (; steps->next < steps->count && n < most; steps->next++) {
+		const struct listed *listed = steps->by_time[steps->next];
+		struct stay stay = { .state = STAY_UNKNOWN };
+
+		if (listed->is_known)
+			continue;
+		n++;
+		if (!find_stay(merge, &listed->news->person, &stay, fault))
+			return false;
+		if (listed->is_old && (stay.state == STAY_UNKNOWN || stay.state == STAY_GONE))
+			continue;
+		if (!merge_one(merge, listed->news, &stay, fault))
+			return false;
+		/* What has to be known first, is asked for, or done. */
+		if (merge->merging->needs_room || merge->live.closing != 0)
+			break;
+	}
+	if (n < most && merge->live.closing == 0)
+		steps->phase = LISTED_DONE;
+	return true;
+}
+
+/* Takes steps of a look: one, or all of them. */
 static bool merge_listed(struct room_merge *merge, struct fault *fault)
 {
-	const struct merging *merging = merge->merging;
-	const struct id session = merge->live.session;
-	struct peer_page inside = { .side = STORE_ON, .most = (size_t)live_peers(&merge->live) };
-	bool *are_listed = NULL;
+	struct merging *merging = merge->merging;
+	const bool is_whole = merging->steps == NULL;
+	struct look_steps *steps = merging->steps;
 
-	if (inside.most > 0 && !peers_read(merge->call, &session, &inside, fault))
-		return false;
-	if (inside.count > 0) {
-		are_listed = arena_zero(merge->call->arena, inside.count * sizeof *are_listed);
-		qsort(inside.peers, inside.count, sizeof *inside.peers, compare_stays);
+	if (is_whole)
+		steps = live_look_steps(merge->call->arena, (struct news *)(uintptr_t)merging->news,
+					merging->count);
+	if (!steps->has_begun) {
+		steps->has_begun = true;
+		steps->session = merge->live.session;
+		/* A look that is older than the last one misses nobody. */
+		steps->misses = merging->looked > merge->live.looked;
 	}
-	for (size_t i = 0; i < merging->count; i++) {
-		const struct news *news = &merging->news[i];
-		const struct peer key = { .stay = text_cut(news->person.stay, LIVE_ID_MOST) };
-		const struct peer *found = NULL;
-		struct stay stay = { .state = STAY_INSIDE };
-
-		/* The stay is looked for among those inside, then in the store. */
-		if (inside.count > 0)
-			found = bsearch(&key, inside.peers, inside.count, sizeof key,
-					compare_stays);
-		if (found != NULL && !merge->has_restarted) {
-			are_listed[found - inside.peers] = true;
-			stay.peer = *found;
-		} else if (!find_stay(merge, &news->person, &stay, fault)) {
+	do {
+		if (steps->phase == LISTED_INSIDE
+			    ? !step_inside(merge, steps, INSIDE_IN_STEP, fault)
+			    : !step_new(merge, steps, is_whole ? SIZE_MAX : LISTED_IN_STEP, fault))
 			return false;
-		}
-		if (!merge_one(merge, news, &stay, fault))
-			return false;
-	}
+	} while (is_whole && steps->phase != LISTED_DONE && merge->live.closing == 0);
+	steps->has_restarted = steps->has_restarted || merge->has_restarted;
+	/* Those who were inside another session have left it. */
+	if (merge->has_restarted || id_compare(&merge->live.session, &steps->session) != 0)
+		merging->looks_again = false;
 	/* After a restart, the next look finds those who are missing. */
-	if (!is_open(merge) || merge->has_restarted)
+	if (steps->phase != LISTED_DONE || !is_open(merge) || steps->has_restarted)
 		return true;
-	/* If the list is that of another session, those inside have left already. A look that is
-	 * older than the last one misses nobody. */
-	for (size_t i = 0; i < inside.count && id_compare(&merge->live.session, &session) == 0 &&
-			   merging->looked > merge->live.looked;
-	     i++) {
-		if (!are_listed[i] && !miss_peer(merge, &inside.peers[i], fault))
-			return false;
-	}
 	merge->live.looked = later(merge->live.looked, merging->looked);
 	merge->is_changed = true;
 	return true;
+}
+
+bool live_look_is_merged(const struct look_steps *steps)
+{
+	return steps->phase == LISTED_DONE;
+}
+
+void live_look_name_room(struct merging *merging, const struct server_room *room)
+{
+	for (size_t i = 0; i < merging->steps->count; i++)
+		merging->steps->listed[i].news->room = *room;
+	merging->steps->phase = LISTED_NEW;
+	merging->steps->next = 0;
+}
+
+struct look_place live_look_place(const struct look_steps *steps)
+{
+	return (struct look_place){
+		.phase = (unsigned)steps->phase,
+		.has_begun = steps->has_begun,
+		.misses = steps->misses,
+		.has_restarted = steps->has_restarted,
+		.next = steps->next,
+		.session = steps->session,
+		.after = steps->after,
+	};
+}
+
+void live_look_return(struct look_steps *steps, const struct look_place *place)
+{
+	steps->phase = (enum listed_phase)place->phase;
+	steps->has_begun = place->has_begun;
+	steps->misses = place->misses;
+	steps->has_restarted = place->has_restarted;
+	steps->next = place->next;
+	steps->session = place->session;
+	steps->after = place->after;
 }
 
 /* ---- all of it ---- */
@@ -1133,6 +1412,11 @@ static bool merge_told(struct room_merge *merge, struct fault *fault)
 			return false;
 		if (merge->is_changed)
 			merge->live.heard = merge->call->now;
+		/* What closes the session is told again once it has closed, and changes nothing
+		 * then, or opens the next one. */
+		if (merge->live.closing != 0)
+			break;
+		merge->merging->merged++;
 	}
 	return true;
 }
@@ -1152,6 +1436,7 @@ static void set_results(struct room_merge *merge)
 	struct merging *merging = merge->merging;
 
 	merging->is_live = is_open(merge);
+	merging->is_closing = merge->live.closing != 0;
 	merging->inside = merging->is_live ? live_peers(&merge->live) : 0;
 	merging->left_unseen = merging->is_live && merge->live.left_unseen;
 	merging->empty_since = merging->is_live && merging->inside == 0 ? merge->live.left : 0;
@@ -1177,28 +1462,37 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 
 	merging->needs_room = merging->looks_soon = merging->looks_again = false;
 	merging->failed = NULL;
+	merging->merged = 0;
+	merging->is_over = false;
 	merging->judges = merging->is_look ? JUDGE_EVERYBODY : JUDGE_NOBODY;
 	if (!begin_merge(&merge, call, merging, fault))
 		return false;
+	if (merge.live.closing != 0 && !close_on(&merge, fault))
+		return false;
+	if (merge.live.closing != 0)
+		return end_merge(&merge, fault);
 	set_results(&merge);
 	/* A room that is in session belongs to the media server that told of it. */
-	if (merging->is_live && id_compare(&merge.live.backend, &merging->backend) != 0)
+	if (merging->is_live && id_compare(&merge.live.backend, &merging->backend) != 0) {
+		merging->merged = merging->count;
 		return true;
+	}
 	if (!merging->is_live && !merge.has_room) {
 		/* Somebody is in a room that may have been deleted. */
 		for (size_t i = 0; i < merging->count; i++) {
 			if (merging->news[i].type == NEWS_JOINED)
 				merging->judges = JUDGE_EVERYBODY;
 		}
-		return true;
+		merging->merged = merging->count;
+		return end_merge(&merge, fault);
 	}
 	return (merging->is_look ? merge_listed(&merge, fault) : merge_told(&merge, fault)) &&
 	       end_merge(&merge, fault);
 }
 
-bool live_merge_look(struct call *call, const struct server_person *people, size_t count,
-		     const struct server_room *room, int64_t sent, struct merging *merging,
-		     struct fault *fault)
+bool live_look_news(struct call *call, const struct server_person *people, size_t count,
+		    const struct server_room *room, int64_t sent, struct merging *merging,
+		    struct fault *fault)
 {
 	struct news *news = arena_zero(call->arena, (count + 1) * sizeof *news);
 	struct backend_healths healths;
@@ -1217,7 +1511,8 @@ bool live_merge_look(struct call *call, const struct server_person *people, size
 	merging->count = count;
 	merging->is_look = true;
 	merging->looked = sent;
-	return live_merge(call, merging, fault);
+	merging->steps = live_look_steps(call->arena, news, count);
+	return true;
 }
 
 /* ---- what this service does ---- */
@@ -1233,7 +1528,7 @@ bool live_order_end(struct call *call, const struct ending *ending, struct fault
 
 	if (!live_load(call, &ending->room, STORE_TO_CHANGE, &live, fault))
 		return false;
-	if (live.stored.value.data == NULL)
+	if (live.stored.value.data == NULL || live.closing != 0)
 		return true;
 	live.ending = call->now;
 	live.end_reason = text_cut(ending->reason, LIVE_REASON_MOST);
@@ -1243,6 +1538,21 @@ bool live_order_end(struct call *call, const struct ending *ending, struct fault
 	return record_put(&live_table, call->transaction, &live, fault);
 }
 
+void live_want(struct call *call, const struct id *room, unsigned wants)
+{
+	static const struct id all;
+	const bool is_other = call->run.wants != 0 && id_compare(&call->run.wanted, room) != 0;
+
+	call->run.wanted = is_other ? all : *room;
+	call->run.wants |= wants;
+}
+
+static void tell_closing(struct call *call, const struct merging *merging)
+{
+	if (merging->is_closing)
+		live_want(call, &merging->room, ROOM_CLOSE);
+}
+
 bool live_end(struct call *call, const struct id *room, struct fault *fault)
 {
 	struct merging merging = { .room = *room };
@@ -1250,8 +1560,12 @@ bool live_end(struct call *call, const struct id *room, struct fault *fault)
 
 	if (!begin_merge(&merge, call, &merging, fault))
 		return false;
-	return merge.live.stored.value.data == NULL ||
-	       (close_session(&merge, call->now, fault) && store_usage(&merge, fault));
+	if (merge.live.stored.value.data == NULL)
+		return true;
+	if (!close_session(&merge, call->now, fault) || !end_merge(&merge, fault))
+		return false;
+	tell_closing(call, &merging);
+	return true;
 }
 
 bool live_order_out(struct call *call, const struct id *room, struct peer *peer,
@@ -1324,49 +1638,134 @@ int64_t live_grace(bool left_unseen, int64_t grace)
 	return left_unseen ? later(grace, LIVE_RESTART_MOST) : grace;
 }
 
-static bool close_room_session(struct call *call, const struct id *room, const struct id *backend,
-			       int64_t grace, bool *is_closed, struct fault *fault)
+/* Why a session is closed without news. */
+enum closing_reason {
+	CLOSING_EMPTY, /* nobody has been inside for live_grace */
+	CLOSING_BACKEND, /* the backend is deleted */
+	CLOSING_GONE, /* the same, if it has been */
+	CLOSING_BEGUN /* it has begun to close */
+};
+
+struct closing {
+	enum closing_reason reason;
+	const struct id *backend; /* CLOSING_BACKEND */
+	int64_t grace; /* CLOSING_EMPTY */
+	bool only_begins;
+	bool is_closed, is_closing; /* results */
+};
+
+/* Finds out whether the room's session is to be closed. */
+static bool is_to_be_closed(struct room_merge *merge, const struct closing *closing, bool *is,
+			    struct fault *fault)
+{
+	const struct live *live = &merge->live;
+	struct media media;
+
+	*is = live->closing != 0;
+	if (*is || live->stored.value.data == NULL)
+		return true;
+	switch (closing->reason) {
+	case CLOSING_EMPTY:
+		*is = live_peers(live) == 0 &&
+		      live->left <=
+			      merge->call->now - live_grace(live->left_unseen, closing->grace);
+		break;
+	case CLOSING_BACKEND:
+		*is = id_compare(&live->backend, closing->backend) == 0;
+		break;
+	case CLOSING_GONE:
+		if (!media_load(merge->call, STORE_TO_SHOW, &media, fault))
+			return false;
+		*is = media_backend(&media, &live->backend) == NULL;
+		break;
+	case CLOSING_BEGUN:
+		break;
+	}
+	return true;
+}
+
+static bool close_room_session(struct call *call, const struct id *room, struct closing *closing,
+			       size_t *ended, struct fault *fault)
 {
 	struct merging merging = { .room = *room };
 	struct room_merge merge;
+	bool is;
 
-	*is_closed = false;
-	if (!begin_merge(&merge, call, &merging, fault))
+	closing->is_closed = closing->is_closing = false;
+	if (!begin_merge(&merge, call, &merging, fault) ||
+	    !is_to_be_closed(&merge, closing, &is, fault))
 		return false;
-	if (merge.live.stored.value.data == NULL ||
-	    (backend != NULL && id_compare(&merge.live.backend, backend) != 0) ||
-	    (backend == NULL &&
-	     (live_peers(&merge.live) > 0 ||
-	      merge.live.left > call->now - live_grace(merge.live.left_unseen, grace))))
+	closing->is_closed = merge.live.stored.value.data == NULL;
+	if (!is)
 		return true;
-	*is_closed = true;
-	return close_session(&merge, 0, fault) && store_usage(&merge, fault);
+	merge.ended = *ended;
+	if (!begin_closing(&merge, 0, fault) ||
+	    (!closing->only_begins && !close_on(&merge, fault)) || !end_merge(&merge, fault))
+		return false;
+	*ended = merge.ended;
+	closing->is_closed = !merging.is_live;
+	closing->is_closing = merging.is_closing;
+	tell_closing(call, &merging);
+	return true;
 }
 
 bool live_close_empty(struct call *call, const struct id *room, int64_t grace, bool *is_closed,
 		      struct fault *fault)
 {
-	return close_room_session(call, room, NULL, grace, is_closed, fault);
+	struct closing closing = { .reason = CLOSING_EMPTY, .grace = grace };
+	size_t ended = 0;
+
+	if (!close_room_session(call, room, &closing, &ended, fault))
+		return false;
+	*is_closed = closing.is_closed;
+	return true;
+}
+
+bool live_close_on(struct call *call, const struct id *room, bool is_gone, bool *is_closing,
+		   struct fault *fault)
+{
+	struct closing closing = { .reason = is_gone ? CLOSING_GONE : CLOSING_BEGUN };
+	size_t ended = 0;
+
+	if (!close_room_session(call, room, &closing, &ended, fault))
+		return false;
+	*is_closing = closing.is_closing;
+	return true;
 }
 
 struct backend_closing {
 	struct call *call;
-	const struct id *backend;
+	struct closing closing;
+	size_t ended, begun, visited;
 };
 
+/* Sessions with few people close at once; others begin to close, and the watch goes on. Those that
+ * do not even begin are found by it. */
 static bool close_live(void *context, const struct store_record *record, struct fault *fault)
 {
-	const struct backend_closing *closing = context;
-	bool is_closed;
+	struct backend_closing *all = context;
 
-	return close_room_session(closing->call, &record->id, closing->backend, 0, &is_closed,
-				  fault);
+	if (all->begun == CLOSINGS_MOST || all->visited == CLOSINGS_VISITED)
+		return false;
+	all->visited++;
+	all->closing.only_begins = all->ended >= CLOSED_MOST;
+	if (!close_room_session(all->call, &record->id, &all->closing, &all->ended, fault))
+		return false;
+	all->begun += all->closing.is_closed || all->closing.is_closing;
+	return true;
 }
 
 bool live_close_backend(struct call *call, const struct id *backend, struct fault *fault)
 {
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
-	struct backend_closing closing = { call, backend };
+	struct backend_closing all = {
+		.call = call,
+		.closing = { .reason = CLOSING_BACKEND, .backend = backend },
+	};
 
-	return store_each(call->transaction, &kind_live, &page, true, close_live, &closing, fault);
+	if (!store_each(call->transaction, &kind_live, &page, true, close_live, &all, fault))
+		return false;
+	if (all.begun == CLOSINGS_MOST || all.visited == CLOSINGS_VISITED)
+		live_want(call, &kind_only_id, ROOM_CLOSE);
+	return true;
 }

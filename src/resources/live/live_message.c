@@ -15,6 +15,9 @@
 /* Most bytes of the identities in one request, as they are sent. What remains of SENDER_BYTES_MOST
  * is enough for the message itself and the headers. */
 #define IDENTITIES_MOST (SENDER_BYTES_MOST / 4 * 3)
+/* Memory that the call needs afterwards: what this service tells people of a room so large that it
+ * would be missing does not reach all of them. */
+#define MEMORY_LEFT ((size_t)16 << 20)
 
 /* ---- requests ---- */
 
@@ -47,6 +50,8 @@ static bool add_addressee(void *context, const struct peer *peer)
 	const struct message *message = all->message;
 	bool is_for = message->role_count == 0;
 
+	if (message->patience != 0 && !arena_fits(all->arena, MEMORY_LEFT))
+		return false;
 	for (size_t i = 0; i < message->role_count && !is_for; i++)
 		is_for = slice_equal(message->roles[i], peer->role);
 	if (is_for)

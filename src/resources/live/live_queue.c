@@ -4,6 +4,7 @@
 #include "resources/live/live_queue.h"
 
 #include <pthread.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -14,6 +15,11 @@
 #include "base/text.h"
 #include "resources/live/live_record.h"
 
+/* How many events of a media server wait; with a backend of zeros, of all of the account's. */
+struct share {
+	struct id account, backend; /* the key */
+	size_t waiting;
+};
 /* Media servers that wait in the list of those that have told something: it is gone through for each
  * event that is not needed. The next event of one that does not fit adds it. */
 #define HEARD_BACKENDS_MOST 64
@@ -23,14 +29,17 @@ struct live_queue {
 	pthread_mutex_t lock;
 	/* Under the lock. */
 	struct heard *heard, **heard_end;
-	struct to_look_at *rooms, **rooms_end;
-	struct touched_room *touched, **touched_end;
-	size_t room_count, touched_count;
+	void *shares; /* of those that have events waiting (tsearch) */
+	struct queued_room *rooms, **rooms_end;
+	void *room_tree; /* of the same rooms (tsearch) */
+	void *room_shares; /* their number, by account (tsearch) */
 	struct heard_backend *backends;
 	size_t backend_count;
 	uint64_t number; /* of the last event */
 	struct live_queue_figures figures;
 };
+
+static const struct id no_id;
 
 struct live_queue *live_queue_open(void)
 {
@@ -38,7 +47,6 @@ struct live_queue *live_queue_open(void)
 
 	queue->heard_end = &queue->heard;
 	queue->rooms_end = &queue->rooms;
-	queue->touched_end = &queue->touched;
 	queue->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (queue->wake < 0 || pthread_mutex_init(&queue->lock, NULL) != 0)
 		ABORT("cannot create a lock or thread");
@@ -59,17 +67,12 @@ void live_queue_close(struct live_queue *queue)
 		taken.heard = next;
 	}
 	while (taken.rooms != NULL) {
-		struct to_look_at *next = taken.rooms->next;
+		struct queued_room *next = taken.rooms->next;
 
 		free(taken.rooms);
 		taken.rooms = next;
 	}
-	while (taken.touched != NULL) {
-		struct touched_room *next = taken.touched->next;
-
-		free(taken.touched);
-		taken.touched = next;
-	}
+	tdestroy(queue->shares, free);
 	while (queue->backends != NULL) {
 		struct heard_backend *next = queue->backends->next;
 
@@ -90,6 +93,70 @@ static void queue_wake(const struct live_queue *queue)
 {
 	if (eventfd_write(queue->wake, 1) != 0)
 		ABORT("cannot write an event");
+}
+
+/* ---- shares ---- */
+
+static int compare_shares(const void *first, const void *second)
+{
+	const struct share *a = first, *b = second;
+	const int accounts = id_compare(&a->account, &b->account);
+
+	return accounts != 0 ? accounts : id_compare(&a->backend, &b->backend);
+}
+
+static size_t waiting_of(void *const *shares, const struct id *account, const struct id *backend)
+{
+	const struct share key = { .account = *account, .backend = *backend };
+	void *const *found = tfind(&key, shares, compare_shares);
+
+	return found == NULL ? 0 : (*(const struct share *const *)found)->waiting;
+}
+
+static void share_add(void **shares, const struct id *account, const struct id *backend)
+{
+	const struct share key = { .account = *account, .backend = *backend };
+	void *const *found = tfind(&key, shares, compare_shares);
+	struct share *share;
+
+	if (found == NULL) {
+		share = memory_check(malloc(sizeof *share));
+		*share = key;
+		(void)memory_check(tsearch(share, shares, compare_shares));
+	} else {
+		share = *(struct share *const *)found;
+	}
+	share->waiting++;
+}
+
+static void share_take(void **shares, const struct id *account, const struct id *backend, size_t n)
+{
+	const struct share key = { .account = *account, .backend = *backend };
+	void *const *found = tfind(&key, shares, compare_shares);
+	struct share *share = found == NULL ? NULL : *(struct share *const *)found;
+
+	if (share == NULL || (share->waiting -= n) > 0)
+		return;
+	(void)tdelete(share, shares, compare_shares);
+	free(share);
+}
+
+/* Returns true if another event of the backend may wait. The caller holds the lock. */
+static bool has_room(const struct live_queue *queue, const struct id *account,
+		     const struct id *backend)
+{
+	const size_t all = (size_t)queue->figures.waiting;
+	const size_t own = waiting_of(&queue->shares, account, &no_id);
+	const size_t here = waiting_of(&queue->shares, account, backend);
+	const size_t share = (LIVE_QUEUE_MOST - (all - own)) / 2;
+
+	if (all >= LIVE_QUEUE_MOST)
+		return false;
+	if (here < LIVE_QUEUE_SHARE && own < share)
+		return true;
+	if (own < LIVE_QUEUE_SHARE)
+		return true;
+	return own < share && here < (share - (own - here)) / 4 * 3;
 }
 
 /* ---- adding ---- */
@@ -122,6 +189,7 @@ static struct heard *copy_event(const struct server_event *event)
 	}
 	heard->event = kept;
 	heard->next = NULL;
+	heard->tries = 0;
 	return heard;
 }
 
@@ -129,27 +197,67 @@ bool live_queue_hear(struct live_queue *queue, const struct id *account, const s
 		     const struct id *room, const struct server_event *event, int64_t received)
 {
 	struct heard *heard = copy_event(event);
-	bool has_room;
+	bool is_taken;
 
 	heard->account = *account;
 	heard->backend = *backend;
 	heard->room = *room;
 	heard->received = received;
 	pthread_mutex_lock(&queue->lock);
-	has_room = queue->figures.waiting < LIVE_QUEUE_MOST;
-	queue->figures.ends[has_room ? HEARD_TAKEN : HEARD_TOO_MANY]++;
-	if (has_room) {
+	is_taken = has_room(queue, account, backend);
+	queue->figures.ends[is_taken ? HEARD_TAKEN : HEARD_TOO_MANY]++;
+	if (is_taken) {
 		heard->number = ++queue->number;
 		*queue->heard_end = heard;
 		queue->heard_end = &heard->next;
 		queue->figures.waiting++;
+		share_add(&queue->shares, account, &no_id);
+		share_add(&queue->shares, account, backend);
 	}
 	pthread_mutex_unlock(&queue->lock);
-	if (!has_room)
+	if (!is_taken)
 		free(heard);
 	else
 		queue_wake(queue);
-	return has_room;
+	return is_taken;
+}
+
+static int compare_rooms(const void *first, const void *second)
+{
+	const struct queued_room *a = first, *b = second;
+	const int accounts = id_compare(&a->account, &b->account);
+
+	return accounts != 0 ? accounts : id_compare(&a->room, &b->room);
+}
+
+/* Nothing that is wanted is ever lost: beyond LIVE_QUEUE_ROOMS, it is wanted of all rooms. */
+static void add_room(struct live_queue *queue, struct queued_room wanted)
+{
+	void *const *found;
+	struct queued_room *room;
+
+	pthread_mutex_lock(&queue->lock);
+	found = tfind(&wanted, &queue->room_tree, compare_rooms);
+	if (found == NULL &&
+	    waiting_of(&queue->room_shares, &wanted.account, &no_id) >= LIVE_QUEUE_ROOMS) {
+		wanted.room = wanted.backend = no_id;
+		found = tfind(&wanted, &queue->room_tree, compare_rooms);
+	}
+	if (found != NULL) {
+		room = *(struct queued_room *const *)found;
+		room->wants |= wanted.wants;
+		if (id_compare(&wanted.backend, &no_id) != 0)
+			room->backend = wanted.backend;
+	} else {
+		room = memory_check(malloc(sizeof *room));
+		*room = wanted;
+		*queue->rooms_end = room;
+		queue->rooms_end = &room->next;
+		(void)memory_check(tsearch(room, &queue->room_tree, compare_rooms));
+		share_add(&queue->room_shares, &wanted.account, &no_id);
+	}
+	pthread_mutex_unlock(&queue->lock);
+	queue_wake(queue);
 }
 
 void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
@@ -177,53 +285,26 @@ void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
 void live_queue_look(struct live_queue *queue, const struct id *account, const struct id *backend,
 		     const struct id *room)
 {
-	struct to_look_at *added = memory_check(malloc(sizeof *added));
-	bool has_room;
-
-	*added = (struct to_look_at){ NULL, *account, *backend, *room };
-	pthread_mutex_lock(&queue->lock);
-	has_room = queue->room_count < LIVE_QUEUE_MOST;
-	if (has_room) {
-		*queue->rooms_end = added;
-		queue->rooms_end = &added->next;
-		queue->room_count++;
-	}
-	pthread_mutex_unlock(&queue->lock);
-	if (!has_room)
-		free(added);
-	else
-		queue_wake(queue);
+	add_room(queue, (struct queued_room){ .account = *account,
+					      .room = *room,
+					      .backend = *backend,
+					      .wants = ROOM_LOOK });
 }
 
-static void add_touched(struct live_queue *queue, struct touched_room touched)
+void live_queue_want(struct live_queue *queue, const struct id *account, const struct id *room,
+		     unsigned wants)
 {
-	struct touched_room *added = memory_check(malloc(sizeof *added));
-	bool has_room;
-
-	*added = touched;
-	pthread_mutex_lock(&queue->lock);
-	has_room = queue->touched_count < LIVE_QUEUE_MOST;
-	if (has_room) {
-		*queue->touched_end = added;
-		queue->touched_end = &added->next;
-		queue->touched_count++;
-	}
-	pthread_mutex_unlock(&queue->lock);
-	if (!has_room)
-		free(added);
-	else
-		queue_wake(queue);
+	add_room(queue, (struct queued_room){ .account = *account, .room = *room, .wants = wants });
 }
 
 void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room)
 {
-	add_touched(queue, (struct touched_room){ .account = *account, .room = *room });
+	live_queue_want(queue, account, room, ROOM_JUDGE);
 }
 
 void live_queue_tell(struct live_queue *queue, const struct id *account, const struct id *room)
 {
-	add_touched(queue,
-		    (struct touched_room){ .account = *account, .room = *room, .is_door = true });
+	live_queue_want(queue, account, room, ROOM_TELL);
 }
 
 void live_queue_count(struct live_queue *queue, enum heard_end end)
@@ -235,6 +316,12 @@ void live_queue_count(struct live_queue *queue, enum heard_end end)
 
 /* ---- taking ---- */
 
+/* The rooms are in the list, too. */
+static void free_nothing(void *room)
+{
+	(void)room;
+}
+
 struct live_queue_taken live_queue_take(struct live_queue *queue)
 {
 	struct live_queue_taken taken;
@@ -242,22 +329,33 @@ struct live_queue_taken live_queue_take(struct live_queue *queue)
 
 	(void)eventfd_read(queue->wake, &ignored);
 	pthread_mutex_lock(&queue->lock);
-	taken = (struct live_queue_taken){ queue->heard, queue->rooms, queue->touched };
+	taken = (struct live_queue_taken){ queue->heard, queue->rooms };
 	queue->heard = NULL;
 	queue->heard_end = &queue->heard;
 	queue->rooms = NULL;
 	queue->rooms_end = &queue->rooms;
-	queue->touched = NULL;
-	queue->touched_end = &queue->touched;
-	queue->room_count = queue->touched_count = 0;
+	tdestroy(queue->room_tree, free_nothing);
+	queue->room_tree = NULL;
+	tdestroy(queue->room_shares, free);
+	queue->room_shares = NULL;
 	pthread_mutex_unlock(&queue->lock);
 	return taken;
 }
 
-void live_queue_forget(struct live_queue *queue, size_t n)
+void live_queue_forget(struct live_queue *queue, const struct id *account, const struct id *backend,
+		       size_t n)
 {
 	pthread_mutex_lock(&queue->lock);
 	COUNTER_LOWER(queue->figures.waiting, n);
+	share_take(&queue->shares, account, &no_id, n);
+	share_take(&queue->shares, account, backend, n);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+void live_queue_set_aside(struct live_queue *queue)
+{
+	pthread_mutex_lock(&queue->lock);
+	queue->figures.set_aside++;
 	pthread_mutex_unlock(&queue->lock);
 }
 

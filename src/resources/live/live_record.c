@@ -46,6 +46,8 @@ static const struct member live_members[] = {
 	{ "given", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct live, has_given) },
 	{ "left_unseen", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_ABSENT),
 	  AT(struct live, left_unseen) },
+	{ "closing_at", AS_TIME, SINCE(2), MARKED(MEMBER_ABSENT), AT(struct live, closing) },
+	{ "ended_at", AS_TIME, SINCE(2), MARKED(MEMBER_ABSENT), AT(struct live, ended) },
 	{ "roles", AS_LIST(struct live, role_count, LIVE_ROLES_MOST + 1, role_table),
 	  MARKED(MEMBER_DERIVED), AT(struct live, roles) },
 };
@@ -411,6 +413,17 @@ bool peers_each(struct call *call, const struct id *session, enum store_side sid
 	struct peer_walk walk = { visit, context };
 
 	return store_each(call->transaction, &kind_peer, &page, true, visit_peer, &walk, fault);
+}
+
+bool peers_each_apart(struct call *call, const struct id *session, enum store_side side,
+		      peer_visit *visit, void *context, struct fault *fault)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST,
+					 .side = side,
+					 .parent = session };
+	struct peer_walk walk = { visit, context };
+
+	return store_each(call->transaction, &kind_peer, &page, false, visit_peer, &walk, fault);
 }
 
 /* ---- backends by their id alone ---- */

@@ -80,13 +80,14 @@ static bool append_session(struct call *call, const struct session *session,
 {
 	struct buffer *text = shown->text;
 
+	/* The text is not in the arena of the call. */
 	buffer_append_member(text, "{\"id\":", id_as_text(call->arena, &session->stored.id));
 	buffer_append_member(text,
 			     ",\"room_id\":", id_as_text(call->arena, &session->stored.parent));
 	buffer_append_member(text, ",\"customer_id\":", slice_of(call->account_text));
 	buffer_append_text(text, session->is_active ? ",\"active\":true,\"peers\":{"
 						    : ",\"active\":false,\"peers\":{");
-	if (!peers_each(call, &session->stored.id, STORE_BOTH_SIDES, show_peer, shown, fault))
+	if (!peers_each_apart(call, &session->stored.id, STORE_BOTH_SIDES, show_peer, shown, fault))
 		return false;
 	buffer_append_text(text, "},\"peer_count\":");
 	buffer_append_integer(text, (json_int_t)session->peer_count);
@@ -134,20 +135,35 @@ static struct store_page session_page(struct session_filter *filter)
 	return page;
 }
 
+static bool add_session(struct call *call, struct list *list, struct session_filter *filter,
+			const struct session *session, struct fault *fault)
+{
+	struct arena *apart = arena_open();
+	struct buffer text = BUFFER_INITIAL(apart);
+	struct shown_peers shown = {
+		.text = &text,
+		.most = filter->peers_most,
+		.size_most = filter->size < SESSIONS_PAGE_MOST ? SESSIONS_PAGE_MOST - filter->size
+							       : 0,
+	};
+	const bool is_shown = append_session(call, session, &shown, fault);
+
+	if (is_shown) {
+		buffer_append_text(&text, shown.is_cut ? ",\"peers_truncated\":true}" : "}");
+		filter->size += text.size;
+		list_add_item(list, &session->stored.id);
+		call_part(call, arena_copy(call->arena, buffer_slice(&text)));
+	}
+	arena_close(apart);
+	return is_shown;
+}
+
 static bool add_sessions(struct call *call, struct list *list, const void *context,
 			 const struct store_record *records, size_t n, struct fault *fault)
 {
 	struct session_filter *filter = (struct session_filter *)(uintptr_t)context;
 
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
-		struct buffer text = BUFFER_INITIAL(call->arena);
-		struct shown_peers shown = {
-			.text = &text,
-			.most = filter->peers_most,
-			.size_most = filter->size < SESSIONS_PAGE_MOST
-					     ? SESSIONS_PAGE_MOST - filter->size
-					     : 0,
-		};
 		struct session session;
 
 		if (!record_read(&session_table, NULL, &records[i], &session, fault))
@@ -155,12 +171,8 @@ static bool add_sessions(struct call *call, struct list *list, const void *conte
 		if ((filter->has_after && session.created < filter->after) ||
 		    (filter->has_before && session.created > filter->before))
 			continue;
-		if (!append_session(call, &session, &shown, fault))
+		if (!add_session(call, list, filter, &session, fault))
 			return false;
-		buffer_append_text(&text, shown.is_cut ? ",\"peers_truncated\":true}" : "}");
-		filter->size += text.size;
-		list_add_item(list, &records[i].id);
-		call_part(call, buffer_slice(&text));
 	}
 	return true;
 }
@@ -193,21 +205,25 @@ bool sessions_list(struct call *call, struct fault *fault)
 
 bool sessions_get(struct call *call, struct fault *fault)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct arena *apart = arena_open();
+	struct buffer text = BUFFER_INITIAL(apart);
 	struct shown_peers shown = { .text = &text,
 				     .most = SIZE_MAX,
 				     .size_most = CALL_ANSWER_MOST };
 	struct session session;
+	bool is_shown = find_session(call, STORE_TO_SHOW, &session, fault) &&
+			append_session(call, &session, &shown, fault);
 
-	if (!find_session(call, STORE_TO_SHOW, &session, fault) ||
-	    !append_session(call, &session, &shown, fault))
-		return false;
-	if (shown.is_cut)
-		return fault_detail(fault, FAULT_TOO_LARGE,
-				    "the response would be larger than %zu MB; ask for its peers",
-				    CALL_ANSWER_MOST >> 20);
+	if (is_shown && shown.is_cut)
+		is_shown =
+			fault_detail(fault, FAULT_TOO_LARGE,
+				     "the response would be larger than %zu MB; ask for its peers",
+				     CALL_ANSWER_MOST >> 20);
 	buffer_append_byte(&text, '}');
-	return call_answer(call, buffer_slice(&text));
+	if (is_shown)
+		is_shown = call_answer(call, arena_copy(call->arena, buffer_slice(&text)));
+	arena_close(apart);
+	return is_shown;
 }
 
 static size_t peers_limit(const struct call *call)
@@ -291,10 +307,11 @@ struct attendant {
 };
 
 struct attendance {
-	struct arena *arena;
+	struct arena *arena; /* apart from that of the call */
 	void *tree; /* by user_id (tsearch) */
 	struct attendant *attendants, **end;
 	int64_t now;
+	bool is_too_large;
 };
 
 static int compare_attendants(const void *first, const void *second)
@@ -313,18 +330,25 @@ static bool attend(void *context, const struct peer *peer)
 	void *found = tfind(&key, &attendance->tree, compare_attendants);
 	struct attendant *attendant;
 
+	attendance->is_too_large = !arena_fits(
+		attendance->arena, sizeof *attendant + peer->name.size + peer->role.size);
+	if (attendance->is_too_large)
+		return false;
 	if (found != NULL) {
 		attendant = *(struct attendant **)found;
 	} else {
 		attendant = arena_zero(attendance->arena, sizeof *attendant);
-		attendant->user_id = key.user_id;
+		attendant->user_id = arena_copy(attendance->arena, key.user_id);
+		attendant->name = attendant->role = SLICE("");
 		attendant->first = peer->joined;
 		*attendance->end = attendant;
 		attendance->end = &attendant->next;
 		(void)tsearch(attendant, &attendance->tree, compare_attendants);
 	}
-	attendant->name = peer->name;
-	attendant->role = peer->role;
+	if (!slice_equal(attendant->name, peer->name))
+		attendant->name = arena_copy(attendance->arena, peer->name);
+	if (!slice_equal(attendant->role, peer->role))
+		attendant->role = arena_copy(attendance->arena, peer->role);
 	attendant->stays++;
 	attendant->milliseconds += (peer->is_inside ? attendance->now : peer->left) - peer->joined;
 	if (peer->is_inside || (found != NULL && attendant->last == 0))
@@ -380,29 +404,13 @@ static void free_nothing(void *attendant)
 	(void)attendant;
 }
 
-bool sessions_attendance(struct call *call, struct fault *fault)
+static struct slice attendance_text(struct call *call, const struct attendance *attendance)
 {
-	struct attendance attendance = {
-		.arena = call->arena,
-		.end = &attendance.attendants,
-		.now = call->now,
-	};
 	struct buffer text = BUFFER_INITIAL(call->arena);
-	struct session session;
-	bool is_read;
 
-	if (!find_session(call, STORE_TO_SHOW, &session, fault))
-		return false;
-	if (call_is_anonymous(call))
-		return fault_set(fault, FAULT_CONFLICT, "Sessions are anonymous");
-	is_read = peers_each(call, &session.stored.id, STORE_BOTH_SIDES, attend, &attendance,
-			     fault);
-	tdestroy(attendance.tree, free_nothing);
-	if (!is_read)
-		return false;
 	buffer_append_text(&text,
 			   "user_id,name,role,first_joined_at,last_left_at,minutes,stays\r\n");
-	for (const struct attendant *one = attendance.attendants; one != NULL; one = one->next) {
+	for (const struct attendant *one = attendance->attendants; one != NULL; one = one->next) {
 		append_cell(&text, one->user_id);
 		buffer_append_byte(&text, ',');
 		append_cell(&text, one->name);
@@ -418,8 +426,31 @@ bool sessions_attendance(struct call *call, struct fault *fault)
 		buffer_append_integer(&text, (json_int_t)one->stays);
 		buffer_append_text(&text, "\r\n");
 	}
-	call_header(call, "Content-Type", SLICE(ATTENDANCE_TYPE "; charset=utf-8"));
-	return call_answer(call, buffer_slice(&text));
+	return buffer_slice(&text);
+}
+
+bool sessions_attendance(struct call *call, struct fault *fault)
+{
+	struct attendance attendance = { .end = &attendance.attendants, .now = call->now };
+	struct session session;
+	bool is_read;
+
+	if (!find_session(call, STORE_TO_SHOW, &session, fault))
+		return false;
+	if (call_is_anonymous(call))
+		return fault_set(fault, FAULT_CONFLICT, "Sessions are anonymous");
+	attendance.arena = arena_open();
+	is_read = peers_each_apart(call, &session.stored.id, STORE_BOTH_SIDES, attend, &attendance,
+				   fault);
+	if (is_read && attendance.is_too_large)
+		is_read = fault_set(fault, FAULT_TOO_LARGE, NULL);
+	tdestroy(attendance.tree, free_nothing);
+	if (is_read) {
+		call_header(call, "Content-Type", SLICE(ATTENDANCE_TYPE "; charset=utf-8"));
+		is_read = call_answer(call, attendance_text(call, &attendance));
+	}
+	arena_close(attendance.arena);
+	return is_read;
 }
 
 /* ---- usage ---- */
