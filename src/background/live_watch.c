@@ -915,7 +915,8 @@ static bool read_list(struct live_watch *watch, struct look *look, struct watche
 		return false;
 	backend->is_down = !listing.verdict.is_up;
 	backend->was_up = backend->was_up || listing.verdict.is_up;
-	if (backend->is_down && !backend->was_up)
+	backend->has_answered = backend->has_answered || listing.verdict.is_up;
+	if (backend->is_down && !backend->has_answered)
 		backend->look_at = clock_monotonic() + LOOK_AFTER_NEVER;
 	return listing.verdict.is_up;
 }
@@ -1533,6 +1534,7 @@ static void try_room(struct live_watch *watch, struct watched_room *room,
 	trial->errand.take = take_trial;
 	trial->account = room->account;
 	trial->judgement = *found;
+	trial->judgement.removals = NULL;
 	trial->judgement.judges_all = true;
 	room->is_acting = true;
 	if (!transact(&watch->work, STORE_WRITE, trial->errand.arena, &room->account, begin_trial,

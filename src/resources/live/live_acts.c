@@ -351,7 +351,7 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 		return false;
 	if (group->is_one ? !add_person(group, &peer) : !add_role(group))
 		return false;
-	if (group->has_caller && group->count == 0) {
+	if (group->has_caller && group->count == 0 && !call->run.step.is_next) {
 		group->peers[group->count++] = view->caller;
 		group->has_caller = false;
 	}
@@ -405,7 +405,7 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 		ask_and_tell(call, &group->server, &group->peers[i], &asking->asked[i],
 			     &asking->asked[group->count + i]);
 	/* If there are more than this call puts out, the service puts out the caller, too. */
-	if (group->has_caller && group->is_whole)
+	if (group->has_caller && group->is_whole && !call->run.step.is_next)
 		asking->asked[0].by = arena_copy(call->arena, group->view.caller.uuid);
 	return true;
 }

@@ -135,7 +135,10 @@ static void share_take(void **shares, const struct id *account, const struct id 
 	void *const *found = tfind(&key, shares, compare_shares);
 	struct share *share = found == NULL ? NULL : *(struct share *const *)found;
 
-	if (share == NULL || (share->waiting -= n) > 0)
+	if (share == NULL)
+		return;
+	COUNTER_LOWER(share->waiting, n);
+	if (share->waiting > 0)
 		return;
 	(void)tdelete(share, shares, compare_shares);
 	free(share);
