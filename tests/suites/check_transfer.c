@@ -3775,26 +3775,37 @@ START_TEST(memory_does_not_grow_with_the_records)
 }
 END_TEST
 
+/* Adds a case that can run alone and lives its own life. */
+static TCase *case_with_life(Suite *suite, const char *name, double seconds)
+{
+	TCase *made = tcase_create(name);
+
+	tcase_add_unchecked_fixture(made, set_up_life, tear_down_life);
+	tcase_add_checked_fixture(made, set_up, tear_down);
+	tcase_set_timeout(made, seconds);
+	suite_add_tcase(suite, made);
+	return made;
+}
+
+/* The longest tests have cases of their own, so that they can run at the same time. */
 static Suite *suite(void)
 {
 	Suite *suite = suite_create("transfer");
-	TCase *whole = tcase_create("whole");
-	TCase *transfer = tcase_create("transfer");
-	TCase *check = tcase_create("check");
-	TCase *kept = tcase_create("kept"), *older_texts = tcase_create("older");
-	TCase *large = tcase_create("large");
-
+	TCase *transfer = case_with_life(suite, "transfer", 30);
+	TCase *refused = case_with_life(suite, "refused", 60);
+	TCase *damaged = case_with_life(suite, "damaged", 240);
+	TCase *saved = case_with_life(suite, "saved", 240);
+	TCase *check = case_with_life(suite, "check", 240);
+	TCase *texts = case_with_life(suite, "texts", 120);
+	TCase *kept = case_with_life(suite, "kept", 120);
+	TCase *older_texts = case_with_life(suite, "older", 60);
+	TCase *every = case_with_life(suite, "every", 120);
+	TCase *large = case_with_life(suite, "large", 120);
 	/* What tests/scripts/new_kind.sh runs. */
-	tcase_add_unchecked_fixture(whole, set_up_life, tear_down_life);
-	tcase_add_checked_fixture(whole, set_up, tear_down);
-	tcase_set_timeout(whole, 30);
+	TCase *whole = case_with_life(suite, "whole", 60);
+
 	tcase_add_test(whole, the_manual_has_all_members);
 	tcase_add_test(whole, a_loaded_store_answers_as_before);
-	suite_add_tcase(suite, whole);
-
-	tcase_add_unchecked_fixture(transfer, set_up_life, tear_down_life);
-	tcase_add_checked_fixture(transfer, set_up, tear_down);
-	tcase_set_timeout(transfer, 30);
 	tcase_add_test(transfer, queued_events_are_dumped);
 	tcase_add_test(transfer, codes_go_on_as_before);
 	tcase_add_test(transfer, a_dump_shows_one_moment);
@@ -3805,43 +3816,26 @@ static Suite *suite(void)
 	tcase_add_test(transfer, times_do_not_go_back);
 	tcase_add_test(transfer, other_codes_are_saved_if_one_is_lost);
 	tcase_add_test(transfer, a_clock_beyond_the_ids_hides_nothing);
-	tcase_add_test(transfer, a_faulty_line_is_refused);
-	tcase_add_test(transfer, an_incomplete_dump_is_refused);
+	tcase_add_test(refused, a_faulty_line_is_refused);
+	tcase_add_test(refused, an_incomplete_dump_is_refused);
 	tcase_add_test(transfer, accounts_that_exist_are_refused);
 	tcase_add_loop_test(transfer, codes_that_are_taken_are_refused, 0, ROWS(taken));
 	tcase_add_test(transfer, an_abandoned_load_leaves_nothing);
 	tcase_add_test(transfer, lines_can_be_read_again_in_another_transaction);
 	tcase_add_loop_test(transfer, a_removal_is_run_again_if_the_store_requires_it, 0,
 			    sizeof agains / sizeof agains[0]);
-	suite_add_tcase(suite, transfer);
-	tcase_add_unchecked_fixture(older_texts, set_up_life, tear_down_life);
-	tcase_add_checked_fixture(older_texts, set_up, tear_down);
-	tcase_set_timeout(older_texts, 60);
-	tcase_add_test(older_texts, texts_of_an_older_release_are_loaded);
-	suite_add_tcase(suite, older_texts);
-	tcase_add_unchecked_fixture(check, set_up_life, tear_down_life);
-	tcase_add_checked_fixture(check, set_up, tear_down);
-	tcase_set_timeout(check, 240);
-	tcase_add_test(check, every_damaged_record_is_found);
+	tcase_add_test(damaged, every_damaged_record_is_found);
 	tcase_add_loop_test(check, a_dump_with_inconsistent_lists_fails, 0, LISTS);
-	tcase_add_test(check, a_damaged_store_is_saved_as_far_as_possible);
+	tcase_add_test(saved, a_damaged_store_is_saved_as_far_as_possible);
 	tcase_add_test(check, wrong_live_records_are_found);
 	tcase_add_test(check, wrong_due_roles_are_found);
 	tcase_add_test(check, stray_entries_are_found);
-	suite_add_tcase(suite, check);
-	tcase_add_unchecked_fixture(kept, set_up_life, tear_down_life);
-	tcase_add_checked_fixture(kept, set_up, tear_down);
-	tcase_set_timeout(kept, 120);
 	tcase_add_test(kept, values_are_returned_as_they_were_sent);
-	tcase_add_test(kept, an_unreadable_text_never_aborts_the_process);
+	tcase_add_test(texts, an_unreadable_text_never_aborts_the_process);
 	tcase_add_loop_test(kept, a_value_that_its_row_rules_out_is_found, 0, RECORD_KINDS);
-	suite_add_tcase(suite, kept);
-	tcase_add_unchecked_fixture(large, set_up_life, tear_down_life);
-	tcase_add_checked_fixture(large, set_up, tear_down);
-	tcase_set_timeout(large, 120);
-	tcase_add_test(large, every_member_is_dumped_and_loaded);
+	tcase_add_test(older_texts, texts_of_an_older_release_are_loaded);
+	tcase_add_test(every, every_member_is_dumped_and_loaded);
 	tcase_add_test(large, memory_does_not_grow_with_the_records);
-	suite_add_tcase(suite, large);
 	return suite;
 }
 
