@@ -30,7 +30,7 @@
 #include "case.h"
 #include "database.h"
 #include "directory.h"
-#include "file_hooks.h"
+#include "fast_disk.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"
 #include "store/postgres/store_postgres.h"
@@ -333,15 +333,12 @@ static struct store *open_gdbm(struct in_process *in_process)
 {
 	const struct store_options options = {
 		.directory = in_process->store_directory = directory_make(),
-		.files = &in_process->files.files,
 		.readers = 1,
 		.creates = true,
 	};
 	struct fault fault = FAULT_INITIAL;
 	struct store *store;
 
-	file_hooks_start(&in_process->files);
-	in_process->files.is_fast = true;
 	if (!store_gdbm_open(&options, &store, &fault)) {
 		fprintf(stderr, "%s\n", fault.cause);
 		abort();
@@ -512,6 +509,7 @@ int main(int count, char **arguments)
 	int status = EXIT_SUCCESS;
 
 	json_object_seed(0);
+	fast_disk();
 	for (int i = 1; i < count; i++)
 		status = run_pass(arguments[i]) == EXIT_SUCCESS ? status : EXIT_FAILURE;
 	for (int i = 0; count == 1 && i < ROWS(usual); i++)
