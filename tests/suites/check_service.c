@@ -61,8 +61,6 @@ struct in_process {
 	struct environment environment;
 	struct service *service;
 	const struct driver *driver;
-	struct file_hooks
-		files; /* of the GDBM driver: no disk is tested here, so nothing is synced */
 	char *store_directory;
 	char *directory;
 	bool says_again;
