@@ -166,6 +166,11 @@ static void end_change(struct change *change)
 	explicit_bzero(&change->account, sizeof change->account);
 }
 
+static int64_t later_than(int64_t former, int64_t now)
+{
+	return now > former ? now : former + 1;
+}
+
 static struct secret new_secret(const struct clock *clock, int64_t now)
 {
 	struct secret secret = { .created_at = now };
@@ -286,7 +291,9 @@ bool accounts_rotate(const char *directory, const struct clock *clock, const cha
 			"the account already has two secrets; run account rotate --finish to "
 			"retire the older one");
 	if (is_done)
-		account->secrets[account->secret_count++] = new_secret(clock, clock_now(clock));
+		/* Browser sessions tell the secrets of an account apart by these times. */
+		account->secrets[account->secret_count++] = new_secret(
+			clock, later_than(account->secrets[0].created_at, clock_now(clock)));
 	is_done = is_done && write_change(&change, changed, fault);
 	end_change(&change);
 	return is_done;

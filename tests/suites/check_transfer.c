@@ -1139,6 +1139,7 @@ START_TEST(peers_of_a_forgotten_session_are_removed)
 	struct life life;
 	struct call call;
 	struct merging merging = { .news = news, .count = CROWD + 1 };
+	bool is_closing = true;
 	uint64_t others;
 
 	live(&one, &life);
@@ -1160,6 +1161,12 @@ START_TEST(peers_of_a_forgotten_session_are_removed)
 	/* Their events are not wanted here. */
 	call.run.noted = (struct notes){ .count = 0 };
 	commit_call(&call);
+	while (is_closing) {
+		begin_call(&one, &call);
+		ck_assert(live_close_on(&call, &merging.room, false, &is_closing, &fault));
+		call.run.noted = (struct notes){ .count = 0 };
+		commit_call(&call);
+	}
 	ck_assert_uint_eq(count_records(&one, &kind_peer), others + CROWD);
 	remove_session(&one, &merging.room);
 	ck_assert_uint_eq(count_records(&one, &kind_peer), others + CROWD - GARBAGE_AT_ONCE);
@@ -3229,6 +3236,7 @@ struct heap {
 static bool heap_line(struct transfer_output *output, struct slice line, struct fault *unused)
 {
 	struct heap *heap = (struct heap *)output;
+	char *copy;
 
 	(void)unused;
 	if (heap->count == heap->capacity) {
@@ -3236,8 +3244,12 @@ static bool heap_line(struct transfer_output *output, struct slice line, struct 
 		heap->lines = realloc(heap->lines, heap->capacity * sizeof *heap->lines);
 		ck_assert_ptr_nonnull(heap->lines);
 	}
-	heap->lines[heap->count] = strndup(line.data, line.size);
-	ck_assert_ptr_nonnull(heap->lines[heap->count++]);
+	/* strndup(3) of a sanitizer reads beyond the text. */
+	copy = malloc(line.size + 1);
+	ck_assert_ptr_nonnull(copy);
+	memcpy(copy, line.data, line.size);
+	copy[line.size] = '\0';
+	heap->lines[heap->count++] = copy;
 	return true;
 }
 
