@@ -2351,12 +2351,16 @@ START_TEST(a_damaged_store_is_saved_as_far_as_possible)
 {
 	struct collecting collecting = { .arena = arena_open() };
 	struct life life;
-	size_t told = 0;
+	size_t told = 0, drawn = 0;
 
 	live(&one, &life);
 	enqueue_events(&one, "a", 1);
 	collect_all(&one, &collecting);
 	for (size_t i = 0; i < collecting.count; i++) {
+		if (!suite_draws(i))
+			continue;
+		drawn++;
+
 		const struct stored *record = &collecting.records[i];
 		const struct slice shorter = { record->value.data, record->value.size - 1 };
 
@@ -2383,7 +2387,7 @@ START_TEST(a_damaged_store_is_saved_as_far_as_possible)
 			change(&one, record, record->value);
 		}
 	}
-	ck_assert_uint_gt(told, 20);
+	ck_assert_uint_gt(told, drawn / 8);
 	arena_close(collecting.arena);
 }
 END_TEST
@@ -2817,6 +2821,8 @@ START_TEST(a_value_that_its_row_rules_out_is_found)
 		name = spoil(arena, table, record, &skipped);
 		if (name == NULL)
 			break;
+		if (!suite_draws((size_t)_i + n))
+			continue;
 		record_pack(table, record, &value);
 		put_value(table->kind, &longest.record, buffer_slice(&value));
 		(void)ask_all(&life, backend, webhook);

@@ -4,6 +4,9 @@
 #ifndef TESTS_SUITE_H
 #define TESTS_SUITE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* The number of rows of a table, as an int because Check counts in ints. */
 #define ROWS(table) ((int)(sizeof(table) / sizeof *(table)))
 
@@ -24,5 +27,9 @@ int suite_run(struct Suite *suite);
  * processes and leave nothing behind, where forking would take most of the time. A crash ends all
  * of them. */
 int suite_run_in_one(struct Suite *suite);
+
+/* Returns true if the n-th row of a long table is to be tested: one of ONE_OF rows, others with
+ * another SEED (both in the environment, as tests/run sets them; unset: all rows). */
+bool suite_draws(size_t n);
 
 #endif
