@@ -366,7 +366,7 @@ export async function begin(page, entry, join, media) {
 	async function ended(reason) {
 		if (signal.aborted) return;
 		const was_connected = state !== "connecting";
-		if (!told && (reason === REASON.removed || reason === REASON.ended)) told = await ask_why(server);
+		if (reason === REASON.removed || (reason === REASON.ended && !told)) told = await ask_why(server);
 		if (signal.aborted) return;
 		const since = Date.now() - (entry.restarted_at ?? 0);
 		if (reason === REASON.restart && since > RESTART) {
@@ -422,7 +422,8 @@ export async function begin(page, entry, join, media) {
 			if (topic !== "anteroom") return say(text.slice(0, MESSAGE), { symbol: "send" });
 			try {
 				const message = JSON.parse(text);
-				if (message.type === "removed" || message.type === "ended") told = message;
+				if (message.type === "ended") told = message;
+				// The others are occasions to ask. Why somebody was removed is asked at the end.
 				if (message.type === "waiting") waiting.read();
 			} catch {
 				// Not a message of this service.

@@ -184,9 +184,10 @@ export function connection(lk, publish, on) {
 	room.on(event.ActiveSpeakersChanged, (/** @type {any[]} */ speakers) =>
 		on.speaking(new Set(speakers.map((one) => (one === me ? "me" : one.sid)))),
 	);
-	room.on(event.DataReceived, (/** @type {Uint8Array} */ bytes, /** @type {any} */ who, /** @type {any} */ _, /** @type {string} */ topic) => {
-		// Messages of the service have no sender; what people send each other is not shown.
-		if (!who) on.message(topic, new TextDecoder().decode(bytes));
+	room.on(event.DataReceived, (/** @type {any[]} */ ...[bytes, , , topic, , identity]) => {
+		// LiveKit writes the identity of each person, and none for the service. The library knows no participant of
+		// people who have just come or left: only the identity tells. What people send each other is not shown.
+		if (identity === "") on.message(topic, new TextDecoder().decode(bytes));
 	});
 	room.on(event.SignalReconnecting, () => on.state("reconnecting"));
 	room.on(event.Reconnecting, () => on.state("reconnecting"));
