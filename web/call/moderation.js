@@ -126,9 +126,9 @@ export function moderation({ server, say, me, is_inside, keep, large }) {
 			...(person.me
 				? []
 				: [
-						may("mute") && person.mic === "on" && mute(person, "audio", "mic-off", words.mute, words.muted_done(name)),
+						may("mute") && person.voice_on && mute(person, "audio", "mic-off", words.mute, words.muted_done(name)),
 						may("mute") && person.camera_on && mute(person, "video", "camera-off", words.stop_video, words.video_done(name)),
-						may("mute") && person.shares && mute(person, "screen", "screen-off", words.stop_screen, words.screen_done(name)),
+						may("mute") && person.screen_on && mute(person, "screen", "screen-off", words.stop_sharing, words.screen_done(name)),
 						may("changeRole") &&
 							can_change(person, me()) && {
 								icon: "key",

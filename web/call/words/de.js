@@ -99,7 +99,6 @@ const words = {
 	stop_large: "Nicht mehr groß anzeigen",
 	mute: "Mikrofon ausschalten",
 	stop_video: "Kamera ausschalten",
-	stop_screen: "Bildschirmfreigabe beenden",
 	change_role: "Rolle ändern …",
 	remove: "Entfernen …",
 	muted_done: (name) => `${name} wurde stummgeschaltet.`,

@@ -94,7 +94,6 @@ export default {
 	stop_large: "Stop keeping large",
 	mute: "Turn microphone off",
 	stop_video: "Turn camera off",
-	stop_screen: "Stop screen share",
 	change_role: "Change role…",
 	remove: "Remove from call…",
 	muted_done: (/** @type {S} */ name) => `${name} was muted.`,
