@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+import { browser_storage } from "../lib/storage.js";
 import { menu } from "./menu.js";
 import { words } from "./words.js";
 
@@ -31,7 +32,7 @@ export async function choose_device(button, which, link, failed) {
 			try {
 				await link.switch_to(kind, id);
 				const name = KEPT[kind];
-				if (name) localStorage.setItem(name, id);
+				if (name) browser_storage.set(name, id);
 			} catch (error) {
 				failed(error);
 			}

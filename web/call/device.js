@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { state_of } from "../join/devices.js";
+import { browser_storage } from "../lib/storage.js";
 
 /** Returns true on a phone: touch, and a screen whose shorter side is below 600 pixels. */
 export const phone = () =>
@@ -10,7 +11,7 @@ export const phone = () =>
 
 /** Constraints for the device that was chosen here or on the join page. @param {"camera" | "microphone"} what */
 export function chosen_device(what) {
-	const id = localStorage.getItem(what);
+	const id = browser_storage.get(what);
 	return id ? { deviceId: { ideal: id } } : {};
 }
 

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { announce, h, icon, put, unique } from "../lib/dom.js";
+import { browser_storage } from "../lib/storage.js";
 
 /** @typedef {import("./words.js").Words} Words */
 /** @typedef {"off" | "starting" | "on" | "denied" | "missing" | "busy" | "insecure" | "failed"} State */
@@ -146,7 +147,7 @@ function device(what, words, limits) {
 	/** @type {MediaStream | null} */
 	let stream = null;
 	let is_over = false;
-	let wanted = localStorage.getItem(what) ?? "";
+	let wanted = browser_storage.get(what) ?? "";
 	const video = h("video.mirrored", {
 		autoplay: true,
 		playsinline: true,
@@ -164,7 +165,7 @@ function device(what, words, limits) {
 	const select = h("select", { id });
 	select.addEventListener("change", () => {
 		wanted = select.value;
-		localStorage.setItem(what, wanted);
+		browser_storage.set(what, wanted);
 		start();
 	});
 	const bar = h("span.level-bar");
