@@ -7,6 +7,7 @@
 import * as access from "./access.js";
 import * as codes_in_use from "./codes.js";
 import * as in_call from "./call.js";
+import * as comforts from "./comfort.js";
 import * as administrator from "./console.js";
 import * as doors from "./door.js";
 import * as frame from "./frame.js";
@@ -44,6 +45,7 @@ async function calls() {
 	await in_call.call_budgets(browser);
 	await in_call.forwarding_to_clients(browser);
 	await in_call.views_of_calls(browser);
+	await comforts.comfort(browser);
 	await kept.nothing_kept(browser);
 	await trust.words_of_others(browser);
 	await trust.tracks_of_others(browser);
@@ -124,7 +126,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, trust, kept, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, trust, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

@@ -15,6 +15,12 @@ export function chosen_device(what) {
 	return id ? { deviceId: { ideal: id } } : {};
 }
 
+/** The loudspeaker that was chosen here, as livekit-client wants it. */
+export function chosen_speaker() {
+	const deviceId = browser_storage.get("speaker");
+	return deviceId ? { audioOutput: { deviceId } } : {};
+}
+
 /** @typedef {"denied" | "missing" | "busy" | "failed" | "insecure"} Trouble */
 
 /** Returns why a device could not be used. @param {unknown} error @returns {Trouble} */

@@ -118,6 +118,7 @@ export async function begin(page, entry, join, media) {
 		is_inside: ({ id }) => people().some((one) => one.id === id),
 		keep: (id) => view.keep(id),
 		large: () => view.large(),
+		fill: (id) => view.fill(id),
 	});
 	const has_options = (/** @type {Person} */ one) =>
 		one.publishes || (!one.me && (may("removeOthers") || (may("changeRole") && can_change(one, me))));
@@ -184,7 +185,17 @@ export async function begin(page, entry, join, media) {
 
 	keys({ ...acts, hand: () => raise() }, push_to_talk, signal);
 	addEventListener("beforeunload", (event) => state !== "connecting" && event.preventDefault(), { signal });
-	addEventListener("pagehide", () => link?.leave(), { signal });
+	let is_hidden = false;
+	addEventListener(
+		"pagehide",
+		() => {
+			is_hidden = true;
+			link?.leave();
+			// Browsers keep a page that is left, for the back button.
+			addEventListener("pageshow", ({ persisted }) => persisted && page.come_back(entry), { once: true });
+		},
+		{ signal },
+	);
 	let lock = /** @type {WakeLockSentinel | null} */ (null);
 	async function stay_awake() {
 		if (document.hidden) return;
@@ -376,6 +387,7 @@ export async function begin(page, entry, join, media) {
 	/** @param {number | undefined} reason */
 	async function ended(reason) {
 		if (signal.aborted) return;
+		if (is_hidden) return close();
 		const was_connected = state !== "connecting";
 		if (reason === REASON.removed || (reason === REASON.ended && !told)) told = await ask_why(server);
 		if (signal.aborted) return;

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { chosen_device } from "./device.js";
+import { chosen_device, chosen_speaker } from "./device.js";
 import { watch_flow } from "./flow.js";
 import { most_of, options_of, screen_options } from "./options.js";
 
@@ -63,7 +63,7 @@ function object_of(text) {
  * @param {any} lk livekit-client @param {any} publish the role's publishParams @param {Events} on
  */
 export function connection(lk, publish, on) {
-	const room = new lk.Room(options_of(lk, publish));
+	const room = new lk.Room({ ...options_of(lk, publish), ...chosen_speaker() });
 	const { Source } = lk.Track;
 	const event = lk.RoomEvent;
 	const me = room.localParticipant;
@@ -81,6 +81,8 @@ export function connection(lk, publish, on) {
 	let preview = null;
 	/** What you are switching yourself at the moment. @type {Set<Kind>} */
 	const turning = new Set();
+	/** Your devices that have ended. @type {Set<Kind | undefined>} */
+	const unplugged = new Set();
 	/** The roles that are seen and heard; null for all. @type {Set<string> | null} */
 	let heard = null;
 	/** The publishParams of the roles. @type {Map<string, any>} */
@@ -191,7 +193,11 @@ export function connection(lk, publish, on) {
 	});
 	room.on(event.TrackMuted, (/** @type {any} */ publication, /** @type {any} */ who) => {
 		const kind = kind_of(publication.source);
-		if (who === me && kind && !turning.has(kind)) on.put_off(kind);
+		// The library switches off what was unplugged: nobody else did.
+		if (who === me && kind && !turning.has(kind) && !unplugged.has(kind)) on.put_off(kind);
+	});
+	room.on(event.TrackUnmuted, (/** @type {any} */ { source }, /** @type {any} */ who) => {
+		if (who === me) unplugged.delete(kind_of(source));
 	});
 	/** @type {Map<any, HTMLElement>} */
 	const playing = new Map();
@@ -216,8 +222,10 @@ export function connection(lk, publish, on) {
 	});
 	room.on(event.LocalTrackPublished, (/** @type {any} */ { track, source }) => {
 		const kind = kind_of(source);
+		unplugged.delete(kind);
 		if (kind === "audio" || kind === "video") {
 			track.on(lk.TrackEvent.Ended, () => {
+				unplugged.add(kind);
 				on.unplugged(kind);
 				changed();
 			});

@@ -22,9 +22,10 @@ export const can_change = (person, me) => me?.gives.some((role) => role !== pers
 
 /**
  * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say,
- *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, keep: (id: string | null) => void, large: () => string | null }} call
+ *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, keep: (id: string | null) => void, large: () => string | null,
+ *   fill: (id: string) => void }} call
  */
-export function moderation({ server, say, me, is_inside, keep, large }) {
+export function moderation({ server, say, me, is_inside, keep, large, fill }) {
 	const may = (/** @type {string} */ permission) => me()?.role.permissions[permission] === true;
 
 	/**
@@ -123,6 +124,7 @@ export function moderation({ server, say, me, is_inside, keep, large }) {
 				text: is_large ? words.stop_large : words.keep_large,
 				act: () => keep(is_large ? null : id),
 			},
+			id.startsWith("screen:") && { icon: "full", text: words.fullscreen.off, act: () => fill(id) },
 			...(person.me
 				? []
 				: [

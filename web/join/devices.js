@@ -155,8 +155,7 @@ function device(what, words, limits) {
 	});
 	video.muted = true;
 	const off_words = h("div.stage-off");
-	const size = h("span.stage-size", { hidden: true });
-	const stage = h("div.stage", null, video, off_words, size);
+	const stage = h("div.stage", null, video, off_words);
 	const button = h("button.round", {
 		type: "button",
 		onclick: () => (state === "on" ? stop("off") : start()),
@@ -197,7 +196,6 @@ function device(what, words, limits) {
 		button.title = on ? says.turn_off : says.turn_on;
 		button.classList.toggle("off", !on);
 		video.hidden = !on;
-		size.hidden = !on || size.textContent === "";
 		meter.hidden = !on;
 		off_words.hidden = on;
 		put(
@@ -262,9 +260,7 @@ function device(what, words, limits) {
 		const [track] = got.getTracks();
 		track?.addEventListener("ended", () => stream === got && stop("missing"));
 		if (is_camera) {
-			const { width, height, frameRate } = track?.getSettings() ?? {};
 			video.srcObject = got;
-			put(size, width && `${width}×${height} · ${Math.round(frameRate ?? 0)} fps`);
 		} else listen(got);
 		draw();
 	}

@@ -78,6 +78,7 @@ const words = {
 		"Sie haben diese Besprechung in einem anderen Tab oder Fenster geöffnet. Hier wurde sie deshalb beendet.",
 	people_title: (n) => `Personen (${n})`,
 	in_call: "In der Besprechung",
+	search: "Personen suchen",
 	watching: (n) => (n === 1 ? "1 Person sieht zu" : `${n} Personen sehen zu`),
 	waiting_title: (n) => `Warten auf Einlass (${n})`,
 	admit: "Einlassen",

@@ -73,6 +73,7 @@ export default {
 	elsewhere: "You opened this call again in another tab or window, so it stopped here.",
 	people_title: (/** @type {number} */ n) => `People (${n})`,
 	in_call: "In the call",
+	search: "Search people",
 	watching: (/** @type {number} */ n) => (n === 1 ? "1 person is watching" : `${n} people are watching`),
 	waiting_title: (/** @type {number} */ n) => `Waiting to join (${n})`,
 	admit: "Admit",
