@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { close, connected, control, make_call, note, open_call, open_join, press_join } from "./call.js";
-import { SIZES, accessible, group, ok } from "./stand.js";
+import { BASE, SIZES, accessible, group, new_page, ok, sign_in } from "./stand.js";
 
 const come = (page, n, name = "Person") =>
 	page.evaluate(
@@ -148,7 +148,48 @@ export const back_to_a_call = (browser) =>
 		stand.livekit.stop();
 	});
 
-const ALL = [rest_in_reach, small_windows, lists_and_devices, back_to_a_call];
+/** What the console makes first sends as well as the call can show, and grants nothing that does nothing. */
+export const first_template = (browser) =>
+	group("the first template", async () => {
+		const stand = await make_call("First");
+		for (const { id } of (await stand.api("GET", "/v2/rooms")).data) await stand.api("DELETE", `/v2/rooms/${id}`);
+		for (const { id } of (await stand.api("GET", "/v2/templates")).data) await stand.api("DELETE", `/v2/templates/${id}`);
+		await stand.api("PATCH", `/v2/backends/${stand.backend.id}`, { default: false });
+		const page = await new_page(browser);
+		await sign_in(page, "/console/overview", stand.key, stand.secret);
+		await page.click("button:has-text('Create the template')");
+		await page.fill("li.step input", "first");
+		await page.click("button:has-text('Create room')");
+		await page.waitForSelector("li.step.done >> nth=1");
+		const [first] = (await stand.api("GET", "/v2/templates")).data;
+		ok("it uses the only media server", first.settings.backend === "studio", JSON.stringify(first.settings));
+		await page.goto(`${BASE}/console/templates/new`);
+		for (const [words, asking] of [
+			["Meeting", ""],
+			["Webinar", "viewer"],
+			["Class", "student"],
+		]) {
+			await page.goto(`${BASE}/console/templates/new`);
+			await page.fill("input[type=text]", words.toLowerCase());
+			await page.click(`.card-choice:has-text('${words}')`);
+			await page.click("button:has-text('Create template')");
+			await page.waitForURL(/templates\/[0-9a-f]{24}/);
+			const { roles } = await stand.api("GET", `/v2/templates/${/[0-9a-f]{24}/.exec(page.url())[0]}`);
+			const asks = Object.keys(roles).filter((name) => roles[name].admission === "ask");
+			ok(`${words}: who asks at the door`, asks.join() === asking, asks.join());
+			for (const [name, { publishParams, permissions }] of Object.entries(roles)) {
+				const { allowed, video, simulcast } = publishParams;
+				const sent = [video?.width, video?.height, video?.frameRate, video?.bitRate, simulcast?.video?.layers?.length].join();
+				if (allowed.length > 0) ok(`${words}, ${name}: what is sent`, sent === "1280,720,30,1200,3" && allowed.length === 3, sent);
+				const idle = Object.keys(permissions).filter((one) => /Recording|Streaming|unmute/.test(one) && permissions[one]);
+				ok(`${words}, ${name}: nothing that does nothing`, idle.length === 0, idle.join());
+			}
+		}
+		await page.context().close();
+		stand.livekit.stop();
+	});
+
+const ALL = [first_template, rest_in_reach, small_windows, lists_and_devices, back_to_a_call];
 export async function comfort(browser) {
 	for (const one of ALL) await one(browser);
 }
