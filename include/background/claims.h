@@ -29,9 +29,9 @@ enum claim_result claims_take(struct claims *claims, const struct id *account, s
 /* Ends a claim, and the waiting for it. */
 void claims_release(struct claims *claims, const struct id *account, struct slice key);
 
-/* Waits until the key asking->person of the account is free, at most until the time
- * asking->until of clock_monotonic; then asking->has_timed_out is set. Calls `done` once, perhaps at
- * once, in any thread. */
+/* Waits until the key asking->person of the account is free, at most until the time asking->until
+ * of clock_monotonic; then asking->has_timed_out is set. Calls `done` once, perhaps at once, in any
+ * thread. */
 void claims_wait(struct claims *claims, struct asking *asking,
 		 void (*done)(void *context, struct asking *asking), void *context);
 /* Ends the waiting of those who have waited too long. Returns when to call it again; INT64_MAX if

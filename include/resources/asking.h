@@ -80,14 +80,15 @@ struct asking {
 	bool is_done; /* all have ended */
 	int64_t began; /* of a look: milliseconds since 1970 */
 	/* It looks at the room, for somebody who is not known to be inside
-	 * (resources/live/live_caller.h). One call looks for all that ask meanwhile: they follow it,
-	 * and go on when its `settle` has run. */
+	 * (resources/live/live_caller.h). One call looks for all that ask meanwhile: they follow
+	 * it, and go on when its `settle` has run. */
 	bool is_look;
 	bool is_follower; /* the call that looked has read the answers; this one has none */
 	struct slice entry; /* of a look: whom it looks for */
 	struct asking *followers; /* of the call that looks; linked by next_follower */
 	struct asking *next_follower;
-	/* Reads what was answered before the transaction of `settle` begins; NULL: nothing to do. */
+	/* Reads what was answered before the transaction of `settle` begins; NULL: nothing to
+	 * do. */
 	void (*prepare)(struct call *call, struct asking *asking);
 	void *prepared; /* its result, in the arena */
 	/* It has no requests: it waits for another call with the same Idempotency-Key, which is

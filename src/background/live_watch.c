@@ -61,16 +61,16 @@
  * reason that does not pass. */
 #define EVENTS_AT_ONCE 64
 #define EVENT_TRIES 3
-/* Microseconds of a round for each account, and for each kind of its work. Whoever takes longer owes
- * the rest in the next rounds. */
+/* Microseconds of a round for each account, and for each kind of its work. Whoever takes longer
+ * owes the rest in the next rounds. */
 #define TURN 10000
 /* Milliseconds between two lines of the service log about events of an account that were set
  * aside. */
 #define ASIDE_TOLD_AFTER 1000
 /* Milliseconds in which, after the start, the rooms of all accounts are gone through. */
 #define FOUND_WITHIN 60000
-/* Bytes beyond which a list is a large one; such lists that may have arrived; and whose contents are
- * in memory. Of an account one. */
+/* Bytes beyond which a list is a large one; such lists that may have arrived; and whose contents
+ * are in memory. Of an account one. */
 #define LARGE_LIST ((size_t)1 << 20)
 #define LARGE_ARRIVED 4
 #define LARGE_READ 2
@@ -664,7 +664,8 @@ static bool prepare_people(struct call *call, void *context, struct fault *fault
 			      &look->merging, fault);
 }
 
-/* Reads the answer of a look at a room. Returns false if the room is to be asked for again later. */
+/* Reads the answer of a look at a room. Returns false if the room is to be asked for again
+ * later. */
 static bool read_room(struct live_watch *watch, struct look *look)
 {
 	const int64_t now = clock_now(watch->environment->clock) / 1000;

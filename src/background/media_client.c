@@ -179,8 +179,8 @@ static struct asked *take_waiting(struct media_client *client, struct place **pl
 	return asked;
 }
 
-/* Returns the milliseconds to wait for the answer to a request that is made now. A look is of no use
- * to those who have waited too long for it. */
+/* Returns the milliseconds to wait for the answer to a request that is made now. A look is of no
+ * use to those who have waited too long for it. */
 static unsigned patience_of(const struct asked *asked, int64_t now)
 {
 	const int64_t left = asked->of->until - now;

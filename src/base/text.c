@@ -105,8 +105,8 @@ bool text_is_blank(struct slice text)
 /* Returns the lower case of a letter; both have as many bytes. */
 static uint32_t lower_character(uint32_t character)
 {
-	/* First and last capital of each range, the distance to its lower case, and the step between
-	 * capitals. */
+	/* First and last capital of each range, the distance to its lower case, and the step
+	 * between capitals. */
 	static const struct {
 		uint32_t first, last, distance, step;
 	} ranges[] = {

@@ -99,6 +99,18 @@ static const struct shape my_role_shape = {
 	"RoleInside", FIELDS(my_role_fields), .doc = "The role of somebody inside; of a deleted role the name alone.",
 };
 static const struct field role_name_item = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
+static const struct field other_role_fields[] = {
+	{ "name",          TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
+	{ "priority",      INTEGER(1, 5), FLAGS(FIELD_REQUIRED), DOC("Its priority.") },
+	{ "host",          BOOLEAN(), FLAGS(FIELD_REQUIRED),
+	  DOC("Whether it may mute or remove others.") },
+	{ "publishParams", OBJECT(publish_params_shape), FLAGS(FIELD_REQUIRED),
+	  DOC("The most that people with the role should send.") },
+};
+static const struct shape other_role_shape = {
+	"RoleOfOthers", FIELDS(other_role_fields), .doc = "A role that people inside can have.",
+};
+static const struct field other_role_item = { .name = NULL, OBJECT(other_role_shape) };
 static const struct field me_fields[] = {
 	{ "peer",       OBJECT(active_peer_shape), FLAGS(FIELD_REQUIRED), DOC("The caller.") },
 	{ "role",       OBJECT(my_role_shape), FLAGS(FIELD_REQUIRED), DOC("The caller's role.") },
@@ -107,6 +119,8 @@ static const struct field me_fields[] = {
 	{ "name_fixed", BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the caller's code has a name.") },
 	{ "ends_at",    TEXT(time_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
 	  DOC("When the room closes for the caller, or its longest time is over; null for never.") },
+	{ "roles",      LIST_OF(other_role_item), FLAGS(FIELD_REQUIRED),
+	  DOC("The roles of the room, in the order of the template.") },
 };
 const struct shape me_shape = {
 	"Me", FIELDS(me_fields), .doc = "What somebody inside a room is and may do there.",

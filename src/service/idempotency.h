@@ -5,8 +5,8 @@
  * The handler runs first, and the key is looked up afterwards in the same transaction, so that a
  * remote store reads both in one round trip. If the request was carried out before, the changes of
  * the handler are abandoned. If two requests with the same key arrive at the same time, the store
- * lets one go first and runs the other again, which then finds the stored response. A call that asks
- * a media server has no transaction meanwhile, so it claims its key before it begins
+ * lets one go first and runs the other again, which then finds the stored response. A call that
+ * asks a media server has no transaction meanwhile, so it claims its key before it begins
  * (background/claims.h), and the other one waits.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -19,9 +19,9 @@
  * malformed. */
 bool idempotency_read(struct call *call, struct fault *fault);
 
-/* Called before a call runs, and when it has waited. If its route asks media servers, claims its key
- * until idempotency_release. *waits: another call with the key is under way; call->asking then waits
- * for its end. Fails if that is another request, or lasts too long. */
+/* Called before a call runs, and when it has waited. If its route asks media servers, claims its
+ * key until idempotency_release. *waits: another call with the key is under way; call->asking then
+ * waits for its end. Fails if that is another request, or lasts too long. */
 bool idempotency_claim(struct call *call, bool *waits, struct fault *fault);
 /* Ends the claim of a call that is answered. */
 void idempotency_release(struct call *call);

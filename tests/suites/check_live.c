@@ -926,7 +926,8 @@ static const struct {
 	  "b@1000-2000=unseen]", "leave" },
 	{ GONE " look:a,b +1000", "join:b", "[open 2 0-2000 a@0 b'@1000 b@1000-2000=unseen]", "" },
 
-	/* ---- the media server was restarted: somebody of the session comes to a newer room ---- */
+	/* ---- the media server was restarted: somebody of the session comes to a newer room
+	 * ---- */
 	{ "join:a +1000 join:b +1000", "room:2 join:c=a", "[open 2 0-2000 a@0-0=unseen "
 	  "b@1000-1000=unseen c(a)@2000]", "leave leave join soon" },
 	{ "join:a#e +1000", "room:2 join:b#e", "[open 2 0-1000 a@0-0=unseen b@1000]",
@@ -1079,8 +1080,8 @@ static const struct {
 	  "[open 1 0-1000 a@0 b@1000]", "again" },
 	{ SEEN " look:a +1000 look:a +1000 late:1500 join:b late:0 +4000", "look:a",
 	  "[open 1 0-3500 a@0 b@1000-3500=unseen]", "leave" },
-	/* a look that was sent before they were known does not count, neither as one that saw nor as
-	 * one that missed them */
+	/* a look that was sent before they were known does not count, neither as one that saw nor
+	 * as one that missed them */
 	{ "join:a +1000 known:b +3000 look:a +2000 late:4500 join:b late:0 +1000", "ended",
 	  "[closed 1 0-7000 a@0-7000=ended b@1000-1500=unseen]", "leave leave close" },
 	{ "join:a +1000 known:b +3000 look:a +2000 late:4500 join:b late:0 +4000 look:a +5000",

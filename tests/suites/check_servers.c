@@ -2164,7 +2164,8 @@ START_TEST(whoever_comes_by_the_code_asks)
 }
 END_TEST
 
-/* Eve is banned twice, while the media server puts nobody out. What comes from inside only grows. */
+/* Eve is banned twice, while the media server puts nobody out. What comes from inside only
+ * grows. */
 enum banner {
 	MANAGEMENT,
 	MANAGEMENT_REMOVES, /* by remove-peers */
@@ -2788,7 +2789,8 @@ static size_t fill_queue(const struct id *account, const struct id *id)
 	return n;
 }
 
-/* Who tells much leaves places to others: to the account's other backends, and to other accounts. */
+/* Who tells much leaves places to others: to the account's other backends, and to other
+ * accounts. */
 START_TEST(too_many_events_are_told_again)
 {
 	const struct id ids[] = { { { 1 } }, { { 2 } }, { { 3 } } };
@@ -2833,7 +2835,8 @@ START_TEST(too_many_events_are_told_again)
 }
 END_TEST
 
-/* What is wanted of rooms is never lost: of one it is kept once, of too many it is wanted of all. */
+/* What is wanted of rooms is never lost: of one it is kept once, of too many it is wanted of
+ * all. */
 START_TEST(what_is_wanted_of_rooms_is_kept)
 {
 	struct live_queue *queue = stand.environment.live_queue;

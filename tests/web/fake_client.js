@@ -13,7 +13,8 @@ export const RoomEvent = names(
 		"AudioPlaybackStatusChanged Disconnected",
 );
 export const TrackEvent = names("Ended");
-const Source = { Microphone: "microphone", Camera: "camera", ScreenShare: "screen_share" };
+const Source = { Microphone: "microphone", Camera: "camera", ScreenShare: "screen_share", ScreenShareAudio: "screen_share_audio" };
+const SOUNDS = [Source.Microphone, Source.ScreenShareAudio];
 export const Track = { Source };
 export const setLogLevel = () => {};
 
@@ -45,7 +46,7 @@ class FakeTrack extends Emitter {
 		canvas.getContext("2d").fillRect(0, 0, 160, 100);
 		if (!media) globalThis.fake.paint?.(canvas, owner ?? {}, source);
 		this.mediaStreamTrack = media ?? canvas.captureStream(1).getVideoTracks()[0];
-		Object.assign(this, { source, kind: source === Source.Microphone ? "audio" : "video" });
+		Object.assign(this, { source, kind: SOUNDS.includes(source) ? "audio" : "video" });
 		Object.assign(this, { attachedElements: [] });
 		// What the connection has received beside the media.
 		this.receiver = { getStats: async () => new Map([["T", { type: "transport", packetsReceived: globalThis.fake.packets?.() ?? performance.now() }]]) };
@@ -82,13 +83,15 @@ class Participant {
 	getTrackPublication(source) {
 		return this.trackPublications.get(source);
 	}
-	add(source, track = new FakeTrack(source, null, this)) {
-		const publication = { source, track, isMuted: false, isEnabled: true, isDesired: true, setVideoFPS: (fps) => (publication.fps = fps) };
+	/** Publishes a track, under its source or, if there is one already, under another name. */
+	add(source, track = new FakeTrack(source, null, this), name = source) {
+		const { kind } = track;
+		const publication = { source, kind, track, isMuted: false, isEnabled: true, isDesired: false, setVideoFPS: (fps) => (publication.fps = fps) };
 		publication.setSubscribed = (yes) => {
 			publication.isDesired = yes;
 		};
 		publication.trackInfo = { layers: [{ height: 180, bitrate: 110000 }, { height: 720, bitrate: 1200000 }] };
-		this.trackPublications.set(source, publication);
+		this.trackPublications.set(name, publication);
 		return publication;
 	}
 	mute(source, yes) {
@@ -179,11 +182,17 @@ export class Room extends Emitter {
 		return one;
 	}
 	go(sid) {
+		for (const { track } of this.remoteParticipants.get(sid)?.trackPublications.values() ?? []) {
+			track.detach();
+			this.emit(RoomEvent.TrackUnsubscribed, track);
+		}
 		this.remoteParticipants.delete(sid);
 		this.emit(RoomEvent.ParticipantDisconnected);
 	}
-	say(topic, value, who) {
-		this.emit(RoomEvent.DataReceived, new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value)), who, 0, topic);
+	/** Data arrives: without an identity from the service. Of a sender whom the library does not know, it has the identity alone. */
+	say(topic, value, identity = "") {
+		const bytes = new TextEncoder().encode(typeof value === "string" ? value : JSON.stringify(value));
+		this.emit(RoomEvent.DataReceived, bytes, this.remoteParticipants.get(identity), 0, topic, 0, identity);
 	}
 	end(reason) {
 		this.emit(RoomEvent.Disconnected, reason);

@@ -7,12 +7,15 @@
 import * as access from "./access.js";
 import * as codes_in_use from "./codes.js";
 import * as in_call from "./call.js";
+import * as comforts from "./comfort.js";
 import * as administrator from "./console.js";
 import * as doors from "./door.js";
 import * as frame from "./frame.js";
 import * as guest from "./join.js";
+import * as kept from "./kept.js";
 import * as live from "./live.js";
 import * as pictures from "./pictures.js";
+import * as trust from "./trust.js";
 import { BASE, complaints, end, hosts, launch, make_room, new_page, ok, sign_in } from "./stand.js";
 
 const all = process.argv[2] === "all";
@@ -42,6 +45,12 @@ async function calls() {
 	await in_call.call_budgets(browser);
 	await in_call.forwarding_to_clients(browser);
 	await in_call.views_of_calls(browser);
+	await comforts.comfort(browser);
+	await kept.nothing_kept(browser);
+	await trust.words_of_others(browser);
+	await trust.tracks_of_others(browser);
+	await trust.claims_of_others(browser);
+	await trust.changes_of_role(browser);
 	await doors.waiting_guests(browser);
 	await doors.denials(browser);
 	await doors.admitting(browser);
@@ -117,7 +126,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, trust, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

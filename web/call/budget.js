@@ -19,9 +19,16 @@ const UNKNOWN = 300;
 /** Device pixels per CSS pixel that a video is worth. */
 export const density = () => (phone() ? 1 : Math.min(devicePixelRatio, 2));
 
-/** Returns the bit rate of the layer that the server sends for this place. @param {Person} person @param {Place} place */
+/** True while all videos play with fewer frames per second. */
+let was_slow = false;
+
+/**
+ * Returns the bit rate of the layer that the server sends for this place: what arrives, or what the sender says, if
+ * nothing has arrived. @param {Person} person @param {Place} place
+ */
 function cost_of(person, place) {
 	if (person.me || !person.camera_on) return 0;
+	if (person.kbps > 0) return person.kbps / (was_slow ? SLOW_COST : 1);
 	const wanted = place.height * density() * 0.9;
 	const layer = person.layers.find((one) => one.height >= wanted) ?? person.layers.at(-1);
 	return layer?.kbps ?? UNKNOWN;
@@ -41,6 +48,7 @@ export function afford(shown, places, in_sight, spoken) {
 	const share = shown.length > 0 ? Math.min(1, in_sight / shown.length) : 1;
 	const paused = new Set();
 	const slow = sum * share > most;
+	was_slow = slow;
 	if (!slow) return { slow, paused };
 	let left = most;
 	const order = shown

@@ -2,6 +2,7 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+import { browser_storage } from "../lib/storage.js";
 import { menu } from "./menu.js";
 import { words } from "./words.js";
 
@@ -17,7 +18,7 @@ const OFFERED = {
 };
 
 /** Where the choice is kept, as on the join page. @type {Partial<Record<MediaDeviceKind, string>>} */
-const KEPT = { audioinput: "microphone", videoinput: "camera" };
+const KEPT = { audioinput: "microphone", audiooutput: "speaker", videoinput: "camera" };
 
 /** @param {HTMLElement} button @param {Which} which @param {import("./media.js").Connection} link @param {(error: unknown) => void} failed */
 export async function choose_device(button, which, link, failed) {
@@ -31,7 +32,7 @@ export async function choose_device(button, which, link, failed) {
 			try {
 				await link.switch_to(kind, id);
 				const name = KEPT[kind];
-				if (name) localStorage.setItem(name, id);
+				if (name) browser_storage.set(name, id);
 			} catch (error) {
 				failed(error);
 			}

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { state_of } from "../join/devices.js";
+import { browser_storage } from "../lib/storage.js";
 
 /** Returns true on a phone: touch, and a screen whose shorter side is below 600 pixels. */
 export const phone = () =>
@@ -10,8 +11,14 @@ export const phone = () =>
 
 /** Constraints for the device that was chosen here or on the join page. @param {"camera" | "microphone"} what */
 export function chosen_device(what) {
-	const id = localStorage.getItem(what);
+	const id = browser_storage.get(what);
 	return id ? { deviceId: { ideal: id } } : {};
+}
+
+/** The loudspeaker that was chosen here, as livekit-client wants it. */
+export function chosen_speaker() {
+	const deviceId = browser_storage.get("speaker");
+	return deviceId ? { audioOutput: { deviceId } } : {};
 }
 
 /** @typedef {"denied" | "missing" | "busy" | "failed" | "insecure"} Trouble */

@@ -4,6 +4,7 @@
 
 import { Refusal } from "../lib/api.js";
 import { announce, h, put } from "../lib/dom.js";
+import { browser_storage } from "../lib/storage.js";
 import { dialog } from "./dialog.js";
 import { face } from "./face.js";
 import { words } from "./words.js";
@@ -56,7 +57,7 @@ export function door({ server, note, is_open, show, changed, elsewhere, signal }
 	/** @type {ReturnType<typeof setTimeout> | undefined} */
 	let timer;
 	signal.addEventListener("abort", () => clearTimeout(timer));
-	const is_quiet = () => localStorage.getItem(QUIET) !== null;
+	const is_quiet = () => browser_storage.get(QUIET) !== null;
 
 	/** @param {Ticket} one */
 	const row = (one) =>
@@ -200,8 +201,8 @@ export function door({ server, note, is_open, show, changed, elsewhere, signal }
 				icon: is_quiet() ? "sound" : "sound-off",
 				text: is_quiet() ? words.alerts.off : words.alerts.on,
 				act() {
-					if (is_quiet()) localStorage.removeItem(QUIET);
-					else localStorage.setItem(QUIET, "1");
+					if (is_quiet()) browser_storage.remove(QUIET);
+					else browser_storage.set(QUIET, "1");
 					note.drop("door");
 					changed();
 				},

@@ -16,9 +16,12 @@ export const REASON = { other_tab: 2, restart: 3, removed: 4, ended: 5 };
 /** Why somebody may not join again, as the cause of a message. @type {Record<string, string>} */
 const CAUSES = {
 	"Banned from this room": "banned",
+	"Role admits nobody": "not_admitted",
 	"Role is full": "full",
 	"Room is closed": "closed",
+	"Room is disabled": "disabled",
 	"Room is full": "full",
+	"room is disabled": "disabled",
 };
 
 /**

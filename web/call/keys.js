@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h } from "../lib/dom.js";
+import { browser_storage } from "../lib/storage.js";
 import { dialog } from "./dialog.js";
 import { words } from "./words.js";
 
@@ -22,7 +23,7 @@ export function keys(acts, talk, signal) {
 		event.ctrlKey ||
 		event.metaKey ||
 		event.altKey ||
-		localStorage.getItem("keys") === "off";
+		browser_storage.get("keys") === "off";
 	const down = (/** @type {KeyboardEvent} */ event) => {
 		if (is_elsewhere(event)) return;
 		// The space bar presses the button that has the focus.
@@ -42,8 +43,8 @@ export function keys(acts, talk, signal) {
 }
 
 export function show_keys() {
-	const on = h("input", { type: "checkbox", id: "keys-on", checked: localStorage.getItem("keys") !== "off", "aria-describedby": "keys-hint" });
-	on.addEventListener("change", () => localStorage.setItem("keys", on.checked ? "on" : "off"));
+	const on = h("input", { type: "checkbox", id: "keys-on", checked: browser_storage.get("keys") !== "off", "aria-describedby": "keys-hint" });
+	on.addEventListener("change", () => browser_storage.set("keys", on.checked ? "on" : "off"));
 	const row = (/** @type {string[]} */ [key, text]) => h("div", null, h("dt", null, h("span.key", null, key)), h("dd", null, text));
 	return dialog({
 		title: words.shortcuts,

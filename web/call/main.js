@@ -43,6 +43,11 @@ const TROUBLES = ["denied", "missing", "busy", "failed", "insecure"];
 const MESSAGE = 300;
 // Milliseconds before the call may join again by itself after a restart of the media server.
 const RESTART = 60000;
+// Milliseconds during which a new role is asked for, between two questions, and over which those of all people inside
+// are spread if the service says that a role has changed.
+const PATIENCE = 10000;
+const AGAIN = 300;
+const SPREAD = 4000;
 const COVERED = "(max-width: 700px), (max-height: 480px)";
 
 /** @type {Promise<unknown> | null} */
@@ -90,6 +95,9 @@ export async function begin(page, entry, join, media) {
 	let shown = [];
 	let hand_up = false;
 	let is_raising = false;
+	let role = entry.role.name;
+	/** The latest question for the own role. */
+	let asking = {};
 	/** @type {import("./ends.js").Told | null} */
 	let told = null;
 	const preview = media.video && shown_track(media.video);
@@ -110,6 +118,7 @@ export async function begin(page, entry, join, media) {
 		is_inside: ({ id }) => people().some((one) => one.id === id),
 		keep: (id) => view.keep(id),
 		large: () => view.large(),
+		fill: (id) => view.fill(id),
 	});
 	const has_options = (/** @type {Person} */ one) =>
 		one.publishes || (!one.me && (may("removeOthers") || (may("changeRole") && can_change(one, me))));
@@ -176,7 +185,17 @@ export async function begin(page, entry, join, media) {
 
 	keys({ ...acts, hand: () => raise() }, push_to_talk, signal);
 	addEventListener("beforeunload", (event) => state !== "connecting" && event.preventDefault(), { signal });
-	addEventListener("pagehide", () => link?.leave(), { signal });
+	let is_hidden = false;
+	addEventListener(
+		"pagehide",
+		() => {
+			is_hidden = true;
+			link?.leave();
+			// Browsers keep a page that is left, for the back button.
+			addEventListener("pageshow", ({ persisted }) => persisted && page.come_back(entry), { once: true });
+		},
+		{ signal },
+	);
 	let lock = /** @type {WakeLockSentinel | null} */ (null);
 	async function stay_awake() {
 		if (document.hidden) return;
@@ -202,10 +221,13 @@ export async function begin(page, entry, join, media) {
 				known: true,
 				publishes: kinds.length > 0,
 				mic: audio ? "on" : "off",
+				voice_on: audio !== null,
+				screen_on: false,
 				camera: preview,
 				camera_on: video !== null,
 				faces_me: faces_me(video ?? undefined),
 				layers: [],
+				kbps: 0,
 				limit_fps() {},
 				screen: null,
 				shares: false,
@@ -365,8 +387,9 @@ export async function begin(page, entry, join, media) {
 	/** @param {number | undefined} reason */
 	async function ended(reason) {
 		if (signal.aborted) return;
+		if (is_hidden) return close();
 		const was_connected = state !== "connecting";
-		if (!told && (reason === REASON.removed || reason === REASON.ended)) told = await ask_why(server);
+		if (reason === REASON.removed || (reason === REASON.ended && !told)) told = await ask_why(server);
 		if (signal.aborted) return;
 		const since = Date.now() - (entry.restarted_at ?? 0);
 		if (reason === REASON.restart && since > RESTART) {
@@ -392,19 +415,31 @@ export async function begin(page, entry, join, media) {
 			announce(words.back);
 		}
 	}
+	/** Asks who you are until the service has the role that the media server tells of, which is a moment sooner. */
 	async function learn_role(is_new = false) {
-		try {
-			me = await server.me();
-		} catch {
-			return;
+		const ask = {};
+		asking = ask;
+		const end = Date.now() + PATIENCE;
+		/** @type {import("./service.js").Me | null} */
+		let found = null;
+		for (;;) {
+			found = await server.me().catch(() => null);
+			// A later change asks by itself.
+			if (signal.aborted || !link || asking !== ask) return;
+			if ((found && [found.role.name, ""].includes(link.role())) || Date.now() > end) break;
+			if (!found && !is_new) return;
+			await new Promise((turn) => setTimeout(turn, AGAIN));
 		}
-		if (signal.aborted || !link) return;
-		publish = me.role.publishParams;
+		if (!found) return;
+		me = found;
+		const { name, publishParams } = me.role;
+		publish = publishParams;
 		kinds = kinds_now();
-		link.apply(me.role, is_new);
+		link.apply(me, is_new);
 		waiting.allow(may("removeOthers"));
 		draw();
-		if (is_new) say(words.role_now(me.role.name), { key: "role", symbol: "key" });
+		if (is_new && name !== role) say(words.role_now(name), { key: "role", symbol: "key" });
+		role = name;
 	}
 	/** @type {import("./media.js").Events} */
 	const events = {
@@ -422,8 +457,10 @@ export async function begin(page, entry, join, media) {
 			if (topic !== "anteroom") return say(text.slice(0, MESSAGE), { symbol: "send" });
 			try {
 				const message = JSON.parse(text);
-				if (message.type === "removed" || message.type === "ended") told = message;
+				if (message.type === "ended") told = message;
+				// The others are occasions to ask. Why somebody was removed is asked at the end.
 				if (message.type === "waiting") waiting.read();
+				if (message.type === "role") setTimeout(learn_role, Math.random() * SPREAD, true);
 			} catch {
 				// Not a message of this service.
 			}

@@ -2,20 +2,21 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-import { chosen_device } from "./device.js";
+import { chosen_device, chosen_speaker } from "./device.js";
 import { watch_flow } from "./flow.js";
-import { options_of, screen_options } from "./options.js";
+import { most_of, options_of, screen_options } from "./options.js";
 
 /** @typedef {"audio" | "video" | "screen"} Kind */
 /** A video that an element can show.
  * @typedef {{ attach: (video: HTMLVideoElement) => any, detach: (video: HTMLVideoElement) => any }} Shown */
 /**
  * A person in the call. `id` is "me" for yourself, else the server's ID of the stay, `sid`. `layers` are what the
- * camera sends, smallest first; `faces_me` is false for a rear camera; `known` is true if the service knows who it
- * is, so that the person can be banned.
+ * camera should send, smallest first, and `kbps` what arrives of it, 0 if that is not known; `faces_me` is false for a rear camera; `known` is true if the service knows who it
+ * is, so that the person can be banned. `mic` tells of all their sound, `voice_on` of what is not a screen's;
+ * `shares` of the picture of a screen, `screen_on` of its sound too.
  * @typedef {{ id: string, sid: string, name: string, role: string, me: boolean, publishes: boolean, known: boolean,
- *   mic: "on" | "off" | "none", camera: Shown | null, camera_on: boolean, faces_me: boolean,
- *   layers: { height: number, kbps: number }[], limit_fps: (fps: number) => void, screen: Shown | null,
+ *   mic: "on" | "off" | "none", voice_on: boolean, screen_on: boolean, camera: Shown | null, camera_on: boolean, faces_me: boolean,
+ *   layers: { height: number, kbps: number }[], kbps: number, limit_fps: (fps: number) => void, screen: Shown | null,
  *   shares: boolean, hand: boolean, weak: boolean, joined: number }} Person
  */
 /**
@@ -31,6 +32,8 @@ import { options_of, screen_options } from "./options.js";
 // Milliseconds: many changes at once are one; the time until your own change has come back from the library.
 const GATHER = 40;
 const ECHO = 300;
+// Tracks of a kind that are received of one person: a microphone and the sound of a screen, a camera and a screen.
+const MOST = 2;
 
 /** A track of the preview, shown until the library has it. @param {MediaStreamTrack} track @returns {Shown} */
 export const shown_track = (track) => ({
@@ -60,7 +63,7 @@ function object_of(text) {
  * @param {any} lk livekit-client @param {any} publish the role's publishParams @param {Events} on
  */
 export function connection(lk, publish, on) {
-	const room = new lk.Room(options_of(lk, publish));
+	const room = new lk.Room({ ...options_of(lk, publish), ...chosen_speaker() });
 	const { Source } = lk.Track;
 	const event = lk.RoomEvent;
 	const me = room.localParticipant;
@@ -78,8 +81,12 @@ export function connection(lk, publish, on) {
 	let preview = null;
 	/** What you are switching yourself at the moment. @type {Set<Kind>} */
 	const turning = new Set();
+	/** Your devices that have ended. @type {Set<Kind | undefined>} */
+	const unplugged = new Set();
 	/** The roles that are seen and heard; null for all. @type {Set<string> | null} */
 	let heard = null;
+	/** The publishParams of the roles. @type {Map<string, any>} */
+	let roles = new Map();
 	let gathering = 0;
 
 	function changed() {
@@ -88,18 +95,34 @@ export function connection(lk, publish, on) {
 			if (!over.signal.aborted) on.changed();
 		}, GATHER);
 	}
-	/** @param {any} publication of a camera */
-	const layers_of = (publication) =>
+	const is_audio = (/** @type {any} */ { kind }) => kind === "audio";
+	const is_of_screen = (/** @type {any} */ { source }) => [Source.ScreenShare, Source.ScreenShareAudio].includes(source);
+	/** What somebody publishes, the newest first: a person can publish any number of tracks. @param {any} one @returns {any[]} */
+	const newest = (one) =>
+		[...one.trackPublications.values()]
+			.reverse()
+			.sort((a, b) => Number(b.trackInfo?.version?.unixMicro ?? 0) - Number(a.trackInfo?.version?.unixMicro ?? 0));
+	/** Returns what the sender says of a camera, up to what the role sends. @param {any} publication @param {any} params */
+	const layers_of = (publication, params) =>
 		(publication?.trackInfo?.layers ?? [])
-			.map((/** @type {any} */ one) => ({ height: one.height, kbps: one.bitrate / 1000 }))
+			.map((/** @type {any} */ { height, bitrate }) => ({ height, kbps: Math.min(bitrate / 1000, most_of(params, height)) }))
 			.sort((/** @type {any} */ a, /** @type {any} */ b) => a.height - b.height);
 
 	/** @param {any} one @returns {Person} */
 	function person(one) {
 		const own = one === me;
-		const [mic, camera, shared] = [Source.Microphone, Source.Camera, Source.ScreenShare].map((source) =>
-			one.getTrackPublication(source),
-		);
+		const all = newest(one);
+		const of = (/** @type {(publication: any) => boolean} */ fits) => {
+			const found = all.filter(fits);
+			return { any: found[0], on: found.find((each) => !each.isMuted) };
+		};
+		const sound = of(is_audio);
+		const voice = of((each) => is_audio(each) && !is_of_screen(each));
+		const cameras = of((each) => !is_audio(each) && !is_of_screen(each));
+		const screens = of((each) => !is_audio(each) && is_of_screen(each));
+		const camera = cameras.on ?? cameras.any;
+		const shared = screens.on;
+		const params = roles.get(one.attributes.role);
 		const early = own && starting.has("video") && !camera?.track ? preview : null;
 		return {
 			id: own ? "me" : one.sid,
@@ -110,26 +133,34 @@ export function connection(lk, publish, on) {
 			// Somebody with a link for all has a number behind the user ID.
 			known: one.identity !== "" && one.identity === one.attributes.user_id,
 			publishes: own ? publish.allowed.some((/** @type {string} */ kind) => kind in sources) : (one.permissions?.canPublish ?? true),
-			mic: own && starting.has("audio") ? "on" : !mic ? "none" : mic.isMuted ? "off" : "on",
-			camera: early ?? (camera && !camera.isMuted ? (camera.track ?? null) : null),
-			camera_on: early !== null || Boolean(camera && !camera.isMuted),
+			mic: (own && starting.has("audio")) || sound.on ? "on" : sound.any ? "off" : "none",
+			voice_on: Boolean(voice.on),
+			camera: early ?? cameras.on?.track ?? null,
+			camera_on: early !== null || Boolean(cameras.on),
 			faces_me: faces_me(camera?.track?.mediaStreamTrack),
-			layers: own ? [] : layers_of(camera),
+			layers: own ? [] : layers_of(camera, params),
+			kbps: Math.min((!own && camera?.track?.currentBitrate / 1000) || 0, most_of(params)),
 			limit_fps: (fps) => {
 				if (!own && camera?.track) camera.setVideoFPS(fps);
 			},
-			screen: shared && !shared.isMuted ? (shared.track ?? null) : null,
-			shares: Boolean(shared && !shared.isMuted),
+			screen: shared?.track ?? null,
+			shares: Boolean(shared),
+			screen_on: all.some((each) => is_of_screen(each) && !each.isMuted),
 			hand: object_of(one.metadata)?.isHandRaised === true,
 			weak: ["poor", "lost"].includes(one.connectionQuality),
 			joined: one.joinedAt?.getTime() ?? 0,
 		};
 	}
 	const others = () => /** @type {any[]} */ ([...room.remoteParticipants.values()]);
-	/** Subscribes to people whose role is seen and heard, and to nobody else. @param {any} one */
+	/** Subscribes to the newest tracks of people whose role is seen and heard, and to nothing else. @param {any} one */
 	function subscribe(one) {
-		const wanted = !heard || heard.has(one.attributes.role ?? "");
-		for (const publication of one.trackPublications.values()) {
+		const is_heard = !heard || heard.has(one.attributes.role ?? "");
+		/** @type {Record<string, number>} */
+		const left = { audio: MOST, video: MOST };
+		for (const publication of newest(one)) {
+			const { kind } = publication;
+			const wanted = is_heard && (left[kind] ?? 0) > 0;
+			left[kind] = (left[kind] ?? 0) - 1;
 			if (publication.isDesired !== wanted) publication.setSubscribed(wanted);
 		}
 	}
@@ -151,31 +182,50 @@ export function connection(lk, publish, on) {
 	]) {
 		room.on(one, changed);
 	}
-	room.on(event.TrackPublished, (/** @type {any} */ _, /** @type {any} */ who) => heard && subscribe(who));
+	room.on(event.ParticipantConnected, subscribe);
+	for (const one of [event.TrackPublished, event.TrackUnpublished]) {
+		room.on(one, (/** @type {any} */ _, /** @type {any} */ who) => others().includes(who) && subscribe(who));
+	}
 	room.on(event.ParticipantAttributesChanged, (/** @type {any} */ values, /** @type {any} */ who) => {
 		if ("role" in values && who === me) on.role();
-		else if (heard) subscribe(who);
+		else if (who !== me) subscribe(who);
 		changed();
 	});
 	room.on(event.TrackMuted, (/** @type {any} */ publication, /** @type {any} */ who) => {
 		const kind = kind_of(publication.source);
-		if (who === me && kind && !turning.has(kind)) on.put_off(kind);
+		// The library switches off what was unplugged: nobody else did.
+		if (who === me && kind && !turning.has(kind) && !unplugged.has(kind)) on.put_off(kind);
 	});
+	room.on(event.TrackUnmuted, (/** @type {any} */ { source }, /** @type {any} */ who) => {
+		if (who === me) unplugged.delete(kind_of(source));
+	});
+	/** @type {Map<any, HTMLElement>} */
+	const playing = new Map();
 	room.on(event.TrackSubscribed, (/** @type {any} */ track) => {
-		if (track.kind === "audio") return sounds.append(track.attach());
+		if (track.kind === "audio") {
+			const element = track.attach();
+			playing.set(track, element);
+			sounds.append(element);
+			return;
+		}
 		// The library takes a video that never had an element for visible, and the server sends it.
 		const video = document.createElement("video");
 		track.attach(video);
 		track.detach(video);
 	});
 	room.on(event.TrackUnsubscribed, (/** @type {any} */ track) => {
-		for (const element of track.detach()) if (element.tagName === "AUDIO") element.remove();
+		// The library has detached it already, and does not say from what.
+		track.detach();
+		playing.get(track)?.remove();
+		playing.delete(track);
 		changed();
 	});
 	room.on(event.LocalTrackPublished, (/** @type {any} */ { track, source }) => {
 		const kind = kind_of(source);
+		unplugged.delete(kind);
 		if (kind === "audio" || kind === "video") {
 			track.on(lk.TrackEvent.Ended, () => {
+				unplugged.add(kind);
 				on.unplugged(kind);
 				changed();
 			});
@@ -184,14 +234,15 @@ export function connection(lk, publish, on) {
 	room.on(event.ActiveSpeakersChanged, (/** @type {any[]} */ speakers) =>
 		on.speaking(new Set(speakers.map((one) => (one === me ? "me" : one.sid)))),
 	);
-	room.on(event.DataReceived, (/** @type {Uint8Array} */ bytes, /** @type {any} */ who, /** @type {any} */ _, /** @type {string} */ topic) => {
-		// Messages of the service have no sender; what people send each other is not shown.
-		if (!who) on.message(topic, new TextDecoder().decode(bytes));
+	room.on(event.DataReceived, (/** @type {any[]} */ ...[bytes, , , topic, , identity]) => {
+		// LiveKit writes the identity of each person, and none for the service. The library knows no participant of
+		// people who have just come or left: only the identity tells. What people send each other is not shown.
+		if (identity === "") on.message(topic, new TextDecoder().decode(bytes));
 	});
 	room.on(event.SignalReconnecting, () => on.state("reconnecting"));
 	room.on(event.Reconnecting, () => on.state("reconnecting"));
 	room.on(event.Reconnected, () => {
-		if (heard) others().forEach(subscribe);
+		others().forEach(subscribe);
 		on.state("connected");
 	});
 	room.on(event.AudioPlaybackStatusChanged, () => on.sound(room.canPlaybackAudio));
@@ -228,15 +279,16 @@ export function connection(lk, publish, on) {
 		async connect({ url, token, not_enforced = [] }, tracks) {
 			preview = tracks.video && shown_track(tracks.video);
 			// If not all roles are seen, nobody is subscribed until it is known whom.
-			const autoSubscribe = !not_enforced.includes("subscribe");
-			if (!autoSubscribe) heard = new Set();
+			if (not_enforced.includes("subscribe")) heard = new Set();
 			room.once(event.SignalConnected, () => {
 				for (const kind of /** @type {const} */ (["audio", "video"])) {
 					const track = tracks[kind];
 					if (track) starting.set(kind, publish_track(kind, track));
 				}
 			});
-			await room.connect(url, token, { autoSubscribe });
+			// The media server would send all that anybody publishes.
+			await room.connect(url, token, { autoSubscribe: false });
+			others().forEach(subscribe);
 			on.sound(room.canPlaybackAudio);
 			watch_flow(room, on.standing, over.signal);
 		},
@@ -255,8 +307,12 @@ export function connection(lk, publish, on) {
 			else delete value.isHandRaised;
 			return JSON.stringify(value);
 		},
-		/** Applies a role: what is published from now on, and who is seen and heard. @param {any} role @param {boolean} is_new */
-		apply({ publishParams, subscribeParams }, is_new) {
+		/**
+		 * Applies a role: what is published from now on, and who is seen and heard.
+		 * @param {import("./service.js").Me} me @param {boolean} is_new
+		 */
+		apply({ role: { publishParams, subscribeParams }, roles: all = [] }, is_new) {
+			roles = new Map(all.map((one) => [one.name, one.publishParams]));
 			publish = publishParams;
 			Object.assign(room.options, options_of(lk, publish));
 			if (heard || is_new) {
@@ -292,6 +348,8 @@ export function connection(lk, publish, on) {
 		play: () => room.startAudio(),
 		leave: () => room.disconnect(),
 		sid: () => me.sid,
+		/** @returns {string} the role that the media server says you have */
+		role: () => me.attributes.role ?? "",
 	};
 }
 

@@ -22,9 +22,10 @@ export const can_change = (person, me) => me?.gives.some((role) => role !== pers
 
 /**
  * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say,
- *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, keep: (id: string | null) => void, large: () => string | null }} call
+ *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, keep: (id: string | null) => void, large: () => string | null,
+ *   fill: (id: string) => void }} call
  */
-export function moderation({ server, say, me, is_inside, keep, large }) {
+export function moderation({ server, say, me, is_inside, keep, large, fill }) {
 	const may = (/** @type {string} */ permission) => me()?.role.permissions[permission] === true;
 
 	/**
@@ -123,12 +124,13 @@ export function moderation({ server, say, me, is_inside, keep, large }) {
 				text: is_large ? words.stop_large : words.keep_large,
 				act: () => keep(is_large ? null : id),
 			},
+			id.startsWith("screen:") && { icon: "full", text: words.fullscreen.off, act: () => fill(id) },
 			...(person.me
 				? []
 				: [
-						may("mute") && person.mic === "on" && mute(person, "audio", "mic-off", words.mute, words.muted_done(name)),
+						may("mute") && person.voice_on && mute(person, "audio", "mic-off", words.mute, words.muted_done(name)),
 						may("mute") && person.camera_on && mute(person, "video", "camera-off", words.stop_video, words.video_done(name)),
-						may("mute") && person.shares && mute(person, "screen", "screen-off", words.stop_screen, words.screen_done(name)),
+						may("mute") && person.screen_on && mute(person, "screen", "screen-off", words.stop_sharing, words.screen_done(name)),
 						may("changeRole") &&
 							can_change(person, me()) && {
 								icon: "key",

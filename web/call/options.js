@@ -60,6 +60,24 @@ export function options_of(lk, { audio, video, screen, simulcast }) {
 	};
 }
 
+// The highest bit rate of the API, in kbit/s.
+const HIGHEST = 2000;
+
+/**
+ * Returns the most that a camera of a role sends, in kbit/s, or one of its layers.
+ * @param {any} publish the role's publishParams, if they are known @param {number} [height] of the layer
+ */
+export function most_of(publish, height = Infinity) {
+	if (!publish) return HIGHEST;
+	const { video, simulcast } = publish;
+	/** @type {Layer[]} */
+	const layers = simulcast?.video?.layers ?? [{}];
+	const scale_of = (/** @type {Layer} */ { scaleResolutionDownBy = 1 }) => scaleResolutionDownBy;
+	// The largest comes first. Pixels are rounded.
+	const layer = layers.findLast((one) => video.height / scale_of(one) >= height - 2) ?? layers[0];
+	return layer ? layer.maxBitrate || video.bitRate / scale_of(layer) : HIGHEST;
+}
+
 /** @param {any} publish the role's publishParams */
 export const screen_options = ({ screen: { width, height, frameRate } }) => ({
 	audio: true,

@@ -2,15 +2,20 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+import { language } from "../join/words.js";
 import { h, icon, put } from "../lib/dom.js";
 import { face } from "./face.js";
 import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Person} Person */
 
+// From so many people on, the list can be searched.
+const SEARCHED = 10;
+const { compare } = new Intl.Collator(language, { numeric: true });
+
 /** Yourself and people with a raised hand first, the others by name. @param {Person} a @param {Person} b */
 const order = (a, b) =>
-	Number(b.me) - Number(a.me) || Number(b.hand) - Number(a.hand) || a.name.localeCompare(b.name);
+	Number(b.me) - Number(a.me) || Number(b.hand) - Number(a.hand) || compare(a.name, b.name);
 
 /** A mark with the words that it stands for. @param {string} symbol @param {string} text @param {string} [kind] */
 const mark = (symbol, text, kind = "") =>
@@ -71,12 +76,19 @@ export function people_list({ people, options, has_options, waiting, close }) {
 		icon("close"),
 	);
 	const rows = h("ul.people-rows", { role: "list", "aria-label": words.in_call });
+	const search = h("input.people-search", {
+		type: "search",
+		hidden: true,
+		"aria-label": words.search,
+		placeholder: words.search,
+		oninput: () => show(people()),
+	});
 	const watching = h("p.quiet.small-text.watching");
 	const element = h(
 		"aside.people",
 		{ id: "people", hidden: true, "aria-label": words.people },
 		h("div.people-head", null, title, end),
-		h("div.people-body", { tabindex: "-1" }, waiting.element, rows, watching),
+		h("div.people-body", { tabindex: "-1" }, waiting.element, search, rows, watching),
 	);
 	element.addEventListener("keydown", (event) => event.key === "Escape" && close());
 	/** @type {Map<string, ReturnType<typeof row>>} */
@@ -86,7 +98,9 @@ export function people_list({ people, options, has_options, waiting, close }) {
 	function show(all) {
 		put(title, words.people_title(all.length));
 		if (element.hidden) return;
-		const sorted = [...all].sort(order);
+		search.hidden = all.length < SEARCHED;
+		const asked = search.hidden ? "" : search.value.trim().toLocaleLowerCase();
+		const sorted = all.filter((one) => one.name.toLocaleLowerCase().includes(asked)).sort(order);
 		const now = new Set(sorted.map((one) => one.id));
 		for (const [id, one] of known) {
 			if (now.has(id)) continue;
@@ -111,6 +125,7 @@ export function people_list({ people, options, has_options, waiting, close }) {
 		/** @param {boolean} yes */
 		toggle(yes) {
 			element.hidden = !yes;
+			search.value = "";
 			if (!yes) return;
 			show(people());
 			if (waiting.waits()) waiting.focus();

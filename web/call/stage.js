@@ -44,8 +44,9 @@ export function stage(acts) {
 		h("div", null, h("b", null, words.you_share), h("span", null, words.you_share_help)),
 		h("button.small", { type: "button", onclick: () => acts.stop_sharing() }, words.stop_sharing),
 	);
-	const area = h("div.stage-area", { tabindex: "-1" }, list);
-	const element = h("div.call-stage", null, sharing, area, line, rest, speaker);
+	// The button for the rest is placed as the tiles are, and scrolls with them.
+	const area = h("div.stage-area", { tabindex: "-1" }, list, rest);
+	const element = h("div.call-stage", null, sharing, area, line, speaker);
 	/** @type {Person[]} */
 	let people = [];
 	/** The id of what the viewer keeps large. @type {string | null} */
@@ -268,6 +269,13 @@ export function stage(acts) {
 	return {
 		element,
 		keep,
+		/** Shows a shared screen alone, on the whole screen. @param {string} id of its tile */
+		async fill(id) {
+			const one = tiles.get(id);
+			if (one?.root.requestFullscreen) await one.root.requestFullscreen().catch(() => {});
+			// iPhones can do it with videos alone.
+			else /** @type {any} */ (one?.video)?.webkitEnterFullscreen?.();
+		},
 		large: () => large,
 		/** @param {Person[]} next */
 		show(next) {

@@ -7,6 +7,7 @@ import { Refusal, call, hooks } from "../lib/api.js";
 import { changed, on_change, written } from "../lib/changes.js";
 import { announcer, h, icon, put } from "../lib/dom.js";
 import { Missing, abandon, go, route, show, start, unsaved } from "../lib/router.js";
+import { browser_storage, tab_storage } from "../lib/storage.js";
 import { dialog, empty, menu, sentence, toast, toast_place } from "../lib/ui.js";
 import { forget_visits, note_visit, open_palette } from "./palette.js";
 import { rooms_page } from "./rooms.js";
@@ -158,7 +159,7 @@ async function sign_out() {
 
 /** Leaves the page without asking: after the session no change can be saved. @param {string} to */
 function leave(to) {
-	localStorage.removeItem(HINT);
+	browser_storage.remove(HINT);
 	forget_session();
 	forget_visits();
 	abandon();
@@ -388,13 +389,13 @@ const later =
 		try {
 			maker = await fetched();
 		} catch (error) {
-			const last = Number(sessionStorage.getItem("reloaded") ?? 0);
+			const last = Number(tab_storage.get("reloaded") ?? 0);
 			if (Date.now() - last < 60000)
 				throw new Error(
 					"Part of the console could not be loaded. Check your connection, then reload the page.",
 					{ cause: error },
 				);
-			sessionStorage.setItem("reloaded", String(Date.now()));
+			tab_storage.set("reloaded", String(Date.now()));
 			location.reload();
 			await new Promise(ignore);
 			throw error;
@@ -488,7 +489,7 @@ async function home() {
 /** Opens the page that the user wanted before signing in. */
 async function signed_in() {
 	const { account } = await session();
-	localStorage.setItem(HINT, "1");
+	browser_storage.set(HINT, "1");
 	changed("session", account.id);
 	const wanted = new URLSearchParams(location.search).get("then") ?? "";
 	frame();
@@ -499,7 +500,7 @@ async function begin() {
 	add_routes();
 	const at_door = location.pathname === "/console/sign-in";
 	// A user who was signed in recently probably still is, so frame and page do not wait for the response.
-	const hint = localStorage.getItem(HINT) === "1" && !at_door;
+	const hint = browser_storage.get(HINT) === "1" && !at_door;
 	const known = session().then(
 		() => true,
 		(error) => {
@@ -511,7 +512,7 @@ async function begin() {
 		frame();
 		known.catch(ignore);
 	} else if (await known.catch(() => false)) {
-		localStorage.setItem(HINT, "1");
+		browser_storage.set(HINT, "1");
 		frame();
 	} else {
 		forget_session();

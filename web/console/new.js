@@ -11,23 +11,40 @@ import { maker } from "./editor.js";
 import { form_for } from "./hints.js";
 import { template_names } from "./templates.js";
 
-const MODERATOR = { endRoom: true, removeOthers: true, mute: true, unmute: true, changeRole: true };
+// Recordings and streams are not part of Anteroom, and media servers let nobody unmute others unless they are told to:
+// what does nothing is not granted.
+const ANYBODY = { browserRecording: false, rtmpStreaming: false, hlsStreaming: false };
+const MODERATOR = { ...ANYBODY, endRoom: true, removeOthers: true, mute: true, changeRole: true };
+const LAYERS = [
+	{ rid: "f", scaleResolutionDownBy: 1, maxBitrate: 1200, maxFramerate: 30 },
+	{ rid: "h", scaleResolutionDownBy: 2, maxBitrate: 350, maxFramerate: 20 },
+	{ rid: "q", scaleResolutionDownBy: 4, maxBitrate: 110, maxFramerate: 15 },
+];
+const SENDS = {
+	allowed: ["audio", "video", "screen"],
+	video: { width: 1280, height: 720, frameRate: 30, bitRate: 1200 },
+	simulcast: { video: { layers: LAYERS } },
+};
+const HOST = { permissions: MODERATOR, publishParams: SENDS };
+const MEMBER = { priority: 2, permissions: ANYBODY, publishParams: SENDS };
 
 /** Sets of roles that a new template can start with. */
 export const STARTS = [
 	{
 		symbol: "people",
 		words: "Meeting",
-		roles: { host: { permissions: MODERATOR }, guest: { priority: 2 } },
+		roles: { host: HOST, guest: MEMBER },
 	},
 	{
 		symbol: "screen",
 		words: "Webinar",
 		roles: {
-			host: { permissions: MODERATOR },
-			speaker: { priority: 2 },
+			host: HOST,
+			speaker: MEMBER,
 			viewer: {
 				priority: 3,
+				admission: "ask",
+				permissions: ANYBODY,
 				publishParams: { allowed: [] },
 				subscribeParams: { subscribeToRoles: ["host", "speaker"] },
 			},
@@ -37,8 +54,8 @@ export const STARTS = [
 		symbol: "person",
 		words: "Class",
 		roles: {
-			teacher: { permissions: MODERATOR },
-			student: { priority: 2, publishParams: { allowed: ["audio", "video"] } },
+			teacher: HOST,
+			student: { ...MEMBER, admission: "ask" },
 		},
 	},
 	{ symbol: "template", words: "Blank", roles: {} },

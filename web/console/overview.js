@@ -308,7 +308,10 @@ async function first_steps(templates, who) {
 		const one = h("button.primary", { type: "button" }, `Create the template “${words}”`);
 		one.addEventListener("click", () =>
 			busy(one, async () => {
-				const body = { name: words, default: true, roles };
+				// The only media server of an account is meant, also if it is not the default.
+				const { data } = may("backends:read") ? await get("/v2/backends") : { data: [] };
+				const only_one = data.length === 1 && { settings: { backend: data[0].name } };
+				const body = { name: words, default: true, roles, ...only_one };
 				template = (await call("POST", "/v2/templates", { body })).data;
 				draw_template();
 				draw_room();

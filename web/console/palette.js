@@ -6,6 +6,7 @@
 import { address, get } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
 import { go } from "../lib/router.js";
+import { tab_storage } from "../lib/storage.js";
 import { number } from "../lib/text.js";
 import { dialog } from "../lib/ui.js";
 import { code_of, meant, object_of, search } from "./find.js";
@@ -32,7 +33,7 @@ const found_object = (kind, one) => ({
 });
 
 /** @returns {Found[]} */
-const recent = () => JSON.parse(sessionStorage.getItem(RECENT) ?? "[]");
+const recent = () => tab_storage.get_json(RECENT) ?? [];
 
 /** Notes that a page was opened. @param {string} path @param {string} title @param {boolean} there false if it has no object */
 export function note_visit(path, title, there) {
@@ -40,10 +41,10 @@ export function note_visit(path, title, there) {
 	if (!kind || !id) return;
 	const others = recent().filter(({ href }) => href !== path);
 	const own = there ? [found_object(/** @type {Kind} */ (kind), { id, name: title })] : [];
-	sessionStorage.setItem(RECENT, JSON.stringify([...own, ...others].slice(0, MOST_RECENT)));
+	tab_storage.set(RECENT, JSON.stringify([...own, ...others].slice(0, MOST_RECENT)));
 }
 
-export const forget_visits = () => sessionStorage.removeItem(RECENT);
+export const forget_visits = () => tab_storage.remove(RECENT);
 
 /** @param {Kind} kind @param {string} q @param {AbortSignal} signal @param {(found: Found[]) => void} show
  * @param {(examined: number) => void} tell */

@@ -6,6 +6,7 @@
 import { Refusal, call } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
 import { busy, dialog, sentence } from "../lib/ui.js";
+import { forget_session } from "./session.js";
 
 /** @typedef {"keys" | "token"} Way */
 
@@ -14,6 +15,9 @@ const WRONG = {
 	keys: "The access key or the secret is wrong, or the account is disabled.",
 	token: "This token or API key is invalid or has expired.",
 };
+
+const NO_COOKIE =
+	"Your browser blocks cookies for this site, and the console needs one to keep you signed in. Allow them, then try again.";
 
 /** @param {() => Promise<void>} done is called when the session has begun */
 function sign_in_form(done) {
@@ -92,9 +96,19 @@ function sign_in_form(done) {
 				fault.focus();
 				return;
 			}
+			try {
+				await done();
+			} catch (error) {
+				if (!(error instanceof Refusal && error.status === 401)) throw error;
+				// The service has set the cookie, and does not get it back.
+				forget_session();
+				put(fault, icon("warning"), h("span", null, NO_COOKIE));
+				fault.hidden = false;
+				fault.focus();
+				return;
+			}
 			secret.value = "";
 			token.value = "";
-			await done();
 		});
 	});
 	choose("keys");
@@ -119,6 +133,7 @@ export const sign_in_page = (done) => () => ({
 					icon("warning"),
 					"This connection is not encrypted, so others can read what you type. Use HTTPS.",
 				),
+			!navigator.cookieEnabled && h("p.notice.warn", null, icon("warning"), NO_COOKIE),
 			sign_in_form(done),
 			h(
 				"p.hint.foot",

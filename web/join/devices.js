@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { announce, h, icon, put, unique } from "../lib/dom.js";
+import { browser_storage } from "../lib/storage.js";
 
 /** @typedef {import("./words.js").Words} Words */
 /** @typedef {"off" | "starting" | "on" | "denied" | "missing" | "busy" | "insecure" | "failed"} State */
@@ -146,7 +147,7 @@ function device(what, words, limits) {
 	/** @type {MediaStream | null} */
 	let stream = null;
 	let is_over = false;
-	let wanted = localStorage.getItem(what) ?? "";
+	let wanted = browser_storage.get(what) ?? "";
 	const video = h("video.mirrored", {
 		autoplay: true,
 		playsinline: true,
@@ -154,8 +155,7 @@ function device(what, words, limits) {
 	});
 	video.muted = true;
 	const off_words = h("div.stage-off");
-	const size = h("span.stage-size", { hidden: true });
-	const stage = h("div.stage", null, video, off_words, size);
+	const stage = h("div.stage", null, video, off_words);
 	const button = h("button.round", {
 		type: "button",
 		onclick: () => (state === "on" ? stop("off") : start()),
@@ -164,7 +164,7 @@ function device(what, words, limits) {
 	const select = h("select", { id });
 	select.addEventListener("change", () => {
 		wanted = select.value;
-		localStorage.setItem(what, wanted);
+		browser_storage.set(what, wanted);
 		start();
 	});
 	const bar = h("span.level-bar");
@@ -196,7 +196,6 @@ function device(what, words, limits) {
 		button.title = on ? says.turn_off : says.turn_on;
 		button.classList.toggle("off", !on);
 		video.hidden = !on;
-		size.hidden = !on || size.textContent === "";
 		meter.hidden = !on;
 		off_words.hidden = on;
 		put(
@@ -261,9 +260,7 @@ function device(what, words, limits) {
 		const [track] = got.getTracks();
 		track?.addEventListener("ended", () => stream === got && stop("missing"));
 		if (is_camera) {
-			const { width, height, frameRate } = track?.getSettings() ?? {};
 			video.srcObject = got;
-			put(size, width && `${width}×${height} · ${Math.round(frameRate ?? 0)} fps`);
 		} else listen(got);
 		draw();
 	}

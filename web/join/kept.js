@@ -3,6 +3,8 @@
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
 
+import { tab_storage } from "../lib/storage.js";
+
 /** What was joined with a code, and which devices were on.
  * @typedef {{ path: string, code: string, room: { name: string }, role: { name: string, publishParams: any },
  *   token: string, room_id: string, name: string, audio: boolean, video: boolean, restarted_at?: number }} Entry */
@@ -13,23 +15,19 @@ const TRIES = 5;
 const RETRY = 100;
 
 /** @param {Entry} entry */
-export const keep = (entry) => sessionStorage.setItem(KEY, JSON.stringify(entry));
+export const keep = (entry) => tab_storage.set(KEY, JSON.stringify(entry));
 
 let let_go = () => {};
 
 export function forget() {
-	sessionStorage.removeItem(KEY);
+	tab_storage.remove(KEY);
 	let_go();
 }
 
 /** Returns the call of this tab if it was joined at this address, else null. @returns {Entry | null} */
 export function kept() {
-	try {
-		const entry = JSON.parse(sessionStorage.getItem(KEY) ?? "null");
-		return entry?.path === location.pathname ? entry : null;
-	} catch {
-		return null;
-	}
+	const entry = tab_storage.get_json(KEY);
+	return entry?.path === location.pathname ? entry : null;
 }
 
 /** Who waits to be let in, and for what.
@@ -40,17 +38,13 @@ const WAITING = "waiting";
 const FORGOTTEN = 2 * 3600000;
 
 /** @param {Waiter} waiter */
-export const keep_waiter = (waiter) => sessionStorage.setItem(WAITING, JSON.stringify({ ...waiter, at: Date.now() }));
-export const forget_waiter = () => sessionStorage.removeItem(WAITING);
+export const keep_waiter = (waiter) => tab_storage.set(WAITING, JSON.stringify({ ...waiter, at: Date.now() }));
+export const forget_waiter = () => tab_storage.remove(WAITING);
 
 /** Returns who waits in this tab at this address, or null. @returns {Waiter | null} */
 export function kept_waiter() {
-	try {
-		const waiter = JSON.parse(sessionStorage.getItem(WAITING) ?? "null");
-		return waiter?.path === location.pathname && Date.now() - waiter.at < FORGOTTEN ? waiter : null;
-	} catch {
-		return null;
-	}
+	const waiter = tab_storage.get_json(WAITING);
+	return waiter?.path === location.pathname && Date.now() - waiter.at < FORGOTTEN ? waiter : null;
 }
 
 const BROWSER = "browser";
@@ -104,6 +98,7 @@ const take_lock = (name, steal) =>
 				})
 			);
 		};
-		// The promise is rejected when another tab takes the lock over.
-		navigator.locks.request(name, steal ? { steal } : { ifAvailable: true }, hold).catch(() => {});
+		// The promise is rejected when another tab takes the lock over, and where the browser blocks its storage: it
+		// then does not tell of other tabs either.
+		navigator.locks.request(name, steal ? { steal } : { ifAvailable: true }, hold).catch(() => done(true));
 	});

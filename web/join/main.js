@@ -5,6 +5,7 @@
 
 import { Refusal, call, segment } from "../lib/api.js";
 import { announce, announcer, h, icon, put } from "../lib/dom.js";
+import { browser_storage, tab_storage } from "../lib/storage.js";
 import { code_of } from "./code.js";
 import { devices } from "./devices.js";
 import { browser_id, claim, forget, keep, kept, kept_waiter } from "./kept.js";
@@ -272,7 +273,7 @@ function enter(what, waiter = null) {
 		type: "text",
 		autocomplete: "name",
 		maxlength: "64",
-		value: waiter?.name ?? given ?? localStorage.getItem("name") ?? "",
+		value: waiter?.name ?? given ?? browser_storage.get("name") ?? "",
 		placeholder: words.name_example,
 		"aria-describedby": "name-fault",
 	});
@@ -316,6 +317,7 @@ function enter(what, waiter = null) {
 		trouble,
 		button,
 		foot,
+		!tab_storage.works() && h("p.hint.foot", null, icon("info"), words.not_kept),
 	);
 	const box_of_page = h("div.join-box", { class: parts.preview ? "two" : "one" }, parts.preview, form);
 
@@ -406,7 +408,7 @@ function enter(what, waiter = null) {
 		}
 		if (button.getAttribute("aria-busy") === "true") return;
 		performance.mark("press");
-		if (!what.name) localStorage.setItem("name", text);
+		if (!what.name) browser_storage.set("name", text);
 		button.setAttribute("aria-busy", "true");
 		trouble.hidden = true;
 		try {

@@ -11,7 +11,14 @@
 
 /** @type {Set<Listener>} */
 const listeners = new Set();
-const channel = new BroadcastChannel("anteroom");
+/** Null where the browser blocks it. */
+const channel = (() => {
+	try {
+		return new BroadcastChannel("anteroom");
+	} catch {
+		return null;
+	}
+})();
 /** When each kind was last changed, as performance.now() returns it. @type {Map<string, number>} */
 const last = new Map();
 
@@ -21,12 +28,12 @@ function tell(change, here) {
 	for (const listener of listeners) listener(change, here);
 }
 
-channel.addEventListener("message", ({ data }) => tell(data, false));
+channel?.addEventListener("message", ({ data }) => tell(data, false));
 
 /** Tells this tab and all others that an object has changed. @param {string} kind @param {string} [id] */
 export function changed(kind, id = "") {
 	const change = { kind, id };
-	channel.postMessage(change);
+	channel?.postMessage(change);
 	tell(change, true);
 }
 

@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, put } from "./dom.js";
+import { tab_storage } from "./storage.js";
 
 /**
  * @typedef {object} Page
@@ -250,7 +251,7 @@ export function start(error, shown) {
 	addEventListener("pagehide", () => {
 		const place = note_place();
 		const stored = { ...place, key: entry, kept: undefined, time: undefined };
-		if (place) sessionStorage.setItem(STORED, JSON.stringify(stored));
+		if (place) tab_storage.set(STORED, JSON.stringify(stored));
 	});
 	document.addEventListener("click", (event) => {
 		const link = event.target instanceof Element ? event.target.closest("a") : null;
@@ -266,6 +267,6 @@ export function start(error, shown) {
 
 /** Returns the place that was left by a reload, or null if it is that of another page. @returns {Place | null} */
 function stored() {
-	const place = JSON.parse(sessionStorage.getItem(STORED) ?? "null");
+	const place = tab_storage.get_json(STORED);
 	return place && place.key === history.state?.key ? place : null;
 }

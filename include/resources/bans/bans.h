@@ -67,8 +67,8 @@ struct ban_terms {
 /* Creates a ban, in the name of the caller, and notes it for the event log. If there already is a
  * ban of the same person from the same room, gives that one the reason and the end that were sent.
  * A caller from inside the room can only extend it, and does not change the reason of a ban that
- * nobody inside created. The call must be in a WRITE transaction. Sets FAULT_CONFLICT if the account
- * has BANS_MOST bans. */
+ * nobody inside created. The call must be in a WRITE transaction. Sets FAULT_CONFLICT if the
+ * account has BANS_MOST bans. */
 bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban,
 	     struct fault *fault);
 

@@ -11,9 +11,9 @@
  * Failed attempts to begin a session (service/session.h) have a separate budget by address, also 20
  * per minute.
  *
- * The memory is fixed: 8 MB, of which 5 MB are for 131,072 addresses. If more addresses miss within a minute, new
- * entries replace the oldest entry of their group; attackers with more addresses are limited by the
- * rate of the service and of nginx.
+ * The memory is fixed: 8 MB, of which 5 MB are for 131,072 addresses. If more addresses miss within
+ * a minute, new entries replace the oldest entry of their group; attackers with more addresses are
+ * limited by the rate of the service and of nginx.
  *
  * Threads: any; the lock is held only for a look-up.
  *

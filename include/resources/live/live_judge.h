@@ -21,7 +21,8 @@
 #include "resources/asking.h"
 #include "resources/live/live_record.h"
 
-/* Most people about whom something is done at once, and about whom something is found out at once. */
+/* Most people about whom something is done at once, and about whom something is found out at
+ * once. */
 #define JUDGED_MOST 32
 #define CHOSEN_MOST 256
 
@@ -73,9 +74,9 @@ struct judgement {
  * has been committed. */
 void live_judge_touched(const struct call *call);
 
-/* Judges the room. Without `notes`, in a READ transaction, goes through the people and finds out what
- * is to be done: with the room (ends), or with those chosen. With it, in a WRITE transaction, notes
- * what has been found out and still holds, of the next JUDGED_MOST, and leaves requests. */
+/* Judges the room. Without `notes`, in a READ transaction, goes through the people and finds out
+ * what is to be done: with the room (ends), or with those chosen. With it, in a WRITE transaction,
+ * notes what has been found out and still holds, of the next JUDGED_MOST, and leaves requests. */
 bool live_judge(struct call *call, bool notes, struct judgement *judgement, struct fault *fault);
 /* Goes on after the requests in `asking` have ended; in a WRITE transaction. */
 bool live_carry_on(struct call *call, struct judgement *judgement, struct fault *fault);

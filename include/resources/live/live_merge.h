@@ -8,8 +8,8 @@
  * seen.
  *
  * A session closes in steps, each a transaction that ends a few hundred stays, so that a session of
- * any size closes. The first step notes it in the record of the room; until the last one the session
- * is active, and all news of the room wait. background/live_watch.c takes the steps.
+ * any size closes. The first step notes it in the record of the room; until the last one the
+ * session is active, and all news of the room wait. background/live_watch.c takes the steps.
  *
  * A restart of a media server tells nothing: its rooms are gone, and people come back to newer
  * ones. Where somebody does so soon, the session goes on in the newer room.
@@ -98,8 +98,8 @@ struct merging {
 bool live_merge(struct call *call, struct merging *merging, struct fault *fault);
 
 /* Prepares a look: the people whom the media server listed, and the room if it was asked for after
- * them (else NULL), by the server's clock. sent: when they were asked for. merging: the room and the
- * backend. It is in the arena of the call, and is merged in steps: each is a live_merge, until
+ * them (else NULL), by the server's clock. sent: when they were asked for. merging: the room and
+ * the backend. It is in the arena of the call, and is merged in steps: each is a live_merge, until
  * live_look_is_merged. Those inside by the records come first, then those who are new, in the order
  * in which they joined. If a step needs the room, live_look_name_room goes on after it. */
 bool live_look_news(struct call *call, const struct server_person *people, size_t count,
@@ -119,8 +119,8 @@ int64_t live_grace(bool left_unseen, int64_t grace);
 /* Closes the room's session if nobody has been inside for live_grace. */
 bool live_close_empty(struct call *call, const struct id *room, int64_t grace, bool *is_closed,
 		      struct fault *fault);
-/* Takes the next step of a session that closes. is_gone: also of one whose backend was deleted, which
- * may not have begun to. *is_closing: there is another step. */
+/* Takes the next step of a session that closes. is_gone: also of one whose backend was deleted,
+ * which may not have begun to. *is_closing: there is another step. */
 bool live_close_on(struct call *call, const struct id *room, bool is_gone, bool *is_closing,
 		   struct fault *fault);
 /* Closes the sessions of a backend that the call deletes, or begins to. Those inside left when they

@@ -72,10 +72,10 @@ void live_queue_close(struct live_queue *queue);
 /* Returns a descriptor (an eventfd) that is readable when something was added. */
 int live_queue_descriptor(const struct live_queue *queue);
 
-/* Copies the event. Returns false if too many are waiting: in all, or of the account, which may have
- * half of what the other accounts leave, or of the backend, which may have three quarters of what
- * the account's other backends leave of that; but LIVE_QUEUE_SHARE of each, as long as there is
- * room at all. */
+/* Copies the event. Returns false if too many are waiting: in all, or of the account, which may
+ * have half of what the other accounts leave, or of the backend, which may have three quarters of
+ * what the account's other backends leave of that; but LIVE_QUEUE_SHARE of each, as long as there
+ * is room at all. */
 bool live_queue_hear(struct live_queue *queue, const struct id *account, const struct id *backend,
 		     const struct id *room, const struct server_event *event, int64_t received);
 /* Notes that the media server has sent an event, which is not needed. */

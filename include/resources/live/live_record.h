@@ -52,8 +52,8 @@ struct live {
 	struct slice end_peer; /* the uuid of the peer who did so; empty if a program did */
 	bool end_locks; /* the room was disabled, too */
 	bool has_given; /* a call gave somebody a role (struct given_role) */
-	/* When the session began to close, in steps (live_merge.h); 0 if it does not. Then also when
-	 * the media server's room ended; 0 if that is not known. */
+	/* When the session began to close, in steps (live_merge.h); 0 if it does not. Then also
+	 * when the media server's room ended; 0 if that is not known. */
 	int64_t closing, ended;
 	struct live_role *roles; /* in the order in which they came, with room for one more */
 	size_t role_count;
@@ -206,8 +206,8 @@ extern const char *const leave_cause_names[LEAVE_CAUSES];
 typedef bool peer_visit(void *context, const struct peer *peer);
 bool peers_each(struct call *call, const struct id *session, enum store_side side,
 		peer_visit *visit, void *context, struct fault *fault);
-/* The same for a session of any size: a READ transaction releases what was read, and what the visits
- * leave in the arena of the call. What is kept must be elsewhere. */
+/* The same for a session of any size: a READ transaction releases what was read, and what the
+ * visits leave in the arena of the call. What is kept must be elsewhere. */
 bool peers_each_apart(struct call *call, const struct id *session, enum store_side side,
 		      peer_visit *visit, void *context, struct fault *fault);
 

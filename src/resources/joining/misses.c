@@ -306,8 +306,8 @@ bool misses_count_view(struct call *call, struct slice entry, struct fault *faul
 	return false;
 }
 
-/* Writes a keyed hash of the account and the entry of the call's join token, whatever the size of the
- * entry. */
+/* Writes a keyed hash of the account and the entry of the call's join token, whatever the size of
+ * the entry. */
 static void hash_of_bearer(const struct call *call, unsigned char hash[MISSES_ADDRESS_SIZE])
 {
 	const struct misses *misses = call->environment->misses;

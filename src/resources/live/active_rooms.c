@@ -56,7 +56,8 @@ static bool add_id(void *context, const struct peer *peer)
 	return true;
 }
 
-/* Appends the IDs of those inside, whose text is not in the arena of the call while they are read. */
+/* Appends the IDs of those inside, whose text is not in the arena of the call while they are
+ * read. */
 static bool append_ids(struct call *call, const struct live *live, struct buffer *text,
 		       struct fault *fault)
 {
@@ -215,6 +216,28 @@ static int64_t ends_at(struct call *call, const struct live_view *view,
 	return end;
 }
 
+/* Adds what clients need to know of the roles of others: whom to list first, and what a sender may
+ * cost them. */
+static void add_roles(struct call *call, const struct live_view *view, struct json_writer *body)
+{
+	writer_open(body, "roles", '[');
+	for (size_t i = 0; i < view->template.role_count; i++) {
+		const struct template_role *role = &view->template.roles[i];
+		const json_t *document = template_role_document(call, &view->template, role);
+		const json_t *permissions = json_object_get(document, "permissions");
+
+		writer_open(body, NULL, '{');
+		writer_text(body, "name", role->name);
+		writer_value(body, "priority", json_object_get(document, "priority"));
+		writer_flag(body, "host",
+			    json_is_true(json_object_get(permissions, "mute")) ||
+				    json_is_true(json_object_get(permissions, "removeOthers")));
+		writer_value(body, "publishParams", json_object_get(document, "publishParams"));
+		writer_close(body, '}');
+	}
+	writer_close(body, ']');
+}
+
 bool active_rooms_me(struct call *call, struct fault *fault)
 {
 	static const char *const members[] = { "publishParams", "subscribeParams", "permissions" };
@@ -254,6 +277,7 @@ bool active_rooms_me(struct call *call, struct fault *fault)
 		writer_json(&body, "ends_at", SLICE("null"));
 	else
 		writer_time(&body, "ends_at", end * 1000);
+	add_roles(call, &view, &body);
 	return call_answer(call, writer_end(&body));
 }
 

@@ -80,8 +80,8 @@ static int compare_entries(const void *first, const void *second)
 	return slice_compare(a->entry, b->entry);
 }
 
-/* Copies those with the entry that this call looks for. The call may be another one than that of the
- * list, so nothing of the list is kept. */
+/* Copies those with the entry that this call looks for. The call may be another one than that of
+ * the list, so nothing of the list is kept. */
 static void copy_found(struct asking *asking, const struct server_person *people, size_t count,
 		       const struct server_room *room)
 {
@@ -116,8 +116,8 @@ static void copy_found(struct asking *asking, const struct server_person *people
 	}
 }
 
-/* Reads the answers of a look, for the call and for those that follow it: before the transaction, of
- * which others wait for the end. What cannot be read tells nothing. */
+/* Reads the answers of a look, for the call and for those that follow it: before the transaction,
+ * of which others wait for the end. What cannot be read tells nothing. */
 static void read_look(struct call *call, struct asking *asking)
 {
 	const struct server *server = &((struct found *)asking->prepared)->server;

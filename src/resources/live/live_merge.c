@@ -26,8 +26,8 @@
 /* People inside, and people who are new, whom one step of a look goes through. */
 #define INSIDE_IN_STEP 256
 #define LISTED_IN_STEP 64
-/* Of those for whom the limit of stays leaves no place, and who must go, so many are stored in a step
- * all the same: as many as the judge puts out at once (live_judge.h). */
+/* Of those for whom the limit of stays leaves no place, and who must go, so many are stored in a
+ * step all the same: as many as the judge puts out at once (live_judge.h). */
 #define JUDGED_IN_STEP 16
 /* Sessions that a call begins to close, and that it goes through. The watch finds those beyond. */
 #define CLOSINGS_MOST 1000

@@ -20,8 +20,8 @@ struct share {
 	struct id account, backend; /* the key */
 	size_t waiting;
 };
-/* Media servers that wait in the list of those that have told something: it is gone through for each
- * event that is not needed. The next event of one that does not fit adds it. */
+/* Media servers that wait in the list of those that have told something: it is gone through for
+ * each event that is not needed. The next event of one that does not fit adds it. */
 #define HEARD_BACKENDS_MOST 64
 
 struct live_queue {

@@ -59,6 +59,7 @@ const words = {
 	name_example: "Wird den anderen im Raum angezeigt",
 	name_missing: "Geben Sie Ihren Namen ein.",
 	nothing_sent: "Bis zum Beitritt wird nichts übertragen.",
+	not_kept: "Ihr Browser speichert für diese Seite nichts: Nach dem Neuladen treten Sie über Ihren Link erneut bei.",
 	only_watching: "Sie sehen und hören nur zu und brauchen weder Kamera noch Mikrofon.",
 	only_speaking: "Sie nehmen nur mit Ton teil.",
 	start_title: "Noch ein Schritt",
@@ -72,7 +73,7 @@ const words = {
 	asks_first: "Jemand im Raum muss Sie einlassen.",
 	waiting_title: "Sie warten auf Einlass",
 	waiting: (room) =>
-		`Die Personen in ${room} wissen, dass Sie da sind. Lassen Sie diese Seite geöffnet: Sie treten automatisch bei.`,
+		`Wer Sie in ${room} einlassen kann, sieht, dass Sie warten. Lassen Sie diese Seite geöffnet: Sie treten automatisch bei.`,
 	waiting_off: "Während Sie warten, werden Kamera und Mikrofon nicht übertragen.",
 	waiting_away: "Der Server ist zurzeit nicht erreichbar. Lassen Sie diese Seite geöffnet: Es wird weiter versucht.",
 	stop_waiting: "Nicht länger warten",

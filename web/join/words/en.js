@@ -55,6 +55,7 @@ export default {
 	name_example: "Shown to others in the room",
 	name_missing: "Enter your name.",
 	nothing_sent: "Nothing is sent until you join.",
+	not_kept: "Your browser keeps nothing for this page: after a reload you join again by your link.",
 	only_watching: "You will watch and listen, so you do not need a camera or a microphone.",
 	only_speaking: "You join with audio only.",
 	start_title: "One more step",
@@ -67,7 +68,7 @@ export default {
 	asks_first: "Someone in the room has to let you in.",
 	waiting_title: "Waiting to be let in",
 	waiting: (/** @type {string} */ room) =>
-		`The people in ${room} know that you are here. Keep this page open: you join automatically.`,
+		`Whoever can let you in to ${room} sees that you are waiting. Keep this page open: you join automatically.`,
 	waiting_off: "Your camera and microphone are not sent while you wait.",
 	waiting_away: "The server cannot be reached at the moment. Keep this page open: it tries again.",
 	stop_waiting: "Stop waiting",
