@@ -490,7 +490,7 @@ static const struct {
 	{ METHOD_POST, "/v2/backends/$b/test", "{}", 501, 1, NULL, 0 },
 	{ METHOD_POST, "/v2/backends/$b/events", "{}", 204, 0, NULL, 0 },
 	/* The session of the room closes, and who is inside leaves. */
-	{ METHOD_DELETE, "/v2/backends/$b", NULL, 204, 15, NULL, 0 },
+	{ METHOD_DELETE, "/v2/backends/$b", NULL, 204, 14, NULL, 0 },
 	{ METHOD_POST, "/v2/webhooks", "{\"url\":\"https://a.example/\"}", 200, 5, "w id", 0 },
 	{ METHOD_GET, "/v2/webhooks", NULL, 200, 1, NULL, 0 },
 	{ METHOD_GET, "/v2/webhooks/$w", NULL, 200, 1, NULL, 0 },
