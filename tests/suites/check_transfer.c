@@ -3388,8 +3388,10 @@ static const struct {
 	{ "log", "", NULL, "{\"watched\":true,\"enabled\":true,\"secrets\":-5}" },
 	{ "webhooks", "", "webhooks", "{\"end\":\"failing\",\"description\":\"d\"}" },
 	{ "position", "", NULL, "{\"delivered_at\":\"2026-01-01T00:00:00.000Z\"}" },
-	{ "peer", "", NULL, "{\"strange\":true}" },
-	{ "live", "", NULL, "{\"given\":true}" },
+	{ "peer", "", NULL, "{\"strange\":true,\"order_last\":true}" },
+	{ "live", "", NULL,
+	  "{\"given\":true,\"left_unseen\":true,\"closing_at\":\"2026-01-01T00:00:00.000Z\","
+	  "\"ended_at\":\"2026-01-01T00:00:00.000Z\"}" },
 };
 
 /* A delivery of the webhook whose position is in a line. */

@@ -154,6 +154,9 @@ export const templates = (page) =>
 		const layers = "/publishParams/simulcast/video/layers";
 		await page.check(`[data-pointer='/publishParams/simulcast'] > .group-head .switch`);
 		await page.check(`[data-pointer='/publishParams/simulcast/video'] > .group-head .switch`);
+		// The role begins with as many layers as there may be.
+		for (let layer = 2; layer >= 0; layer--)
+			await page.click(`[data-pointer='${layers}'] button[aria-label^="Remove"] >> nth=${layer}`);
 		for (const layer of [0, 1]) {
 			await page.click(`[data-pointer='${layers}'] ${button("Add layer")}`);
 			await page.fill(field(`${layers}/${layer}/maxFramerate`), "99");
