@@ -69,14 +69,26 @@ function* integers({ minimum, maximum, multipleOf = 1 }) {
 // Returns the characters that a pattern of the document allows: all of them, and those allowed at
 // the ends.
 export function charactersOf(pattern) {
-	const classes = [...pattern.matchAll(/\[([^\]]*)\]/g)].map((match) => expand(match[1]));
+	const classes = [...pattern.matchAll(/\[([^\]]*)\]/g)].map((match) => expand(unescaped(match[1])));
 
 	if (!/^\^\[[^\]]*\](\*|\(\[[^\]]*\]\*\[[^\]]*\]\)\?)\$$/.test(pattern))
 		throw new Error(`this test does not know the pattern ${pattern}`);
 	return { all: classes[1] ?? classes[0], outer: classes[0] };
 }
 
+function unescaped(inside) {
+	return inside.replaceAll(/\\u([0-9a-f]{4})/g, (_, digits) => String.fromCharCode(parseInt(digits, 16)));
+}
+
+// The characters up to U+00FF, and two others, stand for all that a class with ^ allows.
+const SOME = Array.from({ length: 256 }, (_, at) => String.fromCodePoint(at)).join("") + "\u20ac\u{1f600}";
+
 function expand(inside) {
+	if (inside.startsWith("^")) {
+		const without = expand(inside.slice(1));
+
+		return [...SOME].filter((one) => !without.includes(one)).join("");
+	}
 	const ranges = inside.replaceAll(/(.)-(.)/gu, (_, first, last) => {
 		let range = "";
 
