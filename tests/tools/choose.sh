@@ -85,7 +85,7 @@ awk -v most="${SECONDS_MOST:-60}" '
 				if (name in chosen)
 					continue
 				chosen[name] = 1
-				seconds = name ~ /\// ? parts[3] * 4 : name in took ? took[name] : 5
+				seconds = name ~ /\// ? parts[3] * 4 : name in took ? took[name] : parts[3]
 				if (spent + seconds > most) {
 					skipped = skipped " " name
 					continue
