@@ -35,8 +35,8 @@ struct looked_room {
 	struct looked_room *next;
 	struct id account, backend, room;
 	int64_t began; /* when the last look began */
-	struct asking
-		*looks; /* the call that looks; NULL if it has its answers, or there is none */
+	/* The call that looks; NULL if it has its answers, or there is none. */
+	struct asking *looks;
 	struct asking *first, **end; /* calls for the next look, linked by next_follower */
 };
 

@@ -37,8 +37,8 @@ enum room_want {
 	ROOM_LOOK = 1 << 0, /* at its people */
 	ROOM_JUDGE = 1 << 1, /* something has changed that they are to be judged by */
 	ROOM_TELL = 1 << 2, /* its moderators, how many people wait */
-	ROOM_CLOSE =
-		1 << 3 /* its session, which has begun to close (resources/live/live_merge.h) */
+	/* Its session, which has begun to close (resources/live/live_merge.h). */
+	ROOM_CLOSE = 1 << 3
 };
 
 /* A media server that has told something that nobody needs. */
