@@ -36,7 +36,7 @@ export const nothing_kept = (browser) =>
 		]) {
 			const page = await open_join(browser, stand, stand.codes.guest, {}, prepare);
 			const said = await page.textContent(".join-form");
-			ok(`${name}: what is not kept is said`, said.includes("Your browser keeps nothing for this page"), said);
+			ok(`${name}: what is not kept is said`, said.includes("Your browser does not store anything for this page"), said);
 			await accessible(page, `${name}: the join page`);
 			await press_join(page, "Nora");
 			await connected(page);
@@ -57,7 +57,7 @@ export const nothing_kept = (browser) =>
 			await close(page);
 		}
 		const usual = await open_join(browser, stand, stand.codes.guest);
-		ok("elsewhere nothing is said", !(await usual.textContent(".join-form")).includes("keeps nothing"));
+		ok("elsewhere nothing is said", !(await usual.textContent(".join-form")).includes("does not store anything"));
 		await close(usual);
 		stand.livekit.stop();
 

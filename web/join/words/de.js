@@ -59,7 +59,7 @@ const words = {
 	name_example: "Wird den anderen im Raum angezeigt",
 	name_missing: "Geben Sie Ihren Namen ein.",
 	nothing_sent: "Bis zum Beitritt wird nichts übertragen.",
-	not_kept: "Ihr Browser speichert für diese Seite nichts: Nach dem Neuladen treten Sie über Ihren Link erneut bei.",
+	not_kept: "Ihr Browser speichert nichts für diese Seite. Treten Sie nach dem Neuladen über Ihren Link erneut bei.",
 	only_watching: "Sie sehen und hören nur zu und brauchen weder Kamera noch Mikrofon.",
 	only_speaking: "Sie nehmen nur mit Ton teil.",
 	start_title: "Noch ein Schritt",

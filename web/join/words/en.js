@@ -55,7 +55,7 @@ export default {
 	name_example: "Shown to others in the room",
 	name_missing: "Enter your name.",
 	nothing_sent: "Nothing is sent until you join.",
-	not_kept: "Your browser keeps nothing for this page: after a reload you join again by your link.",
+	not_kept: "Your browser does not store anything for this page. After a reload, use your link to join again.",
 	only_watching: "You will watch and listen, so you do not need a camera or a microphone.",
 	only_speaking: "You join with audio only.",
 	start_title: "One more step",
