@@ -1409,11 +1409,11 @@ static void close_room(struct live_watch *watch, struct arena *arena, struct wat
 
 		arena_reset(arena);
 		took_turn(watch, &room->account, WORK_MERGE, begun);
-		/* What cannot be read is tried again when the room is next gone through. */
 		if (!is_done && may_pass(&fault))
 			return;
+		/* What cannot be read is tried again after the next look at all rooms. */
 		room->closes = is_done && closing.is_closing;
-		if (!room->closes)
+		if (is_done && !room->closes)
 			look_soon(room, clock_monotonic());
 	}
 }
