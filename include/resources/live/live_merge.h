@@ -62,10 +62,10 @@ enum to_be_judged {
 /* How far a look is merged, and where that was: a transaction may be run again. */
 struct look_steps;
 struct look_place {
-	unsigned phase;
+	unsigned phase; /* private to live_merge.c */
 	bool has_begun, misses, has_restarted;
-	size_t next;
-	struct id session, after;
+	size_t next; /* of those who are listed, the oldest first */
+	struct id session, after; /* zero if there is none */
 };
 
 struct merging {

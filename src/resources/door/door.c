@@ -1062,7 +1062,6 @@ static bool sweep_visitors(struct call *call, const struct id *room, bool *are_g
 		.records = arena_alloc(call->arena, DOOR_SWEPT_AT_ONCE * sizeof *page.records),
 		.most = DOOR_SWEPT_AT_ONCE,
 	};
-
 	struct id ids[DOOR_SWEPT_AT_ONCE];
 
 	if (!store_page(call->transaction, &kind_visitor, &page, fault))

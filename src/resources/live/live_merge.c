@@ -758,42 +758,42 @@ static bool open_session(struct room_merge *merge, const struct news *news, stru
 /* ---- a restart of the media server ---- */
 
 /* Somebody who comes: by the entry, or by the user_id. */
-struct comer {
+struct arrival {
 	struct slice name;
 	const struct news *news;
 };
 
 /* Those who come, in the order of their names. */
-struct comers {
-	struct comer *entries, *users;
+struct arrivals {
+	struct arrival *entries, *users;
 	size_t entry_count, user_count;
 };
 
-static int compare_comers(const void *first, const void *second)
+static int compare_arrivals(const void *first, const void *second)
 {
-	const struct comer *a = first, *b = second;
+	const struct arrival *a = first, *b = second;
 
 	return slice_compare(a->name, b->name);
 }
 
-static void comers_add(struct comer *list, size_t *count, struct slice name,
-		       const struct news *news)
+static void arrivals_add(struct arrival *list, size_t *count, struct slice name,
+			 const struct news *news)
 {
 	if (name.size > 0)
-		list[(*count)++] = (struct comer){ name, news };
+		list[(*count)++] = (struct arrival){ name, news };
 }
 
 /* Finds those who come to this new room of the media server at most LIVE_RESTART_MOST after `seen`.
  */
-static void comers_find(struct room_merge *merge, const struct server_room *room, int64_t seen,
-			struct comers *comers)
+static void arrivals_find(struct room_merge *merge, const struct server_room *room, int64_t seen,
+			  struct arrivals *arrivals)
 {
 	const struct merging *merging = merge->merging;
 
-	*comers = (struct comers){
+	*arrivals = (struct arrivals){
 		.entries = arena_alloc(merge->call->arena,
-				       merging->count * sizeof *comers->entries),
-		.users = arena_alloc(merge->call->arena, merging->count * sizeof *comers->users),
+				       merging->count * sizeof *arrivals->entries),
+		.users = arena_alloc(merge->call->arena, merging->count * sizeof *arrivals->users),
 	};
 	for (size_t i = 0; i < merging->count; i++) {
 		const struct news *news = &merging->news[i];
@@ -802,26 +802,28 @@ static void comers_find(struct room_merge *merge, const struct server_room *room
 		    news->room.id.data == NULL || !slice_equal(news->room.id, room->id) ||
 		    joined_at(merge, news) - seen > LIVE_RESTART_MOST)
 			continue;
-		comers_add(comers->entries, &comers->entry_count, news->person.entry, news);
-		comers_add(comers->users, &comers->user_count,
-			   text_cut(news->person.user_id, LIVE_NAME_MOST), news);
+		arrivals_add(arrivals->entries, &arrivals->entry_count, news->person.entry, news);
+		arrivals_add(arrivals->users, &arrivals->user_count,
+			     text_cut(news->person.user_id, LIVE_NAME_MOST), news);
 	}
-	qsort(comers->entries, comers->entry_count, sizeof *comers->entries, compare_comers);
-	qsort(comers->users, comers->user_count, sizeof *comers->users, compare_comers);
+	qsort(arrivals->entries, arrivals->entry_count, sizeof *arrivals->entries,
+	      compare_arrivals);
+	qsort(arrivals->users, arrivals->user_count, sizeof *arrivals->users, compare_arrivals);
 }
 
 /* Returns the news of the peer's person, or NULL. Of several, any. */
-static const struct news *comer_of(const struct comers *comers, const struct peer *peer)
+static const struct news *arrival_of(const struct arrivals *arrivals, const struct peer *peer)
 {
-	const struct comer by_entry = { .name = peer->entry }, by_user = { .name = peer->user_id };
-	const struct comer *found = NULL;
+	const struct arrival by_entry = { .name = peer->entry },
+			     by_user = { .name = peer->user_id };
+	const struct arrival *found = NULL;
 
-	if (peer->entry.size > 0 && comers->entry_count > 0)
-		found = bsearch(&by_entry, comers->entries, comers->entry_count, sizeof *found,
-				compare_comers);
-	if (found == NULL && peer->user_id.size > 0 && comers->user_count > 0)
-		found = bsearch(&by_user, comers->users, comers->user_count, sizeof *found,
-				compare_comers);
+	if (peer->entry.size > 0 && arrivals->entry_count > 0)
+		found = bsearch(&by_entry, arrivals->entries, arrivals->entry_count, sizeof *found,
+				compare_arrivals);
+	if (found == NULL && peer->user_id.size > 0 && arrivals->user_count > 0)
+		found = bsearch(&by_user, arrivals->users, arrivals->user_count, sizeof *found,
+				compare_arrivals);
 	return found == NULL ? NULL : found->news;
 }
 
@@ -841,7 +843,7 @@ static bool page_goes_on(struct call *call, struct peer_page *page, struct fault
 }
 
 /* Looks for a person of the session among those who come. side: among those inside, or who left. */
-static bool find_returning(struct room_merge *merge, const struct comers *comers,
+static bool find_returning(struct room_merge *merge, const struct arrivals *arrivals,
 			   enum store_side side, bool *is_found, struct fault *fault)
 {
 	struct peer_page page = { .side = side, .most = CLOSED_AT_ONCE };
@@ -852,7 +854,7 @@ static bool find_returning(struct room_merge *merge, const struct comers *comers
 			return false;
 		n += page.count;
 		for (size_t i = 0; i < page.count && !*is_found; i++) {
-			const struct news *news = comer_of(comers, &page.peers[i]);
+			const struct news *news = arrival_of(arrivals, &page.peers[i]);
 			struct stay stay;
 
 			if (news == NULL)
@@ -886,7 +888,7 @@ static bool session_last_seen(struct room_merge *merge, int64_t *seen, struct fa
 static bool session_continues(struct room_merge *merge, const struct news *news, bool *continues,
 			      struct fault *fault)
 {
-	struct comers comers;
+	struct arrivals arrivals;
 	int64_t seen;
 
 	*continues = false;
@@ -894,11 +896,11 @@ static bool session_continues(struct room_merge *merge, const struct news *news,
 		return true;
 	if (!load_session(merge, fault) || !session_last_seen(merge, &seen, fault))
 		return false;
-	comers_find(merge, &news->room, seen, &comers);
-	if (comers.entry_count == 0 && comers.user_count == 0)
+	arrivals_find(merge, &news->room, seen, &arrivals);
+	if (arrivals.entry_count == 0 && arrivals.user_count == 0)
 		return true;
-	return find_returning(merge, &comers, STORE_ON, continues, fault) &&
-	       (*continues || find_returning(merge, &comers, STORE_OFF, continues, fault));
+	return find_returning(merge, &arrivals, STORE_ON, continues, fault) &&
+	       (*continues || find_returning(merge, &arrivals, STORE_OFF, continues, fault));
 }
 
 /* Goes on with the session in the newer room of the media server. */
@@ -1168,13 +1170,10 @@ struct listed {
 };
 
 struct look_steps {
-	enum listed_phase phase;
 	struct listed *listed; /* by their stays */
-	struct listed **by_time; /* those that joined first, first */
+	struct listed **by_time; /* the oldest first */
 	size_t count;
-	size_t next; /* of by_time */
-	bool has_begun, misses, has_restarted;
-	struct id session, after; /* zero if there is none */
+	struct look_place at;
 };
 
 static int compare_listed(const void *first, const void *second)
@@ -1273,12 +1272,12 @@ static bool step_inside(struct room_merge *merge, struct look_steps *steps, size
 	const struct id session = merge->live.session;
 	struct peer_page page = {
 		.side = STORE_ON,
-		.after = id_compare(&steps->after, &kind_only_id) == 0 ? NULL : &steps->after,
+		.after = id_compare(&steps->at.after, &kind_only_id) == 0 ? NULL : &steps->at.after,
 		.most = most,
 	};
 
-	if (id_compare(&session, &steps->session) != 0 || live_peers(&merge->live) == 0) {
-		steps->phase = LISTED_NEW;
+	if (id_compare(&session, &steps->at.session) != 0 || live_peers(&merge->live) == 0) {
+		steps->at.phase = LISTED_NEW;
 		return true;
 	}
 	if (!peers_read(merge->call, &session, &page, fault))
@@ -1288,13 +1287,13 @@ static bool step_inside(struct room_merge *merge, struct look_steps *steps, size
 		const struct news *news = find_listed(steps, &page.peers[i]);
 
 		if (news != NULL ? !merge_one(merge, news, &stay, fault)
-				 : steps->misses && !miss_peer(merge, &page.peers[i], fault))
+				 : steps->at.misses && !miss_peer(merge, &page.peers[i], fault))
 			return false;
 	}
 	if (page.count > 0)
-		steps->after = page.peers[page.count - 1].stored.id;
+		steps->at.after = page.peers[page.count - 1].stored.id;
 	if (page.count < most)
-		steps->phase = LISTED_NEW;
+		steps->at.phase = LISTED_NEW;
 	return true;
 }
 
@@ -1303,8 +1302,8 @@ static bool step_new(struct room_merge *merge, struct look_steps *steps, size_t 
 {
 	size_t n = 0;
 
-	for (; steps->next < steps->count && n < most; steps->next++) {
-		const struct listed *listed = steps->by_time[steps->next];
+	for (; steps->at.next < steps->count && n < most; steps->at.next++) {
+		const struct listed *listed = steps->by_time[steps->at.next];
 		struct stay stay = { .state = STAY_UNKNOWN };
 
 		if (listed->is_known)
@@ -1321,7 +1320,7 @@ static bool step_new(struct room_merge *merge, struct look_steps *steps, size_t 
 			break;
 	}
 	if (n < most && merge->live.closing == 0)
-		steps->phase = LISTED_DONE;
+		steps->at.phase = LISTED_DONE;
 	return true;
 }
 
@@ -1335,24 +1334,24 @@ static bool merge_listed(struct room_merge *merge, struct fault *fault)
 	if (is_whole)
 		steps = live_look_steps(merge->call->arena, (struct news *)(uintptr_t)merging->news,
 					merging->count);
-	if (!steps->has_begun) {
-		steps->has_begun = true;
-		steps->session = merge->live.session;
+	if (!steps->at.has_begun) {
+		steps->at.has_begun = true;
+		steps->at.session = merge->live.session;
 		/* A look that is older than the last one misses nobody. */
-		steps->misses = merging->looked > merge->live.looked;
+		steps->at.misses = merging->looked > merge->live.looked;
 	}
 	do {
-		if (steps->phase == LISTED_INSIDE
+		if (steps->at.phase == LISTED_INSIDE
 			    ? !step_inside(merge, steps, INSIDE_IN_STEP, fault)
 			    : !step_new(merge, steps, is_whole ? SIZE_MAX : LISTED_IN_STEP, fault))
 			return false;
-	} while (is_whole && steps->phase != LISTED_DONE && merge->live.closing == 0);
-	steps->has_restarted = steps->has_restarted || merge->has_restarted;
+	} while (is_whole && steps->at.phase != LISTED_DONE && merge->live.closing == 0);
+	steps->at.has_restarted = steps->at.has_restarted || merge->has_restarted;
 	/* Those who were inside another session have left it. */
-	if (merge->has_restarted || id_compare(&merge->live.session, &steps->session) != 0)
+	if (merge->has_restarted || id_compare(&merge->live.session, &steps->at.session) != 0)
 		merging->looks_again = false;
 	/* After a restart, the next look finds those who are missing. */
-	if (steps->phase != LISTED_DONE || !is_open(merge) || steps->has_restarted)
+	if (steps->at.phase != LISTED_DONE || !is_open(merge) || steps->at.has_restarted)
 		return true;
 	merge->live.looked = later(merge->live.looked, merging->looked);
 	merge->is_changed = true;
@@ -1361,39 +1360,25 @@ static bool merge_listed(struct room_merge *merge, struct fault *fault)
 
 bool live_look_is_merged(const struct look_steps *steps)
 {
-	return steps->phase == LISTED_DONE;
+	return steps->at.phase == LISTED_DONE;
 }
 
 void live_look_name_room(struct merging *merging, const struct server_room *room)
 {
 	for (size_t i = 0; i < merging->steps->count; i++)
 		merging->steps->listed[i].news->room = *room;
-	merging->steps->phase = LISTED_NEW;
-	merging->steps->next = 0;
+	merging->steps->at.phase = LISTED_NEW;
+	merging->steps->at.next = 0;
 }
 
 struct look_place live_look_place(const struct look_steps *steps)
 {
-	return (struct look_place){
-		.phase = (unsigned)steps->phase,
-		.has_begun = steps->has_begun,
-		.misses = steps->misses,
-		.has_restarted = steps->has_restarted,
-		.next = steps->next,
-		.session = steps->session,
-		.after = steps->after,
-	};
+	return steps->at;
 }
 
 void live_look_return(struct look_steps *steps, const struct look_place *place)
 {
-	steps->phase = (enum listed_phase)place->phase;
-	steps->has_begun = place->has_begun;
-	steps->misses = place->misses;
-	steps->has_restarted = place->has_restarted;
-	steps->next = place->next;
-	steps->session = place->session;
-	steps->after = place->after;
+	steps->at = *place;
 }
 
 /* ---- all of it ---- */
