@@ -371,7 +371,9 @@ START_TEST(a_block_is_verified_once)
 
 	for (unsigned n = 0; n < 2000; n++)
 		ck_assert(scratch_has(store, n));
-	ck_assert_uint_eq(watch.reads, 0);
+	/* One store in a thousand has two keys with the same hash; the block of the first is then
+	 * verified before the second is found. */
+	ck_assert_uint_le(watch.reads, 1);
 	if (_i == 1) {
 		ck_assert(all_blocks_are_right(store));
 		watch.reads = 0;
