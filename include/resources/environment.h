@@ -51,8 +51,7 @@ struct environment {
 	struct live_watch *live_watch; /* background/live_watch.h; NULL with LIVE_OFF */
 	int64_t started; /* milliseconds since 1970; set by service_open, like the next members */
 	const struct router *router;
-	struct slice document; /* OpenAPI */
-	uint64_t document_etag;
+	struct openapi *openapi; /* service/openapi.h */
 	/* run_account_mark (service/run.h) of the account for which a call of an is_alone route is
 	 * running; 0 if no such call is running. */
 	const _Atomic uint64_t *alone;

@@ -3,7 +3,13 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/openapi.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "accounts/scopes.h"
 #include "resources/route.h"
@@ -971,12 +977,43 @@ json_t *openapi_document(struct arena *arena, const struct route *table)
 				 error_responses(), "securitySchemes", security_schemes()));
 }
 
+struct openapi {
+	const struct route *table;
+	pthread_mutex_t lock; /* while the text is made */
+	char *text;
+	uint64_t etag;
+};
+
+struct openapi *openapi_open(const struct route *table)
+{
+	struct openapi *openapi = memory_check(calloc(1, sizeof *openapi));
+
+	openapi->table = table;
+	pthread_mutex_init(&openapi->lock, NULL);
+	return openapi;
+}
+
+void openapi_close(struct openapi *openapi)
+{
+	pthread_mutex_destroy(&openapi->lock);
+	free(openapi->text);
+	free(openapi);
+}
+
 bool openapi_get(struct call *call, struct fault *fault)
 {
-	const struct environment *environment = call->environment;
+	struct openapi *openapi = call->environment->openapi;
 
 	(void)fault;
-	call_etag(call, environment->document_etag);
-	return call_not_modified(call, environment->document_etag) ||
-	       call_answer(call, environment->document);
+	pthread_mutex_lock(&openapi->lock);
+	if (openapi->text == NULL) {
+		/* Copied, because what jansson allocates during a call ends with the call. */
+		openapi->text = memory_check(
+			strdup(json_dumps(openapi_document(call->arena, openapi->table),
+					  JSON_COMPACT | JSON_REAL_PRECISION(15))));
+		openapi->etag = digest_number(slice_of(openapi->text));
+	}
+	pthread_mutex_unlock(&openapi->lock);
+	call_etag(call, openapi->etag);
+	return call_not_modified(call, openapi->etag) || call_answer(call, slice_of(openapi->text));
 }

@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "service/auth.h"
@@ -45,7 +44,7 @@
 struct service {
 	struct environment environment;
 	struct router *router;
-	char *document;
+	struct openapi *openapi;
 	struct costs *costs;
 	_Atomic uint64_t alone; /* same as environment.alone, which points to it */
 	/* The number of the next request, for its X-Request-Id; the first one is random. */
@@ -69,17 +68,12 @@ static void verify_tables(void)
 struct service *service_open(const struct environment *environment)
 {
 	struct service *service = memory_check(malloc(sizeof *service));
-	struct arena *arena = arena_open();
 	uint64_t start;
 
 	verify_tables();
-	/* The OpenAPI document is the same for every request. */
-	service->document = memory_check(json_dumps(openapi_document(arena, routes),
-						    JSON_COMPACT | JSON_REAL_PRECISION(15)));
-	arena_close(arena);
 	service->environment = *environment;
-	service->environment.document = slice_of(service->document);
-	service->environment.document_etag = digest_number(service->environment.document);
+	service->openapi = openapi_open(routes);
+	service->environment.openapi = service->openapi;
 	service->environment.started = clock_now(environment->clock);
 	service->costs = costs_open();
 	service->router = router_open(routes);
@@ -96,7 +90,7 @@ void service_close(struct service *service)
 	if (service == NULL)
 		return;
 	router_close(service->router);
-	free(service->document);
+	openapi_close(service->openapi);
 	costs_close(service->costs);
 	free(service);
 }
