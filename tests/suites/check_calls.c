@@ -9,121 +9,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accounts/accounts.h"
-#include "accounts/token.h"
 #include "base/clock.h"
-#include "directory.h"
 #include "fast_disk.h"
-#include "resources/joining/misses.h"
 #include "resources/rooms/room_record.h"
 #include "service/costs.h"
 #include "service/routes.h"
-#include "service/service.h"
 #include "store_failing.h"
-#include "store/gdbm/store_gdbm.h"
-#include "store_memory.h"
 #include "suite.h"
+#include "world.h"
 
-/* Two accounts, "a" and "b". The arena contains the responses of a test. */
-static struct world {
-	char *directory;
-	struct environment environment;
-	struct service *service;
-	struct arena *arena;
-} world;
+/* Two accounts, "a" and "b", over a store that can be made to fail. */
+static struct world world;
 
-static void set_up(void)
+static void set_up_over(enum world_store store)
 {
 	struct fault fault = FAULT_INITIAL;
 
-	world.arena = arena_open();
-	world.directory = directory_make();
-	world.environment = (struct environment){
-		.clock = &clock_system,
-		.store = store_failing_open(store_memory_open()),
-		.misses = misses_open(&clock_system),
-		.join_seconds = 3600,
-	};
-	ck_assert(accounts_add(world.directory, &clock_system, "a", NULL, &fault));
+	world_open(&world, &(const struct world_options){ .store = store, .may_fail = true });
 	ck_assert(accounts_add(world.directory, &clock_system, "b", NULL, &fault));
-	ck_assert(accounts_open(world.directory, &world.environment.accounts, &fault));
-	world.service = service_open(&world.environment);
+}
+
+static void set_up(void)
+{
+	set_up_over(WORLD_MEMORY);
 }
 
 static void tear_down(void)
 {
-	service_close(world.service);
-	store_close(world.environment.store);
-	accounts_close(world.environment.accounts);
-	misses_close(world.environment.misses);
-	directory_remove(world.directory);
-	arena_close(world.arena);
+	world_close(&world);
+}
+
+/* From now on the world is another one, with a durable store. */
+static void set_up_durable(void)
+{
+	tear_down();
+	set_up_over(WORLD_GDBM);
 }
 
 /* ---- calls ---- */
 
-struct reply {
-	int status;
-	struct slice etag; /* data is NULL if there is none */
-	struct slice retry_after;
-	const char *text;
-};
-
-static struct slice header_of(const struct call *call, const char *name)
+static struct request request_of(struct arena *arena, const char *name, enum method method,
+				 const char *path, const char *body)
 {
-	for (size_t i = 0; i < call->answer.header_count; i++)
-		if (strcmp(call->answer.headers[i].name, name) == 0)
-			return call->answer.headers[i].value;
-	return (struct slice){ NULL, 0 };
+	struct account account;
+
+	world_account(&world, name, &account);
+	return world_request(&world, arena, &account, method, path, body);
 }
 
-static struct slice authorization_of(struct arena *arena, const char *name)
-{
-	const struct roster *roster = accounts_current(world.environment.accounts);
-	const struct account *account = roster_by_name(roster, slice_of(name));
-	struct buffer header = BUFFER_INITIAL(arena);
-
-	buffer_append_text(&header, "Bearer ");
-	buffer_append(&header, token_sign_management(arena, &clock_system, account,
-						     clock_now(&clock_system), 3600));
-	accounts_release(world.environment.accounts, roster);
-	return buffer_slice(&header);
-}
-
-/* Runs a call with its own arena, as the service does. */
 static struct reply ask(const char *account, enum method method, const char *path, const char *body)
 {
-	struct arena *arena = arena_open();
-	struct call call = { .arena = arena };
-	struct buffer text = BUFFER_INITIAL(world.arena);
-	struct fault fault = FAULT_INITIAL;
-	struct reply reply;
+	struct account asker;
 
-	call.request = (struct request){
-		.method = method,
-		.uri = slice_of(path),
-		.body = slice_of(body == NULL ? "" : body),
-		.authorization = authorization_of(arena, account),
-		.address = SLICE("192.0.2.1"),
-	};
-	service_answer(world.service, &call);
-	if (call.answer.awaited != 0)
-		ck_assert(store_wait(world.environment.store, call.answer.awaited, &fault));
-	for (size_t i = 0; i < call.answer.part_count; i++)
-		buffer_append(&text, call.answer.parts[i]);
-	buffer_append_byte(&text, '\0');
-	reply = (struct reply){
-		.status = call.answer.status,
-		.etag = header_of(&call, "ETag"),
-		.retry_after = header_of(&call, "Retry-After"),
-		.text = text.data,
-	};
-	if (reply.etag.data != NULL)
-		reply.etag = arena_copy(world.arena, reply.etag);
-	if (reply.retry_after.data != NULL)
-		reply.retry_after = arena_copy(world.arena, reply.retry_after);
-	arena_close(arena);
-	return reply;
+	world_account(&world, account, &asker);
+	return world_ask(&world, world.arena, &asker, method, path, body);
 }
 
 static struct reply done(const char *account, enum method method, const char *path,
@@ -135,16 +74,9 @@ static struct reply done(const char *account, enum method method, const char *pa
 	return reply;
 }
 
-/* Returns a text member of a response, in the arena of the world. */
 static const char *member_of(const struct reply *reply, const char *name)
 {
-	json_t *object = json_loads(reply->text, 0, NULL);
-	const char *value = json_string_value(json_object_get(object, name));
-
-	ck_assert_ptr_nonnull(value);
-	value = arena_copy(world.arena, slice_of(value)).data;
-	json_decref(object);
-	return value;
+	return world_member(&world, reply->text, name);
 }
 
 /* ---- ETags ---- */
@@ -155,7 +87,6 @@ static uint64_t number_of(struct slice etag)
 	char *end;
 	uint64_t number;
 
-	ck_assert_ptr_nonnull(etag.data);
 	ck_assert_uint_ge(etag.size, 3);
 	ck_assert_uint_le(etag.size, 18);
 	ck_assert(etag.data[0] == '"' && etag.data[etag.size - 1] == '"');
@@ -251,9 +182,9 @@ START_TEST(a_failed_write_has_the_usual_headers)
 	service_answer(world.service, &call);
 	ck_assert_int_eq(call.answer.status, 404);
 	for (int i = 0; i < 2; i++) {
-		ck_assert(slice_is(header_of(&call, "Access-Control-Allow-Origin"), "*"));
-		ck_assert(slice_is(header_of(&call, "X-Request-Id"), "one"));
-		ck_assert(slice_is(header_of(&call, "Content-Type"),
+		ck_assert(slice_is(call_find_header(&call, "Access-Control-Allow-Origin"), "*"));
+		ck_assert(slice_is(call_find_header(&call, "X-Request-Id"), "one"));
+		ck_assert(slice_is(call_find_header(&call, "Content-Type"),
 				   "application/json; charset=utf-8"));
 		service_settle(&call, STORE_FAILED);
 		ck_assert_int_eq(call.answer.status, 503);
@@ -282,21 +213,11 @@ START_TEST(a_failed_write_says_whether_it_was_stored)
 
 	for (int i = 0; i < ROWS(settled); i++) {
 		struct call call = { .arena = arena };
-		struct buffer text = BUFFER_INITIAL(arena);
 
-		call.request = (struct request){
-			.method = METHOD_POST,
-			.uri = slice_of(settled[i].path),
-			.body = SLICE("{}"),
-			.authorization = authorization_of(arena, "a"),
-			.address = SLICE("192.0.2.1"),
-		};
+		call.request = request_of(arena, "a", METHOD_POST, settled[i].path, "{}");
 		service_answer(world.service, &call);
 		service_settle(&call, STORE_FAILED);
-		for (size_t part = 0; part < call.answer.part_count; part++)
-			buffer_append(&text, call.answer.parts[part]);
-		buffer_append_byte(&text, '\0');
-		ck_assert_str_eq(text.data, settled[i].text);
+		ck_assert_str_eq(world_body(arena, &call), settled[i].text);
 	}
 	arena_close(arena);
 }
@@ -311,7 +232,7 @@ START_TEST(a_write_is_run_at_most_ten_times)
 	ck_assert_int_eq(reply.status, 409);
 	ck_assert_str_eq(reply.text, "{\"code\":409,\"message\":\"Too busy\"}");
 	ck_assert(slice_is(reply.retry_after, "1"));
-	ck_assert_ptr_null(reply.etag.data);
+	ck_assert_uint_eq(reply.etag.size, 0);
 	reply = done("a", METHOD_GET, "/v2/templates", NULL);
 	ck_assert_ptr_nonnull(strstr(reply.text, "\"data\":[]"));
 	store_failing_again(world.environment.store, 0, AGAINS);
@@ -363,8 +284,7 @@ START_TEST(a_code_that_exists_is_drawn_again)
 
 	repeating.clock = (struct clock){ clock_system.now, random_or_zeros };
 	world.environment.clock = &repeating.clock;
-	service_close(world.service);
-	world.service = service_open(&world.environment);
+	world_serve(&world);
 	done("a", METHOD_POST, "/v2/templates",
 	     "{\"name\":\"x\",\"default\":true,\"roles\":{\"host\":{},\"guest\":{}}}");
 	reply = done("a", METHOD_POST, "/v2/rooms", "{\"name\":\"y\"}");
@@ -388,20 +308,6 @@ END_TEST
 #define ASKED_MOST 20
 #define TAKEN "{\"code\":\"taken-words\"}"
 
-static struct store *open_durable(void)
-{
-	const struct store_options options = {
-		.directory = arena_text(world.arena, "%s/store", world.directory),
-		.readers = 2,
-		.creates = true,
-	};
-	struct fault fault = FAULT_INITIAL;
-	struct store *store;
-
-	ck_assert_msg(store_gdbm_open(&options, &store, &fault), "%s", fault.cause);
-	return store;
-}
-
 /* Returns the path that creates a code in a new room of the account. */
 static const char *role_of(const char *account)
 {
@@ -418,19 +324,12 @@ START_TEST(a_restart_keeps_the_count_of_requests_for_taken_codes)
 {
 	const char *own;
 
-	store_failing_renew(world.environment.store, open_durable());
+	set_up_durable();
 	done("b", METHOD_POST, role_of("b"), TAKEN);
 	own = role_of("a");
 	for (int i = 0; i < 2 * ASKED_MOST; i++) {
-		if (i % (ASKED_MOST / 2) == 0) {
-			service_close(world.service);
-			misses_close(world.environment.misses);
-			/* Only one process or store may have the directory open. */
-			store_failing_renew(world.environment.store, store_memory_open());
-			store_failing_renew(world.environment.store, open_durable());
-			world.environment.misses = misses_open(&clock_system);
-			world.service = service_open(&world.environment);
-		}
+		if (i % (ASKED_MOST / 2) == 0)
+			world_restart(&world);
 		ck_assert_int_eq(ask("a", METHOD_POST, own, TAKEN).status,
 				 i < ASKED_MOST ? 409 : 429);
 	}
@@ -624,7 +523,7 @@ START_TEST(a_code_taken_during_a_bulk_is_a_conflict)
 	struct reply room, reply;
 	const char *body;
 
-	store_failing_renew(world.environment.store, open_durable());
+	set_up_durable();
 	role_of("a");
 	role_of("b");
 	room = done("b", METHOD_POST, "/v2/rooms", "{}");
@@ -648,13 +547,7 @@ static bool is_left(const char *account, const char *path, const char *body, boo
 	struct call call = { .arena = arena, .may_be_deferred = true };
 	bool is_answered;
 
-	call.request = (struct request){
-		.method = METHOD_POST,
-		.uri = slice_of(path),
-		.body = slice_of(body),
-		.authorization = authorization_of(arena, account),
-		.address = SLICE("192.0.2.1"),
-	};
+	call.request = request_of(arena, account, METHOD_POST, path, body);
 	is_answered = service_answer(world.service, &call);
 	ck_assert_int_eq(call.is_deferred, !is_answered);
 	if (!is_answered && answers)
@@ -687,7 +580,7 @@ START_TEST(calls_that_would_wait_for_a_bulk_are_deferred)
 {
 	struct reply room, code;
 
-	store_failing_renew(world.environment.store, open_durable());
+	set_up_durable();
 	role_of("a");
 	role_of("b");
 	room = done("a", METHOD_POST, "/v2/rooms", "{}");
@@ -862,14 +755,9 @@ START_TEST(an_import_keeps_only_its_answer_in_memory)
 	for (int i = 0; i < 1000; i++)
 		buffer_append_text(&body, ",{\"roles\":{\"a\":{}}}");
 	buffer_append_text(&body, "]}");
-	call.request = (struct request){
-		.method = METHOD_POST,
-		.uri = SLICE("/v2/import?unheard=1"),
-		.body = buffer_slice(&body),
-		.authorization = authorization_of(world.arena, "a"),
-		.request_id = SLICE("the-client.1"),
-		.address = SLICE("192.0.2.1"),
-	};
+	call.request = request_of(world.arena, "a", METHOD_POST, "/v2/import?unheard=1", NULL);
+	call.request.body = buffer_slice(&body);
+	call.request.request_id = SLICE("the-client.1");
 	ck_assert(service_answer(world.service, &call));
 	ck_assert_int_eq(call.answer.status, 200);
 	ck_assert_uint_eq(call.answer.part_count, 1);
@@ -879,7 +767,7 @@ START_TEST(an_import_keeps_only_its_answer_in_memory)
 				  "\"rooms\":{\"created\":0,\"updated\":0},"
 				  "\"room_codes\":{\"created\":0,\"updated\":0},\"skipped\":[]}")));
 	ck_assert_uint_eq(call.answer.size, call.answer.parts[0].size);
-	ck_assert(slice_is(header_of(&call, "X-Request-Id"), "the-client.1"));
+	ck_assert(slice_is(call_find_header(&call, "X-Request-Id"), "the-client.1"));
 	ck_assert_uint_lt(arena_used(arena), 64 << 10);
 	arena_close(arena);
 }
