@@ -4,117 +4,52 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "accounts/accounts.h"
-#include "resources/joining/misses.h"
-#include "accounts/token.h"
-#include "directory.h"
 #include "fast_disk.h"
 #include "records/kinds.h"
-#include "service/service.h"
 #include "store/gdbm/entries.h"
-#include "store/gdbm/store_gdbm.h"
 #include "suite.h"
+#include "world.h"
 
-/* An account with a template (the default), a room, a code for a current role and a code for a
+static struct world world;
+
+/* The account has a template (the default), a room, a code for a current role and a code for a
  * deleted role. */
-static struct world {
-	char *directory;
-	struct environment environment;
-	struct service *service;
-	struct id account;
-	char template[ID_TEXT_SIZE + 1], room[ID_TEXT_SIZE + 1];
-	char code[CODE_TEXT_SIZE], former[CODE_TEXT_SIZE];
-} world;
+static const char *template, *room, *code, *former;
 
-/* Returns the status; sets *text to the response's text, in the arena. */
-static int ask(struct arena *arena, enum method method, const char *path, const char *body,
-	       char **text)
+/* Returns a text member of the n-th item of the list `data`. */
+static const char *in_list(const char *text, size_t n, const char *name)
 {
-	const struct roster *roster = accounts_current(world.environment.accounts);
-	const struct account *account = roster_by_name(roster, SLICE("a"));
-	struct buffer header = BUFFER_INITIAL(arena), answer = BUFFER_INITIAL(arena);
-	struct call call = { .arena = arena };
-	struct fault fault = FAULT_INITIAL;
+	const json_t *list = json_object_get(world_json(&world, text), "data");
 
-	world.account = account->id;
-	buffer_append_text(&header, "Bearer ");
-	buffer_append(&header, token_sign_management(arena, &clock_system, account,
-						     clock_now(&clock_system), 3600));
-	accounts_release(world.environment.accounts, roster);
-	call.request = (struct request){
-		.method = method,
-		.uri = slice_of(path),
-		.body = slice_of(body == NULL ? "" : body),
-		.authorization = buffer_slice(&header),
-		.address = SLICE("192.0.2.1"),
-	};
-	service_answer(world.service, &call);
-	if (call.answer.awaited != 0)
-		ck_assert(store_wait(world.environment.store, call.answer.awaited, &fault));
-	for (size_t i = 0; i < call.answer.part_count; i++)
-		buffer_append(&answer, call.answer.parts[i]);
-	buffer_append_byte(&answer, '\0');
-	*text = answer.data;
-	return call.answer.status;
+	return json_string_value(json_object_get(json_array_get(list, n), name));
 }
 
-/* Makes a call that must succeed and copies a member of the response to `kept`. */
-static void done(const char *path, const char *body, const char *list, size_t place,
-		 const char *member, char *kept, size_t size)
+static const char *post(const char *path, const char *body)
 {
-	struct arena *arena = arena_open();
-	char *text;
-	json_t *answer, *object;
-
-	ck_assert_msg(ask(arena, METHOD_POST, path, body, &text) == 200, "%s: %s", path, text);
-	answer = json_loads(text, 0, NULL);
-	object = list == NULL ? answer : json_array_get(json_object_get(answer, list), place);
-	ck_assert_uint_lt((size_t)snprintf(kept, size, "%s",
-					   json_string_value(json_object_get(object, member))),
-			  size);
-	json_decref(answer);
-	arena_close(arena);
+	return world_expect(&world, 200, METHOD_POST, path, body);
 }
 
 static void set_up(void)
 {
-	struct fault fault = FAULT_INITIAL;
-	char path[200], ignored[64];
+	const char *text;
 
-	world.directory = directory_make();
-	world.environment = (struct environment){ .clock = &clock_system, .join_seconds = 3600 };
-	world.environment.misses = misses_open(&clock_system);
-	ck_assert(accounts_add(world.directory, &clock_system, "a", NULL, &fault));
-	ck_assert(accounts_open(world.directory, &world.environment.accounts, &fault));
-	(void)snprintf(path, sizeof path, "%s/store", world.directory);
-	ck_assert(store_gdbm_open(
-		&(const struct store_options){ .directory = path, .readers = 2, .creates = true },
-		&world.environment.store, &fault));
-	world.service = service_open(&world.environment);
-	done("/v2/templates",
-	     "{\"name\":\"t\",\"default\":true,\"roles\":{\"gone\":{},\"here\":{}}}", NULL, 0, "id",
-	     world.template, sizeof world.template);
-	done("/v2/rooms", "{\"name\":\"r\"}", NULL, 0, "id", world.room, sizeof world.room);
-	(void)snprintf(path, sizeof path, "/v2/room-codes/room/%s", world.room);
-	done(path, NULL, "data", 0, "code", world.former, sizeof world.former);
-	done(path, NULL, "data", 1, "code", world.code, sizeof world.code);
-	(void)snprintf(path, sizeof path, "/v2/templates/%s", world.template);
-	done(path, "{\"roles\":{\"here\":{}}}", NULL, 0, "id", ignored, sizeof ignored);
+	world_open(&world, &(const struct world_options){ .store = WORLD_GDBM });
+	text = post("/v2/templates",
+		    "{\"name\":\"t\",\"default\":true,\"roles\":{\"gone\":{},\"here\":{}}}");
+	template = world_member(&world, text, "id");
+	room = world_member(&world, post("/v2/rooms", "{\"name\":\"r\"}"), "id");
+	text = post(arena_text(world.arena, "/v2/room-codes/room/%s", room), NULL);
+	former = in_list(text, 0, "code");
+	code = in_list(text, 1, "code");
+	(void)post(arena_text(world.arena, "/v2/templates/%s", template),
+		   "{\"roles\":{\"here\":{}}}");
 }
 
 static void tear_down(void)
 {
-	service_close(world.service);
-	store_close(world.environment.store);
-	accounts_close(world.environment.accounts);
-	misses_close(world.environment.misses);
-	directory_remove(world.directory);
+	world_close(&world);
 }
 
 struct lost_key {
@@ -142,7 +77,7 @@ static bool find_key(void *context, enum store_table table, struct slice key, st
 /* Removes the only record of the kind from the store, but leaves the indexes unchanged. */
 static void lose(const struct store_kind *kind)
 {
-	struct arena *arena = arena_open();
+	struct arena *arena = world.arena;
 	struct fault fault = FAULT_INITIAL;
 	struct transaction *transaction;
 	struct lost_key lost = { .kind = kind };
@@ -157,7 +92,6 @@ static void lose(const struct store_kind *kind)
 			       &fault));
 	ck_assert(store_commit(transaction, &number, &fault));
 	ck_assert(store_wait(world.environment.store, number, &fault));
-	arena_close(arena);
 }
 
 /* In paths and bodies, T stands for the template, R for the room, C for the code, F for the former
@@ -210,19 +144,19 @@ static const struct {
 	{ &kind_role, METHOD_POST, "/v2/token", "{\"code\":\"C\"}", 200 },
 };
 
-static const char *filled(struct arena *arena, const char *text)
+static const char *filled(const char *text)
 {
-	struct buffer full = BUFFER_INITIAL(arena);
+	struct buffer full = BUFFER_INITIAL(world.arena);
 
 	for (; text != NULL && *text != '\0'; text++) {
 		if (*text == 'T')
-			buffer_append_text(&full, world.template);
+			buffer_append_text(&full, template);
 		else if (*text == 'R')
-			buffer_append_text(&full, world.room);
+			buffer_append_text(&full, room);
 		else if (*text == 'C')
-			buffer_append_text(&full, world.code);
+			buffer_append_text(&full, code);
 		else if (*text == 'F')
-			buffer_append_text(&full, world.former);
+			buffer_append_text(&full, former);
 		else
 			buffer_append_byte(&full, *text);
 	}
@@ -230,32 +164,30 @@ static const char *filled(struct arena *arena, const char *text)
 	return full.data;
 }
 
+static struct reply ask(int row)
+{
+	return world_ask(&world, world.arena, &world.account, rows[row].method,
+			 filled(rows[row].path), filled(rows[row].body));
+}
+
 START_TEST(a_missing_reference_is_damage)
 {
-	struct arena *arena = arena_open();
-	char *text;
-	int status;
+	struct reply reply;
 
 	lose(rows[_i].gone);
-	status = ask(arena, rows[_i].method, filled(arena, rows[_i].path),
-		     filled(arena, rows[_i].body), &text);
-	ck_assert_msg(status == rows[_i].status, "%s: %d, not %d: %s", rows[_i].path, status,
-		      rows[_i].status, text);
-	arena_close(arena);
+	reply = ask(_i);
+	ck_assert_msg(reply.status == rows[_i].status, "%s: %d, not %d: %s", rows[_i].path,
+		      reply.status, rows[_i].status, reply.text);
 }
 END_TEST
 
 /* No request reports damage while everything is present. */
 START_TEST(complete_references_are_not_damage)
 {
-	struct arena *arena = arena_open();
-	char *text;
-	int status;
+	const struct reply reply = ask(_i);
 
-	status = ask(arena, rows[_i].method, filled(arena, rows[_i].path),
-		     filled(arena, rows[_i].body), &text);
-	ck_assert_msg(status < 404 || status == 409, "%s: %d: %s", rows[_i].path, status, text);
-	arena_close(arena);
+	ck_assert_msg(reply.status < 404 || reply.status == 409, "%s: %d: %s", rows[_i].path,
+		      reply.status, reply.text);
 }
 END_TEST
 
