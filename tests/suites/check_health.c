@@ -10,12 +10,11 @@
 #include "service/history.h"
 #include "service/metrics.h"
 #include "resources/joining/misses.h"
-#include "accounts/token.h"
 #include "service/routes.h"
-#include "service/service.h"
 #include "store/figures.h"
 #include "fast_disk.h"
 #include "suite.h"
+#include "world.h"
 
 /* ---- a store that only reports its state ---- */
 
@@ -42,72 +41,50 @@ static const struct store_driver told_driver = {
 };
 
 static struct told_store told;
-static struct environment environment;
-static int64_t now; /* milliseconds since 1970 */
+static struct world world;
 
-static int64_t told_now(const struct clock *clock)
+static void open_parts(struct world *opened)
 {
-	(void)clock;
-	return now;
+	opened->environment.metrics = metrics_open(routes);
+	opened->environment.history = history_open(&opened->environment);
 }
 
-static struct clock told_clock;
-static struct service *service;
-static struct arena *arena;
+static void close_parts(struct world *opened)
+{
+	history_close(opened->environment.history);
+	metrics_close(opened->environment.metrics);
+}
 
 static void begin(void)
 {
-	now = 1795100000000;
-	told_clock = (struct clock){ .now = told_now, .random = clock_system.random };
 	told = (struct told_store){ .base.driver = &told_driver, .can_write = true };
-	environment = (struct environment){
-		.clock = &told_clock,
-		.store = &told.base,
-		.tokens = token_memory_open(),
-		.misses = misses_open(&clock_system),
-		.metrics = metrics_open(routes),
-	};
-	environment.history = history_open(&environment);
-	service = service_open(&environment);
-	arena = arena_open();
+	world_open(&world, &(const struct world_options){ .store = WORLD_GIVEN,
+							  .given = &told.base,
+							  .begins = INT64_C(1795100000000),
+							  .parts_open = open_parts,
+							  .parts_close = close_parts });
 }
 
 static void end(void)
 {
-	arena_close(arena);
-	service_close(service);
-	history_close(environment.history);
-	metrics_close(environment.metrics);
-	misses_close(environment.misses);
-	token_memory_close(environment.tokens);
+	world_close(&world);
 }
 
 static struct call ask(enum method method, const char *uri)
 {
-	struct call call = { .arena = arena };
+	const struct request request = world_request(&world, world.arena, NULL, method, uri, NULL);
 
-	call.request.method = method;
-	call.request.uri = slice_of(uri);
-	service_answer(service, &call);
-	return call;
+	return world_call(&world, &request);
 }
 
 static const char *body_of(const struct call *call)
 {
-	struct buffer body = BUFFER_INITIAL(arena);
-
-	for (size_t i = 0; i < call->answer.part_count; i++)
-		buffer_append(&body, call->answer.parts[i]);
-	buffer_append_byte(&body, '\0');
-	return body.data;
+	return world_body(world.arena, call);
 }
 
 static const char *header_of(const struct call *call, const char *name)
 {
-	for (size_t i = 0; i < call->answer.header_count; i++)
-		if (strcmp(call->answer.headers[i].name, name) == 0)
-			return arena_copy(arena, call->answer.headers[i].value).data;
-	return "";
+	return arena_copy(world.arena, call_find_header(call, name)).data;
 }
 
 /* ---- readiness ---- */
@@ -143,7 +120,7 @@ END_TEST
 
 static void expect_line(const char *page, const char *line)
 {
-	const char *whole = arena_text(arena, "\n%s\n", line);
+	const char *whole = arena_text(world.arena, "\n%s\n", line);
 
 	ck_assert_msg(strstr(page, whole) != NULL, "no line \"%s\"", line);
 }
@@ -256,7 +233,7 @@ static void *count_some(void *context)
 	const struct call *call = context;
 
 	for (int i = 0; i < REQUESTS; i++)
-		metrics_count(environment.metrics, call, i % 2 == 0 ? 50 : 6000000);
+		metrics_count(world.environment.metrics, call, i % 2 == 0 ? 50 : 6000000);
 	return NULL;
 }
 
@@ -271,7 +248,7 @@ START_TEST(threads_lose_no_counts)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, count_some, &call), 0);
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	for (size_t i = 0; metrics_read(environment.metrics, i, &read); i++) {
+	for (size_t i = 0; metrics_read(world.environment.metrics, i, &read); i++) {
 		if (read.route != call.route) {
 			ck_assert_uint_eq(read.statuses[0], 0);
 			continue;
@@ -292,11 +269,11 @@ START_TEST(an_unknown_status_is_counted_too)
 	struct metrics_route read, last = { 0 };
 
 	ck_assert_ptr_null(call.route);
-	metrics_count(environment.metrics, &call, -1);
+	metrics_count(world.environment.metrics, &call, -1);
 	call.answer.status = 299;
-	metrics_count(environment.metrics, &call, 0);
+	metrics_count(world.environment.metrics, &call, 0);
 	metrics_count(NULL, &call, 0);
-	for (size_t i = 0; metrics_read(environment.metrics, i, &read); i++)
+	for (size_t i = 0; metrics_read(world.environment.metrics, i, &read); i++)
 		last = read;
 	ck_assert_ptr_null(last.route);
 	ck_assert_uint_eq(last.statuses[METRICS_STATUSES], 1);
@@ -311,11 +288,11 @@ START_TEST(each_rejection_is_counted)
 	struct call call = ask(METHOD_GET, "/nowhere"), page;
 
 	call.run.refusal = (enum join_refusal)_i;
-	metrics_count(environment.metrics, &call, 0);
-	metrics_count(environment.metrics, &call, 0);
+	metrics_count(world.environment.metrics, &call, 0);
+	metrics_count(world.environment.metrics, &call, 0);
 	page = ask(METHOD_GET, "/metrics");
-	ck_assert_ptr_nonnull(
-		strstr(body_of(&page), arena_text(arena, refused_twice, join_refusal_names[_i])));
+	ck_assert_ptr_nonnull(strstr(
+		body_of(&page), arena_text(world.arena, refused_twice, join_refusal_names[_i])));
 }
 END_TEST
 
@@ -324,9 +301,9 @@ START_TEST(operations_are_counted_when_they_are_done)
 	struct call call = ask(METHOD_GET, "/nowhere"), page;
 
 	call.run.operations = 7;
-	metrics_count(environment.metrics, &call, 0);
+	metrics_count(world.environment.metrics, &call, 0);
 	call.answer.status = 200;
-	metrics_count(environment.metrics, &call, 0);
+	metrics_count(world.environment.metrics, &call, 0);
 	page = ask(METHOD_GET, "/metrics");
 	ck_assert_ptr_nonnull(strstr(body_of(&page), "anteroom_bulk_operations_total 7\n"));
 }
@@ -336,9 +313,9 @@ START_TEST(deferred_calls_are_counted)
 {
 	struct call call = ask(METHOD_GET, "/nowhere"), page;
 
-	metrics_count(environment.metrics, &call, 0);
+	metrics_count(world.environment.metrics, &call, 0);
 	call.is_deferred = true;
-	metrics_count(environment.metrics, &call, 0);
+	metrics_count(world.environment.metrics, &call, 0);
 	page = ask(METHOD_GET, "/metrics");
 	ck_assert_ptr_nonnull(strstr(body_of(&page), "anteroom_requests_deferred_total 1\n"));
 }
@@ -356,21 +333,21 @@ static void count_responses(unsigned n, enum method method, const char *uri, int
 
 	call.answer.status = status;
 	while (n-- > 0)
-		metrics_count(environment.metrics, &call, microseconds);
+		metrics_count(world.environment.metrics, &call, microseconds);
 }
 
 static void tick_at(int64_t time)
 {
-	now = time;
-	history_tick(environment.history);
+	world_move(&world, time - world_now(&world));
+	history_tick(world.environment.history);
 }
 
 static const char *history_of(bool is_operator, bool is_limited)
 {
 	struct fault fault = FAULT_INITIAL;
 	struct call call = {
-		.environment = &environment,
-		.arena = arena,
+		.environment = &world.environment,
+		.arena = world.arena,
 		.actor = { .is_operator = is_operator, .is_limited = is_limited },
 	};
 
