@@ -10,17 +10,11 @@
 #include "base/digest.h"
 #include "base/jwt.h"
 #include "base/text.h"
-#include "accounts/accounts.h"
 #include "accounts/scopes.h"
-#include "accounts/token.h"
-#include "directory.h"
 #include "fast_disk.h"
-#include "resources/door/door_polls.h"
-#include "resources/joining/misses.h"
 #include "service/routes.h"
-#include "service/service.h"
-#include "store_memory.h"
 #include "suite.h"
+#include "world.h"
 
 /* ---- the table ---- */
 
@@ -97,30 +91,27 @@ static const char *lacking(enum method method, const char *path, const char *hel
 
 /* ---- a service ---- */
 
-static struct environment environment;
-static struct service *service;
-static struct arena *arena;
-static char *directory;
-static struct account account;
+static struct world world;
 static const char *keys[SCOPES];
 
 /* Returns a management token with this scope claim, or without the claim if NULL. */
 static const char *token_with(const char *scope)
 {
 	const int64_t now = clock_now(&clock_system) / 1000;
-	json_t *claims = arena_json(arena, json_pack("{s:s, s:s, s:i, s:I, s:s*}", "access_key",
-						     account.access_key_text, "type", "management",
-						     "version", 2, "exp", (json_int_t)(now + 600),
-						     "anteroom_scope", scope));
-	struct buffer payload = BUFFER_INITIAL(arena);
+	json_t *claims = arena_json(world.arena,
+				    json_pack("{s:s, s:s, s:i, s:I, s:s*}", "access_key",
+					      world.account.access_key_text, "type", "management",
+					      "version", 2, "exp", (json_int_t)(now + 600),
+					      "anteroom_scope", scope));
+	struct buffer payload = BUFFER_INITIAL(world.arena);
 	unsigned char mac[DIGEST_SIZE];
 	struct slice text, token;
 
 	buffer_append_json(&payload, claims);
-	text = jwt_signed_text(arena, SLICE("{\"alg\":\"HS256\"}"), buffer_slice(&payload));
-	digest_hmac_sha256(slice_of(account.secrets[0].text), text, mac);
-	token = jwt_token(arena, text, (struct slice){ (const char *)mac, sizeof mac });
-	return arena_text(arena, "Bearer %.*s", (int)token.size, token.data);
+	text = jwt_signed_text(world.arena, SLICE("{\"alg\":\"HS256\"}"), buffer_slice(&payload));
+	digest_hmac_sha256(slice_of(world.account.secrets[0].text), text, mac);
+	token = jwt_token(world.arena, text, (struct slice){ (const char *)mac, sizeof mac });
+	return arena_text(world.arena, "Bearer %.*s", (int)token.size, token.data);
 }
 
 /* A caller: a bearer token, or the cookie of a session. */
@@ -130,91 +121,60 @@ struct caller {
 
 static struct call ask(enum method method, const char *uri, struct caller caller, const char *body)
 {
-	struct call call = { .arena = arena };
+	struct request request = world_request(&world, world.arena, NULL, method, uri, body);
 
-	call.request.method = method;
-	call.request.uri = slice_of(uri);
 	if (caller.authorization != NULL)
-		call.request.authorization = slice_of(caller.authorization);
+		request.authorization = slice_of(caller.authorization);
 	if (caller.cookie != NULL)
-		call.request.cookie = slice_of(caller.cookie);
-	call.request.console = SLICE("1");
-	call.request.body = slice_of(body);
-	service_answer(service, &call);
-	return call;
+		request.cookie = slice_of(caller.cookie);
+	request.console = SLICE("1");
+	return world_call(&world, &request);
 }
 
 static const char *body_of(const struct call *call)
 {
-	struct buffer body = BUFFER_INITIAL(arena);
-
-	for (size_t i = 0; i < call->answer.part_count; i++)
-		buffer_append(&body, call->answer.parts[i]);
-	buffer_append_byte(&body, '\0');
-	return body.data;
+	return world_body(world.arena, call);
 }
 
 static const char *header_of(const struct call *call, const char *name)
 {
-	return arena_copy(arena, call_find_header(call, name)).data;
+	return arena_copy(world.arena, call_find_header(call, name)).data;
 }
 
 static const char *made_key(const char *scope)
 {
 	struct call call =
 		ask(METHOD_POST, "/v2/keys", (struct caller){ token_with(NULL), NULL },
-		    arena_text(arena, "{\"name\":\"%s\",\"scopes\":[\"%s\"]}", scope, scope));
+		    arena_text(world.arena, "{\"name\":\"%s\",\"scopes\":[\"%s\"]}", scope, scope));
 	const char *key = strstr(body_of(&call), "\"ak_");
 
 	ck_assert_msg(key != NULL, "%s", body_of(&call));
-	store_flush(environment.store);
-	return arena_text(arena, "Bearer %.*s", (int)strcspn(key + 1, "\""), key + 1);
+	return arena_text(world.arena, "Bearer %.*s", (int)strcspn(key + 1, "\""), key + 1);
 }
 
 /* Returns the cookie of a session started with this bearer token. */
 static const char *session_of(const char *authorization)
 {
-	struct call call =
-		ask(METHOD_POST, "/v2/session", (struct caller){ NULL, NULL },
-		    arena_text(arena, "{\"token\":\"%s\"}", authorization + strlen("Bearer ")));
+	struct call call = ask(
+		METHOD_POST, "/v2/session", (struct caller){ NULL, NULL },
+		arena_text(world.arena, "{\"token\":\"%s\"}", authorization + strlen("Bearer ")));
 	const char *cookie;
 
 	ck_assert_int_eq(call.answer.status, 204);
 	cookie = header_of(&call, "Set-Cookie");
-	return arena_text(arena, "%.*s", (int)strcspn(cookie, ";"), cookie);
+	return arena_text(world.arena, "%.*s", (int)strcspn(cookie, ";"), cookie);
 }
 
 static void begin(void)
 {
-	struct fault fault = FAULT_INITIAL;
-
-	directory = directory_make();
-	arena = arena_open();
-	ck_assert(accounts_add(directory, &clock_system, "a", &account, &fault));
-	environment = (struct environment){
-		.clock = &clock_system,
-		.store = store_memory_open(),
-		.misses = misses_open(&clock_system),
-		.door_polls = door_polls_open(DOOR_ADDRESS_MOST),
-		.tokens = token_memory_open(),
-		.session_seconds = 60,
-	};
-	ck_assert(accounts_open(directory, &environment.accounts, &fault));
-	service = service_open(&environment);
+	world_open(&world, &(const struct world_options){ .environment.session_seconds = 60 });
 	for (int i = 0; i < SCOPES; i++)
 		keys[i] = made_key(scope_names[i]);
 }
 
 static void end(void)
 {
-	service_close(service);
-	accounts_close(environment.accounts);
-	token_memory_close(environment.tokens);
-	door_polls_close(environment.door_polls);
-	misses_close(environment.misses);
-	store_close(environment.store);
-	arena_close(arena);
-	directory_remove(directory);
+	world_close(&world);
 }
 
 /* ---- each call ---- */
@@ -234,7 +194,7 @@ static json_t *document(void)
 	struct call call = ask(METHOD_GET, "/v2/openapi.json", (struct caller){ NULL, NULL }, "");
 
 	ck_assert_int_eq(call.answer.status, 200);
-	return arena_json(arena, json_loads(body_of(&call), 0, NULL));
+	return arena_json(world.arena, json_loads(body_of(&call), 0, NULL));
 }
 
 /* Returns the number of operations. */
@@ -251,7 +211,7 @@ static size_t each_operation(visit_operation *visit, const void *context)
 				.scopes = json_object_get(described, "x-scopes"),
 				.security = json_object_get(described, "security"),
 			};
-			struct buffer upper = BUFFER_INITIAL(arena);
+			struct buffer upper = BUFFER_INITIAL(world.arena);
 
 			for (const char *at = name; *at != '\0'; at++)
 				buffer_append_byte(&upper, (char)(*at - 'a' + 'A'));
@@ -278,7 +238,7 @@ static bool admits(const struct operation *operation, const char *scheme)
 /* Returns a path of the operation, for objects that do not exist. */
 static const char *path_of(const char *pattern)
 {
-	struct buffer path = BUFFER_INITIAL(arena);
+	struct buffer path = BUFFER_INITIAL(world.arena);
 
 	for (const char *at = pattern; *at != '\0'; at++) {
 		if (*at != '{') {
@@ -310,13 +270,13 @@ static void expect(const struct operation *operation, const char *scope, const c
 	ck_assert_msg(call.answer.status == 403, "%s %s with %s: %d",
 		      method_name(operation->method), operation->path, scope, call.answer.status);
 	ck_assert_str_eq(body,
-			 arena_text(arena,
+			 arena_text(world.arena,
 				    "{\"code\":403,\"message\":\"Insufficient scope\",\"details\":"
 				    "[\"needs %s\"]}",
 				    missing));
-	ck_assert_str_eq(
-		header_of(&call, "WWW-Authenticate"),
-		arena_text(arena, "Bearer error=\"insufficient_scope\", scope=\"%s\"", missing));
+	ck_assert_str_eq(header_of(&call, "WWW-Authenticate"),
+			 arena_text(world.arena,
+				    "Bearer error=\"insufficient_scope\", scope=\"%s\"", missing));
 }
 
 /* Expects the document to require what the table requires. */
