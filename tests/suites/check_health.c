@@ -61,6 +61,7 @@ static void begin(void)
 	world_open(&world, &(const struct world_options){ .store = WORLD_GIVEN,
 							  .given = &told.base,
 							  .begins = INT64_C(1795100000000),
+							  .stands = true,
 							  .parts_open = open_parts,
 							  .parts_close = close_parts });
 }

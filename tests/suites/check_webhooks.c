@@ -4,7 +4,6 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -13,23 +12,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "accounts/accounts.h"
-#include "accounts/token.h"
 #include "base/digest.h"
 #include "base/text.h"
-#include "directory.h"
 #include "fast_disk.h"
-#include "receiver.h"
 #include "records/kinds.h"
-#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "rules/webhook_rules.h"
 #include "scratch.h"
 #include "background/dispatcher.h"
-#include "service/service.h"
-#include "store/gdbm/store_gdbm.h"
 #include "store_failing.h"
 #include "suite.h"
+#include "world.h"
 
 #define WAIT_MOST 30000
 #define MINUTE ((int64_t)60 * 1000)
@@ -39,155 +32,61 @@
 
 /* ---- the service ---- */
 
-static _Atomic int64_t moved; /* milliseconds */
-
-static int64_t moved_now(const struct clock *clock)
-{
-	(void)clock;
-	return clock_now(&clock_system) + atomic_load(&moved);
-}
+static struct world stand;
+static struct lease *lease;
+static struct schedule schedule;
 
 static void move_clock(int64_t milliseconds)
 {
-	atomic_fetch_add(&moved, milliseconds);
+	world_move(&stand, milliseconds);
 }
 
-static int64_t clock_seconds_passed(void)
+static void open_dispatcher(struct world *world)
 {
-	return atomic_load(&moved) / 1000;
+	lease = lease_open(world->environment.store, world->environment.clock);
+	world->environment.dispatcher = dispatcher_open(&world->environment, lease, world->sender,
+							&schedule);
 }
 
-/* A request that hangs does so for longer than a test waits. */
-static const struct sender_options *sender_options(void)
+static void close_dispatcher(struct world *world)
 {
-	static struct sender_options options = {
-		.purpose = &sender_of_webhooks,
-		.allows_http = true,
-		.allows_private = true,
-		.patience = 2 * WAIT_MOST,
-	};
-	const char *named = getenv("ANTEROOM");
-
-	options.program = named != NULL ? named : "./anteroom";
-	return &options;
-}
-
-static struct {
-	struct arena *arena;
-	char *directory;
-	char path[PATH_MAX];
-	struct account account;
-	struct environment environment;
-	struct clock clock;
-	struct lease *lease;
-	struct sender *sender;
-	struct service *service;
-	struct schedule schedule;
-	struct receiver *receiver;
-	bool may_fail; /* uses the store of store_failing.h */
-} stand;
-
-static void open_service(void)
-{
-	const struct store_options options = {
-		.directory = stand.path,
-		.readers = 4,
-		.creates = true,
-	};
-	struct fault fault = FAULT_INITIAL;
-
-	ck_assert_msg(store_gdbm_open(&options, &stand.environment.store, &fault) &&
-			      sender_open(sender_options(), &stand.sender, &fault),
-		      "%s", fault_reason(&fault));
-	if (stand.may_fail)
-		stand.environment.store = store_failing_open(stand.environment.store);
-	stand.lease = lease_open(stand.environment.store, &stand.clock);
-	stand.environment.dispatcher = dispatcher_open(&stand.environment, stand.lease,
-						       stand.sender, &stand.schedule);
-	stand.service = service_open(&stand.environment);
-}
-
-static void close_service(void)
-{
-	service_close(stand.service);
-	dispatcher_close(stand.environment.dispatcher);
-	sender_close(stand.sender);
-	lease_close(stand.lease);
-	store_close(stand.environment.store);
+	dispatcher_close(world->environment.dispatcher);
+	lease_close(lease);
 }
 
 static void set_up(void)
 {
-	struct fault fault = FAULT_INITIAL;
+	static const struct world_options options = {
+		.store = WORLD_GDBM,
+		.environment = { .log_keep = 90 * 24 * HOUR, .allows_http = true },
+		/* A request that hangs does so for longer than a test waits. */
+		.sender = { .purpose = &sender_of_webhooks,
+			    .allows_http = true,
+			    .allows_private = true,
+			    .patience = 2 * WAIT_MOST },
+		.parts_open = open_dispatcher,
+		.parts_close = close_dispatcher,
+	};
 
-	atomic_store(&moved, 0);
-	stand.arena = arena_open();
-	stand.directory = directory_make();
-	(void)snprintf(stand.path, sizeof stand.path, "%s/store", stand.directory);
-	stand.clock = (struct clock){ .now = moved_now, .random = clock_system.random };
-	ck_assert(accounts_add(stand.directory, &clock_system, "a", &stand.account, &fault) &&
-		  accounts_open(stand.directory, &stand.environment.accounts, &fault));
-	stand.environment.clock = &stand.clock;
-	stand.environment.tokens = token_memory_open();
-	stand.environment.misses = misses_open(&stand.clock);
-	stand.environment.door_polls = door_polls_open(DOOR_ADDRESS_MOST);
-	stand.environment.join_seconds = 3600;
-	stand.environment.log_keep = 90 * 24 * HOUR;
-	stand.environment.allows_http = true;
-	stand.schedule = schedule_usual;
-	stand.receiver = receiver_open();
-	open_service();
+	schedule = schedule_usual;
+	world_open(&stand, &options);
 }
 
 static void tear_down(void)
 {
-	close_service();
-	receiver_close(stand.receiver);
-	accounts_close(stand.environment.accounts);
-	token_memory_close(stand.environment.tokens);
-	door_polls_close(stand.environment.door_polls);
-	misses_close(stand.environment.misses);
-	directory_remove(stand.directory);
-	arena_close(stand.arena);
+	world_close(&stand);
 }
 
 /* ---- requests ---- */
 
-/* Returns the response, in the arena of the test. */
 static const char *ask(int status, enum method method, const char *path, const char *body)
 {
-	struct arena *own = arena_open();
-	struct call call = { .arena = own };
-	struct buffer header = BUFFER_INITIAL(own), text = BUFFER_INITIAL(stand.arena);
-	struct fault fault = FAULT_INITIAL;
-
-	buffer_append_text(&header, "Bearer ");
-	buffer_append(&header, token_sign_management(own, &clock_system, &stand.account,
-						     clock_now(&stand.clock), 3600));
-	call.request = (struct request){
-		.method = method,
-		.uri = slice_of(path),
-		.body = slice_of(body == NULL ? "" : body),
-		.authorization = buffer_slice(&header),
-		.address = SLICE("192.0.2.1"),
-	};
-	service_answer(stand.service, &call);
-	ck_assert(store_wait(stand.environment.store, call.answer.awaited, &fault));
-	for (size_t i = 0; i < call.answer.part_count; i++)
-		buffer_append(&text, call.answer.parts[i]);
-	buffer_append_byte(&text, '\0');
-	ck_assert_msg(call.answer.status == status, "%s %s: %d %s", method_name(method), path,
-		      call.answer.status, text.data);
-	arena_close(own);
-	return text.data;
+	return world_expect(&stand, status, method, path, body);
 }
 
 static json_t *parsed(const char *text)
 {
-	json_t *value = arena_json(stand.arena, json_loads(text, 0, NULL));
-
-	ck_assert_ptr_nonnull(value);
-	return value;
+	return world_json(&stand, text);
 }
 
 static json_t *ask_json(int status, enum method method, const char *path, const char *body)
@@ -366,9 +265,8 @@ START_TEST(http_needs_an_option)
 {
 	const char *answer;
 
-	stand.environment.allows_http = false;
-	close_service();
-	open_service();
+	stand.options.environment.allows_http = false;
+	world_restart(&stand);
 	answer = ask(400, METHOD_POST, "/v2/webhooks", "{\"url\":\"http://x.example\"}");
 	ck_assert_ptr_nonnull(strstr(answer, "/url: must be an https URL"));
 	ask(200, METHOD_POST, "/v2/webhooks", "{\"url\":\"https://x.example\"}");
@@ -664,7 +562,7 @@ START_TEST(a_failing_webhook_is_disabled)
 {
 	const json_t *webhook;
 
-	stand.schedule = (struct schedule){ .seconds = { 0, 60, 60 }, .count = 3 };
+	schedule = (struct schedule){ .seconds = { 0, 60, 60 }, .count = 3 };
 	make_template();
 	webhook = make("/500", ROOMS);
 	make_rooms(2);
@@ -689,7 +587,7 @@ START_TEST(another_success_keeps_the_webhook_enabled)
 {
 	const json_t *webhook;
 
-	stand.schedule = (struct schedule){ .seconds = { 0, 60 }, .count = 2 };
+	schedule = (struct schedule){ .seconds = { 0, 60 }, .count = 2 };
 	make_template();
 	webhook = make("/500", ROOMS);
 	make_rooms(1);
@@ -711,12 +609,6 @@ static void point_to(const json_t *webhook, const char *path)
 {
 	ask(200, METHOD_PATCH, path_of(webhook, ""),
 	    arena_text(stand.arena, "{\"url\":\"%s\"}", url_of(path)));
-}
-
-static void restart(void)
-{
-	close_service();
-	open_service();
 }
 
 struct expected_attempts {
@@ -765,7 +657,7 @@ START_TEST(a_delivery_is_sent_again)
 	const json_t *webhook;
 	const char *events;
 
-	stand.schedule = (struct schedule){ .seconds = { 0, 3600, 7200, 7200 }, .count = 4 };
+	schedule = (struct schedule){ .seconds = { 0, 3600, 7200, 7200 }, .count = 4 };
 	make_template();
 	webhook = make("/500", ROOMS);
 	make_rooms(1);
@@ -791,7 +683,7 @@ START_TEST(a_failed_delivery_is_sent_again_once)
 {
 	const json_t *webhook;
 
-	stand.schedule = (struct schedule){ .seconds = { 0, 60, 60 }, .count = 3 };
+	schedule = (struct schedule){ .seconds = { 0, 60, 60 }, .count = 3 };
 	make_template();
 	webhook = make("/410", ROOMS);
 	make_rooms(1);
@@ -817,7 +709,7 @@ START_TEST(only_deliveries_of_an_enabled_webhook_are_sent_again)
 	const json_t *webhook, *other;
 	const char *path;
 
-	stand.schedule = (struct schedule){ .seconds = { 0, 3600 }, .count = 2 };
+	schedule = (struct schedule){ .seconds = { 0, 3600 }, .count = 2 };
 	make_template();
 	webhook = make("/500", ROOMS);
 	make_rooms(1);
@@ -845,7 +737,7 @@ START_TEST(a_delivery_is_found_among_many)
 	const json_t *webhook, *list, *oldest;
 	const char *path;
 
-	stand.schedule = (struct schedule){ .seconds = { 0, 3600 }, .count = 2 };
+	schedule = (struct schedule){ .seconds = { 0, 3600 }, .count = 2 };
 	make_template();
 	webhook = make("/500", ROOMS);
 	make_rooms(30);
@@ -864,7 +756,7 @@ START_TEST(a_success_in_another_process_keeps_the_webhook_enabled)
 {
 	const json_t *webhook;
 
-	stand.schedule = (struct schedule){ .seconds = { 0, 60, 600 }, .count = 3 };
+	schedule = (struct schedule){ .seconds = { 0, 60, 600 }, .count = 3 };
 	make_template();
 	webhook = make("/500", ROOMS);
 	make_rooms(1);
@@ -878,10 +770,10 @@ START_TEST(a_success_in_another_process_keeps_the_webhook_enabled)
 	/* The entry of this update has been processed, so only the outcome of the delivery must
 	 * still be stored. */
 	expect_delivered(1);
-	restart();
+	world_restart(&stand);
 	move_clock(MINUTE + 10000);
 	expect_deliveries(webhook, "delivered", 1);
-	restart();
+	world_restart(&stand);
 	point_to(webhook, "/500");
 	move_clock(10 * MINUTE);
 	expect_deliveries(webhook, "failed", 1);
@@ -1079,7 +971,7 @@ START_TEST(an_hour_of_failures_loses_nothing)
 	move_clock(3 * HOUR);
 	expect_deliveries(webhook, "delivered", 30);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 150);
-	ck_assert_int_gt(clock_seconds_passed(), 3600);
+	ck_assert_int_gt(atomic_load(&stand.clock.offset), HOUR);
 }
 END_TEST
 
@@ -1112,7 +1004,7 @@ END_TEST
 static void send_once(const char *type, const char *data)
 {
 	dispatcher_send_once(stand.environment.dispatcher, &stand.account.id, slice_of(type),
-			     slice_of(data), clock_now(&stand.clock));
+			     slice_of(data), world_now(&stand));
 }
 
 /* clang-format off */
@@ -1296,9 +1188,9 @@ START_TEST(a_restart_loses_no_delivery)
 	make_rooms(10);
 	expect_deliveries(webhook, "pending", 10);
 	make_rooms(10);
-	close_service();
+	world_stop(&stand);
 	move_clock(6000);
-	open_service();
+	world_start(&stand);
 	move_clock(6000);
 	ck_assert(receiver_wait(stand.receiver, 40));
 	expect_deliveries(webhook, "pending", 0);
@@ -1327,8 +1219,7 @@ START_TEST(a_dropped_entry_causes_no_repeats)
 	move_clock(91 * 24 * HOUR);
 	make_rooms(1);
 	expect_delivered(4);
-	close_service();
-	open_service();
+	world_restart(&stand);
 	make_rooms(1);
 	ck_assert(receiver_wait(stand.receiver, 6));
 	for (size_t i = 0; i < 6; i++) {
@@ -1594,10 +1485,10 @@ START_TEST(damage_does_not_stop_other_deliveries_after_a_restart)
 	else if (restarts[_i].of == ACCOUNT_CUT)
 		damage_account();
 	ck_assert(store_gdbm_settle(stand.environment.store, true));
-	close_service();
+	world_stop(&stand);
 	if (restarts[_i].of == DELIVERY_FLIPPED)
 		flip_delivery();
-	open_service();
+	world_start(&stand);
 	move_clock(6000);
 	expect_delivered(restarts[_i].repeated);
 	if (restarts[_i].added > 0)
@@ -1647,7 +1538,7 @@ START_TEST(damaged_entries_do_not_stop_others)
 	const uint64_t sound = ENTRIES - damaged_entries[_i].n;
 	uint64_t last;
 
-	stand.schedule = (struct schedule){ .seconds = { 60, 60 }, .count = 2 };
+	schedule = (struct schedule){ .seconds = { 60, 60 }, .count = 2 };
 	make_template();
 	make("/200", ROOMS);
 	last = last_entry();
@@ -1700,8 +1591,8 @@ START_TEST(a_commit_with_an_unknown_outcome_is_not_repeated)
 {
 	const json_t *webhook, *delivery;
 
-	stand.may_fail = true;
-	restart();
+	stand.options.may_fail = true;
+	world_restart(&stand);
 	make_template();
 	webhook = make("/held/500", ROOMS);
 	make_rooms(1);

@@ -9,6 +9,7 @@
 
 #include "accounts/token.h"
 #include "directory.h"
+#include "resources/audit.h"
 #include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "store_failing.h"
@@ -102,7 +103,9 @@ static void open_accounts(struct world *world)
 	must(is_stored ? accounts_open_stored(world->environment.store, accounts, &fault)
 		       : accounts_open(world->directory, accounts, &fault),
 	     &fault);
-	if (!world->options.is_empty && !find_account(world, "a", &world->account))
+	/* A restart changes neither the account nor what the suite has in its place. */
+	if (!world->options.is_empty && world->account.name[0] == '\0' &&
+	    !find_account(world, "a", &world->account))
 		must(accounts_add(is_stored ? world->options.postgres.url : world->directory,
 				  &clock_system, "a", &world->account, &fault),
 		     &fault);
@@ -117,7 +120,7 @@ static void open_sender(struct world *world)
 	must(sender_open(&world->options.sender, &world->sender, &fault), &fault);
 }
 
-static void start(struct world *world)
+void world_start(struct world *world)
 {
 	struct environment *environment = &world->environment;
 	const unsigned door_most = world->options.door_most;
@@ -138,7 +141,7 @@ static void start(struct world *world)
 	world->service = service_open(environment);
 }
 
-static void stop(struct world *world)
+void world_stop(struct world *world)
 {
 	service_close(world->service);
 	if (world->options.parts_close != NULL)
@@ -161,16 +164,17 @@ void world_open(struct world *world, const struct world_options *options)
 	world->directory = options->directory != NULL ? options->directory : directory_make();
 	(void)snprintf(world->path, sizeof world->path, "%s/store", world->directory);
 	world->clock.clock = (struct clock){ moved_now, random_of_system };
-	world->clock.stands = options->begins != 0;
-	atomic_store(&world->clock.offset, options->begins);
+	world->clock.stands = options->stands;
+	if (options->begins != 0)
+		world_move(world, options->begins - world_now(world));
 	if (options->sender.purpose != NULL)
 		world->receiver = receiver_open();
-	start(world);
+	world_start(world);
 }
 
 char *world_leave(struct world *world)
 {
-	stop(world);
+	world_stop(world);
 	if (world->receiver != NULL)
 		receiver_close(world->receiver);
 	arena_close(world->arena);
@@ -184,8 +188,8 @@ void world_close(struct world *world)
 
 void world_restart(struct world *world)
 {
-	stop(world);
-	start(world);
+	world_stop(world);
+	world_start(world);
 }
 
 void world_serve(struct world *world)
@@ -296,6 +300,42 @@ const char *world_expect(const struct world *world, int status, enum method meth
 	ck_assert_msg(reply.status == status, "%s %s: %d %s", method_name(method), path,
 		      reply.status, reply.text);
 	return reply.text;
+}
+
+void world_begin(struct world *world, const struct id *account, struct call *call)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	*call = (struct call){
+		.environment = &world->environment,
+		.arena = arena_open(),
+		.account = *account,
+		.actor.kind = ACTOR_SERVICE,
+		.now = world_now(world),
+	};
+	arena_set_limit(call->arena, CALL_ALONE_MEMORY_MOST);
+	must(store_begin(world->environment.store, STORE_WRITE, call->arena, &call->transaction,
+			 &fault),
+	     &fault);
+	call_set_account(call);
+	call_draw_etag(call);
+}
+
+uint64_t world_commit(struct call *call)
+{
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	ck_assert_msg(audit_write(call, &fault), "%s", fault.cause);
+	ck_assert_msg(store_commit(call->transaction, &number, &fault), "%s", fault.cause);
+	arena_close(call->arena);
+	return number;
+}
+
+void world_abandon(struct call *call)
+{
+	store_abandon(call->transaction);
+	arena_close(call->arena);
 }
 
 json_t *world_json(const struct world *world, const char *text)

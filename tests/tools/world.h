@@ -9,7 +9,7 @@
  * parts_close. What the suite sets in the environment is the suite's.
  *
  * Everything in a world goes by its clock: the system's, plus what world_move adds, or one that
- * stands still from `begins` on until it is moved. Only the sender, which is a process, does not.
+ * stands still until it is moved. Only the sender, which is a process, does not.
  * Random bytes are the system's.
  *
  * world_restart is what a restart of the program is: everything from the accounts up is closed and
@@ -53,7 +53,8 @@ struct world_options {
 	/* The directory, which the world takes; NULL for a new one. */
 	char *directory;
 	bool is_empty; /* no account is made; else there is an account "a" */
-	int64_t begins; /* milliseconds since 1970 at which the clock stands; 0: it runs */
+	int64_t begins; /* milliseconds since 1970 at which the clock begins; 0 for the system's */
+	bool stands; /* the clock */
 	/* The members that the suite sets. The clock, the store, the accounts, the memory of
 	 * tokens, misses and door_polls are the world's; join_seconds is 3600 unless it is set. */
 	struct environment environment;
@@ -80,7 +81,7 @@ struct world {
 	struct receiver *receiver; /* NULL without a sender */
 	struct sender *sender;
 	struct environment environment;
-	struct account account; /* "a", whose calls world_expect makes */
+	struct account account; /* "a" when it was opened; world_expect makes its calls */
 	struct service *service;
 };
 
@@ -89,6 +90,9 @@ void world_close(struct world *world);
 /* Closes the world without removing its directory, and returns that; the caller frees it, or gives
  * it to another world. */
 char *world_leave(struct world *world);
+/* The two halves of world_restart. */
+void world_stop(struct world *world);
+void world_start(struct world *world);
 void world_restart(struct world *world);
 void world_serve(struct world *world);
 
@@ -132,6 +136,12 @@ struct reply world_ask(const struct world *world, struct arena *arena,
  * body of the response. */
 const char *world_expect(const struct world *world, int status, enum method method,
 			 const char *path, const char *body);
+
+/* Begins a call without a request, which writes, as threads of the service do. */
+void world_begin(struct world *world, const struct id *account, struct call *call);
+/* Stores the call with what it has noted, and ends it. Returns the number of its transaction. */
+uint64_t world_commit(struct call *call);
+void world_abandon(struct call *call);
 
 /* Returns the text as JSON, which it must be. */
 json_t *world_json(const struct world *world, const char *text);
