@@ -6,7 +6,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
 #include <glob.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "accounts/accounts.h"
 #include "accounts/token.h"
 #include "background/lease.h"
 #include "background/live_watch.h"
@@ -27,89 +25,57 @@
 #include "base/jwt.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "delivery/sender.h"
-#include "directory.h"
 #include "fast_disk.h"
-#include "receiver.h"
-#include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/live_record.h"
 #include "resources/live/made_rooms.h"
 #include "resources/live/revocations.h"
-#include "service/service.h"
-#include "store/gdbm/store_gdbm.h"
 #include "suite.h"
+#include "world.h"
 
 #define SECRET "0123456789abcdef0123456789abcdef"
 #define PATIENCE 1000 /* milliseconds per request */
 
-static struct {
-	struct arena *arena;
-	char *directory;
-	struct account account;
-	struct environment environment;
-	struct sender_options options;
-	struct sender *sender;
-	struct service *service;
-	struct receiver *receiver;
-} stand;
+static struct world stand;
+
+static void open_parts(struct world *world)
+{
+	world->environment.live_queue = live_queue_open();
+	world->environment.made_rooms = made_rooms_open();
+	world->environment.media_client = media_client_open(world->sender);
+}
+
+static void close_parts(struct world *world)
+{
+	media_client_close(world->environment.media_client);
+	live_queue_close(world->environment.live_queue);
+	made_rooms_close(world->environment.made_rooms);
+}
 
 static void set_up(void)
 {
-	const char *program = getenv("ANTEROOM");
-	struct store_options options = { .readers = 64, .creates = true };
-	struct fault fault = FAULT_INITIAL;
-	char path[PATH_MAX];
-
-	stand.arena = arena_open();
-	stand.directory = directory_make();
-	(void)snprintf(path, sizeof path, "%s/store", stand.directory);
-	options.directory = path;
-	stand.options = (struct sender_options){
-		.purpose = &sender_of_media,
-		.allows_http = true,
-		.patience = PATIENCE,
-		.program = program != NULL ? program : "./anteroom",
+	struct world_options options = {
+		.store = WORLD_GDBM,
+		.gdbm.readers = 64,
+		.environment = { .live = LIVE_ON,
+				 .session_grace = 20000,
+				 .session_keep = (int64_t)3600 * 1000 },
+		.sender = { .purpose = &sender_of_media,
+			    .allows_http = true,
+			    .patience = PATIENCE },
+		.parts_open = open_parts,
+		.parts_close = close_parts,
 	};
-	ck_assert(address_ranges_read(SLICE("127.0.0.1"), &stand.options.ranges));
-	ck_assert_msg(
-		sender_open(&stand.options, &stand.sender, &fault) &&
-			accounts_add(stand.directory, &clock_system, "a", &stand.account, &fault) &&
-			accounts_open(stand.directory, &stand.environment.accounts, &fault) &&
-			store_gdbm_open(&options, &stand.environment.store, &fault),
-		"%s", fault_reason(&fault));
-	stand.environment.clock = &clock_system;
-	stand.environment.tokens = token_memory_open();
-	stand.environment.misses = misses_open(&clock_system);
-	stand.environment.door_polls = door_polls_open(DOOR_ADDRESS_MOST);
-	stand.environment.join_seconds = 3600;
-	stand.environment.live = LIVE_ON;
-	stand.environment.live_queue = live_queue_open();
-	stand.environment.made_rooms = made_rooms_open();
-	stand.environment.session_grace = 20000;
-	stand.environment.session_keep = (int64_t)3600 * 1000;
-	stand.environment.media_client = media_client_open(stand.sender);
-	stand.service = service_open(&stand.environment);
-	stand.receiver = receiver_open();
+
+	ck_assert(address_ranges_read(SLICE("127.0.0.1"), &options.sender.ranges));
+	world_open(&stand, &options);
 }
 
 static void tear_down(void)
 {
-	service_close(stand.service);
-	media_client_close(stand.environment.media_client);
-	sender_close(stand.sender);
-	receiver_close(stand.receiver);
-	store_close(stand.environment.store);
-	accounts_close(stand.environment.accounts);
-	token_memory_close(stand.environment.tokens);
-	door_polls_close(stand.environment.door_polls);
-	misses_close(stand.environment.misses);
-	live_queue_close(stand.environment.live_queue);
-	made_rooms_close(stand.environment.made_rooms);
-	directory_remove(stand.directory);
-	arena_close(stand.arena);
+	world_close(&stand);
 }
 
 /* ---- calls ---- */
@@ -132,19 +98,16 @@ static void end_wait(void *context, struct asking *asking)
 	pthread_mutex_unlock(&wait->lock);
 }
 
-/* Does with a call what the edge does. */
 /* Whether the requests of calls find no place at the media server. */
 static bool has_no_place;
 
+/* Does with a call what the edge does. */
 static void carry_out(struct call *call)
 {
-	struct fault fault = FAULT_INITIAL;
-
 	for (;;) {
 		struct wait wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false };
 
-		ck_assert(service_answer(stand.service, call));
-		ck_assert(store_wait(stand.environment.store, call->answer.awaited, &fault));
+		world_answer(&stand, call);
 		if (!call_is_asking(call))
 			return;
 		for (size_t i = 0; has_no_place && i < call->asking->count; i++)
@@ -165,32 +128,16 @@ static const char *bearer;
 
 static void set_request(struct call *call, enum method method, const char *path, const char *body)
 {
-	struct buffer header = BUFFER_INITIAL(call->arena);
-
-	buffer_append_text(&header, "Bearer ");
+	call->request = world_request(&stand, call->arena, bearer == NULL ? &stand.account : NULL,
+				      method, path, body);
 	if (bearer != NULL)
-		buffer_append_text(&header, bearer);
-	else
-		buffer_append(&header,
-			      token_sign_management(call->arena, &clock_system, &stand.account,
-						    clock_now(&clock_system), 3600));
-	call->request = (struct request){
-		.method = method,
-		.uri = slice_of(path),
-		.body = slice_of(body == NULL ? "" : body),
-		.authorization = buffer_slice(&header),
-		.address = SLICE("192.0.2.1"),
-	};
+		call->request.authorization =
+			slice_of(arena_text(call->arena, "Bearer %s", bearer));
 }
 
 static const char *body_of(const struct call *call)
 {
-	struct buffer text = BUFFER_INITIAL(stand.arena);
-
-	for (size_t i = 0; i < call->answer.part_count; i++)
-		buffer_append(&text, call->answer.parts[i]);
-	buffer_append_byte(&text, '\0');
-	return text.data;
+	return world_body(stand.arena, call);
 }
 
 /* key: an Idempotency-Key, or NULL. Returns the response. */
@@ -230,10 +177,7 @@ static struct slice replaced(struct slice text, const char *part, const char *by
 
 static json_t *parsed(const char *text)
 {
-	json_t *value = arena_json(stand.arena, json_loads(text, 0, NULL));
-
-	ck_assert_ptr_nonnull(value);
-	return value;
+	return world_json(&stand, text);
 }
 
 static const char *text_at(const json_t *object, const char *name)
@@ -1096,6 +1040,7 @@ static void stop_watch(void)
 {
 	live_watch_end(watch);
 	media_client_close(stand.environment.media_client);
+	stand.environment.media_client = NULL;
 	live_watch_close(watch);
 	lease_close(lease);
 	watch = NULL;
@@ -1104,14 +1049,8 @@ static void stop_watch(void)
 /* The program starts again, so all media servers are looked at. */
 static void restart_watch(void)
 {
-	struct fault fault = FAULT_INITIAL;
-
 	stop_watch();
-	sender_close(stand.sender);
-	ck_assert(sender_open(&stand.options, &stand.sender, &fault));
-	service_close(stand.service);
-	stand.environment.media_client = media_client_open(stand.sender);
-	stand.service = service_open(&stand.environment);
+	world_restart(&stand);
 	start_watch();
 }
 
@@ -1140,10 +1079,8 @@ static void set_up_kit(void)
 
 static void tear_down_kit(void)
 {
-	if (watch != NULL) {
+	if (watch != NULL)
 		stop_watch();
-		stand.environment.media_client = NULL;
-	}
 	tear_down();
 }
 
@@ -1787,7 +1724,7 @@ START_TEST(acts_at_a_new_server_are_not_held_up)
 	kit_room("", 0);
 	kit_people(NULL, NULL);
 	start_watch();
-	stand.options.patience = 3000;
+	stand.options.sender.patience = 3000;
 	restart_watch();
 	(void)ask_until(backend, "\"state\":\"up\"");
 	(void)ask(200, METHOD_POST, "/v2/bans", "{\"user_id\":\"ada\"}");
@@ -2470,9 +2407,8 @@ START_TEST(nothing_is_changed_by_a_service_that_watches)
 
 	start_watch();
 	(void)ask_until(room, "\"peer_count\":1");
-	service_close(stand.service);
 	stand.environment.live = LIVE_WATCH;
-	stand.service = service_open(&stand.environment);
+	world_serve(&stand);
 	path = arena_text(stand.arena, "%s/send-message", room);
 	ck_assert_ptr_nonnull(strstr(
 		ask(501, METHOD_POST, path, "{\"message\":\"hello\"}"),
@@ -2581,15 +2517,12 @@ static bool parked_has_ended(struct parked_call *parked)
 /* Goes on with the call when the media server has answered. */
 static void parked_go_on(struct parked_call *parked)
 {
-	struct fault fault = FAULT_INITIAL;
-
 	pthread_mutex_lock(&parked->wait.lock);
 	while (!parked->wait.has_ended)
 		pthread_cond_wait(&parked->wait.ended, &parked->wait.lock);
 	parked->wait.has_ended = false;
 	pthread_mutex_unlock(&parked->wait.lock);
-	ck_assert(service_answer(stand.service, &parked->call));
-	ck_assert(store_wait(stand.environment.store, parked->call.answer.awaited, &fault));
+	world_answer(&stand, &parked->call);
 	if (call_is_asking(&parked->call))
 		service_ask(&parked->call, end_wait, &parked->wait);
 }
@@ -3033,7 +2966,6 @@ START_TEST(secrets_are_not_logged)
 	restart_watch();
 	(void)ask_until(backend, "\"state\":\"down\"");
 	stop_watch();
-	stand.environment.media_client = NULL;
 	ck_assert_int_ge(dup2(errors, STDERR_FILENO), 0);
 	close(errors);
 	rewind(log);
@@ -3051,9 +2983,8 @@ START_TEST(with_live_off_events_are_not_read)
 {
 	struct live_queue_figures figures;
 
-	service_close(stand.service);
 	stand.environment.live = LIVE_OFF;
-	stand.service = service_open(&stand.environment);
+	world_serve(&stand);
 	ck_assert_int_eq(tell("x", joined_event("PA_1")), 204);
 	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
 	live_queue_figures(stand.environment.live_queue, &figures);
@@ -3285,9 +3216,8 @@ START_TEST(only_a_service_that_acts_makes_rooms_and_holds_limits)
 		  arena_text(stand.arena, "/v2/templates/%s/roles/guest", template),
 		  "{\"maxPeerCount\":5}");
 	for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-		service_close(stand.service);
 		stand.environment.live = modes[i];
-		stand.service = service_open(&stand.environment);
+		world_serve(&stand);
 		answer = exchange(200, code);
 		ck_assert_int_eq(strstr(answer, "\"not_enforced\":[\"max_peers\"]") != NULL,
 				 modes[i] != LIVE_ON);
