@@ -25,8 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accounts/accounts.h"
-#include "accounts/token.h"
 #include "background/door_watch.h"
 #include "background/join_log.h"
 #include "base/digest.h"
@@ -39,17 +37,14 @@
 #include "resources/events/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "resources/garbage.h"
-#include "resources/joining/misses.h"
 #include "resources/live/live_caller.h"
 #include "resources/live/live_events.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/stay_limits.h"
 #include "resources/media/backend_health.h"
 #include "resources/record_kind.h"
-#include "service/service.h"
-#include "store/gdbm/store_gdbm.h"
-#include "store_memory.h"
 #include "suite.h"
+#include "world.h"
 
 /* ---- the world ---- */
 
@@ -58,92 +53,38 @@
 #define GRACE 20000
 #define SERVERS 2
 
-static int64_t now;
-
-static int64_t stand_now(const struct clock *clock)
-{
-	(void)clock;
-	return now;
-}
-
-static void stand_random(const struct clock *clock, void *bytes, size_t size)
-{
-	(void)clock;
-	clock_random(&clock_system, bytes, size);
-}
-
-static const struct clock stand_clock = { stand_now, stand_random };
-
-static struct store *open_memory(const char *directory)
-{
-	(void)directory;
-	return store_memory_open();
-}
-
-static struct store *open_gdbm(const char *directory)
-{
-	char path[4200];
-	const struct store_options options = { .directory = path, .readers = 2, .creates = true };
-	struct fault fault = FAULT_INITIAL;
-	struct store *store;
-
-	(void)snprintf(path, sizeof path, "%s/store", directory);
-	ck_assert_msg(store_gdbm_open(&options, &store, &fault), "%s", fault.cause);
-	return store;
-}
-
-static struct store *(*const drivers[])(const char *directory) = { open_memory, open_gdbm };
-
 /* One account with a template and two media servers. */
-static struct {
-	char *directory;
-	struct environment environment;
-	struct service *service;
-	struct arena *arena; /* of the test */
-	struct id account;
-	struct id servers[SERVERS];
-} stand;
+static struct world stand;
+static struct id servers[SERVERS];
 
-static char *ask(enum method method, const char *path, const char *body)
+static const enum world_store drivers[] = { WORLD_MEMORY, WORLD_GDBM };
+
+static int64_t now(void)
 {
-	struct store *store = stand.environment.store;
-	struct arena *arena = arena_open();
-	struct call call = { .arena = arena };
-	struct buffer header = BUFFER_INITIAL(arena), text = BUFFER_INITIAL(stand.arena);
-	const struct roster *roster = accounts_current(stand.environment.accounts);
-	struct fault fault = FAULT_INITIAL;
+	return world_now(&stand);
+}
 
-	buffer_append_text(&header, "Bearer ");
-	buffer_append(&header,
-		      token_sign_management(arena, &stand_clock, roster_by_name(roster, SLICE("a")),
-					    now, 3600));
-	accounts_release(stand.environment.accounts, roster);
-	call.request = (struct request){
-		.method = method,
-		.uri = slice_of(path),
-		.body = slice_of(body),
-		.authorization = buffer_slice(&header),
-		.address = SLICE("192.0.2.1"),
-	};
-	service_answer(stand.service, &call);
-	ck_assert(store_wait(store, call.answer.awaited, &fault));
-	for (size_t i = 0; i < call.answer.part_count; i++)
-		buffer_append(&text, call.answer.parts[i]);
-	ck_assert_msg(call.answer.status / 100 == 2, "%s: %d %.*s", path, call.answer.status,
-		      (int)text.size, text.data);
-	buffer_append_byte(&text, '\0');
-	arena_close(arena);
-	return text.data;
+static void set_now(int64_t time)
+{
+	world_move(&stand, time - now());
+}
+
+static const char *ask(enum method method, const char *path, const char *body)
+{
+	const struct reply reply = world_ask(&stand, stand.arena, &stand.account, method, path,
+					     body);
+
+	ck_assert_msg(reply.status / 100 == 2, "%s: %d %s", path, reply.status, reply.text);
+	return reply.text;
 }
 
 /* Creates an object and returns its id. */
 static struct id create(const char *path, const char *body)
 {
-	const char *place = strstr(ask(METHOD_POST, path, body), "\"id\":\"");
+	const char *text = world_member(&stand, ask(METHOD_POST, path, body), "id");
 	struct id id;
 
-	ck_assert_ptr_nonnull(place);
-	ck_assert(id_parse((struct slice){ place + 6, 24 }, &id));
+	ck_assert(id_parse(slice_of(text), &id));
 	return id;
 }
 
@@ -154,39 +95,28 @@ static void set_setting(const char *name, const char *value)
 	ck_assert_msg(
 		accounts_set(stand.directory, "a", slice_of(name), slice_of(value), NULL, &fault),
 		"%s", fault.cause);
-	accounts_close(stand.environment.accounts);
-	ck_assert(accounts_open(stand.directory, &stand.environment.accounts, &fault));
-	service_close(stand.service);
-	stand.service = service_open(&stand.environment);
 }
 
 static void set_up(void)
 {
-	struct fault fault = FAULT_INITIAL;
-	struct account account;
-
-	now = MIDDAY;
-	stand.arena = arena_open();
-	stand.directory = directory_make();
-	stand.environment = (struct environment){
-		.session_keep = INT64_MAX / 2,
-		.clock = &stand_clock,
-		.misses = misses_open(&stand_clock),
-		.door_polls = door_polls_open(DOOR_MOST),
-		.join_seconds = 3600,
-	};
-	ck_assert(accounts_add(stand.directory, &stand_clock, "a", &account, &fault));
-	stand.account = account.id;
-	ck_assert(accounts_open(stand.directory, &stand.environment.accounts, &fault));
+	world_open(&stand, &(const struct world_options){
+				   .begins = MIDDAY,
+				   .stands = true,
+				   .environment.session_keep = INT64_MAX / 2,
+				   .door_most = DOOR_MOST,
+			   });
 }
 
 static void open_stand(int driver)
 {
-	stand.environment.store = drivers[driver](stand.directory);
-	stand.service = service_open(&stand.environment);
+	if (drivers[driver] != stand.options.store) {
+		world_stop(&stand);
+		stand.options.store = drivers[driver];
+		world_start(&stand);
+	}
 	(void)create("/v2/templates", "{\"default\":true,\"roles\":{\"host\":{}}}");
 	for (int i = 0; i < SERVERS; i++)
-		stand.servers[i] =
+		servers[i] =
 			create("/v2/backends",
 			       arena_text(stand.arena,
 					  "{\"name\":\"s%d\",\"type\":\"livekit\",\"url\":"
@@ -197,49 +127,19 @@ static void open_stand(int driver)
 
 static void tear_down(void)
 {
-	service_close(stand.service);
-	store_close(stand.environment.store);
-	accounts_close(stand.environment.accounts);
-	door_polls_close(stand.environment.door_polls);
-	misses_close(stand.environment.misses);
-	directory_remove(stand.directory);
-	arena_close(stand.arena);
+	world_close(&stand);
 }
 
 /* ---- calls without a request ---- */
 
 static void begin(struct call *call)
 {
-	struct fault fault = FAULT_INITIAL;
-
-	*call = (struct call){
-		.environment = &stand.environment,
-		.arena = arena_open(),
-		.account = stand.account,
-		.actor.kind = ACTOR_SERVICE,
-		.now = now,
-	};
-	arena_set_limit(call->arena, CALL_ALONE_MEMORY_MOST);
-	ck_assert(store_begin(stand.environment.store, STORE_WRITE, call->arena, &call->transaction,
-			      &fault));
-	call_set_account(call);
-	call_draw_etag(call);
+	world_begin(&stand, &stand.account.id, call);
 }
 
 static void commit(struct call *call)
 {
-	struct fault fault = FAULT_INITIAL;
-	uint64_t number;
-
-	ck_assert_msg(audit_write(call, &fault), "%s", fault.cause);
-	ck_assert_msg(store_commit(call->transaction, &number, &fault), "%s", fault.cause);
-	arena_close(call->arena);
-}
-
-static void abandon(struct call *call)
-{
-	store_abandon(call->transaction);
-	arena_close(call->arena);
+	(void)world_commit(call);
 }
 
 /* ---- scripts ---- */
@@ -278,8 +178,8 @@ static struct script *script_open(const char *at)
 
 	script->at = at;
 	script->room = script->first_room = create("/v2/rooms", "{}");
-	now += HOUR;
-	script->begun = now;
+	world_move(&stand, HOUR);
+	script->begun = now();
 	script->server_room = 1;
 	return script;
 }
@@ -310,7 +210,7 @@ static struct known *find_known(struct script *script, struct slice word)
 			.person = person.data == NULL ? name : person,
 			.role = role.data == NULL ? SLICE("") : role,
 			.entry = entry.data == NULL ? SLICE("") : entry,
-			.joined = now - script->late,
+			.joined = now() - script->late,
 		};
 	return &script->stays[i];
 }
@@ -326,7 +226,7 @@ static struct server_room server_room_of(const struct script *script)
 
 static struct news news_of(struct script *script, enum news_type type, struct slice word)
 {
-	struct news news = { .type = type, .time = now - script->late };
+	struct news news = { .type = type, .time = now() - script->late };
 	const struct known *known;
 
 	news.room = server_room_of(script);
@@ -357,7 +257,7 @@ static void merge(struct script *script, struct merging *merging)
 
 	begin(&call);
 	merging->room = script->room;
-	merging->backend = stand.servers[script->server];
+	merging->backend = servers[script->server];
 	ck_assert_msg(live_merge(&call, merging, &fault), "%s: %s", script->at,
 		      fault_reason(&fault));
 	ck_assert(live_load(&call, &script->room, STORE_TO_CHANGE, &live, &fault));
@@ -391,7 +291,7 @@ static void tell(struct script *script, const struct news *news)
 static bool look_once(struct script *script, struct slice people, bool names_room)
 {
 	struct news news[STAYS_MOST];
-	struct merging merging = { .news = news, .is_look = true, .looked = now - script->late };
+	struct merging merging = { .news = news, .is_look = true, .looked = now() - script->late };
 
 	for (struct slice rest = people, word; rest.data != NULL && people.size > 0;) {
 		word = text_split(rest, ',', &rest);
@@ -518,7 +418,7 @@ static void begin_with_peer(const struct script *script, struct slice word, stru
 	char uuid[UUID_TEXT_SIZE];
 
 	begin(call);
-	peer_uuid(&stand.servers[script->server], stay_id(script, word), 0, uuid);
+	peer_uuid(&servers[script->server], stay_id(script, word), 0, uuid);
 	ck_assert(record_get_named(&peer_table, call->transaction,
 				   arena_copy(call->arena, slice_of(uuid)), STORE_TO_CHANGE, peer,
 				   &fault));
@@ -591,7 +491,7 @@ static void say_grace(struct script *script, struct slice word)
 static void say_pause(struct script *script, struct slice word)
 {
 	(void)script;
-	now += number_of(word);
+	world_move(&stand, number_of(word));
 }
 
 static const struct {
@@ -651,7 +551,7 @@ static void append_stay(const struct script *script, const struct peer *peer, st
 		buffer_append(text, script->stays[i].name);
 		for (unsigned again = 0; again < 9; again++) {
 			for (int server = 0; server < SERVERS; server++) {
-				peer_uuid(&stand.servers[server], stay, again, uuid);
+				peer_uuid(&servers[server], stay, again, uuid);
 				if (slice_is(peer->uuid, uuid))
 					return;
 			}
@@ -788,7 +688,7 @@ static const char *stored(const struct script *script)
 	ck_assert(record_get(&usage_now_table, call.transaction, &kind_only_id, STORE_TO_CHANGE,
 			     &used, &fault));
 	check_one(script, &call, &usage_now_kind, &used);
-	abandon(&call);
+	world_abandon(&call);
 	buffer_append_byte(&text, '\0');
 	return text.data;
 }
@@ -801,7 +701,7 @@ static uint64_t last_seq(void)
 
 	begin(&call);
 	ck_assert(audit_state_load(call.transaction, STORE_TO_CHANGE, &state, &fault));
-	abandon(&call);
+	world_abandon(&call);
 	return state.last;
 }
 
@@ -834,7 +734,7 @@ static const char *events_since(uint64_t seq, const char **data)
 				*data = arena_copy(stand.arena, entry.data).data;
 		}
 	}
-	abandon(&call);
+	world_abandon(&call);
 	buffer_append_byte(&text, '\0');
 	return text.data;
 }
@@ -1251,11 +1151,11 @@ START_TEST(a_stay_is_in_one_room)
 	}
 	say(other, "failed:a");
 	ck_assert_ptr_nonnull(other->told.failed);
-	now -= HOUR;
+	world_move(&stand, -HOUR);
 	expect(one, "[open 1 0-0 a@0]");
 	say(one, "+1000 look: +5000 look:");
 	expect(one, "[open 1 0-0 a@0-0=unseen]");
-	now += HOUR;
+	world_move(&stand, HOUR);
 	say(other, "look:a,b");
 	expect(other, "[closed 1 0-0 z@0-0=ended] [open 1 0-0 a'(x)@0 b(x)@0]");
 }
@@ -1279,7 +1179,7 @@ static const char *roles_of(const struct script *script)
 		buffer_append_byte(&text, '=');
 		buffer_append_integer(&text, (json_int_t)live.roles[i].count);
 	}
-	abandon(&call);
+	world_abandon(&call);
 	buffer_append_byte(&text, '\0');
 	return text.data;
 }
@@ -1368,7 +1268,7 @@ static size_t count_of_room(const struct id *room, const struct store_kind *kind
 
 	begin(&call);
 	ck_assert(store_page(call.transaction, kind, &page, &fault));
-	abandon(&call);
+	world_abandon(&call);
 	return page.count;
 }
 
@@ -1398,7 +1298,7 @@ static const char *inside_of(const struct script *script, const char *entry)
 		buffer_append_text(&text, i > 0 ? " " : "");
 		append_stay(script, &peer, &text);
 	}
-	abandon(&call);
+	world_abandon(&call);
 	buffer_append_byte(&text, '\0');
 	return text.data;
 }
@@ -1509,7 +1409,7 @@ static const char *found_by(const struct script *script, const char *entry)
 	ck_assert(live_find_entry(&call, &live, slice_of(entry), &peer, &is_there, &fault));
 	if (is_there)
 		append_stay(script, &peer, &text);
-	abandon(&call);
+	world_abandon(&call);
 	buffer_append_byte(&text, '\0');
 	return text.data;
 }
@@ -1654,7 +1554,7 @@ START_TEST(a_media_server_has_answered_or_not)
 	for (int i = 0; i < ROWS(health_rows); i++) {
 		const char *expected = arena_text(stand.arena, "\"state\":\"%s\"",
 						  health_rows[i].state);
-		const struct backend backend = { .id = stand.servers[0], .name = SLICE("s0") };
+		const struct backend backend = { .id = servers[0], .name = SLICE("s0") };
 		struct fault fault = FAULT_INITIAL;
 		struct backend_healths healths;
 		const char *shown;
@@ -1662,7 +1562,7 @@ START_TEST(a_media_server_has_answered_or_not)
 
 		happen(&backend, 'A');
 		/* Another one does not matter. */
-		happen(&(const struct backend){ .id = stand.servers[1], .name = SLICE("s1") }, 'U');
+		happen(&(const struct backend){ .id = servers[1], .name = SLICE("s1") }, 'U');
 		for (const char *at = health_rows[i].happens; *at != '\0'; at++)
 			happen(&backend, *at);
 		begin(&call);
@@ -1670,7 +1570,7 @@ START_TEST(a_media_server_has_answered_or_not)
 		ck_assert_msg(backend_has_answered(&healths, &backend.id) ==
 				      health_rows[i].has_answered,
 			      "%s", health_rows[i].happens);
-		abandon(&call);
+		world_abandon(&call);
 		shown = ask(METHOD_GET,
 			    arena_text(stand.arena, "/v2/backends/%s",
 				       id_as_text(stand.arena, &backend.id).data),
@@ -1692,7 +1592,7 @@ static struct peer get_peer(const struct script *script, struct call *call, stru
 	char uuid[UUID_TEXT_SIZE];
 	struct peer peer;
 
-	peer_uuid(&stand.servers[0], stay_id(script, name), again, uuid);
+	peer_uuid(&servers[0], stay_id(script, name), again, uuid);
 	ck_assert(record_get_named(&peer_table, call->transaction, slice_of(uuid), STORE_TO_SHOW,
 				   &peer, &fault));
 	peer.uuid = arena_copy(call->arena, slice_of(uuid));
@@ -1713,7 +1613,7 @@ static struct peer find_peer(const struct script *script, const char *name)
 		peer.stored.value = arena_copy(stand.arena, peer.stored.value);
 		ck_assert(record_read(&peer_table, NULL, &peer.stored, &copy, &fault));
 	}
-	abandon(&call);
+	world_abandon(&call);
 	return copy;
 }
 
@@ -2009,7 +1909,7 @@ static const char *used(int64_t day)
 
 	begin(&call);
 	ck_assert(record_get(&usage_table, call.transaction, &id, STORE_TO_SHOW, &usage, &fault));
-	abandon(&call);
+	world_abandon(&call);
 	if (usage.stored.value.data == NULL)
 		return "none";
 	return arena_text(stand.arena, "%llu %llu %llu %llu", (unsigned long long)usage.sessions,
@@ -2059,7 +1959,7 @@ START_TEST(usage_is_counted_by_day)
 			set_up();
 			open_stand(_i);
 		}
-		now = begun - HOUR;
+		set_now(begun - HOUR);
 		script = script_open(usage_rows[i].news);
 		say(script, usage_rows[i].news);
 		(void)stored(script);
@@ -2094,20 +1994,20 @@ START_TEST(old_usage_is_dropped)
 	script = script_open("old usage");
 	say(script, "join:a");
 	for (int day = 1; day < 6; day++) {
-		now += DAY;
+		world_move(&stand, DAY);
 		say(script, arena_text(stand.arena, "join:d%d", day));
 	}
 	ck_assert_str_ne(used(0), "none");
 	/* 400 days and today are kept; a few old days are dropped with each new one. */
-	now = MIDDAY + 400 * DAY;
+	set_now(MIDDAY + 400 * DAY);
 	say(script, "join:b");
 	ck_assert_str_ne(used(0), "none");
-	now += 2 * DAY;
+	world_move(&stand, 2 * DAY);
 	say(script, "join:c");
 	ck_assert_str_eq(used(0), "none");
 	ck_assert_str_eq(used(1), "none");
 	ck_assert_str_ne(used(2), "none");
-	now += 4 * DAY;
+	world_move(&stand, 4 * DAY);
 	say(script, "join:e");
 	ck_assert_str_eq(used(5), "none");
 	ck_assert_str_ne(used(400), "none");
@@ -2167,7 +2067,7 @@ static struct ban_terms terms_of(int row, const struct id *rooms)
 	if (banned[row].room > 0)
 		terms.room = rooms[banned[row].room - 1];
 	if (banned[row].seconds > 0)
-		terms.expires_at = now / 1000 + banned[row].seconds;
+		terms.expires_at = now() / 1000 + banned[row].seconds;
 	return terms;
 }
 
@@ -2195,7 +2095,7 @@ START_TEST(bans_are_found)
 	commit(&call);
 	for (int row = 0; row < ROWS(findings); row++) {
 		begin(&call);
-		call.now = now + findings[row].after * 1000;
+		call.now = now() + findings[row].after * 1000;
 		ck_assert(ban_find(&call, &rooms[findings[row].room - 1],
 				   slice_of(findings[row].user_id), slice_of(findings[row].code),
 				   &ban, &is_there, &fault));
@@ -2203,7 +2103,7 @@ START_TEST(bans_are_found)
 		ck_assert_msg(!is_there ||
 				      id_compare(&ban.stored.id, &ids[findings[row].found]) == 0,
 			      "row %d: another ban", row);
-		abandon(&call);
+		world_abandon(&call);
 	}
 }
 END_TEST
@@ -2222,7 +2122,7 @@ static const char *bans_stored(void)
 	ck_assert(store_page(call.transaction, &kind_ban, &bans, &fault) &&
 		  store_page(call.transaction, &kind_ban_end, &ends, &fault) &&
 		  media_load(&call, STORE_TO_SHOW, &media, &fault));
-	abandon(&call);
+	world_abandon(&call);
 	return arena_text(stand.arena, "%zu %u %zu", bans.count, (unsigned)media.ban_count,
 			  ends.count);
 }
@@ -2264,10 +2164,10 @@ START_TEST(expired_bans_are_dropped)
 	ck_assert_str_eq(bans_stored(), "23 23 22");
 	drop_bans();
 	ck_assert_str_eq(bans_stored(), "23 23 22");
-	now += 81000;
+	world_move(&stand, 81000);
 	drop_bans();
 	ck_assert_str_eq(bans_stored(), "22 22 21");
-	now += 19000;
+	world_move(&stand, 19000);
 	ban("user-0", NULL, 0);
 	ck_assert_str_eq(bans_stored(), "22 22 20");
 	drop_bans();
@@ -2326,11 +2226,11 @@ START_TEST(an_account_has_so_many_bans)
 	ck_assert(!ban_add(&call, &terms, &added, &fault));
 	ck_assert_int_eq(fault.kind, FAULT_CONFLICT);
 	ck_assert_str_eq(fault.message, "Too many bans");
-	abandon(&call);
+	world_abandon(&call);
 	/* One that exists is not one more. */
 	ban("first", NULL, 50);
 	/* Expired bans make room. */
-	now += 50000;
+	world_move(&stand, 50000);
 	ban("one-more", NULL, 0);
 	ck_assert_str_eq(bans_stored(), "1 100000 0");
 }
@@ -2354,9 +2254,9 @@ START_TEST(a_deleted_media_server_closes_its_sessions)
 	empty = script_open("empty");
 	say(empty, "join:a leave:a");
 	begin(&call);
-	ck_assert(live_close_backend(&call, &stand.servers[0], &fault));
+	ck_assert(live_close_backend(&call, &servers[0], &fault));
 	commit(&call);
-	now = other->begun;
+	set_now(other->begun);
 	expect(other, "[open 1 0-0 a@0]");
 	expect(empty, "[closed 1 0-0 a@0-0=left]");
 	for (int i = 0; i < ROWS(scripts); i++)
@@ -2384,7 +2284,7 @@ START_TEST(a_session_of_many_closes_at_once)
 	ck_assert_uint_eq(leaves, 150);
 	ck_assert_str_eq(events + strlen(events) - 6, " close");
 	peer = peer_of(script, "s149");
-	ck_assert(!peer.is_inside && peer.left == now && peer.cause == LEAVE_ENDED);
+	ck_assert(!peer.is_inside && peer.left == now() && peer.cause == LEAVE_ENDED);
 }
 END_TEST
 
@@ -2402,7 +2302,7 @@ static void end_somehow(struct script *script, enum way way)
 {
 	struct news news = news_of(script, way == BY_EVENT ? NEWS_ENDED : NEWS_JOINED, SLICE("z"));
 	struct merging merging = {
-		.room = script->room, .backend = stand.servers[0], .news = &news, .count = 1
+		.room = script->room, .backend = servers[0], .news = &news, .count = 1
 	};
 	struct fault fault = FAULT_INITIAL;
 	bool is_done = false;
@@ -2419,7 +2319,7 @@ static void end_somehow(struct script *script, enum way way)
 		is_done = live_end(&call, &script->room, &fault);
 		break;
 	case BY_ITS_SERVER:
-		is_done = live_close_backend(&call, &stand.servers[0], &fault);
+		is_done = live_close_backend(&call, &servers[0], &fault);
 		break;
 	case WAYS:
 		break;
@@ -2440,7 +2340,7 @@ static int64_t inside_now(const struct script *script)
 	ck_assert(live_load(&call, &script->room, STORE_TO_CHANGE, &live, &fault));
 	if (live.stored.value.data != NULL)
 		n = (int64_t)live_peers(&live);
-	abandon(&call);
+	world_abandon(&call);
 	return n;
 }
 
@@ -2485,7 +2385,7 @@ START_TEST(a_large_session_closes_in_steps)
 		say_many(script, "join", 0, CROWD);
 		script->name = (struct slice){ NULL, 0 };
 		seq = last_seq();
-		now += 1000;
+		world_move(&stand, 1000);
 		script->server_room += way == BY_ANOTHER_ROOM;
 		do {
 			end_somehow(script, way);
@@ -2513,7 +2413,7 @@ END_TEST
 /* Merges a look in steps, each in a transaction of its own. Returns how many there were. */
 static unsigned look_in_steps(struct script *script, int first, int end)
 {
-	struct merging merging = { .room = script->room, .backend = stand.servers[0] };
+	struct merging merging = { .room = script->room, .backend = servers[0] };
 	struct news *news = arena_zero(stand.arena, (size_t)(end - first) * sizeof *news);
 	unsigned steps = 0;
 
@@ -2523,7 +2423,7 @@ static unsigned look_in_steps(struct script *script, int first, int end)
 	merging.news = news;
 	merging.count = (size_t)(end - first);
 	merging.is_look = true;
-	merging.looked = now;
+	merging.looked = now();
 	merging.steps = live_look_steps(stand.arena, news, merging.count);
 	while (!live_look_is_merged(merging.steps)) {
 		merge(script, &merging);
@@ -2541,15 +2441,15 @@ START_TEST(a_large_look_is_merged_in_steps)
 	script = script_open("look");
 	ck_assert_uint_gt(look_in_steps(script, 0, 600), 5);
 	ck_assert_int_eq(inside_now(script), 600);
-	now += 1000;
+	world_move(&stand, 1000);
 	seq = last_seq();
 	ck_assert_uint_gt(look_in_steps(script, 0, 600), 1);
 	ck_assert_str_eq(events_since(seq, NULL), "");
 	/* Half of them are missing, twice. */
-	now += 1000;
+	world_move(&stand, 1000);
 	(void)look_in_steps(script, 300, 700);
 	ck_assert_int_eq(inside_now(script), 700);
-	now += LIVE_MISSED_FOR;
+	world_move(&stand, LIVE_MISSED_FOR);
 	(void)look_in_steps(script, 300, 700);
 	ck_assert_int_eq(inside_now(script), 400);
 	ck_assert_uint_eq(events_of(events_since(seq, NULL), "leave"), 300);
@@ -2610,7 +2510,8 @@ START_TEST(who_is_over_the_limit_is_stored_later)
 	open_stand(_i);
 	stand.environment.stay_limits = stay_limits_open(8);
 	script = script_open("limit");
-	now = script->begun = now + 60000 - now % 60000;
+	script->begun = now() + 60000 - now() % 60000;
+	set_now(script->begun);
 	ban("x", NULL, 60);
 	say(script, "join:a +1 join:b +1 join:c +1 join:d +1");
 	expect(script, "[open 1 0-3 a@0 b@1 c@2 d@3]");
@@ -2717,7 +2618,7 @@ static struct door_ticket stored_ticket(const char *path)
 	ck_assert(record_get_named(&door_ticket_table, call.transaction,
 				   door_ticket_name(stand.arena, slice_of(strrchr(path, '/') + 1)),
 				   STORE_TO_SHOW, &ticket, &fault));
-	abandon(&call);
+	world_abandon(&call);
 	return ticket;
 }
 
@@ -2742,6 +2643,7 @@ START_TEST(a_ticket_is_exchanged_once)
 		struct id room;
 
 		stand.environment.joins = join_log_open();
+		world_serve(&stand);
 		set_setting("log_joins", exchange_rows[i].setting);
 		before = joins_logged();
 		admitted = events_logged("peer.admitted");
@@ -2752,7 +2654,7 @@ START_TEST(a_ticket_is_exchanged_once)
 		ck_assert_ptr_nonnull(strstr(first, "\"token\":\""));
 		ck_assert_int_eq(stored_ticket(ticket).state, exchange_rows[i].at_once);
 		for (int again = 0; again < 3; again++) {
-			now += 1500;
+			world_move(&stand, 1500);
 			ck_assert_str_eq(ask(METHOD_GET, ticket, ""), first);
 			if (again > 0)
 				watch_doors();
@@ -2808,9 +2710,9 @@ START_TEST(what_was_exchanged_is_written)
 			stored = stored_ticket(ticket);
 			stored.name = door_ticket_name(stand.arena,
 						       slice_of(strrchr(ticket, '/') + 1));
-			(void)door_polls_note(stand.environment.door_polls, &stand.account, &stored,
-					      digest, false, now);
-			door_polls_take(stand.environment.door_polls, stored.name, now);
+			(void)door_polls_note(stand.environment.door_polls, &stand.account.id,
+					      &stored, digest, false, now());
+			door_polls_take(stand.environment.door_polls, stored.name, now());
 		}
 		watch_doors();
 		ck_assert_uint_eq(events_logged("peer.admitted") - admitted, 1);
@@ -2833,7 +2735,7 @@ static bool door_is_stored(const struct id *room)
 
 	begin(&call);
 	ck_assert(door_load(&call, room, STORE_TO_SHOW, &door, &fault));
-	abandon(&call);
+	world_abandon(&call);
 	return door.stored.value.data != NULL;
 }
 
@@ -2847,10 +2749,10 @@ START_TEST(polls_are_stored_some_time_later)
 	ticket = knock(make_door(&room));
 	knocked = stored_ticket(ticket).polled;
 	for (int i = 1; i <= 3; i++) {
-		now = knocked + i * DOOR_WRITES_AFTER / 2 - 1;
+		set_now(knocked + i * DOOR_WRITES_AFTER / 2 - 1);
 		(void)ask(METHOD_GET, ticket, "");
 		watch_doors();
-		ck_assert_int_eq(stored_ticket(ticket).polled, i < 3 ? knocked : now);
+		ck_assert_int_eq(stored_ticket(ticket).polled, i < 3 ? knocked : now());
 	}
 }
 END_TEST
@@ -2864,7 +2766,7 @@ START_TEST(tickets_lapse)
 	open_stand(_i);
 	ticket = knock(make_door(&room));
 	ck_assert(door_is_stored(&room));
-	now += DOOR_LAPSES + DOOR_WRITES_AFTER + 1000;
+	world_move(&stand, DOOR_LAPSES + DOOR_WRITES_AFTER + 1000);
 	watch_doors();
 	ck_assert_ptr_null(stored_ticket(ticket).stored.value.data);
 	ck_assert(!door_is_stored(&room));
@@ -2942,7 +2844,7 @@ START_TEST(denials_go_with_the_last_ticket)
 			     text_after(ask(METHOD_GET, tickets, ""), "\"id\":\"")),
 		  "{\"state\":\"denied\"}");
 	ck_assert_uint_eq(count_of_room(&room, &kind_visitor), 3);
-	now += DOOR_DENIES_FOR + 1000;
+	world_move(&stand, DOOR_DENIES_FOR + 1000);
 	watch_doors();
 	ck_assert_uint_eq(count_of_room(&room, &kind_visitor), 0);
 	ck_assert_uint_eq(count_of_room(&room, &kind_door_ticket), 0);
@@ -2963,19 +2865,19 @@ static enum door_limit enter(struct door_polls *polls, const struct id *room, un
 	struct door_ticket of = {
 		.name = name_of(person),
 		.room = *room,
-		.polled = now,
+		.polled = now(),
 		.is_known = is_known,
 	};
 	unsigned char digest[DIGEST_SIZE];
 
 	door_address(slice_of(arena_text(stand.arena, "192.0.2.%u", address)), digest);
-	return door_polls_enter(polls, &stand.account, &of, digest);
+	return door_polls_enter(polls, &stand.account.id, &of, digest);
 }
 
 START_TEST(so_many_people_wait)
 {
 	struct door_polls *polls = door_polls_open(DOOR_ADDRESS_MOST);
-	const struct id room = id_random(&stand_clock), other = id_random(&stand_clock);
+	const struct id room = id_random(&clock_system), other = id_random(&clock_system);
 	unsigned person = 0;
 
 	open_stand(0);
@@ -2993,10 +2895,10 @@ START_TEST(so_many_people_wait)
 	ck_assert_int_eq(enter(polls, &other, person++, 100, false), DOOR_FITS);
 	ck_assert_int_eq(enter(polls, &room, person, 100, true), DOOR_FITS);
 	/* Who was let in has left both queues: the first from the address, and by the code. */
-	door_polls_take(polls, name_of(0), now);
+	door_polls_take(polls, name_of(0), now());
 	ck_assert_int_eq(enter(polls, &room, ++person, 1, true), DOOR_FITS);
 	ck_assert_int_eq(enter(polls, &room, ++person, 1, true), DOOR_ADDRESS_IS_FULL);
-	door_polls_take(polls, name_of(DOOR_ADDRESS_MOST + 1), now);
+	door_polls_take(polls, name_of(DOOR_ADDRESS_MOST + 1), now());
 	ck_assert_int_eq(enter(polls, &room, ++person, 100, false), DOOR_FITS);
 	ck_assert_int_eq(enter(polls, &room, ++person, 100, false), DOOR_CODE_IS_FULL);
 	door_polls_close(polls);
@@ -3015,12 +2917,12 @@ static void admit_everybody(struct door_polls *polls, const struct id *room)
 {
 	const struct id until = { { 0 } };
 
-	door_polls_admit_all(polls, &stand.account, room, &until, now);
+	door_polls_admit_all(polls, &stand.account.id, room, &until, now());
 }
 
 static void admit_in_another_room(struct door_polls *polls, const struct id *room)
 {
-	const struct id other = id_random(&stand_clock);
+	const struct id other = id_random(&clock_system);
 
 	admit_everybody(polls, &other);
 	(void)room;
@@ -3033,8 +2935,8 @@ static void ask_for_first(struct door_polls *polls, const struct id *room)
 
 	door_address(SLICE("192.0.2.1"), digest);
 	for (int i = 0; i < 2; i++)
-		(void)door_polls_note(polls, &stand.account, &ticket, digest, i > 0, now);
-	(void)door_polls_note(polls, &stand.account, &ticket, digest, false, now);
+		(void)door_polls_note(polls, &stand.account.id, &ticket, digest, i > 0, now());
+	(void)door_polls_note(polls, &stand.account.id, &ticket, digest, false, now());
 }
 
 static const struct {
@@ -3050,7 +2952,7 @@ static const struct {
 START_TEST(decided_tickets_do_not_count)
 {
 	struct door_polls *polls = door_polls_open(5);
-	const struct id room = id_random(&stand_clock);
+	const struct id room = id_random(&clock_system);
 	unsigned person = 0;
 
 	open_stand(0);
@@ -3070,28 +2972,29 @@ START_TEST(the_last_times_of_admission_are_kept)
 {
 	struct door_polls *polls = door_polls_open(5);
 	const unsigned count = DOOR_ADMISSIONS_MOST + 3;
-	struct door_ticket ticket = { .room = id_random(&stand_clock) };
+	struct door_ticket ticket = { .room = id_random(&clock_system) };
 	struct id until = { { 0 } };
 
 	open_stand(0);
 	for (unsigned i = 1; i <= count; i++) {
 		until.bytes[ID_SIZE - 1] = (unsigned char)(10 * i);
 		for (int j = 0; j < 2; j++)
-			door_polls_admit_all(polls, &stand.account, &ticket.room, &until,
+			door_polls_admit_all(polls, &stand.account.id, &ticket.room, &until,
 					     1000 * (int64_t)i + j);
 	}
 	for (unsigned i = 1; i <= count; i++) {
 		ticket.id.bytes[ID_SIZE - 1] = (unsigned char)(10 * i - 5);
-		ck_assert_int_eq(door_polls_admitted_at(polls, &stand.account, &ticket, &until, 1),
-				 1000 * (int64_t)(i > 3 ? i : 4));
+		ck_assert_int_eq(
+			door_polls_admitted_at(polls, &stand.account.id, &ticket, &until, 1),
+			1000 * (int64_t)(i > 3 ? i : 4));
 	}
 	/* Another process has admitted more. */
 	until.bytes[ID_SIZE - 1]++;
 	ticket.id = until;
 	for (int64_t i = 0; i < 2; i++)
-		ck_assert_int_eq(
-			door_polls_admitted_at(polls, &stand.account, &ticket, &until, 90000 + i),
-			90000);
+		ck_assert_int_eq(door_polls_admitted_at(polls, &stand.account.id, &ticket, &until,
+							90000 + i),
+				 90000);
 	door_polls_close(polls);
 }
 END_TEST
@@ -3116,13 +3019,13 @@ static struct id account_of(const struct id *server)
 	begin_as(&call, &audit_no_account);
 	ck_assert(record_get(&backend_account_table, call.transaction, server, STORE_TO_SHOW,
 			     &found, &fault));
-	abandon(&call);
+	world_abandon(&call);
 	return found.account;
 }
 
 START_TEST(a_media_server_is_of_one_account)
 {
-	const struct id other = id_random(&stand_clock), server = id_random(&stand_clock);
+	const struct id other = id_random(&clock_system), server = id_random(&clock_system);
 	struct fault fault = FAULT_INITIAL;
 	struct call call;
 	struct id found;
@@ -3131,24 +3034,24 @@ START_TEST(a_media_server_is_of_one_account)
 	for (int i = 0; i < 2; i++) {
 		begin(&call);
 		ck_assert(backend_account_put(&call, &server, &fault));
-		ck_assert_int_eq(id_compare(&call.transaction->account, &stand.account), 0);
+		ck_assert_int_eq(id_compare(&call.transaction->account, &stand.account.id), 0);
 		commit(&call);
 		found = account_of(&server);
-		ck_assert_int_eq(id_compare(&found, &stand.account), 0);
+		ck_assert_int_eq(id_compare(&found, &stand.account.id), 0);
 	}
 	/* Another account is to draw another id, and does not remove what is not its own. */
 	begin_as(&call, &other);
 	ck_assert(!backend_account_put(&call, &server, &fault));
 	ck_assert_int_eq(fault.kind, FAULT_AGAIN);
 	ck_assert_int_eq(id_compare(&call.transaction->account, &other), 0);
-	abandon(&call);
+	world_abandon(&call);
 	fault = FAULT_INITIAL;
 	begin_as(&call, &other);
 	ck_assert(backend_account_remove(&call, &server, &fault));
 	ck_assert_int_eq(id_compare(&call.transaction->account, &other), 0);
 	commit(&call);
 	found = account_of(&server);
-	ck_assert_int_eq(id_compare(&found, &stand.account), 0);
+	ck_assert_int_eq(id_compare(&found, &stand.account.id), 0);
 	begin(&call);
 	ck_assert(backend_account_remove(&call, &server, &fault));
 	commit(&call);
@@ -3199,7 +3102,7 @@ static void post(struct simulation *simulation, const struct news *news, int64_t
 	ck_assert_uint_lt(simulation->pending_count, PENDING_MOST);
 	simulation->pending[simulation->pending_count++] = (struct pending){
 		.news = *news,
-		.due = now + (int64_t)chance_below(&simulation->seed, (uint64_t)most),
+		.due = now() + (int64_t)chance_below(&simulation->seed, (uint64_t)most),
 	};
 }
 
@@ -3232,7 +3135,7 @@ static void deliver(struct simulation *simulation)
 	for (size_t i = 0; i < simulation->pending_count;) {
 		struct pending *pending = &simulation->pending[i];
 
-		if (pending->due > now) {
+		if (pending->due > now()) {
 			i++;
 			continue;
 		}
@@ -3283,7 +3186,7 @@ static void simulate_leave(struct simulation *simulation, size_t stay)
 	if (!simulation->are_inside[stay])
 		return;
 	simulation->are_inside[stay] = false;
-	simulation->left[stay] = now;
+	simulation->left[stay] = now();
 	send_event(simulation, NEWS_LEFT, stay);
 }
 
@@ -3306,14 +3209,14 @@ static size_t count_inside(const struct simulation *simulation)
 static void look_twice(struct simulation *simulation)
 {
 	say_look(simulation->script, list_people(simulation));
-	now += 6000;
+	world_move(&stand, 6000);
 	say_look(simulation->script, list_people(simulation));
 }
 
 /* The answer to a look that was sent at this time arrives. */
 static void look_late(struct simulation *simulation, struct slice list, int64_t looked)
 {
-	simulation->script->late = now - looked;
+	simulation->script->late = now() - looked;
 	say_look(simulation->script, list);
 	simulation->script->late = 0;
 }
@@ -3348,7 +3251,7 @@ static void expect_truth(struct simulation *simulation)
 		ck_assert(peer.is_inside || simulation->are_late[i] ||
 			  (-35000 <= off && off <= 35000));
 	}
-	abandon(&call);
+	world_abandon(&call);
 }
 
 static void simulate_meeting(struct simulation *simulation)
@@ -3360,7 +3263,7 @@ static void simulate_meeting(struct simulation *simulation)
 	script->server_room++;
 	simulation->delivered_count = 0;
 	for (int step = 0; step < STEPS; step++) {
-		now += 1 + (int64_t)chance_below(&simulation->seed, 4000);
+		world_move(&stand, 1 + (int64_t)chance_below(&simulation->seed, 4000));
 		if (listed != 0)
 			look_late(simulation, list, listed);
 		listed = 0;
@@ -3372,7 +3275,7 @@ static void simulate_meeting(struct simulation *simulation)
 		if (happens(simulation, 20)) {
 			list = list_people(simulation);
 			if (happens(simulation, 50))
-				listed = now; /* the answer arrives after other news */
+				listed = now(); /* the answer arrives after other news */
 			else
 				say_look(script, list);
 		}
@@ -3382,7 +3285,7 @@ static void simulate_meeting(struct simulation *simulation)
 		look_late(simulation, list, listed);
 	if (happens(simulation, 50))
 		simulate_end(simulation);
-	now += 15000;
+	world_move(&stand, 15000);
 	deliver(simulation);
 	look_twice(simulation);
 	expect_truth(simulation);
@@ -3393,7 +3296,7 @@ static void simulate_meeting(struct simulation *simulation)
 	expect_truth(simulation);
 	for (size_t i = 0; i < script->stay_count; i++)
 		simulate_leave(simulation, i);
-	now += 5000;
+	world_move(&stand, 5000);
 	deliver(simulation);
 	look_twice(simulation);
 	expect_truth(simulation);
@@ -3445,7 +3348,7 @@ static void expect_each_event_once(const struct script *script, uint64_t seq)
 			events[i] += slice_is(entry.type, live_change_types[i]);
 		json_decref(data);
 	}
-	abandon(&call);
+	world_abandon(&call);
 	json_decref(seen);
 	ck_assert_uint_eq(events[LIVE_JOINED], peers);
 	ck_assert_uint_eq(events[LIVE_LEFT], peers);
@@ -3467,7 +3370,7 @@ START_TEST(records_become_what_is_true)
 	seq = last_seq();
 	for (int i = 0; i < MEETINGS; i++)
 		simulate_meeting(simulation);
-	now += 200000;
+	world_move(&stand, 200000);
 	deliver(simulation);
 	look_twice(simulation);
 	expect_truth(simulation);
