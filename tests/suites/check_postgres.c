@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accounts/token.h"
-#include "base/clock.h"
 #include "database.h"
 #include "directory.h"
 #include "relay.h"
@@ -21,17 +19,32 @@
 #include "resources/live/live_merge.h"
 #include "background/join_log.h"
 #include "records/kinds.h"
-#include "responder.h"
 #include "background/keeper.h"
 #include "service/routes.h"
 #include "store/figures.h"
-#include "store/postgres/store_postgres.h"
 #include "suite.h"
+#include "world.h"
+
+/* The most connections of a responder to the database. */
+#define CONNECTIONS 16
 
 static char *directory, *url, *relayed;
-static struct responder one, two;
+static struct world one, two;
 static struct arena *kept; /* the responses of a test */
 static struct account account;
+
+/* Opens a responder whose clock begins at this time; 0 for the system's clock. */
+static void open_responder(struct world *world, const char *store, int64_t begins)
+{
+	const struct world_options options = {
+		.store = WORLD_POSTGRES,
+		.postgres = { .url = store, .connections = CONNECTIONS },
+		.begins = begins,
+		.environment.live = LIVE_ON,
+	};
+
+	world_open(world, &options);
+}
 
 static void set_up(void)
 {
@@ -43,14 +56,14 @@ static void set_up(void)
 	relayed = database_url_over(url, directory);
 	ck_assert(accounts_add(url, &clock_system, "a", &account, &fault));
 	relay_open(directory, database_host());
-	responder_open(&one, relayed, &clock_system);
-	responder_open(&two, url, &clock_system);
+	open_responder(&one, relayed, 0);
+	open_responder(&two, url, 0);
 }
 
 static void tear_down(void)
 {
-	responder_close(&one);
-	responder_close(&two);
+	world_close(&one);
+	world_close(&two);
 	relay_close();
 	free(relayed);
 	free(url);
@@ -60,24 +73,18 @@ static void tear_down(void)
 
 /* ---- calls ---- */
 
-static struct reply ask(const struct responder *responder, enum method method, const char *path,
+static struct reply ask(const struct world *responder, enum method method, const char *path,
 			const char *body)
 {
-	return responder_ask(responder, &account, kept, method, path, body, NULL);
+	return world_ask(responder, kept, &account, method, path, body);
 }
 
 static const char *member_of(const struct reply *reply, const char *name)
 {
-	json_t *object = json_loads(reply->text, 0, NULL);
-	const char *value = json_string_value(json_object_get(object, name));
-
-	ck_assert_msg(value != NULL, "%s: %d %s", name, reply->status, reply->text);
-	value = arena_copy(kept, slice_of(value)).data;
-	json_decref(object);
-	return value;
+	return arena_copy(kept, slice_of(world_member(&one, reply->text, name))).data;
 }
 
-static const char *make(const struct responder *responder, const char *path, const char *body)
+static const char *make(const struct world *responder, const char *path, const char *body)
 {
 	struct reply reply = ask(responder, METHOD_POST, path, body);
 
@@ -255,9 +262,12 @@ static struct reply ask_with_key(enum method method, const char *path, const cha
 	const char *space = strchr(path, ' ');
 	const size_t size = space == NULL ? strlen(path) : (size_t)(space - path);
 
-	return responder_ask(&one, &account, kept, method,
-			     arena_copy(kept, (struct slice){ path, size }).data, body,
-			     space == NULL ? NULL : space + 1);
+	struct request request = world_request(&one, kept, &account, method, path, body);
+
+	request.uri.size = size;
+	if (space != NULL)
+		request.idempotency_key = slice_of(space + 1);
+	return world_send(&one, kept, &request);
 }
 
 /* Does what a thread of the service does. */
@@ -337,13 +347,9 @@ START_TEST(people_who_knock_wait_outside_the_workers)
 		struct call call = {
 			.arena = kept,
 			.may_be_deferred = true,
-			.request = {
-				.method = METHOD_POST,
-				.uri = SLICE("/v2/token"),
-				.body = slice_of(arena_text(kept, "{\"code\":\"%s\",\"wait\":%s}",
-							    code, waits[i])),
-				.address = SLICE("192.0.2.1"),
-			},
+			.request = world_request(
+				&one, kept, NULL, METHOD_POST, "/v2/token",
+				arena_text(kept, "{\"code\":\"%s\",\"wait\":%s}", code, waits[i])),
 		};
 
 		ck_assert(service_answer(one.service, &call) == (i == 0));
@@ -364,25 +370,16 @@ static void join_room(const char *backend, const char *room, const char *stay)
 		.time = clock_now(&clock_system),
 	};
 	struct merging merging = { .news = &news, .count = 1 };
-	struct call call = {
-		.environment = &two.environment,
-		.arena = kept,
-		.account = account.id,
-		.actor.kind = ACTOR_SERVICE,
-		.now = news.time,
-	};
 	struct fault fault = FAULT_INITIAL;
-	uint64_t number;
+	struct call call;
 
 	news.person.name = news.person.user_id = news.person.role = news.person.metadata =
 		news.person.entry = news.person.code = slice_of(stay);
 	ck_assert(id_parse(slice_of(room), &merging.room) &&
 		  id_parse(slice_of(backend), &merging.backend));
-	ck_assert(store_begin(two.environment.store, STORE_WRITE, kept, &call.transaction, &fault));
-	call_set_account(&call);
-	call_draw_etag(&call);
-	ck_assert(live_merge(&call, &merging, &fault) && audit_write(&call, &fault) &&
-		  store_commit(call.transaction, &number, &fault));
+	world_begin(&two, &account.id, &call);
+	ck_assert(live_merge(&call, &merging, &fault));
+	(void)world_commit(&call);
 }
 
 /* Which session a live room has, and which sessions a list has, is known only when the room or the
@@ -541,15 +538,10 @@ static size_t place_of(char letter)
 static struct reply ask_with_bearer(enum method method, const char *path, const char *body,
 				    const char *token)
 {
-	const struct request request = {
-		.method = method,
-		.uri = slice_of(path),
-		.body = slice_of(body),
-		.authorization = slice_of(arena_text(kept, "Bearer %s", token)),
-		.address = SLICE("192.0.2.1"),
-	};
+	struct request request = world_request(&one, kept, NULL, method, path, body);
 
-	return responder_send(&one, kept, &request);
+	request.authorization = slice_of(arena_text(kept, "Bearer %s", token));
+	return world_send(&one, kept, &request);
 }
 
 START_TEST(other_calls_take_the_expected_number_of_round_trips)
@@ -678,20 +670,6 @@ END_TEST
 
 /* ---- clocks ---- */
 
-static int64_t in_an_hour(const struct clock *clock)
-{
-	(void)clock;
-	return clock_now(&clock_system) + 3600000;
-}
-
-static void random_of_system(const struct clock *clock, void *bytes, size_t size)
-{
-	(void)clock;
-	clock_random(&clock_system, bytes, size);
-}
-
-static const struct clock ahead = { in_an_hour, random_of_system };
-
 /* What a machine whose clock is ahead does, followed by another machine. */
 static const struct {
 	const char *path; /* as in `trips` */
@@ -724,8 +702,8 @@ START_TEST(times_and_ids_rise_if_clocks_differ)
 	values[1] = make(&one, "/v2/rooms", filled_in("{\"template_id\":\"$t\"}", values));
 	first = ask(&one, METHOD_POST, filled_in("/v2/room-codes/room/$r/role/host", values), "{}");
 	values[2] = member_of(&first, "code");
-	responder_close(&two);
-	responder_open(&two, url, &ahead);
+	world_close(&two);
+	open_responder(&two, url, clock_now(&clock_system) + 3600000);
 	for (int i = 0; i < ROWS(late_writes); i++) {
 		const char *path = filled_in(late_writes[i].path, values);
 		const char *time = late_writes[i].time;
@@ -801,7 +779,7 @@ START_TEST(a_login_without_a_response_is_no_connection)
 }
 END_TEST
 
-static uint64_t connects_of(const struct responder *responder)
+static uint64_t connects_of(const struct world *responder)
 {
 	struct store_figures figures = { 0 };
 
@@ -811,7 +789,7 @@ static uint64_t connects_of(const struct responder *responder)
 
 #define HELD 3
 
-static void take(const struct responder *responder, struct transaction *held[HELD])
+static void take(const struct world *responder, struct transaction *held[HELD])
 {
 	struct fault fault = FAULT_INITIAL;
 
@@ -831,9 +809,8 @@ static void *ask_for_templates(void *context)
 {
 	struct arena *arena = arena_open();
 
-	*(int *)context = responder_ask(&one, &account, arena, METHOD_GET, "/v2/templates", NULL,
-					NULL)
-				  .status;
+	*(int *)context =
+		world_ask(&one, arena, &account, METHOD_GET, "/v2/templates", NULL).status;
 	arena_close(arena);
 	return NULL;
 }
@@ -880,10 +857,10 @@ START_TEST(a_store_with_a_frozen_database_can_be_closed)
 	give(held);
 	relay_hold(0);
 	start = clock_monotonic();
-	responder_close(&one);
+	world_close(&one);
 	ck_assert_int_lt(clock_monotonic() - start, CLOSED_WITHIN);
 	relay_let_go();
-	responder_open(&one, relayed, &clock_system);
+	open_responder(&one, relayed, 0);
 }
 END_TEST
 
@@ -895,11 +872,11 @@ START_TEST(a_closed_store_leaves_no_slots)
 	take(&one, held);
 	give(held);
 	ck_assert(!database_execute(url, none));
-	responder_close(&one);
-	responder_close(&two);
+	world_close(&one);
+	world_close(&two);
 	ck_assert(database_execute(url, none));
-	responder_open(&one, relayed, &clock_system);
-	responder_open(&two, url, &clock_system);
+	open_responder(&one, relayed, 0);
+	open_responder(&two, url, 0);
 }
 END_TEST
 
@@ -1026,8 +1003,8 @@ START_TEST(without_the_database_calls_fail_immediately)
 		start = clock_monotonic();
 		reply = ask(&one, i == 1 ? METHOD_POST : METHOD_GET,
 			    i == 1 ? "/v2/templates" : path, "{}");
-		ck_assert_msg(reply.status == 503 && reply.has_retry_after, "%d %s", reply.status,
-			      reply.text);
+		ck_assert_msg(reply.status == 503 && reply.retry_after.size > 0, "%d %s",
+			      reply.status, reply.text);
 		ck_assert_int_lt(clock_monotonic() - start, 3000);
 	}
 	ck_assert_int_eq(ask(&one, METHOD_GET, "/readyz", NULL).status, 503);
@@ -1060,8 +1037,8 @@ static void *ask_in_crowd(void *context)
 {
 	struct asker *member = context;
 
-	member->reply = responder_ask(&one, member->account, member->arena, METHOD_POST,
-				      member->path, member->body, NULL);
+	member->reply = world_ask(&one, member->arena, member->account, METHOD_POST, member->path,
+				  member->body);
 	return NULL;
 }
 
@@ -1084,7 +1061,7 @@ static unsigned count_done(struct asker *members, size_t n)
 
 		pthread_join(members[i].thread, NULL);
 		ck_assert_msg(reply->status == 200 ||
-				      (reply->status == 409 && reply->has_retry_after),
+				      (reply->status == 409 && reply->retry_after.size > 0),
 			      "%d %s", reply->status, reply->text);
 		done += reply->status == 200;
 		arena_close(members[i].arena);
@@ -1120,13 +1097,13 @@ static void hold(struct held *held, bool is_code)
 	const char *room, *code;
 	struct id id;
 
-	(void)responder_ask(&one, own, kept, METHOD_POST, "/v2/templates",
-			    "{\"name\":\"t\",\"default\":true,\"roles\":{\"host\":{}}}", NULL);
-	reply = responder_ask(&one, own, kept, METHOD_POST, "/v2/rooms", "{}", NULL);
+	(void)world_ask(&one, kept, own, METHOD_POST, "/v2/templates",
+			"{\"name\":\"t\",\"default\":true,\"roles\":{\"host\":{}}}");
+	reply = world_ask(&one, kept, own, METHOD_POST, "/v2/rooms", "{}");
 	room = member_of(&reply, "id");
-	reply = responder_ask(&one, own, kept, METHOD_POST,
-			      arena_text(kept, "/v2/room-codes/room/%s/role/host", room),
-			      "{\"max_uses\":1000}", NULL);
+	reply = world_ask(&one, kept, own, METHOD_POST,
+			  arena_text(kept, "/v2/room-codes/room/%s/role/host", room),
+			  "{\"max_uses\":1000}");
 	code = member_of(&reply, "code");
 	held->path = is_code ? "/v2/token" : arena_text(kept, "/v2/rooms/%s", room);
 	held->body = is_code ? arena_text(kept, "{\"code\":\"%s\"}", code)
@@ -1143,7 +1120,7 @@ static void hold(struct held *held, bool is_code)
 }
 
 /* Returns how often a call conflicted with another one. */
-static uint64_t count_conflicts(const struct responder *responder)
+static uint64_t count_conflicts(const struct world *responder)
 {
 	struct store_figures figures = { 0 };
 
@@ -1193,10 +1170,10 @@ START_TEST(waiting_writes_leave_connections_to_others)
 		start = clock_monotonic();
 		do {
 			ask_many(late, LATE);
-			ck_assert_int_eq(responder_ask(&one, &other, kept, METHOD_POST,
-						       "/v2/templates", "{}", NULL)
-						 .status,
-					 200);
+			ck_assert_int_eq(
+				world_ask(&one, kept, &other, METHOD_POST, "/v2/templates", "{}")
+					.status,
+				200);
 			(void)count_done(late, LATE);
 		} while (clock_monotonic() - start < BESIDE);
 		took = clock_monotonic() - start;
@@ -1207,15 +1184,14 @@ START_TEST(waiting_writes_leave_connections_to_others)
 	/* Each member of the crowd waited briefly once, in a connection that is reserved for such
 	 * calls. */
 	ck_assert_uint_le(count_conflicts(&one) - conflicts,
-			  crowds[_i].accounts *
-				  (RESPONDER_CONNECTIONS - RESPONDER_CONNECTIONS / 3));
+			  crowds[_i].accounts * (CONNECTIONS - CONNECTIONS / 3));
 	for (unsigned i = 0; i < crowds[_i].accounts; i++)
 		store_abandon(held[i].transaction);
 	ck_assert_uint_gt(count_done(members, CROWD - LATE), 0);
-	ck_assert_int_eq(responder_ask(&one, &held[0].account, kept, METHOD_POST, held[0].path,
-				       held[0].body, NULL)
-				 .status,
-			 200);
+	ck_assert_int_eq(
+		world_ask(&one, kept, &held[0].account, METHOD_POST, held[0].path, held[0].body)
+			.status,
+		200);
 }
 END_TEST
 
@@ -1260,12 +1236,12 @@ END_TEST
 /* The next call of either responder sees each change of the accounts. */
 START_TEST(accounts_are_the_same_everywhere)
 {
-	const struct responder *const responders[] = { &one, &two };
+	struct world *const responders[] = { &one, &two };
 	struct fault fault = FAULT_INITIAL;
 	struct account added;
 
 	for (int round = 0; round < 10; round++) {
-		const struct responder *other = responders[round % 2];
+		const struct world *other = responders[round % 2];
 
 		ck_assert_int_eq(ask(other, METHOD_GET, "/v2/templates", NULL).status, 200);
 		ck_assert(accounts_set_enabled(url, "a", false, NULL, &fault));
@@ -1308,9 +1284,8 @@ static struct account make_caller(enum caller caller, int row)
 
 	if (caller == DISABLED)
 		ck_assert(accounts_add(url, &clock_system, name, &made, &fault));
-	ck_assert_int_eq(
-		responder_ask(&one, &made, kept, METHOD_GET, "/v2/templates", NULL, NULL).status,
-		200);
+	ck_assert_int_eq(world_ask(&one, kept, &made, METHOD_GET, "/v2/templates", NULL).status,
+			 200);
 	if (caller == ADDED)
 		ck_assert(accounts_add(url, &clock_system, name, &made, &fault));
 	if (caller == DISABLED)
@@ -1328,12 +1303,12 @@ START_TEST(a_token_is_checked_against_the_current_accounts_or_not_at_all)
 		struct account caller;
 		struct reply reply;
 
-		responder_close(&one);
-		responder_open(&one, relayed, &clock_system);
+		world_close(&one);
+		open_responder(&one, relayed, 0);
 		caller = make_caller(looks[i].caller, i);
 		relay_refuse(looks[i].is_away);
 		relay_cut_all();
-		reply = responder_ask(&one, &caller, kept, METHOD_GET, looks[i].path, NULL, NULL);
+		reply = world_ask(&one, kept, &caller, METHOD_GET, looks[i].path, NULL);
 		ck_assert_msg(reply.status == looks[i].status, "row %d: %d %s", i, reply.status,
 			      reply.text);
 		relay_refuse(false);
@@ -1377,7 +1352,7 @@ END_TEST
 #define WRITES 40
 
 struct writer {
-	const struct responder *responder;
+	const struct world *responder;
 	struct arena *arena;
 	unsigned number;
 	unsigned made, refused, wrong;
@@ -1391,22 +1366,13 @@ static void *write_rooms(void *context)
 	for (unsigned i = 0; i < WRITES; i++) {
 		struct arena *arena = arena_open();
 		struct call call = { .arena = arena };
-		struct buffer header = BUFFER_INITIAL(arena);
 		const char *body = arena_text(arena, "{\"name\":\"t%u\",\"roles\":{\"r%u\":{}}}", i,
 					      writer->number);
 
-		buffer_append_text(&header, "Bearer ");
-		buffer_append(&header, token_sign_management(arena, &clock_system, &account,
-							     clock_now(&clock_system), 3600));
-		call.request = (struct request){
-			.method = METHOD_POST,
-			.uri = SLICE("/v2/templates"),
-			.body = slice_of(body),
-			.authorization = buffer_slice(&header),
-			.if_none_match = SLICE("*"),
-			.address = SLICE("192.0.2.1"),
-		};
-		service_answer(writer->responder->service, &call);
+		call.request = world_request(writer->responder, arena, &account, METHOD_POST,
+					     "/v2/templates", body);
+		call.request.if_none_match = SLICE("*");
+		world_answer(writer->responder, &call);
 		writer->made += call.answer.status == 200;
 		writer->refused += call.answer.status == 412;
 		writer->wrong += call.answer.status != 200 && call.answer.status != 412;
@@ -1446,20 +1412,20 @@ static const char *role_of(const struct account *owner, const char *code)
 	const char *path;
 	struct reply reply;
 
-	reply = responder_ask(&one, owner, kept, METHOD_POST, "/v2/templates",
-			      "{\"default\":true,\"roles\":{\"host\":{}}}", NULL);
+	reply = world_ask(&one, kept, owner, METHOD_POST, "/v2/templates",
+			  "{\"default\":true,\"roles\":{\"host\":{}}}");
 	ck_assert_int_eq(reply.status, 200);
-	reply = responder_ask(&one, owner, kept, METHOD_POST, "/v2/rooms", "{}", NULL);
+	reply = world_ask(&one, kept, owner, METHOD_POST, "/v2/rooms", "{}");
 	path = arena_text(kept, "/v2/room-codes/room/%s/role/host", member_of(&reply, "id"));
 	if (code != NULL) {
-		reply = responder_ask(&one, owner, kept, METHOD_POST, path, code, NULL);
+		reply = world_ask(&one, kept, owner, METHOD_POST, path, code);
 		ck_assert_int_eq(reply.status, 200);
 	}
 	return path;
 }
 
 struct asking {
-	const struct responder *responder;
+	const struct world *responder;
 	const char *path;
 	struct arena *arena;
 	int taken, refused;
@@ -1470,12 +1436,12 @@ static void *ask_for_taken(void *context)
 	struct asking *asking = context;
 
 	for (int i = 0; i < ASKED_MOST / 4; i++) {
-		struct reply reply = responder_ask(asking->responder, &account, asking->arena,
-						   METHOD_POST, asking->path,
-						   "{\"code\":\"taken-words\"}", NULL);
+		struct reply reply = world_ask(asking->responder, asking->arena, &account,
+					       METHOD_POST, asking->path,
+					       "{\"code\":\"taken-words\"}");
 
 		asking->taken += reply.status == 409;
-		asking->refused += reply.status == 429 && reply.has_retry_after;
+		asking->refused += reply.status == 429 && reply.retry_after.size > 0;
 	}
 	return NULL;
 }
@@ -1508,8 +1474,8 @@ START_TEST(requests_for_taken_codes_are_counted_per_account)
 	ck_assert_int_eq(taken, ASKED_MOST);
 	ck_assert_int_eq(refused, ASKED_AT_ONCE * ASKED_MOST / 4 - ASKED_MOST);
 	ck_assert_int_eq(ask(&two, METHOD_POST, own, "{}").status, 200);
-	responder_close(&two);
-	responder_open(&two, url, &clock_system);
+	world_close(&two);
+	open_responder(&two, url, 0);
 	ck_assert_int_eq(ask(&two, METHOD_POST, own, "{\"code\":\"free-words\"}").status, 429);
 }
 END_TEST

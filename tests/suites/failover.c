@@ -31,7 +31,7 @@
 #include "base/clock.h"
 #include "database.h"
 #include "directory.h"
-#include "responder.h"
+#include "world.h"
 
 #define RESPONDERS 2
 #define WRITERS 4 /* per responder */
@@ -44,7 +44,7 @@
 #define PAGE 100
 #define TEXT_MOST 200
 
-enum outcome {
+enum writing {
 	NOT_SENT,
 	SENT, /* not answered, or with an unknown outcome */
 	REFUSED,
@@ -66,8 +66,19 @@ static struct shared {
 } * shared;
 
 static struct account account;
-static struct responder responder;
+static struct world responder;
 static const char *url;
+
+static void open_responder(void)
+{
+	const struct world_options options = {
+		.store = WORLD_POSTGRES,
+		.postgres = { .url = url, .connections = 16 },
+		.environment.live = LIVE_ON,
+	};
+
+	world_open(&responder, &options);
+}
 
 static _Noreturn void wrong(const char *what, unsigned writer, unsigned number, const char *text)
 {
@@ -85,9 +96,9 @@ static json_t *object_of(const struct reply *reply)
 
 static struct reply post(struct arena *arena, const char *path, const char *body)
 {
-	return responder_ask(&responder, &account, arena,
-			     strstr(path, "/v2/templates/") == path ? METHOD_PATCH : METHOD_POST,
-			     path, body, NULL);
+	return world_ask(&responder, arena, &account,
+			 strstr(path, "/v2/templates/") == path ? METHOD_PATCH : METHOD_POST, path,
+			 body);
 }
 
 /* Writes once, and notes before and after what is known about the write. */
@@ -102,7 +113,7 @@ static bool write_once(struct arena *arena, unsigned writer, unsigned number,
 		atomic_fetch_add(&shared->ledgers[writer].done, 1);
 		return true;
 	}
-	if (reply->status != 503 || !reply->has_retry_after)
+	if (reply->status != 503 || reply->retry_after.size == 0)
 		wrong("answered with another status", writer, number, reply->text);
 	if (strstr(reply->text, "not known") != NULL)
 		atomic_fetch_add(&shared->unknown, 1);
@@ -181,8 +192,7 @@ static void *write_on(void *which)
 /* Returns NULL if the database is unavailable, or the room is locked. */
 static json_t *get(struct arena *arena, const char *path)
 {
-	const struct reply reply = responder_ask(&responder, &account, arena, METHOD_GET, path,
-						 NULL, NULL);
+	const struct reply reply = world_ask(&responder, arena, &account, METHOD_GET, path, NULL);
 
 	if (reply.status == 503 || reply.status == 403)
 		return NULL;
@@ -267,7 +277,7 @@ static _Noreturn void live(unsigned which)
 	static unsigned numbers[WRITERS + READERS];
 	pthread_t threads[WRITERS + READERS];
 
-	responder_open(&responder, url, &clock_system);
+	open_responder();
 	for (unsigned i = 0; i < WRITERS + READERS; i++) {
 		numbers[i] = which * WRITERS + i;
 		if (pthread_create(&threads[i], NULL, i < WRITERS ? write_on : read_on,
@@ -276,7 +286,7 @@ static _Noreturn void live(unsigned which)
 	}
 	for (unsigned i = 0; i < WRITERS + READERS; i++)
 		(void)pthread_join(threads[i], NULL);
-	responder_close(&responder);
+	world_close(&responder);
 	_exit(EXIT_SUCCESS);
 }
 
@@ -467,7 +477,7 @@ static void check_all(void)
 	struct arena *arena = arena_open();
 	unsigned acknowledged = 0, rooms, bans;
 
-	responder_open(&responder, url, &clock_system);
+	open_responder();
 	for (unsigned writer = 0; writer < ALL_WRITERS; writer++) {
 		acknowledged += atomic_load(&shared->ledgers[writer].done);
 		check_update(arena, writer);
@@ -476,7 +486,7 @@ static void check_all(void)
 	printf("%u writes acknowledged, %u with an unknown outcome; %u rooms, %u bans; %u reads\n",
 	       acknowledged, atomic_load(&shared->unknown), rooms, bans,
 	       atomic_load(&shared->reads));
-	responder_close(&responder);
+	world_close(&responder);
 	arena_close(arena);
 }
 
@@ -484,7 +494,7 @@ static void prepare(void)
 {
 	struct arena *arena = arena_open();
 
-	responder_open(&responder, url, &clock_system);
+	open_responder();
 	for (unsigned i = 0; i < ALL_WRITERS; i++) {
 		const struct reply reply = post(arena, "/v2/templates",
 						"{\"roles\":{\"a\":{},\"b\":{},\"c\":{}}}");
@@ -497,7 +507,7 @@ static void prepare(void)
 			       sizeof shared->ledgers[i].template_id, "%s", id);
 		json_decref(template);
 	}
-	responder_close(&responder);
+	world_close(&responder);
 	arena_close(arena);
 }
 

@@ -19,13 +19,17 @@
 
 #define READERS 4
 
-/* Not an assertion of Check: programs without it have worlds too. */
+/* Assertions of Check work only in its tests, and other programs have worlds too. */
+static _Noreturn void give_up(const char *reason)
+{
+	(void)fprintf(stderr, "world: %s\n", reason);
+	abort();
+}
+
 static void must(bool succeeds, const struct fault *fault)
 {
-	if (succeeds)
-		return;
-	(void)fprintf(stderr, "world: %s\n", fault_reason(fault));
-	abort();
+	if (!succeeds)
+		give_up(fault_reason(fault));
 }
 
 /* ---- the clock ---- */
@@ -161,8 +165,12 @@ void world_open(struct world *world, const struct world_options *options)
 	memset(world, 0, sizeof *world);
 	world->options = *options;
 	world->arena = arena_open();
-	world->directory = options->directory != NULL ? options->directory : directory_make();
-	(void)snprintf(world->path, sizeof world->path, "%s/store", world->directory);
+	world->directory = options->directory;
+	/* A program that is killed leaves no directory that it does not need. */
+	if (world->directory == NULL && options->store != WORLD_POSTGRES)
+		world->directory = directory_make();
+	if (world->directory != NULL)
+		(void)snprintf(world->path, sizeof world->path, "%s/store", world->directory);
 	world->clock.clock = (struct clock){ moved_now, random_of_system };
 	world->clock.stands = options->stands;
 	if (options->begins != 0)
@@ -183,7 +191,10 @@ char *world_leave(struct world *world)
 
 void world_close(struct world *world)
 {
-	directory_remove(world_leave(world));
+	char *directory = world_leave(world);
+
+	if (directory != NULL)
+		directory_remove(directory);
 }
 
 void world_restart(struct world *world)
@@ -238,7 +249,8 @@ void world_answer(const struct world *world, struct call *call)
 	struct fault fault = FAULT_INITIAL;
 	uint64_t number;
 
-	ck_assert(service_answer(world->service, call));
+	if (!service_answer(world->service, call))
+		give_up("a call is deferred");
 	number = call->answer.awaited;
 	if (number != 0 && !store_wait(store, number, &fault))
 		service_settle(call, store_state(store, number));
@@ -326,8 +338,7 @@ uint64_t world_commit(struct call *call)
 	struct fault fault = FAULT_INITIAL;
 	uint64_t number;
 
-	ck_assert_msg(audit_write(call, &fault), "%s", fault.cause);
-	ck_assert_msg(store_commit(call->transaction, &number, &fault), "%s", fault.cause);
+	must(audit_write(call, &fault) && store_commit(call->transaction, &number, &fault), &fault);
 	arena_close(call->arena);
 	return number;
 }

@@ -50,7 +50,7 @@ struct world_options {
 	struct store_postgres_options postgres; /* with its URL, which outlives the world */
 	struct store *given;
 	bool may_fail; /* the store is one of store_failing.h, over the other */
-	/* The directory, which the world takes; NULL for a new one. */
+	/* The directory, which the world takes; NULL for a new one, with a database for none. */
 	char *directory;
 	bool is_empty; /* no account is made; else there is an account "a" */
 	int64_t begins; /* milliseconds since 1970 at which the clock begins; 0 for the system's */
@@ -132,16 +132,18 @@ struct reply world_send(const struct world *world, struct arena *arena,
 struct reply world_ask(const struct world *world, struct arena *arena,
 		       const struct account *account, enum method method, const char *path,
 		       const char *body);
-/* Makes a call of the world's account, fails the test if the status is another one, and returns the
- * body of the response. */
-const char *world_expect(const struct world *world, int status, enum method method,
-			 const char *path, const char *body);
-
 /* Begins a call without a request, which writes, as threads of the service do. */
 void world_begin(struct world *world, const struct id *account, struct call *call);
 /* Stores the call with what it has noted, and ends it. Returns the number of its transaction. */
 uint64_t world_commit(struct call *call);
 void world_abandon(struct call *call);
+
+/* The following functions and world_account are for tests of Check. */
+
+/* Makes a call of the world's account, fails the test if the status is another one, and returns the
+ * body of the response. */
+const char *world_expect(const struct world *world, int status, enum method method,
+			 const char *path, const char *body);
 
 /* Returns the text as JSON, which it must be. */
 json_t *world_json(const struct world *world, const char *text);
