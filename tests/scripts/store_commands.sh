@@ -659,7 +659,7 @@ moved()
 	read -r line <&3
 	case $line in *' serving '*) ;; *) fail "serve: $line" ;; esac
 	"$@"
-	timeout 30 tail --pid="$server" -f /dev/null || kill -KILL "$server"
+	timeout 30 tail --pid="$server" -s 0.05 -f /dev/null || kill -KILL "$server"
 	wait "$server"
 	status=$?
 	server=

@@ -21,12 +21,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "accounts/token.h"
+#include "base/arena.h"
+#include "base/clock.h"
 #include "database.h"
 #include "directory.h"
 #include "suite.h"
 
 #define SECONDS_MOST 120L
 #define ARGUMENTS 16
+#define TOKEN_SECONDS 86400
 
 static struct wire *wire_of(struct transport *transport)
 {
@@ -126,11 +130,30 @@ static bool find_line(const char *printed, const char *name, char *value, size_t
 	return false;
 }
 
-/* Adds a token, the last thing that the program must tell about an account. */
+static void sign_token(struct case_account *account)
+{
+	struct arena *arena = arena_open();
+	struct account signer = { .secret_count = 1 };
+	struct slice token;
+
+	memcpy(signer.access_key_text, account->access_key, sizeof signer.access_key_text - 1);
+	memcpy(signer.secrets[0].text, account->secret, sizeof signer.secrets[0].text - 1);
+	token = token_sign_management(arena, &clock_system, &signer, clock_now(&clock_system),
+				      TOKEN_SECONDS);
+	snprintf(account->token, sizeof account->token, "%.*s", (int)token.size, token.data);
+	arena_close(arena);
+}
+
+/* Adds a token. The program prints that of the first account; those of the hundreds that cases add
+ * are signed here, because a start of the program takes 30 ms. */
 static bool add_token(struct wire *wire, struct case_account *account, char problem[static 256])
 {
 	const char *const words[] = { "token", account->access_key, NULL };
 
+	if (account != &wire->transport.a) {
+		sign_token(account);
+		return true;
+	}
 	if (ask(wire, words, account->token, sizeof account->token)) {
 		account->token[strcspn(account->token, "\n")] = '\0';
 		return true;
