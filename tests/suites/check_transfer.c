@@ -16,11 +16,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "accounts/accounts.h"
 #include "resources/templates/default_template.h"
-#include "resources/door/door_polls.h"
-#include "resources/joining/misses.h"
-#include "accounts/token.h"
 #include "command/again.h"
 #include "command/removal.h"
 #include "directory.h"
@@ -41,103 +37,50 @@
 #include "rules/transfer_rules.h"
 #include "transfer/record_findings.h"
 #include "transfer/transfer.h"
-#include "service/service.h"
 #include "store/gdbm/inspect.h"
 #include "records/kinds.h"
 #include "store/gdbm/btree.h"
 #include "store/gdbm/entries.h"
-#include "store/gdbm/store_gdbm.h"
 #include "json_agree.h"
 #include "store_failing.h"
 #include "suite.h"
+#include "world.h"
 
 #define DAY ((int64_t)24 * 60 * 60)
 #define OVERLAY_BYTES ((size_t)512 << 10)
 
 /* ---- worlds ---- */
 
-/* The system's clock, and the offset by which a life has moved it. */
-struct moved_clock {
-	struct clock clock;
-	int64_t offset;
-};
-
-struct world {
-	struct moved_clock clock;
-	char *directory;
-	char store_directory[4200];
-	struct environment environment;
-	struct service *service;
-};
-
 static struct fault fault;
 
-static int64_t moved_now(const struct clock *clock)
+/* Opens a world without accounts in a directory, which it takes; NULL for a new one. */
+static void open_in(struct world *world, char *directory, int64_t begins)
 {
-	const struct moved_clock *moved = (const struct moved_clock *)(const void *)clock;
-
-	return clock_now(&clock_system) + moved->offset;
-}
-
-static void world_open_store(struct world *world, bool is_read_only, struct store **store)
-{
-	const struct store_options options = {
-		.directory = world->store_directory,
-		.is_read_only = is_read_only,
-		.creates = true,
+	const struct world_options options = {
+		.store = WORLD_GDBM,
 		/* A walk takes as long as an overlay's table is wide, and checks walk often. */
-		.overlay_bytes = OVERLAY_BYTES,
+		.gdbm.overlay_bytes = OVERLAY_BYTES,
+		.directory = directory,
+		.is_empty = true,
+		.begins = begins,
+		.environment = { .join_seconds = DAY, .session_keep = (int64_t)DAY * 1000 },
 	};
 
+	world_open(world, &options);
+}
+
+static void open_new(struct world *world)
+{
+	open_in(world, NULL, 0);
+}
+
+/* Opens the store of the world a second time, as commands do. */
+static void open_read_only(const struct world *world, struct store **store)
+{
+	struct store_options options = world->options.gdbm;
+
+	options.is_read_only = true;
 	ck_assert_msg(store_gdbm_open(&options, store, &fault), "%s", fault.cause);
-}
-
-/* Opens a world in a directory, which world_close removes. */
-static void world_open_in(struct world *world, char *directory, int64_t offset)
-{
-	*world = (struct world){ .clock = { .clock = clock_system, .offset = offset } };
-	world->clock.clock.now = moved_now;
-	world->directory = directory;
-	(void)snprintf(world->store_directory, sizeof world->store_directory, "%s/store",
-		       world->directory);
-	world->environment.clock = &world->clock.clock;
-	world->environment.join_seconds = DAY;
-	world->environment.session_keep = (int64_t)DAY * 1000;
-	world->environment.misses = misses_open(world->environment.clock);
-	world->environment.door_polls = door_polls_open(DOOR_ADDRESS_MOST);
-	ck_assert(accounts_open(world->directory, &world->environment.accounts, &fault));
-	world_open_store(world, false, &world->environment.store);
-	world->service = service_open(&world->environment);
-}
-
-static void world_open(struct world *world)
-{
-	world_open_in(world, directory_make(), 0);
-}
-
-/* Closes the world and returns its directory. */
-static char *world_leave(struct world *world)
-{
-	service_close(world->service);
-	store_close(world->environment.store);
-	accounts_close(world->environment.accounts);
-	door_polls_close(world->environment.door_polls);
-	misses_close(world->environment.misses);
-	return world->directory;
-}
-
-static void world_close(struct world *world)
-{
-	directory_remove(world_leave(world));
-}
-
-/* Reopens the world, as after a restart. */
-static void world_reopen(struct world *world)
-{
-	service_close(world->service);
-	store_close(world->environment.store);
-	world_open_store(world, false, &world->environment.store);
-	world->service = service_open(&world->environment);
 }
 
 static struct world one, other;
@@ -145,8 +88,8 @@ static struct world one, other;
 static void set_up(void)
 {
 	fault = FAULT_INITIAL;
-	world_open(&one);
-	world_open(&other);
+	open_new(&one);
+	open_new(&other);
 }
 
 static void tear_down(void)
@@ -157,57 +100,21 @@ static void tear_down(void)
 
 /* ---- requests ---- */
 
-static const struct account *account_of(struct world *world, const char *name,
-					const struct roster **roster)
-{
-	*roster = accounts_current(world->environment.accounts);
-	return roster_by_name(*roster, slice_of(name));
-}
-
-static struct slice token_for(struct world *world, struct arena *arena, const char *name)
-{
-	const struct roster *roster;
-	const struct account *account = account_of(world, name, &roster);
-	struct slice token;
-	struct buffer header = BUFFER_INITIAL(arena);
-
-	ck_assert_ptr_nonnull(account);
-	token = token_sign_management(arena, world->environment.clock, account,
-				      clock_now(world->environment.clock), DAY);
-	accounts_release(world->environment.accounts, roster);
-	buffer_append_text(&header, "Bearer ");
-	buffer_append(&header, token);
-	return buffer_slice(&header);
-}
-
 /* Returns the response's text, which the caller frees; the status comes first unless it is 200 or
  * 204. */
 static char *answer_of(struct world *world, const char *name, enum method method, const char *path,
 		       const char *body)
 {
-	struct store *store = world->environment.store;
 	struct arena *arena = arena_open();
-	struct call call = { .arena = arena };
-	struct buffer text = BUFFER_INITIAL(arena);
-	struct fault unused = FAULT_INITIAL;
+	struct account account;
+	struct reply reply;
 	char *copy;
 
-	call.request = (struct request){
-		.method = method,
-		.uri = slice_of(path),
-		.body = slice_of(body == NULL ? "" : body),
-		.authorization = token_for(world, arena, name),
-		.address = SLICE("192.0.2.1"),
-	};
-	service_answer(world->service, &call);
-	if (call.answer.awaited != 0)
-		ck_assert(store_wait(store, call.answer.awaited, &unused));
-	if (call.answer.status / 100 != 2)
-		buffer_append_text(&text, arena_text(arena, "%d ", call.answer.status));
-	for (size_t i = 0; i < call.answer.part_count; i++)
-		buffer_append(&text, call.answer.parts[i]);
-	buffer_append_byte(&text, '\0');
-	copy = strdup(text.data);
+	world_account(world, name, &account);
+	reply = world_ask(world, arena, &account, method, path, body);
+	copy = strdup(reply.status / 100 == 2
+			      ? reply.text
+			      : arena_text(arena, "%d %s", reply.status, reply.text));
 	arena_close(arena);
 	return copy;
 }
@@ -308,39 +215,27 @@ static struct id parsed_id(const char *text)
 	return id;
 }
 
+static struct id account_id(const struct world *world, const char *name)
+{
+	struct account account;
+
+	world_account(world, name, &account);
+	return account.id;
+}
+
 /* Begins a call of the account a, without a request. */
 static void begin_call(struct world *world, struct call *call)
 {
-	const struct roster *roster;
+	const struct id account = account_id(world, "a");
 
-	*call = (struct call){
-		.environment = &world->environment,
-		.arena = arena_open(),
-		.account = account_of(world, "a", &roster)->id,
-		.actor.kind = ACTOR_SERVICE,
-		.now = clock_now(world->environment.clock),
-	};
-	accounts_release(world->environment.accounts, roster);
-	ck_assert(store_begin(world->environment.store, STORE_WRITE, call->arena,
-			      &call->transaction, &fault));
-	call_set_account(call);
+	world_begin(world, &account, call);
 }
 
 static void commit_call(struct call *call)
 {
 	struct store *store = call->environment->store;
-	uint64_t number;
 
-	ck_assert(audit_write(call, &fault));
-	ck_assert(store_commit(call->transaction, &number, &fault));
-	ck_assert(store_wait(store, number, &fault));
-	arena_close(call->arena);
-}
-
-static void abandon_call(struct call *call)
-{
-	store_abandon(call->transaction);
-	arena_close(call->arena);
+	ck_assert(store_wait(store, world_commit(call), &fault));
 }
 
 /* News of a media server. */
@@ -359,7 +254,7 @@ static void tell_news(struct world *world, const char *room, const char *backend
 	/* With the settings of now. */
 	ck_assert(accounts_open(world->directory, &environment.accounts, &fault));
 	for (size_t i = 0; i < count; i++) {
-		const int64_t now = clock_now(world->environment.clock);
+		const int64_t now = world_now(world);
 		const struct news news = {
 			.type = told[i].type,
 			.room = { slice_of(room), SLICE("RM_1"), 1000 },
@@ -570,9 +465,9 @@ static void set_up_life(void)
 	struct world world;
 
 	fault = FAULT_INITIAL;
-	world_open(&world);
+	open_new(&world);
 	live_once(&world, &left.life);
-	left.ended = clock_now(&world.clock.clock);
+	left.ended = world_now(&world);
 	left.directory = world_leave(&world);
 }
 
@@ -585,7 +480,7 @@ static void tear_down_life(void)
 static void live(struct world *world, struct life *life)
 {
 	world_close(world);
-	world_open_in(world, directory_copy(left.directory), left.ended - clock_now(&clock_system));
+	open_in(world, directory_copy(left.directory), left.ended);
 	*life = left.life;
 }
 
@@ -694,7 +589,7 @@ static bool try_dump(struct world *world, struct lines *lines, struct fault *why
 	bool is_dumped;
 
 	lines->output.line = keep_line;
-	world_open_store(world, true, &store);
+	open_read_only(world, &store);
 	ck_assert(accounts_list(world->directory, &roster, &fault));
 	ck_assert(survey_open(store, &clock_system, &survey, &fault));
 	is_dumped = transfer_write(&survey, roster, NULL, &lines->output, why);
@@ -837,7 +732,7 @@ static bool load(struct world *world, const struct lines *lines, size_t *at, cha
 	arena_close(arena);
 	if (is_unfit) {
 		world_close(world);
-		world_open(world);
+		open_new(world);
 	}
 	return is_loaded;
 }
@@ -1036,7 +931,7 @@ static const char *stays_of(struct world *world, const char *room, const char *e
 		(void)snprintf(said + size, 100 - size, "%s%.*s", i > 0 ? " " : "",
 			       (int)peer.stay.size, peer.stay.data);
 	}
-	abandon_call(&call);
+	world_abandon(&call);
 	return said;
 }
 
@@ -1076,7 +971,7 @@ START_TEST(live_rooms_go_on_as_before)
 			     &found, &fault));
 	ck_assert_ptr_nonnull(found.stored.value.data);
 	ck_assert_int_eq(id_compare(&found.account, &call.account), 0);
-	abandon_call(&call);
+	world_abandon(&call);
 	other.clock.offset = one.clock.offset;
 	tell_news(&other, life.followed, life.livekit, after, ROWS(after));
 	ck_assert_str_eq(stays_of(&other, life.followed, "e1", said), "PA_3 PA_7");
@@ -1085,7 +980,7 @@ START_TEST(live_rooms_go_on_as_before)
 	ck_assert(live_load(&call, &backend, STORE_TO_SHOW, &in_session, &fault));
 	ck_assert_uint_eq(live_peers(&in_session), 4);
 	ck_assert_uint_eq(in_session.role_count, 3);
-	abandon_call(&call);
+	world_abandon(&call);
 	sound(&other);
 	free_lines(&dumped);
 }
@@ -1408,7 +1303,7 @@ START_TEST(values_are_returned_as_they_were_sent)
 	sound(&other);
 	for (size_t i = 0; i < n; i++)
 		expect_alike(paths[i]);
-	world_reopen(&one);
+	world_restart(&one);
 	for (size_t i = 0; i < n; i++)
 		expect_alike(paths[i]);
 	free_lines(&first);
@@ -1480,13 +1375,12 @@ static void enqueue_events(struct world *world, const char *name, size_t n)
 		.request_id = SLICE("r"),
 		.data = SLICE("{}"),
 	};
-	const struct roster *roster;
+	const struct id account = account_id(world, name);
 	struct transaction *transaction;
 	uint64_t number;
 
 	ck_assert(store_begin(world->environment.store, STORE_WRITE, arena, &transaction, &fault));
-	store_set_account(transaction, &account_of(world, name, &roster)->id);
-	accounts_release(world->environment.accounts, roster);
+	store_set_account(transaction, &account);
 	for (size_t i = 0; i < n; i++)
 		ck_assert(audit_enqueue(transaction, &clock_system, &entry, 1,
 					clock_now(&clock_system) + (int64_t)i, &fault));
@@ -1687,7 +1581,7 @@ static void change(struct world *world, const struct stored *record, struct slic
 static void load_anew(const struct lines *lines)
 {
 	world_close(&one);
-	world_open(&one);
+	open_new(&one);
 	load_whole(&one, lines);
 	sound(&one);
 }
@@ -2277,14 +2171,13 @@ static void relist(struct world *world, bool is_template, const struct id *id, b
 {
 	struct store *store = world->environment.store;
 	struct arena *arena = arena_open();
-	const struct roster *roster;
+	const struct id account = account_id(world, "a");
 	struct transaction *transaction;
 	struct btree tree = { .name = "m", .name_size = 2 + ID_SIZE };
 	uint64_t number;
 
 	tree.name[1] = is_template ? kind_template.letter : kind_room.letter;
-	memcpy(tree.name + 2, account_of(world, "a", &roster)->id.bytes, ID_SIZE);
-	accounts_release(world->environment.accounts, roster);
+	memcpy(tree.name + 2, account.bytes, ID_SIZE);
 	ck_assert(store_begin(store, STORE_WRITE, arena, &transaction, &fault));
 	for (int side = 0; side < 2; side++) {
 		char bytes[1 + ID_SIZE] = { (char)side };
@@ -2379,7 +2272,7 @@ START_TEST(a_damaged_store_is_saved_as_far_as_possible)
 			ck_assert_msg(!is_dumped || saved.lost == 0, "%s", saved.said);
 			told += saved.lost > 0;
 			world_close(&other);
-			world_open(&other);
+			open_new(&other);
 			load_whole(&other, &saved);
 			sound(&other);
 			free_lines(&dumped);
@@ -2836,7 +2729,7 @@ START_TEST(a_value_that_its_row_rules_out_is_found)
 		if (!record_unpack(table, arena, buffer_slice(&value), record) ||
 		    kind == &entry_kind || kind == &queue_kind) {
 			world_close(&other);
-			world_open(&other);
+			open_new(&other);
 			load_whole(&other, &saved);
 			sound(&other);
 		}
@@ -3125,7 +3018,7 @@ START_TEST(wrong_live_records_are_found)
 		struct survey survey;
 
 		world_close(&other);
-		world_open(&other);
+		open_new(&other);
 		load_whole(&other, &dumped);
 		begin_call(&other, &call);
 		with_live_records(&call, &life, wrong_live[row].alter);
@@ -3190,11 +3083,10 @@ START_TEST(stray_entries_are_found)
 	struct life life;
 	struct counting counting;
 	struct arena *arena = arena_open();
-	const struct roster *roster;
-	const struct account *account;
+	struct id account;
 
 	live(&one, &life);
-	account = account_of(&one, "a", &roster);
+	account = account_id(&one, "a");
 	for (int row = 0; row < ROWS(strays); row++) {
 		struct buffer key = BUFFER_INITIAL(arena);
 		struct stored record = { .table = strays[row].table };
@@ -3203,7 +3095,7 @@ START_TEST(stray_entries_are_found)
 
 		for (const char *at = strays[row].key; *at != '\0'; at++) {
 			if (*at == 'A')
-				buffer_append(&key, id_slice(&account->id));
+				buffer_append(&key, id_slice(&account));
 			else
 				buffer_append_byte(&key, *at);
 		}
@@ -3224,7 +3116,6 @@ START_TEST(stray_entries_are_found)
 		change(&one, &record, present);
 	}
 	sound(&one);
-	accounts_release(one.environment.accounts, roster);
 	arena_close(arena);
 }
 END_TEST
@@ -3310,7 +3201,7 @@ static void heap_dump(struct world *world, struct heap *heap, bool is_salvage)
 	heap->output.line = heap_line;
 	heap->output.lost = is_salvage ? keep_lost : NULL;
 	heap->output.keys_most = 100;
-	world_open_store(world, true, &store);
+	open_read_only(world, &store);
 	ck_assert(accounts_list(world->directory, &roster, &fault));
 	ck_assert(survey_open(store, &clock_system, &survey, &fault));
 	if (heap->limit != 0)
