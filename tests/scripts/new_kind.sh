@@ -90,7 +90,7 @@ program()
 	suite=$1
 	shift
 	# shellcheck disable=SC2046
-	again "$suite" $(cd "$copy" && find tests/suites -name "$suite.c" -o -path "tests/suites/$suite/*.c") "$@" \
+	again "$suite" $(cd "$copy" && find tests/suites -name "$suite.c" -o -path "tests/suites/${suite#check_}/*.c") "$@" \
 		>"$scratch/log" 2>&1 || fail "$suite"
 }
 

@@ -1,0 +1,313 @@
+/* Events that media servers tell, and the queue in which they wait.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <glob.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "kit.h"
+#include "resources/live/live_merge.h"
+#include "resources/live/live_queue.h"
+#include "resources/live/live_record.h"
+#include "resources/live/revocations.h"
+#include "suite.h"
+
+/* Queues events of this backend until one has to wait. Returns how many did not. */
+static size_t fill_queue(const struct id *account, const struct id *id)
+{
+	struct server_event event = { .type = SERVER_JOINED };
+	size_t n = 0;
+
+	event.room = (struct server_room){ .name = SLICE("x"), .id = SLICE("RM_1") };
+	event.person = (struct server_person){ .stay = SLICE("PA_1") };
+	while (live_queue_hear(stand.environment.live_queue, account, id, id, &event, 1))
+		n++;
+	return n;
+}
+
+/* Who tells much leaves places to others: to the account's other backends, and to other
+ * accounts. */
+START_TEST(too_many_events_are_told_again)
+{
+	const struct id ids[] = { { { 1 } }, { { 2 } }, { { 3 } } };
+	struct live_queue_figures figures;
+	struct heard *heard;
+	size_t all, n;
+
+	all = fill_queue(&stand.account.id, &ids[0]);
+	ck_assert_uint_eq(all, LIVE_QUEUE_MOST / 2 / 4 * 3);
+	n = fill_queue(&stand.account.id, &ids[1]);
+	ck_assert_uint_ge(n, LIVE_QUEUE_SHARE);
+	all += n;
+	/* Other accounts fill the rest. */
+	for (unsigned char i = 0; i < 40; i++) {
+		const struct id other = { { 9, i } };
+
+		n = fill_queue(&other, &ids[2]);
+		ck_assert(n >= LIVE_QUEUE_SHARE || all + n == LIVE_QUEUE_MOST);
+		all += n;
+	}
+	ck_assert_uint_eq(all, LIVE_QUEUE_MOST);
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 503);
+	ck_assert_int_eq(tell("x", joined_event("PA_1")), 401);
+	/* What nobody needs does not wait. */
+	ck_assert_int_eq(tell(NULL, "{\"event\":\"track_published\"}"), 204);
+	live_queue_figures(stand.environment.live_queue, &figures);
+	ck_assert_uint_eq(figures.ends[HEARD_TOO_MANY], 43);
+	ck_assert_uint_eq(figures.ends[HEARD_REFUSED], 1);
+	ck_assert_uint_eq(figures.ends[HEARD_IGNORED], 1);
+	/* They count until they are merged. */
+	heard = live_queue_take(stand.environment.live_queue).heard;
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 503);
+	while (heard != NULL) {
+		struct heard *next = heard->next;
+
+		live_queue_forget(stand.environment.live_queue, &heard->account, &heard->backend,
+				  1);
+		free(heard);
+		heard = next;
+	}
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+}
+END_TEST
+
+/* What is wanted of rooms is never lost: of one it is kept once, of too many it is wanted of
+ * all. */
+START_TEST(what_is_wanted_of_rooms_is_kept)
+{
+	struct live_queue *queue = stand.environment.live_queue;
+	const struct id all = { { 0 } }, backend_id = { { 7 } }, other = { { 8 } };
+	unsigned wants = 0;
+	size_t n = 0;
+	struct queued_room *next;
+
+	for (unsigned i = 0; i < 30000; i++) {
+		const struct id id = { { 1, (unsigned char)(i >> 8), (unsigned char)i } };
+
+		live_queue_look(queue, &stand.account.id, &backend_id, &id);
+		if (i % 2 == 0)
+			live_queue_judge(queue, &stand.account.id, &id);
+		live_queue_judge(queue, &other, &backend_id);
+	}
+	for (struct queued_room *one = live_queue_take(queue).rooms; one != NULL; one = next) {
+		next = one->next;
+		n++;
+		if (id_compare(&one->account, &other) == 0)
+			ck_assert(one->wants == ROOM_JUDGE &&
+				  id_compare(&one->room, &backend_id) == 0);
+		else if (id_compare(&one->room, &all) == 0)
+			wants = one->wants;
+		else
+			ck_assert_int_eq(id_compare(&one->backend, &backend_id), 0);
+		free(one);
+	}
+	ck_assert_uint_eq(n, LIVE_QUEUE_ROOMS + 2);
+	ck_assert_uint_eq(wants, ROOM_LOOK | ROOM_JUDGE);
+}
+END_TEST
+
+/* Damages the record of a room in session. */
+static void damage_live(void)
+{
+	struct call call = { .environment = &stand.environment, .arena = arena_open() };
+	struct fault fault = FAULT_INITIAL;
+	struct live live;
+	uint64_t number;
+	struct id id;
+
+	ck_assert(id_parse(slice_of(kit.room), &id));
+	ck_assert(store_begin(stand.environment.store, STORE_WRITE, call.arena, &call.transaction,
+			      &fault));
+	store_set_account(call.transaction, &stand.account.id);
+	ck_assert(live_load(&call, &id, STORE_TO_CHANGE, &live, &fault));
+	live.closing = INT64_MAX;
+	ck_assert(record_put(&live_table, call.transaction, &live, &fault) &&
+		  store_commit(call.transaction, &number, &fault));
+	arena_close(call.arena);
+	store_flush(stand.environment.store);
+}
+
+#define HOSTS 1300
+
+/* Has a crowd in the room, by the records: the media server has only the last one. */
+static void make_crowd(struct call *call)
+{
+	struct news *news = arena_zero(call->arena, HOSTS * sizeof *news);
+	struct merging merging = { .news = news, .count = HOSTS, .is_look = true };
+	struct fault fault = FAULT_INITIAL;
+	uint64_t number;
+
+	ck_assert(id_parse(slice_of(kit.room), &merging.room) &&
+		  id_parse(slice_of(strrchr(backend_path, '/') + 1), &merging.backend));
+	for (int i = 0; i < HOSTS; i++) {
+		const bool is_last = i == HOSTS - 1;
+		const struct slice name = slice_of(arena_text(call->arena, "n%d", i));
+
+		news[i].type = NEWS_LISTED;
+		news[i].time = call->now;
+		news[i].room = (struct server_room){ SLICE("x"), slice_of(kit.sid), kit.created };
+		news[i].person = (struct server_person){
+			.stay = is_last ? SLICE("PA_1") : name,
+			.identity = is_last ? SLICE("ada#1") : name,
+			.user_id = name,
+			.role = SLICE("host"),
+			.entry = name,
+			.code = SLICE(""),
+			.name = name,
+			.metadata = SLICE(""),
+			.joined = call->now - 60000 + i,
+		};
+	}
+	ck_assert_msg(live_merge(call, &merging, &fault), "%s", fault_reason(&fault));
+	ck_assert(store_commit(call->transaction, &number, &fault));
+	store_flush(stand.environment.store);
+}
+
+struct removed_ones {
+	struct call *call;
+	size_t ordered, revoked;
+};
+
+static bool count_removed(void *context, const struct peer *peer)
+{
+	struct removed_ones *removed = context;
+	struct fault fault = FAULT_INITIAL;
+	struct revocation revocation;
+	bool is_revoked;
+
+	removed->ordered += peer->order == LEAVE_REMOVED;
+	ck_assert(revocation_find(removed->call, peer->entry, &revocation, &is_revoked, &fault));
+	removed->revoked += is_revoked;
+	return true;
+}
+
+/* More people than one transaction takes: when the answer comes, all of their entries are dead. */
+START_TEST(a_role_of_many_is_put_out)
+{
+	struct call call = {
+		.environment = &stand.environment,
+		.arena = arena_open(),
+		.account = stand.account.id,
+		.actor.kind = ACTOR_SERVICE,
+		.now = clock_now(&clock_system),
+	};
+	struct removed_ones removed = { .call = &call };
+	struct fault fault = FAULT_INITIAL;
+	struct live live;
+	struct id id;
+
+	arena_set_limit(call.arena, (size_t)512 << 20);
+	ck_assert(store_begin(stand.environment.store, STORE_WRITE, call.arena, &call.transaction,
+			      &fault));
+	call_set_account(&call);
+	call_draw_etag(&call);
+	make_crowd(&call);
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/remove-peers", room_path),
+		  "{\"role\":\"host\",\"reason\":\"r\"}");
+	store_flush(stand.environment.store);
+	ck_assert(id_parse(slice_of(kit.room), &id));
+	ck_assert(store_begin(stand.environment.store, STORE_READ, call.arena, &call.transaction,
+			      &fault));
+	call_set_account(&call);
+	ck_assert(live_load(&call, &id, STORE_TO_SHOW, &live, &fault) &&
+		  peers_each(&call, &live.session, STORE_ON, count_removed, &removed, &fault));
+	ck_assert_uint_eq(removed.ordered, HOSTS);
+	ck_assert_uint_eq(removed.revoked, HOSTS);
+	store_abandon(call.transaction);
+	arena_close(call.arena);
+}
+END_TEST
+
+/* An event that cannot be stored does not hold up others, and is told of. */
+START_TEST(an_event_that_cannot_be_stored_is_set_aside)
+{
+	const char *other = text_at(parsed(ask(200, METHOD_POST, "/v2/rooms", "{}")), "id");
+	struct live_queue_figures figures = { .waiting = 1 };
+	char former[25];
+
+	start_watch();
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+	(void)ask_until(room_path, "\"peer_count\":1");
+	damage_live();
+	ck_assert_int_eq(tell(NULL, joined_event("PA_2")), 204);
+	(void)snprintf(former, sizeof former, "%s", kit.room);
+	(void)snprintf(kit.room, sizeof kit.room, "%s", other);
+	ck_assert_int_eq(tell(NULL, joined_event("PA_3")), 204);
+	(void)ask_until(arena_text(stand.arena, "/v2/active-rooms/%s", other), "\"peer_count\":1");
+	(void)snprintf(kit.room, sizeof kit.room, "%s", former);
+	(void)ask_until(backend_path, "an event could not be stored");
+	while (figures.waiting > 0 || figures.set_aside == 0) {
+		live_queue_figures(stand.environment.live_queue, &figures);
+		(void)poll(NULL, 0, 10);
+	}
+	ck_assert_uint_eq(figures.set_aside, 1);
+	ck_assert_ptr_nonnull(strstr(ask(200, METHOD_GET, "/metrics", NULL),
+				     "anteroom_live_events_set_aside_total 1"));
+}
+END_TEST
+
+/* The key of the server, and what it keeps secret about a room. */
+START_TEST(secrets_are_not_logged)
+{
+	static const char *const paths[] = { "/v2/sessions", "/v2/events?limit=100",
+					     "/v2/backends" };
+	const int errors = dup(STDERR_FILENO);
+	FILE *log = tmpfile();
+	char line[4096];
+
+	ck_assert_ptr_nonnull(log);
+	ck_assert_int_ge(dup2(fileno(log), STDERR_FILENO), 0);
+	log_event(LOG_LEVEL_NOTICE, "begun", NULL);
+	start_watch();
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+	ck_assert_int_eq(tell(SECRET, joined_event("PA_1")), 401);
+	(void)ask_until(room_path, "\"peer_count\":1");
+	kit_set(TELLS_NONSENSE);
+	(void)ask(502, METHOD_GET, peer_path(), NULL);
+	kit_set(LACKS_EVERYBODY);
+	(void)ask(404, METHOD_GET, peer_path(), NULL);
+	restart_watch();
+	(void)ask_until(backend_path, "\"state\":\"down\"");
+	stop_watch();
+	ck_assert_int_ge(dup2(errors, STDERR_FILENO), 0);
+	close(errors);
+	rewind(log);
+	while (fgets(line, sizeof line, log) != NULL)
+		ck_assert_msg(strstr(line, "hidden") == NULL && strstr(line, SECRET) == NULL, "%s",
+			      line);
+	ck_assert(ftell(log) > 0);
+	fclose(log);
+	for (size_t i = 0; i < ROWS(paths); i++)
+		ck_assert_ptr_null(strstr(ask(200, METHOD_GET, paths[i], NULL), "hidden"));
+}
+END_TEST
+
+START_TEST(with_live_off_events_are_not_read)
+{
+	struct live_queue_figures figures;
+
+	stand.environment.live = LIVE_OFF;
+	world_serve(&stand);
+	ck_assert_int_eq(tell("x", joined_event("PA_1")), 204);
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+	live_queue_figures(stand.environment.live_queue, &figures);
+	ck_assert_uint_eq(figures.waiting, 0);
+	ck_assert_uint_eq(figures.ends[HEARD_REFUSED] + figures.ends[HEARD_IGNORED], 0);
+	ck_assert_ptr_nonnull(strstr(ask(404, METHOD_GET, room_path, NULL), "session not found"));
+}
+END_TEST
+
+void add_events(TCase *live)
+{
+	tcase_add_test(live, too_many_events_are_told_again);
+	tcase_add_test(live, what_is_wanted_of_rooms_is_kept);
+	tcase_add_test(live, an_event_that_cannot_be_stored_is_set_aside);
+	tcase_add_test(live, a_role_of_many_is_put_out);
+	tcase_add_test(live, secrets_are_not_logged);
+	tcase_add_test(live, with_live_off_events_are_not_read);
+}

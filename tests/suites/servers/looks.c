@@ -1,0 +1,231 @@
+/* Looks at rooms: who is found inside, who has left, and one of the people inside.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <glob.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "kit.h"
+#include "suite.h"
+
+/* ---- a media server with a room ---- */
+
+START_TEST(a_look_finds_who_has_joined)
+{
+	char joined[TEXT_TIME_SIZE];
+	const json_t *peer;
+
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	peer = first_peer();
+	text_time_milliseconds(kit.people[0].joined, joined);
+	ck_assert_str_eq(text_at(peer, "user_id"), "ada");
+	ck_assert_str_eq(text_at(peer, "role"), "host");
+	ck_assert_str_eq(text_at(peer, "joined_at"), joined);
+	ck_assert_uint_eq(events("session.open.success"), 1);
+	ck_assert_uint_eq(events("peer.join.success"), 1);
+	ck_assert_str_eq(text_at(health_of(backend_path), "state"), "up");
+	/* The event, when it comes, tells nothing new. */
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+	restart_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	ck_assert_uint_eq(events("peer.*"), 1);
+}
+END_TEST
+
+/* Somebody who is missing is asked for again 5 s later. */
+START_TEST(looks_find_who_has_left)
+{
+	const char *path = "/v2/events?type=peer.leave.success", *event;
+	int64_t removed;
+
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	kit_people(NULL, NULL);
+	removed = clock_monotonic();
+	(void)ask(200, METHOD_GET, room_path, NULL); /* has it looked at */
+	(void)ask_until(room_path, "\"peer_count\":0");
+	ck_assert(clock_monotonic() - removed >= 5000);
+	ck_assert(clock_monotonic() - removed < 12000);
+	event = ask_until(path, "peer.leave");
+	ck_assert_ptr_nonnull(strstr(event, "\"reason\":\"server removed peer\""));
+	ck_assert_ptr_nonnull(strstr(event, "\"cause\":\"unseen\""));
+	/* It had not left: it is a new stay. */
+	kit_people("PA_1", "e1");
+	(void)ask_until(room_path, "\"peer_count\":1");
+	ck_assert_uint_eq(events("peer.join.success"), 2);
+	/* From inside, its name is still that of the media server. */
+	bearer = token_with_entry("e1");
+	(void)ask(200, METHOD_GET, arena_text(stand.arena, "%s/peers/PA_1", room_path), NULL);
+}
+END_TEST
+
+/* Unless somebody of it comes back: then the server was restarted. */
+START_TEST(a_room_that_was_made_again_is_another_session)
+{
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	kit_room("RM_2", clock_now(&clock_system));
+	kit_people(NULL, NULL);
+	kit_join("PA_2", "eve", "eve", "e2");
+	(void)ask_until(room_path, "\"peer_count\":1");
+	(void)ask_until("/v2/sessions?active=false", "\"active\":false");
+	(void)ask_until(room_path, "\"peer_count\":1");
+	ck_assert_uint_eq(events("session.open.success"), 2);
+	ck_assert_uint_eq(events("session.close.success"), 1);
+	ck_assert_uint_eq(events("peer.leave.success"), 1);
+	kit_people(NULL, NULL);
+	kit_room("RM_3", clock_now(&clock_system));
+	kit_join("PA_3", "eve", "eve", "e2");
+	kit_join("PA_4", "ada#1", "ada", "e1");
+	(void)ask_until(room_path, "\"peer_count\":2");
+	ck_assert_uint_eq(events("session.open.success"), 2);
+	ck_assert_uint_eq(events("session.close.success"), 1);
+	ck_assert_uint_eq(events("peer.leave.success"), 2);
+	ck_assert_uint_eq(events("peer.join.success"), 4);
+}
+END_TEST
+
+static const struct {
+	enum how how;
+	const char *message;
+} bad_answers[] = {
+	{ HANGS, "timed out" },
+	{ TELLS_NONSENSE, "not a LiveKit" },
+	{ TELLS_TOO_MUCH, "too many people to list" },
+	{ HAS_ANOTHER_KEY, "wrong key" },
+	{ FAILS, "status 500" },
+};
+
+START_TEST(nobody_leaves_because_a_server_does_not_answer)
+{
+	int64_t told;
+
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	kit_set(bad_answers[_i].how);
+	restart_watch();
+	(void)ask_until(backend_path, "\"state\":\"down\"");
+	ck_assert_str_eq(text_at(health_of(backend_path), "message"), bad_answers[_i].message);
+	ck_assert_uint_eq(events("backend.down"), 1);
+	(void)ask_until(room_path, "\"peer_count\":1");
+	ck_assert_uint_eq(events("peer.leave.success"), 0);
+	/* It is asked again at once when it tells something. */
+	kit_set(ANSWERS);
+	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
+	told = clock_monotonic();
+	(void)ask_until(backend_path, "\"state\":\"up\"");
+	ck_assert(clock_monotonic() - told < 5000);
+	ck_assert_uint_eq(events("backend.up"), 1);
+	ck_assert_uint_eq(events("peer.*"), 1);
+}
+END_TEST
+
+/* It had answered before the program was started again. */
+START_TEST(a_server_that_was_down_at_the_start_is_asked_every_30_s)
+{
+	size_t before;
+
+	start_watch();
+	(void)ask_until(backend_path, "\"state\":\"up\"");
+	kit_set(FAILS);
+	ck_assert_str_eq(text_at(test_backend(backend_path), "state"), "down");
+	before = receiver_count(stand.receiver);
+	restart_watch();
+	ck_assert(receiver_wait(stand.receiver, before + 1));
+	kit_set(ANSWERS);
+	(void)ask_for(backend_path, "\"state\":\"up\"", 45000);
+}
+END_TEST
+
+/* ---- one of the people inside ---- */
+
+START_TEST(a_peer_alone_has_its_tracks)
+{
+	const char *path;
+	const json_t *peer, *tracks, *track;
+	char joined[TEXT_TIME_SIZE], started[TEXT_TIME_SIZE];
+
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	path = peer_path();
+	peer = parsed(ask(200, METHOD_GET, path, NULL));
+	text_time_milliseconds(kit.people[0].joined, joined);
+	text_time_milliseconds(kit.people[0].joined + 1500, started);
+	ck_assert_str_eq(text_at(peer, "id"), strrchr(path, '/') + 1);
+	ck_assert_str_eq(text_at(peer, "name"), "Ada");
+	ck_assert_str_eq(text_at(peer, "metadata"), "m");
+	tracks = json_object_get(peer, "tracks");
+	ck_assert_uint_eq(json_object_size(tracks), 2);
+	track = json_object_get(tracks, "TR_1");
+	ck_assert(json_equal(
+		track,
+		arena_json(stand.arena, json_pack("{s:s, s:s, s:b, s:s, s:s, s:s, s:s}", "id",
+						  "TR_1", "stream_id", text_at(peer, "id"), "mute",
+						  1, "type", "video", "source", "screen",
+						  "started_at", started, "description", ""))));
+	/* No track is older than the stay. */
+	track = json_object_get(tracks, "TR_2");
+	ck_assert_str_eq(text_at(track, "started_at"), joined);
+	ck_assert_str_eq(text_at(track, "source"), "regular");
+	ck_assert_str_eq(text_at(track, "type"), "audio");
+	ck_assert(json_is_false(json_object_get(track, "mute")));
+}
+END_TEST
+
+static const struct {
+	enum how how;
+	bool is_gone;
+	const char *sid;
+	int status;
+	const char *answer;
+} asked_peers[] = {
+	{ ANSWERS, true, NULL, 404, "{\"code\":404,\"message\":\"peer not found\"}" },
+	/* The same person, back in another stay. */
+	{ ANSWERS, false, "PA_2", 404, "{\"code\":404,\"message\":\"peer not found\"}" },
+	{ LACKS_EVERYBODY, false, "PA_1", 404, "{\"code\":404,\"message\":\"peer not found\"}" },
+	{ FAILS, false, "PA_1", 502,
+	  "{\"code\":502,\"message\":\"The media server does not answer\",\"details\":[\"status 500\"]}" },
+	{ HAS_ANOTHER_KEY, false, "PA_1", 502,
+	  "{\"code\":502,\"message\":\"The media server does not answer\",\"details\":[\"wrong key\"]}" },
+	{ TELLS_NONSENSE, false, "PA_1", 502,
+	  "{\"code\":502,\"message\":\"The media server does not answer\",\"details\":[\"not a LiveKit\"]}" },
+	{ HANGS, false, "PA_1", 502,
+	  "{\"code\":502,\"message\":\"The media server does not answer\",\"details\":[\"timed out\"]}" },
+};
+
+START_TEST(a_peer_is_asked_for_at_the_server)
+{
+	struct call call = { .arena = NULL };
+	const char *path;
+
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	path = peer_path();
+	kit_set(asked_peers[_i].how);
+	kit_people(asked_peers[_i].sid, "e1");
+	call.arena = arena_open();
+	set_request(&call, METHOD_GET, path, NULL);
+	carry_out(&call);
+	ck_assert_str_eq(body_of(&call), asked_peers[_i].answer);
+	ck_assert_int_eq(call.answer.status, asked_peers[_i].status);
+	if (call.answer.status == 502)
+		ck_assert(slice_is(call_find_header(&call, "Retry-After"), "5"));
+	arena_close(call.arena);
+}
+END_TEST
+
+void add_looks(TCase *live, TCase *promises)
+{
+	tcase_add_test(live, a_look_finds_who_has_joined);
+	tcase_add_test(live, looks_find_who_has_left);
+	tcase_add_loop_test(live, nobody_leaves_because_a_server_does_not_answer, 0,
+			    ROWS(bad_answers));
+	tcase_add_test(live, a_peer_alone_has_its_tracks);
+	tcase_add_loop_test(live, a_peer_is_asked_for_at_the_server, 0, ROWS(asked_peers));
+	tcase_add_test(promises, a_room_that_was_made_again_is_another_session);
+	tcase_add_test(promises, a_server_that_was_down_at_the_start_is_asked_every_30_s);
+}

@@ -1,0 +1,715 @@
+/* Records whose values their rows, or other records, rule out are found.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/text.h"
+#include "life.h"
+#include "resources/bans/bans.h"
+#include "resources/codes/code_record.h"
+#include "resources/codes/code_words.h"
+#include "resources/events/audit_record.h"
+#include "resources/events/webhook_record.h"
+#include "resources/garbage.h"
+#include "resources/media/backend_health.h"
+#include "resources/retries/kept_answer.h"
+#include "resources/retries/kept_usage.h"
+#include "resources/rooms/room_times.h"
+#include "resources/templates/default_template.h"
+#include "suite.h"
+
+/* ---- values that the rows rule out ---- */
+
+/* Returns whether a value of the member can be above its range (side 1) or below it (side 0). */
+static bool can_be_wrong(const struct member *member, int side)
+{
+	switch (member->kind) {
+	case MEMBER_NUMBER:
+	case MEMBER_TIME:
+	case MEMBER_SECONDS:
+	case MEMBER_BOOLEAN:
+	case MEMBER_CHOICE:
+		if (member->bytes == 8)
+			return side == 1 ? member->most < INT64_MAX : member->least > INT64_MIN;
+		return side == 1 ? member->most < (INT64_C(1) << 8 * member->bytes) - 1
+				 : member->least > 0;
+	case MEMBER_TEXT:
+	case MEMBER_JSON:
+		return side == 1 && (member->flags & MEMBER_WHOLE) == 0;
+	case MEMBER_BYTES:
+	case MEMBER_LIST:
+		return side == 1 && member->most <= UINT8_MAX;
+	case MEMBER_KEY:
+	case MEMBER_PARENT:
+	case MEMBER_SWITCH:
+	case MEMBER_NAME:
+	case MEMBER_ETAG:
+	case MEMBER_ID:
+	case MEMBER_FIXED:
+	case MEMBER_PART:
+	case MEMBER_ARRAY:
+		break;
+	}
+	return false;
+}
+
+static size_t *count_of(const struct member *member, void *record)
+{
+	return (size_t *)(void *)((char *)record + member->count);
+}
+
+static void make_wrong(struct arena *arena, const struct member *member, void *record, int side)
+{
+	void *at = (char *)record + member->offset;
+	const int64_t number = side == 1 ? member->most + 1 : member->least - 1;
+	const size_t more = (size_t)member->most + 1;
+
+	if (member->kind == MEMBER_TEXT) {
+		*(struct slice *)at = SLICE("\xff");
+	} else if (member->kind == MEMBER_JSON) {
+		*(struct slice *)at = SLICE("(");
+	} else if (member->kind == MEMBER_BYTES) {
+		*(struct slice *)at = (struct slice){ arena_zero(arena, more), more };
+	} else if (member->kind == MEMBER_LIST) {
+		*count_of(member, record) = more;
+		*(void **)at = arena_zero(arena, more * member->items->size);
+	} else if (member->width == 8) {
+		*(int64_t *)at = number;
+	} else if (member->width == 4) {
+		*(uint32_t *)at = (uint32_t)number;
+	} else if (member->width == 2) {
+		*(uint16_t *)at = (uint16_t)number;
+	} else {
+		*(uint8_t *)at = (uint8_t)number;
+	}
+}
+
+/* Makes one member of the record wrong, after skipping others, and returns its name. Of a list,
+ * only the first item is made wrong. Returns NULL if there are fewer members. */
+static const char *spoil(struct arena *arena, const struct record_table *table, void *record,
+			 size_t *skipped)
+{
+	for (size_t i = table->keys; i < table->member_count; i++) {
+		const struct member *member = &table->members[i];
+		void *at = (char *)record + member->offset;
+		const char *spoiled = NULL;
+
+		if (member->when == NOT_STORED ||
+		    (member->when != 0 &&
+		     (*(unsigned *)(void *)((char *)record + table->set) & member->when) == 0))
+			continue;
+		for (int side = 0; side < 2; side++) {
+			if (!can_be_wrong(member, side) || (*skipped)-- > 0)
+				continue;
+			make_wrong(arena, member, record, side);
+			return member->name;
+		}
+		if (member->items != NULL && *count_of(member, record) > 0)
+			spoiled = spoil(arena, member->items,
+					member->kind == MEMBER_LIST ? *(void **)at : at, skipped);
+		if (spoiled != NULL)
+			return spoiled;
+	}
+	return NULL;
+}
+
+struct longest {
+	struct arena *arena;
+	struct store_record record;
+};
+
+/* Keeps the record with the longest value, which has the most members. */
+static bool keep_longest(void *context, const struct store_record *stored, struct fault *unused)
+{
+	struct longest *longest = context;
+
+	(void)unused;
+	if (longest->record.value.data != NULL && stored->value.size <= longest->record.value.size)
+		return true;
+	longest->record = *stored;
+	longest->record.value = arena_copy(longest->arena, stored->value);
+	longest->record.name = arena_copy(longest->arena, stored->name);
+	return true;
+}
+
+/* Replaces the value of a record in the world. */
+static void put_value(const struct store_kind *kind, const struct store_record *record,
+		      struct slice value)
+{
+	struct store *store = one.environment.store;
+	struct arena *arena = arena_open();
+	struct store_record former, changed = *record;
+	struct transaction *transaction;
+	uint64_t number;
+
+	changed.value = value;
+	ck_assert(store_begin(store, STORE_WRITE, arena, &transaction, &fault));
+	store_set_account(transaction, &record->account);
+	ck_assert(kind->naming == STORE_NAME_ANYWHERE
+			  ? store_get_named(transaction, kind, record->name, STORE_TO_CHANGE,
+					    &former, &fault)
+			  : store_get(transaction, kind, &record->id, STORE_TO_CHANGE, &former,
+				      &fault));
+	ck_assert_ptr_nonnull(former.value.data);
+	ck_assert(store_put(transaction, kind, &changed, &former, &fault));
+	ck_assert(store_commit(transaction, &number, &fault));
+	ck_assert(store_wait(store, number, &fault));
+	arena_close(arena);
+}
+
+/* ---- records that a life does not leave ---- */
+
+static void make_room_times(struct call *call, const struct life *life)
+{
+	const struct id room = parsed_id(life->own);
+
+	ck_assert(room_times_note(call, &room, 1000, &fault));
+}
+
+static void make_delivery(struct call *call, const struct life *life)
+{
+	struct webhook_delivery delivery = {
+		.state = DELIVERY_FAILED,
+		.series = 1,
+		.seq = 1,
+		.event_id = SLICE("3f0c4d3e-8f8c-4ab1-9b5f-2f7f6d1f0a11"),
+		.type = SLICE("room.created"),
+		.attempts = 1,
+		.error = SLICE("refused"),
+		.first = 1000,
+		.next = 2000,
+	};
+	struct webhooks webhooks;
+
+	(void)life;
+	ck_assert(webhooks_load(call->transaction, STORE_TO_SHOW, &webhooks, &fault));
+	delivery.stored.parent = webhooks.items[0].id;
+	ck_assert(webhook_delivery_new_id(call->transaction, call->environment->clock,
+					  &delivery.stored.id, &fault) &&
+		  webhook_delivery_put(call->transaction, &delivery, &fault));
+}
+
+static void make_words_asked(struct call *call, const struct life *life)
+{
+	(void)life;
+	call->run.words_asked = 1;
+	ck_assert(code_words_store_asked(call, &fault));
+}
+
+static void make_kept_answer(struct call *call, const struct life *life)
+{
+	static const unsigned char fingerprint[DIGEST_SIZE] = { 1 };
+	const struct kept_answer none = { .status = 0 };
+
+	(void)life;
+	call->answer.status = 200;
+	ck_assert(kept_answer_put(call, SLICE("key"), fingerprint, &none, &fault));
+}
+
+/* The first stored response that a process counts is added to the record. */
+static void make_kept_usage(struct call *call, const struct life *life)
+{
+	struct environment counting = one.environment;
+
+	counting.kept_usage = kept_usage_open();
+	call->environment = &counting;
+	make_kept_answer(call, life);
+	kept_usage_end(call, true);
+	kept_usage_close(counting.kept_usage);
+	call->environment = &one.environment;
+}
+
+static void make_health(struct call *call, const struct life *life)
+{
+	const struct backend backend = { .id = parsed_id(life->livekit), .name = SLICE("lk") };
+	const struct server_verdict verdict = { .message = "it does not answer" };
+
+	ck_assert(backend_health_note(call, &backend, &verdict, &fault));
+}
+
+/* As if a deleted room still had codes. */
+static void make_garbage(struct call *call, const struct life *life)
+{
+	const struct garbage garbage = { .stored.id = made_id(5, 400), .of = GARBAGE_ROOM };
+
+	(void)life;
+	ck_assert(record_put(&garbage_table, call->transaction, &garbage, &fault));
+}
+
+static const struct {
+	const struct record_kind *kind;
+	void (*make)(struct call *call, const struct life *life);
+} makers[] = {
+	{ &room_times_kind, make_room_times },	 { &webhook_delivery_kind, make_delivery },
+	{ &words_asked_kind, make_words_asked }, { &kept_answer_kind, make_kept_answer },
+	{ &kept_usage_kind, make_kept_usage },	 { &backend_healths_kind, make_health },
+	{ &garbage_kind, make_garbage },
+};
+
+/* Makes a record of the kind if the life left none. */
+static void make_record(const struct record_kind *kind, const struct life *life)
+{
+	struct call call;
+
+	for (int i = 0; i < ROWS(makers); i++) {
+		if (makers[i].kind != kind)
+			continue;
+		begin_call(&one, &call);
+		makers[i].make(&call, life);
+		commit_call(&call);
+	}
+}
+
+/* Gives one member of a record of each kind a value that its row rules out, with a right checksum.
+ * Check finds it, a dump names the record or does not need the value, and what is saved can be
+ * loaded. Requests report damage, or do not need the value. */
+START_TEST(a_value_that_its_row_rules_out_is_found)
+{
+	const struct record_kind *kind = record_kinds[_i];
+	const struct record_table *table = kind->table;
+	const char *said = kind == &code_kind ? "a code of" : table->kind->name;
+	struct arena *arena = arena_open();
+	struct longest longest = { .arena = arena };
+	struct transaction *transaction;
+	char backend[25], webhook[25];
+	struct life life;
+	const char *name;
+
+	live(&one, &life);
+	make_record(kind, &life);
+	enqueue_events(&one, "a", 1);
+	last_of("/v2/backends", backend);
+	last_of("/v2/webhooks", webhook);
+	ck_assert(store_begin(one.environment.store, STORE_READ, arena, &transaction, &fault));
+	ck_assert(store_walk(transaction, table->kind, keep_longest, &longest, &fault));
+	store_abandon(transaction);
+	ck_assert_msg(longest.record.value.data != NULL, "there is no record: %s; see makers",
+		      table->kind->name);
+	for (size_t n = 0;; n++) {
+		struct lines dumped = { .count = 0 }, saved = { .output.lost = keep_lost };
+		struct fault why = FAULT_INITIAL;
+		struct buffer value = BUFFER_INITIAL(arena);
+		void *record = arena_zero(arena, table->size);
+		size_t skipped = n;
+		bool is_dumped;
+
+		ck_assert(record_read(table, arena, &longest.record, record, &fault));
+		name = spoil(arena, table, record, &skipped);
+		if (name == NULL)
+			break;
+		if (!suite_draws((size_t)_i + n))
+			continue;
+		record_pack(table, record, &value);
+		put_value(table->kind, &longest.record, buffer_slice(&value));
+		(void)ask_all(&life, backend, webhook);
+		ck_assert_msg(checked(&one).count > 0, "%s: %s", table->kind->name, name);
+		is_dumped = try_dump(&one, &dumped, &why);
+		ck_assert_msg(is_dumped || why.kind == FAULT_DAMAGED, "%s", why.message);
+		ck_assert(try_dump(&one, &saved, &why));
+		ck_assert_msg(is_dumped ? saved.lost == 0 : strstr(saved.said, said) != NULL,
+			      "%s: %s", name, saved.said);
+		/* What refers to a record that is wrong but can be read is saved without it. */
+		if (!record_unpack(table, arena, buffer_slice(&value), record) ||
+		    kind == &entry_kind || kind == &queue_kind) {
+			world_close(&other);
+			open_new(&other);
+			load_whole(&other, &saved);
+			sound(&other);
+		}
+		free_lines(&dumped);
+		free_lines(&saved);
+		put_value(table->kind, &longest.record, longest.record.value);
+	}
+	sound(&one);
+	arena_close(arena);
+}
+END_TEST
+
+/* The records of the room in session, and of the session before. */
+struct live_records {
+	struct live live;
+	struct session active, closed;
+	struct peer inside, left; /* of the active session */
+	struct usage_now used;
+	struct backend_account backend;
+	struct media media;
+	struct ban ban; /* of the person m, from every room; it ends */
+	struct ban_end end;
+};
+
+static void too_many_peers(struct live_records *records)
+{
+	records->closed.peer_count++;
+}
+
+static void too_few_peers(struct live_records *records)
+{
+	records->active.peer_count--;
+}
+
+static void too_many_with_a_role(struct live_records *records)
+{
+	records->live.roles[0].count++;
+}
+
+static void no_roles(struct live_records *records)
+{
+	records->live.role_count = 0;
+}
+
+static void too_many_inside(struct live_records *records)
+{
+	records->used.peers++;
+}
+
+static void too_few_sessions(struct live_records *records)
+{
+	records->used.sessions = 0;
+}
+
+static void another_active_session(struct live_records *records)
+{
+	records->closed.is_active = true;
+	records->closed.closed = 0;
+}
+
+static void a_closed_session(struct live_records *records)
+{
+	records->active.is_active = false;
+	records->active.closed = records->active.updated;
+}
+
+static void no_time_of_closing(struct live_records *records)
+{
+	records->closed.closed = 0;
+}
+
+static void updated_too_early(struct live_records *records)
+{
+	records->closed.updated = records->closed.created - 1;
+}
+
+static void another_session(struct live_records *records)
+{
+	records->live.session = records->closed.stored.id;
+}
+
+static void no_backend(struct live_records *records)
+{
+	records->live.backend = records->closed.stored.id;
+}
+
+static void inside_and_left(struct live_records *records)
+{
+	records->inside.left = records->inside.joined;
+}
+
+static void left_before(struct live_records *records)
+{
+	records->left.left = records->left.joined - 1;
+}
+
+static void joined_at_another_time(struct live_records *records)
+{
+	records->left.joined--;
+}
+
+static void another_entry(struct live_records *records)
+{
+	records->inside.entry = SLICE("e9");
+}
+
+static void left_again(struct live_records *records)
+{
+	records->inside.is_inside = false;
+	records->inside.left = records->inside.joined;
+}
+
+static void another_account(struct live_records *records)
+{
+	records->backend.account = records->closed.stored.id;
+}
+
+static void too_few_bans(struct live_records *records)
+{
+	records->media.ban_count--;
+}
+
+static void uncounted_bans(struct live_records *records)
+{
+	records->media.ban_count = 0;
+}
+
+static void ends_later(struct live_records *records)
+{
+	records->ban.expires_at++;
+}
+
+static void never_ends(struct live_records *records)
+{
+	records->ban.expires_at = 0;
+}
+
+static void end_of_another(struct live_records *records)
+{
+	records->end.ban = records->closed.stored.id;
+}
+
+static void another_name(struct live_records *records)
+{
+	records->ban.name = SLICE("u");
+}
+
+static void bans_nobody(struct live_records *records)
+{
+	records->ban.user_id = SLICE("");
+}
+
+static void bans_two(struct live_records *records)
+{
+	records->ban.code_hash = SLICE("0123");
+}
+
+static const struct {
+	void (*alter)(struct live_records *records);
+	const char *says;
+} wrong_live[] = {
+	{ too_many_peers, "/peer_count: does not match" },
+	{ too_few_peers, "/peer_count: does not match" },
+	{ too_many_with_a_role, "/roles: do not match" },
+	{ no_roles, "/roles: do not match" },
+	{ too_many_inside, "/peers: does not match" },
+	{ too_few_sessions, "/sessions: does not match" },
+	{ another_active_session, "/active: its room is not in session" },
+	{ a_closed_session, "/session_id: is not an active session" },
+	{ no_time_of_closing, "/closed_at: does not match" },
+	{ updated_too_early, "/updated_at: must not be before" },
+	{ another_session, "/session_id: is not an active session" },
+	{ no_backend, "/backend_id: its backend does not exist" },
+	{ inside_and_left, "/left_at: does not match inside" },
+	{ left_before, "/left_at: must not be before" },
+	{ joined_at_another_time, "/joined_at: does not match" },
+	{ another_entry, "/stays: one of them is not inside" },
+	{ left_again, "/roles: do not match" },
+	{ another_account, "/account_id: is of an account without this backend" },
+	{ too_few_bans, "/ban_count: does not match" },
+	{ uncounted_bans, "is not counted" },
+	{ ends_later, "/expires_at: the record of its end is missing" },
+	{ ends_later, "/ban_id: is not a ban that ends then" },
+	{ never_ends, "/ban_id: is not a ban that ends then" },
+	{ end_of_another, "/ban_id: is not a ban that ends then" },
+	{ another_name, "its name does not match" },
+	{ bans_nobody, "/user_id: a ban has either" },
+	{ bans_two, "/user_id: a ban has either" },
+};
+
+/* Reads the records, or changes them. */
+static void with_live_records(struct call *call, const struct life *life,
+			      void (*alter)(struct live_records *records))
+{
+	const struct id room = parsed_id(life->followed), backend = parsed_id(life->livekit);
+	struct transaction *transaction = call->transaction;
+	struct store_record record;
+	struct store_page page = {
+		.side = STORE_OFF,
+		.parent = &room,
+		.records = &record,
+		.most = 1,
+	};
+	struct peer_page peers = { .most = 20 };
+	struct live_records records;
+	struct id end;
+
+	ck_assert(live_load(call, &room, STORE_TO_CHANGE, &records.live, &fault));
+	ck_assert(session_load(call, &records.live.session, STORE_TO_CHANGE, &records.active,
+			       &fault));
+	ck_assert(store_page(transaction, &kind_session, &page, &fault));
+	ck_assert_uint_eq(page.count, 1);
+	ck_assert(session_load(call, &record.id, STORE_TO_CHANGE, &records.closed, &fault));
+	ck_assert(peers_read(call, &records.live.session, &peers, &fault));
+	for (size_t i = 0; i < peers.count; i++) {
+		struct peer *peer = peers.peers[i].is_inside ? &records.inside : &records.left;
+
+		ck_assert(record_get(&peer_table, transaction, &peers.peers[i].stored.id,
+				     STORE_TO_CHANGE, peer, &fault));
+	}
+	ck_assert(record_get(&usage_now_table, transaction, &kind_only_id, STORE_TO_CHANGE,
+			     &records.used, &fault));
+	ck_assert(media_load(call, STORE_TO_CHANGE, &records.media, &fault));
+	ck_assert(record_get_named(&ban_table, transaction,
+				   ban_name(call->arena, SLICE("m"), SLICE(""), &kind_only_id),
+				   STORE_TO_CHANGE, &records.ban, &fault));
+	end = ban_end_id(&records.ban);
+	ck_assert(record_get(&ban_end_table, transaction, &end, STORE_TO_CHANGE, &records.end,
+			     &fault));
+	ck_assert_ptr_nonnull(records.end.stored.value.data);
+	store_set_account(transaction, &audit_no_account);
+	ck_assert(record_get(&backend_account_table, transaction, &backend, STORE_TO_CHANGE,
+			     &records.backend, &fault));
+	ck_assert_ptr_nonnull(records.backend.stored.value.data);
+	alter(&records);
+	ck_assert(record_put(&backend_account_table, transaction, &records.backend, &fault));
+	store_set_account(transaction, &call->account);
+	ck_assert(record_put(&live_table, transaction, &records.live, &fault) &&
+		  record_put(&session_table, transaction, &records.active, &fault) &&
+		  record_put(&session_table, transaction, &records.closed, &fault) &&
+		  record_put(&peer_table, transaction, &records.inside, &fault) &&
+		  record_put(&peer_table, transaction, &records.left, &fault) &&
+		  record_put(&usage_now_table, transaction, &records.used, &fault) &&
+		  media_put(call, &records.media, &fault) &&
+		  record_put(&ban_table, transaction, &records.ban, &fault) &&
+		  record_put(&ban_end_table, transaction, &records.end, &fault));
+}
+
+struct walking {
+	struct survey *survey;
+	const struct store_kind *kind;
+	struct record_findings *findings;
+};
+
+static bool tell_stored(void *context, const struct store_record *record, struct fault *unused)
+{
+	struct walking *walking = context;
+
+	(void)unused;
+	record_findings_tell_stored(walking->survey, walking->kind, record, walking->findings);
+	return true;
+}
+
+/* The findings are in no particular order. */
+static void join_findings(struct record_findings *findings, const char *kind, const char *key,
+			  const char *problem)
+{
+	struct saying *saying = (struct saying *)findings;
+	const size_t size = strlen(saying->said);
+
+	(void)key;
+	(void)snprintf(saying->said + size, 2000 - size, "%s %s\n", kind, problem);
+}
+
+START_TEST(wrong_live_records_are_found)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	struct call call;
+
+	live(&one, &life);
+	dump(&one, &dumped);
+	for (int row = 0; row < ROWS(wrong_live); row++) {
+		char said[2000] = "";
+		struct saying saying = { .findings.tell = join_findings, .said = said };
+		struct survey survey;
+
+		world_close(&other);
+		open_new(&other);
+		load_whole(&other, &dumped);
+		begin_call(&other, &call);
+		with_live_records(&call, &life, wrong_live[row].alter);
+		commit_call(&call);
+		ck_assert(survey_open(other.environment.store, &clock_system, &survey, &fault));
+		for (int i = 0; i < KINDS; i++) {
+			struct walking walking = { &survey, all_kinds[i], &saying.findings };
+
+			ck_assert(store_walk(survey.call.transaction, all_kinds[i], tell_stored,
+					     &walking, &fault));
+		}
+		survey_close(&survey);
+		ck_assert_msg(strstr(said, wrong_live[row].says) != NULL, "row %d: %s", row, said);
+	}
+	free_lines(&dumped);
+}
+END_TEST
+
+START_TEST(wrong_due_roles_are_found)
+{
+	static const char wrong[] = { 1, 3, 4 };
+	struct collecting collecting = { .arena = arena_open() };
+	const struct stored *record;
+	struct counting counting;
+	struct life life;
+
+	live(&one, &life);
+	collect_all(&one, &collecting);
+	record = stored_codes(&collecting, life.moved);
+	ck_assert_int_eq(record->value.data[record->value.size - 12], 2);
+	for (int row = 0; row < ROWS(wrong); row++) {
+		change(&one, record,
+		       altered(collecting.arena, record->value, 0, record->value.size - 12,
+			       wrong[row]));
+		counting = checked(&one);
+		ck_assert_uint_eq(counting.count, 1);
+		ck_assert_msg(strstr(counting.said, "/due_roles/1: has a code") != NULL, "%s",
+			      counting.said);
+	}
+	arena_close(collecting.arena);
+}
+END_TEST
+
+/* Finds entries that refer to nothing, or to a record that does not refer back; no finding shows a
+ * code. In a key, A stands for the account. */
+static const struct {
+	enum store_table table;
+	const char *key;
+	size_t zeros;
+	const char *says;
+} strays[] = {
+	{ STORE_INDEX, "ntA", 4, "is damaged" },
+	{ STORE_INDEX, "nmA", 4, "is damaged" },
+	{ STORE_INDEX, "stray", 0, "is damaged" },
+	{ STORE_INDEX, "x", 0, "not an index key" },
+	{ STORE_NAMED, "cqqq-qqqq-qqq", 0, "cannot be read" },
+	{ STORE_RECORD, "mAA", 0, "cannot be read" },
+};
+
+START_TEST(stray_entries_are_found)
+{
+	struct life life;
+	struct counting counting;
+	struct arena *arena = arena_open();
+	struct id account;
+
+	live(&one, &life);
+	account = account_id(&one, "a");
+	for (int row = 0; row < ROWS(strays); row++) {
+		struct buffer key = BUFFER_INITIAL(arena);
+		struct stored record = { .table = strays[row].table };
+		struct collecting before = { .arena = arena };
+		struct slice present = { NULL, 0 };
+
+		for (const char *at = strays[row].key; *at != '\0'; at++) {
+			if (*at == 'A')
+				buffer_append(&key, id_slice(&account));
+			else
+				buffer_append_byte(&key, *at);
+		}
+		for (size_t i = 0; i < strays[row].zeros; i++)
+			buffer_append_byte(&key, 0);
+		record.key = buffer_slice(&key);
+		collect_all(&one, &before);
+		for (size_t i = 0; i < before.count; i++) {
+			if (before.records[i].table == record.table &&
+			    slice_equal(before.records[i].key, record.key))
+				present = before.records[i].value;
+		}
+		change(&one, &record, SLICE("s"));
+		counting = checked(&one);
+		ck_assert_msg(counting.count > 0 && strstr(counting.said, strays[row].says) != NULL,
+			      "row %d: %u, %s", row, counting.count, counting.said);
+		ck_assert_ptr_null(strstr(counting.said, "qqq-"));
+		change(&one, &record, present);
+	}
+	sound(&one);
+	arena_close(arena);
+}
+END_TEST
+
+void add_rows(TCase *check, TCase *kept)
+{
+	tcase_add_test(check, wrong_live_records_are_found);
+	tcase_add_test(check, wrong_due_roles_are_found);
+	tcase_add_test(check, stray_entries_are_found);
+	tcase_add_loop_test(kept, a_value_that_its_row_rules_out_is_found, 0, RECORD_KINDS);
+}
