@@ -529,6 +529,24 @@ START_TEST(time_is_printed)
 }
 END_TEST
 
+static const struct {
+	uint64_t microseconds;
+	const char *seconds;
+} printed_durations[] = {
+	{ 0, "0" },	    { 1, "0.000001" },	     { 250000, "0.25" },       { 1000000, "1" },
+	{ 60000000, "60" }, { 1020304, "1.020304" }, { 86400000000, "86400" },
+};
+
+START_TEST(a_duration_has_the_decimals_it_needs)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	buffer_append_seconds(&text, printed_durations[_i].microseconds);
+	buffer_append_byte(&text, '\0');
+	ck_assert_str_eq(text.data, printed_durations[_i].seconds);
+}
+END_TEST
+
 /* All days of 450 years, and times spread over all years, stay the same when they are printed and
  * read. */
 START_TEST(time_survives_printing_and_parsing)
@@ -776,6 +794,8 @@ int main(void)
 	tcase_add_loop_test(cases, time_is_rfc_3339, 0, ROWS(times));
 	tcase_add_loop_test(cases, time_is_rounded_up, 0, ROWS(later_times));
 	tcase_add_loop_test(cases, time_is_printed, 0, ROWS(printed_times));
+	tcase_add_loop_test(cases, a_duration_has_the_decimals_it_needs, 0,
+			    ROWS(printed_durations));
 	tcase_add_test(cases, time_survives_printing_and_parsing);
 	tcase_add_loop_test(cases, base64url_has_no_padding, 0, ROWS(encodings));
 	tcase_add_loop_test(cases, bad_base64url_is_refused, 0, ROWS(bad_encodings));
