@@ -16,39 +16,23 @@
 #include <string.h>
 #include <strings.h>
 
-#include "accounts/accounts.h"
 #include "background/door_watch.h"
 #include "background/live_watch.h"
-#include "base/clock.h"
 #include "resources/events/audit_record.h"
 #include "resources/live/live_queue.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/media/signing_keys.h"
-#include "resources/door/door_polls.h"
-#include "resources/joining/misses.h"
 #include "accounts/token.h"
 #include "case.h"
 #include "database.h"
-#include "directory.h"
 #include "fast_disk.h"
-#include "service/service.h"
-#include "store/gdbm/store_gdbm.h"
-#include "store/postgres/store_postgres.h"
 #include "store_failing.h"
-#include "store_memory.h"
 #include "suite.h"
-
-/* The system's clock, with the offset set by cases. */
-struct moved_clock {
-	struct clock clock;
-	int64_t offset;
-};
-
-struct in_process;
+#include "world.h"
 
 struct driver {
 	const char *name;
-	struct store *(*open)(struct in_process *in_process);
+	enum world_store store;
 	/* A reason to leave its passes out, or NULL. */
 	const char *(*start)(void);
 	void (*stop)(void);
@@ -57,12 +41,9 @@ struct driver {
 
 struct in_process {
 	struct transport transport;
-	struct moved_clock clock;
-	struct environment environment;
-	struct service *service;
+	struct world world;
 	const struct driver *driver;
-	char *store_directory;
-	char *directory;
+	char *url; /* of the database, or NULL */
 	bool says_again;
 };
 
@@ -74,17 +55,10 @@ static struct in_process *in_process_of(struct transport *transport)
 	return (struct in_process *)(void *)transport;
 }
 
-static int64_t moved_now(const struct clock *clock)
-{
-	const struct moved_clock *moved = (const struct moved_clock *)(const void *)clock;
-
-	return clock_now(&clock_system) + moved->offset;
-}
-
 static bool move_clock(struct transport *transport, int seconds, char problem[static 256])
 {
 	(void)problem;
-	in_process_of(transport)->clock.offset += (int64_t)seconds * 1000;
+	world_move(&in_process_of(transport)->world, (int64_t)seconds * 1000);
 	return true;
 }
 
@@ -160,8 +134,8 @@ static void copy_answer(struct arena *arena, const struct answer *from, struct c
 /* Does what a thread of the service does if several machines share the store. */
 static void number_entries(struct in_process *in_process)
 {
-	struct store *store = in_process->environment.store;
-	const struct audit_times times = { clock_now(&in_process->clock.clock), LOG_KEPT };
+	struct store *store = in_process->world.environment.store;
+	const struct audit_times times = { world_now(&in_process->world), LOG_KEPT };
 	struct arena *arena = arena_open();
 	struct transaction *transaction;
 	struct fault fault = FAULT_INITIAL;
@@ -178,7 +152,7 @@ static void number_entries(struct in_process *in_process)
 /* The same with what the exchange of tickets has left in memory. */
 static void write_tickets(struct in_process *in_process)
 {
-	struct door_watch *watch = door_watch_open(&in_process->environment);
+	struct door_watch *watch = door_watch_open(&in_process->world.environment);
 
 	door_watch_round(watch);
 	door_watch_close(watch);
@@ -194,7 +168,7 @@ static bool tells_event(const struct case_request *request)
 /* Does what a thread of the service does with the events of media servers. */
 static void merge_events(struct in_process *in_process)
 {
-	const struct environment *environment = &in_process->environment;
+	const struct environment *environment = &in_process->world.environment;
 	struct lease *lease = lease_open(environment->store, environment->clock);
 	struct live_watch *watch = live_watch_open(environment, lease);
 
@@ -207,11 +181,9 @@ static bool answer_in_process(struct transport *transport, const struct case_req
 			      struct case_answer *answer, char problem[static 256])
 {
 	struct in_process *in_process = in_process_of(transport);
-	struct store *store = in_process->environment.store;
+	struct store *store = in_process->world.environment.store;
 	struct arena *arena = arena_open();
 	struct call call = { .arena = arena, .request = request_of(request) };
-	uint64_t number;
-
 	const bool reads_log = strncmp(request->target, "/v2/events", 10) == 0;
 
 	(void)problem;
@@ -221,12 +193,7 @@ static bool answer_in_process(struct transport *transport, const struct case_req
 		number_entries(in_process);
 	store_failing_again(store, 2, in_process->says_again ? 1 : 0);
 	store_failing_again(store, 0, in_process->says_again ? 1 : 0);
-	service_answer(in_process->service, &call);
-	number = call.answer.awaited;
-	while (number != 0 && store_state(store, number) == STORE_PENDING)
-		store_flush(store);
-	if (number != 0)
-		service_settle(&call, store_state(store, number));
+	world_answer(&in_process->world, &call);
 	if (tells_event(request) && call.answer.status == 204)
 		merge_events(in_process);
 	copy_answer(arena, &call.answer, answer);
@@ -236,12 +203,12 @@ static bool answer_in_process(struct transport *transport, const struct case_req
 
 static void fail_store(struct transport *transport, unsigned n)
 {
-	store_failing_at(in_process_of(transport)->environment.store, n);
+	store_failing_at(in_process_of(transport)->world.environment.store, n);
 }
 
 static unsigned count_store(struct transport *transport)
 {
-	return store_failing_calls(in_process_of(transport)->environment.store);
+	return store_failing_calls(in_process_of(transport)->world.environment.store);
 }
 
 /* ---- accounts ---- */
@@ -268,11 +235,12 @@ static bool add_account(struct transport *transport, const char *name, struct ca
 	struct account made;
 	struct fault fault = FAULT_INITIAL;
 
-	if (!accounts_add(in_process->directory, &in_process->clock.clock, name, &made, &fault)) {
+	if (!accounts_add(in_process->world.directory, in_process->world.environment.clock, name,
+			  &made, &fault)) {
 		snprintf(problem, 256, "accounts_add failed");
 		return false;
 	}
-	copy_account(&in_process->clock.clock, &made, account);
+	copy_account(in_process->world.environment.clock, &made, account);
 	return true;
 }
 
@@ -280,7 +248,7 @@ static bool change_account(struct transport *transport, struct case_account *acc
 			   enum case_change change, char problem[static 256])
 {
 	struct in_process *in_process = in_process_of(transport);
-	const char *directory = in_process->directory;
+	const char *directory = in_process->world.directory;
 	const char *which = account->access_key;
 	struct account made;
 	struct fault fault = FAULT_INITIAL;
@@ -294,7 +262,8 @@ static bool change_account(struct transport *transport, struct case_account *acc
 		done = accounts_set_enabled(directory, which, true, &made, &fault);
 		break;
 	case CASE_ROTATE:
-		done = accounts_rotate(directory, &in_process->clock.clock, which, &made, &fault);
+		done = accounts_rotate(directory, in_process->world.environment.clock, which, &made,
+				       &fault);
 		break;
 	case CASE_FINISH:
 		done = accounts_finish(directory, which, &made, &fault);
@@ -315,50 +284,11 @@ static bool change_account(struct transport *transport, struct case_account *acc
 		return false;
 	}
 	if (change == CASE_ROTATE)
-		copy_account(&in_process->clock.clock, &made, account);
+		copy_account(in_process->world.environment.clock, &made, account);
 	return true;
 }
 
 /* ---- start and end ---- */
-
-static struct store *open_memory(struct in_process *in_process)
-{
-	(void)in_process;
-	return store_memory_open();
-}
-
-static struct store *open_gdbm(struct in_process *in_process)
-{
-	const struct store_options options = {
-		.directory = in_process->store_directory = directory_make(),
-		.readers = 1,
-		.creates = true,
-	};
-	struct fault fault = FAULT_INITIAL;
-	struct store *store;
-
-	if (!store_gdbm_open(&options, &store, &fault)) {
-		fprintf(stderr, "%s\n", fault.cause);
-		abort();
-	}
-	return store;
-}
-
-static struct store *open_postgres(struct in_process *in_process)
-{
-	char *url = database_store();
-	const struct store_postgres_options options = { .url = url, .uses_callers_clock = true };
-	struct fault fault = FAULT_INITIAL;
-	struct store *store;
-
-	(void)in_process;
-	if (!store_postgres_open(&options, &store, &fault)) {
-		fprintf(stderr, "%s\n", fault.cause);
-		abort();
-	}
-	free(url);
-	return store;
-}
 
 static const char *start_nothing(void)
 {
@@ -370,70 +300,67 @@ static void stop_nothing(void)
 }
 
 static const struct driver drivers[] = {
-	{ .name = "memory", .open = open_memory, .start = start_nothing, .stop = stop_nothing },
-	{ .name = "gdbm", .open = open_gdbm, .start = start_nothing, .stop = stop_nothing },
+	{ .name = "memory", .store = WORLD_MEMORY, .start = start_nothing, .stop = stop_nothing },
+	{ .name = "gdbm", .store = WORLD_GDBM, .start = start_nothing, .stop = stop_nothing },
 	{ .name = "postgres",
-	  .open = open_postgres,
+	  .store = WORLD_POSTGRES,
 	  .start = database_start,
 	  .stop = database_stop,
 	  .is_numbered_later = true },
 };
 
-static void open_service(struct in_process *in_process)
+static void open_parts(struct world *world)
 {
-	in_process->environment.store = store_failing_open(in_process->driver->open(in_process));
-	in_process->environment.kept_usage = kept_usage_open();
-	in_process->service = service_open(&in_process->environment);
+	world->environment.kept_usage = kept_usage_open();
+	world->environment.live_queue = live_queue_open();
 }
 
-static void close_service(struct in_process *in_process)
+static void close_parts(struct world *world)
 {
-	service_close(in_process->service);
-	kept_usage_close(in_process->environment.kept_usage);
-	store_close(in_process->environment.store);
-	if (in_process->store_directory != NULL)
-		directory_remove(in_process->store_directory);
-	in_process->store_directory = NULL;
+	kept_usage_close(world->environment.kept_usage);
+	live_queue_close(world->environment.live_queue);
 }
 
 static bool begin(struct in_process *in_process)
 {
+	struct world_options options = {
+		.store = in_process->driver->store,
+		.has_account_file = true,
+		.may_fail = true,
+		.environment = { .join_seconds = 24 * 60 * 60,
+				 .session_seconds = 12 * 60 * 60,
+				 .signing_key_age = SIGNING_KEY_AGE,
+				 .log_keep = LOG_KEPT,
+				 .live = LIVE_ON,
+				 .session_grace = SESSION_GRACE,
+				 .session_keep = SESSION_KEEP },
+		.parts_open = open_parts,
+		.parts_close = close_parts,
+	};
 	char problem[256] = "";
-	struct fault fault = FAULT_INITIAL;
 
-	in_process->directory = directory_make();
-	if (!add_account(&in_process->transport, "a", &in_process->transport.a, problem) ||
-	    !add_account(&in_process->transport, "b", &in_process->transport.b, problem) ||
-	    !accounts_open(in_process->directory, &in_process->environment.accounts, &fault)) {
+	if (options.store == WORLD_POSTGRES) {
+		in_process->url = database_store();
+		options.postgres.url = in_process->url;
+		options.postgres.uses_callers_clock = true;
+	}
+	world_open(&in_process->world, &options);
+	/* Cases know by how much the clock is ahead of the system's. */
+	world_move(&in_process->world, in_process->transport.ahead * 1000);
+	copy_account(in_process->world.environment.clock, &in_process->world.account,
+		     &in_process->transport.a);
+	if (!add_account(&in_process->transport, "b", &in_process->transport.b, problem)) {
 		fprintf(stderr, "cannot create the accounts: %s\n", problem);
 		return false;
 	}
-	in_process->environment.clock = &in_process->clock.clock;
-	in_process->environment.tokens = token_memory_open();
-	in_process->environment.misses = misses_open(&in_process->clock.clock);
-	in_process->environment.door_polls = door_polls_open(DOOR_ADDRESS_MOST);
-	in_process->environment.join_seconds = 24 * 60 * 60;
-	in_process->environment.session_seconds = 12 * 60 * 60;
-	in_process->environment.signing_key_age = SIGNING_KEY_AGE;
-	in_process->environment.log_keep = LOG_KEPT;
-	in_process->environment.live = LIVE_ON;
-	in_process->environment.live_queue = live_queue_open();
-	in_process->environment.session_grace = SESSION_GRACE;
-	in_process->environment.session_keep = SESSION_KEEP;
-	open_service(in_process);
 	return true;
 }
 
 static void end(struct in_process *in_process)
 {
-	close_service(in_process);
-	live_queue_close(in_process->environment.live_queue);
-	door_polls_close(in_process->environment.door_polls);
-	misses_close(in_process->environment.misses);
-	token_memory_close(in_process->environment.tokens);
-	if (in_process->environment.accounts != NULL)
-		accounts_close(in_process->environment.accounts);
-	directory_remove(in_process->directory);
+	world_close(&in_process->world);
+	free(in_process->url);
+	in_process->url = NULL;
 }
 
 /* The store in memory reads all its records for each page, and all accounts are read again after
@@ -460,7 +387,6 @@ static int run_cases(const struct driver *driver, bool says_again)
 			.store_calls = count_store,
 			.renew = renew,
 		},
-		.clock.clock = { .now = moved_now, .random = clock_system.random },
 		.driver = driver,
 		.says_again = says_again,
 	};

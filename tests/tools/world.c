@@ -98,9 +98,14 @@ static bool find_account(const struct world *world, const char *name, struct acc
 	return found != NULL;
 }
 
+static bool accounts_are_stored(const struct world_options *options)
+{
+	return options->store == WORLD_POSTGRES && !options->has_account_file;
+}
+
 static void open_accounts(struct world *world)
 {
-	const bool is_stored = world->options.store == WORLD_POSTGRES;
+	const bool is_stored = accounts_are_stored(&world->options);
 	struct accounts **accounts = &world->environment.accounts;
 	struct fault fault = FAULT_INITIAL;
 
@@ -167,7 +172,7 @@ void world_open(struct world *world, const struct world_options *options)
 	world->arena = arena_open();
 	world->directory = options->directory;
 	/* A program that is killed leaves no directory that it does not need. */
-	if (world->directory == NULL && options->store != WORLD_POSTGRES)
+	if (world->directory == NULL && !accounts_are_stored(options))
 		world->directory = directory_make();
 	if (world->directory != NULL)
 		(void)snprintf(world->path, sizeof world->path, "%s/store", world->directory);

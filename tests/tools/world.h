@@ -3,23 +3,22 @@
  *
  * A world belongs to the caller, and stays where it is while it is open, because what is in it
  * refers to it. From the bottom up it has an arena, a directory, a clock that can be moved, a
- * receiver (receiver.h) if it has a sender, then accounts, a store, what the process has in memory,
+ * receiver (receiver.h) if it has a sender, then a store, accounts, what the process has in memory,
  * the sender, the parts that the suite adds, and the service. world_close closes all of these in
  * the reverse order and removes the directory; the suite closes only what it has opened, in
  * parts_close. What the suite sets in the environment is the suite's.
  *
  * Everything in a world goes by its clock: the system's, plus what world_move adds, or one that
- * stands still until it is moved. Only the sender, which is a process, does not.
- * Random bytes are the system's.
+ * stands still until it is moved. Only the sender, which is a process, does not. Random bytes are
+ * the system's.
  *
- * world_restart is what a restart of the program is: everything from the accounts up is closed and
- * opened anew, so that only the directory, or the database, keeps anything. world_serve opens
- * only the service anew, with the environment as it is then.
+ * world_restart is what a restart of the program is: everything from the store up is closed and
+ * opened anew, so that only the directory, or the database, keeps anything. world_serve opens only
+ * the service anew, with the environment as it is then.
  *
- * What functions return is in the arena that they are given, else in that of the world. A failure
- * of the world itself, other than a response, ends the test with its reason. One thread opens and
- * closes; functions that take a const world may be called from any thread, each with an arena of
- * its own.
+ * What functions return is in the arena that they are given, else in that of the world. Those that
+ * are given one may be called from any thread, all others from the one that opened the world. A
+ * failure of the world itself, other than a response, ends the test with its reason.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_WORLD_H
@@ -39,7 +38,7 @@ struct world;
 enum world_store {
 	WORLD_MEMORY, /* store_memory.h: lost with the process */
 	WORLD_GDBM, /* in the directory, which also has the accounts */
-	WORLD_POSTGRES, /* a database, which also has the accounts; the world does not remove it */
+	WORLD_POSTGRES, /* a database, which also has the accounts, and which the world leaves */
 	WORLD_GIVEN /* the suite's own, which the world does not close */
 };
 
@@ -50,9 +49,10 @@ struct world_options {
 	struct store_postgres_options postgres; /* with its URL, which outlives the world */
 	struct store *given;
 	bool may_fail; /* the store is one of store_failing.h, over the other */
-	/* The directory, which the world takes; NULL for a new one, with a database for none. */
+	/* Taken by the world; NULL for a new one, or for none if a database has everything. */
 	char *directory;
 	bool is_empty; /* no account is made; else there is an account "a" */
+	bool has_account_file; /* the accounts are in the directory, even with a database */
 	int64_t begins; /* milliseconds since 1970 at which the clock begins; 0 for the system's */
 	bool stands; /* the clock */
 	/* The members that the suite sets. The clock, the store, the accounts, the memory of
