@@ -57,10 +57,14 @@ grep -E '^(curl |MANAGEMENT_TOKEN=)' "$scratch/one.printed" >"$scratch/calls"
 sed 's/^curl /curl -sS --fail-with-body /; s/$/ || exit 1/' "$scratch/calls" >"$scratch/checked"
 sh "$scratch/checked" >"$scratch/answers" 2>&1 || fail "pasted: $(cat "$scratch/answers")"
 
-for page in console 'join it'; do
+for page in console 'join page'; do
 	address=$(sed -n "s/^  $page *\(http.*\)/\1/p" "$scratch/one.printed")
 	curl -sS "$address" | grep -q '<!doctype html>' || fail "$page: no page at $address"
 done
+# Without a media server it says so, and what gives one, with a key of its own each time.
+grep -q '^There is no media server yet' "$scratch/one.printed" || fail 'the missing media server is not named'
+grep -qE '^sh nginx/quickstart --with-livekit ws://[^ ]+ anteroom [0-9a-f]{48}$' "$scratch/one.printed" ||
+	fail 'no command that adds a media server'
 
 [ -z "${BRIEF-}" ] || exit 0
 
