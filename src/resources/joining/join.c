@@ -580,9 +580,7 @@ static bool asks_at_door(struct call *call, struct exchange *exchange, bool *ask
 	}
 	if (*asks || terms->admission == ADMISSION_OPEN)
 		return true;
-	/* It is the last member of a role (role_shape), so the role need not be decoded. */
-	*asks = slice_ends(template->roles[template_role_index(template, exchange->role)].text,
-			   SLICE("\"admission\":\"ask\"}"));
+	*asks = template_role_asks(&template->roles[template_role_index(template, exchange->role)]);
 	return true;
 }
 
