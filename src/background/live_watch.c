@@ -59,6 +59,8 @@
 /* Roles of an account whose people have not been told everywhere; beyond, all are told. */
 #define PENDING_ROLES_MOST 1000
 #define BACKENDS_AFTER 2000
+/* Between two times that the time of a media server's last event is stored. */
+#define EVENT_STORED_AFTER 5000
 #define OLD_AFTER 1000
 /* Events of a room that one transaction merges, and tries to merge an event alone that fails for a
  * reason that does not pass. */
@@ -145,6 +147,9 @@ struct watched_backend {
 	/* is_down: it did not answer the last time. has_answered: ever, or told something. */
 	bool is_listing, was_up, is_down, has_answered, is_there;
 	bool is_large; /* its last list was a large one */
+	/* When its last event came, and the one that is stored, in milliseconds since 1970; and
+	 * when that was stored. 0: none. */
+	int64_t event, event_stored, stored_at;
 };
 
 /* Judgements have turns of their own, so that they do not wait for the merging of what a media
@@ -1109,36 +1114,68 @@ static void take_errands(struct live_watch *watch)
 
 /* ---- events ---- */
 
+/* An event of a media server, whose time is to be stored. */
+struct heard_event {
+	struct id backend;
+	int64_t time;
+};
+
 static bool hear_backend(struct call *call, void *context, struct fault *fault)
 {
-	const struct id *id = context;
+	const struct heard_event *event = context;
 	struct media media;
 
 	if (!media_load(call, STORE_TO_SHOW, &media, fault))
 		return false;
-	return media_backend(&media, id) == NULL || backend_health_hear(call, id, fault);
+	return media_backend(&media, &event->backend) == NULL ||
+	       backend_health_hear(call, &event->backend, event->time, fault);
 }
 
-/* A media server that tells something is up, or up again. That it has told something is stored
- * once. */
+/* A media server that tells something is up, or up again. That it has told something for the first
+ * time is stored at once. time: of the event, in milliseconds since 1970. */
 static void backend_hear(struct live_watch *watch, struct arena *arena, const struct id *account,
-			 const struct id *id)
+			 const struct id *id, int64_t time)
 {
 	struct watched_backend *backend = backend_of(watch, account, id);
-	struct id heard = *id;
+	struct heard_event event = { *id, time };
 	struct fault fault = FAULT_INITIAL;
 	bool is_stored;
 
 	if (backend != NULL && backend->is_down &&
 	    backend->look_at > backend->listed + LOOK_AT_MOST_EVERY)
 		backend->look_at = backend->listed + LOOK_AT_MOST_EVERY;
+	if (backend != NULL && backend->event < time)
+		backend->event = time;
 	if (backend != NULL && backend->has_answered)
 		return;
-	is_stored = transact(&watch->work, STORE_WRITE, arena, account, hear_backend, &heard,
+	is_stored = transact(&watch->work, STORE_WRITE, arena, account, hear_backend, &event,
 			     &fault);
 	if (backend != NULL)
 		backend->has_answered = is_stored;
 	arena_reset(arena);
+}
+
+/* Stores when the media servers have sent their last events, of each at most once in
+ * EVENT_STORED_AFTER. */
+static void store_events(struct live_watch *watch, struct arena *arena)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < watch->backend_count; i++) {
+		struct watched_backend *backend = &watch->backends[i];
+		struct heard_event event = { backend->id, backend->event };
+		struct fault fault = FAULT_INITIAL;
+
+		if (backend->event <= backend->event_stored ||
+		    (backend->stored_at != 0 && now < backend->stored_at + EVENT_STORED_AFTER) ||
+		    !has_turn(watch, &backend->account, WORK_MERGE))
+			continue;
+		backend->stored_at = now;
+		if (transact(&watch->work, STORE_WRITE, arena, &backend->account, hear_backend,
+			     &event, &fault))
+			backend->event_stored = event.time;
+		arena_reset(arena);
+	}
 }
 
 /* Events of one room. */
@@ -1283,7 +1320,7 @@ static size_t take_batch(struct live_watch *watch, struct arena *arena, struct e
 	struct fault fault = FAULT_INITIAL;
 	void *found;
 
-	backend_hear(watch, arena, &account, &backend_id);
+	backend_hear(watch, arena, &account, &backend_id, batch->heard[batch->count - 1]->received);
 	if (!transact(&watch->work, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
 		return give_up(watch, arena, batch, &fault);
 	found = tfind(&key, &watch->tree, compare_rooms);
@@ -2261,7 +2298,8 @@ static void take_queue(struct live_watch *watch, struct arena *arena)
 	while (backends != NULL) {
 		struct heard_backend *next = backends->next;
 
-		backend_hear(watch, arena, &backends->account, &backends->backend);
+		backend_hear(watch, arena, &backends->account, &backends->backend,
+			     clock_now(watch->environment->clock));
 		free(backends);
 		backends = next;
 	}
@@ -2307,6 +2345,7 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 	}
 	begin_turns(watch);
 	take_queue(watch, arena);
+	store_events(watch, arena);
 	close_rooms(watch, arena);
 	take_errands(watch);
 	watch_all(watch, arena);
