@@ -214,6 +214,8 @@ if grep -q 'name="livekit-client" content="/' build/web/join.html || npm view li
 	with_livekit 7880
 	quickstart --stop --data "$scratch/seven" >/dev/null || fail 'it cannot be stopped with LiveKit'
 	with_livekit 7881
+	curl -sS -H "Authorization: Bearer $(sed -n 's/^MANAGEMENT_TOKEN=//p' "$scratch/seven/quickstart.env")" \
+		"http://127.0.0.1:$port/v2/backends" | grep -q '"default":true' || fail 'LiveKit is not the default'
 	[ ! -e "$scratch/seven/livekit.json" ] || fail 'the secret of LiveKit is left in a file'
 	for role in host guest; do
 		link=$(sed -n "s/^  call, $role *\(http.*\)/\1/p" "$scratch/seven.printed")
