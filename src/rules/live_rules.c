@@ -264,11 +264,13 @@ const struct shape done_shape = { "Done", FIELDS(done_fields), .doc = "What was 
 /* ---- the door ---- */
 
 #define STATES_OF_A_DECISION ONE_OF("admitted", "denied")
-#define WHO_WAITS \
+#define WHO_IS_AT_THE_DOOR \
 	{ "id",      TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Identifier of the ticket, which is not the ticket itself.") }, \
 	{ "name",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Display name; may be empty.") }, \
 	{ "user_id", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("User ID of the person.") }, \
-	{ "role",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Role with which the person joins.") }, \
+	{ "role",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Role with which the person joins.") }
+#define WHO_WAITS \
+	WHO_IS_AT_THE_DOOR, \
 	{ "since",   TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the person began to wait.") }
 
 static const struct field waiting_fields[] = { WHO_WAITS };
@@ -276,9 +278,19 @@ static const struct shape waiting_shape = {
 	"WaitingPerson", FIELDS(waiting_fields), .doc = "Somebody who waits to be let in.",
 };
 static const struct field waiting_item = { .name = NULL, OBJECT(waiting_shape) };
+static const struct field denied_fields[] = {
+	WHO_IS_AT_THE_DOOR,
+	{ "until",   TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the denial ends.") },
+};
+static const struct shape denied_shape = {
+	"DeniedPerson", FIELDS(denied_fields), .doc = "Somebody whose denial can be taken back.",
+};
+static const struct field denied_item = { .name = NULL, OBJECT(denied_shape) };
 static const struct field tickets_fields[] = {
 	{ "tickets", LIST_OF(waiting_item), FLAGS(FIELD_REQUIRED), DOC("Those who have waited longest, at most 100.") },
 	{ "count",   INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("How many people wait.") },
+	{ "denied",  LIST_OF(denied_item), FLAGS(FIELD_REQUIRED),
+	  DOC("Those whom a moderator has denied less than ten minutes ago, which can be taken back; the newest 100.") },
 };
 const struct shape tickets_shape = { "Tickets", FIELDS(tickets_fields), .doc = "Who waits to be let in." };
 

@@ -1620,17 +1620,23 @@ static const struct {
 	const char *happens;
 	bool has_answered;
 	const char *state;
+	int last_event; /* the number of the letter; -1: none */
 } health_rows[] = {
-	{ "", false, "unknown" },     { "D", false, "down" },	  { "DD", false, "down" },
-	{ "U", true, "up" },	      { "UD", true, "down" },	  { "E", true, "unknown" },
-	{ "EE", true, "unknown" },    { "ED", true, "down" },	  { "EU", true, "up" },
-	{ "DE", true, "down" },	      { "DEU", true, "up" },	  { "UK", true, "unknown" },
-	{ "UKD", true, "down" },      { "DK", false, "unknown" }, { "DKD", false, "down" },
-	{ "UA", false, "unknown" },   { "UAD", false, "down" },	  { "EA", false, "unknown" },
-	{ "UEDAE", true, "unknown" },
+	{ "", false, "unknown", -1 },	 { "D", false, "down", -1 },
+	{ "DD", false, "down", -1 },	 { "U", true, "up", -1 },
+	{ "UD", true, "down", -1 },	 { "E", true, "unknown", 0 },
+	{ "EE", true, "unknown", 1 },	 { "ED", true, "down", 0 },
+	{ "EU", true, "up", 0 },	 { "DE", true, "down", 1 },
+	{ "DEU", true, "up", 1 },	 { "UK", true, "unknown", -1 },
+	{ "UKD", true, "down", -1 },	 { "DK", false, "unknown", -1 },
+	{ "DKD", false, "down", -1 },	 { "UA", false, "unknown", -1 },
+	{ "UAD", false, "down", -1 },	 { "EA", false, "unknown", -1 },
+	{ "UEDAE", true, "unknown", 4 }, { "EK", true, "unknown", -1 },
+	{ "EUDEKDE", true, "down", 6 },
 };
 
-static void happen(const struct backend *backend, char what)
+/* number: seconds since 1970. */
+static void happen(const struct backend *backend, char what, int number)
 {
 	struct server_verdict verdict = { .is_up = what == 'U' };
 	struct fault fault = FAULT_INITIAL;
@@ -1641,7 +1647,7 @@ static void happen(const struct backend *backend, char what)
 	if (what == 'U' || what == 'D')
 		ck_assert(backend_health_note(&call, backend, &verdict, &fault));
 	else if (what == 'E')
-		ck_assert(backend_health_hear(&call, &backend->id, &fault));
+		ck_assert(backend_health_hear(&call, &backend->id, number * 1000, &fault));
 	else
 		ck_assert(backend_health_forget(&call, &backend->id, what == 'K', &fault));
 	commit(&call);
@@ -1660,11 +1666,12 @@ START_TEST(a_media_server_has_answered_or_not)
 		const char *shown;
 		struct call call;
 
-		happen(&backend, 'A');
+		happen(&backend, 'A', 0);
 		/* Another one does not matter. */
-		happen(&(const struct backend){ .id = stand.servers[1], .name = SLICE("s1") }, 'U');
+		happen(&(const struct backend){ .id = stand.servers[1], .name = SLICE("s1") }, 'U',
+		       0);
 		for (const char *at = health_rows[i].happens; *at != '\0'; at++)
-			happen(&backend, *at);
+			happen(&backend, *at, 1 + (int)(at - health_rows[i].happens));
 		begin(&call);
 		ck_assert(backend_healths_load(&call, STORE_TO_SHOW, &healths, &fault));
 		ck_assert_msg(backend_has_answered(&healths, &backend.id) ==
@@ -1675,6 +1682,13 @@ START_TEST(a_media_server_has_answered_or_not)
 			    arena_text(stand.arena, "/v2/backends/%s",
 				       id_as_text(stand.arena, &backend.id).data),
 			    "");
+		ck_assert_msg(strstr(shown, expected) != NULL, "%s: %s", health_rows[i].happens,
+			      shown);
+		expected = health_rows[i].last_event < 0
+				   ? "\"last_event_at\":null"
+				   : arena_text(stand.arena,
+						"\"last_event_at\":\"1970-01-01T00:00:0%dZ\"",
+						1 + health_rows[i].last_event);
 		ck_assert_msg(strstr(shown, expected) != NULL, "%s: %s", health_rows[i].happens,
 			      shown);
 	}
@@ -2889,7 +2903,7 @@ START_TEST(the_list_ends_after_a_hundred)
 		    arena_text(stand.arena, "/v2/active-rooms/%s/tickets",
 			       id_as_text(stand.arena, &room).data),
 		    "");
-	ck_assert_ptr_nonnull(strstr(place, "\"count\":103}"));
+	ck_assert_ptr_nonnull(strstr(place, "\"count\":103,\"denied\":[]}"));
 	for (; (place = strstr(place, "\"since\":")) != NULL; place++)
 		listed++;
 	ck_assert_uint_eq(listed, 100);
@@ -3062,6 +3076,29 @@ START_TEST(decided_tickets_do_not_count)
 		ck_assert_int_eq(enter(polls, &room, person++, 1, false), DOOR_FITS);
 	ck_assert_int_eq(enter(polls, &room, person, 1, false), DOOR_ADDRESS_IS_FULL);
 	door_polls_close(polls);
+}
+END_TEST
+
+/* A door keeps the newest denials that still hold, the oldest first. */
+START_TEST(the_newest_denials_are_kept)
+{
+	struct call call = { .arena = arena_open() };
+	struct door door = { .denial_count = 0 };
+	const size_t first = 50;
+
+	for (size_t i = 0; i < first + DOOR_DENIED_MOST; i++) {
+		call.now = (int64_t)i;
+		door_add_denial(&call, &door, &(struct id){ { (unsigned char)i } });
+	}
+	ck_assert_uint_eq(door.denial_count, DOOR_DENIED_MOST);
+	for (size_t i = 0; i < DOOR_DENIED_MOST; i++)
+		ck_assert_uint_eq(door.denials[i].ticket.bytes[0], first + i);
+	call.now = (int64_t)first + DOOR_DENIES_FOR + 9;
+	door_add_denial(&call, &door, &(struct id){ { 255 } });
+	ck_assert_uint_eq(door.denial_count, DOOR_DENIED_MOST - 10 + 1);
+	ck_assert_uint_eq(door.denials[0].ticket.bytes[0], first + 10);
+	ck_assert_int_eq(door.denials[door.denial_count - 1].until, call.now + DOOR_DENIES_FOR);
+	arena_close(call.arena);
 }
 END_TEST
 
@@ -3528,6 +3565,7 @@ static Suite *suite(void)
 	tcase_add_test(doors, so_many_people_wait);
 	tcase_add_loop_test(doors, decided_tickets_do_not_count, 0, ROWS(decided_tickets));
 	tcase_add_test(doors, the_last_times_of_admission_are_kept);
+	tcase_add_test(doors, the_newest_denials_are_kept);
 	suite_add_tcase(suite, doors);
 	tcase_add_checked_fixture(meetings, set_up, tear_down);
 	tcase_add_loop_test(meetings, records_become_what_is_true, 0, RUNS);

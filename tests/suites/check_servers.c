@@ -1728,6 +1728,48 @@ static const json_t *await_request(const char *method)
 	return last_request(method);
 }
 
+/* Events, of those that are needed and of others; and whether they are the media server's. */
+static const struct {
+	bool joins;
+	const char *event, *authorization;
+	bool counts;
+} last_events[] = {
+	{ true, NULL, NULL, true },
+	{ false, "{\"event\":\"track_published\",\"room\":{\"sid\":\"RM_1\",\"name\":\"x\"}}", NULL,
+	  true },
+	{ false, "{\"event\":\"room_started\"}", "nonsense", false },
+};
+
+START_TEST(the_last_event_has_its_time)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	const json_t *last = NULL;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	ck_assert(json_is_null(
+		json_object_get(parsed(ask(200, METHOD_GET, backend, NULL)), "last_event_at")));
+	ck_assert_int_eq(tell(last_events[_i].authorization,
+			      last_events[_i].joins ? joined_event("PA_1") : last_events[_i].event),
+			 last_events[_i].counts ? 204 : 401);
+	/* A later change shows that it was not counted. */
+	if (!last_events[_i].counts) {
+		(void)ask(204, METHOD_DELETE, arena_text(stand.arena, "/v2/rooms/%s", kit.room),
+			  NULL);
+		(void)await_request(END);
+		ck_assert(json_is_null(json_object_get(parsed(ask(200, METHOD_GET, backend, NULL)),
+						       "last_event_at")));
+		return;
+	}
+	do {
+		ck_assert_msg(clock_monotonic() < end, "no event");
+		last = json_object_get(parsed(ask(200, METHOD_GET, backend, NULL)),
+				       "last_event_at");
+	} while (json_is_null(last));
+	ck_assert_ptr_nonnull(strchr(json_string_value(last), 'Z'));
+}
+END_TEST
+
 START_TEST(who_may_not_be_inside_is_put_out)
 {
 	const char *says;
@@ -2113,6 +2155,135 @@ START_TEST(moderators_are_told_who_waits)
 	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/tickets", room),
 		  "{\"admit\":\"all\"}");
 	ck_assert_str_eq(await_messages(3), "{\"type\":\"waiting\",\"count\":0}");
+}
+END_TEST
+
+/* Changes of a template, and who is to hear that what their role may do has changed. Ada is a host,
+ * Eve a guest. */
+static const struct {
+	enum method method;
+	const char *path, *body;
+	const char *told; /* their identities; NULL: nobody */
+} role_changes[] = {
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"permissions\":{\"mute\":true}}",
+	  "[\"eve\"]" },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest",
+	  "{\"publishParams\":{\"video\":{\"bitRate\":300}}}", "[\"eve\"]" },
+	{ METHOD_POST, "/v2/templates/TEMPLATE/roles/guest",
+	  "{\"publishParams\":{\"allowed\":[\"audio\"]}}", "[\"eve\"]" },
+	{ METHOD_POST, "/v2/templates/TEMPLATE/roles/guest",
+	  "{\"name\":\"visitor\",\"permissions\":{\"mute\":true}}", "[\"eve\"]" },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE",
+	  "{\"roles\":{\"host\":{\"permissions\":{\"unmute\":true}}}}", "[\"ada#1\"]" },
+	{ METHOD_POST, "/v2/templates/TEMPLATE",
+	  "{\"roles\":{\"guest\":{\"permissions\":{\"mute\":true}},\"host\":{}}}",
+	  "[\"ada#1\",\"eve\"]" },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"priority\":3}", NULL },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"permissions\":{\"mute\":false}}",
+	  NULL },
+	{ METHOD_POST, "/v2/templates/TEMPLATE/roles/other", "{\"permissions\":{\"mute\":true}}",
+	  NULL },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/settings", "{\"region\":\"eu\"}", NULL },
+};
+
+START_TEST(people_are_told_that_their_role_has_changed)
+{
+	int64_t changed;
+
+	kit_join("PA_2", "eve", "eve", "e2");
+	(void)snprintf(kit.people[1].role, sizeof kit.people[1].role, "guest");
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":2");
+	changed = clock_monotonic();
+	(void)ask(200, role_changes[_i].method, filled(role_changes[_i].path),
+		  role_changes[_i].body);
+	if (role_changes[_i].told != NULL) {
+		ck_assert_str_eq(await_messages(1), "{\"type\":\"role\"}");
+		ck_assert_int_le(clock_monotonic() - changed, 2000);
+		ck_assert_str_eq(text_at(last_request("SendData"), "topic"), "anteroom");
+		ck_assert(json_equal(
+			json_object_get(last_request("SendData"), "destination_identities"),
+			parsed(role_changes[_i].told)));
+		return;
+	}
+	/* A later change shows that nobody was told. */
+	(void)ask(200, METHOD_PATCH, filled("/v2/templates/TEMPLATE/roles/host"),
+		  "{\"permissions\":{\"removeOthers\":true}}");
+	ck_assert_str_eq(await_messages(1), "{\"type\":\"role\"}");
+	ck_assert(json_equal(json_object_get(last_request("SendData"), "destination_identities"),
+			     parsed("[\"ada#1\"]")));
+}
+END_TEST
+
+/* At most once in a second, for all that has changed meanwhile; in rooms of other templates
+ * never. */
+START_TEST(many_changes_of_roles_are_few_messages)
+{
+	/* The first template of the list is the newest. */
+	const char *own_role = filled("/v2/templates/TEMPLATE/roles/host");
+	const json_t *other = parsed(ask(200, METHOD_POST, "/v2/templates",
+					 "{\"name\":\"other\",\"roles\":{\"host\":{}}}"));
+	const char *other_role = arena_text(stand.arena, "/v2/templates/%s/roles/host",
+					    text_at(other, "id"));
+	static const char *const changes[] = { "{\"permissions\":{\"unmute\":true}}",
+					       "{\"permissions\":{\"unmute\":false}}" };
+	int64_t first;
+
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	(void)ask(200, METHOD_PATCH, own_role, changes[0]);
+	(void)await_messages(1);
+	first = clock_monotonic();
+	for (int i = 0; i < 100; i++) {
+		(void)ask(200, METHOD_PATCH, own_role, changes[i % 2]);
+		(void)ask(200, METHOD_PATCH, other_role, changes[1 - i % 2]);
+	}
+	ck_assert_str_eq(await_messages(2), "{\"type\":\"role\"}");
+	ck_assert_int_ge(clock_monotonic() - first, 800);
+	/* Nobody inside has the role of the other template. */
+	(void)ask(200, METHOD_PATCH, other_role, changes[0]);
+	(void)ask(200, METHOD_PATCH, own_role,
+		  "{\"permissions\":{\"unmute\":false,\"mute\":false}}");
+	(void)await_messages(3);
+	ck_assert_uint_eq(requests_of("SendData"), 3);
+}
+END_TEST
+
+/* Roles that wait to be told of: too many of them mean all roles of a template, or all. */
+static const struct {
+	unsigned templates, roles; /* of each, added in turn */
+	size_t count;
+	bool are_all;
+} told_sets[] = {
+	{ 1, 1, 1, false },
+	{ 1, TOLD_ROLES_MOST, TOLD_ROLES_MOST, false },
+	{ 1, TOLD_ROLES_MOST + 1, 1, false },
+	{ TOLD_ROLES_MOST, 1, TOLD_ROLES_MOST, false },
+	{ TOLD_ROLES_MOST / 2, 3, TOLD_ROLES_MOST, false },
+	{ TOLD_ROLES_MOST + 1, 1, TOLD_ROLES_MOST, true },
+};
+
+START_TEST(no_role_that_has_changed_is_forgotten)
+{
+	struct told_roles told = { .count = 0 };
+
+	for (unsigned role = 1; role <= told_sets[_i].roles; role++) {
+		for (unsigned i = 0; i < told_sets[_i].templates; i++) {
+			const struct told_role added = { { { 1, (unsigned char)i } }, role };
+
+			ck_assert(!told_roles_have(&told, &(struct id){ { 2 } }, role) ||
+				  told.are_all);
+			told_roles_add(&told, &added);
+			told_roles_add(&told, &added);
+		}
+	}
+	for (unsigned role = 1; role <= told_sets[_i].roles; role++) {
+		for (unsigned i = 0; i < told_sets[_i].templates; i++)
+			ck_assert(told_roles_have(&told, &(struct id){ { 1, (unsigned char)i } },
+						  role));
+	}
+	ck_assert_uint_eq(told.count, told_sets[_i].count);
+	ck_assert_int_eq(told.are_all, told_sets[_i].are_all);
 }
 END_TEST
 
@@ -2863,7 +3034,7 @@ START_TEST(what_is_wanted_of_rooms_is_kept)
 			wants = one->wants;
 		else
 			ck_assert_int_eq(id_compare(&one->backend, &backend_id), 0);
-		free(one);
+		queued_room_free(one);
 	}
 	ck_assert_uint_eq(n, LIVE_QUEUE_ROOMS + 2);
 	ck_assert_uint_eq(wants, ROOM_LOOK | ROOM_JUDGE);
@@ -3325,6 +3496,7 @@ int main(void)
 	tcase_set_timeout(live, 60);
 	tcase_add_checked_fixture(live, set_up_kit, tear_down_kit);
 	tcase_add_test(live, a_look_finds_who_has_joined);
+	tcase_add_loop_test(live, the_last_event_has_its_time, 0, ROWS(last_events));
 	tcase_add_test(live, looks_find_who_has_left);
 	tcase_add_loop_test(live, nobody_leaves_because_a_server_does_not_answer, 0,
 			    ROWS(bad_answers));
@@ -3338,6 +3510,10 @@ int main(void)
 	tcase_add_loop_test(live, who_has_other_rights_gets_those_of_the_role, 0,
 			    ROWS(permissions));
 	tcase_add_test(live, moderators_are_told_who_waits);
+	tcase_add_loop_test(live, people_are_told_that_their_role_has_changed, 0,
+			    ROWS(role_changes));
+	tcase_add_test(live, many_changes_of_roles_are_few_messages);
+	tcase_add_loop_test(live, no_role_that_has_changed_is_forgotten, 0, ROWS(told_sets));
 	tcase_add_loop_test(live, whoever_comes_by_the_code_asks, 0, ROWS(put_out_to_ask));
 	tcase_add_loop_test(live, moderators_only_extend_bans, 0, ROWS(bans_again));
 	tcase_add_loop_test(live, a_ban_needs_no_place_at_the_server, 0, 2);

@@ -73,6 +73,7 @@ async function everything() {
 	await frame.session_end(page);
 	await frame.conflicts(page);
 	await guest.preview(browser, codes);
+	await guest.without_server(browser, codes);
 	await guest.languages(browser, codes);
 	if (!all) {
 		await live.people_inside(browser);

@@ -88,7 +88,7 @@ export function people_list({ people, options, has_options, waiting, close }) {
 		"aside.people",
 		{ id: "people", hidden: true, "aria-label": words.people },
 		h("div.people-head", null, title, end),
-		h("div.people-body", { tabindex: "-1" }, waiting.element, search, rows, watching),
+		h("div.people-body", { tabindex: "-1" }, waiting.element, search, rows, watching, waiting.denied),
 	);
 	element.addEventListener("keydown", (event) => event.key === "Escape" && close());
 	/** @type {Map<string, ReturnType<typeof row>>} */

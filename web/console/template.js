@@ -74,9 +74,12 @@ export async function template_page({ id = "", part = "roles" }, signal) {
 			menu("Template actions", actions(template, path, own.etag, is_default)),
 		],
 	});
+	const warnings = (template.warnings ?? []).map((/** @type {string} */ text) =>
+		h("p.notice.warn", null, icon("warning"), h("span", null, `${text}.`)),
+	);
 	const bar = h("nav.tab-bar", { "aria-label": "Template sections" }, tabs);
 	/** @type {Page} */
-	const page = { title: template.name, element: h("div.page", null, head, bar) };
+	const page = { title: template.name, element: h("div.page", null, head, warnings, bar) };
 	if (part === "json") {
 		const text = JSON.stringify(template, null, 2);
 		page.element.append(code_block(text, "Template as JSON", "tall"));

@@ -17,7 +17,7 @@ import { moment, words_of_page } from "./words.js";
  * @property {{ name: string, description: string }} room
  * @property {{ name: string, publishParams: any }} role
  * @property {string | null} client_url
- * @property {"livekit"} [call] if the call is shown here
+ * @property {"livekit" | "none"} [call] "livekit" if the call is shown here, "none" if nothing shows one
  * @property {"ask"} [admission] if somebody inside has to let people in
  * @property {string} [expires_at]
  * @property {string} [closes_at]
@@ -132,7 +132,9 @@ async function describe(code) {
 	);
 	try {
 		const { data } = await call("GET", `/v2/join/${segment(code)}`);
-		if (data.call && !has_library()) not_set_up(words.not_set_up_library);
+		// Before anybody is asked for a camera.
+		if (data.call === "none") not_set_up(words.no_server, words.not_set_up_server);
+		else if (data.call && !has_library()) not_set_up(words.not_set_up, words.not_set_up_library);
 		else enter(data);
 	} catch (error) {
 		refused(error, code);
@@ -199,11 +201,11 @@ function stop(title, text, again) {
 	show_empty("warning", title, [h("p", null, text), buttons]);
 }
 
-/** @param {string} help for administrators */
-function not_set_up(help) {
+/** @param {string} text @param {string} help for administrators */
+function not_set_up(text, help) {
 	entitle(words.not_set_up_title);
 	show_empty("warning", words.not_set_up_title, [
-		h("p", null, words.not_set_up),
+		h("p", null, text),
 		h("p.small-text", null, help),
 	]);
 }
@@ -533,7 +535,7 @@ function go_in(what, data, name, chosen) {
 	} else if (data.join?.start_link) start_first(data.join);
 	else if (link) location.replace(link);
 	else if (what.call) stop(words.nobody_title, words.nobody);
-	else not_set_up(words.not_set_up_server);
+	else not_set_up(words.no_server, words.not_set_up_server);
 }
 
 /** Shows the links of a meeting that a moderator must start first. @param {any} join */

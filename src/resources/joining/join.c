@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/joining/join.h"
 
+#include <string.h>
+
 #include "base/encode.h"
 #include "base/text.h"
 #include "accounts/accounts.h"
@@ -578,9 +580,7 @@ static bool asks_at_door(struct call *call, struct exchange *exchange, bool *ask
 	}
 	if (*asks || terms->admission == ADMISSION_OPEN)
 		return true;
-	/* It is the last member of a role (role_shape), so the role need not be decoded. */
-	*asks = slice_ends(template->roles[template_role_index(template, exchange->role)].text,
-			   SLICE("\"admission\":\"ask\"}"));
+	*asks = template_role_asks(&template->roles[template_role_index(template, exchange->role)]);
 	return true;
 }
 
@@ -831,6 +831,18 @@ bool tickets_get(struct call *call, struct fault *fault)
 
 /* ---- what a code opens ---- */
 
+/* Returns true if people who exchange the code have somewhere to go. The join page cannot open a
+ * client_url that needs what the media server does not give. */
+static bool leads_to_call(const struct exchange *exchange, const char *client_url)
+{
+	const struct backend *backend = exchange->backend;
+
+	if (backend != NULL && backend_has_page(backend->type))
+		return true;
+	return client_url != NULL &&
+	       strstr(client_url, backend != NULL ? "{join.link}" : "{join.") == NULL;
+}
+
 static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url,
 			  bool asks)
 {
@@ -846,9 +858,10 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 			  json_object_get(role_document(call, exchange), "publishParams"),
 			  "client_url", client_url));
 
-	/* The join page itself shows the call. */
-	if (client_url == NULL && exchange->backend != NULL &&
-	    exchange->backend->type == BACKEND_LIVEKIT)
+	if (!leads_to_call(exchange, client_url))
+		object_put(body, "call", json_string("none"));
+	else if (client_url == NULL && exchange->backend->type == BACKEND_LIVEKIT)
+		/* The join page itself shows the call. */
 		object_put(body, "call", json_string(backend_type_name(BACKEND_LIVEKIT)));
 	if ((terms->set & CODE_NOT_BEFORE) != 0)
 		object_put(body, "not_before", json_time_seconds(terms->not_before * 1000));
