@@ -42,6 +42,7 @@ static const struct shape active_session_shape = {
 static const struct field active_room_fields[] = {
 	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Room identifier.") },
 	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the room.") },
+	{ "title",       TEXT(any_text), EXAMPLE("Mathematics, class 7b"), DOC("Title of the room, if it has one.") },
 	{ "customer_id", TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Account identifier.") },
 	{ "session",     OBJECT(active_session_shape), FLAGS(FIELD_REQUIRED), DOC("The session.") },
 	{ "peer_count",  INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("How many people are inside.") },
@@ -101,6 +102,7 @@ static const struct shape my_role_shape = {
 static const struct field role_name_item = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
 static const struct field other_role_fields[] = {
 	{ "name",          TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
+	{ "title",         TEXT(any_text), EXAMPLE("Teacher"), DOC("Title of the role, if it has one.") },
 	{ "priority",      INTEGER(1, 5), FLAGS(FIELD_REQUIRED), DOC("Its priority.") },
 	{ "host",          BOOLEAN(), FLAGS(FIELD_REQUIRED),
 	  DOC("Whether it may mute or remove others.") },
@@ -353,6 +355,8 @@ static const struct field session_peer_item = { .name = NULL, OBJECT(session_pee
 static const struct field session_fields[] = {
 	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Session identifier.") },
 	{ "room_id",     TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("The room, which may have been deleted since.") },
+	{ "title",       TEXT(any_text), EXAMPLE("Mathematics, class 7b"),
+	  DOC("Title of the room when the session opened, if it had one.") },
 	{ "customer_id", TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Account identifier.") },
 	{ "active",      BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the session is open.") },
 	{ "peers",       MAP_OF(any_text, session_peer_item), FLAGS(FIELD_REQUIRED),

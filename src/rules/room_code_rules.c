@@ -370,12 +370,14 @@ const struct shape ticket_shape = {
 static const struct field opened_room_fields[] = {
 	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the room.") },
 	{ "description", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Description of the room.") },
+	{ "title",       TEXT(any_text), EXAMPLE("Mathematics, class 7b"), DOC("Title of the room, if it has one.") },
 };
 static const struct shape opened_room_shape = {
 	"OpenedRoom", FIELDS(opened_room_fields), .doc = "The room of a code, for a guest.",
 };
 static const struct field opened_role_fields[] = {
 	{ "name",          TEXT(role_name_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
+	{ "title",         TEXT(any_text), EXAMPLE("Teacher"), DOC("Title of the role, if it has one.") },
 	{ "publishParams", OBJECT(publish_params_shape), FLAGS(FIELD_REQUIRED), DOC("What the role may publish.") },
 };
 static const struct shape opened_role_shape = {

@@ -1581,7 +1581,9 @@ START_TEST(records_of_a_former_program_are_read)
 {
 	const struct record_table former_live = former_table(&live_table),
 				  former_peer = former_table(&peer_table),
-				  former_healths = former_table(&backend_healths_table);
+				  former_healths = former_table(&backend_healths_table),
+				  former_session = former_table(&session_table),
+				  former_room = former_table(&room_table);
 	struct live_role role = { .name = SLICE("host"), .count = 3 };
 	struct live live = { .left = 5, .left_unseen = true, .roles = &role, .role_count = 1 };
 	struct peer peer = { .stay = SLICE("PA_1"), .seen = 5, .order_last = true };
@@ -1590,7 +1592,11 @@ START_TEST(records_of_a_former_program_are_read)
 		{ .is_up = false, .since = 8, .message = SLICE("y"), .ahead = 9 },
 	};
 	struct backend_healths healths = { .backends = list, .count = 2 };
+	struct session session = { .room_name = SLICE("r"), .peer_count = 7, .title = SLICE("T") };
+	struct room_record room = { .name = SLICE("r"), .closes_at = 7, .title = SLICE("T") };
 	const struct backend_healths *read;
+	const struct session *session_read;
+	const struct room_record *room_read;
 	const struct live *live_read;
 	const struct peer *peer_read;
 
@@ -1604,10 +1610,20 @@ START_TEST(records_of_a_former_program_are_read)
 	ck_assert(read->count == 2 && read->backends[0].since == 7 && read->backends[1].ahead == 9);
 	/* Whether they have ever answered is not known: they are asked as if they had. */
 	ck_assert(!read->backends[0].never_answered && !read->backends[1].never_answered);
+	session_read = repacked(&former_session, &session_table, &session, true);
+	ck_assert(session_read->peer_count == 7 && session_read->title.size == 0);
+	session_read = repacked(&session_table, &session_table, session_read, true);
+	ck_assert(slice_is(session_read->room_name, "r") && session_read->title.size == 0);
+	room_read = repacked(&former_room, &room_table, &room, true);
+	ck_assert(room_read->closes_at == 7 && room_read->title.size == 0);
+	room_read = repacked(&room_table, &room_table, &room, true);
+	ck_assert(slice_is(room_read->name, "r") && slice_is(room_read->title, "T"));
 	live_read = repacked(&live_table, &live_table, &live, true);
 	ck_assert(live_read->left_unseen && live_read->roles[0].count == 3);
 	(void)repacked(&live_table, &former_live, &live, false);
 	(void)repacked(&peer_table, &former_peer, &peer, false);
+	(void)repacked(&session_table, &former_session, &session, false);
+	(void)repacked(&room_table, &former_room, &room, false);
 	(void)repacked(&backend_healths_table, &former_healths, &healths, false);
 }
 END_TEST

@@ -501,10 +501,11 @@ static void live_once(struct world *world, struct life *life)
 	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/templates");
 	done(world, METHOD_POST,
 	     "{\"name\":\"two\",\"settings\":{\"backend\":\"two\"},"
-	     "\"roles\":{\"host\":{},\"only\":{},\"extra\":{}}}",
+	     "\"roles\":{\"host\":{\"title\":\"H\\u00e4upter\"},\"only\":{},\"extra\":{}}}",
 	     life->two, "/v2/templates");
 	done(world, METHOD_DELETE, NULL, NULL, "/v2/templates/%s", gone);
-	done(world, METHOD_POST, "{\"name\":\"Followed\"}", life->followed, "/v2/rooms");
+	done(world, METHOD_POST, "{\"name\":\"Followed\",\"title\":\"F\\u00fcr Alice\"}",
+	     life->followed, "/v2/rooms");
 	done(world, METHOD_POST, own_recording, life->own, "/v2/rooms");
 	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/rooms");
 	done(world, METHOD_POST, "{\"name\":\"moved\"}", life->moved, "/v2/rooms");

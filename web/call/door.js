@@ -37,10 +37,10 @@ function chime() {
 
 /**
  * @param {{ server: import("./service.js").Service, note: ReturnType<typeof import("./notes.js").notes>,
- *   is_open: () => boolean, show: () => void, changed: () => void, elsewhere: () => void, signal: AbortSignal }} call
+ *   is_open: () => boolean, show: () => void, changed: () => void, elsewhere: () => void, role_shown: (name: string) => string, signal: AbortSignal }} call
  * `elsewhere` puts the focus where it goes when nobody waits any more
  */
-export function door({ server, note, is_open, show, changed, elsewhere, signal }) {
+export function door({ server, note, is_open, show, changed, elsewhere, role_shown, signal }) {
 	const { say } = note;
 	const title = h("h3", { id: "door-title" });
 	const rows = h("ul", { role: "list" });
@@ -72,7 +72,7 @@ export function door({ server, note, is_open, show, changed, elsewhere, signal }
 			"li.person",
 			{ "data-id": one.id },
 			face(one.name),
-			h("span.person-text", null, h("span.person-name", null, one.name), h("span.person-role", null, one.role)),
+			h("span.person-text", null, h("span.person-name", null, one.name), h("span.person-role", null, role_shown(one.role))),
 			buttons,
 		);
 	/** @param {Ticket} one */

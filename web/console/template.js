@@ -23,6 +23,7 @@ import {
 import { editor, maker } from "./editor.js";
 import { form_for } from "./hints.js";
 import { may } from "./session.js";
+import { shown_name } from "./title.js";
 
 /** @typedef {import("../lib/router.js").Page} Page */
 
@@ -222,7 +223,8 @@ function role_card(template, name) {
 			h(
 				"h2",
 				null,
-				h("a.stretch", { href: `/console/templates/${template.id}/roles/${segment(name)}` }, name),
+				h("a.stretch", { href: `/console/templates/${template.id}/roles/${segment(name)}` }, shown_name(role)),
+				role.title && h("span.note", null, name),
 			),
 			h("span.badge", null, `Priority ${role.priority}`),
 		),

@@ -843,20 +843,31 @@ static bool leads_to_call(const struct exchange *exchange, const char *client_ur
 	       strstr(client_url, backend != NULL ? "{join.link}" : "{join.") == NULL;
 }
 
+/* Returns the title of a document as people are shown it, as a new value; NULL if it has none. */
+static json_t *shown_title(struct call *call, const json_t *document)
+{
+	const struct slice title = text_of_json(json_object_get(document, "title"));
+
+	return title.data == NULL ? NULL : json_of_text(text_without_bidi(call->arena, title));
+}
+
 static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url,
 			  bool asks)
 {
 	const struct room_record *room = &exchange->subject.room;
 	const struct code_terms *terms = &exchange->code.terms;
-	json_t *body = arena_json(
-		call->arena,
-		json_pack("{s:o, s:{s:o, s:O?}, s:{s:o, s:O?}, s:s?}", "code",
-			  json_of_text(exchange->code.letters), "room", "name",
-			  json_of_text(room->name), "description",
-			  json_object_get(room_document(call, room), "description"), "role", "name",
-			  json_of_text(exchange->role), "publishParams",
-			  json_object_get(role_document(call, exchange), "publishParams"),
-			  "client_url", client_url));
+	const json_t *room_shown = room_document(call, room);
+	const json_t *role_shown = role_document(call, exchange);
+	json_t *body = arena_json(call->arena,
+				  json_pack("{s:o, s:{s:o, s:O?, s:o*}, s:{s:o, s:o*, s:O?}, s:s?}",
+					    "code", json_of_text(exchange->code.letters), "room",
+					    "name", json_of_text(room->name), "description",
+					    json_object_get(room_shown, "description"), "title",
+					    shown_title(call, room_shown), "role", "name",
+					    json_of_text(exchange->role), "title",
+					    shown_title(call, role_shown), "publishParams",
+					    json_object_get(role_shown, "publishParams"),
+					    "client_url", client_url));
 
 	if (!leads_to_call(exchange, client_url))
 		object_put(body, "call", json_string("none"));
