@@ -51,6 +51,10 @@ bool text_has_controls(struct slice text);
 /* Writes the UTF-8 text without such characters to `clean`, which has text.size bytes: a tab or a
  * line break becomes a blank, CR and LF together one; others are left out. Returns the size. */
 size_t text_without_controls(struct slice text, char *clean);
+/* Returns the UTF-8 text without the control characters of the bidirectional algorithm, which can
+ * change the order in which the text around it is shown (Bidi_Control of Unicode): the text itself
+ * if it has none, else a copy in the arena. */
+struct slice text_without_bidi(struct arena *arena, struct slice text);
 /* Returns the number of bytes that the text has in JSON, with its quotes, or a few more. */
 size_t text_size_in_json(struct slice text);
 /* Returns the length of the longest valid UTF-8 prefix, in bytes. */
@@ -83,6 +87,9 @@ void text_camel_case(const char *name, char *camel, size_t size);
 bool text_equal_ignoring_case(struct slice a, struct slice b);
 bool text_begins_ignoring_case(struct slice text, struct slice prefix);
 bool text_contains_ignoring_case(struct slice text, struct slice part);
+/* The same as a person sees UTF-8 texts: also ignores the case of other letters (text_folded), and
+ * characters that are invisible, except a blank. */
+bool text_contains_folded(struct slice text, struct slice part);
 /* Returns the part of a URL between // and its path, query or fragment: the host, perhaps with user
  * info before it and a port after it. data is NULL if no // follows the scheme. */
 struct slice text_url_authority(struct slice url);

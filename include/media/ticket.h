@@ -31,6 +31,9 @@ enum backend_type {
 };
 extern const char *const backend_type_names[BACKEND_TYPES_COUNT];
 const char *backend_type_name(enum backend_type type);
+/* Returns true if people can join without a client application of the account: the media server
+ * has a page for them, or the join page shows the call. */
+bool backend_has_page(enum backend_type type);
 
 /* All slices and documents are borrowed. */
 struct ticket_server {

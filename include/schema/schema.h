@@ -61,7 +61,8 @@ enum field_flag {
 	FIELD_UNIQUE = 1 << 8,		/* the items of the list (texts, choices) are distinct */
 	FIELD_HIDDEN_DEFAULT = 1 << 9,	/* the handler fills in the default, such as a generated name */
 	/* KIND_TIME: "", and in SCHEMA_PARTIAL null, are kept for the handler, which unsets the
-	 * member. */
+	 * member. KIND_TEXT: a text of only blanks and invisible characters counts as ""; that is
+	 * null in a merge patch, kept in SCHEMA_PARTIAL, and counts as not sent elsewhere. */
 	FIELD_CLEARABLE = 1 << 10,
 	FIELD_RAW = 1 << 11,		/* KIND_ANY: the handler checks the value */
 	FIELD_NOT_EMPTY = 1 << 12,	/* the list has at least one item */

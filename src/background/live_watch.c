@@ -53,9 +53,14 @@
  * out who that is, if a judgement that is due cannot be carried out. */
 #define OVERDUE_AFTER 10000
 #define FIND_REMOVALS_AFTER 2000
-/* Between two messages to moderators about who waits. */
+/* Between two messages to moderators about who waits; to people about their role. */
 #define TELL_AFTER 1000
+#define TELL_ROLES_AFTER 1000
+/* Roles of an account whose people have not been told everywhere; beyond, all are told. */
+#define PENDING_ROLES_MOST 1000
 #define BACKENDS_AFTER 2000
+/* Between two times that the time of a media server's last event is stored. */
+#define EVENT_STORED_AFTER 5000
 #define OLD_AFTER 1000
 /* Events of a room that one transaction merges, and tries to merge an event alone that fails for a
  * reason that does not pass. */
@@ -124,6 +129,10 @@ struct watched_room {
 	bool closes; /* its session closes, in steps */
 	bool is_large; /* its last list was a large one */
 	int64_t told; /* when they were; 0 if never */
+	/* People are to be told of the changes of roles from this one on (pending_role); 0:
+	 * none. */
+	uint64_t changes_from;
+	int64_t told_roles; /* when they were; 0 if never */
 	size_t place; /* in the array of rooms */
 };
 
@@ -133,19 +142,34 @@ struct watched_backend {
 	int64_t look_at;
 	size_t under_way; /* looks */
 	size_t acting; /* requests of judgements */
+	size_t telling; /* requests that tell people about their role */
 	int64_t listed; /* when the list was asked for; 0 if never */
 	/* is_down: it did not answer the last time. has_answered: ever, or told something. */
 	bool is_listing, was_up, is_down, has_answered, is_there;
 	bool is_large; /* its last list was a large one */
+	/* When its last event came, and the one that is stored, in milliseconds since 1970; and
+	 * when that was stored. 0: none. */
+	int64_t event, event_stored, stored_at;
 };
 
 /* Judgements have turns of their own, so that they do not wait for the merging of what a media
  * server tells. */
 enum watch_work { WORK_MERGE, WORK_JUDGE, WATCH_WORKS };
 
+/* A role that has changed, and the number of the change within its account. */
+struct pending_role {
+	struct told_role role;
+	uint64_t change;
+};
+
 /* In the order of their ids, which come first (id_place). */
 struct watched_account {
 	struct id id;
+	uint64_t changes; /* of roles; the number of the last one */
+	uint64_t all_changed; /* the last change that meant all roles; 0 if none is pending */
+	struct pending_role *pending; /* until the people have been told in all rooms */
+	size_t pending_count, pending_capacity;
+	size_t telling; /* rooms whose people are to be told */
 	int64_t left[WATCH_WORKS]; /* microseconds; below 0: what it owes */
 	int64_t aside_told; /* 0 if never */
 	int64_t day; /* that was begun for those who are inside */
@@ -446,7 +470,7 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 	for (size_t i = 0; i < watch->backend_count; i++) {
 		/* Requests that are under way find their backend by its id. */
 		if (watch->backends[i].is_there || watch->backends[i].under_way > 0 ||
-		    watch->backends[i].acting > 0)
+		    watch->backends[i].acting > 0 || watch->backends[i].telling > 0)
 			watch->backends[n++] = watch->backends[i];
 	}
 	watch->backend_count = n;
@@ -1090,36 +1114,68 @@ static void take_errands(struct live_watch *watch)
 
 /* ---- events ---- */
 
+/* An event of a media server, whose time is to be stored. */
+struct heard_event {
+	struct id backend;
+	int64_t time;
+};
+
 static bool hear_backend(struct call *call, void *context, struct fault *fault)
 {
-	const struct id *id = context;
+	const struct heard_event *event = context;
 	struct media media;
 
 	if (!media_load(call, STORE_TO_SHOW, &media, fault))
 		return false;
-	return media_backend(&media, id) == NULL || backend_health_hear(call, id, fault);
+	return media_backend(&media, &event->backend) == NULL ||
+	       backend_health_hear(call, &event->backend, event->time, fault);
 }
 
-/* A media server that tells something is up, or up again. That it has told something is stored
- * once. */
+/* A media server that tells something is up, or up again. That it has told something for the first
+ * time is stored at once. time: of the event, in milliseconds since 1970. */
 static void backend_hear(struct live_watch *watch, struct arena *arena, const struct id *account,
-			 const struct id *id)
+			 const struct id *id, int64_t time)
 {
 	struct watched_backend *backend = backend_of(watch, account, id);
-	struct id heard = *id;
+	struct heard_event event = { *id, time };
 	struct fault fault = FAULT_INITIAL;
 	bool is_stored;
 
 	if (backend != NULL && backend->is_down &&
 	    backend->look_at > backend->listed + LOOK_AT_MOST_EVERY)
 		backend->look_at = backend->listed + LOOK_AT_MOST_EVERY;
+	if (backend != NULL && backend->event < time)
+		backend->event = time;
 	if (backend != NULL && backend->has_answered)
 		return;
-	is_stored = transact(&watch->work, STORE_WRITE, arena, account, hear_backend, &heard,
+	is_stored = transact(&watch->work, STORE_WRITE, arena, account, hear_backend, &event,
 			     &fault);
 	if (backend != NULL)
 		backend->has_answered = is_stored;
 	arena_reset(arena);
+}
+
+/* Stores when the media servers have sent their last events, of each at most once in
+ * EVENT_STORED_AFTER. */
+static void store_events(struct live_watch *watch, struct arena *arena)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < watch->backend_count; i++) {
+		struct watched_backend *backend = &watch->backends[i];
+		struct heard_event event = { backend->id, backend->event };
+		struct fault fault = FAULT_INITIAL;
+
+		if (backend->event <= backend->event_stored ||
+		    (backend->stored_at != 0 && now < backend->stored_at + EVENT_STORED_AFTER) ||
+		    !has_turn(watch, &backend->account, WORK_MERGE))
+			continue;
+		backend->stored_at = now;
+		if (transact(&watch->work, STORE_WRITE, arena, &backend->account, hear_backend,
+			     &event, &fault))
+			backend->event_stored = event.time;
+		arena_reset(arena);
+	}
 }
 
 /* Events of one room. */
@@ -1264,7 +1320,7 @@ static size_t take_batch(struct live_watch *watch, struct arena *arena, struct e
 	struct fault fault = FAULT_INITIAL;
 	void *found;
 
-	backend_hear(watch, arena, &account, &backend_id);
+	backend_hear(watch, arena, &account, &backend_id, batch->heard[batch->count - 1]->received);
 	if (!transact(&watch->work, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
 		return give_up(watch, arena, batch, &fault);
 	found = tfind(&key, &watch->tree, compare_rooms);
@@ -1706,7 +1762,48 @@ struct live_list {
 	struct arena *arena;
 	const struct id *account;
 	unsigned wants; /* of enum room_want */
+	uint64_t change; /* of roles; 0 if none has changed */
 };
+
+/* Notes that the people of some roles are to be told; returns the number of the change. */
+static uint64_t add_change(struct watched_account *account, const struct told_roles *told)
+{
+	const uint64_t change = ++account->changes;
+
+	for (size_t i = 0; i < told->count; i++) {
+		const struct told_role *role = &told->roles[i];
+		size_t place = 0;
+
+		while (place < account->pending_count &&
+		       (id_compare(&account->pending[place].role.template_id, &role->template_id) !=
+				0 ||
+			account->pending[place].role.identity != role->identity))
+			place++;
+		if (place == account->pending_count && place == PENDING_ROLES_MOST) {
+			account->all_changed = change;
+			break;
+		}
+		if (place == account->pending_count) {
+			account->pending = memory_room(account->pending, account->pending_count,
+						       &account->pending_capacity,
+						       sizeof *account->pending);
+			account->pending_count++;
+		}
+		account->pending[place] = (struct pending_role){ *role, change };
+	}
+	if (told->are_all)
+		account->all_changed = change;
+	return change;
+}
+
+/* The people in the room are to be told of the change, if it is of their role. */
+static void tell_of_change(struct live_watch *watch, struct watched_room *room, uint64_t change)
+{
+	if (room->changes_from != 0 || change == 0)
+		return;
+	room->changes_from = change;
+	account_of(watch, &room->account)->telling++;
+}
 
 /* Notes what is to be done about a room. */
 static void room_want(struct watched_room *room, unsigned wants)
@@ -1730,6 +1827,7 @@ static bool want_live(void *context, const struct store_record *record, struct f
 	room = room_of(list->watch, list->account, &live.backend, &record->id);
 	room->is_live = true;
 	room_want(room, list->wants & ~(unsigned)ROOM_CLOSE);
+	tell_of_change(list->watch, room, list->change);
 	/* A session closes that has begun to, and that of a backend that is gone. */
 	room->closes = room->closes || live.closing != 0 ||
 		       backend_of(list->watch, list->account, &live.backend) == NULL;
@@ -1743,16 +1841,28 @@ static bool want_all_live(struct call *call, void *context, struct fault *fault)
 	return store_each(call->transaction, &kind_live, &page, false, want_live, context, fault);
 }
 
-/* Goes through the rooms in session of an account. Returns false if that is to be done again. */
-static bool want_all(struct live_watch *watch, struct arena *arena, const struct id *account,
-		     unsigned wants)
+/* Forgets the changes of roles if the people have been told in all rooms. */
+static void forget_changes(struct watched_account *account)
 {
-	struct live_list list = { watch, arena, account, wants };
+	if (account->telling > 0)
+		return;
+	account->pending_count = 0;
+	account->all_changed = 0;
+}
+
+/* Goes through the rooms in session of an account. told: roles that have changed, or NULL. Returns
+ * false if that is to be done again. */
+static bool want_all(struct live_watch *watch, struct arena *arena, const struct id *account,
+		     unsigned wants, const struct told_roles *told)
+{
+	const uint64_t change = told == NULL ? 0 : add_change(account_of(watch, account), told);
+	struct live_list list = { watch, arena, account, wants, change };
 	struct fault fault = FAULT_INITIAL;
 	const bool is_done = transact(&watch->work, STORE_READ, arena, account, want_all_live,
 				      &list, &fault);
 
 	arena_reset(arena);
+	forget_changes(account_of(watch, account));
 	return is_done || !may_pass(&fault);
 }
 
@@ -1784,10 +1894,11 @@ static void take_queued(struct live_watch *watch, struct arena *arena, struct qu
 			room_want(room_of(watch, &queued->account, &queued->backend, &queued->room),
 				  queued->wants);
 		else if (is_done)
-			is_done = want_all(watch, arena, &queued->account, queued->wants);
+			is_done = want_all(watch, arena, &queued->account, queued->wants,
+					   queued->told);
 		if (is_done) {
 			took_turn(watch, &queued->account, WORK_JUDGE, begun);
-			free(queued);
+			queued_room_free(queued);
 		} else {
 			queued->next = NULL;
 			*end = queued;
@@ -1809,7 +1920,7 @@ static void find_sessions(struct live_watch *watch, struct arena *arena)
 	roster = accounts_current(accounts);
 	n = roster->count / (FOUND_WITHIN / OLD_AFTER) + 1;
 	while (n-- > 0 && watch->found_place < roster->count &&
-	       want_all(watch, arena, &roster->accounts[watch->found_place].id, 0))
+	       want_all(watch, arena, &roster->accounts[watch->found_place].id, 0, NULL))
 		watch->found_place++;
 	watch->found_at = watch->found_place < roster->count ? clock_monotonic() + OLD_AFTER : 0;
 	accounts_release(accounts, roster);
@@ -1868,6 +1979,108 @@ static void tell_rooms(struct live_watch *watch)
 			errand_send(&telling->errand);
 		else
 			errand_close(&telling->errand);
+	}
+}
+
+/* ---- roles that have changed ---- */
+
+/* A message to the people of some roles in a room. */
+struct role_telling {
+	struct errand errand; /* first, so that it is the same object */
+	struct id room;
+	struct told_roles told;
+};
+
+static bool prepare_role_telling(struct call *call, void *context, struct fault *fault)
+{
+	struct role_telling *telling = context;
+
+	if (!message_ask_of_roles(call, &telling->room, &telling->told, fault))
+		return false;
+	telling->errand.asking = call->asking;
+	return true;
+}
+
+/* Sets the roles of which the people in the room have not been told yet. */
+static void find_changes(const struct watched_account *account, const struct watched_room *room,
+			 struct told_roles *told)
+{
+	told->are_all = account->all_changed >= room->changes_from;
+	for (size_t i = 0; i < account->pending_count && !told->are_all; i++) {
+		if (account->pending[i].change >= room->changes_from)
+			told_roles_add(told, &account->pending[i].role);
+	}
+}
+
+static bool take_role_telling(struct live_watch *watch, struct errand *errand)
+{
+	struct watched_backend *backend = backend_of(watch, &errand->account,
+						     &errand->asking->backend);
+
+	if (backend != NULL)
+		COUNTER_LOWER(backend->telling, errand->counted);
+	return take_telling(watch, errand);
+}
+
+/* Returns false if it is to be tried again. */
+static bool tell_roles_of(struct live_watch *watch, struct watched_room *room,
+			  struct watched_backend *backend)
+{
+	struct role_telling *telling;
+	struct fault fault = FAULT_INITIAL;
+	bool is_done;
+
+	if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL ||
+	    (backend != NULL && backend->is_down))
+		return true;
+	telling = (struct role_telling *)errand_open(watch, &room->account, WORK_JUDGE,
+						     sizeof *telling);
+	telling->errand.take = take_role_telling;
+	telling->room = room->room;
+	find_changes(account_of(watch, &room->account), room, &telling->told);
+	is_done = transact(&watch->work, STORE_READ, telling->errand.arena, &room->account,
+			   prepare_role_telling, telling, &fault);
+	if (is_done && telling->errand.asking != NULL) {
+		backend = backend_of(watch, &room->account, &telling->errand.asking->backend);
+		if (backend != NULL) {
+			telling->errand.counted = telling->errand.asking->count;
+			backend->telling += telling->errand.counted;
+		}
+		errand_send(&telling->errand);
+	} else {
+		errand_close(&telling->errand);
+	}
+	return is_done || !may_pass(&fault);
+}
+
+/* Tells people that what their role may do has changed, in a room at most once in
+ * TELL_ROLES_AFTER. */
+static void tell_roles(struct live_watch *watch)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < watch->room_count; i++) {
+		struct watched_room *room = watch->rooms[i];
+		struct watched_account *account;
+		struct watched_backend *backend;
+		int64_t begun;
+
+		if (room->changes_from == 0 ||
+		    (room->told_roles != 0 && now < room->told_roles + TELL_ROLES_AFTER))
+			continue;
+		backend = backend_of(watch, &room->account, &room->backend);
+		if ((backend != NULL && backend->telling >= ASKED_AT_ONCE) ||
+		    !has_turn(watch, &room->account, WORK_JUDGE))
+			continue;
+		begun = clock_microseconds();
+		room->told_roles = now;
+		if (tell_roles_of(watch, room, backend)) {
+			account = account_of(watch, &room->account);
+			room->changes_from = 0;
+			COUNTER_LOWER(account->telling, 1);
+			forget_changes(account);
+		}
+		took_turn(watch, &room->account, WORK_JUDGE, begun);
 	}
 }
 
@@ -1949,7 +2162,9 @@ static void ask_rooms(struct live_watch *watch, struct arena *arena)
 		}
 		if (!room->is_live && !room->is_asking && !room->is_acting && !room->closes &&
 		    room->look_at == INT64_MAX && room->judge_at == INT64_MAX && !room->tells &&
-		    (room->told == 0 || now >= room->told + TELL_AFTER))
+		    room->changes_from == 0 &&
+		    (room->told == 0 || now >= room->told + TELL_AFTER) &&
+		    (room->told_roles == 0 || now >= room->told_roles + TELL_ROLES_AFTER))
 			room_forget(watch, room);
 	}
 }
@@ -2083,7 +2298,8 @@ static void take_queue(struct live_watch *watch, struct arena *arena)
 	while (backends != NULL) {
 		struct heard_backend *next = backends->next;
 
-		backend_hear(watch, arena, &backends->account, &backends->backend);
+		backend_hear(watch, arena, &backends->account, &backends->backend,
+			     clock_now(watch->environment->clock));
 		free(backends);
 		backends = next;
 	}
@@ -2129,6 +2345,7 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 	}
 	begin_turns(watch);
 	take_queue(watch, arena);
+	store_events(watch, arena);
 	close_rooms(watch, arena);
 	take_errands(watch);
 	watch_all(watch, arena);
@@ -2137,6 +2354,7 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 	judge_rooms(watch, arena);
 	flush_committed(watch);
 	tell_rooms(watch);
+	tell_roles(watch);
 	count_figures(watch);
 }
 
@@ -2213,7 +2431,7 @@ void live_watch_close(struct live_watch *watch)
 	while (watch->queued != NULL) {
 		struct queued_room *next = watch->queued->next;
 
-		free(watch->queued);
+		queued_room_free(watch->queued);
 		watch->queued = next;
 	}
 	while (watch->waiting != NULL) {
@@ -2226,6 +2444,8 @@ void live_watch_close(struct live_watch *watch)
 		room_forget(watch, watch->rooms[0]);
 	free(watch->rooms);
 	free(watch->backends);
+	for (size_t i = 0; i < watch->account_count; i++)
+		free(watch->accounts[i].pending);
 	free(watch->accounts);
 	pthread_mutex_destroy(&watch->lock);
 	close(watch->wake);

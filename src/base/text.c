@@ -148,6 +148,65 @@ struct slice text_folded(struct arena *arena, struct slice text)
 	return buffer_slice(&folded);
 }
 
+/* Takes the next character that a person sees, in lower case; a blank counts as one. Returns 0 at
+ * the end. */
+static uint32_t take_seen(struct slice *text)
+{
+	while (text->size > 0) {
+		const uint32_t character = text_take_character(text);
+
+		if (character == ' ' || !is_invisible(character))
+			return lower_character(character);
+	}
+	return 0;
+}
+
+static bool begins_folded(struct slice text, struct slice prefix)
+{
+	uint32_t character;
+
+	do
+		character = take_seen(&prefix);
+	while (character != 0 && take_seen(&text) == character);
+	return character == 0;
+}
+
+bool text_contains_folded(struct slice text, struct slice part)
+{
+	while (!begins_folded(text, part)) {
+		if (take_seen(&text) == 0)
+			return false;
+	}
+	return true;
+}
+
+static bool is_bidi(uint32_t character)
+{
+	return character == 0x061c || character == 0x200e || character == 0x200f ||
+	       (character >= 0x202a && character <= 0x202e) ||
+	       (character >= 0x2066 && character <= 0x2069);
+}
+
+struct slice text_without_bidi(struct arena *arena, struct slice text)
+{
+	struct buffer clean = BUFFER_INITIAL(arena);
+	struct slice rest = text, kept = text;
+
+	while (rest.size > 0) {
+		const struct slice before = rest;
+
+		if (!is_bidi(text_take_character(&rest)))
+			continue;
+		buffer_append(&clean,
+			      (struct slice){ kept.data, (size_t)(before.data - kept.data) });
+		kept = rest;
+	}
+	if (kept.size == text.size)
+		return text;
+	buffer_append(&clean, kept);
+	return buffer_slice(&clean);
+}
+
 /* Returns the size in bytes of the control character or line break at the beginning of the text, or
  * 0 if the text begins with another character. U+0080 to U+009F have two bytes; U+2028 and U+2029
  * have three. */

@@ -83,6 +83,7 @@ static const struct client_command {
 	{ "room add", SERVICE_CREATE, "/v2/rooms", room_columns, .sent = {
 		{ "name", OPERAND },
 		{ "template_id", TEXT_OPTION("template", "ID", "the ID of a template (default: the account's default template)") },
+		{ "title", TEXT_OPTION("title", "TITLE", "what people see in place of the name") },
 		{ "description", TEXT_OPTION("description", "TEXT", "what the room is for") },
 		{ "opens_at", TEXT_OPTION("opens-at", "TIME", "such as 2026-11-23T09:00:00Z; nobody can join before") },
 		{ "closes_at", TEXT_OPTION("closes-at", "TIME", "nobody can join from this time on") } } },

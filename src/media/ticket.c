@@ -466,16 +466,18 @@ static const struct {
 	bool part_of_roles; /* a person who may subscribe to some roles can subscribe to all */
 	bool all_roles; /* a person who may subscribe to no role can subscribe to all */
 	bool peers, moderation, expiry;
+	bool has_page; /* where people join without a client application */
 } types[BACKEND_TYPES_COUNT] = {
-	[BACKEND_LIVEKIT] = { make_livekit, .part_of_roles = true, .peers = true },
+	[BACKEND_LIVEKIT] = { make_livekit, .part_of_roles = true, .peers = true,
+			      .has_page = true },
 	[BACKEND_JITSI] = { make_jitsi, .any_source = true, .any_guest = true,
 			    .part_of_roles = true, .all_roles = true, .peers = true,
-			    .moderation = true },
+			    .moderation = true, .has_page = true },
 	[BACKEND_GALENE] = { make_galene, .any_source = true, .part_of_roles = true,
-			     .all_roles = true, .peers = true },
+			     .all_roles = true, .peers = true, .has_page = true },
 	[BACKEND_BIGBLUEBUTTON] = { make_bigbluebutton, .any_source = true, .any_guest = true,
 				    .part_of_roles = true, .all_roles = true, .peers = true,
-				    .expiry = true },
+				    .expiry = true, .has_page = true },
 	[BACKEND_JANUS] = { make_janus, .any_source = true, .any_guest = true,
 			    .part_of_roles = true, .all_roles = true, .peers = true },
 	[BACKEND_JWT] = { make_jwt, .any_source = false },
@@ -490,6 +492,11 @@ const char *const backend_type_names[] = {
 const char *backend_type_name(enum backend_type type)
 {
 	return backend_type_names[type];
+}
+
+bool backend_has_page(enum backend_type type)
+{
+	return types[type].has_page;
 }
 
 size_t ticket_not_enforced(const struct ticket_server *server, const struct ticket_guest *guest,

@@ -48,19 +48,21 @@ void list_add(struct list *list, struct slice last)
 	list->last = last;
 }
 
-static bool name_has_words(struct slice name, struct slice words)
+static bool has_words(struct slice name, struct slice title, struct slice words)
 {
 	while (words.data != NULL) {
-		if (!text_contains_ignoring_case(name, text_split(words, ' ', &words)))
+		const struct slice word = text_split(words, ' ', &words);
+
+		if (!text_contains_ignoring_case(name, word) && !text_contains_folded(title, word))
 			return false;
 	}
 	return true;
 }
 
-bool list_wants_name(const struct list *list, struct slice name)
+bool list_wants_name(const struct list *list, struct slice name, struct slice title)
 {
 	if (list->words.data != NULL)
-		return name_has_words(name, list->words);
+		return has_words(name, title, list->words);
 	return list->prefix.data == NULL ||
 	       (slice_begins(name, list->prefix) &&
 		(list->after.size == 0 || slice_compare(name, list->after) > 0));
@@ -109,18 +111,21 @@ void list_first_page(struct call *call, struct store_page *page)
 #define PAGE_MOST 1000
 #define BYTES_LOOKED_AT_MOST (2 * CALL_ANSWER_MOST)
 
-/* With `q`, leaves out the records whose names do not have the words. Returns how many are left. */
-static size_t keep_wanted(const struct list *list, struct store_page *page)
+/* With `q`, leaves out the records that do not have the words. Sets how many are left. */
+static bool keep_wanted(const struct list *list, struct store_page *page, size_t *kept,
+			struct fault *fault)
 {
-	size_t kept = 0;
+	*kept = list->words.data == NULL ? page->count : 0;
+	for (size_t i = *kept; i < page->count; i++) {
+		struct slice title = SLICE("");
 
-	if (list->words.data == NULL)
-		return page->count;
-	for (size_t i = 0; i < page->count; i++) {
-		if (list_wants_name(list, page->records[i].name))
-			page->records[kept++] = page->records[i];
+		if (list->title_of != NULL &&
+		    !list->title_of(list->call, &page->records[i], &title, fault))
+			return false;
+		if (list_wants_name(list, page->records[i].name, title))
+			page->records[(*kept)++] = page->records[i];
 	}
-	return kept;
+	return true;
 }
 
 /* Returns whether records may follow that were not looked at, after `add` got these records. A full
@@ -163,8 +168,8 @@ static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 		if (!store_page(call->transaction, kind, page, fault))
 			return false;
 		go_on_after(list, page);
-		kept = keep_wanted(list, page);
-		if (!add(call, list, context, page->records, kept, fault))
+		if (!keep_wanted(list, page, &kept, fault) ||
+		    !add(call, list, context, page->records, kept, fault))
 			return false;
 		if (page->is_last || list_is_full(list)) {
 			list->is_cut = !is_by_name && is_unfinished(list, page, kept);

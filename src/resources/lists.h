@@ -9,6 +9,10 @@
 
 #include "resources/call.h"
 
+/* Reads the title of a record; empty if it has none. */
+typedef bool list_title(struct call *call, const struct store_record *record, struct slice *title,
+			struct fault *fault);
+
 struct list {
 	struct call *call;
 	size_t limit;
@@ -20,6 +24,8 @@ struct list {
 	 * NULL: newest first) that come after `after`. Both are spelled as in the store. */
 	struct slice prefix, after;
 	struct slice words; /* from `q`: lists names that contain each of them; data NULL: all */
+	list_title
+		*title_of; /* of records with titles, which may contain the words, too; else NULL */
 	size_t looked_at, bytes_looked_at; /* records that list_add_pages read, and their values */
 	bool is_cut; /* ended before the last record, after many or (with `q`) after `limit` items */
 	struct slice last; /* `last` of the response */
@@ -35,8 +41,9 @@ void list_open(struct call *call, struct list *list);
 /* True if the list has `limit` items, or the response exceeds CALL_ANSWER_MOST. */
 bool list_is_full(const struct list *list);
 
-/* True if the list includes an item with this name, spelled as in the store (name_prefix, q). */
-bool list_wants_name(const struct list *list, struct slice name);
+/* True if the list includes an item with this name, spelled as in the store, and this title, which
+ * may be empty (name_prefix, q). */
+bool list_wants_name(const struct list *list, struct slice name, struct slice title);
 
 /* Must be called before the item's text is appended. */
 void list_add_item(struct list *list, const struct id *id);
@@ -48,8 +55,8 @@ void list_add(struct list *list, struct slice last);
  * records are left. The caller sets the parent and the side in `page`, and bounds other than
  * `start`. In the order of names, the caller sets nothing in `page`, `add` leaves out records that
  * other filters exclude, and the list also ends after LIST_LOOKED_AT_MOST records; the next page
- * continues there. With `q`, `add` gets only records whose names contain the words, and the list
- * ends in the same way; `last` is then "" if no records follow. */
+ * continues there. With `q`, `add` gets only records whose names or titles contain the words, and
+ * the list ends in the same way; `last` is then "" if no records follow. */
 #define LIST_LOOKED_AT_MOST 10000
 typedef bool list_add_records(struct call *call, struct list *list, const void *context,
 			      const struct store_record *records, size_t n, struct fault *fault);

@@ -16,7 +16,7 @@
 #define START DOC("Where to continue: `last` of the previous response.")
 
 #define SEARCH \
-	"each of these words, ignoring case. A request looks at up to 10,000 names, newest first; continue while " \
+	"each of these words, ignoring case. A request looks at up to 10,000 of them, newest first; continue while " \
 	"`last`, which is the last one it looked at, is not empty."
 
 static schema_rule check_search;
@@ -72,7 +72,7 @@ static const struct rule room_list_rules[] = {
 	{ "name_prefix", TEXT(any_text), EXAMPLE("mon"), \
 	  DOC("Only rooms whose names have this prefix, ignoring case, ordered by the bytes of their names in " \
 	      "lower case; `start` and `last` are then names.") }, \
-	{ "q", TEXT(some_100_text), EXAMPLE("monday math"), DOC("Only rooms whose names contain " SEARCH) }
+	{ "q", TEXT(some_100_text), EXAMPLE("monday math"), DOC("Only rooms whose names or titles contain " SEARCH) }
 
 static const struct field room_list_fields[] = { FILTERS_OF_ROOMS, { "view", SUMMARY } };
 const struct shape room_list_query = {

@@ -42,6 +42,7 @@ static const struct shape active_session_shape = {
 static const struct field active_room_fields[] = {
 	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Room identifier.") },
 	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the room.") },
+	{ "title",       TEXT(any_text), EXAMPLE("Mathematics, class 7b"), DOC("Title of the room, if it has one.") },
 	{ "customer_id", TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Account identifier.") },
 	{ "session",     OBJECT(active_session_shape), FLAGS(FIELD_REQUIRED), DOC("The session.") },
 	{ "peer_count",  INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("How many people are inside.") },
@@ -101,6 +102,7 @@ static const struct shape my_role_shape = {
 static const struct field role_name_item = { .name = NULL, .kind = KIND_TEXT, .text = &any_text };
 static const struct field other_role_fields[] = {
 	{ "name",          TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
+	{ "title",         TEXT(any_text), EXAMPLE("Teacher"), DOC("Title of the role, if it has one.") },
 	{ "priority",      INTEGER(1, 5), FLAGS(FIELD_REQUIRED), DOC("Its priority.") },
 	{ "host",          BOOLEAN(), FLAGS(FIELD_REQUIRED),
 	  DOC("Whether it may mute or remove others.") },
@@ -264,11 +266,13 @@ const struct shape done_shape = { "Done", FIELDS(done_fields), .doc = "What was 
 /* ---- the door ---- */
 
 #define STATES_OF_A_DECISION ONE_OF("admitted", "denied")
-#define WHO_WAITS \
+#define WHO_IS_AT_THE_DOOR \
 	{ "id",      TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Identifier of the ticket, which is not the ticket itself.") }, \
 	{ "name",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Display name; may be empty.") }, \
 	{ "user_id", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("User ID of the person.") }, \
-	{ "role",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Role with which the person joins.") }, \
+	{ "role",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Role with which the person joins.") }
+#define WHO_WAITS \
+	WHO_IS_AT_THE_DOOR, \
 	{ "since",   TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the person began to wait.") }
 
 static const struct field waiting_fields[] = { WHO_WAITS };
@@ -276,9 +280,19 @@ static const struct shape waiting_shape = {
 	"WaitingPerson", FIELDS(waiting_fields), .doc = "Somebody who waits to be let in.",
 };
 static const struct field waiting_item = { .name = NULL, OBJECT(waiting_shape) };
+static const struct field denied_fields[] = {
+	WHO_IS_AT_THE_DOOR,
+	{ "until",   TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the denial ends.") },
+};
+static const struct shape denied_shape = {
+	"DeniedPerson", FIELDS(denied_fields), .doc = "Somebody whose denial can be taken back.",
+};
+static const struct field denied_item = { .name = NULL, OBJECT(denied_shape) };
 static const struct field tickets_fields[] = {
 	{ "tickets", LIST_OF(waiting_item), FLAGS(FIELD_REQUIRED), DOC("Those who have waited longest, at most 100.") },
 	{ "count",   INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("How many people wait.") },
+	{ "denied",  LIST_OF(denied_item), FLAGS(FIELD_REQUIRED),
+	  DOC("Those whom a moderator has denied less than ten minutes ago, which can be taken back; the newest 100.") },
 };
 const struct shape tickets_shape = { "Tickets", FIELDS(tickets_fields), .doc = "Who waits to be let in." };
 
@@ -341,6 +355,8 @@ static const struct field session_peer_item = { .name = NULL, OBJECT(session_pee
 static const struct field session_fields[] = {
 	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Session identifier.") },
 	{ "room_id",     TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("The room, which may have been deleted since.") },
+	{ "title",       TEXT(any_text), EXAMPLE("Mathematics, class 7b"),
+	  DOC("Title of the room when the session opened, if it had one.") },
 	{ "customer_id", TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Account identifier.") },
 	{ "active",      BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether the session is open.") },
 	{ "peers",       MAP_OF(any_text, session_peer_item), FLAGS(FIELD_REQUIRED),

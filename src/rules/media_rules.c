@@ -252,6 +252,9 @@ static const struct field backend_fields[] = {
 	      "message (send messages to people).") },
 	{ "events_url", TEXT(any_text), FLAGS(FIELD_READ_ONLY), IN_FORMAT("uri"),
 	  DOC("Only for livekit: where the media server posts its events, for its configuration.") },
+	{ "last_event_at", TEXT(time_text), FLAGS(FIELD_READ_ONLY | FIELD_NULLABLE),
+	  DOC("When it sent its last event, at most 10 seconds behind; null if it has sent none with its present "
+	      "address and keys. Only livekit sends events.") },
 	{ "health",     OBJECT(health_shape), FLAGS(FIELD_READ_ONLY),
 	  DOC("Whether the media server answers.") },
 };

@@ -156,6 +156,8 @@ const struct shape permissions_shape = {
 
 static const struct field role_fields[] = {
 	{ "name",            TEXT(role_name_text), FLAGS(FIELD_KEPT), DOC("Alias of the role.") },
+	{ "title",           TEXT(some_line_64_text), FLAGS(FIELD_CLEARABLE),
+	  EXAMPLE("Teacher"), DOC("What people see in place of the name.") },
 	{ "publishParams",   OBJECT(publish_params_shape), DEFAULT({}), DOC("What the role publishes.") },
 	{ "subscribeParams", OBJECT(subscribe_params_shape), DEFAULT({}), DOC("What the role subscribes to.") },
 	{ "permissions",     OBJECT(permissions_shape), DEFAULT({}), DOC("What the role may do.") },

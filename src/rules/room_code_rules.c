@@ -370,12 +370,14 @@ const struct shape ticket_shape = {
 static const struct field opened_room_fields[] = {
 	{ "name",        TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the room.") },
 	{ "description", TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Description of the room.") },
+	{ "title",       TEXT(any_text), EXAMPLE("Mathematics, class 7b"), DOC("Title of the room, if it has one.") },
 };
 static const struct shape opened_room_shape = {
 	"OpenedRoom", FIELDS(opened_room_fields), .doc = "The room of a code, for a guest.",
 };
 static const struct field opened_role_fields[] = {
 	{ "name",          TEXT(role_name_text), FLAGS(FIELD_REQUIRED), DOC("Name of the role.") },
+	{ "title",         TEXT(any_text), EXAMPLE("Teacher"), DOC("Title of the role, if it has one.") },
 	{ "publishParams", OBJECT(publish_params_shape), FLAGS(FIELD_REQUIRED), DOC("What the role may publish.") },
 };
 static const struct shape opened_role_shape = {
@@ -387,8 +389,10 @@ static const struct field opened_fields[] = {
 	{ "role",       OBJECT(opened_role_shape), FLAGS(FIELD_REQUIRED), DOC("Role of the code.") },
 	{ "client_url", TEXT(any_text), FLAGS(FIELD_NULLABLE), IN_FORMAT("uri"), EXAMPLE("https://example.org/"),
 	  DOC("Where a page sends people who join.") },
-	{ "call",       ONE_OF("livekit"),
-	  DOC("Set if the join page itself shows the call: the media server is a LiveKit, and client_url is null.") },
+	{ "call",       ONE_OF("livekit", "none"),
+	  DOC("livekit if the join page itself shows the call: the media server is a LiveKit, and client_url is null. "
+	      "none if calls are not set up for this room: there is no media server with a page, and no client_url that "
+	      "leads to a call. Missing if client_url or the page of the media server shows the call.") },
 	{ "not_before", TEXT(time_text), DOC("When the code becomes valid, if set.") },
 	{ "expires_at", TEXT(time_text), DOC("When the code expires, if set.") },
 	{ "opens_at",   TEXT(time_text), DOC("When the room opens, if set.") },

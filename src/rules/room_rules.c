@@ -47,6 +47,9 @@ static const struct rule room_rules[] = {
 	  DOC("Whether codes of the room can be created and exchanged.") }, \
 	{ "description",               TEXT(description_text), DEFAULT(""), \
 	  DOC("A description for people.") }, \
+	{ "title",                     TEXT(some_line_128_text), FLAGS(FIELD_CLEARABLE), \
+	  EXAMPLE("Mathematics, class 7b"), \
+	  DOC("What people see in place of the name.") }, \
 	{ "customer_id",               TEXT(id_text), FLAGS(FIELD_READ_ONLY), \
 	  DOC("Account identifier of the owner.") }, \
 	{ "recording_source_template", BOOLEAN(), FLAGS(FIELD_HIDDEN_DEFAULT), DEFAULT(true), \
@@ -99,6 +102,7 @@ const struct shape room_shape = {
 static const struct field room_summary_fields[] = {
 	{ "id",          TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Room identifier.") },
 	{ "name",        TEXT(room_name_text), FLAGS(FIELD_REQUIRED), DOC("Unique, ignoring case.") },
+	{ "title",       TEXT(some_line_128_text), DOC("What people see in place of the name, if set.") },
 	{ "enabled",     BOOLEAN(), FLAGS(FIELD_REQUIRED), DOC("Whether codes of the room can be created and exchanged.") },
 	{ "template_id", TEXT(id_text), FLAGS(FIELD_REQUIRED), DOC("Template identifier.") },
 	{ "template",    TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("Name of the template.") },

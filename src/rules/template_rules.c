@@ -72,6 +72,10 @@ const struct shape settings_shape = {
 
 static const struct field role_item = { .name = NULL, OBJECT(role_shape) };
 
+static const struct field warning_item = {
+	.name = NULL, TEXT(any_text), EXAMPLE("Every role has admission ask, so nobody inside can let people in"),
+};
+
 /* The fields that every body of a template may have. */
 #define NAME_OF_A_TEMPLATE \
 	{ "name",         TEXT(name_text), \
@@ -91,7 +95,9 @@ static const struct field role_item = { .name = NULL, OBJECT(role_shape) };
 	{ "customer",     TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Same value as customerId.") }, \
 	{ "plugins",      KEPT_OBJECT(), DOC("Stored and returned unchanged.") }, \
 	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY), \
-	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") }
+	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") }, \
+	{ "warnings",     LIST_OF(warning_item), MOST(1), FLAGS(FIELD_READ_ONLY), \
+	  DOC("What the parts of the template prevent together, a sentence each; missing if there is nothing.") }
 
 static const struct field template_fields[] = {
 	{ "id",           TEXT(id_text), FLAGS(FIELD_READ_ONLY), DOC("Template identifier.") },

@@ -57,6 +57,13 @@ const struct text_rule line_256_text = {
 	.no_controls = true,
 };
 
+const struct text_rule some_line_64_text = {
+	.sentence = "must be 1 to 64 characters",
+	.shortest = 1,
+	.longest = 64,
+	.no_controls = true,
+};
+
 const struct text_rule some_line_128_text = {
 	.sentence = "must be 1 to 128 characters",
 	.shortest = 1,

@@ -126,6 +126,27 @@ static __attribute__((noinline)) bool counts_as_absent(const struct field *row, 
 	       ((row->flags & FIELD_BLANK_ABSENT) != 0 && text.size > 0 && text_is_blank(text));
 }
 
+/* Returns true if the value unsets a text that can be unset. */
+static bool is_clearing(const struct field *row, const json_t *value)
+{
+	return (row->flags & FIELD_CLEARABLE) != 0 && row->kind == KIND_TEXT &&
+	       json_is_string(value) && text_is_blank(text_of_json(value));
+}
+
+/* Returns what such a value becomes. */
+static json_t *cleared(enum schema_mode mode)
+{
+	switch (mode) {
+	case SCHEMA_PARTIAL:
+		return json_string("");
+	case SCHEMA_PATCH:
+		return json_null();
+	case SCHEMA_WHOLE:
+		break;
+	}
+	return NULL;
+}
+
 static json_t *check_member(struct walk *walk, const struct field *row, const struct place *place,
 			    json_t *value, enum schema_mode mode)
 {
@@ -136,6 +157,8 @@ static json_t *check_member(struct walk *walk, const struct field *row, const st
 	if ((row->flags & (FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT)) != 0 &&
 	    counts_as_absent(row, value))
 		return NULL;
+	if (is_clearing(row, value))
+		return cleared(mode);
 	return check_value(walk, row, place, value, mode_below(row, mode));
 }
 

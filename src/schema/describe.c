@@ -266,6 +266,9 @@ static void describe_words(json_t *schema, const struct field *row, enum describ
 	if ((row->flags & FIELD_BLANK_ABSENT) != 0)
 		describe_further(schema, "A text of only blanks and invisible characters counts as "
 					 "not sent.");
+	if ((row->flags & FIELD_CLEARABLE) != 0 && row->kind == KIND_TEXT)
+		describe_further(schema, "\"\" removes it, as does a text of only blanks and "
+					 "invisible characters.");
 	if (!is_nullable || row->name == NULL)
 		return;
 	if (row->standard != NULL && row->when_member == NULL && row->kind != KIND_OBJECT)

@@ -164,6 +164,9 @@ static void verify_member(const struct shape *shape, const struct field *row,
 		level, "has no zero value that counts as not sent");
 	require((row->flags & FIELD_BLANK_ABSENT) == 0 || row->kind == KIND_TEXT, level,
 		"is not a text, so it cannot be blank");
+	require((row->flags & FIELD_CLEARABLE) == 0 || row->kind == KIND_TIME ||
+			row->kind == KIND_TEXT,
+		level, "is neither a time nor a text, so it cannot be unset");
 	require((row->flags & FIELD_REQUIRED) == 0 ||
 			(row->flags & (FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT)) == 0,
 		level, "is required, so it cannot count as not sent");

@@ -564,7 +564,7 @@ const struct route routes[] = {
 	  FORBIDDEN(MAY_NOT_ACT),
 	  TOO_MANY(CALLS),
 	  READS(THE_LIVE_ROOM, READ_BY_ID(kind_door)),
-	  DOC("Returns who waits to be let into a room, which need not be in session.") },
+	  DOC("Returns who waits to be let into a room, which need not be in session, and who was denied.") },
 	{ METHOD_POST,   "/v2/active-rooms/{room_id}/tickets", ROUTE_WRITE, tickets_admit, "admitTickets",
 	  NEEDS(TICKETS_WRITE), WHOLE(admit_shape), ANSWER(admitted_shape), FROM_INSIDE, .settle = tickets_admit,
 	  FORBIDDEN(MAY_NOT_ACT),

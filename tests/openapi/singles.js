@@ -10,7 +10,7 @@ const good = (value, what) => ({ value, isValid: true, what });
 const bad = (value, what) => ({ value, isValid: false, what });
 
 // Clients that cannot omit the member send "" for it.
-const mayBeEmpty = (seen) => seen.description?.includes('"" counts as not sent') ?? false;
+const mayBeEmpty = (seen) => /"" (counts as not sent|removes it)/.test(seen.description ?? "");
 
 // salt: the character that texts are filled with, if it is allowed.
 export function* singles(seen, salt) {

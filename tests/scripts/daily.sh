@@ -177,7 +177,7 @@ prints room add lesson-1 <<'END'
 ID  ENABLED  TEMPLATE  OPENS AT  CLOSES AT  NAME
 ID  true  lessons  -  -  lesson-1
 END
-prints room add lesson-2 --template "$template" --description 'For two' \
+prints room add lesson-2 --template "$template" --title 'Lesson 2: Übung' --description 'For two' \
 	--opens-at 2036-11-23T09:00:00Z --closes-at 2036-11-23T11:00:00+01:00 <<'END'
 ID  ENABLED  TEMPLATE  OPENS AT  CLOSES AT  NAME
 ID  true  lessons  TIME  TIME  lesson-2
@@ -201,6 +201,7 @@ id  ID
 name  lesson-2
 enabled  true
 description  For two
+title  Lesson 2: Übung
 recording_info  {"enabled":false}
 opens_at  TIME
 END

@@ -57,10 +57,14 @@ grep -E '^(curl |MANAGEMENT_TOKEN=)' "$scratch/one.printed" >"$scratch/calls"
 sed 's/^curl /curl -sS --fail-with-body /; s/$/ || exit 1/' "$scratch/calls" >"$scratch/checked"
 sh "$scratch/checked" >"$scratch/answers" 2>&1 || fail "pasted: $(cat "$scratch/answers")"
 
-for page in console 'join it'; do
+for page in console 'join page'; do
 	address=$(sed -n "s/^  $page *\(http.*\)/\1/p" "$scratch/one.printed")
 	curl -sS "$address" | grep -q '<!doctype html>' || fail "$page: no page at $address"
 done
+# Without a media server it says so, and what gives one, with a key of its own each time.
+grep -q '^There is no media server yet' "$scratch/one.printed" || fail 'the missing media server is not named'
+grep -qE '^sh nginx/quickstart --with-livekit ws://[^ ]+ anteroom [0-9a-f]{48}$' "$scratch/one.printed" ||
+	fail 'no command that adds a media server'
 
 [ -z "${BRIEF-}" ] || exit 0
 
@@ -210,6 +214,8 @@ if grep -q 'name="livekit-client" content="/' build/web/join.html || npm view li
 	with_livekit 7880
 	quickstart --stop --data "$scratch/seven" >/dev/null || fail 'it cannot be stopped with LiveKit'
 	with_livekit 7881
+	curl -sS -H "Authorization: Bearer $(sed -n 's/^MANAGEMENT_TOKEN=//p' "$scratch/seven/quickstart.env")" \
+		"http://127.0.0.1:$port/v2/backends" | grep -q '"default":true' || fail 'LiveKit is not the default'
 	[ ! -e "$scratch/seven/livekit.json" ] || fail 'the secret of LiveKit is left in a file'
 	for role in host guest; do
 		link=$(sed -n "s/^  call, $role *\(http.*\)/\1/p" "$scratch/seven.printed")

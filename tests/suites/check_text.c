@@ -338,6 +338,58 @@ START_TEST(names_are_folded)
 }
 END_TEST
 
+static const struct {
+	const char *text, *part;
+	bool contains;
+} contained[] = {
+	{ "", "", true },
+	{ "a", "", true },
+	{ "", "a", false },
+	{ "Klasse 7b", "SE 7", true },
+	{ "Klasse 7b", "se7", false },
+	{ "\xc3\x9c"
+	  "bung",
+	  "\xc3\xbc"
+	  "BUNG",
+	  true },
+	{ "aab", "ab", true },
+	{ "ab", "abc", false },
+	{ "Kla\xc2\xadsse", "klass", true },
+	{ "\xe2\x80\x8b", "a", false },
+	{ "\xe6\x95\xb0\xe5\xad\xa6", "\xe5\xad\xa6", true },
+};
+
+START_TEST(words_are_found_as_people_see_them)
+{
+	const struct slice text = slice_of(contained[_i].text), part = slice_of(contained[_i].part);
+
+	ck_assert_int_eq(text_contains_folded(text, part), contained[_i].contains);
+}
+END_TEST
+
+/* The control characters of the bidirectional algorithm, and those around them. */
+static const char *const bidi[][2] = {
+	{ "", "" },
+	{ "plain", "plain" },
+	{ "\xd7\xa9\xd7\x9c", "\xd7\xa9\xd7\x9c" },
+	{ "a\xd8\x9c"
+	  "b\xe2\x80\x8e\xe2\x80\x8f"
+	  "c",
+	  "abc" },
+	{ "\xe2\x80\xaa\xe2\x80\xab\xe2\x80\xac\xe2\x80\xad\xe2\x80\xae", "" },
+	{ "x\xe2\x81\xa6\xe2\x81\xa7\xe2\x81\xa8\xe2\x81\xa9", "x" },
+	{ "\xe2\x80\x8d\xe2\x80\x90\xe2\x80\xa9\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa",
+	  "\xe2\x80\x8d\xe2\x80\x90\xe2\x80\xa9\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa" },
+};
+
+START_TEST(text_is_shown_without_bidi_controls)
+{
+	const struct slice is = text_without_bidi(arena, slice_of(bidi[_i][0]));
+
+	ck_assert_msg(slice_equal(is, slice_of(bidi[_i][1])), "%.*s", (int)is.size, is.data);
+}
+END_TEST
+
 START_TEST(case_is_ignored_only_in_ascii_letters)
 {
 	char camel[11];
@@ -790,6 +842,8 @@ int main(void)
 	tcase_add_test(cases, text_is_cut_between_characters);
 	tcase_add_test(cases, case_is_ignored_only_in_ascii_letters);
 	tcase_add_loop_test(cases, names_are_folded, 0, ROWS(folded));
+	tcase_add_loop_test(cases, words_are_found_as_people_see_them, 0, ROWS(contained));
+	tcase_add_loop_test(cases, text_is_shown_without_bidi_controls, 0, ROWS(bidi));
 	tcase_add_loop_test(cases, integer_consists_of_digits, 0, ROWS(integers));
 	tcase_add_loop_test(cases, time_is_rfc_3339, 0, ROWS(times));
 	tcase_add_loop_test(cases, time_is_rounded_up, 0, ROWS(later_times));

@@ -137,6 +137,11 @@ export const templates = (page) =>
 		const roles = await page.locator(".role-card h2").allTextContents();
 		ok("made with its roles", roles.join() === "host,speaker,viewer", roles);
 		const id = page.url().split("/").pop();
+		ok("no warning", (await page.locator(".notice.warn").count()) === 0);
+		await api("PATCH", `/v2/templates/${id}/roles/host`, { admission: "ask" });
+		await page.reload();
+		await page.waitForSelector(".notice.warn:has-text('nobody inside can let people in.')");
+		await api("PATCH", `/v2/templates/${id}/roles/host`, { admission: null });
 
 		await page.goto(`${BASE}/console/templates/new`);
 		await page.fill(field("/name"), name);

@@ -453,6 +453,14 @@ export const doors_of_the_service = (browser) =>
 		await press_join(denied, "Emil Storm");
 		await denied.waitForSelector(title("You were not let in"));
 		ok("and again for ten minutes", (await denied.textContent("main")).includes("Come back at noon."));
+		const taken_back = "section[aria-labelledby=denied-title] [aria-label='Admit Emil Storm']";
+		await host.click(taken_back);
+		await host.waitForSelector(taken_back, { state: "detached" });
+		await denied.reload();
+		await denied.waitForSelector(button("Ask to join"));
+		await press_join(denied, "Emil Storm");
+		await connected(denied);
+		ok("a denial that was taken back lets in", true);
 		await close(denied);
 
 		const once = await stand.api("POST", `/v2/room-codes/room/${room.id}/role/guest`, { max_uses: 1 });

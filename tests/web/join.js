@@ -18,6 +18,8 @@ import {
 
 const note = (text) => `.device-note:has-text("${text}")`;
 const not_set_up = "h1:has-text('Calls are not set up')";
+/** Where people go who join, as tests/scripts/web.sh sets it. */
+const client = /healthz-client/;
 const button = ".join-form button[type=submit]";
 
 /** Records which devices a page requests, and lets the requests fail as `fail` says. */
@@ -70,10 +72,7 @@ export const preview = (browser, codes) =>
 		ok("a name is asked for", await page.locator("#name-fault").isVisible());
 		await page.fill("#name", "Zoë <b>&");
 		await page.click(button);
-		await page.waitForSelector(not_set_up);
-		const text = await page.textContent("body");
-		ok("without a client application, no token is shown", !text.includes("eyJ"), text);
-		await accessible(page, "join, not set up");
+		await page.waitForURL(client);
 		await close(page);
 
 		const quiet = await join_page(browser, codes.viewer);
@@ -158,7 +157,7 @@ export const troubles = (browser, codes) =>
 			await accessible(page, `join, ${name}`);
 			await page.fill("#name", "Kofi");
 			await page.click(button);
-			await page.waitForSelector(not_set_up);
+			await page.waitForURL(client);
 			ok(`joins: ${name}`, true);
 			await close(page);
 		}
@@ -225,7 +224,7 @@ export const codes_told = (browser, codes) =>
 		await page.waitForSelector(".welcome:has-text('Welcome, Zoë <b>!')");
 		ok("a personal code asks for no name", (await page.locator("#name").count()) === 0);
 		await page.click(button);
-		await page.waitForSelector(not_set_up);
+		await page.waitForURL(client);
 		const kept = await page.evaluate(() => localStorage.getItem("name"));
 		ok("a greeted guest joins by that name, which is not kept", kept === null, kept);
 		const words = await make({ code: "our-own-words-2" });
@@ -291,7 +290,23 @@ export const forwarding = (browser, codes) =>
 		await page.goBack().catch(() => {});
 		ok("no token is in the history", !page.url().includes(token));
 		await close(page);
+		program("account", "set", "test", `client_url=${BASE}/healthz-client`);
+	});
+
+/** Without a media server and without a client application, the page says so before it asks for anything. */
+export const without_server = (browser, codes) =>
+	group("no media server", async () => {
 		program("account", "set", "test", "client_url=");
+		const page = await join_page(browser, codes.host);
+		await page.waitForSelector(not_set_up);
+		const text = await page.textContent("main");
+		ok("the missing media server is named", text.includes("There is no media server"), text);
+		ok("administrators are told what to do", text.includes("the console says what to do"), text);
+		ok("nobody is asked for a name", (await page.locator("input").count()) === 0);
+		ok("nor for a camera", (await page.evaluate(() => window.wishes.length)) === 0);
+		await accessible(page, "join, not set up");
+		await close(page);
+		program("account", "set", "test", `client_url=${BASE}/healthz-client`);
 	});
 
 /** A page over plain HTTP gets no devices: it says so, and joining works. */
@@ -304,7 +319,7 @@ export const plain_http = (codes) =>
 		ok("not a secure context", await page.evaluate(() => !isSecureContext));
 		await page.fill("#name", "Kofi");
 		await page.click(button);
-		await page.waitForSelector(not_set_up);
+		await page.waitForURL(client);
 		ok("joins over plain http", true);
 		await browser.close();
 	});

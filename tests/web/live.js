@@ -605,6 +605,10 @@ export const media_and_events = (browser) =>
 		const lines = await page.textContent("section[aria-labelledby=events-in] pre");
 		const wanted = `webhook:\n  api_key: ${livekit.key}\n  urls:\n    - ${backend.events_url}`;
 		ok("what LiveKit's configuration needs", lines === wanted, lines);
+		await page.waitForSelector("section[aria-labelledby=events-in] .notice.warn:has-text('No event yet: add these lines')");
+		await livekit.tell(room.id);
+		const last = await page.waitForSelector("section[aria-labelledby=events-in] .notice.ok:has-text('Last event ')");
+		ok("when the last event came", /^Last event (now|\d+ seconds? ago)\.$/.test(await last.textContent()), await last.textContent());
 		await page.click("[aria-label='Copy the URL for events']");
 		const copied = await page.evaluate(() => navigator.clipboard.readText());
 		ok("the URL for events is copied", copied === backend.events_url, copied);

@@ -136,6 +136,8 @@ export async function start_livekit() {
 			rooms.delete(name);
 			await send("room_finished", name, room);
 		},
+		/** Sends an event that changes nothing. @param {string} name of a room */
+		tell: (name) => send("egress_updated", name, { sid: random("RM"), created: Date.now(), people: new Map() }),
 		stop: () => server.close(),
 	};
 }

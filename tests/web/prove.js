@@ -15,6 +15,7 @@ import * as guest from "./join.js";
 import * as kept from "./kept.js";
 import * as live from "./live.js";
 import * as pictures from "./pictures.js";
+import * as titled from "./title.js";
 import * as trust from "./trust.js";
 import { BASE, complaints, end, hosts, launch, make_room, new_page, ok, sign_in } from "./stand.js";
 
@@ -47,6 +48,7 @@ async function calls() {
 	await in_call.views_of_calls(browser);
 	await comforts.comfort(browser);
 	await kept.nothing_kept(browser);
+	await titled.titles(browser);
 	await trust.words_of_others(browser);
 	await trust.tracks_of_others(browser);
 	await trust.claims_of_others(browser);
@@ -73,6 +75,7 @@ async function everything() {
 	await frame.session_end(page);
 	await frame.conflicts(page);
 	await guest.preview(browser, codes);
+	await guest.without_server(browser, codes);
 	await guest.languages(browser, codes);
 	if (!all) {
 		await live.people_inside(browser);
@@ -126,7 +129,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, trust, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, titled, trust, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

@@ -37,15 +37,22 @@ function chime() {
 
 /**
  * @param {{ server: import("./service.js").Service, note: ReturnType<typeof import("./notes.js").notes>,
- *   is_open: () => boolean, show: () => void, changed: () => void, elsewhere: () => void, signal: AbortSignal }} call
+ *   is_open: () => boolean, show: () => void, changed: () => void, elsewhere: () => void, role_shown: (name: string) => string, signal: AbortSignal }} call
  * `elsewhere` puts the focus where it goes when nobody waits any more
  */
-export function door({ server, note, is_open, show, changed, elsewhere, signal }) {
+export function door({ server, note, is_open, show, changed, elsewhere, role_shown, signal }) {
 	const { say } = note;
 	const title = h("h3", { id: "door-title" });
 	const rows = h("ul", { role: "list" });
 	const all = h("button.small.full", { type: "button", onclick: admit_all }, words.admit_all);
 	const element = h("section.waiting-list", { hidden: true, "aria-labelledby": "door-title" }, title, rows, all);
+	const denied_rows = h("ul", { role: "list" });
+	const denied = h(
+		"section.waiting-list",
+		{ hidden: true, "aria-labelledby": "denied-title" },
+		h("h3", { id: "denied-title" }, words.denied_title),
+		denied_rows,
+	);
 	/** @type {Ticket[]} */
 	let tickets = [];
 	let count = 0;
@@ -59,13 +66,19 @@ export function door({ server, note, is_open, show, changed, elsewhere, signal }
 	signal.addEventListener("abort", () => clearTimeout(timer));
 	const is_quiet = () => browser_storage.get(QUIET) !== null;
 
-	/** @param {Ticket} one */
-	const row = (one) =>
+	/** @param {Ticket} one @param {Node[]} buttons */
+	const person = (one, ...buttons) =>
 		h(
 			"li.person",
 			{ "data-id": one.id },
 			face(one.name),
-			h("span.person-text", null, h("span.person-name", null, one.name), h("span.person-role", null, one.role)),
+			h("span.person-text", null, h("span.person-name", null, one.name), h("span.person-role", null, role_shown(one.role))),
+			buttons,
+		);
+	/** @param {Ticket} one */
+	const row = (one) =>
+		person(
+			one,
 			h("button.small", { type: "button", "aria-label": words.deny_label(one.name), onclick: () => deny(one) }, words.deny),
 			h(
 				"button.small.primary",
@@ -73,6 +86,26 @@ export function door({ server, note, is_open, show, changed, elsewhere, signal }
 				words.admit,
 			),
 		);
+	/** Shows whose denial can be taken back. @param {Ticket[]} list */
+	function show_denied(list) {
+		/** @type {HTMLElement | undefined} */
+		const focused = document.activeElement?.closest("li") ?? undefined;
+		const id = denied.contains(focused ?? null) ? focused?.dataset.id : "";
+		const back = (/** @type {Ticket} */ one) =>
+			act(async () => {
+				await server.decide(one.id, "admitted", "");
+				return words.admitted(one.name);
+			}, words.not_waiting(one.name));
+		const button = (/** @type {Ticket} */ one) =>
+			h("button.small", { type: "button", "aria-label": words.admit_label(one.name), onclick: () => back(one) }, words.admit);
+		put(denied_rows, list.map((one) => person(one, button(one))));
+		denied.hidden = list.length === 0;
+		if (!id) return;
+		/** @type {HTMLElement | null} */
+		const again = denied_rows.querySelector(`[data-id="${id}"] button`);
+		if (again) again.focus();
+		else elsewhere();
+	}
 	/** Shows who waits. @param {Ticket[]} next @param {number} n of all, also of those who are not in the list */
 	function take(next, n) {
 		const has_focus = element.contains(document.activeElement);
@@ -120,12 +153,9 @@ export function door({ server, note, is_open, show, changed, elsewhere, signal }
 			const answer = await server.waiting(etag);
 			if (answer.data && is_mine && !signal.aborted) {
 				etag = answer.etag;
-				/** @type {Ticket[]} */
-				const found = answer.data.tickets;
-				take(
-					found.map((one) => ({ ...one, name: one.name || one.user_id })),
-					answer.data.count,
-				);
+				const named = (/** @type {Ticket[]} */ list) => list.map((one) => ({ ...one, name: one.name || one.user_id }));
+				take(named(answer.data.tickets), answer.data.count);
+				show_denied(named(answer.data.denied ?? []));
 			}
 		} catch {
 			// It is read again soon.
@@ -180,6 +210,7 @@ export function door({ server, note, is_open, show, changed, elsewhere, signal }
 	}
 	return {
 		element,
+		denied,
 		/** @returns {number} */
 		count: () => (is_quiet() ? 0 : count),
 		focus,
@@ -192,8 +223,9 @@ export function door({ server, note, is_open, show, changed, elsewhere, signal }
 			is_mine = yes;
 			clearTimeout(timer);
 			etag = null;
-			if (yes) read();
-			else take([], 0);
+			if (yes) return read();
+			take([], 0);
+			show_denied([]);
 		},
 		/** The entry of the menu that switches note, sound and number off and on. */
 		entry: () =>

@@ -102,6 +102,8 @@ export async function begin(page, entry, join, media) {
 	let told = null;
 	const preview = media.video && shown_track(media.video);
 	const may = (/** @type {string} */ permission) => me?.role.permissions[permission] === true;
+	/** Returns what people see of a role. @param {string} name */
+	const role_shown = (name) => [...(me?.roles ?? []), entry.role].find((one) => one.name === name)?.title ?? name;
 
 	// ---- the page ----
 
@@ -116,6 +118,7 @@ export async function begin(page, entry, join, media) {
 		say,
 		me: () => me,
 		is_inside: ({ id }) => people().some((one) => one.id === id),
+		role_shown,
 		keep: (id) => view.keep(id),
 		large: () => view.large(),
 		fill: (id) => view.fill(id),
@@ -129,9 +132,10 @@ export async function begin(page, entry, join, media) {
 		show: () => show_list(true),
 		changed: () => controls.people(people().length, list.open(), waiting.count()),
 		elsewhere: () => list.focus(),
+		role_shown,
 		signal,
 	});
-	const list = people_list({ people, options, has_options, waiting, close: () => show_list(false) });
+	const list = people_list({ people, role_shown, options, has_options, waiting, close: () => show_list(false) });
 	const view = stage({
 		options(id, button) {
 			const person = people().find((one) => one.id === id.replace(/^screen:/, ""));
@@ -438,7 +442,7 @@ export async function begin(page, entry, join, media) {
 		link.apply(me, is_new);
 		waiting.allow(may("removeOthers"));
 		draw();
-		if (is_new && name !== role) say(words.role_now(name), { key: "role", symbol: "key" });
+		if (is_new && name !== role) say(words.role_now(role_shown(name)), { key: "role", symbol: "key" });
 		role = name;
 	}
 	/** @type {import("./media.js").Events} */

@@ -22,10 +22,10 @@ export const can_change = (person, me) => me?.gives.some((role) => role !== pers
 
 /**
  * @param {{ server: import("./service.js").Service, say: import("./notes.js").Say,
- *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, keep: (id: string | null) => void, large: () => string | null,
+ *   me: () => import("./service.js").Me | null, is_inside: (person: Person) => boolean, role_shown: (name: string) => string, keep: (id: string | null) => void, large: () => string | null,
  *   fill: (id: string) => void }} call
  */
-export function moderation({ server, say, me, is_inside, keep, large, fill }) {
+export function moderation({ server, say, me, is_inside, role_shown, keep, large, fill }) {
 	const may = (/** @type {string} */ permission) => me()?.role.permissions[permission] === true;
 
 	/**
@@ -55,7 +55,7 @@ export function moderation({ server, say, me, is_inside, keep, large, fill }) {
 		const select = h(
 			"select",
 			{ id: "new-role" },
-			choices.map((name) => h("option", { value: name, selected: name === person.role }, name)),
+			choices.map((name) => h("option", { value: name, selected: name === person.role }, role_shown(name))),
 		);
 		const answer = await dialog({
 			title: words.role_title(person.name),
@@ -73,7 +73,7 @@ export function moderation({ server, say, me, is_inside, keep, large, fill }) {
 			],
 		});
 		if (answer !== "yes" || select.value === person.role) return;
-		await act(person, () => server.set_role(person.sid, select.value), words.role_done(person.name, select.value));
+		await act(person, () => server.set_role(person.sid, select.value), words.role_done(person.name, role_shown(select.value)));
 	}
 	/** @param {Person} person */
 	async function remove(person) {

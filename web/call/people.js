@@ -21,8 +21,8 @@ const order = (a, b) =>
 const mark = (symbol, text, kind = "") =>
 	h(`span.person-mark${kind}`, { title: text }, icon(symbol), h("span.off-screen", null, `, ${text}`));
 
-/** @param {Person} first @param {(person: Person, button: HTMLElement) => void} open_options */
-function row(first, open_options) {
+/** @param {Person} first @param {(name: string) => string} role_shown @param {(person: Person, button: HTMLElement) => void} open_options */
+function row(first, role_shown, open_options) {
 	let person = first;
 	let drawn = "";
 	const name = h("span.person-name");
@@ -41,12 +41,12 @@ function row(first, open_options) {
 		draw(next) {
 			person = next;
 			const { mic, camera_on, hand, weak, shares, publishes } = next;
-			const now = JSON.stringify([next.name, next.role, mic, camera_on, hand, weak, shares, publishes]);
+			const now = JSON.stringify([next.name, role_shown(next.role), mic, camera_on, hand, weak, shares, publishes]);
 			if (now === drawn) return;
 			drawn = now;
 			put(picture, face(next.name));
 			put(name, next.me ? words.name_you(next.name) : next.name);
-			put(role, next.role);
+			put(role, role_shown(next.role));
 			put(
 				marks,
 				hand && mark("hand", words.hand_up, ".hand"),
@@ -65,10 +65,10 @@ function row(first, open_options) {
 }
 
 /**
- * @param {{ people: () => Person[], options: (person: Person, button: HTMLElement) => void,
+ * @param {{ people: () => Person[], role_shown: (name: string) => string, options: (person: Person, button: HTMLElement) => void,
  *   has_options: (person: Person) => boolean, waiting: ReturnType<typeof import("./door.js").door>, close: () => void }} call
  */
-export function people_list({ people, options, has_options, waiting, close }) {
+export function people_list({ people, role_shown, options, has_options, waiting, close }) {
 	const title = h("h2", { tabindex: "-1" });
 	const end = h(
 		"button.plain.square",
@@ -88,7 +88,7 @@ export function people_list({ people, options, has_options, waiting, close }) {
 		"aside.people",
 		{ id: "people", hidden: true, "aria-label": words.people },
 		h("div.people-head", null, title, end),
-		h("div.people-body", { tabindex: "-1" }, waiting.element, search, rows, watching),
+		h("div.people-body", { tabindex: "-1" }, waiting.element, search, rows, watching, waiting.denied),
 	);
 	element.addEventListener("keydown", (event) => event.key === "Escape" && close());
 	/** @type {Map<string, ReturnType<typeof row>>} */
@@ -108,7 +108,7 @@ export function people_list({ people, options, has_options, waiting, close }) {
 			known.delete(id);
 		}
 		sorted.forEach((person, i) => {
-			const one = known.get(person.id) ?? row(person, options);
+			const one = known.get(person.id) ?? row(person, role_shown, options);
 			known.set(person.id, one);
 			one.draw(person);
 			one.offer(has_options(person));

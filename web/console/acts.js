@@ -12,10 +12,11 @@ import { busy, dialog, menu, sentence, show_call, toast } from "../lib/ui.js";
 import { maker } from "./editor.js";
 import { form_for } from "./hints.js";
 import { may } from "./session.js";
+import { shown_name } from "./title.js";
 
 /** @typedef {import("./inside.js").Peer} Peer */
 /** @typedef {import("../lib/schema.js").Plain} Plain */
-/** @typedef {{ id: string, name: string, template_id: string }} Room */
+/** @typedef {{ id: string, name: string, title?: string, template_id: string }} Room */
 /**
  * @typedef {object} Acts
  * @property {() => Room} room as it is now
@@ -110,15 +111,16 @@ function ask(what) {
 /** Returns the path of a room in session. @param {Acts} acts */
 const path_of = (acts) => `/v2/active-rooms/${segment(acts.room().id)}`;
 
-/** Returns the roles of the room's template; none if the session may not see them. @param {Acts} acts */
+/** Returns the roles of the room's template; none if the session may not see them.
+ * @param {Acts} acts @returns {Promise<{ name: string, title?: string }[]>} */
 async function roles_of(acts) {
 	if (!may("templates:read")) return [];
 	const template = await get(`/v2/templates/${segment(acts.room().template_id)}`);
-	return Object.keys(template.roles ?? {});
+	return Object.values(template.roles ?? {});
 }
 
-/** @param {string[]} roles @returns {[string, string][]} */
-const choices_of = (roles) => roles.map((one) => [one, one]);
+/** @param {{ name: string, title?: string }[]} roles @returns {[string, string][]} */
+const choices_of = (roles) => roles.map((one) => [one.name, shown_name(one)]);
 
 /** Shows errors before a dialog is open. @param {() => Promise<any>} open */
 const opened = (open) => () =>
@@ -293,7 +295,7 @@ async function remove(acts, person) {
 async function end(acts) {
 	const whole = form_for(await openapi(), "POST /v2/active-rooms/{}/end-room");
 	ask({
-		title: `End “${acts.room().name}” for all?`,
+		title: `End “${shown_name(acts.room())}” for all?`,
 		text: "Everyone inside is put out. This cannot be undone. People who still have access can come back, unless you disable the room too.",
 		schema: only(whole, ["reason", "lock"]),
 		verb: "End for all",

@@ -20,7 +20,7 @@ import {
 	toast,
 } from "../lib/ui.js";
 import { exact_time, exact_words, person_name, person_note, put_once, table_of } from "./inside.js";
-import { length_of, open_session, room_name, room_names } from "./sessions.js";
+import { length_of, name_of, open_session, room_name, room_names } from "./sessions.js";
 import { may } from "./session.js";
 
 /** @typedef {import("./sessions.js").Meeting} Meeting */
@@ -95,8 +95,8 @@ function attendant_row(first) {
 }
 
 /** Returns the link that downloads the table. @param {string} path @param {Meeting} session */
-function csv_link(path, { room_id, created_at }) {
-	const file = `attendance-${room_name(room_id) || room_id}-${created_at.slice(0, 10)}.csv`;
+function csv_link(path, session) {
+	const file = `attendance-${name_of(session) || session.room_id}-${session.created_at.slice(0, 10)}.csv`;
 	const href = `${path}/attendance.csv`;
 	const link = h("a.button", { href, download: file }, icon("download"), "Download CSV");
 	link.addEventListener("click", (event) => {
@@ -145,11 +145,12 @@ function session_menu(path, session) {
 
 /** @param {string} path @param {Meeting} session */
 function head_of(path, session) {
-	const name = room_name(session.room_id);
+	const name = name_of(session);
+	const now = room_name(session.room_id);
 	const room =
-		name && may("rooms:read")
-			? h("a", { href: `/console/rooms/${session.room_id}` }, icon("room"), name)
-			: h("span", null, icon("room"), name || "Deleted room");
+		now && may("rooms:read")
+			? h("a", { href: `/console/rooms/${session.room_id}` }, icon("room"), now)
+			: h("span", null, icon("room"), now || "Deleted room");
 	const badge = h("span.badge.accent", null, "In session");
 	const actions = h("div.menu-holder");
 	const element = page_head({
@@ -237,7 +238,7 @@ export async function session_page({ id = "" }, signal) {
 		set_text(state, `${sentence(error)} Retrying…`);
 	});
 	return {
-		title: room_name(session.room_id) || "Session",
+		title: name_of(session) || "Session",
 		element: h(
 			"div.page",
 			null,

@@ -23,6 +23,7 @@ import { LINK, QUICK, change_code, create_code, new_code, path_of, rotate } from
 import { share_dialog, sheet_dialog, sheets_of } from "./qr.js";
 import { may } from "./session.js";
 import { bulk, names_of, several } from "./several.js";
+import { shown_name } from "./title.js";
 
 /**
  * @typedef {object} Code
@@ -43,6 +44,7 @@ import { bulk, names_of, several } from "./several.js";
  * @property {Record<string, string>} [metadata]
  * @property {"open" | "ask"} [admission]
  * @property {string} [state]
+ * @property {string} [role_shown] what people see of the role
  */
 
 const LIMIT = 100;
@@ -70,10 +72,13 @@ const is_printed = (code) => is_good(code) || (code.enabled && code.state === "n
 
 /**
  * Creates the section with the codes of a room. `find` returns the loaded code with a hash of the event log.
- * @param {any} room @param {string[]} roles of its template @param {import("./session.js").Session} who
+ * @param {any} room @param {Record<string, any>} roles_of_room of its template, by name @param {import("./session.js").Session} who
  * @param {AbortSignal} signal
  */
-export async function codes_section(room, roles, who, signal) {
+export async function codes_section(room, roles_of_room, who, signal) {
+	const roles = Object.keys(roles_of_room);
+	/** Returns a code as it is passed on. @param {Code} code @returns {Code} */
+	const passed_on = (code) => ({ ...code, role_shown: shown_name(roles_of_room[code.role] ?? { name: code.role }) });
 	const head = h("div.toolbar.between", null, h("h2.section-title", { id: "codes" }, "Room codes"));
 	const place = h("div.list-place");
 	const element = h("section", { "aria-labelledby": "codes" }, head);
@@ -108,7 +113,7 @@ export async function codes_section(room, roles, who, signal) {
 		actions: [
 			{ symbol: "check", words: "Enable", action: (some) => flip(some, true) },
 			{ symbol: "lock", words: "Disable", action: (some) => flip(some, false) },
-			{ symbol: "print", words: "Print", action: (some) => paper.print(some) },
+			{ symbol: "print", words: "Print", action: (some) => paper.print(some.map(passed_on)) },
 			{ symbol: "trash", words: "Delete", danger: true, action: (some) => delete_codes(some) },
 		],
 	});
@@ -222,9 +227,10 @@ export async function codes_section(room, roles, who, signal) {
 		announce(`Code for ${made.role} created.`);
 	}
 	/** @param {Code} code @param {string} [title] */
-	function share(code, title = room.name) {
-		const print = () => paper.print([code]);
-		const box = share_dialog(title, room, code, { qr: who.qr, print });
+	function share(code, title = shown_name(room)) {
+		const own = passed_on(code);
+		const print = () => paper.print([own]);
+		const box = share_dialog(title, room, own, { qr: who.qr, print });
 		box.addEventListener("close", () => rows.get(code.code)?.scrollIntoView({ block: "nearest" }));
 	}
 	/** Takes over what a request returned, in its row. @param {Code} code */
@@ -280,7 +286,7 @@ export async function codes_section(room, roles, who, signal) {
 		put(state, off > 0 ? `${on}, ${number(off)} disabled` : on, !complete && ", more below");
 		if (shown && !all.hidden) foot.append(all);
 		else if (shown) all.remove();
-		paper.write(codes.filter(is_printed));
+		paper.write(codes.filter(is_printed).map(passed_on));
 		if (filter.value === "") {
 			shown_last.room = room.id;
 			shown_last.codes = codes.map((one) => one.code);

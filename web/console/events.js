@@ -9,7 +9,9 @@ import { label_of } from "../lib/labels.js";
 import { set_query } from "../lib/router.js";
 import { ago, clock, count_of, duration, moment, number } from "../lib/text.js";
 import { busy, code_block, empty, page_head, sentence } from "../lib/ui.js";
+import { LONGEST } from "./find.js";
 import { may } from "./session.js";
+import { shown_name } from "./title.js";
 
 /**
  * @typedef {object} Entry
@@ -319,11 +321,14 @@ export async function events_page(_, signal, query) {
 	return { title: "Events", element: h("div.page", null, page, bar, span, place) };
 }
 
-/** Returns the ID of the room with a name; "" if there is none. @param {string} name @param {AbortSignal} signal */
+/** Returns the ID of the room with a name, or with a title; "" if there is none. @param {string} name @param {AbortSignal} signal */
 export async function room_named(name, signal) {
 	if (!name || !may("rooms:read")) return "";
 	const page = await get(address("/v2/rooms", { name, view: "summary" }), signal);
-	return page.data?.[0]?.id ?? "";
+	if (page.data?.[0]) return page.data[0].id;
+	const wanted = name.toLowerCase();
+	const titled = await get(address("/v2/rooms", { q: name.slice(0, LONGEST), view: "summary" }), signal);
+	return titled.data?.find((/** @type {any} */ one) => shown_name(one).toLowerCase() === wanted)?.id ?? "";
 }
 
 /** @type {Record<string, string>} */

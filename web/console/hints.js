@@ -114,6 +114,7 @@ export const HINTS = {
 
 	"room/name":
 		"Must be unique; upper and lower case count as the same. Leave empty for a generated name.",
+	"room/title": "What people see in place of the name, in any script. Leave empty to show the name.",
 	"room/description": "Shown on the join page.",
 	"room/enabled": "Nobody can join a disabled room.",
 	"room/recording_source_template":
@@ -142,6 +143,7 @@ export const HINTS = {
 	"template/default": "Used for new rooms that name no template.",
 
 	"role/name": "",
+	"role/title": "What people see in place of the name, in any script. Leave empty to show the name.",
 	"role/publishParams/allowed": "Select nothing for a role that only watches and listens.",
 	"role/publishParams/audio/bitRate": "",
 	"role/publishParams/video/bitRate": "",

@@ -9,7 +9,7 @@ import { poll } from "../lib/poll.js";
 import { go, show } from "../lib/router.js";
 import { renew_times } from "../lib/rows.js";
 import { body_of, changed } from "../lib/schema.js";
-import { ago } from "../lib/text.js";
+import { ago, moment, seconds_ago_words } from "../lib/text.js";
 import {
 	busy,
 	code_block,
@@ -68,9 +68,10 @@ function health_notice({ state, since, message }) {
 	);
 }
 
-/** The state of a media server that can be asked, with a button that asks it.
- * @param {string} path @param {any} backend @param {AbortSignal} signal */
-function health_section(path, backend, signal) {
+/** The state of a media server that can be asked, with a button that asks it. `told` gets the media server each
+ * time that it is read.
+ * @param {string} path @param {any} backend @param {AbortSignal} signal @param {(backend: any) => void} told */
+function health_section(path, backend, signal, told) {
 	const place = h("div", { role: "status" });
 	let shown = "";
 	/** @param {any} health @param {boolean} [again] shows it also if it is the same */
@@ -83,13 +84,19 @@ function health_section(path, backend, signal) {
 		shown = text;
 		put(place, health_notice(health));
 	}
+	/** @param {boolean} [again] */
+	async function read(again) {
+		const found = await get(path, signal);
+		show_health(found.health, again);
+		told(found);
+	}
 	show_health(backend.health);
-	poll(async () => show_health((await get(path, signal)).health), signal);
+	poll(() => read(), signal);
 	const test = h("button.small", { type: "button" }, icon("refresh"), "Test connection");
 	test.addEventListener("click", () =>
 		busy(test, async () => {
 			await call("POST", `${path}/test`);
-			show_health((await get(path, signal)).health, true);
+			await read(true);
 		}),
 	);
 	return h(
@@ -105,27 +112,37 @@ function health_section(path, backend, signal) {
 	);
 }
 
-/** How LiveKit is told to send its events, without which rooms are followed only every half a minute.
+/** Whether the events of a LiveKit arrive. @param {string | null} last when the last one did */
+function events_notice(last) {
+	if (!last) {
+		const text =
+			"No event yet: add these lines to LiveKit’s configuration and restart it. LiveKit then tells Anteroom at once who joins and leaves.";
+		return h("p.notice.warn", null, icon("warning"), h("span", null, text));
+	}
+	const time = h("time", { datetime: last, title: moment(last, true) }, seconds_ago_words(new Date(last)));
+	return h("p.notice.ok", null, icon("check"), h("span", null, "Last event ", time, "."));
+}
+
+/** Whether LiveKit sends its events, without which rooms are followed only every half a minute, and how it is told to.
+ * Returns what is shown, and `tell`, which gets the media server as it is now.
  * @param {any} backend */
-function events_section({ events_url, config }) {
+function events_section({ events_url, config, last_event_at }) {
+	// Not announced: it changes every few seconds.
+	const state = h("div", null, events_notice(last_event_at));
 	const lines = [
 		"webhook:",
 		`  api_key: ${config.api_key}`,
 		"  urls:",
 		`    - ${events_url}`,
 	];
-	return h(
+	const element = h(
 		"section",
 		{ "aria-labelledby": "events-in" },
 		h("h2.section-title", { id: "events-in" }, "Events from LiveKit"),
 		h(
 			"div.stack",
 			null,
-			h(
-				"p",
-				null,
-				"Add these lines to LiveKit’s configuration and restart it. LiveKit then tells Anteroom at once who joins and leaves.",
-			),
+			state,
 			h(
 				"p.hint.id",
 				null,
@@ -136,6 +153,8 @@ function events_section({ events_url, config }) {
 			code_block(lines.join("\n"), "Configuration"),
 		),
 	);
+	const tell = (/** @type {any} */ now) => put(state, events_notice(now.last_event_at));
+	return { element, tell };
 }
 
 /** @type {import("../lib/router.js").Maker} */
@@ -248,6 +267,7 @@ export async function backend_page({ id = "" }, signal) {
 			]),
 		],
 	});
+	const events = own.data.events_url ? events_section(own.data) : null;
 	const no_call = own.data.type === "livekit" ? await library_notice() : null;
 	return {
 		title: own.data.name,
@@ -258,8 +278,9 @@ export async function backend_page({ id = "" }, signal) {
 			null,
 			head,
 			no_call,
-			own.data.capabilities.includes("list") && health_section(path, own.data, signal),
-			own.data.events_url && events_section(own.data),
+			own.data.capabilities.includes("list") &&
+				health_section(path, own.data, signal, (now) => events?.tell(now)),
+			events?.element,
 			edit.element,
 		),
 	};

@@ -118,7 +118,7 @@ export async function new_template_page() {
 /** @type {import("../lib/router.js").Maker} */
 export async function new_room_page(_, signal) {
 	const [doc, names] = await Promise.all([openapi(), template_names(signal)]);
-	const members = ["name", "description", "template_id", "region", "opens_at", "closes_at"];
+	const members = ["title", "name", "description", "template_id", "region", "opens_at", "closes_at"];
 	const schema = only(form_for(doc, "POST /v2/rooms"), members);
 	const usual = names.find((one) => one.default);
 	const called = names.map((one) => (one === usual ? `${one.name} (default)` : one.name));

@@ -17,6 +17,7 @@ import { page_before, row } from "./events.js";
 import { form_for } from "./hints.js";
 import { STARTS } from "./new.js";
 import { may, session } from "./session.js";
+import { shown_name } from "./title.js";
 
 const MOST = 100;
 // Pages of joins that are counted.
@@ -341,14 +342,14 @@ async function first_steps(templates, who) {
 		if (!template) return fill(second, "Create a room", false, about);
 		const { id } = template;
 		const { element } = maker({
-			schema: only(form_for(doc, "POST /v2/rooms"), ["name"]),
+			schema: only(form_for(doc, "POST /v2/rooms"), ["title", "name"]),
 			verb: "Create room",
 			taken: "another room already has this name",
 			async send(value) {
 				const body = { ...value, template_id: id };
 				const { data: room } = await call("POST", "/v2/rooms", { body, create: true });
 				const { data: codes } = await call("POST", `/v2/room-codes/room/${room.id}`);
-				const link = h("a", { href: `/console/rooms/${room.id}` }, room.name);
+				const link = h("a", { href: `/console/rooms/${room.id}` }, shown_name(room));
 				fill(second, "Create a room", true, h("p", null, "Room: ", link));
 				draw_links(room, codes.data ?? []);
 				third.querySelector("button")?.focus();
@@ -360,7 +361,7 @@ async function first_steps(templates, who) {
 	function draw_links(room, codes) {
 		const lines = codes.map(({ code, role }) => {
 			const url = `${who.public_url}/join/${segment(code)}`;
-			const subject = encodeURIComponent(room.name);
+			const subject = encodeURIComponent(shown_name(room));
 			return h(
 				"li",
 				null,

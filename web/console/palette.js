@@ -1,4 +1,4 @@
-// Searches pages, and templates and rooms by any words of their names, by ID, by code and by join link.
+// Searches pages, and templates and rooms by any words of their names and titles, by ID, by code and by join link.
 // Without a search it shows the objects that were opened last.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later
@@ -11,6 +11,7 @@ import { number } from "../lib/text.js";
 import { dialog } from "../lib/ui.js";
 import { code_of, meant, object_of, search } from "./find.js";
 import { may } from "./session.js";
+import { shown_name } from "./title.js";
 
 const MOST = 5;
 // Milliseconds without typing after which a search starts.
@@ -24,10 +25,10 @@ const MOST_RECENT = 6;
 /** @type {Record<Kind, string>} */
 const KINDS = { room: "Room", template: "Template" };
 
-/** @param {Kind} kind @param {{ id: string, name: string }} one @returns {Found} */
+/** @param {Kind} kind @param {{ id: string, name: string, title?: string }} one @returns {Found} */
 const found_object = (kind, one) => ({
 	symbol: kind,
-	words: one.name,
+	words: shown_name(one),
 	href: `/console/${kind}s/${one.id}`,
 	kind: KINDS[kind],
 });
@@ -101,7 +102,7 @@ export function open_palette(sections) {
 		"aria-controls": "palette-list",
 		"aria-autocomplete": "list",
 		"aria-label": label,
-		placeholder: "Search names, codes, links, IDs…",
+		placeholder: "Search names, titles, codes, links, IDs…",
 		autocomplete: "off",
 		spellcheck: "false",
 	});

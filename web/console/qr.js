@@ -7,6 +7,7 @@ import { segment } from "../lib/api.js";
 import { h, icon, put } from "../lib/dom.js";
 import { moment, number } from "../lib/text.js";
 import { busy, copy_button, dialog } from "../lib/ui.js";
+import { shown_name } from "./title.js";
 
 /** @typedef {import("./codes.js").Code} Code */
 
@@ -23,8 +24,11 @@ const picture_of = (code, more = { class: "qr" }) =>
 		height: "264",
 	});
 
+/** @param {Code} code */
+const role_of = (code) => code.role_shown ?? code.role;
+
 /** Returns a file name without an ending. @param {any} room @param {Code} code */
-const file_of = (room, code) => `${room.name}-${code.role}`.replace(/[^\w.-]+/g, "-");
+const file_of = (room, code) => `${shown_name(room)}-${role_of(code)}`.replace(/[^\p{L}\p{M}\p{N}_.-]+/gu, "-");
 
 /** Returns what limits a code: "until 27 Nov 2026, 14:00 · one use". @param {Code} code */
 function limits_of({ not_before, expires_at, max_uses }) {
@@ -38,12 +42,12 @@ function limits_of({ not_before, expires_at, max_uses }) {
 function mail_of(room, code) {
 	const limits = limits_of(code);
 	const lines = [
-		`You are invited to join ${room.name} as ${code.role}:`,
+		`You are invited to join ${shown_name(room)} as ${role_of(code)}:`,
 		code.join_url,
 		limits && `Valid ${limits}.`,
 	];
 	const query = {
-		subject: `Invitation to ${room.name}`,
+		subject: `Invitation to ${shown_name(room)}`,
 		body: lines.filter(Boolean).join("\r\n\r\n"),
 	};
 	const parts = Object.entries(query).map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
@@ -90,7 +94,7 @@ export function share_dialog(title, room, code, { qr, print }) {
 			"p.qr-role",
 			null,
 			"Join as ",
-			h("strong", null, code.role),
+			h("strong", null, role_of(code)),
 			code.name && `, for ${code.name}`,
 		),
 		h("p.qr-code", null, code.code),
@@ -137,8 +141,8 @@ function cards_of(room, codes, qr, kind, loading = "eager") {
 			"div",
 			{ class: `card-to-print ${kind}-card` },
 			qr && picture_of(code, { class: kind === "sheet" ? "qr" : "", loading }),
-			h("strong", null, room.name),
-			h("span", null, `Join as ${code.role}`, code.name && `, for ${code.name}`),
+			h("strong", null, shown_name(room)),
+			h("span", null, `Join as ${role_of(code)}`, code.name && `, for ${code.name}`),
 			h("code", null, code.code),
 			h("span.quiet.break", null, code.join_url.slice(0, -code.code.length - 1)),
 			h("span.quiet", null, limits_of(code)),
@@ -179,7 +183,7 @@ export function sheet_dialog(room, codes, qr, print) {
 	const none = h("p.quiet", null, "There are no active codes to print.");
 	const cards = cards_of(room, codes, qr, "sheet");
 	dialog(
-		`QR codes for ${room.name}`,
+		`QR codes for ${shown_name(room)}`,
 		[
 			cards.length > 0 ? h("div.sheet", null, cards) : none,
 			h("div.dialog-foot", null, cards.length > 0 && button),

@@ -9,6 +9,7 @@ import { menu, page_head, remove_with, show_call, toast } from "../lib/ui.js";
 import { editor } from "./editor.js";
 import { form_for } from "./hints.js";
 import { may } from "./session.js";
+import { shown_name } from "./title.js";
 
 /** @type {import("../lib/router.js").Maker} */
 export async function role_page({ id = "", role: name = "" }, signal) {
@@ -52,8 +53,9 @@ export async function role_page({ id = "", role: name = "" }, signal) {
 			["Templates", "/console/templates"],
 			[template.name, `/console/templates/${id}`],
 		],
-		title: name,
+		title: shown_name(own.data),
 		badge: h("span.badge", null, "Role"),
+		about: [own.data.title && h("span.mono", null, name)],
 		actions: [
 			menu("Role actions", [
 				{ symbol: "terminal", words: "Show API request", action: () => show_call("GET", path) },

@@ -27,9 +27,11 @@ import { with_templates } from "./new.js";
 import { may, session } from "./session.js";
 import { sessions_section } from "./sessions.js";
 import { template_names } from "./templates.js";
+import { name_below, shown_name } from "./title.js";
 
 /** The first fields of the form; the others follow, folded. */
 const FIRST = [
+	"title",
 	"name",
 	"description",
 	"template_id",
@@ -63,7 +65,7 @@ export async function room_page({ id = "" }, signal) {
 		value: room,
 		etag: own.etag,
 		extras: { folded: rest },
-		// For rooms, null leaves a field unchanged, and an empty string unsets a time.
+		// For rooms, null leaves a field unchanged, and an empty string unsets a time or the title.
 		unset: "",
 		async saved(answer) {
 			toast("Room saved.");
@@ -85,7 +87,7 @@ export async function room_page({ id = "" }, signal) {
 	async function make_codes() {
 		if (!may("codes:read")) return null;
 		const template = readable ? await get(`/v2/templates/${room.template_id}`, signal) : null;
-		return await codes_section(room, Object.keys(template?.roles ?? {}), who, signal);
+		return await codes_section(room, template?.roles ?? {}, who, signal);
 	}
 	/** Shows the room as a request returned it; what did not change stays as it is. @param {any} next */
 	async function take(next) {
@@ -98,8 +100,8 @@ export async function room_page({ id = "" }, signal) {
 		/** @type {HTMLElement | null} */
 		const again = focus ? head.querySelector(".labelled-switch input") : null;
 		again?.focus();
-		document.title = `${room.name} – Anteroom`;
-		const same = ["enabled", "template_id", "name"].every((name) => before[name] === room[name]);
+		document.title = `${shown_name(room)} – Anteroom`;
+		const same = ["enabled", "template_id", "name", "title"].every((name) => before[name] === room[name]);
 		if (same || !codes) return;
 		const now = await make_codes();
 		if (!now) return;
@@ -115,7 +117,7 @@ export async function room_page({ id = "" }, signal) {
 	]);
 	let codes = first_codes;
 	return {
-		title: room.name,
+		title: shown_name(room),
 		leave: edit.leave,
 		unsaved: edit.unsaved,
 		element: h(
@@ -146,9 +148,10 @@ export async function room_page({ id = "" }, signal) {
 const head_of = (room, path, enable) =>
 	page_head({
 		way: [["Rooms", "/console/rooms"]],
-		title: room.name,
+		title: shown_name(room),
 		badge: state_of(room),
 		about: [
+			name_below(room) && h("span.mono", null, name_below(room)),
 			h("span.id", null, h("span.mono", null, room.id), copy_button(room.id, "Copy ID")),
 			h("a", { href: `/console/templates/${room.template_id}` }, icon("template"), room.template),
 			h("span", null, "Created ", ago(room.created_at)),
@@ -207,7 +210,7 @@ function room_menu(room, path) {
 		remove_with(
 			{
 				kind: "Room",
-				title: `Delete room “${room.name}”?`,
+				title: `Delete room “${shown_name(room)}”?`,
 				text: "This deletes the room and its codes, and every join link to it stops working. It cannot be undone.",
 				verb: "Delete room",
 			},

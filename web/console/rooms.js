@@ -9,8 +9,9 @@ import { list_of } from "./list.js";
 import { may, session } from "./session.js";
 import { bulk, names_of, several } from "./several.js";
 import { template_names } from "./templates.js";
+import { name_below, shown_name } from "./title.js";
 
-/** @typedef {{ id: string, name: string, enabled: boolean, template: string, updated_at: string }} Room */
+/** @typedef {{ id: string, name: string, title?: string, enabled: boolean, template: string, updated_at: string }} Room */
 
 // A template can have many roles, and a request creates at most 10,000 codes.
 const CODES_AT_ONCE = 100;
@@ -31,7 +32,7 @@ const off_badge = () => h("span.badge.off", null, "Disabled");
 
 /** Creates what can be done with several rooms. @param {() => Promise<void>} refresh reads the list again */
 function several_rooms(refresh) {
-	const called = (/** @type {Room} */ room) => `Room “${room.name}”`;
+	const called = (/** @type {Room} */ room) => `Room “${shown_name(room)}”`;
 	const path_of = (/** @type {Room} */ room) => `/v2/rooms/${room.id}`;
 	/** The row of a room that is shown. @param {Room} room */
 	const row_of = (room) =>
@@ -75,7 +76,7 @@ function several_rooms(refresh) {
 	/** @param {Room[]} rooms */
 	async function remove(rooms) {
 		const some = count_of(rooms.length, "room");
-		const text = `This deletes ${names_of(rooms.map((one) => one.name))} with their codes, and every join link to them stops working. It cannot be undone.`;
+		const text = `This deletes ${names_of(rooms.map(shown_name))} with their codes, and every join link to them stops working. It cannot be undone.`;
 		if (!(await confirm_with(`Delete ${some}?`, text, `Delete ${some}`))) return;
 		await bulk(
 			rooms,
@@ -95,7 +96,7 @@ function several_rooms(refresh) {
 		...(codes ? [{ symbol: "key", words: "Create codes", action: make_codes }] : []),
 		{ symbol: "trash", words: "Delete", danger: true, action: remove },
 	];
-	const pick = several({ noun: "room", name: (/** @type {Room} */ room) => room.name, actions });
+	const pick = several({ noun: "room", name: (/** @type {Room} */ room) => shown_name(room), actions });
 	return pick;
 }
 
@@ -115,7 +116,7 @@ export async function rooms_page(_, signal, query) {
 		noun: "room",
 		signal,
 		query,
-		search: "Search rooms by name, code, link or ID",
+		search: "Search rooms by title, name, code, link or ID",
 		columns: ["Name", "Template", "Updated"],
 		pick,
 		filters: [
@@ -126,7 +127,12 @@ export async function rooms_page(_, signal, query) {
 			href: `/console/rooms/${one.id}`,
 			dim: !one.enabled,
 			cells: [
-				h("span.name-cell", null, h("span.row-name", null, one.name), !one.enabled && off_badge()),
+				h(
+					"span.name-cell",
+					null,
+					h("span", null, h("span.row-name", null, shown_name(one)), name_below(one) && h("span.note", null, name_below(one))),
+					!one.enabled && off_badge(),
+				),
 				h("span", null, one.template),
 				ago(one.updated_at),
 			],

@@ -12,12 +12,14 @@ import { ago, count_of, duration, moment, number } from "../lib/text.js";
 import { busy, empty, page_head, sentence } from "../lib/ui.js";
 import { put_once, table_of } from "./inside.js";
 import { may } from "./session.js";
+import { shown_name } from "./title.js";
 
 /** @typedef {{ id: string, name: string, role: string, user_id: string, joined_at: string, left_at?: string }} Stay */
 /**
  * @typedef {object} Meeting a session, as the API calls it
  * @property {string} id
  * @property {string} room_id
+ * @property {string} [title] of the room when the session began
  * @property {boolean} active
  * @property {Record<string, Stay>} peers
  * @property {boolean} [peers_truncated]
@@ -57,7 +59,7 @@ function people_words(one) {
 	return [`${number(people.inside)} inside`, `${number(people.all)} so far`];
 }
 
-/** The names of rooms, by ID; "" for deleted ones. @type {Map<string, string>} */
+/** The titles or names of rooms, by ID; "" for deleted ones. @type {Map<string, string>} */
 const names = new Map();
 
 /** Fetches the names of rooms that are not known yet.
@@ -68,7 +70,7 @@ export async function room_names(things, signal) {
 	await Promise.all(
 		[...wanted].map(async (id) => {
 			try {
-				names.set(id, (await get(`/v2/rooms/${segment(id)}`, signal)).name);
+				names.set(id, shown_name(await get(`/v2/rooms/${segment(id)}`, signal)));
 			} catch (error) {
 				if (!(error instanceof Refusal && error.status === 404)) throw error;
 				names.set(id, "");
@@ -77,11 +79,14 @@ export async function room_names(things, signal) {
 	);
 }
 
-/** Returns the name of a room, or words for one without. @param {string} id */
+/** Returns the title or name of a room, or words for one without. @param {string} id */
 export const room_name = (id) => names.get(id) ?? `Room ${id}`;
 
-/** @param {string} id */
-const room_words = (id) => room_name(id) || "Deleted room";
+/** Returns what the room of a session is called: by its title at the beginning, or its name now. @param {Meeting} one */
+export const name_of = ({ title, room_id }) => shown_name({ name: room_name(room_id), title: title ?? "" });
+
+/** @param {Meeting} one */
+const room_words = (one) => name_of(one) || "Deleted room";
 
 /** Returns the open session of a room, with as few peers as possible; null if there is none.
  * @param {string} room_id @param {AbortSignal} signal @returns {Promise<Meeting | null>} */
@@ -122,7 +127,7 @@ const session_row = (of_room) => (/** @type {Meeting} */ first) => {
 		/** @param {Meeting} one */
 		update(one) {
 			const [words, more] = people_words(one);
-			set_text(name, room_words(one.room_id));
+			set_text(name, room_words(one));
 			set_text(length, length_of(one));
 			set_text(people, words);
 			set_text(note, more);

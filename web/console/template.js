@@ -23,6 +23,7 @@ import {
 import { editor, maker } from "./editor.js";
 import { form_for } from "./hints.js";
 import { may } from "./session.js";
+import { shown_name } from "./title.js";
 
 /** @typedef {import("../lib/router.js").Page} Page */
 
@@ -74,9 +75,12 @@ export async function template_page({ id = "", part = "roles" }, signal) {
 			menu("Template actions", actions(template, path, own.etag, is_default)),
 		],
 	});
+	const warnings = (template.warnings ?? []).map((/** @type {string} */ text) =>
+		h("p.notice.warn", null, icon("warning"), h("span", null, `${text}.`)),
+	);
 	const bar = h("nav.tab-bar", { "aria-label": "Template sections" }, tabs);
 	/** @type {Page} */
-	const page = { title: template.name, element: h("div.page", null, head, bar) };
+	const page = { title: template.name, element: h("div.page", null, head, warnings, bar) };
 	if (part === "json") {
 		const text = JSON.stringify(template, null, 2);
 		page.element.append(code_block(text, "Template as JSON", "tall"));
@@ -219,7 +223,8 @@ function role_card(template, name) {
 			h(
 				"h2",
 				null,
-				h("a.stretch", { href: `/console/templates/${template.id}/roles/${segment(name)}` }, name),
+				h("a.stretch", { href: `/console/templates/${template.id}/roles/${segment(name)}` }, shown_name(role)),
+				role.title && h("span.note", null, name),
 			),
 			h("span.badge", null, `Priority ${role.priority}`),
 		),

@@ -24,7 +24,7 @@ const is_away = (error) => error instanceof Refusal && (error.status === 0 || er
  * stopped waiting, and throws the refusal
  */
 export function at_the_door({ waiter, after, words, choices, knock }) {
-	const { room } = waiter.what;
+	const room_name = waiter.what.room.title ?? waiter.what.room.name;
 	const heading = h("h1", { tabindex: "-1" }, words.waiting_title);
 	const trouble = h("p.fault", { role: "status", hidden: true });
 	const stop = h("button.full.big", { type: "button" }, words.stop_waiting);
@@ -34,9 +34,9 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 		h(
 			"div.join-head",
 			null,
-			h("p.eyebrow", null, room.name),
+			h("p.eyebrow", null, room_name),
 			heading,
-			h("p.quiet", null, words.waiting(room.name)),
+			h("p.quiet", null, words.waiting(room_name)),
 		),
 		choices,
 		trouble,
@@ -125,7 +125,7 @@ export function at_the_door({ waiter, after, words, choices, knock }) {
 		element,
 		show() {
 			heading.focus();
-			announce(words.waiting(room.name));
+			announce(words.waiting(room_name));
 		},
 		decided,
 	};

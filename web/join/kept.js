@@ -5,8 +5,8 @@
 
 import { tab_storage } from "../lib/storage.js";
 
-/** What was joined with a code, and which devices were on.
- * @typedef {{ path: string, code: string, room: { name: string }, role: { name: string, publishParams: any },
+/** What was joined with a code, and which devices were on. The name of the room is the one that people see.
+ * @typedef {{ path: string, code: string, room: { name: string }, role: { name: string, title?: string, publishParams: any },
  *   token: string, room_id: string, name: string, audio: boolean, video: boolean, restarted_at?: number }} Entry */
 
 const KEY = "call";

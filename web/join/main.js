@@ -14,10 +14,10 @@ import { moment, words_of_page } from "./words.js";
 /**
  * @typedef {object} Described
  * @property {string} code
- * @property {{ name: string, description: string }} room
- * @property {{ name: string, publishParams: any }} role
+ * @property {{ name: string, description: string, title?: string }} room
+ * @property {{ name: string, title?: string, publishParams: any }} role
  * @property {string | null} client_url
- * @property {"livekit"} [call] if the call is shown here
+ * @property {"livekit" | "none"} [call] "livekit" if the call is shown here, "none" if nothing shows one
  * @property {"ask"} [admission] if somebody inside has to let people in
  * @property {string} [expires_at]
  * @property {string} [closes_at]
@@ -132,7 +132,9 @@ async function describe(code) {
 	);
 	try {
 		const { data } = await call("GET", `/v2/join/${segment(code)}`);
-		if (data.call && !has_library()) not_set_up(words.not_set_up_library);
+		// Before anybody is asked for a camera.
+		if (data.call === "none") not_set_up(words.no_server, words.not_set_up_server);
+		else if (data.call && !has_library()) not_set_up(words.not_set_up, words.not_set_up_library);
 		else enter(data);
 	} catch (error) {
 		refused(error, code);
@@ -199,11 +201,11 @@ function stop(title, text, again) {
 	show_empty("warning", title, [h("p", null, text), buttons]);
 }
 
-/** @param {string} help for administrators */
-function not_set_up(help) {
+/** @param {string} text @param {string} help for administrators */
+function not_set_up(text, help) {
 	entitle(words.not_set_up_title);
 	show_empty("warning", words.not_set_up_title, [
-		h("p", null, words.not_set_up),
+		h("p", null, text),
 		h("p.small-text", null, help),
 	]);
 }
@@ -262,7 +264,9 @@ function wait_until(iso, says, again) {
  */
 function enter(what, waiter = null) {
 	const { room, role } = what;
-	entitle(room.name);
+	const room_name = room.title ?? room.name;
+	const role_name = role.title ?? role.name;
+	entitle(room_name);
 	const kinds = ["audio", "video", "screen"].filter((kind) =>
 		role.publishParams.allowed.includes(kind),
 	);
@@ -302,12 +306,12 @@ function enter(what, waiter = null) {
 			what.name
 				? h("p.welcome", null, words.welcome(what.name))
 				: h("p.eyebrow", null, words.about_to),
-			h("h1", { tabindex: "-1" }, room.name),
+			h("h1", { tabindex: "-1" }, room_name),
 			room.description && h("p.quiet", null, room.description),
 			h(
 				"p.join-role",
 				null,
-				h("span.badge.accent", null, role.name),
+				h("span.badge.accent", null, role_name),
 				h("span.quiet", null, words.you_can(kinds), soon && ` ${words.until(moment(end))}`),
 			),
 		),
@@ -346,7 +350,7 @@ function enter(what, waiter = null) {
 		const entry = {
 			path: location.pathname,
 			code: what.code,
-			room: { name: room.name },
+			room: { name: room_name },
 			role,
 			token: data.token,
 			room_id: data.room_id,
@@ -372,7 +376,7 @@ function enter(what, waiter = null) {
 			data = await door.decided();
 		} finally {
 			if (!data) {
-				entitle(room.name);
+				entitle(room_name);
 				trouble.before(parts.choices);
 				door.element.replaceWith(form);
 				button.focus();
@@ -435,7 +439,7 @@ function enter(what, waiter = null) {
 		return;
 	}
 	const greeting = what.name ? `${words.welcome(what.name)} ` : "";
-	announce(`${greeting}${room.name}, ${words.as(role.name)}. ${words.you_can(kinds)}`);
+	announce(`${greeting}${room_name}, ${words.as(role_name)}. ${words.you_can(kinds)}`);
 	// On a phone, the keyboard would cover the page.
 	if (!what.name && matchMedia("(hover: hover)").matches) name.focus();
 	else place.querySelector("h1")?.focus({ preventScroll: true });
@@ -533,7 +537,7 @@ function go_in(what, data, name, chosen) {
 	} else if (data.join?.start_link) start_first(data.join);
 	else if (link) location.replace(link);
 	else if (what.call) stop(words.nobody_title, words.nobody);
-	else not_set_up(words.not_set_up_server);
+	else not_set_up(words.no_server, words.not_set_up_server);
 }
 
 /** Shows the links of a meeting that a moderator must start first. @param {any} join */

@@ -33,6 +33,13 @@ export function ago(iso) {
 	return h("time", { datetime: iso, title: absolute.format(then) }, ago_words(then));
 }
 
+/** Returns "3 seconds ago", and from a minute on what ago_words returns. @param {Date} then */
+export function seconds_ago_words(then) {
+	// A clock that is ahead of the server's does not show times that are to come.
+	const seconds = Math.max(0, Math.round((Date.now() - then.getTime()) / 1000));
+	return seconds < 60 ? relative.format(-seconds, "second") : ago_words(then);
+}
+
 /** Returns "Nov 24, 2026, 14:00", or with seconds. @param {string} iso @param {boolean} [exact] */
 export const moment = (iso, exact = false) => (exact ? absolute : minute).format(new Date(iso));
 

@@ -37,6 +37,15 @@ enum door_ticket_state {
 	DOOR_DENIED
 };
 
+/* Most denials that a door keeps, for the list of those that can be taken back. */
+#define DOOR_DENIED_MOST 100
+
+/* A ticket that a moderator has denied, which can be taken back until that time. */
+struct door_denial {
+	struct id ticket;
+	int64_t until; /* milliseconds since 1970 */
+};
+
 struct door {
 	struct store_record stored; /* its id is the room's; value.data NULL if nobody waits */
 	struct id last; /* of the last ticket */
@@ -44,6 +53,8 @@ struct door {
 	struct slice admitted_by; /* by whom, as the event log names an actor; may be empty */
 	uint64_t waiting; /* people */
 	int64_t told; /* time of the last event peer.waiting, in milliseconds since 1970 */
+	struct door_denial *denials; /* the newest, oldest first; may be over, or taken back */
+	size_t denial_count;
 };
 
 struct door_ticket {
@@ -100,6 +111,9 @@ bool door_ticket_has_lapsed(const struct door_ticket *ticket, int64_t polled, in
 bool door_load(struct call *call, const struct id *room, enum store_reading reading,
 	       struct door *door, struct fault *fault);
 bool door_put(struct call *call, const struct door *door, struct fault *fault);
+/* Notes in the record that a moderator has denied the ticket at call->now. Forgets denials that are
+ * over, and the oldest one if there are too many. */
+void door_add_denial(struct call *call, struct door *door, const struct id *ticket);
 /* Finds a ticket of the account by its id. */
 bool door_ticket_find(struct call *call, const struct id *room, const struct id *id,
 		      enum store_reading reading, struct door_ticket *ticket, bool *is_there,

@@ -70,8 +70,8 @@ struct judgement {
 	bool has_failed; /* the media server has not done everything */
 };
 
-/* Has the rooms judged for which what the call has noted (resources/audit.h) matters, once the call
- * has been committed. */
+/* Has the rooms judged for which what the call has noted (resources/audit.h) matters, and the
+ * people told whose role it has changed, once the call has been committed. */
 void live_judge_touched(const struct call *call);
 
 /* Judges the room. Without `notes`, in a READ transaction, goes through the people and finds out

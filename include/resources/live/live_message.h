@@ -29,6 +29,12 @@ bool message_ask(struct call *call, const struct message *message, bool *is_aske
  * room. Asks for nothing if there is nobody, or the room is not in session. */
 bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault);
 
+/* Has those who are inside told that what their role may do has changed, if it is one of these.
+ * Asks for nothing if there is nobody, or the room is not in session. */
+struct told_roles;
+bool message_ask_of_roles(struct call *call, const struct id *room, const struct told_roles *told,
+			  struct fault *fault);
+
 /* ---- why people are put out ---- */
 
 /* The topic of messages that this service sends by itself; milliseconds to wait for them. */

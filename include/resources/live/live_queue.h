@@ -1,7 +1,7 @@
 /* What is to be done about live rooms, soon and outside of a call: events that media servers have
  * told, to be merged, rooms to be looked at, and rooms where something has changed: their people
- * are to be judged (resources/live/live_judge.h), or told who waits at the door.
- * background/live_watch.c does it.
+ * are to be judged (resources/live/live_judge.h), or told who waits at the door, or that what their
+ * role may do has changed. background/live_watch.c does it.
  *
  * The queue is in memory: what it loses when the process ends is found by a look.
  *
@@ -38,8 +38,29 @@ enum room_want {
 	ROOM_JUDGE = 1 << 1, /* something has changed that they are to be judged by */
 	ROOM_TELL = 1 << 2, /* its moderators, how many people wait */
 	/* Its session, which has begun to close (resources/live/live_merge.h). */
-	ROOM_CLOSE = 1 << 3
+	ROOM_CLOSE = 1 << 3,
+	/* The people of certain roles, in whatever rooms, that these have changed. */
+	ROOM_TELL_ROLES = 1 << 4
 };
+
+/* A role that has changed, for the people who have it. */
+struct told_role {
+	struct id template_id;
+	uint32_t identity; /* 0: any role of the template */
+};
+/* Such roles of an account. If there are more, all of a template, or of the account, are meant: the
+ * message is only an occasion to ask. */
+#define TOLD_ROLES_MOST 64
+struct told_roles {
+	size_t count;
+	bool are_all; /* all roles of all templates */
+	struct told_role roles[TOLD_ROLES_MOST];
+};
+/* Adds a role, or keeps the one that means it. */
+void told_roles_add(struct told_roles *roles, const struct told_role *role);
+/* Returns true if this role of the template is meant. */
+bool told_roles_have(const struct told_roles *roles, const struct id *template_id,
+		     uint32_t identity);
 
 /* A media server that has told something that nobody needs. */
 struct heard_backend {
@@ -54,7 +75,10 @@ struct queued_room {
 	struct id room; /* zero: all rooms of the account that are in session */
 	struct id backend; /* of the last look; zero if none is wanted */
 	unsigned wants; /* of enum room_want */
+	struct told_roles *told; /* with ROOM_TELL_ROLES, for all rooms; else NULL */
 };
+/* Frees it. */
+void queued_room_free(struct queued_room *room);
 
 /* Events by what became of them, for /metrics. */
 enum heard_end {
@@ -88,7 +112,11 @@ void live_queue_look(struct live_queue *queue, const struct id *account, const s
 void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room);
 /* Has moderators in the room told how many people wait. */
 void live_queue_tell(struct live_queue *queue, const struct id *account, const struct id *room);
-/* Has these done (of enum room_want, but ROOM_LOOK); room zero: about all rooms of the account. */
+/* Has the people told who have this role, in all rooms in session. */
+void live_queue_tell_role(struct live_queue *queue, const struct id *account,
+			  const struct told_role *role);
+/* Has these done (of enum room_want, but ROOM_LOOK and ROOM_TELL_ROLES); room zero: about all rooms
+ * of the account. */
 void live_queue_want(struct live_queue *queue, const struct id *account, const struct id *room,
 		     unsigned wants);
 void live_queue_count(struct live_queue *queue, enum heard_end end);
@@ -98,8 +126,8 @@ struct live_queue_taken {
 	struct heard *heard;
 	struct queued_room *rooms;
 };
-/* Takes it. The caller frees each item with free(3), and calls live_queue_forget for events when
- * they are merged: until then they count as waiting. */
+/* Takes it. The caller frees each event with free(3), each room with queued_room_free, and calls
+ * live_queue_forget for events when they are merged: until then they count as waiting. */
 struct live_queue_taken live_queue_take(struct live_queue *queue);
 /* n events of the backend are merged, or set aside because they could not be stored. */
 void live_queue_forget(struct live_queue *queue, const struct id *account, const struct id *backend,

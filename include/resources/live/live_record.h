@@ -64,6 +64,7 @@ struct session {
 	bool is_active; /* the switch */
 	struct id template_id, backend;
 	struct slice room_name; /* when the session opened */
+	struct slice title; /* of the room, when the session opened; empty if it had none */
 	struct slice server_room;
 	int64_t created; /* when the first peer joined */
 	int64_t updated;

@@ -23,6 +23,9 @@ struct backend_health {
 	/* In all its life it has neither answered nor sent an event. False if it is not known
 	 * whether it has. */
 	bool never_answered;
+	/* When it sent its last event, at most some seconds behind; milliseconds since 1970. 0 if
+	 * it has sent none. */
+	int64_t last_event;
 };
 
 struct backend_healths {
@@ -46,9 +49,12 @@ bool backend_has_answered(const struct backend_healths *healths, const struct id
  * it came up or went down. The first time that it is up is no event. */
 bool backend_health_note(struct call *call, const struct backend *backend,
 			 const struct server_verdict *verdict, struct fault *fault);
-/* Stores that the backend, which exists, has sent an event. Reads the record only, if it says so
- * already. */
-bool backend_health_hear(struct call *call, const struct id *backend, struct fault *fault);
+/* Returns the time of the last event that the backend has sent; 0 if it has sent none. */
+int64_t backend_last_event(const struct backend_healths *healths, const struct id *backend);
+/* Stores that the backend, which exists, has sent an event at this time. Reads the record only, if
+ * it says so already. */
+bool backend_health_hear(struct call *call, const struct id *backend, int64_t time,
+			 struct fault *fault);
 /* Forgets what is known of the backend, because it is deleted, or asked elsewhere or with other
  * keys. is_same: it is the same server, so whether it has ever answered is kept. */
 bool backend_health_forget(struct call *call, const struct id *backend, bool is_same,

@@ -19,6 +19,7 @@ struct room_record {
 	bool follows_template; /* recording_source_template */
 	int64_t opens_at, closes_at; /* seconds; INT64_MIN and INT64_MAX if not set */
 	struct slice name; /* in the client's spelling */
+	struct slice title; /* empty if it has none */
 	struct slice key; /* the name by which it is found: in lower case; room_put sets it */
 	struct slice pieces[3];
 	struct slice recording; /* its own recording_info as JSON text, or empty */
@@ -47,6 +48,8 @@ bool room_put(struct call *call, const struct room_record *record, struct fault 
  * recording_info, unless data is NULL. Returns true. */
 bool room_answer(struct call *call, const struct room_record *record,
 		 const struct template_record *template, struct slice recording);
+/* Returns the title as people are shown it (text_without_bidi), or the name if there is none. */
+struct slice room_shown_name(struct call *call, const struct room_record *record);
 /* Returns the item of a list with view=summary. */
 struct slice room_summary(struct call *call, const struct room_record *record,
 			  const struct template_record *template);
@@ -62,8 +65,8 @@ uint64_t room_etag(const struct room_record *record, const struct template_recor
 /* Returns the room as a document that may be changed, with hidden members, and without
  * recording_info while the room follows its template. */
 json_t *room_document(struct call *call, const struct room_record *record);
-/* Sets the pieces, the recording, the hidden members and the opening times from a complete document
- * and the other members of the record. */
+/* Sets the title, the pieces, the recording, the hidden members and the opening times from a
+ * complete document and the other members of the record. */
 void room_set_document(struct call *call, struct room_record *record, json_t *document);
 
 #endif

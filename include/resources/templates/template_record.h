@@ -127,9 +127,16 @@ size_t template_role_index_ever(const struct template_record *record, struct sli
 const struct template_role *template_live_role(const struct template_record *record,
 					       uint32_t identity);
 
-/* Joins the parts to record->text. Adds a finding at /roles if the text exceeds TEMPLATE_TEXT_MOST,
- * at /settings and /destinations if their hidden members exceed TEMPLATE_HIDDEN_MOST, and at
- * /settings/backend if it names a new backend that does not exist. */
+/* The beginning of the last member of the text of a template that has warnings. */
+#define TEMPLATE_WARNINGS ",\"warnings\":["
+
+/* Returns true if people with this role wait until somebody lets them in. */
+bool template_role_asks(const struct template_role *role);
+
+/* Joins the parts to record->text, with the warnings about what they say together. Adds a finding
+ * at /roles if the text exceeds TEMPLATE_TEXT_MOST, at /settings and /destinations if their hidden
+ * members exceed TEMPLATE_HIDDEN_MOST, and at /settings/backend if it names a new backend that does
+ * not exist. */
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault);
 /* Does the same for a record that this call changes, and sets its time and ETag to the call's. */
 bool template_assemble_changed(struct call *call, struct template_record *record,

@@ -580,10 +580,10 @@ static bool lock_if_waiting(struct call *call, const struct door_ticket *ticket,
 	return true;
 }
 
-/* Stores that the ticket is denied. */
+/* Stores that the ticket is denied. may_return: that can be taken back. */
 static bool put_denied(struct call *call, struct door *door, struct door_ticket *ticket,
 		       const struct room_record *room, struct slice reason, struct slice actor,
-		       struct fault *fault)
+		       bool may_return, struct fault *fault)
 {
 	const bool was_taken = ticket->taken != 0;
 	struct door_change *change = door_change_of(call, &ticket->room);
@@ -595,6 +595,8 @@ static bool put_denied(struct call *call, struct door *door, struct door_ticket 
 	ticket->reason = reason;
 	if (was_waiting)
 		count_one_less(door);
+	if (was_waiting && may_return)
+		door_add_denial(call, door, &ticket->id);
 	if (was_taken)
 		note_admitted(call, room, door, ticket);
 	ticket->state = DOOR_DENIED;
@@ -608,7 +610,7 @@ static bool put_denied(struct call *call, struct door *door, struct door_ticket 
 bool door_deny(struct call *call, struct door *door, struct door_ticket *ticket,
 	       const struct room_record *room, struct slice reason, struct fault *fault)
 {
-	return put_denied(call, door, ticket, room, reason, service_as_actor(call), fault) &&
+	return put_denied(call, door, ticket, room, reason, service_as_actor(call), false, fault) &&
 	       door_answer_denied(call, ticket);
 }
 
@@ -769,14 +771,21 @@ static struct slice role_of(const struct template_record *template,
 	return role < template->role_count ? template->roles[role].name : ticket->role;
 }
 
-/* Writes the members of a ticket, without the closing brace. */
-static void write_ticket(struct call *call, struct json_writer *body,
+/* Writes whose ticket it is. */
+static void write_person(struct call *call, struct json_writer *body,
 			 const struct template_record *template, const struct door_ticket *ticket)
 {
 	writer_plain(body, "id", id_as_text(call->arena, &ticket->id));
 	writer_text(body, "name", ticket->user_name);
 	writer_text(body, "user_id", ticket->user_id);
 	writer_text(body, "role", role_of(template, ticket));
+}
+
+/* Writes the members of a ticket, without the closing brace. */
+static void write_ticket(struct call *call, struct json_writer *body,
+			 const struct template_record *template, const struct door_ticket *ticket)
+{
+	write_person(call, body, template, ticket);
 	writer_time(body, "since", ticket->since);
 }
 
@@ -810,6 +819,50 @@ static bool list_waiting(void *context, const struct store_record *record, struc
 	return true;
 }
 
+/* Writes those whose denial can be taken back, the newest first. */
+static bool write_denied(struct waiting_list *list, struct fault *fault)
+{
+	struct call *call = list->call;
+	const struct id *room = &list->view->room.id;
+	const struct door *door = &list->door;
+	struct store_expected expected[DOOR_DENIED_MOST];
+	const struct id *ids[DOOR_DENIED_MOST];
+	size_t n = 0;
+
+	for (size_t i = door->denial_count; i-- > 0;) {
+		if (door->denials[i].until <= call->now)
+			continue;
+		ids[n] = &door->denials[i].ticket;
+		expected[n] = (struct store_expected){
+			.kind = &kind_door_ticket,
+			.finding = STORE_FIND_ID,
+			.reading = STORE_TO_SHOW,
+			.id = ids[n],
+		};
+		n++;
+	}
+	if (n > 0)
+		store_expect(call->transaction, STORE_EACH, expected, n);
+	writer_open(&list->body, "denied", '[');
+	for (size_t i = 0; i < n; i++) {
+		char until[TEXT_TIME_SIZE];
+		struct door_ticket ticket;
+		bool is_there;
+
+		if (!door_ticket_find(call, room, ids[i], STORE_TO_SHOW, &ticket, &is_there, fault))
+			return false;
+		if (!is_there || ticket.state != DOOR_DENIED)
+			continue;
+		text_time_seconds(ticket.decided + DOOR_DENIES_FOR, until);
+		writer_open(&list->body, NULL, '{');
+		write_person(call, &list->body, &list->template, &ticket);
+		writer_plain(&list->body, "until", slice_of(until));
+		writer_close(&list->body, '}');
+	}
+	writer_close(&list->body, ']');
+	return true;
+}
+
 bool tickets_list(struct call *call, struct fault *fault)
 {
 	struct waiting_list list = { .call = call, .are_all = true };
@@ -836,6 +889,8 @@ bool tickets_list(struct call *call, struct fault *fault)
 	writer_close(&list.body, ']');
 	writer_integer(&list.body, "count",
 		       list.are_all ? (int64_t)list.count : (int64_t)door->waiting);
+	if (!write_denied(&list, fault))
+		return false;
 	text = writer_end(&list.body);
 	if (door->stored.value.data != NULL)
 		door_polls_watch(call->environment->door_polls, &call->account, &view.room.id);
@@ -987,7 +1042,7 @@ bool tickets_decide(struct call *call, struct fault *fault)
 	return (admits ? put_admitted(call, &view, &door, &ticket, fault) &&
 				 put_changed_door(call, &door, fault)
 		       : put_denied(call, &door, &ticket, &view.room, call_text(call, "reason"),
-				    SLICE(""), fault) &&
+				    SLICE(""), true, fault) &&
 				 put_denied_visitor(call, &ticket, fault)) &&
 	       answer_decided(call, &view, &ticket, state, fault);
 }

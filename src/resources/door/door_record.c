@@ -14,6 +14,12 @@
 #define TEXT_MOST 1024
 #define CODE_MOST 64
 
+static const struct member denial_members[] = {
+	{ "ticket", AS_ID, AT(struct door_denial, ticket) },
+	{ "until", AS_TIME, AT(struct door_denial, until) },
+};
+static const struct record_table denial_table = { ITEMS(struct door_denial, denial_members) };
+
 static const struct member door_members[] = {
 	{ "room_id", AS_KEY, AT(struct door, stored.id) },
 	{ "last", AS_ID, AT(struct door, last) },
@@ -21,8 +27,13 @@ static const struct member door_members[] = {
 	{ "admitted_by", AS_TEXT(0, TEXT_MOST), AT(struct door, admitted_by) },
 	{ "waiting", AS_NUMBER(8, 0, UNLIMITED), AT(struct door, waiting) },
 	{ "told", AS_TIME, AT(struct door, told) },
+	{ "denials", AS_LIST(struct door, denial_count, DOOR_DENIED_MOST, denial_table), SINCE(2),
+	  AT(struct door, denials) },
 };
-const struct record_table door_table = { RECORD(struct door, door_members, 1, &kind_door) };
+const struct record_table door_table = {
+	RECORD(struct door, door_members, 1, &kind_door),
+	VERSION(2),
+};
 
 static const char *const states[] = {
 	[DOOR_WAITING] = "waiting",
@@ -218,6 +229,21 @@ bool door_load(struct call *call, const struct id *room, enum store_reading read
 bool door_put(struct call *call, const struct door *door, struct fault *fault)
 {
 	return record_put(&door_table, call->transaction, door, fault);
+}
+
+void door_add_denial(struct call *call, struct door *door, const struct id *ticket)
+{
+	struct door_denial *kept = arena_alloc(call->arena, DOOR_DENIED_MOST * sizeof *kept);
+	const size_t from = door->denial_count < DOOR_DENIED_MOST ? 0 : 1;
+	size_t n = 0;
+
+	for (size_t i = from; i < door->denial_count; i++) {
+		if (door->denials[i].until > call->now)
+			kept[n++] = door->denials[i];
+	}
+	kept[n++] = (struct door_denial){ *ticket, call->now + DOOR_DENIES_FOR };
+	door->denials = kept;
+	door->denial_count = n;
 }
 
 /* Returns the id before this one. */

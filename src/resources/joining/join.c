@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/joining/join.h"
 
+#include <string.h>
+
 #include "base/encode.h"
 #include "base/text.h"
 #include "accounts/accounts.h"
@@ -578,9 +580,7 @@ static bool asks_at_door(struct call *call, struct exchange *exchange, bool *ask
 	}
 	if (*asks || terms->admission == ADMISSION_OPEN)
 		return true;
-	/* It is the last member of a role (role_shape), so the role need not be decoded. */
-	*asks = slice_ends(template->roles[template_role_index(template, exchange->role)].text,
-			   SLICE("\"admission\":\"ask\"}"));
+	*asks = template_role_asks(&template->roles[template_role_index(template, exchange->role)]);
 	return true;
 }
 
@@ -831,24 +831,48 @@ bool tickets_get(struct call *call, struct fault *fault)
 
 /* ---- what a code opens ---- */
 
+/* Returns true if people who exchange the code have somewhere to go. The join page cannot open a
+ * client_url that needs what the media server does not give. */
+static bool leads_to_call(const struct exchange *exchange, const char *client_url)
+{
+	const struct backend *backend = exchange->backend;
+
+	if (backend != NULL && backend_has_page(backend->type))
+		return true;
+	return client_url != NULL &&
+	       strstr(client_url, backend != NULL ? "{join.link}" : "{join.") == NULL;
+}
+
+/* Returns the title of a document as people are shown it, as a new value; NULL if it has none. */
+static json_t *shown_title(struct call *call, const json_t *document)
+{
+	const struct slice title = text_of_json(json_object_get(document, "title"));
+
+	return title.data == NULL ? NULL : json_of_text(text_without_bidi(call->arena, title));
+}
+
 static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url,
 			  bool asks)
 {
 	const struct room_record *room = &exchange->subject.room;
 	const struct code_terms *terms = &exchange->code.terms;
-	json_t *body = arena_json(
-		call->arena,
-		json_pack("{s:o, s:{s:o, s:O?}, s:{s:o, s:O?}, s:s?}", "code",
-			  json_of_text(exchange->code.letters), "room", "name",
-			  json_of_text(room->name), "description",
-			  json_object_get(room_document(call, room), "description"), "role", "name",
-			  json_of_text(exchange->role), "publishParams",
-			  json_object_get(role_document(call, exchange), "publishParams"),
-			  "client_url", client_url));
+	const json_t *room_shown = room_document(call, room);
+	const json_t *role_shown = role_document(call, exchange);
+	json_t *body = arena_json(call->arena,
+				  json_pack("{s:o, s:{s:o, s:O?, s:o*}, s:{s:o, s:o*, s:O?}, s:s?}",
+					    "code", json_of_text(exchange->code.letters), "room",
+					    "name", json_of_text(room->name), "description",
+					    json_object_get(room_shown, "description"), "title",
+					    shown_title(call, room_shown), "role", "name",
+					    json_of_text(exchange->role), "title",
+					    shown_title(call, role_shown), "publishParams",
+					    json_object_get(role_shown, "publishParams"),
+					    "client_url", client_url));
 
-	/* The join page itself shows the call. */
-	if (client_url == NULL && exchange->backend != NULL &&
-	    exchange->backend->type == BACKEND_LIVEKIT)
+	if (!leads_to_call(exchange, client_url))
+		object_put(body, "call", json_string("none"));
+	else if (client_url == NULL && exchange->backend->type == BACKEND_LIVEKIT)
+		/* The join page itself shows the call. */
 		object_put(body, "call", json_string(backend_type_name(BACKEND_LIVEKIT)));
 	if ((terms->set & CODE_NOT_BEFORE) != 0)
 		object_put(body, "not_before", json_time_seconds(terms->not_before * 1000));

@@ -203,7 +203,7 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 	*guest = (struct ticket_guest){
 		.customer_id = slice_of(call->account_text),
 		.room_id = id_as_text(call->arena, &room->id),
-		.room_name = room->name,
+		.room_name = room_shown_name(call, room),
 		.role = admission->role,
 		.user_id = admission->user_id,
 		.name = media_shown_name(admission),

@@ -115,6 +115,8 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 		return false;
 	buffer_append_member(&text, "{\"id\":", id_as_text(call->arena, &view.room.id));
 	buffer_append_member(&text, ",\"name\":", view.room.name);
+	if (view.room.title.size > 0)
+		buffer_append_member(&text, ",\"title\":", view.room.title);
 	buffer_append_member(&text, ",\"customer_id\":", slice_of(call->account_text));
 	buffer_append_member(&text,
 			     ",\"session\":{\"id\":", id_as_text(call->arena, &view.live.session));
@@ -225,9 +227,12 @@ static void add_roles(struct call *call, const struct live_view *view, struct js
 		const struct template_role *role = &view->template.roles[i];
 		const json_t *document = template_role_document(call, &view->template, role);
 		const json_t *permissions = json_object_get(document, "permissions");
+		const struct slice title = text_of_json(json_object_get(document, "title"));
 
 		writer_open(body, NULL, '{');
 		writer_text(body, "name", role->name);
+		if (title.data != NULL)
+			writer_text(body, "title", text_without_bidi(call->arena, title));
 		writer_value(body, "priority", json_object_get(document, "priority"));
 		writer_flag(body, "host",
 			    json_is_true(json_object_get(permissions, "mute")) ||

@@ -17,6 +17,7 @@
 #include "resources/live/live_queue.h"
 #include "resources/live/revocations.h"
 #include "resources/rooms/room_record.h"
+#include "resources/templates/template_audit.h"
 #include "resources/templates/template_parts.h"
 
 /* Milliseconds in which a call that ends a room does so by itself. */
@@ -56,8 +57,15 @@ void live_judge_touched(const struct call *call)
 	if (call->run.wants != 0 && call->environment->live_queue != NULL)
 		live_queue_want(call->environment->live_queue, &call->account, &call->run.wanted,
 				call->run.wants);
-	if (call->environment->live == LIVE_ON && call->environment->live_queue != NULL)
-		audit_each_noted(call, find_touched, &call);
+	if (call->environment->live != LIVE_ON || call->environment->live_queue == NULL)
+		return;
+	audit_each_noted(call, find_touched, &call);
+	for (const struct changed_role *role = call->run.changed_roles; role != NULL;
+	     role = role->next) {
+		const struct told_role told = { role->template_id, role->identity };
+
+		live_queue_tell_role(call->environment->live_queue, &call->account, &told);
+	}
 }
 
 /* ---- what is judged ---- */

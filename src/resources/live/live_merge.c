@@ -728,6 +728,7 @@ static bool open_session(struct room_merge *merge, const struct news *news, stru
 		.template_id = merge->room.template_id,
 		.backend = merge->merging->backend,
 		.room_name = merge->room.name,
+		.title = merge->room.title,
 		.server_room = text_cut(news->room.id, LIVE_ID_MOST),
 		.created = joined,
 		.updated = joined,

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "resources/door/door_record.h"
 #include "resources/joining/misses.h"
+#include "resources/live/live_queue.h"
 #include "resources/live/live_rooms.h"
 #include "resources/media/backends.h"
 #include "resources/templates/template_parts.h"
@@ -118,47 +119,109 @@ void message_tell(struct call *call, const struct server *server, struct slice r
 
 /* ---- who waits ---- */
 
-bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault)
-{
-	struct live_view view = { .is_waiting = false };
+/* A room in session, of which people are told something by this service itself. */
+struct told_room {
+	struct live_view view;
 	struct template_record template;
 	struct server server;
-	struct door door;
-	struct slice *roles;
-	struct message message = {
-		.view = &view,
-		.server = &server,
+	struct message message; /* without roles and text */
+};
+
+/* Sets *is_there to false if the room is not in session, or its people cannot be told anything. */
+static bool open_told_room(struct call *call, const struct id *room, struct told_room *told,
+			   bool *is_there, struct fault *fault)
+{
+	*told = (struct told_room){ .view.is_waiting = false };
+	*is_there = false;
+	if (!live_load(call, room, STORE_TO_SHOW, &told->view.live, fault))
+		return false;
+	if (told->view.live.stored.value.data == NULL)
+		return true;
+	if (!room_find(call, room, STORE_TO_SHOW, &told->view.room, is_there, fault))
+		return false;
+	if (!*is_there)
+		return true;
+	if (!template_load(call, &told->view.room.template_id, &told->template, fault) ||
+	    !live_find_server(call, &told->view.live.backend, &told->server, fault))
+		return false;
+	*is_there = server_can(told->server.type, SERVER_MESSAGE);
+	told->message = (struct message){
+		.view = &told->view,
+		.server = &told->server,
 		.topic = OWN_TOPIC,
 		.patience = TOLD_PATIENCE,
 	};
+	return true;
+}
+
+bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault)
+{
+	const struct template_record *template;
+	struct told_room told;
+	struct door door;
+	struct slice *roles;
 	bool is_there, is_asked;
 
-	if (!live_load(call, room, STORE_TO_SHOW, &view.live, fault))
-		return false;
-	if (view.live.stored.value.data == NULL)
-		return true;
-	if (!room_find(call, room, STORE_TO_SHOW, &view.room, &is_there, fault))
+	if (!open_told_room(call, room, &told, &is_there, fault))
 		return false;
 	if (!is_there)
 		return true;
-	if (!template_load(call, &view.room.template_id, &template, fault) ||
-	    !door_load(call, room, STORE_TO_SHOW, &door, fault) ||
-	    !live_find_server(call, &view.live.backend, &server, fault))
+	if (!door_load(call, room, STORE_TO_SHOW, &door, fault))
 		return false;
-	roles = arena_alloc(call->arena, (template.role_count + 1) * sizeof *roles);
-	message.roles = roles;
-	for (size_t i = 0; i < template.role_count; i++) {
-		const json_t *role = template_role_document(call, &template, &template.roles[i]);
+	template = &told.template;
+	roles = arena_alloc(call->arena, (template->role_count + 1) * sizeof *roles);
+	told.message.roles = roles;
+	for (size_t i = 0; i < template->role_count; i++) {
+		const json_t *role = template_role_document(call, template, &template->roles[i]);
 
 		if (json_is_true(
 			    json_object_get(json_object_get(role, "permissions"), "removeOthers")))
-			roles[message.role_count++] = template.roles[i].name;
+			roles[told.message.role_count++] = template->roles[i].name;
 	}
-	if (message.role_count == 0 || !server_can(server.type, SERVER_MESSAGE))
+	if (told.message.role_count == 0)
 		return true;
-	message.text = slice_of(arena_text(call->arena, "{\"type\":\"waiting\",\"count\":%llu}",
-					   (unsigned long long)door.waiting));
-	return message_ask(call, &message, &is_asked, fault);
+	told.message.text = slice_of(arena_text(call->arena,
+						"{\"type\":\"waiting\",\"count\":%llu}",
+						(unsigned long long)door.waiting));
+	return message_ask(call, &told.message, &is_asked, fault);
+}
+
+/* ---- roles that have changed ---- */
+
+bool message_ask_of_roles(struct call *call, const struct id *room, const struct told_roles *roles,
+			  struct fault *fault)
+{
+	const struct template_record *template;
+	struct told_room told;
+	struct slice *names;
+	size_t most = 1;
+	bool is_there, is_asked;
+
+	if (!open_told_room(call, room, &told, &is_there, fault))
+		return false;
+	if (!is_there)
+		return true;
+	template = &told.template;
+	/* Names in `former` have at least one byte and a newline. */
+	for (size_t i = 0; i < template->role_count; i++)
+		most += 2 + template->roles[i].former.size / 2;
+	names = arena_alloc(call->arena, most * sizeof *names);
+	told.message.roles = names;
+	for (size_t i = 0; i < template->role_count; i++) {
+		const struct template_role *role = &template->roles[i];
+		struct slice former = role->former;
+
+		if (!told_roles_have(roles, &template->id, role->identity))
+			continue;
+		names[told.message.role_count++] = role->name;
+		/* People who came before the role was renamed may still have its former name. */
+		while (former.size > 0)
+			names[told.message.role_count++] = text_split(former, '\n', &former);
+	}
+	if (told.message.role_count == 0)
+		return true;
+	told.message.text = SLICE("{\"type\":\"role\"}");
+	return message_ask(call, &told.message, &is_asked, fault);
 }
 
 /* ---- send-message ---- */

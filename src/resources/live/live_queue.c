@@ -41,6 +41,50 @@ struct live_queue {
 
 static const struct id no_id;
 
+/* ---- roles that have changed ---- */
+
+bool told_roles_have(const struct told_roles *roles, const struct id *template_id,
+		     uint32_t identity)
+{
+	for (size_t i = 0; i < roles->count && !roles->are_all; i++) {
+		const struct told_role *role = &roles->roles[i];
+
+		if (id_compare(&role->template_id, template_id) == 0 &&
+		    (role->identity == 0 || role->identity == identity))
+			return true;
+	}
+	return roles->are_all;
+}
+
+void told_roles_add(struct told_roles *roles, const struct told_role *role)
+{
+	struct told_role added = *role;
+	size_t kept = 0;
+
+	if (told_roles_have(roles, &role->template_id, role->identity))
+		return;
+	if (roles->count == TOLD_ROLES_MOST)
+		added.identity = 0;
+	/* The template means those of its roles that are there. */
+	for (size_t i = 0; i < roles->count && added.identity == 0; i++) {
+		if (id_compare(&roles->roles[i].template_id, &added.template_id) != 0)
+			roles->roles[kept++] = roles->roles[i];
+	}
+	if (added.identity == 0)
+		roles->count = kept;
+	roles->are_all = roles->count == TOLD_ROLES_MOST;
+	if (!roles->are_all)
+		roles->roles[roles->count++] = added;
+}
+
+/* ---- the queue ---- */
+
+void queued_room_free(struct queued_room *room)
+{
+	free(room->told);
+	free(room);
+}
+
 struct live_queue *live_queue_open(void)
 {
 	struct live_queue *queue = memory_check(calloc(1, sizeof *queue));
@@ -69,7 +113,7 @@ void live_queue_close(struct live_queue *queue)
 	while (taken.rooms != NULL) {
 		struct queued_room *next = taken.rooms->next;
 
-		free(taken.rooms);
+		queued_room_free(taken.rooms);
 		taken.rooms = next;
 	}
 	tdestroy(queue->shares, free);
@@ -233,8 +277,10 @@ static int compare_rooms(const void *first, const void *second)
 	return accounts != 0 ? accounts : id_compare(&a->room, &b->room);
 }
 
-/* Nothing that is wanted is ever lost: beyond LIVE_QUEUE_ROOMS, it is wanted of all rooms. */
-static void add_room(struct live_queue *queue, struct queued_room wanted)
+/* Nothing that is wanted is ever lost: beyond LIVE_QUEUE_ROOMS, it is wanted of all rooms. role: to
+ * be told, or NULL. */
+static void add_room(struct live_queue *queue, struct queued_room wanted,
+		     const struct told_role *role)
 {
 	void *const *found;
 	struct queued_room *room;
@@ -259,6 +305,10 @@ static void add_room(struct live_queue *queue, struct queued_room wanted)
 		(void)memory_check(tsearch(room, &queue->room_tree, compare_rooms));
 		share_add(&queue->room_shares, &wanted.account, &no_id);
 	}
+	if (role != NULL && room->told == NULL)
+		room->told = memory_check(calloc(1, sizeof *room->told));
+	if (role != NULL)
+		told_roles_add(room->told, role);
 	pthread_mutex_unlock(&queue->lock);
 	queue_wake(queue);
 }
@@ -288,16 +338,22 @@ void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
 void live_queue_look(struct live_queue *queue, const struct id *account, const struct id *backend,
 		     const struct id *room)
 {
-	add_room(queue, (struct queued_room){ .account = *account,
-					      .room = *room,
-					      .backend = *backend,
-					      .wants = ROOM_LOOK });
+	const struct queued_room wanted = {
+		.account = *account,
+		.room = *room,
+		.backend = *backend,
+		.wants = ROOM_LOOK,
+	};
+
+	add_room(queue, wanted, NULL);
 }
 
 void live_queue_want(struct live_queue *queue, const struct id *account, const struct id *room,
 		     unsigned wants)
 {
-	add_room(queue, (struct queued_room){ .account = *account, .room = *room, .wants = wants });
+	const struct queued_room wanted = { .account = *account, .room = *room, .wants = wants };
+
+	add_room(queue, wanted, NULL);
 }
 
 void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room)
@@ -308,6 +364,14 @@ void live_queue_judge(struct live_queue *queue, const struct id *account, const 
 void live_queue_tell(struct live_queue *queue, const struct id *account, const struct id *room)
 {
 	live_queue_want(queue, account, room, ROOM_TELL);
+}
+
+void live_queue_tell_role(struct live_queue *queue, const struct id *account,
+			  const struct told_role *role)
+{
+	const struct queued_room wanted = { .account = *account, .wants = ROOM_TELL_ROLES };
+
+	add_room(queue, wanted, role);
 }
 
 void live_queue_count(struct live_queue *queue, enum heard_end end)

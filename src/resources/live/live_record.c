@@ -69,9 +69,12 @@ static const struct member session_members[] = {
 	{ "closed_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct session, closed) },
 	{ "peer_count", AS_NUMBER(8, 0, UNLIMITED), MARKED(MEMBER_DERIVED),
 	  AT(struct session, peer_count) },
+	{ "title", AS_TEXT(0, LIVE_NAME_MOST), SINCE(2), MARKED(MEMBER_ABSENT),
+	  AT(struct session, title) },
 };
 const struct record_table session_table = {
 	RECORD(struct session, session_members, 3, &kind_session),
+	VERSION(2),
 };
 
 static const struct member peer_members[] = {

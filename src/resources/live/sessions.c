@@ -19,6 +19,8 @@
 #define PEERS_OF_PAGE 20000
 /* Bytes of a page of sessions; with the last peers it may be a little more. */
 #define SESSIONS_PAGE_MOST ((size_t)6 << 20)
+/* Characters of a date. */
+#define DATE_SIZE 10
 
 static bool find_session(struct call *call, enum store_reading reading, struct session *session,
 			 struct fault *fault)
@@ -84,6 +86,8 @@ static bool append_session(struct call *call, const struct session *session,
 	buffer_append_member(text, "{\"id\":", id_as_text(call->arena, &session->stored.id));
 	buffer_append_member(text,
 			     ",\"room_id\":", id_as_text(call->arena, &session->stored.parent));
+	if (session->title.size > 0)
+		buffer_append_member(text, ",\"title\":", session->title);
 	buffer_append_member(text, ",\"customer_id\":", slice_of(call->account_text));
 	buffer_append_text(text, session->is_active ? ",\"active\":true,\"peers\":{"
 						    : ",\"active\":false,\"peers\":{");
@@ -429,6 +433,44 @@ static struct slice attendance_text(struct call *call, const struct attendance *
 	return buffer_slice(&text);
 }
 
+/* Returns the value of Content-Disposition: the file is named by the title or the name of the room,
+ * and the date; in ASCII, and as RFC 8187 writes other characters. */
+static struct slice attendance_file(struct call *call, const struct session *session)
+{
+	const struct slice name = session->title.size > 0
+					  ? text_without_bidi(call->arena, session->title)
+					  : session->room_name;
+	struct buffer plain = BUFFER_INITIAL(call->arena), exact = BUFFER_INITIAL(call->arena);
+	struct buffer disposition = BUFFER_INITIAL(call->arena);
+	char day[TEXT_TIME_SIZE];
+
+	text_time_seconds(session->created, day);
+	for (struct slice rest = name; rest.size > 0;) {
+		const struct slice before = rest;
+		const uint32_t character = text_take_character(&rest);
+		/* What file systems reject, or programs take for a path. */
+		const bool is_rejected = character < ' ' ||
+					 memchr("/\\:*?\"<>|%", *before.data, 10) != NULL;
+
+		buffer_append_byte(&plain, is_rejected || character >= 0x7f ? '_' : *before.data);
+		if (is_rejected && *before.data != '%')
+			buffer_append_byte(&exact, '_');
+		else
+			buffer_append(&exact,
+				      (struct slice){ before.data, before.size - rest.size });
+	}
+	buffer_append_text(&disposition, "attachment; filename=\"attendance-");
+	buffer_append(&disposition, buffer_slice(&plain));
+	buffer_append_byte(&disposition, '-');
+	buffer_append(&disposition, (struct slice){ day, DATE_SIZE });
+	buffer_append_text(&disposition, ".csv\"; filename*=UTF-8''attendance-");
+	text_encode(&disposition, buffer_slice(&exact));
+	buffer_append_byte(&disposition, '-');
+	buffer_append(&disposition, (struct slice){ day, DATE_SIZE });
+	buffer_append_text(&disposition, ".csv");
+	return buffer_slice(&disposition);
+}
+
 bool sessions_attendance(struct call *call, struct fault *fault)
 {
 	struct attendance attendance = { .end = &attendance.attendants, .now = call->now };
@@ -447,6 +489,7 @@ bool sessions_attendance(struct call *call, struct fault *fault)
 	tdestroy(attendance.tree, free_nothing);
 	if (is_read) {
 		call_header(call, "Content-Type", SLICE(ATTENDANCE_TYPE "; charset=utf-8"));
+		call_header(call, "Content-Disposition", attendance_file(call, &session));
 		is_read = call_answer(call, attendance_text(call, &attendance));
 	}
 	arena_close(attendance.arena);

@@ -16,6 +16,7 @@ static const struct member health_members[] = {
 	{ "ahead", AS_NUMBER(8, -TEXT_TIME_LAST, TEXT_TIME_LAST),
 	  AT(struct backend_health, ahead) },
 	{ "never_answered", AS_BOOLEAN, SINCE(2), AT(struct backend_health, never_answered) },
+	{ "last_event_at", AS_TIME, SINCE(3), AT(struct backend_health, last_event) },
 };
 static const struct record_table health_table = { ITEMS(struct backend_health, health_members) };
 
@@ -25,7 +26,7 @@ static const struct member healths_members[] = {
 };
 const struct record_table backend_healths_table = {
 	RECORD(struct backend_healths, healths_members, 0, &kind_backend_healths),
-	VERSION(2),
+	VERSION(3),
 };
 const struct record_kind backend_healths_kind = {
 	.table = &backend_healths_table,
@@ -62,6 +63,13 @@ bool backend_has_answered(const struct backend_healths *healths, const struct id
 	const struct backend_health *health = find_health(healths, backend);
 
 	return health != NULL && !health->never_answered;
+}
+
+int64_t backend_last_event(const struct backend_healths *healths, const struct id *backend)
+{
+	const struct backend_health *health = find_health(healths, backend);
+
+	return health == NULL ? 0 : health->last_event;
 }
 
 int64_t backend_time(const struct backend_health *health, int64_t time, int64_t now)
@@ -134,14 +142,16 @@ bool backend_health_note(struct call *call, const struct backend *backend,
 	return record_put(&backend_healths_table, call->transaction, &healths, fault);
 }
 
-bool backend_health_hear(struct call *call, const struct id *backend, struct fault *fault)
+bool backend_health_hear(struct call *call, const struct id *backend, int64_t time,
+			 struct fault *fault)
 {
 	struct backend_healths healths;
 	struct backend_health *health;
 
 	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
-	if (backend_has_answered(&healths, backend))
+	if (backend_has_answered(&healths, backend) &&
+	    backend_last_event(&healths, backend) >= time)
 		return true;
 	if (!backend_healths_load(call, STORE_TO_CHANGE, &healths, fault))
 		return false;
@@ -149,6 +159,8 @@ bool backend_health_hear(struct call *call, const struct id *backend, struct fau
 	if (health == NULL)
 		health = health_add(&healths, backend);
 	health->never_answered = false;
+	if (health->last_event < time)
+		health->last_event = time;
 	return record_put(&backend_healths_table, call->transaction, &healths, fault);
 }
 

@@ -71,8 +71,9 @@ static json_t *capabilities_of(enum backend_type type)
 	return list;
 }
 
+/* healths: NULL if nothing is known. */
 static struct slice backend_text(struct call *call, const struct backend *backend,
-				 const struct backend_health *health)
+				 const struct backend_healths *healths)
 {
 	static const char *const switches[] = { "room_admin", "create_rooms" };
 	const struct slice type = slice_of(backend_type_name(backend->type));
@@ -80,6 +81,10 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 	json_t *config = call_copy_member(document, "config");
 	const struct slice id = id_as_text(call->arena, &backend->id);
 	const struct slice place = public_url_of(call);
+	const struct backend_health *health = healths == NULL
+						      ? NULL
+						      : backend_health_of(healths, &backend->id);
+	const int64_t last_event = healths == NULL ? 0 : backend_last_event(healths, &backend->id);
 
 	/* Switches that were not set are shown as false. */
 	for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
@@ -96,6 +101,8 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 			   json_of_text(slice_of(arena_text(
 				   call->arena, "%.*s/v2/backends/%.*s/events", (int)place.size,
 				   place.data, (int)id.size, id.data))));
+	object_put(document, "last_event_at",
+		   last_event == 0 ? json_null() : json_time_seconds(last_event));
 	object_put(document, "health", json_incref(health_document(call, health)));
 	return document_as_text(call->arena, &backend_shape, document, false);
 }
@@ -269,7 +276,6 @@ static bool save_backend(struct call *call, struct media *media, struct backend 
 	const struct backend former = *backend;
 	struct backend changed = former;
 	struct backend_healths healths;
-	const struct backend_health *health;
 	bool is_there;
 
 	if (!slice_is(type, backend_type_name(former.type))) {
@@ -292,9 +298,8 @@ static bool save_backend(struct call *call, struct media *media, struct backend 
 		return false;
 	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
-	health = backend_health_of(&healths, &backend->id);
 	return media_put(call, media, fault) &&
-	       call_answer(call, backend_text(call, backend, health));
+	       call_answer(call, backend_text(call, backend, &healths));
 }
 
 bool backends_replace(struct call *call, struct fault *fault)
@@ -348,8 +353,7 @@ bool backends_get(struct call *call, struct fault *fault)
 	if (!load_backend(call, STORE_TO_SHOW, &media, &backend, fault) ||
 	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
-	return call_answer(call,
-			   backend_text(call, backend, backend_health_of(&healths, &backend->id)));
+	return call_answer(call, backend_text(call, backend, &healths));
 }
 
 bool backends_list(struct call *call, struct fault *fault)
@@ -368,8 +372,7 @@ bool backends_list(struct call *call, struct fault *fault)
 		if (list.is_bounded && id_compare(&backend->id, &list.start) >= 0)
 			continue;
 		list_add_item(&list, &backend->id);
-		call_part(call,
-			  backend_text(call, backend, backend_health_of(&healths, &backend->id)));
+		call_part(call, backend_text(call, backend, &healths));
 	}
 	return list_close(&list, fault);
 }

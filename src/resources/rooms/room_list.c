@@ -142,7 +142,8 @@ static bool add_rooms(struct call *call, struct list *list, const void *context,
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
 		if (!room_read(call, &stored[i], &room, fault))
 			return false;
-		if (!room_matches(filter, &room) || !list_wants_name(list, stored[i].name))
+		if (!room_matches(filter, &room) ||
+		    !list_wants_name(list, stored[i].name, room.title))
 			continue;
 		list_add_named(list, &room.id, room.name);
 		if (filter->is_summary)
@@ -150,6 +151,17 @@ static bool add_rooms(struct call *call, struct list *list, const void *context,
 		else
 			room_answer(call, &room, owner_of(&owners, &room), (struct slice){ 0 });
 	}
+	return true;
+}
+
+static bool room_title_of(struct call *call, const struct store_record *stored, struct slice *title,
+			  struct fault *fault)
+{
+	struct room_record room;
+
+	if (!room_read(call, stored, &room, fault))
+		return false;
+	*title = room.title;
 	return true;
 }
 
@@ -221,6 +233,7 @@ bool rooms_list(struct call *call, struct fault *fault)
 	struct list list;
 
 	list_open(call, &list);
+	list.title_of = room_title_of;
 	read_list(call, &list, &filter);
 	if (filter.is_empty)
 		return list_close(&list, fault);

@@ -11,6 +11,8 @@
 #include "rules/room_rules.h"
 
 #define PIECE_MOST ((int64_t)1 << 20)
+/* 128 characters. */
+#define TITLE_MOST 512
 
 /* ---- the stored form ---- */
 
@@ -38,9 +40,14 @@ static const struct member room_members[] = {
 	  AT(struct room_record, opens_at) },
 	{ "closes_at", AS_NUMBER(8, INT64_MIN, INT64_MAX), MARKED(MEMBER_DERIVED),
 	  AT(struct room_record, closes_at) },
+	{ "title", AS_TEXT(0, TITLE_MOST), SINCE(2), MARKED(MEMBER_DERIVED),
+	  AT(struct room_record, title) },
 	{ "document", AS_JSON(PIECE_MOST), IN_A_DUMP_ALONE, AT(struct room_record, document) },
 };
-const struct record_table room_table = { RECORD(struct room_record, room_members, 4, &kind_room) };
+const struct record_table room_table = {
+	RECORD(struct room_record, room_members, 4, &kind_room),
+	VERSION(2),
+};
 
 bool room_put(struct call *call, const struct room_record *record, struct fault *fault)
 {
@@ -138,6 +145,12 @@ bool room_answer(struct call *call, const struct room_record *record,
 	return true;
 }
 
+struct slice room_shown_name(struct call *call, const struct room_record *record)
+{
+	return record->title.size > 0 ? text_without_bidi(call->arena, record->title)
+				      : record->name;
+}
+
 struct slice room_summary(struct call *call, const struct room_record *record,
 			  const struct template_record *template)
 {
@@ -145,6 +158,8 @@ struct slice room_summary(struct call *call, const struct room_record *record,
 
 	buffer_append_member(&text, "{\"id\":", id_as_text(call->arena, &record->id));
 	buffer_append_member(&text, ",\"name\":", record->name);
+	if (record->title.size > 0)
+		buffer_append_member(&text, ",\"title\":", record->title);
 	buffer_append_text(&text, record->is_enabled ? ",\"enabled\":true,\"template_id\":"
 						     : ",\"enabled\":false,\"template_id\":");
 	buffer_append_string(&text, id_as_text(call->arena, &record->template_id));
@@ -257,6 +272,9 @@ void room_set_document(struct call *call, struct room_record *record, json_t *do
 {
 	const json_t *recording = json_object_get(document, "recording_info");
 
+	const struct slice title = text_of_json(json_object_get(document, "title"));
+
+	record->title = title.data != NULL ? arena_copy(call->arena, title) : SLICE("");
 	record->opens_at = opening_time(document, "opens_at", INT64_MIN);
 	record->closes_at = opening_time(document, "closes_at", INT64_MAX);
 	set_fixed(call, record, document);

@@ -50,6 +50,33 @@ static void find_in_parts(struct call *call, struct changes *changes,
 	}
 }
 
+/* Notes the role for its people if one of the pointers from `first` on, below `pointer`, is about
+ * what they may do. */
+static void note_changed_role(struct call *call, const struct template_record *record,
+			      const struct template_role *role, const struct changes *changes,
+			      size_t first, struct slice pointer)
+{
+	struct changed_role *changed;
+	bool is_changed = false;
+
+	for (size_t i = first; i < changes->count && !is_changed; i++) {
+		const struct slice all = changes->pointers[i];
+		const struct slice below = { all.data + pointer.size, all.size - pointer.size };
+
+		is_changed = slice_begins(below, SLICE("/publishParams")) ||
+			     slice_begins(below, SLICE("/permissions"));
+	}
+	if (!is_changed)
+		return;
+	changed = arena_alloc(call->arena, sizeof *changed);
+	*changed = (struct changed_role){
+		.next = call->run.changed_roles,
+		.template_id = record->id,
+		.identity = role->identity,
+	};
+	call->run.changed_roles = changed;
+}
+
 static struct slice role_pointer(struct call *call, struct slice name)
 {
 	struct buffer pointer = BUFFER_INITIAL(call->arena);
@@ -67,11 +94,14 @@ static void find_in_roles(struct call *call, struct changes *changes,
 		const struct template_role *before = &former->roles[i];
 		const struct template_role *after = template_live_role(record, before->identity);
 		const struct slice pointer = role_pointer(call, before->name);
+		const size_t first = changes->count;
 
-		if (after == NULL)
+		if (after == NULL) {
 			changes_add(changes, pointer);
-		else if (!slice_equal(before->text, after->text))
+		} else if (!slice_equal(before->text, after->text)) {
 			changes_find_in_texts(changes, pointer, before->text, after->text, NULL);
+			note_changed_role(call, record, after, changes, first, pointer);
+		}
 	}
 	for (size_t i = 0; i < record->role_count; i++) {
 		if (template_live_role(former, record->roles[i].identity) == NULL)
@@ -150,6 +180,7 @@ void role_note_update(struct call *call, const struct template_record *record, s
 	struct changes changes = CHANGES_INITIAL(call->arena);
 
 	changes_find_in_texts(&changes, SLICE(""), former->text, role->text, NULL);
+	note_changed_role(call, record, role, &changes, 0, SLICE(""));
 	data.changes = &changes;
 	if (is_renamed)
 		data.more[2] = (struct audit_member){ "old_role", former->name, false };

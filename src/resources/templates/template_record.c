@@ -7,6 +7,7 @@
 #include "records/kinds.h"
 #include "resources/media/media_record.h"
 #include "records/record.h"
+#include "resources/stored.h"
 
 #define TEXT_MOST ((int64_t)64 << 10)
 
@@ -185,7 +186,45 @@ const struct template_role *template_live_role(const struct template_record *rec
 	return NULL;
 }
 
+bool template_role_asks(const struct template_role *role)
+{
+	/* It is the last member of a role (role_shape), so the role need not be decoded. */
+	return slice_ends(role->text, SLICE("\"admission\":\"ask\"}"));
+}
+
 /* ---- the text ---- */
+
+/* True if people with this role come in by themselves and may let others in. */
+static bool role_opens_doors(struct call *call, const struct template_record *record,
+			     const struct template_role *role)
+{
+	const json_t *document;
+
+	if (template_role_asks(role))
+		return false;
+	document = stored_json(call, role->text, "template", &record->id);
+	return json_is_true(
+		json_object_get(json_object_get(document, "permissions"), "removeOthers"));
+}
+
+/* Returns what is wrong with the roles together; data NULL if nothing is. */
+static struct slice find_warning(struct call *call, const struct template_record *record)
+{
+	size_t asking = 0;
+
+	for (size_t i = 0; i < record->role_count; i++)
+		asking += template_role_asks(&record->roles[i]);
+	if (asking == 0)
+		return (struct slice){ NULL, 0 };
+	for (size_t i = 0; i < record->role_count; i++) {
+		if (role_opens_doors(call, record, &record->roles[i]))
+			return (struct slice){ NULL, 0 };
+	}
+	return asking == record->role_count
+		       ? SLICE("Every role has admission ask, so nobody inside can let people in")
+		       : SLICE("No role that joins without asking has the permission removeOthers, "
+			       "so nobody inside can let people in");
+}
 
 /* Appends a part and returns its offset: the buffer moves when it grows. */
 static size_t append_text_part(struct buffer *text, struct slice part)
@@ -201,6 +240,7 @@ static size_t append_text_part(struct buffer *text, struct slice part)
 static struct slice join_text(struct call *call, const struct template_record *record,
 			      struct slice settings, size_t *offsets)
 {
+	const struct slice warning = find_warning(call, record);
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	char id[ID_TEXT_SIZE + 1];
 
@@ -228,6 +268,10 @@ static struct slice join_text(struct call *call, const struct template_record *r
 	if (record->plugins.size > 0)
 		buffer_append_text(&text, ",\"plugins\":");
 	offsets[record->role_count + PART_COUNT] = append_text_part(&text, record->plugins);
+	if (warning.data != NULL) {
+		buffer_append_member(&text, TEMPLATE_WARNINGS, warning);
+		buffer_append_byte(&text, ']');
+	}
 	buffer_append_byte(&text, '}');
 	return buffer_slice(&text);
 }

@@ -254,7 +254,7 @@ static bool template_matches(const struct list *list, const struct filter *filte
 	return (filter->marked == NULL ||
 		json_is_true(filter->marked) == is_default(filter, record)) &&
 	       (!list->is_bounded || id_compare(&record->id, &list->start) < 0) &&
-	       list_wants_name(list, record->name);
+	       list_wants_name(list, record->name, SLICE(""));
 }
 
 /* A summary is made from the head of the record, without parsing the text of the response. */

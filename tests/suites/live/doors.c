@@ -279,7 +279,7 @@ START_TEST(the_list_ends_after_a_hundred)
 		    arena_text(stand.arena, "/v2/active-rooms/%s/tickets",
 			       id_as_text(stand.arena, &room).data),
 		    "");
-	ck_assert_ptr_nonnull(strstr(place, "\"count\":103}"));
+	ck_assert_ptr_nonnull(strstr(place, "\"count\":103,\"denied\":[]}"));
 	for (; (place = strstr(place, "\"since\":")) != NULL; place++)
 		listed++;
 	ck_assert_uint_eq(listed, 100);
@@ -455,6 +455,29 @@ START_TEST(decided_tickets_do_not_count)
 }
 END_TEST
 
+/* A door keeps the newest denials that still hold, the oldest first. */
+START_TEST(the_newest_denials_are_kept)
+{
+	struct call call = { .arena = arena_open() };
+	struct door door = { .denial_count = 0 };
+	const size_t first = 50;
+
+	for (size_t i = 0; i < first + DOOR_DENIED_MOST; i++) {
+		call.now = (int64_t)i;
+		door_add_denial(&call, &door, &(struct id){ { (unsigned char)i } });
+	}
+	ck_assert_uint_eq(door.denial_count, DOOR_DENIED_MOST);
+	for (size_t i = 0; i < DOOR_DENIED_MOST; i++)
+		ck_assert_uint_eq(door.denials[i].ticket.bytes[0], first + i);
+	call.now = (int64_t)first + DOOR_DENIES_FOR + 9;
+	door_add_denial(&call, &door, &(struct id){ { 255 } });
+	ck_assert_uint_eq(door.denial_count, DOOR_DENIED_MOST - 10 + 1);
+	ck_assert_uint_eq(door.denials[0].ticket.bytes[0], first + 10);
+	ck_assert_int_eq(door.denials[door.denial_count - 1].until, call.now + DOOR_DENIES_FOR);
+	arena_close(call.arena);
+}
+END_TEST
+
 /* The times at which everybody was admitted: of many, the oldest become the later. */
 START_TEST(the_last_times_of_admission_are_kept)
 {
@@ -499,4 +522,5 @@ void add_doors(TCase *doors)
 	tcase_add_test(doors, so_many_people_wait);
 	tcase_add_loop_test(doors, decided_tickets_do_not_count, 0, ROWS(decided_tickets));
 	tcase_add_test(doors, the_last_times_of_admission_are_kept);
+	tcase_add_test(doors, the_newest_denials_are_kept);
 }

@@ -292,7 +292,9 @@ START_TEST(records_of_a_former_program_are_read)
 {
 	const struct record_table former_live = former_table(&live_table),
 				  former_peer = former_table(&peer_table),
-				  former_healths = former_table(&backend_healths_table);
+				  former_healths = former_table(&backend_healths_table),
+				  former_session = former_table(&session_table),
+				  former_room = former_table(&room_table);
 	struct live_role role = { .name = SLICE("host"), .count = 3 };
 	struct live live = { .left = 5, .left_unseen = true, .roles = &role, .role_count = 1 };
 	struct peer peer = { .stay = SLICE("PA_1"), .seen = 5, .order_last = true };
@@ -301,7 +303,11 @@ START_TEST(records_of_a_former_program_are_read)
 		{ .is_up = false, .since = 8, .message = SLICE("y"), .ahead = 9 },
 	};
 	struct backend_healths healths = { .backends = list, .count = 2 };
+	struct session session = { .room_name = SLICE("r"), .peer_count = 7, .title = SLICE("T") };
+	struct room_record room = { .name = SLICE("r"), .closes_at = 7, .title = SLICE("T") };
 	const struct backend_healths *read;
+	const struct session *session_read;
+	const struct room_record *room_read;
 	const struct live *live_read;
 	const struct peer *peer_read;
 
@@ -315,10 +321,20 @@ START_TEST(records_of_a_former_program_are_read)
 	ck_assert(read->count == 2 && read->backends[0].since == 7 && read->backends[1].ahead == 9);
 	/* Whether they have ever answered is not known: they are asked as if they had. */
 	ck_assert(!read->backends[0].never_answered && !read->backends[1].never_answered);
+	session_read = repacked(&former_session, &session_table, &session, true);
+	ck_assert(session_read->peer_count == 7 && session_read->title.size == 0);
+	session_read = repacked(&session_table, &session_table, session_read, true);
+	ck_assert(slice_is(session_read->room_name, "r") && session_read->title.size == 0);
+	room_read = repacked(&former_room, &room_table, &room, true);
+	ck_assert(room_read->closes_at == 7 && room_read->title.size == 0);
+	room_read = repacked(&room_table, &room_table, &room, true);
+	ck_assert(slice_is(room_read->name, "r") && slice_is(room_read->title, "T"));
 	live_read = repacked(&live_table, &live_table, &live, true);
 	ck_assert(live_read->left_unseen && live_read->roles[0].count == 3);
 	(void)repacked(&live_table, &former_live, &live, false);
 	(void)repacked(&peer_table, &former_peer, &peer, false);
+	(void)repacked(&session_table, &former_session, &session, false);
+	(void)repacked(&room_table, &former_room, &room, false);
 	(void)repacked(&backend_healths_table, &former_healths, &healths, false);
 }
 END_TEST
@@ -331,17 +347,23 @@ static const struct {
 	const char *happens;
 	bool has_answered;
 	const char *state;
+	int last_event; /* the number of the letter; -1: none */
 } health_rows[] = {
-	{ "", false, "unknown" },     { "D", false, "down" },	  { "DD", false, "down" },
-	{ "U", true, "up" },	      { "UD", true, "down" },	  { "E", true, "unknown" },
-	{ "EE", true, "unknown" },    { "ED", true, "down" },	  { "EU", true, "up" },
-	{ "DE", true, "down" },	      { "DEU", true, "up" },	  { "UK", true, "unknown" },
-	{ "UKD", true, "down" },      { "DK", false, "unknown" }, { "DKD", false, "down" },
-	{ "UA", false, "unknown" },   { "UAD", false, "down" },	  { "EA", false, "unknown" },
-	{ "UEDAE", true, "unknown" },
+	{ "", false, "unknown", -1 },	 { "D", false, "down", -1 },
+	{ "DD", false, "down", -1 },	 { "U", true, "up", -1 },
+	{ "UD", true, "down", -1 },	 { "E", true, "unknown", 0 },
+	{ "EE", true, "unknown", 1 },	 { "ED", true, "down", 0 },
+	{ "EU", true, "up", 0 },	 { "DE", true, "down", 1 },
+	{ "DEU", true, "up", 1 },	 { "UK", true, "unknown", -1 },
+	{ "UKD", true, "down", -1 },	 { "DK", false, "unknown", -1 },
+	{ "DKD", false, "down", -1 },	 { "UA", false, "unknown", -1 },
+	{ "UAD", false, "down", -1 },	 { "EA", false, "unknown", -1 },
+	{ "UEDAE", true, "unknown", 4 }, { "EK", true, "unknown", -1 },
+	{ "EUDEKDE", true, "down", 6 },
 };
 
-static void happen(const struct backend *backend, char what)
+/* number: seconds since 1970. */
+static void happen(const struct backend *backend, char what, int number)
 {
 	struct server_verdict verdict = { .is_up = what == 'U' };
 	struct fault fault = FAULT_INITIAL;
@@ -352,7 +374,7 @@ static void happen(const struct backend *backend, char what)
 	if (what == 'U' || what == 'D')
 		ck_assert(backend_health_note(&call, backend, &verdict, &fault));
 	else if (what == 'E')
-		ck_assert(backend_health_hear(&call, &backend->id, &fault));
+		ck_assert(backend_health_hear(&call, &backend->id, number * 1000, &fault));
 	else
 		ck_assert(backend_health_forget(&call, &backend->id, what == 'K', &fault));
 	commit(&call);
@@ -371,11 +393,11 @@ START_TEST(a_media_server_has_answered_or_not)
 		const char *shown;
 		struct call call;
 
-		happen(&backend, 'A');
+		happen(&backend, 'A', 0);
 		/* Another one does not matter. */
-		happen(&(const struct backend){ .id = servers[1], .name = SLICE("s1") }, 'U');
+		happen(&(const struct backend){ .id = servers[1], .name = SLICE("s1") }, 'U', 0);
 		for (const char *at = health_rows[i].happens; *at != '\0'; at++)
-			happen(&backend, *at);
+			happen(&backend, *at, 1 + (int)(at - health_rows[i].happens));
 		begin(&call);
 		ck_assert(backend_healths_load(&call, STORE_TO_SHOW, &healths, &fault));
 		ck_assert_msg(backend_has_answered(&healths, &backend.id) ==
@@ -386,6 +408,13 @@ START_TEST(a_media_server_has_answered_or_not)
 			    arena_text(stand.arena, "/v2/backends/%s",
 				       id_as_text(stand.arena, &backend.id).data),
 			    "");
+		ck_assert_msg(strstr(shown, expected) != NULL, "%s: %s", health_rows[i].happens,
+			      shown);
+		expected = health_rows[i].last_event < 0
+				   ? "\"last_event_at\":null"
+				   : arena_text(stand.arena,
+						"\"last_event_at\":\"1970-01-01T00:00:0%dZ\"",
+						1 + health_rows[i].last_event);
 		ck_assert_msg(strstr(shown, expected) != NULL, "%s: %s", health_rows[i].happens,
 			      shown);
 	}

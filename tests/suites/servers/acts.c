@@ -226,6 +226,48 @@ static const struct {
 	{ METHOD_POST, "/v2/bans", "{\"user_id\":\"guard\"}", NULL, NULL, NULL, NULL },
 };
 
+/* Events, of those that are needed and of others; and whether they are the media server's. */
+static const struct {
+	bool joins;
+	const char *event, *authorization;
+	bool counts;
+} last_events[] = {
+	{ true, NULL, NULL, true },
+	{ false, "{\"event\":\"track_published\",\"room\":{\"sid\":\"RM_1\",\"name\":\"x\"}}", NULL,
+	  true },
+	{ false, "{\"event\":\"room_started\"}", "nonsense", false },
+};
+
+START_TEST(the_last_event_has_its_time)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	const json_t *last = NULL;
+
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	ck_assert(json_is_null(json_object_get(parsed(ask(200, METHOD_GET, backend_path, NULL)),
+					       "last_event_at")));
+	ck_assert_int_eq(tell(last_events[_i].authorization,
+			      last_events[_i].joins ? joined_event("PA_1") : last_events[_i].event),
+			 last_events[_i].counts ? 204 : 401);
+	/* A later change shows that it was not counted. */
+	if (!last_events[_i].counts) {
+		(void)ask(204, METHOD_DELETE, arena_text(stand.arena, "/v2/rooms/%s", kit.room),
+			  NULL);
+		(void)await_request(END);
+		ck_assert(json_is_null(json_object_get(
+			parsed(ask(200, METHOD_GET, backend_path, NULL)), "last_event_at")));
+		return;
+	}
+	do {
+		ck_assert_msg(clock_monotonic() < end, "no event");
+		last = json_object_get(parsed(ask(200, METHOD_GET, backend_path, NULL)),
+				       "last_event_at");
+	} while (json_is_null(last));
+	ck_assert_ptr_nonnull(strchr(json_string_value(last), 'Z'));
+}
+END_TEST
+
 START_TEST(who_may_not_be_inside_is_put_out)
 {
 	const char *says;
@@ -546,6 +588,7 @@ END_TEST
 
 void add_acts(TCase *live, TCase *promises, TCase *inside)
 {
+	tcase_add_loop_test(live, the_last_event_has_its_time, 0, ROWS(last_events));
 	tcase_add_loop_test(live, tracks_are_muted_or_calls_refused, 0, ROWS(mutes));
 	tcase_add_loop_test(live, people_are_put_out_or_calls_refused, 0, ROWS(acts));
 	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(judged));

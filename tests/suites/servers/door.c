@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "kit.h"
+#include "resources/live/live_queue.h"
 #include "suite.h"
 
 /* Makes a code of the room that asks at the door. */
@@ -67,6 +68,135 @@ START_TEST(moderators_are_told_who_waits)
 	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/tickets", room_path),
 		  "{\"admit\":\"all\"}");
 	ck_assert_str_eq(await_messages(3), "{\"type\":\"waiting\",\"count\":0}");
+}
+END_TEST
+
+/* Changes of a template, and who is to hear that what their role may do has changed. Ada is a host,
+ * Eve a guest. */
+static const struct {
+	enum method method;
+	const char *path, *body;
+	const char *told; /* their identities; NULL: nobody */
+} role_changes[] = {
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"permissions\":{\"mute\":true}}",
+	  "[\"eve\"]" },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest",
+	  "{\"publishParams\":{\"video\":{\"bitRate\":300}}}", "[\"eve\"]" },
+	{ METHOD_POST, "/v2/templates/TEMPLATE/roles/guest",
+	  "{\"publishParams\":{\"allowed\":[\"audio\"]}}", "[\"eve\"]" },
+	{ METHOD_POST, "/v2/templates/TEMPLATE/roles/guest",
+	  "{\"name\":\"visitor\",\"permissions\":{\"mute\":true}}", "[\"eve\"]" },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE",
+	  "{\"roles\":{\"host\":{\"permissions\":{\"unmute\":true}}}}", "[\"ada#1\"]" },
+	{ METHOD_POST, "/v2/templates/TEMPLATE",
+	  "{\"roles\":{\"guest\":{\"permissions\":{\"mute\":true}},\"host\":{}}}",
+	  "[\"ada#1\",\"eve\"]" },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"priority\":3}", NULL },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"permissions\":{\"mute\":false}}",
+	  NULL },
+	{ METHOD_POST, "/v2/templates/TEMPLATE/roles/other", "{\"permissions\":{\"mute\":true}}",
+	  NULL },
+	{ METHOD_PATCH, "/v2/templates/TEMPLATE/settings", "{\"region\":\"eu\"}", NULL },
+};
+
+START_TEST(people_are_told_that_their_role_has_changed)
+{
+	int64_t changed;
+
+	kit_join("PA_2", "eve", "eve", "e2");
+	(void)snprintf(kit.people[1].role, sizeof kit.people[1].role, "guest");
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":2");
+	changed = clock_monotonic();
+	(void)ask(200, role_changes[_i].method, filled(role_changes[_i].path),
+		  role_changes[_i].body);
+	if (role_changes[_i].told != NULL) {
+		ck_assert_str_eq(await_messages(1), "{\"type\":\"role\"}");
+		ck_assert_int_le(clock_monotonic() - changed, 2000);
+		ck_assert_str_eq(text_at(last_request("SendData"), "topic"), "anteroom");
+		ck_assert(json_equal(
+			json_object_get(last_request("SendData"), "destination_identities"),
+			parsed(role_changes[_i].told)));
+		return;
+	}
+	/* A later change shows that nobody was told. */
+	(void)ask(200, METHOD_PATCH, filled("/v2/templates/TEMPLATE/roles/host"),
+		  "{\"permissions\":{\"removeOthers\":true}}");
+	ck_assert_str_eq(await_messages(1), "{\"type\":\"role\"}");
+	ck_assert(json_equal(json_object_get(last_request("SendData"), "destination_identities"),
+			     parsed("[\"ada#1\"]")));
+}
+END_TEST
+
+/* At most once in a second, for all that has changed meanwhile; in rooms of other templates
+ * never. */
+START_TEST(many_changes_of_roles_are_few_messages)
+{
+	/* The first template of the list is the newest. */
+	const char *own_role = filled("/v2/templates/TEMPLATE/roles/host");
+	const json_t *other = parsed(ask(200, METHOD_POST, "/v2/templates",
+					 "{\"name\":\"other\",\"roles\":{\"host\":{}}}"));
+	const char *other_role = arena_text(stand.arena, "/v2/templates/%s/roles/host",
+					    text_at(other, "id"));
+	static const char *const changes[] = { "{\"permissions\":{\"unmute\":true}}",
+					       "{\"permissions\":{\"unmute\":false}}" };
+	int64_t first;
+
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	(void)ask(200, METHOD_PATCH, own_role, changes[0]);
+	(void)await_messages(1);
+	first = clock_monotonic();
+	for (int i = 0; i < 100; i++) {
+		(void)ask(200, METHOD_PATCH, own_role, changes[i % 2]);
+		(void)ask(200, METHOD_PATCH, other_role, changes[1 - i % 2]);
+	}
+	ck_assert_str_eq(await_messages(2), "{\"type\":\"role\"}");
+	ck_assert_int_ge(clock_monotonic() - first, 800);
+	/* Nobody inside has the role of the other template. */
+	(void)ask(200, METHOD_PATCH, other_role, changes[0]);
+	(void)ask(200, METHOD_PATCH, own_role,
+		  "{\"permissions\":{\"unmute\":false,\"mute\":false}}");
+	(void)await_messages(3);
+	ck_assert_uint_eq(requests_of("SendData"), 3);
+}
+END_TEST
+
+/* Roles that wait to be told of: too many of them mean all roles of a template, or all. */
+static const struct {
+	unsigned templates, roles; /* of each, added in turn */
+	size_t count;
+	bool are_all;
+} told_sets[] = {
+	{ 1, 1, 1, false },
+	{ 1, TOLD_ROLES_MOST, TOLD_ROLES_MOST, false },
+	{ 1, TOLD_ROLES_MOST + 1, 1, false },
+	{ TOLD_ROLES_MOST, 1, TOLD_ROLES_MOST, false },
+	{ TOLD_ROLES_MOST / 2, 3, TOLD_ROLES_MOST, false },
+	{ TOLD_ROLES_MOST + 1, 1, TOLD_ROLES_MOST, true },
+};
+
+START_TEST(no_role_that_has_changed_is_forgotten)
+{
+	struct told_roles told = { .count = 0 };
+
+	for (unsigned role = 1; role <= told_sets[_i].roles; role++) {
+		for (unsigned i = 0; i < told_sets[_i].templates; i++) {
+			const struct told_role added = { { { 1, (unsigned char)i } }, role };
+
+			ck_assert(!told_roles_have(&told, &(struct id){ { 2 } }, role) ||
+				  told.are_all);
+			told_roles_add(&told, &added);
+			told_roles_add(&told, &added);
+		}
+	}
+	for (unsigned role = 1; role <= told_sets[_i].roles; role++) {
+		for (unsigned i = 0; i < told_sets[_i].templates; i++)
+			ck_assert(told_roles_have(&told, &(struct id){ { 1, (unsigned char)i } },
+						  role));
+	}
+	ck_assert_uint_eq(told.count, told_sets[_i].count);
+	ck_assert_int_eq(told.are_all, told_sets[_i].are_all);
 }
 END_TEST
 
@@ -440,6 +570,10 @@ void add_door(TCase *live, TCase *inside)
 	tcase_add_loop_test(live, rights_without_a_role_stay, 0, 2);
 	tcase_add_test(live, who_was_put_out_does_not_come_back);
 	tcase_add_test(live, moderators_are_told_who_waits);
+	tcase_add_loop_test(live, people_are_told_that_their_role_has_changed, 0,
+			    ROWS(role_changes));
+	tcase_add_test(live, many_changes_of_roles_are_few_messages);
+	tcase_add_loop_test(live, no_role_that_has_changed_is_forgotten, 0, ROWS(told_sets));
 	tcase_add_loop_test(live, whoever_comes_by_the_code_asks, 0, ROWS(put_out_to_ask));
 	tcase_add_loop_test(live, moderators_only_extend_bans, 0, ROWS(bans_again));
 	tcase_add_loop_test(live, a_ban_needs_no_place_at_the_server, 0, 2);

@@ -104,7 +104,7 @@ START_TEST(what_is_wanted_of_rooms_is_kept)
 			wants = one->wants;
 		else
 			ck_assert_int_eq(id_compare(&one->backend, &backend_id), 0);
-		free(one);
+		queued_room_free(one);
 	}
 	ck_assert_uint_eq(n, LIVE_QUEUE_ROOMS + 2);
 	ck_assert_uint_eq(wants, ROOM_LOOK | ROOM_JUDGE);

@@ -342,10 +342,11 @@ static void live_once(struct world *world, struct life *life)
 	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/templates");
 	done(world, METHOD_POST,
 	     "{\"name\":\"two\",\"settings\":{\"backend\":\"two\"},"
-	     "\"roles\":{\"host\":{},\"only\":{},\"extra\":{}}}",
+	     "\"roles\":{\"host\":{\"title\":\"H\\u00e4upter\"},\"only\":{},\"extra\":{}}}",
 	     life->two, "/v2/templates");
 	done(world, METHOD_DELETE, NULL, NULL, "/v2/templates/%s", gone);
-	done(world, METHOD_POST, "{\"name\":\"Followed\"}", life->followed, "/v2/rooms");
+	done(world, METHOD_POST, "{\"name\":\"Followed\",\"title\":\"F\\u00fcr Alice\"}",
+	     life->followed, "/v2/rooms");
 	done(world, METHOD_POST, own_recording, life->own, "/v2/rooms");
 	done(world, METHOD_POST, "{\"name\":\"gone\"}", gone, "/v2/rooms");
 	done(world, METHOD_POST, "{\"name\":\"moved\"}", life->moved, "/v2/rooms");
@@ -378,7 +379,9 @@ static void live_once(struct world *world, struct life *life)
 	done(world, METHOD_DELETE, NULL, NULL, "/v2/templates/%s/roles/guest", life->one);
 	done(world, METHOD_PATCH, body, NULL, "/v2/rooms/%s", life->moved);
 	done(world, METHOD_PATCH, "{\"enabled\":false}", NULL, "/v2/rooms/%s", life->off);
-	done(world, METHOD_POST, "{}", NULL, "/v2/templates/%s/roles/late", life->one);
+	/* The text of its template has a warning. */
+	done(world, METHOD_POST, "{\"admission\":\"ask\"}", NULL, "/v2/templates/%s/roles/late",
+	     life->one);
 	meet(world, life->followed, life->livekit);
 	(void)snprintf(body, sizeof body, "{\"user_id\":\"m\",\"room_id\":\"%s\"}", life->own);
 	done(world, METHOD_POST, body, NULL, "/v2/bans");

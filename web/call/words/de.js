@@ -82,6 +82,7 @@ const words = {
 	watching: (n) => (n === 1 ? "1 Person sieht zu" : `${n} Personen sehen zu`),
 	waiting_title: (n) => `Warten auf Einlass (${n})`,
 	admit: "Einlassen",
+	denied_title: "Gerade abgelehnt",
 	admit_label: (name) => `${name} einlassen`,
 	deny: "Ablehnen",
 	deny_label: (name) => `${name} ablehnen`,

@@ -77,6 +77,7 @@ export default {
 	watching: (/** @type {number} */ n) => (n === 1 ? "1 person is watching" : `${n} people are watching`),
 	waiting_title: (/** @type {number} */ n) => `Waiting to join (${n})`,
 	admit: "Admit",
+	denied_title: "Denied a moment ago",
 	admit_label: (/** @type {S} */ name) => `Admit ${name}`,
 	deny: "Deny",
 	deny_label: (/** @type {S} */ name) => `Deny ${name}`,

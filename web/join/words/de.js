@@ -92,6 +92,8 @@ const words = {
 	not_set_up_title: "Besprechungen sind nicht eingerichtet",
 	not_set_up:
 		"Dieser Server kann die Besprechung noch nicht anzeigen. Fragen Sie die Person, die Sie eingeladen hat.",
+	no_server:
+		"Für Besprechungen in diesem Raum gibt es noch keinen Medienserver. Fragen Sie die Person, die Sie eingeladen hat.",
 	not_set_up_library:
 		"Für die Administration: livekit-client fehlt. Führen Sie auf dem Server share/anteroom/get-livekit-client aus und laden Sie diese Seite neu.",
 	not_set_up_server: "Für die Administration: Die Konsole nennt auf der Seite des Raums, was zu tun ist.",

@@ -84,6 +84,7 @@ export default {
 	use_here: "Use it here",
 	not_set_up_title: "Calls are not set up",
 	not_set_up: "This server cannot show the call yet. Ask the people who invited you.",
+	no_server: "There is no media server for calls in this room yet. Ask the people who invited you.",
 	not_set_up_library:
 		"Administrators: livekit-client is missing. Run share/anteroom/get-livekit-client on the server, then reload this page.",
 	not_set_up_server: "Administrators: the console says what to do, on the page of the room.",
