@@ -201,27 +201,28 @@ START_TEST(each_route_is_in_the_manual)
 END_TEST
 
 #define HEALTH "tests/suites/check_health.c"
-#define SERVERS "tests/suites/check_servers.c"
-#define WEBHOOKS "tests/suites/check_webhooks.c"
+#define ACTS "tests/suites/servers/acts.c"
+#define ENDPOINTS "tests/suites/webhooks/endpoints.c"
+#define DELIVERIES "tests/suites/webhooks/deliveries.c"
 
 /* Routes that no case calls, the test that does, and what it says. */
 static const struct {
 	const char *name, *test, *says;
 } tested_elsewhere[] = {
-	{ "listWebhooks", WEBHOOKS, "METHOD_GET, \"/v2/webhooks\"" },
-	{ "getWebhook", WEBHOOKS, "METHOD_GET, path, NULL" },
-	{ "replaceWebhook", WEBHOOKS, "METHOD_POST, path, body" },
-	{ "patchWebhook", WEBHOOKS, "METHOD_PATCH, path, \"" },
-	{ "deleteWebhook", WEBHOOKS, "METHOD_DELETE, path, NULL" },
-	{ "rotateWebhookSecret", WEBHOOKS, "\"/rotate\"" },
-	{ "testWebhook", WEBHOOKS, "\"/test\"" },
-	{ "listWebhookDeliveries", WEBHOOKS, "\"/deliveries\"" },
-	{ "retryWebhookDelivery", WEBHOOKS, "/retry\"" },
-	{ "updateActivePeer", SERVERS, "\"/peers/EVE?" },
-	{ "mutePeer", SERVERS, "\"%s/mute\"" },
-	{ "removePeers", SERVERS, "\"remove-peers\"" },
-	{ "endRoom", SERVERS, "\"end-room\"" },
-	{ "sendMessage", SERVERS, "send-message\"" },
+	{ "listWebhooks", ENDPOINTS, "METHOD_GET, \"/v2/webhooks\"" },
+	{ "getWebhook", ENDPOINTS, "METHOD_GET, path, NULL" },
+	{ "replaceWebhook", ENDPOINTS, "METHOD_POST, path, body" },
+	{ "patchWebhook", ENDPOINTS, "METHOD_PATCH, path, \"" },
+	{ "deleteWebhook", ENDPOINTS, "METHOD_DELETE, path, NULL" },
+	{ "rotateWebhookSecret", "tests/suites/webhooks/once.c", "\"/rotate\"" },
+	{ "testWebhook", DELIVERIES, "\"/test\"" },
+	{ "listWebhookDeliveries", DELIVERIES, "\"/deliveries\"" },
+	{ "retryWebhookDelivery", DELIVERIES, "/retry\"" },
+	{ "updateActivePeer", ACTS, "\"/peers/EVE?" },
+	{ "mutePeer", ACTS, "\"%s/mute\"" },
+	{ "removePeers", ACTS, "\"remove-peers\"" },
+	{ "endRoom", ACTS, "\"end-room\"" },
+	{ "sendMessage", "tests/suites/servers/door.c", "send-message\"" },
 	{ "getServiceMetrics", "tests/cases/tokens/sessions.case", "| metrics |" },
 	{ "getServiceHistory", "tests/cases/tokens/sessions.case", "| history |" },
 	{ "welcome", HEALTH, "METHOD_GET, \"/\")" },
