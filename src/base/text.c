@@ -194,6 +194,40 @@ size_t text_without_controls(struct slice text, char *clean)
 	return n;
 }
 
+/* Returns true if the text begins with one of U+202A to U+202E and U+2066 to U+2069, which have
+ * three bytes. */
+static bool begins_with_direction(struct slice text)
+{
+	const unsigned char *bytes = (const unsigned char *)text.data;
+
+	if (text.size < 3 || bytes[0] != 0xe2)
+		return false;
+	return (bytes[1] == 0x80 && bytes[2] >= 0xaa && bytes[2] <= 0xae) ||
+	       (bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9);
+}
+
+bool text_has_directions(struct slice text)
+{
+	for (size_t i = 0; i < text.size; i++) {
+		if (begins_with_direction((struct slice){ text.data + i, text.size - i }))
+			return true;
+	}
+	return false;
+}
+
+size_t text_without_directions(struct slice text, char *clean)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.size; i++) {
+		if (begins_with_direction((struct slice){ text.data + i, text.size - i }))
+			i += 2;
+		else
+			clean[n++] = text.data[i];
+	}
+	return n;
+}
+
 size_t text_size_in_json(struct slice text)
 {
 	size_t size = 2;
