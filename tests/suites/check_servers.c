@@ -884,7 +884,7 @@ static struct {
 	struct {
 		const char *sid, *identity, *user_id, *entry;
 		const char *code; /* or NULL */
-		char role[32];
+		char role[32], name[64];
 		char permission[200]; /* JSON; empty: the server does not say */
 		json_int_t joined;
 	} people[PEOPLE_MOST];
@@ -896,18 +896,19 @@ static json_t *person_of(size_t i)
 {
 	json_t *permission = json_loads(kit.people[i].permission, 0, NULL);
 
-	return json_pack(
+	json_t *person = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*}, s:["
 		"{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}], "
 		"s:o*}",
 		"sid", kit.people[i].sid, "identity", kit.people[i].identity, "state", "ACTIVE",
-		"name", "Ada", "metadata", "m", "joined_at_ms", kit.people[i].joined, "attributes",
-		"user_id", kit.people[i].user_id, "role", kit.people[i].role, "entry",
+		"name", kit.people[i].name, "metadata", "m", "joined_at_ms", kit.people[i].joined,
+		"attributes", "user_id", kit.people[i].user_id, "role", kit.people[i].role, "entry",
 		kit.people[i].entry, "code", kit.people[i].code, "tracks", "sid", "TR_1", "type",
 		"VIDEO", "source", "SCREEN_SHARE", "muted", 1, "version", "unix_micro",
 		(kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO", "source",
 		"MICROPHONE", "version", "unix_micro", (kit.people[i].joined - 1500) * 1000, "sid",
 		"TR_3", "type", "DATA", "permission", permission);
+	return person;
 }
 
 static json_t *rooms_named(const json_t *names)
@@ -967,6 +968,7 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 	for (size_t i = 0; i < kit.count && strcmp(room, kit.room) == 0; i++) {
 		const char *role = json_string_value(
 			json_object_get(json_object_get(body, "attributes"), "role"));
+		const char *name = json_string_value(json_object_get(body, "name"));
 
 		if (strcmp(kit.people[i].identity, identity) != 0)
 			continue;
@@ -979,6 +981,8 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 		}
 		if (role != NULL)
 			(void)snprintf(kit.people[i].role, sizeof kit.people[i].role, "%s", role);
+		if (name != NULL)
+			(void)snprintf(kit.people[i].name, sizeof kit.people[i].name, "%s", name);
 		take_permission(i, json_object_get(body, "permission"));
 		return person_of(i);
 	}
@@ -1059,6 +1063,8 @@ static void kit_join(const char *sid, const char *identity, const char *user_id,
 	kit.people[kit.count].entry = entry;
 	kit.people[kit.count].code = NULL;
 	(void)snprintf(kit.people[kit.count].role, sizeof kit.people[kit.count].role, "host");
+	(void)snprintf(kit.people[kit.count].name, sizeof kit.people[kit.count].name, "%s",
+		       strcmp(user_id, "ada") == 0 ? "Ada" : identity);
 	kit.people[kit.count].permission[0] = '\0';
 	kit.people[kit.count].joined = clock_now(&clock_system) - 60000 + (json_int_t)kit.count;
 	kit.count++;
@@ -2052,6 +2058,94 @@ START_TEST(callers_do_what_they_may)
 	bearer = NULL;
 	ck_assert_ptr_null(last_request(UPDATE));
 	ck_assert_ptr_null(last_request(END));
+}
+END_TEST
+
+/* ---- names ---- */
+
+/* Expects the last change of a person at the media server. */
+static void expect_name(const char *identity, const char *name, const char *origin)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	const json_t *update;
+
+	do {
+		update = await_request(UPDATE);
+		ck_assert_msg(clock_monotonic() < end, "%s is not called %s", identity, name);
+		(void)poll(NULL, 0, 20);
+	} while (json_object_get(update, "name") == NULL ||
+		 strcmp(text_at(update, "name"), name) != 0 ||
+		 strcmp(text_at(update, "identity"), identity) != 0);
+	ck_assert_str_eq(text_at(json_object_get(update, "attributes"), "anteroom.name"), origin);
+}
+
+static void kit_call(size_t i, const char *name)
+{
+	pthread_mutex_lock(&kit.lock);
+	(void)snprintf(kit.people[i].name, sizeof kit.people[i].name, "%s", name);
+	pthread_mutex_unlock(&kit.lock);
+}
+
+/* Two people came with tokens that have the same name. */
+START_TEST(who_has_the_name_of_another_gets_a_number)
+{
+	const char *peers = arena_text(stand.arena, "%s/peers?user_id=eve", room);
+
+	kit_join("PA_2", "eve#1", "eve", "e2");
+	kit_call(1, "ADA");
+	start_watch();
+	(void)ask_until(peers, "\"name\":\"ADA (2)\"");
+	expect_name("eve#1", "ADA (2)", "");
+	/* It is told once. */
+	(void)ask(200, METHOD_PATCH, filled("/v2/rooms/ROOM"), "{\"enabled\":false}");
+	(void)await_request(END);
+	ck_assert_uint_eq(requests_of(UPDATE), 1);
+}
+END_TEST
+
+/* Eve, who is inside with Ada, is called otherwise. */
+static const struct {
+	const char *name; /* as sent */
+	bool is_inside; /* the caller, who is Eve */
+	const char *shown, *origin;
+	const char *ada; /* what Ada is called then */
+} renamings[] = {
+	{ "Bob", true, "Bob", "", "Ada" },
+	{ "a\xef\xbc\xa4"
+	  "A",
+	  true,
+	  "a\xef\xbc\xa4"
+	  "A (2)",
+	  "", "Ada" },
+	{ "\\u202eEve\\u2066", true, "Eve", "", "Ada" },
+	{ "Bob", false, "Bob", "given", "Ada" },
+	{ "\\u202eEve\\u2066", false, "Eve", "given", "Ada" },
+	{ "ada", false, "ada", "given", "Ada (2)" },
+};
+
+START_TEST(who_takes_the_name_of_another_gets_a_number)
+{
+	const char *path, *answer;
+
+	kit_join("PA_2", "eve#1", "eve", "e2");
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":2");
+	path = arena_text(stand.arena, "%s/peers/%s", room, id_of_peer("eve"));
+	if (renamings[_i].is_inside)
+		bearer = token_with_entry("e2");
+	answer = ask(200, METHOD_POST, path,
+		     arena_text(stand.arena, "{\"name\":\"%s\"}", renamings[_i].name));
+	ck_assert_str_eq(text_at(parsed(answer), "name"), renamings[_i].shown);
+	bearer = NULL;
+	if (strcmp(renamings[_i].ada, "Ada") == 0)
+		expect_name("eve#1", renamings[_i].shown, renamings[_i].origin);
+	else
+		expect_name("ada#1", renamings[_i].ada, "");
+	(void)ask_until(arena_text(stand.arena, "%s/peers?user_id=eve", room),
+			arena_text(stand.arena, "\"name\":\"%s\"", renamings[_i].shown));
+	(void)ask_until(arena_text(stand.arena, "%s/peers?user_id=ada", room),
+			arena_text(stand.arena, "\"name\":\"%s\"", renamings[_i].ada));
+	(void)ask(400, METHOD_POST, path, "{\"name\":\"\\u200b\"}");
 }
 END_TEST
 
@@ -3332,6 +3426,8 @@ int main(void)
 	tcase_add_loop_test(live, a_peer_is_asked_for_at_the_server, 0, ROWS(asked_peers));
 	tcase_add_loop_test(live, tracks_are_muted_or_calls_refused, 0, ROWS(mutes));
 	tcase_add_loop_test(live, people_are_put_out_or_calls_refused, 0, ROWS(acts));
+	tcase_add_test(live, who_has_the_name_of_another_gets_a_number);
+	tcase_add_loop_test(live, who_takes_the_name_of_another_gets_a_number, 0, ROWS(renamings));
 	tcase_add_loop_test(live, rights_without_a_role_stay, 0, 2);
 	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(judged));
 	tcase_add_test(live, who_was_put_out_does_not_come_back);
