@@ -890,12 +890,14 @@ static struct {
 	} people[PEOPLE_MOST];
 	size_t count;
 	size_t removed, left_before_ada; /* people: in all; before Ada */
+	const char *tracks; /* of everybody, as JSON; NULL: some */
 } kit = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static json_t *person_of(size_t i)
 {
 	json_t *permission = json_loads(kit.people[i].permission, 0, NULL);
 
+	json_t *tracks = kit.tracks == NULL ? NULL : json_loads(kit.tracks, 0, NULL);
 	json_t *person = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*}, s:["
 		"{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}], "
@@ -908,6 +910,8 @@ static json_t *person_of(size_t i)
 		(kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO", "source",
 		"MICROPHONE", "version", "unix_micro", (kit.people[i].joined - 1500) * 1000, "sid",
 		"TR_3", "type", "DATA", "permission", permission);
+	if (tracks != NULL)
+		(void)json_object_set_new(person, "tracks", tracks);
 	return person;
 }
 
@@ -1129,6 +1133,7 @@ static void set_up_kit(void)
 
 	set_up();
 	bearer = NULL;
+	kit.tracks = NULL;
 	kit.removed = kit.left_before_ada = 0;
 	kit_set(ANSWERS);
 	receiver_serve(stand.receiver, serve_kit, NULL);
@@ -1539,6 +1544,53 @@ START_TEST(tracks_are_muted_or_calls_refused)
 	ck_assert_str_eq(text_at(arrived, "room"), kit.room);
 	ck_assert_str_eq(text_at(arrived, "identity"), "ada#1");
 	ck_assert_int_eq(json_is_true(json_object_get(arrived, "muted")), is_muted);
+}
+END_TEST
+
+/* Of several tracks, the first of each kind is muted: all of the kind are muted nevertheless. */
+#define MANY_TRACKS \
+	"[{\"sid\":\"TR_1\",\"type\":\"AUDIO\",\"source\":\"MICROPHONE\",\"muted\":true}," \
+	"{\"sid\":\"TR_2\",\"type\":\"VIDEO\",\"source\":\"CAMERA\",\"muted\":true}," \
+	"{\"sid\":\"TR_3\",\"type\":\"VIDEO\",\"source\":\"SCREEN_SHARE\",\"muted\":true}," \
+	"{\"sid\":\"TR_4\",\"type\":\"AUDIO\",\"source\":\"MICROPHONE\"}," \
+	"{\"sid\":\"TR_5\",\"type\":\"AUDIO\",\"source\":\"SCREEN_SHARE_AUDIO\"}," \
+	"{\"sid\":\"TR_6\",\"type\":\"AUDIO\",\"source\":\"UNKNOWN\"}," \
+	"{\"sid\":\"TR_7\",\"type\":\"AUDIO\"}," \
+	"{\"sid\":\"TR_8\",\"type\":\"VIDEO\",\"source\":\"CAMERA\"}," \
+	"{\"sid\":\"TR_9\",\"type\":\"DATA\"}]"
+static const struct {
+	const char *type, *tracks;
+} muted_together[] = {
+	{ "audio", "TR_1 TR_4 TR_6 TR_7" },
+	{ "video", "TR_2 TR_8" },
+	{ "screen", "TR_3 TR_5" },
+};
+
+START_TEST(all_tracks_of_a_kind_are_muted)
+{
+	struct buffer tracks = BUFFER_INITIAL(stand.arena);
+
+	kit.tracks = MANY_TRACKS;
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/mute", peer_path()),
+		  arena_text(stand.arena, "{\"type\":\"%s\",\"mute\":true}",
+			     muted_together[_i].type));
+	for (size_t i = 1; i < 10; i++) {
+		const char *sid = arena_text(stand.arena, "TR_%zu", i);
+
+		for (size_t j = 0; j < receiver_count(stand.receiver); j++) {
+			const struct received *received = receiver_request(stand.receiver, j);
+
+			if (strstr(received->path, "/MutePublishedTrack") == NULL ||
+			    strcmp(text_at(parsed(received->body), "track_sid"), sid) != 0)
+				continue;
+			buffer_append_text(&tracks, tracks.size > 0 ? " " : "");
+			buffer_append_text(&tracks, sid);
+		}
+	}
+	ck_assert_msg(slice_is(buffer_slice(&tracks), muted_together[_i].tracks), "%.*s",
+		      (int)tracks.size, tracks.data);
 }
 END_TEST
 
@@ -3425,6 +3477,7 @@ int main(void)
 	tcase_add_test(live, a_peer_alone_has_its_tracks);
 	tcase_add_loop_test(live, a_peer_is_asked_for_at_the_server, 0, ROWS(asked_peers));
 	tcase_add_loop_test(live, tracks_are_muted_or_calls_refused, 0, ROWS(mutes));
+	tcase_add_loop_test(live, all_tracks_of_a_kind_are_muted, 0, ROWS(muted_together));
 	tcase_add_loop_test(live, people_are_put_out_or_calls_refused, 0, ROWS(acts));
 	tcase_add_test(live, who_has_the_name_of_another_gets_a_number);
 	tcase_add_loop_test(live, who_takes_the_name_of_another_gets_a_number, 0, ROWS(renamings));
