@@ -1723,6 +1723,29 @@ START_TEST(no_two_people_have_one_name)
 }
 END_TEST
 
+/* A former program stored people without the record of their name: the next look makes it. */
+START_TEST(names_of_a_former_program_are_taken)
+{
+	struct fault fault = FAULT_INITIAL;
+	struct script *script;
+	struct peer peer;
+	struct call call;
+
+	open_stand(_i);
+	script = script_open("formerly named");
+	say(script, "name:Anna join:a#e +1");
+	begin_with_peer(script, SLICE("a"), &call, &peer);
+	ck_assert(names_release(&call, &peer, &fault) &&
+		  record_put(&peer_table, call.transaction, &peer, &fault));
+	commit(&call);
+	ck_assert_uint_eq(count_of_room(&script->room, &kind_shown_name), 0);
+	say(script, "look:a +1 join:b#f");
+	ck_assert_str_eq(names_of(script), "a Anna, b Anna (2)!");
+	say(script, "leave:a leave:b");
+	ck_assert_uint_eq(count_of_room(&script->room, &kind_shown_name), 0);
+}
+END_TEST
+
 /* Many have one name: the first numbers that are free are found in a few reads, then those after
  * the last one. */
 START_TEST(a_crowd_may_have_one_name)
@@ -3748,6 +3771,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(records, rooms_may_share_an_entry, 0, ROWS(drivers));
 	tcase_add_loop_test(records, people_of_a_former_program_are_found, 0, ROWS(drivers));
 	tcase_add_loop_test(records, no_two_people_have_one_name, 0, ROWS(drivers));
+	tcase_add_loop_test(records, names_of_a_former_program_are_taken, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_crowd_may_have_one_name, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_media_server_has_answered_or_not, 0, ROWS(drivers));
 	tcase_add_test(records, records_of_a_former_program_are_read);
