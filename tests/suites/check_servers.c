@@ -884,30 +884,35 @@ static struct {
 	struct {
 		const char *sid, *identity, *user_id, *entry;
 		const char *code; /* or NULL */
-		char role[32];
+		char role[32], name[64];
 		char permission[200]; /* JSON; empty: the server does not say */
 		json_int_t joined;
 	} people[PEOPLE_MOST];
 	size_t count;
 	size_t removed, left_before_ada; /* people: in all; before Ada */
+	const char *tracks; /* of everybody, as JSON; NULL: some */
 } kit = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static json_t *person_of(size_t i)
 {
 	json_t *permission = json_loads(kit.people[i].permission, 0, NULL);
 
-	return json_pack(
+	json_t *tracks = kit.tracks == NULL ? NULL : json_loads(kit.tracks, 0, NULL);
+	json_t *person = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*}, s:["
 		"{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}], "
 		"s:o*}",
 		"sid", kit.people[i].sid, "identity", kit.people[i].identity, "state", "ACTIVE",
-		"name", "Ada", "metadata", "m", "joined_at_ms", kit.people[i].joined, "attributes",
-		"user_id", kit.people[i].user_id, "role", kit.people[i].role, "entry",
+		"name", kit.people[i].name, "metadata", "m", "joined_at_ms", kit.people[i].joined,
+		"attributes", "user_id", kit.people[i].user_id, "role", kit.people[i].role, "entry",
 		kit.people[i].entry, "code", kit.people[i].code, "tracks", "sid", "TR_1", "type",
 		"VIDEO", "source", "SCREEN_SHARE", "muted", 1, "version", "unix_micro",
 		(kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO", "source",
 		"MICROPHONE", "version", "unix_micro", (kit.people[i].joined - 1500) * 1000, "sid",
 		"TR_3", "type", "DATA", "permission", permission);
+	if (tracks != NULL)
+		(void)json_object_set_new(person, "tracks", tracks);
+	return person;
 }
 
 static json_t *rooms_named(const json_t *names)
@@ -967,6 +972,7 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 	for (size_t i = 0; i < kit.count && strcmp(room, kit.room) == 0; i++) {
 		const char *role = json_string_value(
 			json_object_get(json_object_get(body, "attributes"), "role"));
+		const char *name = json_string_value(json_object_get(body, "name"));
 
 		if (strcmp(kit.people[i].identity, identity) != 0)
 			continue;
@@ -979,6 +985,8 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 		}
 		if (role != NULL)
 			(void)snprintf(kit.people[i].role, sizeof kit.people[i].role, "%s", role);
+		if (name != NULL)
+			(void)snprintf(kit.people[i].name, sizeof kit.people[i].name, "%s", name);
 		take_permission(i, json_object_get(body, "permission"));
 		return person_of(i);
 	}
@@ -1059,6 +1067,8 @@ static void kit_join(const char *sid, const char *identity, const char *user_id,
 	kit.people[kit.count].entry = entry;
 	kit.people[kit.count].code = NULL;
 	(void)snprintf(kit.people[kit.count].role, sizeof kit.people[kit.count].role, "host");
+	(void)snprintf(kit.people[kit.count].name, sizeof kit.people[kit.count].name, "%s",
+		       strcmp(user_id, "ada") == 0 ? "Ada" : identity);
 	kit.people[kit.count].permission[0] = '\0';
 	kit.people[kit.count].joined = clock_now(&clock_system) - 60000 + (json_int_t)kit.count;
 	kit.count++;
@@ -1123,6 +1133,7 @@ static void set_up_kit(void)
 
 	set_up();
 	bearer = NULL;
+	kit.tracks = NULL;
 	kit.removed = kit.left_before_ada = 0;
 	kit_set(ANSWERS);
 	receiver_serve(stand.receiver, serve_kit, NULL);
@@ -1533,6 +1544,53 @@ START_TEST(tracks_are_muted_or_calls_refused)
 	ck_assert_str_eq(text_at(arrived, "room"), kit.room);
 	ck_assert_str_eq(text_at(arrived, "identity"), "ada#1");
 	ck_assert_int_eq(json_is_true(json_object_get(arrived, "muted")), is_muted);
+}
+END_TEST
+
+/* Of several tracks, the first of each kind is muted: all of the kind are muted nevertheless. */
+#define MANY_TRACKS \
+	"[{\"sid\":\"TR_1\",\"type\":\"AUDIO\",\"source\":\"MICROPHONE\",\"muted\":true}," \
+	"{\"sid\":\"TR_2\",\"type\":\"VIDEO\",\"source\":\"CAMERA\",\"muted\":true}," \
+	"{\"sid\":\"TR_3\",\"type\":\"VIDEO\",\"source\":\"SCREEN_SHARE\",\"muted\":true}," \
+	"{\"sid\":\"TR_4\",\"type\":\"AUDIO\",\"source\":\"MICROPHONE\"}," \
+	"{\"sid\":\"TR_5\",\"type\":\"AUDIO\",\"source\":\"SCREEN_SHARE_AUDIO\"}," \
+	"{\"sid\":\"TR_6\",\"type\":\"AUDIO\",\"source\":\"UNKNOWN\"}," \
+	"{\"sid\":\"TR_7\",\"type\":\"AUDIO\"}," \
+	"{\"sid\":\"TR_8\",\"type\":\"VIDEO\",\"source\":\"CAMERA\"}," \
+	"{\"sid\":\"TR_9\",\"type\":\"DATA\"}]"
+static const struct {
+	const char *type, *tracks;
+} muted_together[] = {
+	{ "audio", "TR_1 TR_4 TR_6 TR_7" },
+	{ "video", "TR_2 TR_8" },
+	{ "screen", "TR_3 TR_5" },
+};
+
+START_TEST(all_tracks_of_a_kind_are_muted)
+{
+	struct buffer tracks = BUFFER_INITIAL(stand.arena);
+
+	kit.tracks = MANY_TRACKS;
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":1");
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/mute", peer_path()),
+		  arena_text(stand.arena, "{\"type\":\"%s\",\"mute\":true}",
+			     muted_together[_i].type));
+	for (size_t i = 1; i < 10; i++) {
+		const char *sid = arena_text(stand.arena, "TR_%zu", i);
+
+		for (size_t j = 0; j < receiver_count(stand.receiver); j++) {
+			const struct received *received = receiver_request(stand.receiver, j);
+
+			if (strstr(received->path, "/MutePublishedTrack") == NULL ||
+			    strcmp(text_at(parsed(received->body), "track_sid"), sid) != 0)
+				continue;
+			buffer_append_text(&tracks, tracks.size > 0 ? " " : "");
+			buffer_append_text(&tracks, sid);
+		}
+	}
+	ck_assert_msg(slice_is(buffer_slice(&tracks), muted_together[_i].tracks), "%.*s",
+		      (int)tracks.size, tracks.data);
 }
 END_TEST
 
@@ -2094,6 +2152,94 @@ START_TEST(callers_do_what_they_may)
 	bearer = NULL;
 	ck_assert_ptr_null(last_request(UPDATE));
 	ck_assert_ptr_null(last_request(END));
+}
+END_TEST
+
+/* ---- names ---- */
+
+/* Expects the last change of a person at the media server. */
+static void expect_name(const char *identity, const char *name, const char *origin)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	const json_t *update;
+
+	do {
+		update = await_request(UPDATE);
+		ck_assert_msg(clock_monotonic() < end, "%s is not called %s", identity, name);
+		(void)poll(NULL, 0, 20);
+	} while (json_object_get(update, "name") == NULL ||
+		 strcmp(text_at(update, "name"), name) != 0 ||
+		 strcmp(text_at(update, "identity"), identity) != 0);
+	ck_assert_str_eq(text_at(json_object_get(update, "attributes"), "anteroom.name"), origin);
+}
+
+static void kit_call(size_t i, const char *name)
+{
+	pthread_mutex_lock(&kit.lock);
+	(void)snprintf(kit.people[i].name, sizeof kit.people[i].name, "%s", name);
+	pthread_mutex_unlock(&kit.lock);
+}
+
+/* Two people came with tokens that have the same name. */
+START_TEST(who_has_the_name_of_another_gets_a_number)
+{
+	const char *peers = arena_text(stand.arena, "%s/peers?user_id=eve", room);
+
+	kit_join("PA_2", "eve#1", "eve", "e2");
+	kit_call(1, "ADA");
+	start_watch();
+	(void)ask_until(peers, "\"name\":\"ADA (2)\"");
+	expect_name("eve#1", "ADA (2)", "");
+	/* It is told once. */
+	(void)ask(200, METHOD_PATCH, filled("/v2/rooms/ROOM"), "{\"enabled\":false}");
+	(void)await_request(END);
+	ck_assert_uint_eq(requests_of(UPDATE), 1);
+}
+END_TEST
+
+/* Eve, who is inside with Ada, is called otherwise. */
+static const struct {
+	const char *name; /* as sent */
+	bool is_inside; /* the caller, who is Eve */
+	const char *shown, *origin;
+	const char *ada; /* what Ada is called then */
+} renamings[] = {
+	{ "Bob", true, "Bob", "", "Ada" },
+	{ "a\xef\xbc\xa4"
+	  "A",
+	  true,
+	  "a\xef\xbc\xa4"
+	  "A (2)",
+	  "", "Ada" },
+	{ "\\u202eEve\\u2066", true, "Eve", "", "Ada" },
+	{ "Bob", false, "Bob", "given", "Ada" },
+	{ "\\u202eEve\\u2066", false, "Eve", "given", "Ada" },
+	{ "ada", false, "ada", "given", "Ada (2)" },
+};
+
+START_TEST(who_takes_the_name_of_another_gets_a_number)
+{
+	const char *path, *answer;
+
+	kit_join("PA_2", "eve#1", "eve", "e2");
+	start_watch();
+	(void)ask_until(room, "\"peer_count\":2");
+	path = arena_text(stand.arena, "%s/peers/%s", room, id_of_peer("eve"));
+	if (renamings[_i].is_inside)
+		bearer = token_with_entry("e2");
+	answer = ask(200, METHOD_POST, path,
+		     arena_text(stand.arena, "{\"name\":\"%s\"}", renamings[_i].name));
+	ck_assert_str_eq(text_at(parsed(answer), "name"), renamings[_i].shown);
+	bearer = NULL;
+	if (strcmp(renamings[_i].ada, "Ada") == 0)
+		expect_name("eve#1", renamings[_i].shown, renamings[_i].origin);
+	else
+		expect_name("ada#1", renamings[_i].ada, "");
+	(void)ask_until(arena_text(stand.arena, "%s/peers?user_id=eve", room),
+			arena_text(stand.arena, "\"name\":\"%s\"", renamings[_i].shown));
+	(void)ask_until(arena_text(stand.arena, "%s/peers?user_id=ada", room),
+			arena_text(stand.arena, "\"name\":\"%s\"", renamings[_i].ada));
+	(void)ask(400, METHOD_POST, path, "{\"name\":\"\\u200b\"}");
 }
 END_TEST
 
@@ -3503,7 +3649,10 @@ int main(void)
 	tcase_add_test(live, a_peer_alone_has_its_tracks);
 	tcase_add_loop_test(live, a_peer_is_asked_for_at_the_server, 0, ROWS(asked_peers));
 	tcase_add_loop_test(live, tracks_are_muted_or_calls_refused, 0, ROWS(mutes));
+	tcase_add_loop_test(live, all_tracks_of_a_kind_are_muted, 0, ROWS(muted_together));
 	tcase_add_loop_test(live, people_are_put_out_or_calls_refused, 0, ROWS(acts));
+	tcase_add_test(live, who_has_the_name_of_another_gets_a_number);
+	tcase_add_loop_test(live, who_takes_the_name_of_another_gets_a_number, 0, ROWS(renamings));
 	tcase_add_loop_test(live, rights_without_a_role_stay, 0, 2);
 	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(judged));
 	tcase_add_test(live, who_was_put_out_does_not_come_back);

@@ -422,6 +422,8 @@ static void decide(struct world *world, const char *room)
 		  record_get(&peer_table, call.transaction, &peers.peers[0].stored.id,
 			     STORE_TO_CHANGE, &peer, &fault));
 	peer.order_last = true;
+	peer.name_origin = NAME_GIVEN;
+	peer.new_name = SLICE("Ada (2)");
 	ck_assert(live_order_out(&call, &ending.room, &peer, LEAVE_FULL, SLICE("why"), &fault) &&
 		  revocation_add(&call, &ending.room, SLICE("e1"), LEAVE_REMOVED, SLICE("why"),
 				 &fault) &&
@@ -3391,7 +3393,8 @@ static const struct {
 	{ "log", "", NULL, "{\"watched\":true,\"enabled\":true,\"secrets\":-5}" },
 	{ "webhooks", "", "webhooks", "{\"end\":\"failing\",\"description\":\"d\"}" },
 	{ "position", "", NULL, "{\"delivered_at\":\"2026-01-01T00:00:00.000Z\"}" },
-	{ "peer", "", NULL, "{\"strange\":true,\"order_last\":true}" },
+	{ "peer", "", NULL,
+	  "{\"strange\":true,\"order_last\":true,\"name_origin\":\"given\",\"new_name\":\"n\"}" },
 	{ "live", "", NULL,
 	  "{\"given\":true,\"left_unseen\":true,\"closing_at\":\"2026-01-01T00:00:00.000Z\","
 	  "\"ended_at\":\"2026-01-01T00:00:00.000Z\"}" },
