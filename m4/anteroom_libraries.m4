@@ -18,6 +18,13 @@ AC_DEFUN([ANTEROOM_LIBRARIES], [
     [anteroom_missing="$anteroom_missing libgdbm-dev"])
   AC_SUBST([GDBM_LIBS])
 
+  dnl libunistring has no .pc file either.
+  AC_CHECK_HEADER([unicase.h],
+    [AC_CHECK_LIB([unistring], [u8_casefold], [UNISTRING_LIBS=-lunistring],
+      [anteroom_missing="$anteroom_missing libunistring-dev"])],
+    [anteroom_missing="$anteroom_missing libunistring-dev"])
+  AC_SUBST([UNISTRING_LIBS])
+
   AC_CHECK_LIB([m], [fmax], [MATH_LIBS=-lm])
   AC_SUBST([MATH_LIBS])
 

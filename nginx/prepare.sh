@@ -56,6 +56,7 @@ need_for_building()
 	need header gdbm.h libgdbm-dev
 	need module libpcre2-8 libpcre2-dev
 	need module libcrypto libssl-dev
+	need header unicase.h libunistring-dev
 	need module libcurl libcurl4-openssl-dev
 	need module libqrencode libqrencode-dev
 	test -f configure || need_autotools

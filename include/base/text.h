@@ -43,7 +43,8 @@ bool text_is_utf8(struct slice text);
  * and format characters, fillers, variation selectors. */
 bool text_is_blank(struct slice text);
 /* Returns what a person sees of a UTF-8 text, for comparing: without blanks and invisible
- * characters, and with Latin, Greek and Cyrillic letters in lower case. */
+ * characters, and with Latin, Greek and Cyrillic letters in lower case. The ids of stored records
+ * are made of it, so it never changes; text_name_key (base/text_name.h) knows all scripts. */
 struct slice text_folded(struct arena *arena, struct slice text);
 /* Returns true if the UTF-8 text has a control character (C0, C1, DEL) or one of the line breaks
  * U+2028 and U+2029. */
@@ -51,9 +52,13 @@ bool text_has_controls(struct slice text);
 /* Writes the UTF-8 text without such characters to `clean`, which has text.size bytes: a tab or a
  * line break becomes a blank, CR and LF together one; others are left out. Returns the size. */
 size_t text_without_controls(struct slice text, char *clean);
-/* Returns the UTF-8 text without the control characters of the bidirectional algorithm, which can
- * change the order in which the text around it is shown (Bidi_Control of Unicode): the text itself
- * if it has none, else a copy in the arena. */
+/* Returns true if the UTF-8 text has a control character of the bidirectional algorithm
+ * (Bidi_Control of Unicode), which can change the order in which the text around it is shown. */
+bool text_has_bidi(struct slice text);
+/* Writes the text without such characters to `clean`, which has text.size bytes and may be the text
+ * itself. Returns the size. */
+size_t text_remove_bidi(struct slice text, char *clean);
+/* Returns the text itself if it has none, else a copy in the arena without them. */
 struct slice text_without_bidi(struct arena *arena, struct slice text);
 /* Returns the number of bytes that the text has in JSON, with its quotes, or a few more. */
 size_t text_size_in_json(struct slice text);

@@ -82,6 +82,7 @@ struct server_person {
 	/* As in the token; empty where it had none, except that user_id is then the identity. */
 	struct slice user_id, role, entry, code;
 	struct slice name, metadata;
+	enum name_origin name_origin;
 	struct server_rights rights;
 	int64_t joined; /* milliseconds since 1970 */
 	bool is_by_phone; /* SIP */
@@ -136,7 +137,7 @@ void server_remove_person(struct arena *arena, const struct server *server, int6
 			  struct slice room, struct slice identity, struct server_request *request);
 /* Builds the request to set what a person is and may do, all at once. guest: role, user_id, entry,
  * code, and what the role may do; role.data NULL leaves all of these as they are, name.data NULL
- * the name. metadata: data NULL likewise. The type must have SERVER_ROLE. */
+ * the name and its origin. metadata: data NULL likewise. The type must have SERVER_ROLE. */
 void server_update_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity,
 			  const struct ticket_guest *guest, struct slice metadata,

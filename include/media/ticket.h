@@ -35,6 +35,18 @@ const char *backend_type_name(enum backend_type type);
  * has a page for them, or the join page shows the call. */
 bool backend_has_page(enum backend_type type);
 
+/* Where the name of a person comes from. Stored in records, so a number never gets another
+ * meaning. */
+enum name_origin {
+	NAME_CHOSEN, /* by the person */
+	NAME_GIVEN, /* by a code or the account */
+	NAME_COUNTED, /* the role and a number, since there was none */
+	NAME_ORIGINS
+};
+/* The attribute with it, which names the second and third: people cannot set such attributes. */
+#define NAME_ORIGIN_ATTRIBUTE "anteroom.name"
+extern const char *const name_origin_attributes[NAME_ORIGINS];
+
 /* All slices and documents are borrowed. */
 struct ticket_server {
 	enum backend_type type;
@@ -49,6 +61,7 @@ struct ticket_server {
 struct ticket_guest {
 	struct slice customer_id, room_id, room_name, role, user_id;
 	struct slice name; /* display name */
+	enum name_origin name_origin;
 	struct slice metadata; /* for programs in the room; may be empty */
 	const json_t *attributes; /* texts by name, besides those of this service; NULL for none */
 	bool is_known; /* the user_id was set by the account, not by the person */

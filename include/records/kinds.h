@@ -86,6 +86,9 @@ extern const struct id kind_only_id;
 	 * the room; and what the account's rooms have now, one record with the id zero. */ \
 	KIND(inside) \
 	KIND(usage_now) \
+	/* A name that people inside a room have (resources/live/live_names.h), whose parent is \
+	 * the room. */ \
+	KIND(shown_name) \
 	/* The end of a ban; its id begins with the time. */ \
 	KIND(ban_end) \
 	/* The door of a room where people wait to be let in, with the room's id; the ticket of \

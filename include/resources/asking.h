@@ -44,7 +44,9 @@ struct media_client; /* background/media_client.h */
 
 struct asked {
 	struct server_request request;
-	struct slice about, by; /* of the handler: whom it is about, who asks from inside */
+	/* Of the handler: whom it is about, who asks from inside, what the person is to be
+	 * called. */
+	struct slice about, by, name;
 	/* With ASKED_FOR_ONESELF: what a change sets, a set of ASKED_PART_...; 0 if it changes
 	 * nothing. If a later call of the same person sets all of it, only the later request is
 	 * made, and both get its answer. */

@@ -24,9 +24,12 @@ extern const struct text_rule some_line_64_text;
 extern const struct text_rule some_line_128_text;
 extern const struct text_rule some_line_256_text;
 extern const struct text_rule url_text;
-/* Removes control characters from a name that a guest has typed: a member of this object, if it is
- * a text (text_without_controls). */
+/* Removes control characters, also bidirectional ones, from a name that a guest has typed: a member
+ * of this object, if it is a text (text_without_controls, text_remove_bidi). */
 void text_clean_member(json_t *object, const char *name);
+/* Removes the latter alone: other control characters in the name are a fault of the program that
+ * sent it. */
+void text_clean_bidi(json_t *object, const char *name);
 /* Returns true if all bytes are allowed in a URL without a fragment (RFC 3986). */
 bool text_may_be_url(struct slice text);
 

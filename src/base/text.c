@@ -180,33 +180,6 @@ bool text_contains_folded(struct slice text, struct slice part)
 	return true;
 }
 
-static bool is_bidi(uint32_t character)
-{
-	return character == 0x061c || character == 0x200e || character == 0x200f ||
-	       (character >= 0x202a && character <= 0x202e) ||
-	       (character >= 0x2066 && character <= 0x2069);
-}
-
-struct slice text_without_bidi(struct arena *arena, struct slice text)
-{
-	struct buffer clean = BUFFER_INITIAL(arena);
-	struct slice rest = text, kept = text;
-
-	while (rest.size > 0) {
-		const struct slice before = rest;
-
-		if (!is_bidi(text_take_character(&rest)))
-			continue;
-		buffer_append(&clean,
-			      (struct slice){ kept.data, (size_t)(before.data - kept.data) });
-		kept = rest;
-	}
-	if (kept.size == text.size)
-		return text;
-	buffer_append(&clean, kept);
-	return buffer_slice(&clean);
-}
-
 /* Returns the size in bytes of the control character or line break at the beginning of the text, or
  * 0 if the text begins with another character. U+0080 to U+009F have two bytes; U+2028 and U+2029
  * have three. */
@@ -251,6 +224,56 @@ size_t text_without_controls(struct slice text, char *clean)
 		}
 	}
 	return n;
+}
+
+/* Returns the size in bytes of the Bidi_Control character at the beginning of the text, or 0. */
+static size_t bidi_size(struct slice text)
+{
+	const unsigned char *bytes = (const unsigned char *)text.data;
+
+	if (text.size >= 2 && bytes[0] == 0xd8 && bytes[1] == 0x9c)
+		return 2;
+	if (text.size < 3 || bytes[0] != 0xe2)
+		return 0;
+	if (bytes[1] == 0x80)
+		return bytes[2] == 0x8e || bytes[2] == 0x8f ||
+				       (bytes[2] >= 0xaa && bytes[2] <= 0xae)
+			       ? 3
+			       : 0;
+	return bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9 ? 3 : 0;
+}
+
+bool text_has_bidi(struct slice text)
+{
+	for (size_t i = 0; i < text.size; i++) {
+		if (bidi_size((struct slice){ text.data + i, text.size - i }) > 0)
+			return true;
+	}
+	return false;
+}
+
+size_t text_remove_bidi(struct slice text, char *clean)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.size;) {
+		const size_t size = bidi_size((struct slice){ text.data + i, text.size - i });
+
+		if (size == 0)
+			clean[n++] = text.data[i];
+		i += size == 0 ? 1 : size;
+	}
+	return n;
+}
+
+struct slice text_without_bidi(struct arena *arena, struct slice text)
+{
+	char *clean;
+
+	if (!text_has_bidi(text))
+		return text;
+	clean = arena_alloc(arena, text.size);
+	return (struct slice){ clean, text_remove_bidi(text, clean) };
 }
 
 size_t text_size_in_json(struct slice text)

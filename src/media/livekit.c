@@ -139,6 +139,9 @@ static void put_rights(json_t *body, const struct ticket_guest *guest)
 	object_put(attributes, "user_id", json_of_text(guest->user_id));
 	object_put(attributes, "entry", json_of_text(guest->entry));
 	object_put(attributes, "code", json_of_text(guest->code));
+	if (guest->name.size > 0)
+		object_put(attributes, NAME_ORIGIN_ATTRIBUTE,
+			   json_string(name_origin_attributes[guest->name_origin]));
 	object_put(body, "permission", permission);
 	object_put(permission, "can_subscribe", json_boolean(guest->subscribes));
 	object_put(permission, "can_publish", json_boolean(publishes));
@@ -322,6 +325,16 @@ static struct server_rights read_rights(const json_t *permission)
 	};
 }
 
+static enum name_origin read_name_origin(const json_t *attributes)
+{
+	const struct slice text = text_or_empty(json_object_get(attributes, NAME_ORIGIN_ATTRIBUTE));
+	int origin = NAME_COUNTED;
+
+	while (origin > NAME_CHOSEN && !slice_is(text, name_origin_attributes[origin]))
+		origin--;
+	return (enum name_origin)origin;
+}
+
 /* Returns false if the message is not about a participant. */
 static bool read_participant(const json_t *message, struct server_person *person)
 {
@@ -337,6 +350,7 @@ static bool read_participant(const json_t *message, struct server_person *person
 		.code = text_or_empty(json_object_get(attributes, "code")),
 		.name = text_in(message, "name"),
 		.metadata = text_in(message, "metadata"),
+		.name_origin = read_name_origin(attributes),
 		.rights = read_rights(member(message, "permission")),
 		.joined = exact_time_in(message, "joined_at_ms", "joined_at"),
 		.is_by_phone = MEANING_IN(message, "kind", kinds, NOBODY) == CALLER,

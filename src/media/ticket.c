@@ -99,6 +99,12 @@ static void put_times(const struct making *making, struct json_writer *claims)
 
 /* ---- LiveKit ---- */
 
+const char *const name_origin_attributes[NAME_ORIGINS] = {
+	[NAME_CHOSEN] = "",
+	[NAME_GIVEN] = "given",
+	[NAME_COUNTED] = "counted",
+};
+
 static void put_grants(const struct making *making, struct json_writer *claims)
 {
 	const struct ticket_guest *guest = making->guest;
@@ -174,6 +180,9 @@ static void put_attributes(const struct ticket_guest *guest, struct json_writer 
 	writer_text(claims, "entry", guest->entry);
 	if (guest->code.size > 0)
 		writer_text(claims, "code", guest->code);
+	if (guest->name_origin != NAME_CHOSEN)
+		writer_text(claims, NAME_ORIGIN_ATTRIBUTE,
+			    slice_of(name_origin_attributes[guest->name_origin]));
 	json_object_keylen_foreach(attributes, name, size, value)
 		writer_named_text(claims, (struct slice){ name, size }, text_of_json(value));
 	writer_close(claims, '}');

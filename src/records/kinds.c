@@ -140,6 +140,9 @@ const struct store_kind kind_visitor = {
 const struct store_kind kind_inside = { .letter = 'I',
 					.name = "person inside",
 					.has_parent = true };
+const struct store_kind kind_shown_name = { .letter = 'Y',
+					    .name = "name of people inside",
+					    .has_parent = true };
 const struct store_kind kind_usage_now = { .letter = 'N', .name = "use now" };
 const struct store_kind kind_usage = { .letter = 'U', .name = "use of a day", .has_pages = true };
 const struct store_kind kind_backend_account = {

@@ -222,7 +222,8 @@ static const struct rule update_rules[] = {
 	{ NULL, NULL, NULL },
 };
 static const struct field update_fields[] = {
-	{ "name",     TEXT(some_line_128_text), ABSENT_IF_EMPTY, EXAMPLE("Ada"), DOC("The name that others see.") },
+	{ "name",     TEXT(some_line_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT), EXAMPLE("Ada"),
+	  DOC("The name that others see. From inside, the name of somebody else inside gets a number.") },
 	{ "role",     TEXT(any_text), ABSENT_IF_EMPTY, EXAMPLE("guest"), DOC("A role of the room's template.") },
 	{ "metadata", TEXT(metadata_text), EXAMPLE("{\"isHandRaised\":true}"), DOC("Text for programs in the room.") },
 };

@@ -216,7 +216,8 @@ static const struct field join_fields[] = {
 	{ "user_id", TEXT(line_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
 	  DOC("User ID of the person. Default: a version 4 UUID, also if it is empty.") },
 	{ "name",    TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
-	  DOC("Display name on the media server. A name in the code takes precedence. Default: user_id.") },
+	  DOC("Display name on the media server. A name in the code takes precedence. The name of somebody else inside gets "
+	      "a number. Default: the role and a number.") },
 	{ "wait",    BOOLEAN(), DEFAULT(false),
 	  DOC("Whether the person waits if somebody has to let them in; then the response is a ticket.") },
 	{ "browser", TEXT(any_text), FLAGS(FIELD_ZERO_ABSENT), EXAMPLE("n7Yt0sV4bQzK1rXwE5aPdg"),
@@ -252,7 +253,8 @@ static const struct shape join_ticket_shape = {
 
 static const struct field media_join_fields[] = {
 	{ "name", TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
-	  DOC("Display name on the media server. A name in the code takes precedence. Default: user_id.") },
+	  DOC("Display name on the media server. A name in the code takes precedence. The name of somebody else inside gets "
+	      "a number. Default: the role and a number.") },
 };
 const struct shape media_join_shape = {
 	"MediaJoin", FIELDS(media_join_fields), .prepare = clean_name, .doc = "The person who joins with a join token.",
@@ -312,7 +314,8 @@ static const struct rule livekit_join_rules[] = {
 static const struct field livekit_join_fields[] = {
 	{ "room_name",              TEXT(any_text), DOC("The ID or the name of the code's room, if it is not empty.") },
 	{ "participant_name",       TEXT(some_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
-	  DOC("Display name. A name in the code takes precedence. Default: the user ID.") },
+	  DOC("Display name. A name in the code takes precedence. The name of somebody else inside gets a number. Default: "
+	      "the role and a number.") },
 	{ "participant_identity",   TEXT(line_256_text), FLAGS(FIELD_HIDDEN_DEFAULT | FIELD_BLANK_ABSENT),
 	  DOC("User ID of the person. Default: a version 4 UUID, also if it is empty.") },
 	{ "participant_metadata",   TEXT(participant_metadata_text),

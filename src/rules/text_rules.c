@@ -81,13 +81,28 @@ const struct text_rule some_line_256_text = {
 void text_clean_member(json_t *object, const char *name)
 {
 	const struct slice text = text_of_json(json_object_get(object, name));
+	struct slice cleaned;
 	char *clean;
 
-	if (text.data == NULL || !text_has_controls(text))
+	if (text.data == NULL || (!text_has_controls(text) && !text_has_bidi(text)))
+		return;
+	clean = memory_check(malloc(text.size));
+	cleaned = (struct slice){ clean, text_without_controls(text, clean) };
+	cleaned.size = text_remove_bidi(cleaned, clean);
+	object_put(object, name, json_of_text(cleaned));
+	free(clean);
+}
+
+void text_clean_bidi(json_t *object, const char *name)
+{
+	const struct slice text = text_of_json(json_object_get(object, name));
+	char *clean;
+
+	if (text.data == NULL || !text_has_bidi(text))
 		return;
 	clean = memory_check(malloc(text.size));
 	object_put(object, name,
-		   json_of_text((struct slice){ clean, text_without_controls(text, clean) }));
+		   json_of_text((struct slice){ clean, text_remove_bidi(text, clean) }));
 	free(clean);
 }
 

@@ -36,6 +36,7 @@ gdbm\.h         src/store/gdbm/gdbm_library\.c
 openssl/.*\.h   src/(base/digest|media/signing)\.c
 libpq-fe\.h     src/store/postgres/connection\.h
 curl/.*\.h      src/(command/http_client|delivery/sender_process)\.c
+uni(case|ctype|norm)\.h src/base/text_name\.c
 qrencode\.h     src/resources/codes/qr\.c
 '
 

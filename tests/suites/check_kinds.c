@@ -317,6 +317,7 @@ static const struct {
 	{ &garbage_kind, NULL, "what still has to be removed" },
 	{ &backend_healths_kind, "getBackend", NULL },
 	{ &inside_kind, NULL, "finds a person inside by the entry" },
+	{ &shown_name_kind, NULL, "finds people inside by the name" },
 	{ &usage_now_kind, "getUsage", NULL },
 	{ &ban_end_kind, NULL, "finds the bans that end" },
 	{ &door_kind, "listTickets", NULL },

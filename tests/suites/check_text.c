@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/text_name.h"
 #include "resources/joining/code_typed.h"
 #include "suite.h"
 
@@ -387,6 +388,112 @@ START_TEST(text_is_shown_without_bidi_controls)
 	const struct slice is = text_without_bidi(arena, slice_of(bidi[_i][0]));
 
 	ck_assert_msg(slice_equal(is, slice_of(bidi[_i][1])), "%.*s", (int)is.size, is.data);
+}
+END_TEST
+
+/* What makes two names the same. */
+static const char *const name_keys[][2] = {
+	{ "Anna", "anna" },
+	{ " Anna\tB. \n", "anna b." },
+	{ "\x01"
+	  "A\x7f"
+	  "b",
+	  "ab" },
+	{ "  ", "" },
+	{ "", "" },
+	{ "A\xe2\x80\x8b\xe2\x81\xa0n\xc2\xad", "an" },
+	{ "\xe2\x80\x8b\xe3\x85\xa4\xe2\xa0\x80", "" },
+	{ "A\xc2\xa0\xe3\x80\x80\xe2\xa0\x80"
+	  "B",
+	  "a b" },
+	{ "\xef\xbc\xa1\xef\xbc\x82", "a\"" },
+	{ "\xef\xac\x81", "fi" },
+	{ "Stra\xc3\x9f"
+	  "e",
+	  "strasse" },
+	{ "Zoe\xcc\x88", "zo\xc3\xab" },
+	{ "\xd0\x90\xd0\x9d", "\xd0\xb0\xd0\xbd" },
+	{ "\xce\xa3\xcf\x82", "\xcf\x83\xcf\x83" },
+	{ "\xd4\xb1", "\xd5\xa1" },
+	{ "\xe4\xb8\xad\xf0\x9f\x98\x80\xef\xb8\x8f", "\xe4\xb8\xad\xf0\x9f\x98\x80" },
+};
+
+START_TEST(names_have_keys)
+{
+	const struct slice is = text_name_key(arena, slice_of(name_keys[_i][0]));
+
+	ck_assert_msg(slice_equal(is, slice_of(name_keys[_i][1])), "%.*s", (int)is.size, is.data);
+}
+END_TEST
+
+static const struct {
+	const char *key;
+	bool in_brackets;
+	uint32_t number;
+	const char *base;
+} numbered_names[] = {
+	{ "anna (2)", true, 2, "anna" },
+	{ "anna (999999)", true, 999999, "anna" },
+	{ "anna (1000000)", true, 0, "anna (1000000)" },
+	{ "anna (1)", true, 0, "anna (1)" },
+	{ "anna (0)", true, 0, "anna (0)" },
+	{ "anna (02)", true, 0, "anna (02)" },
+	{ "anna(2)", true, 0, "anna(2)" },
+	{ " (2)", true, 0, " (2)" },
+	{ "(2)", true, 0, "(2)" },
+	{ "2)", true, 0, "2)" },
+	{ ")", true, 0, ")" },
+	{ "anna ()", true, 0, "anna ()" },
+	{ "anna (2) ", true, 0, "anna (2) " },
+	{ "anna 2", true, 0, "anna 2" },
+	{ "", true, 0, "" },
+	{ "guest 1", false, 1, "guest" },
+	{ "guest 1 2", false, 2, "guest 1" },
+	{ "guest 0", false, 0, "guest 0" },
+	{ "guest1", false, 0, "guest1" },
+	{ "1", false, 0, "1" },
+	{ " 1", false, 0, " 1" },
+	{ "guest (2)", false, 0, "guest (2)" },
+	{ "", false, 0, "" },
+};
+
+START_TEST(names_have_numbers)
+{
+	struct slice base;
+	const uint32_t number = text_name_number(slice_of(numbered_names[_i].key),
+						 numbered_names[_i].in_brackets, &base);
+
+	ck_assert_uint_eq(number, numbered_names[_i].number);
+	ck_assert(slice_is(base, numbered_names[_i].base));
+	if (number > 0)
+		ck_assert(slice_is(text_name_numbered(arena, base, numbered_names[_i].in_brackets,
+						      number, 100),
+				   numbered_names[_i].key));
+}
+END_TEST
+
+START_TEST(long_names_make_room_for_a_number)
+{
+	ck_assert(slice_is(text_name_numbered(arena, SLICE("abc\xc3\xa4"), true, 2, 9),
+			   "abc\xc3\xa4 (2)"));
+	ck_assert(slice_is(text_name_numbered(arena, SLICE("abc\xc3\xa4"), true, 2, 8), "abc (2)"));
+	ck_assert(slice_is(text_name_numbered(arena, SLICE("abc"), false, 10, 5), "ab 10"));
+}
+END_TEST
+
+START_TEST(bidi_controls_are_removed_in_place)
+{
+	char text[] = "a\xe2\x80\xaa\xe2\x80\xab\xe2\x80\xac\xe2\x80\xad\xe2\x80\xae"
+		      "b"
+		      "\xe2\x81\xa6\xe2\x81\xa7\xe2\x81\xa8\xe2\x81\xa9"
+		      "c\xe2\x80";
+	const struct slice whole = { text, sizeof text - 1 };
+
+	ck_assert(text_has_bidi(whole));
+	ck_assert_uint_eq(text_remove_bidi(whole, text), 5);
+	ck_assert_int_eq(memcmp(text, "abc\xe2\x80", 5), 0);
+	ck_assert(!text_has_bidi(SLICE("\xe2\x80\xa9\xe2\x80\xaf\xe2\x81\xa5\xe2\x81\xaa"
+				       "\xe2\x80\x90\xd8\x9b")));
 }
 END_TEST
 
@@ -844,6 +951,10 @@ int main(void)
 	tcase_add_loop_test(cases, names_are_folded, 0, ROWS(folded));
 	tcase_add_loop_test(cases, words_are_found_as_people_see_them, 0, ROWS(contained));
 	tcase_add_loop_test(cases, text_is_shown_without_bidi_controls, 0, ROWS(bidi));
+	tcase_add_loop_test(cases, names_have_keys, 0, ROWS(name_keys));
+	tcase_add_loop_test(cases, names_have_numbers, 0, ROWS(numbered_names));
+	tcase_add_test(cases, long_names_make_room_for_a_number);
+	tcase_add_test(cases, bidi_controls_are_removed_in_place);
 	tcase_add_loop_test(cases, integer_consists_of_digits, 0, ROWS(integers));
 	tcase_add_loop_test(cases, time_is_rfc_3339, 0, ROWS(times));
 	tcase_add_loop_test(cases, time_is_rounded_up, 0, ROWS(later_times));

@@ -22,7 +22,8 @@ struct admission {
 	struct slice code_hash; /* of `code` (media_code_hash) */
 	struct slice user_id;
 	bool is_known; /* see media/ticket.h */
-	struct slice name; /* as sent; may be empty */
+	struct slice name; /* the display name */
+	enum name_origin name_origin;
 	struct slice metadata; /* as sent, for a code without metadata; may be empty */
 	const json_t *attributes; /* as sent; NULL for none */
 	const json_t *agents; /* for the room (media_agents) */
@@ -60,8 +61,6 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 bool media_livekit_token(struct call *call, const struct media *media,
 			 const struct backend *backend, const struct admission *admission,
 			 struct slice *token, struct fault *fault);
-/* Returns the display name: that of the code, or as sent, or the user_id. */
-struct slice media_shown_name(const struct admission *admission);
 
 /* Digits of the hash of a code that a media server is told. */
 #define MEDIA_CODE_SHOWN 16

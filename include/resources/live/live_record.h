@@ -99,6 +99,10 @@ struct peer {
 	/* The media server has other attributes of it than this record, or other rights than the
 	 * role: they are put back. */
 	bool is_strange;
+	enum name_origin name_origin;
+	struct slice new_name; /* which the media server is still to be told; empty if none */
+	/* While it is inside: the record of its name (struct shown_name); zero if it has none. */
+	struct id name_id;
 };
 
 /* What must not come back: whoever has a token with this entry, or a room that was deleted. Kept
@@ -130,6 +134,21 @@ struct inside {
 	size_t stay_count;
 };
 
+/* A name that people inside a room have (live_names.h). */
+#define NAMED_MOST 8
+struct named_stay {
+	struct slice uuid; /* the name of the peer */
+	struct slice entry; /* of its token; empty if it had none */
+	struct slice user_id; /* if the account set it, else empty */
+	enum name_origin origin;
+};
+struct shown_name {
+	struct store_record stored; /* parent: the room */
+	uint64_t count; /* stays with the name */
+	struct named_stay *stays; /* those that came last */
+	size_t stay_count;
+};
+
 /* What an account's rooms had on one day (UTC). Its id is usage_id of the day. */
 struct usage {
 	struct store_record stored;
@@ -153,7 +172,8 @@ struct backend_account {
 };
 
 extern const struct record_table live_table, session_table, peer_table, inside_table, usage_table,
-	usage_now_table, backend_account_table, revocation_table, given_role_table;
+	usage_now_table, backend_account_table, revocation_table, given_role_table,
+	shown_name_table;
 
 /* Returns true if the account set the user_id, for a code or in a token that it signed: only then
  * does the media server have it as the identity. */

@@ -9,6 +9,7 @@
 
 #include "base/encode.h"
 #include "base/text.h"
+#include "base/text_name.h"
 #include "accounts/accounts.h"
 #include "resources/joining/misses.h"
 #include "accounts/token.h"
@@ -21,6 +22,7 @@
 #include "records/record.h"
 #include "resources/asking.h"
 #include "resources/live/live_limits.h"
+#include "resources/live/live_names.h"
 #include "resources/live/revocations.h"
 #include "resources/live/made_rooms.h"
 #include "resources/media/backends.h"
@@ -77,6 +79,8 @@ struct exchange {
 	struct slice entry; /* of its tokens; data NULL until it is known */
 	struct slice code_hash; /* of the code (media_code_hash) */
 	struct slice answered_user; /* user_id in the response */
+	struct slice shown_name; /* the display name; unset until it is known */
+	enum name_origin name_origin;
 	int64_t expires_at; /* seconds since 1970 */
 	const struct backend *backend; /* the room's, in `media`; or NULL */
 	const json_t *config; /* of the backend; NULL until it is decoded */
@@ -488,6 +492,76 @@ static bool count_use(struct call *call, struct exchange *exchange, struct fault
 	return code_put(call, &exchange->code, fault);
 }
 
+/* ---- the name ---- */
+
+/* Returns what people see of the role: its title, or else its name. */
+static struct slice shown_role(struct call *call, struct exchange *exchange)
+{
+	const struct slice title =
+		text_of_json(json_object_get(role_document(call, exchange), "title"));
+
+	return title.data == NULL ? exchange->role : text_without_bidi(call->arena, title);
+}
+
+/* Returns the name of the code; data NULL if it has none. */
+static struct slice name_of_code(struct call *call, const struct exchange *exchange)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+
+	return exchange->has_code && (terms->set & CODE_NAME) != 0
+		       ? text_without_bidi(call->arena, terms->name)
+		       : (struct slice){ NULL, 0 };
+}
+
+/* The smallest of the numbers for people without a name, and how many there are, where it is not
+ * known who is inside: a person has always the same number. */
+#define UNKNOWN_NUMBER_LEAST 1000
+#define UNKNOWN_NUMBERS 9000
+
+static struct slice name_without_index(struct call *call, const struct exchange *exchange,
+				       const struct name_wish *wish)
+{
+	unsigned char digest[DIGEST_SIZE];
+	uint32_t number;
+
+	if (wish->origin != NAME_COUNTED)
+		return wish->name;
+	digest_sha256(exchange->answered_user, digest);
+	number = decode_32(digest) % UNKNOWN_NUMBERS + UNKNOWN_NUMBER_LEAST;
+	return text_name_numbered(call->arena, wish->name, false, number, SIZE_MAX);
+}
+
+/* Finds the name that the media server shows. A name that a code or the account gives stays as it
+ * is. */
+static bool find_shown_name(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct name_wish wish = {
+		.room = &exchange->subject.room.id,
+		.name = name_of_code(call, exchange),
+		.origin = NAME_GIVEN,
+		.entry = exchange->entry,
+		.user_id = user_is_known(exchange) ? exchange->answered_user : SLICE(""),
+	};
+
+	if (exchange->backend == NULL || media_admits_nobody(role_document(call, exchange)))
+		return true;
+	if (text_is_blank(wish.name)) {
+		wish.name = exchange->sent_name;
+		wish.origin = exchange->has_code ? NAME_CHOSEN : NAME_GIVEN;
+	}
+	if (text_is_blank(wish.name)) {
+		wish.name = shown_role(call, exchange);
+		wish.origin = NAME_COUNTED;
+	}
+	exchange->name_origin = wish.origin;
+	if (call->environment->live == LIVE_OFF ||
+	    !server_can(exchange->backend->type, SERVER_LIST)) {
+		exchange->shown_name = name_without_index(call, exchange, &wish);
+		return true;
+	}
+	return names_find(call, &wish, &exchange->shown_name, fault);
+}
+
 static struct admission admission_of(struct call *call, struct exchange *exchange)
 {
 	const struct livekit_wish *wish = exchange->wish;
@@ -503,7 +577,8 @@ static struct admission admission_of(struct call *call, struct exchange *exchang
 		.code_hash = exchange->code_hash,
 		.user_id = exchange->answered_user,
 		.is_known = user_is_known(exchange),
-		.name = exchange->sent_name,
+		.name = exchange->shown_name,
+		.name_origin = exchange->name_origin,
 		.metadata = wish != NULL ? wish->metadata : SLICE(""),
 		.attributes = wish != NULL ? wish->attributes : NULL,
 		.agents = agents_of(call, exchange),
@@ -591,13 +666,13 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 static bool knock_at_door(struct call *call, struct exchange *exchange,
 			  const struct account *account, struct fault *fault)
 {
-	const struct code_terms *terms = &exchange->code.terms;
+	const struct slice name = name_of_code(call, exchange);
 	const struct knock knock = {
 		.room = &exchange->subject.room,
 		.code = &exchange->code,
 		.role = exchange->role,
 		.user_id = exchange->user_id,
-		.user_name = (terms->set & CODE_NAME) != 0 ? terms->name : exchange->sent_name,
+		.user_name = name.data != NULL ? name : exchange->sent_name,
 		.browser = call_text(call, "browser"),
 		.waits = json_is_true(call_member(call, "wait")),
 	};
@@ -650,7 +725,8 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 		exchange->entry = (struct slice){ NULL, 0 };
 	else if (exchange->entry.data == NULL)
 		exchange->entry = new_entry(call);
-	return answer_exchange(call, exchange, account, fault);
+	return find_shown_name(call, exchange, fault) &&
+	       answer_exchange(call, exchange, account, fault);
 }
 
 /* Notes the exchange for the event log, if the account logs joins. */
@@ -883,7 +959,7 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 	if (room->closes_at != INT64_MAX)
 		object_put(body, "closes_at", json_time_seconds(room->closes_at * 1000));
 	if ((terms->set & CODE_NAME) != 0)
-		object_put(body, "name", json_stringn_nocheck(terms->name.data, terms->name.size));
+		object_put(body, "name", json_of_text(name_of_code(call, exchange)));
 	if (asks)
 		object_put(body, "admission", json_string("ask"));
 	return call_answer(call, json_as_text(call->arena, body));
@@ -1096,7 +1172,7 @@ bool token_join(struct call *call, struct fault *fault)
 	exchange.code_hash = call->app_token->subject.code_hash;
 	if (exchange.entry.size < 2 * ENTRY_SIZE)
 		exchange.entry = new_entry(call);
-	if (!add_join(call, &exchange, &body, fault))
+	if (!find_shown_name(call, &exchange, fault) || !add_join(call, &exchange, &body, fault))
 		return false;
 	misses_note_joined(call);
 	return call_answer(call, writer_end(&body));

@@ -49,6 +49,6 @@ bool livekit_answer(struct call *call, struct slice url, struct slice token,
 	writer_text(&body, "server_url", url);
 	writer_plain(&body, "participant_token", token);
 	writer_text(&body, "room_name", id_as_text(call->arena, &admission->room->id));
-	writer_text(&body, "participant_name", media_shown_name(admission));
+	writer_text(&body, "participant_name", admission->name);
 	return call_answer_created(call, writer_end(&body));
 }

@@ -125,15 +125,6 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-struct slice media_shown_name(const struct admission *admission)
-{
-	const struct code *code = admission->code;
-
-	if (code != NULL && (code->terms.set & CODE_NAME) != 0)
-		return code->terms.name;
-	return admission->name.size > 0 ? admission->name : admission->user_id;
-}
-
 /* Returns a text for programs in the room. */
 static struct slice shown_metadata(const struct admission *admission)
 {
@@ -206,7 +197,8 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 		.room_name = room_shown_name(call, room),
 		.role = admission->role,
 		.user_id = admission->user_id,
-		.name = media_shown_name(admission),
+		.name = admission->name,
+		.name_origin = admission->name_origin,
 		.metadata = shown_metadata(admission),
 		.attributes = admission->attributes,
 		.agents = admission->agents,

@@ -3,6 +3,10 @@
  * the next read is right even if events are lost.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "records/kinds.h"
@@ -37,37 +41,136 @@ void peer_append(struct buffer *text, const struct peer *peer)
 	buffer_append_time_milliseconds(text, ",\"joined_at\":", peer->joined);
 }
 
-/* ---- a room ---- */
+/* ---- the last stay of each person ---- */
 
-struct id_list {
-	struct buffer *text;
-	size_t count;
+/* Bytes of the digest of a person. */
+#define PERSON_SIZE 16
+
+/* A stay inside. A room may have many thousands, so this has only what is shown. */
+struct stay_inside {
+	unsigned char person[PERSON_SIZE];
+	size_t place; /* in the order of joining */
+	bool is_former; /* the person has a later one, and the end of this one was not told yet */
+	struct slice role;
+	size_t from, size; /* of what is shown, in the text; size 0 if it is not asked for */
 };
 
-static bool add_id(void *context, const struct peer *peer)
-{
-	struct id_list *list = context;
+/* Those inside, in an arena of their own. */
+struct stays_inside {
+	struct arena *arena;
+	struct stay_inside *stays;
+	size_t count, most;
+	struct slice user_id, role; /* that are asked for; data NULL: any */
+	bool is_of_ids; /* the texts are ids; else members of a list of peers */
+	struct buffer text;
+};
 
-	if (list->count == IDS_MOST)
+/* A media server has each identity once. But two devices of a person who has two codes count as
+ * two. */
+static void set_person(const struct peer *peer, struct stay_inside *stay)
+{
+	char of[2 * LIVE_ID_MOST + 1];
+	unsigned char digest[DIGEST_SIZE];
+	size_t size = peer->identity.size;
+
+	memcpy(of, peer->identity.data, size);
+	of[size++] = '\0';
+	memcpy(of + size, peer->code.data, peer->code.size);
+	digest_sha256((struct slice){ of, size + peer->code.size }, digest);
+	memcpy(stay->person, digest, PERSON_SIZE);
+}
+
+static bool stays_add(void *context, const struct peer *peer)
+{
+	struct stays_inside *stays = context;
+	struct stay_inside *stay = &stays->stays[stays->count];
+
+	if (stays->count == stays->most)
 		return false;
-	if (list->count++ > 0)
-		buffer_append_byte(list->text, ',');
-	buffer_append_string(list->text, peer->uuid);
+	*stay = (struct stay_inside){
+		.place = stays->count++,
+		.role = arena_copy(stays->arena, peer->role),
+		.from = stays->text.size,
+	};
+	set_person(peer, stay);
+	if ((stays->role.data != NULL && !slice_equal(stays->role, peer->role)) ||
+	    (stays->user_id.data != NULL &&
+	     !slice_equal(stays->user_id, peer->is_anonymous ? SLICE("") : peer->user_id)))
+		return true;
+	buffer_append_string(&stays->text, peer->uuid);
+	if (!stays->is_of_ids) {
+		buffer_append_byte(&stays->text, ':');
+		peer_append(&stays->text, peer);
+		buffer_append_byte(&stays->text, '}');
+	}
+	stay->size = stays->text.size - stay->from;
+	return stays->text.size <= CALL_ANSWER_MOST;
+}
+
+static int compare_persons(const void *first, const void *second)
+{
+	const struct stay_inside *a = *(struct stay_inside *const *)first,
+				 *b = *(struct stay_inside *const *)second;
+	const int order = memcmp(a->person, b->person, PERSON_SIZE);
+
+	return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Reads those inside, at most so many, of whom only the last stay of each counts. */
+static bool stays_read(struct call *call, const struct live *live, size_t most,
+		       struct stays_inside *stays, struct fault *fault)
+{
+	struct stay_inside **sorted;
+
+	/* The record of the room counts them, in this transaction too. */
+	stays->most = (size_t)live_peers(live);
+	if (stays->most > most)
+		stays->most = most;
+	stays->text = BUFFER_INITIAL(stays->arena);
+	stays->stays = arena_alloc(stays->arena, (stays->most + 1) * sizeof *stays->stays);
+	if (!peers_each_apart(call, &live->session, STORE_ON, stays_add, stays, fault))
+		return false;
+	sorted = arena_alloc(stays->arena, (stays->count + 1) * sizeof(struct stay_inside *));
+	for (size_t i = 0; i < stays->count; i++)
+		sorted[i] = &stays->stays[i];
+	qsort(sorted, stays->count, sizeof(struct stay_inside *), compare_persons);
+	for (size_t i = 1; i < stays->count; i++)
+		sorted[i - 1]->is_former = memcmp(sorted[i - 1]->person, sorted[i]->person,
+						  PERSON_SIZE) == 0;
 	return true;
 }
 
-/* Appends the IDs of those inside, whose text is not in the arena of the call while they are
- * read. */
-static bool append_ids(struct call *call, const struct live *live, struct buffer *text,
+static void stays_append(const struct stays_inside *stays, struct buffer *text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < stays->count; i++) {
+		const struct stay_inside *stay = &stays->stays[i];
+
+		if (stay->is_former || stay->size == 0)
+			continue;
+		if (n++ > 0)
+			buffer_append_byte(text, ',');
+		buffer_append(text, (struct slice){ stays->text.data + stay->from, stay->size });
+	}
+}
+
+/* ---- a room ---- */
+
+/* Appends the IDs of those inside, and takes their former stays out of the numbers of `live`. */
+static bool append_ids(struct call *call, struct live *live, struct buffer *text,
 		       struct fault *fault)
 {
-	struct arena *apart = arena_open();
-	struct buffer ids = BUFFER_INITIAL(apart);
-	struct id_list list = { .text = &ids };
-	const bool is_read = peers_each_apart(call, &live->session, STORE_ON, add_id, &list, fault);
+	struct stays_inside stays = { .arena = arena_open(), .is_of_ids = true };
+	const bool is_read = stays_read(call, live, IDS_MOST, &stays, fault);
 
-	buffer_append(text, buffer_slice(&ids));
-	arena_close(apart);
+	if (is_read)
+		stays_append(&stays, text);
+	for (size_t i = 0; is_read && i < stays.count; i++) {
+		if (stays.stays[i].is_former)
+			live_count(call->arena, live, stays.stays[i].role, false);
+	}
+	arena_close(stays.arena);
 	return is_read;
 }
 
@@ -137,52 +240,28 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 
 /* ---- its people ---- */
 
-struct peer_list {
-	struct buffer text;
-	struct slice user_id, role; /* data NULL: any */
-	size_t count;
-	bool is_too_long;
-};
-
-static bool add_peer_inside(void *context, const struct peer *peer)
-{
-	struct peer_list *list = context;
-
-	if ((list->role.data != NULL && !slice_equal(list->role, peer->role)) ||
-	    (list->user_id.data != NULL &&
-	     !slice_equal(list->user_id, peer->is_anonymous ? SLICE("") : peer->user_id)))
-		return true;
-	if (list->count++ > 0)
-		buffer_append_byte(&list->text, ',');
-	buffer_append_string(&list->text, peer->uuid);
-	buffer_append_byte(&list->text, ':');
-	peer_append(&list->text, peer);
-	buffer_append_byte(&list->text, '}');
-	list->is_too_long = list->text.size > CALL_ANSWER_MOST;
-	return !list->is_too_long;
-}
-
 /* Answers with those inside, whose text is not in the arena of the call while they are read. */
 static bool answer_peers(struct call *call, const struct live *live, struct fault *fault)
 {
-	struct arena *apart = arena_open();
-	struct peer_list list = {
-		.text = BUFFER_INITIAL(apart),
+	struct stays_inside stays = {
+		.arena = arena_open(),
 		.user_id = call_query_text(call, "user_id"),
 		.role = call_query_text(call, "role"),
 	};
-	bool is_done;
+	struct buffer text = BUFFER_INITIAL(stays.arena);
+	bool is_done = stays_read(call, live, SIZE_MAX, &stays, fault);
 
-	buffer_append_text(&list.text, "{\"peers\":{");
-	is_done = peers_each_apart(call, &live->session, STORE_ON, add_peer_inside, &list, fault);
-	buffer_append_text(&list.text, "}}");
-	if (is_done && list.is_too_long)
+	if (is_done && stays.text.size > CALL_ANSWER_MOST)
 		is_done = fault_detail(fault, FAULT_TOO_LARGE,
 				       "the response would be larger than %zu MB; ask for a role",
 				       CALL_ANSWER_MOST >> 20);
-	if (is_done)
-		is_done = call_answer(call, arena_copy(call->arena, buffer_slice(&list.text)));
-	arena_close(apart);
+	if (is_done) {
+		buffer_append_text(&text, "{\"peers\":{");
+		stays_append(&stays, &text);
+		buffer_append_text(&text, "}}");
+		is_done = call_answer(call, arena_copy(call->arena, buffer_slice(&text)));
+	}
+	arena_close(stays.arena);
 	return is_done;
 }
 

@@ -501,6 +501,8 @@ static bool note_person(struct judging *judging, const struct standing *person, 
 			.user_id = peer->user_id,
 			.entry = peer->entry,
 			.code = peer->code,
+			.name = peer->new_name,
+			.name_origin = peer->name_origin,
 		};
 		media_read_role(judging->roles[person->role].document, &judging->template,
 				&judged->guest);
@@ -784,7 +786,8 @@ static bool settle_people(struct call *call, struct judgement *judgement,
 			continue;
 		if (judged->cause != LEAVE_LEFT
 			    ? !live_put_out(call, &judgement->room, judged->peer.uuid, fault)
-			    : !live_put_back(call, &judgement->room, judged->peer.uuid, fault))
+			    : !live_put_back(call, &judgement->room, judged->peer.uuid,
+					     judged->guest.name, fault))
 			return false;
 	}
 	return true;

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"
 #include "resources/garbage.h"
-#include "resources/live/live_record.h"
+#include "resources/live/live_names.h"
 #include "resources/media/media_record.h"
 #include "resources/record_kind.h"
 
@@ -143,16 +143,17 @@ static bool count_inside(struct call *call, const struct session *session, const
 }
 
 /* Stores the peer, and what follows from it: the number of the session's peers, those inside by
- * their entry, and their number by role. */
+ * their entry and by their name, and their number by role. */
 static bool peer_put_loaded(struct call *call, void *record, struct fault *fault)
 {
-	const struct peer *peer = record;
+	struct peer *peer = record;
 	struct session session;
 
 	if (!session_load(call, &peer->stored.parent, STORE_TO_CHANGE, &session, fault))
 		return false;
 	session.peer_count++;
-	return record_put(&session_table, call->transaction, &session, fault) &&
+	return (!peer->is_inside || names_restore(call, &session.stored.parent, peer, fault)) &&
+	       record_put(&session_table, call->transaction, &session, fault) &&
 	       record_put(&peer_table, call->transaction, peer, fault) &&
 	       (!peer->is_inside || inside_add(call, &session.stored.parent, peer, fault)) &&
 	       (!peer->is_inside || !session.is_active ||
@@ -211,6 +212,32 @@ const struct record_kind inside_kind = {
 	.order = RECORD_CHILDREN,
 	.parent = &live_kind,
 	.check = inside_record_check,
+};
+
+static bool shown_name_check(struct call *call, const void *record, struct findings *findings,
+			     struct fault *fault)
+{
+	const struct shown_name *name = record;
+	struct peer peer;
+
+	if (name->count < name->stay_count)
+		findings_add(findings, "/count", "must be at least the number of stays");
+	for (size_t i = 0; i < name->stay_count; i++) {
+		if (!record_get_named(&peer_table, call->transaction, name->stays[i].uuid,
+				      STORE_TO_SHOW, &peer, fault))
+			return false;
+		if (peer.stored.value.data == NULL || !peer.is_inside ||
+		    id_compare(&peer.name_id, &name->stored.id) != 0)
+			findings_add(findings, "/stays", "one of them has another name");
+	}
+	return true;
+}
+
+const struct record_kind shown_name_kind = {
+	.table = &shown_name_table,
+	.order = RECORD_CHILDREN,
+	.parent = &live_kind,
+	.check = shown_name_check,
 };
 
 /* ---- rooms in session ---- */

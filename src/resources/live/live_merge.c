@@ -12,6 +12,7 @@
 #include "resources/garbage.h"
 #include "resources/joining/media_join.h"
 #include "resources/live/live_events.h"
+#include "resources/live/live_names.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/revocations.h"
 #include "resources/live/stay_limits.h"
@@ -128,6 +129,7 @@ struct room_merge {
 	bool is_loaded;
 	bool is_changed; /* `live` must be stored */
 	bool has_restarted; /* the media server has; `live` has its new room */
+	bool has_renamed; /* people besides the one whom the news is about (names_take) */
 	struct template_record template; /* set if `rights` is */
 	struct server_rights *rights; /* of its roles, as far as is_known says; NULL: not loaded */
 	struct usage_day days[DAYS_MOST];
@@ -352,10 +354,12 @@ static bool load_session(struct room_merge *merge, struct fault *fault)
 		record_missing(kind_session.name, &merge->live.session, fault));
 }
 
-/* Takes over what may change during a stay. Returns true if something did. */
-static bool take_names(struct peer *peer, const struct server_person *person)
+/* Takes over what may change during a stay, and the name of somebody who is not inside. Returns
+ * true if something did. */
+static bool take_texts(struct peer *peer, const struct server_person *person)
 {
-	const struct slice name = text_cut(person->name, LIVE_NAME_MOST);
+	const struct slice name = peer->is_inside ? peer->name
+						  : text_cut(person->name, LIVE_NAME_MOST);
 	const struct slice metadata = text_cut(person->metadata, LIVE_METADATA_MOST);
 
 	if (peer->is_anonymous ||
@@ -363,6 +367,31 @@ static bool take_names(struct peer *peer, const struct server_person *person)
 		return false;
 	peer->name = name;
 	peer->metadata = metadata;
+	return true;
+}
+
+/* Takes over the name of somebody inside. If it is that of somebody else, the media server is to be
+ * told another one: then the peer is strange. */
+static bool take_name(struct room_merge *merge, struct peer *peer,
+		      const struct server_person *person, bool *is_changed, struct fault *fault)
+{
+	const struct slice name = text_cut(person->name, LIVE_NAME_MOST);
+	const struct slice former_name = peer->name, former_new = peer->new_name;
+	const struct id former = peer->name_id;
+	struct slice shown;
+
+	*is_changed = false;
+	if (id_compare(&former, &kind_only_id) != 0 && !peer->is_anonymous &&
+	    peer->new_name.size == 0 && slice_equal(peer->name, name))
+		return true;
+	if (!names_take(merge->call, &merge->merging->room, peer, name, &shown, &merge->has_renamed,
+			fault))
+		return false;
+	*is_changed = id_compare(&former, &peer->name_id) != 0 ||
+		      !slice_equal(former_name, peer->name) ||
+		      !slice_equal(former_new, peer->new_name);
+	if (peer->new_name.size > 0 || merge->has_renamed)
+		merge->merging->judges = JUDGE_EVERYBODY;
 	return true;
 }
 
@@ -391,8 +420,11 @@ static struct peer new_peer(struct room_merge *merge, const struct session *sess
 		.code = person->code.size <= LIVE_ID_MOST ? person->code : SLICE(""),
 		.user_id = text_cut(person->user_id, LIVE_NAME_MOST),
 		.role = person->role.size <= LIVE_ROLE_MOST ? person->role : SLICE(""),
-		.name = SLICE(""),
+		.name = merge->settings.is_anonymous ? SLICE("")
+						     : text_cut(person->name, LIVE_NAME_MOST),
+		.name_origin = person->name_origin,
 		.metadata = SLICE(""),
+		.new_name = SLICE(""),
 		.order_reason = SLICE(""),
 		.order_actor = SLICE(""),
 		.joined = joined_at(merge, news),
@@ -401,7 +433,7 @@ static struct peer new_peer(struct room_merge *merge, const struct session *sess
 		.missed = news->time < merge->live.looked ? news->time : 0,
 	};
 
-	(void)take_names(&peer, person);
+	(void)take_texts(&peer, person);
 	/* Nobody joins a session that has closed. */
 	if (!session->is_active)
 		peer.joined = earlier(peer.joined, session->updated);
@@ -547,13 +579,15 @@ static bool add_inside(struct room_merge *merge, const struct news *news, const 
 		       struct fault *fault)
 {
 	struct peer peer;
+	bool is_named;
 
 	if (!load_session(merge, fault))
 		return false;
 	peer = new_peer(merge, &merge->session, news, stay);
 	if (merge->merging->judges == JUDGE_NOBODY)
 		merge->merging->judges = JUDGE_ROOM;
-	if (!take_decisions(merge, &news->person, &peer, fault))
+	if (!take_decisions(merge, &news->person, &peer, fault) ||
+	    !take_name(merge, &peer, &news->person, &is_named, fault))
 		return false;
 	live_count(merge->call->arena, &merge->live, peer.role, true);
 	merge->is_changed = true;
@@ -579,7 +613,8 @@ static bool end_stay(struct room_merge *merge, struct peer *peer, int64_t left,
 		     enum leave_cause cause, struct fault *fault)
 {
 	if (!load_session(merge, fault) ||
-	    !inside_remove(merge->call, &merge->merging->room, peer, fault))
+	    !inside_remove(merge->call, &merge->merging->room, peer, fault) ||
+	    !names_release(merge->call, peer, fault))
 		return false;
 	live_count(merge->call->arena, &merge->live, peer->role, false);
 	peer_end(merge, &merge->session, peer, left, cause);
@@ -1080,14 +1115,17 @@ static enum session_match match_of(const struct room_merge *merge, const struct 
 static bool update_peer(struct room_merge *merge, const struct news *news, struct peer *peer,
 			struct fault *fault)
 {
-	bool is_changed = take_names(peer, &news->person);
-	bool is_strange = peer->is_strange;
+	bool is_changed = take_texts(peer, &news->person);
+	const bool was_strange = peer->is_strange;
+	bool is_strange = was_strange, is_named = false;
 
 	/* An event may have happened before the attributes were put back. */
-	if (news->type == NEWS_LISTED && peer->is_inside &&
-	    !find_strange(merge, peer, &news->person, &is_strange, fault))
+	if (peer->is_inside && ((news->type == NEWS_LISTED &&
+				 !find_strange(merge, peer, &news->person, &is_strange, fault)) ||
+				!take_name(merge, peer, &news->person, &is_named, fault)))
 		return false;
-	is_changed = is_changed || is_strange != peer->is_strange;
+	is_strange = is_strange || peer->new_name.size > 0;
+	is_changed = is_changed || is_named || is_strange != was_strange;
 	peer->is_strange = is_strange;
 	if (peer->missed != 0 && news->time > peer->seen) {
 		if (news->time >= merge->live.looked)
@@ -1283,6 +1321,7 @@ static bool step_inside(struct room_merge *merge, struct look_steps *steps, size
 	}
 	if (!peers_read(merge->call, &session, &page, fault))
 		return false;
+	merge->has_renamed = false;
 	for (size_t i = 0; i < page.count; i++) {
 		struct stay stay = { .state = STAY_INSIDE, .peer = page.peers[i] };
 		const struct news *news = find_listed(steps, &page.peers[i]);
@@ -1290,6 +1329,11 @@ static bool step_inside(struct room_merge *merge, struct look_steps *steps, size
 		if (news != NULL ? !merge_one(merge, news, &stay, fault)
 				 : steps->at.misses && !miss_peer(merge, &page.peers[i], fault))
 			return false;
+		/* Others of the page may be stored otherwise now. */
+		if (merge->has_renamed) {
+			steps->at.after = page.peers[i].stored.id;
+			return true;
+		}
 	}
 	if (page.count > 0)
 		steps->at.after = page.peers[page.count - 1].stored.id;
@@ -1581,7 +1625,8 @@ bool live_put_out(struct call *call, const struct id *room, struct slice uuid, s
 		end_merge(&merge, fault));
 }
 
-bool live_put_back(struct call *call, const struct id *room, struct slice uuid, struct fault *fault)
+bool live_put_back(struct call *call, const struct id *room, struct slice uuid, struct slice name,
+		   struct fault *fault)
 {
 	struct live live;
 	struct peer peer;
@@ -1589,9 +1634,12 @@ bool live_put_back(struct call *call, const struct id *room, struct slice uuid, 
 	if (!live_load(call, room, STORE_TO_CHANGE, &live, fault) ||
 	    !record_get_named(&peer_table, call->transaction, uuid, STORE_TO_CHANGE, &peer, fault))
 		return false;
-	if (!live_has_peer(&live, &peer) || !peer.is_strange)
+	/* The name may have changed again meanwhile. */
+	if (!live_has_peer(&live, &peer) || !peer.is_strange ||
+	    (peer.new_name.size > 0 && !slice_equal(peer.new_name, name)))
 		return true;
 	peer.is_strange = false;
+	peer.new_name = SLICE("");
 	return record_put(&peer_table, call->transaction, &peer, fault);
 }
 

@@ -18,6 +18,12 @@ const char *const leave_cause_names[LEAVE_CAUSES] = {
 	[LEAVE_FULL] = "full",	     [LEAVE_NOT_ADMITTED] = "not_admitted",
 };
 
+static const char *const name_origin_names[NAME_ORIGINS] = {
+	[NAME_CHOSEN] = "chosen",
+	[NAME_GIVEN] = "given",
+	[NAME_COUNTED] = "counted",
+};
+
 /* ---- tables ---- */
 
 static const struct member role_members[] = {
@@ -106,10 +112,15 @@ static const struct member peer_members[] = {
 	  AT(struct peer, order_actor) },
 	{ "strange", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct peer, is_strange) },
 	{ "order_last", AS_BOOLEAN, SINCE(2), MARKED(MEMBER_ABSENT), AT(struct peer, order_last) },
+	{ "name_origin", AS_CHOICE(NAME_ORIGINS - 1, name_origin_names), SINCE(3),
+	  MARKED(MEMBER_ABSENT), AT(struct peer, name_origin) },
+	{ "new_name", AS_TEXT(0, LIVE_NAME_MOST), SINCE(3), MARKED(MEMBER_ABSENT),
+	  AT(struct peer, new_name) },
+	{ "name_id", AS_ID, SINCE(3), MARKED(MEMBER_DERIVED), AT(struct peer, name_id) },
 };
 const struct record_table peer_table = {
 	RECORD(struct peer, peer_members, 4, &kind_peer),
-	VERSION(2),
+	VERSION(3),
 };
 
 static const struct member stay_members[] = {
@@ -124,6 +135,24 @@ static const struct member inside_members[] = {
 	  AT(struct inside, stays) },
 };
 const struct record_table inside_table = { RECORD(struct inside, inside_members, 2, &kind_inside) };
+
+static const struct member named_members[] = {
+	{ "peer_id", AS_TEXT(1, STORE_NAME_MAX), AT(struct named_stay, uuid) },
+	{ "entry", AS_TEXT(0, LIVE_ID_MOST), AT(struct named_stay, entry) },
+	{ "user_id", AS_TEXT(0, LIVE_NAME_MOST), AT(struct named_stay, user_id) },
+	{ "origin", AS_CHOICE(NAME_ORIGINS - 1, name_origin_names), AT(struct named_stay, origin) },
+};
+static const struct record_table named_table = { ITEMS(struct named_stay, named_members) };
+static const struct member shown_name_members[] = {
+	{ "key", AS_KEY, AT(struct shown_name, stored.id) },
+	{ "room_id", AS_PARENT, AT(struct shown_name, stored.parent) },
+	{ "count", AS_NUMBER(8, 1, UNLIMITED), AT(struct shown_name, count) },
+	{ "stays", AS_LIST(struct shown_name, stay_count, NAMED_MOST, named_table),
+	  AT(struct shown_name, stays) },
+};
+const struct record_table shown_name_table = {
+	RECORD(struct shown_name, shown_name_members, 2, &kind_shown_name),
+};
 
 static const struct member revocation_members[] = {
 	{ "id", AS_KEY, AT(struct revocation, stored.id) },

@@ -10,6 +10,7 @@
 #include "resources/joining/media_join.h"
 #include "resources/live/live_events.h"
 #include "resources/live/live_merge.h"
+#include "resources/live/live_names.h"
 #include "resources/live/live_caller.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/live_rooms.h"
@@ -127,6 +128,8 @@ bool active_peers_check(struct call *call, json_t *body, bool is_strict, struct 
 {
 	if (call->app_token != NULL)
 		text_clean_member(body, "name");
+	else
+		text_clean_bidi(body, "name");
 	return schema_check(&update_shape, body, SCHEMA_WHOLE, is_strict, &call->findings, fault);
 }
 
@@ -150,7 +153,10 @@ bool active_peers_update(struct call *call, struct fault *fault)
  * they are. */
 static struct ticket_guest guest_of(const struct update *update)
 {
-	struct ticket_guest guest = { .name = update->name };
+	struct ticket_guest guest = {
+		.name = update->name,
+		.name_origin = update->view.is_inside ? NAME_CHOSEN : NAME_GIVEN,
+	};
 
 	if (update->role_document == NULL)
 		return guest;
@@ -197,18 +203,33 @@ static bool give_role(struct call *call, struct update *update, struct fault *fa
 	       record_put(&live_table, call->transaction, live, fault);
 }
 
-static bool put_names(struct call *call, const struct update *update, struct fault *fault)
+/* Gives the person the name that the media server was told. If somebody else has taken it
+ * meanwhile, the person gets a number, as do guests whose name a program gives to somebody else;
+ * the media server is told by a judgement. */
+static bool put_name(struct call *call, struct update *update, struct peer *peer,
+		     struct fault *fault)
+{
+	bool has_renamed = false;
+
+	peer->name_origin = call->asking->asked[0].by.size > 0 ? NAME_CHOSEN : NAME_GIVEN;
+	if (!names_take(call, &update->view.room.id, peer,
+			text_cut(call->asking->asked[0].name, LIVE_NAME_MOST), &update->name,
+			&has_renamed, fault))
+		return false;
+	if (peer->new_name.size > 0 || has_renamed)
+		live_want(call, &update->view.room.id, ROOM_JUDGE);
+	return true;
+}
+
+static bool put_names(struct call *call, struct update *update, struct fault *fault)
 {
 	struct peer peer;
 
-	if (update->peer.is_anonymous)
-		return true;
 	if (!record_get_named(&peer_table, call->transaction, update->peer.uuid, STORE_TO_CHANGE,
-			      &peer, fault))
+			      &peer, fault) ||
+	    (update->name.data != NULL && !put_name(call, update, &peer, fault)))
 		return false;
-	if (update->name.data != NULL)
-		peer.name = text_cut(update->name, LIVE_NAME_MOST);
-	if (update->metadata.data != NULL)
+	if (update->metadata.data != NULL && !peer.is_anonymous)
 		peer.metadata = update->metadata;
 	return record_put(&peer_table, call->transaction, &peer, fault);
 }
@@ -322,6 +343,20 @@ static bool settle_updated(struct call *call, struct fault *fault)
 	return answer_updated(call, &update, &person, tracks, count);
 }
 
+/* Finds the name that the media server is told. */
+static bool find_new_name(struct call *call, struct update *update, struct fault *fault)
+{
+	const struct name_wish wish = {
+		.room = &update->view.room.id,
+		.name = update->name,
+		.origin = update->view.is_inside ? NAME_CHOSEN : NAME_GIVEN,
+		.entry = update->peer.entry,
+		.user_id = peer_has_known_user(&update->peer) ? update->peer.user_id : SLICE(""),
+	};
+
+	return names_find(call, &wish, &update->name, fault);
+}
+
 bool active_peers_settle_update(struct call *call, struct fault *fault)
 {
 	struct server_person person;
@@ -343,6 +378,8 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 	if (!live_read_peer(call, &call->asking->asked[0], &update.server, &update.peer, &person,
 			    &tracks, &count, fault))
 		return false;
+	if (update.name.data != NULL && !find_new_name(call, &update, fault))
+		return false;
 	asking = update_ask(call, &update);
 	guest = guest_of(&update);
 	asking->step = STEP_UPDATE;
@@ -355,6 +392,8 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 			seen->role = arena_copy(call->arena, guest.role);
 	}
 	asking->asked[0].about = arena_copy(call->arena, update.peer.uuid);
+	if (update.name.data != NULL)
+		asking->asked[0].name = arena_copy(call->arena, update.name);
 	asking->asked[0].by = update.view.is_inside
 				      ? arena_copy(call->arena, update.view.caller.uuid)
 				      : SLICE("");

@@ -207,7 +207,13 @@ START_TEST(anonymous_accounts_keep_no_names)
 	set_setting("sessions", "off");
 	say(script, "+1000 name:y join:a join:b/host#f");
 	expect(script, "[open 1 0-1000 a(y)@0 b()@1000]");
+	say(script, "name:Y join:b");
 	peer = peer_of(script, "b");
+	/* The name is not kept, but the media server is to be told another one. */
+	ck_assert(slice_is(peer.new_name, "Y (2)"));
+	say(script, "name:y_(2) join:b name:y");
+	peer = peer_of(script, "b");
+	ck_assert_uint_eq(peer.new_name.size, 0);
 	ck_assert(slice_is(peer.user_id, "b") && slice_is(peer.role, "host") &&
 		  slice_is(peer.entry, "f") && slice_is(peer.code, "c0de") &&
 		  slice_is(peer.identity, "b"));

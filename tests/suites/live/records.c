@@ -297,7 +297,14 @@ START_TEST(records_of_a_former_program_are_read)
 				  former_room = former_table(&room_table);
 	struct live_role role = { .name = SLICE("host"), .count = 3 };
 	struct live live = { .left = 5, .left_unseen = true, .roles = &role, .role_count = 1 };
-	struct peer peer = { .stay = SLICE("PA_1"), .seen = 5, .order_last = true };
+	struct peer peer = {
+		.stay = SLICE("PA_1"),
+		.seen = 5,
+		.order_last = true,
+		.name_origin = NAME_GIVEN,
+		.new_name = SLICE("Ada (2)"),
+		.name_id = { { 1 } },
+	};
 	struct backend_health list[] = {
 		{ .is_up = true, .since = 7, .message = SLICE("x"), .never_answered = true },
 		{ .is_up = false, .since = 8, .message = SLICE("y"), .ahead = 9 },
@@ -316,6 +323,8 @@ START_TEST(records_of_a_former_program_are_read)
 	ck_assert(live_read->roles[0].count == 3 && slice_is(live_read->roles[0].name, "host"));
 	peer_read = repacked(&former_peer, &peer_table, &peer, true);
 	ck_assert(peer_read->seen == 5 && !peer_read->order_last);
+	ck_assert(peer_read->name_origin == NAME_CHOSEN && peer_read->new_name.size == 0);
+	ck_assert_int_eq(id_compare(&peer_read->name_id, &kind_only_id), 0);
 	ck_assert(slice_is(peer_read->stay, "PA_1"));
 	read = repacked(&former_healths, &backend_healths_table, &healths, true);
 	ck_assert(read->count == 2 && read->backends[0].since == 7 && read->backends[1].ahead == 9);

@@ -177,6 +177,7 @@ struct news news_of(struct script *script, enum news_type type, struct slice wor
 		.code = SLICE("c0de"),
 		.name = script->name.data != NULL ? script->name : known->person,
 		.metadata = script->name,
+		.name_origin = script->origin,
 		.joined = known->joined,
 	};
 	if (news.person.metadata.data == NULL)
@@ -312,9 +313,21 @@ static void say_late(struct script *script, struct slice word)
 	script->late = number_of(word);
 }
 
+/* Of a name, _ is a blank, and what precedes an exclamation mark says where it comes from. */
 static void say_name(struct script *script, struct slice word)
 {
-	script->name = word;
+	char *name = arena_alloc(stand.arena, word.size + 1);
+	const char *mark = memchr(word.data, '!', word.size);
+
+	script->origin = NAME_CHOSEN;
+	if (mark != NULL) {
+		script->origin = *word.data == 'g' ? NAME_GIVEN : NAME_COUNTED;
+		word.size -= (size_t)(mark + 1 - word.data);
+		word.data = mark + 1;
+	}
+	for (size_t i = 0; i < word.size; i++)
+		name[i] = word.data[i] == '_' ? ' ' : word.data[i];
+	script->name = (struct slice){ name, word.size };
 }
 
 static void say_known(struct script *script, struct slice word)
@@ -343,9 +356,8 @@ static void say_all(struct script *script, struct slice word)
 	merge(script, &merging);
 }
 
-/* Begins a call, and loads the peer of the stay. */
-static void begin_with_peer(const struct script *script, struct slice word, struct call *call,
-			    struct peer *peer)
+void begin_with_peer(const struct script *script, struct slice word, struct call *call,
+		     struct peer *peer)
 {
 	struct fault fault = FAULT_INITIAL;
 	char uuid[UUID_TEXT_SIZE];

@@ -91,6 +91,7 @@ struct script {
 	unsigned server, server_room;
 	int64_t late;
 	struct slice name; /* data NULL: that of the stay */
+	enum name_origin origin;
 	bool is_batch; /* events are told together */
 	struct news batch[STAYS_MOST];
 	size_t batch_count;
@@ -120,6 +121,10 @@ void tell(struct script *script, const struct news *news);
 void say_look(struct script *script, struct slice people);
 
 /* ---- words ---- */
+
+/* Begins a call, and loads the peer of the stay. */
+void begin_with_peer(const struct script *script, struct slice word, struct call *call,
+		     struct peer *peer);
 
 /* Carries out the words, one after the other. */
 void say(struct script *script, const char *text);
@@ -172,6 +177,7 @@ void ban(const char *user_id, const struct id *room, int64_t seconds);
 /* Each adds its tests to these cases. */
 void add_news(TCase *news);
 void add_records(TCase *records);
+void add_names(TCase *records);
 void add_events(TCase *records);
 void add_doors(TCase *doors);
 void add_meetings(TCase *meetings);

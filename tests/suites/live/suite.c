@@ -24,6 +24,7 @@ int main(void)
 	tcase_set_timeout(cases[1], 60);
 	add_news(cases[0]);
 	add_records(cases[1]);
+	add_names(cases[1]);
 	add_events(cases[1]);
 	add_doors(cases[2]);
 	add_meetings(cases[3]);

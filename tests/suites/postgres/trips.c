@@ -76,11 +76,14 @@ static const struct {
 	{ METHOD_GET, "/v2/events?before=0&limit=100", NULL, 200, 3 },
 	/* Whether another account has the new ID is known only when there is an ID. */
 	{ METHOD_POST, "/v2/backends", LIVEKIT, 200, 3 },
-	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1 },
+	/* For a media server that says who is inside, an exchange reads whether somebody has the
+	 * name. */
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 2 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\",\"name\":\"Ada\"}", 200, 2 },
 	/* Only after reading the room is it known that who is inside matters; reading that takes a
 	 * snapshot. */
 	{ METHOD_PATCH, "/v2/rooms/$r", "{\"size\":5}", 200, 2 },
-	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 4 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 5 },
 	{ METHOD_PATCH, "/v2/rooms/$r", "{\"size\":0}", 200, 2 },
 	/* Whom a ban is of is looked up by its name, which nothing announces. */
 	{ METHOD_POST, "/v2/bans", "{\"user_id\":\"m\",\"room_id\":\"$r\"}", 200, 3 },
@@ -100,13 +103,13 @@ static const struct {
 	{ METHOD_POST, "/v2/active-rooms/$r/tickets", "{\"admit\":\"all\"}", 200, 2 },
 	/* Only the ticket and its door say that it is exchanged, and the media record that there
 	 * are bans. */
-	{ METHOD_GET, "/v2/tickets/$k", NULL, 200, 3 },
-	{ METHOD_GET, "/v2/tickets/$k", NULL, 200, 3 },
+	{ METHOD_GET, "/v2/tickets/$k", NULL, 200, 4 },
+	{ METHOD_GET, "/v2/tickets/$k", NULL, 200, 4 },
 	{ METHOD_GET, "/v2/tickets/0123456789012345678901234567890123456789012", NULL, 404, 1 },
 	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"admission\":null}", 200, 2 },
 	/* With bans, an exchange reads once more. */
-	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 2 },
-	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\",\"user_id\":\"a\"}", 200, 2 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 3 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\",\"user_id\":\"a\"}", 200, 3 },
 	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\",\"user_id\":\"m\"}", 403, 2 },
 	{ METHOD_GET, "/v2/join/$c", NULL, 200, 1 },
 	{ METHOD_GET, "/v2/signing-keys", NULL, 200, 1 },
@@ -117,7 +120,7 @@ static const struct {
 	{ METHOD_PATCH, "/v2/room-codes/code/$c", "{\"max_uses\":2}", 200, 2 },
 	/* Only after reading the code is it known that it counts uses, and then the bans are read
 	 * again. */
-	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 5 },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 6 },
 	{ METHOD_GET, "/v2/room-codes/room/$r?state=active", NULL, 200, 1 },
 	{ METHOD_POST, "/v2/room-codes/room/$r/role/host", "{\"expires_in\":60}", 200, 2 },
 	{ METHOD_POST, "/v2/room-codes/room/$r/role/host", "{\"code\":\"own-words\"}", 200, 2 },
@@ -365,8 +368,8 @@ static const struct {
 	{ METHOD_GET, "/v2/room-summaries", NULL, 200, 1, NULL, 0 },
 	{ METHOD_POST, "/v2/room-codes/code/$c", "{\"enabled\":true}", 200, 2, NULL, 0 },
 	{ METHOD_POST, "/v2/import", "{\"templates\":[{\"name\":\"imported\"}]}", 200, 5, NULL, 0 },
-	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 1, "j token", 0 },
-	{ METHOD_POST, "/v2/token/join", "{}", 200, 1, NULL, 'j' },
+	{ METHOD_POST, "/v2/token", "{\"code\":\"$c\"}", 200, 2, "j token", 0 },
+	{ METHOD_POST, "/v2/token/join", "{}", 200, 2, NULL, 'j' },
 	{ METHOD_DELETE, "/v2/tickets/" NO_TICKET, NULL, 404, 2, NULL, 0 },
 	{ METHOD_POST, "/v2/active-rooms/$r/tickets/" NOTHING, "{\"state\":\"denied\"}", 404, 3,
 	  NULL, 0 },
@@ -383,7 +386,7 @@ static const struct {
 	{ METHOD_POST, "/v2/backends/$b/test", "{}", 501, 1, NULL, 0 },
 	{ METHOD_POST, "/v2/backends/$b/events", "{}", 204, 0, NULL, 0 },
 	/* The session of the room closes, and who is inside leaves. */
-	{ METHOD_DELETE, "/v2/backends/$b", NULL, 204, 14, NULL, 0 },
+	{ METHOD_DELETE, "/v2/backends/$b", NULL, 204, 15, NULL, 0 },
 	{ METHOD_POST, "/v2/webhooks", "{\"url\":\"https://a.example/\"}", 200, 5, "w id", 0 },
 	{ METHOD_GET, "/v2/webhooks", NULL, 200, 1, NULL, 0 },
 	{ METHOD_GET, "/v2/webhooks/$w", NULL, 200, 1, NULL, 0 },

@@ -67,6 +67,53 @@ START_TEST(tracks_are_muted_or_calls_refused)
 }
 END_TEST
 
+/* Of several tracks, the first of each kind is muted: all of the kind are muted nevertheless. */
+#define MANY_TRACKS \
+	"[{\"sid\":\"TR_1\",\"type\":\"AUDIO\",\"source\":\"MICROPHONE\",\"muted\":true}," \
+	"{\"sid\":\"TR_2\",\"type\":\"VIDEO\",\"source\":\"CAMERA\",\"muted\":true}," \
+	"{\"sid\":\"TR_3\",\"type\":\"VIDEO\",\"source\":\"SCREEN_SHARE\",\"muted\":true}," \
+	"{\"sid\":\"TR_4\",\"type\":\"AUDIO\",\"source\":\"MICROPHONE\"}," \
+	"{\"sid\":\"TR_5\",\"type\":\"AUDIO\",\"source\":\"SCREEN_SHARE_AUDIO\"}," \
+	"{\"sid\":\"TR_6\",\"type\":\"AUDIO\",\"source\":\"UNKNOWN\"}," \
+	"{\"sid\":\"TR_7\",\"type\":\"AUDIO\"}," \
+	"{\"sid\":\"TR_8\",\"type\":\"VIDEO\",\"source\":\"CAMERA\"}," \
+	"{\"sid\":\"TR_9\",\"type\":\"DATA\"}]"
+static const struct {
+	const char *type, *tracks;
+} muted_together[] = {
+	{ "audio", "TR_1 TR_4 TR_6 TR_7" },
+	{ "video", "TR_2 TR_8" },
+	{ "screen", "TR_3 TR_5" },
+};
+
+START_TEST(all_tracks_of_a_kind_are_muted)
+{
+	struct buffer tracks = BUFFER_INITIAL(stand.arena);
+
+	kit.tracks = MANY_TRACKS;
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/mute", peer_path()),
+		  arena_text(stand.arena, "{\"type\":\"%s\",\"mute\":true}",
+			     muted_together[_i].type));
+	for (size_t i = 1; i < 10; i++) {
+		const char *sid = arena_text(stand.arena, "TR_%zu", i);
+
+		for (size_t j = 0; j < receiver_count(stand.receiver); j++) {
+			const struct received *received = receiver_request(stand.receiver, j);
+
+			if (strstr(received->path, "/MutePublishedTrack") == NULL ||
+			    strcmp(text_at(parsed(received->body), "track_sid"), sid) != 0)
+				continue;
+			buffer_append_text(&tracks, tracks.size > 0 ? " " : "");
+			buffer_append_text(&tracks, sid);
+		}
+	}
+	ck_assert_msg(slice_is(buffer_slice(&tracks), muted_together[_i].tracks), "%.*s",
+		      (int)tracks.size, tracks.data);
+}
+END_TEST
+
 /* In a call or a body, PEER stands for the one who is inside. */
 static const struct {
 	const char *call, *body;
@@ -590,6 +637,7 @@ void add_acts(TCase *live, TCase *promises, TCase *inside)
 {
 	tcase_add_loop_test(live, the_last_event_has_its_time, 0, ROWS(last_events));
 	tcase_add_loop_test(live, tracks_are_muted_or_calls_refused, 0, ROWS(mutes));
+	tcase_add_loop_test(live, all_tracks_of_a_kind_are_muted, 0, ROWS(muted_together));
 	tcase_add_loop_test(live, people_are_put_out_or_calls_refused, 0, ROWS(acts));
 	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(judged));
 	tcase_add_loop_test(live, who_has_other_rights_gets_those_of_the_role, 0,

@@ -201,18 +201,22 @@ static json_t *person_of(size_t i)
 {
 	json_t *permission = json_loads(kit.people[i].permission, 0, NULL);
 
-	return json_pack(
+	json_t *tracks = kit.tracks == NULL ? NULL : json_loads(kit.tracks, 0, NULL);
+	json_t *person = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:I, s:{s:s, s:s, s:s, s:s*}, s:["
 		"{s:s, s:s, s:s, s:b, s:{s:I}}, {s:s, s:s, s:s, s:{s:I}}, {s:s, s:s}], "
 		"s:o*}",
 		"sid", kit.people[i].sid, "identity", kit.people[i].identity, "state", "ACTIVE",
-		"name", "Ada", "metadata", "m", "joined_at_ms", kit.people[i].joined, "attributes",
-		"user_id", kit.people[i].user_id, "role", kit.people[i].role, "entry",
+		"name", kit.people[i].name, "metadata", "m", "joined_at_ms", kit.people[i].joined,
+		"attributes", "user_id", kit.people[i].user_id, "role", kit.people[i].role, "entry",
 		kit.people[i].entry, "code", kit.people[i].code, "tracks", "sid", "TR_1", "type",
 		"VIDEO", "source", "SCREEN_SHARE", "muted", 1, "version", "unix_micro",
 		(kit.people[i].joined + 1500) * 1000, "sid", "TR_2", "type", "AUDIO", "source",
 		"MICROPHONE", "version", "unix_micro", (kit.people[i].joined - 1500) * 1000, "sid",
 		"TR_3", "type", "DATA", "permission", permission);
+	if (tracks != NULL)
+		(void)json_object_set_new(person, "tracks", tracks);
+	return person;
 }
 
 static json_t *rooms_named(const json_t *names)
@@ -272,6 +276,7 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 	for (size_t i = 0; i < kit.count && strcmp(room, kit.room) == 0; i++) {
 		const char *role = json_string_value(
 			json_object_get(json_object_get(body, "attributes"), "role"));
+		const char *name = json_string_value(json_object_get(body, "name"));
 
 		if (strcmp(kit.people[i].identity, identity) != 0)
 			continue;
@@ -284,6 +289,8 @@ static json_t *answer_of(const char *method, const json_t *body, int *status)
 		}
 		if (role != NULL)
 			(void)snprintf(kit.people[i].role, sizeof kit.people[i].role, "%s", role);
+		if (name != NULL)
+			(void)snprintf(kit.people[i].name, sizeof kit.people[i].name, "%s", name);
 		take_permission(i, json_object_get(body, "permission"));
 		return person_of(i);
 	}
@@ -363,6 +370,8 @@ void kit_join(const char *sid, const char *identity, const char *user_id, const 
 	kit.people[kit.count].entry = entry;
 	kit.people[kit.count].code = NULL;
 	(void)snprintf(kit.people[kit.count].role, sizeof kit.people[kit.count].role, "host");
+	(void)snprintf(kit.people[kit.count].name, sizeof kit.people[kit.count].name, "%s",
+		       strcmp(user_id, "ada") == 0 ? "Ada" : identity);
 	kit.people[kit.count].permission[0] = '\0';
 	kit.people[kit.count].joined = clock_now(&clock_system) - 60000 + (json_int_t)kit.count;
 	kit.count++;
@@ -420,6 +429,7 @@ void set_up_kit(void)
 
 	set_up();
 	bearer = NULL;
+	kit.tracks = NULL;
 	kit.removed = kit.left_before_ada = 0;
 	kit_set(ANSWERS);
 	receiver_serve(stand.receiver, serve_kit, NULL);

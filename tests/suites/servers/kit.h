@@ -96,12 +96,13 @@ extern struct kit {
 	struct {
 		const char *sid, *identity, *user_id, *entry;
 		const char *code; /* or NULL */
-		char role[32];
+		char role[32], name[64];
 		char permission[200]; /* JSON; empty: the server does not say */
 		json_int_t joined;
 	} people[PEOPLE_MOST];
 	size_t count;
 	size_t removed, left_before_ada; /* people: in all; before Ada */
+	const char *tracks; /* of everybody, as JSON; NULL: some */
 } kit;
 
 /* Sets how the media server answers. */

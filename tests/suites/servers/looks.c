@@ -4,6 +4,7 @@
 #include <check.h>
 #include <glob.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -218,6 +219,94 @@ START_TEST(a_peer_is_asked_for_at_the_server)
 }
 END_TEST
 
+/* ---- names ---- */
+
+/* Expects the last change of a person at the media server. */
+static void expect_name(const char *identity, const char *name, const char *origin)
+{
+	const int64_t end = clock_monotonic() + 30000;
+	const json_t *update;
+
+	do {
+		update = await_request(UPDATE);
+		ck_assert_msg(clock_monotonic() < end, "%s is not called %s", identity, name);
+		(void)poll(NULL, 0, 20);
+	} while (json_object_get(update, "name") == NULL ||
+		 strcmp(text_at(update, "name"), name) != 0 ||
+		 strcmp(text_at(update, "identity"), identity) != 0);
+	ck_assert_str_eq(text_at(json_object_get(update, "attributes"), "anteroom.name"), origin);
+}
+
+static void kit_call(size_t i, const char *name)
+{
+	pthread_mutex_lock(&kit.lock);
+	(void)snprintf(kit.people[i].name, sizeof kit.people[i].name, "%s", name);
+	pthread_mutex_unlock(&kit.lock);
+}
+
+/* Two people came with tokens that have the same name. */
+START_TEST(who_has_the_name_of_another_gets_a_number)
+{
+	const char *peers = arena_text(stand.arena, "%s/peers?user_id=eve", room_path);
+
+	kit_join("PA_2", "eve#1", "eve", "e2");
+	kit_call(1, "ADA");
+	start_watch();
+	(void)ask_until(peers, "\"name\":\"ADA (2)\"");
+	expect_name("eve#1", "ADA (2)", "");
+	/* It is told once. */
+	(void)ask(200, METHOD_PATCH, filled("/v2/rooms/ROOM"), "{\"enabled\":false}");
+	(void)await_request(END);
+	ck_assert_uint_eq(requests_of(UPDATE), 1);
+}
+END_TEST
+
+/* Eve, who is inside with Ada, is called otherwise. */
+static const struct {
+	const char *name; /* as sent */
+	bool is_inside; /* the caller, who is Eve */
+	const char *shown, *origin;
+	const char *ada; /* what Ada is called then */
+} renamings[] = {
+	{ "Bob", true, "Bob", "", "Ada" },
+	{ "a\xef\xbc\xa4"
+	  "A",
+	  true,
+	  "a\xef\xbc\xa4"
+	  "A (2)",
+	  "", "Ada" },
+	{ "\\u202eEve\\u2066", true, "Eve", "", "Ada" },
+	{ "Bob", false, "Bob", "given", "Ada" },
+	{ "\\u202eEve\\u2066", false, "Eve", "given", "Ada" },
+	{ "ada", false, "ada", "given", "Ada (2)" },
+};
+
+START_TEST(who_takes_the_name_of_another_gets_a_number)
+{
+	const char *path, *answer;
+
+	kit_join("PA_2", "eve#1", "eve", "e2");
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":2");
+	path = arena_text(stand.arena, "%s/peers/%s", room_path, id_of_peer("eve"));
+	if (renamings[_i].is_inside)
+		bearer = token_with_entry("e2");
+	answer = ask(200, METHOD_POST, path,
+		     arena_text(stand.arena, "{\"name\":\"%s\"}", renamings[_i].name));
+	ck_assert_str_eq(text_at(parsed(answer), "name"), renamings[_i].shown);
+	bearer = NULL;
+	if (strcmp(renamings[_i].ada, "Ada") == 0)
+		expect_name("eve#1", renamings[_i].shown, renamings[_i].origin);
+	else
+		expect_name("ada#1", renamings[_i].ada, "");
+	(void)ask_until(arena_text(stand.arena, "%s/peers?user_id=eve", room_path),
+			arena_text(stand.arena, "\"name\":\"%s\"", renamings[_i].shown));
+	(void)ask_until(arena_text(stand.arena, "%s/peers?user_id=ada", room_path),
+			arena_text(stand.arena, "\"name\":\"%s\"", renamings[_i].ada));
+	(void)ask(400, METHOD_POST, path, "{\"name\":\"\\u200b\"}");
+}
+END_TEST
+
 void add_looks(TCase *live, TCase *promises)
 {
 	tcase_add_test(live, a_look_finds_who_has_joined);
@@ -226,6 +315,8 @@ void add_looks(TCase *live, TCase *promises)
 			    ROWS(bad_answers));
 	tcase_add_test(live, a_peer_alone_has_its_tracks);
 	tcase_add_loop_test(live, a_peer_is_asked_for_at_the_server, 0, ROWS(asked_peers));
+	tcase_add_test(live, who_has_the_name_of_another_gets_a_number);
+	tcase_add_loop_test(live, who_takes_the_name_of_another_gets_a_number, 0, ROWS(renamings));
 	tcase_add_test(promises, a_room_that_was_made_again_is_another_session);
 	tcase_add_test(promises, a_server_that_was_down_at_the_start_is_asked_every_30_s);
 }

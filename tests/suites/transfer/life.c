@@ -263,6 +263,8 @@ static void decide(struct world *world, const char *room)
 		  record_get(&peer_table, call.transaction, &peers.peers[0].stored.id,
 			     STORE_TO_CHANGE, &peer, &fault));
 	peer.order_last = true;
+	peer.name_origin = NAME_GIVEN;
+	peer.new_name = SLICE("Ada (2)");
 	ck_assert(live_order_out(&call, &ending.room, &peer, LEAVE_FULL, SLICE("why"), &fault) &&
 		  revocation_add(&call, &ending.room, SLICE("e1"), LEAVE_REMOVED, SLICE("why"),
 				 &fault) &&

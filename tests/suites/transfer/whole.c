@@ -183,7 +183,8 @@ static const struct {
 	{ "log", "", NULL, "{\"watched\":true,\"enabled\":true,\"secrets\":-5}" },
 	{ "webhooks", "", "webhooks", "{\"end\":\"failing\",\"description\":\"d\"}" },
 	{ "position", "", NULL, "{\"delivered_at\":\"2026-01-01T00:00:00.000Z\"}" },
-	{ "peer", "", NULL, "{\"strange\":true,\"order_last\":true}" },
+	{ "peer", "", NULL,
+	  "{\"strange\":true,\"order_last\":true,\"name_origin\":\"given\",\"new_name\":\"n\"}" },
 	{ "live", "", NULL,
 	  "{\"given\":true,\"left_unseen\":true,\"closing_at\":\"2026-01-01T00:00:00.000Z\","
 	  "\"ended_at\":\"2026-01-01T00:00:00.000Z\"}" },
