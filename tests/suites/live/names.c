@@ -36,7 +36,7 @@ static const char *names_of(const struct script *script)
 		ck_assert(peer->is_strange && slice_equal(peer->new_name, peer->name));
 		buffer_append_byte(&text, '!');
 	}
-	abandon(&call);
+	world_abandon(&call);
 	buffer_append_byte(&text, '\0');
 	return text.data;
 }
@@ -61,7 +61,7 @@ static void check_names(const struct script *script)
 		ck_assert(record_read(&shown_name_table, call.arena, &records[i], &name, &fault));
 		check_one(script, &call, &shown_name_kind, &name);
 	}
-	abandon(&call);
+	world_abandon(&call);
 }
 
 /* Each stay joins a millisecond after the one before. */
@@ -238,7 +238,7 @@ START_TEST(a_crowd_may_have_one_name)
 	wish.origin = NAME_GIVEN;
 	ck_assert(names_find(&call, &wish, &shown, &fault));
 	ck_assert(slice_is(shown, "Guest 3"));
-	abandon(&call);
+	world_abandon(&call);
 	script->name = SLICE("guest 999999");
 	say(script, "join:last#last");
 	begin(&call);
@@ -248,7 +248,7 @@ START_TEST(a_crowd_may_have_one_name)
 				   .entry = SLICE("e") };
 	ck_assert(names_find(&call, &wish, &shown, &fault));
 	ck_assert(slice_begins(shown, SLICE("guest ")) && !slice_is(shown, "guest 1000000"));
-	abandon(&call);
+	world_abandon(&call);
 	(void)stored(script);
 }
 END_TEST
