@@ -21,6 +21,7 @@ char *accounts_file_path(const char *directory, const char *name);
  * kept open, and the old file has fewer links. */
 struct file_mark {
 	int error; /* errno of stat(2); 0 if the file exists and the other members are set */
+	mode_t mode;
 	nlink_t links;
 	dev_t device;
 	ino_t inode;

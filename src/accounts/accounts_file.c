@@ -36,6 +36,7 @@ char *accounts_file_path(const char *directory, const char *name)
 static struct file_mark mark_of(const struct stat *status)
 {
 	return (struct file_mark){
+		.mode = status->st_mode,
 		.links = status->st_nlink,
 		.device = status->st_dev,
 		.inode = status->st_ino,
@@ -70,9 +71,9 @@ static bool time_equal(struct timespec a, struct timespec b)
 
 bool file_mark_equal(const struct file_mark *a, const struct file_mark *b)
 {
-	return a->error == b->error && a->links == b->links && a->device == b->device &&
-	       a->inode == b->inode && a->size == b->size && time_equal(a->modified, b->modified) &&
-	       time_equal(a->changed, b->changed);
+	return a->error == b->error && a->mode == b->mode && a->links == b->links &&
+	       a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       time_equal(a->modified, b->modified) && time_equal(a->changed, b->changed);
 }
 
 bool accounts_file_is_for_others(const char *path, mode_t *mode)

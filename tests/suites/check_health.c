@@ -352,7 +352,8 @@ static const char *history_of(bool is_operator, bool is_limited)
 		.actor = { .is_operator = is_operator, .is_limited = is_limited },
 	};
 
-	return history_get(&call, &fault) ? body_of(&call) : fault_reason(&fault);
+	return history_get(&call, &fault) ? body_of(&call)
+					  : arena_text(world.arena, "%s", fault_reason(&fault));
 }
 
 /* Requests for health, metrics and history are left out, and so is what came before the minute. */

@@ -520,7 +520,8 @@ static pid_t child(void)
 		FILE *file = fopen(tasks.gl_pathv[i], "re");
 
 		ck_assert_ptr_nonnull(file);
-		(void)fgets(text, sizeof text, file);
+		if (fgets(text, sizeof text, file) == NULL)
+			text[0] = '\0';
 		fclose(file);
 	}
 	globfree(&tasks);
