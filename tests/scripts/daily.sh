@@ -419,6 +419,7 @@ END
 prints door list lesson-1 <<'END'
 MEMBER  VALUE
 count  0
+denied  []
 
 ID  SINCE  ROLE  USER ID  NAME
 END
@@ -433,6 +434,7 @@ knock eve
 prints door list lesson-1 <<'END'
 MEMBER  VALUE
 count  2
+denied  []
 
 ID  SINCE  ROLE  USER ID  NAME
 ID  TIME  host  ada  ""
