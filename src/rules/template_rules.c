@@ -96,7 +96,7 @@ static const struct field warning_item = {
 	{ "plugins",      KEPT_OBJECT(), DOC("Stored and returned unchanged.") }, \
 	{ "default",      BOOLEAN(), FLAGS(FIELD_WRITE_ONLY), \
 	  DOC("Marks the template as the account default. If it is not sent, nothing changes.") }, \
-	{ "warnings",     LIST_OF(warning_item), MOST(1), FLAGS(FIELD_READ_ONLY), \
+	{ "warnings",     LIST_OF(warning_item), MOST(1), FLAGS(FIELD_READ_ONLY | FIELD_NOT_EMPTY), \
 	  DOC("What the parts of the template prevent together, a sentence each; missing if there is nothing.") }
 
 static const struct field template_fields[] = {

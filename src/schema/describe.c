@@ -323,11 +323,14 @@ static bool is_always_there(const struct shape *shape, const struct field *row,
 {
 	const unsigned always = FIELD_REQUIRED | FIELD_READ_ONLY | FIELD_NULLABLE |
 				FIELD_HIDDEN_DEFAULT;
+	/* Such a list is left out if there is nothing in it. */
+	const unsigned sometimes = FIELD_READ_ONLY | FIELD_NOT_EMPTY;
 	bool is_key = shape->key_member != NULL && strcmp(row->name, shape->key_member) == 0;
 
 	if (form == DESCRIBE_REQUEST)
 		return (row->flags & FIELD_REQUIRED) != 0;
-	if (form != DESCRIBE_ANSWER || (row->flags & FIELD_WRITE_ONLY) != 0)
+	if (form != DESCRIBE_ANSWER || (row->flags & FIELD_WRITE_ONLY) != 0 ||
+	    (row->flags & sometimes) == sometimes)
 		return false;
 	return is_key || (row->flags & always) != 0 ||
 	       (row->standard != NULL && row->when_member == NULL);
