@@ -5,10 +5,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=sh disable=SC2016
 
-# Prints text in which variables of the Makefile are replaced.
+# Prints text in which variables of the Makefile are replaced, also below another make.
 of_makefile()
 {
-	make -s -C "${build:?}" print-list LIST=WANTED WANTED="$1"
+	MAKEFLAGS='' make -s --no-print-directory -C "${build:?}" print-list LIST=WANTED WANTED="$1"
 }
 
 # again_begin TREE FLAG...: the sources and headers of TREE, compiled with these flags after those of the build.
