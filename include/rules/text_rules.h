@@ -30,6 +30,9 @@ void text_clean_member(json_t *object, const char *name);
 /* Removes the latter alone: other control characters in the name are a fault of the program that
  * sent it. */
 void text_clean_bidi(json_t *object, const char *name);
+/* Returns the title of a room or a role as people are shown it (text_without_bidi); data NULL if it
+ * has none. */
+struct slice text_shown_title(struct arena *arena, const json_t *document);
 /* Returns true if all bytes are allowed in a URL without a fragment (RFC 3986). */
 bool text_may_be_url(struct slice text);
 

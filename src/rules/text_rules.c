@@ -106,6 +106,13 @@ void text_clean_bidi(json_t *object, const char *name)
 	free(clean);
 }
 
+struct slice text_shown_title(struct arena *arena, const json_t *document)
+{
+	const struct slice title = text_of_json(json_object_get(document, "title"));
+
+	return title.data == NULL ? title : text_without_bidi(arena, title);
+}
+
 const struct text_rule url_text = {
 	.sentence = "must be 1 to 2048 bytes",
 	.shortest = 1,

@@ -30,6 +30,7 @@
 #include "resources/rooms/room_record.h"
 #include "resources/stored.h"
 #include "resources/templates/template_parts.h"
+#include "rules/text_rules.h"
 
 static bool refuse_for(unsigned seconds, struct fault *fault)
 {
@@ -497,10 +498,9 @@ static bool count_use(struct call *call, struct exchange *exchange, struct fault
 /* Returns what people see of the role: its title, or else its name. */
 static struct slice shown_role(struct call *call, struct exchange *exchange)
 {
-	const struct slice title =
-		text_of_json(json_object_get(role_document(call, exchange), "title"));
+	const struct slice title = text_shown_title(call->arena, role_document(call, exchange));
 
-	return title.data == NULL ? exchange->role : text_without_bidi(call->arena, title);
+	return title.data == NULL ? exchange->role : title;
 }
 
 /* Returns the name of the code; data NULL if it has none. */
@@ -919,12 +919,12 @@ static bool leads_to_call(const struct exchange *exchange, const char *client_ur
 	       strstr(client_url, backend != NULL ? "{join.link}" : "{join.") == NULL;
 }
 
-/* Returns the title of a document as people are shown it, as a new value; NULL if it has none. */
+/* Returns the title of a document as a new value; NULL if it has none. */
 static json_t *shown_title(struct call *call, const json_t *document)
 {
-	const struct slice title = text_of_json(json_object_get(document, "title"));
+	const struct slice title = text_shown_title(call->arena, document);
 
-	return title.data == NULL ? NULL : json_of_text(text_without_bidi(call->arena, title));
+	return title.data == NULL ? NULL : json_of_text(title);
 }
 
 static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url,

@@ -18,6 +18,7 @@
 #include "resources/media/backends.h"
 #include "resources/rooms/room_record.h"
 #include "resources/templates/template_parts.h"
+#include "rules/text_rules.h"
 
 /* Peers that are listed as IDs. */
 #define IDS_MOST 10000
@@ -306,12 +307,12 @@ static void add_roles(struct call *call, const struct live_view *view, struct js
 		const struct template_role *role = &view->template.roles[i];
 		const json_t *document = template_role_document(call, &view->template, role);
 		const json_t *permissions = json_object_get(document, "permissions");
-		const struct slice title = text_of_json(json_object_get(document, "title"));
+		const struct slice title = text_shown_title(call->arena, document);
 
 		writer_open(body, NULL, '{');
 		writer_text(body, "name", role->name);
 		if (title.data != NULL)
-			writer_text(body, "title", text_without_bidi(call->arena, title));
+			writer_text(body, "title", title);
 		writer_value(body, "priority", json_object_get(document, "priority"));
 		writer_flag(body, "host",
 			    json_is_true(json_object_get(permissions, "mute")) ||
