@@ -149,7 +149,7 @@ bool live_order_out(struct call *call, const struct id *room, struct peer *peer,
 /* The media server has put out the peer with this uuid: ends the stay, if it still lasts. */
 bool live_put_out(struct call *call, const struct id *room, struct slice uuid, struct fault *fault);
 
-/* The media server has again the attributes that the record of this peer has. name: that it was
+/* The media server has again the attributes that the record of this peer has. name: what it was
  * told (peer->new_name); empty if it was told none. */
 bool live_put_back(struct call *call, const struct id *room, struct slice uuid, struct slice name,
 		   struct fault *fault);

@@ -1329,7 +1329,7 @@ static bool step_inside(struct room_merge *merge, struct look_steps *steps, size
 		if (news != NULL ? !merge_one(merge, news, &stay, fault)
 				 : steps->at.misses && !miss_peer(merge, &page.peers[i], fault))
 			return false;
-		/* Others of the page may be stored otherwise now. */
+		/* Others of this page may have been renamed, and stored, by this. */
 		if (merge->has_renamed) {
 			steps->at.after = page.peers[i].stored.id;
 			return true;

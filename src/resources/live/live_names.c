@@ -326,7 +326,7 @@ static bool names_renumber(struct call *call, const struct id *room, struct peer
 	return true;
 }
 
-/* Calls the guests otherwise who have a name that was given to somebody. */
+/* Renames the guests who have a name that was given to somebody else. */
 static bool names_rename_guests(struct call *call, const struct id *room,
 				const struct shown_name *taken, const struct named_person *person,
 				struct slice name, bool *has_renamed, struct fault *fault)
