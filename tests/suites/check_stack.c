@@ -371,8 +371,8 @@ START_TEST(a_block_is_verified_once)
 
 	for (unsigned n = 0; n < 2000; n++)
 		ck_assert(scratch_has(store, n));
-	/* GDBM's hash of one store in 250 is the same for two keys; the blocks of the first are then
-	 * verified before the second is found (at most 4 of 11 in 2,000 stores). */
+	/* In one store of 250, two keys have the same hash of GDBM; the blocks of the first are
+	 * then verified before the second is found (at most 4 of 11 in 2,000 stores). */
 	ck_assert_uint_le(watch.reads, blocks / 2);
 	if (_i == 1) {
 		ck_assert(all_blocks_are_right(store));

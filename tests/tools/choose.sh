@@ -4,7 +4,7 @@
 # tests/run; `left TEXT` says what did not fit into $SECONDS_MOST (default 60) of processor.
 #
 # Which suites and which files of cases run a source is in tests/data/coverage (tests/tools/coverage.sh). Those that run
-# most of its lines are chosen first, for each changed source in turn. TIMES has what a job took, as tests/run keeps it.
+# most of its lines for their time are chosen first, for each changed source in turn. TIMES has what a job took, as tests/run keeps it.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/../..}" || exit 1
 awk -v most="${SECONDS_MOST:-60}" '
@@ -23,9 +23,11 @@ awk -v most="${SECONDS_MOST:-60}" '
 	function script(name) {
 		job(name, "sh $SOURCE_DIR/tests/scripts/" name ".sh")
 	}
-	function suite(name) {
-		program("tests/suites/" name)
-		job(name, "tests/suites/" name)
+	# A suite, or one case of it: SUITE.CASE.
+	function suite(name,   parts) {
+		split(name, parts, ".")
+		program("tests/suites/" parts[1])
+		job(name, (parts[2] == "" ? "" : "CK_RUN_CASE=" parts[2] " ") "tests/suites/" parts[1])
 	}
 	FILENAME ~ /coverage$/ {
 		for (i = 2; i <= NF; i++)

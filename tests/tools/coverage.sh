@@ -1,27 +1,31 @@
 #!/bin/sh
-# coverage.sh BUILD: finds out which suites and which files of cases run which source, and writes
-# tests/data/coverage: a line for each source, with NAME:LINES:SECONDS for each of the tests that run most lines of
-# it, the most first. BUILD was built with --coverage.
+# coverage.sh BUILD JOBS: finds out which suites and which files of cases run which source, and writes
+# tests/data/coverage: a line for each source, with NAME:LINES:SECONDS for each of the tests that run many lines of it
+# in a short time, the best first. BUILD was built with --coverage; JOBS has the suites, a name, a tab and a command a line.
+# coverage.sh BUILD NAME COMMAND runs one of them, and prints its lines: SOURCE LINES NAME SECONDS.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 export SOURCE_DIR="$PWD" CK_TIMEOUT_MULTIPLIER=20
 build=$(cd "$1" && pwd) || exit 1
 ANTEROOM=$build/anteroom
 export ANTEROOM
-found=$(mktemp) || exit 1
-trap 'rm -f "$found"' EXIT
-cd "$build" || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
 
-# look NAME COMMAND...: runs a test, and adds the sources that it ran.
-look()
-{
-	name=$1
-	shift
-	find . -name '*.gcda' -delete
+if [ $# = 3 ]; then
+	# The counts of each test have a place of their own, so several run at the same time.
+	mkdir "$work/counts" && (cd "$build" && find src -name '*.gcno' -exec cp --parents -t "$work/counts" {} +) || exit 1
+	GCOV_PREFIX=$work/counts
+	GCOV_PREFIX_STRIP=$(echo "$build" | tr -cd / | wc -c)
+	export GCOV_PREFIX GCOV_PREFIX_STRIP
 	began=$(date +%s.%N)
-	"$@" >"$found.log" 2>&1 || { echo "$name failed:" && tail -n 20 "$found.log" && exit 1; }
+	(cd "$build" && sh -c "$3") >"$work/log" 2>&1 </dev/null || {
+		echo "$2 failed:" && tail -n 20 "$work/log"
+		exit 1
+	} >&2
+	cd "$work/counts" || exit 1
 	find src -name '*.gcda' -exec gcov -n {} + 2>/dev/null |
-		awk -v name="$name" -v seconds="$(echo "$(date +%s.%N) $began" | awk '{ printf "%.1f", $1 - $2 }')" '
+		awk -v name="$2" -v seconds="$(echo "$(date +%s.%N) $began" | awk '{ printf "%.1f", $1 - $2 }')" '
 			/^File / { split($0, parts, "\047"); file = parts[2]; sub(/.*\/src\//, "src/", file) }
 			/^Lines executed:/ && file ~ /^src\/.*\.c$/ {
 				split($0, parts, /[:% ]+/)
@@ -29,20 +33,19 @@ look()
 				if (lines > 0)
 					print file, lines, name, seconds
 				file = ""
-			}' >>"$found"
-}
+			}'
+	exit
+fi
 
-for suite in $(make -s print-list LIST=suites) $(make -s print-list LIST=driver_suites); do
-	[ "$suite" = tests/suites/check_service ] || look "${suite##*/}" "$suite"
-done
-for file in $(cd "$SOURCE_DIR/tests/cases" && find . -name '*.case' | sed 's|^\./||; s|\.case$||' | sort); do
-	look "$file" env FILES="$file" tests/suites/check_service memory+again
-done
-rm -f "$found.log"
-sort -k 1,1 -k 2,2rn "$found" | awk '
-	$1 != source {
-		printf "%s%s", source == "" ? "" : "\n", source = $1
+{
+	cat "$2"
+	find tests/cases -name '*.case' | sed 's|^tests/cases/||; s|\.case$||' | sort |
+		awk '{ printf "%s\tFILES=%s tests/suites/check_service memory+again\n", $1, $1 }'
+} | tr '\t\n' '\0\0' | xargs -0 -n 2 -P "$(($(nproc) + 4))" sh tests/tools/coverage.sh "$build" >"$work/found" || exit 1
+awk '{ printf "%.3f %s\n", $2 / (20 + $4), $0 }' "$work/found" | sort -k 2,2 -k 1,1rn | awk '
+	$2 != source {
+		printf "%s%s", source == "" ? "" : "\n", source = $2
 		n = 0
 	}
-	n++ < 12 { printf " %s:%d:%s", $3, $2, $4 }
-	END { print "" }' >"$SOURCE_DIR/tests/data/coverage"
+	n++ < 12 { printf " %s:%d:%s", $4, $3, $5 }
+	END { print "" }' >tests/data/coverage
