@@ -74,7 +74,13 @@ async function console_titles(browser, stand) {
 
 	await page.goto(`${BASE}/console/rooms/${room.id}`);
 	await page.waitForSelector(title(SHOWN));
-	await page.click("section[aria-labelledby=codes] tr:has-text('guest') [aria-label^='Actions']");
+	const codes = await page.locator("section[aria-labelledby=codes] .role-name").allTextContents();
+	ok("codes have titles of roles", codes.includes("Schülerin") && codes.includes("Lehrkraft"), codes.join());
+	const row = "section[aria-labelledby=inside] tr:has-text('Bela')";
+	await page.waitForSelector(`${row} >> text=Lehrkraft`);
+	ok("so have people inside", true);
+	await page.waitForSelector("section[aria-labelledby=inside] .chip:has-text('Lehrkraft')");
+	await page.click("section[aria-labelledby=codes] tr:has-text('Schülerin') [aria-label^='Actions']");
 	await page.click(":popover-open [role=menuitem]:has-text('Share')");
 	const mail = decodeURIComponent(await page.getAttribute(`${shown} a[href^='mailto:']`, "href"));
 	ok("an invitation has both", mail.includes(`join ${SHOWN} as Schülerin`), mail);

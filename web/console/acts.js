@@ -12,7 +12,7 @@ import { busy, dialog, menu, sentence, show_call, toast } from "../lib/ui.js";
 import { maker } from "./editor.js";
 import { form_for } from "./hints.js";
 import { may } from "./session.js";
-import { shown_name } from "./title.js";
+import { role_choices, shown_name } from "./title.js";
 
 /** @typedef {import("./inside.js").Peer} Peer */
 /** @typedef {import("../lib/schema.js").Plain} Plain */
@@ -119,8 +119,6 @@ async function roles_of(acts) {
 	return Object.values(template.roles ?? {});
 }
 
-/** @param {{ name: string, title?: string }[]} roles @returns {[string, string][]} */
-const choices_of = (roles) => roles.map((one) => [one.name, shown_name(one)]);
 
 /** Shows errors before a dialog is open. @param {() => Promise<any>} open */
 const opened = (open) => () =>
@@ -143,7 +141,7 @@ async function send_message(acts, person) {
 	const [doc, roles] = await Promise.all([openapi(), person ? [] : roles_of(acts)]);
 	const whole = form_for(doc, "POST /v2/active-rooms/{}/send-message");
 	/** @type {[string, string][]} */
-	const to = [["", "Everyone"], ...choices_of(roles)];
+	const to = [["", "Everyone"], ...role_choices(roles)];
 	const names = person || roles.length === 0 ? ["message", "type"] : ["message", "role", "type"];
 	ask({
 		title: person ? `Message to ${person.name}` : "Message to people inside",
@@ -168,7 +166,7 @@ async function edit(acts, person) {
 	const before = { name, role, metadata };
 	ask({
 		title: `Edit ${person.name}`,
-		schema: roles.length > 0 ? with_choice("role", schema, choices_of(roles)) : schema,
+		schema: roles.length > 0 ? with_choice("role", schema, role_choices(roles)) : schema,
 		value: before,
 		folded: ["metadata"],
 		verb: "Save",

@@ -101,7 +101,7 @@ function presets_of(form) {
 
 /**
  * Asks what a new code is for, and creates it.
- * @param {{ id: string }} room @param {string[]} roles @param {string} role that is chosen; "" for none
+ * @param {{ id: string }} room @param {[string, string][]} roles names, and what people see of them @param {string} role that is chosen; "" for none
  * @param {(made: Code) => void} done
  */
 export async function new_code(room, roles, role, done) {
@@ -109,7 +109,9 @@ export async function new_code(room, roles, role, done) {
 	const rest = schema.fields.map(([name]) => name).filter((name) => !USUAL.includes(name));
 	const ordered = only(schema, [...USUAL, ...rest]);
 	// With one role there is nothing to choose.
-	const chosen = role || (roles.length === 1 ? roles[0] : "");
+	const chosen = role || (roles.length === 1 ? roles[0]?.[0] : "");
+	/** @type {[string, string][]} */
+	const choices = chosen ? roles : [["", "Choose a role"], ...roles];
 	/** @type {import("../lib/schema.js").Plain} */
 	const of_role = {
 		kind: "choice",
@@ -121,8 +123,8 @@ export async function new_code(room, roles, role, done) {
 		least: undefined,
 		most: undefined,
 		step: undefined,
-		options: chosen ? roles : ["", ...roles],
-		words: chosen ? roles : ["Choose a role", ...roles],
+		options: choices.map(([name]) => name),
+		words: choices.map(([, shown]) => shown),
 		item: null,
 		fields: [],
 		rules: [],

@@ -23,7 +23,7 @@ import { LINK, QUICK, change_code, create_code, new_code, path_of, rotate } from
 import { share_dialog, sheet_dialog, sheets_of } from "./qr.js";
 import { may } from "./session.js";
 import { bulk, names_of, several } from "./several.js";
-import { shown_name } from "./title.js";
+import { role_choices, role_words, shown_name } from "./title.js";
 
 /**
  * @typedef {object} Code
@@ -77,8 +77,10 @@ const is_printed = (code) => is_good(code) || (code.enabled && code.state === "n
  */
 export async function codes_section(room, roles_of_room, who, signal) {
 	const roles = Object.keys(roles_of_room);
+	const choices = role_choices(Object.values(roles_of_room));
+	const role_of = (/** @type {Code} */ code) => role_words(roles_of_room)(code.role);
 	/** Returns a code as it is passed on. @param {Code} code @returns {Code} */
-	const passed_on = (code) => ({ ...code, role_shown: shown_name(roles_of_room[code.role] ?? { name: code.role }) });
+	const passed_on = (code) => ({ ...code, role_shown: role_of(code) });
 	const head = h("div.toolbar.between", null, h("h2.section-title", { id: "codes" }, "Room codes"));
 	const place = h("div.list-place");
 	const element = h("section", { "aria-labelledby": "codes" }, head);
@@ -148,7 +150,7 @@ export async function codes_section(room, roles_of_room, who, signal) {
 		roles.length > 0 &&
 		h(
 			"button.primary",
-			{ type: "button", "data-create": "", onclick: () => new_code(room, roles, "", created) },
+			{ type: "button", "data-create": "", onclick: () => new_code(room, choices, "", created) },
 			icon("plus"),
 			"New code",
 		);
@@ -223,8 +225,8 @@ export async function codes_section(room, roles_of_room, who, signal) {
 		fresh.add(made.code);
 		codes = [made, ...codes.filter((one) => one.code !== made.code)];
 		draw();
-		share(made, `Code for ${made.role} created`);
-		announce(`Code for ${made.role} created.`);
+		share(made, `Code for ${role_of(made)} created`);
+		announce(`Code for ${role_of(made)} created.`);
 	}
 	/** @param {Code} code @param {string} [title] */
 	function share(code, title = shown_name(room)) {
@@ -303,7 +305,7 @@ export async function codes_section(room, roles_of_room, who, signal) {
 			h(
 				"td.code-role",
 				{ "data-label": "Role" },
-				h("span.role-name", null, code.role),
+				h("span.role-name", null, role_of(code)),
 				fresh.has(code.code) && h("span.badge.accent", null, "New"),
 				notes && h("span.note", null, notes),
 			),
@@ -347,10 +349,10 @@ export async function codes_section(room, roles_of_room, who, signal) {
 		const other = {
 			symbol: "more",
 			words: "More options…",
-			action: () => new_code(room, roles, code.role, created),
+			action: () => new_code(room, choices, code.role, created),
 		};
 		const face = [icon("plus"), h("span", null, "New code")];
-		const label = `New code for ${code.role}, instead of ${code.code}`;
+		const label = `New code for ${role_of(code)}, instead of ${code.code}`;
 		const made = menu(label, [...entries, other], { face, class: "small" });
 		made.querySelector("button")?.setAttribute("aria-label", label);
 		return made;
@@ -370,7 +372,7 @@ export async function codes_section(room, roles_of_room, who, signal) {
 			role: "switch",
 			checked: code.enabled,
 			disabled: !writing,
-			"aria-label": `Code ${code.code} (${code.role})`,
+			"aria-label": `Code ${code.code} (${role_of(code)})`,
 		});
 		let going = false;
 		input.addEventListener("change", async () => {
@@ -396,7 +398,7 @@ export async function codes_section(room, roles_of_room, who, signal) {
 		const [first] = changed;
 		const what =
 			changed.length === 1 && first
-				? `Code ${first.code} (${first.role})`
+				? `Code ${first.code} (${role_of(first)})`
 				: count_of(changed.length, "code");
 		const undo = () => set_enabled(changed, !enabled);
 		toast(`${what} ${enabled ? "enabled" : "disabled"}.`, changed.length > 0 ? { undo } : "ok");
@@ -429,13 +431,13 @@ export async function codes_section(room, roles_of_room, who, signal) {
 			writing &&
 				roles.includes(code.role) && {
 					symbol: "plus",
-					words: `New code for ${code.role}`,
-					action: () => new_code(room, roles, code.role, created),
+					words: `New code for ${role_of(code)}`,
+					action: () => new_code(room, choices, code.role, created),
 				},
 			writing &&
 				roles.includes(code.role) && {
 					symbol: "refresh",
-					words: `Rotate codes for ${code.role}`,
+					words: `Rotate codes for ${role_of(code)}`,
 					action: () =>
 						rotate(code, async (made) => {
 							await update();
@@ -480,7 +482,7 @@ export async function codes_section(room, roles_of_room, who, signal) {
 	}
 	/** @param {Code[]} some */
 	async function delete_codes(some) {
-		const names = names_of(some.map((one) => `${one.code} (${one.role})`));
+		const names = names_of(some.map((one) => `${one.code} (${role_of(one)})`));
 		const title = `Delete ${count_of(some.length, "code")}?`;
 		const text = `The join links of ${names} stop working: people who open them are told that no room has this code. This cannot be undone.`;
 		if (!(await confirm_with(title, text, `Delete ${count_of(some.length, "code")}`))) return;

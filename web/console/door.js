@@ -7,12 +7,13 @@ import { Refusal, call, segment } from "../lib/api.js";
 import { announce, h } from "../lib/dom.js";
 import { poll } from "../lib/poll.js";
 import { renew_times, rows_in, set_text } from "../lib/rows.js";
-import { count_of, number } from "../lib/text.js";
+import { clock, count_of, number } from "../lib/text.js";
 import { busy, dialog, sentence, toast } from "../lib/ui.js";
 import { maker } from "./editor.js";
 import { exact_time, person_name, person_note, put_once, table_of } from "./inside.js";
 
-/** @typedef {{ id: string, name: string, user_id: string, role: string, since: string }} Ticket */
+/** Somebody who waits, since a time, or was denied, until a time.
+ * @typedef {{ id: string, name: string, user_id: string, role: string, since: string, until: string }} Ticket */
 
 const GONE = 404;
 const DECIDED = 409;
@@ -37,11 +38,15 @@ const REASON = {
 /** @type {import("../lib/schema.js").Plain} */
 const DENIAL = { ...REASON, kind: "object", description: "", most: undefined, fields: [["reason", REASON]] };
 
-/** Creates the section with the people who wait. @param {string} room_id @param {AbortSignal} signal */
-export async function door_section(room_id, signal) {
+/** Creates the section with the people who wait, and with those who were denied.
+ * @param {string} room_id @param {(name: string) => string} role_shown returns what people see of a role
+ * @param {AbortSignal} signal */
+export async function door_section(room_id, role_shown, signal) {
 	const path = `/v2/active-rooms/${segment(room_id)}/tickets`;
 	/** @type {Ticket[]} */
 	let tickets = [];
+	/** @type {Ticket[]} */
+	let denied = [];
 	let count = 0;
 	/** @type {string | null} */
 	let etag = null;
@@ -75,34 +80,50 @@ export async function door_section(room_id, signal) {
 		const box = dialog(`Deny ${person_name(one)}?`, [text, element], { class: "form-dialog" });
 		box.querySelector("input")?.focus();
 	}
-	/** @param {Ticket} first */
-	function row(first) {
+	/** @param {Ticket} one */
+	function admit_button(one) {
+		const button = h("button.small", { type: "button", "aria-label": `Admit ${person_name(one)}` }, "Admit");
+		button.addEventListener("click", () => busy(button, () => decide(one, "admitted")));
+		return button;
+	}
+	/** @param {Ticket} first @param {string} column @param {Node} time @param {HTMLElement[]} buttons */
+	function row(first, column, time, buttons) {
 		const name = h("span.row-name");
 		const role = h("td", { "data-label": "Role" });
-		const no = h("button.small", { type: "button", onclick: () => deny(first) }, "Deny");
-		const yes = h("button.small.primary", { type: "button" }, "Admit");
-		yes.addEventListener("click", () => busy(yes, () => decide(first, "admitted")));
-		no.setAttribute("aria-label", `Deny ${person_name(first)}`);
-		yes.setAttribute("aria-label", `Admit ${person_name(first)}`);
 		return {
 			element: h(
 				"tr",
 				null,
 				h("td", { "data-label": "Name" }, name, h("span.note.break", null, person_note(first))),
 				role,
-				h("td", { "data-label": "Waiting since" }, exact_time(first.since)),
-				h("td.menu-cell", null, h("div.row-of-buttons", null, no, yes)),
+				h("td", { "data-label": column }, time),
+				h("td.menu-cell", null, h("div.row-of-buttons", null, buttons)),
 			),
 			/** @param {Ticket} one */
 			update(one) {
 				set_text(name, person_name(one));
-				set_text(role, one.role);
+				set_text(role, role_shown(one.role));
 			},
 		};
 	}
-	const body = h("tbody");
-	const show_rows = rows_in(body, (/** @type {Ticket} */ one) => one.id, row);
-	const table = table_of(["Name", "Role", "Waiting since", ""], body, "People waiting");
+	/** Returns a table, and a function that shows people in it.
+	 * @param {string} label @param {string} column the time's @param {(one: Ticket) => ReturnType<typeof row>} make
+	 * @returns {[HTMLElement, (people: Ticket[]) => void]} */
+	function people_table(label, column, make) {
+		const body = h("tbody");
+		return [table_of(["Name", "Role", column, ""], body, label), rows_in(body, (one) => one.id, make)];
+	}
+	const SINCE = "Waiting since";
+	const UNTIL = "Denied until";
+	const [table, show_rows] = people_table("People waiting", SINCE, (one) => {
+		const words = { type: "button", "aria-label": `Deny ${person_name(one)}`, onclick: () => deny(one) };
+		const yes = admit_button(one);
+		yes.classList.add("primary");
+		return row(one, SINCE, exact_time(one.since), [h("button.small", words, "Deny"), yes]);
+	});
+	const [denied_table, show_denied] = people_table("People denied", UNTIL, (one) =>
+		row(one, UNTIL, h("span", null, clock(Date.parse(one.until))), [admit_button(one)]),
+	);
 	const state = h("p.list-state");
 	const foot = h("div.list-foot", null, state);
 	const nobody = h("p.quiet", null, "Nobody is waiting.");
@@ -131,7 +152,9 @@ export async function door_section(room_id, signal) {
 		all.hidden = count < 2;
 		set_text(state, `The ${count_of(tickets.length, "person", "people")} who have waited longest, of ${number(count)}.`);
 		foot.hidden = tickets.length === count;
-		put_once(place, ...(count > 0 ? [table, foot] : [nobody]));
+		show_denied(denied);
+		if (denied.length > 0) element.hidden = false;
+		put_once(place, ...(count > 0 ? [table, foot] : [nobody]), ...(denied.length > 0 ? [denied_table] : []));
 		renew_times(place);
 		if (has_focus && !element.contains(document.activeElement)) title.focus();
 	}
@@ -140,7 +163,7 @@ export async function door_section(room_id, signal) {
 		if (!answer.data) return renew_times(place);
 		const known = new Set(tickets.map((one) => one.id));
 		etag = answer.etag;
-		({ tickets, count } = answer.data);
+		({ tickets, count, denied } = answer.data);
 		const fresh = tickets.filter((one) => !known.has(one.id));
 		draw();
 		const [first] = fresh;

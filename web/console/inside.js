@@ -73,14 +73,14 @@ export function table_of(columns, body, label) {
 	);
 }
 
-/** Returns how many people have each role. @param {Record<string, number>} roles */
-export const role_chips = (roles) =>
+/** Returns how many people have each role. @param {Record<string, number>} roles @param {(name: string) => string} role_shown */
+export const role_chips = (roles, role_shown) =>
 	Object.entries(roles).map(([role, count]) =>
-		h("li.chip", null, role || "No role", " ", h("b", null, number(count))),
+		h("li.chip", null, role_shown(role) || "No role", " ", h("b", null, number(count))),
 	);
 
-/** @param {import("./acts.js").Acts | null} acts null if nothing can be done */
-const person_row = (acts) => (/** @type {Peer} */ first) => {
+/** @param {import("./acts.js").Acts | null} acts null if nothing can be done @param {(name: string) => string} role_shown */
+const person_row = (acts, role_shown) => (/** @type {Peer} */ first) => {
 	const name = h("span.row-name");
 	const note = h("span.note.break");
 	const role = h("td", { "data-label": "Role" });
@@ -101,7 +101,7 @@ const person_row = (acts) => (/** @type {Peer} */ first) => {
 		update(peer) {
 			set_text(name, person_name(peer));
 			set_text(note, person_note(peer));
-			set_text(role, peer.role || "No role");
+			set_text(role, role_shown(peer.role) || "No role");
 			now = peer;
 			actions?.renew();
 		},
@@ -111,9 +111,10 @@ const person_row = (acts) => (/** @type {Peer} */ first) => {
 /**
  * Creates the section with the people inside a room.
  * @param {() => import("./acts.js").Room} room_now returns the room as it is now
+ * @param {(name: string) => string} role_shown returns what people see of a role
  * @param {() => Promise<any>} locked called after the room was disabled here @param {AbortSignal} signal
  */
-export async function inside_section(room_now, locked, signal) {
+export async function inside_section(room_now, role_shown, locked, signal) {
 	const room = room_now();
 	const path = `/v2/active-rooms/${segment(room.id)}`;
 	/** @type {Map<string, Peer>} */
@@ -129,7 +130,7 @@ export async function inside_section(room_now, locked, signal) {
 		named_at = -Infinity;
 	};
 	const acts = may("live:write") ? { room: room_now, done, locked } : null;
-	const show_rows = rows_in(body, (/** @type {Peer} */ one) => one.id, person_row(acts));
+	const show_rows = rows_in(body, (/** @type {Peer} */ one) => one.id, person_row(acts, role_shown));
 	const columns = ["Name", "Role", "Since", ...(acts ? [""] : [])];
 	const table = table_of(columns, body, "People inside");
 	const count = h("strong");
@@ -198,7 +199,7 @@ export async function inside_section(room_now, locked, signal) {
 			set_text(count, people === 1 ? "1 person is inside." : `${number(people)} people are inside.`);
 			if (before?.session.id !== now.session.id)
 				put(since, "In session since ", exact_words(now.session.created_at));
-			put_changed(roles, role_chips(now.roles));
+			put_changed(roles, role_chips(now.roles, role_shown));
 			show_rows(ids.flatMap((id) => known.get(id) ?? []));
 			const rows = body.childElementCount;
 			put_once(place, ...(rows > 0 ? [summary, table, foot] : [summary, foot]));

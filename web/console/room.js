@@ -27,7 +27,7 @@ import { with_templates } from "./new.js";
 import { may, session } from "./session.js";
 import { sessions_section } from "./sessions.js";
 import { template_names } from "./templates.js";
-import { name_below, shown_name } from "./title.js";
+import { name_below, role_words, shown_name } from "./title.js";
 
 /** The first fields of the form; the others follow, folded. */
 const FIRST = [
@@ -84,11 +84,13 @@ export async function room_page({ id = "" }, signal) {
 		edit.renew(answer);
 		await take(answer.data);
 	}
-	async function make_codes() {
-		if (!may("codes:read")) return null;
-		const template = readable ? await get(`/v2/templates/${room.template_id}`, signal) : null;
-		return await codes_section(room, template?.roles ?? {}, who, signal);
+	/** The roles of the room's template, by name; none if the session may not see them. @type {Record<string, any>} */
+	let roles = {};
+	async function read_roles() {
+		if (readable) roles = (await get(`/v2/templates/${room.template_id}`, signal)).roles;
 	}
+	const role_shown = (/** @type {string} */ name) => role_words(roles)(name);
+	const make_codes = async () => (may("codes:read") ? await codes_section(room, roles, who, signal) : null);
 	/** Shows the room as a request returned it; what did not change stays as it is. @param {any} next */
 	async function take(next) {
 		const before = room;
@@ -102,17 +104,19 @@ export async function room_page({ id = "" }, signal) {
 		again?.focus();
 		document.title = `${shown_name(room)} – Anteroom`;
 		const same = ["enabled", "template_id", "name", "title"].every((name) => before[name] === room[name]);
-		if (same || !codes) return;
+		if (same) return;
+		await read_roles();
 		const now = await make_codes();
-		if (!now) return;
+		if (!now || !codes) return;
 		codes.element.replaceWith(now.element);
 		codes = now;
 	}
 	let head = head_of(room, path, enable);
+	await read_roles();
 	const [first_codes, door, inside, no_call] = await Promise.all([
 		make_codes(),
-		may("tickets:write") ? door_section(id, signal) : null,
-		may("live:read") ? inside_section(() => room, renew, signal) : null,
+		may("tickets:write") ? door_section(id, role_shown, signal) : null,
+		may("live:read") ? inside_section(() => room, role_shown, renew, signal) : null,
 		call_notice(room, signal),
 	]);
 	let codes = first_codes;

@@ -12,6 +12,15 @@ const without_bidi = (text) => text.replace(BIDI, "");
  * @param {{ name: string, title?: string }} one */
 export const shown_name = ({ name, title = "" }) => without_bidi(title) || name;
 
+/** Returns a function that returns what people see of the role with a name.
+ * @param {Record<string, { name: string, title?: string }>} roles of a template, by name
+ * @returns {(name: string) => string} */
+export const role_words = (roles) => (name) => shown_name(roles[name] ?? { name });
+
+/** Returns roles as choices: names, and what people see of them.
+ * @param {{ name: string, title?: string }[]} roles @returns {[string, string][]} */
+export const role_choices = (roles) => roles.map((one) => [one.name, shown_name(one)]);
+
 // Names that the service generates say nothing to people.
 const GENERATED = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
