@@ -17,6 +17,10 @@ struct changed_role {
 /* type: "template.created" or "template.deleted". */
 void template_note(struct call *call, const char *type, const struct template_record *record);
 
+/* Notes the roles that are changed (struct changed_role), without an event. */
+void template_note_changed_roles(struct call *call, const struct template_record *record,
+				 const struct template_record *former);
+
 /* Notes an update, with the roles that are changed (struct changed_role): an event for the
  * template's own changes, one for each deleted role, then one for each new role. default_changed:
  * the template became the default template or stopped being it. */

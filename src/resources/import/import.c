@@ -605,6 +605,7 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 	is_done = stored_sound(&part, is_done, &own);
 	/* They count whatever the result of the call. */
 	call->run.words_asked = part.run.words_asked;
+	call->run.changed_roles = part.run.changed_roles;
 	if (is_done) {
 		run->created[kind] += is_new;
 		run->updated[kind] += !is_new;

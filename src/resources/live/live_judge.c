@@ -34,7 +34,7 @@ static const struct {
 } touching[] = {
 	{ "room.updated", true },  { "room.deleted", true },  { "template.updated", false },
 	{ "role.updated", false }, { "role.renamed", false }, { "role.deleted", false },
-	{ "ban.created", false },  { "ban.updated", false },
+	{ "ban.created", false },  { "ban.updated", false },  { "account.imported", false },
 };
 
 static void find_touched(void *context, const char *type, struct slice id)

@@ -121,6 +121,14 @@ static void find_plugins(struct changes *changes, const struct template_record *
 				      NULL);
 }
 
+void template_note_changed_roles(struct call *call, const struct template_record *record,
+				 const struct template_record *former)
+{
+	struct changes changes = CHANGES_INITIAL(call->arena);
+
+	find_in_roles(call, &changes, former, record);
+}
+
 void template_note_update(struct call *call, const struct template_record *record,
 			  const struct template_record *former, bool default_changed)
 {

@@ -218,6 +218,8 @@ bool templates_import(struct call *call, bool *is_new, struct fault *fault)
 		if (!template_delete_gone(call, &record, &former, fault) ||
 		    !template_assemble(call, &record, fault) || !template_put(call, &record, fault))
 			return false;
+		if (is_there)
+			template_note_changed_roles(call, &record, &former);
 	}
 	return set_default(call, &record, NULL, fault);
 }

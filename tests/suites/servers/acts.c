@@ -259,6 +259,11 @@ static const struct {
 	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/host", "{\"maxPeerCount\":-1}", REMOVE, "",
 	  "{\"type\":\"removed\",\"cause\":\"not_admitted\",\"reason\":\"\"}",
 	  "\"cause\":\"not_admitted\"" },
+	{ METHOD_POST, "/v2/import",
+	  "{\"templates\":[{\"id\":\"TEMPLATE\",\"roles\":{\"host\":{\"name\":\"host\","
+	  "\"maxPeerCount\":-1}}}]}",
+	  REMOVE, "", "{\"type\":\"removed\",\"cause\":\"not_admitted\",\"reason\":\"\"}",
+	  "\"cause\":\"not_admitted\"" },
 	{ METHOD_DELETE, "/v2/templates/TEMPLATE/roles/host", NULL, REMOVE, "",
 	  "{\"type\":\"removed\",\"cause\":\"not_admitted\",\"reason\":\"\"}",
 	  "\"cause\":\"not_admitted\"" },

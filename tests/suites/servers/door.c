@@ -91,6 +91,10 @@ static const struct {
 	{ METHOD_POST, "/v2/templates/TEMPLATE",
 	  "{\"roles\":{\"guest\":{\"permissions\":{\"mute\":true}},\"host\":{}}}",
 	  "[\"ada#1\",\"eve\"]" },
+	{ METHOD_POST, "/v2/import",
+	  "{\"templates\":[{\"id\":\"TEMPLATE\",\"roles\":{\"guest\":{\"name\":\"guest\","
+	  "\"permissions\":{\"mute\":true}}}}]}",
+	  "[\"eve\"]" },
 	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"priority\":3}", NULL },
 	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"permissions\":{\"mute\":false}}",
 	  NULL },
@@ -109,7 +113,7 @@ START_TEST(people_are_told_that_their_role_has_changed)
 	(void)ask_until(room_path, "\"peer_count\":2");
 	changed = clock_monotonic();
 	(void)ask(200, role_changes[_i].method, filled(role_changes[_i].path),
-		  role_changes[_i].body);
+		  filled(role_changes[_i].body));
 	if (role_changes[_i].told != NULL) {
 		ck_assert_str_eq(await_messages(1), "{\"type\":\"role\"}");
 		ck_assert_int_le(clock_monotonic() - changed, 2000);
