@@ -287,9 +287,10 @@ END
 		printf 'accesslog.filename = "%s"\nserver.upload-dirs = ( "%s" )\n' \
 			"$scratch/lighttpd-access.log" "$scratch"
 		sed -e "s|/usr/bin/anteroom|$program|; s|/var/lib/anteroom|$scratch/lighttpd|" \
-			-e "s|/run/lighttpd|$scratch|; s|/usr/share/anteroom/web|$scratch/pages|" \
+			-e "s|/run/lighttpd|$scratch|; s|/usr/share/anteroom/lighttpd|$scratch|" \
 			"$source/packaging/examples/lighttpd.conf"
 	} >lighttpd.conf
+	sed "s|@PAGES@|$scratch/pages|" "$source/packaging/lighttpd/server.conf.in" >server.conf
 	lighttpd -f lighttpd.conf
 }
 
@@ -327,8 +328,9 @@ try_proxy_fcgi()
 		apache_own_part alias mime proxy proxy_fcgi
 		printf 'Define APACHE_LOG_DIR "%s"\nTypesConfig /dev/null\n' "$scratch"
 		sed -e "s|\\*:80|127.0.0.1:$port|; s|/run/anteroom/anteroom.sock|$scratch/apache.sock|" \
-			-e "s|/usr/share/anteroom/web|$scratch/pages|" "$source/packaging/examples/apache.conf"
+			-e "s|/usr/share/anteroom/apache|$scratch|" "$source/packaging/examples/apache.conf"
 	} >apache.conf
+	sed "s|@PAGES@|$scratch/pages|" "$source/packaging/apache/server.conf.in" >server.conf
 	apache2 -f "$scratch/apache.conf" -k start
 }
 

@@ -331,6 +331,8 @@ start_load
 apt install -y ./newer/anteroom_*.deb >log 2>&1 || fail "$(tail log)"
 [ "$(systemctl show -P MainPID anteroom.service)" != "$main" ] || fail 'the service was not replaced'
 sleep 1
+curl -sS --head $base/join/abc-defg-hij | grep -q "connect-src 'self' https: data:" || fail 'nginx was not reloaded'
+[ -z "$(dpkg-query -W -f '${Conffiles}' anteroom)" ] || fail 'the package has conffiles'
 systemctl restart anteroom.service || fail 'restart'
 sleep 1
 reload_nginx
@@ -456,9 +458,11 @@ walk()
 	[ -n "$install" ] || return 1
 	in_root "$build" sh -c "$install -q -y" || return 1
 	in_root "$build" sh -c "$as_builder" || return 1
-	# The next version: the same with a higher number.
+	# The next version: the same with a higher number, another site, and other headers for the join page.
 	in_root "$build" sh -ec 'cd /home/builder; dpkg-deb -R anteroom_*.deb next; mkdir newer
-		sed -i "s/^Version: .*/&.1/" next/DEBIAN/control; dpkg-deb --root-owner-group -b next newer' ||
+		sed -i "s/^Version: .*/&.1/" next/DEBIAN/control; cd next/usr/share/anteroom/nginx
+		echo "# of the next version" >>site.conf; sed -i "s/connect-src .self. https:/& data:/" server.conf
+		cd /home/builder; dpkg-deb --root-owner-group -b next newer' ||
 		return 1
 
 	mkdir "$scratch/$release/root/newer" &&

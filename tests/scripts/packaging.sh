@@ -1,6 +1,6 @@
 #!/bin/sh
-# The work of packagers: installing, also over an earlier installation, `configure`, and building a
-# package.
+# The work of packagers: installing, also over an earlier installation, the scripts of the Debian package, the
+# containers, `configure`, and building a package.
 set -u
 source=$(cd "${SOURCE_DIR:-$(dirname "$0")/../..}" && pwd) || exit 1
 build=$(cd "$(dirname "${ANTEROOM:-build/anteroom}")" && pwd) || exit 1
@@ -84,15 +84,96 @@ gzip -dc "$pages/join.html.gz" | cmp -s - "$pages/join.html" || fail 'join.html.
 "$library" --from "$scratch/other" >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
 [ "$(grep -c "$named" "$pages/join.html")" = 2 ] || fail "twice: $(grep "$named" "$pages/join.html")"
 
-# The files for shells, monitoring and fail2ban.
-for file in anteroom/fetch-100ms bash-completion/completions/anteroom zsh/site-functions/_anteroom \
+# The files for other web servers, shells, monitoring and fail2ban.
+for file in anteroom/apache/server.conf anteroom/lighttpd/server.conf anteroom/fetch-100ms bash-completion/completions/anteroom zsh/site-functions/_anteroom \
 	doc/anteroom/examples/monitoring/alerts.yml doc/anteroom/examples/monitoring/dashboard.json \
 	doc/anteroom/examples/monitoring/prometheus.yml doc/anteroom/examples/fail2ban/filter.conf \
 	doc/anteroom/examples/fail2ban/jail.conf doc/anteroom/examples/three-machines/patroni.yml; do
-	[ -n "$(find "$scratch/root" -path "*/share/$file" -size +0)" ] || fail "$file is not installed"
+	found=$(find "$scratch/root" -path "*/share/$file" -size +0)
+	[ -n "$found" ] || fail "$file is not installed"
+	! grep -n '@[A-Z]*@' "$found" || fail "$file is not complete"
 done
+for server in apache lighttpd; do
+	grep -q "^[[:space:]]*[Ii]nclude[A-Za-z]* \"*/usr/share/anteroom/$server/server.conf\"*\$" \
+		"$source/packaging/examples/$server.conf" || fail "the example for $server does not include what is installed"
+done
+# The scripts of the Debian package, below a root of their own and with other programs in the place of nginx and
+# of those that need root. `calls` has what they called.
+debian=$scratch/debian
+mkdir -p "$debian/bin" "$debian/root/usr/share/anteroom" "$debian/root/run" || exit 1
+for name in anteroom systemd-sysusers nginx dpkg-query; do
+	printf '#!/bin/sh\necho "%s $*" >>"%s"\n' $name "$debian/calls" >"$debian/bin/$name" || exit 1
+done
+printf 'test ! -e "%s"\n' "$debian/broken" >>"$debian/bin/nginx"
+printf 'cat "%s"\n' "$debian/conffiles" >>"$debian/bin/dpkg-query"
+for name in postinst postrm; do
+	sed -E -e "s#/(etc|run|usr/share|var)/#$debian/root/\\1/#g" -e 's/ -o [a-z-]+ -g [a-z]+//' \
+		"$source/packaging/debian/anteroom.$name" >"$debian/bin/$name" || exit 1
+done
+chmod 755 "$debian"/bin/* || exit 1
+share=$debian/root/usr/share/anteroom
+parts=$debian/root/etc/nginx/anteroom
+site=$debian/root/etc/nginx/sites-available/anteroom
+run_script()
+{
+	: >"$debian/calls"
+	(PATH=$debian/bin:$PATH && "$@") >"$scratch/log" 2>&1 || fail "$*: $(cat "$scratch/log")"
+}
+# version N: puts the files of version N there, as dpkg would.
+version()
+{
+	mkdir -p "$share/nginx"
+	for name in http operation server site; do
+		echo "# $name.conf of version $1" >"$share/nginx/$name.conf"
+	done
+}
+# has FILE TEXT: the file has the text as a line.
+has()
+{
+	grep -qxF "$2" "$1" || fail "$1 has not \"$2\": $(cat "$1" 2>&1)"
+}
+: >"$debian/conffiles"
+version 1
+run_script postinst configure ''
+has "$site" '# site.conf of version 1'
+has "$parts/server.conf" '# server.conf of version 1'
+! grep -q '^nginx' "$debian/calls" || fail "nginx, which does not run: $(cat "$debian/calls")"
+# An upgrade keeps the site, changed or deleted, replaces what it includes, and reloads an nginx that runs, unless
+# its configuration has an error.
+echo $$ >"$debian/root/run/nginx.pid"
+echo 'server_name rooms.example.org;' >"$site"
+version 2
+run_script postinst configure 1
+[ "$(cat "$site")" = 'server_name rooms.example.org;' ] || fail "an upgrade changed the site: $(cat "$site")"
+for name in http operation server; do
+	has "$parts/$name.conf" "# $name.conf of version 2"
+done
+[ "$(grep '^nginx' "$debian/calls")" = "$(printf 'nginx -t -q\nnginx -s reload')" ] ||
+	fail "an upgrade with nginx: $(cat "$debian/calls")"
+[ "$(cd "$parts" && echo *)" = 'http.conf operation.conf server.conf' ] || fail "an upgrade left: $(ls "$parts")"
+: >"$debian/broken"
+rm "$site"
+run_script postinst configure 2
+grep -q '^anteroom: nginx was not reloaded' "$scratch/log" || fail "an error in nginx.conf: $(cat "$scratch/log")"
+! grep -q '^nginx -s' "$debian/calls" || fail 'nginx was reloaded with an error in its configuration'
+[ ! -e "$site" ] || fail 'a deleted site came back'
+# What was changed in a file that was a conffile is saved; what was not changed is replaced.
+echo changed >"$parts/http.conf"
+echo original >"$parts/server.conf"
+printf ' %s 0123456789abcdef0123456789abcdef\n' "$parts/http.conf" >"$debian/conffiles"
+printf ' %s %s obsolete\n' "$parts/server.conf" "$(md5sum <"$parts/server.conf" | cut -d ' ' -f 1)" >>"$debian/conffiles"
+run_script postinst configure 2
+has "$parts/http.conf.dpkg-old" changed
+[ ! -e "$parts/server.conf.dpkg-old" ] && has "$parts/server.conf" '# server.conf of version 2'
+run_script postrm remove
+has "$parts/server.conf" '# server.conf of version 2'
+run_script postrm purge
+[ ! -e "$debian/root/etc/nginx" ] || fail "purging leaves $(find "$debian/root/etc")"
+# dpkg asks about files below /etc: the package has none.
+! grep -n 'debian/anteroom/etc' "$source/packaging/debian/rules" || fail 'the package has conffiles'
+
 # Each file of packaging/ is in the tarball, individually or with its folder.
-(cd "$source" && find packaging -type f ! -name site.conf ! -name '*.service') | while read -r file; do
+(cd "$source" && find packaging -type f ! -name site.conf ! -name server.conf ! -name '*.service') | while read -r file; do
 	named=$file
 	until grep -qE "(^|[[:space:]])$named([[:space:]]|\$)" "$source/Makefile.am"; do
 		case $named in
