@@ -44,6 +44,50 @@ start()
 	done
 }
 
+# Wrong arguments of --with-livekit are rejected before anything is built: here there is nothing to build. An
+# expected text and the arguments, a row a case.
+mkdir "$scratch/bare" && cp -R nginx "$scratch/bare" || exit 1
+long=0123456789abcdef0123456789abcdef
+rejects()
+{
+	(cd "$scratch/bare" && sh nginx/quickstart "$@" >"$scratch/other" 2>&1)
+	[ $? = 2 ] && grep -qF -- "$text" "$scratch/other" || fail "$*: $(cat "$scratch/other"), not $text"
+	[ "$(ls "$scratch/bare")" = nginx ] || fail "$*: it makes $(ls "$scratch/bare")"
+}
+while IFS='|' read -r text url key secret rest; do
+	# shellcheck disable=SC2086
+	rejects --with-livekit "$url" "$key" $secret $rest
+done <<END
+needs URL, KEY and SECRET|ws://127.0.0.1:7880|key
+needs URL, KEY and SECRET|ws://127.0.0.1:7880||$long
+needs URL, KEY and SECRET||key|$long
+needs URL, KEY and SECRET|ws://127.0.0.1:7880|key|--port|8081
+URL must be a ws or wss URL|http://127.0.0.1:7880|key|$long
+URL must be a ws or wss URL|127.0.0.1:7880|key|$long
+URL must be a ws or wss URL|ws://|key|$long
+URL must be a ws or wss URL|ws://127.0.0.1:0|key|$long
+URL must be a ws or wss URL|ws://127.0.0.1:65536|key|$long
+URL must be a ws or wss URL|ws://127.0.0.1:7880/?x|key|$long
+URL must be a ws or wss URL|ws://127.0.0.1:7880#x|key|$long
+URL must be a ws or wss URL|ws://user@127.0.0.1:7880|key|$long
+URL must be a ws or wss URL|ws://127.0.0.1:7880/"|key|$long
+URL must be a ws or wss URL|ws://127.0.0.1: 7880|key|$long
+KEY must have 1 to 128|ws://127.0.0.1:7880|k"|$long
+KEY must have 1 to 128|ws://127.0.0.1:7880|$long$long$long$long$long|$long
+SECRET must not have quotes|ws://127.0.0.1:7880|key|"$long
+SECRET must have 32 to 512 characters, got 6.|ws://127.0.0.1:7880|devkey|secret
+SECRET must have 32 to 512 characters, got 31.|wss://[::1]:7880/rtc|key|${long%f}
+SECRET must have 32 to 512 characters, got 544|ws://127.0.0.1:7880|key|$(printf "$long%.0s" 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17)
+END
+# With a secret that is too short, it prints two lines to paste, with a new key each time and the other arguments.
+text='are public'
+rejects --port 8081 --with-livekit ws://127.0.0.1:7880 devkey secret --data 'my data'
+pasted=$(sed -n 's/^livekit-server --dev --keys "anteroom: \([0-9a-f]\{48\}\)" >livekit.log 2>&1 &$/\1/p' "$scratch/other")
+tail -n 1 "$scratch/other" | grep -qx "sh nginx/quickstart --with-livekit ws://127.0.0.1:7880 anteroom $pasted --port 8081 --data 'my data'" ||
+	fail "devkey: $(cat "$scratch/other")"
+rejects --with-livekit ws://127.0.0.1:7880 devkey secret
+! grep -q "$pasted" "$scratch/other" || fail "the same key twice: $pasted"
+
 start "$scratch/one"
 first=$port
 codes=$(grep -E '^    [a-z]+: [a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
@@ -63,8 +107,8 @@ for page in console 'join page'; do
 done
 # Without a media server it says so, and what gives one, with a key of its own each time.
 grep -q '^There is no media server yet' "$scratch/one.printed" || fail 'the missing media server is not named'
-grep -qE '^sh nginx/quickstart --with-livekit ws://[^ ]+ anteroom [0-9a-f]{48}$' "$scratch/one.printed" ||
-	fail 'no command that adds a media server'
+grep -qE "^sh nginx/quickstart --with-livekit ws://[^ ]+ anteroom [0-9a-f]{48} --detach --port $port --data [^ ]+\$" \
+	"$scratch/one.printed" || fail 'no command that adds a media server'
 
 [ -z "${BRIEF-}" ] || exit 0
 
@@ -200,11 +244,6 @@ grep -q 'path=/v2/templates' "$scratch/three/anteroom.log" || fail '--serve-opti
 quickstart --stop --data "$scratch/three" >/dev/null || fail 'it cannot be stopped with options'
 
 # A LiveKit server, whose secret is not left in a file; a second start changes it. The links lead to the call.
-for words in 'ws://127.0.0.1:7880 key' 'ws://127.0.0.1:7880 key "'; do
-	# shellcheck disable=SC2086
-	quickstart --data "$scratch/seven" --with-livekit $words >"$scratch/other" 2>&1
-	[ $? = 2 ] && grep -q -- '--with-livekit' "$scratch/other" || fail "--with-livekit $words: $(cat "$scratch/other")"
-done
 # with_livekit PORT: starts it, unless livekit-client cannot be had here.
 with_livekit()
 {
