@@ -225,6 +225,38 @@ check()
 	check_pages
 }
 
+# check_proxy: behind a proxy at 127.0.0.1, what X-Forwarded-Proto says decides how links begin and where the join page
+# may connect, if X-Forwarded-For gave the client's address; from any other address it says nothing.
+check_proxy()
+{
+	expect 'a template' '200 *' POST /v2/templates -d '{"name":"proxy","default":true,"roles":{"host":{}}}'
+	expect 'a room' '200 *' POST /v2/rooms -d '{"name":"proxy"}'
+	room=$(sed -n 's/^{"id":"\([0-9a-f]*\)".*/\1/p' body)
+	expect 'its codes' '200 *' POST "/v2/room-codes/room/$room" -d ''
+	while IFS='|' read -r from address proto scheme; do
+		set -- --interface "$from"
+		[ -z "$address" ] || set -- "$@" -H "X-Forwarded-For: $address"
+		[ -z "$proto" ] || set -- "$@" -H "X-Forwarded-Proto: $proto"
+		what="from $from, X-Forwarded-For: $address, X-Forwarded-Proto: $proto"
+		expect "$what" "200 *\"join_url\":\"$scheme://*" GET "/v2/room-codes/room/$room?view=link" "$@"
+		expect "$what" '200 *' GET /join/x "$@"
+		sources=' http: ws:'
+		[ $scheme = http ] || sources=
+		case "$(header Content-Security-Policy)" in
+		*" connect-src 'self' https: wss:$sources; "*) ;;
+		*) fail "$front_end: $what: $(header Content-Security-Policy)" ;;
+		esac
+	done <<END
+127.0.0.1|||http
+127.0.0.1|192.0.2.1||http
+127.0.0.1|192.0.2.1|https|https
+127.0.0.1|192.0.2.1|http|http
+127.0.0.1||https|http
+127.0.0.2|192.0.2.1|https|http
+127.0.0.2||https|http
+END
+}
+
 # logs_no_code LOG...: checks that the logs contain no codes, because a code is enough to join.
 logs_no_code()
 {
@@ -289,6 +321,10 @@ END
 		sed -e "s|/usr/bin/anteroom|$program|; s|/var/lib/anteroom|$scratch/lighttpd|" \
 			-e "s|/run/lighttpd|$scratch|; s|/usr/share/anteroom/lighttpd|$scratch|" \
 			"$source/packaging/examples/lighttpd.conf"
+		cat <<'END'
+server.modules += ( "mod_extforward" )
+extforward.forwarder = ( "127.0.0.1" => "trust" )
+END
 	} >lighttpd.conf
 	sed "s|@PAGES@|$scratch/pages|" "$source/packaging/lighttpd/server.conf.in" >server.conf
 	lighttpd -f lighttpd.conf
@@ -300,6 +336,7 @@ if have lighttpd; then
 	start_on_port try_lighttpd
 	note "$scratch/lighttpd.pid" TERM
 	check lighttpd
+	check_proxy
 	grep -q /v2 lighttpd-access.log && fail 'lighttpd logs paths'
 	end_all
 	logs_no_code lighttpd*.log
@@ -325,7 +362,8 @@ apache_own_part()
 try_proxy_fcgi()
 {
 	{
-		apache_own_part alias mime proxy proxy_fcgi
+		apache_own_part alias mime proxy proxy_fcgi remoteip
+		printf 'RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\n'
 		printf 'Define APACHE_LOG_DIR "%s"\nTypesConfig /dev/null\n' "$scratch"
 		sed -e "s|\\*:80|127.0.0.1:$port|; s|/run/anteroom/anteroom.sock|$scratch/apache.sock|" \
 			-e "s|/usr/share/anteroom/apache|$scratch|" "$source/packaging/examples/apache.conf"
@@ -339,6 +377,7 @@ if have apache2 && have spawn-fcgi && [ -e $modules/mod_proxy_fcgi.so ]; then
 	start_on_port try_proxy_fcgi
 	note "$scratch/apache.pid" TERM
 	check 'Apache with mod_proxy_fcgi'
+	check_proxy
 	body_of 262145 >large
 	expect 'an error of its own' '413 {"code":413,*' POST /v2/templates --data-binary @large
 	case $(header Content-Type) in

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The installed site for nginx: the public server over IPv4 and IPv6, the separate server for metrics and
-# health checks, ACME, the same with TLS, the limits for IPv6 clients, and what the fail2ban filter finds
-# in the log.
+# health checks, ACME, the same with TLS, the limits for IPv6 clients, what a proxy in front says, and what the fail2ban
+# filter finds in the log.
 set -u
 test=tests/scripts/site.sh
 . "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
@@ -10,6 +10,7 @@ for needed in nginx spawn-fcgi curl openssl; do
 done
 become_ordinary
 make_scratch
+make_pages
 site=$source/packaging/nginx/site.conf.in
 left_out=
 
@@ -74,6 +75,55 @@ check_acme()
 	expect 404 "$1/.well-known/acme-challenge/other"
 }
 
+# check_scheme: what the client used decides how links begin, whether a cookie is only for TLS, and where the join
+# page may connect. X-Forwarded-Proto counts where set_real_ip_from replaced the address, and nowhere else. The
+# rows have what the client sends; with "own", what counts is whether the site itself has TLS ($tls).
+check_scheme()
+{
+	expect 200 "$base/v2/templates" -H "Authorization: Bearer $token" \
+		-d '{"name":"scheme","default":true,"roles":{"host":{}}}'
+	expect 200 "$base/v2/rooms" -H "Authorization: Bearer $token" -d '{"name":"scheme"}'
+	room=$(sed -n 's/^{"id":"\([0-9a-f]*\)".*/\1/p' body)
+	expect 200 "$base/v2/room-codes/room/$room" -H "Authorization: Bearer $token" -X POST
+	while IFS='|' read -r from address proto scheme; do
+		set -- --interface "$from" -H "Host: rooms.example.org"
+		[ -z "$address" ] || set -- "$@" -H "X-Real-IP: $address"
+		[ -z "$proto" ] || set -- "$@" -H "X-Forwarded-Proto: $proto"
+		case $scheme/$tls in
+		own/on) scheme=https ;;
+		own/off) scheme=http ;;
+		esac
+		what="from $from, X-Real-IP: $address, X-Forwarded-Proto: $proto"
+		expect 200 "$base/v2/room-codes/room/$room?view=link" "$@" -H "Authorization: Bearer $token"
+		grep -q "\"join_url\":\"$scheme://rooms.example.org/join/" body || fail "$what: not $scheme: $(cat body)"
+		expect 204 "$base/v2/session" "$@" -H 'Anteroom-Console: 1' -d "{\"token\":\"$token\"}"
+		case $scheme in
+		https) grep -qi '^set-cookie: __Host-anteroom=.*; Secure;' headers ;;
+		http) grep -qi '^set-cookie: anteroom=' headers && ! grep -qi '; Secure' headers ;;
+		esac || fail "$what: not $scheme: $(cat headers)"
+		expect 200 "$base/join/abc-defg-hij" "$@"
+		case $scheme in
+		https) grep -q "connect-src 'self' https: wss:;" headers ;;
+		http) grep -q "connect-src 'self' https: wss: http: ws:;" headers ;;
+		esac || fail "$what: not $scheme: $(cat headers)"
+	done <<END
+127.0.0.1|||own
+127.0.0.1|192.0.2.1||own
+127.0.0.1|192.0.2.1|https|https
+127.0.0.1|192.0.2.1|HTTPS|https
+127.0.0.1|192.0.2.1|http|http
+127.0.0.1|2001:db8::1|https|https
+127.0.0.1|192.0.2.1|https, http|own
+127.0.0.1|192.0.2.1|on|own
+127.0.0.1||https|own
+127.0.0.1||http|own
+127.0.0.1|127.0.0.1|https|own
+127.0.0.2|192.0.2.1|https|own
+127.0.0.2|192.0.2.1|http|own
+127.0.0.2||https|own
+END
+}
+
 # ---- without TLS ----
 
 start_responder site
@@ -82,6 +132,8 @@ operation=http://127.0.0.1:$((port + 1))
 check_public "$base"
 check_operation "$operation"
 check_acme "$base"
+tls=off
+check_scheme
 if [ $ipv6 = yes ]; then
 	check_public "http://[::1]:$port"
 	check_operation "http://[::1]:$((port + 1))"
@@ -224,6 +276,7 @@ mkdir nginx-tls && cp -R nginx-site/temporary nginx-tls || exit 1
 # With the location that the manual has for a load balancer.
 start_nginx tls "$(with_tls)
 s|^.*ssl_protocols.*|&\\
+	set_real_ip_from 127.0.0.1; real_ip_header X-Real-IP;\\
 	location = /readyz { allow 127.0.0.1; deny all; fastcgi_pass anteroom; }|"
 CURL_CA_BUNDLE=$scratch/certificate.pem
 export CURL_CA_BUNDLE
@@ -232,6 +285,9 @@ check_public "https://127.0.0.1:$port"
 expect 200 "https://127.0.0.1:$port/readyz"
 expect 403 "https://127.0.0.1:$port/readyz" --interface 127.0.0.2
 check_operation "http://127.0.0.3:$port"
+base=https://127.0.0.1:$port
+tls=on
+check_scheme
 plain=http://127.0.0.4:$port
 check_acme "$plain"
 for path in / /v2/templates '/v2/rooms?limit=10&name=a%20b' /metrics /v2/room-codes/code/abc-defg-hij; do
