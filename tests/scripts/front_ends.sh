@@ -63,12 +63,22 @@ letters()
 	printf "%$1s" '' | tr ' ' x
 }
 
-# check_rights PAGE: the console connects to nothing else and uses no device; the join page, which shows calls,
-# may do both, without TLS only if it has none itself.
+# What the examples for Apache, lighttpd and shared hosting say in this test about frames; the nginx of the tests
+# says nothing.
+embedding='https://app.example.org https://other.example.org:8443'
+embed="/frame[-_]ancestors.*'none'/s|'none'\\(\"*\\)\$|$embedding\\1|"
+
+# check_rights PAGE: the console connects to nothing else, uses no device and is in no frame; the join page, which
+# shows calls, may do the first two, without TLS only if it has none itself, and be in frames of the sites above.
 check_rights()
 {
+	ancestors="'none'"
 	case $1 in
 	/join*)
+		case $front_end in
+		nginx*) ;;
+		*) ancestors=$embedding ;;
+		esac
 		sources=" https: wss: http: ws:"
 		case $base in
 		https:*) sources=" https: wss:" ;;
@@ -84,6 +94,11 @@ check_rights()
 	*" connect-src 'self'$sources; "*) ;;
 	*) fail "$front_end: $1: $(header Content-Security-Policy)" ;;
 	esac
+	case "$(header Content-Security-Policy)" in
+	*"; frame-ancestors $ancestors; "*) ;;
+	*) fail "$front_end: $1: not in frames of $ancestors: $(header Content-Security-Policy)" ;;
+	esac
+	[ -z "$(header X-Frame-Options)" ] || fail "$front_end: $1: X-Frame-Options: $(header X-Frame-Options)"
 	[ "$(header Permissions-Policy)" = "$devices" ] || fail "$front_end: $1: $(header Permissions-Policy)"
 }
 
@@ -319,7 +334,7 @@ END
 		printf 'accesslog.filename = "%s"\nserver.upload-dirs = ( "%s" )\n' \
 			"$scratch/lighttpd-access.log" "$scratch"
 		sed -e "s|/usr/bin/anteroom|$program|; s|/var/lib/anteroom|$scratch/lighttpd|" \
-			-e "s|/run/lighttpd|$scratch|; s|/usr/share/anteroom/lighttpd|$scratch|" \
+			-e "s|/run/lighttpd|$scratch|; s|/usr/share/anteroom/lighttpd|$scratch|" -e "$embed" \
 			"$source/packaging/examples/lighttpd.conf"
 		cat <<'END'
 server.modules += ( "mod_extforward" )
@@ -366,7 +381,7 @@ try_proxy_fcgi()
 		printf 'RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1\n'
 		printf 'Define APACHE_LOG_DIR "%s"\nTypesConfig /dev/null\n' "$scratch"
 		sed -e "s|\\*:80|127.0.0.1:$port|; s|/run/anteroom/anteroom.sock|$scratch/apache.sock|" \
-			-e "s|/usr/share/anteroom/apache|$scratch|" "$source/packaging/examples/apache.conf"
+			-e "s|/usr/share/anteroom/apache|$scratch|" -e "$embed" "$source/packaging/examples/apache.conf"
 	} >apache.conf
 	sed "s|@PAGES@|$scratch/pages|" "$source/packaging/apache/server.conf.in" >server.conf
 	apache2 -f "$scratch/apache.conf" -k start
@@ -421,7 +436,8 @@ if have apache2 && [ -e $modules/mod_fcgid.so ]; then
 	mkdir -p home/bin home/public_html fcgid || exit 1
 	cp "$program" home/bin/anteroom &&
 		cp "$source/packaging/examples/shared-hosting/anteroom.fcgi" home/public_html &&
-		cp "$source/packaging/examples/shared-hosting/htaccess" home/public_html/.htaccess &&
+		sed "/Header always edit/{$embed
+		}" "$source/packaging/examples/shared-hosting/htaccess" >home/public_html/.htaccess &&
 		cp -R pages/. home/public_html && chmod 755 home/public_html/anteroom.fcgi || exit 1
 	make_account home/anteroom
 	start_on_port try_fcgid 1

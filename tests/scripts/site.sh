@@ -1,7 +1,7 @@
 #!/bin/sh
 # The installed site for nginx: the public server over IPv4 and IPv6, the separate server for metrics and
-# health checks, ACME, the same with TLS, the limits for IPv6 clients, what a proxy in front says, and what the fail2ban
-# filter finds in the log.
+# health checks, ACME, the same with TLS, the limits for IPv6 clients, what a proxy in front says, and what the
+# fail2ban filter finds in the log.
 set -u
 test=tests/scripts/site.sh
 . "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
@@ -30,6 +30,10 @@ s|^.*without TLS\$|&\\
 [ $ipv6 = yes ] || places="/listen \\[/d
 $places"
 
+# The public server lets one site show the join page in a frame.
+places="$places
+/EMBEDDING/,/}/s|\"'none'\"|\"https://app.example.org\"|"
+
 # expect STATUS URL [ARGUMENT...]: writes the body to body, and the headers to headers.
 expect()
 {
@@ -38,7 +42,11 @@ expect()
 	shift 2
 	: >body
 	got=$(curl -sS --max-time 120 --path-as-is -D headers -o body -w '%{http_code}' "$@" "$url" 2>&1)
-	[ "$got" = "$status" ] || fail "$url: $got, not $status: $(head -c 300 body)"
+	# shellcheck disable=SC2254
+	case $got in
+	$status) ;;
+	*) fail "$url: $got, not $status: $(head -c 300 body)" ;;
+	esac
 }
 
 # check_operation BASE: checks the server for metrics and health checks.
@@ -134,6 +142,12 @@ check_operation "$operation"
 check_acme "$base"
 tls=off
 check_scheme
+expect 200 "$base/join/abc-defg-hij"
+grep -q '; frame-ancestors https://app.example.org; ' headers || fail "the join page in a frame: $(cat headers)"
+for path in / /console/ /v2/openapi.json; do
+	expect '[23]0[02]' "$base$path"
+	grep -q "; frame-ancestors 'none'" headers || fail "$path in a frame: $(cat headers)"
+done
 if [ $ipv6 = yes ]; then
 	check_public "http://[::1]:$port"
 	check_operation "http://[::1]:$((port + 1))"
@@ -286,6 +300,8 @@ expect 200 "https://127.0.0.1:$port/readyz"
 expect 403 "https://127.0.0.1:$port/readyz" --interface 127.0.0.2
 check_operation "http://127.0.0.3:$port"
 base=https://127.0.0.1:$port
+expect 200 "$base/join/abc-defg-hij"
+grep -q "; frame-ancestors 'none'; " headers || fail "the join page in a frame: $(cat headers)"
 tls=on
 check_scheme
 plain=http://127.0.0.4:$port
