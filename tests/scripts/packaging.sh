@@ -94,7 +94,7 @@ for file in anteroom/apache/server.conf anteroom/lighttpd/server.conf anteroom/f
 	! grep -n '@[A-Z]*@' "$found" || fail "$file is not complete"
 done
 for server in apache lighttpd; do
-	grep -q "^[[:space:]]*[Ii]nclude[A-Za-z]* \"*/usr/share/anteroom/$server/server.conf\"*\$" \
+	grep -qi "^[[:space:]]*include[a-z]* \"*/usr/share/anteroom/$server/server.conf\"*\$" \
 		"$source/packaging/examples/$server.conf" || fail "the example for $server does not include what is installed"
 done
 # The scripts of the Debian package, below a root of their own and with other programs in the place of nginx and
@@ -199,6 +199,78 @@ for folder in "$source"/*/; do
 		fail "the Containerfile does not copy $folder"
 done
 
+# What compose.yaml names exists: prints it as lines such as `services.nginx.volumes[]=socket:/run/anteroom`.
+container=$source/packaging/container
+awk '
+	/^ *(#.*)?$/ { next }
+	{
+		match($0, /^ */)
+		depth = RLENGTH / 2
+		line = substr($0, RLENGTH + 1)
+		path = ""
+		for (i = 0; i < depth; i++)
+			path = path names[i] (i < depth - 1 ? "." : "")
+	}
+	line ~ /^- / { item(path, substr(line, 3)); next }
+	{
+		names[depth] = line
+		sub(/:.*/, "", names[depth])
+		path = path (depth > 0 ? "." : "") names[depth]
+		sub(/^[^:]*: */, "", line)
+		if (line ~ /^\[/) {
+			count = split(substr(line, 2, length(line) - 2), items, / *, */)
+			for (i = 1; i <= count; i++)
+				item(path, items[i])
+		} else
+			print path "=" plain(line)
+	}
+	function plain(text) { gsub(/^\047|:$|\047$/, "", text); return text }
+	function item(path, text) { print path "[]=" plain(text) }
+' "$container/compose.yaml" >"$scratch/compose"
+# of SERVICE MEMBER: prints the values of a member of a service.
+of()
+{
+	sed -n "s|^services\.$1\.$2\(\[\]\)\{0,1\}=\(..*\)|\2|p" "$scratch/compose"
+}
+services=$(sed -n 's/^services\.\([^.]*\)=$/\1/p' "$scratch/compose")
+[ "$(echo "$services" | tr '\n' ' ')" = 'anteroom nginx connect-livekit livekit ' ] || fail "services: $services"
+for service in $services; do
+	target=$(of "$service" build.target)
+	[ -n "$(of "$service" image)" ] || grep -qx "FROM [^ ]* AS $target" "$container/Containerfile" ||
+		fail "the service $service is built from \"$target\", which the Containerfile does not have"
+	[ ! "$target" ] || [ -f "$container/$(of "$service" build.context)/$(of "$service" build.dockerfile)" ] ||
+		fail "the service $service is not built from the Containerfile"
+	! of "$service" network_mode | grep -q . || fail "the service $service has no network for media servers and webhooks"
+	for volume in $(of "$service" volumes); do
+		grep -qx "volumes\.${volume%%:*}=" "$scratch/compose" || fail "the service $service has the volume $volume"
+	done
+	for other in $(of "$service" depends_on) $(sed -n "s|^services\.$service\.depends_on\.\([a-z-]*\)=\$|\1|p" "$scratch/compose"); do
+		echo "$services" | grep -qx "$other" || fail "the service $service depends on $other"
+	done
+	case $service in
+	*livekit) [ "$(of "$service" profiles)" = livekit ] || fail "$service is not in the profile livekit" ;;
+	*) [ -z "$(of "$service" profiles)" ] || fail "$service is in a profile" ;;
+	esac
+done
+sed -n 's/^COPY --from=\([^ ]*\) .*/\1/p; s/^FROM \([a-z-]*\) .*/\1/p' "$container/Containerfile" | while read -r stage; do
+	grep -qx "FROM [^ ]* AS $stage" "$container/Containerfile" || fail "the Containerfile has no stage $stage"
+done || exit 1
+# stage NAME: prints what the Containerfile does in a stage, a command a line.
+stage()
+{
+	sed -e :a -e '/\\$/N; s/\\\n//; ta' "$container/Containerfile" | sed -n "/^FROM .* AS $1\$/,/^FROM .* AS /p" |
+		sed '1!{/^FROM /d}'
+}
+stage anteroom | grep -q '^RUN .*install .* ca-certificates' || fail 'the service has no certificates of authorities'
+stage call | grep -qx 'RUN /usr/share/anteroom/get-livekit-client' &&
+	stage nginx | grep -qx 'COPY --from=call /usr/share/anteroom /usr/share/anteroom' || fail 'nginx has no call'
+# The service may ask media servers in the network of the containers. Both ranges are the same.
+range=$(of anteroom command | tail -n 1)
+[ "$(of anteroom command | sed -n '4p')" = --media-allow ] && [ -n "$range" ] &&
+	grep -qxF "networks.default.ipam.config[]=subnet: $range" "$scratch/compose" ||
+	fail "the service may ask $range, the network is: $(grep '^networks' "$scratch/compose")"
+echo "$range" | grep -qx '${ANTEROOM_SUBNET:-10\.[0-9.]*/24}' || fail "the network is $range"
+
 # Runs the commands in compose.yaml, with the layout and the settings of the Containerfile, but without a
 # container engine: the volume is a directory, which cannot be renamed either, and a container is a
 # process.
@@ -210,17 +282,20 @@ if [ "$(id -u)" = 0 ]; then
 	as="setpriv --reuid=nobody --regid=$(id -g nobody) --clear-groups"
 	chmod 755 "$scratch" "$scratch/anteroom" && chown nobody "$volume" "$socket" || exit 1
 fi
-container=$source/packaging/container
 placed()
 {
 	sed -e "s|/var/lib/anteroom|$volume|g" -e "s|/run/anteroom|$socket|g"
 }
 ANTEROOM_DATA=$(sed -n 's/^ENV ANTEROOM_DATA=//p' "$container/Containerfile" | placed)
 export ANTEROOM_DATA
-volumes=$(sed -n 's/^VOLUME //p' "$container/Containerfile" | placed)
+volumes=$(stage anteroom | sed -n 's/^VOLUME //p' | placed)
 [ "$volumes" = "$volume" ] && [ "${ANTEROOM_DATA%/*}" = "$volume" ] ||
 	fail "the data, $ANTEROOM_DATA, must be one level below the volume, $volumes"
-words=$(sed -n 's/^CMD \["serve", \(.*\)\]$/serve \1/p' "$container/Containerfile" | tr -d '",' | placed)
+words=$(of anteroom command | sed 's/^\${[A-Z_]*:-\(.*\)}$/\1/' | tr '\n' ' ' | placed)
+case $words in
+"$(sed -n 's/^CMD \["serve", \(.*\)\]$/serve \1/p' "$container/Containerfile" | tr -d '",' | placed) "*) ;;
+*) fail "compose.yaml starts $words" ;;
+esac
 serving=
 trap '[ -z "$serving" ] || kill "$serving"; rm -rf "$scratch"' EXIT
 PATH=$scratch:$PATH
@@ -255,7 +330,9 @@ docker()
 	shift
 	$as $entry "$@"
 }
-sed -n 's/^#     \(docker compose .*\)/\1/p' "$container/compose.yaml" | placed >"$scratch/commands"
+# LiveKit's own start needs its image; tests/scripts/site.sh runs what precedes it.
+sed -n 's/^#     \(docker compose .*\)/\1/p' "$container/compose.yaml" | grep -v -- '--profile livekit up' |
+	placed >"$scratch/commands"
 [ "$(grep -c . "$scratch/commands")" = 11 ] || fail "compose.yaml names $(cat "$scratch/commands")"
 cd "$scratch" || exit 1
 while read -r command; do

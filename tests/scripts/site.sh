@@ -1,7 +1,7 @@
 #!/bin/sh
 # The installed site for nginx: the public server over IPv4 and IPv6, the separate server for metrics and
-# health checks, ACME, the same with TLS, the limits for IPv6 clients, what a proxy in front says, and what the
-# fail2ban filter finds in the log.
+# health checks, ACME, the same with TLS, the limits for IPv6 clients, what a proxy in front says, what the
+# fail2ban filter finds in the log, and the script of the containers that connects LiveKit.
 set -u
 test=tests/scripts/site.sh
 . "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"
@@ -218,6 +218,50 @@ expect 404 "$base/v2/backends/000000000000000000000000/event" -H "Authorization:
 # Pages of other origins can read nginx's errors for live rooms.
 expect 413 "$base/v2/active-rooms/x/peers" --data-binary @large
 grep -qi '^access-control-allow-origin: \*' headers || fail "an error for another origin: $(cat headers)"
+
+# ---- what connects LiveKit in the containers ----
+
+mkdir bin livekit && ln -s "$program" bin/anteroom || exit 1
+connect()
+{
+	PATH=$scratch/bin:$PATH ANTEROOM_DATA=$scratch/site ANTEROOM_URL=$base LIVEKIT_CONFIG=$scratch/livekit/livekit.yaml \
+		ACCOUNT=$1 sh "$source/packaging/container/connect-livekit" >connect.log 2>&1
+}
+# value NAME: prints a value of LiveKit's configuration.
+value()
+{
+	sed -n "s/^ *$1: *//p" livekit/livekit.yaml
+}
+connect nobody && fail 'an account that does not exist is connected'
+grep -q 'there is no account nobody; create it with: docker compose run --rm anteroom account add nobody' connect.log ||
+	fail "an unknown account: $(cat connect.log)"
+connect test || fail "connecting LiveKit: $(cat connect.log)"
+[ "$(ls livekit)" = livekit.yaml ] && [ "$(stat -c %a livekit/livekit.yaml)" = 600 ] || fail "LiveKit: $(ls -l livekit)"
+secret=$(value anteroom)
+[ ${#secret} = 48 ] || fail "the secret of LiveKit: $secret"
+urls=$(sed -n 's/^ *- //p' livekit/livekit.yaml)
+printf '{"event":"room_started","id":"EV_1","createdAt":"%d","room":{"sid":"RM_1","name":"x"}}' "$(date +%s)" >event
+[ "$(tell anteroom "$secret" "$urls" <event)" = 204 ] || fail "an event at $urls: $(cat told.answer)"
+[ "$(tell anteroom "${secret}0" "$urls" <event)" = 401 ] || fail "an event with another secret: $(cat told.answer)"
+expect 200 "$base/v2/backends" -H "Authorization: Bearer $token"
+grep -q '"url":"ws://127.0.0.1:7880".*"default":true' body && grep -q '"api_url":"http://livekit:7880"' body ||
+	fail "LiveKit is $(cat body)"
+for name in livekit nginx; do
+	grep -q "^  $name:\$" "$source/packaging/container/compose.yaml" &&
+		grep -q ":-http://$name" "$source/packaging/container/connect-livekit" || fail "no container is called $name"
+done
+# Its ports are published, and its configuration is where it looks for it.
+for published in 7880 "$(value tcp_port)" "$(value udp_port)/udp"; do
+	grep -qE "^ +- '.*:${published%/udp}:$published'\$" "$source/packaging/container/compose.yaml" ||
+		fail "port $published is not published"
+done
+cp livekit/livekit.yaml before
+connect test && cmp -s before livekit/livekit.yaml || fail "connecting twice: $(cat connect.log)"
+rm livekit/livekit.yaml
+connect test || fail "a new key: $(cat connect.log)"
+[ "$(value anteroom)" != "$secret" ] && [ "$(sed -n 's/^ *- //p' livekit/livekit.yaml)" = "$urls" ] ||
+	fail "a new key: $(cat livekit/livekit.yaml)"
+[ "$(tell anteroom "$(value anteroom)" "$urls" <event)" = 204 ] || fail "an event with the new key: $(cat told.answer)"
 
 # ---- what fail2ban finds in the log ----
 
