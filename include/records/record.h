@@ -15,10 +15,11 @@
  * A stored value consists of the version of its table, and the members in the order of the rows,
  * without those of the record's key. Numbers are little-endian; texts are preceded by their size.
  *
- * A change to the rows of a kind changes the stored format. A new member is marked SINCE the
- * table's next version, which the table then names (VERSION): records that were stored before have
- * zero for it. Any other change makes stored records unreadable: RECORD_VERSION must be increased,
- * and users must dump their stores with the old program and load them with the new one.
+ * A new member is marked SINCE the table's next version, which the table then names (VERSION):
+ * records that were stored before have zero for it. In a dump it is MEMBER_ABSENT, because dumps
+ * that were made before do not have it either. Any other change makes stored records and dumps
+ * unreadable; the program then says so when it opens a store or reads a dump, because its form
+ * (records/form.h), which follows from the rows, is another one.
  *
  * A member with MEMBER_DERIVED is not in a dump; loading a dump computes it from other members.
  * Loading also draws new ETags.
@@ -147,12 +148,20 @@ struct record_table {
 #define VERSION(version_) .version = (version_)
 /* clang-format on */
 
+/* Returns the version with which records of this table are stored. */
+static inline unsigned record_version(const struct record_table *table)
+{
+	return table->version != 0 ? table->version : RECORD_VERSION;
+}
+
 /* ---- in the store: records of the transaction's account ---- */
 
 /* Reads a stored record. A missing record (value.data NULL) reads as zeros, with lists that have
  * room for one item. arena may be NULL if the table has no lists. Sets FAULT_DAMAGED if the value
- * is damaged, or if a number, time, choice or list is not in the range of its row. Does not check
- * texts and JSON, which may have any bytes (record_verify). */
+ * is damaged, or if a number, time, choice or list is not in the range of its row; and, with a
+ * message of its own, if a newer version of the program has stored it: such a record is left out as
+ * a damaged one would be. Does not check texts and JSON, which may have any bytes
+ * (record_verify). */
 bool record_read(const struct record_table *table, struct arena *arena,
 		 const struct store_record *stored, void *record, struct fault *fault);
 /* Gets and reads the record with this id. value.data of its struct store_record is NULL if there is

@@ -65,6 +65,9 @@ EACH_KIND(RECORD_KIND_DECLARED)
 /* In the order of EACH_KIND (records/kinds.h), which is that of a dump. */
 extern const struct record_kind *const record_kinds[RECORD_KINDS];
 
+/* The form (records/form.h) of all these kinds, and of the lease. */
+extern const struct store_form record_form;
+
 /* Verifies the kinds by assert, and the tables of documents (schema_verify), at the start of a
  * command. */
 void record_kinds_verify(void);

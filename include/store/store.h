@@ -75,6 +75,35 @@ enum store_naming {
 #define STORE_NAME_MAX 128
 #define STORE_VALUE_MAX ((size_t)4 << 20)
 
+/* The form of the records: what their bytes mean. The layer above makes it, and compares it; for
+ * the store it is a text that is not empty. A store keeps the form with which it was created. When
+ * it is opened, the form that it keeps is compared with that of the program: if the program can
+ * read everything (STORE_FORM_SAME, STORE_FORM_EARLIER), it opens. If the program has something
+ * that the kept form lacks (STORE_FORM_EARLIER) and may write, its form replaces the kept one,
+ * durably, before the store is open: so before the first record that an older program could not
+ * read.
+ *
+ * Anything else is not damage: FAULT_UNAVAILABLE, whose cause says in one sentence which program
+ * has written the data. A store that keeps no form is of the time before there were forms. */
+enum store_form_match { STORE_FORM_SAME, STORE_FORM_EARLIER, STORE_FORM_NEWER, STORE_FORM_OTHER };
+
+struct store_form {
+	struct slice (*text)(struct arena *arena); /* of this program */
+	enum store_form_match (*compare)(struct slice kept);
+};
+
+/* The number that each driver writes in front of what it keeps, since there are forms. Lower ones
+ * were given to the data of programs that were never released. */
+#define STORE_FORM_NUMBER 7
+
+/* The two sentences. what: the data, "the data in DIR/store". */
+bool store_form_unreleased(const char *what, struct fault *fault);
+bool store_form_newer(const char *what, struct fault *fault);
+/* Compares a form that a store keeps. *is_earlier: the form of this program must replace it. form:
+ * NULL for tests, which accept any. */
+bool store_form_accept(const struct store_form *form, struct slice kept, const char *what,
+		       bool *is_earlier, struct fault *fault);
+
 /* A kind of record. The layer above defines its kinds as constants. Drivers store a new kind
  * without a change of their format, and keep records of kinds that this program does not know. */
 struct store_kind {

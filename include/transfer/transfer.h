@@ -2,12 +2,12 @@
  * into another (anteroom load). Afterwards every GET returns the same body, every code is in the
  * same state, and codes behave as if nothing had happened; only ETags are different.
  *
- * A dump consists of a line `dump`; the lines of each account; a line `words` for each code that is
- * reserved for an account, which may be removed (resources/codes/code_words.h); and a line `end`
- * with counts, by which an incomplete dump is recognised. An account has a line `account`, followed
- * by a line for each of its records, in the order of resources/record_kind.c. The members of such a
- * line are the rows of the record's table (records/record.h). Data derived from other records is
- * not in a dump.
+ * A dump consists of a line `dump`, which has the form of the records (records/form.h); the lines
+ * of each account; a line `words` for each code that is reserved for an account, which may be
+ * removed (resources/codes/code_words.h); and a line `end` with counts, by which an incomplete dump
+ * is recognised. An account has a line `account`, followed by a line for each of its records, in
+ * the order of resources/record_kind.c. The members of such a line are the rows of the record's
+ * table (records/record.h). Data derived from other records is not in a dump.
  *
  * A dump contains every secret of its accounts.
  *
@@ -20,7 +20,12 @@
 #include "transfer/record_findings.h"
 #include "transfer/survey.h"
 
+/* The format of the first and the last line and of the lines of accounts. Programs that were never
+ * released, and called themselves TRANSFER_UNRELEASED_PROGRAM, have used the numbers up to
+ * TRANSFER_UNRELEASED; their dumps with the present number have no form. */
 #define TRANSFER_FORMAT 1
+#define TRANSFER_UNRELEASED 6
+#define TRANSFER_UNRELEASED_PROGRAM "0.1.0"
 
 /* The most bytes of a line: a template with the largest text and the largest hidden members, in
  * which each byte may be written as six. */
@@ -81,9 +86,9 @@ void transfer_input_open(struct transfer_input *input, struct store *store,
 void transfer_input_close(struct transfer_input *input);
 
 /* Reads one line. Sets FAULT_INVALID_BODY with all findings in `details`, each with its JSON
- * Pointer in the line; FAULT_MALFORMED; or FAULT_CONFLICT if the line is not allowed at this place
- * in the dump. After a fault the caller must give up the whole dump, except that it may go back
- * after FAULT_AGAIN. */
+ * Pointer in the line; FAULT_MALFORMED; FAULT_CONFLICT if the line is not allowed at this place in
+ * the dump, or if it is the first one and another version of the program wrote the dump. After a
+ * fault the caller must give up the whole dump, except that it may go back after FAULT_AGAIN. */
 bool transfer_read_line(struct transfer_input *input, struct slice line, struct fault *fault);
 /* Goes back to `mark`, a copy of *input from before the first line of an abandoned transaction, so
  * that its lines can be read again in another transaction. */

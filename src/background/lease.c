@@ -11,35 +11,16 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "records/kinds.h"
+#include "records/lease_record.h"
 #include "resources/events/audit_record.h"
-#include "records/record.h"
-
-#define HOLDER_SIZE 16
 
 struct lease {
 	struct store *store;
 	const struct clock *clock;
 	pthread_mutex_t lock; /* for one renewal at a time */
-	unsigned char holder[HOLDER_SIZE]; /* identifies this process */
+	unsigned char holder[LEASE_HOLDER_SIZE]; /* identifies this process */
 	_Atomic int64_t held_until; /* clock_monotonic; 0 if not held */
 	int64_t renewed; /* clock_monotonic */
-};
-
-/* The stored record. */
-struct lease_record {
-	struct store_record stored;
-	uint64_t epoch;
-	int64_t until; /* milliseconds since 1970 */
-	unsigned char holder[HOLDER_SIZE];
-};
-
-static const struct member lease_members[] = {
-	{ "epoch", AS_NUMBER(8, 0, UNLIMITED), AT(struct lease_record, epoch) },
-	{ "until", AS_TIME, AT(struct lease_record, until) },
-	{ "holder", AS_FIXED(HOLDER_SIZE), AT(struct lease_record, holder) },
-};
-static const struct record_table lease_table = {
-	RECORD(struct lease_record, lease_members, 0, &kind_lease),
 };
 
 struct lease *lease_open(struct store *store, const struct clock *clock)
@@ -65,7 +46,7 @@ static bool read_lease(struct transaction *transaction, struct lease_record *rec
 static bool lease_is_ours(const struct lease *lease, const struct lease_record *record)
 {
 	return record->stored.value.data != NULL &&
-	       memcmp(record->holder, lease->holder, HOLDER_SIZE) == 0;
+	       memcmp(record->holder, lease->holder, LEASE_HOLDER_SIZE) == 0;
 }
 
 /* lasts: milliseconds; 0 gives the lease up. *is_held is false if another process has it. */
@@ -83,7 +64,7 @@ static bool take_lease(struct lease *lease, struct transaction *transaction, int
 		return true;
 	record.epoch += !lease_is_ours(lease, &record);
 	record.until = lasts > 0 ? now + lasts : 0;
-	memcpy(record.holder, lease->holder, HOLDER_SIZE);
+	memcpy(record.holder, lease->holder, LEASE_HOLDER_SIZE);
 	return record_put(&lease_table, transaction, &record, fault);
 }
 

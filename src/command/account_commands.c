@@ -28,7 +28,8 @@ static bool use_directory(const struct command *command, const char *directory, 
 {
 	struct identity owner;
 
-	if (!data_directory_check(directory, is_written, &owner, fault))
+	if (!data_directory_check(directory, is_written, &owner, fault) ||
+	    !data_directory_check_form(directory, fault))
 		return false;
 	data_directory_warn(command, directory);
 	return true;
@@ -43,7 +44,7 @@ static bool prepare_directory(const struct command *command, const char *directo
 	bool was_made, store_was_made;
 
 	if (store_postgres_is_url(directory))
-		return true;
+		return data_directory_check_form(directory, fault);
 	if (!process_make_directory(directory, NULL, &was_made, fault) ||
 	    !use_directory(command, directory, true, fault) ||
 	    !data_directory_prepare(directory, &store_was_made, fault))

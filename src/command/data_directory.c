@@ -14,6 +14,7 @@
 
 #include "accounts/accounts_file.h"
 #include "base/directory.h"
+#include "resources/record_kind.h"
 #include "store/gdbm/store_gdbm.h"
 #include "store/postgres/store_postgres.h"
 
@@ -132,6 +133,19 @@ char *data_directory_store(const char *path)
 	return accounts_file_path(path, "store");
 }
 
+bool data_directory_check_form(const char *path, struct fault *fault)
+{
+	char *store;
+	bool is_right;
+
+	if (store_postgres_is_url(path))
+		return store_postgres_check_form(path, &record_form, fault);
+	store = data_directory_store(path);
+	is_right = store_gdbm_check_form(store, &record_form, fault);
+	free(store);
+	return is_right;
+}
+
 static bool no_store(const char *path, struct fault *fault)
 {
 	return fault_cause(
@@ -174,6 +188,7 @@ static bool make_store(const char *path, struct fault *fault)
 		.readers = 1,
 		.wait = WAIT_FOR_ANOTHER,
 		.creates = true,
+		.form = &record_form,
 	};
 	char name[PROCESS_NAME_SIZE], *directory;
 	struct store *store = NULL;
@@ -240,6 +255,8 @@ bool data_directory_open_store(const char *path, struct store_options options, s
 		.url = path,
 		.connections = 2,
 		.is_patient = true,
+		.is_read_only = options.is_read_only,
+		.form = &record_form,
 	};
 	char *directory;
 	bool is_open;
@@ -249,6 +266,7 @@ bool data_directory_open_store(const char *path, struct store_options options, s
 	directory = data_directory_store(path);
 	options.directory = directory;
 	options.readers = 1;
+	options.form = &record_form;
 	is_open = data_directory_has_store(path, fault) && store_gdbm_open(&options, store, fault);
 	free(directory);
 	return is_open;

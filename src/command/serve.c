@@ -20,6 +20,7 @@
 #include "resources/live/made_rooms.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/door/door_polls.h"
+#include "resources/record_kind.h"
 #include "resources/joining/misses.h"
 #include "resources/media/signing_keys.h"
 #include "accounts/token.h"
@@ -291,11 +292,13 @@ static bool open_data(const struct serve_options *options, struct environment *e
 	const struct store_postgres_options database = {
 		.url = options->directory,
 		.connections = transaction_threads(options),
+		.form = &record_form,
 	};
 	struct store_options files = {
 		.readers = transaction_threads(options),
 		.wait = options->waits ? WAIT_MOST : 0,
 		.gives_up = is_told_to_end,
+		.form = &record_form,
 	};
 	char *directory;
 	bool is_open;

@@ -26,7 +26,7 @@ int command_store_upgrade(const struct command *command, int argc, char **argv)
 	const struct option_row rows[] = { STORE_ROW(&url) };
 	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
-	int version;
+	struct store_postgres_version version;
 
 	if (status != OPTIONS_GO)
 		return status;
@@ -35,10 +35,14 @@ int command_store_upgrade(const struct command *command, int argc, char **argv)
 				 "--store is missing; a data directory does not need an upgrade");
 		return EXIT_WRONG_USE;
 	}
-	if (!store_postgres_upgrade(url, &version, &fault))
+	if (!store_postgres_upgrade(url, &record_form, &version, &fault))
 		return command_failed(command, &fault);
-	command_remark(command, "the store has version %d, the newest; nothing was changed",
-		       version);
+	if (version.is_renewed)
+		command_remark(command, "the store now has the form of this version");
+	else
+		command_remark(command,
+			       "the store already has the form of this version; nothing was "
+			       "changed");
 	return EXIT_SUCCESS;
 }
 
@@ -53,7 +57,7 @@ int command_store_create(const struct command *command, int argc, char **argv)
 	if (status != OPTIONS_GO)
 		return status;
 	if (store_postgres_is_url(directory)) {
-		if (!store_postgres_create(directory, &was_made, &fault))
+		if (!store_postgres_create(directory, &record_form, &was_made, &fault))
 			return command_failed(command, &fault);
 		if (!was_made)
 			command_remark(command,
@@ -75,7 +79,8 @@ static bool begin_reading(const char *directory, struct fault *fault)
 	struct identity owner;
 
 	return data_directory_check(directory, false, &owner, fault) &&
-	       data_directory_become(&owner, fault) && data_directory_has_store(directory, fault);
+	       data_directory_become(&owner, fault) && data_directory_has_store(directory, fault) &&
+	       data_directory_check_form(directory, fault);
 }
 
 /* Findings are printed immediately, because there may be any number of them. */

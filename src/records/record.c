@@ -61,11 +61,6 @@ static inline void number_set(size_t width, void *at, uint64_t value)
 	*(uint32_t *)at = (uint32_t)value;
 }
 
-static unsigned table_version(const struct record_table *table)
-{
-	return table->version != 0 ? table->version : RECORD_VERSION;
-}
-
 static bool is_stored(const struct record_table *table, const struct member *member,
 		      const void *record)
 {
@@ -247,7 +242,7 @@ bool record_unpack(const struct record_table *table, struct arena *arena, struct
 
 	if (!table->is_bare) {
 		reader.version = (unsigned)take_number(&reader, 1);
-		if (reader.version < RECORD_VERSION || reader.version > table_version(table))
+		if (reader.version < RECORD_VERSION || reader.version > record_version(table))
 			return false;
 	}
 	read_members(table, &reader, record);
@@ -283,6 +278,12 @@ static void record_read_key(const struct record_table *table, void *record)
 	}
 }
 
+static bool is_newer(const struct record_table *table, struct slice value)
+{
+	return !table->is_bare && value.size > 0 &&
+	       (unsigned char)value.data[0] > record_version(table);
+}
+
 /* Reads the value in the struct store_record of a record that is zero apart from it. */
 static bool record_read_value(const struct record_table *table, struct arena *arena, void *record,
 			      struct fault *fault)
@@ -298,8 +299,13 @@ static bool record_read_value(const struct record_table *table, struct arena *ar
 									 member->items->size);
 		return true;
 	}
-	return record_unpack(table, arena, stored->value, record) ||
-	       record_damaged(table->kind->name, &stored->id, fault);
+	if (record_unpack(table, arena, stored->value, record))
+		return true;
+	if (is_newer(table, stored->value))
+		return fault_set(fault, FAULT_DAMAGED,
+				 "The %s was written by a newer version of Anteroom",
+				 table->kind->name);
+	return record_damaged(table->kind->name, &stored->id, fault);
 }
 
 bool record_read(const struct record_table *table, struct arena *arena,
@@ -438,7 +444,7 @@ static void put_members(const struct record_table *table, const void *record, st
 void record_pack(const struct record_table *table, const void *record, struct buffer *value)
 {
 	if (!table->is_bare)
-		number_put(value, table_version(table), 1);
+		number_put(value, record_version(table), 1);
 	put_members(table, record, SLICE(""), value);
 }
 

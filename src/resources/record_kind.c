@@ -5,7 +5,9 @@
 
 #include <assert.h>
 
+#include "records/form.h"
 #include "records/kinds.h"
+#include "records/lease_record.h"
 #include "resources/garbage.h"
 #include "resources/retries/kept_answer.h"
 #include "resources/retries/kept_usage.h"
@@ -18,6 +20,35 @@ const struct record_kind kept_usage_kind = { &kept_usage_table, .order = RECORD_
 #define RECORD_KIND_LISTED(name_) &name_##_kind,
 const struct record_kind *const record_kinds[] = { EACH_KIND(RECORD_KIND_LISTED) };
 /* clang-format on */
+
+/* ---- the form ---- */
+
+static void all_tables(const struct record_table *tables[KINDS])
+{
+	for (size_t i = 0; i < RECORD_KINDS; i++)
+		tables[i] = record_kinds[i]->table;
+	tables[RECORD_KINDS] = &lease_table;
+}
+
+static struct slice text_of_form(struct arena *arena)
+{
+	const struct record_table *tables[KINDS];
+
+	all_tables(tables);
+	return form_text(arena, tables, KINDS);
+}
+
+static enum store_form_match compare_form(struct slice kept)
+{
+	const struct record_table *tables[KINDS];
+
+	all_tables(tables);
+	return form_compare(tables, KINDS, kept);
+}
+
+const struct store_form record_form = { .text = text_of_form, .compare = compare_form };
+
+/* ---- verifying ---- */
 
 void record_kinds_verify(void)
 {

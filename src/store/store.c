@@ -10,6 +10,41 @@
 #include "base/priority.h"
 #include "store/figures.h"
 
+/* ---- the form ---- */
+
+bool store_form_unreleased(const char *what, struct fault *fault)
+{
+	return fault_cause(
+		fault, FAULT_UNAVAILABLE, 0,
+		"%s was written by an unreleased version of Anteroom; dump with that one", what);
+}
+
+bool store_form_newer(const char *what, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+			   "%s was written by a newer version of Anteroom", what);
+}
+
+bool store_form_accept(const struct store_form *form, struct slice kept, const char *what,
+		       bool *is_earlier, struct fault *fault)
+{
+	*is_earlier = false;
+	if (form == NULL)
+		return true;
+	switch (form->compare(kept)) {
+	case STORE_FORM_SAME:
+		return true;
+	case STORE_FORM_EARLIER:
+		*is_earlier = true;
+		return true;
+	case STORE_FORM_NEWER:
+		return store_form_newer(what, fault);
+	case STORE_FORM_OTHER:
+		break;
+	}
+	return store_form_unreleased(what, fault);
+}
+
 bool store_begin(struct store *store, enum store_access access, struct arena *arena,
 		 struct transaction **transaction, struct fault *fault)
 {

@@ -263,6 +263,38 @@ static const struct record_kind *kind_named(const char *line)
 	return NULL;
 }
 
+/* Compares the form of the dump with that of this program, before the rules of the first line. */
+static bool check_form(const json_t *head, struct fault *fault)
+{
+	const json_t *format = json_object_get(head, "format");
+	const json_int_t number = json_integer_value(format);
+	const struct slice form = line_text(head, "form");
+	enum store_form_match match;
+
+	if (!json_is_integer(format) || number < TRANSFER_FORMAT)
+		return true;
+	if (number > TRANSFER_FORMAT)
+		match = number <= TRANSFER_UNRELEASED && slice_is(line_text(head, "program"),
+								  TRANSFER_UNRELEASED_PROGRAM)
+				? STORE_FORM_OTHER
+				: STORE_FORM_NEWER;
+	else
+		match = form.data == NULL ? STORE_FORM_OTHER : record_form.compare(form);
+	switch (match) {
+	case STORE_FORM_SAME:
+	case STORE_FORM_EARLIER:
+		return true;
+	case STORE_FORM_NEWER:
+		return fault_set(fault, FAULT_CONFLICT,
+				 "the dump was written by a newer version of Anteroom");
+	case STORE_FORM_OTHER:
+		break;
+	}
+	return fault_set(fault, FAULT_CONFLICT,
+			 "the dump was written by an unreleased version of Anteroom; load it with "
+			 "that one");
+}
+
 /* Reads a first line, a last line or the line of an account. Their table is in
  * rules/transfer_rules.h. */
 static bool read_framing(struct transfer_input *input, const char *name, json_t *line,
@@ -270,6 +302,8 @@ static bool read_framing(struct transfer_input *input, const char *name, json_t 
 {
 	const json_t *object = json_object_get(line, name);
 
+	if (strcmp(name, "dump") == 0 && !check_form(object, fault))
+		return false;
 	if (!schema_check(&transfer_line_shape, line, SCHEMA_WHOLE, true, &input->call.findings,
 			  fault))
 		return false;

@@ -325,6 +325,7 @@ static bool write_head(struct writing *writing, struct fault *fault)
 	text_time_milliseconds(call->now, time);
 	buffer_append_text(&text, "{\"dump\":{\"format\":");
 	buffer_append_integer(&text, TRANSFER_FORMAT);
+	buffer_append_member(&text, ",\"form\":", record_form.text(call->arena));
 	buffer_append_member(&text, ",\"program\":", SLICE(PACKAGE_VERSION));
 	buffer_append_member(&text, ",\"made_at\":", slice_of(time));
 	buffer_append_text(&text, "}}");

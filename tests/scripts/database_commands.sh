@@ -61,13 +61,14 @@ works load "$scratch/data2" "$scratch/second"
 works check --store "$database"
 
 # A room with more codes than a transaction of a load has.
-awk 'BEGIN {
+head=$("$program" dump "$scratch/data" --account two 2>/dev/null | head -n 1)
+awk -v head="$head" 'BEGIN {
 	time = "\"2026-01-01T00:00:00.000Z\""
 	id = "6955b9000000000001000000"
 	for (secret = "c"; length(secret) < 43;)
 		secret = secret "c"
 	times = "\"created_at\":" time ",\"updated_at\":" time
-	print "{\"dump\":{\"format\":1,\"program\":\"test\",\"made_at\":" time "}}"
+	print head
 	print "{\"account\":{\"id\":\"" id "\",\"name\":\"many\",\"access_key\":\"" id \
 		"\",\"enabled\":false,\"created_at\":" time ",\"secrets\":[{\"secret\":\"" secret \
 		"\",\"created_at\":" time "}]}}"
@@ -115,10 +116,24 @@ sql "INSERT INTO record (account, kind, id, name, value, checksum) VALUES
 "$program" check --store "$database" >"$scratch/out.log" 2>&1 && fail 'check does not find damage'
 sql 'DELETE FROM record WHERE checksum = 5'
 
-# A store of a newer version, and tables of another program.
-sql 'UPDATE installation SET version = 99'
-refused 'supports versions up to' serve --listen "$scratch/none.sock" --store "$database"
-refused 'supports versions up to' store create --store "$database"
+# A store whose form lacks something, one of another version, and tables of another program.
+works store upgrade --store "$database"
+grep -q 'nothing was changed' "$scratch/out.log" || fail 'store upgrade: changes something'
+sql "UPDATE installation SET form = substring(form from 1 for length(form) - 13)"
+works store upgrade --store "$database"
+grep -q 'now has the form of this version' "$scratch/out.log" || fail 'store upgrade: renews no form'
+for row in '2:an unreleased version of Anteroom; dump with that one' '99:a newer version of Anteroom'; do
+	sql "UPDATE installation SET version = ${row%%:*}"
+	for command in "serve --listen $scratch/none.sock" 'store create' 'store upgrade' check 'check --json' \
+		stat dump "load $scratch/second" 'account list' 'account add x' 'account disable one' 'token one'; do
+		# shellcheck disable=SC2086
+		"$program" $command --store "$database" >"$scratch/said.out" 2>"$scratch/said.err" </dev/null &&
+			fail "$command: accepts ${row#*:}"
+		grep -qF "the data in the database was written by ${row#*:}" "$scratch/said.err" &&
+			[ "$(wc -l <"$scratch/said.err")" = 1 ] && [ ! -s "$scratch/said.out" ] ||
+			fail "$command: does not say in one sentence: ${row#*:}"
+	done
+done
 sql 'CREATE SCHEMA other; CREATE TABLE other.installation (x integer)'
 refused 'tables of another program' store create --store "$database&options=-csearch_path%3Dother"
 sql 'CREATE SCHEMA third; CREATE TABLE third.record (x integer)'

@@ -53,11 +53,16 @@ as_json()
 	test "$(head -c 1 out)" = '{' && test "$(tail -n 1 out)" = '}' || fail "$*: no JSON object"
 }
 
+# The first line of a dump, which has the form of this program.
+"$program" store create made 2>/dev/null
+head=$("$program" dump made 2>/dev/null | head -n 1)
+rm -rf made
+
 # Prints a dump of one account: templates 1 to $2, a room and two codes for each, the newest first. $1 is
 # a hex digit for the account, and a letter for its codes.
 make_dump()
 {
-	awk -v digit="$1" -v n="$2" '
+	awk -v digit="$1" -v n="$2" -v head="$head" '
 	function repeat(text, times,   all) {
 		while (times-- > 0)
 			all = all text
@@ -80,7 +85,7 @@ make_dump()
 		time = "\"2026-01-01T00:00:00.000Z\""
 		account = repeat(digit, 24)
 		times = "\"created_at\":" time ",\"updated_at\":" time
-		print "{\"dump\":{\"format\":1,\"program\":\"test\",\"made_at\":" time "}}"
+		print head
 		print "{\"account\":{\"id\":\"" account "\",\"name\":\"account " digit \
 			"\",\"access_key\":\"" account "\",\"enabled\":true,\"created_at\":" time \
 			",\"secrets\":[{\"secret\":\"" repeat(digit, 43) "\",\"created_at\":" time "}]}}"
@@ -475,6 +480,61 @@ test -z "$(ls -d other.* 2>/dev/null)" || fail 'load --replace: leaves a directo
 expect 1 'the dump is incomplete' load unmade short.dump
 test ! -e unmade || fail 'load: leaves a directory when it fails'
 rm -rf other restored restored2 said filled link
+
+# ---- data of another version ----
+# Each command says in one sentence which version wrote the data, calls nothing damaged, and changes nothing.
+"$program" load elsewhere a.dump 2>/dev/null
+own elsewhere
+# numbered N WORDS: the number in front of the manifest of elsewhere/ is N.
+numbered()
+{
+	printf "\\$(printf %o "$1")" | dd of=elsewhere/store/manifest bs=1 seek=8 conv=notrunc 2>/dev/null
+	state_of elsewhere | grep -v '/lock$' >before
+	for command in "serve --listen ./strange.sock --data elsewhere $user" 'check elsewhere' \
+		'check elsewhere --json' 'check elsewhere --journal' 'stat elsewhere' 'dump elsewhere' \
+		'dump elsewhere --salvage' 'backup elsewhere strange' 'backup elsewhere strange --salvage' \
+		'restore elsewhere strange' 'load elsewhere b.dump' 'account add x --data elsewhere' \
+		'account list elsewhere' 'account rotate a --data elsewhere' \
+		'account delete aaaaaaaaaaaaaaaaaaaaaaaa --force --data elsewhere' \
+		'token aaaaaaaaaaaaaaaaaaaaaaaa --data elsewhere'; do
+		# shellcheck disable=SC2086
+		timeout 30 "$program" $command >out 2>err
+		status=$?
+		test "$status" -eq 1 && test ! -s out && test "$(wc -l <err)" -eq 1 &&
+			grep -qF "the data in elsewhere/store was written by $2" err ||
+			fail "$command: data with the number $1"
+		state_of elsewhere | grep -v '/lock$' | cmp -s before - || fail "$command: changes data with the number $1"
+		test ! -e strange && test ! -e socket || fail "$command: leaves something"
+	done
+}
+for n in 2 3 4 5 6; do
+	numbered $n 'an unreleased version of Anteroom; dump with that one'
+done
+numbered 8 'a newer version of Anteroom'
+expect 0 'The previous contents are in' load elsewhere a.dump --replace
+expect 0 'templates                             300' stat elsewhere
+rm -rf elsewhere*
+# dump_of EDIT WORDS: a dump whose first line was changed by sed.
+dump_of()
+{
+	sed "1$1" a.dump >other.dump
+	expect 1 "line 1: the dump was written by $2" load elsewhere other.dump
+	test ! -e elsewhere || fail 'load: leaves a directory when it fails'
+}
+dump_of 's/"form":"[^"]*",//' 'an unreleased version of Anteroom'
+for n in 2 3 4 5 6; do
+	dump_of "s/\"format\":1/\"format\":$n/" 'an unreleased version of Anteroom'
+	dump_of "s/\"format\":1,\"form\":\"[^\"]*\"/\"format\":$n/" 'an unreleased version of Anteroom'
+done
+dump_of 's/"format":1/"format":6/;1s/"program":"[^"]*"/"program":"0.2.0"/' 'a newer version of Anteroom'
+dump_of 's/"format":1/"format":7/' 'a newer version of Anteroom'
+# Fewer rows and kinds are no change, more of them are of a newer version, and others of another one.
+sed '1s/ y=3:[0-9a-f]*"/"/' a.dump >other.dump
+expect 0 'Loaded 1 accounts, 300' load elsewhere other.dump
+rm -rf elsewhere other.dump
+dump_of 's/ y=3:/ 0=1:00000000 y=3:/' 'a newer version of Anteroom'
+dump_of 's/ y=3:/ y=4:/' 'a newer version of Anteroom'
+dump_of 's/ y=3:/ y=2:/' 'an unreleased version of Anteroom'
 
 # ---- account delete ----
 # The account is deleted after its records; other accounts are not affected. Only its codes stay

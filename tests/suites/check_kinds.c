@@ -376,6 +376,29 @@ START_TEST(each_kind_with_a_line_is_in_the_manual)
 }
 END_TEST
 
+static void check_later_rows(const struct record_kind *kind, const struct record_table *table)
+{
+	for (size_t i = 0; i < table->member_count; i++) {
+		const struct member *member = &table->members[i];
+
+		ck_assert_msg(member->since == 0 || member->when != 0 ||
+				      (member->flags & (MEMBER_ABSENT | MEMBER_DERIVED)) != 0,
+			      "%s: dumps of earlier versions lack %s", kind->line, member->name);
+		if (member->items != NULL)
+			check_later_rows(kind, member->items);
+	}
+}
+
+/* What a kind got later, dumps do not have that are of an earlier form. */
+START_TEST(earlier_dumps_lack_what_came_later)
+{
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		if (record_kinds[i]->line != NULL)
+			check_later_rows(record_kinds[i], record_kinds[i]->table);
+	}
+}
+END_TEST
+
 /* ---- events ---- */
 
 #define TYPES_MOST 200
@@ -565,6 +588,7 @@ int main(void)
 	tcase_add_test(tcase, each_route_has_a_case);
 	tcase_add_test(tcase, each_kind_is_seen_or_says_why_not);
 	tcase_add_test(tcase, each_kind_with_a_line_is_in_the_manual);
+	tcase_add_test(tcase, earlier_dumps_lack_what_came_later);
 	tcase_add_test(tcase, each_event_is_in_the_manual);
 	tcase_add_test(tcase, each_event_has_words_in_the_console);
 	tcase_add_test(tcase, each_event_has_a_test);

@@ -58,7 +58,7 @@ END_TEST
 
 START_TEST(a_damaged_manifest_is_refused)
 {
-	static const off_t places[] = { 0, 8, 12, 16, 32, 40, 48, 50, 110, -1, -4 };
+	static const off_t places[] = { 0, 12, 16, 32, 40, 48, 52, 110, -1, -4 };
 	struct store *store = scratch_store();
 	off_t at = places[_i];
 
@@ -75,27 +75,141 @@ START_TEST(a_damaged_manifest_is_refused)
 }
 END_TEST
 
-/* The checksum is right; the format is refused. */
-START_TEST(a_manifest_of_an_earlier_format_is_refused)
+/* Changes the number in front of the manifest, with a right checksum. */
+static void set_manifest_number(uint32_t number)
 {
-	char bytes[1024];
-	char *manifest;
-	size_t size;
-	int file;
+	char *manifest = scratch_file("manifest", ""), bytes[4096];
+	const size_t size = (size_t)file_size(manifest);
+	int file = open(manifest, O_RDWR);
 
-	scratch_make_stack(100);
-	manifest = scratch_file("manifest", "");
-	size = (size_t)file_size(manifest);
-	file = open(manifest, O_RDWR);
 	ck_assert_int_eq(read(file, bytes, sizeof bytes), (ssize_t)size);
-	encode_32(bytes + 8, (uint32_t)_i);
+	encode_32(bytes + 8, number);
 	encode_32(bytes + size - 4, checksum(0, bytes, size - 4));
 	ck_assert_int_eq(pwrite(file, bytes, size, 0), (ssize_t)size);
 	close(file);
-	scratch_refused(arena_text(scratch.arena,
-				   "%s was written by an earlier version of Anteroom: dump it with "
-				   "that version and load the dump with this one",
-				   scratch.path));
+}
+
+static const struct {
+	uint32_t number;
+	const char *says;
+} numbers[] = {
+	{ 1, "by an unreleased version of Anteroom; dump with that one" },
+	{ 2, "by an unreleased version of Anteroom; dump with that one" },
+	{ 3, "by an unreleased version of Anteroom; dump with that one" },
+	{ 4, "by an unreleased version of Anteroom; dump with that one" },
+	{ 5, "by an unreleased version of Anteroom; dump with that one" },
+	{ 6, "by an unreleased version of Anteroom; dump with that one" },
+	{ STORE_FORM_NUMBER + 1, "by a newer version of Anteroom" },
+	{ UINT32_MAX, "by a newer version of Anteroom" },
+};
+
+START_TEST(a_manifest_with_another_number_is_refused)
+{
+	scratch_make_stack(100);
+	set_manifest_number(numbers[_i].number);
+	scratch_refused(arena_text(scratch.arena, "the data in %s was written %s", scratch.path,
+				   numbers[_i].says));
+}
+END_TEST
+
+/* ---- the form ---- */
+
+/* Forms whose first letter is that of the rows, and whose length is their number. */
+static const char *form_now;
+
+static struct slice text_of_form(struct arena *arena)
+{
+	return arena_copy(arena, slice_of(form_now));
+}
+
+static enum store_form_match compare_form(struct slice kept)
+{
+	if (kept.size == 0 || kept.data[0] != form_now[0])
+		return STORE_FORM_OTHER;
+	if (kept.size == strlen(form_now))
+		return STORE_FORM_SAME;
+	return kept.size < strlen(form_now) ? STORE_FORM_EARLIER : STORE_FORM_NEWER;
+}
+
+static const struct store_form form = { .text = text_of_form, .compare = compare_form };
+
+/* Returns NULL, or the reason why the store does not open. */
+static const char *try_form(const char *text, bool is_read_only)
+{
+	const struct store_options options = { .form = &form, .is_read_only = is_read_only };
+	struct store *store;
+	struct fault fault;
+
+	form_now = text;
+	if (!scratch_try_store(options, &store, &fault))
+		return arena_text(scratch.arena, "%s", fault.cause);
+	store_close(store);
+	return NULL;
+}
+
+static const struct {
+	const char *kept, *now, *says; /* NULL: it opens */
+} forms[] = {
+	{ "aa", "aa", NULL },
+	{ "aa", "aaa", NULL },
+	{ "aaa", "aa", "by a newer version of Anteroom" },
+	{ "aa", "bb", "by an unreleased version of Anteroom; dump with that one" },
+	{ NULL, "aa", "by an unreleased version of Anteroom; dump with that one" },
+};
+
+START_TEST(a_store_keeps_its_form)
+{
+	const char *now = forms[_i].now;
+
+	if (forms[_i].kept == NULL)
+		store_close(scratch_store());
+	else
+		ck_assert_ptr_null(try_form(forms[_i].kept, false));
+	for (int is_read_only = 1; is_read_only >= 0; is_read_only--) {
+		const char *says = try_form(now, is_read_only == 1);
+		struct fault fault = FAULT_INITIAL;
+
+		ck_assert_int_eq(says == NULL, forms[_i].says == NULL);
+		ck_assert(says == NULL || strstr(says, forms[_i].says) != NULL);
+		ck_assert_int_eq(store_gdbm_check_form(scratch.path, &form, &fault), says == NULL);
+		ck_assert(says == NULL || strcmp(says, fault.cause) == 0);
+	}
+	/* Whoever does not look at the form does not change it. */
+	store_close(scratch_store());
+	ck_assert_int_eq(try_form(now, false) == NULL, forms[_i].says == NULL);
+}
+END_TEST
+
+/* An older program finds what a newer one may have written, from the moment on when that has the
+ * store open; reading alone does not shut it out, nor do merges and new files lose the form. */
+START_TEST(an_earlier_form_is_replaced_before_the_first_write)
+{
+	const struct store_options options = { .form = &form };
+	struct store *store;
+	struct fault fault = FAULT_INITIAL;
+	char copy[PATH_MAX];
+
+	ck_assert_ptr_null(try_form("aa", false));
+	ck_assert_ptr_null(try_form("aaaa", true));
+	ck_assert_ptr_null(try_form("aa", false));
+	form_now = "aaaa";
+	store = scratch_store_with(options);
+	form_now = "aa";
+	ck_assert(!store_gdbm_check_form(scratch.path, &form, &fault));
+	ck_assert_msg(strstr(fault.cause, "by a newer version") != NULL, "%s", fault.cause);
+	form_now = "aaaa";
+	for (unsigned n = 0; n < 3; n++) {
+		scratch_put_durable(store, n, 100);
+		ck_assert(store_gdbm_settle(store, true));
+	}
+	snprintf(copy, sizeof copy, "%s/copy", scratch.directory);
+	fault = FAULT_INITIAL;
+	ck_assert(store_gdbm_backup(scratch.path, copy, NULL, &(struct store_watch){ 0 }, &fault));
+	store_close(store);
+	ck_assert_ptr_null(try_form("aaaa", false));
+	ck_assert_ptr_nonnull(try_form("aaa", false));
+	form_now = "aaa";
+	ck_assert(!store_gdbm_check_form(copy, &form, &fault));
 }
 END_TEST
 
@@ -690,8 +804,10 @@ int main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, records_are_written_in_the_order_of_their_buckets);
 	tcase_add_test(tcase, a_second_owner_learns_the_pid_of_the_first);
-	tcase_add_loop_test(tcase, a_damaged_manifest_is_refused, 0, 11);
-	tcase_add_loop_test(tcase, a_manifest_of_an_earlier_format_is_refused, 1, 5);
+	tcase_add_loop_test(tcase, a_damaged_manifest_is_refused, 0, 10);
+	tcase_add_loop_test(tcase, a_manifest_with_another_number_is_refused, 0, ROWS(numbers));
+	tcase_add_loop_test(tcase, a_store_keeps_its_form, 0, ROWS(forms));
+	tcase_add_test(tcase, an_earlier_form_is_replaced_before_the_first_write);
 	tcase_add_loop_test(tcase, a_missing_file_is_refused, 0, ROWS(missing));
 	tcase_add_loop_test(tcase, a_file_of_another_installation_is_refused, 0, 2);
 	tcase_add_test(tcase, a_damaged_value_is_not_returned);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "directory.h"
+#include "resources/record_kind.h"
 #include "store/postgres/store_postgres.h"
 
 static char *programs; /* directory of PostgreSQL's programs */
@@ -202,12 +203,12 @@ static void give_up(void)
 const char *database_start(void)
 {
 	struct fault fault = FAULT_INITIAL;
-	int version;
+	struct store_postgres_version version;
 
 	/* Belongs to a test program whose test starts another server. */
 	forget();
 	/* A build without the driver reports this before it reads the URL. */
-	if (!store_postgres_upgrade("postgresql:///?bad=", &version, &fault) &&
+	if (!store_postgres_upgrade("postgresql:///?bad=", NULL, &version, &fault) &&
 	    strstr(fault.cause, "this build") != NULL)
 		return "this build has no PostgreSQL";
 	if (!find_programs())
@@ -488,7 +489,7 @@ char *database_store(void)
 	struct fault fault = FAULT_INITIAL;
 	bool was_made = false;
 
-	if (!store_postgres_create(url, &was_made, &fault) || !was_made) {
+	if (!store_postgres_create(url, &record_form, &was_made, &fault) || !was_made) {
 		(void)fprintf(stderr, "%s\n", fault.cause);
 		abort();
 	}

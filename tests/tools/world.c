@@ -12,6 +12,7 @@
 #include "resources/audit.h"
 #include "resources/door/door_polls.h"
 #include "resources/joining/misses.h"
+#include "resources/record_kind.h"
 #include "store_failing.h"
 #include "store_memory.h"
 #include "suite.h"
@@ -72,11 +73,13 @@ static void open_store(struct world *world)
 	case WORLD_GDBM:
 		options->gdbm.directory = world->path;
 		options->gdbm.creates = true;
+		options->gdbm.form = &record_form;
 		if (options->gdbm.readers < READERS)
 			options->gdbm.readers = READERS;
 		must(store_gdbm_open(&options->gdbm, store, &fault), &fault);
 		break;
 	case WORLD_POSTGRES:
+		options->postgres.form = &record_form;
 		must(store_postgres_open(&options->postgres, store, &fault), &fault);
 		break;
 	case WORLD_GIVEN:

@@ -51,6 +51,8 @@ struct store_options {
 	unsigned wait;
 	/* Called while waiting; returns true to stop waiting. NULL to wait for the whole time. */
 	bool (*gives_up)(void);
+	/* The form of the records; NULL for tests, which keep whatever form there is. */
+	const struct store_form *form;
 	/* Limits, for tests; 0 for the default. */
 	size_t overlay_bytes; /* size at which an overlay is frozen; default 12 MB */
 	size_t segment_bytes; /* size of the largest journal segment; default 32 MB */
@@ -68,6 +70,12 @@ struct store_options {
  * not exist or is empty, or if a creation was interrupted. FAULT_UNAVAILABLE if it cannot be
  * read. */
 bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault);
+
+/* Compares the form of a store with that of the program, for commands that do not open the store.
+ * False only if the program cannot read the data; a store that is missing or damaged is for others
+ * to find. */
+bool store_gdbm_check_form(const char *directory, const struct store_form *form,
+			   struct fault *fault);
 
 /* Takes the lock of the process that has the store open, without opening the store.
  * FAULT_UNAVAILABLE, with the pid, if another process has the lock. Closing *lock releases it. */

@@ -28,6 +28,8 @@ struct store_postgres_options {
 	const char *url; /* postgresql://... */
 	unsigned connections; /* maximum number of transactions at the same time; 0 for 64 */
 	bool is_patient; /* for commands: transactions and responses may take long */
+	bool is_read_only; /* for commands that only read: keeps an earlier form */
+	const struct store_form *form; /* of the records; NULL for tests, which accept any */
 	bool uses_callers_clock; /* for tests: uses the caller's clock instead of the database's */
 };
 
@@ -39,16 +41,27 @@ static inline bool store_postgres_is_url(const char *text)
 }
 
 /* Opens a store. FAULT_BAD_REQUEST if the URL is unusable or contains a password, if the database
- * has no store or a store of a newer version, or if the program was built without libpq.
- * FAULT_UNAVAILABLE if the database cannot be reached. */
+ * has no store, or if the program was built without libpq. FAULT_UNAVAILABLE if the database cannot
+ * be reached, or if another version of the program wrote the data (struct store_form). */
 bool store_postgres_open(const struct store_postgres_options *options, struct store **store,
 			 struct fault *fault);
 
 /* Creates the tables. *was_made is false if they existed already; then nothing has changed. */
-bool store_postgres_create(const char *url, bool *was_made, struct fault *fault);
+bool store_postgres_create(const char *url, const struct store_form *form, bool *was_made,
+			   struct fault *fault);
 
-/* Upgrades the tables to the version of this program. *version: the version before. */
-bool store_postgres_upgrade(const char *url, int *version, struct fault *fault);
+struct store_postgres_version {
+	int number; /* of the tables */
+	bool is_renewed; /* the form of this program has replaced an earlier one */
+};
+
+/* Upgrades the tables and the form to those of this program. */
+bool store_postgres_upgrade(const char *url, const struct store_form *form,
+			    struct store_postgres_version *version, struct fault *fault);
+
+/* Compares the form of a store with that of the program, for commands that do not open the store.
+ * Faults as in store_postgres_open. */
+bool store_postgres_check_form(const char *url, const struct store_form *form, struct fault *fault);
 
 /* ---- the accounts, for commands ---- */
 

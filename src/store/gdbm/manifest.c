@@ -15,9 +15,9 @@
 #include "base/memory.h"
 
 #define MAGIC "AnteMfst"
-#define VERSION 5
-#define HEAD ((size_t)48)
+#define HEAD ((size_t)56)
 #define INFO_SIZE ((size_t)64)
+#define NUMBER_END ((size_t)12)
 #define TAIL ((size_t)4)
 #define SIZE_MOST ((size_t)16 << 20)
 
@@ -48,26 +48,33 @@ static void info_write(char *bytes, const struct stack_info *info)
 	encode_32(bytes + 60, 0);
 }
 
+static bool is_no_manifest(const char *path, struct fault *fault)
+{
+	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a store manifest", path);
+}
+
 static bool manifest_parse(const char *directory, const char *path, const char *bytes, size_t size,
 			   struct manifest *manifest, struct fault *fault)
 {
-	uint32_t version;
-	size_t i, n;
+	char what[PATH_MAX + 16];
+	size_t n, form_size, files_size;
+	uint32_t number;
 
-	if (size < HEAD + TAIL || memcmp(bytes, MAGIC, 8) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a store manifest", path);
-	version = decode_32(bytes + 8);
-	if (version > VERSION)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s has format %lu; this program reads format %d", path,
-				   (unsigned long)version, VERSION);
-	if (version < VERSION)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-				   "%s was written by an earlier version of Anteroom: dump it with "
-				   "that version and load the dump with this one",
-				   directory);
+	if (size < NUMBER_END || memcmp(bytes, MAGIC, 8) != 0)
+		return is_no_manifest(path, fault);
+	number = decode_32(bytes + 8);
+	snprintf(what, sizeof what, "the data in %s", directory);
+	manifest->is_refused = number != STORE_FORM_NUMBER;
+	if (number > STORE_FORM_NUMBER)
+		return store_form_newer(what, fault);
+	if (number < STORE_FORM_NUMBER)
+		return store_form_unreleased(what, fault);
+	if (size < HEAD + TAIL)
+		return is_no_manifest(path, fault);
 	n = decode_32(bytes + 12);
-	if (size != HEAD + n * INFO_SIZE + TAIL ||
+	form_size = decode_32(bytes + 48);
+	files_size = n * INFO_SIZE;
+	if (size != HEAD + files_size + form_size + TAIL ||
 	    checksum(0, bytes, size - TAIL) != decode_32(bytes + size - TAIL))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s is damaged (checksum mismatch); restore a backup", path);
@@ -76,8 +83,9 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 	manifest->next_id = decode_64(bytes + 40);
 	manifest->n = n;
 	manifest->files = memory_check(malloc((n + 1) * sizeof *manifest->files));
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		info_read(bytes + HEAD + i * INFO_SIZE, &manifest->files[i]);
+	manifest_set_form(manifest, (struct slice){ bytes + HEAD + files_size, form_size });
 	return true;
 }
 
@@ -106,19 +114,23 @@ bool manifest_write(const struct file_system *files, const char *directory,
 		    const struct manifest *manifest, bool *is_replaced, bool *is_broken,
 		    struct fault *fault)
 {
-	size_t size = HEAD + manifest->n * INFO_SIZE + TAIL;
+	const size_t files_size = manifest->n * INFO_SIZE;
+	const size_t size = HEAD + files_size + manifest->form_size + TAIL;
 	char path[PATH_MAX], *bytes = memory_check(calloc(1, size));
 	bool is_written;
 	int error;
 
 	memcpy(bytes, MAGIC, 8);
-	encode_32(bytes + 8, VERSION);
+	encode_32(bytes + 8, STORE_FORM_NUMBER);
 	encode_32(bytes + 12, (uint32_t)manifest->n);
 	memcpy(bytes + 16, manifest->installation.bytes, INSTALLATION_SIZE);
 	encode_64(bytes + 32, manifest->number);
 	encode_64(bytes + 40, manifest->next_id);
+	encode_32(bytes + 48, (uint32_t)manifest->form_size);
 	for (size_t i = 0; i < manifest->n; i++)
 		info_write(bytes + HEAD + i * INFO_SIZE, &manifest->files[i]);
+	if (manifest->form_size > 0)
+		memcpy(bytes + HEAD + files_size, manifest->form, manifest->form_size);
 	encode_32(bytes + size - TAIL, checksum(0, bytes, size - TAIL));
 	snprintf(path, sizeof path, "%s/" MANIFEST_NAME, directory);
 	is_written = file_replace(files, directory, path, bytes, size, is_replaced, is_broken);
@@ -127,11 +139,25 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	return is_written || fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot write %s", path);
 }
 
+void manifest_set_form(struct manifest *manifest, struct slice form)
+{
+	char *copy = form.size == 0 ? NULL : memory_check(malloc(form.size));
+
+	if (copy != NULL)
+		memcpy(copy, form.data, form.size);
+	free(manifest->form);
+	manifest->form = copy;
+	manifest->form_size = form.size;
+}
+
 void manifest_free(struct manifest *manifest)
 {
 	free(manifest->files);
+	free(manifest->form);
 	manifest->files = NULL;
 	manifest->n = 0;
+	manifest->form = NULL;
+	manifest->form_size = 0;
 }
 
 struct manifest manifest_merged(const struct manifest *manifest, size_t first, size_t n,
@@ -142,6 +168,8 @@ struct manifest manifest_merged(const struct manifest *manifest, size_t first, s
 	assert(first + n <= manifest->n);
 	merged.files = memory_check(malloc((manifest->n + 1) * sizeof *merged.files));
 	merged.n = 0;
+	merged.form = NULL;
+	manifest_set_form(&merged, (struct slice){ manifest->form, manifest->form_size });
 	for (size_t i = 0; i < first; i++)
 		merged.files[merged.n++] = manifest->files[i];
 	if (info != NULL)

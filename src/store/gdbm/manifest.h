@@ -5,9 +5,10 @@
  * directory with segments or stack files but no manifest is therefore damaged.
  *
  * Bytes, little-endian: 0 magic (8), 8 version (4), 12 count of files (4), 16 installation (16), 32
- * number (8), 40 the id of the next file (8); from 48 on 64 bytes a file: id, entries, removals,
- * bytes, superseded, size of the GDBM file, size of the index (8 each), checksum of the index's
- * head (4), zero (4); last the CRC32C of all before (4).
+ * number (8), 40 the id of the next file (8), 48 size of the form (4), 52 zero (4); from 56 on 64
+ * bytes a file: id, entries, removals, bytes, superseded, size of the GDBM file, size of the index
+ * (8 each), checksum of the index's head (4), zero (4); then the form of the records (struct
+ * store_form); last the CRC32C of all before (4).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef STORE_GDBM_MANIFEST_H
@@ -23,10 +24,15 @@ struct manifest {
 	uint64_t next_id;
 	struct stack_info *files; /* newest first; from malloc */
 	size_t n;
+	char *form; /* from malloc; NULL if there is none, as tests have it */
+	size_t form_size;
+	/* after a failed manifest_read: it is not damaged, but of another program */
+	bool is_refused;
 };
 
 /* Reads the manifest; *is_there is false if there is none. FAULT_UNAVAILABLE if it cannot be read,
- * is damaged, or has another format. */
+ * is damaged, or was written by a program whose data this one cannot read. Whether it can read the
+ * records is for the caller to find out from the form. */
 bool manifest_read(const struct file_system *files, const char *directory,
 		   struct manifest *manifest, bool *is_there, struct fault *fault);
 /* Writes and syncs the manifest; *is_replaced and *is_broken as in file_replace. */
@@ -37,6 +43,8 @@ bool manifest_write(const struct file_system *files, const char *directory,
  * `first`. */
 struct manifest manifest_merged(const struct manifest *manifest, size_t first, size_t n,
 				const struct stack_info *info);
+/* Replaces the form by a copy of this text. */
+void manifest_set_form(struct manifest *manifest, struct slice form);
 void manifest_free(struct manifest *manifest);
 
 #endif

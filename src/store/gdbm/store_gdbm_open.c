@@ -32,6 +32,7 @@ struct opening {
 	struct store_gdbm *store;
 	bool has_manifest;
 	bool has_others; /* journal or stack files */
+	bool has_earlier_form;
 	bool is_salvage; /* damage is passed to options->salvage */
 	struct journal_options journal;
 	struct journal_end end;
@@ -183,6 +184,42 @@ static bool handle_name(void *context, const char *name)
 	return true;
 }
 
+/* Sets the form that a new manifest has, or one that has an earlier form. */
+static void set_form(struct opening *opening)
+{
+	const struct store_form *form = opening->options->form;
+	struct arena *arena;
+
+	if (form == NULL)
+		return;
+	arena = arena_open();
+	manifest_set_form(&opening->store->manifest, form->text(arena));
+	arena_close(arena);
+}
+
+static bool accept_form(const struct manifest *manifest, const char *directory,
+			const struct store_form *form, bool *is_earlier, struct fault *fault)
+{
+	char what[PATH_MAX + 16];
+
+	snprintf(what, sizeof what, "the data in %s", directory);
+	return store_form_accept(form, (struct slice){ manifest->form, manifest->form_size }, what,
+				 is_earlier, fault);
+}
+
+/* Replaces an earlier form, before anything can be written. */
+static bool renew_form(struct opening *opening, struct fault *fault)
+{
+	struct store_gdbm *store = opening->store;
+	bool is_replaced, is_broken = false;
+
+	if (!opening->has_earlier_form)
+		return true;
+	set_form(opening);
+	return manifest_write(store->place.files, store->directory, &store->manifest, &is_replaced,
+			      &is_broken, fault);
+}
+
 static bool installation_make(struct opening *opening, struct fault *fault)
 {
 	struct store_gdbm *store = opening->store;
@@ -197,6 +234,7 @@ static bool installation_make(struct opening *opening, struct fault *fault)
 					   : "is not a store: it has no manifest");
 	clock_random(&clock_system, store->manifest.installation.bytes, INSTALLATION_SIZE);
 	store->manifest.next_id = 1;
+	set_form(opening);
 	return mark_create(store->place.files, store->directory, &store->manifest.installation,
 			   &empty, &is_broken, fault) &&
 	       manifest_write(store->place.files, store->directory, &store->manifest, &is_replaced,
@@ -209,7 +247,10 @@ static bool directory_read(struct opening *opening, struct fault *fault)
 	const struct file_system *files = store->place.files;
 
 	if (!manifest_read(files, store->directory, &store->manifest, &opening->has_manifest,
-			   fault))
+			   fault) ||
+	    (opening->has_manifest &&
+	     !accept_form(&store->manifest, store->directory, opening->options->form,
+			  &opening->has_earlier_form, fault)))
 		return false;
 	if (files->list(files, store->directory, handle_name, opening) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s",
@@ -332,6 +373,23 @@ bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault)
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s", directory);
 }
 
+bool store_gdbm_check_form(const char *directory, const struct store_form *form,
+			   struct fault *fault)
+{
+	struct fault each = FAULT_INITIAL;
+	struct manifest manifest;
+	bool is_there, is_earlier, is_right = true;
+
+	if (manifest_read(&file_system_posix, directory, &manifest, &is_there, &each)) {
+		is_right = !is_there || accept_form(&manifest, directory, form, &is_earlier, fault);
+	} else if (manifest.is_refused) {
+		*fault = each;
+		is_right = false;
+	}
+	manifest_free(&manifest);
+	return is_right;
+}
+
 static struct store_gdbm *store_make(const struct store_options *options)
 {
 	struct store_gdbm *store = memory_check(calloc(1, sizeof *store));
@@ -360,7 +418,8 @@ static bool open_once(const struct store_options *options, bool is_salvage, stru
 		       directory_read(&opening, fault) && files_open(&opening, fault) &&
 		       journal_read(&opening, fault) &&
 		       (is_read_only ||
-			(journal_open(&opening.journal, &opening.end, &store->journal, fault) &&
+			(renew_form(&opening, fault) &&
+			 journal_open(&opening.journal, &opening.end, &store->journal, fault) &&
 			 background_open(store, &store->background, fault)));
 
 	opening_end(&opening);

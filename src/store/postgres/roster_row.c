@@ -60,11 +60,10 @@ bool store_postgres_roster_begin(const char *url, struct arena *arena,
 {
 	struct store_roster_change *begun;
 	struct fault locked = FAULT_INITIAL;
-	int version;
 
 	*change = NULL;
 	*text = (struct slice){ NULL, 0 };
-	if (!tables_check(url, &version, fault))
+	if (!tables_check(url, NULL, false, fault))
 		return false;
 	begun = memory_check(calloc(1, sizeof *begun));
 	*change = begun;

@@ -135,6 +135,10 @@ const struct statement_text statements[STATEMENTS] = {
 	[SLOT_REMOVE_OLD] = { "DELETE FROM session WHERE seen < now() - interval '30 days'", "" },
 
 	[INSTALLATION] = { "SELECT program, version FROM installation", "" },
+	[FORM] = { "SELECT form FROM installation", "" },
+	[FORM_SET] = { "UPDATE installation SET form = $1", "b" },
+	/* $2: the form that was read; another process may have replaced it meanwhile. */
+	[FORM_REPLACE] = { "UPDATE installation SET form = $1 WHERE form = $2", "bb" },
 	[STANDBY] = { "SELECT coalesce(current_setting('synchronous_standby_names', true), '') <> ''", "" },
 	[SIZE] = { "SELECT pg_database_size(current_database())", "" },
 	[GENERATION] = { "SELECT generation FROM roster", "" },
@@ -158,7 +162,7 @@ const struct statement_text statements[STATEMENTS] = {
  * that its kind needs. */
 const char *const table_commands[] = {
 	"CREATE TABLE installation (one boolean PRIMARY KEY CHECK (one), program text NOT NULL,"
-	" version integer NOT NULL)",
+	" version integer NOT NULL, form bytea NOT NULL)",
 	"CREATE TABLE roster (one boolean PRIMARY KEY CHECK (one), generation bigint NOT NULL,"
 	" text bytea NOT NULL)",
 	"CREATE SEQUENCE number MAXVALUE 1099511627775 CACHE 1",
@@ -177,7 +181,8 @@ const char *const table_commands[] = {
 	"CREATE TABLE load (item integer PRIMARY KEY, text bytea NOT NULL)",
 	"INSERT INTO load (item, text) VALUES (1, '\\x')",
 	"INSERT INTO roster (one, generation, text) VALUES (true, 1, '\\x')",
-	"INSERT INTO installation (one, program, version) VALUES (true, 'anteroom', 1)",
+	/* version: STORE_FORM_NUMBER */
+	"INSERT INTO installation (one, program, version, form) VALUES (true, 'anteroom', 7, '\\x')",
 	NULL,
 };
 /* clang-format on */

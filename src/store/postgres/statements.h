@@ -5,9 +5,6 @@
 #ifndef STORE_POSTGRES_STATEMENTS_H
 #define STORE_POSTGRES_STATEMENTS_H
 
-/* The version of the tables that this program creates and uses. */
-#define SCHEMA_VERSION 1
-
 /* Milliseconds that a transaction waits for each lock after LOCK_BRIEFLY. */
 #define LOCK_BRIEF_MOST 250
 
@@ -91,6 +88,9 @@ enum statement {
 	SLOT_REMOVE_OLD,
 	/* Other statements. */
 	INSTALLATION,
+	FORM,
+	FORM_SET,
+	FORM_REPLACE,
 	STANDBY,
 	SIZE,
 	GENERATION,

@@ -184,10 +184,9 @@ bool store_postgres_open(const struct store_postgres_options *options, struct st
 			 struct fault *fault)
 {
 	struct store_postgres *opened;
-	int version;
 
 	*store = NULL;
-	if (!tables_check(options->url, &version, fault))
+	if (!tables_check(options->url, options->form, !options->is_read_only, fault))
 		return false;
 	opened = memory_check(calloc(1, sizeof *opened));
 	opened->store.driver = &postgres_driver;

@@ -71,9 +71,11 @@ bool connections_find_out(struct store_postgres *store, struct wire *wire, uint6
 
 /* ---- the tables (tables.c) ---- */
 
-/* Checks the tables. FAULT_BAD_REQUEST if there is no store, or one that this program must not
- * use. */
-bool tables_check(const char *url, int *version, struct fault *fault);
+/* Checks the tables, and compares the form of the records (struct store_form) unless `form` is
+ * NULL; a writer replaces an earlier one. FAULT_BAD_REQUEST if there is no store, FAULT_UNAVAILABLE
+ * if another version of the program wrote the data. */
+bool tables_check(const char *url, const struct store_form *form, bool is_writer,
+		  struct fault *fault);
 
 /* ---- the accounts (roster_row.c) ---- */
 

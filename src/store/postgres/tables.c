@@ -37,21 +37,33 @@ static bool look_at_tables(struct wire *wire, int *version, struct fault *fault)
 	return true;
 }
 
-static bool refuse_newer(int version, struct fault *fault)
+/* Sets the form of new tables, in the transaction that makes them. */
+static bool set_form(struct wire *wire, const struct store_form *form, struct fault *fault)
 {
-	return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "the store in the database has version %d, but this program supports "
-			   "versions up to %d; use a newer anteroom",
-			   version, SCHEMA_VERSION);
+	struct parameters parameters = PARAMETERS_INITIAL;
+	struct arena *arena;
+	bool is_set;
+
+	if (form == NULL)
+		return true;
+	arena = arena_open();
+	parameters_bytes(&parameters, form->text(arena));
+	wire_add(wire, FORM_SET, &parameters);
+	is_set = wire_fly(wire, false, fault);
+	arena_close(arena);
+	return is_set;
 }
 
-static bool make_tables(struct wire *wire, bool *was_made, struct fault *fault)
+static bool make_tables(struct wire *wire, const struct store_form *form, bool *was_made,
+			struct fault *fault)
 {
 	char state[6], ignored[6];
 
 	*was_made = wire_command(wire, "BEGIN", state);
 	for (size_t i = 0; *was_made && table_commands[i] != NULL; i++)
 		*was_made = wire_command(wire, table_commands[i], state);
+	if (*was_made && !set_form(wire, form, fault))
+		return false;
 	if (*was_made && wire_command(wire, "COMMIT", state))
 		return true;
 	*was_made = false;
@@ -79,57 +91,130 @@ static void close_for(struct wire_target *target, struct wire *wire)
 	wire_target_close(target);
 }
 
-static bool create_tables(struct wire *wire, bool *was_made, struct fault *fault)
-{
-	int version;
+#define WHAT "the data in the database"
 
-	*was_made = false;
-	if (!look_at_tables(wire, &version, fault))
-		return false;
-	if (version == 0 &&
-	    (!make_tables(wire, was_made, fault) || !look_at_tables(wire, &version, fault)))
-		return false;
-	if (version == 0)
-		return is_foreign(fault);
-	return version <= SCHEMA_VERSION || refuse_newer(version, fault);
+/* Replaces an earlier form, unless another process has done so. */
+static bool replace_form(struct wire *wire, const struct store_form *form, struct slice kept,
+			 bool *is_replaced, struct fault *fault)
+{
+	struct parameters parameters = PARAMETERS_INITIAL;
+	struct arena *arena = arena_open();
+	bool is_done;
+
+	parameters_bytes(&parameters, form->text(arena));
+	parameters_bytes(&parameters, kept);
+	wire->has_warned = false;
+	wire_add(wire, FORM_REPLACE, &parameters);
+	is_done = wire_fly(wire, false, fault);
+	*is_replaced = is_done && wire_affected(wire, 0) == 1;
+	arena_close(arena);
+	return is_done && (!wire->has_warned ||
+			   fault_cause(fault, FAULT_UNAVAILABLE, 0,
+				       "the standby of the database does not confirm commits"));
 }
 
-bool store_postgres_create(const char *url, bool *was_made, struct fault *fault)
+/* Compares the form that the tables keep, and replaces an earlier one if is_writer. */
+static bool check_form(struct wire *wire, const struct store_form *form, bool is_writer,
+		       struct store_postgres_version *version, struct fault *fault)
+{
+	struct arena *arena = arena_open();
+	bool is_right, is_earlier = true;
+
+	version->is_renewed = false;
+	do {
+		struct slice kept = { NULL, 0 };
+
+		wire_add(wire, FORM, NULL);
+		is_right = wire_fly(wire, false, fault);
+		if (is_right && wire_rows(wire, 0) == 1)
+			kept = arena_copy(arena, wire_bytes(wire, 0, 0, 0));
+		is_right = is_right && store_form_accept(form, kept, WHAT, &is_earlier, fault);
+		if (!is_right || !is_earlier || !is_writer)
+			break;
+		is_right = replace_form(wire, form, kept, &version->is_renewed, fault);
+	} while (is_right && !version->is_renewed);
+	arena_close(arena);
+	return is_right;
+}
+
+static bool check_number(int number, struct fault *fault)
+{
+	if (number > STORE_FORM_NUMBER)
+		return store_form_newer(WHAT, fault);
+	return number == STORE_FORM_NUMBER || store_form_unreleased(WHAT, fault);
+}
+
+static bool create_tables(struct wire *wire, const struct store_form *form, bool *was_made,
+			  struct fault *fault)
+{
+	struct store_postgres_version version;
+	int number;
+
+	*was_made = false;
+	if (!look_at_tables(wire, &number, fault))
+		return false;
+	if (number == 0 &&
+	    (!make_tables(wire, form, was_made, fault) || !look_at_tables(wire, &number, fault)))
+		return false;
+	if (number == 0)
+		return is_foreign(fault);
+	return check_number(number, fault) && check_form(wire, form, false, &version, fault);
+}
+
+bool store_postgres_create(const char *url, const struct store_form *form, bool *was_made,
+			   struct fault *fault)
 {
 	struct wire_target target;
 	struct wire wire;
 	const bool is_right = open_for(url, &target, &wire, fault) &&
-			      create_tables(&wire, was_made, fault);
+			      create_tables(&wire, form, was_made, fault);
 
 	close_for(&target, &wire);
 	return is_right;
 }
 
-static bool check_version(struct wire *wire, int *version, struct fault *fault)
+static bool check_tables(struct wire *wire, const struct store_form *form, bool is_writer,
+			 struct store_postgres_version *version, struct fault *fault)
 {
-	if (!look_at_tables(wire, version, fault))
+	if (!look_at_tables(wire, &version->number, fault))
 		return false;
-	if (*version == 0)
+	if (version->number == 0)
 		return fault_cause(
 			fault, FAULT_BAD_REQUEST, 0,
 			"the database has no store; create one with: anteroom store create "
 			"--store URL");
-	return *version <= SCHEMA_VERSION || refuse_newer(*version, fault);
+	return check_number(version->number, fault) &&
+	       check_form(wire, form, is_writer, version, fault);
 }
 
-bool tables_check(const char *url, int *version, struct fault *fault)
+static bool open_and_check(const char *url, const struct store_form *form, bool is_writer,
+			   struct store_postgres_version *version, struct fault *fault)
 {
 	struct wire_target target;
 	struct wire wire;
 	const bool is_right = open_for(url, &target, &wire, fault) &&
-			      check_version(&wire, version, fault);
+			      check_tables(&wire, form, is_writer, version, fault);
 
 	close_for(&target, &wire);
 	return is_right;
 }
 
-/* Only checks the tables, because there is only one version so far. */
-bool store_postgres_upgrade(const char *url, int *version, struct fault *fault)
+bool tables_check(const char *url, const struct store_form *form, bool is_writer,
+		  struct fault *fault)
 {
-	return tables_check(url, version, fault);
+	struct store_postgres_version ignored;
+
+	return open_and_check(url, form, is_writer, &ignored, fault);
+}
+
+bool store_postgres_check_form(const char *url, const struct store_form *form, struct fault *fault)
+{
+	return tables_check(url, form, false, fault);
+}
+
+/* There is only one version of the tables so far. */
+bool store_postgres_upgrade(const char *url, const struct store_form *form,
+			    struct store_postgres_version *version, struct fault *fault)
+{
+	return open_and_check(url, form, true, version, fault);
 }

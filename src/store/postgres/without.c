@@ -17,17 +17,28 @@ bool store_postgres_open(const struct store_postgres_options *options, struct st
 	return refuse_database(fault);
 }
 
-bool store_postgres_create(const char *url, bool *was_made, struct fault *fault)
+bool store_postgres_create(const char *url, const struct store_form *form, bool *was_made,
+			   struct fault *fault)
 {
 	(void)url;
+	(void)form;
 	*was_made = false;
 	return refuse_database(fault);
 }
 
-bool store_postgres_upgrade(const char *url, int *version, struct fault *fault)
+bool store_postgres_upgrade(const char *url, const struct store_form *form,
+			    struct store_postgres_version *version, struct fault *fault)
 {
 	(void)url;
-	*version = 0;
+	(void)form;
+	*version = (struct store_postgres_version){ .number = 0 };
+	return refuse_database(fault);
+}
+
+bool store_postgres_check_form(const char *url, const struct store_form *form, struct fault *fault)
+{
+	(void)url;
+	(void)form;
 	return refuse_database(fault);
 }
 

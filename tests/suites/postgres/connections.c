@@ -13,6 +13,7 @@
 #include "records/kinds.h"
 #include "relay.h"
 #include "resources/events/audit_record.h"
+#include "resources/record_kind.h"
 #include "responders.h"
 #include "store/figures.h"
 #include "suite.h"
@@ -191,14 +192,14 @@ START_TEST(a_server_that_may_lose_commits_is_refused)
 
 	for (int i = 0; i < ROWS(commits); i++) {
 		struct fault fault = FAULT_INITIAL;
-		int version;
+		struct store_postgres_version version;
 
 		ck_assert(database_execute(
 			url, arena_text(kept,
 					"CREATE OR REPLACE FUNCTION current_setting(text, boolean)"
 					" RETURNS text LANGUAGE sql AS $$ %s $$",
 					commits[i].body)));
-		(void)store_postgres_upgrade(before_the_system, &version, &fault);
+		(void)store_postgres_upgrade(before_the_system, NULL, &version, &fault);
 		ck_assert_msg(fault.kind == commits[i].kind, "row %d: %s", i, fault.cause);
 	}
 }
@@ -224,7 +225,7 @@ START_TEST(a_pooler_that_lends_sessions_is_refused_by_name)
 	}
 	pooled = database_url_over(url, host);
 	over.url = pooled;
-	(void)store_postgres_create(pooled, &was_made, &faults[0]);
+	(void)store_postgres_create(pooled, NULL, &was_made, &faults[0]);
 	if (store_postgres_open(&over, &store, &faults[1]))
 		store_close(store);
 	database_stop_pooler();
@@ -250,7 +251,7 @@ START_TEST(the_scheme_may_be_in_upper_case)
 	bool was_made;
 
 	ck_assert(store_postgres_is_url(upper));
-	ck_assert_msg(store_postgres_create(upper, &was_made, &fault), "%s", fault.cause);
+	ck_assert_msg(store_postgres_create(upper, NULL, &was_made, &fault), "%s", fault.cause);
 	ck_assert(!was_made);
 }
 END_TEST
@@ -262,10 +263,126 @@ START_TEST(a_read_only_database_is_refused_in_plain_words)
 	struct fault fault = FAULT_INITIAL;
 	bool was_made;
 
-	ck_assert(!store_postgres_create(read_only, &was_made, &fault));
+	ck_assert(!store_postgres_create(read_only, NULL, &was_made, &fault));
 	ck_assert_msg(strstr(fault.cause, "is read-only") != NULL, "%s", fault.cause);
 	ck_assert_ptr_nonnull(strstr(fault.cause, "default_transaction_read_only"));
 	ck_assert_ptr_nonnull(strstr(fault.cause, "standby"));
+}
+END_TEST
+
+/* ---- the form ---- */
+
+/* What a change of the table installation makes of the store. "$" is the form of this program. */
+static const struct {
+	const char *sql;
+	const char *says; /* NULL: it opens */
+} written_by[] = {
+	{ "form = $", NULL },
+	{ "version = 1", "by an unreleased version of Anteroom; dump with that one" },
+	{ "version = 2", "by an unreleased version of Anteroom; dump with that one" },
+	{ "version = 3", "by an unreleased version of Anteroom; dump with that one" },
+	{ "version = 4", "by an unreleased version of Anteroom; dump with that one" },
+	{ "version = 5", "by an unreleased version of Anteroom; dump with that one" },
+	{ "version = 6", "by an unreleased version of Anteroom; dump with that one" },
+	{ "version = 8", "by a newer version of Anteroom" },
+	{ "version = 99", "by a newer version of Anteroom" },
+	{ "form = ''", "by an unreleased version of Anteroom; dump with that one" },
+	{ "form = '\\xff'", "by an unreleased version of Anteroom; dump with that one" },
+	{ "form = $ || ' 0=1:00000000'", "by a newer version of Anteroom" },
+	{ "form = 's=99:00000000'", "by a newer version of Anteroom" },
+	{ "form = 's=1:00000000'", "by an unreleased version of Anteroom; dump with that one" },
+	/* Without the last kind. */
+	{ "form = substring($ from 1 for length($) - length(' y=3:00000000'))", NULL },
+};
+
+/* Sets the row, in which "$" stands for the form. */
+static void set_installation(const char *sql)
+{
+	const struct slice form = record_form.text(kept);
+	const char *text = arena_text(kept, "'%.*s'::bytea", (int)form.size, form.data);
+	struct buffer set = BUFFER_INITIAL(kept);
+
+	buffer_append_text(&set, "UPDATE installation SET ");
+	for (; *sql != '\0'; sql++) {
+		if (*sql == '$')
+			buffer_append_text(&set, text);
+		else
+			buffer_append_byte(&set, *sql);
+	}
+	buffer_append_byte(&set, '\0');
+	ck_assert(database_execute(url, set.data));
+}
+
+static bool keeps_form(void)
+{
+	const struct slice form = record_form.text(kept);
+
+	return database_execute(url, arena_text(kept,
+						"SELECT 1 / count(*) FROM installation WHERE"
+						" form = '%.*s'::bytea",
+						(int)form.size, form.data));
+}
+
+/* Nothing changes a form but a program that has more; reading alone does not. */
+START_TEST(the_form_says_whether_a_database_can_be_used)
+{
+	struct store_postgres_options options = {
+		.url = url,
+		.connections = 1,
+		.form = &record_form,
+		.is_read_only = true,
+	};
+	struct store *store;
+	bool is_kept;
+
+	set_installation(written_by[_i].sql);
+	is_kept = keeps_form();
+	for (int i = 0; i < 2; i++, options.is_read_only = false) {
+		struct fault fault = FAULT_INITIAL, checked = FAULT_INITIAL;
+		const bool is_open = store_postgres_open(&options, &store, &fault);
+
+		ck_assert_int_eq(keeps_form(), is_kept || (is_open && !options.is_read_only));
+		ck_assert_int_eq(store_postgres_check_form(url, &record_form, &checked), is_open);
+		ck_assert_str_eq(checked.cause, fault.cause);
+		if (is_open)
+			store_close(store);
+		ck_assert_msg(is_open == (written_by[_i].says == NULL), "%s", fault.cause);
+		ck_assert_msg(is_open || strstr(fault.cause, written_by[_i].says) != NULL, "%s",
+			      fault.cause);
+	}
+}
+END_TEST
+
+/* The tables as programs before the first form have made them. */
+START_TEST(tables_without_a_form_are_of_an_unreleased_version)
+{
+	struct store_postgres_version version;
+	struct fault fault = FAULT_INITIAL;
+	bool was_made;
+
+	ck_assert(database_execute(url, "ALTER TABLE installation DROP COLUMN form;"
+					"UPDATE installation SET version = 1"));
+	ck_assert(!store_postgres_upgrade(url, &record_form, &version, &fault));
+	ck_assert_str_eq(fault.cause, "the data in the database was written by an unreleased "
+				      "version of Anteroom; dump with that one");
+	fault = FAULT_INITIAL;
+	ck_assert(!store_postgres_create(url, &record_form, &was_made, &fault));
+	ck_assert_ptr_nonnull(strstr(fault.cause, "by an unreleased version"));
+}
+END_TEST
+
+START_TEST(an_upgrade_renews_an_earlier_form)
+{
+	struct store_postgres_version version;
+
+	set_installation("form = substring($ from 1 for length($) - length(' y=3:00000000'))");
+	for (int i = 1; i >= 0; i--) {
+		struct fault fault = FAULT_INITIAL;
+
+		ck_assert(store_postgres_upgrade(url, &record_form, &version, &fault));
+		ck_assert_int_eq(version.is_renewed, i == 1);
+		ck_assert(keeps_form());
+	}
 }
 END_TEST
 
@@ -342,5 +459,9 @@ void add_connections(TCase *calls, TCase *away)
 			    ROWS(poolers));
 	tcase_add_test(calls, the_scheme_may_be_in_upper_case);
 	tcase_add_test(calls, a_read_only_database_is_refused_in_plain_words);
+	tcase_add_loop_test(calls, the_form_says_whether_a_database_can_be_used, 0,
+			    ROWS(written_by));
+	tcase_add_test(calls, tables_without_a_form_are_of_an_unreleased_version);
+	tcase_add_test(calls, an_upgrade_renews_an_earlier_form);
 	tcase_add_test(away, without_the_database_calls_fail_immediately);
 }

@@ -17,13 +17,27 @@
 #include "store_failing.h"
 #include "suite.h"
 
+#define BY_AN_UNRELEASED "the dump was written by an unreleased version of Anteroom"
+#define BY_A_NEWER "the dump was written by a newer version of Anteroom"
+
 static const struct {
 	const char *line; /* the first line that contains this */
 	const char *from, *to; /* replaced in that line */
 	const char *says;
 } faulty[] = {
 	/* Faults of a single line. */
-	{ "{\"dump\"", "\"format\":1", "\"format\":2", "/dump/format: must be" },
+	{ "{\"dump\"", "\"format\":1", "\"format\":0", "/dump/format: must be" },
+	{ "{\"dump\"", "\"format\":1", "\"format\":\"1\"", "/dump/format: must be" },
+	{ "{\"dump\"", "\"format\":1", "\"format\":2", BY_AN_UNRELEASED },
+	{ "{\"dump\"", "\"format\":1", "\"format\":3", BY_AN_UNRELEASED },
+	{ "{\"dump\"", "\"format\":1", "\"format\":4", BY_AN_UNRELEASED },
+	{ "{\"dump\"", "\"format\":1", "\"format\":5", BY_AN_UNRELEASED },
+	{ "{\"dump\"", "\"format\":1", "\"format\":6", BY_AN_UNRELEASED },
+	{ "{\"dump\"", "\"format\":1", "\"format\":7", BY_A_NEWER },
+	{ "{\"dump\"", "\"form\":", "\"from\":", BY_AN_UNRELEASED },
+	{ "{\"dump\"", "\"form\":\"s=", "\"form\":\"s=1", BY_A_NEWER },
+	{ "{\"dump\"", "\"form\":\"", "\"form\":\"0=1:00000000 ", BY_A_NEWER },
+	{ "{\"dump\"", " n=2:", " n=1:", BY_AN_UNRELEASED },
 	{ "{\"dump\"", "{\"dump\"", "{\"dimp\"", "its beginning is missing" },
 	{ "{\"dump\"", "}}", "},\"end\":{\"accounts\":0}}", "a line must have exactly one member" },
 	{ "{\"dump\"", "{\"dump\"", "\"dump\"", "Malformed JSON" },
