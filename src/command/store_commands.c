@@ -333,10 +333,6 @@ static int print_journal(const struct command *command, const char *directory, b
 	bool is_printed;
 	int status;
 
-	if (store_postgres_is_url(directory)) {
-		command_complain(command, "a database has no journal of Anteroom");
-		return EXIT_WRONG_USE;
-	}
 	store = data_directory_store(directory);
 	is_printed = store_gdbm_journal(store, NULL, all_kinds, KINDS, print_change, &table,
 					&journal, &fault);
@@ -372,6 +368,10 @@ int command_check(const struct command *command, int argc, char **argv)
 
 	if (status != OPTIONS_GO)
 		return status;
+	if (wants_journal && store_postgres_is_url(checking.directory)) {
+		command_complain(command, "a database has no journal of Anteroom");
+		return EXIT_WRONG_USE;
+	}
 	if (!begin_reading(checking.directory, &fault))
 		return command_failed(command, &fault);
 	data_directory_warn(command, checking.directory);
