@@ -257,6 +257,7 @@ struct store_driver {
 	void (*flush)(struct store *);
 	void (*stop_retrying)(struct store *); /* NULL if the driver never retries */
 	bool (*can_write)(struct store *);
+	const char *(*trouble)(struct store *); /* NULL if only the log says why it cannot */
 	/* NULL if the accounts are not in the store. */
 	bool (*roster)(struct store *, struct arena *, uint64_t *generation, struct slice *text,
 		       struct fault *);
@@ -438,6 +439,8 @@ bool store_is_shared(const struct store *store);
 
 /* Returns whether a WRITE transaction would be admitted now (for readiness). */
 bool store_can_write(struct store *store);
+/* Returns why not, for clients. */
+const char *store_trouble(struct store *store);
 
 /* Reads the figures. False if the driver has none; then all are zero. */
 bool store_figures(struct store *store, struct store_figures *figures);

@@ -31,7 +31,7 @@ bool health_ready(struct call *call, struct fault *fault)
 	struct store_figures figures;
 
 	if (!store_can_write(store))
-		return fault_detail(fault, FAULT_UNAVAILABLE, "see the log for the reason");
+		return fault_detail(fault, FAULT_UNAVAILABLE, "%s", store_trouble(store));
 	if (store_figures(store, &figures) && figures.files_damaged > 0)
 		return fault_set(fault, FAULT_DAMAGED, "A file of the store is damaged");
 	return call_answer(call, SLICE("{\"status\":\"ready\"}"));

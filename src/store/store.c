@@ -318,6 +318,12 @@ bool store_can_write(struct store *store)
 	return store->driver->can_write(store);
 }
 
+const char *store_trouble(struct store *store)
+{
+	return store->driver->trouble != NULL ? store->driver->trouble(store)
+					      : "see the log for the reason";
+}
+
 bool store_figures(struct store *store, struct store_figures *figures)
 {
 	*figures = (struct store_figures){ .durable = 0 };

@@ -153,6 +153,7 @@ static bool state_is_any(const char *state, const char *const *states)
 }
 
 #define LOCK_TIMEOUT "55P03"
+#define READ_ONLY "25006"
 /* Serialization failure, deadlock, taken name, missing parent, slot of another epoch, missing
  * record, lock timeout. */
 static const char *const conflicts[] = { "40001", "40P01", "23505",	 "23503",
@@ -160,8 +161,8 @@ static const char *const conflicts[] = { "40001", "40P01", "23505",	 "23503",
 /* The server is shutting down, the connection was lost, or the server became a standby. Also a
  * statement that the server has forgotten, or whose tables have changed: it is prepared again on a
  * new connection. */
-static const char *const losses[] = { "08",    "57P01", "57P02", "57P03", "57P05", "25P03",
-				      "25006", "26000", "0A000", "XX",	  NULL };
+static const char *const losses[] = { "08",	 "57P01", "57P02", "57P03", "57P05", "25P03",
+				      READ_ONLY, "26000", "0A000", "XX",    NULL };
 
 /* Sets the fault with a message of libpq, put into one line. */
 static bool unavailable(const char *message, struct fault *fault)
@@ -179,6 +180,13 @@ static bool unavailable(const char *message, struct fault *fault)
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the database: %s", text);
 }
 
+/* Adds the detail to the fault that the server or libpq has given the cause of. */
+static void note_read_only(struct wire *wire, struct fault *fault)
+{
+	wire->is_read_only = true;
+	(void)snprintf(fault->detail, sizeof fault->detail, "%s", WIRE_READ_ONLY);
+}
+
 static bool take_error(struct wire *wire, const PGresult *result, bool is_repeatable,
 		       struct fault *fault)
 {
@@ -194,7 +202,10 @@ static bool take_error(struct wire *wire, const PGresult *result, bool is_repeat
 		if (is_repeatable)
 			return fault_set(fault, FAULT_AGAIN, NULL);
 	}
-	return unavailable(PQresultErrorMessage(result), fault);
+	(void)unavailable(PQresultErrorMessage(result), fault);
+	if (strcmp(state, READ_ONLY) == 0)
+		note_read_only(wire, fault);
+	return false;
 }
 
 static bool lost(struct wire *wire, bool is_repeatable, struct fault *fault)
@@ -525,9 +536,9 @@ static bool connect_to(struct wire *wire, struct fault *fault)
 	wire->connection = PQconnectdbParams(keywords, values, 1);
 	if (PQstatus(wire->connection) != CONNECTION_OK) {
 		message = PQerrorMessage(wire->connection);
-		if (strstr(message, "session is read-only") == NULL)
+		if (strstr(message, "session is read-only") == NULL) {
 			unavailable(message, fault);
-		else /* the most frequent reason */
+		} else { /* the most frequent reason */
 			fault_cause(
 				fault, FAULT_UNAVAILABLE, 0,
 				"the database is read-only: it is a standby, or "
@@ -535,6 +546,8 @@ static bool connect_to(struct wire *wire, struct fault *fault)
 				"server or of all servers (postgresql://HOST,HOST/NAME), or set "
 				"default_transaction_read_only to off for the role or the "
 				"database");
+			note_read_only(wire, fault);
+		}
 		wire_disconnect(wire);
 		return false;
 	}

@@ -24,6 +24,9 @@
 #define WAIT_MOST_PATIENT 600000
 #define SET_MOST 3000 /* for the settings of a new session */
 
+/* The detail of FAULT_UNAVAILABLE if the database can be reached, but not be changed. */
+#define WIRE_READ_ONLY "the database is read-only"
+
 /* Counts of all connections of a store. */
 struct wire_figures {
 	_Atomic uint64_t flights, connects, reruns, unknown;
@@ -56,6 +59,8 @@ struct wire {
 	bool is_connected; /* false if it must be opened again, or is closed */
 	bool is_prepared[STATEMENTS];
 	bool has_timed_out; /* a wait for a lock has timed out since this was reset */
+	/* the server has refused a change, or the connection, because the database is read-only */
+	bool is_read_only;
 	/* SQLSTATE 01000 since this was reset: a commit may be on one machine only */
 	bool has_warned;
 	/* The flight: statements that are queued, or whose results have not been read. */

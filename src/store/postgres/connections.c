@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -35,13 +36,16 @@
 /* Rounds of the watch until it asks again for the size of the database. */
 #define ROUNDS_OF_A_SIZE 120
 
-static bool refuse_unresponsive(struct fault *fault)
+#define UNRESPONSIVE "the database does not respond"
+
+const char *connections_trouble(const struct store_postgres *store)
 {
-	return fault_detail(fault, FAULT_UNAVAILABLE, "the database does not respond");
+	return atomic_load(&store->is_read_only) ? WIRE_READ_ONLY : UNRESPONSIVE;
 }
 
-static void set_away(struct store_postgres *store, const char *cause)
+static void set_away(struct store_postgres *store, const char *cause, bool is_read_only)
 {
+	atomic_store(&store->is_read_only, is_read_only);
 	if (atomic_exchange(&store->is_away, true))
 		return;
 	log_event(LOG_LEVEL_ERROR, "database_away", "error", cause, "effect",
@@ -122,7 +126,7 @@ static bool connect_again(struct wire *wire, struct fault *fault)
 		return false;
 	if (wire->has_warned) {
 		wire->is_connected = false;
-		return refuse_unresponsive(fault);
+		return fault_detail(fault, FAULT_UNAVAILABLE, UNRESPONSIVE);
 	}
 	return true;
 }
@@ -272,11 +276,11 @@ bool connections_take(struct store_postgres *store, struct wire **wire, struct f
 	} while (!is_taken && *wire != NULL && !is_only);
 	pthread_mutex_unlock(&store->lock);
 	if (is_only)
-		set_away(store, fault->cause);
+		set_away(store, fault->cause, strcmp(fault->detail, WIRE_READ_ONLY) == 0);
 	if (is_taken || is_only)
 		return is_taken;
 	if (atomic_load(&store->is_away))
-		return refuse_unresponsive(fault);
+		return fault_detail(fault, FAULT_UNAVAILABLE, "%s", connections_trouble(store));
 	return fault_set(fault, FAULT_BUSY, NULL);
 }
 
@@ -410,8 +414,10 @@ static void watch_once(struct store_postgres *store, struct wire *wire, unsigned
 	if (!is_there) {
 		wire->is_connected = false;
 		if (!wire_target_is_ended(&store->target))
-			set_away(store, fault.cause[0] != '\0' ? fault.cause
-							       : "the database cannot be written");
+			set_away(store,
+				 fault.cause[0] != '\0' ? fault.cause
+							: "the database cannot be written",
+				 strcmp(fault.detail, WIRE_READ_ONLY) == 0);
 		return;
 	}
 	if (atomic_exchange(&store->is_away, false))

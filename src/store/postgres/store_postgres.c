@@ -75,6 +75,7 @@ static bool commit_changes(struct postgres_transaction *own, struct fault *fault
 	rows_add(own, COMMIT, NULL);
 	own->flight = 0;
 	wire->has_warned = false;
+	wire->is_read_only = false;
 
 	struct fault lost = FAULT_INITIAL;
 
@@ -89,7 +90,8 @@ static bool commit_changes(struct postgres_transaction *own, struct fault *fault
 		}
 		return true;
 	}
-	if (wire->is_connected && !wire->has_warned) {
+	/* A server that has refused the change has not committed it. */
+	if ((wire->is_connected || wire->is_read_only) && !wire->has_warned) {
 		*fault = lost;
 		return crowd_explain(own, fault);
 	}
@@ -125,6 +127,11 @@ static void postgres_flush(struct store *store)
 static bool postgres_can_write(struct store *store)
 {
 	return !atomic_load(&postgres_of(store)->is_away);
+}
+
+static const char *postgres_trouble(struct store *store)
+{
+	return connections_trouble(postgres_of(store));
 }
 
 static void postgres_figures(struct store *store, struct store_figures *figures)
@@ -174,6 +181,7 @@ static const struct store_driver postgres_driver = {
 	.state = postgres_state,
 	.flush = postgres_flush,
 	.can_write = postgres_can_write,
+	.trouble = postgres_trouble,
 	.roster = roster_read,
 	.roster_generation = roster_seen,
 	.figures = postgres_figures,

@@ -23,6 +23,7 @@ struct store_postgres {
 	_Atomic uint64_t newest; /* number of the last committed transaction of this process */
 	_Atomic uint64_t roster; /* the generation that was seen last */
 	atomic_bool is_away; /* the database is unavailable */
+	atomic_bool is_read_only; /* and that is why */
 	atomic_bool is_doubted; /* asks the watch to check the database immediately */
 	atomic_bool is_synchronous; /* a standby must confirm commits */
 	_Atomic uint64_t disk_bytes; /* size of the database; 0 if it is unknown */
@@ -54,6 +55,8 @@ bool connections_open(struct store_postgres *store, struct fault *fault);
 void connections_close(struct store_postgres *store);
 bool connections_take(struct store_postgres *store, struct wire **wire, struct fault *fault);
 void connections_give(struct store_postgres *store, struct wire *wire);
+/* Returns why the database is unavailable, as a detail of FAULT_UNAVAILABLE. */
+const char *connections_trouble(const struct store_postgres *store);
 /* Called when a WRITE transaction of an account begins. It keeps transactions that wait for locks
  * from taking all connections: if there are already many of this account, or of all accounts, this
  * one waits only briefly for locks, and it fails immediately while such waits are in vain

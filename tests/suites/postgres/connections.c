@@ -430,6 +430,67 @@ START_TEST(without_the_database_calls_fail_immediately)
 }
 END_TEST
 
+/* How the database becomes read-only: for the sessions that there are, or only for new ones, as
+ * after a failover. */
+static const char *const read_only_ways[][2] = {
+	{ "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()" },
+	{ "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on',"
+	  " current_database()); END $$",
+	  "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
+	  " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()" },
+};
+static const char *const writable_again[] = {
+	"ALTER SYSTEM RESET default_transaction_read_only",
+	"DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only',"
+	" current_database()); END $$",
+	"SELECT pg_reload_conf()",
+};
+
+/* No response says that the database does not respond, or that the outcome is unknown. */
+START_TEST(a_read_only_database_is_told_as_that)
+{
+	const char *id = make(&two, "/v2/templates", "{\"name\":\"before\"}");
+	const char *path = arena_text(kept, "/v2/templates/%s", id);
+	const char *writing = arena_text(kept, "%s%%20-cdefault_transaction_read_only%%3Doff", url);
+	const char *said = "\"details\":[\"the database is read-only\"]";
+	const int64_t until = clock_monotonic() + 20000;
+	struct reply reply = { .status = 0 };
+
+	for (int i = 0; i < 2; i++)
+		ck_assert(database_execute(writing, read_only_ways[_i][i]));
+	/* Those that have noticed fail, then all. */
+	for (int told = 0, i = 0; told < 8; i++) {
+		const int64_t start = clock_monotonic();
+
+		switch (i % 4) {
+		case 0:
+			reply = ask(&two, METHOD_POST, "/v2/templates", "{}");
+			break;
+		case 1:
+			reply = ask(&two, METHOD_PATCH, path, "{\"description\":\"x\"}");
+			break;
+		case 2:
+			reply = ask(&two, METHOD_GET, path, NULL);
+			break;
+		case 3:
+			reply = ask(&two, METHOD_GET, "/readyz", NULL);
+			break;
+		}
+		ck_assert_int_lt(clock_monotonic() - start, 3000);
+		ck_assert_msg(reply.status == 200 || strstr(reply.text, said) != NULL, "%s",
+			      reply.text);
+		told = reply.status == 503 ? told + 1 : 0;
+		ck_assert_msg(clock_monotonic() < until, "%d %s", reply.status, reply.text);
+	}
+	for (int i = 0; i < ROWS(writable_again); i++)
+		ck_assert(database_execute(writing, writable_again[i]));
+	do {
+		reply = ask(&two, METHOD_POST, "/v2/templates", "{}");
+		ck_assert_msg(clock_monotonic() < until + 20000, "%d %s", reply.status, reply.text);
+	} while (reply.status != 200);
+}
+END_TEST
+
 /* ---- connecting ---- */
 
 /* The watch asks for the size when it begins. */
@@ -464,4 +525,5 @@ void add_connections(TCase *calls, TCase *away)
 	tcase_add_test(calls, tables_without_a_form_are_of_an_unreleased_version);
 	tcase_add_test(calls, an_upgrade_renews_an_earlier_form);
 	tcase_add_test(away, without_the_database_calls_fail_immediately);
+	tcase_add_loop_test(away, a_read_only_database_is_told_as_that, 0, ROWS(read_only_ways));
 }
