@@ -28,9 +28,13 @@
 #define CROWD_IS_KNOWN (STORE_LOCK_MOST + 2000)
 /* The writes of one account may wait as usual in a third of the connections, which is about half of
  * the workers, because some connections are for other threads. If the writes of all accounts use
- * that many, each account may have one; if they use half of the connections, none. */
+ * that many, each account may have one; if they use half of the connections, none. Half is also the
+ * most that wait for locks at all, usually and briefly, for one account, and for all but the first
+ * write of each account. */
 #define PART_OF_AN_ACCOUNT 3
 #define PART_OF_ALL 2
+/* Milliseconds for which a write waits without a connection; longer than others wait briefly. */
+#define PLACE_MOST (LOCK_BRIEF_MOST + 100)
 /* Rounds of the watch from one of its commits to the next. */
 #define ROUNDS_OF_A_COMMIT 4
 /* Rounds of the watch until it asks again for the size of the database. */
@@ -309,35 +313,84 @@ static bool crowd_is_stuck(struct store_postgres *store, const struct id *accoun
 	       clock_monotonic() < crowd->timed_out + (has_fresh ? CROWD_LASTS : CROWD_IS_KNOWN);
 }
 
-void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
-		 const struct id *account)
+/* Decides how the transaction may wait, with the lock held. Returns false if it may not have a
+ * connection now, because those that may wait for locks have as many as they may. */
+static bool find_place(struct store_postgres *store, struct postgres_transaction *own)
 {
-	static const struct id none = { { 0 } };
-	unsigned n = 0, waiting = 0;
+	const unsigned half = store->most / PART_OF_ALL;
+	unsigned n = 0, all = 0, usual = 0;
 	bool has_fresh = false;
 
-	/* If there are several accounts, the first one counts. */
-	if (own->has_entered || id_compare(account, &none) == 0)
-		return;
-	own->has_entered = true;
-	own->entered = *account;
-	own->entered_at = clock_monotonic();
-	pthread_mutex_lock(&store->lock);
 	for (const struct postgres_transaction *at = store->writing; at != NULL; at = at->next) {
-		const bool is_ours = id_compare(&at->entered, account) == 0;
+		const bool is_ours = id_compare(&at->entered, &own->entered) == 0;
 
 		n += is_ours;
-		waiting += !at->waits_briefly;
+		all++;
+		usual += !at->waits_briefly;
 		has_fresh = has_fresh || (is_ours && !at->waits_briefly &&
 					  own->entered_at - at->entered_at <= LOCK_BRIEF_MOST);
 	}
 	own->waits_briefly = n >= store->most / PART_OF_AN_ACCOUNT ||
-			     (n > 0 && waiting >= store->most / PART_OF_AN_ACCOUNT) ||
-			     waiting >= store->most / PART_OF_ALL;
-	own->is_refused = own->waits_briefly && crowd_is_stuck(store, account, has_fresh);
-	own->next = store->writing;
-	store->writing = own;
+			     (n > 0 && usual >= store->most / PART_OF_AN_ACCOUNT) || usual >= half;
+	own->is_refused = own->waits_briefly && crowd_is_stuck(store, &own->entered, has_fresh);
+	return own->is_refused || n == 0 || (n < half && all < half);
+}
+
+/* Waits for a place, with the lock held, but without a connection. Those that wait briefly end
+ * before that; if they were in vain, so is this, and if not, the database is only slow. */
+static void await_place(struct store_postgres *store, struct postgres_transaction *own)
+{
+	const int64_t until = own->entered_at + PLACE_MOST;
+	int64_t now;
+
 	pthread_mutex_unlock(&store->lock);
+	connections_give(store, own->wire);
+	own->wire = NULL;
+	pthread_mutex_lock(&store->lock);
+	while (!find_place(store, own)) {
+		now = clock_monotonic();
+		own->is_refused = atomic_load(&store->is_away);
+		if (own->is_refused || now >= until)
+			return;
+		clock_wait(&store->left, &store->lock, until - now);
+	}
+}
+
+void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
+		 const struct id *account)
+{
+	static const struct id none = { { 0 } };
+	struct fault ignored = FAULT_INITIAL;
+
+	/* If there are several accounts, the first one counts. */
+	if (own->has_entered || own->is_refused || id_compare(account, &none) == 0)
+		return;
+	own->entered = *account;
+	own->entered_at = clock_monotonic();
+	pthread_mutex_lock(&store->lock);
+	/* A transaction that has begun on the server cannot leave its connection. */
+	if (!find_place(store, own) && !own->is_open && own->flight == 0)
+		await_place(store, own);
+	own->has_entered = !own->is_refused;
+	if (own->has_entered) {
+		own->next = store->writing;
+		store->writing = own;
+	}
+	pthread_mutex_unlock(&store->lock);
+	if (own->wire == NULL && !own->is_refused &&
+	    !connections_take(store, &own->wire, &ignored)) {
+		own->wire = NULL;
+		own->is_refused = true;
+	} else if (own->wire != NULL) {
+		own->wire->has_timed_out = false;
+	}
+}
+
+bool crowd_refuse(const struct store_postgres *store, struct fault *fault)
+{
+	if (atomic_load(&store->is_away))
+		return fault_detail(fault, FAULT_UNAVAILABLE, "%s", connections_trouble(store));
+	return fault_set(fault, FAULT_BUSY, NULL);
 }
 
 void crowd_leave(struct store_postgres *store, struct postgres_transaction *own)
@@ -350,7 +403,8 @@ void crowd_leave(struct store_postgres *store, struct postgres_transaction *own)
 	while (*place != own)
 		place = &(*place)->next;
 	*place = own->next;
-	if (own->wire->has_timed_out)
+	pthread_cond_broadcast(&store->left);
+	if (own->wire != NULL && own->wire->has_timed_out)
 		*crowd_of(store, &own->entered) = (struct crowd){ own->entered, clock_monotonic() };
 	pthread_mutex_unlock(&store->lock);
 }
@@ -458,6 +512,7 @@ bool connections_open(struct store_postgres *store, struct fault *fault)
 
 	pthread_mutex_init(&store->lock, NULL);
 	clock_condition_init(&store->given);
+	clock_condition_init(&store->left);
 	clock_condition_init(&store->ending);
 	if (!connections_take(store, &wire, fault))
 		return false;
@@ -500,6 +555,7 @@ void connections_close(struct store_postgres *store)
 	close_all(store->idle);
 	close_all(store->lost);
 	pthread_cond_destroy(&store->given);
+	pthread_cond_destroy(&store->left);
 	pthread_cond_destroy(&store->ending);
 	pthread_mutex_destroy(&store->lock);
 }

@@ -58,7 +58,7 @@ bool rows_fly(struct postgres_transaction *own, struct fault *fault)
 
 	own->flight = 0;
 	if (own->is_refused)
-		return fault_set(fault, FAULT_BUSY, NULL);
+		return crowd_refuse((struct store_postgres *)own->base.store, fault);
 	if (!wire_fly(own->wire, true, fault))
 		return crowd_explain(own, fault);
 	if (!own->awaits_roster)

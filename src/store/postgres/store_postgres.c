@@ -49,6 +49,8 @@ static void postgres_abandon(struct transaction *transaction)
 	struct wire *wire = own->wire;
 
 	crowd_leave(postgres_of(transaction->store), own);
+	if (wire == NULL)
+		return;
 	if (own->is_open && wire->is_connected) {
 		wire_add(wire, ROLLBACK, NULL);
 		wire_send(wire);
@@ -61,12 +63,13 @@ static bool commit_changes(struct postgres_transaction *own, struct fault *fault
 	struct wire *wire = own->wire;
 	struct parameters parameters = PARAMETERS_INITIAL;
 	const int64_t start = clock_microseconds();
-	uint64_t last = ++wire->last;
+	uint64_t last;
 	bool happened, is_right;
 	size_t slot;
 
 	if (own->is_refused)
-		return fault_set(fault, FAULT_BUSY, NULL);
+		return crowd_refuse(postgres_of(own->base.store), fault);
+	last = ++wire->last;
 	rows_add_changes(own);
 	parameters_number(&parameters, wire->slot, 8);
 	parameters_number(&parameters, wire->epoch, 8);

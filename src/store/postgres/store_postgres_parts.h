@@ -30,6 +30,7 @@ struct store_postgres {
 
 	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t given; /* signalled when a connection was given back */
+	pthread_cond_t left; /* signalled when a transaction left `writing` */
 	pthread_cond_t ending;
 	struct wire *idle;
 	struct wire *lost; /* not connected, but with the slots that they had */
@@ -60,13 +61,16 @@ const char *connections_trouble(const struct store_postgres *store);
 /* Called when a WRITE transaction of an account begins. It keeps transactions that wait for locks
  * from taking all connections: if there are already many of this account, or of all accounts, this
  * one waits only briefly for locks, and it fails immediately while such waits are in vain
- * (FAULT_BUSY). */
+ * (FAULT_BUSY). If those that may wait have half of the connections, it waits here, briefly and
+ * without a connection, until one of them ends. */
 void crowd_enter(struct store_postgres *store, struct postgres_transaction *own,
 		 const struct id *account);
 void crowd_leave(struct store_postgres *store, struct postgres_transaction *own);
 /* Called after a failed flight: replaces FAULT_AGAIN by FAULT_BUSY if the transaction waited only
  * briefly. */
 bool crowd_explain(const struct postgres_transaction *own, struct fault *fault);
+/* Sets the fault of a transaction that must not begin. */
+bool crowd_refuse(const struct store_postgres *store, struct fault *fault);
 /* Called after a commit without a response: finds out whether it happened. FAULT_UNAVAILABLE if
  * that is not possible. */
 bool connections_find_out(struct store_postgres *store, struct wire *wire, uint64_t last,
@@ -147,7 +151,7 @@ struct highest_id {
 
 struct postgres_transaction {
 	struct transaction base;
-	struct wire *wire;
+	struct wire *wire; /* NULL if is_refused while it waited without one */
 	struct postgres_transaction *next; /* in store->writing, if has_entered */
 	bool has_entered;
 	struct id entered; /* the account it entered with */

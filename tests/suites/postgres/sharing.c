@@ -244,6 +244,64 @@ START_TEST(waiting_writes_leave_connections_to_others)
 }
 END_TEST
 
+/* Watches the locks of the database for a second; fails if more than half of the connections waited
+ * at one time. */
+static void *watch_locks(void *context)
+{
+	bool *is_held = context;
+
+	*is_held = database_execute(
+		url,
+		arena_text(kept,
+			   "DO $$ DECLARE n int; most int := 0; BEGIN FOR i IN 1..500 LOOP"
+			   " SELECT count(DISTINCT pid) INTO n FROM pg_locks WHERE NOT granted;"
+			   " most := greatest(most, n); PERFORM pg_sleep(0.002); END LOOP;"
+			   " IF most = 0 OR most > %d THEN RAISE 'most: %%', most; END IF; END $$",
+			   CONNECTIONS / 2));
+	return NULL;
+}
+
+/* Forty writes at a row that is locked: some wait, in half of the connections at most, and another
+ * account reads and writes meanwhile. */
+START_TEST(waiting_writes_have_half_of_the_connections)
+{
+	struct asker members[CROWD];
+	struct fault fault = FAULT_INITIAL;
+	struct account other;
+	struct held held;
+	struct reply made;
+	const char *path;
+	pthread_t watch;
+	bool is_held = false;
+	int64_t start;
+
+	ck_assert(accounts_add(url, &clock_system, "other", &other, &fault));
+	ck_assert(accounts_add(url, &clock_system, "held", &held.account, &fault));
+	made = world_ask(&one, kept, &other, METHOD_POST, "/v2/templates", "{}");
+	path = arena_text(kept, "/v2/templates/%s", member_of(&made, "id"));
+	hold(&held, crowds[_i].is_code);
+	for (size_t i = 0; i < CROWD; i++)
+		members[i] = (struct asker){
+			.account = &held.account,
+			.path = held.path,
+			.body = held.body,
+		};
+	ck_assert_int_eq(pthread_create(&watch, NULL, watch_locks, &is_held), 0);
+	start = clock_monotonic();
+	ask_many(members, CROWD);
+	for (int i = 0; i < 20; i++) {
+		ck_assert_int_eq(world_ask(&one, kept, &other, METHOD_GET, path, NULL).status, 200);
+		ck_assert_int_eq(world_ask(&one, kept, &other, METHOD_POST, path, "{}").status,
+				 200);
+	}
+	ck_assert_int_lt(clock_monotonic() - start, BESIDE);
+	pthread_join(watch, NULL);
+	store_abandon(held.transaction);
+	ck_assert_uint_gt(count_done(members, CROWD), 0);
+	ck_assert(is_held);
+}
+END_TEST
+
 #define BULK_ROOMS 20
 
 /* The bulk request changes the rooms in one order, and each of the other requests changes one of
@@ -537,6 +595,7 @@ void add_sharing(TCase *calls)
 	tcase_add_test(calls, a_change_of_the_accounts_reports_a_concurrent_one);
 	tcase_add_test(calls, a_name_is_given_once);
 	tcase_add_loop_test(calls, waiting_writes_leave_connections_to_others, 0, ROWS(crowds));
+	tcase_add_loop_test(calls, waiting_writes_have_half_of_the_connections, 0, 2);
 	tcase_add_test(calls, a_bulk_conflict_is_not_reported_as_a_full_disk);
 	tcase_add_test(calls, requests_for_taken_codes_are_counted_per_account);
 }
