@@ -130,6 +130,7 @@ bool text_real(struct arena *arena, struct slice literal, double *value, bool *i
 
 /* Times are milliseconds since 1970-01-01T00:00:00Z, years 1 to 9999. */
 #define TEXT_TIME_SIZE 25
+#define TEXT_TIME_FIRST INT64_C(-62135596800000) /* 0001-01-01T00:00:00.000Z */
 #define TEXT_TIME_LAST INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
 /* Write "2026-01-31T12:34:56.789Z" and "2026-01-31T12:34:56Z", with a terminator. */
 void text_time_milliseconds(int64_t time, char out[TEXT_TIME_SIZE]);

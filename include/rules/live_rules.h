@@ -11,7 +11,8 @@ extern const struct shape mute_shape, update_shape, remove_shape, removed_shape,
 extern const struct shape updated_peer_shape, message_shape, done_shape;
 extern const struct shape tickets_shape, decision_shape, decided_shape, admit_shape, admitted_shape;
 extern const struct shape live_session_shape, session_peer_shape, usage_shape;
-extern const struct shape active_peers_query, session_list_query, session_peers_query, usage_query;
+extern const struct shape active_peers_query, session_list_query, session_peers_query;
+extern const struct shape attendance_query, usage_query;
 
 /* The largest message, in bytes. */
 #define MESSAGE_MOST 4096

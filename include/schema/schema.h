@@ -75,7 +75,8 @@ enum field_flag {
 	FIELD_UNLISTED = 1 << 16,	/* in a query: the document has an operation instead */
 	/* The list is the only member of its shape: the body and the response are the list itself
 	 * (schema_parse_list, shape_is_bare). */
-	FIELD_BARE = 1 << 17
+	FIELD_BARE = 1 << 17,
+	FIELD_PLUS = 1 << 18		/* a text without blanks in a query: its + may arrive as one */
 };
 
 struct shape;

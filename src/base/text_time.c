@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
 
+#include "base/calendar.h"
 #include "base/text.h"
 
 #define MILLISECONDS_A_DAY INT64_C(86400000)
@@ -11,9 +12,8 @@
 #define DAYS_IN_400_YEARS INT64_C(146097)
 /* From 1 March 0000 to 1 January 1970. */
 #define DAYS_TO_1970 INT64_C(719468)
-#define EARLIEST INT64_C(-62135596800000) /* 0001-01-01T00:00:00.000Z */
 
-static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
+int64_t calendar_day(int64_t year, int64_t month, int64_t day)
 {
 	int64_t march_year = month <= 2 ? year - 1 : year;
 	int64_t march_month = month <= 2 ? month + 9 : month - 3;
@@ -24,7 +24,7 @@ static int64_t days_from_date(int64_t year, int64_t month, int64_t day)
 	       day_of_year - DAYS_TO_1970;
 }
 
-static void date_from_days(int64_t days, int *year, int *month, int *day)
+void calendar_date(int64_t days, int *year, int *month, int *day)
 {
 	int64_t since_0 = days + DAYS_TO_1970;
 	int64_t era = since_0 / DAYS_IN_400_YEARS;
@@ -54,12 +54,13 @@ static int put_second(int64_t time, char *out)
 {
 	int year, month, day;
 
-	assert(time >= EARLIEST && time <= TEXT_TIME_LAST);
+	assert(time >= TEXT_TIME_FIRST && time <= TEXT_TIME_LAST);
 
-	int64_t days = (time - EARLIEST) / MILLISECONDS_A_DAY + EARLIEST / MILLISECONDS_A_DAY;
+	int64_t days = (time - TEXT_TIME_FIRST) / MILLISECONDS_A_DAY +
+		       TEXT_TIME_FIRST / MILLISECONDS_A_DAY;
 	int rest = (int)(time - days * MILLISECONDS_A_DAY);
 
-	date_from_days(days, &year, &month, &day);
+	calendar_date(days, &year, &month, &day);
 	memcpy(out, "0000-00-00T00:00:00", 19);
 	put_digits(out, year, 4);
 	put_digits(out + 5, month, 2);
@@ -151,7 +152,7 @@ static bool take_byte(struct reader *reader, char byte)
 	return true;
 }
 
-static int days_of_month(int year, int month)
+int calendar_days_of_month(int year, int month)
 {
 	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 	bool is_leap_year = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -167,9 +168,9 @@ static bool take_date(struct reader *reader, int64_t *days)
 	    !take_digits(reader, 2, 12, &month) || !take_byte(reader, '-') ||
 	    !take_digits(reader, 2, 31, &day))
 		return false;
-	if (year < 1 || month < 1 || day < 1 || day > days_of_month(year, month))
+	if (year < 1 || month < 1 || day < 1 || day > calendar_days_of_month(year, month))
 		return false;
-	*days = days_from_date(year, month, day);
+	*days = calendar_day(year, month, day);
 	return true;
 }
 
@@ -241,7 +242,7 @@ static bool parse_moment(struct slice text, struct moment *moment)
 	if (reader.left > 0 && ((!take_byte(&reader, 'T') && !take_byte(&reader, 't')) ||
 				!take_clock(&reader, moment) || reader.left > 0))
 		return false;
-	return moment->floor >= EARLIEST && moment->floor <= TEXT_TIME_LAST;
+	return moment->floor >= TEXT_TIME_FIRST && moment->floor <= TEXT_TIME_LAST;
 }
 
 bool text_time_parse(struct slice text, int64_t *time)

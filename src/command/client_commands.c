@@ -169,7 +169,9 @@ static const struct client_command {
 		{ "after", TEXT_OPTION("after", "TIME", "only sessions that began then or later, such as 2026-11-23") },
 		{ "before", TEXT_OPTION("before", "TIME", "only sessions that began then or earlier") } } },
 	{ "session show", SERVICE_GET, "/v2/sessions/{SESSION}", stay_columns, .list = "peers" },
-	{ "session attendance", SERVICE_GET, "/v2/sessions/{SESSION}/attendance.csv", .is_text = true },
+	{ "session attendance", SERVICE_GET, "/v2/sessions/{SESSION}/attendance.csv", .is_text = true, .sent = {
+		{ "timezone", TEXT_OPTION("timezone", "ZONE", "the time zone of the times, such as Europe/Berlin (default: UTC)") },
+		{ "separator", TEXT_OPTION("separator", "CHARACTER", "what separates the cells: a comma (default), a semicolon or a tab") } } },
 	{ "usage", SERVICE_GET, "/v2/usage", day_columns, .list = "data", .sent = {
 		{ "after", TEXT_OPTION("after", "DAY", "the first day, such as 2026-11-01 (default: 29 days before the last)") },
 		{ "before", TEXT_OPTION("before", "DAY", "the last day (default: today)") } } },

@@ -6,6 +6,7 @@
 #include "rules/room_code_rules.h"
 
 #include "base/text.h"
+#include "base/time_zone.h"
 #include "rules/list_rules.h"
 #include "rules/role_rules.h"
 
@@ -397,6 +398,26 @@ static const struct field session_peers_fields[] = {
 	{ "start", TEXT(peer_id_text), EXAMPLE_PEER, DOC("Where to continue: `last` of the previous response.") },
 };
 const struct shape session_peers_query = { "SessionPeersQuery", FIELDS(session_peers_fields) };
+
+static const struct text_rule time_zone_text = {
+	.characters = "A-Za-z0-9_+/-",
+	.sentence = "must be 1 to 64 characters out of A-Z a-z 0-9 _ + / -",
+	.shortest = 1,
+	.longest = TIME_ZONE_NAME_MOST,
+};
+static const struct text_rule separator_text = {
+	.characters = ",;\t",
+	.sentence = "must be a comma, a semicolon or a tab",
+	.shortest = 1,
+	.longest = 1,
+};
+static const struct field attendance_fields[] = {
+	{ "timezone",  TEXT(time_zone_text), FLAGS(FIELD_PLUS), EXAMPLE("Europe/Berlin"),
+	  DOC("Time zone of the times, a name of the IANA database. Default: UTC.") },
+	{ "separator", TEXT(separator_text), EXAMPLE(";"),
+	  DOC("What separates the cells: a comma, a semicolon or a tab. Default: a comma.") },
+};
+const struct shape attendance_query = { "AttendanceQuery", FIELDS(attendance_fields) };
 
 /* ---- usage ---- */
 

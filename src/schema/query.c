@@ -18,9 +18,19 @@ static json_t *time_with_offset(struct slice text)
 	return json_sprintf("%.*s+%.*s", (int)at, text.data, (int)offset - 1, text.data + at + 1);
 }
 
+/* Restores every + that was not percent-encoded, in a text that has no blanks. */
+static json_t *text_with_plus(struct arena *arena, struct slice text)
+{
+	char *restored = arena_alloc(arena, text.size);
+
+	for (size_t i = 0; i < text.size; i++)
+		restored[i] = text.data[i] == ' ' ? '+' : text.data[i];
+	return json_stringn(restored, text.size);
+}
+
 /* Converts a text to the type of its row. A text that cannot be converted stays a string, which the
  * row rejects. */
-static json_t *value_of(const struct field *row, struct slice text)
+static json_t *value_of(struct arena *arena, const struct field *row, struct slice text)
 {
 	int64_t integer;
 
@@ -33,13 +43,15 @@ static json_t *value_of(const struct field *row, struct slice text)
 		return json_false();
 	if ((row->flags & FIELD_OFFSET) != 0)
 		return time_with_offset(text);
+	if ((row->flags & FIELD_PLUS) != 0)
+		return text_with_plus(arena, text);
 	return json_stringn(text.data, text.size);
 }
 
 static void take_parameter(const struct field *row, bool is_free, struct slice text,
 			   const struct place *place, json_t *query, struct findings *findings)
 {
-	json_t *value = arena_json(findings->arena, value_of(row, text));
+	json_t *value = arena_json(findings->arena, value_of(findings->arena, row, text));
 	const json_t *checked;
 
 	if (row->kind == KIND_BOOLEAN && !json_is_boolean(value)) {

@@ -627,11 +627,21 @@ END
 run 0 session show "$session" --json
 [ "$(jq -c '[.active, (.peers | map(.user_id))]' out)" = '[false,["u1","u2"]]' ] || fail "session show --json: $(cat out)"
 run 0 session attendance "$session"
-sed 's/,0\.[0-9],/,0.0,/' out >people
+[ "$(head -c 3 out | od -An -tx1 | tr -d ' ')" = efbbbf ] || fail 'session attendance: no byte order mark'
+tail -c +4 out | sed 's/,0\.[0-9],/,0.0,/; s/20..-..-.. ..:..:../TIME/g' >people
 must_be 'session attendance' people <<'END'
-user_id,name,role,first_joined_at,last_left_at,minutes,stays
+user_id,name,role,first_joined_at (UTC),last_left_at (UTC),minutes,stays
 u1,Zoë,host,TIME,TIME,0.0,1
-u2,"'=Bob, \x1b[31m",guest,TIME,TIME,0.0,1
+u2,"'=Bob,  [31m",guest,TIME,TIME,0.0,1
+END
+run 0 session attendance "$session" --separator ';' --timezone Asia/Kathmandu
+tail -c +4 out | head -n 1 >people
+must_be 'session attendance with other times' people <<'END'
+user_id;name;role;first_joined_at (Asia/Kathmandu);last_left_at (Asia/Kathmandu);minutes;stays
+END
+refuses 1 session attendance "$session" --timezone Asia/Nowhere <<'END'
+anteroom session attendance: 400 Invalid query parameter
+  timezone: must be a time zone that the server knows, such as Europe/Berlin, got "Asia/Nowhere"
 END
 run 0 usage
 sed '1,/^$/d; s/20..-..-../DATE/; s/0\.[0-9]/0/' out >days

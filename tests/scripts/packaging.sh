@@ -376,7 +376,7 @@ lacks()
 	grep -q "^build-deb: missing; as root: apt-get install $1\$" "$scratch/log" ||
 		fail "build-deb, not $1: $(cat "$scratch/log")"
 }
-lacks 'dpkg-dev check curl debhelper-compat .* libcurl4-openssl-dev libfcgi-dev .* spawn-fcgi'
+lacks 'dpkg-dev check curl debhelper-compat .* libcurl4-openssl-dev libfcgi-dev .* spawn-fcgi tzdata'
 # Debian 12 writes Unmet, Debian 13 unmet.
 for unmet in Unmet unmet; do
 	cat >"$scratch/path/dpkg-checkbuilddeps" <<END

@@ -7,11 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/text_name.h"
+#include "base/time_zone.h"
+#include "directory.h"
 #include "resources/joining/code_typed.h"
 #include "suite.h"
 
@@ -729,6 +732,254 @@ START_TEST(time_survives_printing_and_parsing)
 }
 END_TEST
 
+/* --- Time zones --- */
+
+/* clang-format off */
+/* Zones of tzdata, at times that are not to change any more. */
+static const struct {
+	const char *zone, *time, *local;
+} zoned_times[] = {
+	{ "UTC",                 "2026-01-31T12:34:56.999Z", "2026-01-31 12:34:56" },
+	{ "Etc/UTC",             "2026-01-31T12:34:56Z",     "2026-01-31 12:34:56" },
+	{ "Etc/GMT+5",           "2026-12-31T23:59:59Z",     "2026-12-31 18:59:59" },
+	{ "Europe/Berlin",       "2026-01-31T12:34:56Z",     "2026-01-31 13:34:56" },
+	{ "Europe/Berlin",       "2026-07-31T12:34:56Z",     "2026-07-31 14:34:56" },
+	{ "Europe/Berlin",       "2026-03-29T00:59:59.999Z", "2026-03-29 01:59:59" },
+	{ "Europe/Berlin",       "2026-03-29T01:00:00Z",     "2026-03-29 03:00:00" },
+	{ "Europe/Berlin",       "2026-10-25T00:59:59Z",     "2026-10-25 02:59:59" },
+	{ "Europe/Berlin",       "2026-10-25T01:00:00Z",     "2026-10-25 02:00:00" },
+	{ "Europe/Berlin",       "1980-07-01T00:00:00Z",     "1980-07-01 02:00:00" },
+	{ "Asia/Kathmandu",      "2026-01-31T12:34:56Z",     "2026-01-31 18:19:56" },
+	{ "Asia/Kathmandu",      "1985-12-31T18:29:59Z",     "1985-12-31 23:59:59" },
+	{ "Australia/Lord_Howe", "2026-01-31T12:34:56Z",     "2026-01-31 23:34:56" },
+	{ "Australia/Lord_Howe", "2025-07-31T12:34:56Z",     "2025-07-31 23:04:56" },
+	{ "Australia/Lord_Howe", "2026-04-04T14:59:59Z",     "2026-04-05 01:59:59" },
+	{ "Australia/Lord_Howe", "2026-04-04T15:00:00Z",     "2026-04-05 01:30:00" },
+	{ "America/St_Johns",    "2025-12-31T23:59:59Z",     "2025-12-31 20:29:59" },
+	{ "Pacific/Kiritimati",  "2025-12-31T10:00:00Z",     "2026-01-01 00:00:00" },
+	{ "Africa/Monrovia",     "1950-01-01T00:00:00Z",     "1949-12-31 23:15:30" },
+};
+
+/* Last lines, for times after the table of the file: it ends with 2000. */
+static const struct {
+	const char *line, *time, *local;
+} ruled_times[] = {
+	{ "",                                          "2026-07-01T00:00:00Z", "2026-07-01 01:00:00" },
+	{ "UTC0",                                      "2026-07-01T00:00:00Z", "2026-07-01 00:00:00" },
+	{ "<-05>5",                                    "2026-07-01T00:00:00Z", "2026-06-30 19:00:00" },
+	{ "<+0545>-5:45",                              "2026-07-01T00:00:00Z", "2026-07-01 05:45:00" },
+	{ "LMT0:44:30",                                "2026-07-01T00:00:00Z", "2026-06-30 23:15:30" },
+	{ "CET-1CEST,M3.5.0,M10.5.0/3",                "2126-03-31T00:59:59Z", "2126-03-31 01:59:59" },
+	{ "CET-1CEST,M3.5.0,M10.5.0/3",                "2126-03-31T01:00:00Z", "2126-03-31 03:00:00" },
+	{ "CET-1CEST,M3.5.0,M10.5.0/3",                "2126-10-27T00:59:59Z", "2126-10-27 02:59:59" },
+	{ "CET-1CEST,M3.5.0,M10.5.0/3",                "2126-10-27T01:00:00Z", "2126-10-27 02:00:00" },
+	{ "CET-1CEST,M3.5.0,M10.5.0/3",                "9999-12-31T22:59:59Z", "9999-12-31 23:59:59" },
+	{ "CET-1CEST,M3.5.0,M10.5.0/3",                "9999-12-31T23:30:00Z", "9999-12-31 23:59:59" },
+	/* The south: summer at both ends of a year. */
+	{ "<-04>4<-03>,M9.1.6/24,M4.1.6/24",           "2059-12-31T12:00:00Z", "2059-12-31 09:00:00" },
+	{ "<-04>4<-03>,M9.1.6/24,M4.1.6/24",           "2060-01-01T00:00:00Z", "2059-12-31 21:00:00" },
+	{ "<-04>4<-03>,M9.1.6/24,M4.1.6/24",           "2060-07-01T00:00:00Z", "2060-06-30 20:00:00" },
+	{ "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0",      "2060-04-03T14:59:59Z", "2060-04-04 01:59:59" },
+	{ "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0",      "2060-04-03T15:00:00Z", "2060-04-04 01:30:00" },
+	/* Summer is the time without a shift, in Ireland. */
+	{ "IST-1GMT0,M10.5.0,M3.5.0/1",                "2050-01-31T12:00:00Z", "2050-01-31 12:00:00" },
+	{ "IST-1GMT0,M10.5.0,M3.5.0/1",                "2050-07-31T12:00:00Z", "2050-07-31 13:00:00" },
+	/* Hours before the day, and days later. */
+	{ "<-02>2<-01>,M3.5.0/-1,M10.5.0/0",           "2030-03-31T00:59:59Z", "2030-03-30 22:59:59" },
+	{ "<-02>2<-01>,M3.5.0/-1,M10.5.0/0",           "2030-03-31T01:00:00Z", "2030-03-31 00:00:00" },
+	{ "EET-2EEST,M3.4.4/50,M10.4.4/50",            "2030-03-29T23:59:59Z", "2030-03-30 01:59:59" },
+	{ "EET-2EEST,M3.4.4/50,M10.4.4/50",            "2030-03-30T00:00:00Z", "2030-03-30 03:00:00" },
+	/* Summer all year, and days of the year, with and without 29 February. */
+	{ "XXX3EDT4,0/0,J365/23",                      "2031-01-01T02:59:59Z", "2030-12-31 22:59:59" },
+	{ "XXX3EDT4,0/0,J365/23",                      "2031-01-01T03:00:00Z", "2030-12-31 23:00:00" },
+	{ "AAA0BBB,J60/0,J300/0",                      "2028-02-29T23:59:59Z", "2028-02-29 23:59:59" },
+	{ "AAA0BBB,J60/0,J300/0",                      "2028-03-01T00:00:00Z", "2028-03-01 01:00:00" },
+	{ "AAA0BBB,59/0,J300/0",                       "2028-02-29T00:00:00Z", "2028-02-29 01:00:00" },
+	{ "AAA0BBB,59/0,J300/0",                       "2027-03-01T00:00:00Z", "2027-03-01 01:00:00" },
+	/* Times before the last of the table. */
+	{ "UTC0",                                      "1999-12-31T23:59:59Z", "1999-12-31 21:59:59" },
+	{ "UTC0",                                      "1970-01-01T00:00:00Z", "1969-12-31 22:00:00" },
+	{ "UTC0",                                      "1969-12-31T23:59:59Z", "1970-01-01 00:59:59" },
+	{ "UTC0",                                      "0001-01-01T00:00:00Z", "0001-01-01 01:00:00" },
+};
+
+static const char *const bad_lines[] = {
+	"X", "AB1", "CET", "CET-", "CET-25", "CET-1:60", "CET-1:00:60", "CET-1 ", "<+01-1", "<>-1", "<+1>-1", "<+0.1>-1",
+	"CET-1CEST", "CET-1CEST,", "CET-1CEST,M3.5.0", "CET-1CEST,M3.5.0,", "CET-1CEST-2", "CET-1,M3.5.0,M10.5.0",
+	"CET-1CEST,M0.5.0,M10.5.0", "CET-1CEST,M13.5.0,M10.5.0", "CET-1CEST,M3.0.0,M10.5.0", "CET-1CEST,M3.6.0,M10.5.0",
+	"CET-1CEST,M3.5.7,M10.5.0", "CET-1CEST,M3.5,M10.5.0", "CET-1CEST,M3.5.0/168,M10.5.0", "CET-1CEST,M3.5.0/,M10.5.0",
+	"CET-1CEST,J0,J365", "CET-1CEST,J1,J366", "CET-1CEST,366,1", "CET-1CEST,-1,1", "CET-1CEST,M3.5.0,M10.5.0,",
+	"CET-99999999999999999999", "CET-1CEST,M99999999999.5.0,M10.5.0", ":Europe/Berlin", "\xff\xff\xff-1",
+};
+
+/* Bytes of the file that make it no file of a zone. */
+static const struct {
+	const char *what;
+	size_t at;
+	unsigned char byte;
+} bad_bytes[] = {
+	{ "the magic number",                  0,           't' },
+	{ "version 1",                         4,           '\0' },
+	{ "a version before 2",                4,           '1' },
+	{ "more times in the first part",      32,          0x80 },
+	{ "the second magic number",           52 + 3,      'F' },
+	{ "more flags than bytes",             52 + 20,     1 },
+	{ "more flags of standard time",       52 + 27,     250 },
+	{ "a leap second that is not there",   52 + 31,     1 },
+	{ "more times than bytes",             52 + 32,     0xff },
+	{ "one time fewer",                    52 + 35,     1 },
+	{ "no types",                          52 + 39,     0 },
+	{ "more types than bytes",             52 + 38,     0xff },
+	{ "more abbreviations than bytes",     52 + 40,     1 },
+	{ "times that do not ascend",          96,          0x7f },
+	{ "a type that is not there",          96 + 16,     2 },
+	{ "an offset of years",                96 + 18,     1 },
+	{ "an offset of years to the west",    96 + 18,     0xf0 },
+	{ "no line feed before the line",      96 + 30 + 4, ' ' },
+};
+
+static const char *const bad_zones[] = {
+	"", "/", "Europe", "Europe/", "/Europe/Berlin", "Europe//Berlin", "europe/berlin", "Europe/Nowhere", "..", "../zone.tab",
+	"Europe/../Europe/Berlin", "zone.tab", "tzdata.zi", "leapseconds", "Europe/Berlin\n", "Europe/Berlin ", "Europe/Berl\xc3\xadn",
+	"right/Europe/Berlin",
+	"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+};
+/* clang-format on */
+
+#define ZONE_HEADER "TZif2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+
+/* Returns a file, in the arena: +1 h, from 1970 on 2 h to the west, from 2000 on +1 h, and then
+ * what the last line says. */
+static struct slice zone_file(const char *line)
+{
+	struct buffer file = BUFFER_INITIAL(arena);
+
+	buffer_append(&file, SLICE(ZONE_HEADER));
+	buffer_append(&file, SLICE("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\2"));
+	buffer_append(&file, SLICE("\0\0\0\0\0\0\0\0"));
+	buffer_append(&file, SLICE(ZONE_HEADER));
+	buffer_append(&file, SLICE("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\2\0\0\0\4"));
+	buffer_append(&file, SLICE("\0\0\0\0\0\0\0\0\0\0\0\0\x38\x6d\x43\x80"));
+	buffer_append(&file, SLICE("\1\0"));
+	buffer_append(&file, SLICE("\0\0\x0e\x10\0\0"));
+	buffer_append(&file, SLICE("\xff\xff\xe3\xe0\0\0"));
+	buffer_append(&file, SLICE("ABC\0\n"));
+	buffer_append_text(&file, line);
+	buffer_append_byte(&file, '\n');
+	return buffer_slice(&file);
+}
+
+static void check_zoned(const struct time_zone *zone, const char *time, const char *local)
+{
+	char text[TIME_ZONE_TEXT_SIZE];
+	int64_t parsed;
+
+	ck_assert_ptr_nonnull(zone);
+	ck_assert(text_time_parse(slice_of(time), &parsed));
+	time_zone_print(zone, parsed, text);
+	ck_assert_str_eq(text, local);
+}
+
+START_TEST(zones_of_the_system_are_read)
+{
+	const struct slice name = slice_of(zoned_times[_i].zone);
+
+	check_zoned(time_zone_read(arena, TIME_ZONE_DIRECTORY, name), zoned_times[_i].time,
+		    zoned_times[_i].local);
+}
+END_TEST
+
+START_TEST(the_last_line_of_a_zone_holds_after_its_table)
+{
+	check_zoned(time_zone_parse(arena, zone_file(ruled_times[_i].line)), ruled_times[_i].time,
+		    ruled_times[_i].local);
+}
+END_TEST
+
+START_TEST(lines_that_are_no_rule_are_refused)
+{
+	ck_assert_ptr_null(time_zone_parse(arena, zone_file(bad_lines[_i])));
+}
+END_TEST
+
+START_TEST(damaged_zones_are_refused)
+{
+	const struct slice file = zone_file("UTC0");
+	char *bytes = arena_alloc(arena, file.size);
+
+	memcpy(bytes, file.data, file.size);
+	ck_assert_ptr_nonnull(time_zone_parse(arena, (struct slice){ bytes, file.size }));
+	ck_assert_uint_ne((unsigned char)bytes[bad_bytes[_i].at], bad_bytes[_i].byte);
+	bytes[bad_bytes[_i].at] = (char)bad_bytes[_i].byte;
+	ck_assert_msg(time_zone_parse(arena, (struct slice){ bytes, file.size }) == NULL, "%s",
+		      bad_bytes[_i].what);
+}
+END_TEST
+
+START_TEST(names_that_no_zone_has_are_refused)
+{
+	ck_assert_ptr_null(time_zone_read(arena, TIME_ZONE_DIRECTORY, slice_of(bad_zones[_i])));
+}
+END_TEST
+
+/* Each prefix, and each byte with other values, in memory that ends with the file. */
+START_TEST(zones_are_never_read_beyond_their_end)
+{
+	static const unsigned char bytes[] = { 0, 1, 2, '\n', ',', '9', 0x7f, 0x80, 0xff };
+	static const int64_t at[] = { INT64_C(-62135596800000),
+				      -1,
+				      0,
+				      INT64_C(946684800000),
+				      INT64_C(1769862896789),
+				      TEXT_TIME_LAST };
+	const struct slice file = zone_file("CET-1CEST,M3.5.0,M10.5.0/3");
+
+	for (size_t size = 0; size < file.size; size++) {
+		char *copy = malloc(size + (size == 0));
+
+		memcpy(copy, file.data, size);
+		ck_assert_msg(time_zone_parse(arena, (struct slice){ copy, size }) == NULL,
+			      "%zu bytes", size);
+		free(copy);
+	}
+	for (size_t i = 0; i < file.size * ROWS(bytes); i++) {
+		char *copy = malloc(file.size), text[TIME_ZONE_TEXT_SIZE];
+		const struct time_zone *zone;
+
+		memcpy(copy, file.data, file.size);
+		copy[i / ROWS(bytes)] = (char)bytes[i % ROWS(bytes)];
+		zone = time_zone_parse(arena, (struct slice){ copy, file.size });
+		for (size_t j = 0; zone != NULL && j < ROWS(at); j++) {
+			ck_assert_int_lt(time_zone_offset(zone, at[j]), 48 * 3600);
+			ck_assert_int_gt(time_zone_offset(zone, at[j]), -48 * 3600);
+			time_zone_print(zone, at[j], text);
+			ck_assert_uint_eq(strlen(text), TIME_ZONE_TEXT_SIZE - 1);
+		}
+		free(copy);
+	}
+}
+END_TEST
+
+START_TEST(a_file_of_a_zone_is_bounded)
+{
+	char *directory = directory_make();
+	const char *path = arena_text(arena, "%s/large", directory);
+	const struct slice zone = zone_file("UTC0");
+	FILE *file = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fwrite(zone.data, 1, zone.size, file), zone.size);
+	ck_assert_int_eq(fflush(file), 0);
+	ck_assert_ptr_nonnull(time_zone_read(arena, directory, SLICE("large")));
+	ck_assert_int_eq(ftruncate(fileno(file), TIME_ZONE_FILE_MOST), 0);
+	ck_assert_ptr_nonnull(time_zone_read(arena, directory, SLICE("large")));
+	ck_assert_int_eq(ftruncate(fileno(file), TIME_ZONE_FILE_MOST + 1), 0);
+	ck_assert_ptr_null(time_zone_read(arena, directory, SLICE("large")));
+	fclose(file);
+	directory_remove(directory);
+}
+END_TEST
+
 /* --- base64url --- */
 
 /* clang-format off */
@@ -962,6 +1213,14 @@ int main(void)
 	tcase_add_loop_test(cases, a_duration_has_the_decimals_it_needs, 0,
 			    ROWS(printed_durations));
 	tcase_add_test(cases, time_survives_printing_and_parsing);
+	tcase_add_loop_test(cases, zones_of_the_system_are_read, 0, ROWS(zoned_times));
+	tcase_add_loop_test(cases, the_last_line_of_a_zone_holds_after_its_table, 0,
+			    ROWS(ruled_times));
+	tcase_add_loop_test(cases, lines_that_are_no_rule_are_refused, 0, ROWS(bad_lines));
+	tcase_add_loop_test(cases, damaged_zones_are_refused, 0, ROWS(bad_bytes));
+	tcase_add_loop_test(cases, names_that_no_zone_has_are_refused, 0, ROWS(bad_zones));
+	tcase_add_test(cases, zones_are_never_read_beyond_their_end);
+	tcase_add_test(cases, a_file_of_a_zone_is_bounded);
 	tcase_add_loop_test(cases, base64url_has_no_padding, 0, ROWS(encodings));
 	tcase_add_loop_test(cases, bad_base64url_is_refused, 0, ROWS(bad_encodings));
 	tcase_add_test(cases, base64url_survives_all_bytes);

@@ -523,13 +523,38 @@ export const sessions = (browser) =>
 			page.waitForEvent("download"),
 			page.click("a:has-text('Download CSV')"),
 		]);
-		const csv = readFileSync(await download.path(), "utf8").trim().split("\r\n");
+		const whole = readFileSync(await download.path(), "utf8");
+		ok("the CSV says that it is UTF-8", whole.startsWith("\ufeffuser_id,"), whole.slice(0, 8));
+		const csv = whole.trim().split("\r\n");
+		const { timeZone: zone } = new Intl.DateTimeFormat().resolvedOptions();
+		ok("its times are those of the browser", csv[0].includes(`first_joined_at (${zone})`), csv[0]);
 		const rows = await cells(page, table);
 		const minutes = rows.map((one) => one[4]).join();
 		ok("the CSV has a row for each", csv.length === 4 && csv[2].startsWith("'=1+1,Bob,guest"), csv);
 		ok("with the same minutes", csv.slice(1).map((one) => one.split(",")[5]).join() === minutes);
 		const name = download.suggestedFilename();
-		ok("and the name of the room", /^attendance-physics-\d{4}-\d\d-\d\d\.csv$/.test(name), name);
+		ok("and the name of the room", /^attendance physics \d{4}-\d\d-\d\d\.csv$/.test(name), name);
+		const german = await open(browser, stand, new URL(page.url()).pathname, {
+			locale: "de-DE",
+			timezoneId: "America/St_Johns",
+		});
+		const saved = async () => {
+			const [file] = await Promise.all([
+				german.waitForEvent("download"),
+				german.click("a:has-text('Download CSV')"),
+			]);
+			return readFileSync(await file.path(), "utf8").trim().split("\r\n");
+		};
+		const [head, first] = await saved();
+		const here = head.startsWith("user_id;name;role;first_joined_at (America/St_Johns)");
+		ok("a German browser gets semicolons, and its own times", here, head);
+		const joined = await german.locator(`${table} tbody time`).first().getAttribute("datetime");
+		const there = new Date(joined).toLocaleString("sv-SE", { timeZone: "America/St_Johns" });
+		ok("which the page has", first.split(";")[3] === there, [first, there]);
+		await german.route(/timezone=/, (route) => route.fulfill({ status: 400, json: { code: 400 } }));
+		const [plain] = await saved();
+		ok("or UTC, if the server does not know its zone", plain.includes(";first_joined_at (UTC);"), plain);
+		await german.context().close();
 
 		program("account", "set", stand.name, "sessions=off");
 		await page.click("a:has-text('Download CSV')");

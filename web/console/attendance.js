@@ -32,6 +32,7 @@ import { may } from "./session.js";
 const MOST = 200;
 const TOO_LARGE = 413;
 const CONFLICT = 409;
+const BAD_REQUEST = 400;
 const ANONYMOUS =
 	"This account keeps no names (sessions=off): people are counted, and there is no table of them.";
 
@@ -94,17 +95,50 @@ function attendant_row(first) {
 	};
 }
 
+/** Returns the query of the table: times as in the browser, and the separator that spreadsheets expect in its
+ * language, where it has a decimal comma. */
+function csv_query() {
+	const query = new URLSearchParams();
+	const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+	if (zone) query.set("timezone", zone);
+	if (new Intl.NumberFormat(navigator.language).format(1.5).includes(",")) query.set("separator", ";");
+	return query;
+}
+
+/** Returns the date of a time here, as 2026-01-31. @param {string} iso */
+function day_of(iso) {
+	const time = new Date(iso);
+	const parts = [time.getFullYear(), time.getMonth() + 1, time.getDate()];
+	return parts.map((one) => String(one).padStart(2, "0")).join("-");
+}
+
+/** Returns the table. A server that does not know the time zone sends the times in UTC.
+ * @param {string} path @returns {Promise<string>} */
+async function read_csv(path) {
+	const query = csv_query();
+	try {
+		return (await call("GET", `${path}?${query}`)).data;
+	} catch (error) {
+		if (!(error instanceof Refusal && error.status === BAD_REQUEST)) throw error;
+		query.delete("timezone");
+		return (await call("GET", `${path}?${query}`)).data;
+	}
+}
+
 /** Returns the link that downloads the table. @param {string} path @param {Meeting} session */
 function csv_link(path, session) {
-	const file = `attendance-${name_of(session) || session.room_id}-${session.created_at.slice(0, 10)}.csv`;
-	const href = `${path}/attendance.csv`;
+	const day = session.created_at ? ` ${day_of(session.created_at)}` : "";
+	const file = `attendance ${name_of(session) || session.room_id}${day}.csv`;
+	const table = `${path}/attendance.csv`;
+	const href = `${table}?${csv_query()}`;
 	const link = h("a.button", { href, download: file }, icon("download"), "Download CSV");
 	link.addEventListener("click", (event) => {
 		event.preventDefault();
 		busy(link, async () => {
 			try {
-				const { data } = await call("GET", href);
-				const blob = URL.createObjectURL(new Blob([data], { type: "text/csv" }));
+				// Reading a response as text removes its byte order mark, which spreadsheets need.
+				const parts = ["\ufeff", await read_csv(table)];
+				const blob = URL.createObjectURL(new Blob(parts, { type: "text/csv" }));
 				h("a", { href: blob, download: file }).click();
 				setTimeout(() => URL.revokeObjectURL(blob), 1000);
 			} catch (error) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/time_zone.h"
 #include "records/kinds.h"
 #include "resources/audit.h"
 #include "resources/lists.h"
@@ -21,6 +22,7 @@
 #define SESSIONS_PAGE_MOST ((size_t)6 << 20)
 /* Characters of a date. */
 #define DATE_SIZE 10
+#define BYTE_ORDER_MARK 0xfeff
 
 static bool find_session(struct call *call, enum store_reading reading, struct session *session,
 			 struct fault *fault)
@@ -318,6 +320,32 @@ struct attendance {
 	bool is_too_large;
 };
 
+/* How the table is written. */
+struct table_form {
+	char separator;
+	struct slice zone_name;
+	const struct time_zone *zone;
+};
+
+static bool read_form(struct call *call, struct table_form *form, struct fault *fault)
+{
+	const struct slice separator = call_query_text(call, "separator");
+	struct slice shown;
+
+	form->separator = separator.data == NULL ? ',' : *separator.data;
+	form->zone_name = call_query_text(call, "timezone");
+	if (form->zone_name.data == NULL)
+		form->zone_name = SLICE("UTC");
+	form->zone = time_zone_read(call->arena, TIME_ZONE_DIRECTORY, form->zone_name);
+	if (form->zone != NULL)
+		return true;
+	shown = text_shown(call->arena, json_object_get(call->query, "timezone"));
+	return fault_member(
+		fault, FAULT_INVALID_QUERY, NULL, "timezone",
+		"must be a time zone that the server knows, such as Europe/Berlin, got %.*s",
+		(int)shown.size, shown.data);
+}
+
 static int compare_attendants(const void *first, const void *second)
 {
 	const struct attendant *a = first, *b = second;
@@ -362,34 +390,66 @@ static bool attend(void *context, const struct peer *peer)
 	return true;
 }
 
-/* Appends a cell. Spreadsheets run what looks like a formula, so that gets an apostrophe. */
+/* Returns true if a spreadsheet may take a cell that begins so for a formula. */
+static bool begins_formula(struct slice text)
+{
+	uint32_t character;
+
+	/* Quotation marks before it: a program that expects another separator may read two of them
+	 * as an empty text, and what follows as the rest of the cell. */
+	while (text.size > 0 && *text.data == '"')
+		text = (struct slice){ text.data + 1, text.size - 1 };
+	if (text.size == 0)
+		return false;
+	character = text_take_character(&text);
+	return (character < 0x80 && memchr("=+-@\t\r\n", (int)character, 7) != NULL) ||
+	       character == BYTE_ORDER_MARK || character == 0xff0b || character == 0xff0d ||
+	       character == 0xff1d || character == 0xff20;
+}
+
+static bool is_separator(char byte)
+{
+	return byte == ',' || byte == ';' || byte == '\t';
+}
+
+/* Appends a cell, without control characters. What looks like a formula gets an apostrophe, also
+ * behind a separator: a spreadsheet may expect another one than the table has. */
 static void append_cell(struct buffer *text, struct slice cell)
 {
-	const bool is_formula = cell.size > 0 && memchr("=+-@\t\r", cell.data[0], 6) != NULL;
-	bool needs_quotes = false;
+	const char *const end = cell.data + cell.size;
+	bool needs_quotes = false, is_first = true;
 
 	for (size_t i = 0; i < cell.size; i++)
-		needs_quotes = needs_quotes || memchr(",\"\r\n", cell.data[i], 4) != NULL;
+		needs_quotes = needs_quotes || memchr(",;\"", cell.data[i], 3) != NULL;
 	if (needs_quotes)
 		buffer_append_byte(text, '"');
-	if (is_formula)
-		buffer_append_byte(text, '\'');
-	for (size_t i = 0; i < cell.size; i++) {
-		if (cell.data[i] == '"')
+	for (struct slice rest = cell; rest.size > 0;) {
+		const char *const at = rest.data;
+		uint32_t character;
+
+		if ((is_first || is_separator(at[-1])) && begins_formula(rest))
+			buffer_append_byte(text, '\'');
+		is_first = false;
+		character = text_take_character(&rest);
+		if (text_has_controls((struct slice){ at, (size_t)(end - at) - rest.size })) {
+			buffer_append_byte(text, ' ');
+			continue;
+		}
+		if (character == '"')
 			buffer_append_byte(text, '"');
-		buffer_append_byte(text, cell.data[i]);
+		buffer_append(text, (struct slice){ at, (size_t)(end - at) - rest.size });
 	}
 	if (needs_quotes)
 		buffer_append_byte(text, '"');
 }
 
-static void append_time(struct buffer *text, int64_t time)
+static void append_time(struct buffer *text, const struct table_form *form, int64_t time)
 {
-	char shown[TEXT_TIME_SIZE];
+	char shown[TIME_ZONE_TEXT_SIZE];
 
 	if (time == 0)
 		return;
-	text_time_milliseconds(time, shown);
+	time_zone_print(form->zone, time, shown);
 	buffer_append_text(text, shown);
 }
 
@@ -408,25 +468,39 @@ static void free_nothing(void *attendant)
 	(void)attendant;
 }
 
-static struct slice attendance_text(struct call *call, const struct attendance *attendance)
+static struct slice attendance_text(struct call *call, const struct attendance *attendance,
+				    const struct table_form *form)
 {
+	const char *const columns[] = { "user_id",	"name",	   "role", "first_joined_at",
+					"last_left_at", "minutes", "stays" };
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
-	buffer_append_text(&text,
-			   "user_id,name,role,first_joined_at,last_left_at,minutes,stays\r\n");
+	/* The mark tells spreadsheets that the text is UTF-8. */
+	buffer_append_text(&text, "\xef\xbb\xbf");
+	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+		if (i > 0)
+			buffer_append_byte(&text, form->separator);
+		buffer_append_text(&text, columns[i]);
+		if (slice_ends(slice_of(columns[i]), SLICE("_at"))) {
+			buffer_append_text(&text, " (");
+			buffer_append(&text, form->zone_name);
+			buffer_append_byte(&text, ')');
+		}
+	}
+	buffer_append_text(&text, "\r\n");
 	for (const struct attendant *one = attendance->attendants; one != NULL; one = one->next) {
 		append_cell(&text, one->user_id);
-		buffer_append_byte(&text, ',');
+		buffer_append_byte(&text, form->separator);
 		append_cell(&text, one->name);
-		buffer_append_byte(&text, ',');
+		buffer_append_byte(&text, form->separator);
 		append_cell(&text, one->role);
-		buffer_append_byte(&text, ',');
-		append_time(&text, one->first);
-		buffer_append_byte(&text, ',');
-		append_time(&text, one->last);
-		buffer_append_byte(&text, ',');
+		buffer_append_byte(&text, form->separator);
+		append_time(&text, form, one->first);
+		buffer_append_byte(&text, form->separator);
+		append_time(&text, form, one->last);
+		buffer_append_byte(&text, form->separator);
 		append_minutes(&text, (uint64_t)one->milliseconds);
-		buffer_append_byte(&text, ',');
+		buffer_append_byte(&text, form->separator);
 		buffer_append_integer(&text, (json_int_t)one->stays);
 		buffer_append_text(&text, "\r\n");
 	}
@@ -435,16 +509,17 @@ static struct slice attendance_text(struct call *call, const struct attendance *
 
 /* Returns the value of Content-Disposition: the file is named by the title or the name of the room,
  * and the date; in ASCII, and as RFC 8187 writes other characters. */
-static struct slice attendance_file(struct call *call, const struct session *session)
+static struct slice attendance_file(struct call *call, const struct session *session,
+				    const struct table_form *form)
 {
 	const struct slice name = session->title.size > 0
 					  ? text_without_bidi(call->arena, session->title)
 					  : session->room_name;
 	struct buffer plain = BUFFER_INITIAL(call->arena), exact = BUFFER_INITIAL(call->arena);
 	struct buffer disposition = BUFFER_INITIAL(call->arena);
-	char day[TEXT_TIME_SIZE];
+	char day[TIME_ZONE_TEXT_SIZE];
 
-	text_time_seconds(session->created, day);
+	time_zone_print(form->zone, session->created, day);
 	for (struct slice rest = name; rest.size > 0;) {
 		const struct slice before = rest;
 		const uint32_t character = text_take_character(&rest);
@@ -459,13 +534,13 @@ static struct slice attendance_file(struct call *call, const struct session *ses
 			buffer_append(&exact,
 				      (struct slice){ before.data, before.size - rest.size });
 	}
-	buffer_append_text(&disposition, "attachment; filename=\"attendance-");
+	buffer_append_text(&disposition, "attachment; filename=\"attendance ");
 	buffer_append(&disposition, buffer_slice(&plain));
-	buffer_append_byte(&disposition, '-');
+	buffer_append_byte(&disposition, ' ');
 	buffer_append(&disposition, (struct slice){ day, DATE_SIZE });
-	buffer_append_text(&disposition, ".csv\"; filename*=UTF-8''attendance-");
+	buffer_append_text(&disposition, ".csv\"; filename*=UTF-8''attendance%20");
 	text_encode(&disposition, buffer_slice(&exact));
-	buffer_append_byte(&disposition, '-');
+	buffer_append_text(&disposition, "%20");
 	buffer_append(&disposition, (struct slice){ day, DATE_SIZE });
 	buffer_append_text(&disposition, ".csv");
 	return buffer_slice(&disposition);
@@ -474,10 +549,11 @@ static struct slice attendance_file(struct call *call, const struct session *ses
 bool sessions_attendance(struct call *call, struct fault *fault)
 {
 	struct attendance attendance = { .end = &attendance.attendants, .now = call->now };
+	struct table_form form;
 	struct session session;
 	bool is_read;
 
-	if (!find_session(call, STORE_TO_SHOW, &session, fault))
+	if (!read_form(call, &form, fault) || !find_session(call, STORE_TO_SHOW, &session, fault))
 		return false;
 	if (call_is_anonymous(call))
 		return fault_set(fault, FAULT_CONFLICT, "Sessions are anonymous");
@@ -489,8 +565,8 @@ bool sessions_attendance(struct call *call, struct fault *fault)
 	tdestroy(attendance.tree, free_nothing);
 	if (is_read) {
 		call_header(call, "Content-Type", SLICE(ATTENDANCE_TYPE "; charset=utf-8"));
-		call_header(call, "Content-Disposition", attendance_file(call, &session));
-		is_read = call_answer(call, attendance_text(call, &attendance));
+		call_header(call, "Content-Disposition", attendance_file(call, &session, &form));
+		is_read = call_answer(call, attendance_text(call, &attendance, &form));
 	}
 	arena_close(attendance.arena);
 	return is_read;
