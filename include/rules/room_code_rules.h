@@ -39,7 +39,10 @@ extern const struct shape opened_shape;
 extern const struct shape media_join_shape;
 extern const struct shape media_join_answer_shape;
 
-/* A restriction of a role that a media server cannot enforce. */
+/* The restrictions of roles that some media servers cannot enforce, and one of them. */
+#define RESTRICTIONS_NOT_ENFORCED \
+	"publish.audio", "publish.video", "publish.screen", "subscribe", "max_peers", \
+		"moderation", "expiry"
 extern const struct field not_enforced_item;
 
 #endif

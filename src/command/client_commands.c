@@ -28,6 +28,9 @@ static const char *const ban_columns[] = {
 static const char *const peer_columns[] = {
 	"id", "joined_at", "role", "user_id", "name", NULL,
 };
+static const char *const changed_peer_columns[] = {
+	"id", "joined_at", "role", "user_id", "name", "not_enforced", "door", NULL,
+};
 static const char *const done_columns[] = { "message", NULL };
 static const char *const removed_columns[] = { "message", "not_enforced", "door", NULL };
 static const char *const waiting_columns[] = {
@@ -101,8 +104,9 @@ static const struct client_command {
 	{ "peer list", SERVICE_GET, "/v2/active-rooms/{ROOM}/peers", peer_columns, .list = "peers", .sent = {
 		{ "role", TEXT_OPTION("role", "ROLE", "only people with this role") },
 		{ "user_id", TEXT_OPTION("user-id", "ID", "only the person with this user ID") } } },
-	{ "peer role", SERVICE_POST, "/v2/active-rooms/{ROOM}/peers/{PEER}", peer_columns, .sent = {
-		{ "role", OPERAND } } },
+	{ "peer role", SERVICE_POST, "/v2/active-rooms/{ROOM}/peers/{PEER}", changed_peer_columns, .sent = {
+		{ "role", OPERAND },
+		{ "door", SWITCH_OPTION("ask", "has whoever comes by the person's code wait until the session closes"), .constant = "ask" } } },
 	{ "peer mute", SERVICE_POST, "/v2/active-rooms/{ROOM}/peers/{PEER}/mute", done_columns, .sent = {
 		{ "type", OPERAND }, { "mute", ON } } },
 	{ "peer unmute", SERVICE_POST, "/v2/active-rooms/{ROOM}/peers/{PEER}/mute", done_columns, .sent = {

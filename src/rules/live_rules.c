@@ -219,7 +219,7 @@ static const struct text_rule metadata_text = {
 	.counts_bytes = true,
 };
 static const struct rule update_rules[] = {
-	{ "peerUpdate", "At least one of name, role and metadata is required.", check_update },
+	{ "peerUpdate", "At least one of name, role and metadata is required, and role with door.", check_update },
 	{ NULL, NULL, NULL },
 };
 static const struct field update_fields[] = {
@@ -227,14 +227,21 @@ static const struct field update_fields[] = {
 	  DOC("The name that others see. From inside, the name of somebody else inside gets a number.") },
 	{ "role",     TEXT(any_text), ABSENT_IF_EMPTY, EXAMPLE("guest"), DOC("A role of the room's template.") },
 	{ "metadata", TEXT(metadata_text), EXAMPLE("{\"isHandRaised\":true}"), DOC("Text for programs in the room.") },
+	{ "door",     ONE_OF("ask"), ABSENT_IF_EMPTY,
+	  DOC("With role: whether the code by which the person came asks at the door until the session closes. Needs "
+	      "removeOthers, too.") },
 };
 const struct shape update_shape = {
 	"PeerUpdate", FIELDS(update_fields), .rules = update_rules, .doc = "What to change about a peer.",
 };
 static void check_update(struct rule_context *context, const json_t *object)
 {
-	if (json_object_size(object) == 0 && !rule_was_sent(context, "/metadata"))
+	if (json_object_get(object, "door") != NULL) {
+		if (json_object_get(object, "role") == NULL)
+			schema_fault(context, "/role", "is required with door");
+	} else if (json_object_size(object) == 0 && !rule_was_sent(context, "/metadata")) {
 		schema_fault(context, "/role", "is required unless name or metadata is sent");
+	}
 }
 
 static const struct field mute_fields[] = {
@@ -248,9 +255,16 @@ static const struct field done_fields[] = {
 	{ "message", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("message sent"), DOC("What was done.") },
 };
 static const struct field unbanned_item = { .name = NULL, ONE_OF("ban") };
+static const struct field unkept_item = {
+	.name = NULL, ONE_OF(RESTRICTIONS_NOT_ENFORCED, "role"),
+	COMPONENT("RoleNotEnforced"), DOC("A restriction of a new role that cannot be enforced."),
+};
 static const struct field updated_peer_fields[] = {
 	MEMBERS_OF_AN_ACTIVE_PEER,
-	{ "not_enforced", LIST_OF(not_enforced_item), DOC("What the media server cannot enforce of the role, if anything.") },
+	{ "not_enforced", LIST_OF(unkept_item),
+	  DOC("What the media server cannot enforce of the role, if anything; `role` if the person lost a power over "
+	      "others, and can have the former role again by the same code.") },
+	{ "door",         ONE_OF("ask"), DOC("Set if a code asks at the door now.") },
 };
 const struct shape updated_peer_shape = {
 	"UpdatedPeer", FIELDS(updated_peer_fields), .doc = "Somebody who is in a room now, after a change.",

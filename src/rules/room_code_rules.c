@@ -229,8 +229,7 @@ const struct shape join_shape = {
 };
 
 const struct field not_enforced_item = {
-	.name = NULL, ONE_OF("publish.audio", "publish.video", "publish.screen", "subscribe", "max_peers",
-			     "moderation", "expiry"),
+	.name = NULL, ONE_OF(RESTRICTIONS_NOT_ENFORCED),
 	COMPONENT("NotEnforced"), DOC("A restriction that a media server cannot enforce."),
 };
 static const struct field join_ticket_fields[] = {

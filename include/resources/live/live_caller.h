@@ -52,6 +52,10 @@ bool live_may_act(const struct live_view *view, const char *permission, struct f
  * FAULT_FORBIDDEN. Nobody inside can give others a power that they lack themselves. */
 bool live_may_give(const struct live_view *view, const json_t *role, struct fault *fault);
 
+/* Returns true if a role lacks a power over others that another one has: to end the room, to remove
+ * or to mute others, to have them unmuted, or to change their roles. */
+bool live_role_lacks(const json_t *role, const json_t *other);
+
 /* Returns true if the room's template, which is loaded, has the role; else sets
  * FAULT_INVALID_BODY. */
 bool live_find_role(struct call *call, const struct room_record *room, struct slice role,

@@ -12,7 +12,7 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/bans/bans.h"
-#include "resources/codes/code_life.h"
+#include "resources/live/live_door.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_message.h"
 #include "resources/live/live_queue.h"
@@ -168,46 +168,16 @@ static void group_add_code(struct group *group, struct slice code)
 	group->codes[group->code_count++] = arena_copy(group->call->arena, code);
 }
 
-static int compare_codes(const void *a, const void *b)
-{
-	return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
-}
-
-/* Has the codes by which the people came ask at the door until the session closes. A media server
- * knows only the beginning of a code's hash, so the codes of the room are gone through. */
+/* Has the codes by which the people came ask at the door until the session closes. */
 static bool ask_at_door(struct group *group)
 {
-	struct call *call = group->call;
-	const struct id *room = &group->view.room.id;
-	struct code_walk walk = { .page = { .most = STORE_EACH_AT_ONCE } };
-	const struct code *found;
-	struct media media;
+	bool asks = false;
 
-	if (group->code_count == 0)
-		return true;
-	qsort(group->codes, group->code_count, sizeof *group->codes, compare_codes);
-	if (!media_load(call, STORE_TO_SHOW, &media, group->fault) ||
-	    !codes_next(call, room, &walk, &found, group->fault))
+	if (!live_codes_ask(group->call, &group->view.live, &group->view.room.id, group->codes,
+			    group->code_count, &asks, group->fault))
 		return false;
-	while (found != NULL) {
-		const struct slice hash = text_cut(
-			media_code_hash(call->arena, &media, found->letters), MEDIA_CODE_SHOWN);
-		struct code code;
-
-		if (bsearch(&hash, group->codes, group->code_count, sizeof *group->codes,
-			    compare_codes) != NULL) {
-			if (!record_get_named(&code_table, call->transaction, found->letters,
-					      STORE_TO_CHANGE, &code, group->fault))
-				return false;
-			code.terms.set |= CODE_DOOR;
-			code.terms.asks_in = group->view.live.session;
-			if (!code_put(call, &code, group->fault))
-				return false;
-			group->notes |= DOOR_ASKS;
-		}
-		if (!codes_next(call, room, &walk, &found, group->fault))
-			return false;
-	}
+	if (asks)
+		group->notes |= DOOR_ASKS;
 	return true;
 }
 

@@ -303,10 +303,18 @@ bool live_view_open(struct call *call, enum live_sight sight, struct live_view *
 	       fault_set(fault, FAULT_NOT_FOUND, "session not found");
 }
 
+/* Permissions that concern others. */
+static const char *const powers[] = { "endRoom", "removeOthers", "mute", "unmute", "changeRole" };
+#define POWER_COUNT (sizeof powers / sizeof powers[0])
+
+static bool role_may(const json_t *role, const char *permission)
+{
+	return json_is_true(json_object_get(json_object_get(role, "permissions"), permission));
+}
+
 bool live_view_may(const struct live_view *view, const char *permission)
 {
-	return json_is_true(
-		json_object_get(json_object_get(view->role_document, "permissions"), permission));
+	return role_may(view->role_document, permission);
 }
 
 bool live_may_act(const struct live_view *view, const char *permission, struct fault *fault)
@@ -317,18 +325,22 @@ bool live_may_act(const struct live_view *view, const char *permission, struct f
 
 bool live_may_give(const struct live_view *view, const json_t *role, struct fault *fault)
 {
-	static const char *const powers[] = { "endRoom", "removeOthers", "mute", "unmute",
-					      "changeRole" };
-	const json_t *permissions = json_object_get(role, "permissions");
-
 	if (!live_may_act(view, "changeRole", fault))
 		return false;
-	for (size_t i = 0; i < sizeof powers / sizeof powers[0]; i++) {
-		if (json_is_true(json_object_get(permissions, powers[i])) &&
-		    !live_may_act(view, powers[i], fault))
+	for (size_t i = 0; i < POWER_COUNT; i++) {
+		if (role_may(role, powers[i]) && !live_may_act(view, powers[i], fault))
 			return false;
 	}
 	return true;
+}
+
+bool live_role_lacks(const json_t *role, const json_t *other)
+{
+	for (size_t i = 0; i < POWER_COUNT; i++) {
+		if (role_may(other, powers[i]) && !role_may(role, powers[i]))
+			return true;
+	}
+	return false;
 }
 
 bool live_view_sees(const struct live_view *view, const struct peer *peer, struct fault *fault)

@@ -12,6 +12,7 @@
 #include "resources/live/live_merge.h"
 #include "resources/live/live_names.h"
 #include "resources/live/live_caller.h"
+#include "resources/live/live_door.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/live_rooms.h"
 #include "resources/live/revocations.h"
@@ -42,6 +43,8 @@ struct update {
 	struct slice role; /* new or old */
 	const json_t
 		*role_document; /* NULL if the person's role is deleted, and no other was sent */
+	bool demotes; /* the new role lacks a power that the former had */
+	bool asks; /* the person's code asks at the door now */
 };
 
 static bool changes_role(const struct update *update)
@@ -49,12 +52,22 @@ static bool changes_role(const struct update *update)
 	return !slice_equal(update->role, update->peer.role);
 }
 
+/* Returns NULL if the template lacks the role. */
+static const json_t *role_document_of(struct call *call, const struct template_record *template,
+				      struct slice role)
+{
+	const size_t place = template_role_index(template, role);
+
+	return place == template->role_count
+		       ? NULL
+		       : template_role_document(call, template, &template->roles[place]);
+}
+
 /* Finds the new role, which must be one of the template. */
 static bool find_new_role(struct call *call, struct update *update, struct fault *fault)
 {
 	const struct slice sent = text_of_json(call_member(call, "role"));
 	const struct template_record *template = &update->template;
-	size_t place;
 
 	if (sent.data != NULL
 		    ? !live_find_role(call, &update->view.room, sent, &update->template, fault)
@@ -62,10 +75,10 @@ static bool find_new_role(struct call *call, struct update *update, struct fault
 				     fault))
 		return false;
 	update->role = sent.data != NULL ? sent : update->peer.role;
-	place = template_role_index(template, update->role);
-	if (place < template->role_count)
-		update->role_document = template_role_document(call, template,
-							       &template->roles[place]);
+	update->role_document = role_document_of(call, template, update->role);
+	update->demotes = changes_role(update) &&
+			  live_role_lacks(update->role_document,
+					  role_document_of(call, template, update->peer.role));
 	return true;
 }
 
@@ -84,18 +97,19 @@ static bool check_new_role(const struct update *update, struct fault *fault)
 }
 
 /* Returns true if somebody inside changes only what concerns nobody else. */
-static bool is_of_oneself(const struct update *update)
+static bool is_of_oneself(const struct call *call, const struct update *update)
 {
 	return update->view.is_inside &&
-	       slice_equal(update->peer.entry, update->view.caller.entry) && !changes_role(update);
+	       slice_equal(update->peer.entry, update->view.caller.entry) &&
+	       !changes_role(update) && call_member(call, "door") == NULL;
 }
 
 /* Makes the call ask the media server: a moderator has precedence over people who change something
  * of themselves. */
 static struct asking *update_ask(struct call *call, const struct update *update)
 {
-	return is_of_oneself(update) ? live_ask_for_oneself(call, &update->view.live.backend)
-				     : live_ask(call, &update->view.live.backend, 1);
+	return is_of_oneself(call, update) ? live_ask_for_oneself(call, &update->view.live.backend)
+					   : live_ask(call, &update->view.live.backend, 1);
 }
 
 /* Finds whom the call is about, and checks that the caller may do so. */
@@ -113,7 +127,8 @@ static bool find_update(struct call *call, struct update *update, struct fault *
 		return true;
 	if (!live_find_peer(call, view, call->parameters[1], &update->peer, fault) ||
 	    !find_new_role(call, update, fault) ||
-	    (call_member(call, "role") != NULL && !check_new_role(update, fault)))
+	    (call_member(call, "role") != NULL && !check_new_role(update, fault)) ||
+	    (call_member(call, "door") != NULL && !live_may_act(view, "removeOthers", fault)))
 		return false;
 	if ((update->name.data != NULL || update->metadata.data != NULL) && view->is_inside &&
 	    !slice_equal(update->peer.entry, view->caller.entry))
@@ -203,6 +218,17 @@ static bool give_role(struct call *call, struct update *update, struct fault *fa
 	       record_put(&live_table, call->transaction, live, fault);
 }
 
+/* Has the person's code ask at the door, if the body says so: whoever came by a code that others
+ * can use, too, has the former role again with another exchange. */
+static bool ask_at_door(struct call *call, struct update *update, struct fault *fault)
+{
+	struct slice code = update->peer.code;
+
+	return call_member(call, "door") == NULL || code.size == 0 ||
+	       live_codes_ask(call, &update->view.live, &update->view.room.id, &code, 1,
+			      &update->asks, fault);
+}
+
 /* Gives the person the name that the media server was told. If somebody else has taken it
  * meanwhile, the person gets a number, as do guests whose name a program gives to somebody else;
  * the media server is told by a judgement. */
@@ -245,10 +271,8 @@ static bool answer_updated(struct call *call, const struct update *update,
 		.holds_limits = media_holds_limits(call, update->server.type),
 	};
 	const struct ticket_guest guest = guest_of(update);
-	const char *names[TICKET_NOT_ENFORCED_MOST];
-	const size_t n = update->role_document == NULL
-				 ? 0
-				 : ticket_not_enforced(&server, &guest, names);
+	const char *names[TICKET_NOT_ENFORCED_MOST + 1];
+	size_t n = update->role_document == NULL ? 0 : ticket_not_enforced(&server, &guest, names);
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	struct peer peer = update->peer;
 
@@ -259,11 +283,15 @@ static bool answer_updated(struct call *call, const struct update *update,
 	peer.metadata = update->metadata.data != NULL ? update->metadata : person->metadata;
 	peer_append(&text, &peer);
 	peer_append_tracks(call, &text, &peer, tracks, count);
+	if (update->demotes && !update->asks && !peer_has_known_user(&update->peer))
+		names[n++] = "role";
 	for (size_t i = 0; i < n; i++) {
 		buffer_append_text(&text, i == 0 ? ",\"not_enforced\":[" : ",");
 		buffer_append_string(&text, slice_of(names[i]));
 	}
-	buffer_append_text(&text, n > 0 ? "]}" : "}");
+	if (n > 0)
+		buffer_append_byte(&text, ']');
+	buffer_append_text(&text, update->asks ? ",\"door\":\"ask\"}" : "}");
 	return call_answer(call, buffer_slice(&text));
 }
 
@@ -333,7 +361,7 @@ static bool settle_updated(struct call *call, struct fault *fault)
 	    !live_read_peer(call, asked, &update.server, &update.peer, &person, &tracks, &count,
 			    fault) ||
 	    (changes_role(&update) && !give_role(call, &update, fault)) ||
-	    !put_names(call, &update, fault))
+	    !put_names(call, &update, fault) || !ask_at_door(call, &update, fault))
 		return false;
 	/* A look at the same time may have taken the new attributes for wrong ones; or somebody who
 	 * changed only a name has brought back the rights of a role that was changed meanwhile. */

@@ -252,6 +252,106 @@ START_TEST(whoever_comes_by_the_code_asks)
 }
 END_TEST
 
+/* Eve gets another role, who came by the code of a host. By one that is not hers alone she has the
+ * former role again, unless it asks at the door. */
+static const struct {
+	const char *role, *body;
+	const char *caller; /* the entry of somebody inside; NULL: the management */
+	bool is_known; /* the account set her user_id */
+	bool lacks_code;
+	int status;
+	bool is_named, asks; /* not_enforced has the role; the code asks */
+	const char *refusal; /* NULL: there is none */
+} given_roles[] = {
+	{ "host", "{\"role\":\"guest\"}", NULL, false, false, 200, true, false, NULL },
+	{ "host", "{\"role\":\"guest\",\"door\":\"\"}", NULL, false, false, 200, true, false,
+	  NULL },
+	{ "host", "{\"role\":\"guest\"}", NULL, true, false, 200, false, false, NULL },
+	{ "host", "{\"role\":\"guest\",\"door\":\"ask\"}", NULL, false, false, 200, false, true,
+	  NULL },
+	{ "host", "{\"role\":\"guest\",\"door\":\"ask\"}", NULL, true, false, 200, false, true,
+	  NULL },
+	/* Without a code there is nothing that could ask. */
+	{ "host", "{\"role\":\"guest\",\"door\":\"ask\"}", NULL, false, true, 200, true, false,
+	  NULL },
+	/* She has the role already, as after a first call without the door. */
+	{ "guest", "{\"role\":\"guest\",\"door\":\"ask\"}", NULL, false, false, 200, false, true,
+	  NULL },
+	/* What she loses concerns nobody else, or she loses nothing. */
+	{ "host", "{\"role\":\"blind\"}", NULL, false, false, 200, false, false, NULL },
+	{ "host", "{\"role\":\"chief\"}", NULL, false, false, 200, false, false, NULL },
+	{ "guest", "{\"role\":\"host\"}", NULL, false, false, 200, false, false, NULL },
+	{ "host", "{\"name\":\"Eve\"}", NULL, false, false, 200, false, false, NULL },
+	{ "chief", "{\"role\":\"host\"}", NULL, false, false, 200, true, false, NULL },
+	{ "host", "{\"role\":\"muter\"}", NULL, false, false, 200, true, false, NULL },
+	/* From inside, by another person and by herself. */
+	{ "host", "{\"role\":\"guest\"}", "e1", false, false, 200, true, false, NULL },
+	{ "host", "{\"role\":\"guest\",\"door\":\"ask\"}", "e1", false, false, 200, false, true,
+	  NULL },
+	{ "chief", "{\"role\":\"guest\"}", "e2", false, false, 200, true, false, NULL },
+	{ "chief", "{\"role\":\"chief\",\"door\":\"ask\"}", "e2", false, false, 200, false, true,
+	  NULL },
+	{ "giver", "{\"role\":\"guest\",\"door\":\"ask\"}", "e2", false, false, 403, false, false,
+	  "Missing permission removeOthers" },
+	{ "host", "{\"door\":\"ask\"}", NULL, false, false, 400, false, false,
+	  "/role: is required with door" },
+	{ "host", "{\"name\":\"Eve\",\"door\":\"ask\"}", NULL, false, false, 400, false, false,
+	  "/role: is required with door" },
+	{ "host", "{\"role\":\"guest\",\"door\":\"open\"}", NULL, false, false, 400, false, false,
+	  "/door: must be ask, got \\\"open\\\"" },
+};
+
+/* Returns the members of a role with these permissions. */
+static const char *role_with(const char *permissions)
+{
+	return arena_text(stand.arena, "{\"permissions\":{%s}}", permissions);
+}
+
+START_TEST(a_lost_role_comes_back_by_the_code_unless_it_asks)
+{
+	const char *roles = filled("/v2/templates/TEMPLATE/roles");
+	const char *path = arena_text(stand.arena, "/v2/room-codes/room/%s/role/host", kit.room);
+	const char *code = text_at(parsed(ask(200, METHOD_POST, path, "{}")), "code");
+	const char *shown = arena_text(stand.arena, "/v2/room-codes/code/%s?view=link", code);
+	const char *hash = text_at(parsed(ask(200, METHOD_GET, shown, NULL)), "code_hash");
+	const char *body = arena_text(stand.arena, "{\"code\":\"%s\"}", code);
+	const char *who = given_roles[_i].is_known ? "eve" : "another";
+	const char *peer, *answer;
+
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/blind", roles),
+		  role_with("\"mute\":true,\"endRoom\":true"));
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/muter", roles),
+		  role_with("\"mute\":true,\"sendRoomState\":true"));
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/giver", roles),
+		  role_with("\"changeRole\":true"));
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/chief", roles),
+		  role_with("\"mute\":true,\"endRoom\":true,\"removeOthers\":true,"
+			    "\"changeRole\":true,\"unmute\":true,\"sendRoomState\":true"));
+	kit_join("PA_2", "eve", who, "e2");
+	kit.people[1].code = given_roles[_i].lacks_code ? NULL
+							: arena_text(stand.arena, "%.16s", hash);
+	(void)snprintf(kit.people[0].role, sizeof kit.people[0].role, "chief");
+	(void)snprintf(kit.people[1].role, sizeof kit.people[1].role, "%s", given_roles[_i].role);
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":2");
+	peer = arena_text(stand.arena, "%s/peers/%s", room_path, id_of_peer(who));
+	if (given_roles[_i].caller != NULL)
+		bearer = token_with_entry(given_roles[_i].caller);
+	answer = ask(given_roles[_i].status, METHOD_POST, peer, given_roles[_i].body);
+	bearer = NULL;
+	if (given_roles[_i].refusal != NULL) {
+		ck_assert_ptr_nonnull(strstr(answer, given_roles[_i].refusal));
+	} else {
+		ck_assert_int_eq(strstr(answer, "\"role\"]") != NULL, given_roles[_i].is_named);
+		ck_assert_int_eq(strstr(answer, "\"door\":\"ask\"}") != NULL, given_roles[_i].asks);
+	}
+	(void)ask(given_roles[_i].asks ? 403 : 200, METHOD_POST, "/v2/token", body);
+	kit_people(NULL, NULL);
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/end-room", room_path), "{}");
+	(void)ask(200, METHOD_POST, "/v2/token", body);
+}
+END_TEST
+
 /* Eve is banned twice, while the media server puts nobody out. What comes from inside only
  * grows. */
 enum banner {
@@ -579,6 +679,8 @@ void add_door(TCase *live, TCase *inside)
 	tcase_add_test(live, many_changes_of_roles_are_few_messages);
 	tcase_add_loop_test(live, no_role_that_has_changed_is_forgotten, 0, ROWS(told_sets));
 	tcase_add_loop_test(live, whoever_comes_by_the_code_asks, 0, ROWS(put_out_to_ask));
+	tcase_add_loop_test(live, a_lost_role_comes_back_by_the_code_unless_it_asks, 0,
+			    ROWS(given_roles));
 	tcase_add_loop_test(live, moderators_only_extend_bans, 0, ROWS(bans_again));
 	tcase_add_loop_test(live, a_ban_needs_no_place_at_the_server, 0, 2);
 	tcase_add_loop_test(live, an_act_with_a_key_is_done_once, 0, ROWS(kept_acts));
