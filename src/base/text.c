@@ -96,7 +96,11 @@ static bool is_invisible(uint32_t character)
 bool text_is_blank(struct slice text)
 {
 	while (text.size > 0) {
-		if (!is_invisible(text_take_character(&text)))
+		const uint32_t character = text_take_character(&text);
+
+		/* The format controls of shorthand are not among the others, because text_folded
+		 * never changes. */
+		if (!is_invisible(character) && (character < 0x1bca0 || character > 0x1bca3))
 			return false;
 	}
 	return true;

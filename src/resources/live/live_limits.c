@@ -3,6 +3,11 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/live/live_limits.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digest.h"
+#include "base/text.h"
 #include "resources/live/live_caller.h"
 
 /* The most people among whom a user_id is looked for. In a larger crowd, whoever has one fits: no
@@ -29,33 +34,62 @@ static enum live_fit fit_of(const struct live_comer *comer, int64_t in_role, int
 
 /* ---- the stay that ends ---- */
 
+/* Somebody else inside. */
+struct other {
+	unsigned char identity[DIGEST_SIZE];
+	size_t place; /* in the order in which they joined */
+	bool has_role;
+};
+
 struct search {
+	const struct live_comer *comer;
 	struct slice user_id;
+	struct other *others; /* NULL: they are not noted */
+	size_t other_count;
 	size_t left;
 	bool is_found, is_ended; /* is_ended: after SEARCHED_MOST people */
 	struct slice role; /* of the stay that was found */
 };
 
+static bool is_own_stay(const struct search *search, const struct peer *peer)
+{
+	return (search->user_id.size > 0 && slice_equal(peer->user_id, search->user_id)) ||
+	       (search->comer->entry.size > 0 && slice_equal(peer->entry, search->comer->entry));
+}
+
 static bool visit_person(void *context, const struct peer *peer)
 {
 	struct search *search = context;
+	struct other *other;
 
 	search->is_ended = search->left == 0;
 	if (search->is_ended)
 		return false;
 	search->left--;
-	search->is_found = slice_equal(peer->user_id, search->user_id);
-	search->role = peer->role;
-	return !search->is_found;
+	if (is_own_stay(search, peer)) {
+		search->is_found = true;
+		search->role = peer->role;
+		return search->others != NULL;
+	}
+	if (search->others == NULL)
+		return true;
+	other = &search->others[search->other_count];
+	*other = (struct other){
+		.place = search->other_count++,
+		.has_role = slice_equal(peer->role, search->comer->role),
+	};
+	digest_sha256(peer->identity, other->identity);
+	return true;
 }
 
-/* Finds the stay of this person. *is_found is false if there is none. */
+/* Finds a stay of this person. *is_found is false if there is none. */
 static bool search_stay(struct call *call, const struct live_comer *comer, const struct live *live,
 			struct search *search, struct fault *fault)
 {
 	struct peer peer;
 
 	*search = (struct search){
+		.comer = comer,
 		.user_id = text_cut(comer->user_id, LIVE_NAME_MOST),
 		.left = SEARCHED_MOST,
 	};
@@ -66,6 +100,37 @@ static bool search_stay(struct call *call, const struct live_comer *comer, const
 	if (search->is_found || comer->user_id.size == 0)
 		return true;
 	return peers_each(call, &live->session, STORE_ON, visit_person, search, fault);
+}
+
+static int compare_others(const void *first, const void *second)
+{
+	const struct other *a = first, *b = second;
+	const int order = memcmp(a->identity, b->identity, DIGEST_SIZE);
+
+	return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Counts the others inside. A media server has each identity once: whoever joins again takes the
+ * place of the older stay, whose end may not have been told, or not yet. */
+static bool count_others(struct call *call, const struct live *live, struct search *search,
+			 int64_t *in_role, int64_t *in_room, struct fault *fault)
+{
+	search->left = SEARCHED_MOST;
+	search->others = arena_alloc(call->arena, SEARCHED_MOST * sizeof *search->others);
+	if (!peers_each(call, &live->session, STORE_ON, visit_person, search, fault))
+		return false;
+	qsort(search->others, search->other_count, sizeof *search->others, compare_others);
+	*in_role = *in_room = 0;
+	for (size_t i = 0; i < search->other_count; i++) {
+		const struct other *other = &search->others[i];
+
+		if (i + 1 < search->other_count &&
+		    memcmp(other->identity, other[1].identity, DIGEST_SIZE) == 0)
+			continue;
+		*in_role += other->has_role;
+		++*in_room;
+	}
+	return true;
 }
 
 bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_fit *fit,
@@ -89,9 +154,16 @@ bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_
 		return true;
 	if (!search_stay(call, comer, &live, &search, fault))
 		return false;
-	if (search.is_found)
+	if (search.is_found) {
 		*fit = fit_of(comer, in_role - slice_equal(search.role, comer->role), in_room - 1);
-	else if (search.is_ended)
+		if (*fit == LIVE_FITS)
+			return true;
+		/* Stays may be left over: those of this person, and of others. */
+		if (!count_others(call, &live, &search, &in_role, &in_room, fault))
+			return false;
+		*fit = fit_of(comer, in_role, in_room);
+	}
+	if (search.is_ended)
 		*fit = LIVE_FITS;
 	return true;
 }
