@@ -435,7 +435,7 @@ const struct route routes[] = {
 	  READS(READ_CODE(READ_PATH, .is_typed = true), MEDIA_OF_CODE(NULL)),
 	  DOC("Returns what a room code opens. Does not count as a use.") },
 	{ METHOD_POST,   "/v2/token/join", ROUTE_READ, token_join, "joinBackend",
-	  WHOLE(media_join_shape), SMALL_BODY, ANSWER(media_join_answer_shape), APP_TOKEN, LIMITED,
+	  WHOLE(media_join_shape), SMALL_BODY, ANSWER(media_join_answer_shape), APP_TOKEN,
 	  .settle = token_join_settle,
 	  FORBIDDEN("The room is disabled or not open; the code of the token is disabled, has expired or "
 		    "no longer exists, or its role was deleted; the person is banned; nobody can join with the role; "

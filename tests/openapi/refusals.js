@@ -468,7 +468,6 @@ async function proveMisses(proof, expect) {
 	await expect(404, "joinLivekit", unknown, {});
 	for (let n = 3; n < MISSES_MOST; n++) await expect(404, "createToken", {}, unknown);
 	await expect(429, "createToken", {}, unknown);
-	await expect(429, "joinBackend", {}, {});
 	await expect(429, "joinLivekit", unknown, {});
 	await expect(429, "describeCode", unknown);
 }
