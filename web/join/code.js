@@ -106,12 +106,24 @@ const lone_code = (folded) =>
 	);
 
 /**
+ * Returns the code in a text. A soft hyphen is a dash between the groups of a generated code; in a custom code it is
+ * nothing: word processors put it where a word may be divided.
+ * @param {string} text @returns {string | null}
+ */
+export function code_of(text) {
+	const code = find_code(text);
+	if (code !== null && GENERATED.test(code)) return code;
+	const whole = text.replace(/\u00ad|%c2%ad/gi, "");
+	return (whole === text ? null : find_code(whole)) ?? code;
+}
+
+/**
  * Returns the code in a text: a generated code, else the last part of the link, else all words joined; else a
  * generated code anywhere in the text, also percent-encoded as in a link within a link. Returns null if there
  * is no code or more than one.
  * @param {string} text @returns {string | null}
  */
-export function code_of(text) {
+function find_code(text) {
 	const code = read_code(fold(text));
 	if (code !== null && GENERATED.test(code)) return code;
 	const whole = unbroken(text);

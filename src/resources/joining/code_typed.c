@@ -6,6 +6,9 @@
  * are joined first. If none of this finds a code, the only generated code anywhere in the text is
  * taken, even if it is percent-encoded, as in links within links.
  *
+ * A soft hyphen is a dash between the groups of a generated code. In a custom code it is nothing:
+ * word processors put it where a word may be divided.
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/joining/code_typed.h"
 
@@ -235,6 +238,26 @@ static struct slice find_in_text(struct arena *arena, struct slice text, struct 
 	return lone_code(fold(arena, other));
 }
 
+/* Returns the text without soft hyphens, also percent-encoded ones. */
+static struct slice without_soft_hyphens(struct arena *arena, struct slice text)
+{
+	static const char *const forms[] = { "\xc2\xad", "%c2%ad" };
+	struct buffer kept = BUFFER_INITIAL(arena);
+
+	while (text.size > 0) {
+		size_t size = 0;
+
+		for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+			if (text_begins_ignoring_case(text, slice_of(forms[i])))
+				size = strlen(forms[i]);
+		}
+		if (size == 0)
+			buffer_append_byte(&kept, text.data[size++]);
+		text = (struct slice){ text.data + size, text.size - size };
+	}
+	return buffer_slice(&kept);
+}
+
 /* Returns ten letters as abc-defg-hij, nine as abc-def-ghi; data NULL if the code has other
  * characters, or is grouped already. */
 static struct slice grouped(struct arena *arena, struct slice code)
@@ -275,7 +298,7 @@ static bool looks_like_code(struct slice folded)
 struct typed_code code_typed(struct arena *arena, struct slice text)
 {
 	struct typed_code typed = { .is_guess = true };
-	struct slice folded;
+	struct slice folded, whole, other;
 
 	/* Most codes are typed correctly, and cost nothing more. */
 	if (code_is_well_formed(text)) {
@@ -284,6 +307,14 @@ struct typed_code code_typed(struct arena *arena, struct slice text)
 	}
 	folded = fold(arena, text);
 	typed.code = find_in_text(arena, text, folded);
+	if (!code_is_well_formed(typed.code)) {
+		whole = without_soft_hyphens(arena, text);
+		if (whole.size < text.size) {
+			other = find_in_text(arena, whole, fold(arena, whole));
+			if (other.data != NULL)
+				typed.code = other;
+		}
+	}
 	if (typed.code.data == NULL)
 		typed.is_guess = looks_like_code(folded);
 	else
