@@ -155,7 +155,8 @@ const struct shape permissions_shape = {
 /* ---- the role ---- */
 
 static const struct field role_fields[] = {
-	{ "name",            TEXT(role_name_text), FLAGS(FIELD_KEPT), DOC("Alias of the role.") },
+	{ "name",            TEXT(role_name_text), FLAGS(FIELD_KEPT | FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT),
+	  DOC("Alias of the role.") },
 	{ "title",           TEXT(some_line_64_text), FLAGS(FIELD_CLEARABLE),
 	  EXAMPLE("Teacher"), DOC("What people see in place of the name.") },
 	{ "publishParams",   OBJECT(publish_params_shape), DEFAULT({}), DOC("What the role publishes.") },

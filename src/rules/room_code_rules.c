@@ -69,9 +69,9 @@ static const struct field metadata_item = { .name = NULL, TEXT(any_256_text) };
 #define MAX_USES_OF_A_CODE \
 	{ "max_uses",   INTEGER(1, USES_MOST), DOC("How many times the code can be used.") }
 #define PERSON_OF_A_CODE \
-	{ "user_id",    TEXT(some_line_256_text), FLAGS(FIELD_BLANK_ABSENT), \
+	{ "user_id",    TEXT(some_line_256_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT), \
 	  DOC("User ID of the person the code is for.") }, \
-	{ "name",       TEXT(some_line_128_text), FLAGS(FIELD_BLANK_ABSENT), \
+	{ "name",       TEXT(some_line_128_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT), \
 	  DOC("Display name of that person.") }, \
 	{ "label",      TEXT(label_text), FLAGS(FIELD_BLANK_ABSENT), EXAMPLE("for the speakers"), \
 	  DOC("A note for administrators.") }, \
