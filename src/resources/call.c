@@ -1,8 +1,8 @@
 /* Responses of handlers, and conditional requests.
  *
  * The ETag of an object identifies the last write that changed what GET shows of it. All our ETags
- * are strong. A proxy that compresses a response turns "x" into W/"x", "x-gzip" or "x-br", and
- * clients send that back, so these match "x" too.
+ * are strong. A proxy that compresses a response turns "x" into W/"x" or into "x-gzip" and the
+ * like, and clients send that back, so these match "x" too.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/call.h"
@@ -211,7 +211,7 @@ void call_etag(struct call *call, uint64_t etag)
 /* Removes the suffix that a proxy adds to the tag of a response that it compresses. */
 static struct slice without_coding(struct slice tag)
 {
-	static const char *const codings[] = { "-gzip", "-br" };
+	static const char *const codings[] = { "-gzip", "-br", "-deflate", "-zstd" };
 
 	for (size_t i = 0; i < sizeof codings / sizeof codings[0]; i++) {
 		const struct slice coding = slice_of(codings[i]);

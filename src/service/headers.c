@@ -136,7 +136,8 @@ void headers_share(struct call *call)
 	call_header(call, "Access-Control-Allow-Origin", SLICE("*"));
 	call_header(call, "Access-Control-Expose-Headers",
 		    SLICE("Retry-After, X-Request-Id, ETag"));
-	if (call->request.method != METHOD_OPTIONS)
+	/* An unknown path has no methods. */
+	if (call->request.method != METHOD_OPTIONS || call_find_header(call, "Allow").size == 0)
 		return;
 	call_header(call, "Access-Control-Allow-Methods", call_find_header(call, "Allow"));
 	call_header(call, "Access-Control-Allow-Headers", allowed_headers(call));

@@ -213,6 +213,22 @@ static const char *nearest_path(const struct router *router, struct arena *arena
 	return NULL;
 }
 
+/* Returns true if an unknown path begins like one with parameters that pages of any origin may
+ * call: they are to be able to read that it is unknown. */
+static bool is_near_shared(const struct router *router, struct slice path)
+{
+	for (size_t i = 0; i < router->n; i++) {
+		struct slice rest;
+		const struct slice fixed = text_split(slice_of(router->branches[i].path), '{',
+						      &rest);
+
+		if (router->branches[i].is_for_all_origins && rest.data != NULL &&
+		    slice_begins(path, fixed))
+			return true;
+	}
+	return false;
+}
+
 static bool refuse_unknown(const struct router *router, struct call *call, struct slice path,
 			   struct fault *fault)
 {
@@ -236,8 +252,10 @@ bool router_find(const struct router *router, struct call *call, struct slice *q
 	const struct branch *branch;
 
 	*is_for_all_origins = false;
-	if (!pattern_match(router->pattern, path, &match))
+	if (!pattern_match(router->pattern, path, &match)) {
+		*is_for_all_origins = is_near_shared(router, path);
 		return refuse_unknown(router, call, path, fault);
+	}
 	branch = &router->branches[strtoul(match.mark, NULL, 10)];
 	*is_for_all_origins = branch->is_for_all_origins;
 	if (call->request.method == METHOD_OPTIONS) {
