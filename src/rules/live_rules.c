@@ -203,7 +203,8 @@ const struct shape end_shape = { "RoomEnd", FIELDS(end_fields), .doc = "How to e
 static const struct field message_fields[] = {
 	{ "message", TEXT(message_text), FLAGS(FIELD_REQUIRED), EXAMPLE("The talk begins."), DOC("What to send.") },
 	{ "peer_id", TEXT(any_text), ABSENT_IF_EMPTY, DOC("Only to this peer.") },
-	{ "peerId",  TEXT(any_text), ABSENT_IF_EMPTY, DOC("The same, as published clients send it.") },
+	/* As published clients send it. Generated clients would have one name for both. */
+	{ "peerId",  TEXT(any_text), FLAGS(FIELD_ZERO_ABSENT | FIELD_UNLISTED) },
 	{ "role",    TEXT(any_text), ABSENT_IF_EMPTY, EXAMPLE("host"), DOC("Only to people with this role, unless peer_id is sent.") },
 	{ "type",    TEXT(message_type_text), ABSENT_IF_EMPTY, DEFAULT("chat"),
 	  DOC("Tells programs what kind of message it is: the topic of LiveKit.") },

@@ -314,6 +314,8 @@ static bool is_described(const struct field *row, enum describe_form form)
 {
 	bool is_hidden = (row->flags & FIELD_WRITE_ONLY) != 0 && (row->flags & FIELD_ECHO) == 0;
 
+	if ((row->flags & FIELD_UNLISTED) != 0)
+		return false;
 	return form == DESCRIBE_ANSWER ? !is_hidden : (row->flags & FIELD_READ_ONLY) == 0;
 }
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "service/openapi.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,14 +111,14 @@ static json_t *headers_component(void)
 
 /* Returns the headers of a response: X-Request-Id, those in `names` (which ends with NULL) and, for
  * a route for all origins, the CORS header. */
-static json_t *headers_of(const struct route *route, const char *const *names)
+static json_t *headers_of(bool is_for_all_origins, const char *const *names)
 {
 	static const char origin[] = "Access-Control-Allow-Origin", id[] = "X-Request-Id";
 	json_t *headers = json_pack("{s:o}", id, reference("headers", id));
 
 	for (; *names != NULL; names++)
 		object_put(headers, *names, reference("headers", *names));
-	if (route != NULL && route->is_for_all_origins)
+	if (is_for_all_origins)
 		object_put(headers, origin, reference("headers", origin));
 	return headers;
 }
@@ -191,7 +192,7 @@ static json_t *content_of(const char *type, json_t *schema, json_t *example)
 }
 
 /* doc: NULL for the general description. The example of a 400 shows a body with one fault. */
-static json_t *error_response(const struct route *route, const struct error *error, const char *doc)
+static json_t *error_response(const struct error *error, bool is_for_all_origins, const char *doc)
 {
 	static const char fault[] = "must be from 0 to 20000, got -1";
 	const int status = error->kind == FAULT_INTERNAL ? 405 : fault_status(error->kind);
@@ -204,7 +205,7 @@ static json_t *error_response(const struct route *route, const struct error *err
 					      error->example, "details");
 
 	return json_pack("{s:s, s:o, s:o}", "description", doc != NULL ? doc : error->doc,
-			 "headers", headers_of(route, error->headers), "content",
+			 "headers", headers_of(is_for_all_origins, error->headers), "content",
 			 content_of("application/json", reference("schemas", "Error"), example));
 }
 
@@ -215,16 +216,11 @@ static bool is_told_by_route(enum fault_kind kind)
 	       kind == FAULT_TOO_MANY || kind == FAULT_SERVER_DOWN || kind == FAULT_MAYBE_DONE;
 }
 
-static json_t *error_responses(void)
+/* Returns the name of the shared response to an error. */
+static const char *error_name(struct arena *arena, const struct error *error,
+			      bool is_for_all_origins)
 {
-	json_t *responses = json_object();
-
-	for (size_t i = 0; i < ERRORS; i++) {
-		if (!is_told_by_route(errors[i].kind))
-			object_put(responses, errors[i].name,
-				   error_response(NULL, &errors[i], NULL));
-	}
-	return responses;
+	return arena_text(arena, "%s%s", error->name, is_for_all_origins ? "ForAllOrigins" : "");
 }
 
 static json_t *text_schema(const char *doc)
@@ -556,13 +552,37 @@ static const char *outcome_name(struct arena *arena, const struct route *route)
 			  may_be_replayed_short(route) ? "ReplayOrValidation" : "Validation");
 }
 
-static json_t *outcome_schema(struct arena *arena, const struct route *route)
+/* Returns whether the schema is an object that the response to validate_only obeys too. */
+static bool requires_nothing(const json_t *schema)
+{
+	const char *type = json_string_value(json_object_get(schema, "type"));
+
+	return strcmp(type, "object") == 0 && json_object_get(schema, "required") == NULL;
+}
+
+/* Returns a schema that both the response and that to validate_only obey. Usually it is a choice. If
+ * the latter would fit both branches, it is one object with the members of both: generators do not
+ * know propertyNames, and some do not know anyOf. */
+static json_t *outcome_schema(struct arena *arena, const json_t *schemas, const struct route *route)
 {
 	const char *name = answer_name(arena, route);
-	json_t *choices = json_pack("[o, o]", reference("schemas", name),
-				    reference("schemas", "Validation"));
+	const json_t *own = json_object_get(schemas, name);
 	const char *doc = arena_text(arena, "%s; with validate_only=true: Validation.", name);
+	json_t *choices, *whole;
 
+	if (requires_nothing(own)) {
+		assert(!may_be_replayed_short(route));
+		whole = json_deep_copy(own);
+		object_put(whole, "description",
+			   json_sprintf("%s; with validate_only=true: only valid.", name));
+		object_put(
+			json_object_get(whole, "properties"), "valid",
+			json_pack("{s:s, s:s}", "type", "boolean", "description",
+				  "Always true. Present with validate_only=true, and then alone."));
+		return whole;
+	}
+	choices = json_pack("[o, o]", reference("schemas", name),
+			    reference("schemas", "Validation"));
 	if (may_be_replayed_short(route)) {
 		array_put(choices, reference("schemas", "Replay"));
 		doc = arena_text(arena,
@@ -592,7 +612,6 @@ static void add_validation(json_t *schemas)
 static void add_answers(struct arena *arena, json_t *schemas, const struct route *route)
 {
 	const char *name;
-	json_t *schema;
 
 	if (route->answer == NULL)
 		return;
@@ -604,14 +623,7 @@ static void add_answers(struct arena *arena, json_t *schemas, const struct route
 		object_put(schemas, name, list_schema(arena, route));
 	if (!answers_validation(route))
 		return;
-	object_put(schemas, outcome_name(arena, route), outcome_schema(arena, route));
-	/* If the other schema is an object that requires nothing, the response to validate_only
-	 * would match both schemas; this rules it out. */
-	schema = json_object_get(schemas, name);
-	if (strcmp(json_string_value(json_object_get(schema, "type")), "object") == 0 &&
-	    json_object_get(schema, "required") == NULL)
-		object_put(schema, "propertyNames",
-			   json_pack("{s:{s:[s]}}", "not", "enum", "valid"));
+	object_put(schemas, outcome_name(arena, route), outcome_schema(arena, schemas, route));
 }
 
 static bool answers_nothing(const struct route *route)
@@ -633,7 +645,7 @@ static json_t *success_headers(const struct route *route)
 	}
 	if (takes_key(route))
 		names[n++] = "Idempotency-Replayed";
-	headers = headers_of(route, names);
+	headers = headers_of(route->is_for_all_origins, names);
 	if (route->retry_after != NULL)
 		object_put(headers, "Retry-After",
 			   json_pack("{s:s, s:{s:s}}", "description", route->retry_after, "schema",
@@ -785,10 +797,16 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 	return kind == FAULT_CONFLICT ? route->conflict : NULL;
 }
 
+static bool is_shared(struct arena *arena, const struct route *route, enum fault_kind kind)
+{
+	return own_doc(arena, route, kind) == NULL && !is_told_by_route(kind);
+}
+
 static json_t *responses_of(struct arena *arena, const struct route *route)
 {
 	static const char *const none[] = { NULL }, *const etag[] = { "ETag", NULL };
 	static const char *const of_accepted[] = { "Retry-After", OF_THE_BODY, NULL };
+	const bool all_origins = route->is_for_all_origins;
 	json_t *responses = json_object();
 
 	object_put(responses,
@@ -802,34 +820,63 @@ static json_t *responses_of(struct arena *arena, const struct route *route)
 			json_pack("{s:s, s:o, s:o}", "description",
 				  "With validate_only=true: the request is valid and was not "
 				  "carried out.",
-				  "headers", headers_of(route, none), "content",
+				  "headers", headers_of(all_origins, none), "content",
 				  content_of("application/json", reference("schemas", "Validation"),
 					     json_pack("{s:b}", "valid", true))));
 	if (route->accepted != NULL)
 		object_put(
 			responses, "202",
 			json_pack("{s:s, s:o, s:o}", "description", route->accepted->doc, "headers",
-				  headers_of(route, of_accepted), "content",
+				  headers_of(all_origins, of_accepted), "content",
 				  content_of("application/json",
 					     reference("schemas", route->accepted->name),
 					     describe_example(route->accepted, DESCRIBE_ANSWER))));
 	if (route->has_etag && is_reading(route))
 		object_put(responses, "304",
 			   json_pack("{s:s, s:o}", "description", "It has not changed.", "headers",
-				     headers_of(route, etag)));
+				     headers_of(all_origins, etag)));
 	for (size_t i = 0; i < ERRORS; i++) {
 		const struct error *error = &errors[i];
-		const char *doc = own_doc(arena, route, error->kind);
-		const bool is_shared = doc == NULL && !is_told_by_route(error->kind) &&
-				       !route->is_for_all_origins;
 
 		if (can_fail(route, error->kind))
 			object_put(responses,
 				   error->kind == FAULT_INTERNAL
 					   ? "default"
 					   : arena_text(arena, "%d", fault_status(error->kind)),
-				   is_shared ? reference("responses", error->name)
-					     : error_response(route, error, doc));
+				   is_shared(arena, route, error->kind)
+					   ? reference("responses",
+						       error_name(arena, error, all_origins))
+					   : error_response(error, all_origins,
+							    own_doc(arena, route, error->kind)));
+	}
+	return responses;
+}
+
+/* Returns whether a route of this kind has the shared response to the error. */
+static bool is_used(struct arena *arena, const struct route *table, enum fault_kind kind,
+		    bool is_for_all_origins)
+{
+	for (const struct route *route = table; route->path != NULL; route++) {
+		if (!route->is_internal && route->is_for_all_origins == is_for_all_origins &&
+		    can_fail(route, kind) && is_shared(arena, route, kind))
+			return true;
+	}
+	return false;
+}
+
+/* Generators make one type of each, where they would make one for each response that stands in an
+ * operation. */
+static json_t *error_responses(struct arena *arena, const struct route *table)
+{
+	static const bool all_origins[] = { false, true };
+	json_t *responses = json_object();
+
+	for (size_t i = 0; i < ERRORS; i++) {
+		for (size_t n = 0; n < sizeof all_origins / sizeof all_origins[0]; n++) {
+			if (is_used(arena, table, errors[i].kind, all_origins[n]))
+				object_put(responses, error_name(arena, &errors[i], all_origins[n]),
+					   error_response(&errors[i], all_origins[n], NULL));
+		}
 	}
 	return responses;
 }
@@ -967,14 +1014,15 @@ json_t *openapi_document(struct arena *arena, const struct route *table)
 		if (!route->is_internal)
 			add_operation(arena, paths, route);
 	}
-	return arena_json(
-		arena, json_pack("{s:s, s:o, s:[{s:s}], s:o, s:[{s:[]}], s:o, s:{s:o, s:o, s:o, "
-				 "s:o, s:o}}",
-				 "openapi", "3.1.0", "info", information(), "servers", "url", "/",
-				 "tags", all_tags(), "security", "bearerAuth", "paths", paths,
-				 "components", "schemas", schemas_of(arena, table), "parameters",
-				 header_parameters(), "headers", headers_component(), "responses",
-				 error_responses(), "securitySchemes", security_schemes()));
+	return arena_json(arena,
+			  json_pack("{s:s, s:o, s:[{s:s}], s:o, s:[{s:[]}], s:o, s:{s:o, s:o, s:o, "
+				    "s:o, s:o}}",
+				    "openapi", "3.1.0", "info", information(), "servers", "url",
+				    "/", "tags", all_tags(), "security", "bearerAuth", "paths",
+				    paths, "components", "schemas", schemas_of(arena, table),
+				    "parameters", header_parameters(), "headers",
+				    headers_component(), "responses", error_responses(arena, table),
+				    "securitySchemes", security_schemes()));
 }
 
 struct openapi {
