@@ -16,6 +16,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { newCode, proveBodies } from "./bodies.js";
 import { AGENT, BACKEND_OF_TEMPLATES, IMPORTED, ROLE } from "./fixtures.js";
+import { proveOthers } from "./others.js";
 import { Proof } from "./proof.js";
 import { proveQuery } from "./queries.js";
 import { proveRefusals } from "./refusals.js";
@@ -63,7 +64,6 @@ for (const [n, operation] of proof.operations.entries()) {
 		"ImportedRoomCode.created_at": "2022-06-29T03:34:30.194Z",
 		"ImportedRoomCode.updated_at": "2022-06-29T03:34:30Z",
 		"RoomMessage.peer_id": "",
-		"RoomMessage.peerId": "",
 		"RoomMessage.role": "",
 		"PeerUpdate.role": ROLE,
 		"PeerRemoval.ban": true,
@@ -94,6 +94,7 @@ for (const [n, operation] of proof.operations.entries()) {
 	if (TIMES) console.error(`${operation.id}: ${Date.now() - started} ms`);
 }
 if (!ONLY) {
+	await proveOthers(proof);
 	await proveStoredRules(proof);
 	await proveRefusals(proof);
 }

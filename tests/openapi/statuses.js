@@ -53,6 +53,7 @@ export async function proveStatuses(proof, operation, values) {
 	if (operation.parameters.some(({ name }) => name === "Prefer"))
 		await proveUnknown(proof, operation, values, expect);
 	await proveKey(proof, operation, expect);
+	await proveReplay(proof, operation, values);
 	await provePath(proof, operation, expect);
 }
 
@@ -67,6 +68,19 @@ async function proveKey(proof, operation, expect) {
 		if (new RegExp(key.schema.pattern, "u").test(text))
 			proof.problem(operation, what, "the document allows it", answer);
 	}
+}
+
+// The stored response is one that the document describes, too.
+async function proveReplay(proof, operation, values) {
+	if (!operation.parameters.some(({ name }) => name === "Idempotency-Key")) return;
+	const place = await proof.fixtures.fresh(operation);
+	const body = operation.body && jsonText(withCode(operation, leastBody(values, operation), place));
+	const request = { place, body, headers: { "Idempotency-Key": `again-${operation.id}` } };
+	const first = await proof.ask(operation, "with a key", request);
+	const again = await proof.ask(operation, "with the key again", request);
+
+	if (first.status !== again.status || again.headers["idempotency-replayed"] !== "true")
+		proof.problem(operation, "with the key again", "is not the response of before", again);
 }
 
 async function proveReading(proof, operation, expect) {

@@ -35,7 +35,7 @@ static struct slice whole_body(struct call *call)
 	const struct answer *answer = &call->answer;
 	struct buffer text = BUFFER_INITIAL(call->arena);
 
-	if (answer->size > KEPT_BODY_MOST)
+	if ((answer->kept.data != NULL ? answer->kept.size : answer->size) > KEPT_BODY_MOST)
 		return SLICE("{\"replayed\":true}");
 	if (answer->kept.data != NULL)
 		return answer->kept;
