@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "accounts/client_url.h"
+#include "accounts/embed_origins.h"
 #include "base/arena.h"
 #include "base/fault.h"
 #include "base/id.h"
@@ -41,6 +42,7 @@ struct account {
 	bool logs_live; /* live_log=on: the event log has who came into rooms and left them */
 	int64_t times_disabled; /* how often it was disabled; a session ends when this changes */
 	char client_url[CLIENT_URL_MOST + 1]; /* empty for the service's own */
+	char embed[EMBED_TEXT_MOST + 1]; /* origins, separated by commas; empty for none */
 };
 
 /* What is wrong in an account. */
@@ -53,8 +55,8 @@ bool account_read(const json_t *object, struct account *account, struct account_
 /* Sets the settings that are on or off to their defaults. */
 void account_set_defaults(struct account *account);
 /* Sets a member by the name and value that commands and the file use: operator, log_joins,
- * sessions, live_log (on or off), client_url (empty to remove it). Returns NULL on success, else
- * the problem, as a predicate that follows the name. */
+ * sessions, live_log (on or off), client_url and embed (empty to remove it). Returns NULL on
+ * success, else the problem, as a predicate that follows the name. */
 const char *account_set(struct account *account, struct slice name, struct slice value);
 /* Returns all members of the account, including secrets, as a new object. */
 json_t *account_json(const struct account *account);

@@ -72,8 +72,8 @@ enum field_flag {
 	FIELD_ZERO_ABSENT = 1 << 14,
 	/* A text of only blanks and invisible characters counts as not sent. */
 	FIELD_BLANK_ABSENT = 1 << 15,
-	/* Accepted but not in the document: an older spelling of a member, or a parameter in place of
-	 * which the document has an operation. */
+	/* Accepted but not in the document: an older spelling of a member, or a parameter in place
+	 * of which the document has an operation. */
 	FIELD_UNLISTED = 1 << 16,
 	/* The list is the only member of its shape: the body and the response are the list itself
 	 * (schema_parse_list, shape_is_bare). */

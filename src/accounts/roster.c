@@ -4,7 +4,7 @@
  *     {"id":"...","name":"...","access_key":"...","enabled":true,
  *      "created_at":"2026-01-31T12:34:56.789Z","secrets":[{"secret":"...","created_at":"..."}],
  *      "operator":true,"log_joins":true,"sessions":false,"live_log":false,"client_url":"...",
- *      "times_disabled":1}
+ *      "embed":"https://a.example,https://b.example","times_disabled":1}
  *     ]
  *     ,"checksum":"0123abcd"}
  *
@@ -182,17 +182,47 @@ static const char *set_client_url(struct account *account, struct slice url)
 	return NULL;
 }
 
+static const char *set_embed(struct account *account, struct slice origins)
+{
+	const char *flaw = origins.size == 0 ? NULL : embed_origins_flaw(origins);
+
+	if (flaw != NULL)
+		return flaw;
+	if (origins.size > 0)
+		memcpy(account->embed, origins.data, origins.size);
+	account->embed[origins.size] = '\0';
+	return NULL;
+}
+
+/* Settings that are texts. The file has those that are not empty. */
+static const struct account_setting {
+	const char *name;
+	size_t member; /* offset of a text in struct account */
+	const char *(*set)(struct account *account, struct slice value);
+} account_texts[] = {
+	{ "client_url", offsetof(struct account, client_url), set_client_url },
+	{ "embed", offsetof(struct account, embed), set_embed },
+};
+#define ACCOUNT_TEXTS (sizeof account_texts / sizeof account_texts[0])
+
+static const char *text_setting(const struct account *account, const struct account_setting *row)
+{
+	return (const char *)account + row->member;
+}
+
 const char *account_set(struct account *account, struct slice name, struct slice value)
 {
-	if (slice_is(name, "client_url"))
-		return set_client_url(account, value);
+	for (size_t i = 0; i < ACCOUNT_TEXTS; i++) {
+		if (slice_is(name, account_texts[i].name))
+			return account_texts[i].set(account, value);
+	}
 	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++) {
 		if (!slice_is(name, account_switches[i].name))
 			continue;
 		*switch_of(account, &account_switches[i]) = slice_is(value, "on");
 		return slice_is(value, "on") || slice_is(value, "off") ? NULL : "must be on or off";
 	}
-	return "is not one of operator, log_joins, sessions, live_log and client_url";
+	return "is not one of operator, log_joins, sessions, live_log, client_url and embed";
 }
 
 /* Returns false. */
@@ -259,9 +289,7 @@ static bool read_account_secrets(const json_t *list, struct account *account,
 static bool read_account_settings(const json_t *object, struct account *account,
 				  struct account_flaw *flaw)
 {
-	const json_t *client_url = json_object_get(object, "client_url");
 	const json_t *times_disabled = json_object_get(object, "times_disabled");
-	const char *wrong = NULL;
 
 	account_set_defaults(account);
 	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++) {
@@ -275,11 +303,18 @@ static bool read_account_settings(const json_t *object, struct account *account,
 	account->times_disabled = json_integer_value(times_disabled);
 	if (times_disabled != NULL && account->times_disabled <= 0)
 		return refuse_member(flaw, "times_disabled", "must be an integer of at least 1");
-	if (client_url != NULL)
-		wrong = json_is_string(client_url)
-				? set_client_url(account, text_of_json(client_url))
-				: "must be a string";
-	return wrong == NULL || refuse_member(flaw, "client_url", wrong);
+	for (size_t i = 0; i < ACCOUNT_TEXTS; i++) {
+		const json_t *value = json_object_get(object, account_texts[i].name);
+		const char *wrong = NULL;
+
+		if (value != NULL)
+			wrong = json_is_string(value)
+					? account_texts[i].set(account, text_of_json(value))
+					: "must be a string";
+		if (wrong != NULL)
+			return refuse_member(flaw, account_texts[i].name, wrong);
+	}
+	return true;
 }
 
 bool account_read(const json_t *object, struct account *account, struct account_flaw *flaw)
@@ -483,8 +518,12 @@ static json_t *packed_account(const struct account *account, json_t *secrets)
 		if (is_on != account_switches[i].is_on)
 			object_put(object, account_switches[i].name, json_boolean(is_on));
 	}
-	if (account->client_url[0] != '\0')
-		object_put(object, "client_url", json_string(account->client_url));
+	for (size_t i = 0; i < ACCOUNT_TEXTS; i++) {
+		const char *value = text_setting(account, &account_texts[i]);
+
+		if (*value != '\0')
+			object_put(object, account_texts[i].name, json_string(value));
+	}
 	if (account->times_disabled > 0)
 		object_put(object, "times_disabled", json_integer(account->times_disabled));
 	return object;

@@ -101,14 +101,15 @@ static void print_roster(const struct roster *roster, const char *directory)
 		const struct account *account = &roster->accounts[i];
 
 		text_time_seconds(account->created_at, time);
-		printf("%-24s  %-24s  %-8s  %-7zu  %-20s  %s%s%s%s%s%s%s\n", account->id_text,
+		printf("%-24s  %-24s  %-8s  %-7zu  %-20s  %s%s%s%s%s%s%s%s%s\n", account->id_text,
 		       account->access_key_text, account->is_enabled ? "enabled" : "disabled",
 		       account->secret_count, time, account->name,
 		       account->is_operator ? "  operator=on" : "",
 		       account->logs_joins ? "  log_joins=on" : "",
 		       account->keeps_people ? "" : "  sessions=off",
 		       account->logs_live ? "" : "  live_log=off",
-		       account->client_url[0] != '\0' ? "  client_url=" : "", account->client_url);
+		       account->client_url[0] != '\0' ? "  client_url=" : "", account->client_url,
+		       account->embed[0] != '\0' ? "  embed=" : "", account->embed);
 	}
 }
 

@@ -385,6 +385,9 @@ static const struct field opened_role_fields[] = {
 static const struct shape opened_role_shape = {
 	"OpenedRole", FIELDS(opened_role_fields), .doc = "The role of a code, for a guest.",
 };
+static const struct field origin_item = {
+	.name = NULL, TEXT(any_text), IN_FORMAT("uri"), EXAMPLE("https://www.example.org"),
+};
 static const struct field opened_fields[] = {
 	{ "code",       TEXT(room_code_text), FLAGS(FIELD_REQUIRED), DOC("The room code.") },
 	{ "room",       OBJECT(opened_room_shape), FLAGS(FIELD_REQUIRED), DOC("Room of the code.") },
@@ -401,6 +404,8 @@ static const struct field opened_fields[] = {
 	{ "closes_at",  TEXT(time_text), DOC("When the room closes, if set.") },
 	{ "name",       TEXT(any_text), DOC("Display name of the person the code is for, if set.") },
 	{ "admission",  ADMISSION, DOC("ask if somebody has to let people in; else missing.") },
+	{ "embed",      LIST_OF(origin_item), MOST(EMBED_ORIGINS_MOST),
+	  DOC("Origins whose pages may show the join page in a frame; missing if there are none.") },
 };
 const struct shape opened_shape = {
 	"OpenedByCode", FIELDS(opened_fields), .doc = "What a room code opens.",

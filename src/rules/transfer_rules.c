@@ -54,6 +54,7 @@ static const struct field account_fields[] = {
 	{ "sessions",         BOOLEAN(), DOC("true if absent.") },
 	{ "live_log",         BOOLEAN(), DOC("true if absent.") },
 	{ "client_url",       TEXT(any_text), DOC("None if absent.") },
+	{ "embed",            TEXT(any_text), DOC("None if absent.") },
 	{ "times_disabled",   INTEGER(1, UNLIMITED), DOC("0 if absent.") },
 };
 static const struct shape account_shape = {

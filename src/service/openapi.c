@@ -560,9 +560,9 @@ static bool requires_nothing(const json_t *schema)
 	return strcmp(type, "object") == 0 && json_object_get(schema, "required") == NULL;
 }
 
-/* Returns a schema that both the response and that to validate_only obey. Usually it is a choice. If
- * the latter would fit both branches, it is one object with the members of both: generators do not
- * know propertyNames, and some do not know anyOf. */
+/* Returns a schema that both the response and that to validate_only obey. Usually it is a choice.
+ * If the latter would fit both branches, it is one object with the members of both: generators do
+ * not know propertyNames, and some do not know anyOf. */
 static json_t *outcome_schema(struct arena *arena, const json_t *schemas, const struct route *route)
 {
 	const char *name = answer_name(arena, route);

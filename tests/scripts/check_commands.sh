@@ -196,7 +196,7 @@ check 2 '"operator" has no =' account set second operator
 check 2 'operator must be on or off' account set second operator=yes
 check 2 'sessions must be on or off' account set second sessions=
 check 2 'live_log must be on or off' account set second live_log=maybe
-check 2 'session is not one of operator, log_joins, sessions, live_log and client_url' account set second session=on
+check 2 'session is not one of operator, log_joins, sessions, live_log, client_url and embed' account set second session=on
 check 2 'client_url must not have placeholders in its scheme, host or port' account set second 'client_url=https://{role}.a/'
 check 2 'client_url may contain {join.link} only after a #' account set second 'client_url=https://a/{join.link}'
 check 2 'client_url may contain {token} only after a #' account set second 'client_url=https://a/?t={token}'
@@ -207,6 +207,11 @@ check 0 '' account set second 'client_url=https://a/#{token}'
 check 0 'second  operator=on  client_url=https://a/#{token}' account list
 check 0 '"client_url": "https://a/#{token}"' account list --json
 check 0 '' account set second client_url=
+check 2 'embed must have origins without a path' account set second 'embed=https://a/'
+check 0 '' account set second 'embed=https://a,http://localhost:8080'
+check 0 '  embed=https://a,http://localhost:8080' account list
+check 0 '"embed": "https://a,http://localhost:8080"' account list --json
+check 0 '' account set second embed=
 check 0 '' account set second operator=off
 check 0 '' account set second sessions=off
 check 0 '' account set second live_log=off

@@ -237,6 +237,47 @@ static const struct {
 	{ "client_url", "https://{join.url}/", false },
 	{ "client_url", "{join.url}", false },
 	{ "client_url", "https://a/#{join.room}", false },
+	{ "embed", "", true },
+	{ "embed", "https://a", true },
+	{ "embed", "https://www.example.org,https://xn--bcher-kva.example:8443,http://localhost,http://127.0.0.1:8080", true },
+	{ "embed", "https://a,https://b,https://c,https://d,https://e,https://f,https://g,https://h", true },
+	{ "embed", "https://a,https://b,https://c,https://d,https://e,https://f,https://g,https://h,https://i", false },
+	{ "embed", "https://a,https://a:8443,https://a", false },
+	{ "embed", "https://a,", false },
+	{ "embed", ",https://a", false },
+	{ "embed", "https://a, https://b", false },
+	{ "embed", "https://a;https://b", false },
+	{ "embed", "*", false },
+	{ "embed", "https://*.example.org", false },
+	{ "embed", "null", false },
+	{ "embed", "a.example.org", false },
+	{ "embed", "//a", false },
+	{ "embed", "https:a", false },
+	{ "embed", "https://", false },
+	{ "embed", "https://a/", false },
+	{ "embed", "https://a/path", false },
+	{ "embed", "https://a?x", false },
+	{ "embed", "https://a#x", false },
+	{ "embed", "https://u@a", false },
+	{ "embed", "https://A.example.org", false },
+	{ "embed", "HTTPS://a", false },
+	{ "embed", "https://b\xc3\xbc" "cher.example", false },
+	{ "embed", "https://-a", false },
+	{ "embed", "https://a.", false },
+	{ "embed", "https://a:443", false },
+	{ "embed", "http://localhost:80", false },
+	{ "embed", "https://a:80", true },
+	{ "embed", "http://localhost:443", true },
+	{ "embed", "https://a:", false },
+	{ "embed", "https://a:0", false },
+	{ "embed", "https://a:65536", false },
+	{ "embed", "https://a:8o", false },
+	{ "embed", "https://:8080", false },
+	{ "embed", "http://a", false },
+	{ "embed", "http://localhost.example.org", false },
+	{ "embed", "ws://localhost", false },
+	{ "embed", "file://", false },
+	{ "embed", "data:text/html,x", false },
 };
 /* clang-format on */
 
@@ -250,6 +291,7 @@ static bool is_on_after(int row, const char *name, bool by_default)
 START_TEST(account_is_set)
 {
 	const bool is_url = strcmp(settings[_i].name, "client_url") == 0;
+	const bool is_embed = strcmp(settings[_i].name, "embed") == 0;
 	struct account before = added("a"), changed;
 	struct roster *roster;
 
@@ -260,6 +302,7 @@ START_TEST(account_is_set)
 	if (!settings[_i].is_set) {
 		ck_assert_ptr_null(strstr(file_text().data, "operator"));
 		ck_assert_ptr_null(strstr(file_text().data, "client_url"));
+		ck_assert_ptr_null(strstr(file_text().data, "embed"));
 		return;
 	}
 	fault = FAULT_INITIAL;
@@ -275,6 +318,9 @@ START_TEST(account_is_set)
 	ck_assert_int_eq(roster->accounts[0].logs_live, before.logs_live);
 	ck_assert_str_eq(roster->accounts[0].client_url, before.client_url);
 	ck_assert_str_eq(changed.client_url, before.client_url);
+	strcpy(before.embed, is_embed ? settings[_i].value : "");
+	ck_assert_str_eq(roster->accounts[0].embed, before.embed);
+	ck_assert_str_eq(changed.embed, before.embed);
 	ck_assert_str_eq(changed.secrets[0].text, before.secrets[0].text);
 	roster_close(roster);
 }
@@ -287,7 +333,7 @@ START_TEST(unset_settings_are_not_written)
 	} rows[] = {
 		{ "operator", "on", "off" },	   { "log_joins", "on", "off" },
 		{ "sessions", "off", "on" },	   { "live_log", "off", "on" },
-		{ "client_url", "https://a", "" },
+		{ "client_url", "https://a", "" }, { "embed", "https://a,https://b", "" },
 	};
 	struct slice before;
 
@@ -539,6 +585,11 @@ static const struct {
 	  ": client_url must begin with" },
 	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"client_url\":null", SECRET(SECRET_1))), -1,
 	  ": client_url must be a string" },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"embed\":\"https://a\"", SECRET(SECRET_1))), 1, "" },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"embed\":\"https://a/\"", SECRET(SECRET_1))), -1,
+	  ": embed must have origins without a path" },
+	{ FILE_OF(ACCOUNT(ID_1, "a", ID_2, "true,\"embed\":[]", SECRET(SECRET_1))), -1,
+	  ": embed must be a string" },
 	{ FILE_OF(GOOD "," ACCOUNT(ID_3, "b", ID_4, "false", SECRET(SECRET_1) "," SECRET(SECRET_2))), 2, "" },
 	{ " { \"accounts\" : [], \"version\" : 1 } ", 0, "" },
 	{ "{\"version\":1,\"accounts\":[],\"note\":\"x\"}", -1, "" },

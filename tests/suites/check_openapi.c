@@ -282,8 +282,8 @@ START_TEST(each_operation_has_a_name_of_its_own)
 }
 END_TEST
 
-/* Checks that {"valid":true} obeys one branch only, or that there are no branches: generators know no
- * keyword but `required` that tells branches apart. */
+/* Checks that {"valid":true} obeys one branch only, or that there are no branches: generators know
+ * no keyword but `required` that tells branches apart. */
 static void expect_validation(const json_t *schema)
 {
 	const json_t *choices = json_object_get(schema, "oneOf"), *choice;

@@ -278,6 +278,10 @@ static bool change_account(struct transport *transport, struct case_account *acc
 				    change == CASE_NAMED ? SLICE("on") : SLICE("off"), &made,
 				    &fault);
 		break;
+	case CASE_EMBEDDED:
+		done = accounts_set(directory, which, SLICE("embed"), SLICE(CASE_ORIGINS), &made,
+				    &fault);
+		break;
 	}
 	if (!done) {
 		snprintf(problem, 256, "the change failed");

@@ -51,6 +51,8 @@ struct case_account {
 	char token[1024]; /* a management token made by the program; empty if none */
 };
 
+#define CASE_ORIGINS "https://www.example.org,http://localhost:8080"
+
 enum case_change {
 	CASE_DISABLE,
 	CASE_ENABLE,
@@ -59,6 +61,7 @@ enum case_change {
 	CASE_OPERATOR, /* makes the account an operator */
 	CASE_ANONYMOUS, /* sets sessions=off */
 	CASE_NAMED, /* sets sessions=on */
+	CASE_EMBEDDED, /* sets embed to CASE_ORIGINS */
 };
 
 /* How requests travel. Every function returns false, with a sentence in `problem`, if the transport

@@ -205,8 +205,8 @@ void set_account(struct run *run, const char *suffix, const struct case_account 
 						: bytes_text(&run->pool, account->token));
 }
 
-/* `account fresh|disable|enable|rotate|finish|operator|anonymous|named`; `fresh` makes a new
- * account, which is account A for the rest of the case. */
+/* `account fresh|disable|enable|rotate|finish|operator|anonymous|named|embedded`; `fresh` makes a
+ * new account, which is account A for the rest of the case. */
 void verb_account(struct run *run, const char *rest)
 {
 	static const struct {
@@ -216,7 +216,7 @@ void verb_account(struct run *run, const char *rest)
 		{ "disable", CASE_DISABLE },   { "enable", CASE_ENABLE },
 		{ "rotate", CASE_ROTATE },     { "finish", CASE_FINISH },
 		{ "operator", CASE_OPERATOR }, { "anonymous", CASE_ANONYMOUS },
-		{ "named", CASE_NAMED },
+		{ "named", CASE_NAMED },       { "embedded", CASE_EMBEDDED },
 	};
 	char trouble[256] = "";
 
@@ -241,7 +241,7 @@ void verb_account(struct run *run, const char *rest)
 		}
 	}
 	problem(run,
-		"expected account fresh, disable, enable, rotate, finish, operator, anonymous or named");
+		"expected account fresh, disable, enable, rotate, finish, operator, anonymous, named or embedded");
 }
 
 void verb_clock(struct run *run, const char *rest)

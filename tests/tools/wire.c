@@ -185,7 +185,7 @@ static bool change_account(struct transport *transport, struct case_account *acc
 	static const char *const verbs[] = {
 		[CASE_DISABLE] = "disable", [CASE_ENABLE] = "enable", [CASE_ROTATE] = "rotate",
 		[CASE_FINISH] = "rotate",   [CASE_OPERATOR] = "set",  [CASE_ANONYMOUS] = "set",
-		[CASE_NAMED] = "set",
+		[CASE_NAMED] = "set",	    [CASE_EMBEDDED] = "set",
 	};
 	const char *const words[] = {
 		"account",
@@ -195,6 +195,7 @@ static bool change_account(struct transport *transport, struct case_account *acc
 		: change == CASE_OPERATOR  ? "operator=on"
 		: change == CASE_ANONYMOUS ? "sessions=off"
 		: change == CASE_NAMED	   ? "sessions=on"
+		: change == CASE_EMBEDDED  ? "embed=" CASE_ORIGINS
 					   : NULL,
 		NULL,
 	};

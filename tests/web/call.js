@@ -51,14 +51,17 @@ export async function make_call(name, room_name = "planning") {
 	return { ...stand, template, room, codes };
 }
 
-/** Puts the fake library in place, and lets people into the room of the media server. */
-async function with_library(page, stand) {
+/** Puts the fake library in place, and lets people into the room of the media server. `around`: the pages that may
+ * show the join page, in place of what the site says. */
+export async function with_library(page, stand, around = "'none'") {
 	await page.route(`**${LIBRARY}`, (route) => route.fulfill({ contentType: "text/javascript", body: library }));
 	await page.route(/\/join\//, async (route) => {
 		if (route.request().resourceType() !== "document") return route.continue();
 		const response = await route.fetch();
 		const body = (await response.text()).replace('name="livekit-client" content=""', `name="livekit-client" content="${LIBRARY}"`);
-		await route.fulfill({ response, body });
+		const headers = response.headers();
+		const policy = headers["content-security-policy"].replace(/frame-ancestors [^;]*/, `frame-ancestors ${around}`);
+		await route.fulfill({ response, body, headers: { ...headers, "content-security-policy": policy } });
 	});
 	await page.exposeFunction("let_in", async ({ room, identity, name, attributes }) => {
 		const { sid } = await stand.livekit.join(room, identity, { shown: name, attributes });

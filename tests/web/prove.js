@@ -8,6 +8,7 @@ import * as access from "./access.js";
 import * as codes_in_use from "./codes.js";
 import * as in_call from "./call.js";
 import * as comforts from "./comfort.js";
+import * as embedded from "./embed.js";
 import * as administrator from "./console.js";
 import * as doors from "./door.js";
 import * as frame from "./frame.js";
@@ -49,6 +50,8 @@ async function calls() {
 	await comforts.comfort(browser);
 	await kept.nothing_kept(browser);
 	await titled.titles(browser);
+	await embedded.framed(browser);
+	await embedded.events_of_frames(browser);
 	await trust.words_of_others(browser);
 	await trust.tracks_of_others(browser);
 	await trust.claims_of_others(browser);
@@ -129,7 +132,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, titled, trust, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, embedded, titled, trust, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

@@ -7,8 +7,9 @@ import { words } from "./words.js";
 
 /** What the service says before it puts somebody out (the topic "anteroom").
  * @typedef {{ cause: string, reason: string }} Told */
-/** A page of one sentence. `retry` is the word of the button that joins again; `keep` leaves the call kept.
- * @typedef {{ symbol: string, title: string, text: string, retry?: string, keep?: boolean }} End */
+/** A page of one sentence. `retry` is the word of the button that joins again; `keep` leaves the call kept; `over` says
+ * that the call has ended for everybody.
+ * @typedef {{ symbol: string, title: string, text: string, retry?: string, keep?: boolean, over?: boolean }} End */
 
 /** The reasons of LiveKit's Disconnected. */
 export const REASON = { other_tab: 2, restart: 3, removed: 4, ended: 5 };
@@ -49,11 +50,11 @@ export function end_of(reason, told, was_connected, joining) {
 		case "full":
 			return { symbol: "people", title: joining.full_title, text: joining.full, retry: joining.try_again };
 		case "closed":
-			return { symbol: "clock", title: words.ended_title, text: words.closed };
+			return { symbol: "clock", title: words.ended_title, text: words.closed, over: true };
 		case "duration":
-			return { symbol: "clock", title: words.ended_title, text: words.duration };
+			return { symbol: "clock", title: words.ended_title, text: words.duration, over: true };
 		case "disabled":
-			return { symbol: "lock", title: words.ended_title, text: joining.room_off };
+			return { symbol: "lock", title: words.ended_title, text: joining.room_off, over: true };
 		case "not_admitted":
 			return { symbol: "lock", title: joining.removed_title, text: words.not_admitted };
 		default:
@@ -62,7 +63,7 @@ export function end_of(reason, told, was_connected, joining) {
 		case REASON.removed:
 			return { symbol: "out", title: joining.removed_title, text: joining.removed(text) };
 		case REASON.ended:
-			return { symbol: "out", title: words.ended_title, text: words.ended(text) };
+			return { symbol: "out", title: words.ended_title, text: words.ended(text), over: true };
 		case REASON.other_tab:
 			return { symbol: "people", title: words.elsewhere_title, text: words.elsewhere, retry: joining.use_here, keep: true };
 		default:

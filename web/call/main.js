@@ -30,7 +30,8 @@ import { words } from "./words.js";
  * The join page, as the call needs it: its place, its texts, a page of one sentence, and joining again.
  * @typedef {{ place: HTMLElement, words: import("../join/words.js").Words,
  *   stop: (end: { symbol: string, title: string, text: string, retry?: string, again?: () => void }) => void,
- *   come_back: (entry: import("../join/kept.js").Entry, steal?: boolean) => void }} Page
+ *   come_back: (entry: import("../join/kept.js").Entry, steal?: boolean) => void,
+ *   tell: (type: "joined" | "left" | "ended", room_id: string) => void }} Page
  */
 /** What the preview hands over. `trouble` says why a device is off.
  * @typedef {{ audio: MediaStreamTrack | null, video: MediaStreamTrack | null, trouble: { audio?: string | undefined, video?: string | undefined } }} Media */
@@ -91,6 +92,8 @@ export async function begin(page, entry, join, media) {
 	/** @type {"connecting" | "connected" | "reconnecting"} */
 	let state = "connecting";
 	let stands = false;
+	/** Whether the page around this one was told of the join. */
+	let is_told = false;
 	/** The people as they were last shown. @type {Person[]} */
 	let shown = [];
 	let hand_up = false;
@@ -194,6 +197,7 @@ export async function begin(page, entry, join, media) {
 		"pagehide",
 		() => {
 			is_hidden = true;
+			tell_around("left");
 			link?.leave();
 			// Browsers keep a page that is left, for the back button.
 			addEventListener("pageshow", ({ persisted }) => persisted && page.come_back(entry), { once: true });
@@ -371,9 +375,15 @@ export async function begin(page, entry, join, media) {
 		end({ symbol: "out", title: words.left_title, text: words.left(room.name), retry: words.rejoin });
 		link?.leave();
 	}
+	/** @param {"left" | "ended"} type */
+	function tell_around(type) {
+		if (is_told) page.tell(type, entry.room_id);
+		is_told = false;
+	}
 	/** @param {import("./ends.js").End} how */
 	function end(how) {
 		close();
+		tell_around(how.over ? "ended" : "left");
 		if (!how.keep) forget();
 		const again = () => page.come_back(entry, how.keep);
 		page.stop({ ...how, ...(how.retry ? { again } : {}) });
@@ -517,6 +527,8 @@ export async function begin(page, entry, join, media) {
 		await link.connect(join, media);
 		if (signal.aborted) return link.leave();
 		state = "connected";
+		is_told = true;
+		page.tell("joined", entry.room_id);
 		performance.mark("connected");
 		draw();
 		hand_up = people()[0]?.hand ?? false;

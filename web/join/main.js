@@ -22,9 +22,11 @@ import { moment, words_of_page } from "./words.js";
  * @property {string} [expires_at]
  * @property {string} [closes_at]
  * @property {string} [name] of the person the code is for
+ * @property {string[]} [embed] the origins whose pages may show this one
  */
 
 const words = await words_of_page();
+const frame = parent === self ? null : await import("./frame.js");
 const place = h("main", { id: "page" });
 // Seconds; limits the requests if the device's clock is wrong.
 const SHORTEST_WAIT = 5;
@@ -263,6 +265,7 @@ function wait_until(iso, says, again) {
  * @param {Described} what @param {import("./kept.js").Waiter | null} [waiter] who waited in this tab before a reload
  */
 function enter(what, waiter = null) {
+	if (frame?.refuses(what.embed, words, show_empty)) return;
 	const { room, role } = what;
 	const room_name = room.title ?? room.name;
 	const role_name = role.title ?? role.name;
@@ -357,6 +360,7 @@ function enter(what, waiter = null) {
 			name: text,
 			audio: media.audio !== null,
 			video: media.video !== null,
+			embed: what.embed,
 		};
 		keep(entry);
 		claim(entry);
@@ -461,6 +465,7 @@ const page = {
 		]);
 	},
 	come_back,
+	tell: (type, room_id) => frame?.tell(type, room_id),
 };
 
 /**
@@ -470,6 +475,7 @@ const page = {
  */
 async function come_back(entry, steal = false) {
 	document.body.classList.remove("in-call");
+	if (frame?.refuses(entry.embed, words, show_empty)) return;
 	entitle(entry.room.name);
 	put(place, box(h("p.quiet", null, words.moment)));
 	if (!(await claim(entry, steal))) {

@@ -927,9 +927,21 @@ static json_t *shown_title(struct call *call, const json_t *document)
 	return title.data == NULL ? NULL : json_of_text(title);
 }
 
-static bool answer_opened(struct call *call, struct exchange *exchange, const char *client_url,
-			  bool asks)
+/* Returns the account's list of origins as a new value. */
+static json_t *list_origins(const struct account *account)
 {
+	struct slice rest = slice_of(account->embed);
+	json_t *origins = json_array();
+
+	while (rest.data != NULL)
+		array_put(origins, json_of_text(text_split(rest, ',', &rest)));
+	return origins;
+}
+
+static bool answer_opened(struct call *call, struct exchange *exchange,
+			  const struct account *account, bool asks)
+{
+	const char *client_url = public_url_client(call, account);
 	const struct room_record *room = &exchange->subject.room;
 	const struct code_terms *terms = &exchange->code.terms;
 	const json_t *room_shown = room_document(call, room);
@@ -962,6 +974,8 @@ static bool answer_opened(struct call *call, struct exchange *exchange, const ch
 		object_put(body, "name", json_of_text(name_of_code(call, exchange)));
 	if (asks)
 		object_put(body, "admission", json_string("ask"));
+	if (account->embed[0] != '\0')
+		object_put(body, "embed", list_origins(account));
 	return call_answer(call, json_as_text(call->arena, body));
 }
 
@@ -981,7 +995,7 @@ bool join_look(struct call *call, struct fault *fault)
 	is_done = admit_by_code(call, &exchange, account, fault) &&
 		  find_media(call, &exchange, fault) &&
 		  asks_at_door(call, &exchange, &asks, fault) &&
-		  answer_opened(call, &exchange, public_url_client(call, account), asks);
+		  answer_opened(call, &exchange, account, asks);
 	accounts_release(accounts, roster);
 	/* Only rejected exchanges are counted. */
 	call->run.refusal = JOIN_NOT_REFUSED;

@@ -156,6 +156,8 @@ void add_accounts(struct world *world)
 		accounts_set(world->directory, "a", SLICE("sessions"), SLICE("off"), NULL, &fault));
 	ck_assert(
 		accounts_set(world->directory, "b", SLICE("live_log"), SLICE("off"), NULL, &fault));
+	ck_assert(accounts_set(world->directory, "b", SLICE("embed"),
+			       SLICE("https://a,http://localhost:8080"), NULL, &fault));
 	ck_assert(accounts_set(world->directory, "b", SLICE("client_url"),
 			       SLICE("https://a/#{token}"), NULL, &fault));
 }

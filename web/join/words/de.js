@@ -97,6 +97,9 @@ const words = {
 	not_set_up_library:
 		"Für die Administration: livekit-client fehlt. Führen Sie auf dem Server share/anteroom/get-livekit-client aus und laden Sie diese Seite neu.",
 	not_set_up_server: "Für die Administration: Die Konsole nennt auf der Seite des Raums, was zu tun ist.",
+	framed_title: "Diese Seite kann hier nicht angezeigt werden",
+	framed: "Öffnen Sie sie in einem eigenen Fenster, um teilzunehmen.",
+	framed_open: "In neuem Fenster öffnen",
 	level: "Mikrofonpegel",
 	preview: "Kameravorschau",
 	insecure:

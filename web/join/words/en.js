@@ -88,6 +88,9 @@ export default {
 	not_set_up_library:
 		"Administrators: livekit-client is missing. Run share/anteroom/get-livekit-client on the server, then reload this page.",
 	not_set_up_server: "Administrators: the console says what to do, on the page of the room.",
+	framed_title: "This page cannot be shown here",
+	framed: "Open it in a window of its own to join.",
+	framed_open: "Open in a new window",
 	level: "Microphone level",
 	preview: "Camera preview",
 	insecure:
