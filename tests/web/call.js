@@ -388,6 +388,34 @@ export const moderating = (browser) =>
 			await page.unroute("**/peers/*");
 		}
 		ok("why a role was not given is told", true);
+		const asked = [];
+		const demote = async (answers) => {
+			await page.route("**/peers/*", (route) => {
+				asked.push(route.request().postDataJSON());
+				return route.fulfill({ json: answers.shift() });
+			});
+			await choose("Change role");
+			await page.selectOption("#new-role", "viewer");
+			await page.click(".call-dialog [value=yes]");
+		};
+		const again = note("Nora Fuchs now has the role viewer, but can come back as guest with the same link.");
+		await demote([{ role: "viewer", not_enforced: ["role"] }, { role: "viewer" }]);
+		await page.waitForSelector(again);
+		await accessible(page, "a role that its link gives again");
+		await page.click(`${again} button:text-is("Let people with this link in only after asking")`);
+		await page.waitForSelector(note("New people with the same link now wait to be admitted."));
+		ok("the door of the link is closed", JSON.stringify(asked) === '[{"role":"viewer"},{"role":"viewer","door":"ask"}]', JSON.stringify(asked));
+		ok("and the question is gone", (await page.locator(again).count()) === 0);
+		await page.unroute("**/peers/*");
+		await demote([{ role: "viewer", not_enforced: ["role"] }, { role: "viewer", not_enforced: ["role"] }]);
+		await page.click(`${again} .small`);
+		await page.waitForSelector(note("That is not possible right now."));
+		ok("a door that cannot be closed is told", true);
+		await page.unroute("**/peers/*");
+		await demote([{ role: "viewer" }]);
+		await page.waitForSelector(note("Nora Fuchs now has the role viewer."));
+		ok("nothing is asked where the role stays", (await page.locator(again).count()) === 0);
+		await page.unroute("**/peers/*");
 		await choose("Remove from call");
 		await page.waitForSelector(".call-dialog");
 		await accessible(page, "removing somebody");

@@ -105,7 +105,7 @@ export const languages = (browser, codes) =>
 				Object.entries(words).flatMap(([key, one]) => {
 					if (typeof one === "object") return texts(one, `${name}${key}.`);
 					const list = [["audio"], ["audio", "video", "screen"], []];
-					const said = typeof one === "string" ? [one] : list.map((kinds) => one(kinds, kinds));
+					const said = typeof one === "string" ? [one] : list.map((kinds) => one(kinds, kinds, kinds));
 					const bad = said.some((text) => text.trim() === "" || text.includes("undefined"));
 					return [[`${name}${key}: ${bad ? "no text" : typeof one}`, said.join("|")]];
 				});

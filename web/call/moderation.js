@@ -11,6 +11,7 @@ import { words } from "./words.js";
 
 /** @typedef {import("./media.js").Person} Person */
 /** @typedef {import("./menu.js").Entry} Entry */
+/** @typedef {{ text: string } & import("./notes.js").Kind} Said */
 
 // Milliseconds until a request about somebody whom the service does not know yet is sent again.
 const LATER = 1500;
@@ -30,7 +31,7 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 
 	/**
 	 * Does something about a person and says how it went.
-	 * @param {Person} person @param {() => Promise<any>} doing @param {string | ((answer: any) => string)} done
+	 * @param {Person} person @param {() => Promise<any>} doing @param {string | ((answer: any) => string | Said)} done
 	 */
 	async function act(person, doing, done) {
 		const status_of = (/** @type {unknown} */ error) => (error instanceof Refusal ? error.status : 0);
@@ -41,7 +42,9 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 				await new Promise((turn) => setTimeout(turn, LATER));
 				return doing();
 			});
-			say(typeof done === "string" ? done : done(answer.data), { symbol: "check" });
+			const said = typeof done === "string" ? done : done(answer.data);
+			if (typeof said === "string") say(said, { symbol: "check" });
+			else say(said.text, said);
 		} catch (error) {
 			const status = status_of(error);
 			const of_role = REFUSED_ROLES[error instanceof Refusal ? error.message : ""];
@@ -72,9 +75,24 @@ export function moderation({ server, say, me, is_inside, role_shown, keep, large
 				{ value: "yes", text: words.role_save, class: "primary" },
 			],
 		});
-		if (answer !== "yes" || select.value === person.role) return;
-		await act(person, () => server.set_role(person.sid, select.value), words.role_done(person.name, role_shown(select.value)));
+		const former = person.role;
+		const role = select.value;
+		if (answer !== "yes" || role === former) return;
+		/** Whoever came by an open link has its role again by it, unless the link asks at the door. @param {any} data @returns {string | Said} */
+		const done = ({ not_enforced = [] }) => {
+			const shown = role_shown(role);
+			if (!not_enforced.includes("role")) return words.role_done(person.name, shown);
+			const text = words.role_again(person.name, shown, role_shown(former));
+			const ask = { text: words.role_door, do: () => close_door(person, role) };
+			return { text, symbol: "warning", ...(may("removeOthers") && { act: ask }) };
+		};
+		await act(person, () => server.set_role(person.sid, role), done);
 	}
+	/** @param {Person} person @param {string} role */
+	const close_door = (person, role) =>
+		act(person, () => server.set_role(person.sid, role, true), ({ not_enforced = [] }) =>
+			not_enforced.includes("role") ? { text: words.not_now, symbol: "warning", bad: true } : words.role_door_done,
+		);
 	/** @param {Person} person */
 	async function remove(person) {
 		const reason = h("input", { type: "text", id: "reason", maxlength: "256", autocomplete: "off" });

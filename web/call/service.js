@@ -31,8 +31,11 @@ export function service(room_id, token) {
 		join: () => call("POST", "/v2/token/join", { token, body: {} }),
 		/** @param {string} peer @param {string} metadata */
 		set_metadata: (peer, metadata) => post(`/peers/${peer}`, { metadata }),
-		/** @param {string} peer @param {string} role */
-		set_role: (peer, role) => post(`/peers/${peer}`, { role }),
+		/**
+		 * Gives a person a role; `door` makes everybody with their link wait for admission.
+		 * @param {string} peer @param {string} role @param {boolean} [door]
+		 */
+		set_role: (peer, role, door) => post(`/peers/${peer}`, { role, ...(door && { door: "ask" }) }),
 		/** @param {string} peer @param {"audio" | "video" | "screen"} type */
 		mute: (peer, type) => post(`/peers/${peer}/mute`, { type, mute: true }),
 		/**

@@ -182,6 +182,8 @@ async function edit(acts, person) {
 			acts.done();
 			/** @type {string[]} */
 			const rest = data.not_enforced ?? [];
+			// Whoever came by an open code has its role again by it.
+			if (rest.includes("role")) return `Saved. With the same link, ${data.name || person.name} can come back as ${before.role}.`;
 			return rest.length > 0
 				? `Saved. The media server cannot enforce ${rest.map((one) => UNENFORCED[one] ?? one).join(", ")}.`
 				: `${data.name || person.name} saved.`;

@@ -110,6 +110,10 @@ const words = {
 	role: "Rolle",
 	role_save: "Rolle ändern",
 	role_done: (name, role) => `${name} hat jetzt die Rolle ${role}.`,
+	role_again: (name, role, former) =>
+		`${name} hat jetzt die Rolle ${role}, kann aber über denselben Link als ${former} wiederkommen.`,
+	role_door: "Über diesen Link nur noch mit Einlass",
+	role_door_done: "Wer denselben Link benutzt, wartet jetzt auf Einlass.",
 	role_full: "Diese Rolle haben bereits so viele Personen, wie sie zulässt.",
 	role_nobody: "Diese Rolle ist zurzeit für niemanden freigegeben.",
 	remove_title: (name) => `${name} aus der Besprechung entfernen?`,

@@ -105,6 +105,10 @@ export default {
 	role: "Role",
 	role_save: "Change role",
 	role_done: (/** @type {S} */ name, /** @type {S} */ role) => `${name} now has the role ${role}.`,
+	role_again: (/** @type {S} */ name, /** @type {S} */ role, /** @type {S} */ former) =>
+		`${name} now has the role ${role}, but can come back as ${former} with the same link.`,
+	role_door: "Let people with this link in only after asking",
+	role_door_done: "New people with the same link now wait to be admitted.",
 	role_full: "As many people as it allows have this role already.",
 	role_nobody: "This role is closed to everyone at the moment.",
 	remove_title: (/** @type {S} */ name) => `Remove ${name} from the call?`,
