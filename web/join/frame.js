@@ -10,7 +10,7 @@ let origins = [];
 
 /** Returns the origin of the page around this one, or "" if the browser does not tell. */
 function origin_around() {
-	const [nearest] = location.ancestorOrigins ?? [];
+	const nearest = location.ancestorOrigins?.[0];
 	if (nearest) return nearest;
 	try {
 		return new URL(document.referrer).origin;
