@@ -416,6 +416,24 @@ export const moderating = (browser) =>
 		await page.waitForSelector(note("Nora Fuchs now has the role viewer."));
 		ok("nothing is asked where the role stays", (await page.locator(again).count()) === 0);
 		await page.unroute("**/peers/*");
+		const lesser = await open_call(browser, stand, "host", {}, undefined, (page) =>
+			page.route("**/me", async (route) => {
+				const response = await route.fetch();
+				const me = await response.json();
+				me.role.permissions.removeOthers = false;
+				await route.fulfill({ response, json: me });
+			}),
+		);
+		await lesser.evaluate((sid) => fake.room.come(sid, "Nora Fuchs"), nora.sid);
+		await lesser.route("**/peers/*", (route) => route.fulfill({ json: { role: "viewer", not_enforced: ["role"] } }));
+		await lesser.hover(".tile:has-text('Nora Fuchs')");
+		await lesser.click("[aria-label='Options for Nora Fuchs']");
+		await lesser.click(".menu-item:has-text('Change role')");
+		await lesser.selectOption("#new-role", "viewer");
+		await lesser.click(".call-dialog [value=yes]");
+		await lesser.waitForSelector(again);
+		ok("who may not remove people is offered no door", (await lesser.locator(`${again} .small`).count()) === 0);
+		await close(lesser);
 		await choose("Remove from call");
 		await page.waitForSelector(".call-dialog");
 		await accessible(page, "removing somebody");
