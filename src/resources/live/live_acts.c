@@ -76,11 +76,18 @@ static bool ask_to_mute(struct call *call, const struct subject *subject,
 	struct asking *asking;
 	size_t n = 0;
 
-	for (size_t i = 0; i < count && n < ASKED_MOST; i++) {
-		if (slice_is(type, tracks[i].is_screen	? "screen"
-				   : tracks[i].is_video ? "video"
-							: "audio"))
-			chosen[n++] = &tracks[i];
+	/* Those that change first: of more tracks than one call asks for, another call finds the
+	 * rest. The others may have changed since they were read. */
+	for (int turn = 0; turn < 2; turn++) {
+		for (size_t i = 0; i < count && n < ASKED_MOST; i++) {
+			const struct server_track *track = &tracks[i];
+			const bool changes = track->is_muted != mutes(call);
+
+			if (changes == (turn == 0) && slice_is(type, track->is_screen  ? "screen"
+								     : track->is_video ? "video"
+										       : "audio"))
+				chosen[n++] = track;
+		}
 	}
 	if (n == 0)
 		return fault_set(fault, FAULT_NOT_FOUND, "peer has no such track");

@@ -12,6 +12,7 @@
 #include "background/live_watch.h"
 #include "base/text.h"
 #include "kit.h"
+#include "resources/asking.h"
 #include "suite.h"
 
 #define NO_TRACK "{\"code\":404,\"message\":\"peer has no such track\"}"
@@ -111,6 +112,34 @@ START_TEST(all_tracks_of_a_kind_are_muted)
 	}
 	ck_assert_msg(slice_is(buffer_slice(&tracks), muted_together[_i].tracks), "%.*s",
 		      (int)tracks.size, tracks.data);
+}
+END_TEST
+
+/* More tracks than one call mutes: those that can be heard come first. */
+START_TEST(of_many_tracks_those_that_are_heard_are_muted)
+{
+	struct buffer tracks = BUFFER_INITIAL(stand.arena);
+
+	buffer_append_text(&tracks, "[");
+	for (int i = 0; i < 150; i++)
+		buffer_append_text(
+			&tracks, arena_text(stand.arena,
+					    "{\"sid\":\"TR_%d\",\"type\":\"AUDIO\",\"muted\":%s}%s",
+					    i, i < 147 ? "true" : "false", i < 149 ? "," : "]"));
+	kit.tracks = arena_copy(stand.arena, buffer_slice(&tracks)).data;
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/mute", peer_path()),
+		  "{\"type\":\"audio\",\"mute\":true}");
+	ck_assert_uint_eq(requests_of("MutePublishedTrack"), ASKED_MOST);
+	for (int i = 147; i < 150; i++) {
+		const char *sid = arena_text(stand.arena, "\"track_sid\":\"TR_%d\"", i);
+		bool is_asked = false;
+
+		for (size_t j = 0; j < receiver_count(stand.receiver) && !is_asked; j++)
+			is_asked = strstr(receiver_request(stand.receiver, j)->body, sid) != NULL;
+		ck_assert_msg(is_asked, "%s", sid);
+	}
 }
 END_TEST
 
@@ -274,6 +303,7 @@ static const struct {
 	  "\"cause\":\"not_admitted\"" },
 	{ METHOD_POST, "/v2/import",
 	  "{\"templates\":[{\"id\":\"TEMPLATE\",\"roles\":{\"host\":{\"name\":\"host\","
+	  "\"permissions\":{\"sendRoomState\":true,\"mute\":true,\"endRoom\":true},"
 	  "\"maxPeerCount\":-1}}}]}",
 	  REMOVE, "", "{\"type\":\"removed\",\"cause\":\"not_admitted\",\"reason\":\"\"}",
 	  "\"cause\":\"not_admitted\"" },
@@ -656,6 +686,7 @@ void add_acts(TCase *live, TCase *promises, TCase *inside)
 	tcase_add_loop_test(live, the_last_event_has_its_time, 0, ROWS(last_events));
 	tcase_add_loop_test(live, tracks_are_muted_or_calls_refused, 0, ROWS(mutes));
 	tcase_add_loop_test(live, all_tracks_of_a_kind_are_muted, 0, ROWS(muted_together));
+	tcase_add_test(live, of_many_tracks_those_that_are_heard_are_muted);
 	tcase_add_loop_test(live, people_are_put_out_or_calls_refused, 0, ROWS(acts));
 	tcase_add_loop_test(live, who_may_not_be_inside_is_put_out, 0, ROWS(judged));
 	tcase_add_loop_test(live, who_has_other_rights_gets_those_of_the_role, 0,
