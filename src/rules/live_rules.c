@@ -258,7 +258,7 @@ static const struct field done_fields[] = {
 static const struct field unbanned_item = { .name = NULL, ONE_OF("ban") };
 static const struct field unkept_item = {
 	.name = NULL, ONE_OF(RESTRICTIONS_NOT_ENFORCED, "role"),
-	COMPONENT("RoleNotEnforced"), DOC("A restriction of a new role that cannot be enforced."),
+	DOC("A restriction of a new role that cannot be enforced."),
 };
 static const struct field updated_peer_fields[] = {
 	MEMBERS_OF_AN_ACTIVE_PEER,

@@ -49,6 +49,11 @@ function knownValues(operation, place) {
 			return {
 				start: { good: [place.peer_id], bad: ["x", "0a6e7c9e-97ad-8d1e-8b1c-5bb2d1a1c2ab"] },
 			};
+		case "getAttendance":
+			return {
+				timezone: { good: ["UTC"], bad: ["../localtime", "No/Such_Zone", "Berlin!", "x".repeat(65)] },
+				separator: { good: [",", ";", "\t"], bad: [":", ",,", "|"] },
+			};
 		case "getUsage":
 			return { after: days, before: { good: [day(0), "2024-02-29"], bad: days.bad.slice(0, 3) } };
 		case "listSigningKeys":

@@ -185,8 +185,8 @@ function* banLength({ ban }) {
 	if (ban != null && typeof ban !== "boolean" && !isLength) yield "/ban";
 }
 
-function* peerUpdate({ name, role, metadata }) {
-	if (!name && !role && metadata == null) yield "/role";
+function* peerUpdate({ name, role, metadata, door }) {
+	if (door ? !role : !name && !role && metadata == null) yield "/role";
 }
 
 function* banSubject({ user_id, code }) {
@@ -332,7 +332,7 @@ const WEBHOOKS = [
 export const breaking = {
 	Webhook: WEBHOOKS,
 	PeerRemoval: [{}, { role: ROLE, ban: 0 }, { role: ROLE, ban: "x" }, { role: ROLE, ban: 315360001 }],
-	PeerUpdate: [{}],
+	PeerUpdate: [{}, { door: "ask" }],
 	LivekitJoin: [
 		...["role", "user_id", "entry", "code", "lk.", "lk.a", "anteroom", "anteroom.a"].map((name) => ({
 			participant_attributes: { a: "b", [name]: "" },
@@ -441,4 +441,5 @@ export const beside = {
 	"PeerRemoval.door": { role: ROLE },
 	"PeerUpdate.name": { role: ROLE },
 	"PeerUpdate.role": { metadata: "" },
+	"PeerUpdate.door": { role: ROLE },
 };

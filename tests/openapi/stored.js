@@ -153,6 +153,7 @@ async function requests(fixtures) {
 			]),
 			["import", {}, { rooms: [{ template_id: ABSENT }] }, "/rooms/0/template_id"],
 		],
+		knownTimezone: [["getAttendance", live, "timezone=No%2FSuch_Zone", "timezone"]],
 		importedRoom: [
 			[
 				"import",
