@@ -86,7 +86,8 @@ struct member {
 	enum member_kind kind;
 	unsigned flags; /* of enum member_flag */
 	unsigned bytes; /* in the store: of the member, or of the size or count in front of it */
-	unsigned plain; /* `bytes` of a number with 4 or 8 bytes in store and memory; else 0 */
+	unsigned plain; /* `bytes` of a number with 4 or 8 bytes in store and memory, or of a bool;
+			 * else 0 */
 	int64_t least, most;
 	const char *const *names; /* `most` + 1 names */
 	const struct record_table *items;
@@ -117,7 +118,7 @@ struct record_table {
 #define AS_NUMBER(bytes_, least_, most_) \
 	.kind = MEMBER_NUMBER, .bytes = (bytes_), .least = (least_), .most = (most_), \
 	.plain = (bytes_) == 8 || (bytes_) == 4 ? (bytes_) : 0
-#define AS_BOOLEAN .kind = MEMBER_BOOLEAN, .bytes = 1, .most = 1
+#define AS_BOOLEAN .kind = MEMBER_BOOLEAN, .bytes = 1, .plain = 1, .most = 1
 #define AS_TIME .kind = MEMBER_TIME, .bytes = 8, .plain = 8, .most = TEXT_TIME_LAST
 #define AS_SECONDS .kind = MEMBER_SECONDS, .bytes = 8, .plain = 8, .most = TEXT_TIME_LAST / 1000
 #define AS_ETAG .kind = MEMBER_ETAG, .bytes = 8, .plain = 8, .least = INT64_MIN, .most = INT64_MAX

@@ -119,6 +119,12 @@ static inline bool is_in_range(const struct member *member, uint64_t number)
 	return number - (uint64_t)member->least <= (uint64_t)member->most - (uint64_t)member->least;
 }
 
+/* True if the member's bytes are preceded by their number. */
+static inline bool is_text(const struct member *member)
+{
+	return member->kind >= MEMBER_TEXT && member->kind <= MEMBER_JSON;
+}
+
 static void read_members(const struct record_table *table, struct reader *reader, void *record);
 
 static void read_items(const struct member *member, struct reader *reader, void *record)
@@ -140,10 +146,9 @@ static void read_items(const struct member *member, struct reader *reader, void 
 	*(size_t *)((char *)record + member->count) = (size_t)count;
 }
 
-/* Reads the offset and the size of a part of reader->whole. */
-static inline void read_part(struct reader *reader, struct slice *text)
+/* Sets a part of reader->whole, whose offset and size are in `place`. */
+static inline void set_part(struct reader *reader, uint64_t place, struct slice *text)
 {
-	const uint64_t place = take_number(reader, 8);
 	const size_t offset = (size_t)(place & UINT32_MAX), size = (size_t)(place >> 32);
 
 	if (offset > reader->whole.size || size > reader->whole.size - offset)
@@ -152,20 +157,24 @@ static inline void read_part(struct reader *reader, struct slice *text)
 		*text = (struct slice){ reader->whole.data + offset, size };
 }
 
-/* Most members are numbers of four or eight bytes with at least eight bytes left to read, so this
- * case comes first and calls no function. Whoever reads a record may rely on the ranges of its
+/* Most members are plain numbers, texts or parts with at least eight bytes left to read, so these
+ * cases come first and call no function. Whoever reads a record may rely on the ranges of its
  * numbers. */
 static void read_members(const struct record_table *table, struct reader *reader, void *record)
 {
 	const struct member *const end = table->members + table->member_count;
 	const unsigned *set = (const unsigned *)((const char *)record + table->set);
+	const char *const last = reader->end;
+	const unsigned version = reader->version;
+	const char *next = reader->at; /* reader->at is behind, except in what is called */
 	struct slice bytes;
 	uint64_t value;
 
 	for (const struct member *member = table->members + table->keys; member < end; member++) {
 		void *at = (char *)record + member->offset;
+		const size_t left = (size_t)(last - next);
 
-		if (member->since > reader->version)
+		if (member->since > version)
 			continue;
 		if (member->when != 0) {
 			if (member->when == NOT_STORED)
@@ -175,20 +184,39 @@ static void read_members(const struct record_table *table, struct reader *reader
 			if ((*set & member->when) == 0)
 				continue;
 		}
-		if (member->plain != 0 && reader->end - reader->at >= 8) {
-			memcpy(&value, reader->at, sizeof value);
+		if (left >= sizeof value) {
+			memcpy(&value, next, sizeof value);
 			value = le64toh(value);
-			reader->at += member->plain;
-			if (member->plain == 8) {
-				*(uint64_t *)at = value;
-			} else {
-				value = (uint32_t)value;
-				*(uint32_t *)at = (uint32_t)value;
+			if (member->plain != 0) {
+				next += member->plain;
+				if (member->plain == 8) {
+					*(uint64_t *)at = value;
+				} else if (member->plain == 4) {
+					value = (uint32_t)value;
+					*(uint32_t *)at = (uint32_t)value;
+				} else {
+					value = (uint8_t)value;
+					*(uint8_t *)at = (uint8_t)value;
+				}
+				if (!is_in_range(member, value))
+					reader->is_short = true;
+				continue;
 			}
-			if (!is_in_range(member, value))
-				reader->is_short = true;
-			continue;
+			if (member->kind == MEMBER_PART) {
+				next += sizeof value;
+				set_part(reader, value, at);
+				continue;
+			}
+			if (is_text(member) && (uint32_t)value <= left - 4) {
+				bytes = (struct slice){ next + 4, (uint32_t)value };
+				next = bytes.data + bytes.size;
+				*(struct slice *)at = bytes;
+				if ((member->flags & MEMBER_WHOLE) != 0)
+					reader->whole = bytes;
+				continue;
+			}
 		}
+		reader->at = next;
 		switch (member->kind) {
 		case MEMBER_KEY:
 		case MEMBER_PARENT:
@@ -221,14 +249,16 @@ static void read_members(const struct record_table *table, struct reader *reader
 				reader->whole = bytes;
 			break;
 		case MEMBER_PART:
-			read_part(reader, at);
+			reader->is_short = true; /* it has eight bytes */
 			break;
 		case MEMBER_LIST:
 		case MEMBER_ARRAY:
 			read_items(member, reader, record);
 			break;
 		}
+		next = reader->at;
 	}
+	reader->at = next;
 }
 
 bool record_unpack(const struct record_table *table, struct arena *arena, struct slice value,
@@ -389,10 +419,7 @@ static void put_members(const struct record_table *table, const void *record, st
 				continue;
 		}
 		if (member->plain != 0) {
-			number_put(value,
-				   member->plain == 8 ? *(const uint64_t *)at
-						      : *(const uint32_t *)at,
-				   member->plain);
+			number_put(value, number_get(member->plain, at), member->plain);
 			continue;
 		}
 		switch (member->kind) {
