@@ -166,8 +166,6 @@ static const struct field role_fields[] = {
 	  DOC("Priority when quality is reduced: 1 is the highest, 5 the lowest.") },
 	{ "maxPeerCount",    INTEGER(-1, UNLIMITED), DEFAULT(0),
 	  DOC("Maximum number of people with this role. 0 means no limit, -1 nobody.") },
-	/* The last one: an exchange looks for it at the end of the role (asks_at_door in
-	 * resources/joining/join.c). */
 	{ "admission",       ADMISSION,
 	  DOC("With ask, people wait until somebody lets them in. Default: open.") },
 };

@@ -77,6 +77,10 @@ void template_set_supplied(struct call *call, struct template_record *record);
 void template_set_all(struct call *call, struct template_record *record, const json_t *document,
 		      const json_t *sent, enum part_origin origin);
 
+/* Sets the derived members of the settings and the roles, as the functions above do, from the parts
+ * that the record has. */
+void template_follow_parts(struct call *call, struct template_record *record);
+
 /* Records that roles of `former` which the template no longer has are deleted. */
 bool template_delete_gone(struct call *call, struct template_record *record,
 			  const struct template_record *former, struct fault *fault);

@@ -14,6 +14,10 @@
  * an ETag each: the ETag of the call (call->etag) that last changed their bytes or
  * hidden members.
  *
+ * What requests need to know of a text that they do not parse is a member of the record (a role's
+ * asks, has_agents, region), set when the part is written. Nothing is read out of a text by where
+ * it is in the text, unless the record has the place (AS_PART).
+ *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_TEMPLATES_TEMPLATE_RECORD_H
 #define RESOURCES_TEMPLATES_TEMPLATE_RECORD_H
@@ -51,6 +55,7 @@ struct template_role {
 	struct slice
 		former; /* names that it had before, the last one first, with newlines between */
 	struct slice text; /* the role's response */
+	bool asks; /* people with this role wait until somebody lets them in */
 	uint32_t identity;
 	int64_t added; /* milliseconds since 1970 */
 	uint64_t etag;
@@ -72,6 +77,7 @@ struct template_record {
 	struct slice backend; /* plain text: settings.backend; data NULL if none */
 	struct slice former_backend; /* `backend` as it was read */
 	struct slice recording; /* JSON text that rooms show as recording_info */
+	bool has_agents; /* settings.agents is not empty */
 	struct deleted_roles deleted;
 	struct template_role *roles;
 	size_t role_count;
@@ -126,12 +132,6 @@ size_t template_role_index_ever(const struct template_record *record, struct sli
 /* Returns the role with this identity, or NULL if it is deleted. */
 const struct template_role *template_live_role(const struct template_record *record,
 					       uint32_t identity);
-
-/* The beginning of the last member of the text of a template that has warnings. */
-#define TEMPLATE_WARNINGS ",\"warnings\":["
-
-/* Returns true if people with this role wait until somebody lets them in. */
-bool template_role_asks(const struct template_role *role);
 
 /* Joins the parts to record->text, with the warnings about what they say together. Adds a finding
  * at /roles if the text exceeds TEMPLATE_TEXT_MOST, at /settings and /destinations if their hidden

@@ -655,7 +655,7 @@ static bool asks_at_door(struct call *call, struct exchange *exchange, bool *ask
 	}
 	if (*asks || terms->admission == ADMISSION_OPEN)
 		return true;
-	*asks = template_role_asks(&template->roles[template_role_index(template, exchange->role)]);
+	*asks = template->roles[template_role_index(template, exchange->role)].asks;
 	return true;
 }
 

@@ -104,9 +104,7 @@ const json_t *media_agents(struct call *call, const struct template_record *temp
 {
 	json_t *agents;
 
-	/* They are the last member of the settings (settings_shape), which need not be decoded if
-	 * there are none. */
-	if (!slice_ends(template->parts[PART_SETTINGS].text, SLICE("}]}")))
+	if (!template->has_agents)
 		return NULL;
 	agents = json_object_get(template_part_document(call, template, PART_SETTINGS), "agents");
 	for (size_t i = 0; i < json_array_size(agents) && asked != NULL; i++) {

@@ -130,41 +130,41 @@ static bool template_record_check(struct call *call, const void *stored, struct 
 	return true;
 }
 
-/* True if the text is exactly what its parts produce, or was stored before there were warnings. */
-static bool text_matches(struct slice text, struct slice produced)
-{
-	const struct slice warnings = SLICE(TEMPLATE_WARNINGS);
-	const size_t size = text.size - 1;
-
-	if (slice_equal(text, produced))
-		return true;
-	return text.size > 0 && text.data[size] == '}' && produced.size > size + warnings.size &&
-	       memcmp(produced.data, text.data, size) == 0 &&
-	       memcmp(produced.data + size, warnings.data, warnings.size) == 0;
-}
-
-/* Checks that the text is what its parts produce. */
+/* Checks that the text, and what requests read instead of parsing it, are what the parts
+ * produce. */
 static bool template_derive(struct call *call, const void *stored, struct findings *findings,
 			    struct fault *fault)
 {
+	static const char differs[] = "does not match the settings";
 	const struct template_record *record = stored;
 	struct template_record again = *record;
 
-	for (size_t i = 0; i < record->role_count; i++) {
-		if (!slice_equal(json_member_text(call, record->roles[i].text, "name"),
-				 record->roles[i].name))
-			findings_add(findings, arena_text(call->arena, "/roles/%zu/role", i),
-				     "does not have the name of the role");
-	}
-	if (again.backend.size == 0)
-		again.backend.data = NULL;
-	again.former_backend = again.backend;
 	again.roles = arena_alloc(call->arena, (record->role_count + 1) * sizeof *again.roles);
 	if (record->role_count > 0)
 		memcpy(again.roles, record->roles, record->role_count * sizeof *again.roles);
+	template_follow_parts(call, &again);
+	for (size_t i = 0; i < record->role_count; i++) {
+		const struct template_role *role = &record->roles[i];
+
+		if (!slice_equal(json_member_text(call, role->text, "name"), role->name))
+			findings_add(findings, arena_text(call->arena, "/roles/%zu/role", i),
+				     "does not have the name of the role");
+		if (role->asks != again.roles[i].asks)
+			findings_add(findings, arena_text(call->arena, "/roles/%zu/asks", i),
+				     "does not match the role");
+	}
+	if (record->has_agents != again.has_agents)
+		findings_add(findings, "/has_agents", differs);
+	if (!slice_equal(record->region, again.region))
+		findings_add(findings, "/region", differs);
+	if (!slice_equal(record->backend, again.backend))
+		findings_add(findings, "/backend", differs);
+	if (!slice_equal(record->recording, again.recording))
+		findings_add(findings, "/recording", differs);
+	again.former_backend = again.backend;
 	if (!template_assemble(call, &again, fault))
 		return false;
-	if (!text_matches(record->text, again.text))
+	if (!slice_equal(record->text, again.text))
 		findings_add(findings, "/text", "does not match its parts");
 	return true;
 }

@@ -150,6 +150,7 @@ static void follow_settings(struct call *call, struct template_record *record,
 	if (!slice_equal(recording, record->recording))
 		record->rooms_etag = call->etag;
 	record->recording = recording;
+	record->has_agents = json_array_size(json_object_get(settings, "agents")) > 0;
 }
 
 /* Adds a finding for each numPlaylistSegments above the usual maximum that is not stored already.
@@ -375,6 +376,12 @@ static void replace_name_in_parts(struct call *call, struct template_record *rec
 				json_object_get(recordings, "role") != NULL ? recordings : NULL);
 }
 
+/* Sets the members of the role that follow from its document. */
+static void follow_role(struct template_role *role, const json_t *document)
+{
+	role->asks = slice_is(text_of_json(json_object_get(document, "admission")), "ask");
+}
+
 static void set_role_text(struct call *call, struct template_role *role, const json_t *document)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
@@ -383,6 +390,7 @@ static void set_role_text(struct call *call, struct template_role *role, const j
 	if (!slice_equal(role->text, buffer_slice(&text)))
 		role->etag = call->etag;
 	role->text = buffer_slice(&text);
+	follow_role(role, document);
 }
 
 /* Replaces a name in the subscriptions of all roles except the one at `index`. Roles whose
@@ -619,6 +627,14 @@ void template_set_all(struct call *call, struct template_record *record, const j
 	if (origin == PART_REPLACED)
 		template_set_recordings(call, record, NULL);
 	put_roles(call, record, &former, roles != NULL ? roles : none);
+}
+
+void template_follow_parts(struct call *call, struct template_record *record)
+{
+	follow_settings(call, record, template_part_document(call, record, PART_SETTINGS), NULL);
+	for (size_t i = 0; i < record->role_count; i++)
+		follow_role(&record->roles[i],
+			    template_role_document(call, record, &record->roles[i]));
 }
 
 json_t *template_document(struct call *call, const struct template_record *record)

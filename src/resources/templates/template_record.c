@@ -21,6 +21,7 @@ static const struct member role_members[] = {
 	  AT(struct template_role, former) },
 	{ "added_at", AS_TIME, AT(struct template_role, added) },
 	{ "etag", AS_ETAG, AT(struct template_role, etag) },
+	{ "asks", AS_BOOLEAN, MARKED(MEMBER_DERIVED), AT(struct template_role, asks) },
 	{ "role", AS_PART, AT(struct template_role, text) },
 };
 static const struct record_table role_table = { ITEMS(struct template_role, role_members) };
@@ -49,6 +50,8 @@ static const struct member template_members[] = {
 	  AT(struct template_record, region) },
 	{ "recording", AS_JSON(TEMPLATE_TEXT_MOST), MARKED(MEMBER_DERIVED),
 	  AT(struct template_record, recording) },
+	{ "has_agents", AS_BOOLEAN, MARKED(MEMBER_DERIVED),
+	  AT(struct template_record, has_agents) },
 	{ "settings_hidden", AS_JSON(TEMPLATE_HIDDEN_MOST),
 	  AT(struct template_record, parts[PART_SETTINGS].hidden) },
 	{ "destinations_hidden", AS_JSON(TEMPLATE_HIDDEN_MOST),
@@ -186,12 +189,6 @@ const struct template_role *template_live_role(const struct template_record *rec
 	return NULL;
 }
 
-bool template_role_asks(const struct template_role *role)
-{
-	/* It is the last member of a role (role_shape), so the role need not be decoded. */
-	return slice_ends(role->text, SLICE("\"admission\":\"ask\"}"));
-}
-
 /* ---- the text ---- */
 
 /* True if people with this role come in by themselves and may let others in. */
@@ -200,7 +197,7 @@ static bool role_opens_doors(struct call *call, const struct template_record *re
 {
 	const json_t *document;
 
-	if (template_role_asks(role))
+	if (role->asks)
 		return false;
 	document = stored_json(call, role->text, "template", &record->id);
 	return json_is_true(
@@ -213,7 +210,7 @@ static struct slice find_warning(struct call *call, const struct template_record
 	size_t asking = 0;
 
 	for (size_t i = 0; i < record->role_count; i++)
-		asking += template_role_asks(&record->roles[i]);
+		asking += record->roles[i].asks;
 	if (asking == 0)
 		return (struct slice){ NULL, 0 };
 	for (size_t i = 0; i < record->role_count; i++) {
@@ -269,7 +266,7 @@ static struct slice join_text(struct call *call, const struct template_record *r
 		buffer_append_text(&text, ",\"plugins\":");
 	offsets[record->role_count + PART_COUNT] = append_text_part(&text, record->plugins);
 	if (warning.data != NULL) {
-		buffer_append_member(&text, TEMPLATE_WARNINGS, warning);
+		buffer_append_member(&text, ",\"warnings\":[", warning);
 		buffer_append_byte(&text, ']');
 	}
 	buffer_append_byte(&text, '}');

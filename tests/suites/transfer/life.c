@@ -565,27 +565,34 @@ void last_of(const char *path, char id[25])
 	free(text);
 }
 
+char *ask_reader(size_t i, const struct life *life, const char *backend, const char *webhook)
+{
+	const char *id, *place;
+	char path[200];
+
+	if (i >= ROWS(readers))
+		return NULL;
+	id = readers[i].kind == 't'   ? life->one
+	     : readers[i].kind == 'r' ? life->own
+	     : readers[i].kind == 'b' ? backend
+				      : webhook;
+	place = strstr(readers[i].path, "%s");
+	(void)snprintf(path, sizeof path, "%.*s%s%s",
+		       place == NULL ? 200 : (int)(place - readers[i].path), readers[i].path,
+		       place == NULL ? "" : id, place == NULL ? "" : place + 2);
+	return answer_of(&one, "a", readers[i].method, path, readers[i].body);
+}
+
 unsigned ask_all(const struct life *life, const char *backend, const char *webhook)
 {
 	unsigned damaged = 0;
+	char *text;
 
-	for (size_t i = 0; i < ROWS(readers); i++) {
-		const char *id = readers[i].kind == 't'	  ? life->one
-				 : readers[i].kind == 'r' ? life->own
-				 : readers[i].kind == 'b' ? backend
-							  : webhook;
-		const char *place = strstr(readers[i].path, "%s");
-		char path[200], *text;
-
-		(void)snprintf(path, sizeof path, "%.*s%s%s",
-			       place == NULL ? 200 : (int)(place - readers[i].path),
-			       readers[i].path, place == NULL ? "" : id,
-			       place == NULL ? "" : place + 2);
-		text = answer_of(&one, "a", readers[i].method, path, readers[i].body);
+	for (size_t i = 0; (text = ask_reader(i, life, backend, webhook)) != NULL; i++) {
 		/* A GET that returns the stored text begins with the damaged byte. */
 		ck_assert_msg(text[0] == '\0' || strchr("{(4\xff", text[0]) != NULL ||
 				      strncmp(text, "503 ", 4) == 0,
-			      "%s: %s", path, text);
+			      "%s: %s", readers[i].path, text);
 		damaged += strncmp(text, "503 ", 4) == 0;
 		free(text);
 	}

@@ -107,6 +107,10 @@ struct id made_id(uint32_t seconds, uint64_t number);
 /* Gets the ID of the last, and so oldest, item of a list. */
 void last_of(const char *path, char id[25]);
 
+/* Makes one of the requests that read stored JSON, and returns the response (answer_of); NULL if
+ * there are only so many. */
+char *ask_reader(size_t i, const struct life *life, const char *backend, const char *webhook);
+
 /* Makes all these requests and returns how many reported damage. */
 unsigned ask_all(const struct life *life, const char *backend, const char *webhook);
 
@@ -232,7 +236,7 @@ struct slice altered(struct arena *arena, struct slice value, size_t shorter, si
 void add_moves(TCase *whole, TCase *transfer, TCase *kept);
 void add_refused(TCase *refused, TCase *transfer, TCase *older_texts);
 void add_damaged(TCase *damaged, TCase *check, TCase *saved, TCase *texts);
-void add_rows(TCase *check, TCase *kept);
+void add_rows(TCase *check, TCase *kept, TCase *behind);
 void add_whole(TCase *every, TCase *large);
 
 #endif

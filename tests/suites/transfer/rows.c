@@ -1,4 +1,5 @@
-/* Records whose values their rows, or other records, rule out are found.
+/* Records whose values their rows, their texts or other records rule out are found, and nothing
+ * depends on which member of a stored text is the last one.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -19,6 +20,7 @@
 #include "resources/retries/kept_usage.h"
 #include "resources/rooms/room_times.h"
 #include "resources/templates/default_template.h"
+#include "resources/templates/template_record.h"
 #include "suite.h"
 
 /* ---- values that the rows rule out ---- */
@@ -590,6 +592,22 @@ static void join_findings(struct record_findings *findings, const char *kind, co
 	(void)snprintf(saying->said + size, 2000 - size, "%s %s\n", kind, problem);
 }
 
+/* Sets `said` to what `check` finds in all records of the world, a line a finding. */
+static void say_all(struct world *world, char said[2000])
+{
+	struct saying saying = { .findings.tell = join_findings, .said = said };
+	struct survey survey;
+
+	ck_assert(survey_open(world->environment.store, &clock_system, &survey, &fault));
+	for (int i = 0; i < KINDS; i++) {
+		struct walking walking = { &survey, all_kinds[i], &saying.findings };
+
+		ck_assert(store_walk(survey.call.transaction, all_kinds[i], tell_stored, &walking,
+				     &fault));
+	}
+	survey_close(&survey);
+}
+
 START_TEST(wrong_live_records_are_found)
 {
 	struct lines dumped = { .count = 0 };
@@ -600,8 +618,6 @@ START_TEST(wrong_live_records_are_found)
 	dump(&one, &dumped);
 	for (int row = 0; row < ROWS(wrong_live); row++) {
 		char said[2000] = "";
-		struct saying saying = { .findings.tell = join_findings, .said = said };
-		struct survey survey;
 
 		world_close(&other);
 		open_new(&other);
@@ -609,17 +625,89 @@ START_TEST(wrong_live_records_are_found)
 		begin_call(&other, &call);
 		with_live_records(&call, &life, wrong_live[row].alter);
 		commit_call(&call);
-		ck_assert(survey_open(other.environment.store, &clock_system, &survey, &fault));
-		for (int i = 0; i < KINDS; i++) {
-			struct walking walking = { &survey, all_kinds[i], &saying.findings };
-
-			ck_assert(store_walk(survey.call.transaction, all_kinds[i], tell_stored,
-					     &walking, &fault));
-		}
-		survey_close(&survey);
+		say_all(&other, said);
 		ck_assert_msg(strstr(said, wrong_live[row].says) != NULL, "row %d: %s", row, said);
 	}
 	free_lines(&dumped);
+}
+END_TEST
+
+/* ---- members that requests read instead of a template's text ---- */
+
+static void asks(struct template_record *template)
+{
+	template->roles[0].asks = true;
+}
+
+static void does_not_ask(struct template_record *template)
+{
+	template->roles[template->role_count - 1].asks = false;
+}
+
+static void has_agents(struct template_record *template)
+{
+	template->has_agents = true;
+}
+
+static void another_region(struct template_record *template)
+{
+	template->region = SLICE("in");
+}
+
+static void another_backend(struct template_record *template)
+{
+	template->backend = SLICE("two");
+}
+
+static void another_recording(struct template_record *template)
+{
+	template->recording = SLICE("{\"enabled\":false}");
+}
+
+/* As it was stored before there were warnings. */
+static void no_warnings(struct template_record *template)
+{
+	char *const at = memmem(template->text.data, template->text.size, ",\"warnings\":[", 13);
+
+	ck_assert_ptr_nonnull(at);
+	*at = '}';
+	template->text.size = (size_t)(at - template->text.data) + 1;
+}
+
+static const struct {
+	void (*alter)(struct template_record *template);
+	const char *says;
+} wrong_templates[] = {
+	{ asks, "/roles/0/asks: does not match the role" },
+	{ does_not_ask, "/roles/2/asks: does not match the role" },
+	{ has_agents, "/has_agents: does not match the settings" },
+	{ another_region, "/region: does not match the settings" },
+	{ another_backend, "/backend: does not match the settings" },
+	{ another_recording, "/recording: does not match the settings" },
+	{ no_warnings, "/text: does not match its parts" },
+};
+
+START_TEST(a_member_that_does_not_match_its_text_is_found)
+{
+	struct template_record template;
+	struct store_record stored;
+	char said[2000] = "";
+	struct life life;
+	struct call call;
+	struct id id;
+
+	live(&one, &life);
+	id = parsed_id(life.one);
+	begin_call(&one, &call);
+	ck_assert(
+		store_get(call.transaction, &kind_template, &id, STORE_TO_CHANGE, &stored, &fault));
+	stored.value = arena_copy(call.arena, stored.value);
+	ck_assert(template_unpack(&call, &stored, &template, &fault));
+	wrong_templates[_i].alter(&template);
+	ck_assert(record_put(&template_table, call.transaction, &template, &fault));
+	commit_call(&call);
+	say_all(&one, said);
+	ck_assert_msg(strstr(said, wrong_templates[_i].says) != NULL, "%s", said);
 }
 END_TEST
 
@@ -706,10 +794,284 @@ START_TEST(stray_entries_are_found)
 }
 END_TEST
 
-void add_rows(TCase *check, TCase *kept)
+/* ---- members behind the others ---- */
+
+#define ADDED "\"zz\":0"
+#define PLACES_MOST 60
+
+/* The text of a record, and the brackets in it before which a member is added. */
+struct longer {
+	struct slice former, text;
+	size_t places[PLACES_MOST];
+	size_t count;
+};
+
+static bool is_object(struct slice text)
+{
+	return text.size > 1 && text.data[text.size - 1] == '}';
+}
+
+static const char *added_at(const struct longer *longer, size_t place)
+{
+	return longer->former.data[place - 1] == '{' ? ADDED : "," ADDED;
+}
+
+static void add_place(struct longer *longer, struct slice object)
+{
+	ck_assert_uint_lt(longer->count, PLACES_MOST);
+	longer->places[longer->count++] =
+		(size_t)(object.data + object.size - 1 - longer->former.data);
+}
+
+static void write_longer(struct arena *arena, struct longer *longer)
+{
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	for (size_t i = 0; i < longer->former.size; i++) {
+		for (size_t n = 0; n < longer->count; n++) {
+			if (longer->places[n] == i)
+				buffer_append_text(&text, added_at(longer, i));
+		}
+		buffer_append_byte(&text, longer->former.data[i]);
+	}
+	longer->text = buffer_slice(&text);
+}
+
+/* Returns where this place of the former text is in the longer one. */
+static size_t moved_place(const struct longer *longer, size_t place)
+{
+	size_t moved = place;
+
+	for (size_t n = 0; n < longer->count; n++) {
+		if (longer->places[n] < place)
+			moved += strlen(added_at(longer, longer->places[n]));
+	}
+	return moved;
+}
+
+static struct slice with_added(struct arena *arena, struct slice object)
+{
+	struct longer longer = { .former = object };
+
+	add_place(&longer, object);
+	write_longer(arena, &longer);
+	return longer.text;
+}
+
+/* Finds the places at which the parts of the text end; or, if the longer text has been written,
+ * moves the parts into it. */
+static void visit_parts(const struct record_table *table, void *record, struct longer *longer)
+{
+	for (size_t i = table->keys; i < table->member_count; i++) {
+		const struct member *member = &table->members[i];
+		struct slice *part = (void *)((char *)record + member->offset);
+
+		if (member->kind == MEMBER_LIST) {
+			for (size_t n = 0; n < *count_of(member, record); n++)
+				visit_parts(member->items,
+					    *(char **)(void *)part + n * member->items->size,
+					    longer);
+		} else if (member->kind == MEMBER_PART && part->size > 0) {
+			const size_t at = (size_t)(part->data - longer->former.data);
+
+			if (longer->text.data == NULL) {
+				add_place(longer, *part);
+				continue;
+			}
+			*part = (struct slice){
+				longer->text.data + moved_place(longer, at),
+				moved_place(longer, at + part->size) - moved_place(longer, at),
+			};
+		}
+	}
+}
+
+/* Adds a member behind the others of each object that is stored as a text, of each part of a text,
+ * and of a room, whose text is stored in pieces. Headers are a map without a shape. Returns whether
+ * there is such an object. */
+static bool lengthen(struct arena *arena, const struct record_table *table, void *record)
+{
+	bool is_longer = false;
+
+	for (size_t i = table->keys; i < table->member_count; i++) {
+		const struct member *member = &table->members[i];
+		struct slice *text = (void *)((char *)record + member->offset);
+
+		if (member->when == NOT_STORED ||
+		    (member->when != 0 &&
+		     (*(unsigned *)(void *)((char *)record + table->set) & member->when) == 0))
+			continue;
+		if ((member->flags & MEMBER_WHOLE) != 0) {
+			struct longer longer = { .former = *text };
+
+			visit_parts(table, record, &longer);
+			add_place(&longer, *text);
+			write_longer(arena, &longer);
+			visit_parts(table, record, &longer);
+			*text = longer.text;
+			is_longer = true;
+		} else if (member->kind == MEMBER_LIST || member->kind == MEMBER_ARRAY) {
+			char *items = member->kind == MEMBER_LIST ? *(char **)(void *)text
+								  : (char *)text;
+
+			for (size_t n = 0; n < *count_of(member, record); n++)
+				is_longer |= lengthen(arena, member->items,
+						      items + n * member->items->size);
+		} else if ((member->kind == MEMBER_JSON || member->kind == MEMBER_TEXT) &&
+			   is_object(*text) &&
+			   (member->kind == MEMBER_JSON || text->data[0] == ',') &&
+			   strcmp(member->name, "headers") != 0) {
+			*text = with_added(arena, *text);
+			is_longer = true;
+		}
+	}
+	return is_longer;
+}
+
+struct lengthening {
+	struct arena *arena;
+	struct store_record records[400];
+	size_t count;
+};
+
+static bool keep_record(void *context, const struct store_record *stored, struct fault *unused)
+{
+	struct lengthening *all = context;
+	struct store_record *kept = &all->records[all->count++];
+
+	(void)unused;
+	ck_assert_uint_le(all->count, ROWS(all->records));
+	*kept = *stored;
+	kept->value = arena_copy(all->arena, stored->value);
+	kept->name = arena_copy(all->arena, stored->name);
+	return true;
+}
+
+/* Lengthens the texts of all records of the kind. Returns how many records have some. */
+static unsigned lengthen_all(struct arena *arena, const struct record_table *table)
+{
+	struct lengthening all = { .arena = arena };
+	struct transaction *transaction;
+	unsigned longer = 0;
+
+	ck_assert(store_begin(one.environment.store, STORE_READ, arena, &transaction, &fault));
+	ck_assert(store_walk(transaction, table->kind, keep_record, &all, &fault));
+	store_abandon(transaction);
+	for (size_t i = 0; i < all.count; i++) {
+		struct buffer value = BUFFER_INITIAL(arena);
+		void *record = arena_zero(arena, table->size);
+
+		ck_assert(record_read(table, arena, &all.records[i], record, &fault));
+		if (!lengthen(arena, table, record))
+			continue;
+		longer++;
+		record_pack(table, record, &value);
+		put_value(table->kind, &all.records[i], buffer_slice(&value));
+	}
+	return longer;
+}
+
+/* Removes the members that were added. */
+static char *without_added(char *text)
+{
+	char *at;
+
+	while ((at = strstr(text, ADDED)) != NULL) {
+		const size_t before = at > text && at[-1] == ',';
+
+		memmove(at - before, at + strlen(ADDED), strlen(at + strlen(ADDED)) + 1);
+	}
+	return text;
+}
+
+/* What depends on a member that is the last one now. */
+static const struct {
+	const char *path, *body, *has;
+} by_last[] = {
+	{ "/v2/token", "{\"code\":\"late-words\"}", "Admission is needed" },
+	{ "/v2/token", "{\"code\":\"early-words\"}", "\"token\":\"" },
+	{ "/v2/livekit/early-words", "{\"room_config\":{\"agents\":[{\"agent_name\":\"helper\"}]}}",
+	  "\"participant_token\":\"" },
+	{ "/v2/livekit/early-words", "{\"room_config\":{\"agents\":[{\"agent_name\":\"other\"}]}}",
+	  "Agent is not allowed" },
+};
+
+static void ask_by_last(const char *when)
+{
+	for (int row = 0; row < ROWS(by_last); row++) {
+		char *text = answer_of(&one, "a", METHOD_POST, by_last[row].path,
+				       by_last[row].body);
+
+		ck_assert_msg(strstr(text, by_last[row].has) != NULL, "%s, %s %s: %s", when,
+			      by_last[row].path, by_last[row].body, text);
+		free(text);
+	}
+}
+
+/* Expects both responses to be the same, but for IDs that each response draws anew. */
+static void expect_alike(size_t i, const char *former, const char *text)
+{
+	static const char drawn[] = "{\"event_id\":\"";
+	const bool is_drawn = strncmp(former, drawn, strlen(drawn)) == 0;
+
+	ck_assert_msg(is_drawn ? strncmp(text, drawn, strlen(drawn)) == 0
+			       : strcmp(text, former) == 0,
+		      "request %zu:\n%s\n%s", i, former, text);
+}
+
+#define READERS_MOST 40
+
+/* Adds a member behind the others of each stored object, as if the last row of its shape were not
+ * the last one. Every request still gets the response that it got before. */
+START_TEST(a_member_behind_the_others_changes_nothing)
+{
+	struct arena *arena = arena_open();
+	char backend[25], webhook[25], *former[READERS_MOST], *text;
+	unsigned kinds = 0;
+	struct life life;
+
+	live(&one, &life);
+	last_of("/v2/backends", backend);
+	last_of("/v2/webhooks", webhook);
+	done(&one, METHOD_PATCH, "{\"agents\":[{\"agentName\":\"helper\"}]}", NULL,
+	     "/v2/templates/%s/settings", life.one);
+	done(&one, METHOD_POST, "{\"code\":\"late-words\"}", NULL,
+	     "/v2/room-codes/room/%s/role/late", life.own);
+	done(&one, METHOD_POST, "{\"code\":\"early-words\"}", NULL,
+	     "/v2/room-codes/room/%s/role/chief", life.own);
+	ask_by_last("before");
+	for (size_t i = 0; (text = ask_reader(i, &life, backend, webhook)) != NULL; i++) {
+		ck_assert_uint_lt(i, READERS_MOST);
+		former[i] = text;
+	}
+	for (int i = 0; i < RECORD_KINDS; i++)
+		kinds += lengthen_all(arena, record_kinds[i]->table) > 0;
+	ck_assert_uint_ge(kinds, 8);
+	for (size_t i = 0; (text = ask_reader(i, &life, backend, webhook)) != NULL; i++) {
+		ck_assert(i > 0 || strstr(text, "}," ADDED "}") != NULL);
+		expect_alike(i, former[i], without_added(text));
+		free(text);
+		free(former[i]);
+	}
+	ask_by_last("after");
+	/* A write looks at all roles, of which it leaves the texts alone. */
+	done(&one, METHOD_PATCH, "{\"region\":\"in\"}", NULL, "/v2/templates/%s/settings",
+	     life.one);
+	text = ask_reader(0, &life, backend, webhook);
+	ck_assert_msg(strstr(text, "\"warnings\":[\"No role that joins") != NULL, "%s", text);
+	free(text);
+	ask_by_last("after a write");
+	arena_close(arena);
+}
+END_TEST
+
+void add_rows(TCase *check, TCase *kept, TCase *behind)
 {
 	tcase_add_test(check, wrong_live_records_are_found);
+	tcase_add_loop_test(behind, a_member_that_does_not_match_its_text_is_found, 0,
+			    ROWS(wrong_templates));
 	tcase_add_test(check, wrong_due_roles_are_found);
 	tcase_add_test(check, stray_entries_are_found);
+	tcase_add_test(behind, a_member_behind_the_others_changes_nothing);
 	tcase_add_loop_test(kept, a_value_that_its_row_rules_out_is_found, 0, RECORD_KINDS);
 }

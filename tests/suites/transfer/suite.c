@@ -33,13 +33,14 @@ int main(void)
 	TCase *older_texts = case_with_life(suite, "older", 60);
 	TCase *every = case_with_life(suite, "every", 120);
 	TCase *large = case_with_life(suite, "large", 120);
+	TCase *behind = case_with_life(suite, "behind", 60);
 	/* What tests/scripts/new_kind.sh runs. */
 	TCase *whole = case_with_life(suite, "whole", 60);
 
 	add_moves(whole, transfer, kept);
 	add_refused(refused, transfer, older_texts);
 	add_damaged(damaged, check, saved, texts);
-	add_rows(check, kept);
+	add_rows(check, kept, behind);
 	add_whole(every, large);
 	fast_disk();
 	return suite_run(suite);
