@@ -177,8 +177,9 @@ bool record_get_named(const struct record_table *table, struct transaction *tran
 bool record_put(const struct record_table *table, struct transaction *transaction,
 		const void *record, struct fault *fault);
 
-/* Reads only the first member, which must be a text. */
-bool record_first_text(struct slice value, struct slice *text);
+/* Reads only the first member that is stored, which must be a text that has been there since
+ * RECORD_VERSION. Returns false if the value is damaged or of a newer version. */
+bool record_first_text(const struct record_table *table, struct slice value, struct slice *text);
 /* Returns the struct store_record of the record, without a value. */
 struct store_record record_key(const struct record_table *table, const void *record);
 /* Convert a value from and to bytes, without the key. record_unpack returns false if the bytes are

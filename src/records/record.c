@@ -279,11 +279,14 @@ bool record_unpack(const struct record_table *table, struct arena *arena, struct
 	return !reader.is_short && reader.at == reader.end;
 }
 
-bool record_first_text(struct slice value, struct slice *text)
+bool record_first_text(const struct record_table *table, struct slice value, struct slice *text)
 {
+	const struct member *first = &table->members[table->keys];
 	struct reader reader = { .at = value.data, .end = value.data + value.size };
-	const bool is_right = take_number(&reader, 1) == RECORD_VERSION;
+	const uint64_t version = take_number(&reader, 1);
+	const bool is_right = version >= RECORD_VERSION && version <= record_version(table);
 
+	assert(is_text(first) && first->since <= RECORD_VERSION && !table->is_bare);
 	*text = take_bytes(&reader, (size_t)take_number(&reader, 4));
 	return is_right && !reader.is_short;
 }

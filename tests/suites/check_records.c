@@ -1650,6 +1650,31 @@ START_TEST(a_record_of_a_later_version_says_so)
 }
 END_TEST
 
+/* A row may be added to a table of which lists read only the first text. */
+static const struct {
+	const struct record_table *stored, *read;
+	bool is_read;
+} first_texts[] = {
+	{ &plain_form, &plain_form, true },
+	{ &plain_form, &end_form, true },
+	{ &end_form, &end_form, true },
+	{ &end_form, &plain_form, false },
+};
+
+START_TEST(the_first_text_is_read_of_each_known_version)
+{
+	const struct formed record = { .text = SLICE("text"), .later = 7 };
+	struct buffer value = BUFFER_INITIAL(arena);
+	struct slice text;
+	bool is_read;
+
+	record_pack(first_texts[_i].stored, &record, &value);
+	is_read = record_first_text(first_texts[_i].read, buffer_slice(&value), &text);
+	ck_assert_int_eq(is_read, first_texts[_i].is_read);
+	ck_assert(!is_read || slice_is(text, "text"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("records");
@@ -1693,6 +1718,8 @@ int main(void)
 	tcase_add_loop_test(form, a_form_says_what_can_be_read, 0, ROWS(form_rows));
 	tcase_add_test(form, a_text_that_is_no_form_is_another_one);
 	tcase_add_test(form, a_record_of_a_later_version_says_so);
+	tcase_add_loop_test(form, the_first_text_is_read_of_each_known_version, 0,
+			    ROWS(first_texts));
 	suite_add_tcase(suite, form);
 	fast_disk();
 	status = suite_run(suite);

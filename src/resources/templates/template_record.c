@@ -93,7 +93,7 @@ bool template_unpack(struct call *call, const struct store_record *stored,
 bool template_unpack_text(const struct store_record *stored, struct slice *text,
 			  struct fault *fault)
 {
-	return record_first_text(stored->value, text) ||
+	return record_first_text(&template_table, stored->value, text) ||
 	       record_damaged(kind_template.name, &stored->id, fault);
 }
 
