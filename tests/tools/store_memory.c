@@ -26,7 +26,8 @@ struct version {
 	bool is_on;
 	struct id account, id, parent;
 	uint64_t number;
-	uint64_t hash; /* of its record, to tell most others apart quickly; 0 in a key */
+	/* Of its record and of its name, to tell most others apart quickly; 0 in a key. */
+	uint64_t hash, name_hash;
 	size_t name_size, value_size;
 	char bytes[]; /* the name, followed by the value */
 };
@@ -99,20 +100,22 @@ static size_t place_of(const struct array *array, const struct version *version)
 	return low;
 }
 
+#define HASH_INITIAL UINT64_C(0xcbf29ce484222325)
+
 /* FNV-1a. */
+static uint64_t hash_further(uint64_t hash, struct slice bytes)
+{
+	for (size_t i = 0; i < bytes.size; i++)
+		hash = (hash ^ (unsigned char)bytes.data[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
 static uint64_t hash_of(const struct version *version)
 {
-	const struct slice keys[] = {
-		id_slice(&version->account),
-		version->is_global ? name_of(version) : id_slice(&version->id),
-	};
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = version->is_global ? 1 : 0; i < 2; i++) {
-		for (size_t n = 0; n < keys[i].size; n++)
-			hash = (hash ^ (unsigned char)keys[i].data[n]) * UINT64_C(0x100000001b3);
-	}
-	return hash;
+	if (version->is_global)
+		return version->name_hash;
+	return hash_further(hash_further(HASH_INITIAL, id_slice(&version->account)),
+			    id_slice(&version->id));
 }
 
 static struct version *version_make(struct transaction *transaction, const struct store_kind *kind,
@@ -136,6 +139,7 @@ static struct version *version_make(struct transaction *transaction, const struc
 		memcpy(version->bytes, name.data, name.size);
 	if (record->value.size > 0)
 		memcpy(version->bytes + version->name_size, record->value.data, record->value.size);
+	version->name_hash = hash_further(HASH_INITIAL, name);
 	version->hash = hash_of(version);
 	return version;
 }
@@ -283,26 +287,42 @@ static bool memory_get(struct transaction *transaction, const struct store_kind 
 	return give(transaction, find(transaction, &wanted), record, fault);
 }
 
+/* True if no later version of the same record, which the transaction sees, comes after it. Requires
+ * the lock. */
+static bool is_latest(const struct transaction *transaction, const struct array *array, size_t i)
+{
+	return i + 1 == array->n || array->versions[i + 1]->number > transaction->number ||
+	       compare_records(array->versions[i], array->versions[i + 1]) != 0;
+}
+
 static const struct version *find_named(struct transaction *transaction,
 					const struct store_kind *kind, struct slice name)
 {
+	struct store_memory *memory = memory_of(transaction->store);
+	const struct array *array = array_of(memory, kind->letter);
 	const struct store_record wanted = { .name = name };
-	const struct version **versions, *found = NULL;
-	struct version *key;
-	size_t n;
+	const uint64_t hash = hash_further(HASH_INITIAL, name);
+	const struct version *found = NULL;
 
 	if (kind->naming == STORE_NAME_ANYWHERE) {
-		key = version_make(transaction, kind, &wanted);
+		struct version *key = version_make(transaction, kind, &wanted);
+
 		found = find(transaction, key);
 		free(key);
 		return found;
 	}
-	versions = all_of(transaction, kind, &n);
-	for (size_t i = 0; i < n && found == NULL; i++) {
-		if (slice_equal(name_of(versions[i]), name))
-			found = versions[i];
+	pthread_mutex_lock(&memory->lock);
+	for (size_t i = 0; i < array->n && found == NULL; i++) {
+		const struct version *version = array->versions[i];
+
+		if (version->name_hash == hash && slice_equal(name_of(version), name) &&
+		    !version->is_counter && !version->is_removal &&
+		    version->number <= transaction->number &&
+		    id_compare(&version->account, &transaction->account) == 0 &&
+		    is_latest(transaction, array, i))
+			found = version;
 	}
-	free(versions);
+	pthread_mutex_unlock(&memory->lock);
 	return found;
 }
 
