@@ -29,6 +29,8 @@ START_TEST(every_damaged_record_is_found)
 						{ record->value.data, record->value.size - 1 },
 						{ NULL, 0 } };
 
+		if (!suite_draws(i))
+			continue;
 		buffer_append(&longer, record->value);
 		buffer_append_byte(&longer, 0);
 		for (int how = 0; how < 3; how++) {
@@ -185,7 +187,7 @@ START_TEST(an_unreadable_text_never_aborts_the_process)
 {
 	struct collecting collecting = { .arena = arena_open() };
 	char backend[25], webhook[25];
-	unsigned damaged = 0, texts = 0;
+	unsigned damaged = 0, texts = 0, drawn = 0;
 	struct life life;
 
 	live(&one, &life);
@@ -206,6 +208,9 @@ START_TEST(an_unreadable_text_never_aborts_the_process)
 			if (!begins_json(text, record->value.size - at))
 				continue;
 			texts++;
+			if (!suite_draws(texts))
+				continue;
+			drawn++;
 			change(&one, record, altered(collecting.arena, record->value, 0, at, '('));
 			damaged += ask_all(&life, backend, webhook);
 			counting = checked(&one);
@@ -227,7 +232,7 @@ START_TEST(an_unreadable_text_never_aborts_the_process)
 		}
 	}
 	ck_assert_uint_gt(texts, 50);
-	ck_assert_uint_gt(damaged, 100);
+	ck_assert_uint_gt(damaged, drawn / 2);
 	ck_assert_uint_eq(ask_all(&life, backend, webhook), 0);
 	sound(&one);
 	arena_close(collecting.arena);

@@ -247,6 +247,8 @@ START_TEST(an_incomplete_dump_is_refused)
 	live(&one, &life);
 	dump(&one, &dumped);
 	for (size_t i = 0; i < dumped.count; i++) {
+		if (!suite_draws(i))
+			continue;
 		part = dumped;
 		part.count = i;
 		ck_assert_msg(!load(&other, &part, &at, said), "%zu lines", i);
