@@ -107,9 +107,9 @@ for line in 'templates: 130' 'rooms: 150' 'room codes: 565' 'not return, such as
 	grep -q "$line" fetch.log || fail "it does not say: $line: $(cat fetch.log)"
 done
 grep -q $management arguments && fail 'the token is an argument of curl'
-: >one/import-0099.json
-MANAGEMENT_TOKEN=$management fetch --base "$public" two || fail "fetch-100ms: $(cat fetch.log)"
-MANAGEMENT_TOKEN=$management fetch --base="$public" one || fail "fetch-100ms: $(cat fetch.log)"
+# A second time, over what an earlier run has left.
+cp one/import-* two && : >two/import-0001.json && : >two/import-0099.json || exit 1
+MANAGEMENT_TOKEN=$management fetch --base="$public" two || fail "fetch-100ms: $(cat fetch.log)"
 diff -r one two >/dev/null || fail 'the files differ when it is run again'
 [ -e two/import-0002.json ] || fail 'everything is in one file'
 for file in one/import-*.json; do
