@@ -2,6 +2,7 @@
 # Command lines with their exit statuses and messages, as a table. ANTEROOM names the program (default:
 # ./anteroom).
 set -u
+. "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/drawn.sh"
 program=${ANTEROOM:-./anteroom}
 case $program in /*) ;; *) program=$PWD/$program ;; esac
 directory=$(mktemp -d "${TMPDIR:-/tmp}/anteroom-commands.XXXXXX") || exit 1
@@ -65,8 +66,25 @@ check 2 'unknown command "serv"' serv
 check 0 'anteroom account add NAME' --help
 check 0 'anteroom account rotate' account --help
 check 0 'anteroom ' --version
-for command in serve 'account add' 'account list' 'account disable' 'account enable' 'account set' \
-	'account rotate' 'account delete' token 'store create' check stat backup restore dump load; do
+drawn >commands <<'END'
+serve
+account add
+account list
+account disable
+account enable
+account set
+account rotate
+account delete
+token
+store create
+check
+stat
+backup
+restore
+dump
+load
+END
+while read -r command; do
 	# Unquoted, because two words are two arguments.
 	check 0 "Usage: anteroom $command" $command --help
 	check 0 "Usage: anteroom $command" $command -h
@@ -78,19 +96,50 @@ for command in serve 'account add' 'account list' 'account disable' 'account ena
 	check 2 'unknown option -d: ' $command -d
 	check 2 'needs a value' $command --data
 	check 2 '--data must not be empty' $command --data ''
-done
+done <commands
 
 # The commands for a running service have no data directory.
-for command in 'room add' 'room list' 'room show' 'room enable' 'room disable' 'room end' 'peer list' 'peer role' \
-	'peer mute' 'peer unmute' 'peer remove' 'door list' 'door admit' 'door deny' 'code add' 'code list' \
-	'code show' 'code link' 'code enable' 'code disable' 'code rotate' 'code delete' 'key add' 'key list' 'key remove' \
-	'ban add' 'ban list' 'ban remove' 'session list' 'session show' 'session attendance' usage; do
+drawn >commands <<'END'
+room add
+room list
+room show
+room enable
+room disable
+room end
+peer list
+peer role
+peer mute
+peer unmute
+peer remove
+door list
+door admit
+door deny
+code add
+code list
+code show
+code link
+code enable
+code disable
+code rotate
+code delete
+key add
+key list
+key remove
+ban add
+ban list
+ban remove
+session list
+session show
+session attendance
+usage
+END
+while read -r command; do
 	check 0 "Usage: anteroom $command" $command --help
 	check 0 "Usage: anteroom $command" help $command
 	check 2 'unknown option --data,' $command --data data
 	check 2 '--url needs a value' $command --url
 	check 2 '--token-file must not be empty' $command --token-file ''
-done
+done <commands
 
 # ---- wrong use ----
 # A machine with the package installed has a directory that these commands would use.
@@ -140,14 +189,27 @@ for number in 0 1000001 -1 x; do
 	check 2 '--max-uses must be a whole number from 1 to 1000000' code add x y --max-uses "$number"
 done
 check 2 '--limit must be a whole number from 1' room list --limit 0
-for duration in 0s 24 h -1h 1.5h 24H 24hours 3651d 9223372036854775807d ' 1h' 1h1m; do
+drawn >durations <<'END'
+0s
+24
+h
+-1h
+1.5h
+24H
+24hours
+3651d
+9223372036854775807d
+ 1h
+1h1m
+END
+while IFS= read -r duration; do
 	check 2 '--ttl must be a whole number followed by s, m, h or d' token x --data data --ttl "$duration"
 	check 2 '--expires-in must be a whole number' code add x y --expires-in "$duration"
 	check 2 '--expires-in must be a whole number' ban add --user-id x --expires-in "$duration"
 	check 2 '--ban-for must be a whole number' peer remove x y --ban-for "$duration"
 	check 2 '--grace must be a whole number' code rotate x y --grace "$duration"
 	check 2 '--token-ttl must be a whole number' serve --data data --token-ttl "$duration"
-done
+done <durations
 for duration in 0 -1s s 3651d; do
 	check 2 '--session-grace must be a whole number' serve --data data --session-grace "$duration"
 	check 2 '--session-keep must be a whole number' serve --data data --session-keep "$duration"
