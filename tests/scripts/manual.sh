@@ -99,9 +99,10 @@ plain()
 check_links()
 {
 	mandoc -Thtml "$page" >"$name.html"
-	grep -o 'href="#[^"]*"' "$name.html" | sed 's/^href="#\(.*\)"$/\1/' | while read -r link; do
-		grep -qF "id=\"$link\"" "$name.html" || say "$link"
-	done >"$name.links"
+	grep -oE '(href="#|id=")[^"]*"' "$name.html" | awk -F '"' '
+		/^id=/ { has[$2] = 1; next }
+		{ links[substr($2, 2)] = 1 }
+		END { for (link in links) if (!(link in has)) print link }' >"$name.links"
 	[ ! -s "$name.links" ] || fail "$name has no section $(cat "$name.links")"
 }
 
@@ -180,10 +181,11 @@ extract()
 # Checks that the formatter prints each line of an example as it is run.
 check_printed()
 {
-	sed 's/^[[:space:]]*//' "$1.text" >"$1.lines"
-	sed 's/^[[:space:]]*//' "$1.literal" | tr '\t' ' ' | while read -r line; do
-		tr '\t' ' ' <"$1.lines" | grep -qxF -- "$line" || say "$line"
-	done >"$1.missing"
+	awk '
+		{ sub(/^[[:space:]]+/, ""); gsub(/\t/, " ") }
+		FNR == NR { printed[$0] = 1; next }
+		{ sub(/ +$/, "") }
+		!($0 in printed)' "$1.text" "$1.literal" >"$1.missing"
 	[ ! -s "$1.missing" ] || fail "$1: not printed as it is run: $(cat "$1.missing")"
 }
 
@@ -260,6 +262,12 @@ $(cat "${expected%.expected}")"
 
 # ---- the help of the program ----
 
+# Prints the options that a page describes or shows, at the beginning of a line.
+described_options()
+{
+	sed -nE 's/\\-/-/g; s/^\.(It |Op )?Fl -([^ ]*)( .*)?$/\2/p' "$1"
+}
+
 # Checks that a page has each long option in the help of a command, and collects the options in
 # options.all.
 check_options()
@@ -268,18 +276,19 @@ check_options()
 	shift
 	"$program" "$@" --help | sed -n 's/^ *--\([a-z-]*\).*/\1/p' >options.help
 	cat options.help >>options.all
-	grep -vE '^(help|version)$' options.help | while read -r option; do
-		sed 's/\\-/-/g' "$page" | grep -qE "^\.(It |Op )?Fl -$option( |\$)" ||
-			fail "$(basename "$page") does not have $* --$option"
-	done || exit 1
+	missing=$(described_options "$page" | awk '
+		FNR == NR { described[$1] = 1; next }
+		$1 != "help" && $1 != "version" && !($1 in described) { print "--" $1 }' - options.help)
+	[ -z "$missing" ] || fail "$(basename "$page") does not have $*" $missing
 }
 
 # Checks that the page has no other option.
 check_no_other_option()
 {
-	sed 's/\\-/-/g' "$1" | grep -oE 'Fl -[a-z-]+' | while read -r _ option; do
-		grep -qx -- "${option#-}" options.all || fail "$(basename "$1"): unknown option -$option"
-	done || exit 1
+	unknown=$(sed 's/\\-/-/g' "$1" | grep -oE 'Fl -[a-z-]+' | awk '
+		FNR == NR { known["-" $1] = 1; next }
+		!($2 in known) { print "-" $2 }' options.all -)
+	[ -z "$unknown" ] || fail "$(basename "$1"): unknown option" $unknown
 }
 
 check_commands()
@@ -303,9 +312,10 @@ check_metrics()
 {
 	curl -sS -o metrics "$base/metrics" || fail 'no metrics'
 	# Not the variables of the site for nginx.
-	sed 's/[$]anteroom_[a-z_]*//g' "$pages/anteroom-serve.8" | grep -oE 'anteroom_[a-z_]+' | while read -r metric; do
-		grep -q "^# TYPE $metric " metrics || fail "the metric $metric does not exist"
-	done || exit 1
+	unknown=$(sed 's/[$]anteroom_[a-z_]*//g' "$pages/anteroom-serve.8" | grep -oE 'anteroom_[a-z_]+' | awk '
+		FNR == NR { if ($1 == "#" && $2 == "TYPE") exists[$3] = 1; next }
+		!($1 in exists)' metrics -)
+	[ -z "$unknown" ] || fail "these metrics do not exist:" $unknown
 }
 
 for page in "$pages"/*.[178]; do
