@@ -61,7 +61,7 @@ make_rooms()
 	operation='{"method":"POST","path":"/v2/rooms","body":{}}'
 	while [ ! -e enough ]; do
 		for base in $bases; do
-			[ $(($(lines made) - $(lines taken))) -lt 50 ] || continue
+			[ $(($(lines made) - $(lines taken))) -lt 50 ] || { sleep 0.1 && continue; }
 			api POST /v2/bulk "{\"operations\":[$operation,$operation,$operation]}" |
 				jq -r '.results[]?.body.id // empty'
 		done
@@ -77,7 +77,7 @@ lines()
 more_lines()
 {
 	wanted=$(($(lines "$1") + between))
-	timeout 60 sh -c "until [ \$(wc -l <'$1') -ge $wanted ]; do sleep 0.02; done" ||
+	timeout 60 sh -c "until [ \$(wc -l <'$1') -ge $wanted ]; do sleep 0.05; done" ||
 		fail "no new lines in $1"
 }
 
@@ -146,7 +146,7 @@ finish_deliveries()
 	until have_arrived; do
 		[ "$(date +%s)" -lt $latest ] ||
 			fail "without an entry: $(head missing); not delivered: $(head undelivered)"
-		sleep 0.1
+		sleep 0.5
 	done
 	sort -u arrived | cut -d ' ' -f 2 | sort | uniq -d >twice
 	[ ! -s twice ] || fail "entries with two ids: $(cat twice)"
