@@ -279,6 +279,7 @@ check_options()
 	missing=$(described_options "$page" | awk '
 		FNR == NR { described[$1] = 1; next }
 		$1 != "help" && $1 != "version" && !($1 in described) { print "--" $1 }' - options.help)
+	# shellcheck disable=SC2086
 	[ -z "$missing" ] || fail "$(basename "$page") does not have $*" $missing
 }
 
@@ -288,6 +289,7 @@ check_no_other_option()
 	unknown=$(sed 's/\\-/-/g' "$1" | grep -oE 'Fl -[a-z-]+' | awk '
 		FNR == NR { known["-" $1] = 1; next }
 		!($2 in known) { print "-" $2 }' options.all -)
+	# shellcheck disable=SC2086
 	[ -z "$unknown" ] || fail "$(basename "$1"): unknown option" $unknown
 }
 
@@ -315,6 +317,7 @@ check_metrics()
 	unknown=$(sed 's/[$]anteroom_[a-z_]*//g' "$pages/anteroom-serve.8" | grep -oE 'anteroom_[a-z_]+' | awk '
 		FNR == NR { if ($1 == "#" && $2 == "TYPE") exists[$3] = 1; next }
 		!($1 in exists)' metrics -)
+	# shellcheck disable=SC2086
 	[ -z "$unknown" ] || fail "these metrics do not exist:" $unknown
 }
 
