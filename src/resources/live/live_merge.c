@@ -1486,6 +1486,14 @@ static bool end_merge(struct room_merge *merge, struct fault *fault)
 		record_put(&session_table, call->transaction, &merge->session, fault));
 }
 
+/* Takes all that is left as merged: nothing of it changes the records. */
+static void skip_rest(struct merging *merging)
+{
+	merging->merged = merging->count;
+	if (merging->steps != NULL)
+		merging->steps->at.phase = LISTED_DONE;
+}
+
 bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 {
 	struct room_merge merge;
@@ -1504,7 +1512,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 	set_results(&merge);
 	/* A room that is in session belongs to the media server that told of it. */
 	if (merging->is_live && id_compare(&merge.live.backend, &merging->backend) != 0) {
-		merging->merged = merging->count;
+		skip_rest(merging);
 		return true;
 	}
 	if (!merging->is_live && !merge.has_room) {
@@ -1513,7 +1521,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 			if (merging->news[i].type == NEWS_JOINED)
 				merging->judges = JUDGE_EVERYBODY;
 		}
-		merging->merged = merging->count;
+		skip_rest(merging);
 		return end_merge(&merge, fault);
 	}
 	return (merging->is_look ? merge_listed(&merge, fault) : merge_told(&merge, fault)) &&

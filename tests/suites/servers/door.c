@@ -466,6 +466,7 @@ START_TEST(who_was_put_out_does_not_come_back)
 {
 	const char *path = arena_text(stand.arena, "%s/remove-peers", room_path);
 	struct slice body = SLICE("{\"peer_id\":\"PEER\",\"reason\":\"why\"}");
+	int64_t end;
 
 	start_watch();
 	(void)ask_until(room_path, "\"peer_count\":1");
@@ -487,8 +488,36 @@ START_TEST(who_was_put_out_does_not_come_back)
 	kit_room("RM_2", clock_now(&clock_system));
 	kit_people("PA_3", "e9");
 	ck_assert_int_eq(tell(NULL, joined_event("PA_3")), 204);
-	while (requests_of(END) < 2)
+	end = clock_monotonic() + 30000;
+	while (requests_of(END) < 2) {
+		ck_assert_int_lt(clock_monotonic(), end);
 		(void)poll(NULL, 0, 20);
+	}
+}
+END_TEST
+
+/* Somebody is in a room that was deleted, and the service learns of it by looking. */
+START_TEST(a_look_at_a_deleted_room_ends)
+{
+	const int64_t end = clock_monotonic() + 30000;
+
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	(void)ask(204, METHOD_DELETE, filled("/v2/rooms/ROOM"), NULL);
+	(void)await_request(END);
+	while (events("session.close.success") < 1) {
+		ck_assert_int_lt(clock_monotonic(), end);
+		(void)poll(NULL, 0, 20);
+	}
+	kit_room("RM_2", clock_now(&clock_system));
+	kit_people("PA_3", "e9");
+	if (_i == 0)
+		ck_assert_int_eq(tell(NULL, joined_event("PA_3")), 204);
+	restart_watch();
+	while (requests_of(END) < 2) {
+		ck_assert_int_lt(clock_monotonic(), end);
+		(void)poll(NULL, 0, 20);
+	}
 }
 END_TEST
 
@@ -673,6 +702,7 @@ void add_door(TCase *live, TCase *inside)
 {
 	tcase_add_loop_test(live, rights_without_a_role_stay, 0, 2);
 	tcase_add_test(live, who_was_put_out_does_not_come_back);
+	tcase_add_loop_test(live, a_look_at_a_deleted_room_ends, 0, 2);
 	tcase_add_test(live, moderators_are_told_who_waits);
 	tcase_add_loop_test(live, people_are_told_that_their_role_has_changed, 0,
 			    ROWS(role_changes));
