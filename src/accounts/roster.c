@@ -170,38 +170,14 @@ void account_set_defaults(struct account *account)
 		*switch_of(account, &account_switches[i]) = account_switches[i].is_on;
 }
 
-static const char *set_client_url(struct account *account, struct slice url)
-{
-	const char *flaw = url.size == 0 ? NULL : client_url_flaw(url);
-
-	if (flaw != NULL)
-		return flaw;
-	if (url.size > 0)
-		memcpy(account->client_url, url.data, url.size);
-	account->client_url[url.size] = '\0';
-	return NULL;
-}
-
-static const char *set_embed(struct account *account, struct slice origins)
-{
-	const char *flaw = origins.size == 0 ? NULL : embed_origins_flaw(origins);
-
-	if (flaw != NULL)
-		return flaw;
-	if (origins.size > 0)
-		memcpy(account->embed, origins.data, origins.size);
-	account->embed[origins.size] = '\0';
-	return NULL;
-}
-
 /* Settings that are texts. The file has those that are not empty. */
 static const struct account_setting {
 	const char *name;
-	size_t member; /* offset of a text in struct account */
-	const char *(*set)(struct account *account, struct slice value);
+	size_t member; /* offset of a text in struct account, which has room for what has no flaw */
+	const char *(*flaw)(struct slice value); /* NULL: none */
 } account_texts[] = {
-	{ "client_url", offsetof(struct account, client_url), set_client_url },
-	{ "embed", offsetof(struct account, embed), set_embed },
+	{ "client_url", offsetof(struct account, client_url), client_url_flaw },
+	{ "embed", offsetof(struct account, embed), embed_origins_flaw },
 };
 #define ACCOUNT_TEXTS (sizeof account_texts / sizeof account_texts[0])
 
@@ -210,11 +186,26 @@ static const char *text_setting(const struct account *account, const struct acco
 	return (const char *)account + row->member;
 }
 
+/* Sets the text, or unsets it if the value is empty. Returns the flaw of the value, or NULL. */
+static const char *set_text(struct account *account, const struct account_setting *row,
+			    struct slice value)
+{
+	char *text = (char *)account + row->member;
+	const char *flaw = value.size == 0 ? NULL : row->flaw(value);
+
+	if (flaw != NULL)
+		return flaw;
+	if (value.size > 0)
+		memcpy(text, value.data, value.size);
+	text[value.size] = '\0';
+	return NULL;
+}
+
 const char *account_set(struct account *account, struct slice name, struct slice value)
 {
 	for (size_t i = 0; i < ACCOUNT_TEXTS; i++) {
 		if (slice_is(name, account_texts[i].name))
-			return account_texts[i].set(account, value);
+			return set_text(account, &account_texts[i], value);
 	}
 	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++) {
 		if (!slice_is(name, account_switches[i].name))
@@ -309,7 +300,7 @@ static bool read_account_settings(const json_t *object, struct account *account,
 
 		if (value != NULL)
 			wrong = json_is_string(value)
-					? account_texts[i].set(account, text_of_json(value))
+					? set_text(account, &account_texts[i], text_of_json(value))
 					: "must be a string";
 		if (wrong != NULL)
 			return refuse_member(flaw, account_texts[i].name, wrong);
