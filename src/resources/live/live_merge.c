@@ -1486,7 +1486,8 @@ static bool end_merge(struct room_merge *merge, struct fault *fault)
 		record_put(&session_table, call->transaction, &merge->session, fault));
 }
 
-/* Takes all that is left as merged: nothing of it changes the records. */
+/* Counts all that is left as merged, because none of it changes the records; otherwise a look would
+ * begin again and again. */
 static void skip_rest(struct merging *merging)
 {
 	merging->merged = merging->count;
