@@ -553,6 +553,14 @@ export const reloads = (browser) =>
 		ok("a reload returns to the call, also with a code for one use", true);
 		const on = await page.evaluate(() => fake.room.localParticipant.isCameraEnabled || new Promise((turn) => fake.room.on("LocalTrackPublished", () => turn(fake.room.localParticipant.trackPublications.size > 0))));
 		ok("with the devices that were on", on);
+		await page.route("**/v2/token/join", (route) =>
+			route.fulfill({ status: 429, headers: { "Retry-After": "2" }, json: { code: 429, message: "Too many requests" } }),
+		);
+		await page.reload();
+		await page.waitForSelector(title("Too many attempts from your network"));
+		await page.unroute("**/v2/token/join");
+		await connected(page);
+		ok("after too many requests it returns too", true);
 		const kept = await page.evaluate(() => sessionStorage.getItem("call"));
 		const second = await page.context().newPage();
 		await with_library(second, stand);

@@ -496,9 +496,10 @@ async function come_back(entry, steal = false) {
 		if (error.status === 0 || error.status >= 500) {
 			return stop(words.trouble, words.unreachable, () => come_back(entry, steal));
 		}
+		if (error.status === 429) return wait(error.retry_after || 60, () => come_back(entry, steal));
 		forget();
 		// The token has expired, or its room is gone: the code says what is possible.
-		if (error.status === 403 || error.status === 429) refused(error, entry.code);
+		if (error.status === 403) refused(error, entry.code);
 		else describe(entry.code);
 	}
 }
