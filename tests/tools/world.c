@@ -344,7 +344,7 @@ void world_begin(struct world *world, const struct id *account, struct call *cal
 uint64_t world_commit(struct call *call)
 {
 	struct fault fault = FAULT_INITIAL;
-	uint64_t number;
+	uint64_t number = 0;
 
 	must(audit_write(call, &fault) && store_commit(call->transaction, &number, &fault), &fault);
 	arena_close(call->arena);
