@@ -1,10 +1,10 @@
 #!/bin/sh
 # Tests the console and the join page in Chromium, against the program behind nginx, with the scripts of
 # tests/web. Needs Chromium, Node and the npm packages of tests/web/package.json; skipped without them.
-# WEB=all runs all groups, which takes minutes, instead of the most important ones; WEB=live runs those of
-# rooms in session, WEB=call those of the call and its door, WEB=NAME the one group of these with that name, as in
-# the scripts (standing_still). PICTURES=DIRECTORY stores a picture of each page there; pictures_of_calls makes those
-# of the call.
+# WEB=all runs all groups, which takes minutes, instead of the most important ones; WEB=live runs those of rooms in
+# session, WEB=call those of the call and its door, WEB=rest the others, and WEB=NAME the one group of the first two
+# with that name, as in the scripts (standing_still). PICTURES=DIRECTORY stores a picture of each page there;
+# pictures_of_calls makes those of the call.
 set -u
 test=tests/scripts/web.sh
 . "${SOURCE_DIR:-$(dirname "$0")/../..}/tests/tools/servers.sh"

@@ -759,5 +759,5 @@ int main(void)
 
 	suite_add_tcase(suite, requests_case());
 	suite_add_tcase(suite, waiting_case());
-	return suite_run(suite);
+	return suite_run_apart(suite);
 }

@@ -885,5 +885,5 @@ int main(void)
 	tcase_add_test(tcase, closing_null_is_allowed);
 	suite_add_tcase(suite, tcase);
 	fast_disk();
-	return suite_run(suite);
+	return suite_run_apart(suite);
 }

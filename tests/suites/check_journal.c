@@ -991,5 +991,5 @@ int main(void)
 	tcase_add_test(listed, the_journal_is_listed_up_to_the_damage);
 	suite_add_tcase(suite, listed);
 	fast_disk();
-	return suite_run(suite);
+	return suite_run_apart(suite);
 }

@@ -475,5 +475,5 @@ int main(void)
 	tcase_add_test(cases, a_plain_text_is_written_as_it_is);
 	tcase_add_loop_test(cases, jansson_reads_what_was_written, 0, ROWS(written_texts));
 	tcase_add_loop_test(cases, plain_base64_reads_a_payload, 0, ROWS(written_texts));
-	return suite_run_in_one(suite);
+	return suite_run(suite);
 }

@@ -593,5 +593,5 @@ int main(void)
 	tcase_add_test(tcase, each_event_has_words_in_the_console);
 	tcase_add_test(tcase, each_event_has_a_test);
 	suite_add_tcase(suite, tcase);
-	return suite_run_in_one(suite);
+	return suite_run(suite);
 }

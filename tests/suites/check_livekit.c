@@ -1025,5 +1025,5 @@ int main(void)
 	tcase_add_test(told, a_config_without_a_secret_signs_nothing);
 	tcase_add_test(told, other_servers_tell_nothing);
 	suite_add_tcase(suite, told);
-	return suite_run_in_one(suite);
+	return suite_run(suite);
 }

@@ -1103,5 +1103,5 @@ int main(void)
 	tcase_add_test(whole, every_component_is_used);
 	tcase_add_test(whole, every_number_with_a_unit_names_it);
 	tcase_add_test(whole, no_other_operation_is_described);
-	return suite_run_in_one(suite);
+	return suite_run(suite);
 }

@@ -1200,5 +1200,5 @@ static Suite *rules_suite(void)
 
 int main(void)
 {
-	return suite_run_in_one(rules_suite());
+	return suite_run(rules_suite());
 }

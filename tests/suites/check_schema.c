@@ -1043,5 +1043,5 @@ static Suite *schema_suite(void)
 
 int main(void)
 {
-	return suite_run(schema_suite());
+	return suite_run_apart(schema_suite());
 }

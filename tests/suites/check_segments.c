@@ -332,5 +332,5 @@ int main(void)
 	tcase_add_test(tcase, a_full_segment_is_not_taken_for_torn);
 	tcase_add_test(tcase, a_journal_can_be_continued);
 	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
+	return suite_run_apart(suite);
 }

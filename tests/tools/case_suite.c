@@ -67,7 +67,7 @@ int case_main(struct transport *transport, const struct case_choice *choice)
 	means = transport;
 	if (cases == NULL)
 		return EXIT_FAILURE;
-	status = suite_run_in_one(suite_of(cases, transport->name));
+	status = suite_run(suite_of(cases, transport->name));
 	case_list_close(cases);
 	return status;
 }

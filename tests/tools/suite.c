@@ -19,7 +19,7 @@ void suite_mark(const char *file, int line)
 	(_mark_point)(file, line);
 }
 
-int suite_run(struct Suite *suite)
+int suite_run_apart(struct Suite *suite)
 {
 	SRunner *runner = srunner_create(suite);
 	int failed;
@@ -30,10 +30,10 @@ int suite_run(struct Suite *suite)
 	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int suite_run_in_one(struct Suite *suite)
+int suite_run(struct Suite *suite)
 {
 	setenv("CK_FORK", "no", 0);
-	return suite_run(suite);
+	return suite_run_apart(suite);
 }
 
 bool suite_draws(size_t n)

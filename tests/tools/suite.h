@@ -19,14 +19,14 @@ void suite_mark(const char *file, int line);
 /* Check's Suite, for programs that only count and do not include Check's header. */
 struct Suite;
 
-/* Runs a suite as the environment says (CK_VERBOSITY, CK_FORK), and frees it. Returns the exit
- * status of the test program. */
+/* Runs a suite in one process, unless CK_FORK is yes, and frees it; forking would take most of the
+ * time of short tests. A crash ends all of them, and nothing ends a test that hangs: tests/run does,
+ * and then runs the suite again with CK_FORK=yes, which names the test. Returns the exit status of
+ * the test program. */
 int suite_run(struct Suite *suite);
-
-/* The same in one process, unless CK_FORK says otherwise: for many short tests that start no
- * processes and leave nothing behind, where forking would take most of the time. A crash ends all
- * of them. */
-int suite_run_in_one(struct Suite *suite);
+/* The same with a process for each test, unless CK_FORK is no: for tests that abort, change limits
+ * of the process or leave something behind. */
+int suite_run_apart(struct Suite *suite);
 
 /* Returns true if the n-th row of a long table is to be tested: one of ONE_OF rows, others with
  * another SEED (both in the environment, as tests/run sets them; unset: all rows). */
