@@ -61,6 +61,7 @@ struct route {
 	bool is_limited; /* rejected while the address has used up its budget of unknown codes */
 	bool drops_old; /* what it returns may no longer be kept (410) */
 	bool has_etag; /* supports conditional requests */
+	const char *etag_when; /* when a response has an ETag; NULL: always, with has_etag */
 	bool is_bulk; /* may be an operation of a bulk request (service/bulk.h) */
 	bool is_alone; /* calls of all such routes run one at a time, with more memory;
 			* an is_open route must not have it */

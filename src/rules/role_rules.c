@@ -136,7 +136,7 @@ static const struct field permissions_fields[] = {
 	{ "changeRole",       BOOLEAN(), DEFAULT(false),
 	  DOC("Request others to change their role.") },
 	{ "sendRoomState",    BOOLEAN(), DEFAULT(false),
-	  DOC("Receive room state (peer count and peer list).") },
+	  DOC("See who is inside, before the join and from inside.") },
 	{ "browserRecording", BOOLEAN(), DEFAULT(true), DOC("Start and stop browser recording.") },
 	{ "rtmpStreaming",    BOOLEAN(), DEFAULT(true), DOC("Start and stop RTMP streaming.") },
 	{ "hlsStreaming",     BOOLEAN(), DEFAULT(true), DOC("Start and stop HLS streaming.") },

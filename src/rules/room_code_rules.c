@@ -385,6 +385,33 @@ static const struct field opened_role_fields[] = {
 static const struct shape opened_role_shape = {
 	"OpenedRole", FIELDS(opened_role_fields), .doc = "The role of a code, for a guest.",
 };
+static const struct field opened_state_fields[] = {
+	{ "messageInterval",     INTEGER(5, 3600), FLAGS(FIELD_REQUIRED), UNIT("s"),
+	  DOC("How often to ask again. The join page asks at most every 10 seconds.") },
+	{ "stopRoomStateOnJoin", BOOLEAN(), FLAGS(FIELD_REQUIRED),
+	  DOC("Whether a page stops asking once the person has joined.") },
+};
+static const struct shape opened_state_shape = {
+	"OpenedState", FIELDS(opened_state_fields), .doc = "How often a page asks who is inside.",
+};
+static const struct field opened_peer_fields[] = {
+	{ "name", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("Ada"),
+	  DOC("Name of the person; empty if the account has sessions=off.") },
+	{ "role", TEXT(any_text), FLAGS(FIELD_REQUIRED), EXAMPLE("guest"), DOC("Name of the person's role.") },
+};
+static const struct shape opened_peer_shape = {
+	"OpenedPeer", FIELDS(opened_peer_fields), .doc = "Somebody inside, for a guest.",
+};
+static const struct field opened_peer_item = { .name = NULL, OBJECT(opened_peer_shape) };
+static const struct field opened_inside_fields[] = {
+	{ "peer_count", INTEGER(0, UNLIMITED), FLAGS(FIELD_REQUIRED), DOC("How many people are inside.") },
+	{ "peers",      LIST_OF(opened_peer_item), MOST(5),
+	  DOC("The first five of them, in the order in which they joined; missing without sendPeerList, and if more than "
+	      "200 people are inside.") },
+};
+static const struct shape opened_inside_shape = {
+	"OpenedInside", FIELDS(opened_inside_fields), .doc = "Who is inside, for a guest.",
+};
 static const struct field origin_item = {
 	.name = NULL, TEXT(any_text), IN_FORMAT("uri"), EXAMPLE("https://www.example.org"),
 };
@@ -406,6 +433,11 @@ static const struct field opened_fields[] = {
 	{ "admission",  ADMISSION, DOC("ask if somebody has to let people in; else missing.") },
 	{ "embed",      LIST_OF(origin_item), MOST(EMBED_ORIGINS_MOST),
 	  DOC("Origins whose pages may show the join page in a frame; missing if there are none.") },
+	{ "room_state", OBJECT(opened_state_shape),
+	  DOC("Present with inside: how a page follows it, as the template's settings have it.") },
+	{ "inside",     OBJECT(opened_inside_shape),
+	  DOC("Who is inside, as far as it is known; missing unless the template's roomState is enabled and the role has "
+	      "sendRoomState. With it, the response has an ETag.") },
 };
 const struct shape opened_shape = {
 	"OpenedByCode", FIELDS(opened_fields), .doc = "What a room code opens.",

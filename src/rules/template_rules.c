@@ -23,16 +23,16 @@ static const struct shape recording_shape = {
 
 static const struct field room_state_fields[] = {
 	{ "messageInterval",     INTEGER_STEP(5, 3600, 5), DEFAULT(5),
-	  UNIT("s"), DOC("Interval of room-state messages in seconds.") },
+	  UNIT("s"), DOC("How often a page asks who is inside; the join page at most every 10 seconds.") },
 	{ "sendPeerList",        BOOLEAN(), DEFAULT(false),
-	  DOC("Whether the peer list is sent; otherwise only the peer count is.") },
+	  DOC("Whether the first people inside are named; otherwise only their number is told.") },
 	{ "stopRoomStateOnJoin", BOOLEAN(), DEFAULT(true),
-	  DOC("Stops the messages to a person once that person has joined.") },
+	  DOC("Whether a page stops asking once the person has joined.") },
 	{ "enabled",             BOOLEAN(), DEFAULT(false),
-	  DOC("Switches room-state sending for roles.") },
+	  DOC("Whether people whose role has sendRoomState are told who is inside before they join.") },
 };
 static const struct shape room_state_shape = {
-	"RoomState", FIELDS(room_state_fields), .doc = "Room-state messages.",
+	"RoomState", FIELDS(room_state_fields), .doc = "What people are told of those inside before they join.",
 };
 
 static const struct text_rule agent_name_text = {
@@ -58,7 +58,7 @@ static const struct field settings_fields[] = {
 	{ "region",    ONE_OF("in", "us", "eu", "auto"), FLAGS(FIELD_ZERO_ABSENT), DEFAULT("auto"),
 	  DOC("Default hosting region of rooms.") },
 	{ "recording", OBJECT(recording_shape), FLAGS(FIELD_NULLABLE), DOC("How rooms are recorded.") },
-	{ "roomState", OBJECT(room_state_shape), DEFAULT({}), DOC("Messages about who is in a room.") },
+	{ "roomState", OBJECT(room_state_shape), DEFAULT({}), DOC("Whether people are told who is inside before they join.") },
 	{ "retry",     ANY(), FLAGS(FIELD_READ_ONLY), DEFAULT({}), DOC("Always an empty object.") },
 	{ "backend",   TEXT(any_text),
 	  DOC("Name of the backend for rooms. Default: the account's default backend.") },

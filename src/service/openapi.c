@@ -637,7 +637,7 @@ static json_t *success_headers(const struct route *route)
 	json_t *headers;
 	size_t n = 0;
 
-	if (route->has_etag && route->method != METHOD_DELETE)
+	if (route->has_etag && route->method != METHOD_DELETE && route->etag_when == NULL)
 		names[n++] = "ETag";
 	if (route->body != NULL) {
 		names[n++] = "X-Unknown-Fields";
@@ -646,6 +646,10 @@ static json_t *success_headers(const struct route *route)
 	if (takes_key(route))
 		names[n++] = "Idempotency-Replayed";
 	headers = headers_of(route->is_for_all_origins, names);
+	if (route->etag_when != NULL)
+		object_put(headers, "ETag",
+			   json_pack("{s:s, s:{s:s}}", "description", route->etag_when, "schema",
+				     "type", "string"));
 	if (route->retry_after != NULL)
 		object_put(headers, "Retry-After",
 			   json_pack("{s:s, s:{s:s}}", "description", route->retry_after, "schema",

@@ -110,6 +110,7 @@ export class Fixtures {
 			values.room_id = (await this.room()).id;
 		if (/^\/v2\/(room-codes|token|livekit|join|bans)/.test(path))
 			values.code = await this.code(values.room_id);
+		if (operation.id === "describeCode") await this.tellWhoIsInside(values.room_id);
 		if (path === "/v2/token/join" || path.startsWith("/v2/livekit/")) await this.join();
 		if (["endRoom", "removePeers"].includes(operation.id))
 			Object.assign(values, await this.occupied());
@@ -144,6 +145,17 @@ export class Fixtures {
 			opens_at: "",
 			closes_at: "",
 		});
+	}
+
+	// From now on, codes of this room show who is inside.
+	async tellWhoIsInside(room_id) {
+		const token = this.tokens.rooms;
+		const template = await this.make(token, "/v2/templates", {
+			roles: { [ROLE]: { permissions: { sendRoomState: true } } },
+			settings: { roomState: { enabled: true, sendPeerList: true } },
+		});
+
+		await this.make(token, `/v2/rooms/${room_id}`, { template_id: template.id });
 	}
 
 	livekit() {

@@ -966,7 +966,8 @@ static const struct {
 	  "{\"description\":\"Video codec. null restores the default: \\\"vp8\\\".\",\"x-default\":"
 	  "\"vp8\",\"anyOf\":[{\"type\":\"string\",\"enum\":[\"vp8\"]},{\"type\":\"null\"}]}" },
 	{ "RoomStateInput", "messageInterval",
-	  "{\"description\":\"Interval of room-state messages in seconds. Default: 5.\",\"x-default"
+	  "{\"description\":\"How often a page asks who is inside; the join page at most every 10 "
+	  "seconds. Default: 5.\",\"x-default"
 	  "\":5,\"x-unit\":\"s\",\"type\":\"integer\",\"format\":\"int64\",\"minimum\":5,\"maximum"
 	  "\":3600,\"multipleOf\":5}" },
 	{ "SimulcastLayerInput", "scaleResolutionDownBy",
@@ -982,7 +983,7 @@ static const struct {
 	  "{\"description\":\"How rooms are recorded.\",\"anyOf\":[" REFERENCE("Recording")
 	  ",{\"type\":\"null\"}]}" },
 	{ "Settings", "roomState",
-	  "{\"description\":\"Messages about who is in a room.\",\"$ref\":\"#/components/schemas/Ro"
+	  "{\"description\":\"Whether people are told who is inside before they join.\",\"$ref\":\"#/components/schemas/Ro"
 	  "omState\"}" },
 	{ "UploadPatch", "credentials",
 	  "{\"description\":\"Only the response to the request that sent them contains them. null remove"

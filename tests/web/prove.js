@@ -13,6 +13,7 @@ import * as administrator from "./console.js";
 import * as doors from "./door.js";
 import * as frame from "./frame.js";
 import * as guest from "./join.js";
+import * as inside from "./inside.js";
 import * as kept from "./kept.js";
 import * as live from "./live.js";
 import * as pictures from "./pictures.js";
@@ -48,6 +49,9 @@ async function calls() {
 	await in_call.call_budgets(browser);
 	await in_call.forwarding_to_clients(browser);
 	await in_call.views_of_calls(browser);
+	await inside.inside_before(browser);
+	await inside.inside_again(browser);
+	await inside.inside_after(browser);
 	await comforts.comfort(browser);
 	await kept.nothing_kept(browser);
 	await titled.titles(browser);
@@ -135,7 +139,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, embedded, titled, trust, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, embedded, titled, trust, inside, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

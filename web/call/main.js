@@ -98,6 +98,9 @@ export async function begin(page, entry, join, media) {
 	let shown = [];
 	let hand_up = false;
 	let is_raising = false;
+	/** How many people the media server names, and how many are inside, if the service told that since the last change. */
+	let named = 0;
+	let inside_count = 0;
 	let role = entry.role.name;
 	/** The latest question for the own role. */
 	let asking = {};
@@ -133,7 +136,7 @@ export async function begin(page, entry, join, media) {
 		note,
 		is_open: () => list.open(),
 		show: () => show_list(true),
-		changed: () => controls.people(people().length, list.open(), waiting.count()),
+		changed: () => draw_count(people().length),
 		elsewhere: () => list.focus(),
 		role_shown,
 		signal,
@@ -250,12 +253,31 @@ export async function begin(page, entry, join, media) {
 		shown = all;
 		view.show(all);
 		list.show(all);
-		controls.people(all.length, list.open(), waiting.count());
+		draw_count(all.length);
 		draw_controls();
 		if (state !== "connected") return;
 		tell(all);
 		const others = all.filter((one) => !one.me);
-		view.say(others.length === 0 ? [h("b", null, words.alone), h("p", null, words.alone_help)] : null);
+		const title = inside_count > 1 ? page.words.inside([], inside_count) : words.alone;
+		view.say(others.length === 0 ? [h("b", null, title), h("p", null, words.alone_help)] : null);
+	}
+	/** @param {number} n how many the media server names */
+	function draw_count(n) {
+		// What the service told is older than a change.
+		if (n !== named) inside_count = 0;
+		named = n;
+		controls.people(Math.max(n, inside_count), list.open(), waiting.count());
+	}
+	/** Asks how many are inside, for people whom nobody names the others. */
+	async function follow_inside() {
+		const known = entry.room_state;
+		if (!known || known.stopRoomStateOnJoin) return;
+		const { watch_inside } = await import("../join/inside.js");
+		const tell_inside = (/** @type {import("../join/inside.js").Inside} */ { peer_count, peers }) => {
+			inside_count = peers ? 0 : peer_count;
+			if (state === "connected") draw();
+		};
+		watch_inside({ code: entry.code, etag: null, state: known, is_shown: () => true, tell: tell_inside, at_once: true }, signal);
 	}
 	function draw_controls() {
 		for (const kind of kinds) {
@@ -273,7 +295,7 @@ export async function begin(page, entry, join, media) {
 		const covered = open && matchMedia(COVERED).matches;
 		view.element.inert = covered;
 		controls.element.inert = covered;
-		controls.people(people().length, open, waiting.count());
+		draw_count(people().length);
 		if (open) note.drop("door");
 		if (!open) controls.focus_people();
 	}
@@ -536,6 +558,7 @@ export async function begin(page, entry, join, media) {
 		// After a reload: the devices that were on.
 		for (const kind of DEVICES) if (entry[kind] && !media[kind] && !trouble[kind]) turn(kind, true);
 		tell_troubles();
+		follow_inside().catch(() => {});
 		await learn_role();
 	} catch {
 		// Somebody who is put out while connecting hears of it sooner, by the event.

@@ -7,7 +7,7 @@ import { tab_storage } from "../lib/storage.js";
 
 /** What was joined with a code, and which devices were on. The name of the room is the one that people see.
  * @typedef {{ path: string, code: string, room: { name: string }, role: { name: string, title?: string, publishParams: any },
- *   token: string, room_id: string, name: string, audio: boolean, video: boolean, embed?: string[] | undefined, restarted_at?: number }} Entry */
+ *   token: string, room_id: string, name: string, audio: boolean, video: boolean, embed?: string[] | undefined, restarted_at?: number, room_state?: import("./inside.js").State }} Entry */
 
 const KEY = "call";
 // The page before a reload may take a moment to let go of its call: attempts, and milliseconds between them.

@@ -23,6 +23,9 @@ import { moment, words_of_page } from "./words.js";
  * @property {string} [closes_at]
  * @property {string} [name] of the person the code is for
  * @property {string[]} [embed] the origins whose pages may show this one
+ * @property {import("./inside.js").Inside} [inside] who is there already, if the person is told before the join
+ * @property {import("./inside.js").State} [room_state] with `inside`
+ * @property {string | null} [etag] of this description
  */
 
 const words = await words_of_page();
@@ -33,6 +36,8 @@ const SHORTEST_WAIT = 5;
 const DAY = 86400000;
 // Milliseconds until the code of the call is loaded, at the latest.
 const IDLE = 1500;
+// People who are named, if not more are inside.
+const NAMES = 3;
 // Seconds until a page that was loaded again asks about its ticket: the devices are started meanwhile.
 const SOON = 1;
 
@@ -44,6 +49,8 @@ function entitle(title) {
 const has_library = () => Boolean(document.querySelector("meta[name=livekit-client]")?.getAttribute("content"));
 /** Loads the code of the call. */
 const load_call = () => import("../call/main.js");
+/** Loads what follows who is inside. */
+const load_inside = () => import("./inside.js");
 /** Loads the code of the door. */
 const load_door = () => import("./door.js");
 
@@ -133,11 +140,11 @@ async function describe(code) {
 		h("div.join-box.small-box", { "aria-busy": "true" }, h("p.quiet", null, words.moment)),
 	);
 	try {
-		const { data } = await call("GET", `/v2/join/${segment(code)}`);
+		const { data, etag } = await call("GET", `/v2/join/${segment(code)}`);
 		// Before anybody is asked for a camera.
 		if (data.call === "none") not_set_up(words.no_server, words.not_set_up_server);
 		else if (data.call && !has_library()) not_set_up(words.not_set_up, words.not_set_up_library);
-		else enter(data);
+		else enter({ ...data, etag });
 	} catch (error) {
 		refused(error, code);
 	}
@@ -261,6 +268,27 @@ function wait_until(iso, says, again) {
 }
 
 /**
+ * Shows who is inside, and follows it, unless that is not told. Returns what it is shown in.
+ * @param {Described} what @param {AbortSignal} signal ends it
+ */
+function show_inside({ code, call, inside, room_state: state, etag = null }, signal) {
+	if (!inside || !state) return null;
+	const line = h("p.quiet.join-inside");
+	/** @param {import("./inside.js").Inside} now */
+	function tell({ peer_count, peers = [] }) {
+		const names = peers.map((one) => one.name).slice(0, peer_count > NAMES ? NAMES - 1 : NAMES);
+		put(line, icon("people"), words.inside(names.includes("") ? [] : names, peer_count));
+		// Elsewhere people may be where nobody tells of them.
+		line.hidden = peer_count === 0 && call !== "livekit";
+	}
+	tell(inside);
+	load_inside()
+		.then(({ watch_inside }) => watch_inside({ code, etag, state, is_shown: () => line.isConnected, tell }, signal))
+		.catch(() => {});
+	return line;
+}
+
+/**
  * Shows the form to join a room: name and devices.
  * @param {Described} what @param {import("./kept.js").Waiter | null} [waiter] who waited in this tab before a reload
  */
@@ -298,6 +326,8 @@ function enter(what, waiter = null) {
 		put(foot, icon(asks ? "person" : "lock"), asks ? words.asks_first : words.nothing_sent);
 	}
 	draw_admission();
+	const gone = new AbortController();
+	const inside = show_inside(what, gone.signal);
 	const end = [what.closes_at, what.expires_at].filter((one) => one !== undefined).sort()[0];
 	const soon = end !== undefined && Date.parse(end) - Date.now() < DAY;
 	const form = h(
@@ -317,6 +347,7 @@ function enter(what, waiter = null) {
 				h("span.badge.accent", null, role_name),
 				h("span.quiet", null, words.you_can(kinds), soon && ` ${words.until(moment(end))}`),
 			),
+			inside,
 		),
 		// Others see a person by the name in the code, so there is nothing to enter.
 		!what.name && h("div.field", null, h("label.label", { for: "name" }, words.name), name, fault),
@@ -343,6 +374,7 @@ function enter(what, waiter = null) {
 	}
 	/** Goes in with the response of /v2/token. @param {any} data @param {string} text the name */
 	async function go(data, text) {
+		gone.abort();
 		if (!what.call || !data.join) {
 			const chosen = parts.chosen();
 			parts.stop();
@@ -361,6 +393,7 @@ function enter(what, waiter = null) {
 			audio: media.audio !== null,
 			video: media.video !== null,
 			embed: what.embed,
+			...(what.room_state && { room_state: what.room_state }),
 		};
 		keep(entry);
 		claim(entry);
@@ -443,7 +476,8 @@ function enter(what, waiter = null) {
 		return;
 	}
 	const greeting = what.name ? `${words.welcome(what.name)} ` : "";
-	announce(`${greeting}${room_name}, ${words.as(role_name)}. ${words.you_can(kinds)}`);
+	const here = inside?.textContent ? ` ${inside.textContent}.` : "";
+	announce(`${greeting}${room_name}, ${words.as(role_name)}. ${words.you_can(kinds)}${here}`);
 	// On a phone, the keyboard would cover the page.
 	if (!what.name && matchMedia("(hover: hover)").matches) name.focus();
 	else place.querySelector("h1")?.focus({ preventScroll: true });

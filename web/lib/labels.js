@@ -87,7 +87,7 @@ const LABELS = {
 	scaleResolutionDownBy: "Scale resolution down by",
 	secretKey: "Secret access key",
 	sendPeerList: "Include the list of participants",
-	sendRoomState: "Receive room state",
+	sendRoomState: "See who is inside",
 	singleFilePerLayer: "One file per layer",
 	size: "Room size",
 	stopRoomStateOnJoin: "Stop sending after joining",

@@ -5,6 +5,7 @@
 #define RESOURCES_LIVE_LIVE_ROOMS_H
 
 #include "resources/reads.h"
+#include "resources/templates/template_record.h"
 
 /* Takes an event from a media server. The media server signs it; there is no token. */
 handler live_hear;
@@ -34,5 +35,13 @@ handler active_rooms_settle_end;
 
 handler active_rooms_send_message;
 handler active_rooms_settle_message;
+
+/* Completes the response that describes a code: `opened`, a JSON object with members, to which it
+ * adds `room_state` and `inside`, with an ETag, if the template and the role have people told who
+ * is inside before they join. Reads nothing if they do not, else the record of the room and at most
+ * 200 people. role: the document of the code's role. */
+bool live_answer_opened(struct call *call, const struct id *room,
+			const struct template_record *template, const json_t *role,
+			struct slice opened, struct fault *fault);
 
 #endif

@@ -23,6 +23,7 @@
 #include "resources/asking.h"
 #include "resources/live/live_limits.h"
 #include "resources/live/live_names.h"
+#include "resources/live/live_rooms.h"
 #include "resources/live/revocations.h"
 #include "resources/live/made_rooms.h"
 #include "resources/media/backends.h"
@@ -939,7 +940,7 @@ static json_t *list_origins(const struct account *account)
 }
 
 static bool answer_opened(struct call *call, struct exchange *exchange,
-			  const struct account *account, bool asks)
+			  const struct account *account, bool asks, struct fault *fault)
 {
 	const char *client_url = public_url_client(call, account);
 	const struct room_record *room = &exchange->subject.room;
@@ -976,7 +977,8 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 		object_put(body, "admission", json_string("ask"));
 	if (account->embed[0] != '\0')
 		object_put(body, "embed", list_origins(account));
-	return call_answer(call, json_as_text(call->arena, body));
+	return live_answer_opened(call, &room->id, &exchange->subject.template, role_shown,
+				  json_as_text(call->arena, body), fault);
 }
 
 bool join_look(struct call *call, struct fault *fault)
@@ -995,7 +997,7 @@ bool join_look(struct call *call, struct fault *fault)
 	is_done = admit_by_code(call, &exchange, account, fault) &&
 		  find_media(call, &exchange, fault) &&
 		  asks_at_door(call, &exchange, &asks, fault) &&
-		  answer_opened(call, &exchange, account, asks);
+		  answer_opened(call, &exchange, account, asks, fault);
 	accounts_release(accounts, roster);
 	/* Only rejected exchanges are counted. */
 	call->run.refusal = JOIN_NOT_REFUSED;

@@ -56,13 +56,20 @@ struct stay_inside {
 	size_t from, size; /* of what is shown, in the text; size 0 if it is not asked for */
 };
 
+/* What is shown of each. */
+enum stays_text {
+	STAYS_AS_MEMBERS, /* of an object of peers */
+	STAYS_AS_IDS,
+	STAYS_AS_NAMES /* with their roles */
+};
+
 /* Those inside, in an arena of their own. */
 struct stays_inside {
 	struct arena *arena;
 	struct stay_inside *stays;
 	size_t count, most;
 	struct slice user_id, role; /* that are asked for; data NULL: any */
-	bool is_of_ids; /* the texts are ids; else members of a list of peers */
+	enum stays_text shows;
 	struct buffer text;
 };
 
@@ -79,6 +86,26 @@ static void set_person(const struct peer *peer, struct stay_inside *stay)
 	memcpy(of + size, peer->code.data, peer->code.size);
 	digest_sha256((struct slice){ of, size + peer->code.size }, digest);
 	memcpy(stay->person, digest, PERSON_SIZE);
+}
+
+static void stays_append_one(struct stays_inside *stays, const struct peer *peer)
+{
+	switch (stays->shows) {
+	case STAYS_AS_MEMBERS:
+		buffer_append_string(&stays->text, peer->uuid);
+		buffer_append_byte(&stays->text, ':');
+		peer_append(&stays->text, peer);
+		buffer_append_byte(&stays->text, '}');
+		return;
+	case STAYS_AS_IDS:
+		buffer_append_string(&stays->text, peer->uuid);
+		return;
+	case STAYS_AS_NAMES:
+		buffer_append_member(&stays->text, "{\"name\":", peer->name);
+		buffer_append_member(&stays->text, ",\"role\":", peer->role);
+		buffer_append_byte(&stays->text, '}');
+		return;
+	}
 }
 
 static bool stays_add(void *context, const struct peer *peer)
@@ -98,12 +125,7 @@ static bool stays_add(void *context, const struct peer *peer)
 	    (stays->user_id.data != NULL &&
 	     !slice_equal(stays->user_id, peer->is_anonymous ? SLICE("") : peer->user_id)))
 		return true;
-	buffer_append_string(&stays->text, peer->uuid);
-	if (!stays->is_of_ids) {
-		buffer_append_byte(&stays->text, ':');
-		peer_append(&stays->text, peer);
-		buffer_append_byte(&stays->text, '}');
-	}
+	stays_append_one(stays, peer);
 	stay->size = stays->text.size - stay->from;
 	return stays->text.size <= CALL_ANSWER_MOST;
 }
@@ -141,11 +163,12 @@ static bool stays_read(struct call *call, const struct live *live, size_t most,
 	return true;
 }
 
-static void stays_append(const struct stays_inside *stays, struct buffer *text)
+/* Appends the first `most` of them, with commas. */
+static void stays_append(const struct stays_inside *stays, size_t most, struct buffer *text)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < stays->count; i++) {
+	for (size_t i = 0; i < stays->count && n < most; i++) {
 		const struct stay_inside *stay = &stays->stays[i];
 
 		if (stay->is_former || stay->size == 0)
@@ -162,11 +185,11 @@ static void stays_append(const struct stays_inside *stays, struct buffer *text)
 static bool append_ids(struct call *call, struct live *live, struct buffer *text,
 		       struct fault *fault)
 {
-	struct stays_inside stays = { .arena = arena_open(), .is_of_ids = true };
+	struct stays_inside stays = { .arena = arena_open(), .shows = STAYS_AS_IDS };
 	const bool is_read = stays_read(call, live, IDS_MOST, &stays, fault);
 
 	if (is_read)
-		stays_append(&stays, text);
+		stays_append(&stays, SIZE_MAX, text);
 	for (size_t i = 0; is_read && i < stays.count; i++) {
 		if (stays.stays[i].is_former)
 			live_count(call->arena, live, stays.stays[i].role, false);
@@ -239,6 +262,88 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 	return call_answer(call, buffer_slice(&text));
 }
 
+/* ---- what somebody with a code sees ---- */
+
+/* People that are named; and how many a room may have inside so that they are, and are read. */
+#define FIRST_MOST 5
+#define READ_MOST 200
+
+/* Returns the room state of the template, if people with the role get it; else NULL. */
+static const json_t *room_state_of(struct call *call, const struct template_record *template,
+				   const json_t *role)
+{
+	const json_t *state;
+
+	/* The settings are decoded for few. */
+	if (!json_is_true(json_object_get(json_object_get(role, "permissions"), "sendRoomState")))
+		return NULL;
+	state = json_object_get(template_part_document(call, template, PART_SETTINGS), "roomState");
+	return json_is_true(json_object_get(state, "enabled")) ? state : NULL;
+}
+
+/* Appends who is inside. Of a room over READ_MOST, only its record is read. */
+static bool append_inside(struct call *call, const struct id *room, bool has_list,
+			  struct buffer *text, struct fault *fault)
+{
+	struct stays_inside stays = { .shows = STAYS_AS_NAMES };
+	struct buffer first = BUFFER_INITIAL(call->arena);
+	struct live live;
+	uint64_t count = 0;
+	bool is_done = true;
+
+	if (!live_load(call, room, STORE_TO_SHOW, &live, fault))
+		return false;
+	/* With LIVE_OFF, what the records have is not followed. */
+	if (live.stored.value.data != NULL && call->environment->live != LIVE_OFF)
+		count = live_peers(&live);
+	has_list = has_list && count <= READ_MOST;
+	if (count > 0 && count <= READ_MOST) {
+		stays.arena = arena_open();
+		is_done = stays_read(call, &live, READ_MOST, &stays, fault);
+		for (size_t i = 0; is_done && i < stays.count; i++)
+			count -= stays.stays[i].is_former;
+		if (is_done)
+			stays_append(&stays, FIRST_MOST, &first);
+		arena_close(stays.arena);
+	}
+	buffer_append_text(text, "{\"peer_count\":");
+	buffer_append_integer(text, (json_int_t)count);
+	if (has_list) {
+		buffer_append_text(text, ",\"peers\":[");
+		buffer_append(text, buffer_slice(&first));
+		buffer_append_byte(text, ']');
+	}
+	buffer_append_byte(text, '}');
+	return is_done;
+}
+
+bool live_answer_opened(struct call *call, const struct id *room,
+			const struct template_record *template, const json_t *role,
+			struct slice opened, struct fault *fault)
+{
+	const json_t *state = room_state_of(call, template, role);
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	uint64_t etag;
+
+	if (state == NULL)
+		return call_answer(call, opened);
+	/* Without its last bracket. */
+	buffer_append(&text, (struct slice){ opened.data, opened.size - 1 });
+	buffer_append_text(&text, ",\"room_state\":{\"messageInterval\":");
+	buffer_append_integer(&text, json_integer_value(json_object_get(state, "messageInterval")));
+	buffer_append_text(&text, json_is_true(json_object_get(state, "stopRoomStateOnJoin"))
+					  ? ",\"stopRoomStateOnJoin\":true}"
+					  : ",\"stopRoomStateOnJoin\":false}");
+	buffer_append_text(&text, ",\"inside\":");
+	if (!append_inside(call, room, json_is_true(json_object_get(state, "sendPeerList")), &text,
+			   fault))
+		return false;
+	buffer_append_byte(&text, '}');
+	etag = digest_number(buffer_slice(&text));
+	call_etag(call, etag);
+	return call_not_modified(call, etag) || call_answer(call, buffer_slice(&text));
+}
+
 /* ---- its people ---- */
 
 /* Answers with those inside, whose text is not in the arena of the call while they are read. */
@@ -258,7 +363,7 @@ static bool answer_peers(struct call *call, const struct live *live, struct faul
 				       CALL_ANSWER_MOST >> 20);
 	if (is_done) {
 		buffer_append_text(&text, "{\"peers\":{");
-		stays_append(&stays, &text);
+		stays_append(&stays, SIZE_MAX, &text);
 		buffer_append_text(&text, "}}");
 		is_done = call_answer(call, arena_copy(call->arena, buffer_slice(&text)));
 	}

@@ -286,7 +286,7 @@ static void join_room(const char *backend, const char *room, const char *stay)
  * too. */
 static const struct {
 	enum method method;
-	const char *path; /* with $t and $r: session, room */
+	const char *path; /* with $t, $r, $c and $l: session, room, codes of a host and a guest */
 	int status;
 	unsigned flights;
 } live_trips[] = {
@@ -294,6 +294,9 @@ static const struct {
 	{ METHOD_GET, "/v2/active-rooms/$r/peers", 200, 4 },
 	{ METHOD_GET, "/v2/active-rooms/$r/peers?role=a", 200, 4 },
 	{ METHOD_GET, "/v2/active-rooms/$r/peers/x", 404, 4 },
+	/* A code shows who is inside, if it is to. */
+	{ METHOD_GET, "/v2/join/$c", 200, 5 },
+	{ METHOD_GET, "/v2/join/$l", 200, 1 },
 	{ METHOD_GET, "/v2/active-rooms/$s", 404, 1 },
 	{ METHOD_GET, "/v2/active-rooms/000000000000000000000001", 404, 1 },
 	{ METHOD_GET, "/v2/active-rooms/$r/me", 403, 0 },
@@ -309,6 +312,15 @@ static const struct {
 	{ METHOD_DELETE, "/v2/sessions/000000000000000000000001", 404, 2 },
 };
 
+static const char *code_of_role(const char *room, const char *role)
+{
+	const struct reply reply =
+		ask(&one, METHOD_POST,
+		    arena_text(kept, "/v2/room-codes/room/%s/role/%s", room, role), "{}");
+
+	return member_of(&reply, "code");
+}
+
 START_TEST(calls_about_live_rooms_take_the_expected_number_of_round_trips)
 {
 	const char *values[VALUES] = { "", "", "", "", "", "" };
@@ -316,9 +328,13 @@ START_TEST(calls_about_live_rooms_take_the_expected_number_of_round_trips)
 	struct reply reply;
 	unsigned before, flights;
 
-	make(&one, "/v2/templates", "{\"name\":\"one\",\"roles\":{\"host\":{}},\"default\":true}");
+	make(&one, "/v2/templates",
+	     "{\"name\":\"one\",\"roles\":{\"host\":{\"permissions\":{\"sendRoomState\":true}},"
+	     "\"guest\":{}},\"settings\":{\"roomState\":{\"enabled\":true}},\"default\":true}");
 	values[1] = make(&one, "/v2/rooms", "{\"name\":\"room\"}");
 	values[3] = make(&one, "/v2/rooms", "{\"name\":\"spare\"}");
+	values[2] = code_of_role(values[1], "host");
+	values[4] = code_of_role(values[1], "guest");
 	join_room(backend, values[1], "a");
 	join_room(backend, values[1], "b");
 	before = relay_flights(CALLS);

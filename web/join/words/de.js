@@ -54,6 +54,13 @@ const words = {
 		kinds.length === 0
 			? "Sie können zusehen und zuhören."
 			: `Sie können ${list(kinds.map((kind) => can[kind] ?? kind))}.`,
+	inside: (names, n) => {
+		if (n === 0) return "Noch ist niemand da";
+		const who = names.length === 0 ? [`${n} ${n === 1 ? "Person" : "Personen"}`] : names;
+		const more = n - names.length;
+		const all = names.length > 0 && more > 0 ? [...who, `${more} ${more === 1 ? "weitere Person" : "weitere"}`] : who;
+		return `${list(all)} ${n === 1 ? "ist" : "sind"} da`;
+	},
 	until: (time) => `Bis ${time}.`,
 	name: "Ihr Name",
 	name_example: "Wird den anderen im Raum angezeigt",

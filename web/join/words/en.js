@@ -50,6 +50,13 @@ export default {
 		kinds.length === 0
 			? "You can watch and listen."
 			: `You can ${list(kinds.map((kind) => can[kind] ?? kind))}.`,
+	inside: (/** @type {string[]} */ names, /** @type {number} */ n) => {
+		if (n === 0) return "Nobody is here yet";
+		const who = names.length === 0 ? [`${n} ${n === 1 ? "person" : "people"}`] : names;
+		const more = n - names.length;
+		const all = names.length > 0 && more > 0 ? [...who, `${more} ${more === 1 ? "other" : "others"}`] : who;
+		return `${list(all)} ${n === 1 ? "is" : "are"} here`;
+	},
 	until: (/** @type {string} */ time) => `Until ${time}.`,
 	name: "Your name",
 	name_example: "Shown to others in the room",
