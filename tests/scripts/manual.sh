@@ -310,6 +310,77 @@ check_commands()
 	check_no_other_option "$pages/anteroom-serve.8"
 }
 
+# Prints the members of roles, settings and destinations, a line each.
+members()
+{
+	"$program" openapi | jq -r '
+		. as $doc |
+		def followed:
+			if has("$ref") then .["$ref"] as $to | $doc | getpath($to | split("/")[1:]) | followed
+			elif has("anyOf") then first(.anyOf[] | select(.type != "null")) | followed
+			else . end;
+		def members($path):
+			followed |
+			if .properties then .properties | to_entries[] | .key as $key | .value | members($path + [$key])
+			elif .items then .items | if followed.properties then members($path) else $path end
+			elif (.additionalProperties | type) == "object" then .additionalProperties | members($path)
+			else $path end;
+		.components.schemas |
+		(.Role | members([])), (.Settings | members(["settings"])), (.Destinations | members(["destinations"])) |
+		join(".")' | LC_ALL=C sort -u
+}
+
+# Prints what the manual says that each of them does: the name, a tab, and the text.
+manual_effects()
+{
+	awk '
+	function tell() { for (i = 1; i <= n; i++) print names[i] "\t" text }
+	/^\.Sh/ { if (inside) tell(); inside = /WHAT A TEMPLATE DOES/; n = 0; next }
+	!inside { next }
+	/^\.It Li / { tell(); n = split(substr($0, 8), names, / , /); text = ""; next }
+	/^\.El/ { tell(); n = 0 }
+	/^\.Pp/ { next }
+	{ gsub(/\\-/, "-"); text = text (text == "" ? "" : " ") $0 }
+	' "$pages/anteroom-api.7" | LC_ALL=C sort
+}
+
+# Prints the same of the console.
+console_effects()
+{
+	sed -n 's/^\t"\([a-z]*\/[^"]*\)": \["\(.*\)"\],$/\1\t\2/p' "$source/web/console/effects.js" |
+		awk -F '\t' '{
+			sub(/^role\//, "", $1)
+			gsub(/\/\*/, "", $1)
+			gsub(/\//, ".", $1)
+			if (sub(/", "/, " Others: ", $2)) $2 = "LiveKit: " $2
+			print $1 "\t" $2
+		}' | LC_ALL=C sort
+}
+
+# Checks that both say it of each member, or of what it is part of, and of nothing else.
+check_effects()
+{
+	manual_effects >effects.manual
+	console_effects >effects.console
+	diff effects.manual effects.console >effects.diff ||
+		fail "anteroom-api.7 and web/console/effects.js differ: $(cat effects.diff)"
+	members >members.all
+	[ "$(wc -l <members.all)" -gt 60 ] || fail 'the document has too few members'
+	wrong=$(awk -F '\t' '
+		FNR == NR { does[$1] = 1; next }
+		{
+			found = 0
+			for (part = $1; part != ""; part = sub(/\.[^.]*$/, "", part) ? part : "") {
+				if (part in does) { found = 1; used[part] = 1 }
+			}
+			if (!found) print $1 " has no row;"
+		}
+		END { for (name in does) if (!(name in used)) print name " does not exist;" }
+		' effects.manual members.all)
+	# shellcheck disable=SC2086
+	[ -z "$wrong" ] || fail "anteroom-api.7, WHAT A TEMPLATE DOES:" $wrong
+}
+
 check_metrics()
 {
 	curl -sS -o metrics "$base/metrics" || fail 'no metrics'
@@ -327,6 +398,11 @@ for page in "$pages"/*.[178]; do
 done
 is_to_be_checked use || exit 0
 check_commands
+if have jq; then
+	check_effects
+else
+	left_out="$left_out what members do (needs jq)"
+fi
 serve_at_home
 if have nginx && ! "$program" room list --url none 2>&1 | grep -q 'without libcurl'; then
 	start_nginx home/anteroom

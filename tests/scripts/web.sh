@@ -30,7 +30,8 @@ prove()
 	SECURE_URL=https://127.0.0.1:$port
 	DATA=$scratch/service
 	ANTEROOM=$program
-	export ACCESS_KEY SECRET TOKEN BASE_URL SECURE_URL DATA ANTEROOM
+	WEB_SOURCE=$source/web
+	export WEB_SOURCE ACCESS_KEY SECRET TOKEN BASE_URL SECURE_URL DATA ANTEROOM
 	timeout 1800 node "$PROOF/prove.js" "${WEB:-brief}" || fail 'checks of the pages failed'
 }
 

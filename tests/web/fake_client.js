@@ -49,7 +49,19 @@ class FakeTrack extends Emitter {
 		Object.assign(this, { source, kind: SOUNDS.includes(source) ? "audio" : "video" });
 		Object.assign(this, { attachedElements: [] });
 		// What the connection has received beside the media.
-		this.receiver = { getStats: async () => new Map([["T", { type: "transport", packetsReceived: globalThis.fake.packets?.() ?? performance.now() }]]) };
+		this.receiver = { getStats: async () => new Map([["I", this.#packets()], ["T", { type: "transport", packetsReceived: globalThis.fake.packets?.() ?? performance.now() }]]) };
+	}
+	#from = performance.now();
+	#lost = 0;
+	/** A packet for each millisecond since the last time, of which globalThis.fake.loss is lost. */
+	#received = 0;
+	#packets() {
+		const now = performance.now();
+		const lost = (now - this.#from) * (globalThis.fake.loss ?? 0);
+		this.#lost += lost;
+		this.#received += now - this.#from - lost;
+		this.#from = now;
+		return { type: "inbound-rtp", packetsLost: this.#lost, packetsReceived: this.#received };
 	}
 	get currentBitrate() {
 		return globalThis.fake.silent ? 0 : 1000;
@@ -70,8 +82,9 @@ class FakeTrack extends Emitter {
 	}
 }
 class LocalTrack extends FakeTrack {
-	constructor(media) {
+	constructor(media, constraints) {
 		super(media.kind === "audio" ? Source.Microphone : Source.Camera, media);
+		this.constraints = constraints;
 	}
 }
 export { LocalTrack as LocalAudioTrack, LocalTrack as LocalVideoTrack };
@@ -86,11 +99,11 @@ class Participant {
 	/** Publishes a track, under its source or, if there is one already, under another name. */
 	add(source, track = new FakeTrack(source, null, this), name = source) {
 		const { kind } = track;
-		const publication = { source, kind, track, isMuted: false, isEnabled: true, isDesired: false, setVideoFPS: (fps) => (publication.fps = fps) };
+		const publication = { source, kind, track, isMuted: false, isEnabled: true, isDesired: false, setVideoFPS: (fps) => (publication.fps = fps), setVideoQuality: (quality) => (publication.quality = quality) };
 		publication.setSubscribed = (yes) => {
 			publication.isDesired = yes;
 		};
-		publication.trackInfo = { layers: [{ height: 180, bitrate: 110000 }, { height: 720, bitrate: 1200000 }] };
+		publication.trackInfo = { layers: [{ quality: 0, height: 180, bitrate: 110000 }, { quality: 2, height: 720, bitrate: 1200000 }] };
 		this.trackPublications.set(name, publication);
 		return publication;
 	}
@@ -116,6 +129,9 @@ class LocalParticipant extends Participant {
 	}
 	async publishTrack(track, options) {
 		this.options = { ...this.options, [options.source]: options };
+		const n = options.source === Source.Camera && options.simulcast ? 1 + options.videoSimulcastLayers.length : 1;
+		let encodings = Array.from({ length: n }, () => ({ active: true }));
+		track.sender = { getParameters: () => ({ encodings: structuredClone(encodings) }), setParameters: async (params) => ({ encodings } = params) };
 		this.room.emit(RoomEvent.LocalTrackPublished, this.add(options.source, track));
 	}
 	async #turn(source, yes, wish) {

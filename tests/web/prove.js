@@ -17,6 +17,7 @@ import * as inside from "./inside.js";
 import * as kept from "./kept.js";
 import * as live from "./live.js";
 import * as pictures from "./pictures.js";
+import * as quality from "./quality.js";
 import * as titled from "./title.js";
 import * as trust from "./trust.js";
 import { BASE, complaints, end, hosts, launch, make_room, new_page, ok, sign_in } from "./stand.js";
@@ -49,6 +50,11 @@ async function calls() {
 	await in_call.call_budgets(browser);
 	await in_call.forwarding_to_clients(browser);
 	await in_call.views_of_calls(browser);
+	await quality.received_videos();
+	await quality.sent_videos();
+	await quality.sending_by_role(browser);
+	await quality.priorities_in_calls(browser);
+	await quality.effects_in_console(browser);
 	await inside.inside_before(browser);
 	await inside.inside_again(browser);
 	await inside.inside_after(browser);
@@ -139,7 +145,7 @@ async function everything() {
 }
 
 /** A single group of checks by its name, of those that need a browser alone. */
-const one = [in_call, embedded, titled, trust, inside, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
+const one = [in_call, embedded, titled, trust, inside, quality, kept, comforts, doors, live, pictures, access].map((module) => module[process.argv[2]]).find(Boolean);
 const only = { live: live_rooms, call: calls }[process.argv[2]] ?? (one && (() => one(browser)));
 await (only ?? everything)();
 ok("no request to another host", [...hosts].join() === new URL(BASE).host, [...hosts].join());

@@ -5,6 +5,7 @@
 import { announce, h, icon, put } from "../lib/dom.js";
 import { forget, keep } from "../join/kept.js";
 import { bar } from "./bar.js";
+import { asked_of } from "./budget.js";
 import { choose_device } from "./choose.js";
 import { trouble_of } from "./device.js";
 import { dialog } from "./dialog.js";
@@ -12,7 +13,7 @@ import { door } from "./door.js";
 import { REASON, ask_why, end_of } from "./ends.js";
 import { keys, show_keys } from "./keys.js";
 import { library } from "./library.js";
-import { connection, faces_me, shown_track } from "./media.js";
+import { NOTHING, connection, faces_me, shown_track } from "./media.js";
 import { menu } from "./menu.js";
 import { can_change, moderation } from "./moderation.js";
 import { muted_listener } from "./muted.js";
@@ -237,9 +238,9 @@ export async function begin(page, entry, join, media) {
 				camera: preview,
 				camera_on: video !== null,
 				faces_me: faces_me(video ?? undefined),
-				layers: [],
-				kbps: 0,
-				limit_fps() {},
+				priority: 1,
+				camera_in: NOTHING,
+				screen_in: NOTHING,
 				screen: null,
 				shares: false,
 				hand: false,
@@ -472,6 +473,7 @@ export async function begin(page, entry, join, media) {
 		publish = publishParams;
 		kinds = kinds_now();
 		link.apply(me, is_new);
+		view.limit(asked_of(me.role.subscribeParams));
 		waiting.allow(may("removeOthers"));
 		draw();
 		if (is_new && name !== role) say(words.role_now(role_shown(name)), { key: "role", symbol: "key" });
@@ -511,6 +513,7 @@ export async function begin(page, entry, join, media) {
 			stands = now;
 			show_state();
 		},
+		loss: (by) => view.step(by),
 		sound(plays) {
 			if (plays) return note.drop("sound");
 			const act = { text: words.sound_on, do: () => link?.play() };

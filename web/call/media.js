@@ -4,20 +4,26 @@
 
 import { chosen_device, chosen_speaker } from "./device.js";
 import { watch_flow } from "./flow.js";
-import { most_of, options_of, screen_options } from "./options.js";
+import { watch_loss } from "./loss.js";
+import { most_of, most_of_screen, options_of, screen_options } from "./options.js";
+import { audio_encodings, camera_encodings, screen_encodings } from "./sent.js";
 
 /** @typedef {"audio" | "video" | "screen"} Kind */
 /** A video that an element can show.
  * @typedef {{ attach: (video: HTMLVideoElement) => any, detach: (video: HTMLVideoElement) => any }} Shown */
 /**
- * A person in the call. `id` is "me" for yourself, else the server's ID of the stay, `sid`. `layers` are what the
- * camera should send, smallest first, and `kbps` what arrives of it, 0 if that is not known; `faces_me` is false for a rear camera; `known` is true if the service knows who it
+ * A video that can be received: its layers as far as the sender tells, the smallest first, and what arrives in kbit/s,
+ * 0 if that is not known. `ask` says what is wanted: frames per second, and the largest layer, -1 if it does not matter.
+ * @typedef {{ layers: { height: number, kbps: number }[], kbps: number, ask: (fps: number, layer: number) => void }} Received
+ */
+/**
+ * A person in the call. `id` is "me" for yourself, else the server's ID of the stay, `sid`. `priority` is that of the
+ * role, 1 to 5; `faces_me` is false for a rear camera; `known` is true if the service knows who it
  * is, so that the person can be banned. `mic` tells of all their sound, `voice_on` of what is not a screen's;
  * `shares` of the picture of a screen, `screen_on` of its sound too.
  * @typedef {{ id: string, sid: string, name: string, role: string, me: boolean, publishes: boolean, known: boolean,
  *   mic: "on" | "off" | "none", voice_on: boolean, screen_on: boolean, camera: Shown | null, camera_on: boolean, faces_me: boolean,
- *   layers: { height: number, kbps: number }[], kbps: number, limit_fps: (fps: number) => void, screen: Shown | null,
- *   shares: boolean, hand: boolean, weak: boolean, joined: number }} Person
+ *   priority: number, camera_in: Received, screen_in: Received, screen: Shown | null, shares: boolean, hand: boolean, weak: boolean, joined: number }} Person
  */
 /**
  * What happens. `put_off`: somebody else switched off something of yours.
@@ -25,13 +31,19 @@ import { most_of, options_of, screen_options } from "./options.js";
  *   message: (topic: string, text: string) => void, state: (state: "connected" | "reconnecting") => void,
  *   standing: (stands: boolean) => void, sound: (plays: boolean) => void,
  *   trouble: (kind: "audio" | "video", error: unknown) => void, unplugged: (kind: "audio" | "video") => void,
- *   put_off: (kind: Kind) => void, ended: (reason: number | undefined) => void }} Events
+ *   loss: (by: number) => void, put_off: (kind: Kind) => void, ended: (reason: number | undefined) => void }} Events
  */
 /** @typedef {{ audio: MediaStreamTrack | null, video: MediaStreamTrack | null }} Tracks */
+
+/** A video of which nothing arrives. @type {Received} */
+export const NOTHING = { layers: [], kbps: 0, ask() {} };
 
 // Milliseconds: many changes at once are one; the time until your own change has come back from the library.
 const GATHER = 40;
 const ECHO = 300;
+const KBIT = 1000;
+// kbit/s of a video whose layers are not known yet.
+const UNKNOWN = 300;
 // Tracks of a kind that are received of one person: a microphone and the sound of a screen, a camera and a screen.
 const MOST = 2;
 
@@ -85,8 +97,14 @@ export function connection(lk, publish, on) {
 	const unplugged = new Set();
 	/** The roles that are seen and heard; null for all. @type {Set<string> | null} */
 	let heard = null;
-	/** The publishParams of the roles. @type {Map<string, any>} */
+	/** The roles, as far as they concern others. @type {Map<string, { priority: number, publishParams: any }>} */
 	let roles = new Map();
+	/** The subscribeDegradation of your role. @type {any} */
+	let degradation = null;
+	/** The videos of which not the largest layer was asked for. */
+	const limited = new WeakSet();
+	/** Whether the role sends something else than when tracks were published. */
+	let has_changed = false;
 	let gathering = 0;
 
 	function changed() {
@@ -102,11 +120,28 @@ export function connection(lk, publish, on) {
 		[...one.trackPublications.values()]
 			.reverse()
 			.sort((a, b) => Number(b.trackInfo?.version?.unixMicro ?? 0) - Number(a.trackInfo?.version?.unixMicro ?? 0));
-	/** Returns what the sender says of a camera, up to what the role sends. @param {any} publication @param {any} params */
-	const layers_of = (publication, params) =>
-		(publication?.trackInfo?.layers ?? [])
-			.map((/** @type {any} */ { height, bitrate }) => ({ height, kbps: Math.min(bitrate / 1000, most_of(params, height)) }))
-			.sort((/** @type {any} */ a, /** @type {any} */ b) => a.height - b.height);
+	const priority_of_role = (/** @type {any} */ one) => roles.get(one.attributes.role)?.priority ?? 1;
+	/**
+	 * Returns what can be received of a video, each layer up to what `most` says that the role sends of it, in kbit/s.
+	 * @param {any} publication @param {(height?: number) => number} most @returns {Received}
+	 */
+	function received(publication, most) {
+		const sent = (publication?.trackInfo?.layers ?? []).toSorted((/** @type {any} */ a, /** @type {any} */ b) => a.height - b.height);
+		const layers = sent.map((/** @type {any} */ { height, bitrate }) => ({ height, kbps: Math.min(bitrate / KBIT, most(height)) }));
+		return {
+			layers: layers.length > 0 ? layers : [{ height: Infinity, kbps: Math.min(UNKNOWN, most()) }],
+			kbps: Math.min(publication?.track?.currentBitrate / KBIT || 0, most()),
+			ask(fps, layer) {
+				if (!publication?.track) return;
+				publication.setVideoFPS(fps);
+				const is_limited = layer >= 0 && layer < sent.length - 1;
+				const { quality } = sent[is_limited ? layer : sent.length - 1] ?? {};
+				// The library then asks for less than the size of the element says, never for more.
+				if (is_limited || limited.has(publication)) publication.setVideoQuality(quality);
+				if (is_limited) limited.add(publication);
+			},
+		};
+	}
 
 	/** @param {any} one @returns {Person} */
 	function person(one) {
@@ -122,7 +157,7 @@ export function connection(lk, publish, on) {
 		const screens = of((each) => !is_audio(each) && is_of_screen(each));
 		const camera = cameras.on ?? cameras.any;
 		const shared = screens.on;
-		const params = roles.get(one.attributes.role);
+		const params = roles.get(one.attributes.role)?.publishParams;
 		const early = own && starting.has("video") && !camera?.track ? preview : null;
 		return {
 			id: own ? "me" : one.sid,
@@ -138,11 +173,9 @@ export function connection(lk, publish, on) {
 			camera: early ?? cameras.on?.track ?? null,
 			camera_on: early !== null || Boolean(cameras.on),
 			faces_me: faces_me(camera?.track?.mediaStreamTrack),
-			layers: own ? [] : layers_of(camera, params),
-			kbps: Math.min((!own && camera?.track?.currentBitrate / 1000) || 0, most_of(params)),
-			limit_fps: (fps) => {
-				if (!own && camera?.track) camera.setVideoFPS(fps);
-			},
+			priority: priority_of_role(one),
+			camera_in: own ? NOTHING : received(camera, (height) => most_of(params, height)),
+			screen_in: own ? NOTHING : received(shared, () => most_of_screen(params)),
 			screen: shared?.track ?? null,
 			shares: Boolean(shared),
 			screen_on: all.some((each) => is_of_screen(each) && !each.isMuted),
@@ -270,6 +303,47 @@ export function connection(lk, publish, on) {
 		changed();
 	}
 
+	/**
+	 * Applies the role to a track that is being sent: its size, and what each of its layers has.
+	 * @param {any} publication @param {{ width: number, height: number, frameRate: number } | null} size
+	 * @param {(n: number, captured: MediaTrackSettings) => import("./sent.js").Encoding[]} encodings_of
+	 */
+	async function adapt(publication, size, encodings_of) {
+		const track = publication?.track;
+		if (!track?.sender) return;
+		const { mediaStreamTrack: media, constraints, publishOptions } = track;
+		if (size) {
+			const { width, height, frameRate } = size;
+			// What the library starts the device with when it is switched on again, and what it then sends.
+			Object.assign(constraints ?? {}, { width, height, frameRate });
+			const { videoEncoding, screenShareEncoding } = room.options.publishDefaults;
+			Object.assign(publishOptions ?? {}, { videoEncoding, screenShareEncoding });
+			// A device that is off has no size.
+			await media.applyConstraints({ width, height, frameRate }).catch(() => {});
+		}
+		const unlock = await track.senderLock?.lock();
+		try {
+			const params = track.sender.getParameters();
+			const wanted = encodings_of(params.encodings.length, media.getSettings());
+			wanted.forEach((one, i) => Object.assign(params.encodings[i], one));
+			await track.sender.setParameters(params);
+			// The library goes back to these when somebody wants a layer again.
+			if (track.encodings) track.encodings = params.encodings;
+		} finally {
+			unlock?.();
+		}
+	}
+	/** Applies the role to all that is being sent. The number of layers stays. */
+	async function adapt_all() {
+		await Promise.all(starting.values());
+		const sent = (/** @type {string} */ source) => me.getTrackPublication(source);
+		await Promise.allSettled([
+			adapt(sent(Source.Microphone), null, () => audio_encodings(publish)),
+			adapt(sent(Source.Camera), publish.video, (n, captured) => camera_encodings(publish, n, captured)),
+			adapt(sent(Source.ScreenShare), publish.screen, (n, captured) => screen_encodings(publish, n, captured)),
+		]);
+	}
+
 	return {
 		/**
 		 * Connects, and publishes the tracks of the preview. The event Disconnected tells sooner than the promise
@@ -291,6 +365,7 @@ export function connection(lk, publish, on) {
 			others().forEach(subscribe);
 			on.sound(room.canPlaybackAudio);
 			watch_flow(room, on.standing, over.signal);
+			watch_loss(room, () => degradation, on.loss, over.signal);
 		},
 		/** You, then the others in the order in which they came. */
 		people: () => [
@@ -308,13 +383,19 @@ export function connection(lk, publish, on) {
 			return JSON.stringify(value);
 		},
 		/**
-		 * Applies a role: what is published from now on, and who is seen and heard.
+		 * Applies a role: what is published, and who is seen and heard.
 		 * @param {import("./service.js").Me} me @param {boolean} is_new
 		 */
 		apply({ role: { publishParams, subscribeParams }, roles: all = [] }, is_new) {
-			roles = new Map(all.map((one) => [one.name, one.publishParams]));
+			roles = new Map(all.map((one) => [one.name, one]));
+			degradation = subscribeParams?.subscribeDegradation;
+			const was = JSON.stringify(publish);
 			publish = publishParams;
 			Object.assign(room.options, options_of(lk, publish));
+			if (was !== JSON.stringify(publish)) {
+				has_changed = true;
+				adapt_all();
+			}
 			if (heard || is_new) {
 				const heard_all = heard === null;
 				heard = new Set(subscribeParams?.subscribeToRoles ?? []);
@@ -335,6 +416,7 @@ export function connection(lk, publish, on) {
 				if (kind === "audio") await me.setMicrophoneEnabled(yes);
 				else if (kind === "video") await me.setCameraEnabled(yes);
 				else await me.setScreenShareEnabled(yes, screen_options(publish));
+				if (yes && has_changed) await adapt_all();
 			} finally {
 				setTimeout(() => turning.delete(kind), ECHO);
 			}

@@ -78,6 +78,9 @@ export function most_of(publish, height = Infinity) {
 	return layer ? layer.maxBitrate || video.bitRate / scale_of(layer) : HIGHEST;
 }
 
+/** Returns the most that a shared screen of a role sends, in kbit/s. @param {any} publish as above */
+export const most_of_screen = (publish) => publish?.screen.bitRate ?? HIGHEST;
+
 /** @param {any} publish the role's publishParams */
 export const screen_options = ({ screen: { width, height, frameRate } }) => ({
 	audio: true,

@@ -6,7 +6,7 @@
 import { Refusal, call } from "../lib/api.js";
 
 /** @typedef {{ name: string, publishParams: any, subscribeParams: any, permissions: Record<string, boolean> }} Role */
-/** @typedef {{ peer: { id: string }, role: Role, gives: string[], roles?: { name: string, title?: string, publishParams: any }[] }} Me */
+/** @typedef {{ peer: { id: string }, role: Role, gives: string[], roles?: { name: string, title?: string, priority: number, publishParams: any }[] }} Me */
 
 // Milliseconds until the second attempt, which is the last: the service hears of a join a moment after it.
 const RETRY = 2000;

@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { h, icon, put } from "../lib/dom.js";
-import { afford, SLOW_FPS } from "./budget.js";
+import { ALL_FPS, SLOW_FPS, density, most } from "./budget.js";
 import { beside, contain, GAP, grid, pair } from "./grid.js";
+import { priority_of, seats, share_out } from "./quality.js";
 import { nearest, rove } from "./rove.js";
 import { tile } from "./tile.js";
 import { words } from "./words.js";
@@ -22,8 +23,8 @@ const WIDE = 16 / 9;
 const LEAST_SMALL = 104;
 const LEAST = 72;
 const SMALL_WINDOW = 600;
-// Frames per second of a camera that is not slowed down: more than any sends.
-const ALL_FPS = 60;
+// What a layer may lack of the height of its place.
+const ENOUGH = 0.9;
 // Pixels of a tile that must be in sight for its speaker not to be named.
 const IN_SIGHT = 24;
 
@@ -59,8 +60,13 @@ export function stage(acts) {
 	let cast = [];
 	/** Who shares a screen; the last one began last. @type {string[]} */
 	let sharers = [];
-	/** @type {Set<string>} */
-	let paused = new Set();
+	/** What is received of each video, by the id of its tile. @type {Map<string, import("./quality.js").Kept>} */
+	let given = new Map();
+	/** kbit/s that the role asks for at most; the steps that are given up because packets are lost, and how many more there are. */
+	let asked = Infinity;
+	let steps = 0;
+	let left = 0;
+	const is_paused = (/** @type {string} */ id) => given.get(id)?.layer === -1;
 	/** The tile that the Tab key reaches. @type {string | null} */
 	let current = null;
 
@@ -78,25 +84,13 @@ export function stage(acts) {
 	}
 	/** @param {Tile} one @param {Person} person */
 	const draw = (one, person) =>
-		one.draw(person, { speaks: speaking.has(person.id), paused: paused.has(one.id), large: large === one.id });
+		one.draw(person, { speaks: speaking.has(person.id), paused: is_paused(one.id), large: large === one.id });
 
-	/**
-	 * Returns the people who get the places: who had one keeps it, and who speaks without one gets that of the
-	 * person who has been silent longest.
-	 * @param {Person[]} all @param {number} room
-	 */
+	/** Returns the people who get the places. @param {Person[]} all @param {number} room */
 	function chosen(all, room) {
-		const known = new Map(all.map((one) => [one.id, one]));
-		cast = cast.filter((id) => known.has(id)).slice(0, room);
-		for (const { id } of all) if (cast.length < room && !cast.includes(id)) cast.push(id);
-		for (const { id } of all) {
-			if (!speaking.has(id) || cast.includes(id)) continue;
-			const [silent] = cast
-				.filter((other) => !known.get(other)?.me && !speaking.has(other))
-				.sort((a, b) => (spoken.get(a) ?? 0) - (spoken.get(b) ?? 0));
-			if (silent) cast[cast.indexOf(silent)] = id;
-		}
-		return cast.map((id) => /** @type {Person} */ (known.get(id)));
+		const found = seats(all, cast, room, speaking, spoken);
+		cast = found.map((one) => one.id);
+		return found;
 	}
 
 	/** Returns width by height of a shared screen, as far as it is known. @param {Person} sharer */
@@ -182,14 +176,7 @@ export function stage(acts) {
 		if (list.style.height !== tall) list.style.height = tall;
 		area.classList.toggle("scrolls", tall !== "");
 		area.classList.toggle("pair", plan.is_pair === true);
-		const cameras = plan.shown.filter((one) => !one.is_screen);
-		const spend = afford(
-			cameras.map((one) => one.person),
-			cameras.map((one) => one.place),
-			plan.in_sight ?? cameras.length,
-			spoken,
-		);
-		paused = spend.paused;
+		receive(plan.shown, plan.in_sight);
 		const kept = new Set();
 		plan.shown.forEach(({ person, place, is_screen }, i) => {
 			const id = is_screen ? `screen:${person.id}` : person.id;
@@ -198,7 +185,6 @@ export function stage(acts) {
 			one.move(place, PADDING, PADDING);
 			one.root.classList.toggle("over", plan.is_pair === true && person.me);
 			draw(one, person);
-			if (!is_screen) person.limit_fps(spend.slow ? SLOW_FPS : ALL_FPS);
 			// The order in the document is the order in the window.
 			if (list.children[i] !== one.root) list.insertBefore(one.root, list.children[i] ?? null);
 		});
@@ -210,6 +196,26 @@ export function stage(acts) {
 		show_rest(plan.last, plan.missing ?? 0);
 		reach(current !== null && tiles.has(current) ? current : ([...tiles.values()].find((one) => !one.options.hidden)?.id ?? null));
 		name_speaker();
+	}
+	/** Decides what is received of the videos that are shown. @param {Shown[]} shown @param {number} [in_sight] */
+	function receive(shown, in_sight = Infinity) {
+		const flowing = shown
+			.filter(({ person, is_screen }) => !person.me && (is_screen ? person.screen : person.camera_on))
+			.map(({ person, place, is_screen }) => ({
+				id: is_screen ? `screen:${person.id}` : person.id,
+				priority: priority_of(person.priority, is_screen),
+				spoken: spoken.get(person.id) ?? 0,
+				wanted: place.height * density() * ENOUGH,
+				...(is_screen ? person.screen_in : person.camera_in),
+			}));
+		const found = share_out(flowing, { most: most(), asked, in_sight, steps }, given, performance.now());
+		({ given, left } = found);
+		steps -= found.unused;
+		for (const { id, ask } of flowing) {
+			const { layer = -1, slow = false } = given.get(id) ?? {};
+			// If nothing is short, the library asks for the layer of the size.
+			ask(slow ? SLOW_FPS : ALL_FPS, slow || asked < Infinity ? layer : -1);
+		}
 	}
 	/** @param {Place | undefined} place @param {number} missing */
 	function show_rest(place, missing) {
@@ -277,6 +283,17 @@ export function stage(acts) {
 			else /** @type {any} */ (one?.video)?.webkitEnterFullscreen?.();
 		},
 		large: () => large,
+		/** @param {number} rate kbit/s that the role asks for at most */
+		limit(rate) {
+			asked = rate;
+			lay();
+		},
+		/** Gives up one more step of what is received, or takes some back. @param {number} by 1, -1 or -Infinity */
+		step(by) {
+			if (by > 0 ? left === 0 : steps === 0) return;
+			steps = Math.max(0, steps + by);
+			lay();
+		},
 		/** @param {Person[]} next */
 		show(next) {
 			people = next;
@@ -288,7 +305,7 @@ export function stage(acts) {
 			const now = Date.now();
 			for (const id of ids) spoken.set(id, now);
 			// Somebody who speaks may get a place, or a video that was paused.
-			if ([...ids].some((id) => !tiles.has(id) || paused.has(id))) return lay();
+			if ([...ids].some((id) => !tiles.has(id) || given.get(id)?.slow)) return lay();
 			for (const person of people) {
 				const one = tiles.get(person.id);
 				if (one) draw(one, person);

@@ -107,7 +107,7 @@ export function tile(id, is_screen, open_options) {
 		 * @param {Person} person @param {{ speaks: boolean, paused: boolean, large: boolean }} how
 		 */
 		draw(person, how) {
-			play(is_screen ? person.screen : how.paused ? null : person.camera);
+			play(how.paused ? null : is_screen ? person.screen : person.camera);
 			const { mic: sound, camera_on, hand, weak, me, faces_me } = person;
 			const now = JSON.stringify([person.name, sound, camera_on, hand, weak, me, faces_me, how]);
 			if (drawn === now) return;
@@ -115,6 +115,8 @@ export function tile(id, is_screen, open_options) {
 			if (!is_screen) return draw_person(person, how);
 			put(mic, icon("screen"));
 			put(name, words.shares(person.name));
+			put(marks, how.paused && mark("saving", words.saving));
+			put(state, how.paused && `, ${words.saving}`);
 			options.setAttribute("aria-label", words.options_for(words.shares(person.name)));
 		},
 		/** @param {Place} place @param {number} x @param {number} y of the stage's corner */

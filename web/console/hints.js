@@ -181,13 +181,13 @@ export const HINTS = {
 	"role/permissions/unmute": "",
 	"role/permissions/changeRole": "",
 	"role/permissions/browserRecording": "",
-	"role/permissions/sendRoomState": "Get messages about how many people are in the room, and who.",
+	"role/permissions/sendRoomState": "",
 	"role/permissions/joinOutsideWindow": "Join before the room opens and after it has closed.",
 	"role/permissions/pollRead": "Not set: the field is left out, and your client decides.",
 	"role/permissions/pollWrite": "Not set: the field is left out, and your client decides.",
 	"role/permissions/moderator":
 		"Not set: a role that may end the room, remove and mute others and change roles is a moderator.",
-	"role/priority": "1 is the highest: such a role keeps its quality longest on a poor connection.",
+	"role/priority": "1 is the highest, 5 the lowest.",
 	"role/maxPeerCount":
 		"How many people can have this role at the same time. 0 is no limit, -1 lets nobody join.",
 	"role/admission":
@@ -195,7 +195,7 @@ export const HINTS = {
 
 	"settings/region": "The region of new rooms.",
 	"settings/recording": "How rooms are recorded.",
-	"settings/recording/enabled": "Let the media server record rooms.",
+	"settings/recording/enabled": "",
 	"settings/recording/upload": "Where recordings are stored. Off: they stay on the media server.",
 	"settings/recording/upload/location": "The name of the bucket.",
 	"settings/recording/upload/prefix": "The folder in the bucket.",
@@ -204,12 +204,11 @@ export const HINTS = {
 	"settings/recording/upload/credentials": "Not shown again once saved.",
 	"settings/recording/upload/credentials/secretKey": "",
 	"settings/recording/upload/credentials/key": "The access key ID.",
-	"settings/roomState": "Messages about who is in a room.",
-	"settings/roomState/messageInterval": "The time between two messages.",
-	"settings/roomState/sendPeerList":
-		"On: messages list the participants. Off: they give only the number.",
+	"settings/roomState": "",
+	"settings/roomState/messageInterval": "",
+	"settings/roomState/sendPeerList": "",
 	"settings/roomState/stopRoomStateOnJoin": "",
-	"settings/roomState/enabled": "Send messages to roles that are allowed to receive them.",
+	"settings/roomState/enabled": "",
 	"settings/backend": "Leave it unset to use the account's default media server.",
 	"settings/agents": "Programs that LiveKit calls into the rooms.",
 	"settings/agents/*/agentName": "The name under which the agent has registered with LiveKit.",

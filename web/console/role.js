@@ -7,6 +7,7 @@ import { h } from "../lib/dom.js";
 import { go } from "../lib/router.js";
 import { menu, page_head, remove_with, show_call, toast } from "../lib/ui.js";
 import { editor } from "./editor.js";
+import { media_type, with_effects } from "./effects.js";
 import { form_for } from "./hints.js";
 import { may } from "./session.js";
 import { shown_name } from "./title.js";
@@ -19,8 +20,9 @@ export async function role_page({ id = "", role: name = "" }, signal) {
 		call("GET", path, { signal }),
 		get(`/v2/templates/${segment(id)}`, signal),
 	]);
+	const type = await media_type(template.settings, signal);
 	const edit = editor({
-		schema: form_for(doc, "POST /v2/templates/{}/roles/{}"),
+		schema: with_effects(form_for(doc, "POST /v2/templates/{}/roles/{}"), "role", type),
 		path,
 		method: "POST",
 		value: own.data,

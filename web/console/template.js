@@ -21,6 +21,7 @@ import {
 	toast,
 } from "../lib/ui.js";
 import { editor, maker } from "./editor.js";
+import { media_type, with_effects } from "./effects.js";
 import { form_for } from "./hints.js";
 import { may } from "./session.js";
 import { shown_name } from "./title.js";
@@ -85,12 +86,13 @@ export async function template_page({ id = "", part = "roles" }, signal) {
 		const text = JSON.stringify(template, null, 2);
 		page.element.append(code_block(text, "Template as JSON", "tall"));
 	} else if (part === "settings" || part === "destinations") {
-		const [doc, value, backends] = await Promise.all([
+		const [doc, type, value, backends] = await Promise.all([
 			openapi(),
+			media_type(template.settings, signal),
 			call("GET", `${path}/${part}`, { signal }),
 			part === "settings" && may("backends:write") ? all_of("/v2/backends", {}, signal) : null,
 		]);
-		const schema = form_for(doc, `POST /v2/templates/{}/${part}`);
+		const schema = with_effects(form_for(doc, `POST /v2/templates/{}/${part}`), part, type);
 		const options = backends?.map((/** @type {any} */ one) => one.name);
 		const edit = editor({
 			schema: options ? changed(schema, "backend", { kind: "choice", options }) : schema,

@@ -19,7 +19,8 @@ const LEAST = 10;
 export function watch_inside({ code, etag, state, is_shown, tell, at_once = false }, signal) {
 	const every = Math.max(LEAST, state.messageInterval) * 1000;
 	const over = new AbortController();
-	const either = AbortSignal.any([signal, over.signal]);
+	const ended = over.signal;
+	signal.addEventListener("abort", () => over.abort());
 	let asked = at_once ? 0 : Date.now();
 	/** @type {Inside | undefined} */
 	let inside;
@@ -28,8 +29,8 @@ export function watch_inside({ code, etag, state, is_shown, tell, at_once = fals
 	async function ask() {
 		asked = Date.now();
 		try {
-			const answer = is_shown() && (await call("GET", `/v2/join/${segment(code)}`, { seen: etag, signal: either }));
-			if (either.aborted) return;
+			const answer = is_shown() && (await call("GET", `/v2/join/${segment(code)}`, { seen: etag, signal: ended }));
+			if (ended.aborted) return;
 			if (answer) etag = answer.etag;
 			if (answer && answer.data) inside = answer.data.inside;
 			if (answer && inside) tell(inside);
@@ -41,10 +42,10 @@ export function watch_inside({ code, etag, state, is_shown, tell, at_once = fals
 	}
 	function wait() {
 		clearTimeout(timer);
-		if (document.hidden || either.aborted) return;
+		if (document.hidden || ended.aborted) return;
 		timer = setTimeout(ask, Math.max(0, asked + every - Date.now()));
 	}
-	document.addEventListener("visibilitychange", wait, { signal: either });
-	either.addEventListener("abort", () => clearTimeout(timer));
+	document.addEventListener("visibilitychange", wait, { signal: ended });
+	ended.addEventListener("abort", () => clearTimeout(timer));
 	wait();
 }

@@ -978,7 +978,7 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 	if (account->embed[0] != '\0')
 		object_put(body, "embed", list_origins(account));
 	return live_answer_opened(call, &room->id, &exchange->subject.template, role_shown,
-				  json_as_text(call->arena, body), fault);
+				  exchange->backend, json_as_text(call->arena, body), fault);
 }
 
 bool join_look(struct call *call, struct fault *fault)

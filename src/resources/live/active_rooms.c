@@ -319,9 +319,10 @@ static bool append_inside(struct call *call, const struct id *room, bool has_lis
 
 bool live_answer_opened(struct call *call, const struct id *room,
 			const struct template_record *template, const json_t *role,
-			struct slice opened, struct fault *fault)
+			const struct backend *backend, struct slice opened, struct fault *fault)
 {
-	const json_t *state = room_state_of(call, template, role);
+	const bool is_known = backend == NULL || server_can(backend->type, SERVER_LIST);
+	const json_t *state = is_known ? room_state_of(call, template, role) : NULL;
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	uint64_t etag;
 
