@@ -108,7 +108,7 @@ static const struct field subscribe_degradation_fields[] = {
 };
 static const struct shape subscribe_degradation_shape = {
 	"SubscribeDegradation", FIELDS(subscribe_degradation_fields),
-	.doc = "Settings for poor connections. If present, screen simulcast is enabled.",
+	.doc = "Settings for poor connections: what happens if packets are lost.",
 };
 
 static const struct field subscribed_role_item = { .name = NULL, TEXT(any_text) };

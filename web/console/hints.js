@@ -167,14 +167,11 @@ export const HINTS = {
 	"role/subscribeParams": "Whom this role sees and hears.",
 	"role/subscribeParams/subscribeToRoles":
 		"Leave empty for nobody. You can name roles that do not exist yet.",
-	"role/subscribeParams/maxSubsBitRate": "The total bitrate that a person with this role receives.",
-	"role/subscribeParams/subscribeDegradation":
-		"Lower the quality when packets are lost. Also turns on simulcast for screens.",
+	"role/subscribeParams/maxSubsBitRate": "",
+	"role/subscribeParams/subscribeDegradation": "Lower the quality when packets are lost.",
 	"role/subscribeParams/subscribeDegradation/packetLossThreshold": "",
-	"role/subscribeParams/subscribeDegradation/degradeGracePeriodSeconds":
-		"Time with high packet loss before the quality is reduced.",
-	"role/subscribeParams/subscribeDegradation/recoverGracePeriodSeconds":
-		"Time with low packet loss before the quality is restored.",
+	"role/subscribeParams/subscribeDegradation/degradeGracePeriodSeconds": "",
+	"role/subscribeParams/subscribeDegradation/recoverGracePeriodSeconds": "",
 	"role/permissions/endRoom": "End the room for everyone.",
 	"role/permissions/removeOthers": "",
 	"role/permissions/mute": "",
