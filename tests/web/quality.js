@@ -342,12 +342,16 @@ export const effects_in_console = (browser) =>
 		ok("the settings", (await hint("/roomState/enabled")).includes("before they join"), await hint("/roomState/enabled"));
 		ok("what does nothing", (await hint("/region")).includes("Nothing, because rooms are where the media server is."), await hint("/region"));
 		const config = { app_id: "a", alg: "HS256", app_secret: "0123456789abcdef0123456789abcdef" };
-		await stand.api("POST", "/v2/backends", { name: "meet", type: "jitsi", url: "https://meet.example.org/", default: true, config });
+		const meet = await stand.api("POST", "/v2/backends", { name: "meet", type: "jitsi", url: "https://meet.example.org/", default: true, config });
 		await page.goto(`${BASE}${path}/roles/guest`);
 		ok("with another media server", (await hint("/priority")).includes(NOTHING), await hint("/priority"));
 		await stand.api("PATCH", `/v2/templates/${stand.template.id}/settings`, { backend: "studio" });
 		await page.goto(`${BASE}${path}/roles/guest`);
 		ok("with that of the template", (await hint("/priority")).includes(PRIORITY), await hint("/priority"));
+		await stand.api("PATCH", `/v2/templates/${stand.template.id}/settings`, { backend: null });
+		await stand.api("DELETE", `/v2/backends/${meet.id}`);
+		await page.goto(`${BASE}${path}/roles/guest`);
+		ok("with none", (await hint("/priority")).includes("With LiveKit: Who keeps quality longest"), await hint("/priority"));
 		await page.context().close();
 		stand.livekit.stop();
 	});

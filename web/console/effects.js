@@ -84,8 +84,9 @@ export async function media_type(settings, signal) {
  * @param {string} [pointer] @returns {Plain}
  */
 export function with_effects(node, subject, type, pointer = "") {
-	const [livekit = "", others = livekit] = (type && EFFECTS[subject + pointer]) || [];
-	const effect = type === "livekit" ? livekit : others;
+	const [livekit = "", others = livekit] = EFFECTS[subject + pointer] ?? [];
+	const unknown = livekit === others ? livekit : `With LiveKit: ${livekit}`;
+	const effect = type === "livekit" ? livekit : type === null ? unknown : others;
 	return {
 		...node,
 		description: [node.description, effect].filter(Boolean).join(" "),
