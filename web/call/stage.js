@@ -200,7 +200,7 @@ export function stage(acts) {
 	/** Decides what is received of the videos that are shown. @param {Shown[]} shown @param {number} [in_sight] */
 	function receive(shown, in_sight = Infinity) {
 		const flowing = shown
-			.filter(({ person, is_screen }) => !person.me && (is_screen ? person.screen : person.camera_on))
+			.filter(({ person, is_screen }) => !person.me && (is_screen ? person.screen : person.camera))
 			.map(({ person, place, is_screen }) => ({
 				id: is_screen ? `screen:${person.id}` : person.id,
 				priority: priority_of(person.priority, is_screen),
