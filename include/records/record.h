@@ -21,6 +21,14 @@
  * unreadable; the program then says so when it opens a store or reads a dump, because its form
  * (records/form.h), which follows from the rows, is another one.
  *
+ * A row also says what its member refers to (struct relation): whom the record belongs to, and what
+ * becomes of it when that is removed. What follows from it is done for all kinds alike: the check
+ * (resources/record_kind.h), the removal (resources/garbage.h), and the order of a dump.
+ *
+ *     { "id", AS_KEY, AT(struct ban, stored.id) },
+ *     { "room_id", AS_PARENT_OF(room, DIES, OR_NONE, COUNTED(media, ban_count)),
+ *       AT(struct ban, stored.parent) },
+ *
  * A member with MEMBER_DERIVED is not in a dump; loading a dump computes it from other members.
  * Loading also draws new ETags.
  *
@@ -81,6 +89,31 @@ enum member_flag {
 	MEMBER_OFF = 1 << 3 /* of a MEMBER_SWITCH: true while the switch is off */
 };
 
+/* What becomes of a record when the one is removed that it refers to. */
+enum relation_fate {
+	RELATION_DIES, /* it is removed too */
+	RELATION_REFUSES, /* it must be removed first */
+	RELATION_OUTLIVES /* it stays, and refers to what is gone */
+};
+
+/* What a member refers to. */
+struct relation {
+	const struct store_kind *of; /* the record with this id, or the account's only one */
+	/* An item of this list in the account's only record: the one with the id or, if is_by_name,
+	 * with the name. NULL: the record itself. */
+	const char *list;
+	bool is_by_name;
+	enum relation_fate fate;
+	bool may_be_none; /* the id zero, or an empty name */
+	/* A number that counts the records that refer to something: a member of this name in the
+	 * item; in the record referred to, if that is of this kind; else in the account's only
+	 * record of this kind. A removal asks for records only where the number is not zero. */
+	const struct store_kind *counted_in;
+	const char *counted;
+	/* There is none without a record of this kind that has the id of the parent. */
+	const struct store_kind *only_with;
+};
+
 struct member {
 	const char *name; /* its name in a dump */
 	enum member_kind kind;
@@ -96,6 +129,7 @@ struct member {
 	unsigned when; /* 0: always stored. NOT_STORED: never stored. Else a bit of the table's
 			* `set`: stored only if that is set; such rows come last */
 	unsigned since; /* stored in records of this version and later ones */
+	const struct relation *relation; /* NULL if it refers to nothing */
 };
 
 struct record_table {
@@ -134,6 +168,23 @@ struct record_table {
 	.count = offsetof(type_, count_), .most = (most_), .items = &(items_)
 #define AS_ARRAY(type_, count_, most_, items_) .kind = MEMBER_ARRAY, .bytes = 1, \
 	.count = offsetof(type_, count_), .most = (most_), .items = &(items_)
+
+/* What a member refers to: the kind, what becomes of the record (DIES, REFUSES or OUTLIVES), and
+ * more words. */
+#define REFERS_TO(of_, ...) \
+	.relation = &(const struct relation) { .of = &kind_##of_, __VA_ARGS__ }
+#define AS_PARENT_OF(of_, ...) AS_PARENT, REFERS_TO(of_, __VA_ARGS__)
+#define AS_KEY_OF(of_, ...) AS_KEY, REFERS_TO(of_, __VA_ARGS__)
+#define AS_REFERENCE(of_, ...) AS_ID, REFERS_TO(of_, __VA_ARGS__)
+#define DIES .fate = RELATION_DIES
+#define REFUSES .fate = RELATION_REFUSES
+#define OUTLIVES .fate = RELATION_OUTLIVES
+#define ITEM_OF(list_) .list = #list_
+#define BY_NAME(list_) ITEM_OF(list_), .is_by_name = true
+#define OR_NONE .may_be_none = true
+#define COUNTED(of_, member_) .counted_in = &kind_##of_, .counted = #member_
+#define ONLY_WITH(of_) .only_with = &kind_##of_
+
 #define AT(type_, member_) \
 	.offset = offsetof(type_, member_), .width = sizeof(((type_ *)0)->member_)
 #define WHEN(bit_) .when = (bit_)
@@ -154,6 +205,19 @@ static inline unsigned record_version(const struct record_table *table)
 {
 	return table->version != 0 ? table->version : RECORD_VERSION;
 }
+
+/* Returns the row that says whom records of this table belong to: the parent, or a key that is the
+ * id of another record. NULL if they belong to the account alone. */
+const struct member *record_owner(const struct record_table *table);
+/* Returns the row with this name. NULL if there is none. */
+const struct member *record_member(const struct record_table *table, const char *name);
+/* Return what a member of the record has: an id; a number. */
+const struct id *record_id(const struct member *member, const void *record);
+uint64_t record_number(const struct member *member, const void *record);
+/* Sets a number. */
+void record_set_number(const struct member *member, void *record, uint64_t number);
+/* Returns the number of items of a list, and the first of them. */
+size_t record_items(const struct member *list, const void *record, const char **items);
 
 /* ---- in the store: records of the transaction's account ---- */
 

@@ -1,8 +1,7 @@
-/* Removes the children of deleted rooms, templates, webhooks and sessions: codes, bans, tickets,
- * deleted roles, deliveries, peers.
- * A deletion removes a bounded number of children. If more are left, a record notes that, and each
- * later call that creates a room or deletes a room, template or webhook of the account removes some
- * more; after the last child the record is removed too.
+/* Removes what belongs to a record that is removed: records whose row says that they die with it
+ * (records/record.h). A removal takes a bounded number of them. If more are left, a record notes
+ * that, and each later call that creates a room or deletes a room, template or webhook of the
+ * account removes some more; after the last one, that record is removed too.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_GARBAGE_H
@@ -10,27 +9,33 @@
 
 #include "records/record.h"
 #include "resources/call.h"
+#include "resources/record_kind.h"
 
-/* Children that one call removes. */
+/* Records of a kind that one call removes. */
 #define GARBAGE_AT_ONCE 192
 
-/* In stored records: a number never gets another meaning. */
-enum garbage_of { GARBAGE_ROOM, GARBAGE_TEMPLATE, GARBAGE_WEBHOOK, GARBAGE_SESSION };
-
 struct garbage {
-	struct store_record stored; /* its id is the id of the deleted object */
-	enum garbage_of of;
+	struct store_record stored; /* its id is the id of the deleted record, or of the item */
+	unsigned char of; /* the letter of its kind */
 };
 extern const struct record_table garbage_table;
 
-/* Removes some children of an object that is being deleted. */
-bool garbage_add(struct call *call, enum garbage_of of, const struct id *id, struct fault *fault);
-/* Sets *has to true if a deleted object had this id and still has children. */
-bool garbage_has(struct call *call, const struct id *id, bool *has, struct fault *fault);
-/* Removes all remaining children of a deleted object with this id, because a room or template with
+/* Removes some of what belongs to a record, or to an item of a list in the account's record of the
+ * kind, that is being removed. */
+bool garbage_add(struct call *call, const struct store_kind *of, const struct id *id,
+		 struct fault *fault);
+/* Sets *has to true if a deleted record of this kind had this id and something that belongs to it
+ * is left. */
+bool garbage_has(struct call *call, const struct store_kind *of, const struct id *id, bool *has,
+		 struct fault *fault);
+/* Removes everything that is left of a deleted record with this id, because a room or template with
  * the id is about to be created or deleted. */
 bool garbage_finish(struct call *call, const struct id *id, struct fault *fault);
-/* Removes some of the remaining children in the account. */
+/* Removes some of what is left in the account. */
 bool garbage_collect(struct call *call, struct fault *fault);
+
+/* Removes a record alone, in whatever way it comes to its end: runs `removed` of its kind first. */
+bool garbage_remove_record(struct call *call, const struct record_kind *kind,
+			   const struct store_record *stored, struct fault *fault);
 
 #endif

@@ -1,6 +1,7 @@
 /* Describes each kind of records beyond its table (records/record.h): its place in a dump, which
- * members a dump adds or omits, and how the kind depends on other records. Dump, load, check and
- * the removal of an account all go through one list of all kinds.
+ * members a dump adds or omits, and what no row can say. Dump, load, check and the removal of an
+ * account all go through one list of all kinds. What refers to what, and which number counts what,
+ * the rows of the tables say; no hook checks it again.
  *
  * Hooks work on the call's account, and may be NULL. `record` is the table's struct. A dump runs
  * print and check for each record. A load runs load and put for each line, whose findings name the
@@ -19,9 +20,9 @@
 enum record_order {
 	RECORD_ONE, /* the account has at most one, with the id zero */
 	RECORD_PAGES, /* in pages of the account */
-	RECORD_CHILDREN, /* in pages of the parent; of the id zero if `parent` is NULL */
-	RECORD_BESIDE, /* one, with the id of the parent */
-	RECORD_NUMBERED, /* events, by the numbers that the parent contains */
+	RECORD_CHILDREN, /* in pages of the record that it belongs to (record_owner) */
+	RECORD_BESIDE, /* one, with the id of the record that it belongs to */
+	RECORD_NUMBERED, /* events, by the numbers that the record of the event log contains */
 	RECORD_UNLISTED /* only by a walk over the whole store */
 };
 
@@ -31,13 +32,9 @@ struct record_kind {
 	const struct record_table *table;
 	const char *line; /* name of its lines in a dump; NULL if it has none */
 	enum record_order order;
-	const struct record_kind *parent;
 	const struct shape *shapes[RECORD_SHAPES_MOST]; /* of the documents that its hooks check */
 	bool may_be_there; /* at load: creating an earlier record may have created this one */
 	bool is_of_no_account; /* belongs to the whole installation, or outlives its account */
-	/* Returns the ids that the record's children refer to, in the arena. If NULL, they refer
-	 * to the record's own id. */
-	size_t (*owners)(struct call *call, const void *record, const struct id **ids);
 	/* Sets members that only a dump has, before the record is printed. */
 	void (*print)(struct call *call, void *record);
 	/* Derives the members that a dump omits, after the record was scanned. Adds findings for
@@ -47,13 +44,13 @@ struct record_kind {
 	/* Stores the loaded record. If NULL, record_put does. */
 	bool (*put)(struct call *call, void *record, struct fault *fault);
 	/* Adds findings for what no row can express: rules of the record itself, and records that
-	 * it refers to and that are missing or wrong. */
+	 * it refers to and that are wrong. Runs only if none of these is missing. */
 	bool (*check)(struct call *call, const void *record, struct findings *findings,
 		      struct fault *fault);
-	/* Runs before the record is removed with its account: removes what refers to it and belongs
-	 * to no account, or keeps what outlives it. */
-	bool (*forget)(struct call *call, const void *record, struct fault *fault);
-	/* Adds findings for members derived from other records, such as counts. */
+	/* Runs before the record is removed together with another one or with its account:
+	 * removes what refers to it and belongs to no account, or keeps what outlives it. */
+	bool (*removed)(struct call *call, const void *record, struct fault *fault);
+	/* Adds findings for members derived from other records in a way that no row says. */
 	bool (*derive)(struct call *call, const void *record, struct findings *findings,
 		       struct fault *fault);
 };
@@ -74,10 +71,32 @@ void record_kinds_verify(void);
 /* Returns NULL for the lease. */
 const struct record_kind *record_kind_of(const struct store_kind *kind);
 
+/* Returns the kind below whose records those of this kind are found; NULL if they are found in the
+ * account. */
+const struct record_kind *record_kind_above(const struct record_kind *kind);
+
 /* Adds a finding for each rule that a document made from a record violates. Changes the
  * document. */
 void record_check_document(const struct shape *shape, json_t *document, const char *pointer,
 			   struct findings *findings);
+
+/* Whether what a member refers to exists. */
+enum record_referred {
+	RECORD_REFERRED_THERE, /* or it may be missing */
+	RECORD_REFERRED_LEFT, /* it is deleted, and the record is still to be removed with it */
+	RECORD_REFERRED_GONE
+};
+bool record_find_referred(struct call *call, const struct member *member, const void *record,
+			  enum record_referred *referred, struct fault *fault);
+
+/* Adds a finding for each member that refers to what does not exist; then sets *are_there to
+ * false. */
+bool record_check_relations(struct call *call, const struct record_table *table, const void *record,
+			    bool *are_there, struct findings *findings, struct fault *fault);
+/* Counts a new record where its rows say that it is counted, unless that is an item of a list. Adds
+ * a finding instead if there are too many. For a load. */
+bool record_count_loaded(struct call *call, const struct record_table *table, const void *record,
+			 const char *pointer, struct findings *findings, struct fault *fault);
 
 /* Checks a record: its rows (record_verify), what it refers to, and, if is_whole, its derived
  * members. Returns false if something cannot be read. */

@@ -69,6 +69,47 @@ static bool is_stored(const struct record_table *table, const struct member *mem
 		(*(const unsigned *)((const char *)record + table->set) & member->when) != 0);
 }
 
+/* ---- rows ---- */
+
+const struct member *record_owner(const struct record_table *table)
+{
+	for (size_t i = 0; i < table->keys; i++) {
+		if (table->members[i].relation != NULL)
+			return &table->members[i];
+	}
+	return NULL;
+}
+
+const struct member *record_member(const struct record_table *table, const char *name)
+{
+	for (size_t i = 0; i < table->member_count; i++) {
+		if (strcmp(table->members[i].name, name) == 0)
+			return &table->members[i];
+	}
+	return NULL;
+}
+
+const struct id *record_id(const struct member *member, const void *record)
+{
+	return member_value(member, record);
+}
+
+uint64_t record_number(const struct member *member, const void *record)
+{
+	return number_get(member->width, member_value(member, record));
+}
+
+void record_set_number(const struct member *member, void *record, uint64_t number)
+{
+	number_set(member->width, member_at(member, record), number);
+}
+
+size_t record_items(const struct member *list, const void *record, const char **items)
+{
+	*items = items_of(list, record);
+	return item_count(list, record);
+}
+
 /* ---- reading bytes ---- */
 
 struct reader {

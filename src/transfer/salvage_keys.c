@@ -166,7 +166,7 @@ static bool gather_key(void *context, const struct store_record *stored, struct 
 	if (kind->order == RECORD_CHILDREN) {
 		if (record.value.data == NULL || stored->name.size >= sizeof key.name)
 			return true;
-		key.parent = in_order(&record.parent, ids_descend(kind->parent));
+		key.parent = in_order(&record.parent, ids_descend(record_kind_above(kind)));
 	}
 	if (kind->table->kind->naming == STORE_NAME_ANYWHERE) {
 		memcpy(key.name, stored->name.data, stored->name.size);
@@ -228,7 +228,7 @@ bool salvage_keys_next(struct salvage_keys *keys, const struct record_kind *kind
 	if (of == NULL)
 		return true;
 	owner.account = (uint64_t)(of - keys->roster->accounts);
-	owner.parent = in_order(parent, ids_descend(kind->parent));
+	owner.parent = in_order(parent, ids_descend(record_kind_above(kind)));
 	for (size_t i = 0; record_kinds[i] != kind; i++)
 		window++;
 	while (comparison < 0) {

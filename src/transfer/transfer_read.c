@@ -155,12 +155,9 @@ static bool check_new_record(struct call *call, const struct record_kind *kind, 
 			     const char *pointer, struct fault *fault)
 {
 	const struct record_table *table = kind->table;
-	const struct store_kind *owner = kind->parent != NULL && kind->parent->owners == NULL &&
-							 kind->order != RECORD_NUMBERED
-						 ? kind->parent->table->kind
-						 : table->kind->under;
 	const struct store_record key = record_key(table, record);
-	const struct id *parent = kind->order == RECORD_BESIDE ? &key.id : &key.parent;
+	const struct member *owner = record_owner(table);
+	enum record_referred referred;
 	struct store_record other;
 
 	if (kind->order == RECORD_UNLISTED)
@@ -180,13 +177,14 @@ static bool check_new_record(struct call *call, const struct record_kind *kind, 
 			findings_add(&call->findings, pointer,
 				     "another object already has its name");
 	}
-	if (owner == NULL)
+	if (owner == NULL || owner->relation->list != NULL)
 		return true;
-	if (!store_get(call->transaction, owner, parent, STORE_TO_SHOW, &other, fault))
+	if (!record_find_referred(call, owner, record, &referred, fault))
 		return false;
-	if (other.value.data == NULL)
+	if (referred != RECORD_REFERRED_THERE)
 		findings_add(&call->findings, pointer,
-			     "belongs to a %s that no earlier line contains", owner->name);
+			     "belongs to a %s that no earlier line contains",
+			     owner->relation->of->name);
 	return true;
 }
 
@@ -206,6 +204,7 @@ static bool put_line_record(struct call *call, const struct record_kind *kind, c
 	       findings_result(findings, fault) &&
 	       check_new_record(call, kind, record, pointer, fault) &&
 	       findings_result(findings, fault) &&
+	       record_count_loaded(call, kind->table, record, pointer, findings, fault) &&
 	       (kind->put != NULL ? kind->put(call, record, fault)
 				  : record_put(kind->table, call->transaction, record, fault));
 }

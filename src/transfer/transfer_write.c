@@ -21,6 +21,7 @@ struct writing {
 	const struct roster *roster;
 	const struct account *only; /* NULL: all accounts of the roster */
 	uint64_t count; /* of keys of a kind */
+	struct transfer_counts left; /* records that are left out (is_left_behind) */
 	json_t *lost; /* in a damaged store: ids of the account's lost records with children */
 	bool has_log; /* the line of the account's event log is written, or it has none */
 	struct audit_state log; /* of the account: the range of its lines */
@@ -84,19 +85,44 @@ static bool lose_unfound(void *context, const char *what, const struct fault *wh
 	return leave_out(context, what, why, fault);
 }
 
-/* True if the owner of the record is lost, so that the record is lost too. A record whose kind
- * names no owner outlives its parent: a session its room. */
-static bool has_lost_owner(struct writing *writing, const struct record_kind *kind,
-			   const struct store_record *stored)
+/* True if the record belongs or refers to one that is lost, so that it is lost too. */
+static bool refers_to_lost(struct writing *writing, const struct record_kind *kind,
+			   const void *record)
 {
-	struct call *call = writing->walk.call;
-	const struct id *owner = kind->order == RECORD_BESIDE ? &stored->id : &stored->parent;
+	const struct record_table *table = kind->table;
 
-	/* Records without an owner have a parent of zeros. */
-	return writing->lost != NULL &&
-	       (kind->parent != NULL || kind->table->kind->under != NULL) &&
-	       id_compare(owner, &kind_only_id) != 0 &&
-	       json_object_get(writing->lost, id_as_text(call->arena, owner).data) != NULL;
+	for (size_t i = 0; writing->lost != NULL && i < table->member_count; i++) {
+		const struct relation *relation = table->members[i].relation;
+		const struct id *id;
+
+		if (relation == NULL || relation->fate == RELATION_OUTLIVES ||
+		    relation->list != NULL)
+			continue;
+		id = record_id(&table->members[i], record);
+		/* That of a record which refers to none. */
+		if (id_compare(id, &kind_only_id) != 0 &&
+		    json_object_get(writing->lost,
+				    id_as_text(writing->walk.call->arena, id).data) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Sets *is_left to true if the record is still to be removed with the one that it belonged to. Only
+ * a list of the account has such records. */
+static bool is_left_behind(struct call *call, const struct record_kind *kind, const void *record,
+			   bool *is_left, struct fault *fault)
+{
+	const struct member *owner = record_owner(kind->table);
+	enum record_referred referred;
+
+	*is_left = false;
+	if (owner == NULL || kind->order != RECORD_PAGES)
+		return true;
+	if (!record_find_referred(call, owner, record, &referred, fault))
+		return false;
+	*is_left = referred == RECORD_REFERRED_LEFT;
+	return true;
 }
 
 /* If the media server that a template names is lost, writes the template without it. */
@@ -295,6 +321,7 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 	struct writing *writing = (struct writing *)walk;
 	const struct store_record *stored = (void *)((char *)record + kind->table->stored);
 	struct fault own = FAULT_INITIAL;
+	bool is_left = false;
 
 	if (kind->print != NULL)
 		kind->print(walk->call, record);
@@ -304,13 +331,18 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 	    !keep_backend(writing, record, fault))
 		return false;
 	*descends = false;
-	if (has_lost_owner(writing, kind, stored)) {
+	if (refers_to_lost(writing, kind, record)) {
 		fault_cause(&own, FAULT_DAMAGED, 0, "the record it belongs to was lost");
 		return lose_record(walk, kind, &stored->id, &own, fault);
 	}
-	if (!check_written_record(writing, kind, record, &stored->id, &own))
+	if (!is_left_behind(walk->call, kind, record, &is_left, &own) ||
+	    (!is_left && !check_written_record(writing, kind, record, &stored->id, &own)))
 		return own.kind == FAULT_DAMAGED ? lose_record(walk, kind, &stored->id, &own, fault)
 						 : (*fault = own, false);
+	if (is_left)
+		transfer_count_line(&writing->left, kind);
+	if (is_left)
+		return true;
 	*descends = true;
 	return kind == &audit_kind ? write_log(writing, record, fault)
 				   : send_record(writing, kind, record, fault);
@@ -425,7 +457,8 @@ static bool count_key(void *context, const struct store_record *record, struct f
 static bool check_list_count(struct writing *writing, const struct record_kind *kind,
 			     struct fault *fault)
 {
-	const uint64_t written = transfer_count(&writing->output->counts, kind);
+	const uint64_t written = transfer_count(&writing->output->counts, kind) +
+				 transfer_count(&writing->left, kind);
 
 	writing->count = 0;
 	return store_walk_keys(writing->survey->call.transaction, kind->table->kind, count_key,

@@ -31,15 +31,28 @@ static bool walk_kind(struct walk *walk, const struct record_kind *kind, const s
 static bool walk_children(struct walk *walk, const struct record_kind *kind, const void *record,
 			  const struct store_record *stored, struct fault *fault)
 {
-	const struct id *owners = &stored->id;
-	size_t n = 1;
+	const struct record_table *table = kind->table;
 
-	if (kind->owners != NULL)
-		n = kind->owners(walk->call, record, &owners);
-	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < RECORD_KINDS; j++) {
-			if (record_kinds[j]->parent == kind &&
-			    !walk_kind(walk, record_kinds[j], &owners[i], record, fault))
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		const struct record_kind *child = record_kinds[i];
+		const struct member *list = NULL;
+		const char *items;
+		size_t n = 1;
+
+		if (record_kind_above(child) != kind)
+			continue;
+		if (child->order != RECORD_NUMBERED &&
+		    record_owner(child->table)->relation->list != NULL)
+			list = record_member(table, record_owner(child->table)->relation->list);
+		if (list != NULL)
+			n = record_items(list, record, &items);
+		for (size_t j = 0; j < n; j++) {
+			const struct id *owner =
+				list == NULL ? &stored->id
+					     : record_id(record_member(list->items, "id"),
+							 items + j * list->items->size);
+
+			if (!walk_kind(walk, child, owner, record, fault))
 				return false;
 		}
 	}
@@ -239,7 +252,7 @@ bool walk_account(struct walk *walk, struct fault *fault)
 		const struct record_kind *kind =
 			record_kinds[walk->is_upwards ? RECORD_KINDS - 1 - i : i];
 
-		if (kind->parent == NULL && !kind->is_of_no_account &&
+		if (record_kind_above(kind) == NULL && !kind->is_of_no_account &&
 		    !walk_kind(walk, kind, NULL, NULL, fault))
 			return false;
 	}

@@ -34,7 +34,9 @@ new()
 {
 	sh "$copy/tests/tools/$1" "$2" "$3" ${4+"$4"} ${5+"$5"} ${6+"$6"} >"$scratch/log" 2>&1
 }
-new new-kind room_note room || fail 'new-kind room_note room'
+for parent in room template session ban; do
+	new new-kind ${parent}_note $parent || fail "new-kind ${parent}_note $parent"
+done
 new new-kind memo account || fail 'new-kind memo account'
 new new-rule room_fields greeting_seconds 'INTEGER(1, 60)' 5 'How long the "greeting" is shown.' ||
 	fail 'new-rule'
@@ -51,6 +53,7 @@ new-kind Note room|usage:
 new-kind note moon|is no kind that a dump has
 new-kind note door|is no kind that a dump has
 new-kind note codes|has no pages
+new-kind note usage|nothing removes what belongs to a usage
 new-rule room_fields created_at TEXT(any_text) Doc.|room_fields has created_at already
 new-rule rooms_fields other TEXT(any_text) Doc.|there is no table rooms_fields
 new-rule imported_fields other TEXT(any_text) Doc.|several files have a table
@@ -124,7 +127,7 @@ case a new field
 END
 program check_service src/rules/room_rules.c
 run check_service rooms/greeting memory
-kinds="$(cd "$copy" && find src/resources -name room_note.c -o -name memo.c)
+kinds="$(cd "$copy" && find src/resources -name '*_note.c' -o -name memo.c)
 $(cd "$copy" && grep -rlE 'RECORD_KINDS|EACH_KIND|transfer/transfer\.h' src --include='*.c' | grep -v '^src/command/')"
 # shellcheck disable=SC2086
 program check_transfer $kinds

@@ -348,6 +348,76 @@ START_TEST(each_kind_is_seen_or_says_why_not)
 }
 END_TEST
 
+/* ---- what a kind belongs to ---- */
+
+#define KIND_NAMED(name_) #name_,
+/* clang-format off */
+static const char *const kind_names[] = { EACH_KIND(KIND_NAMED) };
+/* clang-format on */
+
+static const char *name_of(const struct store_kind *kind)
+{
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		if (all_kinds[i] == kind)
+			return kind_names[i];
+	}
+	return "?";
+}
+
+/* Returns the line of src/README: the words of the row, as they are written there. */
+static const char *words_of(const char *kind, const struct member *member)
+{
+	static const char *const fates[] = {
+		[RELATION_DIES] = "DIES",
+		[RELATION_REFUSES] = "REFUSES",
+		[RELATION_OUTLIVES] = "OUTLIVES",
+	};
+	const struct relation *relation = member->relation;
+	struct buffer text = BUFFER_INITIAL(arena);
+
+	buffer_append_text(&text, arena_text(arena, "  %-17s %-12s %s, %s", kind, member->name,
+					     name_of(relation->of), fates[relation->fate]));
+	if (relation->may_be_none)
+		buffer_append_text(&text, ", OR_NONE");
+	if (relation->list != NULL)
+		buffer_append_text(&text, arena_text(arena, ", %s(%s)",
+						     relation->is_by_name ? "BY_NAME" : "ITEM_OF",
+						     relation->list));
+	if (relation->counted_in != NULL)
+		buffer_append_text(&text,
+				   arena_text(arena, ", COUNTED(%s, %s)",
+					      name_of(relation->counted_in), relation->counted));
+	if (relation->only_with != NULL)
+		buffer_append_text(
+			&text, arena_text(arena, ", ONLY_WITH(%s)", name_of(relation->only_with)));
+	buffer_append_text(&text, "\n");
+	buffer_append_byte(&text, '\0');
+	return text.data;
+}
+
+START_TEST(what_kinds_belong_to_is_in_the_readme)
+{
+	const char *readme = text_of("src/README");
+	struct buffer missing = BUFFER_INITIAL(arena);
+
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		const struct record_table *table = record_kinds[i]->table;
+
+		for (size_t j = 0; j < table->member_count; j++) {
+			const char *words;
+
+			if (table->members[j].relation == NULL)
+				continue;
+			words = words_of(kind_names[i], &table->members[j]);
+			if (strstr(readme, words) == NULL)
+				buffer_append_text(&missing, words);
+		}
+	}
+	buffer_append_byte(&missing, '\0');
+	ck_assert_msg(missing.size == 1, "src/README lacks\n%s", missing.data);
+}
+END_TEST
+
 /* Each line of a dump is in the manual (its members: check_transfer), and no other. */
 START_TEST(each_kind_with_a_line_is_in_the_manual)
 {
@@ -587,6 +657,7 @@ int main(void)
 	tcase_add_test(tcase, each_route_is_in_the_manual);
 	tcase_add_test(tcase, each_route_has_a_case);
 	tcase_add_test(tcase, each_kind_is_seen_or_says_why_not);
+	tcase_add_test(tcase, what_kinds_belong_to_is_in_the_readme);
 	tcase_add_test(tcase, each_kind_with_a_line_is_in_the_manual);
 	tcase_add_test(tcase, earlier_dumps_lack_what_came_later);
 	tcase_add_test(tcase, each_event_is_in_the_manual);

@@ -45,6 +45,8 @@ struct slice ban_name(struct arena *arena, struct slice user_id, struct slice co
 struct id ban_end_id(const struct ban *ban);
 /* Stores a new ban, with the record of its end. Does not count it. */
 bool ban_put_new(struct call *call, const struct ban *ban, struct fault *fault);
+/* Removes the record of the end of a ban that is removed. */
+bool ban_remove_end(struct call *call, const struct ban *ban, struct fault *fault);
 
 /* Finds a ban that keeps a person out of the room. user_id: of the person; empty if it has none.
  * code: at least the first BAN_CODE_DIGITS digits of the hash of the code that the person came by;
@@ -74,9 +76,6 @@ bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban,
 
 /* Drops some bans that have expired. */
 bool bans_drop(struct call *call, struct fault *fault);
-/* Removes some bans from a room that is deleted. Sets *are_gone to true if none are left. */
-bool bans_remove_of_room(struct call *call, const struct id *room, bool *are_gone,
-			 struct fault *fault);
 
 handler bans_create;
 handler bans_list;

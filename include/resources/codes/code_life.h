@@ -138,8 +138,4 @@ bool codes_move(struct call *call, const struct id *room, const struct template_
  * the template has its new roles. The caller must store the template. */
 bool codes_resolve_some(struct call *call, struct template_record *record, struct fault *fault);
 
-/* Removes the codes of a room that is being deleted, and the bans from it. If there are too many
- * for one request, later requests remove the rest (resources/garbage.h). */
-bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault);
-
 #endif

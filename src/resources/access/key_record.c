@@ -50,7 +50,8 @@ const char *api_key_draw(struct call *call, struct api_key *key)
 
 static const struct member key_members[] = {
 	{ "id", AS_KEY, AT(struct api_key, id) },
-	{ "parent", AS_PARENT, MARKED(MEMBER_DERIVED), AT(struct api_key, stored.parent) },
+	{ "parent", AS_PARENT_OF(keys, DIES, COUNTED(keys, count)), MARKED(MEMBER_DERIVED),
+	  AT(struct api_key, stored.parent) },
 	{ "id_text", AS_NAME, MARKED(MEMBER_DERIVED), AT(struct api_key, stored.name) },
 	{ "created_at", AS_TIME, AT(struct api_key, created) },
 	{ "expires_at", AS_SECONDS, MARKED(MEMBER_ABSENT), AT(struct api_key, expires_at) },

@@ -1,6 +1,5 @@
-/* Bans in a dump, and how they are checked (resources/record_kind.h). A load counts them again, and
- * adds the records of their ends. A dump may have bans from a room that is deleted and whose bans
- * are still being removed.
+/* Bans in a dump, and how they are checked (resources/record_kind.h). A load adds
+ * the records of their ends.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"
@@ -11,29 +10,23 @@ static bool ban_load_dumped(struct call *call, void *record, const char *pointer
 			    struct findings *findings, struct fault *fault)
 {
 	struct ban *ban = record;
-	struct ban other;
 	struct media media;
 
+	(void)pointer;
+	(void)findings;
 	ban->name = ban_name(call->arena, ban->user_id, ban->code_hash, &ban->stored.parent);
-	if (!media_load(call, STORE_TO_SHOW, &media, fault) ||
-	    !record_get_named(&ban_table, call->transaction, ban->name, STORE_TO_SHOW, &other,
-			      fault))
-		return false;
-	if (media.ban_count >= BANS_MOST)
-		findings_add(findings, pointer, "is over the maximum of %d bans", BANS_MOST);
-	if (other.stored.value.data != NULL)
-		findings_add(findings, pointer, "an earlier ban is of the same person and room");
-	return true;
+	/* Of a damaged store, the media servers may be lost. */
+	return media_load_lasting(call, &media, fault);
 }
 
 static bool ban_put_loaded(struct call *call, void *record, struct fault *fault)
 {
-	struct media media;
+	return ban_put_new(call, record, fault);
+}
 
-	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
-		return false;
-	media.ban_count++;
-	return ban_put_new(call, record, fault) && media_put(call, &media, fault);
+static bool ban_removed(struct call *call, const void *record, struct fault *fault)
+{
+	return ban_remove_end(call, record, fault);
 }
 
 static bool ban_record_check(struct call *call, const void *record, struct findings *findings,
@@ -56,16 +49,10 @@ static bool ban_derive(struct call *call, const void *record, struct findings *f
 	const struct ban *ban = record;
 	const struct id id = ban_end_id(ban);
 	struct ban_end end;
-	struct media media;
-	bool has_media;
 
 	if (!slice_equal(ban->name,
 			 ban_name(call->arena, ban->user_id, ban->code_hash, &ban->stored.parent)))
 		findings_add(findings, "", "its name does not match whom it is of");
-	if (!media_find(call, STORE_TO_SHOW, &media, &has_media, fault))
-		return false;
-	if (!has_media || media.ban_count == 0)
-		findings_add(findings, "", "is not counted in the record of the account's media");
 	if (ban->expires_at == 0)
 		return true;
 	if (!record_get(&ban_end_table, call->transaction, &id, STORE_TO_SHOW, &end, fault))
@@ -81,6 +68,7 @@ const struct record_kind ban_kind = {
 	.order = RECORD_PAGES,
 	.load = ban_load_dumped,
 	.put = ban_put_loaded,
+	.removed = ban_removed,
 	.check = ban_record_check,
 	.derive = ban_derive,
 };

@@ -32,7 +32,8 @@
 
 static const struct member ban_members[] = {
 	{ "id", AS_KEY, AT(struct ban, stored.id) },
-	{ "room_id", AS_PARENT, MARKED(MEMBER_ABSENT), AT(struct ban, stored.parent) },
+	{ "room_id", AS_PARENT_OF(room, DIES, OR_NONE, COUNTED(media, ban_count)),
+	  MARKED(MEMBER_ABSENT), AT(struct ban, stored.parent) },
 	{ "name", AS_NAME, MARKED(MEMBER_DERIVED), AT(struct ban, name) },
 	{ "created_at", AS_TIME, AT(struct ban, created) },
 	{ "expires_at", AS_SECONDS, MARKED(MEMBER_ABSENT), AT(struct ban, expires_at) },
@@ -104,7 +105,7 @@ static bool put_end(struct call *call, const struct ban *ban, struct fault *faul
 	return ban->expires_at == 0 || record_put(&ban_end_table, call->transaction, &end, fault);
 }
 
-static bool remove_end(struct call *call, const struct ban *ban, struct fault *fault)
+bool ban_remove_end(struct call *call, const struct ban *ban, struct fault *fault)
 {
 	const struct id id = ban_end_id(ban);
 	struct ban_end end;
@@ -127,7 +128,8 @@ static bool remove_ban(struct call *call, const struct ban *ban, struct media *m
 {
 	if (media->ban_count > 0)
 		media->ban_count--;
-	return remove_end(call, ban, fault) &&
+	return ban_remove_end(call, ban, fault) &&
+	       garbage_add(call, &kind_ban, &ban->stored.id, fault) &&
 	       store_remove(call->transaction, &kind_ban, &ban->stored, fault);
 }
 
@@ -280,7 +282,7 @@ static bool update_ban(struct call *call, const struct ban_terms *terms, struct 
 		return true;
 	note_ban(call, "ban.updated", ban, &changes);
 	if (ban->expires_at != former.expires_at &&
-	    (!remove_end(call, &former, fault) || !put_end(call, ban, fault)))
+	    (!ban_remove_end(call, &former, fault) || !put_end(call, ban, fault)))
 		return false;
 	return record_put(&ban_table, call->transaction, ban, fault);
 }
@@ -588,40 +590,4 @@ bool bans_drop(struct call *call, struct fault *fault)
 
 	return drop_expired(call, &media, fault) &&
 	       (media.stored.value.data == NULL || media_put(call, &media, fault));
-}
-
-bool bans_remove_of_room(struct call *call, const struct id *room, bool *are_gone,
-			 struct fault *fault)
-{
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = room,
-		.records = arena_alloc(call->arena, GARBAGE_AT_ONCE * sizeof *page.records),
-		.most = GARBAGE_AT_ONCE,
-	};
-	struct media media;
-	bool has_media;
-
-	*are_gone = true;
-	if (!media_find(call, STORE_TO_SHOW, &media, &has_media, fault))
-		return false;
-	if (!has_media || media.ban_count == 0)
-		return true;
-	if (!store_page(call->transaction, &kind_ban, &page, fault))
-		return false;
-	*are_gone = page.is_last;
-	if (page.count == 0)
-		return true;
-	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
-		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		struct ban ban;
-
-		if (!record_get(&ban_table, call->transaction, &page.records[i].id, STORE_TO_CHANGE,
-				&ban, fault))
-			return false;
-		if (ban.stored.value.data != NULL && !remove_ban(call, &ban, &media, fault))
-			return false;
-	}
-	return media_put(call, &media, fault);
 }

@@ -26,13 +26,10 @@ static bool codes_record_check(struct call *call, const void *record, struct fin
 	bool is_there;
 
 	if (!room_find(call, &codes->room, STORE_TO_SHOW, &room, &is_there, fault) ||
-	    (is_there &&
-	     !template_find(call, &room.template_id, STORE_TO_SHOW, &owner, &is_there, fault)))
+	    (is_there && !template_load(call, &room.template_id, &owner, fault)))
 		return false;
-	if (!is_there) {
-		findings_add(findings, "/room", "does not exist, or its template does not");
+	if (!is_there)
 		return true;
-	}
 	if (codes->last_seen > owner.last_identity)
 		findings_add(findings, "/last_identity",
 			     "is of a role that the template never had");
@@ -112,7 +109,6 @@ const struct record_kind codes_kind = {
 	.table = &codes_table,
 	.line = "codes",
 	.order = RECORD_BESIDE,
-	.parent = &room_kind,
 	.check = codes_record_check,
 	.derive = codes_derive,
 };
@@ -223,7 +219,7 @@ static bool code_derive(struct call *call, const void *record, struct findings *
 	return true;
 }
 
-static bool code_forget(struct call *call, const void *record, struct fault *fault)
+static bool code_removed(struct call *call, const void *record, struct fault *fault)
 {
 	const struct code *code = record;
 
@@ -235,10 +231,9 @@ const struct record_kind code_kind = {
 	.line = "code",
 	.shapes = { &code_patch_shape },
 	.order = RECORD_CHILDREN,
-	.parent = &room_kind,
 	.load = code_load_dumped,
 	.put = code_put_loaded,
-	.forget = code_forget,
+	.removed = code_removed,
 	.check = code_record_check,
 	.derive = code_derive,
 };

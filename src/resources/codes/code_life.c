@@ -30,7 +30,7 @@ bool room_subject_of_code(struct call *call, const struct code *code, enum store
 		return false;
 	if (*is_there)
 		return room_subject_load(call, reading, subject, fault);
-	return garbage_has(call, &code->room, &is_garbage, fault) &&
+	return garbage_has(call, &kind_room, &code->room, &is_garbage, fault) &&
 	       (is_garbage || record_missing("room", &code->room, fault));
 }
 
@@ -512,17 +512,4 @@ bool codes_move(struct call *call, const struct id *room, const struct template_
 	move_groups(call, &codes, from, to);
 	move_due(call, &codes, from, to);
 	return codes_store(call, &codes, to, fault);
-}
-
-/* ---- deleting a room ---- */
-
-bool codes_remove_all(struct call *call, const struct id *room, struct fault *fault)
-{
-	struct room_codes codes;
-
-	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault))
-		return false;
-	return (codes.stored.value.data == NULL ||
-		store_remove(call->transaction, &kind_codes, &codes.stored, fault)) &&
-	       garbage_add(call, GARBAGE_ROOM, room, fault);
 }

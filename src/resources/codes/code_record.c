@@ -36,7 +36,7 @@ static const struct member due_members[] = {
 static const struct record_table due_table = { ITEMS(struct due_role, due_members) };
 
 static const struct member codes_members[] = {
-	{ "room", AS_KEY, AT(struct room_codes, room) },
+	{ "room", AS_KEY_OF(room, DIES), AT(struct room_codes, room) },
 	{ "asked", AS_BOOLEAN, AT(struct room_codes, was_asked) },
 	{ "last_identity", AS_NUMBER(4, 0, UINT32_MAX), AT(struct room_codes, last_seen) },
 	{ "last_place", AS_NUMBER(8, 0, PLACE_MOST), AT(struct room_codes, last_place) },
@@ -155,7 +155,7 @@ const char *const admission_names[] = {
 
 static const struct member code_members[] = {
 	{ "place", AS_KEY, AT(struct code, place) },
-	{ "room", AS_PARENT, AT(struct code, room) },
+	{ "room", AS_PARENT_OF(room, DIES), AT(struct code, room) },
 	{ "former", AS_SWITCH, MARKED(MEMBER_OFF), AT(struct code, is_former) },
 	{ "code", AS_NAME, AT(struct code, letters) },
 	{ "enabled", AS_BOOLEAN, AT(struct code, is_enabled) },

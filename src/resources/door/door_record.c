@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "resources/garbage.h"
 #include "resources/record_kind.h"
-#include "resources/rooms/room_record.h"
 
 /* The largest members in bytes. */
 #define TEXT_MOST 1024
@@ -21,7 +19,7 @@ static const struct member denial_members[] = {
 static const struct record_table denial_table = { ITEMS(struct door_denial, denial_members) };
 
 static const struct member door_members[] = {
-	{ "room_id", AS_KEY, AT(struct door, stored.id) },
+	{ "room_id", AS_KEY_OF(room, DIES), AT(struct door, stored.id) },
 	{ "last", AS_ID, AT(struct door, last) },
 	{ "admitted", AS_ID, AT(struct door, admitted) },
 	{ "admitted_by", AS_TEXT(0, TEXT_MOST), AT(struct door, admitted_by) },
@@ -44,7 +42,7 @@ static const char *const states[] = {
 
 static const struct member ticket_members[] = {
 	{ "id", AS_KEY, AT(struct door_ticket, id) },
-	{ "room_id", AS_PARENT, AT(struct door_ticket, room) },
+	{ "room_id", AS_PARENT_OF(room, DIES, ONLY_WITH(door)), AT(struct door_ticket, room) },
 	{ "ticket", AS_NAME, AT(struct door_ticket, name) },
 	{ "state", AS_CHOICE(DOOR_DENIED, states), AT(struct door_ticket, state) },
 	{ "since", AS_TIME, AT(struct door_ticket, since) },
@@ -66,7 +64,7 @@ const struct record_table door_ticket_table = {
 
 static const struct member visitor_members[] = {
 	{ "id", AS_KEY, AT(struct visitor, stored.id) },
-	{ "room_id", AS_PARENT, AT(struct visitor, stored.parent) },
+	{ "room_id", AS_PARENT_OF(room, DIES, ONLY_WITH(door)), AT(struct visitor, stored.parent) },
 	{ "ticket", AS_TEXT(0, 2 * DIGEST_SIZE), AT(struct visitor, ticket) },
 	{ "denied_until", AS_TIME, AT(struct visitor, denied_until) },
 	{ "reason", AS_TEXT(0, TEXT_MOST), AT(struct visitor, reason) },
@@ -74,55 +72,17 @@ static const struct member visitor_members[] = {
 const struct record_table visitor_table = { RECORD(struct visitor, visitor_members, 2,
 						   &kind_visitor) };
 
-/* The room of a door, a ticket or a visitor may have been deleted a moment ago. */
-static bool check_room(struct call *call, const struct id *room, struct findings *findings,
-		       struct fault *fault)
-{
-	struct room_record record;
-	bool is_there, is_garbage;
-
-	if (!room_find(call, room, STORE_TO_SHOW, &record, &is_there, fault) ||
-	    !garbage_has(call, room, &is_garbage, fault))
-		return false;
-	if (!is_there && !is_garbage)
-		findings_add(findings, "/room_id", "its room does not exist");
-	return true;
-}
-
-static bool door_check(struct call *call, const void *record, struct findings *findings,
-		       struct fault *fault)
-{
-	return check_room(call, &((const struct door *)record)->stored.id, findings, fault);
-}
-
-static bool ticket_check(struct call *call, const void *record, struct findings *findings,
-			 struct fault *fault)
-{
-	return check_room(call, &((const struct door_ticket *)record)->room, findings, fault);
-}
-
-static bool visitor_check(struct call *call, const void *record, struct findings *findings,
-			  struct fault *fault)
-{
-	return check_room(call, &((const struct visitor *)record)->stored.parent, findings, fault);
-}
-
 const struct record_kind door_kind = {
 	.table = &door_table,
 	.order = RECORD_PAGES,
-	.check = door_check,
 };
 const struct record_kind door_ticket_kind = {
 	.table = &door_ticket_table,
 	.order = RECORD_CHILDREN,
-	.parent = &room_kind,
-	.check = ticket_check,
 };
 const struct record_kind visitor_kind = {
 	.table = &visitor_table,
 	.order = RECORD_CHILDREN,
-	.parent = &room_kind,
-	.check = visitor_check,
 };
 
 /* ---- names ---- */

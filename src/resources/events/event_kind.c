@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"
 #include "resources/events/webhooks.h"
-#include "resources/garbage.h"
 #include "resources/record_kind.h"
 #include "resources/stored.h"
 
@@ -101,7 +100,6 @@ const struct record_kind entry_kind = {
 	.table = &audit_entry_table,
 	.line = "event",
 	.order = RECORD_NUMBERED,
-	.parent = &audit_kind,
 	.print = entry_print,
 	.load = entry_load,
 	.derive = entry_derive,
@@ -114,17 +112,6 @@ const struct record_kind queue_kind = {
 };
 
 /* ---- webhooks ---- */
-
-static size_t webhooks_owners(struct call *call, const void *record, const struct id **ids)
-{
-	const struct webhooks *webhooks = record;
-	struct id *list = arena_alloc(call->arena, (webhooks->count + 1) * sizeof *list);
-
-	for (size_t i = 0; i < webhooks->count; i++)
-		list[i] = webhooks->items[i].id;
-	*ids = list;
-	return webhooks->count;
-}
 
 /* Gives each webhook a position, at the end of the event log: the dump may lack its position. */
 static bool webhooks_put_loaded(struct call *call, void *record, struct fault *fault)
@@ -176,7 +163,7 @@ static bool webhooks_derive(struct call *call, const void *record, struct findin
 	return true;
 }
 
-static bool webhooks_forget(struct call *call, const void *record, struct fault *fault)
+static bool webhooks_removed(struct call *call, const void *record, struct fault *fault)
 {
 	(void)record;
 	return webhook_account_remove(call->transaction, fault);
@@ -187,35 +174,11 @@ const struct record_kind webhooks_kind = {
 	.line = "webhooks",
 	.shapes = { &webhook_shape },
 	.order = RECORD_ONE,
-	.owners = webhooks_owners,
 	.put = webhooks_put_loaded,
-	.forget = webhooks_forget,
+	.removed = webhooks_removed,
 	.check = webhooks_record_check,
 	.derive = webhooks_derive,
 };
-
-/* Adds a finding if the webhook does not exist, unless it is still being removed. */
-static bool webhook_is_there(struct call *call, const struct id *id, struct findings *findings,
-			     struct fault *fault)
-{
-	struct webhooks webhooks;
-	bool is_garbage = false;
-
-	if (!webhooks_load(call->transaction, STORE_TO_SHOW, &webhooks, fault) ||
-	    (webhook_find(&webhooks, id) == NULL && !garbage_has(call, id, &is_garbage, fault)))
-		return false;
-	if (webhook_find(&webhooks, id) == NULL && !is_garbage)
-		findings_add(findings, "", "its webhook does not exist");
-	return true;
-}
-
-static bool position_record_check(struct call *call, const void *record, struct findings *findings,
-				  struct fault *fault)
-{
-	const struct webhook_position *position = record;
-
-	return webhook_is_there(call, &position->stored.id, findings, fault);
-}
 
 /* Limits the position to the end of the event log, which is shorter if its events were lost. */
 static bool position_put(struct call *call, void *record, struct fault *fault)
@@ -238,10 +201,8 @@ const struct record_kind webhook_position_kind = {
 	.table = &webhook_position_table,
 	.line = "position",
 	.order = RECORD_BESIDE,
-	.parent = &webhooks_kind,
 	.may_be_there = true,
 	.put = position_put,
-	.check = position_record_check,
 };
 
 static bool delivery_record_check(struct call *call, const void *record, struct findings *findings,
@@ -249,16 +210,17 @@ static bool delivery_record_check(struct call *call, const void *record, struct 
 {
 	const struct webhook_delivery *delivery = record;
 
+	(void)call;
+	(void)fault;
 	if (delivery->is_pending != webhook_delivery_is_pending(delivery))
 		findings_add(findings, "/pending", "does not match its state");
-	return webhook_is_there(call, &delivery->stored.parent, findings, fault);
+	return true;
 }
 
 const struct record_kind webhook_delivery_kind = {
 	.table = &webhook_delivery_table,
 	.line = "delivery",
 	.order = RECORD_CHILDREN,
-	.parent = &webhooks_kind,
 	.check = delivery_record_check,
 };
 

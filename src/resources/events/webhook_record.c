@@ -154,7 +154,8 @@ bool webhook_account_remove(struct transaction *transaction, struct fault *fault
 /* ---- the position ---- */
 
 static const struct member position_members[] = {
-	{ "id", AS_KEY, AT(struct webhook_position, stored.id) },
+	{ "id", AS_KEY_OF(webhooks, DIES, ITEM_OF(webhooks)),
+	  AT(struct webhook_position, stored.id) },
 	{ "series", AS_NUMBER(8, 1, UNLIMITED), AT(struct webhook_position, series) },
 	{ "seq", AS_NUMBER(8, 0, UNLIMITED), AT(struct webhook_position, seq) },
 	{ "delivered_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct webhook_position, delivered) },
@@ -201,7 +202,8 @@ static const char *const delivery_states[] = {
 
 static const struct member delivery_members[] = {
 	{ "id", AS_KEY, AT(struct webhook_delivery, stored.id) },
-	{ "webhook", AS_PARENT, AT(struct webhook_delivery, stored.parent) },
+	{ "webhook", AS_PARENT_OF(webhooks, DIES, ITEM_OF(webhooks)),
+	  AT(struct webhook_delivery, stored.parent) },
 	{ "pending", AS_SWITCH, AT(struct webhook_delivery, is_pending) },
 	{ "state", AS_CHOICE(DELIVERY_ONCE, delivery_states), AT(struct webhook_delivery, state) },
 	{ "series", AS_NUMBER(8, 1, UNLIMITED), AT(struct webhook_delivery, series) },

@@ -331,7 +331,6 @@ bool webhooks_patch(struct call *call, struct fault *fault)
 
 bool webhooks_delete(struct call *call, struct fault *fault)
 {
-	struct webhook_position position;
 	struct webhooks webhooks;
 	struct webhook *webhook;
 	struct id id;
@@ -341,10 +340,7 @@ bool webhooks_delete(struct call *call, struct fault *fault)
 	id = webhook->id;
 	note_webhook(call, "webhook.deleted", webhook);
 	webhook_remove(&webhooks, webhook);
-	return webhook_position_load(call->transaction, &id, STORE_TO_CHANGE, &position, fault) &&
-	       (position.stored.value.data == NULL ||
-		store_remove(call->transaction, &kind_webhook_position, &position.stored, fault)) &&
-	       garbage_add(call, GARBAGE_WEBHOOK, &id, fault) &&
+	return garbage_add(call, &kind_webhooks, &id, fault) &&
 	       webhooks_put(call->transaction, &webhooks, fault) && call_answer_nothing(call);
 }
 

@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"
-#include "resources/garbage.h"
 #include "resources/live/live_names.h"
 #include "resources/media/media_record.h"
 #include "resources/record_kind.h"
@@ -18,19 +17,6 @@ static void check_session_alone(const struct session *session, struct findings *
 		findings_add(findings, "/updated_at", "must not be before created_at");
 }
 
-/* The same for a room in session. */
-static bool check_live(struct call *call, const struct live *live, struct findings *findings,
-		       struct fault *fault)
-{
-	struct media media;
-
-	if (!media_load(call, STORE_TO_SHOW, &media, fault))
-		return false;
-	if (media_backend(&media, &live->backend) == NULL)
-		findings_add(findings, "/backend_id", "its backend does not exist");
-	return true;
-}
-
 /* An active session and the room in session need each other: a dump without one of them has
  * neither, so that it can be loaded. */
 static bool session_record_check(struct call *call, const void *record, struct findings *findings,
@@ -40,6 +26,7 @@ static bool session_record_check(struct call *call, const void *record, struct f
 	struct fault flaws = FAULT_INITIAL;
 	struct findings own;
 	struct live live;
+	bool refers;
 
 	check_session_alone(session, findings);
 	if (!session->is_active)
@@ -48,46 +35,11 @@ static bool session_record_check(struct call *call, const void *record, struct f
 		return false;
 	findings_open(&own, call->arena);
 	record_verify(&live_table, &live, "", false, &own);
-	if (!check_live(call, &live, &own, fault))
+	if (!record_check_relations(call, &live_table, &live, &refers, &own, fault))
 		return false;
 	if (live.stored.value.data == NULL || id_compare(&live.session, &session->stored.id) != 0 ||
 	    !findings_result(&own, &flaws))
 		findings_add(findings, "/active", "its room is not in session, or cannot be");
-	return true;
-}
-
-static bool count_peer(void *context, const struct store_record *record, struct fault *fault)
-{
-	uint64_t *count = context;
-
-	(void)record;
-	(void)fault;
-	++*count;
-	return true;
-}
-
-/* Counts the peers of a session on one side. */
-static bool count_peers(struct call *call, const struct id *session, enum store_side side,
-			uint64_t *count, struct fault *fault)
-{
-	const struct store_page page = { .order = STORE_OLDEST_FIRST,
-					 .side = side,
-					 .parent = session };
-
-	*count = 0;
-	return store_each(call->transaction, &kind_peer, &page, false, count_peer, count, fault);
-}
-
-static bool session_derive(struct call *call, const void *record, struct findings *findings,
-			   struct fault *fault)
-{
-	const struct session *session = record;
-	uint64_t count;
-
-	if (!count_peers(call, &session->stored.id, STORE_BOTH_SIDES, &count, fault))
-		return false;
-	if (count != session->peer_count)
-		findings_add(findings, "/peer_count", "does not match the number of its peers");
 	return true;
 }
 
@@ -96,7 +48,6 @@ const struct record_kind session_kind = {
 	.line = "session",
 	.order = RECORD_PAGES,
 	.check = session_record_check,
-	.derive = session_derive,
 };
 
 /* ---- peers ---- */
@@ -114,20 +65,6 @@ static bool peer_load(struct call *call, void *record, const char *pointer,
 	return true;
 }
 
-/* Loads a session. Adds a finding if it does not exist, unless it is still being removed. */
-static bool load_session_of(struct call *call, const struct id *id, struct session *session,
-			    struct findings *findings, struct fault *fault)
-{
-	bool is_garbage = false;
-
-	if (!session_load(call, id, STORE_TO_SHOW, session, fault) ||
-	    (session->stored.value.data == NULL && !garbage_has(call, id, &is_garbage, fault)))
-		return false;
-	if (session->stored.value.data == NULL && !is_garbage)
-		findings_add(findings, "/session_id", "its session does not exist");
-	return true;
-}
-
 /* Counts somebody inside in the record of the room in session, whose own line comes later. */
 static bool count_inside(struct call *call, const struct session *session, const struct peer *peer,
 			 struct fault *fault)
@@ -142,18 +79,16 @@ static bool count_inside(struct call *call, const struct session *session, const
 	return record_put(&live_table, call->transaction, &live, fault);
 }
 
-/* Stores the peer, and what follows from it: the number of the session's peers, those inside by
- * their entry and by their name, and their number by role. */
+/* Stores the peer, and what follows from it: those inside by their entry and by their name, and
+ * their number by role. */
 static bool peer_put_loaded(struct call *call, void *record, struct fault *fault)
 {
 	struct peer *peer = record;
 	struct session session;
 
-	if (!session_load(call, &peer->stored.parent, STORE_TO_CHANGE, &session, fault))
+	if (!session_load(call, &peer->stored.parent, STORE_TO_SHOW, &session, fault))
 		return false;
-	session.peer_count++;
 	return (!peer->is_inside || names_restore(call, &session.stored.parent, peer, fault)) &&
-	       record_put(&session_table, call->transaction, &session, fault) &&
 	       record_put(&peer_table, call->transaction, peer, fault) &&
 	       (!peer->is_inside || inside_add(call, &session.stored.parent, peer, fault)) &&
 	       (!peer->is_inside || !session.is_active ||
@@ -173,7 +108,7 @@ static bool peer_record_check(struct call *call, const void *record, struct find
 		findings_add(findings, "/left_at", "must not be before joined_at");
 	if (id_compare(&key, &peer->stored.id) != 0)
 		findings_add(findings, "/joined_at", "does not match its key");
-	if (!load_session_of(call, &peer->stored.parent, &session, findings, fault))
+	if (!session_load(call, &peer->stored.parent, STORE_TO_SHOW, &session, fault))
 		return false;
 	if (peer->is_inside && session.stored.value.data != NULL && !session.is_active)
 		findings_add(findings, "/inside", "its session is not active");
@@ -184,7 +119,6 @@ const struct record_kind peer_kind = {
 	.table = &peer_table,
 	.line = "peer",
 	.order = RECORD_CHILDREN,
-	.parent = &session_kind,
 	.load = peer_load,
 	.put = peer_put_loaded,
 	.check = peer_record_check,
@@ -210,7 +144,6 @@ static bool inside_record_check(struct call *call, const void *record, struct fi
 const struct record_kind inside_kind = {
 	.table = &inside_table,
 	.order = RECORD_CHILDREN,
-	.parent = &live_kind,
 	.check = inside_record_check,
 };
 
@@ -236,7 +169,6 @@ static bool shown_name_check(struct call *call, const void *record, struct findi
 const struct record_kind shown_name_kind = {
 	.table = &shown_name_table,
 	.order = RECORD_CHILDREN,
-	.parent = &live_kind,
 	.check = shown_name_check,
 };
 
@@ -282,8 +214,7 @@ static bool live_record_check(struct call *call, const void *record, struct find
 	struct session session;
 	struct findings own;
 
-	if (!check_live(call, live, findings, fault) ||
-	    !session_load(call, &live->session, STORE_TO_SHOW, &session, fault))
+	if (!session_load(call, &live->session, STORE_TO_SHOW, &session, fault))
 		return false;
 	findings_open(&own, call->arena);
 	record_verify(&session_table, &session, "", false, &own);
@@ -295,6 +226,28 @@ static bool live_record_check(struct call *call, const void *record, struct find
 	return true;
 }
 
+static bool count_peer(void *context, const struct store_record *record, struct fault *fault)
+{
+	uint64_t *count = context;
+
+	(void)record;
+	(void)fault;
+	++*count;
+	return true;
+}
+
+/* Counts those inside. */
+static bool count_inside_of(struct call *call, const struct id *session, uint64_t *count,
+			    struct fault *fault)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST,
+					 .side = STORE_ON,
+					 .parent = session };
+
+	*count = 0;
+	return store_each(call->transaction, &kind_peer, &page, false, count_peer, count, fault);
+}
+
 static bool live_derive(struct call *call, const void *record, struct findings *findings,
 			struct fault *fault)
 {
@@ -302,7 +255,7 @@ static bool live_derive(struct call *call, const void *record, struct findings *
 	struct usage_now used;
 	uint64_t inside;
 
-	if (!count_peers(call, &live->session, STORE_ON, &inside, fault) ||
+	if (!count_inside_of(call, &live->session, &inside, fault) ||
 	    !record_get(&usage_now_table, call->transaction, &kind_only_id, STORE_TO_SHOW, &used,
 			fault))
 		return false;
@@ -326,21 +279,10 @@ const struct record_kind live_kind = {
 
 /* ---- decisions that last ---- */
 
-static bool given_role_check(struct call *call, const void *record, struct findings *findings,
-			     struct fault *fault)
-{
-	const struct given_role *given = record;
-	struct session session;
-
-	return load_session_of(call, &given->stored.parent, &session, findings, fault);
-}
-
 const struct record_kind given_role_kind = {
 	.table = &given_role_table,
 	.line = "given_role",
 	.order = RECORD_CHILDREN,
-	.parent = &session_kind,
-	.check = given_role_check,
 };
 
 const struct record_kind revocation_kind = {

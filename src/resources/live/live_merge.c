@@ -639,7 +639,7 @@ static int64_t last_seen(const struct room_merge *merge, const struct peer *peer
 
 bool session_remove(struct call *call, const struct session *session, struct fault *fault)
 {
-	return garbage_add(call, GARBAGE_SESSION, &session->stored.id, fault) &&
+	return garbage_add(call, &kind_session, &session->stored.id, fault) &&
 	       store_remove(call->transaction, &kind_session, &session->stored, fault);
 }
 
@@ -651,7 +651,7 @@ static bool session_put_closed(struct room_merge *merge, struct fault *fault)
 		return record_put(&session_table, call->transaction, &merge->session, fault);
 	/* A session that was opened in this merge is not stored yet. */
 	return merge->session.stored.value.data == NULL
-		       ? garbage_add(call, GARBAGE_SESSION, &merge->session.stored.id, fault)
+		       ? garbage_add(call, &kind_session, &merge->session.stored.id, fault)
 		       : session_remove(call, &merge->session, fault);
 }
 

@@ -33,9 +33,9 @@ static const struct member role_members[] = {
 static const struct record_table role_table = { ITEMS(struct live_role, role_members) };
 
 static const struct member live_members[] = {
-	{ "room_id", AS_KEY, AT(struct live, stored.id) },
+	{ "room_id", AS_KEY_OF(room, OUTLIVES), AT(struct live, stored.id) },
 	{ "session_id", AS_ID, AT(struct live, session) },
-	{ "backend_id", AS_ID, AT(struct live, backend) },
+	{ "backend_id", AS_REFERENCE(media, REFUSES, ITEM_OF(backends)), AT(struct live, backend) },
 	{ "server_room", AS_TEXT(0, LIVE_ID_MOST), AT(struct live, server_room) },
 	{ "server_created_at", AS_TIME, AT(struct live, server_created) },
 	{ "heard_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, heard) },
@@ -64,7 +64,7 @@ const struct record_table live_table = {
 
 static const struct member session_members[] = {
 	{ "id", AS_KEY, AT(struct session, stored.id) },
-	{ "room_id", AS_PARENT, AT(struct session, stored.parent) },
+	{ "room_id", AS_PARENT_OF(room, OUTLIVES), AT(struct session, stored.parent) },
 	{ "active", AS_SWITCH, AT(struct session, is_active) },
 	{ "template_id", AS_ID, AT(struct session, template_id) },
 	{ "backend_id", AS_ID, AT(struct session, backend) },
@@ -85,7 +85,8 @@ const struct record_table session_table = {
 
 static const struct member peer_members[] = {
 	{ "key", AS_KEY, MARKED(MEMBER_DERIVED), AT(struct peer, stored.id) },
-	{ "session_id", AS_PARENT, AT(struct peer, stored.parent) },
+	{ "session_id", AS_PARENT_OF(session, DIES, COUNTED(session, peer_count)),
+	  AT(struct peer, stored.parent) },
 	{ "inside", AS_SWITCH, AT(struct peer, is_inside) },
 	{ "id", AS_NAME, AT(struct peer, uuid) },
 	{ "anonymous", AS_BOOLEAN, MARKED(MEMBER_ABSENT), AT(struct peer, is_anonymous) },
@@ -129,7 +130,7 @@ static const struct member stay_members[] = {
 static const struct record_table stay_table = { ITEMS(struct inside_stay, stay_members) };
 static const struct member inside_members[] = {
 	{ "key", AS_KEY, AT(struct inside, stored.id) },
-	{ "room_id", AS_PARENT, AT(struct inside, stored.parent) },
+	{ "room_id", AS_PARENT_OF(live, OUTLIVES), AT(struct inside, stored.parent) },
 	{ "entry", AS_TEXT(1, LIVE_ID_MOST), AT(struct inside, entry) },
 	{ "stays", AS_LIST(struct inside, stay_count, INSIDE_MOST, stay_table),
 	  AT(struct inside, stays) },
@@ -145,7 +146,7 @@ static const struct member named_members[] = {
 static const struct record_table named_table = { ITEMS(struct named_stay, named_members) };
 static const struct member shown_name_members[] = {
 	{ "key", AS_KEY, AT(struct shown_name, stored.id) },
-	{ "room_id", AS_PARENT, AT(struct shown_name, stored.parent) },
+	{ "room_id", AS_PARENT_OF(live, OUTLIVES), AT(struct shown_name, stored.parent) },
 	{ "count", AS_NUMBER(8, 1, UNLIMITED), AT(struct shown_name, count) },
 	{ "stays", AS_LIST(struct shown_name, stay_count, NAMED_MOST, named_table),
 	  AT(struct shown_name, stays) },
@@ -169,7 +170,7 @@ const struct record_table revocation_table = {
 
 static const struct member given_role_members[] = {
 	{ "key", AS_KEY, AT(struct given_role, stored.id) },
-	{ "session_id", AS_PARENT, AT(struct given_role, stored.parent) },
+	{ "session_id", AS_PARENT_OF(session, DIES), AT(struct given_role, stored.parent) },
 	{ "role", AS_TEXT(0, LIVE_ROLE_MOST), AT(struct given_role, role) },
 };
 const struct record_table given_role_table = {

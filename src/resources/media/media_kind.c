@@ -1,6 +1,5 @@
 /* An account's media servers and signing keys in a dump, and how they are checked
- * (resources/record_kind.h). A dump contains the private keys; a load derives the public keys, and
- * counts the bans, and for each backend the templates that name it.
+ * (resources/record_kind.h). A dump contains the private keys; a load derives the public keys.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
@@ -10,10 +9,7 @@
 #include "resources/media/backends.h"
 #include "resources/record_kind.h"
 #include "resources/stored.h"
-#include "resources/templates/template_record.h"
 #include "rules/media_rules.h"
-
-#define PAGE_BYTES ((size_t)1 << 20)
 
 static bool media_load_dumped(struct call *call, void *record, const char *pointer,
 			      struct findings *findings, struct fault *fault)
@@ -80,62 +76,6 @@ static bool media_record_check(struct call *call, const void *record, struct fin
 	return true;
 }
 
-struct counting_uses {
-	struct call *call;
-	const struct media *media;
-};
-
-/* Subtracts a template from the uses of the backend that it names. */
-static bool subtract_use(void *context, const struct store_record *record, struct fault *fault)
-{
-	const struct counting_uses *counting = context;
-	struct template_record template;
-	struct backend *backend;
-
-	if (!template_unpack(counting->call, record, &template, fault))
-		return false;
-	backend = media_backend_named(counting->media, template.backend);
-	if (backend != NULL)
-		backend->uses--;
-	return true;
-}
-
-static bool count_ban(void *context, const struct store_record *record, struct fault *fault)
-{
-	uint64_t *count = context;
-
-	(void)record;
-	(void)fault;
-	++*count;
-	return true;
-}
-
-static bool media_derive(struct call *call, const void *record, struct findings *findings,
-			 struct fault *fault)
-{
-	const struct store_page page = { .order = STORE_OLDEST_FIRST, .bytes_most = PAGE_BYTES };
-	struct media media = *(const struct media *)record;
-	struct counting_uses counting = { call, &media };
-	uint64_t bans = 0;
-
-	media.backends = arena_alloc(call->arena,
-				     (media.backend_count + 1) * sizeof *media.backends);
-	memcpy(media.backends, ((const struct media *)record)->backends,
-	       media.backend_count * sizeof *media.backends);
-	if (!store_each(call->transaction, &kind_template, &page, false, subtract_use, &counting,
-			fault) ||
-	    !store_each(call->transaction, &kind_ban, &page, false, count_ban, &bans, fault))
-		return false;
-	if (bans != media.ban_count)
-		findings_add(findings, "/ban_count", "does not match the number of bans");
-	for (size_t i = 0; i < media.backend_count; i++) {
-		if (media.backends[i].uses != 0)
-			findings_add(findings, arena_text(call->arena, "/backends/%zu/uses", i),
-				     "does not match the number of templates that use it");
-	}
-	return true;
-}
-
 static bool media_put_loaded(struct call *call, void *record, struct fault *fault)
 {
 	const struct media *media = record;
@@ -148,7 +88,7 @@ static bool media_put_loaded(struct call *call, void *record, struct fault *faul
 	return media_put(call, media, fault);
 }
 
-static bool media_forget(struct call *call, const void *record, struct fault *fault)
+static bool media_removed(struct call *call, const void *record, struct fault *fault)
 {
 	const struct media *media = record;
 
@@ -166,7 +106,6 @@ const struct record_kind media_kind = {
 	.order = RECORD_ONE,
 	.load = media_load_dumped,
 	.put = media_put_loaded,
-	.forget = media_forget,
+	.removed = media_removed,
 	.check = media_record_check,
-	.derive = media_derive,
 };

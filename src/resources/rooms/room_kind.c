@@ -90,20 +90,6 @@ static bool room_put_loaded(struct call *call, void *record, struct fault *fault
 	       room_put(call, room, fault);
 }
 
-static bool room_record_check(struct call *call, const void *record, struct findings *findings,
-			      struct fault *fault)
-{
-	const struct room_record *room = record;
-	struct template_record owner;
-	bool is_there;
-
-	if (!template_find(call, &room->template_id, STORE_TO_SHOW, &owner, &is_there, fault))
-		return false;
-	if (!is_there)
-		findings_add(findings, "/template_id", "is not a template of the account");
-	return true;
-}
-
 static bool says(const json_t *object, const char *name, struct slice text)
 {
 	const struct slice value = text_of_json(json_object_get(object, name));
@@ -149,7 +135,6 @@ const struct record_kind room_kind = {
 	.print = room_print,
 	.load = room_load_dumped,
 	.put = room_put_loaded,
-	.check = room_record_check,
 	.derive = room_derive,
 };
 

@@ -18,7 +18,7 @@
 
 static const struct member room_members[] = {
 	{ "id", AS_KEY, AT(struct room_record, id) },
-	{ "template_id", AS_PARENT, AT(struct room_record, template_id) },
+	{ "template_id", AS_PARENT_OF(template, REFUSES), AT(struct room_record, template_id) },
 	{ "enabled", AS_SWITCH, MARKED(MEMBER_DERIVED), AT(struct room_record, is_enabled) },
 	{ "key", AS_NAME, MARKED(MEMBER_DERIVED), AT(struct room_record, key) },
 	{ "created_at", AS_TIME, AT(struct room_record, created) },

@@ -395,7 +395,7 @@ bool rooms_delete(struct call *call, struct fault *fault)
 	    !call_precondition(call, true, room_etag(&room, &template), fault))
 		return false;
 	note_room(call, "room.deleted", &room, NULL);
-	return garbage_collect(call, fault) && codes_remove_all(call, &room.id, fault) &&
+	return garbage_collect(call, fault) && garbage_add(call, &kind_room, &room.id, fault) &&
 	       store_remove(call->transaction, &kind_room, &room.stored, fault) &&
 	       revocation_add_room(call, &room.id, fault) && call_answer_nothing(call);
 }

@@ -7,7 +7,7 @@
 #include "records/record.h"
 
 static const struct member default_members[] = {
-	{ "template_id", AS_ID, AT(struct default_template, id) },
+	{ "template_id", AS_REFERENCE(template, DIES), AT(struct default_template, id) },
 };
 const struct record_table default_template_table = {
 	RECORD(struct default_template, default_members, 0, &kind_default),

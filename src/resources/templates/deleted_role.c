@@ -23,7 +23,7 @@ struct id deleted_role_id(const struct id *template_id, uint32_t identity)
 
 static const struct member deleted_members[] = {
 	{ "id", AS_KEY, MARKED(MEMBER_DERIVED), AT(struct deleted_role, stored.id) },
-	{ "template_id", AS_PARENT, AT(struct deleted_role, stored.parent) },
+	{ "template_id", AS_PARENT_OF(template, DIES), AT(struct deleted_role, stored.parent) },
 	{ "identity", AS_NUMBER(4, 1, UINT32_MAX), IN_A_DUMP_ALONE,
 	  AT(struct deleted_role, identity) },
 	{ "name", AS_TEXT(1, STORE_NAME_MAX), AT(struct deleted_role, name) },

@@ -6,8 +6,6 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "records/kinds.h"
-#include "resources/garbage.h"
-#include "resources/media/media_record.h"
 #include "resources/record_kind.h"
 #include "resources/stored.h"
 #include "resources/templates/default_template.h"
@@ -106,8 +104,8 @@ static bool template_record_check(struct call *call, const void *stored, struct 
 				  struct fault *fault)
 {
 	const struct template_record *record = stored;
-	struct media media;
 
+	(void)fault;
 	for (size_t i = 0; i < record->role_count; i++) {
 		const struct template_role *role = &record->roles[i];
 		const char *pointer = arena_text(call->arena, "/roles/%zu", i);
@@ -121,12 +119,6 @@ static bool template_record_check(struct call *call, const void *stored, struct 
 	}
 	check_recorded_role(record, template_recordings(call, record), "/recordings/role",
 			    findings);
-	if (record->backend.size == 0)
-		return true;
-	if (!media_load(call, STORE_TO_SHOW, &media, fault))
-		return false;
-	if (media_backend_named(&media, record->backend) == NULL)
-		findings_add(findings, "/settings/backend", "names a backend that does not exist");
 	return true;
 }
 
@@ -169,16 +161,6 @@ static bool template_derive(struct call *call, const void *stored, struct findin
 	return true;
 }
 
-/* The store removes a template only if it was asked for the template's rooms. */
-static bool template_forget(struct call *call, const void *record, struct fault *fault)
-{
-	const struct template_record *template = record;
-	bool has_children;
-
-	return store_has_children(call->transaction, &kind_room, &template->id, &has_children,
-				  fault);
-}
-
 const struct record_kind template_kind = {
 	.table = &template_table,
 	.line = "template",
@@ -186,7 +168,6 @@ const struct record_kind template_kind = {
 	.order = RECORD_PAGES,
 	.load = template_load_dumped,
 	.put = template_put_loaded,
-	.forget = template_forget,
 	.check = template_record_check,
 	.derive = template_derive,
 };
@@ -214,19 +195,15 @@ static bool deleted_role_load_dumped(struct call *call, void *record, const char
 	return true;
 }
 
-/* Adds a finding if the template does not exist, unless it is still being removed. */
 static bool deleted_role_record_check(struct call *call, const void *record,
 				      struct findings *findings, struct fault *fault)
 {
 	const struct deleted_role *role = record;
 	struct template_record owner;
-	bool is_there, is_garbage = false;
+	bool is_there;
 
-	if (!template_find(call, &role->stored.parent, STORE_TO_SHOW, &owner, &is_there, fault) ||
-	    (!is_there && !garbage_has(call, &role->stored.parent, &is_garbage, fault)))
+	if (!template_find(call, &role->stored.parent, STORE_TO_SHOW, &owner, &is_there, fault))
 		return false;
-	if (!is_there && !is_garbage)
-		findings_add(findings, "", "its template does not exist");
 	if (is_there && template_live_role(&owner, id_seconds(&role->stored.id)) != NULL)
 		findings_add(findings, "", "was deleted, but is still in the template");
 	return true;
@@ -236,7 +213,6 @@ const struct record_kind role_kind = {
 	.table = &deleted_role_table,
 	.line = "deleted_role",
 	.order = RECORD_CHILDREN,
-	.parent = &template_kind,
 	.print = deleted_role_print,
 	.load = deleted_role_load_dumped,
 	.check = deleted_role_record_check,
@@ -244,23 +220,8 @@ const struct record_kind role_kind = {
 
 /* ---- the default template ---- */
 
-static bool default_record_check(struct call *call, const void *record, struct findings *findings,
-				 struct fault *fault)
-{
-	const struct default_template *mark = record;
-	struct template_record owner;
-	bool is_there;
-
-	if (!template_find(call, &mark->id, STORE_TO_SHOW, &owner, &is_there, fault))
-		return false;
-	if (!is_there)
-		findings_add(findings, "/template_id", "is not a template of the account");
-	return true;
-}
-
 const struct record_kind default_kind = {
 	.table = &default_template_table,
 	.line = "default_template",
 	.order = RECORD_ONE,
-	.check = default_record_check,
 };

@@ -62,6 +62,7 @@ static const struct member template_members[] = {
 	{ "recordings", AS_JSON(TEMPLATE_TEXT_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct template_record, recordings) },
 	{ "backend", AS_TEXT(0, TEXT_MOST), MARKED(MEMBER_DERIVED),
+	  REFERS_TO(media, REFUSES, OR_NONE, BY_NAME(backends), COUNTED(media, uses)),
 	  AT(struct template_record, backend) },
 	{ "roles", AS_LIST(struct template_record, role_count, UINT16_MAX, role_table),
 	  AT(struct template_record, roles) },

@@ -158,7 +158,7 @@ bool templates_delete(struct call *call, struct fault *fault)
 	return garbage_collect(call, fault) &&
 	       media_use(call, record.backend, (struct slice){ NULL, 0 }, fault) &&
 	       store_remove(call->transaction, &kind_template, &record.stored, fault) &&
-	       garbage_add(call, GARBAGE_TEMPLATE, &record.id, fault) &&
+	       garbage_add(call, &kind_template, &record.id, fault) &&
 	       default_template_set(call, &record.id, false, NULL, fault) &&
 	       call_answer_nothing(call);
 }

@@ -201,7 +201,7 @@ static void remove_session(struct world *world, const struct id *room)
 	ck_assert(store_get(call.transaction, &kind_session, &record.id, STORE_TO_CHANGE, &stored,
 			    &fault));
 	ck_assert(store_remove(call.transaction, &kind_session, &stored, &fault));
-	ck_assert(garbage_add(&call, GARBAGE_SESSION, &record.id, &fault));
+	ck_assert(garbage_add(&call, &kind_session, &record.id, &fault));
 	commit_call(&call);
 }
 
@@ -770,12 +770,104 @@ START_TEST(other_codes_are_saved_if_one_is_lost)
 }
 END_TEST
 
+/* ---- what is deleted ---- */
+
+static const struct {
+	const char *list;
+	bool may_refuse; /* the room in session */
+} deleted[] = {
+	{ "/v2/rooms?limit=100", false },
+	{ "/v2/templates?limit=100", false },
+	{ "/v2/sessions?limit=100", true },
+	{ "/v2/webhooks", false },
+	{ "/v2/backends", false },
+	{ "/v2/sessions?limit=100", false },
+	{ "/v2/keys", false },
+	{ "/v2/bans", false },
+};
+
+/* Deletes everything that a list has, each followed by a check. */
+static void delete_all(size_t row)
+{
+	char *text = answer_of(&one, "a", METHOD_GET, deleted[row].list, NULL);
+	json_t *answer = json_loads(text, 0, NULL), *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "data"), i, item) {
+		char path[100];
+		char *said;
+
+		(void)snprintf(path, sizeof path, "%.*s/%s", (int)strcspn(deleted[row].list, "?"),
+			       deleted[row].list, json_string_value(json_object_get(item, "id")));
+		said = answer_of(&one, "a", METHOD_DELETE, path, NULL);
+		ck_assert_msg(said[0] == '\0' ||
+				      (deleted[row].may_refuse && strncmp(said, "409", 3) == 0),
+			      "%s: %s", path, said);
+		free(said);
+		sound(&one);
+	}
+	json_decref(answer);
+	free(text);
+}
+
+/* Nothing refers to what is gone, and what is left can be dumped and loaded. */
+START_TEST(nothing_is_left_of_what_is_deleted)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+
+	live(&one, &life);
+	for (size_t row = 0; row < ROWS(deleted); row++)
+		delete_all(row);
+	dump(&one, &dumped);
+	load_whole(&other, &dumped);
+	sound(&other);
+	free_lines(&dumped);
+}
+END_TEST
+
+/* A ban from a room that is deleted, which is still to be removed with it, is not moved: where it
+ * comes to, nothing would ever remove it. */
+START_TEST(what_is_left_of_a_deleted_room_stays_behind)
+{
+	const struct garbage garbage = { .stored.id = made_id(5, 400),
+					 .of = (unsigned char)kind_room.letter };
+	struct ban_terms terms = { .room = garbage.stored.id, .user_id = SLICE("left") };
+	struct lines dumped = { .count = 0 };
+	struct life life;
+	struct call call;
+	struct ban ban;
+
+	live(&one, &life);
+	begin_call(&one, &call);
+	terms.code_hash = SLICE("");
+	ck_assert(ban_add(&call, &terms, &ban, &fault) &&
+		  record_put(&garbage_table, call.transaction, &garbage, &fault));
+	commit_call(&call);
+	sound(&one);
+	dump(&one, &dumped);
+	for (size_t i = 0; i < dumped.count; i++)
+		ck_assert_msg(strncmp(dumped.lines[i], "{\"ban\"", 6) != 0 ||
+				      strstr(dumped.lines[i], "\"left\"") == NULL,
+			      "%s", dumped.lines[i]);
+	load_whole(&other, &dumped);
+	sound(&other);
+	begin_call(&one, &call);
+	ck_assert(garbage_finish(&call, &garbage.stored.id, &fault));
+	commit_call(&call);
+	sound(&one);
+	free_lines(&dumped);
+}
+END_TEST
+
 void add_moves(TCase *whole, TCase *transfer, TCase *kept)
 {
 	tcase_add_test(whole, the_manual_has_all_members);
 	tcase_add_test(whole, a_loaded_store_answers_as_before);
+	tcase_add_test(whole, nothing_is_left_of_what_is_deleted);
 	tcase_add_test(transfer, queued_events_are_dumped);
 	tcase_add_test(transfer, codes_go_on_as_before);
+	tcase_add_test(transfer, what_is_left_of_a_deleted_room_stays_behind);
 	tcase_add_test(transfer, a_dump_shows_one_moment);
 	tcase_add_test(transfer, live_rooms_go_on_as_before);
 	tcase_add_test(transfer, peers_of_a_forgotten_session_are_removed);

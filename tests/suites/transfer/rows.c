@@ -235,7 +235,8 @@ static void make_health(struct call *call, const struct life *life)
 /* As if a deleted room still had codes. */
 static void make_garbage(struct call *call, const struct life *life)
 {
-	const struct garbage garbage = { .stored.id = made_id(5, 400), .of = GARBAGE_ROOM };
+	const struct garbage garbage = { .stored.id = made_id(5, 400),
+					 .of = (unsigned char)kind_room.letter };
 
 	(void)life;
 	ck_assert(record_put(&garbage_table, call->transaction, &garbage, &fault));
