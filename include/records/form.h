@@ -13,7 +13,8 @@
  * is summed with what decides how its bytes are read: its name, its type, its width, its place
  * among the rows of its version and the earlier ones, and when it is stored. Limits, and whether a
  * dump may omit it, are not summed, nor is anything that only describes. The first row is preceded
- * by what the table says about the kind: whether it has names, pages, a parent and a switch.
+ * by what the table says about the kind: whether it has names, pages, a parent, a switch and
+ * ends.
  *
  * Two forms are compared part by part:
  *

@@ -89,8 +89,6 @@ extern const struct id kind_only_id;
 	/* A name that people inside a room have (resources/live/live_names.h), whose parent is \
 	 * the room. */ \
 	KIND(shown_name) \
-	/* The end of a ban; its id begins with the time. */ \
-	KIND(ban_end) \
 	/* The door of a room where people wait to be let in, with the room's id; the ticket of \
 	 * somebody who waits, whose name is a hash; and who was denied, or has a code with a \
 	 * user_id (resources/door/door_record.h). The parent of both is the room. */ \

@@ -130,6 +130,7 @@ struct member {
 			* `set`: stored only if that is set; such rows come last */
 	unsigned since; /* stored in records of this version and later ones */
 	const struct relation *relation; /* NULL if it refers to nothing */
+	bool is_end; /* the time at which the record ends; 0 if it has no end */
 };
 
 struct record_table {
@@ -184,6 +185,9 @@ struct record_table {
 #define OR_NONE .may_be_none = true
 #define COUNTED(of_, member_) .counted_in = &kind_##of_, .counted = #member_
 #define ONLY_WITH(of_) .only_with = &kind_##of_
+/* A time at which the record ends, or from which on it is kept for a while (struct record_kind).
+ * The store finds records by it. */
+#define AS_END .is_end = true
 
 #define AT(type_, member_) \
 	.offset = offsetof(type_, member_), .width = sizeof(((type_ *)0)->member_)
@@ -209,6 +213,8 @@ static inline unsigned record_version(const struct record_table *table)
 /* Returns the row that says whom records of this table belong to: the parent, or a key that is the
  * id of another record. NULL if they belong to the account alone. */
 const struct member *record_owner(const struct record_table *table);
+/* Returns the time of the row AS_END in milliseconds since 1970; 0 if there is none. */
+int64_t record_end(const struct record_table *table, const void *record);
 /* Returns the row with this name. NULL if there is none. */
 const struct member *record_member(const struct record_table *table, const char *name);
 /* Return what a member of the record has: an id; a number. */

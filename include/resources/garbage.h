@@ -20,8 +20,12 @@ struct garbage {
 };
 extern const struct record_table garbage_table;
 
+/* Sets FAULT_CONFLICT if records belong to this one that refuse its removal. The store removes it
+ * only if it was asked for these. */
+bool garbage_check_refusals(struct call *call, const struct store_kind *of, const struct id *id,
+			    struct fault *fault);
 /* Removes some of what belongs to a record, or to an item of a list in the account's record of the
- * kind, that is being removed. */
+ * kind, that is about to be removed; first checks that nothing refuses. */
 bool garbage_add(struct call *call, const struct store_kind *of, const struct id *id,
 		 struct fault *fault);
 /* Sets *has to true if a deleted record of this kind had this id and something that belongs to it
@@ -34,6 +38,10 @@ bool garbage_finish(struct call *call, const struct id *id, struct fault *fault)
 /* Removes some of what is left in the account. */
 bool garbage_collect(struct call *call, struct fault *fault);
 
+/* Counts n records that are removed, where their row says that they are counted, unless that goes
+ * with them. */
+bool garbage_count_removed(struct call *call, const struct relation *relation, uint64_t n,
+			   struct fault *fault);
 /* Removes a record alone, in whatever way it comes to its end: runs `removed` of its kind first. */
 bool garbage_remove_record(struct call *call, const struct record_kind *kind,
 			   const struct store_record *stored, struct fault *fault);

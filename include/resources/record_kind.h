@@ -50,6 +50,8 @@ struct record_kind {
 	/* Runs before the record is removed together with another one or with its account:
 	 * removes what refers to it and belongs to no account, or keeps what outlives it. */
 	bool (*removed)(struct call *call, const void *record, struct fault *fault);
+	/* Milliseconds for which a record is kept after its end (AS_END). If NULL, it is not. */
+	int64_t (*kept)(const struct call *call);
 	/* Adds findings for members derived from other records in a way that no row says. */
 	bool (*derive)(struct call *call, const void *record, struct findings *findings,
 		       struct fault *fault);

@@ -114,6 +114,9 @@ struct store_kind {
 	bool has_pages; /* listed in pages of the account */
 	bool has_parent; /* listed in pages of the parent */
 	bool has_switch; /* pages can be limited to one side of the switch */
+	/* Records may have an end, by which they are listed (STORE_BY_END). Not for kinds with
+	 * STORE_NAME_ANYWHERE. */
+	bool has_ends;
 	/* The kind of the parent, if every record must have one: a parent of this kind is removed
 	 * only after store_has_children in the same transaction. NULL if the callers ensure this
 	 * themselves, or if there is no parent. */
@@ -128,6 +131,7 @@ struct store_record {
 	struct id id; /* orders pages; unique within account and kind */
 	struct id parent; /* for kinds with a parent */
 	bool is_on; /* the switch, for kinds with one */
+	int64_t ends; /* for kinds with ends: milliseconds since 1970; 0 if it has none */
 	struct slice name; /* for kinds with a name: 1 to STORE_NAME_MAX bytes, compared bytewise */
 	/* 1 to STORE_VALUE_MAX bytes. After a read, data is NULL if there is no such record. */
 	struct slice value;
@@ -137,7 +141,10 @@ enum store_order {
 	STORE_NEWEST_FIRST, /* descending ids */
 	STORE_OLDEST_FIRST,
 	/* ascending names; for kinds with STORE_NAME_IN_ACCOUNT, without parent and side */
-	STORE_BY_NAME
+	STORE_BY_NAME,
+	/* records that end until a time, the earliest first; for kinds with ends, without parent,
+	 * side and bounds */
+	STORE_BY_END
 };
 
 enum store_side { STORE_BOTH_SIDES, STORE_ON, STORE_OFF };
@@ -149,6 +156,7 @@ struct store_page {
 	const struct id *parent; /* NULL for all records of the account */
 	/* exclusive bounds of the id, in either order; NULL for no bound */
 	const struct id *above, *below;
+	int64_t until; /* STORE_BY_END: milliseconds since 1970 */
 	struct slice prefix, after; /* STORE_BY_NAME: names with this prefix, after this name */
 	struct store_record *records; /* array of the caller, with `most` elements */
 	size_t most;

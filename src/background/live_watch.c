@@ -24,7 +24,7 @@
 #include "resources/audit.h"
 #include "resources/bans/bans.h"
 #include "resources/events/audit_record.h"
-#include "resources/garbage.h"
+#include "resources/sweep.h"
 #include "resources/live/live_judge.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_message.h"
@@ -90,9 +90,7 @@
 #define EVENT_TIME_TRUSTED 2000
 /* A look may list 10,000 people. */
 #define MEMORY_MOST (8 * ARENA_LIMIT)
-/* Old sessions that are removed in one step, and the time in which all accounts are gone through.
- * */
-#define OLD_AT_ONCE 16
+/* The time in which all accounts are gone through for what has come to its end. */
 #define OLD_ROUND 3600000
 #define MINUTE 60000
 
@@ -2169,37 +2167,11 @@ static void ask_rooms(struct live_watch *watch, struct arena *arena)
 	}
 }
 
-/* Removes sessions that are kept no longer. context: bool *is_last. */
-static bool remove_kept_long(struct call *call, void *context, struct fault *fault)
+static bool sweep(struct call *call, void *context, struct fault *fault)
 {
 	bool *is_last = context;
-	struct store_record records[OLD_AT_ONCE];
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.side = STORE_OFF,
-		.records = records,
-		.most = OLD_AT_ONCE,
-	};
-	bool are_gone;
-	size_t n = 0;
 
-	if (!garbage_collect(call, fault) || !revocations_drop(call, &are_gone, fault) ||
-	    !bans_drop(call, fault) || !store_page(call->transaction, &kind_session, &page, fault))
-		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		struct session session;
-
-		if (!session_load(call, &records[i].id, STORE_TO_CHANGE, &session, fault))
-			return false;
-		if (session.stored.value.data == NULL || session.is_active ||
-		    session.closed > call->now - call->environment->session_keep)
-			continue;
-		if (!session_remove(call, &session, fault))
-			return false;
-		n++;
-	}
-	*is_last = n < OLD_AT_ONCE && are_gone;
-	return true;
+	return sweep_account(call, is_last, fault);
 }
 
 /* Goes on with the accounts, so that each has its turn within OLD_ROUND. */
@@ -2214,8 +2186,8 @@ static void remove_old_sessions(struct live_watch *watch, struct arena *arena)
 		struct fault fault = FAULT_INITIAL;
 		bool is_last = true;
 
-		(void)transact(&watch->work, STORE_WRITE, arena, &roster->accounts[place].id,
-			       remove_kept_long, &is_last, &fault);
+		(void)transact(&watch->work, STORE_WRITE, arena, &roster->accounts[place].id, sweep,
+			       &is_last, &fault);
 		arena_reset(arena);
 		watch->old_place = place + is_last;
 	}

@@ -162,9 +162,9 @@ static void add_kind(struct form *form, const struct record_table *table)
 {
 	const struct store_kind *kind = table->kind;
 	const char letter[] = { kind->letter, '\0' };
-	const char *head = arena_text(form->arena, "%s %d %d %d %d %d\n", letter, (int)kind->naming,
-				      kind->has_pages, kind->has_parent, kind->has_switch,
-				      table->is_bare);
+	const char *head = arena_text(form->arena, "%s %d %d %d %d %d %d\n", letter,
+				      (int)kind->naming, kind->has_pages, kind->has_parent,
+				      kind->has_switch, kind->has_ends, table->is_bare);
 	struct form_part *part = add_part(form, arena_text(form->arena, "%s", letter));
 
 	part->begins = checksum(0, head, strlen(head));

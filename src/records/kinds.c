@@ -87,6 +87,7 @@ const struct store_kind kind_session = {
 	.has_pages = true,
 	.has_parent = true,
 	.has_switch = true,
+	.has_ends = true,
 };
 const struct store_kind kind_peer = {
 	.letter = 'P',
@@ -113,6 +114,7 @@ const struct store_kind kind_revocation = {
 	.naming = STORE_NAME_IN_ACCOUNT,
 	.has_ids = true,
 	.has_pages = true,
+	.has_ends = true,
 };
 const struct store_kind kind_ban = {
 	.letter = 'A',
@@ -121,8 +123,8 @@ const struct store_kind kind_ban = {
 	.has_ids = true,
 	.has_pages = true,
 	.has_parent = true,
+	.has_ends = true,
 };
-const struct store_kind kind_ban_end = { .letter = 'E', .name = "end of a ban", .has_pages = true };
 const struct store_kind kind_door = { .letter = 'D', .name = "door", .has_pages = true };
 const struct store_kind kind_door_ticket = {
 	.letter = 'T',

@@ -80,6 +80,18 @@ const struct member *record_owner(const struct record_table *table)
 	return NULL;
 }
 
+int64_t record_end(const struct record_table *table, const void *record)
+{
+	for (size_t i = table->keys; i < table->member_count; i++) {
+		const struct member *member = &table->members[i];
+
+		if (member->is_end)
+			return (int64_t)record_number(member, record) *
+			       (member->kind == MEMBER_SECONDS ? 1000 : 1);
+	}
+	return 0;
+}
+
 const struct member *record_member(const struct record_table *table, const char *name)
 {
 	for (size_t i = 0; i < table->member_count; i++) {
@@ -536,6 +548,8 @@ struct store_record record_key(const struct record_table *table, const void *rec
 		else
 			key.is_on = *(const bool *)at != ((member->flags & MEMBER_OFF) != 0);
 	}
+	if (table->kind->has_ends)
+		key.ends = record_end(table, record);
 	return key;
 }
 

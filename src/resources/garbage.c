@@ -50,8 +50,8 @@ static bool counter_load(struct call *call, const struct relation *relation,
 	return true;
 }
 
-static bool count_removed(struct call *call, const struct relation *relation, uint64_t n,
-			  struct fault *fault)
+bool garbage_count_removed(struct call *call, const struct relation *relation, uint64_t n,
+			   struct fault *fault)
 {
 	struct counter counter;
 	uint64_t number;
@@ -141,7 +141,7 @@ static bool remove_page(struct call *call, const struct record_kind *kind,
 			return false;
 	}
 	*are_gone = page.is_last;
-	return count_removed(call, relation, page.count, fault);
+	return garbage_count_removed(call, relation, page.count, fault);
 }
 
 /* Removes some children, those first that may refer to others: kinds come after those that they
@@ -240,13 +240,33 @@ bool garbage_finish(struct call *call, const struct id *id, struct fault *fault)
 	return true;
 }
 
+bool garbage_check_refusals(struct call *call, const struct store_kind *of, const struct id *id,
+			    struct fault *fault)
+{
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		const struct member *owner = record_owner(record_kinds[i]->table);
+		bool has_children;
+
+		if (owner == NULL || owner->relation->of != of ||
+		    owner->relation->fate != RELATION_REFUSES)
+			continue;
+		if (!store_has_children(call->transaction, all_kinds[i], id, &has_children, fault))
+			return false;
+		if (has_children)
+			return fault_detail(fault, FAULT_CONFLICT,
+					    "there are %ss that belong to it", all_kinds[i]->name);
+	}
+	return true;
+}
+
 bool garbage_add(struct call *call, const struct store_kind *of, const struct id *id,
 		 struct fault *fault)
 {
 	const struct garbage garbage = { .stored.id = *id, .of = (unsigned char)of->letter };
 	bool are_gone;
 
-	if (!remove_children(call, of, id, &are_gone, fault))
+	if (!garbage_check_refusals(call, of, id, fault) ||
+	    !remove_children(call, of, id, &are_gone, fault))
 		return false;
 	/* garbage_finish: an imported room may have had the id of a template. */
 	return are_gone || (garbage_finish(call, id, fault) &&

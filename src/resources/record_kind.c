@@ -59,6 +59,7 @@ static void verify_relations(const struct record_kind *kind)
 {
 	const struct record_table *table = kind->table;
 	const struct member *owner = record_owner(table);
+	unsigned ends = 0;
 
 	assert(owner != NULL || (kind->order != RECORD_CHILDREN && kind->order != RECORD_BESIDE));
 	assert(table->kind->under == NULL ||
@@ -70,6 +71,7 @@ static void verify_relations(const struct record_kind *kind)
 		const struct relation *relation = table->members[i].relation;
 		const struct record_table *of;
 
+		ends += table->members[i].is_end;
 		if (relation == NULL)
 			continue;
 		of = record_kind_of(relation->of)->table;
@@ -83,6 +85,8 @@ static void verify_relations(const struct record_kind *kind)
 		assert(relation->counted_in == NULL ||
 		       record_member(of, relation->counted)->kind == MEMBER_NUMBER);
 	}
+	assert(ends == (table->kind->has_ends ? 1 : 0));
+	assert(!table->kind->has_ends || table->kind->naming != STORE_NAME_ANYWHERE);
 }
 
 void record_kinds_verify(void)
@@ -399,9 +403,20 @@ bool record_count_loaded(struct call *call, const struct record_table *table, co
 	return true;
 }
 
+/* The store has the end of a record beside its value. */
+static void check_end(const struct record_table *table, const void *record,
+		      struct findings *findings)
+{
+	const struct store_record *stored = (const void *)((const char *)record + table->stored);
+
+	if (table->kind->has_ends && stored->ends != record_end(table, record))
+		findings_add(findings, "", "is found by another end");
+}
+
 static bool check_whole(struct call *call, const struct record_kind *kind, const void *record,
 			struct findings *findings, struct fault *fault)
 {
+	check_end(kind->table, record, findings);
 	return check_counts(call, kind->table, record, findings, fault) &&
 	       check_counted(call, kind->table, record, findings, fault) &&
 	       (kind->derive == NULL || kind->derive(call, record, findings, fault));

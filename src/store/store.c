@@ -125,11 +125,14 @@ bool store_page(struct transaction *transaction, const struct store_kind *kind,
 		struct store_page *page, struct fault *fault)
 {
 	assert(page->parent != NULL ? kind->has_parent
-				    : kind->has_pages || page->order == STORE_BY_NAME);
+				    : kind->has_pages || page->order == STORE_BY_NAME ||
+					      page->order == STORE_BY_END);
 	assert(page->side == STORE_BOTH_SIDES || kind->has_switch);
 	assert(page->order != STORE_BY_NAME ||
 	       (kind->naming == STORE_NAME_IN_ACCOUNT && page->parent == NULL &&
 		page->side == STORE_BOTH_SIDES));
+	assert(page->order != STORE_BY_END ||
+	       (kind->has_ends && page->parent == NULL && page->side == STORE_BOTH_SIDES));
 	page->count = 0;
 	page->is_last = false;
 	page->damaged = (struct id){ { 0 } };
@@ -143,7 +146,7 @@ bool store_each(struct transaction *transaction, const struct store_kind *kind,
 	struct store_page next = *page;
 	struct id last;
 
-	assert(page->order != STORE_BY_NAME);
+	assert(page->order != STORE_BY_NAME && page->order != STORE_BY_END);
 	next.most = STORE_EACH_AT_ONCE;
 	do {
 		const struct arena_mark mark = arena_mark(transaction->arena);

@@ -14,22 +14,6 @@ struct removing {
 	size_t removed;
 };
 
-/* The store removes a record only if it was asked for the children that refuse it. */
-static bool check_refusals(struct call *call, const struct store_kind *kind, const struct id *id,
-			   struct fault *fault)
-{
-	for (size_t i = 0; i < RECORD_KINDS; i++) {
-		const struct member *owner = record_owner(record_kinds[i]->table);
-		bool has_children;
-
-		if (owner != NULL && owner->relation->of == kind &&
-		    owner->relation->fate == RELATION_REFUSES &&
-		    !store_has_children(call->transaction, all_kinds[i], id, &has_children, fault))
-			return false;
-	}
-	return true;
-}
-
 static bool remove_record(struct walk *walk, const struct record_kind *kind, void *record,
 			  bool *descends, struct fault *fault)
 {
@@ -41,7 +25,7 @@ static bool remove_record(struct walk *walk, const struct record_kind *kind, voi
 	if (removing->removed++ == REMOVED_MOST)
 		return false;
 	return (kind->removed == NULL || kind->removed(call, record, fault)) &&
-	       check_refusals(call, kind->table->kind, &stored->id, fault) &&
+	       garbage_check_refusals(call, kind->table->kind, &stored->id, fault) &&
 	       store_remove(call->transaction, kind->table->kind, stored, fault);
 }
 

@@ -319,7 +319,6 @@ static const struct {
 	{ &inside_kind, NULL, "finds a person inside by the entry" },
 	{ &shown_name_kind, NULL, "finds people inside by the name" },
 	{ &usage_now_kind, "getUsage", NULL },
-	{ &ban_end_kind, NULL, "finds the bans that end" },
 	{ &door_kind, "listTickets", NULL },
 	{ &door_ticket_kind, "getTicket", NULL },
 	{ &visitor_kind, NULL, "who was denied" },
@@ -395,7 +394,7 @@ static const char *words_of(const char *kind, const struct member *member)
 	return text.data;
 }
 
-START_TEST(what_kinds_belong_to_is_in_the_readme)
+START_TEST(what_kinds_belong_to_and_when_they_end_is_in_the_readme)
 {
 	const char *readme = text_of("src/README");
 	struct buffer missing = BUFFER_INITIAL(arena);
@@ -406,6 +405,11 @@ START_TEST(what_kinds_belong_to_is_in_the_readme)
 		for (size_t j = 0; j < table->member_count; j++) {
 			const char *words;
 
+			if (table->members[j].is_end &&
+			    strstr(readme, arena_text(arena, "  %-17s %s", kind_names[i],
+						      table->members[j].name)) == NULL)
+				buffer_append_text(&missing, arena_text(arena, "the end of %s\n",
+									kind_names[i]));
 			if (table->members[j].relation == NULL)
 				continue;
 			words = words_of(kind_names[i], &table->members[j]);
@@ -657,7 +661,7 @@ int main(void)
 	tcase_add_test(tcase, each_route_is_in_the_manual);
 	tcase_add_test(tcase, each_route_has_a_case);
 	tcase_add_test(tcase, each_kind_is_seen_or_says_why_not);
-	tcase_add_test(tcase, what_kinds_belong_to_is_in_the_readme);
+	tcase_add_test(tcase, what_kinds_belong_to_and_when_they_end_is_in_the_readme);
 	tcase_add_test(tcase, each_kind_with_a_line_is_in_the_manual);
 	tcase_add_test(tcase, earlier_dumps_lack_what_came_later);
 	tcase_add_test(tcase, each_event_is_in_the_manual);

@@ -34,6 +34,7 @@ static const struct store_kind whole = {
 	.has_pages = true,
 	.has_parent = true,
 	.has_switch = true,
+	.has_ends = true,
 };
 static const struct store_kind named = {
 	.letter = 'B',
@@ -251,6 +252,7 @@ static bool is_same(const struct store_kind *kind, const struct store_record *a,
 	return id_compare(&a->id, &b->id) == 0 && slice_equal(a->value, b->value) &&
 	       (!kind->has_parent || id_compare(&a->parent, &b->parent) == 0) &&
 	       (!kind->has_switch || a->is_on == b->is_on) &&
+	       (!kind->has_ends || a->ends == b->ends) &&
 	       (kind->naming == STORE_NO_NAME || slice_equal(a->name, b->name));
 }
 
@@ -664,6 +666,8 @@ static void make_all(const struct store_kind *kind)
 		made[i] = record_of(10 * i + 10, name);
 		made[i].parent = id_of(1, 1 + i % 2);
 		made[i].is_on = i % 4 != 0;
+		/* Some have no end, and some the same. */
+		made[i].ends = kind->has_ends ? i * 7 % 10 * 1000 : 0;
 		made[i].value = slice_of(arena_text(arena, "%0*u", (int)(i % 5 + 1) * 10, i));
 		put_right(transaction, kind, &made[i]);
 	}
@@ -677,6 +681,8 @@ static bool model_wants(const struct store_kind *kind, const struct store_page *
 		return record->name.size >= page->prefix.size &&
 		       memcmp(record->name.data, page->prefix.data, page->prefix.size) == 0 &&
 		       (page->after.size == 0 || slice_compare(record->name, page->after) > 0);
+	if (page->order == STORE_BY_END)
+		return record->ends != 0 && record->ends <= page->until;
 	return (page->parent == NULL || id_compare(page->parent, &record->parent) == 0) &&
 	       (!kind->has_switch || page->side == STORE_BOTH_SIDES ||
 		record->is_on == (page->side == STORE_ON)) &&
@@ -690,6 +696,8 @@ static bool model_before(enum store_order order, const struct store_record *a,
 {
 	if (order == STORE_BY_NAME)
 		return slice_compare(a->name, b->name) < 0;
+	if (order == STORE_BY_END && a->ends != b->ends)
+		return a->ends < b->ends;
 	return order == STORE_NEWEST_FIRST ? id_compare(&a->id, &b->id) > 0
 					   : id_compare(&a->id, &b->id) < 0;
 }
@@ -793,6 +801,42 @@ START_TEST(names_are_in_order)
 				   .most = mix / 64 == 0 ? 3 : MADE,
 				   .bytes_most = mix / 64 == 2 ? 40 : 0,
 			   });
+	}
+	store_abandon(transaction);
+}
+END_TEST
+
+START_TEST(ends_are_in_order)
+{
+	static const int64_t times[] = { -1, 0, 999, 1000, 4000, 8999, 9000, INT64_MAX };
+	struct transaction *transaction;
+
+	store = drivers[_i].open(directory);
+	make_all(&whole);
+	/* One loses its end, and one gets another; one is gone. */
+	transaction = begin(STORE_WRITE);
+	for (unsigned i = 1; i < 4; i++) {
+		struct store_record former = get(transaction, &whole, &made[i]);
+		struct fault fault = FAULT_INITIAL;
+
+		made[i].ends = i == 1 ? 0 : i == 2 ? 8500 : made[i].ends;
+		ck_assert(i == 3 ? store_remove(transaction, &whole, &former, &fault)
+				 : store_put(transaction, &whole, &made[i], &former, &fault));
+	}
+	made[3].ends = 0;
+	for (int is_read = 0; is_read < 2; is_read++) {
+		for (unsigned mix = 0; mix < ROWS(times) * 3; mix++)
+			check_page(transaction, &whole,
+				   (struct store_page){
+					   .order = STORE_BY_END,
+					   .until = times[mix / 3],
+					   .most = mix % 3 == 0 ? 3 : MADE,
+					   .bytes_most = mix % 3 == 2 ? 40 : 0,
+				   });
+		if (is_read == 0) {
+			end(transaction);
+			transaction = begin(STORE_READ);
+		}
 	}
 	store_abandon(transaction);
 }
@@ -946,6 +990,7 @@ static void step(struct transaction *transaction, uint64_t seed, struct buffer *
 		record.id = id_of(1000, 1 + name);
 	record.parent = id_of(1, chance_below(&seed, 4));
 	record.is_on = chance_below(&seed, 2) == 0;
+	record.ends = kind->has_ends ? (int64_t)chance_below(&seed, 8) : 0;
 	record.value = slice_of(arena_text(arena, "%0*d", 1 + (int)chance_below(&seed, 300), 1));
 	switch (chance_below(&seed, 8)) {
 	case 0:
@@ -983,7 +1028,8 @@ static void step(struct transaction *transaction, uint64_t seed, struct buffer *
 	default:
 		break;
 	}
-	page.order = (enum store_order)chance_below(&seed, 3);
+	page.order = (enum store_order)chance_below(&seed, 4);
+	page.until = (int64_t)chance_below(&seed, 10);
 	page.parent = kind->has_parent && chance_below(&seed, 2) == 0 ? &record.parent : NULL;
 	page.above = chance_below(&seed, 2) == 0 ? &above : NULL;
 	page.below = chance_below(&seed, 2) == 0 ? &below : NULL;
@@ -993,6 +1039,9 @@ static void step(struct transaction *transaction, uint64_t seed, struct buffer *
 		page.side = (enum store_side)chance_below(&seed, 3);
 	if (page.order == STORE_BY_NAME && (kind->naming != STORE_NAME_IN_ACCOUNT ||
 					    page.parent != NULL || page.side != STORE_BOTH_SIDES))
+		page.order = STORE_OLDEST_FIRST;
+	if (page.order == STORE_BY_END &&
+	    (!kind->has_ends || page.parent != NULL || page.side != STORE_BOTH_SIDES))
 		page.order = STORE_OLDEST_FIRST;
 	if (page.parent == NULL && !kind->has_pages)
 		return;
@@ -1699,6 +1748,7 @@ int main(void)
 	tcase_add_loop_test(all, new_ids_are_above_the_others, 0, n);
 	tcase_add_loop_test(all, pages_agree_with_a_plain_model, 0, n);
 	tcase_add_loop_test(all, names_are_in_order, 0, n);
+	tcase_add_loop_test(all, ends_are_in_order, 0, n);
 	tcase_add_test(all, a_page_of_names_costs_what_it_contains);
 	tcase_add_loop_test(all, several_records_are_returned_in_order, 0, n);
 	tcase_add_loop_test(all, a_walk_returns_each_remaining_record_once, 0, n);

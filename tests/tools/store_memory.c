@@ -25,6 +25,7 @@ struct version {
 	bool is_removal;
 	bool is_on;
 	struct id account, id, parent;
+	int64_t ends;
 	uint64_t number;
 	/* Of its record and of its name, to tell most others apart quickly; 0 in a key. */
 	uint64_t hash, name_hash;
@@ -132,6 +133,7 @@ static struct version *version_make(struct transaction *transaction, const struc
 	version->id = record->id;
 	version->parent = record->parent;
 	version->is_on = record->is_on;
+	version->ends = record->ends;
 	version->number = transaction->number;
 	version->name_size = name.size;
 	version->value_size = record->value.size;
@@ -205,6 +207,7 @@ static bool give(struct transaction *transaction, const struct version *version,
 	record->id = version->id;
 	record->parent = version->parent;
 	record->is_on = version->is_on;
+	record->ends = version->ends;
 	record->name = arena_copy(transaction->arena, name_of(version));
 	record->value = arena_copy(
 		transaction->arena,
@@ -343,6 +346,8 @@ static bool is_wanted(const struct transaction *transaction, const struct store_
 
 	if (id_compare(&version->account, &transaction->account) != 0)
 		return false;
+	if (page->order == STORE_BY_END)
+		return version->ends != 0 && version->ends <= page->until;
 	if (page->order == STORE_BY_NAME)
 		return slice_begins(name, page->prefix) &&
 		       (page->after.size == 0 || slice_compare(name, page->after) > 0);
@@ -371,6 +376,14 @@ static int by_name(const void *a, const void *b)
 	return slice_compare(name_of(*first), name_of(*second));
 }
 
+static int by_end(const void *a, const void *b)
+{
+	const struct version *const *first = a, *const *second = b;
+
+	return (*first)->ends != (*second)->ends ? ((*first)->ends > (*second)->ends ? 1 : -1)
+						 : oldest_first(a, b);
+}
+
 static bool memory_page(struct transaction *transaction, const struct store_kind *kind,
 			struct store_page *page, struct fault *fault)
 {
@@ -378,6 +391,7 @@ static bool memory_page(struct transaction *transaction, const struct store_kind
 		[STORE_NEWEST_FIRST] = newest_first,
 		[STORE_OLDEST_FIRST] = oldest_first,
 		[STORE_BY_NAME] = by_name,
+		[STORE_BY_END] = by_end,
 	};
 	const struct version **versions;
 	size_t all, n = 0, bytes = 0;

@@ -1,9 +1,8 @@
 /* Bans: people and codes that may not be in a room, or in any room of the account.
  *
  * A person is banned by user_id, a code by its hash (media_code_hash). A ban is found by its name,
- * which follows from whom it is of and the room, so each of these has at most one. A ban that ends
- * has a second record whose id begins with the end, so that expired bans are found without looking
- * at the others; until they are dropped, they count as if they did not exist.
+ * which follows from whom it is of and the room, so each of these has at most one. Expired
+ * bans, until they are removed (resources/sweep.h), count as if they did not exist.
  *
  * The record of the account's media (resources/media/media_record.h), which whoever lets people in
  * reads anyway, has the number of bans: an account without bans costs no further read.
@@ -30,23 +29,12 @@ struct ban {
 	int64_t expires_at; /* seconds since 1970; 0 for never */
 };
 
-/* The end of a ban. Its id is ban_end_id of the ban. */
-struct ban_end {
-	struct store_record stored;
-	struct id ban;
-};
-
-extern const struct record_table ban_table, ban_end_table;
+extern const struct record_table ban_table;
 
 /* Returns the name of a ban of a person or, if user_id is empty, of a code. room: the id zero for
  * every room. */
 struct slice ban_name(struct arena *arena, struct slice user_id, struct slice code_hash,
 		      const struct id *room);
-struct id ban_end_id(const struct ban *ban);
-/* Stores a new ban, with the record of its end. Does not count it. */
-bool ban_put_new(struct call *call, const struct ban *ban, struct fault *fault);
-/* Removes the record of the end of a ban that is removed. */
-bool ban_remove_end(struct call *call, const struct ban *ban, struct fault *fault);
 
 /* Finds a ban that keeps a person out of the room. user_id: of the person; empty if it has none.
  * code: at least the first BAN_CODE_DIGITS digits of the hash of the code that the person came by;
@@ -73,9 +61,6 @@ struct ban_terms {
  * account has BANS_MOST bans. */
 bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban,
 	     struct fault *fault);
-
-/* Drops some bans that have expired. */
-bool bans_drop(struct call *call, struct fault *fault);
 
 handler bans_create;
 handler bans_list;

@@ -27,7 +27,5 @@ bool revocation_find(struct call *call, struct slice entry, struct revocation *r
 /* Finds out whether the account had the room, and deleted it. */
 bool revocation_has_room(struct call *call, const struct id *room, bool *is_there,
 			 struct fault *fault);
-/* Drops some that no token needs any more. Sets *are_gone to true if none of these are left. */
-bool revocations_drop(struct call *call, bool *are_gone, struct fault *fault);
 
 #endif

@@ -16,10 +16,9 @@
 #include "resources/lists.h"
 #include "resources/rooms/room_record.h"
 #include "resources/stored.h"
+#include "resources/sweep.h"
 #include "rules/ban_rules.h"
 
-/* Expired bans that are dropped together. */
-#define DROPPED_AT_ONCE 16
 /* Bans of one person that are read together. */
 #define READ_AT_ONCE 128
 
@@ -36,7 +35,7 @@ static const struct member ban_members[] = {
 	  MARKED(MEMBER_ABSENT), AT(struct ban, stored.parent) },
 	{ "name", AS_NAME, MARKED(MEMBER_DERIVED), AT(struct ban, name) },
 	{ "created_at", AS_TIME, AT(struct ban, created) },
-	{ "expires_at", AS_SECONDS, MARKED(MEMBER_ABSENT), AT(struct ban, expires_at) },
+	{ "expires_at", AS_SECONDS, AS_END, MARKED(MEMBER_ABSENT), AT(struct ban, expires_at) },
 	{ "user_id", AS_TEXT(0, USER_ID_MOST), MARKED(MEMBER_ABSENT), AT(struct ban, user_id) },
 	{ "code_hash", AS_TEXT(0, 2 * DIGEST_SIZE), MARKED(MEMBER_ABSENT),
 	  AT(struct ban, code_hash) },
@@ -44,14 +43,6 @@ static const struct member ban_members[] = {
 	{ "created_by", AS_JSON(ACTOR_MOST), AT(struct ban, created_by) },
 };
 const struct record_table ban_table = { RECORD(struct ban, ban_members, 3, &kind_ban) };
-
-static const struct member ban_end_members[] = {
-	{ "key", AS_KEY, AT(struct ban_end, stored.id) },
-	{ "ban_id", AS_ID, AT(struct ban_end, ban) },
-};
-const struct record_table ban_end_table = {
-	RECORD(struct ban_end, ban_end_members, 1, &kind_ban_end),
-};
 
 static bool is_of_every_room(const struct id *room)
 {
@@ -76,60 +67,13 @@ struct slice ban_name(struct arena *arena, struct slice user_id, struct slice co
 				   (int)person.size, person.data, (int)in.size, in.data));
 }
 
-/* Bytes of the seconds at which an id of an end begins, and the place of the number in the id of a
- * ban, which no other ban of the account has. */
-#define END_SECONDS 5
-#define NUMBER_AT 4
-
-static struct id end_at(int64_t seconds)
-{
-	struct id id = { { 0 } };
-
-	for (size_t i = 0; i < END_SECONDS; i++)
-		id.bytes[i] = (unsigned char)((uint64_t)seconds >> 8 * (END_SECONDS - 1 - i));
-	return id;
-}
-
-struct id ban_end_id(const struct ban *ban)
-{
-	struct id id = end_at(ban->expires_at);
-
-	memcpy(id.bytes + END_SECONDS, ban->stored.id.bytes + NUMBER_AT, ID_SIZE - END_SECONDS);
-	return id;
-}
-
-static bool put_end(struct call *call, const struct ban *ban, struct fault *fault)
-{
-	const struct ban_end end = { .stored.id = ban_end_id(ban), .ban = ban->stored.id };
-
-	return ban->expires_at == 0 || record_put(&ban_end_table, call->transaction, &end, fault);
-}
-
-bool ban_remove_end(struct call *call, const struct ban *ban, struct fault *fault)
-{
-	const struct id id = ban_end_id(ban);
-	struct ban_end end;
-
-	if (ban->expires_at == 0)
-		return true;
-	return record_get(&ban_end_table, call->transaction, &id, STORE_TO_CHANGE, &end, fault) &&
-	       (end.stored.value.data == NULL ||
-		store_remove(call->transaction, &kind_ban_end, &end.stored, fault));
-}
-
-bool ban_put_new(struct call *call, const struct ban *ban, struct fault *fault)
-{
-	return put_end(call, ban, fault) && record_put(&ban_table, call->transaction, ban, fault);
-}
-
 /* Removes a ban that was read for change. The caller stores `media`, which counts the bans. */
 static bool remove_ban(struct call *call, const struct ban *ban, struct media *media,
 		       struct fault *fault)
 {
 	if (media->ban_count > 0)
 		media->ban_count--;
-	return ban_remove_end(call, ban, fault) &&
-	       garbage_add(call, &kind_ban, &ban->stored.id, fault) &&
+	return garbage_add(call, &kind_ban, &ban->stored.id, fault) &&
 	       store_remove(call->transaction, &kind_ban, &ban->stored, fault);
 }
 
@@ -281,47 +225,7 @@ static bool update_ban(struct call *call, const struct ban_terms *terms, struct 
 	if (changes.count == 0)
 		return true;
 	note_ban(call, "ban.updated", ban, &changes);
-	if (ban->expires_at != former.expires_at &&
-	    (!ban_remove_end(call, &former, fault) || !put_end(call, ban, fault)))
-		return false;
 	return record_put(&ban_table, call->transaction, ban, fault);
-}
-
-/* Drops some of the bans that have expired; the caller stores `media` if some were. */
-static bool drop_expired(struct call *call, struct media *media, struct fault *fault)
-{
-	const struct id until = end_at(call->now / 1000 + 1);
-	struct store_record records[DROPPED_AT_ONCE];
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.below = &until,
-		.records = records,
-		.most = DROPPED_AT_ONCE,
-	};
-
-	if (!store_page(call->transaction, &kind_ban_end, &page, fault))
-		return false;
-	if (page.count > 0 && media->stored.value.data == NULL &&
-	    !media_load(call, STORE_TO_CHANGE, media, fault))
-		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		struct ban_end end;
-		struct ban ban;
-
-		if (!record_get(&ban_end_table, call->transaction, &records[i].id, STORE_TO_CHANGE,
-				&end, fault))
-			return false;
-		if (end.stored.value.data == NULL)
-			continue;
-		if (!record_get(&ban_table, call->transaction, &end.ban, STORE_TO_CHANGE, &ban,
-				fault))
-			return false;
-		if (!(ban.stored.value.data != NULL
-			      ? remove_ban(call, &ban, media, fault)
-			      : store_remove(call->transaction, &kind_ban_end, &end.stored, fault)))
-			return false;
-	}
-	return true;
 }
 
 static bool create_ban(struct call *call, const struct ban_terms *terms, struct media *media,
@@ -329,7 +233,10 @@ static bool create_ban(struct call *call, const struct ban_terms *terms, struct 
 {
 	int64_t now = call->now;
 
-	if (media->ban_count >= BANS_MOST && !drop_expired(call, media, fault))
+	size_t dropped;
+
+	if (media->ban_count >= BANS_MOST && (!sweep_kind(call, &ban_kind, &dropped, fault) ||
+					      !media_load(call, STORE_TO_CHANGE, media, fault)))
 		return false;
 	if (media->ban_count >= BANS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many bans");
@@ -349,7 +256,8 @@ static bool create_ban(struct call *call, const struct ban_terms *terms, struct 
 	ban->created = now;
 	media->ban_count++;
 	note_ban(call, "ban.created", ban, NULL);
-	return ban_put_new(call, ban, fault) && media_put(call, media, fault);
+	return record_put(&ban_table, call->transaction, ban, fault) &&
+	       media_put(call, media, fault);
 }
 
 bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban, struct fault *fault)
@@ -582,12 +490,4 @@ bool bans_delete(struct call *call, struct fault *fault)
 	note_ban(call, "ban.deleted", &ban, NULL);
 	return remove_ban(call, &ban, &media, fault) && media_put(call, &media, fault) &&
 	       call_answer_nothing(call);
-}
-
-bool bans_drop(struct call *call, struct fault *fault)
-{
-	struct media media = { .ban_count = 0 };
-
-	return drop_expired(call, &media, fault) &&
-	       (media.stored.value.data == NULL || media_put(call, &media, fault));
 }

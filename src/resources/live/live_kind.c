@@ -43,10 +43,16 @@ static bool session_record_check(struct call *call, const void *record, struct f
 	return true;
 }
 
+static int64_t session_kept(const struct call *call)
+{
+	return call->environment->session_keep;
+}
+
 const struct record_kind session_kind = {
 	.table = &session_table,
 	.line = "session",
 	.order = RECORD_PAGES,
+	.kept = session_kept,
 	.check = session_record_check,
 };
 

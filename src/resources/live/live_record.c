@@ -72,7 +72,7 @@ static const struct member session_members[] = {
 	{ "server_room", AS_TEXT(0, LIVE_ID_MOST), AT(struct session, server_room) },
 	{ "created_at", AS_TIME, AT(struct session, created) },
 	{ "updated_at", AS_TIME, AT(struct session, updated) },
-	{ "closed_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct session, closed) },
+	{ "closed_at", AS_TIME, AS_END, MARKED(MEMBER_ABSENT), AT(struct session, closed) },
 	{ "peer_count", AS_NUMBER(8, 0, UNLIMITED), MARKED(MEMBER_DERIVED),
 	  AT(struct session, peer_count) },
 	{ "title", AS_TEXT(0, LIVE_NAME_MOST), SINCE(2), MARKED(MEMBER_ABSENT),
@@ -162,7 +162,7 @@ static const struct member revocation_members[] = {
 	{ "cause", AS_CHOICE(LEAVE_CAUSES - 1, leave_cause_names), AT(struct revocation, cause) },
 	{ "reason", AS_TEXT(0, LIVE_REASON_MOST), MARKED(MEMBER_ABSENT),
 	  AT(struct revocation, reason) },
-	{ "until", AS_TIME, AT(struct revocation, until) },
+	{ "until", AS_TIME, AS_END, AT(struct revocation, until) },
 };
 const struct record_table revocation_table = {
 	RECORD(struct revocation, revocation_members, 2, &kind_revocation),

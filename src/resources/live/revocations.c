@@ -9,8 +9,6 @@
 
 /* Milliseconds for which a revocation is kept after the last token has expired. */
 #define KEPT_LONGER ((int64_t)60 * 60 * 1000)
-/* Revocations that are dropped together. */
-#define DROPPED_AT_ONCE 16
 
 static bool put_revocation(struct call *call, struct revocation *revocation, struct fault *fault)
 {
@@ -140,35 +138,4 @@ bool given_role_set(struct call *call, struct live *live, struct slice entry, st
 	live->has_given = true;
 	return given_role_put(call, live, true, entry, role, fault) &&
 	       given_role_put(call, live, false, user_id, role, fault);
-}
-
-/* ---- dropping ---- */
-
-/* Their ids are in the order of their times unless the time to live of tokens has changed. */
-bool revocations_drop(struct call *call, bool *are_gone, struct fault *fault)
-{
-	struct store_record records[DROPPED_AT_ONCE];
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.records = records,
-		.most = DROPPED_AT_ONCE,
-	};
-	size_t n = 0;
-
-	if (!store_page(call->transaction, &kind_revocation, &page, fault))
-		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		struct revocation revocation;
-
-		if (!record_get(&revocation_table, call->transaction, &records[i].id,
-				STORE_TO_CHANGE, &revocation, fault))
-			return false;
-		if (revocation.stored.value.data == NULL || revocation.until > call->now)
-			continue;
-		if (!store_remove(call->transaction, &kind_revocation, &revocation.stored, fault))
-			return false;
-		n++;
-	}
-	*are_gone = n < DROPPED_AT_ONCE;
-	return true;
 }

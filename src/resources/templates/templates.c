@@ -157,8 +157,8 @@ bool templates_delete(struct call *call, struct fault *fault)
 	template_note(call, "template.deleted", &record);
 	return garbage_collect(call, fault) &&
 	       media_use(call, record.backend, (struct slice){ NULL, 0 }, fault) &&
-	       store_remove(call->transaction, &kind_template, &record.stored, fault) &&
 	       garbage_add(call, &kind_template, &record.id, fault) &&
+	       store_remove(call->transaction, &kind_template, &record.stored, fault) &&
 	       default_template_set(call, &record.id, false, NULL, fault) &&
 	       call_answer_nothing(call);
 }

@@ -12,13 +12,15 @@
 #include "store/gdbm/store_gdbm_parts.h"
 
 /* The first letters of the trees' names. The trees index an account's records of a kind by name, by
- * id (which is the order of creation), and by parent and id. */
+ * id (which is the order of creation), by parent and id, and by end and id. */
 #define BY_NAME 'n'
 #define BY_ID 'm'
 #define BY_PARENT 'c'
+#define BY_END 'e'
 
 #define SIDES 2
 #define COUNTER_SIZE (8 + 8)
+#define END_SIZE 8
 /* Imported ids have random numbers: numbers above this one are not counted. */
 #define NUMBER_COUNTED_MOST (ID_NUMBER_MAX / 2)
 
@@ -96,6 +98,7 @@ static bool damaged(const struct store_kind *kind, struct slice key, const char 
 static size_t head_size(const struct store_kind *kind)
 {
 	return 1 + (kind->has_parent ? (size_t)ID_SIZE : 0) +
+	       (kind->has_ends ? (size_t)END_SIZE : 0) +
 	       (is_global(kind) ? 2 * (size_t)ID_SIZE : 0);
 }
 
@@ -128,6 +131,10 @@ bool record_of_entry(const struct store_kind *kind, struct slice key, struct sli
 		memcpy(record->parent.bytes, at, ID_SIZE);
 		at += ID_SIZE;
 	}
+	if (kind->has_ends) {
+		record->ends = (int64_t)decode_64(at);
+		at += END_SIZE;
+	}
 	if (is_global(kind)) {
 		memcpy(record->account.bytes, at, ID_SIZE);
 		memcpy(record->id.bytes, at + ID_SIZE, ID_SIZE);
@@ -152,6 +159,7 @@ static bool stored_put(struct transaction *transaction, const struct store_kind 
 {
 	const size_t size = head_size(kind) + 1 + record->name.size + record->value.size;
 	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	char ends[END_SIZE];
 	struct key key;
 
 	if (!arena_fits(transaction->arena, size))
@@ -160,6 +168,10 @@ static bool stored_put(struct transaction *transaction, const struct store_kind 
 	buffer_append_byte(&value, (char)record->is_on);
 	if (kind->has_parent)
 		buffer_append(&value, id_slice(&record->parent));
+	if (kind->has_ends) {
+		encode_64(ends, (uint64_t)record->ends);
+		buffer_append(&value, (struct slice){ ends, sizeof ends });
+	}
 	if (is_global(kind)) {
 		buffer_append(&value, id_slice(&transaction->account));
 		buffer_append(&value, id_slice(&record->id));
@@ -229,6 +241,7 @@ bool records_of_tree(const struct btree *tree, struct id *account, const char **
 	*contents = tree->name[0] == BY_NAME	 ? "names"
 		    : tree->name[0] == BY_ID	 ? "IDs"
 		    : tree->name[0] == BY_PARENT ? "children"
+		    : tree->name[0] == BY_END	 ? "ends"
 						 : NULL;
 	return *contents != NULL;
 }
@@ -464,9 +477,64 @@ static bool page_of_names(struct transaction *transaction, const struct store_ki
 	}
 }
 
+/* Sets the key of a record in the index of ends, or of all that end earlier if id is NULL: the end
+ * with its highest byte first. */
+static void key_of_end(uint64_t ends, const struct id *id, struct key *key)
+{
+	char bytes[END_SIZE];
+
+	for (size_t i = 0; i < END_SIZE; i++)
+		bytes[i] = (char)(unsigned char)(ends >> 8 * (END_SIZE - 1 - i));
+	key->size = 0;
+	key_add(key, bytes, sizeof bytes);
+	if (id != NULL)
+		key_add(key, id->bytes, ID_SIZE);
+}
+
+static bool page_of_ends(struct transaction *transaction, const struct store_kind *kind,
+			 struct store_page *page, struct fault *fault)
+{
+	const struct btree tree = tree_of(transaction, kind, BY_END);
+	struct btree_cursor cursor;
+	struct slice key, value;
+	struct key end, own;
+	size_t bytes = 0;
+
+	page->is_last = page->until < 0;
+	if (page->is_last)
+		return true;
+	key_of_end((uint64_t)page->until + 1, NULL, &end);
+	if (!btree_seek(&cursor, transaction, &tree, SLICE(""), false, fault))
+		return false;
+	for (;;) {
+		struct store_record *record = &page->records[page->count];
+		struct id id;
+
+		if (!btree_at(&cursor, &key, &value, fault))
+			return false;
+		page->is_last = key.data == NULL || key.size != END_SIZE + ID_SIZE ||
+				slice_compare(key, key_slice(&end)) >= 0;
+		if (page->is_last || page_is_full(page, bytes))
+			return true;
+		memcpy(id.bytes, key.data + END_SIZE, ID_SIZE);
+		if (!get_indexed(transaction, kind, &id, value, record, fault))
+			return false;
+		key_of_end((uint64_t)record->ends, &id, &own);
+		if (!slice_equal(key, key_slice(&own)))
+			return damaged(kind, id_slice(&id),
+				       "is in an index where it does not belong", fault);
+		bytes += record->value.size;
+		page->count++;
+		if (!btree_step(&cursor, fault))
+			return false;
+	}
+}
+
 bool records_page(struct transaction *transaction, const struct store_kind *kind,
 		  struct store_page *page, struct fault *fault)
 {
+	if (page->order == STORE_BY_END)
+		return page_of_ends(transaction, kind, page, fault);
 	return page->order == STORE_BY_NAME ? page_of_names(transaction, kind, page, fault)
 					    : page_of_ids(transaction, kind, page, fault);
 }
@@ -588,14 +656,21 @@ struct place {
 	bool exists;
 };
 
-/* Finds the place of the record in the index BY_ID or BY_PARENT. There is none if the record is
- * NULL or the kind does not have this index. */
+/* Finds the place of the record in the index BY_ID, BY_PARENT or BY_END. There is none if the
+ * record is NULL, the kind does not have this index, or the record has no end. */
 static void place_of(const struct store_kind *kind, char letter, const struct store_record *record,
 		     struct place *place)
 {
-	place->exists = record != NULL && (letter == BY_ID ? kind->has_pages : kind->has_parent);
+	place->exists = record != NULL &&
+			(letter == BY_ID       ? kind->has_pages
+			 : letter == BY_PARENT ? kind->has_parent
+					       : kind->has_ends && record->ends != 0);
 	if (!place->exists)
 		return;
+	if (letter == BY_END) {
+		key_of_end((uint64_t)record->ends, &record->id, &place->key);
+		return;
+	}
 	prefix_of(kind, letter == BY_ID ? NULL : &record->parent, record->is_on, &place->key);
 	key_add(&place->key, record->id.bytes, ID_SIZE);
 }
@@ -653,7 +728,8 @@ static bool index_record(struct transaction *transaction, const struct store_kin
 {
 	return index_name(transaction, kind, from, to, fault) &&
 	       index_place(transaction, kind, BY_ID, from, to, fault) &&
-	       index_place(transaction, kind, BY_PARENT, from, to, fault);
+	       index_place(transaction, kind, BY_PARENT, from, to, fault) &&
+	       (!kind->has_ends || index_place(transaction, kind, BY_END, from, to, fault));
 }
 
 /* For kinds whose key is the name: checks that a new name is free, and removes the entry of the old
@@ -743,7 +819,8 @@ bool records_check_indexed(struct transaction *transaction, const struct store_k
 	store_set_account(transaction, &record->account);
 	if (!check_counter(transaction, kind, &record->id, fault) ||
 	    !check_place(transaction, kind, BY_ID, record, fault) ||
-	    !check_place(transaction, kind, BY_PARENT, record, fault))
+	    !check_place(transaction, kind, BY_PARENT, record, fault) ||
+	    !check_place(transaction, kind, BY_END, record, fault))
 		return false;
 	if (kind->naming != STORE_NAME_IN_ACCOUNT)
 		return true;
@@ -772,7 +849,7 @@ bool records_check_index(struct transaction *transaction, const struct store_kin
 	memcpy(id.bytes, key.data + key.size - ID_SIZE, ID_SIZE);
 	if (!get_indexed(transaction, kind, &id, value, &record, fault))
 		return false;
-	if (letter == BY_ID || letter == BY_PARENT)
+	if (letter == BY_ID || letter == BY_PARENT || letter == BY_END)
 		place_of(kind, letter, &record, &place);
 	return (place.exists && slice_equal(key_slice(&place.key), key)) ||
 	       damaged(kind, key, "is in an index where it does not belong", fault);

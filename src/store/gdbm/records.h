@@ -4,14 +4,15 @@
  * A record's entry is in the table STORE_RECORD; its key is the kind's letter, account, id. For a
  * kind with STORE_NAME_ANYWHERE the table is STORE_NAMED and the key is the kind's letter, name;
  * such a name may be a secret and is never shown in logs and faults. A head before the value has
- * the other members of the record. Each account and kind has up to three indexes, which are trees
+ * the other members of the record. Each account and kind has up to four indexes, which are trees
  * (btree.h):
  *
  *    BY_NAME    name -> id                          kinds with STORE_NAME_IN_ACCOUNT
  *    BY_ID      [switch] id -> name                 kinds with pages of the account
  *    BY_PARENT  parent [switch] id -> name          kinds with a parent
+ *    BY_END     end id                              kinds with ends, records that have one
  *
- * The last two contain names only for kinds with STORE_NAME_ANYWHERE. An entry of the table
+ * BY_ID and BY_PARENT contain names only for kinds with STORE_NAME_ANYWHERE. An entry of the table
  * STORE_COUNTER has the number and time of the newest id of an account and kind.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -51,8 +52,8 @@ bool record_of_entry(const struct store_kind *kind, struct slice key, struct sli
 
 /* The account and the number of a put of the table STORE_COUNTER. False if it is malformed. */
 bool records_of_counter(struct slice key, struct slice value, struct id *account, uint64_t *number);
-/* The account of a tree, and its contents: "names", "IDs" or "children". False if no tree of
- * records has this name. */
+/* The account of a tree, and its contents: "names", "IDs", "children" or "ends". False if no tree
+ * of records has this name. */
 bool records_of_tree(const struct btree *tree, struct id *account, const char **contents);
 
 /* For `check`: FAULT_DAMAGED unless the record is in the indexes of its kind. Sets the

@@ -330,7 +330,7 @@ static bool is_in_flight(const struct wire *wire, enum statement statement)
 
 void wire_add(struct wire *wire, enum statement statement, const struct parameters *parameters)
 {
-	static const int binary[PARAMETERS_MOST] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	static const int binary[PARAMETERS_MOST] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 	const int n = parameters == NULL ? 0 : parameters->count;
 	char name[16];
 

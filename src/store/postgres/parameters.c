@@ -8,7 +8,7 @@
 /* Type numbers of PostgreSQL, which every server that speaks its protocol uses. */
 static const uint32_t types[] = {
 	['b'] = 17,   ['s'] = 21,   ['i'] = 23,	  ['l'] = 20,	['o'] = 16,
-	['B'] = 1001, ['S'] = 1005, ['I'] = 1007, ['O'] = 1000,
+	['B'] = 1001, ['S'] = 1005, ['I'] = 1007, ['L'] = 1016, ['O'] = 1000,
 };
 
 uint32_t parameter_type(char letter)

@@ -9,7 +9,7 @@
 #include "base/id.h"
 #include "base/slice.h"
 
-#define PARAMETERS_MOST 9
+#define PARAMETERS_MOST 10
 
 /* Added values are borrowed, and must live until the statement is queued. */
 struct parameters {
@@ -27,11 +27,11 @@ void parameters_id(struct parameters *parameters, const struct id *id);
 void parameters_number(struct parameters *parameters, uint64_t number, size_t bytes);
 void parameters_null(struct parameters *parameters);
 
-/* Returns the type for a letter: b bytea, s int2, i int4, l int8, o boolean; B, S, I and O are
- * arrays of b, s, i and o. */
+/* Returns the type for a letter: b bytea, s int2, i int4, l int8, o boolean; B, S, I, L and O
+ * are arrays of b, s, i, l and o. */
 uint32_t parameter_type(char letter);
 
-/* Begins an array with `count` items of the type b, s, i or o. */
+/* Begins an array with `count` items of the type b, s, i, l or o. */
 void array_begin(struct buffer *array, char letter, size_t count);
 /* Adds an item; data NULL adds SQL's NULL. */
 void array_bytes(struct buffer *array, struct slice bytes);

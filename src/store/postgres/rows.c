@@ -291,8 +291,10 @@ bool rows_page(struct transaction *transaction, const struct store_kind *kind,
 
 	if (!rows_read_expected(own, fault))
 		return false;
-	read = rows_are_new(own, kind->after, page->parent) ? &no_records
-							    : page_known(own, kind, page);
+	/* Own changes are not applied to a page of ends. */
+	read = page->order == STORE_BY_END		      ? NULL
+	       : rows_are_new(own, kind->after, page->parent) ? &no_records
+							      : page_known(own, kind, page);
 	if (read != NULL && page_merge(own, kind, read, page))
 		return true;
 	if (!rows_may_read(own, fault))
@@ -304,7 +306,7 @@ bool rows_page(struct transaction *transaction, const struct store_kind *kind,
 	if (!rows_fly(own, fault) || !page_take(own, result, page, fault))
 		return false;
 	/* A call with many parts looks up the same empty page again and again. */
-	return own->base.access == STORE_READ || page->count > 0 ||
+	return own->base.access == STORE_READ || page->count > 0 || page->order == STORE_BY_END ||
 	       page_remember(own, &(struct store_expected){ .kind = kind, .page = page }, result,
 			     fault);
 }

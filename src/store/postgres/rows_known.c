@@ -1,6 +1,7 @@
 /* The records that a transaction has read, and its own changes. See store/postgres/rows_parts.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include <endian.h>
 #include <string.h>
 
 #include "base/checksum.h"
@@ -45,6 +46,9 @@ uint32_t rows_checksum(char letter, const struct store_record *record, bool has_
 	sum = checksum(sum, record->id.bytes, ID_SIZE);
 	if (has_parent)
 		sum = checksum(sum, record->parent.bytes, ID_SIZE);
+	if (record->ends != 0)
+		sum = checksum(sum, (const char *)&(uint64_t){ htole64((uint64_t)record->ends) },
+			       sizeof(uint64_t));
 	if (record->name.size > 0)
 		sum = checksum(sum, record->name.data, record->name.size);
 	return checksum(sum, record->value.data, record->value.size);
@@ -83,6 +87,8 @@ bool rows_read(struct arena *arena, const struct wire *wire, size_t result, size
 		return rows_damaged(*letter, &record->id, "cannot be read", fault);
 	if (!arena_fits(arena, name.size + value.size + 2))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
+	if (wire_bytes(wire, result, row, COLUMN_ENDS).data != NULL)
+		record->ends = (int64_t)wire_number(wire, result, row, COLUMN_ENDS);
 	if (name.data != NULL)
 		record->name = arena_copy(arena, name);
 	record->value = arena_copy(arena, value);

@@ -75,6 +75,12 @@ void page_query_make(const struct postgres_transaction *own, const struct store_
 		query_by_name(page, query);
 		return;
 	}
+	if (page->order == STORE_BY_END) {
+		query->statement = PAGE_BY_END;
+		parameters_number(parameters, (uint64_t)page->until, 8);
+		parameters_number(parameters, page->most + 1, 8);
+		return;
+	}
 	query->statement = page_statement(kind, page) + (page->order == STORE_OLDEST_FIRST ? 1 : 0);
 	parameters_bytes(parameters, page->above != NULL ? id_slice(page->above) : SLICE(""));
 	parameters_bytes(parameters, page->below != NULL ? id_slice(page->below)

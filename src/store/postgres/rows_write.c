@@ -180,6 +180,10 @@ static void write_record(struct postgres_transaction *own, const struct change *
 	parameters_bytes(&parameters, record->name);
 	parameters_bytes(&parameters, record->value);
 	parameters_number(&parameters, change_checksum(change), 4);
+	if (record->ends != 0)
+		parameters_number(&parameters, (uint64_t)record->ends, 8);
+	else
+		parameters_null(&parameters);
 	if (change->is_insertion) {
 		rows_add(own, rows_are_named(kind) ? INSERT_NAMED : INSERT, &parameters);
 		return;
@@ -216,7 +220,9 @@ static bool may_follow(const struct change *first, const struct change *change)
 
 static void insert_group(struct postgres_transaction *own, const struct change *change, size_t n)
 {
-	static const char types[COLUMNS_OF_RECORD] = { 'b', 's', 'b', 'b', 'o', 'b', 'b', 'i' };
+	static const char types[COLUMNS_OF_RECORD] = {
+		'b', 's', 'b', 'b', 'o', 'b', 'b', 'i', 'l'
+	};
 	static const struct slice none = { NULL, 0 };
 	struct buffer columns[COLUMNS_OF_RECORD];
 	struct parameters parameters = PARAMETERS_INITIAL;
@@ -241,6 +247,10 @@ static void insert_group(struct postgres_transaction *own, const struct change *
 		array_bytes(&columns[COLUMN_NAME], record->name);
 		array_bytes(&columns[COLUMN_VALUE], record->value);
 		array_number(&columns[COLUMN_CHECKSUM], change_checksum(change), 4);
+		if (record->ends != 0)
+			array_number(&columns[COLUMN_ENDS], (uint64_t)record->ends, 8);
+		else
+			array_bytes(&columns[COLUMN_ENDS], none);
 	}
 	for (size_t i = 0; i < COLUMNS_OF_RECORD; i++)
 		parameters_bytes(&parameters, buffer_slice(&columns[i]));

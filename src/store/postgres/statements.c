@@ -9,10 +9,10 @@
 /* clang-format off */
 
 #define MILLISECONDS "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-#define COLUMNS "account, kind, id, parent, is_on, name, value, checksum"
+#define COLUMNS "account, kind, id, parent, is_on, name, value, checksum, ends"
 #define COLUMNS_OF(table) \
 	table ".account, " table ".kind, " table ".id, " table ".parent, " table ".is_on, " \
-	table ".name, " table ".value, " table ".checksum"
+	table ".name, " table ".value, " table ".checksum, " table ".ends"
 #define BY_ID " WHERE account = $1 AND kind = $2 AND id = $3"
 #define BY_NAME " WHERE account = $1 AND kind = $2 AND name = $3"
 #define OF_CHILD(found) " WHERE c.account = $1 AND c.kind = $2 AND c." found " = $3"
@@ -23,7 +23,7 @@
 /* The generation of the accounts, as a row like those of records, with one additional column. */
 #define ROSTER_ROW \
 	"SELECT NULL::bytea, NULL::smallint, NULL::bytea, NULL::bytea, NULL::boolean, NULL::bytea, NULL::bytea," \
-	" NULL::integer, generation FROM roster"
+	" NULL::integer, NULL::bigint, generation FROM roster"
 #define FOLLOWED(from, kind) \
 	" UNION ALL SELECT " COLUMNS_OF("r") ", NULL FROM " from " c JOIN record r" \
 	" ON r.account = c.account AND r.kind = " kind " AND r.id = c.parent"
@@ -100,6 +100,8 @@ const struct statement_text statements[STATEMENTS] = {
 	/* $3: the previous name; $4, $5: the first name with the prefix, and the first name above
 	 * all of these */
 	[PAGE_BY_NAME] = { "SELECT " COLUMNS PAGE_OF_NAMES, "bsbbbl" },
+	[PAGE_BY_END] = { "SELECT " COLUMNS " FROM record WHERE account = $1 AND kind = $2 AND ends <= $3"
+		" ORDER BY ends, id LIMIT $4", "bsll" },
 	[PARENTS_OF_PAGE_ALL] = { PARENTS_OF(""), "bsbbls" },
 	[PARENTS_OF_PAGE_BY_NAME] = { "SELECT " COLUMNS " FROM record WHERE account = $1 AND kind = $7 AND id IN"
 		" (SELECT parent FROM (SELECT parent" PAGE_OF_NAMES ") AS page)", "bsbbbls" },
@@ -113,15 +115,15 @@ const struct statement_text statements[STATEMENTS] = {
 		" (SELECT id FROM record WHERE account = $1 AND kind = $2 ORDER BY id DESC LIMIT 1),"
 		" (SELECT generation FROM roster)", "bs" },
 
-	[INSERT] = { "INSERT INTO record (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", "bsbbobbi" },
-	[INSERT_SEVERAL] = { "INSERT INTO record (" COLUMNS ") SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)", "BSBBOBBI" },
-	[UPDATE] = { "UPDATE record SET parent = $4, is_on = $5, name = $6, value = $7, checksum = $8" BY_ID, "bsbbobbi" },
+	[INSERT] = { "INSERT INTO record (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)", "bsbbobbil" },
+	[INSERT_SEVERAL] = { "INSERT INTO record (" COLUMNS ") SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)", "BSBBOBBIL" },
+	[UPDATE] = { "UPDATE record SET parent = $4, is_on = $5, name = $6, value = $7, checksum = $8, ends = $9" BY_ID, "bsbbobbil" },
 	[DELETE] = { "DELETE FROM record" BY_ID, "bsb" },
 	[DELETE_SEVERAL] = { "WITH gone AS (DELETE FROM record WHERE account = $1 AND kind = $2 AND id = ANY($3) RETURNING 1)"
 		" SELECT 1 / (CASE WHEN count(*) = $4 THEN 1 ELSE 0 END) FROM gone", "bsBl" },
-	[INSERT_NAMED] = { "INSERT INTO named (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", "bsbbobbi" },
+	[INSERT_NAMED] = { "INSERT INTO named (" COLUMNS ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)", "bsbbobbil" },
 	[UPDATE_NAMED] = { "UPDATE named SET account = $1, id = $3, parent = $4, is_on = $5, name = $6, value = $7,"
-		" checksum = $8 WHERE kind = $2 AND name = $9", "bsbbobbib" },
+		" checksum = $8, ends = $9 WHERE kind = $2 AND name = $10", "bsbbobbilb" },
 	[DELETE_NAMED] = { "DELETE FROM named WHERE kind = $1 AND name = $2", "sb" },
 	[GUARD] = { "SELECT 1 / count(*) FROM (SELECT 1 FROM record" BY_ID TO_CHANGE ") AS present", "bsb" },
 	[GUARD_NAMED] = { "SELECT 1 / count(*) FROM (SELECT 1 FROM named WHERE kind = $1 AND name = $2"
@@ -168,13 +170,14 @@ const char *const table_commands[] = {
 	"CREATE SEQUENCE number MAXVALUE 1099511627775 CACHE 1",
 	"CREATE TABLE record (account bytea NOT NULL, kind smallint NOT NULL, id bytea NOT NULL,"
 	" parent bytea, is_on boolean, name bytea, value bytea NOT NULL, checksum integer NOT NULL,"
-	" PRIMARY KEY (account, kind, id)) WITH (fillfactor = 85)",
+	" ends bigint, PRIMARY KEY (account, kind, id)) WITH (fillfactor = 85)",
 	"CREATE UNIQUE INDEX record_name ON record (account, kind, name) WHERE name IS NOT NULL",
 	"CREATE INDEX record_parent ON record (account, kind, parent, is_on, id) WHERE parent IS NOT NULL",
+	"CREATE INDEX record_end ON record (account, kind, ends, id) WHERE ends IS NOT NULL",
 	"CREATE INDEX record_side ON record (account, kind, is_on, id) WHERE is_on IS NOT NULL",
 	"CREATE TABLE named (account bytea NOT NULL, kind smallint NOT NULL, id bytea NOT NULL,"
 	" parent bytea, is_on boolean, name bytea NOT NULL, value bytea NOT NULL,"
-	" checksum integer NOT NULL, PRIMARY KEY (kind, name)) WITH (fillfactor = 85)",
+	" checksum integer NOT NULL, ends bigint, PRIMARY KEY (kind, name)) WITH (fillfactor = 85)",
 	"CREATE INDEX named_parent ON named (account, kind, parent, is_on, id) WHERE parent IS NOT NULL",
 	"CREATE TABLE session (id bigint PRIMARY KEY, epoch bigint NOT NULL, last bigint NOT NULL,"
 	" seen timestamptz NOT NULL) WITH (fillfactor = 10)",

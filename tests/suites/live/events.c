@@ -10,6 +10,7 @@
 #include "resources/events/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "resources/garbage.h"
+#include "resources/sweep.h"
 #include "script.h"
 #include "suite.h"
 
@@ -509,14 +510,19 @@ static const char *bans_stored(void)
 {
 	struct store_record records[300];
 	struct store_page bans = { .records = records, .most = 300 };
-	struct store_page ends = { .records = records, .most = 300 };
+	struct store_page ends = {
+		.order = STORE_BY_END,
+		.until = INT64_MAX,
+		.records = records,
+		.most = 300,
+	};
 	struct fault fault = FAULT_INITIAL;
 	struct media media;
 	struct call call;
 
 	begin(&call);
 	ck_assert(store_page(call.transaction, &kind_ban, &bans, &fault) &&
-		  store_page(call.transaction, &kind_ban_end, &ends, &fault) &&
+		  store_page(call.transaction, &kind_ban, &ends, &fault) &&
 		  media_load(&call, STORE_TO_SHOW, &media, &fault));
 	world_abandon(&call);
 	return arena_text(stand.arena, "%zu %u %zu", bans.count, (unsigned)media.ban_count,
@@ -527,9 +533,10 @@ static void drop_bans(void)
 {
 	struct fault fault = FAULT_INITIAL;
 	struct call call;
+	size_t n;
 
 	begin(&call);
-	ck_assert(bans_drop(&call, &fault));
+	ck_assert(sweep_kind(&call, &ban_kind, &n, &fault));
 	commit(&call);
 }
 
