@@ -236,6 +236,7 @@ struct slice altered(struct arena *arena, struct slice value, size_t shorter, si
 void add_moves(TCase *whole, TCase *transfer, TCase *kept);
 void add_refused(TCase *refused, TCase *transfer, TCase *older_texts);
 void add_damaged(TCase *damaged, TCase *check, TCase *saved, TCase *texts);
+void add_kinds(TCase *whole);
 void add_rows(TCase *check, TCase *kept, TCase *behind);
 void add_whole(TCase *every, TCase *large);
 

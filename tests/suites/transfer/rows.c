@@ -19,6 +19,7 @@
 #include "resources/retries/kept_answer.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/rooms/room_times.h"
+#include "resources/sweep.h"
 #include "resources/templates/default_template.h"
 #include "resources/templates/template_record.h"
 #include "suite.h"
@@ -265,6 +266,254 @@ static void make_record(const struct record_kind *kind, const struct life *life)
 		commit_call(&call);
 	}
 }
+
+/* ---- what the rows say of other records ---- */
+
+/* A record of a kind: one that belongs to another, and one that ends, if there is any. */
+struct found_record {
+	struct arena *arena;
+	const struct record_table *table;
+	struct store_record any, owned, ends;
+};
+
+static struct store_record record_copy(struct arena *arena, const struct store_record *record)
+{
+	struct store_record copy = *record;
+
+	copy.name = arena_copy(arena, record->name);
+	copy.value = arena_copy(arena, record->value);
+	return copy;
+}
+
+static bool find_record(void *context, const struct store_record *record, struct fault *unused)
+{
+	struct found_record *found = context;
+	const struct member *owner = record_owner(found->table);
+	const struct id *id = owner != NULL && owner->kind == MEMBER_PARENT ? &record->parent
+									    : &record->id;
+
+	(void)unused;
+	if (found->any.value.data == NULL)
+		found->any = record_copy(found->arena, record);
+	if (owner != NULL && (owner->relation->list != NULL || !owner->relation->may_be_none ||
+			      id_compare(id, &kind_only_id) != 0))
+		found->owned = record_copy(found->arena, record);
+	if (record->ends != 0)
+		found->ends = record_copy(found->arena, record);
+	return true;
+}
+
+static bool is_stored_still(struct call *call, const struct store_kind *kind,
+			    const struct store_record *record)
+{
+	struct store_record stored;
+
+	ck_assert(kind->naming == STORE_NAME_ANYWHERE
+			  ? store_get_named(call->transaction, kind, record->name, STORE_TO_SHOW,
+					    &stored, &fault)
+			  : store_get(call->transaction, kind, &record->id, STORE_TO_SHOW, &stored,
+				      &fault));
+	return stored.value.data != NULL;
+}
+
+/* Expects a check of the record to say this, or not to. */
+static void expect_finding(struct call *call, const struct record_kind *kind, const void *record,
+			   const char *says, bool is_said)
+{
+	struct fault why = FAULT_INITIAL, told = FAULT_INITIAL;
+	struct findings findings;
+	char *text;
+
+	findings_open(&findings, call->arena);
+	(void)record_check(call, kind, record, true, &findings, &why);
+	(void)findings_result(&findings, &told);
+	text = json_dumps(told.details, JSON_ENCODE_ANY);
+	ck_assert_msg((text != NULL && strstr(text, says) != NULL) == is_said, "%s, %s: %s",
+		      kind->table->kind->name, says, text);
+	free(text);
+}
+
+static void *read_again_as(struct call *call, const struct record_table *table,
+			   const struct store_record *stored)
+{
+	void *record = arena_zero(call->arena, table->size);
+
+	ck_assert(record_read(table, call->arena, stored, record, &fault));
+	return record;
+}
+
+/* A reference that leads nowhere is found; none is right where there may be none. */
+static void break_reference(struct call *call, const struct record_kind *kind,
+			    const struct store_record *stored, const struct member *member)
+{
+	const char *says = arena_text(call->arena, "/%s: its ", member->name);
+	void *record = read_again_as(call, kind->table, stored);
+	void *at = (char *)record + member->offset;
+
+	expect_finding(call, kind, record, says, false);
+	if (member->relation->is_by_name)
+		*(struct slice *)at = SLICE("nobody");
+	else
+		*(struct id *)at = made_id(5, 401);
+	expect_finding(call, kind, record, says, member->relation->fate != RELATION_OUTLIVES);
+	if (!member->relation->may_be_none)
+		return;
+	if (member->relation->is_by_name)
+		*(struct slice *)at = SLICE("");
+	else
+		*(struct id *)at = kind_only_id;
+	expect_finding(call, kind, record, says, false);
+}
+
+/* A number that counts one too many is found. */
+static void miscount(struct call *call, const struct record_kind *kind,
+		     const struct store_record *stored, const struct member *member)
+{
+	const struct relation *relation = member->relation;
+	const struct record_kind *counts = record_kind_of(relation->counted_in);
+	const struct record_table *table = counts->table;
+	const bool is_parent = relation->of == relation->counted_in && relation->list == NULL;
+	void *record = read_again_as(call, kind->table, stored);
+	void *counter = arena_zero(call->arena, table->size), *at = counter;
+	const char *first;
+
+	ck_assert(record_get(table, call->transaction,
+			     is_parent ? record_id(member, record) : &kind_only_id, STORE_TO_CHANGE,
+			     counter, &fault));
+	if (relation->of == relation->counted_in && relation->list != NULL) {
+		ck_assert_uint_gt(
+			record_items(record_member(table, relation->list), counter, &first), 0);
+		table = record_member(table, relation->list)->items;
+		at = (void *)(uintptr_t)first;
+	}
+	expect_finding(call, counts, counter, "does not match the number of", false);
+	member = record_member(table, relation->counted);
+	record_set_number(member, at, record_number(member, at) + 1);
+	expect_finding(call, counts, counter, "does not match the number of", true);
+}
+
+/* Removes what refuses the removal of a record. */
+static void remove_refusing(struct call *call, const struct store_kind *of, const struct id *id)
+{
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		const struct member *owner = record_owner(record_kinds[i]->table);
+		struct store_record records[20];
+		struct store_page page = { .parent = id, .records = records, .most = 20 };
+
+		if (owner == NULL || owner->relation->of != of ||
+		    owner->relation->fate != RELATION_REFUSES)
+			continue;
+		ck_assert(store_page(call->transaction, all_kinds[i], &page, &fault) &&
+			  page.is_last);
+		for (size_t j = 0; j < page.count; j++)
+			ck_assert(
+				garbage_remove_record(call, record_kinds[i], &records[j], &fault));
+	}
+}
+
+/* With its parent it dies, or outlives it, or refuses. */
+static void remove_parent(struct call *call, const struct record_kind *kind,
+			  const struct store_record *stored)
+{
+	const struct member *owner = record_owner(kind->table);
+	const struct relation *relation = owner->relation;
+	const struct id id = *record_id(owner, read_again_as(call, kind->table, stored));
+	struct fault why = FAULT_INITIAL;
+	bool is_removed;
+
+	if (relation->fate != RELATION_REFUSES)
+		remove_refusing(call, relation->of, &id);
+	is_removed = garbage_add(call, relation->of, &id, &why) && garbage_finish(call, &id, &why);
+	ck_assert_msg(is_removed == (relation->fate != RELATION_REFUSES), "%s: %s",
+		      kind->table->kind->name, fault_reason(&why));
+	if (is_removed)
+		ck_assert_msg(is_stored_still(call, kind->table->kind, stored) ==
+				      (relation->fate == RELATION_OUTLIVES),
+			      "%s", kind->table->kind->name);
+}
+
+static void sweep_all(struct call *call, const struct record_kind *kind, int64_t now)
+{
+	size_t n;
+
+	call->now = now + (kind->kept == NULL ? 0 : kind->kept(call));
+	do {
+		ck_assert(sweep_kind(call, kind, &n, &fault));
+	} while (n > 0);
+}
+
+/* What the rows of a kind say holds for a record of it. */
+START_TEST(what_rows_say_of_other_records_holds)
+{
+	const struct record_kind *kind = record_kinds[_i];
+	const struct record_table *table = kind->table;
+	struct found_record found = { .arena = arena_open(), .table = table };
+	struct transaction *transaction;
+	struct life life;
+	struct call call;
+
+	live(&one, &life);
+	make_record(kind, &life);
+	enqueue_events(&one, "a", 1);
+	ck_assert(
+		store_begin(one.environment.store, STORE_READ, found.arena, &transaction, &fault));
+	ck_assert(store_walk(transaction, table->kind, find_record, &found, &fault));
+	store_abandon(transaction);
+	ck_assert_msg(found.any.value.data != NULL, "there is no record: %s; see makers",
+		      table->kind->name);
+	world_begin(&one, &found.any.account, &call);
+	for (size_t i = 0; i < table->member_count; i++) {
+		const struct member *member = &table->members[i];
+
+		if (member->relation != NULL)
+			break_reference(&call, kind, &found.any, member);
+		if (member->relation != NULL && member->relation->counted_in != NULL)
+			miscount(&call, kind, &found.any, member);
+	}
+	world_abandon(&call);
+	if (record_owner(table) != NULL) {
+		ck_assert_msg(found.owned.value.data != NULL, "none belongs to another: %s",
+			      table->kind->name);
+		world_begin(&one, &found.owned.account, &call);
+		remove_parent(&call, kind, &found.owned);
+		world_abandon(&call);
+	}
+	if (table->kind->has_ends) {
+		ck_assert_msg(found.ends.value.data != NULL, "none ends: %s", table->kind->name);
+		world_begin(&one, &found.ends.account, &call);
+		sweep_all(&call, kind, found.ends.ends - 1);
+		ck_assert(is_stored_still(&call, table->kind, &found.ends));
+		sweep_all(&call, kind, found.ends.ends);
+		ck_assert(!is_stored_still(&call, table->kind, &found.ends));
+		commit_call(&call);
+		sound(&one);
+	}
+	arena_close(found.arena);
+}
+END_TEST
+
+/* One of each kind that a dump has is dumped, loaded and right. */
+START_TEST(each_kind_is_dumped_and_loaded)
+{
+	struct lines dumped = { .count = 0 };
+	struct life life;
+
+	live(&one, &life);
+	for (int i = 0; i < ROWS(makers); i++) {
+		if (makers[i].kind->line != NULL)
+			make_record(makers[i].kind, &life);
+	}
+	sound(&one);
+	dump(&one, &dumped);
+	for (size_t i = 0; i < RECORD_KINDS; i++)
+		ck_assert_msg(record_kinds[i]->line == NULL ||
+				      transfer_count(&dumped.output.counts, record_kinds[i]) > 0,
+			      "there is no line: %s", record_kinds[i]->line);
+	load_whole(&other, &dumped);
+	sound(&other);
+	free_lines(&dumped);
+}
+END_TEST
 
 /* Gives one member of a record of each kind a value that its row rules out, with a right checksum.
  * Check finds it, a dump names the record or does not need the value, and what is saved can be
@@ -1057,6 +1306,12 @@ START_TEST(a_member_behind_the_others_changes_nothing)
 	arena_close(arena);
 }
 END_TEST
+
+void add_kinds(TCase *whole)
+{
+	tcase_add_loop_test(whole, what_rows_say_of_other_records_holds, 0, RECORD_KINDS);
+	tcase_add_test(whole, each_kind_is_dumped_and_loaded);
+}
 
 void add_rows(TCase *check, TCase *kept, TCase *behind)
 {

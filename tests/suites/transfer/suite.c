@@ -40,6 +40,7 @@ int main(void)
 	add_moves(whole, transfer, kept);
 	add_refused(refused, transfer, older_texts);
 	add_damaged(damaged, check, saved, texts);
+	add_kinds(whole);
 	add_rows(check, kept, behind);
 	add_whole(every, large);
 	fast_disk();
