@@ -37,6 +37,8 @@ new()
 for parent in room template session ban; do
 	new new-kind ${parent}_note $parent || fail "new-kind ${parent}_note $parent"
 done
+new new-kind room_memo_note room OUTLIVES end || fail 'new-kind room_memo_note room OUTLIVES end'
+new new-kind late_note template DIES end || fail 'new-kind late_note template DIES end'
 new new-kind memo account || fail 'new-kind memo account'
 new new-rule room_fields greeting_seconds 'INTEGER(1, 60)' 5 'How long the "greeting" is shown.' ||
 	fail 'new-rule'
@@ -50,6 +52,7 @@ done <<END
 new-kind memo account|there is a kind memo
 new-kind room account|there is a kind room
 new-kind Note room|usage:
+new-kind note room LIVES|usage:
 new-kind note moon|is no kind that a dump has
 new-kind note door|is no kind that a dump has
 new-kind note codes|has no pages
