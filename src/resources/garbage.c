@@ -211,14 +211,16 @@ const struct record_kind garbage_kind = {
 	.check = garbage_record_check,
 };
 
-/* Of a kind that this program does not know, nothing is removed. */
+/* A newer program that writes at the same time may know more kinds, and removes what belongs to
+ * those itself. */
 static bool remove_left(struct call *call, const struct garbage *garbage, bool *are_gone,
 			struct fault *fault)
 {
 	const struct store_kind *of = kind_of_letter(garbage->of);
 
+	*are_gone = true;
 	if (of == NULL)
-		return record_damaged(kind_garbage.name, &garbage->stored.id, fault);
+		return true;
 	return remove_children(call, of, &garbage->stored.id, are_gone, fault) &&
 	       (!*are_gone ||
 		store_remove(call->transaction, &kind_garbage, &garbage->stored, fault));
