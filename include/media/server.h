@@ -104,6 +104,14 @@ void server_list_people(struct arena *arena, const struct server *server, int64_
 void server_ask_person(struct arena *arena, const struct server *server, int64_t now,
 		       struct slice room, struct slice identity, struct server_request *request);
 
+/* Builds the request that finds out whether rooms make themselves at the server. It changes nothing
+ * there. The type must have SERVER_LIST. */
+void server_probe_rooms(struct arena *arena, const struct server *server, int64_t now,
+			struct server_request *request);
+/* Returns true if the answer says that they do not, and writes so into the verdict. */
+bool server_read_probe(const struct server *server, const struct outcome *outcome,
+		       struct server_verdict *verdict);
+
 /* Read the answers. If verdict->is_up is false, nothing else is set. The arrays are in the
  * arena. */
 void server_read_rooms(struct arena *arena, const struct server *server, int64_t now,
@@ -223,6 +231,10 @@ struct server_functions {
 	void (*ask_person)(struct arena *arena, const struct server *server, int64_t now,
 			   struct slice room, struct slice identity,
 			   struct server_request *request);
+	void (*probe_rooms)(struct arena *arena, const struct server *server, int64_t now,
+			    struct server_request *request);
+	/* Returns what is to be set if rooms do not make themselves there, else NULL. */
+	const char *(*read_probe)(int status, struct slice answer);
 	/* NULL without SERVER_REMOVE. */
 	void (*remove_person)(struct arena *arena, const struct server *server, int64_t now,
 			      struct slice room, struct slice identity,

@@ -933,6 +933,10 @@ static bool read_list(struct live_watch *watch, struct look *look, struct watche
 			  &listing.verdict, &rooms, &look->room_count);
 	look->rooms = rooms;
 	media_client_forget(&look->asking);
+	/* It may have restarted. */
+	if (!listing.verdict.is_up)
+		made_rooms_forget_server(watch->environment->made_rooms, &backend->account,
+					 &backend->id);
 	if (!transact(&watch->work, STORE_WRITE, look->errand.arena, &backend->account,
 		      note_listing, &listing, &fault))
 		return false;

@@ -51,6 +51,13 @@ static struct slice token_with(struct arena *arena, const struct server *server,
 			       livekit_text(server, "api_secret"));
 }
 
+static void append_base(struct buffer *url, const struct server *server)
+{
+	buffer_append(url, server->url);
+	if (server->url.data[server->url.size - 1] != '/')
+		buffer_append_byte(url, '/');
+}
+
 /* token: from token_with. */
 static void build_call(struct arena *arena, const struct server *server, const char *method,
 		       struct slice token, const json_t *body, size_t answer_most,
@@ -58,9 +65,7 @@ static void build_call(struct arena *arena, const struct server *server, const c
 {
 	struct buffer url = BUFFER_INITIAL(arena), headers = BUFFER_INITIAL(arena);
 
-	buffer_append(&url, server->url);
-	if (server->url.data[server->url.size - 1] != '/')
-		buffer_append_byte(&url, '/');
+	append_base(&url, server);
 	buffer_append_text(&url, "twirp/livekit.RoomService/");
 	buffer_append_text(&url, method);
 	buffer_append_text(&headers, "Content-Type: application/json\nAuthorization: Bearer ");
@@ -84,6 +89,41 @@ static void list_rooms(struct arena *arena, const struct server *server, int64_t
 	object_put(body, "names", json_deep_copy(names));
 	build_call(arena, server, "ListRooms", token, body,
 		   json_array_size(names) == 0 ? LIST_MOST : ANSWER_MOST, request);
+}
+
+/* Asks whether somebody could join a room that does not exist, which nobody does. */
+static void probe_rooms(struct arena *arena, const struct server *server, int64_t now,
+			struct server_request *request)
+{
+	struct json_writer claims = writer_begin(arena, true);
+	struct buffer url = BUFFER_INITIAL(arena), headers = BUFFER_INITIAL(arena);
+
+	writer_text(&claims, "iss", livekit_text(server, "api_key"));
+	writer_text(&claims, "sub", SLICE("none"));
+	writer_integer(&claims, "exp", now + TOKEN_SECONDS);
+	writer_open(&claims, "video", '{');
+	writer_flag(&claims, "roomJoin", true);
+	writer_text(&claims, "room", SLICE("none"));
+	writer_close(&claims, '}');
+	append_base(&url, server);
+	buffer_append_text(&url, "rtc/validate");
+	buffer_append_text(&headers, "Authorization: Bearer ");
+	buffer_append(&headers, jwt_with_secret(arena, (struct slice){ NULL, 0 }, &claims,
+						livekit_text(server, "api_secret")));
+	*request = (struct server_request){
+		.url = buffer_slice(&url),
+		.headers = buffer_slice(&headers),
+		.body = SLICE(""),
+		.answer_most = ANSWER_MOST,
+	};
+}
+
+static const char *read_probe(int status, struct slice answer)
+{
+	return status == 404 && text_contains_ignoring_case(answer,
+							    SLICE("requested room does not exist"))
+		       ? "room.auto_create is false: set config.create_rooms"
+		       : NULL;
 }
 
 static void list_people(struct arena *arena, const struct server *server, int64_t now,
@@ -664,6 +704,8 @@ const struct server_functions livekit_functions = {
 	.send_message = send_message,
 	.end_room = end_room,
 	.make_room = make_livekit_room,
+	.probe_rooms = probe_rooms,
+	.read_probe = read_probe,
 	.read_rooms = read_rooms,
 	.read_people = read_livekit_people,
 	.read_person = read_person,

@@ -66,7 +66,28 @@ void server_ask_person(struct arena *arena, const struct server *server, int64_t
 	functions[server->type]->ask_person(arena, server, now, room, identity, request);
 }
 
+void server_probe_rooms(struct arena *arena, const struct server *server, int64_t now,
+			struct server_request *request)
+{
+	functions[server->type]->probe_rooms(arena, server, now, request);
+}
+
 /* ---- answers ---- */
+
+bool server_read_probe(const struct server *server, const struct outcome *outcome,
+		       struct server_verdict *verdict)
+{
+	const char *setting =
+		outcome->failure != SENDER_NO_FAILURE
+			? NULL
+			: functions[server->type]->read_probe(
+				  outcome->status,
+				  (struct slice){ outcome->answer, outcome->answer_size });
+
+	if (setting != NULL)
+		(void)snprintf(verdict->message, sizeof verdict->message, "%s", setting);
+	return setting != NULL;
+}
 
 /* Parses the body of a complete answer. Returns NULL if there is none. */
 static const json_t *outcome_json(struct arena *arena, const struct outcome *outcome)

@@ -36,13 +36,18 @@ struct receiver {
 	pthread_mutex_t lock;
 	pthread_cond_t arrived;
 	bool ends, releases;
-	const char *head, *body; /* of the response to /twirp/ */
+	const char *head, *body; /* of the response to LiveKit's paths */
 	receiver_service *serve; /* NULL: they are sent */
 	void *context;
 	struct received requests[RECEIVED_MOST];
 	size_t count, at_once, most_at_once;
 	struct connection connections[CONNECTIONS_MOST];
 };
+
+static bool is_of_livekit(const char *path)
+{
+	return strstr(path, "/twirp/") != NULL || strstr(path, "/rtc/") != NULL;
+}
 
 static void drop(struct connection *connection)
 {
@@ -197,10 +202,10 @@ static bool answer(struct receiver *receiver, struct connection *connection,
 		return false;
 	} else if (sscanf(path, "/body/%u", &n) == 1) {
 		say_long(connection, n);
-	} else if (strstr(path, "/twirp/") != NULL && receiver->serve != NULL) {
+	} else if (is_of_livekit(path) && receiver->serve != NULL) {
 		if (!say_served(receiver, connection, received))
 			hold(receiver, connection, received);
-	} else if (strstr(path, "/twirp/") != NULL && receiver->head != NULL) {
+	} else if (is_of_livekit(path) && receiver->head != NULL) {
 		say_set(receiver, connection);
 	} else if (strcmp(path, "/redirect") == 0) {
 		say_status(connection, 302, "Location: /204\r\n");

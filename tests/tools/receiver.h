@@ -14,7 +14,8 @@
  *     /other              a protocol other than HTTP
  *     /length/N           200 with Content-Length: N and no body
  *     /body/N             200 with N bytes of body, and a Date
- *     .../twirp/...       what receiver_respond or receiver_serve set, else by the beginning
+ *     .../twirp/..., .../rtc/...
+ *                         what receiver_respond or receiver_serve set, else by the beginning
  *     /redirect           302 to /204
  *     /redirect/PORT      302 to /204 at this port of 127.0.0.1
  *
@@ -45,8 +46,8 @@ unsigned receiver_port(const struct receiver *receiver);
 
 /* Responds to all waiting requests to /held, and to later ones immediately. */
 void receiver_release(struct receiver *receiver);
-/* Sets the response to all paths that contain /twirp/: an HTTP response without Content-Length,
- * which must live as long as the receiver. */
+/* Sets the response to all paths that contain /twirp/ or /rtc/: an HTTP response without
+ * Content-Length, which must live as long as the receiver. */
 void receiver_respond(struct receiver *receiver, const char *head, const char *body);
 /* Sets what answers these paths instead, in the thread of the receiver: it returns the body of the
  * response, which is freed, and sets the status, which is 200 before. NULL: there is no response.

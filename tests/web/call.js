@@ -458,6 +458,13 @@ export const moderating = (browser) =>
 		livekit.stop();
 	});
 
+/** The page waits less long where the test says so (fake.hurry). */
+const hurry = (page) =>
+	page.evaluate(() => {
+		const wait = globalThis.setTimeout;
+		globalThis.setTimeout = (act, time, ...values) => wait(act, fake.hurry ? Math.min(time, 10) : time, ...values);
+	});
+
 /** Every end is a sentence. */
 export const ends = (browser) =>
 	group("ends of a call", async () => {
@@ -503,15 +510,28 @@ export const ends = (browser) =>
 				{ message: "Role is full" },
 			],
 			["another tab", () => fake.room.end(2), "The call continues in another tab", "", "Use it here"],
-			["lost", () => fake.room.end(undefined), "The connection was lost", "five minutes", "Join again"],
+			[
+				"lost",
+				() => {
+					Object.assign(fake, { refuses: null, hurry: true });
+					fake.room.end(undefined);
+				},
+				"The connection was lost",
+				"could not be reached. Check your internet connection",
+				"Join again",
+			],
 		]) {
 			const page = await open_call(browser, stand, "guest");
+			await hurry(page);
+			let joins = 0;
+			page.on("request", (one) => (joins += one.url().endsWith("/v2/token/join")));
 			if (refused) await page.route("**/v2/token/join", (route) => route.fulfill({ status: 403, json: { code: 403, ...refused } }));
 			await page.evaluate(end);
 			await page.waitForSelector(title(wanted));
 			const said = await page.textContent("main");
 			ok(`${name}: the sentence`, said.includes(text), said);
 			const buttons = await page.locator("main button").allTextContents();
+			if (name === "lost") ok("lost: after it has joined again three times", joins === 3, joins);
 			ok(`${name}: the button`, buttons.join() === again, buttons.join());
 			const kept = await page.evaluate(() => sessionStorage.getItem("call") !== null);
 			ok(`${name}: the token`, kept === ["another tab", "lost"].includes(name), kept);
@@ -527,13 +547,29 @@ export const ends = (browser) =>
 		const devices = await failed.evaluate(() => [...document.querySelectorAll("video")].length);
 		ok("a call that cannot start says so", devices === 0);
 		await close(failed);
-		const restarted = await open_call(browser, stand, "guest");
-		const [response] = await Promise.all([
-			restarted.waitForResponse((one) => one.url().endsWith("/v2/token/join")),
-			restarted.evaluate(() => fake.room.end(3)),
-		]);
-		ok("after a restart of the media server it joins by itself", response.ok());
-		await close(restarted);
+		const absent = await open_join(browser, stand, stand.codes.guest, {}, () => {
+			globalThis.fake = { refuses: null, status: 404, hurry: true };
+		});
+		await hurry(absent);
+		await press_join(absent, "Nora");
+		await absent.waitForSelector(title("The call could not be started"));
+		const said = await absent.textContent("main");
+		ok("a room that the media server does not have: the sentence", said.includes("The room is not open at the media server."), said);
+		await close(absent);
+		// A restart that the media server tells of, and one that is only noticed.
+		for (const reason of [3, undefined]) {
+			const restarted = await open_call(browser, stand, "guest");
+			const [response] = await Promise.all([
+				restarted.waitForResponse((one) => one.url().endsWith("/v2/token/join")),
+				restarted.evaluate((value) => {
+					fake.former = fake.room;
+					fake.room.end(value);
+				}, reason),
+			]);
+			await restarted.waitForFunction(() => fake.room !== fake.former && fake.room.localParticipant.sid);
+			ok(`after a restart of the media server it joins by itself: ${reason}`, response.ok());
+			await close(restarted);
+		}
 		stand.livekit.stop();
 	});
 

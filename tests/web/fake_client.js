@@ -172,7 +172,7 @@ export class Room extends Emitter {
 		this.emit(RoomEvent.SignalConnected);
 		if (globalThis.fake.refuses !== undefined) {
 			this.emit(RoomEvent.Disconnected, globalThis.fake.refuses);
-			throw new Error("refused");
+			throw Object.assign(new Error("refused"), { status: globalThis.fake.status });
 		}
 		// The test tells the media server who is there now.
 		const sid = await globalThis.let_in({ room: claims.video.room, identity, name, attributes });

@@ -40,9 +40,10 @@ export async function ask_why(server) {
 
 /**
  * @param {number | undefined} reason of the media server @param {Told | null} told @param {boolean} was_connected
- * @param {import("../join/words.js").Words} joining the texts of the join page @returns {End}
+ * @param {import("../join/words.js").Words} joining the texts of the join page
+ * @param {boolean} lacks_room whether the media server says that it does not have the room @returns {End}
  */
-export function end_of(reason, told, was_connected, joining) {
+export function end_of(reason, told, was_connected, joining, lacks_room) {
 	const text = told?.reason ?? "";
 	switch (told?.cause) {
 		case "banned":
@@ -67,6 +68,9 @@ export function end_of(reason, told, was_connected, joining) {
 		case REASON.other_tab:
 			return { symbol: "people", title: words.elsewhere_title, text: words.elsewhere, retry: joining.use_here, keep: true };
 		default:
+			if (lacks_room) {
+				return { symbol: "warning", title: words.failed_title, text: words.not_open, retry: joining.try_again, keep: true };
+			}
 			return was_connected
 				? { symbol: "weak", title: words.lost_title, text: words.lost, retry: words.rejoin, keep: true }
 				: { symbol: "warning", title: words.failed_title, text: words.failed, retry: joining.try_again, keep: true };

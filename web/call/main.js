@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 import { announce, h, icon, put } from "../lib/dom.js";
-import { forget, keep } from "../join/kept.js";
+import { forget, keep, rejoins_of, wait_to_rejoin } from "../join/kept.js";
 import { bar } from "./bar.js";
 import { asked_of } from "./budget.js";
 import { choose_device } from "./choose.js";
@@ -43,8 +43,6 @@ const DEVICES = /** @type {Device[]} */ (["audio", "video"]);
 const TROUBLES = ["denied", "missing", "busy", "failed", "insecure"];
 // The longest message that is shown, in characters.
 const MESSAGE = 300;
-// Milliseconds before the call may join again by itself after a restart of the media server.
-const RESTART = 60000;
 // Milliseconds during which a new role is asked for, between two questions, and over which those of all people inside
 // are spread if the service says that a role has changed.
 const PATIENCE = 10000;
@@ -421,19 +419,29 @@ export async function begin(page, entry, join, media) {
 		for (const open of document.querySelectorAll("dialog.call-dialog")) open.remove();
 		if (document.fullscreenElement) document.exitFullscreen();
 	}
-	/** @param {number | undefined} reason */
-	async function ended(reason) {
-		if (signal.aborted) return;
+	let ends = false;
+	/** @param {number | undefined} reason @param {any} [error] why the connection could not be made */
+	async function ended(reason, error) {
+		if (signal.aborted || ends) return;
 		if (is_hidden) return close();
+		ends = true;
 		const was_connected = state !== "connecting";
 		if (reason === REASON.removed || (reason === REASON.ended && !told)) told = await ask_why(server);
 		if (signal.aborted) return;
-		const since = Date.now() - (entry.restarted_at ?? 0);
-		if (reason === REASON.restart && since > RESTART) {
-			close();
-			return page.come_back({ ...entry, restarted_at: Date.now() });
+		// A media server that has restarted may not have the room; whoever joins has it made.
+		const lacks_room = error?.status === 404;
+		if (reason === REASON.restart || (!reason && (was_connected || lacks_room || rejoins_of(entry) > 0))) {
+			if (was_connected) state = "reconnecting";
+			show_state();
+			const is_time = await wait_to_rejoin(entry);
+			if (signal.aborted) return;
+			if (is_hidden) return close();
+			if (is_time) {
+				close();
+				return page.come_back(entry);
+			}
 		}
-		end(end_of(reason, told, was_connected, page.words));
+		end(end_of(reason, told, was_connected || rejoins_of(entry) > 0, page.words, lacks_room));
 	}
 
 	// ---- the connection ----
@@ -532,7 +540,8 @@ export async function begin(page, entry, join, media) {
 			if (kind === "audio") listen(link?.microphone());
 			draw();
 		},
-		ended,
+		// While connecting, connect() tells more.
+		ended: (reason) => (reason || state !== "connecting") && ended(reason),
 	};
 	/** Says which devices could not be used; both for the same reason in one sentence. */
 	function tell_troubles() {
@@ -563,8 +572,8 @@ export async function begin(page, entry, join, media) {
 		tell_troubles();
 		follow_inside().catch(() => {});
 		await learn_role();
-	} catch {
+	} catch (error) {
 		// Somebody who is put out while connecting hears of it sooner, by the event.
-		ended(undefined);
+		ended(undefined, error);
 	}
 }

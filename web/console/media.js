@@ -46,6 +46,7 @@ const MEANINGS = [
 	["TLS:", "The connection cannot be encrypted."],
 	["wrong key", "It rejects the API key or the API secret."],
 	["clock differs", "Its clock and the clock of this service differ."],
+	["room.auto_create", "Nobody gets into its rooms: turn on “Create the rooms”."],
 	["not a", "Something else answers at this address."],
 	["status ", "It answers with an error."],
 	["too many people", "Its list of rooms or people is too long to read."],

@@ -7,7 +7,8 @@ import { tab_storage } from "../lib/storage.js";
 
 /** What was joined with a code, and which devices were on. The name of the room is the one that people see.
  * @typedef {{ path: string, code: string, room: { name: string }, role: { name: string, title?: string, publishParams: any },
- *   token: string, room_id: string, name: string, audio: boolean, video: boolean, embed?: string[] | undefined, restarted_at?: number, room_state?: import("./inside.js").State }} Entry */
+ *   token: string, room_id: string, name: string, audio: boolean, video: boolean, embed?: string[] | undefined,
+ *   rejoins?: number, rejoined_at?: number, room_state?: import("./inside.js").State }} Entry */
 
 const KEY = "call";
 // The page before a reload may take a moment to let go of its call: attempts, and milliseconds between them.
@@ -28,6 +29,22 @@ export function forget() {
 export function kept() {
 	const entry = tab_storage.get_json(KEY);
 	return entry?.path === location.pathname ? entry : null;
+}
+
+// Milliseconds before each attempt to join again by itself, and after which they count anew.
+const REJOINS = [0, 2000, 5000];
+const ANEW = 60000;
+
+/** Returns how often the call was joined again by itself lately. @param {Entry} entry */
+export const rejoins_of = ({ rejoins = 0, rejoined_at = 0 }) => (Date.now() - rejoined_at < ANEW ? rejoins : 0);
+
+/** Waits until the call may be joined again by itself. Returns false if that was tried enough. @param {Entry} entry */
+export async function wait_to_rejoin(entry) {
+	const rejoins = rejoins_of(entry);
+	if (rejoins === REJOINS.length) return false;
+	await new Promise((done) => setTimeout(done, REJOINS[rejoins]));
+	Object.assign(entry, { rejoins: rejoins + 1, rejoined_at: Date.now() });
+	return true;
 }
 
 /** Who waits to be let in, and for what.
@@ -76,7 +93,15 @@ export function browser_id() {
  * tell (over plain HTTP) return true; the media server then ends the call in the other tab.
  * @param {Entry} entry @param {boolean} [steal] @returns {Promise<boolean>}
  */
-export async function claim({ token }, steal = false) {
+export function claim({ token }, steal = false) {
+	// The lock of a claim that is under way can only be let go once it is there.
+	claimed = claimed.then(() => claim_lock(token, steal));
+	return claimed;
+}
+let claimed = Promise.resolve(true);
+
+/** @param {string} token @param {boolean} steal @returns {Promise<boolean>} */
+async function claim_lock(token, steal) {
 	if (!navigator.locks) return true;
 	let_go();
 	for (let tries = 1; ; tries++) {

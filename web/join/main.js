@@ -8,7 +8,7 @@ import { announce, announcer, h, icon, put } from "../lib/dom.js";
 import { browser_storage, tab_storage } from "../lib/storage.js";
 import { code_of } from "./code.js";
 import { devices } from "./devices.js";
-import { browser_id, claim, forget, keep, kept, kept_waiter } from "./kept.js";
+import { browser_id, claim, forget, keep, kept, kept_waiter, rejoins_of, wait_to_rejoin } from "./kept.js";
 import { moment, words_of_page } from "./words.js";
 
 /**
@@ -528,6 +528,7 @@ async function come_back(entry, steal = false) {
 	} catch (error) {
 		if (!(error instanceof Refusal)) throw error;
 		if (error.status === 0 || error.status >= 500) {
+			if (rejoins_of(entry) > 0 && (await wait_to_rejoin(entry))) return come_back(entry, steal);
 			return stop(words.trouble, words.unreachable, () => come_back(entry, steal));
 		}
 		if (error.status === 429) return wait(error.retry_after || 60, () => come_back(entry, steal));

@@ -389,9 +389,10 @@ static bool room_is_to_be_made(struct call *call, struct exchange *exchange)
 	       server_makes_rooms(exchange->backend->type, config_of_backend(call, exchange));
 }
 
-/* Has the media server make the room, if it has to. Then exchange->is_waiting is set, and the call
- * goes on when the room is there. */
-static bool have_room_made(struct call *call, struct exchange *exchange, struct fault *fault)
+/* Has the media server make the room, if it has to, and has not made it in the last `lasts`
+ * milliseconds. Then exchange->is_waiting is set, and the call goes on when the room is there. */
+static bool have_room_made(struct call *call, struct exchange *exchange, int64_t lasts,
+			   struct fault *fault)
 {
 	struct made_room room = { .account = call->account, .room = exchange->subject.room.id };
 	struct server_verdict verdict;
@@ -414,7 +415,7 @@ static bool have_room_made(struct call *call, struct exchange *exchange, struct 
 		made_rooms_note(call->environment->made_rooms, &room, call->asking->began);
 		return true;
 	}
-	if (!made_room_is_there(call, &room, &is_there, fault))
+	if (!made_room_is_there(call, &room, lasts, &is_there, fault))
 		return false;
 	if (is_there)
 		return true;
@@ -710,7 +711,7 @@ static bool exchange_code(struct call *call, struct exchange *exchange,
 	    !call_is_writing(call))
 		return call_write_instead(call);
 	if (!check_places(call, exchange, exchange->user_id, SLICE(""), fault) ||
-	    !have_room_made(call, exchange, fault))
+	    !have_room_made(call, exchange, MADE_ROOMS_LAST, fault))
 		return false;
 	if (exchange->is_waiting)
 		return true;
@@ -1178,7 +1179,7 @@ bool token_join(struct call *call, struct fault *fault)
 		return false;
 	if (exchange.backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
-	if (!have_room_made(call, &exchange, fault))
+	if (!have_room_made(call, &exchange, MADE_ROOMS_LAST_BRIEFLY, fault))
 		return false;
 	if (exchange.is_waiting)
 		return true;

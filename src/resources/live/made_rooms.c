@@ -78,6 +78,22 @@ void made_rooms_note(struct made_rooms *rooms, const struct made_room *room, int
 	pthread_mutex_unlock(&rooms->lock);
 }
 
+void made_rooms_forget_server(struct made_rooms *rooms, const struct id *account,
+			      const struct id *backend)
+{
+	if (rooms == NULL)
+		return;
+	pthread_mutex_lock(&rooms->lock);
+	for (size_t i = 0; i < GROUPS * WAYS; i++) {
+		struct entry *entry = &rooms->groups[i / WAYS][i % WAYS];
+
+		if (entry->asked != 0 && id_compare(&entry->room.backend, backend) == 0 &&
+		    id_compare(&entry->room.account, account) == 0)
+			entry->asked = 0;
+	}
+	pthread_mutex_unlock(&rooms->lock);
+}
+
 void made_rooms_forget(struct made_rooms *rooms, const struct made_room *room)
 {
 	struct entry *entry;
@@ -121,8 +137,8 @@ static bool has_ended(struct call *call, const struct id *room, int64_t since, b
 	return true;
 }
 
-bool made_room_is_there(struct call *call, const struct made_room *room, bool *is_there,
-			struct fault *fault)
+bool made_room_is_there(struct call *call, const struct made_room *room, int64_t lasts,
+			bool *is_there, struct fault *fault)
 {
 	struct made_rooms *rooms = call->environment->made_rooms;
 	const struct entry *entry;
@@ -136,7 +152,7 @@ bool made_room_is_there(struct call *call, const struct made_room *room, bool *i
 	entry = made_entry(rooms, room);
 	asked = is_same_made_room(&entry->room, room) ? entry->asked : 0;
 	pthread_mutex_unlock(&rooms->lock);
-	if (asked == 0 || call->now - asked >= MADE_ROOMS_LAST || call->now < asked)
+	if (asked == 0 || call->now - asked >= lasts || call->now < asked)
 		return true;
 	if (!has_ended(call, &room->room, asked, &is_over, fault))
 		return false;

@@ -394,6 +394,8 @@ bool backends_test(struct call *call, struct fault *fault)
 	struct media media;
 	struct backend *backend;
 	struct server server;
+	struct asking *asking;
+	bool makes_rooms;
 
 	if (!load_backend(call, STORE_TO_SHOW, &media, &backend, fault))
 		return false;
@@ -404,9 +406,13 @@ bool backends_test(struct call *call, struct fault *fault)
 	    !misses_count_test(call, &kind_only_id, "backends got", fault))
 		return false;
 	server = backend_server(call, backend);
+	makes_rooms = server_makes_rooms(backend->type, server.config);
 	array_put(names, json_string("none"));
-	server_list_rooms(call->arena, &server, call->now / 1000, names,
-			  &call_ask(call, &backend->id, 1)->asked[0].request);
+	asking = call_ask(call, &backend->id, makes_rooms ? 1 : 2);
+	server_list_rooms(call->arena, &server, call->now / 1000, names, &asking->asked[0].request);
+	if (!makes_rooms)
+		server_probe_rooms(call->arena, &server, call->now / 1000,
+				   &asking->asked[1].request);
 	return true;
 }
 
@@ -429,6 +435,9 @@ bool backends_settle_test(struct call *call, struct fault *fault)
 			  &count);
 	if (!backend_health_note(call, backend, &verdict, fault))
 		return false;
+	/* What is to be set here is not the server's state. */
+	if (verdict.is_up && call->asking->count > 1)
+		(void)server_read_probe(&server, &call->asking->asked[1].outcome, &verdict);
 	object_put(answer, "state", json_string(verdict.is_up ? "up" : "down"));
 	object_put(answer, "milliseconds", json_integer(asked->took));
 	object_put(answer, "version", json_null());

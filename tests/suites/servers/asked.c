@@ -31,6 +31,21 @@ static struct slice decoded(struct slice text)
 	return bytes;
 }
 
+/* Returns the request to the path with this end. */
+static const struct received *request_to(const char *end)
+{
+	for (size_t i = receiver_count(stand.receiver); i-- > 0;) {
+		const struct received *received = receiver_request(stand.receiver, i);
+		const size_t length = strlen(received->path);
+
+		if (length >= strlen(end) &&
+		    strcmp(received->path + length - strlen(end), end) == 0)
+			return received;
+	}
+	ck_abort_msg("no request to %s", end);
+	return NULL;
+}
+
 START_TEST(a_request_has_a_token_with_one_grant)
 {
 	const char *backend = make_backend(url_of("/below"));
@@ -43,8 +58,7 @@ START_TEST(a_request_has_a_token_with_one_grant)
 
 	receiver_respond(stand.receiver, "HTTP/1.1 200 OK\r\n", "{\"rooms\":[]}");
 	(void)test_backend(backend);
-	ck_assert_uint_eq(receiver_count(stand.receiver), 1);
-	received = receiver_request(stand.receiver, 0);
+	received = request_to("/ListRooms");
 	ck_assert_str_eq(received->path, "/below/twirp/livekit.RoomService/ListRooms");
 	ck_assert_str_eq(received->body, "{\"names\":[\"none\"]}");
 	ck_assert(received_header(received, "Content-Type", value, sizeof value));
@@ -106,10 +120,53 @@ START_TEST(an_answer_says_whether_the_server_is_up)
 				      (text_at(answer, "message")[0] == '\0'),
 		      "%s", text_at(answer, "message"));
 	ck_assert(json_is_null(json_object_get(answer, "version")));
-	ck_assert_uint_eq(receiver_count(stand.receiver), 1);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
 	health = health_of(backend);
 	ck_assert_str_eq(text_at(health, "state"), answers[_i].state);
 	ck_assert_str_eq(text_at(health, "message"), text_at(answer, "message"));
+}
+END_TEST
+
+/* A LiveKit that does not create rooms lets nobody in, unless Anteroom creates them. */
+static const struct {
+	bool creates; /* config.create_rooms */
+	int status;
+	const char *validated; /* the answer about a room that does not exist */
+	const char *message;
+} probes[] = {
+	{ false, 404, "requested room does not exist",
+	  "room.auto_create is false: set config.create_rooms" },
+	{ false, 200, "success", "" },
+	{ false, 404, "404 page not found", "" },
+	{ false, 500, "requested room does not exist", "" },
+	{ true, 404, "requested room does not exist", "" },
+};
+
+static char *answer_probe(void *context, const struct received *received, int *status)
+{
+	const size_t *row = context;
+
+	if (strstr(received->path, "/ListRooms") != NULL)
+		return strdup("{\"rooms\":[]}");
+	ck_assert_str_eq(received->path, "/rtc/validate");
+	*status = probes[*row].status;
+	return strdup(probes[*row].validated);
+}
+
+START_TEST(a_test_says_whether_rooms_are_created)
+{
+	const char *backend = make_backend(url_of(""));
+	size_t row = (size_t)_i;
+	json_t *answer;
+
+	if (probes[_i].creates)
+		(void)ask(200, METHOD_PATCH, backend, "{\"config\":{\"create_rooms\":true}}");
+	receiver_serve(stand.receiver, answer_probe, &row);
+	answer = test_backend(backend);
+	ck_assert_str_eq(text_at(answer, "state"), "up");
+	ck_assert_str_eq(text_at(answer, "message"), probes[_i].message);
+	ck_assert_str_eq(text_at(health_of(backend), "message"), "");
+	ck_assert_uint_eq(receiver_count(stand.receiver), probes[_i].creates ? 1 : 2);
 }
 END_TEST
 
@@ -211,9 +268,9 @@ START_TEST(a_repeated_request_asks_once)
 	receiver_respond(stand.receiver, "HTTP/1.1 200 OK\r\n", "{\"rooms\":[]}");
 	first = ask_with("one", 200, METHOD_POST, path, NULL);
 	ck_assert_str_eq(ask_with("one", 200, METHOD_POST, path, NULL), first);
-	ck_assert_uint_eq(receiver_count(stand.receiver), 1);
-	(void)ask_with("two", 200, METHOD_POST, path, NULL);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
+	(void)ask_with("two", 200, METHOD_POST, path, NULL);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 4);
 }
 END_TEST
 
@@ -225,7 +282,7 @@ START_TEST(tests_have_a_limit)
 	for (int i = 0; i < MISSES_TESTS_MOST; i++)
 		(void)ask(200, METHOD_POST, path, NULL);
 	(void)ask(429, METHOD_POST, path, NULL);
-	ck_assert_uint_eq(receiver_count(stand.receiver), MISSES_TESTS_MOST);
+	ck_assert_uint_eq(receiver_count(stand.receiver), 2 * MISSES_TESTS_MOST);
 }
 END_TEST
 
@@ -592,7 +649,7 @@ START_TEST(a_lost_test_says_nothing_about_the_server)
 	ck_assert(call_is_asking(&call));
 	service_ask(&call, end_wait, &wait);
 	for (size_t i = 1; i <= 2; i++) {
-		ck_assert(receiver_wait(stand.receiver, i));
+		ck_assert(receiver_wait(stand.receiver, 2 * i));
 		ck_assert_int_eq(kill(child(), SIGKILL), 0);
 	}
 	pthread_mutex_lock(&wait.lock);
@@ -610,6 +667,7 @@ void add_asked(TCase *asked)
 {
 	tcase_add_test(asked, a_request_has_a_token_with_one_grant);
 	tcase_add_loop_test(asked, an_answer_says_whether_the_server_is_up, 0, ROWS(answers));
+	tcase_add_loop_test(asked, a_test_says_whether_rooms_are_created, 0, ROWS(probes));
 	tcase_add_loop_test(asked, a_failure_has_its_sentence, 0, ROWS(failures));
 	tcase_add_test(asked, only_changes_are_events);
 	tcase_add_test(asked, a_validated_test_asks_nothing);

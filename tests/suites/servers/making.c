@@ -10,6 +10,7 @@
 
 #include "kit.h"
 #include "resources/asking.h"
+#include "resources/live/made_rooms.h"
 #include "suite.h"
 
 /* Creates a code of the room for a guest, with these terms. */
@@ -153,6 +154,54 @@ START_TEST(a_room_that_has_ended_is_made_again)
 }
 END_TEST
 
+/* Who joins again may have lost the room with the media server, of whose restart nobody tells. */
+static const struct {
+	int64_t age; /* milliseconds since the room was made */
+	const char *path;
+	bool is_made;
+} made_before[] = {
+	{ 1000, "/v2/token/join", false },
+	{ 2500, "/v2/token/join", true },
+	{ 2500, "/v2/token", false },
+	{ 61000, "/v2/token", true },
+};
+
+START_TEST(who_joins_again_has_the_room_made_soon)
+{
+	const char *code = make_code("{}"), *token = text_at(parsed(exchange(200, code)), "token");
+	struct made_room room = { .account = stand.account.id };
+
+	ck_assert(id_parse(slice_of(kit.room), &room.room));
+	ck_assert(id_parse(slice_of(strrchr(backend_path, '/') + 1), &room.backend));
+	made_rooms_note(stand.environment.made_rooms, &room,
+			clock_now(&clock_system) - made_before[_i].age);
+	if (strcmp(made_before[_i].path, "/v2/token") != 0) {
+		bearer = token;
+		(void)ask(200, METHOD_POST, made_before[_i].path, "{}");
+		bearer = NULL;
+	} else {
+		(void)exchange(200, code);
+	}
+	ck_assert_uint_eq(made_count(), 1 + made_before[_i].is_made);
+}
+END_TEST
+
+/* A media server that could not be reached may have restarted. */
+START_TEST(rooms_of_a_server_that_was_away_are_made_again)
+{
+	const char *code = make_code("{}");
+
+	(void)exchange(200, code);
+	kit_set(FAILS);
+	start_watch();
+	while (strcmp(text_at(health_of(backend_path), "state"), "down") != 0)
+		(void)poll(NULL, 0, 5);
+	kit_set(ANSWERS);
+	(void)exchange(200, code);
+	ck_assert_uint_eq(made_count(), 2);
+}
+END_TEST
+
 static const struct {
 	enum how how;
 	const char *message;
@@ -247,6 +296,8 @@ void add_making(TCase *making)
 	tcase_add_test(making, a_room_is_made_before_somebody_joins);
 	tcase_add_test(making, a_token_of_the_account_makes_the_room_too);
 	tcase_add_test(making, a_room_is_made_with_the_agents_asked_for);
+	tcase_add_loop_test(making, who_joins_again_has_the_room_made_soon, 0, ROWS(made_before));
+	tcase_add_test(making, rooms_of_a_server_that_was_away_are_made_again);
 	tcase_add_test(making, a_room_that_has_ended_is_made_again);
 	tcase_add_loop_test(making, nobody_joins_a_room_that_could_not_be_made, 0, ROWS(unmade));
 	tcase_add_test(making, a_crowd_makes_a_room_once);

@@ -69,10 +69,12 @@ const words = {
 	closed: "Der Raum wurde geschlossen.",
 	duration: "Die Höchstdauer des Raums ist erreicht.",
 	lost_title: "Die Verbindung ist abgebrochen",
-	lost: "Die Besprechung war fünf Minuten lang nicht erreichbar. Prüfen Sie Ihre Internetverbindung und treten Sie erneut bei.",
+	lost: "Die Besprechung war nicht mehr erreichbar. Prüfen Sie Ihre Internetverbindung und treten Sie erneut bei.",
 	failed_title: "Die Besprechung konnte nicht gestartet werden",
 	failed:
 		"Der Medienserver ist nicht erreichbar. Prüfen Sie Ihre Verbindung und versuchen Sie es erneut. Manche Firmennetze blockieren Videobesprechungen.",
+	not_open:
+		"Der Raum ist auf dem Medienserver nicht geöffnet. Versuchen Sie es gleich noch einmal, oder wenden Sie sich an die Person, die Sie eingeladen hat.",
 	elsewhere_title: "Die Besprechung läuft in einem anderen Tab",
 	elsewhere:
 		"Sie haben diese Besprechung in einem anderen Tab oder Fenster geöffnet. Hier wurde sie deshalb beendet.",

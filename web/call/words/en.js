@@ -65,10 +65,11 @@ export default {
 	closed: "The room has closed.",
 	duration: "The room’s maximum duration has been reached.",
 	lost_title: "The connection was lost",
-	lost: "The call could not be reached for five minutes. Check your internet connection and join again.",
+	lost: "The call could not be reached. Check your internet connection and join again.",
 	failed_title: "The call could not be started",
 	failed:
 		"The media server could not be reached. Check your connection and try again. Some company networks block video calls.",
+	not_open: "The room is not open at the media server. Try again in a moment, or tell the person who invited you.",
 	elsewhere_title: "The call continues in another tab",
 	elsewhere: "You opened this call again in another tab or window, so it stopped here.",
 	people_title: (/** @type {number} */ n) => `People (${n})`,
