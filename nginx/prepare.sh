@@ -74,6 +74,42 @@ need_for_running()
 	need command curl curl
 }
 
+# with_progress LABEL LOG COMMAND...: runs the command, whose output goes to the file LOG, and shows that it works: on
+# a terminal by one line that moves, else by a line now and then. Returns the status of the command.
+with_progress()
+{
+	progress_label=$1
+	progress_log=$2
+	shift 2
+	[ -t 1 ] || say "$progress_label ..."
+	show_progress &
+	progress=$!
+	"$@" >"$progress_log" 2>&1 </dev/null
+	progress_status=$?
+	kill $progress 2>/dev/null
+	wait $progress 2>/dev/null
+	[ ! -t 1 ] || printf '\r\033[K'
+	return $progress_status
+}
+
+# Shows each second, or without a terminal every 20 seconds, for how long it has been working, and the last line of
+# the log. It ends with the shell that started it.
+show_progress()
+{
+	seconds=0
+	columns=$({ stty size </dev/tty; } 2>/dev/null | cut -d ' ' -f 2)
+	while kill -0 $$ 2>/dev/null; do
+		now=$(tail -c 1000 "$progress_log" 2>/dev/null | tr '\r' '\n' | tr -cd '[:print:]\n' | grep . | tail -n 1)
+		if [ -t 1 ]; then
+			printf '\r\033[K%s' "$(say "$progress_label ... $seconds s  $now" | cut -c "1-$((${columns:-80} - 1))")"
+		elif [ $seconds -gt 0 ] && [ $((seconds % 20)) = 0 ]; then
+			say "$progress_label ... $seconds s  $now"
+		fi
+		sleep 1 >/dev/null 2>&1
+		seconds=$((seconds + 1))
+	done
+}
+
 # True if this user can become root; sets as_root.
 find_root()
 {
@@ -91,7 +127,9 @@ find_root()
 apt_install()
 {
 	apt_log=$(mktemp) || exit 1
-	$as_root sh -c "$install_script" "$@" >"$apt_log" 2>&1 </dev/null
+	# If it asks for a password, it does so before the line that moves.
+	[ -z "$as_root" ] || $as_root true
+	with_progress "Running apt-get" "$apt_log" $as_root sh -c "$install_script" "$@"
 	apt_status=$?
 	apt_error=$(grep -E '^(E|dpkg): ' "$apt_log" | head -n 1)
 	rm -f "$apt_log"

@@ -6,9 +6,11 @@ set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/../..}" || exit 1
 PATH=$PATH:/usr/sbin
 scratch=$(mktemp -d) || exit 1
-trap 'for name in one two three four closed/six seven; do
+stand_in=
+trap 'for name in one two three four closed/six seven eight; do
 		quickstart --stop --data "$scratch/$name" >/dev/null 2>&1
 	done
+	[ -z "$stand_in" ] || kill "$stand_in"
 	rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
 
@@ -29,6 +31,12 @@ fail()
 {
 	echo "tests/scripts/quickstart.sh: $*" >&2
 	exit 1
+}
+
+# Prints the text of a member of JSON.
+say_of()
+{
+	printf '%s\n' "$2" | sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p"
 }
 
 # Starts it with a data directory on a free port. Sets port; writes its output to the file DATA.printed.
@@ -88,6 +96,127 @@ tail -n 1 "$scratch/other" | grep -qx "sh nginx/quickstart --with-livekit ws://1
 rejects --with-livekit ws://127.0.0.1:7880 devkey secret
 ! grep -q "$pasted" "$scratch/other" || fail "the same key twice: $pasted"
 
+# The programs of this machine without npm, Go and LiveKit, to which the rows below add some.
+mkdir "$scratch/path" && chmod 755 "$scratch" || exit 1
+for folder in /sbin /bin /usr/sbin /usr/bin; do
+	ln -sf "$folder"/* "$scratch/path"
+done
+rm -f "$scratch/path/npm" "$scratch/path/go" "$scratch/path/livekit-server"
+cat >"$scratch/npm" <<'END'
+#!/bin/sh
+exit 1
+END
+# A Go whose version is in the file go.version, and which builds the LiveKit below unless go.error has a text.
+cat >"$scratch/go" <<END
+#!/bin/sh
+if [ "\$1" = version ]; then
+	echo "go version go\$(cat "$scratch/go.version") linux/amd64"
+	exit
+fi
+echo "\$PWD \$*" >>"$scratch/go.calls"
+cat "$scratch/go.error" >&2 && exit 1
+while [ "\$1" != -o ]; do
+	shift
+done
+cp "$scratch/livekit-server" "\$2"
+END
+# In place of LiveKit: an nginx that answers at the port of the configuration.
+cat >"$scratch/livekit-server" <<END
+#!/bin/sh
+[ "\$1" = --config ] || exit 1
+folder=\$(mktemp -d "$scratch/stand-in/XXXXXX") || exit 1
+cat >"\$folder/nginx.conf" <<CONF
+daemon off;
+master_process off;
+pid \$folder/pid;
+error_log stderr;
+events {}
+http {
+	access_log off;
+	client_body_temp_path \$folder/body;
+	proxy_temp_path \$folder/proxy;
+	fastcgi_temp_path \$folder/fastcgi;
+	uwsgi_temp_path \$folder/uwsgi;
+	scgi_temp_path \$folder/scgi;
+	server {
+		listen 127.0.0.1:\$(sed -n 's/^port: //p' "\$2");
+		location / { return 200 '{"rooms":[]}'; }
+		location /key/ { return 401 'invalid API key'; }
+		location /secret/ { return 401 'token signature is invalid: signature is invalid'; }
+		location /clock/ { return 401 'token is expired'; }
+		location /other/ { return 404 'no such page'; }
+	}
+}
+CONF
+cd "\$folder"
+PATH=\$PATH:/usr/sbin
+exec nginx -p "\$folder" -c nginx.conf -e stderr
+END
+mkdir -m 1777 "$scratch/stand-in"
+chmod 755 "$scratch/npm" "$scratch/go" "$scratch/livekit-server"
+echo 1.25.1 >"$scratch/go.version"
+sum=$(sha256sum <"$scratch/livekit-server")
+sum=${sum%% *}
+
+# refuses STATUS TEXT PROGRAMS ARGUMENT...: with these programs beside those of the machine, it ends with the status
+# and the text, and leaves nothing.
+refuses()
+{
+	wanted=$1
+	text=$2
+	programs=$3
+	shift 3
+	for name in $programs; do
+		ln -s "$scratch/$name" "$scratch/path"
+	done
+	(cd "$scratch/bare" && PATH=$scratch/path sh nginx/quickstart --data "$scratch/none" "$@" >"$scratch/other" 2>&1)
+	[ $? = "$wanted" ] && grep -qF -- "$text" "$scratch/other" || fail "$*: $(cat "$scratch/other"), not $text"
+	[ "$(ls "$scratch/bare")" = nginx ] && [ ! -e "$scratch/none" ] || fail "$*: it makes $(ls -R "$scratch/bare" "$scratch/none")"
+	for name in $programs; do
+		rm "$scratch/path/$name"
+	done
+}
+while IFS='|' read -r status text programs words; do
+	# shellcheck disable=SC2086
+	refuses "$status" "$text" "$programs" $words
+done <<END
+2|use only one of them||--call --with-livekit ws://127.0.0.1:7880 key $long
+2|need --call||--livekit-from $scratch/livekit-server --livekit-sha256 $sum
+2|need --call||--call-address 127.0.0.1
+2|need each other||--call --livekit-from $scratch/livekit-server
+2|need each other||--call --livekit-sha256 $sum
+2|must have 64 hexadecimal digits||--call --livekit-from $scratch/livekit-server --livekit-sha256 ${sum%?}
+2|must have 64 hexadecimal digits||--call --livekit-from $scratch/livekit-server --livekit-sha256 ${sum%?}g
+1|npm is missing, which gets livekit-client||--call
+1|npm is missing, which gets livekit-client||--with-livekit ws://127.0.0.1:1 key $long
+1|203.0.113.9 is not an address of this machine|npm go|--call --call-address 203.0.113.9
+1|--call needs a LiveKit server|npm|--call
+1|has another SHA-256 than the given one|npm|--call --livekit-from $scratch/go --livekit-sha256 $sum
+1|cannot read $scratch/absent|npm|--call --livekit-from $scratch/absent --livekit-sha256 $sum
+END
+for version in 1.23.9 1.3 0.25; do
+	echo $version >"$scratch/go.version"
+	refuses 1 '--call needs a LiveKit server' 'npm go' --call
+	[ "$(grep -cE '^  .*(golang-go|--livekit-from FILE|LIVEKIT_SERVER=)' "$scratch/other")" = 3 ] || fail "Go $version: $(cat "$scratch/other")"
+done
+echo 1.25.1 >"$scratch/go.version"
+LIVEKIT_SERVER=$scratch/absent
+export LIVEKIT_SERVER
+refuses 1 'LIVEKIT_SERVER is not a program' npm --call
+unset LIVEKIT_SERVER
+
+# The tokens for LiveKit are signed without any program for it.
+while IFS='|' read -r key message signature; do
+	# shellcheck disable=SC2016
+	[ "$(sh -c '. nginx/call.sh; printf %s "$2" | hmac "$1"' - "$key" "$message")" = "$signature" ] ||
+		fail "the signature of $message with a key of ${#key} characters"
+done <<END
+Jefe|what do ya want for nothing?|W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM
+$(printf 'k%.0s' $(seq 64))|a|VV6TGinSnt88UUc8dUVhAKScwj1s2QuOaLCIfv5q3HI
+$(printf 'k%.0s' $(seq 65))|b|ULBzVgH89duedJuNAEzi6T5cF8HkYdtu7v3evjzYkQY
+$(printf 'x%.0s' $(seq 200))|c|A5SjVIC36Mezev3qxglvktQJ3wqxPp1BFQbrUNGVJh8
+END
+
 start "$scratch/one"
 first=$port
 codes=$(grep -E '^    [a-z]+: [a-z]{3}-[a-z]{4}-[a-z]{3}' "$scratch/one.printed")
@@ -110,7 +239,102 @@ grep -q '^There is no media server yet' "$scratch/one.printed" || fail 'the miss
 grep -qE "^sh nginx/quickstart --with-livekit ws://[^ ]+ anteroom [0-9a-f]{48} --detach --port $port --data [^ ]+\$" \
 	"$scratch/one.printed" || fail 'no command that adds a media server'
 
-[ -z "${BRIEF-}" ] || exit 0
+# The first port that is free is not one on which somebody listens.
+[ "$(sh -c '. nginx/call.sh; free_port tcp "$1"' - "$first")" -gt "$first" ] || fail "port $first is free"
+
+# Starts a LiveKit beside it. It needs livekit-client, so this part is for the copy, which gets another file for it.
+call()
+{
+	start "$scratch/eight" --call
+	livekit_port=$(sed -n 's/^port: //p' "$scratch/eight/livekit/livekit.yaml")
+	curl -sf -o /dev/null "http://127.0.0.1:$livekit_port" || fail 'LiveKit does not run'
+}
+if [ -n "${BRIEF-}" ]; then
+	mkdir -p "$scratch/client/dist" && echo client >"$scratch/client/dist/livekit-client.umd.js" || exit 1
+	digest=$(sha256sum <"$scratch/client/dist/livekit-client.umd.js")
+	sed -i "s/^file_sha256=.*/file_sha256=${digest%% *}/" packaging/get-livekit-client
+	sh packaging/get-livekit-client --from "$scratch/client" --pages build/web >"$scratch/other" || fail "$(cat "$scratch/other")"
+	ln -s "$scratch/go" "$scratch/path"
+	PATH=$scratch/path
+	# What goes wrong before it runs leaves nothing.
+	echo 'go: example.org: dial tcp: lookup example.org: no such host' >"$scratch/go.error"
+	quickstart --call --data "$scratch/eight" --port "$first" >"$scratch/other" 2>&1 && fail 'a port in use was accepted'
+	grep -q "port $first is in use" "$scratch/other" && [ ! -e "$scratch/go.calls" ] || fail "a busy port: $(cat "$scratch/other")"
+	quickstart --call --data "$scratch/eight" --port $((first + 1)) >"$scratch/other" 2>&1 && fail 'no network: it starts'
+	grep -q 'LiveKit cannot be built: go: example.org: dial tcp' "$scratch/other" || fail "no network: $(cat "$scratch/other")"
+	[ ! -e "$scratch/eight" ] || fail "no network: it leaves $(ls -R "$scratch/eight")"
+	rm "$scratch/go.error" "$scratch/go.calls"
+
+	call
+	for role in host member; do
+		link=$(sed -n "s/^  call, $role *\(http.*\)/\1/p" "$scratch/eight.printed")
+		answer=$(curl -sS "${link%/join/*}/v2/join/${link##*/}")
+		case $answer in
+		*'"title":"First call"'*'"call":"livekit"'*) ;;
+		*) fail "$role: $link: $answer" ;;
+		esac
+		[ $role = host ] || case $answer in
+		*'"admission":"ask"'*) ;;
+		*) fail "a member comes in without knocking: $answer" ;;
+		esac
+	done
+	token=$(sed -n 's/^MANAGEMENT_TOKEN=//p' "$scratch/eight/quickstart.env")
+	get()
+	{
+		curl -sS --fail-with-body -H "Authorization: Bearer $token" "http://127.0.0.1:$port$1"
+	}
+	backend=$(get /v2/backends)
+	case $backend in
+	*"\"url\":\"ws://127.0.0.1:$livekit_port\""*'"default":true'*'"create_rooms":true'*) ;;
+	*) fail "the media server: $backend" ;;
+	esac
+	get /v2/rooms | grep -q '"title":"Second call"' || fail "the rooms: $(get /v2/rooms)"
+	[ "$(stat -c %a "$scratch/eight/livekit/livekit.yaml")" = 600 ] || fail 'the key of LiveKit can be read by all'
+	for line in 'auto_create: false' 'resource_url_notifier:' "- $(say_of events_url "$backend")" '127.0.0.0/8'; do
+		grep -qF -- "$line" "$scratch/eight/livekit/livekit.yaml" || fail "LiveKit's configuration has no $line"
+	done
+	secret=$(sed -n 's/^    anteroom: //p' "$scratch/eight/livekit/livekit.yaml")
+	[ ${#secret} = 48 ] && ! grep -q "$secret" "$scratch/eight.printed" || fail "the secret of LiveKit: $secret"
+	# It is restarted after a crash, and built once; a second start has the same key.
+	kill -9 "$(sed 's/.* //' "$scratch/eight/livekit.lock")"
+	tries=0
+	until grep -q ' error livekit_ended status=137 effect="it is restarted"' "$scratch/eight/anteroom.log" &&
+		curl -sf -o /dev/null "http://127.0.0.1:$livekit_port"; do
+		tries=$((tries + 1))
+		[ $tries -lt 300 ] || fail "LiveKit is not restarted: $(tail "$scratch/eight/anteroom.log")"
+		sleep 0.1
+	done
+	quickstart --stop --data "$scratch/eight" >/dev/null || fail 'it cannot be stopped with --call'
+	curl -s -o /dev/null "http://127.0.0.1:$livekit_port" && fail 'LiveKit runs although it was stopped'
+	call
+	[ "$(sed -n 's/^    anteroom: //p' "$scratch/eight/livekit/livekit.yaml")" = "$secret" ] || fail 'another key'
+	[ "$(wc -l <"$scratch/go.calls")" = 1 ] || fail "LiveKit is built again: $(cat "$scratch/go.calls")"
+	grep -q '^[^ ]*/packaging/livekit build .*github.com/livekit/livekit-server/cmd/server$' "$scratch/go.calls" ||
+		fail "Go: $(cat "$scratch/go.calls")"
+	# A LiveKit that runs is asked before anything is built.
+	while IFS='|' read -r text path; do
+		quickstart --with-livekit "ws://127.0.0.1:$livekit_port$path" key "$long" --data "$scratch/nine" >"$scratch/other" 2>&1
+		[ $? = 1 ] && grep -qF "$text" "$scratch/other" && [ ! -e "$scratch/nine" ] || fail "$path: $(cat "$scratch/other")"
+	done <<-END
+		does not have the key key|/key/
+		has another secret for the key key|/secret/
+		rejects the key: token is expired|/clock/
+		is not a LiveKit (status 404)|/other/
+	END
+	quickstart --stop --data "$scratch/eight" >/dev/null || fail 'it cannot be stopped with --call'
+	quickstart --with-livekit "ws://127.0.0.1:$livekit_port" key "$long" --data "$scratch/nine" >"$scratch/other" 2>&1
+	[ $? = 1 ] && grep -q 'LiveKit does not answer at' "$scratch/other" && [ ! -e "$scratch/nine" ] ||
+		fail "no LiveKit: $(cat "$scratch/other")"
+	# A release is an archive, and its digest is checked. (The program in PATH would come first.)
+	rm "$scratch/path/go"
+	tar -C "$scratch" -czf "$scratch/release.tar.gz" livekit-server || exit 1
+	sum=$(sha256sum <"$scratch/release.tar.gz")
+	rm -r "$scratch/eight/livekit"
+	start "$scratch/eight" --call --livekit-from "$scratch/release.tar.gz" --livekit-sha256 "${sum%% *}"
+	grep -q "^sha256 ${sum%% *}\$" "$scratch/eight/livekit/origin" || fail "the release: $(cat "$scratch/eight/livekit/origin")"
+	quickstart --stop --data "$scratch/eight" >/dev/null || fail 'it cannot be stopped with a release'
+	exit 0
+fi
 
 start "$scratch/two" --no-sample
 second=$port
@@ -247,12 +471,18 @@ quickstart --stop --data "$scratch/three" >/dev/null || fail 'it cannot be stopp
 # with_livekit PORT: starts it, unless livekit-client cannot be had here.
 with_livekit()
 {
+	echo "port: $1" >"$scratch/port"
+	[ -z "$stand_in" ] || kill "$stand_in"
+	sh "$scratch/livekit-server" --config "$scratch/port" >"$scratch/other" 2>&1 &
+	stand_in=$!
 	start "$scratch/seven" --no-sample --with-livekit "ws://127.0.0.1:$1" key 0123456789abcdef0123456789abcdef
 }
 if grep -q 'name="livekit-client" content="/' build/web/join.html || npm view livekit-client version >/dev/null 2>&1; then
-	with_livekit 7880
+	livekit=$(sh -c '. nginx/call.sh; free_port tcp "$1"' - $(($$ % 20000 + 10000)))
+	with_livekit "$livekit"
 	quickstart --stop --data "$scratch/seven" >/dev/null || fail 'it cannot be stopped with LiveKit'
-	with_livekit 7881
+	livekit=$(sh -c '. nginx/call.sh; free_port tcp "$1"' - $((livekit + 1)))
+	with_livekit "$livekit"
 	curl -sS -H "Authorization: Bearer $(sed -n 's/^MANAGEMENT_TOKEN=//p' "$scratch/seven/quickstart.env")" \
 		"http://127.0.0.1:$port/v2/backends" | grep -q '"default":true' || fail 'LiveKit is not the default'
 	[ ! -e "$scratch/seven/livekit.json" ] || fail 'the secret of LiveKit is left in a file'
@@ -260,7 +490,7 @@ if grep -q 'name="livekit-client" content="/' build/web/join.html || npm view li
 		link=$(sed -n "s/^  call, $role *\(http.*\)/\1/p" "$scratch/seven.printed")
 		curl -sS "$link" | grep -q 'name="livekit-client" content="/' || fail "$link: no call"
 		curl -sS "${link%/join/*}/v2/join/${link##*/}" | grep -q '"call":"livekit"' || fail "$link does not lead to a call"
-		curl -sS -d "{\"code\":\"${link##*/}\"}" "${link%/join/*}/v2/token" | grep -q '"url":"ws://127.0.0.1:7881"' ||
+		curl -sS -d "{\"code\":\"${link##*/}\"}" "${link%/join/*}/v2/token" | grep -q "\"url\":\"ws://127.0.0.1:$livekit\"" ||
 			fail "$link: the second address of LiveKit does not count"
 	done
 	quickstart --stop --data "$scratch/seven" >/dev/null || fail 'it cannot be stopped with LiveKit'

@@ -70,6 +70,6 @@ command -v codespell >/dev/null || {
 }
 # Samples, digests and German are not English.
 codespell --quiet-level 2 --ignore-words tests/data/spelling.words \
-	--skip '*.webp,*.o,*.log,*.trs,*.gz,*/.deps,package-lock.json,node_modules,de.js,./web/web,tests/data/corpus' \
+	--skip '*.webp,*.o,*.log,*.trs,*.gz,*/.deps,package-lock.json,go.sum,node_modules,de.js,./web/web,tests/data/corpus' \
 	.ci CONTRIBUTING ChangeLog Makefile.am README configure.ac include m4 nginx packaging src tests web || failed=1
 exit $failed
