@@ -67,6 +67,7 @@ static const struct command commands[] = {
 	{ "session show",    "SESSION",    "shows a session and who was in it", command_client },
 	{ "session attendance", "SESSION", "prints a session's attendance as CSV, a line for each person", command_client },
 	{ "usage",           NULL,         "shows sessions, people and minutes by day", command_client },
+	{ "setup-livekit",   "URL",        "adds a LiveKit server on this machine, and writes its configuration", command_setup_livekit },
 	{ "openapi",         NULL,         "prints the API as an OpenAPI document", command_openapi },
 };
 /* clang-format on */

@@ -46,6 +46,7 @@ command_run command_load;
 /* All commands for rooms, codes and keys of a running service; the command's name tells which. */
 command_run command_client;
 command_run command_code_link;
+command_run command_setup_livekit;
 command_run command_openapi;
 
 /* ---- for the implementations ---- */

@@ -132,6 +132,7 @@ session list
 session show
 session attendance
 usage
+setup-livekit
 END
 while read -r command; do
 	check 0 "Usage: anteroom $command" $command --help
@@ -183,6 +184,7 @@ check 2 'ban add: unexpected operand "x"' ban add x
 check 2 'ban remove: BAN is missing' ban remove
 check 2 'session show: SESSION is missing' session show
 check 2 'session attendance: SESSION is missing' session attendance
+check 2 'setup-livekit: URL is missing' setup-livekit
 check 2 'unknown option --json,' session attendance x --json
 check 2 'usage: unexpected operand "x";' usage x
 for number in 0 1000001 -1 x; do

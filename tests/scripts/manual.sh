@@ -296,10 +296,10 @@ check_no_other_option()
 check_commands()
 {
 	: >options.all
-	"$program" --help | sed -n 's/^  anteroom \([a-z]*\( [a-z][a-z]*\)\{0,1\}\) .*/\1/p' \
+	"$program" --help | sed -n 's/^  anteroom \([a-z-]*\( [a-z][a-z]*\)\{0,1\}\) .*/\1/p' \
 		>commands.help
 	while read -r command; do
-		grep -q "^\.Cm $command\( \|\$\)" "$pages/anteroom.1" ||
+		sed 's/\\-/-/g' "$pages/anteroom.1" | grep -q "^\.Cm $command\( \|\$\)" ||
 			fail "anteroom.1 does not have $command"
 		# shellcheck disable=SC2086
 		[ "$command" = serve ] || check_options "$pages/anteroom.1" $command

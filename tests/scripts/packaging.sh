@@ -64,6 +64,18 @@ diff -r "$scratch/pages" "$pages" >"$scratch/log" || fail "the pages: $(head -n 
 	[ -s "$version/$file" ] && [ -s "$version/$file.gz" ] || fail "web/$file is not installed"
 done || exit 1
 
+# The unit for LiveKit, as far as it can be checked without a livekit-server.
+unit=$(dirname "$pages")/../../lib/systemd/system/anteroom-livekit.service
+grep -qx 'ExecStart=livekit-server --config %d/livekit.yaml' "$unit" || fail 'anteroom-livekit.service does not start LiveKit'
+if command -v systemd-analyze >/dev/null; then
+	sed -e 's|^ExecStart=.*|ExecStart=/bin/true|' -e '/^Documentation=/d' "$unit" >"$scratch/anteroom-livekit.service" || exit 1
+	problem=$(systemd-analyze verify "$scratch/anteroom-livekit.service" 2>&1) && [ -z "$problem" ] ||
+		fail "anteroom-livekit.service: $problem"
+	exposure=$(systemd-analyze security --offline=true "$scratch/anteroom-livekit.service" 2>/dev/null |
+		sed -n 's/.*exposure level for .*: \([0-9.]*\) .*/\1/p')
+	[ "${exposure%.*}" -le 2 ] || fail "anteroom-livekit.service: exposure $exposure"
+fi
+
 # get-livekit-client puts the library beside them, and nothing else.
 library=$(dirname "$pages")/get-livekit-client
 [ -x "$library" ] || fail 'get-livekit-client is not installed'

@@ -263,6 +263,62 @@ connect test || fail "a new key: $(cat connect.log)"
 	fail "a new key: $(cat livekit/livekit.yaml)"
 [ "$(tell anteroom "$(value anteroom)" "$urls" <event)" = 204 ] || fail "an event with the new key: $(cat told.answer)"
 
+# ---- what sets up a LiveKit on this machine ----
+
+setup()
+{
+	ANTEROOM_URL=$base ANTEROOM_TOKEN=$token "$program" setup-livekit "$@" --config set/livekit.yaml >setup.log 2>&1
+}
+# Prints the media servers in the response, without what changes by itself.
+servers()
+{
+	sed 's/"health":{[^}]*}//g; s/"last_event_at":[^,]*,//g' body
+}
+setup
+if grep -q 'built without libcurl' setup.log; then
+	say 'this build has no libcurl: setup-livekit is left out'
+else
+	# What is wrong leaves nothing. An expected text and the arguments, a row a case.
+	expect 200 "$base/v2/backends" -H "Authorization: Bearer $token"
+	servers >before
+	while IFS='|' read -r text words; do
+		# shellcheck disable=SC2086
+		setup $words && fail "setup-livekit $words: $(cat setup.log)"
+		grep -qF -- "$text" setup.log || fail "setup-livekit $words: $(cat setup.log), not $text"
+		[ ! -e set ] || fail "setup-livekit $words: it leaves $(ls -la set)"
+	done <<-END
+		URL is missing|
+		must be a ws or wss URL|https://livekit.example.org
+		/api_url|wss://livekit.example.org --api-url livekit
+		--node-ip must be an address|wss://livekit.example.org --node-ip 127.0.0.1]
+		cannot open absent|wss://livekit.example.org --token-file absent
+	END
+	expect 200 "$base/v2/backends" -H "Authorization: Bearer $token"
+	servers | cmp -s before - || fail "setup-livekit changed the media servers: $(cat body)"
+	setup wss://livekit.example.org --name own --api-url http://127.0.0.1:7880 --node-ip 203.0.113.5 ||
+		fail "setup-livekit: $(cat setup.log)"
+	grep -q 'Open in the firewall: TCP 443 .* TCP 7881 and UDP 7882' setup.log || fail "setup-livekit: $(cat setup.log)"
+	[ "$(ls set)" = livekit.yaml ] && [ "$(stat -c %a set/livekit.yaml)" = 600 ] || fail "setup-livekit: $(ls -l set)"
+	for line in 'port: 7880' '    tcp_port: 7881' '    udp_port: 7882' '    node_ip: 203.0.113.5' '    auto_create: false'; do
+		grep -qxF "$line" set/livekit.yaml || fail "setup-livekit: no line $line: $(cat set/livekit.yaml)"
+	done
+	secret=$(sed -n 's/^    anteroom: //p' set/livekit.yaml)
+	urls=$(sed -n 's/^ *- //p' set/livekit.yaml)
+	[ "$(tell anteroom "$secret" "$urls" <event)" = 204 ] || fail "an event at $urls: $(cat told.answer)"
+	expect 200 "$base/v2/backends?name=own" -H "Authorization: Bearer $token"
+	grep -q '"url":"wss://livekit.example.org".*"default":true.*"create_rooms":true' body || fail "LiveKit is $(cat body)"
+	cp set/livekit.yaml before
+	setup wss://livekit.example.org --name own && fail 'setup-livekit replaces a configuration'
+	grep -q 'already exists; delete it for a new key' setup.log && cmp -s before set/livekit.yaml ||
+		fail "setup-livekit twice: $(cat setup.log)"
+	rm set/livekit.yaml
+	setup wss://livekit.example.org --name own || fail "a new key: $(cat setup.log)"
+	[ "$(tell anteroom "$(sed -n 's/^    anteroom: //p' set/livekit.yaml)" "$urls" <event)" = 204 ] ||
+		fail "an event with the new key: $(cat told.answer)"
+	grep -qxF '    use_external_ip: true' set/livekit.yaml || fail "setup-livekit: $(cat set/livekit.yaml)"
+	expect 204 "$(say "$urls" | sed 's|/events$||')" -X DELETE -H "Authorization: Bearer $token"
+fi
+
 # ---- what fail2ban finds in the log ----
 
 # call ADDRESS EXPECTED STATUS PATH [ARGUMENT...]: EXPECTED is "found" or "passed".
