@@ -75,7 +75,7 @@ not
 $expected"
 }
 
-anteroom --help | sed -n 's/^  anteroom \([a-z]*\( [a-z][a-z]*\)\{0,1\}\) .*/\1/p' >commands
+anteroom --help | sed -n 's/^  anteroom \([a-z-]*\( [a-z][a-z]*\)\{0,1\}\) .*/\1/p' >commands
 [ "$(grep -cxE 'serve|account add|token|load' commands)" = 4 ] || fail "the help: $(cat commands)"
 
 check()
