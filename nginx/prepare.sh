@@ -92,17 +92,20 @@ with_progress()
 	return $progress_status
 }
 
-# Shows each second, or without a terminal every 20 seconds, for how long it has been working, and the last line of
-# the log. It ends with the shell that started it.
+# Shows each second, or without a terminal every progress_every seconds, for how long it has been working, and the
+# last line of the log. It ends with the shell that started it.
+progress_every=20
 show_progress()
 {
 	seconds=0
 	columns=$({ stty size </dev/tty; } 2>/dev/null | cut -d ' ' -f 2)
+	# Some terminals do not know.
+	[ "${columns:-0}" -ge 20 ] || columns=80
 	while kill -0 $$ 2>/dev/null; do
 		now=$(tail -c 1000 "$progress_log" 2>/dev/null | tr '\r' '\n' | tr -cd '[:print:]\n' | grep . | tail -n 1)
 		if [ -t 1 ]; then
-			printf '\r\033[K%s' "$(say "$progress_label ... $seconds s  $now" | cut -c "1-$((${columns:-80} - 1))")"
-		elif [ $seconds -gt 0 ] && [ $((seconds % 20)) = 0 ]; then
+			printf '\r\033[K%s' "$(say "$progress_label ... $seconds s  $now" | cut -c "1-$((columns - 1))")"
+		elif [ $seconds -gt 0 ] && [ $((seconds % progress_every)) = 0 ]; then
 			say "$progress_label ... $seconds s  $now"
 		fi
 		sleep 1 >/dev/null 2>&1

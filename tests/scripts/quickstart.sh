@@ -205,6 +205,17 @@ export LIVEKIT_SERVER
 refuses 1 'LIVEKIT_SERVER is not a program' npm --call
 unset LIVEKIT_SERVER
 
+# What takes long shows that it works: here without a terminal, by lines with the end of the log.
+(
+	. nginx/prepare.sh
+	progress_every=1
+	# It works until the line is there that says so.
+	# shellcheck disable=SC2016
+	with_progress Working "$scratch/log" timeout 60 \
+		sh -c 'echo at it; until grep -q "^Working ... [0-9]* s  at it" "$1"; do sleep 0.1; done; exit 3' - "$scratch/other"
+) >"$scratch/other" 2>&1
+[ $? = 3 ] && [ "$(head -n 1 "$scratch/other")" = 'Working ...' ] || fail "what takes long: $(cat "$scratch/other")"
+
 # The tokens for LiveKit are signed without any program for it.
 while IFS='|' read -r key message signature; do
 	# shellcheck disable=SC2016
