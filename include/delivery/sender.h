@@ -58,7 +58,7 @@ struct delivery {
 	uint64_t number; /* chosen by the caller, to match the outcome */
 	struct slice url;
 	struct slice headers; /* lines "Name: value", separated by newlines */
-	struct slice body;
+	struct slice body; /* of a POST; empty for a GET */
 	/* bytes of the response's body that are wanted; 0 for none */
 	size_t answer_most;
 	/* It must not be made twice, so it gets its own connection: on one that is kept,

@@ -18,7 +18,8 @@ struct server {
 	const json_t *config; /* by the table in rules/media_rules.h */
 };
 
-/* A POST to a media server. Its texts are in the arena in which it was built. */
+/* A POST to a media server, or, without a body, a GET. Its texts are in the arena in which it was
+ * built. */
 struct server_request {
 	struct slice url, headers, body;
 	size_t answer_most; /* bytes of the answer that are read */

@@ -111,15 +111,24 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+static bool set_method(const struct transfer *transfer, size_t body_size)
+{
+	CURL *curl = transfer->curl;
+
+	if (body_size == 0)
+		return curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L) == CURLE_OK;
+	return curl_easy_setopt(curl, CURLOPT_POST, 1L) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_POSTFIELDS, transfer->body) == CURLE_OK &&
+	       curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_size) ==
+		       CURLE_OK;
+}
+
 static bool set_request(const struct transfer *transfer, size_t body_size)
 {
 	CURL *curl = transfer->curl;
 
 	return curl_easy_setopt(curl, CURLOPT_URL, transfer->url) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_POST, 1L) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_POSTFIELDS, transfer->body) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_size) ==
-		       CURLE_OK &&
+	       set_method(transfer, body_size) &&
 	       curl_easy_setopt(curl, CURLOPT_HTTPHEADER, transfer->headers) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "Anteroom/" PACKAGE_VERSION) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) ==

@@ -221,7 +221,8 @@ static const struct field backend_test_fields[] = {
 	{ "milliseconds", INTEGER(0, 3600000), FLAGS(FIELD_REQUIRED), DOC("How long it took to answer.") },
 	{ "version",      TEXT(any_text), FLAGS(FIELD_REQUIRED | FIELD_NULLABLE),
 	  DOC("Version of the server; null if it does not tell.") },
-	{ "message",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("As in health.") },
+	{ "message",      TEXT(any_text), FLAGS(FIELD_REQUIRED),
+	  DOC("As in health; or what is to be set, if the server is up but lets nobody in.") },
 };
 const struct shape backend_test_shape = {
 	"MediaServerState", FIELDS(backend_test_fields), .doc = "Result of asking a media server.",

@@ -637,6 +637,11 @@ export const media_and_events = (browser) =>
 		const copied = await page.evaluate(() => navigator.clipboard.readText());
 		ok("the URL for events is copied", copied === backend.events_url, copied);
 		await accessible(page, "a media server");
+		livekit.told.lacks_rooms = true;
+		await page.click(button("Test connection"));
+		await page.waitForSelector(".notice.warn:has-text('Nobody gets into its rooms: turn on “Create the rooms”.')");
+		ok("a server that does not create rooms, in words", true);
+		livekit.told.lacks_rooms = false;
 		for (const [status, words] of [
 			[500, "It answers with an error. (status 500)"],
 			[401, "It rejects the API key or the API secret. (wrong key)"],

@@ -65,6 +65,10 @@ export async function start_livekit() {
 		let body = "";
 		for await (const part of request) body += part;
 		const method = request.url.split("/").at(-1);
+		if (request.method === "GET" && method === "validate") {
+			response.writeHead(told.lacks_rooms ? 404 : 200).end(told.lacks_rooms ? "requested room does not exist" : "success");
+			return;
+		}
 		const found = told.broken ? null : answers[method]?.(JSON.parse(body));
 		const status = told.broken || (found === REFUSED ? 412 : found ? 200 : 404);
 		if (!/^(List|Get)/.test(method)) asked.push([method, JSON.parse(body)]);

@@ -96,8 +96,10 @@ function health_section(path, backend, signal, told) {
 	const test = h("button.small", { type: "button" }, icon("refresh"), "Test connection");
 	test.addEventListener("click", () =>
 		busy(test, async () => {
-			await call("POST", `${path}/test`);
+			const { data } = await call("POST", `${path}/test`);
 			await read(true);
+			// What only a test finds, and is to be set here.
+			if (data.state === "up" && data.message) put(place, health_notice({ since: null, ...data }));
 		}),
 	);
 	return h(

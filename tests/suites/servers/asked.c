@@ -149,6 +149,7 @@ static char *answer_probe(void *context, const struct received *received, int *s
 	if (strstr(received->path, "/ListRooms") != NULL)
 		return strdup("{\"rooms\":[]}");
 	ck_assert_str_eq(received->path, "/rtc/validate");
+	ck_assert(slice_begins(slice_of(received->head), SLICE("GET ")));
 	*status = probes[*row].status;
 	return strdup(probes[*row].validated);
 }
