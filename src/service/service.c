@@ -27,7 +27,7 @@
 #include "service/costs.h"
 #include "service/router.h"
 #include "resources/codes/code_words.h"
-#include "resources/joining/join.h"
+#include "resources/joining/misses.h"
 #include "background/media_client.h"
 #include "background/join_log.h"
 #include "resources/route.h"
@@ -239,7 +239,7 @@ static bool admit(struct service *service, struct call *call, struct slice *quer
 	if (query->size > 0 && route_is_for_writing(call->route) &&
 	    schema_query(call->arena, &write_query, *query, &read, &unused))
 		call->validates_only = json_is_true(json_object_get(read, "validate_only"));
-	return (!call->route->is_limited || join_check_budget(call, fault)) &&
+	return (!call->route->is_limited || misses_check_codes(call, fault)) &&
 	       auth_check(call, fault);
 }
 

@@ -3,7 +3,7 @@
  *
  *     POST /v2/token      the code, or its role, asks: door_knock makes a ticket
  *     GET  /v2/tickets/T  the person asks, again and again, what was decided. Once the ticket is
- *                         admitted, it is exchanged as the code would be (resources/joining/join.c).
+ *                         admitted, it is exchanged as the code would be (resources/joining/join.h).
  *                         Only the uses that a code counts are written at once. When somebody
  *                         asked, and that the ticket was exchanged, is noted in memory
  *                         (door_polls.h)
@@ -22,20 +22,16 @@
 #ifndef RESOURCES_DOOR_DOOR_H
 #define RESOURCES_DOOR_DOOR_H
 
-#include "resources/codes/code_record.h"
 #include "resources/door/door_polls.h"
 #include "resources/door/door_record.h"
+#include "resources/entry_rules/entry_rules.h"
 #include "resources/rooms/room_record.h"
 
 /* Somebody who comes by a code that asks at the door; borrowed. */
 struct knock {
-	const struct room_record *room;
-	const struct code *code;
-	struct slice role;
-	struct slice user_id; /* of the code, or as sent; may be empty */
-	struct slice user_name; /* the same */
+	struct entrant *entrant;
+	struct slice user_name; /* of the code, or as sent; may be empty */
 	struct slice browser; /* what the page keeps to be known again; may be empty */
-	bool waits; /* wants a ticket */
 };
 /* Answers with a ticket. Sets FAULT_FORBIDDEN if the person does not want to wait, or was denied a
  * moment ago, and FAULT_TOO_MANY if too many wait, or were denied. Changes a READ transaction to a

@@ -44,9 +44,4 @@ struct bearer {
 /* Checks that the holder of the join token may be in its room now, as token_join does. */
 bool token_check(struct call *call, struct bearer *bearer, struct fault *fault);
 
-/* Sets FAULT_TOO_MANY, with retry_after in seconds, while this address has used up its budget of
- * unknown codes. All its calls are then rejected, so the service calls this before it reads the
- * body. */
-bool join_check_budget(const struct call *call, struct fault *fault);
-
 #endif

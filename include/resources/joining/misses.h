@@ -51,6 +51,10 @@ unsigned misses_wait(struct misses *misses, struct slice address, int64_t now);
 /* Counts an unknown code from this address. Returns the same as misses_wait, because concurrent
  * calls may have used up the budget. */
 unsigned misses_count(struct misses *misses, struct slice address, int64_t now);
+/* Do the same for the address of the call, which is rejected while its budget is used up. Set
+ * FAULT_TOO_MANY, with retry_after. The service checks before it reads a body. */
+bool misses_check_codes(const struct call *call, struct fault *fault);
+bool misses_count_code(const struct call *call, struct fault *fault);
 /* Do the same for sessions: return the seconds until the next attempt, and count a failure. */
 unsigned misses_session_wait(struct misses *misses, struct slice address, int64_t now);
 void misses_session_count(struct misses *misses, struct slice address, int64_t now);

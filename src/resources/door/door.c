@@ -187,11 +187,11 @@ struct visitor_ids {
 static struct visitor_ids visitor_ids_of(struct call *call, const struct knock *knock,
 					 const unsigned char address[DIGEST_SIZE])
 {
-	const struct id *room = &knock->room->id;
+	const struct id *room = &knock->entrant->room->id;
 	struct visitor_ids of = { .count = 0 };
 
-	if ((knock->code->terms.set & CODE_USER_ID) != 0) {
-		of.ids[of.count++] = visitor_id(room, &knock->code->place, NULL);
+	if (entrant_user_is_known(knock->entrant)) {
+		of.ids[of.count++] = visitor_id(room, &knock->entrant->code->place, NULL);
 		return of;
 	}
 	if (knock->browser.size == BROWSER_SIZE)
@@ -200,7 +200,7 @@ static struct visitor_ids visitor_ids_of(struct call *call, const struct knock *
 		of.ids[of.count++] = visitor_id_of_name(call->arena, room, knock->user_name,
 							address);
 	if (of.count == 0)
-		of.ids[of.count++] = visitor_id(room, &knock->code->place, address);
+		of.ids[of.count++] = visitor_id(room, &knock->entrant->code->place, address);
 	return of;
 }
 
@@ -223,18 +223,6 @@ static void expect_door(struct call *call, const struct id *room, enum store_rea
 }
 
 /* ---- knocking ---- */
-
-static bool refuse_knock(struct call *call, enum join_refusal refusal, const char *message,
-			 struct slice reason, struct fault *fault)
-{
-	call->run.refusal = refusal;
-	fault_set(fault, FAULT_FORBIDDEN, "%s", message);
-	if (reason.size > 0)
-		fault_add_detail(
-			fault, call->arena,
-			arena_text(call->arena, "reason: %.*s", (int)reason.size, reason.data));
-	return false;
-}
 
 static bool refuse_crowd(struct call *call, const struct door *door, const char *detail,
 			 struct fault *fault)
@@ -362,7 +350,7 @@ static bool add_to_door(struct call *call, const struct knock *knock, struct doo
 	door->waiting++;
 	if (call->now >= door->told + TOLD_AFTER || call->now < door->told) {
 		door->told = call->now;
-		note_ticket(call, "peer.waiting", knock->room, door, ticket,
+		note_ticket(call, "peer.waiting", knock->entrant->room, door, ticket,
 			    service_as_actor(call));
 	}
 	return put_changed_door(call, door, fault);
@@ -388,8 +376,8 @@ static bool check_queue(struct call *call, const struct knock *knock,
 			const unsigned char address[DIGEST_SIZE], struct fault *fault)
 {
 	const struct door_ticket ticket = {
-		.room = knock->room->id,
-		.code_place = knock->code->place,
+		.room = knock->entrant->room->id,
+		.code_place = knock->entrant->code->place,
 	};
 	enum door_limit limit = DOOR_FITS;
 	struct door door;
@@ -397,16 +385,17 @@ static bool check_queue(struct call *call, const struct knock *knock,
 	/* Several processes write at the same time, and wait for each other's locks. */
 	call->is_serial = store_is_shared(call->environment->store);
 	/* Whoever has a user_id may have a place already. */
-	if ((knock->code->terms.set & CODE_USER_ID) == 0 && !call->validates_only)
+	if (!entrant_user_is_known(knock->entrant) && !call->validates_only)
 		limit = door_polls_limit(call->environment->door_polls, &ticket, address);
 	return limit == DOOR_FITS ||
-	       (door_load(call, &knock->room->id, STORE_TO_SHOW, &door, fault) &&
+	       (door_load(call, &knock->entrant->room->id, STORE_TO_SHOW, &door, fault) &&
 		refuse_limit(call, &door, limit, fault));
 }
 
-/* Refuses a visitor who was denied. Finds the ticket if that was taken back and is not used yet. */
-static bool check_denial(struct call *call, const struct door *door, const struct visitor *visitor,
-			 struct door_ticket **admitted, struct fault *fault)
+/* Finds out whether a visitor was denied; and the ticket, if that was taken back and is not used
+ * yet. */
+static bool find_denial(struct call *call, const struct door *door, const struct visitor *visitor,
+			struct entrant *entrant, struct door_ticket **admitted, struct fault *fault)
 {
 	struct door_ticket *ticket;
 
@@ -416,9 +405,8 @@ static bool check_denial(struct call *call, const struct door *door, const struc
 	if (!record_get_named(&door_ticket_table, call->transaction, visitor->ticket,
 			      call_reading(call), ticket, fault))
 		return false;
-	if (ticket->stored.value.data != NULL && ticket->state == DOOR_DENIED)
-		return refuse_knock(call, JOIN_NOT_ADMITTED, "Not admitted", visitor->reason,
-				    fault);
+	entrant->is_denied = ticket->stored.value.data != NULL && ticket->state == DOOR_DENIED;
+	entrant->denial = visitor->reason;
 	if (ticket->stored.value.data == NULL || ticket->state != DOOR_ADMITTED || door == NULL ||
 	    door_polls_times(call->environment->door_polls, ticket->name).taken != 0 ||
 	    has_lapsed(call, door, ticket))
@@ -430,7 +418,8 @@ static bool check_denial(struct call *call, const struct door *door, const struc
 bool door_knock(struct call *call, const struct knock *knock, struct door *door,
 		struct door_ticket **admitted, struct fault *fault)
 {
-	const bool is_known = (knock->code->terms.set & CODE_USER_ID) != 0;
+	struct entrant *entrant = knock->entrant;
+	const bool is_known = entrant_user_is_known(entrant);
 	unsigned char address[DIGEST_SIZE];
 	struct visitor_ids visitors;
 	struct visitor visitor;
@@ -441,38 +430,37 @@ bool door_knock(struct call *call, const struct knock *knock, struct door *door,
 	*admitted = NULL;
 	door_address(call->request.address, address);
 	visitors = visitor_ids_of(call, knock, address);
-	if (knock->waits && !call_is_writing(call))
+	if (entrant->is_patient && !call_is_writing(call))
 		return check_queue(call, knock, address, fault) && call_write_instead(call);
-	expect_door(call, &knock->room->id, call_reading(call), &visitors);
+	expect_door(call, &entrant->room->id, call_reading(call), &visitors);
 	if (call_is_writing(call) &&
-	    !door_load(call, &knock->room->id, STORE_TO_CHANGE, door, fault))
+	    !door_load(call, &entrant->room->id, STORE_TO_CHANGE, door, fault))
 		return false;
-	for (size_t i = visitors.count; i-- > 0;) {
+	for (size_t i = visitors.count; i-- > 0 && !entrant->is_denied;) {
 		if (!record_get(&visitor_table, call->transaction, &visitors.ids[i],
 				call_reading(call), &visitor, fault) ||
-		    !check_denial(call, call_is_writing(call) ? door : NULL, &visitor, admitted,
-				  fault))
+		    !find_denial(call, call_is_writing(call) ? door : NULL, &visitor, entrant,
+				 admitted, fault))
 			return false;
 	}
-	if (*admitted != NULL)
+	if (*admitted != NULL && !entrant->is_denied)
 		return true;
-	if (!knock->waits)
-		return refuse_knock(call, JOIN_NEEDS_ADMISSION, "Admission is needed", SLICE(""),
-				    fault);
+	if (!entry_check(entrant, ENTRY_OF_DOOR, fault))
+		return false;
 	text = draw_ticket(call);
 	ticket = (struct door_ticket){
 		.name = door_ticket_name(call->arena, text),
-		.room = knock->room->id,
+		.room = entrant->room->id,
 		.state = DOOR_WAITING,
 		.since = call->now,
 		.polled = call->now,
 		.visitor = visitors.ids[0],
-		.code_place = knock->code->place,
-		.code = knock->code->letters,
+		.code_place = entrant->code->place,
+		.code = entrant->code->letters,
 		.is_known = is_known,
-		.role = knock->role,
-		.user_id = knock->user_id.size > 0
-				   ? knock->user_id
+		.role = entrant->role,
+		.user_id = entrant->user_id.size > 0
+				   ? entrant->user_id
 				   : uuid_as_text(call->arena, call->environment->clock),
 		.user_name = knock->user_name,
 		.reason = SLICE(""),
@@ -485,7 +473,7 @@ bool door_knock(struct call *call, const struct knock *knock, struct door *door,
 		       : add_to_door(call, knock, door, &ticket, address, fault)))
 		return false;
 	visitor.stored.id = visitors.ids[0];
-	visitor.stored.parent = knock->room->id;
+	visitor.stored.parent = entrant->room->id;
 	visitor.ticket = ticket.name;
 	visitor.denied_until = 0;
 	visitor.reason = SLICE("");

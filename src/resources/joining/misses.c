@@ -265,6 +265,29 @@ unsigned misses_keys_count(struct misses *misses, const struct id *account, int6
 	return count_allowed(misses, keys, address, MISSES_KEYS_MOST, now, n);
 }
 
+static bool refuse_codes(unsigned seconds, struct fault *fault)
+{
+	if (seconds == 0)
+		return true;
+	fault_detail(fault, FAULT_TOO_MANY, "too many unknown codes from this address");
+	fault->retry_after = seconds;
+	return false;
+}
+
+bool misses_check_codes(const struct call *call, struct fault *fault)
+{
+	return refuse_codes(
+		misses_wait(call->environment->misses, call->request.address, clock_monotonic()),
+		fault);
+}
+
+bool misses_count_code(const struct call *call, struct fault *fault)
+{
+	return refuse_codes(
+		misses_count(call->environment->misses, call->request.address, clock_monotonic()),
+		fault);
+}
+
 bool misses_count_test(struct call *call, const struct id *of, const char *what,
 		       struct fault *fault)
 {

@@ -1,0 +1,142 @@
+/* See src/resources/entry_rules/entry_facts.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/entry_rules/entry_facts.h"
+
+#include "resources/bans/bans.h"
+#include "resources/joining/media_join.h"
+#include "resources/live/revocations.h"
+#include "resources/templates/template_parts.h"
+
+/* ---- documents ---- */
+
+const json_t *entrant_role(struct entrant *entrant)
+{
+	const struct template_record *template = entrant->template;
+	size_t role;
+
+	if (entrant->role_document != NULL || entrant->role.data == NULL)
+		return entrant->role_document;
+	role = template_role_index(template, entrant->role);
+	if (role < template->role_count)
+		entrant->role_document = template_role_document(entrant->call, template,
+								&template->roles[role]);
+	return entrant->role_document;
+}
+
+void entrant_set_role(struct entrant *entrant, struct slice role)
+{
+	entrant->role = role;
+	entrant->role_document = NULL;
+}
+
+const json_t *entrant_room(struct entrant *entrant)
+{
+	if (entrant->room_document == NULL)
+		entrant->room_document = room_document(entrant->call, entrant->room);
+	return entrant->room_document;
+}
+
+static bool role_may(const json_t *role, const char *permission)
+{
+	return json_is_true(json_object_get(json_object_get(role, "permissions"), permission));
+}
+
+bool entrant_may(struct entrant *entrant, const char *permission)
+{
+	const struct template_record *template = entrant->template;
+	const struct live *live = entrant->live;
+
+	if (entrant->moment != ENTRY_INSIDE || entrant->peer != NULL)
+		return role_may(entrant_role(entrant), permission);
+	for (size_t i = 0; i < live->role_count; i++) {
+		const size_t role = template_role_index_ever(template, live->roles[i].name);
+
+		if (role < template->role_count &&
+		    role_may(
+			    template_role_document(entrant->call, template, &template->roles[role]),
+			    permission))
+			return true;
+	}
+	return false;
+}
+
+/* ---- records ---- */
+
+bool entrant_user_is_known(const struct entrant *entrant)
+{
+	return entrant->code == NULL || (entrant->code->terms.set & CODE_USER_ID) != 0;
+}
+
+bool entrant_is_banned(struct entrant *entrant)
+{
+	struct call *call = entrant->call;
+	const struct media *media = entrant->media;
+	const struct id *room = &entrant->room->id;
+	bool is_banned = false;
+	struct ban ban;
+
+	if (entrant->moment == ENTRY_NEW_INSIDE)
+		return ban_find(call, room, entrant->user_id, entrant->code_hash, &ban, &is_banned,
+				entrant->fault) &&
+		       is_banned;
+	if (entrant->moment == ENTRY_INSIDE && !entrant->checks_bans)
+		return entrant->peer->order == LEAVE_BANNED;
+	if (media == NULL || media->ban_count == 0)
+		return false;
+	if (entrant->code_hash.data == NULL && entrant->code != NULL)
+		entrant->code_hash = media_code_hash(call->arena, media, entrant->code->letters);
+	return ban_find_with(call, media, room, entrant->user_id, entrant->code_hash, &ban,
+			     &is_banned, entrant->fault) &&
+	       is_banned;
+}
+
+bool entrant_was_removed(struct entrant *entrant)
+{
+	bool was_removed = false;
+
+	if (entrant->moment == ENTRY_INSIDE)
+		return entrant->peer->order == LEAVE_REMOVED;
+	return revocation_find(entrant->call, entrant->entry, &entrant->revocation, &was_removed,
+			       entrant->fault) &&
+	       was_removed;
+}
+
+int64_t entrant_longest_end(struct entrant *entrant)
+{
+	const int64_t seconds =
+		json_integer_value(json_object_get(entrant_room(entrant), "max_duration_seconds"));
+	struct session *session = &entrant->session;
+
+	if (seconds <= 0)
+		return INT64_MAX;
+	if (session->stored.value.data == NULL &&
+	    !session_load(entrant->call, &entrant->live->session, STORE_TO_SHOW, session,
+			  entrant->fault))
+		return INT64_MAX;
+	return session->created + seconds * 1000;
+}
+
+enum live_fit entrant_fit(struct entrant *entrant)
+{
+	struct call *call = entrant->call;
+	const struct backend *backend = entrant->backend;
+	struct live_comer comer;
+
+	/* Before the media server was asked, the answer was the same. */
+	if (entrant->has_fit || call->asking != NULL || backend == NULL ||
+	    !media_holds_limits(call, backend->type) || media_admits_nobody(entrant_role(entrant)))
+		return entrant->fit;
+	comer = (struct live_comer){
+		.room = entrant->room->id,
+		.backend = backend->id,
+		.role = entrant->role,
+		.role_most = media_most_peers(entrant_role(entrant)),
+		.size = media_room_size(entrant_room(entrant)),
+		.user_id = entrant_user_is_known(entrant) ? entrant->user_id : SLICE(""),
+		.entry = entrant->entry,
+	};
+	entrant->has_fit = true;
+	(void)live_find_fit(call, &comer, &entrant->fit, entrant->fault);
+	return entrant->fit;
+}

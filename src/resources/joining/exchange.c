@@ -1,0 +1,336 @@
+/* The exchange of a code for a join token: by the code, or by a ticket that was admitted. See
+ * src/resources/joining/exchange.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/joining/exchange.h"
+
+#include <string.h>
+
+#include "accounts/token.h"
+#include "base/encode.h"
+#include "base/text.h"
+#include "resources/door/door.h"
+#include "resources/joining/join.h"
+#include "resources/joining/media_join.h"
+
+/* ---- who comes ---- */
+
+bool exchange_find_room(struct call *call, struct exchange *exchange, bool *is_there,
+			struct fault *fault)
+{
+	struct entrant *entrant = &exchange->entrant;
+
+	entrant->names_code = true;
+	entrant->code = &exchange->code;
+	entrant->room = &exchange->subject.room;
+	entrant->template = &exchange->subject.template;
+	return room_subject_of_code(call, &exchange->code, STORE_TO_SHOW, &exchange->subject,
+				    is_there, fault);
+}
+
+bool exchange_find_media(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct entrant *entrant = &exchange->entrant;
+	bool has_media;
+
+	entrant->backend = NULL;
+	if (!media_find(call, STORE_TO_SHOW, &exchange->media, &has_media, fault))
+		return false;
+	entrant->media = has_media ? &exchange->media : NULL;
+	if (has_media)
+		entrant->backend = media_backend_of(&exchange->media, &exchange->subject.template);
+	return true;
+}
+
+/* Milliseconds in which the last user of a code may repeat the exchange, and the most repeats. */
+#define RETRY_MOST 10000
+#define REPEATS_MOST 9
+
+/* True if this repeats the last exchange, whose response may have been lost. */
+static bool is_retry(const struct call *call, const struct exchange *exchange)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+	const int64_t since = clock_now(call->environment->clock) - terms->last_use;
+
+	return terms->last_use != 0 && since >= -RETRY_MOST && since <= RETRY_MOST &&
+	       terms->last_repeats < REPEATS_MOST && exchange->entrant.user_id.size > 0 &&
+	       slice_equal(exchange->entrant.user_id, terms->last_user);
+}
+
+bool exchange_is_counted(const struct exchange *exchange)
+{
+	return (exchange->code.terms.set & CODE_MAX_USES) != 0;
+}
+
+bool exchange_is_taken(const struct exchange *exchange)
+{
+	return exchange->ticket != NULL && exchange->ticket->taken != 0;
+}
+
+bool exchange_check(struct call *call, struct exchange *exchange, const struct account *account,
+		    struct fault *fault)
+{
+	const bool is_of_code = exchange_is_counted(exchange) && exchange->ticket == NULL;
+	const struct code_terms *terms = &exchange->code.terms;
+	const struct slice sent = exchange->sent_user;
+	struct entrant *entrant = &exchange->entrant;
+	struct shown_code shown;
+
+	if (!code_show(call, &exchange->subject.codes, &exchange->code, &exchange->subject.template,
+		       &shown, fault))
+		return false;
+	entrant->account = account;
+	entrant->role = shown.role;
+	entrant->has_no_role = !shown.has_role;
+	entrant->code_is_enabled = shown.is_enabled;
+	entrant->user_id = (terms->set & CODE_USER_ID) != 0 ? terms->user_id : sent;
+	entrant->claimed_user = sent.size > 0 ? sent : (struct slice){ NULL, 0 };
+	/* A retry gets the token of the exchange that it repeats, and therefore its time; so does a
+	 * ticket that is asked for again. A counted exchange has the time of the clock, to which a
+	 * retry is compared: call->now may be later, because it is never before the last change of
+	 * the code, and the clock may have been set back since. */
+	exchange->is_retry = is_of_code && is_retry(call, exchange);
+	exchange->time = exchange->is_retry	       ? terms->last_use
+			 : exchange_is_taken(exchange) ? exchange->ticket->taken
+			 : is_of_code		       ? clock_now(call->environment->clock)
+						       : call->now;
+	entrant->is_repeated = exchange->is_retry || exchange_is_taken(exchange);
+	entrant->until = (exchange->time / 1000 + call->environment->join_seconds) * 1000;
+	if (!entry_check(entrant, ENTRY_OF_ROOM | ENTRY_OF_PERSON, fault))
+		return false;
+	exchange->expires_at = entrant->until / 1000;
+	return true;
+}
+
+/* Checks what was asked for at LiveKit's token endpoint in addition. */
+static bool check_wish(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct livekit_wish *wish = exchange->wish;
+	const struct backend *backend = exchange->entrant.backend;
+
+	if (wish == NULL)
+		return true;
+	if (!livekit_wish_is_for(call->arena, wish, &exchange->subject.room)) {
+		call->run.refusal = JOIN_OTHER_ROOM;
+		return fault_set(fault, FAULT_FORBIDDEN, "Room code is for another room");
+	}
+	if (!livekit_wish_has_agents(call, wish, &exchange->subject.template)) {
+		call->run.refusal = JOIN_NO_SUCH_AGENT;
+		return fault_set(fault, FAULT_FORBIDDEN, "Agent is not allowed");
+	}
+	if (!entry_check(&exchange->entrant, ENTRY_OF_ROLE, fault))
+		return false;
+	return (backend != NULL && backend->type == BACKEND_LIVEKIT) ||
+	       fault_set(fault, FAULT_CONFLICT, "The room's media server is not LiveKit");
+}
+
+/* ---- what is written, and answered ---- */
+
+static void set_jti_of(struct call *call, struct exchange *exchange, struct slice use)
+{
+	unsigned char mac[DIGEST_SIZE];
+	char text[UUID_TEXT_SIZE];
+
+	digest_hmac_sha256((struct slice){ (const char *)exchange->media.code_key, DIGEST_SIZE },
+			   use, mac);
+	uuid_print(mac, text);
+	exchange->jti = arena_copy(call->arena, slice_of(text));
+	exchange->entry = entry_as_text(call, mac + UUID_SIZE);
+}
+
+/* Counts a use of the code. Sets a jti and an entry that are the same for all repeats of a counted
+ * exchange, or of the exchange of a ticket, so that one exchange does not let in several people. */
+static bool count_use(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	const struct code *code = &exchange->code;
+	struct code_terms *terms = &exchange->code.terms;
+	char use[2 * ID_SIZE + 4 + 8];
+
+	if (exchange->ticket != NULL)
+		set_jti_of(call, exchange, exchange->ticket->name);
+	if (!exchange_is_counted(exchange) || exchange_is_taken(exchange))
+		return true;
+	if (exchange->is_retry) {
+		terms->last_repeats++;
+	} else {
+		terms->uses++;
+		terms->last_use = exchange->time;
+		terms->last_user = exchange->entrant.user_id;
+		terms->last_repeats = 0;
+	}
+	if (exchange->ticket == NULL) {
+		memcpy(use, code->room.bytes, ID_SIZE);
+		memcpy(use + ID_SIZE, code->place.bytes, ID_SIZE);
+		encode_32(use + 2 * ID_SIZE, terms->uses);
+		encode_64(use + 2 * ID_SIZE + 4, (uint64_t)terms->last_use);
+		set_jti_of(call, exchange, (struct slice){ use, sizeof use });
+	}
+	return code_put(call, &exchange->code, fault);
+}
+
+static bool answer_exchange(struct call *call, struct exchange *exchange,
+			    const struct account *account, struct fault *fault)
+{
+	char expires[TEXT_TIME_SIZE];
+	struct token_join subject = {
+		.room_id = id_as_text(call->arena, &exchange->subject.room.id),
+		.role = exchange->entrant.role,
+		.user_id = exchange->answered_user,
+		.code_place = id_number(&exchange->code.place),
+		.jti = exchange->jti,
+		.entry = exchange->entry,
+	};
+	struct json_writer body = writer_begin(call->arena, false);
+
+	if (exchange->entrant.code_hash.data == NULL)
+		exchange->entrant.code_hash = media_code_hash(call->arena, &exchange->media,
+							      exchange->code.letters);
+	if (exchange->wish != NULL) {
+		const struct admission admission = exchange_admission(call, exchange);
+		struct slice token;
+
+		return media_livekit_token(call, &exchange->media, exchange->entrant.backend,
+					   &admission, &token, fault) &&
+		       livekit_answer(call, exchange->entrant.backend->url, token, &admission);
+	}
+	subject.code_hash = exchange->entrant.code_hash;
+	text_time_seconds(exchange->expires_at * 1000, expires);
+	if (exchange->ticket != NULL && !exchange->is_at_once)
+		writer_plain(&body, "state", SLICE("admitted"));
+	writer_plain(&body, "token",
+		     token_sign_join(call->arena, call->environment->clock, account, &subject,
+				     exchange->time, exchange->expires_at));
+	writer_text(&body, "room_id", subject.room_id);
+	writer_text(&body, "role", exchange->entrant.role);
+	writer_text(&body, "user_id", exchange->answered_user);
+	writer_text(&body, "expires_at", slice_of(expires));
+	if (exchange->entrant.backend != NULL && !exchange_add_join(call, exchange, &body, fault))
+		return false;
+	return call_answer(call, writer_end(&body));
+}
+
+/* ---- at the door ---- */
+
+struct slice exchange_code_name(struct call *call, const struct exchange *exchange)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+
+	return exchange->entrant.code != NULL && (terms->set & CODE_NAME) != 0
+		       ? text_without_bidi(call->arena, terms->name)
+		       : (struct slice){ NULL, 0 };
+}
+
+bool exchange_asks_at_door(struct call *call, const struct exchange *exchange, bool *asks,
+			   struct fault *fault)
+{
+	const struct code_terms *terms = &exchange->code.terms;
+	const struct template_record *template = &exchange->subject.template;
+	struct live live;
+
+	*asks = terms->admission == ADMISSION_ASK;
+	if (!*asks && id_compare(&terms->asks_in, &kind_only_id) != 0) {
+		if (!live_load(call, &exchange->subject.room.id, STORE_TO_SHOW, &live, fault))
+			return false;
+		*asks = live.stored.value.data != NULL &&
+			id_compare(&live.session, &terms->asks_in) == 0;
+	}
+	if (*asks || terms->admission == ADMISSION_OPEN)
+		return true;
+	*asks = template->roles[template_role_index(template, exchange->entrant.role)].asks;
+	return true;
+}
+
+/* If a denial was taken back, exchanges the code at once, as the ticket that was denied. */
+static bool knock_at_door(struct call *call, struct exchange *exchange,
+			  const struct account *account, struct fault *fault)
+{
+	const struct slice name = exchange_code_name(call, exchange);
+	const struct knock knock = {
+		.entrant = &exchange->entrant,
+		.user_name = name.data != NULL ? name : exchange->sent_name,
+		.browser = call_text(call, "browser"),
+	};
+	struct door_ticket *ticket;
+	struct door door;
+
+	exchange->entrant.is_patient = json_is_true(call_member(call, "wait"));
+	exchange->has_knocked = true;
+	if (!door_knock(call, &knock, &door, &ticket, fault))
+		return false;
+	if (ticket == NULL)
+		return true;
+	exchange->has_knocked = false;
+	exchange->is_at_once = true;
+	exchange->ticket = ticket;
+	exchange->entrant.moment = ENTRY_ADMITTED;
+	exchange->sent_user = ticket->user_id;
+	return exchange_code(call, exchange, account, fault) &&
+	       (exchange->is_waiting ||
+		door_take(call, &door, ticket, &exchange->subject.room, fault));
+}
+
+/* ---- the exchange ---- */
+
+/* A counted exchange is a write. So is the first exchange of an account that has no media record
+ * yet, because that contains the key for hashes of codes. All others only read. */
+bool exchange_code(struct call *call, struct exchange *exchange, const struct account *account,
+		   struct fault *fault)
+{
+	bool asks = false;
+
+	if (!exchange_check(call, exchange, account, fault) || !check_wish(call, exchange, fault) ||
+	    (exchange->ticket == NULL && !exchange_asks_at_door(call, exchange, &asks, fault)))
+		return false;
+	if (asks)
+		return knock_at_door(call, exchange, account, fault);
+	if (((exchange_is_counted(exchange) && !exchange_is_taken(exchange)) ||
+	     exchange->entrant.media == NULL) &&
+	    !call_is_writing(call))
+		return call_write_instead(call);
+	if (!entry_check(&exchange->entrant, ENTRY_OF_PLACE, fault) ||
+	    !exchange_make_room(call, exchange, MADE_ROOMS_LAST, fault))
+		return false;
+	if (exchange->is_waiting)
+		return true;
+	if (exchange->entrant.media == NULL && !media_load_lasting(call, &exchange->media, fault))
+		return false;
+	if (!count_use(call, exchange, fault))
+		return false;
+	/* The code was counted without a user_id if none was sent; one is generated only now. */
+	exchange->answered_user = exchange->entrant.user_id.size > 0
+					  ? exchange->entrant.user_id
+					  : uuid_as_text(call->arena, call->environment->clock);
+	if (exchange->entrant.backend == NULL)
+		exchange->entry = (struct slice){ NULL, 0 };
+	else if (exchange->entry.data == NULL)
+		exchange->entry = new_entry(call);
+	return exchange_find_name(call, exchange, fault) &&
+	       answer_exchange(call, exchange, account, fault);
+}
+
+void exchange_note(struct call *call, const struct account *account,
+		   const struct exchange *exchange, bool is_granted)
+{
+	struct joining *joining = arena_alloc(call->arena, sizeof *joining);
+	const struct slice asked = exchange->sent_user;
+
+	if (account == NULL || !account->is_enabled || !account->logs_joins ||
+	    call->run.wants_write || exchange->is_waiting ||
+	    (is_granted && (exchange->has_knocked || exchange_is_taken(exchange))) ||
+	    (!is_granted && call->run.refusal == JOIN_NOT_REFUSED))
+		return;
+	*joining = (struct joining){
+		.account = call->account,
+		.room = exchange->subject.room.id,
+		.room_name = exchange->subject.room.name,
+		.role = exchange->entrant.role,
+		.user_id = is_granted	    ? exchange->answered_user
+			   : asked.size > 0 ? asked
+					    : exchange->entrant.user_id,
+		.code = exchange->code.letters,
+		.request_id = slice_of(call->id),
+		.refusal = is_granted ? JOIN_NOT_REFUSED : call->run.refusal,
+		.time = call->now,
+	};
+	call->run.joining = joining;
+}

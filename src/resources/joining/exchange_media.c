@@ -1,0 +1,200 @@
+/* What somebody who may come in gets for the media server: a room that is there, a name, a ticket.
+ * See src/resources/joining/exchange.h.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/joining/exchange.h"
+
+#include "base/encode.h"
+#include "base/text.h"
+#include "base/text_name.h"
+#include "resources/asking.h"
+#include "resources/joining/media_join.h"
+#include "resources/live/live_names.h"
+#include "resources/live/made_rooms.h"
+#include "resources/media/backends.h"
+#include "resources/stored.h"
+#include "resources/templates/template_parts.h"
+
+/* ---- rooms that do not make themselves ---- */
+
+/* Returns the agents that come into the room; NULL for none. */
+static const json_t *agents_of(struct call *call, const struct exchange *exchange)
+{
+	if (exchange->entrant.backend->type != BACKEND_LIVEKIT)
+		return NULL;
+	return media_agents(call, &exchange->subject.template,
+			    exchange->wish != NULL ? exchange->wish->agents : NULL);
+}
+
+static const json_t *config_of_backend(struct call *call, struct exchange *exchange)
+{
+	const struct backend *backend = exchange->entrant.backend;
+
+	if (exchange->config == NULL)
+		exchange->config = stored_json(call, backend->config, "backend", &backend->id);
+	return exchange->config;
+}
+
+/* Returns true if nobody can join unless this service makes the room. */
+static bool room_is_to_be_made(struct call *call, struct exchange *exchange)
+{
+	return exchange->entrant.backend != NULL && call->environment->live == LIVE_ON &&
+	       !call->validates_only && !media_admits_nobody(entrant_role(&exchange->entrant)) &&
+	       server_makes_rooms(exchange->entrant.backend->type,
+				  config_of_backend(call, exchange));
+}
+
+bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t lasts,
+			struct fault *fault)
+{
+	struct made_room room = { .account = call->account, .room = exchange->subject.room.id };
+	struct server_verdict verdict;
+	struct asking *asking;
+	struct server server;
+	bool is_there;
+
+	if (!room_is_to_be_made(call, exchange))
+		return true;
+	room.backend = exchange->entrant.backend->id;
+	server = backend_server(call, exchange->entrant.backend);
+	if (call->asking != NULL && id_compare(&call->asking->backend, &room.backend) == 0) {
+		const struct asked *asked = &call->asking->asked[0];
+
+		if (!asked_has_outcome(asked, fault))
+			return false;
+		server_read_made(call->arena, &server, call->now / 1000, &asked->outcome, &verdict);
+		if (!asked_is_up(&verdict, fault))
+			return false;
+		made_rooms_note(call->environment->made_rooms, &room, call->asking->began);
+		return true;
+	}
+	if (!made_room_is_there(call, &room, lasts, &is_there, fault))
+		return false;
+	if (is_there)
+		return true;
+	if (!call_can_ask(call, fault))
+		return false;
+	asking = call_ask(call, &room.backend, 1);
+	asking->began = call->now;
+	server_make_room(call->arena, &server, call->now / 1000,
+			 id_as_text(call->arena, &room.room),
+			 media_room_size(entrant_room(&exchange->entrant)),
+			 agents_of(call, exchange), &asking->asked[0].request);
+	exchange->is_waiting = true;
+	return true;
+}
+
+/* ---- the entry ---- */
+
+struct slice entry_as_text(struct call *call, const unsigned char bytes[ENTRY_SIZE])
+{
+	char *text = arena_alloc(call->arena, 2 * ENTRY_SIZE);
+
+	text_hex(bytes, ENTRY_SIZE, text);
+	return (struct slice){ text, 2 * ENTRY_SIZE };
+}
+
+struct slice new_entry(struct call *call)
+{
+	unsigned char bytes[ENTRY_SIZE];
+
+	clock_random(call->environment->clock, bytes, sizeof bytes);
+	return entry_as_text(call, bytes);
+}
+
+/* ---- the name ---- */
+
+/* Returns what people see of the role: its title, or else its name. */
+static struct slice shown_role(struct call *call, struct exchange *exchange)
+{
+	const struct slice title = text_shown_title(call->arena, entrant_role(&exchange->entrant));
+
+	return title.data == NULL ? exchange->entrant.role : title;
+}
+
+/* The smallest of the numbers for people without a name, and how many there are, where it is not
+ * known who is inside: a person has always the same number. */
+#define UNKNOWN_NUMBER_LEAST 1000
+#define UNKNOWN_NUMBERS 9000
+
+static struct slice name_without_index(struct call *call, const struct exchange *exchange,
+				       const struct name_wish *wish)
+{
+	unsigned char digest[DIGEST_SIZE];
+	uint32_t number;
+
+	if (wish->origin != NAME_COUNTED)
+		return wish->name;
+	digest_sha256(exchange->answered_user, digest);
+	number = decode_32(digest) % UNKNOWN_NUMBERS + UNKNOWN_NUMBER_LEAST;
+	return text_name_numbered(call->arena, wish->name, false, number, SIZE_MAX);
+}
+
+bool exchange_find_name(struct call *call, struct exchange *exchange, struct fault *fault)
+{
+	struct name_wish wish = {
+		.room = &exchange->subject.room.id,
+		.name = exchange_code_name(call, exchange),
+		.origin = NAME_GIVEN,
+		.entry = exchange->entry,
+		.user_id = entrant_user_is_known(&exchange->entrant) ? exchange->answered_user
+								     : SLICE(""),
+	};
+
+	if (exchange->entrant.backend == NULL ||
+	    media_admits_nobody(entrant_role(&exchange->entrant)))
+		return true;
+	if (text_is_blank(wish.name)) {
+		wish.name = exchange->sent_name;
+		wish.origin = exchange->entrant.code != NULL ? NAME_CHOSEN : NAME_GIVEN;
+	}
+	if (text_is_blank(wish.name)) {
+		wish.name = shown_role(call, exchange);
+		wish.origin = NAME_COUNTED;
+	}
+	exchange->name_origin = wish.origin;
+	if (call->environment->live == LIVE_OFF ||
+	    !server_can(exchange->entrant.backend->type, SERVER_LIST)) {
+		exchange->shown_name = name_without_index(call, exchange, &wish);
+		return true;
+	}
+	return names_find(call, &wish, &exchange->shown_name, fault);
+}
+
+/* ---- the ticket ---- */
+
+struct admission exchange_admission(struct call *call, struct exchange *exchange)
+{
+	const struct livekit_wish *wish = exchange->wish;
+
+	return (struct admission){
+		.config = config_of_backend(call, exchange),
+		.room = &exchange->subject.room,
+		.room_document = entrant_room(&exchange->entrant),
+		.template = &exchange->subject.template,
+		.role = exchange->entrant.role,
+		.role_document = entrant_role(&exchange->entrant),
+		.code = exchange->entrant.code != NULL ? &exchange->code : NULL,
+		.code_hash = exchange->entrant.code_hash,
+		.user_id = exchange->answered_user,
+		.is_known = entrant_user_is_known(&exchange->entrant),
+		.name = exchange->shown_name,
+		.name_origin = exchange->name_origin,
+		.metadata = wish != NULL ? wish->metadata : SLICE(""),
+		.attributes = wish != NULL ? wish->attributes : NULL,
+		.agents = agents_of(call, exchange),
+		.since = exchange->time / 1000,
+		.expires = exchange->expires_at,
+		.jti = exchange->jti,
+		.entry = exchange->entry,
+	};
+}
+
+bool exchange_add_join(struct call *call, struct exchange *exchange, struct json_writer *body,
+		       struct fault *fault)
+{
+	const struct admission admission = exchange_admission(call, exchange);
+
+	return media_join(call, &exchange->media, exchange->entrant.backend, &admission, body,
+			  fault);
+}
