@@ -2,7 +2,7 @@
  * a media server renews them by itself, so people who were put out, banned or given another role
  * come back as they were. Whoever hears that somebody is inside therefore compares all of it with
  * the records: the room, its template, the number of people, and what was decided about each of
- * them (struct peer: order, is_strange). The same happens when one of these changes.
+ * them (struct peer: order, is_strange), by the rules of resources/entry_rules/entry_rules.h. The same happens when one of these changes.
  *
  * Only people whom this service let in are put out, those with an entry; the others count.
  *
@@ -19,6 +19,7 @@
 #define RESOURCES_LIVE_LIVE_JUDGE_H
 
 #include "resources/asking.h"
+#include "resources/entry_rules/entry_rules.h"
 #include "resources/live/live_record.h"
 
 /* Most people about whom something is done at once, and about whom something is found out at
@@ -38,7 +39,7 @@ struct judged {
 /* Of whom it was found out that something is to be done, by the public id of the stay. */
 struct chosen {
 	char uuid[UUID_TEXT_SIZE];
-	enum leave_cause out; /* LEAVE_LEFT: put back */
+	const struct entry_rule *out; /* NULL: put back */
 };
 
 /* One judgement of a room. What is referred to is in the arena of the calls. */

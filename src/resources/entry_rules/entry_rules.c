@@ -335,13 +335,18 @@ static bool spares(struct entrant *entrant, const struct entry_rule *rule)
 	return rule->spares != NULL && entrant_may(entrant, rule->spares);
 }
 
+static bool is_about_room(const struct entrant *entrant)
+{
+	return entrant->moment == ENTRY_INSIDE && entrant->peer == NULL;
+}
+
 /* Notes when a rule that holds now will be broken. */
 static void note_time(struct entrant *entrant, const struct entry_rule *rule)
 {
-	const bool is_room = entrant->moment == ENTRY_INSIDE;
+	const bool is_room = is_about_room(entrant);
 	int64_t time;
 
-	if (!rule->begins || (!is_room && !rule->caps_tokens) || entrant->spares_some)
+	if (!rule->begins || !(is_room ? !entrant->spares_some : rule->caps_tokens))
 		return;
 	time = rule->time(entrant);
 	if (time < entrant->until && (is_room || !spares(entrant, rule)))
@@ -351,8 +356,6 @@ static void note_time(struct entrant *entrant, const struct entry_rule *rule)
 bool entry_find(struct entrant *entrant, unsigned scopes, const struct entry_rule **broken,
 		struct fault *fault)
 {
-	const bool is_room = entrant->moment == ENTRY_INSIDE && entrant->peer == NULL;
-
 	*broken = NULL;
 	entrant->fault = fault;
 	for (const unsigned char *name = orders[entrant->moment]; *name != ENTRY_NO_RULE; name++) {
@@ -370,7 +373,7 @@ bool entry_find(struct entrant *entrant, unsigned scopes, const struct entry_rul
 			*broken = rule;
 			return true;
 		} else {
-			entrant->spares_some = is_room;
+			entrant->spares_some = entrant->spares_some || is_about_room(entrant);
 		}
 	}
 	return true;

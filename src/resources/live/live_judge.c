@@ -9,7 +9,6 @@
 
 #include "base/digest.h"
 #include "resources/audit.h"
-#include "resources/bans/bans.h"
 #include "resources/joining/media_join.h"
 #include "resources/live/live_caller.h"
 #include "resources/live/live_merge.h"
@@ -74,7 +73,6 @@ struct judged_role {
 	const json_t *document;
 	int64_t most; /* people; 0 for no limit, -1 for nobody */
 	int64_t count;
-	bool stays_outside; /* its people may be inside while the room is closed */
 };
 
 /* Bytes of the digest of an identity. */
@@ -91,7 +89,7 @@ struct standing {
 	bool was_let_in, is_strange;
 	bool is_last; /* put out after all others (struct peer: order_last) */
 	bool counts; /* takes a place */
-	enum leave_cause out; /* why to put out; LEAVE_LEFT: not */
+	const struct entry_rule *out; /* why to put out; NULL: not */
 };
 
 struct judging {
@@ -100,14 +98,11 @@ struct judging {
 	bool notes;
 	struct live live;
 	struct room_record room;
-	bool has_room;
 	struct template_record template;
+	struct entrant entrant; /* the room; then one of the people after the other */
 	struct judged_role *roles;
 	int64_t size; /* of the room; 0 for no limit */
-	int64_t seconds_most;
-	bool is_closed; /* by its opening times */
-	bool checks_bans; /* `media` is set */
-	struct media media;
+	struct media media; /* set if entrant.checks_bans is */
 	struct standing *people; /* those inside, in the order of joining */
 	size_t count, most;
 	struct fault *fault;
@@ -119,22 +114,27 @@ static bool judging_load_room(struct judging *judging, struct fault *fault)
 {
 	struct call *call = judging->call;
 	const struct id *room = &judging->judgement->room;
-	const json_t *document;
+	bool has_room;
 
+	judging->entrant = (struct entrant){
+		.call = call,
+		.moment = ENTRY_INSIDE,
+		.template = &judging->template,
+		.live = &judging->live,
+		.until = INT64_MAX,
+	};
 	if (!live_load(call, room, judging->notes ? STORE_TO_CHANGE : STORE_TO_SHOW, &judging->live,
 		       fault) ||
-	    !room_find(call, room, STORE_TO_SHOW, &judging->room, &judging->has_room, fault))
+	    !room_find(call, room, STORE_TO_SHOW, &judging->room, &has_room, fault))
 		return false;
-	if (!judging->has_room || judging->live.stored.value.data == NULL)
+	if (!has_room)
+		return true;
+	judging->entrant.room = &judging->room;
+	if (judging->live.stored.value.data == NULL)
 		return true;
 	if (!template_load(call, &judging->room.template_id, &judging->template, fault))
 		return false;
-	document = room_document(call, &judging->room);
-	judging->size = media_room_size(document);
-	judging->seconds_most =
-		json_integer_value(json_object_get(document, "max_duration_seconds"));
-	judging->is_closed = call->now / 1000 < judging->room.opens_at ||
-			     call->now / 1000 >= judging->room.closes_at;
+	judging->size = media_room_size(entrant_room(&judging->entrant));
 	return true;
 }
 
@@ -150,8 +150,6 @@ static void judging_read_roles(struct judging *judging)
 
 		role->document = template_role_document(call, template, &template->roles[i]);
 		role->most = media_most_peers(role->document);
-		role->stays_outside = json_is_true(json_object_get(
-			json_object_get(role->document, "permissions"), "joinOutsideWindow"));
 	}
 }
 
@@ -184,32 +182,21 @@ static void judge_at(struct judgement *judgement, int64_t time)
 		judgement->again = time;
 }
 
-/* Sets why the room is to be ended: the word for the people, and the reason for the event log. Both
- * are NULL if it is not. */
-static bool find_end(struct judging *judging, const char **word, const char **reason,
-		     struct fault *fault)
+/* Finds out whether the room is to be ended. reason: for the event log. */
+static bool find_end(struct judging *judging, const char **reason, struct fault *fault)
 {
-	struct session session;
-	int64_t end;
+	struct judgement *judgement = judging->judgement;
+	const struct entry_rule *broken;
 
-	*word = *reason = NULL;
-	if (!judging->has_room) {
-		*word = "ended";
-		*reason = "deleted";
-	} else if (!judging->room.is_enabled) {
-		*word = *reason = "disabled";
-	} else if (judging->seconds_most > 0) {
-		if (!session_load(judging->call, &judging->live.session, STORE_TO_SHOW, &session,
-				  fault))
-			return false;
-		end = session.created + judging->seconds_most * 1000;
-		if (judging->call->now >= end) {
-			*word = "duration";
-			*reason = "maximum duration";
-		} else {
-			judge_at(judging->judgement, end);
-		}
-	}
+	if (!entry_find(&judging->entrant, ENTRY_OF_ROOM, &broken, fault))
+		return false;
+	if (judging->entrant.until != INT64_MAX)
+		judge_at(judgement, judging->entrant.until);
+	if (broken == NULL)
+		return true;
+	judgement->ends = judgement->is_whole = true;
+	judgement->word = broken->word;
+	*reason = broken->logged;
 	return true;
 }
 
@@ -219,24 +206,20 @@ static bool find_end(struct judging *judging, const char **word, const char **re
 static bool find_cause(struct judging *judging, struct standing *person, const struct peer *peer,
 		       struct fault *fault)
 {
-	const struct judged_role *role = &judging->roles[person->role];
-	bool is_banned = false;
-	struct ban ban;
+	struct entrant *entrant = &judging->entrant;
 
-	if (judging->checks_bans &&
-	    !ban_find_with(judging->call, &judging->media, &judging->judgement->room, peer->user_id,
-			   peer->code, &ban, &is_banned, fault))
-		return false;
-	/* Other causes may no longer hold. */
-	if (peer->order == LEAVE_REMOVED)
-		person->out = LEAVE_REMOVED;
-	else if (judging->checks_bans ? is_banned : peer->order == LEAVE_BANNED)
-		person->out = LEAVE_BANNED;
-	else if (person->role == judging->template.role_count || role->most < 0)
-		person->out = LEAVE_NOT_ADMITTED;
-	else if (judging->is_closed && !role->stays_outside)
-		person->out = LEAVE_ENDED;
-	return true;
+	entrant->peer = peer;
+	entrant->user_id = peer->user_id;
+	entrant->code_hash = peer->code;
+	entrant->has_no_role = person->role == judging->template.role_count;
+	entrant->role_document = judging->roles[person->role].document;
+	return entry_find(entrant, ENTRY_OF_ROOM | ENTRY_OF_PERSON | ENTRY_OF_ROLE, &person->out,
+			  fault);
+}
+
+static bool must_go_for(const struct standing *person, enum leave_cause cause)
+{
+	return person->out != NULL && person->out->cause == cause;
 }
 
 static bool visit_person(void *context, const struct peer *peer)
@@ -255,7 +238,6 @@ static bool visit_person(void *context, const struct peer *peer)
 		.is_strange = peer->is_strange,
 		.is_last = peer->order_last,
 		.counts = true,
-		.out = LEAVE_LEFT,
 	};
 	(void)snprintf(person->uuid, sizeof person->uuid, "%.*s", (int)peer->uuid.size,
 		       peer->uuid.data);
@@ -269,8 +251,9 @@ static bool visit_person(void *context, const struct peer *peer)
 
 static bool load_media(struct judging *judging, struct fault *fault)
 {
-	judging->checks_bans = judging->judgement->checks_bans;
-	return !judging->checks_bans ||
+	judging->entrant.checks_bans = judging->judgement->checks_bans;
+	judging->entrant.media = &judging->media;
+	return !judging->entrant.checks_bans ||
 	       media_load(judging->call, STORE_TO_SHOW, &judging->media, fault);
 }
 
@@ -323,26 +306,22 @@ static void find_surplus(struct judging *judging)
 		judging->roles[judging->people[i].role].count += judging->people[i].counts;
 		inside += judging->people[i].counts;
 	}
-	for (size_t i = judging->count; i-- > 0;) {
-		struct standing *person = &judging->people[i];
-		struct judged_role *role = &judging->roles[person->role];
-		const bool is_surplus = role->most > 0 && role->count > role->most;
+	for (size_t rank = 0; entry_rule_at(ENTRY_INSIDE, rank) != ENTRY_NO_RULE; rank++) {
+		const struct entry_rule *rule = &entry_rules[entry_rule_at(ENTRY_INSIDE, rank)];
 
-		if (!person->counts || !person->was_let_in || !is_surplus)
-			continue;
-		person->counts = false;
-		person->out = LEAVE_FULL;
-		role->count--;
-		inside--;
-	}
-	for (size_t i = judging->count; judging->size > 0 && inside > judging->size && i-- > 0;) {
-		struct standing *person = &judging->people[i];
+		for (size_t i = judging->count; rule->scope == ENTRY_OF_PLACE && i-- > 0;) {
+			struct standing *person = &judging->people[i];
+			struct judged_role *role = &judging->roles[person->role];
+			const int64_t most = rule->is_of_role ? role->most : judging->size;
 
-		if (!person->counts || !person->was_let_in)
-			continue;
-		person->counts = false;
-		person->out = LEAVE_FULL;
-		inside--;
+			if (!person->counts || !person->was_let_in || most <= 0 ||
+			    (rule->is_of_role ? role->count : inside) <= most)
+				continue;
+			person->counts = false;
+			person->out = rule;
+			role->count--;
+			inside--;
+		}
 	}
 }
 
@@ -354,7 +333,7 @@ static void find_first(struct judging *judging)
 	for (size_t i = 0; i < judging->count; i++) {
 		const struct standing *person = &judging->people[i];
 
-		if (person->out != LEAVE_REMOVED)
+		if (!must_go_for(person, LEAVE_REMOVED))
 			continue;
 		has_last = has_last || person->is_last;
 		judging->has_first = judging->has_first || !person->is_last;
@@ -369,23 +348,10 @@ static void judge_people(struct judging *judging)
 	for (size_t i = 0; i < judging->count; i++) {
 		struct standing *person = &judging->people[i];
 
-		person->counts = person->counts && person->out == LEAVE_LEFT;
+		person->counts = person->counts && person->out == NULL;
 	}
 	find_surplus(judging);
 	find_first(judging);
-}
-
-/* Returns true if nobody inside may stay while the room is closed. */
-static bool closes_for_all(const struct judging *judging)
-{
-	for (size_t i = 0; i < judging->live.role_count; i++) {
-		const size_t role = template_role_index_ever(&judging->template,
-							     judging->live.roles[i].name);
-
-		if (judging->roles[role].stays_outside)
-			return false;
-	}
-	return true;
 }
 
 /* Returns true if, by the numbers alone, nobody needs to be judged. */
@@ -393,7 +359,7 @@ static bool has_places(const struct judging *judging)
 {
 	const struct live *live = &judging->live;
 
-	if (judging->judgement->judges_all || judging->is_closed ||
+	if (judging->judgement->judges_all || judging->entrant.spares_some ||
 	    (judging->size > 0 && live_peers(live) > (uint64_t)judging->size))
 		return false;
 	for (size_t i = 0; i < live->role_count; i++) {
@@ -481,21 +447,20 @@ static bool note_person(struct judging *judging, const struct standing *person, 
 {
 	struct call *call = judging->call;
 	const struct id *room = &judging->judgement->room;
-	const bool is_closed = person->out == LEAVE_ENDED;
+	const struct entry_rule *out = person->out;
 
-	*judged = (struct judged){
-		.cause = person->out,
-		.word = is_closed ? "closed" : leave_cause_names[person->out],
-	};
-	if (person->out != LEAVE_LEFT && peer->order != person->out &&
-	    !live_order_out(call, room, peer, person->out, is_closed ? SLICE("closed") : SLICE(""),
-			    fault))
+	*judged = (struct judged){ .cause = out != NULL ? out->cause : LEAVE_LEFT };
+	if (out != NULL)
+		judged->word = out->word != NULL ? out->word : leave_cause_names[out->cause];
+	if (out != NULL && peer->order != out->cause &&
+	    !live_order_out(call, room, peer, out->cause,
+			    out->logged != NULL ? slice_of(out->logged) : SLICE(""), fault))
 		return false;
-	if (person->out == LEAVE_LEFT && person->is_former &&
+	if (out == NULL && person->is_former &&
 	    !live_set_role(call, room, peer, judging->template.roles[person->role].name, fault))
 		return false;
 	judged->peer = *peer;
-	if (person->out == LEAVE_LEFT) {
+	if (out == NULL) {
 		judged->guest = (struct ticket_guest){
 			.role = peer->role,
 			.user_id = peer->user_id,
@@ -512,9 +477,9 @@ static bool note_person(struct judging *judging, const struct standing *person, 
 
 static bool is_to_be_judged(const struct judging *judging, const struct standing *person)
 {
-	if (person->out == LEAVE_REMOVED && person->is_last && judging->has_first)
+	if (must_go_for(person, LEAVE_REMOVED) && person->is_last && judging->has_first)
 		return false;
-	return person->out != LEAVE_LEFT ||
+	return person->out != NULL ||
 	       (person->was_let_in && (person->is_strange || person->is_former));
 }
 
@@ -562,16 +527,15 @@ static bool judge_again(struct judging *judging, const struct chosen *chosen,
 	*person = (struct standing){
 		.was_let_in = true,
 		.is_strange = peer->is_strange,
-		.out = LEAVE_LEFT,
 	};
 	set_role(judging, peer, person);
 	if (!find_cause(judging, person, peer, fault))
 		return false;
 	role = &judging->roles[person->role];
-	if (person->out == LEAVE_LEFT && chosen->out == LEAVE_FULL &&
+	if (person->out == NULL && chosen->out != NULL && chosen->out->scope == ENTRY_OF_PLACE &&
 	    ((judging->size > 0 && live_peers(live) > (uint64_t)judging->size) ||
 	     (role->most > 0 && (int64_t)live_peers_with(live, peer->role) > role->most)))
-		person->out = LEAVE_FULL;
+		person->out = chosen->out;
 	*is = is_to_be_judged(judging, person);
 	return true;
 }
@@ -629,7 +593,7 @@ static void list_removals(const struct judging *judging)
 	judgement->removals = arena_alloc(judging->call->arena,
 					  (judging->count + 1) * sizeof *judgement->removals);
 	for (size_t i = 0; i < judging->count; i++) {
-		if (judging->people[i].out != LEAVE_LEFT)
+		if (judging->people[i].out != NULL)
 			judgement->removals[judgement->removal_count++] = judging->people[i].peer;
 	}
 }
@@ -643,9 +607,9 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 	if (judging->live.stored.value.data == NULL) {
 		judgement->is_whole = true;
 		/* Somebody may be in a room that was deleted. */
-		if (judging->has_room)
+		if (judging->entrant.room != NULL)
 			return true;
-		judgement->word = *reason = "ended";
+		judgement->word = entry_rules[ENTRY_ROOM_DELETED].word;
 		return revocation_has_room(judging->call, &judgement->room, &judgement->ends,
 					   fault);
 	}
@@ -658,20 +622,11 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 		judge_at(judgement, judging->live.ending + CALL_ENDS_IN);
 		return true;
 	}
-	if (!find_end(judging, &judgement->word, reason, fault))
+	if (!find_end(judging, reason, fault))
 		return false;
-	if (judgement->word != NULL) {
-		judgement->ends = judgement->is_whole = true;
+	if (judgement->ends)
 		return true;
-	}
-	if (!judging->is_closed && judging->room.closes_at != INT64_MAX)
-		judge_at(judgement, judging->room.closes_at * 1000);
 	judging_read_roles(judging);
-	if (judging->is_closed && closes_for_all(judging)) {
-		judgement->word = *reason = "closed";
-		judgement->ends = judgement->is_whole = true;
-		return true;
-	}
 	if (judging->notes)
 		return load_media(judging, fault);
 	if (has_places(judging))

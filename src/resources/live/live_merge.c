@@ -8,7 +8,7 @@
 
 #include "records/kinds.h"
 #include "resources/audit.h"
-#include "resources/bans/bans.h"
+#include "resources/entry_rules/entry_rules.h"
 #include "resources/garbage.h"
 #include "resources/joining/media_join.h"
 #include "resources/live/live_events.h"
@@ -542,33 +542,41 @@ static bool find_strange(struct room_merge *merge, const struct peer *peer,
 
 /* ---- decisions that last ---- */
 
+static struct entrant new_entrant(const struct room_merge *merge, struct slice entry,
+				  struct slice user_id, struct slice code)
+{
+	return (struct entrant){
+		.call = merge->call,
+		.moment = ENTRY_NEW_INSIDE,
+		.room = &merge->room,
+		.entry = entry,
+		.user_id = user_id,
+		.code_hash = code,
+	};
+}
+
 /* Applies to a new peer what was decided about this person before it came. */
 static bool take_decisions(struct room_merge *merge, const struct server_person *person,
 			   struct peer *peer, struct fault *fault)
 {
-	struct call *call = merge->call;
-	struct revocation revocation;
+	struct entrant entrant = new_entrant(merge, peer->entry, peer->user_id, peer->code);
+	const struct entry_rule *broken;
 	struct slice role;
-	struct ban ban;
-	bool is_revoked, is_banned;
 
 	if (peer->entry.size == 0)
 		return true;
-	if (!revocation_find(call, peer->entry, &revocation, &is_revoked, fault) ||
-	    !ban_find(call, &merge->merging->room, peer->user_id, peer->code, &ban, &is_banned,
-		      fault) ||
-	    !given_role_find(call, &merge->live, peer->entry,
+	if (!entry_find(&entrant, ENTRY_OF_PERSON, &broken, fault) ||
+	    !given_role_find(merge->call, &merge->live, peer->entry,
 			     peer_has_known_user(peer) ? peer->user_id : SLICE(""), &role, fault))
 		return false;
 	if (role.data != NULL)
 		peer->role = role;
 	if (!find_strange(merge, peer, person, &peer->is_strange, fault))
 		return false;
-	if (is_banned) {
-		peer->order = LEAVE_BANNED;
-	} else if (is_revoked) {
-		peer->order = revocation.cause;
-		peer->order_reason = revocation.reason;
+	if (broken != NULL) {
+		peer->order = broken->cause;
+		if (broken->reason != NULL)
+			peer->order_reason = broken->reason(&entrant);
 	}
 	if (peer->order != LEAVE_LEFT || peer->is_strange)
 		merge->merging->judges = JUDGE_EVERYBODY;
@@ -1052,19 +1060,17 @@ static bool tell_failure(struct room_merge *merge, const struct news *news, cons
 static bool must_go(struct room_merge *merge, const struct server_person *person, bool *must,
 		    struct fault *fault)
 {
-	struct call *call = merge->call;
-	struct revocation revocation;
-	struct ban ban;
-	bool is_revoked, is_banned;
+	struct entrant entrant = new_entrant(merge, person->entry,
+					     text_cut(person->user_id, LIVE_NAME_MOST),
+					     text_cut(person->code, LIVE_ID_MOST));
+	const struct entry_rule *broken;
 
 	*must = false;
 	if (person->entry.size == 0 || person->entry.size > LIVE_ID_MOST)
 		return true;
-	if (!revocation_find(call, person->entry, &revocation, &is_revoked, fault) ||
-	    !ban_find(call, &merge->merging->room, text_cut(person->user_id, LIVE_NAME_MOST),
-		      text_cut(person->code, LIVE_ID_MOST), &ban, &is_banned, fault))
+	if (!entry_find(&entrant, ENTRY_OF_PERSON, &broken, fault))
 		return false;
-	*must = is_revoked || is_banned;
+	*must = broken != NULL;
 	return true;
 }
 

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "resources/entry_rules/entry_rules.h"
 #include "resources/joining/media_join.h"
 #include "resources/live/live_events.h"
 #include "resources/live/live_merge.h"
@@ -82,18 +83,20 @@ static bool find_new_role(struct call *call, struct update *update, struct fault
 	return true;
 }
 
-static bool check_new_role(const struct update *update, struct fault *fault)
+static bool check_new_role(struct call *call, const struct update *update, struct fault *fault)
 {
-	const int64_t most = media_most_peers(update->role_document);
+	struct entrant entrant = {
+		.call = call,
+		.moment = ENTRY_ROLE,
+		.live = &update->view.live,
+		.role = update->role,
+		.role_document = update->role_document,
+	};
 
 	if (update->view.is_inside && !live_may_give(&update->view, update->role_document, fault))
 		return false;
-	if (!changes_role(update))
-		return true;
-	if (media_admits_nobody(update->role_document))
-		return fault_set(fault, FAULT_FORBIDDEN, "Role admits nobody");
-	return most <= 0 || live_peers_with(&update->view.live, update->role) < (uint64_t)most ||
-	       fault_set(fault, FAULT_FORBIDDEN, "Role is full");
+	return !changes_role(update) ||
+	       entry_check(&entrant, ENTRY_OF_ROLE | ENTRY_OF_PLACE, fault);
 }
 
 /* Returns true if somebody inside changes only what concerns nobody else. */
@@ -127,7 +130,7 @@ static bool find_update(struct call *call, struct update *update, struct fault *
 		return true;
 	if (!live_find_peer(call, view, call->parameters[1], &update->peer, fault) ||
 	    !find_new_role(call, update, fault) ||
-	    (call_member(call, "role") != NULL && !check_new_role(update, fault)) ||
+	    (call_member(call, "role") != NULL && !check_new_role(call, update, fault)) ||
 	    (call_member(call, "door") != NULL && !live_may_act(view, "removeOthers", fault)))
 		return false;
 	if ((update->name.data != NULL || update->metadata.data != NULL) && view->is_inside &&
