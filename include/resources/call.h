@@ -46,29 +46,33 @@ enum method {
 const char *method_name(enum method method);
 enum method method_named(struct slice name);
 
-/* Why an existing code cannot be exchanged. */
+/* Why an existing code cannot be exchanged, and the label of each reason in events and metrics. */
+#define EACH_JOIN_REFUSAL(X) \
+	X(DISABLED, "disabled") \
+	X(ROOM_DISABLED, "room_disabled") \
+	X(ACCOUNT_DISABLED, "account_disabled") \
+	X(ROLE_DELETED, "role_deleted") \
+	X(EXPIRED, "expired") \
+	X(USED_UP, "used_up") \
+	X(NOT_YET_VALID, "not_yet_valid") \
+	X(NOT_OPEN, "not_open") \
+	X(CLOSED, "closed") \
+	X(OTHER_USER, "other_user") \
+	X(OTHER_ROOM, "other_room") \
+	X(NO_SUCH_AGENT, "no_such_agent") \
+	X(BANNED, "banned") \
+	X(ROLE_FULL, "role_full") \
+	X(ROOM_FULL, "room_full") \
+	X(NEEDS_ADMISSION, "needs_admission") \
+	X(NOT_ADMITTED, "not_admitted")
+
 enum join_refusal {
 	JOIN_NOT_REFUSED,
-	JOIN_DISABLED,
-	JOIN_ROOM_DISABLED,
-	JOIN_ACCOUNT_DISABLED,
-	JOIN_ROLE_DELETED,
-	JOIN_EXPIRED,
-	JOIN_USED_UP,
-	JOIN_NOT_YET_VALID,
-	JOIN_NOT_OPEN,
-	JOIN_CLOSED,
-	JOIN_OTHER_USER,
-	JOIN_OTHER_ROOM,
-	JOIN_NO_SUCH_AGENT,
-	JOIN_BANNED,
-	JOIN_ROLE_FULL,
-	JOIN_ROOM_FULL,
-	JOIN_NEEDS_ADMISSION,
-	JOIN_NOT_ADMITTED,
-	JOIN_REFUSALS
+#define JOIN_REFUSAL(name, label) JOIN_##name,
+	EACH_JOIN_REFUSAL(JOIN_REFUSAL)
+#undef JOIN_REFUSAL
+		JOIN_REFUSALS
 };
-/* As events and metrics name them. */
 extern const char *const join_refusal_names[JOIN_REFUSALS];
 
 /* A request as received. A header that was not sent has data NULL. */

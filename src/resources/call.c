@@ -22,23 +22,9 @@ static const char *const method_names[] = {
 };
 
 const char *const join_refusal_names[JOIN_REFUSALS] = {
-	[JOIN_DISABLED] = "disabled",
-	[JOIN_ROOM_DISABLED] = "room_disabled",
-	[JOIN_ACCOUNT_DISABLED] = "account_disabled",
-	[JOIN_ROLE_DELETED] = "role_deleted",
-	[JOIN_EXPIRED] = "expired",
-	[JOIN_USED_UP] = "used_up",
-	[JOIN_NOT_YET_VALID] = "not_yet_valid",
-	[JOIN_NOT_OPEN] = "not_open",
-	[JOIN_CLOSED] = "closed",
-	[JOIN_OTHER_USER] = "other_user",
-	[JOIN_OTHER_ROOM] = "other_room",
-	[JOIN_NO_SUCH_AGENT] = "no_such_agent",
-	[JOIN_BANNED] = "banned",
-	[JOIN_ROLE_FULL] = "role_full",
-	[JOIN_ROOM_FULL] = "room_full",
-	[JOIN_NEEDS_ADMISSION] = "needs_admission",
-	[JOIN_NOT_ADMITTED] = "not_admitted",
+#define JOIN_REFUSAL(name, label) [JOIN_##name] = (label),
+	EACH_JOIN_REFUSAL(JOIN_REFUSAL)
+#undef JOIN_REFUSAL
 };
 
 const char *method_name(enum method method)

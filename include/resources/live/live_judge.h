@@ -2,7 +2,8 @@
  * a media server renews them by itself, so people who were put out, banned or given another role
  * come back as they were. Whoever hears that somebody is inside therefore compares all of it with
  * the records: the room, its template, the number of people, and what was decided about each of
- * them (struct peer: order, is_strange), by the rules of resources/entry_rules/entry_rules.h. The same happens when one of these changes.
+ * them (struct peer: order, is_strange), by the rules of resources/entry_rules/. The same happens
+ * when one of these changes.
  *
  * Only people whom this service let in are put out, those with an entry; the others count.
  *

@@ -346,7 +346,7 @@ static void note_time(struct entrant *entrant, const struct entry_rule *rule)
 	const bool is_room = is_about_room(entrant);
 	int64_t time;
 
-	if (!rule->begins || !(is_room ? !entrant->spares_some : rule->caps_tokens))
+	if (!(is_room ? !entrant->spares_some : rule->caps_tokens))
 		return;
 	time = rule->time(entrant);
 	if (time < entrant->until && (is_room || !spares(entrant, rule)))
@@ -368,7 +368,8 @@ bool entry_find(struct entrant *entrant, unsigned scopes, const struct entry_rul
 		if (fault->kind != FAULT_NONE)
 			return false;
 		if (!is_broken) {
-			note_time(entrant, rule);
+			if (rule->begins)
+				note_time(entrant, rule);
 		} else if (!spares(entrant, rule)) {
 			*broken = rule;
 			return true;

@@ -181,5 +181,6 @@ void add_names(TCase *records);
 void add_events(TCase *records);
 void add_doors(TCase *doors);
 void add_meetings(TCase *meetings);
+void add_entry_rules(TCase *entry);
 
 #endif

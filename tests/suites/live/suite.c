@@ -11,10 +11,8 @@ int main(void)
 {
 	Suite *suite = suite_create("live");
 	TCase *const cases[] = {
-		tcase_create("news"),
-		tcase_create("records"),
-		tcase_create("doors"),
-		tcase_create("meetings"),
+		tcase_create("news"),	  tcase_create("records"), tcase_create("doors"),
+		tcase_create("meetings"), tcase_create("entry"),
 	};
 
 	for (int i = 0; i < ROWS(cases); i++) {
@@ -28,6 +26,7 @@ int main(void)
 	add_events(cases[1]);
 	add_doors(cases[2]);
 	add_meetings(cases[3]);
+	add_entry_rules(cases[4]);
 	fast_disk();
 	return suite_run(suite);
 }
