@@ -104,6 +104,9 @@ typedef bool entry_question(struct entrant *entrant);
 struct entry_rule {
 	entry_question *is_broken;
 	enum entry_scope scope;
+	/* It is broken from `time` on, so the room is judged again then. */
+	bool begins;
+	bool caps_tokens; /* so join tokens end then */
 	/* The permission of a role whose people the rule does not concern; NULL for none. Such a
 	 * rule of the room ends the room only if nobody inside has the permission. */
 	const char *spares;
@@ -117,9 +120,6 @@ struct entry_rule {
 	const char *time_name;
 	int64_t (*time)(struct entrant *entrant);
 	struct slice (*reason)(struct entrant *entrant);
-	/* It is broken from `time` on, so the room is judged again then. */
-	bool begins;
-	bool caps_tokens; /* so join tokens end then */
 	/* Why somebody inside leaves; and the words for the people (NULL: the name of the cause),
 	 * and for the event log if the room ends. */
 	enum leave_cause cause;
@@ -167,8 +167,8 @@ struct entrant {
 	/* ---- facts that are read when they are asked for ---- */
 
 	const json_t *role_document, *room_document;
-	struct revocation revocation;
-	struct session session;
+	struct slice removal; /* what was written when the person was put out */
+	int64_t longest_end; /* of the session, in milliseconds; 0 until it is known */
 	bool has_fit;
 	enum live_fit fit;
 

@@ -93,50 +93,63 @@ bool entrant_is_banned(struct entrant *entrant)
 
 bool entrant_was_removed(struct entrant *entrant)
 {
+	struct revocation revocation;
 	bool was_removed = false;
 
 	if (entrant->moment == ENTRY_INSIDE)
 		return entrant->peer->order == LEAVE_REMOVED;
-	return revocation_find(entrant->call, entrant->entry, &entrant->revocation, &was_removed,
-			       entrant->fault) &&
-	       was_removed;
+	if (!revocation_find(entrant->call, entrant->entry, &revocation, &was_removed,
+			     entrant->fault) ||
+	    !was_removed)
+		return false;
+	entrant->removal = revocation.reason;
+	return true;
 }
 
 int64_t entrant_longest_end(struct entrant *entrant)
 {
-	const int64_t seconds =
-		json_integer_value(json_object_get(entrant_room(entrant), "max_duration_seconds"));
-	struct session *session = &entrant->session;
+	struct session session;
+	int64_t seconds;
 
-	if (seconds <= 0)
+	if (entrant->longest_end != 0)
+		return entrant->longest_end;
+	seconds =
+		json_integer_value(json_object_get(entrant_room(entrant), "max_duration_seconds"));
+	if (seconds > 0 && !session_load(entrant->call, &entrant->live->session, STORE_TO_SHOW,
+					 &session, entrant->fault))
 		return INT64_MAX;
-	if (session->stored.value.data == NULL &&
-	    !session_load(entrant->call, &entrant->live->session, STORE_TO_SHOW, session,
-			  entrant->fault))
-		return INT64_MAX;
-	return session->created + seconds * 1000;
+	entrant->longest_end = seconds > 0 ? session.created + seconds * 1000 : INT64_MAX;
+	return entrant->longest_end;
 }
 
-enum live_fit entrant_fit(struct entrant *entrant)
+static void find_fit(struct entrant *entrant)
 {
 	struct call *call = entrant->call;
-	const struct backend *backend = entrant->backend;
+	const json_t *role;
 	struct live_comer comer;
 
+	entrant->has_fit = true;
 	/* Before the media server was asked, the answer was the same. */
-	if (entrant->has_fit || call->asking != NULL || backend == NULL ||
-	    !media_holds_limits(call, backend->type) || media_admits_nobody(entrant_role(entrant)))
-		return entrant->fit;
+	if (call->asking != NULL || !media_holds_limits(call, entrant->backend->type))
+		return;
+	role = entrant_role(entrant);
+	if (media_admits_nobody(role))
+		return;
 	comer = (struct live_comer){
 		.room = entrant->room->id,
-		.backend = backend->id,
+		.backend = entrant->backend->id,
 		.role = entrant->role,
-		.role_most = media_most_peers(entrant_role(entrant)),
+		.role_most = media_most_peers(role),
 		.size = media_room_size(entrant_room(entrant)),
 		.user_id = entrant_user_is_known(entrant) ? entrant->user_id : SLICE(""),
 		.entry = entrant->entry,
 	};
-	entrant->has_fit = true;
 	(void)live_find_fit(call, &comer, &entrant->fit, entrant->fault);
+}
+
+enum live_fit entrant_fit(struct entrant *entrant)
+{
+	if (entrant->backend != NULL && !entrant->has_fit)
+		find_fit(entrant);
 	return entrant->fit;
 }

@@ -148,7 +148,7 @@ static bool room_is_full(struct entrant *entrant)
 
 static struct slice removal_reason(struct entrant *entrant)
 {
-	return entrant->revocation.reason;
+	return entrant->removal;
 }
 
 static struct slice denial_reason(struct entrant *entrant)
@@ -273,50 +273,52 @@ const struct entry_rule entry_rules[ENTRY_RULES] = {
 	},
 };
 
+#define RULE(name) &entry_rules[ENTRY_##name]
+
 /* What a code is asked for, up to the person; where a rule has no cost, it stands before those that
  * read. */
 #define OF_CODE \
-	ENTRY_CODE_UNKNOWN, ENTRY_ACCOUNT_UNKNOWN, ENTRY_ROOM_DISABLED, ENTRY_ROLE_DELETED, \
-	ENTRY_CODE_DISABLED, ENTRY_ACCOUNT_DISABLED, ENTRY_CODE_EXPIRED, ENTRY_CODE_USED_UP, \
-	ENTRY_CODE_NOT_YET_VALID
+	RULE(CODE_UNKNOWN), RULE(ACCOUNT_UNKNOWN), RULE(ROOM_DISABLED), RULE(ROLE_DELETED), \
+	RULE(CODE_DISABLED), RULE(ACCOUNT_DISABLED), RULE(CODE_EXPIRED), RULE(CODE_USED_UP), \
+	RULE(CODE_NOT_YET_VALID)
 #define OF_TOKEN \
-	ENTRY_ROOM_DISABLED, ENTRY_ROOM_NOT_OPEN, ENTRY_ROOM_CLOSED, ENTRY_CODE_UNKNOWN, \
-	ENTRY_ROLE_DELETED, ENTRY_CODE_DISABLED, ENTRY_CODE_EXPIRED, ENTRY_OTHER_USER, \
-	ENTRY_BANNED, ENTRY_REMOVED
+	RULE(ROOM_DISABLED), RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED), RULE(CODE_UNKNOWN), \
+	RULE(ROLE_DELETED), RULE(CODE_DISABLED), RULE(CODE_EXPIRED), RULE(OTHER_USER), \
+	RULE(BANNED), RULE(REMOVED)
 
 /* The rules that are asked at each moment, in this order. */
-static const unsigned char orders[ENTRY_MOMENTS][ENTRY_RULES + 1] = {
+static const struct entry_rule *const orders[ENTRY_MOMENTS][ENTRY_RULES + 1] = {
 	[ENTRY_EXCHANGE] = {
-		OF_CODE, ENTRY_BANNED, ENTRY_ROOM_NOT_OPEN, ENTRY_ROOM_CLOSED, ENTRY_OTHER_USER,
-		ENTRY_DENIED, ENTRY_NEEDS_ADMISSION, ENTRY_ROLE_FULL, ENTRY_ROOM_FULL,
+		OF_CODE, RULE(BANNED), RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED), RULE(OTHER_USER),
+		RULE(DENIED), RULE(NEEDS_ADMISSION), RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_LIVEKIT] = {
-		OF_CODE, ENTRY_BANNED, ENTRY_ROOM_NOT_OPEN, ENTRY_ROOM_CLOSED, ENTRY_OTHER_USER,
-		ENTRY_ROLE_ADMITS_NOBODY, ENTRY_DENIED, ENTRY_NEEDS_ADMISSION, ENTRY_ROLE_FULL,
-		ENTRY_ROOM_FULL,
+		OF_CODE, RULE(BANNED), RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED), RULE(OTHER_USER),
+		RULE(ROLE_ADMITS_NOBODY), RULE(DENIED), RULE(NEEDS_ADMISSION), RULE(ROLE_FULL),
+		RULE(ROOM_FULL),
 	},
 	[ENTRY_LOOK] = {
-		OF_CODE, ENTRY_ROOM_NOT_OPEN, ENTRY_ROOM_CLOSED,
+		OF_CODE, RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED),
 	},
 	/* Whoever waits for a room that is not open yet goes on waiting. */
 	[ENTRY_WAITING] = {
-		OF_CODE, ENTRY_BANNED, ENTRY_ROOM_CLOSED, ENTRY_OTHER_USER,
+		OF_CODE, RULE(BANNED), RULE(ROOM_CLOSED), RULE(OTHER_USER),
 	},
 	[ENTRY_ADMITTED] = {
-		OF_CODE, ENTRY_BANNED, ENTRY_ROOM_NOT_OPEN, ENTRY_ROOM_CLOSED, ENTRY_OTHER_USER,
-		ENTRY_ROLE_FULL, ENTRY_ROOM_FULL,
+		OF_CODE, RULE(BANNED), RULE(ROOM_NOT_OPEN), RULE(ROOM_CLOSED), RULE(OTHER_USER),
+		RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_TOKEN] = {
-		OF_TOKEN, ENTRY_ROLE_ADMITS_NOBODY, ENTRY_ROLE_FULL, ENTRY_ROOM_FULL,
+		OF_TOKEN, RULE(ROLE_ADMITS_NOBODY), RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
 	[ENTRY_CALLER] = { OF_TOKEN },
-	[ENTRY_NEW_INSIDE] = { ENTRY_BANNED, ENTRY_REMOVED },
+	[ENTRY_NEW_INSIDE] = { RULE(BANNED), RULE(REMOVED) },
 	[ENTRY_INSIDE] = {
-		ENTRY_ROOM_DELETED, ENTRY_ROOM_DISABLED, ENTRY_SESSION_TOO_LONG, ENTRY_REMOVED,
-		ENTRY_BANNED, ENTRY_ROLE_DELETED, ENTRY_ROLE_ADMITS_NOBODY, ENTRY_ROOM_NOT_OPEN,
-		ENTRY_ROOM_CLOSED, ENTRY_ROLE_FULL, ENTRY_ROOM_FULL,
+		RULE(ROOM_DELETED), RULE(ROOM_DISABLED), RULE(SESSION_TOO_LONG), RULE(REMOVED),
+		RULE(BANNED), RULE(ROLE_DELETED), RULE(ROLE_ADMITS_NOBODY), RULE(ROOM_NOT_OPEN),
+		RULE(ROOM_CLOSED), RULE(ROLE_FULL), RULE(ROOM_FULL),
 	},
-	[ENTRY_ROLE] = { ENTRY_ROLE_ADMITS_NOBODY, ENTRY_ROLE_FULL },
+	[ENTRY_ROLE] = { RULE(ROLE_ADMITS_NOBODY), RULE(ROLE_FULL) },
 };
 /* clang-format on */
 
@@ -325,7 +327,9 @@ static const unsigned char orders[ENTRY_MOMENTS][ENTRY_RULES + 1] = {
 
 enum entry_rule_name entry_rule_at(enum entry_moment moment, size_t rank)
 {
-	return (enum entry_rule_name)orders[moment][rank];
+	const struct entry_rule *rule = orders[moment][rank];
+
+	return rule == NULL ? ENTRY_NO_RULE : (enum entry_rule_name)(rule - entry_rules);
 }
 
 /* ---- asking ---- */
@@ -356,10 +360,12 @@ static void note_time(struct entrant *entrant, const struct entry_rule *rule)
 bool entry_find(struct entrant *entrant, unsigned scopes, const struct entry_rule **broken,
 		struct fault *fault)
 {
+	const struct entry_rule *const *order = orders[entrant->moment];
+
 	*broken = NULL;
 	entrant->fault = fault;
-	for (const unsigned char *name = orders[entrant->moment]; *name != ENTRY_NO_RULE; name++) {
-		const struct entry_rule *rule = &entry_rules[*name];
+	for (size_t i = 0; order[i] != NULL; i++) {
+		const struct entry_rule *rule = order[i];
 		bool is_broken;
 
 		if ((rule->scope & scopes) == 0)
