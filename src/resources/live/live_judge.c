@@ -354,24 +354,35 @@ static void judge_people(struct judging *judging)
 	find_first(judging);
 }
 
-/* Returns true if, by the numbers alone, nobody needs to be judged. */
-static bool has_places(const struct judging *judging)
+/* Finds out whether nobody needs to be judged: by the numbers and the roles alone, before anybody
+ * is read. */
+static bool find_places(struct judging *judging, bool *are_there, struct fault *fault)
 {
 	const struct live *live = &judging->live;
+	struct entrant *entrant = &judging->entrant;
+	const struct entry_rule *broken;
 
-	if (judging->judgement->judges_all || judging->entrant.spares_some ||
+	*are_there = false;
+	if (judging->judgement->judges_all || entrant->spares_some ||
 	    (judging->size > 0 && live_peers(live) > (uint64_t)judging->size))
-		return false;
+		return true;
 	for (size_t i = 0; i < live->role_count; i++) {
 		const struct live_role *inside = &live->roles[i];
 		const size_t place = template_role_index(&judging->template, inside->name);
 		const int64_t most = judging->roles[place].most;
 
 		/* Whoever was let in has a role. */
-		if (inside->name.size > 0 && (place == judging->template.role_count || most < 0 ||
-					      (most > 0 && inside->count > most)))
+		if (inside->name.size == 0)
+			continue;
+		if (place == judging->template.role_count || (most > 0 && inside->count > most))
+			return true;
+		entrant->role_document = judging->roles[place].document;
+		if (!entry_find(entrant, ENTRY_OF_ROLE, &broken, fault))
 			return false;
+		if (broken != NULL)
+			return true;
 	}
+	*are_there = true;
 	return true;
 }
 
@@ -602,6 +613,7 @@ static void list_removals(const struct judging *judging)
 static bool find_judgement(struct judging *judging, const char **reason, struct fault *fault)
 {
 	struct judgement *judgement = judging->judgement;
+	bool has_places;
 
 	judgement->inside = live_peers(&judging->live);
 	if (judging->live.stored.value.data == NULL) {
@@ -629,7 +641,9 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 	judging_read_roles(judging);
 	if (judging->notes)
 		return load_media(judging, fault);
-	if (has_places(judging))
+	if (!find_places(judging, &has_places, fault))
+		return false;
+	if (has_places)
 		return true;
 	if (!judging_read_people(judging, fault))
 		return false;
