@@ -44,6 +44,8 @@ const json_t *media_agent_named(const json_t *agents, const char *member, struct
 /* Sets what the role, with this document, may do at a media server. */
 void media_read_role(const json_t *role, const struct template_record *template,
 		     struct ticket_guest *guest);
+/* Returns true if the role has the permission. */
+bool media_permits(const json_t *role, const char *permission);
 /* maxPeerCount of a role: 0 for no limit. */
 int64_t media_most_peers(const json_t *role);
 /* True if it is -1. */

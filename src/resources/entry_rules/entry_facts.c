@@ -37,23 +37,18 @@ const json_t *entrant_room(struct entrant *entrant)
 	return entrant->room_document;
 }
 
-static bool role_may(const json_t *role, const char *permission)
-{
-	return json_is_true(json_object_get(json_object_get(role, "permissions"), permission));
-}
-
 bool entrant_may(struct entrant *entrant, const char *permission)
 {
 	const struct template_record *template = entrant->template;
 	const struct live *live = entrant->live;
 
 	if (entrant->moment != ENTRY_INSIDE || entrant->peer != NULL)
-		return role_may(entrant_role(entrant), permission);
+		return media_permits(entrant_role(entrant), permission);
 	for (size_t i = 0; i < live->role_count; i++) {
 		const size_t role = template_role_index_ever(template, live->roles[i].name);
 
 		if (role < template->role_count &&
-		    role_may(
+		    media_permits(
 			    template_role_document(entrant->call, template, &template->roles[role]),
 			    permission))
 			return true;

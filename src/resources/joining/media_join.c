@@ -43,9 +43,9 @@ static bool has_text(const json_t *list, struct slice text)
 	return false;
 }
 
-static bool permits(const json_t *role, const char *name)
+bool media_permits(const json_t *role, const char *permission)
 {
-	return json_is_true(nested_member(role, "permissions", name));
+	return json_is_true(nested_member(role, "permissions", permission));
 }
 
 /* On a media server, one switch gives all rights of a moderator, so a role needs all of them. */
@@ -55,8 +55,8 @@ static bool moderates(const json_t *role)
 
 	if (own != NULL)
 		return json_is_true(own);
-	return permits(role, "endRoom") && permits(role, "removeOthers") && permits(role, "mute") &&
-	       permits(role, "changeRole");
+	return media_permits(role, "endRoom") && media_permits(role, "removeOthers") &&
+	       media_permits(role, "mute") && media_permits(role, "changeRole");
 }
 
 void media_read_role(const json_t *role, const struct template_record *template,
@@ -73,8 +73,8 @@ void media_read_role(const json_t *role, const struct template_record *template,
 	for (size_t i = 0; guest->subscribes_to_all && i < template->role_count; i++)
 		guest->subscribes_to_all = has_text(subscribed, template->roles[i].name);
 	guest->moderates = moderates(role);
-	guest->records = permits(role, "browserRecording");
-	guest->streams = permits(role, "rtmpStreaming");
+	guest->records = media_permits(role, "browserRecording");
+	guest->streams = media_permits(role, "rtmpStreaming");
 	guest->has_most_peers = media_most_peers(role) > 0;
 }
 
@@ -212,7 +212,7 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 	if (!find_signing_key(call, media, server, fault))
 		return false;
 	media_read_role(role, admission->template, guest);
-	if (!permits(role, "joinOutsideWindow"))
+	if (!media_permits(role, "joinOutsideWindow"))
 		guest->expires = least(guest->expires, room->closes_at);
 	guest->size = media_room_size(document);
 	guest->seconds_most = json_integer_value(json_object_get(document, "max_duration_seconds"));

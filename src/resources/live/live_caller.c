@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/joining/join.h"
+#include "resources/joining/media_join.h"
 #include "resources/joining/misses.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_queue.h"
@@ -307,14 +308,9 @@ bool live_view_open(struct call *call, enum live_sight sight, struct live_view *
 static const char *const powers[] = { "endRoom", "removeOthers", "mute", "unmute", "changeRole" };
 #define POWER_COUNT (sizeof powers / sizeof powers[0])
 
-static bool role_may(const json_t *role, const char *permission)
-{
-	return json_is_true(json_object_get(json_object_get(role, "permissions"), permission));
-}
-
 bool live_view_may(const struct live_view *view, const char *permission)
 {
-	return role_may(view->role_document, permission);
+	return media_permits(view->role_document, permission);
 }
 
 bool live_may_act(const struct live_view *view, const char *permission, struct fault *fault)
@@ -328,7 +324,7 @@ bool live_may_give(const struct live_view *view, const json_t *role, struct faul
 	if (!live_may_act(view, "changeRole", fault))
 		return false;
 	for (size_t i = 0; i < POWER_COUNT; i++) {
-		if (role_may(role, powers[i]) && !live_may_act(view, powers[i], fault))
+		if (media_permits(role, powers[i]) && !live_may_act(view, powers[i], fault))
 			return false;
 	}
 	return true;
@@ -337,7 +333,7 @@ bool live_may_give(const struct live_view *view, const json_t *role, struct faul
 bool live_role_lacks(const json_t *role, const json_t *other)
 {
 	for (size_t i = 0; i < POWER_COUNT; i++) {
-		if (role_may(other, powers[i]) && !role_may(role, powers[i]))
+		if (media_permits(other, powers[i]) && !media_permits(role, powers[i]))
 			return true;
 	}
 	return false;
