@@ -762,5 +762,5 @@ int main(void)
 	suite_add_tcase(suite, judged);
 	if (sender_is_built())
 		add_sender(suite);
-	return suite_run(suite);
+	return suite_run_apart(suite);
 }

@@ -20,12 +20,12 @@ void suite_mark(const char *file, int line);
 struct Suite;
 
 /* Runs a suite in one process, unless CK_FORK is yes, and frees it; forking would take most of the
- * time of short tests. A crash ends all of them, and nothing ends a test that hangs: tests/run does,
- * and then runs the suite again with CK_FORK=yes, which names the test. Returns the exit status of
- * the test program. */
+ * time of short tests. A crash ends all of them, and only tests/run ends one that hangs; it then
+ * runs the suite again with CK_FORK=yes, which names the test. Returns the exit status of the test
+ * program. */
 int suite_run(struct Suite *suite);
-/* The same with a process for each test, unless CK_FORK is no: for tests that abort, change limits
- * of the process or leave something behind. */
+/* The same with a process for each test, unless CK_FORK is no: for tests that abort, change their
+ * process (limits, namespaces) or leave something behind. */
 int suite_run_apart(struct Suite *suite);
 
 /* Returns true if the n-th row of a long table is to be tested: one of ONE_OF rows, others with

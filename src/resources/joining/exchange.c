@@ -12,6 +12,7 @@
 #include "resources/door/door.h"
 #include "resources/joining/join.h"
 #include "resources/joining/media_join.h"
+#include "resources/live/made_rooms.h"
 
 /* ---- who comes ---- */
 
