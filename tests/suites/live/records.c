@@ -638,6 +638,10 @@ START_TEST(a_large_look_is_merged_in_steps)
 	world_move(&stand, 1000);
 	seq = last_seq();
 	ck_assert_uint_gt(look_in_steps(script, 0, 600), 1);
+	/* A room in session belongs to the server that told of it. */
+	script->server = 1;
+	ck_assert_uint_eq(look_in_steps(script, 600, 700), 1);
+	script->server = 0;
 	ck_assert_str_eq(events_since(seq, NULL), "");
 	/* Half of them are missing, twice. */
 	world_move(&stand, 1000);
