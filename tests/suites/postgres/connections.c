@@ -441,8 +441,8 @@ static const char *const read_only_ways[][2] = {
 };
 static const char *const writable_again[] = {
 	"ALTER SYSTEM RESET default_transaction_read_only",
-	"DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only',"
-	" current_database()); END $$",
+	("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET default_transaction_read_only',"
+	 " current_database()); END $$"),
 	"SELECT pg_reload_conf()",
 };
 
