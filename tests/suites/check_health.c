@@ -174,6 +174,24 @@ START_TEST(the_page_shows_the_figures_of_the_store)
 }
 END_TEST
 
+START_TEST(the_page_shows_the_requests_of_a_route)
+{
+	static const char *const lines[] = {
+		"anteroom_requests_total{method=\"GET\",route=\"/healthz\",status=\"200\"} 1",
+		"anteroom_request_duration_seconds_bucket{method=\"GET\",route=\"/healthz\",le=\"0.0001\"} 1",
+		"anteroom_request_duration_seconds_bucket{method=\"GET\",route=\"/healthz\",le=\"+Inf\"} 1",
+		"anteroom_request_duration_seconds_count{method=\"GET\",route=\"/healthz\"} 1",
+	};
+	const struct call counted = ask(METHOD_GET, "/healthz");
+	struct call call;
+
+	metrics_count(world.environment.metrics, &counted, 50);
+	call = ask(METHOD_GET, "/metrics");
+	for (size_t i = 0; i < ROWS(lines); i++)
+		expect_line(body_of(&call), lines[i]);
+}
+END_TEST
+
 /* Before the first backup, and while a database has not told its size. */
 START_TEST(unknown_figures_have_no_value)
 {
@@ -515,6 +533,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, begin, end);
 	tcase_add_loop_test(tcase, it_is_ready_if_the_store_is, 0, ROWS(states));
 	tcase_add_test(tcase, the_page_shows_the_figures_of_the_store);
+	tcase_add_test(tcase, the_page_shows_the_requests_of_a_route);
 	tcase_add_test(tcase, unknown_figures_have_no_value);
 	tcase_add_test(tcase, a_store_may_have_no_figures);
 	tcase_add_test(tcase, a_browser_gets_a_page);
