@@ -1,7 +1,8 @@
 #!/bin/sh
 # choose.sh CHANGED TIMES: prints the jobs of tests/run --changed for the files whose names are in the file
 # CHANGED, one a line. Lines: `program PATH` must be built; `job NAME COMMAND`, separated by tabs, as in
-# tests/run; `left TEXT` says what did not fit into $SECONDS_MOST (default 60) of processor.
+# tests/run; `left TEXT` says what did not fit into $SECONDS_MOST (default 60) of processor. Exit status 1: the table
+# does not know a source, so anything could break.
 #
 # Which suites and which files of cases run a source is in tests/data/coverage (tests/tools/coverage.sh). Those that run
 # most of its lines for their time are chosen first, for each changed source in turn. TIMES has what a job took, as tests/run keeps it.
@@ -40,7 +41,7 @@ awk -v most="${SECONDS_MOST:-60}" '
 		if ($0 in count)
 			sources[++n_sources] = $0
 		else
-			print "left no test is known to run " $0 " (new? `sh tests/run --all coverage` finds out)"
+			unknown = unknown " " $0
 	}
 	/^tests\/cases\/.*\.case$/ {
 		name = $0
@@ -73,6 +74,10 @@ awk -v most="${SECONDS_MOST:-60}" '
 	/^packaging\/completion/ { script("completion") }
 	/^tests\/data\/alerts/ { script("monitoring") }
 	END {
+		if (unknown != "") {
+			print "No test is known to run" unknown " (`sh tests/run --all coverage` finds out): the usual tests." >"/dev/stderr"
+			exit 1
+		}
 		script("layers")
 		script("format")
 		script("spelling")
