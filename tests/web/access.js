@@ -246,9 +246,11 @@ export const qr_codes = (browser) =>
 			}
 			await page.keyboard.press("Escape");
 			await page.click("button:has-text('Print QR codes')");
-			await page.waitForFunction(() =>
-				[...document.querySelectorAll(".sheet img")].every((one) => one.naturalWidth > 0),
-			);
+			await page.waitForFunction(() => {
+				const images = [...document.querySelectorAll(".sheet img")];
+
+				return images.length > 0 && images.every((one) => one.naturalWidth > 0);
+			});
 			ok("a sheet with all", (await page.locator(".sheet-card").count()) === 4);
 			await page.emulateMedia({ media: "print" });
 			ok("the sheet prints alone", await page.locator(".side").isHidden());
