@@ -57,7 +57,7 @@ const EFFECTS = {
 	"settings/roomState/enabled": ["Shows people whose role has sendRoomState who is inside, before they join.", "Nothing, because Anteroom does not know who is inside."],
 	"settings/roomState/messageInterval": ["How often a page asks again who is inside; the join page at most every 10 seconds.", "Nothing, because Anteroom does not know who is inside."],
 	"settings/roomState/sendPeerList": ["Names the first of those inside; otherwise only their number is told.", "Nothing, because Anteroom does not know who is inside."],
-	"settings/roomState/stopRoomStateOnJoin": ["Off: the call goes on asking for the number, for people whom the media server names nobody.", "Nothing, because Anteroom does not know who is inside."],
+	"settings/roomState/stopRoomStateOnJoin": ["If false, the call goes on asking, and shows the number of people to those who cannot see the list.", "Nothing, because Anteroom does not know who is inside."],
 	"settings/retry": ["Nothing, because it is always an empty object."],
 	"settings/backend": ["The media server of the rooms; without it, the account's default."],
 	"settings/agents/*/agentName": ["LiveKit calls this agent into the rooms.", "Nothing, because only LiveKit has agents."],
