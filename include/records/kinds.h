@@ -39,7 +39,7 @@ extern const struct id kind_only_id;
 	 * (resources/rooms/room_times.h): one record with the id zero. */ \
 	KIND(room_times) \
 	/* The range of the numbers in an account's event log, one record with the id zero; and \
-	 * an event (resources/events/audit_record.h), whose id is its number. */ \
+	 * an event (resources/audit_record.h), whose id is its number. */ \
 	KIND(audit) \
 	KIND(entry) \
 	/* An account's webhooks (resources/events/webhook_record.h), with the id zero; the \

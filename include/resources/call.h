@@ -271,8 +271,6 @@ void call_draw_etag(struct call *call);
 	"must be * or a list of ETags in double quotes, as responses have them, such as \"5f2a\""
 /* Reads such a header. Returns false if it violates the rule. Makes an empty header absent. */
 bool call_condition_read(struct slice *header);
-/* Reads both headers of a write whose route has an ETag. Sets FAULT_BAD_REQUEST. */
-bool call_read_conditions(struct call *call, struct fault *fault);
 /* Sets the ETag header of the response to `etag` as text in quotes. */
 void call_etag(struct call *call, uint64_t etag);
 /* For reads: returns true, and completes the response as 304, if If-None-Match names this ETag. */

@@ -24,7 +24,7 @@ struct environment {
 	struct store *store;
 	struct accounts *accounts;
 	struct token_memory *tokens; /* verified tokens (accounts/token.h), or NULL */
-	struct misses *misses; /* the budget for unknown codes (resources/joining/misses.h) */
+	struct misses *misses; /* the budget for unknown codes (resources/misses.h) */
 	struct door_polls *door_polls; /* who waits (resources/door/door_polls.h) */
 	struct metrics *metrics; /* of requests (service/metrics.h), or NULL */
 	struct history *history; /* the last 24 hours (service/history.h), or NULL */

@@ -83,9 +83,9 @@ struct read {
 		__VA_ARGS__ \
 	}
 
-/* Tells the store what the list says, and what a call with an Idempotency-Key reads in addition.
- * Must be called before the first read of the transaction. */
-void reads_tell(struct call *call, const struct read *reads);
+/* Tells the store what the list says, and `of_key`, what a call with an Idempotency-Key reads in
+ * addition. Must be called before the first read of the transaction. */
+void reads_tell(struct call *call, const struct read *reads, const struct read *of_key);
 /* Returns the is_of_bulk read of an operation in a bulk request; false if it has none. */
 bool reads_of_bulk(struct call *part, const struct read *reads, struct store_expected *expected);
 

@@ -82,5 +82,8 @@ struct route {
 enum schema_mode route_mode(const struct route *route);
 /* True if calls of the route may change something: all but GET and HEAD. */
 bool route_is_for_writing(const struct route *route);
+/* Reads both headers of a conditional write whose route has an ETag (call_condition_read). Sets
+ * FAULT_BAD_REQUEST. */
+bool route_read_conditions(struct call *call, struct fault *fault);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "resources/audit.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 
 /* Accounts that one transaction compares. */
 #define AT_ONCE 64

@@ -10,7 +10,7 @@
 #include "accounts/accounts.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "background/join_log.h"
 #include "background/account_watch.h"
 #include "background/damage_log.h"

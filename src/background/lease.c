@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "records/kinds.h"
 #include "records/lease_record.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 
 struct lease {
 	struct store *store;

@@ -23,7 +23,7 @@
 #include "records/kinds.h"
 #include "resources/audit.h"
 #include "resources/bans/bans.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/sweep.h"
 #include "resources/live/live_judge.h"
 #include "resources/live/live_merge.h"

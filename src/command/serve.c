@@ -21,7 +21,7 @@
 #include "resources/retries/kept_usage.h"
 #include "resources/door/door_polls.h"
 #include "resources/record_kind.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "resources/media/signing_keys.h"
 #include "accounts/token.h"
 #include "command/command.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/audit.h"
 
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/stored.h"
 
 /* An entry that was noted, and the next one. */

@@ -11,7 +11,6 @@
 
 #include "accounts/accounts.h"
 #include "base/text.h"
-#include "resources/route.h"
 
 #define PARTS_INITIAL 8
 
@@ -269,29 +268,6 @@ bool call_condition_read(struct slice *header)
 			return false;
 	}
 	return false;
-}
-
-static bool read_condition(struct call *call, const char *name, struct slice *header,
-			   struct fault *fault)
-{
-	struct slice shown;
-
-	if (call_condition_read(header))
-		return true;
-	shown = text_is_utf8(*header) ? text_first(*header, 64) : SLICE("bytes that are not UTF-8");
-	return fault_explain(fault, FAULT_BAD_REQUEST, arena_text(call->arena, "Invalid %s", name),
-			     "%s: %s, got %.*s", name, CALL_CONDITION_SENTENCE, (int)shown.size,
-			     shown.data);
-}
-
-bool call_read_conditions(struct call *call, struct fault *fault)
-{
-	struct request *request = &call->request;
-
-	if (!call->route->has_etag || !route_is_for_writing(call->route))
-		return true;
-	return read_condition(call, "If-Match", &request->if_match, fault) &&
-	       read_condition(call, "If-None-Match", &request->if_none_match, fault);
 }
 
 bool call_not_modified(struct call *call, uint64_t etag)

@@ -7,10 +7,8 @@
 
 #include "accounts/token.h"
 #include "base/text.h"
-#include "resources/codes/code_record.h"
-#include "resources/joining/code_typed.h"
+#include "resources/code_typed.h"
 #include "records/kinds.h"
-#include "resources/retries/kept_answer.h"
 
 #define EXPECTED_MOST 14
 #define NONE SIZE_MAX
@@ -207,7 +205,7 @@ static bool expected_add_reads(struct expected *expected, const struct read *rea
 	return true;
 }
 
-void reads_tell(struct call *call, const struct read *reads)
+void reads_tell(struct call *call, const struct read *reads, const struct read *of_key)
 {
 	struct expected expected;
 
@@ -219,7 +217,7 @@ void reads_tell(struct call *call, const struct read *reads)
 	if (!expected_add_reads(&expected, reads) || expected.n == 0)
 		return;
 	if (call->idempotency_key.data != NULL)
-		(void)expected_add_reads(&expected, kept_answer_reads);
+		(void)expected_add_reads(&expected, of_key);
 	store_expect(call->transaction, expected.code_count == 1 ? STORE_CHAIN : STORE_EACH,
 		     expected.items, expected.n);
 }

@@ -12,7 +12,7 @@
 #include "background/join_log.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/door/door_polls.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/stay_limits.h"
 #include "accounts/token.h"

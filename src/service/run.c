@@ -12,6 +12,7 @@
 #include "resources/codes/code_words.h"
 #include "resources/door/door.h"
 #include "resources/live/live_judge.h"
+#include "resources/retries/kept_answer.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/stored.h"
 #include "resources/route.h"
@@ -72,7 +73,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 	if (access == STORE_WRITE)
 		call_draw_etag(call);
 	if (route->reads != NULL)
-		reads_tell(call, route->reads);
+		reads_tell(call, route->reads, kept_answer_reads);
 	is_done = stored_sound(call, (settles ? route->settle : route->run)(call, fault), fault);
 	if (access == STORE_READ) {
 		store_abandon(call->transaction);

@@ -27,7 +27,7 @@
 #include "service/costs.h"
 #include "service/router.h"
 #include "resources/codes/code_words.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "background/media_client.h"
 #include "background/join_log.h"
 #include "resources/route.h"
@@ -250,7 +250,7 @@ static bool read_and_check(struct call *call, struct slice query, struct fault *
 	json_t *body = NULL;
 
 	return read_json(call, &body, fault) && idempotency_read(call, fault) &&
-	       call_read_conditions(call, fault) && router_decode(call, fault) &&
+	       route_read_conditions(call, fault) && router_decode(call, fault) &&
 	       read_query(call, query, fault) && check_body(call, body, fault) &&
 	       (call->route->prepare == NULL || call->route->prepare(call, fault));
 }

@@ -10,7 +10,7 @@
 #include "accounts/accounts.h"
 #include "accounts/scopes.h"
 #include "accounts/token.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "resources/public_url.h"
 #include "resources/route.h"
 #include "resources/codes/qr.h"

@@ -1,6 +1,7 @@
 /* See transfer/record_findings.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "resources/record_check.h"
 #include "transfer/record_findings.h"
 
 /* Reports a finding. Names that are unique in the installation are codes and so secret, except the

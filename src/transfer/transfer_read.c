@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "resources/record_check.h"
 #include "resources/stored.h"
 #include "rules/transfer_rules.h"
 #include "transfer/record_findings.h"

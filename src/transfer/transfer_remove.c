@@ -2,7 +2,7 @@
  * lists and records consistent, so all records are found by lists.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/garbage.h"
 #include "transfer/transfer.h"
 #include "transfer/walk.h"

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "transfer/walk.h"
 
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 
 #define PAGE_MOST 64
 #define PAGE_BYTES ((size_t)1 << 20)

@@ -21,7 +21,7 @@
 #include "base/text.h"
 #include "directory.h"
 #include "resources/retries/kept_usage.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "resources/media/signing_keys.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "accounts/accounts.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "accounts/token.h"
 #include "directory.h"
 #include "service/service.h"

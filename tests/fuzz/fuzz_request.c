@@ -15,7 +15,7 @@
 #include "along.h"
 #include "accounts/accounts.h"
 #include "service/metrics.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "accounts/token.h"
 #include "directory.h"
 #include "service/routes.h"

@@ -9,7 +9,7 @@
 
 #include "service/history.h"
 #include "service/metrics.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "service/routes.h"
 #include "store/figures.h"
 #include "fast_disk.h"

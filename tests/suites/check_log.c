@@ -9,7 +9,7 @@
 #include "accounts/accounts.h"
 #include "directory.h"
 #include "fast_disk.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "background/join_log.h"
 #include "records/kinds.h"
 #include "scratch.h"

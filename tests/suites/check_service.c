@@ -18,7 +18,7 @@
 
 #include "background/door_watch.h"
 #include "background/live_watch.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/live/live_queue.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/media/signing_keys.h"

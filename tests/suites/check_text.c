@@ -15,7 +15,7 @@
 #include "base/text_name.h"
 #include "base/time_zone.h"
 #include "directory.h"
-#include "resources/joining/code_typed.h"
+#include "resources/code_typed.h"
 #include "suite.h"
 
 static struct arena *arena;

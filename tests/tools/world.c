@@ -11,7 +11,7 @@
 #include "directory.h"
 #include "resources/audit.h"
 #include "resources/door/door_polls.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "resources/record_kind.h"
 #include "store_failing.h"
 #include "store_memory.h"

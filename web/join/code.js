@@ -1,5 +1,5 @@
 // Reads a room code as people type, paste or dictate it, with other dashes, spaces, quotes or a whole link
-// around it. The service follows the same rules (src/resources/joining/code_typed.c); it looks up ten letters
+// around it. The service follows the same rules (src/resources/code_typed.c); it looks up ten letters
 // without hyphens first as a custom code, then as the three groups of a generated code.
 //
 // SPDX-License-Identifier: GPL-3.0-or-later

@@ -115,8 +115,6 @@ struct code_group *codes_group_of(struct call *call, struct room_codes *codes, u
 bool codes_count_added(struct room_codes *codes, const struct code *code, struct fault *fault);
 bool codes_count_removed(struct room_codes *codes, const struct code *code, struct fault *fault);
 
-/* True if a code can have this text. */
-bool code_can_be(struct slice letters);
 /* Finds a code of any account, and sets *account to its owner. Sets *is_there to false if there is
  * no such code, or the text cannot be a code. */
 bool code_find(struct call *call, struct slice letters, enum store_reading reading,

@@ -114,7 +114,7 @@ struct entry_rule {
 	enum fault_kind status;
 	const char *message;
 	enum join_refusal refusal; /* the label of the metric; JOIN_NOT_REFUSED: not counted */
-	unsigned misses; /* bits of moments at which it is a miss (resources/joining/misses.h) */
+	unsigned misses; /* bits of moments at which it is a miss (resources/misses.h) */
 	/* Details: the name of a time and the time in milliseconds, or a reason that somebody
 	 * wrote. NULL for none. */
 	const char *time_name;

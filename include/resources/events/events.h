@@ -5,7 +5,7 @@
 #define RESOURCES_EVENTS_EVENTS_H
 
 #include "resources/call.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 
 bool events_list(struct call *call, struct fault *fault);
 

@@ -13,7 +13,7 @@
 #define RESOURCES_EVENTS_WEBHOOK_RECORD_H
 
 #include "records/record.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "rules/webhook_rules.h"
 #include "store/store.h"
 

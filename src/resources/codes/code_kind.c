@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json_text.h"
+#include "resources/code_typed.h"
 #include "resources/codes/code_life.h"
 #include "resources/codes/code_terms.h"
 #include "resources/codes/code_words.h"

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/codes/code_record.h"
 
+#include "resources/code_typed.h"
 #include "resources/codes/code_words.h"
 #include "records/record.h"
 
@@ -189,11 +190,6 @@ const struct record_table code_table = {
 	RECORD(struct code, code_members, 4, &kind_code),
 	.set = offsetof(struct code, terms.set),
 };
-
-bool code_can_be(struct slice letters)
-{
-	return code_is_well_formed(letters) || code_is_words(letters);
-}
 
 bool code_find(struct call *call, struct slice letters, enum store_reading reading,
 	       struct code *code, struct id *account, bool *is_there, struct fault *fault)

@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 
 /* The people of one room who wait from one address, or by one code. */
 struct group {

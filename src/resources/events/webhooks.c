@@ -11,7 +11,7 @@
 #include "resources/garbage.h"
 #include "records/kinds.h"
 #include "resources/lists.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "resources/stored.h"
 #include "resources/route.h"
 #include "rules/webhook_rules.h"

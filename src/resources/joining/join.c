@@ -1,6 +1,6 @@
 /* The calls that name a code: the exchange, LiveKit's token endpoint, and what a code opens. See
  * resources/joining/join.h. The request does not name an account: the code determines it. Unknown
- * and malformed codes get the same response. They count as misses (resources/joining/misses.h),
+ * and malformed codes get the same response. They count as misses (resources/misses.h),
  * unless the text does not look like a code.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "resources/joining/code_typed.h"
+#include "resources/code_typed.h"
 #include "resources/joining/exchange.h"
 #include "resources/live/live_rooms.h"
 #include "resources/public_url.h"

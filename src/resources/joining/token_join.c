@@ -6,7 +6,7 @@
 #include "accounts/token.h"
 #include "resources/joining/exchange.h"
 #include "resources/joining/media_join.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "resources/live/made_rooms.h"
 #include "resources/live/revocations.h"
 #include "resources/templates/template_record.h"

@@ -10,7 +10,7 @@
 #include "records/kinds.h"
 #include "resources/joining/join.h"
 #include "resources/joining/media_join.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_queue.h"
 #include "resources/media/backend_health.h"

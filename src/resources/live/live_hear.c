@@ -8,7 +8,7 @@
 
 #include "accounts/accounts.h"
 #include "records/kinds.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/live_record.h"
 #include "resources/live/made_rooms.h"

@@ -4,7 +4,7 @@
 #include "records/kinds.h"
 #include "resources/live/live_names.h"
 #include "resources/media/media_record.h"
-#include "resources/record_kind.h"
+#include "resources/record_check.h"
 
 /* ---- sessions ---- */
 

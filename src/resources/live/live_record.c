@@ -7,7 +7,7 @@
 
 #include "base/digest.h"
 #include "records/kinds.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 
 const char *const leave_cause_names[LEAVE_CAUSES] = {
 	[LEAVE_LEFT] = "left",	     [LEAVE_OTHER_DEVICE] = "other_device",

@@ -10,7 +10,7 @@
 #include "records/kinds.h"
 #include "resources/asking.h"
 #include "resources/audit.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "resources/lists.h"
 #include "resources/live/live_merge.h"
 #include "resources/media/backend_health.h"

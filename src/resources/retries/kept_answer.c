@@ -6,6 +6,7 @@
 #include "resources/retries/kept_usage.h"
 #include "records/kinds.h"
 #include "records/record.h"
+#include "resources/record_kind.h"
 
 /* One of REMOVES_ONE_OF writes with a key removes up to REMOVED_MOST expired responses, so writers
  * on several machines rarely conflict. */
@@ -28,6 +29,7 @@ static const struct member kept_members[] = {
 const struct record_table kept_answer_table = {
 	RECORD(struct kept_answer, kept_members, 2, &kind_kept_answer),
 };
+const struct record_kind kept_answer_kind = { &kept_answer_table, .order = RECORD_PAGES };
 
 /* Returns the body to store as one text. */
 static struct slice whole_body(struct call *call)

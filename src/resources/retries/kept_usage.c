@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "records/kinds.h"
 #include "records/record.h"
+#include "resources/record_kind.h"
 
 /* A day in intervals of ten minutes, and the current interval. */
 #define BUCKETS 145
@@ -112,6 +113,7 @@ static const struct member day_members[] = {
 };
 const struct record_table kept_usage_table = { RECORD(struct day, day_members, 0,
 						      &kind_kept_usage) };
+const struct record_kind kept_usage_kind = { &kept_usage_table, .order = RECORD_ONE };
 
 /* Shifts the buckets until the last one is the current interval. If the clock was set back, shifts
  * nothing. */

@@ -11,7 +11,7 @@
 #include "base/digest.h"
 #include "records/kinds.h"
 #include "resources/door/door_polls.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "resources/garbage.h"
 #include "script.h"

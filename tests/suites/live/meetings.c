@@ -6,7 +6,7 @@
 
 #include "directory.h"
 #include "records/kinds.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "resources/live/live_events.h"
 #include "script.h"

@@ -10,7 +10,7 @@
 #include "records/kinds.h"
 #include "resources/bans/bans.h"
 #include "resources/door/door_polls.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "resources/garbage.h"
 #include "resources/live/live_caller.h"

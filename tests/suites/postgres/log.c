@@ -10,7 +10,7 @@
 #include "background/keeper.h"
 #include "database.h"
 #include "records/kinds.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "responders.h"
 #include "suite.h"
 

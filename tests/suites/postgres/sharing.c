@@ -12,7 +12,7 @@
 #include "database.h"
 #include "records/kinds.h"
 #include "relay.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "responders.h"
 #include "store/figures.h"
 #include "suite.h"

@@ -9,7 +9,7 @@
 
 #include "records/kinds.h"
 #include "relay.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/live/live_merge.h"
 #include "responders.h"
 #include "service/routes.h"

@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "kit.h"
 #include "resources/asking.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "suite.h"
 
 /* ---- what arrives ---- */

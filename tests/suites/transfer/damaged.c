@@ -8,7 +8,7 @@
 
 #include "life.h"
 #include "resources/codes/code_record.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "store/gdbm/btree.h"
 #include "suite.h"

@@ -11,7 +11,7 @@
 #include "directory.h"
 #include "life.h"
 #include "resources/codes/code_record.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "resources/live/revocations.h"
 #include "suite.h"

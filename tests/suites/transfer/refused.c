@@ -11,7 +11,7 @@
 #include "command/removal.h"
 #include "life.h"
 #include "resources/codes/code_record.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "resources/templates/default_template.h"
 #include "store_failing.h"

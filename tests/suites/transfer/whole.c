@@ -15,7 +15,7 @@
 #include "resources/bans/bans.h"
 #include "resources/codes/code_record.h"
 #include "resources/codes/code_words.h"
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 #include "resources/events/webhook_record.h"
 #include "resources/garbage.h"
 #include "resources/media/backend_health.h"

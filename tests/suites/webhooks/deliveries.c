@@ -12,7 +12,7 @@
 
 #include "hooks.h"
 #include "records/kinds.h"
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 #include "rules/webhook_rules.h"
 #include "suite.h"
 

@@ -18,8 +18,8 @@
  * Threads: any; the lock is held only for a look-up.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_JOINING_MISSES_H
-#define RESOURCES_JOINING_MISSES_H
+#ifndef RESOURCES_MISSES_H
+#define RESOURCES_MISSES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
-/* See resources/joining/misses.h. A table has groups of WAYS entries. A hash with a random key
+/* See resources/misses.h. A table has groups of WAYS entries. A hash with a random key
  * selects the group of an address, so that clients cannot choose addresses with the same group. An
  * entry is free after its time has passed.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/joining/misses.h"
+#include "resources/misses.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* See resources/joining/code_typed.h.
+/* See resources/code_typed.h.
  *
  * The text is folded to ASCII and then read word by word. If exactly one word has the form of a
  * generated code, that is the code. Otherwise, if there is a link, its last part is the code;
@@ -10,7 +10,7 @@
  * word processors put it where a word may be divided.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/joining/code_typed.h"
+#include "resources/code_typed.h"
 
 #include "base/id.h"
 #include "base/text.h"
@@ -320,4 +320,9 @@ struct typed_code code_typed(struct arena *arena, struct slice text)
 	else
 		typed.grouped = grouped(arena, typed.code);
 	return typed;
+}
+
+bool code_can_be(struct slice letters)
+{
+	return code_is_well_formed(letters) || code_is_words(letters);
 }

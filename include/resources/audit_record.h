@@ -11,8 +11,8 @@
  * to no account: their records are stored under the account with the id zero.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_EVENTS_AUDIT_RECORD_H
-#define RESOURCES_EVENTS_AUDIT_RECORD_H
+#ifndef RESOURCES_AUDIT_RECORD_H
+#define RESOURCES_AUDIT_RECORD_H
 
 #include "base/clock.h"
 #include "records/record.h"

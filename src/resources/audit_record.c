@@ -1,7 +1,7 @@
-/* See resources/events/audit_record.h.
+/* See resources/audit_record.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/events/audit_record.h"
+#include "resources/audit_record.h"
 
 #include <assert.h>
 #include <string.h>

@@ -3,8 +3,10 @@
  * (web/join/code.js).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_JOINING_CODE_TYPED_H
-#define RESOURCES_JOINING_CODE_TYPED_H
+#ifndef RESOURCES_CODE_TYPED_H
+#define RESOURCES_CODE_TYPED_H
+
+#include <stdbool.h>
 
 #include "base/arena.h"
 #include "base/slice.h"
@@ -20,5 +22,8 @@ struct typed_code {
 
 /* text: UTF-8. The result is in the arena, or part of `text`. */
 struct typed_code code_typed(struct arena *arena, struct slice text);
+
+/* True if a code can have this text. */
+bool code_can_be(struct slice letters);
 
 #endif
