@@ -36,19 +36,19 @@ extern const struct id kind_only_id;
 	 * longer exists. */ \
 	KIND(code) \
 	/* How far the creation times of rooms differ from the times in their ids \
-	 * (resources/rooms/room_times.h): one record with the id zero. */ \
+	 * (resources/stored/room_times.h): one record with the id zero. */ \
 	KIND(room_times) \
 	/* The range of the numbers in an account's event log, one record with the id zero; and \
 	 * an event (resources/audit_record.h), whose id is its number. */ \
 	KIND(audit) \
 	KIND(entry) \
-	/* An account's webhooks (resources/events/webhook_record.h), with the id zero; the \
+	/* An account's webhooks (resources/stored/webhook_record.h), with the id zero; the \
 	 * position of each webhook in the event log, with the webhook's id; and a delivery with \
 	 * a failed attempt, whose switch is on while it is pending. */ \
 	KIND(webhooks) \
 	KIND(webhook_position) \
 	KIND(webhook_delivery) \
-	/* Live rooms (resources/live/live_record.h): a session, whose parent is the room and \
+	/* Live rooms (resources/stored/live_record.h): a session, whose parent is the room and \
 	 * whose switch is on while it is active; a peer, whose parent is the session, whose name \
 	 * is its public id, and whose switch is on while it is inside; a room in session, with \
 	 * the room's id; and what the account used on a day. */ \
@@ -69,7 +69,7 @@ extern const struct id kind_only_id;
 	KIND(words) \
 	/* The kinds that follow are not in a dump. */ \
 	/* How often an account asked for codes of other accounts \
-	 * (resources/codes/code_words.h): one record with the id zero. */ \
+	 * (resources/stored/code_words.h): one record with the id zero. */ \
 	KIND(words_asked) \
 	/* A stored response (resources/retries/kept_answer.h), whose name is the \
 	 * Idempotency-Key; and the number of an account's stored responses, one record with the \
@@ -91,7 +91,7 @@ extern const struct id kind_only_id;
 	KIND(shown_name) \
 	/* The door of a room where people wait to be let in, with the room's id; the ticket of \
 	 * somebody who waits, whose name is a hash; and who was denied, or has a code with a \
-	 * user_id (resources/door/door_record.h). The parent of both is the room. */ \
+	 * user_id (resources/stored/door_record.h). The parent of both is the room. */ \
 	KIND(door) \
 	KIND(door_ticket) \
 	KIND(visitor) \

@@ -148,7 +148,7 @@ struct call_step {
 struct run {
 	bool wants_write; /* see call_write_instead */
 	size_t codes_made;
-	/* Rejected codes that belong to other accounts (resources/codes/code_words.h). */
+	/* Rejected codes that belong to other accounts (resources/stored/code_words.h). */
 	unsigned words_asked;
 	size_t operations; /* operations of a bulk request that was carried out */
 	enum join_refusal refusal;
@@ -189,7 +189,7 @@ struct call {
 	uint64_t etag; /* for everything this run writes; see call_draw_etag */
 	bool validates_only; /* the changes are abandoned (validate_only) */
 	bool is_part; /* an operation of a bulk request, or an object of an import */
-	/* The templates of a part (resources/templates/template_record.h); else NULL. */
+	/* The templates of a part (resources/stored/template_record.h); else NULL. */
 	struct template_memo *memo;
 	int64_t least_now; /* lower bound of `now` in the next run */
 	bool forgets_codes; /* codes it removes were never seen, so they are not reserved */

@@ -4,9 +4,9 @@
  *
  * A dump consists of a line `dump`, which has the form of the records (records/form.h); the lines
  * of each account; a line `words` for each code that is reserved for an account, which may be
- * removed (resources/codes/code_words.h); and a line `end` with counts, by which an incomplete dump
- * is recognised. An account has a line `account`, followed by a line for each of its records, in
- * the order of resources/record_kind.c. The members of such a line are the rows of the record's
+ * removed (resources/stored/code_words.h); and a line `end` with counts, by which an incomplete
+ * dump is recognised. An account has a line `account`, followed by a line for each of its records,
+ * in the order of resources/record_kind.c. The members of such a line are the rows of the record's
  * table (records/record.h). Data derived from other records is not in a dump.
  *
  * A dump contains every secret of its accounts.

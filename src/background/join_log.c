@@ -14,7 +14,7 @@
 #include "resources/audit.h"
 #include "resources/audit_record.h"
 #include "resources/joining/media_join.h"
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 
 /* Events that one transaction writes. */
 #define AT_ONCE 256

@@ -30,7 +30,7 @@
 #include "resources/live/live_message.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/made_rooms.h"
-#include "resources/live/revocations.h"
+#include "resources/stored/revocations.h"
 #include "resources/media/backend_health.h"
 #include "resources/media/backends.h"
 

@@ -6,7 +6,7 @@
 #define BACKGROUND_WEBHOOK_MESSAGE_H
 
 #include "delivery/sender.h"
-#include "resources/events/webhook_record.h"
+#include "resources/stored/webhook_record.h"
 
 /* Returns whether the webhook wants the event: its `events` match, and the event is not about the
  * webhook itself. */

@@ -7,7 +7,7 @@
 #include "accounts/accounts.h"
 #include "accounts/scopes.h"
 #include "accounts/token.h"
-#include "resources/access/key_record.h"
+#include "resources/stored/key_record.h"
 #include "resources/route.h"
 #include "service/session.h"
 

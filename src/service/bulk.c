@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "resources/stored.h"
 #include "resources/route.h"
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 #include "rules/bulk_rules.h"
 #include "service/router.h"
 

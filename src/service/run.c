@@ -9,7 +9,7 @@
 
 #include "resources/asking.h"
 #include "resources/audit.h"
-#include "resources/codes/code_words.h"
+#include "resources/stored/code_words.h"
 #include "resources/door/door.h"
 #include "resources/live/live_judge.h"
 #include "resources/retries/kept_answer.h"

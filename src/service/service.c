@@ -26,7 +26,7 @@
 #include "service/auth.h"
 #include "service/costs.h"
 #include "service/router.h"
-#include "resources/codes/code_words.h"
+#include "resources/stored/code_words.h"
 #include "resources/misses.h"
 #include "background/media_client.h"
 #include "background/join_log.h"

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "fast_disk.h"
-#include "resources/rooms/room_record.h"
+#include "resources/stored/room_record.h"
 #include "service/costs.h"
 #include "service/routes.h"
 #include "store_failing.h"

@@ -4,7 +4,7 @@
 #ifndef RESOURCES_ACCESS_KEYS_H
 #define RESOURCES_ACCESS_KEYS_H
 
-#include "resources/access/key_record.h"
+#include "resources/stored/key_record.h"
 #include "resources/reads.h"
 
 /* Checks a body, and that the caller has the scopes it gives; otherwise sets FAULT_FORBIDDEN. */

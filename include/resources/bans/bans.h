@@ -4,7 +4,7 @@
  * which follows from whom it is of and the room, so each of these has at most one. Expired
  * bans, until they are removed (resources/sweep.h), count as if they did not exist.
  *
- * The record of the account's media (resources/media/media_record.h), which whoever lets people in
+ * The record of the account's media (resources/stored/media_record.h), which whoever lets people in
  * reads anyway, has the number of bans: an account without bans costs no further read.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

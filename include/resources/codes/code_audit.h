@@ -4,7 +4,7 @@
 #ifndef RESOURCES_CODES_CODE_AUDIT_H
 #define RESOURCES_CODES_CODE_AUDIT_H
 
-#include "resources/codes/code_record.h"
+#include "resources/stored/code_record.h"
 #include "schema/changes.h"
 
 /* type: "room_code.created" and so on. changes: NULL unless the code was updated. */

@@ -2,12 +2,12 @@
  * another template. Changing a role costs the same however many rooms use the template, and no
  * request becomes more expensive because a room had many codes in the past.
  *
- * A code belongs to a group of its room (resources/codes/code_record.h), and a group to a role of
+ * A code belongs to a group of its room (resources/stored/code_record.h), and a group to a role of
  * the template, by the role's identity. What a code shows is determined when the code is read:
  *
  * If the template has the role, the code shows the role's current name and is enabled as stored.
  *
- * If the role was deleted (resources/templates/deleted_role.h) or lost, the code shows the role's
+ * If the role was deleted (resources/stored/deleted_role.h) or lost, the code shows the role's
  * last name and is disabled. It counts as updated at the time of the deletion or loss, unless it
  * was disabled before. It can never be enabled again.
  *
@@ -30,9 +30,9 @@
 #ifndef RESOURCES_CODES_CODE_LIFE_H
 #define RESOURCES_CODES_CODE_LIFE_H
 
-#include "resources/codes/code_record.h"
-#include "resources/rooms/room_record.h"
-#include "resources/templates/template_record.h"
+#include "resources/stored/code_record.h"
+#include "resources/stored/room_record.h"
+#include "resources/stored/template_record.h"
 
 /* Limits for the codes of one room whose roles exist: enabled plain, all plain, and other codes. */
 #define CODES_ENABLED_MOST 100
@@ -131,7 +131,7 @@ bool codes_store(struct call *call, struct room_codes *codes,
  * room's codes share; creates no codes. */
 bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
 		const struct template_record *to, struct fault *fault);
-/* If the template has too many records of deleted roles (resources/templates/deleted_role.h),
+/* If the template has too many records of deleted roles (resources/stored/deleted_role.h),
  * visits its next rooms, the oldest first, and turns the groups of deleted roles of their codes
  * into groups of lost roles. After all rooms have been visited, removes the records that existed at
  * the start of this round, and begins the next round. Must be called after deleted_role_add, when

@@ -1,5 +1,5 @@
-/* The terms of a room code (resources/codes/code_record.h) as JSON: in responses, and as a document
- * that a merge patch changes.
+/* The terms of a room code (resources/stored/code_record.h) as JSON: in responses, and as a
+ * document that a merge patch changes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_CODES_CODE_TERMS_H

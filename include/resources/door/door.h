@@ -23,9 +23,9 @@
 #define RESOURCES_DOOR_DOOR_H
 
 #include "resources/door/door_polls.h"
-#include "resources/door/door_record.h"
+#include "resources/stored/door_record.h"
 #include "resources/entry_rules/entry_rules.h"
-#include "resources/rooms/room_record.h"
+#include "resources/stored/room_record.h"
 
 /* Somebody who comes by a code that asks at the door; borrowed. */
 struct knock {

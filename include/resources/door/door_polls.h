@@ -12,7 +12,7 @@
 #ifndef RESOURCES_DOOR_DOOR_POLLS_H
 #define RESOURCES_DOOR_DOOR_POLLS_H
 
-#include "resources/door/door_record.h"
+#include "resources/stored/door_record.h"
 
 /* Most people of one room who wait by one code without a user_id. */
 #define DOOR_CODE_MOST 1000

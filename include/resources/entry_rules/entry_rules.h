@@ -43,7 +43,7 @@
 #include "accounts/accounts.h"
 #include "resources/codes/code_life.h"
 #include "resources/live/live_limits.h"
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 
 enum entry_moment {
 	ENTRY_EXCHANGE,

@@ -1,4 +1,4 @@
-/* Handlers of webhooks (resources/events/webhook_record.h). A response contains a secret only if
+/* Handlers of webhooks (resources/stored/webhook_record.h). A response contains a secret only if
  * its request set it, and never the values of headers.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -6,7 +6,7 @@
 #define RESOURCES_EVENTS_WEBHOOKS_H
 
 #include "resources/call.h"
-#include "resources/events/webhook_record.h"
+#include "resources/stored/webhook_record.h"
 
 bool webhooks_create(struct call *call, struct fault *fault);
 bool webhooks_list(struct call *call, struct fault *fault);

@@ -7,7 +7,7 @@
 #define RESOURCES_JOINING_JOIN_H
 
 #include "resources/reads.h"
-#include "resources/rooms/room_record.h"
+#include "resources/stored/room_record.h"
 
 /* An exchange of a code, or its refusal, for the log of joins (background/join_log.h). */
 struct joining {

@@ -5,10 +5,10 @@
 #ifndef RESOURCES_JOINING_MEDIA_JOIN_H
 #define RESOURCES_JOINING_MEDIA_JOIN_H
 
-#include "resources/codes/code_record.h"
-#include "resources/media/media_record.h"
-#include "resources/rooms/room_record.h"
-#include "resources/templates/template_record.h"
+#include "resources/stored/code_record.h"
+#include "resources/stored/media_record.h"
+#include "resources/stored/room_record.h"
+#include "resources/stored/template_record.h"
 
 /* A person who joins; everything is borrowed. */
 struct admission {

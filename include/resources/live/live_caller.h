@@ -11,8 +11,8 @@
 #define RESOURCES_LIVE_LIVE_CALLER_H
 
 #include "resources/asking.h"
-#include "resources/live/live_record.h"
-#include "resources/rooms/room_record.h"
+#include "resources/stored/live_record.h"
+#include "resources/stored/room_record.h"
 
 /* Larger rooms show numbers alone to people inside. */
 #define LIVE_SHOWN_MOST 200

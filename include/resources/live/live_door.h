@@ -5,7 +5,7 @@
 #ifndef RESOURCES_LIVE_LIVE_DOOR_H
 #define RESOURCES_LIVE_LIVE_DOOR_H
 
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 /* Has codes of the room ask at the door until the session of `live` closes. hashes: what the media
  * server knows of the codes (struct peer), none of it empty; this sorts them. Sets *asks to true if

@@ -4,7 +4,7 @@
 #ifndef RESOURCES_LIVE_LIVE_EVENTS_H
 #define RESOURCES_LIVE_LIVE_EVENTS_H
 
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 enum live_change { LIVE_JOINED, LIVE_LEFT, LIVE_ROLE_CHANGED, LIVE_OPENED, LIVE_CLOSED };
 #define LIVE_CHANGES (LIVE_CLOSED + 1)

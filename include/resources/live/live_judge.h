@@ -21,7 +21,7 @@
 
 #include "resources/asking.h"
 #include "resources/entry_rules/entry_rules.h"
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 /* Most people about whom something is done at once, and about whom something is found out at
  * once. */

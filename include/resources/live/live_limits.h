@@ -6,7 +6,7 @@
 #ifndef RESOURCES_LIVE_LIVE_LIMITS_H
 #define RESOURCES_LIVE_LIVE_LIMITS_H
 
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 /* Who comes, and the limits; borrowed. */
 struct live_comer {

@@ -18,7 +18,7 @@
 #ifndef RESOURCES_LIVE_LIVE_MERGE_H
 #define RESOURCES_LIVE_LIVE_MERGE_H
 
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 /* Milliseconds: after which somebody who was missing from a look must be missing again; for which
  * those who were seen before a room ended were still inside; for which an event may be late for a

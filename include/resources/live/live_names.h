@@ -15,7 +15,7 @@
 #ifndef RESOURCES_LIVE_LIVE_NAMES_H
 #define RESOURCES_LIVE_LIVE_NAMES_H
 
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 /* A name for somebody who comes, or changes the name. */
 struct name_wish {

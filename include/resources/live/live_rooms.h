@@ -4,9 +4,9 @@
 #ifndef RESOURCES_LIVE_LIVE_ROOMS_H
 #define RESOURCES_LIVE_LIVE_ROOMS_H
 
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 #include "resources/reads.h"
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 
 /* Takes an event from a media server. The media server signs it; there is no token. */
 handler live_hear;

@@ -7,7 +7,7 @@
 #define RESOURCES_MEDIA_BACKEND_HEALTH_H
 
 #include "media/server.h"
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 
 /* Seconds by which clocks may differ without being corrected: an answer tells only seconds, and is
  * on its way for a while. */

@@ -5,7 +5,7 @@
 #define RESOURCES_MEDIA_BACKENDS_H
 
 #include "media/server.h"
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 
 handler backends_create;
 handler backends_list;

@@ -5,7 +5,7 @@
 #define RESOURCES_ROOMS_ROOMS_H
 
 #include "resources/reads.h"
-#include "resources/rooms/room_record.h"
+#include "resources/stored/room_record.h"
 
 handler rooms_create; /* creates a room, or updates the room of that name with the given fields */
 handler rooms_list;

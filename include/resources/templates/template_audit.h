@@ -4,7 +4,7 @@
 #ifndef RESOURCES_TEMPLATES_TEMPLATE_AUDIT_H
 #define RESOURCES_TEMPLATES_TEMPLATE_AUDIT_H
 
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 
 /* A role whose publishParams or permissions a call has changed. Its people are to be told, once the
  * call has been committed (resources/live/live_judge.h). */

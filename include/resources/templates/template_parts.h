@@ -8,7 +8,7 @@
 #ifndef RESOURCES_TEMPLATES_TEMPLATE_PARTS_H
 #define RESOURCES_TEMPLATES_TEMPLATE_PARTS_H
 
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 
 /* The origin of a document. For a PART_REPLACED document, stored credentials and browser recording
  * roles are kept where the rules say so. A PART_MERGED document contains them, unless the patch

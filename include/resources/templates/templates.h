@@ -6,7 +6,7 @@
 #define RESOURCES_TEMPLATES_TEMPLATES_H
 
 #include "resources/reads.h"
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 
 /* Creates a template, or overwrites the template with the same name. */
 handler templates_create;

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "accounts/scopes.h"
 #include "resources/audit.h"
-#include "resources/access/key_record.h"
+#include "resources/stored/key_record.h"
 #include "records/kinds.h"
 #include "resources/lists.h"
 #include "resources/route.h"

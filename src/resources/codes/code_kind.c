@@ -6,11 +6,11 @@
 #include "resources/code_typed.h"
 #include "resources/codes/code_life.h"
 #include "resources/codes/code_terms.h"
-#include "resources/codes/code_words.h"
+#include "resources/stored/code_words.h"
 #include "resources/record_kind.h"
-#include "resources/rooms/room_record.h"
+#include "resources/stored/room_record.h"
 #include "resources/stored.h"
-#include "resources/templates/deleted_role.h"
+#include "resources/stored/deleted_role.h"
 #include "rules/room_code_rules.h"
 
 #define CODES_AT_ONCE 256

@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/codes/code_life.h"
 
-#include "resources/codes/code_words.h"
-#include "resources/templates/deleted_role.h"
+#include "resources/stored/code_words.h"
+#include "resources/stored/deleted_role.h"
 #include "resources/garbage.h"
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 #include "records/record.h"
 
 /* Rooms that one request visits to resolve references to deleted roles. */

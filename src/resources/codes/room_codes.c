@@ -9,14 +9,14 @@
 #include "resources/codes/code_life.h"
 #include "resources/codes/code_audit.h"
 #include "resources/codes/code_terms.h"
-#include "resources/codes/code_words.h"
+#include "resources/stored/code_words.h"
 #include "resources/lists.h"
 #include "resources/joining/media_join.h"
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 #include "records/record.h"
 #include "resources/public_url.h"
 #include "resources/codes/qr.h"
-#include "resources/rooms/room_record.h"
+#include "resources/stored/room_record.h"
 #include "rules/room_code_rules.h"
 
 /* Codes that are read at a time if most of them may not be wanted. */

@@ -5,7 +5,7 @@
 
 #include "resources/bans/bans.h"
 #include "resources/joining/media_join.h"
-#include "resources/live/revocations.h"
+#include "resources/stored/revocations.h"
 #include "resources/templates/template_parts.h"
 
 /* ---- documents ---- */

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "resources/audit.h"
 #include "resources/codes/code_life.h"
-#include "resources/codes/code_words.h"
+#include "resources/stored/code_words.h"
 #include "resources/import_origin.h"
 #include "resources/stored.h"
 #include "resources/route.h"

@@ -6,7 +6,7 @@
 #ifndef RESOURCES_JOINING_EXCHANGE_H
 #define RESOURCES_JOINING_EXCHANGE_H
 
-#include "resources/door/door_record.h"
+#include "resources/stored/door_record.h"
 #include "resources/entry_rules/entry_rules.h"
 #include "resources/joining/livekit_join.h"
 

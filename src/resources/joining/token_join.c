@@ -8,8 +8,8 @@
 #include "resources/joining/media_join.h"
 #include "resources/misses.h"
 #include "resources/live/made_rooms.h"
-#include "resources/live/revocations.h"
-#include "resources/templates/template_record.h"
+#include "resources/stored/revocations.h"
+#include "resources/stored/template_record.h"
 
 /* Finds the code at the place that the join token names, unless it is deleted. */
 static bool find_bearer_code(struct call *call, struct exchange *exchange, struct fault *fault)

@@ -16,7 +16,7 @@
 #include "resources/joining/media_join.h"
 #include "resources/live/live_rooms.h"
 #include "resources/media/backends.h"
-#include "resources/rooms/room_record.h"
+#include "resources/stored/room_record.h"
 #include "resources/templates/template_parts.h"
 #include "rules/text_rules.h"
 

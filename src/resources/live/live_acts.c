@@ -16,10 +16,10 @@
 #include "resources/live/live_merge.h"
 #include "resources/live/live_message.h"
 #include "resources/live/live_queue.h"
-#include "resources/live/revocations.h"
+#include "resources/stored/revocations.h"
 #include "resources/live/live_rooms.h"
 #include "resources/rooms/rooms.h"
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 
 /* What the call has asked for. STEP_LAST: to put out the caller, after all others. */
 enum step { STEP_FIRST, STEP_ACT, STEP_LAST };

@@ -7,7 +7,7 @@
 #include "records/kinds.h"
 #include "resources/audit.h"
 #include "resources/events/events.h"
-#include "resources/events/webhook_record.h"
+#include "resources/stored/webhook_record.h"
 
 /* Longer metadata is not in an event, in bytes. */
 #define USER_DATA_MOST 256

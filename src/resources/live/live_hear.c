@@ -10,7 +10,7 @@
 #include "records/kinds.h"
 #include "resources/audit_record.h"
 #include "resources/live/live_queue.h"
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 #include "resources/live/made_rooms.h"
 #include "resources/media/backends.h"
 

@@ -14,8 +14,8 @@
 #include "resources/live/live_merge.h"
 #include "resources/live/live_message.h"
 #include "resources/live/live_queue.h"
-#include "resources/live/revocations.h"
-#include "resources/rooms/room_record.h"
+#include "resources/stored/revocations.h"
+#include "resources/stored/room_record.h"
 #include "resources/templates/template_audit.h"
 #include "resources/templates/template_parts.h"
 

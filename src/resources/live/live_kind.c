@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"
 #include "resources/live/live_names.h"
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 #include "resources/record_check.h"
 
 /* ---- sessions ---- */

@@ -14,11 +14,11 @@
 #include "resources/live/live_events.h"
 #include "resources/live/live_names.h"
 #include "resources/live/live_queue.h"
-#include "resources/live/revocations.h"
+#include "resources/stored/revocations.h"
 #include "resources/live/stay_limits.h"
 #include "resources/media/backend_health.h"
-#include "resources/media/media_record.h"
-#include "resources/rooms/room_record.h"
+#include "resources/stored/media_record.h"
+#include "resources/stored/room_record.h"
 #include "resources/templates/template_parts.h"
 
 /* Peers that are read together while a session closes, and whose stays one transaction ends. */

@@ -6,7 +6,7 @@
 
 #include "base/json_writer.h"
 #include "base/text.h"
-#include "resources/door/door_record.h"
+#include "resources/stored/door_record.h"
 #include "resources/misses.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/live_rooms.h"

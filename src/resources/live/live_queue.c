@@ -13,7 +13,7 @@
 #include "base/counter.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 /* How many events of a media server wait; with a backend of zeros, of all of the account's. */
 struct share {

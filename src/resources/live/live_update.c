@@ -16,7 +16,7 @@
 #include "resources/live/live_door.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/live_rooms.h"
-#include "resources/live/revocations.h"
+#include "resources/stored/revocations.h"
 #include "resources/templates/template_parts.h"
 #include "rules/live_rules.h"
 #include "rules/text_rules.h"

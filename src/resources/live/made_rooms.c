@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "records/kinds.h"
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 #define GROUPS 4096
 #define WAYS 4

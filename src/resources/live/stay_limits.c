@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 #define MINUTE ((int64_t)60 * 1000)
 

@@ -5,7 +5,7 @@
 #include "base/json_text.h"
 #include "media/server.h"
 #include "records/kinds.h"
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 #include "resources/media/backends.h"
 #include "resources/record_kind.h"
 #include "resources/stored.h"

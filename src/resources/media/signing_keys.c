@@ -8,7 +8,7 @@
 #include "resources/lists.h"
 #include "resources/audit.h"
 #include "resources/route.h"
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 #include "resources/misses.h"
 
 /* Seconds for which a retired key is still published: the longest lifetime of a token, and a

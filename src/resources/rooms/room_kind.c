@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/record_kind.h"
-#include "resources/rooms/room_record.h"
-#include "resources/rooms/room_times.h"
+#include "resources/stored/room_record.h"
+#include "resources/stored/room_times.h"
 #include "resources/stored.h"
 #include "rules/room_rules.h"
 

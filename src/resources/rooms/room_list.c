@@ -10,8 +10,8 @@
 #include "resources/lists.h"
 #include "records/record.h"
 #include "resources/route.h"
-#include "resources/rooms/room_record.h"
-#include "resources/rooms/room_times.h"
+#include "resources/stored/room_record.h"
+#include "resources/stored/room_times.h"
 #include "resources/rooms/rooms.h"
 #include "rules/room_rules.h"
 

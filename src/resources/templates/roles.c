@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "resources/templates/template_audit.h"
 #include "resources/templates/template_parts.h"
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 #include "rules/role_rules.h"
 #include "rules/template_rules.h"
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "resources/codes/code_life.h"
 #include "resources/route.h"
-#include "resources/templates/deleted_role.h"
+#include "resources/stored/deleted_role.h"
 #include "resources/stored.h"
 #include "rules/destination_rules.h"
 #include "rules/role_rules.h"

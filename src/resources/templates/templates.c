@@ -6,18 +6,18 @@
 #include "resources/templates/templates.h"
 
 #include "base/text.h"
-#include "resources/templates/default_template.h"
-#include "resources/templates/deleted_role.h"
+#include "resources/stored/default_template.h"
+#include "resources/stored/deleted_role.h"
 #include "resources/garbage.h"
 #include "resources/import_origin.h"
 #include "records/kinds.h"
 #include "resources/lists.h"
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 #include "records/record.h"
 #include "resources/route.h"
 #include "resources/templates/template_audit.h"
 #include "resources/templates/template_parts.h"
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 #include "rules/template_rules.h"
 
 /* ---- writing ---- */

@@ -9,7 +9,7 @@
 
 #include "resources/entry_rules/entry_rules.h"
 #include "resources/live/live_judge.h"
-#include "resources/live/revocations.h"
+#include "resources/stored/revocations.h"
 #include "script.h"
 #include "suite.h"
 

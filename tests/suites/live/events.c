@@ -8,7 +8,7 @@
 #include "records/kinds.h"
 #include "resources/bans/bans.h"
 #include "resources/audit_record.h"
-#include "resources/events/webhook_record.h"
+#include "resources/stored/webhook_record.h"
 #include "resources/garbage.h"
 #include "resources/sweep.h"
 #include "script.h"

@@ -7,7 +7,7 @@
 #include "directory.h"
 #include "records/kinds.h"
 #include "resources/audit_record.h"
-#include "resources/events/webhook_record.h"
+#include "resources/stored/webhook_record.h"
 #include "resources/live/live_events.h"
 #include "script.h"
 #include "suite.h"

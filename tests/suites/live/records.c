@@ -11,7 +11,7 @@
 #include "resources/bans/bans.h"
 #include "resources/door/door_polls.h"
 #include "resources/audit_record.h"
-#include "resources/events/webhook_record.h"
+#include "resources/stored/webhook_record.h"
 #include "resources/garbage.h"
 #include "resources/live/live_caller.h"
 #include "resources/live/stay_limits.h"

@@ -9,7 +9,7 @@
 #include "records/kinds.h"
 #include "resources/door/door_polls.h"
 #include "resources/audit_record.h"
-#include "resources/events/webhook_record.h"
+#include "resources/stored/webhook_record.h"
 #include "resources/garbage.h"
 #include "resources/live/live_events.h"
 #include "resources/record_check.h"

@@ -13,8 +13,8 @@
 #include "kit.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_queue.h"
-#include "resources/live/live_record.h"
-#include "resources/live/revocations.h"
+#include "resources/stored/live_record.h"
+#include "resources/stored/revocations.h"
 #include "suite.h"
 
 /* Queues events of this backend until one has to wait. Returns how many did not. */

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 
 #include "life.h"
-#include "resources/codes/code_record.h"
+#include "resources/stored/code_record.h"
 #include "resources/audit_record.h"
-#include "resources/events/webhook_record.h"
+#include "resources/stored/webhook_record.h"
 #include "store/gdbm/inspect.h"
 #include "suite.h"
 

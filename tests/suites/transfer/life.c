@@ -10,10 +10,10 @@
 
 #include "directory.h"
 #include "life.h"
-#include "resources/codes/code_record.h"
+#include "resources/stored/code_record.h"
 #include "resources/audit_record.h"
-#include "resources/events/webhook_record.h"
-#include "resources/live/revocations.h"
+#include "resources/stored/webhook_record.h"
+#include "resources/stored/revocations.h"
 #include "suite.h"
 
 #define OVERLAY_BYTES ((size_t)512 << 10)

@@ -10,10 +10,10 @@
 #include "command/again.h"
 #include "command/removal.h"
 #include "life.h"
-#include "resources/codes/code_record.h"
+#include "resources/stored/code_record.h"
 #include "resources/audit_record.h"
-#include "resources/events/webhook_record.h"
-#include "resources/templates/default_template.h"
+#include "resources/stored/webhook_record.h"
+#include "resources/stored/default_template.h"
 #include "store_failing.h"
 #include "suite.h"
 

@@ -1,7 +1,7 @@
-/* See resources/door/door_record.h.
+/* See resources/stored/door_record.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/door/door_record.h"
+#include "resources/stored/door_record.h"
 
 #include <string.h>
 

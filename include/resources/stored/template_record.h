@@ -7,7 +7,7 @@
  *
  * A role has an identity from its creation to its deletion: a number that the template never uses
  * again. A rename keeps it. Codes refer to it (resources/codes/code_life.h). For deleted roles see
- * resources/templates/deleted_role.h.
+ * resources/stored/deleted_role.h.
  *
  * The template, each role, the settings, the destinations, the configuration of recordings (which
  * the response of the template does not have), and the part that rooms show (name, recording) have
@@ -19,8 +19,8 @@
  * it is in the text, unless the record has the place (AS_PART).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_TEMPLATES_TEMPLATE_RECORD_H
-#define RESOURCES_TEMPLATES_TEMPLATE_RECORD_H
+#ifndef RESOURCES_STORED_TEMPLATE_RECORD_H
+#define RESOURCES_STORED_TEMPLATE_RECORD_H
 
 #include "records/record.h"
 #include "resources/call.h"
@@ -31,7 +31,7 @@
 #define TEMPLATE_HIDDEN_MOST ((size_t)512 << 10)
 
 /* The records of deleted roles, and the round that visits the rooms of the template
- * (resources/templates/deleted_role.h). */
+ * (resources/stored/deleted_role.h). */
 struct deleted_roles {
 	uint32_t count;
 	int64_t round_began; /* milliseconds since 1970; 0 if no round has begun */

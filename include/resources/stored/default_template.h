@@ -1,8 +1,8 @@
 /* The default template of an account: new rooms get it if their request names no template.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_TEMPLATES_DEFAULT_TEMPLATE_H
-#define RESOURCES_TEMPLATES_DEFAULT_TEMPLATE_H
+#ifndef RESOURCES_STORED_DEFAULT_TEMPLATE_H
+#define RESOURCES_STORED_DEFAULT_TEMPLATE_H
 
 #include "records/record.h"
 #include "resources/call.h"

@@ -1,8 +1,8 @@
-/* See resources/rooms/room_times.h. The account has one record, with the id zero; as long as it
+/* See resources/stored/room_times.h. The account has one record, with the id zero; as long as it
  * does not exist, the differences are zero.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/rooms/room_times.h"
+#include "resources/stored/room_times.h"
 
 #include "records/kinds.h"
 #include "records/record.h"

@@ -12,8 +12,8 @@
  * None of this is in a dump: whoever still waits knocks again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_DOOR_DOOR_RECORD_H
-#define RESOURCES_DOOR_DOOR_RECORD_H
+#ifndef RESOURCES_STORED_DOOR_RECORD_H
+#define RESOURCES_STORED_DOOR_RECORD_H
 
 #include "base/digest.h"
 #include "records/kinds.h"

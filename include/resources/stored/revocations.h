@@ -2,10 +2,10 @@
  * was put out can come back with one.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_LIVE_REVOCATIONS_H
-#define RESOURCES_LIVE_REVOCATIONS_H
+#ifndef RESOURCES_STORED_REVOCATIONS_H
+#define RESOURCES_STORED_REVOCATIONS_H
 
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 /* Notes that nobody is to be in the room with a token that has this entry; does nothing if the
  * entry is empty. reason: as written; may be empty. */

@@ -1,11 +1,11 @@
-/* See resources/templates/template_record.h.
+/* See resources/stored/template_record.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 
 #include "base/text.h"
 #include "records/kinds.h"
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 #include "records/record.h"
 #include "resources/stored.h"
 

@@ -1,7 +1,7 @@
-/* See resources/templates/default_template.h.
+/* See resources/stored/default_template.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/templates/default_template.h"
+#include "resources/stored/default_template.h"
 
 #include "records/kinds.h"
 #include "records/record.h"

@@ -3,8 +3,8 @@
  * list of rooms needs them to find rooms by time of creation, because its pages are in the order of
  * ids.
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_ROOMS_ROOM_TIMES_H
-#define RESOURCES_ROOMS_ROOM_TIMES_H
+#ifndef RESOURCES_STORED_ROOM_TIMES_H
+#define RESOURCES_STORED_ROOM_TIMES_H
 
 #include "resources/call.h"
 

@@ -1,7 +1,7 @@
-/* See resources/templates/deleted_role.h.
+/* See resources/stored/deleted_role.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/templates/deleted_role.h"
+#include "resources/stored/deleted_role.h"
 
 #include "base/digest.h"
 #include "records/kinds.h"

@@ -8,10 +8,10 @@
  * template.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_TEMPLATES_DELETED_ROLE_H
-#define RESOURCES_TEMPLATES_DELETED_ROLE_H
+#ifndef RESOURCES_STORED_DELETED_ROLE_H
+#define RESOURCES_STORED_DELETED_ROLE_H
 
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 
 #define DELETED_ROLES_KEPT 64
 

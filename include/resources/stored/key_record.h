@@ -5,8 +5,8 @@
  * changes.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_ACCESS_KEY_RECORD_H
-#define RESOURCES_ACCESS_KEY_RECORD_H
+#ifndef RESOURCES_STORED_KEY_RECORD_H
+#define RESOURCES_STORED_KEY_RECORD_H
 
 #include "base/digest.h"
 #include "records/record.h"

@@ -1,7 +1,7 @@
-/* See resources/events/webhook_record.h.
+/* See resources/stored/webhook_record.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/events/webhook_record.h"
+#include "resources/stored/webhook_record.h"
 
 #include "records/kinds.h"
 #include "records/record.h"

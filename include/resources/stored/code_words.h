@@ -4,8 +4,8 @@
  * from its removal until its account uses the code again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_CODES_CODE_WORDS_H
-#define RESOURCES_CODES_CODE_WORDS_H
+#ifndef RESOURCES_STORED_CODE_WORDS_H
+#define RESOURCES_STORED_CODE_WORDS_H
 
 #include "records/record.h"
 #include "resources/call.h"

@@ -1,7 +1,7 @@
-/* See resources/access/key_record.h.
+/* See resources/stored/key_record.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/access/key_record.h"
+#include "resources/stored/key_record.h"
 
 #include <string.h>
 

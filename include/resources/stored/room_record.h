@@ -4,10 +4,10 @@
  * renaming a template changes no room.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_ROOMS_ROOM_RECORD_H
-#define RESOURCES_ROOMS_ROOM_RECORD_H
+#ifndef RESOURCES_STORED_ROOM_RECORD_H
+#define RESOURCES_STORED_ROOM_RECORD_H
 
-#include "resources/templates/template_record.h"
+#include "resources/stored/template_record.h"
 
 struct room_record {
 	struct store_record stored; /* as it was read; value.data NULL if it is new */

@@ -1,7 +1,7 @@
-/* See resources/live/live_record.h.
+/* See resources/stored/live_record.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/live/live_record.h"
+#include "resources/stored/live_record.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* See resources/live/revocations.h.
+/* See resources/stored/revocations.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/live/revocations.h"
+#include "resources/stored/revocations.h"
 
 #include "records/kinds.h"
 #include "resources/media/backends.h"

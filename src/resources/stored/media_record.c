@@ -1,7 +1,7 @@
-/* See resources/media/media_record.h.
+/* See resources/stored/media_record.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/media/media_record.h"
+#include "resources/stored/media_record.h"
 
 #include "records/kinds.h"
 #include "records/record.h"

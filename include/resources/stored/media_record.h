@@ -7,12 +7,12 @@
  * removes it.
  *
  * A backend counts the templates that name it, so that no search for them is needed. Writers of
- * templates keep the count (resources/templates/template_record.h). Likewise the record has the
+ * templates keep the count (resources/stored/template_record.h). Likewise the record has the
  * number of the account's bans (resources/bans/bans.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_MEDIA_MEDIA_RECORD_H
-#define RESOURCES_MEDIA_MEDIA_RECORD_H
+#ifndef RESOURCES_STORED_MEDIA_RECORD_H
+#define RESOURCES_STORED_MEDIA_RECORD_H
 
 #include "base/digest.h"
 #include "media/signing.h"

@@ -1,7 +1,7 @@
-/* See resources/rooms/room_record.h.
+/* See resources/stored/room_record.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/rooms/room_record.h"
+#include "resources/stored/room_record.h"
 
 #include "base/digest.h"
 #include "base/text.h"

@@ -9,8 +9,8 @@
  * All functions work on the transaction's account and allocate from its arena.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_EVENTS_WEBHOOK_RECORD_H
-#define RESOURCES_EVENTS_WEBHOOK_RECORD_H
+#ifndef RESOURCES_STORED_WEBHOOK_RECORD_H
+#define RESOURCES_STORED_WEBHOOK_RECORD_H
 
 #include "records/record.h"
 #include "resources/audit_record.h"

@@ -1,7 +1,7 @@
-/* See resources/codes/code_words.h.
+/* See resources/stored/code_words.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/codes/code_words.h"
+#include "resources/stored/code_words.h"
 
 #include "records/kinds.h"
 #include "records/record.h"

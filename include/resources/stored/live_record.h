@@ -12,8 +12,8 @@
  * Times are in milliseconds since 1970, of this service's clock unless a comment says otherwise.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_LIVE_LIVE_RECORD_H
-#define RESOURCES_LIVE_LIVE_RECORD_H
+#ifndef RESOURCES_STORED_LIVE_RECORD_H
+#define RESOURCES_STORED_LIVE_RECORD_H
 
 #include "base/text.h"
 #include "media/server.h"

@@ -1,10 +1,10 @@
-/* See resources/codes/code_record.h.
+/* See resources/stored/code_record.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/codes/code_record.h"
+#include "resources/stored/code_record.h"
 
 #include "resources/code_typed.h"
-#include "resources/codes/code_words.h"
+#include "resources/stored/code_words.h"
 #include "records/record.h"
 
 #define TEXT_MOST ((int64_t)16 << 10)

@@ -7,8 +7,8 @@
  * All slices are borrowed from the call's arena.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_CODES_CODE_RECORD_H
-#define RESOURCES_CODES_CODE_RECORD_H
+#ifndef RESOURCES_STORED_CODE_RECORD_H
+#define RESOURCES_STORED_CODE_RECORD_H
 
 #include "resources/call.h"
 #include "records/kinds.h"
@@ -120,7 +120,7 @@ bool codes_count_removed(struct room_codes *codes, const struct code *code, stru
 bool code_find(struct call *call, struct slice letters, enum store_reading reading,
 	       struct code *code, struct id *account, bool *is_there, struct fault *fault);
 bool code_put(struct call *call, const struct code *code, struct fault *fault);
-/* Removes a code, which stays reserved for its account (resources/codes/code_words.h). */
+/* Removes a code, which stays reserved for its account (resources/stored/code_words.h). */
 bool code_remove(struct call *call, const struct code *code, struct fault *fault);
 
 /* Reads a room's codes in pages, the oldest first. */
