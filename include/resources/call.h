@@ -201,7 +201,7 @@ struct call {
 	bool has_claim; /* of idempotency_key (service/idempotency.h) */
 	int64_t claims_until; /* it waits for the claim until this time of clock_monotonic */
 	struct counting *counting; /* private to resources/retries/kept_usage.c */
-	struct slice made_key; /* private to resources/media/signing_keys.c */
+	struct slice made_key; /* private to resources/backends/signing_keys.c */
 	struct asking *asking; /* what it asks a media server (resources/asking.h); else NULL */
 	struct asking *asks_next; /* what `settle` asks in addition; else NULL */
 	struct app_token *app_token; /* join token, if the route takes one (accounts/token.h) */

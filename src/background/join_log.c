@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "resources/audit.h"
 #include "resources/audit_record.h"
-#include "resources/joining/media_join.h"
 #include "resources/stored/media_record.h"
 
 /* Events that one transaction writes. */

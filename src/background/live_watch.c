@@ -32,7 +32,7 @@
 #include "resources/live/made_rooms.h"
 #include "resources/stored/revocations.h"
 #include "resources/media/backend_health.h"
-#include "resources/media/backends.h"
+#include "resources/stored/media_record.h"
 
 /* Milliseconds: between two rounds; between two looks at a backend, and at one that never
  * answered; at a room at least; at a room often; for which rooms are looked at often after the

@@ -22,7 +22,7 @@
 #include "resources/door/door_polls.h"
 #include "resources/record_kind.h"
 #include "resources/misses.h"
-#include "resources/media/signing_keys.h"
+#include "resources/backends/signing_keys.h"
 #include "accounts/token.h"
 #include "command/command.h"
 #include "command/data_directory.h"

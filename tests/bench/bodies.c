@@ -22,7 +22,7 @@
 #include "directory.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/misses.h"
-#include "resources/media/signing_keys.h"
+#include "resources/backends/signing_keys.h"
 #include "service/service.h"
 #include "store/gdbm/store_gdbm.h"
 #include "suite.h"

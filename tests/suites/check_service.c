@@ -21,7 +21,7 @@
 #include "resources/audit_record.h"
 #include "resources/live/live_queue.h"
 #include "resources/retries/kept_usage.h"
-#include "resources/media/signing_keys.h"
+#include "resources/backends/signing_keys.h"
 #include "accounts/token.h"
 #include "case.h"
 #include "database.h"

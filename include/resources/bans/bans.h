@@ -12,7 +12,7 @@
 #define RESOURCES_BANS_BANS_H
 
 #include "records/record.h"
-#include "resources/joining/media_join.h"
+#include "resources/stored/media_record.h"
 #include "resources/reads.h"
 
 /* The first digits of a code's hash that identify the code: media servers are told no more. */

@@ -15,6 +15,7 @@
 #define RESOURCES_STORED_MEDIA_RECORD_H
 
 #include "base/digest.h"
+#include "media/server.h"
 #include "media/signing.h"
 #include "media/ticket.h"
 #include "records/record.h"
@@ -94,5 +95,17 @@ void media_remove_backend(struct media *media, const struct backend *backend);
 /* Counts that a template now names the backend `name`, which must exist, instead of `former`.
  * Either may be empty. */
 bool media_use(struct call *call, struct slice former, struct slice name, struct fault *fault);
+
+/* Digits of the hash of a code that a media server is told. */
+#define MEDIA_CODE_SHOWN 16
+/* Returns the hash that identifies a code where the code itself must not appear: HMAC-SHA-256 under
+ * the account's secret, in hex. */
+struct slice media_code_hash(struct arena *arena, const struct media *media, struct slice letters);
+
+/* Returns the URL at which Anteroom reaches a media server whose members `url` and `api_url` are
+ * these. */
+struct slice backend_api_url(struct call *call, struct slice url, struct slice api_url);
+/* Returns the media server as it is asked. */
+struct server backend_server(struct call *call, const struct backend *backend);
 
 #endif

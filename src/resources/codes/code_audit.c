@@ -4,7 +4,7 @@
 #include "resources/codes/code_audit.h"
 
 #include "resources/audit.h"
-#include "resources/joining/media_join.h"
+#include "resources/stored/media_record.h"
 
 bool code_note(struct call *call, const char *type, const struct code *code, struct slice role,
 	       struct changes *changes, struct fault *fault)

@@ -11,7 +11,6 @@
 #include "resources/codes/code_terms.h"
 #include "resources/stored/code_words.h"
 #include "resources/lists.h"
-#include "resources/joining/media_join.h"
 #include "resources/stored/media_record.h"
 #include "records/record.h"
 #include "resources/public_url.h"

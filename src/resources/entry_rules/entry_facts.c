@@ -4,7 +4,7 @@
 #include "resources/entry_rules/entry_facts.h"
 
 #include "resources/bans/bans.h"
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 #include "resources/stored/revocations.h"
 #include "resources/templates/template_parts.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "resources/entry_rules/entry_facts.h"
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 #include "resources/misses.h"
 
 /* ---- what the rules ask ---- */

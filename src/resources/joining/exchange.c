@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "resources/door/door.h"
 #include "resources/joining/join.h"
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 #include "resources/live/made_rooms.h"
 
 /* ---- who comes ---- */

@@ -8,10 +8,10 @@
 #include "base/text.h"
 #include "base/text_name.h"
 #include "resources/asking.h"
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 #include "resources/live/live_names.h"
 #include "resources/live/made_rooms.h"
-#include "resources/media/backends.h"
+#include "resources/stored/media_record.h"
 #include "resources/stored.h"
 #include "resources/templates/template_parts.h"
 

@@ -5,7 +5,7 @@
 #ifndef RESOURCES_JOINING_LIVEKIT_JOIN_H
 #define RESOURCES_JOINING_LIVEKIT_JOIN_H
 
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 
 struct livekit_wish {
 	struct slice room; /* its id or name; empty for that of the code */

@@ -5,7 +5,7 @@
 
 #include "accounts/token.h"
 #include "resources/joining/exchange.h"
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 #include "resources/misses.h"
 #include "resources/live/made_rooms.h"
 #include "resources/stored/revocations.h"

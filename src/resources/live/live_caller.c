@@ -9,12 +9,12 @@
 #include "base/text.h"
 #include "records/kinds.h"
 #include "resources/joining/join.h"
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 #include "resources/misses.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_queue.h"
 #include "resources/media/backend_health.h"
-#include "resources/media/backends.h"
+#include "resources/stored/media_record.h"
 #include "resources/templates/template_parts.h"
 
 /* Seconds for which somebody with a new join token may be on the way into the room. */

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "resources/codes/code_life.h"
-#include "resources/joining/media_join.h"
+#include "resources/stored/media_record.h"
 
 static int compare_hashes(const void *a, const void *b)
 {

@@ -12,7 +12,7 @@
 #include "resources/live/live_queue.h"
 #include "resources/stored/live_record.h"
 #include "resources/live/made_rooms.h"
-#include "resources/media/backends.h"
+#include "resources/stored/media_record.h"
 
 /* Seconds after which a media server may try again. */
 #define RETRY_AFTER 1

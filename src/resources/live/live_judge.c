@@ -9,7 +9,7 @@
 
 #include "base/digest.h"
 #include "resources/audit.h"
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 #include "resources/live/live_caller.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_message.h"

@@ -10,7 +10,7 @@
 #include "resources/audit.h"
 #include "resources/entry_rules/entry_rules.h"
 #include "resources/garbage.h"
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 #include "resources/live/live_events.h"
 #include "resources/live/live_names.h"
 #include "resources/live/live_queue.h"

@@ -10,7 +10,7 @@
 #include "resources/misses.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/live_rooms.h"
-#include "resources/media/backends.h"
+#include "resources/stored/media_record.h"
 #include "resources/templates/template_parts.h"
 
 /* Most bytes of the identities in one request, as they are sent. What remains of SENDER_BYTES_MOST

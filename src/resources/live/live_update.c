@@ -8,7 +8,7 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 #include "resources/entry_rules/entry_rules.h"
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 #include "resources/live/live_events.h"
 #include "resources/live/live_merge.h"
 #include "resources/live/live_names.h"

@@ -3,8 +3,10 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/stored/media_record.h"
 
+#include "base/text.h"
 #include "records/kinds.h"
 #include "records/record.h"
+#include "resources/stored.h"
 
 #define TEXT_MOST ((int64_t)64 << 10)
 
@@ -229,4 +231,29 @@ bool media_use(struct call *call, struct slice former, struct slice name, struct
 	if (backend != NULL)
 		backend->uses++;
 	return media_put(call, &media, fault);
+}
+
+struct slice media_code_hash(struct arena *arena, const struct media *media, struct slice letters)
+{
+	unsigned char mac[DIGEST_SIZE];
+	char *text = arena_alloc(arena, 2 * DIGEST_SIZE);
+
+	digest_hmac_sha256((struct slice){ (const char *)media->code_key, DIGEST_SIZE }, letters,
+			   mac);
+	text_hex(mac, sizeof mac, text);
+	return (struct slice){ text, 2 * DIGEST_SIZE };
+}
+
+struct slice backend_api_url(struct call *call, struct slice url, struct slice api_url)
+{
+	return api_url.size > 0 ? api_url : server_api_url(call->arena, url);
+}
+
+struct server backend_server(struct call *call, const struct backend *backend)
+{
+	return (struct server){
+		.type = backend->type,
+		.url = backend_api_url(call, backend->url, backend->api_url),
+		.config = stored_json(call, backend->config, "backend", &backend->id),
+	};
 }

@@ -4,7 +4,7 @@
 #include "resources/stored/revocations.h"
 
 #include "records/kinds.h"
-#include "resources/media/backends.h"
+#include "resources/stored/media_record.h"
 #include "rules/media_rules.h"
 
 /* Milliseconds for which a revocation is kept after the last token has expired. */

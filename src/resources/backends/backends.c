@@ -1,8 +1,8 @@
-/* See resources/media/backends.h. A write builds the complete document from the stored one and the
- * body, with the stored secrets that the body leaves out, and checks it against all rules.
+/* See resources/backends/backends.h. A write builds the complete document from the stored one and
+ * the body, with the stored secrets that the body leaves out, and checks it against all rules.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/media/backends.h"
+#include "resources/backends/backends.h"
 
 #include <stdlib.h>
 
@@ -223,18 +223,13 @@ bool backends_create(struct call *call, struct fault *fault)
 	       call_answer(call, backend_text(call, backend, NULL));
 }
 
-static struct slice api_url_of(struct call *call, struct slice url, struct slice api_url)
-{
-	return api_url.size > 0 ? api_url : server_api_url(call->arena, url);
-}
-
 /* Returns whether people and Anteroom still reach the server at the same places. */
 static bool stays_there(struct call *call, const struct backend *backend, struct slice url,
 			struct slice api_url)
 {
 	return url_same_place(backend->url, url) &&
-	       url_same_place(api_url_of(call, backend->url, backend->api_url),
-			      api_url_of(call, url, api_url));
+	       url_same_place(backend_api_url(call, backend->url, backend->api_url),
+			      backend_api_url(call, url, api_url));
 }
 
 /* Keeps secrets that the body leaves out, as long as the backend uses them and stays at the same
@@ -378,15 +373,6 @@ bool backends_list(struct call *call, struct fault *fault)
 }
 
 /* ---- asking the media server ---- */
-
-struct server backend_server(struct call *call, const struct backend *backend)
-{
-	return (struct server){
-		.type = backend->type,
-		.url = api_url_of(call, backend->url, backend->api_url),
-		.config = stored_json(call, backend->config, "backend", &backend->id),
-	};
-}
 
 bool backends_test(struct call *call, struct fault *fault)
 {

@@ -1,7 +1,7 @@
-/* See resources/joining/media_join.h.
+/* See resources/media/media_join.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/joining/media_join.h"
+#include "resources/media/media_join.h"
 
 #include "base/text.h"
 #include "media/server.h"
@@ -14,17 +14,6 @@ const struct backend *media_backend_of(const struct media *media,
 {
 	return template->backend.data != NULL ? media_backend_named(media, template->backend)
 					      : media_default_backend(media);
-}
-
-struct slice media_code_hash(struct arena *arena, const struct media *media, struct slice letters)
-{
-	unsigned char mac[DIGEST_SIZE];
-	char *text = arena_alloc(arena, 2 * DIGEST_SIZE);
-
-	digest_hmac_sha256((struct slice){ (const char *)media->code_key, DIGEST_SIZE }, letters,
-			   mac);
-	text_hex(mac, sizeof mac, text);
-	return (struct slice){ text, 2 * DIGEST_SIZE };
 }
 
 /* ---- the role ---- */

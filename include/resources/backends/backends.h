@@ -1,10 +1,9 @@
 /* Handlers of backends, the media servers (anteroom-api(7)).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_MEDIA_BACKENDS_H
-#define RESOURCES_MEDIA_BACKENDS_H
+#ifndef RESOURCES_BACKENDS_BACKENDS_H
+#define RESOURCES_BACKENDS_BACKENDS_H
 
-#include "media/server.h"
 #include "resources/stored/media_record.h"
 
 handler backends_create;
@@ -17,8 +16,6 @@ handler backends_delete;
 handler backends_test;
 handler backends_settle_test;
 
-/* Returns the media server as it is asked. */
-struct server backend_server(struct call *call, const struct backend *backend);
 /* Returns the backend as a document that may be changed: as it could be sent, with its secrets. */
 json_t *backend_document(struct call *call, const struct backend *backend);
 

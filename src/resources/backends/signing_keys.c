@@ -1,7 +1,7 @@
-/* See resources/media/signing_keys.h.
+/* See resources/backends/signing_keys.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/media/signing_keys.h"
+#include "resources/backends/signing_keys.h"
 
 #include "base/json_writer.h"
 #include "base/text.h"

@@ -6,7 +6,7 @@
 #include "media/server.h"
 #include "records/kinds.h"
 #include "resources/stored/live_record.h"
-#include "resources/media/backends.h"
+#include "resources/backends/backends.h"
 #include "resources/record_kind.h"
 #include "resources/stored.h"
 #include "rules/media_rules.h"

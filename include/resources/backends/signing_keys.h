@@ -1,8 +1,8 @@
 /* Handlers of signing keys and of the public key sets (anteroom-api(7)).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_MEDIA_SIGNING_KEYS_H
-#define RESOURCES_MEDIA_SIGNING_KEYS_H
+#ifndef RESOURCES_BACKENDS_SIGNING_KEYS_H
+#define RESOURCES_BACKENDS_SIGNING_KEYS_H
 
 #include "resources/call.h"
 

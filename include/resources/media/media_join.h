@@ -2,8 +2,8 @@
  * role allows there.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_JOINING_MEDIA_JOIN_H
-#define RESOURCES_JOINING_MEDIA_JOIN_H
+#ifndef RESOURCES_MEDIA_MEDIA_JOIN_H
+#define RESOURCES_MEDIA_MEDIA_JOIN_H
 
 #include "resources/stored/code_record.h"
 #include "resources/stored/media_record.h"
@@ -63,11 +63,5 @@ bool media_join(struct call *call, const struct media *media, const struct backe
 bool media_livekit_token(struct call *call, const struct media *media,
 			 const struct backend *backend, const struct admission *admission,
 			 struct slice *token, struct fault *fault);
-
-/* Digits of the hash of a code that a media server is told. */
-#define MEDIA_CODE_SHOWN 16
-/* Returns the hash that identifies a code where the code itself must not appear: HMAC-SHA-256 under
- * the account's secret, in hex. */
-struct slice media_code_hash(struct arena *arena, const struct media *media, struct slice letters);
 
 #endif
