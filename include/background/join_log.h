@@ -10,7 +10,7 @@
 #ifndef BACKGROUND_JOIN_LOG_H
 #define BACKGROUND_JOIN_LOG_H
 
-#include "resources/joining/join.h"
+#include "resources/joining/joining.h"
 
 /* Events that may wait to be written; further ones are dropped, which the service log reports. */
 #define JOIN_LOG_MOST 10000

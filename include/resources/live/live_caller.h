@@ -65,9 +65,6 @@ bool live_find_role(struct call *call, const struct room_record *room, struct sl
  * of the stay. */
 bool live_find_peer(struct call *call, const struct live_view *view, struct slice id,
 		    struct peer *peer, struct fault *fault);
-/* Finds the peer inside whose token has this entry; of several stays, the one that came last. */
-bool live_find_entry(struct call *call, const struct live *live, struct slice entry,
-		     struct peer *peer, bool *is_there, struct fault *fault);
 /* Makes the call ask the media server about the room of the path, like call_ask: from inside, with
  * the precedence of a moderator. */
 struct asking *live_ask(struct call *call, const struct id *backend, size_t count);

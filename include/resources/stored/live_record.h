@@ -238,6 +238,9 @@ bool inside_find(struct call *call, const struct id *room, struct slice entry,
 /* Finds those that a former program has stored, without the room. */
 bool inside_find_former(struct call *call, const struct id *room, struct slice entry,
 			enum store_reading reading, struct inside *inside, struct fault *fault);
+/* Finds the peer inside whose token has this entry; of several stays, the one that came last. */
+bool live_find_entry(struct call *call, const struct live *live, struct slice entry,
+		     struct peer *peer, bool *is_there, struct fault *fault);
 /* Lists a peer who is inside under its entry, if it has one. */
 bool inside_add(struct call *call, const struct id *room, const struct peer *peer,
 		struct fault *fault);

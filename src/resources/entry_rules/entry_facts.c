@@ -63,6 +63,19 @@ bool entrant_user_is_known(const struct entrant *entrant)
 	return entrant->code == NULL || (entrant->code->terms.set & CODE_USER_ID) != 0;
 }
 
+bool entrant_find_media(struct entrant *entrant, struct media *media, struct fault *fault)
+{
+	bool has_media;
+
+	entrant->backend = NULL;
+	if (!media_find(entrant->call, STORE_TO_SHOW, media, &has_media, fault))
+		return false;
+	entrant->media = has_media ? media : NULL;
+	if (has_media)
+		entrant->backend = media_backend_of(media, entrant->template);
+	return true;
+}
+
 bool entrant_is_banned(struct entrant *entrant)
 {
 	struct call *call = entrant->call;

@@ -5,7 +5,7 @@
 #ifndef RESOURCES_ENTRY_RULES_ENTRY_FACTS_H
 #define RESOURCES_ENTRY_RULES_ENTRY_FACTS_H
 
-#include "resources/entry_rules/entry_rules.h"
+#include "resources/entry_rules/entrant.h"
 
 /* Returns true if a ban keeps the person out of the room. Reads nothing if the account has no
  * bans, or if it is known from when the person came in. */

@@ -10,7 +10,7 @@
 #include "base/encode.h"
 #include "base/text.h"
 #include "resources/door/door.h"
-#include "resources/joining/join.h"
+#include "resources/joining/joining.h"
 #include "resources/media/media_join.h"
 #include "resources/live/made_rooms.h"
 
@@ -27,20 +27,6 @@ bool exchange_find_room(struct call *call, struct exchange *exchange, bool *is_t
 	entrant->template = &exchange->subject.template;
 	return room_subject_of_code(call, &exchange->code, STORE_TO_SHOW, &exchange->subject,
 				    is_there, fault);
-}
-
-bool exchange_find_media(struct call *call, struct exchange *exchange, struct fault *fault)
-{
-	struct entrant *entrant = &exchange->entrant;
-	bool has_media;
-
-	entrant->backend = NULL;
-	if (!media_find(call, STORE_TO_SHOW, &exchange->media, &has_media, fault))
-		return false;
-	entrant->media = has_media ? &exchange->media : NULL;
-	if (has_media)
-		entrant->backend = media_backend_of(&exchange->media, &exchange->subject.template);
-	return true;
 }
 
 /* Milliseconds in which the last user of a code may repeat the exchange, and the most repeats. */

@@ -37,8 +37,6 @@ struct exchange {
 /* Loads the room of the code, which must be set. Sets *is_there to false if it is deleted. */
 bool exchange_find_room(struct call *call, struct exchange *exchange, bool *is_there,
 			struct fault *fault);
-/* Finds the account's media servers and signing keys, and the backend that the room uses. */
-bool exchange_find_media(struct call *call, struct exchange *exchange, struct fault *fault);
 /* Checks that the code can be exchanged, as far as others inside do not matter. account: NULL if it
  * does not exist. */
 bool exchange_check(struct call *call, struct exchange *exchange, const struct account *account,

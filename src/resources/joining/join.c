@@ -49,7 +49,7 @@ static bool exchange_typed(struct call *call, struct slice text, struct exchange
 	bool is_done;
 
 	if (!find_typed_code(call, text, exchange, fault) ||
-	    !exchange_find_media(call, exchange, fault))
+	    !entrant_find_media(&exchange->entrant, &exchange->media, fault))
 		return false;
 	roster = accounts_current(accounts);
 	account = roster_by_id(roster, &call->account);
@@ -182,7 +182,7 @@ bool join_look(struct call *call, struct fault *fault)
 	roster = accounts_current(accounts);
 	account = roster_by_id(roster, &call->account);
 	is_done = exchange_check(call, &exchange, account, fault) &&
-		  exchange_find_media(call, &exchange, fault) &&
+		  entrant_find_media(&exchange.entrant, &exchange.media, fault) &&
 		  exchange_asks_at_door(call, &exchange, &asks, fault) &&
 		  answer_opened(call, &exchange, account, asks, fault);
 	accounts_release(accounts, roster);

@@ -40,7 +40,7 @@ static bool exchange_ticket(struct call *call, struct exchange *exchange, bool i
 	bool is_done;
 
 	if (!find_code_of_ticket(call, exchange, fault) ||
-	    !exchange_find_media(call, exchange, fault))
+	    !entrant_find_media(&exchange->entrant, &exchange->media, fault))
 		is_done = false;
 	else if (is_admitted)
 		is_done = exchange_code(call, exchange, account, fault);

@@ -8,7 +8,7 @@
 #include "accounts/token.h"
 #include "base/text.h"
 #include "records/kinds.h"
-#include "resources/joining/join.h"
+#include "resources/entry_rules/token_check.h"
 #include "resources/media/media_join.h"
 #include "resources/misses.h"
 #include "resources/live/live_merge.h"
@@ -23,28 +23,6 @@
 static bool is_not_there(struct fault *fault)
 {
 	return fault_set(fault, FAULT_FORBIDDEN, "Not in the room");
-}
-
-/* ---- finding the caller ---- */
-
-bool live_find_entry(struct call *call, const struct live *live, struct slice entry,
-		     struct peer *peer, bool *is_there, struct fault *fault)
-{
-	struct inside inside;
-
-	*is_there = false;
-	if (entry.size == 0 || live->stored.value.data == NULL)
-		return true;
-	if (!inside_find(call, &live->stored.id, entry, STORE_TO_SHOW, &inside, fault))
-		return false;
-	if (inside.stored.value.data == NULL || inside.stay_count == 0 ||
-	    !slice_equal(inside.entry, entry))
-		return true;
-	if (!record_get_named(&peer_table, call->transaction,
-			      inside.stays[inside.stay_count - 1].uuid, STORE_TO_SHOW, peer, fault))
-		return false;
-	*is_there = live_has_peer(live, peer);
-	return true;
 }
 
 /* ---- looking ---- */

@@ -423,6 +423,26 @@ bool inside_find(struct call *call, const struct id *room, struct slice entry,
 	       inside_find_former(call, room, entry, reading, inside, fault);
 }
 
+bool live_find_entry(struct call *call, const struct live *live, struct slice entry,
+		     struct peer *peer, bool *is_there, struct fault *fault)
+{
+	struct inside inside;
+
+	*is_there = false;
+	if (entry.size == 0 || live->stored.value.data == NULL)
+		return true;
+	if (!inside_find(call, &live->stored.id, entry, STORE_TO_SHOW, &inside, fault))
+		return false;
+	if (inside.stored.value.data == NULL || inside.stay_count == 0 ||
+	    !slice_equal(inside.entry, entry))
+		return true;
+	if (!record_get_named(&peer_table, call->transaction,
+			      inside.stays[inside.stay_count - 1].uuid, STORE_TO_SHOW, peer, fault))
+		return false;
+	*is_there = live_has_peer(live, peer);
+	return true;
+}
+
 struct peer_walk {
 	peer_visit *visit;
 	void *context;

@@ -3,8 +3,8 @@
  * server tells of them (live_judge.h); this check spares them being put out.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef RESOURCES_LIVE_LIVE_LIMITS_H
-#define RESOURCES_LIVE_LIVE_LIMITS_H
+#ifndef RESOURCES_ENTRY_RULES_LIVE_LIMITS_H
+#define RESOURCES_ENTRY_RULES_LIVE_LIMITS_H
 
 #include "resources/stored/live_record.h"
 

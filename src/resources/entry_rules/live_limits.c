@@ -1,14 +1,13 @@
-/* See resources/live/live_limits.h.
+/* See resources/entry_rules/live_limits.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/live/live_limits.h"
+#include "resources/entry_rules/live_limits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/digest.h"
 #include "base/text.h"
-#include "resources/live/live_caller.h"
 
 /* The most people among whom a user_id is looked for. In a larger crowd, whoever has one fits: no
  * call reads thousands of records, and the records hold the limits again when the person is in. */
