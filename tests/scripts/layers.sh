@@ -1,12 +1,13 @@
 #!/bin/sh
-# Checks which module may include which (every arrow points down, except that a driver includes store/),
-# which file may use which library, that every source is in Makefile.am, and that the files that texts name
-# exist. Prints each violation as file:line.
+# Checks which module may include which (every arrow points down, except that a driver includes store/), and
+# in resources/ which folder; that its sources do not include each other in a circle; which file may use which
+# library, that every source is in Makefile.am, and that the files that texts name exist. Prints each
+# violation as file:line.
 set -u
 cd "${SOURCE_DIR:-$(dirname "$0")/../..}" || exit 1
 
-# module: the modules whose headers its files may include. A driver of the store is a separate module; the
-# folders of resources/ are one module.
+# module: the modules whose headers its files may include. A driver of the store is a separate module. For
+# other modules, resources/ is one with all its folders.
 modules='
 base          base
 schema        base schema
@@ -27,6 +28,27 @@ command       base store store/gdbm store/postgres rules accounts delivery recor
 main          base delivery command
 '
 
+# folder of resources/: the folders, of those above it in this table, whose headers its files may include. All
+# may include those of the first row, which are in resources/ itself.
+floors='
+resources
+stored
+events        stored
+access        stored
+retries
+codes         stored
+templates     stored codes
+bans          stored codes
+media         stored templates
+entry_rules   stored codes templates bans media
+rooms         stored codes templates
+live          stored events templates bans media entry_rules rooms codes
+door          stored entry_rules live
+joining       stored templates media entry_rules live door
+backends      stored media live
+import        stored codes templates rooms
+'
+
 # third-party header: the only file that may include it
 libraries='
 fcgiapp\.h      src/edge/fastcgi\.c
@@ -44,7 +66,12 @@ breaches=$(
 	# file:line:"layer/module.h"
 	find src include -name '*.[ch]' \
 		-exec grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' /dev/null {} + |
-	awk -v modules="$modules" '
+	awk -v modules="$modules" -v floors="$floors" '
+	function folder(name)
+	{
+		sub(/^resources\/?/, "", name)
+		return name == "" ? "resources" : name
+	}
 	BEGIN {
 		n = split(modules, rows, "\n")
 		for (i = 1; i <= n; i++) {
@@ -53,6 +80,19 @@ breaches=$(
 				allowed[words[1], words[j]] = 1
 			if (count)
 				known[words[1]] = 1
+		}
+		n = split(floors, rows, "\n")
+		for (i = 1; i <= n; i++) {
+			count = split(rows[i], words, " ")
+			for (j = 2; j <= count; j++) {
+				if (!(words[j] in floor))
+					print "tests/scripts/layers.sh: the floor " words[j] " is not below " words[1]
+				below[words[1], words[j]] = 1
+			}
+			if (count) {
+				floor[words[1]] = 1
+				below[words[1], words[1]] = below[words[1], "resources"] = 1
+			}
 		}
 	}
 	{
@@ -66,12 +106,58 @@ breaches=$(
 		else
 			sub(/\/[^\/]*$/, "", from)
 		sub(/\/[^\/]*$/, "", to)
+		from_floor = from ~ /^resources/ ? folder(from) : ""
+		to_floor = to ~ /^resources/ ? folder(to) : ""
 		sub(/^resources\/.*/, "resources", from)
 		sub(/^resources\/.*/, "resources", to)
 		if (!(from in known))
 			print parts[1] ": " from " is no module"
 		else if (!((from, to) in allowed))
 			print parts[1] ":" parts[2] ": " from " must not include " quoted[2]
+		else if (from_floor != "" && !(from_floor in floor))
+			print parts[1] ": " from_floor " is no floor of resources/"
+		else if (from_floor != "" && to_floor != "" && !((from_floor, to_floor) in below))
+			print parts[1] ":" parts[2] ": " from_floor " must not include " quoted[2]
+	}'
+
+	# No circle of sources in resources/. A source and its header are one. What includes nothing that is left
+	# is taken away, again and again, and then what nothing includes; circles are left.
+	find src/resources include/resources -name '*.[ch]' \
+		-exec grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"resources/' /dev/null {} + |
+	awk '
+	function unit(name)
+	{
+		sub(/\.[ch]$/, "", name)
+		return name
+	}
+	{
+		split($0, quoted, "\"")
+		split($0, parts, ":")
+		from = parts[1]
+		sub(/^[^\/]*\//, "", from)
+		if (unit(from) != unit(quoted[2]))
+			arrows[unit(from), unit(quoted[2])] = parts[1] ":" parts[2] ": " quoted[2]
+	}
+	END {
+		for (end = 2; end >= 1; end--) {
+			do {
+				split("", has)
+				for (arrow in arrows) {
+					split(arrow, ends, SUBSEP)
+					has[ends[3 - end]] = 1
+				}
+				gone = 0
+				for (arrow in arrows) {
+					split(arrow, ends, SUBSEP)
+					if (!(ends[end] in has)) {
+						delete arrows[arrow]
+						gone = 1
+					}
+				}
+			} while (gone)
+		}
+		for (arrow in arrows)
+			print arrows[arrow] " makes a circle of sources"
 	}'
 
 	echo "$libraries" | while read -r header owner; do
