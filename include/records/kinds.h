@@ -60,8 +60,8 @@ extern const struct id kind_only_id;
 	KIND(given_role) \
 	KIND(revocation) \
 	KIND(usage) \
-	/* A person or a code that is banned (resources/bans/bans.h); its parent is the room, or \
-	 * the id zero for every room. */ \
+	/* A person or a code that is banned (resources/stored/ban_record.h); its parent is the \
+	 * room, or the id zero for every room. */ \
 	KIND(ban) \
 	/* The account that owns a code even after the code and its room are deleted, so that an \
 	 * old link never leads to another account. Its name is the code. A custom code has this \

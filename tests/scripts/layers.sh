@@ -40,7 +40,7 @@ codes         stored
 templates     stored codes
 bans          stored codes
 media         stored templates
-entry_rules   stored codes templates bans media
+entry_rules   stored codes templates media
 rooms         stored codes templates
 live          stored events templates bans media entry_rules rooms codes
 door          stored entry_rules live

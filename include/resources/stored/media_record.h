@@ -8,7 +8,7 @@
  *
  * A backend counts the templates that name it, so that no search for them is needed. Writers of
  * templates keep the count (resources/stored/template_record.h). Likewise the record has the
- * number of the account's bans (resources/bans/bans.h).
+ * number of the account's bans (resources/stored/ban_record.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_STORED_MEDIA_RECORD_H

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "records/kinds.h"
-#include "resources/bans/bans.h"
+#include "resources/stored/ban_record.h"
 #include "resources/record_kind.h"
 
 static bool ban_load_dumped(struct call *call, void *record, const char *pointer,

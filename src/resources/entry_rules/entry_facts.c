@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/entry_rules/entry_facts.h"
 
-#include "resources/bans/bans.h"
+#include "resources/stored/ban_record.h"
 #include "resources/media/media_join.h"
 #include "resources/stored/revocations.h"
 #include "resources/templates/template_parts.h"

@@ -8,7 +8,7 @@
 
 #include "base/digest.h"
 #include "records/kinds.h"
-#include "resources/bans/bans.h"
+#include "resources/stored/ban_record.h"
 #include "resources/door/door_polls.h"
 #include "resources/audit_record.h"
 #include "resources/stored/webhook_record.h"

@@ -12,7 +12,7 @@
 #include "command/removal.h"
 #include "directory.h"
 #include "life.h"
-#include "resources/bans/bans.h"
+#include "resources/stored/ban_record.h"
 #include "resources/stored/code_record.h"
 #include "resources/stored/code_words.h"
 #include "resources/audit_record.h"
