@@ -177,6 +177,23 @@ struct call {
 	struct request request;
 	const struct route *route;
 	struct slice parameters[CALL_PARAMETERS]; /* of the path, decoded */
+	/* What the service has loaded (LOADS of the route; resources/reads.h), which lives as long
+	 * as the run. Unset without such a load. */
+	struct template_record *template;
+	struct room_record *room; /* with its template */
+	struct room_subject *subject; /* a room with its codes, and its template */
+	struct media *media;
+	struct backend *backend; /* of `media`, as is the signing key */
+	struct signing_key *signing_key;
+	struct webhooks *webhooks;
+	struct webhook *webhook; /* of `webhooks` */
+	struct api_key *key;
+	struct ban *ban;
+	struct session *session;
+	struct live_view *view; /* who calls about a room in session */
+	struct door *door;
+	struct door_ticket *door_ticket;
+	struct list *list; /* whose pages the handler reads */
 	const json_t *body; /* checked and cleaned; NULL if the route has none */
 	json_t *query; /* typed; NULL if the route has no parameters */
 	struct findings findings;

@@ -1,13 +1,15 @@
-/* Builds lists page by page: {"limit":n,"data":[...],"last":"..."}. The handler calls list_add_item
- * for each item and then appends the item's text as a part of the response; this module writes the
- * rest. The "data" of an empty page is null if the query has `start`, even an empty one: published
- * clients read pages until they get null.
+/* Builds lists page by page: {"limit":n,"data":[...],"last":"..."}. A route of a list loads
+ * load_list, or a struct loading of its own (resources/reads.h), whose `prepare` calls list_prepare
+ * and completes the page: then the service knows what is read first. The handler finds call->list,
+ * opens it, calls list_add_item for each item, appends the item's text as a part of the response,
+ * and closes the list; this module writes the rest. The "data" of an empty page is null if the
+ * query has `start`, even an empty one: published clients read pages until they get null.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_LISTS_H
 #define RESOURCES_LISTS_H
 
-#include "resources/call.h"
+#include "resources/reads.h"
 
 /* Reads the title of a record; empty if it has none. */
 typedef bool list_title(struct call *call, const struct store_record *record, struct slice *title,
@@ -15,6 +17,11 @@ typedef bool list_title(struct call *call, const struct store_record *record, st
 
 struct list {
 	struct call *call;
+	/* The first page that is read, as the query says. `prepare` sets its parent and its side,
+	 * and bounds other than `start`; in the order of names, nothing. */
+	struct store_page page;
+	bool has_page; /* false: something else must be read first, or nothing is in the list */
+	void *filter; /* private to the source that prepares the list */
 	size_t limit;
 	size_t count;
 	bool is_bounded; /* `start` was sent: only items below it are listed */
@@ -32,11 +39,15 @@ struct list {
 	char last_id[ID_TEXT_SIZE + 1]; /* the text of `last` if that is an item's id */
 };
 
-/* Reads limit, start, name_prefix and q from the query, which has been checked. A handler whose
- * `start` is not an id reads `start` itself. */
-void list_read(struct call *call, struct list *list);
-/* Does the same and begins the response. */
-void list_open(struct call *call, struct list *list);
+/* Makes call->list from limit, start, name_prefix and q of the query, which has been checked. A
+ * handler whose `start` is not an id reads `start` itself. */
+struct list *list_prepare(struct call *call, void *filter);
+/* A list without a page or a filter. */
+extern const struct loading load_list;
+/* The page, for rows of reads. */
+read_page list_first_page;
+/* Begins the response. */
+void list_open(struct list *list);
 
 /* True if the list has `limit` items, or the response exceeds CALL_ANSWER_MOST. */
 bool list_is_full(const struct list *list);
@@ -51,22 +62,16 @@ void list_add_item(struct list *list, const struct id *id);
 void list_add_named(struct list *list, const struct id *id, struct slice name);
 void list_add(struct list *list, struct slice last);
 
-/* Reads records newest first, page by page, and passes them to `add`, until the list is full or no
- * records are left. The caller sets the parent and the side in `page`, and bounds other than
- * `start`. In the order of names, the caller sets nothing in `page`, `add` leaves out records that
- * other filters exclude, and the list also ends after LIST_LOOKED_AT_MOST records; the next page
- * continues there. With `q`, `add` gets only records whose names or titles contain the words, and
- * the list ends in the same way; `last` is then "" if no records follow. */
+/* Reads records, page by page from list->page on, and passes them to `add`, until the list is full
+ * or no records are left. In the order of names, `add` leaves out records that other filters
+ * exclude, and the list also ends after LIST_LOOKED_AT_MOST records; the next page continues there.
+ * With `q`, `add` gets only records whose names or titles contain the words, and the list ends in
+ * the same way; `last` is then "" if no records follow. */
 #define LIST_LOOKED_AT_MOST 10000
-typedef bool list_add_records(struct call *call, struct list *list, const void *context,
-			      const struct store_record *records, size_t n, struct fault *fault);
-bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,
-		    list_add_records *add, const void *context, struct fault *fault);
-
-/* Sets the first page that list_add_pages reads. */
-void list_set_page(const struct list *list, struct store_page *page);
-/* Does the same for a list that is not open yet (read_page of resources/reads.h). */
-void list_first_page(struct call *call, struct store_page *page);
+typedef bool list_add_records(struct list *list, const struct store_record *records, size_t n,
+			      struct fault *fault);
+bool list_add_pages(struct list *list, const struct store_kind *kind, list_add_records *add,
+		    struct fault *fault);
 
 /* Completes the response. Sets FAULT_TOO_LARGE if it exceeds CALL_ANSWER_MOST: the web server keeps
  * responses that clients have not read in temporary files. */

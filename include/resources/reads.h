@@ -1,7 +1,13 @@
-/* Lists the records that a route reads, in its row (resources/route.h). A driver behind a network
- * gets the list before the first read (store_expect) and reads all of them in one round trip, so
- * handlers can read record by record without announcing what they need. Listing a record that the
- * handler then does not read is harmless.
+/* What a route reads, in its row (resources/route.h).
+ *
+ * LOADS names what the path names by an id: the service loads and locks it, in the order of the
+ * row, which is the order of locks (src/README), and answers 404 if it is not there. The handler
+ * finds it in the member of struct call that has its name. What a body, a code, a ticket or a token
+ * names, the handler loads itself, because its refusal has an order and words of its own.
+ *
+ * MAY_READ announces what some calls of the route read besides. A driver behind a network gets both
+ * lists before the first read (store_expect) and reads all of it in one round trip, so handlers can
+ * read record by record. Announcing a record that the handler then does not read is harmless.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_READS_H
@@ -38,7 +44,7 @@ struct read {
 	const char *member; /* with READ_ACCOUNT: read only if the body has this member */
 	const char *without; /* read only if the body does not have this member */
 	read_when *when; /* NULL for always */
-	bool is_shown; /* read to show, even if the call changes other records */
+	bool is_shown; /* read to show, even if the call, or the load, changes other records */
 	bool is_lower; /* names of the kind are in lower case */
 	bool is_typed; /* a code as people type it, which may mean two codes */
 	/* Read with its room and with the room's template and codes: one statement if the call
@@ -83,9 +89,44 @@ struct read {
 		__VA_ARGS__ \
 	}
 
-/* Tells the store what the list says, and `of_key`, what a call with an Idempotency-Key reads in
- * addition. Must be called before the first read of the transaction. */
-void reads_tell(struct call *call, const struct read *reads, const struct read *of_key);
+/* Ends a list of rows. */
+#define READS_END \
+	{ \
+		.kind = NULL \
+	}
+
+/* ---- loads ---- */
+
+struct load;
+
+/* Something that the service can load for a call. */
+struct loading {
+	/* Reads the query, before anything is read; NULL if nothing follows from it. */
+	void (*prepare)(struct call *call);
+	/* Sets the member of the call; FAULT_NOT_FOUND if there is no such record. If it has the
+	 * call ask a media server (resources/asking.h) or run as a write (call_write_instead), the
+	 * handler does not run. NULL for a page, which the handler reads (list_add_pages in
+	 * resources/lists.h). */
+	bool (*load)(struct call *call, const struct load *load, struct fault *fault);
+	const struct read *reads; /* what that reads */
+};
+
+/* An element of LOADS. */
+struct load {
+	const struct loading *what; /* NULL at the end of the list */
+	enum store_reading reading; /* in a READ transaction, always STORE_TO_SHOW */
+	unsigned sight; /* of a view: enum live_sight (resources/live/live_caller.h) */
+	const char *permission; /* of a view: what a caller from inside needs; NULL: nothing */
+};
+
+/* Returns how to read what is loaded. */
+enum store_reading load_reading(const struct call *call, const struct load *load);
+/* Reads the query, and tells the store what the lists say: `of_key` with an Idempotency-Key; the
+ * others may be NULL. Must be called before the first read of the transaction. */
+void reads_tell(struct call *call, const struct load *loads, const struct read *reads,
+		const struct read *of_key);
+/* Loads all of the list, which may be NULL. */
+bool loads_run(struct call *call, const struct load *loads, struct fault *fault);
 /* Returns the is_of_bulk read of an operation in a bulk request; false if it has none. */
 bool reads_of_bulk(struct call *part, const struct read *reads, struct store_expected *expected);
 

@@ -34,10 +34,14 @@ struct route {
 	enum route_access access;
 	handler *run;
 	const char *name; /* operationId of the OpenAPI document */
+	const struct load *loads; /* what the path names; NULL if nothing */
+	/* With a store: its round trips to a database, the fewest and the most. */
+	unsigned char trips_from, trips_to;
 	const struct read *reads; /* NULL if none, or if the handler tells the store itself */
 	/* Runs after the media server was asked (resources/asking.h), in a WRITE transaction; NULL
-	 * if the route asks none. */
+	 * if the route asks none. After a look for the caller, `run` runs once more instead. */
 	handler *settle;
+	const struct load *settle_loads; /* for `settle`, as long as nothing was done; or NULL */
 	bool acts; /* `settle` may not know whether the media server did something (504) */
 	handler *prepare; /* runs once before the transaction, without a store; may be NULL */
 	enum route_body body_kind;
@@ -80,6 +84,8 @@ struct route {
 
 /* Returns how the body of a route is checked. */
 enum schema_mode route_mode(const struct route *route);
+/* True if calls of the route may ask a media server. */
+bool route_asks(const struct route *route);
 /* True if calls of the route may change something: all but GET and HEAD. */
 bool route_is_for_writing(const struct route *route);
 /* Reads both headers of a conditional write whose route has an ETag (call_condition_read). Sets

@@ -213,8 +213,8 @@ static bool add_target(struct dispatcher *dispatcher, struct transaction *transa
 /* Loads the webhooks of an account, and again the deliveries of those that it has, because a client
  * may have asked for one. A webhook whose position is damaged is left out, and tried again after a
  * while. */
-static bool load_webhooks(struct dispatcher *dispatcher, struct transaction *transaction,
-			  struct source *source, struct fault *fault)
+static bool load_all_webhooks(struct dispatcher *dispatcher, struct transaction *transaction,
+			      struct source *source, struct fault *fault)
 {
 	struct webhooks webhooks;
 	bool is_whole = true;
@@ -300,7 +300,7 @@ static bool look_at(struct dispatcher *dispatcher, struct transaction *transacti
 	}
 	if ((source->change != account->change ||
 	     (source->again != 0 && clock_monotonic() >= source->again)) &&
-	    !load_webhooks(dispatcher, transaction, source, fault))
+	    !load_all_webhooks(dispatcher, transaction, source, fault))
 		return false;
 	source->change = account->change;
 	source->is_there = true;

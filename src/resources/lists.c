@@ -7,9 +7,10 @@
 
 #include "base/text.h"
 
-void list_read(struct call *call, struct list *list)
+struct list *list_prepare(struct call *call, void *filter)
 {
 	const struct slice start = call_query_text(call, "start");
+	struct list *list = arena_alloc(call->arena, sizeof *list);
 
 	*list = (struct list){
 		.call = call,
@@ -17,16 +18,45 @@ void list_read(struct call *call, struct list *list)
 		.prefix = call_query_text(call, "name_prefix"),
 		.words = call_query_text(call, "q"),
 		.last = SLICE(""),
+		.has_page = true,
+		.filter = filter,
 	};
 	if (list->prefix.data != NULL)
 		list->after = start;
 	else
 		list->is_bounded = start.data != NULL && id_parse(start, &list->start);
+	list->page.order = list->prefix.data != NULL ? STORE_BY_NAME : STORE_NEWEST_FIRST;
+	list->page.prefix = list->prefix;
+	list->page.after = list->after;
+	list->page.below = list->is_bounded ? &list->start : NULL;
+	list->page.most = list->limit;
+	list->page.bytes_most = CALL_ANSWER_MOST;
+	call->list = list;
+	return list;
 }
 
-void list_open(struct call *call, struct list *list)
+static void prepare_plain(struct call *call)
 {
-	list_read(call, list);
+	(void)list_prepare(call, NULL);
+}
+
+static const struct read no_reads[] = { READS_END };
+const struct loading load_list = { .prepare = prepare_plain, .reads = no_reads };
+
+bool list_first_page(struct call *call, struct store_page *page)
+{
+	const struct id *parent = page->parent;
+
+	*page = call->list->page;
+	if (parent != NULL)
+		page->parent = parent;
+	return call->list->has_page;
+}
+
+void list_open(struct list *list)
+{
+	struct call *call = list->call;
+
 	call->answer.status = 200;
 	call_part(call, slice_of(arena_text(call->arena, "{\"limit\":%zu,\"data\":", list->limit)));
 }
@@ -87,25 +117,6 @@ void list_add_named(struct list *list, const struct id *id, struct slice name)
 		list_add_item(list, id);
 }
 
-void list_set_page(const struct list *list, struct store_page *page)
-{
-	page->order = list->prefix.data != NULL ? STORE_BY_NAME : STORE_NEWEST_FIRST;
-	page->prefix = list->prefix;
-	page->after = list->after;
-	if (list->is_bounded && page->below == NULL)
-		page->below = &list->start;
-	page->most = list->limit;
-	page->bytes_most = CALL_ANSWER_MOST;
-}
-
-void list_first_page(struct call *call, struct store_page *page)
-{
-	struct list *list = arena_alloc(call->arena, sizeof *list);
-
-	list_read(call, list);
-	list_set_page(list, page);
-}
-
 /* When filters exclude most records, each page is larger than the previous one. */
 #define PAGE_GROWTH 4
 #define PAGE_MOST 1000
@@ -156,10 +167,10 @@ static void go_on_after(struct list *list, struct store_page *page)
 
 /* Adds pages in which most records may be left out: in the order of names, or with `q`. */
 static bool add_pages_looking(struct list *list, const struct store_kind *kind,
-			      struct store_page *page, list_add_records *add, const void *context,
-			      struct fault *fault)
+			      list_add_records *add, struct fault *fault)
 {
 	struct call *call = list->call;
+	struct store_page *page = &list->page;
 	const bool is_by_name = page->order == STORE_BY_NAME;
 
 	for (;;) {
@@ -169,7 +180,7 @@ static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 			return false;
 		go_on_after(list, page);
 		if (!keep_wanted(list, page, &kept, fault) ||
-		    !add(call, list, context, page->records, kept, fault))
+		    !add(list, page->records, kept, fault))
 			return false;
 		if (page->is_last || list_is_full(list)) {
 			list->is_cut = !is_by_name && is_unfinished(list, page, kept);
@@ -193,18 +204,18 @@ static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 	return true;
 }
 
-bool list_add_pages(struct list *list, const struct store_kind *kind, struct store_page *page,
-		    list_add_records *add, const void *context, struct fault *fault)
+bool list_add_pages(struct list *list, const struct store_kind *kind, list_add_records *add,
+		    struct fault *fault)
 {
 	struct call *call = list->call;
+	struct store_page *page = &list->page;
 
-	list_set_page(list, page);
-	page->records = arena_alloc(call->arena, list->limit * sizeof *page->records);
+	page->records = arena_alloc(call->arena, page->most * sizeof *page->records);
 	if (page->order == STORE_BY_NAME || list->words.data != NULL)
-		return add_pages_looking(list, kind, page, add, context, fault);
+		return add_pages_looking(list, kind, add, fault);
 	do {
 		if (!store_page(call->transaction, kind, page, fault) ||
-		    !add(call, list, context, page->records, page->count, fault))
+		    !add(list, page->records, page->count, fault))
 			return false;
 		if (page->count > 0)
 			list->read = page->records[page->count - 1].id;

@@ -20,6 +20,7 @@
 /* The list for store_expect. */
 struct expected {
 	struct call *call;
+	enum store_reading reading; /* of rows that are not read to show */
 	struct store_expected items[EXPECTED_MOST];
 	size_t n;
 	size_t last; /* the item of the preceding row; NONE if that was skipped */
@@ -137,7 +138,7 @@ static void expected_add_page(struct expected *expected, const struct read *read
 static bool expected_add_read(struct expected *expected, const struct read *read)
 {
 	struct call *call = expected->call;
-	const enum store_reading reading = call_reading(call);
+	const enum store_reading reading = expected->reading;
 	const size_t before = expected->last;
 	const struct id *id = NULL;
 	struct slice name;
@@ -205,21 +206,57 @@ static bool expected_add_reads(struct expected *expected, const struct read *rea
 	return true;
 }
 
-void reads_tell(struct call *call, const struct read *reads, const struct read *of_key)
+enum store_reading load_reading(const struct call *call, const struct load *load)
+{
+	return call_is_writing(call) ? load->reading : STORE_TO_SHOW;
+}
+
+/* Returns false if nothing is to be read. */
+static bool expected_add_all(struct expected *expected, const struct load *loads,
+			     const struct read *reads)
+{
+	struct call *call = expected->call;
+
+	for (; loads != NULL && loads->what != NULL; loads++) {
+		expected->reading = load_reading(call, loads);
+		if (!expected_add_reads(expected, loads->what->reads))
+			return false;
+	}
+	expected->reading = call_reading(call);
+	return reads == NULL || expected_add_reads(expected, reads);
+}
+
+void reads_tell(struct call *call, const struct load *loads, const struct read *reads,
+		const struct read *of_key)
 {
 	struct expected expected;
 
+	for (const struct load *load = loads; load != NULL && load->what != NULL; load++) {
+		if (load->what->prepare != NULL)
+			load->what->prepare(call);
+	}
 	if (!store_wants_expected(call->transaction))
 		return;
 	expected.call = call;
 	expected.n = expected.code_count = 0;
 	expected.last = NONE;
-	if (!expected_add_reads(&expected, reads) || expected.n == 0)
+	if (!expected_add_all(&expected, loads, reads) || expected.n == 0)
 		return;
 	if (call->idempotency_key.data != NULL)
 		(void)expected_add_reads(&expected, of_key);
 	store_expect(call->transaction, expected.code_count == 1 ? STORE_CHAIN : STORE_EACH,
 		     expected.items, expected.n);
+}
+
+bool loads_run(struct call *call, const struct load *loads, struct fault *fault)
+{
+	for (; loads != NULL && loads->what != NULL; loads++) {
+		if (loads->what->load != NULL && !loads->what->load(call, loads, fault))
+			return false;
+		if (call->run.wants_write)
+			break;
+	}
+	return true;
 }
 
 bool reads_of_bulk(struct call *part, const struct read *reads, struct store_expected *expected)

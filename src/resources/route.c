@@ -12,6 +12,11 @@ enum schema_mode route_mode(const struct route *route)
 	return route->body_kind == BODY_PATCH ? SCHEMA_PATCH : SCHEMA_WHOLE;
 }
 
+bool route_asks(const struct route *route)
+{
+	return route->settle != NULL || route->is_from_inside;
+}
+
 bool route_is_for_writing(const struct route *route)
 {
 	return route->method != METHOD_GET && route->access != ROUTE_STATELESS;

@@ -302,7 +302,10 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 			part.parameters[i] = bulk->operations[operation->referred[i]].id;
 	}
 	call_draw_etag(&part);
-	if (!stored_sound(&part, part.route->run(&part, fault), fault)) {
+	if (!stored_sound(&part,
+			  loads_run(&part, part.route->loads, fault) &&
+				  part.route->run(&part, fault),
+			  fault)) {
 		call->run.words_asked = part.run.words_asked;
 		return fault_is_of_the_store(fault->kind) ? false
 							  : explain_operation(call, number, fault);

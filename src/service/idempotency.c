@@ -106,7 +106,7 @@ bool idempotency_claim(struct call *call, bool *waits, struct fault *fault)
 		if (is_late)
 			return idempotency_refuse(fault);
 	}
-	if (call->idempotency_key.data == NULL || call->route->settle == NULL || claims == NULL ||
+	if (call->idempotency_key.data == NULL || !route_asks(call->route) || claims == NULL ||
 	    call->asking != NULL || call->has_claim)
 		return true;
 	if (call->claims_until == 0)

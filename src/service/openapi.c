@@ -795,7 +795,7 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 		return route->too_large;
 	if (kind == FAULT_TOO_MANY)
 		return route->too_many;
-	if (kind == FAULT_UNAVAILABLE && route->settle != NULL)
+	if (kind == FAULT_UNAVAILABLE && route_asks(route))
 		return "Too many requests to this media server or of this account are waiting; or the "
 		       "server cannot write at the moment.";
 	return kind == FAULT_CONFLICT ? route->conflict : NULL;

@@ -13,6 +13,7 @@
 #include "resources/door/door.h"
 #include "resources/live/live_judge.h"
 #include "resources/retries/kept_answer.h"
+#include "resources/reads.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/stored.h"
 #include "resources/route.h"
@@ -49,17 +50,36 @@ static void begin_again(struct call *call, const struct start *start, struct fau
 
 /* ---- one run ---- */
 
+/* Loads what the path names, and runs the handler. What has changed after the media server did
+ * something does not matter, so nothing is loaded then. If a load asks the media server, the rest
+ * follows when it has answered; if it wants to write, in the next run. */
+static bool load_and_run(struct call *call, struct fault *fault)
+{
+	const struct route *route = call->route;
+	const struct asking *asking = call->asking;
+	const bool settles = asking != NULL && !asking->is_look && route->settle != NULL;
+	const struct load *loads = !settles	       ? route->loads
+				   : asking->step == 0 ? route->settle_loads
+						       : NULL;
+
+	reads_tell(call, loads, route->reads, kept_answer_reads);
+	if (!loads_run(call, loads, fault))
+		return false;
+	if (call->run.wants_write || call->asking != asking || call->asks_next != NULL)
+		return true;
+	return (settles ? route->settle : route->run)(call, fault);
+}
+
 /* Runs the handler in its transaction, then commits with the events. */
 static bool run_once(struct call *call, enum store_access access, struct fault *fault)
 {
 	struct store *store = call->environment->store;
 	const struct route *route = call->route;
-	const bool settles = call->asking != NULL && call->asking->is_done;
 	bool is_done, is_replay = false, is_to_be_stored;
 
 	call->run = (struct run){ 0 };
 	call->asks_next = NULL;
-	if (!settles)
+	if (call->asking != NULL && !call->asking->is_done)
 		call->asking = NULL;
 	if (!store_begin(store, access, call->arena, &call->transaction, fault))
 		return false;
@@ -72,9 +92,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 		call->now = call->least_now;
 	if (access == STORE_WRITE)
 		call_draw_etag(call);
-	if (route->reads != NULL)
-		reads_tell(call, route->reads, kept_answer_reads);
-	is_done = stored_sound(call, (settles ? route->settle : route->run)(call, fault), fault);
+	is_done = stored_sound(call, load_and_run(call, fault), fault);
 	if (access == STORE_READ) {
 		store_abandon(call->transaction);
 		return is_done;

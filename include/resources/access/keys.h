@@ -11,7 +11,8 @@
 body_check keys_check;
 handler keys_create;
 handler keys_list;
-read_page keys_first_page;
+extern const struct loading load_keys; /* the first page of keys_list */
+extern const struct loading load_key; /* the API key of the path, as call->key */
 handler keys_get;
 handler keys_patch;
 handler keys_delete;

@@ -6,6 +6,9 @@
 
 #include "resources/stored/media_record.h"
 
+/* The backend of the path with the record that it is in, as call->backend and call->media. */
+extern const struct loading load_backend;
+
 handler backends_create;
 handler backends_list;
 handler backends_get;

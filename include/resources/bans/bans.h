@@ -26,7 +26,8 @@ bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban,
 
 handler bans_create;
 handler bans_list;
-read_page bans_first_page;
+extern const struct loading load_bans; /* the first page of bans_list */
+extern const struct loading load_ban; /* the ban of the path, as call->ban */
 handler bans_get;
 handler bans_delete;
 

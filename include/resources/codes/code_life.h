@@ -50,6 +50,12 @@ struct room_subject {
 	struct room_codes codes;
 };
 
+/* The room of the path, with its template and its codes, as call->subject. */
+extern const struct loading load_subject;
+/* The same for a call that always creates codes if none was asked for before, and then does not
+ * read in a READ transaction what it would read again. */
+extern const struct loading load_codes_of_roles;
+
 /* Loads the template and the codes of the room, which must be set. */
 bool room_subject_load(struct call *call, enum store_reading reading, struct room_subject *subject,
 		       struct fault *fault);

@@ -14,7 +14,7 @@ handler room_codes_create_all; /* returns each role's oldest enabled code; creat
 handler room_codes_create; /* creates a code for one role */
 handler room_codes_rotate; /* creates a code that replaces the codes of a role */
 handler room_codes_list;
-read_page room_codes_first_page;
+extern const struct loading load_codes; /* the first page of room_codes_list */
 handler room_codes_get;
 handler room_codes_qr; /* returns the join link of a code, as SVG */
 #define QR_TYPE "image/svg+xml"

@@ -27,6 +27,11 @@
 #include "resources/entry_rules/entry_rules.h"
 #include "resources/stored/room_record.h"
 
+/* Of the room of the path, which the route loads as a view (resources/live/live_caller.h): the
+ * door, as call->door; the ticket of the path, as call->door_ticket. */
+extern const struct loading load_door;
+extern const struct loading load_ticket;
+
 /* Somebody who comes by a code that asks at the door; borrowed. */
 struct knock {
 	struct entrant *entrant;

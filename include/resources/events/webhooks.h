@@ -5,20 +5,24 @@
 #ifndef RESOURCES_EVENTS_WEBHOOKS_H
 #define RESOURCES_EVENTS_WEBHOOKS_H
 
-#include "resources/call.h"
+#include "resources/reads.h"
 #include "resources/stored/webhook_record.h"
 
-bool webhooks_create(struct call *call, struct fault *fault);
-bool webhooks_list(struct call *call, struct fault *fault);
-bool webhooks_get(struct call *call, struct fault *fault);
-bool webhooks_replace(struct call *call, struct fault *fault);
-bool webhooks_patch(struct call *call, struct fault *fault);
-bool webhooks_delete(struct call *call, struct fault *fault);
-bool webhooks_rotate(struct call *call, struct fault *fault);
-bool webhooks_send_test(struct call *call, struct fault *fault);
-bool webhook_deliveries_list(struct call *call, struct fault *fault);
+extern const struct loading load_webhooks; /* all of them, as call->webhooks */
+extern const struct loading load_webhook; /* the webhook of the path, as call->webhook, too */
+
+handler webhooks_create;
+handler webhooks_list;
+handler webhooks_get;
+handler webhooks_replace;
+handler webhooks_patch;
+handler webhooks_delete;
+handler webhooks_rotate;
+handler webhooks_send_test;
+handler webhook_deliveries_list;
+extern const struct loading load_deliveries; /* its first page */
 /* Has a delivery sent again: the dispatcher reads it anew, because the webhooks change. */
-bool webhook_deliveries_retry(struct call *call, struct fault *fault);
+handler webhook_deliveries_retry;
 
 /* Checks a body: rejects an http URL if the service does not allow http. */
 bool webhooks_check(struct call *call, json_t *body, bool is_strict, struct fault *fault);

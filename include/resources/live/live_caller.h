@@ -11,6 +11,7 @@
 #define RESOURCES_LIVE_LIVE_CALLER_H
 
 #include "resources/asking.h"
+#include "resources/reads.h"
 #include "resources/stored/live_record.h"
 #include "resources/stored/room_record.h"
 
@@ -21,7 +22,11 @@ enum live_sight {
 	LIVE_SEES_ROOM, /* needs sendRoomState */
 	LIVE_SEES_PEER, /* the same, except for oneself (live_view_sees) */
 	LIVE_SEES_ITSELF,
+	LIVE_OUTSIDE, /* people inside must not call it */
 	LIVE_ACTS /* sees nothing, so the caller's role is checked for what it does (live_may_act) */
+	,
+	/* The same, also if the room is not in session; then `live` has no record. */
+	LIVE_ACTS_ALWAYS
 };
 
 struct live_view {
@@ -34,13 +39,12 @@ struct live_view {
 	const struct template_role *role; /* that the caller has now; NULL if it is deleted */
 	const json_t *role_document;
 	bool sees_numbers; /* and nothing else */
-	bool is_waiting; /* the media server is asked first; the handler ends here */
-	bool was_waiting; /* it was asked for that; the handler goes on as at first */
 };
 
-/* Finds the room of the path, which must be in session, and the caller. */
-bool live_view_open(struct call *call, enum live_sight sight, struct live_view *view,
-		    struct fault *fault);
+/* The view of the room of the path, which must be in session, as call->view. If the caller is not
+ * known to be inside, the media server is asked first. A caller from inside who lacks the
+ * permission of the load gets FAULT_FORBIDDEN. */
+extern const struct loading load_view;
 /* Returns whether the caller may see this peer; else sets FAULT_FORBIDDEN. */
 bool live_view_sees(const struct live_view *view, const struct peer *peer, struct fault *fault);
 /* Returns whether the role of the caller has the permission. */

@@ -16,6 +16,7 @@ struct message {
 	size_t role_count;
 	struct slice topic, text;
 	unsigned patience; /* of its requests (struct server_request) */
+	unsigned step; /* of the call that asks for it (struct asking) */
 	bool is_for_all; /* if it cannot be sent to all of them, it is sent to nobody */
 };
 

@@ -6,17 +6,19 @@
 
 #include "resources/reads.h"
 
+extern const struct loading load_session; /* the session of the path, as call->session */
+
 handler sessions_list;
-read_page sessions_first_page;
+extern const struct loading load_sessions; /* its first page */
 handler sessions_get;
 handler session_peers_list;
-read_page session_peers_first_page;
+extern const struct loading load_session_peers; /* its first page */
 /* CSV: a row for each person. */
 handler sessions_attendance;
 #define ATTENDANCE_TYPE "text/csv" /* in UTF-8 */
 handler sessions_delete;
 
 handler usage_get;
-read_page usage_first_page;
+extern const struct loading load_usage; /* its page of days */
 
 #endif

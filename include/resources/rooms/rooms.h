@@ -9,8 +9,7 @@
 
 handler rooms_create; /* creates a room, or updates the room of that name with the given fields */
 handler rooms_list;
-read_page rooms_first_page;
-read_when rooms_list_is_of_times; /* true if it has the filter `before` or `after` */
+extern const struct loading load_rooms; /* its first page */
 handler rooms_get;
 handler rooms_update; /* handles POST and PATCH, which are the same */
 handler rooms_delete;

@@ -19,7 +19,7 @@
 #include "media/signing.h"
 #include "media/ticket.h"
 #include "records/record.h"
-#include "resources/call.h"
+#include "resources/reads.h"
 
 #define SIGNING_KEYS_MOST 4 /* for each alg */
 #define BACKENDS_MOST 20
@@ -73,6 +73,8 @@ bool media_find(struct call *call, enum store_reading reading, struct media *med
 /* Loads the account's record, or begins a new, empty one. */
 bool media_load(struct call *call, enum store_reading reading, struct media *media,
 		struct fault *fault);
+/* The account's record, as call->media. */
+extern const struct loading load_media;
 /* Loads the account's record for a response, and stores a new one first, so that its code_key
  * lasts. The call must be in a WRITE transaction. */
 bool media_load_lasting(struct call *call, struct media *media, struct fault *fault);

@@ -29,6 +29,9 @@ struct room_record {
 
 extern const struct record_table room_table;
 
+/* The room of the path and its template, as call->room and call->template. */
+extern const struct loading load_room;
+
 /* Loads the room by its id as text. Sets FAULT_NOT_FOUND if the account has no such room. */
 bool room_load_by_id(struct call *call, struct slice text, enum store_reading reading,
 		     struct room_record *record, struct fault *fault);

@@ -23,7 +23,7 @@
 #define RESOURCES_STORED_TEMPLATE_RECORD_H
 
 #include "records/record.h"
-#include "resources/call.h"
+#include "resources/reads.h"
 
 /* The most bytes of a template's response. */
 #define TEMPLATE_TEXT_MOST ((size_t)512 << 10)
@@ -97,10 +97,8 @@ struct template_memo {
 
 extern const struct record_table template_table;
 
-/* Loads the template whose id is the first parameter of the path. Sets FAULT_NOT_FOUND if the
- * account has no such template. */
-bool template_load_from_path(struct call *call, enum store_reading reading,
-			     struct template_record *record, struct fault *fault);
+/* The template of the path, as call->template. */
+extern const struct loading load_template;
 /* Loads, to be shown, a template that another record refers to. Sets FAULT_DAMAGED if it is
  * missing. */
 bool template_load(struct call *call, const struct id *id, struct template_record *record,

@@ -11,9 +11,7 @@
 /* Creates a template, or overwrites the template with the same name. */
 handler templates_create;
 handler templates_list;
-read_page templates_first_page;
-read_when templates_list_has_default; /* true if it shows or filters by the default template */
-read_when templates_list_is_of_default; /* true if it has only the default template */
+extern const struct loading load_templates; /* its first page */
 handler templates_get;
 handler templates_update; /* the given fields replace the stored ones completely */
 handler templates_patch;

@@ -133,95 +133,94 @@ bool keys_create(struct call *call, struct fault *fault)
 
 /* ---- reading ---- */
 
-static bool add_keys(struct call *call, struct list *list, const void *context,
-		     const struct store_record *records, size_t n, struct fault *fault)
+static bool add_keys(struct list *list, const struct store_record *records, size_t n,
+		     struct fault *fault)
 {
 	struct api_key key;
 
-	(void)context;
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
 		if (!record_read(&api_key_table, NULL, &records[i], &key, fault))
 			return false;
 		list_add_item(list, &key.id);
-		call_part(call, api_key_text(call, &key, NULL));
+		call_part(list->call, api_key_text(list->call, &key, NULL));
 	}
 	return true;
 }
 
-bool keys_first_page(struct call *call, struct store_page *page)
+static void prepare_keys(struct call *call)
 {
-	api_keys_set_page(page);
-	list_first_page(call, page);
-	return true;
+	api_keys_set_page(&list_prepare(call, NULL)->page);
 }
+
+static const struct read reads_of_list[] = { READ_LIST(kind_key, list_first_page), READS_END };
+const struct loading load_keys = { .prepare = prepare_keys, .reads = reads_of_list };
 
 bool keys_list(struct call *call, struct fault *fault)
 {
-	struct store_page page = { .order = STORE_NEWEST_FIRST };
-	struct list list;
-
-	list_open(call, &list);
-	api_keys_set_page(&page);
-	return list_add_pages(&list, &kind_key, &page, add_keys, NULL, fault) &&
-	       list_close(&list, fault);
+	list_open(call->list);
+	return list_add_pages(call->list, &kind_key, add_keys, fault) &&
+	       list_close(call->list, fault);
 }
 
-static bool find_api_key(struct call *call, struct api_key *key, struct fault *fault)
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
 	bool is_there;
 
-	return api_key_find(call->transaction, call->parameters[0], call_reading(call), key,
-			    &is_there, fault) &&
-	       ((is_there && id_compare(&key->stored.account, &call->account) == 0) ||
+	call->key = arena_alloc(call->arena, sizeof *call->key);
+	return api_key_find(call->transaction, call->parameters[0], load_reading(call, load),
+			    call->key, &is_there, fault) &&
+	       ((is_there && id_compare(&call->key->stored.account, &call->account) == 0) ||
 		fault_set(fault, FAULT_NOT_FOUND, "API key not found"));
 }
 
+static const struct read reads_of_path[] = {
+	{ .kind = &kind_key, .finding = STORE_FIND_NAME, .from = READ_PATH },
+	READS_END,
+};
+const struct loading load_key = { .load = load_of_path, .reads = reads_of_path };
+
 bool keys_get(struct call *call, struct fault *fault)
 {
-	struct api_key key;
-
-	return find_api_key(call, &key, fault) && call_answer(call, api_key_text(call, &key, NULL));
+	(void)fault;
+	return call_answer(call, api_key_text(call, call->key, NULL));
 }
 
 /* ---- changing ---- */
 
-/* Finds an API key that has no scopes beyond the caller's. */
-static bool find_to_change(struct call *call, struct api_key *key, struct fault *fault)
+/* Sets FAULT_FORBIDDEN if the API key has scopes beyond the caller's. */
+static bool check_scopes(const struct call *call, struct fault *fault)
 {
-	return find_api_key(call, key, fault) &&
-	       (!call->actor.is_limited || actor_may(&call->actor, key->scopes, fault));
+	return !call->actor.is_limited || actor_may(&call->actor, call->key->scopes, fault);
 }
 
 bool keys_patch(struct call *call, struct fault *fault)
 {
 	struct changes changes = CHANGES_INITIAL(call->arena);
-	struct api_key key;
+	struct api_key *key = call->key;
 	json_t *former, *document;
 
-	if (!find_to_change(call, &key, fault))
+	if (!check_scopes(call, fault))
 		return false;
-	former = key_document(call, &key);
-	document = key_document(call, &key);
+	former = key_document(call, key);
+	document = key_document(call, key);
 	document_merge(&key_shape, document, call->body);
 	if (!document_finish(&key_shape, document, &call->findings, fault))
 		return false;
-	key_set(&key, document);
-	changes_find(&changes, SLICE(""), former, key_document(call, &key), NULL);
-	note_api_key(call, "key.updated", &key, &changes);
-	return api_key_put(call, &key, fault) && call_answer(call, api_key_text(call, &key, NULL));
+	key_set(key, document);
+	changes_find(&changes, SLICE(""), former, key_document(call, key), NULL);
+	note_api_key(call, "key.updated", key, &changes);
+	return api_key_put(call, key, fault) && call_answer(call, api_key_text(call, key, NULL));
 }
 
 bool keys_delete(struct call *call, struct fault *fault)
 {
 	struct api_keys keys;
-	struct api_key key;
 
-	if (!api_keys_load(call, STORE_TO_CHANGE, &keys, fault) ||
-	    !find_to_change(call, &key, fault))
+	if (!check_scopes(call, fault) || !api_keys_load(call, STORE_TO_CHANGE, &keys, fault))
 		return false;
 	keys.count--;
-	note_api_key(call, "key.deleted", &key, NULL);
+	note_api_key(call, "key.deleted", call->key, NULL);
 	return api_keys_put(call, &keys, fault) &&
-	       store_remove(call->transaction, &kind_key, &key.stored, fault) &&
+	       store_remove(call->transaction, &kind_key, &call->key->stored, fault) &&
 	       call_answer_nothing(call);
 }

@@ -18,16 +18,18 @@
 #include "resources/stored.h"
 #include "rules/media_rules.h"
 
-static bool load_backend(struct call *call, enum store_reading reading, struct media *media,
-			 struct backend **backend, struct fault *fault)
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
 	struct id id;
 
-	if (!media_load(call, reading, media, fault))
+	if (!load_media.load(call, load, fault))
 		return false;
-	*backend = id_parse(call->parameters[0], &id) ? media_backend(media, &id) : NULL;
-	return *backend != NULL || fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
+	call->backend = id_parse(call->parameters[0], &id) ? media_backend(call->media, &id) : NULL;
+	return call->backend != NULL || fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
 }
+
+static const struct read reads_of_path[] = { READ_ONLY(kind_media), READS_END };
+const struct loading load_backend = { .load = load_of_path, .reads = reads_of_path };
 
 /* ---- documents ---- */
 
@@ -201,25 +203,22 @@ static void note_backend_update(struct call *call, const struct backend *former,
 
 bool backends_create(struct call *call, struct fault *fault)
 {
-	struct media media;
-	struct backend *backend;
+	struct media *media = call->media;
+	struct backend *backend = &media->backends[media->backend_count];
 
-	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
-		return false;
-	backend = &media.backends[media.backend_count];
 	*backend = (struct backend){ .created = call->now, .updated = call->now };
-	backend_set(call, &media, backend, call->body);
-	if (!check_backend(call, &media, NULL, backend, fault))
+	backend_set(call, media, backend, call->body);
+	if (!check_backend(call, media, NULL, backend, fault))
 		return false;
-	if (media.backend_count == BACKENDS_MOST)
+	if (media->backend_count == BACKENDS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many backends");
-	backend->id = call_new_id(call, media.backend_count > 0 ? &backend[-1].id : &kind_only_id,
-				  ++media.last_backend);
-	media.backend_count++;
+	backend->id = call_new_id(call, media->backend_count > 0 ? &backend[-1].id : &kind_only_id,
+				  ++media->last_backend);
+	media->backend_count++;
 	note_backend(call, "backend.created", backend, NULL);
 	return (!server_can(backend->type, SERVER_LIST) ||
 		backend_account_put(call, &backend->id, fault)) &&
-	       media_put(call, &media, fault) &&
+	       media_put(call, media, fault) &&
 	       call_answer(call, backend_text(call, backend, NULL));
 }
 
@@ -264,9 +263,10 @@ static void keep_secrets(struct call *call, const struct backend *backend, json_
 	}
 }
 
-static bool save_backend(struct call *call, struct media *media, struct backend *backend,
-			 json_t *document, struct fault *fault)
+static bool save_backend(struct call *call, json_t *document, struct fault *fault)
 {
+	struct media *media = call->media;
+	struct backend *backend = call->backend;
 	const struct slice type = text_of_json(json_object_get(document, "type"));
 	const struct backend former = *backend;
 	struct backend changed = former;
@@ -299,33 +299,21 @@ static bool save_backend(struct call *call, struct media *media, struct backend 
 
 bool backends_replace(struct call *call, struct fault *fault)
 {
-	struct media media;
-	struct backend *backend;
-
-	return load_backend(call, STORE_TO_CHANGE, &media, &backend, fault) &&
-	       save_backend(call, &media, backend, call_copy(call, call->body), fault);
+	return save_backend(call, call_copy(call, call->body), fault);
 }
 
 bool backends_patch(struct call *call, struct fault *fault)
 {
-	struct media media;
-	struct backend *backend;
-	json_t *document;
+	json_t *document = backend_document(call, call->backend);
 
-	if (!load_backend(call, STORE_TO_CHANGE, &media, &backend, fault))
-		return false;
-	document = backend_document(call, backend);
 	document_merge(&backend_shape, document, call->body);
-	return save_backend(call, &media, backend, document, fault);
+	return save_backend(call, document, fault);
 }
 
 bool backends_delete(struct call *call, struct fault *fault)
 {
-	struct media media;
-	struct backend *backend;
+	struct backend *backend = call->backend;
 
-	if (!load_backend(call, STORE_TO_CHANGE, &media, &backend, fault))
-		return false;
 	if (backend->uses > 0)
 		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
 	note_backend(call, "backend.deleted", backend, NULL);
@@ -333,8 +321,8 @@ bool backends_delete(struct call *call, struct fault *fault)
 	    !live_close_backend(call, &backend->id, fault) ||
 	    !backend_account_remove(call, &backend->id, fault))
 		return false;
-	media_remove_backend(&media, backend);
-	return media_put(call, &media, fault) && call_answer_nothing(call);
+	media_remove_backend(call->media, backend);
+	return media_put(call, call->media, fault) && call_answer_nothing(call);
 }
 
 /* ---- reading ---- */
@@ -342,49 +330,40 @@ bool backends_delete(struct call *call, struct fault *fault)
 bool backends_get(struct call *call, struct fault *fault)
 {
 	struct backend_healths healths;
-	struct media media;
-	struct backend *backend;
 
-	if (!load_backend(call, STORE_TO_SHOW, &media, &backend, fault) ||
-	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
-		return false;
-	return call_answer(call, backend_text(call, backend, &healths));
+	return backend_healths_load(call, STORE_TO_SHOW, &healths, fault) &&
+	       call_answer(call, backend_text(call, call->backend, &healths));
 }
 
 bool backends_list(struct call *call, struct fault *fault)
 {
 	struct backend_healths healths;
-	struct media media;
-	struct list list;
+	struct list *list = call->list;
 
-	list_open(call, &list);
-	if (!media_load(call, STORE_TO_SHOW, &media, fault) ||
-	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+	list_open(list);
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
-	for (size_t i = media.backend_count; i-- > 0 && !list_is_full(&list);) {
-		const struct backend *backend = &media.backends[i];
+	for (size_t i = call->media->backend_count; i-- > 0 && !list_is_full(list);) {
+		const struct backend *backend = &call->media->backends[i];
 
-		if (list.is_bounded && id_compare(&backend->id, &list.start) >= 0)
+		if (list->is_bounded && id_compare(&backend->id, &list->start) >= 0)
 			continue;
-		list_add_item(&list, &backend->id);
+		list_add_item(list, &backend->id);
 		call_part(call, backend_text(call, backend, &healths));
 	}
-	return list_close(&list, fault);
+	return list_close(list, fault);
 }
 
 /* ---- asking the media server ---- */
 
 bool backends_test(struct call *call, struct fault *fault)
 {
+	const struct backend *backend = call->backend;
 	json_t *names = arena_json(call->arena, json_array());
-	struct media media;
-	struct backend *backend;
 	struct server server;
 	struct asking *asking;
 	bool makes_rooms;
 
-	if (!load_backend(call, STORE_TO_SHOW, &media, &backend, fault))
-		return false;
 	if (!server_can(backend->type, SERVER_LIST))
 		return fault_detail(fault, FAULT_CANNOT, "%s",
 				    server_capability_names[SERVER_LIST]);
@@ -409,17 +388,14 @@ bool backends_settle_test(struct call *call, struct fault *fault)
 	struct server_verdict verdict;
 	struct server_room *rooms;
 	size_t count;
-	struct media media;
-	struct backend *backend;
 	struct server server;
 
-	if (!asked_has_outcome(asked, fault) ||
-	    !load_backend(call, STORE_TO_SHOW, &media, &backend, fault))
+	if (!asked_has_outcome(asked, fault))
 		return false;
-	server = backend_server(call, backend);
+	server = backend_server(call, call->backend);
 	server_read_rooms(call->arena, &server, call->now / 1000, &asked->outcome, &verdict, &rooms,
 			  &count);
-	if (!backend_health_note(call, backend, &verdict, fault))
+	if (!backend_health_note(call, call->backend, &verdict, fault))
 		return false;
 	/* What is to be set here is not the server's state. */
 	if (verdict.is_up && call->asking->count > 1)

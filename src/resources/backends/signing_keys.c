@@ -5,6 +5,7 @@
 
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "records/kinds.h"
 #include "resources/lists.h"
 #include "resources/audit.h"
 #include "resources/route.h"
@@ -76,18 +77,15 @@ static void note_signing_key(struct call *call, const char *type, const struct s
 bool signing_keys_create(struct call *call, struct fault *fault)
 {
 	const enum signing_alg alg = wanted_alg(call);
-	struct media media;
+	struct media *media = call->media;
+	const size_t count = media_count_keys(media, alg);
 	struct signing_key *key;
-	size_t count;
 
-	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
-		return false;
-	count = media_count_keys(&media, alg);
 	if (count >= SIGNING_KEYS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many signing keys");
 	if (call->validates_only)
 		return true;
-	key = &media.keys[media.key_count++];
+	key = &media->keys[media->key_count++];
 	*key = (struct signing_key){
 		.alg = alg,
 		.state = count == 0 ? KEY_ACTIVE : KEY_NEXT,
@@ -97,7 +95,7 @@ bool signing_keys_create(struct call *call, struct fault *fault)
 	if (!signing_describe(call->arena, alg, key->private_key, &key->kid, &key->jwk))
 		return fault_set(fault, FAULT_INTERNAL, NULL);
 	note_signing_key(call, "signing_key.created", key);
-	return media_put(call, &media, fault) && call_answer(call, signing_key_text(call, key));
+	return media_put(call, media, fault) && call_answer(call, signing_key_text(call, key));
 }
 
 /* ---- reading ---- */
@@ -105,84 +103,76 @@ bool signing_keys_create(struct call *call, struct fault *fault)
 bool signing_keys_list(struct call *call, struct fault *fault)
 {
 	const struct slice start = call_query_text(call, "start");
-	struct media media;
-	struct list list;
-	size_t i;
+	const struct media *media = call->media;
+	struct list *list = call->list;
+	size_t i = media->key_count;
 
-	list_open(call, &list);
-	if (!media_load(call, STORE_TO_SHOW, &media, fault))
-		return false;
-	i = media.key_count;
+	list_open(list);
 	if (start.data != NULL) {
-		const struct signing_key *key = media_key(&media, start);
+		const struct signing_key *key = media_key(media, start);
 
 		if (key == NULL)
 			return fault_member(fault, FAULT_INVALID_QUERY, NULL, "start",
 					    "must be the kid of a signing key");
-		i = (size_t)(key - media.keys);
+		i = (size_t)(key - media->keys);
 	}
-	while (i-- > 0 && !list_is_full(&list)) {
-		list_add(&list, media.keys[i].kid);
-		call_part(call, signing_key_text(call, &media.keys[i]));
+	while (i-- > 0 && !list_is_full(list)) {
+		list_add(list, media->keys[i].kid);
+		call_part(call, signing_key_text(call, &media->keys[i]));
 	}
-	return list_close(&list, fault);
+	return list_close(list, fault);
 }
 
-static bool find_stored_key(struct call *call, enum store_reading reading, struct media *media,
-			    struct signing_key **key, struct fault *fault)
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
-	if (!media_load(call, reading, media, fault))
+	if (!load_media.load(call, load, fault))
 		return false;
-	*key = media_key(media, call->parameters[0]);
-	return *key != NULL || fault_set(fault, FAULT_NOT_FOUND, "Signing key not found");
+	call->signing_key = media_key(call->media, call->parameters[0]);
+	return call->signing_key != NULL ||
+	       fault_set(fault, FAULT_NOT_FOUND, "Signing key not found");
 }
+
+static const struct read reads_of_path[] = { READ_ONLY(kind_media), READS_END };
+const struct loading load_signing_key = { .load = load_of_path, .reads = reads_of_path };
 
 bool signing_keys_get(struct call *call, struct fault *fault)
 {
-	struct media media;
-	struct signing_key *key;
-
-	return find_stored_key(call, STORE_TO_SHOW, &media, &key, fault) &&
-	       call_answer(call, signing_key_text(call, key));
+	(void)fault;
+	return call_answer(call, signing_key_text(call, call->signing_key));
 }
 
 /* ---- rotation ---- */
 
 bool signing_keys_activate(struct call *call, struct fault *fault)
 {
-	struct media media;
-	struct signing_key *key, *former;
+	struct signing_key *key = call->signing_key, *former;
 
-	if (!find_stored_key(call, STORE_TO_CHANGE, &media, &key, fault))
-		return false;
 	if (key->state == KEY_RETIRED)
 		return fault_set(fault, FAULT_CONFLICT, "Signing key is retired");
 	if (key->state == KEY_ACTIVE)
 		return call_answer(call, signing_key_text(call, key));
 	if (call->now - key->created < call->environment->signing_key_age * 1000)
 		return fault_set(fault, FAULT_CONFLICT, "Signing key is too new");
-	former = media_active_key(&media, key->alg);
+	former = media_active_key(call->media, key->alg);
 	if (former != NULL) {
 		former->state = KEY_RETIRED;
 		former->retires = call->now / 1000 + RETIRED_LASTS;
 	}
 	key->state = KEY_ACTIVE;
 	note_signing_key(call, "signing_key.activated", key);
-	return media_put(call, &media, fault) && call_answer(call, signing_key_text(call, key));
+	return media_put(call, call->media, fault) &&
+	       call_answer(call, signing_key_text(call, key));
 }
 
 bool signing_keys_delete(struct call *call, struct fault *fault)
 {
-	struct media media;
-	struct signing_key *key;
+	struct signing_key *key = call->signing_key;
 
-	if (!find_stored_key(call, STORE_TO_CHANGE, &media, &key, fault))
-		return false;
-	if (key->state == KEY_ACTIVE && media_signs(&media, key->alg))
+	if (key->state == KEY_ACTIVE && media_signs(call->media, key->alg))
 		return fault_set(fault, FAULT_CONFLICT, "Signing key is active");
 	note_signing_key(call, "signing_key.deleted", key);
-	media_remove_key(&media, key);
-	return media_put(call, &media, fault) && call_answer_nothing(call);
+	media_remove_key(call->media, key);
+	return media_put(call, call->media, fault) && call_answer_nothing(call);
 }
 
 /* ---- public endpoints ---- */

@@ -235,10 +235,11 @@ bool bans_create(struct call *call, struct fault *fault)
 
 /* ---- reading ---- */
 
-static bool add_bans(struct call *call, struct list *list, const void *context,
-		     const struct store_record *records, size_t n, struct fault *fault)
+static bool add_bans(struct list *list, const struct store_record *records, size_t n,
+		     struct fault *fault)
 {
-	(void)context;
+	struct call *call = list->call;
+
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
 		struct ban ban;
 
@@ -252,44 +253,28 @@ static bool add_bans(struct call *call, struct list *list, const void *context,
 	return true;
 }
 
-/* What a list is limited to. */
-struct ban_filter {
-	struct id room; /* the id zero if no room was sent */
-	bool is_empty; /* `room_id` is not an id */
-	struct slice user_id; /* data NULL if none was sent */
-};
-
-static void read_ban_filter(const struct call *call, struct ban_filter *filter)
+/* The bans of one person begin with the same name. */
+static void prepare_bans(struct call *call)
 {
 	const struct slice room = call_query_text(call, "room_id");
+	const struct slice user_id = call_query_text(call, "user_id");
+	struct id *of = arena_zero(call->arena, sizeof *of);
+	struct list *list = list_prepare(call, NULL);
 
-	*filter = (struct ban_filter){ .user_id = call_query_text(call, "user_id") };
-	filter->is_empty = room.data != NULL &&
-			   (!id_parse(room, &filter->room) || ban_is_of_every_room(&filter->room));
-}
-
-/* Prepares a page of one person's bans: their names begin alike. */
-static void set_page_of_user(struct call *call, const struct ban_filter *filter,
-			     struct store_page *page)
-{
-	page->order = STORE_BY_NAME;
-	page->prefix = ban_name(call->arena, filter->user_id, SLICE(""), &filter->room);
-	page->most = READ_AT_ONCE;
-}
-
-bool bans_first_page(struct call *call, struct store_page *page)
-{
-	struct ban_filter *filter = arena_alloc(call->arena, sizeof *filter);
-
-	read_ban_filter(call, filter);
-	if (filter->user_id.data != NULL) {
-		set_page_of_user(call, filter, page);
-	} else {
-		list_first_page(call, page);
-		page->parent = ban_is_of_every_room(&filter->room) ? NULL : &filter->room;
+	list->has_page = room.data == NULL || (id_parse(room, of) && !ban_is_of_every_room(of));
+	if (user_id.data != NULL) {
+		list->page = (struct store_page){
+			.order = STORE_BY_NAME,
+			.prefix = ban_name(call->arena, user_id, SLICE(""), of),
+			.most = READ_AT_ONCE,
+		};
+	} else if (room.data != NULL) {
+		list->page.parent = of;
 	}
-	return !filter->is_empty;
 }
+
+static const struct read reads_of_list[] = { READ_LIST(kind_ban, list_first_page), READS_END };
+const struct loading load_bans = { .prepare = prepare_bans, .reads = reads_of_list };
 
 static int compare_newest_first(const void *first, const void *second)
 {
@@ -299,14 +284,13 @@ static int compare_newest_first(const void *first, const void *second)
 }
 
 /* Lists the bans of one person, newest first: all of them are read, and sorted. */
-static bool list_of_user(struct call *call, struct list *list, const struct ban_filter *filter,
-			 struct fault *fault)
+static bool list_of_user(struct list *list, struct fault *fault)
 {
-	struct store_page page = { .records = NULL };
+	struct call *call = list->call;
+	struct store_page *page = &list->page;
 	struct store_record *records = NULL;
 	size_t n = 0, capacity = 0, left = 0;
 
-	set_page_of_user(call, filter, &page);
 	do {
 		if (capacity - n < READ_AT_ONCE) {
 			struct store_record *larger;
@@ -317,68 +301,59 @@ static bool list_of_user(struct call *call, struct list *list, const struct ban_
 				memcpy(larger, records, n * sizeof *larger);
 			records = larger;
 		}
-		page.records = &records[n];
-		if (!store_page(call->transaction, &kind_ban, &page, fault))
+		page->records = &records[n];
+		if (!store_page(call->transaction, &kind_ban, page, fault))
 			return false;
-		n += page.count;
+		n += page->count;
 		if (n > 0)
-			page.after = records[n - 1].name;
-	} while (!page.is_last);
+			page->after = records[n - 1].name;
+	} while (!page->is_last);
 	for (size_t i = 0; i < n; i++) {
 		if (!list->is_bounded || id_compare(&records[i].id, &list->start) < 0)
 			records[left++] = records[i];
 	}
 	if (left > 0)
 		qsort(records, left, sizeof *records, compare_newest_first);
-	return add_bans(call, list, NULL, records, left, fault);
+	return add_bans(list, records, left, fault);
 }
 
 bool bans_list(struct call *call, struct fault *fault)
 {
-	struct ban_filter filter;
-	struct store_page page = { .parent = NULL };
-	struct list list;
+	struct list *list = call->list;
 
-	list_open(call, &list);
-	read_ban_filter(call, &filter);
-	if (!ban_is_of_every_room(&filter.room))
-		page.parent = &filter.room;
-	if (filter.is_empty)
-		return list_close(&list, fault);
-	return (filter.user_id.data != NULL
-			? list_of_user(call, &list, &filter, fault)
-			: list_add_pages(&list, &kind_ban, &page, add_bans, NULL, fault)) &&
-	       list_close(&list, fault);
+	list_open(list);
+	return (!list->has_page || (call_query_text(call, "user_id").data != NULL
+					    ? list_of_user(list, fault)
+					    : list_add_pages(list, &kind_ban, add_bans, fault))) &&
+	       list_close(list, fault);
 }
 
-static bool find_by_path(struct call *call, struct ban *ban, struct fault *fault)
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
 	struct id id;
 
-	ban->stored.value.data = NULL;
+	call->ban = arena_zero(call->arena, sizeof *call->ban);
 	if (id_parse(call->parameters[0], &id) &&
-	    !record_get(&ban_table, call->transaction, &id, call_reading(call), ban, fault))
+	    !record_get(&ban_table, call->transaction, &id, load_reading(call, load), call->ban,
+			fault))
 		return false;
-	return ban_holds(call, ban) || fault_set(fault, FAULT_NOT_FOUND, "Ban not found");
+	return ban_holds(call, call->ban) || fault_set(fault, FAULT_NOT_FOUND, "Ban not found");
 }
+
+static const struct read reads_of_path[] = { READ_BY_ID(kind_ban), READS_END };
+const struct loading load_ban = { .load = load_of_path, .reads = reads_of_path };
 
 bool bans_get(struct call *call, struct fault *fault)
 {
-	struct ban ban;
-
-	return find_by_path(call, &ban, fault) && call_answer(call, ban_text(call, &ban));
+	(void)fault;
+	return call_answer(call, ban_text(call, call->ban));
 }
 
 /* ---- removing ---- */
 
 bool bans_delete(struct call *call, struct fault *fault)
 {
-	struct media media;
-	struct ban ban;
-
-	if (!media_load(call, STORE_TO_CHANGE, &media, fault) || !find_by_path(call, &ban, fault))
-		return false;
-	note_ban(call, "ban.deleted", &ban, NULL);
-	return remove_ban(call, &ban, &media, fault) && media_put(call, &media, fault) &&
-	       call_answer_nothing(call);
+	note_ban(call, "ban.deleted", call->ban, NULL);
+	return remove_ban(call, call->ban, call->media, fault) &&
+	       media_put(call, call->media, fault) && call_answer_nothing(call);
 }

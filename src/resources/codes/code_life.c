@@ -6,6 +6,7 @@
 #include "resources/stored/code_words.h"
 #include "resources/stored/deleted_role.h"
 #include "resources/garbage.h"
+#include "records/kinds.h"
 #include "resources/stored/media_record.h"
 #include "records/record.h"
 
@@ -20,6 +21,43 @@ bool room_subject_load(struct call *call, enum store_reading reading, struct roo
 	return template_load(call, &subject->room.template_id, &subject->template, fault) &&
 	       codes_load(call, &subject->room.id, reading, &subject->codes, fault);
 }
+
+static bool load_room_and_codes(struct call *call, const struct load *load, struct fault *fault)
+{
+	const enum store_reading reading = load_reading(call, load);
+	struct room_subject *subject = arena_alloc(call->arena, sizeof *subject);
+
+	call->subject = subject;
+	return room_load_by_id(call, call->parameters[0], reading, &subject->room, fault) &&
+	       codes_load(call, &subject->room.id, reading, &subject->codes, fault);
+}
+
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
+{
+	return load_room_and_codes(call, load, fault) &&
+	       template_load(call, &call->subject->room.template_id, &call->subject->template,
+			     fault);
+}
+
+/* The first request for a room is the most frequent one. */
+static bool load_to_create(struct call *call, const struct load *load, struct fault *fault)
+{
+	if (!load_room_and_codes(call, load, fault))
+		return false;
+	if (!call->subject->codes.was_asked && !call_is_writing(call))
+		return call_write_instead(call);
+	return template_load(call, &call->subject->room.template_id, &call->subject->template,
+			     fault);
+}
+
+static const struct read reads_of_path[] = {
+	READ_BY_ID(kind_room),
+	READ_PARENT(kind_template),
+	READ_BY_ID(kind_codes),
+	READS_END,
+};
+const struct loading load_subject = { .load = load_of_path, .reads = reads_of_path };
+const struct loading load_codes_of_roles = { .load = load_to_create, .reads = reads_of_path };
 
 bool room_subject_of_code(struct call *call, const struct code *code, enum store_reading reading,
 			  struct room_subject *subject, bool *is_there, struct fault *fault)

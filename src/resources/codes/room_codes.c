@@ -60,13 +60,9 @@ bool room_codes_are_hashed(const struct call *call)
 	return call_is_writing(call) || asks_for_link(call);
 }
 
-/* ---- loading ---- */
-
-/* Loads the room of the path, which must be enabled. */
-static bool load_enabled_room(struct call *call, struct room_subject *subject, struct fault *fault)
+/* Sets FAULT_FORBIDDEN unless the room is enabled. */
+static bool check_enabled(const struct room_subject *subject, struct fault *fault)
 {
-	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject->room, fault))
-		return false;
 	return subject->room.is_enabled || fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
 }
 
@@ -210,32 +206,26 @@ static bool gather_oldest(struct call *call, const struct room_subject *subject,
 
 bool room_codes_create_all(struct call *call, struct fault *fault)
 {
-	struct room_subject subject;
+	struct room_subject *subject = call->subject;
 	struct slice *texts;
 
-	if (!load_enabled_room(call, &subject, fault) ||
-	    !codes_load(call, &subject.room.id, call_reading(call), &subject.codes, fault))
+	if (!check_enabled(subject, fault))
 		return false;
-	/* The first request for a room is the most frequent one, and always creates codes. */
-	if (!subject.codes.was_asked && !call_is_writing(call))
-		return call_write_instead(call);
-	if (!template_load(call, &subject.room.template_id, &subject.template, fault))
-		return false;
-	if (lacks_a_code(&subject)) {
+	if (lacks_a_code(subject)) {
 		if (!call_is_writing(call))
 			return call_write_instead(call);
-		if (!make_lacking(call, &subject, fault))
+		if (!make_lacking(call, subject, fault))
 			return false;
 	}
 	if (!open_link(call, fault))
 		return false;
 	if (call->run.wants_write)
 		return true;
-	texts = arena_zero(call->arena, (subject.template.role_count + 1) * sizeof *texts);
-	if (!gather_oldest(call, &subject, texts, fault))
+	texts = arena_zero(call->arena, (subject->template.role_count + 1) * sizeof *texts);
+	if (!gather_oldest(call, subject, texts, fault))
 		return false;
 	call_answer(call, SLICE("{\"data\":["));
-	for (size_t i = 0; i < subject.template.role_count; i++) {
+	for (size_t i = 0; i < subject->template.role_count; i++) {
 		if (i > 0)
 			call_part(call, SLICE(","));
 		call_part(call, texts[i]);
@@ -264,14 +254,13 @@ static bool take_words(struct call *call, struct slice words, struct fault *faul
 	return fault_set(fault, FAULT_CONFLICT, "Room code already exists");
 }
 
-/* Loads the room and the role of the path, and creates all due codes. */
-static bool load_for_role(struct call *call, struct room_subject *subject, uint32_t *identity,
-			  struct fault *fault)
+/* Finds the role of the path, and creates all due codes. */
+static bool find_role(struct call *call, struct room_subject *subject, uint32_t *identity,
+		      struct fault *fault)
 {
 	size_t role;
 
-	if (!load_enabled_room(call, subject, fault) ||
-	    !room_subject_load(call, STORE_TO_CHANGE, subject, fault))
+	if (!check_enabled(subject, fault))
 		return false;
 	role = template_role_index(&subject->template, call->parameters[1]);
 	if (role == subject->template.role_count)
@@ -283,24 +272,24 @@ static bool load_for_role(struct call *call, struct room_subject *subject, uint3
 bool room_codes_create(struct call *call, struct fault *fault)
 {
 	const struct slice words = text_of_json(call_member(call, "code"));
-	struct room_subject subject;
+	struct room_subject *subject = call->subject;
 	struct code code = { .letters = words, .is_enabled = true };
 	uint32_t identity;
 
-	if (!load_for_role(call, &subject, &identity, fault))
+	if (!find_role(call, subject, &identity, fault))
 		return false;
 	code_terms_read(call, call->body, &code.terms);
-	if (!codes_check_count(&subject, NULL, &code, fault))
+	if (!codes_check_count(subject, NULL, &code, fault))
 		return false;
 	/* A call that only validates must not reveal whether a custom code is taken, so it draws
 	 * random letters instead. */
 	if (call->validates_only)
 		code.letters = (struct slice){ NULL, 0 };
 	return (code.letters.data == NULL || take_words(call, words, fault)) &&
-	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
-	       codes_store(call, &subject.codes, &subject.template, fault) &&
+	       codes_add(call, &subject->codes, identity, call->now / 1000, &code, fault) &&
+	       codes_store(call, &subject->codes, &subject->template, fault) &&
 	       code_note(call, "room_code.created", &code, call->parameters[1], NULL, fault) &&
-	       answer_code(call, &subject, &code, fault);
+	       answer_code(call, subject, &code, fault);
 }
 
 /* ---- rotation ---- */
@@ -368,28 +357,28 @@ static bool make_place(struct call *call, struct room_subject *subject, struct f
 bool room_codes_rotate(struct call *call, struct fault *fault)
 {
 	const int64_t grace = json_integer_value(call_member(call, "grace_seconds"));
-	struct room_subject subject;
+	struct room_subject *subject = call->subject;
 	struct code code = { .is_former = false };
 	struct code_count count, of_role;
 	uint32_t identity;
 
-	if (!load_for_role(call, &subject, &identity, fault))
+	if (!find_role(call, subject, &identity, fault))
 		return false;
-	count = codes_count(&subject.codes, &subject.template);
-	of_role = codes_of_role(&subject.codes, identity);
+	count = codes_count(&subject->codes, &subject->template);
+	of_role = codes_of_role(&subject->codes, identity);
 	if (grace > 0 && count.others + of_role.enabled > CODES_OTHERS_MOST)
 		return codes_refuse_count(fault, "Too many codes", "codes that are not plain",
 					  CODES_OTHERS_MOST);
 	if (count.enabled - of_role.enabled >= CODES_ENABLED_MOST)
 		return codes_refuse_count(fault, "Too many enabled codes", "enabled codes",
 					  CODES_ENABLED_MOST);
-	return retire_group(call, &subject.codes, codes_group_of(call, &subject.codes, identity),
+	return retire_group(call, &subject->codes, codes_group_of(call, &subject->codes, identity),
 			    grace, fault) &&
-	       make_place(call, &subject, fault) &&
-	       codes_add(call, &subject.codes, identity, call->now / 1000, &code, fault) &&
-	       codes_store(call, &subject.codes, &subject.template, fault) &&
+	       make_place(call, subject, fault) &&
+	       codes_add(call, &subject->codes, identity, call->now / 1000, &code, fault) &&
+	       codes_store(call, &subject->codes, &subject->template, fault) &&
 	       code_note(call, "room_code.rotated", &code, call->parameters[1], NULL, fault) &&
-	       answer_code(call, &subject, &code, fault);
+	       answer_code(call, subject, &code, fault);
 }
 
 /* ---- the list ---- */
@@ -417,68 +406,71 @@ static bool place_of_start(struct call *call, const struct room_subject *subject
 }
 
 /* The filters of a list of codes. */
-struct listing {
-	struct list list;
+struct code_filter {
 	const json_t *enabled; /* NULL: both */
 	const char *state; /* NULL: any */
 	struct slice user_id, label; /* data NULL: any */
 	struct slice role; /* data NULL: any */
-	bool is_search; /* most codes may not match */
 	bool shows_role; /* the template has the role, or a code of the room shows it */
 	uint64_t after; /* number of a place: only codes after it are listed */
 };
 
 static bool code_is_listed(const struct call *call, const struct code *code,
-			   const struct shown_code *shown, const struct listing *listing)
+			   const struct shown_code *shown, const struct code_filter *filter)
 {
-	if (listing->enabled != NULL && json_is_true(listing->enabled) != shown->is_enabled)
+	if (filter->enabled != NULL && json_is_true(filter->enabled) != shown->is_enabled)
 		return false;
-	if (listing->state != NULL &&
-	    strcmp(listing->state, code_state(code, shown, call->now)) != 0)
+	if (filter->state != NULL && strcmp(filter->state, code_state(code, shown, call->now)) != 0)
 		return false;
-	if (listing->user_id.data != NULL && !slice_equal(listing->user_id, code->terms.user_id))
+	if (filter->user_id.data != NULL && !slice_equal(filter->user_id, code->terms.user_id))
 		return false;
-	return listing->label.data == NULL || slice_equal(listing->label, code->terms.label);
+	return filter->label.data == NULL || slice_equal(filter->label, code->terms.label);
 }
 
 /* Adds codes until the page is full. If it is not known whether any code shows the role, reads the
  * codes before the page too. Former codes are never enabled. */
 static bool list_codes(struct call *call, const struct room_subject *subject,
-		       struct listing *listing, struct fault *fault)
+		       struct code_filter *filter, struct fault *fault)
 {
-	const bool is_enabled = json_is_true(listing->enabled);
+	const bool is_enabled = json_is_true(filter->enabled);
+	struct list *list = call->list;
 	struct code_walk walk = {
 		.page = {
-			.side = is_enabled && listing->shows_role ? STORE_ON : STORE_BOTH_SIDES,
-			.after = listing->shows_role ? listing->after : 0,
-			.most = listing->is_search ? CODES_SEARCHED_AT_ONCE : listing->list.limit,
+			.side = is_enabled && filter->shows_role ? STORE_ON : STORE_BOTH_SIDES,
+			.after = filter->shows_role ? filter->after : 0,
+			.most = list->page.most,
 		},
 	};
 	const struct code *code;
 	struct shown_code shown;
 	bool is_of_role;
 
-	while (!list_is_full(&listing->list)) {
+	while (!list_is_full(list)) {
 		if (!codes_next(call, &subject->room.id, &walk, &code, fault))
 			return false;
 		if (code == NULL)
 			break;
 		if (!code_show(call, &subject->codes, code, &subject->template, &shown, fault))
 			return false;
-		is_of_role = listing->role.data == NULL || slice_equal(listing->role, shown.role);
-		listing->shows_role = listing->shows_role || is_of_role;
-		if (!is_of_role || id_number(&code->place) <= listing->after ||
-		    !code_is_listed(call, code, &shown, listing))
+		is_of_role = filter->role.data == NULL || slice_equal(filter->role, shown.role);
+		filter->shows_role = filter->shows_role || is_of_role;
+		if (!is_of_role || id_number(&code->place) <= filter->after ||
+		    !code_is_listed(call, code, &shown, filter))
 			continue;
-		list_add(&listing->list, code->letters);
+		list_add(list, code->letters);
 		call_part(call, code_text(call, code, &shown));
 	}
 	return true;
 }
 
-static void read_listing(const struct call *call, struct listing *listing)
+/* The first page is known unless the place of `start`, or the role, must be found first. */
+static void prepare_codes(struct call *call)
 {
-	*listing = (struct listing){
+	struct code_filter *filter = arena_alloc(call->arena, sizeof *filter);
+	struct list *list = list_prepare(call, filter);
+	bool is_search;
+
+	*filter = (struct code_filter){
 		.enabled = json_object_get(call->query, "enabled"),
 		.state = json_string_value(json_object_get(call->query, "state")),
 		.user_id = call_query_text(call, "user_id"),
@@ -486,57 +478,52 @@ static void read_listing(const struct call *call, struct listing *listing)
 		.role = call_query_text(call, "role"),
 	};
 	/* A list of enabled codes is not a search: the index has a side for them. */
-	listing->is_search = listing->state != NULL || listing->user_id.data != NULL ||
-			     listing->label.data != NULL || listing->role.data != NULL ||
-			     json_is_false(listing->enabled);
+	is_search = filter->state != NULL || filter->user_id.data != NULL ||
+		    filter->label.data != NULL || filter->role.data != NULL ||
+		    json_is_false(filter->enabled);
+	list->page = (struct store_page){
+		.order = STORE_OLDEST_FIRST,
+		.side = json_is_true(filter->enabled) ? STORE_ON : STORE_BOTH_SIDES,
+		.most = is_search ? CODES_SEARCHED_AT_ONCE : list->limit,
+	};
+	list->has_page = json_object_get(call->query, "start") == NULL && filter->role.data == NULL;
 }
 
-/* The first page is known unless the place of `start`, or the role, must be found first. */
-bool room_codes_first_page(struct call *call, struct store_page *page)
-{
-	struct listing listing;
-
-	read_listing(call, &listing);
-	page->side = json_is_true(listing.enabled) ? STORE_ON : STORE_BOTH_SIDES;
-	page->most = listing.is_search
-			     ? CODES_SEARCHED_AT_ONCE
-			     : (size_t)json_integer_value(json_object_get(call->query, "limit"));
-	return json_object_get(call->query, "start") == NULL && listing.role.data == NULL;
-}
+static const struct read reads_of_list[] = {
+	{ .kind = &kind_code,
+	  .finding = STORE_FIND_PAGE,
+	  .from = READ_PATH,
+	  .page = list_first_page },
+	READS_END,
+};
+const struct loading load_codes = { .prepare = prepare_codes, .reads = reads_of_list };
 
 bool room_codes_list(struct call *call, struct fault *fault)
 {
-	struct listing listing;
-	struct room_subject subject;
+	struct code_filter *filter = call->list->filter;
+	struct room_subject *subject = call->subject;
 
-	read_listing(call, &listing);
-	if (!room_load_by_id(call, call->parameters[0], call_reading(call), &subject.room, fault) ||
-	    !room_subject_load(call, call_reading(call), &subject, fault))
-		return false;
-	if (codes_are_due(&subject.codes, &subject.template) && subject.room.is_enabled) {
+	if (codes_are_due(&subject->codes, &subject->template) && subject->room.is_enabled) {
 		if (!call_is_writing(call))
 			return call_write_instead(call);
-		if (!codes_make_due(call, &subject.codes, &subject.template, fault) ||
-		    !codes_store(call, &subject.codes, &subject.template, fault))
+		if (!codes_make_due(call, &subject->codes, &subject->template, fault) ||
+		    !codes_store(call, &subject->codes, &subject->template, fault))
 			return false;
 	}
-	if (!place_of_start(call, &subject, &listing.after, fault))
-		return false;
-	if (!subject.room.is_enabled)
-		return fault_set(fault, FAULT_FORBIDDEN, "Room is disabled");
-	if (!open_link(call, fault))
+	if (!place_of_start(call, subject, &filter->after, fault) ||
+	    !check_enabled(subject, fault) || !open_link(call, fault))
 		return false;
 	if (call->run.wants_write)
 		return true;
-	list_open(call, &listing.list);
-	listing.shows_role = listing.role.data == NULL ||
-			     template_role_index(&subject.template, listing.role) <
-				     subject.template.role_count;
-	if (!list_codes(call, &subject, &listing, fault))
+	list_open(call->list);
+	filter->shows_role = filter->role.data == NULL ||
+			     template_role_index(&subject->template, filter->role) <
+				     subject->template.role_count;
+	if (!list_codes(call, subject, filter, fault))
 		return false;
-	if (!listing.shows_role)
+	if (!filter->shows_role)
 		return fault_set(fault, FAULT_NOT_FOUND, "Role not found");
-	return list_close(&listing.list, fault);
+	return list_close(call->list, fault);
 }
 
 /* ---- by code ---- */

@@ -493,7 +493,10 @@ static bool is_unknown(struct fault *fault)
 static void expect_ticket(struct call *call, struct slice name)
 {
 	const struct store_expected chain[] = {
-		{ .kind = &kind_door, .finding = STORE_FIND_PARENT, .from = 1 },
+		{ .kind = &kind_door,
+		  .finding = STORE_FIND_PARENT,
+		  .reading = call_reading(call),
+		  .from = 1 },
 		{ .kind = &kind_door_ticket,
 		  .finding = STORE_FIND_NAME,
 		  .reading = call_reading(call),
@@ -529,8 +532,8 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 
 	if (call->parameters[0].size != TICKET_TEXT_SIZE)
 		return is_unknown(fault);
-	/* Thousands of tickets are asked for at the same time, so this does not lock the door: only
-	 * who changes the number of people does. */
+	/* Thousands of tickets are asked for at the same time, by calls that only read. A database
+	 * locks the door of a call that writes before its ticket. */
 	expect_ticket(call, name);
 	if (!record_get_named(&door_ticket_table, call->transaction, name, call_reading(call),
 			      ticket, fault))
@@ -539,7 +542,7 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 		return is_unknown(fault);
 	call->account = ticket->stored.account;
 	call_set_account(call);
-	if (!door_load(call, &ticket->room, STORE_TO_SHOW, door, fault))
+	if (!door_load(call, &ticket->room, call_reading(call), door, fault))
 		return false;
 	if (ticket->state == DOOR_TAKEN || ticket->state == DOOR_DENIED)
 		return !has_lapsed_since(call, door, ticket, 0) || is_unknown(fault);
@@ -554,31 +557,15 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 	return is_unknown(fault);
 }
 
-/* Locks the door if the person waits, whom the caller is about to decide about: only then the
- * number of people changes. *waits: still, once the door is locked. */
-static bool lock_if_waiting(struct call *call, const struct door_ticket *ticket, struct door *door,
-			    bool *waits, struct fault *fault)
-{
-	*waits = door_ticket_is_waiting(door, ticket);
-	if (!*waits)
-		return true;
-	if (!door_load(call, &ticket->room, STORE_TO_CHANGE, door, fault))
-		return false;
-	*waits = door_ticket_is_waiting(door, ticket);
-	return true;
-}
-
 /* Stores that the ticket is denied. may_return: that can be taken back. */
 static bool put_denied(struct call *call, struct door *door, struct door_ticket *ticket,
 		       const struct room_record *room, struct slice reason, struct slice actor,
 		       bool may_return, struct fault *fault)
 {
 	const bool was_taken = ticket->taken != 0;
+	const bool was_waiting = door_ticket_is_waiting(door, ticket);
 	struct door_change *change = door_change_of(call, &ticket->room);
-	bool was_waiting;
 
-	if (!lock_if_waiting(call, ticket, door, &was_waiting, fault))
-		return false;
 	ticket->decided = call->now;
 	ticket->reason = reason;
 	if (was_waiting)
@@ -710,14 +697,12 @@ bool tickets_give_up(struct call *call, struct fault *fault)
 {
 	struct door_ticket ticket;
 	struct door door;
-	bool waits;
 
 	if (!door_ticket_open(call, &ticket, &door, fault) ||
-	    !lock_if_waiting(call, &ticket, &door, &waits, fault) ||
 	    !note_taken(call, &door, &ticket, fault))
 		return false;
 	door_polls_forget(call->environment->door_polls, ticket.name);
-	if (waits) {
+	if (door_ticket_is_waiting(&door, &ticket)) {
 		count_one_less(&door);
 		if (!put_changed_door(call, &door, fault))
 			return false;
@@ -729,25 +714,35 @@ bool tickets_give_up(struct call *call, struct fault *fault)
 
 /* ---- moderators ---- */
 
-/* Finds the room of the path, which need not be in session, and checks that the caller may decide.
- * If view->is_waiting, the media server is asked for the caller first. */
-static bool open_door(struct call *call, struct live_view *view, struct fault *fault)
+static bool load_door_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
-	if (live_view_open(call, LIVE_ACTS, view, fault))
-		return view->is_waiting || live_may_act(view, "removeOthers", fault);
-	if (call->app_token != NULL || fault->kind != FAULT_NOT_FOUND ||
-	    view->room.stored.value.data == NULL)
-		return false;
-	*fault = FAULT_INITIAL;
-	return true;
+	call->door = arena_alloc(call->arena, sizeof *call->door);
+	return door_load(call, &call->view->room.id, load_reading(call, load), call->door, fault);
 }
 
-/* Whether a stored ticket is of somebody who waits and has not lapsed. */
-static bool still_waits(struct call *call, const struct live_view *view, const struct door *door,
-			const struct door_ticket *ticket)
+static bool load_ticket_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
-	return view->room.is_enabled && door_ticket_is_waiting(door, ticket) &&
-	       !has_lapsed(call, door, ticket);
+	bool is_there = false;
+	struct id id;
+
+	call->door_ticket = arena_alloc(call->arena, sizeof *call->door_ticket);
+	if (id_parse(call->parameters[1], &id) &&
+	    !door_ticket_find(call, &call->view->room.id, &id, load_reading(call, load),
+			      call->door_ticket, &is_there, fault))
+		return false;
+	return is_there || is_unknown(fault);
+}
+
+static const struct read reads_of_door[] = { READ_BY_ID(kind_door), READS_END };
+static const struct read no_reads[] = { READS_END };
+const struct loading load_door = { .load = load_door_of_path, .reads = reads_of_door };
+const struct loading load_ticket = { .load = load_ticket_of_path, .reads = no_reads };
+
+/* Whether a stored ticket is of somebody who waits and has not lapsed. */
+static bool still_waits(struct call *call, const struct door_ticket *ticket)
+{
+	return call->view->room.is_enabled && door_ticket_is_waiting(call->door, ticket) &&
+	       !has_lapsed(call, call->door, ticket);
 }
 
 /* Returns the present name of the ticket's role. */
@@ -780,8 +775,6 @@ static void write_ticket(struct call *call, struct json_writer *body,
 /* The list of people who wait. */
 struct waiting_list {
 	struct call *call;
-	const struct live_view *view;
-	struct door door;
 	struct template_record template;
 	struct json_writer body;
 	size_t count;
@@ -795,7 +788,7 @@ static bool list_waiting(void *context, const struct store_record *record, struc
 
 	if (!record_read(&door_ticket_table, NULL, record, &ticket, fault))
 		return false;
-	if (!still_waits(list->call, list->view, &list->door, &ticket))
+	if (!still_waits(list->call, &ticket))
 		return true;
 	list->are_all = list->count < LISTED_MOST;
 	if (!list->are_all)
@@ -811,8 +804,8 @@ static bool list_waiting(void *context, const struct store_record *record, struc
 static bool write_denied(struct waiting_list *list, struct fault *fault)
 {
 	struct call *call = list->call;
-	const struct id *room = &list->view->room.id;
-	const struct door *door = &list->door;
+	const struct id *room = &call->view->room.id;
+	const struct door *door = call->door;
 	struct store_expected expected[DOOR_DENIED_MOST];
 	const struct id *ids[DOOR_DENIED_MOST];
 	size_t n = 0;
@@ -853,24 +846,23 @@ static bool write_denied(struct waiting_list *list, struct fault *fault)
 
 bool tickets_list(struct call *call, struct fault *fault)
 {
-	struct waiting_list list = { .call = call, .are_all = true };
-	const struct door *door = &list.door;
-	struct live_view view;
-	struct store_page page = { .order = STORE_OLDEST_FIRST, .parent = &view.room.id };
+	const struct room_record *room = &call->view->room;
+	const struct door *door = call->door;
+	struct waiting_list list = {
+		.call = call,
+		.are_all = true,
+		.body = writer_begin(call->arena, false),
+	};
+	struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &room->id,
+		.above = &door->admitted,
+	};
 	struct slice text;
 
-	if (!open_door(call, &view, fault))
-		return false;
-	if (view.is_waiting)
-		return true;
-	list.view = &view;
-	list.body = writer_begin(call->arena, false);
 	writer_open(&list.body, "tickets", '[');
-	if (!door_load(call, &view.room.id, STORE_TO_SHOW, &list.door, fault))
-		return false;
-	page.above = &door->admitted;
 	if (door->stored.value.data != NULL &&
-	    (!template_load(call, &view.room.template_id, &list.template, fault) ||
+	    (!template_load(call, &room->template_id, &list.template, fault) ||
 	     !store_each(call->transaction, &kind_door_ticket, &page, true, list_waiting, &list,
 			 fault)))
 		return false;
@@ -881,7 +873,7 @@ bool tickets_list(struct call *call, struct fault *fault)
 		return false;
 	text = writer_end(&list.body);
 	if (door->stored.value.data != NULL)
-		door_polls_watch(call->environment->door_polls, &call->account, &view.room.id);
+		door_polls_watch(call->environment->door_polls, &call->account, &room->id);
 	call_etag(call, digest_number(text));
 	return call_not_modified(call, digest_number(text)) || call_answer(call, text);
 }
@@ -946,8 +938,8 @@ static bool put_denied_visitor(struct call *call, const struct door_ticket *tick
 
 /* Admits somebody whom a moderator has denied. Those whom the rules of the room denied have no
  * denial in a record of visitors, and stay denied: the same would happen again. */
-static bool take_back(struct call *call, const struct live_view *view, const struct door *door,
-		      struct door_ticket *ticket, bool *is_taken_back, struct fault *fault)
+static bool take_back(struct call *call, struct door_ticket *ticket, bool *is_taken_back,
+		      struct fault *fault)
 {
 	struct door_change *change = door_change_of(call, &ticket->room);
 	struct visitor visitor;
@@ -963,36 +955,34 @@ static bool take_back(struct call *call, const struct live_view *view, const str
 	ticket->decided = call->now;
 	ticket->taken = 0;
 	ticket->reason = SLICE("");
-	note_ticket(call, "peer.admitted", &view->room, door, ticket, SLICE(""));
+	note_ticket(call, "peer.admitted", &call->view->room, call->door, ticket, SLICE(""));
 	change->ends[DOOR_END_ADMITTED]++;
 	change->allowed = kept_ticket(call, ticket);
 	return record_put(&door_ticket_table, call->transaction, ticket, fault);
 }
 
 /* Stores that this person is admitted; the caller stores the door. */
-static bool put_admitted(struct call *call, const struct live_view *view, struct door *door,
-			 struct door_ticket *ticket, struct fault *fault)
+static bool put_admitted(struct call *call, struct door_ticket *ticket, struct fault *fault)
 {
 	struct door_change *change = door_change_of(call, &ticket->room);
 
-	count_one_less(door);
+	count_one_less(call->door);
 	ticket->state = DOOR_ADMITTED;
 	ticket->decided = call->now;
-	note_ticket(call, "peer.admitted", &view->room, door, ticket, SLICE(""));
+	note_ticket(call, "peer.admitted", &call->view->room, call->door, ticket, SLICE(""));
 	change->ends[DOOR_END_ADMITTED]++;
 	assert(change->name_count < ADMITTED_MOST);
 	change->names[change->name_count++] = ticket->name;
 	return record_put(&door_ticket_table, call->transaction, ticket, fault);
 }
 
-static bool answer_decided(struct call *call, const struct live_view *view,
-			   const struct door_ticket *ticket, struct slice state,
+static bool answer_decided(struct call *call, const struct door_ticket *ticket, struct slice state,
 			   struct fault *fault)
 {
 	struct json_writer body = writer_begin(call->arena, false);
 	struct template_record template;
 
-	if (!template_load(call, &view->room.template_id, &template, fault))
+	if (!template_load(call, &call->view->room.template_id, &template, fault))
 		return false;
 	write_ticket(call, &body, &template, ticket);
 	writer_plain(&body, "state", state);
@@ -1003,36 +993,24 @@ bool tickets_decide(struct call *call, struct fault *fault)
 {
 	const bool admits = slice_is(call_text(call, "state"), "admitted");
 	const struct slice state = admits ? SLICE("admitted") : SLICE("denied");
-	struct live_view view;
-	struct door_ticket ticket;
-	struct door door;
-	bool is_there = false, is_done;
-	struct id id;
+	struct door_ticket *ticket = call->door_ticket;
+	struct door *door = call->door;
+	bool is_done;
 
-	if (!open_door(call, &view, fault))
-		return false;
-	if (view.is_waiting)
-		return true;
-	if (!door_load(call, &view.room.id, STORE_TO_CHANGE, &door, fault) ||
-	    (id_parse(call->parameters[1], &id) &&
-	     !door_ticket_find(call, &view.room.id, &id, STORE_TO_CHANGE, &ticket, &is_there,
-			       fault)))
-		return false;
-	if (is_there && (ticket.state == DOOR_DENIED || door_ticket_is_admitted(&door, &ticket))) {
-		is_done = (ticket.state == DOOR_DENIED) != admits;
-		if (!is_done && admits && !take_back(call, &view, &door, &ticket, &is_done, fault))
+	if (ticket->state == DOOR_DENIED || door_ticket_is_admitted(door, ticket)) {
+		is_done = (ticket->state == DOOR_DENIED) != admits;
+		if (!is_done && admits && !take_back(call, ticket, &is_done, fault))
 			return false;
-		return is_done ? answer_decided(call, &view, &ticket, state, fault)
+		return is_done ? answer_decided(call, ticket, state, fault)
 			       : fault_set(fault, FAULT_CONFLICT, "Ticket was decided");
 	}
-	if (!is_there || !still_waits(call, &view, &door, &ticket))
+	if (!still_waits(call, ticket))
 		return is_unknown(fault);
-	return (admits ? put_admitted(call, &view, &door, &ticket, fault) &&
-				 put_changed_door(call, &door, fault)
-		       : put_denied(call, &door, &ticket, &view.room, call_text(call, "reason"),
-				    SLICE(""), true, fault) &&
-				 put_denied_visitor(call, &ticket, fault)) &&
-	       answer_decided(call, &view, &ticket, state, fault);
+	return (admits ? put_admitted(call, ticket, fault) && put_changed_door(call, door, fault)
+		       : put_denied(call, door, ticket, &call->view->room,
+				    call_text(call, "reason"), SLICE(""), true, fault) &&
+				 put_denied_visitor(call, ticket, fault)) &&
+	       answer_decided(call, ticket, state, fault);
 }
 
 static bool answer_admitted(struct call *call, uint64_t n)
@@ -1060,20 +1038,13 @@ static bool admit_all(struct call *call, struct door *door, struct fault *fault)
 bool tickets_admit(struct call *call, struct fault *fault)
 {
 	const json_t *admit = call_member(call, "admit");
-	struct live_view view;
-	struct door door;
+	const struct room_record *room = &call->view->room;
 	uint64_t n = 0;
 
-	if (!open_door(call, &view, fault))
-		return false;
-	if (view.is_waiting)
-		return true;
-	if (!door_load(call, &view.room.id, STORE_TO_CHANGE, &door, fault))
-		return false;
-	if (!view.room.is_enabled)
+	if (!room->is_enabled)
 		return answer_admitted(call, 0);
 	if (json_is_string(admit))
-		return admit_all(call, &door, fault);
+		return admit_all(call, call->door, fault);
 	for (size_t i = 0; i < json_array_size(admit); i++) {
 		struct door_ticket ticket;
 		struct id id;
@@ -1081,16 +1052,16 @@ bool tickets_admit(struct call *call, struct fault *fault)
 
 		if (!id_parse(text_of_json(json_array_get(admit, i)), &id))
 			continue;
-		if (!door_ticket_find(call, &view.room.id, &id, STORE_TO_CHANGE, &ticket, &is_there,
+		if (!door_ticket_find(call, &room->id, &id, STORE_TO_CHANGE, &ticket, &is_there,
 				      fault))
 			return false;
-		if (!is_there || !still_waits(call, &view, &door, &ticket))
+		if (!is_there || !still_waits(call, &ticket))
 			continue;
-		if (!put_admitted(call, &view, &door, &ticket, fault))
+		if (!put_admitted(call, &ticket, fault))
 			return false;
 		n++;
 	}
-	return (n == 0 || put_changed_door(call, &door, fault)) && answer_admitted(call, n);
+	return (n == 0 || put_changed_door(call, call->door, fault)) && answer_admitted(call, n);
 }
 
 /* ---- tickets that have lapsed ---- */

@@ -100,8 +100,8 @@ bool events_list(struct call *call, struct fault *fault)
 {
 	const json_t *after = json_object_get(call->query, "after");
 	const json_t *before = json_object_get(call->query, "before");
+	struct list *list = call->list;
 	struct audit_state state;
-	struct list list;
 	uint64_t seq;
 
 	if (!audit_state_load(call->transaction, STORE_TO_SHOW, &state, fault))
@@ -112,10 +112,10 @@ bool events_list(struct call *call, struct fault *fault)
 	if (before == NULL && seq + 1 < state.first)
 		return fault_set(fault, FAULT_GONE, "Entries up to %llu are gone",
 				 (unsigned long long)(state.first - 1));
-	list_open(call, &list);
-	if (before != NULL ? !add_entries_before(call, &list, &state, &seq, fault)
-			   : seq < state.last && !add_entries(call, &list, &state, &seq, fault))
+	list_open(list);
+	if (before != NULL ? !add_entries_before(call, list, &state, &seq, fault)
+			   : seq < state.last && !add_entries(call, list, &state, &seq, fault))
 		return false;
-	list.last = slice_of(arena_text(call->arena, "%llu", (unsigned long long)seq));
-	return list_close(&list, fault);
+	list->last = slice_of(arena_text(call->arena, "%llu", (unsigned long long)seq));
+	return list_close(list, fault);
 }

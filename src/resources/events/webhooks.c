@@ -19,16 +19,26 @@
 /* Deliveries that are read together to find one. */
 #define DELIVERIES_READ 1000
 
-static bool find_webhook(struct call *call, enum store_reading reading, struct webhooks *webhooks,
-			 struct webhook **webhook, struct fault *fault)
+static bool load_all(struct call *call, const struct load *load, struct fault *fault)
+{
+	call->webhooks = arena_alloc(call->arena, sizeof *call->webhooks);
+	return webhooks_load(call->transaction, load_reading(call, load), call->webhooks, fault);
+}
+
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
 	struct id id;
 
-	if (!webhooks_load(call->transaction, reading, webhooks, fault))
+	if (!load_all(call, load, fault))
 		return false;
-	*webhook = id_parse(call->parameters[0], &id) ? webhook_find(webhooks, &id) : NULL;
-	return *webhook != NULL || fault_set(fault, FAULT_NOT_FOUND, "Webhook not found");
+	call->webhook = id_parse(call->parameters[0], &id) ? webhook_find(call->webhooks, &id)
+							   : NULL;
+	return call->webhook != NULL || fault_set(fault, FAULT_NOT_FOUND, "Webhook not found");
 }
+
+static const struct read reads_of_all[] = { READ_ONLY(kind_webhooks), READS_END };
+const struct loading load_webhooks = { .load = load_all, .reads = reads_of_all };
+const struct loading load_webhook = { .load = load_of_path, .reads = reads_of_all };
 
 /* ---- documents ---- */
 
@@ -270,30 +280,27 @@ static bool begin_series(struct call *call, struct webhook *webhook, struct faul
 
 bool webhooks_create(struct call *call, struct fault *fault)
 {
-	struct webhooks webhooks;
-	struct webhook *webhook;
+	struct webhooks *webhooks = call->webhooks;
+	struct webhook *webhook = &webhooks->items[webhooks->count];
 
-	if (!webhooks_load(call->transaction, STORE_TO_CHANGE, &webhooks, fault))
-		return false;
-	webhook = &webhooks.items[webhooks.count];
 	*webhook = (struct webhook){ .created = call->now };
 	make_secret(call, webhook);
 	if (!webhook_set(call, webhook, NULL, call->body, fault))
 		return false;
-	if (webhooks.count == WEBHOOKS_MOST)
+	if (webhooks->count == WEBHOOKS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many webhooks");
-	webhook->id = call_new_id(call, webhooks.count > 0 ? &webhook[-1].id : &kind_only_id,
-				  ++webhooks.last);
-	webhooks.count++;
+	webhook->id = call_new_id(call, webhooks->count > 0 ? &webhook[-1].id : &kind_only_id,
+				  ++webhooks->last);
+	webhooks->count++;
 	note_webhook(call, "webhook.created", webhook);
 	return begin_series(call, webhook, fault) &&
-	       webhooks_put(call->transaction, &webhooks, fault) &&
+	       webhooks_put(call->transaction, webhooks, fault) &&
 	       answer_webhook(call, webhook, true);
 }
 
-static bool save_webhook(struct call *call, struct webhooks *webhooks, struct webhook *webhook,
-			 const json_t *document, struct fault *fault)
+static bool save_webhook(struct call *call, const json_t *document, struct fault *fault)
 {
+	struct webhook *webhook = call->webhook;
 	const struct webhook former = *webhook;
 	const bool sets_secret = call_member(call, "secret") != NULL;
 
@@ -303,56 +310,38 @@ static bool save_webhook(struct call *call, struct webhooks *webhooks, struct we
 	if (webhook->is_enabled && !former.is_enabled && !begin_series(call, webhook, fault))
 		return false;
 	note_webhook_update(call, &former, webhook);
-	return webhooks_put(call->transaction, webhooks, fault) &&
+	return webhooks_put(call->transaction, call->webhooks, fault) &&
 	       answer_webhook(call, webhook, sets_secret);
 }
 
 bool webhooks_replace(struct call *call, struct fault *fault)
 {
-	struct webhooks webhooks;
-	struct webhook *webhook;
-
-	return find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault) &&
-	       save_webhook(call, &webhooks, webhook, call->body, fault);
+	return save_webhook(call, call->body, fault);
 }
 
 bool webhooks_patch(struct call *call, struct fault *fault)
 {
-	struct webhooks webhooks;
-	struct webhook *webhook;
-	json_t *document;
+	json_t *document = document_of(call, call->webhook);
 
-	if (!find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
-		return false;
-	document = document_of(call, webhook);
 	document_merge(&webhook_shape, document, call->body);
-	return save_webhook(call, &webhooks, webhook, document, fault);
+	return save_webhook(call, document, fault);
 }
 
 bool webhooks_delete(struct call *call, struct fault *fault)
 {
-	struct webhooks webhooks;
-	struct webhook *webhook;
-	struct id id;
+	const struct id id = call->webhook->id;
 
-	if (!find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
-		return false;
-	id = webhook->id;
-	note_webhook(call, "webhook.deleted", webhook);
-	webhook_remove(&webhooks, webhook);
+	note_webhook(call, "webhook.deleted", call->webhook);
+	webhook_remove(call->webhooks, call->webhook);
 	return garbage_add(call, &kind_webhooks, &id, fault) &&
-	       webhooks_put(call->transaction, &webhooks, fault) && call_answer_nothing(call);
+	       webhooks_put(call->transaction, call->webhooks, fault) && call_answer_nothing(call);
 }
 
 bool webhooks_rotate(struct call *call, struct fault *fault)
 {
-	struct webhooks webhooks;
-	struct webhook *webhook, former;
+	struct webhook *webhook = call->webhook, former = *webhook;
 	size_t n = 1;
 
-	if (!find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault))
-		return false;
-	former = *webhook;
 	/* The current secret becomes a previous one, which still signs for a while. Expired secrets
 	 * are removed and, if there are too many, the oldest. */
 	while (n <= webhook->former_count && n < FORMER_SECRETS_MOST &&
@@ -365,7 +354,7 @@ bool webhooks_rotate(struct call *call, struct fault *fault)
 	make_secret(call, webhook);
 	webhook->updated = call->now;
 	note_webhook_update(call, &former, webhook);
-	return webhooks_put(call->transaction, &webhooks, fault) &&
+	return webhooks_put(call->transaction, call->webhooks, fault) &&
 	       answer_webhook(call, webhook, true);
 }
 
@@ -373,11 +362,9 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 {
 	struct webhook_test *test = arena_alloc(call->arena, sizeof *test);
 	struct buffer text = BUFFER_INITIAL(call->arena);
-	struct webhooks webhooks;
-	struct webhook *webhook;
+	const struct webhook *webhook = call->webhook;
 
-	if (!find_webhook(call, STORE_TO_SHOW, &webhooks, &webhook, fault) ||
-	    !misses_count_test(call, &webhook->id, "the webhook got", fault))
+	if (!misses_count_test(call, &webhook->id, "the webhook got", fault))
 		return false;
 	/* Reads the headers now, so that damage is reported in the response: the message is built
 	 * after it. */
@@ -396,30 +383,24 @@ bool webhooks_send_test(struct call *call, struct fault *fault)
 
 bool webhooks_get(struct call *call, struct fault *fault)
 {
-	struct webhooks webhooks;
-	struct webhook *webhook;
-
-	return find_webhook(call, STORE_TO_SHOW, &webhooks, &webhook, fault) &&
-	       call_answer(call, webhook_text(call, webhook, false));
+	(void)fault;
+	return call_answer(call, webhook_text(call, call->webhook, false));
 }
 
 bool webhooks_list(struct call *call, struct fault *fault)
 {
-	struct webhooks webhooks;
-	struct list list;
+	struct list *list = call->list;
 
-	list_open(call, &list);
-	if (!webhooks_load(call->transaction, STORE_TO_SHOW, &webhooks, fault))
-		return false;
-	for (size_t i = webhooks.count; i-- > 0 && !list_is_full(&list);) {
-		const struct webhook *webhook = &webhooks.items[i];
+	list_open(list);
+	for (size_t i = call->webhooks->count; i-- > 0 && !list_is_full(list);) {
+		const struct webhook *webhook = &call->webhooks->items[i];
 
-		if (list.is_bounded && id_compare(&webhook->id, &list.start) >= 0)
+		if (list->is_bounded && id_compare(&webhook->id, &list->start) >= 0)
 			continue;
-		list_add_item(&list, &webhook->id);
+		list_add_item(list, &webhook->id);
 		call_part(call, webhook_text(call, webhook, false));
 	}
-	return list_close(&list, fault);
+	return list_close(list, fault);
 }
 
 /* ---- deliveries ---- */
@@ -456,10 +437,10 @@ static struct slice delivery_text(struct call *call, const struct webhook_delive
 	return document_as_text(call->arena, &webhook_delivery_shape, document, false);
 }
 
-static bool add_deliveries(struct call *call, struct list *list, const void *context,
-			   const struct store_record *records, size_t n, struct fault *fault)
+static bool add_deliveries(struct list *list, const struct store_record *records, size_t n,
+			   struct fault *fault)
 {
-	const struct webhook *webhook = context;
+	struct call *call = list->call;
 	const struct slice wanted = call_query_text(call, "state");
 	struct webhook_delivery delivery;
 
@@ -468,7 +449,7 @@ static bool add_deliveries(struct call *call, struct list *list, const void *con
 
 		if (!webhook_delivery_read(&records[i], &delivery, fault))
 			return false;
-		state = shown_state(webhook, &delivery);
+		state = shown_state(call->webhook, &delivery);
 		if (wanted.data != NULL && !slice_is(wanted, delivery_states[state]))
 			continue;
 		list_add_item(list, &records[i].id);
@@ -477,23 +458,33 @@ static bool add_deliveries(struct call *call, struct list *list, const void *con
 	return true;
 }
 
-bool webhook_deliveries_list(struct call *call, struct fault *fault)
+static void prepare_deliveries(struct call *call)
 {
 	const struct slice wanted = call_query_text(call, "state");
-	struct store_page page = { .side = STORE_BOTH_SIDES };
-	struct webhooks webhooks;
-	struct webhook *webhook;
-	struct list list;
+	struct list *list = list_prepare(call, NULL);
 
-	if (!find_webhook(call, STORE_TO_SHOW, &webhooks, &webhook, fault))
-		return false;
-	list_open(call, &list);
-	page.parent = &webhook->id;
 	if (slice_is(wanted, delivery_states[DELIVERY_PENDING]))
-		page.side = STORE_ON;
-	return list_add_pages(&list, &kind_webhook_delivery, &page, add_deliveries, webhook,
-			      fault) &&
-	       list_close(&list, fault);
+		list->page.side = STORE_ON;
+}
+
+static const struct read reads_of_deliveries[] = {
+	{ .kind = &kind_webhook_delivery,
+	  .finding = STORE_FIND_PAGE,
+	  .from = READ_PATH,
+	  .page = list_first_page },
+	READS_END,
+};
+const struct loading load_deliveries = { .prepare = prepare_deliveries,
+					 .reads = reads_of_deliveries };
+
+bool webhook_deliveries_list(struct call *call, struct fault *fault)
+{
+	struct list *list = call->list;
+
+	list_open(list);
+	list->page.parent = &call->webhook->id;
+	return list_add_pages(list, &kind_webhook_delivery, add_deliveries, fault) &&
+	       list_close(list, fault);
 }
 
 /* Finds the newest delivery of the event. Writers of other accounts go first between two pages. */
@@ -525,12 +516,10 @@ static bool find_delivery(struct call *call, const struct webhook *webhook, stru
 
 bool webhook_deliveries_retry(struct call *call, struct fault *fault)
 {
+	const struct webhook *webhook = call->webhook;
 	struct webhook_delivery delivery;
-	struct webhooks webhooks;
-	struct webhook *webhook;
 
-	if (!find_webhook(call, STORE_TO_CHANGE, &webhooks, &webhook, fault) ||
-	    !find_delivery(call, webhook, call->parameters[1], &delivery, fault))
+	if (!find_delivery(call, webhook, call->parameters[1], &delivery, fault))
 		return false;
 	if (!webhook->is_enabled)
 		return fault_set(fault, FAULT_CONFLICT, "Webhook is disabled");
@@ -541,6 +530,6 @@ bool webhook_deliveries_retry(struct call *call, struct fault *fault)
 	delivery.series = webhook->series;
 	delivery.next = call->now;
 	return webhook_delivery_put(call->transaction, &delivery, fault) &&
-	       webhooks_put(call->transaction, &webhooks, fault) &&
+	       webhooks_put(call->transaction, call->webhooks, fault) &&
 	       call_answer(call, delivery_text(call, &delivery, DELIVERY_PENDING));
 }

@@ -226,34 +226,30 @@ static bool answer_numbers(struct call *call, const struct live *live)
 
 bool active_rooms_get(struct call *call, struct fault *fault)
 {
+	struct live_view *view = call->view;
 	struct buffer text = BUFFER_INITIAL(call->arena);
-	struct live_view view;
 	struct session session;
 	int64_t seen;
 
-	if (!live_view_open(call, LIVE_SEES_ROOM, &view, fault))
+	have_looked_at(call, &view->live);
+	if (view->sees_numbers)
+		return answer_numbers(call, &view->live);
+	if (!session_load(call, &view->live.session, STORE_TO_SHOW, &session, fault))
 		return false;
-	if (view.is_waiting)
-		return true;
-	have_looked_at(call, &view.live);
-	if (view.sees_numbers)
-		return answer_numbers(call, &view.live);
-	if (!session_load(call, &view.live.session, STORE_TO_SHOW, &session, fault))
-		return false;
-	buffer_append_member(&text, "{\"id\":", id_as_text(call->arena, &view.room.id));
-	buffer_append_member(&text, ",\"name\":", view.room.name);
-	if (view.room.title.size > 0)
-		buffer_append_member(&text, ",\"title\":", view.room.title);
+	buffer_append_member(&text, "{\"id\":", id_as_text(call->arena, &view->room.id));
+	buffer_append_member(&text, ",\"name\":", view->room.name);
+	if (view->room.title.size > 0)
+		buffer_append_member(&text, ",\"title\":", view->room.title);
 	buffer_append_member(&text, ",\"customer_id\":", slice_of(call->account_text));
 	buffer_append_member(&text,
-			     ",\"session\":{\"id\":", id_as_text(call->arena, &view.live.session));
+			     ",\"session\":{\"id\":", id_as_text(call->arena, &view->live.session));
 	buffer_append_time_milliseconds(&text, ",\"created_at\":", session.created);
 	buffer_append_text(&text, ",\"peers\":[");
-	if (!append_ids(call, &view.live, &text, fault))
+	if (!append_ids(call, &view->live, &text, fault))
 		return false;
 	buffer_append_text(&text, "]},");
-	append_peer_count(&text, &view.live);
-	seen = view.live.heard > view.live.looked ? view.live.heard : view.live.looked;
+	append_peer_count(&text, &view->live);
+	seen = view->live.heard > view->live.looked ? view->live.heard : view->live.looked;
 	if (seen == 0)
 		buffer_append_text(&text, ",\"seen_at\":null");
 	else
@@ -374,16 +370,12 @@ static bool answer_peers(struct call *call, const struct live *live, struct faul
 
 bool active_peers_list(struct call *call, struct fault *fault)
 {
-	struct live_view view;
+	const struct live_view *view = call->view;
 
-	if (!live_view_open(call, LIVE_SEES_ROOM, &view, fault))
-		return false;
-	if (view.is_waiting)
-		return true;
-	have_looked_at(call, &view.live);
-	if (view.sees_numbers)
-		return answer_numbers(call, &view.live);
-	return answer_peers(call, &view.live, fault);
+	have_looked_at(call, &view->live);
+	if (view->sees_numbers)
+		return answer_numbers(call, &view->live);
+	return answer_peers(call, &view->live, fault);
 }
 
 /* ---- oneself ---- */
@@ -431,44 +423,40 @@ static void add_roles(struct call *call, const struct live_view *view, struct js
 
 bool active_rooms_me(struct call *call, struct fault *fault)
 {
+	const struct live_view *view = call->view;
 	static const char *const members[] = { "publishParams", "subscribeParams", "permissions" };
 	struct json_writer body = writer_begin(call->arena, false);
 	struct buffer peer = BUFFER_INITIAL(call->arena);
-	struct live_view view;
 	struct session session;
 	int64_t end;
 
-	if (!live_view_open(call, LIVE_SEES_ITSELF, &view, fault))
+	if (!session_load(call, &view->live.session, STORE_TO_SHOW, &session, fault))
 		return false;
-	if (view.is_waiting)
-		return true;
-	if (!session_load(call, &view.live.session, STORE_TO_SHOW, &session, fault))
-		return false;
-	peer_append(&peer, &view.caller);
+	peer_append(&peer, &view->caller);
 	buffer_append_byte(&peer, '}');
 	writer_json(&body, "peer", buffer_slice(&peer));
 	writer_open(&body, "role", '{');
-	writer_text(&body, "name", view.caller.role);
-	for (size_t i = 0; view.role != NULL && i < sizeof members / sizeof members[0]; i++)
-		writer_value(&body, members[i], json_object_get(view.role_document, members[i]));
+	writer_text(&body, "name", view->caller.role);
+	for (size_t i = 0; view->role != NULL && i < sizeof members / sizeof members[0]; i++)
+		writer_value(&body, members[i], json_object_get(view->role_document, members[i]));
 	writer_close(&body, '}');
 	writer_open(&body, "gives", '[');
-	for (size_t i = 0; i < view.template.role_count; i++) {
-		const struct template_role *role = &view.template.roles[i];
-		const json_t *document = template_role_document(call, &view.template, role);
+	for (size_t i = 0; i < view->template.role_count; i++) {
+		const struct template_role *role = &view->template.roles[i];
+		const json_t *document = template_role_document(call, &view->template, role);
 		struct fault unused = FAULT_INITIAL;
 
-		if (!media_admits_nobody(document) && live_may_give(&view, document, &unused))
+		if (!media_admits_nobody(document) && live_may_give(view, document, &unused))
 			writer_text(&body, NULL, role->name);
 	}
 	writer_close(&body, ']');
-	writer_flag(&body, "name_fixed", view.name_is_fixed);
-	end = ends_at(call, &view, &session);
+	writer_flag(&body, "name_fixed", view->name_is_fixed);
+	end = ends_at(call, view, &session);
 	if (end == INT64_MAX)
 		writer_json(&body, "ends_at", SLICE("null"));
 	else
 		writer_time(&body, "ends_at", end * 1000);
-	add_roles(call, &view, &body);
+	add_roles(call, view, &body);
 	return call_answer(call, writer_end(&body));
 }
 
@@ -476,22 +464,18 @@ bool active_rooms_me(struct call *call, struct fault *fault)
 
 bool active_peers_get(struct call *call, struct fault *fault)
 {
-	struct live_view view;
+	const struct live_view *view = call->view;
 	struct server server;
 	struct peer peer;
 
-	if (!live_view_open(call, LIVE_SEES_PEER, &view, fault))
-		return false;
-	if (view.is_waiting)
-		return true;
-	if (!live_find_peer(call, &view, call->parameters[1], &peer, fault) ||
-	    !live_view_sees(&view, &peer, fault) ||
-	    !live_find_server(call, &view.live.backend, &server, fault) ||
+	if (!live_find_peer(call, view, call->parameters[1], &peer, fault) ||
+	    !live_view_sees(view, &peer, fault) ||
+	    !live_find_server(call, &view->live.backend, &server, fault) ||
 	    !call_can_ask(call, fault))
 		return false;
 	server_ask_person(call->arena, &server, call->now / 1000,
-			  id_as_text(call->arena, &view.room.id), peer.identity,
-			  &live_ask_for_oneself(call, &view.live.backend)->asked[0].request);
+			  id_as_text(call->arena, &view->room.id), peer.identity,
+			  &live_ask_for_oneself(call, &view->live.backend)->asked[0].request);
 	return true;
 }
 
@@ -522,20 +506,16 @@ void peer_append_tracks(struct call *call, struct buffer *text, const struct pee
 
 bool active_peers_settle_get(struct call *call, struct fault *fault)
 {
+	const struct live_view *view = call->view;
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	struct server_track *tracks;
 	struct server_person person;
-	struct live_view view;
 	struct server server;
 	struct peer peer;
 	size_t count;
 
-	if (!live_view_open(call, LIVE_SEES_PEER, &view, fault))
-		return false;
-	if (view.was_waiting)
-		return active_peers_get(call, fault);
-	if (!live_find_peer(call, &view, call->parameters[1], &peer, fault) ||
-	    !live_find_server(call, &view.live.backend, &server, fault) ||
+	if (!live_find_peer(call, view, call->parameters[1], &peer, fault) ||
+	    !live_find_server(call, &view->live.backend, &server, fault) ||
 	    !live_read_peer(call, &call->asking->asked[0], &server, &peer, &person, &tracks, &count,
 			    fault))
 		return false;

@@ -2,8 +2,7 @@
  *
  * One person is looked up there first: somebody who comes back is another stay, and a media server
  * waits for somebody who has just left. The media server does not say why it puts people out, so
- * they get a message at the same time. Such a call therefore asks twice, after a look if the caller
- * is inside and not known yet.
+ * they get a message at the same time. Such a call therefore asks twice.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
@@ -28,7 +27,6 @@ enum step { STEP_FIRST, STEP_ACT, STEP_LAST };
 
 /* Whom the call is about. */
 struct subject {
-	struct live_view view;
 	struct peer peer;
 	struct server server;
 };
@@ -38,16 +36,11 @@ static bool mutes(const struct call *call)
 	return json_is_true(call_member(call, "mute"));
 }
 
-/* Finds the peer of the path. If view.is_waiting, the media server is asked for the caller first,
- * and nothing else is set. */
+/* Finds the peer of the path. */
 static bool find_to_mute(struct call *call, struct subject *subject, struct fault *fault)
 {
-	struct live_view *view = &subject->view;
+	const struct live_view *view = call->view;
 
-	if (!live_view_open(call, LIVE_ACTS, view, fault))
-		return false;
-	if (view->is_waiting)
-		return true;
 	return live_find_peer(call, view, call->parameters[1], &subject->peer, fault) &&
 	       live_may_act(view, mutes(call) ? "mute" : "unmute", fault) &&
 	       live_find_server(call, &view->live.backend, &subject->server, fault) &&
@@ -60,11 +53,9 @@ bool active_peers_mute(struct call *call, struct fault *fault)
 
 	if (!find_to_mute(call, &subject, fault))
 		return false;
-	if (!subject.view.is_waiting)
-		server_ask_person(call->arena, &subject.server, call->now / 1000,
-				  id_as_text(call->arena, &subject.view.room.id),
-				  subject.peer.identity,
-				  &live_ask(call, &subject.view.live.backend, 1)->asked[0].request);
+	server_ask_person(call->arena, &subject.server, call->now / 1000,
+			  id_as_text(call->arena, &call->view->room.id), subject.peer.identity,
+			  &live_ask(call, &call->view->live.backend, 1)->asked[0].request);
 	return true;
 }
 
@@ -91,11 +82,11 @@ static bool ask_to_mute(struct call *call, const struct subject *subject,
 	}
 	if (n == 0)
 		return fault_set(fault, FAULT_NOT_FOUND, "peer has no such track");
-	asking = live_ask(call, &subject->view.live.backend, n);
+	asking = live_ask(call, &call->view->live.backend, n);
 	asking->step = STEP_ACT;
 	for (size_t i = 0; i < n; i++)
 		server_mute(call->arena, &subject->server, call->now / 1000,
-			    id_as_text(call->arena, &subject->view.room.id), subject->peer.identity,
+			    id_as_text(call->arena, &call->view->room.id), subject->peer.identity,
 			    chosen[i]->id, mutes(call), &asking->asked[i].request);
 	return true;
 }
@@ -112,14 +103,8 @@ bool active_peers_settle_mute(struct call *call, struct fault *fault)
 		return live_find_server(call, &call->asking->backend, &subject.server, fault) &&
 		       asking_is_done(call, &subject.server, "peer not found", fault) &&
 		       call_answer(call, SLICE("{\"message\":\"peer mute request submitted\"}"));
-	if (call->asking->is_look)
-		return active_peers_mute(call, fault);
-	if (!find_to_mute(call, &subject, fault))
-		return false;
-	/* The caller has left meanwhile, or seems to have. */
-	if (subject.view.is_waiting)
-		return true;
-	return live_read_peer(call, &call->asking->asked[0], &subject.server, &subject.peer,
+	return find_to_mute(call, &subject, fault) &&
+	       live_read_peer(call, &call->asking->asked[0], &subject.server, &subject.peer,
 			      &person, &tracks, &count, fault) &&
 	       ask_to_mute(call, &subject, tracks, count, fault);
 }
@@ -143,7 +128,7 @@ bool active_peers_settle_mute(struct call *call, struct fault *fault)
 /* Those who are to be put out. */
 struct group {
 	struct call *call;
-	struct live_view view;
+	const struct live_view *view;
 	struct server server;
 	bool is_one; /* one person, who may be inside several times; else all with a role */
 	struct slice role;
@@ -180,7 +165,7 @@ static bool ask_at_door(struct group *group)
 {
 	bool asks = false;
 
-	if (!live_codes_ask(group->call, &group->view.live, &group->view.room.id, group->codes,
+	if (!live_codes_ask(group->call, &group->view->live, &group->view->room.id, group->codes,
 			    group->code_count, &asks, group->fault))
 		return false;
 	if (asks)
@@ -195,7 +180,7 @@ static bool keep_out(struct group *group, const struct peer *peer)
 	struct call *call = group->call;
 	const json_t *sent = call_member(call, "ban");
 	struct ban_terms terms = {
-		.room = group->view.room.id,
+		.room = group->view->room.id,
 		.user_id = peer->user_id,
 		.code_hash = SLICE(""),
 	};
@@ -231,12 +216,12 @@ static bool add_to_group(void *context, const struct peer *found)
 
 	if (!group->is_one && !slice_equal(peer.role, group->role))
 		return true;
-	peer.order_last = !group->is_one && group->view.is_inside &&
-			  slice_equal(peer.uuid, group->view.caller.uuid);
+	peer.order_last = !group->is_one && group->view->is_inside &&
+			  slice_equal(peer.uuid, group->view->caller.uuid);
 	group->has_failed = !keep_out(group, &peer) ||
-			    !revocation_add(call, &group->view.room.id, peer.entry, LEAVE_REMOVED,
+			    !revocation_add(call, &group->view->room.id, peer.entry, LEAVE_REMOVED,
 					    call_text(call, "reason"), group->fault) ||
-			    !live_order_out(call, &group->view.room.id, &peer, LEAVE_REMOVED,
+			    !live_order_out(call, &group->view->room.id, &peer, LEAVE_REMOVED,
 					    call_text(call, "reason"), group->fault);
 	if (peer.order_last)
 		group->has_caller = true;
@@ -258,7 +243,7 @@ static bool add_role(struct group *group)
 
 	do {
 		page.after = call->step.is_next || n > 0 ? &after : NULL;
-		if (!peers_read(call, &group->view.live.session, &page, group->fault))
+		if (!peers_read(call, &group->view->live.session, &page, group->fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
 			after = page.peers[i].stored.id;
@@ -281,7 +266,7 @@ static bool add_person(struct group *group, const struct peer *peer)
 
 	if (!add_to_group(group, peer))
 		return false;
-	if (peer->entry.size > 0 && !inside_find(call, &group->view.room.id, peer->entry,
+	if (peer->entry.size > 0 && !inside_find(call, &group->view->room.id, peer->entry,
 						 STORE_TO_CHANGE, &inside, group->fault))
 		return false;
 	for (size_t i = 0; i < inside.stay_count; i++) {
@@ -292,7 +277,7 @@ static bool add_person(struct group *group, const struct peer *peer)
 		if (!record_get_named(&peer_table, call->transaction, inside.stays[i].uuid,
 				      STORE_TO_CHANGE, &other, group->fault))
 			return false;
-		if (live_has_peer(&group->view.live, &other) && !add_to_group(group, &other))
+		if (live_has_peer(&group->view->live, &other) && !add_to_group(group, &other))
 			return false;
 	}
 	return true;
@@ -302,11 +287,12 @@ static bool add_person(struct group *group, const struct peer *peer)
 static bool find_group(struct call *call, struct group *group, struct fault *fault)
 {
 	const struct slice peer_id = text_of_json(call_member(call, "peer_id"));
-	struct live_view *view = &group->view;
+	const struct live_view *view = call->view;
 	struct template_record template;
 	struct peer peer;
 
 	group->call = call;
+	group->view = view;
 	group->fault = fault;
 	group->role = text_of_json(call_member(call, "role"));
 	group->is_one = peer_id.data != NULL;
@@ -316,10 +302,6 @@ static bool find_group(struct call *call, struct group *group, struct fault *fau
 	group->code_count = group->code_capacity = 0;
 	group->notes = call->step.notes;
 	group->has_failed = false;
-	if (!live_view_open(call, LIVE_ACTS, view, fault))
-		return false;
-	if (view->is_waiting)
-		return true;
 	if ((group->is_one ? !live_find_peer(call, view, peer_id, &peer, fault)
 			   : !live_find_role(call, &view->room, group->role, &template, fault)) ||
 	    !live_may_act(view, "removeOthers", fault) ||
@@ -369,21 +351,21 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 
 	if (!find_group(call, group, fault))
 		return false;
-	if (group->view.is_waiting || call->run.goes_on)
+	if (call->run.goes_on)
 		return true;
 	/* Those whom this call does not reach are put out by the service (live_judge.h). */
 	if (call->run.step.is_next)
-		live_want(call, &group->view.room.id, ROOM_JUDGE);
+		live_want(call, &group->view->room.id, ROOM_JUDGE);
 	if (group->count == 0)
 		return answer_removed(call, group->notes);
-	asking = live_ask(call, &group->view.live.backend, 2 * group->count);
+	asking = live_ask(call, &group->view->live.backend, 2 * group->count);
 	asking->notes = group->notes;
 	for (size_t i = 0; i < group->count; i++)
 		ask_and_tell(call, &group->server, &group->peers[i], &asking->asked[i],
 			     &asking->asked[group->count + i]);
 	/* If there are more than this call puts out, the service puts out the caller, too. */
 	if (group->has_caller && group->is_whole && !call->run.step.is_next)
-		asking->asked[0].by = arena_copy(call->arena, group->view.caller.uuid);
+		asking->asked[0].by = arena_copy(call->arena, group->view->caller.uuid);
 	return true;
 }
 
@@ -516,8 +498,6 @@ bool active_rooms_settle_remove(struct call *call, struct fault *fault)
 	struct server server;
 	struct id room;
 
-	if (call->asking->is_look)
-		return active_rooms_remove(call, fault);
 	if (!live_find_server(call, &call->asking->backend, &server, fault))
 		return false;
 	/* Those whom this call did not reach are put out by the service (live_judge.h). */
@@ -558,44 +538,39 @@ static void ask_to_end(struct call *call, const struct id *backend, const struct
 
 bool active_rooms_end(struct call *call, struct fault *fault)
 {
-	struct live_view view;
+	const struct live_view *view = call->view;
 	struct server server;
 	struct message message = {
-		.view = &view,
+		.view = view,
 		.server = &server,
 		.topic = OWN_TOPIC,
 		.patience = TOLD_PATIENCE,
 	};
-	struct ending ending;
-	bool is_asked;
-
-	if (!live_view_open(call, LIVE_ACTS, &view, fault)) {
-		if (!locks(call) || call->app_token != NULL || fault->kind != FAULT_NOT_FOUND ||
-		    view.room.stored.value.data == NULL)
-			return false;
-		/* A room that is not in session is locked all the same. */
-		*fault = FAULT_INITIAL;
-		return room_disable(call, &view.room.id, fault) && answer_ended(call);
-	}
-	if (view.is_waiting)
-		return true;
-	ending = (struct ending){
-		.room = view.room.id,
+	const struct ending ending = {
+		.room = view->room.id,
 		.reason = call_text(call, "reason"),
-		.by = view.is_inside ? &view.caller : NULL,
+		.by = view->is_inside ? &view->caller : NULL,
 		.locks = locks(call),
 	};
-	if (!live_may_act(&view, "endRoom", fault) ||
-	    !live_find_server(call, &view.live.backend, &server, fault) ||
+	bool is_asked;
+
+	if (view->live.stored.value.data == NULL) {
+		if (!locks(call))
+			return fault_set(fault, FAULT_NOT_FOUND, "session not found");
+		/* A room that is not in session is locked all the same. */
+		return room_disable(call, &view->room.id, fault) && answer_ended(call);
+	}
+	if (!live_may_act(view, "endRoom", fault) ||
+	    !live_find_server(call, &view->live.backend, &server, fault) ||
 	    !call_can_act(call, server.type, SERVER_END, fault) ||
-	    (locks(call) && !room_disable(call, &view.room.id, fault)) ||
+	    (locks(call) && !room_disable(call, &view->room.id, fault)) ||
 	    !live_order_end(call, &ending, fault))
 		return false;
 	message.text = message_why(call->arena, "ended", "ended", call_text(call, "reason"));
 	if (!message_ask(call, &message, &is_asked, fault))
 		return false;
 	if (!is_asked)
-		ask_to_end(call, &view.live.backend, &server);
+		ask_to_end(call, &view->live.backend, &server);
 	return true;
 }
 
@@ -606,8 +581,6 @@ bool active_rooms_settle_end(struct call *call, struct fault *fault)
 	struct server server;
 	struct id room;
 
-	if (call->asking->is_look)
-		return active_rooms_end(call, fault);
 	if (!live_find_server(call, &call->asking->backend, &server, fault))
 		return false;
 	if (call->asking->step != STEP_ACT) {

@@ -204,11 +204,11 @@ static bool is_on_the_way(struct call *call)
 
 /* ---- a person ---- */
 
-static bool open_from_inside(struct call *call, enum live_sight sight, struct live_view *view,
-			     struct fault *fault)
+static bool find_caller(struct call *call, enum live_sight sight, struct fault *fault)
 {
 	const bool has_looked = call->asking != NULL && call->asking->is_done &&
 				call->asking->is_look;
+	struct live_view *view = call->view;
 	struct bearer bearer;
 	size_t role;
 
@@ -235,7 +235,6 @@ static bool open_from_inside(struct call *call, enum live_sight sight, struct li
 	if (!live_find_entry(call, &view->live, call->app_token->subject.entry, &view->caller,
 			     &view->is_inside, fault))
 		return false;
-	view->was_waiting = has_looked;
 	if (!view->is_inside) {
 		const bool is_live = view->live.stored.value.data != NULL;
 
@@ -243,7 +242,6 @@ static bool open_from_inside(struct call *call, enum live_sight sight, struct li
 		    call->app_token->subject.entry.size == 0 || (!is_live && !bearer.has_backend) ||
 		    !is_on_the_way(call))
 			return is_not_there(fault);
-		view->is_waiting = true;
 		return ask_for_caller(call, is_live ? &view->live.backend : &bearer.backend, view,
 				      fault);
 	}
@@ -253,23 +251,18 @@ static bool open_from_inside(struct call *call, enum live_sight sight, struct li
 		view->role_document = template_role_document(call, &view->template, view->role);
 	}
 	view->sees_numbers = live_peers(&view->live) > LIVE_SHOWN_MOST;
-	if (sight == LIVE_SEES_ITSELF || sight == LIVE_ACTS)
+	if (sight == LIVE_SEES_ITSELF || sight == LIVE_ACTS || sight == LIVE_ACTS_ALWAYS)
 		return true;
 	return (sight != LIVE_SEES_ROOM || live_view_sees(view, NULL, fault)) &&
 	       misses_count_view(call, view->caller.entry, fault);
 }
 
-bool live_view_open(struct call *call, enum live_sight sight, struct live_view *view,
-		    struct fault *fault)
+static bool find_room(struct call *call, enum live_sight sight, struct fault *fault)
 {
-	struct id id;
+	struct live_view *view = call->view;
 	bool is_there = false;
+	struct id id;
 
-	*view = (struct live_view){ .is_waiting = false };
-	if (call->app_token != NULL)
-		return open_from_inside(call, sight, view, fault);
-	if (sight == LIVE_SEES_ITSELF)
-		return is_not_there(fault);
 	if (id_parse(call->parameters[0], &id) &&
 	    !room_find(call, &id, STORE_TO_SHOW, &view->room, &is_there, fault))
 		return false;
@@ -278,9 +271,31 @@ bool live_view_open(struct call *call, enum live_sight sight, struct live_view *
 	if (!live_load(call, &view->room.id, STORE_TO_SHOW, &view->live, fault))
 		return false;
 	/* With LIVE_OFF, what the records have is not followed. */
-	return (view->live.stored.value.data != NULL && call->environment->live != LIVE_OFF) ||
+	if (call->environment->live == LIVE_OFF)
+		view->live.stored.value.data = NULL;
+	return view->live.stored.value.data != NULL || sight == LIVE_ACTS_ALWAYS ||
 	       fault_set(fault, FAULT_NOT_FOUND, "session not found");
 }
+
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
+{
+	call->view = arena_zero(call->arena, sizeof *call->view);
+	if (call->app_token == NULL)
+		return load->sight == LIVE_SEES_ITSELF ? is_not_there(fault)
+						       : find_room(call, load->sight, fault);
+	if (load->sight == LIVE_OUTSIDE)
+		return misses_count_inside(call, fault) &&
+		       fault_set(fault, FAULT_FORBIDDEN, "Not from inside");
+	return find_caller(call, load->sight, fault) &&
+	       (load->permission == NULL || live_may_act(call->view, load->permission, fault));
+}
+
+static const struct read reads_of_path[] = {
+	{ .kind = &kind_room, .finding = STORE_FIND_ID, .from = READ_PATH, .is_shown = true },
+	{ .kind = &kind_live, .finding = STORE_FIND_ID, .from = READ_PATH, .is_shown = true },
+	READS_END,
+};
+const struct loading load_view = { .load = load_of_path, .reads = reads_of_path };
 
 /* Permissions that concern others. */
 static const char *const powers[] = { "endRoom", "removeOthers", "mute", "unmute", "changeRole" };

@@ -249,7 +249,7 @@ static bool visit_person(void *context, const struct peer *peer)
 	return !judging->has_failed;
 }
 
-static bool load_media(struct judging *judging, struct fault *fault)
+static bool media_for_judging(struct judging *judging, struct fault *fault)
 {
 	judging->entrant.checks_bans = judging->judgement->checks_bans;
 	judging->entrant.media = &judging->media;
@@ -266,7 +266,7 @@ static bool judging_read_people(struct judging *judging, struct fault *fault)
 		return true;
 	judging->people = arena_alloc(call->arena, (judging->most + 1) * sizeof *judging->people);
 	judging->fault = fault;
-	return load_media(judging, fault) &&
+	return media_for_judging(judging, fault) &&
 	       peers_each_apart(call, &judging->live.session, STORE_ON, visit_person, judging,
 				fault) &&
 	       !judging->has_failed;
@@ -640,7 +640,7 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 		return true;
 	judging_read_roles(judging);
 	if (judging->notes)
-		return load_media(judging, fault);
+		return media_for_judging(judging, fault);
 	if (!find_places(judging, &has_places, fault))
 		return false;
 	if (has_places)

@@ -80,6 +80,7 @@ bool message_ask(struct call *call, const struct message *message, bool *is_aske
 		return true;
 	asking = call_ask(call, &live->backend, all.count);
 	asking->room = message->view->room.id;
+	asking->step = message->step;
 	if (call->app_token != NULL)
 		asking->rank = ASKED_TO_JUDGE;
 	for (size_t i = 0; i < all.count; i++) {
@@ -131,7 +132,7 @@ struct told_room {
 static bool open_told_room(struct call *call, const struct id *room, struct told_room *told,
 			   bool *is_there, struct fault *fault)
 {
-	*told = (struct told_room){ .view.is_waiting = false };
+	*told = (struct told_room){ .view.is_inside = false };
 	*is_there = false;
 	if (!live_load(call, room, STORE_TO_SHOW, &told->view.live, fault))
 		return false;
@@ -226,9 +227,11 @@ bool message_ask_of_roles(struct call *call, const struct id *room, const struct
 
 /* ---- send-message ---- */
 
+/* What the call has asked for: the person whom the message is for, then to send it. */
+enum step { STEP_FIRST, STEP_SENT };
+
 /* Whom a message is for. */
 struct addressees {
-	struct live_view view;
 	struct server server;
 	bool is_for_one;
 	struct peer peer; /* if it is */
@@ -237,6 +240,7 @@ struct addressees {
 
 static bool find_addressees(struct call *call, struct addressees *to, struct fault *fault)
 {
+	const struct live_view *view = call->view;
 	struct slice peer_id = text_of_json(call_member(call, "peer_id"));
 	struct template_record template;
 
@@ -244,16 +248,11 @@ static bool find_addressees(struct call *call, struct addressees *to, struct fau
 		peer_id = text_of_json(call_member(call, "peerId"));
 	to->is_for_one = peer_id.data != NULL;
 	to->role = text_of_json(call_member(call, "role"));
-	if (call->app_token != NULL)
-		return misses_count_inside(call, fault) &&
-		       fault_set(fault, FAULT_FORBIDDEN, "Not from inside");
-	if (!live_view_open(call, LIVE_SEES_ROOM, &to->view, fault))
-		return false;
-	if (to->is_for_one && !live_find_peer(call, &to->view, peer_id, &to->peer, fault))
+	if (to->is_for_one && !live_find_peer(call, view, peer_id, &to->peer, fault))
 		return false;
 	return (to->is_for_one || to->role.data == NULL ||
-		live_find_role(call, &to->view.room, to->role, &template, fault)) &&
-	       live_find_server(call, &to->view.live.backend, &to->server, fault) &&
+		live_find_role(call, &view->room, to->role, &template, fault)) &&
+	       live_find_server(call, &view->live.backend, &to->server, fault) &&
 	       call_can_act(call, to->server.type, SERVER_MESSAGE, fault);
 }
 
@@ -266,7 +265,7 @@ static bool send_to(struct call *call, const struct addressees *to, struct fault
 {
 	const struct slice type = text_of_json(call_member(call, "type"));
 	const struct message message = {
-		.view = &to->view,
+		.view = call->view,
 		.server = &to->server,
 		.peer = to->is_for_one ? &to->peer : NULL,
 		.roles = &to->role,
@@ -274,6 +273,7 @@ static bool send_to(struct call *call, const struct addressees *to, struct fault
 		.topic = type.data != NULL ? type : SLICE("chat"),
 		.text = text_of_json(call_member(call, "message")),
 		.is_for_all = true,
+		.step = STEP_SENT,
 	};
 	bool is_asked;
 
@@ -289,8 +289,8 @@ bool active_rooms_send_message(struct call *call, struct fault *fault)
 	if (!to.is_for_one)
 		return send_to(call, &to, fault);
 	server_ask_person(call->arena, &to.server, call->now / 1000,
-			  id_as_text(call->arena, &to.view.room.id), to.peer.identity,
-			  &live_ask(call, &to.view.live.backend, 1)->asked[0].request);
+			  id_as_text(call->arena, &call->view->room.id), to.peer.identity,
+			  &live_ask(call, &call->view->live.backend, 1)->asked[0].request);
 	return true;
 }
 
@@ -302,7 +302,7 @@ bool active_rooms_settle_message(struct call *call, struct fault *fault)
 	size_t count;
 
 	/* The message was sent: what has changed since does not matter. */
-	if (call->asking->asked[0].request.is_once)
+	if (call->asking->step == STEP_SENT)
 		return live_find_server(call, &call->asking->backend, &to.server, fault) &&
 		       asking_is_done(call, &to.server, "session not found", fault) &&
 		       answer_sent(call);

@@ -36,7 +36,7 @@ struct seen {
 };
 
 struct update {
-	struct live_view view;
+	const struct live_view *view; /* of the call; of the room alone once it is done */
 	struct peer peer;
 	struct server server;
 	struct template_record template;
@@ -71,8 +71,8 @@ static bool find_new_role(struct call *call, struct update *update, struct fault
 	const struct template_record *template = &update->template;
 
 	if (sent.data != NULL
-		    ? !live_find_role(call, &update->view.room, sent, &update->template, fault)
-		    : !template_load(call, &update->view.room.template_id, &update->template,
+		    ? !live_find_role(call, &update->view->room, sent, &update->template, fault)
+		    : !template_load(call, &update->view->room.template_id, &update->template,
 				     fault))
 		return false;
 	update->role = sent.data != NULL ? sent : update->peer.role;
@@ -88,12 +88,12 @@ static bool check_new_role(struct call *call, const struct update *update, struc
 	struct entrant entrant = {
 		.call = call,
 		.moment = ENTRY_ROLE,
-		.live = &update->view.live,
+		.live = &update->view->live,
 		.role = update->role,
 		.role_document = update->role_document,
 	};
 
-	if (update->view.is_inside && !live_may_give(&update->view, update->role_document, fault))
+	if (update->view->is_inside && !live_may_give(update->view, update->role_document, fault))
 		return false;
 	return !changes_role(update) ||
 	       entry_check(&entrant, ENTRY_OF_ROLE | ENTRY_OF_PLACE, fault);
@@ -102,8 +102,8 @@ static bool check_new_role(struct call *call, const struct update *update, struc
 /* Returns true if somebody inside changes only what concerns nobody else. */
 static bool is_of_oneself(const struct call *call, const struct update *update)
 {
-	return update->view.is_inside &&
-	       slice_equal(update->peer.entry, update->view.caller.entry) &&
+	return update->view->is_inside &&
+	       slice_equal(update->peer.entry, update->view->caller.entry) &&
 	       !changes_role(update) && call_member(call, "door") == NULL;
 }
 
@@ -111,23 +111,20 @@ static bool is_of_oneself(const struct call *call, const struct update *update)
  * of themselves. */
 static struct asking *update_ask(struct call *call, const struct update *update)
 {
-	return is_of_oneself(call, update) ? live_ask_for_oneself(call, &update->view.live.backend)
-					   : live_ask(call, &update->view.live.backend, 1);
+	return is_of_oneself(call, update) ? live_ask_for_oneself(call, &update->view->live.backend)
+					   : live_ask(call, &update->view->live.backend, 1);
 }
 
 /* Finds whom the call is about, and checks that the caller may do so. */
 static bool find_update(struct call *call, struct update *update, struct fault *fault)
 {
-	struct live_view *view = &update->view;
+	const struct live_view *view = call->view;
 
 	*update = (struct update){
+		.view = view,
 		.name = text_of_json(call_member(call, "name")),
 		.metadata = text_of_json(call_member(call, "metadata")),
 	};
-	if (!live_view_open(call, LIVE_ACTS, view, fault))
-		return false;
-	if (view->is_waiting)
-		return true;
 	if (!live_find_peer(call, view, call->parameters[1], &update->peer, fault) ||
 	    !find_new_role(call, update, fault) ||
 	    (call_member(call, "role") != NULL && !check_new_role(call, update, fault)) ||
@@ -159,11 +156,9 @@ bool active_peers_update(struct call *call, struct fault *fault)
 
 	if (!find_update(call, &update, fault))
 		return false;
-	if (!update.view.is_waiting)
-		server_ask_person(call->arena, &update.server, call->now / 1000,
-				  id_as_text(call->arena, &update.view.room.id),
-				  update.peer.identity,
-				  &update_ask(call, &update)->asked[0].request);
+	server_ask_person(call->arena, &update.server, call->now / 1000,
+			  id_as_text(call->arena, &update.view->room.id), update.peer.identity,
+			  &update_ask(call, &update)->asked[0].request);
 	return true;
 }
 
@@ -173,7 +168,7 @@ static struct ticket_guest guest_of(const struct update *update)
 {
 	struct ticket_guest guest = {
 		.name = update->name,
-		.name_origin = update->view.is_inside ? NAME_CHOSEN : NAME_GIVEN,
+		.name_origin = update->view->is_inside ? NAME_CHOSEN : NAME_GIVEN,
 	};
 
 	if (update->role_document == NULL)
@@ -190,7 +185,7 @@ static struct ticket_guest guest_of(const struct update *update)
 
 static bool give_role(struct call *call, struct update *update, struct fault *fault)
 {
-	struct live *live = &update->view.live;
+	struct live *live = &call->view->live;
 	const struct live_change_of_role change = {
 		.former = update->peer.role,
 		.by = call->asking->asked[0].by,
@@ -199,7 +194,7 @@ static bool give_role(struct call *call, struct update *update, struct fault *fa
 	struct session session;
 	struct peer peer;
 
-	if (!live_load(call, &update->view.room.id, STORE_TO_CHANGE, live, fault) ||
+	if (!live_load(call, &update->view->room.id, STORE_TO_CHANGE, live, fault) ||
 	    !record_get_named(&peer_table, call->transaction, update->peer.uuid, STORE_TO_CHANGE,
 			      &peer, fault) ||
 	    !session_load(call, &live->session, STORE_TO_CHANGE, &session, fault) ||
@@ -228,7 +223,7 @@ static bool ask_at_door(struct call *call, struct update *update, struct fault *
 	struct slice code = update->peer.code;
 
 	return call_member(call, "door") == NULL || code.size == 0 ||
-	       live_codes_ask(call, &update->view.live, &update->view.room.id, &code, 1,
+	       live_codes_ask(call, &update->view->live, &update->view->room.id, &code, 1,
 			      &update->asks, fault);
 }
 
@@ -241,12 +236,12 @@ static bool put_name(struct call *call, struct update *update, struct peer *peer
 	bool has_renamed = false;
 
 	peer->name_origin = call->asking->asked[0].by.size > 0 ? NAME_CHOSEN : NAME_GIVEN;
-	if (!names_take(call, &update->view.room.id, peer,
+	if (!names_take(call, &update->view->room.id, peer,
 			text_cut(call->asking->asked[0].name, LIVE_NAME_MOST), &update->name,
 			&has_renamed, fault))
 		return false;
 	if (peer->new_name.size > 0 || has_renamed)
-		live_want(call, &update->view.room.id, ROOM_JUDGE);
+		live_want(call, &update->view->room.id, ROOM_JUDGE);
 	return true;
 }
 
@@ -302,11 +297,13 @@ static bool answer_updated(struct call *call, const struct update *update,
  * matter. */
 static bool load_updated(struct call *call, struct update *update, struct fault *fault)
 {
-	struct live_view *view = &update->view;
+	struct live_view *view = arena_zero(call->arena, sizeof *view);
 	bool is_there;
 	struct id id;
 
+	call->view = view;
 	*update = (struct update){
+		.view = view,
 		.name = text_of_json(call_member(call, "name")),
 		.metadata = text_of_json(call_member(call, "metadata")),
 	};
@@ -370,7 +367,7 @@ static bool settle_updated(struct call *call, struct fault *fault)
 	 * changed only a name has brought back the rights of a role that was changed meanwhile. */
 	if (needs_look(call, &update) && call->environment->live_queue != NULL)
 		live_queue_look(call->environment->live_queue, &call->account,
-				&call->asking->backend, &update.view.room.id);
+				&call->asking->backend, &update.view->room.id);
 	return answer_updated(call, &update, &person, tracks, count);
 }
 
@@ -378,9 +375,9 @@ static bool settle_updated(struct call *call, struct fault *fault)
 static bool find_new_name(struct call *call, struct update *update, struct fault *fault)
 {
 	const struct name_wish wish = {
-		.room = &update->view.room.id,
+		.room = &update->view->room.id,
 		.name = update->name,
-		.origin = update->view.is_inside ? NAME_CHOSEN : NAME_GIVEN,
+		.origin = update->view->is_inside ? NAME_CHOSEN : NAME_GIVEN,
 		.entry = update->peer.entry,
 		.user_id = peer_has_known_user(&update->peer) ? update->peer.user_id : SLICE(""),
 	};
@@ -398,15 +395,10 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 	struct seen *seen;
 	size_t count;
 
-	if (call->asking->is_look)
-		return active_peers_update(call, fault);
 	if (call->asking->step == STEP_UPDATE)
 		return settle_updated(call, fault);
-	if (!find_update(call, &update, fault))
-		return false;
-	if (update.view.is_waiting)
-		return true;
-	if (!live_read_peer(call, &call->asking->asked[0], &update.server, &update.peer, &person,
+	if (!find_update(call, &update, fault) ||
+	    !live_read_peer(call, &call->asking->asked[0], &update.server, &update.peer, &person,
 			    &tracks, &count, fault))
 		return false;
 	if (update.name.data != NULL && !find_new_name(call, &update, fault))
@@ -425,11 +417,11 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 	asking->asked[0].about = arena_copy(call->arena, update.peer.uuid);
 	if (update.name.data != NULL)
 		asking->asked[0].name = arena_copy(call->arena, update.name);
-	asking->asked[0].by = update.view.is_inside
-				      ? arena_copy(call->arena, update.view.caller.uuid)
+	asking->asked[0].by = update.view->is_inside
+				      ? arena_copy(call->arena, update.view->caller.uuid)
 				      : SLICE("");
 	server_update_person(call->arena, &update.server, call->now / 1000,
-			     id_as_text(call->arena, &update.view.room.id), update.peer.identity,
+			     id_as_text(call->arena, &update.view->room.id), update.peer.identity,
 			     &guest, update.metadata, &asking->asked[0].request);
 	return true;
 }

@@ -24,17 +24,20 @@
 #define DATE_SIZE 10
 #define BYTE_ORDER_MARK 0xfeff
 
-static bool find_session(struct call *call, enum store_reading reading, struct session *session,
-			 struct fault *fault)
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
 	struct id id;
 
-	session->stored.value.data = NULL;
-	if (id_parse(call->parameters[0], &id) && !session_load(call, &id, reading, session, fault))
+	call->session = arena_zero(call->arena, sizeof *call->session);
+	if (id_parse(call->parameters[0], &id) &&
+	    !session_load(call, &id, load_reading(call, load), call->session, fault))
 		return false;
-	return session->stored.value.data != NULL ||
+	return call->session->stored.value.data != NULL ||
 	       fault_set(fault, FAULT_NOT_FOUND, "session not found");
 }
+
+static const struct read reads_of_path[] = { READ_BY_ID(kind_session), READS_END };
+const struct loading load_session = { .load = load_of_path, .reads = reads_of_path };
 
 /* ---- peers ---- */
 
@@ -103,43 +106,41 @@ static bool append_session(struct call *call, const struct session *session,
 }
 
 struct session_filter {
-	bool has_room, has_after, has_before, is_empty;
-	struct id room, above, below;
+	bool has_after, has_before;
+	struct id room, above;
 	int64_t after, before;
-	const json_t *active; /* NULL: both */
 	size_t peers_most;
 	size_t size; /* of the sessions so far */
 };
 
-static void read_session_filter(struct call *call, const struct list *list,
-				struct session_filter *filter)
+static void prepare_sessions(struct call *call)
 {
 	const struct slice room = call_query_text(call, "room_id");
 	const struct slice after = call_query_text(call, "after");
 	const struct slice before = call_query_text(call, "before");
+	const json_t *active = json_object_get(call->query, "active");
+	struct session_filter *filter = arena_zero(call->arena, sizeof *filter);
+	struct list *list = list_prepare(call, filter);
 
-	*filter = (struct session_filter){ .peers_most = PEERS_OF_PAGE / list->limit };
-	filter->active = json_object_get(call->query, "active");
-	filter->has_room = room.data != NULL;
-	filter->is_empty = filter->has_room && !id_parse(room, &filter->room);
+	filter->peers_most = PEERS_OF_PAGE / list->limit;
 	/* The table of the query has checked the times. */
 	filter->has_after = after.data != NULL && text_time_parse_up(after, &filter->after);
 	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
-}
-
-static struct store_page session_page(struct session_filter *filter)
-{
-	struct store_page page = { .parent = filter->has_room ? &filter->room : NULL };
-
-	if (filter->active != NULL)
-		page.side = json_is_true(filter->active) ? STORE_ON : STORE_OFF;
+	if (room.data != NULL) {
+		list->has_page = id_parse(room, &filter->room);
+		list->page.parent = &filter->room;
+	}
+	if (active != NULL)
+		list->page.side = json_is_true(active) ? STORE_ON : STORE_OFF;
 	/* A session is stored after its first peer has joined, so no older id can match. */
 	if (filter->has_after && filter->after >= 1000 && filter->after / 1000 <= UINT32_MAX) {
 		filter->above = id_lowest((uint32_t)(filter->after / 1000), 0);
-		page.above = &filter->above;
+		list->page.above = &filter->above;
 	}
-	return page;
 }
+
+static const struct read reads_of_list[] = { READ_LIST(kind_session, list_first_page), READS_END };
+const struct loading load_sessions = { .prepare = prepare_sessions, .reads = reads_of_list };
 
 static bool add_session(struct call *call, struct list *list, struct session_filter *filter,
 			const struct session *session, struct fault *fault)
@@ -164,10 +165,10 @@ static bool add_session(struct call *call, struct list *list, struct session_fil
 	return is_shown;
 }
 
-static bool add_sessions(struct call *call, struct list *list, const void *context,
-			 const struct store_record *records, size_t n, struct fault *fault)
+static bool add_sessions(struct list *list, const struct store_record *records, size_t n,
+			 struct fault *fault)
 {
-	struct session_filter *filter = (struct session_filter *)(uintptr_t)context;
+	struct session_filter *filter = list->filter;
 
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
 		struct session session;
@@ -177,36 +178,19 @@ static bool add_sessions(struct call *call, struct list *list, const void *conte
 		if ((filter->has_after && session.created < filter->after) ||
 		    (filter->has_before && session.created > filter->before))
 			continue;
-		if (!add_session(call, list, filter, &session, fault))
+		if (!add_session(list->call, list, filter, &session, fault))
 			return false;
 	}
 	return true;
 }
 
-bool sessions_first_page(struct call *call, struct store_page *page)
-{
-	struct session_filter *filter = arena_zero(call->arena, sizeof *filter);
-	struct list *list = arena_alloc(call->arena, sizeof *list);
-
-	list_read(call, list);
-	read_session_filter(call, list, filter);
-	*page = session_page(filter);
-	list_set_page(list, page);
-	return !filter->is_empty;
-}
-
 bool sessions_list(struct call *call, struct fault *fault)
 {
-	struct session_filter filter;
-	struct store_page page;
-	struct list list;
+	struct list *list = call->list;
 
-	list_open(call, &list);
-	read_session_filter(call, &list, &filter);
-	page = session_page(&filter);
-	return (filter.is_empty ||
-		list_add_pages(&list, &kind_session, &page, add_sessions, &filter, fault)) &&
-	       list_close(&list, fault);
+	list_open(list);
+	return (!list->has_page || list_add_pages(list, &kind_session, add_sessions, fault)) &&
+	       list_close(list, fault);
 }
 
 bool sessions_get(struct call *call, struct fault *fault)
@@ -216,9 +200,7 @@ bool sessions_get(struct call *call, struct fault *fault)
 	struct shown_peers shown = { .text = &text,
 				     .most = SIZE_MAX,
 				     .size_most = CALL_ANSWER_MOST };
-	struct session session;
-	bool is_shown = find_session(call, STORE_TO_SHOW, &session, fault) &&
-			append_session(call, &session, &shown, fault);
+	bool is_shown = append_session(call, call->session, &shown, fault);
 
 	if (is_shown && shown.is_cut)
 		is_shown =
@@ -232,72 +214,77 @@ bool sessions_get(struct call *call, struct fault *fault)
 	return is_shown;
 }
 
-static size_t peers_limit(const struct call *call)
+static void prepare_peers(struct call *call)
 {
-	return (size_t)json_integer_value(json_object_get(call->query, "limit"));
+	struct list *list = list_prepare(call, NULL);
+
+	list->page = (struct store_page){
+		.order = STORE_OLDEST_FIRST,
+		.most = list->limit,
+		.bytes_most = CALL_ANSWER_MOST / 2,
+	};
+	list->has_page = call_query_text(call, "start").data == NULL;
 }
 
-bool session_peers_first_page(struct call *call, struct store_page *page)
-{
-	page->most = peers_limit(call);
-	page->bytes_most = CALL_ANSWER_MOST / 2;
-	return call_query_text(call, "start").data == NULL;
-}
+static const struct read reads_of_peers[] = {
+	{ .kind = &kind_peer,
+	  .finding = STORE_FIND_PAGE,
+	  .from = READ_PATH,
+	  .page = list_first_page },
+	READS_END,
+};
+const struct loading load_session_peers = { .prepare = prepare_peers, .reads = reads_of_peers };
 
 bool session_peers_list(struct call *call, struct fault *fault)
 {
 	const struct slice start = call_query_text(call, "start");
+	const struct session *session = call->session;
+	struct list *list = call->list;
 	struct peer_page page = {
 		.side = STORE_BOTH_SIDES,
-		.most = peers_limit(call),
-		.bytes_most = CALL_ANSWER_MOST / 2,
+		.most = list->page.most,
+		.bytes_most = list->page.bytes_most,
 	};
-	struct session session;
 	struct peer before;
-	struct list list;
 
-	list_open(call, &list);
-	if (!find_session(call, STORE_TO_SHOW, &session, fault))
-		return false;
+	list_open(list);
 	if (start.data != NULL) {
 		if (!record_get_named(&peer_table, call->transaction, start, STORE_TO_SHOW, &before,
 				      fault))
 			return false;
 		if (before.stored.value.data == NULL ||
-		    id_compare(&before.stored.parent, &session.stored.id) != 0)
+		    id_compare(&before.stored.parent, &session->stored.id) != 0)
 			return fault_member(fault, FAULT_INVALID_QUERY, NULL, "start",
 					    "must be a peer of this session");
 		page.after = &before.stored.id;
 	}
-	if (!peers_read(call, &session.stored.id, &page, fault))
+	if (!peers_read(call, &session->stored.id, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
 		struct buffer text = BUFFER_INITIAL(call->arena);
 
 		append_peer(&text, &page.peers[i]);
-		list_add(&list, page.peers[i].uuid);
+		list_add(list, page.peers[i].uuid);
 		call_part(call, buffer_slice(&text));
 	}
-	return list_close(&list, fault);
+	return list_close(list, fault);
 }
 
 bool sessions_delete(struct call *call, struct fault *fault)
 {
-	struct session session;
+	const struct session *session = call->session;
 	struct audit_data data = { .kind = "session" };
 
-	if (!find_session(call, STORE_TO_CHANGE, &session, fault))
-		return false;
-	if (session.is_active)
+	if (session->is_active)
 		return fault_set(fault, FAULT_CONFLICT, "Session is active");
-	data.id = id_as_text(call->arena, &session.stored.id);
-	data.name = session.room_name;
+	data.id = id_as_text(call->arena, &session->stored.id);
+	data.name = session->room_name;
 	data.more[0] = (struct audit_member){ "room_id",
-					      id_as_text(call->arena, &session.stored.parent),
+					      id_as_text(call->arena, &session->stored.parent),
 					      false };
 	data.more[1] = (struct audit_member){ "session_id", data.id, false };
 	audit_note(call, "session.deleted", &data);
-	return session_remove(call, &session, fault) && call_answer_nothing(call);
+	return session_remove(call, session, fault) && call_answer_nothing(call);
 }
 
 /* ---- attendance ---- */
@@ -550,22 +537,22 @@ bool sessions_attendance(struct call *call, struct fault *fault)
 {
 	struct attendance attendance = { .end = &attendance.attendants, .now = call->now };
 	struct table_form form;
-	struct session session;
+	const struct session *session = call->session;
 	bool is_read;
 
-	if (!read_form(call, &form, fault) || !find_session(call, STORE_TO_SHOW, &session, fault))
+	if (!read_form(call, &form, fault))
 		return false;
 	if (call_is_anonymous(call))
 		return fault_set(fault, FAULT_CONFLICT, "Sessions are anonymous");
 	attendance.arena = arena_open();
-	is_read = peers_each_apart(call, &session.stored.id, STORE_BOTH_SIDES, attend, &attendance,
+	is_read = peers_each_apart(call, &session->stored.id, STORE_BOTH_SIDES, attend, &attendance,
 				   fault);
 	if (is_read && attendance.is_too_large)
 		is_read = fault_set(fault, FAULT_TOO_LARGE, NULL);
 	tdestroy(attendance.tree, free_nothing);
 	if (is_read) {
 		call_header(call, "Content-Type", SLICE(ATTENDANCE_TYPE "; charset=utf-8"));
-		call_header(call, "Content-Disposition", attendance_file(call, &session, &form));
+		call_header(call, "Content-Disposition", attendance_file(call, session, &form));
 		is_read = call_answer(call, attendance_text(call, &attendance, &form));
 	}
 	arena_close(attendance.arena);
@@ -574,69 +561,65 @@ bool sessions_attendance(struct call *call, struct fault *fault)
 
 /* ---- usage ---- */
 
-/* The bounds of the days that the query asks for: exclusive, as those of a page. */
-struct usage_bounds {
-	struct id above, below;
+/* The days that the query asks for. */
+struct usage_range {
+	int64_t count;
+	struct id above, below; /* exclusive bounds of the page */
 };
 
-/* Returns how many days they are. */
-static int64_t set_usage_page(struct call *call, struct usage_bounds *bounds,
-			      struct store_page *page)
+static void prepare_usage(struct call *call)
 {
+	struct usage_range *range = arena_alloc(call->arena, sizeof *range);
+	struct list *list = list_prepare(call, range);
 	int64_t first, last;
 
 	/* The table of the query has checked the dates. */
 	(void)usage_days(call->query, clock_now(call->environment->clock), &first, &last);
-	bounds->above = usage_id(first > 0 ? first - 1 : 0);
-	bounds->below = usage_id(last + 1);
-	*page = (struct store_page){
+	range->count = last - first + 1;
+	range->above = usage_id(first > 0 ? first - 1 : 0);
+	range->below = usage_id(last + 1);
+	list->page = (struct store_page){
 		.order = STORE_OLDEST_FIRST,
-		.above = &bounds->above,
-		.below = &bounds->below,
+		.above = &range->above,
+		.below = &range->below,
 		.most = USAGE_DAYS_MOST,
 	};
-	return last - first + 1;
 }
 
-bool usage_first_page(struct call *call, struct store_page *page)
-{
-	(void)set_usage_page(call, arena_alloc(call->arena, sizeof(struct usage_bounds)), page);
-	return true;
-}
+static const struct read reads_of_usage[] = { READ_LIST(kind_usage, list_first_page), READS_END };
+const struct loading load_usage = { .prepare = prepare_usage, .reads = reads_of_usage };
 
 bool usage_get(struct call *call, struct fault *fault)
 {
 	struct buffer text = BUFFER_INITIAL(call->arena);
-	struct usage_bounds bounds;
-	struct store_page page;
+	struct store_page *page = &call->list->page;
+	const struct usage_range *range = call->list->filter;
 	struct usage_now now;
-	int64_t days;
 
-	days = set_usage_page(call, &bounds, &page);
-	if (days < 1)
+	if (range->count < 1)
 		return fault_member(fault, FAULT_INVALID_QUERY, NULL, "after",
 				    "must not be later than the last day");
-	if (days > USAGE_DAYS_MOST)
+	if (range->count > USAGE_DAYS_MOST)
 		return fault_member(fault, FAULT_INVALID_QUERY, NULL, "after",
 				    "must be at most %d days before the last day",
 				    USAGE_DAYS_MOST - 1);
-	page.records = arena_alloc(call->arena, page.most * sizeof *page.records);
+	page->records = arena_alloc(call->arena, page->most * sizeof *page->records);
 	if (!record_get(&usage_now_table, call->transaction, &kind_only_id, STORE_TO_SHOW, &now,
 			fault) ||
-	    !store_page(call->transaction, &kind_usage, &page, fault))
+	    !store_page(call->transaction, &kind_usage, page, fault))
 		return false;
 	buffer_append_text(&text, "{\"now\":{\"sessions\":");
 	buffer_append_integer(&text, (json_int_t)now.sessions);
 	buffer_append_text(&text, ",\"peers\":");
 	buffer_append_integer(&text, (json_int_t)now.peers);
 	buffer_append_text(&text, "},\"data\":[");
-	for (size_t i = 0; i < page.count; i++) {
+	for (size_t i = 0; i < page->count; i++) {
 		struct usage usage;
 		char day[TEXT_TIME_SIZE];
 
-		if (!record_read(&usage_table, NULL, &page.records[i], &usage, fault))
+		if (!record_read(&usage_table, NULL, &page->records[i], &usage, fault))
 			return false;
-		text_time_seconds(usage_day(&page.records[i].id) * USAGE_DAY, day);
+		text_time_seconds(usage_day(&page->records[i].id) * USAGE_DAY, day);
 		if (i > 0)
 			buffer_append_byte(&text, ',');
 		buffer_append_member(&text, "{\"day\":", (struct slice){ day, 10 });

@@ -15,10 +15,11 @@
 #include "resources/rooms/rooms.h"
 #include "rules/room_rules.h"
 
-struct filter {
+struct room_filter {
 	bool has_template;
 	struct id template_id;
 	const json_t *enabled; /* NULL: both */
+	struct slice name; /* data NULL: any */
 	bool has_after, has_before;
 	int64_t after, before; /* first and last matching time, in milliseconds since 1970 */
 	bool has_below, has_above;
@@ -28,7 +29,7 @@ struct filter {
 	bool is_summary;
 };
 
-static void bound_below(struct filter *filter, const struct id *bound)
+static void bound_below(struct room_filter *filter, const struct id *bound)
 {
 	if (!filter->has_below || id_compare(bound, &filter->below) < 0)
 		filter->below = *bound;
@@ -37,7 +38,7 @@ static void bound_below(struct filter *filter, const struct id *bound)
 
 /* Ids contain whole seconds, so the bound is the first id of the next second; within the second,
  * the room's own time decides. */
-static void bound_before(struct filter *filter)
+static void bound_before(struct room_filter *filter)
 {
 	const int64_t seconds = filter->before / 1000 + 1 + (int64_t)filter->times.earlier;
 	struct id bound;
@@ -52,7 +53,7 @@ static void bound_before(struct filter *filter)
 	bound_below(filter, &bound);
 }
 
-static void bound_after(struct filter *filter)
+static void bound_after(struct room_filter *filter)
 {
 	const int64_t seconds = filter->after / 1000 - (int64_t)filter->times.later;
 
@@ -65,7 +66,7 @@ static void bound_after(struct filter *filter)
 	memset(filter->above.bytes + 4, 0xff, ID_SIZE - 4);
 }
 
-static void set_bounds(const struct list *list, struct filter *filter)
+static void set_bounds(const struct list *list, struct room_filter *filter)
 {
 	filter->has_below = filter->has_above = false;
 	if (list->is_bounded)
@@ -76,7 +77,7 @@ static void set_bounds(const struct list *list, struct filter *filter)
 		bound_after(filter);
 }
 
-static bool room_matches(const struct filter *filter, const struct room_record *room)
+static bool room_matches(const struct room_filter *filter, const struct room_record *room)
 {
 	return (!filter->has_after || room->created >= filter->after) &&
 	       (!filter->has_before || room->created <= filter->before) &&
@@ -130,10 +131,11 @@ static bool load_owners(struct call *call, const struct store_record *rooms, siz
 	return true;
 }
 
-static bool add_rooms(struct call *call, struct list *list, const void *context,
-		      const struct store_record *stored, size_t n, struct fault *fault)
+static bool add_rooms(struct list *list, const struct store_record *stored, size_t n,
+		      struct fault *fault)
 {
-	const struct filter *filter = context;
+	struct call *call = list->call;
+	const struct room_filter *filter = list->filter;
 	struct room_record room;
 	struct owners owners;
 
@@ -166,32 +168,34 @@ static bool room_title_of(struct call *call, const struct store_record *stored, 
 }
 
 /* In the order of names, only room_matches decides. */
-static struct store_page filter_page(const struct list *list, const struct filter *filter)
+static void set_page(struct list *list)
 {
-	struct store_page page = {
-		.parent = filter->has_template ? &filter->template_id : NULL,
-		.below = filter->has_below ? &filter->below : NULL,
-		.above = filter->has_above ? &filter->above : NULL,
-	};
+	const struct room_filter *filter = list->filter;
+	struct store_page *page = &list->page;
 
 	if (list->prefix.data != NULL)
-		return (struct store_page){ .count = 0 };
+		return;
+	page->parent = filter->has_template ? &filter->template_id : NULL;
+	page->below = filter->has_below ? &filter->below : NULL;
+	page->above = filter->has_above ? &filter->above : NULL;
 	if (filter->enabled != NULL)
-		page.side = json_is_true(filter->enabled) ? STORE_ON : STORE_OFF;
-	return page;
+		page->side = json_is_true(filter->enabled) ? STORE_ON : STORE_OFF;
 }
 
-/* Reads the filters from the query. */
-static void read_list(struct call *call, struct list *list, struct filter *filter)
+static void prepare_rooms(struct call *call)
 {
 	const struct slice template_id = call_query_text(call, "template_id");
 	const struct slice after = call_query_text(call, "after");
 	const struct slice before = call_query_text(call, "before");
+	struct room_filter *filter = arena_zero(call->arena, sizeof *filter);
+	struct list *list = list_prepare(call, filter);
 
+	list->title_of = room_title_of;
 	if (list->prefix.data != NULL) {
-		list->prefix = text_lower(call->arena, list->prefix);
-		list->after = text_lower(call->arena, list->after);
+		list->page.prefix = list->prefix = text_lower(call->arena, list->prefix);
+		list->page.after = list->after = text_lower(call->arena, list->after);
 	}
+	filter->name = call_query_text(call, "name");
 	/* These are times: the table of the query has checked them. */
 	filter->has_after = after.data != NULL && text_time_parse_up(after, &filter->after);
 	filter->has_before = before.data != NULL && text_time_parse(before, &filter->before);
@@ -202,55 +206,57 @@ static void read_list(struct call *call, struct list *list, struct filter *filte
 	if (filter->has_template && !id_parse(template_id, &filter->template_id))
 		filter->is_empty = true;
 	set_bounds(list, filter);
+	set_page(list);
+	list->has_page = filter->name.data == NULL && !filter->is_empty;
 }
 
-bool rooms_list_is_of_times(const struct call *call)
+static bool is_of_times(const struct call *call)
 {
-	return call_query_text(call, "before").data != NULL ||
-	       call_query_text(call, "after").data != NULL;
+	const struct room_filter *filter = call->list->filter;
+
+	return filter->has_before || filter->has_after;
 }
 
-bool rooms_first_page(struct call *call, struct store_page *page)
-{
-	struct filter *filter = arena_zero(call->arena, sizeof *filter);
-	struct list *list = arena_alloc(call->arena, sizeof *list);
-
-	if (call_query_text(call, "name").data != NULL)
-		return false;
-	list_read(call, list);
-	read_list(call, list, filter);
-	*page = filter_page(list, filter);
-	list_set_page(list, page);
-	return !filter->is_empty;
-}
+static const struct read reads_of_list[] = {
+	{ .kind = &kind_room,
+	  .finding = STORE_FIND_NAME,
+	  .from = READ_QUERY,
+	  .member = "name",
+	  .is_lower = true },
+	READ_PARENT(kind_template),
+	READ_LIST(kind_room, list_first_page),
+	READ_PARENT(kind_template),
+	{ .kind = &kind_template,
+	  .finding = STORE_FIND_ID,
+	  .from = READ_QUERY,
+	  .member = "template_id" },
+	{ .kind = &kind_room_times, .finding = STORE_FIND_ID, .when = is_of_times },
+	READS_END,
+};
+const struct loading load_rooms = { .prepare = prepare_rooms, .reads = reads_of_list };
 
 bool rooms_list(struct call *call, struct fault *fault)
 {
-	struct slice name = call_query_text(call, "name");
-	struct filter filter = { .has_template = false };
+	struct list *list = call->list;
+	struct room_filter *filter = list->filter;
 	struct store_record stored;
-	struct store_page page;
-	struct list list;
 
-	list_open(call, &list);
-	list.title_of = room_title_of;
-	read_list(call, &list, &filter);
-	if (filter.is_empty)
-		return list_close(&list, fault);
+	list_open(list);
+	if (filter->is_empty)
+		return list_close(list, fault);
 	/* Ids of imported rooms may begin with other times than those of the rooms' creation, so
 	 * these times widen the bounds. */
-	if (filter.has_before || filter.has_after) {
-		if (!room_times_load(call, &filter.times, fault))
+	if (is_of_times(call)) {
+		if (!room_times_load(call, &filter->times, fault))
 			return false;
-		set_bounds(&list, &filter);
+		set_bounds(list, filter);
+		set_page(list);
 	}
-	if (name.data == NULL) {
-		page = filter_page(&list, &filter);
-		return list_add_pages(&list, &kind_room, &page, add_rooms, &filter, fault) &&
-		       list_close(&list, fault);
-	}
-	return store_get_named(call->transaction, &kind_room, text_lower(call->arena, name),
+	if (filter->name.data == NULL)
+		return list_add_pages(list, &kind_room, add_rooms, fault) &&
+		       list_close(list, fault);
+	return store_get_named(call->transaction, &kind_room, text_lower(call->arena, filter->name),
 			       STORE_TO_SHOW, &stored, fault) &&
-	       (stored.value.data == NULL || add_rooms(call, &list, &filter, &stored, 1, fault)) &&
-	       list_close(&list, fault);
+	       (stored.value.data == NULL || add_rooms(list, &stored, 1, fault)) &&
+	       list_close(list, fault);
 }

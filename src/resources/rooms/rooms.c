@@ -258,11 +258,16 @@ static bool save_room(struct call *call, struct room_change *change, struct faul
 	return room_answer(call, room, &change->template, change->echo);
 }
 
-static bool load_former(struct call *call, struct room_change *change, struct fault *fault)
+static void begin_change(struct call *call, struct room_change *change)
 {
 	change->exists = true;
 	change->room = change->former;
 	change->document = room_document(call, &change->former);
+}
+
+static bool load_former(struct call *call, struct room_change *change, struct fault *fault)
+{
+	begin_change(call, change);
 	return template_load(call, &change->former.template_id, &change->former_owner, fault);
 }
 
@@ -295,10 +300,10 @@ bool rooms_create(struct call *call, struct fault *fault)
 
 bool rooms_update(struct call *call, struct fault *fault)
 {
-	struct room_change change = { .exists = true };
+	struct room_change change = { .former = *call->room, .former_owner = *call->template };
 
-	return room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &change.former, fault) &&
-	       load_former(call, &change, fault) && save_room(call, &change, fault);
+	begin_change(call, &change);
+	return save_room(call, &change, fault);
 }
 
 bool room_disable(struct call *call, const struct id *id, struct fault *fault)
@@ -374,28 +379,22 @@ bool rooms_import(struct call *call, bool *is_new, struct fault *fault)
 
 bool rooms_get(struct call *call, struct fault *fault)
 {
-	struct room_record room;
-	struct template_record template;
+	const uint64_t etag = room_etag(call->room, call->template);
 
-	if (!room_load_by_id(call, call->parameters[0], STORE_TO_SHOW, &room, fault) ||
-	    !template_load(call, &room.template_id, &template, fault))
-		return false;
-	call_etag(call, room_etag(&room, &template));
-	return call_not_modified(call, room_etag(&room, &template)) ||
-	       room_answer(call, &room, &template, (struct slice){ 0 });
+	(void)fault;
+	call_etag(call, etag);
+	return call_not_modified(call, etag) ||
+	       room_answer(call, call->room, call->template, (struct slice){ 0 });
 }
 
 bool rooms_delete(struct call *call, struct fault *fault)
 {
-	struct room_record room;
-	struct template_record template;
+	const struct room_record *room = call->room;
 
-	if (!room_load_by_id(call, call->parameters[0], STORE_TO_CHANGE, &room, fault) ||
-	    !template_load(call, &room.template_id, &template, fault) ||
-	    !call_precondition(call, true, room_etag(&room, &template), fault))
+	if (!call_precondition(call, true, room_etag(room, call->template), fault))
 		return false;
-	note_room(call, "room.deleted", &room, NULL);
-	return garbage_collect(call, fault) && garbage_add(call, &kind_room, &room.id, fault) &&
-	       store_remove(call->transaction, &kind_room, &room.stored, fault) &&
-	       revocation_add_room(call, &room.id, fault) && call_answer_nothing(call);
+	note_room(call, "room.deleted", room, NULL);
+	return garbage_collect(call, fault) && garbage_add(call, &kind_room, &room->id, fault) &&
+	       store_remove(call->transaction, &kind_room, &room->stored, fault) &&
+	       revocation_add_room(call, &room->id, fault) && call_answer_nothing(call);
 }

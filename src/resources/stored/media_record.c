@@ -114,6 +114,15 @@ bool media_load(struct call *call, enum store_reading reading, struct media *med
 	return true;
 }
 
+static bool load_for_call(struct call *call, const struct load *load, struct fault *fault)
+{
+	call->media = arena_alloc(call->arena, sizeof *call->media);
+	return media_load(call, load_reading(call, load), call->media, fault);
+}
+
+static const struct read reads_of_load[] = { READ_ONLY(kind_media), READS_END };
+const struct loading load_media = { .load = load_for_call, .reads = reads_of_load };
+
 bool media_load_lasting(struct call *call, struct media *media, struct fault *fault)
 {
 	bool is_there;

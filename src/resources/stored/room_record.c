@@ -100,6 +100,22 @@ bool room_load_by_id(struct call *call, struct slice text, enum store_reading re
 	return is_there || fault_set(fault, FAULT_NOT_FOUND, "Room not found");
 }
 
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
+{
+	call->room = arena_alloc(call->arena, sizeof *call->room);
+	call->template = arena_alloc(call->arena, sizeof *call->template);
+	return room_load_by_id(call, call->parameters[0], load_reading(call, load), call->room,
+			       fault) &&
+	       template_load(call, &call->room->template_id, call->template, fault);
+}
+
+static const struct read reads_of_path[] = {
+	READ_BY_ID(kind_room),
+	READ_PARENT(kind_template),
+	READS_END,
+};
+const struct loading load_room = { .load = load_of_path, .reads = reads_of_path };
+
 /* ---- the response ---- */
 
 #define PARTS 5

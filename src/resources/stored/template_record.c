@@ -142,17 +142,20 @@ bool template_load(struct call *call, const struct id *id, struct template_recor
 	return is_there || record_missing("template", id, fault);
 }
 
-bool template_load_from_path(struct call *call, enum store_reading reading,
-			     struct template_record *record, struct fault *fault)
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
 	struct id id;
 	bool is_there = false;
-	const bool is_id = id_parse(call->parameters[0], &id);
 
-	if (is_id && !template_find(call, &id, reading, record, &is_there, fault))
+	call->template = arena_alloc(call->arena, sizeof *call->template);
+	if (id_parse(call->parameters[0], &id) &&
+	    !template_find(call, &id, load_reading(call, load), call->template, &is_there, fault))
 		return false;
 	return is_there || fault_set(fault, FAULT_NOT_FOUND, "Template not found");
 }
+
+static const struct read reads_of_path[] = { READ_BY_ID(kind_template), READS_END };
+const struct loading load_template = { .load = load_of_path, .reads = reads_of_path };
 
 size_t template_role_index(const struct template_record *record, struct slice name)
 {

@@ -11,40 +11,23 @@
 #include "rules/role_rules.h"
 #include "rules/template_rules.h"
 
-/* A template and the role in the path. */
-struct target {
-	struct template_record record;
-	size_t index; /* role_count if the template has no such role */
-};
-
-static bool load_role(struct call *call, enum store_reading reading, struct target *target,
-		      struct fault *fault)
+/* Finds the role of the path. Sets *index to role_count, and FAULT_NOT_FOUND, if the template has
+ * no such role. */
+static bool find_role(const struct call *call, size_t *index, struct fault *fault)
 {
-	if (!template_load_from_path(call, reading, &target->record, fault))
-		return false;
-	target->index = template_role_index(&target->record, call->parameters[1]);
-	return true;
-}
-
-static bool exists(const struct target *target)
-{
-	return target->index < target->record.role_count;
-}
-
-/* Sets FAULT_NOT_FOUND if the role does not exist. */
-static bool check_exists(const struct target *target, struct fault *fault)
-{
-	return exists(target) || fault_set(fault, FAULT_NOT_FOUND, "Role not found");
+	*index = template_role_index(call->template, call->parameters[1]);
+	return *index < call->template->role_count ||
+	       fault_set(fault, FAULT_NOT_FOUND, "Role not found");
 }
 
 bool roles_get(struct call *call, struct fault *fault)
 {
-	struct target target;
 	const struct template_role *role;
+	size_t index;
 
-	if (!load_role(call, STORE_TO_SHOW, &target, fault) || !check_exists(&target, fault))
+	if (!find_role(call, &index, fault))
 		return false;
-	role = &target.record.roles[target.index];
+	role = &call->template->roles[index];
 	call_etag(call, role->etag);
 	/* Responds with 304 or 200. */
 	return call_not_modified(call, role->etag) || call_answer(call, role->text);
@@ -52,15 +35,14 @@ bool roles_get(struct call *call, struct fault *fault)
 
 bool roles_list(struct call *call, struct fault *fault)
 {
-	struct template_record record;
+	const struct template_record *record = call->template;
 
-	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
-		return false;
+	(void)fault;
 	call_answer(call, SLICE("{\"data\":["));
-	for (size_t i = 0; i < record.role_count; i++) {
+	for (size_t i = 0; i < record->role_count; i++) {
 		if (i > 0)
 			call_part(call, SLICE(","));
-		call_part(call, record.roles[i].text);
+		call_part(call, record->roles[i].text);
 	}
 	call_part(call, SLICE("]}"));
 	return true;
@@ -84,32 +66,32 @@ static bool check_new(struct call *call, const struct template_record *record, s
 }
 
 /* Checks, in this order: the rules of the result, the conditions of the request, conflicts. Stores
- * nothing before all of them have passed. */
-static bool save_role(struct call *call, struct target *target, const json_t *document,
-		      struct fault *fault)
+ * nothing before all of them have passed. index: of the role of the path; role_count if it is
+ * new. */
+static bool save_role(struct call *call, size_t index, const json_t *document, struct fault *fault)
 {
-	struct template_record *record = &target->record;
+	struct template_record *record = call->template;
 	const struct slice new_name = text_of_json(call_member(call, "name"));
 	const struct slice name = new_name.data == NULL ? call->parameters[1] : new_name;
 	const size_t holder = template_role_index(record, name);
-	const bool name_is_taken = holder < record->role_count && holder != target->index;
-	const bool is_update = exists(target);
+	const bool name_is_taken = holder < record->role_count && holder != index;
+	const bool is_update = index < record->role_count;
 	struct template_role former = { .etag = 0 };
 	const struct template_role *role;
 
 	if (is_update)
-		former = record->roles[target->index];
-	template_set_role(call, record, target->index, name, document);
+		former = record->roles[index];
+	template_set_role(call, record, index, name, document);
 	if (!template_assemble_changed(call, record, fault) ||
 	    !call_precondition(call, is_update, former.etag, fault))
 		return false;
 	if (name_is_taken)
 		return fault_set(fault, FAULT_CONFLICT, "Overwrite error");
-	role = &record->roles[target->index];
+	role = &record->roles[index];
 	if (!template_put(call, record, fault))
 		return false;
 	if (is_update)
-		role_note_update(call, record, target->index, &former);
+		role_note_update(call, record, index, &former);
 	else
 		role_note(call, "role.created", record, role->name);
 	call_etag(call, role->etag);
@@ -118,38 +100,38 @@ static bool save_role(struct call *call, struct target *target, const json_t *do
 
 bool roles_put(struct call *call, struct fault *fault)
 {
-	struct target target;
+	const size_t index = template_role_index(call->template, call->parameters[1]);
 
-	return load_role(call, STORE_TO_CHANGE, &target, fault) &&
-	       (exists(&target) || check_new(call, &target.record, fault)) &&
-	       save_role(call, &target, call->body, fault);
+	return (index < call->template->role_count || check_new(call, call->template, fault)) &&
+	       save_role(call, index, call->body, fault);
 }
 
 bool roles_patch(struct call *call, struct fault *fault)
 {
-	struct target target;
 	json_t *document;
+	size_t index;
 
-	if (!load_role(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
+	if (!find_role(call, &index, fault))
 		return false;
-	document = template_role_document(call, &target.record, &target.record.roles[target.index]);
+	document = template_role_document(call, call->template, &call->template->roles[index]);
 	document_merge(&role_shape, document, call->body);
 	return document_finish(&role_shape, document, &call->findings, fault) &&
-	       save_role(call, &target, document, fault);
+	       save_role(call, index, document, fault);
 }
 
 bool roles_delete(struct call *call, struct fault *fault)
 {
-	struct target target;
+	struct template_record *record = call->template;
 	struct slice name;
+	size_t index;
 
-	if (!load_role(call, STORE_TO_CHANGE, &target, fault) || !check_exists(&target, fault))
+	if (!find_role(call, &index, fault))
 		return false;
-	name = target.record.roles[target.index].name;
-	if (!call_precondition(call, true, target.record.roles[target.index].etag, fault) ||
-	    !template_remove_role(call, &target.record, target.index, fault))
+	name = record->roles[index].name;
+	if (!call_precondition(call, true, record->roles[index].etag, fault) ||
+	    !template_remove_role(call, record, index, fault))
 		return false;
-	role_note(call, "role.deleted", &target.record, name);
-	return template_assemble_changed(call, &target.record, fault) &&
-	       template_put(call, &target.record, fault) && call_answer_nothing(call);
+	role_note(call, "role.deleted", record, name);
+	return template_assemble_changed(call, record, fault) &&
+	       template_put(call, record, fault) && call_answer_nothing(call);
 }

@@ -113,53 +113,46 @@ static void set_name(struct call *call, struct template_record *record, const js
 
 bool templates_update(struct call *call, struct fault *fault)
 {
-	struct template_record record, former;
+	struct template_record *record = call->template, former = *record;
 
-	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault) ||
-	    !document_finish(&template_shape, call->body, &call->findings, fault))
+	if (!document_finish(&template_shape, call->body, &call->findings, fault))
 		return false;
-	former = record;
-	set_name(call, &record, call_member(call, "name"));
-	template_set_supplied(call, &record);
-	return save_template(call, &record, &former, fault);
+	set_name(call, record, call_member(call, "name"));
+	template_set_supplied(call, record);
+	return save_template(call, record, &former, fault);
 }
 
 bool templates_patch(struct call *call, struct fault *fault)
 {
-	struct template_record record, former;
-	json_t *document;
+	struct template_record *record = call->template, former = *record;
+	json_t *document = template_document(call, record);
 
-	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault))
-		return false;
-	document = template_document(call, &record);
 	document_merge(&template_shape, document, call->body);
 	if (!document_finish(&template_shape, document, &call->findings, fault))
 		return false;
-	former = record;
-	set_name(call, &record, json_object_get(document, "name"));
-	template_drop_gone_roles(call, &record, document, call->body);
-	template_set_all(call, &record, document, call->body, PART_MERGED);
-	return save_template(call, &record, &former, fault);
+	set_name(call, record, json_object_get(document, "name"));
+	template_drop_gone_roles(call, record, document, call->body);
+	template_set_all(call, record, document, call->body, PART_MERGED);
+	return save_template(call, record, &former, fault);
 }
 
 bool templates_delete(struct call *call, struct fault *fault)
 {
-	struct template_record record;
+	const struct template_record *record = call->template;
 	bool has_rooms;
 
-	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault) ||
-	    !call_precondition(call, true, record.etag, fault) ||
-	    !store_has_children(call->transaction, &kind_room, &record.id, &has_rooms, fault))
+	if (!call_precondition(call, true, record->etag, fault) ||
+	    !store_has_children(call->transaction, &kind_room, &record->id, &has_rooms, fault))
 		return false;
 	if (has_rooms)
 		return fault_explain(fault, FAULT_CONFLICT, "Template is in use",
 				     "rooms still use this template");
-	template_note(call, "template.deleted", &record);
+	template_note(call, "template.deleted", record);
 	return garbage_collect(call, fault) &&
-	       media_use(call, record.backend, (struct slice){ NULL, 0 }, fault) &&
-	       garbage_add(call, &kind_template, &record.id, fault) &&
-	       store_remove(call->transaction, &kind_template, &record.stored, fault) &&
-	       default_template_set(call, &record.id, false, NULL, fault) &&
+	       media_use(call, record->backend, (struct slice){ NULL, 0 }, fault) &&
+	       garbage_add(call, &kind_template, &record->id, fault) &&
+	       store_remove(call->transaction, &kind_template, &record->stored, fault) &&
+	       default_template_set(call, &record->id, false, NULL, fault) &&
 	       call_answer_nothing(call);
 }
 
@@ -228,29 +221,30 @@ bool templates_import(struct call *call, bool *is_new, struct fault *fault)
 
 bool templates_get(struct call *call, struct fault *fault)
 {
-	struct template_record record;
+	const struct template_record *record = call->template;
 
-	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
-		return false;
-	call_etag(call, record.etag);
-	return call_not_modified(call, record.etag) || call_answer(call, record.text);
+	(void)fault;
+	(void)fault;
+	call_etag(call, record->etag);
+	return call_not_modified(call, record->etag) || call_answer(call, record->text);
 }
 
 /* ---- the list; its filters are a name, or the default template ---- */
 
-struct filter {
+struct template_filter {
 	bool has_default; /* the account has a default template */
 	struct id default_template;
 	const json_t *marked; /* `default` in the query; NULL if it was not sent */
+	struct slice name; /* data NULL if it was not sent */
 	bool is_summary;
 };
 
-static bool is_default(const struct filter *filter, const struct store_record *record)
+static bool is_default(const struct template_filter *filter, const struct store_record *record)
 {
 	return filter->has_default && id_compare(&filter->default_template, &record->id) == 0;
 }
 
-static bool template_matches(const struct list *list, const struct filter *filter,
+static bool template_matches(const struct list *list, const struct template_filter *filter,
 			     const struct store_record *record)
 {
 	return (filter->marked == NULL ||
@@ -260,7 +254,7 @@ static bool template_matches(const struct list *list, const struct filter *filte
 }
 
 /* A summary is made from the head of the record, without parsing the text of the response. */
-static bool item_text(struct call *call, const struct filter *filter,
+static bool item_text(struct call *call, const struct template_filter *filter,
 		      const struct store_record *stored, struct slice *text, struct fault *fault)
 {
 	struct template_record record;
@@ -273,15 +267,16 @@ static bool item_text(struct call *call, const struct filter *filter,
 	return true;
 }
 
-static bool add_items(struct call *call, struct list *list, const void *context,
-		      const struct store_record *records, size_t n, struct fault *fault)
+static bool add_items(struct list *list, const struct store_record *records, size_t n,
+		      struct fault *fault)
 {
+	struct call *call = list->call;
 	struct slice text;
 
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
-		if (!template_matches(list, context, &records[i]))
+		if (!template_matches(list, list->filter, &records[i]))
 			continue;
-		if (!item_text(call, context, &records[i], &text, fault))
+		if (!item_text(call, list->filter, &records[i], &text, fault))
 			return false;
 		list_add_named(list, &records[i].id, records[i].name);
 		call_part(call, text);
@@ -290,13 +285,14 @@ static bool add_items(struct call *call, struct list *list, const void *context,
 }
 
 /* With a name, or for the default template, the list has at most one item. */
-static bool add_one(struct call *call, struct list *list, const struct filter *filter,
-		    struct slice name, struct fault *fault)
+static bool add_one(struct list *list, struct fault *fault)
 {
+	struct call *call = list->call;
+	const struct template_filter *filter = list->filter;
 	struct store_record stored = { .is_on = false };
 
-	if (name.data != NULL) {
-		if (!store_get_named(call->transaction, &kind_template, name, STORE_TO_SHOW,
+	if (filter->name.data != NULL) {
+		if (!store_get_named(call->transaction, &kind_template, filter->name, STORE_TO_SHOW,
 				     &stored, fault))
 			return false;
 	} else if (filter->has_default) {
@@ -306,101 +302,102 @@ static bool add_one(struct call *call, struct list *list, const struct filter *f
 		if (stored.value.data == NULL)
 			return record_missing("template", &filter->default_template, fault);
 	}
-	return stored.value.data == NULL || add_items(call, list, filter, &stored, 1, fault);
+	return stored.value.data == NULL || add_items(list, &stored, 1, fault);
 }
 
-static bool is_summary(const struct call *call)
+static void prepare_templates(struct call *call)
 {
-	return call->route->answer == &template_summary_shape ||
-	       call_query_text(call, "view").data != NULL;
+	struct template_filter *filter = arena_zero(call->arena, sizeof *filter);
+
+	filter->marked = json_object_get(call->query, "default");
+	filter->name = call_query_text(call, "name");
+	filter->is_summary = call->route->answer == &template_summary_shape ||
+			     call_query_text(call, "view").data != NULL;
+	list_prepare(call, filter)->has_page = filter->name.data == NULL &&
+					       !json_is_true(filter->marked);
 }
 
-bool templates_list_has_default(const struct call *call)
+static bool shows_default(const struct call *call)
 {
-	return json_object_get(call->query, "default") != NULL || is_summary(call);
+	const struct template_filter *filter = call->list->filter;
+
+	return filter->marked != NULL || filter->is_summary;
 }
 
-bool templates_list_is_of_default(const struct call *call)
+static bool is_of_default(const struct call *call)
 {
-	return call_query_text(call, "name").data == NULL &&
-	       json_is_true(json_object_get(call->query, "default"));
+	const struct template_filter *filter = call->list->filter;
+
+	return filter->name.data == NULL && json_is_true(filter->marked);
 }
 
-bool templates_first_page(struct call *call, struct store_page *page)
-{
-	if (call_query_text(call, "name").data != NULL || templates_list_is_of_default(call))
-		return false;
-	list_first_page(call, page);
-	return true;
-}
+static const struct read reads_of_list[] = {
+	{ .kind = &kind_default, .finding = STORE_FIND_ID, .when = shows_default },
+	{ .kind = &kind_template, .finding = STORE_FIND_VALUE, .when = is_of_default },
+	{ .kind = &kind_template,
+	  .finding = STORE_FIND_NAME,
+	  .from = READ_QUERY,
+	  .member = "name" },
+	READ_LIST(kind_template, list_first_page),
+	READS_END,
+};
+const struct loading load_templates = { .prepare = prepare_templates, .reads = reads_of_list };
 
 bool templates_list(struct call *call, struct fault *fault)
 {
-	struct slice name = call_query_text(call, "name");
-	struct filter filter = {
-		.marked = json_object_get(call->query, "default"),
-		.is_summary = is_summary(call),
-	};
-	struct store_page page = { .count = 0 };
-	struct list list;
+	struct list *list = call->list;
+	struct template_filter *filter = list->filter;
 
-	list_open(call, &list);
-	if (templates_list_has_default(call) &&
-	    !default_template_load(call, &filter.default_template, &filter.has_default, fault))
+	list_open(list);
+	if (shows_default(call) &&
+	    !default_template_load(call, &filter->default_template, &filter->has_default, fault))
 		return false;
-	return (name.data != NULL || json_is_true(filter.marked)
-			? add_one(call, &list, &filter, name, fault)
-			: list_add_pages(&list, &kind_template, &page, add_items, &filter,
-					 fault)) &&
-	       list_close(&list, fault);
+	return (list->has_page ? list_add_pages(list, &kind_template, add_items, fault)
+			       : add_one(list, fault)) &&
+	       list_close(list, fault);
 }
 
 /* ---- endpoints of settings and destinations ---- */
 
-static bool part_get(struct call *call, enum template_part part, struct fault *fault)
+static bool part_get(struct call *call, enum template_part part)
 {
-	struct template_record record;
+	const struct template_part_text *shown = &call->template->parts[part];
 
-	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
-		return false;
-	call_etag(call, record.parts[part].etag);
-	return call_not_modified(call, record.parts[part].etag) ||
-	       call_answer(call, record.parts[part].text);
+	call_etag(call, shown->etag);
+	return call_not_modified(call, shown->etag) || call_answer(call, shown->text);
 }
 
 static bool part_write(struct call *call, enum template_part part, enum part_origin origin,
 		       struct fault *fault)
 {
 	const struct shape *shape = template_part_shape(part);
-	struct template_record record, former;
+	struct template_record *record = call->template, former = *record;
 	const json_t *document = call->body;
 	json_t *merged;
 
-	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault))
-		return false;
-	former = record;
 	if (origin == PART_MERGED) {
-		merged = template_part_document(call, &record, part);
+		merged = template_part_document(call, record, part);
 		document_merge(shape, merged, call->body);
 		if (!document_finish(shape, merged, &call->findings, fault))
 			return false;
 		document = merged;
 	}
-	template_set_part(call, &record, part, document, call->body, origin);
-	if (!template_assemble_changed(call, &record, fault) ||
+	template_set_part(call, record, part, document, call->body, origin);
+	if (!template_assemble_changed(call, record, fault) ||
 	    !call_precondition(call, true, former.parts[part].etag, fault) ||
-	    !template_put(call, &record, fault))
+	    !template_put(call, record, fault))
 		return false;
-	template_note_update(call, &record, &former, false);
-	call_etag(call, record.parts[part].etag);
-	if (record.echo.data == NULL)
-		return call_answer(call, record.parts[part].text);
-	return call_keep_instead(call, record.parts[part].text) && call_answer(call, record.echo);
+	template_note_update(call, record, &former, false);
+	call_etag(call, record->parts[part].etag);
+	if (record->echo.data == NULL)
+		return call_answer(call, record->parts[part].text);
+	return call_keep_instead(call, record->parts[part].text) && call_answer(call, record->echo);
 }
 
 bool settings_get(struct call *call, struct fault *fault)
 {
-	return part_get(call, PART_SETTINGS, fault);
+	(void)fault;
+	return part_get(call, PART_SETTINGS);
 }
 
 bool settings_replace(struct call *call, struct fault *fault)
@@ -415,7 +412,8 @@ bool settings_patch(struct call *call, struct fault *fault)
 
 bool destinations_get(struct call *call, struct fault *fault)
 {
-	return part_get(call, PART_DESTINATIONS, fault);
+	(void)fault;
+	return part_get(call, PART_DESTINATIONS);
 }
 
 bool destinations_replace(struct call *call, struct fault *fault)
@@ -441,31 +439,27 @@ static bool answer_recordings(struct call *call, struct slice recordings)
 
 bool recordings_get(struct call *call, struct fault *fault)
 {
-	struct template_record record;
+	const struct template_record *record = call->template;
 
-	if (!template_load_from_path(call, STORE_TO_SHOW, &record, fault))
-		return false;
-	call_etag(call, record.recordings_etag);
-	return call_not_modified(call, record.recordings_etag) ||
-	       answer_recordings(call, record.recordings);
+	(void)fault;
+	call_etag(call, record->recordings_etag);
+	return call_not_modified(call, record->recordings_etag) ||
+	       answer_recordings(call, record->recordings);
 }
 
 bool recordings_replace(struct call *call, struct fault *fault)
 {
 	const json_t *document = json_array_get(call_member(call, "recordings"), 0);
-	struct template_record record, former;
+	struct template_record *record = call->template, former = *record;
 
-	if (!template_load_from_path(call, STORE_TO_CHANGE, &record, fault))
-		return false;
-	former = record;
-	template_set_recordings(call, &record, document);
-	if (!template_has_recorded_role(&record, document))
+	template_set_recordings(call, record, document);
+	if (!template_has_recorded_role(record, document))
 		findings_add(&call->findings, "/0/role", "must be a role of the template");
-	if (!template_assemble_changed(call, &record, fault) ||
+	if (!template_assemble_changed(call, record, fault) ||
 	    !call_precondition(call, true, former.recordings_etag, fault) ||
-	    !template_put(call, &record, fault))
+	    !template_put(call, record, fault))
 		return false;
-	template_note_update(call, &record, &former, false);
-	call_etag(call, record.recordings_etag);
-	return answer_recordings(call, record.recordings);
+	template_note_update(call, record, &former, false);
+	call_etag(call, record->recordings_etag);
+	return answer_recordings(call, record->recordings);
 }
