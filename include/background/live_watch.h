@@ -1,14 +1,19 @@
-/* Keeps the records of live rooms equal to what the media servers have. One thread
+/* Keeps the records of live rooms equal to what the media servers have. One thread, in three parts:
  *
- *  - merges the events that media servers told (resources/live/live_queue.h), every 100 ms, some of
- *    one room in one transaction;
- *  - looks at the media servers: every 30 s at the list of rooms of each backend that is in use,
- *    then at the people of each of these rooms; and at single rooms when the queue says so, when
- *    news did not fit, or when somebody was missing;
- *  - judges who may be inside (resources/live/live_judge.h), whenever somebody joins, a room was
- *    looked at, or something changes that matters for it, and asks the media servers to put out
- *    whoever may not, with LIVE_ON;
- *  - closes the sessions of rooms that have been empty for a while, and removes old sessions.
+ *  - background/live_follow.h merges the events that media servers told
+ *    (resources/live/live_queue.h), every 100 ms, some of one room in one transaction; and looks at
+ *    the media servers: every 30 s at the list of rooms of each backend that is in use, then at the
+ *    people of each of these rooms; and at single rooms when the queue says so, when news did not
+ *    fit, or when somebody was missing;
+ *  - background/live_enforce.h judges who may be inside (resources/live/live_judge.h), whenever
+ *    somebody joins, a room was looked at, or something changes that matters for it, and asks the
+ *    media servers to put out whoever may not, with LIVE_ON; and tells people inside who waits, and
+ *    what has become of their role;
+ *  - background/live_watch.c has the rounds of the thread, closes the sessions of rooms that have
+ *    been empty for a while, and removes old sessions.
+ *
+ * live_watch.c calls the other two, which do not call each other: what one of them has for the
+ * other is in the state that all three share (background/live_watched.h).
  *
  * The accounts take turns of a few milliseconds, for merging and for judging apart, so that a media
  * server that tells a great deal holds up nobody else's. Whatever may be large is done in steps:

@@ -22,5 +22,7 @@ typedef bool transact_run(struct call *call, void *context, struct fault *fault)
  * again if the store asks for it, with an arena as at first. Logs damage. */
 bool transact(struct transactor *work, enum store_access access, struct arena *arena,
 	      const struct id *account, transact_run *run, void *context, struct fault *fault);
+/* Returns true if trying again may help. */
+bool transact_may_pass(const struct fault *fault);
 
 #endif

@@ -52,3 +52,9 @@ bool transact(struct transactor *work, enum store_access access, struct arena *a
 	damage_log_tell(&work->damage, work->event, account, fault);
 	return is_done;
 }
+
+bool transact_may_pass(const struct fault *fault)
+{
+	return fault->kind == FAULT_UNAVAILABLE || fault->kind == FAULT_AGAIN ||
+	       fault->kind == FAULT_BUSY;
+}

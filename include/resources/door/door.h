@@ -12,7 +12,7 @@
  * background/door_watch.c writes what is in memory some time later, many tickets at once, with the
  * events peer.admitted, and removes tickets that have lapsed. If the process ends before, tickets
  * that were exchanged are still admitted: they can be exchanged again, for the same person.
- * background/live_watch.c tells the moderators inside how many people wait.
+ * background/live_enforce.c tells the moderators inside how many people wait.
  *
  * Whoever changes the number of people who wait locks the record of the door. In a database, people
  * who knock would therefore wait for each other, each in a worker; so each process handles them one

@@ -1,7 +1,7 @@
 /* What is to be done about live rooms, soon and outside of a call: events that media servers have
  * told, to be merged, rooms to be looked at, and rooms where something has changed: their people
  * are to be judged (resources/live/live_judge.h), or told who waits at the door, or that what their
- * role may do has changed. background/live_watch.c does it.
+ * role may do has changed. background/live_enforce.c does it.
  *
  * The queue is in memory: what it loses when the process ends is found by a look.
  *

@@ -1,0 +1,610 @@
+/* See live_enforce.h. Times are clock_monotonic unless a comment says otherwise.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "background/live_enforce.h"
+
+#include <stdlib.h>
+
+#include "background/media_client.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/memory.h"
+#include "records/kinds.h"
+#include "resources/live/live_judge.h"
+#include "resources/live/live_message.h"
+
+/* Milliseconds: for which a room is looked at often after somebody was put out: as long as the
+ * tokens are valid that a media server renews. Until a room is judged again after a failure. */
+#define LOOK_OFTEN_AFTER_ACT 900000
+#define JUDGE_AFTER_FAILURE 2000
+/* After which somebody who is to be put out and is still inside is overdue. */
+#define OVERDUE_AFTER 10000
+/* Roles of an account whose people have not been told everywhere; beyond, all are told. */
+#define PENDING_ROLES_MOST 1000
+/* Requests to one backend that judgements have under way; beyond, they wait for each other. */
+#define ACTS_AT_ONCE 16
+
+/* ---- what calls have changed ---- */
+
+/* Has everything about a room judged, since something has changed that matters for it. */
+static void judge_again(struct watched_room *room)
+{
+	room->checks_bans = true;
+	watched_judge_soon(room, clock_monotonic(), true);
+}
+
+/* Notes what is to be done about a room. */
+static void room_want(struct watched_room *room, unsigned wants)
+{
+	if ((wants & ROOM_LOOK) != 0)
+		watched_look_soon(room, clock_monotonic());
+	if ((wants & ROOM_JUDGE) != 0)
+		judge_again(room);
+	room->tells = room->tells || (wants & ROOM_TELL) != 0;
+	room->closes = room->closes || (wants & ROOM_CLOSE) != 0;
+}
+
+/* What is to be done about all rooms in session of an account. */
+struct live_list {
+	struct live_watch *watch;
+	struct arena *arena;
+	const struct id *account;
+	unsigned wants; /* of enum room_want */
+	uint64_t change; /* of roles; 0 if none has changed */
+};
+
+/* Notes that the people of some roles are to be told; returns the number of the change. */
+static uint64_t add_change(struct watched_account *account, const struct told_roles *told)
+{
+	const uint64_t change = ++account->changes;
+
+	for (size_t i = 0; i < told->count; i++) {
+		const struct told_role *role = &told->roles[i];
+		size_t place = 0;
+
+		while (place < account->pending_count &&
+		       (id_compare(&account->pending[place].role.template_id, &role->template_id) !=
+				0 ||
+			account->pending[place].role.identity != role->identity))
+			place++;
+		if (place == account->pending_count && place == PENDING_ROLES_MOST) {
+			account->all_changed = change;
+			break;
+		}
+		if (place == account->pending_count) {
+			account->pending = memory_room(account->pending, account->pending_count,
+						       &account->pending_capacity,
+						       sizeof *account->pending);
+			account->pending_count++;
+		}
+		account->pending[place] = (struct pending_role){ *role, change };
+	}
+	if (told->are_all)
+		account->all_changed = change;
+	return change;
+}
+
+/* The people in the room are to be told of the change, if it is of their role. */
+static void tell_of_change(struct live_watch *watch, struct watched_room *room, uint64_t change)
+{
+	if (room->changes_from != 0 || change == 0)
+		return;
+	room->changes_from = change;
+	watched_account_of(watch, &room->account)->telling++;
+}
+
+static bool want_live(void *context, const struct store_record *record, struct fault *fault)
+{
+	const struct live_list *list = context;
+	struct watched_room *room;
+	struct live live;
+
+	if (!record_read(&live_table, list->arena, record, &live, fault))
+		return false;
+	room = watched_room_of(list->watch, list->account, &live.backend, &record->id);
+	room->is_live = true;
+	room_want(room, list->wants & ~(unsigned)ROOM_CLOSE);
+	tell_of_change(list->watch, room, list->change);
+	/* A session closes that has begun to, and that of a backend that is gone. */
+	room->closes = room->closes || live.closing != 0 ||
+		       watched_backend_of(list->watch, list->account, &live.backend) == NULL;
+	return true;
+}
+
+static bool want_all_live(struct call *call, void *context, struct fault *fault)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+
+	return store_each(call->transaction, &kind_live, &page, false, want_live, context, fault);
+}
+
+/* Forgets the changes of roles if the people have been told in all rooms. */
+static void forget_changes(struct watched_account *account)
+{
+	if (account->telling > 0)
+		return;
+	account->pending_count = 0;
+	account->all_changed = 0;
+}
+
+bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const struct id *account,
+			  unsigned wants, const struct told_roles *told)
+{
+	const uint64_t change = told == NULL ? 0
+					     : add_change(watched_account_of(watch, account), told);
+	struct live_list list = { watch, arena, account, wants, change };
+	struct fault fault = FAULT_INITIAL;
+	const bool is_done = transact(&watch->work, STORE_READ, arena, account, want_all_live,
+				      &list, &fault);
+
+	arena_reset(arena);
+	forget_changes(watched_account_of(watch, account));
+	return is_done || !transact_may_pass(&fault);
+}
+
+void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct queued_room *added)
+{
+	static const struct id all;
+	struct queued_room *queued, **end = &watch->queued;
+	unsigned wants = 0;
+
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = added;
+	queued = watch->queued;
+	watch->queued = NULL;
+	end = &watch->queued;
+	for (const struct queued_room *each = queued; each != NULL; each = each->next)
+		wants |= each->wants;
+	/* What the calls have changed is seen once it is durable. */
+	if ((wants & ~(unsigned)ROOM_LOOK) != 0)
+		store_flush(watch->environment->store);
+	while (queued != NULL) {
+		struct queued_room *next = queued->next;
+		const int64_t begun = clock_microseconds();
+		bool is_done = watched_has_turn(watch, &queued->account, WORK_JUDGE);
+
+		if (is_done && id_compare(&queued->room, &all) != 0)
+			room_want(watched_room_of(watch, &queued->account, &queued->backend,
+						  &queued->room),
+				  queued->wants);
+		else if (is_done)
+			is_done = enforce_in_all_rooms(watch, arena, &queued->account,
+						       queued->wants, queued->told);
+		if (is_done) {
+			watched_took_turn(watch, &queued->account, WORK_JUDGE, begun);
+			queued_room_free(queued);
+		} else {
+			queued->next = NULL;
+			*end = queued;
+			end = &queued->next;
+		}
+		queued = next;
+	}
+}
+
+/* ---- judging ---- */
+
+/* A judgement that is carried out. */
+struct trial {
+	struct errand errand; /* first, so that it is the same object */
+	struct id account;
+	struct judgement judgement;
+	struct judgement run; /* of a transaction, which may be run again */
+};
+
+static bool find_out(struct call *call, void *context, struct fault *fault)
+{
+	return live_judge(call, false, context, fault);
+}
+
+static bool begin_trial(struct call *call, void *context, struct fault *fault)
+{
+	struct trial *trial = context;
+
+	trial->run = trial->judgement;
+	return live_judge(call, true, &trial->run, fault);
+}
+
+static bool carry_on(struct call *call, void *context, struct fault *fault)
+{
+	struct trial *trial = context;
+
+	trial->run = trial->judgement;
+	return live_carry_on(call, &trial->run, fault);
+}
+
+/* Sends the requests that the last transaction has left. Returns false if there are none. */
+static bool send_trial(struct live_watch *watch, struct trial *trial)
+{
+	struct watched_backend *backend;
+
+	trial->judgement = trial->run;
+	if (trial->errand.asking != NULL)
+		media_client_forget(trial->errand.asking);
+	trial->errand.asking = trial->judgement.asking;
+	if (trial->errand.asking == NULL)
+		return false;
+	backend = watched_backend_of(watch, &trial->account, &trial->judgement.backend);
+	if (backend != NULL) {
+		trial->errand.counted = trial->errand.asking->count;
+		backend->acting += trial->errand.counted;
+	}
+	errand_send(&trial->errand);
+	return true;
+}
+
+/* Goes on with those whose turn is next. Returns false if there are none. */
+static bool begin_next(struct live_watch *watch, struct trial *trial)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	return !trial->judgement.ends && !trial->judgement.has_failed &&
+	       trial->judgement.chosen_next < trial->judgement.chosen_count &&
+	       transact(&watch->work, STORE_WRITE, trial->errand.arena, &trial->account,
+			begin_trial, trial, &fault) &&
+	       send_trial(watch, trial);
+}
+
+static bool take_trial(struct live_watch *watch, struct errand *errand)
+{
+	struct trial *trial = (struct trial *)errand;
+	struct watched_backend *backend = watched_backend_of(watch, &trial->account,
+							     &trial->judgement.backend);
+	struct arena *before = arena_use_for_json(errand->arena);
+	struct fault fault = FAULT_INITIAL;
+	struct watched_room *room;
+	int64_t now;
+	bool is_done;
+
+	if (backend != NULL)
+		COUNTER_LOWER(backend->acting, errand->counted);
+	errand->counted = 0;
+	is_done = transact(&watch->work, STORE_WRITE, errand->arena, &trial->account, carry_on,
+			   trial, &fault);
+	arena_use_for_json(before);
+	if (is_done && (send_trial(watch, trial) || begin_next(watch, trial)))
+		return true;
+	room = watched_room_of(watch, &trial->account, &trial->judgement.backend,
+			       &trial->judgement.room);
+	now = clock_monotonic();
+	room->is_acting = false;
+	if (room->overdue > 0)
+		room->find_removals_at = now;
+	if (trial->judgement.ends)
+		watched_forget_made(watch, room);
+	room->often_until = now + LOOK_OFTEN_AFTER_ACT;
+	watched_look_soon(room, now);
+	room->checks_bans = room->checks_bans || trial->judgement.checks_bans;
+	if (!is_done || trial->judgement.has_failed)
+		watched_judge_soon(room, now + JUDGE_AFTER_FAILURE, true);
+	else if (trial->judgement.has_more)
+		watched_judge_soon(room, now, true);
+	errand_close(errand);
+	return true;
+}
+
+static void try_room(struct live_watch *watch, struct watched_room *room,
+		     const struct judgement *found)
+{
+	const bool checks_bans = found->checks_bans;
+	struct trial *trial = (struct trial *)errand_open(watch, &room->account, WORK_JUDGE,
+							  sizeof *trial);
+	struct fault fault = FAULT_INITIAL;
+
+	trial->errand.take = take_trial;
+	trial->account = room->account;
+	trial->judgement = *found;
+	trial->judgement.removals = NULL;
+	trial->judgement.judges_all = true;
+	room->is_acting = true;
+	if (!transact(&watch->work, STORE_WRITE, trial->errand.arena, &room->account, begin_trial,
+		      trial, &fault)) {
+		room->is_acting = false;
+		room->checks_bans = room->checks_bans || checks_bans;
+		/* If the backend is gone, so is its session (live_close_backend). */
+		if (fault.kind != FAULT_NOT_FOUND)
+			watched_judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
+		errand_close(&trial->errand);
+	} else if (!send_trial(watch, trial)) {
+		/* What was found out a moment ago no longer holds. */
+		room->is_acting = false;
+		watched_judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
+		errand_close(&trial->errand);
+	}
+}
+
+/* ---- removals that are overdue ---- */
+
+/* Returns since when the peer is to be put out, as the room has it; else `now`. *at: the place from
+ * which it is looked for, in the order of ids. */
+static int64_t removal_since(const struct watched_room *room, size_t *at, const struct id *peer,
+			     int64_t now)
+{
+	int order = -1;
+
+	while (*at < room->removal_count &&
+	       (order = id_compare(&room->removals[*at].peer, peer)) < 0)
+		++*at;
+	return *at < room->removal_count && order == 0 ? room->removals[*at].since : now;
+}
+
+/* Takes over whom a judgement puts out, or would if it were carried out. */
+static void removals_take(struct watched_room *room, const struct judgement *judgement)
+{
+	const int64_t now = clock_monotonic();
+	struct removal *removals =
+		memory_check(malloc((judgement->removal_count + 1) * sizeof *removals));
+	size_t at = 0;
+	int64_t next = INT64_MAX;
+
+	room->overdue = 0;
+	for (size_t i = 0; i < judgement->removal_count; i++) {
+		const struct id *peer = &judgement->removals[i];
+		const int64_t since = removal_since(room, &at, peer, now);
+
+		removals[i] = (struct removal){ *peer, since };
+		room->overdue += now - since >= OVERDUE_AFTER;
+		if (now - since < OVERDUE_AFTER && since + OVERDUE_AFTER < next)
+			next = since + OVERDUE_AFTER;
+	}
+	if (!judgement->ends)
+		room->ends_since = 0;
+	else if (room->ends_since == 0)
+		room->ends_since = now;
+	if (judgement->ends && now - room->ends_since >= OVERDUE_AFTER)
+		room->overdue = judgement->inside;
+	else if (judgement->ends)
+		next = room->ends_since + OVERDUE_AFTER;
+	if (room->overdue > 0 && now + OVERDUE_AFTER < next)
+		next = now + OVERDUE_AFTER;
+	free(room->removals);
+	room->removals = removals;
+	room->removal_count = judgement->removal_count;
+	room->find_removals_at = next;
+}
+
+/* Finds out who is to be put out, although that cannot be done now, or should have been. */
+static void find_removals(struct live_watch *watch, struct arena *arena, struct watched_room *room)
+{
+	struct judgement judgement = {
+		.room = room->room,
+		.backend = room->backend,
+		.judges_all = true,
+		.checks_bans = room->checks_bans,
+	};
+	struct fault fault = FAULT_INITIAL;
+
+	room->find_removals_at = clock_monotonic() + FIND_REMOVALS_AFTER;
+	if (transact(&watch->work, STORE_READ, arena, &room->account, find_out, &judgement,
+		     &fault) &&
+	    judgement.is_whole)
+		removals_take(room, &judgement);
+	arena_reset(arena);
+}
+
+/* ---- judging whose turn it is ---- */
+
+/* Judges a room whose turn it is. */
+static void judge_room(struct live_watch *watch, struct arena *arena, struct watched_room *room)
+{
+	struct judgement judgement = {
+		.room = room->room,
+		.backend = room->backend,
+		.judges_all = room->judges_all,
+		.checks_bans = room->checks_bans && room->judges_all,
+	};
+	struct fault fault = FAULT_INITIAL;
+
+	room->judge_at = INT64_MAX;
+	room->judges_all = false;
+	if (!transact(&watch->work, STORE_READ, arena, &room->account, find_out, &judgement,
+		      &fault)) {
+		watched_judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
+	} else {
+		if (judgement.is_whole)
+			removals_take(room, &judgement);
+		else
+			room->find_removals_at = room->removal_count > 0 || room->ends_since != 0
+							 ? clock_monotonic() + OVERDUE_AFTER
+							 : INT64_MAX;
+		room->wakes = judgement.again;
+		room->checks_bans = room->checks_bans && !judgement.checks_bans;
+		room->backend = judgement.backend;
+		if (judgement.ends || judgement.chosen_count > 0)
+			try_room(watch, room, &judgement);
+	}
+	arena_reset(arena);
+}
+
+void enforce_judge_rooms(struct live_watch *watch, struct arena *arena)
+{
+	const int64_t now = clock_monotonic(), time = clock_now(watch->environment->clock);
+
+	for (size_t i = 0; i < watch->room_count; i++) {
+		struct watched_room *room = watch->rooms[i];
+		const struct watched_backend *backend;
+		bool judges = false;
+		int64_t begun;
+
+		if (watch->environment->live != LIVE_ON ||
+		    watch->environment->media_client == NULL) {
+			room->judge_at = room->find_removals_at = INT64_MAX;
+			continue;
+		}
+		if (room->wakes != 0 && time >= room->wakes) {
+			room->wakes = 0;
+			watched_judge_soon(room, now, true);
+		}
+		backend = watched_backend_of(watch, &room->account, &room->backend);
+		if (room->judge_at <= now && !room->is_acting &&
+		    (backend == NULL || (!backend->is_down && backend->acting < ACTS_AT_ONCE)))
+			judges = true;
+		else if (room->find_removals_at > now)
+			continue;
+		if (!watched_has_turn(watch, &room->account, WORK_JUDGE))
+			continue;
+		begun = clock_microseconds();
+		if (judges)
+			judge_room(watch, arena, room);
+		else
+			find_removals(watch, arena, room);
+		watched_took_turn(watch, &room->account, WORK_JUDGE, begun);
+	}
+}
+
+/* ---- the door ---- */
+
+/* A message to the moderators of a room. */
+struct telling {
+	struct errand errand; /* first, so that it is the same object */
+	struct id room;
+};
+
+static bool prepare_telling(struct call *call, void *context, struct fault *fault)
+{
+	struct telling *telling = context;
+
+	if (!message_ask_of_door(call, &telling->room, fault))
+		return false;
+	telling->errand.asking = call->asking;
+	return true;
+}
+
+/* Whether they got it does not matter: they ask by themselves, too. */
+static bool take_telling(struct live_watch *watch, struct errand *errand)
+{
+	(void)watch;
+	errand_close(errand);
+	return true;
+}
+
+void enforce_tell_door(struct live_watch *watch)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < watch->room_count; i++) {
+		struct watched_room *room = watch->rooms[i];
+		struct fault fault = FAULT_INITIAL;
+		struct telling *telling;
+
+		if (!room->tells || (room->told != 0 && now < room->told + TELL_AFTER) ||
+		    !watched_has_turn(watch, &room->account, WORK_JUDGE))
+			continue;
+		room->tells = false;
+		room->told = now;
+		if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL)
+			continue;
+		telling = (struct telling *)errand_open(watch, &room->account, WORK_JUDGE,
+							sizeof *telling);
+		telling->errand.take = take_telling;
+		telling->room = room->room;
+		if (transact(&watch->work, STORE_READ, telling->errand.arena, &room->account,
+			     prepare_telling, telling, &fault) &&
+		    telling->errand.asking != NULL)
+			errand_send(&telling->errand);
+		else
+			errand_close(&telling->errand);
+	}
+}
+
+/* ---- roles that have changed ---- */
+
+/* A message to the people of some roles in a room. */
+struct role_telling {
+	struct errand errand; /* first, so that it is the same object */
+	struct id room;
+	struct told_roles told;
+};
+
+static bool prepare_role_telling(struct call *call, void *context, struct fault *fault)
+{
+	struct role_telling *telling = context;
+
+	if (!message_ask_of_roles(call, &telling->room, &telling->told, fault))
+		return false;
+	telling->errand.asking = call->asking;
+	return true;
+}
+
+/* Sets the roles of which the people in the room have not been told yet. */
+static void find_changes(const struct watched_account *account, const struct watched_room *room,
+			 struct told_roles *told)
+{
+	told->are_all = account->all_changed >= room->changes_from;
+	for (size_t i = 0; i < account->pending_count && !told->are_all; i++) {
+		if (account->pending[i].change >= room->changes_from)
+			told_roles_add(told, &account->pending[i].role);
+	}
+}
+
+static bool take_role_telling(struct live_watch *watch, struct errand *errand)
+{
+	struct watched_backend *backend = watched_backend_of(watch, &errand->account,
+							     &errand->asking->backend);
+
+	if (backend != NULL)
+		COUNTER_LOWER(backend->telling, errand->counted);
+	return take_telling(watch, errand);
+}
+
+/* Returns false if it is to be tried again. */
+static bool tell_roles_of(struct live_watch *watch, struct watched_room *room,
+			  struct watched_backend *backend)
+{
+	struct role_telling *telling;
+	struct fault fault = FAULT_INITIAL;
+	bool is_done;
+
+	if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL ||
+	    (backend != NULL && backend->is_down))
+		return true;
+	telling = (struct role_telling *)errand_open(watch, &room->account, WORK_JUDGE,
+						     sizeof *telling);
+	telling->errand.take = take_role_telling;
+	telling->room = room->room;
+	find_changes(watched_account_of(watch, &room->account), room, &telling->told);
+	is_done = transact(&watch->work, STORE_READ, telling->errand.arena, &room->account,
+			   prepare_role_telling, telling, &fault);
+	if (is_done && telling->errand.asking != NULL) {
+		backend = watched_backend_of(watch, &room->account,
+					     &telling->errand.asking->backend);
+		if (backend != NULL) {
+			telling->errand.counted = telling->errand.asking->count;
+			backend->telling += telling->errand.counted;
+		}
+		errand_send(&telling->errand);
+	} else {
+		errand_close(&telling->errand);
+	}
+	return is_done || !transact_may_pass(&fault);
+}
+
+void enforce_tell_roles(struct live_watch *watch)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < watch->room_count; i++) {
+		struct watched_room *room = watch->rooms[i];
+		struct watched_account *account;
+		struct watched_backend *backend;
+		int64_t begun;
+
+		if (room->changes_from == 0 ||
+		    (room->told_roles != 0 && now < room->told_roles + TELL_ROLES_AFTER))
+			continue;
+		backend = watched_backend_of(watch, &room->account, &room->backend);
+		if ((backend != NULL && backend->telling >= ASKED_AT_ONCE) ||
+		    !watched_has_turn(watch, &room->account, WORK_JUDGE))
+			continue;
+		begun = clock_microseconds();
+		room->told_roles = now;
+		if (tell_roles_of(watch, room, backend)) {
+			account = watched_account_of(watch, &room->account);
+			room->changes_from = 0;
+			COUNTER_LOWER(account->telling, 1);
+			forget_changes(account);
+		}
+		watched_took_turn(watch, &room->account, WORK_JUDGE, begun);
+	}
+}

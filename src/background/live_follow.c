@@ -1,0 +1,972 @@
+/* See live_follow.h. Times are clock_monotonic unless a comment says otherwise.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#include "background/live_follow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "background/dispatcher.h"
+#include "background/media_client.h"
+#include "base/clock.h"
+#include "base/counter.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "records/kinds.h"
+#include "resources/live/live_merge.h"
+#include "resources/live/made_rooms.h"
+#include "resources/stored/revocations.h"
+#include "resources/media/backend_health.h"
+#include "resources/backends/backends.h"
+
+/* Milliseconds: between two looks at a backend, and at one that never answered; at a room often;
+ * for which rooms are looked at often after the start; until a room is asked for again after a
+ * failure; between two times that the time of a media server's last event is stored. */
+#define LOOK_AFTER 30000
+#define LOOK_AFTER_NEVER 300000
+#define LOOK_OFTEN 2000
+#define LOOK_OFTEN_FOR 30000
+#define LOOK_AFTER_FAILURE 5000
+#define EVENT_STORED_AFTER 5000
+#define MINUTE 60000
+/* Events of a room that one transaction merges, and tries to merge an event alone that fails for a
+ * reason that does not pass. */
+#define EVENTS_AT_ONCE 64
+#define EVENT_TRIES 3
+/* Milliseconds by which the time of an event may be earlier than its receipt, for the latter to be
+ * taken; and between two lines of the service log about events of an account that were set
+ * aside. */
+#define EVENT_TIME_TRUSTED 2000
+#define ASIDE_TOLD_AFTER 1000
+/* Large lists whose contents are in memory. */
+#define LARGE_READ 2
+/* Rooms of a list that one transaction looks up. */
+#define FOUND_AT_ONCE 512
+
+/* Nobody is inside any more. */
+static void removals_forget(struct watched_room *room)
+{
+	room->removal_count = 0;
+	room->ends_since = 0;
+	room->overdue = 0;
+}
+
+/* Takes over what a merge found out about its room. */
+static void room_take(struct live_watch *watch, struct watched_room *room,
+		      const struct merging *merging)
+{
+	const int64_t now = clock_monotonic();
+
+	room->is_live = merging->is_live;
+	room->empty_since = merging->empty_since;
+	room->left_unseen = merging->left_unseen;
+	room->inside = merging->inside;
+	if (merging->inside == 0)
+		removals_forget(room);
+	if (merging->is_live)
+		room->backend = merging->backend;
+	if (merging->looks_soon)
+		watched_look_soon(room, now);
+	if (merging->looks_again)
+		watched_look_soon(room, now + LIVE_MISSED_FOR);
+	/* Who was not stored because of the limit of a minute, may be in the next one. */
+	if (merging->is_over)
+		watched_look_soon(room,
+				  now + MINUTE - clock_now(watch->environment->clock) % MINUTE);
+	room->closes = room->closes || merging->is_closing;
+	if (merging->judges != JUDGE_NOBODY)
+		watched_judge_soon(room, now, merging->judges == JUDGE_EVERYBODY);
+}
+
+/* ---- events ---- */
+
+/* An event of a media server, whose time is to be stored. */
+struct heard_event {
+	struct id backend;
+	int64_t time;
+};
+
+static bool hear_backend(struct call *call, void *context, struct fault *fault)
+{
+	const struct heard_event *event = context;
+	struct media media;
+
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	return media_backend(&media, &event->backend) == NULL ||
+	       backend_health_hear(call, &event->backend, event->time, fault);
+}
+
+void follow_hear_backend(struct live_watch *watch, struct arena *arena, const struct id *account,
+			 const struct id *id, int64_t time)
+{
+	struct watched_backend *backend = watched_backend_of(watch, account, id);
+	struct heard_event event = { *id, time };
+	struct fault fault = FAULT_INITIAL;
+	bool is_stored;
+
+	if (backend != NULL && backend->is_down &&
+	    backend->look_at > backend->listed + LOOK_AT_MOST_EVERY)
+		backend->look_at = backend->listed + LOOK_AT_MOST_EVERY;
+	if (backend != NULL && backend->event < time)
+		backend->event = time;
+	if (backend != NULL && backend->has_answered)
+		return;
+	is_stored = transact(&watch->work, STORE_WRITE, arena, account, hear_backend, &event,
+			     &fault);
+	if (backend != NULL)
+		backend->has_answered = is_stored;
+	arena_reset(arena);
+}
+
+void follow_store_event_times(struct live_watch *watch, struct arena *arena)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = 0; i < watch->backend_count; i++) {
+		struct watched_backend *backend = &watch->backends[i];
+		struct heard_event event = { backend->id, backend->event };
+		struct fault fault = FAULT_INITIAL;
+
+		if (backend->event <= backend->event_stored ||
+		    (backend->stored_at != 0 && now < backend->stored_at + EVENT_STORED_AFTER) ||
+		    !watched_has_turn(watch, &backend->account, WORK_MERGE))
+			continue;
+		backend->stored_at = now;
+		if (transact(&watch->work, STORE_WRITE, arena, &backend->account, hear_backend,
+			     &event, &fault))
+			backend->event_stored = event.time;
+		arena_reset(arena);
+	}
+}
+
+/* Events of one room. */
+struct event_batch {
+	struct heard *const *heard;
+	size_t count;
+	struct merging merging;
+};
+
+static enum news_type news_of(enum server_event_type type)
+{
+	switch (type) {
+	case SERVER_JOINED:
+		return NEWS_JOINED;
+	case SERVER_LEFT:
+		return NEWS_LEFT;
+	case SERVER_ROOM_ENDED:
+		return NEWS_ENDED;
+	case SERVER_NOT_CONNECTED:
+		break;
+	}
+	return NEWS_NOT_CONNECTED;
+}
+
+static bool merge_batch(struct call *call, void *context, struct fault *fault)
+{
+	struct event_batch *batch = context;
+	struct news *news = arena_zero(call->arena, batch->count * sizeof *news);
+	struct backend_healths healths;
+	const struct backend_health *health;
+
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	health = backend_health_of(&healths, &batch->heard[0]->backend);
+	for (size_t i = 0; i < batch->count; i++) {
+		const struct heard *heard = batch->heard[i];
+		const int64_t time = backend_time(health, heard->event.time, heard->received);
+
+		/* The media server's clock has whole seconds: if its time fits, the time of receipt
+		 * is more exact. */
+		news[i] = (struct news){
+			.type = news_of(heard->event.type),
+			.room = heard->event.room,
+			.person = heard->event.person,
+			.cause = heard->event.cause,
+			.time = heard->received - time <= EVENT_TIME_TRUSTED ? heard->received
+									     : time,
+		};
+		news[i].person.joined = heard->event.person.joined == 0
+						? news[i].time
+						: backend_time(health, heard->event.person.joined,
+							       call->now);
+	}
+	batch->merging = (struct merging){
+		.room = batch->heard[0]->room,
+		.backend = batch->heard[0]->backend,
+		.news = news,
+		.count = batch->count,
+	};
+	return live_merge(call, &batch->merging, fault);
+}
+
+static bool note_aside(struct call *call, void *context, struct fault *fault)
+{
+	const struct heard *heard = context;
+	struct server_verdict verdict = { .is_up = true,
+					  .message = "an event could not be stored" };
+	struct backend_healths healths;
+	const struct backend_health *health;
+	const struct backend *backend;
+	struct media media;
+
+	if (!media_load(call, STORE_TO_SHOW, &media, fault) ||
+	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	backend = media_backend(&media, &heard->backend);
+	health = backend_health_of(&healths, &heard->backend);
+	if (backend == NULL || (health != NULL && !health->is_up))
+		return true;
+	verdict.ahead = health == NULL ? 0 : health->ahead;
+	return backend_health_note(call, backend, &verdict, fault);
+}
+
+/* Gives up an event that cannot be stored, and says so. The next look at the room repairs what is
+ * missing. */
+static void set_aside(struct live_watch *watch, struct arena *arena, struct heard *heard,
+		      const struct fault *fault)
+{
+	struct watched_account *account = watched_account_of(watch, &heard->account);
+	const int64_t now = clock_monotonic();
+	struct fault own = FAULT_INITIAL;
+	char owner[ID_TEXT_SIZE + 1], backend[ID_TEXT_SIZE + 1], room[ID_TEXT_SIZE + 1];
+
+	live_queue_set_aside(watch->environment->live_queue);
+	watched_look_soon(watched_room_of(watch, &heard->account, &heard->backend, &heard->room),
+			  now);
+	if (account->aside_told != 0 && now < account->aside_told + ASIDE_TOLD_AFTER)
+		return;
+	account->aside_told = now;
+	id_print(&heard->account, owner);
+	id_print(&heard->backend, backend);
+	id_print(&heard->room, room);
+	log_event(LOG_LEVEL_ERROR, "live_event_set_aside", "account", owner, "backend", backend,
+		  "room", room, "error", fault_reason(fault), "consequence",
+		  "the next look at the room repairs what is missing", NULL);
+	(void)transact(&watch->work, STORE_WRITE, arena, &heard->account, note_aside, heard, &own);
+	arena_reset(arena);
+}
+
+/* After a failure, events are tried alone, so that one does not stop the others. Returns how many
+ * of the events are done with. */
+static size_t give_up(struct live_watch *watch, struct arena *arena,
+		      const struct event_batch *batch, const struct fault *fault)
+{
+	struct heard *first = batch->heard[0];
+
+	arena_reset(arena);
+	if (transact_may_pass(fault))
+		return 0;
+	watch->is_behind = true;
+	for (size_t i = 0; i < batch->count; i++)
+		batch->heard[i]->tries++;
+	if (batch->count > 1 || first->tries < EVENT_TRIES)
+		return 0;
+	set_aside(watch, arena, first, fault);
+	return 1;
+}
+
+/* Merges events of one room. Returns how many of them, the first ones, are done with; the others
+ * must be merged later. */
+static size_t take_batch(struct live_watch *watch, struct arena *arena, struct event_batch *batch)
+{
+	const struct heard *first = batch->heard[0];
+	const struct id account = first->account, backend_id = first->backend;
+	struct fault fault = FAULT_INITIAL;
+	struct watched_room *room;
+
+	follow_hear_backend(watch, arena, &account, &backend_id,
+			    batch->heard[batch->count - 1]->received);
+	if (!transact(&watch->work, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
+		return give_up(watch, arena, batch, &fault);
+	room = watched_find_room(watch, &account, &first->room);
+	if (room == NULL && (batch->merging.is_live || batch->merging.looks_soon ||
+			     batch->merging.is_over || batch->merging.judges != JUDGE_NOBODY))
+		room = watched_room_of(watch, &account, &backend_id, &first->room);
+	if (room != NULL)
+		room_take(watch, room, &batch->merging);
+	for (const struct told_once *told = batch->merging.failed; told != NULL; told = told->next)
+		dispatcher_send_once(watch->environment->dispatcher, &account,
+				     SLICE("peer.join.failure"), told->data,
+				     clock_now(watch->environment->clock));
+	arena_reset(arena);
+	return batch->merging.merged;
+}
+
+/* Sorts by room, then in the order in which the events came. */
+static int compare_heard(const void *first, const void *second)
+{
+	const struct heard *a = *(struct heard *const *)first, *b = *(struct heard *const *)second;
+	int order = id_compare(&a->account, &b->account);
+
+	if (order == 0)
+		order = id_compare(&a->room, &b->room);
+	if (order == 0)
+		order = id_compare(&a->backend, &b->backend);
+	return order != 0 ? order : a->number < b->number ? -1 : a->number > b->number;
+}
+
+static bool is_same_room(const struct heard *a, const struct heard *b)
+{
+	return id_compare(&a->account, &b->account) == 0 && id_compare(&a->room, &b->room) == 0 &&
+	       id_compare(&a->backend, &b->backend) == 0;
+}
+
+static bool room_closes(const struct live_watch *watch, const struct heard *heard)
+{
+	const struct watched_room *room = watched_find_room(watch, &heard->account, &heard->room);
+
+	return room != NULL && room->closes;
+}
+
+/* Merges events of one room as long as it is the account's turn. Returns how many are done with. */
+static size_t merge_room(struct live_watch *watch, struct arena *arena, struct heard *const *list,
+			 size_t count)
+{
+	const struct id account = list[0]->account;
+	size_t done = 0, n, merged = 1;
+
+	while (done < count && merged > 0 && !room_closes(watch, list[done]) &&
+	       watched_has_turn(watch, &account, WORK_MERGE)) {
+		const int64_t begun = clock_microseconds();
+		struct event_batch batch = { .heard = &list[done] };
+
+		for (n = 1; n < EVENTS_AT_ONCE && done + n < count && list[done]->tries == 0 &&
+			    list[done + n]->tries == 0;)
+			n++;
+		batch.count = n;
+		merged = take_batch(watch, arena, &batch);
+		done += merged;
+		watched_took_turn(watch, &account, WORK_MERGE, begun);
+	}
+	return done;
+}
+
+void follow_merge_events(struct live_watch *watch, struct heard *heard)
+{
+	struct heard **list;
+	struct arena *arena;
+	size_t count = 0, n;
+
+	while (watch->waiting != NULL) {
+		struct heard *next = watch->waiting->next;
+
+		watch->waiting->next = heard;
+		heard = watch->waiting;
+		watch->waiting = next;
+	}
+	for (const struct heard *each = heard; each != NULL; each = each->next)
+		count++;
+	if (count == 0)
+		return;
+	list = memory_check(malloc(count * sizeof *list));
+	for (size_t i = 0; i < count; i++, heard = heard->next)
+		list[i] = heard;
+	qsort(list, count, sizeof *list, compare_heard);
+	arena = arena_open();
+	for (size_t i = 0; i < count; i += n) {
+		const struct id account = list[i]->account, backend = list[i]->backend;
+		size_t done;
+
+		for (n = 1; i + n < count && is_same_room(list[i], list[i + n]);)
+			n++;
+		done = merge_room(watch, arena, &list[i], n);
+		for (size_t j = i; j < i + n; j++) {
+			if (j < i + done) {
+				free(list[j]);
+			} else {
+				list[j]->next = watch->waiting;
+				watch->waiting = list[j];
+			}
+		}
+		if (done > 0)
+			live_queue_forget(watch->environment->live_queue, &account, &backend, done);
+	}
+	arena_close(arena);
+	free(list);
+}
+
+/* ---- a look at a media server, or at a room of it ---- */
+
+/* A look at the rooms of a media server, or at one of them. */
+struct look {
+	struct errand errand; /* first, so that it is the same object */
+	struct asking asking;
+	struct asked asked;
+	struct server server;
+	bool is_of_room; /* else the list of all rooms */
+	struct id room;
+	int64_t sent; /* when the rooms, or the people, were asked for: milliseconds since 1970 */
+	/* The second request about a room, after somebody unknown was listed: the people. */
+	struct server_person *people;
+	size_t people_count;
+	bool has_people;
+	/* Of the answer, in several turns. */
+	bool is_read; /* it was read */
+	bool is_in_memory; /* it is a large one, and was counted */
+	bool is_expected_large; /* the account has no other large list meanwhile */
+	struct merging merging; /* of people; the results are those of all steps */
+	const struct server_room *rooms; /* or of rooms: those from `next` on are to be looked up */
+	size_t room_count, next;
+};
+
+static bool take_look(struct live_watch *watch, struct errand *errand);
+
+static struct look *look_open(struct live_watch *watch, const struct id *account,
+			      const struct id *backend)
+{
+	struct look *look = (struct look *)errand_open(watch, account, WORK_MERGE, sizeof *look);
+
+	look->errand.take = take_look;
+	look->errand.asking = &look->asking;
+	look->asking = (struct asking){
+		.account = *account,
+		.backend = *backend,
+		.rank = ASKED_TO_LOOK,
+		.asked = &look->asked,
+		.count = 1,
+	};
+	return look;
+}
+
+static void look_send(struct look *look)
+{
+	/* A second request tells nothing about when the people were inside. */
+	if (!look->has_people)
+		look->sent = clock_now(look->errand.watch->environment->clock);
+	errand_send(&look->errand);
+}
+
+/* Of an account, one large list at most is under way. */
+static void look_expect(struct live_watch *watch, struct look *look, bool is_large)
+{
+	look->is_expected_large = is_large;
+	if (is_large)
+		watched_account_of(watch, &look->asking.account)->has_large = true;
+}
+
+/* Returns false if a large list would be the second one of the account. */
+static bool may_ask(struct live_watch *watch, const struct id *account, bool is_large)
+{
+	return !is_large || !watched_account_of(watch, account)->has_large;
+}
+
+static bool look_find_backend(struct call *call, struct look *look, struct backend **backend,
+			      struct fault *fault)
+{
+	struct media media;
+
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	*backend = media_backend(&media, &look->asking.backend);
+	if (*backend != NULL)
+		look->server = backend_server(call, *backend);
+	return true;
+}
+
+/* ---- the list of the rooms of a media server ---- */
+
+/* What a backend has, for a look at its list of rooms. */
+struct room_listing {
+	struct live_watch *watch;
+	struct look *look;
+	bool is_wanted; /* a template names it, it is the default, or rooms are in session there */
+	/* It answered when it was last asked, or ever, perhaps an earlier process. */
+	bool was_up, has_answered;
+	bool looks; /* rooms in session are looked at */
+	size_t live_count;
+	struct server_verdict verdict;
+};
+
+/* Rooms in session are known before the media server answers, if it does. */
+static bool visit_live(void *context, const struct store_record *record, struct fault *fault)
+{
+	struct room_listing *listing = context;
+	struct live_watch *watch = listing->watch;
+	const struct asking *asking = &listing->look->asking;
+	struct watched_room *room;
+	struct live live;
+
+	if (!record_read(&live_table, listing->look->errand.arena, record, &live, fault))
+		return false;
+	if (id_compare(&live.backend, &asking->backend) != 0)
+		return true;
+	listing->live_count++;
+	room = watched_room_of(watch, &asking->account, &asking->backend, &record->id);
+	room->is_live = true;
+	room->closes = room->closes || live.closing != 0;
+	if (room->often_until == 0)
+		room->often_until = watch->begun + LOOK_OFTEN_FOR;
+	if (listing->looks)
+		watched_look_soon(room, clock_monotonic());
+	return true;
+}
+
+static bool find_live(struct call *call, struct room_listing *listing, struct fault *fault)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+
+	listing->live_count = 0;
+	return store_each(call->transaction, &kind_live, &page, false, visit_live, listing, fault);
+}
+
+static bool prepare_list(struct call *call, void *context, struct fault *fault)
+{
+	struct room_listing *listing = context;
+	struct look *look = listing->look;
+	struct backend_healths healths;
+	const struct backend_health *health;
+	struct backend *backend;
+
+	listing->is_wanted = false;
+	if (!find_live(call, listing, fault) || !look_find_backend(call, look, &backend, fault))
+		return false;
+	if (backend == NULL)
+		return true;
+	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
+		return false;
+	health = backend_health_of(&healths, &look->asking.backend);
+	listing->was_up = health != NULL && health->is_up;
+	listing->has_answered = backend_has_answered(&healths, &look->asking.backend);
+	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->live_count > 0;
+	if (listing->is_wanted)
+		server_list_rooms(look->errand.arena, &look->server, call->now / 1000,
+				  arena_json(look->errand.arena, json_array()),
+				  &look->asked.request);
+	return true;
+}
+
+static void backend_ask(struct live_watch *watch, struct watched_backend *backend)
+{
+	struct look *look = look_open(watch, &backend->account, &backend->id);
+	struct room_listing listing = { .watch = watch, .look = look };
+	struct fault fault = FAULT_INITIAL;
+
+	backend->listed = clock_monotonic();
+	backend->look_at = backend->listed + LOOK_AFTER;
+	if (!transact(&watch->work, STORE_READ, look->errand.arena, &backend->account, prepare_list,
+		      &listing, &fault) ||
+	    !listing.is_wanted) {
+		errand_close(&look->errand);
+		return;
+	}
+	backend->was_up = backend->was_up || listing.was_up;
+	backend->has_answered = backend->has_answered || listing.has_answered;
+	backend->is_listing = true;
+	look->errand.counted = 1;
+	backend->under_way++;
+	look_expect(watch, look, backend->is_large);
+	look_send(look);
+}
+
+void follow_ask_backends(struct live_watch *watch)
+{
+	const int64_t now = clock_monotonic();
+
+	for (size_t i = 0; watch->environment->media_client != NULL && i < watch->backend_count;
+	     i++) {
+		struct watched_backend *backend = &watch->backends[i];
+
+		if (!backend->is_listing && backend->look_at <= now &&
+		    may_ask(watch, &backend->account, backend->is_large) &&
+		    watched_has_turn(watch, &backend->account, WORK_MERGE)) {
+			const int64_t begun = clock_microseconds();
+
+			backend_ask(watch, backend);
+			watched_took_turn(watch, &backend->account, WORK_MERGE, begun);
+		}
+	}
+}
+
+/* Stores what the answer says about the backend. */
+static bool note_listing(struct call *call, void *context, struct fault *fault)
+{
+	struct room_listing *listing = context;
+	struct backend *backend;
+
+	return look_find_backend(call, listing->look, &backend, fault) &&
+	       (backend == NULL || backend_health_note(call, backend, &listing->verdict, fault));
+}
+
+static bool read_list(struct live_watch *watch, struct look *look, struct watched_backend *backend)
+{
+	struct room_listing listing = { .watch = watch, .look = look };
+	struct server_room *rooms = NULL;
+	struct fault fault = FAULT_INITIAL;
+
+	if (look->asked.end != ASKED_ANSWERED) {
+		if (look->asked.end == ASKED_BUSY)
+			backend->look_at = clock_monotonic() + LOOK_AFTER_FAILURE;
+		return false;
+	}
+	server_read_rooms(look->errand.arena, &look->server,
+			  clock_now(watch->environment->clock) / 1000, &look->asked.outcome,
+			  &listing.verdict, &rooms, &look->room_count);
+	look->rooms = rooms;
+	media_client_forget(&look->asking);
+	/* It may have restarted. */
+	if (!listing.verdict.is_up)
+		made_rooms_forget_server(watch->environment->made_rooms, &backend->account,
+					 &backend->id);
+	if (!transact(&watch->work, STORE_WRITE, look->errand.arena, &backend->account,
+		      note_listing, &listing, &fault))
+		return false;
+	backend->is_down = !listing.verdict.is_up;
+	backend->was_up = backend->was_up || listing.verdict.is_up;
+	backend->has_answered = backend->has_answered || listing.verdict.is_up;
+	if (backend->is_down && !backend->has_answered)
+		backend->look_at = clock_monotonic() + LOOK_AFTER_NEVER;
+	return listing.verdict.is_up;
+}
+
+/* Finds the rooms of the list that are the account's, or were; at the end, those in session, too.
+ * All of them are looked at. */
+static bool find_listed(struct call *call, void *context, struct fault *fault)
+{
+	struct room_listing *listing = context;
+	const struct look *look = listing->look;
+	const struct asking *asking = &look->asking;
+
+	for (size_t i = look->next; i < look->room_count && i < look->next + FOUND_AT_ONCE; i++) {
+		struct store_record room;
+		bool was_deleted = false;
+		struct id id;
+
+		if (!id_parse(look->rooms[i].name, &id))
+			continue;
+		if (!store_get(call->transaction, &kind_room, &id, STORE_TO_SHOW, &room, fault) ||
+		    (room.value.data == NULL &&
+		     !revocation_has_room(call, &id, &was_deleted, fault)))
+			return false;
+		if (room.value.data != NULL || was_deleted)
+			watched_look_soon(watched_room_of(listing->watch, &asking->account,
+							  &asking->backend, &id),
+					  clock_monotonic());
+	}
+	return look->next + FOUND_AT_ONCE < look->room_count || find_live(call, listing, fault);
+}
+
+/* Uses the answer as long as it is the account's turn. */
+static bool take_list(struct live_watch *watch, struct look *look, struct watched_backend *backend,
+		      bool *is_done)
+{
+	struct room_listing listing = { .watch = watch, .look = look, .looks = true };
+	struct arena *arena;
+	bool is_taken = true;
+
+	if (!look->is_read) {
+		const int64_t begun = clock_microseconds();
+		const bool is_read = read_list(watch, look, backend);
+
+		look->is_read = true;
+		watched_took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+		if (!is_read)
+			return false;
+	}
+	arena = arena_open();
+	arena_set_limit(arena, MEMORY_MOST);
+	while (is_taken && !*is_done &&
+	       watched_has_turn(watch, &look->asking.account, WORK_MERGE)) {
+		const int64_t begun = clock_microseconds();
+		struct fault fault = FAULT_INITIAL;
+
+		is_taken = transact(&watch->work, STORE_READ, arena, &look->asking.account,
+				    find_listed, &listing, &fault);
+		look->next += FOUND_AT_ONCE;
+		*is_done = look->next >= look->room_count;
+		arena_reset(arena);
+		watched_took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+	}
+	arena_close(arena);
+	return is_taken;
+}
+
+/* ---- the people of a room ---- */
+
+/* Prepares the request for the people of a room. */
+static bool prepare_room(struct call *call, void *context, struct fault *fault)
+{
+	struct look *look = context;
+	struct backend *backend;
+
+	if (!look_find_backend(call, look, &backend, fault))
+		return false;
+	if (backend == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
+	server_list_people(look->errand.arena, &look->server, call->now / 1000,
+			   id_as_text(look->errand.arena, &look->room), &look->asked.request);
+	return true;
+}
+
+static void room_ask(struct live_watch *watch, struct watched_room *room,
+		     struct watched_backend *backend)
+{
+	struct look *look = look_open(watch, &room->account, &room->backend);
+	struct fault fault = FAULT_INITIAL;
+
+	look->is_of_room = true;
+	look->room = look->asking.room = room->room;
+	room->look_at = INT64_MAX;
+	room->looked = clock_monotonic();
+	if (!transact(&watch->work, STORE_READ, look->errand.arena, &room->account, prepare_room,
+		      look, &fault)) {
+		/* The session of a backend that is gone closes (live_close_backend). */
+		if (fault.kind != FAULT_NOT_FOUND)
+			watched_look_soon(room, room->looked + LOOK_AFTER_FAILURE);
+		else
+			room->closes = true;
+		errand_close(&look->errand);
+		return;
+	}
+	room->is_asking = true;
+	look->errand.counted = 1;
+	backend->under_way++;
+	look_expect(watch, look, room->is_large);
+	look_send(look);
+}
+
+void follow_ask_room(struct live_watch *watch, struct watched_room *room, int64_t now)
+{
+	const struct id account = room->account;
+	struct watched_backend *backend;
+	int64_t begun;
+
+	if (room->is_live && now < room->often_until && room->look_at > room->looked + LOOK_OFTEN)
+		room->look_at = room->looked + LOOK_OFTEN;
+	if (room->is_asking || room->look_at > now || watch->environment->media_client == NULL)
+		return;
+	backend = watched_backend_of(watch, &account, &room->backend);
+	if (backend == NULL || backend->is_down) {
+		room->look_at = INT64_MAX;
+		room->closes = room->closes || (backend == NULL && room->is_live);
+	} else if (backend->under_way < ASKED_AT_ONCE && !room->closes &&
+		   may_ask(watch, &account, room->is_large)) {
+		begun = clock_microseconds();
+		room_ask(watch, room, backend);
+		watched_took_turn(watch, &account, WORK_MERGE, begun);
+	}
+}
+
+/* Prepares the request for the room itself, because somebody new is inside. */
+static bool prepare_which(struct call *call, void *context, struct fault *fault)
+{
+	struct look *look = context;
+	json_t *names = arena_json(look->errand.arena, json_array());
+	struct backend *backend;
+
+	if (!look_find_backend(call, look, &backend, fault))
+		return false;
+	if (backend == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
+	array_put(names, json_of_text(id_as_text(look->errand.arena, &look->room)));
+	server_list_rooms(look->errand.arena, &look->server, call->now / 1000, names,
+			  &look->asked.request);
+	return true;
+}
+
+static bool prepare_people(struct call *call, void *context, struct fault *fault)
+{
+	struct look *look = context;
+
+	look->merging = (struct merging){ .room = look->room, .backend = look->asking.backend };
+	return live_look_news(call, look->people, look->people_count, NULL, look->sent,
+			      &look->merging, fault);
+}
+
+/* Reads the answer of a look at a room. Returns false if the room is to be asked for again
+ * later. */
+static bool read_room(struct live_watch *watch, struct look *look)
+{
+	const int64_t now = clock_now(watch->environment->clock) / 1000;
+	const struct outcome *outcome = &look->asked.outcome;
+	struct server_verdict verdict;
+	struct server_room *rooms;
+	struct fault fault = FAULT_INITIAL;
+	size_t count = 0;
+
+	if (look->asked.end != ASKED_ANSWERED)
+		return false;
+	if (!look->has_people)
+		server_read_people(look->errand.arena, &look->server, now, outcome, &verdict,
+				   &look->people, &look->people_count);
+	else
+		server_read_rooms(look->errand.arena, &look->server, now, outcome, &verdict, &rooms,
+				  &count);
+	media_client_forget(&look->asking);
+	if (!verdict.is_up)
+		return false;
+	if (look->has_people) {
+		/* Those who were listed are gone with the room. */
+		if (count != 1)
+			return false;
+		live_look_name_room(&look->merging, &rooms[0]);
+		return true;
+	}
+	return transact(&watch->work, STORE_READ, look->errand.arena, &look->asking.account,
+			prepare_people, look, &fault);
+}
+
+/* A step of a look, from `place` on. */
+struct look_step {
+	struct look *look;
+	struct look_place place;
+	struct merging merging;
+};
+
+static bool merge_step(struct call *call, void *context, struct fault *fault)
+{
+	struct look_step *step = context;
+
+	step->merging = step->look->merging;
+	live_look_return(step->merging.steps, &step->place);
+	return live_merge(call, &step->merging, fault);
+}
+
+/* Takes over the results of a step. */
+static void look_add_step(struct merging *all, const struct merging *step)
+{
+	struct merging sum = *step;
+
+	sum.looks_soon = sum.looks_soon || all->looks_soon;
+	sum.looks_again = sum.looks_again || all->looks_again;
+	sum.is_over = sum.is_over || all->is_over;
+	if (all->judges > sum.judges)
+		sum.judges = all->judges;
+	*all = sum;
+}
+
+/* Merges people as long as it is the account's turn. Returns false if that failed. */
+static bool merge_people(struct live_watch *watch, struct look *look, bool *is_done)
+{
+	struct arena *arena = arena_open();
+	bool is_merged = true;
+
+	*is_done = false;
+	while (is_merged && !*is_done &&
+	       watched_has_turn(watch, &look->asking.account, WORK_MERGE)) {
+		const int64_t begun = clock_microseconds();
+		struct look_step step = { look,
+					  live_look_place(look->merging.steps),
+					  { .count = 0 } };
+		struct fault fault = FAULT_INITIAL;
+
+		is_merged = transact(&watch->work, STORE_WRITE, arena, &look->asking.account,
+				     merge_step, &step, &fault);
+		if (is_merged)
+			look_add_step(&look->merging, &step.merging);
+		*is_done = live_look_is_merged(look->merging.steps) || look->merging.needs_room ||
+			   look->merging.is_closing;
+		arena_reset(arena);
+		watched_took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+	}
+	arena_close(arena);
+	return is_merged;
+}
+
+/* Uses the answer of a look at a room. Returns false if the room is to be asked for again later.
+ * *is_done: nothing is left for another turn; *goes_on: a second request is to be sent. */
+static bool take_room(struct live_watch *watch, struct look *look, struct watched_room *room,
+		      bool *is_done, bool *goes_on)
+{
+	struct fault fault = FAULT_INITIAL;
+
+	if (!look->is_read) {
+		const int64_t begun = clock_microseconds();
+		const bool is_read = read_room(watch, look);
+
+		look->is_read = true;
+		watched_took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+		if (!is_read)
+			return false;
+	}
+	if (!merge_people(watch, look, is_done))
+		return false;
+	if (!*is_done)
+		return true;
+	room_take(watch, room, &look->merging);
+	if (look->merging.is_closing)
+		return false;
+	if (!look->merging.is_live && look->people_count == 0)
+		watched_forget_made(watch, room);
+	if (!look->merging.needs_room || look->has_people)
+		return true;
+	look->has_people = true;
+	look->is_read = false;
+	look->asked = (struct asked){ .end = ASKED_LOST };
+	if (!transact(&watch->work, STORE_READ, look->errand.arena, &look->asking.account,
+		      prepare_which, look, &fault))
+		return false;
+	*goes_on = true;
+	return true;
+}
+
+/* ---- the answer ---- */
+
+/* Returns true if there is a place in memory for the contents of the answer. */
+static bool look_has_memory(struct live_watch *watch, struct look *look)
+{
+	if (!look->errand.has_place || look->is_in_memory)
+		return true;
+	if (watch->large_read == LARGE_READ)
+		return false;
+	look->is_in_memory = true;
+	watch->large_read++;
+	return true;
+}
+
+static void count_look(struct live_watch *watch, enum look_end counted)
+{
+	pthread_mutex_lock(&watch->lock);
+	watch->figures.looks[counted]++;
+	pthread_mutex_unlock(&watch->lock);
+}
+
+static bool take_look(struct live_watch *watch, struct errand *errand)
+{
+	struct look *look = (struct look *)errand;
+	struct watched_backend *backend = watched_backend_of(watch, &look->asking.account,
+							     &look->asking.backend);
+	const bool is_large = errand->has_place || errand->is_dropped;
+	struct watched_room *room = NULL;
+	bool is_taken, is_done = false, goes_on = false;
+	struct arena *before;
+
+	if (!look_has_memory(watch, look))
+		return false;
+	before = arena_use_for_json(look->errand.arena);
+	if (look->is_of_room) {
+		room = watched_room_of(watch, &look->asking.account, &look->asking.backend,
+				       &look->room);
+		is_taken = take_room(watch, look, room, &is_done, &goes_on);
+	} else {
+		is_taken = backend != NULL && take_list(watch, look, backend, &is_done);
+	}
+	arena_use_for_json(before);
+	if (is_taken && !is_done)
+		return false;
+	count_look(watch, is_taken			  ? LOOK_MERGED
+			  : look->asked.end == ASKED_BUSY ? LOOK_BUSY
+							  : LOOK_FAILED);
+	if (goes_on) {
+		look_send(look);
+		return true;
+	}
+	if (backend != NULL) {
+		COUNTER_LOWER(backend->under_way, errand->counted);
+		backend->is_listing = backend->is_listing && look->is_of_room;
+		if (!look->is_of_room)
+			backend->is_large = is_large;
+	}
+	if (room != NULL) {
+		room->is_asking = false;
+		room->is_large = is_large;
+		if (!is_taken)
+			watched_look_soon(room, clock_monotonic() + LOOK_AFTER_FAILURE);
+	}
+	if (look->is_in_memory)
+		watch->large_read--;
+	if (look->is_expected_large)
+		watched_account_of(watch, &look->asking.account)->has_large = false;
+	errand_close(&look->errand);
+	return true;
+}

@@ -1,0 +1,214 @@
+/* What the watch (background/live_watch.h) knows, and what its parts share: the accounts with their
+ * turns, the media servers, the rooms, and the requests that are under way.
+ *
+ * A watched_room has what is to be done about a room, and when: live_follow.c asks the media server
+ * about it at look_at, live_enforce.c judges it at judge_at. So neither of them calls the other:
+ * what a merge finds out makes the room due for a judgement, and what a judgement did makes it due
+ * for a look (watched_judge_soon, watched_look_soon).
+ *
+ * All of it belongs to the thread of the watch, which alone calls these functions. Only the members
+ * under the lock are shared, with the thread of the media client, which hands back the errands
+ * whose requests have ended, and with whoever asks for the figures.
+ *
+ * SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef BACKGROUND_LIVE_WATCHED_H
+#define BACKGROUND_LIVE_WATCHED_H
+
+#include <pthread.h>
+
+#include "background/live_watch.h"
+#include "background/transact.h"
+#include "resources/asking.h"
+#include "resources/live/live_queue.h"
+
+/* Milliseconds: between two looks at a room at least; until it is found out who is to be put out,
+ * if a judgement that is due cannot be carried out; between two messages to moderators about who
+ * waits, and to people about their role. */
+#define LOOK_AT_MOST_EVERY 1000
+#define FIND_REMOVALS_AFTER 2000
+#define TELL_AFTER 1000
+#define TELL_ROLES_AFTER 1000
+/* Requests to one backend that are under way: half of its places, so that calls find one. */
+#define ASKED_AT_ONCE 4
+/* Large lists that may have arrived. Of an account one. */
+#define LARGE_ARRIVED 4
+/* Bytes of the arena of a look or a list, which may have 10,000 people. */
+#define MEMORY_MOST (8 * ARENA_LIMIT)
+
+/* Somebody who is to be put out. */
+struct removal {
+	struct id peer;
+	int64_t since;
+};
+
+struct watched_room {
+	struct id account, room; /* the key */
+	struct id backend;
+	int64_t look_at; /* INT64_MAX: when the next list of rooms has it */
+	int64_t looked; /* 0 if never */
+	int64_t often_until;
+	int64_t empty_since; /* milliseconds since 1970; 0 if somebody is inside, or no session */
+	bool left_unseen; /* for live_grace */
+	int64_t judge_at; /* INT64_MAX: when something happens */
+	int64_t wakes; /* when to judge it although nothing happens: milliseconds since 1970; 0 never */
+	uint64_t inside;
+	/* Those who are to be put out, in the order of their ids, as the last judgement found; and,
+	 * if all are, since when, else 0. When to find that out again, whether or not a judgement
+	 * can be carried out: INT64_MAX if there is nobody. */
+	struct removal *removals;
+	size_t removal_count;
+	int64_t ends_since;
+	int64_t find_removals_at;
+	uint64_t overdue; /* of these people, those who should be outside for OVERDUE_AFTER */
+	bool judges_all; /* at judge_at; else only whether there is a place for everybody */
+	bool checks_bans; /* the next time that everybody is judged; later ones are found by merges */
+	bool is_live; /* in session, as far as is known */
+	bool is_asking, is_acting;
+	bool tells; /* its moderators are to be told how many people wait */
+	bool closes; /* its session closes, in steps */
+	bool is_large; /* its last list was a large one */
+	int64_t told; /* when they were; 0 if never */
+	/* People are to be told of the changes of roles from this one on (pending_role); 0:
+	 * none. */
+	uint64_t changes_from;
+	int64_t told_roles; /* when they were; 0 if never */
+	size_t place; /* in the array of rooms */
+};
+
+/* In the order of their ids, which come first (id_place). */
+struct watched_backend {
+	struct id id, account;
+	int64_t look_at;
+	size_t under_way; /* looks */
+	size_t acting; /* requests of judgements */
+	size_t telling; /* requests that tell people about their role */
+	int64_t listed; /* when the list was asked for; 0 if never */
+	/* is_down: it did not answer the last time. has_answered: ever, or told something. */
+	bool is_listing, was_up, is_down, has_answered, is_there;
+	bool is_large; /* its last list was a large one */
+	/* When its last event came, and the one that is stored, in milliseconds since 1970; and
+	 * when that was stored. 0: none. */
+	int64_t event, event_stored, stored_at;
+};
+
+/* Judgements have turns of their own, so that they do not wait for the merging of what a media
+ * server tells. */
+enum watch_work { WORK_MERGE, WORK_JUDGE, WATCH_WORKS };
+
+/* A role that has changed, and the number of the change within its account. */
+struct pending_role {
+	struct told_role role;
+	uint64_t change;
+};
+
+/* In the order of their ids, which come first (id_place). */
+struct watched_account {
+	struct id id;
+	uint64_t changes; /* of roles; the number of the last one */
+	uint64_t all_changed; /* the last change that meant all roles; 0 if none is pending */
+	struct pending_role *pending; /* until the people have been told in all rooms */
+	size_t pending_count, pending_capacity;
+	size_t telling; /* rooms whose people are to be told */
+	int64_t left[WATCH_WORKS]; /* microseconds; below 0: what it owes */
+	int64_t aside_told; /* 0 if never */
+	int64_t day; /* that was begun for those who are inside */
+	bool has_large; /* a large list was asked for, or is being merged */
+};
+
+/* What the watch has asked a media server, from the making of the requests until their outcomes
+ * have been used. */
+struct errand {
+	struct errand *next;
+	struct live_watch *watch;
+	struct arena *arena;
+	struct asking *asking;
+	/* What it has added to a counter of its backend. The backend may be found, or forgotten,
+	 * meanwhile. */
+	size_t counted;
+	struct id account;
+	enum watch_work work;
+	bool has_place; /* of a large list that has arrived: one of `large` of the watch */
+	bool is_dropped; /* there was none */
+	/* Uses the outcomes. Returns false if it has more to do in another turn; else the errand is
+	 * closed, or under way again. */
+	bool (*take)(struct live_watch *watch, struct errand *errand);
+};
+
+struct live_watch {
+	const struct environment *environment;
+	struct lease *lease;
+	struct transactor work;
+	pthread_t thread;
+	int wake;
+	pthread_mutex_t lock;
+	/* Under the lock. */
+	bool ends;
+	struct errand *done; /* those whose requests have ended */
+	struct id large[LARGE_ARRIVED]; /* the accounts of large lists that have arrived */
+	size_t large_count;
+	struct live_figures figures;
+	/* Of the thread. */
+	void *tree; /* of rooms, by their key (tsearch) */
+	struct watched_room **rooms;
+	size_t room_count, room_capacity;
+	struct watched_backend *backends;
+	size_t backend_count, backend_capacity;
+	struct watched_account *accounts;
+	size_t account_count, account_capacity;
+	struct heard *waiting; /* events that could not be merged yet */
+	struct queued_room *queued; /* rooms about which something is to be done, likewise */
+	struct errand *answered, **answered_end; /* in the order in which their requests ended */
+	size_t large_read; /* large lists whose contents are in memory */
+	bool is_behind; /* something waits for the next turn of its account */
+	size_t found_place; /* the next account whose rooms are gone through after the start */
+	int64_t found_at; /* when; 0 if all have been */
+	bool had_lease;
+	int64_t backends_at, old_at;
+	size_t old_place; /* the next account whose old sessions are removed */
+	int64_t day; /* today, in days since 1970; 0 at the start */
+	int64_t begun;
+};
+
+/* Returns the account, and adds it if it is not known. The pointer is valid until the next call. */
+struct watched_account *watched_account_of(struct live_watch *watch, const struct id *id);
+
+/* Begins a round, in which each account has a turn of some milliseconds for each kind of work.
+ * Whoever takes longer owes the rest in the next rounds. */
+void watched_begin_turns(struct live_watch *watch);
+/* Returns true if the account may work on in this round; else there is another one at once. */
+bool watched_has_turn(struct live_watch *watch, const struct id *account, enum watch_work work);
+/* Notes the work of an account since `begun`, of clock_microseconds. */
+void watched_took_turn(struct live_watch *watch, const struct id *account, enum watch_work work,
+		       int64_t begun);
+
+/* Returns the room, and adds it if it is not known. backend: where it is, or may be; zeros if that
+ * is not known. The pointer is valid until watched_forget_room. */
+struct watched_room *watched_room_of(struct live_watch *watch, const struct id *account,
+				     const struct id *backend, const struct id *id);
+/* Returns NULL if the room is not known. */
+struct watched_room *watched_find_room(const struct live_watch *watch, const struct id *account,
+				       const struct id *id);
+void watched_forget_room(struct live_watch *watch, struct watched_room *room);
+/* The room is to be looked at, or judged, at this time at the latest. all: everybody in it, not
+ * only whether there is a place for them. */
+void watched_look_soon(struct watched_room *room, int64_t at);
+void watched_judge_soon(struct watched_room *room, int64_t at, bool all);
+/* The media server has not, or no longer, got the room: whoever joins has it made again. */
+void watched_forget_made(struct live_watch *watch, const struct watched_room *room);
+
+/* Returns NULL if there is no such media server. The pointer is valid for this round. */
+struct watched_backend *watched_backend_of(struct live_watch *watch, const struct id *account,
+					   const struct id *id);
+
+/* Returns an errand of this size, with an arena of its own. */
+struct errand *errand_open(struct live_watch *watch, const struct id *account, enum watch_work work,
+			   size_t size);
+/* Makes the requests of errand->asking; errand->take is called once they have ended. */
+void errand_send(struct errand *errand);
+void errand_close(struct errand *errand);
+/* Takes those whose requests have ended to the end of watch->answered. */
+void errands_take_ended(struct live_watch *watch);
+/* Does that, and calls `take` of each errand whose account has a turn. */
+void errands_take(struct live_watch *watch);
+
+#endif
