@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "background/live_follow.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,8 @@
  * aside. */
 #define EVENT_TIME_TRUSTED 2000
 #define ASIDE_TOLD_AFTER 1000
+/* The message of a media server's health after one was set aside. */
+#define SET_ASIDE "an event could not be stored"
 /* Large lists whose contents are in memory. */
 #define LARGE_READ 2
 /* Rooms of a list that one transaction looks up. */
@@ -203,8 +206,7 @@ static bool merge_batch(struct call *call, void *context, struct fault *fault)
 static bool note_aside(struct call *call, void *context, struct fault *fault)
 {
 	const struct heard *heard = context;
-	struct server_verdict verdict = { .is_up = true,
-					  .message = "an event could not be stored" };
+	struct server_verdict verdict = { .is_up = true, .message = SET_ASIDE };
 	struct backend_healths healths;
 	const struct backend_health *health;
 	const struct backend *backend;
@@ -227,11 +229,14 @@ static void set_aside(struct live_watch *watch, struct arena *arena, struct hear
 		      const struct fault *fault)
 {
 	struct watched_account *account = watched_account_of(watch, &heard->account);
+	struct watched_backend *of = watched_backend_of(watch, &heard->account, &heard->backend);
 	const int64_t now = clock_monotonic();
 	struct fault own = FAULT_INITIAL;
 	char owner[ID_TEXT_SIZE + 1], backend[ID_TEXT_SIZE + 1], room[ID_TEXT_SIZE + 1];
 
 	live_queue_set_aside(watch->environment->live_queue);
+	if (of != NULL)
+		of->set_aside = clock_now(watch->environment->clock);
 	watched_look_soon(watched_room_of(watch, &heard->account, &heard->backend, &heard->room),
 			  now);
 	if (account->aside_told != 0 && now < account->aside_told + ASIDE_TOLD_AFTER)
@@ -604,6 +609,11 @@ static bool read_list(struct live_watch *watch, struct look *look, struct watche
 			  &listing.verdict, &rooms, &look->room_count);
 	look->rooms = rooms;
 	media_client_forget(&look->asking);
+	/* The list was asked for before that; so the event is the newer result. */
+	if (listing.verdict.is_up && listing.verdict.message[0] == '\0' &&
+	    look->sent <= backend->set_aside)
+		(void)snprintf(listing.verdict.message, sizeof listing.verdict.message, "%s",
+			       SET_ASIDE);
 	/* It may have restarted. */
 	if (!listing.verdict.is_up)
 		made_rooms_forget_server(watch->environment->made_rooms, &backend->account,

@@ -89,6 +89,7 @@ struct watched_backend {
 	/* When its last event came, and the one that is stored, in milliseconds since 1970; and
 	 * when that was stored. 0: none. */
 	int64_t event, event_stored, stored_at;
+	int64_t set_aside; /* when one of its events last was: milliseconds since 1970; 0 never */
 };
 
 /* Judgements have turns of their own, so that they do not wait for the merging of what a media
