@@ -142,6 +142,21 @@ START_TEST(a_server_that_was_down_at_the_start_is_asked_every_30_s)
 }
 END_TEST
 
+/* The media server does not list the room any more, so the records say that it was in session. */
+START_TEST(a_room_that_is_gone_at_the_start_is_looked_at)
+{
+	start_watch();
+	(void)ask_until(room_path, "\"peer_count\":1");
+	stop_watch();
+	kit_people(NULL, NULL);
+	kit_room("", 0);
+	world_restart(&stand);
+	start_watch();
+	ck_assert_ptr_nonnull(strstr(ask_until("/v2/events?type=peer.leave.success", "peer.leave"),
+				     "\"cause\":\"unseen\""));
+}
+END_TEST
+
 /* ---- one of the people inside ---- */
 
 START_TEST(a_peer_alone_has_its_tracks)
@@ -311,6 +326,7 @@ void add_looks(TCase *live, TCase *promises)
 {
 	tcase_add_test(live, a_look_finds_who_has_joined);
 	tcase_add_test(live, looks_find_who_has_left);
+	tcase_add_test(live, a_room_that_is_gone_at_the_start_is_looked_at);
 	tcase_add_loop_test(live, nobody_leaves_because_a_server_does_not_answer, 0,
 			    ROWS(bad_answers));
 	tcase_add_test(live, a_peer_alone_has_its_tracks);
