@@ -26,20 +26,15 @@
 
 /* ---- what calls have changed ---- */
 
-/* Has everything about a room judged, since something has changed that matters for it. */
-static void judge_again(struct watched_room *room)
-{
-	room->checks_bans = true;
-	watched_judge_soon(room, clock_monotonic(), true);
-}
-
 /* Notes what is to be done about a room. */
 static void room_want(struct watched_room *room, unsigned wants)
 {
 	if ((wants & ROOM_LOOK) != 0)
 		watched_look_soon(room, clock_monotonic());
-	if ((wants & ROOM_JUDGE) != 0)
-		judge_again(room);
+	if ((wants & ROOM_JUDGE) != 0) {
+		room->checks_bans = true;
+		watched_judge_soon(room, clock_monotonic(), true);
+	}
 	room->tells = room->tells || (wants & ROOM_TELL) != 0;
 	room->closes = room->closes || (wants & ROOM_CLOSE) != 0;
 }
@@ -84,15 +79,6 @@ static uint64_t add_change(struct watched_account *account, const struct told_ro
 	return change;
 }
 
-/* The people in the room are to be told of the change, if it is of their role. */
-static void tell_of_change(struct live_watch *watch, struct watched_room *room, uint64_t change)
-{
-	if (room->changes_from != 0 || change == 0)
-		return;
-	room->changes_from = change;
-	watched_account_of(watch, &room->account)->telling++;
-}
-
 static bool want_live(void *context, const struct store_record *record, struct fault *fault)
 {
 	const struct live_list *list = context;
@@ -104,7 +90,11 @@ static bool want_live(void *context, const struct store_record *record, struct f
 	room = watched_room_of(list->watch, list->account, &live.backend, &record->id);
 	room->is_live = true;
 	room_want(room, list->wants & ~(unsigned)ROOM_CLOSE);
-	tell_of_change(list->watch, room, list->change);
+	/* The people in the room are to be told of the change, if it is of their role. */
+	if (room->changes_from == 0 && list->change != 0) {
+		room->changes_from = list->change;
+		watched_account_of(list->watch, &room->account)->telling++;
+	}
 	/* A session closes that has begun to, and that of a backend that is gone. */
 	room->closes = room->closes || live.closing != 0 ||
 		       watched_backend_of(list->watch, list->account, &live.backend) == NULL;
@@ -316,19 +306,6 @@ static void try_room(struct live_watch *watch, struct watched_room *room,
 
 /* ---- removals that are overdue ---- */
 
-/* Returns since when the peer is to be put out, as the room has it; else `now`. *at: the place from
- * which it is looked for, in the order of ids. */
-static int64_t removal_since(const struct watched_room *room, size_t *at, const struct id *peer,
-			     int64_t now)
-{
-	int order = -1;
-
-	while (*at < room->removal_count &&
-	       (order = id_compare(&room->removals[*at].peer, peer)) < 0)
-		++*at;
-	return *at < room->removal_count && order == 0 ? room->removals[*at].since : now;
-}
-
 /* Takes over whom a judgement puts out, or would if it were carried out. */
 static void removals_take(struct watched_room *room, const struct judgement *judgement)
 {
@@ -341,8 +318,13 @@ static void removals_take(struct watched_room *room, const struct judgement *jud
 	room->overdue = 0;
 	for (size_t i = 0; i < judgement->removal_count; i++) {
 		const struct id *peer = &judgement->removals[i];
-		const int64_t since = removal_since(room, &at, peer, now);
+		int64_t since = now;
 
+		/* Both are in the order of ids. */
+		while (at < room->removal_count && id_compare(&room->removals[at].peer, peer) < 0)
+			at++;
+		if (at < room->removal_count && id_compare(&room->removals[at].peer, peer) == 0)
+			since = room->removals[at].since;
 		removals[i] = (struct removal){ *peer, since };
 		room->overdue += now - since >= OVERDUE_AFTER;
 		if (now - since < OVERDUE_AFTER && since + OVERDUE_AFTER < next)
@@ -527,17 +509,6 @@ static bool prepare_role_telling(struct call *call, void *context, struct fault 
 	return true;
 }
 
-/* Sets the roles of which the people in the room have not been told yet. */
-static void find_changes(const struct watched_account *account, const struct watched_room *room,
-			 struct told_roles *told)
-{
-	told->are_all = account->all_changed >= room->changes_from;
-	for (size_t i = 0; i < account->pending_count && !told->are_all; i++) {
-		if (account->pending[i].change >= room->changes_from)
-			told_roles_add(told, &account->pending[i].role);
-	}
-}
-
 static bool take_role_telling(struct live_watch *watch, struct errand *errand)
 {
 	struct watched_backend *backend = watched_backend_of(watch, &errand->account,
@@ -552,6 +523,7 @@ static bool take_role_telling(struct live_watch *watch, struct errand *errand)
 static bool tell_roles_of(struct live_watch *watch, struct watched_room *room,
 			  struct watched_backend *backend)
 {
+	const struct watched_account *account;
 	struct role_telling *telling;
 	struct fault fault = FAULT_INITIAL;
 	bool is_done;
@@ -563,7 +535,13 @@ static bool tell_roles_of(struct live_watch *watch, struct watched_room *room,
 						     sizeof *telling);
 	telling->errand.take = take_role_telling;
 	telling->room = room->room;
-	find_changes(watched_account_of(watch, &room->account), room, &telling->told);
+	/* The roles of which the people in the room have not been told yet. */
+	account = watched_account_of(watch, &room->account);
+	telling->told.are_all = account->all_changed >= room->changes_from;
+	for (size_t i = 0; i < account->pending_count && !telling->told.are_all; i++) {
+		if (account->pending[i].change >= room->changes_from)
+			told_roles_add(&telling->told, &account->pending[i].role);
+	}
 	is_done = transact(&watch->work, STORE_READ, telling->errand.arena, &room->account,
 			   prepare_role_telling, telling, &fault);
 	if (is_done && telling->errand.asking != NULL) {

@@ -46,14 +46,6 @@
 /* Rooms of a list that one transaction looks up. */
 #define FOUND_AT_ONCE 512
 
-/* Nobody is inside any more. */
-static void removals_forget(struct watched_room *room)
-{
-	room->removal_count = 0;
-	room->ends_since = 0;
-	room->overdue = 0;
-}
-
 /* Takes over what a merge found out about its room. */
 static void room_take(struct live_watch *watch, struct watched_room *room,
 		      const struct merging *merging)
@@ -64,8 +56,11 @@ static void room_take(struct live_watch *watch, struct watched_room *room,
 	room->empty_since = merging->empty_since;
 	room->left_unseen = merging->left_unseen;
 	room->inside = merging->inside;
-	if (merging->inside == 0)
-		removals_forget(room);
+	if (merging->inside == 0) {
+		room->removal_count = 0;
+		room->ends_since = 0;
+		room->overdue = 0;
+	}
 	if (merging->is_live)
 		room->backend = merging->backend;
 	if (merging->looks_soon)
@@ -708,53 +703,48 @@ static bool prepare_room(struct call *call, void *context, struct fault *fault)
 	return true;
 }
 
-static void room_ask(struct live_watch *watch, struct watched_room *room,
-		     struct watched_backend *backend)
-{
-	struct look *look = look_open(watch, &room->account, &room->backend);
-	struct fault fault = FAULT_INITIAL;
-
-	look->is_of_room = true;
-	look->room = look->asking.room = room->room;
-	room->look_at = INT64_MAX;
-	room->looked = clock_monotonic();
-	if (!transact(&watch->work, STORE_READ, look->errand.arena, &room->account, prepare_room,
-		      look, &fault)) {
-		/* The session of a backend that is gone closes (live_close_backend). */
-		if (fault.kind != FAULT_NOT_FOUND)
-			watched_look_soon(room, room->looked + LOOK_AFTER_FAILURE);
-		else
-			room->closes = true;
-		errand_close(&look->errand);
-		return;
-	}
-	room->is_asking = true;
-	look->errand.counted = 1;
-	backend->under_way++;
-	look_expect(watch, look, room->is_large);
-	look_send(look);
-}
-
 void follow_ask_room(struct live_watch *watch, struct watched_room *room, int64_t now)
 {
-	const struct id account = room->account;
+	struct fault fault = FAULT_INITIAL;
 	struct watched_backend *backend;
+	struct look *look;
 	int64_t begun;
 
 	if (room->is_live && now < room->often_until && room->look_at > room->looked + LOOK_OFTEN)
 		room->look_at = room->looked + LOOK_OFTEN;
 	if (room->is_asking || room->look_at > now || watch->environment->media_client == NULL)
 		return;
-	backend = watched_backend_of(watch, &account, &room->backend);
+	backend = watched_backend_of(watch, &room->account, &room->backend);
 	if (backend == NULL || backend->is_down) {
 		room->look_at = INT64_MAX;
 		room->closes = room->closes || (backend == NULL && room->is_live);
-	} else if (backend->under_way < ASKED_AT_ONCE && !room->closes &&
-		   may_ask(watch, &account, room->is_large)) {
-		begun = clock_microseconds();
-		room_ask(watch, room, backend);
-		watched_took_turn(watch, &account, WORK_MERGE, begun);
+		return;
 	}
+	if (backend->under_way >= ASKED_AT_ONCE || room->closes ||
+	    !may_ask(watch, &room->account, room->is_large))
+		return;
+	begun = clock_microseconds();
+	look = look_open(watch, &room->account, &room->backend);
+	look->is_of_room = true;
+	look->room = look->asking.room = room->room;
+	room->look_at = INT64_MAX;
+	room->looked = clock_monotonic();
+	if (transact(&watch->work, STORE_READ, look->errand.arena, &room->account, prepare_room,
+		     look, &fault)) {
+		room->is_asking = true;
+		look->errand.counted = 1;
+		backend->under_way++;
+		look_expect(watch, look, room->is_large);
+		look_send(look);
+	} else {
+		/* The session of a backend that is gone closes (live_close_backend). */
+		if (fault.kind != FAULT_NOT_FOUND)
+			watched_look_soon(room, room->looked + LOOK_AFTER_FAILURE);
+		else
+			room->closes = true;
+		errand_close(&look->errand);
+	}
+	watched_took_turn(watch, &room->account, WORK_MERGE, begun);
 }
 
 /* Prepares the request for the room itself, because somebody new is inside. */
@@ -832,40 +822,32 @@ static bool merge_step(struct call *call, void *context, struct fault *fault)
 	return live_merge(call, &step->merging, fault);
 }
 
-/* Takes over the results of a step. */
-static void look_add_step(struct merging *all, const struct merging *step)
-{
-	struct merging sum = *step;
-
-	sum.looks_soon = sum.looks_soon || all->looks_soon;
-	sum.looks_again = sum.looks_again || all->looks_again;
-	sum.is_over = sum.is_over || all->is_over;
-	if (all->judges > sum.judges)
-		sum.judges = all->judges;
-	*all = sum;
-}
-
 /* Merges people as long as it is the account's turn. Returns false if that failed. */
 static bool merge_people(struct live_watch *watch, struct look *look, bool *is_done)
 {
 	struct arena *arena = arena_open();
+	struct merging *all = &look->merging;
 	bool is_merged = true;
 
 	*is_done = false;
 	while (is_merged && !*is_done &&
 	       watched_has_turn(watch, &look->asking.account, WORK_MERGE)) {
 		const int64_t begun = clock_microseconds();
-		struct look_step step = { look,
-					  live_look_place(look->merging.steps),
-					  { .count = 0 } };
+		struct look_step step = { look, live_look_place(all->steps), { .count = 0 } };
+		struct merging *sum = &step.merging;
 		struct fault fault = FAULT_INITIAL;
 
 		is_merged = transact(&watch->work, STORE_WRITE, arena, &look->asking.account,
 				     merge_step, &step, &fault);
-		if (is_merged)
-			look_add_step(&look->merging, &step.merging);
-		*is_done = live_look_is_merged(look->merging.steps) || look->merging.needs_room ||
-			   look->merging.is_closing;
+		if (is_merged) {
+			sum->looks_soon = sum->looks_soon || all->looks_soon;
+			sum->looks_again = sum->looks_again || all->looks_again;
+			sum->is_over = sum->is_over || all->is_over;
+			if (all->judges > sum->judges)
+				sum->judges = all->judges;
+			*all = *sum;
+		}
+		*is_done = live_look_is_merged(all->steps) || all->needs_room || all->is_closing;
 		arena_reset(arena);
 		watched_took_turn(watch, &look->asking.account, WORK_MERGE, begun);
 	}
@@ -912,25 +894,6 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 
 /* ---- the answer ---- */
 
-/* Returns true if there is a place in memory for the contents of the answer. */
-static bool look_has_memory(struct live_watch *watch, struct look *look)
-{
-	if (!look->errand.has_place || look->is_in_memory)
-		return true;
-	if (watch->large_read == LARGE_READ)
-		return false;
-	look->is_in_memory = true;
-	watch->large_read++;
-	return true;
-}
-
-static void count_look(struct live_watch *watch, enum look_end counted)
-{
-	pthread_mutex_lock(&watch->lock);
-	watch->figures.looks[counted]++;
-	pthread_mutex_unlock(&watch->lock);
-}
-
 static bool take_look(struct live_watch *watch, struct errand *errand)
 {
 	struct look *look = (struct look *)errand;
@@ -940,9 +903,15 @@ static bool take_look(struct live_watch *watch, struct errand *errand)
 	struct watched_room *room = NULL;
 	bool is_taken, is_done = false, goes_on = false;
 	struct arena *before;
+	enum look_end end;
 
-	if (!look_has_memory(watch, look))
-		return false;
+	/* The contents of a large answer need a place in memory. */
+	if (errand->has_place && !look->is_in_memory) {
+		if (watch->large_read == LARGE_READ)
+			return false;
+		look->is_in_memory = true;
+		watch->large_read++;
+	}
 	before = arena_use_for_json(look->errand.arena);
 	if (look->is_of_room) {
 		room = watched_room_of(watch, &look->asking.account, &look->asking.backend,
@@ -954,9 +923,10 @@ static bool take_look(struct live_watch *watch, struct errand *errand)
 	arena_use_for_json(before);
 	if (is_taken && !is_done)
 		return false;
-	count_look(watch, is_taken			  ? LOOK_MERGED
-			  : look->asked.end == ASKED_BUSY ? LOOK_BUSY
-							  : LOOK_FAILED);
+	end = is_taken ? LOOK_MERGED : look->asked.end == ASKED_BUSY ? LOOK_BUSY : LOOK_FAILED;
+	pthread_mutex_lock(&watch->lock);
+	watch->figures.looks[end]++;
+	pthread_mutex_unlock(&watch->lock);
 	if (goes_on) {
 		look_send(look);
 		return true;
