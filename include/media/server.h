@@ -9,7 +9,7 @@
 #define MEDIA_SERVER_H
 
 #include "delivery/sender.h"
-#include "media/ticket.h"
+#include "media/access.h"
 
 /* A media server as it is asked. Borrowed. */
 struct server {
@@ -149,7 +149,7 @@ void server_remove_person(struct arena *arena, const struct server *server, int6
  * the name and its origin. metadata: data NULL likewise. The type must have SERVER_ROLE. */
 void server_update_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity,
-			  const struct ticket_guest *guest, struct slice metadata,
+			  const struct access_guest *guest, struct slice metadata,
 			  struct server_request *request);
 /* Builds the request to end a room: everybody is put out. The type must have SERVER_END. */
 void server_end_room(struct arena *arena, const struct server *server, int64_t now,
@@ -158,7 +158,7 @@ void server_end_room(struct arena *arena, const struct server *server, int64_t n
 /* Returns true if rooms do not make themselves at this server (create_rooms). */
 bool server_makes_rooms(enum backend_type type, const json_t *config);
 /* Builds the request to make a room. It changes nothing if the server has the room, so it may be
- * made again. size: the most people; 0 for no limit. agents: as in struct ticket_guest.
+ * made again. size: the most people; 0 for no limit. agents: as in struct access_guest.
  * server_makes_rooms must be true. */
 void server_make_room(struct arena *arena, const struct server *server, int64_t now,
 		      struct slice room, int64_t size, const json_t *agents,
@@ -247,7 +247,7 @@ struct server_functions {
 	/* NULL without SERVER_ROLE. */
 	void (*update_person)(struct arena *arena, const struct server *server, int64_t now,
 			      struct slice room, struct slice identity,
-			      const struct ticket_guest *guest, struct slice metadata,
+			      const struct access_guest *guest, struct slice metadata,
 			      struct server_request *request);
 	/* NULL without SERVER_MESSAGE. */
 	void (*send_message)(struct arena *arena, const struct server *server, int64_t now,

@@ -169,7 +169,7 @@ static void put_source(json_t *sources, bool is_allowed, const char *name)
 }
 
 /* What is left out of the permission is taken away, and an empty attribute is removed. */
-static void put_rights(json_t *body, const struct ticket_guest *guest)
+static void put_rights(json_t *body, const struct access_guest *guest)
 {
 	const bool publishes = guest->audio || guest->video || guest->screen;
 	json_t *attributes = json_object(), *permission = json_object(), *sources = json_array();
@@ -196,7 +196,7 @@ static void put_rights(json_t *body, const struct ticket_guest *guest)
 /* An empty name or metadata would be left as it is, so no metadata is one blank. */
 static void update_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity,
-			  const struct ticket_guest *guest, struct slice metadata,
+			  const struct access_guest *guest, struct slice metadata,
 			  struct server_request *request)
 {
 	json_t *body = arena_json(arena, json_object());

@@ -222,7 +222,7 @@ void server_remove_person(struct arena *arena, const struct server *server, int6
 
 void server_update_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity,
-			  const struct ticket_guest *guest, struct slice metadata,
+			  const struct access_guest *guest, struct slice metadata,
 			  struct server_request *request)
 {
 	functions[server->type]->update_person(arena, server, now, room, identity, guest, metadata,

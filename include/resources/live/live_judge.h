@@ -33,7 +33,7 @@ struct judged {
 	struct peer peer;
 	enum leave_cause cause; /* why to put out; LEAVE_LEFT: put back */
 	const char *word; /* of the cause, in the message to the person */
-	struct ticket_guest guest; /* what to put back */
+	struct access_guest guest; /* what to put back */
 	bool is_there; /* the media server still has the stay */
 };
 

@@ -1,4 +1,4 @@
-/* Makes a ticket (media/ticket.h) for one person: finds the backend that a room uses and what the
+/* Makes the access (media/access.h) of one person: finds the backend that a room uses and what the
  * role allows there.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -21,20 +21,20 @@ struct admission {
 	const struct code *code; /* NULL if it is not known */
 	struct slice code_hash; /* of `code` (media_code_hash) */
 	struct slice user_id;
-	bool is_known; /* see media/ticket.h */
+	bool is_known; /* see media/access.h */
 	struct slice name; /* the display name */
 	enum name_origin name_origin;
 	struct slice metadata; /* as sent, for a code without metadata; may be empty */
 	const json_t *attributes; /* as sent; NULL for none */
 	const json_t *agents; /* for the room (media_agents) */
 	int64_t since, expires; /* of the join token, in seconds since 1970 */
-	struct slice jti, entry; /* see media/ticket.h */
+	struct slice jti, entry; /* see media/access.h */
 };
 
 /* Returns the backend that rooms of the template use, or NULL if there is none. */
 const struct backend *media_backend_of(const struct media *media,
 				       const struct template_record *template);
-/* Returns the agents that the template names for its rooms, as in struct ticket_guest. asked:
+/* Returns the agents that the template names for its rooms, as in struct access_guest. asked:
  * agents with agent_name, whose metadata and deployment take the place of the template's; or
  * NULL. */
 const json_t *media_agents(struct call *call, const struct template_record *template,
@@ -43,7 +43,7 @@ const json_t *media_agents(struct call *call, const struct template_record *temp
 const json_t *media_agent_named(const json_t *agents, const char *member, struct slice name);
 /* Sets what the role, with this document, may do at a media server. */
 void media_read_role(const json_t *role, const struct template_record *template,
-		     struct ticket_guest *guest);
+		     struct access_guest *guest);
 /* Returns true if the role has the permission. */
 bool media_permits(const json_t *role, const char *permission);
 /* maxPeerCount of a role: 0 for no limit. */

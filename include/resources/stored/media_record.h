@@ -17,7 +17,7 @@
 #include "base/digest.h"
 #include "media/server.h"
 #include "media/signing.h"
-#include "media/ticket.h"
+#include "media/access.h"
 #include "records/record.h"
 #include "resources/reads.h"
 

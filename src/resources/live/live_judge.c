@@ -472,7 +472,7 @@ static bool note_person(struct judging *judging, const struct standing *person, 
 		return false;
 	judged->peer = *peer;
 	if (out == NULL) {
-		judged->guest = (struct ticket_guest){
+		judged->guest = (struct access_guest){
 			.role = peer->role,
 			.user_id = peer->user_id,
 			.entry = peer->entry,

@@ -504,7 +504,7 @@ static bool find_strange(struct room_merge *merge, const struct peer *peer,
 {
 	const struct server_rights *given = &person->rights;
 	struct template_record *template = &merge->template;
-	struct ticket_guest guest = { .role = SLICE("") };
+	struct access_guest guest = { .role = SLICE("") };
 	struct server_rights *rights;
 	size_t place;
 

@@ -164,9 +164,9 @@ bool active_peers_update(struct call *call, struct fault *fault)
 
 /* Of somebody whose role the template lacks, such as an operator's own program, the rights stay as
  * they are. */
-static struct ticket_guest guest_of(const struct update *update)
+static struct access_guest guest_of(const struct update *update)
 {
-	struct ticket_guest guest = {
+	struct access_guest guest = {
 		.name = update->name,
 		.name_origin = update->view->is_inside ? NAME_CHOSEN : NAME_GIVEN,
 	};
@@ -263,14 +263,14 @@ static bool answer_updated(struct call *call, const struct update *update,
 			   const struct server_person *person, const struct server_track *tracks,
 			   size_t count)
 {
-	const struct ticket_server server = {
+	const struct access_server server = {
 		.type = update->server.type,
 		.config = update->server.config,
 		.holds_limits = media_holds_limits(call, update->server.type),
 	};
-	const struct ticket_guest guest = guest_of(update);
-	const char *names[TICKET_NOT_ENFORCED_MOST + 1];
-	size_t n = update->role_document == NULL ? 0 : ticket_not_enforced(&server, &guest, names);
+	const struct access_guest guest = guest_of(update);
+	const char *names[ACCESS_NOT_ENFORCED_MOST + 1];
+	size_t n = update->role_document == NULL ? 0 : access_not_enforced(&server, &guest, names);
 	struct buffer text = BUFFER_INITIAL(call->arena);
 	struct peer peer = update->peer;
 
@@ -389,7 +389,7 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 {
 	struct server_person person;
 	struct server_track *tracks;
-	struct ticket_guest guest;
+	struct access_guest guest;
 	struct asking *asking;
 	struct update update;
 	struct seen *seen;

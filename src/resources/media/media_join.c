@@ -49,7 +49,7 @@ static bool moderates(const json_t *role)
 }
 
 void media_read_role(const json_t *role, const struct template_record *template,
-		     struct ticket_guest *guest)
+		     struct access_guest *guest)
 {
 	const json_t *allowed = nested_member(role, "publishParams", "allowed");
 	const json_t *subscribed = nested_member(role, "subscribeParams", "subscribeToRoles");
@@ -122,10 +122,10 @@ static struct slice shown_metadata(const struct admission *admission)
 	return has_own ? code->terms.metadata : admission->metadata;
 }
 
-/* ---- the ticket ---- */
+/* ---- the access ---- */
 
 static bool find_signing_key(struct call *call, const struct media *media,
-			     struct ticket_server *server, struct fault *fault)
+			     struct access_server *server, struct fault *fault)
 {
 	const struct signing_key *key;
 
@@ -160,17 +160,17 @@ bool media_holds_limits(const struct call *call, enum backend_type type)
 	return call->environment->live == LIVE_ON && server_can(type, SERVER_LIST);
 }
 
-/* Sets what the ticket is made of, all in the arena. */
+/* Sets what the access is made of, all in the arena. */
 static bool find_parts(struct call *call, const struct media *media, const struct backend *backend,
-		       const struct admission *admission, struct ticket_server *server,
-		       struct ticket_guest *guest, struct fault *fault)
+		       const struct admission *admission, struct access_server *server,
+		       struct access_guest *guest, struct fault *fault)
 {
 	const json_t *role = admission->role_document, *document = admission->room_document;
 	const struct room_record *room = admission->room;
 	const struct slice recording = room->follows_template ? admission->template->recording
 							      : room->recording;
 
-	*server = (struct ticket_server){
+	*server = (struct access_server){
 		.type = backend->type,
 		.name = backend->name,
 		.url = backend->url,
@@ -178,7 +178,7 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 		.alg = backend->alg,
 		.holds_limits = media_holds_limits(call, backend->type),
 	};
-	*guest = (struct ticket_guest){
+	*guest = (struct access_guest){
 		.customer_id = slice_of(call->account_text),
 		.room_id = id_as_text(call->arena, &room->id),
 		.room_name = room_shown_name(call, room),
@@ -214,15 +214,15 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 bool media_join(struct call *call, const struct media *media, const struct backend *backend,
 		const struct admission *admission, struct json_writer *answer, struct fault *fault)
 {
-	struct ticket_server server;
-	struct ticket_guest guest;
+	struct access_server server;
+	struct access_guest guest;
 
 	if (media_admits_nobody(admission->role_document))
 		return true;
 	if (!find_parts(call, media, backend, admission, &server, &guest, fault))
 		return false;
 	writer_open(answer, "join", '{');
-	if (!ticket_write(call->arena, call->environment->clock, &server, &guest, answer))
+	if (!access_write(call->arena, call->environment->clock, &server, &guest, answer))
 		return record_damaged("signing key of a backend of the account", &call->account,
 				      fault);
 	writer_close(answer, '}');
@@ -233,11 +233,11 @@ bool media_livekit_token(struct call *call, const struct media *media,
 			 const struct backend *backend, const struct admission *admission,
 			 struct slice *token, struct fault *fault)
 {
-	struct ticket_server server;
-	struct ticket_guest guest;
+	struct access_server server;
+	struct access_guest guest;
 
 	if (!find_parts(call, media, backend, admission, &server, &guest, fault))
 		return false;
-	*token = ticket_livekit_token(call->arena, call->environment->clock, &server, &guest);
+	*token = access_livekit_token(call->arena, call->environment->clock, &server, &guest);
 	return true;
 }

@@ -1,7 +1,7 @@
-/* See media/ticket.h.
+/* See media/access.h.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "media/ticket.h"
+#include "media/access.h"
 
 #include <string.h>
 
@@ -19,14 +19,14 @@
  * unique. */
 #define MARK_SIZE 8
 
-/* A ticket that is being written. */
+/* Access that is being written. */
 struct making {
 	struct arena *arena;
-	const struct ticket_server *server;
-	const struct ticket_guest *guest;
+	const struct access_server *server;
+	const struct access_guest *guest;
 	struct slice jti;
 	struct slice person;
-	struct json_writer *ticket;
+	struct json_writer *answer;
 };
 
 /* ---- parts ---- */
@@ -38,7 +38,7 @@ static struct slice config_text(const struct making *making, const char *name)
 }
 
 /* Returns true if moderators get LiveKit's own rights over the room. */
-static bool gives_room_admin(const struct ticket_server *server, const struct ticket_guest *guest)
+static bool gives_room_admin(const struct access_server *server, const struct access_guest *guest)
 {
 	return guest->moderates && json_is_true(json_object_get(server->config, "room_admin"));
 }
@@ -51,7 +51,7 @@ static struct slice hex_of(struct arena *arena, const unsigned char *bytes, size
 	return (struct slice){ text, 2 * size };
 }
 
-static bool publishes(const struct ticket_guest *guest)
+static bool publishes(const struct access_guest *guest)
 {
 	return guest->audio || guest->video || guest->screen;
 }
@@ -75,7 +75,7 @@ static struct slice joined(struct arena *arena, const struct slice *parts, size_
 static bool sign_with_key(const struct making *making, struct slice kid, struct json_writer *claims,
 			  struct slice *token)
 {
-	const struct ticket_server *server = making->server;
+	const struct access_server *server = making->server;
 	struct slice text, signature;
 
 	if (server->alg == SIGNING_ALGS)
@@ -89,7 +89,7 @@ static bool sign_with_key(const struct making *making, struct slice kid, struct 
 
 static void put_times(const struct making *making, struct json_writer *claims)
 {
-	const struct ticket_guest *guest = making->guest;
+	const struct access_guest *guest = making->guest;
 
 	writer_integer(claims, "iat", guest->now - JWT_SECONDS_BACK);
 	writer_integer(claims, "nbf", guest->now - JWT_SECONDS_BACK);
@@ -107,7 +107,7 @@ const char *const name_origin_attributes[NAME_ORIGINS] = {
 
 static void put_grants(const struct making *making, struct json_writer *claims)
 {
-	const struct ticket_guest *guest = making->guest;
+	const struct access_guest *guest = making->guest;
 
 	writer_open(claims, "video", '{');
 	writer_text(claims, "room", guest->room_id);
@@ -142,7 +142,7 @@ static void put_if_set(struct json_writer *claims, const json_t *agent, const ch
 }
 
 /* What LiveKit heeds of a token that makes the room. */
-static void put_room(const struct ticket_guest *guest, struct json_writer *claims)
+static void put_room(const struct access_guest *guest, struct json_writer *claims)
 {
 	const size_t agents = json_array_size(guest->agents);
 
@@ -167,7 +167,7 @@ static void put_room(const struct ticket_guest *guest, struct json_writer *claim
 	writer_close(claims, '}');
 }
 
-static void put_attributes(const struct ticket_guest *guest, struct json_writer *claims)
+static void put_attributes(const struct access_guest *guest, struct json_writer *claims)
 {
 	json_t *attributes = (json_t *)(uintptr_t)guest->attributes;
 	const char *name;
@@ -190,7 +190,7 @@ static void put_attributes(const struct ticket_guest *guest, struct json_writer 
 
 static struct slice livekit_token(const struct making *making)
 {
-	const struct ticket_guest *guest = making->guest;
+	const struct access_guest *guest = making->guest;
 	struct json_writer claims = writer_begin(making->arena, true);
 	struct slice identity = making->person;
 	unsigned char digest[DIGEST_SIZE];
@@ -214,7 +214,7 @@ static struct slice livekit_token(const struct making *making)
 
 static bool make_livekit(struct making *making)
 {
-	writer_plain(making->ticket, "token", livekit_token(making));
+	writer_plain(making->answer, "token", livekit_token(making));
 	return true;
 }
 
@@ -239,7 +239,7 @@ static struct slice said(bool is_so)
 
 static void put_context(const struct making *making, struct json_writer *claims)
 {
-	const struct ticket_guest *guest = making->guest;
+	const struct access_guest *guest = making->guest;
 
 	writer_open(claims, "context", '{');
 	/* Jitsi's servers accept no other types. */
@@ -281,8 +281,8 @@ static bool make_jitsi(struct making *making)
 	else if (!sign_with_key(making, key_id.data != NULL ? key_id : making->server->kid, &claims,
 				&token))
 		return false;
-	writer_plain(making->ticket, "token", token);
-	writer_text(making->ticket, "link",
+	writer_plain(making->answer, "token", token);
+	writer_text(making->answer, "link",
 		    JOINED(making->arena, making->server->url,
 			   tenant.data != NULL ? tenant : SLICE(""),
 			   tenant.data != NULL ? SLICE("/") : SLICE(""), making->guest->room_id,
@@ -304,7 +304,7 @@ static struct slice name_of_galene(struct arena *arena, struct slice name)
 	return (struct slice){ text, name.size };
 }
 
-static void put_permissions(const struct ticket_guest *guest, struct json_writer *claims)
+static void put_permissions(const struct access_guest *guest, struct json_writer *claims)
 {
 	writer_open(claims, "permissions", '[');
 	if (guest->moderates)
@@ -344,8 +344,8 @@ static bool make_galene(struct making *making)
 	} else if (!sign_with_key(making, making->server->kid, &claims, &token)) {
 		return false;
 	}
-	writer_plain(making->ticket, "token", token);
-	writer_text(making->ticket, "link",
+	writer_plain(making->answer, "token", token);
+	writer_text(making->answer, "link",
 		    JOINED(making->arena, audience, SLICE("?token="), token));
 	return true;
 }
@@ -375,7 +375,7 @@ static struct slice address_of(const struct making *making, struct slice name, s
 
 static struct slice create_query(const struct making *making)
 {
-	const struct ticket_guest *guest = making->guest;
+	const struct access_guest *guest = making->guest;
 	const struct slice name = text_characters(guest->room_name) < 2 ? guest->room_id
 									: guest->room_name;
 	struct buffer query = BUFFER_INITIAL(making->arena);
@@ -399,7 +399,7 @@ static struct slice create_query(const struct making *making)
 
 static bool make_bigbluebutton(struct making *making)
 {
-	const struct ticket_guest *guest = making->guest;
+	const struct access_guest *guest = making->guest;
 	struct buffer query = BUFFER_INITIAL(making->arena);
 
 	buffer_append_text(&query, "fullName=");
@@ -410,10 +410,10 @@ static bool make_bigbluebutton(struct making *making)
 	buffer_append_text(&query, "&userID=");
 	text_encode(&query, making->person);
 	buffer_append_text(&query, "&redirect=true");
-	writer_text(making->ticket, "link",
+	writer_text(making->answer, "link",
 		    address_of(making, SLICE("join"), buffer_slice(&query)));
 	if (guest->moderates)
-		writer_text(making->ticket, "start_link",
+		writer_text(making->answer, "start_link",
 			    address_of(making, SLICE("create"), create_query(making)));
 	return true;
 }
@@ -439,8 +439,8 @@ static bool make_janus(struct making *making)
 {
 	const struct slice room = JOINED(making->arena, SLICE("room="), making->guest->room_id);
 
-	writer_text(making->ticket, "token", token_of_janus(making, "janus", SLICE(VIDEO_ROOM)));
-	writer_text(making->ticket, "room_token", token_of_janus(making, VIDEO_ROOM, room));
+	writer_text(making->answer, "token", token_of_janus(making, "janus", SLICE(VIDEO_ROOM)));
+	writer_text(making->answer, "room_token", token_of_janus(making, VIDEO_ROOM, room));
 	return true;
 }
 
@@ -448,7 +448,7 @@ static bool make_janus(struct making *making)
 
 static bool make_jwt(struct making *making)
 {
-	const struct ticket_guest *guest = making->guest;
+	const struct access_guest *guest = making->guest;
 	struct json_writer claims = writer_begin(making->arena, true);
 	struct slice token;
 
@@ -461,7 +461,7 @@ static bool make_jwt(struct making *making)
 	put_times(making, &claims);
 	if (!sign_with_key(making, making->server->kid, &claims, &token))
 		return false;
-	writer_plain(making->ticket, "token", token);
+	writer_plain(making->answer, "token", token);
 	return true;
 }
 
@@ -508,8 +508,8 @@ bool backend_has_page(enum backend_type type)
 	return types[type].has_page;
 }
 
-size_t ticket_not_enforced(const struct ticket_server *server, const struct ticket_guest *guest,
-			   const char *names[TICKET_NOT_ENFORCED_MOST])
+size_t access_not_enforced(const struct access_server *server, const struct access_guest *guest,
+			   const char *names[ACCESS_NOT_ENFORCED_MOST])
 {
 	const enum backend_type type = server->type;
 	const bool any = publishes(guest) ? types[type].any_source : types[type].any_guest;
@@ -540,10 +540,10 @@ size_t ticket_not_enforced(const struct ticket_server *server, const struct tick
 }
 
 static struct making begin_making(struct arena *arena, const struct clock *clock,
-				  const struct ticket_server *server,
-				  const struct ticket_guest *guest, struct json_writer *ticket)
+				  const struct access_server *server,
+				  const struct access_guest *guest, struct json_writer *answer)
 {
-	struct making making = { arena, server, guest, .person = guest->user_id, .ticket = ticket };
+	struct making making = { arena, server, guest, .person = guest->user_id, .answer = answer };
 	struct buffer person = BUFFER_INITIAL(arena);
 
 	making.jti = guest->jti.data != NULL ? guest->jti : uuid_as_text(arena, clock);
@@ -556,39 +556,39 @@ static struct making begin_making(struct arena *arena, const struct clock *clock
 	return making;
 }
 
-struct slice ticket_livekit_token(struct arena *arena, const struct clock *clock,
-				  const struct ticket_server *server,
-				  const struct ticket_guest *guest)
+struct slice access_livekit_token(struct arena *arena, const struct clock *clock,
+				  const struct access_server *server,
+				  const struct access_guest *guest)
 {
 	const struct making making = begin_making(arena, clock, server, guest, NULL);
 
 	return livekit_token(&making);
 }
 
-bool ticket_write(struct arena *arena, const struct clock *clock,
-		  const struct ticket_server *server, const struct ticket_guest *guest,
-		  struct json_writer *ticket)
+bool access_write(struct arena *arena, const struct clock *clock,
+		  const struct access_server *server, const struct access_guest *guest,
+		  struct json_writer *answer)
 {
-	struct making making = begin_making(arena, clock, server, guest, ticket);
-	const char *names[TICKET_NOT_ENFORCED_MOST];
+	struct making making = begin_making(arena, clock, server, guest, answer);
+	const char *names[ACCESS_NOT_ENFORCED_MOST];
 	char expires[TEXT_TIME_SIZE];
 	size_t n;
 
-	writer_text(ticket, "backend", server->name);
-	writer_text(ticket, "type", slice_of(backend_type_names[server->type]));
-	writer_text(ticket, "url", server->url);
-	writer_text(ticket, "room", guest->room_id);
+	writer_text(answer, "backend", server->name);
+	writer_text(answer, "type", slice_of(backend_type_names[server->type]));
+	writer_text(answer, "url", server->url);
+	writer_text(answer, "room", guest->room_id);
 	if (!types[server->type].make(&making))
 		return false;
 	/* A link of BigBlueButton does not expire. */
 	if (!types[server->type].expiry) {
 		text_time_seconds(guest->expires * 1000, expires);
-		writer_text(ticket, "expires_at", slice_of(expires));
+		writer_text(answer, "expires_at", slice_of(expires));
 	}
-	n = ticket_not_enforced(server, guest, names);
-	writer_open(ticket, "not_enforced", '[');
+	n = access_not_enforced(server, guest, names);
+	writer_open(answer, "not_enforced", '[');
 	for (size_t i = 0; i < n; i++)
-		writer_text(ticket, NULL, slice_of(names[i]));
-	writer_close(ticket, ']');
+		writer_text(answer, NULL, slice_of(names[i]));
+	writer_close(answer, ']');
 	return true;
 }

@@ -1,4 +1,4 @@
-/* A ticket: one person's access to one room of one media server, as tokens and links, with the
+/* Access: what lets one person into one room of one media server, as tokens and links, with the
  * restrictions of the role that the server cannot enforce. anteroom-api(7), JOINING, describes the
  * tokens claim by claim.
  *
@@ -8,8 +8,8 @@
  * Any thread.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef MEDIA_TICKET_H
-#define MEDIA_TICKET_H
+#ifndef MEDIA_ACCESS_H
+#define MEDIA_ACCESS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -48,7 +48,7 @@ enum name_origin {
 extern const char *const name_origin_attributes[NAME_ORIGINS];
 
 /* All slices and documents are borrowed. */
-struct ticket_server {
+struct access_server {
 	enum backend_type type;
 	struct slice name, url;
 	const json_t *config; /* by the table in rules/media_rules.h */
@@ -58,7 +58,7 @@ struct ticket_server {
 	bool holds_limits; /* this service puts out people who are too many */
 };
 
-struct ticket_guest {
+struct access_guest {
 	struct slice customer_id, room_id, room_name, role, user_id;
 	struct slice name; /* display name */
 	enum name_origin name_origin;
@@ -84,19 +84,19 @@ struct ticket_guest {
 };
 
 /* Sets what the server cannot enforce of the guest's role, and returns how many that is. */
-#define TICKET_NOT_ENFORCED_MOST 7
-size_t ticket_not_enforced(const struct ticket_server *server, const struct ticket_guest *guest,
-			   const char *names[TICKET_NOT_ENFORCED_MOST]);
+#define ACCESS_NOT_ENFORCED_MOST 7
+size_t access_not_enforced(const struct access_server *server, const struct access_guest *guest,
+			   const char *names[ACCESS_NOT_ENFORCED_MOST]);
 
-/* Writes the members of a ticket: backend, type, url, room and so on. Returns false if the key
+/* Writes the members of the access: backend, type, url, room and so on. Returns false if the key
  * cannot sign. */
-bool ticket_write(struct arena *arena, const struct clock *clock,
-		  const struct ticket_server *server, const struct ticket_guest *guest,
-		  struct json_writer *ticket);
+bool access_write(struct arena *arena, const struct clock *clock,
+		  const struct access_server *server, const struct access_guest *guest,
+		  struct json_writer *answer);
 
 /* Returns the token alone, for a LiveKit. */
-struct slice ticket_livekit_token(struct arena *arena, const struct clock *clock,
-				  const struct ticket_server *server,
-				  const struct ticket_guest *guest);
+struct slice access_livekit_token(struct arena *arena, const struct clock *clock,
+				  const struct access_server *server,
+				  const struct access_guest *guest);
 
 #endif
