@@ -1,6 +1,6 @@
 /* What Anteroom asks media servers. Each type has a file of functions that build a request and read
- * its answer (media/livekit.c); a type without them cannot be asked. The requests are made
- * elsewhere (resources/asking.h): nothing here waits for a server.
+ * its answer (media/type.h); a type without them cannot be asked. The requests are made elsewhere
+ * (resources/asking.h): nothing here waits for a server.
  *
  * Any thread.
  *
@@ -220,64 +220,5 @@ bool server_signed_event(struct arena *arena, const struct server *server, int64
 /* Reads an event. Returns false if it is none, or of a kind that nobody needs. */
 bool server_read_event(struct arena *arena, const struct server *server, struct slice body,
 		       struct server_event *event);
-
-/* ---- for the files of the types ---- */
-
-struct server_functions {
-	const char *product; /* the name in "not a LiveKit" */
-	void (*list_rooms)(struct arena *arena, const struct server *server, int64_t now,
-			   const json_t *names, struct server_request *request);
-	void (*list_people)(struct arena *arena, const struct server *server, int64_t now,
-			    struct slice room, struct server_request *request);
-	void (*ask_person)(struct arena *arena, const struct server *server, int64_t now,
-			   struct slice room, struct slice identity,
-			   struct server_request *request);
-	void (*probe_rooms)(struct arena *arena, const struct server *server, int64_t now,
-			    struct server_request *request);
-	/* Returns what is to be set if rooms do not make themselves there, else NULL. */
-	const char *(*read_probe)(int status, struct slice answer);
-	/* NULL without SERVER_REMOVE. */
-	void (*remove_person)(struct arena *arena, const struct server *server, int64_t now,
-			      struct slice room, struct slice identity,
-			      struct server_request *request);
-	/* NULL without SERVER_MUTE. */
-	void (*mute)(struct arena *arena, const struct server *server, int64_t now,
-		     struct slice room, struct slice identity, struct slice track, bool mutes,
-		     struct server_request *request);
-	/* NULL without SERVER_ROLE. */
-	void (*update_person)(struct arena *arena, const struct server *server, int64_t now,
-			      struct slice room, struct slice identity,
-			      const struct access_guest *guest, struct slice metadata,
-			      struct server_request *request);
-	/* NULL without SERVER_MESSAGE. */
-	void (*send_message)(struct arena *arena, const struct server *server, int64_t now,
-			     struct slice room, const json_t *identities, struct slice topic,
-			     struct slice message, struct server_request *request);
-	/* NULL without SERVER_END. */
-	void (*end_room)(struct arena *arena, const struct server *server, int64_t now,
-			 struct slice room, struct server_request *request);
-	/* NULL if rooms make themselves. */
-	void (*make_room)(struct arena *arena, const struct server *server, int64_t now,
-			  struct slice room, int64_t size, const json_t *agents,
-			  struct server_request *request);
-	/* Read an answer of status 200. answer: NULL if it is incomplete or not a JSON object.
-	 * Return false, and set nothing, if it is not what was asked for. */
-	bool (*read_rooms)(struct arena *arena, const json_t *answer, struct server_room **rooms,
-			   size_t *count);
-	bool (*read_people)(struct arena *arena, const json_t *answer,
-			    struct server_person **people, size_t *count);
-	bool (*read_person)(struct arena *arena, const json_t *answer, struct server_person *person,
-			    struct server_track **tracks, size_t *count);
-	/* Returns true if an answer with another status says that there is no such person, or no
-	 * such room. */
-	bool (*lacks_person)(int status, const json_t *answer);
-	/* Returns the setting of the server by which it refuses something, or NULL. */
-	const char *(*forbids)(int status, const json_t *answer);
-	bool (*signed_event)(struct arena *arena, const struct server *server, int64_t now,
-			     struct slice authorization, struct slice body);
-	/* body: NULL if it is not a JSON object. */
-	bool (*read_event)(const json_t *body, struct server_event *event);
-};
-extern const struct server_functions livekit_functions;
 
 #endif

@@ -1,17 +1,19 @@
-/* LiveKit's server API: RPC by POST with JSON (Twirp), each call with a token of its own that has
- * only the grant that it needs; and LiveKit's webhooks. See media/server.h.
+/* LiveKit: the tokens of people; its server API, which is RPC by POST with JSON (Twirp), each call
+ * with a token of its own that has only the grant that it needs; and its webhooks. See
+ * media/type.h.
  *
  * Both carry the messages of one protocol (livekit_models.proto); the tables here have its numbers.
  * A room also has a secret, turn_password: members are picked by name, so it goes nowhere.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "media/server.h"
+#include "media/type.h"
 
 #include <assert.h>
 
 #include "base/digest.h"
 #include "base/jwt.h"
 #include "base/text.h"
+#include "media/access_parts.h"
 
 /* Seconds for which a token of a request is valid. */
 #define TOKEN_SECONDS 60
@@ -20,7 +22,8 @@
 #define ANSWER_MOST ((size_t)1 << 20)
 /* Maximum size of a token of a webhook, in bytes. */
 #define EVENT_TOKEN_MOST 4096
-/* Most bytes of a name. */
+/* Most bytes of an identity, and of a name. */
+#define IDENTITY_MOST 256
 #define NAME_MOST 256
 /* Metadata that stands for none. */
 #define NO_DATA SLICE(" ")
@@ -30,6 +33,141 @@
 static struct slice livekit_text(const struct server *server, const char *name)
 {
 	return text_of_json(json_object_get(server->config, name));
+}
+
+/* ---- the token of a person ---- */
+
+const char *const name_origin_attributes[NAME_ORIGINS] = {
+	[NAME_CHOSEN] = "",
+	[NAME_GIVEN] = "given",
+	[NAME_COUNTED] = "counted",
+};
+
+bool livekit_gives_room_admin(const struct access_server *server, const struct access_guest *guest)
+{
+	return guest->moderates && json_is_true(json_object_get(server->config, "room_admin"));
+}
+
+static void put_grants(const struct access *access, struct json_writer *claims)
+{
+	const struct access_guest *guest = access->guest;
+
+	writer_open(claims, "video", '{');
+	writer_text(claims, "room", guest->room_id);
+	writer_flag(claims, "roomJoin", true);
+	writer_flag(claims, "canPublish", access_publishes(guest));
+	/* An empty list would mean all sources. */
+	if (access_publishes(guest)) {
+		writer_open(claims, "canPublishSources", '[');
+		if (guest->audio)
+			writer_text(claims, NULL, SLICE("microphone"));
+		if (guest->video)
+			writer_text(claims, NULL, SLICE("camera"));
+		if (guest->screen) {
+			writer_text(claims, NULL, SLICE("screen_share"));
+			writer_text(claims, NULL, SLICE("screen_share_audio"));
+		}
+		writer_close(claims, ']');
+	}
+	writer_flag(claims, "canSubscribe", guest->subscribes);
+	writer_flag(claims, "canPublishData", true);
+	if (livekit_gives_room_admin(access->server, access->guest))
+		writer_flag(claims, "roomAdmin", true);
+	writer_close(claims, '}');
+}
+
+static void put_if_set(struct json_writer *claims, const json_t *agent, const char *name)
+{
+	const struct slice text = text_of_json(json_object_get(agent, name));
+
+	if (text.size > 0)
+		writer_text(claims, name, text);
+}
+
+/* What LiveKit heeds of a token that makes the room. */
+static void put_room(const struct access_guest *guest, struct json_writer *claims)
+{
+	const size_t agents = json_array_size(guest->agents);
+
+	if (guest->size == 0 && agents == 0)
+		return;
+	writer_open(claims, "roomConfig", '{');
+	if (guest->size > 0)
+		writer_integer(claims, "maxParticipants", guest->size);
+	if (agents > 0)
+		writer_open(claims, "agents", '[');
+	for (size_t i = 0; i < agents; i++) {
+		const json_t *agent = json_array_get(guest->agents, i);
+
+		writer_open(claims, NULL, '{');
+		put_if_set(claims, agent, "agentName");
+		put_if_set(claims, agent, "metadata");
+		put_if_set(claims, agent, "deployment");
+		writer_close(claims, '}');
+	}
+	if (agents > 0)
+		writer_close(claims, ']');
+	writer_close(claims, '}');
+}
+
+static void put_attributes(const struct access_guest *guest, struct json_writer *claims)
+{
+	json_t *attributes = (json_t *)(uintptr_t)guest->attributes;
+	const char *name;
+	size_t size;
+	json_t *value;
+
+	writer_open(claims, "attributes", '{');
+	writer_text(claims, "role", guest->role);
+	writer_text(claims, "user_id", guest->user_id);
+	writer_text(claims, "entry", guest->entry);
+	if (guest->code.size > 0)
+		writer_text(claims, "code", guest->code);
+	if (guest->name_origin != NAME_CHOSEN)
+		writer_text(claims, NAME_ORIGIN_ATTRIBUTE,
+			    slice_of(name_origin_attributes[guest->name_origin]));
+	json_object_keylen_foreach(attributes, name, size, value)
+		writer_named_text(claims, (struct slice){ name, size }, text_of_json(value));
+	writer_close(claims, '}');
+}
+
+static struct slice livekit_token(const struct access *access)
+{
+	const struct access_guest *guest = access->guest;
+	struct json_writer claims = writer_begin(access->arena, true);
+	struct slice identity = access->person;
+	unsigned char digest[DIGEST_SIZE];
+
+	if (identity.size > IDENTITY_MOST) {
+		digest_sha256(identity, digest);
+		identity = access_hex(access->arena, digest, sizeof digest);
+	}
+	writer_text(&claims, "iss", access_config(access, "api_key"));
+	writer_text(&claims, "sub", identity);
+	writer_text(&claims, "name", text_cut(guest->name, NAME_MOST));
+	if (guest->metadata.size > 0)
+		writer_text(&claims, "metadata", guest->metadata);
+	access_put_times(access, &claims);
+	put_attributes(guest, &claims);
+	put_grants(access, &claims);
+	put_room(guest, &claims);
+	return jwt_with_secret(access->arena, (struct slice){ NULL, 0 }, &claims,
+			       access_config(access, "api_secret"));
+}
+
+bool livekit_write_access(struct access *access)
+{
+	writer_plain(access->answer, "token", livekit_token(access));
+	return true;
+}
+
+struct slice access_livekit_token(struct arena *arena, const struct clock *clock,
+				  const struct access_server *server,
+				  const struct access_guest *guest)
+{
+	const struct access access = access_begin(arena, clock, server, guest, NULL);
+
+	return livekit_token(&access);
 }
 
 /* ---- requests ---- */

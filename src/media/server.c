@@ -8,6 +8,7 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
+#include "media/type.h"
 
 /* Seconds by which a server's clock may differ: before its message says so, and before it is the
  * reason for a rejected token. */
@@ -19,14 +20,14 @@ const char *const server_capability_names[SERVER_CAPABILITIES] = {
 	[SERVER_ROLE] = "role", [SERVER_MESSAGE] = "message", [SERVER_END] = "end",
 };
 
-/* Types without functions cannot be asked. */
-static const struct server_functions *const functions[BACKEND_TYPES_COUNT] = {
-	[BACKEND_LIVEKIT] = &livekit_functions,
-};
+static const struct server_functions *server_functions_of(const struct server *server)
+{
+	return media_types[server->type].server;
+}
 
 bool server_can(enum backend_type type, enum server_capability capability)
 {
-	const struct server_functions *own = functions[type];
+	const struct server_functions *own = media_types[type].server;
 
 	return own != NULL && (capability != SERVER_REMOVE || own->remove_person != NULL) &&
 	       (capability != SERVER_MUTE || own->mute != NULL) &&
@@ -51,25 +52,25 @@ struct slice server_api_url(struct arena *arena, struct slice url)
 void server_list_rooms(struct arena *arena, const struct server *server, int64_t now,
 		       const json_t *names, struct server_request *request)
 {
-	functions[server->type]->list_rooms(arena, server, now, names, request);
+	server_functions_of(server)->list_rooms(arena, server, now, names, request);
 }
 
 void server_list_people(struct arena *arena, const struct server *server, int64_t now,
 			struct slice room, struct server_request *request)
 {
-	functions[server->type]->list_people(arena, server, now, room, request);
+	server_functions_of(server)->list_people(arena, server, now, room, request);
 }
 
 void server_ask_person(struct arena *arena, const struct server *server, int64_t now,
 		       struct slice room, struct slice identity, struct server_request *request)
 {
-	functions[server->type]->ask_person(arena, server, now, room, identity, request);
+	server_functions_of(server)->ask_person(arena, server, now, room, identity, request);
 }
 
 void server_probe_rooms(struct arena *arena, const struct server *server, int64_t now,
 			struct server_request *request)
 {
-	functions[server->type]->probe_rooms(arena, server, now, request);
+	server_functions_of(server)->probe_rooms(arena, server, now, request);
 }
 
 /* ---- answers ---- */
@@ -80,7 +81,7 @@ bool server_read_probe(const struct server *server, const struct outcome *outcom
 	const char *setting =
 		outcome->failure != SENDER_NO_FAILURE
 			? NULL
-			: functions[server->type]->read_probe(
+			: server_functions_of(server)->read_probe(
 				  outcome->status,
 				  (struct slice){ outcome->answer, outcome->answer_size });
 
@@ -116,7 +117,7 @@ static void describe_server_failure(const struct server *server, const struct ou
 			       outcome->error);
 	else if (failure == SENDER_NO_HTTP)
 		(void)snprintf(verdict->message, sizeof verdict->message, "not a %s",
-			       functions[server->type]->product);
+			       server_functions_of(server)->product);
 	else
 		(void)snprintf(verdict->message, sizeof verdict->message, "%s", sentences[failure]);
 }
@@ -143,7 +144,7 @@ static void judge_outcome(const struct arena *arena, const struct server *server
 		(void)snprintf(verdict->message, sizeof verdict->message, "wrong key");
 	else if (outcome->status == 200 && !is_right)
 		(void)snprintf(verdict->message, sizeof verdict->message, "not a %s",
-			       functions[server->type]->product);
+			       server_functions_of(server)->product);
 	else if (!is_right)
 		(void)snprintf(verdict->message, sizeof verdict->message, "status %d",
 			       outcome->status);
@@ -154,7 +155,7 @@ void server_read_rooms(struct arena *arena, const struct server *server, int64_t
 		       struct server_room **rooms, size_t *count)
 {
 	const bool is_right = outcome->status == 200 &&
-			      functions[server->type]->read_rooms(
+			      server_functions_of(server)->read_rooms(
 				      arena, outcome_json(arena, outcome), rooms, count);
 
 	judge_outcome(arena, server, now, outcome, is_right, verdict);
@@ -165,7 +166,7 @@ void server_read_people(struct arena *arena, const struct server *server, int64_
 			struct server_person **people, size_t *count)
 {
 	const bool is_right = outcome->status == 200 &&
-			      functions[server->type]->read_people(
+			      server_functions_of(server)->read_people(
 				      arena, outcome_json(arena, outcome), people, count);
 
 	judge_outcome(arena, server, now, outcome, is_right, verdict);
@@ -175,7 +176,7 @@ void server_read_person(struct arena *arena, const struct server *server, int64_
 			const struct outcome *outcome, struct server_verdict *verdict,
 			struct server_person *person, struct server_track **tracks, size_t *count)
 {
-	const struct server_functions *own = functions[server->type];
+	const struct server_functions *own = server_functions_of(server);
 	const json_t *answer = outcome_json(arena, outcome);
 	bool is_right;
 
@@ -198,7 +199,8 @@ void server_mute(struct arena *arena, const struct server *server, int64_t now, 
 		 struct slice identity, struct slice track, bool mutes,
 		 struct server_request *request)
 {
-	functions[server->type]->mute(arena, server, now, room, identity, track, mutes, request);
+	server_functions_of(server)->mute(arena, server, now, room, identity, track, mutes,
+					  request);
 	request->is_once = true;
 	request->room = room;
 }
@@ -207,15 +209,15 @@ void server_send_message(struct arena *arena, const struct server *server, int64
 			 struct slice room, const json_t *identities, struct slice topic,
 			 struct slice message, struct server_request *request)
 {
-	functions[server->type]->send_message(arena, server, now, room, identities, topic, message,
-					      request);
+	server_functions_of(server)->send_message(arena, server, now, room, identities, topic,
+						  message, request);
 	request->is_once = true;
 }
 
 void server_remove_person(struct arena *arena, const struct server *server, int64_t now,
 			  struct slice room, struct slice identity, struct server_request *request)
 {
-	functions[server->type]->remove_person(arena, server, now, room, identity, request);
+	server_functions_of(server)->remove_person(arena, server, now, room, identity, request);
 	request->is_once = true;
 	request->room = room;
 }
@@ -225,8 +227,8 @@ void server_update_person(struct arena *arena, const struct server *server, int6
 			  const struct access_guest *guest, struct slice metadata,
 			  struct server_request *request)
 {
-	functions[server->type]->update_person(arena, server, now, room, identity, guest, metadata,
-					       request);
+	server_functions_of(server)->update_person(arena, server, now, room, identity, guest,
+						   metadata, request);
 	request->is_once = true;
 	request->room = room;
 }
@@ -234,14 +236,14 @@ void server_update_person(struct arena *arena, const struct server *server, int6
 void server_end_room(struct arena *arena, const struct server *server, int64_t now,
 		     struct slice room, struct server_request *request)
 {
-	functions[server->type]->end_room(arena, server, now, room, request);
+	server_functions_of(server)->end_room(arena, server, now, room, request);
 	request->is_once = true;
 	request->room = room;
 }
 
 bool server_makes_rooms(enum backend_type type, const json_t *config)
 {
-	return functions[type] != NULL && functions[type]->make_room != NULL &&
+	return media_types[type].server != NULL && media_types[type].server->make_room != NULL &&
 	       json_is_true(json_object_get(config, "create_rooms"));
 }
 
@@ -249,7 +251,7 @@ void server_make_room(struct arena *arena, const struct server *server, int64_t 
 		      struct slice room, int64_t size, const json_t *agents,
 		      struct server_request *request)
 {
-	functions[server->type]->make_room(arena, server, now, room, size, agents, request);
+	server_functions_of(server)->make_room(arena, server, now, room, size, agents, request);
 	request->is_shared = true;
 }
 
@@ -263,7 +265,7 @@ void server_read_made(struct arena *arena, const struct server *server, int64_t 
 enum server_result server_read_result(struct arena *arena, const struct server *server, int64_t now,
 				      const struct outcome *outcome, struct server_verdict *verdict)
 {
-	const struct server_functions *own = functions[server->type];
+	const struct server_functions *own = server_functions_of(server);
 	const json_t *answer = outcome_json(arena, outcome);
 	const char *setting = own->forbids(outcome->status, answer);
 
@@ -289,7 +291,7 @@ enum server_result server_read_result(struct arena *arena, const struct server *
 bool server_signed_event(struct arena *arena, const struct server *server, int64_t now,
 			 struct slice authorization, struct slice body)
 {
-	const struct server_functions *own = functions[server->type];
+	const struct server_functions *own = server_functions_of(server);
 
 	return own != NULL && own->signed_event(arena, server, now, authorization, body);
 }
@@ -297,7 +299,7 @@ bool server_signed_event(struct arena *arena, const struct server *server, int64
 bool server_read_event(struct arena *arena, const struct server *server, struct slice body,
 		       struct server_event *event)
 {
-	const struct server_functions *own = functions[server->type];
+	const struct server_functions *own = server_functions_of(server);
 
 	return own != NULL && own->read_event(json_text_read_foreign(arena, body, NULL), event);
 }

@@ -232,7 +232,7 @@ bool peer_has_known_user(const struct peer *peer)
 
 	if (peer->user_id.size == 0 || slice_equal(peer->identity, peer->user_id))
 		return peer->user_id.size > 0;
-	/* Of a longer one, the identity is the hash (media/access.c). */
+	/* Of a longer one, the identity is the hash (media/livekit.c). */
 	digest_sha256(peer->user_id, digest);
 	text_hex(digest, sizeof digest, text);
 	return slice_equal(peer->identity, (struct slice){ text, sizeof text });
