@@ -43,15 +43,27 @@ struct removal {
 
 struct watched_room {
 	struct id account, room; /* the key */
+	size_t place; /* in the array of rooms */
+	/* What merges and judgements have found: in session, where, and how many are inside. */
 	struct id backend;
-	int64_t look_at; /* INT64_MAX: when the next list of rooms has it */
-	int64_t looked; /* 0 if never */
-	int64_t often_until;
+	bool is_live;
+	uint64_t inside;
 	int64_t empty_since; /* milliseconds since 1970; 0 if somebody is inside, or no session */
 	bool left_unseen; /* for live_grace */
-	int64_t judge_at; /* INT64_MAX: when something happens */
+	bool closes; /* its session closes, in steps (live_watch.c) */
+	/* live_follow.c: when it is to be looked at; INT64_MAX: when the next list of rooms has
+	 * it. */
+	int64_t look_at;
+	int64_t looked; /* 0 if never */
+	int64_t often_until;
+	bool is_asking;
+	bool is_large; /* its last list was a large one */
+	/* live_enforce.c: when it is to be judged; INT64_MAX: when something happens. */
+	int64_t judge_at;
 	int64_t wakes; /* when to judge it although nothing happens: milliseconds since 1970; 0 never */
-	uint64_t inside;
+	bool judges_all; /* at judge_at; else only whether there is a place for everybody */
+	bool checks_bans; /* the next time that everybody is judged; later ones are found by merges */
+	bool is_acting;
 	/* Those who are to be put out, in the order of their ids, as the last judgement found; and,
 	 * if all are, since when, else 0. When to find that out again, whether or not a judgement
 	 * can be carried out: INT64_MAX if there is nobody. */
@@ -60,36 +72,31 @@ struct watched_room {
 	int64_t ends_since;
 	int64_t find_removals_at;
 	uint64_t overdue; /* of these people, those who should be outside for OVERDUE_AFTER */
-	bool judges_all; /* at judge_at; else only whether there is a place for everybody */
-	bool checks_bans; /* the next time that everybody is judged; later ones are found by merges */
-	bool is_live; /* in session, as far as is known */
-	bool is_asking, is_acting;
 	bool tells; /* its moderators are to be told how many people wait */
-	bool closes; /* its session closes, in steps */
-	bool is_large; /* its last list was a large one */
 	int64_t told; /* when they were; 0 if never */
 	/* People are to be told of the changes of roles from this one on (pending_role); 0:
 	 * none. */
 	uint64_t changes_from;
 	int64_t told_roles; /* when they were; 0 if never */
-	size_t place; /* in the array of rooms */
 };
 
 /* In the order of their ids, which come first (id_place). */
 struct watched_backend {
 	struct id id, account;
+	bool is_there; /* in the records, as live_watch.c found */
+	/* live_follow.c. */
 	int64_t look_at;
-	size_t under_way; /* looks */
-	size_t acting; /* requests of judgements */
-	size_t telling; /* requests that tell people about their role */
 	int64_t listed; /* when the list was asked for; 0 if never */
+	size_t under_way; /* looks */
 	/* is_down: it did not answer the last time. has_answered: ever, or told something. */
-	bool is_listing, was_up, is_down, has_answered, is_there;
+	bool is_listing, was_up, is_down, has_answered;
 	bool is_large; /* its last list was a large one */
 	/* When its last event came, and the one that is stored, in milliseconds since 1970; and
 	 * when that was stored. 0: none. */
 	int64_t event, event_stored, stored_at;
 	int64_t set_aside; /* when one of its events last was: milliseconds since 1970; 0 never */
+	/* live_enforce.c: requests of judgements, and those that tell people about their role. */
+	size_t acting, telling;
 };
 
 /* Judgements have turns of their own, so that they do not wait for the merging of what a media
@@ -105,15 +112,17 @@ struct pending_role {
 /* In the order of their ids, which come first (id_place). */
 struct watched_account {
 	struct id id;
+	int64_t left[WATCH_WORKS]; /* microseconds; below 0: what it owes */
+	int64_t day; /* that was begun for those who are inside (live_watch.c) */
+	/* live_follow.c. */
+	int64_t aside_told; /* 0 if never */
+	bool has_large; /* a large list was asked for, or is being merged */
+	/* live_enforce.c. */
 	uint64_t changes; /* of roles; the number of the last one */
 	uint64_t all_changed; /* the last change that meant all roles; 0 if none is pending */
 	struct pending_role *pending; /* until the people have been told in all rooms */
 	size_t pending_count, pending_capacity;
 	size_t telling; /* rooms whose people are to be told */
-	int64_t left[WATCH_WORKS]; /* microseconds; below 0: what it owes */
-	int64_t aside_told; /* 0 if never */
-	int64_t day; /* that was begun for those who are inside */
-	bool has_large; /* a large list was asked for, or is being merged */
 };
 
 /* What the watch has asked a media server, from the making of the requests until their outcomes
@@ -148,7 +157,7 @@ struct live_watch {
 	struct id large[LARGE_ARRIVED]; /* the accounts of large lists that have arrived */
 	size_t large_count;
 	struct live_figures figures;
-	/* Of the thread. */
+	/* Of the thread: what it knows, and what has become of its requests. */
 	void *tree; /* of rooms, by their key (tsearch) */
 	struct watched_room **rooms;
 	size_t room_count, room_capacity;
@@ -156,18 +165,21 @@ struct live_watch {
 	size_t backend_count, backend_capacity;
 	struct watched_account *accounts;
 	size_t account_count, account_capacity;
-	struct heard *waiting; /* events that could not be merged yet */
-	struct queued_room *queued; /* rooms about which something is to be done, likewise */
 	struct errand *answered, **answered_end; /* in the order in which their requests ended */
-	size_t large_read; /* large lists whose contents are in memory */
 	bool is_behind; /* something waits for the next turn of its account */
+	/* live_follow.c. */
+	struct heard *waiting; /* events that could not be merged yet */
+	size_t large_read; /* large lists whose contents are in memory */
+	/* live_enforce.c: rooms about which something is to be done that could not be done yet. */
+	struct queued_room *queued;
+	/* live_watch.c. */
+	bool had_lease;
+	int64_t begun; /* when it got the lease */
 	size_t found_place; /* the next account whose rooms are gone through after the start */
 	int64_t found_at; /* when; 0 if all have been */
-	bool had_lease;
 	int64_t backends_at, old_at;
 	size_t old_place; /* the next account whose old sessions are removed */
 	int64_t day; /* today, in days since 1970; 0 at the start */
-	int64_t begun;
 };
 
 /* Returns the account, and adds it if it is not known. The pointer is valid until the next call. */
