@@ -155,6 +155,9 @@ static bool set_limits(struct transfer *transfer)
 		       CURLE_OK &&
 	       (process->authorities.len == 0 ||
 		curl_easy_setopt(curl, CURLOPT_CAINFO_BLOB, &process->authorities) == CURLE_OK) &&
+	       /* A body that is too long by its header is not read at all; 0 is no limit. */
+	       curl_easy_setopt(curl, CURLOPT_MAXFILESIZE_LARGE,
+				(curl_off_t)transfer->answer_most) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)transfer->patience) == CURLE_OK &&
 	       (process->options.connect_patience == 0 ||
 		curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
@@ -227,6 +230,7 @@ static const struct meaning {
 	{ CURLE_SEND_ERROR, SENDER_REFUSED, "connection closed" },
 	{ CURLE_RECV_ERROR, SENDER_REFUSED, "connection closed" },
 	{ CURLE_WEIRD_SERVER_REPLY, SENDER_NO_HTTP, "no HTTP response" },
+	{ CURLE_FILESIZE_EXCEEDED, SENDER_TOO_LONG, "response too long" },
 };
 /* clang-format on */
 

@@ -268,6 +268,9 @@ static const struct {
 	{ "/body/1", 1, 200, SENDER_NO_FAILURE, 1 },
 	{ "/body/1000", 1000, 200, SENDER_NO_FAILURE, 1000 },
 	{ "/body/1001", 1000, 200, SENDER_TOO_LONG, 0 },
+	/* It ends before any of its body, which is not waited for. */
+	{ "/length/1001", 1000, 200, SENDER_TOO_LONG, 0 },
+	{ "/length/1000", 1000, 200, SENDER_REFUSED, 0 },
 	{ "/body/65536", 65536, 200, SENDER_NO_FAILURE, 65536 },
 	{ "/body/65537", 100000, 200, SENDER_NO_FAILURE, 65537 },
 	{ "/body/3000000", 4000000, 200, SENDER_NO_FAILURE, 3000000 },
