@@ -213,7 +213,15 @@ struct store;
 struct transaction;
 struct store_figures; /* store/figures.h */
 
-typedef bool store_visit(void *context, const struct store_record *record, struct fault *fault);
+/* The first member of a driver's walk over everything. A cursor belongs to a transaction from
+ * store_cursor_add until store_cursor_end, which calls the driver's end_walk; the end of the
+ * transaction does so for all that are left. */
+struct store_cursor {
+	struct transaction *transaction;
+	struct store_cursor *next; /* of the transaction; NULL if there is none */
+};
+void store_cursor_add(struct store_cursor *cursor, struct transaction *transaction);
+void store_cursor_end(struct store_cursor *cursor);
 
 /* The functions of a driver. The functions below call them, after checking the preconditions by
  * assert. */
@@ -252,11 +260,14 @@ struct store_driver {
 	/* For WRITE transactions, called before the account is set. NULL if the driver does nothing
 	 * then. */
 	void (*enter)(struct transaction *, const struct id *account);
-	/* These three are NULL in drivers for tests. */
-	bool (*walk)(struct transaction *, const struct store_kind *, store_visit *, void *context,
-		     struct fault *);
-	bool (*walk_keys)(struct transaction *, const struct store_kind *, store_visit *,
-			  void *context, struct fault *);
+	/* Begins a walk over everything, with or without values, and adds its cursor to the
+	 * transaction. `next` reads the next record, and returns false at the end and after a
+	 * fault. end_walk frees the cursor. */
+	struct store_cursor *(*walk)(struct transaction *, const struct store_kind *,
+				     bool has_values);
+	bool (*next)(struct store_cursor *, struct store_record *, struct fault *);
+	void (*end_walk)(struct store_cursor *);
+	/* NULL in drivers for tests. */
 	bool (*count)(struct transaction *, const struct store_kind *const *, size_t n,
 		      uint64_t *counts, struct fault *);
 	bool (*commit)(struct transaction *, uint64_t *number, struct fault *);
@@ -290,6 +301,7 @@ struct transaction {
 	size_t put_bytes; /* see store_put_bytes */
 	uint64_t number; /* WRITE: its own number; READ: the number of the state it sees */
 	uint64_t roster; /* see store_set_roster */
+	struct store_cursor *cursors; /* of walks over everything that have not ended */
 };
 
 /* Begins a transaction, which is allocated in the arena. store_commit or store_abandon ends it,
@@ -340,28 +352,66 @@ bool store_get_several(struct transaction *transaction, const struct store_kind 
 		       struct store_record *records, struct fault *fault);
 bool store_page(struct transaction *transaction, const struct store_kind *kind,
 		struct store_page *page, struct fault *fault);
-/* Records that store_each reads together. */
-#define STORE_EACH_AT_ONCE 128
-/* Calls `visit` for each record of all pages in the order of ids, of which `page` is the first (its
- * records and results are not used), until it returns false; returns false if a fault was set.
- * keeps: what the visits leave in the arena stays; otherwise a READ transaction releases it after
- * each page (a WRITE transaction has its changes in the arena). */
+typedef bool store_visit(void *context, const struct store_record *record, struct fault *fault);
+/* Calls `visit` for each record of store_walk_pages, until it returns false; returns false if a
+ * fault was set. */
 bool store_each(struct transaction *transaction, const struct store_kind *kind,
 		const struct store_page *page, bool keeps, store_visit *visit, void *context,
 		struct fault *fault);
 bool store_has_children(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *parent, bool *has_children, struct fault *fault);
 
-/* ---- reading everything: READ transactions, all accounts ----
+/* ---- walks ----
  *
- * Calls `visit` for each record of a kind, in no particular order, until it returns false and has
- * set the fault. The record lives until visit returns; visit may use the transaction. */
-bool store_walk(struct transaction *transaction, const struct store_kind *kind, store_visit *visit,
-		void *context, struct fault *fault);
-/* Like store_walk, but without reading values, so it also visits records with a damaged value. Only
- * account and id are set, or the name for a kind with STORE_NAME_ANYWHERE. */
-bool store_walk_keys(struct transaction *transaction, const struct store_kind *kind,
-		     store_visit *visit, void *context, struct fault *fault);
+ * A walk reads many records, one after the other:
+ *
+ *	struct store_walk walk = store_walk_pages(transaction, &kind_room, &page, false, fault);
+ *	struct store_record record;
+ *
+ *	while (store_next(&walk, &record))
+ *		show_room(&record);
+ *	return fault->kind == FAULT_NONE;
+ *
+ * The loop may use the transaction and begin other walks, and may be left at any time: whatever a
+ * walk holds belongs to its transaction, whose end frees it. Of two walks through pages, the second
+ * must have ended or been left before the first goes on, unless both keep their records. */
+
+/* A walk. Its members are of store.c. */
+struct store_walk {
+	struct transaction *transaction;
+	const struct store_kind *kind;
+	struct fault *fault; /* the caller's */
+	bool has_ended;
+	struct store_cursor *cursor; /* of a walk over everything; NULL in a walk through pages */
+	/* Of a walk through pages. */
+	struct store_page page;
+	size_t at; /* index of the next record in the page */
+	struct id last; /* the one before */
+	bool has_page; /* a page was read */
+	bool keeps;
+	struct arena_mark mark; /* the position before the page */
+};
+
+/* Records that a walk through pages reads together. */
+#define STORE_WALK_AT_ONCE 128
+/* Begins a walk through all pages in the order of ids, of which `page` is the first; its records
+ * and results are not used, its bounds and its parent are borrowed. keeps: all records, and what
+ * the loop leaves in the arena, stay; otherwise a READ transaction releases the arena to where it
+ * was before each page (a WRITE transaction has its changes in the arena). */
+struct store_walk store_walk_pages(struct transaction *transaction, const struct store_kind *kind,
+				   const struct store_page *page, bool keeps, struct fault *fault);
+/* Begins a walk over all records of a kind, of all accounts, in no particular order. For READ
+ * transactions. */
+struct store_walk store_walk_all(struct transaction *transaction, const struct store_kind *kind,
+				 struct fault *fault);
+/* Like store_walk_all, but without reading values, so it also finds records with a damaged value.
+ * Only account and id are set, or the name for a kind with STORE_NAME_ANYWHERE. */
+struct store_walk store_walk_keys(struct transaction *transaction, const struct store_kind *kind,
+				  struct fault *fault);
+/* Reads the next record, which lives until the next call. Returns false at the end of the walk, and
+ * once the fault that was given at its beginning is set, by the walk or by the loop. */
+bool store_next(struct store_walk *walk, struct store_record *record);
+
 /* Counts the records of each kind, without reading values. */
 bool store_count(struct transaction *transaction, const struct store_kind *const *kinds, size_t n,
 		 uint64_t *counts, struct fault *fault);

@@ -93,9 +93,7 @@ struct checking {
 	uint64_t found;
 	uint64_t records, all; /* number of records checked, and in total */
 	struct store_check files;
-	/* the kind being walked */
 	struct survey *survey;
-	const struct store_kind *kind;
 };
 
 /* Prints a finding about `file`, or about `table` and `key`. */
@@ -161,16 +159,6 @@ static bool check_files(struct checking *checking, struct fault *fault)
 	return is_checked;
 }
 
-static bool check_one_record(void *context, const struct store_record *record, struct fault *fault)
-{
-	struct checking *checking = context;
-
-	(void)fault;
-	record_findings_tell_stored(checking->survey, checking->kind, record, &checking->findings);
-	progress_show(&checking->progress, ++checking->records, checking->all);
-	return true;
-}
-
 static void tell_index(void *context, const char *problem)
 {
 	print_finding(context, "store", NULL, NULL, problem);
@@ -180,16 +168,23 @@ static bool check_kinds(struct checking *checking, struct fault *fault)
 {
 	struct transaction *transaction = checking->survey->call.transaction;
 	uint64_t counts[KINDS];
+	struct store_record record;
 
 	if (!store_count(transaction, all_kinds, KINDS, counts, fault))
 		return false;
 	for (int i = 0; i < KINDS; i++)
 		checking->all += counts[i];
 	for (int i = 0; i < KINDS; i++) {
-		checking->kind = all_kinds[i];
-		if (!store_walk(transaction, checking->kind, check_one_record, checking, fault))
-			return false;
+		struct store_walk walk = store_walk_all(transaction, all_kinds[i], fault);
+
+		while (store_next(&walk, &record)) {
+			record_findings_tell_stored(checking->survey, all_kinds[i], &record,
+						    &checking->findings);
+			progress_show(&checking->progress, ++checking->records, checking->all);
+		}
 	}
+	if (fault->kind != FAULT_NONE)
+		return false;
 	/* A database checks its indexes itself. */
 	if (store_postgres_is_url(checking->directory))
 		return true;

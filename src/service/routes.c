@@ -117,7 +117,7 @@
 #define OF_TOKEN(of, how) { .kind = &(of), .finding = (how), .from = READ_TOKEN }
 
 #define PEERS_OF_SESSION MAY_READ({ .kind = &kind_peer, .finding = STORE_FIND_PAGE, .from = READ_PATH, \
-	.most = STORE_EACH_AT_ONCE })
+	.most = STORE_WALK_AT_ONCE })
 #define NOT_INSIDE "From inside: the person is not in the room, or the role lacks sendRoomState."
 #define MAY_NOT_ACT "From inside: the person is not in the room, or the role lacks the permission."
 #define VIEWS "A person inside asked more than twice in a second, or called more than ten times."

@@ -45,6 +45,33 @@ bool store_form_accept(const struct store_form *form, struct slice kept, const c
 	return store_form_unreleased(what, fault);
 }
 
+/* ---- cursors ---- */
+
+void store_cursor_add(struct store_cursor *cursor, struct transaction *transaction)
+{
+	cursor->transaction = transaction;
+	cursor->next = transaction->cursors;
+	transaction->cursors = cursor;
+}
+
+void store_cursor_end(struct store_cursor *cursor)
+{
+	struct store_cursor **place = &cursor->transaction->cursors;
+
+	while (*place != cursor)
+		place = &(*place)->next;
+	*place = cursor->next;
+	cursor->transaction->store->driver->end_walk(cursor);
+}
+
+static void end_walks(struct transaction *transaction)
+{
+	while (transaction->cursors != NULL)
+		store_cursor_end(transaction->cursors);
+}
+
+/* ---- transactions ---- */
+
 bool store_begin(struct store *store, enum store_access access, struct arena *arena,
 		 struct transaction **transaction, struct fault *fault)
 {
@@ -139,33 +166,6 @@ bool store_page(struct transaction *transaction, const struct store_kind *kind,
 	return transaction->store->driver->page(transaction, kind, page, fault);
 }
 
-bool store_each(struct transaction *transaction, const struct store_kind *kind,
-		const struct store_page *page, bool keeps, store_visit *visit, void *context,
-		struct fault *fault)
-{
-	struct store_page next = *page;
-	struct id last;
-
-	assert(page->order != STORE_BY_NAME && page->order != STORE_BY_END);
-	next.most = STORE_EACH_AT_ONCE;
-	do {
-		const struct arena_mark mark = arena_mark(transaction->arena);
-
-		next.records = arena_alloc(transaction->arena, next.most * sizeof *next.records);
-		if (!store_page(transaction, kind, &next, fault))
-			return false;
-		for (size_t i = 0; i < next.count; i++) {
-			last = next.records[i].id;
-			if (!visit(context, &next.records[i], fault))
-				return fault->kind == FAULT_NONE;
-		}
-		*(next.order == STORE_NEWEST_FIRST ? &next.below : &next.above) = &last;
-		if (!keeps && transaction->access == STORE_READ)
-			arena_release(transaction->arena, &mark);
-	} while (!next.is_last);
-	return true;
-}
-
 bool store_has_children(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *parent, bool *has_children, struct fault *fault)
 {
@@ -174,16 +174,104 @@ bool store_has_children(struct transaction *transaction, const struct store_kind
 							fault);
 }
 
-bool store_walk(struct transaction *transaction, const struct store_kind *kind, store_visit *visit,
-		void *context, struct fault *fault)
+/* ---- walks ---- */
+
+struct store_walk store_walk_pages(struct transaction *transaction, const struct store_kind *kind,
+				   const struct store_page *page, bool keeps, struct fault *fault)
 {
-	return transaction->store->driver->walk(transaction, kind, visit, context, fault);
+	struct store_walk walk = {
+		.transaction = transaction,
+		.kind = kind,
+		.fault = fault,
+		.page = *page,
+		.keeps = keeps,
+	};
+
+	assert(page->order != STORE_BY_NAME && page->order != STORE_BY_END);
+	walk.page.most = STORE_WALK_AT_ONCE;
+	walk.page.count = 0;
+	walk.page.is_last = false;
+	return walk;
 }
 
-bool store_walk_keys(struct transaction *transaction, const struct store_kind *kind,
-		     store_visit *visit, void *context, struct fault *fault)
+static bool read_next_page(struct store_walk *walk)
 {
-	return transaction->store->driver->walk_keys(transaction, kind, visit, context, fault);
+	struct store_page *page = &walk->page;
+	struct arena *arena = walk->transaction->arena;
+
+	if (walk->has_page) {
+		*(page->order == STORE_NEWEST_FIRST ? &page->below : &page->above) = &walk->last;
+		if (!walk->keeps && walk->transaction->access == STORE_READ)
+			arena_release(arena, &walk->mark);
+	}
+	if (page->is_last)
+		return false;
+	walk->mark = arena_mark(arena);
+	walk->has_page = true;
+	walk->at = 0;
+	page->records = arena_alloc(arena, page->most * sizeof *page->records);
+	return store_page(walk->transaction, walk->kind, page, walk->fault);
+}
+
+static bool next_of_pages(struct store_walk *walk, struct store_record *record)
+{
+	while (walk->at == walk->page.count)
+		if (!read_next_page(walk))
+			return false;
+	*record = walk->page.records[walk->at++];
+	walk->last = record->id;
+	return true;
+}
+
+static struct store_walk walk_everything(struct transaction *transaction,
+					 const struct store_kind *kind, bool has_values,
+					 struct fault *fault)
+{
+	struct store_walk walk = { .transaction = transaction, .kind = kind, .fault = fault };
+
+	assert(transaction->access == STORE_READ);
+	walk.cursor = transaction->store->driver->walk(transaction, kind, has_values);
+	return walk;
+}
+
+struct store_walk store_walk_all(struct transaction *transaction, const struct store_kind *kind,
+				 struct fault *fault)
+{
+	return walk_everything(transaction, kind, true, fault);
+}
+
+struct store_walk store_walk_keys(struct transaction *transaction, const struct store_kind *kind,
+				  struct fault *fault)
+{
+	return walk_everything(transaction, kind, false, fault);
+}
+
+bool store_next(struct store_walk *walk, struct store_record *record)
+{
+	const struct store_driver *driver = walk->transaction->store->driver;
+
+	if (walk->has_ended || walk->fault->kind != FAULT_NONE)
+		return false;
+	if (walk->cursor == NULL ? next_of_pages(walk, record)
+				 : driver->next(walk->cursor, record, walk->fault))
+		return true;
+	walk->has_ended = true;
+	if (walk->cursor != NULL)
+		store_cursor_end(walk->cursor);
+	return false;
+}
+
+bool store_each(struct transaction *transaction, const struct store_kind *kind,
+		const struct store_page *page, bool keeps, store_visit *visit, void *context,
+		struct fault *fault)
+{
+	struct store_walk walk = store_walk_pages(transaction, kind, page, keeps, fault);
+	struct store_record record;
+
+	while (store_next(&walk, &record))
+		if (!visit(context, &record, fault))
+			break;
+	return fault->kind == FAULT_NONE;
 }
 
 bool store_count(struct transaction *transaction, const struct store_kind *const *kinds, size_t n,
@@ -263,11 +351,13 @@ bool store_commit(struct transaction *transaction, uint64_t *number, struct faul
 		store_abandon(transaction);
 		return true;
 	}
+	end_walks(transaction);
 	return transaction->store->driver->commit(transaction, number, fault);
 }
 
 void store_abandon(struct transaction *transaction)
 {
+	end_walks(transaction);
 	transaction->store->driver->abandon(transaction);
 }
 

@@ -149,9 +149,10 @@ static bool read_owner(struct salvage_keys *keys, const struct store_record *sto
 	return store_get(transaction, kind, &stored->id, STORE_TO_SHOW, record, fault);
 }
 
-static bool gather_key(void *context, const struct store_record *stored, struct fault *fault)
+/* Adds the key of a record, unless it is of another account. */
+static bool gather_key(struct salvage_keys *keys, const struct store_record *stored,
+		       struct fault *fault)
 {
-	struct salvage_keys *keys = context;
 	const struct record_kind *kind = keys->kind;
 	struct arena *arena = keys->survey->call.transaction->arena;
 	struct gathered key = { .account = 0 };
@@ -192,7 +193,9 @@ static bool fill_window(struct salvage_keys *keys, const struct record_kind *kin
 	const struct id account = transaction->account;
 	struct arena *kept = transaction->arena;
 	struct fault own = FAULT_INITIAL;
-	bool is_done;
+	struct store_record stored;
+	struct store_walk walk;
+	bool is_done = true;
 
 	if (window->items == NULL)
 		window->items = memory_check(calloc(2 * keys->most, sizeof *window->items));
@@ -204,9 +207,13 @@ static bool fill_window(struct salvage_keys *keys, const struct record_kind *kin
 	keys->window = window;
 	keys->kind = kind;
 	transaction->arena = arena_open();
-	is_done = store_walk_keys(transaction, kind->table->kind, gather_key, keys, &own) ||
-		  is_lost(keys, arena_text(transaction->arena, "%ss", kind->table->kind->name),
-			  &own, fault);
+	walk = store_walk_keys(transaction, kind->table->kind, &own);
+	while (is_done && store_next(&walk, &stored))
+		is_done = gather_key(keys, &stored, fault);
+	if (own.kind != FAULT_NONE)
+		is_done = is_lost(keys,
+				  arena_text(transaction->arena, "%ss", kind->table->kind->name),
+				  &own, fault);
 	arena_close(transaction->arena);
 	transaction->arena = kept;
 	store_set_account(transaction, &account);

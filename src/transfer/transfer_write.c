@@ -21,7 +21,6 @@ struct writing {
 	struct transfer_output *output;
 	const struct roster *roster;
 	const struct account *only; /* NULL: all accounts of the roster */
-	uint64_t count; /* of keys of a kind */
 	struct transfer_counts left; /* records that are left out (is_left_behind) */
 	json_t *lost; /* in a damaged store: ids of the account's lost records with children */
 	bool has_log; /* the line of the account's event log is written, or it has none */
@@ -417,9 +416,9 @@ static bool write_account(struct writing *writing, const struct account *account
 
 /* Writes a reserved code, even of an account that is removed, unless only one account is wanted.
  * With `lost`, found has no value (store_walk_keys). */
-static bool write_words(void *context, const struct store_record *found, struct fault *fault)
+static bool write_words(struct writing *writing, const struct store_record *found,
+			struct fault *fault)
 {
-	struct writing *writing = context;
 	struct call *call = &writing->survey->call;
 	struct store_record stored = *found;
 	struct fault own = FAULT_INITIAL;
@@ -443,16 +442,22 @@ static bool write_words(void *context, const struct store_record *found, struct 
 	return is_done;
 }
 
-/* ---- keys ---- */
-
-static bool count_key(void *context, const struct store_record *record, struct fault *fault)
+static bool write_all_words(struct writing *writing, struct fault *fault)
 {
-	struct writing *writing = context;
+	struct transaction *transaction = writing->survey->call.transaction;
+	struct fault own = FAULT_INITIAL;
+	struct store_walk walk = writing->output->lost == NULL
+					 ? store_walk_all(transaction, &kind_words, &own)
+					 : store_walk_keys(transaction, &kind_words, &own);
+	struct store_record found;
 
-	(void)fault;
-	writing->count += account_is_wanted(writing, &record->account);
-	return true;
+	while (store_next(&walk, &found))
+		if (!write_words(writing, &found, fault))
+			return false;
+	return own.kind == FAULT_NONE || leave_out(writing, "custom codes", &own, fault);
 }
+
+/* ---- keys ---- */
 
 /* Each written line had a record of its own, so equal counts mean that lists and records match. */
 static bool check_list_count(struct writing *writing, const struct record_kind *kind,
@@ -460,16 +465,20 @@ static bool check_list_count(struct writing *writing, const struct record_kind *
 {
 	const uint64_t written = transfer_count(&writing->output->counts, kind) +
 				 transfer_count(&writing->left, kind);
+	struct store_walk walk = store_walk_keys(writing->survey->call.transaction,
+						 kind->table->kind, fault);
+	struct store_record record;
+	uint64_t count = 0;
 
-	writing->count = 0;
-	return store_walk_keys(writing->survey->call.transaction, kind->table->kind, count_key,
-			       writing, fault) &&
-	       (writing->count == written ||
+	while (store_next(&walk, &record))
+		count += account_is_wanted(writing, &record.account);
+	return fault->kind == FAULT_NONE &&
+	       (count == written ||
 		fault_cause(
 			fault, FAULT_DAMAGED, 0,
 			"the lists contain %llu %ss, but %llu exist; run anteroom check for details",
 			(unsigned long long)written, kind->table->kind->name,
-			(unsigned long long)writing->count));
+			(unsigned long long)count));
 }
 
 bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
@@ -485,7 +494,6 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 		.roster = roster,
 		.only = only,
 	};
-	struct fault own = FAULT_INITIAL;
 	bool is_done = write_head(&writing, fault);
 
 	if (output->lost != NULL)
@@ -502,8 +510,5 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 		if (record_kinds[i]->order == RECORD_PAGES && record_kinds[i]->line != NULL)
 			is_done = check_list_count(&writing, record_kinds[i], fault);
 	}
-	if (is_done && !(output->lost == NULL ? store_walk : store_walk_keys)(
-			       survey->call.transaction, &kind_words, write_words, &writing, &own))
-		is_done = leave_out(&writing, "custom codes", &own, fault);
-	return is_done && write_end(&writing, fault);
+	return is_done && write_all_words(&writing, fault) && write_end(&writing, fault);
 }

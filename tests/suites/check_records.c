@@ -966,6 +966,277 @@ START_TEST(a_walk_returns_each_remaining_record_once)
 }
 END_TEST
 
+/* ---- walks ---- */
+
+/* More than a walk reads at once, in pages or from a database. */
+#define WALKED 300
+
+static const struct id second_account = { "account two" };
+
+/* Puts records of a kind: half of them into each of two accounts, and below two parents. Every
+ * seventh is removed again. */
+static void put_walked(const struct store_kind *kind)
+{
+	struct transaction *transaction = begin(STORE_WRITE);
+
+	for (unsigned i = 0; i < 2 * WALKED; i++) {
+		struct store_record record = record_of(i, arena_text(arena, "n%04u", i));
+
+		store_set_account(transaction, i % 2 == 0 ? &account : &second_account);
+		record.parent = id_of(1, i / 2 % 2);
+		record.value = slice_of(arena_text(arena, "value %u", i));
+		put_right(transaction, kind, &record);
+	}
+	end(transaction);
+	transaction = begin(STORE_WRITE);
+	for (unsigned i = 0; i < 2 * WALKED; i += 7) {
+		struct store_record record = record_of(i, arena_text(arena, "n%04u", i));
+
+		store_set_account(transaction, i % 2 == 0 ? &account : &second_account);
+		drop(transaction, kind, &record);
+	}
+	end(transaction);
+}
+
+static const struct {
+	enum store_access access;
+	enum store_order order;
+	bool keeps;
+	bool is_of_parent;
+	unsigned above, below; /* 0 for no bound */
+	unsigned leaves_after; /* 0 if it goes to the end */
+} page_walks[] = {
+	{ STORE_READ, STORE_OLDEST_FIRST, false, false, 0, 0, 0 },
+	{ STORE_READ, STORE_NEWEST_FIRST, false, false, 0, 0, 0 },
+	{ STORE_READ, STORE_NEWEST_FIRST, true, false, 0, 0, 0 },
+	{ STORE_WRITE, STORE_OLDEST_FIRST, false, false, 0, 0, 0 },
+	{ STORE_READ, STORE_OLDEST_FIRST, false, true, 0, 0, 0 },
+	{ STORE_READ, STORE_NEWEST_FIRST, false, false, 20, 550, 0 },
+	{ STORE_READ, STORE_NEWEST_FIRST, false, false, 0, 2, 0 }, /* none */
+	{ STORE_READ, STORE_OLDEST_FIRST, false, false, 0, 0, STORE_WALK_AT_ONCE },
+	{ STORE_READ, STORE_OLDEST_FIRST, false, false, 0, 0, STORE_WALK_AT_ONCE + 1 },
+};
+
+/* Returns the number of the record of the account that comes after `last`, or -1. */
+static int walked_next(size_t row, int last)
+{
+	const int step = page_walks[row].order == STORE_OLDEST_FIRST ? 2 : -2;
+
+	for (int i = last + step; i >= 0 && i < 2 * WALKED; i += step) {
+		if (i % 7 != 0 && (!page_walks[row].is_of_parent || i / 2 % 2 == 1) &&
+		    (page_walks[row].above == 0 || i > (int)page_walks[row].above) &&
+		    (page_walks[row].below == 0 || i < (int)page_walks[row].below))
+			return i;
+	}
+	return -1;
+}
+
+START_TEST(a_walk_through_pages_reads_their_records)
+{
+	store = drivers[_i].open(directory);
+	put_walked(&whole);
+	for (size_t row = 0; row < ROWS(page_walks); row++) {
+		const struct id parent = id_of(1, 1), above = id_of(1000, page_walks[row].above),
+				below = id_of(1000, page_walks[row].below);
+		const struct store_page page = {
+			.order = page_walks[row].order,
+			.parent = page_walks[row].is_of_parent ? &parent : NULL,
+			.above = page_walks[row].above > 0 ? &above : NULL,
+			.below = page_walks[row].below > 0 ? &below : NULL,
+		};
+		struct transaction *transaction = begin(page_walks[row].access);
+		const size_t used = arena_used(arena);
+		struct fault fault = FAULT_INITIAL;
+		struct store_walk walk = store_walk_pages(transaction, &whole, &page,
+							  page_walks[row].keeps, &fault);
+		int number = page.order == STORE_OLDEST_FIRST ? -2 : 2 * WALKED;
+		struct store_record record, first = { .value = { NULL, 0 } };
+		unsigned count = 0;
+
+		while (store_next(&walk, &record)) {
+			number = walked_next(row, number);
+			ck_assert_int_eq((int)id_number(&record.id), number);
+			ck_assert(slice_is(record.value, arena_text(arena, "value %d", number)));
+			if (count++ == 0)
+				first = record;
+			if (count == page_walks[row].leaves_after)
+				break;
+		}
+		ck_assert_int_eq(fault.kind, FAULT_NONE);
+		if (page_walks[row].leaves_after > 0) {
+			ck_assert_uint_eq(count, page_walks[row].leaves_after);
+		} else {
+			ck_assert_int_eq(walked_next(row, number), -1);
+			ck_assert(!store_next(&walk, &record));
+			if (page_walks[row].access == STORE_READ && !page_walks[row].keeps)
+				ck_assert_uint_eq(arena_used(arena), used);
+		}
+		if (page_walks[row].keeps)
+			ck_assert(slice_is(first.value, arena_text(arena, "value %d",
+								   (int)id_number(&first.id))));
+		store_abandon(transaction);
+		arena_reset(arena);
+	}
+}
+END_TEST
+
+/* Counts all records, while another walk over the same is open, and the transaction is used. */
+static void walk_over(const struct store_kind *kind, bool has_values)
+{
+	const bool is_named = kind->naming == STORE_NAME_ANYWHERE;
+	struct transaction *transaction = begin(STORE_READ);
+	struct store_walk (*const start)(struct transaction *, const struct store_kind *,
+					 struct fault *) = has_values ? store_walk_all
+								      : store_walk_keys;
+	struct fault fault = FAULT_INITIAL;
+	struct store_walk walk = start(transaction, kind, &fault);
+	struct store_walk second = start(transaction, kind, &fault);
+	unsigned seen[2 * WALKED] = { 0 };
+	struct store_record record, other, whole_record;
+
+	while (store_next(&walk, &record)) {
+		const struct id *owner;
+		unsigned number;
+
+		ck_assert(store_next(&second, &other));
+		number = is_named ? (unsigned)strtoul(record.name.data + 1, NULL, 10)
+				  : (unsigned)id_number(&record.id);
+		owner = number % 2 == 0 ? &account : &second_account;
+		ck_assert_uint_lt(number, 2 * WALKED);
+		seen[number]++;
+		store_set_account(transaction, owner);
+		whole_record = get(transaction, kind, &record);
+		ck_assert(slice_is(whole_record.value, arena_text(arena, "value %u", number)));
+		if (has_values)
+			ck_assert(is_same(kind, &record, &whole_record));
+		else
+			ck_assert_ptr_null(record.value.data);
+		if (has_values || !is_named)
+			ck_assert_int_eq(id_compare(&record.account, owner), 0);
+	}
+	ck_assert(!store_next(&walk, &record) && !store_next(&second, &record));
+	ck_assert_int_eq(fault.kind, FAULT_NONE);
+	for (unsigned i = 0; i < 2 * WALKED; i++)
+		ck_assert_uint_eq(seen[i], i % 7 != 0);
+	store_abandon(transaction);
+}
+
+START_TEST(a_walk_over_everything_reads_each_record_once)
+{
+	const struct store_kind *const walked[] = { &whole, &global, &plain };
+
+	store = drivers[_i].open(directory);
+	for (size_t i = 0; i < ROWS(walked); i++) {
+		put_walked(walked[i]);
+		walk_over(walked[i], false);
+		walk_over(walked[i], true);
+	}
+}
+END_TEST
+
+/* What a walk holds is freed with its transaction, which the leak checker sees. */
+START_TEST(a_walk_may_be_left)
+{
+	const unsigned after[] = { 0, 1, WALKED };
+	struct store_record record;
+	uint64_t number;
+
+	store = drivers[_i].open(directory);
+	put_walked(&whole);
+	for (size_t i = 0; i < 2 * ROWS(after); i++) {
+		struct fault fault = FAULT_INITIAL;
+		struct transaction *transaction = begin(STORE_READ);
+		struct store_walk walks[3];
+
+		for (size_t j = 0; j < ROWS(walks); j++) {
+			walks[j] = (j == 1 ? store_walk_keys : store_walk_all)(transaction, &whole,
+									       &fault);
+			for (unsigned n = 0; n < after[i / 2]; n++)
+				ck_assert(store_next(&walks[j], &record));
+		}
+		while (store_next(&walks[1], &record))
+			;
+		ck_assert_int_eq(fault.kind, FAULT_NONE);
+		ck_assert_ptr_nonnull(transaction->cursors);
+		if (i % 2 == 0)
+			store_abandon(transaction);
+		else
+			ck_assert(store_commit(transaction, &number, &fault));
+		ck_assert_ptr_null(transaction->cursors);
+	}
+}
+END_TEST
+
+/* A page is one call, and so is each record of a walk over everything. */
+static const struct {
+	unsigned fails_at; /* counted from the first one of the walk */
+	unsigned pages_read, all_read; /* records */
+} failing_walks[] = {
+	{ 1, 0, 0 },
+	{ 2, STORE_WALK_AT_ONCE, 1 },
+	{ 3, 2 * STORE_WALK_AT_ONCE, 2 },
+	{ 100, 257, 99 },
+};
+
+START_TEST(a_fault_ends_a_walk)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+	struct store_record record;
+
+	store = open_failing(directory);
+	put_walked(&whole);
+	for (size_t i = 0; i < 2 * ROWS(failing_walks); i++) {
+		const unsigned n = failing_walks[i / 2].fails_at;
+		const bool is_of_pages = i % 2 == 0;
+		const unsigned expected = is_of_pages ? failing_walks[i / 2].pages_read
+						      : failing_walks[i / 2].all_read;
+		struct transaction *transaction = begin(STORE_READ);
+		struct fault fault = FAULT_INITIAL;
+		struct store_walk walk = is_of_pages ? store_walk_pages(transaction, &whole, &page,
+									false, &fault)
+						     : store_walk_all(transaction, &whole, &fault);
+		unsigned count = 0;
+
+		store_failing_at(store, n);
+		while (store_next(&walk, &record))
+			count++;
+		ck_assert_uint_eq(count, expected);
+		ck_assert_int_eq(fault.kind,
+				 is_of_pages && n == 100 ? FAULT_NONE : FAULT_UNAVAILABLE);
+		ck_assert_uint_eq(store_failing_calls(store), is_of_pages && n == 100 ? 3 : n);
+		ck_assert(!store_next(&walk, &record));
+		store_abandon(transaction);
+		store_failing_at(store, 0);
+	}
+}
+END_TEST
+
+/* A loop that goes on after a fault of its own ends too. */
+START_TEST(a_fault_of_the_loop_ends_a_walk)
+{
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+
+	store = drivers[_i].open(directory);
+	put_walked(&whole);
+	for (int is_of_pages = 0; is_of_pages < 2; is_of_pages++) {
+		struct transaction *transaction = begin(STORE_READ);
+		struct fault fault = FAULT_INITIAL;
+		struct store_walk walk = is_of_pages ? store_walk_pages(transaction, &whole, &page,
+									true, &fault)
+						     : store_walk_all(transaction, &whole, &fault);
+		struct store_record record;
+		unsigned count = 0;
+
+		while (store_next(&walk, &record))
+			if (++count == 5)
+				(void)fault_set(&fault, FAULT_GONE, NULL);
+		ck_assert_uint_eq(count, 5);
+		ck_assert_int_eq(fault.kind, FAULT_GONE);
+		store_abandon(transaction);
+	}
+}
+END_TEST
+
 /* ---- the drivers compared with each other ---- */
 
 #define PLACES 24
@@ -1752,6 +2023,11 @@ int main(void)
 	tcase_add_test(all, a_page_of_names_costs_what_it_contains);
 	tcase_add_loop_test(all, several_records_are_returned_in_order, 0, n);
 	tcase_add_loop_test(all, a_walk_returns_each_remaining_record_once, 0, n);
+	tcase_add_loop_test(all, a_walk_through_pages_reads_their_records, 0, n);
+	tcase_add_loop_test(all, a_walk_over_everything_reads_each_record_once, 0, n);
+	tcase_add_loop_test(all, a_walk_may_be_left, 0, n);
+	tcase_add_test(all, a_fault_ends_a_walk);
+	tcase_add_loop_test(all, a_fault_of_the_loop_ends_a_walk, 0, n);
 	tcase_add_loop_test(all, writers_exclude_each_other, 0, n);
 	tcase_add_loop_test(all, others_write_while_one_gives_way, 0, 2 * n);
 	tcase_add_loop_test(all, writers_of_its_account_wait_while_it_gives_way, 0, 2 * n);

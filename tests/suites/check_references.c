@@ -52,44 +52,31 @@ static void tear_down(void)
 	world_close(&world);
 }
 
-struct lost_key {
-	const struct store_kind *kind;
-	unsigned found;
-	char key[STORE_KEY_MAX];
-	size_t size;
-};
-
-static bool find_key(void *context, enum store_table table, struct slice key, struct slice value,
-		     struct fault *fault)
-{
-	struct lost_key *lost = context;
-
-	(void)value;
-	(void)fault;
-	if (table != STORE_RECORD || key.data[0] != lost->kind->letter)
-		return true;
-	lost->found++;
-	lost->size = key.size;
-	memcpy(lost->key, key.data, key.size);
-	return true;
-}
-
 /* Removes the only record of the kind from the store, but leaves the indexes unchanged. */
 static void lose(const struct store_kind *kind)
 {
 	struct arena *arena = world.arena;
 	struct fault fault = FAULT_INITIAL;
 	struct transaction *transaction;
-	struct lost_key lost = { .kind = kind };
+	struct slice lost = { NULL, 0 };
+	struct walked_entry entry;
+	struct entry_walk *walk;
+	unsigned found = 0;
 	uint64_t number;
 
 	ck_assert(store_begin(world.environment.store, STORE_READ, arena, &transaction, &fault));
-	ck_assert(entries_walk(transaction, false, find_key, &lost, &fault));
+	walk = entries_walk(transaction, false);
+	while (entries_next(walk, &entry, &fault)) {
+		if (entry.table != STORE_RECORD || entry.key.data[0] != kind->letter)
+			continue;
+		found++;
+		lost = arena_copy(arena, entry.key);
+	}
+	ck_assert_int_eq(fault.kind, FAULT_NONE);
 	store_abandon(transaction);
-	ck_assert_uint_eq(lost.found, 1);
+	ck_assert_uint_eq(found, 1);
 	ck_assert(store_begin(world.environment.store, STORE_WRITE, arena, &transaction, &fault));
-	ck_assert(entry_remove(transaction, STORE_RECORD, (struct slice){ lost.key, lost.size },
-			       &fault));
+	ck_assert(entry_remove(transaction, STORE_RECORD, lost, &fault));
 	ck_assert(store_commit(transaction, &number, &fault));
 	ck_assert(store_wait(world.environment.store, number, &fault));
 }

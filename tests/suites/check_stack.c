@@ -740,31 +740,12 @@ START_TEST(a_live_store_can_be_inspected)
 }
 END_TEST
 
-static unsigned walked[40];
-
-static bool walk_visit(void *context, enum store_table table, struct slice key, struct slice value,
-		       struct fault *fault)
-{
-	unsigned *others = context;
-	unsigned n = (unsigned)strtoul(key.data + 4, NULL, 10);
-
-	(void)fault;
-	if (table != STORE_RECORD) {
-		++*others;
-		return true;
-	}
-	ck_assert_uint_lt(n, 40);
-	ck_assert(slice_is(slice_of(value.data), arena_text(scratch.arena, "value %u", n)));
-	walked[n]++;
-	return true;
-}
-
 START_TEST(a_walk_returns_each_key_once)
 {
 	struct store *store = scratch_store();
 	struct fault fault = FAULT_INITIAL;
 	struct transaction *transaction;
-	unsigned others;
+	struct walked_entry entry;
 	uint64_t number;
 
 	for (unsigned round = 0; round < 4; round++) {
@@ -778,11 +759,25 @@ START_TEST(a_walk_returns_each_key_once)
 	ck_assert(entry_put(transaction, STORE_INDEX, scratch_key(1), SLICE("room"), &fault));
 	ck_assert(store_commit(transaction, &number, &fault));
 	for (int round = 0; round < 2; round++) {
+		unsigned walked[40] = { 0 }, others = 0;
+		struct entry_walk *walk;
+
 		ck_assert(store_wait(store, number, &fault));
 		ck_assert(store_begin(store, STORE_READ, scratch.arena, &transaction, &fault));
-		memset(walked, 0, sizeof walked);
-		others = 0;
-		ck_assert(entries_walk(transaction, true, walk_visit, &others, &fault));
+		walk = entries_walk(transaction, true);
+		while (entries_next(walk, &entry, &fault)) {
+			const unsigned n = (unsigned)strtoul(entry.key.data + 4, NULL, 10);
+
+			if (entry.table != STORE_RECORD) {
+				others++;
+				continue;
+			}
+			ck_assert_uint_lt(n, 40);
+			ck_assert(slice_is(slice_of(entry.value.data),
+					   arena_text(scratch.arena, "value %u", n)));
+			walked[n]++;
+		}
+		ck_assert_int_eq(fault.kind, FAULT_NONE);
 		for (unsigned n = 0; n < 40; n++)
 			ck_assert_uint_eq(walked[n], n % 5 != 0);
 		ck_assert_uint_eq(others, 1);

@@ -416,7 +416,6 @@ struct comparison {
 	unsigned right;
 	unsigned refused;
 	unsigned wrong;
-	unsigned walked;
 };
 
 static void tell_wrong(struct comparison *comparison, unsigned n, const char *what)
@@ -446,23 +445,17 @@ static void compare_key(struct comparison *comparison, struct transaction *trans
 		tell_wrong(comparison, n, "has another value");
 }
 
-static bool compare_walked(void *context, enum store_table table, struct slice key,
-			   struct slice value, struct fault *fault)
+static void compare_walked(struct comparison *comparison, const struct walked_entry *entry)
 {
-	struct comparison *comparison = context;
+	const struct slice key = entry->key;
 	char text[32] = "", expected[VALUE_MOST];
 	unsigned n;
 
-	(void)fault;
-	if (table != STORE_RECORD)
-		return true;
 	memcpy(text, key.data, key.size < sizeof text ? key.size : sizeof text - 1);
 	n = (unsigned)strtoul(text + (key.size > 4 ? 4 : 0), NULL, 10);
 	if (n >= KEYS || versions[n] <= 0 ||
-	    !slice_equal(value, value_of(n, versions[n], expected)))
+	    !slice_equal(entry->value, value_of(n, versions[n], expected)))
 		tell_wrong(comparison, n < KEYS ? n : 0, "in the walk, with another value");
-	comparison->walked++;
-	return true;
 }
 
 static void compare_all(struct comparison *comparison, uint64_t *seed)
@@ -471,7 +464,9 @@ static void compare_all(struct comparison *comparison, uint64_t *seed)
 	struct arena *arena = arena_open();
 	struct fault fault = FAULT_INITIAL;
 	struct transaction *transaction;
-	unsigned there = 0;
+	struct walked_entry entry;
+	struct entry_walk *walk;
+	unsigned there = 0, walked = 0;
 
 	for (unsigned i = 0; i < all; i++) {
 		if (i % 64 == 0) {
@@ -485,12 +480,18 @@ static void compare_all(struct comparison *comparison, uint64_t *seed)
 		compare_key(comparison, transaction, (from + i) % all);
 		there += versions[i] > 0;
 	}
-	comparison->walked = 0;
-	if (!entries_walk(transaction, true, compare_walked, comparison, &fault)) {
+	walk = entries_walk(transaction, true);
+	while (entries_next(walk, &entry, &fault)) {
+		if (entry.table != STORE_RECORD)
+			continue;
+		compare_walked(comparison, &entry);
+		walked++;
+	}
+	if (fault.kind != FAULT_NONE) {
 		comparison->refused++;
 		if (fault.kind != FAULT_DAMAGED)
 			tell_wrong(comparison, 0, "the walk ends with an unexpected fault");
-	} else if (comparison->walked != there) {
+	} else if (walked != there) {
 		tell_wrong(comparison, 0, "the walk returns the wrong number of records");
 	}
 	store_abandon(transaction);

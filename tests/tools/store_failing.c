@@ -119,6 +119,45 @@ static bool failing_page(struct transaction *transaction, const struct store_kin
 	       store_page(inner_of(transaction), kind, page, fault);
 }
 
+struct failing_walk {
+	struct store_cursor cursor;
+	struct store_walk inner;
+	struct fault fault; /* of the inner walk */
+};
+
+static struct store_cursor *failing_walk(struct transaction *transaction,
+					 const struct store_kind *kind, bool has_values)
+{
+	struct failing_walk *walk = calloc(1, sizeof *walk);
+
+	if (walk == NULL)
+		abort();
+	walk->inner = (has_values ? store_walk_all : store_walk_keys)(inner_of(transaction), kind,
+								      &walk->fault);
+	store_cursor_add(&walk->cursor, transaction);
+	return &walk->cursor;
+}
+
+static bool failing_next(struct store_cursor *cursor, struct store_record *record,
+			 struct fault *fault)
+{
+	struct failing_walk *walk = (struct failing_walk *)cursor;
+
+	(void)inner_of(cursor->transaction);
+	if (!get_passes(cursor->transaction, fault))
+		return false;
+	if (store_next(&walk->inner, record))
+		return true;
+	*fault = walk->fault;
+	return false;
+}
+
+/* The inner walk ends with the inner transaction. */
+static void failing_end_walk(struct store_cursor *cursor)
+{
+	free(cursor);
+}
+
 static bool failing_has_children(struct transaction *transaction, const struct store_kind *kind,
 				 const struct id *parent, bool *has_children, struct fault *fault)
 {
@@ -235,6 +274,9 @@ static const struct store_driver failing_driver = {
 	.get_named = failing_get_named,
 	.page = failing_page,
 	.has_children = failing_has_children,
+	.walk = failing_walk,
+	.next = failing_next,
+	.end_walk = failing_end_walk,
 	.fix_time = failing_fix_time,
 	.new_id = failing_new_id,
 	.put = failing_put,

@@ -195,38 +195,36 @@ static const struct version *find(struct transaction *transaction, const struct 
 	return version == NULL || version->is_removal ? NULL : version;
 }
 
-static bool give(struct transaction *transaction, const struct version *version,
-		 struct store_record *record, struct fault *fault)
+static bool give(struct arena *arena, const struct version *version, struct store_record *record,
+		 struct fault *fault)
 {
 	*record = (struct store_record){ .is_on = false };
 	if (version == NULL)
 		return true;
-	if (!arena_fits(transaction->arena, version->name_size + version->value_size + 2))
+	if (!arena_fits(arena, version->name_size + version->value_size + 2))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
 	record->account = version->account;
 	record->id = version->id;
 	record->parent = version->parent;
 	record->is_on = version->is_on;
 	record->ends = version->ends;
-	record->name = arena_copy(transaction->arena, name_of(version));
+	record->name = arena_copy(arena, name_of(version));
 	record->value = arena_copy(
-		transaction->arena,
-		(struct slice){ version->bytes + version->name_size, version->value_size });
+		arena, (struct slice){ version->bytes + version->name_size, version->value_size });
 	return true;
 }
 
 /* Returns all records of a kind that the transaction sees, in the order of their keys; the
- * caller frees the array. Only those of the transaction's account, except for a kind whose keys
- * are names. */
+ * caller frees the array. Only those of the account, unless that is NULL or the keys are names. */
 static const struct version **all_of(struct transaction *transaction, const struct store_kind *kind,
-				     size_t *n)
+				     const struct id *account, size_t *n)
 {
 	struct store_memory *memory = memory_of(transaction->store);
-	const bool is_global = kind->naming == STORE_NAME_ANYWHERE;
+	const bool is_global = kind->naming == STORE_NAME_ANYWHERE || account == NULL;
 	const struct version lowest = {
 		.letter = kind->letter,
-		.is_global = is_global,
-		.account = is_global ? (struct id){ .bytes = { 0 } } : transaction->account,
+		.is_global = kind->naming == STORE_NAME_ANYWHERE,
+		.account = is_global ? (struct id){ .bytes = { 0 } } : *account,
 	};
 	const struct version **found = NULL, *visible = NULL;
 	const struct array *array = array_of(memory, kind->letter);
@@ -287,7 +285,7 @@ static bool memory_get(struct transaction *transaction, const struct store_kind 
 	};
 
 	(void)reading;
-	return give(transaction, find(transaction, &wanted), record, fault);
+	return give(transaction->arena, find(transaction, &wanted), record, fault);
 }
 
 /* True if no later version of the same record, which the transaction sees, comes after it. Requires
@@ -334,7 +332,7 @@ static bool memory_get_named(struct transaction *transaction, const struct store
 			     struct store_record *record, struct fault *fault)
 {
 	(void)reading;
-	return give(transaction, find_named(transaction, kind, name), record, fault);
+	return give(transaction->arena, find_named(transaction, kind, name), record, fault);
 }
 
 /* ---- pages ---- */
@@ -397,7 +395,7 @@ static bool memory_page(struct transaction *transaction, const struct store_kind
 	size_t all, n = 0, bytes = 0;
 	bool is_given = true;
 
-	versions = all_of(transaction, kind, &all);
+	versions = all_of(transaction, kind, &transaction->account, &all);
 	for (size_t i = 0; i < all; i++) {
 		if (is_wanted(transaction, page, versions[i]))
 			versions[n++] = versions[i];
@@ -408,7 +406,7 @@ static bool memory_page(struct transaction *transaction, const struct store_kind
 	       (page->bytes_most == 0 || bytes <= page->bytes_most)) {
 		struct store_record *record = &page->records[page->count];
 
-		is_given = give(transaction, versions[page->count], record, fault);
+		is_given = give(transaction->arena, versions[page->count], record, fault);
 		bytes += record->value.size;
 		page->count += is_given;
 	}
@@ -427,6 +425,57 @@ static bool memory_has_children(struct transaction *transaction, const struct st
 		return false;
 	*has_children = page.count > 0;
 	return true;
+}
+
+struct walk {
+	struct store_cursor cursor;
+	bool is_named;
+	bool has_values;
+	const struct version **versions; /* from malloc */
+	size_t count, at;
+	struct arena *arena; /* holds the record */
+};
+
+static struct store_cursor *memory_walk(struct transaction *transaction,
+					const struct store_kind *kind, bool has_values)
+{
+	struct walk *walk = memory_check(calloc(1, sizeof *walk));
+
+	walk->is_named = kind->naming == STORE_NAME_ANYWHERE;
+	walk->has_values = has_values;
+	walk->versions = all_of(transaction, kind, NULL, &walk->count);
+	walk->arena = arena_open();
+	store_cursor_add(&walk->cursor, transaction);
+	return &walk->cursor;
+}
+
+static bool memory_next(struct store_cursor *cursor, struct store_record *record,
+			struct fault *fault)
+{
+	struct walk *walk = (struct walk *)cursor;
+	struct store_record whole;
+
+	if (walk->at == walk->count)
+		return false;
+	arena_reset(walk->arena);
+	if (!give(walk->arena, walk->versions[walk->at++], &whole, fault))
+		return false;
+	if (walk->has_values)
+		*record = whole;
+	else if (walk->is_named)
+		*record = (struct store_record){ .name = whole.name };
+	else
+		*record = (struct store_record){ .account = whole.account, .id = whole.id };
+	return true;
+}
+
+static void memory_end_walk(struct store_cursor *cursor)
+{
+	struct walk *walk = (struct walk *)cursor;
+
+	arena_close(walk->arena);
+	free(walk->versions);
+	free(walk);
 }
 
 /* ---- new ids ---- */
@@ -607,6 +656,9 @@ static const struct store_driver memory_driver = {
 	.get_named = memory_get_named,
 	.page = memory_page,
 	.has_children = memory_has_children,
+	.walk = memory_walk,
+	.next = memory_next,
+	.end_walk = memory_end_walk,
 	.new_id = memory_new_id,
 	.put = memory_put,
 	.remove = memory_remove,

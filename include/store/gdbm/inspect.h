@@ -101,22 +101,6 @@ bool store_gdbm_note_backup(const char *directory, const struct file_system *fil
 /* Returns that time, or 0 if it is unknown. */
 int64_t store_gdbm_backup_time(const char *directory, const struct file_system *files);
 
-/* Implements store_walk: calls `visit` for each record of a kind, of all accounts, in no particular
- * order, until it returns false and has set the fault. The record lives until visit returns; visit
- * may use the transaction. For READ transactions. An open transaction keeps the files and overlays
- * that it reads. */
-bool store_gdbm_walk(struct transaction *transaction, const struct store_kind *kind,
-		     store_visit *visit, void *context, struct fault *fault);
-
-/* Like store_gdbm_walk, but without reading values, so it also visits records with a damaged value.
- * Only account and id are set, or the name for a kind with STORE_NAME_ANYWHERE. */
-bool store_gdbm_walk_keys(struct transaction *transaction, const struct store_kind *kind,
-			  store_visit *visit, void *context, struct fault *fault);
-
-/* Counts the records of each kind, without reading values. */
-bool store_gdbm_count(struct transaction *transaction, const struct store_kind *const *kinds,
-		      size_t n, uint64_t *counts, struct fault *fault);
-
 /* Verifies the indexes: that each node is reachable from its root, that keys are in order, that
  * each key leads to a record, and that each record is in the indexes of its kind. Calls `tell` for
  * each problem, with a sentence without a full stop. Returns false if something could not be

@@ -19,7 +19,7 @@ static int compare_hashes(const void *a, const void *b)
 bool live_codes_ask(struct call *call, const struct live *live, const struct id *room,
 		    struct slice *hashes, size_t n, bool *asks, struct fault *fault)
 {
-	struct code_walk walk = { .page = { .most = STORE_EACH_AT_ONCE } };
+	struct code_walk walk = { .page = { .most = STORE_WALK_AT_ONCE } };
 	const struct code *found;
 	struct media media;
 

@@ -28,12 +28,19 @@ bool entry_remove(struct transaction *transaction, enum store_table table, struc
 /* Returns whether both transactions have changed the same entry. */
 bool write_sets_meet(const struct write_set *one, const struct write_set *other);
 
-/* Calls `visit` for each entry that a READ transaction sees, in no particular order, until it
- * returns false and has set the fault. If has_values is false, values are not read and their data
- * is NULL. */
-typedef bool entry_visit(void *context, enum store_table table, struct slice key,
-			 struct slice value, struct fault *fault);
-bool entries_walk(struct transaction *transaction, bool has_values, entry_visit *visit,
-		  void *context, struct fault *fault);
+/* A walk over all entries that a READ transaction sees, in no particular order. It ends with the
+ * transaction, if not before. */
+struct entry_walk;
+
+struct walked_entry {
+	enum store_table table;
+	struct slice key;
+	struct slice value; /* data is NULL if the walk reads no values */
+};
+
+struct entry_walk *entries_walk(struct transaction *transaction, bool has_values);
+/* Reads the next entry, which lives until the next call. Returns false at the end and after a
+ * fault; the walk has then ended. */
+bool entries_next(struct entry_walk *walk, struct walked_entry *entry, struct fault *fault);
 
 #endif

@@ -97,6 +97,14 @@ static inline struct gdbm_transaction *gdbm_transaction_of(struct transaction *t
 	return (struct gdbm_transaction *)transaction;
 }
 
+/* The driver's walks (walk.c). An open transaction keeps the files and overlays that it reads. */
+struct store_cursor *store_gdbm_walk(struct transaction *transaction, const struct store_kind *kind,
+				     bool has_values);
+bool store_gdbm_next(struct store_cursor *cursor, struct store_record *record, struct fault *fault);
+void store_gdbm_end_walk(struct store_cursor *cursor);
+bool store_gdbm_count(struct transaction *transaction, const struct store_kind *const *kinds,
+		      size_t n, uint64_t *counts, struct fault *fault);
+
 /* Begins a new overlay, unless the current one is empty. The caller has the turn to write. */
 void store_gdbm_freeze(struct store_gdbm *store);
 

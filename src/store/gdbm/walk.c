@@ -2,7 +2,9 @@
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <assert.h>
+#include <stdlib.h>
 
+#include "base/memory.h"
 #include "store/gdbm/inspect.h"
 #include "store/gdbm/btree.h"
 #include "store/gdbm/entries.h"
@@ -10,113 +12,101 @@
 #include "store/gdbm/records.h"
 #include "store/gdbm/store_gdbm_parts.h"
 
-static bool walk(struct merge *merge, struct arena *arena, bool has_values, entry_visit *visit,
-		 void *context, struct fault *fault)
-{
-	struct merge_entry entry;
-	enum store_table table;
-	struct slice key, value = { NULL, 0 };
-	bool is_there;
-
-	for (;;) {
-		if (!merge_next(merge, &entry, &is_there, fault))
-			return false;
-		if (!is_there)
-			return true;
-		if (entry.is_removal || !entry_key_parse(entry.key, &table, &key))
-			continue;
-		arena_reset(arena);
-		if ((has_values && !merge_value(merge, &entry, arena, &value, fault)) ||
-		    !visit(context, table, key, value, fault))
-			return false;
-	}
-}
-
-bool entries_walk(struct transaction *transaction, bool has_values, entry_visit *visit,
-		  void *context, struct fault *fault)
-{
-	const struct gdbm_transaction *own = (const struct gdbm_transaction *)transaction;
-	struct arena *arena = arena_open();
-	const struct view *view;
+struct entry_walk {
+	struct store_cursor cursor;
 	struct merge *merge;
-	bool is_done;
+	bool has_values;
+	struct arena *arena; /* holds the value */
+	const struct store_kind *kind; /* NULL in a walk over entries */
+};
+
+struct entry_walk *entries_walk(struct transaction *transaction, bool has_values)
+{
+	const struct view *view = gdbm_transaction_of(transaction)->pin.view;
+	struct entry_walk *walk = memory_check(calloc(1, sizeof *walk));
 
 	assert(transaction->access == STORE_READ);
 	assert(transaction->store->driver == &store_gdbm_driver);
-	view = own->pin.view;
-	merge = merge_open(view->overlays, view->n_overlays, transaction->number, view->files,
-			   view->n_files);
+	walk->merge = merge_open(view->overlays, view->n_overlays, transaction->number, view->files,
+				 view->n_files);
 	if (!has_values)
-		merge_keys_only(merge);
-	is_done = walk(merge, arena, has_values, visit, context, fault);
-	arena_close(arena);
-	merge_close(merge);
-	return is_done;
+		merge_keys_only(walk->merge);
+	walk->has_values = has_values;
+	walk->arena = arena_open();
+	store_cursor_add(&walk->cursor, transaction);
+	return walk;
+}
+
+void store_gdbm_end_walk(struct store_cursor *cursor)
+{
+	struct entry_walk *walk = (struct entry_walk *)cursor;
+
+	merge_close(walk->merge);
+	arena_close(walk->arena);
+	free(walk);
+}
+
+static bool next_entry(struct entry_walk *walk, struct walked_entry *entry, struct fault *fault)
+{
+	struct merge_entry merged;
+	bool is_there;
+
+	entry->value = (struct slice){ NULL, 0 };
+	do {
+		if (!merge_next(walk->merge, &merged, &is_there, fault) || !is_there)
+			return false;
+	} while (merged.is_removal || !entry_key_parse(merged.key, &entry->table, &entry->key));
+	arena_reset(walk->arena);
+	return !walk->has_values ||
+	       merge_value(walk->merge, &merged, walk->arena, &entry->value, fault);
+}
+
+bool entries_next(struct entry_walk *walk, struct walked_entry *entry, struct fault *fault)
+{
+	if (next_entry(walk, entry, fault))
+		return true;
+	store_cursor_end(&walk->cursor);
+	return false;
 }
 
 /* ---- records ---- */
 
-struct record_walk {
-	const struct store_kind *kind;
-	store_visit *visit;
-	void *context;
-};
-
-static bool visit_record(void *context, enum store_table table, struct slice key,
-			 struct slice value, struct fault *fault)
+struct store_cursor *store_gdbm_walk(struct transaction *transaction, const struct store_kind *kind,
+				     bool has_values)
 {
-	const struct record_walk *of = context;
-	struct store_record record;
+	struct entry_walk *walk = entries_walk(transaction, has_values);
 
-	if (table != records_table(of->kind) || !record_of_key(of->kind, key, &record))
-		return true;
-	return (value.data == NULL || record_of_entry(of->kind, key, value, &record, fault)) &&
-	       of->visit(of->context, &record, fault);
+	walk->kind = kind;
+	return &walk->cursor;
 }
 
-bool store_gdbm_walk(struct transaction *transaction, const struct store_kind *kind,
-		     store_visit *visit, void *context, struct fault *fault)
+bool store_gdbm_next(struct store_cursor *cursor, struct store_record *record, struct fault *fault)
 {
-	struct record_walk of = { kind, visit, context };
+	struct entry_walk *walk = (struct entry_walk *)cursor;
+	struct walked_entry entry;
 
-	return entries_walk(transaction, true, visit_record, &of, fault);
-}
-
-bool store_gdbm_walk_keys(struct transaction *transaction, const struct store_kind *kind,
-			  store_visit *visit, void *context, struct fault *fault)
-{
-	struct record_walk of = { kind, visit, context };
-
-	return entries_walk(transaction, false, visit_record, &of, fault);
-}
-
-struct count {
-	const struct store_kind *const *kinds;
-	size_t n;
-	uint64_t *counts;
-};
-
-static bool visit_count(void *context, enum store_table table, struct slice key, struct slice value,
-			struct fault *fault)
-{
-	const struct count *count = context;
-	struct store_record record;
-
-	(void)value;
-	(void)fault;
-	for (size_t i = 0; i < count->n; i++)
-		count->counts[i] += table == records_table(count->kinds[i]) &&
-				    record_of_key(count->kinds[i], key, &record);
-	return true;
+	do {
+		if (!next_entry(walk, &entry, fault))
+			return false;
+	} while (entry.table != records_table(walk->kind) ||
+		 !record_of_key(walk->kind, entry.key, record));
+	return !walk->has_values ||
+	       record_of_entry(walk->kind, entry.key, entry.value, record, fault);
 }
 
 bool store_gdbm_count(struct transaction *transaction, const struct store_kind *const *kinds,
 		      size_t n, uint64_t *counts, struct fault *fault)
 {
-	struct count count = { kinds, n, counts };
+	struct entry_walk *walk = entries_walk(transaction, false);
+	struct walked_entry entry;
+	struct store_record record;
 
 	memset(counts, 0, n * sizeof *counts);
-	return entries_walk(transaction, false, visit_count, &count, fault);
+	while (entries_next(walk, &entry, fault))
+		for (size_t i = 0; i < n; i++)
+			counts[i] += entry.table == records_table(kinds[i]) &&
+				     record_of_key(kinds[i], entry.key, &record);
+	return fault->kind == FAULT_NONE;
 }
 
 /* ---- indexes ---- */
@@ -125,8 +115,6 @@ struct index_check {
 	struct transaction *transaction;
 	const struct store_kind *const *kinds;
 	size_t n;
-	store_tell *tell;
-	void *context;
 };
 
 static bool check_key(void *context, const struct btree *tree, struct slice key, struct slice value,
@@ -144,33 +132,18 @@ static bool check_key(void *context, const struct btree *tree, struct slice key,
 	return true;
 }
 
-static bool check_record(const struct index_check *check, enum store_table table, struct slice key,
-			 struct slice value, struct fault *fault)
+static bool check_record(const struct index_check *check, const struct walked_entry *entry,
+			 struct fault *fault)
 {
 	struct store_record record;
 
 	for (size_t i = 0; i < check->n; i++) {
 		const struct store_kind *kind = check->kinds[i];
 
-		if (table == records_table(kind) && record_of_key(kind, key, &record))
-			return record_of_entry(kind, key, value, &record, fault) &&
+		if (entry->table == records_table(kind) && record_of_key(kind, entry->key, &record))
+			return record_of_entry(kind, entry->key, entry->value, &record, fault) &&
 			       records_check_indexed(check->transaction, kind, &record, fault);
 	}
-	return true;
-}
-
-/* Reports a problem with one entry, and continues the check. */
-static bool check_entry(void *context, enum store_table table, struct slice key, struct slice value,
-			struct fault *fault)
-{
-	struct index_check *check = context;
-	struct fault own = FAULT_INITIAL;
-
-	(void)fault;
-	arena_reset(check->transaction->arena);
-	if (table == STORE_INDEX ? !btree_check(check->transaction, key, check_key, check, &own)
-				 : !check_record(check, table, key, value, &own))
-		check->tell(check->context, fault_reason(&own));
 	return true;
 }
 
@@ -178,13 +151,22 @@ bool store_gdbm_check_indexes(struct transaction *transaction,
 			      const struct store_kind *const *kinds, size_t n, store_tell *tell,
 			      void *context, struct fault *fault)
 {
-	struct index_check check = { transaction, kinds, n, tell, context };
+	struct index_check check = { transaction, kinds, n };
+	struct entry_walk *walk = entries_walk(transaction, true);
 	struct arena *kept = transaction->arena;
-	bool is_done;
+	struct walked_entry entry;
 
 	transaction->arena = arena_open();
-	is_done = entries_walk(transaction, true, check_entry, &check, fault);
+	while (entries_next(walk, &entry, fault)) {
+		struct fault own = FAULT_INITIAL;
+
+		arena_reset(transaction->arena);
+		if (entry.table == STORE_INDEX
+			    ? !btree_check(transaction, entry.key, check_key, &check, &own)
+			    : !check_record(&check, &entry, &own))
+			tell(context, fault_reason(&own));
+	}
 	arena_close(transaction->arena);
 	transaction->arena = kept;
-	return is_done;
+	return fault->kind == FAULT_NONE;
 }

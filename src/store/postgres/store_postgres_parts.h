@@ -212,10 +212,10 @@ bool rows_put(struct transaction *transaction, const struct store_kind *kind,
 bool rows_remove(struct transaction *transaction, const struct store_kind *kind,
 		 const struct store_record *record, struct fault *fault);
 
-bool rows_walk(struct transaction *transaction, const struct store_kind *kind, store_visit *visit,
-	       void *context, struct fault *fault);
-bool rows_walk_keys(struct transaction *transaction, const struct store_kind *kind,
-		    store_visit *visit, void *context, struct fault *fault);
+struct store_cursor *rows_walk(struct transaction *transaction, const struct store_kind *kind,
+			       bool has_values);
+bool rows_next(struct store_cursor *cursor, struct store_record *record, struct fault *fault);
+void rows_end_walk(struct store_cursor *cursor);
 bool rows_count(struct transaction *transaction, const struct store_kind *const *kinds, size_t n,
 		uint64_t *counts, struct fault *fault);
 

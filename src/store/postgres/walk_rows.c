@@ -3,24 +3,38 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "store/postgres/rows_parts.h"
 
+#include <stdlib.h>
+
+#include "base/memory.h"
+
 #define PORTION 256
 
-/* Adds a statement for the next portion. after: the last record before it, or NULL at the start. */
-static size_t add_portion(struct postgres_transaction *own, const struct store_kind *kind,
-			  bool wants_values, const struct store_record *after)
+struct walk {
+	struct store_cursor cursor;
+	const struct store_kind *kind;
+	bool has_values;
+	struct arena *arena; /* holds the records of the portion */
+	struct store_record records[PORTION];
+	size_t count, at;
+	bool is_last;
+};
+
+/* Adds a statement for the next portion. */
+static size_t add_portion(struct postgres_transaction *own, const struct walk *walk)
 {
+	const struct store_record *last = walk->count > 0 ? &walk->records[walk->count - 1] : NULL;
 	struct parameters parameters = PARAMETERS_INITIAL;
 
-	rows_add_kind(&parameters, kind);
-	if (rows_are_named(kind)) {
-		parameters_bytes(&parameters, after != NULL ? after->name : SLICE(""));
+	rows_add_kind(&parameters, walk->kind);
+	if (rows_are_named(walk->kind)) {
+		parameters_bytes(&parameters, last != NULL ? last->name : SLICE(""));
 		parameters_number(&parameters, PORTION, 8);
-		return rows_add(own, wants_values ? WALK_NAMED : WALK_NAMED_KEYS, &parameters);
+		return rows_add(own, walk->has_values ? WALK_NAMED : WALK_NAMED_KEYS, &parameters);
 	}
-	parameters_bytes(&parameters, after != NULL ? id_slice(&after->account) : SLICE(""));
-	parameters_bytes(&parameters, after != NULL ? id_slice(&after->id) : SLICE(""));
+	parameters_bytes(&parameters, last != NULL ? id_slice(&last->account) : SLICE(""));
+	parameters_bytes(&parameters, last != NULL ? id_slice(&last->id) : SLICE(""));
 	parameters_number(&parameters, PORTION, 8);
-	return rows_add(own, wants_values ? WALK : WALK_KEYS, &parameters);
+	return rows_add(own, walk->has_values ? WALK : WALK_KEYS, &parameters);
 }
 
 static bool read_row_key(struct arena *arena, const struct wire *wire, size_t result, size_t row,
@@ -38,58 +52,60 @@ static bool read_row_key(struct arena *arena, const struct wire *wire, size_t re
 	       fault_cause(fault, FAULT_DAMAGED, 0, "a record has a damaged key");
 }
 
-/* Copies the records of a portion first, because the visitor may use the transaction. */
-static bool walk_portion(struct postgres_transaction *own, const struct store_kind *kind,
-			 bool wants_values, struct arena *arena, struct store_record *records,
-			 size_t *n, struct fault *fault)
+/* Copies all records of the portion, because the caller may use the transaction between them. */
+static bool read_portion(struct walk *walk, struct fault *fault)
 {
-	const struct store_record *after = *n > 0 ? &records[*n - 1] : NULL;
-	const size_t result = add_portion(own, kind, wants_values, after);
+	struct postgres_transaction *own = rows_own(walk->cursor.transaction);
+	const size_t result = add_portion(own, walk);
 	char letter;
 
 	if (!rows_fly(own, fault))
 		return false;
-	arena_reset(arena);
-	*n = wire_rows(own->wire, result);
-	for (size_t i = 0; i < *n; i++) {
-		if (wants_values
-			    ? !rows_read(arena, own->wire, result, i, &letter, &records[i], fault)
-			    : !read_row_key(arena, own->wire, result, i, rows_are_named(kind),
-					    &records[i], fault))
+	arena_reset(walk->arena);
+	walk->at = 0;
+	walk->count = wire_rows(own->wire, result);
+	walk->is_last = walk->count < PORTION;
+	for (size_t i = 0; i < walk->count; i++) {
+		if (walk->has_values
+			    ? !rows_read(walk->arena, own->wire, result, i, &letter,
+					 &walk->records[i], fault)
+			    : !read_row_key(walk->arena, own->wire, result, i,
+					    rows_are_named(walk->kind), &walk->records[i], fault))
 			return false;
 	}
 	return true;
 }
 
-static bool walk_rows(struct transaction *transaction, const struct store_kind *kind,
-		      bool wants_values, store_visit *visit, void *context, struct fault *fault)
+struct store_cursor *rows_walk(struct transaction *transaction, const struct store_kind *kind,
+			       bool has_values)
 {
-	struct postgres_transaction *own = rows_own(transaction);
-	struct store_record records[PORTION];
-	struct arena *arena = arena_open();
-	bool goes_on;
-	size_t n = 0;
+	struct walk *walk = memory_check(calloc(1, sizeof *walk));
 
-	arena_set_limit(arena, SIZE_MAX);
-	do {
-		goes_on = walk_portion(own, kind, wants_values, arena, records, &n, fault);
-		for (size_t i = 0; goes_on && i < n; i++)
-			goes_on = visit(context, &records[i], fault);
-	} while (goes_on && n == PORTION);
-	arena_close(arena);
-	return goes_on;
+	walk->kind = kind;
+	walk->has_values = has_values;
+	walk->arena = arena_open();
+	arena_set_limit(walk->arena, SIZE_MAX);
+	store_cursor_add(&walk->cursor, transaction);
+	return &walk->cursor;
 }
 
-bool rows_walk(struct transaction *transaction, const struct store_kind *kind, store_visit *visit,
-	       void *context, struct fault *fault)
+bool rows_next(struct store_cursor *cursor, struct store_record *record, struct fault *fault)
 {
-	return walk_rows(transaction, kind, true, visit, context, fault);
+	struct walk *walk = (struct walk *)cursor;
+
+	while (walk->at == walk->count)
+		if (walk->is_last || !read_portion(walk, fault))
+			return false;
+	*record = walk->records[walk->at++];
+	return true;
 }
 
-bool rows_walk_keys(struct transaction *transaction, const struct store_kind *kind,
-		    store_visit *visit, void *context, struct fault *fault)
+void rows_end_walk(struct store_cursor *cursor)
 {
-	return walk_rows(transaction, kind, false, visit, context, fault);
+	struct walk *walk = (struct walk *)cursor;
+
+	arena_close(walk->arena);
+	free(walk);
 }
 
 bool rows_count(struct transaction *transaction, const struct store_kind *const *kinds, size_t n,

@@ -236,13 +236,14 @@ void count_problem(void *context, const char *problem)
 	count_finding(context, "index", "", problem);
 }
 
-bool look_at(void *context, const struct store_record *record, struct fault *unused)
+bool look_at_all(struct counting *counting, const struct store_kind *kind, struct fault *why)
 {
-	struct counting *counting = context;
+	struct store_walk walk = store_walk_all(counting->survey->call.transaction, kind, why);
+	struct store_record record;
 
-	(void)unused;
-	record_findings_tell_stored(counting->survey, counting->kind, record, &counting->findings);
-	return true;
+	while (store_next(&walk, &record))
+		record_findings_tell_stored(counting->survey, kind, &record, &counting->findings);
+	return why->kind == FAULT_NONE;
 }
 
 struct counting checked(struct world *world)
@@ -258,9 +259,7 @@ struct counting checked(struct world *world)
 	counting.survey = &survey;
 	for (int i = 0; i < KINDS; i++) {
 		why = FAULT_INITIAL;
-		counting.kind = all_kinds[i];
-		if (!store_gdbm_walk(survey.call.transaction, all_kinds[i], look_at, &counting,
-				     &why))
+		if (!look_at_all(&counting, all_kinds[i], &why))
 			count_problem(&counting, why.cause);
 	}
 	ck_assert(store_gdbm_check_indexes(survey.call.transaction, all_kinds, KINDS, count_problem,
@@ -292,30 +291,26 @@ size_t line_with(const struct lines *lines, const char *text)
 
 #define RECORDS_MOST 1000
 
-static bool collect(void *context, enum store_table table, struct slice key, struct slice value,
-		    struct fault *unused)
-{
-	struct collecting *collecting = context;
-
-	(void)unused;
-	ck_assert_uint_lt(collecting->count, RECORDS_MOST);
-	collecting->records[collecting->count++] = (struct stored){
-		.table = table,
-		.key = arena_copy(collecting->arena, key),
-		.value = arena_copy(collecting->arena, value),
-	};
-	return true;
-}
-
 void collect_all(struct world *world, struct collecting *collecting)
 {
 	struct arena *arena = arena_open();
 	struct transaction *transaction;
+	struct walked_entry entry;
+	struct entry_walk *walk;
 
 	collecting->records = arena_zero(collecting->arena,
 					 RECORDS_MOST * sizeof *collecting->records);
 	ck_assert(store_begin(world->environment.store, STORE_READ, arena, &transaction, &fault));
-	ck_assert(entries_walk(transaction, true, collect, collecting, &fault));
+	walk = entries_walk(transaction, true);
+	while (entries_next(walk, &entry, &fault)) {
+		ck_assert_uint_lt(collecting->count, RECORDS_MOST);
+		collecting->records[collecting->count++] = (struct stored){
+			.table = entry.table,
+			.key = arena_copy(collecting->arena, entry.key),
+			.value = arena_copy(collecting->arena, entry.value),
+		};
+	}
+	ck_assert_int_eq(fault.kind, FAULT_NONE);
 	store_abandon(transaction);
 	arena_close(arena);
 }

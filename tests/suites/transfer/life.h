@@ -178,7 +178,6 @@ struct counting {
 	unsigned count;
 	char said[800]; /* text of the last finding */
 	struct survey *survey;
-	const struct store_kind *kind;
 };
 
 /* Counts what is found, in a struct counting. */
@@ -188,8 +187,8 @@ void count_finding(struct record_findings *findings, const char *kind, const cha
 /* The same of the problems of a store. */
 void count_problem(void *context, const char *problem);
 
-/* Has the survey look at a record. */
-bool look_at(void *context, const struct store_record *record, struct fault *unused);
+/* Has the survey look at all records of a kind. */
+bool look_at_all(struct counting *counting, const struct store_kind *kind, struct fault *why);
 
 /* Returns what `check` finds in the world. */
 struct counting checked(struct world *world);

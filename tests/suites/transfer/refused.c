@@ -401,25 +401,14 @@ START_TEST(a_removal_is_run_again_if_the_store_requires_it)
 }
 END_TEST
 
-/* The last numbers stay, so that they are not used again. */
-static bool only_counters(void *context, enum store_table table, struct slice key,
-			  struct slice value, struct fault *unused)
-{
-	(void)context;
-	(void)value;
-	(void)unused;
-	/* The codes remain reserved for their account. */
-	ck_assert_msg(table == STORE_COUNTER || (table == STORE_NAMED && key.data[0] == 'w'),
-		      "%s, %zu bytes", store_table_name(table), key.size);
-	return true;
-}
-
 START_TEST(an_abandoned_load_leaves_nothing)
 {
 	struct lines dumped = { .count = 0 };
 	struct life life;
 	struct arena *arena = arena_open();
 	struct transaction *transaction;
+	struct walked_entry entry;
+	struct entry_walk *walk;
 	struct roster *roster;
 	uint64_t number = 0;
 
@@ -448,7 +437,14 @@ START_TEST(an_abandoned_load_leaves_nothing)
 	}
 	ck_assert(store_wait(other.environment.store, number, &fault));
 	ck_assert(store_begin(other.environment.store, STORE_READ, arena, &transaction, &fault));
-	ck_assert(entries_walk(transaction, false, only_counters, NULL, &fault));
+	walk = entries_walk(transaction, false);
+	/* The last numbers stay, so that they are not used again, and the codes remain reserved for
+	 * their account. */
+	while (entries_next(walk, &entry, &fault))
+		ck_assert_msg(entry.table == STORE_COUNTER ||
+				      (entry.table == STORE_NAMED && entry.key.data[0] == 'w'),
+			      "%s, %zu bytes", store_table_name(entry.table), entry.key.size);
+	ck_assert_int_eq(fault.kind, FAULT_NONE);
 	store_abandon(transaction);
 	roster_close(roster);
 	free_lines(&dumped);

@@ -120,23 +120,31 @@ static const char *spoil(struct arena *arena, const struct record_table *table, 
 	return NULL;
 }
 
-struct longest {
-	struct arena *arena;
-	struct store_record record;
-};
-
-/* Keeps the record with the longest value, which has the most members. */
-static bool keep_longest(void *context, const struct store_record *stored, struct fault *unused)
+static struct store_record record_copy(struct arena *arena, const struct store_record *record)
 {
-	struct longest *longest = context;
+	struct store_record copy = *record;
 
-	(void)unused;
-	if (longest->record.value.data != NULL && stored->value.size <= longest->record.value.size)
-		return true;
-	longest->record = *stored;
-	longest->record.value = arena_copy(longest->arena, stored->value);
-	longest->record.name = arena_copy(longest->arena, stored->name);
-	return true;
+	copy.name = arena_copy(arena, record->name);
+	copy.value = arena_copy(arena, record->value);
+	return copy;
+}
+
+/* Returns the record with the longest value, which has the most members. */
+static struct store_record longest_of(const struct store_kind *kind, struct arena *arena)
+{
+	struct store_record stored, longest = { .value = { NULL, 0 } };
+	struct transaction *transaction;
+	struct store_walk walk;
+
+	ck_assert(store_begin(one.environment.store, STORE_READ, arena, &transaction, &fault));
+	walk = store_walk_all(transaction, kind, &fault);
+	while (store_next(&walk, &stored))
+		if (longest.value.data == NULL || stored.value.size > longest.value.size)
+			longest = record_copy(arena, &stored);
+	store_abandon(transaction);
+	ck_assert_int_eq(fault.kind, FAULT_NONE);
+	ck_assert_msg(longest.value.data != NULL, "there is no record: %s; see makers", kind->name);
+	return longest;
 }
 
 /* Replaces the value of a record in the world. */
@@ -277,23 +285,12 @@ struct found_record {
 	struct store_record any, owned, ends;
 };
 
-static struct store_record record_copy(struct arena *arena, const struct store_record *record)
+static void find_record(struct found_record *found, const struct store_record *record)
 {
-	struct store_record copy = *record;
-
-	copy.name = arena_copy(arena, record->name);
-	copy.value = arena_copy(arena, record->value);
-	return copy;
-}
-
-static bool find_record(void *context, const struct store_record *record, struct fault *unused)
-{
-	struct found_record *found = context;
 	const struct member *owner = record_owner(found->table);
 	const struct id *id = owner != NULL && owner->kind == MEMBER_PARENT ? &record->parent
 									    : &record->id;
 
-	(void)unused;
 	if (found->any.value.data == NULL)
 		found->any = record_copy(found->arena, record);
 	if (owner != NULL && (owner->relation->list != NULL || !owner->relation->may_be_none ||
@@ -301,7 +298,6 @@ static bool find_record(void *context, const struct store_record *record, struct
 		found->owned = record_copy(found->arena, record);
 	if (record->ends != 0)
 		found->ends = record_copy(found->arena, record);
-	return true;
 }
 
 static bool is_stored_still(struct call *call, const struct store_kind *kind,
@@ -450,6 +446,8 @@ START_TEST(what_rows_say_of_other_records_holds)
 	const struct record_table *table = kind->table;
 	struct found_record found = { .arena = arena_open(), .table = table };
 	struct transaction *transaction;
+	struct store_record record;
+	struct store_walk walk;
 	struct life life;
 	struct call call;
 
@@ -458,7 +456,10 @@ START_TEST(what_rows_say_of_other_records_holds)
 	enqueue_events(&one, "a", 1);
 	ck_assert(
 		store_begin(one.environment.store, STORE_READ, found.arena, &transaction, &fault));
-	ck_assert(store_walk(transaction, table->kind, find_record, &found, &fault));
+	walk = store_walk_all(transaction, table->kind, &fault);
+	while (store_next(&walk, &record))
+		find_record(&found, &record);
+	ck_assert_int_eq(fault.kind, FAULT_NONE);
 	store_abandon(transaction);
 	ck_assert_msg(found.any.value.data != NULL, "there is no record: %s; see makers",
 		      table->kind->name);
@@ -525,8 +526,7 @@ START_TEST(a_value_that_its_row_rules_out_is_found)
 	const struct record_table *table = kind->table;
 	const char *said = kind == &code_kind ? "a code of" : table->kind->name;
 	struct arena *arena = arena_open();
-	struct longest longest = { .arena = arena };
-	struct transaction *transaction;
+	struct store_record longest;
 	char backend[25], webhook[25];
 	struct life life;
 	const char *name;
@@ -536,11 +536,7 @@ START_TEST(a_value_that_its_row_rules_out_is_found)
 	enqueue_events(&one, "a", 1);
 	last_of("/v2/backends", backend);
 	last_of("/v2/webhooks", webhook);
-	ck_assert(store_begin(one.environment.store, STORE_READ, arena, &transaction, &fault));
-	ck_assert(store_walk(transaction, table->kind, keep_longest, &longest, &fault));
-	store_abandon(transaction);
-	ck_assert_msg(longest.record.value.data != NULL, "there is no record: %s; see makers",
-		      table->kind->name);
+	longest = longest_of(table->kind, arena);
 	for (size_t n = 0;; n++) {
 		struct lines dumped = { .count = 0 }, saved = { .output.lost = keep_lost };
 		struct fault why = FAULT_INITIAL;
@@ -549,14 +545,14 @@ START_TEST(a_value_that_its_row_rules_out_is_found)
 		size_t skipped = n;
 		bool is_dumped;
 
-		ck_assert(record_read(table, arena, &longest.record, record, &fault));
+		ck_assert(record_read(table, arena, &longest, record, &fault));
 		name = spoil(arena, table, record, &skipped);
 		if (name == NULL)
 			break;
 		if (!suite_draws((size_t)_i + n))
 			continue;
 		record_pack(table, record, &value);
-		put_value(table->kind, &longest.record, buffer_slice(&value));
+		put_value(table->kind, &longest, buffer_slice(&value));
 		(void)ask_all(&life, backend, webhook);
 		ck_assert_msg(checked(&one).count > 0, "%s: %s", table->kind->name, name);
 		is_dumped = try_dump(&one, &dumped, &why);
@@ -574,7 +570,7 @@ START_TEST(a_value_that_its_row_rules_out_is_found)
 		}
 		free_lines(&dumped);
 		free_lines(&saved);
-		put_value(table->kind, &longest.record, longest.record.value);
+		put_value(table->kind, &longest, longest.value);
 	}
 	sound(&one);
 	arena_close(arena);
@@ -809,21 +805,6 @@ static void with_live_records(struct call *call, const struct life *life,
 		  media_put(call, &records.media, &fault) && put_ban(transaction, &records));
 }
 
-struct walking {
-	struct survey *survey;
-	const struct store_kind *kind;
-	struct record_findings *findings;
-};
-
-static bool tell_stored(void *context, const struct store_record *record, struct fault *unused)
-{
-	struct walking *walking = context;
-
-	(void)unused;
-	record_findings_tell_stored(walking->survey, walking->kind, record, walking->findings);
-	return true;
-}
-
 /* The findings are in no particular order. */
 static void join_findings(struct record_findings *findings, const char *kind, const char *key,
 			  const char *problem)
@@ -839,15 +820,19 @@ static void join_findings(struct record_findings *findings, const char *kind, co
 static void say_all(struct world *world, char said[2000])
 {
 	struct saying saying = { .findings.tell = join_findings, .said = said };
+	struct store_record record;
 	struct survey survey;
 
 	ck_assert(survey_open(world->environment.store, &clock_system, &survey, &fault));
 	for (int i = 0; i < KINDS; i++) {
-		struct walking walking = { &survey, all_kinds[i], &saying.findings };
+		struct store_walk walk = store_walk_all(survey.call.transaction, all_kinds[i],
+							&fault);
 
-		ck_assert(store_walk(survey.call.transaction, all_kinds[i], tell_stored, &walking,
-				     &fault));
+		while (store_next(&walk, &record))
+			record_findings_tell_stored(&survey, all_kinds[i], &record,
+						    &saying.findings);
 	}
+	ck_assert_int_eq(fault.kind, FAULT_NONE);
 	survey_close(&survey);
 }
 
@@ -1171,45 +1156,33 @@ static bool lengthen(struct arena *arena, const struct record_table *table, void
 	return is_longer;
 }
 
-struct lengthening {
-	struct arena *arena;
-	struct store_record records[400];
-	size_t count;
-};
-
-static bool keep_record(void *context, const struct store_record *stored, struct fault *unused)
-{
-	struct lengthening *all = context;
-	struct store_record *kept = &all->records[all->count++];
-
-	(void)unused;
-	ck_assert_uint_le(all->count, ROWS(all->records));
-	*kept = *stored;
-	kept->value = arena_copy(all->arena, stored->value);
-	kept->name = arena_copy(all->arena, stored->name);
-	return true;
-}
-
 /* Lengthens the texts of all records of the kind. Returns how many records have some. */
 static unsigned lengthen_all(struct arena *arena, const struct record_table *table)
 {
-	struct lengthening all = { .arena = arena };
+	struct store_record records[400], stored;
 	struct transaction *transaction;
+	struct store_walk walk;
 	unsigned longer = 0;
+	size_t count = 0;
 
 	ck_assert(store_begin(one.environment.store, STORE_READ, arena, &transaction, &fault));
-	ck_assert(store_walk(transaction, table->kind, keep_record, &all, &fault));
+	walk = store_walk_all(transaction, table->kind, &fault);
+	while (store_next(&walk, &stored)) {
+		ck_assert_uint_lt(count, ROWS(records));
+		records[count++] = record_copy(arena, &stored);
+	}
+	ck_assert_int_eq(fault.kind, FAULT_NONE);
 	store_abandon(transaction);
-	for (size_t i = 0; i < all.count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct buffer value = BUFFER_INITIAL(arena);
 		void *record = arena_zero(arena, table->size);
 
-		ck_assert(record_read(table, arena, &all.records[i], record, &fault));
+		ck_assert(record_read(table, arena, &records[i], record, &fault));
 		if (!lengthen(arena, table, record))
 			continue;
 		longer++;
 		record_pack(table, record, &value);
-		put_value(table->kind, &all.records[i], buffer_slice(&value));
+		put_value(table->kind, &records[i], buffer_slice(&value));
 	}
 	return longer;
 }
