@@ -45,30 +45,19 @@ void door_watch_close(struct door_watch *watch)
 	free(watch);
 }
 
-static bool run_for(struct door_watch *watch, enum store_access access, const struct id *account,
-		    transact_run *what, void *context)
-{
-	struct fault fault = FAULT_INITIAL;
-	const bool is_done = transact(&watch->work, access, watch->arena, account, what, context,
-				      &fault);
-
-	arena_reset(watch->arena);
-	return is_done;
-}
-
 /* ---- times of polls and exchanges ---- */
 
-/* Polls of one account. */
-struct writing {
-	const struct door_poll *polls;
-	size_t count;
-};
-
-static bool write_polls(struct call *call, void *context, struct fault *fault)
+/* Writes polls of one account. */
+static bool write_polls(struct door_watch *watch, const struct door_poll *polls, size_t n)
 {
-	const struct writing *writing = context;
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, &polls->account,
+				      &fault);
 
-	return door_write_polls(call, writing->polls, writing->count, fault);
+	while (transact_again(&run))
+		run.is_done = door_write_polls(&run.call, polls, n, &fault);
+	arena_reset(watch->arena);
+	return run.is_done;
 }
 
 /* Times that cannot be written now are written after the next poll, exchanges in a later round. */
@@ -82,13 +71,10 @@ static void write_due(struct door_watch *watch)
 		n = door_polls_due(polls, clock_now(watch->environment->clock), due,
 				   WRITTEN_AT_ONCE);
 		for (size_t from = 0, to; from < n; from = to) {
-			struct writing writing = { .polls = &due[from] };
-
 			for (to = from + 1;
 			     to < n && id_compare(&due[to].account, &due[from].account) == 0; to++)
 				;
-			writing.count = to - from;
-			if (!run_for(watch, STORE_WRITE, &due[from].account, write_polls, &writing))
+			if (!write_polls(watch, &due[from], to - from))
 				continue;
 			for (size_t j = from; j < to; j++)
 				if (due[j].times.taken != 0)
@@ -101,15 +87,18 @@ static void write_due(struct door_watch *watch)
 
 /* ---- tickets that have lapsed ---- */
 
-static bool sweep_some(struct call *call, void *context, struct fault *fault)
+static bool sweep_some(struct door_watch *watch, const struct id *account, struct door_sweep *sweep)
 {
-	struct door_sweep *sweep = context;
-	struct door_sweep again = *sweep;
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, account, &fault);
+	const struct door_sweep before = *sweep;
 
-	if (!door_sweep(call, &again, fault))
-		return false;
-	*sweep = again;
-	return true;
+	while (transact_again(&run)) {
+		*sweep = before;
+		run.is_done = door_sweep(&run.call, sweep, &fault);
+	}
+	arena_reset(watch->arena);
+	return run.is_done;
 }
 
 static void sweep_room(struct door_watch *watch, const struct door_room *room)
@@ -119,7 +108,7 @@ static void sweep_room(struct door_watch *watch, const struct door_room *room)
 	bool has_changed = false;
 
 	do {
-		if (!run_for(watch, STORE_WRITE, &room->account, sweep_some, &sweep))
+		if (!sweep_some(watch, &room->account, &sweep))
 			return;
 		has_changed = has_changed || sweep.has_changed;
 		door_polls_count(environment->door_polls, DOOR_END_LAPSED, sweep.lapsed);
@@ -132,25 +121,22 @@ static void sweep_room(struct door_watch *watch, const struct door_room *room)
 
 /* ---- doors that nobody has asked about ---- */
 
-struct finding {
-	struct door_watch *watch;
-	const struct id *account;
-};
-
-static bool found_door(void *context, const struct store_record *record, struct fault *fault)
-{
-	const struct finding *finding = context;
-
-	(void)fault;
-	door_polls_watch(finding->watch->environment->door_polls, finding->account, &record->id);
-	return true;
-}
-
-static bool find_doors(struct call *call, void *context, struct fault *fault)
+static void find_doors(struct door_watch *watch, const struct id *account)
 {
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, watch->arena, account, &fault);
+	struct store_record record;
 
-	return store_each(call->transaction, &kind_door, &page, false, found_door, context, fault);
+	while (transact_again(&run)) {
+		struct store_walk walk = store_walk_pages(run.call.transaction, &kind_door, &page,
+							  false, &fault);
+
+		while (store_next(&walk, &record))
+			door_polls_watch(watch->environment->door_polls, account, &record.id);
+		run.is_done = fault.kind == FAULT_NONE;
+	}
+	arena_reset(watch->arena);
 }
 
 static void find_of_next(struct door_watch *watch)
@@ -158,14 +144,8 @@ static void find_of_next(struct door_watch *watch)
 	struct accounts *accounts = watch->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
 
-	if (roster->count > 0) {
-		struct finding finding = {
-			.watch = watch,
-			.account = &roster->accounts[watch->place++ % roster->count].id,
-		};
-
-		(void)run_for(watch, STORE_READ, finding.account, find_doors, &finding);
-	}
+	if (roster->count > 0)
+		find_doors(watch, &roster->accounts[watch->place++ % roster->count].id);
 	accounts_release(accounts, roster);
 }
 

@@ -6,51 +6,105 @@
 #include "resources/audit.h"
 #include "resources/live/live_queue.h"
 
-/* Times that a transaction is run again. */
-#define AGAIN_MOST 10
+/* Times that a transaction is run. */
+#define RUNS_MOST 10
 
-bool transact(struct transactor *work, enum store_access access, struct arena *arena,
-	      const struct id *account, transact_run *run, void *context, struct fault *fault)
+struct transact transact_begin(struct transactor *work, enum store_access access,
+			       struct arena *arena, const struct id *account, struct fault *fault)
 {
-	const struct environment *environment = work->environment;
-	const struct arena_mark mark = arena_mark(arena);
-	struct arena *before = arena_use_for_json(arena);
-	bool is_done = false;
+	return (struct transact){
+		.work = work,
+		.access = access,
+		.arena = arena,
+		.mark = arena_mark(arena),
+		.account = *account,
+		.fault = fault,
+	};
+}
+
+static bool begin_run(struct transact *run)
+{
+	const struct environment *environment = run->work->environment;
+
+	run->is_done = false;
+	run->call = (struct call){
+		.environment = environment,
+		.arena = run->arena,
+		.account = run->account,
+		.actor.kind = ACTOR_SERVICE,
+		.now = clock_now(environment->clock),
+	};
+	*run->fault = FAULT_INITIAL;
+	if (run->runs++ > 0)
+		arena_release(run->arena, &run->mark);
+	if (!store_begin(environment->store, run->access, run->arena, &run->call.transaction,
+			 run->fault))
+		return false;
+	run->is_open = true;
+	run->json_before = arena_use_for_json(run->arena);
+	call_set_account(&run->call);
+	call_draw_etag(&run->call);
+	return true;
+}
+
+/* Commits what is done. */
+static void end_run(struct transact *run)
+{
+	struct live_queue *queue = run->work->environment->live_queue;
+	struct call *call = &run->call;
 	uint64_t number;
 
-	for (unsigned i = 0; i < AGAIN_MOST && !is_done; i++) {
-		struct call call = {
-			.environment = environment,
-			.arena = arena,
-			.account = *account,
-			.actor.kind = ACTOR_SERVICE,
-			.now = clock_now(environment->clock),
-		};
-
-		*fault = FAULT_INITIAL;
-		if (i > 0)
-			arena_release(arena, &mark);
-		if (!store_begin(environment->store, access, arena, &call.transaction, fault))
-			break;
-		call_set_account(&call);
-		call_draw_etag(&call);
-		is_done = run(&call, context, fault) &&
-			  (access == STORE_READ || audit_write(&call, fault));
-		if (is_done && access == STORE_WRITE && store_has_changes(call.transaction)) {
-			is_done = store_commit(call.transaction, &number, fault);
-			work->has_committed = true;
-			if (is_done && call.run.wants != 0 && environment->live_queue != NULL)
-				live_queue_want(environment->live_queue, account, &call.run.wanted,
-						call.run.wants);
-		} else {
-			store_abandon(call.transaction);
-		}
-		if (!is_done && fault->kind != FAULT_AGAIN)
-			break;
+	if (run->is_done && run->access == STORE_WRITE)
+		run->is_done = audit_write(call, run->fault);
+	if (run->is_done && run->access == STORE_WRITE && store_has_changes(call->transaction)) {
+		run->is_done = store_commit(call->transaction, &number, run->fault);
+		run->work->has_committed = true;
+		if (run->is_done && call->run.wants != 0 && queue != NULL)
+			live_queue_want(queue, &run->account, &call->run.wanted, call->run.wants);
+	} else {
+		store_abandon(call->transaction);
 	}
-	arena_use_for_json(before);
-	damage_log_tell(&work->damage, work->event, account, fault);
-	return is_done;
+	run->is_open = false;
+	arena_use_for_json(run->json_before);
+}
+
+/* Returns false. */
+static bool end_all(struct transact *run)
+{
+	run->has_ended = true;
+	damage_log_tell(&run->work->damage, run->work->event, &run->account, run->fault);
+	return false;
+}
+
+bool transact_again(struct transact *run)
+{
+	if (run->has_ended)
+		return false;
+	if (run->is_open) {
+		end_run(run);
+		if (run->is_done || run->fault->kind != FAULT_AGAIN || run->runs == RUNS_MOST)
+			return end_all(run);
+	}
+	return begin_run(run) || end_all(run);
+}
+
+void transact_end(struct transact *run)
+{
+	if (!run->is_open)
+		return;
+	run->is_done = false;
+	end_run(run);
+	(void)end_all(run);
+}
+
+bool transact(struct transactor *work, enum store_access access, struct arena *arena,
+	      const struct id *account, transact_run *function, void *context, struct fault *fault)
+{
+	TRANSACT run = transact_begin(work, access, arena, account, fault);
+
+	while (transact_again(&run))
+		run.is_done = function(&run.call, context, fault);
+	return run.is_done;
 }
 
 bool transact_may_pass(const struct fault *fault)

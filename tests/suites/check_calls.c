@@ -1,6 +1,6 @@
 /* Calls in process, for what a case file cannot express: what the ETags of many calls have in
- * common, how a call responds if its store asks for it to be run again, which calls are deferred,
- * and what the largest bodies cost.
+ * common, how a call responds if its store asks for it to be run again, and a transaction without a
+ * request too, which calls are deferred, and what the largest bodies cost.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "background/transact.h"
 #include "base/clock.h"
 #include "fast_disk.h"
+#include "records/kinds.h"
 #include "resources/stored/room_record.h"
 #include "service/costs.h"
 #include "service/routes.h"
@@ -255,6 +257,95 @@ START_TEST(a_read_is_run_at_most_ten_times)
 	ck_assert_int_eq(ask("a", METHOD_GET, path, NULL).status, 409);
 	store_failing_again(world.environment.store, 1, AGAINS);
 	ck_assert_str_eq(done("a", METHOD_GET, path, NULL).text, reply.text);
+}
+END_TEST
+
+/* ---- transactions without a request ---- */
+
+enum loop { LOOP_DOES, LOOP_FORGETS, LOOP_FAILS, LOOP_ASKS_AGAIN, LOOP_LEAVES };
+
+static const struct {
+	enum store_access access;
+	enum loop loop; /* what it does in each run, after a record was put */
+	unsigned agains; /* commits that fail with FAULT_AGAIN */
+	unsigned runs;
+	bool is_done;
+	enum fault_kind fault;
+} loops[] = {
+	{ STORE_WRITE, LOOP_DOES, 0, 1, true, FAULT_NONE },
+	{ STORE_WRITE, LOOP_DOES, 1, 2, true, FAULT_NONE },
+	{ STORE_WRITE, LOOP_DOES, AGAINS, AGAINS + 1, true, FAULT_NONE },
+	{ STORE_WRITE, LOOP_DOES, AGAINS + 1, AGAINS + 1, false, FAULT_AGAIN },
+	{ STORE_WRITE, LOOP_FORGETS, 0, 1, false, FAULT_NONE },
+	{ STORE_WRITE, LOOP_FAILS, 0, 1, false, FAULT_CONFLICT },
+	{ STORE_WRITE, LOOP_ASKS_AGAIN, 0, AGAINS + 1, false, FAULT_AGAIN },
+	{ STORE_WRITE, LOOP_LEAVES, 0, 1, false, FAULT_NONE },
+	{ STORE_READ, LOOP_DOES, 0, 1, true, FAULT_NONE },
+	{ STORE_READ, LOOP_ASKS_AGAIN, 0, AGAINS + 1, false, FAULT_AGAIN },
+	{ STORE_READ, LOOP_LEAVES, 0, 1, false, FAULT_NONE },
+};
+
+/* Puts a record. Returns whether it was done, and counts the runs. */
+static bool run_loop(size_t row, struct transactor *work, const struct id *account, unsigned *runs,
+		     struct fault *fault)
+{
+	const struct store_record record = { .id = { "only record" }, .value = SLICE("value") };
+	TRANSACT run = transact_begin(work, loops[row].access, world.arena, account, fault);
+	const size_t used = arena_used(world.arena);
+
+	*runs = 0;
+	while (transact_again(&run)) {
+		++*runs;
+		ck_assert_int_eq(fault->kind, FAULT_NONE);
+		ck_assert(!run.is_done && arena_used(world.arena) < used + 4096);
+		(void)arena_alloc(world.arena, 4096);
+		ck_assert(loops[row].access == STORE_READ ||
+			  store_put(run.call.transaction, &kind_live, &record, NULL, fault));
+		switch (loops[row].loop) {
+		case LOOP_DOES:
+			run.is_done = true;
+			break;
+		case LOOP_FORGETS:
+			break;
+		case LOOP_FAILS:
+			run.is_done = fault_set(fault, FAULT_CONFLICT, NULL);
+			break;
+		case LOOP_ASKS_AGAIN:
+			run.is_done = fault_set(fault, FAULT_AGAIN, NULL);
+			break;
+		case LOOP_LEAVES:
+			return false;
+		}
+	}
+	ck_assert(!transact_again(&run));
+	return run.is_done;
+}
+
+/* A transaction without a request happens only if its loop says so, and never stays open: the next
+ * one would wait for ever. */
+START_TEST(a_loop_of_a_transaction_is_run_again)
+{
+	struct transactor work = { .environment = &world.environment, .event = "damaged" };
+	const struct id id = { "only record" };
+	struct fault fault = FAULT_INITIAL;
+	struct store_record record;
+	struct account account;
+	struct call call;
+	unsigned runs;
+
+	world_account(&world, "a", &account);
+	store_failing_again(world.environment.store, 0, loops[_i].agains);
+	ck_assert_int_eq(run_loop((size_t)_i, &work, &account.id, &runs, &fault),
+			 loops[_i].is_done);
+	ck_assert_int_eq(fault.kind, loops[_i].fault);
+	ck_assert_uint_eq(runs, loops[_i].runs);
+	store_failing_again(world.environment.store, 0, 0);
+	fault = FAULT_INITIAL;
+	world_begin(&world, &account.id, &call);
+	ck_assert(store_get(call.transaction, &kind_live, &id, STORE_TO_SHOW, &record, &fault));
+	ck_assert_int_eq(record.value.data != NULL,
+			 loops[_i].is_done && loops[_i].access == STORE_WRITE);
+	world_abandon(&call);
 }
 END_TEST
 
@@ -881,6 +972,7 @@ int main(void)
 	tcase_add_test(again, a_failed_write_says_whether_it_was_stored);
 	tcase_add_test(again, a_write_is_run_at_most_ten_times);
 	tcase_add_test(again, a_read_is_run_at_most_ten_times);
+	tcase_add_loop_test(again, a_loop_of_a_transaction_is_run_again, 0, ROWS(loops));
 	tcase_add_test(again, a_code_that_exists_is_drawn_again);
 	tcase_add_loop_test(again, stored_credentials_are_not_echoed_by_another_run, 0,
 			    ROWS(credentials_rows));
