@@ -7,25 +7,20 @@
 
 #include "base/clock.h"
 
-bool again_run(again_step *step, void *context, struct fault *fault)
+bool again_try(struct again *again)
 {
-	struct fault each = FAULT_INITIAL;
 	uint32_t chance;
 
-	for (unsigned i = 0; i < AGAIN_MOST; i++) {
-		each = FAULT_INITIAL;
-		if (step(context, &each))
-			return true;
-		if (each.kind != FAULT_AGAIN)
-			break;
-		/* Pauses at random, so that two commands that keep conflicting do not run again at
-		 * the same time. */
-		if (i > 0 && i + 1 < AGAIN_MOST) {
-			clock_random(&clock_system, &chance, sizeof chance);
-			(void)poll(NULL, 0, (int)(chance % (2u << i)));
-		}
+	if (again->is_done || again->runs == AGAIN_MOST ||
+	    (again->runs > 0 && again->fault->kind != FAULT_AGAIN))
+		return false;
+	/* Pauses at random, so that two commands that keep conflicting do not run again at the same
+	 * time. */
+	if (again->runs > 1) {
+		clock_random(&clock_system, &chance, sizeof chance);
+		(void)poll(NULL, 0, (int)(chance % (1u << again->runs)));
 	}
-	if (fault->kind == FAULT_NONE)
-		*fault = each;
-	return false;
+	*again->fault = FAULT_INITIAL;
+	again->runs++;
+	return true;
 }

@@ -89,25 +89,21 @@ static bool remove_read(struct loading *loading, struct fault *fault)
 	       load_mark_remove(&loading->mark, fault);
 }
 
-static bool remove_former(void *context, const struct id *account, struct fault *fault)
-{
-	struct loading *loading = context;
-
-	return remove_account(loading, loading->present, account, fault);
-}
-
 /* Removes the records of an interrupted load. */
 static bool clear_former(struct loading *loading, struct fault *fault)
 {
-	FILE *former;
+	struct id account;
+	bool is_there;
 
-	if (!load_mark_find(&loading->mark, &former, fault))
+	if (!load_mark_find(&loading->mark, &is_there, fault))
 		return false;
-	if (former == NULL)
+	if (!is_there)
 		return true;
 	command_remark(loading->command, "removing what an interrupted load left behind");
-	return load_mark_read(&loading->mark, former, remove_former, loading, fault) &&
-	       store_wait(loading->store, loading->last, fault) &&
+	while (load_mark_next(&loading->mark, &account, fault))
+		if (!remove_account(loading, loading->present, &account, fault))
+			return false;
+	return fault->kind == FAULT_NONE && store_wait(loading->store, loading->last, fault) &&
 	       load_mark_remove(&loading->mark, fault);
 }
 
@@ -174,9 +170,8 @@ static bool read_kept(struct loading *loading, size_t line, struct fault *fault)
 }
 
 /* A step (command/again.h): reads all lines of the batch in a transaction of their own. */
-static bool read_batch_again(void *context, struct fault *fault)
+static bool read_batch_again(struct loading *loading, struct fault *fault)
 {
-	struct loading *loading = context;
 	struct call *call = &loading->input.call;
 	const uint64_t newest = loading->line_number;
 
@@ -199,30 +194,16 @@ static bool read_batch_again(void *context, struct fault *fault)
 	return fault->kind == FAULT_NONE;
 }
 
-static bool commit_batch_again(void *context, struct fault *fault)
-{
-	struct loading *loading = context;
-
-	return read_batch_again(loading, fault) && commit_batch(loading, fault);
-}
-
-/* Called after the first try has failed. */
-static bool try_again(struct loading *loading, const struct fault *first, again_step *step,
-		      struct fault *fault)
-{
-	if (first->kind == FAULT_AGAIN)
-		return again_run(step, loading, fault);
-	*fault = *first;
-	return false;
-}
-
 static bool end_batch(struct loading *loading, struct fault *fault)
 {
-	struct fault each = FAULT_INITIAL;
+	struct again again = { .fault = fault };
 
 	if (loading->transaction == NULL)
 		return true;
-	if (!commit_batch(loading, &each) && !try_again(loading, &each, commit_batch_again, fault))
+	while (again_try(&again))
+		again.is_done = (again.runs == 1 || read_batch_again(loading, fault)) &&
+				commit_batch(loading, fault);
+	if (!again.is_done)
 		return false;
 	loading->batch_lines = 0;
 	loading->text_size = 0;
@@ -231,16 +212,17 @@ static bool end_batch(struct loading *loading, struct fault *fault)
 
 static bool read_dump_line(struct loading *loading, struct fault *fault)
 {
-	struct fault each = FAULT_INITIAL;
+	const bool is_first = loading->batch_lines == 1;
+	struct again again = { .fault = fault };
 
-	if (loading->batch_lines == 1) {
+	if (is_first)
 		loading->batch_mark = loading->input;
-		if (!again_run(read_batch_again, loading, fault))
-			return false;
-	} else if (!read_kept(loading, loading->batch_lines - 1, &each) &&
-		   !try_again(loading, &each, read_batch_again, fault)) {
+	while (again_try(&again))
+		again.is_done = is_first || again.runs > 1
+					? read_batch_again(loading, fault)
+					: read_kept(loading, loading->batch_lines - 1, fault);
+	if (!again.is_done)
 		return false;
-	}
 	progress_show(&loading->progress, loading->line_number, 0);
 	if (loading->batch_lines < BATCH_LINES && arena_used(loading->arena) < BATCH_BYTES)
 		return true;

@@ -34,6 +34,8 @@ void load_mark_close(struct load_mark *mark)
 {
 	if (mark->file >= 0)
 		close(mark->file);
+	if (mark->former != NULL)
+		fclose(mark->former);
 	free(mark->path);
 	store_postgres_load_end(mark->load);
 	if (mark->arena != NULL)
@@ -101,52 +103,48 @@ bool load_mark_remove(const struct load_mark *mark, struct fault *fault)
 	return sync_directory(mark->directory, fault);
 }
 
-static bool find_stored_mark(struct load_mark *mark, FILE **former, struct fault *fault)
+static bool find_stored_mark(struct load_mark *mark, struct fault *fault)
 {
 	struct slice text;
 
-	*former = NULL;
 	if (!store_postgres_load_begin(mark->directory, &mark->load, fault) ||
 	    !store_postgres_load_marked(mark->load, mark->arena, &text, fault))
 		return false;
-	if (text.data == NULL)
-		return true;
 	/* The text is only read. */
-	*former = memory_check(fmemopen((char *)(uintptr_t)text.data, text.size, "r"));
+	if (text.data != NULL)
+		mark->former = memory_check(fmemopen((char *)(uintptr_t)text.data, text.size, "r"));
 	return true;
 }
 
-bool load_mark_find(struct load_mark *mark, FILE **former, struct fault *fault)
+static bool find_mark_file(struct load_mark *mark, struct fault *fault)
 {
-	int file;
+	const int file = regular_file_open(mark->path, O_RDONLY | O_NOFOLLOW, 0);
 
-	if (mark->arena != NULL)
-		return find_stored_mark(mark, former, fault);
-	*former = NULL;
-	file = regular_file_open(mark->path, O_RDONLY | O_NOFOLLOW, 0);
 	if (file < 0 && regular_file_is_missing(errno))
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a regular file",
 				   mark->path);
 	if (file < 0)
 		return errno == ENOENT || cannot_use_mark(mark, "read", fault);
-	*former = memory_check(fdopen(file, "r"));
+	mark->former = memory_check(fdopen(file, "r"));
 	return true;
 }
 
-bool load_mark_read(const struct load_mark *mark, FILE *former, load_mark_visit *visit,
-		    void *context, struct fault *fault)
+bool load_mark_find(struct load_mark *mark, bool *is_there, struct fault *fault)
+{
+	if (!(mark->arena != NULL ? find_stored_mark : find_mark_file)(mark, fault))
+		return false;
+	*is_there = mark->former != NULL;
+	return true;
+}
+
+bool load_mark_next(const struct load_mark *mark, struct id *account, struct fault *fault)
 {
 	char line[ID_TEXT_SIZE + 2];
-	struct id account;
-	bool is_read = true;
 
 	/* An incomplete line belongs to an account without records, because records are written
 	 * after the sync. */
-	while (is_read && fgets(line, sizeof line, former) != NULL)
-		if (id_parse((struct slice){ line, strcspn(line, "\n") }, &account))
-			is_read = visit(context, &account, fault);
-	if (is_read && ferror(former) != 0)
-		is_read = cannot_use_mark(mark, "read", fault);
-	fclose(former);
-	return is_read;
+	while (fgets(line, sizeof line, mark->former) != NULL)
+		if (id_parse((struct slice){ line, strcspn(line, "\n") }, account))
+			return true;
+	return ferror(mark->former) != 0 && cannot_use_mark(mark, "read", fault);
 }

@@ -17,6 +17,7 @@ struct load_mark {
 	const char *directory; /* borrowed */
 	char *path;
 	int file; /* -1 if this load has not created the file */
+	FILE *former; /* the mark of an earlier load; NULL if none was found */
 	uint64_t accounts; /* number of accounts in it */
 	/* Only for a database, which stores the mark itself. */
 	struct store_load *load;
@@ -36,12 +37,9 @@ bool load_mark_name(struct load_mark *mark, const struct transfer_input *input,
 		    struct fault *fault);
 bool load_mark_remove(const struct load_mark *mark, struct fault *fault);
 
-/* Opens the mark of an earlier load, which load_mark_read closes. *former is NULL if there is
- * none. */
-bool load_mark_find(struct load_mark *mark, FILE **former, struct fault *fault);
-typedef bool load_mark_visit(void *context, const struct id *account, struct fault *fault);
-/* Calls `visit` for each account in the mark until a call fails. */
-bool load_mark_read(const struct load_mark *mark, FILE *former, load_mark_visit *visit,
-		    void *context, struct fault *fault);
+/* Finds the mark of an earlier load. */
+bool load_mark_find(struct load_mark *mark, bool *is_there, struct fault *fault);
+/* Reads the next account in it. Returns false at the end and after a fault. */
+bool load_mark_next(const struct load_mark *mark, struct id *account, struct fault *fault);
 
 #endif

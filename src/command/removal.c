@@ -6,15 +6,8 @@
 #include "command/again.h"
 #include "transfer/transfer.h"
 
-struct piece {
-	struct removal *removal;
-	bool is_last;
-};
-
-static bool remove_piece(void *context, struct fault *fault)
+static bool remove_some(struct removal *removal, bool *is_last, struct fault *fault)
 {
-	struct piece *piece = context;
-	struct removal *removal = piece->removal;
 	const struct environment environment = { .clock = &clock_system, .store = removal->store };
 	struct call call = { .environment = &environment,
 			     .arena = removal->arena,
@@ -25,7 +18,7 @@ static bool remove_piece(void *context, struct fault *fault)
 	arena_reset(removal->arena);
 	if (!store_begin(removal->store, STORE_WRITE, removal->arena, &call.transaction, fault))
 		return false;
-	if (!transfer_remove_some(&call, &piece->is_last, fault)) {
+	if (!transfer_remove_some(&call, is_last, fault)) {
 		store_abandon(call.transaction);
 		return false;
 	}
@@ -34,11 +27,15 @@ static bool remove_piece(void *context, struct fault *fault)
 
 bool removal_run(struct removal *removal, struct fault *fault)
 {
-	struct piece piece = { .removal = removal };
 	uint64_t transactions = 0;
+	bool is_last = false;
 
-	while (!piece.is_last) {
-		if (!again_run(remove_piece, &piece, fault))
+	while (!is_last) {
+		struct again again = { .fault = fault };
+
+		while (again_try(&again))
+			again.is_done = remove_some(removal, &is_last, fault);
+		if (!again.is_done)
 			return false;
 		if (removal->progress != NULL)
 			progress_show(removal->progress, ++transactions, 0);
