@@ -189,73 +189,80 @@ bool service_client_call(struct service_client *client, enum service_method meth
 
 /* ---- lists ---- */
 
-struct list_walk {
-	struct service_client *client;
-	const char *path;
-	unsigned page; /* items per page */
-	char last[64]; /* empty before the first page */
-};
+struct service_list service_client_list(struct service_client *client, const char *path,
+					unsigned most, struct fault *fault)
+{
+	return (struct service_list){
+		.client = client,
+		.path = path,
+		.fault = fault,
+		.most = most,
+		.page = most == 0 || most > PAGE_MOST ? PAGE_MOST
+			: most < PAGE_LEAST	      ? PAGE_LEAST
+						      : most,
+	};
+}
 
-static bool get_page(struct list_walk *walk, struct service_reply *answer, struct fault *fault)
+static bool get_page(struct service_list *list, struct service_reply *answer, struct fault *fault)
 {
 	const struct service_member query[] = {
-		{ "limit", .number = walk->page },
-		{ "start", .text = walk->last[0] == '\0' ? NULL : walk->last },
+		{ "limit", .number = list->page },
+		{ "start", .text = list->last[0] == '\0' ? NULL : list->last },
 	};
 
-	return service_client_call(walk->client, SERVICE_GET,
-				   service_client_query(walk->client, walk->path, query, 2), NULL,
+	return service_client_call(list->client, SERVICE_GET,
+				   service_client_query(list->client, list->path, query, 2), NULL,
 				   answer, fault);
 }
 
 /* Asks again for a shorter page if a page of the usual length is too long for a response. */
-static bool get_page_that_fits(struct list_walk *walk, struct service_reply *answer,
-			       struct fault *fault)
+static bool get_page_that_fits(struct service_list *list, struct service_reply *answer)
 {
 	struct fault each = FAULT_INITIAL;
 
-	if (get_page(walk, answer, &each))
+	if (get_page(list, answer, &each))
 		return true;
-	if (answer->status == 413 && walk->page > PAGE_LEAST) {
-		walk->page = PAGE_LEAST;
-		return get_page(walk, answer, fault);
+	if (answer->status == 413 && list->page > PAGE_LEAST) {
+		list->page = PAGE_LEAST;
+		return get_page(list, answer, list->fault);
 	}
-	*fault = each;
+	*list->fault = each;
 	return false;
 }
 
-bool service_client_walk(struct service_client *client, const char *path, unsigned most,
-			 service_client_visit *visit, void *context, struct fault *fault)
+static bool read_next_page(struct service_list *list)
 {
-	struct list_walk walk = { .client = client, .path = path, .page = PAGE_MOST };
-	bool is_last = false;
-	unsigned seen = 0;
+	struct service_reply answer;
+	struct slice last;
+	size_t n;
 
-	if (most > 0 && most < PAGE_MOST)
-		walk.page = most < PAGE_LEAST ? PAGE_LEAST : most;
-	while (!is_last) {
-		struct arena_mark mark = arena_mark(client->arena);
-		struct service_reply answer;
-		const json_t *items;
-		struct slice last;
-		size_t n;
-
-		/* The details of a fault are in the arena. */
-		if (!get_page_that_fits(&walk, &answer, fault))
-			return false;
-		items = json_object_get(answer.json, "data");
-		n = json_array_size(items);
-		for (size_t i = 0; i < n && (most == 0 || seen < most); i++, seen++)
-			visit(context, json_array_get(items, i));
-		is_last = n < walk.page || seen == most;
-		last = text_of_json(json_object_get(answer.json, "last"));
-		if (!is_last && (last.size == 0 || last.size >= sizeof walk.last))
-			return fault_set(fault, FAULT_INTERNAL,
-					 "%d, but the response is not a list; check the URL",
-					 answer.status);
-		(void)snprintf(walk.last, sizeof walk.last, "%.*s", (int)last.size,
-			       last.data == NULL ? "" : last.data);
-		arena_release(client->arena, &mark);
-	}
+	if (list->items != NULL)
+		arena_release(list->client->arena, &list->mark);
+	list->mark = arena_mark(list->client->arena);
+	/* The details of a fault are in the arena. */
+	if (!get_page_that_fits(list, &answer))
+		return false;
+	list->items = json_object_get(answer.json, "data");
+	list->at = 0;
+	n = json_array_size(list->items);
+	list->is_last = n < list->page || (list->most > 0 && list->seen + n >= list->most);
+	last = text_of_json(json_object_get(answer.json, "last"));
+	if (!list->is_last && (last.size == 0 || last.size >= sizeof list->last))
+		return fault_set(list->fault, FAULT_INTERNAL,
+				 "%d, but the response is not a list; check the URL",
+				 answer.status);
+	(void)snprintf(list->last, sizeof list->last, "%.*s", (int)last.size,
+		       last.data == NULL ? "" : last.data);
 	return true;
+}
+
+const json_t *service_client_next(struct service_list *list)
+{
+	while (list->at == json_array_size(list->items))
+		if (list->is_last || !read_next_page(list))
+			return NULL;
+	if (list->most > 0 && list->seen == list->most)
+		return NULL;
+	list->seen++;
+	return json_array_get(list->items, list->at++);
 }

@@ -71,12 +71,25 @@ bool service_client_call(struct service_client *client, enum service_method meth
 			 const char *path, const json_t *body, struct service_reply *answer,
 			 struct fault *fault);
 
-/* Called with each item of a list. */
-typedef void service_client_visit(void *context, const json_t *item);
+/* A walk through a list, page by page; its members are of service_client.c. */
+struct service_list {
+	struct service_client *client;
+	const char *path;
+	struct fault *fault;
+	unsigned most, seen; /* items of the list */
+	unsigned page; /* items per page */
+	const json_t *items; /* of the page; NULL before the first one */
+	size_t at; /* index of the next item */
+	bool is_last; /* the page */
+	char last[64]; /* where the next page begins; empty before the first page */
+	struct arena_mark mark; /* the position in the client's arena before the page */
+};
 
-/* Walks a list page by page. path: may have a query. most: the largest number of items; 0 for
+/* Begins a walk. path: may have a query; borrowed. most: the largest number of items; 0 for
  * all. */
-bool service_client_walk(struct service_client *client, const char *path, unsigned most,
-			 service_client_visit *visit, void *context, struct fault *fault);
+struct service_list service_client_list(struct service_client *client, const char *path,
+					unsigned most, struct fault *fault);
+/* Returns the next item, which lives until the next call; NULL at the end and after a fault. */
+const json_t *service_client_next(struct service_list *list);
 
 #endif

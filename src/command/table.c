@@ -86,9 +86,8 @@ static void open_table(struct printed_table *table, const char *const *members, 
 	}
 }
 
-static void add_item(void *context, const json_t *item)
+static void add_item(struct printed_table *table, const json_t *item)
 {
-	struct printed_table *table = context;
 	struct table_row *row;
 
 	if (table->wants_json) {
@@ -217,13 +216,15 @@ void table_print_text(const struct service_client *client, struct slice text)
 bool table_print_list(struct service_client *client, const char *path, unsigned most,
 		      const char *const *members, struct fault *fault)
 {
+	struct service_list list = service_client_list(client, path, most, fault);
 	struct printed_table table;
-	bool is_walked;
+	const json_t *item;
 
 	open_table(&table, members, client->wants_json);
-	is_walked = service_client_walk(client, path, most, add_item, &table, fault);
-	if (is_walked)
+	while ((item = service_client_next(&list)) != NULL)
+		add_item(&table, item);
+	if (fault->kind == FAULT_NONE)
 		print_items(&table);
 	arena_close(table.arena);
-	return is_walked;
+	return fault->kind == FAULT_NONE;
 }

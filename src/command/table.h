@@ -22,7 +22,7 @@ void table_print_with_list(const struct service_client *client, const struct ser
 /* Prints a text line by line. */
 void table_print_text(const struct service_client *client, struct slice text);
 
-/* Walks a list and prints it as a whole (service_client_walk), or nothing if there is a fault. */
+/* Walks a list and prints it as a whole (service_client_list), or nothing if there is a fault. */
 bool table_print_list(struct service_client *client, const char *path, unsigned most,
 		      const char *const *members, struct fault *fault);
 
