@@ -34,9 +34,14 @@ struct audit_data {
 /* Notes an event, except for an update that changed nothing. type: a literal: "room.created". */
 void audit_note(struct call *call, const char *type, const struct audit_data *data);
 
-/* Calls `visit` for each noted event. */
-typedef void audit_visit(void *context, const char *type, struct slice id);
-void audit_each_noted(const struct call *call, audit_visit *visit, void *context);
+/* A noted event; call->run.noted.first is the first one. */
+struct noted {
+	struct noted *next; /* NULL after the last one */
+	const char *type;
+	struct slice id; /* of the object */
+	struct slice data;
+	struct slice actor; /* empty: the call's */
+};
 
 /* Writes the noted events. */
 bool audit_write(struct call *call, struct fault *fault);

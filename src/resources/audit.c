@@ -6,15 +6,6 @@
 #include "resources/audit_record.h"
 #include "resources/stored.h"
 
-/* An entry that was noted, and the next one. */
-struct noted {
-	struct noted *next;
-	const char *type;
-	struct slice id; /* of the object */
-	struct slice data;
-	struct slice actor; /* empty: the call's */
-};
-
 /* ---- noting ---- */
 
 struct slice audit_data_text(struct arena *arena, const struct audit_data *data)
@@ -62,14 +53,6 @@ void audit_note(struct call *call, const char *type, const struct audit_data *da
 	else
 		call->run.noted.last->next = noted;
 	call->run.noted.last = noted;
-}
-
-void audit_each_noted(const struct call *call, audit_visit *visit, void *context)
-{
-	const struct noted *noted = call->run.noted.first;
-
-	for (size_t i = 0; i < call->run.noted.count; i++, noted = noted->next)
-		visit(context, noted->type, noted->id);
 }
 
 /* ---- writing ---- */

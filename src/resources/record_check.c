@@ -121,9 +121,9 @@ struct counting {
 	uint64_t *counts;
 };
 
-static bool count_record(void *context, const struct store_record *stored, struct fault *fault)
+static bool count_record(const struct counting *counting, const struct store_record *stored,
+			 struct fault *fault)
 {
-	const struct counting *counting = context;
 	void *record;
 
 	if (counting->items == NULL) {
@@ -158,6 +158,8 @@ static bool check_count(struct call *call, const struct record_table *counter, c
 	const struct id id = record_key(counter, record).id;
 	const struct member *list = NULL;
 	struct store_page page = { .order = STORE_OLDEST_FIRST, .bytes_most = COUNTED_BYTES };
+	struct store_record stored;
+	struct store_walk walk;
 
 	counting->n = 1;
 	if (relation->of == counter->kind && relation->list != NULL) {
@@ -168,8 +170,11 @@ static bool check_count(struct call *call, const struct record_table *counter, c
 		page.parent = &id;
 	}
 	counting->counts = arena_zero(call->arena, (counting->n + 1) * sizeof *counting->counts);
-	if (!store_each(call->transaction, counting->table->kind, &page, false, count_record,
-			counting, fault))
+	walk = store_walk_pages(call->transaction, counting->table->kind, &page, false, fault);
+	while (store_next(&walk, &stored))
+		if (!count_record(counting, &stored, fault))
+			return false;
+	if (fault->kind != FAULT_NONE)
 		return false;
 	if (list == NULL)
 		compare_count(counting, counter, record, 0, "", findings);

@@ -223,14 +223,12 @@ bool peers_read(struct call *call, const struct id *session, struct peer_page *p
 
 extern const char *const leave_cause_names[LEAVE_CAUSES];
 
-/* Calls `visit` for each peer of the session, oldest first, until it returns false. */
-typedef bool peer_visit(void *context, const struct peer *peer);
-bool peers_each(struct call *call, const struct id *session, enum store_side side,
-		peer_visit *visit, void *context, struct fault *fault);
-/* The same for a session of any size: a READ transaction releases what was read, and what the
- * visits leave in the arena of the call. What is kept must be elsewhere. */
-bool peers_each_apart(struct call *call, const struct id *session, enum store_side side,
-		      peer_visit *visit, void *context, struct fault *fault);
+/* Begins a walk over the peers of a session, oldest first (store_walk_pages). session: borrowed.
+ * Without `keeps` the session may have any size, since a READ transaction releases what was read,
+ * and what the loop leaves in the arena of the call. */
+struct store_walk peers_walk(struct call *call, const struct id *session, enum store_side side,
+			     bool keeps, struct fault *fault);
+bool peers_next(struct store_walk *walk, struct peer *peer);
 
 /* Finds the stays of an entry in a room; value.data is NULL if there are none. */
 bool inside_find(struct call *call, const struct id *room, struct slice entry,

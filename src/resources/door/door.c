@@ -781,23 +781,32 @@ struct waiting_list {
 	bool are_all; /* nobody else waits */
 };
 
-static bool list_waiting(void *context, const struct store_record *record, struct fault *fault)
+static bool list_waiting(struct waiting_list *list, struct fault *fault)
 {
-	struct waiting_list *list = context;
+	const struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &list->call->view->room.id,
+		.above = &list->call->door->admitted,
+	};
+	struct store_walk walk = store_walk_pages(list->call->transaction, &kind_door_ticket, &page,
+						  true, fault);
+	struct store_record record;
 	struct door_ticket ticket;
 
-	if (!record_read(&door_ticket_table, NULL, record, &ticket, fault))
-		return false;
-	if (!still_waits(list->call, &ticket))
-		return true;
-	list->are_all = list->count < LISTED_MOST;
-	if (!list->are_all)
-		return false;
-	list->count++;
-	writer_open(&list->body, NULL, '{');
-	write_ticket(list->call, &list->body, &list->template, &ticket);
-	writer_close(&list->body, '}');
-	return true;
+	while (store_next(&walk, &record)) {
+		if (!record_read(&door_ticket_table, NULL, &record, &ticket, fault))
+			return false;
+		if (!still_waits(list->call, &ticket))
+			continue;
+		list->are_all = list->count < LISTED_MOST;
+		if (!list->are_all)
+			break;
+		list->count++;
+		writer_open(&list->body, NULL, '{');
+		write_ticket(list->call, &list->body, &list->template, &ticket);
+		writer_close(&list->body, '}');
+	}
+	return fault->kind == FAULT_NONE;
 }
 
 /* Writes those whose denial can be taken back, the newest first. */
@@ -853,18 +862,12 @@ bool tickets_list(struct call *call, struct fault *fault)
 		.are_all = true,
 		.body = writer_begin(call->arena, false),
 	};
-	struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = &room->id,
-		.above = &door->admitted,
-	};
 	struct slice text;
 
 	writer_open(&list.body, "tickets", '[');
 	if (door->stored.value.data != NULL &&
 	    (!template_load(call, &room->template_id, &list.template, fault) ||
-	     !store_each(call->transaction, &kind_door_ticket, &page, true, list_waiting, &list,
-			 fault)))
+	     !list_waiting(&list, fault)))
 		return false;
 	writer_close(&list.body, ']');
 	writer_integer(&list.body, "count",

@@ -56,29 +56,34 @@ static bool is_own_stay(const struct search *search, const struct peer *peer)
 	       (search->comer->entry.size > 0 && slice_equal(peer->entry, search->comer->entry));
 }
 
-static bool visit_person(void *context, const struct peer *peer)
+/* Goes through those inside until it has found the stay, or to the end if the others are noted. */
+static bool search_people(struct call *call, const struct live *live, struct search *search,
+			  struct fault *fault)
 {
-	struct search *search = context;
-	struct other *other;
+	struct store_walk walk = peers_walk(call, &live->session, STORE_ON, true, fault);
+	struct peer peer;
 
-	search->is_ended = search->left == 0;
-	if (search->is_ended)
-		return false;
-	search->left--;
-	if (is_own_stay(search, peer)) {
-		search->is_found = true;
-		search->role = peer->role;
-		return search->others != NULL;
+	while (peers_next(&walk, &peer)) {
+		search->is_ended = search->left == 0;
+		if (search->is_ended)
+			break;
+		search->left--;
+		if (is_own_stay(search, &peer)) {
+			search->is_found = true;
+			search->role = peer.role;
+			if (search->others == NULL)
+				break;
+		} else if (search->others != NULL) {
+			struct other *other = &search->others[search->other_count];
+
+			*other = (struct other){
+				.place = search->other_count++,
+				.has_role = slice_equal(peer.role, search->comer->role),
+			};
+			digest_sha256(peer.identity, other->identity);
+		}
 	}
-	if (search->others == NULL)
-		return true;
-	other = &search->others[search->other_count];
-	*other = (struct other){
-		.place = search->other_count++,
-		.has_role = slice_equal(peer->role, search->comer->role),
-	};
-	digest_sha256(peer->identity, other->identity);
-	return true;
+	return fault->kind == FAULT_NONE;
 }
 
 /* Finds a stay of this person. *is_found is false if there is none. */
@@ -98,7 +103,7 @@ static bool search_stay(struct call *call, const struct live_comer *comer, const
 		search->role = peer.role;
 	if (search->is_found || comer->user_id.size == 0)
 		return true;
-	return peers_each(call, &live->session, STORE_ON, visit_person, search, fault);
+	return search_people(call, live, search, fault);
 }
 
 static int compare_others(const void *first, const void *second)
@@ -116,7 +121,7 @@ static bool count_others(struct call *call, const struct live *live, struct sear
 {
 	search->left = SEARCHED_MOST;
 	search->others = arena_alloc(call->arena, SEARCHED_MOST * sizeof *search->others);
-	if (!peers_each(call, &live->session, STORE_ON, visit_person, search, fault))
+	if (!search_people(call, live, search, fault))
 		return false;
 	qsort(search->others, search->other_count, sizeof *search->others, compare_others);
 	*in_role = *in_room = 0;

@@ -108,13 +108,10 @@ static void stays_append_one(struct stays_inside *stays, const struct peer *peer
 	}
 }
 
-static bool stays_add(void *context, const struct peer *peer)
+static void stays_add(struct stays_inside *stays, const struct peer *peer)
 {
-	struct stays_inside *stays = context;
 	struct stay_inside *stay = &stays->stays[stays->count];
 
-	if (stays->count == stays->most)
-		return false;
 	*stay = (struct stay_inside){
 		.place = stays->count++,
 		.role = arena_copy(stays->arena, peer->role),
@@ -124,10 +121,9 @@ static bool stays_add(void *context, const struct peer *peer)
 	if ((stays->role.data != NULL && !slice_equal(stays->role, peer->role)) ||
 	    (stays->user_id.data != NULL &&
 	     !slice_equal(stays->user_id, peer->is_anonymous ? SLICE("") : peer->user_id)))
-		return true;
+		return;
 	stays_append_one(stays, peer);
 	stay->size = stays->text.size - stay->from;
-	return stays->text.size <= CALL_ANSWER_MOST;
 }
 
 static int compare_persons(const void *first, const void *second)
@@ -143,7 +139,9 @@ static int compare_persons(const void *first, const void *second)
 static bool stays_read(struct call *call, const struct live *live, size_t most,
 		       struct stays_inside *stays, struct fault *fault)
 {
+	struct store_walk walk = peers_walk(call, &live->session, STORE_ON, false, fault);
 	struct stay_inside **sorted;
+	struct peer peer;
 
 	/* The record of the room counts them, in this transaction too. */
 	stays->most = (size_t)live_peers(live);
@@ -151,7 +149,10 @@ static bool stays_read(struct call *call, const struct live *live, size_t most,
 		stays->most = most;
 	stays->text = BUFFER_INITIAL(stays->arena);
 	stays->stays = arena_alloc(stays->arena, (stays->most + 1) * sizeof *stays->stays);
-	if (!peers_each_apart(call, &live->session, STORE_ON, stays_add, stays, fault))
+	while (stays->count < stays->most && stays->text.size <= CALL_ANSWER_MOST &&
+	       peers_next(&walk, &peer))
+		stays_add(stays, &peer);
+	if (fault->kind != FAULT_NONE)
 		return false;
 	sorted = arena_alloc(stays->arena, (stays->count + 1) * sizeof(struct stay_inside *));
 	for (size_t i = 0; i < stays->count; i++)

@@ -208,9 +208,8 @@ static bool keep_out(struct group *group, const struct peer *peer)
 
 /* Notes that a person is put out. Nobody comes back with the same entry (revocations.h), so those
  * for whom the group has no place are put out too, by the judge (live_judge.h). */
-static bool add_to_group(void *context, const struct peer *found)
+static bool add_to_group(struct group *group, const struct peer *found)
 {
-	struct group *group = context;
 	struct call *call = group->call;
 	struct peer peer = *found;
 

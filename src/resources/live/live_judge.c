@@ -36,17 +36,15 @@ static const struct {
 	{ "ban.created", false },  { "ban.updated", false },  { "account.imported", false },
 };
 
-static void find_touched(void *context, const char *type, struct slice id)
+static void find_touched(const struct call *call, const struct noted *noted)
 {
-	const struct call *const *caller = context;
-	const struct call *call = *caller;
 	struct id room = { { 0 } };
 
 	for (size_t i = 0; i < sizeof touching / sizeof touching[0]; i++) {
-		if (strcmp(type, touching[i].type) != 0)
+		if (strcmp(noted->type, touching[i].type) != 0)
 			continue;
 		if (touching[i].is_of_room)
-			(void)id_parse(id, &room);
+			(void)id_parse(noted->id, &room);
 		live_queue_judge(call->environment->live_queue, &call->account, &room);
 	}
 }
@@ -58,7 +56,8 @@ void live_judge_touched(const struct call *call)
 				call->run.wants);
 	if (call->environment->live != LIVE_ON || call->environment->live_queue == NULL)
 		return;
-	audit_each_noted(call, find_touched, &call);
+	for (const struct noted *noted = call->run.noted.first; noted != NULL; noted = noted->next)
+		find_touched(call, noted);
 	for (const struct changed_role *role = call->run.changed_roles; role != NULL;
 	     role = role->next) {
 		const struct told_role told = { role->template_id, role->identity };
@@ -105,8 +104,6 @@ struct judging {
 	struct media media; /* set if entrant.checks_bans is */
 	struct standing *people; /* those inside, in the order of joining */
 	size_t count, most;
-	struct fault *fault;
-	bool has_failed;
 	bool has_first; /* of those whom a call puts out, some go before others */
 };
 
@@ -222,15 +219,12 @@ static bool must_go_for(const struct standing *person, enum leave_cause cause)
 	return person->out != NULL && person->out->cause == cause;
 }
 
-static bool visit_person(void *context, const struct peer *peer)
+static bool judging_add_person(struct judging *judging, const struct peer *peer,
+			       struct fault *fault)
 {
-	struct judging *judging = context;
 	struct standing *person = &judging->people[judging->count];
 	unsigned char digest[DIGEST_SIZE];
 
-	/* The record of the room counts them, in this transaction too. */
-	if (judging->count == judging->most)
-		return false;
 	*person = (struct standing){
 		.place = judging->count++,
 		.peer = peer->stored.id,
@@ -244,9 +238,7 @@ static bool visit_person(void *context, const struct peer *peer)
 	digest_sha256(peer->identity, digest);
 	memcpy(person->identity, digest, IDENTITY_SIZE);
 	set_role(judging, peer, person);
-	judging->has_failed = person->was_let_in &&
-			      !find_cause(judging, person, peer, judging->fault);
-	return !judging->has_failed;
+	return !person->was_let_in || find_cause(judging, person, peer, fault);
 }
 
 static bool media_for_judging(struct judging *judging, struct fault *fault)
@@ -260,16 +252,21 @@ static bool media_for_judging(struct judging *judging, struct fault *fault)
 static bool judging_read_people(struct judging *judging, struct fault *fault)
 {
 	struct call *call = judging->call;
+	struct store_walk walk;
+	struct peer peer;
 
 	judging->most = (size_t)live_peers(&judging->live);
 	if (judging->most == 0)
 		return true;
 	judging->people = arena_alloc(call->arena, (judging->most + 1) * sizeof *judging->people);
-	judging->fault = fault;
-	return media_for_judging(judging, fault) &&
-	       peers_each_apart(call, &judging->live.session, STORE_ON, visit_person, judging,
-				fault) &&
-	       !judging->has_failed;
+	if (!media_for_judging(judging, fault))
+		return false;
+	walk = peers_walk(call, &judging->live.session, STORE_ON, false, fault);
+	/* The record of the room counts them, in this transaction too. */
+	while (judging->count < judging->most && peers_next(&walk, &peer))
+		if (!judging_add_person(judging, &peer, fault))
+			return false;
+	return fault->kind == FAULT_NONE;
 }
 
 static int compare_identities(const void *first, const void *second)

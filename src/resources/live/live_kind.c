@@ -232,16 +232,6 @@ static bool live_record_check(struct call *call, const void *record, struct find
 	return true;
 }
 
-static bool count_peer(void *context, const struct store_record *record, struct fault *fault)
-{
-	uint64_t *count = context;
-
-	(void)record;
-	(void)fault;
-	++*count;
-	return true;
-}
-
 /* Counts those inside. */
 static bool count_inside_of(struct call *call, const struct id *session, uint64_t *count,
 			    struct fault *fault)
@@ -249,9 +239,14 @@ static bool count_inside_of(struct call *call, const struct id *session, uint64_
 	const struct store_page page = { .order = STORE_OLDEST_FIRST,
 					 .side = STORE_ON,
 					 .parent = session };
+	struct store_walk walk = store_walk_pages(call->transaction, &kind_peer, &page, false,
+						  fault);
+	struct store_record record;
 
 	*count = 0;
-	return store_each(call->transaction, &kind_peer, &page, false, count_peer, count, fault);
+	while (store_next(&walk, &record))
+		++*count;
+	return fault->kind == FAULT_NONE;
 }
 
 static bool live_derive(struct call *call, const void *record, struct findings *findings,
@@ -299,36 +294,28 @@ const struct record_kind revocation_kind = {
 
 /* ---- usage ---- */
 
-/* What the rooms in session have together. */
-struct total {
-	struct arena *arena;
-	uint64_t sessions, peers;
-};
-
-static bool add_live(void *context, const struct store_record *record, struct fault *fault)
-{
-	struct total *total = context;
-	struct live live;
-
-	if (!record_read(&live_table, total->arena, record, &live, fault))
-		return false;
-	total->sessions++;
-	total->peers += live_peers(&live);
-	return true;
-}
-
 static bool usage_now_derive(struct call *call, const void *record, struct findings *findings,
 			     struct fault *fault)
 {
 	const struct usage_now *now = record;
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
-	struct total total = { .arena = call->arena };
+	struct store_walk walk = store_walk_pages(call->transaction, &kind_live, &page, false,
+						  fault);
+	struct store_record stored;
+	uint64_t sessions = 0, peers = 0;
+	struct live live;
 
-	if (!store_each(call->transaction, &kind_live, &page, false, add_live, &total, fault))
+	while (store_next(&walk, &stored)) {
+		if (!record_read(&live_table, call->arena, &stored, &live, fault))
+			return false;
+		sessions++;
+		peers += live_peers(&live);
+	}
+	if (fault->kind != FAULT_NONE)
 		return false;
-	if (total.sessions != now->sessions)
+	if (sessions != now->sessions)
 		findings_add(findings, "/sessions", "does not match the number of active sessions");
-	if (total.peers != now->peers)
+	if (peers != now->peers)
 		findings_add(findings, "/peers", "does not match the number of people inside");
 	return true;
 }

@@ -1782,39 +1782,27 @@ bool live_close_on(struct call *call, const struct id *room, bool is_gone, bool 
 	return true;
 }
 
-struct backend_closing {
-	struct call *call;
-	struct closing closing;
-	size_t ended, begun, visited;
-};
-
 /* Sessions with few people close at once; others begin to close, and the watch goes on. Those that
  * do not even begin are found by it. */
-static bool close_live(void *context, const struct store_record *record, struct fault *fault)
-{
-	struct backend_closing *all = context;
-
-	if (all->begun == CLOSINGS_MOST || all->visited == CLOSINGS_VISITED)
-		return false;
-	all->visited++;
-	all->closing.only_begins = all->ended >= CLOSED_MOST;
-	if (!close_room_session(all->call, &record->id, &all->closing, &all->ended, fault))
-		return false;
-	all->begun += all->closing.is_closed || all->closing.is_closing;
-	return true;
-}
-
 bool live_close_backend(struct call *call, const struct id *backend, struct fault *fault)
 {
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
-	struct backend_closing all = {
-		.call = call,
-		.closing = { .reason = CLOSING_BACKEND, .backend = backend },
-	};
+	struct store_walk walk = store_walk_pages(call->transaction, &kind_live, &page, true,
+						  fault);
+	struct closing closing = { .reason = CLOSING_BACKEND, .backend = backend };
+	size_t ended = 0, begun = 0, visited = 0;
+	struct store_record record;
 
-	if (!store_each(call->transaction, &kind_live, &page, true, close_live, &all, fault))
+	while (begun < CLOSINGS_MOST && visited < CLOSINGS_VISITED && store_next(&walk, &record)) {
+		visited++;
+		closing.only_begins = ended >= CLOSED_MOST;
+		if (!close_room_session(call, &record.id, &closing, &ended, fault))
+			return false;
+		begun += closing.is_closed || closing.is_closing;
+	}
+	if (fault->kind != FAULT_NONE)
 		return false;
-	if (all.begun == CLOSINGS_MOST || all.visited == CLOSINGS_VISITED)
+	if (begun == CLOSINGS_MOST || visited == CLOSINGS_VISITED)
 		live_want(call, &kind_only_id, ROOM_CLOSE);
 	return true;
 }

@@ -45,9 +45,9 @@ static void add_identity(struct identities *all, struct slice identity)
 	all->size += size;
 }
 
-static bool add_addressee(void *context, const struct peer *peer)
+/* Returns false if no further identity fits. */
+static bool add_addressee(struct identities *all, const struct peer *peer)
 {
-	struct identities *all = context;
 	const struct message *message = all->message;
 	bool is_for = message->role_count == 0;
 
@@ -65,11 +65,15 @@ bool message_ask(struct call *call, const struct message *message, bool *is_aske
 {
 	const struct live *live = &message->view->live;
 	struct identities all = { .message = message, .arena = call->arena };
+	struct store_walk walk = peers_walk(call, &live->session, STORE_ON, true, fault);
 	struct asking *asking;
+	struct peer peer;
 
 	if (message->peer != NULL)
 		add_identity(&all, message->peer->identity);
-	else if (!peers_each(call, &live->session, STORE_ON, add_addressee, &all, fault))
+	while (message->peer == NULL && peers_next(&walk, &peer) && add_addressee(&all, &peer))
+		;
+	if (fault->kind != FAULT_NONE)
 		return false;
 	if (all.are_too_many && message->is_for_all)
 		return fault_detail(fault, FAULT_TOO_LARGE,

@@ -65,27 +65,15 @@ struct shown_peers {
 	bool is_cut;
 };
 
-static bool show_peer(void *context, const struct peer *peer)
-{
-	struct shown_peers *shown = context;
-
-	shown->is_cut = shown->count == shown->most || shown->text->size > shown->size_most;
-	if (shown->is_cut)
-		return false;
-	if (shown->count++ > 0)
-		buffer_append_byte(shown->text, ',');
-	buffer_append_string(shown->text, peer->uuid);
-	buffer_append_byte(shown->text, ':');
-	append_peer(shown->text, peer);
-	return true;
-}
-
 /* ---- sessions ---- */
 
 static bool append_session(struct call *call, const struct session *session,
 			   struct shown_peers *shown, struct fault *fault)
 {
+	struct store_walk walk = peers_walk(call, &session->stored.id, STORE_BOTH_SIDES, false,
+					    fault);
 	struct buffer *text = shown->text;
+	struct peer peer;
 
 	/* The text is not in the arena of the call. */
 	buffer_append_member(text, "{\"id\":", id_as_text(call->arena, &session->stored.id));
@@ -96,7 +84,17 @@ static bool append_session(struct call *call, const struct session *session,
 	buffer_append_member(text, ",\"customer_id\":", slice_of(call->account_text));
 	buffer_append_text(text, session->is_active ? ",\"active\":true,\"peers\":{"
 						    : ",\"active\":false,\"peers\":{");
-	if (!peers_each_apart(call, &session->stored.id, STORE_BOTH_SIDES, show_peer, shown, fault))
+	while (peers_next(&walk, &peer)) {
+		shown->is_cut = shown->count == shown->most || text->size > shown->size_most;
+		if (shown->is_cut)
+			break;
+		if (shown->count++ > 0)
+			buffer_append_byte(text, ',');
+		buffer_append_string(text, peer.uuid);
+		buffer_append_byte(text, ':');
+		append_peer(text, &peer);
+	}
+	if (fault->kind != FAULT_NONE)
 		return false;
 	buffer_append_text(text, "},\"peer_count\":");
 	buffer_append_integer(text, (json_int_t)session->peer_count);
@@ -304,7 +302,6 @@ struct attendance {
 	void *tree; /* by user_id (tsearch) */
 	struct attendant *attendants, **end;
 	int64_t now;
-	bool is_too_large;
 };
 
 /* How the table is written. */
@@ -340,18 +337,16 @@ static int compare_attendants(const void *first, const void *second)
 	return slice_compare(a->user_id, b->user_id);
 }
 
-static bool attend(void *context, const struct peer *peer)
+/* Returns false if it does not fit. */
+static bool attend(struct attendance *attendance, const struct peer *peer)
 {
-	struct attendance *attendance = context;
 	const struct attendant key = {
 		.user_id = peer->is_anonymous ? SLICE("") : peer->user_id,
 	};
 	void *found = tfind(&key, &attendance->tree, compare_attendants);
 	struct attendant *attendant;
 
-	attendance->is_too_large = !arena_fits(
-		attendance->arena, sizeof *attendant + peer->name.size + peer->role.size);
-	if (attendance->is_too_large)
+	if (!arena_fits(attendance->arena, sizeof *attendant + peer->name.size + peer->role.size))
 		return false;
 	if (found != NULL) {
 		attendant = *(struct attendant **)found;
@@ -538,6 +533,8 @@ bool sessions_attendance(struct call *call, struct fault *fault)
 	struct attendance attendance = { .end = &attendance.attendants, .now = call->now };
 	struct table_form form;
 	const struct session *session = call->session;
+	struct store_walk walk;
+	struct peer peer;
 	bool is_read;
 
 	if (!read_form(call, &form, fault))
@@ -545,10 +542,11 @@ bool sessions_attendance(struct call *call, struct fault *fault)
 	if (call_is_anonymous(call))
 		return fault_set(fault, FAULT_CONFLICT, "Sessions are anonymous");
 	attendance.arena = arena_open();
-	is_read = peers_each_apart(call, &session->stored.id, STORE_BOTH_SIDES, attend, &attendance,
-				   fault);
-	if (is_read && attendance.is_too_large)
-		is_read = fault_set(fault, FAULT_TOO_LARGE, NULL);
+	walk = peers_walk(call, &session->stored.id, STORE_BOTH_SIDES, false, fault);
+	while (peers_next(&walk, &peer))
+		if (!attend(&attendance, &peer))
+			(void)fault_set(fault, FAULT_TOO_LARGE, NULL);
+	is_read = fault->kind == FAULT_NONE;
 	tdestroy(attendance.tree, free_nothing);
 	if (is_read) {
 		call_header(call, "Content-Type", SLICE(ATTENDANCE_TYPE "; charset=utf-8"));

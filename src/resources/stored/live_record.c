@@ -443,40 +443,22 @@ bool live_find_entry(struct call *call, const struct live *live, struct slice en
 	return true;
 }
 
-struct peer_walk {
-	peer_visit *visit;
-	void *context;
-};
-
-static bool visit_peer(void *context, const struct store_record *record, struct fault *fault)
-{
-	const struct peer_walk *walk = context;
-	struct peer peer;
-
-	return record_read(&peer_table, NULL, record, &peer, fault) &&
-	       walk->visit(walk->context, &peer);
-}
-
-bool peers_each(struct call *call, const struct id *session, enum store_side side,
-		peer_visit *visit, void *context, struct fault *fault)
+struct store_walk peers_walk(struct call *call, const struct id *session, enum store_side side,
+			     bool keeps, struct fault *fault)
 {
 	const struct store_page page = { .order = STORE_OLDEST_FIRST,
 					 .side = side,
 					 .parent = session };
-	struct peer_walk walk = { visit, context };
 
-	return store_each(call->transaction, &kind_peer, &page, true, visit_peer, &walk, fault);
+	return store_walk_pages(call->transaction, &kind_peer, &page, keeps, fault);
 }
 
-bool peers_each_apart(struct call *call, const struct id *session, enum store_side side,
-		      peer_visit *visit, void *context, struct fault *fault)
+bool peers_next(struct store_walk *walk, struct peer *peer)
 {
-	const struct store_page page = { .order = STORE_OLDEST_FIRST,
-					 .side = side,
-					 .parent = session };
-	struct peer_walk walk = { visit, context };
+	struct store_record record;
 
-	return store_each(call->transaction, &kind_peer, &page, false, visit_peer, &walk, fault);
+	return store_next(walk, &record) &&
+	       record_read(&peer_table, NULL, &record, peer, walk->fault);
 }
 
 /* ---- backends by their id alone ---- */

@@ -169,24 +169,6 @@ static void make_crowd(struct call *call)
 	store_flush(stand.environment.store);
 }
 
-struct removed_ones {
-	struct call *call;
-	size_t ordered, revoked;
-};
-
-static bool count_removed(void *context, const struct peer *peer)
-{
-	struct removed_ones *removed = context;
-	struct fault fault = FAULT_INITIAL;
-	struct revocation revocation;
-	bool is_revoked;
-
-	removed->ordered += peer->order == LEAVE_REMOVED;
-	ck_assert(revocation_find(removed->call, peer->entry, &revocation, &is_revoked, &fault));
-	removed->revoked += is_revoked;
-	return true;
-}
-
 /* More people than one transaction takes: when the answer comes, all of their entries are dead. */
 START_TEST(a_role_of_many_is_put_out)
 {
@@ -197,8 +179,10 @@ START_TEST(a_role_of_many_is_put_out)
 		.actor.kind = ACTOR_SERVICE,
 		.now = clock_now(&clock_system),
 	};
-	struct removed_ones removed = { .call = &call };
 	struct fault fault = FAULT_INITIAL;
+	size_t ordered = 0, revoked = 0;
+	struct store_walk walk;
+	struct peer peer;
 	struct live live;
 	struct id id;
 
@@ -215,10 +199,19 @@ START_TEST(a_role_of_many_is_put_out)
 	ck_assert(store_begin(stand.environment.store, STORE_READ, call.arena, &call.transaction,
 			      &fault));
 	call_set_account(&call);
-	ck_assert(live_load(&call, &id, STORE_TO_SHOW, &live, &fault) &&
-		  peers_each(&call, &live.session, STORE_ON, count_removed, &removed, &fault));
-	ck_assert_uint_eq(removed.ordered, HOSTS);
-	ck_assert_uint_eq(removed.revoked, HOSTS);
+	ck_assert(live_load(&call, &id, STORE_TO_SHOW, &live, &fault));
+	walk = peers_walk(&call, &live.session, STORE_ON, true, &fault);
+	while (peers_next(&walk, &peer)) {
+		struct revocation revocation;
+		bool is_revoked;
+
+		ordered += peer.order == LEAVE_REMOVED;
+		ck_assert(revocation_find(&call, peer.entry, &revocation, &is_revoked, &fault));
+		revoked += is_revoked;
+	}
+	ck_assert_int_eq(fault.kind, FAULT_NONE);
+	ck_assert_uint_eq(ordered, HOSTS);
+	ck_assert_uint_eq(revoked, HOSTS);
 	store_abandon(call.transaction);
 	arena_close(call.arena);
 }
