@@ -47,8 +47,8 @@ struct transact {
 /* Declares a struct transact, whose end is the end of its block. */
 #define TRANSACT __attribute__((cleanup(transact_end))) struct transact
 
-/* Does not begin a transaction yet. The arena is the caller's; each run begins with it as it is
- * now. */
+/* Does not begin a transaction yet. The arena is the caller's; each run begins with it as the first
+ * one does. */
 struct transact transact_begin(struct transactor *work, enum store_access access,
 			       struct arena *arena, const struct id *account, struct fault *fault);
 /* Ends the transaction of the run before, and begins one unless nothing is to be run any more. */
@@ -56,9 +56,6 @@ bool transact_again(struct transact *run);
 /* Called by TRANSACT: abandons a transaction that is still open. */
 void transact_end(struct transact *run);
 
-typedef bool transact_run(struct call *call, void *context, struct fault *fault);
-bool transact(struct transactor *work, enum store_access access, struct arena *arena,
-	      const struct id *account, transact_run *run, void *context, struct fault *fault);
 /* Returns true if trying again may help. */
 bool transact_may_pass(const struct fault *fault);
 

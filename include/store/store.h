@@ -352,12 +352,6 @@ bool store_get_several(struct transaction *transaction, const struct store_kind 
 		       struct store_record *records, struct fault *fault);
 bool store_page(struct transaction *transaction, const struct store_kind *kind,
 		struct store_page *page, struct fault *fault);
-typedef bool store_visit(void *context, const struct store_record *record, struct fault *fault);
-/* Calls `visit` for each record of store_walk_pages, until it returns false; returns false if a
- * fault was set. */
-bool store_each(struct transaction *transaction, const struct store_kind *kind,
-		const struct store_page *page, bool keeps, store_visit *visit, void *context,
-		struct fault *fault);
 bool store_has_children(struct transaction *transaction, const struct store_kind *kind,
 			const struct id *parent, bool *has_children, struct fault *fault);
 

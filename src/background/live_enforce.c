@@ -39,15 +39,6 @@ static void room_want(struct watched_room *room, unsigned wants)
 	room->closes = room->closes || (wants & ROOM_CLOSE) != 0;
 }
 
-/* What is to be done about all rooms in session of an account. */
-struct live_list {
-	struct live_watch *watch;
-	struct arena *arena;
-	const struct id *account;
-	unsigned wants; /* of enum room_want */
-	uint64_t change; /* of roles; 0 if none has changed */
-};
-
 /* Notes that the people of some roles are to be told; returns the number of the change. */
 static uint64_t add_change(struct watched_account *account, const struct told_roles *told)
 {
@@ -79,33 +70,34 @@ static uint64_t add_change(struct watched_account *account, const struct told_ro
 	return change;
 }
 
-static bool want_live(void *context, const struct store_record *record, struct fault *fault)
+/* wants: of enum room_want. change: of roles, of which people in the rooms are to be told; 0 if there
+ * is none. */
+static bool want_all_live(struct live_watch *watch, struct call *call, unsigned wants,
+			  uint64_t change, struct fault *fault)
 {
-	const struct live_list *list = context;
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+	struct store_walk walk = store_walk_pages(call->transaction, &kind_live, &page, false,
+						  fault);
+	struct store_record record;
 	struct watched_room *room;
 	struct live live;
 
-	if (!record_read(&live_table, list->arena, record, &live, fault))
-		return false;
-	room = watched_room_of(list->watch, list->account, &live.backend, &record->id);
-	room->is_live = true;
-	room_want(room, list->wants & ~(unsigned)ROOM_CLOSE);
-	/* The people in the room are to be told of the change, if it is of their role. */
-	if (room->changes_from == 0 && list->change != 0) {
-		room->changes_from = list->change;
-		watched_account_of(list->watch, &room->account)->telling++;
+	while (store_next(&walk, &record)) {
+		if (!record_read(&live_table, call->arena, &record, &live, fault))
+			return false;
+		room = watched_room_of(watch, &call->account, &live.backend, &record.id);
+		room->is_live = true;
+		room_want(room, wants & ~(unsigned)ROOM_CLOSE);
+		/* If it is of their role. */
+		if (room->changes_from == 0 && change != 0) {
+			room->changes_from = change;
+			watched_account_of(watch, &room->account)->telling++;
+		}
+		/* A session closes that has begun to, and that of a backend that is gone. */
+		room->closes = room->closes || live.closing != 0 ||
+			       watched_backend_of(watch, &call->account, &live.backend) == NULL;
 	}
-	/* A session closes that has begun to, and that of a backend that is gone. */
-	room->closes = room->closes || live.closing != 0 ||
-		       watched_backend_of(list->watch, list->account, &live.backend) == NULL;
-	return true;
-}
-
-static bool want_all_live(struct call *call, void *context, struct fault *fault)
-{
-	const struct store_page page = { .order = STORE_OLDEST_FIRST };
-
-	return store_each(call->transaction, &kind_live, &page, false, want_live, context, fault);
+	return fault->kind == FAULT_NONE;
 }
 
 /* Forgets the changes of roles if the people have been told in all rooms. */
@@ -122,14 +114,14 @@ bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const s
 {
 	const uint64_t change = told == NULL ? 0
 					     : add_change(watched_account_of(watch, account), told);
-	struct live_list list = { watch, arena, account, wants, change };
 	struct fault fault = FAULT_INITIAL;
-	const bool is_done = transact(&watch->work, STORE_READ, arena, account, want_all_live,
-				      &list, &fault);
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, account, &fault);
 
+	while (transact_again(&run))
+		run.is_done = want_all_live(watch, &run.call, wants, change, &fault);
 	arena_reset(arena);
 	forget_changes(watched_account_of(watch, account));
-	return is_done || !transact_may_pass(&fault);
+	return run.is_done || !transact_may_pass(&fault);
 }
 
 void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct queued_room *added)
@@ -183,25 +175,29 @@ struct trial {
 	struct judgement run; /* of a transaction, which may be run again */
 };
 
-static bool find_out(struct call *call, void *context, struct fault *fault)
+static bool begin_trial(struct live_watch *watch, struct trial *trial, struct fault *fault)
 {
-	return live_judge(call, false, context, fault);
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, trial->errand.arena,
+				      &trial->account, fault);
+
+	while (transact_again(&run)) {
+		trial->run = trial->judgement;
+		run.is_done = live_judge(&run.call, true, &trial->run, fault);
+	}
+	return run.is_done;
 }
 
-static bool begin_trial(struct call *call, void *context, struct fault *fault)
+static bool carry_on(struct live_watch *watch, struct trial *trial)
 {
-	struct trial *trial = context;
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, trial->errand.arena,
+				      &trial->account, &fault);
 
-	trial->run = trial->judgement;
-	return live_judge(call, true, &trial->run, fault);
-}
-
-static bool carry_on(struct call *call, void *context, struct fault *fault)
-{
-	struct trial *trial = context;
-
-	trial->run = trial->judgement;
-	return live_carry_on(call, &trial->run, fault);
+	while (transact_again(&run)) {
+		trial->run = trial->judgement;
+		run.is_done = live_carry_on(&run.call, &trial->run, &fault);
+	}
+	return run.is_done;
 }
 
 /* Sends the requests that the last transaction has left. Returns false if there are none. */
@@ -231,9 +227,7 @@ static bool begin_next(struct live_watch *watch, struct trial *trial)
 
 	return !trial->judgement.ends && !trial->judgement.has_failed &&
 	       trial->judgement.chosen_next < trial->judgement.chosen_count &&
-	       transact(&watch->work, STORE_WRITE, trial->errand.arena, &trial->account,
-			begin_trial, trial, &fault) &&
-	       send_trial(watch, trial);
+	       begin_trial(watch, trial, &fault) && send_trial(watch, trial);
 }
 
 static bool take_trial(struct live_watch *watch, struct errand *errand)
@@ -242,7 +236,6 @@ static bool take_trial(struct live_watch *watch, struct errand *errand)
 	struct watched_backend *backend = watched_backend_of(watch, &trial->account,
 							     &trial->judgement.backend);
 	struct arena *before = arena_use_for_json(errand->arena);
-	struct fault fault = FAULT_INITIAL;
 	struct watched_room *room;
 	int64_t now;
 	bool is_done;
@@ -250,8 +243,7 @@ static bool take_trial(struct live_watch *watch, struct errand *errand)
 	if (backend != NULL)
 		COUNTER_LOWER(backend->acting, errand->counted);
 	errand->counted = 0;
-	is_done = transact(&watch->work, STORE_WRITE, errand->arena, &trial->account, carry_on,
-			   trial, &fault);
+	is_done = carry_on(watch, trial);
 	arena_use_for_json(before);
 	if (is_done && (send_trial(watch, trial) || begin_next(watch, trial)))
 		return true;
@@ -288,8 +280,7 @@ static void try_room(struct live_watch *watch, struct watched_room *room,
 	trial->judgement.removals = NULL;
 	trial->judgement.judges_all = true;
 	room->is_acting = true;
-	if (!transact(&watch->work, STORE_WRITE, trial->errand.arena, &room->account, begin_trial,
-		      trial, &fault)) {
+	if (!begin_trial(watch, trial, &fault)) {
 		room->is_acting = false;
 		room->checks_bans = room->checks_bans || checks_bans;
 		/* If the backend is gone, so is its session (live_close_backend). */
@@ -346,6 +337,18 @@ static void removals_take(struct watched_room *room, const struct judgement *jud
 	room->find_removals_at = next;
 }
 
+/* Judges a room without doing anything. */
+static bool find_out(struct live_watch *watch, struct arena *arena, const struct id *account,
+		     struct judgement *judgement)
+{
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, account, &fault);
+
+	while (transact_again(&run))
+		run.is_done = live_judge(&run.call, false, judgement, &fault);
+	return run.is_done;
+}
+
 /* Finds out who is to be put out, although that cannot be done now, or should have been. */
 static void find_removals(struct live_watch *watch, struct arena *arena, struct watched_room *room)
 {
@@ -355,12 +358,9 @@ static void find_removals(struct live_watch *watch, struct arena *arena, struct 
 		.judges_all = true,
 		.checks_bans = room->checks_bans,
 	};
-	struct fault fault = FAULT_INITIAL;
 
 	room->find_removals_at = clock_monotonic() + FIND_REMOVALS_AFTER;
-	if (transact(&watch->work, STORE_READ, arena, &room->account, find_out, &judgement,
-		     &fault) &&
-	    judgement.is_whole)
+	if (find_out(watch, arena, &room->account, &judgement) && judgement.is_whole)
 		removals_take(room, &judgement);
 	arena_reset(arena);
 }
@@ -376,12 +376,10 @@ static void judge_room(struct live_watch *watch, struct arena *arena, struct wat
 		.judges_all = room->judges_all,
 		.checks_bans = room->checks_bans && room->judges_all,
 	};
-	struct fault fault = FAULT_INITIAL;
 
 	room->judge_at = INT64_MAX;
 	room->judges_all = false;
-	if (!transact(&watch->work, STORE_READ, arena, &room->account, find_out, &judgement,
-		      &fault)) {
+	if (!find_out(watch, arena, &room->account, &judgement)) {
 		watched_judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
 	} else {
 		if (judgement.is_whole)
@@ -443,14 +441,17 @@ struct telling {
 	struct id room;
 };
 
-static bool prepare_telling(struct call *call, void *context, struct fault *fault)
+/* Prepares the message, unless there is nobody to send it to. */
+static void prepare_telling(struct live_watch *watch, struct telling *telling)
 {
-	struct telling *telling = context;
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, telling->errand.arena,
+				      &telling->errand.account, &fault);
 
-	if (!message_ask_of_door(call, &telling->room, fault))
-		return false;
-	telling->errand.asking = call->asking;
-	return true;
+	while (transact_again(&run))
+		run.is_done = message_ask_of_door(&run.call, &telling->room, &fault);
+	if (run.is_done)
+		telling->errand.asking = run.call.asking;
 }
 
 /* Whether they got it does not matter: they ask by themselves, too. */
@@ -467,7 +468,6 @@ void enforce_tell_door(struct live_watch *watch)
 
 	for (size_t i = 0; i < watch->room_count; i++) {
 		struct watched_room *room = watch->rooms[i];
-		struct fault fault = FAULT_INITIAL;
 		struct telling *telling;
 
 		if (!room->tells || (room->told != 0 && now < room->told + TELL_AFTER) ||
@@ -481,9 +481,8 @@ void enforce_tell_door(struct live_watch *watch)
 							sizeof *telling);
 		telling->errand.take = take_telling;
 		telling->room = room->room;
-		if (transact(&watch->work, STORE_READ, telling->errand.arena, &room->account,
-			     prepare_telling, telling, &fault) &&
-		    telling->errand.asking != NULL)
+		prepare_telling(watch, telling);
+		if (telling->errand.asking != NULL)
 			errand_send(&telling->errand);
 		else
 			errand_close(&telling->errand);
@@ -499,14 +498,20 @@ struct role_telling {
 	struct told_roles told;
 };
 
-static bool prepare_role_telling(struct call *call, void *context, struct fault *fault)
+/* Prepares the message, unless there is nobody to send it to. Returns false if it is to be tried
+ * again. */
+static bool prepare_role_telling(struct live_watch *watch, struct role_telling *telling)
 {
-	struct role_telling *telling = context;
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, telling->errand.arena,
+				      &telling->errand.account, &fault);
 
-	if (!message_ask_of_roles(call, &telling->room, &telling->told, fault))
-		return false;
-	telling->errand.asking = call->asking;
-	return true;
+	while (transact_again(&run))
+		run.is_done = message_ask_of_roles(&run.call, &telling->room, &telling->told,
+						   &fault);
+	if (run.is_done)
+		telling->errand.asking = run.call.asking;
+	return run.is_done || !transact_may_pass(&fault);
 }
 
 static bool take_role_telling(struct live_watch *watch, struct errand *errand)
@@ -525,8 +530,7 @@ static bool tell_roles_of(struct live_watch *watch, struct watched_room *room,
 {
 	const struct watched_account *account;
 	struct role_telling *telling;
-	struct fault fault = FAULT_INITIAL;
-	bool is_done;
+	bool is_prepared;
 
 	if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL ||
 	    (backend != NULL && backend->is_down))
@@ -542,9 +546,8 @@ static bool tell_roles_of(struct live_watch *watch, struct watched_room *room,
 		if (account->pending[i].change >= room->changes_from)
 			told_roles_add(&telling->told, &account->pending[i].role);
 	}
-	is_done = transact(&watch->work, STORE_READ, telling->errand.arena, &room->account,
-			   prepare_role_telling, telling, &fault);
-	if (is_done && telling->errand.asking != NULL) {
+	is_prepared = prepare_role_telling(watch, telling);
+	if (telling->errand.asking != NULL) {
 		backend = watched_backend_of(watch, &room->account,
 					     &telling->errand.asking->backend);
 		if (backend != NULL) {
@@ -555,7 +558,7 @@ static bool tell_roles_of(struct live_watch *watch, struct watched_room *room,
 	} else {
 		errand_close(&telling->errand);
 	}
-	return is_done || !transact_may_pass(&fault);
+	return is_prepared;
 }
 
 void enforce_tell_roles(struct live_watch *watch)

@@ -78,29 +78,26 @@ static void room_take(struct live_watch *watch, struct watched_room *room,
 
 /* ---- events ---- */
 
-/* An event of a media server, whose time is to be stored. */
-struct heard_event {
-	struct id backend;
-	int64_t time;
-};
-
-static bool hear_backend(struct call *call, void *context, struct fault *fault)
+/* Stores the time of an event of a media server. */
+static bool hear_backend(struct live_watch *watch, struct arena *arena, const struct id *account,
+			 const struct id *backend, int64_t time)
 {
-	const struct heard_event *event = context;
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, account, &fault);
 	struct media media;
 
-	if (!media_load(call, STORE_TO_SHOW, &media, fault))
-		return false;
-	return media_backend(&media, &event->backend) == NULL ||
-	       backend_health_hear(call, &event->backend, event->time, fault);
+	while (transact_again(&run))
+		run.is_done = media_load(&run.call, STORE_TO_SHOW, &media, &fault) &&
+			      (media_backend(&media, backend) == NULL ||
+			       backend_health_hear(&run.call, backend, time, &fault));
+	arena_reset(arena);
+	return run.is_done;
 }
 
 void follow_hear_backend(struct live_watch *watch, struct arena *arena, const struct id *account,
 			 const struct id *id, int64_t time)
 {
 	struct watched_backend *backend = watched_backend_of(watch, account, id);
-	struct heard_event event = { *id, time };
-	struct fault fault = FAULT_INITIAL;
 	bool is_stored;
 
 	if (backend != NULL && backend->is_down &&
@@ -110,11 +107,9 @@ void follow_hear_backend(struct live_watch *watch, struct arena *arena, const st
 		backend->event = time;
 	if (backend != NULL && backend->has_answered)
 		return;
-	is_stored = transact(&watch->work, STORE_WRITE, arena, account, hear_backend, &event,
-			     &fault);
+	is_stored = hear_backend(watch, arena, account, id, time);
 	if (backend != NULL)
 		backend->has_answered = is_stored;
-	arena_reset(arena);
 }
 
 void follow_store_event_times(struct live_watch *watch, struct arena *arena)
@@ -123,18 +118,15 @@ void follow_store_event_times(struct live_watch *watch, struct arena *arena)
 
 	for (size_t i = 0; i < watch->backend_count; i++) {
 		struct watched_backend *backend = &watch->backends[i];
-		struct heard_event event = { backend->id, backend->event };
-		struct fault fault = FAULT_INITIAL;
+		const int64_t time = backend->event;
 
 		if (backend->event <= backend->event_stored ||
 		    (backend->stored_at != 0 && now < backend->stored_at + EVENT_STORED_AFTER) ||
 		    !watched_has_turn(watch, &backend->account, WORK_MERGE))
 			continue;
 		backend->stored_at = now;
-		if (transact(&watch->work, STORE_WRITE, arena, &backend->account, hear_backend,
-			     &event, &fault))
-			backend->event_stored = event.time;
-		arena_reset(arena);
+		if (hear_backend(watch, arena, &backend->account, &backend->id, time))
+			backend->event_stored = time;
 	}
 }
 
@@ -160,9 +152,8 @@ static enum news_type news_of(enum server_event_type type)
 	return NEWS_NOT_CONNECTED;
 }
 
-static bool merge_batch(struct call *call, void *context, struct fault *fault)
+static bool merge_batch(struct call *call, struct event_batch *batch, struct fault *fault)
 {
-	struct event_batch *batch = context;
 	struct news *news = arena_zero(call->arena, batch->count * sizeof *news);
 	struct backend_healths healths;
 	const struct backend_health *health;
@@ -198,9 +189,8 @@ static bool merge_batch(struct call *call, void *context, struct fault *fault)
 	return live_merge(call, &batch->merging, fault);
 }
 
-static bool note_aside(struct call *call, void *context, struct fault *fault)
+static bool note_aside(struct call *call, const struct heard *heard, struct fault *fault)
 {
-	const struct heard *heard = context;
 	struct server_verdict verdict = { .is_up = true, .message = SET_ASIDE };
 	struct backend_healths healths;
 	const struct backend_health *health;
@@ -227,6 +217,7 @@ static void set_aside(struct live_watch *watch, struct arena *arena, struct hear
 	struct watched_backend *of = watched_backend_of(watch, &heard->account, &heard->backend);
 	const int64_t now = clock_monotonic();
 	struct fault own = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &heard->account, &own);
 	char owner[ID_TEXT_SIZE + 1], backend[ID_TEXT_SIZE + 1], room[ID_TEXT_SIZE + 1];
 
 	live_queue_set_aside(watch->environment->live_queue);
@@ -243,7 +234,8 @@ static void set_aside(struct live_watch *watch, struct arena *arena, struct hear
 	log_event(LOG_LEVEL_ERROR, "live_event_set_aside", "account", owner, "backend", backend,
 		  "room", room, "error", fault_reason(fault), "consequence",
 		  "the next look at the room repairs what is missing", NULL);
-	(void)transact(&watch->work, STORE_WRITE, arena, &heard->account, note_aside, heard, &own);
+	while (transact_again(&run))
+		run.is_done = note_aside(&run.call, heard, &own);
 	arena_reset(arena);
 }
 
@@ -273,11 +265,14 @@ static size_t take_batch(struct live_watch *watch, struct arena *arena, struct e
 	const struct heard *first = batch->heard[0];
 	const struct id account = first->account, backend_id = first->backend;
 	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &account, &fault);
 	struct watched_room *room;
 
 	follow_hear_backend(watch, arena, &account, &backend_id,
 			    batch->heard[batch->count - 1]->received);
-	if (!transact(&watch->work, STORE_WRITE, arena, &account, merge_batch, batch, &fault))
+	while (transact_again(&run))
+		run.is_done = merge_batch(&run.call, batch, &fault);
+	if (!run.is_done)
 		return give_up(watch, arena, batch, &fault);
 	room = watched_find_room(watch, &account, &first->room);
 	if (room == NULL && (batch->merging.is_live || batch->merging.looks_soon ||
@@ -475,44 +470,40 @@ struct room_listing {
 	bool was_up, has_answered;
 	bool looks; /* rooms in session are looked at */
 	size_t live_count;
-	struct server_verdict verdict;
 };
 
 /* Rooms in session are known before the media server answers, if it does. */
-static bool visit_live(void *context, const struct store_record *record, struct fault *fault)
-{
-	struct room_listing *listing = context;
-	struct live_watch *watch = listing->watch;
-	const struct asking *asking = &listing->look->asking;
-	struct watched_room *room;
-	struct live live;
-
-	if (!record_read(&live_table, listing->look->errand.arena, record, &live, fault))
-		return false;
-	if (id_compare(&live.backend, &asking->backend) != 0)
-		return true;
-	listing->live_count++;
-	room = watched_room_of(watch, &asking->account, &asking->backend, &record->id);
-	room->is_live = true;
-	room->closes = room->closes || live.closing != 0;
-	if (room->often_until == 0)
-		room->often_until = watch->begun + LOOK_OFTEN_FOR;
-	if (listing->looks)
-		watched_look_soon(room, clock_monotonic());
-	return true;
-}
-
 static bool find_live(struct call *call, struct room_listing *listing, struct fault *fault)
 {
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
+	const struct asking *asking = &listing->look->asking;
+	struct live_watch *watch = listing->watch;
+	struct store_walk walk = store_walk_pages(call->transaction, &kind_live, &page, false,
+						  fault);
+	struct store_record record;
+	struct watched_room *room;
+	struct live live;
 
 	listing->live_count = 0;
-	return store_each(call->transaction, &kind_live, &page, false, visit_live, listing, fault);
+	while (store_next(&walk, &record)) {
+		if (!record_read(&live_table, listing->look->errand.arena, &record, &live, fault))
+			return false;
+		if (id_compare(&live.backend, &asking->backend) != 0)
+			continue;
+		listing->live_count++;
+		room = watched_room_of(watch, &asking->account, &asking->backend, &record.id);
+		room->is_live = true;
+		room->closes = room->closes || live.closing != 0;
+		if (room->often_until == 0)
+			room->often_until = watch->begun + LOOK_OFTEN_FOR;
+		if (listing->looks)
+			watched_look_soon(room, clock_monotonic());
+	}
+	return fault->kind == FAULT_NONE;
 }
 
-static bool prepare_list(struct call *call, void *context, struct fault *fault)
+static bool prepare_list(struct call *call, struct room_listing *listing, struct fault *fault)
 {
-	struct room_listing *listing = context;
 	struct look *look = listing->look;
 	struct backend_healths healths;
 	const struct backend_health *health;
@@ -541,12 +532,14 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 	struct look *look = look_open(watch, &backend->account, &backend->id);
 	struct room_listing listing = { .watch = watch, .look = look };
 	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, look->errand.arena,
+				      &backend->account, &fault);
 
 	backend->listed = clock_monotonic();
 	backend->look_at = backend->listed + LOOK_AFTER;
-	if (!transact(&watch->work, STORE_READ, look->errand.arena, &backend->account, prepare_list,
-		      &listing, &fault) ||
-	    !listing.is_wanted) {
+	while (transact_again(&run))
+		run.is_done = prepare_list(&run.call, &listing, &fault);
+	if (!run.is_done || !listing.is_wanted) {
 		errand_close(&look->errand);
 		return;
 	}
@@ -579,20 +572,25 @@ void follow_ask_backends(struct live_watch *watch)
 }
 
 /* Stores what the answer says about the backend. */
-static bool note_listing(struct call *call, void *context, struct fault *fault)
+static bool note_listing(struct live_watch *watch, struct look *look,
+			 const struct server_verdict *verdict)
 {
-	struct room_listing *listing = context;
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, look->errand.arena,
+				      &look->asking.account, &fault);
 	struct backend *backend;
 
-	return look_find_backend(call, listing->look, &backend, fault) &&
-	       (backend == NULL || backend_health_note(call, backend, &listing->verdict, fault));
+	while (transact_again(&run))
+		run.is_done = look_find_backend(&run.call, look, &backend, &fault) &&
+			      (backend == NULL ||
+			       backend_health_note(&run.call, backend, verdict, &fault));
+	return run.is_done;
 }
 
 static bool read_list(struct live_watch *watch, struct look *look, struct watched_backend *backend)
 {
-	struct room_listing listing = { .watch = watch, .look = look };
 	struct server_room *rooms = NULL;
-	struct fault fault = FAULT_INITIAL;
+	struct server_verdict verdict;
 
 	if (look->asked.end != ASKED_ANSWERED) {
 		if (look->asked.end == ASKED_BUSY)
@@ -601,34 +599,30 @@ static bool read_list(struct live_watch *watch, struct look *look, struct watche
 	}
 	server_read_rooms(look->errand.arena, &look->server,
 			  clock_now(watch->environment->clock) / 1000, &look->asked.outcome,
-			  &listing.verdict, &rooms, &look->room_count);
+			  &verdict, &rooms, &look->room_count);
 	look->rooms = rooms;
 	media_client_forget(&look->asking);
 	/* The list was asked for before that; so the event is the newer result. */
-	if (listing.verdict.is_up && listing.verdict.message[0] == '\0' &&
-	    look->sent <= backend->set_aside)
-		(void)snprintf(listing.verdict.message, sizeof listing.verdict.message, "%s",
-			       SET_ASIDE);
+	if (verdict.is_up && verdict.message[0] == '\0' && look->sent <= backend->set_aside)
+		(void)snprintf(verdict.message, sizeof verdict.message, "%s", SET_ASIDE);
 	/* It may have restarted. */
-	if (!listing.verdict.is_up)
+	if (!verdict.is_up)
 		made_rooms_forget_server(watch->environment->made_rooms, &backend->account,
 					 &backend->id);
-	if (!transact(&watch->work, STORE_WRITE, look->errand.arena, &backend->account,
-		      note_listing, &listing, &fault))
+	if (!note_listing(watch, look, &verdict))
 		return false;
-	backend->is_down = !listing.verdict.is_up;
-	backend->was_up = backend->was_up || listing.verdict.is_up;
-	backend->has_answered = backend->has_answered || listing.verdict.is_up;
+	backend->is_down = !verdict.is_up;
+	backend->was_up = backend->was_up || verdict.is_up;
+	backend->has_answered = backend->has_answered || verdict.is_up;
 	if (backend->is_down && !backend->has_answered)
 		backend->look_at = clock_monotonic() + LOOK_AFTER_NEVER;
-	return listing.verdict.is_up;
+	return verdict.is_up;
 }
 
 /* Finds the rooms of the list that are the account's, or were; at the end, those in session, too.
  * All of them are looked at. */
-static bool find_listed(struct call *call, void *context, struct fault *fault)
+static bool find_listed(struct call *call, struct room_listing *listing, struct fault *fault)
 {
-	struct room_listing *listing = context;
 	const struct look *look = listing->look;
 	const struct asking *asking = &look->asking;
 
@@ -674,9 +668,12 @@ static bool take_list(struct live_watch *watch, struct look *look, struct watche
 	       watched_has_turn(watch, &look->asking.account, WORK_MERGE)) {
 		const int64_t begun = clock_microseconds();
 		struct fault fault = FAULT_INITIAL;
+		TRANSACT run = transact_begin(&watch->work, STORE_READ, arena,
+					      &look->asking.account, &fault);
 
-		is_taken = transact(&watch->work, STORE_READ, arena, &look->asking.account,
-				    find_listed, &listing, &fault);
+		while (transact_again(&run))
+			run.is_done = find_listed(&run.call, &listing, &fault);
+		is_taken = run.is_done;
 		look->next += FOUND_AT_ONCE;
 		*is_done = look->next >= look->room_count;
 		arena_reset(arena);
@@ -689,9 +686,8 @@ static bool take_list(struct live_watch *watch, struct look *look, struct watche
 /* ---- the people of a room ---- */
 
 /* Prepares the request for the people of a room. */
-static bool prepare_room(struct call *call, void *context, struct fault *fault)
+static bool prepare_room(struct call *call, struct look *look, struct fault *fault)
 {
-	struct look *look = context;
 	struct backend *backend;
 
 	if (!look_find_backend(call, look, &backend, fault))
@@ -701,6 +697,33 @@ static bool prepare_room(struct call *call, void *context, struct fault *fault)
 	server_list_people(look->errand.arena, &look->server, call->now / 1000,
 			   id_as_text(look->errand.arena, &look->room), &look->asked.request);
 	return true;
+}
+
+/* Prepares the request for the room itself, because somebody new is inside. */
+static bool prepare_which(struct call *call, struct look *look, struct fault *fault)
+{
+	json_t *names = arena_json(look->errand.arena, json_array());
+	struct backend *backend;
+
+	if (!look_find_backend(call, look, &backend, fault))
+		return false;
+	if (backend == NULL)
+		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
+	array_put(names, json_of_text(id_as_text(look->errand.arena, &look->room)));
+	server_list_rooms(look->errand.arena, &look->server, call->now / 1000, names,
+			  &look->asked.request);
+	return true;
+}
+
+static bool look_prepare(struct live_watch *watch, struct look *look, struct fault *fault)
+{
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, look->errand.arena,
+				      &look->asking.account, fault);
+
+	while (transact_again(&run))
+		run.is_done = look->has_people ? prepare_which(&run.call, look, fault)
+					       : prepare_room(&run.call, look, fault);
+	return run.is_done;
 }
 
 void follow_ask_room(struct live_watch *watch, struct watched_room *room, int64_t now)
@@ -729,8 +752,7 @@ void follow_ask_room(struct live_watch *watch, struct watched_room *room, int64_
 	look->room = look->asking.room = room->room;
 	room->look_at = INT64_MAX;
 	room->looked = clock_monotonic();
-	if (transact(&watch->work, STORE_READ, look->errand.arena, &room->account, prepare_room,
-		     look, &fault)) {
+	if (look_prepare(watch, look, &fault)) {
 		room->is_asking = true;
 		look->errand.counted = 1;
 		backend->under_way++;
@@ -747,41 +769,17 @@ void follow_ask_room(struct live_watch *watch, struct watched_room *room, int64_
 	watched_took_turn(watch, &room->account, WORK_MERGE, begun);
 }
 
-/* Prepares the request for the room itself, because somebody new is inside. */
-static bool prepare_which(struct call *call, void *context, struct fault *fault)
-{
-	struct look *look = context;
-	json_t *names = arena_json(look->errand.arena, json_array());
-	struct backend *backend;
-
-	if (!look_find_backend(call, look, &backend, fault))
-		return false;
-	if (backend == NULL)
-		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
-	array_put(names, json_of_text(id_as_text(look->errand.arena, &look->room)));
-	server_list_rooms(look->errand.arena, &look->server, call->now / 1000, names,
-			  &look->asked.request);
-	return true;
-}
-
-static bool prepare_people(struct call *call, void *context, struct fault *fault)
-{
-	struct look *look = context;
-
-	look->merging = (struct merging){ .room = look->room, .backend = look->asking.backend };
-	return live_look_news(call, look->people, look->people_count, NULL, look->sent,
-			      &look->merging, fault);
-}
-
 /* Reads the answer of a look at a room. Returns false if the room is to be asked for again
  * later. */
 static bool read_room(struct live_watch *watch, struct look *look)
 {
 	const int64_t now = clock_now(watch->environment->clock) / 1000;
 	const struct outcome *outcome = &look->asked.outcome;
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, look->errand.arena,
+				      &look->asking.account, &fault);
 	struct server_verdict verdict;
 	struct server_room *rooms;
-	struct fault fault = FAULT_INITIAL;
 	size_t count = 0;
 
 	if (look->asked.end != ASKED_ANSWERED)
@@ -802,24 +800,13 @@ static bool read_room(struct live_watch *watch, struct look *look)
 		live_look_name_room(&look->merging, &rooms[0]);
 		return true;
 	}
-	return transact(&watch->work, STORE_READ, look->errand.arena, &look->asking.account,
-			prepare_people, look, &fault);
-}
-
-/* A step of a look, from `place` on. */
-struct look_step {
-	struct look *look;
-	struct look_place place;
-	struct merging merging;
-};
-
-static bool merge_step(struct call *call, void *context, struct fault *fault)
-{
-	struct look_step *step = context;
-
-	step->merging = step->look->merging;
-	live_look_return(step->merging.steps, &step->place);
-	return live_merge(call, &step->merging, fault);
+	while (transact_again(&run)) {
+		look->merging = (struct merging){ .room = look->room,
+						  .backend = look->asking.backend };
+		run.is_done = live_look_news(&run.call, look->people, look->people_count, NULL,
+					     look->sent, &look->merging, &fault);
+	}
+	return run.is_done;
 }
 
 /* Merges people as long as it is the account's turn. Returns false if that failed. */
@@ -833,19 +820,25 @@ static bool merge_people(struct live_watch *watch, struct look *look, bool *is_d
 	while (is_merged && !*is_done &&
 	       watched_has_turn(watch, &look->asking.account, WORK_MERGE)) {
 		const int64_t begun = clock_microseconds();
-		struct look_step step = { look, live_look_place(all->steps), { .count = 0 } };
-		struct merging *sum = &step.merging;
+		const struct look_place place = live_look_place(all->steps);
 		struct fault fault = FAULT_INITIAL;
+		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena,
+					      &look->asking.account, &fault);
+		struct merging step;
 
-		is_merged = transact(&watch->work, STORE_WRITE, arena, &look->asking.account,
-				     merge_step, &step, &fault);
+		while (transact_again(&run)) {
+			step = *all;
+			live_look_return(step.steps, &place);
+			run.is_done = live_merge(&run.call, &step, &fault);
+		}
+		is_merged = run.is_done;
 		if (is_merged) {
-			sum->looks_soon = sum->looks_soon || all->looks_soon;
-			sum->looks_again = sum->looks_again || all->looks_again;
-			sum->is_over = sum->is_over || all->is_over;
-			if (all->judges > sum->judges)
-				sum->judges = all->judges;
-			*all = *sum;
+			step.looks_soon = step.looks_soon || all->looks_soon;
+			step.looks_again = step.looks_again || all->looks_again;
+			step.is_over = step.is_over || all->is_over;
+			if (all->judges > step.judges)
+				step.judges = all->judges;
+			*all = step;
 		}
 		*is_done = live_look_is_merged(all->steps) || all->needs_room || all->is_closing;
 		arena_reset(arena);
@@ -885,8 +878,7 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 	look->has_people = true;
 	look->is_read = false;
 	look->asked = (struct asked){ .end = ASKED_LOST };
-	if (!transact(&watch->work, STORE_READ, look->errand.arena, &look->asking.account,
-		      prepare_which, look, &fault))
+	if (!look_prepare(watch, look, &fault))
 		return false;
 	*goes_on = true;
 	return true;

@@ -35,27 +35,21 @@
 
 /* ---- the media servers of all accounts ---- */
 
-static bool visit_backend(void *context, const struct store_record *record, struct fault *fault)
+static void note_backend(struct live_watch *watch, const struct id *account, const struct id *id)
 {
-	struct live_watch *watch = context;
-	struct watched_backend *backend;
-	struct backend_account found;
+	struct watched_backend *backend = watched_backend_of(watch, account, id);
 
-	if (!record_read(&backend_account_table, NULL, record, &found, fault))
-		return false;
-	backend = watched_backend_of(watch, &found.account, &record->id);
 	if (backend == NULL) {
-		const size_t place = id_place(&record->id, watch->backends, watch->backend_count,
+		const size_t place = id_place(id, watch->backends, watch->backend_count,
 					      sizeof *watch->backends);
 
 		watch->backends = memory_room(watch->backends, watch->backend_count,
 					      &watch->backend_capacity, sizeof *watch->backends);
 		backend = &watch->backends[place];
 		memmove(backend + 1, backend, (watch->backend_count++ - place) * sizeof *backend);
-		*backend = (struct watched_backend){ .account = found.account, .id = record->id };
+		*backend = (struct watched_backend){ .account = *account, .id = *id };
 	}
 	backend->is_there = true;
-	return true;
 }
 
 /* Goes through the backends of all accounts. */
@@ -64,6 +58,9 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
 	struct transaction *transaction;
 	struct fault fault = FAULT_INITIAL;
+	struct backend_account found;
+	struct store_record record;
+	struct store_walk walk;
 	size_t n = 0;
 
 	if (!store_begin(watch->environment->store, STORE_READ, arena, &transaction, &fault))
@@ -71,8 +68,10 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 	for (size_t i = 0; i < watch->backend_count; i++)
 		watch->backends[i].is_there = false;
 	store_set_account(transaction, &audit_no_account);
-	(void)store_each(transaction, &kind_backend_account, &page, false, visit_backend, watch,
-			 &fault);
+	walk = store_walk_pages(transaction, &kind_backend_account, &page, false, &fault);
+	while (store_next(&walk, &record) &&
+	       record_read(&backend_account_table, NULL, &record, &found, &fault))
+		note_backend(watch, &found.account, &record.id);
 	store_abandon(transaction);
 	damage_log_tell(&watch->work.damage, "backends_not_read", &audit_no_account, &fault);
 	if (fault.kind != FAULT_NONE)
@@ -88,41 +87,30 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 
 /* ---- sessions that close ---- */
 
-struct room_closing {
-	struct id room;
-	bool is_gone; /* the backend, as far as the watch knows */
-	bool is_closing;
-};
-
-static bool close_step(struct call *call, void *context, struct fault *fault)
-{
-	struct room_closing *closing = context;
-
-	return live_close_on(call, &closing->room, closing->is_gone, &closing->is_closing, fault);
-}
-
 /* Takes the steps of a session that closes. Afterwards the room is looked at: what a look saw
  * meanwhile was not merged. */
 static void close_room(struct live_watch *watch, struct arena *arena, struct watched_room *room)
 {
 	while (room->closes && watched_has_turn(watch, &room->account, WORK_MERGE)) {
 		const int64_t begun = clock_microseconds();
-		struct room_closing closing = {
-			.room = room->room,
-			.is_gone = watched_backend_of(watch, &room->account, &room->backend) ==
-				   NULL,
-		};
+		/* The backend, as far as the watch knows. */
+		const bool is_gone = watched_backend_of(watch, &room->account, &room->backend) ==
+				     NULL;
 		struct fault fault = FAULT_INITIAL;
-		const bool is_done = transact(&watch->work, STORE_WRITE, arena, &room->account,
-					      close_step, &closing, &fault);
+		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &room->account,
+					      &fault);
+		bool is_closing = false;
 
+		while (transact_again(&run))
+			run.is_done = live_close_on(&run.call, &room->room, is_gone, &is_closing,
+						    &fault);
 		arena_reset(arena);
 		watched_took_turn(watch, &room->account, WORK_MERGE, begun);
-		if (!is_done && transact_may_pass(&fault))
+		if (!run.is_done && transact_may_pass(&fault))
 			return;
 		/* What cannot be read is tried again after the next look at all rooms. */
-		room->closes = is_done && closing.is_closing;
-		if (is_done && !room->closes)
+		room->closes = run.is_done && is_closing;
+		if (run.is_done && !room->closes)
 			watched_look_soon(room, clock_monotonic());
 	}
 }
@@ -133,37 +121,35 @@ static void close_rooms(struct live_watch *watch, struct arena *arena)
 		close_room(watch, arena, watch->rooms[i]);
 }
 
-struct empty_room {
-	struct id room;
-	bool is_closed;
-};
-
-static bool close_empty(struct call *call, void *context, struct fault *fault)
+static bool close_empty(struct live_watch *watch, struct arena *arena,
+			const struct watched_room *room, bool *is_closed)
 {
-	struct empty_room *closing = context;
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &room->account, &fault);
 
-	return live_close_empty(call, &closing->room, call->environment->session_grace,
-				&closing->is_closed, fault);
+	while (transact_again(&run))
+		run.is_done = live_close_empty(&run.call, &room->room,
+					       watch->environment->session_grace, is_closed,
+					       &fault);
+	arena_reset(arena);
+	return run.is_done;
 }
 
 static void close_if_empty(struct live_watch *watch, struct arena *arena, struct watched_room *room)
 {
 	const int64_t now = clock_now(watch->environment->clock);
 	const int64_t grace = live_grace(room->left_unseen, watch->environment->session_grace);
-	struct empty_room closing = { .room = room->room };
-	struct fault fault = FAULT_INITIAL;
+	bool is_closed = false;
 
 	if (room->empty_since == 0 || room->closes || now < room->empty_since + grace)
 		return;
 	room->empty_since = 0;
-	if (!transact(&watch->work, STORE_WRITE, arena, &room->account, close_empty, &closing,
-		      &fault))
+	if (!close_empty(watch, arena, room, &is_closed))
 		room->empty_since = now;
-	else if (closing.is_closed)
+	else if (is_closed)
 		room->is_live = false;
 	else
 		watched_look_soon(room, clock_monotonic());
-	arena_reset(arena);
 }
 
 /* Closes the sessions of rooms that have been empty for a while, asks about those that are due, and
@@ -209,13 +195,6 @@ static void find_sessions(struct live_watch *watch, struct arena *arena)
 	accounts_release(accounts, roster);
 }
 
-static bool sweep(struct call *call, void *context, struct fault *fault)
-{
-	bool *is_last = context;
-
-	return sweep_account(call, is_last, fault);
-}
-
 /* Goes on with the accounts, so that each has its turn within OLD_ROUND. */
 static void remove_old_sessions(struct live_watch *watch, struct arena *arena)
 {
@@ -226,20 +205,26 @@ static void remove_old_sessions(struct live_watch *watch, struct arena *arena)
 	for (size_t i = 0; i < n && roster->count > 0; i++) {
 		const size_t place = watch->old_place % roster->count;
 		struct fault fault = FAULT_INITIAL;
+		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena,
+					      &roster->accounts[place].id, &fault);
 		bool is_last = true;
 
-		(void)transact(&watch->work, STORE_WRITE, arena, &roster->accounts[place].id, sweep,
-			       &is_last, &fault);
+		while (transact_again(&run))
+			run.is_done = sweep_account(&run.call, &is_last, &fault);
 		arena_reset(arena);
 		watch->old_place = place + is_last;
 	}
 	accounts_release(accounts, roster);
 }
 
-static bool count_day(struct call *call, void *context, struct fault *fault)
+static void count_day(struct live_watch *watch, struct arena *arena, const struct id *account)
 {
-	(void)context;
-	return live_count_day(call, fault);
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, account, &fault);
+
+	while (transact_again(&run))
+		run.is_done = live_count_day(&run.call, &fault);
+	arena_reset(arena);
 }
 
 /* Those who are inside at midnight count for the new day, too. */
@@ -252,14 +237,11 @@ static void begin_day(struct live_watch *watch, struct arena *arena)
 	for (size_t i = 0; watch->day != 0 && i < watch->room_count; i++) {
 		const struct watched_room *room = watch->rooms[i];
 		struct watched_account *account = watched_account_of(watch, &room->account);
-		struct fault fault = FAULT_INITIAL;
 
 		if (room->inside == 0 || account->day == day)
 			continue;
 		account->day = day;
-		(void)transact(&watch->work, STORE_WRITE, arena, &room->account, count_day, NULL,
-			       &fault);
-		arena_reset(arena);
+		count_day(watch, arena, &room->account);
 	}
 	watch->day = day;
 }

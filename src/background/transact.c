@@ -16,7 +16,6 @@ struct transact transact_begin(struct transactor *work, enum store_access access
 		.work = work,
 		.access = access,
 		.arena = arena,
-		.mark = arena_mark(arena),
 		.account = *account,
 		.fault = fault,
 	};
@@ -35,7 +34,9 @@ static bool begin_run(struct transact *run)
 		.now = clock_now(environment->clock),
 	};
 	*run->fault = FAULT_INITIAL;
-	if (run->runs++ > 0)
+	if (run->runs++ == 0)
+		run->mark = arena_mark(run->arena);
+	else
 		arena_release(run->arena, &run->mark);
 	if (!store_begin(environment->store, run->access, run->arena, &run->call.transaction,
 			 run->fault))
@@ -95,16 +96,6 @@ void transact_end(struct transact *run)
 	run->is_done = false;
 	end_run(run);
 	(void)end_all(run);
-}
-
-bool transact(struct transactor *work, enum store_access access, struct arena *arena,
-	      const struct id *account, transact_run *function, void *context, struct fault *fault)
-{
-	TRANSACT run = transact_begin(work, access, arena, account, fault);
-
-	while (transact_again(&run))
-		run.is_done = function(&run.call, context, fault);
-	return run.is_done;
 }
 
 bool transact_may_pass(const struct fault *fault)

@@ -261,19 +261,6 @@ bool store_next(struct store_walk *walk, struct store_record *record)
 	return false;
 }
 
-bool store_each(struct transaction *transaction, const struct store_kind *kind,
-		const struct store_page *page, bool keeps, store_visit *visit, void *context,
-		struct fault *fault)
-{
-	struct store_walk walk = store_walk_pages(transaction, kind, page, keeps, fault);
-	struct store_record record;
-
-	while (store_next(&walk, &record))
-		if (!visit(context, &record, fault))
-			break;
-	return fault->kind == FAULT_NONE;
-}
-
 bool store_count(struct transaction *transaction, const struct store_kind *const *kinds, size_t n,
 		 uint64_t *counts, struct fault *fault)
 {
