@@ -657,8 +657,7 @@ bool btree_at(const struct btree_cursor *cursor, struct slice *key, struct slice
 /* ---- checking ---- */
 
 static bool check_items(struct transaction *transaction, const struct btree *tree,
-			const struct btree_node *node, btree_visit *visit, void *context,
-			struct fault *fault)
+			const struct btree_node *node, struct fault *fault)
 {
 	struct item item, before = { { NULL, 0 }, { NULL, 0 } };
 	struct btree_node child, at = *node;
@@ -669,11 +668,8 @@ static bool check_items(struct transaction *transaction, const struct btree *tre
 			return damaged(tree, node->number, fault);
 		before = item;
 		size += item_size(&item);
-		if (node_level(node) == 0) {
-			if (!visit(context, tree, item.key, item.value, fault))
-				return false;
+		if (node_level(node) == 0)
 			continue;
-		}
 		at.place = (uint32_t)i;
 		if (!read_child(transaction, tree, &at, &child, fault))
 			return false;
@@ -705,19 +701,33 @@ static bool check_reached(struct transaction *transaction, const struct btree *t
 	return damaged(tree, node->number, fault);
 }
 
-bool btree_check(struct transaction *transaction, struct slice key, btree_visit *visit,
-		 void *context, struct fault *fault)
+bool btree_check(struct transaction *transaction, struct slice key, struct btree_checked *checked,
+		 struct fault *fault)
 {
-	struct btree_node node;
-	struct btree tree;
+	const struct btree *tree = &checked->tree;
+	const struct btree_node *node = &checked->node;
 	uint32_t number;
 
-	if (!btree_of_key(key, &tree, &number))
+	checked->next = 0;
+	if (!btree_of_key(key, &checked->tree, &number))
 		return fault_cause(fault, FAULT_DAMAGED, 0, "not an index key");
-	if (!read_node(transaction, &tree, number, &node, fault))
+	if (!read_node(transaction, tree, number, &checked->node, fault))
 		return false;
-	if (node.bytes.data == NULL)
-		return damaged(&tree, node.number, fault);
-	return check_items(transaction, &tree, &node, visit, context, fault) &&
-	       check_reached(transaction, &tree, &node, fault);
+	if (node->bytes.data == NULL)
+		return damaged(tree, node->number, fault);
+	return check_items(transaction, tree, node, fault) &&
+	       check_reached(transaction, tree, node, fault);
+}
+
+bool btree_checked_next(struct btree_checked *checked, struct slice *key, struct slice *value)
+{
+	struct item item;
+
+	if (node_level(&checked->node) > 0 || checked->next == node_count(&checked->node) ||
+	    !item_at(&checked->node, checked->next, &item))
+		return false;
+	checked->next++;
+	*key = item.key;
+	*value = item.value;
+	return true;
 }

@@ -82,11 +82,18 @@ bool btree_step(struct btree_cursor *cursor, struct fault *fault);
  * not such a key. */
 bool btree_of_key(struct slice key, struct btree *tree, uint32_t *number);
 
+/* A node that was verified. */
+struct btree_checked {
+	struct btree tree;
+	struct btree_node node;
+	size_t next; /* index of the item that btree_checked_next returns */
+};
+
 /* For `check`: verifies the node whose entry has this key: the order of its items, that its
- * children exist, and that it is reachable. Calls `visit` for each key of a leaf. */
-typedef bool btree_visit(void *context, const struct btree *tree, struct slice key,
-			 struct slice value, struct fault *fault);
-bool btree_check(struct transaction *transaction, struct slice key, btree_visit *visit,
-		 void *context, struct fault *fault);
+ * children exist, and that it is reachable. */
+bool btree_check(struct transaction *transaction, struct slice key, struct btree_checked *checked,
+		 struct fault *fault);
+/* Returns the next key of a leaf and its value; false at the end, and for any other node. */
+bool btree_checked_next(struct btree_checked *checked, struct slice *key, struct slice *value);
 
 #endif

@@ -111,24 +111,30 @@ bool store_gdbm_count(struct transaction *transaction, const struct store_kind *
 
 /* ---- indexes ---- */
 
+/* The kinds to which records and indexes may belong. */
 struct index_check {
 	struct transaction *transaction;
 	const struct store_kind *const *kinds;
 	size_t n;
 };
 
-static bool check_key(void *context, const struct btree *tree, struct slice key, struct slice value,
-		      struct fault *fault)
+/* Checks a node of an index, and of a leaf that its keys lead to records. */
+static bool check_node(const struct index_check *check, const struct walked_entry *entry,
+		       struct fault *fault)
 {
-	const struct index_check *check = context;
+	const struct store_kind *kind = NULL;
+	struct btree_checked checked;
+	struct slice key, value;
 
-	for (size_t i = 0; i < check->n; i++) {
-		const struct store_kind *kind = check->kinds[i];
-
-		if (tree->name_size > 1 && tree->name[1] == kind->letter)
-			return records_check_index(check->transaction, kind, tree, key, value,
-						   fault);
-	}
+	if (!btree_check(check->transaction, entry->key, &checked, fault))
+		return false;
+	for (size_t i = 0; i < check->n && kind == NULL; i++)
+		if (checked.tree.name_size > 1 && checked.tree.name[1] == check->kinds[i]->letter)
+			kind = check->kinds[i];
+	while (kind != NULL && btree_checked_next(&checked, &key, &value))
+		if (!records_check_index(check->transaction, kind, &checked.tree, key, value,
+					 fault))
+			return false;
 	return true;
 }
 
@@ -161,9 +167,7 @@ bool store_gdbm_check_indexes(struct transaction *transaction,
 		struct fault own = FAULT_INITIAL;
 
 		arena_reset(transaction->arena);
-		if (entry.table == STORE_INDEX
-			    ? !btree_check(transaction, entry.key, check_key, &check, &own)
-			    : !check_record(&check, &entry, &own))
+		if (!(entry.table == STORE_INDEX ? check_node : check_record)(&check, &entry, &own))
 			tell(context, fault_reason(&own));
 	}
 	arena_close(transaction->arena);
