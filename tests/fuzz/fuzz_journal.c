@@ -89,16 +89,17 @@ static int memory_size(const struct file_system *files, int file, off_t *size)
 	return 0;
 }
 
-static int memory_list(const struct file_system *files, const char *path,
-		       bool (*visit)(void *context, const char *name), void *context)
+static char *memory_list(const struct file_system *files, const char *path)
 {
 	const struct memory_files *memory = memory_of(files);
+	char *names = calloc(1, memory->n * sizeof memory->segments[0].name + 1), *end = names;
 
 	(void)path;
+	if (names == NULL)
+		abort();
 	for (size_t i = 0; i < memory->n; i++)
-		if (!visit(context, memory->segments[i].name))
-			break;
-	return 0;
+		end = stpcpy(end, memory->segments[i].name) + 1;
+	return names;
 }
 
 /* ---- the input ---- */

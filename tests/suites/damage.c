@@ -151,20 +151,19 @@ static bool name_ends(const char *name, const char *end)
 	return size >= wanted && strcmp(name + size - wanted, end) == 0;
 }
 
-static bool file_add(void *directory, const char *name)
+static void file_add(const char *directory, const char *name)
 {
 	struct file *file = &files[n_files];
 	char path[PATH_MAX];
 
 	if (strcmp(name, "lock") == 0)
-		return true;
+		return;
 	if (n_files++ == FILES_MOST)
 		give_up("too many files", NULL);
 	snprintf(file->name, sizeof file->name, "%s", name);
-	snprintf(path, sizeof path, "%s/%s", (const char *)directory, name);
+	snprintf(path, sizeof path, "%s/%s", directory, name);
 	if (!file_read_whole(&file_system_posix, path, (size_t)1 << 30, &file->bytes, &file->size))
 		give_up(path, NULL);
-	return true;
 }
 
 static int file_compare(const void *a, const void *b)
@@ -173,12 +172,16 @@ static int file_compare(const void *a, const void *b)
 }
 
 /* Reads the files, sorted by name, so that an older file of the stack comes before a newer one. */
-static void files_read(char *directory)
+static void files_read(const char *directory)
 {
+	char *names = file_system_posix.list(&file_system_posix, directory);
 	size_t stacked = 0;
 
-	if (file_system_posix.list(&file_system_posix, directory, file_add, directory) < 0)
+	if (names == NULL)
 		give_up(directory, NULL);
+	for (const char *name = names; *name != '\0'; name = file_next_name(name))
+		file_add(directory, name);
+	free(names);
 	qsort(files, n_files, sizeof *files, file_compare);
 	for (size_t i = 0; i < n_files; i++)
 		stacked += name_ends(files[i].name, ".gdbm");

@@ -283,14 +283,16 @@ static int hooked_sync_directory(const struct file_system *files, const char *pa
 			 hooks_of(files)->is_fast ? 0 : real->sync_directory(real, path));
 }
 
-static int hooked_list(const struct file_system *files, const char *path,
-		       bool (*visit)(void *context, const char *name), void *context)
+static char *hooked_list(const struct file_system *files, const char *path)
 {
 	struct file_call call = call_on_path(FILE_LIST, path);
+	char *names;
 
 	if (!is_let_through(files, &call))
-		return -1;
-	return (int)done(files, &call, real->list(real, path, visit, context));
+		return NULL;
+	names = real->list(real, path);
+	(void)done(files, &call, names == NULL ? -1 : 0);
+	return names;
 }
 
 void file_hooks_start(struct file_hooks *hooks)

@@ -232,40 +232,30 @@ void trace_free(struct trace *trace)
 	free(trace);
 }
 
-struct import {
-	struct trace *trace;
-	const char *directory;
-};
-
-static bool import_one(void *context, const char *name)
-{
-	const struct import *import = context;
-	char path[512];
-	size_t size;
-	size_t file;
-	char *bytes;
-
-	snprintf(path, sizeof path, "%s/%s", import->directory, name);
-	bytes = file_bytes(path, &size);
-	if (bytes == NULL)
-		abort();
-	file = trace_make(import->trace, path);
-	trace_write(import->trace, file, bytes, size, 0);
-	trace_add(
-		import->trace,
-		(struct event){ .kind = EVENT_SYNC_FILE, .file = file, .since = import->trace->n });
-	free(bytes);
-	return true;
-}
-
 void trace_import(struct trace *trace, const char *directory)
 {
-	struct import import = { trace, directory };
 	const size_t size = (size_t)(strrchr(directory, '/') - directory);
+	char *names = checked(file_system_posix.list(&file_system_posix, directory));
 
 	trace_add(trace,
 		  (struct event){ .kind = EVENT_DIRECTORY, .path = checked(strdup(directory)) });
-	file_system_posix.list(&file_system_posix, directory, import_one, &import);
+	for (const char *name = names; *name != '\0'; name = file_next_name(name)) {
+		char path[512];
+		size_t bytes_size, file;
+		char *bytes;
+
+		snprintf(path, sizeof path, "%s/%s", directory, name);
+		bytes = file_bytes(path, &bytes_size);
+		if (bytes == NULL)
+			abort();
+		file = trace_make(trace, path);
+		trace_write(trace, file, bytes, bytes_size, 0);
+		trace_add(
+			trace,
+			(struct event){ .kind = EVENT_SYNC_FILE, .file = file, .since = trace->n });
+		free(bytes);
+	}
+	free(names);
 	trace_add(trace, (struct event){ .kind = EVENT_SYNC_NAMES,
 					 .since = trace->n,
 					 .path = checked(strdup(directory)) });

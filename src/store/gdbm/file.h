@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 struct file_system {
@@ -53,10 +54,16 @@ struct file_system {
 	int (*unlink)(const struct file_system *files, const char *path);
 	int (*mkdir)(const struct file_system *files, const char *path, mode_t mode);
 	int (*sync_directory)(const struct file_system *files, const char *path);
-	/* Calls visit with each name except "." and "..", in any order, until it returns false. */
-	int (*list)(const struct file_system *files, const char *path,
-		    bool (*visit)(void *context, const char *name), void *context);
+	/* Returns all names except "." and "..", in any order, one after the other, each with a
+	 * zero after it, and an empty name at the end; from malloc. NULL and errno on failure. */
+	char *(*list)(const struct file_system *files, const char *path);
 };
+
+/* Returns the name after this one in a list; empty at the end. */
+static inline const char *file_next_name(const char *name)
+{
+	return name + strlen(name) + 1;
+}
 
 extern const struct file_system file_system_posix;
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/directory.h"
+#include "base/memory.h"
 #include "store/gdbm/file.h"
 
 static int plain_open(const struct file_system *files, const char *path, int flags, mode_t mode)
@@ -185,30 +187,36 @@ static int plain_sync_directory(const struct file_system *files, const char *pat
 	return directory_sync(path) ? 0 : -1;
 }
 
-static int plain_list(const struct file_system *files, const char *path,
-		      bool (*visit)(void *context, const char *name), void *context)
+static char *plain_list(const struct file_system *files, const char *path)
 {
 	DIR *directory = opendir(path);
 	const struct dirent *entry;
+	size_t n = 0, capacity = 0;
+	char *names = NULL;
 	int error;
 
 	(void)files;
 	if (directory == NULL)
-		return -1;
-	for (;;) {
-		errno = 0;
-		entry = readdir(directory);
-		if (entry == NULL)
-			break;
+		return NULL;
+	for (errno = 0; (entry = readdir(directory)) != NULL; errno = 0) {
+		const size_t size = strlen(entry->d_name) + 1;
+
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		if (!visit(context, entry->d_name))
-			break;
+		for (size_t i = 0; i < size; i++) {
+			names = memory_room(names, n, &capacity, 1);
+			names[n++] = entry->d_name[i];
+		}
 	}
-	error = entry == NULL ? errno : 0;
+	error = errno;
 	closedir(directory);
+	names = memory_room(names, n, &capacity, 1);
+	names[n] = '\0';
+	if (error == 0)
+		return names;
+	free(names);
 	errno = error;
-	return error == 0 ? 0 : -1;
+	return NULL;
 }
 
 const struct file_system file_system_posix = {

@@ -40,18 +40,6 @@ bool journal_segment_name(const char *name, uint64_t *first)
 	return rest != NULL && *rest == '\0' && *first > 0;
 }
 
-static bool collect_segment(void *context, const char *name)
-{
-	struct journal_end *end = context;
-	uint64_t first;
-
-	if (!journal_segment_name(name, &first))
-		return true;
-	end->segments = memory_check(realloc(end->segments, (end->n + 1) * sizeof *end->segments));
-	end->segments[end->n++] = first;
-	return true;
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
 	const uint64_t *left = a, *right = b;
@@ -317,10 +305,20 @@ static bool read_directory(struct reading *reading, struct fault *fault)
 {
 	const struct journal_options *options = reading->options;
 	struct journal_end *end = reading->end;
+	char *names = options->files->list(options->files, options->directory);
+	uint64_t first;
 
-	if (options->files->list(options->files, options->directory, collect_segment, end) < 0)
+	if (names == NULL)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s",
 				   options->directory);
+	for (const char *name = names; *name != '\0'; name = file_next_name(name)) {
+		if (!journal_segment_name(name, &first))
+			continue;
+		end->segments =
+			memory_check(realloc(end->segments, (end->n + 1) * sizeof *end->segments));
+		end->segments[end->n++] = first;
+	}
+	free(names);
 	if (end->n > 0)
 		qsort(end->segments, end->n, sizeof *end->segments, compare_numbers);
 	return read_segments(reading, fault);

@@ -262,31 +262,31 @@ static void count_view(const struct view *view, struct store_figures *figures)
 	}
 }
 
-struct disk_use {
-	const struct store_gdbm *store;
-	uint64_t bytes;
-};
-
 /* Does not count files of the stack that are still being written: they may wait for the disk. */
-static bool add_size(void *context, const char *name)
+static uint64_t disk_bytes(const struct store_gdbm *store)
 {
-	struct disk_use *use = context;
-	const struct file_system *files = use->store->place.files;
-	char path[PATH_MAX];
-	off_t size;
-	int file;
+	const struct file_system *files = store->place.files;
+	char *names = files->list(files, store->directory);
+	uint64_t bytes = 0;
 
-	if (strstr(name, ".gdbm.new") != NULL)
-		return true;
-	(void)snprintf(path, sizeof path, "%s/%s", use->store->directory, name);
-	file = files->open(files, path, O_RDONLY | O_CLOEXEC, 0);
-	/* It may have been removed since. */
-	if (file < 0)
-		return true;
-	if (files->size(files, file, &size) == 0)
-		use->bytes += (uint64_t)size;
-	files->close(files, file);
-	return true;
+	for (const char *name = names; name != NULL && *name != '\0'; name = file_next_name(name)) {
+		char path[PATH_MAX];
+		off_t size;
+		int file;
+
+		if (strstr(name, ".gdbm.new") != NULL)
+			continue;
+		(void)snprintf(path, sizeof path, "%s/%s", store->directory, name);
+		file = files->open(files, path, O_RDONLY | O_CLOEXEC, 0);
+		/* It may have been removed since. */
+		if (file < 0)
+			continue;
+		if (files->size(files, file, &size) == 0)
+			bytes += (uint64_t)size;
+		files->close(files, file);
+	}
+	free(names);
+	return bytes;
 }
 
 /* The figures are read one after the other while the store is in use, so they need not belong to
@@ -294,13 +294,10 @@ static bool add_size(void *context, const char *name)
 static void gdbm_figures(struct store *base, struct store_figures *figures)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
-	const struct file_system *files = store->place.files;
-	struct disk_use use = { .store = store };
 	struct pin pin;
 
-	(void)files->list(files, store->directory, add_size, &use);
-	figures->disk_bytes = use.bytes;
-	figures->backup_time = store_gdbm_backup_time(store->directory, files);
+	figures->disk_bytes = disk_bytes(store);
+	figures->backup_time = store_gdbm_backup_time(store->directory, store->place.files);
 	if (store->journal != NULL)
 		journal_figures(store->journal, figures);
 	else

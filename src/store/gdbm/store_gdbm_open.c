@@ -156,9 +156,8 @@ static void remove_name(const struct opening *opening, const char *name)
 
 /* Removes unfinished files (except the prepared segment, which the journal's thread removes) and,
  * if there is a manifest, stack files that it does not name. Other programs' files stay. */
-static bool handle_name(void *context, const char *name)
+static void handle_name(struct opening *opening, const char *name)
 {
-	struct opening *opening = context;
 	const bool is_read_only = opening->options->is_read_only;
 	bool is_unfinished = false;
 	uint64_t number;
@@ -181,7 +180,6 @@ static bool handle_name(void *context, const char *name)
 		log_event(LOG_LEVEL_NOTICE, "store_foreign_name", "directory",
 			  opening->store->directory, "name", name, NULL);
 	}
-	return true;
 }
 
 /* Sets the form that a new manifest has, or one that has an earlier form. */
@@ -245,6 +243,7 @@ static bool directory_read(struct opening *opening, struct fault *fault)
 {
 	struct store_gdbm *store = opening->store;
 	const struct file_system *files = store->place.files;
+	char *names;
 
 	if (!manifest_read(files, store->directory, &store->manifest, &opening->has_manifest,
 			   fault) ||
@@ -252,9 +251,13 @@ static bool directory_read(struct opening *opening, struct fault *fault)
 	     !accept_form(&store->manifest, store->directory, opening->options->form,
 			  &opening->has_earlier_form, fault)))
 		return false;
-	if (files->list(files, store->directory, handle_name, opening) < 0)
+	names = files->list(files, store->directory);
+	if (names == NULL)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s",
 				   store->directory);
+	for (const char *name = names; *name != '\0'; name = file_next_name(name))
+		handle_name(opening, name);
+	free(names);
 	if (!opening->has_manifest && !installation_make(opening, fault))
 		return false;
 	store->place.installation = store->manifest.installation;
@@ -354,23 +357,28 @@ static void opening_end(struct opening *opening)
 	journal_end_free(&opening->end);
 }
 
-static bool look_for_store(void *context, const char *name)
+/* Returns whether a store has a file of this name, even an incomplete store. */
+static bool is_of_store(const char *name)
 {
-	bool *is_there = context, unfinished;
+	bool is_unfinished;
 	uint64_t number;
 
-	*is_there = strcmp(name, MANIFEST_NAME) == 0 || journal_segment_name(name, &number) ||
-		    (stack_name_parse(name, &number, &unfinished) && !unfinished);
-	return !*is_there;
+	return strcmp(name, MANIFEST_NAME) == 0 || journal_segment_name(name, &number) ||
+	       (stack_name_parse(name, &number, &is_unfinished) && !is_unfinished);
 }
 
 bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault)
 {
-	const struct file_system *files = &file_system_posix;
+	char *names = file_system_posix.list(&file_system_posix, directory);
 
 	*is_there = false;
-	return files->list(files, directory, look_for_store, is_there) == 0 || errno == ENOENT ||
-	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s", directory);
+	if (names == NULL)
+		return errno == ENOENT ||
+		       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s", directory);
+	for (const char *name = names; *name != '\0'; name = file_next_name(name))
+		*is_there = *is_there || is_of_store(name);
+	free(names);
+	return true;
 }
 
 bool store_gdbm_check_form(const char *directory, const struct store_form *form,
