@@ -1,5 +1,5 @@
-/* Transactions of threads that work without a request. What is done in one is a loop, since the store
- * may ask for it to be run again:
+/* Transactions of threads that work without a request. What is done in one is a loop, because the
+ * store may ask for it to be run again:
  *
  *	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &account, &fault);
  *
@@ -9,8 +9,8 @@
  *
  * Each run begins a transaction for the account, in the name of the service. If it sets is_done,
  * transact_again writes the events that were noted, and commits; otherwise it abandons the
- * transaction, and so does leaving the loop early. Afterwards is_done says whether all has happened.
- * If not, the fault says why; if the data was damaged, the log has it.
+ * transaction, as it is if the loop is left early. Afterwards is_done says whether everything has
+ * happened. If not, the fault says why; if data was damaged, the log does, too.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BACKGROUND_TRANSACT_H

@@ -70,8 +70,8 @@ static uint64_t add_change(struct watched_account *account, const struct told_ro
 	return change;
 }
 
-/* wants: of enum room_want. change: of roles, of which people in the rooms are to be told; 0 if there
- * is none. */
+/* wants: of enum room_want. change: of roles, of which people in the rooms are to be told; 0 if
+ * there is none. */
 static bool want_all_live(struct live_watch *watch, struct call *call, unsigned wants,
 			  uint64_t change, struct fault *fault)
 {
