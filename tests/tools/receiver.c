@@ -134,9 +134,12 @@ static bool say_served(const struct receiver *receiver, const struct connection 
 
 	if (body == NULL)
 		return false;
-	(void)snprintf(head, sizeof head, "HTTP/1.1 %d Status\r\nContent-Length: %zu\r\n\r\n",
-		       status, strlen(body));
-	say(connection, head);
+	if (strncmp(body, "HTTP/", 5) != 0) {
+		(void)snprintf(head, sizeof head,
+			       "HTTP/1.1 %d Status\r\nContent-Length: %zu\r\n\r\n", status,
+			       strlen(body));
+		say(connection, head);
+	}
 	say(connection, body);
 	free(body);
 	return true;

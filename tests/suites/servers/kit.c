@@ -328,11 +328,7 @@ static char *serve_kit(void *context, const struct received *received, int *stat
 		text = strdup("<html>{\"rooms\":[]}</html>");
 		break;
 	case TELLS_TOO_MUCH:
-		text = malloc(((size_t)17 << 20) + 1);
-		ck_assert_ptr_nonnull(text);
-		memset(text, ' ', (size_t)17 << 20);
-		memcpy(text, "{\"rooms\":[],\"participants\":[]}", 30);
-		text[(size_t)17 << 20] = '\0';
+		text = strdup("HTTP/1.1 200 OK\r\nContent-Length: 17825792\r\n\r\n{\"rooms\":[");
 		break;
 	case HAS_ANOTHER_KEY:
 		*status = 401;
