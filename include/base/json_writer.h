@@ -22,6 +22,8 @@ struct json_writer {
 
 /* Begins the outermost object. */
 struct json_writer writer_begin(struct arena *arena, bool for_jwt);
+/* Begins with all members of an object that is text already. */
+struct json_writer writer_continue(struct arena *arena, struct slice object);
 /* Closes the outermost object and returns the text, which lives in the arena. */
 struct slice writer_end(struct json_writer *writer);
 
@@ -30,17 +32,20 @@ struct slice writer_end(struct json_writer *writer);
 void writer_open(struct json_writer *writer, const char *name, char bracket);
 void writer_close(struct json_writer *writer, char bracket);
 
+/* Writes a name that a client chose, or that is not known before; its value follows, without a
+ * name. */
+void writer_name(struct json_writer *writer, struct slice name);
 /* Writes a string; `text` is UTF-8. */
 void writer_text(struct json_writer *writer, const char *name, struct slice text);
-/* Does the same for a name that a client chose. */
-void writer_named_text(struct json_writer *writer, struct slice name, struct slice text);
 /* Writes a text of Anteroom's own with no character to escape, such as a token. The text is not
  * searched for such characters, so it must never come from a client. */
 void writer_plain(struct json_writer *writer, const char *name, struct slice text);
 void writer_integer(struct json_writer *writer, const char *name, int64_t value);
 void writer_flag(struct json_writer *writer, const char *name, bool value);
-/* Writes a time, given in milliseconds since 1970, as a string in whole seconds. */
+/* Write a time, given in milliseconds since 1970, as a string: in whole seconds, or with its
+ * milliseconds. */
 void writer_time(struct json_writer *writer, const char *name, int64_t time);
+void writer_time_milliseconds(struct json_writer *writer, const char *name, int64_t time);
 void writer_value(struct json_writer *writer, const char *name, const json_t *value);
 /* Writes a text that is JSON already. */
 void writer_json(struct json_writer *writer, const char *name, struct slice json);

@@ -55,8 +55,9 @@ static void append_ascii(struct buffer *buffer, struct slice text)
 
 /* ---- members ---- */
 
-/* Appends what precedes a value: a comma unless it is the first one, and the name. A bracket at the
- * end of the text was just opened, because a bracket inside a string is followed by a quote. */
+/* Appends what precedes a value: a comma unless it is the first one or follows its name, and the
+ * name. A bracket or a colon at the end of the text was just written, because inside a string it is
+ * followed by a quote. */
 static struct buffer *begin(struct json_writer *writer, const char *name)
 {
 	struct buffer *text = &writer->text;
@@ -64,7 +65,7 @@ static struct buffer *begin(struct json_writer *writer, const char *name)
 	char *to = buffer_reserve(text, size + 4);
 	const char last = to[-1];
 
-	if (last != '{' && last != '[')
+	if (last != '{' && last != '[' && last != ':')
 		*to++ = ',';
 	if (name != NULL) {
 		*to++ = '"';
@@ -82,6 +83,14 @@ struct json_writer writer_begin(struct arena *arena, bool for_jwt)
 	struct json_writer writer = { BUFFER_INITIAL(arena), for_jwt };
 
 	buffer_append_byte(&writer.text, '{');
+	return writer;
+}
+
+struct json_writer writer_continue(struct arena *arena, struct slice object)
+{
+	struct json_writer writer = { BUFFER_INITIAL(arena), false };
+
+	buffer_append(&writer.text, (struct slice){ object.data, object.size - 1 });
 	return writer;
 }
 
@@ -115,12 +124,10 @@ void writer_text(struct json_writer *writer, const char *name, struct slice text
 	append_text(writer, text);
 }
 
-void writer_named_text(struct json_writer *writer, struct slice name, struct slice text)
+void writer_name(struct json_writer *writer, struct slice name)
 {
-	(void)begin(writer, NULL);
-	append_text(writer, name);
+	writer_text(writer, NULL, name);
 	buffer_append_byte(&writer->text, ':');
-	append_text(writer, text);
 }
 
 void writer_plain(struct json_writer *writer, const char *name, struct slice text)
@@ -145,6 +152,11 @@ void writer_flag(struct json_writer *writer, const char *name, bool value)
 void writer_time(struct json_writer *writer, const char *name, int64_t time)
 {
 	buffer_append_time_seconds(begin(writer, name), "", time);
+}
+
+void writer_time_milliseconds(struct json_writer *writer, const char *name, int64_t time)
+{
+	buffer_append_time_milliseconds(begin(writer, name), "", time);
 }
 
 void writer_value(struct json_writer *writer, const char *name, const json_t *value)

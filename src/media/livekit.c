@@ -127,7 +127,10 @@ static void put_attributes(const struct access_guest *guest, struct json_writer 
 		writer_text(claims, NAME_ORIGIN_ATTRIBUTE,
 			    slice_of(name_origin_attributes[guest->name_origin]));
 	json_object_keylen_foreach(attributes, name, size, value)
-		writer_named_text(claims, (struct slice){ name, size }, text_of_json(value));
+	{
+		writer_name(claims, (struct slice){ name, size });
+		writer_text(claims, NULL, text_of_json(value));
+	}
 	writer_close(claims, '}');
 }
 

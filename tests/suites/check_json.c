@@ -358,7 +358,8 @@ static struct slice written_with(const char *text, bool for_jwt)
 	struct json_writer writer = writer_begin(arena, for_jwt);
 
 	writer_text(&writer, "text", slice_of(text));
-	writer_named_text(&writer, slice_of(text), slice_of(text));
+	writer_name(&writer, slice_of(text));
+	writer_text(&writer, NULL, slice_of(text));
 	writer_open(&writer, "object", '{');
 	writer_close(&writer, '}');
 	writer_open(&writer, "list", '[');

@@ -10,6 +10,7 @@
 #ifndef RESOURCES_LIVE_LIVE_CALLER_H
 #define RESOURCES_LIVE_LIVE_CALLER_H
 
+#include "base/json_writer.h"
 #include "resources/asking.h"
 #include "resources/reads.h"
 #include "resources/stored/live_record.h"
@@ -84,10 +85,10 @@ bool live_read_peer(struct call *call, const struct asked *asked, const struct s
 		    const struct peer *peer, struct server_person *person,
 		    struct server_track **tracks, size_t *count, struct fault *fault);
 
-/* Appends the members of a peer of a live room, without the closing brace. */
-void peer_append(struct buffer *text, const struct peer *peer);
-/* Appends what the peer publishes as one more member. */
-void peer_append_tracks(struct call *call, struct buffer *text, const struct peer *peer,
-			const struct server_track *tracks, size_t n);
+/* Writes the members of a peer of a live room. */
+void peer_write(struct json_writer *body, const struct peer *peer);
+/* Writes what the peer publishes as one more member. */
+void peer_write_tracks(struct json_writer *body, const struct peer *peer,
+		       const struct server_track *tracks, size_t n);
 
 #endif

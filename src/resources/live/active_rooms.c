@@ -32,14 +32,14 @@ static void have_looked_at(struct call *call, const struct live *live)
 				&live->stored.id);
 }
 
-void peer_append(struct buffer *text, const struct peer *peer)
+void peer_write(struct json_writer *body, const struct peer *peer)
 {
-	buffer_append_member(text, "{\"id\":", peer->uuid);
-	buffer_append_member(text, ",\"name\":", peer->name);
-	buffer_append_member(text, ",\"user_id\":", peer->is_anonymous ? SLICE("") : peer->user_id);
-	buffer_append_member(text, ",\"metadata\":", peer->metadata);
-	buffer_append_member(text, ",\"role\":", peer->role);
-	buffer_append_time_milliseconds(text, ",\"joined_at\":", peer->joined);
+	writer_text(body, "id", peer->uuid);
+	writer_text(body, "name", peer->name);
+	writer_text(body, "user_id", peer->is_anonymous ? SLICE("") : peer->user_id);
+	writer_text(body, "metadata", peer->metadata);
+	writer_text(body, "role", peer->role);
+	writer_time_milliseconds(body, "joined_at", peer->joined);
 }
 
 /* ---- the last stay of each person ---- */
@@ -88,24 +88,29 @@ static void set_person(const struct peer *peer, struct stay_inside *stay)
 	memcpy(stay->person, digest, PERSON_SIZE);
 }
 
-static void stays_append_one(struct stays_inside *stays, const struct peer *peer)
+static void stays_write_one(struct stays_inside *stays, const struct peer *peer)
 {
+	struct json_writer one = { .text = stays->text };
+
+	/* Each begins without a comma. */
 	switch (stays->shows) {
 	case STAYS_AS_MEMBERS:
-		buffer_append_string(&stays->text, peer->uuid);
-		buffer_append_byte(&stays->text, ':');
-		peer_append(&stays->text, peer);
-		buffer_append_byte(&stays->text, '}');
-		return;
+		buffer_append_string(&one.text, peer->uuid);
+		buffer_append_text(&one.text, ":{");
+		peer_write(&one, peer);
+		writer_close(&one, '}');
+		break;
 	case STAYS_AS_IDS:
-		buffer_append_string(&stays->text, peer->uuid);
-		return;
+		buffer_append_string(&one.text, peer->uuid);
+		break;
 	case STAYS_AS_NAMES:
-		buffer_append_member(&stays->text, "{\"name\":", peer->name);
-		buffer_append_member(&stays->text, ",\"role\":", peer->role);
-		buffer_append_byte(&stays->text, '}');
-		return;
+		buffer_append_byte(&one.text, '{');
+		writer_text(&one, "name", peer->name);
+		writer_text(&one, "role", peer->role);
+		writer_close(&one, '}');
+		break;
 	}
+	stays->text = one.text;
 }
 
 static void stays_add(struct stays_inside *stays, const struct peer *peer)
@@ -122,7 +127,7 @@ static void stays_add(struct stays_inside *stays, const struct peer *peer)
 	    (stays->user_id.data != NULL &&
 	     !slice_equal(stays->user_id, peer->is_anonymous ? SLICE("") : peer->user_id)))
 		return;
-	stays_append_one(stays, peer);
+	stays_write_one(stays, peer);
 	stay->size = stays->text.size - stay->from;
 }
 
@@ -164,8 +169,8 @@ static bool stays_read(struct call *call, const struct live *live, size_t most,
 	return true;
 }
 
-/* Appends the first `most` of them, with commas. */
-static void stays_append(const struct stays_inside *stays, size_t most, struct buffer *text)
+/* Writes the first `most` of them, in an object or an array that is open. */
+static void stays_write(const struct stays_inside *stays, size_t most, struct json_writer *body)
 {
 	size_t n = 0;
 
@@ -174,23 +179,25 @@ static void stays_append(const struct stays_inside *stays, size_t most, struct b
 
 		if (stay->is_former || stay->size == 0)
 			continue;
-		if (n++ > 0)
-			buffer_append_byte(text, ',');
-		buffer_append(text, (struct slice){ stays->text.data + stay->from, stay->size });
+		n++;
+		writer_json(body, NULL,
+			    (struct slice){ stays->text.data + stay->from, stay->size });
 	}
 }
 
 /* ---- a room ---- */
 
-/* Appends the IDs of those inside, and takes their former stays out of the numbers of `live`. */
-static bool append_ids(struct call *call, struct live *live, struct buffer *text,
-		       struct fault *fault)
+/* Writes the IDs of those inside, and takes their former stays out of the numbers of `live`. */
+static bool write_ids(struct call *call, struct live *live, struct json_writer *body,
+		      struct fault *fault)
 {
 	struct stays_inside stays = { .arena = arena_open(), .shows = STAYS_AS_IDS };
 	const bool is_read = stays_read(call, live, IDS_MOST, &stays, fault);
 
+	writer_open(body, "peers", '[');
 	if (is_read)
-		stays_append(&stays, SIZE_MAX, text);
+		stays_write(&stays, SIZE_MAX, body);
+	writer_close(body, ']');
 	for (size_t i = 0; is_read && i < stays.count; i++) {
 		if (stays.stays[i].is_former)
 			live_count(call->arena, live, stays.stays[i].role, false);
@@ -199,36 +206,30 @@ static bool append_ids(struct call *call, struct live *live, struct buffer *text
 	return is_read;
 }
 
-static void append_peer_count(struct buffer *text, const struct live *live)
+static void write_numbers(struct json_writer *body, const struct live *live)
 {
-	buffer_append_text(text, "\"peer_count\":");
-	buffer_append_integer(text, (json_int_t)live_peers(live));
-	buffer_append_text(text, ",\"roles\":{");
+	writer_integer(body, "peer_count", (int64_t)live_peers(live));
+	writer_open(body, "roles", '{');
 	for (size_t i = 0; i < live->role_count; i++) {
-		if (i > 0)
-			buffer_append_byte(text, ',');
-		buffer_append_string(text, live->roles[i].name);
-		buffer_append_byte(text, ':');
-		buffer_append_integer(text, live->roles[i].count);
+		writer_name(body, live->roles[i].name);
+		writer_integer(body, NULL, live->roles[i].count);
 	}
-	buffer_append_byte(text, '}');
+	writer_close(body, '}');
 }
 
 /* Answers somebody inside a large room, who gets numbers alone. */
 static bool answer_numbers(struct call *call, const struct live *live)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer body = writer_begin(call->arena, false);
 
-	buffer_append_byte(&text, '{');
-	append_peer_count(&text, live);
-	buffer_append_byte(&text, '}');
-	return call_answer(call, buffer_slice(&text));
+	write_numbers(&body, live);
+	return call_answer(call, writer_end(&body));
 }
 
 bool active_rooms_get(struct call *call, struct fault *fault)
 {
 	struct live_view *view = call->view;
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer body = writer_begin(call->arena, false);
 	struct session session;
 	int64_t seen;
 
@@ -237,26 +238,24 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 		return answer_numbers(call, &view->live);
 	if (!session_load(call, &view->live.session, STORE_TO_SHOW, &session, fault))
 		return false;
-	buffer_append_member(&text, "{\"id\":", id_as_text(call->arena, &view->room.id));
-	buffer_append_member(&text, ",\"name\":", view->room.name);
+	writer_plain(&body, "id", id_as_text(call->arena, &view->room.id));
+	writer_text(&body, "name", view->room.name);
 	if (view->room.title.size > 0)
-		buffer_append_member(&text, ",\"title\":", view->room.title);
-	buffer_append_member(&text, ",\"customer_id\":", slice_of(call->account_text));
-	buffer_append_member(&text,
-			     ",\"session\":{\"id\":", id_as_text(call->arena, &view->live.session));
-	buffer_append_time_milliseconds(&text, ",\"created_at\":", session.created);
-	buffer_append_text(&text, ",\"peers\":[");
-	if (!append_ids(call, &view->live, &text, fault))
+		writer_text(&body, "title", view->room.title);
+	writer_plain(&body, "customer_id", slice_of(call->account_text));
+	writer_open(&body, "session", '{');
+	writer_plain(&body, "id", id_as_text(call->arena, &view->live.session));
+	writer_time_milliseconds(&body, "created_at", session.created);
+	if (!write_ids(call, &view->live, &body, fault))
 		return false;
-	buffer_append_text(&text, "]},");
-	append_peer_count(&text, &view->live);
+	writer_close(&body, '}');
+	write_numbers(&body, &view->live);
 	seen = view->live.heard > view->live.looked ? view->live.heard : view->live.looked;
 	if (seen == 0)
-		buffer_append_text(&text, ",\"seen_at\":null");
+		writer_json(&body, "seen_at", SLICE("null"));
 	else
-		buffer_append_time_milliseconds(&text, ",\"seen_at\":", seen);
-	buffer_append_byte(&text, '}');
-	return call_answer(call, buffer_slice(&text));
+		writer_time_milliseconds(&body, "seen_at", seen);
+	return call_answer(call, writer_end(&body));
 }
 
 /* ---- what somebody with a code sees ---- */
@@ -278,39 +277,33 @@ static const json_t *room_state_of(struct call *call, const struct template_reco
 	return json_is_true(json_object_get(state, "enabled")) ? state : NULL;
 }
 
-/* Appends who is inside. Of a room over READ_MOST, only its record is read. */
-static bool append_inside(struct call *call, const struct id *room, bool has_list,
-			  struct buffer *text, struct fault *fault)
+/* Writes who is inside. Of a room over READ_MOST, only its record is read. */
+static bool write_inside(struct call *call, const struct id *room, bool has_list,
+			 struct json_writer *body, struct fault *fault)
 {
-	struct stays_inside stays = { .shows = STAYS_AS_NAMES };
-	struct buffer first = BUFFER_INITIAL(call->arena);
+	struct stays_inside stays = { .arena = arena_open(), .shows = STAYS_AS_NAMES };
 	struct live live;
 	uint64_t count = 0;
-	bool is_done = true;
+	bool is_done = live_load(call, room, STORE_TO_SHOW, &live, fault);
 
-	if (!live_load(call, room, STORE_TO_SHOW, &live, fault))
-		return false;
 	/* With LIVE_OFF, what the records have is not followed. */
-	if (live.stored.value.data != NULL && call->environment->live != LIVE_OFF)
+	if (is_done && live.stored.value.data != NULL && call->environment->live != LIVE_OFF)
 		count = live_peers(&live);
 	has_list = has_list && count <= READ_MOST;
 	if (count > 0 && count <= READ_MOST) {
-		stays.arena = arena_open();
 		is_done = stays_read(call, &live, READ_MOST, &stays, fault);
 		for (size_t i = 0; is_done && i < stays.count; i++)
 			count -= stays.stays[i].is_former;
-		if (is_done)
-			stays_append(&stays, FIRST_MOST, &first);
-		arena_close(stays.arena);
 	}
-	buffer_append_text(text, "{\"peer_count\":");
-	buffer_append_integer(text, (json_int_t)count);
+	writer_open(body, "inside", '{');
+	writer_integer(body, "peer_count", (int64_t)count);
 	if (has_list) {
-		buffer_append_text(text, ",\"peers\":[");
-		buffer_append(text, buffer_slice(&first));
-		buffer_append_byte(text, ']');
+		writer_open(body, "peers", '[');
+		stays_write(&stays, FIRST_MOST, body);
+		writer_close(body, ']');
 	}
-	buffer_append_byte(text, '}');
+	writer_close(body, '}');
+	arena_close(stays.arena);
 	return is_done;
 }
 
@@ -320,26 +313,26 @@ bool live_answer_opened(struct call *call, const struct id *room,
 {
 	const bool is_known = backend == NULL || server_can(backend->type, SERVER_LIST);
 	const json_t *state = is_known ? room_state_of(call, template, role) : NULL;
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer body;
+	struct slice text;
 	uint64_t etag;
 
 	if (state == NULL)
 		return call_answer(call, opened);
-	/* Without its last bracket. */
-	buffer_append(&text, (struct slice){ opened.data, opened.size - 1 });
-	buffer_append_text(&text, ",\"room_state\":{\"messageInterval\":");
-	buffer_append_integer(&text, json_integer_value(json_object_get(state, "messageInterval")));
-	buffer_append_text(&text, json_is_true(json_object_get(state, "stopRoomStateOnJoin"))
-					  ? ",\"stopRoomStateOnJoin\":true}"
-					  : ",\"stopRoomStateOnJoin\":false}");
-	buffer_append_text(&text, ",\"inside\":");
-	if (!append_inside(call, room, json_is_true(json_object_get(state, "sendPeerList")), &text,
-			   fault))
+	body = writer_continue(call->arena, opened);
+	writer_open(&body, "room_state", '{');
+	writer_integer(&body, "messageInterval",
+		       json_integer_value(json_object_get(state, "messageInterval")));
+	writer_flag(&body, "stopRoomStateOnJoin",
+		    json_is_true(json_object_get(state, "stopRoomStateOnJoin")));
+	writer_close(&body, '}');
+	if (!write_inside(call, room, json_is_true(json_object_get(state, "sendPeerList")), &body,
+			  fault))
 		return false;
-	buffer_append_byte(&text, '}');
-	etag = digest_number(buffer_slice(&text));
+	text = writer_end(&body);
+	etag = digest_number(text);
 	call_etag(call, etag);
-	return call_not_modified(call, etag) || call_answer(call, buffer_slice(&text));
+	return call_not_modified(call, etag) || call_answer(call, text);
 }
 
 /* ---- its people ---- */
@@ -352,7 +345,7 @@ static bool answer_peers(struct call *call, const struct live *live, struct faul
 		.user_id = call_query_text(call, "user_id"),
 		.role = call_query_text(call, "role"),
 	};
-	struct buffer text = BUFFER_INITIAL(stays.arena);
+	struct json_writer body = writer_begin(stays.arena, false);
 	bool is_done = stays_read(call, live, SIZE_MAX, &stays, fault);
 
 	if (is_done && stays.text.size > CALL_ANSWER_MOST)
@@ -360,10 +353,10 @@ static bool answer_peers(struct call *call, const struct live *live, struct faul
 				       "the response would be larger than %zu MB; ask for a role",
 				       CALL_ANSWER_MOST >> 20);
 	if (is_done) {
-		buffer_append_text(&text, "{\"peers\":{");
-		stays_append(&stays, SIZE_MAX, &text);
-		buffer_append_text(&text, "}}");
-		is_done = call_answer(call, arena_copy(call->arena, buffer_slice(&text)));
+		writer_open(&body, "peers", '{');
+		stays_write(&stays, SIZE_MAX, &body);
+		writer_close(&body, '}');
+		is_done = call_answer(call, arena_copy(call->arena, writer_end(&body)));
 	}
 	arena_close(stays.arena);
 	return is_done;
@@ -427,15 +420,14 @@ bool active_rooms_me(struct call *call, struct fault *fault)
 	const struct live_view *view = call->view;
 	static const char *const members[] = { "publishParams", "subscribeParams", "permissions" };
 	struct json_writer body = writer_begin(call->arena, false);
-	struct buffer peer = BUFFER_INITIAL(call->arena);
 	struct session session;
 	int64_t end;
 
 	if (!session_load(call, &view->live.session, STORE_TO_SHOW, &session, fault))
 		return false;
-	peer_append(&peer, &view->caller);
-	buffer_append_byte(&peer, '}');
-	writer_json(&body, "peer", buffer_slice(&peer));
+	writer_open(&body, "peer", '{');
+	peer_write(&body, &view->caller);
+	writer_close(&body, '}');
 	writer_open(&body, "role", '{');
 	writer_text(&body, "name", view->caller.role);
 	for (size_t i = 0; view->role != NULL && i < sizeof members / sizeof members[0]; i++)
@@ -480,35 +472,33 @@ bool active_peers_get(struct call *call, struct fault *fault)
 	return true;
 }
 
-void peer_append_tracks(struct call *call, struct buffer *text, const struct peer *peer,
-			const struct server_track *tracks, size_t n)
+void peer_write_tracks(struct json_writer *body, const struct peer *peer,
+		       const struct server_track *tracks, size_t n)
 {
-	buffer_append_text(text, ",\"tracks\":{");
+	writer_open(body, "tracks", '{');
 	for (size_t i = 0; i < n; i++) {
 		const struct server_track *track = &tracks[i];
-		const int64_t started = track->started > peer->joined ? track->started
-								      : peer->joined;
 
-		if (i > 0)
-			buffer_append_byte(text, ',');
-		buffer_append_string(text, track->id);
-		buffer_append_member(text, ":{\"id\":", track->id);
-		buffer_append_member(text, ",\"stream_id\":", peer->uuid);
-		buffer_append_text(text, track->is_muted ? ",\"mute\":true" : ",\"mute\":false");
-		buffer_append_text(text,
-				   track->is_video ? ",\"type\":\"video\"" : ",\"type\":\"audio\"");
-		buffer_append_text(text, track->is_screen ? ",\"source\":\"screen\""
-							  : ",\"source\":\"regular\"");
-		buffer_append_member(text, ",\"started_at\":", live_time(call->arena, started));
-		buffer_append_text(text, ",\"description\":\"\"}");
+		writer_name(body, track->id);
+		writer_open(body, NULL, '{');
+		writer_text(body, "id", track->id);
+		writer_text(body, "stream_id", peer->uuid);
+		writer_flag(body, "mute", track->is_muted);
+		writer_plain(body, "type", track->is_video ? SLICE("video") : SLICE("audio"));
+		writer_plain(body, "source", track->is_screen ? SLICE("screen") : SLICE("regular"));
+		writer_time_milliseconds(body, "started_at",
+					 track->started > peer->joined ? track->started
+								       : peer->joined);
+		writer_plain(body, "description", SLICE(""));
+		writer_close(body, '}');
 	}
-	buffer_append_byte(text, '}');
+	writer_close(body, '}');
 }
 
 bool active_peers_settle_get(struct call *call, struct fault *fault)
 {
 	const struct live_view *view = call->view;
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer body = writer_begin(call->arena, false);
 	struct server_track *tracks;
 	struct server_person person;
 	struct server server;
@@ -525,8 +515,7 @@ bool active_peers_settle_get(struct call *call, struct fault *fault)
 	peer.user_id = person.user_id;
 	peer.name = person.name;
 	peer.metadata = person.metadata;
-	peer_append(&text, &peer);
-	peer_append_tracks(call, &text, &peer, tracks, count);
-	buffer_append_byte(&text, '}');
-	return call_answer(call, buffer_slice(&text));
+	peer_write(&body, &peer);
+	peer_write_tracks(&body, &peer, tracks, count);
+	return call_answer(call, writer_end(&body));
 }

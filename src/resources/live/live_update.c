@@ -271,7 +271,7 @@ static bool answer_updated(struct call *call, const struct update *update,
 	const struct access_guest guest = guest_of(update);
 	const char *names[ACCESS_NOT_ENFORCED_MOST + 1];
 	size_t n = update->role_document == NULL ? 0 : access_not_enforced(&server, &guest, names);
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer body = writer_begin(call->arena, false);
 	struct peer peer = update->peer;
 
 	peer.is_anonymous = false;
@@ -279,18 +279,19 @@ static bool answer_updated(struct call *call, const struct update *update,
 	peer.user_id = person->user_id;
 	peer.name = update->name.data != NULL ? update->name : person->name;
 	peer.metadata = update->metadata.data != NULL ? update->metadata : person->metadata;
-	peer_append(&text, &peer);
-	peer_append_tracks(call, &text, &peer, tracks, count);
+	peer_write(&body, &peer);
+	peer_write_tracks(&body, &peer, tracks, count);
 	if (update->demotes && !update->asks && !peer_has_known_user(&update->peer))
 		names[n++] = "role";
-	for (size_t i = 0; i < n; i++) {
-		buffer_append_text(&text, i == 0 ? ",\"not_enforced\":[" : ",");
-		buffer_append_string(&text, slice_of(names[i]));
-	}
 	if (n > 0)
-		buffer_append_byte(&text, ']');
-	buffer_append_text(&text, update->asks ? ",\"door\":\"ask\"}" : "}");
-	return call_answer(call, buffer_slice(&text));
+		writer_open(&body, "not_enforced", '[');
+	for (size_t i = 0; i < n; i++)
+		writer_plain(&body, NULL, slice_of(names[i]));
+	if (n > 0)
+		writer_close(&body, ']');
+	if (update->asks)
+		writer_plain(&body, "door", SLICE("ask"));
+	return call_answer(call, writer_end(&body));
 }
 
 /* Loads again whom the call is about. What else has changed since it was asked for does not

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "base/time_zone.h"
 #include "records/kinds.h"
@@ -41,66 +42,62 @@ const struct loading load_session = { .load = load_of_path, .reads = reads_of_pa
 
 /* ---- peers ---- */
 
-static void append_peer(struct buffer *text, const struct peer *peer)
+/* Writes the members of one of the people in a session. */
+static void write_peer(struct json_writer *body, const struct peer *peer)
 {
 	char session[ID_TEXT_SIZE + 1];
 
 	id_print(&peer->stored.parent, session);
-	buffer_append_member(text, "{\"id\":", peer->uuid);
-	buffer_append_member(text, ",\"session_id\":", slice_of(session));
-	buffer_append_member(text, ",\"name\":", peer->name);
-	buffer_append_member(text, ",\"role\":", peer->role);
-	buffer_append_member(text, ",\"user_id\":", peer->is_anonymous ? SLICE("") : peer->user_id);
-	buffer_append_time_milliseconds(text, ",\"joined_at\":", peer->joined);
+	writer_text(body, "id", peer->uuid);
+	writer_plain(body, "session_id", slice_of(session));
+	writer_text(body, "name", peer->name);
+	writer_text(body, "role", peer->role);
+	writer_text(body, "user_id", peer->is_anonymous ? SLICE("") : peer->user_id);
+	writer_time_milliseconds(body, "joined_at", peer->joined);
 	if (!peer->is_inside)
-		buffer_append_time_milliseconds(text, ",\"left_at\":", peer->left);
-	buffer_append_byte(text, '}');
+		writer_time_milliseconds(body, "left_at", peer->left);
 }
-
-/* The peers of one session in a response. */
-struct shown_peers {
-	struct buffer *text;
-	size_t count, most; /* peers */
-	size_t size_most; /* of the text */
-	bool is_cut;
-};
 
 /* ---- sessions ---- */
 
-static bool append_session(struct call *call, const struct session *session,
-			   struct shown_peers *shown, struct fault *fault)
+/* The most of a session that is shown: peers, and bytes. */
+struct session_limits {
+	size_t peers, bytes;
+};
+
+/* Writes a session, but for its last bracket. *is_cut: it has more peers than are shown. */
+static bool write_session(struct call *call, const struct session *session,
+			  const struct session_limits *most, struct json_writer *body, bool *is_cut,
+			  struct fault *fault)
 {
 	struct store_walk walk = peers_walk(call, &session->stored.id, STORE_BOTH_SIDES, false,
 					    fault);
-	struct buffer *text = shown->text;
 	struct peer peer;
+	size_t count = 0;
 
-	/* The text is not in the arena of the call. */
-	buffer_append_member(text, "{\"id\":", id_as_text(call->arena, &session->stored.id));
-	buffer_append_member(text,
-			     ",\"room_id\":", id_as_text(call->arena, &session->stored.parent));
+	*is_cut = false;
+	writer_plain(body, "id", id_as_text(call->arena, &session->stored.id));
+	writer_plain(body, "room_id", id_as_text(call->arena, &session->stored.parent));
 	if (session->title.size > 0)
-		buffer_append_member(text, ",\"title\":", session->title);
-	buffer_append_member(text, ",\"customer_id\":", slice_of(call->account_text));
-	buffer_append_text(text, session->is_active ? ",\"active\":true,\"peers\":{"
-						    : ",\"active\":false,\"peers\":{");
+		writer_text(body, "title", session->title);
+	writer_plain(body, "customer_id", slice_of(call->account_text));
+	writer_flag(body, "active", session->is_active);
+	writer_open(body, "peers", '{');
 	while (peers_next(&walk, &peer)) {
-		shown->is_cut = shown->count == shown->most || text->size > shown->size_most;
-		if (shown->is_cut)
+		*is_cut = count == most->peers || body->text.size > most->bytes;
+		if (*is_cut)
 			break;
-		if (shown->count++ > 0)
-			buffer_append_byte(text, ',');
-		buffer_append_string(text, peer.uuid);
-		buffer_append_byte(text, ':');
-		append_peer(text, &peer);
+		count++;
+		writer_name(body, peer.uuid);
+		writer_open(body, NULL, '{');
+		write_peer(body, &peer);
+		writer_close(body, '}');
 	}
-	if (fault->kind != FAULT_NONE)
-		return false;
-	buffer_append_text(text, "},\"peer_count\":");
-	buffer_append_integer(text, (json_int_t)session->peer_count);
-	buffer_append_time_milliseconds(text, ",\"created_at\":", session->created);
-	buffer_append_time_milliseconds(text, ",\"updated_at\":", session->updated);
-	return true;
+	writer_close(body, '}');
+	writer_integer(body, "peer_count", (int64_t)session->peer_count);
+	writer_time_milliseconds(body, "created_at", session->created);
+	writer_time_milliseconds(body, "updated_at", session->updated);
+	return fault->kind == FAULT_NONE;
 }
 
 struct session_filter {
@@ -140,24 +137,25 @@ static void prepare_sessions(struct call *call)
 static const struct read reads_of_list[] = { READ_LIST(kind_session, list_first_page), READS_END };
 const struct loading load_sessions = { .prepare = prepare_sessions, .reads = reads_of_list };
 
-static bool add_session(struct call *call, struct list *list, struct session_filter *filter,
-			const struct session *session, struct fault *fault)
+/* The text is not in the arena of the call while peers are read. */
+static bool add_session(struct list *list, const struct session *session, struct fault *fault)
 {
+	struct session_filter *filter = list->filter;
 	struct arena *apart = arena_open();
-	struct buffer text = BUFFER_INITIAL(apart);
-	struct shown_peers shown = {
-		.text = &text,
-		.most = filter->peers_most,
-		.size_most = filter->size < SESSIONS_PAGE_MOST ? SESSIONS_PAGE_MOST - filter->size
-							       : 0,
+	struct json_writer body = writer_begin(apart, false);
+	const struct session_limits most = {
+		.peers = filter->peers_most,
+		.bytes = filter->size < SESSIONS_PAGE_MOST ? SESSIONS_PAGE_MOST - filter->size : 0,
 	};
-	const bool is_shown = append_session(call, session, &shown, fault);
+	bool is_cut;
+	const bool is_shown = write_session(list->call, session, &most, &body, &is_cut, fault);
 
 	if (is_shown) {
-		buffer_append_text(&text, shown.is_cut ? ",\"peers_truncated\":true}" : "}");
-		filter->size += text.size;
+		if (is_cut)
+			writer_flag(&body, "peers_truncated", true);
 		list_add_item(list, &session->stored.id);
-		call_part(call, arena_copy(call->arena, buffer_slice(&text)));
+		call_part(list->call, arena_copy(list->call->arena, writer_end(&body)));
+		filter->size += body.text.size;
 	}
 	arena_close(apart);
 	return is_shown;
@@ -166,7 +164,7 @@ static bool add_session(struct call *call, struct list *list, struct session_fil
 static bool add_sessions(struct list *list, const struct store_record *records, size_t n,
 			 struct fault *fault)
 {
-	struct session_filter *filter = list->filter;
+	const struct session_filter *filter = list->filter;
 
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
 		struct session session;
@@ -176,7 +174,7 @@ static bool add_sessions(struct list *list, const struct store_record *records, 
 		if ((filter->has_after && session.created < filter->after) ||
 		    (filter->has_before && session.created > filter->before))
 			continue;
-		if (!add_session(list->call, list, filter, &session, fault))
+		if (!add_session(list, &session, fault))
 			return false;
 	}
 	return true;
@@ -193,21 +191,18 @@ bool sessions_list(struct call *call, struct fault *fault)
 
 bool sessions_get(struct call *call, struct fault *fault)
 {
+	const struct session_limits most = { .peers = SIZE_MAX, .bytes = CALL_ANSWER_MOST };
 	struct arena *apart = arena_open();
-	struct buffer text = BUFFER_INITIAL(apart);
-	struct shown_peers shown = { .text = &text,
-				     .most = SIZE_MAX,
-				     .size_most = CALL_ANSWER_MOST };
-	bool is_shown = append_session(call, call->session, &shown, fault);
+	struct json_writer body = writer_begin(apart, false);
+	bool is_cut, is_shown = write_session(call, call->session, &most, &body, &is_cut, fault);
 
-	if (is_shown && shown.is_cut)
+	if (is_shown && is_cut)
 		is_shown =
 			fault_detail(fault, FAULT_TOO_LARGE,
 				     "the response would be larger than %zu MB; ask for its peers",
 				     CALL_ANSWER_MOST >> 20);
-	buffer_append_byte(&text, '}');
 	if (is_shown)
-		is_shown = call_answer(call, arena_copy(call->arena, buffer_slice(&text)));
+		is_shown = call_answer(call, arena_copy(call->arena, writer_end(&body)));
 	arena_close(apart);
 	return is_shown;
 }
@@ -259,11 +254,11 @@ bool session_peers_list(struct call *call, struct fault *fault)
 	if (!peers_read(call, &session->stored.id, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
-		struct buffer text = BUFFER_INITIAL(call->arena);
+		struct json_writer item = writer_begin(call->arena, false);
 
-		append_peer(&text, &page.peers[i]);
 		list_add(list, page.peers[i].uuid);
-		call_part(call, buffer_slice(&text));
+		write_peer(&item, &page.peers[i]);
+		call_part(call, writer_end(&item));
 	}
 	return list_close(list, fault);
 }
@@ -436,13 +431,13 @@ static void append_time(struct buffer *text, const struct table_form *form, int6
 }
 
 /* Appends minutes with one decimal, rounded. */
-static void append_minutes(struct buffer *text, uint64_t milliseconds)
+/* Returns minutes with one decimal. */
+static struct slice minutes_of(struct arena *arena, uint64_t milliseconds)
 {
 	const uint64_t tenths = (milliseconds + 3000) / 6000;
 
-	buffer_append_integer(text, (json_int_t)(tenths / 10));
-	buffer_append_byte(text, '.');
-	buffer_append_integer(text, (json_int_t)(tenths % 10));
+	return slice_of(arena_text(arena, "%llu.%llu", (unsigned long long)(tenths / 10),
+				   (unsigned long long)(tenths % 10)));
 }
 
 static void free_nothing(void *attendant)
@@ -481,7 +476,7 @@ static struct slice attendance_text(struct call *call, const struct attendance *
 		buffer_append_byte(&text, form->separator);
 		append_time(&text, form, one->last);
 		buffer_append_byte(&text, form->separator);
-		append_minutes(&text, (uint64_t)one->milliseconds);
+		buffer_append(&text, minutes_of(attendance->arena, (uint64_t)one->milliseconds));
 		buffer_append_byte(&text, form->separator);
 		buffer_append_integer(&text, (json_int_t)one->stays);
 		buffer_append_text(&text, "\r\n");
@@ -589,7 +584,7 @@ const struct loading load_usage = { .prepare = prepare_usage, .reads = reads_of_
 
 bool usage_get(struct call *call, struct fault *fault)
 {
-	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct json_writer body = writer_begin(call->arena, false);
 	struct store_page *page = &call->list->page;
 	const struct usage_range *range = call->list->filter;
 	struct usage_now now;
@@ -606,11 +601,11 @@ bool usage_get(struct call *call, struct fault *fault)
 			fault) ||
 	    !store_page(call->transaction, &kind_usage, page, fault))
 		return false;
-	buffer_append_text(&text, "{\"now\":{\"sessions\":");
-	buffer_append_integer(&text, (json_int_t)now.sessions);
-	buffer_append_text(&text, ",\"peers\":");
-	buffer_append_integer(&text, (json_int_t)now.peers);
-	buffer_append_text(&text, "},\"data\":[");
+	writer_open(&body, "now", '{');
+	writer_integer(&body, "sessions", (int64_t)now.sessions);
+	writer_integer(&body, "peers", (int64_t)now.peers);
+	writer_close(&body, '}');
+	writer_open(&body, "data", '[');
 	for (size_t i = 0; i < page->count; i++) {
 		struct usage usage;
 		char day[TEXT_TIME_SIZE];
@@ -618,19 +613,14 @@ bool usage_get(struct call *call, struct fault *fault)
 		if (!record_read(&usage_table, NULL, &page->records[i], &usage, fault))
 			return false;
 		text_time_seconds(usage_day(&page->records[i].id) * USAGE_DAY, day);
-		if (i > 0)
-			buffer_append_byte(&text, ',');
-		buffer_append_member(&text, "{\"day\":", (struct slice){ day, 10 });
-		buffer_append_text(&text, ",\"sessions\":");
-		buffer_append_integer(&text, (json_int_t)usage.sessions);
-		buffer_append_text(&text, ",\"peers\":");
-		buffer_append_integer(&text, (json_int_t)usage.peers);
-		buffer_append_text(&text, ",\"minutes\":");
-		append_minutes(&text, usage.milliseconds);
-		buffer_append_text(&text, ",\"peak\":");
-		buffer_append_integer(&text, (json_int_t)usage.peak);
-		buffer_append_byte(&text, '}');
+		writer_open(&body, NULL, '{');
+		writer_plain(&body, "day", (struct slice){ day, DATE_SIZE });
+		writer_integer(&body, "sessions", (int64_t)usage.sessions);
+		writer_integer(&body, "peers", (int64_t)usage.peers);
+		writer_json(&body, "minutes", minutes_of(call->arena, usage.milliseconds));
+		writer_integer(&body, "peak", (int64_t)usage.peak);
+		writer_close(&body, '}');
 	}
-	buffer_append_text(&text, "]}");
-	return call_answer(call, buffer_slice(&text));
+	writer_close(&body, ']');
+	return call_answer(call, writer_end(&body));
 }
