@@ -113,46 +113,44 @@ static bool check_wish(struct call *call, struct exchange *exchange, struct faul
 
 /* ---- what is written, and answered ---- */
 
-static void set_jti_of(struct call *call, struct exchange *exchange, struct slice use)
-{
-	unsigned char mac[DIGEST_SIZE];
-	char text[UUID_TEXT_SIZE];
-
-	digest_hmac_sha256((struct slice){ (const char *)exchange->media.code_key, DIGEST_SIZE },
-			   use, mac);
-	uuid_print(mac, text);
-	exchange->jti = arena_copy(call->arena, slice_of(text));
-	exchange->entry = entry_as_text(call, mac + UUID_SIZE);
-}
-
 /* Counts a use of the code. Sets a jti and an entry that are the same for all repeats of a counted
  * exchange, or of the exchange of a ticket, so that one exchange does not let in several people. */
 static bool count_use(struct call *call, struct exchange *exchange, struct fault *fault)
 {
+	const bool is_counted = exchange_is_counted(exchange) && !exchange_is_taken(exchange);
 	const struct code *code = &exchange->code;
 	struct code_terms *terms = &exchange->code.terms;
-	char use[2 * ID_SIZE + 4 + 8];
+	char use_of_code[2 * ID_SIZE + 4 + 8];
+	struct slice use = { use_of_code, sizeof use_of_code };
+	unsigned char mac[DIGEST_SIZE];
+	char text[UUID_TEXT_SIZE];
 
-	if (exchange->ticket != NULL)
-		set_jti_of(call, exchange, exchange->ticket->name);
-	if (!exchange_is_counted(exchange) || exchange_is_taken(exchange))
+	if (exchange->ticket == NULL && !is_counted)
 		return true;
-	if (exchange->is_retry) {
+
+	if (is_counted && exchange->is_retry) {
 		terms->last_repeats++;
-	} else {
+	} else if (is_counted) {
 		terms->uses++;
 		terms->last_use = exchange->time;
 		terms->last_user = exchange->entrant.user_id;
 		terms->last_repeats = 0;
 	}
-	if (exchange->ticket == NULL) {
-		memcpy(use, code->room.bytes, ID_SIZE);
-		memcpy(use + ID_SIZE, code->place.bytes, ID_SIZE);
-		encode_32(use + 2 * ID_SIZE, terms->uses);
-		encode_64(use + 2 * ID_SIZE + 4, (uint64_t)terms->last_use);
-		set_jti_of(call, exchange, (struct slice){ use, sizeof use });
+
+	if (exchange->ticket != NULL) {
+		use = exchange->ticket->name;
+	} else {
+		memcpy(use_of_code, code->room.bytes, ID_SIZE);
+		memcpy(use_of_code + ID_SIZE, code->place.bytes, ID_SIZE);
+		encode_32(use_of_code + 2 * ID_SIZE, terms->uses);
+		encode_64(use_of_code + 2 * ID_SIZE + 4, (uint64_t)terms->last_use);
 	}
-	return code_put(call, &exchange->code, fault);
+	digest_hmac_sha256((struct slice){ (const char *)exchange->media.code_key, DIGEST_SIZE },
+			   use, mac);
+	uuid_print(mac, text);
+	exchange->jti = arena_copy(call->arena, slice_of(text));
+	exchange->entry = entry_as_text(call, mac + UUID_SIZE);
+	return !is_counted || code_put(call, &exchange->code, fault);
 }
 
 static bool answer_exchange(struct call *call, struct exchange *exchange,
@@ -258,31 +256,37 @@ static bool knock_at_door(struct call *call, struct exchange *exchange,
 
 /* ---- the exchange ---- */
 
-/* A counted exchange is a write. So is the first exchange of an account that has no media record
- * yet, because that contains the key for hashes of codes. All others only read. */
 bool exchange_code(struct call *call, struct exchange *exchange, const struct account *account,
 		   struct fault *fault)
 {
+	const bool is_counted = exchange_is_counted(exchange) && !exchange_is_taken(exchange);
 	bool asks = false;
 
-	if (!exchange_check(call, exchange, account, fault) || !check_wish(call, exchange, fault) ||
-	    (exchange->ticket == NULL && !exchange_asks_at_door(call, exchange, &asks, fault)))
+	if (!exchange_check(call, exchange, account, fault) || !check_wish(call, exchange, fault))
+		return false;
+
+	/* The holder of a ticket has been at the door. */
+	if (exchange->ticket == NULL && !exchange_asks_at_door(call, exchange, &asks, fault))
 		return false;
 	if (asks)
 		return knock_at_door(call, exchange, account, fault);
-	if (((exchange_is_counted(exchange) && !exchange_is_taken(exchange)) ||
-	     exchange->entrant.media == NULL) &&
-	    !call_is_writing(call))
+
+	/* A counted exchange is a write. So is the first exchange of an account that has no media
+	 * record yet, because that contains the key for hashes of codes. All others only read. */
+	if ((is_counted || exchange->entrant.media == NULL) && !call_is_writing(call))
 		return call_write_instead(call);
+
 	if (!entry_check(&exchange->entrant, ENTRY_OF_PLACE, fault) ||
 	    !exchange_make_room(call, exchange, MADE_ROOMS_LAST, fault))
 		return false;
 	if (exchange->is_waiting)
 		return true;
+
 	if (exchange->entrant.media == NULL && !media_load_lasting(call, &exchange->media, fault))
 		return false;
 	if (!count_use(call, exchange, fault))
 		return false;
+
 	/* The code was counted without a user_id if none was sent; one is generated only now. */
 	exchange->answered_user = exchange->entrant.user_id.size > 0
 					  ? exchange->entrant.user_id

@@ -35,15 +35,6 @@ static const json_t *config_of_backend(struct call *call, struct exchange *excha
 	return exchange->config;
 }
 
-/* Returns true if nobody can join unless this service makes the room. */
-static bool room_is_to_be_made(struct call *call, struct exchange *exchange)
-{
-	return exchange->entrant.backend != NULL && call->environment->live == LIVE_ON &&
-	       !call->validates_only && !media_admits_nobody(entrant_role(&exchange->entrant)) &&
-	       server_makes_rooms(exchange->entrant.backend->type,
-				  config_of_backend(call, exchange));
-}
-
 bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t lasts,
 			struct fault *fault)
 {
@@ -53,8 +44,12 @@ bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t la
 	struct server server;
 	bool is_there;
 
-	if (!room_is_to_be_made(call, exchange))
+	/* Nobody needs a room that this service makes. */
+	if (exchange->entrant.backend == NULL || call->environment->live != LIVE_ON ||
+	    call->validates_only || media_admits_nobody(entrant_role(&exchange->entrant)) ||
+	    !server_makes_rooms(exchange->entrant.backend->type, config_of_backend(call, exchange)))
 		return true;
+
 	room.backend = exchange->entrant.backend->id;
 	server = backend_server(call, exchange->entrant.backend);
 	if (call->asking != NULL && id_compare(&call->asking->backend, &room.backend) == 0) {
@@ -68,6 +63,7 @@ bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t la
 		made_rooms_note(call->environment->made_rooms, &room, call->asking->began);
 		return true;
 	}
+
 	if (!made_room_is_there(call, &room, lasts, &is_there, fault))
 		return false;
 	if (is_there)
@@ -104,31 +100,10 @@ struct slice new_entry(struct call *call)
 
 /* ---- the name ---- */
 
-/* Returns what people see of the role: its title, or else its name. */
-static struct slice shown_role(struct call *call, struct exchange *exchange)
-{
-	const struct slice title = text_shown_title(call->arena, entrant_role(&exchange->entrant));
-
-	return title.data == NULL ? exchange->entrant.role : title;
-}
-
 /* The smallest of the numbers for people without a name, and how many there are, where it is not
  * known who is inside: a person has always the same number. */
 #define UNKNOWN_NUMBER_LEAST 1000
 #define UNKNOWN_NUMBERS 9000
-
-static struct slice name_without_index(struct call *call, const struct exchange *exchange,
-				       const struct name_wish *wish)
-{
-	unsigned char digest[DIGEST_SIZE];
-	uint32_t number;
-
-	if (wish->origin != NAME_COUNTED)
-		return wish->name;
-	digest_sha256(exchange->answered_user, digest);
-	number = decode_32(digest) % UNKNOWN_NUMBERS + UNKNOWN_NUMBER_LEAST;
-	return text_name_numbered(call->arena, wish->name, false, number, SIZE_MAX);
-}
 
 bool exchange_find_name(struct call *call, struct exchange *exchange, struct fault *fault)
 {
@@ -140,6 +115,8 @@ bool exchange_find_name(struct call *call, struct exchange *exchange, struct fau
 		.user_id = entrant_user_is_known(&exchange->entrant) ? exchange->answered_user
 								     : SLICE(""),
 	};
+	unsigned char digest[DIGEST_SIZE];
+	struct slice title;
 
 	if (exchange->entrant.backend == NULL ||
 	    media_admits_nobody(entrant_role(&exchange->entrant)))
@@ -149,16 +126,23 @@ bool exchange_find_name(struct call *call, struct exchange *exchange, struct fau
 		wish.origin = exchange->entrant.code != NULL ? NAME_CHOSEN : NAME_GIVEN;
 	}
 	if (text_is_blank(wish.name)) {
-		wish.name = shown_role(call, exchange);
+		title = text_shown_title(call->arena, entrant_role(&exchange->entrant));
+		wish.name = title.data == NULL ? exchange->entrant.role : title;
 		wish.origin = NAME_COUNTED;
 	}
 	exchange->name_origin = wish.origin;
-	if (call->environment->live == LIVE_OFF ||
-	    !server_can(exchange->entrant.backend->type, SERVER_LIST)) {
-		exchange->shown_name = name_without_index(call, exchange, &wish);
-		return true;
+
+	if (call->environment->live != LIVE_OFF &&
+	    server_can(exchange->entrant.backend->type, SERVER_LIST))
+		return names_find(call, &wish, &exchange->shown_name, fault);
+	exchange->shown_name = wish.name;
+	if (wish.origin == NAME_COUNTED) {
+		digest_sha256(exchange->answered_user, digest);
+		exchange->shown_name = text_name_numbered(
+			call->arena, wish.name, false,
+			decode_32(digest) % UNKNOWN_NUMBERS + UNKNOWN_NUMBER_LEAST, SIZE_MAX);
 	}
-	return names_find(call, &wish, &exchange->shown_name, fault);
+	return true;
 }
 
 /* ---- the ticket ---- */

@@ -95,18 +95,6 @@ bool join_livekit_settle(struct call *call, struct fault *fault)
 
 /* ---- what a code opens ---- */
 
-/* Returns true if people who exchange the code have somewhere to go. The join page cannot open a
- * client_url that needs what the media server does not give. */
-static bool leads_to_call(const struct exchange *exchange, const char *client_url)
-{
-	const struct backend *backend = exchange->entrant.backend;
-
-	if (backend != NULL && backend_has_page(backend->type))
-		return true;
-	return client_url != NULL &&
-	       strstr(client_url, backend != NULL ? "{join.link}" : "{join.") == NULL;
-}
-
 /* Returns the title of a document as a new value; NULL if it has none. */
 static json_t *shown_title(struct call *call, const json_t *document)
 {
@@ -115,21 +103,11 @@ static json_t *shown_title(struct call *call, const json_t *document)
 	return title.data == NULL ? NULL : json_of_text(title);
 }
 
-/* Returns the account's list of origins as a new value. */
-static json_t *list_origins(const struct account *account)
-{
-	struct slice rest = slice_of(account->embed);
-	json_t *origins = json_array();
-
-	while (rest.data != NULL)
-		array_put(origins, json_of_text(text_split(rest, ',', &rest)));
-	return origins;
-}
-
 static bool answer_opened(struct call *call, struct exchange *exchange,
 			  const struct account *account, bool asks, struct fault *fault)
 {
 	const char *client_url = public_url_client(call, account);
+	const struct backend *backend = exchange->entrant.backend;
 	const struct room_record *room = &exchange->subject.room;
 	const struct code_terms *terms = &exchange->code.terms;
 	const json_t *room_shown = room_document(call, room);
@@ -144,10 +122,15 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 					    shown_title(call, role_shown), "publishParams",
 					    json_object_get(role_shown, "publishParams"),
 					    "client_url", client_url));
+	struct slice rest = slice_of(account->embed);
+	json_t *origins;
 
-	if (!leads_to_call(exchange, client_url))
+	/* The join page cannot open a client_url that needs what the media server does not give. */
+	if ((backend == NULL || !backend_has_page(backend->type)) &&
+	    (client_url == NULL ||
+	     strstr(client_url, backend != NULL ? "{join.link}" : "{join.") != NULL))
 		object_put(body, "call", json_string("none"));
-	else if (client_url == NULL && exchange->entrant.backend->type == BACKEND_LIVEKIT)
+	else if (client_url == NULL && backend->type == BACKEND_LIVEKIT)
 		/* The join page itself shows the call. */
 		object_put(body, "call", json_string(backend_type_name(BACKEND_LIVEKIT)));
 	if ((terms->set & CODE_NOT_BEFORE) != 0)
@@ -162,11 +145,14 @@ static bool answer_opened(struct call *call, struct exchange *exchange,
 		object_put(body, "name", json_of_text(exchange_code_name(call, exchange)));
 	if (asks)
 		object_put(body, "admission", json_string("ask"));
-	if (account->embed[0] != '\0')
-		object_put(body, "embed", list_origins(account));
-	return live_answer_opened(call, &room->id, &exchange->subject.template, role_shown,
-				  exchange->entrant.backend, json_as_text(call->arena, body),
-				  fault);
+	if (account->embed[0] != '\0') {
+		origins = json_array();
+		while (rest.data != NULL)
+			array_put(origins, json_of_text(text_split(rest, ',', &rest)));
+		object_put(body, "embed", origins);
+	}
+	return live_answer_opened(call, &room->id, &exchange->subject.template, role_shown, backend,
+				  json_as_text(call->arena, body), fault);
 }
 
 bool join_look(struct call *call, struct fault *fault)

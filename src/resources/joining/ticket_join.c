@@ -52,57 +52,55 @@ static bool exchange_ticket(struct call *call, struct exchange *exchange, bool i
 	return is_done;
 }
 
-static bool answer_ticket(struct call *call, struct door *door, struct door_ticket *ticket,
-			  const struct room_record *room, struct fault *fault)
+bool tickets_get(struct call *call, struct fault *fault)
 {
-	const bool is_admitted = door_ticket_is_admitted(door, ticket);
-	struct exchange exchange = {
-		.entrant = { .call = call, .room = room },
-		.ticket = ticket,
-		.sent_user = ticket->user_id,
-		.sent_name = ticket->user_name,
-	};
+	struct room_record room;
+	struct door_ticket ticket;
+	struct door door;
+	struct exchange exchange;
 	const struct entry_rule *broken;
-	const bool was_taken = exchange_is_taken(&exchange);
-	bool is_done;
+	bool is_there, is_admitted, was_taken, is_done;
 
-	if (ticket->state == DOOR_DENIED)
-		return door_answer_denied(call, ticket);
-	exchange.entrant.moment = is_admitted ? ENTRY_ADMITTED : ENTRY_WAITING;
+	call_header(call, "Cache-Control", SLICE("no-store"));
+	if (!door_ticket_open(call, &ticket, &door, fault) ||
+	    !room_find(call, &ticket.room, STORE_TO_SHOW, &room, &is_there, fault))
+		return false;
+	if (!is_there)
+		return fault_set(fault, FAULT_NOT_FOUND, "ticket not found");
+	if (ticket.state == DOOR_DENIED)
+		return door_answer_denied(call, &ticket);
+
+	is_admitted = door_ticket_is_admitted(&door, &ticket);
+	exchange = (struct exchange){
+		.entrant = { .call = call,
+			     .room = &room,
+			     .moment = is_admitted ? ENTRY_ADMITTED : ENTRY_WAITING },
+		.ticket = &ticket,
+		.sent_user = ticket.user_id,
+		.sent_name = ticket.user_name,
+	};
+	was_taken = exchange_is_taken(&exchange);
+
 	/* The most frequent request reads no code. */
 	if (!is_admitted) {
 		if (!entry_find(&exchange.entrant, ENTRY_OF_ROOM, &broken, fault))
 			return false;
 		if (broken == NULL)
-			return door_answer_waiting(call, door);
+			return door_answer_waiting(call, &door);
 	}
-	door_expect_exchange(call, ticket);
+
+	door_expect_exchange(call, &ticket);
 	is_done = exchange_ticket(call, &exchange, is_admitted, fault);
 	if (!is_done && fault->kind == FAULT_FORBIDDEN) {
 		const struct slice reason = arena_copy(call->arena, slice_of(fault->message));
 
 		*fault = FAULT_INITIAL;
 		call->run.refusal = JOIN_NOT_REFUSED;
-		return call_is_writing(call) ? door_deny(call, door, ticket, room, reason, fault)
+		return call_is_writing(call) ? door_deny(call, &door, &ticket, &room, reason, fault)
 					     : call_write_instead(call);
 	}
 	if (!is_done || !is_admitted)
-		return is_done && door_answer_waiting(call, door);
+		return is_done && door_answer_waiting(call, &door);
 	return exchange.is_waiting || was_taken || call->run.wants_write ||
-	       door_take(call, door, ticket, room, fault);
-}
-
-bool tickets_get(struct call *call, struct fault *fault)
-{
-	struct room_record room;
-	struct door_ticket ticket;
-	struct door door;
-	bool is_there;
-
-	call_header(call, "Cache-Control", SLICE("no-store"));
-	if (!door_ticket_open(call, &ticket, &door, fault) ||
-	    !room_find(call, &ticket.room, STORE_TO_SHOW, &room, &is_there, fault))
-		return false;
-	return is_there ? answer_ticket(call, &door, &ticket, &room, fault)
-			: fault_set(fault, FAULT_NOT_FOUND, "ticket not found");
+	       door_take(call, &door, &ticket, &room, fault);
 }
