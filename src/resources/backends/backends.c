@@ -49,30 +49,6 @@ json_t *backend_document(struct call *call, const struct backend *backend)
 	return document;
 }
 
-/* health: NULL if nothing is known. */
-static json_t *health_document(struct call *call, const struct backend_health *health)
-{
-	json_t *document = arena_json(call->arena, json_object());
-	const char *state = health == NULL ? "unknown" : health->is_up ? "up" : "down";
-
-	object_put(document, "state", json_string(state));
-	object_put(document, "since",
-		   health == NULL ? json_null() : json_time_seconds(health->since));
-	object_put(document, "message", json_of_text(health == NULL ? SLICE("") : health->message));
-	return document;
-}
-
-static json_t *capabilities_of(enum backend_type type)
-{
-	json_t *list = json_array();
-
-	for (enum server_capability i = 0; i < SERVER_CAPABILITIES; i++) {
-		if (server_can(type, i))
-			array_put(list, json_string(server_capability_names[i]));
-	}
-	return list;
-}
-
 /* healths: NULL if nothing is known. */
 static struct slice backend_text(struct call *call, const struct backend *backend,
 				 const struct backend_healths *healths)
@@ -87,6 +63,8 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 						      ? NULL
 						      : backend_health_of(healths, &backend->id);
 	const int64_t last_event = healths == NULL ? 0 : backend_last_event(healths, &backend->id);
+	json_t *capabilities = arena_json(call->arena, json_array());
+	json_t *shown_health = arena_json(call->arena, json_object());
 
 	/* Switches that were not set are shown as false. */
 	for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
@@ -97,7 +75,11 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 	object_put(document, "id", json_of_text(id));
 	object_put(document, "created_at", json_time_seconds(backend->created));
 	object_put(document, "updated_at", json_time_seconds(backend->updated));
-	object_put(document, "capabilities", capabilities_of(backend->type));
+	object_put(document, "capabilities", json_incref(capabilities));
+	for (enum server_capability i = 0; i < SERVER_CAPABILITIES; i++) {
+		if (server_can(backend->type, i))
+			array_put(capabilities, json_string(server_capability_names[i]));
+	}
 	if (server_can(backend->type, SERVER_LIST))
 		object_put(document, "events_url",
 			   json_of_text(slice_of(arena_text(
@@ -105,24 +87,16 @@ static struct slice backend_text(struct call *call, const struct backend *backen
 				   place.data, (int)id.size, id.data))));
 	object_put(document, "last_event_at",
 		   last_event == 0 ? json_null() : json_time_seconds(last_event));
-	object_put(document, "health", json_incref(health_document(call, health)));
+	object_put(document, "health", json_incref(shown_health));
+	object_put(shown_health, "state",
+		   json_string(health == NULL  ? "unknown"
+			       : health->is_up ? "up"
+					       : "down"));
+	object_put(shown_health, "since",
+		   health == NULL ? json_null() : json_time_seconds(health->since));
+	object_put(shown_health, "message",
+		   json_of_text(health == NULL ? SLICE("") : health->message));
 	return document_as_text(call->arena, &backend_shape, document, false);
-}
-
-static struct slice config_with_defaults(struct call *call, struct slice type,
-					 const json_t *document)
-{
-	static const char *const members[] = { "group", "alg", "checksum" };
-	json_t *config = json_object_get(document, "config");
-
-	config = config == NULL ? arena_json(call->arena, json_object()) : call_copy(call, config);
-	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-		const char *standard = backend_default(type, members[i]);
-
-		if (standard != NULL && json_object_get(config, members[i]) == NULL)
-			object_put(config, members[i], json_string(standard));
-	}
-	return json_as_text(call->arena, config);
 }
 
 /* Sets the backend from a complete document that obeys new_backend_shape. If it becomes the default
@@ -130,8 +104,10 @@ static struct slice config_with_defaults(struct call *call, struct slice type,
 static void backend_set(struct call *call, struct media *media, struct backend *backend,
 			const json_t *document)
 {
+	static const char *const with_default[] = { "group", "alg", "checksum" };
 	const struct slice type = text_of_json(json_object_get(document, "type"));
-	const json_t *ttl = json_object_get(document, "ttl"), *config;
+	const json_t *ttl = json_object_get(document, "ttl");
+	json_t *config = json_object_get(document, "config");
 
 	backend->name = text_of_json(json_object_get(document, "name"));
 	backend->type = BACKEND_LIVEKIT;
@@ -141,10 +117,18 @@ static void backend_set(struct call *call, struct media *media, struct backend *
 	backend->api_url = text_of_json(json_object_get(document, "api_url"));
 	backend->ttl = ttl == NULL ? strtoll(shape_field(&backend_shape, "ttl")->standard, NULL, 10)
 				   : json_integer_value(ttl);
-	backend->config = config_with_defaults(call, type, document);
+
+	config = config == NULL ? arena_json(call->arena, json_object()) : call_copy(call, config);
+	for (size_t i = 0; i < sizeof with_default / sizeof with_default[0]; i++) {
+		const char *standard = backend_default(type, with_default[i]);
+
+		if (standard != NULL && json_object_get(config, with_default[i]) == NULL)
+			object_put(config, with_default[i], json_string(standard));
+	}
+	backend->config = json_as_text(call->arena, config);
 	backend->alg = SIGNING_ALGS; /* unless a key of the account signs */
-	config = stored_json(call, backend->config, "backend", &backend->id);
 	(void)signing_alg_named(text_of_json(json_object_get(config, "alg")), &backend->alg);
+
 	backend->is_default = json_is_true(json_object_get(document, "default"));
 	for (size_t i = 0; backend->is_default && i < media->backend_count; i++) {
 		if (&media->backends[i] != backend)
@@ -184,21 +168,6 @@ static void note_backend(struct call *call, const char *type, const struct backe
 	};
 
 	audit_note(call, type, &data);
-}
-
-static void note_backend_update(struct call *call, const struct backend *former,
-				const struct backend *backend)
-{
-	static const char *const ignored[] = { "updated_at", NULL };
-	struct changes changes = CHANGES_INITIAL(call->arena);
-
-	changes_find_in_texts(&changes, SLICE(""), backend_text(call, former, NULL),
-			      backend_text(call, backend, NULL), ignored);
-	changes_find_hidden(
-		&changes, SLICE(""), &backend_shape,
-		document_hidden(call->arena, &backend_shape, backend_document(call, former)),
-		document_hidden(call->arena, &backend_shape, backend_document(call, backend)));
-	note_backend(call, "backend.updated", backend, &changes);
 }
 
 bool backends_create(struct call *call, struct fault *fault)
@@ -265,11 +234,13 @@ static void keep_secrets(struct call *call, const struct backend *backend, json_
 
 static bool save_backend(struct call *call, json_t *document, struct fault *fault)
 {
+	static const char *const ignored[] = { "updated_at", NULL };
 	struct media *media = call->media;
 	struct backend *backend = call->backend;
 	const struct slice type = text_of_json(json_object_get(document, "type"));
 	const struct backend former = *backend;
 	struct backend changed = former;
+	struct changes changes = CHANGES_INITIAL(call->arena);
 	struct backend_healths healths;
 	bool is_there;
 
@@ -277,6 +248,7 @@ static bool save_backend(struct call *call, json_t *document, struct fault *faul
 		findings_add(&call->findings, "/type", "cannot be changed");
 		return findings_result(&call->findings, fault);
 	}
+
 	keep_secrets(call, backend, document);
 	if (!document_finish(&new_backend_shape, document, &call->findings, fault))
 		return false;
@@ -285,7 +257,15 @@ static bool save_backend(struct call *call, json_t *document, struct fault *faul
 	if (!check_backend(call, media, backend, &changed, fault))
 		return false;
 	*backend = changed;
-	note_backend_update(call, &former, backend);
+
+	changes_find_in_texts(&changes, SLICE(""), backend_text(call, &former, NULL),
+			      backend_text(call, backend, NULL), ignored);
+	changes_find_hidden(
+		&changes, SLICE(""), &backend_shape,
+		document_hidden(call->arena, &backend_shape, backend_document(call, &former)),
+		document_hidden(call->arena, &backend_shape, backend_document(call, backend)));
+	note_backend(call, "backend.updated", backend, &changes);
+
 	/* What is known of a server does not hold for another one, nor for other keys. */
 	is_there = stays_there(call, &former, changed.url, changed.api_url);
 	if (!(is_there && slice_equal(former.config, changed.config)) &&

@@ -211,18 +211,10 @@ bool key_set_get(struct call *call, struct fault *fault)
 	return publish(call, writer_end(&text));
 }
 
-static bool has_hash(const struct signing_key *key, struct slice hash)
-{
-	unsigned char digest[DIGEST_SIZE];
-	char text[2 * DIGEST_SIZE];
-
-	digest_sha256(key->kid, digest);
-	text_hex(digest, sizeof digest, text);
-	return slice_equal(hash, (struct slice){ text, sizeof text });
-}
-
 bool key_pem_get(struct call *call, struct fault *fault)
 {
+	unsigned char digest[DIGEST_SIZE];
+	char hash[2 * DIGEST_SIZE];
 	struct media media;
 
 	if (!load_named(call, &media, fault))
@@ -230,7 +222,11 @@ bool key_pem_get(struct call *call, struct fault *fault)
 	for (size_t i = 0; i < media.key_count; i++) {
 		const struct signing_key *key = &media.keys[i];
 
-		if (key->alg == SIGNING_RS256 && has_hash(key, call->parameters[1]))
+		if (key->alg != SIGNING_RS256)
+			continue;
+		digest_sha256(key->kid, digest);
+		text_hex(digest, sizeof digest, hash);
+		if (slice_equal(call->parameters[1], (struct slice){ hash, sizeof hash }))
 			return publish(call, signing_pem(call->arena, key->private_key));
 	}
 	return fault_set(fault, FAULT_NOT_FOUND, "Signing key not found");

@@ -83,33 +83,23 @@ static void note_ban(struct call *call, const char *type, const struct ban *ban,
 
 /* ---- adding ---- */
 
-/* Whether somebody inside the room created the ban, rather than the management. */
-static bool is_from_inside(struct call *call, const struct ban *ban)
-{
-	const json_t *actor = stored_json(call, ban->created_by, "ban", &ban->stored.id);
-
-	return slice_is(text_of_json(json_object_get(actor, "kind")), "code");
-}
-
-/* What comes from inside only grows: people who may remove others must not end a ban sooner. */
-static bool changes_end(const struct call *call, const struct ban_terms *terms,
-			const struct ban *ban)
-{
-	if (terms->expires_at == 0 && !terms->is_for_ever)
-		return false;
-	return call->app_token == NULL || terms->is_for_ever ||
-	       (ban->expires_at != 0 && terms->expires_at > ban->expires_at);
-}
-
 static bool update_ban(struct call *call, const struct ban_terms *terms, struct ban *ban,
 		       struct fault *fault)
 {
 	struct changes changes = CHANGES_INITIAL(call->arena);
 	const struct ban former = *ban;
+	const json_t *creator = stored_json(call, ban->created_by, "ban", &ban->stored.id);
+	const bool is_from_inside = slice_is(text_of_json(json_object_get(creator, "kind")),
+					     "code");
 
-	if (terms->reason.data != NULL && (call->app_token == NULL || is_from_inside(call, ban)))
+	/* From inside, only bans that were created there get another reason. */
+	if (terms->reason.data != NULL && (call->app_token == NULL || is_from_inside))
 		ban->reason = terms->reason;
-	if (changes_end(call, terms, ban))
+	/* What comes from inside only grows: people who may remove others must not end a ban
+	 * sooner. */
+	if ((terms->expires_at != 0 || terms->is_for_ever) &&
+	    (call->app_token == NULL || terms->is_for_ever ||
+	     (ban->expires_at != 0 && terms->expires_at > ban->expires_at)))
 		ban->expires_at = terms->expires_at;
 	changes_find(&changes, SLICE(""), ban_document(call, &former), ban_document(call, ban),
 		     NULL);
@@ -119,21 +109,32 @@ static bool update_ban(struct call *call, const struct ban_terms *terms, struct 
 	return record_put(&ban_table, call->transaction, ban, fault);
 }
 
-static bool create_ban(struct call *call, const struct ban_terms *terms, struct media *media,
-		       struct ban *ban, struct fault *fault)
+bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban, struct fault *fault)
 {
-	int64_t now = call->now;
-
+	const struct slice name = ban_name(call->arena, terms->user_id, terms->code_hash,
+					   &terms->room);
+	struct media media;
 	size_t dropped;
+	int64_t now;
 
-	if (media->ban_count >= BANS_MOST && (!sweep_kind(call, &ban_kind, &dropped, fault) ||
-					      !media_load(call, STORE_TO_CHANGE, media, fault)))
+	/* Locked first, so that two calls do not create the same ban. */
+	if (!media_load(call, STORE_TO_CHANGE, &media, fault) ||
+	    !record_get_named(&ban_table, call->transaction, name, STORE_TO_CHANGE, ban, fault))
 		return false;
-	if (media->ban_count >= BANS_MOST)
+	if (ban_holds(call, ban))
+		return update_ban(call, terms, ban, fault);
+	if (ban->stored.value.data != NULL && !remove_ban(call, ban, &media, fault))
+		return false;
+
+	now = call->now;
+	if (media.ban_count >= BANS_MOST && (!sweep_kind(call, &ban_kind, &dropped, fault) ||
+					     !media_load(call, STORE_TO_CHANGE, &media, fault)))
+		return false;
+	if (media.ban_count >= BANS_MOST)
 		return fault_set(fault, FAULT_CONFLICT, "Too many bans");
 	*ban = (struct ban){
 		.stored.parent = terms->room,
-		.name = ban->name,
+		.name = name,
 		.user_id = terms->user_id,
 		.code_hash = terms->code_hash,
 		.reason = terms->reason.data != NULL ? terms->reason : SLICE(""),
@@ -145,92 +146,54 @@ static bool create_ban(struct call *call, const struct ban_terms *terms, struct 
 			  &ban->stored.id, fault))
 		return false;
 	ban->created = now;
-	media->ban_count++;
+	media.ban_count++;
 	note_ban(call, "ban.created", ban, NULL);
 	return record_put(&ban_table, call->transaction, ban, fault) &&
-	       media_put(call, media, fault);
-}
-
-bool ban_add(struct call *call, const struct ban_terms *terms, struct ban *ban, struct fault *fault)
-{
-	const struct slice name = ban_name(call->arena, terms->user_id, terms->code_hash,
-					   &terms->room);
-	struct media media;
-
-	/* Locked first, so that two calls do not create the same ban. */
-	if (!media_load(call, STORE_TO_CHANGE, &media, fault) ||
-	    !record_get_named(&ban_table, call->transaction, name, STORE_TO_CHANGE, ban, fault))
-		return false;
-	if (ban_holds(call, ban))
-		return update_ban(call, terms, ban, fault);
-	if (ban->stored.value.data != NULL && !remove_ban(call, ban, &media, fault))
-		return false;
-	ban->name = name;
-	return create_ban(call, terms, &media, ban, fault);
-}
-
-static int64_t ban_expiry(const struct call *call)
-{
-	const json_t *seconds = call_member(call, "expires_in");
-	int64_t time = 0;
-
-	if (seconds != NULL)
-		return call->now / 1000 + json_integer_value(seconds);
-	(void)text_time_parse_seconds(text_of_json(call_member(call, "expires_at")), &time);
-	return time;
-}
-
-/* Sets the room of the body, and adds a finding if there is no such room. */
-static bool read_ban_room(struct call *call, struct id *room, struct fault *fault)
-{
-	const struct slice text = text_of_json(call_member(call, "room_id"));
-	struct room_record record;
-	bool is_there = false;
-
-	if (text.data == NULL)
-		return true;
-	if (id_parse(text, room) &&
-	    !room_find(call, room, STORE_TO_SHOW, &record, &is_there, fault))
-		return false;
-	if (!is_there)
-		findings_add(&call->findings, "/room_id", "no such room");
-	return true;
-}
-
-/* Disables the code of the body and sets its hash, or adds a finding if there is no such code. */
-static bool read_ban_code(struct call *call, struct slice *hash, struct fault *fault)
-{
-	const struct slice text = text_of_json(call_member(call, "code"));
-	struct media media;
-	bool is_there;
-
-	if (text.data == NULL)
-		return true;
-	if (!room_code_disable(call, text, &is_there, fault))
-		return false;
-	if (!is_there) {
-		findings_add(&call->findings, "/code", "no such code");
-		return true;
-	}
-	if (!media_load_lasting(call, &media, fault))
-		return false;
-	*hash = media_code_hash(call->arena, &media, text);
-	return true;
+	       media_put(call, &media, fault);
 }
 
 bool bans_create(struct call *call, struct fault *fault)
 {
+	const struct slice code = text_of_json(call_member(call, "code"));
+	const struct slice room_id = text_of_json(call_member(call, "room_id"));
+	const struct slice expires_at = text_of_json(call_member(call, "expires_at"));
+	const json_t *seconds = call_member(call, "expires_in");
 	struct ban_terms terms = {
 		.user_id = call_text(call, "user_id"),
 		.code_hash = SLICE(""),
 		.reason = text_of_json(call_member(call, "reason")),
-		.expires_at = ban_expiry(call),
 	};
+	struct room_record room;
+	struct media media;
 	struct ban ban;
+	bool is_there = false;
 
-	return read_ban_code(call, &terms.code_hash, fault) &&
-	       read_ban_room(call, &terms.room, fault) && findings_result(&call->findings, fault) &&
-	       ban_add(call, &terms, &ban, fault) && call_answer(call, ban_text(call, &ban));
+	if (seconds != NULL)
+		terms.expires_at = call->now / 1000 + json_integer_value(seconds);
+	else
+		(void)text_time_parse_seconds(expires_at, &terms.expires_at);
+
+	if (code.data != NULL) {
+		if (!room_code_disable(call, code, &is_there, fault))
+			return false;
+		if (!is_there)
+			findings_add(&call->findings, "/code", "no such code");
+		else if (!media_load_lasting(call, &media, fault))
+			return false;
+		else
+			terms.code_hash = media_code_hash(call->arena, &media, code);
+	}
+
+	if (room_id.data != NULL) {
+		is_there = false;
+		if (id_parse(room_id, &terms.room) &&
+		    !room_find(call, &terms.room, STORE_TO_SHOW, &room, &is_there, fault))
+			return false;
+		if (!is_there)
+			findings_add(&call->findings, "/room_id", "no such room");
+	}
+	return findings_result(&call->findings, fault) && ban_add(call, &terms, &ban, fault) &&
+	       call_answer(call, ban_text(call, &ban));
 }
 
 /* ---- reading ---- */

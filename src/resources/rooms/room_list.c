@@ -36,45 +36,35 @@ static void bound_below(struct room_filter *filter, const struct id *bound)
 	filter->has_below = true;
 }
 
-/* Ids contain whole seconds, so the bound is the first id of the next second; within the second,
- * the room's own time decides. */
-static void bound_before(struct room_filter *filter)
-{
-	const int64_t seconds = filter->before / 1000 + 1 + (int64_t)filter->times.earlier;
-	struct id bound;
-
-	if (filter->before < 0) {
-		filter->is_empty = true;
-		return;
-	}
-	if (seconds > UINT32_MAX)
-		return;
-	bound = id_lowest((uint32_t)seconds, 0);
-	bound_below(filter, &bound);
-}
-
-static void bound_after(struct room_filter *filter)
-{
-	const int64_t seconds = filter->after / 1000 - (int64_t)filter->times.later;
-
-	if (seconds <= 0)
-		return;
-	filter->is_empty = filter->is_empty || seconds > UINT32_MAX;
-	filter->has_above = true;
-	/* The last id of the previous second. */
-	filter->above = id_lowest((uint32_t)(seconds - 1), 0);
-	memset(filter->above.bytes + 4, 0xff, ID_SIZE - 4);
-}
-
 static void set_bounds(const struct list *list, struct room_filter *filter)
 {
+	int64_t seconds;
+	struct id bound;
+
 	filter->has_below = filter->has_above = false;
 	if (list->is_bounded)
 		bound_below(filter, &list->start);
-	if (filter->has_before)
-		bound_before(filter);
-	if (filter->has_after)
-		bound_after(filter);
+
+	/* Ids contain whole seconds, so the bound is the first id of the next second; within the
+	 * second, the room's own time decides. */
+	if (filter->has_before) {
+		seconds = filter->before / 1000 + 1 + (int64_t)filter->times.earlier;
+		if (filter->before < 0) {
+			filter->is_empty = true;
+		} else if (seconds <= UINT32_MAX) {
+			bound = id_lowest((uint32_t)seconds, 0);
+			bound_below(filter, &bound);
+		}
+	}
+
+	seconds = filter->after / 1000 - (int64_t)filter->times.later;
+	if (filter->has_after && seconds > 0) {
+		filter->is_empty = filter->is_empty || seconds > UINT32_MAX;
+		filter->has_above = true;
+		/* The last id of the previous second. */
+		filter->above = id_lowest((uint32_t)(seconds - 1), 0);
+		memset(filter->above.bytes + 4, 0xff, ID_SIZE - 4);
+	}
 }
 
 static bool room_matches(const struct room_filter *filter, const struct room_record *room)

@@ -54,10 +54,33 @@ static const json_t *upload_of(const json_t *recording)
 	return json_object_get(recording, "upload_info");
 }
 
-static void set_recording(struct call *call, struct room_change *change)
+static void apply_body(struct call *call, struct room_change *change)
 {
+	const json_t *name = call_member(call, "name");
+	const json_t *enabled = call_member(call, "enabled");
+	const bool is_by_id = call->parameters[0].data != NULL;
 	const json_t *recording = call_member(call, "recording_info");
 	json_t *credentials, *kept;
+
+	for (size_t i = 0; i < room_shape.field_count; i++) {
+		const struct field *field = &room_shape.fields[i];
+		const json_t *value = call_member(call, field->name);
+		const bool is_null = json_is_null(value);
+
+		/* A body that finds its room by name has null for members that it does not set. */
+		if (value == NULL || (is_null && !is_by_id) || !is_plain(field))
+			continue;
+		if (is_null ||
+		    (slice_is(text_of_json(value), "") && (field->flags & FIELD_CLEARABLE) != 0))
+			json_object_del(change->document, field->name);
+		else
+			json_object_set(change->document, field->name, call_share(value));
+	}
+
+	if (name != NULL)
+		change->room.name = text_of_json(name);
+	if (enabled != NULL)
+		change->room.is_enabled = json_is_true(enabled);
 
 	if (json_is_true(call_member(call, "recording_source_template"))) {
 		change->room.follows_template = true;
@@ -79,33 +102,6 @@ static void set_recording(struct call *call, struct room_change *change)
 	json_object_set(change->document, "recording_info", kept);
 }
 
-static void apply_body(struct call *call, struct room_change *change)
-{
-	const json_t *name = call_member(call, "name");
-	const json_t *enabled = call_member(call, "enabled");
-	const bool is_by_id = call->parameters[0].data != NULL;
-
-	for (size_t i = 0; i < room_shape.field_count; i++) {
-		const struct field *field = &room_shape.fields[i];
-		const json_t *value = call_member(call, field->name);
-		const bool is_null = json_is_null(value);
-
-		/* A body that finds its room by name has null for members that it does not set. */
-		if (value == NULL || (is_null && !is_by_id) || !is_plain(field))
-			continue;
-		if (is_null ||
-		    (slice_is(text_of_json(value), "") && (field->flags & FIELD_CLEARABLE) != 0))
-			json_object_del(change->document, field->name);
-		else
-			json_object_set(change->document, field->name, call_share(value));
-	}
-	if (name != NULL)
-		change->room.name = text_of_json(name);
-	if (enabled != NULL)
-		change->room.is_enabled = json_is_true(enabled);
-	set_recording(call, change);
-}
-
 /* ---- the template ---- */
 
 static bool refuse_template(struct call *call, struct fault *fault)
@@ -115,19 +111,6 @@ static bool refuse_template(struct call *call, struct fault *fault)
 	return fault_member(fault, FAULT_INVALID_BODY, "Error: template not found", "/template_id",
 			    "must be a template of this account, got %.*s", (int)shown.size,
 			    shown.data);
-}
-
-static bool load_default(struct call *call, struct template_record *template, struct fault *fault)
-{
-	struct id id;
-	bool is_set;
-
-	if (!default_template_load(call, &id, &is_set, fault))
-		return false;
-	if (is_set)
-		return template_load(call, &id, template, fault);
-	return fault_member(fault, FAULT_INVALID_BODY, "Error: no default template", "/template_id",
-			    "is required because the account has no default template");
 }
 
 static bool find_owner(struct call *call, struct room_change *change, struct fault *fault)
@@ -140,8 +123,15 @@ static bool find_owner(struct call *call, struct room_change *change, struct fau
 		change->template = change->former_owner;
 		return true;
 	}
-	if (supplied == NULL)
-		return load_default(call, &change->template, fault);
+	if (supplied == NULL) {
+		if (!default_template_load(call, &id, &is_there, fault))
+			return false;
+		if (is_there)
+			return template_load(call, &id, &change->template, fault);
+		return fault_member(fault, FAULT_INVALID_BODY, "Error: no default template",
+				    "/template_id",
+				    "is required because the account has no default template");
+	}
 	if (!id_parse(text_of_json(supplied), &id))
 		return refuse_template(call, fault);
 	if (!template_find(call, &id, STORE_TO_SHOW, &change->template, &is_there, fault))
@@ -172,18 +162,6 @@ static bool move_codes(struct call *call, const struct room_change *change, stru
 	if (!change->exists || id_compare(&change->former_owner.id, &change->template.id) == 0)
 		return true;
 	return codes_move(call, &change->room.id, &change->former_owner, &change->template, fault);
-}
-
-static bool new_id(struct call *call, struct room_change *change, struct fault *fault)
-{
-	if (change->exists)
-		return true;
-	if (!garbage_collect(call, fault) ||
-	    !store_new_id(call->transaction, &kind_room, call->environment->clock, &call->now,
-			  &change->room.id, fault))
-		return false;
-	change->room.created = call->now;
-	return true;
 }
 
 /* ---- the event log ---- */
@@ -239,15 +217,22 @@ static bool save_room(struct call *call, struct room_change *change, struct faul
 	apply_body(call, change);
 	if (!document_finish(&room_shape, change->document, &call->findings, fault) ||
 	    !find_owner(call, change, fault) ||
-	    !call_precondition(call, change->exists, condition, fault) ||
-	    !new_id(call, change, fault))
+	    !call_precondition(call, change->exists, condition, fault))
 		return false;
+	if (!change->exists) {
+		if (!garbage_collect(call, fault) ||
+		    !store_new_id(call->transaction, &kind_room, call->environment->clock,
+				  &call->now, &room->id, fault))
+			return false;
+		room->created = call->now;
+	}
 	room->updated = call->now;
 	room->etag = call->etag;
 	set_document(call, change);
 	if (!check_room_name(call, change, fault) || !move_codes(call, change, fault) ||
 	    !room_put(call, room, fault))
 		return false;
+
 	if (change->exists)
 		note_room_update(call, change);
 	else
