@@ -116,36 +116,28 @@ const struct record_kind codes_kind = {
 
 /* ---- codes ---- */
 
-/* Reserves the letters for the account, unless they are or were a code of another account. */
-static bool take_letters(struct call *call, struct slice letters, const char *pointer,
-			 struct findings *findings, struct fault *fault)
-{
-	struct id account;
-	bool is_kept;
-
-	if (!code_can_be(letters)) {
-		findings_add(findings, pointer,
-			     "must be a code (abc-defg-hij or abc-def-ghi) or a custom code");
-		return true;
-	}
-	if (!code_words_find(call, letters, &account, &is_kept, fault))
-		return false;
-	if (is_kept && id_compare(&account, &call->account) != 0)
-		findings_add(findings, pointer, "is or was a code of another account");
-	else if (is_kept && !code_is_words(letters))
-		return code_words_release(call, letters, fault);
-	return true;
-}
-
 static bool code_load_dumped(struct call *call, void *record, const char *pointer,
 			     struct findings *findings, struct fault *fault)
 {
 	const struct code *code = record;
+	const char *at = arena_text(call->arena, "%s/code", pointer);
 	struct room_codes codes;
+	struct id account;
+	bool is_kept;
 
-	if (!take_letters(call, code->letters, arena_text(call->arena, "%s/code", pointer),
-			  findings, fault) ||
-	    !codes_load(call, &code->room, STORE_TO_CHANGE, &codes, fault))
+	/* The letters must not be, or have been, a code of another account. */
+	if (!code_can_be(code->letters))
+		findings_add(findings, at,
+			     "must be a code (abc-defg-hij or abc-def-ghi) or a custom code");
+	else if (!code_words_find(call, code->letters, &account, &is_kept, fault))
+		return false;
+	else if (is_kept && id_compare(&account, &call->account) != 0)
+		findings_add(findings, at, "is or was a code of another account");
+	else if (is_kept && !code_is_words(code->letters) &&
+		 !code_words_release(call, code->letters, fault))
+		return false;
+
+	if (!codes_load(call, &code->room, STORE_TO_CHANGE, &codes, fault))
 		return false;
 	if (codes.stored.value.data == NULL ||
 	    (!code->is_former && codes_group(&codes, code->group) == NULL))

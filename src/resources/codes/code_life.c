@@ -345,36 +345,8 @@ static bool lose_deleted(struct call *call, struct room_codes *codes,
 	return true;
 }
 
-static bool has_lost_codes(const struct room_codes *codes)
-{
-	for (size_t i = 0; i < codes->group_count; i++) {
-		if (codes->groups[i].identity == 0 &&
-		    codes->groups[i].count + codes->groups[i].others > 0)
-			return true;
-	}
-	return false;
-}
-
-/* Makes the code a former one if its role is lost. */
-static bool settle_code(struct call *call, struct room_codes *codes, struct code *code,
-			struct fault *fault)
-{
-	const struct code_group *group = codes_group(codes, code->group);
-	const struct code former = *code;
-
-	if (group == NULL)
-		return codes_group_missing(codes, fault);
-	if (group->identity != 0)
-		return true;
-	if (code->is_enabled)
-		code->updated = group->lost_at;
-	code->is_enabled = false;
-	code->is_former = true;
-	code->role = group->lost_role;
-	return codes_replace(call, codes, &former, code, fault);
-}
-
-/* Visits the codes in a circle, some with each write, while any code belongs to a lost role. */
+/* Makes codes of lost roles former ones. Visits the codes in a circle, some with each write, while
+ * any code belongs to a lost role. */
 static bool settle_codes(struct call *call, struct room_codes *codes, struct fault *fault)
 {
 	struct code_page page = {
@@ -382,13 +354,31 @@ static bool settle_codes(struct call *call, struct room_codes *codes, struct fau
 		.after = codes->settled,
 		.most = CODES_SETTLED_AT_ONCE,
 	};
+	uint64_t lost = 0;
 
-	if (!has_lost_codes(codes))
+	for (size_t i = 0; i < codes->group_count; i++) {
+		if (codes->groups[i].identity == 0)
+			lost += (uint64_t)codes->groups[i].count + codes->groups[i].others;
+	}
+	if (lost == 0)
 		return true;
 	if (!codes_page(call, &codes->room, &page, fault))
 		return false;
 	for (size_t i = 0; i < page.count; i++) {
-		if (!settle_code(call, codes, &page.codes[i], fault))
+		struct code *code = &page.codes[i];
+		const struct code former = *code;
+		const struct code_group *group = codes_group(codes, code->group);
+
+		if (group == NULL)
+			return codes_group_missing(codes, fault);
+		if (group->identity != 0)
+			continue;
+		if (code->is_enabled)
+			code->updated = group->lost_at;
+		code->is_enabled = false;
+		code->is_former = true;
+		code->role = group->lost_role;
+		if (!codes_replace(call, codes, &former, code, fault))
 			return false;
 	}
 	codes->settled = page.is_last ? 0 : page.after;
@@ -490,14 +480,24 @@ bool codes_resolve_some(struct call *call, struct template_record *record, struc
 
 /* ---- moving a room ---- */
 
-static void move_groups(struct call *call, struct room_codes *codes,
-			const struct template_record *from, const struct template_record *to)
+bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
+		const struct template_record *to, struct fault *fault)
 {
-	for (size_t i = 0; i < codes->group_count; i++) {
-		struct code_group *group = &codes->groups[i];
-		const struct template_role *role = template_live_role(from, group->identity);
-		size_t index;
+	const struct template_role *role;
+	struct room_codes codes;
+	struct due_role *due;
+	size_t index, n = 0;
+	bool are_lost;
 
+	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault) ||
+	    !lose_deleted(call, &codes, from, &are_lost, fault))
+		return false;
+	gather_due(call, &codes, from);
+
+	for (size_t i = 0; i < codes.group_count; i++) {
+		struct code_group *group = &codes.groups[i];
+
+		role = template_live_role(from, group->identity);
 		if (role == NULL)
 			continue;
 		index = template_role_index(to, role->name);
@@ -506,48 +506,23 @@ static void move_groups(struct call *call, struct room_codes *codes,
 		else
 			lose_group(group, role->name, call->now / 1000);
 	}
-}
 
-/* A due role stays due if both templates have a role of that name; new roles become due now. */
-static void move_due(struct call *call, struct room_codes *codes,
-		     const struct template_record *from, const struct template_record *to)
-{
-	size_t most = codes->due_count + to->role_count + 1;
-	struct due_role *due = arena_alloc(call->arena, most * sizeof *due);
-	size_t n = 0;
-
-	for (size_t i = 0; i < codes->due_count; i++) {
-		const struct template_role *due_role = template_live_role(from,
-									  codes->due[i].identity);
-		size_t role = due_role == NULL ? to->role_count
-					       : template_role_index(to, due_role->name);
-
-		if (role < to->role_count)
-			due[n++] = (struct due_role){ to->roles[role].identity,
-						      codes->due[i].since };
+	/* A due role stays due if both templates have a role of that name; new roles become due
+	 * now. */
+	due = arena_alloc(call->arena, (codes.due_count + to->role_count + 1) * sizeof *due);
+	for (size_t i = 0; i < codes.due_count; i++) {
+		role = template_live_role(from, codes.due[i].identity);
+		index = role == NULL ? to->role_count : template_role_index(to, role->name);
+		if (index < to->role_count)
+			due[n++] = (struct due_role){ to->roles[index].identity,
+						      codes.due[i].since };
 	}
-	for (size_t i = 0; codes->was_asked && i < to->role_count; i++) {
-		const struct template_role *role = &to->roles[i];
-
-		if (template_role_index(from, role->name) == from->role_count)
-			due[n++] = (struct due_role){ role->identity, call->now / 1000 };
+	for (size_t i = 0; codes.was_asked && i < to->role_count; i++) {
+		if (template_role_index(from, to->roles[i].name) == from->role_count)
+			due[n++] = (struct due_role){ to->roles[i].identity, call->now / 1000 };
 	}
-	codes->due = due;
-	codes->due_count = n;
-	codes->last_seen = to->last_identity;
-}
-
-bool codes_move(struct call *call, const struct id *room, const struct template_record *from,
-		const struct template_record *to, struct fault *fault)
-{
-	struct room_codes codes;
-	bool are_lost;
-
-	if (!codes_load(call, room, STORE_TO_CHANGE, &codes, fault) ||
-	    !lose_deleted(call, &codes, from, &are_lost, fault))
-		return false;
-	gather_due(call, &codes, from);
-	move_groups(call, &codes, from, to);
-	move_due(call, &codes, from, to);
+	codes.due = due;
+	codes.due_count = n;
+	codes.last_seen = to->last_identity;
 	return codes_store(call, &codes, to, fault);
 }

@@ -117,16 +117,6 @@ static bool answer_code(struct call *call, const struct room_subject *subject,
 
 /* ---- one code for each role ---- */
 
-static bool lacks_a_code(const struct room_subject *subject)
-{
-	for (size_t i = 0; i < subject->template.role_count; i++) {
-		if (codes_of_role(&subject->codes, subject->template.roles[i].identity).enabled ==
-		    0)
-			return true;
-	}
-	return !subject->codes.was_asked || codes_are_due(&subject->codes, &subject->template);
-}
-
 static bool make_lacking(struct call *call, struct room_subject *subject, struct fault *fault)
 {
 	struct room_codes *codes = &subject->codes;
@@ -207,11 +197,20 @@ static bool gather_oldest(struct call *call, const struct room_subject *subject,
 bool room_codes_create_all(struct call *call, struct fault *fault)
 {
 	struct room_subject *subject = call->subject;
+	bool lacks_a_code;
 	struct slice *texts;
 
 	if (!check_enabled(subject, fault))
 		return false;
-	if (lacks_a_code(subject)) {
+
+	lacks_a_code = !subject->codes.was_asked ||
+		       codes_are_due(&subject->codes, &subject->template);
+	for (size_t i = 0; i < subject->template.role_count && !lacks_a_code; i++) {
+		const uint32_t identity = subject->template.roles[i].identity;
+
+		lacks_a_code = codes_of_role(&subject->codes, identity).enabled == 0;
+	}
+	if (lacks_a_code) {
 		if (!call_is_writing(call))
 			return call_write_instead(call);
 		if (!make_lacking(call, subject, fault))
@@ -383,28 +382,6 @@ bool room_codes_rotate(struct call *call, struct fault *fault)
 
 /* ---- the list ---- */
 
-/* Sets *after to the number of the place of `start`, or to 0 if the query has no `start`. */
-static bool place_of_start(struct call *call, const struct room_subject *subject, uint64_t *after,
-			   struct fault *fault)
-{
-	struct slice start = call_query_text(call, "start");
-	struct id account;
-	struct code code;
-	bool is_there;
-
-	*after = 0;
-	if (start.data == NULL)
-		return true;
-	if (!code_find(call, start, STORE_TO_SHOW, &code, &account, &is_there, fault))
-		return false;
-	if (!is_there || id_compare(&account, &call->account) != 0 ||
-	    id_compare(&code.room, &subject->room.id) != 0)
-		return fault_member(fault, FAULT_INVALID_QUERY, NULL, "start",
-				    "must be a code of this room");
-	*after = id_number(&code.place);
-	return true;
-}
-
 /* The filters of a list of codes. */
 struct code_filter {
 	const json_t *enabled; /* NULL: both */
@@ -502,6 +479,10 @@ bool room_codes_list(struct call *call, struct fault *fault)
 {
 	struct code_filter *filter = call->list->filter;
 	struct room_subject *subject = call->subject;
+	const struct slice start = call_query_text(call, "start");
+	struct id account;
+	struct code code;
+	bool is_there;
 
 	if (codes_are_due(&subject->codes, &subject->template) && subject->room.is_enabled) {
 		if (!call_is_writing(call))
@@ -510,8 +491,19 @@ bool room_codes_list(struct call *call, struct fault *fault)
 		    !codes_store(call, &subject->codes, &subject->template, fault))
 			return false;
 	}
-	if (!place_of_start(call, subject, &filter->after, fault) ||
-	    !check_enabled(subject, fault) || !open_link(call, fault))
+
+	filter->after = 0;
+	if (start.data != NULL) {
+		if (!code_find(call, start, STORE_TO_SHOW, &code, &account, &is_there, fault))
+			return false;
+		if (!is_there || id_compare(&account, &call->account) != 0 ||
+		    id_compare(&code.room, &subject->room.id) != 0)
+			return fault_member(fault, FAULT_INVALID_QUERY, NULL, "start",
+					    "must be a code of this room");
+		filter->after = id_number(&code.place);
+	}
+
+	if (!check_enabled(subject, fault) || !open_link(call, fault))
 		return false;
 	if (call->run.wants_write)
 		return true;

@@ -59,30 +59,27 @@ struct import_run {
 
 /* ---- codes: their room ---- */
 
-/* True if every role has a plain code. The codes of all roles of such a room count as requested. */
-static bool has_code_for_every_role(const struct room_subject *subject)
-{
-	for (size_t i = 0; i < subject->template.role_count; i++) {
-		if (codes_of_role(&subject->codes, subject->template.roles[i].identity).plain == 0)
-			return false;
-	}
-	return true;
-}
-
 /* Stores the data that the codes of the room share, after its last code. */
 static bool close_room(struct call *call, struct import_codes *codes, struct fault *fault)
 {
+	const struct template_record *template = &codes->subject.template;
 	struct room_codes *stored = &codes->subject.codes;
+	bool is_asked;
 
 	if (!codes->is_open)
 		return true;
 	codes->is_open = false;
-	if (codes->has_come && !stored->was_asked && has_code_for_every_role(&codes->subject)) {
+
+	/* If every role has a plain code, the codes of all roles count as requested. */
+	is_asked = codes->has_come && !stored->was_asked;
+	for (size_t i = 0; i < template->role_count && is_asked; i++)
+		is_asked = codes_of_role(stored, template->roles[i].identity).plain > 0;
+	if (is_asked) {
 		stored->was_asked = true;
-		stored->last_seen = codes->subject.template.last_identity;
+		stored->last_seen = template->last_identity;
 		codes->is_changed = true;
 	}
-	return !codes->is_changed || codes_store(call, stored, &codes->subject.template, fault);
+	return !codes->is_changed || codes_store(call, stored, template, fault);
 }
 
 static bool refuse_room(struct fault *fault)
@@ -278,25 +275,13 @@ static const char *object_place(struct call *call, enum import_kind kind, size_t
 
 /* ---- checking ---- */
 
-/* Returns the findings of one object as a fault, with pointers into the whole body. */
-static const struct fault *fault_of(struct call *call, const char *place,
-				    const struct findings *own)
-{
-	struct fault *fault = arena_zero(call->arena, sizeof *fault);
-	struct findings placed;
-
-	findings_open(&placed, call->arena);
-	findings_take(&placed, place, own);
-	(void)findings_result(&placed, fault);
-	return fault;
-}
-
 static void check_listed_object(struct call *call, struct import *import, enum import_kind kind,
 				size_t number, bool is_strict)
 {
 	struct import_object *object = &import->lists[kind].objects[number];
 	struct fault unused = FAULT_INITIAL;
-	struct findings own;
+	struct findings own, placed;
+	struct fault *fault;
 	json_t *recording;
 
 	findings_open(&own, call->arena);
@@ -312,13 +297,20 @@ static void check_listed_object(struct call *call, struct import *import, enum i
 	else
 		findings_add(&own, "", "must be an object, got %s", schema_kind_of(object->body));
 	object->is_checked = own.fault_count == 0;
+
 	if (!object->is_checked && import->skips) {
-		if (import->skipped++ < IMPORT_SKIPPED_MOST)
-			object->fault = fault_of(call, object_place(call, kind, number), &own);
+		if (import->skipped++ < IMPORT_SKIPPED_MOST) {
+			fault = arena_zero(call->arena, sizeof *fault);
+			findings_open(&placed, call->arena);
+			findings_take(&placed, object_place(call, kind, number), &own);
+			(void)findings_result(&placed, fault);
+			object->fault = fault;
+		}
 		own.fault_count = 0;
 	}
 	if (own.fault_count > 0 || own.unknown_count > 0)
 		findings_take(&call->findings, object_place(call, kind, number), &own);
+
 	/* 100ms has another name for this member of a room. */
 	recording = kind == IMPORT_ROOMS ? json_object_get(object->body, "recording") : NULL;
 	if (recording != NULL) {
@@ -366,18 +358,6 @@ bool import_check(struct call *call, json_t *body, bool is_strict, struct fault 
 static const char *failed_key(struct call *call, enum import_kind kind, const json_t *id)
 {
 	return arena_text(call->arena, "%s %s", kinds[kind].name, json_string_value(id));
-}
-
-/* True if the object refers to an object of the body that has a fault: when all faults are
- * reported, its own fault would only follow from that one. */
-static bool follows_from_another(struct call *call, const struct import_run *run,
-				 enum import_kind kind, const json_t *body)
-{
-	const json_t *id = kinds[kind].reference == NULL
-				   ? NULL
-				   : json_object_get(body, kinds[kind].reference);
-
-	return id != NULL && json_object_get(run->failed, failed_key(call, kind - 1, id)) != NULL;
 }
 
 /* pointer: within the object, or empty for the whole object. */
@@ -433,30 +413,21 @@ static void note_fault(struct call *call, struct import_run *run, enum import_ki
 	const struct import *import = call->import;
 	struct import_object *object = &import->lists[kind].objects[number];
 	const json_t *id = json_object_get(object->body, "id");
+	const json_t *reference = kinds[kind].reference == NULL
+					  ? NULL
+					  : json_object_get(object->body, kinds[kind].reference);
+	/* The object refers to one of the body that has a fault: when all faults are reported, its
+	 * own would only follow from that one. */
+	const bool follows = reference != NULL &&
+			     json_object_get(run->failed, failed_key(call, kind - 1, reference)) !=
+				     NULL;
 
-	if (!faults_are_full(call, run) &&
-	    (import->skips || !follows_from_another(call, run, kind, object->body))) {
+	if (!faults_are_full(call, run) && (import->skips || !follows)) {
 		object->fault = explained(call, object_place(call, kind, number), own);
 		run->fault_count += import->skips ? 1 : json_array_size(object->fault->details);
 	}
 	if (id != NULL)
 		object_put(run->failed, failed_key(call, kind, id), json_true());
-}
-
-/* Sets the kinds in the order of the body. */
-static size_t kinds_of_body(const struct call *call, enum import_kind order[IMPORT_KINDS])
-{
-	size_t n = 0;
-	const char *name;
-	json_t *unused;
-
-	json_object_foreach(call_share(call->findings.sent), name, unused) {
-		for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
-			if (strcmp(name, kinds[kind].name) == 0)
-				order[n++] = kind;
-		}
-	}
-	return n;
 }
 
 /* Appends items up to the number of faults that are reported. */
@@ -467,16 +438,25 @@ static void append_some(json_t *list, const json_t *more)
 		json_array_append(list, json_array_get(more, i));
 }
 
-/* Reports the faults of all objects: invalid bodies, or, if there are none, conflicts. */
+/* Reports the faults of all objects, in the order of the body: invalid bodies, or, if there are
+ * none, conflicts. */
 static bool tell_faults(struct call *call, struct fault *fault)
 {
 	enum import_kind order[IMPORT_KINDS];
-	const size_t kind_count = kinds_of_body(call, order);
 	const struct import *import = call->import;
 	const struct fault *first = NULL;
 	json_t *details = arena_json(call->arena, json_array());
 	json_t *faults = arena_json(call->arena, json_array());
-	size_t n = 0;
+	size_t kind_count = 0, n = 0;
+	const char *name;
+	json_t *unused;
+
+	json_object_foreach(call_share(call->findings.sent), name, unused) {
+		for (enum import_kind kind = 0; kind < IMPORT_KINDS; kind++) {
+			if (strcmp(name, kinds[kind].name) == 0)
+				order[kind_count++] = kind;
+		}
+	}
 
 	for (size_t at = 0; at < kind_count; at++) {
 		for (size_t i = 0; i < import->lists[order[at]].count; i++) {
@@ -496,6 +476,7 @@ static bool tell_faults(struct call *call, struct fault *fault)
 			append_some(faults, own->faults);
 		}
 	}
+
 	if (first == NULL)
 		return true;
 	(void)fault_set(fault, first->kind, "%s",
@@ -619,16 +600,6 @@ static bool run_object(struct call *call, struct import_run *run, enum import_ki
 	return true;
 }
 
-/* Limits the size, because all other calls wait for the commit. */
-static bool check_stored_size(const struct call *call, struct fault *fault)
-{
-	return store_put_bytes(call->transaction) <= IMPORT_STORED_MOST ||
-	       fault_detail(fault, FAULT_TOO_LARGE,
-			    "the objects take more than %zu MB as they are stored; import fewer at "
-			    "a time",
-			    IMPORT_STORED_MOST >> 20);
-}
-
 static bool run_all(struct call *call, struct import_run *run, struct fault *fault)
 {
 	const struct import *import = call->import;
@@ -640,9 +611,15 @@ static bool run_all(struct call *call, struct import_run *run, struct fault *fau
 			if (!import->skips && faults_are_full(call, run))
 				return true;
 			if (!store_give_way(call->transaction, fault) ||
-			    !run_object(call, run, kind, i, fault) ||
-			    !check_stored_size(call, fault))
+			    !run_object(call, run, kind, i, fault))
 				return false;
+			/* All other calls wait for the commit. */
+			if (store_put_bytes(call->transaction) > IMPORT_STORED_MOST)
+				return fault_detail(
+					fault, FAULT_TOO_LARGE,
+					"the objects take more than %zu MB as they are stored; "
+					"import fewer at a time",
+					IMPORT_STORED_MOST >> 20);
 		}
 	}
 	part = part_of(call, run, NULL);
