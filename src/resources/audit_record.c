@@ -149,12 +149,6 @@ bool audit_state_put(struct transaction *transaction, const struct audit_state *
 
 /* ---- adding and dropping ---- */
 
-static bool is_old(const struct audit_state *state, const struct audit_times *times)
-{
-	return times->keep > 0 && state->first <= state->last &&
-	       state->first_time < times->now - times->keep;
-}
-
 /* store_remove can remove a damaged event too, because events are in no index. */
 bool audit_drop_first(struct transaction *transaction, struct audit_state *state,
 		      struct fault *fault)
@@ -205,7 +199,11 @@ static bool find_first_time(struct transaction *transaction, int64_t now, struct
 static bool drop_old(struct transaction *transaction, const struct audit_times *times, size_t most,
 		     struct audit_state *state, struct fault *fault)
 {
-	for (size_t i = 0; i < most && is_old(state, times); i++) {
+	const int64_t least = times->now - times->keep;
+
+	for (size_t i = 0; i < most && times->keep > 0 && state->first <= state->last &&
+			   state->first_time < least;
+	     i++) {
 		if (!audit_drop_first(transaction, state, fault))
 			return false;
 		if (state->first > state->last)
@@ -315,21 +313,6 @@ struct queued {
 	size_t count;
 };
 
-static bool read_queued(struct queued *queued, size_t i, struct audit_numbering *numbering,
-			struct fault *fault)
-{
-	struct fault damage = FAULT_INITIAL;
-
-	queued->is_numbered[i] = false;
-	if (audit_queued_read(&queued->records[i], &queued->entries[i], &damage) ||
-	    is_left(numbering, &queued->entries[i].account))
-		return true;
-	numbering->has_account = true;
-	numbering->account = queued->entries[i].account;
-	*fault = damage;
-	return false;
-}
-
 /* Numbers the events of one account, from `first` on, in the order of the queue. */
 static bool number_account(struct transaction *transaction, const struct audit_times *times,
 			   struct queued *queued, size_t first, struct audit_numbering *numbering,
@@ -370,17 +353,28 @@ bool audit_number(struct transaction *transaction, const struct audit_times *tim
 		*fault = numbering->damage;
 		return false;
 	}
+
 	queued->count = page.count;
 	numbering->is_last = page.is_last;
 	for (size_t i = 0; i < page.count; i++) {
-		if (!read_queued(queued, i, numbering, fault))
-			return false;
+		struct fault damage = FAULT_INITIAL;
+
+		queued->is_numbered[i] = false;
+		if (audit_queued_read(&queued->records[i], &queued->entries[i], &damage) ||
+		    is_left(numbering, &queued->entries[i].account))
+			continue;
+		numbering->has_account = true;
+		numbering->account = queued->entries[i].account;
+		*fault = damage;
+		return false;
 	}
+
 	for (size_t i = 0; i < page.count; i++) {
 		if (!queued->is_numbered[i] && !is_left(numbering, &queued->entries[i].account) &&
 		    !number_account(transaction, times, queued, i, numbering, fault))
 			return false;
 	}
+
 	store_set_account(transaction, &audit_no_account);
 	for (size_t i = 0; i < page.count; i++) {
 		if (queued->is_numbered[i] &&

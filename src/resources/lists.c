@@ -78,22 +78,17 @@ void list_add(struct list *list, struct slice last)
 	list->last = last;
 }
 
-static bool has_words(struct slice name, struct slice title, struct slice words)
+bool list_wants_name(const struct list *list, struct slice name, struct slice title)
 {
-	while (words.data != NULL) {
-		const struct slice word = text_split(words, ' ', &words);
+	struct slice rest = list->words;
+
+	while (rest.data != NULL) {
+		const struct slice word = text_split(rest, ' ', &rest);
 
 		if (!text_contains_ignoring_case(name, word) && !text_contains_folded(title, word))
 			return false;
 	}
-	return true;
-}
-
-bool list_wants_name(const struct list *list, struct slice name, struct slice title)
-{
-	if (list->words.data != NULL)
-		return has_words(name, title, list->words);
-	return list->prefix.data == NULL ||
+	return list->words.data != NULL || list->prefix.data == NULL ||
 	       (slice_begins(name, list->prefix) &&
 		(list->after.size == 0 || slice_compare(name, list->after) > 0));
 }
@@ -150,21 +145,6 @@ static bool is_unfinished(const struct list *list, const struct store_page *page
 	return !id_parse(list->last, &last) || id_compare(&last, &page->records[kept - 1].id) != 0;
 }
 
-/* Notes what the next page follows, and how much was looked at. */
-static void go_on_after(struct list *list, struct store_page *page)
-{
-	if (page->count == 0)
-		return;
-	list->read = page->records[page->count - 1].id;
-	if (page->order == STORE_BY_NAME)
-		page->after = page->records[page->count - 1].name;
-	else
-		page->below = &list->read;
-	for (size_t i = 0; i < page->count; i++)
-		list->bytes_looked_at += page->records[i].value.size;
-	list->looked_at += page->count;
-}
-
 /* Adds pages in which most records may be left out: in the order of names, or with `q`. */
 static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 			      list_add_records *add, struct fault *fault)
@@ -178,7 +158,17 @@ static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 
 		if (!store_page(call->transaction, kind, page, fault))
 			return false;
-		go_on_after(list, page);
+		if (page->count > 0) {
+			list->read = page->records[page->count - 1].id;
+			if (is_by_name)
+				page->after = page->records[page->count - 1].name;
+			else
+				page->below = &list->read;
+		}
+		for (size_t i = 0; i < page->count; i++)
+			list->bytes_looked_at += page->records[i].value.size;
+		list->looked_at += page->count;
+
 		if (!keep_wanted(list, page, &kept, fault) ||
 		    !add(list, page->records, kept, fault))
 			return false;
@@ -186,6 +176,7 @@ static bool add_pages_looking(struct list *list, const struct store_kind *kind,
 			list->is_cut = !is_by_name && is_unfinished(list, page, kept);
 			return true;
 		}
+
 		if (list->looked_at >= LIST_LOOKED_AT_MOST ||
 		    list->bytes_looked_at >= BYTES_LOOKED_AT_MOST)
 			break;

@@ -17,29 +17,26 @@ bool public_url_is_secure(const struct call *call)
 /* The size of a name of 253 bytes with a port; a QR code could not hold much more. */
 #define HOST_MOST 259
 
-/* True if these are characters of a host with a port; otherwise the web server did not set them. */
-static bool host_is_valid(struct slice host)
+struct slice public_url_of(struct call *call)
 {
 	static const char bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789.-_:[]";
-
-	for (size_t i = 0; i < host.size; i++) {
-		if (host.data[i] == '\0' || strchr(bytes, host.data[i]) == NULL)
-			return false;
-	}
-	return host.size > 0 && host.size <= HOST_MOST;
-}
-
-struct slice public_url_of(struct call *call)
-{
-	const struct slice host = host_is_valid(call->request.host) ? call->request.host
-								    : SLICE("localhost");
+	const struct slice host = call->request.host;
 	struct buffer url = BUFFER_INITIAL(call->arena);
+	size_t valid = 0;
 
 	if (call->environment->public_url != NULL)
 		return slice_of(call->environment->public_url);
+
+	/* The web server does not set other characters than those of a host with a port. */
+	while (valid < host.size && host.data[valid] != '\0' &&
+	       strchr(bytes, host.data[valid]) != NULL)
+		valid++;
 	buffer_append_text(&url, public_url_is_secure(call) ? "https://" : "http://");
-	buffer_append(&url, host);
+	if (valid > 0 && valid == host.size && host.size <= HOST_MOST)
+		buffer_append(&url, host);
+	else
+		buffer_append_text(&url, "localhost");
 	return buffer_slice(&url);
 }
 

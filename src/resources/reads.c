@@ -79,14 +79,6 @@ static struct slice source_name(struct call *call, const struct read *read)
 	return read->is_lower && name.data != NULL ? text_lower(call->arena, name) : name;
 }
 
-static bool is_left_out(const struct call *call, const struct read *read)
-{
-	return (read->when != NULL && !read->when(call)) ||
-	       (read->from == READ_ACCOUNT && read->member != NULL &&
-		call_member(call, read->member) == NULL) ||
-	       (read->without != NULL && call_member(call, read->without) != NULL);
-}
-
 /* A write that changes a code and what the codes of its room share locks the room first; an
  * exchange locks only the code. */
 static void expected_add_code(struct expected *expected, struct slice letters,
@@ -144,7 +136,10 @@ static bool expected_add_read(struct expected *expected, const struct read *read
 	struct slice name;
 
 	expected->last = NONE;
-	if (is_left_out(call, read))
+	if ((read->when != NULL && !read->when(call)) ||
+	    (read->from == READ_ACCOUNT && read->member != NULL &&
+	     call_member(call, read->member) == NULL) ||
+	    (read->without != NULL && call_member(call, read->without) != NULL))
 		return true;
 	if (read->finding == STORE_FIND_ID || read->finding == STORE_FIND_CHILDREN ||
 	    read->finding == STORE_FIND_PAGE) {
@@ -211,21 +206,6 @@ enum store_reading load_reading(const struct call *call, const struct load *load
 	return call_is_writing(call) ? load->reading : STORE_TO_SHOW;
 }
 
-/* Returns false if nothing is to be read. */
-static bool expected_add_all(struct expected *expected, const struct load *loads,
-			     const struct read *reads)
-{
-	struct call *call = expected->call;
-
-	for (; loads != NULL && loads->what != NULL; loads++) {
-		expected->reading = load_reading(call, loads);
-		if (!expected_add_reads(expected, loads->what->reads))
-			return false;
-	}
-	expected->reading = call_reading(call);
-	return reads == NULL || expected_add_reads(expected, reads);
-}
-
 void reads_tell(struct call *call, const struct load *loads, const struct read *reads,
 		const struct read *of_key)
 {
@@ -240,7 +220,13 @@ void reads_tell(struct call *call, const struct load *loads, const struct read *
 	expected.call = call;
 	expected.n = expected.code_count = 0;
 	expected.last = NONE;
-	if (!expected_add_all(&expected, loads, reads) || expected.n == 0)
+	for (const struct load *load = loads; load != NULL && load->what != NULL; load++) {
+		expected.reading = load_reading(call, load);
+		if (!expected_add_reads(&expected, load->what->reads))
+			return;
+	}
+	expected.reading = call_reading(call);
+	if ((reads != NULL && !expected_add_reads(&expected, reads)) || expected.n == 0)
 		return;
 	if (call->idempotency_key.data != NULL)
 		(void)expected_add_reads(&expected, of_key);

@@ -35,38 +35,32 @@ static bool is_item(const struct member *member, const void *record,
 				    record_id(record_member(items, "id"), item)) == 0;
 }
 
-static bool find_item(struct call *call, const struct member *member, const void *record,
-		      bool *is_there, struct fault *fault)
-{
-	const struct record_table *table = record_kind_of(member->relation->of)->table;
-	const struct member *list = record_member(table, member->relation->list);
-	void *one = arena_zero(call->arena, table->size);
-	const char *items;
-	size_t n;
-
-	*is_there = false;
-	if (!record_get(table, call->transaction, &kind_only_id, STORE_TO_SHOW, one, fault))
-		return false;
-	n = record_items(list, one, &items);
-	for (size_t i = 0; i < n && !*is_there; i++)
-		*is_there = is_item(member, record, list->items, items + i * list->items->size);
-	return true;
-}
-
 bool record_find_referred(struct call *call, const struct member *member, const void *record,
 			  enum record_referred *referred, struct fault *fault)
 {
 	const struct relation *relation = member->relation;
+	const struct record_table *table;
+	const struct member *list;
 	struct store_record stored;
-	bool is_there, is_left = false;
+	bool is_there = false, is_left = false;
+	const char *items;
+	void *one;
+	size_t n;
 
 	*referred = RECORD_REFERRED_THERE;
 	if (relation->fate == RELATION_OUTLIVES ||
 	    (relation->may_be_none && refers_to_nothing(member, record)))
 		return true;
 	if (relation->list != NULL) {
-		if (!find_item(call, member, record, &is_there, fault))
+		table = record_kind_of(relation->of)->table;
+		list = record_member(table, relation->list);
+		one = arena_zero(call->arena, table->size);
+		if (!record_get(table, call->transaction, &kind_only_id, STORE_TO_SHOW, one, fault))
 			return false;
+		n = record_items(list, one, &items);
+		for (size_t i = 0; i < n && !is_there; i++)
+			is_there = is_item(member, record, list->items,
+					   items + i * list->items->size);
 	} else {
 		if (!store_get(call->transaction, relation->of, record_id(member, record),
 			       STORE_TO_SHOW, &stored, fault))
@@ -282,33 +276,23 @@ bool record_count_loaded(struct call *call, const struct record_table *table, co
 	return true;
 }
 
-/* The store has the end of a record beside its value. */
-static void check_end(const struct record_table *table, const void *record,
-		      struct findings *findings)
-{
-	const struct store_record *stored = (const void *)((const char *)record + table->stored);
-
-	if (table->kind->has_ends && stored->ends != record_end(table, record))
-		findings_add(findings, "", "is found by another end");
-}
-
-static bool check_whole(struct call *call, const struct record_kind *kind, const void *record,
-			struct findings *findings, struct fault *fault)
-{
-	check_end(kind->table, record, findings);
-	return check_counts(call, kind->table, record, findings, fault) &&
-	       check_counted(call, kind->table, record, findings, fault) &&
-	       (kind->derive == NULL || kind->derive(call, record, findings, fault));
-}
-
 bool record_check(struct call *call, const struct record_kind *kind, const void *record,
 		  bool is_whole, struct findings *findings, struct fault *fault)
 {
+	const struct store_record *stored =
+		(const void *)((const char *)record + kind->table->stored);
 	bool refers, is_done;
 
 	record_verify(kind->table, record, "", is_whole, findings);
 	is_done = record_check_relations(call, kind->table, record, &refers, findings, fault) &&
-		  (!refers || kind->check == NULL || kind->check(call, record, findings, fault)) &&
-		  (!is_whole || check_whole(call, kind, record, findings, fault));
+		  (!refers || kind->check == NULL || kind->check(call, record, findings, fault));
+	if (is_done && is_whole) {
+		/* The store has the end of a record beside its value. */
+		if (kind->table->kind->has_ends && stored->ends != record_end(kind->table, record))
+			findings_add(findings, "", "is found by another end");
+		is_done = check_counts(call, kind->table, record, findings, fault) &&
+			  check_counted(call, kind->table, record, findings, fault) &&
+			  (kind->derive == NULL || kind->derive(call, record, findings, fault));
+	}
 	return stored_sound(call, is_done, fault);
 }
