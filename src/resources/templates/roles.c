@@ -50,21 +50,6 @@ bool roles_list(struct call *call, struct fault *fault)
 
 /* ---- writing ---- */
 
-/* Checks what depends on the stored template: a name in the path that is new, and the number of
- * roles. */
-static bool check_new(struct call *call, const struct template_record *record, struct fault *fault)
-{
-	size_t most = template_roles_most();
-
-	if (call_member(call, "name") == NULL &&
-	    !schema_text_obeys(&role_name_text, call->parameters[1]))
-		return fault_set(fault, FAULT_BAD_REQUEST, "The role name in the path %s",
-				 role_name_text.sentence);
-	if (record->role_count >= most)
-		findings_add(&call->findings, "/roles", "must have at most %zu roles", most);
-	return findings_result(&call->findings, fault);
-}
-
 /* Checks, in this order: the rules of the result, the conditions of the request, conflicts. Stores
  * nothing before all of them have passed. index: of the role of the path; role_count if it is
  * new. */
@@ -100,10 +85,23 @@ static bool save_role(struct call *call, size_t index, const json_t *document, s
 
 bool roles_put(struct call *call, struct fault *fault)
 {
-	const size_t index = template_role_index(call->template, call->parameters[1]);
+	const struct template_record *record = call->template;
+	const size_t index = template_role_index(record, call->parameters[1]);
+	const size_t most = template_roles_most();
 
-	return (index < call->template->role_count || check_new(call, call->template, fault)) &&
-	       save_role(call, index, call->body, fault);
+	/* A new name in the path, and the number of roles, depend on the stored template. */
+	if (index == record->role_count) {
+		if (call_member(call, "name") == NULL &&
+		    !schema_text_obeys(&role_name_text, call->parameters[1]))
+			return fault_set(fault, FAULT_BAD_REQUEST, "The role name in the path %s",
+					 role_name_text.sentence);
+		if (record->role_count >= most)
+			findings_add(&call->findings, "/roles", "must have at most %zu roles",
+				     most);
+		if (!findings_result(&call->findings, fault))
+			return false;
+	}
+	return save_role(call, index, call->body, fault);
 }
 
 bool roles_patch(struct call *call, struct fault *fault)

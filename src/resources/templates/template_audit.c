@@ -26,30 +26,6 @@ void template_note(struct call *call, const char *type, const struct template_re
 	audit_note(call, type, &data);
 }
 
-static void find_in_parts(struct call *call, struct changes *changes,
-			  const struct template_record *former,
-			  const struct template_record *record)
-{
-	static const char *const prefixes[PART_COUNT] = {
-		[PART_SETTINGS] = "/settings",
-		[PART_DESTINATIONS] = "/destinations",
-	};
-
-	for (enum template_part part = 0; part < PART_COUNT; part++) {
-		const struct template_part_text *before = &former->parts[part];
-		const struct template_part_text *after = &record->parts[part];
-		const struct slice prefix = slice_of(prefixes[part]);
-
-		if (!slice_equal(before->text, after->text))
-			changes_find_in_texts(changes, prefix, before->text, after->text, NULL);
-		if (!slice_equal(before->hidden, after->hidden))
-			changes_find_hidden(
-				changes, prefix, template_part_shape(part),
-				stored_json(call, before->hidden, "template", &former->id),
-				stored_json(call, after->hidden, "template", &record->id));
-	}
-}
-
 /* Notes the role for its people if one of the pointers from `first` on, below `pointer`, is about
  * what they may do. */
 static void note_changed_role(struct call *call, const struct template_record *record,
@@ -109,18 +85,6 @@ static void find_in_roles(struct call *call, struct changes *changes,
 	}
 }
 
-static void find_plugins(struct changes *changes, const struct template_record *former,
-			 const struct template_record *record)
-{
-	if (slice_equal(former->plugins, record->plugins))
-		return;
-	if (former->plugins.size == 0 || record->plugins.size == 0)
-		changes_add(changes, SLICE("/plugins"));
-	else
-		changes_find_in_texts(changes, SLICE("/plugins"), former->plugins, record->plugins,
-				      NULL);
-}
-
 void template_note_changed_roles(struct call *call, const struct template_record *record,
 				 const struct template_record *former)
 {
@@ -132,6 +96,10 @@ void template_note_changed_roles(struct call *call, const struct template_record
 void template_note_update(struct call *call, const struct template_record *record,
 			  const struct template_record *former, bool default_changed)
 {
+	static const char *const prefixes[PART_COUNT] = {
+		[PART_SETTINGS] = "/settings",
+		[PART_DESTINATIONS] = "/destinations",
+	};
 	struct audit_data data = template_data(call, record);
 	struct changes changes = CHANGES_INITIAL(call->arena);
 
@@ -140,12 +108,31 @@ void template_note_update(struct call *call, const struct template_record *recor
 	if (default_changed)
 		changes_add(&changes, SLICE("/default"));
 	find_in_roles(call, &changes, former, record);
-	find_in_parts(call, &changes, former, record);
-	find_plugins(&changes, former, record);
+
+	for (enum template_part part = 0; part < PART_COUNT; part++) {
+		const struct template_part_text *before = &former->parts[part];
+		const struct template_part_text *after = &record->parts[part];
+		const struct slice prefix = slice_of(prefixes[part]);
+
+		if (!slice_equal(before->text, after->text))
+			changes_find_in_texts(&changes, prefix, before->text, after->text, NULL);
+		if (!slice_equal(before->hidden, after->hidden))
+			changes_find_hidden(
+				&changes, prefix, template_part_shape(part),
+				stored_json(call, before->hidden, "template", &former->id),
+				stored_json(call, after->hidden, "template", &record->id));
+	}
+
+	if ((former->plugins.size == 0) != (record->plugins.size == 0))
+		changes_add(&changes, SLICE("/plugins"));
+	else if (!slice_equal(former->plugins, record->plugins))
+		changes_find_in_texts(&changes, SLICE("/plugins"), former->plugins, record->plugins,
+				      NULL);
 	if (!slice_equal(former->recordings, record->recordings))
 		changes_add(&changes, SLICE("/recordings"));
 	data.changes = &changes;
 	audit_note(call, "template.updated", &data);
+
 	for (size_t i = 0; i < former->role_count; i++) {
 		if (template_live_role(record, former->roles[i].identity) == NULL)
 			role_note(call, "role.deleted", record, former->roles[i].name);

@@ -24,37 +24,6 @@ static struct slice json_member_text(struct call *call, struct slice json, const
 
 /* ---- templates ---- */
 
-/* Restores the identities and times of roles, which were created as new ones. */
-static void take_identities(struct template_record *record, const struct template_role *roles,
-			    size_t count)
-{
-	for (size_t i = 0; i < record->role_count; i++) {
-		for (size_t j = 0; j < count; j++) {
-			if (!slice_equal(roles[j].name, record->roles[i].name))
-				continue;
-			record->roles[i].identity = roles[j].identity;
-			record->roles[i].former = roles[j].former;
-			record->roles[i].added = roles[j].added;
-		}
-	}
-}
-
-/* Checks that each hidden member belongs to the part. */
-static void check_part_hidden(struct call *call, const struct template_record *record,
-			      enum template_part part, struct findings *findings)
-{
-	const json_t *hidden = stored_json(call, record->parts[part].hidden, "template",
-					   &record->id);
-	const json_t *document = template_part_document(call, record, part);
-
-	if (json_equal(document_hidden(call->arena, template_part_shape(part), document), hidden) ==
-	    0)
-		findings_add(findings,
-			     part == PART_SETTINGS ? "/template/settings_hidden"
-						   : "/template/destinations_hidden",
-			     "must have only members of the part");
-}
-
 static void check_recorded_role(const struct template_record *record, const json_t *recordings,
 				const char *pointer, struct findings *findings)
 {
@@ -70,12 +39,22 @@ static bool template_load_dumped(struct call *call, void *scanned, const char *p
 	const size_t count = record->role_count;
 	const uint32_t last_identity = record->last_identity;
 	json_t *document, *recordings;
+	const json_t *hidden, *of_part;
 
 	for (size_t i = 0; i < count; i++)
 		record->roles[i].name = json_member_text(call, record->roles[i].text, "name");
 	document = template_document(call, record);
-	for (enum template_part part = 0; part < PART_COUNT; part++)
-		check_part_hidden(call, record, part, findings);
+
+	for (enum template_part part = 0; part < PART_COUNT; part++) {
+		hidden = stored_json(call, record->parts[part].hidden, "template", &record->id);
+		of_part = template_part_document(call, record, part);
+		if (json_equal(document_hidden(call->arena, template_part_shape(part), of_part),
+			       hidden) == 0)
+			findings_add(findings,
+				     part == PART_SETTINGS ? "/template/settings_hidden"
+							   : "/template/destinations_hidden",
+				     "must have only members of the part");
+	}
 	recordings = template_recordings(call, record);
 	if (recordings != NULL)
 		record_check_document(&recording_config_shape, recordings, "/template/recordings",
@@ -86,11 +65,21 @@ static bool template_load_dumped(struct call *call, void *scanned, const char *p
 	record_check_document(&template_shape, document, pointer, findings);
 	if (!findings_result(findings, fault))
 		return false;
+
 	record->roles = NULL;
 	record->role_count = 0;
 	template_set_recordings(call, record, recordings);
 	template_set_all(call, record, document, NULL, PART_MERGED);
-	take_identities(record, roles, count);
+	/* These are new roles, whose identities and times are restored. */
+	for (size_t i = 0; i < record->role_count; i++) {
+		for (size_t j = 0; j < count; j++) {
+			if (!slice_equal(roles[j].name, record->roles[i].name))
+				continue;
+			record->roles[i].identity = roles[j].identity;
+			record->roles[i].former = roles[j].former;
+			record->roles[i].added = roles[j].added;
+		}
+	}
 	record->last_identity = last_identity;
 	return template_assemble(call, record, fault);
 }

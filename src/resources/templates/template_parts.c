@@ -50,33 +50,6 @@ json_t *upload_kept_credentials(const json_t *stored, const json_t *upload)
 	return json_object_get(stored, "credentials");
 }
 
-static const json_t *keep_credentials(struct call *call, const json_t *stored,
-				      const json_t *settings)
-{
-	json_t *credentials =
-		upload_kept_credentials(inner_member(stored, "recording", "upload"),
-					inner_member(settings, "recording", "upload"));
-	json_t *kept;
-
-	if (credentials == NULL)
-		return settings;
-	kept = call_copy(call, settings);
-	json_object_set(call_copy_member(call_copy_member(kept, "recording"), "upload"),
-			"credentials", credentials);
-	return kept;
-}
-
-/* Removes the stored credentials if a patch changes the place of the upload without sending new
- * credentials: they belong to the former place. */
-static void drop_credentials(const json_t *stored, const json_t *settings, const json_t *sent)
-{
-	json_t *upload = inner_member(settings, "recording", "upload");
-
-	if (json_object_get(inner_member(sent, "recording", "upload"), "credentials") == NULL &&
-	    !is_same_upload(inner_member(stored, "recording", "upload"), upload))
-		json_object_del(upload, "credentials");
-}
-
 /* Browser recordings without a role keep the role of the stored browser recording of that name. */
 static const json_t *keep_recording_roles(struct call *call, const json_t *stored,
 					  const json_t *destinations)
@@ -103,43 +76,48 @@ static const json_t *keep_stored(struct call *call, const struct template_record
 				 enum template_part part, const json_t *document,
 				 const json_t *sent, enum part_origin origin)
 {
-	const json_t *stored;
+	const json_t *stored, *former_upload;
+	json_t *upload = inner_member(document, "recording", "upload");
+	json_t *credentials, *kept;
 
 	if (record->parts[part].hidden.size == 0 || slice_is(record->parts[part].hidden, "{}"))
 		return document;
 	stored = template_part_document(call, record, part);
-	if (origin == PART_REPLACED)
-		return part == PART_SETTINGS ? keep_credentials(call, stored, document)
-					     : keep_recording_roles(call, stored, document);
-	if (part == PART_SETTINGS)
-		drop_credentials(stored, document, sent);
+	if (part != PART_SETTINGS)
+		return origin == PART_REPLACED ? keep_recording_roles(call, stored, document)
+					       : document;
+
+	former_upload = inner_member(stored, "recording", "upload");
+	if (origin == PART_REPLACED) {
+		credentials = upload_kept_credentials(former_upload, upload);
+		if (credentials == NULL)
+			return document;
+		kept = call_copy(call, document);
+		json_object_set(call_copy_member(call_copy_member(kept, "recording"), "upload"),
+				"credentials", credentials);
+		return kept;
+	}
+
+	/* If a patch changes the place of the upload without sending new credentials, the stored
+	 * ones go: they belong to the former place. */
+	if (json_object_get(inner_member(sent, "recording", "upload"), "credentials") == NULL &&
+	    !is_same_upload(former_upload, upload))
+		json_object_del(upload, "credentials");
 	return document;
 }
 
 /* ---- settings and destinations ---- */
 
-/* Returns the recording as rooms that follow their template show it, with the member names of
- * rooms. */
-static struct slice room_recording(struct call *call, const json_t *settings)
-{
-	const json_t *recording = json_object_get(settings, "recording");
-	json_t *upload = json_object_get(recording, "upload");
-	json_t *shown = arena_json(call->arena, json_object());
-
-	if (json_object_get(recording, "enabled") != NULL)
-		json_object_set(shown, "enabled", json_object_get(recording, "enabled"));
-	if (upload != NULL)
-		json_object_set(shown, "upload_info", upload);
-	return document_as_text(call->arena, &recording_info_shape, shown, false);
-}
-
 /* Sets the members of the record that follow from the settings. */
 static void follow_settings(struct call *call, struct template_record *record,
 			    const json_t *settings, const json_t *sent)
 {
-	const struct slice recording = room_recording(call, settings);
+	const json_t *recording = json_object_get(settings, "recording");
+	json_t *upload = json_object_get(recording, "upload");
+	json_t *shown = arena_json(call->arena, json_object());
 	const struct slice standard = slice_of(shape_field(&settings_shape, "region")->standard);
 	const json_t *region = json_object_get(settings, "region");
+	struct slice recording_text;
 
 	if (json_object_get(inner_member(sent, "recording", "upload"), "credentials") != NULL)
 		record->echo = document_as_text(call->arena, &settings_shape, settings, true);
@@ -147,10 +125,17 @@ static void follow_settings(struct call *call, struct template_record *record,
 	record->region = region != NULL ? text_of_json(region)
 					: (struct slice){ standard.data + 1, standard.size - 2 };
 	record->backend = text_of_json(json_object_get(settings, "backend"));
-	if (!slice_equal(recording, record->recording))
-		record->rooms_etag = call->etag;
-	record->recording = recording;
 	record->has_agents = json_array_size(json_object_get(settings, "agents")) > 0;
+
+	/* As rooms that follow their template show it, with the member names of rooms. */
+	if (json_object_get(recording, "enabled") != NULL)
+		json_object_set(shown, "enabled", json_object_get(recording, "enabled"));
+	if (upload != NULL)
+		json_object_set(shown, "upload_info", upload);
+	recording_text = document_as_text(call->arena, &recording_info_shape, shown, false);
+	if (!slice_equal(recording_text, record->recording))
+		record->rooms_etag = call->etag;
+	record->recording = recording_text;
 }
 
 /* Adds a finding for each numPlaylistSegments above the usual maximum that is not stored already.
@@ -410,21 +395,6 @@ static void replace_name_in_others(struct call *call, struct template_record *re
 	}
 }
 
-/* Returns the role with its own name replaced in its subscriptions. */
-static const json_t *renamed_in_list(struct call *call, const json_t *role, struct slice former,
-				     const struct slice *name)
-{
-	const json_t *names = role_subscriptions(role);
-	json_t *renamed, *parameters;
-
-	if (index_of_name(names, former) == json_array_size(names))
-		return role;
-	renamed = call_copy(call, role);
-	parameters = call_copy_member(renamed, "subscribeParams");
-	replace_name(call_copy_member(parameters, "subscribeToRoles"), former, name);
-	return renamed;
-}
-
 /* Adds a name to the former ones. The oldest are forgotten. */
 static struct slice add_former(struct arena *arena, struct slice name, struct slice former)
 {
@@ -447,6 +417,7 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 {
 	json_t *names = arena_json(call->arena, json_array());
 	struct template_role *role, *roles;
+	json_t *subscribed, *renamed;
 	struct slice former;
 
 	if (index == record->role_count) {
@@ -459,6 +430,7 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 		record->roles[index].name = name;
 		record->role_count++;
 	}
+
 	role = &record->roles[index];
 	former = role->name;
 	role->name = arena_copy(call->arena, name);
@@ -468,8 +440,16 @@ void template_set_role(struct call *call, struct template_record *record, size_t
 		replace_name_in_parts(call, record, former, &role->name);
 		/* Also in a list that was sent: clients read the role, change its name and send it
 		 * back. */
-		document = renamed_in_list(call, document, former, &role->name);
+		subscribed = role_subscriptions(document);
+		if (index_of_name(subscribed, former) < json_array_size(subscribed)) {
+			renamed = call_copy(call, document);
+			subscribed = call_copy_member(call_copy_member(renamed, "subscribeParams"),
+						      "subscribeToRoles");
+			replace_name(subscribed, former, &role->name);
+			document = renamed;
+		}
 	}
+
 	for (size_t i = 0; i < record->role_count; i++)
 		array_put(names, json_of_text(record->roles[i].name));
 	set_role_text(call, role, fill_subscriptions(call, document, names));
@@ -488,16 +468,6 @@ bool template_remove_role(struct call *call, struct template_record *record, siz
 	replace_name_in_others(call, record, record->role_count, gone.name, NULL);
 	replace_name_in_parts(call, record, gone.name, NULL);
 	return codes_resolve_some(call, record, fault);
-}
-
-static void drop_names(json_t *names, const json_t *gone)
-{
-	for (size_t i = json_array_size(names); i-- > 0;) {
-		const struct slice name = text_of_json(json_array_get(names, i));
-
-		if (json_object_getn(gone, name.data, name.size) != NULL)
-			json_array_remove(names, i);
-	}
 }
 
 void template_drop_gone_roles(struct call *call, const struct template_record *record,
@@ -526,9 +496,16 @@ void template_drop_gone_roles(struct call *call, const struct template_record *r
 	json_object_keylen_foreach(roles, name, length, role)
 	{
 		const json_t *own = json_object_getn(json_object_get(sent, "roles"), name, length);
+		json_t *names = role_subscriptions(role);
 
-		if (role_subscriptions(own) == NULL)
-			drop_names(role_subscriptions(role), gone);
+		if (role_subscriptions(own) != NULL)
+			continue;
+		for (size_t i = json_array_size(names); i-- > 0;) {
+			const struct slice of = text_of_json(json_array_get(names, i));
+
+			if (json_object_getn(gone, of.data, of.size) != NULL)
+				json_array_remove(names, i);
+		}
 	}
 }
 

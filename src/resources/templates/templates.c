@@ -239,70 +239,36 @@ struct template_filter {
 	bool is_summary;
 };
 
-static bool is_default(const struct template_filter *filter, const struct store_record *record)
-{
-	return filter->has_default && id_compare(&filter->default_template, &record->id) == 0;
-}
-
-static bool template_matches(const struct list *list, const struct template_filter *filter,
-			     const struct store_record *record)
-{
-	return (filter->marked == NULL ||
-		json_is_true(filter->marked) == is_default(filter, record)) &&
-	       (!list->is_bounded || id_compare(&record->id, &list->start) < 0) &&
-	       list_wants_name(list, record->name, SLICE(""));
-}
-
-/* A summary is made from the head of the record, without parsing the text of the response. */
-static bool item_text(struct call *call, const struct template_filter *filter,
-		      const struct store_record *stored, struct slice *text, struct fault *fault)
-{
-	struct template_record record;
-
-	if (!filter->is_summary)
-		return template_unpack_text(stored, text, fault);
-	if (!template_unpack(call, stored, &record, fault))
-		return false;
-	*text = template_summary(call, &record, is_default(filter, stored));
-	return true;
-}
-
 static bool add_items(struct list *list, const struct store_record *records, size_t n,
 		      struct fault *fault)
 {
 	struct call *call = list->call;
+	const struct template_filter *filter = list->filter;
+	struct template_record record;
 	struct slice text;
 
 	for (size_t i = 0; i < n && !list_is_full(list); i++) {
-		if (!template_matches(list, list->filter, &records[i]))
+		const bool is_default = filter->has_default &&
+					id_compare(&filter->default_template, &records[i].id) == 0;
+
+		if ((filter->marked != NULL && json_is_true(filter->marked) != is_default) ||
+		    (list->is_bounded && id_compare(&records[i].id, &list->start) >= 0) ||
+		    !list_wants_name(list, records[i].name, SLICE("")))
 			continue;
-		if (!item_text(call, list->filter, &records[i], &text, fault))
-			return false;
+		/* A summary is made from the head of the record, without parsing the text of the
+		 * response. */
+		if (!filter->is_summary) {
+			if (!template_unpack_text(&records[i], &text, fault))
+				return false;
+		} else {
+			if (!template_unpack(call, &records[i], &record, fault))
+				return false;
+			text = template_summary(call, &record, is_default);
+		}
 		list_add_named(list, &records[i].id, records[i].name);
 		call_part(call, text);
 	}
 	return true;
-}
-
-/* With a name, or for the default template, the list has at most one item. */
-static bool add_one(struct list *list, struct fault *fault)
-{
-	struct call *call = list->call;
-	const struct template_filter *filter = list->filter;
-	struct store_record stored = { .is_on = false };
-
-	if (filter->name.data != NULL) {
-		if (!store_get_named(call->transaction, &kind_template, filter->name, STORE_TO_SHOW,
-				     &stored, fault))
-			return false;
-	} else if (filter->has_default) {
-		if (!store_get(call->transaction, &kind_template, &filter->default_template,
-			       STORE_TO_SHOW, &stored, fault))
-			return false;
-		if (stored.value.data == NULL)
-			return record_missing("template", &filter->default_template, fault);
-	}
-	return stored.value.data == NULL || add_items(list, &stored, 1, fault);
 }
 
 static void prepare_templates(struct call *call)
@@ -347,13 +313,29 @@ bool templates_list(struct call *call, struct fault *fault)
 {
 	struct list *list = call->list;
 	struct template_filter *filter = list->filter;
+	struct store_record stored = { .is_on = false };
 
 	list_open(list);
 	if (shows_default(call) &&
 	    !default_template_load(call, &filter->default_template, &filter->has_default, fault))
 		return false;
-	return (list->has_page ? list_add_pages(list, &kind_template, add_items, fault)
-			       : add_one(list, fault)) &&
+	if (list->has_page)
+		return list_add_pages(list, &kind_template, add_items, fault) &&
+		       list_close(list, fault);
+
+	/* With a name, or for the default template, the list has at most one item. */
+	if (filter->name.data != NULL) {
+		if (!store_get_named(call->transaction, &kind_template, filter->name, STORE_TO_SHOW,
+				     &stored, fault))
+			return false;
+	} else if (filter->has_default) {
+		if (!store_get(call->transaction, &kind_template, &filter->default_template,
+			       STORE_TO_SHOW, &stored, fault))
+			return false;
+		if (stored.value.data == NULL)
+			return record_missing("template", &filter->default_template, fault);
+	}
+	return (stored.value.data == NULL || add_items(list, &stored, 1, fault)) &&
 	       list_close(list, fault);
 }
 
