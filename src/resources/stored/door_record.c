@@ -206,22 +206,11 @@ void door_add_denial(struct call *call, struct door *door, const struct id *tick
 	door->denial_count = n;
 }
 
-/* Returns the id before this one. */
-static struct id id_before(const struct id *id)
-{
-	struct id before = *id;
-	size_t i = ID_SIZE;
-
-	while (i-- > 0 && before.bytes[i]-- == 0)
-		;
-	return before;
-}
-
 bool door_ticket_find(struct call *call, const struct id *room, const struct id *id,
 		      enum store_reading reading, struct door_ticket *ticket, bool *is_there,
 		      struct fault *fault)
 {
-	const struct id before = id_before(id);
+	struct id before = *id;
 	struct store_record record;
 	struct store_page page = {
 		.order = STORE_OLDEST_FIRST,
@@ -234,6 +223,9 @@ bool door_ticket_find(struct call *call, const struct id *room, const struct id 
 	*is_there = false;
 	if (id_compare(id, &kind_only_id) == 0)
 		return true;
+	/* The id before this one. */
+	for (size_t i = ID_SIZE; i-- > 0 && before.bytes[i]-- == 0;)
+		;
 	if (!store_page(call->transaction, &kind_door_ticket, &page, fault))
 		return false;
 	if (page.count == 0 || id_compare(&record.id, id) != 0)

@@ -263,17 +263,6 @@ struct id inside_id(const struct id *room, struct slice entry)
 	return id;
 }
 
-/* The id before rooms were part of it. Such records last until these people leave. */
-static struct id inside_former_id(struct slice entry)
-{
-	unsigned char digest[DIGEST_SIZE];
-	struct id id;
-
-	digest_sha256(entry, digest);
-	memcpy(id.bytes, digest, ID_SIZE);
-	return id;
-}
-
 struct id given_role_id(const struct id *session, bool is_entry, struct slice person)
 {
 	char bytes[ID_SIZE + 1 + LIVE_NAME_MOST];
@@ -403,8 +392,12 @@ bool peers_read(struct call *call, const struct id *session, struct peer_page *p
 bool inside_find_former(struct call *call, const struct id *room, struct slice entry,
 			enum store_reading reading, struct inside *inside, struct fault *fault)
 {
-	const struct id id = inside_former_id(entry);
+	unsigned char digest[DIGEST_SIZE];
+	struct id id;
 
+	/* The id before rooms were part of it. Such records last until these people leave. */
+	digest_sha256(entry, digest);
+	memcpy(id.bytes, digest, ID_SIZE);
 	if (!record_get(&inside_table, call->transaction, &id, reading, inside, fault))
 		return false;
 	if (inside->stored.value.data != NULL && id_compare(&inside->stored.parent, room) != 0)

@@ -219,11 +219,35 @@ static void set_text(json_t *document, const char *name, const char *value)
 	json_object_set_new_nocheck(document, name, json_string_nocheck(value));
 }
 
-/* Sets the members that clients cannot send, or that the record has. */
-static void set_fixed(struct call *call, const struct room_record *record, json_t *document)
+/* True for members whose value belongs to the template. They end a piece after their colon; the
+ * value is inserted when the room is shown. */
+static bool is_the_templates(const struct field *field)
 {
-	char id[ID_TEXT_SIZE + 1], time[TEXT_TIME_SIZE];
+	return strcmp(field->name, "recording_info") == 0 || strcmp(field->name, "template") == 0;
+}
 
+static int64_t opening_time(const json_t *document, const char *name, int64_t otherwise)
+{
+	int64_t seconds;
+
+	return text_time_parse_seconds(text_of_json(json_object_get(document, name)), &seconds)
+		       ? seconds
+		       : otherwise;
+}
+
+void room_set_document(struct call *call, struct room_record *record, json_t *document)
+{
+	const json_t *recording = json_object_get(document, "recording_info");
+	const struct slice title = text_of_json(json_object_get(document, "title"));
+	struct buffer piece = BUFFER_INITIAL(call->arena);
+	char id[ID_TEXT_SIZE + 1], time[TEXT_TIME_SIZE];
+	size_t n = 0;
+
+	record->title = title.data != NULL ? arena_copy(call->arena, title) : SLICE("");
+	record->opens_at = opening_time(document, "opens_at", INT64_MIN);
+	record->closes_at = opening_time(document, "closes_at", INT64_MAX);
+
+	/* Members that clients cannot send, or that the record has. */
 	id_print(&record->id, id);
 	set_text(document, "id", id);
 	id_print(&record->template_id, id);
@@ -239,19 +263,6 @@ static void set_fixed(struct call *call, const struct room_record *record, json_
 	json_object_set_new_nocheck(document, "enabled", json_boolean(record->is_enabled));
 	json_object_set_new_nocheck(document, "recording_source_template",
 				    json_boolean(record->follows_template));
-}
-
-/* True for members whose value belongs to the template. They end a piece after their colon; the
- * value is inserted when the room is shown. */
-static bool is_the_templates(const struct field *field)
-{
-	return strcmp(field->name, "recording_info") == 0 || strcmp(field->name, "template") == 0;
-}
-
-static void write_pieces(struct call *call, struct room_record *record, const json_t *document)
-{
-	struct buffer piece = BUFFER_INITIAL(call->arena);
-	size_t n = 0;
 
 	buffer_append_byte(&piece, '{');
 	for (size_t i = 0; i < room_shape.field_count; i++) {
@@ -273,28 +284,7 @@ static void write_pieces(struct call *call, struct room_record *record, const js
 	}
 	buffer_append_byte(&piece, '}');
 	record->pieces[n] = buffer_slice(&piece);
-}
 
-static int64_t opening_time(const json_t *document, const char *name, int64_t otherwise)
-{
-	int64_t seconds;
-
-	return text_time_parse_seconds(text_of_json(json_object_get(document, name)), &seconds)
-		       ? seconds
-		       : otherwise;
-}
-
-void room_set_document(struct call *call, struct room_record *record, json_t *document)
-{
-	const json_t *recording = json_object_get(document, "recording_info");
-
-	const struct slice title = text_of_json(json_object_get(document, "title"));
-
-	record->title = title.data != NULL ? arena_copy(call->arena, title) : SLICE("");
-	record->opens_at = opening_time(document, "opens_at", INT64_MIN);
-	record->closes_at = opening_time(document, "closes_at", INT64_MAX);
-	set_fixed(call, record, document);
-	write_pieces(call, record, document);
 	record->recording = recording == NULL ? SLICE("")
 					      : document_as_text(call->arena, &recording_info_shape,
 								 recording, false);

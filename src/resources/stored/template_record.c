@@ -195,19 +195,6 @@ const struct template_role *template_live_role(const struct template_record *rec
 
 /* ---- the text ---- */
 
-/* True if people with this role come in by themselves and may let others in. */
-static bool role_opens_doors(struct call *call, const struct template_record *record,
-			     const struct template_role *role)
-{
-	const json_t *document;
-
-	if (role->asks)
-		return false;
-	document = stored_json(call, role->text, "template", &record->id);
-	return json_is_true(
-		json_object_get(json_object_get(document, "permissions"), "removeOthers"));
-}
-
 /* Returns what is wrong with the roles together; data NULL if nothing is. */
 static struct slice find_warning(struct call *call, const struct template_record *record)
 {
@@ -218,7 +205,15 @@ static struct slice find_warning(struct call *call, const struct template_record
 	if (asking == 0)
 		return (struct slice){ NULL, 0 };
 	for (size_t i = 0; i < record->role_count; i++) {
-		if (role_opens_doors(call, record, &record->roles[i]))
+		const struct template_role *role = &record->roles[i];
+		const json_t *document;
+
+		if (role->asks)
+			continue;
+		/* People with this role come in by themselves. */
+		document = stored_json(call, role->text, "template", &record->id);
+		if (json_is_true(json_object_get(json_object_get(document, "permissions"),
+						 "removeOthers")))
 			return (struct slice){ NULL, 0 };
 	}
 	return asking == record->role_count
@@ -286,25 +281,11 @@ static void check_hidden(struct call *call, const char *pointer, struct slice hi
 			     hidden.size, TEMPLATE_HIDDEN_MOST);
 }
 
-static bool check_new_backend(struct call *call, const struct template_record *record,
-			      struct fault *fault)
-{
-	struct media media;
-
-	if (record->backend.data == NULL ||
-	    (record->backend.size > 0 && slice_equal(record->backend, record->former_backend)))
-		return true;
-	if (!media_load(call, STORE_TO_CHANGE, &media, fault))
-		return false;
-	if (media_backend_named(&media, record->backend) == NULL)
-		findings_add(&call->findings, "/settings/backend", "no such backend");
-	return true;
-}
-
 bool template_assemble(struct call *call, struct template_record *record, struct fault *fault)
 {
 	size_t n = record->role_count;
 	size_t *offsets = arena_alloc(call->arena, (n + PART_COUNT + 1) * sizeof *offsets);
+	struct media media;
 
 	record->text = join_text(call, record, record->parts[PART_SETTINGS].text, offsets);
 	for (size_t i = 0; i < n; i++)
@@ -318,7 +299,15 @@ bool template_assemble(struct call *call, struct template_record *record, struct
 			     record->text.size, TEMPLATE_TEXT_MOST);
 	check_hidden(call, "/settings", record->parts[PART_SETTINGS].hidden);
 	check_hidden(call, "/destinations", record->parts[PART_DESTINATIONS].hidden);
-	return check_new_backend(call, record, fault) && findings_result(&call->findings, fault);
+
+	if (record->backend.data != NULL &&
+	    (record->backend.size == 0 || !slice_equal(record->backend, record->former_backend))) {
+		if (!media_load(call, STORE_TO_CHANGE, &media, fault))
+			return false;
+		if (media_backend_named(&media, record->backend) == NULL)
+			findings_add(&call->findings, "/settings/backend", "no such backend");
+	}
+	return findings_result(&call->findings, fault);
 }
 
 bool template_assemble_changed(struct call *call, struct template_record *record,
