@@ -130,19 +130,21 @@ int64_t entrant_longest_end(struct entrant *entrant)
 	return entrant->longest_end;
 }
 
-static void find_fit(struct entrant *entrant)
+enum live_fit entrant_fit(struct entrant *entrant)
 {
 	struct call *call = entrant->call;
-	const json_t *role;
 	struct live_comer comer;
+	const json_t *role;
 
+	if (entrant->backend == NULL || entrant->has_fit)
+		return entrant->fit;
 	entrant->has_fit = true;
 	/* Before the media server was asked, the answer was the same. */
 	if (call->asking != NULL || !media_holds_limits(call, entrant->backend->type))
-		return;
+		return entrant->fit;
 	role = entrant_role(entrant);
 	if (media_admits_nobody(role))
-		return;
+		return entrant->fit;
 	comer = (struct live_comer){
 		.room = entrant->room->id,
 		.backend = entrant->backend->id,
@@ -153,11 +155,5 @@ static void find_fit(struct entrant *entrant)
 		.entry = entrant->entry,
 	};
 	(void)live_find_fit(call, &comer, &entrant->fit, entrant->fault);
-}
-
-enum live_fit entrant_fit(struct entrant *entrant)
-{
-	if (entrant->backend != NULL && !entrant->has_fit)
-		find_fit(entrant);
 	return entrant->fit;
 }

@@ -13,16 +13,6 @@
  * call reads thousands of records, and the records hold the limits again when the person is in. */
 #define SEARCHED_MOST 1000
 
-static bool live_is_current(const struct call *call, const struct live_comer *comer,
-			    const struct live *live)
-{
-	const int64_t known = live->heard > live->looked ? live->heard : live->looked;
-
-	return live->stored.value.data != NULL &&
-	       id_compare(&live->backend, &comer->backend) == 0 &&
-	       call->now - known <= LIVE_LIMITS_KNOWN;
-}
-
 /* in_role, in_room: others inside. */
 static enum live_fit fit_of(const struct live_comer *comer, int64_t in_role, int64_t in_room)
 {
@@ -50,12 +40,6 @@ struct search {
 	struct slice role; /* of the stay that was found */
 };
 
-static bool is_own_stay(const struct search *search, const struct peer *peer)
-{
-	return (search->user_id.size > 0 && slice_equal(peer->user_id, search->user_id)) ||
-	       (search->comer->entry.size > 0 && slice_equal(peer->entry, search->comer->entry));
-}
-
 /* Goes through those inside until it has found the stay, or to the end if the others are noted. */
 static bool search_people(struct call *call, const struct live *live, struct search *search,
 			  struct fault *fault)
@@ -68,7 +52,9 @@ static bool search_people(struct call *call, const struct live *live, struct sea
 		if (search->is_ended)
 			break;
 		search->left--;
-		if (is_own_stay(search, &peer)) {
+		if ((search->user_id.size > 0 && slice_equal(peer.user_id, search->user_id)) ||
+		    (search->comer->entry.size > 0 &&
+		     slice_equal(peer.entry, search->comer->entry))) {
 			search->is_found = true;
 			search->role = peer.role;
 			if (search->others == NULL)
@@ -140,7 +126,7 @@ static bool count_others(struct call *call, const struct live *live, struct sear
 bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_fit *fit,
 		   struct fault *fault)
 {
-	int64_t in_role, in_room;
+	int64_t known, in_role, in_room;
 	struct search search;
 	struct live live;
 
@@ -149,7 +135,10 @@ bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_
 		return true;
 	if (!live_load(call, &comer->room, STORE_TO_SHOW, &live, fault))
 		return false;
-	if (!live_is_current(call, comer, &live))
+	/* Numbers of another media server, or of long ago, do not count. */
+	known = live.heard > live.looked ? live.heard : live.looked;
+	if (live.stored.value.data == NULL || id_compare(&live.backend, &comer->backend) != 0 ||
+	    call->now - known > LIVE_LIMITS_KNOWN)
 		return true;
 	in_role = (int64_t)live_peers_with(&live, comer->role);
 	in_room = (int64_t)live_peers(&live);

@@ -29,7 +29,7 @@ static bool find_bearer_code(struct call *call, const struct token_holder *holde
 	return true;
 }
 
-static bool find_bearer(struct call *call, const struct token_holder *holder, struct fault *fault)
+bool token_check_holder(struct call *call, const struct token_holder *holder, struct fault *fault)
 {
 	const struct token_join *token = &call->app_token->subject;
 	const struct template_record *template = &holder->subject->template;
@@ -61,13 +61,7 @@ static bool find_bearer(struct call *call, const struct token_holder *holder, st
 	if (role == template->role_count)
 		return fault_set(fault, FAULT_NOT_FOUND, "Role not found");
 	entrant->role = template->roles[role].name;
-	return true;
-}
-
-bool token_check_holder(struct call *call, const struct token_holder *holder, struct fault *fault)
-{
-	return find_bearer(call, holder, fault) &&
-	       entry_check(holder->entrant, ENTRY_OF_ROOM | ENTRY_OF_PERSON, fault);
+	return entry_check(entrant, ENTRY_OF_ROOM | ENTRY_OF_PERSON, fault);
 }
 
 bool token_check(struct call *call, struct bearer *bearer, struct fault *fault)

@@ -10,36 +10,29 @@
 
 /* ---- the event log ---- */
 
-/* Reads n events, and releases them. *is_there is false if any of them is damaged or missing. */
-static bool log_read(struct call *call, uint64_t seq, size_t n, bool *is_there, struct fault *fault)
-{
-	const struct arena_mark mark = arena_mark(call->arena);
-	struct audit_entry entries[ENTRIES_AT_ONCE];
-	struct fault own = FAULT_INITIAL;
-
-	*is_there = audit_read(call->transaction, seq, n, entries, &own);
-	arena_release(call->arena, &mark);
-	if (*is_there || own.kind == FAULT_DAMAGED)
-		return true;
-	*fault = own;
-	return false;
-}
-
 /* Reads many events at once, and one by one only to find which of them is damaged. */
 static bool log_derive(struct call *call, const void *record, struct findings *findings,
 		       struct fault *fault)
 {
 	const struct audit_state *state = record;
+	struct audit_entry entries[ENTRIES_AT_ONCE];
 	size_t n = ENTRIES_AT_ONCE;
 	bool is_there;
 
 	if (state->first < 1 || state->first > state->last + 1)
 		findings_add(findings, "/first", "must be at most last plus one");
 	for (uint64_t seq = state->first; seq <= state->last && !findings_are_full(findings);) {
+		const struct arena_mark mark = arena_mark(call->arena);
+		struct fault own = FAULT_INITIAL;
+
 		if (state->last - seq < n)
 			n = (size_t)(state->last - seq + 1);
-		if (!log_read(call, seq, n, &is_there, fault))
+		is_there = audit_read(call->transaction, seq, n, entries, &own);
+		arena_release(call->arena, &mark);
+		if (!is_there && own.kind != FAULT_DAMAGED) {
+			*fault = own;
 			return false;
+		}
 		if (!is_there && n > 1) {
 			n = 1;
 			continue;

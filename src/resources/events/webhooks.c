@@ -224,22 +224,6 @@ static struct slice document_headers(struct call *call, const json_t *document,
 	return json_as_text(call->arena, headers);
 }
 
-static struct slice events_of(struct call *call, const json_t *document)
-{
-	const json_t *events = json_object_get(document, "events"), *event;
-	struct buffer text = BUFFER_INITIAL(call->arena);
-	size_t i;
-
-	if (events == NULL)
-		return SLICE("*");
-	json_array_foreach(events, i, event) {
-		if (i > 0)
-			buffer_append_byte(&text, '\n');
-		buffer_append(&text, text_of_json(event));
-	}
-	return buffer_slice(&text);
-}
-
 static void make_secret(struct call *call, struct webhook *webhook)
 {
 	char *bytes = arena_alloc(call->arena, WEBHOOK_SECRET_SIZE);
@@ -254,11 +238,21 @@ bool webhook_set(struct call *call, struct webhook *webhook, const struct webhoo
 	const json_t *enabled = json_object_get(document, "enabled");
 	const struct slice description = text_of_json(json_object_get(document, "description"));
 	const struct slice secret = text_of_json(json_object_get(document, "secret"));
+	const json_t *events = json_object_get(document, "events"), *event;
+	struct buffer names = BUFFER_INITIAL(call->arena);
 	bool keeps;
+	size_t i;
 
 	webhook->url = text_of_json(json_object_get(document, "url"));
 	webhook->description = description.data == NULL ? SLICE("") : description;
-	webhook->events = events_of(call, document);
+
+	json_array_foreach(events, i, event) {
+		if (i > 0)
+			buffer_append_byte(&names, '\n');
+		buffer_append(&names, text_of_json(event));
+	}
+	webhook->events = events == NULL ? SLICE("*") : buffer_slice(&names);
+
 	webhook->headers = document_headers(call, document, former, &keeps);
 	webhook->is_enabled = enabled == NULL || json_is_true(enabled);
 	webhook->updated = call->now;

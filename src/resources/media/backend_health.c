@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/media/backend_health.h"
 
+#include <stdlib.h>
+
 #include "records/kinds.h"
 #include "resources/audit.h"
 #include "resources/record_kind.h"
@@ -79,25 +81,6 @@ int64_t backend_time(const struct backend_health *health, int64_t time, int64_t 
 	return here < now ? here : now;
 }
 
-/* Returns true if a clock that is ahead by `a` seconds may as well be ahead by `b`. */
-static bool is_same_clock(int64_t a, int64_t b)
-{
-	return a - b >= -1 && a - b <= 1;
-}
-
-static void note_state(struct call *call, const struct backend *backend,
-		       const struct server_verdict *verdict)
-{
-	const struct audit_data data = {
-		.kind = "backend",
-		.id = id_as_text(call->arena, &backend->id),
-		.name = backend->name,
-		.more = { { "message", slice_of(verdict->message), false } },
-	};
-
-	audit_note(call, verdict->is_up ? "backend.up" : "backend.down", &data);
-}
-
 static struct backend_health *health_add(struct backend_healths *healths, const struct id *backend)
 {
 	struct backend_health *health = &healths->backends[healths->count++];
@@ -124,12 +107,22 @@ bool backend_health_note(struct call *call, const struct backend *backend,
 		health->never_answered = true;
 	} else if (health->since != 0) {
 		changes = health->is_up != verdict->is_up;
+		/* A difference of one second may be that of the same clock. */
 		if (!changes && slice_equal(health->message, message) &&
-		    (!verdict->is_up || is_same_clock(health->ahead, ahead)))
+		    (!verdict->is_up || llabs(health->ahead - ahead) <= 1))
 			return true;
 	}
-	if (changes && (!verdict->is_up || health->since != 0))
-		note_state(call, backend, verdict);
+
+	if (changes && (!verdict->is_up || health->since != 0)) {
+		const struct audit_data data = {
+			.kind = "backend",
+			.id = id_as_text(call->arena, &backend->id),
+			.name = backend->name,
+			.more = { { "message", slice_of(verdict->message), false } },
+		};
+
+		audit_note(call, verdict->is_up ? "backend.up" : "backend.down", &data);
+	}
 	if (changes)
 		health->since = call->now;
 	health->is_up = verdict->is_up;

@@ -112,33 +112,7 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Returns a text for programs in the room. */
-static struct slice shown_metadata(const struct admission *admission)
-{
-	const struct code *code = admission->code;
-	const bool has_own = code != NULL && (code->terms.set & CODE_METADATA) != 0 &&
-			     !slice_is(code->terms.metadata, "{}");
-
-	return has_own ? code->terms.metadata : admission->metadata;
-}
-
 /* ---- the access ---- */
-
-static bool find_signing_key(struct call *call, const struct media *media,
-			     struct access_server *server, struct fault *fault)
-{
-	const struct signing_key *key;
-
-	if (server->alg == SIGNING_ALGS)
-		return true;
-	key = media_active_key(media, server->alg);
-	if (key == NULL)
-		return record_missing("signing key of a backend of the account", &call->account,
-				      fault);
-	server->kid = key->kid;
-	server->private_key = key->private_key;
-	return true;
-}
 
 int64_t media_most_peers(const json_t *role)
 {
@@ -169,6 +143,10 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 	const struct room_record *room = admission->room;
 	const struct slice recording = room->follows_template ? admission->template->recording
 							      : room->recording;
+	const struct code *code = admission->code;
+	const bool code_has_metadata = code != NULL && (code->terms.set & CODE_METADATA) != 0 &&
+				       !slice_is(code->terms.metadata, "{}");
+	const struct signing_key *key;
 
 	*server = (struct access_server){
 		.type = backend->type,
@@ -186,7 +164,7 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 		.user_id = admission->user_id,
 		.name = admission->name,
 		.name_origin = admission->name_origin,
-		.metadata = shown_metadata(admission),
+		.metadata = code_has_metadata ? code->terms.metadata : admission->metadata,
 		.attributes = admission->attributes,
 		.agents = admission->agents,
 		.is_known = admission->is_known,
@@ -196,10 +174,18 @@ static bool find_parts(struct call *call, const struct media *media, const struc
 		.entry = admission->entry,
 		.code = SLICE(""),
 	};
-	if (admission->code != NULL)
+	if (code != NULL)
 		guest->code = text_cut(admission->code_hash, MEDIA_CODE_SHOWN);
-	if (!find_signing_key(call, media, server, fault))
-		return false;
+
+	if (server->alg != SIGNING_ALGS) {
+		key = media_active_key(media, server->alg);
+		if (key == NULL)
+			return record_missing("signing key of a backend of the account",
+					      &call->account, fault);
+		server->kid = key->kid;
+		server->private_key = key->private_key;
+	}
+
 	media_read_role(role, admission->template, guest);
 	if (!media_permits(role, "joinOutsideWindow"))
 		guest->expires = least(guest->expires, room->closes_at);

@@ -31,21 +31,6 @@ const struct record_table kept_answer_table = {
 };
 const struct record_kind kept_answer_kind = { &kept_answer_table, .order = RECORD_PAGES };
 
-/* Returns the body to store as one text. */
-static struct slice whole_body(struct call *call)
-{
-	const struct answer *answer = &call->answer;
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	if ((answer->kept.data != NULL ? answer->kept.size : answer->size) > KEPT_BODY_MOST)
-		return SLICE("{\"replayed\":true}");
-	if (answer->kept.data != NULL)
-		return answer->kept;
-	for (size_t i = 0; i < answer->part_count; i++)
-		buffer_append(&text, answer->parts[i]);
-	return buffer_slice(&text);
-}
-
 /* ---- expired responses ---- */
 
 static bool removes(const struct call *call)
@@ -68,24 +53,6 @@ static struct store_page page_of_old(const struct id *end)
 		.below = end,
 		.most = REMOVED_MOST,
 	};
-}
-
-static bool remove_expired(struct call *call, struct fault *fault)
-{
-	const struct id end = end_of_old(call);
-	struct store_record records[REMOVED_MOST];
-	struct store_page page = page_of_old(&end);
-
-	if (!removes(call))
-		return true;
-	page.records = records;
-	if (!store_page(call->transaction, &kind_kept_answer, &page, fault))
-		return false;
-	for (size_t i = 0; i < page.count; i++) {
-		if (!store_remove(call->transaction, &kind_kept_answer, &records[i], fault))
-			return false;
-	}
-	return true;
 }
 
 /* ---- one response ---- */
@@ -120,23 +87,45 @@ bool kept_answer_find(struct call *call, struct slice key, struct kept_answer *k
 bool kept_answer_put(struct call *call, struct slice key, const unsigned char *fingerprint,
 		     const struct kept_answer *former, struct fault *fault)
 {
+	const struct answer *answer = &call->answer;
+	const size_t size = answer->kept.data != NULL ? answer->kept.size : answer->size;
+	const struct slice etag = call_find_header(call, "ETag");
+	const struct id end = end_of_old(call);
+	struct store_page page = page_of_old(&end);
+	struct store_record old[REMOVED_MOST];
 	struct kept_answer kept = {
 		.stored.name = key,
 		.since = call->now,
 		.status = call->answer.status,
-		.etag = call_find_header(call, "ETag"),
-		.body = whole_body(call),
+		.etag = etag.data == NULL ? SLICE("") : etag,
+		.body = answer->kept,
 	};
+	struct buffer body = BUFFER_INITIAL(call->arena);
 	int64_t now = call->now;
 
-	if (kept.etag.data == NULL)
-		kept.etag = SLICE("");
 	memcpy(kept.fingerprint, fingerprint, DIGEST_SIZE);
-	return kept_usage_add(call, KEPT_OVERHEAD + kept.etag.size + kept.body.size, fault) &&
-	       (former->stored.value.data == NULL ||
-		store_remove(call->transaction, &kind_kept_answer, &former->stored, fault)) &&
-	       remove_expired(call, fault) &&
-	       store_new_id(call->transaction, &kind_kept_answer, call->environment->clock, &now,
+	if (size > KEPT_BODY_MOST) {
+		kept.body = SLICE("{\"replayed\":true}");
+	} else if (answer->kept.data == NULL) {
+		for (size_t i = 0; i < answer->part_count; i++)
+			buffer_append(&body, answer->parts[i]);
+		kept.body = buffer_slice(&body);
+	}
+
+	if (!kept_usage_add(call, KEPT_OVERHEAD + kept.etag.size + kept.body.size, fault) ||
+	    (former->stored.value.data != NULL &&
+	     !store_remove(call->transaction, &kind_kept_answer, &former->stored, fault)))
+		return false;
+
+	page.records = old;
+	if (removes(call) && !store_page(call->transaction, &kind_kept_answer, &page, fault))
+		return false;
+	for (size_t i = 0; i < page.count; i++) {
+		if (!store_remove(call->transaction, &kind_kept_answer, &old[i], fault))
+			return false;
+	}
+
+	return store_new_id(call->transaction, &kind_kept_answer, call->environment->clock, &now,
 			    &kept.stored.id, fault) &&
 	       record_put(&kept_answer_table, call->transaction, &kept, fault);
 }

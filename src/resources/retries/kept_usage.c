@@ -115,20 +115,6 @@ const struct record_table kept_usage_table = { RECORD(struct day, day_members, 0
 						      &kind_kept_usage) };
 const struct record_kind kept_usage_kind = { &kept_usage_table, .order = RECORD_ONE };
 
-/* Shifts the buckets until the last one is the current interval. If the clock was set back, shifts
- * nothing. */
-static void move_day(struct day *day, int64_t now)
-{
-	const int64_t last = now / BUCKET_MILLISECONDS;
-	const int64_t by = last - day->last;
-
-	if (by <= 0)
-		return;
-	for (int64_t i = 0; i < BUCKETS; i++)
-		day->buckets[i] = i + by < BUCKETS ? day->buckets[i + by] : (struct amount){ 0, 0 };
-	day->last = last;
-}
-
 /* ---- counting ---- */
 
 bool kept_usage_is_due(const struct call *call)
@@ -148,14 +134,23 @@ bool kept_usage_is_due(const struct call *call)
 static bool add_to_record(struct call *call, struct counting *counting, struct amount adding,
 			  struct fault *fault)
 {
+	const int64_t last = call->now / BUCKET_MILLISECONDS;
 	struct amount *present;
 	struct day day;
+	int64_t by;
 
 	if (!record_get(&kept_usage_table, call->transaction, &kind_only_id, STORE_TO_CHANGE, &day,
 			fault))
 		return false;
 	day.count = BUCKETS;
-	move_day(&day, call->now);
+
+	/* The last bucket becomes the current interval; nothing moves if the clock was set back. */
+	by = last - day.last;
+	for (int64_t i = 0; i < BUCKETS && by > 0; i++)
+		day.buckets[i] = i + by < BUCKETS ? day.buckets[i + by] : (struct amount){ 0, 0 };
+	if (by > 0)
+		day.last = last;
+
 	present = &day.buckets[BUCKETS - 1];
 	present->answers += adding.answers + counting->own.answers;
 	present->bytes += adding.bytes + counting->own.bytes;
