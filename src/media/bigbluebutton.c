@@ -11,22 +11,17 @@
 /* Maximum length of a meeting's name in BigBlueButton, in characters. */
 #define MEETING_NAME_MOST 64
 
-static enum digest bigbluebutton_digest(const struct access *access)
-{
-	const struct slice name = access_config(access, "checksum");
-
-	if (slice_is(name, "sha384"))
-		return DIGEST_SHA384;
-	return slice_is(name, "sha512") ? DIGEST_SHA512 : DIGEST_SHA256;
-}
-
 /* Returns the URL of a request to BigBlueButton, with its query and the checksum of both. */
 static struct slice address_of(const struct access *access, struct slice name, struct slice query)
 {
+	const struct slice checksum = access_config(access, "checksum");
+	const enum digest algorithm = slice_is(checksum, "sha384")   ? DIGEST_SHA384
+				      : slice_is(checksum, "sha512") ? DIGEST_SHA512
+								     : DIGEST_SHA256;
 	unsigned char digest[DIGEST_SIZE_MOST];
 	const size_t size = digest_of(
-		bigbluebutton_digest(access),
-		JOINED(access->arena, name, query, access_config(access, "secret")), digest);
+		algorithm, JOINED(access->arena, name, query, access_config(access, "secret")),
+		digest);
 
 	return JOINED(access->arena, access->server->url, SLICE("api/"), name, SLICE("?"), query,
 		      SLICE("&checksum="), access_hex(access->arena, digest, size));

@@ -19,34 +19,31 @@ static struct slice name_of_galene(struct arena *arena, struct slice name)
 	return (struct slice){ text, name.size };
 }
 
-static void put_permissions(const struct access_guest *guest, struct json_writer *claims)
-{
-	writer_open(claims, "permissions", '[');
-	if (guest->moderates)
-		writer_text(claims, NULL, SLICE("op"));
-	if (access_publishes(guest))
-		writer_text(claims, NULL, SLICE("present"));
-	writer_text(claims, NULL, SLICE("message"));
-	if (guest->moderates)
-		writer_text(claims, NULL, SLICE("caption"));
-	if (guest->moderates && guest->records)
-		writer_text(claims, NULL, SLICE("record"));
-	writer_close(claims, ']');
-}
-
 bool galene_write_access(struct access *access)
 {
+	const struct access_guest *guest = access->guest;
 	const struct slice audience = JOINED(access->arena, access->server->url, SLICE("group/"),
 					     access_config(access, "group"), SLICE("/"),
-					     access->guest->room_id, SLICE("/"));
+					     guest->room_id, SLICE("/"));
 	struct json_writer claims = writer_begin(access->arena, true);
 	struct slice key, token;
 
 	writer_text(&claims, "iss", access_issuer(access));
-	writer_text(&claims, "sub", name_of_galene(access->arena, access->guest->name));
+	writer_text(&claims, "sub", name_of_galene(access->arena, guest->name));
 	writer_text(&claims, "aud", audience);
 	access_put_times(access, &claims);
-	put_permissions(access->guest, &claims);
+	writer_open(&claims, "permissions", '[');
+	if (guest->moderates)
+		writer_text(&claims, NULL, SLICE("op"));
+	if (access_publishes(guest))
+		writer_text(&claims, NULL, SLICE("present"));
+	writer_text(&claims, NULL, SLICE("message"));
+	if (guest->moderates)
+		writer_text(&claims, NULL, SLICE("caption"));
+	if (guest->moderates && guest->records)
+		writer_text(&claims, NULL, SLICE("record"));
+	writer_close(&claims, ']');
+
 	if (slice_is(access_config(access, "alg"), "HS256")) {
 		if (!text_base64url_decode(access->arena, access_config(access, "key"), &key))
 			return false;

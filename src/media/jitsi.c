@@ -21,28 +21,9 @@ static struct slice host_of(struct arena *arena, struct slice url)
 			  });
 }
 
-static void put_context(const struct access *access, struct json_writer *claims)
-{
-	const struct access_guest *guest = access->guest;
-
-	writer_open(claims, "context", '{');
-	/* Jitsi's servers accept no other types. */
-	writer_open(claims, "user", '{');
-	writer_text(claims, "id", access->person);
-	writer_text(claims, "name", guest->name);
-	writer_text(claims, "affiliation", guest->moderates ? SLICE("owner") : SLICE("member"));
-	writer_text(claims, "moderator", access_said(guest->moderates));
-	writer_close(claims, '}');
-	writer_open(claims, "features", '{');
-	writer_text(claims, "livestreaming", access_said(guest->moderates && guest->streams));
-	writer_text(claims, "recording", access_said(guest->moderates && guest->records));
-	writer_text(claims, "screen-sharing", access_said(guest->screen));
-	writer_close(claims, '}');
-	writer_close(claims, '}');
-}
-
 bool jitsi_write_access(struct access *access)
 {
+	const struct access_guest *guest = access->guest;
 	const struct slice audience = access_config(access, "audience");
 	const struct slice tenant = access_config(access, "tenant");
 	const struct slice app_id = access_config(access, "app_id");
@@ -56,9 +37,24 @@ bool jitsi_write_access(struct access *access)
 	writer_text(&claims, "aud", audience.data != NULL ? audience : app_id);
 	writer_text(&claims, "iss", app_id);
 	writer_text(&claims, "sub", subject);
-	writer_text(&claims, "room", access->guest->room_id);
+	writer_text(&claims, "room", guest->room_id);
 	access_put_times(access, &claims);
-	put_context(access, &claims);
+
+	writer_open(&claims, "context", '{');
+	/* Jitsi's servers accept no other types. */
+	writer_open(&claims, "user", '{');
+	writer_text(&claims, "id", access->person);
+	writer_text(&claims, "name", guest->name);
+	writer_text(&claims, "affiliation", guest->moderates ? SLICE("owner") : SLICE("member"));
+	writer_text(&claims, "moderator", access_said(guest->moderates));
+	writer_close(&claims, '}');
+	writer_open(&claims, "features", '{');
+	writer_text(&claims, "livestreaming", access_said(guest->moderates && guest->streams));
+	writer_text(&claims, "recording", access_said(guest->moderates && guest->records));
+	writer_text(&claims, "screen-sharing", access_said(guest->screen));
+	writer_close(&claims, '}');
+	writer_close(&claims, '}');
+
 	if (slice_is(access_config(access, "alg"), "HS256"))
 		token = jwt_with_secret(access->arena, key_id, &claims,
 					access_config(access, "app_secret"));
@@ -69,7 +65,7 @@ bool jitsi_write_access(struct access *access)
 	writer_text(access->answer, "link",
 		    JOINED(access->arena, access->server->url,
 			   tenant.data != NULL ? tenant : SLICE(""),
-			   tenant.data != NULL ? SLICE("/") : SLICE(""), access->guest->room_id,
+			   tenant.data != NULL ? SLICE("/") : SLICE(""), guest->room_id,
 			   SLICE("?jwt="), token));
 	return true;
 }

@@ -491,35 +491,18 @@ static bool has_source(const json_t *sources, const char *name)
 	return json_array_size(sources) == 0;
 }
 
-static struct server_rights read_rights(const json_t *permission)
-{
-	const json_t *sources = member(permission, "can_publish_sources");
-	const bool publishes = json_is_true(member(permission, "can_publish"));
-
-	return (struct server_rights){
-		.is_known = json_is_object(permission),
-		.subscribes = json_is_true(member(permission, "can_subscribe")),
-		.audio = publishes && has_source(sources, "MICROPHONE"),
-		.video = publishes && has_source(sources, "CAMERA"),
-		.screen = publishes && (has_source(sources, "SCREEN_SHARE") ||
-					has_source(sources, "SCREEN_SHARE_AUDIO")),
-	};
-}
-
-static enum name_origin read_name_origin(const json_t *attributes)
-{
-	const struct slice text = text_or_empty(json_object_get(attributes, NAME_ORIGIN_ATTRIBUTE));
-	int origin = NAME_COUNTED;
-
-	while (origin > NAME_CHOSEN && !slice_is(text, name_origin_attributes[origin]))
-		origin--;
-	return (enum name_origin)origin;
-}
-
 /* Returns false if the message is not about a participant. */
 static bool read_participant(const json_t *message, struct server_person *person)
 {
 	const json_t *attributes = member(message, "attributes");
+	const struct slice text = text_or_empty(json_object_get(attributes, NAME_ORIGIN_ATTRIBUTE));
+	const json_t *permission = member(message, "permission");
+	const json_t *sources = member(permission, "can_publish_sources");
+	const bool publishes = json_is_true(member(permission, "can_publish"));
+	int origin = NAME_COUNTED;
+
+	while (origin > NAME_CHOSEN && !slice_is(text, name_origin_attributes[origin]))
+		origin--;
 
 	*person = (struct server_person){
 		.stay = text_in(message, "sid"),
@@ -531,8 +514,15 @@ static bool read_participant(const json_t *message, struct server_person *person
 		.code = text_or_empty(json_object_get(attributes, "code")),
 		.name = text_in(message, "name"),
 		.metadata = text_in(message, "metadata"),
-		.name_origin = read_name_origin(attributes),
-		.rights = read_rights(member(message, "permission")),
+		.name_origin = (enum name_origin)origin,
+		.rights = {
+			.is_known = json_is_object(permission),
+			.subscribes = json_is_true(member(permission, "can_subscribe")),
+			.audio = publishes && has_source(sources, "MICROPHONE"),
+			.video = publishes && has_source(sources, "CAMERA"),
+			.screen = publishes && (has_source(sources, "SCREEN_SHARE") ||
+						has_source(sources, "SCREEN_SHARE_AUDIO")),
+		},
 		.joined = exact_time_in(message, "joined_at_ms", "joined_at"),
 		.is_by_phone = MEANING_IN(message, "kind", kinds, NOBODY) == CALLER,
 	};
@@ -730,16 +720,6 @@ static struct slice claim(const json_t *claims, const char *name)
 	return text_of_json(json_object_get(claims, name));
 }
 
-static bool has_sha256(struct arena *arena, const json_t *claims, struct slice body)
-{
-	unsigned char digest[DIGEST_SIZE];
-
-	digest_sha256(body, digest);
-	return slice_equal(
-		claim(claims, "sha256"),
-		text_base64(arena, (struct slice){ (const char *)digest, sizeof digest }));
-}
-
 static bool event_is_in_time(const json_t *claims, int64_t now)
 {
 	const json_t *exp = json_object_get(claims, "exp"), *nbf = json_object_get(claims, "nbf");
@@ -757,6 +737,7 @@ static bool signed_event(struct arena *arena, const struct server *server, int64
 	const struct slice secret = livekit_text(server, "api_secret");
 	const struct slice scheme = SLICE("Bearer ");
 	struct slice token = authorization;
+	unsigned char digest[DIGEST_SIZE];
 	const json_t *claims;
 	struct slice mac;
 	struct jwt jwt;
@@ -771,9 +752,13 @@ static bool signed_event(struct arena *arena, const struct server *server, int64
 	    !slice_is(claim(jwt_object(arena, jwt.header), "alg"), "HS256"))
 		return false;
 	claims = jwt_object(arena, jwt.payload);
-	return slice_equal(claim(claims, "iss"), key) && jwt_mac(arena, &jwt, &mac) &&
-	       jwt_mac_is_of(&jwt, mac, secret) && event_is_in_time(claims, now) &&
-	       has_sha256(arena, claims, body);
+	if (!slice_equal(claim(claims, "iss"), key) || !jwt_mac(arena, &jwt, &mac) ||
+	    !jwt_mac_is_of(&jwt, mac, secret) || !event_is_in_time(claims, now))
+		return false;
+	digest_sha256(body, digest);
+	return slice_equal(
+		claim(claims, "sha256"),
+		text_base64(arena, (struct slice){ (const char *)digest, sizeof digest }));
 }
 
 /* By enum server_event_type; other events are not needed. */

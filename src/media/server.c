@@ -99,11 +99,13 @@ static const json_t *outcome_json(struct arena *arena, const struct outcome *out
 		arena, (struct slice){ outcome->answer, outcome->answer_size }, NULL);
 }
 
-/* Says why there is no complete answer. */
-static void describe_server_failure(const struct server *server, const struct outcome *outcome,
-				    enum sender_failure failure, struct server_verdict *verdict)
+/* Writes the verdict. is_right: the answer is complete and is what was asked for. An answer that
+ * the arena cannot hold counts as too long. */
+static void judge_outcome(const struct arena *arena, const struct server *server, int64_t now,
+			  const struct outcome *outcome, bool is_right,
+			  struct server_verdict *verdict)
 {
-	static const char *const sentences[] = {
+	static const char *const failures[] = {
 		[SENDER_NO_NAME] = "no such name",
 		[SENDER_REFUSED] = "refused",
 		[SENDER_TIMED_OUT] = "timed out",
@@ -111,31 +113,20 @@ static void describe_server_failure(const struct server *server, const struct ou
 		[SENDER_TOO_LONG] = "too many people to list",
 		[SENDER_OTHER] = "refused",
 	};
-
-	if (failure == SENDER_NO_TLS)
-		(void)snprintf(verdict->message, sizeof verdict->message, "TLS: %s",
-			       outcome->error);
-	else if (failure == SENDER_NO_HTTP)
-		(void)snprintf(verdict->message, sizeof verdict->message, "not a %s",
-			       server_functions_of(server)->product);
-	else
-		(void)snprintf(verdict->message, sizeof verdict->message, "%s", sentences[failure]);
-}
-
-/* Writes the verdict. is_right: the answer is complete and is what was asked for. An answer that
- * the arena cannot hold counts as too long. */
-static void judge_outcome(const struct arena *arena, const struct server *server, int64_t now,
-			  const struct outcome *outcome, bool is_right,
-			  struct server_verdict *verdict)
-{
 	const int64_t signed_difference = outcome->date == 0 ? 0 : outcome->date - now;
 	const int64_t difference = signed_difference < 0 ? -signed_difference : signed_difference;
 	const bool is_too_long = outcome->status == 200 && !is_right && !arena_fits(arena, 0);
 	const enum sender_failure failure = is_too_long ? SENDER_TOO_LONG : outcome->failure;
 
 	*verdict = (struct server_verdict){ .is_up = is_right, .ahead = signed_difference };
-	if (failure != SENDER_NO_FAILURE)
-		describe_server_failure(server, outcome, failure, verdict);
+	if (failure == SENDER_NO_TLS)
+		(void)snprintf(verdict->message, sizeof verdict->message, "TLS: %s",
+			       outcome->error);
+	else if (failure == SENDER_NO_HTTP)
+		(void)snprintf(verdict->message, sizeof verdict->message, "not a %s",
+			       server_functions_of(server)->product);
+	else if (failure != SENDER_NO_FAILURE)
+		(void)snprintf(verdict->message, sizeof verdict->message, "%s", failures[failure]);
 	else if ((is_right && difference > CLOCK_DIFFERS) ||
 		 (outcome->status == 401 && difference > CLOCK_REJECTS))
 		(void)snprintf(verdict->message, sizeof verdict->message, "clock differs by %lld s",

@@ -59,29 +59,28 @@ static void begin_libcrypto(void)
 		ABORT("OpenSSL failed");
 }
 
-static EVP_PKEY *make_key(enum signing_alg alg)
-{
-	begin_libcrypto();
-	switch (alg) {
-	case SIGNING_ES256:
-		return EVP_EC_gen("P-256");
-	case SIGNING_RS256:
-		return EVP_RSA_gen((unsigned)RSA_BITS);
-	case SIGNING_EDDSA:
-	case SIGNING_ALGS:
-		break;
-	}
-	return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
-}
-
 struct slice signing_make(struct arena *arena, enum signing_alg alg)
 {
-	EVP_PKEY *key = make_key(alg);
-	PKCS8_PRIV_KEY_INFO *info = key == NULL ? NULL : EVP_PKEY2PKCS8(key);
+	EVP_PKEY *key = NULL;
+	PKCS8_PRIV_KEY_INFO *info;
 	unsigned char *encoded = NULL;
 	struct slice made;
 	int size;
 
+	begin_libcrypto();
+	switch (alg) {
+	case SIGNING_ES256:
+		key = EVP_EC_gen("P-256");
+		break;
+	case SIGNING_RS256:
+		key = EVP_RSA_gen((unsigned)RSA_BITS);
+		break;
+	case SIGNING_EDDSA:
+	case SIGNING_ALGS:
+		key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+		break;
+	}
+	info = key == NULL ? NULL : EVP_PKEY2PKCS8(key);
 	if (info == NULL || (size = i2d_PKCS8_PRIV_KEY_INFO(info, &encoded)) <= 0)
 		ABORT("OpenSSL failed");
 	made = arena_copy(arena, (struct slice){ (const char *)encoded, (size_t)size });
@@ -183,20 +182,6 @@ static struct kept_keys *kept_keys(void)
 	return kept;
 }
 
-/* Creates a signer. It is kept, because creating it costs a third of an ES256 signature. */
-static EVP_PKEY_CTX *make_signer(enum signing_alg alg, EVP_PKEY *key)
-{
-	EVP_PKEY_CTX *signer;
-
-	if (alg == SIGNING_EDDSA)
-		return NULL;
-	signer = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
-	if (signer == NULL || EVP_PKEY_sign_init(signer) != 1 ||
-	    EVP_PKEY_CTX_set_signature_md(signer, EVP_sha256()) != 1)
-		ABORT("OpenSSL failed");
-	return signer;
-}
-
 /* Returns the key, borrowed until the next call in this thread, or NULL if it is not a key for the
  * alg. */
 static const struct kept_key *keep_key(enum signing_alg alg, struct slice private_key)
@@ -217,7 +202,13 @@ static const struct kept_key *keep_key(enum signing_alg alg, struct slice privat
 	kept->alg = alg;
 	kept->size = private_key.size;
 	kept->encoded = memory_check(OPENSSL_memdup(private_key.data, private_key.size));
-	kept->signer = make_signer(alg, kept->key);
+	if (alg == SIGNING_EDDSA)
+		return kept;
+	/* Creating a signer costs a third of an ES256 signature. */
+	kept->signer = EVP_PKEY_CTX_new_from_pkey(NULL, kept->key, NULL);
+	if (kept->signer == NULL || EVP_PKEY_sign_init(kept->signer) != 1 ||
+	    EVP_PKEY_CTX_set_signature_md(kept->signer, EVP_sha256()) != 1)
+		ABORT("OpenSSL failed");
 	return kept;
 }
 
@@ -274,38 +265,32 @@ static struct slice members_of(struct arena *arena, const EVP_PKEY *key, enum si
 		arena_text(arena, "\"crv\":\"Ed25519\",\"kty\":\"OKP\",\"x\":\"%s\"", first.data));
 }
 
-/* Returns the JWK, in the order of its table, which begins with kty. */
-static struct slice jwk_of(struct arena *arena, enum signing_alg alg, struct slice kid,
-			   struct slice members)
-{
-	json_error_t error;
-	json_t *parsed = arena_json(arena,
-				    json_loads(arena_text(arena, "{%s}", members.data), 0, &error));
-	json_t *jwk = arena_json(arena, json_pack("{s:O, s:s, s:s, s:s%}", "kty",
-						  json_object_get(parsed, "kty"), "use", "sig",
-						  "alg", names[alg], "kid", kid.data, kid.size));
-	struct buffer text = BUFFER_INITIAL(arena);
-
-	if (json_object_update_missing(jwk, parsed) != 0)
-		ABORT("cannot change a JSON value");
-	buffer_append_json(&text, jwk);
-	return buffer_slice(&text);
-}
-
 bool signing_describe(struct arena *arena, enum signing_alg alg, struct slice private_key,
 		      struct slice *kid, struct slice *jwk)
 {
 	EVP_PKEY *key = read_private_key(alg, private_key);
+	struct buffer text = BUFFER_INITIAL(arena);
 	unsigned char digest[DIGEST_SIZE];
-	struct slice members;
+	const char *members;
+	json_t *parsed, *shown;
+	json_error_t error;
 
 	if (key == NULL)
 		return false;
-	members = members_of(arena, key, alg);
+	members = arena_text(arena, "{%s}", members_of(arena, key, alg).data);
 	EVP_PKEY_free(key);
-	digest_sha256(slice_of(arena_text(arena, "{%s}", members.data)), digest);
+	digest_sha256(slice_of(members), digest);
 	*kid = text_base64url(arena, (struct slice){ (const char *)digest, sizeof digest });
-	*jwk = jwk_of(arena, alg, *kid, members);
+
+	/* In the order of the JWK's table, which begins with kty. */
+	parsed = arena_json(arena, json_loads(members, 0, &error));
+	shown = arena_json(arena,
+			   json_pack("{s:O, s:s, s:s, s:s%}", "kty", json_object_get(parsed, "kty"),
+				     "use", "sig", "alg", names[alg], "kid", kid->data, kid->size));
+	if (json_object_update_missing(shown, parsed) != 0)
+		ABORT("cannot change a JSON value");
+	buffer_append_json(&text, shown);
+	*jwk = buffer_slice(&text);
 	return true;
 }
 
@@ -342,24 +327,12 @@ static struct slice plain_signature(struct arena *arena, const unsigned char *en
 	return (struct slice){ (const char *)bytes, 2 * EC_SIZE };
 }
 
-static bool sign_text(EVP_PKEY *key, struct slice text, unsigned char *made, size_t *size)
-{
-	EVP_MD_CTX *context = EVP_MD_CTX_new();
-	const bool is_signed = context != NULL &&
-			       EVP_DigestSignInit_ex(context, NULL, NULL, NULL, NULL, key, NULL) ==
-				       1 &&
-			       EVP_DigestSign(context, made, size, (const unsigned char *)text.data,
-					      text.size) == 1;
-
-	EVP_MD_CTX_free(context);
-	return is_signed;
-}
-
 bool signing_sign(struct arena *arena, enum signing_alg alg, struct slice private_key,
 		  struct slice text, struct slice *signature)
 {
 	const struct kept_key *kept = keep_key(alg, private_key);
 	unsigned char digest[DIGEST_SIZE], *made;
+	EVP_MD_CTX *context;
 	bool is_signed;
 	size_t size;
 
@@ -371,7 +344,13 @@ bool signing_sign(struct arena *arena, enum signing_alg alg, struct slice privat
 		digest_sha256(text, digest);
 		is_signed = EVP_PKEY_sign(kept->signer, made, &size, digest, sizeof digest) == 1;
 	} else {
-		is_signed = sign_text(kept->key, text, made, &size);
+		context = EVP_MD_CTX_new();
+		is_signed = context != NULL &&
+			    EVP_DigestSignInit_ex(context, NULL, NULL, NULL, NULL, kept->key,
+						  NULL) == 1 &&
+			    EVP_DigestSign(context, made, &size, (const unsigned char *)text.data,
+					   text.size) == 1;
+		EVP_MD_CTX_free(context);
 	}
 	if (!is_signed)
 		return false;
