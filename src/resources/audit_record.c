@@ -194,26 +194,6 @@ static bool find_first_time(struct transaction *transaction, int64_t now, struct
 	return true;
 }
 
-/* Drops the first events that are old. They are the oldest: times rise with the numbers, except
- * where clocks differ. */
-static bool drop_old(struct transaction *transaction, const struct audit_times *times, size_t most,
-		     struct audit_state *state, struct fault *fault)
-{
-	const int64_t least = times->now - times->keep;
-
-	for (size_t i = 0; i < most && times->keep > 0 && state->first <= state->last &&
-			   state->first_time < least;
-	     i++) {
-		if (!audit_drop_first(transaction, state, fault))
-			return false;
-		if (state->first > state->last)
-			state->first_time = 0;
-		else if (!find_first_time(transaction, times->now, state, fault))
-			return false;
-	}
-	return true;
-}
-
 static bool put_numbered(struct transaction *transaction, const struct audit_entry *entry,
 			 struct fault *fault)
 {
@@ -226,11 +206,25 @@ static bool put_numbered(struct transaction *transaction, const struct audit_ent
 bool audit_append(struct transaction *transaction, const struct audit_times *times,
 		  struct audit_entry *entries, size_t n, struct fault *fault)
 {
+	const int64_t least = times->now - times->keep;
 	struct audit_state state;
 
-	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault) ||
-	    !drop_old(transaction, times, n + DROPPED_BESIDES, &state, fault))
+	if (!audit_state_load(transaction, STORE_TO_CHANGE, &state, fault))
 		return false;
+
+	/* The first events are the oldest: times rise with the numbers, except where clocks
+	 * differ. */
+	for (size_t i = 0; i < n + DROPPED_BESIDES && times->keep > 0 &&
+			   state.first <= state.last && state.first_time < least;
+	     i++) {
+		if (!audit_drop_first(transaction, &state, fault))
+			return false;
+		if (state.first > state.last)
+			state.first_time = 0;
+		else if (!find_first_time(transaction, times->now, &state, fault))
+			return false;
+	}
+
 	for (size_t i = 0; i < n; i++) {
 		entries[i].seq = ++state.last;
 		if (state.first == state.last)

@@ -105,18 +105,6 @@ static bool may_have(struct call *call, const struct relation *relation, const s
 	return true;
 }
 
-static bool remove_beside(struct call *call, const struct record_kind *kind,
-			  const struct id *parent, struct fault *fault)
-{
-	struct store_record stored;
-
-	if (!store_get(call->transaction, kind->table->kind, parent, STORE_TO_CHANGE, &stored,
-		       fault))
-		return false;
-	stored.id = *parent;
-	return stored.value.data == NULL || garbage_remove_record(call, kind, &stored, fault);
-}
-
 static bool remove_page(struct call *call, const struct record_kind *kind,
 			const struct relation *relation, const struct id *parent, bool *are_gone,
 			struct fault *fault)
@@ -153,6 +141,7 @@ static bool remove_children(struct call *call, const struct store_kind *of, cons
 	for (size_t i = RECORD_KINDS; *are_gone && i-- > 0;) {
 		const struct record_kind *kind = record_kinds[i];
 		const struct member *owner = record_owner(kind->table);
+		struct store_record beside;
 		bool may;
 
 		if (owner == NULL || owner->relation->of != of ||
@@ -160,9 +149,18 @@ static bool remove_children(struct call *call, const struct store_kind *of, cons
 			continue;
 		if (!may_have(call, owner->relation, id, &may, fault))
 			return false;
-		if (may && !(owner->kind == MEMBER_KEY ? remove_beside(call, kind, id, fault)
-						       : remove_page(call, kind, owner->relation,
-								     id, are_gone, fault)))
+		if (!may)
+			continue;
+		if (owner->kind != MEMBER_KEY) {
+			if (!remove_page(call, kind, owner->relation, id, are_gone, fault))
+				return false;
+			continue;
+		}
+		if (!store_get(call->transaction, kind->table->kind, id, STORE_TO_CHANGE, &beside,
+			       fault))
+			return false;
+		beside.id = *id;
+		if (beside.value.data != NULL && !garbage_remove_record(call, kind, &beside, fault))
 			return false;
 	}
 	return true;
