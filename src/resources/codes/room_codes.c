@@ -392,18 +392,6 @@ struct code_filter {
 	uint64_t after; /* number of a place: only codes after it are listed */
 };
 
-static bool code_is_listed(const struct call *call, const struct code *code,
-			   const struct shown_code *shown, const struct code_filter *filter)
-{
-	if (filter->enabled != NULL && json_is_true(filter->enabled) != shown->is_enabled)
-		return false;
-	if (filter->state != NULL && strcmp(filter->state, code_state(code, shown, call->now)) != 0)
-		return false;
-	if (filter->user_id.data != NULL && !slice_equal(filter->user_id, code->terms.user_id))
-		return false;
-	return filter->label.data == NULL || slice_equal(filter->label, code->terms.label);
-}
-
 /* Adds codes until the page is full. If it is not known whether any code shows the role, reads the
  * codes before the page too. Former codes are never enabled. */
 static bool list_codes(struct call *call, const struct room_subject *subject,
@@ -431,8 +419,14 @@ static bool list_codes(struct call *call, const struct room_subject *subject,
 			return false;
 		is_of_role = filter->role.data == NULL || slice_equal(filter->role, shown.role);
 		filter->shows_role = filter->shows_role || is_of_role;
-		if (!is_of_role || id_number(&code->place) <= filter->after ||
-		    !code_is_listed(call, code, &shown, filter))
+		if (!is_of_role || id_number(&code->place) <= filter->after)
+			continue;
+		if ((filter->enabled != NULL && is_enabled != shown.is_enabled) ||
+		    (filter->state != NULL &&
+		     strcmp(filter->state, code_state(code, &shown, call->now)) != 0) ||
+		    (filter->user_id.data != NULL &&
+		     !slice_equal(filter->user_id, code->terms.user_id)) ||
+		    (filter->label.data != NULL && !slice_equal(filter->label, code->terms.label)))
 			continue;
 		list_add(list, code->letters);
 		call_part(call, code_text(call, code, &shown));

@@ -130,46 +130,39 @@ static bool make_due(struct call *call, struct import_codes *codes, struct fault
 	return codes_make_due(call, &subject->codes, &subject->template, fault);
 }
 
-/* Sets everything in a new code except its letters, and checks that the room may have it. This is
- * done both for free codes and for codes of other accounts, so that a full room does not reveal
- * which of the two it is. */
-static bool prepare_code(struct call *call, struct import_codes *codes, struct code *code,
-			 uint32_t *identity, struct fault *fault)
-{
-	const struct import_origin origin = import_origin(call, "created_at", "updated_at");
-	struct room_subject *subject = &codes->subject;
-	const struct slice name = text_of_json(call_member(call, "role"));
-	const size_t role = template_role_index(&subject->template, name);
-
-	*identity = 0;
-	*code = (struct code){
-		.is_enabled = !json_is_false(call_member(call, "enabled")),
-		.created = origin.created / 1000,
-		.updated = import_updated(&origin, origin.created) / 1000,
-	};
-	if (role == subject->template.role_count) {
-		code->is_former = true;
-		code->is_enabled = false;
-		code->role = name;
-		return true;
-	}
-	*identity = subject->template.roles[role].identity;
-	/* Due codes are created first, and count against the limits. */
-	return make_due(call, codes, fault) && codes_check_count(subject, NULL, code, fault);
-}
-
 /* is_taken: the code belongs to another account. */
 static bool add_code(struct call *call, struct import_run *run, const char *sent, bool is_taken,
 		     struct fault *fault)
 {
+	const struct import_origin origin = import_origin(call, "created_at", "updated_at");
 	struct import_codes *codes = &run->codes;
-	uint32_t identity;
-	struct code code;
+	const struct template_record *template = &codes->subject.template;
+	const struct slice name = text_of_json(call_member(call, "role"));
+	const size_t role = template_role_index(template, name);
+	uint32_t identity = 0;
+	struct code code = {
+		.is_enabled = !json_is_false(call_member(call, "enabled")),
+		.created = origin.created / 1000,
+		.updated = import_updated(&origin, origin.created) / 1000,
+	};
 
 	if (is_taken && !call->validates_only)
 		call->run.words_asked++;
-	if (!prepare_code(call, codes, &code, &identity, fault))
-		return false;
+
+	/* Whether the room may have the code is checked both for free codes and for codes of other
+	 * accounts, so that a full room does not reveal which of the two it is. Due codes are
+	 * created first, and count against the limits. */
+	if (role == template->role_count) {
+		code.is_former = true;
+		code.is_enabled = false;
+		code.role = name;
+	} else {
+		identity = template->roles[role].identity;
+		if (!make_due(call, codes, fault) ||
+		    !codes_check_count(&codes->subject, NULL, &code, fault))
+			return false;
+	}
+
 	if (is_taken && !call->validates_only)
 		return refuse_code(fault);
 	if (call->validates_only) {
