@@ -224,7 +224,6 @@ bool templates_get(struct call *call, struct fault *fault)
 	const struct template_record *record = call->template;
 
 	(void)fault;
-	(void)fault;
 	call_etag(call, record->etag);
 	return call_not_modified(call, record->etag) || call_answer(call, record->text);
 }
