@@ -59,13 +59,25 @@ bool active_peers_mute(struct call *call, struct fault *fault)
 	return true;
 }
 
-static bool ask_to_mute(struct call *call, const struct subject *subject,
-			const struct server_track *tracks, size_t count, struct fault *fault)
+bool active_peers_settle_mute(struct call *call, struct fault *fault)
 {
 	const struct slice type = text_of_json(call_member(call, "type"));
 	const struct server_track *chosen[ASKED_MOST];
+	struct server_person person;
+	struct server_track *tracks;
+	struct subject subject;
 	struct asking *asking;
-	size_t n = 0;
+	size_t count, n = 0;
+
+	/* What has changed since it was done does not matter. */
+	if (call->asking->step == STEP_ACT)
+		return live_find_server(call, &call->asking->backend, &subject.server, fault) &&
+		       asking_is_done(call, &subject.server, "peer not found", fault) &&
+		       call_answer(call, SLICE("{\"message\":\"peer mute request submitted\"}"));
+	if (!find_to_mute(call, &subject, fault) ||
+	    !live_read_peer(call, &call->asking->asked[0], &subject.server, &subject.peer, &person,
+			    &tracks, &count, fault))
+		return false;
 
 	/* Those that change first: of more tracks than one call asks for, another call finds the
 	 * rest. The others may have changed since they were read. */
@@ -82,31 +94,14 @@ static bool ask_to_mute(struct call *call, const struct subject *subject,
 	}
 	if (n == 0)
 		return fault_set(fault, FAULT_NOT_FOUND, "peer has no such track");
+
 	asking = live_ask(call, &call->view->live.backend, n);
 	asking->step = STEP_ACT;
 	for (size_t i = 0; i < n; i++)
-		server_mute(call->arena, &subject->server, call->now / 1000,
-			    id_as_text(call->arena, &call->view->room.id), subject->peer.identity,
+		server_mute(call->arena, &subject.server, call->now / 1000,
+			    id_as_text(call->arena, &call->view->room.id), subject.peer.identity,
 			    chosen[i]->id, mutes(call), &asking->asked[i].request);
 	return true;
-}
-
-bool active_peers_settle_mute(struct call *call, struct fault *fault)
-{
-	struct server_person person;
-	struct server_track *tracks;
-	struct subject subject;
-	size_t count;
-
-	/* What has changed since it was done does not matter. */
-	if (call->asking->step == STEP_ACT)
-		return live_find_server(call, &call->asking->backend, &subject.server, fault) &&
-		       asking_is_done(call, &subject.server, "peer not found", fault) &&
-		       call_answer(call, SLICE("{\"message\":\"peer mute request submitted\"}"));
-	return find_to_mute(call, &subject, fault) &&
-	       live_read_peer(call, &call->asking->asked[0], &subject.server, &subject.peer,
-			      &person, &tracks, &count, fault) &&
-	       ask_to_mute(call, &subject, tracks, count, fault);
 }
 
 /* ---- putting out ---- */
@@ -158,19 +153,6 @@ static void group_add_code(struct group *group, struct slice code)
 		group->code_capacity = capacity;
 	}
 	group->codes[group->code_count++] = arena_copy(group->call->arena, code);
-}
-
-/* Has the codes by which the people came ask at the door until the session closes. */
-static bool ask_at_door(struct group *group)
-{
-	bool asks = false;
-
-	if (!live_codes_ask(group->call, &group->view->live, &group->view->room.id, group->codes,
-			    group->code_count, &asks, group->fault))
-		return false;
-	if (asks)
-		group->notes |= DOOR_ASKS;
-	return true;
 }
 
 /* Bans a person, or has the person's code ask at the door, if the body says so. Nobody can be
@@ -282,43 +264,6 @@ static bool add_person(struct group *group, const struct peer *peer)
 	return true;
 }
 
-/* Finds whom the call is about, and notes that they are put out. */
-static bool find_group(struct call *call, struct group *group, struct fault *fault)
-{
-	const struct slice peer_id = text_of_json(call_member(call, "peer_id"));
-	const struct live_view *view = call->view;
-	struct template_record template;
-	struct peer peer;
-
-	group->call = call;
-	group->view = view;
-	group->fault = fault;
-	group->role = text_of_json(call_member(call, "role"));
-	group->is_one = peer_id.data != NULL;
-	group->count = 0;
-	group->has_caller = false;
-	group->is_whole = true;
-	group->code_count = group->code_capacity = 0;
-	group->notes = call->step.notes;
-	group->has_failed = false;
-	if ((group->is_one ? !live_find_peer(call, view, peer_id, &peer, fault)
-			   : !live_find_role(call, &view->room, group->role, &template, fault)) ||
-	    !live_may_act(view, "removeOthers", fault) ||
-	    !live_find_server(call, &view->live.backend, &group->server, fault) ||
-	    !call_can_act(call, group->server.type, SERVER_REMOVE, fault))
-		return false;
-	if (group->is_one ? !add_person(group, &peer) : !add_role(group))
-		return false;
-	if (group->has_caller && group->count == 0 && !call->run.step.is_next) {
-		group->peers[group->count++] = view->caller;
-		group->has_caller = false;
-	}
-	if (group->has_failed || !ask_at_door(group))
-		return false;
-	call->run.step.notes = group->notes;
-	return true;
-}
-
 static bool answer_removed(struct call *call, unsigned notes)
 {
 	struct json_writer body = writer_begin(call->arena, false);
@@ -345,26 +290,61 @@ static void ask_and_tell(struct call *call, const struct server *server, const s
 
 bool active_rooms_remove(struct call *call, struct fault *fault)
 {
+	const struct slice peer_id = text_of_json(call_member(call, "peer_id"));
+	const struct live_view *view = call->view;
 	struct group *group = arena_alloc(call->arena, sizeof *group);
+	struct template_record template;
 	struct asking *asking;
+	struct peer peer;
+	bool asks = false;
 
-	if (!find_group(call, group, fault))
+	group->call = call;
+	group->view = view;
+	group->fault = fault;
+	group->role = text_of_json(call_member(call, "role"));
+	group->is_one = peer_id.data != NULL;
+	group->count = 0;
+	group->has_caller = false;
+	group->is_whole = true;
+	group->code_count = group->code_capacity = 0;
+	group->notes = call->step.notes;
+	group->has_failed = false;
+	if ((group->is_one ? !live_find_peer(call, view, peer_id, &peer, fault)
+			   : !live_find_role(call, &view->room, group->role, &template, fault)) ||
+	    !live_may_act(view, "removeOthers", fault) ||
+	    !live_find_server(call, &view->live.backend, &group->server, fault) ||
+	    !call_can_act(call, group->server.type, SERVER_REMOVE, fault))
 		return false;
+	if (group->is_one ? !add_person(group, &peer) : !add_role(group))
+		return false;
+	if (group->has_caller && group->count == 0 && !call->run.step.is_next) {
+		group->peers[group->count++] = view->caller;
+		group->has_caller = false;
+	}
+
+	/* The codes by which the people came ask at the door until the session closes. */
+	if (group->has_failed || !live_codes_ask(call, &view->live, &view->room.id, group->codes,
+						 group->code_count, &asks, fault))
+		return false;
+	if (asks)
+		group->notes |= DOOR_ASKS;
+	call->run.step.notes = group->notes;
 	if (call->run.goes_on)
 		return true;
+
 	/* Those whom this call does not reach are put out by the service (live_judge.h). */
 	if (call->run.step.is_next)
-		live_want(call, &group->view->room.id, ROOM_JUDGE);
+		live_want(call, &view->room.id, ROOM_JUDGE);
 	if (group->count == 0)
 		return answer_removed(call, group->notes);
-	asking = live_ask(call, &group->view->live.backend, 2 * group->count);
+	asking = live_ask(call, &view->live.backend, 2 * group->count);
 	asking->notes = group->notes;
 	for (size_t i = 0; i < group->count; i++)
 		ask_and_tell(call, &group->server, &group->peers[i], &asking->asked[i],
 			     &asking->asked[group->count + i]);
 	/* If there are more than this call puts out, the service puts out the caller, too. */
 	if (group->has_caller && group->is_whole && !call->run.step.is_next)
-		asking->asked[0].by = arena_copy(call->arena, group->view->caller.uuid);
+		asking->asked[0].by = arena_copy(call->arena, view->caller.uuid);
 	return true;
 }
 
@@ -426,68 +406,61 @@ static bool ask_to_remove(struct call *call, const struct server *server, struct
 	return true;
 }
 
-/* Asks for the caller to be put out, if the caller is still there. */
-static bool ask_to_remove_caller(struct call *call, const struct server *server,
-				 struct fault *fault)
-{
-	const struct asking *former = call->asking;
-	const struct asked *looked = &former->asked[former->count - CALLER_ASKED];
-	struct fault own = FAULT_INITIAL;
-	struct server_person person;
-	struct server_track *tracks;
-	struct asking *asking;
-	struct peer caller;
-	size_t count;
-
-	if (!record_get_named(&peer_table, call->transaction, former->asked[0].by, STORE_TO_SHOW,
-			      &caller, fault))
-		return false;
-	if (!live_read_peer(call, looked, server, &caller, &person, &tracks, &count, &own))
-		return answer_removed(call, former->notes);
-	asking = live_ask(call, &former->backend, 1);
-	asking->step = STEP_LAST;
-	asking->notes = former->notes;
-	asking->asked[0].about = former->asked[0].by;
-	server_remove_person(call->arena, server, call->now / 1000, call->parameters[0],
-			     caller.identity, &asking->asked[0].request);
-	return true;
-}
-
-/* Ends the stays of those who are out. If nobody is, the call fails. If somebody is not, the
- * service puts out the caller, too (live_judge.h). */
+/* Ends the stays of those who are out, and asks for a caller who goes last to be put out, too. If
+ * nobody is out, the call fails. If somebody is not, the service puts out the caller
+ * (live_judge.h). */
 static bool settle_removed(struct call *call, const struct server *server, struct fault *fault)
 {
 	const struct asking *asking = call->asking;
 	const bool is_last = asking->step == STEP_LAST;
 	const bool has_last = !is_last && asking->asked[0].by.size > 0;
 	const size_t count = asking->count - (has_last ? CALLER_ASKED : 0);
-	struct fault first = FAULT_INITIAL;
+	struct fault first = FAULT_INITIAL, own = FAULT_INITIAL;
+	struct server_person person;
+	struct server_track *tracks;
 	bool has_done = count == 0;
+	struct asking *last;
+	struct peer caller;
+	size_t track_count;
 	struct id room;
 
 	if (!id_parse(call->parameters[0], &room))
 		return fault_set(fault, FAULT_NOT_FOUND, "room not found");
 	for (size_t i = 0; i < count; i++) {
 		const struct asked *asked = &asking->asked[i];
-		struct fault own = FAULT_INITIAL;
+		struct fault refused = FAULT_INITIAL;
 		const enum server_result result = asked_result(call, asked, server,
-							       "peer not found", &own);
+							       "peer not found", &refused);
 
 		if (result == SERVER_DONE || result == SERVER_HAS_NOBODY) {
 			if (!live_put_out(call, &room, asked->about, fault))
 				return false;
 			has_done = true;
 		} else if (first.kind == FAULT_NONE) {
-			first = own;
+			first = refused;
 		}
 	}
 	if (!has_done && !is_last) {
 		*fault = first;
 		return false;
 	}
-	if (has_last && first.kind == FAULT_NONE)
-		return ask_to_remove_caller(call, server, fault);
-	return answer_removed(call, asking->notes);
+	if (!has_last || first.kind != FAULT_NONE)
+		return answer_removed(call, asking->notes);
+
+	if (!record_get_named(&peer_table, call->transaction, asking->asked[0].by, STORE_TO_SHOW,
+			      &caller, fault))
+		return false;
+	/* The caller may have left meanwhile. */
+	if (!live_read_peer(call, &asking->asked[count], server, &caller, &person, &tracks,
+			    &track_count, &own))
+		return answer_removed(call, asking->notes);
+	last = live_ask(call, &asking->backend, 1);
+	last->step = STEP_LAST;
+	last->notes = asking->notes;
+	last->asked[0].about = asking->asked[0].by;
+	server_remove_person(call->arena, server, call->now / 1000, call->parameters[0],
+			     caller.identity, &last->asked[0].request);
+	return true;
 }
 
 bool active_rooms_settle_remove(struct call *call, struct fault *fault)

@@ -257,11 +257,21 @@ static bool find_caller(struct call *call, enum live_sight sight, struct fault *
 	       misses_count_view(call, view->caller.entry, fault);
 }
 
-static bool find_room(struct call *call, enum live_sight sight, struct fault *fault)
+static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
 {
-	struct live_view *view = call->view;
+	struct live_view *view = arena_zero(call->arena, sizeof *view);
 	bool is_there = false;
 	struct id id;
+
+	call->view = view;
+	if (call->app_token != NULL && load->sight == LIVE_OUTSIDE)
+		return misses_count_inside(call, fault) &&
+		       fault_set(fault, FAULT_FORBIDDEN, "Not from inside");
+	if (call->app_token != NULL)
+		return find_caller(call, load->sight, fault) &&
+		       (load->permission == NULL || live_may_act(view, load->permission, fault));
+	if (load->sight == LIVE_SEES_ITSELF)
+		return is_not_there(fault);
 
 	if (id_parse(call->parameters[0], &id) &&
 	    !room_find(call, &id, STORE_TO_SHOW, &view->room, &is_there, fault))
@@ -273,21 +283,8 @@ static bool find_room(struct call *call, enum live_sight sight, struct fault *fa
 	/* With LIVE_OFF, what the records have is not followed. */
 	if (call->environment->live == LIVE_OFF)
 		view->live.stored.value.data = NULL;
-	return view->live.stored.value.data != NULL || sight == LIVE_ACTS_ALWAYS ||
+	return view->live.stored.value.data != NULL || load->sight == LIVE_ACTS_ALWAYS ||
 	       fault_set(fault, FAULT_NOT_FOUND, "session not found");
-}
-
-static bool load_of_path(struct call *call, const struct load *load, struct fault *fault)
-{
-	call->view = arena_zero(call->arena, sizeof *call->view);
-	if (call->app_token == NULL)
-		return load->sight == LIVE_SEES_ITSELF ? is_not_there(fault)
-						       : find_room(call, load->sight, fault);
-	if (load->sight == LIVE_OUTSIDE)
-		return misses_count_inside(call, fault) &&
-		       fault_set(fault, FAULT_FORBIDDEN, "Not from inside");
-	return find_caller(call, load->sight, fault) &&
-	       (load->permission == NULL || live_may_act(call->view, load->permission, fault));
 }
 
 static const struct read reads_of_path[] = {
@@ -371,34 +368,24 @@ struct asking *live_ask_for_oneself(struct call *call, const struct id *backend)
 	return asking;
 }
 
-/* Finds the peer with this stay. Each time that a stay was declared gone although it was still
- * inside, it got another id. */
-static bool find_stay_of_server(struct call *call, const struct live_view *view, struct slice stay,
-				struct peer *peer, struct fault *fault)
-{
-	char uuid[UUID_TEXT_SIZE];
-	unsigned again = 0;
-
-	do {
-		peer_uuid(&view->live.backend, stay, again++, uuid);
-		if (!record_get_named(&peer_table, call->transaction, slice_of(uuid), STORE_TO_SHOW,
-				      peer, fault))
-			return false;
-	} while (peer->stored.value.data != NULL && !peer->is_inside);
-	return true;
-}
-
 bool live_find_peer(struct call *call, const struct live_view *view, struct slice id,
 		    struct peer *peer, struct fault *fault)
 {
 	const bool is_stay = view->is_inside && id.size != UUID_TEXT_SIZE - 1;
+	char uuid[UUID_TEXT_SIZE];
+	unsigned again = 0;
 
 	if (id.size == 0 || id.size > STORE_NAME_MAX)
 		return fault_set(fault, FAULT_NOT_FOUND, "peer not found");
-	if (is_stay ? !find_stay_of_server(call, view, id, peer, fault)
-		    : !record_get_named(&peer_table, call->transaction, id, STORE_TO_SHOW, peer,
-					fault))
-		return false;
+	/* Each time that a stay was declared gone although it was still inside, it got another
+	 * id. */
+	do {
+		if (is_stay)
+			peer_uuid(&view->live.backend, id, again++, uuid);
+		if (!record_get_named(&peer_table, call->transaction, is_stay ? slice_of(uuid) : id,
+				      STORE_TO_SHOW, peer, fault))
+			return false;
+	} while (is_stay && peer->stored.value.data != NULL && !peer->is_inside);
 	return live_has_peer(&view->live, peer) ||
 	       fault_set(fault, FAULT_NOT_FOUND, "peer not found");
 }

@@ -36,48 +36,37 @@ static bool account_is_enabled(const struct call *call)
 	return is_enabled;
 }
 
-/* Finds the backend of the path, in whatever account, and sets call->account. *backend is NULL if
- * there is none. */
-static bool find_sender(struct call *call, struct media *media, struct backend **backend,
-			struct fault *fault)
-{
-	struct backend_account found;
-	struct id id;
-
-	*backend = NULL;
-	if (!id_parse(call->parameters[0], &id))
-		return true;
-	store_set_account(call->transaction, &audit_no_account);
-	if (!record_get(&backend_account_table, call->transaction, &id, STORE_TO_SHOW, &found,
-			fault))
-		return false;
-	if (found.stored.value.data == NULL)
-		return true;
-	call->account = found.account;
-	call_set_account(call);
-	if (!media_load(call, STORE_TO_SHOW, media, fault))
-		return false;
-	*backend = media_backend(media, &id);
-	return true;
-}
-
 bool live_hear(struct call *call, struct fault *fault)
 {
 	struct live_queue *queue = call->environment->live_queue;
 	const int64_t now = clock_now(call->environment->clock);
+	struct backend_account found;
+	const struct backend *backend;
 	struct server_event event;
 	struct server server;
 	struct media media;
-	struct backend *backend;
-	struct id room;
+	struct id id, room;
 
 	if (call->environment->live == LIVE_OFF || queue == NULL)
 		return call_answer_nothing(call);
 	if (call->request.body_is_too_large || call->request.body.size > CALL_BODY_MOST)
 		return fault_detail(fault, FAULT_TOO_LARGE, "the maximum body size is %zu bytes",
 				    CALL_BODY_MOST);
-	if (!find_sender(call, &media, &backend, fault))
+
+	/* The backend of the path, in whatever account, says which account it is. */
+	if (!id_parse(call->parameters[0], &id))
+		return refuse_event(call, fault);
+	store_set_account(call->transaction, &audit_no_account);
+	if (!record_get(&backend_account_table, call->transaction, &id, STORE_TO_SHOW, &found,
+			fault))
 		return false;
+	if (found.stored.value.data == NULL)
+		return refuse_event(call, fault);
+	call->account = found.account;
+	call_set_account(call);
+	if (!media_load(call, STORE_TO_SHOW, &media, fault))
+		return false;
+	backend = media_backend(&media, &id);
 	if (backend == NULL || !server_can(backend->type, SERVER_LIST))
 		return refuse_event(call, fault);
 	server = backend_server(call, backend);
@@ -85,6 +74,7 @@ bool live_hear(struct call *call, struct fault *fault)
 				 call->request.body) ||
 	    !account_is_enabled(call))
 		return refuse_event(call, fault);
+
 	if (!server_read_event(call->arena, &server, call->request.body, &event) ||
 	    !id_parse(event.room.name, &room)) {
 		live_queue_count(queue, HEARD_IGNORED);

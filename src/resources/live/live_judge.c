@@ -36,19 +36,6 @@ static const struct {
 	{ "ban.created", false },  { "ban.updated", false },  { "account.imported", false },
 };
 
-static void find_touched(const struct call *call, const struct noted *noted)
-{
-	struct id room = { { 0 } };
-
-	for (size_t i = 0; i < sizeof touching / sizeof touching[0]; i++) {
-		if (strcmp(noted->type, touching[i].type) != 0)
-			continue;
-		if (touching[i].is_of_room)
-			(void)id_parse(noted->id, &room);
-		live_queue_judge(call->environment->live_queue, &call->account, &room);
-	}
-}
-
 void live_judge_touched(const struct call *call)
 {
 	if (call->run.wants != 0 && call->environment->live_queue != NULL)
@@ -56,8 +43,18 @@ void live_judge_touched(const struct call *call)
 				call->run.wants);
 	if (call->environment->live != LIVE_ON || call->environment->live_queue == NULL)
 		return;
-	for (const struct noted *noted = call->run.noted.first; noted != NULL; noted = noted->next)
-		find_touched(call, noted);
+	for (const struct noted *noted = call->run.noted.first; noted != NULL;
+	     noted = noted->next) {
+		struct id room = { { 0 } };
+
+		for (size_t i = 0; i < sizeof touching / sizeof touching[0]; i++) {
+			if (strcmp(noted->type, touching[i].type) != 0)
+				continue;
+			if (touching[i].is_of_room)
+				(void)id_parse(noted->id, &room);
+			live_queue_judge(call->environment->live_queue, &call->account, &room);
+		}
+	}
 	for (const struct changed_role *role = call->run.changed_roles; role != NULL;
 	     role = role->next) {
 		const struct told_role told = { role->template_id, role->identity };
@@ -107,49 +104,6 @@ struct judging {
 	bool has_first; /* of those whom a call puts out, some go before others */
 };
 
-static bool judging_load_room(struct judging *judging, struct fault *fault)
-{
-	struct call *call = judging->call;
-	const struct id *room = &judging->judgement->room;
-	bool has_room;
-
-	judging->entrant = (struct entrant){
-		.call = call,
-		.moment = ENTRY_INSIDE,
-		.template = &judging->template,
-		.live = &judging->live,
-		.until = INT64_MAX,
-	};
-	if (!live_load(call, room, judging->notes ? STORE_TO_CHANGE : STORE_TO_SHOW, &judging->live,
-		       fault) ||
-	    !room_find(call, room, STORE_TO_SHOW, &judging->room, &has_room, fault))
-		return false;
-	if (!has_room)
-		return true;
-	judging->entrant.room = &judging->room;
-	if (judging->live.stored.value.data == NULL)
-		return true;
-	if (!template_load(call, &judging->room.template_id, &judging->template, fault))
-		return false;
-	judging->size = media_room_size(entrant_room(&judging->entrant));
-	return true;
-}
-
-static void judging_read_roles(struct judging *judging)
-{
-	struct call *call = judging->call;
-	const struct template_record *template = &judging->template;
-
-	judging->roles = arena_zero(call->arena,
-				    (template->role_count + 1) * sizeof *judging->roles);
-	for (size_t i = 0; i < template->role_count; i++) {
-		struct judged_role *role = &judging->roles[i];
-
-		role->document = template_role_document(call, template, &template->roles[i]);
-		role->most = media_most_peers(role->document);
-	}
-}
-
 static void set_role(const struct judging *judging, const struct peer *peer,
 		     struct standing *person)
 {
@@ -179,24 +133,6 @@ static void judge_at(struct judgement *judgement, int64_t time)
 		judgement->again = time;
 }
 
-/* Finds out whether the room is to be ended. reason: for the event log. */
-static bool find_end(struct judging *judging, const char **reason, struct fault *fault)
-{
-	struct judgement *judgement = judging->judgement;
-	const struct entry_rule *broken;
-
-	if (!entry_find(&judging->entrant, ENTRY_OF_ROOM, &broken, fault))
-		return false;
-	if (judging->entrant.until != INT64_MAX)
-		judge_at(judgement, judging->entrant.until);
-	if (broken == NULL)
-		return true;
-	judgement->ends = judgement->is_whole = true;
-	judgement->word = broken->word;
-	*reason = broken->logged;
-	return true;
-}
-
 /* ---- whether somebody is to be put out ---- */
 
 /* Finds out why the person must go, however few are inside. */
@@ -217,28 +153,6 @@ static bool find_cause(struct judging *judging, struct standing *person, const s
 static bool must_go_for(const struct standing *person, enum leave_cause cause)
 {
 	return person->out != NULL && person->out->cause == cause;
-}
-
-static bool judging_add_person(struct judging *judging, const struct peer *peer,
-			       struct fault *fault)
-{
-	struct standing *person = &judging->people[judging->count];
-	unsigned char digest[DIGEST_SIZE];
-
-	*person = (struct standing){
-		.place = judging->count++,
-		.peer = peer->stored.id,
-		.was_let_in = peer->entry.size > 0,
-		.is_strange = peer->is_strange,
-		.is_last = peer->order_last,
-		.counts = true,
-	};
-	(void)snprintf(person->uuid, sizeof person->uuid, "%.*s", (int)peer->uuid.size,
-		       peer->uuid.data);
-	digest_sha256(peer->identity, digest);
-	memcpy(person->identity, digest, IDENTITY_SIZE);
-	set_role(judging, peer, person);
-	return !person->was_let_in || find_cause(judging, person, peer, fault);
 }
 
 static bool media_for_judging(struct judging *judging, struct fault *fault)
@@ -263,9 +177,26 @@ static bool judging_read_people(struct judging *judging, struct fault *fault)
 		return false;
 	walk = peers_walk(call, &judging->live.session, STORE_ON, false, fault);
 	/* The record of the room counts them, in this transaction too. */
-	while (judging->count < judging->most && peers_next(&walk, &peer))
-		if (!judging_add_person(judging, &peer, fault))
+	while (judging->count < judging->most && peers_next(&walk, &peer)) {
+		struct standing *person = &judging->people[judging->count];
+		unsigned char digest[DIGEST_SIZE];
+
+		*person = (struct standing){
+			.place = judging->count++,
+			.peer = peer.stored.id,
+			.was_let_in = peer.entry.size > 0,
+			.is_strange = peer.is_strange,
+			.is_last = peer.order_last,
+			.counts = true,
+		};
+		(void)snprintf(person->uuid, sizeof person->uuid, "%.*s", (int)peer.uuid.size,
+			       peer.uuid.data);
+		digest_sha256(peer.identity, digest);
+		memcpy(person->identity, digest, IDENTITY_SIZE);
+		set_role(judging, &peer, person);
+		if (person->was_let_in && !find_cause(judging, person, &peer, fault))
 			return false;
+	}
 	return fault->kind == FAULT_NONE;
 }
 
@@ -276,22 +207,6 @@ static int compare_identities(const void *first, const void *second)
 	const int order = memcmp(a->identity, b->identity, IDENTITY_SIZE);
 
 	return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
-}
-
-/* A media server has each identity once: whoever joins again takes the place of the older stay,
- * whose end may not have been told yet. */
-static void count_identities_once(struct judging *judging)
-{
-	struct standing **sorted = arena_alloc(judging->call->arena,
-					       (judging->count + 1) * sizeof *sorted);
-
-	for (size_t i = 0; i < judging->count; i++)
-		sorted[i] = &judging->people[i];
-	qsort(sorted, judging->count, sizeof *sorted, compare_identities);
-	for (size_t i = 1; i < judging->count; i++) {
-		if (memcmp(sorted[i - 1]->identity, sorted[i]->identity, IDENTITY_SIZE) == 0)
-			sorted[i - 1]->counts = false;
-	}
 }
 
 /* Of those for whom there is no place, the last that joined must go. */
@@ -322,11 +237,30 @@ static void find_surplus(struct judging *judging)
 	}
 }
 
-/* Whoever put out a whole role, and has it, goes after all others. */
-static void find_first(struct judging *judging)
+static void judge_people(struct judging *judging)
 {
+	struct standing **sorted = arena_alloc(judging->call->arena,
+					       (judging->count + 1) * sizeof *sorted);
 	bool has_last = false;
 
+	/* A media server has each identity once: whoever joins again takes the place of the older
+	 * stay, whose end may not have been told yet. */
+	for (size_t i = 0; i < judging->count; i++)
+		sorted[i] = &judging->people[i];
+	qsort(sorted, judging->count, sizeof *sorted, compare_identities);
+	for (size_t i = 1; i < judging->count; i++) {
+		if (memcmp(sorted[i - 1]->identity, sorted[i]->identity, IDENTITY_SIZE) == 0)
+			sorted[i - 1]->counts = false;
+	}
+
+	for (size_t i = 0; i < judging->count; i++) {
+		struct standing *person = &judging->people[i];
+
+		person->counts = person->counts && person->out == NULL;
+	}
+	find_surplus(judging);
+
+	/* Whoever put out a whole role, and has it, goes after all others. */
 	for (size_t i = 0; i < judging->count; i++) {
 		const struct standing *person = &judging->people[i];
 
@@ -337,18 +271,6 @@ static void find_first(struct judging *judging)
 	}
 	if (has_last && judging->has_first)
 		judge_at(judging->judgement, judging->call->now + LAST_GOES_AFTER);
-}
-
-static void judge_people(struct judging *judging)
-{
-	count_identities_once(judging);
-	for (size_t i = 0; i < judging->count; i++) {
-		struct standing *person = &judging->people[i];
-
-		person->counts = person->counts && person->out == NULL;
-	}
-	find_surplus(judging);
-	find_first(judging);
 }
 
 /* Finds out whether nobody needs to be judged: by the numbers and the roles alone, before anybody
@@ -491,33 +413,6 @@ static bool is_to_be_judged(const struct judging *judging, const struct standing
 	       (person->was_let_in && (person->is_strange || person->is_former));
 }
 
-/* The people themselves come first among the requests, then what those are told who are put out. */
-static void ask_for_people(struct call *call, struct judgement *judgement,
-			   const struct server *server)
-{
-	const struct slice room = id_as_text(call->arena, &judgement->room);
-	size_t told = judgement->count;
-	struct asking *asking;
-
-	for (size_t i = 0; i < judgement->count; i++)
-		told += judgement->people[i].cause != LEAVE_LEFT;
-	asking = judgement->asking = judgement_ask(call, judgement, told);
-	told = judgement->count;
-	for (size_t i = 0; i < judgement->count; i++) {
-		const struct judged *judged = &judgement->people[i];
-		const bool is_removed = judged->cause == LEAVE_REMOVED;
-
-		server_ask_person(call->arena, server, call->now / 1000, room,
-				  judged->peer.identity, &asking->asked[i].request);
-		if (judged->cause != LEAVE_LEFT)
-			message_tell(
-				call, server, room, judged->peer.identity,
-				message_why(call->arena, "removed", judged->word,
-					    is_removed ? judged->peer.order_reason : SLICE("")),
-				&asking->asked[told++].request);
-	}
-}
-
 /* Judges somebody again of whom it was found out that something is to be done. It was so a moment
  * ago, so whether there is a place is only compared by the numbers. *is: it still is. */
 static bool judge_again(struct judging *judging, const struct chosen *chosen,
@@ -550,14 +445,18 @@ static bool judge_again(struct judging *judging, const struct chosen *chosen,
 
 static bool begin_people(struct judging *judging, const struct server *server, struct fault *fault)
 {
+	struct call *call = judging->call;
 	struct judgement *judgement = judging->judgement;
+	const struct slice room = id_as_text(call->arena, &judgement->room);
+	struct asking *asking;
+	size_t told;
 
-	judgement->people = arena_alloc(judging->call->arena, JUDGED_MOST * sizeof(struct judged));
+	judgement->people = arena_alloc(call->arena, JUDGED_MOST * sizeof(struct judged));
 	judgement->count = 0;
 	while (judgement->chosen_next < judgement->chosen_count && judgement->count < JUDGED_MOST) {
 		const struct chosen *chosen = &judgement->chosen[judgement->chosen_next++];
 		struct standing person;
-		struct peer *peer = arena_alloc(judging->call->arena, sizeof *peer);
+		struct peer *peer = arena_alloc(call->arena, sizeof *peer);
 		bool is;
 
 		if (!judge_again(judging, chosen, &person, peer, &is, fault) ||
@@ -565,8 +464,29 @@ static bool begin_people(struct judging *judging, const struct server *server, s
 					&judgement->people[judgement->count++], fault)))
 			return false;
 	}
-	if (judgement->count > 0)
-		ask_for_people(judging->call, judgement, server);
+	if (judgement->count == 0)
+		return true;
+
+	/* The people themselves come first among the requests, then what those are told who are put
+	 * out. */
+	told = judgement->count;
+	for (size_t i = 0; i < judgement->count; i++)
+		told += judgement->people[i].cause != LEAVE_LEFT;
+	asking = judgement->asking = judgement_ask(call, judgement, told);
+	told = judgement->count;
+	for (size_t i = 0; i < judgement->count; i++) {
+		const struct judged *judged = &judgement->people[i];
+		const bool is_removed = judged->cause == LEAVE_REMOVED;
+
+		server_ask_person(call->arena, server, call->now / 1000, room,
+				  judged->peer.identity, &asking->asked[i].request);
+		if (judged->cause != LEAVE_LEFT)
+			message_tell(
+				call, server, room, judged->peer.identity,
+				message_why(call->arena, "removed", judged->word,
+					    is_removed ? judged->peer.order_reason : SLICE("")),
+				&asking->asked[told++].request);
+	}
 	return true;
 }
 
@@ -593,23 +513,13 @@ static void choose(struct judging *judging)
 
 /* ---- judging ---- */
 
-static void list_removals(const struct judging *judging)
-{
-	struct judgement *judgement = judging->judgement;
-
-	judgement->is_whole = true;
-	judgement->removals = arena_alloc(judging->call->arena,
-					  (judging->count + 1) * sizeof *judgement->removals);
-	for (size_t i = 0; i < judging->count; i++) {
-		if (judging->people[i].out != NULL)
-			judgement->removals[judgement->removal_count++] = judging->people[i].peer;
-	}
-}
-
 /* Finds out what is to be done. reason: of an end, for the event log. */
 static bool find_judgement(struct judging *judging, const char **reason, struct fault *fault)
 {
+	struct call *call = judging->call;
 	struct judgement *judgement = judging->judgement;
+	const struct template_record *template = &judging->template;
+	const struct entry_rule *broken;
 	bool has_places;
 
 	judgement->inside = live_peers(&judging->live);
@@ -619,8 +529,7 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 		if (judging->entrant.room != NULL)
 			return true;
 		judgement->word = entry_rules[ENTRY_ROOM_DELETED].word;
-		return revocation_has_room(judging->call, &judgement->room, &judgement->ends,
-					   fault);
+		return revocation_has_room(call, &judgement->room, &judgement->ends, fault);
 	}
 	judgement->backend = judging->live.backend;
 	if (judging->live.closing != 0) {
@@ -631,11 +540,25 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 		judge_at(judgement, judging->live.ending + CALL_ENDS_IN);
 		return true;
 	}
-	if (!find_end(judging, reason, fault))
+	if (!entry_find(&judging->entrant, ENTRY_OF_ROOM, &broken, fault))
 		return false;
-	if (judgement->ends)
+	if (judging->entrant.until != INT64_MAX)
+		judge_at(judgement, judging->entrant.until);
+	if (broken != NULL) {
+		judgement->ends = judgement->is_whole = true;
+		judgement->word = broken->word;
+		*reason = broken->logged;
 		return true;
-	judging_read_roles(judging);
+	}
+
+	judging->roles = arena_zero(call->arena,
+				    (template->role_count + 1) * sizeof *judging->roles);
+	for (size_t i = 0; i < template->role_count; i++) {
+		struct judged_role *role = &judging->roles[i];
+
+		role->document = template_role_document(call, template, &template->roles[i]);
+		role->most = media_most_peers(role->document);
+	}
 	if (judging->notes)
 		return media_for_judging(judging, fault);
 	if (!find_places(judging, &has_places, fault))
@@ -646,7 +569,13 @@ static bool find_judgement(struct judging *judging, const char **reason, struct 
 		return false;
 	judge_people(judging);
 	choose(judging);
-	list_removals(judging);
+	judgement->is_whole = true;
+	judgement->removals = arena_alloc(call->arena,
+					  (judging->count + 1) * sizeof *judgement->removals);
+	for (size_t i = 0; i < judging->count; i++) {
+		if (judging->people[i].out != NULL)
+			judgement->removals[judgement->removal_count++] = judging->people[i].peer;
+	}
 	return true;
 }
 
@@ -655,6 +584,7 @@ bool live_judge(struct call *call, bool notes, struct judgement *judgement, stru
 	struct judging judging = { .call = call, .judgement = judgement, .notes = notes };
 	const char *reason = "";
 	struct server server;
+	bool has_room;
 
 	judgement->word = NULL;
 	judgement->ends = judgement->is_acting = judgement->has_failed = false;
@@ -670,8 +600,28 @@ bool live_judge(struct call *call, bool notes, struct judgement *judgement, stru
 		judgement->chosen_count = judgement->chosen_next = 0;
 		judgement->has_more = false;
 	}
-	if (!judging_load_room(&judging, fault) || !find_judgement(&judging, &reason, fault))
+
+	judging.entrant = (struct entrant){
+		.call = call,
+		.moment = ENTRY_INSIDE,
+		.template = &judging.template,
+		.live = &judging.live,
+		.until = INT64_MAX,
+	};
+	if (!live_load(call, &judgement->room, notes ? STORE_TO_CHANGE : STORE_TO_SHOW,
+		       &judging.live, fault) ||
+	    !room_find(call, &judgement->room, STORE_TO_SHOW, &judging.room, &has_room, fault))
 		return false;
+	if (has_room)
+		judging.entrant.room = &judging.room;
+	if (has_room && judging.live.stored.value.data != NULL) {
+		if (!template_load(call, &judging.room.template_id, &judging.template, fault))
+			return false;
+		judging.size = media_room_size(entrant_room(&judging.entrant));
+	}
+	if (!find_judgement(&judging, &reason, fault))
+		return false;
+
 	if (!notes || (!judgement->ends && judgement->chosen_next == judgement->chosen_count))
 		return true;
 	if (!live_find_server(call, &judgement->backend, &server, fault))
@@ -739,30 +689,11 @@ static bool was_done(struct call *call, struct judgement *judgement, const struc
 	return is_done;
 }
 
-static bool settle_people(struct call *call, struct judgement *judgement,
-			  const struct asking *asking, const struct server *server,
-			  struct fault *fault)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < judgement->count; i++) {
-		const struct judged *judged = &judgement->people[i];
-
-		if (!judged->is_there || !was_done(call, judgement, &asking->asked[n++], server))
-			continue;
-		if (judged->cause != LEAVE_LEFT
-			    ? !live_put_out(call, &judgement->room, judged->peer.uuid, fault)
-			    : !live_put_back(call, &judgement->room, judged->peer.uuid,
-					     judged->guest.name, fault))
-			return false;
-	}
-	return true;
-}
-
 bool live_carry_on(struct call *call, struct judgement *judgement, struct fault *fault)
 {
 	const struct asking *asking = judgement->asking;
 	struct server server;
+	size_t n = 0;
 
 	judgement->has_failed = false;
 	if (!live_find_server(call, &judgement->backend, &server, fault))
@@ -771,8 +702,19 @@ bool live_carry_on(struct call *call, struct judgement *judgement, struct fault 
 		return judgement->ends ? ask_for_end(call, judgement, &server)
 				       : ask_for_acts(call, judgement, &server);
 	judgement->asking = NULL;
-	if (!judgement->ends)
-		return settle_people(call, judgement, asking, &server, fault);
-	return !was_done(call, judgement, &asking->asked[0], &server) ||
-	       live_end(call, &judgement->room, fault);
+	if (judgement->ends)
+		return !was_done(call, judgement, &asking->asked[0], &server) ||
+		       live_end(call, &judgement->room, fault);
+	for (size_t i = 0; i < judgement->count; i++) {
+		const struct judged *judged = &judgement->people[i];
+
+		if (!judged->is_there || !was_done(call, judgement, &asking->asked[n++], &server))
+			continue;
+		if (judged->cause != LEAVE_LEFT
+			    ? !live_put_out(call, &judgement->room, judged->peer.uuid, fault)
+			    : !live_put_back(call, &judgement->room, judged->peer.uuid,
+					     judged->guest.name, fault))
+			return false;
+	}
+	return true;
 }

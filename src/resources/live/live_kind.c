@@ -71,34 +71,32 @@ static bool peer_load(struct call *call, void *record, const char *pointer,
 	return true;
 }
 
-/* Counts somebody inside in the record of the room in session, whose own line comes later. */
-static bool count_inside(struct call *call, const struct session *session, const struct peer *peer,
-			 struct fault *fault)
-{
-	struct live live;
-
-	if (!live_load(call, &session->stored.parent, STORE_TO_CHANGE, &live, fault))
-		return false;
-	live.stored.id = session->stored.parent;
-	live.session = session->stored.id;
-	live_count(call->arena, &live, peer->role, true);
-	return record_put(&live_table, call->transaction, &live, fault);
-}
-
 /* Stores the peer, and what follows from it: those inside by their entry and by their name, and
  * their number by role. */
 static bool peer_put_loaded(struct call *call, void *record, struct fault *fault)
 {
 	struct peer *peer = record;
 	struct session session;
+	struct live live;
 
 	if (!session_load(call, &peer->stored.parent, STORE_TO_SHOW, &session, fault))
 		return false;
-	return (!peer->is_inside || names_restore(call, &session.stored.parent, peer, fault)) &&
-	       record_put(&peer_table, call->transaction, peer, fault) &&
-	       (!peer->is_inside || inside_add(call, &session.stored.parent, peer, fault)) &&
-	       (!peer->is_inside || !session.is_active ||
-		count_inside(call, &session, peer, fault));
+	if (!peer->is_inside)
+		return record_put(&peer_table, call->transaction, peer, fault);
+	if (!names_restore(call, &session.stored.parent, peer, fault) ||
+	    !record_put(&peer_table, call->transaction, peer, fault) ||
+	    !inside_add(call, &session.stored.parent, peer, fault))
+		return false;
+	if (!session.is_active)
+		return true;
+
+	/* The room in session has its own line later (live_load_dumped). */
+	if (!live_load(call, &session.stored.parent, STORE_TO_CHANGE, &live, fault))
+		return false;
+	live.stored.id = session.stored.parent;
+	live.session = session.stored.id;
+	live_count(call->arena, &live, peer->role, true);
+	return record_put(&live_table, call->transaction, &live, fault);
 }
 
 static bool peer_record_check(struct call *call, const void *record, struct findings *findings,
@@ -180,8 +178,8 @@ const struct record_kind shown_name_kind = {
 
 /* ---- rooms in session ---- */
 
-/* Takes the numbers by role, which those inside have left (count_inside). Only they leave a record
- * without a backend. */
+/* Takes the numbers by role, which those inside have left (peer_put_loaded). Only they leave a
+ * record without a backend. */
 static bool live_load_dumped(struct call *call, void *record, const char *pointer,
 			     struct findings *findings, struct fault *fault)
 {
@@ -232,33 +230,23 @@ static bool live_record_check(struct call *call, const void *record, struct find
 	return true;
 }
 
-/* Counts those inside. */
-static bool count_inside_of(struct call *call, const struct id *session, uint64_t *count,
-			    struct fault *fault)
-{
-	const struct store_page page = { .order = STORE_OLDEST_FIRST,
-					 .side = STORE_ON,
-					 .parent = session };
-	struct store_walk walk = store_walk_pages(call->transaction, &kind_peer, &page, false,
-						  fault);
-	struct store_record record;
-
-	*count = 0;
-	while (store_next(&walk, &record))
-		++*count;
-	return fault->kind == FAULT_NONE;
-}
-
 static bool live_derive(struct call *call, const void *record, struct findings *findings,
 			struct fault *fault)
 {
 	const struct live *live = record;
+	const struct store_page page = { .order = STORE_OLDEST_FIRST,
+					 .side = STORE_ON,
+					 .parent = &live->session };
+	struct store_walk walk = store_walk_pages(call->transaction, &kind_peer, &page, false,
+						  fault);
+	struct store_record stored;
 	struct usage_now used;
-	uint64_t inside;
+	uint64_t inside = 0;
 
-	if (!count_inside_of(call, &live->session, &inside, fault) ||
-	    !record_get(&usage_now_table, call->transaction, &kind_only_id, STORE_TO_SHOW, &used,
-			fault))
+	while (store_next(&walk, &stored))
+		inside++;
+	if (fault->kind != FAULT_NONE || !record_get(&usage_now_table, call->transaction,
+						     &kind_only_id, STORE_TO_SHOW, &used, fault))
 		return false;
 	if (inside != live_peers(live))
 		findings_add(findings, "/roles", "do not match the number of people inside");

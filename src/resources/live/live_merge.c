@@ -651,60 +651,48 @@ bool session_remove(struct call *call, const struct session *session, struct fau
 	       store_remove(call->transaction, &kind_session, &session->stored, fault);
 }
 
-static bool session_put_closed(struct room_merge *merge, struct fault *fault)
-{
-	struct call *call = merge->call;
-
-	if (call->environment->session_keep > 0)
-		return record_put(&session_table, call->transaction, &merge->session, fault);
-	/* A session that was opened in this merge is not stored yet. */
-	return merge->session.stored.value.data == NULL
-		       ? garbage_add(call, &kind_session, &merge->session.stored.id, fault)
-		       : session_remove(call, &merge->session, fault);
-}
-
-/* Notes that a call has ended the room. */
-static bool session_note_end(struct room_merge *merge, struct fault *fault)
-{
-	struct peer by = { .uuid = SLICE("") };
-
-	if (merge->live.end_peer.size > 0 &&
-	    !record_get_named(&peer_table, merge->call->transaction, merge->live.end_peer,
-			      STORE_TO_SHOW, &by, fault))
-		return false;
-	live_note_end(merge->call, &merge->session, &merge->live, &by);
-	return true;
-}
-
 /* Notes that the session closes: from now on it can be closed in steps, whatever comes between.
  * ended: when the media server's room ended; 0 if that is not known. */
 static bool begin_closing(struct room_merge *merge, int64_t ended, struct fault *fault)
 {
+	struct peer by = { .uuid = SLICE("") };
+
 	if (merge->live.closing != 0)
 		return true;
-	if (!load_session(merge, fault) ||
-	    (ended != 0 && room_is_ending(merge) && !session_note_end(merge, fault)))
+	if (!load_session(merge, fault))
 		return false;
-	if (!room_is_ending(merge))
+	if (!room_is_ending(merge)) {
 		merge->live.ending = 0;
+	} else if (ended != 0) {
+		if (merge->live.end_peer.size > 0 &&
+		    !record_get_named(&peer_table, merge->call->transaction, merge->live.end_peer,
+				      STORE_TO_SHOW, &by, fault))
+			return false;
+		live_note_end(merge->call, &merge->session, &merge->live, &by);
+	}
 	merge->live.closing = merge->call->now;
 	merge->live.ended = ended;
 	merge->is_changed = true;
 	return true;
 }
 
-/* Ends stays, at most CLOSED_MOST in a transaction. *is_last: nobody is inside any more. */
-static bool end_stays(struct room_merge *merge, bool *is_last, struct fault *fault)
+/* Goes on closing the session, which is stored with it: ends as many stays as one transaction does.
+ * If people are still inside, it goes on closing in the next one. */
+static bool close_on(struct room_merge *merge, struct fault *fault)
 {
+	struct call *call = merge->call;
+	struct session *session = &merge->session;
 	const int64_t ended = merge->live.ended;
 	struct peer_page page = { .side = STORE_ON, .count = 1 };
+	bool is_last = false;
 
-	*is_last = false;
-	while (merge->ended < CLOSED_MOST && page.count > 0) {
+	if (!load_session(merge, fault))
+		return false;
+	while (!is_last && merge->ended < CLOSED_MOST && page.count > 0) {
 		page.most = CLOSED_MOST - merge->ended;
 		if (page.most > CLOSED_AT_ONCE)
 			page.most = CLOSED_AT_ONCE;
-		if (!peers_read(merge->call, &merge->live.session, &page, fault))
+		if (!peers_read(call, &merge->live.session, &page, fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
 			struct peer *peer = &page.peers[i];
@@ -717,35 +705,28 @@ static bool end_stays(struct room_merge *merge, bool *is_last, struct fault *fau
 				return false;
 		}
 		merge->ended += page.count;
-		*is_last = page.count < page.most;
-		if (*is_last)
-			break;
+		is_last = page.count < page.most;
 	}
-	return true;
-}
-
-/* Goes on closing the session, which is stored with it, as far as one transaction does. If people
- * are still inside, it goes on closing in the next one. */
-static bool close_on(struct room_merge *merge, struct fault *fault)
-{
-	struct call *call = merge->call;
-	bool is_last;
-
-	if (!load_session(merge, fault) || !end_stays(merge, &is_last, fault))
-		return false;
 	if (!is_last)
 		return true;
+
 	if (merge->live.left != 0)
-		merge->session.updated = merge->live.left;
-	merge->session.is_active = false;
-	merge->session.closed = call->now;
+		session->updated = merge->live.left;
+	session->is_active = false;
+	session->closed = call->now;
 	if (!read_now(merge, fault))
 		return false;
 	merge->now.sessions -= merge->now.sessions > 0;
-	live_note_session(call, &merge->session, LIVE_CLOSED);
-	if (!session_put_closed(merge, fault) ||
-	    (merge->live.stored.value.data != NULL &&
-	     !store_remove(call->transaction, &kind_live, &merge->live.stored, fault)))
+	live_note_session(call, session, LIVE_CLOSED);
+	/* A session that was opened in this merge is not stored yet. */
+	if (call->environment->session_keep > 0
+		    ? !record_put(&session_table, call->transaction, session, fault)
+	    : session->stored.value.data == NULL
+		    ? !garbage_add(call, &kind_session, &session->stored.id, fault)
+		    : !session_remove(call, session, fault))
+		return false;
+	if (merge->live.stored.value.data != NULL &&
+	    !store_remove(call->transaction, &kind_live, &merge->live.stored, fault))
 		return false;
 	merge->is_loaded = merge->is_changed = false;
 	merge->live = (struct live){ .stored.id = merge->merging->room };
@@ -827,34 +808,6 @@ static void arrivals_add(struct arrival *list, size_t *count, struct slice name,
 		list[(*count)++] = (struct arrival){ name, news };
 }
 
-/* Finds those who come to this new room of the media server at most LIVE_RESTART_MOST after `seen`.
- */
-static void arrivals_find(struct room_merge *merge, const struct server_room *room, int64_t seen,
-			  struct arrivals *arrivals)
-{
-	const struct merging *merging = merge->merging;
-
-	*arrivals = (struct arrivals){
-		.entries = arena_alloc(merge->call->arena,
-				       merging->count * sizeof *arrivals->entries),
-		.users = arena_alloc(merge->call->arena, merging->count * sizeof *arrivals->users),
-	};
-	for (size_t i = 0; i < merging->count; i++) {
-		const struct news *news = &merging->news[i];
-
-		if ((news->type != NEWS_JOINED && news->type != NEWS_LISTED) ||
-		    news->room.id.data == NULL || !slice_equal(news->room.id, room->id) ||
-		    joined_at(merge, news) - seen > LIVE_RESTART_MOST)
-			continue;
-		arrivals_add(arrivals->entries, &arrivals->entry_count, news->person.entry, news);
-		arrivals_add(arrivals->users, &arrivals->user_count,
-			     text_cut(news->person.user_id, LIVE_NAME_MOST), news);
-	}
-	qsort(arrivals->entries, arrivals->entry_count, sizeof *arrivals->entries,
-	      compare_arrivals);
-	qsort(arrivals->users, arrivals->user_count, sizeof *arrivals->users, compare_arrivals);
-}
-
 /* Returns the news of the peer's person, or NULL. Of several, any. */
 static const struct news *arrival_of(const struct arrivals *arrivals, const struct peer *peer)
 {
@@ -869,12 +822,6 @@ static const struct news *arrival_of(const struct arrivals *arrivals, const stru
 		found = bsearch(&by_user, arrivals->users, arrivals->user_count, sizeof *found,
 				compare_arrivals);
 	return found == NULL ? NULL : found->news;
-}
-
-/* Returns true if the news is about a new peer. */
-static bool is_new_stay(enum news_type type, enum stay_state state)
-{
-	return state == STAY_UNKNOWN || (state == STAY_GONE && type == NEWS_LISTED);
 }
 
 /* Lets others go first, and returns true if a page follows. */
@@ -905,7 +852,9 @@ static bool find_returning(struct room_merge *merge, const struct arrivals *arri
 				continue;
 			if (!find_stay(merge, &news->person, &stay, fault))
 				return false;
-			*is_found = is_new_stay(news->type, stay.state);
+			/* The news is about a new stay. */
+			*is_found = stay.state == STAY_UNKNOWN ||
+				    (stay.state == STAY_GONE && news->type == NEWS_LISTED);
 		}
 	} while (!*is_found && n < RESTART_STAYS_MOST && page_goes_on(merge->call, &page, fault));
 	return fault->kind == FAULT_NONE;
@@ -932,7 +881,8 @@ static bool session_last_seen(struct room_merge *merge, int64_t *seen, struct fa
 static bool session_continues(struct room_merge *merge, const struct news *news, bool *continues,
 			      struct fault *fault)
 {
-	struct arrivals arrivals;
+	const struct merging *merging = merge->merging;
+	struct arrivals arrivals = { .entry_count = 0 };
 	int64_t seen;
 
 	*continues = false;
@@ -940,17 +890,43 @@ static bool session_continues(struct room_merge *merge, const struct news *news,
 		return true;
 	if (!load_session(merge, fault) || !session_last_seen(merge, &seen, fault))
 		return false;
-	arrivals_find(merge, &news->room, seen, &arrivals);
+
+	/* Those who come to this new room at most LIVE_RESTART_MOST after it. */
+	arrivals.entries = arena_alloc(merge->call->arena,
+				       merging->count * sizeof *arrivals.entries);
+	arrivals.users = arena_alloc(merge->call->arena, merging->count * sizeof *arrivals.users);
+	for (size_t i = 0; i < merging->count; i++) {
+		const struct news *other = &merging->news[i];
+
+		if ((other->type != NEWS_JOINED && other->type != NEWS_LISTED) ||
+		    other->room.id.data == NULL || !slice_equal(other->room.id, news->room.id) ||
+		    joined_at(merge, other) - seen > LIVE_RESTART_MOST)
+			continue;
+		arrivals_add(arrivals.entries, &arrivals.entry_count, other->person.entry, other);
+		arrivals_add(arrivals.users, &arrivals.user_count,
+			     text_cut(other->person.user_id, LIVE_NAME_MOST), other);
+	}
+	qsort(arrivals.entries, arrivals.entry_count, sizeof *arrivals.entries, compare_arrivals);
+	qsort(arrivals.users, arrivals.user_count, sizeof *arrivals.users, compare_arrivals);
 	if (arrivals.entry_count == 0 && arrivals.user_count == 0)
 		return true;
 	return find_returning(merge, &arrivals, STORE_ON, continues, fault) &&
 	       (*continues || find_returning(merge, &arrivals, STORE_OFF, continues, fault));
 }
 
-/* Goes on with the session in the newer room of the media server. */
-static bool continue_session(struct room_merge *merge, const struct news *news, struct fault *fault)
+/* Closes the session, or goes on with it in the newer room that the media server has. */
+static bool replace_session(struct room_merge *merge, const struct news *news, struct stay *stay,
+			    struct fault *fault)
 {
 	struct peer_page page = { .side = STORE_ON, .most = RESTART_ENDED_MOST };
+	bool continues;
+
+	if (!session_continues(merge, news, &continues, fault))
+		return false;
+	if (!continues)
+		return close_session(merge, 0, fault) &&
+		       (!merge->has_room || merge->live.closing != 0 ||
+			open_session(merge, news, stay, fault));
 
 	if (!load_session(merge, fault) ||
 	    !peers_read(merge->call, &merge->live.session, &page, fault))
@@ -964,21 +940,7 @@ static bool continue_session(struct room_merge *merge, const struct news *news, 
 	merge->live.server_room = merge->session.server_room;
 	merge->live.server_created = news->room.created;
 	merge->has_restarted = merge->is_changed = true;
-	return true;
-}
-
-/* Closes the session, or goes on with it, because the media server has a newer room. */
-static bool replace_session(struct room_merge *merge, const struct news *news, struct stay *stay,
-			    struct fault *fault)
-{
-	bool continues;
-
-	if (!session_continues(merge, news, &continues, fault))
-		return false;
-	if (continues)
-		return continue_session(merge, news, fault) && add_inside(merge, news, stay, fault);
-	return close_session(merge, 0, fault) && (!merge->has_room || merge->live.closing != 0 ||
-						  open_session(merge, news, stay, fault));
+	return add_inside(merge, news, stay, fault);
 }
 
 /* Adds a peer of which is heard only now that it has left. */
@@ -1056,31 +1018,16 @@ static bool tell_failure(struct room_merge *merge, const struct news *news, cons
 
 /* ---- how many stays are stored ---- */
 
-/* Finds out whether somebody for whom there is no place must go. */
-static bool must_go(struct room_merge *merge, const struct server_person *person, bool *must,
-		    struct fault *fault)
-{
-	struct entrant entrant = new_entrant(merge, person->entry,
-					     text_cut(person->user_id, LIVE_NAME_MOST),
-					     text_cut(person->code, LIVE_ID_MOST));
-	const struct entry_rule *broken;
-
-	*must = false;
-	if (person->entry.size == 0 || person->entry.size > LIVE_ID_MOST)
-		return true;
-	if (!entry_find(&entrant, ENTRY_OF_PERSON, &broken, fault))
-		return false;
-	*must = broken != NULL;
-	return true;
-}
-
 /* Finds out whether a new stay is stored now (stay_limits.h). */
 static bool has_place(struct room_merge *merge, const struct news *news, bool *has,
 		      struct fault *fault)
 {
 	struct stay_limits *limits = merge->call->environment->stay_limits;
 	struct merging *merging = merge->merging;
-	const struct slice entry = news->person.entry;
+	const struct server_person *person = &news->person;
+	const struct slice entry = person->entry;
+	const struct entry_rule *broken;
+	struct entrant entrant;
 
 	*has = limits == NULL ||
 	       (merging->caller.size > 0 && slice_equal(entry, merging->caller)) ||
@@ -1089,10 +1036,15 @@ static bool has_place(struct room_merge *merge, const struct news *news, bool *h
 	if (*has)
 		return true;
 	merging->is_over = true;
-	if (merge->judged >= JUDGED_IN_STEP)
+	if (merge->judged >= JUDGED_IN_STEP || entry.size == 0 || entry.size > LIVE_ID_MOST)
 		return true;
-	if (!must_go(merge, &news->person, has, fault))
+
+	/* Whoever must go is stored all the same. */
+	entrant = new_entrant(merge, entry, text_cut(person->user_id, LIVE_NAME_MOST),
+			      text_cut(person->code, LIVE_ID_MOST));
+	if (!entry_find(&entrant, ENTRY_OF_PERSON, &broken, fault))
 		return false;
+	*has = broken != NULL;
 	merge->judged += *has;
 	return true;
 }

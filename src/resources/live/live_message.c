@@ -23,7 +23,6 @@
 /* ---- requests ---- */
 
 struct identities {
-	const struct message *message;
 	json_t *lists[ASKED_MOST]; /* of each request */
 	size_t count, size; /* lists; bytes of the last one */
 	bool are_too_many; /* for ASKED_MOST requests */
@@ -45,34 +44,27 @@ static void add_identity(struct identities *all, struct slice identity)
 	all->size += size;
 }
 
-/* Returns false if no further identity fits. */
-static bool add_addressee(struct identities *all, const struct peer *peer)
-{
-	const struct message *message = all->message;
-	bool is_for = message->role_count == 0;
-
-	if (message->patience != 0 && !arena_fits(all->arena, MEMORY_LEFT))
-		return false;
-	for (size_t i = 0; i < message->role_count && !is_for; i++)
-		is_for = slice_equal(message->roles[i], peer->role);
-	if (is_for)
-		add_identity(all, peer->identity);
-	return !all->are_too_many;
-}
-
 bool message_ask(struct call *call, const struct message *message, bool *is_asked,
 		 struct fault *fault)
 {
 	const struct live *live = &message->view->live;
-	struct identities all = { .message = message, .arena = call->arena };
+	struct identities all = { .arena = call->arena };
 	struct store_walk walk = peers_walk(call, &live->session, STORE_ON, true, fault);
 	struct asking *asking;
 	struct peer peer;
 
 	if (message->peer != NULL)
 		add_identity(&all, message->peer->identity);
-	while (message->peer == NULL && peers_next(&walk, &peer) && add_addressee(&all, &peer))
-		;
+	while (message->peer == NULL && !all.are_too_many && peers_next(&walk, &peer)) {
+		bool is_for = message->role_count == 0;
+
+		if (message->patience != 0 && !arena_fits(call->arena, MEMORY_LEFT))
+			break;
+		for (size_t i = 0; i < message->role_count && !is_for; i++)
+			is_for = slice_equal(message->roles[i], peer.role);
+		if (is_for)
+			add_identity(&all, peer.identity);
+	}
 	if (fault->kind != FAULT_NONE)
 		return false;
 	if (all.are_too_many && message->is_for_all)

@@ -83,36 +83,17 @@ static bool find_new_role(struct call *call, struct update *update, struct fault
 	return true;
 }
 
-static bool check_new_role(struct call *call, const struct update *update, struct fault *fault)
-{
-	struct entrant entrant = {
-		.call = call,
-		.moment = ENTRY_ROLE,
-		.live = &update->view->live,
-		.role = update->role,
-		.role_document = update->role_document,
-	};
-
-	if (update->view->is_inside && !live_may_give(update->view, update->role_document, fault))
-		return false;
-	return !changes_role(update) ||
-	       entry_check(&entrant, ENTRY_OF_ROLE | ENTRY_OF_PLACE, fault);
-}
-
-/* Returns true if somebody inside changes only what concerns nobody else. */
-static bool is_of_oneself(const struct call *call, const struct update *update)
-{
-	return update->view->is_inside &&
-	       slice_equal(update->peer.entry, update->view->caller.entry) &&
-	       !changes_role(update) && call_member(call, "door") == NULL;
-}
-
 /* Makes the call ask the media server: a moderator has precedence over people who change something
  * of themselves. */
 static struct asking *update_ask(struct call *call, const struct update *update)
 {
-	return is_of_oneself(call, update) ? live_ask_for_oneself(call, &update->view->live.backend)
-					   : live_ask(call, &update->view->live.backend, 1);
+	const struct live_view *view = update->view;
+	const bool is_of_oneself = view->is_inside &&
+				   slice_equal(update->peer.entry, view->caller.entry) &&
+				   !changes_role(update) && call_member(call, "door") == NULL;
+
+	return is_of_oneself ? live_ask_for_oneself(call, &view->live.backend)
+			     : live_ask(call, &view->live.backend, 1);
 }
 
 /* Finds whom the call is about, and checks that the caller may do so. */
@@ -126,9 +107,23 @@ static bool find_update(struct call *call, struct update *update, struct fault *
 		.metadata = text_of_json(call_member(call, "metadata")),
 	};
 	if (!live_find_peer(call, view, call->parameters[1], &update->peer, fault) ||
-	    !find_new_role(call, update, fault) ||
-	    (call_member(call, "role") != NULL && !check_new_role(call, update, fault)) ||
-	    (call_member(call, "door") != NULL && !live_may_act(view, "removeOthers", fault)))
+	    !find_new_role(call, update, fault))
+		return false;
+	if (call_member(call, "role") != NULL) {
+		struct entrant entrant = {
+			.call = call,
+			.moment = ENTRY_ROLE,
+			.live = &view->live,
+			.role = update->role,
+			.role_document = update->role_document,
+		};
+
+		if ((view->is_inside && !live_may_give(view, update->role_document, fault)) ||
+		    (changes_role(update) &&
+		     !entry_check(&entrant, ENTRY_OF_ROLE | ENTRY_OF_PLACE, fault)))
+			return false;
+	}
+	if (call_member(call, "door") != NULL && !live_may_act(view, "removeOthers", fault))
 		return false;
 	if ((update->name.data != NULL || update->metadata.data != NULL) && view->is_inside &&
 	    !slice_equal(update->peer.entry, view->caller.entry))
@@ -216,43 +211,27 @@ static bool give_role(struct call *call, struct update *update, struct fault *fa
 	       record_put(&live_table, call->transaction, live, fault);
 }
 
-/* Has the person's code ask at the door, if the body says so: whoever came by a code that others
- * can use, too, has the former role again with another exchange. */
-static bool ask_at_door(struct call *call, struct update *update, struct fault *fault)
-{
-	struct slice code = update->peer.code;
-
-	return call_member(call, "door") == NULL || code.size == 0 ||
-	       live_codes_ask(call, &update->view->live, &update->view->room.id, &code, 1,
-			      &update->asks, fault);
-}
-
-/* Gives the person the name that the media server was told. If somebody else has taken it
- * meanwhile, the person gets a number, as do guests whose name a program gives to somebody else;
- * the media server is told by a judgement. */
-static bool put_name(struct call *call, struct update *update, struct peer *peer,
-		     struct fault *fault)
-{
-	bool has_renamed = false;
-
-	peer->name_origin = call->asking->asked[0].by.size > 0 ? NAME_CHOSEN : NAME_GIVEN;
-	if (!names_take(call, &update->view->room.id, peer,
-			text_cut(call->asking->asked[0].name, LIVE_NAME_MOST), &update->name,
-			&has_renamed, fault))
-		return false;
-	if (peer->new_name.size > 0 || has_renamed)
-		live_want(call, &update->view->room.id, ROOM_JUDGE);
-	return true;
-}
-
+/* Gives the person the name and the metadata that the media server was told. If somebody else has
+ * taken the name meanwhile, the person gets a number, as do guests whose name a program gives to
+ * somebody else; the media server is told by a judgement. */
 static bool put_names(struct call *call, struct update *update, struct fault *fault)
 {
+	const struct asked *asked = &call->asking->asked[0];
+	bool has_renamed = false;
 	struct peer peer;
 
 	if (!record_get_named(&peer_table, call->transaction, update->peer.uuid, STORE_TO_CHANGE,
-			      &peer, fault) ||
-	    (update->name.data != NULL && !put_name(call, update, &peer, fault)))
+			      &peer, fault))
 		return false;
+	if (update->name.data != NULL) {
+		peer.name_origin = asked->by.size > 0 ? NAME_CHOSEN : NAME_GIVEN;
+		if (!names_take(call, &update->view->room.id, &peer,
+				text_cut(asked->name, LIVE_NAME_MOST), &update->name, &has_renamed,
+				fault))
+			return false;
+		if (peer.new_name.size > 0 || has_renamed)
+			live_want(call, &update->view->room.id, ROOM_JUDGE);
+	}
 	if (update->metadata.data != NULL && !peer.is_anonymous)
 		peer.metadata = update->metadata;
 	return record_put(&peer_table, call->transaction, &peer, fault);
@@ -337,21 +316,14 @@ static bool settle_replaced(struct call *call, struct fault *fault)
 	return answer_updated(call, &update, &seen.person, seen.tracks, seen.count);
 }
 
-/* Returns true if the media server may have other rights of the person than the record. */
-static bool needs_look(const struct call *call, const struct update *update)
-{
-	const struct seen *seen = call->asking->prepared;
-
-	return call->asking->rank != ASKED_FOR_ONESELF ||
-	       (seen->role.data != NULL && !slice_equal(seen->role, update->role));
-}
-
 static bool settle_updated(struct call *call, struct fault *fault)
 {
 	const struct asked *asked = &call->asking->asked[0];
+	const struct seen *seen = call->asking->prepared;
 	struct server_person person;
 	struct server_track *tracks;
 	struct update update;
+	struct slice code;
 	size_t count;
 
 	if (asked->is_replaced)
@@ -362,28 +334,23 @@ static bool settle_updated(struct call *call, struct fault *fault)
 	    !live_read_peer(call, asked, &update.server, &update.peer, &person, &tracks, &count,
 			    fault) ||
 	    (changes_role(&update) && !give_role(call, &update, fault)) ||
-	    !put_names(call, &update, fault) || !ask_at_door(call, &update, fault))
+	    !put_names(call, &update, fault))
+		return false;
+	/* Whoever came by a code that others can use, too, has the former role again with another
+	 * exchange. */
+	code = update.peer.code;
+	if (call_member(call, "door") != NULL && code.size > 0 &&
+	    !live_codes_ask(call, &update.view->live, &update.view->room.id, &code, 1, &update.asks,
+			    fault))
 		return false;
 	/* A look at the same time may have taken the new attributes for wrong ones; or somebody who
 	 * changed only a name has brought back the rights of a role that was changed meanwhile. */
-	if (needs_look(call, &update) && call->environment->live_queue != NULL)
+	if ((call->asking->rank != ASKED_FOR_ONESELF ||
+	     (seen->role.data != NULL && !slice_equal(seen->role, update.role))) &&
+	    call->environment->live_queue != NULL)
 		live_queue_look(call->environment->live_queue, &call->account,
 				&call->asking->backend, &update.view->room.id);
 	return answer_updated(call, &update, &person, tracks, count);
-}
-
-/* Finds the name that the media server is told. */
-static bool find_new_name(struct call *call, struct update *update, struct fault *fault)
-{
-	const struct name_wish wish = {
-		.room = &update->view->room.id,
-		.name = update->name,
-		.origin = update->view->is_inside ? NAME_CHOSEN : NAME_GIVEN,
-		.entry = update->peer.entry,
-		.user_id = peer_has_known_user(&update->peer) ? update->peer.user_id : SLICE(""),
-	};
-
-	return names_find(call, &wish, &update->name, fault);
 }
 
 bool active_peers_settle_update(struct call *call, struct fault *fault)
@@ -402,8 +369,19 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 	    !live_read_peer(call, &call->asking->asked[0], &update.server, &update.peer, &person,
 			    &tracks, &count, fault))
 		return false;
-	if (update.name.data != NULL && !find_new_name(call, &update, fault))
-		return false;
+	if (update.name.data != NULL) {
+		const struct name_wish wish = {
+			.room = &update.view->room.id,
+			.name = update.name,
+			.origin = update.view->is_inside ? NAME_CHOSEN : NAME_GIVEN,
+			.entry = update.peer.entry,
+			.user_id = peer_has_known_user(&update.peer) ? update.peer.user_id
+								     : SLICE(""),
+		};
+
+		if (!names_find(call, &wish, &update.name, fault))
+			return false;
+	}
 	asking = update_ask(call, &update);
 	guest = guest_of(&update);
 	asking->step = STEP_UPDATE;

@@ -107,43 +107,22 @@ void made_rooms_forget(struct made_rooms *rooms, const struct made_room *room)
 	pthread_mutex_unlock(&rooms->lock);
 }
 
-/* Finds out whether the room was ordered to end, or its session has closed, since this time. */
-static bool has_ended(struct call *call, const struct id *room, int64_t since, bool *is_so,
-		      struct fault *fault)
-{
-	struct store_record record;
-	struct store_page page = {
-		.order = STORE_NEWEST_FIRST,
-		.side = STORE_OFF,
-		.parent = room,
-		.records = &record,
-		.most = 1,
-	};
-	struct session last;
-	struct live live;
-
-	if (!live_load(call, room, STORE_TO_SHOW, &live, fault))
-		return false;
-	*is_so = live.stored.value.data != NULL && live.ending >= since;
-	if (*is_so)
-		return true;
-	if (!store_page(call->transaction, &kind_session, &page, fault))
-		return false;
-	if (page.count == 0)
-		return true;
-	if (!session_load(call, &record.id, STORE_TO_SHOW, &last, fault))
-		return false;
-	*is_so = last.stored.value.data != NULL && last.closed >= since;
-	return true;
-}
-
 bool made_room_is_there(struct call *call, const struct made_room *room, int64_t lasts,
 			bool *is_there, struct fault *fault)
 {
 	struct made_rooms *rooms = call->environment->made_rooms;
 	const struct entry *entry;
-	bool is_over = false;
 	int64_t asked; /* 0 if that is not known */
+	struct store_record record;
+	struct store_page page = {
+		.order = STORE_NEWEST_FIRST,
+		.side = STORE_OFF,
+		.parent = &room->room,
+		.records = &record,
+		.most = 1,
+	};
+	struct session last;
+	struct live live;
 
 	*is_there = false;
 	if (rooms == NULL)
@@ -154,8 +133,15 @@ bool made_room_is_there(struct call *call, const struct made_room *room, int64_t
 	pthread_mutex_unlock(&rooms->lock);
 	if (asked == 0 || call->now - asked >= lasts || call->now < asked)
 		return true;
-	if (!has_ended(call, &room->room, asked, &is_over, fault))
+
+	/* Since then, the room may have been ordered to end, or its session may have closed. */
+	if (!live_load(call, &room->room, STORE_TO_SHOW, &live, fault))
 		return false;
-	*is_there = !is_over;
+	if (live.stored.value.data != NULL && live.ending >= asked)
+		return true;
+	if (!store_page(call->transaction, &kind_session, &page, fault) ||
+	    (page.count > 0 && !session_load(call, &record.id, STORE_TO_SHOW, &last, fault)))
+		return false;
+	*is_there = page.count == 0 || last.stored.value.data == NULL || last.closed < asked;
 	return true;
 }

@@ -73,24 +73,12 @@ static struct stays *stays_of(struct stay_limits *limits, const struct id *accou
 	return stays;
 }
 
-static void tell(const struct stay_limits *limits, const struct id *account)
-{
-	char text[ID_TEXT_SIZE + 1], most[24];
-
-	id_print(account, text);
-	(void)snprintf(most, sizeof most, "%llu", (unsigned long long)limits->per_minute);
-	log_event(LOG_LEVEL_WARNING, "live_stays_limited", "account", text, "per_minute", most,
-		  "consequence",
-		  "further people who join are stored in the next minute, if they "
-		  "are still inside",
-		  NULL);
-}
-
 bool stay_limits_take(struct stay_limits *limits, const struct id *account, const struct id *room,
 		      struct slice entry, int64_t now)
 {
 	static const struct id none;
 	struct stays *all, *here, *person = NULL;
+	char text[ID_TEXT_SIZE + 1], most[24];
 	bool has_place, is_to_be_told = false;
 	struct id id;
 
@@ -119,8 +107,15 @@ bool stay_limits_take(struct stay_limits *limits, const struct id *account, cons
 		all->is_told = true;
 	}
 	pthread_mutex_unlock(&limits->lock);
-	if (is_to_be_told)
-		tell(limits, account);
+	if (is_to_be_told) {
+		id_print(account, text);
+		(void)snprintf(most, sizeof most, "%llu", (unsigned long long)limits->per_minute);
+		log_event(LOG_LEVEL_WARNING, "live_stays_limited", "account", text, "per_minute",
+			  most, "consequence",
+			  "further people who join are stored in the next minute, if they "
+			  "are still inside",
+			  NULL);
+	}
 	return has_place;
 }
 
