@@ -489,26 +489,6 @@ static bool is_unknown(struct fault *fault)
 	return fault_set(fault, FAULT_NOT_FOUND, "ticket not found");
 }
 
-/* The same for a ticket, its room and its door. */
-static void expect_ticket(struct call *call, struct slice name)
-{
-	const struct store_expected chain[] = {
-		{ .kind = &kind_door,
-		  .finding = STORE_FIND_PARENT,
-		  .reading = call_reading(call),
-		  .from = 1 },
-		{ .kind = &kind_door_ticket,
-		  .finding = STORE_FIND_NAME,
-		  .reading = call_reading(call),
-		  .name = name },
-		/* A chain needs it; it finds nothing, because a door has no parent. */
-		{ .kind = &kind_door, .finding = STORE_FIND_PARENT, .from = 0 },
-		{ .kind = &kind_room, .finding = STORE_FIND_PARENT, .from = 1 },
-	};
-
-	store_expect(call->transaction, STORE_CHAIN, chain, sizeof chain / sizeof chain[0]);
-}
-
 void door_expect_exchange(struct call *call, const struct door_ticket *ticket)
 {
 	const struct store_expected chain[] = {
@@ -526,6 +506,19 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 		      struct fault *fault)
 {
 	const struct slice name = door_ticket_name(call->arena, call->parameters[0]);
+	const struct store_expected chain[] = {
+		{ .kind = &kind_door,
+		  .finding = STORE_FIND_PARENT,
+		  .reading = call_reading(call),
+		  .from = 1 },
+		{ .kind = &kind_door_ticket,
+		  .finding = STORE_FIND_NAME,
+		  .reading = call_reading(call),
+		  .name = name },
+		/* A chain needs it; it finds nothing, because a door has no parent. */
+		{ .kind = &kind_door, .finding = STORE_FIND_PARENT, .from = 0 },
+		{ .kind = &kind_room, .finding = STORE_FIND_PARENT, .from = 1 },
+	};
 	struct door_polls *polls = call->environment->door_polls;
 	unsigned char address[DIGEST_SIZE];
 	struct door_times times;
@@ -534,7 +527,7 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 		return is_unknown(fault);
 	/* Thousands of tickets are asked for at the same time, by calls that only read. A database
 	 * locks the door of a call that writes before its ticket. */
-	expect_ticket(call, name);
+	store_expect(call->transaction, STORE_CHAIN, chain, sizeof chain / sizeof chain[0]);
 	if (!record_get_named(&door_ticket_table, call->transaction, name, call_reading(call),
 			      ticket, fault))
 		return false;
@@ -612,56 +605,13 @@ bool door_take(struct call *call, const struct door *door, struct door_ticket *t
 	return put_taken(call, door, ticket, room, fault);
 }
 
-/* What is written of the tickets of one room. */
-struct written_room {
-	struct room_record room; /* its id is zero if none was read yet */
-	struct door door;
-	bool is_there;
-};
-
-static bool read_written_room(struct call *call, const struct id *id, struct written_room *written,
-			      struct fault *fault)
-{
-	if (id_compare(&written->room.id, id) == 0)
-		return true;
-	if (!room_find(call, id, STORE_TO_SHOW, &written->room, &written->is_there, fault) ||
-	    !door_load(call, id, STORE_TO_SHOW, &written->door, fault))
-		return false;
-	written->room.id = *id;
-	return true;
-}
-
-static bool write_poll(struct call *call, const struct door_poll *poll,
-		       struct written_room *written, struct fault *fault)
-{
-	struct door_ticket ticket;
-
-	if (!record_get_named(&door_ticket_table, call->transaction,
-			      (struct slice){ poll->name, sizeof poll->name }, STORE_TO_CHANGE,
-			      &ticket, fault))
-		return false;
-	if (ticket.stored.value.data == NULL || ticket.state == DOOR_DENIED ||
-	    ticket.state == DOOR_TAKEN)
-		return true;
-	if (poll->times.taken == 0) {
-		if (ticket.polled >= poll->times.polled)
-			return true;
-		ticket.polled = poll->times.polled;
-		return record_put(&door_ticket_table, call->transaction, &ticket, fault);
-	}
-	if (!read_written_room(call, &ticket.room, written, fault))
-		return false;
-	ticket.polled = poll->times.polled;
-	ticket.taken = poll->times.taken;
-	return !written->is_there ||
-	       put_taken(call, &written->door, &ticket, &written->room, fault);
-}
-
 bool door_write_polls(struct call *call, const struct door_poll *polls, size_t n,
 		      struct fault *fault)
 {
 	struct store_expected *expected = arena_zero(call->arena, n * sizeof *expected);
-	struct written_room written = { .is_there = false };
+	struct room_record room = { .id = { { 0 } } }; /* of the last exchange; zero if none */
+	bool has_room = false;
+	struct door door;
 
 	for (size_t i = 0; i < n; i++)
 		expected[i] = (struct store_expected){
@@ -671,25 +621,34 @@ bool door_write_polls(struct call *call, const struct door_poll *polls, size_t n
 			.name = { polls[i].name, sizeof polls[i].name },
 		};
 	store_expect(call->transaction, STORE_EACH, expected, n);
-	for (size_t i = 0; i < n; i++)
-		if (!write_poll(call, &polls[i], &written, fault))
+	for (size_t i = 0; i < n; i++) {
+		const struct door_times *times = &polls[i].times;
+		struct door_ticket ticket;
+
+		if (!record_get_named(&door_ticket_table, call->transaction, expected[i].name,
+				      STORE_TO_CHANGE, &ticket, fault))
 			return false;
-	return true;
-}
-
-/* Notes what the exchange of a ticket has not written yet, before the ticket changes. */
-static bool note_taken(struct call *call, const struct door *door, const struct door_ticket *ticket,
-		       struct fault *fault)
-{
-	struct room_record room;
-	bool is_there;
-
-	if (ticket->taken == 0 || ticket->state != DOOR_WAITING)
-		return true;
-	if (!room_find(call, &ticket->room, STORE_TO_SHOW, &room, &is_there, fault))
-		return false;
-	if (is_there)
-		note_admitted(call, &room, door, ticket);
+		if (ticket.stored.value.data == NULL || ticket.state == DOOR_DENIED ||
+		    ticket.state == DOOR_TAKEN ||
+		    (times->taken == 0 && ticket.polled >= times->polled))
+			continue;
+		ticket.polled = times->polled;
+		if (times->taken == 0) {
+			if (!record_put(&door_ticket_table, call->transaction, &ticket, fault))
+				return false;
+			continue;
+		}
+		if (id_compare(&room.id, &ticket.room) != 0) {
+			if (!room_find(call, &ticket.room, STORE_TO_SHOW, &room, &has_room,
+				       fault) ||
+			    !door_load(call, &ticket.room, STORE_TO_SHOW, &door, fault))
+				return false;
+			room.id = ticket.room;
+		}
+		ticket.taken = times->taken;
+		if (has_room && !put_taken(call, &door, &ticket, &room, fault))
+			return false;
+	}
 	return true;
 }
 
@@ -697,10 +656,18 @@ bool tickets_give_up(struct call *call, struct fault *fault)
 {
 	struct door_ticket ticket;
 	struct door door;
+	struct room_record room;
+	bool is_there;
 
-	if (!door_ticket_open(call, &ticket, &door, fault) ||
-	    !note_taken(call, &door, &ticket, fault))
+	if (!door_ticket_open(call, &ticket, &door, fault))
 		return false;
+	/* What the exchange of the ticket has not written yet. */
+	if (ticket.taken != 0 && ticket.state == DOOR_WAITING) {
+		if (!room_find(call, &ticket.room, STORE_TO_SHOW, &room, &is_there, fault))
+			return false;
+		if (is_there)
+			note_admitted(call, &room, &door, &ticket);
+	}
 	door_polls_forget(call->environment->door_polls, ticket.name);
 	if (door_ticket_is_waiting(&door, &ticket)) {
 		count_one_less(&door);
@@ -745,23 +712,17 @@ static bool still_waits(struct call *call, const struct door_ticket *ticket)
 	       !has_lapsed(call, call->door, ticket);
 }
 
-/* Returns the present name of the ticket's role. */
-static struct slice role_of(const struct template_record *template,
-			    const struct door_ticket *ticket)
-{
-	const size_t role = template_role_index_ever(template, ticket->role);
-
-	return role < template->role_count ? template->roles[role].name : ticket->role;
-}
-
-/* Writes whose ticket it is. */
+/* Writes whose ticket it is, with the present name of its role. */
 static void write_person(struct call *call, struct json_writer *body,
 			 const struct template_record *template, const struct door_ticket *ticket)
 {
+	const size_t role = template_role_index_ever(template, ticket->role);
+
 	writer_plain(body, "id", id_as_text(call->arena, &ticket->id));
 	writer_text(body, "name", ticket->user_name);
 	writer_text(body, "user_id", ticket->user_id);
-	writer_text(body, "role", role_of(template, ticket));
+	writer_text(body, "role",
+		    role < template->role_count ? template->roles[role].name : ticket->role);
 }
 
 /* Writes the members of a ticket, without the closing brace. */
@@ -772,47 +733,10 @@ static void write_ticket(struct call *call, struct json_writer *body,
 	writer_time(body, "since", ticket->since);
 }
 
-/* The list of people who wait. */
-struct waiting_list {
-	struct call *call;
-	struct template_record template;
-	struct json_writer body;
-	size_t count;
-	bool are_all; /* nobody else waits */
-};
-
-static bool list_waiting(struct waiting_list *list, struct fault *fault)
-{
-	const struct store_page page = {
-		.order = STORE_OLDEST_FIRST,
-		.parent = &list->call->view->room.id,
-		.above = &list->call->door->admitted,
-	};
-	struct store_walk walk = store_walk_pages(list->call->transaction, &kind_door_ticket, &page,
-						  true, fault);
-	struct store_record record;
-	struct door_ticket ticket;
-
-	while (store_next(&walk, &record)) {
-		if (!record_read(&door_ticket_table, NULL, &record, &ticket, fault))
-			return false;
-		if (!still_waits(list->call, &ticket))
-			continue;
-		list->are_all = list->count < LISTED_MOST;
-		if (!list->are_all)
-			break;
-		list->count++;
-		writer_open(&list->body, NULL, '{');
-		write_ticket(list->call, &list->body, &list->template, &ticket);
-		writer_close(&list->body, '}');
-	}
-	return fault->kind == FAULT_NONE;
-}
-
 /* Writes those whose denial can be taken back, the newest first. */
-static bool write_denied(struct waiting_list *list, struct fault *fault)
+static bool write_denied(struct call *call, struct json_writer *body,
+			 const struct template_record *template, struct fault *fault)
 {
-	struct call *call = list->call;
 	const struct id *room = &call->view->room.id;
 	const struct door *door = call->door;
 	struct store_expected expected[DOOR_DENIED_MOST];
@@ -833,7 +757,7 @@ static bool write_denied(struct waiting_list *list, struct fault *fault)
 	}
 	if (n > 0)
 		store_expect(call->transaction, STORE_EACH, expected, n);
-	writer_open(&list->body, "denied", '[');
+	writer_open(body, "denied", '[');
 	for (size_t i = 0; i < n; i++) {
 		char until[TEXT_TIME_SIZE];
 		struct door_ticket ticket;
@@ -844,12 +768,12 @@ static bool write_denied(struct waiting_list *list, struct fault *fault)
 		if (!is_there || ticket.state != DOOR_DENIED)
 			continue;
 		text_time_seconds(ticket.decided + DOOR_DENIES_FOR, until);
-		writer_open(&list->body, NULL, '{');
-		write_person(call, &list->body, &list->template, &ticket);
-		writer_plain(&list->body, "until", slice_of(until));
-		writer_close(&list->body, '}');
+		writer_open(body, NULL, '{');
+		write_person(call, body, template, &ticket);
+		writer_plain(body, "until", slice_of(until));
+		writer_close(body, '}');
 	}
-	writer_close(&list->body, ']');
+	writer_close(body, ']');
 	return true;
 }
 
@@ -857,24 +781,47 @@ bool tickets_list(struct call *call, struct fault *fault)
 {
 	const struct room_record *room = &call->view->room;
 	const struct door *door = call->door;
-	struct waiting_list list = {
-		.call = call,
-		.are_all = true,
-		.body = writer_begin(call->arena, false),
+	const struct store_page page = {
+		.order = STORE_OLDEST_FIRST,
+		.parent = &room->id,
+		.above = &door->admitted,
 	};
+	struct json_writer body = writer_begin(call->arena, false);
+	struct template_record template = { .role_count = 0 };
+	struct store_walk walk;
+	struct store_record record;
+	struct door_ticket ticket;
+	bool are_all = true;
+	int64_t count = 0;
 	struct slice text;
 
-	writer_open(&list.body, "tickets", '[');
-	if (door->stored.value.data != NULL &&
-	    (!template_load(call, &room->template_id, &list.template, fault) ||
-	     !list_waiting(&list, fault)))
+	writer_open(&body, "tickets", '[');
+	if (door->stored.value.data != NULL) {
+		if (!template_load(call, &room->template_id, &template, fault))
+			return false;
+		walk = store_walk_pages(call->transaction, &kind_door_ticket, &page, true, fault);
+		while (store_next(&walk, &record)) {
+			if (!record_read(&door_ticket_table, NULL, &record, &ticket, fault))
+				return false;
+			if (!still_waits(call, &ticket))
+				continue;
+			are_all = count < LISTED_MOST;
+			if (!are_all)
+				break;
+			count++;
+			writer_open(&body, NULL, '{');
+			write_ticket(call, &body, &template, &ticket);
+			writer_close(&body, '}');
+		}
+		if (fault->kind != FAULT_NONE)
+			return false;
+	}
+	writer_close(&body, ']');
+	/* Of more people than are listed, the door has the number. */
+	writer_integer(&body, "count", are_all ? count : (int64_t)door->waiting);
+	if (!write_denied(call, &body, &template, fault))
 		return false;
-	writer_close(&list.body, ']');
-	writer_integer(&list.body, "count",
-		       list.are_all ? (int64_t)list.count : (int64_t)door->waiting);
-	if (!write_denied(&list, fault))
-		return false;
-	text = writer_end(&list.body);
+	text = writer_end(&body);
 	if (door->stored.value.data != NULL)
 		door_polls_watch(call->environment->door_polls, &call->account, &room->id);
 	call_etag(call, digest_number(text));
@@ -897,21 +844,6 @@ static void expect_visitors(struct call *call, const struct id *ids, size_t n)
 		store_expect(call->transaction, STORE_EACH, expected, n);
 }
 
-static bool put_visitor(struct call *call, const struct door_ticket *ticket, const struct id *id,
-			struct fault *fault)
-{
-	struct visitor visitor;
-
-	if (!record_get(&visitor_table, call->transaction, id, STORE_TO_CHANGE, &visitor, fault))
-		return false;
-	visitor.stored.id = *id;
-	visitor.stored.parent = ticket->room;
-	visitor.ticket = ticket->name;
-	visitor.denied_until = call->now + DOOR_DENIES_FOR;
-	visitor.reason = ticket->reason;
-	return record_put(&visitor_table, call->transaction, &visitor, fault);
-}
-
 /* Notes that a moderator has denied the person, who cannot knock again for a while: in another
  * browser neither, with this name from this address, or without a name by this code. */
 static bool put_denied_visitor(struct call *call, const struct door_ticket *ticket,
@@ -932,8 +864,19 @@ static bool put_denied_visitor(struct call *call, const struct door_ticket *tick
 	}
 	expect_visitors(call, ids, n);
 	for (size_t i = 0; i < n; i++) {
-		if ((i == 0 || id_compare(&ids[i], &ids[0]) != 0) &&
-		    !put_visitor(call, ticket, &ids[i], fault))
+		struct visitor visitor;
+
+		if (i > 0 && id_compare(&ids[i], &ids[0]) == 0)
+			continue;
+		if (!record_get(&visitor_table, call->transaction, &ids[i], STORE_TO_CHANGE,
+				&visitor, fault))
+			return false;
+		visitor.stored.id = ids[i];
+		visitor.stored.parent = ticket->room;
+		visitor.ticket = ticket->name;
+		visitor.denied_until = call->now + DOOR_DENIES_FOR;
+		visitor.reason = ticket->reason;
+		if (!record_put(&visitor_table, call->transaction, &visitor, fault))
 			return false;
 	}
 	return true;
