@@ -93,8 +93,6 @@ struct live_queue;
 
 struct live_queue *live_queue_open(void);
 void live_queue_close(struct live_queue *queue);
-/* Returns a descriptor (an eventfd) that is readable when something was added. */
-int live_queue_descriptor(const struct live_queue *queue);
 
 /* Copies the event. Returns false if too many are waiting: in all, or of the account, which may
  * have half of what the other accounts leave, or of the backend, which may have three quarters of

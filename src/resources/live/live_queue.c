@@ -7,8 +7,6 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/counter.h"
 #include "base/memory.h"
@@ -25,7 +23,6 @@ struct share {
 #define HEARD_BACKENDS_MOST 64
 
 struct live_queue {
-	int wake;
 	pthread_mutex_t lock;
 	/* Under the lock. */
 	struct heard *heard, **heard_end;
@@ -91,8 +88,7 @@ struct live_queue *live_queue_open(void)
 
 	queue->heard_end = &queue->heard;
 	queue->rooms_end = &queue->rooms;
-	queue->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (queue->wake < 0 || pthread_mutex_init(&queue->lock, NULL) != 0)
+	if (pthread_mutex_init(&queue->lock, NULL) != 0)
 		ABORT("cannot create a lock or thread");
 	return queue;
 }
@@ -124,19 +120,7 @@ void live_queue_close(struct live_queue *queue)
 		queue->backends = next;
 	}
 	pthread_mutex_destroy(&queue->lock);
-	close(queue->wake);
 	free(queue);
-}
-
-int live_queue_descriptor(const struct live_queue *queue)
-{
-	return queue->wake;
-}
-
-static void queue_wake(const struct live_queue *queue)
-{
-	if (eventfd_write(queue->wake, 1) != 0)
-		ABORT("cannot write an event");
 }
 
 /* ---- shares ---- */
@@ -264,8 +248,6 @@ bool live_queue_hear(struct live_queue *queue, const struct id *account, const s
 	pthread_mutex_unlock(&queue->lock);
 	if (!is_taken)
 		free(heard);
-	else
-		queue_wake(queue);
 	return is_taken;
 }
 
@@ -310,29 +292,24 @@ static void add_room(struct live_queue *queue, struct queued_room wanted,
 	if (role != NULL)
 		told_roles_add(room->told, role);
 	pthread_mutex_unlock(&queue->lock);
-	queue_wake(queue);
 }
 
 void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
 			     const struct id *backend)
 {
 	struct heard_backend *added;
-	bool is_new;
 
 	pthread_mutex_lock(&queue->lock);
 	added = queue->backends;
 	while (added != NULL && id_compare(&added->backend, backend) != 0)
 		added = added->next;
-	is_new = added == NULL && queue->backend_count < HEARD_BACKENDS_MOST;
-	if (is_new) {
+	if (added == NULL && queue->backend_count < HEARD_BACKENDS_MOST) {
 		added = memory_check(malloc(sizeof *added));
 		*added = (struct heard_backend){ queue->backends, *account, *backend };
 		queue->backends = added;
 		queue->backend_count++;
 	}
 	pthread_mutex_unlock(&queue->lock);
-	if (is_new)
-		queue_wake(queue);
 }
 
 void live_queue_look(struct live_queue *queue, const struct id *account, const struct id *backend,
@@ -392,9 +369,7 @@ static void free_nothing(void *room)
 struct live_queue_taken live_queue_take(struct live_queue *queue)
 {
 	struct live_queue_taken taken;
-	eventfd_t ignored;
 
-	(void)eventfd_read(queue->wake, &ignored);
 	pthread_mutex_lock(&queue->lock);
 	taken = (struct live_queue_taken){ queue->heard, queue->rooms };
 	queue->heard = NULL;
