@@ -860,22 +860,6 @@ static bool find_returning(struct room_merge *merge, const struct arrivals *arri
 	return fault->kind == FAULT_NONE;
 }
 
-/* When the session was last seen. Whoever was listed by the last look was seen as late as anybody,
- * but for those who came, or left, after it. */
-static bool session_last_seen(struct room_merge *merge, int64_t *seen, struct fault *fault)
-{
-	struct peer_page page = { .side = STORE_ON, .most = CLOSED_AT_ONCE };
-
-	*seen = later(merge->live.left, merge->session.updated);
-	do {
-		if (!peers_read(merge->call, &merge->live.session, &page, fault))
-			return false;
-		for (size_t i = 0; i < page.count; i++)
-			*seen = later(*seen, last_seen(merge, &page.peers[i]));
-	} while (*seen < merge->live.looked && page_goes_on(merge->call, &page, fault));
-	return fault->kind == FAULT_NONE;
-}
-
 /* Finds out whether a newer room of the media server is that of the session after a restart: nobody
  * has ended the former one, and somebody of the session comes back soon after it was last seen. */
 static bool session_continues(struct room_merge *merge, const struct news *news, bool *continues,
@@ -883,12 +867,25 @@ static bool session_continues(struct room_merge *merge, const struct news *news,
 {
 	const struct merging *merging = merge->merging;
 	struct arrivals arrivals = { .entry_count = 0 };
+	struct peer_page page = { .side = STORE_ON, .most = CLOSED_AT_ONCE };
 	int64_t seen;
 
 	*continues = false;
 	if (!merge->has_room || room_is_ending(merge))
 		return true;
-	if (!load_session(merge, fault) || !session_last_seen(merge, &seen, fault))
+	if (!load_session(merge, fault))
+		return false;
+
+	/* When it was last seen. Whoever was listed by the last look was seen as late as anybody,
+	 * but for those who came, or left, after it. */
+	seen = later(merge->live.left, merge->session.updated);
+	do {
+		if (!peers_read(merge->call, &merge->live.session, &page, fault))
+			return false;
+		for (size_t i = 0; i < page.count; i++)
+			seen = later(seen, last_seen(merge, &page.peers[i]));
+	} while (seen < merge->live.looked && page_goes_on(merge->call, &page, fault));
+	if (fault->kind != FAULT_NONE)
 		return false;
 
 	/* Those who come to this new room at most LIVE_RESTART_MOST after it. */
@@ -1386,29 +1383,6 @@ void live_look_return(struct look_steps *steps, const struct look_place *place)
 
 /* ---- all of it ---- */
 
-static bool merge_told(struct room_merge *merge, struct fault *fault)
-{
-	const struct merging *merging = merge->merging;
-
-	for (size_t i = 0; i < merging->count; i++) {
-		const struct news *news = &merging->news[i];
-		struct stay stay = { .state = STAY_UNKNOWN };
-
-		if (news->type != NEWS_ENDED && !find_stay(merge, &news->person, &stay, fault))
-			return false;
-		if (!merge_one(merge, news, &stay, fault))
-			return false;
-		if (merge->is_changed)
-			merge->live.heard = merge->call->now;
-		/* What closes the session is told again once it has closed, and changes nothing
-		 * then, or opens the next one. */
-		if (merge->live.closing != 0)
-			break;
-		merge->merging->merged++;
-	}
-	return true;
-}
-
 static bool begin_merge(struct room_merge *merge, struct call *call, struct merging *merging,
 			struct fault *fault)
 {
@@ -1483,8 +1457,25 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 		skip_rest(merging);
 		return end_merge(&merge, fault);
 	}
-	return (merging->is_look ? merge_listed(&merge, fault) : merge_told(&merge, fault)) &&
-	       end_merge(&merge, fault);
+	if (merging->is_look)
+		return merge_listed(&merge, fault) && end_merge(&merge, fault);
+
+	for (size_t i = 0; i < merging->count; i++) {
+		const struct news *news = &merging->news[i];
+		struct stay stay = { .state = STAY_UNKNOWN };
+
+		if ((news->type != NEWS_ENDED && !find_stay(&merge, &news->person, &stay, fault)) ||
+		    !merge_one(&merge, news, &stay, fault))
+			return false;
+		if (merge.is_changed)
+			merge.live.heard = call->now;
+		/* What closes the session is told again once it has closed, and changes nothing
+		 * then, or opens the next one. */
+		if (merge.live.closing != 0)
+			break;
+		merging->merged++;
+	}
+	return end_merge(&merge, fault);
 }
 
 bool live_look_news(struct call *call, const struct server_person *people, size_t count,
