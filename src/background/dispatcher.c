@@ -250,15 +250,54 @@ static bool read_singly(struct dispatcher *dispatcher, struct transaction *trans
 	return true;
 }
 
-static bool read_new(struct dispatcher *dispatcher, struct transaction *transaction,
-		     struct target *target, const struct webhook *webhook,
-		     const struct source *source, struct fault *fault)
+static bool target_fill_in(struct dispatcher *dispatcher, struct transaction *transaction,
+			   struct target *target, struct source *source, struct fault *fault)
 {
+	const int64_t now = clock_now(dispatcher->environment->clock);
 	struct audit_entry entries[READ_MANY];
-	const uint64_t room = WINDOW - 1 - (target->read - target->position);
-	uint64_t n = source->last - target->read;
+	const struct webhook *webhook;
+	struct webhooks webhooks;
+	struct audit_state state;
+	uint64_t n, room;
 	bool goes_on = true;
 
+	store_set_account(transaction, &target->account);
+	if (!webhooks_load(transaction, STORE_TO_SHOW, &webhooks, fault) ||
+	    !audit_state_load(transaction, STORE_TO_SHOW, &state, fault))
+		return false;
+	source->first = state.first;
+	source->last = state.last;
+	webhook = webhook_find(&webhooks, &target->id);
+	if (webhook == NULL || !webhook->is_enabled || webhook->series != target->series) {
+		source->change = 0;
+		return true;
+	}
+
+	/* Events that the log dropped before they were reached are skipped; those that are still
+	 * kept and are done remain done. */
+	if (source->first <= source->last + 1 && target->position + 1 < source->first) {
+		if (target->read < source->first) {
+			memset(target->done, 0, sizeof target->done);
+			target->position = target->read = source->first - 1;
+		}
+		while (target->position + 1 < source->first)
+			target->done[++target->position % WINDOW] = false;
+	}
+	/* If the log is shorter, the account was loaded from a dump without its log. */
+	if (target->read > source->last) {
+		memset(target->done, 0, sizeof target->done);
+		if (target->position > source->last)
+			target->position = source->last;
+		target->read = target->position;
+	}
+
+	if (!repeat_due(dispatcher, transaction, target, webhook, source, fault))
+		return false;
+	if (!target_may_read(target, source, now) || !has_room(dispatcher, target))
+		return true;
+
+	room = WINDOW - 1 - (target->read - target->position);
+	n = source->last - target->read;
 	if (n > (target->wants_few ? READ_FEW : READ_MANY))
 		n = target->wants_few ? READ_FEW : READ_MANY;
 	if (n > room)
@@ -273,52 +312,6 @@ static bool read_new(struct dispatcher *dispatcher, struct transaction *transact
 	for (size_t i = 0; i < n && goes_on; i++)
 		goes_on = take_entry(dispatcher, target, webhook, &entries[i]);
 	return true;
-}
-
-/* Skips events that the log dropped before they were reached. */
-static void skip_dropped(struct target *target, const struct source *source)
-{
-	if (source->first > source->last + 1 || target->position + 1 >= source->first)
-		return;
-	if (target->read < source->first) {
-		memset(target->done, 0, sizeof target->done);
-		target->position = target->read = source->first - 1;
-	}
-	/* Events that are still kept and are done remain done. */
-	while (target->position + 1 < source->first)
-		target->done[++target->position % WINDOW] = false;
-}
-
-static bool target_fill_in(struct dispatcher *dispatcher, struct transaction *transaction,
-			   struct target *target, struct source *source, struct fault *fault)
-{
-	const int64_t now = clock_now(dispatcher->environment->clock);
-	const struct webhook *webhook;
-	struct webhooks webhooks;
-	struct audit_state state;
-
-	store_set_account(transaction, &target->account);
-	if (!webhooks_load(transaction, STORE_TO_SHOW, &webhooks, fault) ||
-	    !audit_state_load(transaction, STORE_TO_SHOW, &state, fault))
-		return false;
-	source->first = state.first;
-	source->last = state.last;
-	webhook = webhook_find(&webhooks, &target->id);
-	if (webhook == NULL || !webhook->is_enabled || webhook->series != target->series) {
-		source->change = 0;
-		return true;
-	}
-	skip_dropped(target, source);
-	/* If the log is shorter, the account was loaded from a dump without its log. */
-	if (target->read > source->last) {
-		memset(target->done, 0, sizeof target->done);
-		if (target->position > source->last)
-			target->position = source->last;
-		target->read = target->position;
-	}
-	return repeat_due(dispatcher, transaction, target, webhook, source, fault) &&
-	       (!target_may_read(target, source, now) || !has_room(dispatcher, target) ||
-		read_new(dispatcher, transaction, target, webhook, source, fault));
 }
 
 static bool has_due(const struct target *target, int64_t now)
@@ -351,23 +344,6 @@ static bool target_fill(struct dispatcher *dispatcher, struct target *target)
 	damage_log_tell(&dispatcher->damage, "webhook_entries_not_read", &target->account, &fault);
 	arena_reset(dispatcher->arena);
 	return target->read != read || target->under_way != under_way;
-}
-
-/* Takes the webhooks in turn, so that none takes all places of the sender. */
-static bool fill_all(struct dispatcher *dispatcher)
-{
-	struct target *first = dispatcher->turn != NULL ? dispatcher->turn : dispatcher->targets;
-	struct target *target = first;
-	bool was_filled = false;
-
-	if (first == NULL || sender_descriptor(dispatcher->sender) < 0)
-		return false;
-	do {
-		was_filled = target_fill(dispatcher, target) || was_filled;
-		target = target->next != NULL ? target->next : dispatcher->targets;
-	} while (target != first && free_attempt(dispatcher) != NULL);
-	dispatcher->turn = target != first ? target : first->next;
-	return was_filled;
 }
 
 /* ---- what is sent once ---- */
@@ -545,23 +521,6 @@ static void find_all_webhooks(struct dispatcher *dispatcher)
 	}
 }
 
-static void send_singles(struct dispatcher *dispatcher)
-{
-	struct attempt *attempt;
-	struct single *single;
-
-	while (sender_descriptor(dispatcher->sender) >= 0 &&
-	       (attempt = free_attempt(dispatcher)) != NULL &&
-	       (single = next_single(dispatcher, false)) != NULL) {
-		*attempt = (struct attempt){
-			.account = single->account,
-			.webhook = single->webhook,
-		};
-		give(dispatcher, attempt, &single->delivery, NULL);
-		arena_close(single->arena);
-	}
-}
-
 /* ---- outcomes ---- */
 
 /* The sender has ended. Its deliveries must be sent again, although they may have arrived. */
@@ -586,18 +545,6 @@ static void lose(struct dispatcher *dispatcher)
 	}
 }
 
-static void attempt_end(struct dispatcher *dispatcher, const struct outcome *outcome)
-{
-	struct attempt *attempt = &dispatcher->attempts[outcome->number % SENDER_MOST];
-
-	if (attempt->state != ATTEMPT_SENT || attempt->outcome.number != outcome->number)
-		return;
-	attempt->outcome = *outcome;
-	attempt->state = ATTEMPT_ENDED;
-	if (attempt->target == NULL)
-		*attempt = (struct attempt){ .state = ATTEMPT_NONE };
-}
-
 static void dispatcher_take_outcomes(struct dispatcher *dispatcher)
 {
 	const int64_t now = clock_monotonic();
@@ -614,10 +561,19 @@ static void dispatcher_take_outcomes(struct dispatcher *dispatcher)
 		}
 	}
 	while ((news = sender_take(dispatcher->sender, &outcome)) != SENDER_NOTHING) {
-		if (news == SENDER_LOST)
+		struct attempt *attempt;
+
+		if (news == SENDER_LOST) {
 			lose(dispatcher);
-		else
-			attempt_end(dispatcher, &outcome);
+			continue;
+		}
+		attempt = &dispatcher->attempts[outcome.number % SENDER_MOST];
+		if (attempt->state != ATTEMPT_SENT || attempt->outcome.number != outcome.number)
+			continue;
+		attempt->outcome = outcome;
+		attempt->state = ATTEMPT_ENDED;
+		if (attempt->target == NULL)
+			*attempt = (struct attempt){ .state = ATTEMPT_NONE };
 	}
 }
 
@@ -671,6 +627,10 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 	const int64_t pause = store_is_shared(dispatcher->environment->store) ? LOOK_AFTER_SHARED
 									      : LOOK_AFTER;
 	const bool has_lease = lease_hold(dispatcher->lease);
+	struct target *first, *target;
+	struct attempt *attempt;
+	struct single *single;
+	bool was_filled = false;
 
 	dispatcher_take_outcomes(dispatcher);
 	if (!has_lease && dispatcher->had_lease) {
@@ -682,17 +642,38 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 	dispatcher->had_lease = has_lease;
 	if (has_lease)
 		dispatcher_save(dispatcher, false);
+
 	/* Before the events of the logs, which would take all free places. */
 	find_all_webhooks(dispatcher);
-	send_singles(dispatcher);
+	while (sender_descriptor(dispatcher->sender) >= 0 &&
+	       (attempt = free_attempt(dispatcher)) != NULL &&
+	       (single = next_single(dispatcher, false)) != NULL) {
+		*attempt = (struct attempt){
+			.account = single->account,
+			.webhook = single->webhook,
+		};
+		give(dispatcher, attempt, &single->delivery, NULL);
+		arena_close(single->arena);
+	}
 	if (!has_lease)
 		return false;
+
 	if (clock_monotonic() - dispatcher->looked >= pause) {
 		dispatcher_look(dispatcher);
 		dispatcher->looked = clock_monotonic();
 		tell_figures(dispatcher);
 	}
-	return fill_all(dispatcher);
+	/* The webhooks in turn, so that none takes all places of the sender. */
+	first = dispatcher->turn != NULL ? dispatcher->turn : dispatcher->targets;
+	if (first == NULL || sender_descriptor(dispatcher->sender) < 0)
+		return false;
+	target = first;
+	do {
+		was_filled = target_fill(dispatcher, target) || was_filled;
+		target = target->next != NULL ? target->next : dispatcher->targets;
+	} while (target != first && free_attempt(dispatcher) != NULL);
+	dispatcher->turn = target != first ? target : first->next;
+	return was_filled;
 }
 
 /* Waits until the next look, or until the next retry if that is earlier. */

@@ -119,28 +119,6 @@ static bool is_attempted(const struct dispatcher *dispatcher, const struct targe
 	return false;
 }
 
-static bool add_delivery(struct dispatcher *dispatcher, struct target *target,
-			 const struct store_record *stored, struct fault *fault)
-{
-	struct webhook_delivery delivery;
-	struct waiting waiting = { .record = stored->id }, *known;
-
-	if (!webhook_delivery_read(stored, &delivery, fault))
-		return dispatcher_pass_over(dispatcher, NOT_READ, &target->account, fault);
-	if (delivery.series != target->series || is_attempted(dispatcher, target, &stored->id))
-		return true;
-	waiting.seq = delivery.seq;
-	waiting.attempts = delivery.attempts;
-	waiting.first = delivery.first;
-	waiting.next = delivery.next;
-	known = target_waiting(target, &stored->id);
-	if (known != NULL)
-		*known = waiting;
-	else
-		target_add_waiting(target, &waiting);
-	return true;
-}
-
 /* Reads the webhook's pending deliveries, oldest first, and passes over damaged ones. *is_whole is
  * set to false if there are more of them than are kept in memory. */
 static bool load_waiting(struct dispatcher *dispatcher, struct transaction *transaction,
@@ -163,8 +141,30 @@ static bool load_waiting(struct dispatcher *dispatcher, struct transaction *tran
 		    !dispatcher_pass_over(dispatcher, NOT_READ, &target->account, fault))
 			return false;
 		for (size_t i = 0; i < page.count; i++) {
-			if (!add_delivery(dispatcher, target, &page.records[i], fault))
+			const struct id *id = &page.records[i].id;
+			struct webhook_delivery delivery;
+			const bool can_be_read = webhook_delivery_read(&page.records[i], &delivery,
+								       fault);
+			struct waiting waiting, *known;
+
+			if (!can_be_read &&
+			    !dispatcher_pass_over(dispatcher, NOT_READ, &target->account, fault))
 				return false;
+			if (!can_be_read || delivery.series != target->series ||
+			    is_attempted(dispatcher, target, id))
+				continue;
+			waiting = (struct waiting){
+				.record = *id,
+				.seq = delivery.seq,
+				.attempts = delivery.attempts,
+				.first = delivery.first,
+				.next = delivery.next,
+			};
+			known = target_waiting(target, id);
+			if (known != NULL)
+				*known = waiting;
+			else
+				target_add_waiting(target, &waiting);
 		}
 		/* If it is not known which record is damaged, the records after it cannot be
 		 * found. */
@@ -268,29 +268,24 @@ struct source *dispatcher_source(const struct dispatcher *dispatcher, const stru
 				 sizeof wanted, compare_sources);
 }
 
-static struct source *add_source(struct dispatcher *dispatcher, const struct id *account)
-{
-	struct source *source = dispatcher_source(dispatcher, account);
-
-	if (source != NULL)
-		return source;
-	dispatcher->sources = memory_room(dispatcher->sources, dispatcher->source_count,
-					  &dispatcher->source_capacity,
-					  sizeof *dispatcher->sources);
-	dispatcher->sources[dispatcher->source_count++] = (struct source){ .id = *account };
-	qsort(dispatcher->sources, dispatcher->source_count, sizeof *dispatcher->sources,
-	      compare_sources);
-	return dispatcher_source(dispatcher, account);
-}
-
 static bool look_at(struct dispatcher *dispatcher, struct transaction *transaction,
 		    const struct webhook_account *account, const struct store_record *log,
 		    struct fault *fault)
 {
-	struct source *source = add_source(dispatcher, &account->id);
+	struct source *source = dispatcher_source(dispatcher, &account->id);
 	struct fault damage = FAULT_INITIAL;
 	struct audit_state state;
 
+	if (source == NULL) {
+		dispatcher->sources = memory_room(dispatcher->sources, dispatcher->source_count,
+						  &dispatcher->source_capacity,
+						  sizeof *dispatcher->sources);
+		dispatcher->sources[dispatcher->source_count++] =
+			(struct source){ .id = account->id };
+		qsort(dispatcher->sources, dispatcher->source_count, sizeof *dispatcher->sources,
+		      compare_sources);
+		source = dispatcher_source(dispatcher, &account->id);
+	}
 	assert(source != NULL);
 	if (account->change == WEBHOOK_CHANGE_UNKNOWN) {
 		(void)fault_cause(&damage, FAULT_DAMAGED, 0,
@@ -359,27 +354,12 @@ static bool look_at_all(struct dispatcher *dispatcher, struct transaction *trans
 	return true;
 }
 
-/* Drops accounts that no longer have webhooks. */
-static void drop_sources(struct dispatcher *dispatcher)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < dispatcher->source_count; i++) {
-		if (dispatcher->sources[i].is_there)
-			dispatcher->sources[kept++] = dispatcher->sources[i];
-	}
-	dispatcher->source_count = kept;
-	for (struct target *target = dispatcher->targets; target != NULL; target = target->next) {
-		if (dispatcher_source(dispatcher, &target->account) == NULL)
-			target->is_stale = true;
-	}
-}
-
 void dispatcher_look(struct dispatcher *dispatcher)
 {
 	struct transaction *transaction;
 	struct fault fault = FAULT_INITIAL;
-	bool is_done;
+	bool is_done = false;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < dispatcher->source_count; i++)
 		dispatcher->sources[i].is_there = false;
@@ -387,8 +367,18 @@ void dispatcher_look(struct dispatcher *dispatcher)
 			&fault)) {
 		is_done = look_at_all(dispatcher, transaction, &fault);
 		store_abandon(transaction);
-		if (is_done)
-			drop_sources(dispatcher);
+	}
+	/* Accounts that no longer have webhooks are dropped. */
+	for (size_t i = 0; is_done && i < dispatcher->source_count; i++) {
+		if (dispatcher->sources[i].is_there)
+			dispatcher->sources[kept++] = dispatcher->sources[i];
+	}
+	if (is_done)
+		dispatcher->source_count = kept;
+	for (struct target *target = dispatcher->targets; is_done && target != NULL;
+	     target = target->next) {
+		if (dispatcher_source(dispatcher, &target->account) == NULL)
+			target->is_stale = true;
 	}
 	(void)is_damaged(dispatcher, &audit_no_account, &fault);
 	remove_stale(dispatcher);

@@ -125,15 +125,6 @@ static bool remove_old_of(struct saving *saving, const struct target *target, en
 	return true;
 }
 
-/* Removes old deliveries of the webhook, but not damaged ones. */
-static bool remove_old(struct saving *saving, const struct target *target, struct fault *fault)
-{
-	return saving->dispatcher->environment->log_keep <= 0 ||
-	       (remove_old_of(saving, target, STORE_OFF, fault) &&
-		remove_old_of(saving, target, STORE_ON, fault)) ||
-	       saving_pass_over(saving, "webhook_deliveries_not_removed", fault);
-}
-
 /* The delivery no longer exists or is damaged, so nothing is left to retry. */
 static void give_up_attempt(const struct attempt *attempt, struct webhook_delivery *result)
 {
@@ -184,6 +175,7 @@ static bool save_repeated(struct saving *saving, struct attempt *attempt,
 static bool save_first(struct saving *saving, struct attempt *attempt,
 		       struct webhook_delivery *result, struct fault *fault)
 {
+	const struct environment *environment = saving->dispatcher->environment;
 	bool is_there = false;
 
 	if (attempt->has_record && !load_delivery(saving, attempt, result, &is_there, fault))
@@ -200,10 +192,15 @@ static bool save_first(struct saving *saving, struct attempt *attempt,
 	conclude(saving->dispatcher, attempt, saving->now, result);
 	if (result->state == DELIVERY_DELIVERED)
 		return true;
-	if (!remove_old(saving, attempt->target, fault) ||
-	    (!attempt->has_record &&
-	     !webhook_delivery_new_id(saving->transaction, saving->dispatcher->environment->clock,
-				      &attempt->record, fault)))
+	/* Old deliveries of the webhook go, but not damaged ones. */
+	if (environment->log_keep > 0 &&
+	    !(remove_old_of(saving, attempt->target, STORE_OFF, fault) &&
+	      remove_old_of(saving, attempt->target, STORE_ON, fault)) &&
+	    !saving_pass_over(saving, "webhook_deliveries_not_removed", fault))
+		return false;
+	if (!attempt->has_record &&
+	    !webhook_delivery_new_id(saving->transaction, environment->clock, &attempt->record,
+				     fault))
 		return false;
 	attempt->has_record = true;
 	result->stored.id = attempt->record;
@@ -313,27 +310,6 @@ static void move_on(struct target *target)
 	}
 }
 
-/* Moves the positions on as if all outcomes were stored, because both are stored in one
- * transaction. */
-static void mark(struct dispatcher *dispatcher, const struct id *account, int64_t now)
-{
-	for (size_t i = 0; i < SENDER_MOST; i++) {
-		const struct attempt *attempt = &dispatcher->attempts[i];
-		struct target *target = attempt->target;
-
-		if (!attempt_is_of(attempt, account))
-			continue;
-		if (is_success(&attempt->outcome))
-			target->delivered = now;
-		if (!attempt->is_repeated && attempt->seq > target->position)
-			target->done[attempt->seq % WINDOW] = true;
-	}
-	for (struct target *target = dispatcher->targets; target != NULL; target = target->next) {
-		if (id_compare(&target->account, account) == 0)
-			move_on(target);
-	}
-}
-
 /* ---- afterwards ---- */
 
 static void count_attempt(struct dispatcher *dispatcher, const struct attempt *attempt,
@@ -402,7 +378,24 @@ static bool save_account(struct dispatcher *dispatcher, const struct id *account
 	bool is_saved = false;
 	unsigned agains = 0;
 
-	mark(dispatcher, &kept, now);
+	/* The positions move on as if all outcomes were stored, because both are stored in one
+	 * transaction. */
+	for (size_t i = 0; i < SENDER_MOST; i++) {
+		const struct attempt *attempt = &dispatcher->attempts[i];
+		struct target *target = attempt->target;
+
+		if (!attempt_is_of(attempt, &kept))
+			continue;
+		if (is_success(&attempt->outcome))
+			target->delivered = now;
+		if (!attempt->is_repeated && attempt->seq > target->position)
+			target->done[attempt->seq % WINDOW] = true;
+	}
+	for (struct target *target = dispatcher->targets; target != NULL; target = target->next) {
+		if (id_compare(&target->account, &kept) == 0)
+			move_on(target);
+	}
+
 	do {
 		struct saving saving = {
 			.dispatcher = dispatcher,
@@ -421,21 +414,14 @@ static bool save_account(struct dispatcher *dispatcher, const struct id *account
 	return is_saved || fault.kind == FAULT_DAMAGED;
 }
 
-static bool position_is_due(const struct target *target, bool all)
-{
-	if (target->is_stale || target->position == target->stored)
-		return false;
-	return all || target->position - target->stored >= POSITION_ENTRIES ||
-	       (target->has_delivered && clock_monotonic() - target->saved >= POSITION_AFTER);
-}
-
-/* Settles deliveries that succeeded at the first attempt. They need no record: only the position
- * has to be stored, which can be done later. */
-static void settle_simple(struct dispatcher *dispatcher)
+void dispatcher_save(struct dispatcher *dispatcher, bool all)
 {
 	const int64_t now = clock_now(dispatcher->environment->clock);
 	const struct webhook_delivery delivered = { .state = DELIVERY_DELIVERED };
+	bool is_saved = true;
 
+	/* Deliveries that succeeded at the first attempt need no record: only the position has to
+	 * be stored, which can be done later. */
 	for (size_t i = 0; i < SENDER_MOST; i++) {
 		struct attempt *attempt = &dispatcher->attempts[i];
 		struct target *target = attempt->target;
@@ -451,13 +437,7 @@ static void settle_simple(struct dispatcher *dispatcher)
 		attempt_settle(attempt, &delivered);
 		move_on(target);
 	}
-}
 
-void dispatcher_save(struct dispatcher *dispatcher, bool all)
-{
-	bool is_saved = true;
-
-	settle_simple(dispatcher);
 	for (size_t i = 0; i < SENDER_MOST && is_saved; i++) {
 		const struct attempt *attempt = &dispatcher->attempts[i];
 
@@ -467,7 +447,10 @@ void dispatcher_save(struct dispatcher *dispatcher, bool all)
 	for (struct target *target = dispatcher->targets; target != NULL && is_saved;
 	     target = target->next) {
 		move_on(target);
-		if (position_is_due(target, all))
+		if (target->is_stale || target->position == target->stored)
+			continue;
+		if (all || target->position - target->stored >= POSITION_ENTRIES ||
+		    (target->has_delivered && clock_monotonic() - target->saved >= POSITION_AFTER))
 			is_saved = save_account(dispatcher, &target->account);
 	}
 }

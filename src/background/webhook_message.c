@@ -11,29 +11,23 @@
 
 /* ---- choosing ---- */
 
-static bool is_about(struct arena *arena, const struct audit_entry *entry, const struct id *webhook)
-{
-	char id[ID_TEXT_SIZE + 1];
-
-	if (!slice_begins(entry->type, SLICE("webhook.")))
-		return false;
-	id_print(webhook, id);
-	/* If the data cannot be read, webhook_message reports it. */
-	return slice_is(text_of_json(json_object_get(
-				json_text_read_stored(arena, entry->data, NULL), "id")),
-			id);
-}
-
 bool webhook_wants(struct arena *arena, const struct webhook *webhook,
 		   const struct audit_entry *entry)
 {
 	struct slice events = webhook->events;
+	char id[ID_TEXT_SIZE + 1];
+	bool wants = false;
 
-	while (events.data != NULL) {
-		if (event_type_matches(text_split(events, '\n', &events), entry->type))
-			return !is_about(arena, entry, &webhook->id);
-	}
-	return false;
+	while (!wants && events.data != NULL)
+		wants = event_type_matches(text_split(events, '\n', &events), entry->type);
+	if (!wants || !slice_begins(entry->type, SLICE("webhook.")))
+		return wants;
+	/* No webhook gets the events about itself. If the data cannot be read, webhook_message
+	 * reports it. */
+	id_print(&webhook->id, id);
+	return !slice_is(text_of_json(json_object_get(
+				 json_text_read_stored(arena, entry->data, NULL), "id")),
+			 id);
 }
 
 /* ---- the message ---- */
