@@ -75,16 +75,6 @@ static bool client_is_ending(struct media_client *client)
 	return ends;
 }
 
-/* Those who ask from now on follow the next look: this one may have missed them. The caller holds
- * the lock. */
-static void look_has_answers(struct media_client *client, const struct asking *asking)
-{
-	for (struct looked_room *room = client->looked; room != NULL; room = room->next) {
-		if (room->looks == asking)
-			room->looks = NULL;
-	}
-}
-
 /* Counts that a request of a call has ended. The caller does not hold the lock. */
 static void asking_count(struct media_client *client, struct asking *asking)
 {
@@ -93,8 +83,12 @@ static void asking_count(struct media_client *client, struct asking *asking)
 	pthread_mutex_lock(&client->lock);
 	COUNTER_LOWER(asking->left, 1u);
 	is_last = asking->left == 0;
-	if (is_last && asking->is_look)
-		look_has_answers(client, asking);
+	/* Those who ask from now on follow the next look: this one may have missed them. */
+	for (struct looked_room *room = client->looked; is_last && asking->is_look && room != NULL;
+	     room = room->next) {
+		if (room->looks == asking)
+			room->looks = NULL;
+	}
 	pthread_mutex_unlock(&client->lock);
 	if (!is_last)
 		return;
@@ -150,16 +144,6 @@ static void place_free(struct media_client *client, struct place *place)
 
 /* ---- places ---- */
 
-/* Returns a free place, or NULL. While there is no process, requests wait. */
-static struct place *free_place(struct media_client *client)
-{
-	for (size_t i = 0; i < SENDER_MEDIA_MOST && sender_descriptor(client->sender) >= 0; i++) {
-		if (client->places[i].asked == NULL)
-			return &client->places[i];
-	}
-	return NULL;
-}
-
 /* Takes the first request that has waited too long or may be made. Returns NULL if there is none.
  * *place: NULL if it is not to be made. */
 static struct asked *take_waiting(struct media_client *client, struct place **place)
@@ -167,7 +151,14 @@ static struct asked *take_waiting(struct media_client *client, struct place **pl
 	struct asked *asked;
 	bool is_late = true;
 
-	*place = free_place(client);
+	*place = NULL;
+	/* While there is no process, requests wait. */
+	for (size_t i = 0;
+	     i < SENDER_MEDIA_MOST && *place == NULL && sender_descriptor(client->sender) >= 0;
+	     i++) {
+		if (client->places[i].asked == NULL)
+			*place = &client->places[i];
+	}
 	pthread_mutex_lock(&client->lock);
 	asked = client->ends ? media_queue_take_any(client->queue)
 			     : media_queue_take(client->queue, *place != NULL, clock_monotonic(),
@@ -179,27 +170,20 @@ static struct asked *take_waiting(struct media_client *client, struct place **pl
 	return asked;
 }
 
-/* Returns the milliseconds to wait for the answer to a request that is made now. A look is of no
- * use to those who have waited too long for it. */
-static unsigned patience_of(const struct asked *asked, int64_t now)
-{
-	const int64_t left = asked->of->until - now;
-
-	if (!asked->of->is_look)
-		return asked->request.patience;
-	return left > 1 ? (unsigned)left : 1;
-}
-
 static void send_request(struct media_client *client, struct place *place, struct asked *asked)
 {
 	const struct server_request *request = &asked->request;
+	const int64_t left = asked->of->until - clock_monotonic();
 	struct delivery delivery = {
 		.url = request->url,
 		.headers = request->headers,
 		.body = request->body,
 		.answer_most = request->answer_most,
 		.is_once = request->is_once,
-		.patience = patience_of(asked, clock_monotonic()),
+		/* A look is of no use to those who have waited too long for it. */
+		.patience = !asked->of->is_look ? request->patience
+			    : left > 1		? (unsigned)left
+						: 1,
 	};
 
 	/* The remainder of a number is its place. */
@@ -232,22 +216,6 @@ static void fill_places(struct media_client *client)
 
 /* ---- outcomes ---- */
 
-static void take_outcome(struct media_client *client, const struct outcome *outcome)
-{
-	struct place *place = &client->places[outcome->number % SENDER_MEDIA_MOST];
-	struct asked *asked = place->asked;
-
-	if (asked == NULL || place->number != outcome->number) {
-		free(outcome->answer);
-		return;
-	}
-	asked->outcome = *outcome;
-	asked->took = clock_monotonic() - asked->since;
-	histogram_add(&client->durations, (uint64_t)asked->took * 1000);
-	place_free(client, place);
-	asked_end(client, asked, ASKED_ANSWERED);
-}
-
 /* The process has ended with everything that was under way. */
 static void lose_all(struct media_client *client)
 {
@@ -273,33 +241,41 @@ static void lose_all(struct media_client *client)
 	}
 }
 
-static bool is_silent(const struct media_client *client)
-{
-	const int64_t now = clock_monotonic();
-
-	for (size_t i = 0; i < SENDER_MEDIA_MOST; i++) {
-		if (client->places[i].asked != NULL &&
-		    now - client->places[i].asked->since >= SILENT_MOST)
-			return true;
-	}
-	return false;
-}
-
 static void client_take_outcomes(struct media_client *client)
 {
+	const int64_t now = clock_monotonic();
 	struct outcome outcome;
 	enum sender_news news;
 
-	if (is_silent(client)) {
+	for (size_t i = 0; i < SENDER_MEDIA_MOST; i++) {
+		const struct asked *asked = client->places[i].asked;
+
+		if (asked == NULL || now - asked->since < SILENT_MOST)
+			continue;
 		log_event(LOG_LEVEL_ERROR, sender_of_media.event, "error", "it does not respond",
 			  "effect", sender_of_media.waiting, NULL);
 		sender_stop(client->sender);
+		break;
 	}
 	while ((news = sender_take(client->sender, &outcome)) != SENDER_NOTHING) {
-		if (news == SENDER_LOST)
+		struct place *place;
+		struct asked *asked;
+
+		if (news == SENDER_LOST) {
 			lose_all(client);
-		else
-			take_outcome(client, &outcome);
+			continue;
+		}
+		place = &client->places[outcome.number % SENDER_MEDIA_MOST];
+		asked = place->asked;
+		if (asked == NULL || place->number != outcome.number) {
+			free(outcome.answer);
+			continue;
+		}
+		asked->outcome = outcome;
+		asked->took = clock_monotonic() - asked->since;
+		histogram_add(&client->durations, (uint64_t)asked->took * 1000);
+		place_free(client, place);
+		asked_end(client, asked, ASKED_ANSWERED);
 	}
 }
 
@@ -429,19 +405,6 @@ static void look_add(struct media_client *client, struct asking *asking, int64_t
 		look_begin(client, room, now);
 }
 
-/* Begins the looks whose time has come. */
-static void begin_looks(struct media_client *client)
-{
-	const int64_t now = clock_monotonic();
-
-	pthread_mutex_lock(&client->lock);
-	for (struct looked_room *room = client->looked; room != NULL; room = room->next) {
-		if (room->first != NULL && room->looks == NULL && now - room->began >= LOOK_AFTER)
-			look_begin(client, room, now);
-	}
-	pthread_mutex_unlock(&client->lock);
-}
-
 /* Ends calls that had no look of their own. The caller does not hold the lock. */
 static void followers_end(struct asking *first)
 {
@@ -455,22 +418,6 @@ static void followers_end(struct asking *first)
 		first->done(first->context, first);
 		first = next;
 	}
-}
-
-/* Ends the calls that wait for a look. */
-static void end_looks(struct media_client *client)
-{
-	struct asking *first = NULL;
-
-	pthread_mutex_lock(&client->lock);
-	for (struct looked_room *room = client->looked; room != NULL; room = room->next) {
-		*room->end = first;
-		first = room->first;
-		room->first = NULL;
-		room->end = &room->first;
-	}
-	pthread_mutex_unlock(&client->lock);
-	followers_end(first);
 }
 
 /* ---- the thread ---- */
@@ -499,6 +446,7 @@ static int pause_of(struct media_client *client)
 static void *run_client(void *context)
 {
 	struct media_client *client = context;
+	struct asking *first = NULL;
 
 	while (!client_is_ending(client)) {
 		struct pollfd polled[] = {
@@ -506,16 +454,36 @@ static void *run_client(void *context)
 			{ .fd = sender_descriptor(client->sender), .events = POLLIN },
 		};
 		eventfd_t ignored;
+		int64_t now;
 
 		(void)poll(polled, 2, pause_of(client));
 		(void)eventfd_read(client->wake, &ignored);
 		client_take_outcomes(client);
-		begin_looks(client);
+
+		/* The looks whose time has come. */
+		now = clock_monotonic();
+		pthread_mutex_lock(&client->lock);
+		for (struct looked_room *room = client->looked; room != NULL; room = room->next) {
+			if (room->first != NULL && room->looks == NULL &&
+			    now - room->began >= LOOK_AFTER)
+				look_begin(client, room, now);
+		}
+		pthread_mutex_unlock(&client->lock);
 		fill_places(client);
 	}
 	lose_all(client);
 	fill_places(client);
-	end_looks(client);
+
+	/* The calls that wait for a look. */
+	pthread_mutex_lock(&client->lock);
+	for (struct looked_room *room = client->looked; room != NULL; room = room->next) {
+		*room->end = first;
+		first = room->first;
+		room->first = NULL;
+		room->end = &room->first;
+	}
+	pthread_mutex_unlock(&client->lock);
+	followers_end(first);
 	claims_end_all(client->claims);
 	return NULL;
 }

@@ -272,13 +272,6 @@ enum queue_added media_queue_add(struct media_queue *queue, struct asked *asked,
 
 /* ---- which one is next ---- */
 
-/* What an account, and the media server of a request, have under way. */
-struct load {
-	struct limits account, backend;
-	size_t room;
-	bool is_held; /* by another call in the same room, or of the same person */
-};
-
 static void count_one(struct limits *load, enum asked_rank rank)
 {
 	load->all++;
@@ -296,21 +289,6 @@ static bool holds(const struct asked *sent, const struct asked *asked)
 		return changes_oneself(sent) && changes_oneself(asked) &&
 		       is_of_same_person(sent, asked);
 	return slice_equal(sent->request.room, asked->request.room);
-}
-
-static struct load load_for(const struct share *share, const struct asked *asked)
-{
-	struct load load = { .room = 0 };
-
-	for (const struct asked *sent = share->sent; sent != NULL; sent = sent->next) {
-		count_one(&load.account, sent->of->rank);
-		if (id_compare(&sent->of->backend, &asked->of->backend) != 0)
-			continue;
-		count_one(&load.backend, sent->of->rank);
-		load.room += id_compare(&sent->of->room, &asked->of->room) == 0;
-		load.is_held = load.is_held || holds(sent, asked);
-	}
-	return load;
 }
 
 static bool is_below(const struct limits *load, const struct limits *most, enum asked_rank rank)
@@ -339,32 +317,30 @@ static struct asked **next_of(struct share *share, int64_t now)
 	for (struct asked **link = &share->first; *link != NULL; link = &(*link)->next) {
 		const struct asked *asked = *link;
 		const enum asked_rank rank = asked->of->rank;
-		struct load load;
+		/* What the account, the media server and the room have under way. */
+		struct limits account = { .all = 0 }, backend = { .all = 0 };
+		size_t room = 0;
+		bool is_held = false; /* by another call in the same room, or of the same person */
 
 		if (best != NULL &&
 		    ((*best)->of->rank < rank || ((*best)->of->rank == rank && best_room == 0)))
 			continue;
-		load = load_for(share, asked);
-		if (load.is_held || !is_below(&load.account, &of_account, rank) ||
-		    !is_below(&load.backend, &of_backend, rank) ||
-		    time_for(share, asked, now) > now ||
-		    (best != NULL && (*best)->of->rank == rank && best_room <= load.room))
+		for (const struct asked *sent = share->sent; sent != NULL; sent = sent->next) {
+			count_one(&account, sent->of->rank);
+			if (id_compare(&sent->of->backend, &asked->of->backend) != 0)
+				continue;
+			count_one(&backend, sent->of->rank);
+			room += id_compare(&sent->of->room, &asked->of->room) == 0;
+			is_held = is_held || holds(sent, asked);
+		}
+		if (is_held || !is_below(&account, &of_account, rank) ||
+		    !is_below(&backend, &of_backend, rank) || time_for(share, asked, now) > now ||
+		    (best != NULL && (*best)->of->rank == rank && best_room <= room))
 			continue;
 		best = link;
-		best_room = load.room;
+		best_room = room;
 	}
 	return best;
-}
-
-static void note_change(struct share *share, const struct asked *asked, int64_t now)
-{
-	struct person *person = person_of(share, asked, now);
-
-	person->changed = now;
-	for (size_t i = 0; i < ASKED_PARTS; i++) {
-		if ((asked->parts & 1U << i) != 0 && person->came[i] < asked->of->came)
-			person->came[i] = asked->of->came;
-	}
 }
 
 static bool is_idle(struct share *share, int64_t now)
@@ -409,6 +385,7 @@ struct asked *media_queue_take(struct media_queue *queue, bool has_place, int64_
 {
 	struct asked *asked = take_late(queue, now), **best = NULL;
 	struct share *of_best = NULL;
+	struct person *person;
 
 	*is_late = asked != NULL;
 	if (asked != NULL || !has_place)
@@ -429,8 +406,14 @@ struct asked *media_queue_take(struct media_queue *queue, bool has_place, int64_
 		return NULL;
 	asked = *best;
 	share_take_out(queue, of_best, best);
-	if (changes_oneself(asked))
-		note_change(of_best, asked, now);
+	if (changes_oneself(asked)) {
+		person = person_of(of_best, asked, now);
+		person->changed = now;
+		for (size_t i = 0; i < ASKED_PARTS; i++) {
+			if ((asked->parts & 1U << i) != 0 && person->came[i] < asked->of->came)
+				person->came[i] = asked->of->came;
+		}
+	}
 	asked->next = of_best->sent;
 	of_best->sent = asked;
 	of_best->under_way++;
