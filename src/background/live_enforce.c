@@ -70,36 +70,6 @@ static uint64_t add_change(struct watched_account *account, const struct told_ro
 	return change;
 }
 
-/* wants: of enum room_want. change: of roles, of which people in the rooms are to be told; 0 if
- * there is none. */
-static bool want_all_live(struct live_watch *watch, struct call *call, unsigned wants,
-			  uint64_t change, struct fault *fault)
-{
-	const struct store_page page = { .order = STORE_OLDEST_FIRST };
-	struct store_walk walk = store_walk_pages(call->transaction, &kind_live, &page, false,
-						  fault);
-	struct store_record record;
-	struct watched_room *room;
-	struct live live;
-
-	while (store_next(&walk, &record)) {
-		if (!record_read(&live_table, call->arena, &record, &live, fault))
-			return false;
-		room = watched_room_of(watch, &call->account, &live.backend, &record.id);
-		room->is_live = true;
-		room_want(room, wants & ~(unsigned)ROOM_CLOSE);
-		/* If it is of their role. */
-		if (room->changes_from == 0 && change != 0) {
-			room->changes_from = change;
-			watched_account_of(watch, &room->account)->telling++;
-		}
-		/* A session closes that has begun to, and that of a backend that is gone. */
-		room->closes = room->closes || live.closing != 0 ||
-			       watched_backend_of(watch, &call->account, &live.backend) == NULL;
-	}
-	return fault->kind == FAULT_NONE;
-}
-
 /* Forgets the changes of roles if the people have been told in all rooms. */
 static void forget_changes(struct watched_account *account)
 {
@@ -114,11 +84,34 @@ bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const s
 {
 	const uint64_t change = told == NULL ? 0
 					     : add_change(watched_account_of(watch, account), told);
+	const struct store_page page = { .order = STORE_OLDEST_FIRST };
 	struct fault fault = FAULT_INITIAL;
 	TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, account, &fault);
+	struct store_record record;
+	struct watched_room *room;
+	struct live live;
 
-	while (transact_again(&run))
-		run.is_done = want_all_live(watch, &run.call, wants, change, &fault);
+	while (transact_again(&run)) {
+		struct store_walk walk = store_walk_pages(run.call.transaction, &kind_live, &page,
+							  false, &fault);
+
+		while (store_next(&walk, &record) &&
+		       record_read(&live_table, arena, &record, &live, &fault)) {
+			room = watched_room_of(watch, account, &live.backend, &record.id);
+			room->is_live = true;
+			room_want(room, wants & ~(unsigned)ROOM_CLOSE);
+			/* If it is of their role. */
+			if (room->changes_from == 0 && change != 0) {
+				room->changes_from = change;
+				watched_account_of(watch, account)->telling++;
+			}
+			/* A session closes that has begun to, and that of a backend that is
+			 * gone. */
+			room->closes = room->closes || live.closing != 0 ||
+				       watched_backend_of(watch, account, &live.backend) == NULL;
+		}
+		run.is_done = fault.kind == FAULT_NONE;
+	}
 	arena_reset(arena);
 	forget_changes(watched_account_of(watch, account));
 	return run.is_done || !transact_may_pass(&fault);
@@ -187,19 +180,6 @@ static bool begin_trial(struct live_watch *watch, struct trial *trial, struct fa
 	return run.is_done;
 }
 
-static bool carry_on(struct live_watch *watch, struct trial *trial)
-{
-	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, trial->errand.arena,
-				      &trial->account, &fault);
-
-	while (transact_again(&run)) {
-		trial->run = trial->judgement;
-		run.is_done = live_carry_on(&run.call, &trial->run, &fault);
-	}
-	return run.is_done;
-}
-
 /* Sends the requests that the last transaction has left. Returns false if there are none. */
 static bool send_trial(struct live_watch *watch, struct trial *trial)
 {
@@ -236,16 +216,21 @@ static bool take_trial(struct live_watch *watch, struct errand *errand)
 	struct watched_backend *backend = watched_backend_of(watch, &trial->account,
 							     &trial->judgement.backend);
 	struct arena *before = arena_use_for_json(errand->arena);
+	struct fault fault = FAULT_INITIAL;
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, errand->arena, &trial->account,
+				      &fault);
 	struct watched_room *room;
 	int64_t now;
-	bool is_done;
 
 	if (backend != NULL)
 		COUNTER_LOWER(backend->acting, errand->counted);
 	errand->counted = 0;
-	is_done = carry_on(watch, trial);
+	while (transact_again(&run)) {
+		trial->run = trial->judgement;
+		run.is_done = live_carry_on(&run.call, &trial->run, &fault);
+	}
 	arena_use_for_json(before);
-	if (is_done && (send_trial(watch, trial) || begin_next(watch, trial)))
+	if (run.is_done && (send_trial(watch, trial) || begin_next(watch, trial)))
 		return true;
 	room = watched_room_of(watch, &trial->account, &trial->judgement.backend,
 			       &trial->judgement.room);
@@ -258,7 +243,7 @@ static bool take_trial(struct live_watch *watch, struct errand *errand)
 	room->often_until = now + LOOK_OFTEN_AFTER_ACT;
 	watched_look_soon(room, now);
 	room->checks_bans = room->checks_bans || trial->judgement.checks_bans;
-	if (!is_done || trial->judgement.has_failed)
+	if (!run.is_done || trial->judgement.has_failed)
 		watched_judge_soon(room, now + JUDGE_AFTER_FAILURE, true);
 	else if (trial->judgement.has_more)
 		watched_judge_soon(room, now, true);

@@ -239,30 +239,11 @@ static void set_aside(struct live_watch *watch, struct arena *arena, struct hear
 	arena_reset(arena);
 }
 
-/* After a failure, events are tried alone, so that one does not stop the others. Returns how many
- * of the events are done with. */
-static size_t give_up(struct live_watch *watch, struct arena *arena,
-		      const struct event_batch *batch, const struct fault *fault)
-{
-	struct heard *first = batch->heard[0];
-
-	arena_reset(arena);
-	if (transact_may_pass(fault))
-		return 0;
-	watch->is_behind = true;
-	for (size_t i = 0; i < batch->count; i++)
-		batch->heard[i]->tries++;
-	if (batch->count > 1 || first->tries < EVENT_TRIES)
-		return 0;
-	set_aside(watch, arena, first, fault);
-	return 1;
-}
-
 /* Merges events of one room. Returns how many of them, the first ones, are done with; the others
  * must be merged later. */
 static size_t take_batch(struct live_watch *watch, struct arena *arena, struct event_batch *batch)
 {
-	const struct heard *first = batch->heard[0];
+	struct heard *first = batch->heard[0];
 	const struct id account = first->account, backend_id = first->backend;
 	struct fault fault = FAULT_INITIAL;
 	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &account, &fault);
@@ -272,8 +253,20 @@ static size_t take_batch(struct live_watch *watch, struct arena *arena, struct e
 			    batch->heard[batch->count - 1]->received);
 	while (transact_again(&run))
 		run.is_done = merge_batch(&run.call, batch, &fault);
-	if (!run.is_done)
-		return give_up(watch, arena, batch, &fault);
+	if (!run.is_done) {
+		arena_reset(arena);
+		if (transact_may_pass(&fault))
+			return 0;
+		/* From now on, they are tried alone, so that one does not stop the others. */
+		watch->is_behind = true;
+		for (size_t i = 0; i < batch->count; i++)
+			batch->heard[i]->tries++;
+		if (batch->count > 1 || first->tries < EVENT_TRIES)
+			return 0;
+		set_aside(watch, arena, first, &fault);
+		return 1;
+	}
+
 	room = watched_find_room(watch, &account, &first->room);
 	if (room == NULL && (batch->merging.is_live || batch->merging.looks_soon ||
 			     batch->merging.is_over || batch->merging.judges != JUDGE_NOBODY))
@@ -571,26 +564,14 @@ void follow_ask_backends(struct live_watch *watch)
 	}
 }
 
-/* Stores what the answer says about the backend. */
-static bool note_listing(struct live_watch *watch, struct look *look,
-			 const struct server_verdict *verdict)
+static bool read_list(struct live_watch *watch, struct look *look, struct watched_backend *backend)
 {
 	struct fault fault = FAULT_INITIAL;
 	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, look->errand.arena,
 				      &look->asking.account, &fault);
-	struct backend *backend;
-
-	while (transact_again(&run))
-		run.is_done = look_find_backend(&run.call, look, &backend, &fault) &&
-			      (backend == NULL ||
-			       backend_health_note(&run.call, backend, verdict, &fault));
-	return run.is_done;
-}
-
-static bool read_list(struct live_watch *watch, struct look *look, struct watched_backend *backend)
-{
 	struct server_room *rooms = NULL;
 	struct server_verdict verdict;
+	struct backend *of;
 
 	if (look->asked.end != ASKED_ANSWERED) {
 		if (look->asked.end == ASKED_BUSY)
@@ -609,7 +590,10 @@ static bool read_list(struct live_watch *watch, struct look *look, struct watche
 	if (!verdict.is_up)
 		made_rooms_forget_server(watch->environment->made_rooms, &backend->account,
 					 &backend->id);
-	if (!note_listing(watch, look, &verdict))
+	while (transact_again(&run))
+		run.is_done = look_find_backend(&run.call, look, &of, &fault) &&
+			      (of == NULL || backend_health_note(&run.call, of, &verdict, &fault));
+	if (!run.is_done)
 		return false;
 	backend->is_down = !verdict.is_up;
 	backend->was_up = backend->was_up || verdict.is_up;
@@ -685,44 +669,30 @@ static bool take_list(struct live_watch *watch, struct look *look, struct watche
 
 /* ---- the people of a room ---- */
 
-/* Prepares the request for the people of a room. */
-static bool prepare_room(struct call *call, struct look *look, struct fault *fault)
-{
-	struct backend *backend;
-
-	if (!look_find_backend(call, look, &backend, fault))
-		return false;
-	if (backend == NULL)
-		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
-	server_list_people(look->errand.arena, &look->server, call->now / 1000,
-			   id_as_text(look->errand.arena, &look->room), &look->asked.request);
-	return true;
-}
-
-/* Prepares the request for the room itself, because somebody new is inside. */
-static bool prepare_which(struct call *call, struct look *look, struct fault *fault)
-{
-	json_t *names = arena_json(look->errand.arena, json_array());
-	struct backend *backend;
-
-	if (!look_find_backend(call, look, &backend, fault))
-		return false;
-	if (backend == NULL)
-		return fault_set(fault, FAULT_NOT_FOUND, "Backend not found");
-	array_put(names, json_of_text(id_as_text(look->errand.arena, &look->room)));
-	server_list_rooms(look->errand.arena, &look->server, call->now / 1000, names,
-			  &look->asked.request);
-	return true;
-}
-
+/* Prepares the request for the people of a room; or, because somebody new is among them, for the
+ * room itself. */
 static bool look_prepare(struct live_watch *watch, struct look *look, struct fault *fault)
 {
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, look->errand.arena,
-				      &look->asking.account, fault);
+	struct arena *arena = look->errand.arena;
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, &look->asking.account,
+				      fault);
 
-	while (transact_again(&run))
-		run.is_done = look->has_people ? prepare_which(&run.call, look, fault)
-					       : prepare_room(&run.call, look, fault);
+	while (transact_again(&run)) {
+		const int64_t now = run.call.now / 1000;
+		const struct slice room = id_as_text(arena, &look->room);
+		json_t *names = arena_json(arena, json_array());
+		struct backend *backend;
+
+		run.is_done = look_find_backend(&run.call, look, &backend, fault) &&
+			      (backend != NULL ||
+			       fault_set(fault, FAULT_NOT_FOUND, "Backend not found"));
+		if (run.is_done && look->has_people) {
+			array_put(names, json_of_text(room));
+			server_list_rooms(arena, &look->server, now, names, &look->asked.request);
+		} else if (run.is_done) {
+			server_list_people(arena, &look->server, now, room, &look->asked.request);
+		}
+	}
 	return run.is_done;
 }
 

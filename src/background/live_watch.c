@@ -87,83 +87,69 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 
 /* ---- sessions that close ---- */
 
-/* Takes the steps of a session that closes. Afterwards the room is looked at: what a look saw
- * meanwhile was not merged. */
-static void close_room(struct live_watch *watch, struct arena *arena, struct watched_room *room)
-{
-	while (room->closes && watched_has_turn(watch, &room->account, WORK_MERGE)) {
-		const int64_t begun = clock_microseconds();
-		/* The backend, as far as the watch knows. */
-		const bool is_gone = watched_backend_of(watch, &room->account, &room->backend) ==
-				     NULL;
-		struct fault fault = FAULT_INITIAL;
-		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &room->account,
-					      &fault);
-		bool is_closing = false;
-
-		while (transact_again(&run))
-			run.is_done = live_close_on(&run.call, &room->room, is_gone, &is_closing,
-						    &fault);
-		arena_reset(arena);
-		watched_took_turn(watch, &room->account, WORK_MERGE, begun);
-		if (!run.is_done && transact_may_pass(&fault))
-			return;
-		/* What cannot be read is tried again after the next look at all rooms. */
-		room->closes = run.is_done && is_closing;
-		if (run.is_done && !room->closes)
-			watched_look_soon(room, clock_monotonic());
-	}
-}
-
+/* Takes the steps of sessions that close. Afterwards a room is looked at: what a look saw meanwhile
+ * was not merged. */
 static void close_rooms(struct live_watch *watch, struct arena *arena)
 {
-	for (size_t i = 0; i < watch->room_count; i++)
-		close_room(watch, arena, watch->rooms[i]);
-}
+	for (size_t i = 0; i < watch->room_count; i++) {
+		struct watched_room *room = watch->rooms[i];
 
-static bool close_empty(struct live_watch *watch, struct arena *arena,
-			const struct watched_room *room, bool *is_closed)
-{
-	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &room->account, &fault);
+		while (room->closes && watched_has_turn(watch, &room->account, WORK_MERGE)) {
+			const int64_t begun = clock_microseconds();
+			/* The backend, as far as the watch knows. */
+			const bool is_gone = watched_backend_of(watch, &room->account,
+								&room->backend) == NULL;
+			struct fault fault = FAULT_INITIAL;
+			TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena,
+						      &room->account, &fault);
+			bool is_closing = false;
 
-	while (transact_again(&run))
-		run.is_done = live_close_empty(&run.call, &room->room,
-					       watch->environment->session_grace, is_closed,
-					       &fault);
-	arena_reset(arena);
-	return run.is_done;
-}
-
-static void close_if_empty(struct live_watch *watch, struct arena *arena, struct watched_room *room)
-{
-	const int64_t now = clock_now(watch->environment->clock);
-	const int64_t grace = live_grace(room->left_unseen, watch->environment->session_grace);
-	bool is_closed = false;
-
-	if (room->empty_since == 0 || room->closes || now < room->empty_since + grace)
-		return;
-	room->empty_since = 0;
-	if (!close_empty(watch, arena, room, &is_closed))
-		room->empty_since = now;
-	else if (is_closed)
-		room->is_live = false;
-	else
-		watched_look_soon(room, clock_monotonic());
+			while (transact_again(&run))
+				run.is_done = live_close_on(&run.call, &room->room, is_gone,
+							    &is_closing, &fault);
+			arena_reset(arena);
+			watched_took_turn(watch, &room->account, WORK_MERGE, begun);
+			if (!run.is_done && transact_may_pass(&fault))
+				break;
+			/* What cannot be read is tried again after the next look at all rooms. */
+			room->closes = run.is_done && is_closing;
+			if (run.is_done && !room->closes)
+				watched_look_soon(room, clock_monotonic());
+		}
+	}
 }
 
 /* Closes the sessions of rooms that have been empty for a while, asks about those that are due, and
  * forgets those about which nothing is left to be done. */
 static void go_through_rooms(struct live_watch *watch, struct arena *arena)
 {
+	const struct environment *environment = watch->environment;
 	const int64_t now = clock_monotonic();
 
 	for (size_t i = watch->room_count; i-- > 0;) {
 		struct watched_room *room = watch->rooms[i];
+		const int64_t time = clock_now(environment->clock);
+		const int64_t grace = live_grace(room->left_unseen, environment->session_grace);
 
 		if (!watched_has_turn(watch, &room->account, WORK_MERGE))
 			continue;
-		close_if_empty(watch, arena, room);
+		if (room->empty_since != 0 && !room->closes && time >= room->empty_since + grace) {
+			struct fault fault = FAULT_INITIAL;
+			TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena,
+						      &room->account, &fault);
+			bool is_closed = false;
+
+			while (transact_again(&run))
+				run.is_done = live_close_empty(&run.call, &room->room,
+							       environment->session_grace,
+							       &is_closed, &fault);
+			arena_reset(arena);
+			room->empty_since = run.is_done ? 0 : time;
+			if (run.is_done && is_closed)
+				room->is_live = false;
+			else if (run.is_done)
+				watched_look_soon(room, clock_monotonic());
+		}
 		follow_ask_room(watch, room, now);
 		if (!room->is_live && !room->is_asking && !room->is_acting && !room->closes &&
 		    room->look_at == INT64_MAX && room->judge_at == INT64_MAX && !room->tells &&
@@ -195,38 +181,6 @@ static void find_sessions(struct live_watch *watch, struct arena *arena)
 	accounts_release(accounts, roster);
 }
 
-/* Goes on with the accounts, so that each has its turn within OLD_ROUND. */
-static void remove_old_sessions(struct live_watch *watch, struct arena *arena)
-{
-	struct accounts *accounts = watch->environment->accounts;
-	const struct roster *roster = accounts_current(accounts);
-	const size_t n = roster->count / (OLD_ROUND / OLD_AFTER) + 1;
-
-	for (size_t i = 0; i < n && roster->count > 0; i++) {
-		const size_t place = watch->old_place % roster->count;
-		struct fault fault = FAULT_INITIAL;
-		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena,
-					      &roster->accounts[place].id, &fault);
-		bool is_last = true;
-
-		while (transact_again(&run))
-			run.is_done = sweep_account(&run.call, &is_last, &fault);
-		arena_reset(arena);
-		watch->old_place = place + is_last;
-	}
-	accounts_release(accounts, roster);
-}
-
-static void count_day(struct live_watch *watch, struct arena *arena, const struct id *account)
-{
-	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, account, &fault);
-
-	while (transact_again(&run))
-		run.is_done = live_count_day(&run.call, &fault);
-	arena_reset(arena);
-}
-
 /* Those who are inside at midnight count for the new day, too. */
 static void begin_day(struct live_watch *watch, struct arena *arena)
 {
@@ -237,11 +191,16 @@ static void begin_day(struct live_watch *watch, struct arena *arena)
 	for (size_t i = 0; watch->day != 0 && i < watch->room_count; i++) {
 		const struct watched_room *room = watch->rooms[i];
 		struct watched_account *account = watched_account_of(watch, &room->account);
+		struct fault fault = FAULT_INITIAL;
+		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &room->account,
+					      &fault);
 
 		if (room->inside == 0 || account->day == day)
 			continue;
 		account->day = day;
-		count_day(watch, arena, &room->account);
+		while (transact_again(&run))
+			run.is_done = live_count_day(&run.call, &fault);
+		arena_reset(arena);
 	}
 	watch->day = day;
 }
@@ -251,7 +210,10 @@ static void begin_day(struct live_watch *watch, struct arena *arena)
 /* What the holder of the lease does. */
 static void watch_all(struct live_watch *watch, struct arena *arena)
 {
+	struct accounts *accounts = watch->environment->accounts;
 	const int64_t now = clock_monotonic();
+	const struct roster *roster;
+	size_t n;
 
 	if (!lease_hold(watch->lease)) {
 		watch->had_lease = false;
@@ -268,10 +230,26 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 	follow_ask_backends(watch);
 	find_sessions(watch, arena);
 	begin_day(watch, arena);
-	if (now >= watch->old_at) {
-		watch->old_at = now + OLD_AFTER;
-		remove_old_sessions(watch, arena);
+	if (now < watch->old_at)
+		return;
+
+	/* What has come to its end: each account has its turn within OLD_ROUND. */
+	watch->old_at = now + OLD_AFTER;
+	roster = accounts_current(accounts);
+	n = roster->count > 0 ? roster->count / (OLD_ROUND / OLD_AFTER) + 1 : 0;
+	for (size_t i = 0; i < n; i++) {
+		const size_t place = watch->old_place % roster->count;
+		struct fault fault = FAULT_INITIAL;
+		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena,
+					      &roster->accounts[place].id, &fault);
+		bool is_last = true;
+
+		while (transact_again(&run))
+			run.is_done = sweep_account(&run.call, &is_last, &fault);
+		arena_reset(arena);
+		watch->old_place = place + is_last;
 	}
+	accounts_release(accounts, roster);
 }
 
 static void take_queue(struct live_watch *watch, struct arena *arena)
@@ -291,25 +269,6 @@ static void take_queue(struct live_watch *watch, struct arena *arena)
 	enforce_take_queued(watch, arena, taken.rooms);
 }
 
-static void count_figures(struct live_watch *watch)
-{
-	struct live_figures figures = { .rooms = 0 };
-
-	for (size_t i = 0; i < watch->room_count; i++) {
-		figures.rooms += watch->rooms[i]->is_live;
-		figures.people += watch->rooms[i]->inside;
-		figures.overdue_removals += watch->rooms[i]->overdue;
-	}
-	for (size_t i = 0; i < watch->backend_count && watch->had_lease; i++) {
-		figures.backends_down += watch->backends[i].is_down;
-		figures.backends_up += !watch->backends[i].is_down && watch->backends[i].was_up;
-	}
-	pthread_mutex_lock(&watch->lock);
-	memcpy(figures.looks, watch->figures.looks, sizeof figures.looks);
-	watch->figures = figures;
-	pthread_mutex_unlock(&watch->lock);
-}
-
 /* Makes what was committed durable, and so visible to reads. */
 static void flush_committed(struct live_watch *watch)
 {
@@ -321,6 +280,7 @@ static void flush_committed(struct live_watch *watch)
 static void watch_round(struct live_watch *watch, struct arena *arena)
 {
 	const int64_t now = clock_monotonic();
+	struct live_figures figures = { .rooms = 0 };
 
 	if (now >= watch->backends_at) {
 		watch->backends_at = now + BACKENDS_AFTER;
@@ -339,7 +299,20 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 	flush_committed(watch);
 	enforce_tell_door(watch);
 	enforce_tell_roles(watch);
-	count_figures(watch);
+
+	for (size_t i = 0; i < watch->room_count; i++) {
+		figures.rooms += watch->rooms[i]->is_live;
+		figures.people += watch->rooms[i]->inside;
+		figures.overdue_removals += watch->rooms[i]->overdue;
+	}
+	for (size_t i = 0; i < watch->backend_count && watch->had_lease; i++) {
+		figures.backends_down += watch->backends[i].is_down;
+		figures.backends_up += !watch->backends[i].is_down && watch->backends[i].was_up;
+	}
+	pthread_mutex_lock(&watch->lock);
+	memcpy(figures.looks, watch->figures.looks, sizeof figures.looks);
+	watch->figures = figures;
+	pthread_mutex_unlock(&watch->lock);
 }
 
 static bool watch_is_ending(struct live_watch *watch)

@@ -21,33 +21,6 @@ struct transact transact_begin(struct transactor *work, enum store_access access
 	};
 }
 
-static bool begin_run(struct transact *run)
-{
-	const struct environment *environment = run->work->environment;
-
-	run->is_done = false;
-	run->call = (struct call){
-		.environment = environment,
-		.arena = run->arena,
-		.account = run->account,
-		.actor.kind = ACTOR_SERVICE,
-		.now = clock_now(environment->clock),
-	};
-	*run->fault = FAULT_INITIAL;
-	if (run->runs++ == 0)
-		run->mark = arena_mark(run->arena);
-	else
-		arena_release(run->arena, &run->mark);
-	if (!store_begin(environment->store, run->access, run->arena, &run->call.transaction,
-			 run->fault))
-		return false;
-	run->is_open = true;
-	run->json_before = arena_use_for_json(run->arena);
-	call_set_account(&run->call);
-	call_draw_etag(&run->call);
-	return true;
-}
-
 /* Commits what is done. */
 static void end_run(struct transact *run)
 {
@@ -79,6 +52,8 @@ static bool end_all(struct transact *run)
 
 bool transact_again(struct transact *run)
 {
+	const struct environment *environment = run->work->environment;
+
 	if (run->has_ended)
 		return false;
 	if (run->is_open) {
@@ -86,7 +61,28 @@ bool transact_again(struct transact *run)
 		if (run->is_done || run->fault->kind != FAULT_AGAIN || run->runs == RUNS_MOST)
 			return end_all(run);
 	}
-	return begin_run(run) || end_all(run);
+
+	run->is_done = false;
+	run->call = (struct call){
+		.environment = environment,
+		.arena = run->arena,
+		.account = run->account,
+		.actor.kind = ACTOR_SERVICE,
+		.now = clock_now(environment->clock),
+	};
+	*run->fault = FAULT_INITIAL;
+	if (run->runs++ == 0)
+		run->mark = arena_mark(run->arena);
+	else
+		arena_release(run->arena, &run->mark);
+	if (!store_begin(environment->store, run->access, run->arena, &run->call.transaction,
+			 run->fault))
+		return end_all(run);
+	run->is_open = true;
+	run->json_before = arena_use_for_json(run->arena);
+	call_set_account(&run->call);
+	call_draw_etag(&run->call);
+	return true;
 }
 
 void transact_end(struct transact *run)
