@@ -77,21 +77,6 @@ static bool is_seen(const struct account_watch *watch, const struct seen *seen)
 	       watch->seen[place].is_enabled == seen->is_enabled;
 }
 
-static void remember_seen(struct account_watch *watch, const struct seen *seen)
-{
-	const size_t place = index_of_account(watch, &seen->account);
-
-	if (place < watch->count && id_compare(&watch->seen[place].account, &seen->account) == 0) {
-		watch->seen[place] = *seen;
-		return;
-	}
-	watch->seen = memory_room(watch->seen, watch->count, &watch->capacity, sizeof *watch->seen);
-	memmove(&watch->seen[place + 1], &watch->seen[place],
-		(watch->count - place) * sizeof *watch->seen);
-	watch->seen[place] = *seen;
-	watch->count++;
-}
-
 /* ---- entries ---- */
 
 static struct audit_entry account_entry(const struct account_watch *watch, struct arena *arena,
@@ -174,26 +159,6 @@ struct batch {
 	size_t count;
 };
 
-static bool compare_all(struct account_watch *watch, struct lease *lease,
-			struct transaction *transaction, const struct batch *batch,
-			bool *is_changed, struct fault *fault)
-{
-	if (!lease_confirm(lease, transaction, fault))
-		return false;
-	for (size_t i = 0; i < batch->count; i++) {
-		if (compare_account(watch, transaction, batch->accounts[i], &batch->seen[i],
-				    is_changed, fault))
-			continue;
-		/* A damaged log gets no event; the other accounts still get theirs. */
-		if (fault->kind != FAULT_DAMAGED)
-			return false;
-		log_event(LOG_LEVEL_ERROR, "accounts_not_compared", "account",
-			  batch->accounts[i]->id_text, "cause", fault_reason(fault), NULL);
-		*fault = FAULT_INITIAL;
-	}
-	return true;
-}
-
 /* Returns false if the batch must be repeated. */
 static bool finish(struct account_watch *watch, struct lease *lease, struct arena *arena,
 		   struct batch *batch)
@@ -207,14 +172,37 @@ static bool finish(struct account_watch *watch, struct lease *lease, struct aren
 		return true;
 	if (!store_begin(watch->environment->store, STORE_WRITE, arena, &transaction, &fault))
 		return false;
-	is_done = compare_all(watch, lease, transaction, batch, &is_changed, &fault);
+	is_done = lease_confirm(lease, transaction, &fault);
+	for (size_t i = 0; is_done && i < batch->count; i++) {
+		if (compare_account(watch, transaction, batch->accounts[i], &batch->seen[i],
+				    &is_changed, &fault))
+			continue;
+		/* A damaged log gets no event; the other accounts still get theirs. */
+		is_done = fault.kind == FAULT_DAMAGED;
+		if (!is_done)
+			break;
+		log_event(LOG_LEVEL_ERROR, "accounts_not_compared", "account",
+			  batch->accounts[i]->id_text, "cause", fault_reason(&fault), NULL);
+		fault = FAULT_INITIAL;
+	}
 	if (is_done && is_changed)
 		is_done = store_commit(transaction, &number, &fault) &&
 			  store_wait(watch->environment->store, number, &fault);
 	else
 		store_abandon(transaction);
-	for (size_t i = 0; is_done && i < batch->count; i++)
-		remember_seen(watch, &batch->seen[i]);
+	for (size_t i = 0; is_done && i < batch->count; i++) {
+		const struct seen *seen = &batch->seen[i];
+		const size_t place = index_of_account(watch, &seen->account);
+
+		if (place == watch->count ||
+		    id_compare(&watch->seen[place].account, &seen->account) != 0) {
+			watch->seen = memory_room(watch->seen, watch->count, &watch->capacity,
+						  sizeof *watch->seen);
+			memmove(&watch->seen[place + 1], &watch->seen[place],
+				(watch->count++ - place) * sizeof *watch->seen);
+		}
+		watch->seen[place] = *seen;
+	}
 	batch->count = 0;
 	arena_reset(arena);
 	return is_done;

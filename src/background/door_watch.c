@@ -87,20 +87,6 @@ static void write_due(struct door_watch *watch)
 
 /* ---- tickets that have lapsed ---- */
 
-static bool sweep_some(struct door_watch *watch, const struct id *account, struct door_sweep *sweep)
-{
-	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena, account, &fault);
-	const struct door_sweep before = *sweep;
-
-	while (transact_again(&run)) {
-		*sweep = before;
-		run.is_done = door_sweep(&run.call, sweep, &fault);
-	}
-	arena_reset(watch->arena);
-	return run.is_done;
-}
-
 static void sweep_room(struct door_watch *watch, const struct door_room *room)
 {
 	const struct environment *environment = watch->environment;
@@ -108,7 +94,17 @@ static void sweep_room(struct door_watch *watch, const struct door_room *room)
 	bool has_changed = false;
 
 	do {
-		if (!sweep_some(watch, &room->account, &sweep))
+		const struct door_sweep before = sweep;
+		struct fault fault = FAULT_INITIAL;
+		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, watch->arena,
+					      &room->account, &fault);
+
+		while (transact_again(&run)) {
+			sweep = before;
+			run.is_done = door_sweep(&run.call, &sweep, &fault);
+		}
+		arena_reset(watch->arena);
+		if (!run.is_done)
 			return;
 		has_changed = has_changed || sweep.has_changed;
 		door_polls_count(environment->door_polls, DOOR_END_LAPSED, sweep.lapsed);
@@ -121,31 +117,30 @@ static void sweep_room(struct door_watch *watch, const struct door_room *room)
 
 /* ---- doors that nobody has asked about ---- */
 
-static void find_doors(struct door_watch *watch, const struct id *account)
-{
-	const struct store_page page = { .order = STORE_OLDEST_FIRST };
-	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, watch->arena, account, &fault);
-	struct store_record record;
-
-	while (transact_again(&run)) {
-		struct store_walk walk = store_walk_pages(run.call.transaction, &kind_door, &page,
-							  false, &fault);
-
-		while (store_next(&walk, &record))
-			door_polls_watch(watch->environment->door_polls, account, &record.id);
-		run.is_done = fault.kind == FAULT_NONE;
-	}
-	arena_reset(watch->arena);
-}
-
 static void find_of_next(struct door_watch *watch)
 {
 	struct accounts *accounts = watch->environment->accounts;
 	const struct roster *roster = accounts_current(accounts);
 
-	if (roster->count > 0)
-		find_doors(watch, &roster->accounts[watch->place++ % roster->count].id);
+	if (roster->count > 0) {
+		const struct id *account = &roster->accounts[watch->place++ % roster->count].id;
+		const struct store_page page = { .order = STORE_OLDEST_FIRST };
+		struct fault fault = FAULT_INITIAL;
+		TRANSACT run = transact_begin(&watch->work, STORE_READ, watch->arena, account,
+					      &fault);
+		struct store_record record;
+
+		while (transact_again(&run)) {
+			struct store_walk walk = store_walk_pages(run.call.transaction, &kind_door,
+								  &page, false, &fault);
+
+			while (store_next(&walk, &record))
+				door_polls_watch(watch->environment->door_polls, account,
+						 &record.id);
+			run.is_done = fault.kind == FAULT_NONE;
+		}
+		arena_reset(watch->arena);
+	}
 	accounts_release(accounts, roster);
 }
 

@@ -154,23 +154,6 @@ void join_log_add(struct join_log *joins, const struct joining *joining)
 
 /* ---- writing ---- */
 
-/* Puts the list back in front of entries that were added since. */
-static void put_back(struct join_log *joins, struct waiting *list)
-{
-	struct waiting *last = list;
-
-	if (list == NULL)
-		return;
-	while (last->next != NULL)
-		last = last->next;
-	pthread_mutex_lock(&joins->lock);
-	last->next = joins->first;
-	if (joins->first == NULL)
-		joins->last = last;
-	joins->first = list;
-	pthread_mutex_unlock(&joins->lock);
-}
-
 static struct audit_entry event_of_joining(struct call *call, const struct media *media,
 					   const struct joining *joining)
 {
@@ -266,36 +249,28 @@ static struct waiting *without_written(struct join_log *joins, struct waiting *l
 	return list;
 }
 
-/* Removes exchanges whose count never became durable: their response said that they failed. */
-static struct waiting *without_failed(struct join_log *joins, struct store *store,
-				      struct waiting *list)
-{
-	struct waiting **place = &list;
-
-	while (*place != NULL) {
-		const uint64_t number = (*place)->joining.number;
-
-		if (number != 0 && store_state(store, number) == STORE_FAILED)
-			forget_joining(joins, place);
-		else
-			place = &(*place)->next;
-	}
-	return list;
-}
-
 void join_log_write(struct join_log *joins, const struct environment *environment)
 {
 	struct fault fault = FAULT_INITIAL;
-	struct waiting *list;
+	struct waiting *list, *last, **place = &list;
 	struct arena *arena;
 
 	pthread_mutex_lock(&joins->lock);
 	list = joins->first;
 	joins->first = joins->last = NULL;
 	pthread_mutex_unlock(&joins->lock);
-	list = without_failed(joins, environment->store, list);
+	/* Exchanges whose count never became durable: their response said that they failed. */
+	while (*place != NULL) {
+		const uint64_t number = (*place)->joining.number;
+
+		if (number != 0 && store_state(environment->store, number) == STORE_FAILED)
+			forget_joining(joins, place);
+		else
+			place = &(*place)->next;
+	}
 	if (list == NULL)
 		return;
+
 	arena = arena_open();
 	while (list != NULL) {
 		if (!write_some(environment, arena, list, &fault)) {
@@ -311,6 +286,18 @@ void join_log_write(struct join_log *joins, const struct environment *environmen
 		arena_reset(arena);
 	}
 	arena_close(arena);
-	put_back(joins, list);
+
+	/* What is left goes back in front of entries that were added since. */
+	if (list != NULL) {
+		last = list;
+		while (last->next != NULL)
+			last = last->next;
+		pthread_mutex_lock(&joins->lock);
+		last->next = joins->first;
+		if (joins->first == NULL)
+			joins->last = last;
+		joins->first = list;
+		pthread_mutex_unlock(&joins->lock);
+	}
 	store_flush(environment->store);
 }

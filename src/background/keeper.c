@@ -56,18 +56,6 @@ static void begin_pass(struct keeper *keeper)
 	numbering->left_count = 0;
 }
 
-static void leave_account(struct keeper *keeper)
-{
-	struct audit_numbering *numbering = &keeper->numbering;
-
-	if (numbering->left_count == 0)
-		keeper->left_since = clock_monotonic();
-	keeper->left = memory_check(
-		realloc(keeper->left, (numbering->left_count + 1) * sizeof *keeper->left));
-	keeper->left[numbering->left_count++] = numbering->account;
-	numbering->left = keeper->left;
-}
-
 /* Runs one transaction of audit_number. Returns false if nothing more is to be done in this
  * round. */
 static bool number_some(struct keeper *keeper)
@@ -100,8 +88,14 @@ static bool number_some(struct keeper *keeper)
 		damage_log_tell(&keeper->damage, "log_not_numbered",
 				numbering->has_account ? &numbering->account : &audit_no_account,
 				&fault);
-		if (numbering->has_account)
-			leave_account(keeper);
+		if (numbering->has_account) {
+			if (numbering->left_count == 0)
+				keeper->left_since = clock_monotonic();
+			keeper->left = memory_check(realloc(
+				keeper->left, (numbering->left_count + 1) * sizeof *keeper->left));
+			keeper->left[numbering->left_count++] = numbering->account;
+			numbering->left = keeper->left;
+		}
 	}
 	arena_close(arena);
 	if (is_numbered && numbering->is_last)
@@ -123,28 +117,23 @@ static bool wait_for_end(struct keeper *keeper, int64_t milliseconds)
 	return is_ending;
 }
 
-/* Returns true if events are left for the next round. */
-static bool number_queue(struct keeper *keeper)
-{
-	const int64_t until = clock_monotonic() + NUMBERING_MOST;
-
-	while (number_some(keeper)) {
-		if (wait_for_end(keeper, 0) || clock_monotonic() >= until)
-			return true;
-	}
-	return false;
-}
-
 /* Returns true if the next round must begin immediately. */
 static bool keep_round(struct keeper *keeper, unsigned long round)
 {
-	bool is_behind;
+	bool is_behind = false;
+	int64_t until;
 
 	join_log_write(keeper->environment->joins, keeper->environment);
 	door_watch_round(keeper->doors);
 	if (!lease_hold(keeper->lease))
 		return false;
-	is_behind = store_is_shared(keeper->environment->store) && number_queue(keeper);
+	if (store_is_shared(keeper->environment->store)) {
+		/* What is left is done in the next round. */
+		until = clock_monotonic() + NUMBERING_MOST;
+		do
+			is_behind = number_some(keeper);
+		while (is_behind && !wait_for_end(keeper, 0) && clock_monotonic() < until);
+	}
 	if (round % ROUNDS_OF_A_LOOK == 0)
 		account_watch_look(keeper->watch, keeper->lease);
 	return is_behind;
