@@ -117,36 +117,31 @@ static bool wait_for_end(struct keeper *keeper, int64_t milliseconds)
 	return is_ending;
 }
 
-/* Returns true if the next round must begin immediately. */
-static bool keep_round(struct keeper *keeper, unsigned long round)
-{
-	bool is_behind = false;
-	int64_t until;
-
-	join_log_write(keeper->environment->joins, keeper->environment);
-	door_watch_round(keeper->doors);
-	if (!lease_hold(keeper->lease))
-		return false;
-	if (store_is_shared(keeper->environment->store)) {
-		/* What is left is done in the next round. */
-		until = clock_monotonic() + NUMBERING_MOST;
-		do
-			is_behind = number_some(keeper);
-		while (is_behind && !wait_for_end(keeper, 0) && clock_monotonic() < until);
-	}
-	if (round % ROUNDS_OF_A_LOOK == 0)
-		account_watch_look(keeper->watch, keeper->lease);
-	return is_behind;
-}
-
 static void *run_keeper(void *context)
 {
 	struct keeper *keeper = context;
+	const struct environment *environment = keeper->environment;
 	unsigned long round = 0;
 	bool is_behind;
+	int64_t until;
 
 	do {
-		is_behind = keep_round(keeper, round++);
+		const bool looks = round++ % ROUNDS_OF_A_LOOK == 0;
+
+		is_behind = false;
+		join_log_write(environment->joins, environment);
+		door_watch_round(keeper->doors);
+		if (!lease_hold(keeper->lease))
+			continue;
+		if (store_is_shared(environment->store)) {
+			/* What is left is done in the next round. */
+			until = clock_monotonic() + NUMBERING_MOST;
+			do
+				is_behind = number_some(keeper);
+			while (is_behind && !wait_for_end(keeper, 0) && clock_monotonic() < until);
+		}
+		if (looks)
+			account_watch_look(keeper->watch, keeper->lease);
 	} while (!wait_for_end(keeper, is_behind ? 0 : ROUND));
 	return NULL;
 }

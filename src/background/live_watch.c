@@ -35,23 +35,6 @@
 
 /* ---- the media servers of all accounts ---- */
 
-static void note_backend(struct live_watch *watch, const struct id *account, const struct id *id)
-{
-	struct watched_backend *backend = watched_backend_of(watch, account, id);
-
-	if (backend == NULL) {
-		const size_t place = id_place(id, watch->backends, watch->backend_count,
-					      sizeof *watch->backends);
-
-		watch->backends = memory_room(watch->backends, watch->backend_count,
-					      &watch->backend_capacity, sizeof *watch->backends);
-		backend = &watch->backends[place];
-		memmove(backend + 1, backend, (watch->backend_count++ - place) * sizeof *backend);
-		*backend = (struct watched_backend){ .account = *account, .id = *id };
-	}
-	backend->is_there = true;
-}
-
 /* Goes through the backends of all accounts. */
 static void find_backends(struct live_watch *watch, struct arena *arena)
 {
@@ -59,9 +42,10 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 	struct transaction *transaction;
 	struct fault fault = FAULT_INITIAL;
 	struct backend_account found;
+	struct watched_backend *backend;
 	struct store_record record;
 	struct store_walk walk;
-	size_t n = 0;
+	size_t place, n = 0;
 
 	if (!store_begin(watch->environment->store, STORE_READ, arena, &transaction, &fault))
 		return;
@@ -70,8 +54,22 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 	store_set_account(transaction, &audit_no_account);
 	walk = store_walk_pages(transaction, &kind_backend_account, &page, false, &fault);
 	while (store_next(&walk, &record) &&
-	       record_read(&backend_account_table, NULL, &record, &found, &fault))
-		note_backend(watch, &found.account, &record.id);
+	       record_read(&backend_account_table, NULL, &record, &found, &fault)) {
+		backend = watched_backend_of(watch, &found.account, &record.id);
+		if (backend == NULL) {
+			place = id_place(&record.id, watch->backends, watch->backend_count,
+					 sizeof *watch->backends);
+			watch->backends = memory_room(watch->backends, watch->backend_count,
+						      &watch->backend_capacity,
+						      sizeof *watch->backends);
+			backend = &watch->backends[place];
+			memmove(backend + 1, backend,
+				(watch->backend_count++ - place) * sizeof *backend);
+			*backend = (struct watched_backend){ .account = found.account,
+							     .id = record.id };
+		}
+		backend->is_there = true;
+	}
 	store_abandon(transaction);
 	damage_log_tell(&watch->work.damage, "backends_not_read", &audit_no_account, &fault);
 	if (fault.kind != FAULT_NONE)
@@ -162,25 +160,6 @@ static void go_through_rooms(struct live_watch *watch, struct arena *arena)
 
 /* ---- what is gone through from time to time ---- */
 
-/* After the start, finds sessions that nobody else would find: those of backends that are gone. */
-static void find_sessions(struct live_watch *watch, struct arena *arena)
-{
-	struct accounts *accounts = watch->environment->accounts;
-	const struct roster *roster;
-	size_t n;
-
-	if (watch->found_at == 0 || clock_monotonic() < watch->found_at)
-		return;
-	roster = accounts_current(accounts);
-	n = roster->count / (FOUND_WITHIN / OLD_AFTER) + 1;
-	while (n-- > 0 && watch->found_place < roster->count &&
-	       enforce_in_all_rooms(watch, arena, &roster->accounts[watch->found_place].id, 0,
-				    NULL))
-		watch->found_place++;
-	watch->found_at = watch->found_place < roster->count ? clock_monotonic() + OLD_AFTER : 0;
-	accounts_release(accounts, roster);
-}
-
 /* Those who are inside at midnight count for the new day, too. */
 static void begin_day(struct live_watch *watch, struct arena *arena)
 {
@@ -228,12 +207,25 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 			watch->backends[i].look_at = 0;
 	}
 	follow_ask_backends(watch);
-	find_sessions(watch, arena);
+
+	/* After the start, sessions that nobody else would find: those of backends that are
+	 * gone. */
+	if (watch->found_at != 0 && clock_monotonic() >= watch->found_at) {
+		roster = accounts_current(accounts);
+		n = roster->count / (FOUND_WITHIN / OLD_AFTER) + 1;
+		while (n-- > 0 && watch->found_place < roster->count &&
+		       enforce_in_all_rooms(watch, arena, &roster->accounts[watch->found_place].id,
+					    0, NULL))
+			watch->found_place++;
+		watch->found_at = watch->found_place < roster->count ? clock_monotonic() + OLD_AFTER
+								     : 0;
+		accounts_release(accounts, roster);
+	}
 	begin_day(watch, arena);
-	if (now < watch->old_at)
-		return;
 
 	/* What has come to its end: each account has its turn within OLD_ROUND. */
+	if (now < watch->old_at)
+		return;
 	watch->old_at = now + OLD_AFTER;
 	roster = accounts_current(accounts);
 	n = roster->count > 0 ? roster->count / (OLD_ROUND / OLD_AFTER) + 1 : 0;
