@@ -144,32 +144,6 @@ static void place_free(struct media_client *client, struct place *place)
 
 /* ---- places ---- */
 
-/* Takes the first request that has waited too long or may be made. Returns NULL if there is none.
- * *place: NULL if it is not to be made. */
-static struct asked *take_waiting(struct media_client *client, struct place **place)
-{
-	struct asked *asked;
-	bool is_late = true;
-
-	*place = NULL;
-	/* While there is no process, requests wait. */
-	for (size_t i = 0;
-	     i < SENDER_MEDIA_MOST && *place == NULL && sender_descriptor(client->sender) >= 0;
-	     i++) {
-		if (client->places[i].asked == NULL)
-			*place = &client->places[i];
-	}
-	pthread_mutex_lock(&client->lock);
-	asked = client->ends ? media_queue_take_any(client->queue)
-			     : media_queue_take(client->queue, *place != NULL, clock_monotonic(),
-						&is_late);
-	if (is_late)
-		*place = NULL;
-	client->figures.under_way += asked != NULL && !is_late;
-	pthread_mutex_unlock(&client->lock);
-	return asked;
-}
-
 static void send_request(struct media_client *client, struct place *place, struct asked *asked)
 {
 	const struct server_request *request = &asked->request;
@@ -199,15 +173,33 @@ static void send_request(struct media_client *client, struct place *place, struc
 	}
 }
 
+/* Takes the requests that have waited too long or may be made, until there is none. */
 static void fill_places(struct media_client *client)
 {
-	struct place *place;
-	struct asked *asked;
+	for (;;) {
+		struct asked *asked;
+		struct place *place = NULL;
+		bool ends, is_late = true;
 
-	while ((asked = take_waiting(client, &place)) != NULL) {
-		if (client_is_ending(client))
+		/* While there is no process, requests wait. */
+		for (size_t i = 0; i < SENDER_MEDIA_MOST && place == NULL &&
+				   sender_descriptor(client->sender) >= 0;
+		     i++) {
+			if (client->places[i].asked == NULL)
+				place = &client->places[i];
+		}
+		pthread_mutex_lock(&client->lock);
+		ends = client->ends;
+		asked = ends ? media_queue_take_any(client->queue)
+			     : media_queue_take(client->queue, place != NULL, clock_monotonic(),
+						&is_late);
+		client->figures.under_way += asked != NULL && !is_late;
+		pthread_mutex_unlock(&client->lock);
+		if (asked == NULL)
+			break;
+		if (ends)
 			asked_end(client, asked, ASKED_LOST);
-		else if (place != NULL)
+		else if (!is_late)
 			send_request(client, place, asked);
 		else
 			asked_end(client, asked, ASKED_BUSY);
@@ -387,24 +379,6 @@ static void look_begin(struct media_client *client, struct looked_room *room, in
 	(void)queue_all(client, asking, now);
 }
 
-static void look_add(struct media_client *client, struct asking *asking, int64_t now)
-{
-	struct looked_room *room = looked_room_of(client, asking, now);
-
-	asking->until = now + LOOK_MOST;
-	asking->followers = NULL;
-	asking->next_follower = NULL;
-	if (room->looks != NULL) {
-		asking->next_follower = room->looks->followers;
-		room->looks->followers = asking;
-		return;
-	}
-	*room->end = asking;
-	room->end = &asking->next_follower;
-	if (now - room->began >= LOOK_AFTER)
-		look_begin(client, room, now);
-}
-
 /* Ends calls that had no look of their own. The caller does not hold the lock. */
 static void followers_end(struct asking *first)
 {
@@ -536,6 +510,7 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 		      void (*done)(void *context, struct asking *asking), void *context)
 {
 	const int64_t now = clock_monotonic();
+	struct looked_room *room;
 	size_t ended = 0;
 
 	asking->client = client;
@@ -543,10 +518,23 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 	asking->done = done;
 	asking->context = context;
 	pthread_mutex_lock(&client->lock);
-	if (asking->is_look)
-		look_add(client, asking, now);
-	else
+	if (!asking->is_look) {
 		ended = queue_all(client, asking, now);
+	} else {
+		room = looked_room_of(client, asking, now);
+		asking->until = now + LOOK_MOST;
+		asking->followers = NULL;
+		asking->next_follower = NULL;
+		if (room->looks != NULL) {
+			asking->next_follower = room->looks->followers;
+			room->looks->followers = asking;
+		} else {
+			*room->end = asking;
+			room->end = &asking->next_follower;
+			if (now - room->began >= LOOK_AFTER)
+				look_begin(client, room, now);
+		}
+	}
 	pthread_mutex_unlock(&client->lock);
 	client_wake(client);
 	for (; ended > 0; ended--)
