@@ -195,29 +195,6 @@ static void merge_within(void *context, const struct rewrite_files *order)
 	pthread_mutex_unlock(&background->lock);
 }
 
-/* Takes references to the files that are due; `files` is from malloc, or NULL. The view is pinned
- * only briefly, because it keeps overlays in memory that have already become files. */
-static struct rewrite_files files_take(struct background *background, const struct stack_file *busy,
-				       bool is_all_wanted)
-{
-	struct rewrite_files order = { .pause = merge_within, .context = background };
-	struct views *views = background->store->views;
-	const bool is_hurried = adapt_to_pace(background);
-	struct pin pin;
-
-	views_pin(views, &pin);
-	order.n = merge_due(pin.view, busy, is_hurried, is_all_wanted, &background->limit);
-	order.is_oldest_among = order.n == pin.view->n_files;
-	if (order.n > 0)
-		order.files = memory_check(malloc(order.n * sizeof *order.files));
-	for (size_t i = 0; i < order.n; i++) {
-		order.files[i] = pin.view->files[i];
-		stack_file_hold(order.files[i]);
-	}
-	views_unpin(views, &pin);
-	return order;
-}
-
 /* Sets whether a merge has failed and will be retried; fault: the reason, logged once. */
 static void set_stuck(struct background *background, bool is_stuck, const struct fault *fault)
 {
@@ -228,25 +205,33 @@ static void set_stuck(struct background *background, bool is_stuck, const struct
 	pthread_mutex_unlock(&background->lock);
 }
 
-static uint64_t bytes_of(const struct rewrite_files *order)
-{
-	uint64_t bytes = 0;
-
-	for (size_t i = 0; i < order->n; i++)
-		bytes += stack_file_info(order->files[i])->bytes;
-	return bytes;
-}
-
 /* Merges the files that are due. Returns false if no files were due or the merge failed. After a
  * failure, merges of that many bytes or more are not tried for some time (struct merge_limit). The
  * merger counts as stuck until that time is over and no merge is due. */
 static bool merge_once(struct background *background, const struct stack_file *busy,
 		       bool is_all_wanted)
 {
-	const struct rewrite_files order = files_take(background, busy, is_all_wanted);
-	const uint64_t bytes = bytes_of(&order);
+	struct rewrite_files order = { .pause = merge_within, .context = background };
+	struct views *views = background->store->views;
+	const bool is_hurried = adapt_to_pace(background);
 	struct fault fault = FAULT_INITIAL;
+	uint64_t bytes = 0;
+	struct pin pin;
 	bool is_done;
+
+	/* The view is pinned only briefly, because it keeps overlays in memory that have already
+	 * become files. */
+	views_pin(views, &pin);
+	order.n = merge_due(pin.view, busy, is_hurried, is_all_wanted, &background->limit);
+	order.is_oldest_among = order.n == pin.view->n_files;
+	if (order.n > 0)
+		order.files = memory_check(malloc(order.n * sizeof *order.files));
+	for (size_t i = 0; i < order.n; i++) {
+		order.files[i] = pin.view->files[i];
+		stack_file_hold(order.files[i]);
+		bytes += stack_file_info(order.files[i])->bytes;
+	}
+	views_unpin(views, &pin);
 
 	if (order.n == 0) {
 		if (busy == NULL && !merge_limit_holds(&background->limit))
@@ -400,25 +385,6 @@ bool background_settle(struct background *background, bool is_all_merged)
 	return is_done;
 }
 
-static struct background *background_make(struct store_gdbm *store)
-{
-	struct background *background = memory_check(calloc(1, sizeof *background));
-	struct pin pin;
-
-	background->store = store;
-	views_pin(store->views, &pin);
-	background->frozen = pin.view->n_overlays - 1;
-	background->files = pin.view->n_files;
-	views_unpin(store->views, &pin);
-	background->scrub = scrub_start();
-	background->pace = PACE_NONE;
-	background->limit = MERGE_NO_LIMIT;
-	pthread_mutex_init(&background->lock, NULL);
-	clock_condition_init(&background->work);
-	clock_condition_init(&background->done);
-	return background;
-}
-
 static void background_free(struct background *background)
 {
 	pthread_cond_destroy(&background->done);
@@ -437,9 +403,23 @@ static void stop(struct background *background)
 
 bool background_open(struct store_gdbm *store, struct background **background, struct fault *fault)
 {
-	struct background *opened = background_make(store);
-	int error = pthread_create(&opened->freezer, NULL, freezer_run, opened);
+	struct background *opened = memory_check(calloc(1, sizeof *opened));
+	struct pin pin;
+	int error;
 
+	opened->store = store;
+	views_pin(store->views, &pin);
+	opened->frozen = pin.view->n_overlays - 1;
+	opened->files = pin.view->n_files;
+	views_unpin(store->views, &pin);
+	opened->scrub = scrub_start();
+	opened->pace = PACE_NONE;
+	opened->limit = MERGE_NO_LIMIT;
+	pthread_mutex_init(&opened->lock, NULL);
+	clock_condition_init(&opened->work);
+	clock_condition_init(&opened->done);
+
+	error = pthread_create(&opened->freezer, NULL, freezer_run, opened);
 	if (error == 0) {
 		error = pthread_create(&opened->merger, NULL, merger_run, opened);
 		if (error == 0) {

@@ -21,17 +21,6 @@ static bool block_write(struct block_writer *writer, size_t size)
 	return file_write_all(writer->files, writer->file, writer->block, size, at);
 }
 
-static bool blocks_send(struct block_writer *writer, bool *is_broken)
-{
-	const uint64_t from = writer->sent, size = writer->size - from;
-
-	if (size < FILE_PIECE)
-		return true;
-	writer->sent = writer->size;
-	return file_write_out(writer->files, writer->file, (off_t)(writer->start + from),
-			      (off_t)size, is_broken);
-}
-
 bool block_append(struct block_writer *writer, const void *bytes, size_t size, bool *is_broken)
 {
 	const char *from = bytes;
@@ -39,6 +28,7 @@ bool block_append(struct block_writer *writer, const void *bytes, size_t size, b
 	while (size > 0) {
 		size_t in_block = (size_t)(writer->size % STACK_BLOCK);
 		size_t n = STACK_BLOCK - in_block;
+		uint64_t sent = writer->sent;
 
 		if (n > size)
 			n = size;
@@ -50,8 +40,15 @@ bool block_append(struct block_writer *writer, const void *bytes, size_t size, b
 		}
 		writer->size += n;
 		size -= n;
-		if (in_block + n == STACK_BLOCK &&
-		    (!block_write(writer, STACK_BLOCK) || !blocks_send(writer, is_broken)))
+		if (in_block + n < STACK_BLOCK)
+			continue;
+		if (!block_write(writer, STACK_BLOCK))
+			return false;
+		if (writer->size - sent < FILE_PIECE)
+			continue;
+		writer->sent = writer->size;
+		if (!file_write_out(writer->files, writer->file, (off_t)(writer->start + sent),
+				    (off_t)(writer->size - sent), is_broken))
 			return false;
 	}
 	return true;

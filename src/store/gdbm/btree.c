@@ -190,35 +190,16 @@ static struct btree_memory *memory_of(struct transaction *transaction)
 	return &((struct gdbm_transaction *)transaction)->memory;
 }
 
-static bool remembers(const struct btree_memory *memory, const struct btree *tree, struct slice key)
-{
-	return memory->is_valid && memory->tree.name_size == tree->name_size &&
-	       memcmp(memory->tree.name, tree->name, tree->name_size) == 0 &&
-	       slice_equal((struct slice){ memory->key, memory->key_size }, key);
-}
-
-static void remember(struct transaction *transaction, const struct btree *tree, struct slice key,
-		     const struct btree_path *path)
-{
-	struct btree_memory *memory = memory_of(transaction);
-
-	assert(key.size <= sizeof memory->key);
-	if (transaction->access == STORE_READ)
-		return;
-	memory->is_valid = true;
-	memory->tree = *tree;
-	memory->key_size = key.size;
-	memcpy(memory->key, key.data, key.size);
-	memory->path = *path;
-}
-
 static bool find(struct transaction *transaction, const struct btree *tree, struct slice key,
 		 struct btree_path *path, struct item *item, struct fault *fault)
 {
+	const struct btree_memory *memory = memory_of(transaction);
 	const struct btree_node *leaf;
 
-	if (remembers(memory_of(transaction), tree, key)) {
-		*path = memory_of(transaction)->path;
+	if (memory->is_valid && memory->tree.name_size == tree->name_size &&
+	    memcmp(memory->tree.name, tree->name, tree->name_size) == 0 &&
+	    slice_equal((struct slice){ memory->key, memory->key_size }, key)) {
+		*path = memory->path;
 		if (!path->is_there)
 			return true;
 		leaf = &path->nodes[path->depth - 1];
@@ -241,6 +222,7 @@ static bool find(struct transaction *transaction, const struct btree *tree, stru
 bool btree_get(struct transaction *transaction, const struct btree *tree, struct slice key,
 	       struct slice *value, struct fault *fault)
 {
+	struct btree_memory *memory = memory_of(transaction);
 	struct btree_path path;
 	struct item item;
 
@@ -249,7 +231,14 @@ bool btree_get(struct transaction *transaction, const struct btree *tree, struct
 		return false;
 	if (path.is_there)
 		*value = item.value;
-	remember(transaction, tree, key, &path);
+	assert(key.size <= sizeof memory->key);
+	if (transaction->access == STORE_READ)
+		return true;
+	memory->is_valid = true;
+	memory->tree = *tree;
+	memory->key_size = key.size;
+	memcpy(memory->key, key.data, key.size);
+	memory->path = path;
 	return true;
 }
 
@@ -536,33 +525,12 @@ bool btree_add(struct transaction *transaction, const struct btree *tree, struct
 	return path.is_there || put_at(transaction, tree, &path, &added, fault);
 }
 
-/* Replaces a root that has one child by that child. */
-static bool shrink(struct transaction *transaction, const struct btree *tree, struct draft *root,
-		   struct fault *fault)
-{
-	const uint32_t next = root->next;
-	struct btree_node child;
-
-	while (root->level > 0 && root->count == 1) {
-		const uint32_t number = child_number(&root->items[0]);
-
-		if (number == 0)
-			return damaged(tree, 0, fault);
-		if (!read_node(transaction, tree, number, &child, fault) ||
-		    !draft_open(tree, &child, root, fault) ||
-		    !remove_node(transaction, tree, number, fault))
-			return false;
-	}
-	root->number = 0;
-	root->next = next;
-	return write_node(transaction, tree, root, 0, 0, root->count, fault);
-}
-
 bool btree_remove(struct transaction *transaction, const struct btree *tree, struct slice key,
 		  struct fault *fault)
 {
 	struct item item;
 	struct btree_path path;
+	struct btree_node child;
 	struct draft draft;
 	unsigned at;
 
@@ -584,8 +552,23 @@ bool btree_remove(struct transaction *transaction, const struct btree *tree, str
 	} while (at > 0);
 	if (draft.count == 0)
 		return true;
-	if (draft.number == 0)
-		return shrink(transaction, tree, &draft, fault);
+	if (draft.number == 0) {
+		/* A root that has one child is replaced by that child. */
+		const uint32_t next = draft.next;
+
+		while (draft.level > 0 && draft.count == 1) {
+			const uint32_t number = child_number(&draft.items[0]);
+
+			if (number == 0)
+				return damaged(tree, 0, fault);
+			if (!read_node(transaction, tree, number, &child, fault) ||
+			    !draft_open(tree, &child, &draft, fault) ||
+			    !remove_node(transaction, tree, number, fault))
+				return false;
+		}
+		draft.number = 0;
+		draft.next = next;
+	}
 	return write_node(transaction, tree, &draft, draft.number, 0, draft.count, fault);
 }
 
@@ -656,27 +639,6 @@ bool btree_at(const struct btree_cursor *cursor, struct slice *key, struct slice
 
 /* ---- checking ---- */
 
-static bool check_items(struct transaction *transaction, const struct btree *tree,
-			const struct btree_node *node, struct fault *fault)
-{
-	struct item item, before = { { NULL, 0 }, { NULL, 0 } };
-	struct btree_node child, at = *node;
-	size_t size = AT_OFFSETS;
-
-	for (size_t i = 0; i < node_count(node); i++) {
-		if (!item_at(node, i, &item) || (i > 0 && slice_compare(before.key, item.key) >= 0))
-			return damaged(tree, node->number, fault);
-		before = item;
-		size += item_size(&item);
-		if (node_level(node) == 0)
-			continue;
-		at.place = (uint32_t)i;
-		if (!read_child(transaction, tree, &at, &child, fault))
-			return false;
-	}
-	return size == node->bytes.size || damaged(tree, node->number, fault);
-}
-
 /* Verifies that a search for the node's first key passes through the node. */
 static bool check_reached(struct transaction *transaction, const struct btree *tree,
 			  const struct btree_node *node, struct fault *fault)
@@ -706,6 +668,9 @@ bool btree_check(struct transaction *transaction, struct slice key, struct btree
 {
 	const struct btree *tree = &checked->tree;
 	const struct btree_node *node = &checked->node;
+	struct item item, before = { { NULL, 0 }, { NULL, 0 } };
+	struct btree_node child, at;
+	size_t size = AT_OFFSETS;
 	uint32_t number;
 
 	checked->next = 0;
@@ -715,8 +680,21 @@ bool btree_check(struct transaction *transaction, struct slice key, struct btree
 		return false;
 	if (node->bytes.data == NULL)
 		return damaged(tree, node->number, fault);
-	return check_items(transaction, tree, node, fault) &&
-	       check_reached(transaction, tree, node, fault);
+	at = *node;
+	for (size_t i = 0; i < node_count(node); i++) {
+		if (!item_at(node, i, &item) || (i > 0 && slice_compare(before.key, item.key) >= 0))
+			return damaged(tree, node->number, fault);
+		before = item;
+		size += item_size(&item);
+		if (node_level(node) == 0)
+			continue;
+		at.place = (uint32_t)i;
+		if (!read_child(transaction, tree, &at, &child, fault))
+			return false;
+	}
+	if (size != node->bytes.size)
+		return damaged(tree, node->number, fault);
+	return check_reached(transaction, tree, node, fault);
 }
 
 bool btree_checked_next(struct btree_checked *checked, struct slice *key, struct slice *value)

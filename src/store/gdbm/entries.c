@@ -49,38 +49,7 @@ static struct change *write_set_find(const struct write_set *set, uint64_t hash,
 	return NULL;
 }
 
-static void write_set_put(struct write_set *set, struct arena *arena, uint64_t hash,
-			  const struct change *change)
-{
-	struct change *place = write_set_find(set, hash, change->table, change->key);
-	uint32_t *bucket;
-
-	if (place != NULL) {
-		place->value = change->value;
-		return;
-	}
-	if (set->n == set->capacity)
-		write_set_grow(set, arena);
-	bucket = &set->buckets[hash % (2 * set->capacity)];
-	set->list[set->n] = *change;
-	set->list[set->n].key = arena_copy(arena, change->key);
-	set->hashes[set->n] = hash;
-	set->chain[set->n] = *bucket;
-	*bucket = (uint32_t)++set->n;
-}
-
 /* ---- reading and changing ---- */
-
-static bool copy_out(struct slice stored, struct arena *arena, struct slice *value,
-		     struct fault *fault)
-{
-	if (stored.data == NULL)
-		return true;
-	if (!arena_fits(arena, stored.size + 1))
-		return fault_set(fault, FAULT_TOO_LARGE, NULL);
-	*value = arena_copy(arena, stored);
-	return true;
-}
 
 /* Reads the newest value: the transaction's own, or the one in its view with a number up to the
  * transaction's. */
@@ -106,9 +75,16 @@ bool entry_get(struct transaction *base, enum store_table table, struct slice ke
 	/* The result if there is no entry. A removal is an entry without a value; it hides older
 	 * entries. */
 	*value = (struct slice){ NULL, 0 };
-	for (size_t i = 0; i < view->n_overlays; i++)
-		if (overlay_get(view->overlays[i], &entry_key, base->number, &stored))
-			return copy_out(stored, base->arena, value, fault);
+	for (size_t i = 0; i < view->n_overlays; i++) {
+		if (!overlay_get(view->overlays[i], &entry_key, base->number, &stored))
+			continue;
+		if (stored.data == NULL)
+			return true;
+		if (!arena_fits(base->arena, stored.size + 1))
+			return fault_set(fault, FAULT_TOO_LARGE, NULL);
+		*value = arena_copy(base->arena, stored);
+		return true;
+	}
 	key_in_files = (struct slice){ entry_key.bytes, entry_key.size };
 	for (size_t i = 0; i < view->n_files; i++) {
 		if (!stack_file_get(view->files[i], key_in_files, base->arena, value, &is_there,
@@ -125,18 +101,34 @@ bool entry_change(struct transaction *base, enum store_table table, struct slice
 {
 	struct gdbm_transaction *transaction = gdbm_transaction_of(base);
 	struct store_gdbm *store = store_gdbm_of(base->store);
-	const struct change change = { .table = table, .key = key, .value = value };
+	struct write_set *set = &transaction->write_set;
+	struct change *present;
 	struct entry_key entry_key;
+	uint32_t *bucket;
 
 	assert(base->access == STORE_WRITE && key.size <= STORE_KEY_MAX);
 	assert(value.size <= STORE_VALUE_MAX + ENTRY_HEAD_MAX);
 	if (transaction->is_outdone)
 		return fault_set(fault, FAULT_AGAIN, NULL);
-	if (!arena_fits(base->arena, key.size + sizeof change))
+	if (!arena_fits(base->arena, key.size + sizeof *present))
 		return fault_set(fault, FAULT_TOO_LARGE, NULL);
 	base->has_changes = true;
 	entry_key_make(&store->place.installation, table, key, &entry_key);
-	write_set_put(&transaction->write_set, base->arena, entry_key.hash, &change);
+
+	present = write_set_find(set, entry_key.hash, table, key);
+	if (present != NULL) {
+		present->value = value;
+		return true;
+	}
+	if (set->n == set->capacity)
+		write_set_grow(set, base->arena);
+	bucket = &set->buckets[entry_key.hash % (2 * set->capacity)];
+	set->list[set->n] = (struct change){ .table = table,
+					     .key = arena_copy(base->arena, key),
+					     .value = value };
+	set->hashes[set->n] = entry_key.hash;
+	set->chain[set->n] = *bucket;
+	*bucket = (uint32_t)++set->n;
 	return true;
 }
 

@@ -86,26 +86,24 @@ bool file_read_whole(const struct file_system *files, const char *path, size_t m
 	return file >= 0 && file_close(files, file, read_open_file(files, file, most, bytes, size));
 }
 
-static bool map_open_file(const struct file_system *files, int file, const char **mapping,
-			  size_t *size)
-{
-	off_t whole;
-
-	*mapping = NULL;
-	if (files->size(files, file, &whole) < 0)
-		return false;
-	*size = (size_t)whole;
-	if (*size > 0)
-		*mapping = files->map(files, file, *size, false);
-	return *size == 0 || *mapping != NULL;
-}
-
 bool file_map_whole(const struct file_system *files, const char *path, const char **mapping,
 		    size_t *size)
 {
 	const int file = files->open(files, path, O_RDONLY, 0);
+	bool is_mapped;
+	off_t whole;
 
-	return file >= 0 && file_close(files, file, map_open_file(files, file, mapping, size));
+	if (file < 0)
+		return false;
+	*mapping = NULL;
+	is_mapped = files->size(files, file, &whole) >= 0;
+	if (is_mapped) {
+		*size = (size_t)whole;
+		if (*size > 0)
+			*mapping = files->map(files, file, *size, false);
+		is_mapped = *size == 0 || *mapping != NULL;
+	}
+	return file_close(files, file, is_mapped);
 }
 
 const char *file_name_number(const char *name, const char *prefix, uint64_t *number)
@@ -151,29 +149,23 @@ bool file_sync_directory(const struct file_system *files, const char *path, bool
 	return synced(files->sync_directory(files, path), is_broken);
 }
 
-static bool write_new_file(const struct file_system *files, const char *path, const void *bytes,
-			   size_t size, bool *is_broken)
-{
-	const int file = files->open(files, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	return file >= 0 && file_close(files, file,
-				       file_write_all(files, file, bytes, size, 0) &&
-					       file_sync(files, file, is_broken));
-}
-
 bool file_replace(const struct file_system *files, const char *directory, const char *path,
 		  const void *bytes, size_t size, bool *is_replaced, bool *is_broken)
 {
 	char new_path[PATH_MAX];
-	int error;
+	bool is_written;
+	int file, error;
 
 	*is_replaced = false;
 	if (snprintf(new_path, sizeof new_path, "%s.new", path) >= (int)sizeof new_path) {
 		errno = ENAMETOOLONG;
 		return false;
 	}
-	if (!write_new_file(files, new_path, bytes, size, is_broken) ||
-	    files->rename(files, new_path, path) < 0) {
+	file = files->open(files, new_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	is_written = file >= 0 && file_close(files, file,
+					     file_write_all(files, file, bytes, size, 0) &&
+						     file_sync(files, file, is_broken));
+	if (!is_written || files->rename(files, new_path, path) < 0) {
 		error = errno;
 		files->unlink(files, new_path);
 		errno = error;

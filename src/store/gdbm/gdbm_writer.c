@@ -74,16 +74,6 @@ void gdbm_writer_close(struct gdbm_writer *writer)
 
 /* ---- buckets ---- */
 
-/* Counts the waiting places with hashes below `end`. */
-static size_t waiting_below(const struct gdbm_writer *writer, uint64_t end)
-{
-	size_t n = writer->n_waiting;
-
-	while (n > 0 && (uint64_t)writer->waiting[n - 1].hash >= end)
-		n--;
-	return n;
-}
-
 static void bucket_fill(struct bucket *bucket, const struct gdbm_place *places, size_t n,
 			unsigned bits)
 {
@@ -99,19 +89,6 @@ static void bucket_fill(struct bucket *bucket, const struct gdbm_place *places, 
 			at = (at + 1) % PLACES;
 		bucket->places[at] = places[i];
 	}
-}
-
-static void directory_add(struct gdbm_writer *writer, unsigned bits)
-{
-	if (writer->n_directory == writer->directory_capacity) {
-		writer->directory_capacity = 2 * writer->directory_capacity + 16;
-		writer->directory = memory_check(realloc(
-			writer->directory, writer->directory_capacity * sizeof *writer->directory));
-	}
-	writer->directory[writer->n_directory++] = (struct written_bucket){ (off_t)writer->out.size,
-									    bits };
-	if (bits > writer->bits)
-		writer->bits = bits;
 }
 
 /* Writes the next bucket; all keys of its range are waiting. */
@@ -130,7 +107,10 @@ static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 			return false;
 		}
 		range = UINT64_C(1) << (GDBM_HASH_BITS - bits);
-		n = waiting_below(writer, writer->next + range);
+		/* The waiting places in the range. */
+		n = writer->n_waiting;
+		while (n > 0 && (uint64_t)writer->waiting[n - 1].hash >= writer->next + range)
+			n--;
 		if (n <= PLACES)
 			break;
 	}
@@ -141,7 +121,17 @@ static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 		writer->n_waiting * sizeof writer->waiting[0]);
 	if (!block_pad(&writer->out, BLOCK, is_broken))
 		return false;
-	directory_add(writer, bits);
+
+	if (writer->n_directory == writer->directory_capacity) {
+		writer->directory_capacity = 2 * writer->directory_capacity + 16;
+		writer->directory = memory_check(realloc(
+			writer->directory, writer->directory_capacity * sizeof *writer->directory));
+	}
+	writer->directory[writer->n_directory++] = (struct written_bucket){ (off_t)writer->out.size,
+									    bits };
+	if (bits > writer->bits)
+		writer->bits = bits;
+
 	return block_append(&writer->out, &bucket, sizeof bucket, is_broken) &&
 	       block_pad(&writer->out, BLOCK, is_broken);
 }
@@ -171,8 +161,21 @@ bool gdbm_writer_add(struct gdbm_writer *writer, struct slice key, struct slice 
 
 /* ---- the end ---- */
 
-static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
+bool gdbm_writer_end(struct gdbm_writer *writer, const struct block_writer **written,
+		     bool *is_broken)
 {
+	struct block_writer *out = &writer->out;
+	struct gdbm_header header;
+	off_t directory;
+	size_t size;
+
+	while (writer->next >> GDBM_HASH_BITS == 0)
+		if (!bucket_write(writer, is_broken))
+			return false;
+	if (writer->bits < BITS_LEAST)
+		writer->bits = BITS_LEAST;
+	directory = (off_t)writer->out.size;
+	*written = &writer->out;
 	for (size_t i = 0; i < writer->n_directory; i++) {
 		const struct written_bucket *bucket = &writer->directory[i];
 
@@ -180,15 +183,12 @@ static bool directory_write(struct gdbm_writer *writer, bool *is_broken)
 			if (!block_append(&writer->out, &bucket->at, sizeof bucket->at, is_broken))
 				return false;
 	}
-	return block_append(&writer->out, NULL, BLOCK, is_broken) &&
-	       block_pad(&writer->out, BLOCK, is_broken);
-}
+	if (!block_append(out, NULL, BLOCK, is_broken) || !block_pad(out, BLOCK, is_broken) ||
+	    !block_end(out))
+		return false;
 
-/* Writes the header, which changes the checksum of the first block. */
-static bool header_write(struct gdbm_writer *writer, off_t directory)
-{
-	struct block_writer *out = &writer->out;
-	const struct gdbm_header header = {
+	/* The header changes the checksum of the first block. */
+	header = (struct gdbm_header){
 		.magic = GDBM_MAGIC,
 		.block_size = BLOCK,
 		.directory = directory,
@@ -200,28 +200,11 @@ static bool header_write(struct gdbm_writer *writer, off_t directory)
 		.free_most = (int)((BLOCK - offsetof(struct gdbm_header, free)) /
 				   sizeof(struct gdbm_free_place)),
 	};
-	const size_t size = out->size < STACK_BLOCK ? (size_t)out->size : STACK_BLOCK;
-
+	size = out->size < STACK_BLOCK ? (size_t)out->size : STACK_BLOCK;
 	if (!file_read_all(out->files, out->file, out->block, size, 0))
 		return false;
 	memcpy(out->block, &header, sizeof header);
 	encode_32(out->sums, checksum(0, out->block, size));
-	return file_write_all(out->files, out->file, out->block, BLOCK, 0);
-}
-
-bool gdbm_writer_end(struct gdbm_writer *writer, const struct block_writer **written,
-		     bool *is_broken)
-{
-	off_t directory;
-
-	while (writer->next >> GDBM_HASH_BITS == 0)
-		if (!bucket_write(writer, is_broken))
-			return false;
-	if (writer->bits < BITS_LEAST)
-		writer->bits = BITS_LEAST;
-	directory = (off_t)writer->out.size;
-	*written = &writer->out;
-	return directory_write(writer, is_broken) && block_end(&writer->out) &&
-	       header_write(writer, directory) &&
-	       file_sync(writer->out.files, writer->out.file, is_broken);
+	return file_write_all(out->files, out->file, out->block, BLOCK, 0) &&
+	       file_sync(out->files, out->file, is_broken);
 }

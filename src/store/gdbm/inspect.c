@@ -37,48 +37,29 @@ struct inspection {
 	struct journal_end end;
 };
 
-/* Compares only ids, because the file with a given id never changes and ids are not reused. */
-static bool is_same(const struct manifest *a, const struct manifest *b)
-{
-	if (a->number != b->number || a->n != b->n)
-		return false;
-	for (size_t i = 0; i < a->n; i++)
-		if (a->files[i].id != b->files[i].id)
-			return false;
-	return true;
-}
-
 /* Returns whether the manifest is unchanged since everything was opened. */
 static bool is_unchanged(const struct inspection *inspection)
 {
+	const struct manifest *then = &inspection->manifest;
 	struct fault ignored = FAULT_INITIAL;
 	struct manifest now;
-	bool is_there;
-	bool has = manifest_read(inspection->place.files, inspection->place.directory, &now,
-				 &is_there, &ignored) &&
-		   is_there && is_same(&now, &inspection->manifest);
+	bool is_there, is_same;
 
+	is_same = manifest_read(inspection->place.files, inspection->place.directory, &now,
+				&is_there, &ignored) &&
+		  is_there && now.number == then->number && now.n == then->n;
+	/* Only ids are compared, because the file with a given id never changes and ids are not
+	 * reused. */
+	for (size_t i = 0; is_same && i < now.n; i++)
+		is_same = now.files[i].id == then->files[i].id;
 	manifest_free(&now);
-	return has;
-}
-
-static bool files_open(struct inspection *inspection)
-{
-	const size_t n = inspection->manifest.n;
-	bool is_whole = true;
-
-	inspection->files = memory_check(calloc(n + 1, sizeof *inspection->files));
-	inspection->faults = memory_check(calloc(n + 1, sizeof *inspection->faults));
-	for (size_t i = 0; i < n; i++)
-		if (!stack_file_open(&inspection->place, &inspection->manifest.files[i],
-				     &inspection->files[i], &inspection->faults[i]))
-			is_whole = false;
-	return is_whole;
+	return is_same;
 }
 
 /* Opens everything once; *is_whole tells whether no damage was found. */
 static bool open_once(struct inspection *inspection, bool *is_whole, struct fault *fault)
 {
+	size_t n;
 	bool is_there;
 
 	*is_whole = false;
@@ -90,7 +71,14 @@ static bool open_once(struct inspection *inspection, bool *is_whole, struct faul
 				   "%s is not a store: it has no manifest",
 				   inspection->place.directory);
 	inspection->place.installation = inspection->manifest.installation;
-	*is_whole = files_open(inspection);
+	n = inspection->manifest.n;
+	inspection->files = memory_check(calloc(n + 1, sizeof *inspection->files));
+	inspection->faults = memory_check(calloc(n + 1, sizeof *inspection->faults));
+	*is_whole = true;
+	for (size_t i = 0; i < n; i++)
+		if (!stack_file_open(&inspection->place, &inspection->manifest.files[i],
+				     &inspection->files[i], &inspection->faults[i]))
+			*is_whole = false;
 	inspection->journal = (struct journal_options){
 		.files = inspection->place.files,
 		.directory = inspection->place.directory,
@@ -167,25 +155,6 @@ static void progress(struct checking *checking, uint64_t bytes)
 		checking->watch->progress(checking->watch->context, checking->done, checking->all);
 }
 
-/* Verifies every block, even after a damaged one. */
-static void check_blocks(struct checking *checking, struct stack_file *file, const char *name)
-{
-	const uint64_t body = stack_index_body_blocks(stack_file_index(file));
-	uint64_t block = 0;
-	bool is_last;
-
-	do {
-		struct fault fault = FAULT_INITIAL;
-
-		if (!stack_file_verify_block(file, block, &is_last, &fault))
-			damage(checking, name, fault.cause);
-		if (block >= body)
-			progress(checking, STACK_BLOCK);
-		block++;
-	} while (!is_last);
-	checking->check->blocks += block;
-}
-
 /* Reads every key of the index with its value, and compares the counts of index, GDBM file and
  * manifest. */
 static void check_entries(struct checking *checking, struct stack_file *file, const char *name)
@@ -220,8 +189,9 @@ static void check_entries(struct checking *checking, struct stack_file *file, co
 static void check_file(struct checking *checking, const struct inspection *inspection, size_t i)
 {
 	struct stack_file *file = inspection->files[i];
-	uint64_t damages = checking->check->damages;
+	uint64_t damages = checking->check->damages, body, block = 0;
 	char name[STACK_NAME_SIZE];
+	bool is_last;
 
 	stack_gdbm_name(inspection->manifest.files[i].id, name);
 	checking->check->files++;
@@ -229,25 +199,21 @@ static void check_file(struct checking *checking, const struct inspection *inspe
 		damage(checking, name, inspection->faults[i].cause);
 		return;
 	}
-	check_blocks(checking, file, name);
+	/* Every block is verified, even after a damaged one. */
+	body = stack_index_body_blocks(stack_file_index(file));
+	do {
+		struct fault fault = FAULT_INITIAL;
+
+		if (!stack_file_verify_block(file, block, &is_last, &fault))
+			damage(checking, name, fault.cause);
+		if (block >= body)
+			progress(checking, STACK_BLOCK);
+		block++;
+	} while (!is_last);
+	checking->check->blocks += block;
 	/* Entries of a damaged file cannot be checked, because reading it fails. */
 	if (checking->check->damages == damages)
 		check_entries(checking, file, name);
-}
-
-static void check_journal(struct checking *checking, const struct inspection *inspection)
-{
-	const struct journal_end *end = &inspection->end;
-	char name[SEGMENT_NAME_SIZE], how[JOURNAL_TEXT_SIZE], what[JOURNAL_TEXT_SIZE + 50];
-
-	checking->check->last = end->last;
-	checking->check->transactions = end->last - inspection->manifest.number;
-	if (!end->is_damaged)
-		return;
-	segment_name(end->damaged_segment, name);
-	journal_end_describe(end, how);
-	snprintf(what, sizeof what, "%s; everything before it can be saved", how);
-	damage(checking, name, what);
 }
 
 bool store_gdbm_check(const char *directory, const struct file_system *files,
@@ -256,6 +222,7 @@ bool store_gdbm_check(const char *directory, const struct file_system *files,
 {
 	struct checking checking = { .watch = watch, .check = check };
 	struct inspection inspection;
+	const struct journal_end *end = &inspection.end;
 
 	*check = (struct store_check){ 0 };
 	if (!inspection_open(directory, files, &inspection, fault))
@@ -264,7 +231,16 @@ bool store_gdbm_check(const char *directory, const struct file_system *files,
 		checking.all += inspection.manifest.files[i].gdbm_size;
 	for (size_t i = 0; i < inspection.manifest.n; i++)
 		check_file(&checking, &inspection, i);
-	check_journal(&checking, &inspection);
+	check->last = end->last;
+	check->transactions = end->last - inspection.manifest.number;
+	if (end->is_damaged) {
+		char name[SEGMENT_NAME_SIZE], how[JOURNAL_TEXT_SIZE], what[JOURNAL_TEXT_SIZE + 50];
+
+		segment_name(end->damaged_segment, name);
+		journal_end_describe(end, how);
+		snprintf(what, sizeof what, "%s; everything before it can be saved", how);
+		damage(&checking, name, what);
+	}
 	progress(&checking, checking.all - checking.done);
 	inspection_close(&inspection);
 	return true;
@@ -310,15 +286,22 @@ bool store_gdbm_journal(const char *directory, const struct file_system *files,
 
 /* ---- stat ---- */
 
-static void segments_count(const struct inspection *inspection, struct store_stat *stat)
+bool store_gdbm_stat(const char *directory, const struct file_system *files,
+		     struct store_stat *stat, struct fault *fault)
 {
-	const struct file_system *files = inspection->place.files;
+	struct inspection inspection;
+	const struct journal_end *end = &inspection.end;
 	char path[PATH_MAX];
 	off_t size;
 
-	stat->journal_segments = inspection->end.n - inspection->end.superfluous;
-	for (size_t i = inspection->end.superfluous; i < inspection->end.n; i++) {
-		segment_path(&inspection->journal, inspection->end.segments[i], path);
+	*stat = (struct store_stat){ .last = 0 };
+	if (!inspection_open(directory, files, &inspection, fault))
+		return false;
+	stat->last = end->last;
+	stat->journal_segments = end->n - end->superfluous;
+	files = inspection.place.files;
+	for (size_t i = end->superfluous; i < end->n; i++) {
+		segment_path(&inspection.journal, end->segments[i], path);
 		int file = files->open(files, path, O_RDONLY, 0);
 
 		/* A segment that was removed in the meantime is not counted. */
@@ -328,18 +311,6 @@ static void segments_count(const struct inspection *inspection, struct store_sta
 			stat->journal_bytes += (uint64_t)size;
 		files->close(files, file);
 	}
-}
-
-bool store_gdbm_stat(const char *directory, const struct file_system *files,
-		     struct store_stat *stat, struct fault *fault)
-{
-	struct inspection inspection;
-
-	*stat = (struct store_stat){ .last = 0 };
-	if (!inspection_open(directory, files, &inspection, fault))
-		return false;
-	stat->last = inspection.end.last;
-	segments_count(&inspection, stat);
 	stat->n_files = inspection.manifest.n;
 	stat->files = memory_check(calloc(stat->n_files + 1, sizeof *stat->files));
 	for (size_t i = 0; i < stat->n_files; i++) {
@@ -458,12 +429,18 @@ static bool backup_open(struct backup *backup, const char *directory, struct fau
 	return false;
 }
 
-static bool bytes_copy(struct backup *backup, const struct source *source, int to)
+static bool source_copy(struct backup *backup, const struct source *source, struct fault *fault)
 {
 	const struct file_system *files = backup->files;
-	char *bytes = memory_check(malloc(COPY_BYTES));
+	char path[PATH_MAX], *bytes;
 	bool is_copied = true;
+	int to;
 
+	snprintf(path, sizeof path, "%s/%s", backup->to, source->name);
+	to = files->open(files, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	if (to < 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot create %s", path);
+	bytes = memory_check(malloc(COPY_BYTES));
 	for (uint64_t at = 0; is_copied && at < source->size; at += COPY_BYTES) {
 		size_t n = source->size - at < COPY_BYTES ? (size_t)(source->size - at)
 							  : COPY_BYTES;
@@ -475,20 +452,8 @@ static bool bytes_copy(struct backup *backup, const struct source *source, int t
 			backup->watch->progress(backup->watch->context, backup->done, backup->all);
 	}
 	free(bytes);
-	return is_copied && files->fsync(files, to) == 0;
-}
-
-static bool source_copy(struct backup *backup, const struct source *source, struct fault *fault)
-{
-	const struct file_system *files = backup->files;
-	char path[PATH_MAX];
-	int to;
-
-	snprintf(path, sizeof path, "%s/%s", backup->to, source->name);
-	to = files->open(files, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-	if (to < 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot create %s", path);
-	return file_close(files, to, bytes_copy(backup, source, to)) ||
+	is_copied = is_copied && files->fsync(files, to) == 0;
+	return file_close(files, to, is_copied) ||
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write %s", path);
 }
 
@@ -513,24 +478,10 @@ static bool file_verify(struct backup *backup, const struct stack_info *info, st
 	return is_right;
 }
 
-static bool verify(struct backup *backup, struct fault *fault)
+/* Copies everything. The manifest is written last: without it the copy is not a store. */
+static bool copy(struct backup *backup, struct fault *fault)
 {
 	const struct manifest *manifest = &backup->inspection.manifest;
-	struct fault each = FAULT_INITIAL;
-
-	for (size_t i = 0; i < manifest->n; i++)
-		if (!file_verify(backup, &manifest->files[i], &each))
-			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
-					   "the copy would be damaged (%s); anteroom check shows "
-					   "whether the original is, and --salvage saves what can "
-					   "be read",
-					   each.cause);
-	return true;
-}
-
-/* Marks the journal of the copy as cleanly ended. */
-static bool mark_copy(struct backup *backup, struct fault *fault)
-{
 	const struct journal_end *end = &backup->inspection.end;
 	const struct journal_mark mark = {
 		.newest = end->n == 0 ? 0 : end->segments[end->n - 1],
@@ -538,15 +489,7 @@ static bool mark_copy(struct backup *backup, struct fault *fault)
 		.durable = end->last,
 		.is_clean = true,
 	};
-	bool is_broken = false;
-
-	return mark_create(backup->files, backup->to, &backup->inspection.manifest.installation,
-			   &mark, &is_broken, fault);
-}
-
-/* Copies everything. The manifest is written last: without it the copy is not a store. */
-static bool copy(struct backup *backup, struct fault *fault)
-{
+	struct fault each = FAULT_INITIAL;
 	bool is_replaced, is_broken = false;
 
 	for (size_t i = 0; i < backup->n; i++)
@@ -554,10 +497,19 @@ static bool copy(struct backup *backup, struct fault *fault)
 			return false;
 	if (backup->files->sync_directory(backup->files, backup->to) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot sync %s", backup->to);
-	if (!verify(backup, fault) || !mark_copy(backup, fault))
+	for (size_t i = 0; i < manifest->n; i++)
+		if (!file_verify(backup, &manifest->files[i], &each))
+			return fault_cause(fault, FAULT_UNAVAILABLE, 0,
+					   "the copy would be damaged (%s); anteroom check shows "
+					   "whether the original is, and --salvage saves what can "
+					   "be read",
+					   each.cause);
+
+	/* The journal of the copy is marked as cleanly ended. */
+	if (!mark_create(backup->files, backup->to, &manifest->installation, &mark, &is_broken,
+			 fault))
 		return false;
-	return manifest_write(backup->files, backup->to, &backup->inspection.manifest, &is_replaced,
-			      &is_broken, fault);
+	return manifest_write(backup->files, backup->to, manifest, &is_replaced, &is_broken, fault);
 }
 
 static void copy_remove_name(const struct backup *backup, const char *name)

@@ -154,22 +154,6 @@ static bool segment_failed(struct journal *journal, int error, bool is_broken)
 	return write_failed(journal, path, error, is_broken);
 }
 
-/* Marks the newest segment before anything in it is acknowledged. */
-static bool mark_newest(struct journal *journal, const struct segment *newest, bool *is_broken)
-{
-	struct journal_mark mark = journal->mark;
-
-	mark.newest = newest->first;
-	mark.size = newest->size;
-	mark.durable = journal_durable(journal);
-	mark.is_clean = false;
-	if (!mark_write(journal->options.files, journal->mark_file, &journal->options.installation,
-			&mark, is_broken))
-		return false;
-	journal->mark = mark;
-	return true;
-}
-
 /* Makes the prepared segment the current one. False if none is prepared yet or an operation
  * failed. */
 static bool segment_change(struct journal *journal)
@@ -186,8 +170,20 @@ static bool segment_change(struct journal *journal)
 	if (next.file < 0)
 		return false;
 	is_begun = segment_begin(&journal->options, &next, journal_durable(journal) + 1, block,
-				 &is_broken) &&
-		   mark_newest(journal, &next, &is_broken);
+				 &is_broken);
+	if (is_begun) {
+		/* The newest segment is marked before anything in it is acknowledged. */
+		struct journal_mark mark = journal->mark;
+
+		mark.newest = next.first;
+		mark.size = next.size;
+		mark.durable = journal_durable(journal);
+		mark.is_clean = false;
+		is_begun = mark_write(journal->options.files, journal->mark_file,
+				      &journal->options.installation, &mark, &is_broken);
+		if (is_begun)
+			journal->mark = mark;
+	}
 	error = errno;
 	pthread_mutex_lock(&journal->lock);
 	journal->is_beginning = false;
@@ -208,33 +204,13 @@ static bool segment_change(struct journal *journal)
 	return true;
 }
 
-/* Updates the state of the journal after a group has been written. */
-static void note_written(struct journal *journal, const struct record_group *group,
-			 const struct group_span *span)
-{
-	bool had_no_room;
-
-	atomic_fetch_add_explicit(&journal->written, GROUP_HEAD + group->size,
-				  memory_order_relaxed);
-	journal->writing.done += group->size;
-	memcpy(journal->block, span->block, span->used % SEGMENT_BLOCK);
-	pthread_mutex_lock(&journal->lock);
-	journal->current.used = span->used;
-	/* Each record has reserved a head of its own. */
-	journal->reserved -= group->size + group->n * GROUP_HEAD;
-	had_no_room = journal->write_error != 0;
-	journal->write_error = 0;
-	pthread_mutex_unlock(&journal->lock);
-	if (had_no_room)
-		log_room(journal);
-}
-
 static bool group_write(struct journal *journal, const struct record_group *group)
 {
 	const struct journal_options *options = &journal->options;
 	const struct segment *segment = &journal->current;
 	const struct group_place place = { segment->used, segment->size, journal->block };
 	struct group_span span;
+	bool had_no_room;
 	int64_t started;
 
 	span = journal_records_group(&journal->writing, group, &options->installation,
@@ -247,7 +223,20 @@ static bool group_write(struct journal *journal, const struct record_group *grou
 		return segment_failed(journal, errno, true);
 	atomic_store(&journal->durable, group->last); /* from here on the responses may be sent */
 	histogram_add(&journal->syncs, (uint64_t)(clock_microseconds() - started));
-	note_written(journal, group, &span);
+
+	atomic_fetch_add_explicit(&journal->written, GROUP_HEAD + group->size,
+				  memory_order_relaxed);
+	journal->writing.done += group->size;
+	memcpy(journal->block, span.block, span.used % SEGMENT_BLOCK);
+	pthread_mutex_lock(&journal->lock);
+	journal->current.used = span.used;
+	/* Each record has reserved a head of its own. */
+	journal->reserved -= group->size + group->n * GROUP_HEAD;
+	had_no_room = journal->write_error != 0;
+	journal->write_error = 0;
+	pthread_mutex_unlock(&journal->lock);
+	if (had_no_room)
+		log_room(journal);
 	return true;
 }
 
@@ -269,29 +258,22 @@ static bool write_all(struct journal *journal)
 	return true;
 }
 
-/* Writes what the last flush left, and then everything appended since. */
-static void flush_once(struct journal *journal)
-{
-	struct journal_records empty;
-
-	if (!write_all(journal))
-		return;
-	pthread_mutex_lock(&journal->lock);
-	empty = journal->writing;
-	journal->writing = journal->pending;
-	journal->pending = empty;
-	pthread_mutex_unlock(&journal->lock);
-	(void)write_all(journal);
-}
-
 void journal_flush(struct journal *journal)
 {
+	struct journal_records empty;
 	bool has_rest;
 	int error = 0; /* errno if nothing is retried */
 
 	pthread_mutex_lock(&journal->flushing);
-	if (!journal_has_failed(journal))
-		flush_once(journal);
+	/* Writes what the last flush left, and then everything appended since. */
+	if (!journal_has_failed(journal) && write_all(journal)) {
+		pthread_mutex_lock(&journal->lock);
+		empty = journal->writing;
+		journal->writing = journal->pending;
+		journal->pending = empty;
+		pthread_mutex_unlock(&journal->lock);
+		(void)write_all(journal);
+	}
 	has_rest = journal->writing.size > 0 && !journal_has_failed(journal);
 	pthread_mutex_unlock(&journal->flushing);
 	pthread_mutex_lock(&journal->lock);
@@ -377,18 +359,6 @@ static bool ahead_is_too_small(const struct journal *journal)
 	       journal->least_size > journal->ahead.size && current_has_all(journal);
 }
 
-/* Called with the lock held, which it releases in the meantime because removing a file takes a
- * while. */
-static void discard_ahead(struct journal *journal)
-{
-	struct segment small = journal->ahead;
-
-	journal->ahead = SEGMENT_NONE;
-	pthread_mutex_unlock(&journal->lock);
-	segment_discard(&journal->options, &small);
-	pthread_mutex_lock(&journal->lock);
-}
-
 static void *run_thread(void *context)
 {
 	struct journal *journal = context;
@@ -400,8 +370,15 @@ static void *run_thread(void *context)
 			pthread_cond_wait(&journal->work, &journal->lock);
 			continue;
 		}
-		if (ahead_is_too_small(journal))
-			discard_ahead(journal);
+		if (ahead_is_too_small(journal)) {
+			struct segment small = journal->ahead;
+
+			journal->ahead = SEGMENT_NONE;
+			/* Removing a file takes a while. */
+			pthread_mutex_unlock(&journal->lock);
+			segment_discard(&journal->options, &small);
+			pthread_mutex_lock(&journal->lock);
+		}
 		if (journal->ahead.file < 0)
 			make_ahead(journal);
 		if (journal->write_error != 0) {
@@ -435,17 +412,6 @@ static bool needs_larger(const struct journal *journal, size_t size)
 {
 	return journal->ahead.file >= 0 && size > journal->ahead.size - journal->ahead.used &&
 	       current_has_all(journal);
-}
-
-/* Requests a segment that has space for a record of this size after everything reserved. The size
- * includes extra space, into which others may write while the segment is being made. Called with
- * the lock held. */
-static void want_larger(struct journal *journal, size_t size)
-{
-	size += journal->reserved + SEGMENT_HEAD + journal->options.segment_bytes / 8;
-	if (journal->least_size < size)
-		journal->least_size = size;
-	pthread_cond_signal(&journal->work);
 }
 
 /* Called with the lock held. */
@@ -482,7 +448,15 @@ static bool make_room(struct journal *journal, size_t size, size_t most, size_t 
 		if (cannot_go_on(journal))
 			return unlock_and_refuse(journal, fault);
 		if (needs_larger(journal, size)) {
-			want_larger(journal, size);
+			/* Requests a segment that has space for this record after everything
+			 * reserved, and extra space, into which others may write while the
+			 * segment is being made. */
+			const size_t wanted = size + journal->reserved + SEGMENT_HEAD +
+					      journal->options.segment_bytes / 8;
+
+			if (journal->least_size < wanted)
+				journal->least_size = wanted;
+			pthread_cond_signal(&journal->work);
 		} else if (journal->reserved > journal->promised) {
 			pthread_mutex_unlock(&journal->lock);
 			journal_flush(journal);
@@ -651,30 +625,6 @@ static bool mark_found(struct journal *journal, const struct journal_end *end, s
 			   options->directory);
 }
 
-/* Marks a clean end, in both slots, so that damage to one does not bring back an older mark. If
- * this fails, the end is not clean, as after a kill. */
-static void mark_clean(struct journal *journal)
-{
-	const struct journal_options *options = &journal->options;
-	bool is_broken = false;
-
-	if (journal_has_failed(journal) || journal_durable(journal) != journal->appended)
-		return;
-	journal->mark.durable = journal->appended;
-	journal->mark.is_clean = true;
-	if (journal->current.file >= 0) {
-		journal->mark.newest = journal->current.first;
-		journal->mark.size = journal->current.used;
-	}
-	for (int i = 0; i < 2; i++) {
-		if (!mark_write(options->files, journal->mark_file, &options->installation,
-				&journal->mark, &is_broken))
-			log_event(LOG_LEVEL_WARNING, "journal_not_marked", "directory",
-				  options->directory, "error", strerror(errno), "consequence",
-				  "the journal was not closed cleanly", NULL);
-	}
-}
-
 bool journal_open(const struct journal_options *options, const struct journal_end *end,
 		  struct journal **journal, struct fault *fault)
 {
@@ -714,6 +664,9 @@ bool journal_open(const struct journal_options *options, const struct journal_en
 
 void journal_close(struct journal *journal)
 {
+	const struct journal_options *options;
+	bool is_clean, is_broken = false;
+
 	if (journal == NULL)
 		return;
 	journal_flush(journal);
@@ -723,6 +676,25 @@ void journal_close(struct journal *journal)
 	pthread_mutex_unlock(&journal->lock);
 	pthread_join(journal->thread, NULL);
 	journal_remove_spares(journal);
-	mark_clean(journal);
+
+	/* A clean end is marked in both slots, so that damage to one does not bring back an older
+	 * mark. If this fails, the end is not clean, as after a kill. */
+	options = &journal->options;
+	is_clean = !journal_has_failed(journal) && journal_durable(journal) == journal->appended;
+	if (is_clean) {
+		journal->mark.durable = journal->appended;
+		journal->mark.is_clean = true;
+	}
+	if (is_clean && journal->current.file >= 0) {
+		journal->mark.newest = journal->current.first;
+		journal->mark.size = journal->current.used;
+	}
+	for (int i = 0; is_clean && i < 2; i++) {
+		if (!mark_write(options->files, journal->mark_file, &options->installation,
+				&journal->mark, &is_broken))
+			log_event(LOG_LEVEL_WARNING, "journal_not_marked", "directory",
+				  options->directory, "error", strerror(errno), "consequence",
+				  "the journal was not closed cleanly", NULL);
+	}
 	journal_free(journal);
 }

@@ -89,8 +89,9 @@ static bool add_node(json_t *object, const struct listing *listing, const struct
 	return true;
 }
 
-static json_t *describe(const struct listing *listing, uint64_t number, const struct change *change)
+static void list_change(void *context, uint64_t number, const struct change *change)
 {
+	const struct listing *listing = context;
 	static const char *const tables[STORE_TABLE_COUNT] = {
 		[STORE_RECORD] = "record",
 		[STORE_NAMED] = "record",
@@ -122,14 +123,6 @@ static json_t *describe(const struct listing *listing, uint64_t number, const st
 		object_put(object, "damaged", json_true());
 	if (change->value.data != NULL)
 		object_put(object, "bytes", json_integer((json_int_t)change->value.size));
-	return object;
-}
-
-static void list_change(void *context, uint64_t number, const struct change *change)
-{
-	const struct listing *listing = context;
-	json_t *object = describe(listing, number, change);
-
 	listing->list->visit(listing->list->context, object);
 	json_decref(object);
 }

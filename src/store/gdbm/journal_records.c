@@ -33,45 +33,39 @@ static void journal_records_grow(struct journal_records *records, size_t size)
 	records->capacity = capacity;
 }
 
-static char *change_write(char *to, const struct change *change)
-{
-	to[0] = change->value.data == NULL ? CHANGE_REMOVE : CHANGE_PUT;
-	to[1] = store_table_letter(change->table);
-	encode_16(to + 2, (uint16_t)change->key.size);
-	encode_32(to + 4, (uint32_t)change->value.size);
-	to += CHANGE_HEAD;
-	if (change->key.size > 0)
-		memcpy(to, change->key.data, change->key.size);
-	to += change->key.size;
-	if (change->value.size > 0)
-		memcpy(to, change->value.data, change->value.size);
-	return to + change->value.size;
-}
-
-static void record_write(char *record, size_t size, uint64_t number, const struct change *changes,
-			 size_t n)
-{
-	char *to = record + RECORD_HEAD;
-
-	encode_32(record, (uint32_t)size);
-	encode_64(record + 8, number);
-	encode_32(record + 16, (uint32_t)n);
-	encode_32(record + 20, 0);
-	for (size_t i = 0; i < n; i++)
-		to = change_write(to, &changes[i]);
-	memset(to, 0, record_padded(size) - size);
-	encode_32(record + 4, record_checksum(record, size));
-}
-
 void journal_records_add(struct journal_records *records, uint64_t number,
 			 const struct change *changes, size_t n)
 {
-	size_t size = journal_records_size(changes, n);
+	const size_t size = journal_records_size(changes, n);
+	char *record, *to;
 
 	if (records->size == 0)
 		records->size = records->done = SEGMENT_BLOCK + GROUP_HEAD;
 	journal_records_grow(records, records->size + record_padded(size) + SEGMENT_BLOCK);
-	record_write(records->bytes + records->size, size, number, changes, n);
+
+	record = records->bytes + records->size;
+	encode_32(record, (uint32_t)size);
+	encode_64(record + 8, number);
+	encode_32(record + 16, (uint32_t)n);
+	encode_32(record + 20, 0);
+	to = record + RECORD_HEAD;
+	for (size_t i = 0; i < n; i++) {
+		const struct change *change = &changes[i];
+
+		to[0] = change->value.data == NULL ? CHANGE_REMOVE : CHANGE_PUT;
+		to[1] = store_table_letter(change->table);
+		encode_16(to + 2, (uint16_t)change->key.size);
+		encode_32(to + 4, (uint32_t)change->value.size);
+		to += CHANGE_HEAD;
+		if (change->key.size > 0)
+			memcpy(to, change->key.data, change->key.size);
+		to += change->key.size;
+		if (change->value.size > 0)
+			memcpy(to, change->value.data, change->value.size);
+		to += change->value.size;
+	}
+	memset(to, 0, record_padded(size) - size);
+	encode_32(record + 4, record_checksum(record, size));
 	records->size += record_padded(size);
 }
 

@@ -70,29 +70,6 @@ static void note_damage(struct reading *reading, uint64_t segment, uint64_t offs
 	end->durable = durable;
 }
 
-static bool read_change(const char *bytes, size_t size, size_t *at, struct change *change)
-{
-	const char *head = bytes + *at;
-	size_t key_size, value_size;
-
-	if (size - *at < CHANGE_HEAD)
-		return false;
-	key_size = decode_16(head + 2);
-	value_size = decode_32(head + 4);
-	if (key_size > STORE_KEY_MAX || key_size > size - *at - CHANGE_HEAD ||
-	    value_size > size - *at - CHANGE_HEAD - key_size)
-		return false;
-	if (!store_table_find(head[1], &change->table) ||
-	    (head[0] != CHANGE_PUT && head[0] != CHANGE_REMOVE))
-		return false;
-	change->key = (struct slice){ head + CHANGE_HEAD, key_size };
-	change->value = (struct slice){ NULL, 0 };
-	if (head[0] == CHANGE_PUT)
-		change->value = (struct slice){ head + CHANGE_HEAD + key_size, value_size };
-	*at += CHANGE_HEAD + key_size + value_size;
-	return true;
-}
-
 static bool read_changes(struct reading *reading, const char *record, size_t size, size_t n)
 {
 	size_t at = RECORD_HEAD;
@@ -104,9 +81,27 @@ static bool read_changes(struct reading *reading, const char *record, size_t siz
 			memory_check(realloc(reading->changes, (n + 1) * sizeof *reading->changes));
 		reading->capacity = n;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (!read_change(record, size, &at, &reading->changes[i]))
+	for (size_t i = 0; i < n; i++) {
+		struct change *change = &reading->changes[i];
+		const char *head = record + at;
+		size_t key_size, value_size;
+
+		if (size - at < CHANGE_HEAD)
 			return false;
+		key_size = decode_16(head + 2);
+		value_size = decode_32(head + 4);
+		if (key_size > STORE_KEY_MAX || key_size > size - at - CHANGE_HEAD ||
+		    value_size > size - at - CHANGE_HEAD - key_size)
+			return false;
+		if (!store_table_find(head[1], &change->table) ||
+		    (head[0] != CHANGE_PUT && head[0] != CHANGE_REMOVE))
+			return false;
+		change->key = (struct slice){ head + CHANGE_HEAD, key_size };
+		change->value = (struct slice){ NULL, 0 };
+		if (head[0] == CHANGE_PUT)
+			change->value = (struct slice){ head + CHANGE_HEAD + key_size, value_size };
+		at += CHANGE_HEAD + key_size + value_size;
+	}
 	return at == size;
 }
 
@@ -174,23 +169,16 @@ static bool is_zero(const char *bytes, size_t size)
 	return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-/* Returns whether the rest of the block at `from` is not all zeros, which means that the block was
- * written only in part. */
-static bool is_block_torn(const char *bytes, size_t size, size_t from)
-{
-	size_t left = (SEGMENT_BLOCK - from % SEGMENT_BLOCK) % SEGMENT_BLOCK;
-
-	return !is_zero(bytes + from, left < size - from ? left : size - from);
-}
-
 /* Looks for a torn tail, and for groups after the end that record a higher durable number. */
 static void look_after_end(struct reading *reading, uint64_t segment, const char *bytes,
 			   size_t size, size_t from)
 {
+	const size_t left = (SEGMENT_BLOCK - from % SEGMENT_BLOCK) % SEGMENT_BLOCK;
 	size_t at;
 
 	reading->end->offset = from;
-	if (is_block_torn(bytes, size, from))
+	/* If the rest of the block is not all zeros, the block was written only in part. */
+	if (!is_zero(bytes + from, left < size - from ? left : size - from))
 		reading->end->is_torn = true;
 	if (is_zero(bytes + from, size - from))
 		return;
@@ -267,10 +255,37 @@ static void compare_mark(struct reading *reading)
 		note_damage(reading, mark->newest, end->offset, mark->durable);
 }
 
-static bool read_segments(struct reading *reading, struct fault *fault)
+int journal_hold(const struct file_system *files, const char *directory, int operation)
 {
+	const int hold = files->open(files, directory, O_RDONLY | O_DIRECTORY, 0);
+
+	if (hold < 0 || files->lock(files, hold, operation) == 0)
+		return hold;
+	file_close(files, hold, false);
+	return -1;
+}
+
+static bool read_directory(struct reading *reading, struct fault *fault)
+{
+	const struct journal_options *options = reading->options;
 	struct journal_end *end = reading->end;
+	char *names = options->files->list(options->files, options->directory);
+	uint64_t first;
 	size_t i = 0;
+
+	if (names == NULL)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s",
+				   options->directory);
+	for (const char *name = names; *name != '\0'; name = file_next_name(name)) {
+		if (!journal_segment_name(name, &first))
+			continue;
+		end->segments =
+			memory_check(realloc(end->segments, (end->n + 1) * sizeof *end->segments));
+		end->segments[end->n++] = first;
+	}
+	free(names);
+	if (end->n > 0)
+		qsort(end->segments, end->n, sizeof *end->segments, compare_numbers);
 
 	while (i + 1 < end->n && end->segments[i + 1] <= reading->base + 1)
 		i++;
@@ -289,39 +304,6 @@ static bool read_segments(struct reading *reading, struct fault *fault)
 		end->last = reading->base;
 	compare_mark(reading);
 	return true;
-}
-
-int journal_hold(const struct file_system *files, const char *directory, int operation)
-{
-	const int hold = files->open(files, directory, O_RDONLY | O_DIRECTORY, 0);
-
-	if (hold < 0 || files->lock(files, hold, operation) == 0)
-		return hold;
-	file_close(files, hold, false);
-	return -1;
-}
-
-static bool read_directory(struct reading *reading, struct fault *fault)
-{
-	const struct journal_options *options = reading->options;
-	struct journal_end *end = reading->end;
-	char *names = options->files->list(options->files, options->directory);
-	uint64_t first;
-
-	if (names == NULL)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s",
-				   options->directory);
-	for (const char *name = names; *name != '\0'; name = file_next_name(name)) {
-		if (!journal_segment_name(name, &first))
-			continue;
-		end->segments =
-			memory_check(realloc(end->segments, (end->n + 1) * sizeof *end->segments));
-		end->segments[end->n++] = first;
-	}
-	free(names);
-	if (end->n > 0)
-		qsort(end->segments, end->n, sizeof *end->segments, compare_numbers);
-	return read_segments(reading, fault);
 }
 
 void journal_end_describe(const struct journal_end *end, char text[static JOURNAL_TEXT_SIZE])

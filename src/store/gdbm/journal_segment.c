@@ -99,23 +99,18 @@ bool segment_reuse(const struct journal_options *options, uint64_t first, size_t
 	return false;
 }
 
-static void first_block(const struct journal_options *options, uint64_t first, char block[])
-{
-	memset(block, 0, SEGMENT_BLOCK);
-	memcpy(block, SEGMENT_MAGIC, 8);
-	encode_32(block + 8, JOURNAL_VERSION);
-	memcpy(block + 16, options->installation.bytes, INSTALLATION_SIZE);
-	encode_64(block + 32, first);
-	encode_32(block + 60, checksum(0, block, 60));
-}
-
 bool segment_begin(const struct journal_options *options, struct segment *segment, uint64_t first,
 		   char block[], bool *is_broken)
 {
 	const struct file_system *files = options->files;
 	char from[PATH_MAX], to[PATH_MAX];
 
-	first_block(options, first, block);
+	memset(block, 0, SEGMENT_BLOCK);
+	memcpy(block, SEGMENT_MAGIC, 8);
+	encode_32(block + 8, JOURNAL_VERSION);
+	memcpy(block + 16, options->installation.bytes, INSTALLATION_SIZE);
+	encode_64(block + 32, first);
+	encode_32(block + 60, checksum(0, block, 60));
 	if (segment->first == 0) {
 		segment_path(options, 0, from);
 		segment_path(options, first, to);
@@ -181,16 +176,6 @@ void segment_remove(const struct journal_options *options, uint64_t first)
 			  strerror(errno), NULL);
 }
 
-static bool truncate_tail(const struct journal_options *options, const char *path, uint64_t offset)
-{
-	const struct file_system *files = options->files;
-	const int file = files->open(files, path, O_WRONLY, 0);
-
-	return file >= 0 && file_close(files, file,
-				       files->ftruncate(files, file, (off_t)offset) == 0 &&
-					       files->fsync(files, file) == 0);
-}
-
 bool segments_take_over(const struct journal_options *options, const struct journal_end *end,
 			struct segment_list *list, struct fault *fault)
 {
@@ -207,9 +192,15 @@ bool segments_take_over(const struct journal_options *options, const struct jour
 	if (end->is_torn)
 		log_event(LOG_LEVEL_NOTICE, "journal_tail_cut", "file", path, "offset",
 			  LOG_NUMBER(end->offset), NULL);
-	if (last <= end->last)
-		return truncate_tail(options, path, end->offset) ||
+	if (last <= end->last) {
+		const int file = files->open(files, path, O_WRONLY, 0);
+
+		return (file >= 0 &&
+			file_close(files, file,
+				   files->ftruncate(files, file, (off_t)end->offset) == 0 &&
+					   files->fsync(files, file) == 0)) ||
 		       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot truncate %s", path);
+	}
 	/* The next segment will have the same name. */
 	list->n--;
 	return (files->unlink(files, path) == 0 &&

@@ -21,33 +21,6 @@
 #define TAIL ((size_t)4)
 #define SIZE_MOST ((size_t)16 << 20)
 
-static void info_read(const char *bytes, struct stack_info *info)
-{
-	*info = (struct stack_info){
-		.id = decode_64(bytes),
-		.entries = decode_64(bytes + 8),
-		.removals = decode_64(bytes + 16),
-		.bytes = decode_64(bytes + 24),
-		.superseded = decode_64(bytes + 32),
-		.gdbm_size = decode_64(bytes + 40),
-		.index_size = decode_64(bytes + 48),
-		.index_checksum = decode_32(bytes + 56),
-	};
-}
-
-static void info_write(char *bytes, const struct stack_info *info)
-{
-	encode_64(bytes, info->id);
-	encode_64(bytes + 8, info->entries);
-	encode_64(bytes + 16, info->removals);
-	encode_64(bytes + 24, info->bytes);
-	encode_64(bytes + 32, info->superseded);
-	encode_64(bytes + 40, info->gdbm_size);
-	encode_64(bytes + 48, info->index_size);
-	encode_32(bytes + 56, info->index_checksum);
-	encode_32(bytes + 60, 0);
-}
-
 static bool is_no_manifest(const char *path, struct fault *fault)
 {
 	return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a store manifest", path);
@@ -83,8 +56,20 @@ static bool manifest_parse(const char *directory, const char *path, const char *
 	manifest->next_id = decode_64(bytes + 40);
 	manifest->n = n;
 	manifest->files = memory_check(malloc((n + 1) * sizeof *manifest->files));
-	for (size_t i = 0; i < n; i++)
-		info_read(bytes + HEAD + i * INFO_SIZE, &manifest->files[i]);
+	for (size_t i = 0; i < n; i++) {
+		const char *info = bytes + HEAD + i * INFO_SIZE;
+
+		manifest->files[i] = (struct stack_info){
+			.id = decode_64(info),
+			.entries = decode_64(info + 8),
+			.removals = decode_64(info + 16),
+			.bytes = decode_64(info + 24),
+			.superseded = decode_64(info + 32),
+			.gdbm_size = decode_64(info + 40),
+			.index_size = decode_64(info + 48),
+			.index_checksum = decode_32(info + 56),
+		};
+	}
 	manifest_set_form(manifest, (struct slice){ bytes + HEAD + files_size, form_size });
 	return true;
 }
@@ -127,8 +112,20 @@ bool manifest_write(const struct file_system *files, const char *directory,
 	encode_64(bytes + 32, manifest->number);
 	encode_64(bytes + 40, manifest->next_id);
 	encode_32(bytes + 48, (uint32_t)manifest->form_size);
-	for (size_t i = 0; i < manifest->n; i++)
-		info_write(bytes + HEAD + i * INFO_SIZE, &manifest->files[i]);
+	for (size_t i = 0; i < manifest->n; i++) {
+		const struct stack_info *info = &manifest->files[i];
+		char *to = bytes + HEAD + i * INFO_SIZE;
+
+		encode_64(to, info->id);
+		encode_64(to + 8, info->entries);
+		encode_64(to + 16, info->removals);
+		encode_64(to + 24, info->bytes);
+		encode_64(to + 32, info->superseded);
+		encode_64(to + 40, info->gdbm_size);
+		encode_64(to + 48, info->index_size);
+		encode_32(to + 56, info->index_checksum);
+		encode_32(to + 60, 0);
+	}
 	if (manifest->form_size > 0)
 		memcpy(bytes + HEAD + files_size, manifest->form, manifest->form_size);
 	encode_32(bytes + size - TAIL, checksum(0, bytes, size - TAIL));

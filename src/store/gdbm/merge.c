@@ -79,15 +79,6 @@ void merge_close(struct merge *merge)
 	free(merge);
 }
 
-static bool start(struct merge *merge, struct fault *fault)
-{
-	for (size_t i = 0; i < merge->n; i++)
-		if (!run_next(merge, &merge->runs[i], fault))
-			return false;
-	merge->is_started = true;
-	return true;
-}
-
 static int compare(const struct index_entry *a, const struct index_entry *b)
 {
 	return entry_key_compare(a->order, a->key, b->order, b->key);
@@ -98,8 +89,10 @@ bool merge_next(struct merge *merge, struct merge_entry *entry, bool *is_there, 
 	const struct run *least = NULL;
 	struct index_entry first;
 
-	if (!merge->is_started && !start(merge, fault))
-		return false;
+	for (size_t i = 0; !merge->is_started && i < merge->n; i++)
+		if (!run_next(merge, &merge->runs[i], fault))
+			return false;
+	merge->is_started = true;
 	for (size_t i = 0; i < merge->n; i++)
 		if (merge->runs[i].is_there &&
 		    (least == NULL || compare(&merge->runs[i].current, &least->current) < 0))

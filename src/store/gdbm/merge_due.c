@@ -47,26 +47,18 @@ bool merge_limit_holds(const struct merge_limit *limit)
 	return clock_monotonic() < limit->until;
 }
 
-/* Returns how many of the newest files can be merged. */
-static size_t mergeable(const struct view *view, const struct stack_file *busy)
-{
-	size_t n = 0;
-
-	while (n < view->n_files && view->files[n] != busy &&
-	       !stack_file_has_damage(view->files[n]))
-		n++;
-	return n;
-}
-
 size_t merge_due(const struct view *view, const struct stack_file *busy, bool is_hurried,
 		 bool is_all_wanted, const struct merge_limit *limit)
 {
 	const uint64_t most = merge_limit_holds(limit) ? limit->bytes : UINT64_MAX;
 	const uint64_t ratio = is_hurried ? RATIO_HURRIED : RATIO;
-	const size_t n = mergeable(view, busy);
 	uint64_t newer = 0, bytes = 0, superfluous = 0;
-	size_t due = 0;
+	size_t n = 0, due = 0;
 
+	/* The newest files that can be merged. */
+	while (n < view->n_files && view->files[n] != busy &&
+	       !stack_file_has_damage(view->files[n]))
+		n++;
 	for (size_t i = 0; i < n; i++) {
 		const struct stack_info *info = stack_file_info(view->files[i]);
 

@@ -77,37 +77,6 @@ static struct chunk *take_kept(struct overlay_memory *memory)
 	return chunk;
 }
 
-static struct chunk *chunk_take(struct overlay_memory *memory, size_t size)
-{
-	struct chunk *chunk = size == CHUNK_SIZE ? take_kept(memory) : NULL;
-
-	/* Populated immediately, which costs less than page faults, because all of it will be
-	 * written soon. */
-	if (chunk == NULL)
-		chunk = mmap(NULL, size, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	if (chunk == MAP_FAILED)
-		ABORT("no memory");
-	chunk->size = size;
-	return chunk;
-}
-
-static void chunk_give(struct overlay_memory *memory, struct chunk *chunk)
-{
-	bool is_kept;
-
-	pthread_mutex_lock(&memory->lock);
-	is_kept = chunk->size == CHUNK_SIZE && memory->kept_bytes + chunk->size <= memory->most;
-	if (is_kept) {
-		chunk->next = memory->kept;
-		memory->kept = chunk;
-		memory->kept_bytes += chunk->size;
-	}
-	pthread_mutex_unlock(&memory->lock);
-	if (!is_kept)
-		munmap(chunk, chunk->size);
-}
-
 struct overlay_memory *overlay_memory_open(void)
 {
 	struct overlay_memory *memory = memory_check(calloc(1, sizeof *memory));
@@ -150,8 +119,16 @@ static void *overlay_alloc(struct overlay *overlay, size_t size)
 		size_t whole = size + sizeof(struct chunk) > CHUNK_SIZE
 				       ? size + sizeof(struct chunk)
 				       : CHUNK_SIZE;
-		struct chunk *chunk = chunk_take(overlay->memory, whole);
+		struct chunk *chunk = whole == CHUNK_SIZE ? take_kept(overlay->memory) : NULL;
 
+		/* Populated immediately, which costs less than page faults, because all of it will
+		 * be written soon. */
+		if (chunk == NULL)
+			chunk = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+		if (chunk == MAP_FAILED)
+			ABORT("no memory");
+		chunk->size = whole;
 		chunk->next = overlay->chunks;
 		overlay->chunks = chunk;
 		overlay->free_space = (char *)(chunk + 1);
@@ -187,13 +164,26 @@ void overlay_hold(struct overlay *overlay)
 
 void overlay_release(struct overlay *overlay)
 {
+	struct overlay_memory *memory = overlay->memory;
+
 	if (atomic_fetch_sub(&overlay->holders, 1) > 1)
 		return;
 	while (overlay->chunks != NULL) {
 		struct chunk *chunk = overlay->chunks;
+		bool is_kept;
 
 		overlay->chunks = chunk->next;
-		chunk_give(overlay->memory, chunk);
+		pthread_mutex_lock(&memory->lock);
+		is_kept = chunk->size == CHUNK_SIZE &&
+			  memory->kept_bytes + chunk->size <= memory->most;
+		if (is_kept) {
+			chunk->next = memory->kept;
+			memory->kept = chunk;
+			memory->kept_bytes += chunk->size;
+		}
+		pthread_mutex_unlock(&memory->lock);
+		if (!is_kept)
+			munmap(chunk, chunk->size);
 	}
 	free(overlay->buckets);
 	free(overlay);

@@ -154,38 +154,6 @@ bool record_of_entry(const struct store_kind *kind, struct slice key, struct sli
 	return true;
 }
 
-static bool stored_put(struct transaction *transaction, const struct store_kind *kind,
-		       const struct store_record *record, struct fault *fault)
-{
-	const size_t size = head_size(kind) + 1 + record->name.size + record->value.size;
-	struct buffer value = BUFFER_INITIAL(transaction->arena);
-	char ends[END_SIZE];
-	struct key key;
-
-	if (!arena_fits(transaction->arena, size))
-		return fault_set(fault, FAULT_TOO_LARGE, NULL);
-	(void)buffer_reserve(&value, size);
-	buffer_append_byte(&value, (char)record->is_on);
-	if (kind->has_parent)
-		buffer_append(&value, id_slice(&record->parent));
-	if (kind->has_ends) {
-		encode_64(ends, (uint64_t)record->ends);
-		buffer_append(&value, (struct slice){ ends, sizeof ends });
-	}
-	if (is_global(kind)) {
-		buffer_append(&value, id_slice(&transaction->account));
-		buffer_append(&value, id_slice(&record->id));
-	}
-	if (kind->naming == STORE_NAME_IN_ACCOUNT) {
-		buffer_append_byte(&value, (char)record->name.size);
-		buffer_append(&value, record->name);
-	}
-	buffer_append(&value, record->value);
-	key_of(transaction, kind, record, &key);
-	return entry_change(transaction, records_table(kind), key_slice(&key), buffer_slice(&value),
-			    fault);
-}
-
 /* ---- reading ---- */
 
 /* Reads a record. name: for kinds whose key is the name; it must live as long as the record. Other
@@ -328,16 +296,6 @@ static void prefix_of(const struct store_kind *kind, const struct id *parent, bo
 		key_add(prefix, &side, 1);
 }
 
-/* Extends a prefix to a key that is above all keys consisting of the prefix and an id. */
-static void after_prefix(struct key *key)
-{
-	static const char last[ID_SIZE + 1] = {
-		-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
-	};
-
-	key_add(key, last, sizeof last);
-}
-
 static bool side_look(struct side *side, const struct store_page *page, struct fault *fault)
 {
 	const struct slice prefix = key_slice(&side->prefix);
@@ -360,13 +318,17 @@ static bool side_look(struct side *side, const struct store_page *page, struct f
 static bool side_open(struct transaction *transaction, const struct btree *tree,
 		      const struct store_page *page, struct side *side, struct fault *fault)
 {
+	/* Above all keys that consist of the prefix and an id. */
+	static const char last[ID_SIZE + 1] = {
+		-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
+	};
 	const bool goes_back = page->order == STORE_NEWEST_FIRST;
 	struct key start = side->prefix;
 
 	if (goes_back && page->below != NULL)
 		key_add(&start, page->below->bytes, ID_SIZE);
 	else if (goes_back)
-		after_prefix(&start);
+		key_add(&start, last, sizeof last);
 	else if (page->above != NULL) {
 		key_add(&start, page->above->bytes, ID_SIZE);
 		key_add(&start, "", 1);
@@ -758,13 +720,41 @@ bool records_put(struct transaction *transaction, const struct store_kind *kind,
 		 const struct store_record *record, const struct store_record *former,
 		 struct fault *fault)
 {
+	const size_t size = head_size(kind) + 1 + record->name.size + record->value.size;
+	struct buffer value = BUFFER_INITIAL(transaction->arena);
+	char ends[END_SIZE];
+	struct key key;
+
 	/* Ids of dumps and imports are not counted yet. */
 	if (former == NULL && kind->has_ids && !count_id(transaction, kind, &record->id, fault))
 		return false;
 	if (is_global(kind) && !change_global_name(transaction, kind, former, record, fault))
 		return false;
-	return index_record(transaction, kind, former, record, fault) &&
-	       stored_put(transaction, kind, record, fault);
+	if (!index_record(transaction, kind, former, record, fault))
+		return false;
+
+	if (!arena_fits(transaction->arena, size))
+		return fault_set(fault, FAULT_TOO_LARGE, NULL);
+	(void)buffer_reserve(&value, size);
+	buffer_append_byte(&value, (char)record->is_on);
+	if (kind->has_parent)
+		buffer_append(&value, id_slice(&record->parent));
+	if (kind->has_ends) {
+		encode_64(ends, (uint64_t)record->ends);
+		buffer_append(&value, (struct slice){ ends, sizeof ends });
+	}
+	if (is_global(kind)) {
+		buffer_append(&value, id_slice(&transaction->account));
+		buffer_append(&value, id_slice(&record->id));
+	}
+	if (kind->naming == STORE_NAME_IN_ACCOUNT) {
+		buffer_append_byte(&value, (char)record->name.size);
+		buffer_append(&value, record->name);
+	}
+	buffer_append(&value, record->value);
+	key_of(transaction, kind, record, &key);
+	return entry_change(transaction, records_table(kind), key_slice(&key), buffer_slice(&value),
+			    fault);
 }
 
 bool records_remove(struct transaction *transaction, const struct store_kind *kind,
@@ -795,30 +785,25 @@ static bool check_place(struct transaction *transaction, const struct store_kind
 		damaged(kind, key_slice(&place.key), "is missing from an index", fault));
 }
 
-/* Verifies that new ids are above this one. */
-static bool check_counter(struct transaction *transaction, const struct store_kind *kind,
-			  const struct id *id, struct fault *fault)
-{
-	const uint64_t number = id_number(id);
-	struct counter counter;
-	struct key key;
-
-	if (!kind->has_ids)
-		return true;
-	return counter_read(transaction, kind, &key, &counter, fault) &&
-	       ((id_seconds(id) <= counter.time / 1000 &&
-		 (number <= counter.number || number > NUMBER_COUNTED_MOST)) ||
-		damaged(kind, id_slice(id), "is above the counter of its account", fault));
-}
-
 bool records_check_indexed(struct transaction *transaction, const struct store_kind *kind,
 			   const struct store_record *record, struct fault *fault)
 {
+	const uint64_t number = id_number(&record->id);
+	struct counter counter;
 	struct store_record named;
+	struct key key;
 
 	store_set_account(transaction, &record->account);
-	if (!check_counter(transaction, kind, &record->id, fault) ||
-	    !check_place(transaction, kind, BY_ID, record, fault) ||
+	/* New ids must be above this one. */
+	if (kind->has_ids) {
+		if (!counter_read(transaction, kind, &key, &counter, fault))
+			return false;
+		if (id_seconds(&record->id) > counter.time / 1000 ||
+		    (number > counter.number && number <= NUMBER_COUNTED_MOST))
+			return damaged(kind, id_slice(&record->id),
+				       "is above the counter of its account", fault);
+	}
+	if (!check_place(transaction, kind, BY_ID, record, fault) ||
 	    !check_place(transaction, kind, BY_PARENT, record, fault) ||
 	    !check_place(transaction, kind, BY_END, record, fault))
 		return false;

@@ -96,42 +96,16 @@ static bool sync_until_done(struct rewrite *rewrite)
 	return is_done;
 }
 
-/* Replaces the manifest, whose lock is held; `manifest` is taken over or freed. */
-static bool manifest_install(struct rewrite *rewrite, struct manifest *manifest,
-			     struct stack_file *file)
-{
-	struct store_gdbm *store = rewrite->store;
-	const struct stack_place *place = &store->place;
-	bool is_replaced = false, is_written;
-
-	is_written = manifest_write(place->files, place->directory, manifest, &is_replaced,
-				    &rewrite->is_broken, rewrite->fault) ||
-		     (is_replaced && sync_until_done(rewrite));
-	if (is_written) {
-		*rewrite->fault = FAULT_INITIAL;
-		manifest_free(&store->manifest);
-		store->manifest = *manifest;
-		return true;
-	}
-	manifest_free(manifest);
-	/* The manifest on the disk may already name the file; then the file is kept. */
-	if (file != NULL) {
-		if (!is_replaced)
-			stack_file_retire(file);
-		stack_file_release(file);
-	}
-	return false;
-}
-
 /* Names the new file (or none, for NULL) in the manifest: in place of the merged files, or, if
  * `merged` is NULL, as the newest file, with everything up to `number`. */
 static bool manifest_change(struct rewrite *rewrite, const struct rewrite_files *merged,
 			    uint64_t number, struct stack_file *file)
 {
 	struct store_gdbm *store = rewrite->store;
+	const struct stack_place *place = &store->place;
 	struct manifest next;
 	size_t first = 0;
-	bool is_done;
+	bool is_done, is_replaced = false;
 
 	pthread_mutex_lock(&store->manifest_lock);
 	/* Newer files may have been added since the merge began. */
@@ -142,7 +116,21 @@ static bool manifest_change(struct rewrite *rewrite, const struct rewrite_files 
 			       file == NULL ? NULL : stack_file_info(file));
 	if (merged == NULL)
 		next.number = number;
-	is_done = manifest_install(rewrite, &next, file);
+	is_done = manifest_write(place->files, place->directory, &next, &is_replaced,
+				 &rewrite->is_broken, rewrite->fault) ||
+		  (is_replaced && sync_until_done(rewrite));
+	if (is_done) {
+		*rewrite->fault = FAULT_INITIAL;
+		manifest_free(&store->manifest);
+		store->manifest = next;
+	} else {
+		manifest_free(&next);
+		/* The manifest on the disk may already name the file; then the file is kept. */
+		if (file != NULL && !is_replaced)
+			stack_file_retire(file);
+		if (file != NULL)
+			stack_file_release(file);
+	}
 	pthread_mutex_unlock(&store->manifest_lock);
 	return is_done;
 }

@@ -105,18 +105,15 @@ static bool stamp_add(struct stack_build *build, bool *is_broken)
 			       SLICE(""), is_broken);
 }
 
-static bool stamp_is_next(const struct stack_build *build, struct slice key)
-{
-	return !build->is_stamped && entry_key_order(key) >= entry_key_order(STAMP_KEY);
-}
-
 bool stack_build_add(struct stack_build *build, struct slice key, struct slice value,
 		     bool *is_broken, struct fault *fault)
 {
+	const bool stamp_is_next = !build->is_stamped &&
+				   entry_key_order(key) >= entry_key_order(STAMP_KEY);
 	char head[VALUE_HEAD];
 
 	value_head_write(head, value.data == NULL ? STACK_REMOVAL : STACK_PUT, key, value);
-	if ((stamp_is_next(build, key) && !stamp_add(build, is_broken)) ||
+	if ((stamp_is_next && !stamp_add(build, is_broken)) ||
 	    !gdbm_writer_add(build->writer, key, (struct slice){ head, sizeof head }, value,
 			     is_broken))
 		return build_failed(build, fault);

@@ -31,20 +31,16 @@ struct stack_file {
 };
 
 /* ---- opening and closing ---- */
-
-static struct stack_file *file_make(const struct stack_place *place, const struct stack_info *info)
-{
-	struct stack_file *file = memory_check(malloc(sizeof *file));
-
-	*file = (struct stack_file){ .place = *place, .info = *info, .opened = -1, .holders = 1 };
-	return file;
-}
-
-static bool size_check(struct stack_file *file, const char *path, struct fault *fault)
+static bool file_map(struct stack_file *file, struct fault *fault)
 {
 	const struct file_system *files = file->place.files;
+	const size_t whole = (size_t)file->info.gdbm_size;
+	char path[PATH_MAX], stamp[STAMP_SIZE];
+	struct slice found;
+	uint64_t ignored;
 	off_t size;
 
+	stack_path(&file->place, file->info.id, ".gdbm", path);
 	file->opened = files->open(files, path, O_RDONLY, 0);
 	if (file->opened < 0 || files->size(files, file->opened, &size) < 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot open %s", path);
@@ -52,14 +48,17 @@ static bool size_check(struct stack_file *file, const char *path, struct fault *
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0,
 				   "%s has %lld bytes, but the manifest says %llu", path,
 				   (long long)size, (unsigned long long)file->info.gdbm_size);
-	return true;
-}
+	file->mapping = whole == 0 ? NULL : files->map(files, file->opened, whole, true);
+	if (whole > 0 && file->mapping == NULL)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
 
-static bool stamp_check(const struct stack_file *file, const char *path, struct fault *fault)
-{
-	char stamp[STAMP_SIZE];
-	struct slice found;
-	uint64_t ignored;
+	file->n_body = stack_index_body_blocks(file->index);
+	file->blocks.states =
+		memory_check(calloc(file->n_body + stack_index_gdbm_blocks(file->index) + 1,
+				    sizeof *file->blocks.states));
+	if (!gdbm_reader_open(&file->reader, (struct slice){ file->mapping, whole }, &file->blocks,
+			      file->n_body))
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a GDBM file", path);
 
 	stamp_write(&file->place, file->info.id, stamp);
 	if (gdbm_reader_find(&file->reader, STAMP_KEY, &found, &ignored) != GDBM_FOUND ||
@@ -71,38 +70,12 @@ static bool stamp_check(const struct stack_file *file, const char *path, struct 
 	       fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s has an unsupported format", path);
 }
 
-static void blocks_make(struct stack_file *file)
-{
-	file->n_body = stack_index_body_blocks(file->index);
-	file->blocks.states =
-		memory_check(calloc(file->n_body + stack_index_gdbm_blocks(file->index) + 1,
-				    sizeof *file->blocks.states));
-}
-
-static bool file_map(struct stack_file *file, struct fault *fault)
-{
-	const struct file_system *files = file->place.files;
-	const size_t size = (size_t)file->info.gdbm_size;
-	char path[PATH_MAX];
-
-	stack_path(&file->place, file->info.id, ".gdbm", path);
-	if (!size_check(file, path, fault))
-		return false;
-	file->mapping = size == 0 ? NULL : files->map(files, file->opened, size, true);
-	if (size > 0 && file->mapping == NULL)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read %s", path);
-	blocks_make(file);
-	if (!gdbm_reader_open(&file->reader, (struct slice){ file->mapping, size }, &file->blocks,
-			      file->n_body))
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a GDBM file", path);
-	return stamp_check(file, path, fault);
-}
-
 bool stack_file_open(const struct stack_place *place, const struct stack_info *info,
 		     struct stack_file **file, struct fault *fault)
 {
-	struct stack_file *opened = file_make(place, info);
+	struct stack_file *opened = memory_check(malloc(sizeof *opened));
 
+	*opened = (struct stack_file){ .place = *place, .info = *info, .opened = -1, .holders = 1 };
 	if (!stack_index_open(place, info, &opened->index, fault) || !file_map(opened, fault)) {
 		stack_file_release(opened);
 		return false;
@@ -200,28 +173,23 @@ bool stack_file_has_damage(const struct stack_file *file)
 
 /* ---- verifying ---- */
 
-static bool block_is_right(const struct stack_file *file, uint64_t block)
-{
-	const uint64_t of_gdbm = block - file->n_body;
-
-	if (block < file->n_body)
-		return stack_index_body_is_right(file->index, block);
-	return block_agrees(file->place.files, file->opened, of_gdbm * STACK_BLOCK,
-			    file->info.gdbm_size, stack_index_gdbm_checksum(file->index, of_gdbm));
-}
-
 static bool block_verify(struct stack_file *file, uint64_t block, struct fault *fault)
 {
 	const bool is_index = block < file->n_body;
-	bool is_new;
+	const uint64_t of_gdbm = block - file->n_body;
+	bool is_new, is_right;
 	char what[80];
 
-	if (block_is_right(file, block)) {
+	is_right = is_index ? stack_index_body_is_right(file->index, block)
+			    : block_agrees(file->place.files, file->opened, of_gdbm * STACK_BLOCK,
+					   file->info.gdbm_size,
+					   stack_index_gdbm_checksum(file->index, of_gdbm));
+	if (is_right) {
 		block_believe(&file->blocks, block);
 		return true;
 	}
 	snprintf(what, sizeof what, "wrong checksum of block %llu of the %s",
-		 (unsigned long long)(is_index ? block : block - file->n_body),
+		 (unsigned long long)(is_index ? block : of_gdbm),
 		 is_index ? "index" : "GDBM file");
 	is_new = block_refuse(&file->blocks, block);
 	if (is_index)
@@ -283,22 +251,8 @@ static bool value_damaged(struct stack_file *file, struct slice key, struct faul
 			   name);
 }
 
-/* Verifies a value with its head; *value is the part after the head. */
-static bool value_verify(struct stack_file *file, struct slice key, struct slice found,
-			 struct slice *value, struct fault *fault)
-{
-	if (found.size < VALUE_HEAD || found.data[4] != VALUE_FORMAT ||
-	    (found.data[5] != STACK_PUT && found.data[5] != STACK_REMOVAL) ||
-	    value_checksum(key, found.data, found.size) != decode_32(found.data))
-		return value_damaged(file, key, fault);
-	*value = (struct slice){ NULL, 0 };
-	if (found.data[5] == STACK_PUT)
-		*value = (struct slice){ found.data + VALUE_HEAD, found.size - VALUE_HEAD };
-	return true;
-}
-
-/* Copies a value into memory of its own, because the arena clears its additional blocks at the
- * end. */
+/* Verifies a value with its head; *value is the part after the head. It is copied into memory of
+ * its own, because the arena clears its additional blocks at the end. */
 static bool value_take(struct stack_file *file, struct slice key, struct slice found,
 		       struct arena *arena, struct slice *value, struct fault *fault)
 {
@@ -312,7 +266,15 @@ static bool value_take(struct stack_file *file, struct slice key, struct slice f
 	memory = memory_check(malloc(found.size));
 	memcpy(memory, found.data, found.size);
 	arena_adopt(arena, memory, found.size);
-	return value_verify(file, key, (struct slice){ memory, found.size }, value, fault);
+	found.data = memory;
+	if (found.size < VALUE_HEAD || found.data[4] != VALUE_FORMAT ||
+	    (found.data[5] != STACK_PUT && found.data[5] != STACK_REMOVAL) ||
+	    value_checksum(key, found.data, found.size) != decode_32(found.data))
+		return value_damaged(file, key, fault);
+	*value = (struct slice){ NULL, 0 };
+	if (found.data[5] == STACK_PUT)
+		*value = (struct slice){ found.data + VALUE_HEAD, found.size - VALUE_HEAD };
+	return true;
 }
 
 void stack_file_read_ahead(const struct stack_file *file, uint32_t order, uint64_t *ahead)

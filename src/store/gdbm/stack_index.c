@@ -61,39 +61,11 @@ static bool damaged(const char *path, struct fault *fault)
 			   "%s is damaged; see DATA DAMAGE in anteroom-serve(8)", path);
 }
 
-/* Reads the offsets of the parts. False if they contradict each other or the manifest. */
-static bool index_parse(struct stack_index *index, const struct stack_info *info)
-{
-	const char *head = index->bytes;
-	uint64_t body = decode_64(head + 96), filter = decode_64(head + 64);
-	uint64_t lines = decode_64(head + 72), sums = decode_64(head + 88);
-	uint64_t blocks = (info->gdbm_size + STACK_BLOCK - 1) / STACK_BLOCK;
-	uint64_t body_blocks = (body + STACK_BLOCK - 1) / STACK_BLOCK;
-
-	if (decode_64(head + 40) != info->entries || decode_64(head + 48) != info->removals ||
-	    decode_64(head + 80) != info->gdbm_size || body > index->size ||
-	    index->size != INDEX_HEAD + body + 4 * body_blocks || decode_64(head + 56) > body ||
-	    lines == 0 || lines > body / FILTER_LINE || filter > index->size ||
-	    sums > index->size ||
-	    filter != (INDEX_HEAD + decode_64(head + 56) + FILTER_LINE - 1) / FILTER_LINE *
-			      FILTER_LINE ||
-	    sums != filter + lines * FILTER_LINE || sums + 4 * blocks != INDEX_HEAD + body)
-		return false;
-	index->keys_size = decode_64(head + 56);
-	index->filter = filter;
-	index->filter_lines = lines;
-	index->gdbm_sums = index->bytes + sums;
-	index->gdbm_blocks = blocks;
-	index->body_size = body;
-	index->body_blocks = body_blocks;
-	index->body_sums = index->bytes + INDEX_HEAD + body;
-	return checksum(0, index->body_sums, 4 * body_blocks) == decode_32(head + 104);
-}
-
 static bool index_check(struct stack_index *index, const struct stack_place *place,
 			const struct stack_info *info, const char *path, struct fault *fault)
 {
 	const char *head = index->bytes;
+	uint64_t body, filter, lines, sums, blocks, body_blocks;
 
 	if (memcmp(head, INDEX_MAGIC, 8) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s is not a store index", path);
@@ -109,7 +81,33 @@ static bool index_check(struct stack_index *index, const struct stack_place *pla
 	if (decode_64(head + 32) != info->id || decode_32(head + 252) != info->index_checksum)
 		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "%s does not match the manifest",
 				   path);
-	return index_parse(index, info) || damaged(path, fault);
+
+	/* The offsets of the parts may contradict neither each other nor the manifest. */
+	body = decode_64(head + 96);
+	filter = decode_64(head + 64);
+	lines = decode_64(head + 72);
+	sums = decode_64(head + 88);
+	blocks = (info->gdbm_size + STACK_BLOCK - 1) / STACK_BLOCK;
+	body_blocks = (body + STACK_BLOCK - 1) / STACK_BLOCK;
+	if (decode_64(head + 40) != info->entries || decode_64(head + 48) != info->removals ||
+	    decode_64(head + 80) != info->gdbm_size || body > index->size ||
+	    index->size != INDEX_HEAD + body + 4 * body_blocks || decode_64(head + 56) > body ||
+	    lines == 0 || lines > body / FILTER_LINE || filter > index->size ||
+	    sums > index->size ||
+	    filter != (INDEX_HEAD + decode_64(head + 56) + FILTER_LINE - 1) / FILTER_LINE *
+			      FILTER_LINE ||
+	    sums != filter + lines * FILTER_LINE || sums + 4 * blocks != INDEX_HEAD + body)
+		return damaged(path, fault);
+	index->keys_size = decode_64(head + 56);
+	index->filter = filter;
+	index->filter_lines = lines;
+	index->gdbm_sums = index->bytes + sums;
+	index->gdbm_blocks = blocks;
+	index->body_size = body;
+	index->body_blocks = body_blocks;
+	index->body_sums = index->bytes + INDEX_HEAD + body;
+	return checksum(0, index->body_sums, 4 * body_blocks) == decode_32(head + 104) ||
+	       damaged(path, fault);
 }
 
 static bool map_whole(struct stack_index *index, const struct stack_info *info, const char *path,

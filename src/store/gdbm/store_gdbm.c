@@ -22,11 +22,6 @@
 /* Microseconds after which a transaction that can give way does so, if others wait. */
 #define TURN_MOST 5000
 
-static uint64_t visible_number(const struct store_gdbm *store)
-{
-	return store->journal == NULL ? store->last : journal_durable(store->journal);
-}
-
 /* Pins a view and returns the number up to which a reader sees changes. If a new overlay began in
  * between, the view may lack changes up to that number, so both steps are repeated. The files
  * contain nothing above the number, because they contain only durable changes. */
@@ -36,7 +31,7 @@ static uint64_t pin_to_read(struct store_gdbm *store, struct pin *pin)
 
 	for (;;) {
 		views_pin(store->views, pin);
-		number = visible_number(store);
+		number = store->journal == NULL ? store->last : journal_durable(store->journal);
 		if (views_is_current(store->views, pin))
 			return number;
 		views_unpin(store->views, pin);
@@ -51,21 +46,17 @@ static uint64_t pin_to_write(struct store_gdbm *store, struct pin *pin)
 	return store->last + 1;
 }
 
-/* Waits until there is space for a write. */
-static bool admit_write(struct store_gdbm *store, struct fault *fault)
-{
-	if (store->journal == NULL)
-		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the store is open read-only");
-	return background_admit(store->background, fault) && journal_admit(store->journal, fault);
-}
-
 static bool gdbm_begin(struct store *base, enum store_access access, struct arena *arena,
 		       struct transaction **transaction, struct fault *fault)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
 	struct gdbm_transaction *begun;
 
-	if (access == STORE_WRITE && !admit_write(store, fault))
+	if (access == STORE_WRITE && store->journal == NULL)
+		return fault_cause(fault, FAULT_UNAVAILABLE, 0, "the store is open read-only");
+	/* Waits until there is space for a write. */
+	if (access == STORE_WRITE &&
+	    (!background_admit(store->background, fault) || !journal_admit(store->journal, fault)))
 		return false;
 	begun = arena_alloc(arena, sizeof *begun);
 	begun->base = (struct transaction){ .store = base, .arena = arena, .access = access };
@@ -166,18 +157,6 @@ void store_gdbm_freeze(struct store_gdbm *store)
 		background_frozen(store->background);
 }
 
-static void apply(struct store_gdbm *store, uint64_t number, const struct write_set *set)
-{
-	struct entry_key key;
-
-	for (size_t i = 0; i < set->n; i++) {
-		const struct change *change = &set->list[i];
-
-		entry_key_remake(set->hashes[i], change->table, change->key, &key);
-		overlay_put(store->active, &key, number, change->value);
-	}
-}
-
 /* Changes the overlay before the journal, because a reader that sees the number as durable must
  * find the changes. An overlay is frozen only between transactions, so that the changes of a
  * transaction are never in two overlays. */
@@ -187,6 +166,7 @@ static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault
 	struct store_gdbm *store = store_gdbm_of(base->store);
 	const struct write_set *set = &transaction->write_set;
 	struct gdbm_transaction *away;
+	struct entry_key key;
 
 	if (!prepare_journal(transaction, fault)) {
 		gdbm_end(base);
@@ -206,7 +186,12 @@ static bool gdbm_commit(struct transaction *base, uint64_t *number, struct fault
 		away->is_outdone = true;
 	store->last = base->number;
 	*number = base->number;
-	apply(store, base->number, set);
+	for (size_t i = 0; i < set->n; i++) {
+		const struct change *change = &set->list[i];
+
+		entry_key_remake(set->hashes[i], change->table, change->key, &key);
+		overlay_put(store->active, &key, base->number, change->value);
+	}
 	journal_append(store->journal, base->number, set->list, set->n);
 	if (overlay_size(store->active) >= store->overlay_bytes)
 		store_gdbm_freeze(store);
@@ -247,21 +232,6 @@ static bool gdbm_can_write(struct store *base)
 	       background_can_write(store->background);
 }
 
-static void count_view(const struct view *view, struct store_figures *figures)
-{
-	figures->overlays = view->n_overlays;
-	for (size_t i = 0; i < view->n_overlays; i++)
-		figures->overlay_bytes += overlay_size(view->overlays[i]);
-	figures->files = view->n_files;
-	for (size_t i = 0; i < view->n_files; i++) {
-		const struct stack_info *info = stack_file_info(view->files[i]);
-
-		figures->files_bytes += info->gdbm_size + info->index_size;
-		figures->files_records += info->entries;
-		figures->files_damaged += stack_file_is_not_whole(view->files[i]) ? 1 : 0;
-	}
-}
-
 /* Does not count files of the stack that are still being written: they may wait for the disk. */
 static uint64_t disk_bytes(const struct store_gdbm *store)
 {
@@ -294,6 +264,7 @@ static uint64_t disk_bytes(const struct store_gdbm *store)
 static void gdbm_figures(struct store *base, struct store_figures *figures)
 {
 	struct store_gdbm *store = store_gdbm_of(base);
+	const struct view *view;
 	struct pin pin;
 
 	figures->disk_bytes = disk_bytes(store);
@@ -303,7 +274,18 @@ static void gdbm_figures(struct store *base, struct store_figures *figures)
 	else
 		figures->durable = store->last;
 	views_pin(store->views, &pin);
-	count_view(pin.view, figures);
+	view = pin.view;
+	figures->overlays = view->n_overlays;
+	for (size_t i = 0; i < view->n_overlays; i++)
+		figures->overlay_bytes += overlay_size(view->overlays[i]);
+	figures->files = view->n_files;
+	for (size_t i = 0; i < view->n_files; i++) {
+		const struct stack_info *info = stack_file_info(view->files[i]);
+
+		figures->files_bytes += info->gdbm_size + info->index_size;
+		figures->files_records += info->entries;
+		figures->files_damaged += stack_file_is_not_whole(view->files[i]) ? 1 : 0;
+	}
 	views_unpin(store->views, &pin);
 	figures->files_written = atomic_load(&store->files_written);
 	figures->files_merged = atomic_load(&store->files_merged);

@@ -349,34 +349,22 @@ static bool journal_read(struct opening *opening, struct fault *fault)
 	return true;
 }
 
-static void opening_end(struct opening *opening)
-{
-	for (size_t i = 0; i < opening->n_files; i++)
-		stack_file_release(opening->files[i]);
-	free(opening->files);
-	journal_end_free(&opening->end);
-}
-
-/* Returns whether a store has a file of this name, even an incomplete store. */
-static bool is_of_store(const char *name)
-{
-	bool is_unfinished;
-	uint64_t number;
-
-	return strcmp(name, MANIFEST_NAME) == 0 || journal_segment_name(name, &number) ||
-	       (stack_name_parse(name, &number, &is_unfinished) && !is_unfinished);
-}
-
 bool store_gdbm_find(const char *directory, bool *is_there, struct fault *fault)
 {
 	char *names = file_system_posix.list(&file_system_posix, directory);
+	bool is_unfinished;
+	uint64_t number;
 
 	*is_there = false;
 	if (names == NULL)
 		return errno == ENOENT ||
 		       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot list %s", directory);
-	for (const char *name = names; *name != '\0'; name = file_next_name(name))
-		*is_there = *is_there || is_of_store(name);
+	/* An incomplete store counts, too. */
+	for (const char *name = names; *name != '\0'; name = file_next_name(name)) {
+		if (strcmp(name, MANIFEST_NAME) == 0 || journal_segment_name(name, &number) ||
+		    (stack_name_parse(name, &number, &is_unfinished) && !is_unfinished))
+			*is_there = true;
+	}
 	free(names);
 	return true;
 }
@@ -398,9 +386,13 @@ bool store_gdbm_check_form(const char *directory, const struct store_form *form,
 	return is_right;
 }
 
-static struct store_gdbm *store_make(const struct store_options *options)
+static bool open_once(const struct store_options *options, bool is_salvage, struct store **opened,
+		      struct fault *fault)
 {
 	struct store_gdbm *store = memory_check(calloc(1, sizeof *store));
+	struct opening opening = { .options = options, .store = store, .is_salvage = is_salvage };
+	const bool is_read_only = options->is_read_only;
+	bool is_open;
 
 	store->base.driver = &store_gdbm_driver;
 	store->directory = memory_check(strdup(options->directory));
@@ -411,26 +403,19 @@ static struct store_gdbm *store_make(const struct store_options *options)
 	store->lock_file = -1;
 	turn_open(&store->turn);
 	pthread_mutex_init(&store->manifest_lock, NULL);
-	return store;
-}
-
-static bool open_once(const struct store_options *options, bool is_salvage, struct store **opened,
-		      struct fault *fault)
-{
-	struct store_gdbm *store = store_make(options);
-	struct opening opening = { .options = options, .store = store, .is_salvage = is_salvage };
-	const bool is_read_only = options->is_read_only;
-	bool is_open = directory_make(&opening, fault) &&
-		       (is_read_only ||
-			lock_take(store->place.files, options, &store->lock_file, fault)) &&
-		       directory_read(&opening, fault) && files_open(&opening, fault) &&
-		       journal_read(&opening, fault) &&
-		       (is_read_only ||
-			(renew_form(&opening, fault) &&
-			 journal_open(&opening.journal, &opening.end, &store->journal, fault) &&
-			 background_open(store, &store->background, fault)));
-
-	opening_end(&opening);
+	is_open = directory_make(&opening, fault) &&
+		  (is_read_only ||
+		   lock_take(store->place.files, options, &store->lock_file, fault)) &&
+		  directory_read(&opening, fault) && files_open(&opening, fault) &&
+		  journal_read(&opening, fault) &&
+		  (is_read_only ||
+		   (renew_form(&opening, fault) &&
+		    journal_open(&opening.journal, &opening.end, &store->journal, fault) &&
+		    background_open(store, &store->background, fault)));
+	for (size_t i = 0; i < opening.n_files; i++)
+		stack_file_release(opening.files[i]);
+	free(opening.files);
+	journal_end_free(&opening.end);
 	if (is_open)
 		*opened = &store->base;
 	else

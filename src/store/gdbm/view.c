@@ -146,12 +146,12 @@ static bool view_is_read(const struct views *views, const struct view *view)
 	return false;
 }
 
-/* Takes unread views out of the list. The caller frees them without the lock, because closing files
- * takes time. */
-static struct view *take_unread(struct views *views)
+bool views_collect(struct views *views)
 {
 	struct view **link = &views->replaced, *unread = NULL;
+	bool is_something_left;
 
+	pthread_mutex_lock(&views->lock);
 	while (*link != NULL) {
 		struct view *view = *link;
 
@@ -163,18 +163,9 @@ static struct view *take_unread(struct views *views)
 		view->next = unread;
 		unread = view;
 	}
-	return unread;
-}
-
-bool views_collect(struct views *views)
-{
-	struct view *unread;
-	bool is_something_left;
-
-	pthread_mutex_lock(&views->lock);
-	unread = take_unread(views);
 	is_something_left = views->replaced != NULL;
 	pthread_mutex_unlock(&views->lock);
+	/* Freed without the lock, because closing files takes time. */
 	while (unread != NULL) {
 		struct view *next = unread->next;
 
