@@ -85,45 +85,6 @@ int command_account_add(const struct command *command, int argc, char **argv)
 
 /* ---- list ---- */
 
-static void print_roster(const struct roster *roster, const char *directory)
-{
-	char time[TEXT_TIME_SIZE];
-
-	if (roster->count == 0) {
-		fprintf(stderr,
-			"There are no accounts in %s. Create one with: anteroom account add NAME\n",
-			store_postgres_is_url(directory) ? "the database" : directory);
-		return;
-	}
-	printf("%-24s  %-24s  %-8s  %-7s  %-20s  %s\n", "ID", "ACCESS KEY", "STATE", "SECRETS",
-	       "MADE", "NAME");
-	for (size_t i = 0; i < roster->count; i++) {
-		const struct account *account = &roster->accounts[i];
-
-		text_time_seconds(account->created_at, time);
-		printf("%-24s  %-24s  %-8s  %-7zu  %-20s  %s%s%s%s%s%s%s%s%s\n", account->id_text,
-		       account->access_key_text, account->is_enabled ? "enabled" : "disabled",
-		       account->secret_count, time, account->name,
-		       account->is_operator ? "  operator=on" : "",
-		       account->logs_joins ? "  log_joins=on" : "",
-		       account->keeps_people ? "" : "  sessions=off",
-		       account->logs_live ? "" : "  live_log=off",
-		       account->client_url[0] != '\0' ? "  client_url=" : "", account->client_url,
-		       account->embed[0] != '\0' ? "  embed=" : "", account->embed);
-	}
-}
-
-static void print_roster_json(const struct roster *roster)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < roster->count; i++)
-		array_put(list, account_summary(&roster->accounts[i]));
-	(void)json_dumpf(list, stdout, JSON_INDENT(2));
-	printf("\n");
-	json_decref(list);
-}
-
 int command_account_list(const struct command *command, int argc, char **argv)
 {
 	const char *directory = NULL;
@@ -135,16 +96,44 @@ int command_account_list(const struct command *command, int argc, char **argv)
 	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct roster *roster;
+	char time[TEXT_TIME_SIZE];
 
 	if (status != OPTIONS_GO)
 		return status;
 	if (!use_directory(command, directory, false, &fault) ||
 	    !accounts_list(directory, &roster, &fault))
 		return command_failed(command, &fault);
-	if (wants_json)
-		print_roster_json(roster);
-	else
-		print_roster(roster, directory);
+	if (wants_json) {
+		json_t *list = json_array();
+
+		for (size_t i = 0; i < roster->count; i++)
+			array_put(list, account_summary(&roster->accounts[i]));
+		(void)json_dumpf(list, stdout, JSON_INDENT(2));
+		printf("\n");
+		json_decref(list);
+	} else if (roster->count == 0) {
+		fprintf(stderr,
+			"There are no accounts in %s. Create one with: anteroom account add NAME\n",
+			store_postgres_is_url(directory) ? "the database" : directory);
+	} else {
+		printf("%-24s  %-24s  %-8s  %-7s  %-20s  %s\n", "ID", "ACCESS KEY", "STATE",
+		       "SECRETS", "MADE", "NAME");
+		for (size_t i = 0; i < roster->count; i++) {
+			const struct account *account = &roster->accounts[i];
+
+			text_time_seconds(account->created_at, time);
+			printf("%-24s  %-24s  %-8s  %-7zu  %-20s  %s%s%s%s%s%s%s%s%s\n",
+			       account->id_text, account->access_key_text,
+			       account->is_enabled ? "enabled" : "disabled", account->secret_count,
+			       time, account->name, account->is_operator ? "  operator=on" : "",
+			       account->logs_joins ? "  log_joins=on" : "",
+			       account->keeps_people ? "" : "  sessions=off",
+			       account->logs_live ? "" : "  live_log=off",
+			       account->client_url[0] != '\0' ? "  client_url=" : "",
+			       account->client_url, account->embed[0] != '\0' ? "  embed=" : "",
+			       account->embed);
+		}
+	}
 	roster_close(roster);
 	return command_printed(command);
 }

@@ -171,17 +171,6 @@ static int back_up(void *context)
 	return EXIT_SUCCESS;
 }
 
-static bool check_destination(const char *path, struct fault *fault)
-{
-	bool is_empty;
-
-	if (!data_directory_is_empty(path, &is_empty, fault))
-		return false;
-	return is_empty ||
-	       fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "%s is not empty; choose a directory that does not exist yet", path);
-}
-
 int command_backup(const struct command *command, int argc, char **argv)
 {
 	struct copying copying = { .command = command };
@@ -195,7 +184,7 @@ int command_backup(const struct command *command, int argc, char **argv)
 	int status = OPTIONS_PARSE(command, rows, argc, argv, &copying.to);
 	struct fault fault = FAULT_INITIAL;
 	const struct identity *owner = geteuid() == 0 ? &copying.owner : NULL;
-	bool was_made = false;
+	bool was_made = false, is_empty = false;
 
 	if (status != OPTIONS_GO)
 		return status;
@@ -206,8 +195,14 @@ int command_backup(const struct command *command, int argc, char **argv)
 	    !data_directory_has_store(copying.from, &fault) ||
 	    !data_directory_is_apart(copying.from, copying.to, &fault) ||
 	    !process_make_directory(copying.to, owner, &was_made, &fault) ||
-	    !check_destination(copying.to, &fault))
+	    !data_directory_is_empty(copying.to, &is_empty, &fault))
 		return command_failed(command, &fault);
+	if (!is_empty) {
+		fault_cause(&fault, FAULT_BAD_REQUEST, 0,
+			    "%s is not empty; choose a directory that does not exist yet",
+			    copying.to);
+		return command_failed(command, &fault);
+	}
 	status = child_run(command, back_up, &copying);
 	if (status == EXIT_SUCCESS || status == EXIT_LOST)
 		tell_copied("Copied", copying.from, copying.to);
@@ -218,32 +213,31 @@ int command_backup(const struct command *command, int argc, char **argv)
 
 /* ---- restore ---- */
 
-/* Rejects a directory that is not a backup. The advice for a data directory would not fit. */
-static bool check_backup(const char *backup, struct fault *fault)
-{
-	char *store = data_directory_store(backup);
-	struct stat status;
-	bool has_store = stat(store, &status) == 0 || errno != ENOENT;
-
-	free(store);
-	if (stat(backup, &status) != 0 && errno == ENOENT)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the backup %s does not exist",
-				   backup);
-	return has_store ||
-	       fault_cause(fault, FAULT_BAD_REQUEST, 0,
-			   "%s is not a backup (it has no store); give a directory created by "
-			   "anteroom backup",
-			   backup);
-}
-
 /* If there is no directory yet, the owner of the backup will own the copy that root makes. */
 static bool begin_restore(const char *backup, const char *directory, bool replaces,
 			  struct replacement *replacement, struct fault *fault)
 {
 	struct identity owner;
+	struct stat status;
+	bool has_store;
+	char *store;
 
-	if (!data_directory_is_one(backup, fault) || !data_directory_is_one(directory, fault) ||
-	    !check_backup(backup, fault) || !data_directory_check(backup, false, &owner, fault) ||
+	if (!data_directory_is_one(backup, fault) || !data_directory_is_one(directory, fault))
+		return false;
+	/* The advice of data_directory_check would not fit a directory that is not a backup. */
+	store = data_directory_store(backup);
+	has_store = stat(store, &status) == 0 || errno != ENOENT;
+	free(store);
+	if (stat(backup, &status) != 0 && errno == ENOENT)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the backup %s does not exist",
+				   backup);
+	if (!has_store)
+		return fault_cause(
+			fault, FAULT_BAD_REQUEST, 0,
+			"%s is not a backup (it has no store); give a directory created by "
+			"anteroom backup",
+			backup);
+	if (!data_directory_check(backup, false, &owner, fault) ||
 	    !data_directory_has_store(backup, fault) || !data_directory_check_form(backup, fault) ||
 	    !data_directory_is_apart(directory, backup, fault) ||
 	    !data_directory_is_apart(backup, directory, fault) ||
@@ -252,22 +246,6 @@ static bool begin_restore(const char *backup, const char *directory, bool replac
 	if (!replacement->is_there && geteuid() == 0)
 		replacement->owner = owner;
 	return replacement_stage(replacement, NULL, fault);
-}
-
-static int restore_copy(const struct command *command, const char *backup, const char *directory,
-			struct replacement *replacement)
-{
-	struct copying copying = { .command = command, .from = backup, .to = replacement->staged };
-	struct fault fault = FAULT_INITIAL;
-	int status = child_run(command, copy_all, &copying);
-
-	if (status != EXIT_SUCCESS)
-		return status;
-	if (!replacement_finish(replacement, &fault))
-		return command_failed(command, &fault);
-	tell_copied("Restored", backup, directory);
-	replacement_tell(replacement);
-	return EXIT_SUCCESS;
 }
 
 int command_restore(const struct command *command, int argc, char **argv)
@@ -282,14 +260,24 @@ int command_restore(const struct command *command, int argc, char **argv)
 	int status = OPTIONS_PARSE(command, rows, argc, argv, &backup);
 	struct fault fault = FAULT_INITIAL;
 	struct replacement replacement = REPLACEMENT_INITIAL;
+	struct copying copying = { .command = command };
 
 	if (status != OPTIONS_GO)
 		return status;
 	child_hold_signals();
-	if (begin_restore(backup, directory, replaces, &replacement, &fault))
-		status = restore_copy(command, backup, directory, &replacement);
-	else
+	if (!begin_restore(backup, directory, replaces, &replacement, &fault)) {
 		status = command_failed(command, &fault);
+	} else {
+		copying.from = backup;
+		copying.to = replacement.staged;
+		status = child_run(command, copy_all, &copying);
+		if (status == EXIT_SUCCESS && !replacement_finish(&replacement, &fault)) {
+			status = command_failed(command, &fault);
+		} else if (status == EXIT_SUCCESS) {
+			tell_copied("Restored", backup, directory);
+			replacement_tell(&replacement);
+		}
+	}
 	if (replacement.staged[0] != '\0')
 		child_remove_tree(command, replacement.staged, NULL, false);
 	replacement_end(&replacement);

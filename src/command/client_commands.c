@@ -304,36 +304,23 @@ static json_t *json_of_member(const struct sent *sent, const struct service_memb
 	return list;
 }
 
-/* Builds the body of a POST. */
-static bool make_body(struct service_client *client, const struct client_command *row,
-		      const struct service_member *members, const json_t **body,
-		      struct fault *fault)
-{
-	json_t *object = arena_json(client->arena, json_object());
-
-	for (size_t i = 0; row->sent[i].name != NULL; i++) {
-		const struct service_member *member = &members[i];
-
-		if (member->text != NULL && !text_is_utf8(slice_of(member->text)))
-			return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the %s %s not UTF-8",
-					   member->name, row->sent[i].is_list ? "are" : "is");
-		if (is_sent(member))
-			object_put(object, member->name, json_of_member(&row->sent[i], member));
-	}
-	*body = object;
-	return true;
-}
-
 static bool call_and_print(struct service_client *client, const struct client_command *row,
 			   const char *path, const struct service_member *members,
 			   struct fault *fault)
 {
 	const bool has_body = row->method == SERVICE_POST || row->method == SERVICE_CREATE;
 	struct service_reply answer = { .status = 0 };
-	const json_t *body = NULL;
+	json_t *body = has_body ? arena_json(client->arena, json_object()) : NULL;
 
-	if (has_body && !make_body(client, row, members, &body, fault))
-		return false;
+	for (size_t i = 0; has_body && row->sent[i].name != NULL; i++) {
+		const struct service_member *member = &members[i];
+
+		if (member->text != NULL && !text_is_utf8(slice_of(member->text)))
+			return fault_cause(fault, FAULT_BAD_REQUEST, 0, "the %s %s not UTF-8",
+					   member->name, row->sent[i].is_list ? "are" : "is");
+		if (is_sent(member))
+			object_put(body, member->name, json_of_member(&row->sent[i], member));
+	}
 	if (!service_client_call(client, row->method, path, body, &answer, fault)) {
 		/* "Precondition failed" does not help users who set no precondition. */
 		if (row->method == SERVICE_CREATE && answer.status == 412 &&

@@ -73,12 +73,6 @@ static bool take_token_text(struct arena *arena, struct slice token, const char 
 	return true;
 }
 
-/* Recognises a token that was given in place of a file name, and must not be shown. */
-static bool looks_like_token(const char *path)
-{
-	return strncmp(path, "eyJ", 3) == 0 || strncmp(path, "ak_", 3) == 0;
-}
-
 static bool take_token_file(struct arena *arena, const char *path, struct client_settings *settings,
 			    struct fault *fault)
 {
@@ -86,7 +80,8 @@ static bool take_token_file(struct arena *arena, const char *path, struct client
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	bool is_taken;
 
-	if (file < 0 && looks_like_token(path))
+	/* A token that was given in place of a file name must not be shown. */
+	if (file < 0 && (strncmp(path, "eyJ", 3) == 0 || strncmp(path, "ak_", 3) == 0))
 		return fault_cause(
 			fault, FAULT_BAD_REQUEST, 0,
 			"--token-file takes a file name, not a token, because other users can see "
@@ -101,18 +96,6 @@ static bool take_token_file(struct arena *arena, const char *path, struct client
 }
 
 /* ---- the file client.conf ---- */
-
-/* Returns NULL if there is no home directory. A relative XDG_CONFIG_HOME is ignored, as its
- * specification requires. */
-static const char *settings_path(struct arena *arena)
-{
-	const char *directory = environment_text("XDG_CONFIG_HOME");
-	const char *home = environment_text("HOME");
-
-	if (directory != NULL && directory[0] == '/')
-		return arena_text(arena, "%s/" FILE_NAME, directory);
-	return home == NULL ? NULL : arena_text(arena, "%s/.config/" FILE_NAME, home);
-}
 
 /* The values in the file; NULL for those that are not there. */
 struct lines {
@@ -146,7 +129,9 @@ static bool take_settings_line(struct arena *arena, struct slice line, struct li
 static bool use_settings_file(struct arena *arena, struct client_settings *settings,
 			      struct fault *fault)
 {
-	const char *path = settings_path(arena);
+	const char *home = environment_text("HOME");
+	const char *config = environment_text("XDG_CONFIG_HOME");
+	const char *path = NULL;
 	struct buffer text = BUFFER_INITIAL(arena);
 	struct lines lines = { 0 };
 	char directory[PATH_MAX];
@@ -154,6 +139,11 @@ static bool use_settings_file(struct arena *arena, struct client_settings *setti
 	bool is_read;
 	int file;
 
+	/* A relative XDG_CONFIG_HOME is ignored, as its specification requires. */
+	if (config != NULL && config[0] == '/')
+		path = arena_text(arena, "%s/" FILE_NAME, config);
+	else if (home != NULL)
+		path = arena_text(arena, "%s/.config/" FILE_NAME, home);
 	if (path == NULL)
 		return true;
 	file = open(path, O_RDONLY | O_CLOEXEC);
@@ -193,22 +183,14 @@ static bool use_settings_file(struct arena *arena, struct client_settings *setti
 
 /* ---- all of it ---- */
 
-/* Recognises a path that ends with /v2; a host may have this name. */
-static bool has_version(struct slice url)
-{
-	static const char version[] = "/v2";
-	const size_t size = sizeof version - 1;
-	const char *host = strstr(url.data, "://") + 3;
-	const char *end = url.data + url.size;
-
-	return end - host > (ptrdiff_t)size && memcmp(end - size, version, size) == 0;
-}
-
 static bool check_service_url(struct arena *arena, struct client_settings *settings,
 			      struct fault *fault)
 {
+	static const char version[] = "/v2";
+	const size_t size = sizeof version - 1;
 	struct slice url = slice_of(settings->url);
 	struct slice rest;
+	const char *host, *end;
 	const bool is_http = text_begins_ignoring_case(url, SLICE("http://"));
 
 	if (!is_http && !text_begins_ignoring_case(url, SLICE("https://")))
@@ -225,7 +207,10 @@ static bool check_service_url(struct arena *arena, struct client_settings *setti
 				   "the URL " TEXT_PORT_SENTENCE ": got \"%s\"", settings->url);
 	while (url.size > 0 && url.data[url.size - 1] == '/')
 		url.size--;
-	if (has_version(url))
+	/* A host may have the name of the version. */
+	host = strstr(url.data, "://") + 3;
+	end = url.data + url.size;
+	if (end - host > (ptrdiff_t)size && memcmp(end - size, version, size) == 0)
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
 				   "the URL must not include /v2: got \"%s\"", settings->url);
 	settings->url = arena_copy(arena, url).data;

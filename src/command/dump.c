@@ -131,19 +131,6 @@ static bool open_output(struct dumping *dumping, struct fault *fault)
 	return true;
 }
 
-/* Flushes the output; a file is also synced. */
-static bool close_output(struct dumping *dumping, struct fault *fault)
-{
-	bool is_written = fflush(dumping->file) == 0 && ferror(dumping->file) == 0 &&
-			  (dumping->path == NULL || fsync(fileno(dumping->file)) == 0);
-
-	if (!is_written)
-		fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot write the dump");
-	if (dumping->path != NULL)
-		(void)fclose(dumping->file);
-	return is_written;
-}
-
 int command_dump(const struct command *command, int argc, char **argv)
 {
 	struct dumping dumping = { .output.line = write_dump_line, .command = command };
@@ -164,7 +151,7 @@ int command_dump(const struct command *command, int argc, char **argv)
 	char name[PROCESS_NAME_SIZE];
 	struct account account;
 	struct identity owner;
-	bool is_dumped;
+	bool is_dumped, is_written;
 
 	if (status != OPTIONS_GO)
 		return status;
@@ -176,7 +163,13 @@ int command_dump(const struct command *command, int argc, char **argv)
 		return command_failed(command, &fault);
 	explicit_bzero(&account, sizeof account);
 	is_dumped = data_directory_become(&owner, &fault) && dump_all(&dumping, &fault);
-	is_dumped = close_output(&dumping, &fault) && is_dumped;
+	is_written = fflush(dumping.file) == 0 && ferror(dumping.file) == 0 &&
+		     (dumping.path == NULL || fsync(fileno(dumping.file)) == 0);
+	if (!is_written)
+		fault_cause(&fault, FAULT_UNAVAILABLE, errno, "cannot write the dump");
+	if (dumping.path != NULL)
+		(void)fclose(dumping.file);
+	is_dumped = is_written && is_dumped;
 	if (is_dumped && dumping.lost > 0)
 		command_complain(
 			command,

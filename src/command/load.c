@@ -109,23 +109,6 @@ static bool clear_former(struct loading *loading, struct fault *fault)
 
 /* ---- lines ---- */
 
-static void keep_byte(struct loading *loading, int byte)
-{
-	if (loading->text_size == loading->text_capacity) {
-		size_t capacity = loading->text_capacity * 2 + 4096;
-		char *larger = memory_check(malloc(capacity));
-
-		if (loading->text_size > 0) {
-			memcpy(larger, loading->text, loading->text_size);
-			explicit_bzero(loading->text, loading->text_size);
-		}
-		free(loading->text);
-		loading->text = larger;
-		loading->text_capacity = capacity;
-	}
-	loading->text[loading->text_size++] = (char)byte;
-}
-
 /* Appends a line to the batch. *is_there is false at the end. */
 static bool next_dump_line(struct loading *loading, bool *is_there, struct fault *fault)
 {
@@ -133,8 +116,21 @@ static bool next_dump_line(struct loading *loading, bool *is_there, struct fault
 	int byte = 0;
 
 	while (loading->text_size - begin < TRANSFER_LINE_MOST &&
-	       (byte = getc_unlocked(loading->file)) != EOF && byte != '\n')
-		keep_byte(loading, byte);
+	       (byte = getc_unlocked(loading->file)) != EOF && byte != '\n') {
+		if (loading->text_size == loading->text_capacity) {
+			size_t capacity = loading->text_capacity * 2 + 4096;
+			char *larger = memory_check(malloc(capacity));
+
+			if (loading->text_size > 0) {
+				memcpy(larger, loading->text, loading->text_size);
+				explicit_bzero(loading->text, loading->text_size);
+			}
+			free(loading->text);
+			loading->text = larger;
+			loading->text_capacity = capacity;
+		}
+		loading->text[loading->text_size++] = (char)byte;
+	}
 	if (ferror(loading->file) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot read the dump");
 	*is_there = loading->text_size > begin || byte != EOF;
@@ -148,16 +144,6 @@ static bool next_dump_line(struct loading *loading, bool *is_there, struct fault
 }
 
 /* ---- batches ---- */
-
-static bool commit_batch(struct loading *loading, struct fault *fault)
-{
-	struct transaction *transaction = loading->transaction;
-
-	if (!load_mark_name(&loading->mark, &loading->input, fault))
-		return false;
-	loading->transaction = NULL;
-	return store_commit(transaction, &loading->last, fault);
-}
 
 static bool read_kept(struct loading *loading, size_t line, struct fault *fault)
 {
@@ -197,12 +183,19 @@ static bool read_batch_again(struct loading *loading, struct fault *fault)
 static bool end_batch(struct loading *loading, struct fault *fault)
 {
 	struct again again = { .fault = fault };
+	struct transaction *transaction;
 
 	if (loading->transaction == NULL)
 		return true;
-	while (again_try(&again))
+	while (again_try(&again)) {
 		again.is_done = (again.runs == 1 || read_batch_again(loading, fault)) &&
-				commit_batch(loading, fault);
+				load_mark_name(&loading->mark, &loading->input, fault);
+		if (!again.is_done)
+			continue;
+		transaction = loading->transaction;
+		loading->transaction = NULL;
+		again.is_done = store_commit(transaction, &loading->last, fault);
+	}
 	if (!again.is_done)
 		return false;
 	loading->batch_lines = 0;
@@ -300,25 +293,12 @@ static void tell_finding(struct record_findings *findings, const char *kind, con
 		fprintf(stderr, "  %s %s: %s\n", kind, key, problem);
 }
 
-/* Verifies what the lines say about each other, when all of them are in the store. */
-static bool verify_loaded(struct loading *loading, struct fault *fault)
-{
-	struct record_findings findings = { .tell = tell_finding };
-	struct survey survey;
-	bool is_right;
-
-	progress_end(&loading->progress);
-	if (!survey_open(loading->store, &clock_system, &survey, fault))
-		return false;
-	is_right = transfer_verify(&survey, &loading->input, &findings, fault);
-	survey_close(&survey);
-	return is_right;
-}
-
 static int load_dump(struct loading *loading)
 {
 	const struct transfer_input *input = &loading->input;
+	struct record_findings findings = { .tell = tell_finding };
 	struct fault fault = FAULT_INITIAL;
+	struct survey survey;
 	bool was_made, is_loaded;
 
 	if (!data_directory_prepare(loading->directory, &was_made, &fault) ||
@@ -332,10 +312,16 @@ static int load_dump(struct loading *loading)
 	is_loaded = load_mark_make(&loading->mark, &fault) && read_dump(loading, &fault);
 	if (is_loaded) {
 		loading->line_number = 0;
-		is_loaded = verify_loaded(loading, &fault) &&
-			    accounts_restore(loading->directory, input->accounts,
-					     (size_t)input->counts.accounts, &fault);
+		progress_end(&loading->progress);
+		is_loaded = survey_open(loading->store, &clock_system, &survey, &fault);
 	}
+	if (is_loaded) {
+		/* What the lines say about each other, when all of them are in the store. */
+		is_loaded = transfer_verify(&survey, input, &findings, &fault);
+		survey_close(&survey);
+	}
+	is_loaded = is_loaded && accounts_restore(loading->directory, input->accounts,
+						  (size_t)input->counts.accounts, &fault);
 	if (!is_loaded) {
 		give_up_load(loading, &fault);
 		return EXIT_FAILURE;

@@ -190,18 +190,6 @@ static void print_option(const char *name, const char *argument, const char *hel
 	printf("%*s%s\n", HELP_COLUMN - width, "", help);
 }
 
-static void print_help(const struct command *command, const struct option_row *rows, size_t n)
-{
-	printf("Usage: anteroom %s", command->name);
-	if (command->operand != NULL)
-		printf(" %s", command->operand);
-	printf(" [OPTION]...\n\nanteroom %s %s.\n\n", command->name, command->help);
-	for (size_t i = 0; i < n; i++)
-		print_option(rows[i].name, rows[i].argument, rows[i].help);
-	print_option("help", NULL, "prints this help (-h)");
-	print_option("version", NULL, "prints the version (-V)");
-}
-
 void options_print_version(void)
 {
 	printf("anteroom %s\n"
@@ -239,17 +227,6 @@ static struct operands list_operands(const struct command *command, bool with_di
 	return list;
 }
 
-/* Returns NULL if there is no default directory. */
-static const char *usual_directory(void)
-{
-	const char *directory = getenv("ANTEROOM_DATA");
-	struct stat status;
-
-	if (directory != NULL && directory[0] != '\0')
-		return directory;
-	return stat(DEFAULT_DIRECTORY, &status) == 0 ? DEFAULT_DIRECTORY : NULL;
-}
-
 static bool missing_operand(const struct command *command, const struct operands *list, int index)
 {
 	struct slice name = text_trim(list->names[index], "[]");
@@ -275,9 +252,14 @@ static bool take_operands(const struct command *command, const struct option_row
 	int taken = 0;
 
 	if (!is_given && !is_word) {
-		*directory->value.text = usual_directory();
-		if (*directory->value.text == NULL)
+		const char *usual = getenv("ANTEROOM_DATA");
+		struct stat status;
+
+		if (usual == NULL || usual[0] == '\0')
+			usual = stat(DEFAULT_DIRECTORY, &status) == 0 ? DEFAULT_DIRECTORY : NULL;
+		if (usual == NULL)
 			return missing_operand(command, &list, words < list.n ? words : 0);
+		*directory->value.text = usual;
 	}
 	if (!is_word)
 		list = list_operands(command, false);
@@ -346,7 +328,14 @@ int options_parse(const struct command *command, const struct option_row *rows, 
 		if (answer == '?' || answer == ':')
 			return wrong_option(command, argv[optind - 1], answer == ':');
 		if (answer == ANSWER_HELP || answer == 'h') {
-			print_help(command, rows, n);
+			printf("Usage: anteroom %s", command->name);
+			if (command->operand != NULL)
+				printf(" %s", command->operand);
+			printf(" [OPTION]...\n\nanteroom %s %s.\n\n", command->name, command->help);
+			for (size_t i = 0; i < n; i++)
+				print_option(rows[i].name, rows[i].argument, rows[i].help);
+			print_option("help", NULL, "prints this help (-h)");
+			print_option("version", NULL, "prints the version (-V)");
 			return command_printed(command);
 		}
 		if (answer == ANSWER_VERSION || answer == 'V') {

@@ -85,17 +85,6 @@ bool process_become(const struct identity *identity, struct fault *fault)
 	       fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot disable core dumps");
 }
 
-/* Each connection needs a descriptor; the soft limit is often 1,024, because of select(2). */
-static bool raise_open_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-		return false;
-	limit.rlim_cur = limit.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
 bool process_forbid_core(void)
 {
 	return prctl(PR_SET_DUMPABLE, MAY_BE_DUMPED, 0, 0, 0) == 0;
@@ -103,8 +92,18 @@ bool process_forbid_core(void)
 
 bool process_harden(struct fault *fault)
 {
+	struct rlimit limit;
+	bool is_raised;
+
 	umask(077);
-	if (!raise_open_files())
+	/* Each connection needs a descriptor; the soft limit is often 1,024, because of
+	 * select(2). */
+	is_raised = getrlimit(RLIMIT_NOFILE, &limit) == 0;
+	if (is_raised) {
+		limit.rlim_cur = limit.rlim_max;
+		is_raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;
+	}
+	if (!is_raised)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
 				   "cannot raise the limit of open files");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !process_forbid_core())
@@ -159,18 +158,6 @@ bool process_try_memory(struct fault *fault)
 	return true;
 }
 
-/* Creates the directory with a mode that does not depend on the umask. */
-static bool make_directory(const char *path)
-{
-	mode_t former = umask(077);
-	bool is_made = mkdir(path, 0700) == 0;
-	int error = errno;
-
-	umask(former);
-	errno = error;
-	return is_made;
-}
-
 /* Changes the owner only of the directory that we created, not of a replacement by another user. */
 static bool give_directory(const char *path, const struct identity *owner)
 {
@@ -193,12 +180,18 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 			    struct fault *fault)
 {
 	char parent[PATH_MAX];
+	mode_t former;
+	int error;
 
-	*was_made = make_directory(path);
-	if (!*was_made && errno == EEXIST)
+	/* The mode does not depend on the umask. */
+	former = umask(077);
+	*was_made = mkdir(path, 0700) == 0;
+	error = errno;
+	umask(former);
+	if (!*was_made && error == EEXIST)
 		return true;
 	if (!*was_made)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+		return fault_cause(fault, FAULT_UNAVAILABLE, error,
 				   "cannot create the directory %s", path);
 	if (owner != NULL && !give_directory(path, owner))
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,

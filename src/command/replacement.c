@@ -92,25 +92,12 @@ static bool check_present(struct replacement *replacement, const struct stat *st
 	return true;
 }
 
-static bool lock_present(struct replacement *replacement, struct fault *fault)
-{
-	char *store = data_directory_store(replacement->path);
-	bool is_there = access(store, F_OK) == 0;
-	bool is_locked = !is_there || store_gdbm_lock(store, &replacement->store_lock, fault);
-
-	free(store);
-	if (is_locked && replacement->store_lock >= 0 && geteuid() == 0 &&
-	    fchown(replacement->store_lock, replacement->owner.user, replacement->owner.group) != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot lock %s",
-				   replacement->path);
-	return is_locked &&
-	       accounts_file_lock(replacement->path, &replacement->accounts_lock, fault);
-}
-
 bool replacement_begin(struct replacement *replacement, const char *path, bool replaces,
 		       struct fault *fault)
 {
+	bool is_there, is_locked;
 	struct stat status;
+	char *store;
 
 	*replacement = (struct replacement){
 		.is_empty = true,
@@ -127,8 +114,21 @@ bool replacement_begin(struct replacement *replacement, const char *path, bool r
 	replacement->is_there = true;
 	replacement->owner = (struct identity){ .user = status.st_uid, .group = status.st_gid };
 	replacement->mode = status.st_mode & 07777;
-	return check_present(replacement, &status, replaces, fault) &&
-	       (replacement->is_empty || lock_present(replacement, fault));
+	if (!check_present(replacement, &status, replaces, fault))
+		return false;
+	if (replacement->is_empty)
+		return true;
+
+	store = data_directory_store(replacement->path);
+	is_there = access(store, F_OK) == 0;
+	is_locked = !is_there || store_gdbm_lock(store, &replacement->store_lock, fault);
+	free(store);
+	if (is_locked && replacement->store_lock >= 0 && geteuid() == 0 &&
+	    fchown(replacement->store_lock, replacement->owner.user, replacement->owner.group) != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot lock %s",
+				   replacement->path);
+	return is_locked &&
+	       accounts_file_lock(replacement->path, &replacement->accounts_lock, fault);
 }
 
 /* ---- the new contents ---- */
@@ -175,23 +175,6 @@ static int give_to_owner(const char *path, const struct stat *status, int kind, 
 		result = errno;
 	close(file);
 	return result;
-}
-
-/* Works from the leaves up: no other user can reach them until the directory itself is given. */
-static bool give_staged(const struct replacement *replacement, struct fault *fault)
-{
-	int error;
-
-	new_owner = replacement->owner;
-	error = nftw(replacement->staged, give_to_owner, 8, FTW_DEPTH | FTW_PHYS);
-	if (error != 0)
-		return fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot change the owner of %s",
-				   replacement->staged);
-	if (chmod(replacement->staged, replacement->mode) != 0 ||
-	    !directory_sync(replacement->staged))
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot set the mode of %s",
-				   replacement->staged);
-	return true;
 }
 
 /* ---- the swap ---- */
@@ -245,9 +228,20 @@ bool replacement_finish(struct replacement *replacement, struct fault *fault)
 {
 	char parent[PATH_MAX];
 	bool is_swapped;
+	int error;
 
-	if (!give_staged(replacement, fault))
-		return false;
+	/* Works from the leaves up: no other user can reach them until the directory itself is
+	 * given. */
+	new_owner = replacement->owner;
+	error = nftw(replacement->staged, give_to_owner, 8, FTW_DEPTH | FTW_PHYS);
+	if (error != 0)
+		return fault_cause(fault, FAULT_UNAVAILABLE, error, "cannot change the owner of %s",
+				   replacement->staged);
+	if (chmod(replacement->staged, replacement->mode) != 0 ||
+	    !directory_sync(replacement->staged))
+		return fault_cause(fault, FAULT_UNAVAILABLE, errno, "cannot set the mode of %s",
+				   replacement->staged);
+
 	if (!replacement->is_empty)
 		name_former(replacement);
 	is_swapped = replacement->is_empty ? rename(replacement->staged, replacement->path) == 0

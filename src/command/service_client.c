@@ -215,33 +215,29 @@ static bool get_page(struct service_list *list, struct service_reply *answer, st
 				   answer, fault);
 }
 
-/* Asks again for a shorter page if a page of the usual length is too long for a response. */
-static bool get_page_that_fits(struct service_list *list, struct service_reply *answer)
-{
-	struct fault each = FAULT_INITIAL;
-
-	if (get_page(list, answer, &each))
-		return true;
-	if (answer->status == 413 && list->page > PAGE_LEAST) {
-		list->page = PAGE_LEAST;
-		return get_page(list, answer, list->fault);
-	}
-	*list->fault = each;
-	return false;
-}
-
 static bool read_next_page(struct service_list *list)
 {
 	struct service_reply answer;
+	struct fault each = FAULT_INITIAL;
 	struct slice last;
+	bool is_read;
 	size_t n;
 
 	if (list->items != NULL)
 		arena_release(list->client->arena, &list->mark);
 	list->mark = arena_mark(list->client->arena);
 	/* The details of a fault are in the arena. */
-	if (!get_page_that_fits(list, &answer))
+	is_read = get_page(list, &answer, &each);
+	if (!is_read && (answer.status != 413 || list->page <= PAGE_LEAST)) {
+		*list->fault = each;
 		return false;
+	}
+	/* A page of the usual length is too long for a response. */
+	if (!is_read) {
+		list->page = PAGE_LEAST;
+		if (!get_page(list, &answer, list->fault))
+			return false;
+	}
 	list->items = json_object_get(answer.json, "data");
 	list->at = 0;
 	n = json_array_size(list->items);

@@ -61,9 +61,10 @@ static int open_configuration(struct setup *setup, struct fault *fault)
 	return file;
 }
 
-static struct slice configuration_text(const struct setup *setup, const char *events_url)
+static bool write_configuration(struct setup *setup, int file, const char *events_url,
+				struct fault *fault)
 {
-	return slice_of(arena_text(
+	struct slice text = slice_of(arena_text(
 		setup->client.arena,
 		"# Written by anteroom setup-livekit.\n"
 		"port: %d\n"
@@ -90,12 +91,6 @@ static struct slice configuration_text(const struct setup *setup, const char *ev
 		"        max_depth: 5000\n",
 		PORT, MEDIA_TCP, MEDIA_UDP, setup->node_ip == NULL ? "use_external_ip" : "node_ip",
 		setup->node_ip == NULL ? "true" : setup->node_ip, setup->secret, events_url));
-}
-
-static bool write_configuration(struct setup *setup, int file, const char *events_url,
-				struct fault *fault)
-{
-	struct slice text = configuration_text(setup, events_url);
 
 	while (text.size > 0) {
 		const ssize_t n = write(file, text.data, text.size);
@@ -160,21 +155,6 @@ static bool check_setup(const struct setup *setup, struct fault *fault)
 	return true;
 }
 
-static void print_steps(const struct setup *setup)
-{
-	printf("LiveKit's configuration is %s, with a new key. LiveKit is the media server \"%s\", the\n"
-	       "default of the account, at %s.\n"
-	       "\n"
-	       "1. Start it: systemctl enable --now anteroom-livekit\n"
-	       "   (or livekit-server --config %s)\n"
-	       "2. Open in the firewall: TCP 443 for the web server, and for media TCP %d and UDP %d.\n"
-	       "3. Let the web server pass %s to http://127.0.0.1:%d: THE CALL in\n"
-	       "   anteroom-console(7) has the lines for nginx.\n"
-	       "4. Get livekit-client for the call, if it is not there: get-livekit-client.\n",
-	       setup->file, setup->name, setup->url, setup->file, MEDIA_TCP, MEDIA_UDP, setup->url,
-	       PORT);
-}
-
 int command_setup_livekit(const struct command *command, int argc, char **argv)
 {
 	struct setup setup = {
@@ -215,7 +195,17 @@ int command_setup_livekit(const struct command *command, int argc, char **argv)
 	if (file >= 0)
 		close(file);
 	if (is_done)
-		print_steps(&setup);
+		printf("LiveKit's configuration is %s, with a new key. LiveKit is the media server \"%s\", the\n"
+		       "default of the account, at %s.\n"
+		       "\n"
+		       "1. Start it: systemctl enable --now anteroom-livekit\n"
+		       "   (or livekit-server --config %s)\n"
+		       "2. Open in the firewall: TCP 443 for the web server, and for media TCP %d and UDP %d.\n"
+		       "3. Let the web server pass %s to http://127.0.0.1:%d: THE CALL in\n"
+		       "   anteroom-console(7) has the lines for nginx.\n"
+		       "4. Get livekit-client for the call, if it is not there: get-livekit-client.\n",
+		       setup.file, setup.name, setup.url, setup.file, MEDIA_TCP, MEDIA_UDP,
+		       setup.url, PORT);
 	else if (setup.new_file != NULL)
 		(void)unlink(setup.new_file);
 	if (!is_done && setup.new_directory != NULL)

@@ -221,26 +221,6 @@ static void check_records(struct checking *checking)
 	store_close(store);
 }
 
-static void print_result(const struct checking *checking)
-{
-	if (checking->wants_json)
-		printf("%s],\n  \"files\": %llu,\n  \"blocks\": %llu,\n  \"transactions\": %llu,\n"
-		       "  \"last_transaction\": %llu,\n  \"records\": %llu,\n  \"damaged\": %s\n}\n",
-		       checking->found > 0 ? "\n  " : "", (unsigned long long)checking->files.files,
-		       (unsigned long long)checking->files.blocks,
-		       (unsigned long long)checking->files.transactions,
-		       (unsigned long long)checking->files.last,
-		       (unsigned long long)checking->records,
-		       checking->found > 0 ? "true" : "false");
-	else if (checking->found == 0)
-		printf("No damage: %llu files with %llu blocks, %llu transactions of the journal, "
-		       "%llu records.\n",
-		       (unsigned long long)checking->files.files,
-		       (unsigned long long)checking->files.blocks,
-		       (unsigned long long)checking->files.transactions,
-		       (unsigned long long)checking->records);
-}
-
 /* ---- check --journal ---- */
 
 struct journal_table {
@@ -259,43 +239,16 @@ static json_int_t number_member(const json_t *object, const char *name)
 	return json_integer_value(json_object_get(object, name));
 }
 
-/* Prints what a change is about: "room 69... of account 69..., parent 69..., "monday"". */
-static void print_subject(const json_t *change)
-{
-	const char *kind = text_member(change, "kind"), *tree = text_member(change, "tree");
-	const char *table = text_member(change, "table"), *id = text_member(change, "id");
-	const char *account = text_member(change, "account");
-	const char *parent = text_member(change, "parent");
-	const json_t *name = json_object_get(change, "name");
-
-	kind = kind != NULL ? kind : "unknown kind";
-	if (tree != NULL)
-		printf("index of %s, %s, node %lld", tree, kind,
-		       (long long)number_member(change, "node"));
-	else if (json_object_get(change, "number") != NULL)
-		printf("counter, %s, number %lld", kind,
-		       (long long)number_member(change, "number"));
-	else
-		printf("%s, %s%s%s", table, kind, id != NULL ? " " : "", id != NULL ? id : "");
-	if (account != NULL)
-		printf(", account %s", account);
-	if (parent != NULL)
-		printf(", parent %s", parent);
-	if (json_object_get(change, "switch") != NULL)
-		printf(", %s", json_is_true(json_object_get(change, "switch")) ? "on" : "off");
-	if (name != NULL) {
-		printf(", ");
-		(void)json_dumpf(name, stdout, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
-	}
-	if (json_object_get(change, "damaged") != NULL)
-		printf(", malformed");
-}
-
 static void print_change(void *context, const json_t *change)
 {
 	struct journal_table *table = context;
 	const char *segment = text_member(change, "segment");
 	const json_int_t transaction = number_member(change, "transaction");
+	const char *kind = text_member(change, "kind"), *tree = text_member(change, "tree");
+	const char *id = text_member(change, "id");
+	const char *account = text_member(change, "account");
+	const char *parent = text_member(change, "parent");
+	const json_t *name = json_object_get(change, "name");
 
 	if (table->wants_json) {
 		(void)json_dumpf(change, stdout, JSON_COMPACT);
@@ -312,7 +265,30 @@ static void print_change(void *context, const json_t *change)
 		       json_is_true(json_object_get(change, "in_files")) ? ", in files" : "");
 	table->transaction = transaction;
 	printf("    %-6s  ", text_member(change, "change"));
-	print_subject(change);
+
+	/* What the change is about: "room 69... of account 69..., parent 69..., "monday"". */
+	kind = kind != NULL ? kind : "unknown kind";
+	if (tree != NULL)
+		printf("index of %s, %s, node %lld", tree, kind,
+		       (long long)number_member(change, "node"));
+	else if (json_object_get(change, "number") != NULL)
+		printf("counter, %s, number %lld", kind,
+		       (long long)number_member(change, "number"));
+	else
+		printf("%s, %s%s%s", text_member(change, "table"), kind, id != NULL ? " " : "",
+		       id != NULL ? id : "");
+	if (account != NULL)
+		printf(", account %s", account);
+	if (parent != NULL)
+		printf(", parent %s", parent);
+	if (json_object_get(change, "switch") != NULL)
+		printf(", %s", json_is_true(json_object_get(change, "switch")) ? "on" : "off");
+	if (name != NULL) {
+		printf(", ");
+		(void)json_dumpf(name, stdout, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+	}
+	if (json_object_get(change, "damaged") != NULL)
+		printf(", malformed");
 	if (json_object_get(change, "bytes") != NULL)
 		printf(", %lld bytes", (long long)number_member(change, "bytes"));
 	printf("\n");
@@ -378,7 +354,21 @@ int command_check(const struct command *command, int argc, char **argv)
 		check_records(&checking);
 	else
 		print_finding(&checking, "store", NULL, NULL, fault_reason(&fault));
-	print_result(&checking);
+	if (checking.wants_json)
+		printf("%s],\n  \"files\": %llu,\n  \"blocks\": %llu,\n  \"transactions\": %llu,\n"
+		       "  \"last_transaction\": %llu,\n  \"records\": %llu,\n  \"damaged\": %s\n}\n",
+		       checking.found > 0 ? "\n  " : "", (unsigned long long)checking.files.files,
+		       (unsigned long long)checking.files.blocks,
+		       (unsigned long long)checking.files.transactions,
+		       (unsigned long long)checking.files.last,
+		       (unsigned long long)checking.records, checking.found > 0 ? "true" : "false");
+	else if (checking.found == 0)
+		printf("No damage: %llu files with %llu blocks, %llu transactions of the journal, "
+		       "%llu records.\n",
+		       (unsigned long long)checking.files.files,
+		       (unsigned long long)checking.files.blocks,
+		       (unsigned long long)checking.files.transactions,
+		       (unsigned long long)checking.records);
 	status = command_printed(command);
 	return checking.found > 0 ? EXIT_FAILURE : status;
 }
