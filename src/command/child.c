@@ -33,28 +33,12 @@ void child_hold_signals(void)
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 }
 
-/* Passes terminating signals on until the child has ended. */
-static int wait_for_child(const struct command *command, pid_t child, const sigset_t *signals)
-{
-	int status = 0, signal_number;
-
-	while (waitpid(child, &status, WNOHANG) == 0) {
-		signal_number = sigwaitinfo(signals, NULL);
-		if (signal_number > 0 && signal_number != SIGCHLD)
-			(void)kill(child, SIGTERM);
-	}
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	command_complain(command, "was ended by a signal: %s", strsignal(WTERMSIG(status)));
-	return EXIT_FAILURE;
-}
-
 int child_run(const struct command *command, int (*work)(void *context), void *context)
 {
 	const struct timespec at_once = { .tv_sec = 0 };
 	sigset_t signals, former;
 	pid_t child;
-	int status;
+	int status = 0, signal_number;
 
 	fill_signals(&signals);
 	(void)fflush(NULL);
@@ -71,7 +55,18 @@ int child_run(const struct command *command, int (*work)(void *context), void *c
 		(void)fflush(NULL);
 		_exit(status);
 	}
-	status = wait_for_child(command, child, &signals);
+	/* Passes terminating signals on until the child has ended. */
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		signal_number = sigwaitinfo(&signals, NULL);
+		if (signal_number > 0 && signal_number != SIGCHLD)
+			(void)kill(child, SIGTERM);
+	}
+	if (WIFEXITED(status)) {
+		status = WEXITSTATUS(status);
+	} else {
+		command_complain(command, "was ended by a signal: %s", strsignal(WTERMSIG(status)));
+		status = EXIT_FAILURE;
+	}
 	/* Signals that arrived while the child was ending must not end the caller once they are
 	 * unblocked. */
 	while (sigtimedwait(&signals, NULL, &at_once) > 0)

@@ -381,31 +381,6 @@ struct figures {
 	uint64_t counts[KINDS];
 };
 
-static bool gather_figures(const char *directory, struct figures *figures, struct fault *fault)
-{
-	char *path = data_directory_store(directory);
-	struct arena *arena = arena_open();
-	struct transaction *transaction;
-	struct roster *roster = NULL;
-	struct store *store = NULL;
-	bool is_gathered = accounts_list(directory, &roster, fault) &&
-			   data_directory_open_store(directory, read_only, &store, fault) &&
-			   store_begin(store, STORE_READ, arena, &transaction, fault);
-
-	if (is_gathered) {
-		figures->accounts = roster->count;
-		is_gathered = store_count(transaction, all_kinds, KINDS, figures->counts, fault);
-		store_abandon(transaction);
-	}
-	store_close(store);
-	is_gathered = is_gathered && (store_postgres_is_url(directory) ||
-				      store_gdbm_stat(path, NULL, &figures->store, fault));
-	roster_close(roster);
-	arena_close(arena);
-	free(path);
-	return is_gathered;
-}
-
 static uint64_t counted_of(const struct figures *figures, const struct store_kind *kind)
 {
 	size_t i = 0;
@@ -491,11 +466,36 @@ int command_stat(const struct command *command, int argc, char **argv)
 	int status = OPTIONS_PARSE(command, rows, argc, argv, NULL);
 	struct fault fault = FAULT_INITIAL;
 	struct figures figures = { .accounts = 0 };
+	struct transaction *transaction;
+	struct roster *roster = NULL;
+	struct store *store = NULL;
+	struct arena *arena;
+	bool is_gathered;
+	char *path;
 
 	if (status != OPTIONS_GO)
 		return status;
-	if (!begin_reading(directory, &fault) || !gather_figures(directory, &figures, &fault))
+	if (!begin_reading(directory, &fault))
 		return command_failed(command, &fault);
+	path = data_directory_store(directory);
+	arena = arena_open();
+	is_gathered = accounts_list(directory, &roster, &fault) &&
+		      data_directory_open_store(directory, read_only, &store, &fault) &&
+		      store_begin(store, STORE_READ, arena, &transaction, &fault);
+	if (is_gathered) {
+		figures.accounts = roster->count;
+		is_gathered = store_count(transaction, all_kinds, KINDS, figures.counts, &fault);
+		store_abandon(transaction);
+	}
+	store_close(store);
+	is_gathered = is_gathered && (store_postgres_is_url(directory) ||
+				      store_gdbm_stat(path, NULL, &figures.store, &fault));
+	roster_close(roster);
+	arena_close(arena);
+	free(path);
+	if (!is_gathered)
+		return command_failed(command, &fault);
+
 	if (wants_json)
 		print_figures_json(&figures);
 	else

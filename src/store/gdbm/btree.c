@@ -285,14 +285,6 @@ static bool draft_open(const struct btree *tree, const struct btree_node *node, 
 	       damaged(tree, node->number, fault);
 }
 
-static void draft_insert(struct draft *draft, size_t place, const struct item *item)
-{
-	memmove(&draft->items[place + 1], &draft->items[place],
-		(draft->count - place) * sizeof *draft->items);
-	draft->items[place] = *item;
-	draft->count++;
-}
-
 static void draft_delete(struct draft *draft, size_t place)
 {
 	draft->count--;
@@ -428,7 +420,10 @@ static bool insert(struct transaction *transaction, const struct btree *tree,
 		uint32_t number;
 		size_t right;
 
-		draft_insert(draft, place, &item);
+		memmove(&draft->items[place + 1], &draft->items[place],
+			(draft->count - place) * sizeof *draft->items);
+		draft->items[place] = item;
+		draft->count++;
 		if (draft_size(draft) <= (draft->level == 0 ? LEAF_MOST : INNER_MOST))
 			return write_node(transaction, tree, draft, draft->number, 0, draft->count,
 					  fault);

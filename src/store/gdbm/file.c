@@ -59,31 +59,28 @@ bool file_close(const struct file_system *files, int file, bool result)
 	return result;
 }
 
-static bool read_open_file(const struct file_system *files, int file, size_t most, char **bytes,
-			   size_t *size)
-{
-	off_t whole;
-
-	if (files->size(files, file, &whole) < 0)
-		return false;
-	if ((uint64_t)whole > most) {
-		errno = EFBIG;
-		return false;
-	}
-	*size = (size_t)whole;
-	*bytes = memory_check(malloc(*size + 1));
-	if (file_read_all(files, file, *bytes, *size, 0))
-		return true;
-	free(*bytes);
-	return false;
-}
-
 bool file_read_whole(const struct file_system *files, const char *path, size_t most, char **bytes,
 		     size_t *size)
 {
 	const int file = files->open(files, path, O_RDONLY, 0);
+	bool is_read;
+	off_t whole;
 
-	return file >= 0 && file_close(files, file, read_open_file(files, file, most, bytes, size));
+	if (file < 0)
+		return false;
+	is_read = files->size(files, file, &whole) >= 0;
+	if (is_read && (uint64_t)whole > most) {
+		errno = EFBIG;
+		is_read = false;
+	}
+	if (is_read) {
+		*size = (size_t)whole;
+		*bytes = memory_check(malloc(*size + 1));
+		is_read = file_read_all(files, file, *bytes, *size, 0);
+		if (!is_read)
+			free(*bytes);
+	}
+	return file_close(files, file, is_read);
 }
 
 bool file_map_whole(const struct file_system *files, const char *path, const char **mapping,

@@ -74,23 +74,6 @@ void gdbm_writer_close(struct gdbm_writer *writer)
 
 /* ---- buckets ---- */
 
-static void bucket_fill(struct bucket *bucket, const struct gdbm_place *places, size_t n,
-			unsigned bits)
-{
-	memset(bucket, 0, sizeof *bucket);
-	bucket->head.bits = (int)bits;
-	bucket->head.count = (int)n;
-	for (size_t i = 0; i < PLACES; i++)
-		bucket->places[i].hash = -1;
-	for (size_t i = 0; i < n; i++) {
-		size_t at = (size_t)places[i].hash % PLACES;
-
-		while (bucket->places[at].hash != -1)
-			at = (at + 1) % PLACES;
-		bucket->places[at] = places[i];
-	}
-}
-
 /* Writes the next bucket; all keys of its range are waiting. */
 static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 {
@@ -114,7 +97,19 @@ static bool bucket_write(struct gdbm_writer *writer, bool *is_broken)
 		if (n <= PLACES)
 			break;
 	}
-	bucket_fill(&bucket, writer->waiting, n, bits);
+
+	memset(&bucket, 0, sizeof bucket);
+	bucket.head.bits = (int)bits;
+	bucket.head.count = (int)n;
+	for (size_t i = 0; i < PLACES; i++)
+		bucket.places[i].hash = -1;
+	for (size_t i = 0; i < n; i++) {
+		size_t at = (size_t)writer->waiting[i].hash % PLACES;
+
+		while (bucket.places[at].hash != -1)
+			at = (at + 1) % PLACES;
+		bucket.places[at] = writer->waiting[i];
+	}
 	writer->next += range;
 	writer->n_waiting -= n;
 	memmove(writer->waiting, writer->waiting + n,

@@ -21,27 +21,22 @@ size_t journal_records_size(const struct change *changes, size_t n)
 	return size;
 }
 
-static void journal_records_grow(struct journal_records *records, size_t size)
-{
-	size_t capacity = records->capacity == 0 ? RECORDS_LEAST : records->capacity;
-
-	while (capacity < size)
-		capacity *= 2;
-	if (capacity == records->capacity)
-		return;
-	records->bytes = memory_check(realloc(records->bytes, capacity));
-	records->capacity = capacity;
-}
-
 void journal_records_add(struct journal_records *records, uint64_t number,
 			 const struct change *changes, size_t n)
 {
 	const size_t size = journal_records_size(changes, n);
+	size_t needed, capacity = records->capacity == 0 ? RECORDS_LEAST : records->capacity;
 	char *record, *to;
 
 	if (records->size == 0)
 		records->size = records->done = SEGMENT_BLOCK + GROUP_HEAD;
-	journal_records_grow(records, records->size + record_padded(size) + SEGMENT_BLOCK);
+	needed = records->size + record_padded(size) + SEGMENT_BLOCK;
+	while (capacity < needed)
+		capacity *= 2;
+	if (capacity != records->capacity) {
+		records->bytes = memory_check(realloc(records->bytes, capacity));
+		records->capacity = capacity;
+	}
 
 	record = records->bytes + records->size;
 	encode_32(record, (uint32_t)size);

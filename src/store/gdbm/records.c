@@ -663,33 +663,28 @@ static bool index_place(struct transaction *transaction, const struct store_kind
 		btree_put(transaction, &tree, key_slice(&target.key), name, fault));
 }
 
-static bool index_name(struct transaction *transaction, const struct store_kind *kind,
-		       const struct store_record *from, const struct store_record *to,
-		       struct fault *fault)
-{
-	struct btree tree;
-	bool is_new;
-
-	if (kind->naming != STORE_NAME_IN_ACCOUNT ||
-	    (from != NULL && to != NULL && slice_equal(from->name, to->name)))
-		return true;
-	tree = tree_of(transaction, kind, BY_NAME);
-	if (to != NULL) {
-		if (!btree_add(transaction, &tree, to->name, id_slice(&to->id), &is_new, fault))
-			return false;
-		if (!is_new)
-			return fault_set(fault, FAULT_AGAIN, NULL);
-	}
-	return from == NULL || btree_remove(transaction, &tree, from->name, fault);
-}
-
 /* Updates all indexes. */
 static bool index_record(struct transaction *transaction, const struct store_kind *kind,
 			 const struct store_record *from, const struct store_record *to,
 			 struct fault *fault)
 {
-	return index_name(transaction, kind, from, to, fault) &&
-	       index_place(transaction, kind, BY_ID, from, to, fault) &&
+	struct btree tree;
+	bool is_new;
+
+	if (kind->naming == STORE_NAME_IN_ACCOUNT &&
+	    (from == NULL || to == NULL || !slice_equal(from->name, to->name))) {
+		tree = tree_of(transaction, kind, BY_NAME);
+		if (to != NULL) {
+			if (!btree_add(transaction, &tree, to->name, id_slice(&to->id), &is_new,
+				       fault))
+				return false;
+			if (!is_new)
+				return fault_set(fault, FAULT_AGAIN, NULL);
+		}
+		if (from != NULL && !btree_remove(transaction, &tree, from->name, fault))
+			return false;
+	}
+	return index_place(transaction, kind, BY_ID, from, to, fault) &&
 	       index_place(transaction, kind, BY_PARENT, from, to, fault) &&
 	       (!kind->has_ends || index_place(transaction, kind, BY_END, from, to, fault));
 }
