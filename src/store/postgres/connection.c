@@ -303,22 +303,6 @@ static void finish_sent(struct wire *wire)
 	forget_results(wire);
 }
 
-static void prepare(struct wire *wire, enum statement statement)
-{
-	const struct statement_text *text = &statements[statement];
-	Oid types[PARAMETERS_MOST];
-	char name[16];
-	int n = 0;
-
-	for (; text->types[n] != '\0'; n++)
-		types[n] = parameter_type(text->types[n]);
-	(void)snprintf(name, sizeof name, "s%d", (int)statement);
-	if (PQsendPrepare(wire->connection, name, text->sql, n, types) == 1)
-		note_sent(wire, statement, true);
-	else
-		wire->is_connected = false;
-}
-
 static bool is_in_flight(const struct wire *wire, enum statement statement)
 {
 	for (size_t i = 0; i < wire->sent_count; i++) {
@@ -331,18 +315,26 @@ static bool is_in_flight(const struct wire *wire, enum statement statement)
 void wire_add(struct wire *wire, enum statement statement, const struct parameters *parameters)
 {
 	static const int binary[PARAMETERS_MOST] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	const struct statement_text *text = &statements[statement];
 	const int n = parameters == NULL ? 0 : parameters->count;
+	Oid types[PARAMETERS_MOST];
 	char name[16];
 
-	assert((size_t)n == strlen(statements[statement].types));
+	assert((size_t)n == strlen(text->types));
 	finish_sent(wire);
 	if (wire->sent_count == 0)
 		forget_results(wire);
 	if (!wire->is_connected)
 		return;
-	if (!wire->is_prepared[statement] && !is_in_flight(wire, statement))
-		prepare(wire, statement);
 	(void)snprintf(name, sizeof name, "s%d", (int)statement);
+	if (!wire->is_prepared[statement] && !is_in_flight(wire, statement)) {
+		for (int i = 0; i < n; i++)
+			types[i] = parameter_type(text->types[i]);
+		if (PQsendPrepare(wire->connection, name, text->sql, n, types) == 1)
+			note_sent(wire, statement, true);
+		else
+			wire->is_connected = false;
+	}
 	if (wire->is_connected &&
 	    PQsendQueryPrepared(wire->connection, name, n, n == 0 ? NULL : parameters->values,
 				n == 0 ? NULL : parameters->sizes, binary, 1) == 1)
@@ -448,14 +440,6 @@ static void take_notice(void *context, const PGresult *result)
 		wire->has_warned = true;
 }
 
-static bool is_plain_tcp(const struct wire *wire)
-{
-	const char *host = PQhost(wire->connection);
-
-	return host != NULL && host[0] != '\0' && host[0] != '/' && host[0] != '@' &&
-	       !PQsslInUse(wire->connection);
-}
-
 /* Returns the process ID of the server, from the row of wire_set_session; 0 if unknown. */
 static int process_of(const PGresult *result)
 {
@@ -464,28 +448,13 @@ static int process_of(const PGresult *result)
 		       : 0;
 }
 
-static bool refuse_weak(const PGresult *result, struct fault *fault)
-{
-	/* A server without this setting returns an empty value. */
-	const char *value = PQgetvalue(result, 0, 0);
-
-	if (strcmp(value, "off") != 0 && strcmp(value, "local") != 0 &&
-	    strcmp(value, "remote_write") != 0)
-		return true;
-	return fault_cause(
-		fault, FAULT_BAD_REQUEST, 0,
-		"synchronous_commit is %s, so acknowledged writes could be lost; set it to "
-		"on for the role or the database",
-		value);
-}
-
 /* Sets the session, and checks in the same flight how it commits. A pooler may have accepted the
  * login without having a server. */
 static bool wire_set_session(struct wire *wire, int *process, struct fault *fault)
 {
 	const int64_t until = clock_monotonic() + SET_MOST;
 	PGresult *result;
-	bool is_right;
+	bool is_right = false;
 
 	for (size_t i = 0; i < SETTINGS; i++)
 		send_alone(wire, settings[i]);
@@ -495,12 +464,23 @@ static bool wire_set_session(struct wire *wire, int *process, struct fault *faul
 	for (size_t i = 0; i < SETTINGS + wire->target->is_patient; i++)
 		PQclear(read_alone(wire, until));
 	result = read_alone(wire, until);
-	if (result == NULL)
-		is_right = lost(wire, false, fault);
-	else if (PQresultStatus(result) != PGRES_TUPLES_OK)
-		is_right = unavailable(PQresultErrorMessage(result), fault);
-	else
-		is_right = refuse_weak(result, fault);
+	if (result == NULL) {
+		lost(wire, false, fault);
+	} else if (PQresultStatus(result) != PGRES_TUPLES_OK) {
+		unavailable(PQresultErrorMessage(result), fault);
+	} else {
+		/* A server without this setting returns an empty value. */
+		const char *value = PQgetvalue(result, 0, 0);
+
+		is_right =
+			(strcmp(value, "off") != 0 && strcmp(value, "local") != 0 &&
+			 strcmp(value, "remote_write") != 0) ||
+			fault_cause(
+				fault, FAULT_BAD_REQUEST, 0,
+				"synchronous_commit is %s, so acknowledged writes could be lost; set it "
+				"to on for the role or the database",
+				value);
+	}
 	*process = process_of(result);
 	PQclear(result);
 	return is_right;
@@ -623,6 +603,8 @@ static bool check_pooler(struct wire *wire, struct fault *fault)
 bool wire_reopen(struct wire *wire, struct fault *fault)
 {
 	struct wire_target *target = wire->target;
+	bool is_plain_tcp;
+	const char *host;
 	int process;
 
 	if (!connect_to(wire, fault))
@@ -633,10 +615,12 @@ bool wire_reopen(struct wire *wire, struct fault *fault)
 		wire_disconnect(wire);
 		return false;
 	}
-	if (is_plain_tcp(wire) && !atomic_exchange(&target->told_of_plain_text, true))
-		log_event(LOG_LEVEL_WARNING, "database_without_tls", "host",
-			  PQhost(wire->connection), "remedy", "sslmode=verify-full in the URL",
-			  NULL);
+	host = PQhost(wire->connection);
+	is_plain_tcp = host != NULL && host[0] != '\0' && host[0] != '/' && host[0] != '@' &&
+		       !PQsslInUse(wire->connection);
+	if (is_plain_tcp && !atomic_exchange(&target->told_of_plain_text, true))
+		log_event(LOG_LEVEL_WARNING, "database_without_tls", "host", host, "remedy",
+			  "sslmode=verify-full in the URL", NULL);
 	return true;
 }
 

@@ -365,39 +365,6 @@ static const struct known_id *take_id(struct postgres_transaction *own,
 	return known;
 }
 
-/* Reads numbers for new ids: one for the first record of a kind, several from the second on,
- * because the transaction may then create many. */
-static bool read_ids(struct postgres_transaction *own, const struct store_kind *kind,
-		     struct fault *fault)
-{
-	const size_t n = rows_highest_id(own, kind) != NULL ? NEW_IDS_AT_ONCE : 1;
-	size_t results[NEW_IDS_AT_ONCE];
-	struct parameters parameters;
-
-	for (size_t i = 0; i < n; i++) {
-		rows_start(&parameters, own, kind);
-		results[i] = rows_add(own, NEW_ID, &parameters);
-	}
-	if (!rows_fly(own, fault))
-		return false;
-	for (size_t i = n; i-- > 0;)
-		rows_remember_id(own, kind, results[i]);
-	return true;
-}
-
-/* Returns the newest id of the account and kind, including own changes. */
-static bool newest_of(const struct postgres_transaction *own, const struct store_kind *kind,
-		      const struct known_id *known, struct id *newest)
-{
-	const struct highest_id *highest = rows_highest_id(own, kind);
-
-	*newest = known->newest;
-	if (highest == NULL || (known->has_newest && id_compare(&highest->id, newest) <= 0))
-		return known->has_newest;
-	*newest = highest->id;
-	return true;
-}
-
 bool rows_fix_time(struct transaction *transaction, int64_t least, int64_t *now,
 		   struct fault *fault)
 {
@@ -421,7 +388,9 @@ bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
 {
 	struct postgres_transaction *own = rows_own(transaction);
 	const struct store_postgres *store = (struct store_postgres *)transaction->store;
+	const struct highest_id *highest;
 	const struct known_id *known;
+	bool has_newest;
 	struct id newest;
 	uint64_t number;
 	int64_t seconds;
@@ -429,15 +398,36 @@ bool rows_new_id(struct transaction *transaction, const struct store_kind *kind,
 	if (!rows_read_expected(own, fault))
 		return false;
 	known = take_id(own, kind);
+	/* Reads numbers for new ids: one for the first record of a kind, several from the second
+	 * on, because the transaction may then create many. */
 	if (known == NULL) {
-		if (!read_ids(own, kind, fault))
+		const size_t n = rows_highest_id(own, kind) != NULL ? NEW_IDS_AT_ONCE : 1;
+		size_t results[NEW_IDS_AT_ONCE];
+		struct parameters parameters;
+
+		for (size_t i = 0; i < n; i++) {
+			rows_start(&parameters, own, kind);
+			results[i] = rows_add(own, NEW_ID, &parameters);
+		}
+		if (!rows_fly(own, fault))
 			return false;
+		for (size_t i = n; i-- > 0;)
+			rows_remember_id(own, kind, results[i]);
 		known = take_id(own, kind);
 	}
 	number = known->number;
 	if (!store->uses_callers_clock && !own->has_fixed_time)
 		*now = known->now;
-	if (newest_of(own, kind, known, &newest)) {
+
+	/* The newest id of the account and kind, including own changes. */
+	highest = rows_highest_id(own, kind);
+	newest = known->newest;
+	has_newest = known->has_newest;
+	if (highest != NULL && (!has_newest || id_compare(&highest->id, &newest) > 0)) {
+		newest = highest->id;
+		has_newest = true;
+	}
+	if (has_newest) {
 		seconds = id_seconds(&newest);
 		/* Use the next second if only that makes the new id higher. */
 		if (id_number(&newest) >= number)

@@ -24,24 +24,6 @@ static struct slice end_of_prefix(struct slice prefix, char *bytes)
 	return (struct slice){ bytes, size };
 }
 
-static void query_by_name(const struct store_page *page, struct page_query *query)
-{
-	struct slice after = page->after.size > 0 ? page->after : SLICE("");
-	struct slice prefix = page->prefix.size > 0 ? page->prefix : SLICE("");
-
-	/* If `after` is longer than any name, its first STORE_NAME_MAX bytes give the same page. */
-	if (after.size > STORE_NAME_MAX)
-		after.size = STORE_NAME_MAX;
-	query->statement = PAGE_BY_NAME;
-	parameters_bytes(&query->parameters, after);
-	/* Names are not longer than this, so a longer prefix is cut. */
-	if (prefix.size > STORE_NAME_MAX)
-		prefix.size = STORE_NAME_MAX;
-	parameters_bytes(&query->parameters, prefix);
-	parameters_bytes(&query->parameters, end_of_prefix(prefix, query->prefix_end));
-	parameters_number(&query->parameters, page->most + 1, 8);
-}
-
 /* Returns the statement for newest first; the one for oldest first follows it. */
 static enum statement page_statement(const struct store_kind *kind, const struct store_page *page)
 {
@@ -72,7 +54,21 @@ void page_query_make(const struct postgres_transaction *own, const struct store_
 	parameters_id(parameters, &own->base.account);
 	rows_add_kind(parameters, kind);
 	if (page->order == STORE_BY_NAME) {
-		query_by_name(page, query);
+		struct slice after = page->after.size > 0 ? page->after : SLICE("");
+		struct slice prefix = page->prefix.size > 0 ? page->prefix : SLICE("");
+
+		/* If `after` is longer than any name, its first STORE_NAME_MAX bytes give the same
+		 * page. */
+		if (after.size > STORE_NAME_MAX)
+			after.size = STORE_NAME_MAX;
+		query->statement = PAGE_BY_NAME;
+		parameters_bytes(parameters, after);
+		/* Names are not longer than this, so a longer prefix is cut. */
+		if (prefix.size > STORE_NAME_MAX)
+			prefix.size = STORE_NAME_MAX;
+		parameters_bytes(parameters, prefix);
+		parameters_bytes(parameters, end_of_prefix(prefix, query->prefix_end));
+		parameters_number(parameters, page->most + 1, 8);
 		return;
 	}
 	if (page->order == STORE_BY_END) {

@@ -9,25 +9,11 @@
 
 /* ---- writing ---- */
 
-static void raise_highest_id(struct postgres_transaction *own, const struct change *change)
-{
-	struct highest_id *highest = rows_highest_id(own, change->kind);
-
-	if (highest == NULL) {
-		highest = arena_zero(own->base.arena, sizeof *highest);
-		highest->letter = change->kind->letter;
-		highest->account = change->record.account;
-		highest->next = own->highest_ids;
-		own->highest_ids = highest;
-	}
-	if (id_compare(&change->record.id, &highest->id) > 0)
-		highest->id = change->record.id;
-}
-
 static void change_append(struct postgres_transaction *own, struct change *change)
 {
 	struct arena *arena = own->base.arena;
 	const char letter = change->kind->letter;
+	struct highest_id *highest;
 
 	if (!rows_are_named(change->kind))
 		key_index_add(&own->changed_ids, arena, letter, id_slice(&change->record.id),
@@ -37,8 +23,18 @@ static void change_append(struct postgres_transaction *own, struct change *chang
 	if (change->former_name.data != NULL &&
 	    !slice_equal(change->former_name, change->record.name))
 		key_index_add(&own->changed_names, arena, letter, change->former_name, change);
-	if (change->kind->has_ids)
-		raise_highest_id(own, change);
+	if (change->kind->has_ids) {
+		highest = rows_highest_id(own, change->kind);
+		if (highest == NULL) {
+			highest = arena_zero(own->base.arena, sizeof *highest);
+			highest->letter = change->kind->letter;
+			highest->account = change->record.account;
+			highest->next = own->highest_ids;
+			own->highest_ids = highest;
+		}
+		if (id_compare(&change->record.id, &highest->id) > 0)
+			highest->id = change->record.id;
+	}
 	change->before = own->last_change;
 	if (own->last_change == NULL)
 		own->first_change = change;
@@ -160,39 +156,6 @@ static uint32_t change_checksum(const struct change *change)
 			     change->kind->has_switch);
 }
 
-static void write_record(struct postgres_transaction *own, const struct change *change)
-{
-	const struct store_kind *kind = change->kind;
-	const struct store_record *record = &change->record;
-	struct parameters parameters = PARAMETERS_INITIAL;
-
-	parameters_id(&parameters, &change->record.account);
-	rows_add_kind(&parameters, kind);
-	parameters_id(&parameters, &record->id);
-	if (kind->has_parent)
-		parameters_id(&parameters, &record->parent);
-	else
-		parameters_null(&parameters);
-	if (kind->has_switch)
-		parameters_number(&parameters, record->is_on, 1);
-	else
-		parameters_null(&parameters);
-	parameters_bytes(&parameters, record->name);
-	parameters_bytes(&parameters, record->value);
-	parameters_number(&parameters, change_checksum(change), 4);
-	if (record->ends != 0)
-		parameters_number(&parameters, (uint64_t)record->ends, 8);
-	else
-		parameters_null(&parameters);
-	if (change->is_insertion) {
-		rows_add(own, rows_are_named(kind) ? INSERT_NAMED : INSERT, &parameters);
-		return;
-	}
-	if (rows_are_named(kind))
-		parameters_bytes(&parameters, change->former_name);
-	rows_add(own, rows_are_named(kind) ? UPDATE_NAMED : UPDATE, &parameters);
-}
-
 /* ---- groups: several changes in one statement ---- */
 
 /* Larger values are sent alone, because a group is a copy of its records. */
@@ -257,40 +220,61 @@ static void insert_group(struct postgres_transaction *own, const struct change *
 	rows_add(own, INSERT_SEVERAL, &parameters);
 }
 
-static void remove_group(struct postgres_transaction *own, const struct change *change, size_t n)
-{
-	struct buffer ids = BUFFER_INITIAL(own->base.arena);
-	struct parameters parameters = PARAMETERS_INITIAL;
-
-	parameters_id(&parameters, &change->record.account);
-	rows_add_kind(&parameters, change->kind);
-	array_begin(&ids, 'b', n);
-	for (size_t i = 0; i < n; i++, change = change->after)
-		array_bytes(&ids, id_slice(&change->record.id));
-	parameters_bytes(&parameters, buffer_slice(&ids));
-	parameters_number(&parameters, n, 8);
-	rows_add(own, DELETE_SEVERAL, &parameters);
-}
-
 static void add_alone(struct postgres_transaction *own, const struct change *change)
 {
+	const struct store_kind *kind = change->kind;
+	const struct store_record *record = &change->record;
 	struct parameters parameters;
 
 	guard(own, change);
-	if (!change->is_removal) {
-		write_record(own, change);
+	if (change->is_removal) {
+		add_key(&parameters, change, record->name);
+		rows_add(own, rows_are_named(kind) ? DELETE_NAMED : DELETE, &parameters);
 		return;
 	}
-	add_key(&parameters, change, change->record.name);
-	rows_add(own, rows_are_named(change->kind) ? DELETE_NAMED : DELETE, &parameters);
+	parameters = PARAMETERS_INITIAL;
+	parameters_id(&parameters, &record->account);
+	rows_add_kind(&parameters, kind);
+	parameters_id(&parameters, &record->id);
+	if (kind->has_parent)
+		parameters_id(&parameters, &record->parent);
+	else
+		parameters_null(&parameters);
+	if (kind->has_switch)
+		parameters_number(&parameters, record->is_on, 1);
+	else
+		parameters_null(&parameters);
+	parameters_bytes(&parameters, record->name);
+	parameters_bytes(&parameters, record->value);
+	parameters_number(&parameters, change_checksum(change), 4);
+	if (record->ends != 0)
+		parameters_number(&parameters, (uint64_t)record->ends, 8);
+	else
+		parameters_null(&parameters);
+	if (change->is_insertion) {
+		rows_add(own, rows_are_named(kind) ? INSERT_NAMED : INSERT, &parameters);
+		return;
+	}
+	if (rows_are_named(kind))
+		parameters_bytes(&parameters, change->former_name);
+	rows_add(own, rows_are_named(kind) ? UPDATE_NAMED : UPDATE, &parameters);
 }
 
 static void add_group(struct postgres_transaction *own, const struct change *first, size_t n)
 {
+	struct buffer ids = BUFFER_INITIAL(own->base.arena);
+	struct parameters parameters = PARAMETERS_INITIAL;
 	const struct change *change = first;
 
 	if (first->is_removal) {
-		remove_group(own, first, n);
+		parameters_id(&parameters, &first->record.account);
+		rows_add_kind(&parameters, first->kind);
+		array_begin(&ids, 'b', n);
+		for (size_t i = 0; i < n; i++, change = change->after)
+			array_bytes(&ids, id_slice(&change->record.id));
+		parameters_bytes(&parameters, buffer_slice(&ids));
+		parameters_number(&parameters, n, 8);
+		rows_add(own, DELETE_SEVERAL, &parameters);
 		return;
 	}
 	for (size_t i = 0; i < n; i++, change = change->after)

@@ -37,33 +37,27 @@ static bool look_at_tables(struct wire *wire, int *version, struct fault *fault)
 	return true;
 }
 
-/* Sets the form of new tables, in the transaction that makes them. */
-static bool set_form(struct wire *wire, const struct store_form *form, struct fault *fault)
-{
-	struct parameters parameters = PARAMETERS_INITIAL;
-	struct arena *arena;
-	bool is_set;
-
-	if (form == NULL)
-		return true;
-	arena = arena_open();
-	parameters_bytes(&parameters, form->text(arena));
-	wire_add(wire, FORM_SET, &parameters);
-	is_set = wire_fly(wire, false, fault);
-	arena_close(arena);
-	return is_set;
-}
-
 static bool make_tables(struct wire *wire, const struct store_form *form, bool *was_made,
 			struct fault *fault)
 {
+	struct parameters parameters = PARAMETERS_INITIAL;
 	char state[6], ignored[6];
+	bool is_set;
 
 	*was_made = wire_command(wire, "BEGIN", state);
 	for (size_t i = 0; *was_made && table_commands[i] != NULL; i++)
 		*was_made = wire_command(wire, table_commands[i], state);
-	if (*was_made && !set_form(wire, form, fault))
-		return false;
+	/* The form is set in the transaction that makes the tables. */
+	if (*was_made && form != NULL) {
+		struct arena *arena = arena_open();
+
+		parameters_bytes(&parameters, form->text(arena));
+		wire_add(wire, FORM_SET, &parameters);
+		is_set = wire_fly(wire, false, fault);
+		arena_close(arena);
+		if (!is_set)
+			return false;
+	}
 	if (*was_made && wire_command(wire, "COMMIT", state))
 		return true;
 	*was_made = false;

@@ -19,24 +19,6 @@ struct walk {
 	bool is_last;
 };
 
-/* Adds a statement for the next portion. */
-static size_t add_portion(struct postgres_transaction *own, const struct walk *walk)
-{
-	const struct store_record *last = walk->count > 0 ? &walk->records[walk->count - 1] : NULL;
-	struct parameters parameters = PARAMETERS_INITIAL;
-
-	rows_add_kind(&parameters, walk->kind);
-	if (rows_are_named(walk->kind)) {
-		parameters_bytes(&parameters, last != NULL ? last->name : SLICE(""));
-		parameters_number(&parameters, PORTION, 8);
-		return rows_add(own, walk->has_values ? WALK_NAMED : WALK_NAMED_KEYS, &parameters);
-	}
-	parameters_bytes(&parameters, last != NULL ? id_slice(&last->account) : SLICE(""));
-	parameters_bytes(&parameters, last != NULL ? id_slice(&last->id) : SLICE(""));
-	parameters_number(&parameters, PORTION, 8);
-	return rows_add(own, walk->has_values ? WALK : WALK_KEYS, &parameters);
-}
-
 static bool read_row_key(struct arena *arena, const struct wire *wire, size_t result, size_t row,
 			 bool is_named, struct store_record *record, struct fault *fault)
 {
@@ -56,9 +38,23 @@ static bool read_row_key(struct arena *arena, const struct wire *wire, size_t re
 static bool read_portion(struct walk *walk, struct fault *fault)
 {
 	struct postgres_transaction *own = rows_own(walk->cursor.transaction);
-	const size_t result = add_portion(own, walk);
+	const struct store_record *last = walk->count > 0 ? &walk->records[walk->count - 1] : NULL;
+	struct parameters parameters = PARAMETERS_INITIAL;
+	enum statement statement;
+	size_t result;
 	char letter;
 
+	rows_add_kind(&parameters, walk->kind);
+	if (rows_are_named(walk->kind)) {
+		statement = walk->has_values ? WALK_NAMED : WALK_NAMED_KEYS;
+		parameters_bytes(&parameters, last != NULL ? last->name : SLICE(""));
+	} else {
+		statement = walk->has_values ? WALK : WALK_KEYS;
+		parameters_bytes(&parameters, last != NULL ? id_slice(&last->account) : SLICE(""));
+		parameters_bytes(&parameters, last != NULL ? id_slice(&last->id) : SLICE(""));
+	}
+	parameters_number(&parameters, PORTION, 8);
+	result = rows_add(own, statement, &parameters);
 	if (!rows_fly(own, fault))
 		return false;
 	arena_reset(walk->arena);
