@@ -122,30 +122,6 @@ bool stack_build_add(struct stack_build *build, struct slice key, struct slice v
 			       is_broken, fault);
 }
 
-static bool files_finish(struct stack_build *build, struct stack_info *info, bool *is_broken,
-			 struct fault *fault)
-{
-	const struct block_writer *written;
-
-	if ((!build->is_stamped && !stamp_add(build, is_broken)) ||
-	    !gdbm_writer_end(build->writer, &written, is_broken))
-		return build_failed(build, fault);
-	return index_build_end(build->index, written, info, is_broken, fault);
-}
-
-static bool names_finish(struct stack_build *build, struct fault *fault)
-{
-	const struct file_system *files = build->place.files;
-	char from[PATH_MAX], to[PATH_MAX];
-
-	stack_path(&build->place, build->id, ".index.new", from);
-	stack_path(&build->place, build->id, ".index", to);
-	if (files->rename(files, from, to) < 0)
-		return build_failed(build, fault);
-	stack_path(&build->place, build->id, ".gdbm", to);
-	return files->rename(files, build->path, to) == 0 || build_failed(build, fault);
-}
-
 static void build_free(struct stack_build *build)
 {
 	gdbm_writer_close(build->writer);
@@ -159,8 +135,24 @@ static void build_free(struct stack_build *build)
 bool stack_build_end(struct stack_build *build, struct stack_info *info, bool *is_broken,
 		     struct fault *fault)
 {
+	const struct file_system *files = build->place.files;
+	const struct block_writer *written = NULL;
+	char from[PATH_MAX], index[PATH_MAX], gdbm[PATH_MAX];
+	bool is_done;
+
 	*info = (struct stack_info){ .bytes = build->bytes };
-	if (!files_finish(build, info, is_broken, fault) || !names_finish(build, fault)) {
+	is_done = ((build->is_stamped || stamp_add(build, is_broken)) &&
+		   gdbm_writer_end(build->writer, &written, is_broken)) ||
+		  build_failed(build, fault);
+	is_done = is_done && index_build_end(build->index, written, info, is_broken, fault);
+
+	stack_path(&build->place, build->id, ".index.new", from);
+	stack_path(&build->place, build->id, ".index", index);
+	stack_path(&build->place, build->id, ".gdbm", gdbm);
+	is_done = is_done && ((files->rename(files, from, index) == 0 &&
+			       files->rename(files, build->path, gdbm) == 0) ||
+			      build_failed(build, fault));
+	if (!is_done) {
 		stack_build_abandon(build);
 		return false;
 	}
