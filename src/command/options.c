@@ -60,29 +60,26 @@ static bool parse_number(const struct command *command, const struct option_row 
 	return true;
 }
 
-/* Returns 0 if the letter is not a unit. */
-static int64_t seconds_of_unit(char unit)
-{
-	switch (unit) {
-	case 's':
-		return 1;
-	case 'm':
-		return 60;
-	case 'h':
-		return 60 * 60;
-	case 'd':
-		return DAY;
-	}
-	return 0;
-}
-
 /* Reads a duration in seconds, at least `least`. */
 static bool read_duration(struct slice text, int64_t least, int64_t *seconds)
 {
 	const struct slice digits = { text.data, text.size > 0 ? text.size - 1 : 0 };
-	const int64_t unit = text.size > 0 ? seconds_of_unit(text.data[text.size - 1]) : 0;
-	int64_t number;
+	int64_t number, unit = 0;
 
+	switch (text.size > 0 ? text.data[text.size - 1] : '\0') {
+	case 's':
+		unit = 1;
+		break;
+	case 'm':
+		unit = 60;
+		break;
+	case 'h':
+		unit = 60 * 60;
+		break;
+	case 'd':
+		unit = DAY;
+		break;
+	}
 	if (unit == 0 || !text_integer(digits, &number) || number < least ||
 	    number > LONGEST_DURATION / unit)
 		return false;

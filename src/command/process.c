@@ -158,30 +158,14 @@ bool process_try_memory(struct fault *fault)
 	return true;
 }
 
-/* Changes the owner only of the directory that we created, not of a replacement by another user. */
-static bool give_directory(const char *path, const struct identity *owner)
-{
-	int directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct stat made;
-	bool is_given;
-	int error;
-
-	if (directory < 0)
-		return false;
-	is_given = fstat(directory, &made) == 0 && made.st_uid == geteuid() &&
-		   fchown(directory, owner->user, owner->group) == 0;
-	error = errno;
-	close(directory);
-	errno = error;
-	return is_given;
-}
-
 bool process_make_directory(const char *path, const struct identity *owner, bool *was_made,
 			    struct fault *fault)
 {
 	char parent[PATH_MAX];
+	bool is_given = true;
+	int directory, error;
+	struct stat made;
 	mode_t former;
-	int error;
 
 	/* The mode does not depend on the umask. */
 	former = umask(077);
@@ -193,8 +177,18 @@ bool process_make_directory(const char *path, const struct identity *owner, bool
 	if (!*was_made)
 		return fault_cause(fault, FAULT_UNAVAILABLE, error,
 				   "cannot create the directory %s", path);
-	if (owner != NULL && !give_directory(path, owner))
-		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
+	if (owner != NULL) {
+		/* Only of the directory that we created, not of a replacement by another user. */
+		directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		is_given = directory >= 0 && fstat(directory, &made) == 0 &&
+			   made.st_uid == geteuid() &&
+			   fchown(directory, owner->user, owner->group) == 0;
+		error = errno;
+		if (directory >= 0)
+			close(directory);
+	}
+	if (!is_given)
+		return fault_cause(fault, FAULT_UNAVAILABLE, error,
 				   "cannot change the owner of the directory %s", path);
 	/* The directory is durable only once its entry in the parent is. */
 	directory_of(path, parent);
