@@ -428,15 +428,6 @@ static bool has_standby(struct wire *wire)
 	return wire_fly(wire, false, &ignored) && wire_number(wire, 0, 0, 0) != 0;
 }
 
-/* Returns the size of the database in bytes, or 0 if it does not say. */
-static uint64_t database_size(struct wire *wire)
-{
-	struct fault ignored = FAULT_INITIAL;
-
-	wire_add(wire, SIZE, NULL);
-	return wire_fly(wire, false, &ignored) ? (uint64_t)wire_number(wire, 0, 0, 0) : 0;
-}
-
 /* Commits the row of this connection, which proves that the database can be written. */
 static bool commit_slot(struct wire *wire, struct fault *fault)
 {
@@ -478,8 +469,12 @@ static void watch_once(struct store_postgres *store, struct wire *wire, unsigned
 		log_event(LOG_LEVEL_NOTICE, "database_back", NULL);
 	if (round % ROUNDS_OF_A_COMMIT == 0)
 		atomic_store(&store->is_synchronous, has_standby(wire));
-	if (round % ROUNDS_OF_A_SIZE == 0)
-		atomic_store(&store->disk_bytes, database_size(wire));
+	if (round % ROUNDS_OF_A_SIZE == 0) {
+		wire_add(wire, SIZE, NULL);
+		/* 0 if the database does not say. */
+		atomic_store(&store->disk_bytes,
+			     wire_fly(wire, false, &fault) ? wire_number(wire, 0, 0, 0) : 0);
+	}
 }
 
 static void *keep_watch(void *context)
