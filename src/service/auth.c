@@ -76,59 +76,10 @@ static void limit_to_key(struct actor *actor, const struct api_key *key)
 	actor->gives_until = key->expires_at;
 }
 
-static bool check_api_key(struct call *call, struct slice token, struct fault *fault)
-{
-	struct accounts *accounts = call->environment->accounts;
-	unsigned char digest[DIGEST_SIZE];
-	const struct account *account;
-	const struct roster *roster;
-	struct slice id, secret;
-	struct api_key key;
-	bool is_there, is_right;
-
-	if (!api_key_parse(token, &id, &secret))
-		return refuse_key(fault);
-	if (!find_key(call, id, &key, &is_there, fault))
-		return false;
-	digest_sha256(secret, digest);
-	if (!is_there || !digest_equal(digest, key.digest) ||
-	    !key_is_valid(&key, clock_now(call->environment->clock)))
-		return refuse_key(fault);
-	call->actor = (struct actor){ .kind = ACTOR_KEY, .expires_at = key.expires_at };
-	memcpy(call->actor.id, id.data, id.size);
-	limit_to_key(&call->actor, &key);
-	/* The call is one of the key's account, which must exist and be enabled. */
-	roster = accounts_current(accounts);
-	account = roster_by_id(roster, &key.stored.account);
-	is_right = account != NULL && account->is_enabled;
-	call->roster_generation = roster->generation;
-	if (is_right)
-		take_account(call, account);
-	accounts_release(accounts, roster);
-	return is_right || refuse_key(fault);
-}
-
 /* ---- tokens ---- */
 
 /* What a bearer token or cookie is verified as. */
 enum credential { MANAGEMENT, SESSION, APP };
-
-/* Verifies a join token, for a route that takes one. */
-static bool verify_app_token(struct call *call, const struct roster *roster, struct slice token,
-			     int64_t now, struct fault *fault)
-{
-	struct slice code;
-
-	call->app_token = arena_zero(call->arena, sizeof *call->app_token);
-	if (!token_verify_app(roster, call->arena, token, now, call->app_token, fault))
-		return false;
-	call->actor.kind = ACTOR_CODE;
-	code = text_cut(call->app_token->subject.code_hash, ACTOR_ID_MOST);
-	if (code.size > 0)
-		memcpy(call->actor.id, code.data, code.size);
-	take_account(call, call->app_token->account);
-	return true;
-}
 
 static bool verify_token(struct call *call, const struct roster *roster, struct slice token,
 			 enum credential credential, struct fault *fault)
@@ -137,9 +88,19 @@ static bool verify_token(struct call *call, const struct roster *roster, struct 
 	const bool is_session = credential == SESSION;
 	struct token_claims claims;
 	struct actor *actor = &call->actor;
+	struct slice code;
 
-	if (credential == APP)
-		return verify_app_token(call, roster, token, now, fault);
+	if (credential == APP) {
+		call->app_token = arena_zero(call->arena, sizeof *call->app_token);
+		if (!token_verify_app(roster, call->arena, token, now, call->app_token, fault))
+			return false;
+		actor->kind = ACTOR_CODE;
+		code = text_cut(call->app_token->subject.code_hash, ACTOR_ID_MOST);
+		if (code.size > 0)
+			memcpy(actor->id, code.data, code.size);
+		take_account(call, call->app_token->account);
+		return true;
+	}
 	if (!token_verify(call->environment->tokens, roster, call->arena, token,
 			  is_session ? TOKEN_SESSION : TOKEN_MANAGEMENT, now, &claims, fault))
 		return false;
@@ -181,40 +142,65 @@ static bool check_token(struct call *call, struct slice token, enum credential c
 
 bool auth_by_bearer(struct call *call, struct slice token, struct fault *fault)
 {
-	return api_key_is_meant(token) ? check_api_key(call, token, fault)
-				       : check_token(call, token, MANAGEMENT, fault);
+	struct accounts *accounts = call->environment->accounts;
+	unsigned char digest[DIGEST_SIZE];
+	const struct account *account;
+	const struct roster *roster;
+	struct slice id, secret;
+	struct api_key key;
+	bool is_there, is_right;
+
+	if (!api_key_is_meant(token))
+		return check_token(call, token, MANAGEMENT, fault);
+	if (!api_key_parse(token, &id, &secret))
+		return refuse_key(fault);
+	if (!find_key(call, id, &key, &is_there, fault))
+		return false;
+	digest_sha256(secret, digest);
+	if (!is_there || !digest_equal(digest, key.digest) ||
+	    !key_is_valid(&key, clock_now(call->environment->clock)))
+		return refuse_key(fault);
+	call->actor = (struct actor){ .kind = ACTOR_KEY, .expires_at = key.expires_at };
+	memcpy(call->actor.id, id.data, id.size);
+	limit_to_key(&call->actor, &key);
+	/* The call is one of the key's account, which must exist and be enabled. */
+	roster = accounts_current(accounts);
+	account = roster_by_id(roster, &key.stored.account);
+	is_right = account != NULL && account->is_enabled;
+	call->roster_generation = roster->generation;
+	if (is_right)
+		take_account(call, account);
+	accounts_release(accounts, roster);
+	return is_right || refuse_key(fault);
 }
 
 /* ---- sessions ---- */
 
-/* Checks that the API key that the session was started with still exists and is valid. */
-static bool check_key_of_session(struct call *call, struct fault *fault)
+static bool check_session_cookie(struct call *call, struct slice token, struct fault *fault)
 {
 	struct actor *actor = &call->actor;
 	struct api_key key;
 	bool is_there;
 
-	if (actor->id[0] == '\0')
-		return true;
-	if (!find_key(call, slice_of(actor->id), &key, &is_there, fault))
-		return false;
-	if (!is_there || id_compare(&key.stored.account, &call->account) != 0 ||
-	    !key_is_valid(&key, clock_now(call->environment->clock)))
-		return fault_detail(fault, FAULT_UNAUTHORIZED,
-				    "the API key of this session has been deleted");
-	limit_to_key(actor, &key);
-	return true;
-}
-
-static bool check_session_cookie(struct call *call, struct slice token, struct fault *fault)
-{
 	/* A call that is run again is checked again. */
 	if (call_find_header(call, "Cache-Control").size == 0) {
 		call_header(call, "Cache-Control", SLICE("no-store"));
 		call_header(call, "Vary", SLICE("Cookie"));
 	}
-	return check_token(call, token, SESSION, fault) && check_key_of_session(call, fault) &&
-	       (call->route->method == METHOD_GET || session_check_header(call, fault));
+	if (!check_token(call, token, SESSION, fault))
+		return false;
+
+	/* The API key that the session was started with must still exist and be valid. */
+	if (actor->id[0] != '\0') {
+		if (!find_key(call, slice_of(actor->id), &key, &is_there, fault))
+			return false;
+		if (!is_there || id_compare(&key.stored.account, &call->account) != 0 ||
+		    !key_is_valid(&key, clock_now(call->environment->clock)))
+			return fault_detail(fault, FAULT_UNAUTHORIZED,
+					    "the API key of this session has been deleted");
+		limit_to_key(actor, &key);
+	}
+	return call->route->method == METHOD_GET || session_check_header(call, fault);
 }
 
 /* Finds the caller by the credentials in the request: a session cookie, or a token or API key in

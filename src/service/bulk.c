@@ -44,32 +44,6 @@ static bool refuse_path(struct call *call, size_t number, const char *sentence)
 	return false;
 }
 
-static void begin_operation(struct call *call, const json_t *object, struct operation *operation)
-{
-	struct call *part = &operation->call;
-
-	part->environment = call->environment;
-	part->arena = call->arena;
-	part->request = (struct request){
-		.method = method_named(text_of_json(json_object_get(object, "method"))),
-		.uri = text_of_json(json_object_get(object, "path")),
-		.if_match = text_of_json(json_object_get(object, "if_match")),
-		.if_none_match = text_of_json(json_object_get(object, "if_none_match")),
-		.address = call->request.address,
-	};
-	part->account = call->account;
-	memcpy(part->account_text, call->account_text, sizeof part->account_text);
-	part->actor = call->actor;
-	part->roster_generation = call->roster_generation;
-	part->validates_only = call->validates_only;
-	part->is_part = true;
-	findings_open(&part->findings, call->arena);
-	part->findings.clock = call->findings.clock;
-	operation->ref = text_of_json(json_object_get(object, "ref"));
-	for (size_t i = 0; i < CALL_PARAMETERS; i++)
-		operation->referred[i] = NO_OPERATION;
-}
-
 static bool find_referred(struct call *call, struct bulk *bulk, size_t number, size_t parameter,
 			  struct slice ref)
 {
@@ -181,6 +155,7 @@ bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 	bulk->refs = arena_json(call->arena, json_object());
 	for (size_t i = 0; i < bulk->count && !findings_are_full(&call->findings); i++) {
 		struct operation *operation = &bulk->operations[i];
+		struct call *part = &operation->call;
 		const json_t *object = json_array_get(list, i);
 		const struct slice ref = i > 0 ? bulk->operations[i - 1].ref
 					       : (struct slice){ NULL, 0 };
@@ -189,18 +164,37 @@ bool bulk_check(struct call *call, json_t *body, bool is_strict, struct fault *f
 		if (ref.data != NULL && json_object_getn(bulk->refs, ref.data, ref.size) == NULL)
 			json_object_setn_new(bulk->refs, ref.data, ref.size,
 					     json_integer((json_int_t)i - 1));
-		begin_operation(call, object, operation);
+
+		part->environment = call->environment;
+		part->arena = call->arena;
+		part->request = (struct request){
+			.method = method_named(text_of_json(json_object_get(object, "method"))),
+			.uri = text_of_json(json_object_get(object, "path")),
+			.if_match = text_of_json(json_object_get(object, "if_match")),
+			.if_none_match = text_of_json(json_object_get(object, "if_none_match")),
+			.address = call->request.address,
+		};
+		part->account = call->account;
+		memcpy(part->account_text, call->account_text, sizeof part->account_text);
+		part->actor = call->actor;
+		part->roster_generation = call->roster_generation;
+		part->validates_only = call->validates_only;
+		part->is_part = true;
+		findings_open(&part->findings, call->arena);
+		part->findings.clock = call->findings.clock;
+		operation->ref = text_of_json(json_object_get(object, "ref"));
+		for (size_t n = 0; n < CALL_PARAMETERS; n++)
+			operation->referred[n] = NO_OPERATION;
+
 		if (json_object_get(object, "path") == NULL ||
 		    json_object_get(object, "method") == NULL || !find_route(call, i, operation))
 			continue;
 		(void)check_parameters(call, bulk, i);
-		if (operation->call.route->has_etag) {
-			check_condition(call, i, "/if_match", &operation->call.request.if_match);
-			check_condition(call, i, "/if_none_match",
-					&operation->call.request.if_none_match);
+		if (part->route->has_etag) {
+			check_condition(call, i, "/if_match", &part->request.if_match);
+			check_condition(call, i, "/if_none_match", &part->request.if_none_match);
 		}
-		check_part_body(call, i, &operation->call, json_object_get(object, "body"),
-				is_strict);
+		check_part_body(call, i, part, json_object_get(object, "body"), is_strict);
 	}
 	call->bulk = bulk;
 	if (!findings_result(&call->findings, fault))
@@ -265,33 +259,13 @@ static struct slice part_body(struct call *part)
 	return buffer_slice(&text);
 }
 
-static void add_result(struct call *call, struct operation *operation, const struct call *part,
-		       struct slice body, bool is_first)
-{
-	const struct slice etag = call_find_header(part, "ETag");
-	struct buffer text = BUFFER_INITIAL(call->arena);
-
-	buffer_append_text(&text, is_first ? "{\"status\":" : ",{\"status\":");
-	buffer_append_integer(&text, part->answer.status);
-	if (body.size > 0)
-		buffer_append_text(&text, ",\"body\":");
-	call_part(call, buffer_slice(&text));
-	operation->kept = part->answer.kept;
-	operation->body = call->answer.part_count;
-	call_part(call, body);
-	text = BUFFER_INITIAL(call->arena);
-	if (etag.size > 0)
-		buffer_append_member(&text, ",\"etag\":", etag);
-	buffer_append_byte(&text, '}');
-	call_part(call, buffer_slice(&text));
-}
-
 /* Runs one operation in the transaction of the bulk. */
 static bool run_operation(struct call *call, struct bulk *bulk, size_t number, struct fault *fault)
 {
 	struct operation *operation = &bulk->operations[number];
 	struct call part = operation->call;
-	struct slice body;
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	struct slice body, etag;
 
 	part.transaction = call->transaction;
 	part.now = call->now;
@@ -328,7 +302,21 @@ static bool run_operation(struct call *call, struct bulk *bulk, size_t number, s
 		operation->id = id.data != NULL ? id
 						: text_of_json(json_object_get(answer, "code"));
 	}
-	add_result(call, operation, &part, body, number == 0);
+
+	buffer_append_text(&text, number == 0 ? "{\"status\":" : ",{\"status\":");
+	buffer_append_integer(&text, part.answer.status);
+	if (body.size > 0)
+		buffer_append_text(&text, ",\"body\":");
+	call_part(call, buffer_slice(&text));
+	operation->kept = part.answer.kept;
+	operation->body = call->answer.part_count;
+	call_part(call, body);
+	text = BUFFER_INITIAL(call->arena);
+	etag = call_find_header(&part, "ETag");
+	if (etag.size > 0)
+		buffer_append_member(&text, ",\"etag\":", etag);
+	buffer_append_byte(&text, '}');
+	call_part(call, buffer_slice(&text));
 	return call->answer.size <= CALL_ANSWER_MOST ||
 	       fault_explain(fault, FAULT_TOO_LARGE, "Too much for one request",
 			     "the response would be larger than %zu MB", CALL_ANSWER_MOST >> 20);
@@ -341,31 +329,11 @@ static void append_parts(struct buffer *text, const struct answer *answer, size_
 		buffer_append(text, answer->parts[*next]);
 }
 
-/* Leaves out of the stored response, if there is an Idempotency-Key, what a body shows only
- * once. */
-static void keep_bodies_instead(struct call *call, const struct bulk *bulk)
-{
-	struct buffer text = BUFFER_INITIAL(call->arena);
-	size_t next = 0;
-
-	for (size_t i = 0; i < bulk->count; i++) {
-		const struct operation *operation = &bulk->operations[i];
-
-		if (operation->kept.data == NULL)
-			continue;
-		append_parts(&text, &call->answer, &next, operation->body);
-		buffer_append(&text, operation->kept);
-		next++;
-	}
-	if (next == 0)
-		return;
-	append_parts(&text, &call->answer, &next, call->answer.part_count);
-	call_keep_instead(call, buffer_slice(&text));
-}
-
 bool bulk_run(struct call *call, struct fault *fault)
 {
 	struct bulk *bulk = call->bulk;
+	struct buffer text = BUFFER_INITIAL(call->arena);
+	size_t next = 0;
 
 	bulk->memo.count = 0;
 	/* Announces what the operations will read first: a remote store then needs only one round
@@ -392,7 +360,22 @@ bool bulk_run(struct call *call, struct fault *fault)
 			return false;
 	}
 	call_part(call, SLICE("]}"));
-	if (call->idempotency_key.data != NULL)
-		keep_bodies_instead(call, bulk);
+	if (call->idempotency_key.data == NULL)
+		return true;
+
+	/* What a body shows only once is left out of the stored response. */
+	for (size_t i = 0; i < bulk->count; i++) {
+		const struct operation *operation = &bulk->operations[i];
+
+		if (operation->kept.data == NULL)
+			continue;
+		append_parts(&text, &call->answer, &next, operation->body);
+		buffer_append(&text, operation->kept);
+		next++;
+	}
+	if (next == 0)
+		return true;
+	append_parts(&text, &call->answer, &next, call->answer.part_count);
+	call_keep_instead(call, buffer_slice(&text));
 	return true;
 }

@@ -107,14 +107,22 @@ static const struct text_rule asked_header_text = {
 	.counts_bytes = true,
 };
 
-/* Returns the headers that requests use, plus all others that the browser asks for: tracing adds
- * headers to the requests of a page. They are listed by name, because browsers interpret a wildcard
- * differently. */
-static struct slice allowed_headers(const struct call *call)
+void headers_share(struct call *call)
 {
 	struct slice rest = call->request.asked_headers;
 	struct buffer list = BUFFER_INITIAL(call->arena);
 
+	call_header(call, "Access-Control-Allow-Origin", SLICE("*"));
+	call_header(call, "Access-Control-Expose-Headers",
+		    SLICE("Retry-After, X-Request-Id, ETag"));
+	/* An unknown path has no methods. */
+	if (call->request.method != METHOD_OPTIONS || call_find_header(call, "Allow").size == 0)
+		return;
+	call_header(call, "Access-Control-Allow-Methods", call_find_header(call, "Allow"));
+
+	/* The headers that requests use, plus all others that the browser asks for: tracing adds
+	 * headers to the requests of a page. They are listed by name, because browsers interpret a
+	 * wildcard differently. */
 	buffer_append_text(&list, ALWAYS_ALLOWED);
 	while (rest.size > 0) {
 		const struct slice part = text_split(rest, ',', &rest);
@@ -128,19 +136,7 @@ static struct slice allowed_headers(const struct call *call)
 		buffer_append_text(&list, ", ");
 		buffer_append(&list, name);
 	}
-	return buffer_slice(&list);
-}
-
-void headers_share(struct call *call)
-{
-	call_header(call, "Access-Control-Allow-Origin", SLICE("*"));
-	call_header(call, "Access-Control-Expose-Headers",
-		    SLICE("Retry-After, X-Request-Id, ETag"));
-	/* An unknown path has no methods. */
-	if (call->request.method != METHOD_OPTIONS || call_find_header(call, "Allow").size == 0)
-		return;
-	call_header(call, "Access-Control-Allow-Methods", call_find_header(call, "Allow"));
-	call_header(call, "Access-Control-Allow-Headers", allowed_headers(call));
+	call_header(call, "Access-Control-Allow-Headers", buffer_slice(&list));
 	call_header(call, "Access-Control-Max-Age", SLICE(PREFLIGHT_SECONDS));
 }
 

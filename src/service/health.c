@@ -73,30 +73,24 @@ static void append_one(struct buffer *page, const char *name, const char *type, 
 	append_sample(page, name, "", (struct slice){ 0 }, value);
 }
 
-/* Appends a cumulative bucket with its upper bound. */
-static void append_bucket(struct buffer *page, const char *name, struct slice labels, size_t i,
-			  uint64_t count)
-{
-	struct buffer both = BUFFER_INITIAL(page->arena);
-
-	buffer_append(&both, labels);
-	buffer_append_text(&both, labels.size > 0 ? ",le=\"" : "le=\"");
-	if (i < HISTOGRAM_BOUNDS)
-		buffer_append_seconds(&both, histogram_bounds[i]);
-	else
-		buffer_append_text(&both, "+Inf");
-	buffer_append_byte(&both, '"');
-	append_sample(page, name, "_bucket", buffer_slice(&both), count);
-}
-
 static void append_histogram(struct buffer *page, const char *name, struct slice labels,
 			     const struct histogram_state *state)
 {
 	uint64_t count = 0;
 
 	for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++) {
+		struct buffer both = BUFFER_INITIAL(page->arena);
+
+		/* Each bucket counts those below it too. */
 		count += state->counts[i];
-		append_bucket(page, name, labels, i, count);
+		buffer_append(&both, labels);
+		buffer_append_text(&both, labels.size > 0 ? ",le=\"" : "le=\"");
+		if (i < HISTOGRAM_BOUNDS)
+			buffer_append_seconds(&both, histogram_bounds[i]);
+		else
+			buffer_append_text(&both, "+Inf");
+		buffer_append_byte(&both, '"');
+		append_sample(page, name, "_bucket", buffer_slice(&both), count);
 	}
 	append_name(page, name, "_sum", labels);
 	buffer_append_seconds(page, state->sum);
@@ -115,53 +109,41 @@ static struct slice route_labels(struct arena *arena, const struct route *route)
 				   route->path));
 }
 
-static void append_statuses(struct buffer *page, const char *name, struct slice labels,
-			    const struct metrics_route *read)
-{
-	for (size_t i = 0; i <= METRICS_STATUSES; i++) {
-		int status = i < METRICS_STATUSES ? metrics_statuses[i] : 0;
-
-		if (read->statuses[i] > 0)
-			append_sample(page, name, "",
-				      slice_of(arena_text(page->arena, "%s,status=\"%d\"",
-							  labels.data, status)),
-				      read->statuses[i]);
-	}
-}
-
-static uint64_t requests_of(const struct metrics_route *read)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i <= METRICS_STATUSES; i++)
-		n += read->statuses[i];
-	return n;
-}
-
 /* Routes without requests are omitted to keep the page short. */
 static void append_requests(struct buffer *page, const struct metrics *metrics)
 {
 	static const char requests[] = "anteroom_requests_total";
 	static const char durations[] = "anteroom_request_duration_seconds";
+	static const char refusals[] = "anteroom_join_refusals_total";
 	struct metrics_route read;
 
 	begin_metric(page, requests, "counter",
 		     "Responses, by route (empty if no route matched) and status.");
-	for (size_t i = 0; metrics_read(metrics, i, &read); i++)
-		append_statuses(page, requests, route_labels(page->arena, read.route), &read);
+	for (size_t i = 0; metrics_read(metrics, i, &read); i++) {
+		const struct slice labels = route_labels(page->arena, read.route);
+
+		for (size_t n = 0; n <= METRICS_STATUSES; n++) {
+			const int status = n < METRICS_STATUSES ? metrics_statuses[n] : 0;
+
+			if (read.statuses[n] > 0)
+				append_sample(page, requests, "",
+					      slice_of(arena_text(page->arena, "%s,status=\"%d\"",
+								  labels.data, status)),
+					      read.statuses[n]);
+		}
+	}
 	begin_metric(page, durations, "histogram",
 		     "Time from the arrival of a request until the response is "
 		     "sent, including the disk.");
 	for (size_t i = 0; metrics_read(metrics, i, &read); i++) {
-		if (requests_of(&read) > 0)
+		uint64_t count = 0;
+
+		for (size_t n = 0; n <= METRICS_STATUSES; n++)
+			count += read.statuses[n];
+		if (count > 0)
 			append_histogram(page, durations, route_labels(page->arena, read.route),
 					 &read.durations);
 	}
-}
-
-static void append_counts(struct buffer *page, const struct metrics *metrics)
-{
-	static const char refusals[] = "anteroom_join_refusals_total";
 
 	begin_metric(page, refusals, "counter", "Rejected joins, by reason.");
 	for (enum join_refusal i = JOIN_DISABLED; i < JOIN_REFUSALS; i++)
@@ -321,29 +303,7 @@ static void append_doors(struct buffer *page, const struct environment *environm
 	append_results(page, ended, ends, figures.ends, DOOR_ENDS);
 }
 
-/* ---- the store and the guards ---- */
-
-static void append_guards(struct buffer *page, const struct environment *environment)
-{
-	append_one(page, "anteroom_tokens_remembered", "gauge", "Verified tokens in the cache.",
-		   token_memory_count(environment->tokens));
-	append_one(page, "anteroom_code_misses_total", "counter",
-		   "Attempts to join with an unknown room code, not counting "
-		   "addresses that already get 429.",
-		   misses_total(environment->misses));
-	append_one(page, "anteroom_code_misses_per_minute", "gauge",
-		   "Attempts to join with an unknown room code, counted as in "
-		   "anteroom_code_misses_total, in the last full minute or, if it has more, in the "
-		   "current minute.",
-		   misses_rate(environment->misses, clock_monotonic()));
-	append_one(page, "anteroom_idempotency_replays_total", "counter",
-		   "Requests that got the stored response to an earlier request with the same "
-		   "Idempotency-Key.",
-		   kept_usage_replays(environment->kept_usage));
-	append_one(page, "anteroom_joins_dropped_total", "counter",
-		   "Joins that were not logged because too many were waiting.",
-		   join_log_dropped(environment->joins));
-}
+/* ---- the store ---- */
 
 /* A figure that is not known has no value. */
 static void append_if_known(struct buffer *page, const char *name, const char *help, uint64_t value)
@@ -353,18 +313,8 @@ static void append_if_known(struct buffer *page, const char *name, const char *h
 		append_sample(page, name, "", (struct slice){ 0 }, value);
 }
 
-static void append_process(struct buffer *page, const struct environment *environment)
-{
-	static const char build[] = "anteroom_build_info";
-
-	begin_metric(page, build, "gauge", "1, with the version of the program.");
-	append_sample(page, build, "", SLICE("version=\"" PACKAGE_VERSION "\""), 1);
-	append_one(page, "anteroom_start_time_seconds", "gauge",
-		   "Start time of the process, in seconds since 1970.",
-		   (uint64_t)(environment->started / 1000));
-}
-
-static void append_journal(struct buffer *page, const struct store_figures *figures)
+/* The journal and the files of a data directory. */
+static void append_files(struct buffer *page, const struct store_figures *figures)
 {
 	static const char syncs[] = "anteroom_journal_sync_duration_seconds";
 
@@ -377,10 +327,7 @@ static void append_journal(struct buffer *page, const struct store_figures *figu
 		   "Bytes written to the journal.", figures->journal_bytes);
 	append_one(page, "anteroom_journal_segments", "gauge", "Segments of the journal.",
 		   figures->journal_segments);
-}
 
-static void append_files(struct buffer *page, const struct store_figures *figures)
-{
 	append_one(page, "anteroom_overlays", "gauge",
 		   "Overlays: parts of the store in memory that have not become files yet.",
 		   figures->overlays);
@@ -433,21 +380,45 @@ static void append_database(struct buffer *page, const struct store_figures *fig
 
 bool health_metrics(struct call *call, struct fault *fault)
 {
+	static const char build[] = "anteroom_build_info";
 	const struct environment *environment = call->environment;
 	struct buffer page = BUFFER_INITIAL(call->arena);
 	struct store_figures figures;
 
 	(void)fault;
-	append_process(&page, environment);
-	if (environment->metrics != NULL) {
+	begin_metric(&page, build, "gauge", "1, with the version of the program.");
+	append_sample(&page, build, "", SLICE("version=\"" PACKAGE_VERSION "\""), 1);
+	append_one(&page, "anteroom_start_time_seconds", "gauge",
+		   "Start time of the process, in seconds since 1970.",
+		   (uint64_t)(environment->started / 1000));
+
+	if (environment->metrics != NULL)
 		append_requests(&page, environment->metrics);
-		append_counts(&page, environment->metrics);
-	}
-	append_guards(&page, environment);
+
+	append_one(&page, "anteroom_tokens_remembered", "gauge", "Verified tokens in the cache.",
+		   token_memory_count(environment->tokens));
+	append_one(&page, "anteroom_code_misses_total", "counter",
+		   "Attempts to join with an unknown room code, not counting "
+		   "addresses that already get 429.",
+		   misses_total(environment->misses));
+	append_one(&page, "anteroom_code_misses_per_minute", "gauge",
+		   "Attempts to join with an unknown room code, counted as in "
+		   "anteroom_code_misses_total, in the last full minute or, if it has more, in the "
+		   "current minute.",
+		   misses_rate(environment->misses, clock_monotonic()));
+	append_one(&page, "anteroom_idempotency_replays_total", "counter",
+		   "Requests that got the stored response to an earlier request with the same "
+		   "Idempotency-Key.",
+		   kept_usage_replays(environment->kept_usage));
+	append_one(&page, "anteroom_joins_dropped_total", "counter",
+		   "Joins that were not logged because too many were waiting.",
+		   join_log_dropped(environment->joins));
+
 	append_webhooks(&page, environment);
 	append_media(&page, environment);
 	append_live_rooms(&page, environment);
 	append_doors(&page, environment);
+
 	append_one(&page, "anteroom_store_writable", "gauge",
 		   "1 if the store can write, else 0. Also 0 when there is no "
 		   "space for the next journal segment, although writes continue "
@@ -459,12 +430,10 @@ bool health_metrics(struct call *call, struct fault *fault)
 				"Disk space of the data directory's store, or of the database; no "
 				"value if it is unknown.",
 				figures.disk_bytes);
-		if (figures.is_database) {
+		if (figures.is_database)
 			append_database(&page, &figures);
-		} else {
-			append_journal(&page, &figures);
+		else
 			append_files(&page, &figures);
-		}
 	}
 	call_header(call, "Content-Type", SLICE("text/plain; version=0.0.4; charset=utf-8"));
 	return call_answer(call, buffer_slice(&page));

@@ -72,37 +72,6 @@ static uint64_t *counter_of(struct totals *totals, const struct route *route)
 		       : &totals->writes;
 }
 
-static void add_route(struct totals *totals, const struct metrics_route *read)
-{
-	for (size_t i = 0; i <= METRICS_STATUSES; i++) {
-		const int status = i < METRICS_STATUSES ? metrics_statuses[i] : 0;
-
-		if (read->route != NULL)
-			*counter_of(totals, read->route) += read->statuses[i];
-		totals->rejected += status / 100 == 4 ? read->statuses[i] : 0;
-		totals->failed += status / 100 == 5 ? read->statuses[i] : 0;
-	}
-	for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++)
-		totals->durations.counts[i] += read->durations.counts[i];
-}
-
-static struct totals read_totals(const struct environment *environment)
-{
-	struct totals totals = { .reads = 0 };
-	struct store_figures figures;
-	struct metrics_route read;
-
-	for (size_t i = 0; metrics_read(environment->metrics, i, &read); i++) {
-		/* Requests of those who watch the service are left out. */
-		if (read.route == NULL || (!read.route->is_internal &&
-					   strncmp(read.route->path, "/v2/service/", 12) != 0))
-			add_route(&totals, &read);
-	}
-	if (store_figures(environment->store, &figures))
-		totals.syncs = figures.is_database ? figures.commits : figures.journal_syncs;
-	return totals;
-}
-
 /* Returns a quantile of the durations counted since `before`, in microseconds, as the console
  * computes it: evenly distributed between two bounds, and at most the last bound. */
 static uint32_t quantile(const struct histogram_state *now, const struct histogram_state *before,
@@ -131,12 +100,34 @@ void history_tick(struct history *history)
 {
 	const int64_t minute = clock_now(history->environment->clock) / (HISTORY_SECONDS * 1000);
 	const bool has_ended = minute == history->minute + 1;
+	const struct environment *environment = history->environment;
 	const struct totals *before = &history->totals;
-	struct totals now;
+	struct totals now = { .reads = 0 };
+	struct store_figures figures;
+	struct metrics_route read;
 
 	if (minute == history->minute)
 		return;
-	now = read_totals(history->environment);
+
+	for (size_t i = 0; metrics_read(environment->metrics, i, &read); i++) {
+		/* Requests of those who watch the service are left out. */
+		if (read.route != NULL &&
+		    (read.route->is_internal || strncmp(read.route->path, "/v2/service/", 12) == 0))
+			continue;
+		for (size_t n = 0; n <= METRICS_STATUSES; n++) {
+			const int status = n < METRICS_STATUSES ? metrics_statuses[n] : 0;
+
+			if (read.route != NULL)
+				*counter_of(&now, read.route) += read.statuses[n];
+			now.rejected += status / 100 == 4 ? read.statuses[n] : 0;
+			now.failed += status / 100 == 5 ? read.statuses[n] : 0;
+		}
+		for (size_t n = 0; n <= HISTOGRAM_BOUNDS; n++)
+			now.durations.counts[n] += read.durations.counts[n];
+	}
+	if (store_figures(environment->store, &figures))
+		now.syncs = figures.is_database ? figures.commits : figures.journal_syncs;
+
 	if (has_ended && history->is_whole) {
 		const struct sample sample = {
 			.time = minute * HISTORY_SECONDS * 1000,
@@ -179,32 +170,26 @@ static void append_quantile(struct buffer *text, const char *label, uint32_t mic
 		buffer_append_seconds(text, microseconds);
 }
 
-/* Returns a copy of the samples, oldest first. */
-static struct sample *copy_samples(struct history *history, struct arena *arena, size_t *count)
-{
-	struct sample *samples = arena_alloc(arena, sizeof history->samples);
-	size_t first;
-
-	*count = 0;
-	if (history == NULL)
-		return samples;
-	pthread_mutex_lock(&history->lock);
-	first = (history->next + HISTORY_MOST - history->count) % HISTORY_MOST;
-	for (; *count < history->count; ++*count)
-		samples[*count] = history->samples[(first + *count) % HISTORY_MOST];
-	pthread_mutex_unlock(&history->lock);
-	return samples;
-}
-
 bool history_get(struct call *call, struct fault *fault)
 {
+	struct history *history = call->environment->history;
 	struct buffer text = BUFFER_INITIAL(call->arena);
-	const struct sample *samples;
-	size_t count;
+	struct sample *samples;
+	size_t first, count = 0;
 
 	if (!health_check_operator(call, fault))
 		return false;
-	samples = copy_samples(call->environment->history, call->arena, &count);
+
+	/* Copied, oldest first, so that the lock is not held for long. */
+	samples = arena_alloc(call->arena, sizeof history->samples);
+	if (history != NULL) {
+		pthread_mutex_lock(&history->lock);
+		first = (history->next + HISTORY_MOST - history->count) % HISTORY_MOST;
+		for (; count < history->count; count++)
+			samples[count] = history->samples[(first + count) % HISTORY_MOST];
+		pthread_mutex_unlock(&history->lock);
+	}
+
 	append_counted(&text, "{\"interval\":", HISTORY_SECONDS);
 	buffer_append_text(&text, ",\"samples\":[");
 	for (size_t i = 0; i < count; i++) {

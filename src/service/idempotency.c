@@ -81,22 +81,11 @@ static struct claims *claims_of(const struct call *call)
 	return client == NULL ? NULL : media_client_claims(client);
 }
 
-/* Makes the call wait for the one that has claimed its key. */
-static void wait_for_claim(struct call *call)
-{
-	struct asking *asking = arena_zero(call->arena, sizeof *asking);
-
-	asking->account = call->account;
-	asking->person = call->idempotency_key;
-	asking->until = call->claims_until;
-	asking->waits_for_key = true;
-	call->asking = asking;
-}
-
 bool idempotency_claim(struct call *call, bool *waits, struct fault *fault)
 {
 	struct claims *claims = claims_of(call);
 	unsigned char fingerprint[DIGEST_SIZE];
+	struct asking *asking;
 
 	*waits = false;
 	if (call->asking != NULL && call->asking->waits_for_key) {
@@ -117,7 +106,12 @@ bool idempotency_claim(struct call *call, bool *waits, struct fault *fault)
 		call->has_claim = true;
 		break;
 	case CLAIM_IS_TAKEN:
-		wait_for_claim(call);
+		asking = arena_zero(call->arena, sizeof *asking);
+		asking->account = call->account;
+		asking->person = call->idempotency_key;
+		asking->until = call->claims_until;
+		asking->waits_for_key = true;
+		call->asking = asking;
 		*waits = true;
 		break;
 	case CLAIM_DIFFERS:

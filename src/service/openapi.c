@@ -77,38 +77,6 @@ static const struct {
 	{ "Access-Control-Allow-Origin", "Browsers of any origin may call.", "string", "^\\*$" },
 };
 
-static json_t *header_parameters(void)
-{
-	json_t *parameters = json_object();
-
-	object_put(parameters, "ValidateOnly",
-		   json_pack("{s:s, s:s, s:s, s:{s:s}, s:b}", "name", "validate_only", "in",
-			     "query", "description",
-			     "If true, the request is checked but not carried out; the response is "
-			     "then {\"valid\":true}, with status 200.",
-			     "schema", "type", "boolean", "example", false));
-	for (size_t i = 0; i < sizeof request_headers / sizeof request_headers[0]; i++)
-		object_put(parameters, request_headers[i].key,
-			   json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s*}}", "name",
-				     request_headers[i].name, "in", "header", "description",
-				     request_headers[i].doc, "example", request_headers[i].example,
-				     "schema", "type", "string", "pattern",
-				     request_headers[i].pattern));
-	return parameters;
-}
-
-static json_t *headers_component(void)
-{
-	json_t *headers = json_object();
-
-	for (size_t i = 0; i < sizeof answer_headers / sizeof answer_headers[0]; i++)
-		object_put(headers, answer_headers[i].name,
-			   json_pack("{s:s, s:{s:s, s:s*}}", "description", answer_headers[i].doc,
-				     "schema", "type", answer_headers[i].type, "pattern",
-				     answer_headers[i].pattern));
-	return headers;
-}
-
 /* Returns the headers of a response: X-Request-Id, those in `names` (which ends with NULL) and, for
  * a route for all origins, the CORS header. */
 static json_t *headers_of(bool is_for_all_origins, const char *const *names)
@@ -209,13 +177,6 @@ static json_t *error_response(const struct error *error, bool is_for_all_origins
 			 content_of("application/json", reference("schemas", "Error"), example));
 }
 
-/* Returns whether each route describes the error itself, in place of a shared response. */
-static bool is_told_by_route(enum fault_kind kind)
-{
-	return kind == FAULT_FORBIDDEN || kind == FAULT_GONE || kind == FAULT_CONFLICT ||
-	       kind == FAULT_TOO_MANY || kind == FAULT_SERVER_DOWN || kind == FAULT_MAYBE_DONE;
-}
-
 /* Returns the name of the shared response to an error. */
 static const char *error_name(struct arena *arena, const struct error *error,
 			      bool is_for_all_origins)
@@ -233,33 +194,6 @@ static json_t *open_object(const char *doc, json_t *required, json_t *properties
 	return json_pack("{s:s, s:s, s:o, s:o, s:b}", "description", doc, "type", "object",
 			 "required", required, "properties", properties, "additionalProperties",
 			 true);
-}
-
-static void add_errors(json_t *schemas)
-{
-	object_put(
-		schemas, "Fault",
-		open_object("A fault of a request.", json_pack("[s,s]", "pointer", "message"),
-			    json_pack("{s:o, s:o}", "pointer",
-				      text_schema("The JSON Pointer of the member, the name of the "
-						  "query parameter, or empty if there is neither."),
-				      "message", text_schema("What is wrong."))));
-	object_put(
-		schemas, "Error",
-		open_object(
-			"Every error has this form.", json_pack("[s,s]", "code", "message"),
-			json_pack(
-				"{s:{s:s, s:s, s:s}, s:o, s:{s:s, s:s, s:{s:s}}, s:{s:s, s:s, s:o}}",
-				"code", "type", "integer", "format", "int32", "description",
-				"The HTTP status.", "message", text_schema("What happened."),
-				"details", "type", "array", "description",
-				"Details. For an invalid body, one entry for each fault, which starts "
-				"with the JSON Pointer of the member and a colon; for an invalid "
-				"query, with the parameter and a colon.",
-				"items", "type", "string", "faults", "type", "array", "description",
-				"With status 400: the same as `details`, split into parts, in the "
-				"same order.",
-				"items", reference("schemas", "Fault"))));
 }
 
 /* ---- all calls ---- */
@@ -315,14 +249,6 @@ static const char conventions[] =
 	"disabled (403); If-Match and If-None-Match (412); conflicts (409).\n\n"
 	"**Lists.** A page begins after the object that `start` names. `limit` in a response is "
 	"the limit applied; a page with fewer items is the last page.";
-
-static json_t *information(void)
-{
-	return json_pack("{s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}}", "title", "Anteroom", "version",
-			 PACKAGE_VERSION, "description", conventions, "contact", "name",
-			 "The administrators of this service", "license", "name",
-			 "GPL-3.0-or-later", "identifier", "GPL-3.0-or-later");
-}
 
 static bool is_reading(const struct route *route)
 {
@@ -423,17 +349,6 @@ static json_t *parameters_of(struct arena *arena, const struct route *route)
 
 /* ---- bodies ---- */
 
-static bool requires_something(const struct route *route)
-{
-	if (form_of(route) != DESCRIBE_REQUEST)
-		return false;
-	for (size_t i = 0; route->body != NULL && i < route->body->field_count; i++) {
-		if ((route->body->fields[i].flags & FIELD_REQUIRED) != 0)
-			return true;
-	}
-	return false;
-}
-
 /* clang-format off */
 static const char *const body_docs[] = {
 	[BODY_WHOLE] = "Members that are not given get their default.",
@@ -447,17 +362,20 @@ static const char *const body_docs[] = {
 static json_t *request_body_of(const struct route *route)
 {
 	const enum describe_form form = form_of(route);
+	bool is_required = false;
 	json_t *content;
 
 	if (route->body == NULL)
 		return NULL;
+	for (size_t i = 0; i < route->body->field_count && form == DESCRIBE_REQUEST; i++)
+		is_required |= (route->body->fields[i].flags & FIELD_REQUIRED) != 0;
 	content = content_of("application/json", describe_reference(route->body, form),
 			     describe_example(route->body, form));
 	if (route->body_kind == BODY_PATCH)
 		object_put(content, "application/merge-patch+json",
 			   json_incref(json_object_get(content, "application/json")));
 	return json_pack("{s:s, s:b, s:o}", "description", body_docs[route->body_kind], "required",
-			 requires_something(route), "content", content);
+			 is_required, "content", content);
 }
 
 /* ---- answers ---- */
@@ -474,18 +392,6 @@ static const char *answer_name(struct arena *arena, const struct route *route)
 	const char *ending = is_page(route) ? "Page" : route->is_list ? "List" : "";
 
 	return arena_text(arena, "%s%s", route->answer->name, ending);
-}
-
-static json_t *page_example(const struct route *route)
-{
-	json_t *item = describe_example(route->answer, DESCRIBE_ANSWER);
-
-	if (!route->is_list)
-		return item;
-	if (!is_page(route))
-		return json_pack("{s:[o]}", "data", item);
-	return json_pack("{s:i, s:[o], s:s}", "limit", 10, "data", item, "last",
-			 route->drops_old ? "1" : "6925c84100000000000000b1");
 }
 
 static json_t *list_schema(struct arena *arena, const struct route *route)
@@ -552,14 +458,6 @@ static const char *outcome_name(struct arena *arena, const struct route *route)
 			  may_be_replayed_short(route) ? "ReplayOrValidation" : "Validation");
 }
 
-/* Returns whether the schema is an object that the response to validate_only obeys too. */
-static bool requires_nothing(const json_t *schema)
-{
-	const char *type = json_string_value(json_object_get(schema, "type"));
-
-	return strcmp(type, "object") == 0 && json_object_get(schema, "required") == NULL;
-}
-
 /* Returns a schema that both the response and that to validate_only obey. Usually it is a choice.
  * If the latter would fit both branches, it is one object with the members of both: generators do
  * not know propertyNames, and some do not know anyOf. */
@@ -570,7 +468,8 @@ static json_t *outcome_schema(struct arena *arena, const json_t *schemas, const 
 	const char *doc = arena_text(arena, "%s; with validate_only=true: Validation.", name);
 	json_t *choices, *whole;
 
-	if (requires_nothing(own)) {
+	if (strcmp(json_string_value(json_object_get(own, "type")), "object") == 0 &&
+	    json_object_get(own, "required") == NULL) {
 		assert(!may_be_replayed_short(route));
 		whole = json_deep_copy(own);
 		object_put(whole, "description",
@@ -593,68 +492,9 @@ static json_t *outcome_schema(struct arena *arena, const json_t *schemas, const 
 	return json_pack("{s:s, s:o}", "description", doc, "oneOf", choices);
 }
 
-static void add_validation(json_t *schemas)
-{
-	static const char *const rows[][3] = {
-		{ "Validation", "valid",
-		  "The response with validate_only if the request is valid." },
-		{ "Replay", "replayed",
-		  "The response to a repeated request if the first response was not stored." },
-	};
-
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		object_put(schemas, rows[i][0],
-			   open_object(rows[i][2], json_pack("[s]", rows[i][1]),
-				       json_pack("{s:{s:s, s:s}}", rows[i][1], "type", "boolean",
-						 "description", "Always true.")));
-}
-
-static void add_answers(struct arena *arena, json_t *schemas, const struct route *route)
-{
-	const char *name;
-
-	if (route->answer == NULL)
-		return;
-	name = answer_name(arena, route);
-	describe_components(schemas, route->answer, DESCRIBE_ANSWER);
-	if (route->accepted != NULL)
-		describe_components(schemas, route->accepted, DESCRIBE_ANSWER);
-	if (route->is_list)
-		object_put(schemas, name, list_schema(arena, route));
-	if (!answers_validation(route))
-		return;
-	object_put(schemas, outcome_name(arena, route), outcome_schema(arena, schemas, route));
-}
-
 static bool answers_nothing(const struct route *route)
 {
 	return route->method == METHOD_DELETE || route->begins_session;
-}
-
-static json_t *success_headers(const struct route *route)
-{
-	const char *names[5] = { NULL };
-	json_t *headers;
-	size_t n = 0;
-
-	if (route->has_etag && route->method != METHOD_DELETE && route->etag_when == NULL)
-		names[n++] = "ETag";
-	if (route->body != NULL) {
-		names[n++] = "X-Unknown-Fields";
-		names[n++] = "Preference-Applied";
-	}
-	if (takes_key(route))
-		names[n++] = "Idempotency-Replayed";
-	headers = headers_of(route->is_for_all_origins, names);
-	if (route->etag_when != NULL)
-		object_put(headers, "ETag",
-			   json_pack("{s:s, s:{s:s}}", "description", route->etag_when, "schema",
-				     "type", "string"));
-	if (route->retry_after != NULL)
-		object_put(headers, "Retry-After",
-			   json_pack("{s:s, s:{s:s}}", "description", route->retry_after, "schema",
-				     "type", "integer"));
-	return headers;
 }
 
 /* ---- successes ---- */
@@ -687,11 +527,19 @@ static const struct {
 static json_t *success_content(struct arena *arena, const struct route *route)
 {
 	const char *type = route->content_type;
+	json_t *example;
 
-	if (route->answer != NULL)
+	if (route->answer != NULL) {
+		example = describe_example(route->answer, DESCRIBE_ANSWER);
+		if (is_page(route))
+			example = json_pack("{s:i, s:[o], s:s}", "limit", 10, "data", example,
+					    "last",
+					    route->drops_old ? "1" : "6925c84100000000000000b1");
+		else if (route->is_list)
+			example = json_pack("{s:[o]}", "data", example);
 		return content_of(type != NULL ? type : "application/json",
-				  reference("schemas", outcome_name(arena, route)),
-				  page_example(route));
+				  reference("schemas", outcome_name(arena, route)), example);
+	}
 	if (type != NULL)
 		return json_pack("{s:{s:{s:s}}}", type, "schema", "type", "string");
 	/* Only this document itself has no shape. */
@@ -701,11 +549,30 @@ static json_t *success_content(struct arena *arena, const struct route *route)
 
 static json_t *success_of(struct arena *arena, const struct route *route)
 {
-	json_t *success = json_pack("{s:s, s:o}", "description",
-				    answers_nothing(route) ? "Done." : "The answer.", "headers",
-				    success_headers(route));
-	json_t *own = json_object();
+	const char *names[5] = { NULL };
+	json_t *success, *headers, *own = json_object();
+	size_t n = 0;
 
+	if (route->has_etag && route->method != METHOD_DELETE && route->etag_when == NULL)
+		names[n++] = "ETag";
+	if (route->body != NULL) {
+		names[n++] = "X-Unknown-Fields";
+		names[n++] = "Preference-Applied";
+	}
+	if (takes_key(route))
+		names[n++] = "Idempotency-Replayed";
+	headers = headers_of(route->is_for_all_origins, names);
+	if (route->etag_when != NULL)
+		object_put(headers, "ETag",
+			   json_pack("{s:s, s:{s:s}}", "description", route->etag_when, "schema",
+				     "type", "string"));
+	if (route->retry_after != NULL)
+		object_put(headers, "Retry-After",
+			   json_pack("{s:s, s:{s:s}}", "description", route->retry_after, "schema",
+				     "type", "integer"));
+
+	success = json_pack("{s:s, s:o}", "description",
+			    answers_nothing(route) ? "Done." : "The answer.", "headers", headers);
 	if (!answers_nothing(route))
 		object_put(success, "content", success_content(arena, route));
 	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
@@ -801,9 +668,12 @@ static const char *own_doc(struct arena *arena, const struct route *route, enum 
 	return kind == FAULT_CONFLICT ? route->conflict : NULL;
 }
 
+/* Returns false if the route describes the error itself: always for some errors. */
 static bool is_shared(struct arena *arena, const struct route *route, enum fault_kind kind)
 {
-	return own_doc(arena, route, kind) == NULL && !is_told_by_route(kind);
+	return own_doc(arena, route, kind) == NULL && kind != FAULT_FORBIDDEN &&
+	       kind != FAULT_GONE && kind != FAULT_CONFLICT && kind != FAULT_TOO_MANY &&
+	       kind != FAULT_SERVER_DOWN && kind != FAULT_MAYBE_DONE;
 }
 
 static json_t *responses_of(struct arena *arena, const struct route *route)
@@ -868,52 +738,7 @@ static bool is_used(struct arena *arena, const struct route *table, enum fault_k
 	return false;
 }
 
-/* Generators make one type of each, where they would make one for each response that stands in an
- * operation. */
-static json_t *error_responses(struct arena *arena, const struct route *table)
-{
-	static const bool all_origins[] = { false, true };
-	json_t *responses = json_object();
-
-	for (size_t i = 0; i < ERRORS; i++) {
-		for (size_t n = 0; n < sizeof all_origins / sizeof all_origins[0]; n++) {
-			if (is_used(arena, table, errors[i].kind, all_origins[n]))
-				object_put(responses, error_name(arena, &errors[i], all_origins[n]),
-					   error_response(&errors[i], all_origins[n], NULL));
-		}
-	}
-	return responses;
-}
-
 /* ---- operations ---- */
-
-/* Describes who may call, which security schemes cannot express. */
-static void describe_caller(struct arena *arena, json_t *operation, const struct route *route)
-{
-	const char *whole = "Needs no Authorization.";
-
-	if (route->takes_app_token)
-		whole = "Needs a join token in Authorization.";
-	else if (route->scopes != 0)
-		whole = arena_text(arena, "Needs the scope %.*s%s.",
-				   (int)scopes_text(arena, route->scopes).size,
-				   scopes_text(arena, route->scopes).data,
-				   route->is_from_inside ? ", or a join token of the room" : "");
-	else if (!route->is_open)
-		whole = "Needs no scope.";
-	object_put(operation, "description", json_sprintf("%s %s", route->doc, whole));
-	if (!route->is_open && !route->takes_app_token)
-		object_put(operation, "x-scopes", scopes_list(route->scopes));
-}
-
-static json_t *security_of(const struct route *route)
-{
-	if (route->is_open)
-		return json_array();
-	if (route->takes_app_token)
-		return json_pack("[{s:[]}]", "bearerAuth");
-	return json_pack("[{s:[]}, {s:[]}]", "bearerAuth", "sessionCookie");
-}
 
 /* ---- tags ---- */
 
@@ -945,24 +770,13 @@ static const struct tag {
 };
 /* clang-format on */
 
-static json_t *all_tags(void)
-{
-	json_t *all = json_array();
-
-	for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
-		if (tags[i].doc != NULL)
-			array_put(all, json_pack("{s:s, s:s}", "name", tags[i].name, "description",
-						 tags[i].doc));
-	}
-	return all;
-}
-
 static void add_operation(struct arena *arena, json_t *paths, const struct route *route)
 {
 	const char *method = text_lower(arena, slice_of(method_name(route->method))).data;
 	const char *first = strstr(route->doc, ". "); /* ends the first sentence, the summary */
 	const size_t summary = first != NULL ? (size_t)(first + 1 - route->doc)
 					     : strlen(route->doc);
+	const char *caller = "Needs no Authorization.";
 	const struct tag *tag = tags;
 	json_t *operation, *body;
 
@@ -970,7 +784,20 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 		tag++;
 	operation = json_pack("{s:s, s:[s], s:o}", "operationId", route->name, "tags", tag->name,
 			      "summary", json_stringn(route->doc, summary));
-	describe_caller(arena, operation, route);
+	/* Security schemes cannot express who may call. */
+	if (route->takes_app_token)
+		caller = "Needs a join token in Authorization.";
+	else if (route->scopes != 0)
+		caller = arena_text(arena, "Needs the scope %.*s%s.",
+				    (int)scopes_text(arena, route->scopes).size,
+				    scopes_text(arena, route->scopes).data,
+				    route->is_from_inside ? ", or a join token of the room" : "");
+	else if (!route->is_open)
+		caller = "Needs no scope.";
+	object_put(operation, "description", json_sprintf("%s %s", route->doc, caller));
+	if (!route->is_open && !route->takes_app_token)
+		object_put(operation, "x-scopes", scopes_list(route->scopes));
+
 	if (route->query != NULL)
 		describe_rules(operation, route->query);
 	if (route->body_kind == BODY_PATCH || route->body_kind == BODY_PARTIAL)
@@ -985,7 +812,11 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 	if (body != NULL)
 		object_put(operation, "requestBody", body);
 	object_put(operation, "responses", responses_of(arena, route));
-	object_put(operation, "security", security_of(route));
+	object_put(operation, "security",
+		   route->is_open ? json_array()
+		   : route->takes_app_token
+			   ? json_pack("[{s:[]}]", "bearerAuth")
+			   : json_pack("[{s:[]}, {s:[]}]", "bearerAuth", "sessionCookie"));
 	if (json_object_get(paths, route->path) == NULL)
 		object_put(paths, route->path, json_object());
 	object_put(json_object_get(paths, route->path), method, operation);
@@ -995,37 +826,121 @@ static void add_operation(struct arena *arena, json_t *paths, const struct route
 
 static json_t *schemas_of(struct arena *arena, const struct route *table)
 {
+	static const char *const rows[][3] = {
+		{ "Validation", "valid",
+		  "The response with validate_only if the request is valid." },
+		{ "Replay", "replayed",
+		  "The response to a repeated request if the first response was not stored." },
+	};
 	json_t *schemas = json_pack("{s:{s:s, s:s, s:b}}", "OpenApiDocument", "type", "object",
 				    "description", "This document.", "additionalProperties", true);
 
-	add_errors(schemas);
-	add_validation(schemas);
+	object_put(
+		schemas, "Fault",
+		open_object("A fault of a request.", json_pack("[s,s]", "pointer", "message"),
+			    json_pack("{s:o, s:o}", "pointer",
+				      text_schema("The JSON Pointer of the member, the name of the "
+						  "query parameter, or empty if there is neither."),
+				      "message", text_schema("What is wrong."))));
+	object_put(
+		schemas, "Error",
+		open_object(
+			"Every error has this form.", json_pack("[s,s]", "code", "message"),
+			json_pack(
+				"{s:{s:s, s:s, s:s}, s:o, s:{s:s, s:s, s:{s:s}}, s:{s:s, s:s, s:o}}",
+				"code", "type", "integer", "format", "int32", "description",
+				"The HTTP status.", "message", text_schema("What happened."),
+				"details", "type", "array", "description",
+				"Details. For an invalid body, one entry for each fault, which starts "
+				"with the JSON Pointer of the member and a colon; for an invalid "
+				"query, with the parameter and a colon.",
+				"items", "type", "string", "faults", "type", "array", "description",
+				"With status 400: the same as `details`, split into parts, in the "
+				"same order.",
+				"items", reference("schemas", "Fault"))));
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		object_put(schemas, rows[i][0],
+			   open_object(rows[i][2], json_pack("[s]", rows[i][1]),
+				       json_pack("{s:{s:s, s:s}}", rows[i][1], "type", "boolean",
+						 "description", "Always true.")));
+
 	for (const struct route *route = table; route->path != NULL; route++) {
 		if (route->is_internal)
 			continue;
 		if (route->body != NULL)
 			describe_components(schemas, route->body, form_of(route));
-		add_answers(arena, schemas, route);
+		if (route->answer == NULL)
+			continue;
+		describe_components(schemas, route->answer, DESCRIBE_ANSWER);
+		if (route->accepted != NULL)
+			describe_components(schemas, route->accepted, DESCRIBE_ANSWER);
+		if (route->is_list)
+			object_put(schemas, answer_name(arena, route), list_schema(arena, route));
+		if (answers_validation(route))
+			object_put(schemas, outcome_name(arena, route),
+				   outcome_schema(arena, schemas, route));
 	}
 	return schemas;
 }
 
 json_t *openapi_document(struct arena *arena, const struct route *table)
 {
-	json_t *paths = json_object();
+	static const bool all_origins[] = { false, true };
+	json_t *information = json_pack("{s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}}", "title",
+					"Anteroom", "version", PACKAGE_VERSION, "description",
+					conventions, "contact", "name",
+					"The administrators of this service", "license", "name",
+					"GPL-3.0-or-later", "identifier", "GPL-3.0-or-later");
+	json_t *named_tags = json_array(), *paths = json_object();
+	json_t *parameters = json_object(), *headers = json_object();
+	json_t *responses = json_object();
 
+	for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+		if (tags[i].doc != NULL)
+			array_put(named_tags, json_pack("{s:s, s:s}", "name", tags[i].name,
+							"description", tags[i].doc));
+	}
 	for (const struct route *route = table; route->path != NULL; route++) {
 		if (!route->is_internal)
 			add_operation(arena, paths, route);
 	}
+
+	object_put(parameters, "ValidateOnly",
+		   json_pack("{s:s, s:s, s:s, s:{s:s}, s:b}", "name", "validate_only", "in",
+			     "query", "description",
+			     "If true, the request is checked but not carried out; the response is "
+			     "then {\"valid\":true}, with status 200.",
+			     "schema", "type", "boolean", "example", false));
+	for (size_t i = 0; i < sizeof request_headers / sizeof request_headers[0]; i++)
+		object_put(parameters, request_headers[i].key,
+			   json_pack("{s:s, s:s, s:s, s:s, s:{s:s, s:s*}}", "name",
+				     request_headers[i].name, "in", "header", "description",
+				     request_headers[i].doc, "example", request_headers[i].example,
+				     "schema", "type", "string", "pattern",
+				     request_headers[i].pattern));
+	for (size_t i = 0; i < sizeof answer_headers / sizeof answer_headers[0]; i++)
+		object_put(headers, answer_headers[i].name,
+			   json_pack("{s:s, s:{s:s, s:s*}}", "description", answer_headers[i].doc,
+				     "schema", "type", answer_headers[i].type, "pattern",
+				     answer_headers[i].pattern));
+
+	/* Generators make one type of each, where they would make one for each response that stands
+	 * in an operation. */
+	for (size_t i = 0; i < ERRORS; i++) {
+		for (size_t n = 0; n < sizeof all_origins / sizeof all_origins[0]; n++) {
+			if (is_used(arena, table, errors[i].kind, all_origins[n]))
+				object_put(responses, error_name(arena, &errors[i], all_origins[n]),
+					   error_response(&errors[i], all_origins[n], NULL));
+		}
+	}
+
 	return arena_json(arena,
 			  json_pack("{s:s, s:o, s:[{s:s}], s:o, s:[{s:[]}], s:o, s:{s:o, s:o, s:o, "
 				    "s:o, s:o}}",
-				    "openapi", "3.1.0", "info", information(), "servers", "url",
-				    "/", "tags", all_tags(), "security", "bearerAuth", "paths",
-				    paths, "components", "schemas", schemas_of(arena, table),
-				    "parameters", header_parameters(), "headers",
-				    headers_component(), "responses", error_responses(arena, table),
+				    "openapi", "3.1.0", "info", information, "servers", "url", "/",
+				    "tags", named_tags, "security", "bearerAuth", "paths", paths,
+				    "components", "schemas", schemas_of(arena, table), "parameters",
+				    parameters, "headers", headers, "responses", responses,
 				    "securitySchemes", security_schemes()));
 }
 

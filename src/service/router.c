@@ -33,30 +33,6 @@ struct router {
 	size_t n;
 };
 
-static struct branch *branch_of(struct router *router, const char *path)
-{
-	for (size_t i = 0; i < router->n; i++) {
-		if (strcmp(router->branches[i].path, path) == 0)
-			return &router->branches[i];
-	}
-	router->branches[router->n].path = path;
-	return &router->branches[router->n++];
-}
-
-static struct slice allowed_methods(struct arena *arena, const struct branch *branch)
-{
-	struct buffer allow = BUFFER_INITIAL(arena);
-
-	for (size_t i = 0; i < METHODS; i++) {
-		if (branch->routes[i] == NULL)
-			continue;
-		buffer_append_text(&allow, method_name((enum method)i));
-		buffer_append_text(&allow, ", ");
-	}
-	buffer_append_text(&allow, "OPTIONS");
-	return buffer_slice(&allow);
-}
-
 /* The dot is the only special character in paths. A name in braces matches one segment, or the text
  * before the dot that follows the name. */
 static void append_path_segment(struct buffer *expression, struct slice segment)
@@ -129,8 +105,15 @@ struct router *router_open(const struct route *routes)
 		n++;
 	router->branches = memory_check(calloc(n, sizeof *router->branches));
 	for (size_t i = 0; i < n; i++) {
-		struct branch *branch = branch_of(router, routes[i].path);
+		struct branch *const end = router->branches + router->n;
+		struct branch *branch = router->branches;
 
+		while (branch < end && strcmp(branch->path, routes[i].path) != 0)
+			branch++;
+		if (branch == end) {
+			branch->path = routes[i].path;
+			router->n++;
+		}
 		assert(routes[i].method < METHODS && branch->routes[routes[i].method] == NULL);
 		branch->routes[routes[i].method] = &routes[i];
 		branch->is_for_all_origins = routes[i].is_for_all_origins;
@@ -139,8 +122,19 @@ struct router *router_open(const struct route *routes)
 	}
 	qsort(router->branches, router->n, sizeof *router->branches, compare_branches);
 	router->arena = arena_open();
-	for (size_t i = 0; i < router->n; i++)
-		router->branches[i].allow = allowed_methods(router->arena, &router->branches[i]);
+	for (size_t i = 0; i < router->n; i++) {
+		struct buffer allow = BUFFER_INITIAL(router->arena);
+
+		for (size_t method = 0; method < METHODS; method++) {
+			if (router->branches[i].routes[method] == NULL)
+				continue;
+			buffer_append_text(&allow, method_name((enum method)method));
+			buffer_append_text(&allow, ", ");
+		}
+		buffer_append_text(&allow, "OPTIONS");
+		router->branches[i].allow = buffer_slice(&allow);
+	}
+
 	expression = BUFFER_INITIAL(router->arena);
 	append_branches(&expression, router, 0, router->n, 0);
 	buffer_append_byte(&expression, '\0');
@@ -164,45 +158,28 @@ static const char *const media_paths[] = {
 	"/v2/recordings", "/v2/recording-assets", "/v2/stream-keys",
 };
 
-static bool needs_media(struct slice path)
+/* Returns the path of the API that is a prefix of the unknown path, or resembles it; NULL if there
+ * is none. */
+static const char *nearest_path(const struct router *router, struct arena *arena, struct slice path)
 {
-	for (size_t i = 0; i < sizeof media_paths / sizeof media_paths[0]; i++) {
-		const struct slice start = slice_of(media_paths[i]);
+	struct buffer meant = BUFFER_INITIAL(arena);
+	struct slice segment, candidate;
+	struct match match;
 
-		if (slice_begins(path, start) &&
-		    (path.size == start.size || path.data[start.size] == '/'))
-			return true;
-	}
-	return false;
-}
-
-/* Returns the path as it may have been meant: with /v2 in front, with single slashes, and no longer
- * than the path of any route. */
-static struct slice path_as_meant(struct arena *arena, struct slice path)
-{
-	struct buffer result = BUFFER_INITIAL(arena);
-	struct slice segment;
-
+	/* The path as it may have been meant: with /v2 in front, with single slashes, and no longer
+	 * than the path of any route. */
 	for (size_t n = 0; n < SEGMENTS_MOST && path.size > 0;) {
 		segment = text_split(path, '/', &path);
 		if (segment.size == 0)
 			continue;
 		if (n == 0 && !slice_is(segment, "v2"))
-			buffer_append_text(&result, "/v2");
-		buffer_append_byte(&result, '/');
-		buffer_append(&result, segment);
+			buffer_append_text(&meant, "/v2");
+		buffer_append_byte(&meant, '/');
+		buffer_append(&meant, segment);
 		n++;
 	}
-	return buffer_slice(&result);
-}
 
-/* Returns the path of the API that is a prefix of the unknown path, or resembles it; NULL if there
- * is none. */
-static const char *nearest_path(const struct router *router, struct arena *arena, struct slice path)
-{
-	struct slice candidate = path_as_meant(arena, path);
-	struct match match;
-
+	candidate = buffer_slice(&meant);
 	while (candidate.size > 0) {
 		if (pattern_match(router->pattern, candidate, &match))
 			return router->branches[strtoul(match.mark, NULL, 10)].path;
@@ -213,30 +190,20 @@ static const char *nearest_path(const struct router *router, struct arena *arena
 	return NULL;
 }
 
-/* Returns true if an unknown path begins like one with parameters that pages of any origin may
- * call: they are to be able to read that it is unknown. */
-static bool is_near_shared(const struct router *router, struct slice path)
-{
-	for (size_t i = 0; i < router->n; i++) {
-		struct slice rest;
-		const struct slice fixed = text_split(slice_of(router->branches[i].path), '{',
-						      &rest);
-
-		if (router->branches[i].is_for_all_origins && rest.data != NULL &&
-		    slice_begins(path, fixed))
-			return true;
-	}
-	return false;
-}
-
 static bool refuse_unknown(const struct router *router, struct call *call, struct slice path,
 			   struct fault *fault)
 {
 	const char *near;
 
-	if (needs_media(path))
-		return fault_set(fault, FAULT_NOT_FOUND,
-				 "Not part of Anteroom: this endpoint needs a media server");
+	for (size_t i = 0; i < sizeof media_paths / sizeof media_paths[0]; i++) {
+		const struct slice start = slice_of(media_paths[i]);
+
+		if (slice_begins(path, start) &&
+		    (path.size == start.size || path.data[start.size] == '/'))
+			return fault_set(
+				fault, FAULT_NOT_FOUND,
+				"Not part of Anteroom: this endpoint needs a media server");
+	}
 	near = nearest_path(router, call->arena, path);
 	if (near == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "No such path");
@@ -253,7 +220,15 @@ bool router_find(const struct router *router, struct call *call, struct slice *q
 
 	*is_for_all_origins = false;
 	if (!pattern_match(router->pattern, path, &match)) {
-		*is_for_all_origins = is_near_shared(router, path);
+		/* If an unknown path begins like one with parameters that pages of any origin may
+		 * call, they are to be able to read that it is unknown. */
+		for (size_t i = 0; i < router->n && !*is_for_all_origins; i++) {
+			struct slice rest, fixed;
+
+			fixed = text_split(slice_of(router->branches[i].path), '{', &rest);
+			*is_for_all_origins = router->branches[i].is_for_all_origins &&
+					      rest.data != NULL && slice_begins(path, fixed);
+		}
 		return refuse_unknown(router, call, path, fault);
 	}
 	branch = &router->branches[strtoul(match.mark, NULL, 10)];

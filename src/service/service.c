@@ -51,8 +51,11 @@ struct service {
 	_Atomic uint64_t requests;
 };
 
-static void verify_tables(void)
+struct service *service_open(const struct environment *environment)
 {
+	struct service *service = memory_check(malloc(sizeof *service));
+	uint64_t start;
+
 	schema_verify(&write_query);
 	for (const struct route *route = routes; route->path != NULL; route++) {
 		assert(!route->is_alone || !route->is_open);
@@ -63,14 +66,7 @@ static void verify_tables(void)
 		if (route->answer != NULL)
 			schema_verify(route->answer);
 	}
-}
 
-struct service *service_open(const struct environment *environment)
-{
-	struct service *service = memory_check(malloc(sizeof *service));
-	uint64_t start;
-
-	verify_tables();
 	service->environment = *environment;
 	service->openapi = openapi_open(routes);
 	service->environment.openapi = service->openapi;
@@ -95,7 +91,7 @@ void service_close(struct service *service)
 	free(service);
 }
 
-/* ---- the body and the query ---- */
+/* ---- the body ---- */
 
 static bool read_json(struct call *call, json_t **body, struct fault *fault)
 {
@@ -125,57 +121,7 @@ static bool read_json(struct call *call, json_t **body, struct fault *fault)
 			     objects);
 }
 
-static bool read_query(struct call *call, struct slice query, struct fault *fault)
-{
-	json_t *of_writes;
-
-	if (query.size > 0 && route_is_for_writing(call->route) &&
-	    !schema_query(call->arena, &write_query, query, &of_writes, fault))
-		return false;
-	if (call->route->query == NULL)
-		return true;
-	/* Queries of lists have defaults. */
-	if (query.size == 0 && (route_is_for_writing(call->route) || !call->route->is_list))
-		return true;
-	return schema_query(call->arena, call->route->query, query, &call->query, fault);
-}
-
-/* Makes the last changes to the body; from here on it is const. */
-static bool check_body(struct call *call, json_t *body, struct fault *fault)
-{
-	bool is_strict;
-
-	if (call->route->body == NULL)
-		return true;
-	is_strict = headers_prefer_strict(call->request.prefer);
-	if (is_strict)
-		call_header(call, "Preference-Applied", SLICE("handling=strict"));
-	if (call->route->check != NULL)
-		return call->route->check(call, body, is_strict, fault);
-	return schema_check(call->route->body, body, route_mode(call->route), is_strict,
-			    &call->findings, fault);
-}
-
 /* ---- answers ---- */
-
-/* Explains that a request needs too much. A body that is too large was rejected earlier, so here
- * the stored values that the handler read were too large, unless the fault says otherwise. */
-static void explain_size(const struct call *call, struct fault *fault)
-{
-	const bool is_alone = call->route->is_alone;
-
-	if (fault->kind != FAULT_TOO_LARGE)
-		return;
-	(void)snprintf(fault->message, sizeof fault->message, "Too much for one request");
-	if (fault->detail[0] != '\0')
-		return;
-	(void)snprintf(fault->detail, sizeof fault->detail,
-		       "the request needs more than %zu MB of memory%s",
-		       (is_alone ? CALL_ALONE_MEMORY_MOST : ARENA_LIMIT) >> 20,
-		       is_alone		      ? "; split it into several requests"
-		       : call->route->is_list ? "; use a smaller limit"
-					      : "");
-}
 
 /* Returns seconds. A full disk may have space again soon. */
 static unsigned retry_seconds(const struct fault *fault)
@@ -247,12 +193,34 @@ static bool admit(struct service *service, struct call *call, struct slice *quer
  * route's rules for them. */
 static bool read_and_check(struct call *call, struct slice query, struct fault *fault)
 {
-	json_t *body = NULL;
+	const struct route *route = call->route;
+	json_t *body = NULL, *of_writes;
 
-	return read_json(call, &body, fault) && idempotency_read(call, fault) &&
-	       route_read_conditions(call, fault) && router_decode(call, fault) &&
-	       read_query(call, query, fault) && check_body(call, body, fault) &&
-	       (call->route->prepare == NULL || call->route->prepare(call, fault));
+	if (!read_json(call, &body, fault) || !idempotency_read(call, fault) ||
+	    !route_read_conditions(call, fault) || !router_decode(call, fault))
+		return false;
+
+	if (query.size > 0 && route_is_for_writing(route) &&
+	    !schema_query(call->arena, &write_query, query, &of_writes, fault))
+		return false;
+	/* Queries of lists have defaults. */
+	if (route->query != NULL &&
+	    (query.size > 0 || (!route_is_for_writing(route) && route->is_list)) &&
+	    !schema_query(call->arena, route->query, query, &call->query, fault))
+		return false;
+
+	/* These are the last changes to the body; from here on it is const. */
+	if (route->body != NULL) {
+		const bool is_strict = headers_prefer_strict(call->request.prefer);
+
+		if (is_strict)
+			call_header(call, "Preference-Applied", SLICE("handling=strict"));
+		if (!(route->check != NULL ? route->check(call, body, is_strict, fault)
+					   : schema_check(route->body, body, route_mode(route),
+							  is_strict, &call->findings, fault)))
+			return false;
+	}
+	return route->prepare == NULL || route->prepare(call, fault);
 }
 
 static bool is_to_be_deferred(const struct service *service, const struct call *call)
@@ -293,7 +261,20 @@ static void run_and_answer(struct call *call)
 	call->asking = NULL;
 	call->asks_next = NULL;
 	call_forget_answer(call);
-	explain_size(call, &fault);
+	/* A body that is too large was rejected earlier, so here the stored values that the handler
+	 * read were too large, unless the fault says otherwise. */
+	if (fault.kind == FAULT_TOO_LARGE) {
+		const bool is_alone = call->route->is_alone;
+
+		(void)snprintf(fault.message, sizeof fault.message, "Too much for one request");
+		if (fault.detail[0] == '\0')
+			(void)snprintf(fault.detail, sizeof fault.detail,
+				       "the request needs more than %zu MB of memory%s",
+				       (is_alone ? CALL_ALONE_MEMORY_MOST : ARENA_LIMIT) >> 20,
+				       is_alone		      ? "; split it into several requests"
+				       : call->route->is_list ? "; use a smaller limit"
+							      : "");
+	}
 	answer_fault(call, &fault);
 }
 

@@ -126,24 +126,6 @@ static void give_session(struct call *call, const struct account *account,
 		   claims.expires_at - now / 1000);
 }
 
-static bool begin_by_secret(struct call *call, struct fault *fault)
-{
-	const struct roster *roster = current_roster(call, fault);
-	const struct account *account = NULL;
-	const struct secret *secret;
-	struct id access_key;
-
-	if (roster == NULL)
-		return false;
-	if (id_parse(text_of_json(call_member(call, "access_key")), &access_key))
-		account = roster_by_access_key(roster, &access_key);
-	secret = find_secret(account, text_of_json(call_member(call, "secret")));
-	if (secret != NULL)
-		give_session(call, account, secret, NULL);
-	accounts_release(call->environment->accounts, roster);
-	return secret != NULL || refuse_credentials(call, fault);
-}
-
 static bool begin_by_token(struct call *call, struct slice token, struct fault *fault)
 {
 	const struct roster *roster;
@@ -193,20 +175,41 @@ bool session_check(struct call *call, json_t *body, bool is_strict, struct fault
 bool session_begin(struct call *call, struct fault *fault)
 {
 	const struct slice token = text_of_json(call_member(call, "token"));
+	const struct account *account = NULL;
+	const struct secret *secret;
+	const struct roster *roster;
+	struct id access_key;
 
-	return (token.data != NULL ? begin_by_token(call, token, fault)
-				   : begin_by_secret(call, fault)) &&
-	       call_answer_nothing(call);
+	if (token.data != NULL)
+		return begin_by_token(call, token, fault) && call_answer_nothing(call);
+	roster = current_roster(call, fault);
+	if (roster == NULL)
+		return false;
+	if (id_parse(text_of_json(call_member(call, "access_key")), &access_key))
+		account = roster_by_access_key(roster, &access_key);
+	secret = find_secret(account, text_of_json(call_member(call, "secret")));
+	if (secret != NULL)
+		give_session(call, account, secret, NULL);
+	accounts_release(call->environment->accounts, roster);
+	return secret != NULL ? call_answer_nothing(call) : refuse_credentials(call, fault);
 }
 
 /* ---- who am I ---- */
 
-static struct slice caller_text(struct call *call, const struct account *account)
+bool session_get(struct call *call, struct fault *fault)
 {
+	const struct roster *roster = accounts_current(call->environment->accounts);
+	const struct account *account = roster_by_id(roster, &call->account);
 	const struct actor *actor = &call->actor;
-	const char *client_url = public_url_client(call, account);
-	struct json_writer text = writer_begin(call->arena, false);
+	const char *client_url;
+	struct json_writer text;
 
+	if (account == NULL) {
+		accounts_release(call->environment->accounts, roster);
+		return fault_detail(fault, FAULT_UNAUTHORIZED, "the account no longer exists");
+	}
+	client_url = public_url_client(call, account);
+	text = writer_begin(call->arena, false);
 	writer_open(&text, "account", '{');
 	writer_text(&text, "id", slice_of(account->id_text));
 	writer_text(&text, "name", slice_of(account->name));
@@ -224,21 +227,8 @@ static struct slice caller_text(struct call *call, const struct account *account
 	if (client_url != NULL)
 		writer_text(&text, "client_url", slice_of(client_url));
 	writer_flag(&text, "qr", qr_is_there());
-	return writer_end(&text);
-}
-
-bool session_get(struct call *call, struct fault *fault)
-{
-	const struct roster *roster = accounts_current(call->environment->accounts);
-	const struct account *account = roster_by_id(roster, &call->account);
-	struct slice text = SLICE("");
-
-	if (account != NULL)
-		text = caller_text(call, account);
 	accounts_release(call->environment->accounts, roster);
-	return account != NULL
-		       ? call_answer(call, text)
-		       : fault_detail(fault, FAULT_UNAUTHORIZED, "the account no longer exists");
+	return call_answer(call, writer_end(&text));
 }
 
 bool session_end(struct call *call, struct fault *fault)
