@@ -108,21 +108,6 @@ static size_t member_size(struct slice text)
 	return i < text.size ? i : text.size;
 }
 
-/* Skips the next member if it is the same text in both. */
-static bool skip_common_member(struct slice *old, struct slice *new)
-{
-	/* Includes the comma or bracket after it. */
-	const size_t size = member_size(*old) + 1;
-
-	if (size > old->size || size > new->size || memcmp(old->data, new->data, size) != 0)
-		return false;
-	old->data += size;
-	old->size -= size;
-	new->data += size;
-	new->size -= size;
-	return true;
-}
-
 /* Removes the next member from the members of an object and returns it. */
 static struct slice take_member(struct slice *members)
 {
@@ -166,8 +151,17 @@ void changes_find_in_texts(struct changes *changes, struct slice prefix, struct 
 	if (former.size == 0 || latter.size == 0)
 		return;
 	while (old.size > 0 || new.size > 0) {
-		if (skip_common_member(&old, &new))
+		/* Includes the comma or bracket after it. */
+		const size_t size = member_size(old) + 1;
+
+		/* Skip the next member if it is the same text in both. */
+		if (size <= old.size && size <= new.size &&memcmp(old.data, new.data, size) == 0) {
+			old.data += size;
+			old.size -= size;
+			new.data += size;
+			new.size -= size;
 			continue;
+		}
 		append_member(&before, take_member(&old));
 		append_member(&after, take_member(&new));
 	}
@@ -178,41 +172,36 @@ void changes_find_in_texts(struct changes *changes, struct slice prefix, struct 
 /* ---- hidden members ---- */
 
 static void find_hidden_in(struct changes *changes, struct slice pointer, const struct field *row,
-			   const json_t *former, const json_t *latter);
-
-/* Compares the entries of a map, which are objects. */
-static void find_hidden_entries(struct changes *changes, struct slice prefix,
-				const struct field *item, const json_t *former,
-				const json_t *latter)
+			   const json_t *former, const json_t *latter)
 {
 	const char *name;
 	size_t length;
 	json_t *value;
 
+	if (json_equal(former, latter))
+		return;
+	if ((row->flags & FIELD_WRITE_ONLY) != 0 ||
+	    (row->kind != KIND_OBJECT && row->kind != KIND_MAP)) {
+		changes_add(changes, pointer);
+		return;
+	}
+	if (row->kind == KIND_OBJECT) {
+		changes_find_hidden(changes, pointer, row->shape, former, latter);
+		return;
+	}
+
+	/* The entries of a map are objects. */
 	json_object_keylen_foreach(without_const(former), name, length, value) find_hidden_in(
-		changes, changes_below(changes->arena, prefix, (struct slice){ name, length }),
-		item, value, json_object_getn(latter, name, length));
+		changes, changes_below(changes->arena, pointer, (struct slice){ name, length }),
+		row->item, value, json_object_getn(latter, name, length));
 	json_object_keylen_foreach(without_const(latter), name, length, value)
 	{
 		if (json_object_getn(former, name, length) == NULL)
 			find_hidden_in(changes,
-				       changes_below(changes->arena, prefix,
+				       changes_below(changes->arena, pointer,
 						     (struct slice){ name, length }),
-				       item, NULL, value);
+				       row->item, NULL, value);
 	}
-}
-
-static void find_hidden_in(struct changes *changes, struct slice pointer, const struct field *row,
-			   const json_t *former, const json_t *latter)
-{
-	if (json_equal(former, latter))
-		return;
-	if ((row->flags & FIELD_WRITE_ONLY) == 0 && row->kind == KIND_OBJECT)
-		changes_find_hidden(changes, pointer, row->shape, former, latter);
-	else if ((row->flags & FIELD_WRITE_ONLY) == 0 && row->kind == KIND_MAP)
-		find_hidden_entries(changes, pointer, row->item, former, latter);
-	else
-		changes_add(changes, pointer);
 }
 
 void changes_find_hidden(struct changes *changes, struct slice prefix, const struct shape *shape,

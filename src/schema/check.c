@@ -27,15 +27,6 @@ struct walk {
 static json_t *check_value(struct walk *walk, const struct field *row, const struct place *place,
 			   json_t *value, enum schema_mode mode);
 
-/* Returns the mode below a row. PARTIAL concerns only the top level and the size of its maps. */
-static enum schema_mode mode_below(const struct field *row, enum schema_mode mode)
-{
-	bool patches_below = mode == SCHEMA_PATCH && (row->flags & FIELD_ATOMIC) == 0;
-	bool counts_later = mode == SCHEMA_PARTIAL && row->kind == KIND_MAP;
-
-	return patches_below || counts_later ? mode : SCHEMA_WHOLE;
-}
-
 /* Replaces the value at `i` by `checked` and returns the next iterator. */
 static void *settle_member(json_t *object, void *i, const json_t *value, json_t *checked)
 {
@@ -68,44 +59,6 @@ static json_t *check_unknown(struct walk *walk, const struct shape *shape, struc
 	return NULL;
 }
 
-/* In SCHEMA_PARTIAL, document_finish reports missing required members, and the handler decides what
- * null means for a member that can be unset. */
-static json_t *check_null(struct walk *walk, const struct field *row, const struct place *place,
-			  json_t *null, enum schema_mode mode)
-{
-	if (mode == SCHEMA_PATCH) {
-		if ((row->flags & FIELD_KEPT) == 0)
-			return null;
-		findings_report(walk->findings, place, "cannot be removed");
-		return NULL;
-	}
-	if (mode == SCHEMA_PARTIAL)
-		return (row->flags & FIELD_CLEARABLE) != 0 ? null : NULL;
-	if ((row->flags & FIELD_REQUIRED) != 0)
-		findings_report(walk->findings, place, "is required");
-	return NULL;
-}
-
-static bool repeats_key(struct walk *walk, const struct place *member, const json_t *value)
-{
-	if (slice_equal(text_of_json(value), member->up->name))
-		return true;
-	findings_report(walk->findings, member, "must equal its key%s",
-			value_got(walk->findings, member, value));
-	return false;
-}
-
-static void require_members(struct walk *walk, const struct shape *shape, const struct place *place,
-			    uint64_t seen)
-{
-	for (uint64_t rows = plan_of(shape)->required & ~seen; rows != 0;) {
-		const struct field *row = &shape->fields[next_row(&rows)];
-		struct place missing = place_named(place, slice_of(row->name), row);
-
-		findings_report(walk->findings, &missing, "is required");
-	}
-}
-
 static bool is_zero_value(const struct field *row, const json_t *value)
 {
 	if (row->kind == KIND_INTEGER)
@@ -126,40 +79,38 @@ static __attribute__((noinline)) bool counts_as_absent(const struct field *row, 
 	       ((row->flags & FIELD_BLANK_ABSENT) != 0 && text.size > 0 && text_is_blank(text));
 }
 
-/* Returns true if the value unsets a text that can be unset. */
-static bool is_clearing(const struct field *row, const json_t *value)
-{
-	return (row->flags & FIELD_CLEARABLE) != 0 && row->kind == KIND_TEXT &&
-	       json_is_string(value) && text_is_blank(text_of_json(value));
-}
-
-/* Returns what such a value becomes. */
-static json_t *cleared(enum schema_mode mode)
-{
-	switch (mode) {
-	case SCHEMA_PARTIAL:
-		return json_string("");
-	case SCHEMA_PATCH:
-		return json_null();
-	case SCHEMA_WHOLE:
-		break;
-	}
-	return NULL;
-}
-
 static json_t *check_member(struct walk *walk, const struct field *row, const struct place *place,
 			    json_t *value, enum schema_mode mode)
 {
 	if ((row->flags & FIELD_READ_ONLY) != 0)
 		return NULL;
-	if (json_is_null(value))
-		return check_null(walk, row, place, value, mode);
+	/* In SCHEMA_PARTIAL, document_finish reports missing required members, and the handler
+	 * decides what null means for a member that can be unset. */
+	if (json_is_null(value)) {
+		if (mode == SCHEMA_PARTIAL)
+			return (row->flags & FIELD_CLEARABLE) != 0 ? value : NULL;
+		if (mode == SCHEMA_PATCH && (row->flags & FIELD_KEPT) == 0)
+			return value;
+		if (mode == SCHEMA_PATCH)
+			findings_report(walk->findings, place, "cannot be removed");
+		else if ((row->flags & FIELD_REQUIRED) != 0)
+			findings_report(walk->findings, place, "is required");
+		return NULL;
+	}
 	if ((row->flags & (FIELD_ZERO_ABSENT | FIELD_BLANK_ABSENT)) != 0 &&
 	    counts_as_absent(row, value))
 		return NULL;
-	if (is_clearing(row, value))
-		return cleared(mode);
-	return check_value(walk, row, place, value, mode_below(row, mode));
+	/* Such a value unsets a text that can be unset. */
+	if ((row->flags & FIELD_CLEARABLE) != 0 && row->kind == KIND_TEXT &&
+	    json_is_string(value) && text_is_blank(text_of_json(value)))
+		return mode == SCHEMA_PARTIAL ? json_string("")
+		       : mode == SCHEMA_PATCH ? json_null()
+					      : NULL;
+	/* PARTIAL concerns only the top level and the size of its maps. */
+	if (!(mode == SCHEMA_PATCH && (row->flags & FIELD_ATOMIC) == 0) &&
+	    !(mode == SCHEMA_PARTIAL && row->kind == KIND_MAP))
+		mode = SCHEMA_WHOLE;
+	return check_value(walk, row, place, value, mode);
 }
 
 static void check_object(struct walk *walk, const struct shape *shape, const struct place *place,
@@ -188,14 +139,23 @@ static void check_object(struct walk *walk, const struct shape *shape, const str
 			next = index + 1;
 			checked = check_member(walk, row, &member, value, mode);
 			if (index == key && json_is_string(checked) &&
-			    !repeats_key(walk, &member, value))
+			    !slice_equal(text_of_json(value), place->name)) {
+				findings_report(walk->findings, &member, "must equal its key%s",
+						value_got(walk->findings, &member, value));
 				checked = NULL;
+			}
 		}
 		i = settle_member(object, i, value, checked);
 	}
 	if (mode != SCHEMA_WHOLE || findings_are_full(walk->findings))
 		return;
-	require_members(walk, shape, place, seen);
+
+	for (uint64_t rows = plan_of(shape)->required & ~seen; rows != 0;) {
+		const struct field *row = &shape->fields[next_row(&rows)];
+		struct place missing = place_named(place, slice_of(row->name), row);
+
+		findings_report(walk->findings, &missing, "is required");
+	}
 	findings_run_rules(walk->findings, shape, place, object);
 }
 
@@ -254,17 +214,6 @@ static __attribute__((noinline)) void check_map(struct walk *walk, const struct 
 		check_count(walk->findings, row, place, json_object_size(map));
 }
 
-static bool is_among(const json_t *list, size_t n, struct slice text)
-{
-	for (size_t i = 0; i < n; i++) {
-		const json_t *item = json_array_get(list, i);
-
-		if (json_is_string(item) && slice_equal(text_of_json(item), text))
-			return true;
-	}
-	return false;
-}
-
 /* Returns true if the item at `n` differs from all earlier items. For a long list, `earlier` has
  * the earlier items as keys. Removed items are null. */
 static bool is_new(struct walk *walk, const struct place *place, json_t *earlier,
@@ -272,9 +221,15 @@ static bool is_new(struct walk *walk, const struct place *place, json_t *earlier
 {
 	const json_t *value = json_array_get(list, n);
 	struct slice text = text_of_json(value);
+	bool is_repeated = earlier != NULL &&
+			   json_object_getn(earlier, text.data, text.size) != NULL;
 
-	if (earlier == NULL ? is_among(list, n, text)
-			    : json_object_getn(earlier, text.data, text.size) != NULL) {
+	for (size_t i = 0; earlier == NULL && i < n && !is_repeated; i++) {
+		const json_t *item = json_array_get(list, i);
+
+		is_repeated = json_is_string(item) && slice_equal(text_of_json(item), text);
+	}
+	if (is_repeated) {
 		findings_report(walk->findings, place, "must not repeat an earlier item%s",
 				value_got(walk->findings, place, value));
 		return false;
@@ -371,20 +326,12 @@ static json_t *check_kept(struct walk *walk, const struct field *row, const stru
 	return NULL;
 }
 
-static json_t *check_single(struct walk *walk, const struct field *row, const struct place *place,
-			    json_t *value)
-{
-	json_t *checked = value_checked(row, value, place, walk->findings);
-
-	if (checked == NULL && row->message != NULL)
-		findings_message(walk->findings, row->message);
-	return checked;
-}
-
 /* Keeps an object, map or list of the right type, and removes its faulty members. */
 static json_t *check_value(struct walk *walk, const struct field *row, const struct place *place,
 			   json_t *value, enum schema_mode mode)
 {
+	json_t *checked;
+
 	switch (row->kind) {
 	case KIND_BOOLEAN:
 	case KIND_INTEGER:
@@ -392,7 +339,10 @@ static json_t *check_value(struct walk *walk, const struct field *row, const str
 	case KIND_TEXT:
 	case KIND_TIME:
 	case KIND_CHOICE:
-		return check_single(walk, row, place, value);
+		checked = value_checked(row, value, place, walk->findings);
+		if (checked == NULL && row->message != NULL)
+			findings_message(walk->findings, row->message);
+		return checked;
 	case KIND_OBJECT:
 		value = object_of(walk, place, value);
 		if (value != NULL)
@@ -443,31 +393,6 @@ bool schema_check(const struct shape *shape, json_t *body, enum schema_mode mode
 static void finish_object(struct findings *findings, const struct shape *shape,
 			  const struct place *place, const json_t *object);
 
-static void finish_map(struct findings *findings, const struct field *row,
-		       const struct place *place, const json_t *map)
-{
-	check_count(findings, row, place, json_object_size(map));
-	if (row->item->kind != KIND_OBJECT)
-		return;
-	for (void *i = first_member(map); i != NULL; i = next_member(map, i)) {
-		struct place entry = place_entry(place, member_key(i), row->item);
-
-		finish_object(findings, row->item->shape, &entry, json_object_iter_value(i));
-	}
-}
-
-static void finish_list(struct findings *findings, const struct field *row,
-			const struct place *place, const json_t *list)
-{
-	if (row->item->kind != KIND_OBJECT)
-		return;
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		struct place item = place_item(place, i, row->item);
-
-		finish_object(findings, row->item->shape, &item, json_array_get(list, i));
-	}
-}
-
 static void finish_member(struct findings *findings, const struct field *row,
 			  const struct place *place, const json_t *value)
 {
@@ -478,10 +403,23 @@ static void finish_member(struct findings *findings, const struct field *row,
 	}
 	if (row->kind == KIND_OBJECT)
 		finish_object(findings, row->shape, place, value);
-	else if (row->kind == KIND_MAP)
-		finish_map(findings, row, place, value);
-	else if (row->kind == KIND_LIST)
-		finish_list(findings, row, place, value);
+	if (row->kind == KIND_MAP)
+		check_count(findings, row, place, json_object_size(value));
+	if (row->kind == KIND_MAP && row->item->kind == KIND_OBJECT) {
+		for (void *i = first_member(value); i != NULL; i = next_member(value, i)) {
+			struct place entry = place_entry(place, member_key(i), row->item);
+
+			finish_object(findings, row->item->shape, &entry,
+				      json_object_iter_value(i));
+		}
+	}
+	if (row->kind == KIND_LIST && row->item->kind == KIND_OBJECT) {
+		for (size_t i = 0; i < json_array_size(value); i++) {
+			struct place item = place_item(place, i, row->item);
+
+			finish_object(findings, row->item->shape, &item, json_array_get(value, i));
+		}
+	}
 }
 
 static void finish_object(struct findings *findings, const struct shape *shape,

@@ -222,27 +222,11 @@ static void describe_kind(json_t *schema, const struct field *row, enum describe
 
 /* ---- rows ---- */
 
-/* Adds the default of a member, as a sentence and, for programs, as x-default. */
-static void describe_default(json_t *schema, const struct field *row, enum describe_form form)
-{
-	const bool is_object = row->kind == KIND_OBJECT;
-
-	if (row->standard == NULL || (row->flags & FIELD_HIDDEN_DEFAULT) != 0)
-		return;
-	if (row->when_member != NULL) {
-		describe_further(schema, "Default if %s is %s: %s.", row->when_member,
-				 row->when_value, row->standard);
-		return;
-	}
-	object_put(schema, "x-default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
-	if (form == DESCRIBE_REQUEST)
-		describe_further(schema, "Default: %s.",
-				 is_object ? "the defaults of its fields" : row->standard);
-}
-
 static void describe_words(json_t *schema, const struct field *row, enum describe_form form,
 			   bool is_nullable)
 {
+	const bool has_default = row->standard != NULL && (row->flags & FIELD_HIDDEN_DEFAULT) == 0;
+
 	if (row->doc != NULL)
 		object_put(schema, "description", json_string(row->doc));
 	if (row->kind == KIND_KEPT_OBJECT || row->kind == KIND_KEPT_LIST) {
@@ -257,7 +241,18 @@ static void describe_words(json_t *schema, const struct field *row, enum describ
 				 row->text->sentence);
 	if (form == DESCRIBE_ANSWER)
 		return;
-	describe_default(schema, row, form);
+
+	/* As a sentence and, for programs, as x-default. */
+	if (has_default && row->when_member != NULL)
+		describe_further(schema, "Default if %s is %s: %s.", row->when_member,
+				 row->when_value, row->standard);
+	else if (has_default)
+		object_put(schema, "x-default", json_loads(row->standard, JSON_DECODE_ANY, NULL));
+	if (has_default && row->when_member == NULL && form == DESCRIBE_REQUEST)
+		describe_further(schema, "Default: %s.",
+				 row->kind == KIND_OBJECT ? "the defaults of its fields"
+							  : row->standard);
+
 	if ((row->flags & FIELD_ZERO_ABSENT) != 0)
 		describe_further(schema, "%s counts as not sent.",
 				 row->kind == KIND_INTEGER  ? "0"
@@ -448,46 +443,32 @@ void describe_components(json_t *components, const struct shape *shape, enum des
 
 /* ---- examples ---- */
 
-static json_t *example_of_text(const struct text_rule *rule)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
-	const size_t size = rule->shortest > 4 ? rule->shortest : 4;
-
-	if (rule->example != NULL)
-		return json_string(rule->example);
-	return json_stringn(letters, size < sizeof letters ? size : sizeof letters - 1);
-}
-
-static json_t *example_of_row(const struct field *row, enum describe_form form);
-
-/* Returns a map with an entry for each name in the row's example. */
-static json_t *example_of_map(const struct field *row, enum describe_form form)
-{
-	json_t *example = json_loads(row->example != NULL ? row->example : "{}", 0, NULL), *old;
-	void *next;
-	const char *key;
-
-	json_object_foreach_safe(example, next, key, old) {
-		json_t *entry = example_of_row(row->item, form);
-
-		if (form == DESCRIBE_ANSWER && row->item->shape != NULL &&
-		    row->item->shape->key_member != NULL)
-			object_put(entry, row->item->shape->key_member, json_string(key));
-		object_put(example, key, entry);
-	}
-	return example;
-}
-
 static json_t *example_of_row(const struct field *row, enum describe_form form)
 {
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
 	const bool has_standard = row->standard != NULL && row->when_member == NULL;
+	const enum describe_form below = form_below(row, form);
+	json_t *example, *old, *entry;
+	const char *key;
+	size_t size;
+	void *next;
 
-	if (row->kind == KIND_MAP)
-		return example_of_map(row, form_below(row, form));
+	/* The row's example of a map names its entries. */
+	if (row->kind == KIND_MAP) {
+		example = json_loads(row->example != NULL ? row->example : "{}", 0, NULL);
+		json_object_foreach_safe(example, next, key, old) {
+			entry = example_of_row(row->item, below);
+			if (below == DESCRIBE_ANSWER && row->item->shape != NULL &&
+			    row->item->shape->key_member != NULL)
+				object_put(entry, row->item->shape->key_member, json_string(key));
+			object_put(example, key, entry);
+		}
+		return example;
+	}
 	if (row->example != NULL)
 		return json_loads(row->example, JSON_DECODE_ANY, NULL);
 	if (row->kind == KIND_OBJECT)
-		return describe_example(row->shape, form_below(row, form));
+		return describe_example(row->shape, below);
 	if (has_standard)
 		return json_loads(row->standard, JSON_DECODE_ANY, NULL);
 	switch (row->kind) {
@@ -498,13 +479,16 @@ static json_t *example_of_row(const struct field *row, enum describe_form form)
 	case KIND_NUMBER:
 		return json_real(row->low);
 	case KIND_TEXT:
-		return row->words != NULL ? json_string(row->words[0]) : example_of_text(row->text);
+		if (row->words != NULL || row->text->example != NULL)
+			return json_string(row->words != NULL ? row->words[0] : row->text->example);
+		size = row->text->shortest > 4 ? row->text->shortest : 4;
+		return json_stringn(letters, size < sizeof letters ? size : sizeof letters - 1);
 	case KIND_TIME:
 		return json_string(form == DESCRIBE_ANSWER ? EXAMPLE_TIME : EXAMPLE_END);
 	case KIND_CHOICE:
 		return json_string(row->choices[0]);
 	case KIND_LIST:
-		return json_pack("[o]", example_of_row(row->item, form_below(row, form)));
+		return json_pack("[o]", example_of_row(row->item, below));
 	case KIND_KEPT_LIST:
 		return json_array();
 	case KIND_OBJECT:

@@ -244,28 +244,23 @@ static bool segment_is(struct slice segment, const char *name)
 	return *name == '\0';
 }
 
-/* Returns the index of a member in its object. A missing member comes after the last one. */
-static size_t member_position(const json_t *object, struct slice segment, const json_t **value)
-{
-	size_t position = 0;
-
-	for (void *i = first_member(object); i != NULL; i = next_member(object, i)) {
-		if (segment_is(segment, json_object_iter_key(i))) {
-			*value = json_object_iter_value(i);
-			return position;
-		}
-		position++;
-	}
-	return position;
-}
-
+/* Returns the index of a member or item. A missing member comes after the last one. */
 static size_t position(const json_t *within, struct slice segment, const json_t **value)
 {
+	size_t members = 0;
 	int64_t index;
 
 	*value = NULL;
-	if (json_is_object(within))
-		return member_position(within, segment, value);
+	if (json_is_object(within)) {
+		for (void *i = first_member(within); i != NULL; i = next_member(within, i)) {
+			if (segment_is(segment, json_object_iter_key(i))) {
+				*value = json_object_iter_value(i);
+				return members;
+			}
+			members++;
+		}
+		return members;
+	}
 	if (!json_is_array(within) || !text_integer(segment, &index) || index < 0)
 		return 0;
 	*value = json_array_get(within, (size_t)index);
@@ -310,14 +305,38 @@ static bool stands_before(const struct finding *a, const struct finding *b)
 /* Characters of each name that a pointer shows. */
 #define SHOWN_MOST 64
 
-/* Writes the findings into the fault. skip: bytes to omit at the beginning of each pointer. Details
- * show only the beginning of long names; the parts have whole pointers. */
-static void tell_findings(struct findings *findings, size_t count, size_t skip, struct fault *fault)
+bool findings_close(struct findings *findings, enum fault_kind kind, struct fault *fault)
 {
-	json_t *details = arena_json(findings->arena, json_array());
-	json_t *faults = arena_json(findings->arena, json_array());
+	size_t kept = findings_are_full(findings) ? findings->fault_most : findings->fault_count;
+	/* Bytes to omit at the beginning of each pointer. */
+	const size_t skip = kind == FAULT_INVALID_QUERY ? 1 : 0;
+	json_t *details, *faults;
 
-	for (size_t i = 0; i < count; i++) {
+	if (kept == 0)
+		return true;
+	if (fault->kind != FAULT_NONE)
+		return false;
+	for (size_t i = 0; i < kept && findings->sent != NULL; i++)
+		(void)locate(&findings->faults[i], findings->sent);
+	/* Insertion sort, which is stable and fast enough for at most fifty findings. */
+	for (size_t i = 1; i < kept; i++) {
+		struct finding *all = findings->faults, finding = all[i];
+		size_t place = i;
+
+		for (; place > 0 && stands_before(&finding, &all[place - 1]); place--)
+			all[place] = all[place - 1];
+		all[place] = finding;
+	}
+
+	if (kept == 1 && findings->faults[0].message != NULL)
+		(void)fault_set(fault, kind, "%s", findings->faults[0].message);
+	else
+		(void)fault_set(fault, kind, NULL);
+
+	/* Details show only the beginning of long names; the parts have whole pointers. */
+	details = arena_json(findings->arena, json_array());
+	faults = arena_json(findings->arena, json_array());
+	for (size_t i = 0; i < kept; i++) {
 		const struct finding *finding = &findings->faults[i];
 		struct buffer text = BUFFER_INITIAL(findings->arena);
 		struct slice rest;
@@ -345,33 +364,6 @@ static void tell_findings(struct findings *findings, size_t count, size_t skip, 
 	}
 	fault->details = details;
 	fault->faults = faults;
-}
-
-bool findings_close(struct findings *findings, enum fault_kind kind, struct fault *fault)
-{
-	size_t kept = findings_are_full(findings) ? findings->fault_most : findings->fault_count;
-	const size_t skip = kind == FAULT_INVALID_QUERY ? 1 : 0;
-
-	if (kept == 0)
-		return true;
-	if (fault->kind != FAULT_NONE)
-		return false;
-	for (size_t i = 0; i < kept && findings->sent != NULL; i++)
-		(void)locate(&findings->faults[i], findings->sent);
-	/* Insertion sort, which is stable and fast enough for at most fifty findings. */
-	for (size_t i = 1; i < kept; i++) {
-		struct finding *faults = findings->faults, finding = faults[i];
-		size_t place = i;
-
-		for (; place > 0 && stands_before(&finding, &faults[place - 1]); place--)
-			faults[place] = faults[place - 1];
-		faults[place] = finding;
-	}
-	if (kept == 1 && findings->faults[0].message != NULL)
-		(void)fault_set(fault, kind, "%s", findings->faults[0].message);
-	else
-		(void)fault_set(fault, kind, NULL);
-	tell_findings(findings, kept, skip, fault);
 	return false;
 }
 

@@ -7,13 +7,6 @@
 
 #define SPACE " \t\n\r"
 
-/* PHP encodes an empty object as an empty array. */
-static bool is_empty_array(struct slice text)
-{
-	return text.size >= 2 && text.data[0] == '[' && text.data[text.size - 1] == ']' &&
-	       text_trim((struct slice){ text.data + 1, text.size - 2 }, SPACE).size == 0;
-}
-
 /* Returns a hint for a body that is not JSON, or NULL if it is nothing that clients are known to
  * send. */
 static const char *looks_like(struct slice text)
@@ -68,7 +61,10 @@ bool schema_parse(struct arena *arena, struct slice text, json_t **body, struct 
 	struct slice content = text_trim(text, SPACE);
 	struct json_flaw flaw;
 
-	if (content.size == 0 || slice_is(content, "null") || is_empty_array(content)) {
+	/* PHP encodes an empty object as an empty array. */
+	if (content.size == 0 || slice_is(content, "null") ||
+	    (content.size >= 2 && content.data[0] == '[' && content.data[content.size - 1] == ']' &&
+	     text_trim((struct slice){ content.data + 1, content.size - 2 }, SPACE).size == 0)) {
 		*body = arena_json(arena, json_object());
 		return true;
 	}

@@ -7,32 +7,14 @@
 #include "base/text.h"
 #include "schema/walk.h"
 
-/* Restores the + of an offset that was not percent-encoded ("2026-11-23T09:00:00 01:00"). */
-static json_t *time_with_offset(struct slice text)
-{
-	const size_t offset = sizeof "+01:00" - 1;
-	const size_t at = text.size - offset;
-
-	if (text.size <= offset || text.data[at] != ' ')
-		return json_stringn(text.data, text.size);
-	return json_sprintf("%.*s+%.*s", (int)at, text.data, (int)offset - 1, text.data + at + 1);
-}
-
-/* Restores every + that was not percent-encoded, in a text that has no blanks. */
-static json_t *text_with_plus(struct arena *arena, struct slice text)
-{
-	char *restored = arena_alloc(arena, text.size);
-
-	for (size_t i = 0; i < text.size; i++)
-		restored[i] = text.data[i] == ' ' ? '+' : text.data[i];
-	return json_stringn(restored, text.size);
-}
-
 /* Converts a text to the type of its row. A text that cannot be converted stays a string, which the
  * row rejects. */
 static json_t *value_of(struct arena *arena, const struct field *row, struct slice text)
 {
+	const size_t offset = sizeof "+01:00" - 1;
+	const size_t size = text.size;
 	int64_t integer;
+	char *restored;
 
 	if (row->kind == KIND_INTEGER && text_integer(text, &integer))
 		return json_integer(integer);
@@ -41,11 +23,18 @@ static json_t *value_of(struct arena *arena, const struct field *row, struct sli
 		return json_true();
 	if (row->kind == KIND_BOOLEAN && (slice_is(text, "false") || slice_is(text, "False")))
 		return json_false();
-	if ((row->flags & FIELD_OFFSET) != 0)
-		return time_with_offset(text);
-	if ((row->flags & FIELD_PLUS) != 0)
-		return text_with_plus(arena, text);
-	return json_stringn(text.data, text.size);
+	/* Restore the + of an offset that was not percent-encoded ("2026-11-23T09:00:00 01:00"),
+	 * and every such + in a text that has no blanks. */
+	if ((row->flags & FIELD_OFFSET) != 0 && size > offset && text.data[size - offset] == ' ')
+		return json_sprintf("%.*s+%.*s", (int)(size - offset), text.data, (int)offset - 1,
+				    text.data + size - offset + 1);
+	if ((row->flags & FIELD_PLUS) != 0) {
+		restored = arena_alloc(arena, size);
+		for (size_t i = 0; i < size; i++)
+			restored[i] = text.data[i] == ' ' ? '+' : text.data[i];
+		return json_stringn(restored, size);
+	}
+	return json_stringn(text.data, size);
 }
 
 static void take_parameter(const struct field *row, bool is_free, struct slice text,

@@ -57,43 +57,36 @@ static const char *integer_sentence(const struct field *row, struct arena *arena
 			  row->usual != 0 ? row->usual : row->maximum);
 }
 
-/* Checks a real for an integer row. The parser returns integers for all integral numbers below 2^53
- * except -0. */
-static bool check_real(const struct field *row, const json_t *value, const struct place *place,
-		       struct findings *findings, int64_t *integer)
-{
-	double real = json_real_value(value);
-	bool is_exact = real > -DOUBLE_EXACT_BELOW && real < DOUBLE_EXACT_BELOW;
-
-	if (!is_exact && row->maximum < (int64_t)DOUBLE_EXACT_BELOW) {
-		findings_report(findings, place, "%s%s", integer_sentence(row, findings->arena),
-				value_got(findings, place, value));
-		return false;
-	}
-	if (!is_exact) {
-		is_no("an integer below 2^53 if written with a decimal point or exponent", value,
-		      place, findings);
-		return false;
-	}
-	*integer = 0;
-	if (real == 0.0 && signbit(real))
-		return true;
-	is_no(real_is_integer(real) ? "an integer, with only zeros after the point" : "an integer",
-	      value, place, findings);
-	return false;
-}
-
 static json_t *integer_checked(const struct field *row, json_t *value, const struct place *place,
 			       struct findings *findings)
 {
 	int64_t integer = 0;
 
-	if (json_is_integer(value))
+	if (json_is_integer(value)) {
 		integer = json_integer_value(value);
-	else if (!json_is_real(value))
+	} else if (!json_is_real(value)) {
 		return is_no("an integer", value, place, findings);
-	else if (!check_real(row, value, place, findings, &integer))
-		return NULL;
+	} else {
+		const double real = json_real_value(value);
+		const bool is_exact = real > -DOUBLE_EXACT_BELOW && real < DOUBLE_EXACT_BELOW;
+
+		if (!is_exact && row->maximum < (int64_t)DOUBLE_EXACT_BELOW) {
+			findings_report(findings, place, "%s%s",
+					integer_sentence(row, findings->arena),
+					value_got(findings, place, value));
+			return NULL;
+		}
+		if (!is_exact)
+			return is_no("an integer below 2^53 if written with a decimal point or "
+				     "exponent",
+				     value, place, findings);
+		/* The parser returns integers for all integral numbers below 2^53 except -0. */
+		if (!(real == 0.0 && signbit(real)))
+			return is_no(real_is_integer(real)
+					     ? "an integer, with only zeros after the point"
+					     : "an integer",
+				     value, place, findings);
+	}
 
 	if (integer < row->minimum || integer > row->maximum ||
 	    (row->step > 1 && integer % row->step != 0)) {

@@ -81,19 +81,6 @@ static void verify_standard(const struct field *row, const struct level *level)
 		level, "its default breaks its own row");
 }
 
-static void verify_when(const struct shape *shape, const struct field *row,
-			const struct level *level)
-{
-	const struct field *other = shape_field(shape, row->when_member);
-	bool is_choice = false;
-
-	require(other != NULL && other->kind == KIND_CHOICE, level,
-		"its default depends on a member that is not a choice");
-	for (const char *const *choice = other->choices; *choice != NULL; choice++)
-		is_choice = is_choice || strcmp(*choice, row->when_value) == 0;
-	require(is_choice, level, "its default depends on an impossible value");
-}
-
 static void verify_row(const struct field *row, const struct level *level)
 {
 	switch (row->kind) {
@@ -176,8 +163,16 @@ static void verify_member(const struct shape *shape, const struct field *row,
 	verify_row(row, level);
 	if (row->standard != NULL)
 		verify_standard(row, level);
-	if (row->when_member != NULL)
-		verify_when(shape, row, level);
+	if (row->when_member != NULL) {
+		const struct field *other = shape_field(shape, row->when_member);
+		bool is_choice = false;
+
+		require(other != NULL && other->kind == KIND_CHOICE, level,
+			"its default depends on a member that is not a choice");
+		for (const char *const *choice = other->choices; *choice != NULL; choice++)
+			is_choice = is_choice || strcmp(*choice, row->when_value) == 0;
+		require(is_choice, level, "its default depends on an impossible value");
+	}
 	if (row->free_with != NULL)
 		require(shape_field(shape, row->free_with) != NULL && row->kind == KIND_TEXT, level,
 			"no parameter can free it");
