@@ -83,19 +83,16 @@ static void *take(size_t size)
 	return serving != NULL ? arena_alloc(serving, size) : malloc(size);
 }
 
-static bool holds(const struct arena *arena, const void *place)
-{
-	for (const struct block *block = arena->block; block != NULL; block = block->previous)
-		if ((uintptr_t)place >= (uintptr_t)block->bytes &&
-		    (uintptr_t)place - (uintptr_t)block->bytes < block->size)
-			return true;
-	return false;
-}
-
 static void give_back(void *place)
 {
-	if (serving == NULL || !holds(serving, place))
-		free(place);
+	const struct block *block = serving == NULL ? NULL : serving->block;
+
+	/* What is in the arena is freed with it. */
+	for (; block != NULL; block = block->previous)
+		if ((uintptr_t)place >= (uintptr_t)block->bytes &&
+		    (uintptr_t)place - (uintptr_t)block->bytes < block->size)
+			return;
+	free(place);
 }
 
 static pthread_once_t serving_once = PTHREAD_ONCE_INIT;
@@ -189,7 +186,7 @@ static __attribute__((noinline)) void grow(struct arena *arena, size_t size)
 
 	if (next > LARGEST_BLOCK)
 		next = LARGEST_BLOCK;
-	/* Keeps the number of blocks low, because `holds` searches them one by one. */
+	/* Keeps the number of blocks low, because give_back searches them one by one. */
 	if (next < arena->taken_before / 8)
 		next = arena->taken_before / 8;
 	arena->block = block_open(arena->block, size > next ? size : next);

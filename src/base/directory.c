@@ -34,26 +34,22 @@ void directory_of(const char *path, char directory[PATH_MAX])
 	(void)snprintf(directory, PATH_MAX, "%s", dirname(changed));
 }
 
-static bool is_regular(int file)
-{
-	struct stat status;
-
-	if (fstat(file, &status) != 0)
-		return false;
-	errno = S_ISDIR(status.st_mode) ? EISDIR : ENXIO;
-	return S_ISREG(status.st_mode);
-}
-
 int regular_file_open(const char *path, int flags, mode_t mode)
 {
+	struct stat status;
 	int file, error;
 
 	do
 		file = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
 	while (file < 0 && errno == EINTR);
-	if (file < 0 || is_regular(file))
+	if (file < 0)
 		return file;
-	error = errno;
+	if (fstat(file, &status) != 0)
+		error = errno;
+	else if (S_ISREG(status.st_mode))
+		return file;
+	else
+		error = S_ISDIR(status.st_mode) ? EISDIR : ENXIO;
 	close(file);
 	errno = error;
 	return -1;

@@ -139,21 +139,14 @@ static bool is_low_surrogate(int32_t unit)
 	return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
-static void append_character(struct buffer *string, int32_t character)
-{
-	static const unsigned char firsts[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-	int size = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
-
-	buffer_append_byte(string, (char)(firsts[size] | character >> 6 * (size - 1)));
-	for (int i = size - 2; i >= 0; i--)
-		buffer_append_byte(string, (char)(0x80 | (character >> 6 * i & 0x3f)));
-}
-
 /* Reads the digits after \u, and a second escape if the character takes two. */
 static bool read_character(struct reader *reader, struct buffer *string)
 {
+	/* The first byte of UTF-8, by the number of bytes. */
+	static const unsigned char firsts[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
 	const char *escape = reader->at - 2;
 	int32_t character = read_unit(reader);
+	int size;
 
 	if (character < 0)
 		return flawed(reader, "invalid escape");
@@ -174,7 +167,11 @@ static bool read_character(struct reader *reader, struct buffer *string)
 	}
 	if (is_high_surrogate(character) || is_low_surrogate(character))
 		return flawed_at(reader, escape, "lone surrogate");
-	append_character(string, character);
+
+	size = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+	buffer_append_byte(string, (char)(firsts[size] | character >> 6 * (size - 1)));
+	for (int i = size - 2; i >= 0; i--)
+		buffer_append_byte(string, (char)(0x80 | (character >> 6 * i & 0x3f)));
 	return true;
 }
 
@@ -380,23 +377,6 @@ static json_t *read_all(struct reader *reader, bool is_list)
 	return value;
 }
 
-static struct json_flaw flaw_at(struct slice text, const char *at, const char *sentence)
-{
-	struct json_flaw flaw = { 1, 1, sentence };
-
-	for (const char *byte = text.data; byte < at; byte++) {
-		bool continues_a_character = ((unsigned char)*byte & 0xc0) == 0x80;
-
-		if (*byte == '\n') {
-			flaw.line++;
-			flaw.column = 1;
-		} else if (!continues_a_character) {
-			flaw.column++;
-		}
-	}
-	return flaw;
-}
-
 static json_t *read_from(const struct origin *origin, struct arena *arena, struct slice text,
 			 bool is_list, struct json_flaw *flaw)
 {
@@ -412,9 +392,21 @@ static json_t *read_from(const struct origin *origin, struct arena *arena, struc
 
 	reader.name = reader.string = BUFFER_INITIAL(arena);
 	value = read_all(&reader, is_list);
-	if (value == NULL && flaw != NULL)
-		*flaw = flaw_at(text, reader.at, reader.sentence);
-	return value;
+	if (value != NULL || flaw == NULL)
+		return value;
+
+	*flaw = (struct json_flaw){ 1, 1, reader.sentence };
+	for (const char *byte = text.data; byte < reader.at; byte++) {
+		bool continues_a_character = ((unsigned char)*byte & 0xc0) == 0x80;
+
+		if (*byte == '\n') {
+			flaw->line++;
+			flaw->column = 1;
+		} else if (!continues_a_character) {
+			flaw->column++;
+		}
+	}
+	return NULL;
 }
 
 json_t *json_text_read(struct arena *arena, struct slice text, struct json_flaw *flaw)

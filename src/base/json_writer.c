@@ -26,33 +26,6 @@ static void append_unit(struct buffer *buffer, uint32_t unit)
 		buffer_append_byte(buffer, digits[unit >> shift & 0xf]);
 }
 
-static void append_escape(struct buffer *buffer, uint32_t character)
-{
-	if (character < 0x10000) {
-		append_unit(buffer, character);
-		return;
-	}
-	character -= 0x10000;
-	append_unit(buffer, 0xd800 | character >> 10);
-	append_unit(buffer, 0xdc00 | (character & 0x3ff));
-}
-
-static void append_ascii(struct buffer *buffer, struct slice text)
-{
-	buffer_append_byte(buffer, '"');
-	while (text.size > 0) {
-		size_t plain = 0;
-
-		while (plain < text.size && !is_escaped[(unsigned char)text.data[plain]])
-			plain++;
-		buffer_append(buffer, (struct slice){ text.data, plain });
-		text = (struct slice){ text.data + plain, text.size - plain };
-		if (text.size > 0)
-			append_escape(buffer, text_take_character(&text));
-	}
-	buffer_append_byte(buffer, '"');
-}
-
 /* ---- members ---- */
 
 /* Appends what precedes a value: a comma unless it is the first one or follows its name, and the
@@ -110,18 +83,34 @@ void writer_close(struct json_writer *writer, char bracket)
 	buffer_append_byte(&writer->text, bracket);
 }
 
-static void append_text(struct json_writer *writer, struct slice text)
-{
-	if (writer->for_jwt)
-		append_ascii(&writer->text, text);
-	else
-		buffer_append_string(&writer->text, text);
-}
-
 void writer_text(struct json_writer *writer, const char *name, struct slice text)
 {
-	(void)begin(writer, name);
-	append_text(writer, text);
+	struct buffer *buffer = begin(writer, name);
+
+	if (!writer->for_jwt) {
+		buffer_append_string(buffer, text);
+		return;
+	}
+	buffer_append_byte(buffer, '"');
+	while (text.size > 0) {
+		size_t plain = 0;
+		uint32_t character;
+
+		while (plain < text.size && !is_escaped[(unsigned char)text.data[plain]])
+			plain++;
+		buffer_append(buffer, (struct slice){ text.data, plain });
+		text = (struct slice){ text.data + plain, text.size - plain };
+		if (text.size == 0)
+			break;
+		character = text_take_character(&text);
+		if (character < 0x10000) {
+			append_unit(buffer, character);
+		} else {
+			append_unit(buffer, 0xd800 | (character - 0x10000) >> 10);
+			append_unit(buffer, 0xdc00 | ((character - 0x10000) & 0x3ff));
+		}
+	}
+	buffer_append_byte(buffer, '"');
 }
 
 void writer_name(struct json_writer *writer, struct slice name)

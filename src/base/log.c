@@ -50,90 +50,51 @@ static void add_bytes(struct line *line, struct slice bytes)
 	line->size += bytes.size;
 }
 
-static bool byte_is_plain(unsigned char byte)
-{
-	return byte > ' ' && byte < 0x7f && byte != '"' && byte != '\\' && byte != '=';
-}
-
-static bool needs_quotes(struct slice value)
-{
-	for (size_t i = 0; i < value.size; i++)
-		if (!byte_is_plain((unsigned char)value.data[i]))
-			return true;
-	return value.size == 0;
-}
-
-static void add_escaped(struct line *line, unsigned char byte)
-{
-	char text[5];
-	int size;
-
-	if (byte == '"' || byte == '\\')
-		size = snprintf(text, sizeof text, "\\%c", byte);
-	else if (byte == '\n')
-		size = snprintf(text, sizeof text, "\\n");
-	else
-		size = snprintf(text, sizeof text, "\\x%02x", byte);
-	add_bytes(line, (struct slice){ text, (size_t)size });
-}
-
-/* Returns true if the bytes above ASCII can be written as they are. U+0080 to U+009F (0xc2 and one
- * more byte) cannot: they are control characters that terminals obey. */
-static bool shows_beyond_ascii(struct slice value)
-{
-	for (size_t i = 0; i + 1 < value.size; i++)
-		if ((unsigned char)value.data[i] == 0xc2 && (unsigned char)value.data[i + 1] < 0xa0)
-			return false;
-	return text_is_utf8(value);
-}
-
 static void add_quoted(struct line *line, struct slice value)
 {
-	bool shows_high_bytes = shows_beyond_ascii(value);
+	bool shows_high_bytes = text_is_utf8(value);
+	char escape[5];
+	int size;
 
+	/* U+0080 to U+009F (0xc2 and one more byte) are control characters that terminals
+	 * obey. */
+	for (size_t i = 0; i + 1 < value.size; i++)
+		if ((unsigned char)value.data[i] == 0xc2 && (unsigned char)value.data[i + 1] < 0xa0)
+			shows_high_bytes = false;
 	add_bytes(line, SLICE("\""));
 	for (size_t i = 0; i < value.size; i++) {
 		unsigned char byte = (unsigned char)value.data[i];
 		bool shows = byte >= 0x80 ? shows_high_bytes : byte >= ' ' && byte != 0x7f;
 
-		if (shows && byte != '"' && byte != '\\')
+		if (shows && byte != '"' && byte != '\\') {
 			add_bytes(line, (struct slice){ value.data + i, 1 });
+			continue;
+		}
+		if (byte == '"' || byte == '\\')
+			size = snprintf(escape, sizeof escape, "\\%c", byte);
+		else if (byte == '\n')
+			size = snprintf(escape, sizeof escape, "\\n");
 		else
-			add_escaped(line, byte);
+			size = snprintf(escape, sizeof escape, "\\x%02x", byte);
+		add_bytes(line, (struct slice){ escape, (size_t)size });
 	}
 	add_bytes(line, SLICE("\""));
 }
 
-static void add_pair(struct line *line, const char *key, const char *value)
-{
-	add_bytes(line, SLICE(" "));
-	add_bytes(line, slice_of(key));
-	add_bytes(line, SLICE("="));
-	if (needs_quotes(slice_of(value)))
-		add_quoted(line, slice_of(value));
-	else
-		add_bytes(line, slice_of(value));
-}
-
-/* Returns true if stderr is the socket that JOURNAL_STREAM names by device and inode
- * (systemd.exec(5)). This is checked for every line, which costs less than the write and needs no
- * state. */
-static bool is_read_by_the_journal(void)
+const char *log_prefix(enum log_level level)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
 	char text[2 * LOG_NUMBER_SIZE];
 	struct stat there;
 
+	/* The journal reads stderr if it is the socket that JOURNAL_STREAM names by device and
+	 * inode (systemd.exec(5)). This is checked for every line, which costs less than the write
+	 * and needs no state. */
 	if (stream == NULL || fstat(STDERR_FILENO, &there) != 0)
-		return false;
+		return "";
 	(void)snprintf(text, sizeof text, "%llu:%llu", (unsigned long long)there.st_dev,
 		       (unsigned long long)there.st_ino);
-	return strcmp(text, stream) == 0;
-}
-
-const char *log_prefix(enum log_level level)
-{
-	return is_read_by_the_journal() ? levels[level].prefix : "";
+	return strcmp(text, stream) == 0 ? levels[level].prefix : "";
 }
 
 void log_event(enum log_level level, const char *event, ...)
@@ -158,9 +119,21 @@ void log_event(enum log_level level, const char *event, ...)
 	va_start(pairs, event);
 	while ((key = va_arg(pairs, const char *)) != NULL) {
 		const char *value = va_arg(pairs, const char *);
+		bool needs_quotes;
 
-		if (value != NULL)
-			add_pair(&line, key, value);
+		if (value == NULL)
+			continue;
+		needs_quotes = *value == '\0';
+		for (const char *at = value; *at != '\0' && !needs_quotes; at++)
+			needs_quotes = *at <= ' ' || *at >= 0x7f || *at == '"' || *at == '\\' ||
+				       *at == '=';
+		add_bytes(&line, SLICE(" "));
+		add_bytes(&line, slice_of(key));
+		add_bytes(&line, SLICE("="));
+		if (needs_quotes)
+			add_quoted(&line, slice_of(value));
+		else
+			add_bytes(&line, slice_of(value));
 	}
 	va_end(pairs);
 	ending = line.is_full ? ENDING : "\n";

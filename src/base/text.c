@@ -585,20 +585,18 @@ bool text_decode(struct arena *arena, struct slice encoded, enum text_place plac
 	return text_is_utf8(*decoded);
 }
 
-static bool is_unreserved(char byte)
-{
-	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-	       (byte >= '0' && byte <= '9') || (byte != '\0' && strchr("-._~", byte) != NULL);
-}
-
 void text_encode(struct buffer *encoded, struct slice text)
 {
 	static const char digits[] = "0123456789ABCDEF";
 
 	for (size_t i = 0; i < text.size; i++) {
 		const unsigned char byte = (unsigned char)text.data[i];
+		const bool is_unreserved = (byte >= 'a' && byte <= 'z') ||
+					   (byte >= 'A' && byte <= 'Z') ||
+					   (byte >= '0' && byte <= '9') ||
+					   (byte != '\0' && strchr("-._~", byte) != NULL);
 
-		if (is_unreserved(text.data[i])) {
+		if (is_unreserved) {
 			buffer_append_byte(encoded, text.data[i]);
 			continue;
 		}
@@ -618,16 +616,6 @@ void text_append_parameter(struct buffer *path, const char *name, const char *va
 	text_encode(path, slice_of(value));
 }
 
-static bool decode_part(struct arena *arena, struct slice part, struct parameter *parameter)
-{
-	struct slice value;
-	struct slice name = text_split(part, '=', &value);
-
-	*parameter = (struct parameter){ .value = { NULL, 0 } };
-	return text_decode(arena, name, TEXT_QUERY, &parameter->name) &&
-	       (value.data == NULL || text_decode(arena, value, TEXT_QUERY, &parameter->value));
-}
-
 bool text_query(struct arena *arena, struct slice query, struct parameter **parameters, size_t *n,
 		struct slice *bad)
 {
@@ -638,11 +626,16 @@ bool text_query(struct arena *arena, struct slice query, struct parameter **para
 	*parameters = arena_alloc(arena, parts * sizeof **parameters);
 	*n = 0;
 	while (query.size > 0) {
-		struct slice part = text_split(query, '&', &query);
+		struct slice part = text_split(query, '&', &query), value;
+		struct slice name = text_split(part, '=', &value);
+		struct parameter *parameter = *parameters + *n;
 
 		if (part.size == 0)
 			continue;
-		if (!decode_part(arena, part, *parameters + *n)) {
+		*parameter = (struct parameter){ .value = { NULL, 0 } };
+		if (!text_decode(arena, name, TEXT_QUERY, &parameter->name) ||
+		    (value.data != NULL &&
+		     !text_decode(arena, value, TEXT_QUERY, &parameter->value))) {
 			*bad = part;
 			return false;
 		}
@@ -708,21 +701,10 @@ struct slice json_as_text(struct arena *arena, const json_t *value)
 	return buffer_slice(&text);
 }
 
-static struct slice shown_string(struct arena *arena, const json_t *value)
-{
-	struct buffer buffer = BUFFER_INITIAL(arena);
-	struct slice whole = text_of_json(value);
-	struct slice part = text_first(whole, SHOWN_CHARACTERS);
-
-	buffer_append_json(&buffer, arena_json(arena, json_stringn_nocheck(part.data, part.size)));
-	if (part.size < whole.size)
-		buffer_append_text(&buffer, "...");
-	return buffer_slice(&buffer);
-}
-
 struct slice text_shown(struct arena *arena, const json_t *value)
 {
-	struct slice shown;
+	struct buffer string = BUFFER_INITIAL(arena);
+	struct slice whole, shown;
 
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
@@ -730,7 +712,13 @@ struct slice text_shown(struct arena *arena, const json_t *value)
 	case JSON_ARRAY:
 		return SLICE("an array");
 	case JSON_STRING:
-		return shown_string(arena, value);
+		whole = text_of_json(value);
+		shown = text_first(whole, SHOWN_CHARACTERS);
+		buffer_append_json(&string,
+				   arena_json(arena, json_stringn_nocheck(shown.data, shown.size)));
+		if (shown.size < whole.size)
+			buffer_append_text(&string, "...");
+		return buffer_slice(&string);
 	case JSON_REAL:
 	case JSON_INTEGER:
 	case JSON_TRUE:

@@ -15,15 +15,6 @@
 /* Shown as a blank, though it is none by its properties. */
 #define BRAILLE_BLANK 0x2800
 
-static bool is_ascii(struct slice text)
-{
-	for (size_t i = 0; i < text.size; i++) {
-		if ((unsigned char)text.data[i] >= 0x80)
-			return false;
-	}
-	return true;
-}
-
 /* Most names are ASCII: they need no tables. */
 static struct slice ascii_key(struct arena *arena, struct slice name)
 {
@@ -48,21 +39,17 @@ static struct slice ascii_key(struct arena *arena, struct slice name)
 	return (struct slice){ key, n };
 }
 
-static bool is_shown(uint32_t character, struct slice text)
-{
-	return !text_is_blank(text) &&
-	       !uc_is_property_default_ignorable_code_point((ucs4_t)character);
-}
-
 struct slice text_name_key(struct arena *arena, struct slice name)
 {
 	struct buffer key = BUFFER_INITIAL(arena);
 	bool has_blank = false;
 	struct slice rest;
 	uint8_t *folded;
-	size_t size;
+	size_t size = 0;
 
-	if (is_ascii(name))
+	while (size < name.size && (unsigned char)name.data[size] < 0x80)
+		size++;
+	if (size == name.size)
 		return ascii_key(arena, name);
 	folded = u8_casefold((const uint8_t *)name.data, name.size, NULL, UNINORM_NFKC, NULL,
 			     &size);
@@ -77,7 +64,8 @@ struct slice text_name_key(struct arena *arena, struct slice name)
 			has_blank = key.size > 0;
 			continue;
 		}
-		if (!is_shown(character, one))
+		if (text_is_blank(one) ||
+		    uc_is_property_default_ignorable_code_point((ucs4_t)character))
 			continue;
 		if (has_blank)
 			buffer_append_byte(&key, ' ');

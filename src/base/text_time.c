@@ -160,20 +160,6 @@ int calendar_days_of_month(int year, int month)
 	return month == 2 && is_leap_year ? 29 : days[month - 1];
 }
 
-static bool take_date(struct reader *reader, int64_t *days)
-{
-	int year, month, day;
-
-	if (!take_digits(reader, 4, 9999, &year) || !take_byte(reader, '-') ||
-	    !take_digits(reader, 2, 12, &month) || !take_byte(reader, '-') ||
-	    !take_digits(reader, 2, 31, &day))
-		return false;
-	if (year < 1 || month < 1 || day < 1 || day > calendar_days_of_month(year, month))
-		return false;
-	*days = calendar_day(year, month, day);
-	return true;
-}
-
 static bool take_fraction(struct reader *reader, int *milliseconds, bool *is_between)
 {
 	int scale = 100;
@@ -211,37 +197,35 @@ static bool take_offset(struct reader *reader, int *offset)
 	return true;
 }
 
-static bool take_clock(struct reader *reader, struct moment *moment)
-{
-	int hour, minute, second, milliseconds, offset;
-
-	if (!take_digits(reader, 2, 23, &hour) || !take_byte(reader, ':') ||
-	    !take_digits(reader, 2, 59, &minute) || !take_byte(reader, ':') ||
-	    !take_digits(reader, 2, 60, &second) ||
-	    !take_fraction(reader, &milliseconds, &moment->is_between) ||
-	    !take_offset(reader, &offset))
-		return false;
-	if (second == 60) {
-		second = 59;
-		milliseconds = 999;
-		moment->is_between = true;
-	}
-	moment->floor += (hour * 60 + minute - offset) * MILLISECONDS_A_MINUTE + second * 1000 +
-			 milliseconds;
-	return true;
-}
-
 static bool parse_moment(struct slice text, struct moment *moment)
 {
 	struct reader reader = { text.data, text.size };
-	int64_t days;
+	int year, month, day, hour, minute, second, milliseconds, offset;
 
-	if (!take_date(&reader, &days))
+	if (!take_digits(&reader, 4, 9999, &year) || !take_byte(&reader, '-') ||
+	    !take_digits(&reader, 2, 12, &month) || !take_byte(&reader, '-') ||
+	    !take_digits(&reader, 2, 31, &day))
 		return false;
-	*moment = (struct moment){ .floor = days * MILLISECONDS_A_DAY };
-	if (reader.left > 0 && ((!take_byte(&reader, 'T') && !take_byte(&reader, 't')) ||
-				!take_clock(&reader, moment) || reader.left > 0))
+	if (year < 1 || month < 1 || day < 1 || day > calendar_days_of_month(year, month))
 		return false;
+	*moment = (struct moment){ .floor = calendar_day(year, month, day) * MILLISECONDS_A_DAY };
+
+	if (reader.left > 0) {
+		if ((!take_byte(&reader, 'T') && !take_byte(&reader, 't')) ||
+		    !take_digits(&reader, 2, 23, &hour) || !take_byte(&reader, ':') ||
+		    !take_digits(&reader, 2, 59, &minute) || !take_byte(&reader, ':') ||
+		    !take_digits(&reader, 2, 60, &second) ||
+		    !take_fraction(&reader, &milliseconds, &moment->is_between) ||
+		    !take_offset(&reader, &offset) || reader.left > 0)
+			return false;
+		if (second == 60) {
+			second = 59;
+			milliseconds = 999;
+			moment->is_between = true;
+		}
+		moment->floor += (hour * 60 + minute - offset) * MILLISECONDS_A_MINUTE +
+				 second * 1000 + milliseconds;
+	}
 	return moment->floor >= TEXT_TIME_FIRST && moment->floor <= TEXT_TIME_LAST;
 }
 

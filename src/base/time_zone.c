@@ -165,33 +165,28 @@ static bool parse_rule(struct slice text, struct zone_rule *rule)
 	       text.size == 0;
 }
 
-static int64_t day_in_year(const struct day_rule *rule, int year)
-{
-	int64_t first = calendar_day(year, 1, 1), day;
-
-	switch (rule->form) {
-	case DAY_OF_YEAR:
-		return first + rule->day;
-	case DAY_WITHOUT_LEAP:
-		day = rule->day - 1;
-		if (rule->day >= 60 && calendar_days_of_month(year, 2) == 29)
-			day++;
-		return first + day;
-	case DAY_OF_MONTH:
-		break;
-	}
-	first = calendar_day(year, rule->month, 1);
-	/* 1 January 1970 was a Thursday. Years before 1970 have negative days. */
-	day = (rule->day - (first + 4) % 7 + 14) % 7 + 7 * (rule->week - 1);
-	if (day >= calendar_days_of_month(year, rule->month))
-		day -= 7;
-	return first + day;
-}
-
 /* Returns when, in seconds since 1970, a change of the clock is, which was at this offset. */
 static int64_t time_of_change(const struct day_rule *rule, int year, int32_t offset)
 {
-	return day_in_year(rule, year) * SECONDS_A_DAY + rule->seconds - offset;
+	int64_t first = calendar_day(year, 1, 1), day = rule->day;
+
+	switch (rule->form) {
+	case DAY_OF_YEAR:
+		break;
+	case DAY_WITHOUT_LEAP:
+		day--;
+		if (rule->day >= 60 && calendar_days_of_month(year, 2) == 29)
+			day++;
+		break;
+	case DAY_OF_MONTH:
+		first = calendar_day(year, rule->month, 1);
+		/* 1 January 1970 was a Thursday. Years before 1970 have negative days. */
+		day = (rule->day - (first + 4) % 7 + 14) % 7 + 7 * (rule->week - 1);
+		if (day >= calendar_days_of_month(year, rule->month))
+			day -= 7;
+		break;
+	}
+	return (first + day) * SECONDS_A_DAY + rule->seconds - offset;
 }
 
 static int32_t offset_by_rule(const struct zone_rule *rule, int64_t seconds)
@@ -352,41 +347,32 @@ static bool is_name(struct slice name)
 	return !is_after_slash;
 }
 
-/* Reads a file of at most TIME_ZONE_FILE_MOST bytes. data is NULL if there is none. */
-static struct slice read_file(struct arena *arena, const char *path)
-{
-	const int file = regular_file_open(path, O_RDONLY, 0);
-	struct slice bytes = { NULL, 0 };
-	char *buffer;
-	ssize_t n = 1;
-	size_t size = 0;
-
-	if (file < 0)
-		return bytes;
-	buffer = arena_alloc(arena, TIME_ZONE_FILE_MOST + 1);
-	while (n > 0 && size <= TIME_ZONE_FILE_MOST) {
-		n = read(file, buffer + size, TIME_ZONE_FILE_MOST + 1 - size);
-		size += n > 0 ? (size_t)n : 0;
-	}
-	close(file);
-	if (n == 0)
-		bytes = (struct slice){ buffer, size };
-	return bytes;
-}
-
 const struct time_zone *time_zone_read(struct arena *arena, const char *directory,
 				       struct slice name)
 {
 	static const struct time_zone utc = { .has_rule = true };
-	struct slice bytes;
+	const char *path;
+	char *bytes;
+	size_t size = 0;
+	ssize_t n = 1;
+	int file;
 
 	if (slice_is(name, "UTC"))
 		return &utc;
 	if (!is_name(name))
 		return NULL;
-	bytes = read_file(arena,
-			  arena_text(arena, "%s/%.*s", directory, (int)name.size, name.data));
-	return bytes.data == NULL ? NULL : time_zone_parse(arena, bytes);
+	path = arena_text(arena, "%s/%.*s", directory, (int)name.size, name.data);
+	file = regular_file_open(path, O_RDONLY, 0);
+	if (file < 0)
+		return NULL;
+
+	bytes = arena_alloc(arena, TIME_ZONE_FILE_MOST + 1);
+	while (n > 0 && size <= TIME_ZONE_FILE_MOST) {
+		n = read(file, bytes + size, TIME_ZONE_FILE_MOST + 1 - size);
+		size += n > 0 ? (size_t)n : 0;
+	}
+	close(file);
+	return n == 0 ? time_zone_parse(arena, (struct slice){ bytes, size }) : NULL;
 }
 
 /* ---- times ---- */
