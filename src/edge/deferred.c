@@ -56,37 +56,28 @@ static bool has_to_wait(const struct deferred *deferred, const struct exchange *
 	return false;
 }
 
-/* Takes the first exchange that this thread may handle now, or NULL if there is none. The caller
- * holds the lock. */
-static struct exchange *deferred_take_first(struct deferred *deferred, bool takes_alone)
-{
-	struct exchange **link = &deferred->first;
-	struct exchange *exchange;
-
-	while (*link != NULL && (is_alone(*link) != takes_alone || has_to_wait(deferred, *link)))
-		link = &(*link)->next;
-	exchange = *link;
-	if (exchange == NULL)
-		return NULL;
-	*link = exchange->next;
-	if (*link == NULL)
-		deferred->end = link;
-	exchange->next = NULL;
-	return exchange;
-}
-
 static void run(struct deferred *deferred, bool takes_alone)
 {
 	priority_lower(DEFERRED_PRIORITY);
 	pthread_mutex_lock(&deferred->lock);
 	while (!deferred->is_ending) {
-		struct exchange *exchange = deferred_take_first(deferred, takes_alone);
+		struct exchange **link = &deferred->first, *exchange;
 		bool is_serial;
 
+		/* Take the first exchange that this thread may handle now. */
+		while (*link != NULL &&
+		       (is_alone(*link) != takes_alone || has_to_wait(deferred, *link)))
+			link = &(*link)->next;
+		exchange = *link;
 		if (exchange == NULL) {
 			pthread_cond_wait(&deferred->changed, &deferred->lock);
 			continue;
 		}
+		*link = exchange->next;
+		if (*link == NULL)
+			deferred->end = link;
+		exchange->next = NULL;
+
 		is_serial = exchange->call.is_serial;
 		deferred->has_serial = deferred->has_serial || is_serial;
 		if (takes_alone) {

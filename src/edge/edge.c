@@ -328,21 +328,19 @@ static void serve(struct edge *edge, int connection, struct work *work)
 	}
 }
 
-/* Returns the next ready descriptor, or -1 if there is none. */
-static int next_event(const struct edge *edge, bool waits)
-{
-	struct epoll_event event;
-
-	return epoll_wait(edge->epoll, &event, 1, waits ? -1 : 0) == 1 ? event.data.fd : -1;
-}
-
 static void *run_worker(void *argument)
 {
 	struct edge *edge = argument;
 	struct work work = { NULL, false };
+	struct epoll_event event;
 	int ready;
 
-	while ((ready = next_event(edge, !work.owes_flush)) != edge->end) {
+	for (;;) {
+		ready = epoll_wait(edge->epoll, &event, 1, work.owes_flush ? 0 : -1) == 1
+				? event.data.fd
+				: -1;
+		if (ready == edge->end)
+			break;
 		/* Requests that are ready come first, because they may write, too. If there are
 		 * none, `ready` is -1: a worker that owes a flush does not wait for events. */
 		if (work.owes_flush && ready >= 0)

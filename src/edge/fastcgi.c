@@ -246,10 +246,33 @@ static const char *reason_of(int status)
 	return "Unknown";
 }
 
-static struct slice make_head(struct arena *arena, const struct answer *answer, bool has_body)
+bool fastcgi_may_wait(const struct exchange *exchange)
 {
-	struct buffer head = BUFFER_INITIAL(arena);
+	struct pollfd peer = { .fd = exchange->connection, .events = POLLOUT };
 
+	return exchange->call.answer.size > TAKEN_AT_ONCE || poll(&peer, 1, 0) != 1;
+}
+
+bool fastcgi_send(struct exchange *exchange, bool keep)
+{
+	FCGX_Request *request = &fastcgi_of(exchange)->request;
+	struct arena *arena = exchange->call.arena;
+	const struct answer *answer = &exchange->call.answer;
+	const bool has_body = answer->status != 204 && answer->status != 304;
+	const bool sends_body = has_body && !answer->is_head;
+	struct fastcgi_records records = {
+		.arena = arena,
+		.connection = request->ipcFd,
+		.request_id = (uint16_t)request->requestId,
+		.is_last = !keep && request->keepConnection,
+		.parts = answer->parts,
+		.part_count = sends_body ? answer->part_count : 0,
+		.size = sends_body ? answer->size : 0,
+	};
+	struct buffer head = BUFFER_INITIAL(arena);
+	bool is_open;
+
+	assert(exchange->connection >= 0);
 	buffer_append(&head, SLICE("Status: "));
 	buffer_append_integer(&head, answer->status);
 	buffer_append_byte(&head, ' ');
@@ -271,36 +294,8 @@ static struct slice make_head(struct arena *arena, const struct answer *answer, 
 		buffer_append(&head, SLICE("\r\n"));
 	}
 	buffer_append(&head, SLICE("\r\n"));
-	return buffer_slice(&head);
-}
+	records.head = buffer_slice(&head);
 
-bool fastcgi_may_wait(const struct exchange *exchange)
-{
-	struct pollfd peer = { .fd = exchange->connection, .events = POLLOUT };
-
-	return exchange->call.answer.size > TAKEN_AT_ONCE || poll(&peer, 1, 0) != 1;
-}
-
-bool fastcgi_send(struct exchange *exchange, bool keep)
-{
-	FCGX_Request *request = &fastcgi_of(exchange)->request;
-	struct arena *arena = exchange->call.arena;
-	const struct answer *answer = &exchange->call.answer;
-	const bool has_body = answer->status != 204 && answer->status != 304;
-	const bool sends_body = has_body && !answer->is_head;
-	const struct fastcgi_records records = {
-		.arena = arena,
-		.connection = request->ipcFd,
-		.request_id = (uint16_t)request->requestId,
-		.is_last = !keep && request->keepConnection,
-		.head = make_head(arena, answer, has_body),
-		.parts = answer->parts,
-		.part_count = sends_body ? answer->part_count : 0,
-		.size = sends_body ? answer->size : 0,
-	};
-	bool is_open;
-
-	assert(exchange->connection >= 0);
 	if (!fastcgi_records_send(&records) || !keep)
 		request->keepConnection = 0;
 	request->out->wasFCloseCalled = 1;

@@ -69,36 +69,9 @@ static void add_content(struct gathering *gathering, struct slice part)
 	}
 }
 
-static bool send_all(int connection, struct gathering *rest)
-{
-	static_assert(IOV_MAX <= UINT16_MAX, "the pieces of one message cannot be counted");
-
-	while (rest->count > 0) {
-		/* POSIX has int here, glibc size_t; this type fits both. */
-		uint16_t count = (uint16_t)(rest->count < IOV_MAX ? rest->count : IOV_MAX);
-		const struct msghdr message = { .msg_iov = rest->pieces, .msg_iovlen = count };
-		ssize_t sent = sendmsg(connection, &message, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR)
-			continue;
-		if (sent <= 0)
-			return false;
-		/* Removes the sent bytes from the front. */
-		while (sent > 0 && (size_t)sent >= rest->pieces->iov_len) {
-			sent -= (ssize_t)rest->pieces->iov_len;
-			rest->pieces++;
-			rest->count--;
-		}
-		if (sent > 0) {
-			rest->pieces->iov_base = (char *)rest->pieces->iov_base + sent;
-			rest->pieces->iov_len -= (size_t)sent;
-		}
-	}
-	return true;
-}
-
 bool fastcgi_records_send(const struct fastcgi_records *records)
 {
+	static_assert(IOV_MAX <= UINT16_MAX, "the pieces of one message cannot be counted");
 	static const unsigned char complete[HEADER_SIZE]; /* the content of END_REQUEST: status 0 */
 	size_t size = records->head.size + records->size;
 	size_t header_count = (size + CONTENT_MOST - 1) / CONTENT_MOST + 3;
@@ -122,5 +95,27 @@ bool fastcgi_records_send(const struct fastcgi_records *records)
 	if (records->is_last)
 		add_header(&gathering, GET_VALUES_RESULT, 0, 0);
 	assert(gathering.count <= most);
-	return send_all(records->connection, &gathering);
+
+	while (gathering.count > 0) {
+		/* POSIX has int here, glibc size_t; this type fits both. */
+		uint16_t count = (uint16_t)(gathering.count < IOV_MAX ? gathering.count : IOV_MAX);
+		const struct msghdr message = { .msg_iov = gathering.pieces, .msg_iovlen = count };
+		ssize_t sent = sendmsg(records->connection, &message, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent <= 0)
+			return false;
+		/* Removes the sent bytes from the front. */
+		while (sent > 0 && (size_t)sent >= gathering.pieces->iov_len) {
+			sent -= (ssize_t)gathering.pieces->iov_len;
+			gathering.pieces++;
+			gathering.count--;
+		}
+		if (sent > 0) {
+			gathering.pieces->iov_base = (char *)gathering.pieces->iov_base + sent;
+			gathering.pieces->iov_len -= (size_t)sent;
+		}
+	}
+	return true;
 }

@@ -81,31 +81,29 @@ static bool is_stale(const char *path, struct fault *fault)
 	return error == ECONNREFUSED || path_refused(path, "connect to", fault);
 }
 
-static bool bind_or_replace(int descriptor, const char *path, mode_t mode, struct fault *fault)
-{
-	if (bind_path(descriptor, path, mode))
-		return true;
-	if (errno != EADDRINUSE)
-		return path_refused(path, "create the socket", fault);
-	if (!is_stale(path, fault))
-		return false;
-	if ((unlink(path) != 0 && errno != ENOENT) || !bind_path(descriptor, path, mode))
-		return path_refused(path, "replace the old socket", fault);
-	return true;
-}
-
-/* Nobody can connect before listen(), so the owner is set in time. Links are not followed. */
+/* Creates the socket at the listener's path, in place of one that nobody listens on. */
 static bool set_up(struct listener *listener, const struct listener_options *options,
 		   struct fault *fault)
 {
 	const char *path = listener->path;
 	struct stat there;
 
+	if (!bind_path(listener->descriptor, path, options->mode)) {
+		if (errno != EADDRINUSE)
+			return path_refused(path, "create the socket", fault);
+		if (!is_stale(path, fault))
+			return false;
+		if ((unlink(path) != 0 && errno != ENOENT) ||
+		    !bind_path(listener->descriptor, path, options->mode))
+			return path_refused(path, "replace the old socket", fault);
+	}
 	if (lstat(path, &there) != 0)
 		return path_refused(path, "examine", fault);
 	listener->device = there.st_dev;
 	listener->inode = there.st_ino;
 	listener->is_ours = true;
+	/* Nobody can connect before listen(), so the owner is set in time. Links are not
+	 * followed. */
 	if ((options->owner != (uid_t)-1 || options->group != (gid_t)-1) &&
 	    lchown(path, options->owner, options->group) != 0)
 		return fault_cause(fault, FAULT_UNAVAILABLE, errno,
@@ -115,26 +113,6 @@ static bool set_up(struct listener *listener, const struct listener_options *opt
 	if (listen(listener->descriptor, BACKLOG) != 0)
 		return path_refused(path, "listen on", fault);
 	return true;
-}
-
-static bool open_path(const struct listener_options *options, struct listener *listener,
-		      struct fault *fault)
-{
-	size_t size = strlen(options->path);
-
-	if (size == 0 || size >= sizeof listener->path)
-		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
-				   "the socket path must be 1 to %zu bytes long, it is %zu",
-				   sizeof listener->path - 1, size);
-	memcpy(listener->path, options->path, size + 1);
-	listener->descriptor = local_socket();
-	if (listener->descriptor < 0)
-		return path_refused(listener->path, "create the socket", fault);
-	if (bind_or_replace(listener->descriptor, listener->path, options->mode, fault) &&
-	    set_up(listener, options, fault))
-		return true;
-	listener_close(listener);
-	return false;
 }
 
 /* ---- an inherited socket ---- */
@@ -147,25 +125,17 @@ static int socket_option(int descriptor, int option)
 	return getsockopt(descriptor, SOL_SOCKET, option, &value, &size) == 0 ? value : 0;
 }
 
-/* Returns the number of sockets passed by systemd, or -1 if it passed none to this process. */
-static int64_t passed_sockets(void)
-{
-	const char *process = getenv("LISTEN_PID");
-	const char *count = getenv("LISTEN_FDS");
-	int64_t number;
-
-	if (process == NULL || count == NULL || !text_integer(slice_of(process), &number) ||
-	    number != getpid() || !text_integer(slice_of(count), &number))
-		return -1;
-	return number;
-}
-
 static bool open_inherited(struct listener *listener, struct fault *fault)
 {
-	int64_t passed = passed_sockets();
-	int descriptor = passed > 0 ? FIRST_PASSED : STDIN_FILENO;
-	int flags;
+	const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+	int64_t passed = 0, number;
+	int descriptor, flags;
 
+	/* systemd may have passed sockets to another process. */
+	if (process != NULL && count != NULL && text_integer(slice_of(process), &number) &&
+	    number == getpid() && text_integer(slice_of(count), &number))
+		passed = number;
+	descriptor = passed > 0 ? FIRST_PASSED : STDIN_FILENO;
 	if (passed > 1)
 		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
 				   "systemd passed %lld sockets; expected one", (long long)passed);
@@ -191,9 +161,24 @@ static bool open_inherited(struct listener *listener, struct fault *fault)
 bool listener_open(const struct listener_options *options, struct listener *listener,
 		   struct fault *fault)
 {
+	size_t size;
+
 	*listener = (struct listener){ .descriptor = -1 };
-	return options->path != NULL ? open_path(options, listener, fault)
-				     : open_inherited(listener, fault);
+	if (options->path == NULL)
+		return open_inherited(listener, fault);
+	size = strlen(options->path);
+	if (size == 0 || size >= sizeof listener->path)
+		return fault_cause(fault, FAULT_BAD_REQUEST, 0,
+				   "the socket path must be 1 to %zu bytes long, it is %zu",
+				   sizeof listener->path - 1, size);
+	memcpy(listener->path, options->path, size + 1);
+	listener->descriptor = local_socket();
+	if (listener->descriptor < 0)
+		return path_refused(listener->path, "create the socket", fault);
+	if (set_up(listener, options, fault))
+		return true;
+	listener_close(listener);
+	return false;
 }
 
 /* Unlinking alone is not enough: a client may have looked up the path and not connected yet, and

@@ -100,15 +100,6 @@ static bool is_pending(const struct parked *parked, const struct exchange *excha
 	return store_state(parked->store, exchange->call.answer.awaited) == STORE_PENDING;
 }
 
-static bool need_flush(const struct parked *parked, const struct exchange_list *list)
-{
-	const struct exchange *exchange = list->first;
-
-	while (exchange != NULL && !is_pending(parked, exchange))
-		exchange = exchange->next;
-	return exchange != NULL;
-}
-
 struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 {
 	struct exchange_list taken, ready = { NULL, NULL }, pending = { NULL, NULL };
@@ -119,7 +110,10 @@ struct exchange *parked_flush(struct parked *parked, bool *is_flusher)
 	taken = parked->waiting;
 	parked->waiting = (struct exchange_list){ NULL, NULL };
 	pthread_mutex_unlock(&parked->lock);
-	if (need_flush(parked, &taken))
+	exchange = taken.first;
+	while (exchange != NULL && !is_pending(parked, exchange))
+		exchange = exchange->next;
+	if (exchange != NULL)
 		store_flush(parked->store);
 	while ((exchange = parked_take_first(&taken)) != NULL)
 		parked_append(is_pending(parked, exchange) ? &pending : &ready, exchange);
