@@ -23,27 +23,23 @@ struct change {
 	size_t place; /* index in the roster; its count for a new account */
 };
 
-static bool list_stored(const char *url, struct roster **roster, struct fault *fault)
-{
-	struct arena *arena = arena_open();
-	struct slice text;
-
-	arena_set_limit(arena, SIZE_MAX);
-	if (store_postgres_roster(url, arena, &text, fault))
-		*roster = roster_parse_stored(text, fault);
-	arena_close(arena);
-	return *roster != NULL;
-}
-
 bool accounts_list(const char *directory, struct roster **roster, struct fault *fault)
 {
 	struct opened_file opened = { .file = -1 };
 	bool is_read = true;
+	struct arena *arena;
+	struct slice text;
 	char *path;
 
 	*roster = NULL;
-	if (store_postgres_is_url(directory))
-		return list_stored(directory, roster, fault);
+	if (store_postgres_is_url(directory)) {
+		arena = arena_open();
+		arena_set_limit(arena, SIZE_MAX);
+		if (store_postgres_roster(directory, arena, &text, fault))
+			*roster = roster_parse_stored(text, fault);
+		arena_close(arena);
+		return *roster != NULL;
+	}
 	path = accounts_file_path(directory, ACCOUNTS_FILE);
 	if (accounts_file_look(path).error == ENOENT)
 		*roster = roster_empty();
@@ -83,23 +79,20 @@ bool accounts_get(const char *directory, const char *which, struct account *foun
 	return account != NULL;
 }
 
-static bool begin_stored_change(struct change *change, struct fault *fault)
-{
-	struct arena *arena = arena_open();
-	struct slice text;
-
-	arena_set_limit(arena, SIZE_MAX);
-	if (store_postgres_roster_begin(change->directory, arena, &change->database, &text, fault))
-		change->roster = roster_parse_stored(text, fault);
-	arena_close(arena);
-	return change->roster != NULL;
-}
-
 static bool begin_change(struct change *change, const char *directory, struct fault *fault)
 {
+	struct arena *arena;
+	struct slice text;
+
 	*change = (struct change){ .directory = directory, .lock = -1 };
-	if (store_postgres_is_url(directory))
-		return begin_stored_change(change, fault);
+	if (store_postgres_is_url(directory)) {
+		arena = arena_open();
+		arena_set_limit(arena, SIZE_MAX);
+		if (store_postgres_roster_begin(directory, arena, &change->database, &text, fault))
+			change->roster = roster_parse_stored(text, fault);
+		arena_close(arena);
+		return change->roster != NULL;
+	}
 	return accounts_file_lock(directory, &change->lock, fault) &&
 	       accounts_list(directory, &change->roster, fault);
 }
@@ -164,11 +157,6 @@ static void end_change(struct change *change)
 	store_postgres_roster_end(change->database);
 	roster_close(change->roster);
 	explicit_bzero(&change->account, sizeof change->account);
-}
-
-static int64_t later_than(int64_t former, int64_t now)
-{
-	return now > former ? now : former + 1;
 }
 
 static struct secret new_secret(const struct clock *clock, int64_t now)
@@ -290,10 +278,13 @@ bool accounts_rotate(const char *directory, const struct clock *clock, const cha
 			fault, FAULT_CONFLICT,
 			"the account already has two secrets; run account rotate --finish to "
 			"retire the older one");
-	if (is_done)
+	if (is_done) {
+		const int64_t now = clock_now(clock), former = account->secrets[0].created_at;
+
 		/* Browser sessions tell the secrets of an account apart by these times. */
-		account->secrets[account->secret_count++] = new_secret(
-			clock, later_than(account->secrets[0].created_at, clock_now(clock)));
+		account->secrets[account->secret_count++] =
+			new_secret(clock, now > former ? now : former + 1);
+	}
 	is_done = is_done && write_change(&change, changed, fault);
 	end_change(&change);
 	return is_done;

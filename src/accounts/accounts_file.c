@@ -203,14 +203,6 @@ static bool take_turn(int file, const struct stat *directory, const char *path, 
 	return true;
 }
 
-static bool is_named(int file, const char *path)
-{
-	struct stat opened, named;
-
-	return fstat(file, &opened) == 0 && lstat(path, &named) == 0 &&
-	       opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
-
 bool accounts_file_lock(const char *directory, int *lock, struct fault *fault)
 {
 	struct stat status;
@@ -221,12 +213,14 @@ bool accounts_file_lock(const char *directory, int *lock, struct fault *fault)
 
 	char *path = accounts_file_path(directory, LOCK_FILE);
 	bool is_locked, has_name = false;
+	struct stat opened, named;
 
 	do {
 		*lock = regular_file_open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
 		is_locked = take_turn(*lock, &status, path, fault);
 		/* The directory may have been replaced in the meantime (anteroom restore). */
-		has_name = is_locked && is_named(*lock, path);
+		has_name = is_locked && fstat(*lock, &opened) == 0 && lstat(path, &named) == 0 &&
+			   opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 		if (!has_name && *lock >= 0) {
 			close(*lock);
 			*lock = -1;

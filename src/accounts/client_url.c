@@ -59,14 +59,27 @@ static const struct place *find_placeholder(struct slice name)
 	return NULL;
 }
 
-/* Checks the placeholders. The part of the URL that decides which server it leads to may not
- * have any, because people and media servers choose their values. */
-static const char *flaw_of_places(struct slice url)
+const char *client_url_flaw(struct slice url)
 {
-	const char *fragment = memchr(url.data, '#', url.size);
-	const struct slice authority = text_url_authority(url);
-	const char *const end = url.data + url.size;
+	const char *fragment, *end;
+	struct slice authority;
 
+	if (url.size == 0 || url.size > CLIENT_URL_MOST)
+		return "must have 1 to 512 characters";
+	if (!is_visible(url))
+		return "must be visible ASCII without spaces";
+	if (slice_equal(url, LINK_PLACE))
+		return NULL;
+	if (!url_has_host(url))
+		return "must begin with https:// or http:// and a host, or be {join.link}";
+	if (!text_url_has_right_port(url))
+		return TEXT_PORT_SENTENCE;
+
+	/* The part of the URL that decides which server it leads to may not have placeholders,
+	 * because people and media servers choose their values. */
+	end = url.data + url.size;
+	fragment = memchr(url.data, '#', url.size);
+	authority = text_url_authority(url);
 	for (const char *at = url.data; at < end; at++) {
 		const char *close = memchr(at, '}', (size_t)(end - at));
 
@@ -90,21 +103,6 @@ static const char *flaw_of_places(struct slice url)
 		at = close;
 	}
 	return NULL;
-}
-
-const char *client_url_flaw(struct slice url)
-{
-	if (url.size == 0 || url.size > CLIENT_URL_MOST)
-		return "must have 1 to 512 characters";
-	if (!is_visible(url))
-		return "must be visible ASCII without spaces";
-	if (slice_equal(url, LINK_PLACE))
-		return NULL;
-	if (!url_has_host(url))
-		return "must begin with https:// or http:// and a host, or be {join.link}";
-	if (!text_url_has_right_port(url))
-		return TEXT_PORT_SENTENCE;
-	return flaw_of_places(url);
 }
 
 const char *public_url_flaw(struct slice url)

@@ -26,32 +26,6 @@ static bool host_is_plain(struct slice host)
 	return true;
 }
 
-static const char *origin_flaw(struct slice origin)
-{
-	const bool is_secure = slice_begins(origin, SLICE("https://"));
-	const struct slice authority = text_url_authority(origin);
-	struct slice host;
-	unsigned port;
-
-	if (!is_secure && !slice_begins(origin, SLICE("http://")))
-		return "must have origins that begin with https://, such as "
-		       "https://www.example.org";
-	if (authority.data + authority.size != origin.data + origin.size)
-		return "must have origins without a path, also without a / at the end";
-	if (!text_url_split_port(authority, &host, &port))
-		return TEXT_PORT_SENTENCE;
-	if (!host_is_plain(host))
-		return "must have hosts of a to z, 0 to 9, dots and hyphens, in lower case as "
-		       "browsers write them";
-	if (host.size < authority.size && port == (is_secure ? 443 : 80))
-		return "must not have the default port, which browsers leave out";
-	if (host.size < authority.size && port == 0)
-		return "must have a port after each colon";
-	if (!is_secure && !slice_is(host, "localhost") && !slice_is(host, "127.0.0.1"))
-		return "may have http:// only for localhost and 127.0.0.1";
-	return NULL;
-}
-
 const char *embed_origins_flaw(struct slice list)
 {
 	struct slice origins[EMBED_ORIGINS_MOST], rest = list;
@@ -60,14 +34,31 @@ const char *embed_origins_flaw(struct slice list)
 	if (list.size > EMBED_TEXT_MOST)
 		return "must have at most 512 characters";
 	while (rest.data != NULL) {
-		const char *flaw;
+		struct slice origin, authority, host;
+		bool is_secure;
+		unsigned port;
 
 		if (count == EMBED_ORIGINS_MOST)
 			return "must have at most 8 origins";
-		origins[count] = text_split(rest, ',', &rest);
-		flaw = origin_flaw(origins[count]);
-		if (flaw != NULL)
-			return flaw;
+		origins[count] = origin = text_split(rest, ',', &rest);
+		is_secure = slice_begins(origin, SLICE("https://"));
+		authority = text_url_authority(origin);
+		if (!is_secure && !slice_begins(origin, SLICE("http://")))
+			return "must have origins that begin with https://, such as "
+			       "https://www.example.org";
+		if (authority.data + authority.size != origin.data + origin.size)
+			return "must have origins without a path, also without a / at the end";
+		if (!text_url_split_port(authority, &host, &port))
+			return TEXT_PORT_SENTENCE;
+		if (!host_is_plain(host))
+			return "must have hosts of a to z, 0 to 9, dots and hyphens, in lower case as "
+			       "browsers write them";
+		if (host.size < authority.size && port == (is_secure ? 443 : 80))
+			return "must not have the default port, which browsers leave out";
+		if (host.size < authority.size && port == 0)
+			return "must have a port after each colon";
+		if (!is_secure && !slice_is(host, "localhost") && !slice_is(host, "127.0.0.1"))
+			return "may have http:// only for localhost and 127.0.0.1";
 		for (size_t i = 0; i < count; i++) {
 			if (slice_equal(origins[i], origins[count]))
 				return "must not have an origin twice";

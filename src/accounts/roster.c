@@ -159,11 +159,6 @@ static bool *switch_of(struct account *account, const struct account_switch *row
 	return (bool *)((char *)account + row->member);
 }
 
-static bool switch_is_on(const struct account *account, const struct account_switch *row)
-{
-	return *(const bool *)((const char *)account + row->member);
-}
-
 void account_set_defaults(struct account *account)
 {
 	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++)
@@ -180,11 +175,6 @@ static const struct account_setting {
 	{ "embed", offsetof(struct account, embed), embed_origins_flaw },
 };
 #define ACCOUNT_TEXTS (sizeof account_texts / sizeof account_texts[0])
-
-static const char *text_setting(const struct account *account, const struct account_setting *row)
-{
-	return (const char *)account + row->member;
-}
 
 /* Sets the text, or unsets it if the value is empty. Returns the flaw of the value, or NULL. */
 static const char *set_text(struct account *account, const struct account_setting *row,
@@ -237,18 +227,6 @@ static bool read_created_at(const json_t *object, int64_t *time, struct account_
 {
 	return text_time_parse(account_text(object, "created_at"), time) ||
 	       refuse_member(flaw, "created_at", "must be a time");
-}
-
-static bool read_account_name(const json_t *object, char name[ACCOUNT_NAME_MOST + 1],
-			      struct account_flaw *flaw)
-{
-	const struct slice text = account_text(object, "name");
-
-	if (!account_name_is_allowed(text))
-		return refuse_member(flaw, "name", "must be a name of an account");
-	memcpy(name, text.data, text.size);
-	name[text.size] = '\0';
-	return true;
 }
 
 static bool read_account_secrets(const json_t *list, struct account *account,
@@ -311,28 +289,22 @@ static bool read_account_settings(const json_t *object, struct account *account,
 bool account_read(const json_t *object, struct account *account, struct account_flaw *flaw)
 {
 	const json_t *enabled = json_object_get(object, "enabled");
+	const struct slice name = account_text(object, "name");
 
 	*account = (struct account){ .is_enabled = json_is_true(enabled) };
-	return (json_is_boolean(enabled) || refuse_member(flaw, "enabled", "must be a boolean")) &&
-	       read_account_settings(object, account, flaw) &&
-	       read_account_id(object, "id", &account->id, account->id_text, flaw) &&
-	       read_account_id(object, "access_key", &account->access_key, account->access_key_text,
-			       flaw) &&
-	       read_account_name(object, account->name, flaw) &&
-	       read_created_at(object, &account->created_at, flaw) &&
+	if (!json_is_boolean(enabled))
+		return refuse_member(flaw, "enabled", "must be a boolean");
+	if (!read_account_settings(object, account, flaw) ||
+	    !read_account_id(object, "id", &account->id, account->id_text, flaw) ||
+	    !read_account_id(object, "access_key", &account->access_key, account->access_key_text,
+			     flaw))
+		return false;
+	if (!account_name_is_allowed(name))
+		return refuse_member(flaw, "name", "must be a name of an account");
+	memcpy(account->name, name.data, name.size);
+	account->name[name.size] = '\0';
+	return read_created_at(object, &account->created_at, flaw) &&
 	       read_account_secrets(json_object_get(object, "secrets"), account, flaw);
-}
-
-static bool read_accounts(const json_t *list, struct roster *roster, struct fault *fault)
-{
-	struct account_flaw flaw;
-
-	for (size_t i = 0; i < roster->count; i++)
-		if (!account_read(json_array_get(list, i), &roster->accounts[i], &flaw))
-			return fault_cause(fault, FAULT_INTERNAL, 0,
-					   "account %zu of the accounts file is malformed: %s %s",
-					   i + 1, flaw.member, flaw.what);
-	return true;
 }
 
 static bool refuse_repeated(const struct account *account, const char *what, struct fault *fault)
@@ -387,36 +359,11 @@ static bool refuse_checksum(struct fault *fault)
 		"you edited it by hand, remove ,\"checksum\":\"...\" from its last line");
 }
 
-/* Called before parsing, because a damaged file may not be JSON. */
-static bool verify_checksum(struct slice text, struct fault *fault)
-{
-	char line[LAST_LINE_SIZE + 1];
-
-	if (!has_last_line(text))
-		return true;
-	print_last_line((struct slice){ text.data, text.size - LAST_LINE_SIZE }, line);
-	return memcmp(text.data + text.size - LAST_LINE_SIZE, line, LAST_LINE_SIZE) == 0 ||
-	       refuse_checksum(fault);
-}
-
-static bool check_members(const json_t *file, struct slice text, struct fault *fault)
-{
-	bool has_checksum = json_object_get(file, "checksum") != NULL;
-
-	if (has_checksum && !has_last_line(text))
-		return refuse_checksum(fault);
-	if (json_object_size(file) > (has_checksum ? 3 : 2))
-		return fault_cause(fault, FAULT_INTERNAL, 0,
-				   "the accounts file has members other than \"version\", "
-				   "\"accounts\" and \"checksum\": restore it from a backup, or "
-				   "remove them if they were added by hand");
-	return true;
-}
-
 static struct roster *read_roster_file(const json_t *file, struct slice text, struct fault *fault)
 {
 	const json_t *version = json_object_get(file, "version");
 	const json_t *list = json_object_get(file, "accounts");
+	const bool has_checksum = json_object_get(file, "checksum") != NULL;
 
 	if (!json_is_integer(version) || json_integer_value(version) != FILE_VERSION ||
 	    !json_is_array(list)) {
@@ -425,12 +372,31 @@ static struct roster *read_roster_file(const json_t *file, struct slice text, st
 			    FILE_VERSION);
 		return NULL;
 	}
-	if (!check_members(file, text, fault))
+	if (has_checksum && !has_last_line(text)) {
+		refuse_checksum(fault);
 		return NULL;
+	}
+	if (json_object_size(file) > (has_checksum ? 3 : 2)) {
+		fault_cause(fault, FAULT_INTERNAL, 0,
+			    "the accounts file has members other than \"version\", "
+			    "\"accounts\" and \"checksum\": restore it from a backup, or "
+			    "remove them if they were added by hand");
+		return NULL;
+	}
 
 	struct roster *roster = roster_of(json_array_size(list));
+	struct account_flaw flaw;
 
-	if (read_accounts(list, roster, fault) && sort_and_compare(roster, fault))
+	for (size_t i = 0; i < roster->count; i++) {
+		if (account_read(json_array_get(list, i), &roster->accounts[i], &flaw))
+			continue;
+		fault_cause(fault, FAULT_INTERNAL, 0,
+			    "account %zu of the accounts file is malformed: %s %s", i + 1,
+			    flaw.member, flaw.what);
+		roster_close(roster);
+		return NULL;
+	}
+	if (sort_and_compare(roster, fault))
 		return roster;
 	roster_close(roster);
 	return NULL;
@@ -438,8 +404,16 @@ static struct roster *read_roster_file(const json_t *file, struct slice text, st
 
 struct roster *roster_parse(struct slice text, struct fault *fault)
 {
-	if (!verify_checksum(text, fault))
-		return NULL;
+	char line[LAST_LINE_SIZE + 1];
+
+	/* Checked before parsing, because a damaged file may not be JSON. */
+	if (has_last_line(text)) {
+		print_last_line((struct slice){ text.data, text.size - LAST_LINE_SIZE }, line);
+		if (memcmp(text.data + text.size - LAST_LINE_SIZE, line, LAST_LINE_SIZE) != 0) {
+			refuse_checksum(fault);
+			return NULL;
+		}
+	}
 
 	/* The roster is shared, so its JSON must not count towards the memory limit of the call
 	 * that happens to read it. */
@@ -504,13 +478,14 @@ static json_t *packed_account(const struct account *account, json_t *secrets)
 			   account->name, "access_key", account->access_key_text, "enabled",
 			   account->is_enabled, "created_at", time, "secrets", secrets);
 	for (size_t i = 0; i < ACCOUNT_SWITCHES; i++) {
-		const bool is_on = switch_is_on(account, &account_switches[i]);
+		const bool is_on =
+			*(const bool *)((const char *)account + account_switches[i].member);
 
 		if (is_on != account_switches[i].is_on)
 			object_put(object, account_switches[i].name, json_boolean(is_on));
 	}
 	for (size_t i = 0; i < ACCOUNT_TEXTS; i++) {
-		const char *value = text_setting(account, &account_texts[i]);
+		const char *value = (const char *)account + account_texts[i].member;
 
 		if (*value != '\0')
 			object_put(object, account_texts[i].name, json_string(value));
@@ -540,18 +515,6 @@ json_t *account_summary(const struct account *account)
 	return packed_account(account, json_integer((json_int_t)account->secret_count));
 }
 
-/* Clears the secrets in memory; see read_secret. */
-static void forget_secrets(const json_t *account)
-{
-	const json_t *list = json_object_get(account, "secrets");
-
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		struct slice secret = account_text(json_array_get(list, i), "secret");
-
-		explicit_bzero((char *)(uintptr_t)secret.data, secret.size);
-	}
-}
-
 /* Writes one line per account, for reading and for grep. */
 struct slice roster_text(struct arena *arena, const struct account *accounts, size_t count)
 {
@@ -563,10 +526,16 @@ struct slice roster_text(struct arena *arena, const struct account *accounts, si
 	buffer_append_text(&text, ",\"accounts\":[");
 	for (size_t i = 0; i < count; i++) {
 		json_t *account = memory_check(account_json(&accounts[i]));
+		const json_t *secrets = json_object_get(account, "secrets");
 
 		buffer_append_text(&text, i == 0 ? "\n" : ",\n");
 		buffer_append_json(&text, account);
-		forget_secrets(account);
+		/* Cleared here, because the memory of the JSON is freed without being cleared. */
+		for (size_t n = 0; n < json_array_size(secrets); n++) {
+			struct slice secret = account_text(json_array_get(secrets, n), "secret");
+
+			explicit_bzero((char *)(uintptr_t)secret.data, secret.size);
+		}
 		json_decref(account); /* not adopted, because there may be a hundred thousand */
 	}
 	buffer_append_text(&text, "\n]");

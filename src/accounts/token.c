@@ -139,45 +139,6 @@ static bool read_start(const json_t *claims, const char *name, struct verified_t
 	return true;
 }
 
-static bool read_times(const json_t *claims, struct verified_token *verified, struct fault *fault)
-{
-	const json_t *exp = json_object_get(claims, "exp");
-
-	if (!json_is_number(exp))
-		return refuse_token(fault, "the token must have a numeric exp");
-	verified->expires = json_number_value(exp) * 1000.0;
-	verified->not_before = -INFINITY;
-	return read_start(claims, "nbf", verified, fault) &&
-	       read_start(claims, "iat", verified, fault);
-}
-
-static bool read_scopes(const json_t *claims, struct token_claims *read, struct fault *fault)
-{
-	struct slice scopes;
-
-	read->is_limited = json_object_get(claims, "anteroom_scope") != NULL;
-	read->scopes = SCOPES_ALL;
-	if (!read->is_limited)
-		return true;
-	if (!text_member(claims, "anteroom_scope", &scopes))
-		return refuse_token(fault, "the token anteroom_scope must be a string");
-	read->scopes = scopes_of_text(scopes);
-	return true;
-}
-
-/* Reads a text that identifies the token. Ignores values that are not strings. */
-static void read_id(const json_t *claims, const char *name, struct token_claims *read)
-{
-	struct slice id;
-
-	read->id[0] = '\0';
-	if (!text_member(claims, name, &id))
-		return;
-	id = text_cut(id, TOKEN_ID_MOST);
-	memcpy(read->id, id.data, id.size);
-	read->id[id.size] = '\0';
-}
-
 /* Prints the time of a claim, in milliseconds, which may be outside the years 1 to 9999. */
 #define TIME_SIZE 48
 static void print_time(double time, char text[TIME_SIZE])
@@ -233,6 +194,7 @@ static const struct account *verify_signed(const struct roster *roster, struct a
 {
 	struct jwt jwt;
 	const struct account *signer = NULL;
+	const json_t *exp;
 
 	if (token.size > TOKEN_MOST) {
 		fault_detail(fault, FAULT_UNAUTHORIZED,
@@ -250,9 +212,20 @@ static const struct account *verify_signed(const struct roster *roster, struct a
 	verified->account = signer->id;
 	verified->place = (size_t)(signer - roster->accounts);
 	if (!header_is_allowed(jwt_object(arena, jwt.header), fault) ||
-	    !kind_is_allowed(*claims, type, fault) || !read_times(*claims, verified, fault))
+	    !kind_is_allowed(*claims, type, fault))
 		return NULL;
-	return signer;
+
+	exp = json_object_get(*claims, "exp");
+	if (!json_is_number(exp)) {
+		refuse_token(fault, "the token must have a numeric exp");
+		return NULL;
+	}
+	verified->expires = json_number_value(exp) * 1000.0;
+	verified->not_before = -INFINITY;
+	return read_start(*claims, "nbf", verified, fault) &&
+			       read_start(*claims, "iat", verified, fault)
+		       ? signer
+		       : NULL;
 }
 
 /* Returns seconds, at most those of the last time that can be written as text (in the year
@@ -291,14 +264,31 @@ static const struct account *verify_caller(const struct roster *roster, struct a
 	const struct account *signer = verify_signed(roster, arena, token,
 						     is_session ? "session" : "management",
 						     verified, &claims, fault);
+	struct slice scopes, id;
 
-	if (signer == NULL || !read_scopes(claims, read, fault))
+	if (signer == NULL)
 		return NULL;
+	read->is_limited = json_object_get(claims, "anteroom_scope") != NULL;
+	read->scopes = SCOPES_ALL;
+	if (read->is_limited) {
+		if (!text_member(claims, "anteroom_scope", &scopes)) {
+			refuse_token(fault, "the token anteroom_scope must be a string");
+			return NULL;
+		}
+		read->scopes = scopes_of_text(scopes);
+	}
 	verified->type = type;
 	read->account = signer;
 	if (is_session && !session_goes_on(signer, claims, fault))
 		return NULL;
-	read_id(claims, is_session ? "key" : "jti", read);
+
+	/* A value that is not a string is ignored. */
+	read->id[0] = '\0';
+	if (text_member(claims, is_session ? "key" : "jti", &id)) {
+		id = text_cut(id, TOKEN_ID_MOST);
+		memcpy(read->id, id.data, id.size);
+		read->id[id.size] = '\0';
+	}
 	read->expires_at = claim_seconds(verified->expires);
 	read->gives_until = is_session ? json_integer_value(json_object_get(claims, "gives_until"))
 				       : read->expires_at;
