@@ -35,24 +35,6 @@ void record_findings_tell(struct call *call, const struct record_kind *kind, voi
 			       json_string_value(json_array_get(found.details, i)), findings);
 }
 
-static void check_account(struct call *call, const struct record_kind *kind,
-			  const struct store_record *stored, struct record_findings *findings)
-{
-	if (findings->roster == NULL || kind->is_of_no_account ||
-	    roster_by_id(findings->roster, &stored->account) != NULL)
-		return;
-	if (findings->unknown_accounts == NULL)
-		findings->unknown_accounts = json_object();
-	if (json_object_get(findings->unknown_accounts, call->account_text) != NULL)
-		return;
-	object_put(findings->unknown_accounts, call->account_text, json_true());
-	findings->count++;
-	findings->tell(
-		findings, "account", call->account_text,
-		"the account is not in the accounts file; if a load was interrupted, the next "
-		"anteroom load removes its records");
-}
-
 void record_findings_tell_stored(struct survey *survey, const struct store_kind *stored_kind,
 				 const struct store_record *stored,
 				 struct record_findings *findings)
@@ -65,7 +47,19 @@ void record_findings_tell_stored(struct survey *survey, const struct store_kind 
 	if (kind == NULL)
 		return;
 	survey_of_account(survey, &stored->account);
-	check_account(call, kind, stored, findings);
+	if (findings->roster != NULL && !kind->is_of_no_account &&
+	    roster_by_id(findings->roster, &stored->account) == NULL) {
+		if (findings->unknown_accounts == NULL)
+			findings->unknown_accounts = json_object();
+		if (json_object_get(findings->unknown_accounts, call->account_text) == NULL) {
+			object_put(findings->unknown_accounts, call->account_text, json_true());
+			findings->count++;
+			findings->tell(findings, "account", call->account_text,
+				       "the account is not in the accounts file; if a load was "
+				       "interrupted, the next anteroom load removes its records");
+		}
+	}
+
 	record = arena_zero(call->arena, kind->table->size);
 	if (record_read(kind->table, call->arena, stored, record, &fault))
 		record_findings_tell(call, kind, record, findings);

@@ -114,17 +114,6 @@ static void cut_window(struct salvage_keys *keys)
 	window->count = count < keys->most ? count : keys->most;
 }
 
-static void add_key(struct salvage_keys *keys, const struct gathered *key)
-{
-	struct window *window = keys->window;
-
-	if (window->has_last && compare_gathered(key, &window->last) <= 0)
-		return;
-	if (window->count == 2 * keys->most)
-		cut_window(keys);
-	window->items[window->count++] = *key;
-}
-
 static bool is_lost(struct salvage_keys *keys, const char *what, const struct fault *why,
 		    struct fault *fault)
 {
@@ -154,6 +143,7 @@ static bool gather_key(struct salvage_keys *keys, const struct store_record *sto
 		       struct fault *fault)
 {
 	const struct record_kind *kind = keys->kind;
+	struct window *window = keys->window;
 	struct arena *arena = keys->survey->call.transaction->arena;
 	struct gathered key = { .account = 0 };
 	struct fault own = FAULT_INITIAL;
@@ -181,7 +171,11 @@ static bool gather_key(struct salvage_keys *keys, const struct store_record *sto
 	    (keys->only != NULL && id_compare(&account->id, &keys->only->id) != 0))
 		return true;
 	key.account = (uint64_t)(account - keys->roster->accounts);
-	add_key(keys, &key);
+	if (window->has_last && compare_gathered(&key, &window->last) <= 0)
+		return true;
+	if (window->count == 2 * keys->most)
+		cut_window(keys);
+	window->items[window->count++] = key;
 	return true;
 }
 

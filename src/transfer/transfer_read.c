@@ -55,14 +55,6 @@ static struct slice line_text(const json_t *object, const char *name)
 	return text_of_json(json_object_get(object, name));
 }
 
-static struct id line_id(const json_t *object, const char *name)
-{
-	struct id id = { { 0 } };
-
-	(void)id_parse(line_text(object, name), &id);
-	return id;
-}
-
 /* ---- accounts ---- */
 
 static void check_taken(struct transfer_input *input, const char *name, struct slice text,
@@ -82,23 +74,6 @@ static void check_taken(struct transfer_input *input, const char *name, struct s
 		findings_add(&call->findings, arena_text(call->arena, "/account/%s", name),
 			     "an earlier account in this dump has the same value");
 	object_put(input->taken, key, json_integer((json_int_t)input->counts.accounts));
-}
-
-static struct account *next_account(struct transfer_input *input)
-{
-	if (input->counts.accounts == input->capacity) {
-		size_t capacity = input->capacity * 2 + 8;
-		struct account *larger = memory_check(calloc(capacity, sizeof *larger));
-
-		if (input->accounts != NULL) {
-			memcpy(larger, input->accounts, input->capacity * sizeof *larger);
-			explicit_bzero(input->accounts, input->capacity * sizeof *larger);
-			free(input->accounts);
-		}
-		input->accounts = larger;
-		input->capacity = capacity;
-	}
-	return &input->accounts[input->counts.accounts++];
 }
 
 /* Checks that the store has no records of an account that is not in the accounts file. */
@@ -144,7 +119,20 @@ static bool read_account(struct transfer_input *input, const json_t *object, str
 	call_set_account(call);
 	if (!check_empty(input, call, fault) || !findings_result(&call->findings, fault))
 		return false;
-	*next_account(input) = account;
+
+	if (input->counts.accounts == input->capacity) {
+		size_t capacity = input->capacity * 2 + 8;
+		struct account *larger = memory_check(calloc(capacity, sizeof *larger));
+
+		if (input->accounts != NULL) {
+			memcpy(larger, input->accounts, input->capacity * sizeof *larger);
+			explicit_bzero(input->accounts, input->capacity * sizeof *larger);
+			free(input->accounts);
+		}
+		input->accounts = larger;
+		input->capacity = capacity;
+	}
+	input->accounts[input->counts.accounts++] = account;
 	explicit_bzero(&account, sizeof account);
 	return true;
 }
@@ -222,8 +210,10 @@ static bool read_record_line(struct transfer_input *input, const struct record_k
 	if (kind != &words_kind && input->counts.accounts == 0)
 		return fault_set(fault, FAULT_CONFLICT,
 				 "this line must follow an \"account\" line");
-	if (kind == &words_kind)
-		call->account = line_id(object, "account");
+	if (kind == &words_kind) {
+		call->account = (struct id){ { 0 } };
+		(void)id_parse(line_text(object, "account"), &call->account);
+	}
 	call_set_account(call);
 	is_done = stored_sound(call, put_line_record(call, kind, object, fault), fault);
 	call->account = account;
@@ -233,35 +223,6 @@ static bool read_record_line(struct transfer_input *input, const struct record_k
 }
 
 /* ---- lines ---- */
-
-static bool read_end(struct transfer_input *input, const json_t *object, struct fault *fault)
-{
-	const json_t *lines = json_object_get(object, "lines");
-	bool is_whole = (uint64_t)json_integer_value(json_object_get(object, "accounts")) ==
-			input->counts.accounts;
-
-	for (size_t i = 0; i < RECORD_KINDS; i++) {
-		const char *name = record_kinds[i]->line;
-
-		if (name != NULL && (uint64_t)json_integer_value(json_object_get(lines, name)) !=
-					    input->counts.lines[i])
-			is_whole = false;
-	}
-	if (!is_whole)
-		return fault_set(fault, FAULT_CONFLICT,
-				 "the line counts in the last line do not match the dump");
-	input->has_ended = true;
-	return true;
-}
-
-static const struct record_kind *kind_named(const char *line)
-{
-	for (size_t i = 0; i < RECORD_KINDS; i++) {
-		if (record_kinds[i]->line != NULL && strcmp(record_kinds[i]->line, line) == 0)
-			return record_kinds[i];
-	}
-	return NULL;
-}
 
 /* Compares the form of the dump with that of this program, before the rules of the first line. */
 static bool check_form(const json_t *head, struct fault *fault)
@@ -300,7 +261,8 @@ static bool check_form(const json_t *head, struct fault *fault)
 static bool read_framing(struct transfer_input *input, const char *name, json_t *line,
 			 struct fault *fault)
 {
-	const json_t *object = json_object_get(line, name);
+	const json_t *object = json_object_get(line, name), *lines;
+	bool is_whole;
 
 	if (strcmp(name, "dump") == 0 && !check_form(object, fault))
 		return false;
@@ -309,16 +271,32 @@ static bool read_framing(struct transfer_input *input, const char *name, json_t 
 		return false;
 	if (strcmp(name, "account") == 0)
 		return read_account(input, object, fault);
-	if (strcmp(name, "end") == 0)
-		return read_end(input, object, fault);
-	input->has_begun = true;
+	if (strcmp(name, "dump") == 0) {
+		input->has_begun = true;
+		return true;
+	}
+
+	lines = json_object_get(object, "lines");
+	is_whole = (uint64_t)json_integer_value(json_object_get(object, "accounts")) ==
+		   input->counts.accounts;
+	for (size_t i = 0; i < RECORD_KINDS; i++) {
+		const char *of = record_kinds[i]->line;
+
+		if (of != NULL && (uint64_t)json_integer_value(json_object_get(lines, of)) !=
+					  input->counts.lines[i])
+			is_whole = false;
+	}
+	if (!is_whole)
+		return fault_set(fault, FAULT_CONFLICT,
+				 "the line counts in the last line do not match the dump");
+	input->has_ended = true;
 	return true;
 }
 
 bool transfer_read_line(struct transfer_input *input, struct slice text, struct fault *fault)
 {
 	struct call *call = &input->call;
-	const struct record_kind *kind;
+	const struct record_kind *kind = NULL;
 	struct json_flaw flaw;
 	const char *name;
 	bool is_head;
@@ -334,7 +312,10 @@ bool transfer_read_line(struct transfer_input *input, struct slice text, struct 
 		return fault_detail(fault, FAULT_MALFORMED, "column %zu: %s", flaw.column,
 				    flaw.sentence);
 	name = json_object_iter_key(json_object_iter(line));
-	kind = name == NULL ? NULL : kind_named(name);
+	for (size_t i = 0; name != NULL && kind == NULL && i < RECORD_KINDS; i++) {
+		if (record_kinds[i]->line != NULL && strcmp(record_kinds[i]->line, name) == 0)
+			kind = record_kinds[i];
+	}
 	is_head = name != NULL && strcmp(name, "dump") == 0;
 	if (json_object_size(line) != 1)
 		return fault_set(fault, FAULT_CONFLICT,

@@ -29,21 +29,6 @@ static bool remove_record(struct walk *walk, const struct record_kind *kind, voi
 	       store_remove(call->transaction, kind->table->kind, stored, fault);
 }
 
-/* Removes the oldest events. Updates the state of the event log, so that the next transaction does
- * not look for them. */
-static bool remove_entries(struct call *call, size_t *removed, struct fault *fault)
-{
-	struct audit_state state;
-
-	if (!audit_state_load(call->transaction, STORE_TO_CHANGE, &state, fault))
-		return false;
-	for (; state.first <= state.last && *removed < REMOVED_MOST; ++*removed) {
-		if (!audit_drop_first(call->transaction, &state, fault))
-			return false;
-	}
-	return *removed == 0 || audit_state_put(call->transaction, &state, fault);
-}
-
 bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault)
 {
 	struct removing removing = {
@@ -51,6 +36,7 @@ bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault
 	};
 	struct store_record garbage;
 	struct store_page page = { .records = &garbage, .most = 1 };
+	struct audit_state state;
 
 	*is_empty = false;
 	call_set_account(call);
@@ -59,10 +45,18 @@ bool transfer_remove_some(struct call *call, bool *is_empty, struct fault *fault
 		return false;
 	if (page.count > 0)
 		return true;
-	if (!remove_entries(call, &removing.removed, fault))
+
+	/* The oldest events. With the state of the event log updated, the next transaction does not
+	 * look for them. */
+	if (!audit_state_load(call->transaction, STORE_TO_CHANGE, &state, fault))
 		return false;
+	for (; state.first <= state.last && removing.removed < REMOVED_MOST; removing.removed++) {
+		if (!audit_drop_first(call->transaction, &state, fault))
+			return false;
+	}
 	if (removing.removed > 0)
-		return true;
+		return audit_state_put(call->transaction, &state, fault);
+
 	if (!walk_account(&removing.walk, fault))
 		return fault->kind == FAULT_NONE;
 	*is_empty = true;

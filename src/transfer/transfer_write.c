@@ -348,41 +348,6 @@ static bool write_record_line(struct walk *walk, const struct record_kind *kind,
 				   : send_record(writing, kind, record, fault);
 }
 
-static bool write_head(struct writing *writing, struct fault *fault)
-{
-	struct call *call = &writing->survey->call;
-	struct buffer text = BUFFER_INITIAL(call->arena);
-	char time[TEXT_TIME_SIZE];
-
-	text_time_milliseconds(call->now, time);
-	buffer_append_text(&text, "{\"dump\":{\"format\":");
-	buffer_append_integer(&text, TRANSFER_FORMAT);
-	buffer_append_member(&text, ",\"form\":", record_form.text(call->arena));
-	buffer_append_member(&text, ",\"program\":", SLICE(PACKAGE_VERSION));
-	buffer_append_member(&text, ",\"made_at\":", slice_of(time));
-	buffer_append_text(&text, "}}");
-	return send_line(writing, &text, fault);
-}
-
-static bool write_end(struct writing *writing, struct fault *fault)
-{
-	struct buffer text = BUFFER_INITIAL(writing->survey->call.arena);
-	const struct transfer_counts *counts = &writing->output->counts;
-
-	buffer_append_text(&text, "{\"end\":{\"accounts\":");
-	buffer_append_integer(&text, (json_int_t)counts->accounts);
-	buffer_append_text(&text, ",\"lines\":{");
-	for (size_t i = 0, n = 0; i < RECORD_KINDS; i++) {
-		if (counts->lines[i] == 0)
-			continue;
-		buffer_append_member(&text, n++ == 0 ? "" : ",", slice_of(record_kinds[i]->line));
-		buffer_append_byte(&text, ':');
-		buffer_append_integer(&text, (json_int_t)counts->lines[i]);
-	}
-	buffer_append_text(&text, "}}}");
-	return send_line(writing, &text, fault);
-}
-
 /* ---- accounts ---- */
 
 static bool account_is_wanted(const struct writing *writing, const struct id *account)
@@ -414,47 +379,42 @@ static bool write_account(struct writing *writing, const struct account *account
 	return true;
 }
 
-/* Writes a reserved code, even of an account that is removed, unless only one account is wanted.
- * With `lost`, found has no value (store_walk_keys). */
-static bool write_words(struct writing *writing, const struct store_record *found,
-			struct fault *fault)
-{
-	struct call *call = &writing->survey->call;
-	struct store_record stored = *found;
-	struct fault own = FAULT_INITIAL;
-	struct code_words words;
-	bool is_read = stored.value.data != NULL ||
-		       store_get_named(call->transaction, &kind_words, found->name, STORE_TO_SHOW,
-				       &stored, &own);
-	bool is_done = true;
-
-	survey_of_account(writing->survey, &stored.account);
-	if (is_read && (writing->only == NULL || account_is_wanted(writing, &stored.account))) {
-		is_read = record_read(words_kind.table, call->arena, &stored, &words, &own);
-		words_kind.print(call, &words);
-		is_read = is_read &&
-			  check_written_record(writing, &words_kind, &words, &stored.id, &own);
-		is_done = !is_read || send_record(writing, &words_kind, &words, fault);
-	}
-	if (!is_read)
-		is_done = leave_out(writing, kind_words.name, &own, fault);
-	survey_forget(writing->survey);
-	return is_done;
-}
-
+/* Writes the reserved codes, even of an account that is removed, unless only one account is wanted.
+ * With `lost`, what is found has no value (store_walk_keys). */
 static bool write_all_words(struct writing *writing, struct fault *fault)
 {
-	struct transaction *transaction = writing->survey->call.transaction;
+	struct call *call = &writing->survey->call;
+	struct transaction *transaction = call->transaction;
 	struct fault own = FAULT_INITIAL;
 	struct store_walk walk = writing->output->lost == NULL
 					 ? store_walk_all(transaction, &kind_words, &own)
 					 : store_walk_keys(transaction, &kind_words, &own);
 	struct store_record found;
+	bool is_done = true;
 
-	while (store_next(&walk, &found))
-		if (!write_words(writing, &found, fault))
-			return false;
-	return own.kind == FAULT_NONE || leave_out(writing, "custom codes", &own, fault);
+	while (is_done && store_next(&walk, &found)) {
+		struct store_record stored = found;
+		struct fault why = FAULT_INITIAL;
+		struct code_words words;
+		bool is_read = stored.value.data != NULL ||
+			       store_get_named(transaction, &kind_words, found.name, STORE_TO_SHOW,
+					       &stored, &why);
+
+		survey_of_account(writing->survey, &stored.account);
+		if (is_read &&
+		    (writing->only == NULL || account_is_wanted(writing, &stored.account))) {
+			is_read = record_read(words_kind.table, call->arena, &stored, &words, &why);
+			words_kind.print(call, &words);
+			is_read = is_read && check_written_record(writing, &words_kind, &words,
+								  &stored.id, &why);
+			is_done = !is_read || send_record(writing, &words_kind, &words, fault);
+		}
+		if (!is_read)
+			is_done = leave_out(writing, kind_words.name, &why, fault);
+		survey_forget(writing->survey);
+	}
+	return is_done &&
+	       (own.kind == FAULT_NONE || leave_out(writing, "custom codes", &own, fault));
 }
 
 /* ---- keys ---- */
@@ -494,7 +454,20 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 		.roster = roster,
 		.only = only,
 	};
-	bool is_done = write_head(&writing, fault);
+	const struct transfer_counts *counts = &output->counts;
+	struct arena *arena = survey->call.arena;
+	struct buffer text = BUFFER_INITIAL(arena);
+	char time[TEXT_TIME_SIZE];
+	bool is_done;
+
+	text_time_milliseconds(survey->call.now, time);
+	buffer_append_text(&text, "{\"dump\":{\"format\":");
+	buffer_append_integer(&text, TRANSFER_FORMAT);
+	buffer_append_member(&text, ",\"form\":", record_form.text(arena));
+	buffer_append_member(&text, ",\"program\":", SLICE(PACKAGE_VERSION));
+	buffer_append_member(&text, ",\"made_at\":", slice_of(time));
+	buffer_append_text(&text, "}}");
+	is_done = send_line(&writing, &text, fault);
 
 	if (output->lost != NULL)
 		writing.walk.keys = salvage_keys_open(survey, roster, only,
@@ -506,9 +479,25 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 			is_done = write_account(&writing, &roster->accounts[i], fault);
 	}
 	salvage_keys_close(writing.walk.keys);
+
 	for (size_t i = 0; is_done && output->lost == NULL && i < RECORD_KINDS; i++) {
 		if (record_kinds[i]->order == RECORD_PAGES && record_kinds[i]->line != NULL)
 			is_done = check_list_count(&writing, record_kinds[i], fault);
 	}
-	return is_done && write_all_words(&writing, fault) && write_end(&writing, fault);
+	if (!is_done || !write_all_words(&writing, fault))
+		return false;
+
+	text = BUFFER_INITIAL(arena);
+	buffer_append_text(&text, "{\"end\":{\"accounts\":");
+	buffer_append_integer(&text, (json_int_t)counts->accounts);
+	buffer_append_text(&text, ",\"lines\":{");
+	for (size_t i = 0, n = 0; i < RECORD_KINDS; i++) {
+		if (counts->lines[i] == 0)
+			continue;
+		buffer_append_member(&text, n++ == 0 ? "" : ",", slice_of(record_kinds[i]->line));
+		buffer_append_byte(&text, ':');
+		buffer_append_integer(&text, (json_int_t)counts->lines[i]);
+	}
+	buffer_append_text(&text, "}}}");
+	return send_line(&writing, &text, fault);
 }

@@ -184,28 +184,10 @@ static bool walk_by_keys(struct walk *walk, const struct record_kind *kind, cons
 	return true;
 }
 
-/* Visits n events together, so that a database needs one round trip for them. */
-static bool walk_some_entries(struct walk *walk, uint64_t seq, size_t n, struct fault *fault)
+static bool walk_entries(struct walk *walk, const struct audit_state *state, struct fault *fault)
 {
 	struct id ids[ENTRIES_AT_ONCE] = { { { 0 } } };
 	struct store_record stored[ENTRIES_AT_ONCE];
-	bool is_done;
-
-	for (size_t i = 0; i < n; i++)
-		ids[i] = audit_id_of(seq + i);
-	is_done = store_get_several(walk->call->transaction, &kind_entry, NULL, ids, n, stored,
-				    fault);
-	for (size_t i = 0; is_done && i < n; i++) {
-		stored[i].id = ids[i];
-		is_done = stored[i].value.data != NULL
-				  ? walk_record(walk, &entry_kind, &stored[i], fault)
-				  : record_missing(kind_entry.name, &ids[i], fault);
-	}
-	return is_done;
-}
-
-static bool walk_entries(struct walk *walk, const struct audit_state *state, struct fault *fault)
-{
 	bool is_done = true;
 	size_t n;
 
@@ -214,7 +196,17 @@ static bool walk_entries(struct walk *walk, const struct audit_state *state, str
 
 		n = state->last - seq < ENTRIES_AT_ONCE ? (size_t)(state->last - seq + 1)
 							: ENTRIES_AT_ONCE;
-		is_done = walk_some_entries(walk, seq, n, fault);
+		/* Read together, so that a database needs one round trip for them. */
+		for (size_t i = 0; i < n; i++)
+			ids[i] = audit_id_of(seq + i);
+		is_done = store_get_several(walk->call->transaction, &kind_entry, NULL, ids, n,
+					    stored, fault);
+		for (size_t i = 0; is_done && i < n; i++) {
+			stored[i].id = ids[i];
+			is_done = stored[i].value.data != NULL
+					  ? walk_record(walk, &entry_kind, &stored[i], fault)
+					  : record_missing(kind_entry.name, &ids[i], fault);
+		}
 		walk_release(walk, &mark);
 	}
 	return is_done;
