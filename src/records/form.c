@@ -76,37 +76,6 @@ static void gather_rows(struct arena *arena, const struct record_table *table, c
 	}
 }
 
-/* Sets what is summed of each row, while the rows are in the order in which they are stored. */
-static void describe_rows(struct arena *arena, struct form_part *part)
-{
-	for (size_t i = 0; i < part->count; i++) {
-		struct form_row *row = &part->rows[i];
-		const struct member *member = row->member;
-		const unsigned summed_flags = member->flags &
-					      (MEMBER_WHOLE | MEMBER_DERIVED | MEMBER_OFF);
-		size_t place = 0;
-
-		for (size_t j = 0; j < i; j++)
-			place += part->rows[j].since <= row->since;
-		row->summed = slice_of(arena_text(arena, "%s %s %u %zu %u %u %u\n", row->name,
-						  type_names[member->kind], member->bytes, place,
-						  row->since, member->when, summed_flags));
-	}
-}
-
-/* Sorts the rows by the versions that they are since; rows of one version keep their order. */
-static void sort_rows(struct form_part *part)
-{
-	for (size_t i = 1; i < part->count; i++) {
-		const struct form_row row = part->rows[i];
-		size_t j = i;
-
-		for (; j > 0 && part->rows[j - 1].since > row.since; j--)
-			part->rows[j] = part->rows[j - 1];
-		part->rows[j] = row;
-	}
-}
-
 static uint32_t sum_rows(const struct form_part *part, size_t n)
 {
 	uint32_t sum = part->begins;
@@ -170,8 +139,32 @@ static void add_kind(struct form *form, const struct record_table *table)
 	part->begins = checksum(0, head, strlen(head));
 	part->rows = arena_zero(form->arena, count_rows(table) * sizeof *part->rows);
 	gather_rows(form->arena, table, "", RECORD_VERSION, part);
-	describe_rows(form->arena, part);
-	sort_rows(part);
+
+	/* What is summed of each row, while the rows are in the order in which they are stored. */
+	for (size_t i = 0; i < part->count; i++) {
+		struct form_row *row = &part->rows[i];
+		const struct member *member = row->member;
+		const unsigned summed_flags = member->flags &
+					      (MEMBER_WHOLE | MEMBER_DERIVED | MEMBER_OFF);
+		size_t place = 0;
+
+		for (size_t j = 0; j < i; j++)
+			place += part->rows[j].since <= row->since;
+		row->summed = slice_of(arena_text(form->arena, "%s %s %u %zu %u %u %u\n", row->name,
+						  type_names[member->kind], member->bytes, place,
+						  row->since, member->when, summed_flags));
+	}
+
+	/* Then they are sorted by the versions that they are since; rows of one version keep their
+	 * order. */
+	for (size_t i = 1; i < part->count; i++) {
+		const struct form_row row = part->rows[i];
+		size_t j = i;
+
+		for (; j > 0 && part->rows[j - 1].since > row.since; j--)
+			part->rows[j] = part->rows[j - 1];
+		part->rows[j] = row;
+	}
 	assert(part->count == 0 || part->rows[part->count - 1].since <= record_version(table));
 	for (size_t i = 0; i < part->count; i++) {
 		if (part->rows[i].member->kind == MEMBER_CHOICE)
@@ -215,40 +208,27 @@ struct slice form_text(struct arena *arena, const struct record_table *const *ta
 
 /* ---- comparing ---- */
 
-static const struct form_part *find_part(const struct form *form, struct slice tag)
-{
-	for (size_t i = 0; i < form->count; i++) {
-		if (slice_is(tag, form->parts[i].tag))
-			return &form->parts[i];
-	}
-	return NULL;
-}
-
-static bool read_sum(struct slice digits, uint32_t *sum)
-{
-	*sum = 0;
-	for (size_t i = 0; i < digits.size; i++) {
-		const int value = text_hex_value(digits.data[i]);
-
-		if (value < 0)
-			return false;
-		*sum = *sum << 4 | (uint32_t)value;
-	}
-	return digits.size == SUM_DIGITS;
-}
-
 static enum store_form_match compare_part(const struct form *form, struct slice text)
 {
 	struct slice rest, digits;
 	const struct slice tag = text_split(text, '=', &rest);
-	const struct form_part *part = find_part(form, tag);
+	const struct form_part *part = form->parts, *const end = form->parts + form->count;
+	uint32_t sum = 0;
 	int64_t count;
-	uint32_t sum;
 
+	while (part < end && !slice_is(tag, part->tag))
+		part++;
 	if (rest.data == NULL || !text_integer(text_split(rest, ':', &digits), &count) ||
-	    count < 0 || digits.data == NULL || !read_sum(digits, &sum))
+	    count < 0 || digits.data == NULL || digits.size != SUM_DIGITS)
 		return STORE_FORM_OTHER;
-	if (part == NULL || (uint64_t)count > part->count)
+	for (size_t i = 0; i < digits.size; i++) {
+		const int value = text_hex_value(digits.data[i]);
+
+		if (value < 0)
+			return STORE_FORM_OTHER;
+		sum = sum << 4 | (uint32_t)value;
+	}
+	if (part == end || (uint64_t)count > part->count)
 		return STORE_FORM_NEWER;
 	if (sum_rows(part, (size_t)count) != sum)
 		return STORE_FORM_OTHER;

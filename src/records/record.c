@@ -344,8 +344,9 @@ bool record_first_text(const struct record_table *table, struct slice value, str
 	return is_right && !reader.is_short;
 }
 
-/* Copies the members of the key from the record's struct store_record. */
-static void record_read_key(const struct record_table *table, void *record)
+/* Reads the key and the value in the struct store_record of a record that is zero apart from it. */
+static bool record_read_value(const struct record_table *table, struct arena *arena, void *record,
+			      struct fault *fault)
 {
 	const struct store_record *stored = (const void *)((char *)record + table->stored);
 	const struct member *member = table->members;
@@ -362,23 +363,9 @@ static void record_read_key(const struct record_table *table, void *record)
 		else
 			*(bool *)at = stored->is_on != ((member->flags & MEMBER_OFF) != 0);
 	}
-}
 
-static bool is_newer(const struct record_table *table, struct slice value)
-{
-	return !table->is_bare && value.size > 0 &&
-	       (unsigned char)value.data[0] > record_version(table);
-}
-
-/* Reads the value in the struct store_record of a record that is zero apart from it. */
-static bool record_read_value(const struct record_table *table, struct arena *arena, void *record,
-			      struct fault *fault)
-{
-	const struct store_record *stored = (const void *)((char *)record + table->stored);
-	const struct member *member = table->members + table->member_count;
-
-	record_read_key(table, record);
 	if (stored->value.data == NULL) {
+		member = table->members + table->member_count;
 		/* Each list gets room for one item. Lists are the last members. */
 		while (member > table->members && (--member)->kind == MEMBER_LIST)
 			*(char **)member_at(member, record) = arena_zero(arena,
@@ -387,7 +374,8 @@ static bool record_read_value(const struct record_table *table, struct arena *ar
 	}
 	if (record_unpack(table, arena, stored->value, record))
 		return true;
-	if (is_newer(table, stored->value))
+	if (!table->is_bare && stored->value.size > 0 &&
+	    (unsigned char)stored->value.data[0] > record_version(table))
 		return fault_set(fault, FAULT_DAMAGED,
 				 "The %s was written by a newer version of Anteroom",
 				 table->kind->name);
@@ -606,15 +594,6 @@ static bool is_dumped(const struct member *member)
 	return (member->flags & MEMBER_DERIVED) == 0 && member->kind != MEMBER_ETAG;
 }
 
-static bool is_printed(const struct record_table *table, const struct member *member,
-		       const void *record)
-{
-	return is_dumped(member) &&
-	       (member->when == 0 || member->when == NOT_STORED ||
-		is_stored(table, member, record)) &&
-	       ((member->flags & MEMBER_ABSENT) == 0 || !member_is_zero(member, record));
-}
-
 static void print_value(const struct member *member, const void *record, struct buffer *text)
 {
 	const void *at = member_value(member, record);
@@ -680,7 +659,9 @@ void record_print(const struct record_table *table, const void *record, struct b
 	for (size_t i = 0; i < table->member_count; i++) {
 		const struct member *member = &table->members[i];
 
-		if (!is_printed(table, member, record))
+		if (!is_dumped(member) ||
+		    (member->when != NOT_STORED && !is_stored(table, member, record)) ||
+		    ((member->flags & MEMBER_ABSENT) != 0 && member_is_zero(member, record)))
 			continue;
 		buffer_append_byte(text, before);
 		buffer_append_string(text, slice_of(member->name));
@@ -810,29 +791,13 @@ static const char *scan_value(struct scan *scan, const struct member *member, co
 	return NULL;
 }
 
-/* Adds a finding for each member of the object that no row has. */
-static void find_unknown(const struct record_table *table, const json_t *object,
-			 const char *pointer, struct findings *findings)
-{
-	const char *name;
-	json_t *value;
-
-	json_object_foreach((json_t *)(uintptr_t)object, name, value) {
-		size_t i = 0;
-
-		while (i < table->member_count && (!is_dumped(&table->members[i]) ||
-						   strcmp(table->members[i].name, name) != 0))
-			i++;
-		if (i == table->member_count)
-			findings_add(findings, pointer, "has an unknown member");
-	}
-}
-
 void record_scan(const struct record_table *table, const json_t *object, const char *pointer,
 		 uint64_t etag, void *record, struct findings *findings)
 {
 	struct scan scan = { findings, etag };
 	size_t known = 0;
+	const char *name;
+	json_t *other;
 
 	if (!json_is_object(object)) {
 		findings_add(findings, pointer, "must be an object");
@@ -862,8 +827,19 @@ void record_scan(const struct record_table *table, const json_t *object, const c
 		if (member->when != 0 && member->when != NOT_STORED)
 			*(unsigned *)((char *)record + table->set) |= member->when;
 	}
-	if (known != json_object_size(object))
-		find_unknown(table, object, pointer, findings);
+	if (known == json_object_size(object))
+		return;
+
+	/* Some members have no row. */
+	json_object_foreach((json_t *)(uintptr_t)object, name, other) {
+		size_t i = 0;
+
+		while (i < table->member_count && (!is_dumped(&table->members[i]) ||
+						   strcmp(table->members[i].name, name) != 0))
+			i++;
+		if (i == table->member_count)
+			findings_add(findings, pointer, "has an unknown member");
+	}
 }
 
 /* ---- checking ---- */
