@@ -78,18 +78,11 @@ static bool is_global_4(const unsigned char *address)
 	return !is_within_any(address, not_global_4, COUNT(not_global_4));
 }
 
-/* Returns true for an interface identifier of ISATAP, which may follow any prefix. */
-static bool is_isatap(const unsigned char *address)
-{
-	static const unsigned char mark[] = { 0x00, 0x00, 0x5e, 0xfe };
-
-	return (address[8] & 0xfd) == 0 && memcmp(&address[9], &mark[1], sizeof mark - 1) == 0;
-}
-
 /* An address that contains IPv4 addresses is global if all of them are. */
 static bool is_global_6(const unsigned char *address)
 {
-	bool carries = false, is_global = true;
+	static const unsigned char isatap[] = { 0x00, 0x5e, 0xfe };
+	bool carries = false, is_global = true, is_isatap;
 
 	for (size_t i = 0; i < COUNT(carriers); i++) {
 		unsigned char carried[4];
@@ -103,9 +96,11 @@ static bool is_global_6(const unsigned char *address)
 	}
 	if (carries)
 		return is_global;
+	/* An interface identifier of ISATAP may follow any prefix. */
+	is_isatap = (address[8] & 0xfd) == 0 && memcmp(&address[9], isatap, sizeof isatap) == 0;
 	return is_within(address, &global_6) &&
 	       !is_within_any(address, not_global_6, COUNT(not_global_6)) &&
-	       (!is_isatap(address) || is_global_4(&address[12]));
+	       (!is_isatap || is_global_4(&address[12]));
 }
 
 bool address_is_global(const struct sockaddr *address)
@@ -132,47 +127,38 @@ static void map_4(const void *four, unsigned char address[ADDRESS_SIZE])
 	memcpy(address + MAPPED_BITS / 8, four, ADDRESS_SIZE - MAPPED_BITS / 8);
 }
 
-/* Returns whether no bit after the prefix is set. */
-static bool ends_with_zeros(const struct address_range *range)
-{
-	for (unsigned bit = range->bits; bit < 8 * ADDRESS_SIZE; bit++) {
-		if ((range->bytes[bit / 8] >> (7 - bit % 8) & 1) != 0)
-			return false;
-	}
-	return true;
-}
-
-static bool read_range(struct slice text, struct address_range *range)
-{
-	char terminated[INET6_ADDRSTRLEN] = "";
-	struct slice rest;
-	const struct slice prefix = text_split(text, '/', &rest);
-	struct in_addr four;
-	int64_t bits, most = 8 * ADDRESS_SIZE;
-
-	if (prefix.size >= sizeof terminated)
-		return false;
-	memcpy(terminated, prefix.data, prefix.size);
-	if (inet_pton(AF_INET, terminated, &four) == 1) {
-		map_4(&four, range->bytes);
-		most -= MAPPED_BITS;
-	} else if (inet_pton(AF_INET6, terminated, range->bytes) != 1) {
-		return false;
-	}
-	bits = most;
-	if (prefix.size < text.size && (!text_integer(rest, &bits) || bits < 0 || bits > most))
-		return false;
-	range->bits = (unsigned)(8 * ADDRESS_SIZE - most + bits);
-	return ends_with_zeros(range);
-}
-
 bool address_ranges_read(struct slice text, struct address_ranges *ranges)
 {
 	ranges->count = 0;
 	while (text.data != NULL) {
-		if (ranges->count == ADDRESS_RANGES_MOST ||
-		    !read_range(text_split(text, ',', &text), &ranges->ranges[ranges->count++]))
+		const struct slice part = text_split(text, ',', &text);
+		struct slice rest;
+		const struct slice prefix = text_split(part, '/', &rest);
+		char terminated[INET6_ADDRSTRLEN] = "";
+		int64_t bits, most = 8 * ADDRESS_SIZE;
+		struct address_range *range;
+		struct in_addr four;
+
+		if (ranges->count == ADDRESS_RANGES_MOST || prefix.size >= sizeof terminated)
 			return false;
+		range = &ranges->ranges[ranges->count++];
+		memcpy(terminated, prefix.data, prefix.size);
+		if (inet_pton(AF_INET, terminated, &four) == 1) {
+			map_4(&four, range->bytes);
+			most -= MAPPED_BITS;
+		} else if (inet_pton(AF_INET6, terminated, range->bytes) != 1) {
+			return false;
+		}
+		bits = most;
+		if (prefix.size < part.size &&
+		    (!text_integer(rest, &bits) || bits < 0 || bits > most))
+			return false;
+		range->bits = (unsigned)(8 * ADDRESS_SIZE - most + bits);
+		/* No bit after the prefix may be set. */
+		for (unsigned bit = range->bits; bit < 8 * ADDRESS_SIZE; bit++) {
+			if ((range->bytes[bit / 8] >> (7 - bit % 8) & 1) != 0)
+				return false;
+		}
 	}
 	return true;
 }

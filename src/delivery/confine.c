@@ -37,39 +37,6 @@ static const char *const readable[] = {
 	"/run/NetworkManager",
 };
 
-/* Ignores a path that does not exist. */
-static void permit(int rules, const char *path)
-{
-	struct landlock_path_beneath_attr beneath = {
-		.allowed_access = READING,
-		.parent_fd = open(path, O_PATH | O_CLOEXEC),
-	};
-	struct stat status;
-
-	if (beneath.parent_fd < 0)
-		return;
-	if (fstat(beneath.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode))
-		beneath.allowed_access = READING_FILE;
-	(void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0);
-	close(beneath.parent_fd);
-}
-
-/* Succeeds without restrictions on a kernel that has no Landlock. */
-static bool confine_files(void)
-{
-	const struct landlock_ruleset_attr attributes = { .handled_access_fs = EVERYTHING };
-	const long rules = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
-	bool is_done;
-
-	if (rules < 0)
-		return errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM;
-	for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++)
-		permit((int)rules, readable[i]);
-	is_done = syscall(SYS_landlock_restrict_self, (int)rules, 0) == 0;
-	close((int)rules);
-	return is_done;
-}
-
 static bool limit(int resource, rlim_t most)
 {
 	struct rlimit limit;
@@ -84,9 +51,39 @@ static bool limit(int resource, rlim_t most)
 
 bool confine(void)
 {
-	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-	       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && chdir("/") == 0 &&
-	       limit(RLIMIT_NOFILE, DESCRIPTORS_MOST) && limit(RLIMIT_FSIZE, 0) &&
-	       limit(RLIMIT_CORE, 0) && confine_files();
+	const struct landlock_ruleset_attr attributes = { .handled_access_fs = EVERYTHING };
+	bool is_done;
+	long rules;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || chdir("/") != 0 ||
+	    !limit(RLIMIT_NOFILE, DESCRIPTORS_MOST) || !limit(RLIMIT_FSIZE, 0) ||
+	    !limit(RLIMIT_CORE, 0))
+		return false;
+
+	/* A kernel that has no Landlock does not restrict the files. */
+	rules = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
+	if (rules < 0)
+		return errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM;
+	for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) {
+		struct landlock_path_beneath_attr beneath = {
+			.allowed_access = READING,
+			.parent_fd = open(readable[i], O_PATH | O_CLOEXEC),
+		};
+		struct stat status;
+
+		/* It need not exist. */
+		if (beneath.parent_fd < 0)
+			continue;
+		if (fstat(beneath.parent_fd, &status) == 0 && !S_ISDIR(status.st_mode))
+			beneath.allowed_access = READING_FILE;
+		(void)syscall(SYS_landlock_add_rule, (int)rules, LANDLOCK_RULE_PATH_BENEATH,
+			      &beneath, 0);
+		close(beneath.parent_fd);
+	}
+
+	is_done = syscall(SYS_landlock_restrict_self, (int)rules, 0) == 0;
+	close((int)rules);
+	return is_done;
 }

@@ -111,24 +111,19 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-static bool set_method(const struct transfer *transfer, size_t body_size)
-{
-	CURL *curl = transfer->curl;
-
-	if (body_size == 0)
-		return curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L) == CURLE_OK;
-	return curl_easy_setopt(curl, CURLOPT_POST, 1L) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_POSTFIELDS, transfer->body) == CURLE_OK &&
-	       curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_size) ==
-		       CURLE_OK;
-}
-
 static bool set_request(const struct transfer *transfer, size_t body_size)
 {
 	CURL *curl = transfer->curl;
 
+	if (body_size == 0 && curl_easy_setopt(curl, CURLOPT_HTTPGET, 1L) != CURLE_OK)
+		return false;
+	if (body_size > 0 &&
+	    (curl_easy_setopt(curl, CURLOPT_POST, 1L) != CURLE_OK ||
+	     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, transfer->body) != CURLE_OK ||
+	     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body_size) !=
+		     CURLE_OK))
+		return false;
 	return curl_easy_setopt(curl, CURLOPT_URL, transfer->url) == CURLE_OK &&
-	       set_method(transfer, body_size) &&
 	       curl_easy_setopt(curl, CURLOPT_HTTPHEADER, transfer->headers) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_USERAGENT, "Anteroom/" PACKAGE_VERSION) == CURLE_OK &&
 	       curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) ==
@@ -182,20 +177,6 @@ static char *copy_text(const char *data, size_t size)
 	return text;
 }
 
-/* Returns the headers as a list. Changes the text. */
-static struct curl_slist *header_list(char *lines)
-{
-	/* Otherwise libcurl would wait a second for permission to send a large body. */
-	struct curl_slist *list = memory_check(curl_slist_append(NULL, "Expect:"));
-	char *rest = lines, *line;
-
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		if (*line != '\0')
-			list = memory_check(curl_slist_append(list, line));
-	}
-	return list;
-}
-
 static void end_transfer(struct process *process, struct transfer *transfer)
 {
 	curl_multi_remove_handle(process->multi, transfer->curl);
@@ -234,15 +215,6 @@ static const struct meaning {
 };
 /* clang-format on */
 
-static struct meaning meaning_of(CURLcode result)
-{
-	for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
-		if (meanings[i].result == result)
-			return meanings[i];
-	}
-	return (struct meaning){ result, SENDER_OTHER, curl_easy_strerror(result) };
-}
-
 /* Sets why a request failed, if it did. After a connection, some results have another meaning:
  * libcurl takes a response without a status line for HTTP 0.9, and reports that this protocol is
  * not allowed. The unwanted part of a response is not read, so it may be of any length. */
@@ -250,60 +222,57 @@ static void set_failure(const struct transfer *transfer, CURLcode result, struct
 {
 	struct meaning meaning = { result, SENDER_NO_FAILURE, "" };
 
-	if (result == CURLE_COULDNT_CONNECT && transfer->is_refused)
+	if (result == CURLE_COULDNT_CONNECT && transfer->is_refused) {
 		meaning = (struct meaning){ result, SENDER_NOT_ALLOWED, "address not allowed" };
-	else if (!transfer->has_body && transfer->has_socket &&
-		 (transfer->is_long || result == HEADER_TOO_LARGE))
+	} else if (!transfer->has_body && transfer->has_socket &&
+		   (transfer->is_long || result == HEADER_TOO_LARGE)) {
 		meaning = (struct meaning){ result, SENDER_NO_HTTP, "response headers too large" };
-	else if (result == CURLE_UNSUPPORTED_PROTOCOL && transfer->has_socket)
+	} else if (result == CURLE_UNSUPPORTED_PROTOCOL && transfer->has_socket) {
 		meaning = (struct meaning){ result, SENDER_NO_HTTP, "no HTTP response" };
-	else if (transfer->is_long && transfer->answer_most > 0)
+	} else if (transfer->is_long && transfer->answer_most > 0) {
 		meaning = (struct meaning){ result, SENDER_TOO_LONG, "response too long" };
-	else if (result != CURLE_OK && !transfer->is_long)
-		meaning = meaning_of(result);
+	} else if (result != CURLE_OK && !transfer->is_long) {
+		meaning = (struct meaning){ result, SENDER_OTHER, curl_easy_strerror(result) };
+		for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+			if (meanings[i].result == result)
+				meaning = meanings[i];
+		}
+	}
 	outcome->failure = meaning.failure;
 	(void)snprintf(outcome->error, sizeof outcome->error, "%s", meaning.text);
-}
-
-/* Returns a header of the response as a date, in seconds since 1970; 0 if it has none. */
-static int64_t date_of(CURL *curl)
-{
-	struct curl_header *header;
-	time_t date;
-
-	if (curl_easy_header(curl, "Date", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
-		return 0;
-	date = curl_getdate(header->value, NULL);
-	return date > 0 ? (int64_t)date : 0;
-}
-
-/* Returns the seconds of Retry-After, which may be a number or a date; 0 if there is none or it has
- * passed. libcurl's own value is not used, because newer versions limit it to six hours. */
-static int64_t retry_after_of(CURL *curl)
-{
-	struct curl_header *header;
-	long long seconds;
-	char *end;
-
-	if (curl_easy_header(curl, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
-		return 0;
-	seconds = strtoll(header->value, &end, 10);
-	if (end == header->value || *end != '\0')
-		seconds = (long long)curl_getdate(header->value, NULL) - (long long)time(NULL);
-	return seconds > 0 ? seconds : 0;
 }
 
 static void describe_outcome(const struct transfer *transfer, CURLcode result,
 			     struct outcome *outcome)
 {
+	CURL *curl = transfer->curl;
+	struct curl_header *header;
 	long status = 0, sent = 0;
+	long long seconds;
+	char *end;
 
-	(void)curl_easy_getinfo(transfer->curl, CURLINFO_RESPONSE_CODE, &status);
-	(void)curl_easy_getinfo(transfer->curl, CURLINFO_REQUEST_SIZE, &sent);
+	(void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	(void)curl_easy_getinfo(curl, CURLINFO_REQUEST_SIZE, &sent);
 	outcome->status = (int)status;
 	outcome->was_sent = sent > 0;
-	outcome->retry_after = retry_after_of(transfer->curl);
-	outcome->date = date_of(transfer->curl);
+
+	/* Seconds or a date, which may have passed. libcurl's own value is not used, because newer
+	 * versions limit it to six hours. */
+	outcome->retry_after = 0;
+	if (curl_easy_header(curl, "Retry-After", 0, CURLH_HEADER, -1, &header) == CURLHE_OK) {
+		seconds = strtoll(header->value, &end, 10);
+		if (end == header->value || *end != '\0')
+			seconds = (long long)curl_getdate(header->value, NULL) -
+				  (long long)time(NULL);
+		outcome->retry_after = seconds > 0 ? seconds : 0;
+	}
+	outcome->date = 0;
+	if (curl_easy_header(curl, "Date", 0, CURLH_HEADER, -1, &header) == CURLHE_OK) {
+		const time_t date = curl_getdate(header->value, NULL);
+
+		outcome->date = date > 0 ? (int64_t)date : 0;
+	}
+
 	set_failure(transfer, result, outcome);
 	if (outcome->failure == SENDER_NO_FAILURE)
 		outcome->answer_size = transfer->answer_size;
@@ -362,10 +331,19 @@ static bool begin_transfer(struct process *process, const struct wire_delivery *
 	struct transfer *transfer = memory_check(malloc(sizeof *transfer));
 	struct outcome outcome = { .number = wire->number };
 	char *lines = copy_text(bytes + wire->url_size, wire->headers_size);
+	char *rest = lines, *line;
+	/* Otherwise libcurl would wait a second for permission to send a large body. */
+	struct curl_slist *headers = memory_check(curl_slist_append(NULL, "Expect:"));
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (*line != '\0')
+			headers = memory_check(curl_slist_append(headers, line));
+	}
+	free(lines);
 
 	*transfer = (struct transfer){
 		.curl = memory_check(curl_easy_init()),
-		.headers = header_list(lines),
+		.headers = headers,
 		.url = copy_text(bytes, wire->url_size),
 		.body = copy_text(bytes + wire->url_size + wire->headers_size, wire->body_size),
 		.number = wire->number,
@@ -376,7 +354,6 @@ static bool begin_transfer(struct process *process, const struct wire_delivery *
 		.answer_most = wire->answer_most,
 		.process = process,
 	};
-	free(lines);
 	process->under_way++;
 	if (set_request(transfer, wire->body_size) && set_limits(transfer) &&
 	    curl_multi_add_handle(process->multi, transfer->curl) == CURLM_OK)
@@ -384,15 +361,6 @@ static bool begin_transfer(struct process *process, const struct wire_delivery *
 	end_transfer(process, transfer);
 	outcome.failure = SENDER_OTHER;
 	(void)snprintf(outcome.error, sizeof outcome.error, "not a valid URL");
-	return report(&outcome, NULL);
-}
-
-/* Reports that a request is not made, because it is larger than a message may be. */
-static bool report_too_large(const struct wire_delivery *wire)
-{
-	struct outcome outcome = { .number = wire->number, .failure = SENDER_OTHER };
-
-	(void)snprintf(outcome.error, sizeof outcome.error, "request too large");
 	return report(&outcome, NULL);
 }
 
@@ -413,26 +381,20 @@ static bool take_requests(struct process *process)
 		if ((size_t)size !=
 		    sizeof wire + (size_t)wire.url_size + wire.headers_size + wire.body_size)
 			return false;
-		if ((size_t)size > sizeof process->message
-			    ? !report_too_large(&wire)
-			    : !begin_transfer(process, &wire, process->message + sizeof wire))
+		if ((size_t)size > sizeof process->message) {
+			struct outcome outcome = { .number = wire.number, .failure = SENDER_OTHER };
+
+			(void)snprintf(outcome.error, sizeof outcome.error, "request too large");
+			if (!report(&outcome, NULL))
+				return false;
+		} else if (!begin_transfer(process, &wire, process->message + sizeof wire)) {
 			return false;
+		}
 	}
 	return true;
 }
 
 /* ---- the beginning ---- */
-
-/* The process ends when its socket to the service is closed, not by a signal that is sent to all
- * processes of the service. */
-static void ignore_signals(void)
-{
-	static const int ignored[] = { SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
-	const struct sigaction ignore = { .sa_handler = SIG_IGN };
-
-	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
-		(void)sigaction(ignored[i], &ignore, NULL);
-}
 
 /* Returns 0 or an errno. */
 static int read_authorities(struct process *process)
@@ -484,11 +446,17 @@ static bool begin_work(struct process *process, const char *argument)
 
 int sender_run(const char *argument)
 {
+	static const int ignored[] = { SIGPIPE, SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2 };
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct process *process = memory_check(calloc(1, sizeof *process));
 	bool is_ready, goes_on;
 	int running;
 
-	ignore_signals();
+	/* The process ends when its socket to the service is closed, not by a signal that is sent
+	 * to all processes of the service. */
+	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+		(void)sigaction(ignored[i], &ignore, NULL);
+
 	is_ready = goes_on = begin_work(process, argument);
 	if (is_ready)
 		process->multi = memory_check(curl_multi_init());
