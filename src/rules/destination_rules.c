@@ -264,13 +264,6 @@ static void check_sides(struct rule_context *context, const json_t *object)
 			     LONGER_SIDE_LEAST, longer);
 }
 
-/* Returns width x height, or 0 if the layer lacks one of them. */
-static json_int_t resolution(const json_t *layer)
-{
-	return json_integer_value(json_object_get(layer, "width")) *
-	       json_integer_value(json_object_get(layer, "height"));
-}
-
 /* Reports a value that exceeds *last, the value of the nearest earlier layer that has one (0 if
  * none has). */
 static void check_descends(struct rule_context *context, size_t index, const char *name,
@@ -294,9 +287,11 @@ static void check_order(struct rule_context *context, const json_t *object)
 
 	for (size_t i = 0; i < json_array_size(layers); i++) {
 		const json_t *layer = json_array_get(layers, i);
+		/* width x height, or 0 if the layer lacks one of them. */
+		const json_int_t resolution = json_integer_value(json_object_get(layer, "width")) *
+					      json_integer_value(json_object_get(layer, "height"));
 
-		check_descends(context, i, "width", "width x height", resolution(layer),
-			       &last_resolution);
+		check_descends(context, i, "width", "width x height", resolution, &last_resolution);
 		check_descends(context, i, "videoBitrate", "videoBitrate",
 			       json_integer_value(json_object_get(layer, "videoBitrate")),
 			       &last_bitrate);

@@ -389,12 +389,6 @@ static bool member_is_for(size_t member, size_t type, struct slice alg)
 	       (!members[member].with_hs256 || alg.data == NULL || slice_is(alg, "HS256"));
 }
 
-static bool member_is_required(size_t member, size_t type, struct slice alg)
-{
-	return (members[member].required & 1u << type) != 0 &&
-	       (!members[member].with_hs256 || slice_is(alg, "HS256"));
-}
-
 /* Reports missing members. Faulty members have been reported already. */
 static void check_required(struct rule_context *context, const json_t *object, bool secrets)
 {
@@ -406,8 +400,8 @@ static void check_required(struct rule_context *context, const json_t *object, b
 	for (size_t i = 0; i < MEMBERS; i++) {
 		const char *pointer = config_pointer(context, members[i].name);
 
-		if (members[i].is_secret == secrets &&
-		    member_is_required(i, type, alg_of(config, type)) &&
+		if (members[i].is_secret == secrets && (members[i].required & 1u << type) != 0 &&
+		    (!members[i].with_hs256 || slice_is(alg_of(config, type), "HS256")) &&
 		    json_object_get(config, members[i].name) == NULL &&
 		    (config == NULL || !rule_was_sent(context, pointer)))
 			schema_fault(context, pointer, "is required");

@@ -132,22 +132,12 @@ bool text_may_be_url(struct slice text)
 
 /* ---- the server of a URL ---- */
 
-static unsigned default_port(struct slice scheme)
+bool url_place_parse(struct slice url, struct url_place *place)
 {
 	static const struct {
 		const char *scheme;
 		unsigned port;
 	} defaults[] = { { "https", 443 }, { "wss", 443 }, { "http", 80 }, { "ws", 80 } };
-
-	for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
-		if (text_equal_ignoring_case(scheme, slice_of(defaults[i].scheme)))
-			return defaults[i].port;
-	}
-	return 0;
-}
-
-bool url_place_parse(struct slice url, struct url_place *place)
-{
 	const struct slice authority = text_url_authority(url);
 	const char *colon = authority.data == NULL ? NULL : memchr(url.data, ':', url.size);
 
@@ -155,8 +145,10 @@ bool url_place_parse(struct slice url, struct url_place *place)
 	    !text_url_split_port(authority, &place->host, &place->port))
 		return false;
 	place->scheme = (struct slice){ url.data, (size_t)(colon - url.data) };
-	if (place->port == 0)
-		place->port = default_port(place->scheme);
+	for (size_t i = 0; i < sizeof defaults / sizeof defaults[0] && place->port == 0; i++) {
+		if (text_equal_ignoring_case(place->scheme, slice_of(defaults[i].scheme)))
+			place->port = defaults[i].port;
+	}
 	return place->host.size > 0 && memchr(place->host.data, '@', place->host.size) == NULL &&
 	       (place->host.data[0] == '[' ||
 		memchr(place->host.data, ':', place->host.size) == NULL);

@@ -123,11 +123,19 @@ const struct shape delivery_list_query = { "DeliveryListQuery", FIELDS(delivery_
 
 /* ---- url ---- */
 
-/* Rejects hosts that libcurl would interpret in its own way. */
-static bool is_host(struct slice host)
+bool webhook_url_parse(struct slice text, bool *is_https)
 {
-	if (host.size == 0)
+	struct url_place place;
+	struct slice host;
+
+	if (!text_may_be_url(text) || !url_place_parse(text, &place))
 		return false;
+	*is_https = text_equal_ignoring_case(place.scheme, SLICE("https"));
+	host = place.host;
+	if ((!*is_https && !text_equal_ignoring_case(place.scheme, SLICE("http"))) ||
+	    host.size == 0)
+		return false;
+	/* libcurl would interpret other hosts in its own way. */
 	if (host.data[0] == '[')
 		return host.size > 2 && host.data[host.size - 1] == ']';
 	for (size_t i = 0; i < host.size; i++) {
@@ -135,17 +143,6 @@ static bool is_host(struct slice host)
 			return false;
 	}
 	return true;
-}
-
-bool webhook_url_parse(struct slice text, bool *is_https)
-{
-	struct url_place place;
-
-	if (!text_may_be_url(text) || !url_place_parse(text, &place))
-		return false;
-	*is_https = text_equal_ignoring_case(place.scheme, SLICE("https"));
-	return (*is_https || text_equal_ignoring_case(place.scheme, SLICE("http"))) &&
-	       is_host(place.host);
 }
 
 static void check_webhook_url(struct rule_context *context, const json_t *object)
