@@ -8,7 +8,7 @@
 
 #include "accounts/roster.h"
 #include "resources/record_kind.h"
-#include "transfer/survey.h"
+#include "transfer/snapshot.h"
 
 /* Receives the findings; the caller's struct begins with it. */
 struct record_findings {
@@ -25,7 +25,7 @@ void record_findings_tell(struct call *call, const struct record_kind *kind, voi
 			  struct record_findings *findings);
 /* Does the same for a stored record of any account, and checks that the account exists. Releases
  * the values that it read. */
-void record_findings_tell_stored(struct survey *survey, const struct store_kind *kind,
+void record_findings_tell_stored(struct snapshot *snapshot, const struct store_kind *kind,
 				 const struct store_record *stored,
 				 struct record_findings *findings);
 

@@ -18,7 +18,7 @@
 #include "accounts/roster.h"
 #include "resources/record_kind.h"
 #include "transfer/record_findings.h"
-#include "transfer/survey.h"
+#include "transfer/snapshot.h"
 
 /* The format of the first and the last line and of the lines of accounts. Programs that were never
  * released, and called themselves TRANSFER_UNRELEASED_PROGRAM, have used the numbers up to
@@ -61,8 +61,9 @@ struct transfer_output {
  * server that is lost, so that transfer_read_line accepts every line. An exception: if a template,
  * a deleted role or the media servers can be read but break a rule, others may still refer to them,
  * and the load says so. */
-bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
-		    struct transfer_output *output, struct fault *fault);
+bool transfer_write(struct snapshot *snapshot, const struct roster *roster,
+		    const struct account *only, struct transfer_output *output,
+		    struct fault *fault);
 
 /* ---- into a store ---- */
 
@@ -98,7 +99,7 @@ bool transfer_read_end(struct transfer_input *input, struct fault *fault);
 
 /* Checks the loaded records against each other, once all of them are durable. Returns false if
  * there are findings, or something cannot be read. */
-bool transfer_verify(struct survey *survey, const struct transfer_input *input,
+bool transfer_verify(struct snapshot *snapshot, const struct transfer_input *input,
 		     struct record_findings *findings, struct fault *fault);
 
 /* Removes some records of call->account, in a WRITE transaction, after a dump was given up. Sets

@@ -71,7 +71,7 @@ static bool dump_all(struct dumping *dumping, struct fault *fault)
 	const struct account *only = NULL;
 	struct store *store = NULL;
 	struct roster *roster = NULL;
-	struct survey survey;
+	struct snapshot snapshot;
 	bool is_dumped;
 
 	if (dumping->is_salvage)
@@ -81,10 +81,10 @@ static bool dump_all(struct dumping *dumping, struct fault *fault)
 		    accounts_list(dumping->directory, &roster, fault) &&
 		    (dumping->account == NULL ||
 		     (only = accounts_find(roster, dumping->account, fault)) != NULL) &&
-		    survey_open(store, &clock_system, &survey, fault);
+		    snapshot_open(store, &clock_system, &snapshot, fault);
 	if (is_dumped) {
-		is_dumped = transfer_write(&survey, roster, only, &dumping->output, fault);
-		survey_close(&survey);
+		is_dumped = transfer_write(&snapshot, roster, only, &dumping->output, fault);
+		snapshot_close(&snapshot);
 	}
 	roster_close(roster);
 	store_close(store);

@@ -298,7 +298,7 @@ static int load_dump(struct loading *loading)
 	const struct transfer_input *input = &loading->input;
 	struct record_findings findings = { .tell = tell_finding };
 	struct fault fault = FAULT_INITIAL;
-	struct survey survey;
+	struct snapshot snapshot;
 	bool was_made, is_loaded;
 
 	if (!data_directory_prepare(loading->directory, &was_made, &fault) ||
@@ -313,12 +313,12 @@ static int load_dump(struct loading *loading)
 	if (is_loaded) {
 		loading->line_number = 0;
 		progress_end(&loading->progress);
-		is_loaded = survey_open(loading->store, &clock_system, &survey, &fault);
+		is_loaded = snapshot_open(loading->store, &clock_system, &snapshot, &fault);
 	}
 	if (is_loaded) {
 		/* What the lines say about each other, when all of them are in the store. */
-		is_loaded = transfer_verify(&survey, input, &findings, &fault);
-		survey_close(&survey);
+		is_loaded = transfer_verify(&snapshot, input, &findings, &fault);
+		snapshot_close(&snapshot);
 	}
 	is_loaded = is_loaded && accounts_restore(loading->directory, input->accounts,
 						  (size_t)input->counts.accounts, &fault);
@@ -346,7 +346,7 @@ int salvage_load(const struct command *command, const char *directory, FILE *fil
 	};
 	int status;
 
-	arena_set_limit(loading.arena, SURVEY_ARENA_MOST);
+	arena_set_limit(loading.arena, SNAPSHOT_ARENA_MOST);
 	load_mark_open(&loading.mark, directory);
 	status = load_dump(&loading);
 	if (loading.input.taken != NULL)

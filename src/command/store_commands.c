@@ -93,7 +93,7 @@ struct checking {
 	uint64_t found;
 	uint64_t records, all; /* number of records checked, and in total */
 	struct store_check files;
-	struct survey *survey;
+	struct snapshot *snapshot;
 };
 
 /* Prints a finding about `file`, or about `table` and `key`. */
@@ -166,7 +166,7 @@ static void tell_index(void *context, const char *problem)
 
 static bool check_kinds(struct checking *checking, struct fault *fault)
 {
-	struct transaction *transaction = checking->survey->call.transaction;
+	struct transaction *transaction = checking->snapshot->call.transaction;
 	uint64_t counts[KINDS];
 	struct store_record record;
 
@@ -178,7 +178,7 @@ static bool check_kinds(struct checking *checking, struct fault *fault)
 		struct store_walk walk = store_walk_all(transaction, all_kinds[i], fault);
 
 		while (store_next(&walk, &record)) {
-			record_findings_tell_stored(checking->survey, all_kinds[i], &record,
+			record_findings_tell_stored(checking->snapshot, all_kinds[i], &record,
 						    &checking->findings);
 			progress_show(&checking->progress, ++checking->records, checking->all);
 		}
@@ -200,18 +200,18 @@ static void check_records(struct checking *checking)
 	struct fault fault = FAULT_INITIAL, no_accounts = FAULT_INITIAL;
 	struct store *store = NULL;
 	struct roster *roster = NULL;
-	struct survey survey;
+	struct snapshot snapshot;
 
 	progress_begin(&checking->progress, checking->command, "records checked");
 	if (data_directory_open_store(checking->directory, read_only, &store, &fault) &&
-	    survey_open(store, &clock_system, &survey, &fault)) {
+	    snapshot_open(store, &clock_system, &snapshot, &fault)) {
 		if (!accounts_list(checking->directory, &roster, &no_accounts))
 			print_finding(checking, ACCOUNTS_FILE, NULL, NULL,
 				      fault_reason(&no_accounts));
 		checking->findings.roster = roster;
-		checking->survey = &survey;
+		checking->snapshot = &snapshot;
 		(void)check_kinds(checking, &fault);
-		survey_close(&survey);
+		snapshot_close(&snapshot);
 	}
 	progress_end(&checking->progress);
 	if (fault.kind != FAULT_NONE)

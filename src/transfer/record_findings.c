@@ -35,18 +35,18 @@ void record_findings_tell(struct call *call, const struct record_kind *kind, voi
 			       json_string_value(json_array_get(found.details, i)), findings);
 }
 
-void record_findings_tell_stored(struct survey *survey, const struct store_kind *stored_kind,
+void record_findings_tell_stored(struct snapshot *snapshot, const struct store_kind *stored_kind,
 				 const struct store_record *stored,
 				 struct record_findings *findings)
 {
 	const struct record_kind *kind = record_kind_of(stored_kind);
-	struct call *call = &survey->call;
+	struct call *call = &snapshot->call;
 	struct fault fault = FAULT_INITIAL;
 	void *record;
 
 	if (kind == NULL)
 		return;
-	survey_of_account(survey, &stored->account);
+	snapshot_set_account(snapshot, &stored->account);
 	if (findings->roster != NULL && !kind->is_of_no_account &&
 	    roster_by_id(findings->roster, &stored->account) == NULL) {
 		if (findings->unknown_accounts == NULL)
@@ -65,5 +65,5 @@ void record_findings_tell_stored(struct survey *survey, const struct store_kind 
 		record_findings_tell(call, kind, record, findings);
 	else
 		report_finding(call, stored_kind, &stored->id, fault_reason(&fault), findings);
-	survey_forget(survey);
+	snapshot_release(snapshot);
 }

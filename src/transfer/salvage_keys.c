@@ -28,7 +28,7 @@ struct window {
 };
 
 struct salvage_keys {
-	struct survey *survey;
+	struct snapshot *snapshot;
 	const struct roster *roster;
 	const struct account *only;
 	size_t most;
@@ -40,13 +40,13 @@ struct salvage_keys {
 	const struct record_kind *kind;
 };
 
-struct salvage_keys *salvage_keys_open(struct survey *survey, const struct roster *roster,
+struct salvage_keys *salvage_keys_open(struct snapshot *snapshot, const struct roster *roster,
 				       const struct account *only, size_t most, salvage_lost *lost,
 				       void *context)
 {
 	struct salvage_keys *keys = memory_check(calloc(1, sizeof *keys));
 
-	keys->survey = survey;
+	keys->snapshot = snapshot;
 	keys->roster = roster;
 	keys->only = only;
 	keys->most = most;
@@ -125,7 +125,7 @@ static bool is_lost(struct salvage_keys *keys, const char *what, const struct fa
 static bool read_owner(struct salvage_keys *keys, const struct store_record *stored,
 		       struct store_record *record, struct fault *fault)
 {
-	struct transaction *transaction = keys->survey->call.transaction;
+	struct transaction *transaction = keys->snapshot->call.transaction;
 	const struct store_kind *kind = keys->kind->table->kind;
 
 	*record = *stored;
@@ -144,7 +144,7 @@ static bool gather_key(struct salvage_keys *keys, const struct store_record *sto
 {
 	const struct record_kind *kind = keys->kind;
 	struct window *window = keys->window;
-	struct arena *arena = keys->survey->call.transaction->arena;
+	struct arena *arena = keys->snapshot->call.transaction->arena;
 	struct gathered key = { .account = 0 };
 	struct fault own = FAULT_INITIAL;
 	const struct account *account;
@@ -183,7 +183,7 @@ static bool gather_key(struct salvage_keys *keys, const struct store_record *sto
 static bool fill_window(struct salvage_keys *keys, const struct record_kind *kind,
 			struct window *window, struct fault *fault)
 {
-	struct transaction *transaction = keys->survey->call.transaction;
+	struct transaction *transaction = keys->snapshot->call.transaction;
 	const struct id account = transaction->account;
 	struct arena *kept = transaction->arena;
 	struct fault own = FAULT_INITIAL;

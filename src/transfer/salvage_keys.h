@@ -8,7 +8,7 @@
 
 #include "accounts/roster.h"
 #include "resources/record_kind.h"
-#include "transfer/survey.h"
+#include "transfer/snapshot.h"
 
 /* Keys of one kind that are in memory, unless a caller says otherwise. */
 #define SALVAGE_KEYS_MOST ((size_t)1 << 16)
@@ -27,7 +27,7 @@ struct salvage_keys;
 
 /* Begins with the keys of the accounts of the roster, or only of `only` if that is not NULL. most:
  * SALVAGE_KEYS_MOST, or fewer for a test. Borrows all arguments. */
-struct salvage_keys *salvage_keys_open(struct survey *survey, const struct roster *roster,
+struct salvage_keys *salvage_keys_open(struct snapshot *snapshot, const struct roster *roster,
 				       const struct account *only, size_t most, salvage_lost *lost,
 				       void *context);
 void salvage_keys_close(struct salvage_keys *keys);

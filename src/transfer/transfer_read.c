@@ -358,19 +358,19 @@ static bool verify_record(struct walk *walk, const struct record_kind *kind, voi
 	return true;
 }
 
-bool transfer_verify(struct survey *survey, const struct transfer_input *input,
+bool transfer_verify(struct snapshot *snapshot, const struct transfer_input *input,
 		     struct record_findings *findings, struct fault *fault)
 {
 	struct verifying verifying = {
-		.walk = { .call = &survey->call, .visit = verify_record },
+		.walk = { .call = &snapshot->call, .visit = verify_record },
 		.findings = findings,
 	};
 
 	for (size_t i = 0; i < input->counts.accounts; i++) {
-		survey_of_account(survey, &input->accounts[i].id);
+		snapshot_set_account(snapshot, &input->accounts[i].id);
 		if (!walk_account(&verifying.walk, fault))
 			return false;
-		survey_forget(survey);
+		snapshot_release(snapshot);
 	}
 	return findings->count == 0 ||
 	       fault_set(fault, FAULT_CONFLICT,

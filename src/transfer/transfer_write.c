@@ -17,7 +17,7 @@
 /* The state of a dump that is being written. */
 struct writing {
 	struct walk walk;
-	struct survey *survey;
+	struct snapshot *snapshot;
 	struct transfer_output *output;
 	const struct roster *roster;
 	const struct account *only; /* NULL: all accounts of the roster */
@@ -359,15 +359,15 @@ static bool account_is_wanted(const struct writing *writing, const struct id *ac
 static bool write_account(struct writing *writing, const struct account *account,
 			  struct fault *fault)
 {
-	struct survey *survey = writing->survey;
-	struct buffer text = BUFFER_INITIAL(survey->call.arena);
+	struct snapshot *snapshot = writing->snapshot;
+	struct buffer text = BUFFER_INITIAL(snapshot->call.arena);
 
-	survey_of_account(survey, &account->id);
+	snapshot_set_account(snapshot, &account->id);
 	writing->has_log = false;
 	if (writing->output->lost != NULL)
-		writing->lost = arena_json(survey->call.arena, json_object());
+		writing->lost = arena_json(snapshot->call.arena, json_object());
 	buffer_append_text(&text, "{\"account\":");
-	buffer_append_json(&text, arena_json(survey->call.arena, account_json(account)));
+	buffer_append_json(&text, arena_json(snapshot->call.arena, account_json(account)));
 	buffer_append_byte(&text, '}');
 	writing->output->counts.accounts++;
 	if (!send_line(writing, &text, fault) || !walk_account(&writing->walk, fault) ||
@@ -375,7 +375,7 @@ static bool write_account(struct writing *writing, const struct account *account
 	     !write_log(writing, &(struct audit_state){ .first = 1 }, fault)) ||
 	    !walk_queue(writing, true, fault))
 		return false;
-	survey_forget(survey);
+	snapshot_release(snapshot);
 	return true;
 }
 
@@ -383,7 +383,7 @@ static bool write_account(struct writing *writing, const struct account *account
  * With `lost`, what is found has no value (store_walk_keys). */
 static bool write_all_words(struct writing *writing, struct fault *fault)
 {
-	struct call *call = &writing->survey->call;
+	struct call *call = &writing->snapshot->call;
 	struct transaction *transaction = call->transaction;
 	struct fault own = FAULT_INITIAL;
 	struct store_walk walk = writing->output->lost == NULL
@@ -400,7 +400,7 @@ static bool write_all_words(struct writing *writing, struct fault *fault)
 			       store_get_named(transaction, &kind_words, found.name, STORE_TO_SHOW,
 					       &stored, &why);
 
-		survey_of_account(writing->survey, &stored.account);
+		snapshot_set_account(writing->snapshot, &stored.account);
 		if (is_read &&
 		    (writing->only == NULL || account_is_wanted(writing, &stored.account))) {
 			is_read = record_read(words_kind.table, call->arena, &stored, &words, &why);
@@ -411,7 +411,7 @@ static bool write_all_words(struct writing *writing, struct fault *fault)
 		}
 		if (!is_read)
 			is_done = leave_out(writing, kind_words.name, &why, fault);
-		survey_forget(writing->survey);
+		snapshot_release(writing->snapshot);
 	}
 	return is_done &&
 	       (own.kind == FAULT_NONE || leave_out(writing, "custom codes", &own, fault));
@@ -425,7 +425,7 @@ static bool check_list_count(struct writing *writing, const struct record_kind *
 {
 	const uint64_t written = transfer_count(&writing->output->counts, kind) +
 				 transfer_count(&writing->left, kind);
-	struct store_walk walk = store_walk_keys(writing->survey->call.transaction,
+	struct store_walk walk = store_walk_keys(writing->snapshot->call.transaction,
 						 kind->table->kind, fault);
 	struct store_record record;
 	uint64_t count = 0;
@@ -441,26 +441,26 @@ static bool check_list_count(struct writing *writing, const struct record_kind *
 			(unsigned long long)count));
 }
 
-bool transfer_write(struct survey *survey, const struct roster *roster, const struct account *only,
-		    struct transfer_output *output, struct fault *fault)
+bool transfer_write(struct snapshot *snapshot, const struct roster *roster,
+		    const struct account *only, struct transfer_output *output, struct fault *fault)
 {
 	struct writing writing = {
-		.walk = { .call = &survey->call,
+		.walk = { .call = &snapshot->call,
 			  .visit = write_record_line,
 			  .is_dump = true,
 			  .lost = output->lost == NULL ? NULL : lose_record },
-		.survey = survey,
+		.snapshot = snapshot,
 		.output = output,
 		.roster = roster,
 		.only = only,
 	};
 	const struct transfer_counts *counts = &output->counts;
-	struct arena *arena = survey->call.arena;
+	struct arena *arena = snapshot->call.arena;
 	struct buffer text = BUFFER_INITIAL(arena);
 	char time[TEXT_TIME_SIZE];
 	bool is_done;
 
-	text_time_milliseconds(survey->call.now, time);
+	text_time_milliseconds(snapshot->call.now, time);
 	buffer_append_text(&text, "{\"dump\":{\"format\":");
 	buffer_append_integer(&text, TRANSFER_FORMAT);
 	buffer_append_member(&text, ",\"form\":", record_form.text(arena));
@@ -470,7 +470,7 @@ bool transfer_write(struct survey *survey, const struct roster *roster, const st
 	is_done = send_line(&writing, &text, fault);
 
 	if (output->lost != NULL)
-		writing.walk.keys = salvage_keys_open(survey, roster, only,
+		writing.walk.keys = salvage_keys_open(snapshot, roster, only,
 						      output->keys_most > 0 ? output->keys_most
 									    : SALVAGE_KEYS_MOST,
 						      lose_unfound, &writing);

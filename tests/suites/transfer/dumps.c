@@ -56,15 +56,15 @@ bool try_dump(struct world *world, struct lines *lines, struct fault *why)
 {
 	struct store *store;
 	struct roster *roster;
-	struct survey survey;
+	struct snapshot snapshot;
 	bool is_dumped;
 
 	lines->output.line = keep_line;
 	open_read_only(world, &store);
 	ck_assert(accounts_list(world->directory, &roster, &fault));
-	ck_assert(survey_open(store, &clock_system, &survey, &fault));
-	is_dumped = transfer_write(&survey, roster, NULL, &lines->output, why);
-	survey_close(&survey);
+	ck_assert(snapshot_open(store, &clock_system, &snapshot, &fault));
+	is_dumped = transfer_write(&snapshot, roster, NULL, &lines->output, why);
+	snapshot_close(&snapshot);
 	roster_close(roster);
 	store_close(store);
 	return is_dumped;
@@ -133,14 +133,14 @@ static bool verify(struct world *world, const struct transfer_input *input, char
 {
 	struct saying saying = { .findings.tell = say_finding, .said = said };
 	struct fault why = FAULT_INITIAL;
-	struct survey survey;
+	struct snapshot snapshot;
 	bool is_right;
 
-	ck_assert(survey_open(world->environment.store, &clock_system, &survey, &fault));
-	is_right = transfer_verify(&survey, input, &saying.findings, &why);
+	ck_assert(snapshot_open(world->environment.store, &clock_system, &snapshot, &fault));
+	is_right = transfer_verify(&snapshot, input, &saying.findings, &why);
 	if (!is_right && saying.findings.count == 0)
 		(void)snprintf(said, 2000, "%s", fault_reason(&why));
-	survey_close(&survey);
+	snapshot_close(&snapshot);
 	return is_right;
 }
 
@@ -159,7 +159,7 @@ bool load(struct world *world, const struct lines *lines, size_t *at, char said[
 	ck_assert(accounts_list(world->directory, &roster, &fault));
 	transfer_input_open(&input, store, &clock_system, roster);
 	input.call.arena = arena;
-	arena_set_limit(arena, SURVEY_ARENA_MOST);
+	arena_set_limit(arena, SNAPSHOT_ARENA_MOST);
 	ck_assert(store_begin(store, STORE_WRITE, arena, &input.call.transaction, &fault));
 	mark = input;
 	for (*at = 0; is_loaded && *at < lines->count; ++*at) {
@@ -238,11 +238,11 @@ void count_problem(void *context, const char *problem)
 
 bool look_at_all(struct counting *counting, const struct store_kind *kind, struct fault *why)
 {
-	struct store_walk walk = store_walk_all(counting->survey->call.transaction, kind, why);
+	struct store_walk walk = store_walk_all(counting->snapshot->call.transaction, kind, why);
 	struct store_record record;
 
 	while (store_next(&walk, &record))
-		record_findings_tell_stored(counting->survey, kind, &record, &counting->findings);
+		record_findings_tell_stored(counting->snapshot, kind, &record, &counting->findings);
 	return why->kind == FAULT_NONE;
 }
 
@@ -251,21 +251,21 @@ struct counting checked(struct world *world)
 	struct counting counting = { .findings.tell = count_finding };
 	struct fault why = FAULT_INITIAL;
 	struct roster *roster;
-	struct survey survey;
+	struct snapshot snapshot;
 
 	ck_assert(accounts_list(world->directory, &roster, &fault));
-	ck_assert(survey_open(world->environment.store, &clock_system, &survey, &fault));
+	ck_assert(snapshot_open(world->environment.store, &clock_system, &snapshot, &fault));
 	counting.findings.roster = roster;
-	counting.survey = &survey;
+	counting.snapshot = &snapshot;
 	for (int i = 0; i < KINDS; i++) {
 		why = FAULT_INITIAL;
 		if (!look_at_all(&counting, all_kinds[i], &why))
 			count_problem(&counting, why.cause);
 	}
-	ck_assert(store_gdbm_check_indexes(survey.call.transaction, all_kinds, KINDS, count_problem,
-					   &counting, &fault));
+	ck_assert(store_gdbm_check_indexes(snapshot.call.transaction, all_kinds, KINDS,
+					   count_problem, &counting, &fault));
 	json_decref(counting.findings.unknown_accounts);
-	survey_close(&survey);
+	snapshot_close(&snapshot);
 	roster_close(roster);
 	return counting;
 }

@@ -177,7 +177,7 @@ struct counting {
 	struct record_findings findings;
 	unsigned count;
 	char said[800]; /* text of the last finding */
-	struct survey *survey;
+	struct snapshot *snapshot;
 };
 
 /* Counts what is found, in a struct counting. */

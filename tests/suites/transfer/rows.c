@@ -821,19 +821,19 @@ static void say_all(struct world *world, char said[2000])
 {
 	struct saying saying = { .findings.tell = join_findings, .said = said };
 	struct store_record record;
-	struct survey survey;
+	struct snapshot snapshot;
 
-	ck_assert(survey_open(world->environment.store, &clock_system, &survey, &fault));
+	ck_assert(snapshot_open(world->environment.store, &clock_system, &snapshot, &fault));
 	for (int i = 0; i < KINDS; i++) {
-		struct store_walk walk = store_walk_all(survey.call.transaction, all_kinds[i],
+		struct store_walk walk = store_walk_all(snapshot.call.transaction, all_kinds[i],
 							&fault);
 
 		while (store_next(&walk, &record))
-			record_findings_tell_stored(&survey, all_kinds[i], &record,
+			record_findings_tell_stored(&snapshot, all_kinds[i], &record,
 						    &saying.findings);
 	}
 	ck_assert_int_eq(fault.kind, FAULT_NONE);
-	survey_close(&survey);
+	snapshot_close(&snapshot);
 }
 
 START_TEST(wrong_live_records_are_found)

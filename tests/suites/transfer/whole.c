@@ -100,19 +100,19 @@ static void heap_dump(struct world *world, struct heap *heap, bool is_salvage)
 	struct fault why = FAULT_INITIAL;
 	struct store *store;
 	struct roster *roster;
-	struct survey survey;
+	struct snapshot snapshot;
 
 	heap->output.line = heap_line;
 	heap->output.lost = is_salvage ? keep_lost : NULL;
 	heap->output.keys_most = 100;
 	open_read_only(world, &store);
 	ck_assert(accounts_list(world->directory, &roster, &fault));
-	ck_assert(survey_open(store, &clock_system, &survey, &fault));
+	ck_assert(snapshot_open(store, &clock_system, &snapshot, &fault));
 	if (heap->limit != 0)
-		arena_set_limit(survey.call.arena, heap->limit);
-	ck_assert_msg(transfer_write(&survey, roster, NULL, &heap->output, &why), "%s",
+		arena_set_limit(snapshot.call.arena, heap->limit);
+	ck_assert_msg(transfer_write(&snapshot, roster, NULL, &heap->output, &why), "%s",
 		      fault_reason(&why));
-	survey_close(&survey);
+	snapshot_close(&snapshot);
 	roster_close(roster);
 	store_close(store);
 }
@@ -506,7 +506,7 @@ static void heap_load(struct world *world, const struct heap *heap)
 	struct arena *arena = arena_open();
 	struct transfer_input input, mark;
 	struct fault why = FAULT_INITIAL;
-	struct survey survey;
+	struct snapshot snapshot;
 	struct roster *roster;
 	uint64_t number;
 	char said[2000] = "";
@@ -527,11 +527,11 @@ static void heap_load(struct world *world, const struct heap *heap)
 	ck_assert(transfer_read_end(&input, &why));
 	ck_assert(store_commit(input.call.transaction, &number, &fault));
 	ck_assert(store_wait(store, number, &fault));
-	ck_assert(survey_open(store, &clock_system, &survey, &fault));
-	arena_set_limit(survey.call.arena, heap->limit);
-	ck_assert_msg(transfer_verify(&survey, &input, &saying.findings, &why), "%s%s",
+	ck_assert(snapshot_open(store, &clock_system, &snapshot, &fault));
+	arena_set_limit(snapshot.call.arena, heap->limit);
+	ck_assert_msg(transfer_verify(&snapshot, &input, &saying.findings, &why), "%s%s",
 		      fault_reason(&why), said);
-	survey_close(&survey);
+	snapshot_close(&snapshot);
 	ck_assert(accounts_restore(world->directory, input.accounts, (size_t)input.counts.accounts,
 				   &fault));
 	transfer_input_close(&input);
@@ -549,7 +549,7 @@ START_TEST(memory_does_not_grow_with_the_records)
 	struct removal removal = { .store = other.environment.store, .arena = arena_open() };
 	uint64_t counts[KINDS];
 	struct roster *roster;
-	struct survey survey;
+	struct snapshot snapshot;
 
 	dump_everything(&one, &small);
 	grow_dump(&small, &large);
@@ -560,27 +560,27 @@ START_TEST(memory_does_not_grow_with_the_records)
 		heap_free(&again);
 	}
 	ck_assert(accounts_list(other.directory, &roster, &fault));
-	ck_assert(survey_open(other.environment.store, &clock_system, &survey, &fault));
-	arena_set_limit(survey.call.arena, GROWN_LIMIT);
+	ck_assert(snapshot_open(other.environment.store, &clock_system, &snapshot, &fault));
+	arena_set_limit(snapshot.call.arena, GROWN_LIMIT);
 	counting.findings.roster = roster;
-	counting.survey = &survey;
+	counting.snapshot = &snapshot;
 	for (int i = 0; i < KINDS; i++)
 		ck_assert(look_at_all(&counting, all_kinds[i], &fault));
 	ck_assert_msg(counting.count == 0, "%s", counting.said);
-	ck_assert(store_gdbm_check_indexes(survey.call.transaction, all_kinds, KINDS, count_problem,
-					   &counting, &fault));
-	survey_close(&survey);
+	ck_assert(store_gdbm_check_indexes(snapshot.call.transaction, all_kinds, KINDS,
+					   count_problem, &counting, &fault));
+	snapshot_close(&snapshot);
 	for (size_t i = 0; i < roster->count; i++) {
 		removal.account = roster->accounts[i].id;
 		ck_assert_msg(removal_run(&removal, &fault), "%s", fault_reason(&fault));
 	}
 	ck_assert(store_wait(other.environment.store, removal.last, &fault));
-	ck_assert(survey_open(other.environment.store, &clock_system, &survey, &fault));
-	ck_assert(store_count(survey.call.transaction, all_kinds, KINDS, counts, &fault));
+	ck_assert(snapshot_open(other.environment.store, &clock_system, &snapshot, &fault));
+	ck_assert(store_count(snapshot.call.transaction, all_kinds, KINDS, counts, &fault));
 	for (int i = 0; i < KINDS; i++)
 		ck_assert_msg(counts[i] == 0 || all_kinds[i] == &kind_words, "%s",
 			      all_kinds[i]->name);
-	survey_close(&survey);
+	snapshot_close(&snapshot);
 	roster_close(roster);
 	arena_close(removal.arena);
 	heap_free(&small);
