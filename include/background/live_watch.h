@@ -1,14 +1,14 @@
 /* Keeps the records of live rooms equal to what the media servers have. One thread, in three parts:
  *
  *  - background/live_follow.h merges the events that media servers told
- *    (resources/live/live_queue.h), every 100 ms, some of one room in one transaction; and looks at
- *    the media servers: every 30 s at the list of rooms of each backend that is in use, then at the
- *    people of each of these rooms; and at single rooms when the queue says so, when news did not
+ *    (resources/live/live_queue.h), every 100 ms, some of one room in one transaction; and surveys
+ *    the media servers: every 30 s the list of rooms of each backend that is in use, then the
+ *    people of each of these rooms; and single rooms when the queue says so, when a report did not
  *    fit, or when somebody was missing;
  *  - background/live_enforce.h judges who may be inside (resources/live/live_judge.h), whenever
- *    somebody joins, a room was looked at, or something changes that matters for it, and asks the
- *    media servers to put out whoever may not, with LIVE_ON; and tells people inside who waits, and
- *    what has become of their role;
+ *    somebody joins, a room was surveyed, or something changes that matters for it; with LIVE_ON it
+ *    asks the media servers to put out whoever may not; and tells people inside who waits, and what
+ *    has become of their role;
  *  - background/live_watch.c has the rounds of the thread, closes the sessions of rooms that have
  *    been empty for a while, and removes old sessions.
  *
@@ -17,13 +17,13 @@
  *
  * The accounts take turns of a few milliseconds, for merging and for judging apart, so that a media
  * server that tells a great deal holds up nobody else's. Whatever may be large is done in steps:
- * sessions that close, looks, lists of rooms; and an event that cannot be stored is set aside.
+ * sessions that close, surveys, lists of rooms. An event that cannot be stored is set aside.
  *
- * Of several processes, the holder of the lease looks at the lists and removes old sessions; each
- * of them merges what it was told and looks at the rooms that it was asked about. A merge locks the
- * room's record, so they do not disturb each other.
+ * Of several processes, the holder of the lease surveys the lists and removes old sessions; each of
+ * them merges the events that it received, and surveys the rooms that it was asked about. A merge
+ * locks the room's record, so they do not disturb each other.
  *
- * The process may end at any time: what is not merged yet is found by the next look.
+ * The process may end at any time: the next survey finds what is not merged yet.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BACKGROUND_LIVE_WATCH_H
@@ -35,7 +35,7 @@
 struct live_watch;
 
 /* Starts the thread. The environment must have a live_queue; without a media_client nothing is
- * looked at. */
+ * surveyed. */
 struct live_watch *live_watch_open(const struct environment *environment, struct lease *lease);
 /* Merges what is waiting and ends the thread. Requests that are under way end later, so the
  * media_client is closed between this call and live_watch_close. NULL is allowed. */
@@ -43,14 +43,14 @@ void live_watch_end(struct live_watch *watch);
 void live_watch_close(struct live_watch *watch);
 
 /* For /metrics. */
-enum look_end { LOOK_MERGED, LOOK_FAILED, LOOK_BUSY };
-#define LOOK_ENDS (LOOK_BUSY + 1)
+enum survey_end { SURVEY_MERGED, SURVEY_FAILED, SURVEY_BUSY };
+#define SURVEY_ENDS (SURVEY_BUSY + 1)
 struct live_figures {
-	uint64_t looks[LOOK_ENDS];
+	uint64_t surveys[SURVEY_ENDS];
 	uint64_t rooms, people; /* in session, as far as this process knows */
 	/* People inside these rooms who should have been put out 10 s ago. */
 	uint64_t overdue_removals;
-	uint64_t backends_up, backends_down; /* 0 unless this process looks at them */
+	uint64_t backends_up, backends_down; /* 0 unless this process surveys them */
 };
 void live_watch_figures(struct live_watch *watch, struct live_figures *figures);
 

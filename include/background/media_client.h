@@ -6,8 +6,8 @@
  * A request that several calls share (is_shared in media/server.h) is made once for all of them,
  * from the first until that call has read the answer: a crowd at a door does not wait in line.
  *
- * A room is looked at for people who are not known to be inside (is_look in resources/asking.h)
- * once in a second, by one call for all that ask meanwhile.
+ * A room is surveyed for people who are not known to be inside (is_survey in resources/asking.h) at
+ * most once a second, by one call for all that ask meanwhile.
  *
  * If the process ends, it is started again. What was under way and changes something is then lost;
  * what only reads is sent once more.

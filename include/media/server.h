@@ -197,7 +197,7 @@ enum leave_cause {
 	LEAVE_SIP,
 	LEAVE_MEDIA,
 	LEAVE_SERVER,
-	LEAVE_UNSEEN, /* nobody told; looks did not find the person any more */
+	LEAVE_UNSEEN, /* nobody reported it; surveys did not find the person any more */
 	/* Only this service knows of these. */
 	LEAVE_BANNED,
 	LEAVE_FULL,

@@ -30,7 +30,7 @@ enum asked_end {
 enum asked_rank {
 	ASKED_TO_JUDGE, /* by moderators, or by the service itself (live_judge.h) */
 	ASKED_TO_MANAGE, /* by programs, and for people who join */
-	ASKED_TO_LOOK,
+	ASKED_TO_SURVEY,
 	ASKED_FOR_ONESELF
 };
 #define ASKED_RANKS (ASKED_FOR_ONESELF + 1)
@@ -80,14 +80,14 @@ struct asking {
 	struct asked *asked;
 	size_t count;
 	bool is_done; /* all have ended */
-	int64_t began; /* of a look: milliseconds since 1970 */
-	/* It looks at the room, for somebody who is not known to be inside
-	 * (resources/live/live_caller.h). One call looks for all that ask meanwhile: they follow
+	int64_t began; /* of a survey: milliseconds since 1970 */
+	/* It surveys the room, for somebody who is not known to be inside
+	 * (resources/live/live_caller.h). One call does so for all that ask meanwhile: they follow
 	 * it, and go on when its `settle` has run. */
-	bool is_look;
-	bool is_follower; /* the call that looked has read the answers; this one has none */
-	struct slice entry; /* of a look: whom it looks for */
-	struct asking *followers; /* of the call that looks; linked by next_follower */
+	bool is_survey;
+	bool is_follower; /* the call that it follows has read the answers; this one has none */
+	struct slice entry; /* of a survey: whom it looks for */
+	struct asking *followers; /* of the call that surveys; linked by next_follower */
 	struct asking *next_follower;
 	/* Reads what was answered before the transaction of `settle` begins; NULL: nothing to
 	 * do. */
@@ -98,7 +98,8 @@ struct asking {
 	bool waits_for_key, has_timed_out;
 	/* Of the handler, which asks several times. */
 	unsigned step, notes;
-	int64_t until; /* a look, or the key, is waited for until this time of clock_monotonic */
+	/* it waits for a survey, or for the key, until this time of clock_monotonic */
+	int64_t until;
 	/* Private to background/media_client.c. */
 	struct media_client *client;
 	size_t left;

@@ -39,7 +39,7 @@ struct route {
 	unsigned char trips_from, trips_to;
 	const struct read *reads; /* NULL if none, or if the handler tells the store itself */
 	/* Runs after the media server was asked (resources/asking.h), in a WRITE transaction; NULL
-	 * if the route asks none. After a look for the caller, `run` runs once more instead. */
+	 * if the route asks none. After a survey for the caller, `run` runs once more instead. */
 	handler *settle;
 	const struct load *settle_loads; /* for `settle`, as long as nothing was done; or NULL */
 	bool acts; /* `settle` may not know whether the media server did something (504) */

@@ -151,7 +151,7 @@ static bool compare_account(const struct account_watch *watch, struct transactio
 	return audit_state_put(transaction, &state, fault);
 }
 
-/* ---- looking ---- */
+/* ---- surveys ---- */
 
 struct batch {
 	const struct account *accounts[AT_ONCE];

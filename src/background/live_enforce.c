@@ -13,9 +13,9 @@
 #include "resources/live/live_judge.h"
 #include "resources/live/live_message.h"
 
-/* Milliseconds: for which a room is looked at often after somebody was put out: as long as the
+/* Milliseconds: for which a room is surveyed often after somebody was put out: as long as the
  * tokens are valid that a media server renews. Until a room is judged again after a failure. */
-#define LOOK_OFTEN_AFTER_ACT 900000
+#define SURVEY_OFTEN_AFTER_ACT 900000
 #define JUDGE_AFTER_FAILURE 2000
 /* After which somebody who is to be put out and is still inside is overdue. */
 #define OVERDUE_AFTER 10000
@@ -29,8 +29,8 @@
 /* Notes what is to be done about a room. */
 static void room_want(struct watched_room *room, unsigned wants)
 {
-	if ((wants & ROOM_LOOK) != 0)
-		watched_look_soon(room, clock_monotonic());
+	if ((wants & ROOM_SURVEY) != 0)
+		watched_survey_soon(room, clock_monotonic());
 	if ((wants & ROOM_JUDGE) != 0) {
 		room->checks_bans = true;
 		watched_judge_soon(room, clock_monotonic(), true);
@@ -132,7 +132,7 @@ void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct q
 	for (const struct queued_room *each = queued; each != NULL; each = each->next)
 		wants |= each->wants;
 	/* What the calls have changed is seen once it is durable. */
-	if ((wants & ~(unsigned)ROOM_LOOK) != 0)
+	if ((wants & ~(unsigned)ROOM_SURVEY) != 0)
 		store_flush(watch->environment->store);
 	while (queued != NULL) {
 		struct queued_room *next = queued->next;
@@ -240,8 +240,8 @@ static bool take_trial(struct live_watch *watch, struct errand *errand)
 		room->find_removals_at = now;
 	if (trial->judgement.ends)
 		watched_forget_made(watch, room);
-	room->often_until = now + LOOK_OFTEN_AFTER_ACT;
-	watched_look_soon(room, now);
+	room->often_until = now + SURVEY_OFTEN_AFTER_ACT;
+	watched_survey_soon(room, now);
 	room->checks_bans = room->checks_bans || trial->judgement.checks_bans;
 	if (!run.is_done || trial->judgement.has_failed)
 		watched_judge_soon(room, now + JUDGE_AFTER_FAILURE, true);

@@ -13,8 +13,8 @@
  *    enforce_tell_roles tells people that what their role may do has changed (a `struct
  *    role_telling`); both are errands whose outcomes do not matter.
  *
- * Afterwards the room is due for a look, which live_follow.c has. All of this runs in the thread of
- * the watch, in turns of the accounts that are apart from those of merging.
+ * Afterwards the room is due for a survey, which live_follow.c makes. All of this runs in the
+ * thread of the watch, in turns of the accounts that are apart from those of merging.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BACKGROUND_LIVE_ENFORCE_H

@@ -20,14 +20,15 @@
 #include "resources/media/backend_health.h"
 #include "resources/backends/backends.h"
 
-/* Milliseconds: between two looks at a backend, and at one that never answered; at a room often;
- * for which rooms are looked at often after the start; until a room is asked for again after a
- * failure; between two times that the time of a media server's last event is stored. */
-#define LOOK_AFTER 30000
-#define LOOK_AFTER_NEVER 300000
-#define LOOK_OFTEN 2000
-#define LOOK_OFTEN_FOR 30000
-#define LOOK_AFTER_FAILURE 5000
+/* Milliseconds: between two surveys of a backend, and of one that never answered; of a room that is
+ * surveyed often; for which rooms are surveyed often after the start; until a room is asked for
+ * again after a failure; between two times that the time of a media server's last event is
+ * stored. */
+#define SURVEY_AFTER 30000
+#define SURVEY_AFTER_NEVER 300000
+#define SURVEY_OFTEN 2000
+#define SURVEY_OFTEN_FOR 30000
+#define SURVEY_AFTER_FAILURE 5000
 #define EVENT_STORED_AFTER 5000
 #define MINUTE 60000
 /* Events of a room that one transaction merges, and tries to merge an event alone that fails for a
@@ -63,14 +64,14 @@ static void room_take(struct live_watch *watch, struct watched_room *room,
 	}
 	if (merging->is_live)
 		room->backend = merging->backend;
-	if (merging->looks_soon)
-		watched_look_soon(room, now);
-	if (merging->looks_again)
-		watched_look_soon(room, now + LIVE_MISSED_FOR);
+	if (merging->needs_survey)
+		watched_survey_soon(room, now);
+	if (merging->needs_second_survey)
+		watched_survey_soon(room, now + LIVE_MISSED_FOR);
 	/* Who was not stored because of the limit of a minute, may be in the next one. */
 	if (merging->is_over)
-		watched_look_soon(room,
-				  now + MINUTE - clock_now(watch->environment->clock) % MINUTE);
+		watched_survey_soon(room,
+				    now + MINUTE - clock_now(watch->environment->clock) % MINUTE);
 	room->closes = room->closes || merging->is_closing;
 	if (merging->judges != JUDGE_NOBODY)
 		watched_judge_soon(room, now, merging->judges == JUDGE_EVERYBODY);
@@ -101,8 +102,8 @@ void follow_hear_backend(struct live_watch *watch, struct arena *arena, const st
 	bool is_stored;
 
 	if (backend != NULL && backend->is_down &&
-	    backend->look_at > backend->listed + LOOK_AT_MOST_EVERY)
-		backend->look_at = backend->listed + LOOK_AT_MOST_EVERY;
+	    backend->survey_at > backend->listed + SURVEY_AT_MOST_EVERY)
+		backend->survey_at = backend->listed + SURVEY_AT_MOST_EVERY;
 	if (backend != NULL && backend->event < time)
 		backend->event = time;
 	if (backend != NULL && backend->has_answered)
@@ -208,7 +209,7 @@ static bool note_aside(struct call *call, const struct heard *heard, struct faul
 	return backend_health_note(call, backend, &verdict, fault);
 }
 
-/* Gives up an event that cannot be stored, and says so. The next look at the room repairs what is
+/* Gives up an event that cannot be stored, and says so. The next survey of the room repairs what is
  * missing. */
 static void set_aside(struct live_watch *watch, struct arena *arena, struct heard *heard,
 		      const struct fault *fault)
@@ -223,8 +224,8 @@ static void set_aside(struct live_watch *watch, struct arena *arena, struct hear
 	live_queue_set_aside(watch->environment->live_queue);
 	if (of != NULL)
 		of->set_aside = clock_now(watch->environment->clock);
-	watched_look_soon(watched_room_of(watch, &heard->account, &heard->backend, &heard->room),
-			  now);
+	watched_survey_soon(watched_room_of(watch, &heard->account, &heard->backend, &heard->room),
+			    now);
 	if (account->aside_told != 0 && now < account->aside_told + ASIDE_TOLD_AFTER)
 		return;
 	account->aside_told = now;
@@ -233,7 +234,7 @@ static void set_aside(struct live_watch *watch, struct arena *arena, struct hear
 	id_print(&heard->room, room);
 	log_event(LOG_LEVEL_ERROR, "live_event_set_aside", "account", owner, "backend", backend,
 		  "room", room, "error", fault_reason(fault), "consequence",
-		  "the next look at the room repairs what is missing", NULL);
+		  "the next survey of the room repairs what is missing", NULL);
 	while (transact_again(&run))
 		run.is_done = note_aside(&run.call, heard, &own);
 	arena_reset(arena);
@@ -268,7 +269,7 @@ static size_t take_batch(struct live_watch *watch, struct arena *arena, struct e
 	}
 
 	room = watched_find_room(watch, &account, &first->room);
-	if (room == NULL && (batch->merging.is_live || batch->merging.looks_soon ||
+	if (room == NULL && (batch->merging.is_live || batch->merging.needs_survey ||
 			     batch->merging.is_over || batch->merging.judges != JUDGE_NOBODY))
 		room = watched_room_of(watch, &account, &backend_id, &first->room);
 	if (room != NULL)
@@ -374,10 +375,10 @@ void follow_merge_events(struct live_watch *watch, struct heard *heard)
 	free(list);
 }
 
-/* ---- a look at a media server, or at a room of it ---- */
+/* ---- a survey of a media server, or of a room of it ---- */
 
-/* A look at the rooms of a media server, or at one of them. */
-struct look {
+/* A survey of the rooms of a media server, or of one of them. */
+struct survey {
 	struct errand errand; /* first, so that it is the same object */
 	struct asking asking;
 	struct asked asked;
@@ -398,39 +399,40 @@ struct look {
 	size_t room_count, next;
 };
 
-static bool take_look(struct live_watch *watch, struct errand *errand);
+static bool take_survey(struct live_watch *watch, struct errand *errand);
 
-static struct look *look_open(struct live_watch *watch, const struct id *account,
-			      const struct id *backend)
+static struct survey *survey_open(struct live_watch *watch, const struct id *account,
+				  const struct id *backend)
 {
-	struct look *look = (struct look *)errand_open(watch, account, WORK_MERGE, sizeof *look);
+	struct survey *survey = (struct survey *)errand_open(watch, account, WORK_MERGE,
+							     sizeof *survey);
 
-	look->errand.take = take_look;
-	look->errand.asking = &look->asking;
-	look->asking = (struct asking){
+	survey->errand.take = take_survey;
+	survey->errand.asking = &survey->asking;
+	survey->asking = (struct asking){
 		.account = *account,
 		.backend = *backend,
-		.rank = ASKED_TO_LOOK,
-		.asked = &look->asked,
+		.rank = ASKED_TO_SURVEY,
+		.asked = &survey->asked,
 		.count = 1,
 	};
-	return look;
+	return survey;
 }
 
-static void look_send(struct look *look)
+static void survey_send(struct survey *survey)
 {
 	/* A second request tells nothing about when the people were inside. */
-	if (!look->has_people)
-		look->sent = clock_now(look->errand.watch->environment->clock);
-	errand_send(&look->errand);
+	if (!survey->has_people)
+		survey->sent = clock_now(survey->errand.watch->environment->clock);
+	errand_send(&survey->errand);
 }
 
 /* Of an account, one large list at most is under way. */
-static void look_expect(struct live_watch *watch, struct look *look, bool is_large)
+static void survey_expect(struct live_watch *watch, struct survey *survey, bool is_large)
 {
-	look->is_expected_large = is_large;
+	survey->is_expected_large = is_large;
 	if (is_large)
-		watched_account_of(watch, &look->asking.account)->has_large = true;
+		watched_account_of(watch, &survey->asking.account)->has_large = true;
 }
 
 /* Returns false if a large list would be the second one of the account. */
@@ -439,29 +441,29 @@ static bool may_ask(struct live_watch *watch, const struct id *account, bool is_
 	return !is_large || !watched_account_of(watch, account)->has_large;
 }
 
-static bool look_find_backend(struct call *call, struct look *look, struct backend **backend,
-			      struct fault *fault)
+static bool survey_find_backend(struct call *call, struct survey *survey, struct backend **backend,
+				struct fault *fault)
 {
 	struct media media;
 
 	if (!media_load(call, STORE_TO_SHOW, &media, fault))
 		return false;
-	*backend = media_backend(&media, &look->asking.backend);
+	*backend = media_backend(&media, &survey->asking.backend);
 	if (*backend != NULL)
-		look->server = backend_server(call, *backend);
+		survey->server = backend_server(call, *backend);
 	return true;
 }
 
 /* ---- the list of the rooms of a media server ---- */
 
-/* What a backend has, for a look at its list of rooms. */
+/* What a backend has, for a survey of its list of rooms. */
 struct room_listing {
 	struct live_watch *watch;
-	struct look *look;
+	struct survey *survey;
 	bool is_wanted; /* a template names it, it is the default, or rooms are in session there */
 	/* It answered when it was last asked, or ever, perhaps an earlier process. */
 	bool was_up, has_answered;
-	bool looks; /* rooms in session are looked at */
+	bool surveys; /* rooms in session are surveyed */
 	size_t live_count;
 };
 
@@ -469,7 +471,7 @@ struct room_listing {
 static bool find_live(struct call *call, struct room_listing *listing, struct fault *fault)
 {
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
-	const struct asking *asking = &listing->look->asking;
+	const struct asking *asking = &listing->survey->asking;
 	struct live_watch *watch = listing->watch;
 	struct store_walk walk = store_walk_pages(call->transaction, &kind_live, &page, false,
 						  fault);
@@ -479,7 +481,7 @@ static bool find_live(struct call *call, struct room_listing *listing, struct fa
 
 	listing->live_count = 0;
 	while (store_next(&walk, &record)) {
-		if (!record_read(&live_table, listing->look->errand.arena, &record, &live, fault))
+		if (!record_read(&live_table, listing->survey->errand.arena, &record, &live, fault))
 			return false;
 		if (id_compare(&live.backend, &asking->backend) != 0)
 			continue;
@@ -488,61 +490,61 @@ static bool find_live(struct call *call, struct room_listing *listing, struct fa
 		room->is_live = true;
 		room->closes = room->closes || live.closing != 0;
 		if (room->often_until == 0)
-			room->often_until = watch->begun + LOOK_OFTEN_FOR;
-		if (listing->looks)
-			watched_look_soon(room, clock_monotonic());
+			room->often_until = watch->begun + SURVEY_OFTEN_FOR;
+		if (listing->surveys)
+			watched_survey_soon(room, clock_monotonic());
 	}
 	return fault->kind == FAULT_NONE;
 }
 
 static bool prepare_list(struct call *call, struct room_listing *listing, struct fault *fault)
 {
-	struct look *look = listing->look;
+	struct survey *survey = listing->survey;
 	struct backend_healths healths;
 	const struct backend_health *health;
 	struct backend *backend;
 
 	listing->is_wanted = false;
-	if (!find_live(call, listing, fault) || !look_find_backend(call, look, &backend, fault))
+	if (!find_live(call, listing, fault) || !survey_find_backend(call, survey, &backend, fault))
 		return false;
 	if (backend == NULL)
 		return true;
 	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
-	health = backend_health_of(&healths, &look->asking.backend);
+	health = backend_health_of(&healths, &survey->asking.backend);
 	listing->was_up = health != NULL && health->is_up;
-	listing->has_answered = backend_has_answered(&healths, &look->asking.backend);
+	listing->has_answered = backend_has_answered(&healths, &survey->asking.backend);
 	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->live_count > 0;
 	if (listing->is_wanted)
-		server_list_rooms(look->errand.arena, &look->server, call->now / 1000,
-				  arena_json(look->errand.arena, json_array()),
-				  &look->asked.request);
+		server_list_rooms(survey->errand.arena, &survey->server, call->now / 1000,
+				  arena_json(survey->errand.arena, json_array()),
+				  &survey->asked.request);
 	return true;
 }
 
 static void backend_ask(struct live_watch *watch, struct watched_backend *backend)
 {
-	struct look *look = look_open(watch, &backend->account, &backend->id);
-	struct room_listing listing = { .watch = watch, .look = look };
+	struct survey *survey = survey_open(watch, &backend->account, &backend->id);
+	struct room_listing listing = { .watch = watch, .survey = survey };
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, look->errand.arena,
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, survey->errand.arena,
 				      &backend->account, &fault);
 
 	backend->listed = clock_monotonic();
-	backend->look_at = backend->listed + LOOK_AFTER;
+	backend->survey_at = backend->listed + SURVEY_AFTER;
 	while (transact_again(&run))
 		run.is_done = prepare_list(&run.call, &listing, &fault);
 	if (!run.is_done || !listing.is_wanted) {
-		errand_close(&look->errand);
+		errand_close(&survey->errand);
 		return;
 	}
 	backend->was_up = backend->was_up || listing.was_up;
 	backend->has_answered = backend->has_answered || listing.has_answered;
 	backend->is_listing = true;
-	look->errand.counted = 1;
+	survey->errand.counted = 1;
 	backend->under_way++;
-	look_expect(watch, look, backend->is_large);
-	look_send(look);
+	survey_expect(watch, survey, backend->is_large);
+	survey_send(survey);
 }
 
 void follow_ask_backends(struct live_watch *watch)
@@ -553,7 +555,7 @@ void follow_ask_backends(struct live_watch *watch)
 	     i++) {
 		struct watched_backend *backend = &watch->backends[i];
 
-		if (!backend->is_listing && backend->look_at <= now &&
+		if (!backend->is_listing && backend->survey_at <= now &&
 		    may_ask(watch, &backend->account, backend->is_large) &&
 		    watched_has_turn(watch, &backend->account, WORK_MERGE)) {
 			const int64_t begun = clock_microseconds();
@@ -564,34 +566,35 @@ void follow_ask_backends(struct live_watch *watch)
 	}
 }
 
-static bool read_list(struct live_watch *watch, struct look *look, struct watched_backend *backend)
+static bool read_list(struct live_watch *watch, struct survey *survey,
+		      struct watched_backend *backend)
 {
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, look->errand.arena,
-				      &look->asking.account, &fault);
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, survey->errand.arena,
+				      &survey->asking.account, &fault);
 	struct server_room *rooms = NULL;
 	struct server_verdict verdict;
 	struct backend *of;
 
-	if (look->asked.end != ASKED_ANSWERED) {
-		if (look->asked.end == ASKED_BUSY)
-			backend->look_at = clock_monotonic() + LOOK_AFTER_FAILURE;
+	if (survey->asked.end != ASKED_ANSWERED) {
+		if (survey->asked.end == ASKED_BUSY)
+			backend->survey_at = clock_monotonic() + SURVEY_AFTER_FAILURE;
 		return false;
 	}
-	server_read_rooms(look->errand.arena, &look->server,
-			  clock_now(watch->environment->clock) / 1000, &look->asked.outcome,
-			  &verdict, &rooms, &look->room_count);
-	look->rooms = rooms;
-	media_client_forget(&look->asking);
+	server_read_rooms(survey->errand.arena, &survey->server,
+			  clock_now(watch->environment->clock) / 1000, &survey->asked.outcome,
+			  &verdict, &rooms, &survey->room_count);
+	survey->rooms = rooms;
+	media_client_forget(&survey->asking);
 	/* The list was asked for before that; so the event is the newer result. */
-	if (verdict.is_up && verdict.message[0] == '\0' && look->sent <= backend->set_aside)
+	if (verdict.is_up && verdict.message[0] == '\0' && survey->sent <= backend->set_aside)
 		(void)snprintf(verdict.message, sizeof verdict.message, "%s", SET_ASIDE);
 	/* It may have restarted. */
 	if (!verdict.is_up)
 		made_rooms_forget_server(watch->environment->made_rooms, &backend->account,
 					 &backend->id);
 	while (transact_again(&run))
-		run.is_done = look_find_backend(&run.call, look, &of, &fault) &&
+		run.is_done = survey_find_backend(&run.call, survey, &of, &fault) &&
 			      (of == NULL || backend_health_note(&run.call, of, &verdict, &fault));
 	if (!run.is_done)
 		return false;
@@ -599,69 +602,70 @@ static bool read_list(struct live_watch *watch, struct look *look, struct watche
 	backend->was_up = backend->was_up || verdict.is_up;
 	backend->has_answered = backend->has_answered || verdict.is_up;
 	if (backend->is_down && !backend->has_answered)
-		backend->look_at = clock_monotonic() + LOOK_AFTER_NEVER;
+		backend->survey_at = clock_monotonic() + SURVEY_AFTER_NEVER;
 	return verdict.is_up;
 }
 
 /* Finds the rooms of the list that are the account's, or were; at the end, those in session, too.
- * All of them are looked at. */
+ * All of them are surveyed. */
 static bool find_listed(struct call *call, struct room_listing *listing, struct fault *fault)
 {
-	const struct look *look = listing->look;
-	const struct asking *asking = &look->asking;
+	const struct survey *survey = listing->survey;
+	const struct asking *asking = &survey->asking;
 
-	for (size_t i = look->next; i < look->room_count && i < look->next + FOUND_AT_ONCE; i++) {
+	for (size_t i = survey->next; i < survey->room_count && i < survey->next + FOUND_AT_ONCE;
+	     i++) {
 		struct store_record room;
 		bool was_deleted = false;
 		struct id id;
 
-		if (!id_parse(look->rooms[i].name, &id))
+		if (!id_parse(survey->rooms[i].name, &id))
 			continue;
 		if (!store_get(call->transaction, &kind_room, &id, STORE_TO_SHOW, &room, fault) ||
 		    (room.value.data == NULL &&
 		     !revocation_has_room(call, &id, &was_deleted, fault)))
 			return false;
 		if (room.value.data != NULL || was_deleted)
-			watched_look_soon(watched_room_of(listing->watch, &asking->account,
-							  &asking->backend, &id),
-					  clock_monotonic());
+			watched_survey_soon(watched_room_of(listing->watch, &asking->account,
+							    &asking->backend, &id),
+					    clock_monotonic());
 	}
-	return look->next + FOUND_AT_ONCE < look->room_count || find_live(call, listing, fault);
+	return survey->next + FOUND_AT_ONCE < survey->room_count || find_live(call, listing, fault);
 }
 
 /* Uses the answer as long as it is the account's turn. */
-static bool take_list(struct live_watch *watch, struct look *look, struct watched_backend *backend,
-		      bool *is_done)
+static bool take_list(struct live_watch *watch, struct survey *survey,
+		      struct watched_backend *backend, bool *is_done)
 {
-	struct room_listing listing = { .watch = watch, .look = look, .looks = true };
+	struct room_listing listing = { .watch = watch, .survey = survey, .surveys = true };
 	struct arena *arena;
 	bool is_taken = true;
 
-	if (!look->is_read) {
+	if (!survey->is_read) {
 		const int64_t begun = clock_microseconds();
-		const bool is_read = read_list(watch, look, backend);
+		const bool is_read = read_list(watch, survey, backend);
 
-		look->is_read = true;
-		watched_took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+		survey->is_read = true;
+		watched_took_turn(watch, &survey->asking.account, WORK_MERGE, begun);
 		if (!is_read)
 			return false;
 	}
 	arena = arena_open();
 	arena_set_limit(arena, MEMORY_MOST);
 	while (is_taken && !*is_done &&
-	       watched_has_turn(watch, &look->asking.account, WORK_MERGE)) {
+	       watched_has_turn(watch, &survey->asking.account, WORK_MERGE)) {
 		const int64_t begun = clock_microseconds();
 		struct fault fault = FAULT_INITIAL;
 		TRANSACT run = transact_begin(&watch->work, STORE_READ, arena,
-					      &look->asking.account, &fault);
+					      &survey->asking.account, &fault);
 
 		while (transact_again(&run))
 			run.is_done = find_listed(&run.call, &listing, &fault);
 		is_taken = run.is_done;
-		look->next += FOUND_AT_ONCE;
-		*is_done = look->next >= look->room_count;
+		survey->next += FOUND_AT_ONCE;
+		*is_done = survey->next >= survey->room_count;
 		arena_reset(arena);
-		watched_took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+		watched_took_turn(watch, &survey->asking.account, WORK_MERGE, begun);
 	}
 	arena_close(arena);
 	return is_taken;
@@ -671,26 +675,28 @@ static bool take_list(struct live_watch *watch, struct look *look, struct watche
 
 /* Prepares the request for the people of a room; or, because somebody new is among them, for the
  * room itself. */
-static bool look_prepare(struct live_watch *watch, struct look *look, struct fault *fault)
+static bool survey_prepare(struct live_watch *watch, struct survey *survey, struct fault *fault)
 {
-	struct arena *arena = look->errand.arena;
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, &look->asking.account,
+	struct arena *arena = survey->errand.arena;
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, &survey->asking.account,
 				      fault);
 
 	while (transact_again(&run)) {
 		const int64_t now = run.call.now / 1000;
-		const struct slice room = id_as_text(arena, &look->room);
+		const struct slice room = id_as_text(arena, &survey->room);
 		json_t *names = arena_json(arena, json_array());
 		struct backend *backend;
 
-		run.is_done = look_find_backend(&run.call, look, &backend, fault) &&
+		run.is_done = survey_find_backend(&run.call, survey, &backend, fault) &&
 			      (backend != NULL ||
 			       fault_set(fault, FAULT_NOT_FOUND, "Backend not found"));
-		if (run.is_done && look->has_people) {
+		if (run.is_done && survey->has_people) {
 			array_put(names, json_of_text(room));
-			server_list_rooms(arena, &look->server, now, names, &look->asked.request);
+			server_list_rooms(arena, &survey->server, now, names,
+					  &survey->asked.request);
 		} else if (run.is_done) {
-			server_list_people(arena, &look->server, now, room, &look->asked.request);
+			server_list_people(arena, &survey->server, now, room,
+					   &survey->asked.request);
 		}
 	}
 	return run.is_done;
@@ -700,16 +706,17 @@ void follow_ask_room(struct live_watch *watch, struct watched_room *room, int64_
 {
 	struct fault fault = FAULT_INITIAL;
 	struct watched_backend *backend;
-	struct look *look;
+	struct survey *survey;
 	int64_t begun;
 
-	if (room->is_live && now < room->often_until && room->look_at > room->looked + LOOK_OFTEN)
-		room->look_at = room->looked + LOOK_OFTEN;
-	if (room->is_asking || room->look_at > now || watch->environment->media_client == NULL)
+	if (room->is_live && now < room->often_until &&
+	    room->survey_at > room->surveyed + SURVEY_OFTEN)
+		room->survey_at = room->surveyed + SURVEY_OFTEN;
+	if (room->is_asking || room->survey_at > now || watch->environment->media_client == NULL)
 		return;
 	backend = watched_backend_of(watch, &room->account, &room->backend);
 	if (backend == NULL || backend->is_down) {
-		room->look_at = INT64_MAX;
+		room->survey_at = INT64_MAX;
 		room->closes = room->closes || (backend == NULL && room->is_live);
 		return;
 	}
@@ -717,138 +724,139 @@ void follow_ask_room(struct live_watch *watch, struct watched_room *room, int64_
 	    !may_ask(watch, &room->account, room->is_large))
 		return;
 	begun = clock_microseconds();
-	look = look_open(watch, &room->account, &room->backend);
-	look->is_of_room = true;
-	look->room = look->asking.room = room->room;
-	room->look_at = INT64_MAX;
-	room->looked = clock_monotonic();
-	if (look_prepare(watch, look, &fault)) {
+	survey = survey_open(watch, &room->account, &room->backend);
+	survey->is_of_room = true;
+	survey->room = survey->asking.room = room->room;
+	room->survey_at = INT64_MAX;
+	room->surveyed = clock_monotonic();
+	if (survey_prepare(watch, survey, &fault)) {
 		room->is_asking = true;
-		look->errand.counted = 1;
+		survey->errand.counted = 1;
 		backend->under_way++;
-		look_expect(watch, look, room->is_large);
-		look_send(look);
+		survey_expect(watch, survey, room->is_large);
+		survey_send(survey);
 	} else {
 		/* The session of a backend that is gone closes (live_close_backend). */
 		if (fault.kind != FAULT_NOT_FOUND)
-			watched_look_soon(room, room->looked + LOOK_AFTER_FAILURE);
+			watched_survey_soon(room, room->surveyed + SURVEY_AFTER_FAILURE);
 		else
 			room->closes = true;
-		errand_close(&look->errand);
+		errand_close(&survey->errand);
 	}
 	watched_took_turn(watch, &room->account, WORK_MERGE, begun);
 }
 
-/* Reads the answer of a look at a room. Returns false if the room is to be asked for again
+/* Reads the answer to a survey of a room. Returns false if the room is to be asked for again
  * later. */
-static bool read_room(struct live_watch *watch, struct look *look)
+static bool read_room(struct live_watch *watch, struct survey *survey)
 {
 	const int64_t now = clock_now(watch->environment->clock) / 1000;
-	const struct outcome *outcome = &look->asked.outcome;
+	const struct outcome *outcome = &survey->asked.outcome;
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, look->errand.arena,
-				      &look->asking.account, &fault);
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, survey->errand.arena,
+				      &survey->asking.account, &fault);
 	struct server_verdict verdict;
 	struct server_room *rooms;
 	size_t count = 0;
 
-	if (look->asked.end != ASKED_ANSWERED)
+	if (survey->asked.end != ASKED_ANSWERED)
 		return false;
-	if (!look->has_people)
-		server_read_people(look->errand.arena, &look->server, now, outcome, &verdict,
-				   &look->people, &look->people_count);
+	if (!survey->has_people)
+		server_read_people(survey->errand.arena, &survey->server, now, outcome, &verdict,
+				   &survey->people, &survey->people_count);
 	else
-		server_read_rooms(look->errand.arena, &look->server, now, outcome, &verdict, &rooms,
-				  &count);
-	media_client_forget(&look->asking);
+		server_read_rooms(survey->errand.arena, &survey->server, now, outcome, &verdict,
+				  &rooms, &count);
+	media_client_forget(&survey->asking);
 	if (!verdict.is_up)
 		return false;
-	if (look->has_people) {
+	if (survey->has_people) {
 		/* Those who were listed are gone with the room. */
 		if (count != 1)
 			return false;
-		live_look_name_room(&look->merging, &rooms[0]);
+		live_survey_name_room(&survey->merging, &rooms[0]);
 		return true;
 	}
 	while (transact_again(&run)) {
-		look->merging = (struct merging){ .room = look->room,
-						  .backend = look->asking.backend };
-		run.is_done = live_look_news(&run.call, look->people, look->people_count, NULL,
-					     look->sent, &look->merging, &fault);
+		survey->merging = (struct merging){ .room = survey->room,
+						    .backend = survey->asking.backend };
+		run.is_done = live_survey_prepare(&run.call, survey->people, survey->people_count,
+						  NULL, survey->sent, &survey->merging, &fault);
 	}
 	return run.is_done;
 }
 
 /* Merges people as long as it is the account's turn. Returns false if that failed. */
-static bool merge_people(struct live_watch *watch, struct look *look, bool *is_done)
+static bool merge_people(struct live_watch *watch, struct survey *survey, bool *is_done)
 {
 	struct arena *arena = arena_open();
-	struct merging *all = &look->merging;
+	struct merging *all = &survey->merging;
 	bool is_merged = true;
 
 	*is_done = false;
 	while (is_merged && !*is_done &&
-	       watched_has_turn(watch, &look->asking.account, WORK_MERGE)) {
+	       watched_has_turn(watch, &survey->asking.account, WORK_MERGE)) {
 		const int64_t begun = clock_microseconds();
-		const struct look_place place = live_look_place(all->steps);
+		const struct survey_place place = live_survey_place(all->steps);
 		struct fault fault = FAULT_INITIAL;
 		TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena,
-					      &look->asking.account, &fault);
+					      &survey->asking.account, &fault);
 		struct merging step;
 
 		while (transact_again(&run)) {
 			step = *all;
-			live_look_return(step.steps, &place);
+			live_survey_return(step.steps, &place);
 			run.is_done = live_merge(&run.call, &step, &fault);
 		}
 		is_merged = run.is_done;
 		if (is_merged) {
-			step.looks_soon = step.looks_soon || all->looks_soon;
-			step.looks_again = step.looks_again || all->looks_again;
+			step.needs_survey = step.needs_survey || all->needs_survey;
+			step.needs_second_survey = step.needs_second_survey ||
+						   all->needs_second_survey;
 			step.is_over = step.is_over || all->is_over;
 			if (all->judges > step.judges)
 				step.judges = all->judges;
 			*all = step;
 		}
-		*is_done = live_look_is_merged(all->steps) || all->needs_room || all->is_closing;
+		*is_done = live_survey_is_merged(all->steps) || all->needs_room || all->is_closing;
 		arena_reset(arena);
-		watched_took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+		watched_took_turn(watch, &survey->asking.account, WORK_MERGE, begun);
 	}
 	arena_close(arena);
 	return is_merged;
 }
 
-/* Uses the answer of a look at a room. Returns false if the room is to be asked for again later.
+/* Uses the answer to a survey of a room. Returns false if the room is to be asked for again later.
  * *is_done: nothing is left for another turn; *goes_on: a second request is to be sent. */
-static bool take_room(struct live_watch *watch, struct look *look, struct watched_room *room,
+static bool take_room(struct live_watch *watch, struct survey *survey, struct watched_room *room,
 		      bool *is_done, bool *goes_on)
 {
 	struct fault fault = FAULT_INITIAL;
 
-	if (!look->is_read) {
+	if (!survey->is_read) {
 		const int64_t begun = clock_microseconds();
-		const bool is_read = read_room(watch, look);
+		const bool is_read = read_room(watch, survey);
 
-		look->is_read = true;
-		watched_took_turn(watch, &look->asking.account, WORK_MERGE, begun);
+		survey->is_read = true;
+		watched_took_turn(watch, &survey->asking.account, WORK_MERGE, begun);
 		if (!is_read)
 			return false;
 	}
-	if (!merge_people(watch, look, is_done))
+	if (!merge_people(watch, survey, is_done))
 		return false;
 	if (!*is_done)
 		return true;
-	room_take(watch, room, &look->merging);
-	if (look->merging.is_closing)
+	room_take(watch, room, &survey->merging);
+	if (survey->merging.is_closing)
 		return false;
-	if (!look->merging.is_live && look->people_count == 0)
+	if (!survey->merging.is_live && survey->people_count == 0)
 		watched_forget_made(watch, room);
-	if (!look->merging.needs_room || look->has_people)
+	if (!survey->merging.needs_room || survey->has_people)
 		return true;
-	look->has_people = true;
-	look->is_read = false;
-	look->asked = (struct asked){ .end = ASKED_LOST };
-	if (!look_prepare(watch, look, &fault))
+	survey->has_people = true;
+	survey->is_read = false;
+	survey->asked = (struct asked){ .end = ASKED_LOST };
+	if (!survey_prepare(watch, survey, &fault))
 		return false;
 	*goes_on = true;
 	return true;
@@ -856,59 +864,61 @@ static bool take_room(struct live_watch *watch, struct look *look, struct watche
 
 /* ---- the answer ---- */
 
-static bool take_look(struct live_watch *watch, struct errand *errand)
+static bool take_survey(struct live_watch *watch, struct errand *errand)
 {
-	struct look *look = (struct look *)errand;
-	struct watched_backend *backend = watched_backend_of(watch, &look->asking.account,
-							     &look->asking.backend);
+	struct survey *survey = (struct survey *)errand;
+	struct watched_backend *backend = watched_backend_of(watch, &survey->asking.account,
+							     &survey->asking.backend);
 	const bool is_large = errand->has_place || errand->is_dropped;
 	struct watched_room *room = NULL;
 	bool is_taken, is_done = false, goes_on = false;
 	struct arena *before;
-	enum look_end end;
+	enum survey_end end;
 
 	/* The contents of a large answer need a place in memory. */
-	if (errand->has_place && !look->is_in_memory) {
+	if (errand->has_place && !survey->is_in_memory) {
 		if (watch->large_read == LARGE_READ)
 			return false;
-		look->is_in_memory = true;
+		survey->is_in_memory = true;
 		watch->large_read++;
 	}
-	before = arena_use_for_json(look->errand.arena);
-	if (look->is_of_room) {
-		room = watched_room_of(watch, &look->asking.account, &look->asking.backend,
-				       &look->room);
-		is_taken = take_room(watch, look, room, &is_done, &goes_on);
+	before = arena_use_for_json(survey->errand.arena);
+	if (survey->is_of_room) {
+		room = watched_room_of(watch, &survey->asking.account, &survey->asking.backend,
+				       &survey->room);
+		is_taken = take_room(watch, survey, room, &is_done, &goes_on);
 	} else {
-		is_taken = backend != NULL && take_list(watch, look, backend, &is_done);
+		is_taken = backend != NULL && take_list(watch, survey, backend, &is_done);
 	}
 	arena_use_for_json(before);
 	if (is_taken && !is_done)
 		return false;
-	end = is_taken ? LOOK_MERGED : look->asked.end == ASKED_BUSY ? LOOK_BUSY : LOOK_FAILED;
+	end = is_taken				? SURVEY_MERGED
+	      : survey->asked.end == ASKED_BUSY ? SURVEY_BUSY
+						: SURVEY_FAILED;
 	pthread_mutex_lock(&watch->lock);
-	watch->figures.looks[end]++;
+	watch->figures.surveys[end]++;
 	pthread_mutex_unlock(&watch->lock);
 	if (goes_on) {
-		look_send(look);
+		survey_send(survey);
 		return true;
 	}
 	if (backend != NULL) {
 		COUNTER_LOWER(backend->under_way, errand->counted);
-		backend->is_listing = backend->is_listing && look->is_of_room;
-		if (!look->is_of_room)
+		backend->is_listing = backend->is_listing && survey->is_of_room;
+		if (!survey->is_of_room)
 			backend->is_large = is_large;
 	}
 	if (room != NULL) {
 		room->is_asking = false;
 		room->is_large = is_large;
 		if (!is_taken)
-			watched_look_soon(room, clock_monotonic() + LOOK_AFTER_FAILURE);
+			watched_survey_soon(room, clock_monotonic() + SURVEY_AFTER_FAILURE);
 	}
-	if (look->is_in_memory)
+	if (survey->is_in_memory)
 		watch->large_read--;
-	if (look->is_expected_large)
-		watched_account_of(watch, &look->asking.account)->has_large = false;
-	errand_close(&look->errand);
+	if (survey->is_expected_large)
+		watched_account_of(watch, &survey->asking.account)->has_large = false;
+	errand_close(&survey->errand);
 	return true;
 }

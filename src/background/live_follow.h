@@ -7,14 +7,15 @@
  *    sorts them by room, and merges some of one room in one transaction (a `struct event_batch`,
  *    here). What cannot be stored now waits in watch->waiting; what can never be stored is set
  *    aside.
- *  - A media server is asked. Each question is a `struct look` (here), an errand (live_watched.h):
- *    the list of rooms of a media server, for which every room of it that the account has is due;
- *    or the people of one room that is due, and then the room itself if somebody is inside who is
- *    not in the records. The media client makes the requests; take_look uses the answers.
+ *  - A media server is asked. Each question is a `struct survey` (here), a pending request
+ *    (live_watched.h): the list of rooms of a media server, for which every room of it that the
+ *    account has is due; or the people of one room that is due, and then the room itself if
+ *    somebody is inside who is not in the records. The media client makes the requests; take_survey
+ *    uses the answers.
  *
  * What a merge says of its room goes into its watched_room (room_take): whether it is in session
- * and how many are inside, when it is to be looked at again, and when it is to be judged, which
- * live_enforce.c does.
+ * and how many are inside, when it is to be surveyed again, and when the rules are to be enforced
+ * there, which live_enforce.c does.
  *
  * All of this runs in the thread of the watch, in the turns of the accounts; whatever may be large
  * is done in steps, each in a transaction of its own.

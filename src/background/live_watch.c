@@ -109,10 +109,10 @@ static void close_rooms(struct live_watch *watch, struct arena *arena)
 			watched_took_turn(watch, &room->account, WORK_MERGE, begun);
 			if (!run.is_done && transact_may_pass(&fault))
 				break;
-			/* What cannot be read is tried again after the next look at all rooms. */
+			/* What cannot be read is tried again after the next survey of all rooms. */
 			room->closes = run.is_done && is_closing;
 			if (run.is_done && !room->closes)
-				watched_look_soon(room, clock_monotonic());
+				watched_survey_soon(room, clock_monotonic());
 		}
 	}
 }
@@ -146,11 +146,11 @@ static void go_through_rooms(struct live_watch *watch, struct arena *arena)
 			if (run.is_done && is_closed)
 				room->is_live = false;
 			else if (run.is_done)
-				watched_look_soon(room, clock_monotonic());
+				watched_survey_soon(room, clock_monotonic());
 		}
 		follow_ask_room(watch, room, now);
 		if (!room->is_live && !room->is_asking && !room->is_acting && !room->closes &&
-		    room->look_at == INT64_MAX && room->judge_at == INT64_MAX && !room->tells &&
+		    room->survey_at == INT64_MAX && room->judge_at == INT64_MAX && !room->tells &&
 		    room->changes_from == 0 &&
 		    (room->told == 0 || now >= room->told + TELL_AFTER) &&
 		    (room->told_roles == 0 || now >= room->told_roles + TELL_ROLES_AFTER))
@@ -204,7 +204,7 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 		watch->found_place = 0;
 		watch->found_at = now;
 		for (size_t i = 0; i < watch->backend_count; i++)
-			watch->backends[i].look_at = 0;
+			watch->backends[i].survey_at = 0;
 	}
 	follow_ask_backends(watch);
 
@@ -302,7 +302,7 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 		figures.backends_up += !watch->backends[i].is_down && watch->backends[i].was_up;
 	}
 	pthread_mutex_lock(&watch->lock);
-	memcpy(figures.looks, watch->figures.looks, sizeof figures.looks);
+	memcpy(figures.surveys, watch->figures.surveys, sizeof figures.surveys);
 	watch->figures = figures;
 	pthread_mutex_unlock(&watch->lock);
 }
@@ -328,7 +328,7 @@ static void *run_watch(void *context)
 		watch_round(watch, arena);
 		(void)poll(&polled, 1, watch->is_behind ? 0 : ROUND);
 	}
-	/* Nothing else has a turn now. What the store does not take is found by a look. */
+	/* Nothing else has a turn now. A survey finds what the store does not take. */
 	do {
 		watched_begin_turns(watch);
 		take_queue(watch, arena);

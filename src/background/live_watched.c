@@ -98,7 +98,7 @@ struct watched_room *watched_room_of(struct live_watch *watch, const struct id *
 		.account = *account,
 		.room = *id,
 		.backend = *backend,
-		.look_at = INT64_MAX,
+		.survey_at = INT64_MAX,
 		.judge_at = INT64_MAX,
 		.find_removals_at = INT64_MAX,
 		.checks_bans = true,
@@ -122,12 +122,12 @@ void watched_forget_room(struct live_watch *watch, struct watched_room *room)
 	free(room);
 }
 
-void watched_look_soon(struct watched_room *room, int64_t at)
+void watched_survey_soon(struct watched_room *room, int64_t at)
 {
-	if (room->looked != 0 && at < room->looked + LOOK_AT_MOST_EVERY)
-		at = room->looked + LOOK_AT_MOST_EVERY;
-	if (at < room->look_at)
-		room->look_at = at;
+	if (room->surveyed != 0 && at < room->surveyed + SURVEY_AT_MOST_EVERY)
+		at = room->surveyed + SURVEY_AT_MOST_EVERY;
+	if (at < room->survey_at)
+		room->survey_at = at;
 }
 
 void watched_judge_soon(struct watched_room *room, int64_t at, bool all)
@@ -279,7 +279,7 @@ void errands_take(struct live_watch *watch)
 		next = errand->next;
 		errand->next = NULL;
 		if (watched_has_turn(watch, &account, work) && errand->take(watch, errand)) {
-			/* The steps of a look are counted already. */
+			/* The steps of a survey are counted already. */
 			if (work != WORK_MERGE)
 				watched_took_turn(watch, &account, work, begun);
 			continue;

@@ -1,10 +1,10 @@
 /* What the watch (background/live_watch.h) knows, and what its parts share: the accounts with their
  * turns, the media servers, the rooms, and the requests that are under way.
  *
- * A watched_room has what is to be done about a room, and when: live_follow.c asks the media server
- * about it at look_at, live_enforce.c judges it at judge_at. So neither of them calls the other:
- * what a merge finds out makes the room due for a judgement, and what a judgement did makes it due
- * for a look (watched_judge_soon, watched_look_soon).
+ * A watched_room has what is to be done about a room, and when: live_follow.c surveys it at
+ * survey_at, live_enforce.c enforces the rules there at enforce_at. So neither of them calls the
+ * other: what a merge finds out makes the rules due to be enforced, and what was enforced makes the
+ * room due for a survey (watched_enforce_soon, watched_survey_soon).
  *
  * All of it belongs to the thread of the watch, which alone calls these functions. Only the members
  * under the lock are shared, with the thread of the media client, which hands back the errands
@@ -21,10 +21,10 @@
 #include "resources/asking.h"
 #include "resources/live/live_queue.h"
 
-/* Milliseconds: between two looks at a room at least; until it is found out who is to be put out,
- * if a judgement that is due cannot be carried out; between two messages to moderators about who
+/* Milliseconds: between two surveys of a room at least; until it is found out who is to be put out,
+ * if the rules cannot be enforced when that is due; between two messages to moderators about who
  * waits, and to people about their role. */
-#define LOOK_AT_MOST_EVERY 1000
+#define SURVEY_AT_MOST_EVERY 1000
 #define FIND_REMOVALS_AFTER 2000
 #define TELL_AFTER 1000
 #define TELL_ROLES_AFTER 1000
@@ -32,7 +32,7 @@
 #define ASKED_AT_ONCE 4
 /* Large lists that may have arrived. Of an account one. */
 #define LARGE_ARRIVED 4
-/* Bytes of the arena of a look or a list, which may have 10,000 people. */
+/* Bytes of the arena of a survey of a room or a list, which may have 10,000 people. */
 #define MEMORY_MOST (8 * ARENA_LIMIT)
 
 /* Somebody who is to be put out. */
@@ -51,10 +51,10 @@ struct watched_room {
 	int64_t empty_since; /* milliseconds since 1970; 0 if somebody is inside, or no session */
 	bool left_unseen; /* for live_grace */
 	bool closes; /* its session closes, in steps (live_watch.c) */
-	/* live_follow.c: when it is to be looked at; INT64_MAX: when the next list of rooms has
+	/* live_follow.c: when it is to be surveyed; INT64_MAX: when the next list of rooms has
 	 * it. */
-	int64_t look_at;
-	int64_t looked; /* 0 if never */
+	int64_t survey_at;
+	int64_t surveyed; /* 0 if never */
 	int64_t often_until;
 	bool is_asking;
 	bool is_large; /* its last list was a large one */
@@ -85,9 +85,9 @@ struct watched_backend {
 	struct id id, account;
 	bool is_there; /* in the records, as live_watch.c found */
 	/* live_follow.c. */
-	int64_t look_at;
+	int64_t survey_at;
 	int64_t listed; /* when the list was asked for; 0 if never */
-	size_t under_way; /* looks */
+	size_t under_way; /* surveys */
 	/* is_down: it did not answer the last time. has_answered: ever, or told something. */
 	bool is_listing, was_up, is_down, has_answered;
 	bool is_large; /* its last list was a large one */
@@ -202,9 +202,9 @@ struct watched_room *watched_room_of(struct live_watch *watch, const struct id *
 struct watched_room *watched_find_room(const struct live_watch *watch, const struct id *account,
 				       const struct id *id);
 void watched_forget_room(struct live_watch *watch, struct watched_room *room);
-/* The room is to be looked at, or judged, at this time at the latest. all: everybody in it, not
- * only whether there is a place for them. */
-void watched_look_soon(struct watched_room *room, int64_t at);
+/* The room is to be surveyed, or the rules enforced there, at this time at the latest. all:
+ * everybody in it, not only whether there is a place for them. */
+void watched_survey_soon(struct watched_room *room, int64_t at);
 void watched_judge_soon(struct watched_room *room, int64_t at, bool all);
 /* The media server has not, or no longer, got the room: whoever joins has it made again. */
 void watched_forget_made(struct live_watch *watch, const struct watched_room *room);

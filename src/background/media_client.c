@@ -19,25 +19,25 @@
 #include "base/memory.h"
 
 /* Milliseconds: that a request waits for a place, and one that somebody makes for themselves; from
- * one look for people to the next; that a look takes at most; to wait if there is nothing to do;
+ * one survey of people to the next; that a survey takes at most; to wait if there is nothing to do;
  * after which the sender must have reported an outcome. */
 #define WAIT_MOST 2000
 #define OWN_WAIT_MOST 5000
-#define LOOK_AFTER 1000
-#define LOOK_MOST 2000
+#define SURVEY_AFTER 1000
+#define SURVEY_MOST 2000
 #define PAUSE 1000
 #define SILENT_MOST 30000
 /* How often a request that only reads is sent. */
 #define TRIES_MOST 2
 
-/* A room that calls look at, or have looked at lately. */
-struct looked_room {
-	struct looked_room *next;
+/* A room that calls survey, or have surveyed lately. */
+struct surveyed_room {
+	struct surveyed_room *next;
 	struct id account, backend, room;
-	int64_t began; /* when the last look began */
-	/* The call that looks; NULL if it has its answers, or there is none. */
-	struct asking *looks;
-	struct asking *first, **end; /* calls for the next look, linked by next_follower */
+	int64_t began; /* when the last survey began */
+	/* The call that surveys; NULL if it has its answers, or there is none. */
+	struct asking *leader;
+	struct asking *first, **end; /* calls for the next survey, linked by next_follower */
 };
 
 struct place {
@@ -53,7 +53,7 @@ struct media_client {
 	pthread_mutex_t lock;
 	/* Under the lock. */
 	struct media_queue *queue;
-	struct looked_room *looked;
+	struct surveyed_room *surveyed;
 	struct asked *shared; /* those that others may share, until they are forgotten */
 	bool ends;
 	struct media_figures figures; /* but the durations */
@@ -83,11 +83,11 @@ static void asking_count(struct media_client *client, struct asking *asking)
 	pthread_mutex_lock(&client->lock);
 	COUNTER_LOWER(asking->left, 1u);
 	is_last = asking->left == 0;
-	/* Those who ask from now on follow the next look: this one may have missed them. */
-	for (struct looked_room *room = client->looked; is_last && asking->is_look && room != NULL;
-	     room = room->next) {
-		if (room->looks == asking)
-			room->looks = NULL;
+	/* Those who ask from now on follow the next survey: this one may have missed them. */
+	for (struct surveyed_room *room = client->surveyed;
+	     is_last && asking->is_survey && room != NULL; room = room->next) {
+		if (room->leader == asking)
+			room->leader = NULL;
 	}
 	pthread_mutex_unlock(&client->lock);
 	if (!is_last)
@@ -154,10 +154,10 @@ static void send_request(struct media_client *client, struct place *place, struc
 		.body = request->body,
 		.answer_most = request->answer_most,
 		.is_once = request->is_once,
-		/* A look is of no use to those who have waited too long for it. */
-		.patience = !asked->of->is_look ? request->patience
-			    : left > 1		? (unsigned)left
-						: 1,
+		/* A survey is of no use to calls that have waited too long for it. */
+		.patience = !asked->of->is_survey ? request->patience
+			    : left > 1		  ? (unsigned)left
+						  : 1,
 	};
 
 	/* The remainder of a number is its place. */
@@ -319,7 +319,7 @@ static size_t queue_all(struct media_client *client, struct asking *asking, int6
 		struct asked *asked = &asking->asked[i];
 
 		asked->of = asking;
-		asked->until = asking->is_look ? asking->until : now + most;
+		asked->until = asking->is_survey ? asking->until : now + most;
 		if (asked->request.is_shared && share(client, asked, &ended))
 			continue;
 		if (media_queue_add(client->queue, asked, is_full, now) != QUEUE_REPLACED)
@@ -331,21 +331,22 @@ static size_t queue_all(struct media_client *client, struct asking *asking, int6
 	return ended;
 }
 
-/* ---- looks for people ---- */
+/* ---- surveys of people ---- */
 
-/* Returns the room of a look. Forgets rooms that nobody has looked at lately. The caller holds the
+/* Returns the room of a survey. Removes rooms that nobody has surveyed lately. The caller holds the
  * lock. */
-static struct looked_room *looked_room_of(struct media_client *client, const struct asking *asking,
-					  int64_t now)
+static struct surveyed_room *surveyed_room_of(struct media_client *client,
+					      const struct asking *asking, int64_t now)
 {
-	struct looked_room **link = &client->looked, *room;
+	struct surveyed_room **link = &client->surveyed, *room;
 
 	while ((room = *link) != NULL) {
 		if (id_compare(&room->room, &asking->room) == 0 &&
 		    id_compare(&room->backend, &asking->backend) == 0 &&
 		    id_compare(&room->account, &asking->account) == 0)
 			return room;
-		if (room->looks == NULL && room->first == NULL && now - room->began >= LOOK_AFTER) {
+		if (room->leader == NULL && room->first == NULL &&
+		    now - room->began >= SURVEY_AFTER) {
 			*link = room->next;
 			free(room);
 		} else {
@@ -353,24 +354,24 @@ static struct looked_room *looked_room_of(struct media_client *client, const str
 		}
 	}
 	room = memory_check(malloc(sizeof *room));
-	*room = (struct looked_room){
+	*room = (struct surveyed_room){
 		.account = asking->account,
 		.backend = asking->backend,
 		.room = asking->room,
-		.began = now - LOOK_AFTER,
+		.began = now - SURVEY_AFTER,
 	};
 	room->end = &room->first;
 	*link = room;
 	return room;
 }
 
-/* Lets the first of the calls that wait look, and the others follow it. The caller holds the
- * lock. */
-static void look_begin(struct media_client *client, struct looked_room *room, int64_t now)
+/* Lets the first of the calls that wait survey the room, and the others follow it. The caller holds
+ * the lock. */
+static void survey_begin(struct media_client *client, struct surveyed_room *room, int64_t now)
 {
 	struct asking *asking = room->first;
 
-	room->looks = asking;
+	room->leader = asking;
 	room->began = now;
 	asking->followers = asking->next_follower;
 	asking->next_follower = NULL;
@@ -379,7 +380,7 @@ static void look_begin(struct media_client *client, struct looked_room *room, in
 	(void)queue_all(client, asking, now);
 }
 
-/* Ends calls that had no look of their own. The caller does not hold the lock. */
+/* Ends calls that had no survey of their own. The caller does not hold the lock. */
 static void followers_end(struct asking *first)
 {
 	while (first != NULL) {
@@ -407,9 +408,9 @@ static int pause_of(struct media_client *client)
 	due = media_queue_due(client->queue, now);
 	if (key_due < due)
 		due = key_due;
-	for (const struct looked_room *room = client->looked; room != NULL; room = room->next) {
-		if (room->first != NULL && room->looks == NULL && room->began + LOOK_AFTER < due)
-			due = room->began + LOOK_AFTER;
+	for (const struct surveyed_room *room = client->surveyed; room != NULL; room = room->next) {
+		if (room->first != NULL && room->leader == NULL && room->began + SURVEY_AFTER < due)
+			due = room->began + SURVEY_AFTER;
 	}
 	pthread_mutex_unlock(&client->lock);
 	if (due <= now)
@@ -437,10 +438,11 @@ static void *run_client(void *context)
 		/* The looks whose time has come. */
 		now = clock_monotonic();
 		pthread_mutex_lock(&client->lock);
-		for (struct looked_room *room = client->looked; room != NULL; room = room->next) {
-			if (room->first != NULL && room->looks == NULL &&
-			    now - room->began >= LOOK_AFTER)
-				look_begin(client, room, now);
+		for (struct surveyed_room *room = client->surveyed; room != NULL;
+		     room = room->next) {
+			if (room->first != NULL && room->leader == NULL &&
+			    now - room->began >= SURVEY_AFTER)
+				survey_begin(client, room, now);
 		}
 		pthread_mutex_unlock(&client->lock);
 		fill_places(client);
@@ -450,7 +452,7 @@ static void *run_client(void *context)
 
 	/* The calls that wait for a look. */
 	pthread_mutex_lock(&client->lock);
-	for (struct looked_room *room = client->looked; room != NULL; room = room->next) {
+	for (struct surveyed_room *room = client->surveyed; room != NULL; room = room->next) {
 		*room->end = first;
 		first = room->first;
 		room->first = NULL;
@@ -495,11 +497,11 @@ void media_client_close(struct media_client *client)
 	close(client->wake);
 	media_queue_close(client->queue);
 	claims_close(client->claims);
-	while (client->looked != NULL) {
-		struct looked_room *next = client->looked->next;
+	while (client->surveyed != NULL) {
+		struct surveyed_room *next = client->surveyed->next;
 
-		free(client->looked);
-		client->looked = next;
+		free(client->surveyed);
+		client->surveyed = next;
 	}
 	free(client);
 }
@@ -510,7 +512,7 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 		      void (*done)(void *context, struct asking *asking), void *context)
 {
 	const int64_t now = clock_monotonic();
-	struct looked_room *room;
+	struct surveyed_room *room;
 	size_t ended = 0;
 
 	asking->client = client;
@@ -518,21 +520,21 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 	asking->done = done;
 	asking->context = context;
 	pthread_mutex_lock(&client->lock);
-	if (!asking->is_look) {
+	if (!asking->is_survey) {
 		ended = queue_all(client, asking, now);
 	} else {
-		room = looked_room_of(client, asking, now);
-		asking->until = now + LOOK_MOST;
+		room = surveyed_room_of(client, asking, now);
+		asking->until = now + SURVEY_MOST;
 		asking->followers = NULL;
 		asking->next_follower = NULL;
-		if (room->looks != NULL) {
-			asking->next_follower = room->looks->followers;
-			room->looks->followers = asking;
+		if (room->leader != NULL) {
+			asking->next_follower = room->leader->followers;
+			room->leader->followers = asking;
 		} else {
 			*room->end = asking;
 			room->end = &asking->next_follower;
-			if (now - room->began >= LOOK_AFTER)
-				look_begin(client, room, now);
+			if (now - room->began >= SURVEY_AFTER)
+				survey_begin(client, room, now);
 		}
 	}
 	pthread_mutex_unlock(&client->lock);

@@ -23,7 +23,7 @@
 /* How many names are tried for a new directory. */
 #define NAMES 100
 
-/* ---- looking ---- */
+/* ---- surveys ---- */
 
 /* Resolves links and removes trailing slashes. The directory itself may be missing. */
 static bool resolve_path(const char *path, char resolved[PATH_MAX], struct fault *fault)

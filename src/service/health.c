@@ -222,10 +222,10 @@ static const char *const heard_ends[HEARD_ENDS] = {
 	[HEARD_TOO_MANY] = "dropped",
 };
 
-static const char *const look_ends[LOOK_ENDS] = {
-	[LOOK_MERGED] = "merged",
-	[LOOK_FAILED] = "failed",
-	[LOOK_BUSY] = "busy",
+static const char *const survey_ends[SURVEY_ENDS] = {
+	[SURVEY_MERGED] = "merged",
+	[SURVEY_FAILED] = "failed",
+	[SURVEY_BUSY] = "busy",
 };
 
 static void append_results(struct buffer *page, const char *name, const char *const *results,
@@ -241,7 +241,7 @@ static void append_results(struct buffer *page, const char *name, const char *co
 static void append_live_rooms(struct buffer *page, const struct environment *environment)
 {
 	static const char events[] = "anteroom_live_events_total";
-	static const char looks[] = "anteroom_live_looks_total";
+	static const char surveys[] = "anteroom_live_looks_total";
 	static const char backends[] = "anteroom_live_backends";
 	struct live_figures figures = { .rooms = 0 };
 	struct live_queue_figures queue = { .waiting = 0 };
@@ -264,7 +264,7 @@ static void append_live_rooms(struct buffer *page, const struct environment *env
 	append_one(page, "anteroom_live_events_waiting", "gauge",
 		   "Events from media servers that are not in the store yet.", queue.waiting);
 	append_one(page, "anteroom_live_events_set_aside_total", "counter",
-		   "Events from media servers that could not be stored; looks repaired what was "
+		   "Events from media servers that could not be stored; surveys repaired what was "
 		   "missing.",
 		   queue.set_aside);
 	append_one(page, "anteroom_live_stays_delayed_total", "counter",
@@ -272,12 +272,12 @@ static void append_live_rooms(struct buffer *page, const struct environment *env
 		   environment->stay_limits == NULL
 			   ? 0
 			   : stay_limits_refused(environment->stay_limits));
-	begin_metric(page, looks, "counter",
+	begin_metric(page, surveys, "counter",
 		     "Lists of rooms and people that media servers were asked for.");
-	append_results(page, looks, look_ends, figures.looks, LOOK_ENDS);
+	append_results(page, surveys, survey_ends, figures.surveys, SURVEY_ENDS);
 	begin_metric(page, backends, "gauge",
 		     "Media servers that answer and that do not; of several processes on one "
-		     "database, the one that looks at them has these.");
+		     "database, the one that surveys them has these.");
 	append_sample(page, backends, "", SLICE("state=\"up\""), figures.backends_up);
 	append_sample(page, backends, "", SLICE("state=\"down\""), figures.backends_down);
 }

@@ -625,7 +625,7 @@ static bool can_fail(const struct route *route, enum fault_kind kind)
 	case 504:
 		return route->acts;
 	case 501:
-		/* A call that only has a room looked at is answered in any case. */
+		/* A call that only has a room surveyed is answered in any case. */
 		return route->settle != NULL && route->settle != route->run;
 	case 502:
 		return route->settle != NULL && route->settle != route->run && !route->tests_server;

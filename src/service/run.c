@@ -57,7 +57,7 @@ static bool load_and_run(struct call *call, struct fault *fault)
 {
 	const struct route *route = call->route;
 	const struct asking *asking = call->asking;
-	const bool settles = asking != NULL && !asking->is_look && route->settle != NULL;
+	const bool settles = asking != NULL && !asking->is_survey && route->settle != NULL;
 	const struct load *loads = !settles	       ? route->loads
 				   : asking->step == 0 ? route->settle_loads
 						       : NULL;

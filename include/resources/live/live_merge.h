@@ -1,11 +1,11 @@
-/* Merges what media servers tell about a room into its records. Events and looks go through the
+/* Merges what media servers tell about a room into its records. Events and surveys go through the
  * same function, so it does not matter who tells first, how often, or in which order: a stay has
  * one public id (live_record.h), each change of a record notes its event in the same transaction,
  * and news that changes nothing notes nothing. What becomes of news is a table in live_merge.c.
  *
- * A look is a list of the people whom a media server has in a room. Somebody who is missing from it
- * is asked for again after LIVE_MISSED_FOR; if missing again, the stay has ended when it was last
- * seen.
+ * A survey is a list of the people whom a media server has in a room. Somebody who is missing from
+ * it is asked for again after LIVE_MISSED_FOR; if missing again, the stay has ended when it was
+ * last seen.
  *
  * A session closes in steps, each a transaction that ends a few hundred stays, so that a session of
  * any size closes. The first step notes it in the record of the room; until the last one the
@@ -20,7 +20,7 @@
 
 #include "resources/stored/live_record.h"
 
-/* Milliseconds: after which somebody who was missing from a look must be missing again; for which
+/* Milliseconds: after which somebody who was missing from a survey must be missing again; for which
  * those who were seen before a room ended were still inside; for which an event may be late for a
  * session that has closed; within which people come back after a restart of the media server. */
 #define LIVE_MISSED_FOR 5000
@@ -30,7 +30,7 @@
 
 enum news_type {
 	NEWS_JOINED, /* an event: somebody is inside */
-	NEWS_LISTED, /* a look lists somebody */
+	NEWS_LISTED, /* a survey lists somebody */
 	NEWS_LEFT, /* an event */
 	NEWS_ENDED, /* an event: the room has ended */
 	NEWS_NOT_CONNECTED /* an event: somebody did not get in */
@@ -43,7 +43,7 @@ struct news {
 	struct server_room room; /* NEWS_LISTED: id.data is NULL if the room is not known yet */
 	struct server_person person;
 	enum leave_cause cause; /* NEWS_LEFT */
-	int64_t time; /* of the event, not later than now; of a look, when it was sent */
+	int64_t time; /* of the event, not later than now; of a survey, when it was sent */
 };
 
 /* An event for webhooks alone. */
@@ -59,9 +59,10 @@ enum to_be_judged {
 	JUDGE_EVERYBODY
 };
 
-/* How far a look is merged, and where that was: a transaction may be run again. */
-struct look_steps;
-struct look_place {
+/* How far a survey is merged, and the place at which a step begins: a transaction may be run
+ * again. */
+struct survey_steps;
+struct survey_place {
 	unsigned phase; /* private to live_merge.c */
 	bool has_begun, misses, has_restarted;
 	size_t next; /* of those who are listed, the oldest first */
@@ -72,18 +73,20 @@ struct merging {
 	struct id room, backend;
 	const struct news *news;
 	size_t count;
-	bool is_look; /* the news are all people that the media server has in the room */
-	int64_t looked; /* of a look: when it was sent */
-	/* Of a look: one step of it is merged (live_look_news); NULL: all of it. */
-	struct look_steps *steps;
+	bool is_survey; /* the news are all people that the media server has in the room */
+	int64_t surveyed; /* of a survey: when it was sent */
+	/* Of a survey: one step of it is merged (live_survey_prepare); NULL: all of it. */
+	struct survey_steps *steps;
 	/* Whoever has this entry is stored whatever the limit of stays; may be empty. */
 	struct slice caller;
 	/* Results. */
 	size_t merged; /* the first of the news; the others must be told again, because: */
-	bool is_closing; /* the session closes (live_close_on); nothing of a look is merged then */
-	bool needs_room; /* of a look: somebody is new, so the rooms must be asked for, too */
-	bool looks_soon; /* the news do not fit: the room must be looked at */
-	bool looks_again; /* somebody was missing: look again after LIVE_MISSED_FOR */
+	/* the session closes (live_close_on); nothing of a survey is merged then */
+	bool is_closing;
+	bool needs_room; /* of a survey: somebody is new, so the rooms must be asked for, too */
+	bool needs_survey; /* the reports do not fit, so the room must be surveyed */
+	/* somebody was missing: survey the room again after LIVE_MISSED_FOR */
+	bool needs_second_survey;
 	bool is_over; /* somebody was not stored because of the limit (resources/live/stay_limits.h) */
 	enum to_be_judged judges;
 	bool is_live; /* the room is in session */
@@ -97,20 +100,21 @@ struct merging {
  * noted, but not written (audit_write). */
 bool live_merge(struct call *call, struct merging *merging, struct fault *fault);
 
-/* Prepares a look: the people whom the media server listed, and the room if it was asked for after
- * them (else NULL), by the server's clock. sent: when they were asked for. merging: the room and
- * the backend. It is in the arena of the call, and is merged in steps: each is a live_merge, until
- * live_look_is_merged. Those inside by the records come first, then those who are new, in the order
- * in which they joined. If a step needs the room, live_look_name_room goes on after it. */
-bool live_look_news(struct call *call, const struct server_person *people, size_t count,
-		    const struct server_room *room, int64_t sent, struct merging *merging,
-		    struct fault *fault);
-struct look_steps *live_look_steps(struct arena *arena, struct news *news, size_t count);
-bool live_look_is_merged(const struct look_steps *steps);
-void live_look_name_room(struct merging *merging, const struct server_room *room);
+/* Prepares a survey: the people whom the media server listed, and the room if it was asked for
+ * after them (else NULL), by the server's clock. sent: when they were asked for. merging: the room
+ * and the backend. It is in the arena of the call, and is merged in steps: each is a live_merge,
+ * until live_survey_is_merged. Those inside by the records come first, then those who are new, in
+ * the order in which they joined. If a step needs the room, live_survey_name_room goes on after
+ * it. */
+bool live_survey_prepare(struct call *call, const struct server_person *people, size_t count,
+			 const struct server_room *room, int64_t sent, struct merging *merging,
+			 struct fault *fault);
+struct survey_steps *live_survey_steps(struct arena *arena, struct news *news, size_t count);
+bool live_survey_is_merged(const struct survey_steps *steps);
+void live_survey_name_room(struct merging *merging, const struct server_room *room);
 /* Return the place of a step, and go back to it. */
-struct look_place live_look_place(const struct look_steps *steps);
-void live_look_return(struct look_steps *steps, const struct look_place *place);
+struct survey_place live_survey_place(const struct survey_steps *steps);
+void live_survey_return(struct survey_steps *steps, const struct survey_place *place);
 
 /* Returns how long the session of an empty room stays open: `grace` milliseconds, and at least
  * LIVE_RESTART_MOST if those who left last were not seen any more: the media server may have been

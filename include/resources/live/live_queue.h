@@ -1,9 +1,9 @@
 /* What is to be done about live rooms, soon and outside of a call: events that media servers have
- * told, to be merged, rooms to be looked at, and rooms where something has changed: their people
- * are to be judged (resources/live/live_judge.h), or told who waits at the door, or that what their
- * role may do has changed. background/live_enforce.c does it.
+ * told, to be merged, rooms to be surveyed, and rooms where something has changed: the rules are to
+ * be enforced there (resources/live/live_enforcement.h), or people are to be notified of who waits
+ * at the door, or of what their role may do now. background/live_enforce.c does it.
  *
- * The queue is in memory: what it loses when the process ends is found by a look.
+ * The queue is in memory: a survey finds what it loses when the process ends.
  *
  * Any thread; the lock is held only for a moment.
  *
@@ -34,7 +34,7 @@ struct heard {
 
 /* What is to be done about a room. */
 enum room_want {
-	ROOM_LOOK = 1 << 0, /* at its people */
+	ROOM_SURVEY = 1 << 0, /* its people */
 	ROOM_JUDGE = 1 << 1, /* something has changed that they are to be judged by */
 	ROOM_TELL = 1 << 2, /* its moderators, how many people wait */
 	/* Its session, which has begun to close (resources/live/live_merge.h). */
@@ -73,7 +73,7 @@ struct queued_room {
 	struct queued_room *next;
 	struct id account;
 	struct id room; /* zero: all rooms of the account that are in session */
-	struct id backend; /* of the last look; zero if none is wanted */
+	struct id backend; /* of the last survey; zero if none is wanted */
 	unsigned wants; /* of enum room_want */
 	struct told_roles *told; /* with ROOM_TELL_ROLES, for all rooms; else NULL */
 };
@@ -103,9 +103,9 @@ bool live_queue_hear(struct live_queue *queue, const struct id *account, const s
 /* Notes that the media server has sent an event, which is not needed. */
 void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
 			     const struct id *backend);
-/* Has the room looked at. */
-void live_queue_look(struct live_queue *queue, const struct id *account, const struct id *backend,
-		     const struct id *room);
+/* Has the room surveyed. */
+void live_queue_survey(struct live_queue *queue, const struct id *account, const struct id *backend,
+		       const struct id *room);
 /* Has the people in the room judged; room zero: in all rooms of the account. */
 void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room);
 /* Has moderators in the room told how many people wait. */
@@ -113,8 +113,8 @@ void live_queue_tell(struct live_queue *queue, const struct id *account, const s
 /* Has the people told who have this role, in all rooms in session. */
 void live_queue_tell_role(struct live_queue *queue, const struct id *account,
 			  const struct told_role *role);
-/* Has these done (of enum room_want, but ROOM_LOOK and ROOM_TELL_ROLES); room zero: about all rooms
- * of the account. */
+/* Has these done (of enum room_want, but ROOM_SURVEY and ROOM_TELL_ROLES); room zero: about all
+ * rooms of the account. */
 void live_queue_want(struct live_queue *queue, const struct id *account, const struct id *room,
 		     unsigned wants);
 void live_queue_count(struct live_queue *queue, enum heard_end end);

@@ -1,6 +1,6 @@
 /* What is known of an account's media servers: for each that was asked, whether it answered. One
- * record of the account, apart from the backends (media_record.h), so that a look at a server does
- * not hold up those who join. It is written only when something changes, and is not in a dump.
+ * record of the account, apart from the backends (media_record.h), so that a survey of a server
+ * does not hold up those who join. It is written only when something changes, and is not in a dump.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_MEDIA_BACKEND_HEALTH_H

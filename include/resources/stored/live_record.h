@@ -42,9 +42,9 @@ struct live {
 	struct id session, backend;
 	struct slice server_room; /* the media server's own id of the room */
 	int64_t server_created; /* when the media server made the room, by its own clock */
-	int64_t heard, looked; /* the last event, and the last look; 0 if none */
+	int64_t heard, surveyed; /* the last event, and the last survey; 0 if none */
 	int64_t left; /* the latest left_at of the session; 0 if nobody has left */
-	bool left_unseen; /* that of a stay that looks did not find any more */
+	bool left_unseen; /* that of a stay that surveys did not find any more */
 	/* When the room was ordered to end, before the media server was asked; 0 if it was not.
 	 * Who did so, as the event log names it, and why. */
 	int64_t ending;
@@ -85,10 +85,9 @@ struct peer {
 	struct slice name, user_id, role, metadata;
 	int64_t joined;
 	int64_t left; /* 0 while it is inside */
-	int64_t seen; /* the last event that shows it inside, or the last look before a miss */
-	/* After `seen`: the look that did not find it for the first time. Equal to `seen`: only
-	 * looks that were sent before it was known did not find it. Else 0: the last look found
-	 * it. */
+	int64_t seen; /* the last event that shows it inside, or the last survey before a miss */
+	/* After `seen`: the first survey that did not find it. Equal to `seen`: only surveys that
+	 * were sent before it was known did not find it. Else 0: the last survey found it. */
 	int64_t missed;
 	enum leave_cause cause; /* once it has left */
 	/* Why it is to be put out, as noted before the media server is asked: LEAVE_LEFT if it is

@@ -136,7 +136,7 @@ bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_
 	if (!live_load(call, &comer->room, STORE_TO_SHOW, &live, fault))
 		return false;
 	/* Numbers of another media server, or of long ago, do not count. */
-	known = live.heard > live.looked ? live.heard : live.looked;
+	known = live.heard > live.surveyed ? live.heard : live.surveyed;
 	if (live.stored.value.data == NULL || id_compare(&live.backend, &comer->backend) != 0 ||
 	    call->now - known > LIVE_LIMITS_KNOWN)
 		return true;

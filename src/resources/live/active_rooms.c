@@ -1,5 +1,5 @@
 /* Live rooms as their records have them, and single people as the media server has them. A read
- * never waits for the media server, except that of one peer; but it has the room looked at, so that
+ * never waits for the media server, except that of one peer; but it has the room surveyed, so that
  * the next read is right even if events are lost.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -25,11 +25,11 @@
 
 /* ---- shared ---- */
 
-static void have_looked_at(struct call *call, const struct live *live)
+static void request_survey(struct call *call, const struct live *live)
 {
 	if (call->environment->live_queue != NULL && call->environment->live != LIVE_OFF)
-		live_queue_look(call->environment->live_queue, &call->account, &live->backend,
-				&live->stored.id);
+		live_queue_survey(call->environment->live_queue, &call->account, &live->backend,
+				  &live->stored.id);
 }
 
 void peer_write(struct json_writer *body, const struct peer *peer)
@@ -233,7 +233,7 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 	struct session session;
 	int64_t seen;
 
-	have_looked_at(call, &view->live);
+	request_survey(call, &view->live);
 	if (view->sees_numbers)
 		return answer_numbers(call, &view->live);
 	if (!session_load(call, &view->live.session, STORE_TO_SHOW, &session, fault))
@@ -250,7 +250,7 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 		return false;
 	writer_close(&body, '}');
 	write_numbers(&body, &view->live);
-	seen = view->live.heard > view->live.looked ? view->live.heard : view->live.looked;
+	seen = view->live.heard > view->live.surveyed ? view->live.heard : view->live.surveyed;
 	if (seen == 0)
 		writer_json(&body, "seen_at", SLICE("null"));
 	else
@@ -366,7 +366,7 @@ bool active_peers_list(struct call *call, struct fault *fault)
 {
 	const struct live_view *view = call->view;
 
-	have_looked_at(call, &view->live);
+	request_survey(call, &view->live);
 	if (view->sees_numbers)
 		return answer_numbers(call, &view->live);
 	return answer_peers(call, &view->live, fault);

@@ -352,9 +352,9 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
  * turn, who is asked for now. */
 static bool ask_to_remove(struct call *call, const struct server *server, struct fault *fault)
 {
-	const struct asking *looked = call->asking;
-	const size_t count = looked->count / 2;
-	const struct slice last = looked->asked[0].by;
+	const struct asking *lookups = call->asking;
+	const size_t count = lookups->count / 2;
+	const struct slice last = lookups->asked[0].by;
 	struct server_request *requests = arena_alloc(call->arena, count * sizeof *requests);
 	struct slice *about = arena_alloc(call->arena, count * sizeof *about);
 	struct fault first = FAULT_INITIAL;
@@ -369,22 +369,22 @@ static bool ask_to_remove(struct call *call, const struct server *server, struct
 		struct peer peer;
 		size_t track_count;
 
-		if (!record_get_named(&peer_table, call->transaction, looked->asked[i].about,
+		if (!record_get_named(&peer_table, call->transaction, lookups->asked[i].about,
 				      STORE_TO_SHOW, &peer, fault))
 			return false;
-		if (!live_read_peer(call, &looked->asked[i], server, &peer, &person, &tracks,
+		if (!live_read_peer(call, &lookups->asked[i], server, &peer, &person, &tracks,
 				    &track_count, &own)) {
 			if (first.kind == FAULT_NONE)
 				first = own;
 			continue;
 		}
-		about[n] = looked->asked[i].about;
+		about[n] = lookups->asked[i].about;
 		server_remove_person(call->arena, server, call->now / 1000, call->parameters[0],
 				     peer.identity, &requests[n++]);
 	}
 	/* Of many, most are not among these. */
 	if (n == 0 && last.size == 0 && call->step.is_next && first.kind == FAULT_NOT_FOUND)
-		return answer_removed(call, looked->notes);
+		return answer_removed(call, lookups->notes);
 	if (n == 0 && (last.size == 0 || first.kind != FAULT_NOT_FOUND)) {
 		*fault = first;
 		return false;
@@ -392,9 +392,9 @@ static bool ask_to_remove(struct call *call, const struct server *server, struct
 	if (last.size > 0 &&
 	    !record_get_named(&peer_table, call->transaction, last, STORE_TO_SHOW, &caller, fault))
 		return false;
-	asking = live_ask(call, &looked->backend, n + (last.size > 0 ? CALLER_ASKED : 0));
+	asking = live_ask(call, &lookups->backend, n + (last.size > 0 ? CALLER_ASKED : 0));
 	asking->step = STEP_ACT;
-	asking->notes = looked->notes;
+	asking->notes = lookups->notes;
 	for (size_t i = 0; i < n; i++) {
 		asking->asked[i].request = requests[i];
 		asking->asked[i].about = about[i];

@@ -25,7 +25,7 @@ static bool is_not_there(struct fault *fault)
 	return fault_set(fault, FAULT_FORBIDDEN, "Not in the room");
 }
 
-/* ---- looking ---- */
+/* ---- surveys ---- */
 
 static bool find_backend_server(struct call *call, const struct id *id, struct server *server,
 				bool *can_list, struct fault *fault)
@@ -43,7 +43,7 @@ static bool find_backend_server(struct call *call, const struct id *id, struct s
 	return true;
 }
 
-/* What a look has found of the caller. */
+/* What a survey has found of the caller. */
 struct found {
 	struct arena *arena; /* of the call */
 	struct server server;
@@ -95,9 +95,9 @@ static void copy_found(struct asking *asking, const struct server_person *people
 	}
 }
 
-/* Reads the answers of a look, for the call and for those that follow it: before the transaction,
+/* Reads the answers to a survey, for the call and for those that follow it: before the transaction,
  * of which others wait for the end. What cannot be read tells nothing. */
-static void read_look(struct call *call, struct asking *asking)
+static void read_survey(struct call *call, struct asking *asking)
 {
 	const struct server *server = &((struct found *)asking->prepared)->server;
 	struct server_verdict people_verdict, rooms_verdict;
@@ -141,11 +141,11 @@ static bool ask_for_caller(struct call *call, const struct id *backend,
 	/* The records do not outlast the transaction. */
 	found->server.url = arena_copy(call->arena, found->server.url);
 	asking = call_ask(call, backend, 2);
-	asking->rank = ASKED_TO_LOOK;
+	asking->rank = ASKED_TO_SURVEY;
 	asking->room = view->room.id;
-	asking->is_look = true;
+	asking->is_survey = true;
 	asking->entry = call->app_token->subject.entry;
-	asking->prepare = read_look;
+	asking->prepare = read_survey;
 	asking->prepared = found;
 	asking->began = call->now;
 	array_put(names, json_of_text(room));
@@ -156,7 +156,8 @@ static bool ask_for_caller(struct call *call, const struct id *backend,
 	return true;
 }
 
-/* Merges what the look has found of the caller, and has the watch look for all others. */
+/* Merges what the survey has found of the caller, and has the watch survey the room for all
+ * others. */
 static bool merge_found(struct call *call, const struct live_view *view, struct fault *fault)
 {
 	const struct asking *asking = call->asking;
@@ -189,8 +190,8 @@ static bool merge_found(struct call *call, const struct live_view *view, struct 
 	if (!live_merge(call, &merging, fault))
 		return false;
 	if (call->environment->live_queue != NULL)
-		live_queue_look(call->environment->live_queue, &call->account, &asking->backend,
-				&view->room.id);
+		live_queue_survey(call->environment->live_queue, &call->account, &asking->backend,
+				  &view->room.id);
 	return true;
 }
 
@@ -206,8 +207,8 @@ static bool is_on_the_way(struct call *call)
 
 static bool find_caller(struct call *call, enum live_sight sight, struct fault *fault)
 {
-	const bool has_looked = call->asking != NULL && call->asking->is_done &&
-				call->asking->is_look;
+	const bool has_surveyed = call->asking != NULL && call->asking->is_done &&
+				  call->asking->is_survey;
 	struct live_view *view = call->view;
 	struct bearer bearer;
 	size_t role;
@@ -229,8 +230,8 @@ static bool find_caller(struct call *call, enum live_sight sight, struct fault *
 	view->name_is_fixed = bearer.name_is_fixed;
 	if (!live_load(call, &view->room.id, STORE_TO_SHOW, &view->live, fault))
 		return false;
-	if (has_looked && (!merge_found(call, view, fault) ||
-			   !live_load(call, &view->room.id, STORE_TO_SHOW, &view->live, fault)))
+	if (has_surveyed && (!merge_found(call, view, fault) ||
+			     !live_load(call, &view->room.id, STORE_TO_SHOW, &view->live, fault)))
 		return false;
 	if (!live_find_entry(call, &view->live, call->app_token->subject.entry, &view->caller,
 			     &view->is_inside, fault))
@@ -238,7 +239,7 @@ static bool find_caller(struct call *call, enum live_sight sight, struct fault *
 	if (!view->is_inside) {
 		const bool is_live = view->live.stored.value.data != NULL;
 
-		if (has_looked || call->validates_only ||
+		if (has_surveyed || call->validates_only ||
 		    call->app_token->subject.entry.size == 0 || (!is_live && !bearer.has_backend) ||
 		    !is_on_the_way(call))
 			return is_not_there(fault);

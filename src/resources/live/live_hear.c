@@ -1,7 +1,7 @@
 /* Takes events from media servers. A media server repeats only what is answered with 5xx or 429, so
  * once an event is known to be from it, the answer is never another 4xx: what nobody needs is
  * answered like the rest, and counted. The answer does not wait for the records: the event is in
- * memory, and a look finds what a crash has lost.
+ * memory, and a survey finds what a crash has lost.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include "resources/live/live_rooms.h"

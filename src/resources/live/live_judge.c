@@ -636,7 +636,7 @@ bool live_judge(struct call *call, bool notes, struct judgement *judgement, stru
 static bool ask_for_acts(struct call *call, struct judgement *judgement,
 			 const struct server *server)
 {
-	const struct asking *looked = judgement->asking;
+	const struct asking *lookups = judgement->asking;
 	const struct slice room = id_as_text(call->arena, &judgement->room);
 	struct asking *asking;
 	size_t n = 0;
@@ -648,7 +648,7 @@ static bool ask_for_acts(struct call *call, struct judgement *judgement,
 		struct server_track *tracks;
 		size_t count;
 
-		judged->is_there = live_read_peer(call, &looked->asked[i], server, &judged->peer,
+		judged->is_there = live_read_peer(call, &lookups->asked[i], server, &judged->peer,
 						  &person, &tracks, &count, &own);
 		n += judged->is_there;
 		judgement->has_failed = judgement->has_failed ||

@@ -24,7 +24,7 @@
 /* Peers that are read together while a session closes, and whose stays one transaction ends. */
 #define CLOSED_AT_ONCE 64
 #define CLOSED_MOST 256
-/* People inside, and people who are new, whom one step of a look goes through. */
+/* People inside, and people who are new, whom one step of a survey goes through. */
 #define INSIDE_IN_STEP 256
 #define LISTED_IN_STEP 64
 /* Of those for whom the limit of stays leaves no place, and who must go, so many are stored in a
@@ -38,7 +38,7 @@
 /* Milliseconds after which an order to end a room no longer explains its end. */
 #define ENDING_LASTS 60000
 /* After a restart of the media server, as many stays inside, and as many that have ended, are
- * compared with those who come; and as many inside are ended at once. Looks find that the others
+ * compared with those who come; and as many inside are ended at once. Surveys find that the others
  * are gone. */
 #define RESTART_STAYS_MOST 10000
 #define RESTART_ENDED_MOST 1000
@@ -75,8 +75,8 @@ enum act {
 	TELL /* webhooks, and nothing else */
 };
 
-/* A stay is gone if looks did not find it any more. If a late event says that it joined, that is
- * ignored; if a look finds it, it is a new peer. */
+/* A stay is gone if surveys did not find it any more. A late event that says that it joined is
+ * ignored; if a survey finds it, it is a new peer. */
 /* clang-format off */
 static const enum act acts[NEWS_TYPES][STAY_STATES][SESSION_MATCHES] = {
 	[NEWS_JOINED] = {
@@ -429,8 +429,8 @@ static struct peer new_peer(struct room_merge *merge, const struct session *sess
 		.order_actor = SLICE(""),
 		.joined = joined_at(merge, news),
 		.seen = news->time,
-		/* The last look did not know the stay, so it says nothing about it. */
-		.missed = news->time < merge->live.looked ? news->time : 0,
+		/* The last survey did not know the stay, so it says nothing about it. */
+		.missed = news->time < merge->live.surveyed ? news->time : 0,
 	};
 
 	(void)take_texts(&peer, person);
@@ -633,16 +633,16 @@ static bool end_stay(struct room_merge *merge, struct peer *peer, int64_t left,
 
 /* ---- sessions ---- */
 
-/* Returns true if a look did not find the peer although the stay was known. */
+/* Returns true if a survey did not find the peer although the stay was known. */
 static bool was_missed(const struct peer *peer)
 {
 	return peer->missed > peer->seen;
 }
 
-/* When somebody inside was last seen. Where peer->missed is 0, the last look listed the stay. */
+/* When somebody inside was last seen. Where peer->missed is 0, the last survey listed the stay. */
 static int64_t last_seen(const struct room_merge *merge, const struct peer *peer)
 {
-	return peer->missed != 0 ? peer->seen : later(peer->seen, merge->live.looked);
+	return peer->missed != 0 ? peer->seen : later(peer->seen, merge->live.surveyed);
 }
 
 bool session_remove(struct call *call, const struct session *session, struct fault *fault)
@@ -876,7 +876,7 @@ static bool session_continues(struct room_merge *merge, const struct news *news,
 	if (!load_session(merge, fault))
 		return false;
 
-	/* When it was last seen. Whoever was listed by the last look was seen as late as anybody,
+	/* When it was last seen. Whoever was listed by the last survey was seen as late as anybody,
 	 * but for those who came, or left, after it. */
 	seen = later(merge->live.left, merge->session.updated);
 	do {
@@ -884,7 +884,7 @@ static bool session_continues(struct room_merge *merge, const struct news *news,
 			return false;
 		for (size_t i = 0; i < page.count; i++)
 			seen = later(seen, last_seen(merge, &page.peers[i]));
-	} while (seen < merge->live.looked && page_goes_on(merge->call, &page, fault));
+	} while (seen < merge->live.surveyed && page_goes_on(merge->call, &page, fault));
 	if (fault->kind != FAULT_NONE)
 		return false;
 
@@ -1059,14 +1059,14 @@ static enum session_match match_of(const struct room_merge *merge, const struct 
 	if (stay->state == STAY_INSIDE &&
 	    id_compare(&stay->peer.stored.parent, &live->session) != 0)
 		return SESSION_NONE;
-	/* A look does not name the room where everybody is known. */
+	/* A survey does not name the room where everybody is known. */
 	if (news->room.id.data == NULL || slice_equal(live->server_room, news->room.id))
 		return SESSION_SAME;
 	return news->room.created > live->server_created ? SESSION_NEWER : SESSION_OLDER;
 }
 
-/* News of somebody whom the last look did not list counts from the time at which it was so: a look
- * that was sent later, and missed the person, still does. */
+/* A report of somebody whom the last survey did not list counts from the time of the report: a
+ * survey that was sent later, and missed the person, still does. */
 static bool update_peer(struct room_merge *merge, const struct news *news, struct peer *peer,
 			struct fault *fault)
 {
@@ -1083,12 +1083,12 @@ static bool update_peer(struct room_merge *merge, const struct news *news, struc
 	is_changed = is_changed || is_named || is_strange != was_strange;
 	peer->is_strange = is_strange;
 	if (peer->missed != 0 && news->time > peer->seen) {
-		if (news->time >= merge->live.looked)
+		if (news->time >= merge->live.surveyed)
 			peer->missed = 0;
 		else if (!was_missed(peer))
 			peer->missed = news->time;
 		else if (news->time > peer->missed)
-			peer->missed = merge->live.looked;
+			peer->missed = merge->live.surveyed;
 		peer->seen = news->time;
 		is_changed = true;
 	}
@@ -1104,7 +1104,7 @@ static bool merge_one(struct room_merge *merge, const struct news *news, struct 
 	/* News of a deleted room only close what is open. */
 	if (!merge->has_room && (act == ADD || act == OPEN || act == ADD_LEFT || act == ADD_LATE))
 		act = IGNORE;
-	/* Only a look that lists somebody new needs to know which room it is about. */
+	/* Only a survey that lists somebody new needs to know which room it is about. */
 	if (news->type == NEWS_LISTED && news->room.id.data == NULL &&
 	    (act == ADD || act == OPEN || act == REPLACE)) {
 		merge->merging->needs_room = true;
@@ -1117,9 +1117,9 @@ static bool merge_one(struct room_merge *merge, const struct news *news, struct 
 		if (!has)
 			return true;
 	}
-	merge->merging->looks_soon = merge->merging->looks_soon || act == REPLACE ||
-				     act == ADD_LEFT ||
-				     (news->type == NEWS_JOINED && stay->state == STAY_GONE);
+	merge->merging->needs_survey = merge->merging->needs_survey || act == REPLACE ||
+				       act == ADD_LEFT ||
+				       (news->type == NEWS_JOINED && stay->state == STAY_GONE);
 	switch (act) {
 	case IGNORE:
 		return true;
@@ -1147,7 +1147,7 @@ static bool merge_one(struct room_merge *merge, const struct news *news, struct 
 	return true;
 }
 
-/* ---- a look ---- */
+/* ---- a survey ---- */
 
 enum listed_phase {
 	LISTED_INSIDE, /* those inside by the records: whether they are listed */
@@ -1163,11 +1163,11 @@ struct listed {
 	bool is_old; /* of the same entry, so many came later that this stay is not stored */
 };
 
-struct look_steps {
+struct survey_steps {
 	struct listed *listed; /* by their stays */
 	struct listed **by_time; /* the oldest first */
 	size_t count;
-	struct look_place at;
+	struct survey_place at;
 };
 
 static int compare_listed(const void *first, const void *second)
@@ -1196,9 +1196,9 @@ static int compare_entries(const void *first, const void *second)
 	return order != 0 ? order : compare_joined(second, first);
 }
 
-struct look_steps *live_look_steps(struct arena *arena, struct news *news, size_t count)
+struct survey_steps *live_survey_steps(struct arena *arena, struct news *news, size_t count)
 {
-	struct look_steps *steps = arena_zero(arena, sizeof *steps);
+	struct survey_steps *steps = arena_zero(arena, sizeof *steps);
 	size_t same = 0;
 
 	steps->count = count;
@@ -1223,25 +1223,25 @@ struct look_steps *live_look_steps(struct arena *arena, struct news *news, size_
 	return steps;
 }
 
-/* Deals with somebody inside whom the look does not list. */
+/* Deals with somebody inside whom the survey does not list. */
 static bool miss_peer(struct room_merge *merge, struct peer *peer, struct fault *fault)
 {
-	const int64_t looked = merge->merging->looked;
+	const int64_t surveyed = merge->merging->surveyed;
 
-	if (peer->seen >= looked)
+	if (peer->seen >= surveyed)
 		return true;
-	if (was_missed(peer) && looked - peer->missed >= LIVE_MISSED_FOR)
+	if (was_missed(peer) && surveyed - peer->missed >= LIVE_MISSED_FOR)
 		return end_stay(merge, peer, peer->seen, LEAVE_UNSEEN, fault);
-	merge->merging->looks_again = true;
+	merge->merging->needs_second_survey = true;
 	if (was_missed(peer))
 		return true;
 	peer->seen = last_seen(merge, peer);
-	peer->missed = looked;
+	peer->missed = surveyed;
 	return peer_put(merge, peer, fault);
 }
 
 /* Marks the stay as known. Returns NULL if it is not listed. */
-static const struct news *find_listed(struct look_steps *steps, const struct peer *peer)
+static const struct news *find_listed(struct survey_steps *steps, const struct peer *peer)
 {
 	const struct listed key = { .stay = peer->stay };
 	struct listed *end = steps->listed + steps->count;
@@ -1260,7 +1260,7 @@ static const struct news *find_listed(struct look_steps *steps, const struct pee
 
 /* Goes through people who are inside by the records: if they are listed, what is known of them
  * changes; else they are missing. */
-static bool step_inside(struct room_merge *merge, struct look_steps *steps, size_t most,
+static bool step_inside(struct room_merge *merge, struct survey_steps *steps, size_t most,
 			struct fault *fault)
 {
 	const struct id session = merge->live.session;
@@ -1297,7 +1297,7 @@ static bool step_inside(struct room_merge *merge, struct look_steps *steps, size
 	return true;
 }
 
-static bool step_new(struct room_merge *merge, struct look_steps *steps, size_t most,
+static bool step_new(struct room_merge *merge, struct survey_steps *steps, size_t most,
 		     struct fault *fault)
 {
 	size_t n = 0;
@@ -1324,21 +1324,21 @@ static bool step_new(struct room_merge *merge, struct look_steps *steps, size_t 
 	return true;
 }
 
-/* Takes steps of a look: one, or all of them. */
+/* Takes steps of a survey: one, or all of them. */
 static bool merge_listed(struct room_merge *merge, struct fault *fault)
 {
 	struct merging *merging = merge->merging;
 	const bool is_whole = merging->steps == NULL;
-	struct look_steps *steps = merging->steps;
+	struct survey_steps *steps = merging->steps;
 
 	if (is_whole)
-		steps = live_look_steps(merge->call->arena, (struct news *)(uintptr_t)merging->news,
-					merging->count);
+		steps = live_survey_steps(merge->call->arena,
+					  (struct news *)(uintptr_t)merging->news, merging->count);
 	if (!steps->at.has_begun) {
 		steps->at.has_begun = true;
 		steps->at.session = merge->live.session;
-		/* A look that is older than the last one misses nobody. */
-		steps->at.misses = merging->looked > merge->live.looked;
+		/* A survey that is older than the last one misses nobody. */
+		steps->at.misses = merging->surveyed > merge->live.surveyed;
 	}
 	do {
 		if (steps->at.phase == LISTED_INSIDE
@@ -1349,21 +1349,21 @@ static bool merge_listed(struct room_merge *merge, struct fault *fault)
 	steps->at.has_restarted = steps->at.has_restarted || merge->has_restarted;
 	/* Those who were inside another session have left it. */
 	if (merge->has_restarted || id_compare(&merge->live.session, &steps->at.session) != 0)
-		merging->looks_again = false;
-	/* After a restart, the next look finds those who are missing. */
+		merging->needs_second_survey = false;
+	/* After a restart, the next survey finds those who are missing. */
 	if (steps->at.phase != LISTED_DONE || !is_open(merge) || steps->at.has_restarted)
 		return true;
-	merge->live.looked = later(merge->live.looked, merging->looked);
+	merge->live.surveyed = later(merge->live.surveyed, merging->surveyed);
 	merge->is_changed = true;
 	return true;
 }
 
-bool live_look_is_merged(const struct look_steps *steps)
+bool live_survey_is_merged(const struct survey_steps *steps)
 {
 	return steps->at.phase == LISTED_DONE;
 }
 
-void live_look_name_room(struct merging *merging, const struct server_room *room)
+void live_survey_name_room(struct merging *merging, const struct server_room *room)
 {
 	for (size_t i = 0; i < merging->steps->count; i++)
 		merging->steps->listed[i].news->room = *room;
@@ -1371,12 +1371,12 @@ void live_look_name_room(struct merging *merging, const struct server_room *room
 	merging->steps->at.next = 0;
 }
 
-struct look_place live_look_place(const struct look_steps *steps)
+struct survey_place live_survey_place(const struct survey_steps *steps)
 {
 	return steps->at;
 }
 
-void live_look_return(struct look_steps *steps, const struct look_place *place)
+void live_survey_return(struct survey_steps *steps, const struct survey_place *place)
 {
 	steps->at = *place;
 }
@@ -1418,8 +1418,8 @@ static bool end_merge(struct room_merge *merge, struct fault *fault)
 		record_put(&session_table, call->transaction, &merge->session, fault));
 }
 
-/* Counts all that is left as merged, because none of it changes the records; otherwise a look would
- * begin again and again. */
+/* Counts all that is left as merged, because none of it changes the records; otherwise a survey
+ * would begin again and again. */
 static void skip_rest(struct merging *merging)
 {
 	merging->merged = merging->count;
@@ -1431,11 +1431,11 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 {
 	struct room_merge merge;
 
-	merging->needs_room = merging->looks_soon = merging->looks_again = false;
+	merging->needs_room = merging->needs_survey = merging->needs_second_survey = false;
 	merging->failed = NULL;
 	merging->merged = 0;
 	merging->is_over = false;
-	merging->judges = merging->is_look ? JUDGE_EVERYBODY : JUDGE_NOBODY;
+	merging->judges = merging->is_survey ? JUDGE_EVERYBODY : JUDGE_NOBODY;
 	if (!begin_merge(&merge, call, merging, fault))
 		return false;
 	if (merge.live.closing != 0 && !close_on(&merge, fault))
@@ -1457,7 +1457,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 		skip_rest(merging);
 		return end_merge(&merge, fault);
 	}
-	if (merging->is_look)
+	if (merging->is_survey)
 		return merge_listed(&merge, fault) && end_merge(&merge, fault);
 
 	for (size_t i = 0; i < merging->count; i++) {
@@ -1478,9 +1478,9 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 	return end_merge(&merge, fault);
 }
 
-bool live_look_news(struct call *call, const struct server_person *people, size_t count,
-		    const struct server_room *room, int64_t sent, struct merging *merging,
-		    struct fault *fault)
+bool live_survey_prepare(struct call *call, const struct server_person *people, size_t count,
+			 const struct server_room *room, int64_t sent, struct merging *merging,
+			 struct fault *fault)
 {
 	struct news *news = arena_zero(call->arena, (count + 1) * sizeof *news);
 	struct backend_healths healths;
@@ -1497,9 +1497,9 @@ bool live_look_news(struct call *call, const struct server_person *people, size_
 	}
 	merging->news = news;
 	merging->count = count;
-	merging->is_look = true;
-	merging->looked = sent;
-	merging->steps = live_look_steps(call->arena, news, count);
+	merging->is_survey = true;
+	merging->surveyed = sent;
+	merging->steps = live_survey_steps(call->arena, news, count);
 	return true;
 }
 

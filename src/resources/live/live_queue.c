@@ -312,14 +312,14 @@ void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
 	pthread_mutex_unlock(&queue->lock);
 }
 
-void live_queue_look(struct live_queue *queue, const struct id *account, const struct id *backend,
-		     const struct id *room)
+void live_queue_survey(struct live_queue *queue, const struct id *account, const struct id *backend,
+		       const struct id *room)
 {
 	const struct queued_room wanted = {
 		.account = *account,
 		.room = *room,
 		.backend = *backend,
-		.wants = ROOM_LOOK,
+		.wants = ROOM_SURVEY,
 	};
 
 	add_room(queue, wanted, NULL);

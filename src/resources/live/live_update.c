@@ -343,13 +343,14 @@ static bool settle_updated(struct call *call, struct fault *fault)
 	    !live_codes_ask(call, &update.view->live, &update.view->room.id, &code, 1, &update.asks,
 			    fault))
 		return false;
-	/* A look at the same time may have taken the new attributes for wrong ones; or somebody who
-	 * changed only a name has brought back the rights of a role that was changed meanwhile. */
+	/* A survey at the same time may have taken the new attributes for wrong ones; or somebody
+	 * who changed only a name has brought back the rights of a role that was changed
+	 * meanwhile. */
 	if ((call->asking->rank != ASKED_FOR_ONESELF ||
 	     (seen->role.data != NULL && !slice_equal(seen->role, update.role))) &&
 	    call->environment->live_queue != NULL)
-		live_queue_look(call->environment->live_queue, &call->account,
-				&call->asking->backend, &update.view->room.id);
+		live_queue_survey(call->environment->live_queue, &call->account,
+				  &call->asking->backend, &update.view->room.id);
 	return answer_updated(call, &update, &person, tracks, count);
 }
 

@@ -39,7 +39,7 @@ static const struct member live_members[] = {
 	{ "server_room", AS_TEXT(0, LIVE_ID_MOST), AT(struct live, server_room) },
 	{ "server_created_at", AS_TIME, AT(struct live, server_created) },
 	{ "heard_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, heard) },
-	{ "looked_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, looked) },
+	{ "looked_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, surveyed) },
 	{ "left_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, left) },
 	{ "ending_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, ending) },
 	{ "end_reason", AS_TEXT(0, LIVE_REASON_MOST), MARKED(MEMBER_ABSENT),

@@ -151,18 +151,18 @@ static size_t count_inside(const struct simulation *simulation)
 	return inside;
 }
 
-static void look_twice(struct simulation *simulation)
+static void survey_twice(struct simulation *simulation)
 {
-	say_look(simulation->script, list_people(simulation));
+	say_survey(simulation->script, list_people(simulation));
 	world_move(&stand, 6000);
-	say_look(simulation->script, list_people(simulation));
+	say_survey(simulation->script, list_people(simulation));
 }
 
-/* The answer to a look that was sent at this time arrives. */
-static void look_late(struct simulation *simulation, struct slice list, int64_t looked)
+/* The answer to a survey that was sent at this time arrives. */
+static void survey_late(struct simulation *simulation, struct slice list, int64_t surveyed)
 {
-	simulation->script->late = now() - looked;
-	say_look(simulation->script, list);
+	simulation->script->late = now() - surveyed;
+	say_survey(simulation->script, list);
 	simulation->script->late = 0;
 }
 
@@ -210,7 +210,7 @@ static void simulate_meeting(struct simulation *simulation)
 	for (int step = 0; step < STEPS; step++) {
 		world_move(&stand, 1 + (int64_t)chance_below(&simulation->seed, 4000));
 		if (listed != 0)
-			look_late(simulation, list, listed);
+			survey_late(simulation, list, listed);
 		listed = 0;
 		if (happens(simulation, 60))
 			simulate_join(simulation);
@@ -222,28 +222,28 @@ static void simulate_meeting(struct simulation *simulation)
 			if (happens(simulation, 50))
 				listed = now(); /* the answer arrives after other news */
 			else
-				say_look(script, list);
+				say_survey(script, list);
 		}
 		deliver(simulation);
 	}
 	if (listed != 0)
-		look_late(simulation, list, listed);
+		survey_late(simulation, list, listed);
 	if (happens(simulation, 50))
 		simulate_end(simulation);
 	world_move(&stand, 15000);
 	deliver(simulation);
-	look_twice(simulation);
+	survey_twice(simulation);
 	expect_truth(simulation);
 	/* All of it arrives once more. */
 	for (size_t i = simulation->delivered_count; i-- > 0;)
 		tell(script, &simulation->delivered[i]);
-	look_twice(simulation);
+	survey_twice(simulation);
 	expect_truth(simulation);
 	for (size_t i = 0; i < script->stay_count; i++)
 		simulate_leave(simulation, i);
 	world_move(&stand, 5000);
 	deliver(simulation);
-	look_twice(simulation);
+	survey_twice(simulation);
 	expect_truth(simulation);
 	say(script, "+60000 grace");
 	ck_assert(!script->told.is_live);
@@ -301,8 +301,8 @@ static void expect_each_event_once(const struct script *script, uint64_t seq)
 	ck_assert_uint_eq(events[LIVE_CLOSED], page.count);
 }
 
-/* Whatever is lost, doubled, late or told in another order: after two looks the records are right.
- * Meetings follow each other in one room; events of one arrive in the next, too. */
+/* Whatever is lost, doubled, late or told in another order: after two surveys the records are
+ * right. Meetings follow each other in one room; events of one arrive in the next, too. */
 START_TEST(records_become_what_is_true)
 {
 	struct simulation *simulation;
@@ -317,7 +317,7 @@ START_TEST(records_become_what_is_true)
 		simulate_meeting(simulation);
 	world_move(&stand, 200000);
 	deliver(simulation);
-	look_twice(simulation);
+	survey_twice(simulation);
 	expect_truth(simulation);
 	say(simulation->script, "+20000 grace");
 	expect_each_event_once(simulation->script, seq);

@@ -179,7 +179,7 @@ START_TEST(no_two_people_have_one_name)
 }
 END_TEST
 
-/* A former program stored people without the record of their name: the next look makes it. */
+/* A former program stored people without the record of their name: the next survey makes it. */
 START_TEST(names_of_a_former_program_are_taken)
 {
 	struct fault fault = FAULT_INITIAL;

@@ -22,7 +22,7 @@ static const struct {
 	const char *news;
 	const char *stored;
 	/* The events of the news; then `told`: webhooks are told of a failure; `soon`: the room is
-	 * to be looked at; `again`: it is to be looked at again. */
+	 * to be surveyed; `again`: it is to be surveyed again. */
 	const char *events;
 } news_rows[] = {
 	/* clang-format off */
@@ -49,7 +49,7 @@ static const struct {
 	{ GONE CLOSED, "name:x join:b", "[closed 2 0-9000 a@0-9000=left b@1000-2000=unseen]",
 	  "soon" },
 
-	/* ---- a look lists somebody ---- */
+	/* ---- a survey lists somebody ---- */
 	{ "", "look:a", "[open 1 0-0 a@0]", "open join" },
 	{ "", "listed:a,b", "[open 1 0-0 a@0 b@0]", "open join join" },
 	{ "", "look:", "", "" },
@@ -105,7 +105,7 @@ static const struct {
 	  "leave join join soon again" },
 	{ "join:a +1000", "( room:2 join:x join:c=a )",
 	  "[open 2 0-1000 a@0-0=unseen c(a)@1000 x@1000]", "leave join join soon" },
-	/* as a look saw the session last, or somebody who left; whoever left comes back, too */
+	/* as a survey saw the session last, or somebody who left; whoever left comes back, too */
 	{ "join:a +1000 look:a +60000", "room:2 join:c=a", "[open 2 0-61000 a@0-1000=unseen "
 	  "c(a)@61000]", "leave join soon" },
 	{ "join:a +1000 look:a +60001", "room:2 join:c=a", "[closed 1 0-1000 a@0-1000=unseen] "
@@ -114,7 +114,8 @@ static const struct {
 	  "b@0-0=unseen c(a)@61000]", "leave join soon" },
 	{ "join:a join:b +1000 leave:a=server leave:b=server +19000", "room:2 join:c=a",
 	  "[open 2 0-20000 a@0-1000=server b@0-1000=server c(a)@20000]", "join soon" },
-	/* looks have missed everybody: the session waits for 60 s, from when they were last seen */
+	/* surveys have missed everybody: the session waits for 60 s, from when they were last
+	 * seen */
 	{ SEEN " look: +5000 look: +20000 grace", "room:2 join:c=a",
 	  "[open 2 0-28000 a@0-2000=unseen b@1000-2000=unseen c(a)@28000]", "join soon" },
 	{ SEEN " look: +5000 look: +54000", "grace",
@@ -217,7 +218,7 @@ static const struct {
 	{ GONE, "room:1 failed:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "told" },
 	{ GONE CLOSED, "failed:b", "[closed 2 0-9000 a@0-9000=left b@1000-2000=unseen]", "told" },
 
-	/* ---- a look does not list somebody ---- */
+	/* ---- a survey does not list somebody ---- */
 	{ SEEN, "look:a", "[open 1 0-1000 a@0 b@1000]", "again" },
 	{ SEEN " look:a +4999", "look:a", "[open 1 0-1000 a@0 b@1000]", "again" },
 	{ SEEN " look:a +5000", "look:a", "[open 1 0-2000 a@0 b@1000-2000=unseen]", "leave" },
@@ -242,12 +243,12 @@ static const struct {
 	  "[open 1 0-2500 a@0 b@1000-2500=unseen]", "leave" },
 	{ SEEN " look:a +2000 look:a +500 late:3000 look:a,b late:0 +2500", "look:a",
 	  "[open 1 0-2500 a@0 b@1000-2500=unseen]", "leave" },
-	/* an event from between two looks that miss them */
+	/* an event from between two surveys that miss them */
 	{ SEEN " look:a +1000 look:a +1000 late:1500 join:b late:0 +3500", "look:a",
 	  "[open 1 0-1000 a@0 b@1000]", "again" },
 	{ SEEN " look:a +1000 look:a +1000 late:1500 join:b late:0 +4000", "look:a",
 	  "[open 1 0-3500 a@0 b@1000-3500=unseen]", "leave" },
-	/* a look that was sent before they were known does not count, neither as one that saw nor
+	/* a survey that was sent before they were known does not count, neither as one that saw nor
 	 * as one that missed them */
 	{ "join:a +1000 known:b +3000 look:a +2000 late:4500 join:b late:0 +1000", "ended",
 	  "[closed 1 0-7000 a@0-7000=ended b@1000-1500=unseen]", "leave leave close" },
@@ -259,7 +260,7 @@ static const struct {
 	  "ended", "[closed 1 0-7000 a@0-7000=unseen b@1000-7000=unseen]", "leave leave close" },
 	{ "join:a +1000 known:b +3000 look:a +2000 late:4500 listed:a,b late:0 +4000", "ended",
 	  "[closed 1 0-4000 a@0-4000=unseen b@1000-1500=unseen]", "leave leave close" },
-	/* the look was sent before they came, or before another one */
+	/* the survey was sent before they came, or before another one */
 	{ "join:a +3000 join:b", "late:1000 look:a", "[open 1 0-3000 a@0 b@3000]", "" },
 	{ SEEN " look:a,b", "late:500 look:a", "[open 1 0-1000 a@0 b@1000]", "" },
 	{ SEEN " look:a +5000 look:a,b", "late:2500 look:a", "[open 1 0-1000 a@0 b@1000]", "" },
@@ -360,9 +361,9 @@ static void run_row(int i)
 	events = events_since(script->seq, NULL);
 	if (script->told.failed != NULL)
 		events = arena_text(stand.arena, "%s%stold", events, events[0] == '\0' ? "" : " ");
-	if (script->told.looks_soon)
+	if (script->told.needs_survey)
 		events = arena_text(stand.arena, "%s%ssoon", events, events[0] == '\0' ? "" : " ");
-	if (script->told.looks_again)
+	if (script->told.needs_second_survey)
 		events = arena_text(stand.arena, "%s%sagain", events, events[0] == '\0' ? "" : " ");
 	ck_assert_msg(strcmp(events, news_rows[i].events) == 0, "%s: %s, not %s", script->at,
 		      events, news_rows[i].events);

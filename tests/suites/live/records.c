@@ -604,8 +604,8 @@ START_TEST(a_large_session_closes_in_steps)
 }
 END_TEST
 
-/* Merges a look in steps, each in a transaction of its own. Returns how many there were. */
-static unsigned look_in_steps(struct script *script, int first, int end)
+/* Merges a survey in steps, each in a transaction of its own. Returns how many there were. */
+static unsigned survey_in_steps(struct script *script, int first, int end)
 {
 	struct merging merging = { .room = script->room, .backend = servers[0] };
 	struct news *news = arena_zero(stand.arena, (size_t)(end - first) * sizeof *news);
@@ -616,39 +616,39 @@ static unsigned look_in_steps(struct script *script, int first, int end)
 					  slice_of(arena_text(stand.arena, "s%d/r%d", i, i)));
 	merging.news = news;
 	merging.count = (size_t)(end - first);
-	merging.is_look = true;
-	merging.looked = now();
-	merging.steps = live_look_steps(stand.arena, news, merging.count);
-	while (!live_look_is_merged(merging.steps)) {
+	merging.is_survey = true;
+	merging.surveyed = now();
+	merging.steps = live_survey_steps(stand.arena, news, merging.count);
+	while (!live_survey_is_merged(merging.steps)) {
 		merge(script, &merging);
 		ck_assert_uint_lt(++steps, 100);
 	}
 	return steps;
 }
 
-START_TEST(a_large_look_is_merged_in_steps)
+START_TEST(a_large_survey_is_merged_in_steps)
 {
 	struct script *script;
 	uint64_t seq;
 
 	open_stand(_i);
 	script = script_open("look");
-	ck_assert_uint_gt(look_in_steps(script, 0, 600), 5);
+	ck_assert_uint_gt(survey_in_steps(script, 0, 600), 5);
 	ck_assert_int_eq(inside_now(script), 600);
 	world_move(&stand, 1000);
 	seq = last_seq();
-	ck_assert_uint_gt(look_in_steps(script, 0, 600), 1);
+	ck_assert_uint_gt(survey_in_steps(script, 0, 600), 1);
 	/* A room in session belongs to the server that told of it. */
 	script->server = 1;
-	ck_assert_uint_eq(look_in_steps(script, 600, 700), 1);
+	ck_assert_uint_eq(survey_in_steps(script, 600, 700), 1);
 	script->server = 0;
 	ck_assert_str_eq(events_since(seq, NULL), "");
 	/* Half of them are missing, twice. */
 	world_move(&stand, 1000);
-	(void)look_in_steps(script, 300, 700);
+	(void)survey_in_steps(script, 300, 700);
 	ck_assert_int_eq(inside_now(script), 700);
 	world_move(&stand, LIVE_MISSED_FOR);
-	(void)look_in_steps(script, 300, 700);
+	(void)survey_in_steps(script, 300, 700);
 	ck_assert_int_eq(inside_now(script), 400);
 	ck_assert_uint_eq(events_of(events_since(seq, NULL), "leave"), 300);
 	(void)stored(script);
@@ -803,7 +803,7 @@ void add_records(TCase *records)
 	tcase_add_loop_test(records, a_deleted_media_server_closes_its_sessions, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_session_of_many_closes_at_once, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_large_session_closes_in_steps, 0, ROWS(drivers));
-	tcase_add_loop_test(records, a_large_look_is_merged_in_steps, 0, ROWS(drivers));
+	tcase_add_loop_test(records, a_large_survey_is_merged_in_steps, 0, ROWS(drivers));
 	tcase_add_loop_test(records, so_many_stays_are_stored_in_a_minute, 0, ROWS(limited));
 	tcase_add_loop_test(records, who_is_over_the_limit_is_stored_later, 0, ROWS(drivers));
 	tcase_add_loop_test(records, a_media_server_is_of_one_account, 0, ROWS(drivers));

@@ -225,10 +225,12 @@ void tell(struct script *script, const struct news *news)
 }
 
 /* names_room: whether the list of rooms is known, too. */
-static bool look_once(struct script *script, struct slice people, bool names_room)
+static bool survey_once(struct script *script, struct slice people, bool names_room)
 {
 	struct news news[STAYS_MOST];
-	struct merging merging = { .news = news, .is_look = true, .looked = now() - script->late };
+	struct merging merging = { .news = news,
+				   .is_survey = true,
+				   .surveyed = now() - script->late };
 
 	for (struct slice rest = people, word; rest.data != NULL && people.size > 0;) {
 		word = text_split(rest, ',', &rest);
@@ -243,18 +245,18 @@ static bool look_once(struct script *script, struct slice people, bool names_roo
 
 static void say_listed(struct script *script, struct slice people)
 {
-	ck_assert(!look_once(script, people, true));
+	ck_assert(!survey_once(script, people, true));
 }
 
-void say_look(struct script *script, struct slice people)
+void say_survey(struct script *script, struct slice people)
 {
-	bool looks_again;
+	bool needs_second_survey;
 
-	if (!look_once(script, people, false))
+	if (!survey_once(script, people, false))
 		return;
-	looks_again = script->told.looks_again;
+	needs_second_survey = script->told.needs_second_survey;
 	say_listed(script, people);
-	script->told.looks_again = script->told.looks_again || looks_again;
+	script->told.needs_second_survey = script->told.needs_second_survey || needs_second_survey;
 }
 
 /* ---- words ---- */
@@ -445,7 +447,7 @@ static const struct {
 	void (*say)(struct script *script, struct slice word);
 } words[] = {
 	/* clang-format off */
-	{ "join:", say_join }, { "leave:", say_leave }, { "look:", say_look },
+	{ "join:", say_join }, { "leave:", say_leave }, { "look:", say_survey },
 	{ "listed:", say_listed }, { "ended", say_ended }, { "ending", say_ending }, { "failed:", say_failed },
 	{ "known:", say_known }, { "timeless:", say_timeless }, { "grace", say_grace },
 	{ "room:", say_room }, { "server:", say_server }, { "late:", say_late },

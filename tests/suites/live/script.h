@@ -116,9 +116,9 @@ void merge(struct script *script, struct merging *merging);
 /* Tells the news, or adds them to a batch. */
 void tell(struct script *script, const struct news *news);
 
-/* Looks as the service does: the list of people names no room, so the rooms are asked for if
- * somebody is new. */
-void say_look(struct script *script, struct slice people);
+/* Surveys the room as the service does: the list of people names no room, so the rooms are asked
+ * for if somebody is new. */
+void say_survey(struct script *script, struct slice people);
 
 /* ---- words ---- */
 

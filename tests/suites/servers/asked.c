@@ -290,20 +290,20 @@ END_TEST
 /* ---- many at once ---- */
 
 /* Requests without a call. */
-struct look {
+struct survey {
 	struct asking asking;
 	struct asked asked;
 	struct wait wait;
 };
 
-static void begin_look(struct look *look, unsigned account, unsigned backend, const char *path,
-		       struct slice room)
+static void begin_survey(struct survey *survey, unsigned account, unsigned backend,
+			 const char *path, struct slice room)
 {
-	*look = (struct look){
+	*survey = (struct survey){
 		.asking = {
 			.account = { { (unsigned char)(account + 1) } },
 			.backend = { { (unsigned char)(backend + 1) } },
-			.asked = &look->asked,
+			.asked = &survey->asked,
 			.count = 1,
 		},
 		.asked.request = {
@@ -315,20 +315,20 @@ static void begin_look(struct look *look, unsigned account, unsigned backend, co
 		},
 		.wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false },
 	};
-	media_client_ask(stand.environment.media_client, &look->asking, end_wait, &look->wait);
+	media_client_ask(stand.environment.media_client, &survey->asking, end_wait, &survey->wait);
 }
 
 /* The same for somebody in a room, or for a moderator of it. */
-static void begin_ranked(struct look *look, enum asked_rank rank, const char *person,
+static void begin_ranked(struct survey *survey, enum asked_rank rank, const char *person,
 			 unsigned parts, const char *path)
 {
-	*look = (struct look){
+	*survey = (struct survey){
 		.asking = {
 			.account = { { 1 } },
 			.backend = { { 1 } },
 			.rank = rank,
 			.person = slice_of(person),
-			.asked = &look->asked,
+			.asked = &survey->asked,
 			.count = 1,
 		},
 		.asked.parts = parts,
@@ -341,39 +341,39 @@ static void begin_ranked(struct look *look, enum asked_rank rank, const char *pe
 		},
 		.wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false },
 	};
-	media_client_ask(stand.environment.media_client, &look->asking, end_wait, &look->wait);
+	media_client_ask(stand.environment.media_client, &survey->asking, end_wait, &survey->wait);
 }
 
-static void end_look(struct look *look)
+static void end_survey(struct survey *survey)
 {
-	pthread_mutex_lock(&look->wait.lock);
-	while (!look->wait.has_ended)
-		pthread_cond_wait(&look->wait.ended, &look->wait.lock);
-	pthread_mutex_unlock(&look->wait.lock);
-	media_client_forget(&look->asking);
+	pthread_mutex_lock(&survey->wait.lock);
+	while (!survey->wait.has_ended)
+		pthread_cond_wait(&survey->wait.ended, &survey->wait.lock);
+	pthread_mutex_unlock(&survey->wait.lock);
+	media_client_forget(&survey->asking);
 }
 
 /* Of one account: to one media server 8 at once, in all 32. Those who wait longer than 2 s are not
  * made, and other accounts are served at once. */
 START_TEST(one_server_or_account_holds_nobody_up)
 {
-	static struct look looks[60], other;
+	static struct survey surveys[60], other;
 	struct media_figures figures;
 	size_t busy = 0;
 
 	for (unsigned i = 0; i < 60; i++)
-		begin_look(&looks[i], 0, i < 20 ? 0 : i, "/held", SLICE(""));
+		begin_survey(&surveys[i], 0, i < 20 ? 0 : i, "/held", SLICE(""));
 	ck_assert(receiver_wait(stand.receiver, 32));
-	begin_look(&other, 1, 0, "/200", SLICE(""));
-	end_look(&other);
+	begin_survey(&other, 1, 0, "/200", SLICE(""));
+	end_survey(&other);
 	ck_assert_int_eq(other.asked.end, ASKED_ANSWERED);
 	ck_assert_int_eq(other.asked.outcome.status, 200);
 	ck_assert_uint_eq(receiver_most_at_once(stand.receiver), 32);
 	for (unsigned i = 0; i < 60; i++) {
-		end_look(&looks[i]);
-		busy += looks[i].asked.end == ASKED_BUSY;
-		ck_assert(looks[i].asked.end == ASKED_BUSY ||
-			  looks[i].asked.outcome.failure == SENDER_TIMED_OUT);
+		end_survey(&surveys[i]);
+		busy += surveys[i].asked.end == ASKED_BUSY;
+		ck_assert(surveys[i].asked.end == ASKED_BUSY ||
+			  surveys[i].asked.outcome.failure == SENDER_TIMED_OUT);
 	}
 	media_client_figures(stand.environment.media_client, &figures);
 	ck_assert_uint_eq(figures.ended[ASKED_BUSY], busy);
@@ -385,17 +385,17 @@ END_TEST
 /* Calls that change something in the same room go out one after another. */
 START_TEST(one_room_is_changed_by_one_call_at_a_time)
 {
-	static struct look first, second, other;
+	static struct survey first, second, other;
 
-	begin_look(&first, 0, 0, "/held", SLICE("r"));
+	begin_survey(&first, 0, 0, "/held", SLICE("r"));
 	ck_assert(receiver_wait(stand.receiver, 1));
-	begin_look(&second, 0, 0, "/200", SLICE("r"));
-	begin_look(&other, 0, 0, "/200", SLICE("s"));
-	end_look(&other);
+	begin_survey(&second, 0, 0, "/200", SLICE("r"));
+	begin_survey(&other, 0, 0, "/200", SLICE("s"));
+	end_survey(&other);
 	ck_assert_int_eq(other.asked.end, ASKED_ANSWERED);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
-	end_look(&first);
-	end_look(&second);
+	end_survey(&first);
+	end_survey(&second);
 	ck_assert_int_eq(first.asked.outcome.failure, SENDER_TIMED_OUT);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 3);
 	ck_assert_int_eq(second.asked.outcome.status, 200);
@@ -463,30 +463,30 @@ static const struct {
 } places[] = {
 	{ ASKED_TO_JUDGE, 8 },
 	{ ASKED_TO_MANAGE, 6 },
-	{ ASKED_TO_LOOK, 6 },
+	{ ASKED_TO_SURVEY, 6 },
 	{ ASKED_FOR_ONESELF, 4 },
 };
 
 START_TEST(moderators_find_a_place)
 {
-	static struct look looks[10], moderator;
+	static struct survey surveys[10], moderator;
 	const enum asked_rank rank = places[_i].rank;
 
 	for (unsigned i = 0; i < 10; i++)
-		begin_ranked(&looks[i], rank, arena_text(stand.arena, "p%u", i),
+		begin_ranked(&surveys[i], rank, arena_text(stand.arena, "p%u", i),
 			     rank == ASKED_FOR_ONESELF ? ASKED_PART_NAME : 0, "/held");
 	ck_assert(receiver_wait(stand.receiver, places[_i].most));
 	begin_ranked(&moderator, ASKED_TO_JUDGE, "", 0, "/200");
 	if (rank != ASKED_TO_JUDGE) {
-		end_look(&moderator);
+		end_survey(&moderator);
 		ck_assert_int_eq(moderator.asked.outcome.status, 200);
 		ck_assert_uint_eq(receiver_most_at_once(stand.receiver), places[_i].most);
 	}
 	receiver_release(stand.receiver);
 	if (rank == ASKED_TO_JUDGE)
-		end_look(&moderator);
+		end_survey(&moderator);
 	for (unsigned i = 0; i < 10; i++)
-		end_look(&looks[i]);
+		end_survey(&surveys[i]);
 	ck_assert_uint_le(receiver_most_at_once(stand.receiver), 8);
 }
 END_TEST
@@ -517,7 +517,7 @@ static const char *arrived_after_first(void)
 
 START_TEST(the_last_change_of_oneself_counts)
 {
-	static struct look looks[8];
+	static struct survey surveys[8];
 	const int64_t begun = clock_monotonic();
 	struct slice rest = slice_of(own_changes[_i].changes);
 	unsigned n = 0;
@@ -525,7 +525,7 @@ START_TEST(the_last_change_of_oneself_counts)
 	while (rest.data != NULL) {
 		const struct slice change = text_split(rest, ' ', &rest);
 
-		begin_ranked(&looks[n], ASKED_FOR_ONESELF,
+		begin_ranked(&surveys[n], ASKED_FOR_ONESELF,
 			     arena_text(stand.arena, "%c", change.data[0]),
 			     (unsigned)(change.data[1] - '0'), n == 0 ? "/held" : "/204");
 		if (n++ == 0)
@@ -533,9 +533,9 @@ START_TEST(the_last_change_of_oneself_counts)
 	}
 	receiver_release(stand.receiver);
 	for (unsigned i = 0; i < n; i++) {
-		end_look(&looks[i]);
-		ck_assert_int_eq(looks[i].asked.end, ASKED_ANSWERED);
-		ck_assert_int_eq(looks[i].asked.outcome.status, i == 0 ? 200 : 204);
+		end_survey(&surveys[i]);
+		ck_assert_int_eq(surveys[i].asked.end, ASKED_ANSWERED);
+		ck_assert_int_eq(surveys[i].asked.outcome.status, i == 0 ? 200 : 204);
 	}
 	ck_assert_str_eq(arrived_after_first(), own_changes[_i].arrive);
 	/* Five in a second. */
@@ -546,10 +546,10 @@ END_TEST
 /* A change that comes late, because its call waited elsewhere, does not undo a later one. */
 START_TEST(a_change_that_was_overtaken_is_not_made)
 {
-	static struct look later, earlier;
+	static struct survey later, earlier;
 
 	begin_ranked(&later, ASKED_FOR_ONESELF, "a", ASKED_PART_METADATA, "/204");
-	end_look(&later);
+	end_survey(&later);
 	later.asking.came = 5;
 	for (unsigned i = 0; i < 2; i++) {
 		earlier = later;
@@ -560,7 +560,7 @@ START_TEST(a_change_that_was_overtaken_is_not_made)
 		earlier.wait.has_ended = false;
 		media_client_ask(stand.environment.media_client, &earlier.asking, end_wait,
 				 &earlier.wait);
-		end_look(&earlier);
+		end_survey(&earlier);
 		ck_assert_int_eq(earlier.asked.end, i == 0 ? ASKED_ANSWERED : ASKED_REPLACED);
 	}
 	ck_assert_uint_eq(receiver_count(stand.receiver), 2);
@@ -592,12 +592,12 @@ static const size_t too_large[] = { SENDER_BYTES_MOST + 1, 4 * SENDER_BYTES_MOST
 
 START_TEST(a_large_request_ends_no_process)
 {
-	static struct look large, other;
+	static struct survey large, other;
 	const pid_t before = child();
 	char *body = arena_alloc(stand.arena, too_large[_i]);
 
 	memset(body, 'x', too_large[_i]);
-	large = (struct look){
+	large = (struct survey){
 		.asking = { .account = { { 1 } }, .asked = &large.asked, .count = 1 },
 		.asked.request = {
 			.url = slice_of(arena_text(stand.arena, "http%s", url_of("/200") + 2)),
@@ -607,10 +607,10 @@ START_TEST(a_large_request_ends_no_process)
 		.wait = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false },
 	};
 	media_client_ask(stand.environment.media_client, &large.asking, end_wait, &large.wait);
-	end_look(&large);
+	end_survey(&large);
 	ck_assert_int_eq(large.asked.end, ASKED_TOO_LARGE);
-	begin_look(&other, 1, 0, "/200", SLICE(""));
-	end_look(&other);
+	begin_survey(&other, 1, 0, "/200", SLICE(""));
+	end_survey(&other);
 	ck_assert_int_eq(other.asked.outcome.status, 200);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 1);
 	ck_assert_int_eq(child(), before);
@@ -620,18 +620,18 @@ END_TEST
 /* What only reads is sent once more; what changes something is not. */
 START_TEST(a_lost_process_is_replaced)
 {
-	static struct look reads, changes;
+	static struct survey reads, changes;
 
-	begin_look(&reads, 0, 0, "/held", SLICE(""));
-	begin_look(&changes, 0, 0, "/held", SLICE("x"));
+	begin_survey(&reads, 0, 0, "/held", SLICE(""));
+	begin_survey(&changes, 0, 0, "/held", SLICE("x"));
 	ck_assert(receiver_wait(stand.receiver, 2));
 	ck_assert_int_eq(kill(child(), SIGKILL), 0);
-	end_look(&changes);
+	end_survey(&changes);
 	ck_assert_int_eq(changes.asked.end, ASKED_LOST);
 	ck_assert(changes.asked.outcome.was_sent);
 	ck_assert(receiver_wait(stand.receiver, 3));
 	receiver_release(stand.receiver);
-	end_look(&reads);
+	end_survey(&reads);
 	ck_assert_int_eq(reads.asked.end, ASKED_ANSWERED);
 	ck_assert_int_eq(reads.asked.outcome.status, 200);
 	ck_assert_uint_eq(receiver_count(stand.receiver), 3);

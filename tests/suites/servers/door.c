@@ -496,8 +496,8 @@ START_TEST(who_was_put_out_does_not_come_back)
 }
 END_TEST
 
-/* Somebody is in a room that was deleted, and the service learns of it by looking. */
-START_TEST(a_look_at_a_deleted_room_ends)
+/* Somebody is in a room that was deleted, and the service learns of it by a survey. */
+START_TEST(a_survey_of_a_deleted_room_ends)
 {
 	const int64_t end = clock_monotonic() + 30000;
 
@@ -702,7 +702,7 @@ void add_door(TCase *live, TCase *inside)
 {
 	tcase_add_loop_test(live, rights_without_a_role_stay, 0, 2);
 	tcase_add_test(live, who_was_put_out_does_not_come_back);
-	tcase_add_loop_test(live, a_look_at_a_deleted_room_ends, 0, 2);
+	tcase_add_loop_test(live, a_survey_of_a_deleted_room_ends, 0, 2);
 	tcase_add_test(live, moderators_are_told_who_waits);
 	tcase_add_loop_test(live, people_are_told_that_their_role_has_changed, 0,
 			    ROWS(role_changes));

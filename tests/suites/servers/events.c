@@ -90,7 +90,7 @@ START_TEST(what_is_wanted_of_rooms_is_kept)
 	for (unsigned i = 0; i < 30000; i++) {
 		const struct id id = { { 1, (unsigned char)(i >> 8), (unsigned char)i } };
 
-		live_queue_look(queue, &stand.account.id, &backend_id, &id);
+		live_queue_survey(queue, &stand.account.id, &backend_id, &id);
 		if (i % 2 == 0)
 			live_queue_judge(queue, &stand.account.id, &id);
 		live_queue_judge(queue, &other, &backend_id);
@@ -108,7 +108,7 @@ START_TEST(what_is_wanted_of_rooms_is_kept)
 		queued_room_free(one);
 	}
 	ck_assert_uint_eq(n, LIVE_QUEUE_ROOMS + 2);
-	ck_assert_uint_eq(wants, ROOM_LOOK | ROOM_JUDGE);
+	ck_assert_uint_eq(wants, ROOM_SURVEY | ROOM_JUDGE);
 }
 END_TEST
 
@@ -139,7 +139,7 @@ static void damage_live(void)
 static void make_crowd(struct call *call)
 {
 	struct news *news = arena_zero(call->arena, HOSTS * sizeof *news);
-	struct merging merging = { .news = news, .count = HOSTS, .is_look = true };
+	struct merging merging = { .news = news, .count = HOSTS, .is_survey = true };
 	struct fault fault = FAULT_INITIAL;
 	uint64_t number;
 

@@ -40,7 +40,7 @@ static const struct {
 	{ ANSWERS, "e2", "/peers/PA_1/mute", 403, "Not in the room", 2 },
 };
 
-/* The room is looked at, and the call waits for it. */
+/* The room is surveyed, and the call waits for it. */
 START_TEST(a_person_whose_event_is_late_is_found)
 {
 	const char *path = arena_text(stand.arena, "%s%s", room_path, insiders[_i].path), *body;
@@ -135,9 +135,9 @@ static int unpark(struct parked_call *parked, const char **body)
 	return status;
 }
 
-/* However many ask, the room is looked at once in a second, and one call reads what was answered.
- * Each finds itself, whether or not the one that looked is inside. */
-START_TEST(people_outside_share_one_look)
+/* However many ask, the room is surveyed once a second, and one call reads what was answered. Each
+ * finds itself, whether or not the one that surveyed it is inside. */
+START_TEST(people_outside_share_one_survey)
 {
 	static struct parked_call calls[20];
 	const char *path = arena_text(stand.arena, "%s/me", room_path), *body;
@@ -161,7 +161,7 @@ START_TEST(people_outside_share_one_look)
 	}
 	ck_assert_uint_eq(requests_of("ListParticipants"), 1);
 	ck_assert_uint_eq(requests_of("ListRooms"), 1);
-	/* The next one looks a second later. */
+	/* The next survey comes a second later. */
 	bearer = token_with_entry("e9");
 	(void)ask(403, METHOD_GET, path, NULL);
 	ck_assert_uint_eq(requests_of("ListParticipants"), 2);
@@ -174,15 +174,15 @@ static const struct {
 	int64_t age; /* of the token, in seconds */
 	bool joins; /* by /v2/token/join */
 	const char *path;
-	size_t looks;
+	size_t surveys;
 } on_the_way[] = {
 	{ 0, false, "/me", 1 },		 { 29, false, "/me", 1 },      { 32, false, "/me", 0 },
 	{ 32, true, "/me", 1 },		 { 32, false, "", 0 },	       { 32, false, "/peers", 0 },
 	{ 32, false, "/peers/PA_1", 0 }, { 32, false, "/tickets", 0 }, { 32, true, "/tickets", 1 },
 };
 
-/* Somebody with an old token is not in the room, and nobody looks. */
-START_TEST(who_may_have_the_room_looked_at)
+/* Somebody with an old token is not in the room, and the room is not surveyed. */
+START_TEST(who_may_have_the_room_surveyed)
 {
 	/* A token is valid from 10 s before it is made. */
 	bearer = token_made(LONG_ENTRY, on_the_way[_i].age - 10);
@@ -190,8 +190,8 @@ START_TEST(who_may_have_the_room_looked_at)
 		(void)ask(200, METHOD_POST, "/v2/token/join", "{}");
 	(void)ask(403, METHOD_GET, arena_text(stand.arena, "%s%s", room_path, on_the_way[_i].path),
 		  NULL);
-	ck_assert_uint_eq(requests_of("ListParticipants"), on_the_way[_i].looks);
-	if (on_the_way[_i].looks > 0)
+	ck_assert_uint_eq(requests_of("ListParticipants"), on_the_way[_i].surveys);
+	if (on_the_way[_i].surveys > 0)
 		kit_people("PA_1", LONG_ENTRY);
 }
 END_TEST
@@ -306,8 +306,8 @@ END_TEST
 void add_inside(TCase *live, TCase *inside)
 {
 	tcase_add_loop_test(live, a_person_whose_event_is_late_is_found, 0, ROWS(insiders));
-	tcase_add_test(inside, people_outside_share_one_look);
-	tcase_add_loop_test(inside, who_may_have_the_room_looked_at, 0, ROWS(on_the_way));
+	tcase_add_test(inside, people_outside_share_one_survey);
+	tcase_add_loop_test(inside, who_may_have_the_room_surveyed, 0, ROWS(on_the_way));
 	tcase_add_loop_test(inside, the_last_value_of_oneself_wins, 0, ROWS(own_orders));
 	tcase_add_loop_test(inside, two_calls_with_a_key_are_one, 0, ROWS(doubles));
 	tcase_add_test(inside, nobody_waits_for_ever_for_a_key);

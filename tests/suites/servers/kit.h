@@ -1,7 +1,7 @@
 /* What Anteroom asks media servers: the requests that arrive at a server, what its answers mean,
- * calls that wait for them (resources/asking.h), and looks at rooms (background/live_watch.h). The
- * server is a receiver; the requests are made by the real sender process. The program is named by
- * $ANTEROOM, else ./anteroom.
+ * calls that wait for them (resources/asking.h), and surveys of rooms (background/live_watch.h).
+ * The server is a receiver; the requests are made by the real sender process. The program is named
+ * by $ANTEROOM, else ./anteroom.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef TESTS_SERVERS_KIT_H
@@ -117,13 +117,13 @@ void kit_people(const char *sid, const char *entry);
 /* Sets the id of the room at the media server, and when it was made. */
 void kit_room(const char *sid, json_int_t created);
 
-/* Looks at rooms; NULL if it does not run. */
+/* Surveys of rooms; NULL if it does not run. */
 extern struct live_watch *watch;
 
 void start_watch(void);
 void stop_watch(void);
 
-/* The program starts again, so all media servers are looked at. */
+/* The program starts again, so all media servers are surveyed. */
 void restart_watch(void);
 
 /* Paths of the media server and of the room that is in session there. */
@@ -194,7 +194,7 @@ void set_up_making(void);
 
 /* Each adds its tests to these cases. */
 void add_asked(TCase *asked);
-void add_looks(TCase *live, TCase *promises);
+void add_surveys(TCase *live, TCase *promises);
 void add_acts(TCase *live, TCase *promises, TCase *inside);
 void add_door(TCase *live, TCase *inside);
 void add_inside(TCase *live, TCase *inside);

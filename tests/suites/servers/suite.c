@@ -25,7 +25,7 @@ int main(void)
 	tcase_add_checked_fixture(inside, set_up_kit, tear_down_kit);
 	tcase_add_checked_fixture(making, set_up_making, tear_down_kit);
 	add_asked(asked);
-	add_looks(live, promises);
+	add_surveys(live, promises);
 	add_acts(live, promises, inside);
 	add_door(live, inside);
 	add_inside(live, inside);

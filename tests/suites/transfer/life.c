@@ -223,8 +223,8 @@ void tell_news(struct world *world, const char *room, const char *backend, const
 			.backend = parsed_id(backend),
 			.news = &news,
 			.count = 1,
-			.is_look = told[i].type == NEWS_LISTED,
-			.looked = now,
+			.is_survey = told[i].type == NEWS_LISTED,
+			.surveyed = now,
 		};
 		struct call call;
 
@@ -281,7 +281,7 @@ static void decide(struct world *world, const char *room)
 }
 
 /* Leaves a session that has closed and one that is active: somebody is inside twice, others were
- * missing from a look, and some are anonymous. */
+ * missing from a survey, and some are anonymous. */
 static void meet(struct world *world, const char *room, const char *backend)
 {
 	static const struct told known[] = {

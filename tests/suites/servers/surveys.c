@@ -1,4 +1,4 @@
-/* Looks at rooms: who is found inside, who has left, and one of the people inside.
+/* Surveys of rooms: who is found inside, who has left, and one of the people inside.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -14,7 +14,7 @@
 
 /* ---- a media server with a room ---- */
 
-START_TEST(a_look_finds_who_has_joined)
+START_TEST(a_survey_finds_who_has_joined)
 {
 	char joined[TEXT_TIME_SIZE];
 	const json_t *peer;
@@ -38,7 +38,7 @@ START_TEST(a_look_finds_who_has_joined)
 END_TEST
 
 /* Somebody who is missing is asked for again 5 s later. */
-START_TEST(looks_find_who_has_left)
+START_TEST(surveys_find_who_has_left)
 {
 	const char *path = "/v2/events?type=peer.leave.success", *event;
 	int64_t removed;
@@ -47,7 +47,7 @@ START_TEST(looks_find_who_has_left)
 	(void)ask_until(room_path, "\"peer_count\":1");
 	kit_people(NULL, NULL);
 	removed = clock_monotonic();
-	(void)ask(200, METHOD_GET, room_path, NULL); /* has it looked at */
+	(void)ask(200, METHOD_GET, room_path, NULL); /* has it surveyed */
 	(void)ask_until(room_path, "\"peer_count\":0");
 	ck_assert(clock_monotonic() - removed >= 5000);
 	ck_assert(clock_monotonic() - removed < 12000);
@@ -322,10 +322,10 @@ START_TEST(who_takes_the_name_of_another_gets_a_number)
 }
 END_TEST
 
-void add_looks(TCase *live, TCase *promises)
+void add_surveys(TCase *live, TCase *promises)
 {
-	tcase_add_test(live, a_look_finds_who_has_joined);
-	tcase_add_test(live, looks_find_who_has_left);
+	tcase_add_test(live, a_survey_finds_who_has_joined);
+	tcase_add_test(live, surveys_find_who_has_left);
 	tcase_add_test(live, a_room_that_is_gone_at_the_start_is_looked_at);
 	tcase_add_loop_test(live, nobody_leaves_because_a_server_does_not_answer, 0,
 			    ROWS(bad_answers));
