@@ -5,19 +5,20 @@
  *    the media servers: every 30 s the list of rooms of each backend that is in use, then the
  *    people of each of these rooms; and single rooms when the queue says so, when a report did not
  *    fit, or when somebody was missing;
- *  - background/live_enforce.h judges who may be inside (resources/live/live_judge.h), whenever
- *    somebody joins, a room was surveyed, or something changes that matters for it; with LIVE_ON it
- *    asks the media servers to put out whoever may not; and tells people inside who waits, and what
- *    has become of their role;
+ *  - background/live_enforce.h enforces who may be inside (resources/live/live_enforcement.h),
+ *    whenever somebody joins, a room was surveyed, or something changes that matters for it; with
+ *    LIVE_ON it asks the media servers to put out whoever may not; and tells people inside who
+ *    waits, and what has become of their role;
  *  - background/live_watch.c has the rounds of the thread, closes the sessions of rooms that have
  *    been empty for a while, and removes old sessions.
  *
  * live_watch.c calls the other two, which do not call each other: what one of them has for the
  * other is in the state that all three share (background/live_watched.h).
  *
- * The accounts take turns of a few milliseconds, for merging and for judging apart, so that a media
- * server that tells a great deal holds up nobody else's. Whatever may be large is done in steps:
- * sessions that close, surveys, lists of rooms. An event that cannot be stored is set aside.
+ * The accounts take turns of a few milliseconds, one for merging and one for enforcing, so that a
+ * media server that reports a great deal holds up no other account. Whatever may be large is done
+ * in steps: sessions that close, surveys, lists of rooms. An event that cannot be stored is set
+ * aside.
  *
  * Of several processes, the holder of the lease surveys the lists and removes old sessions; each of
  * them merges the events that it received, and surveys the rooms that it was asked about. A merge

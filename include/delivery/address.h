@@ -14,7 +14,7 @@
 
 /* Returns true for public IPv4 and IPv6 addresses. Returns false for loopback, private, shared,
  * link-local, unspecified, multicast, documentation and reserved ranges, and for other address
- * families. An IPv6 address that contains an IPv4 address is judged by the IPv4 address. */
+ * families. For an IPv6 address that contains an IPv4 address, the IPv4 address counts. */
 bool address_is_global(const struct sockaddr *address);
 
 #define ADDRESS_SIZE 16 /* bytes of an IPv6 address */

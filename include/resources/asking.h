@@ -28,7 +28,7 @@ enum asked_end {
 /* Which requests of an account have precedence, the first ones most. What people inside do to
  * themselves has few places, and takes none from others (background/media_queue.h). */
 enum asked_rank {
-	ASKED_TO_JUDGE, /* by moderators, or by the service itself (live_judge.h) */
+	ASKED_TO_ENFORCE, /* by moderators, or by the service itself (live_enforcement.h) */
 	ASKED_TO_MANAGE, /* by programs, and for people who join */
 	ASKED_TO_SURVEY,
 	ASKED_FOR_ONESELF

@@ -10,18 +10,19 @@
 #include "base/counter.h"
 #include "base/memory.h"
 #include "records/kinds.h"
-#include "resources/live/live_judge.h"
+#include "resources/live/live_enforcement.h"
 #include "resources/live/live_message.h"
 
 /* Milliseconds: for which a room is surveyed often after somebody was put out: as long as the
- * tokens are valid that a media server renews. Until a room is judged again after a failure. */
+ * tokens are valid that a media server renews. Until the rules are enforced again after a
+ * failure. */
 #define SURVEY_OFTEN_AFTER_ACT 900000
-#define JUDGE_AFTER_FAILURE 2000
+#define ENFORCE_AFTER_FAILURE 2000
 /* After which somebody who is to be put out and is still inside is overdue. */
 #define OVERDUE_AFTER 10000
 /* Roles of an account whose people have not been told everywhere; beyond, all are told. */
 #define PENDING_ROLES_MOST 1000
-/* Requests to one backend that judgements have under way; beyond, they wait for each other. */
+/* Requests for enforcing rules that one backend has under way; further ones wait for their turn. */
 #define ACTS_AT_ONCE 16
 
 /* ---- what calls have changed ---- */
@@ -31,9 +32,9 @@ static void room_want(struct watched_room *room, unsigned wants)
 {
 	if ((wants & ROOM_SURVEY) != 0)
 		watched_survey_soon(room, clock_monotonic());
-	if ((wants & ROOM_JUDGE) != 0) {
+	if ((wants & ROOM_ENFORCE) != 0) {
 		room->checks_bans = true;
-		watched_judge_soon(room, clock_monotonic(), true);
+		watched_enforce_soon(room, clock_monotonic(), true);
 	}
 	room->tells = room->tells || (wants & ROOM_TELL) != 0;
 	room->closes = room->closes || (wants & ROOM_CLOSE) != 0;
@@ -137,7 +138,7 @@ void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct q
 	while (queued != NULL) {
 		struct queued_room *next = queued->next;
 		const int64_t begun = clock_microseconds();
-		bool is_done = watched_has_turn(watch, &queued->account, WORK_JUDGE);
+		bool is_done = watched_has_turn(watch, &queued->account, WORK_ENFORCE);
 
 		if (is_done && id_compare(&queued->room, &all) != 0)
 			room_want(watched_room_of(watch, &queued->account, &queued->backend,
@@ -147,7 +148,7 @@ void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct q
 			is_done = enforce_in_all_rooms(watch, arena, &queued->account,
 						       queued->wants, queued->told);
 		if (is_done) {
-			watched_took_turn(watch, &queued->account, WORK_JUDGE, begun);
+			watched_took_turn(watch, &queued->account, WORK_ENFORCE, begun);
 			queued_room_free(queued);
 		} else {
 			queued->next = NULL;
@@ -158,66 +159,66 @@ void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct q
 	}
 }
 
-/* ---- judging ---- */
+/* ---- enforcing ---- */
 
-/* A judgement that is carried out. */
-struct trial {
+/* An enforcement that is carried out. */
+struct enforce_job {
 	struct errand errand; /* first, so that it is the same object */
 	struct id account;
-	struct judgement judgement;
-	struct judgement run; /* of a transaction, which may be run again */
+	struct enforcement enforcement;
+	struct enforcement run; /* of a transaction, which may be run again */
 };
 
-static bool begin_trial(struct live_watch *watch, struct trial *trial, struct fault *fault)
+static bool begin_job(struct live_watch *watch, struct enforce_job *job, struct fault *fault)
 {
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, trial->errand.arena,
-				      &trial->account, fault);
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, job->errand.arena, &job->account,
+				      fault);
 
 	while (transact_again(&run)) {
-		trial->run = trial->judgement;
-		run.is_done = live_judge(&run.call, true, &trial->run, fault);
+		job->run = job->enforcement;
+		run.is_done = live_enforce(&run.call, true, &job->run, fault);
 	}
 	return run.is_done;
 }
 
 /* Sends the requests that the last transaction has left. Returns false if there are none. */
-static bool send_trial(struct live_watch *watch, struct trial *trial)
+static bool send_job(struct live_watch *watch, struct enforce_job *job)
 {
 	struct watched_backend *backend;
 
-	trial->judgement = trial->run;
-	if (trial->errand.asking != NULL)
-		media_client_forget(trial->errand.asking);
-	trial->errand.asking = trial->judgement.asking;
-	if (trial->errand.asking == NULL)
+	job->enforcement = job->run;
+	if (job->errand.asking != NULL)
+		media_client_forget(job->errand.asking);
+	job->errand.asking = job->enforcement.asking;
+	if (job->errand.asking == NULL)
 		return false;
-	backend = watched_backend_of(watch, &trial->account, &trial->judgement.backend);
+	backend = watched_backend_of(watch, &job->account, &job->enforcement.backend);
 	if (backend != NULL) {
-		trial->errand.counted = trial->errand.asking->count;
-		backend->acting += trial->errand.counted;
+		job->errand.counted = job->errand.asking->count;
+		backend->acting += job->errand.counted;
 	}
-	errand_send(&trial->errand);
+	errand_send(&job->errand);
 	return true;
 }
 
 /* Goes on with those whose turn is next. Returns false if there are none. */
-static bool begin_next(struct live_watch *watch, struct trial *trial)
+static bool begin_next(struct live_watch *watch, struct enforce_job *job)
 {
 	struct fault fault = FAULT_INITIAL;
 
-	return !trial->judgement.ends && !trial->judgement.has_failed &&
-	       trial->judgement.chosen_next < trial->judgement.chosen_count &&
-	       begin_trial(watch, trial, &fault) && send_trial(watch, trial);
+	return !job->enforcement.ends && !job->enforcement.has_failed &&
+	       job->enforcement.chosen_next < job->enforcement.chosen_count &&
+	       begin_job(watch, job, &fault) && send_job(watch, job);
 }
 
-static bool take_trial(struct live_watch *watch, struct errand *errand)
+static bool take_job(struct live_watch *watch, struct errand *errand)
 {
-	struct trial *trial = (struct trial *)errand;
-	struct watched_backend *backend = watched_backend_of(watch, &trial->account,
-							     &trial->judgement.backend);
+	struct enforce_job *job = (struct enforce_job *)errand;
+	struct watched_backend *backend = watched_backend_of(watch, &job->account,
+							     &job->enforcement.backend);
 	struct arena *before = arena_use_for_json(errand->arena);
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, errand->arena, &trial->account,
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, errand->arena, &job->account,
 				      &fault);
 	struct watched_room *room;
 	int64_t now;
@@ -226,74 +227,74 @@ static bool take_trial(struct live_watch *watch, struct errand *errand)
 		COUNTER_LOWER(backend->acting, errand->counted);
 	errand->counted = 0;
 	while (transact_again(&run)) {
-		trial->run = trial->judgement;
-		run.is_done = live_carry_on(&run.call, &trial->run, &fault);
+		job->run = job->enforcement;
+		run.is_done = live_carry_on(&run.call, &job->run, &fault);
 	}
 	arena_use_for_json(before);
-	if (run.is_done && (send_trial(watch, trial) || begin_next(watch, trial)))
+	if (run.is_done && (send_job(watch, job) || begin_next(watch, job)))
 		return true;
-	room = watched_room_of(watch, &trial->account, &trial->judgement.backend,
-			       &trial->judgement.room);
+	room = watched_room_of(watch, &job->account, &job->enforcement.backend,
+			       &job->enforcement.room);
 	now = clock_monotonic();
 	room->is_acting = false;
 	if (room->overdue > 0)
 		room->find_removals_at = now;
-	if (trial->judgement.ends)
+	if (job->enforcement.ends)
 		watched_forget_made(watch, room);
 	room->often_until = now + SURVEY_OFTEN_AFTER_ACT;
 	watched_survey_soon(room, now);
-	room->checks_bans = room->checks_bans || trial->judgement.checks_bans;
-	if (!run.is_done || trial->judgement.has_failed)
-		watched_judge_soon(room, now + JUDGE_AFTER_FAILURE, true);
-	else if (trial->judgement.has_more)
-		watched_judge_soon(room, now, true);
+	room->checks_bans = room->checks_bans || job->enforcement.checks_bans;
+	if (!run.is_done || job->enforcement.has_failed)
+		watched_enforce_soon(room, now + ENFORCE_AFTER_FAILURE, true);
+	else if (job->enforcement.has_more)
+		watched_enforce_soon(room, now, true);
 	errand_close(errand);
 	return true;
 }
 
-static void try_room(struct live_watch *watch, struct watched_room *room,
-		     const struct judgement *found)
+static void begin_enforcing(struct live_watch *watch, struct watched_room *room,
+			    const struct enforcement *found)
 {
 	const bool checks_bans = found->checks_bans;
-	struct trial *trial = (struct trial *)errand_open(watch, &room->account, WORK_JUDGE,
-							  sizeof *trial);
+	struct enforce_job *job = (struct enforce_job *)errand_open(watch, &room->account,
+								    WORK_ENFORCE, sizeof *job);
 	struct fault fault = FAULT_INITIAL;
 
-	trial->errand.take = take_trial;
-	trial->account = room->account;
-	trial->judgement = *found;
-	trial->judgement.removals = NULL;
-	trial->judgement.judges_all = true;
+	job->errand.take = take_job;
+	job->account = room->account;
+	job->enforcement = *found;
+	job->enforcement.removals = NULL;
+	job->enforcement.checks_all = true;
 	room->is_acting = true;
-	if (!begin_trial(watch, trial, &fault)) {
+	if (!begin_job(watch, job, &fault)) {
 		room->is_acting = false;
 		room->checks_bans = room->checks_bans || checks_bans;
 		/* If the backend is gone, so is its session (live_close_backend). */
 		if (fault.kind != FAULT_NOT_FOUND)
-			watched_judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
-		errand_close(&trial->errand);
-	} else if (!send_trial(watch, trial)) {
+			watched_enforce_soon(room, clock_monotonic() + ENFORCE_AFTER_FAILURE, true);
+		errand_close(&job->errand);
+	} else if (!send_job(watch, job)) {
 		/* What was found out a moment ago no longer holds. */
 		room->is_acting = false;
-		watched_judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
-		errand_close(&trial->errand);
+		watched_enforce_soon(room, clock_monotonic() + ENFORCE_AFTER_FAILURE, true);
+		errand_close(&job->errand);
 	}
 }
 
 /* ---- removals that are overdue ---- */
 
-/* Takes over whom a judgement puts out, or would if it were carried out. */
-static void removals_take(struct watched_room *room, const struct judgement *judgement)
+/* Takes over whom the rules put out, or would if they could be enforced. */
+static void removals_take(struct watched_room *room, const struct enforcement *enforcement)
 {
 	const int64_t now = clock_monotonic();
 	struct removal *removals =
-		memory_check(malloc((judgement->removal_count + 1) * sizeof *removals));
+		memory_check(malloc((enforcement->removal_count + 1) * sizeof *removals));
 	size_t at = 0;
 	int64_t next = INT64_MAX;
 
 	room->overdue = 0;
-	for (size_t i = 0; i < judgement->removal_count; i++) {
-		const struct id *peer = &judgement->removals[i];
+	for (size_t i = 0; i < enforcement->removal_count; i++) {
+		const struct id *peer = &enforcement->removals[i];
 		int64_t since = now;
 
 		/* Both are in the order of ids. */
@@ -306,115 +307,115 @@ static void removals_take(struct watched_room *room, const struct judgement *jud
 		if (now - since < OVERDUE_AFTER && since + OVERDUE_AFTER < next)
 			next = since + OVERDUE_AFTER;
 	}
-	if (!judgement->ends)
+	if (!enforcement->ends)
 		room->ends_since = 0;
 	else if (room->ends_since == 0)
 		room->ends_since = now;
-	if (judgement->ends && now - room->ends_since >= OVERDUE_AFTER)
-		room->overdue = judgement->inside;
-	else if (judgement->ends)
+	if (enforcement->ends && now - room->ends_since >= OVERDUE_AFTER)
+		room->overdue = enforcement->inside;
+	else if (enforcement->ends)
 		next = room->ends_since + OVERDUE_AFTER;
 	if (room->overdue > 0 && now + OVERDUE_AFTER < next)
 		next = now + OVERDUE_AFTER;
 	free(room->removals);
 	room->removals = removals;
-	room->removal_count = judgement->removal_count;
+	room->removal_count = enforcement->removal_count;
 	room->find_removals_at = next;
 }
 
-/* Judges a room without doing anything. */
+/* Finds out what the rules say about a room, without doing anything. */
 static bool find_out(struct live_watch *watch, struct arena *arena, const struct id *account,
-		     struct judgement *judgement)
+		     struct enforcement *enforcement)
 {
 	struct fault fault = FAULT_INITIAL;
 	TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, account, &fault);
 
 	while (transact_again(&run))
-		run.is_done = live_judge(&run.call, false, judgement, &fault);
+		run.is_done = live_enforce(&run.call, false, enforcement, &fault);
 	return run.is_done;
 }
 
 /* Finds out who is to be put out, although that cannot be done now, or should have been. */
 static void find_removals(struct live_watch *watch, struct arena *arena, struct watched_room *room)
 {
-	struct judgement judgement = {
+	struct enforcement enforcement = {
 		.room = room->room,
 		.backend = room->backend,
-		.judges_all = true,
+		.checks_all = true,
 		.checks_bans = room->checks_bans,
 	};
 
 	room->find_removals_at = clock_monotonic() + FIND_REMOVALS_AFTER;
-	if (find_out(watch, arena, &room->account, &judgement) && judgement.is_whole)
-		removals_take(room, &judgement);
+	if (find_out(watch, arena, &room->account, &enforcement) && enforcement.is_whole)
+		removals_take(room, &enforcement);
 	arena_reset(arena);
 }
 
-/* ---- judging whose turn it is ---- */
+/* ---- enforcing whose turn it is ---- */
 
-/* Judges a room whose turn it is. */
-static void judge_room(struct live_watch *watch, struct arena *arena, struct watched_room *room)
+/* Enforces the rules in a room whose turn it is. */
+static void enforce_room(struct live_watch *watch, struct arena *arena, struct watched_room *room)
 {
-	struct judgement judgement = {
+	struct enforcement enforcement = {
 		.room = room->room,
 		.backend = room->backend,
-		.judges_all = room->judges_all,
-		.checks_bans = room->checks_bans && room->judges_all,
+		.checks_all = room->checks_all,
+		.checks_bans = room->checks_bans && room->checks_all,
 	};
 
-	room->judge_at = INT64_MAX;
-	room->judges_all = false;
-	if (!find_out(watch, arena, &room->account, &judgement)) {
-		watched_judge_soon(room, clock_monotonic() + JUDGE_AFTER_FAILURE, true);
+	room->enforce_at = INT64_MAX;
+	room->checks_all = false;
+	if (!find_out(watch, arena, &room->account, &enforcement)) {
+		watched_enforce_soon(room, clock_monotonic() + ENFORCE_AFTER_FAILURE, true);
 	} else {
-		if (judgement.is_whole)
-			removals_take(room, &judgement);
+		if (enforcement.is_whole)
+			removals_take(room, &enforcement);
 		else
 			room->find_removals_at = room->removal_count > 0 || room->ends_since != 0
 							 ? clock_monotonic() + OVERDUE_AFTER
 							 : INT64_MAX;
-		room->wakes = judgement.again;
-		room->checks_bans = room->checks_bans && !judgement.checks_bans;
-		room->backend = judgement.backend;
-		if (judgement.ends || judgement.chosen_count > 0)
-			try_room(watch, room, &judgement);
+		room->enforce_next = enforcement.again;
+		room->checks_bans = room->checks_bans && !enforcement.checks_bans;
+		room->backend = enforcement.backend;
+		if (enforcement.ends || enforcement.chosen_count > 0)
+			begin_enforcing(watch, room, &enforcement);
 	}
 	arena_reset(arena);
 }
 
-void enforce_judge_rooms(struct live_watch *watch, struct arena *arena)
+void enforce_rooms(struct live_watch *watch, struct arena *arena)
 {
 	const int64_t now = clock_monotonic(), time = clock_now(watch->environment->clock);
 
 	for (size_t i = 0; i < watch->room_count; i++) {
 		struct watched_room *room = watch->rooms[i];
 		const struct watched_backend *backend;
-		bool judges = false;
+		bool enforces = false;
 		int64_t begun;
 
 		if (watch->environment->live != LIVE_ON ||
 		    watch->environment->media_client == NULL) {
-			room->judge_at = room->find_removals_at = INT64_MAX;
+			room->enforce_at = room->find_removals_at = INT64_MAX;
 			continue;
 		}
-		if (room->wakes != 0 && time >= room->wakes) {
-			room->wakes = 0;
-			watched_judge_soon(room, now, true);
+		if (room->enforce_next != 0 && time >= room->enforce_next) {
+			room->enforce_next = 0;
+			watched_enforce_soon(room, now, true);
 		}
 		backend = watched_backend_of(watch, &room->account, &room->backend);
-		if (room->judge_at <= now && !room->is_acting &&
+		if (room->enforce_at <= now && !room->is_acting &&
 		    (backend == NULL || (!backend->is_down && backend->acting < ACTS_AT_ONCE)))
-			judges = true;
+			enforces = true;
 		else if (room->find_removals_at > now)
 			continue;
-		if (!watched_has_turn(watch, &room->account, WORK_JUDGE))
+		if (!watched_has_turn(watch, &room->account, WORK_ENFORCE))
 			continue;
 		begun = clock_microseconds();
-		if (judges)
-			judge_room(watch, arena, room);
+		if (enforces)
+			enforce_room(watch, arena, room);
 		else
 			find_removals(watch, arena, room);
-		watched_took_turn(watch, &room->account, WORK_JUDGE, begun);
+		watched_took_turn(watch, &room->account, WORK_ENFORCE, begun);
 	}
 }
 
@@ -456,13 +457,13 @@ void enforce_tell_door(struct live_watch *watch)
 		struct telling *telling;
 
 		if (!room->tells || (room->told != 0 && now < room->told + TELL_AFTER) ||
-		    !watched_has_turn(watch, &room->account, WORK_JUDGE))
+		    !watched_has_turn(watch, &room->account, WORK_ENFORCE))
 			continue;
 		room->tells = false;
 		room->told = now;
 		if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL)
 			continue;
-		telling = (struct telling *)errand_open(watch, &room->account, WORK_JUDGE,
+		telling = (struct telling *)errand_open(watch, &room->account, WORK_ENFORCE,
 							sizeof *telling);
 		telling->errand.take = take_telling;
 		telling->room = room->room;
@@ -520,7 +521,7 @@ static bool tell_roles_of(struct live_watch *watch, struct watched_room *room,
 	if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL ||
 	    (backend != NULL && backend->is_down))
 		return true;
-	telling = (struct role_telling *)errand_open(watch, &room->account, WORK_JUDGE,
+	telling = (struct role_telling *)errand_open(watch, &room->account, WORK_ENFORCE,
 						     sizeof *telling);
 	telling->errand.take = take_role_telling;
 	telling->room = room->room;
@@ -561,7 +562,7 @@ void enforce_tell_roles(struct live_watch *watch)
 			continue;
 		backend = watched_backend_of(watch, &room->account, &room->backend);
 		if ((backend != NULL && backend->telling >= ASKED_AT_ONCE) ||
-		    !watched_has_turn(watch, &room->account, WORK_JUDGE))
+		    !watched_has_turn(watch, &room->account, WORK_ENFORCE))
 			continue;
 		begun = clock_microseconds();
 		room->told_roles = now;
@@ -571,6 +572,6 @@ void enforce_tell_roles(struct live_watch *watch)
 			COUNTER_LOWER(account->telling, 1);
 			forget_changes(account);
 		}
-		watched_took_turn(watch, &room->account, WORK_JUDGE, begun);
+		watched_took_turn(watch, &room->account, WORK_ENFORCE, begun);
 	}
 }

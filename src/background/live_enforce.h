@@ -4,11 +4,11 @@
  *  - What a call has changed about its rooms, or about all rooms of an account, comes through the
  *    queue (resources/live/live_queue.h) as a `struct queued_room`. enforce_take_queued notes in
  *    each watched_room (live_watched.h) what is to be done about it.
- *  - enforce_judge_rooms judges the rooms that are due, because of that, or of a merge, or because
- *    a time has come (live_judge, resources/live/live_judge.h). If somebody is to be put out, or
- *    the room is to end, the judgement is carried out: a `struct trial` (here), an errand whose
- *    requests go to the media server and whose outcomes are stored (live_carry_on). Whether or not
- *    that can be done, the watched_room has who should be outside, and since when.
+ *  - enforce_rooms enforces the rules in the rooms that are due, because of that, or of a merge, or
+ *    because a time has come (live_enforce, resources/live/live_enforcement.h). If somebody is to
+ *    be put out, or the room is to end, that is carried out: a `struct enforce_job` (here), a
+ *    pending request that goes to the media server and whose outcomes are stored (live_carry_on).
+ *    Whether or not that can be done, the watched_room has who should be outside, and since when.
  *  - enforce_tell_door tells the moderators inside how many people wait (a `struct telling`), and
  *    enforce_tell_roles tells people that what their role may do has changed (a `struct
  *    role_telling`); both are errands whose outcomes do not matter.
@@ -23,14 +23,14 @@
 #include "background/live_watched.h"
 
 /* Has done what is wanted about these rooms, and those that wait. What cannot be done now is kept:
- * a judgement that is lost would leave somebody inside. Frees what is done. */
+ * a lost request to enforce rules would leave somebody inside. Frees what is done. */
 void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct queued_room *added);
 /* Goes through the rooms in session of an account. wants: of enum room_want; told: roles that have
  * changed, or NULL. Returns false if that is to be done again. */
 bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const struct id *account,
 			  unsigned wants, const struct told_roles *told);
-/* Judges the rooms that are due. */
-void enforce_judge_rooms(struct live_watch *watch, struct arena *arena);
+/* Enforces the rules in the rooms that are due. */
+void enforce_rooms(struct live_watch *watch, struct arena *arena);
 /* Tells moderators how many people wait, in a room at most once in TELL_AFTER. */
 void enforce_tell_door(struct live_watch *watch);
 /* Tells people that what their role may do has changed, in a room at most once in

@@ -73,8 +73,8 @@ static void room_take(struct live_watch *watch, struct watched_room *room,
 		watched_survey_soon(room,
 				    now + MINUTE - clock_now(watch->environment->clock) % MINUTE);
 	room->closes = room->closes || merging->is_closing;
-	if (merging->judges != JUDGE_NOBODY)
-		watched_judge_soon(room, now, merging->judges == JUDGE_EVERYBODY);
+	if (merging->enforces != ENFORCE_NOTHING)
+		watched_enforce_soon(room, now, merging->enforces == ENFORCE_ALL);
 }
 
 /* ---- events ---- */
@@ -270,7 +270,7 @@ static size_t take_batch(struct live_watch *watch, struct arena *arena, struct e
 
 	room = watched_find_room(watch, &account, &first->room);
 	if (room == NULL && (batch->merging.is_live || batch->merging.needs_survey ||
-			     batch->merging.is_over || batch->merging.judges != JUDGE_NOBODY))
+			     batch->merging.is_over || batch->merging.enforces != ENFORCE_NOTHING))
 		room = watched_room_of(watch, &account, &backend_id, &first->room);
 	if (room != NULL)
 		room_take(watch, room, &batch->merging);
@@ -814,8 +814,8 @@ static bool merge_people(struct live_watch *watch, struct survey *survey, bool *
 			step.needs_second_survey = step.needs_second_survey ||
 						   all->needs_second_survey;
 			step.is_over = step.is_over || all->is_over;
-			if (all->judges > step.judges)
-				step.judges = all->judges;
+			if (all->enforces > step.enforces)
+				step.enforces = all->enforces;
 			*all = step;
 		}
 		*is_done = live_survey_is_merged(all->steps) || all->needs_room || all->is_closing;

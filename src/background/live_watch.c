@@ -150,7 +150,7 @@ static void go_through_rooms(struct live_watch *watch, struct arena *arena)
 		}
 		follow_ask_room(watch, room, now);
 		if (!room->is_live && !room->is_asking && !room->is_acting && !room->closes &&
-		    room->survey_at == INT64_MAX && room->judge_at == INT64_MAX && !room->tells &&
+		    room->survey_at == INT64_MAX && room->enforce_at == INT64_MAX && !room->tells &&
 		    room->changes_from == 0 &&
 		    (room->told == 0 || now >= room->told + TELL_AFTER) &&
 		    (room->told_roles == 0 || now >= room->told_roles + TELL_ROLES_AFTER))
@@ -287,7 +287,7 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 	watch_all(watch, arena);
 	go_through_rooms(watch, arena);
 	flush_committed(watch);
-	enforce_judge_rooms(watch, arena);
+	enforce_rooms(watch, arena);
 	flush_committed(watch);
 	enforce_tell_door(watch);
 	enforce_tell_roles(watch);

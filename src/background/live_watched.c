@@ -99,7 +99,7 @@ struct watched_room *watched_room_of(struct live_watch *watch, const struct id *
 		.room = *id,
 		.backend = *backend,
 		.survey_at = INT64_MAX,
-		.judge_at = INT64_MAX,
+		.enforce_at = INT64_MAX,
 		.find_removals_at = INT64_MAX,
 		.checks_bans = true,
 		.place = watch->room_count,
@@ -130,11 +130,11 @@ void watched_survey_soon(struct watched_room *room, int64_t at)
 		room->survey_at = at;
 }
 
-void watched_judge_soon(struct watched_room *room, int64_t at, bool all)
+void watched_enforce_soon(struct watched_room *room, int64_t at, bool all)
 {
-	room->judges_all = room->judges_all || all;
-	if (at < room->judge_at)
-		room->judge_at = at;
+	room->checks_all = room->checks_all || all;
+	if (at < room->enforce_at)
+		room->enforce_at = at;
 	if (at + FIND_REMOVALS_AFTER < room->find_removals_at)
 		room->find_removals_at = at + FIND_REMOVALS_AFTER;
 }

@@ -44,7 +44,7 @@ struct removal {
 struct watched_room {
 	struct id account, room; /* the key */
 	size_t place; /* in the array of rooms */
-	/* What merges and judgements have found: in session, where, and how many are inside. */
+	/* What merges and enforcing have found: in session, where, and how many are inside. */
 	struct id backend;
 	bool is_live;
 	uint64_t inside;
@@ -58,15 +58,16 @@ struct watched_room {
 	int64_t often_until;
 	bool is_asking;
 	bool is_large; /* its last list was a large one */
-	/* live_enforce.c: when it is to be judged; INT64_MAX: when something happens. */
-	int64_t judge_at;
-	int64_t wakes; /* when to judge it although nothing happens: milliseconds since 1970; 0 never */
-	bool judges_all; /* at judge_at; else only whether there is a place for everybody */
-	bool checks_bans; /* the next time that everybody is judged; later ones are found by merges */
+	/* live_enforce.c: when the rules are to be enforced; INT64_MAX: when something happens. */
+	int64_t enforce_at;
+	/* when to enforce the rules although nothing happens: milliseconds since 1970; 0 never */
+	int64_t enforce_next;
+	bool checks_all; /* at enforce_at; else only whether there is a place for everybody */
+	bool checks_bans; /* the next time that everybody is checked; merges find later bans */
 	bool is_acting;
-	/* Those who are to be put out, in the order of their ids, as the last judgement found; and,
-	 * if all are, since when, else 0. When to find that out again, whether or not a judgement
-	 * can be carried out: INT64_MAX if there is nobody. */
+	/* Those who are to be put out, in the order of their ids, as the rules were last enforced;
+	 * and, if all are, since when, else 0. When to find that out again, whether or not the
+	 * rules can be enforced: INT64_MAX if there is nobody. */
 	struct removal *removals;
 	size_t removal_count;
 	int64_t ends_since;
@@ -95,13 +96,14 @@ struct watched_backend {
 	 * when that was stored. 0: none. */
 	int64_t event, event_stored, stored_at;
 	int64_t set_aside; /* when one of its events last was: milliseconds since 1970; 0 never */
-	/* live_enforce.c: requests of judgements, and those that tell people about their role. */
+	/* live_enforce.c: requests that enforce rules, and requests that notify people of their
+	 * role. */
 	size_t acting, telling;
 };
 
-/* Judgements have turns of their own, so that they do not wait for the merging of what a media
- * server tells. */
-enum watch_work { WORK_MERGE, WORK_JUDGE, WATCH_WORKS };
+/* Enforcing has turns of its own, so that it does not wait for the merging of what a media server
+ * reports. */
+enum watch_work { WORK_MERGE, WORK_ENFORCE, WATCH_WORKS };
 
 /* A role that has changed, and the number of the change within its account. */
 struct pending_role {
@@ -205,7 +207,7 @@ void watched_forget_room(struct live_watch *watch, struct watched_room *room);
 /* The room is to be surveyed, or the rules enforced there, at this time at the latest. all:
  * everybody in it, not only whether there is a place for them. */
 void watched_survey_soon(struct watched_room *room, int64_t at);
-void watched_judge_soon(struct watched_room *room, int64_t at, bool all);
+void watched_enforce_soon(struct watched_room *room, int64_t at, bool all);
 /* The media server has not, or no longer, got the room: whoever joins has it made again. */
 void watched_forget_made(struct live_watch *watch, const struct watched_room *room);
 

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 
 /* Requests under way: of an account and to one of its media servers; how many of them are not
- * ASKED_TO_JUDGE; and how many are ASKED_FOR_ONESELF. */
+ * ASKED_TO_ENFORCE; and how many are ASKED_FOR_ONESELF. */
 static const struct limits {
 	size_t all, others, own;
 } of_account = { 32, 24, 16 }, of_backend = { 8, 6, 4 };
@@ -275,7 +275,7 @@ enum queue_added media_queue_add(struct media_queue *queue, struct asked *asked,
 static void count_one(struct limits *load, enum asked_rank rank)
 {
 	load->all++;
-	load->others += rank != ASKED_TO_JUDGE;
+	load->others += rank != ASKED_TO_ENFORCE;
 	load->own += rank == ASKED_FOR_ONESELF;
 }
 
@@ -293,7 +293,7 @@ static bool holds(const struct asked *sent, const struct asked *asked)
 
 static bool is_below(const struct limits *load, const struct limits *most, enum asked_rank rank)
 {
-	return load->all < most->all && (rank == ASKED_TO_JUDGE || load->others < most->others) &&
+	return load->all < most->all && (rank == ASKED_TO_ENFORCE || load->others < most->others) &&
 	       (rank != ASKED_FOR_ONESELF || load->own < most->own);
 }
 

@@ -1,10 +1,10 @@
 /* Requests to media servers that wait, and those that are under way: which one is made next.
  *
  * An account has at most 32 requests under way, and 8 to one media server. Of these places, 8 and 2
- * are only for what moderators and the service itself do (ASKED_TO_JUDGE), and at most half are for
- * what people inside do to themselves (ASKED_FOR_ONESELF). If a place is free, the account that has
- * the fewest requests under way is served; of its requests those of the highest rank, of these one
- * of the room that has the fewest under way, of these the one that came first.
+ * are only for what moderators and the service itself do (ASKED_TO_ENFORCE), and at most half are
+ * for what people inside do to themselves (ASKED_FOR_ONESELF). If a place is free, the account that
+ * has the fewest requests under way is served; of its requests those of the highest rank, of these
+ * one of the room that has the fewest under way, of these the one that came first.
  *
  * Calls that change something in the same room are served one after another. What people do to
  * themselves is ordered by person instead, so that nobody else waits for it: one change at a time,

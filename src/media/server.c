@@ -101,9 +101,9 @@ static const json_t *outcome_json(struct arena *arena, const struct outcome *out
 
 /* Writes the verdict. is_right: the answer is complete and is what was asked for. An answer that
  * the arena cannot hold counts as too long. */
-static void judge_outcome(const struct arena *arena, const struct server *server, int64_t now,
-			  const struct outcome *outcome, bool is_right,
-			  struct server_verdict *verdict)
+static void set_verdict(const struct arena *arena, const struct server *server, int64_t now,
+			const struct outcome *outcome, bool is_right,
+			struct server_verdict *verdict)
 {
 	static const char *const failures[] = {
 		[SENDER_NO_NAME] = "no such name",
@@ -149,7 +149,7 @@ void server_read_rooms(struct arena *arena, const struct server *server, int64_t
 			      server_functions_of(server)->read_rooms(
 				      arena, outcome_json(arena, outcome), rooms, count);
 
-	judge_outcome(arena, server, now, outcome, is_right, verdict);
+	set_verdict(arena, server, now, outcome, is_right, verdict);
 }
 
 void server_read_people(struct arena *arena, const struct server *server, int64_t now,
@@ -160,7 +160,7 @@ void server_read_people(struct arena *arena, const struct server *server, int64_
 			      server_functions_of(server)->read_people(
 				      arena, outcome_json(arena, outcome), people, count);
 
-	judge_outcome(arena, server, now, outcome, is_right, verdict);
+	set_verdict(arena, server, now, outcome, is_right, verdict);
 }
 
 void server_read_person(struct arena *arena, const struct server *server, int64_t now,
@@ -181,7 +181,7 @@ void server_read_person(struct arena *arena, const struct server *server, int64_
 			*count = 0;
 		}
 	}
-	judge_outcome(arena, server, now, outcome, is_right, verdict);
+	set_verdict(arena, server, now, outcome, is_right, verdict);
 }
 
 /* ---- acting ---- */
@@ -249,8 +249,8 @@ void server_make_room(struct arena *arena, const struct server *server, int64_t 
 void server_read_made(struct arena *arena, const struct server *server, int64_t now,
 		      const struct outcome *outcome, struct server_verdict *verdict)
 {
-	judge_outcome(arena, server, now, outcome,
-		      outcome->status == 200 && outcome_json(arena, outcome) != NULL, verdict);
+	set_verdict(arena, server, now, outcome,
+		    outcome->status == 200 && outcome_json(arena, outcome) != NULL, verdict);
 }
 
 enum server_result server_read_result(struct arena *arena, const struct server *server, int64_t now,
@@ -260,8 +260,7 @@ enum server_result server_read_result(struct arena *arena, const struct server *
 	const json_t *answer = outcome_json(arena, outcome);
 	const char *setting = own->forbids(outcome->status, answer);
 
-	judge_outcome(arena, server, now, outcome, outcome->status == 200 && answer != NULL,
-		      verdict);
+	set_verdict(arena, server, now, outcome, outcome->status == 200 && answer != NULL, verdict);
 	if (verdict->is_up)
 		return SERVER_DONE;
 	if (own->lacks_person(outcome->status, answer))

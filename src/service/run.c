@@ -11,7 +11,7 @@
 #include "resources/audit.h"
 #include "resources/stored/code_words.h"
 #include "resources/door/door.h"
-#include "resources/live/live_judge.h"
+#include "resources/live/live_enforcement.h"
 #include "resources/retries/kept_answer.h"
 #include "resources/reads.h"
 #include "resources/retries/kept_usage.h"
@@ -111,7 +111,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 		is_done = store_commit(call->transaction, &call->answer.awaited, fault);
 		kept_usage_end(call, is_done);
 		if (is_done) {
-			live_judge_touched(call);
+			live_after_commit(call);
 			door_tell_touched(call);
 		}
 		if (is_done && call->run.test != NULL)

@@ -10,7 +10,7 @@
  *     token       POST /v2/token/join: a join token gives access to the media server
  *     caller      a call from inside a room, with a join token
  *     new inside  a stay that a media server tells of for the first time (live_merge.h)
- *     inside      a room in session, and the people in it (live_judge.h)
+ *     inside      a room in session, and the people in it (live_enforcement.h)
  *     role        somebody inside is given another role
  *
  * What is asked, in this order; the lists are in entry_rules.c:
@@ -75,7 +75,7 @@ enum entry_scope {
 	ENTRY_OF_DOOR = 1 << 2, /* a person who is to wait until somebody lets them in */
 	ENTRY_OF_ROLE = 1 << 3, /* everybody with the role */
 	/* Whoever comes when others are inside. Among those inside, the last of the role or of the
-	 * room must go: the judge goes by the numbers, and does not ask about each person. */
+	 * room must go: live_enforce goes by the numbers, and does not ask about each person. */
 	ENTRY_OF_PLACE = 1 << 4
 };
 
@@ -85,7 +85,7 @@ typedef bool entry_question(struct entrant *entrant);
 struct entry_rule {
 	entry_question *is_broken;
 	enum entry_scope scope;
-	/* It is broken from `time` on, so the room is judged again then. */
+	/* It is broken from `time` on, so the rules are enforced again then. */
 	bool begins;
 	bool caps_tokens; /* so join tokens end then */
 	/* The permission of a role whose people the rule does not concern; NULL for none. Such a

@@ -1,6 +1,6 @@
 /* Whether one more person fits into a room: by the numbers of those inside, as the records have
- * them, which may be some seconds old. People who come in all the same are judged when the media
- * server tells of them (live_judge.h); this check spares them being put out.
+ * them, which may be some seconds old. People who come in all the same are put out when the media
+ * server reports them (live_enforcement.h); this check spares them that.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_ENTRY_RULES_LIVE_LIMITS_H

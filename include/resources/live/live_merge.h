@@ -52,11 +52,11 @@ struct told_once {
 	struct slice data;
 };
 
-/* Whether people must be judged (resources/live/live_judge.h). */
-enum to_be_judged {
-	JUDGE_NOBODY,
-	JUDGE_ROOM, /* whether there is a place for everybody */
-	JUDGE_EVERYBODY
+/* What must be enforced (resources/live/live_enforcement.h). */
+enum enforce_scope {
+	ENFORCE_NOTHING,
+	ENFORCE_PLACES, /* whether there is a place for everybody */
+	ENFORCE_ALL
 };
 
 /* How far a survey is merged, and the place at which a step begins: a transaction may be run
@@ -88,7 +88,7 @@ struct merging {
 	/* somebody was missing: survey the room again after LIVE_MISSED_FOR */
 	bool needs_second_survey;
 	bool is_over; /* somebody was not stored because of the limit (resources/live/stay_limits.h) */
-	enum to_be_judged judges;
+	enum enforce_scope enforces;
 	bool is_live; /* the room is in session */
 	uint64_t inside; /* people; 0 if it is not */
 	int64_t empty_since; /* it is, and nobody is inside since this time; else 0 */

@@ -35,7 +35,7 @@ struct heard {
 /* What is to be done about a room. */
 enum room_want {
 	ROOM_SURVEY = 1 << 0, /* its people */
-	ROOM_JUDGE = 1 << 1, /* something has changed that they are to be judged by */
+	ROOM_ENFORCE = 1 << 1, /* the rules: something has changed that matters for them */
 	ROOM_TELL = 1 << 2, /* its moderators, how many people wait */
 	/* Its session, which has begun to close (resources/live/live_merge.h). */
 	ROOM_CLOSE = 1 << 3,
@@ -106,8 +106,8 @@ void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
 /* Has the room surveyed. */
 void live_queue_survey(struct live_queue *queue, const struct id *account, const struct id *backend,
 		       const struct id *room);
-/* Has the people in the room judged; room zero: in all rooms of the account. */
-void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room);
+/* Has the rules enforced in the room; room zero: in all rooms of the account. */
+void live_queue_enforce(struct live_queue *queue, const struct id *account, const struct id *room);
 /* Has moderators in the room told how many people wait. */
 void live_queue_tell(struct live_queue *queue, const struct id *account, const struct id *room);
 /* Has the people told who have this role, in all rooms in session. */

@@ -188,8 +188,8 @@ static bool keep_out(struct group *group, const struct peer *peer)
 	return ban_add(call, &terms, &ban, group->fault);
 }
 
-/* Notes that a person is put out. Nobody comes back with the same entry (revocations.h), so those
- * for whom the group has no place are put out too, by the judge (live_judge.h). */
+/* Notes that a person is put out. Nobody comes back with the same entry (revocations.h), so
+ * live_enforce puts out those too for whom the group has no place. */
 static bool add_to_group(struct group *group, const struct peer *found)
 {
 	struct call *call = group->call;
@@ -332,9 +332,9 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 	if (call->run.goes_on)
 		return true;
 
-	/* Those whom this call does not reach are put out by the service (live_judge.h). */
+	/* Those whom this call does not reach are put out by the service (live_enforcement.h). */
 	if (call->run.step.is_next)
-		live_want(call, &view->room.id, ROOM_JUDGE);
+		live_want(call, &view->room.id, ROOM_ENFORCE);
 	if (group->count == 0)
 		return answer_removed(call, group->notes);
 	asking = live_ask(call, &view->live.backend, 2 * group->count);
@@ -408,7 +408,7 @@ static bool ask_to_remove(struct call *call, const struct server *server, struct
 
 /* Ends the stays of those who are out, and asks for a caller who goes last to be put out, too. If
  * nobody is out, the call fails. If somebody is not, the service puts out the caller
- * (live_judge.h). */
+ * (live_enforcement.h). */
 static bool settle_removed(struct call *call, const struct server *server, struct fault *fault)
 {
 	const struct asking *asking = call->asking;
@@ -472,9 +472,9 @@ bool active_rooms_settle_remove(struct call *call, struct fault *fault)
 
 	if (!live_find_server(call, &call->asking->backend, &server, fault))
 		return false;
-	/* Those whom this call did not reach are put out by the service (live_judge.h). */
+	/* Those whom this call did not reach are put out by the service (live_enforcement.h). */
 	if ((has_acted || has_banned) && id_parse(call->parameters[0], &room))
-		live_want(call, &room, ROOM_JUDGE);
+		live_want(call, &room, ROOM_ENFORCE);
 	if (has_acted ? settle_removed(call, &server, fault) : ask_to_remove(call, &server, fault))
 		return true;
 	if (!has_banned || fault->kind == FAULT_NOT_FOUND)

@@ -354,7 +354,7 @@ struct asking *live_ask(struct call *call, const struct id *backend, size_t coun
 
 	(void)id_parse(call->parameters[0], &asking->room);
 	if (call->app_token != NULL)
-		asking->rank = ASKED_TO_JUDGE;
+		asking->rank = ASKED_TO_ENFORCE;
 	return asking;
 }
 

@@ -28,8 +28,8 @@
 #define INSIDE_IN_STEP 256
 #define LISTED_IN_STEP 64
 /* Of those for whom the limit of stays leaves no place, and who must go, so many are stored in a
- * step all the same: as many as the judge puts out at once (live_judge.h). */
-#define JUDGED_IN_STEP 16
+ * step all the same: as many as are put out at once (live_enforcement.h). */
+#define MUST_GO_IN_STEP 16
 /* Sessions that a call begins to close, and that it goes through. The watch finds those beyond. */
 #define CLOSINGS_MOST 1000
 #define CLOSINGS_VISITED 10000
@@ -138,7 +138,7 @@ struct room_merge {
 	bool counts; /* `now` has been read */
 	uint64_t peak;
 	size_t ended; /* stays, by a session that closes */
-	size_t judged; /* stored beyond the limit of stays */
+	size_t beyond_limit; /* stored beyond the limit of stays */
 };
 
 static int64_t later(int64_t a, int64_t b)
@@ -391,7 +391,7 @@ static bool take_name(struct room_merge *merge, struct peer *peer,
 		      !slice_equal(former_name, peer->name) ||
 		      !slice_equal(former_new, peer->new_name);
 	if (peer->new_name.size > 0 || merge->has_renamed)
-		merge->merging->judges = JUDGE_EVERYBODY;
+		merge->merging->enforces = ENFORCE_ALL;
 	return true;
 }
 
@@ -485,7 +485,7 @@ static void peer_end(struct room_merge *merge, struct session *session, struct p
 	peer->order = LEAVE_LEFT;
 	peer->order_last = false;
 	peer->order_reason = peer->order_actor = SLICE("");
-	/* It was kept only to judge somebody who is inside. */
+	/* It was kept only to check somebody who is inside. */
 	if (peer->is_anonymous)
 		peer->user_id = peer->identity = peer->entry = peer->code = SLICE("");
 }
@@ -579,7 +579,7 @@ static bool take_decisions(struct room_merge *merge, const struct server_person 
 			peer->order_reason = broken->reason(&entrant);
 	}
 	if (peer->order != LEAVE_LEFT || peer->is_strange)
-		merge->merging->judges = JUDGE_EVERYBODY;
+		merge->merging->enforces = ENFORCE_ALL;
 	return true;
 }
 
@@ -592,8 +592,8 @@ static bool add_inside(struct room_merge *merge, const struct news *news, const 
 	if (!load_session(merge, fault))
 		return false;
 	peer = new_peer(merge, &merge->session, news, stay);
-	if (merge->merging->judges == JUDGE_NOBODY)
-		merge->merging->judges = JUDGE_ROOM;
+	if (merge->merging->enforces == ENFORCE_NOTHING)
+		merge->merging->enforces = ENFORCE_PLACES;
 	if (!take_decisions(merge, &news->person, &peer, fault) ||
 	    !take_name(merge, &peer, &news->person, &is_named, fault))
 		return false;
@@ -1033,7 +1033,7 @@ static bool has_place(struct room_merge *merge, const struct news *news, bool *h
 	if (*has)
 		return true;
 	merging->is_over = true;
-	if (merge->judged >= JUDGED_IN_STEP || entry.size == 0 || entry.size > LIVE_ID_MOST)
+	if (merge->beyond_limit >= MUST_GO_IN_STEP || entry.size == 0 || entry.size > LIVE_ID_MOST)
 		return true;
 
 	/* Whoever must go is stored all the same. */
@@ -1042,7 +1042,7 @@ static bool has_place(struct room_merge *merge, const struct news *news, bool *h
 	if (!entry_find(&entrant, ENTRY_OF_PERSON, &broken, fault))
 		return false;
 	*has = broken != NULL;
-	merge->judged += *has;
+	merge->beyond_limit += *has;
 	return true;
 }
 
@@ -1435,7 +1435,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 	merging->failed = NULL;
 	merging->merged = 0;
 	merging->is_over = false;
-	merging->judges = merging->is_survey ? JUDGE_EVERYBODY : JUDGE_NOBODY;
+	merging->enforces = merging->is_survey ? ENFORCE_ALL : ENFORCE_NOTHING;
 	if (!begin_merge(&merge, call, merging, fault))
 		return false;
 	if (merge.live.closing != 0 && !close_on(&merge, fault))
@@ -1452,7 +1452,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 		/* Somebody is in a room that may have been deleted. */
 		for (size_t i = 0; i < merging->count; i++) {
 			if (merging->news[i].type == NEWS_JOINED)
-				merging->judges = JUDGE_EVERYBODY;
+				merging->enforces = ENFORCE_ALL;
 		}
 		skip_rest(merging);
 		return end_merge(&merge, fault);

@@ -78,7 +78,7 @@ bool message_ask(struct call *call, const struct message *message, bool *is_aske
 	asking->room = message->view->room.id;
 	asking->step = message->step;
 	if (call->app_token != NULL)
-		asking->rank = ASKED_TO_JUDGE;
+		asking->rank = ASKED_TO_ENFORCE;
 	for (size_t i = 0; i < all.count; i++) {
 		struct server_request *request = &asking->asked[i].request;
 

@@ -333,9 +333,9 @@ void live_queue_want(struct live_queue *queue, const struct id *account, const s
 	add_room(queue, wanted, NULL);
 }
 
-void live_queue_judge(struct live_queue *queue, const struct id *account, const struct id *room)
+void live_queue_enforce(struct live_queue *queue, const struct id *account, const struct id *room)
 {
-	live_queue_want(queue, account, room, ROOM_JUDGE);
+	live_queue_want(queue, account, room, ROOM_ENFORCE);
 }
 
 void live_queue_tell(struct live_queue *queue, const struct id *account, const struct id *room)

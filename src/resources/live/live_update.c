@@ -213,7 +213,7 @@ static bool give_role(struct call *call, struct update *update, struct fault *fa
 
 /* Gives the person the name and the metadata that the media server was told. If somebody else has
  * taken the name meanwhile, the person gets a number, as do guests whose name a program gives to
- * somebody else; the media server is told by a judgement. */
+ * somebody else; the media server gets it when the rules are enforced next. */
 static bool put_names(struct call *call, struct update *update, struct fault *fault)
 {
 	const struct asked *asked = &call->asking->asked[0];
@@ -230,7 +230,7 @@ static bool put_names(struct call *call, struct update *update, struct fault *fa
 				fault))
 			return false;
 		if (peer.new_name.size > 0 || has_renamed)
-			live_want(call, &update->view->room.id, ROOM_JUDGE);
+			live_want(call, &update->view->room.id, ROOM_ENFORCE);
 	}
 	if (update->metadata.data != NULL && !peer.is_anonymous)
 		peer.metadata = update->metadata;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "resources/entry_rules/entry_rules.h"
-#include "resources/live/live_judge.h"
+#include "resources/live/live_enforcement.h"
 #include "resources/stored/revocations.h"
 #include "script.h"
 #include "suite.h"
@@ -25,7 +25,7 @@ struct scene {
 	const char *template, *room, *code;
 	const char *token, *ticket; /* NULL: the person does not need it at the moment */
 	struct slice entry; /* of the token */
-	bool judges_all; /* inside; else the numbers and the roles say whether somebody is */
+	bool checks_all; /* inside; else the numbers and the roles say whether somebody is */
 };
 
 /* Makes a call that must succeed, about an object; `after` ends the path. */
@@ -382,22 +382,22 @@ static const char *come_in_new(struct scene *scene)
 
 static const char *judge(struct scene *scene)
 {
-	struct judgement *judgement = arena_zero(stand.arena, sizeof *judgement);
+	struct enforcement *enforcement = arena_zero(stand.arena, sizeof *enforcement);
 	struct fault fault = FAULT_INITIAL;
 	const char *outcome = LET_IN;
 	struct call call;
 
-	judgement->room = scene->script->room;
-	judgement->judges_all = scene->judges_all;
-	judgement->checks_bans = true;
+	enforcement->room = scene->script->room;
+	enforcement->checks_all = scene->checks_all;
+	enforcement->checks_bans = true;
 	begin(&call);
-	ck_assert_msg(live_judge(&call, false, judgement, &fault), "%s", fault_reason(&fault));
-	if (judgement->ends)
-		outcome = arena_text(stand.arena, "ends %s", judgement->word);
-	for (size_t i = 0; i < judgement->chosen_count; i++) {
-		if (judgement->chosen[i].out != NULL)
+	ck_assert_msg(live_enforce(&call, false, enforcement, &fault), "%s", fault_reason(&fault));
+	if (enforcement->ends)
+		outcome = arena_text(stand.arena, "ends %s", enforcement->word);
+	for (size_t i = 0; i < enforcement->chosen_count; i++) {
+		if (enforcement->chosen[i].out != NULL)
 			outcome = arena_text(stand.arena, "out %s",
-					     leave_cause_names[judgement->chosen[i].out->cause]);
+					     leave_cause_names[enforcement->chosen[i].out->cause]);
 	}
 	world_abandon(&call);
 	return outcome;
@@ -532,7 +532,7 @@ static const char *break_rules(enum entry_moment moment, enum entry_rule_name fi
 	const unsigned scopes = entry_rules[first].scope | entry_rules[last].scope;
 	struct scene scene = {
 		.moment = moment,
-		.judges_all = (scopes & (ENTRY_OF_ROLE | ENTRY_OF_PLACE)) == 0,
+		.checks_all = (scopes & (ENTRY_OF_ROLE | ENTRY_OF_PLACE)) == 0,
 	};
 
 	begin_scene(&scene, spares);

@@ -195,7 +195,7 @@ END_TEST
 
 /* ---- settings ---- */
 
-/* A record has nothing that names the person: while the stay lasts, what calls judge by, afterwards
+/* A record has nothing that names the person: while the stay lasts, what calls go by, afterwards
  * not even that. */
 START_TEST(anonymous_accounts_keep_no_names)
 {

@@ -68,7 +68,7 @@ static void check_names(const struct script *script)
 static const struct {
 	const char *news;
 	const char *names;
-	bool judges;
+	bool enforces;
 } name_rows[] = {
 	{ "name:Anna join:a#e", "a Anna", false },
 	{ "name:Anna join:a#e +1 join:b#f", "a Anna, b Anna (2)!", true },
@@ -169,7 +169,7 @@ START_TEST(no_two_people_have_one_name)
 		say(script, name_rows[i].news);
 		ck_assert_msg(strcmp(names_of(script), name_rows[i].names) == 0, "%s: %s",
 			      script->at, names_of(script));
-		ck_assert_msg((script->told.judges == JUDGE_EVERYBODY) == name_rows[i].judges, "%s",
+		ck_assert_msg((script->told.enforces == ENFORCE_ALL) == name_rows[i].enforces, "%s",
 			      script->at);
 		check_names(script);
 		(void)stored(script);

@@ -700,7 +700,7 @@ START_TEST(so_many_stays_are_stored_in_a_minute)
 END_TEST
 
 /* Who is over the limit is stored in the next minute, those who joined first, first; but who must
- * not be inside is stored, and so judged, at once. */
+ * not be inside is stored, and so checked, at once. */
 START_TEST(who_is_over_the_limit_is_stored_later)
 {
 	struct script *script;
@@ -716,7 +716,7 @@ START_TEST(who_is_over_the_limit_is_stored_later)
 	say(script, "join:e +1 join:x#f +1 listed:a,b,c,d,g,e,x#f");
 	ck_assert(script->told.is_over);
 	expect(script, "[open 1 0-5 a@0 b@1 c@2 d@3 x@5]");
-	ck_assert_int_eq(script->told.judges, JUDGE_EVERYBODY);
+	ck_assert_int_eq(script->told.enforces, ENFORCE_ALL);
 	say(script, "+60000 listed:a,b,c,d,g,e,x#f");
 	ck_assert(!script->told.is_over);
 	expect(script, "[open 1 0-6 a@0 b@1 c@2 d@3 e@4 x@5 g@6]");

@@ -376,7 +376,7 @@ START_TEST(who_may_not_be_inside_is_put_out)
 		  filled(judged[_i].path),
 		  judged[_i].body == NULL ? NULL : filled(judged[_i].body));
 	if (judged[_i].act == NULL) {
-		/* A later change shows that this one has been judged. */
+		/* A later change shows that the rules have been enforced. */
 		(void)ask(200, METHOD_PATCH, filled("/v2/rooms/ROOM"), "{\"enabled\":false}");
 		(void)await_request(END);
 		ck_assert_ptr_null(last_request(REMOVE));
@@ -516,7 +516,7 @@ START_TEST(who_has_other_rights_gets_those_of_the_role)
 	} else {
 		(void)ask_until(room_path, "\"peer_count\":1");
 	}
-	/* A later change shows that this has been judged. */
+	/* A later change shows that the rules have been enforced. */
 	(void)ask(200, METHOD_PATCH, filled("/v2/rooms/ROOM"), "{\"enabled\":false}");
 	(void)await_request(END);
 	ck_assert_uint_eq(requests_of(UPDATE), !permissions[_i].is_right);

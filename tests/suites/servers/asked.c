@@ -461,7 +461,7 @@ static const struct {
 	enum asked_rank rank;
 	size_t most;
 } places[] = {
-	{ ASKED_TO_JUDGE, 8 },
+	{ ASKED_TO_ENFORCE, 8 },
 	{ ASKED_TO_MANAGE, 6 },
 	{ ASKED_TO_SURVEY, 6 },
 	{ ASKED_FOR_ONESELF, 4 },
@@ -476,14 +476,14 @@ START_TEST(moderators_find_a_place)
 		begin_ranked(&surveys[i], rank, arena_text(stand.arena, "p%u", i),
 			     rank == ASKED_FOR_ONESELF ? ASKED_PART_NAME : 0, "/held");
 	ck_assert(receiver_wait(stand.receiver, places[_i].most));
-	begin_ranked(&moderator, ASKED_TO_JUDGE, "", 0, "/200");
-	if (rank != ASKED_TO_JUDGE) {
+	begin_ranked(&moderator, ASKED_TO_ENFORCE, "", 0, "/200");
+	if (rank != ASKED_TO_ENFORCE) {
 		end_survey(&moderator);
 		ck_assert_int_eq(moderator.asked.outcome.status, 200);
 		ck_assert_uint_eq(receiver_most_at_once(stand.receiver), places[_i].most);
 	}
 	receiver_release(stand.receiver);
-	if (rank == ASKED_TO_JUDGE)
+	if (rank == ASKED_TO_ENFORCE)
 		end_survey(&moderator);
 	for (unsigned i = 0; i < 10; i++)
 		end_survey(&surveys[i]);

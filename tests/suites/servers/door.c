@@ -477,7 +477,8 @@ START_TEST(who_was_put_out_does_not_come_back)
 	while (events("peer.leave.success") < 2)
 		(void)poll(NULL, 0, 20);
 	ck_assert_uint_eq(kit.count, 0);
-	/* A ban is found when somebody comes in; the room has been judged since it was made. */
+	/* A ban is found when somebody comes in; the rules have been enforced in the room since it
+	 * was made. */
 	(void)ask(200, METHOD_POST, "/v2/bans", "{\"user_id\":\"ada\"}");
 	kit_people("PA_4", "e4");
 	ck_assert_int_eq(tell(NULL, joined_event("PA_4")), 204);

@@ -92,14 +92,14 @@ START_TEST(what_is_wanted_of_rooms_is_kept)
 
 		live_queue_survey(queue, &stand.account.id, &backend_id, &id);
 		if (i % 2 == 0)
-			live_queue_judge(queue, &stand.account.id, &id);
-		live_queue_judge(queue, &other, &backend_id);
+			live_queue_enforce(queue, &stand.account.id, &id);
+		live_queue_enforce(queue, &other, &backend_id);
 	}
 	for (struct queued_room *one = live_queue_take(queue).rooms; one != NULL; one = next) {
 		next = one->next;
 		n++;
 		if (id_compare(&one->account, &other) == 0)
-			ck_assert(one->wants == ROOM_JUDGE &&
+			ck_assert(one->wants == ROOM_ENFORCE &&
 				  id_compare(&one->room, &backend_id) == 0);
 		else if (id_compare(&one->room, &all) == 0)
 			wants = one->wants;
@@ -108,7 +108,7 @@ START_TEST(what_is_wanted_of_rooms_is_kept)
 		queued_room_free(one);
 	}
 	ck_assert_uint_eq(n, LIVE_QUEUE_ROOMS + 2);
-	ck_assert_uint_eq(wants, ROOM_SURVEY | ROOM_JUDGE);
+	ck_assert_uint_eq(wants, ROOM_SURVEY | ROOM_ENFORCE);
 }
 END_TEST
 
