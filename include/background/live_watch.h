@@ -1,6 +1,6 @@
 /* Keeps the records of live rooms equal to what the media servers have. One thread, in three parts:
  *
- *  - background/live_follow.h merges the events that media servers told
+ *  - background/live_follow.h merges the events that media servers sent
  *    (resources/live/live_queue.h), every 100 ms, some of one room in one transaction; and surveys
  *    the media servers: every 30 s the list of rooms of each backend that is in use, then the
  *    people of each of these rooms; and single rooms when the queue says so, when a report did not

@@ -122,7 +122,7 @@ bool sender_give(struct sender *sender, const struct delivery *delivery);
 /* Aborts all requests in progress: sender_take returns SENDER_LOST next. */
 void sender_stop(struct sender *sender);
 
-enum sender_news {
+enum sender_result {
 	SENDER_NOTHING,
 	SENDER_OUTCOME,
 	/* The process has ended. Requests without an outcome will not get one, and may have been
@@ -130,8 +130,8 @@ enum sender_news {
 	SENDER_LOST
 };
 
-/* Returns the next news without waiting. */
-enum sender_news sender_take(struct sender *sender, struct outcome *outcome);
+/* Returns the next result without waiting. */
+enum sender_result sender_take(struct sender *sender, struct outcome *outcome);
 
 /* ---- the process itself ---- */
 

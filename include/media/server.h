@@ -75,7 +75,7 @@ struct server_rights {
 	bool audio, video, screen; /* may be published */
 };
 
-/* One stay of one person in a room. Only people whose media is connected are listed or told of;
+/* One stay of one person in a room. Only people whose media is connected are listed or reported;
  * recorders, agents and hidden people are not. */
 struct server_person {
 	struct slice stay; /* the server's own id of the stay */
@@ -178,7 +178,7 @@ enum server_result server_read_result(struct arena *arena, const struct server *
 				      const struct outcome *outcome,
 				      struct server_verdict *verdict);
 
-/* ---- events: what the server tells by itself ---- */
+/* ---- events: what the server reports by itself ---- */
 
 enum server_event_type {
 	SERVER_JOINED,

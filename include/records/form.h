@@ -26,7 +26,7 @@
  *  - Another one: any other difference.
  *
  * What a program adds is in the store's form before it can write the first record with it, so an
- * older program finds it when it starts. One that was already running does not look at the form
+ * older program finds it when it starts. One that was already running does not check the form
  * again: it learns from the version of the first such record (record_read).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

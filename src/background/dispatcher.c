@@ -549,7 +549,7 @@ static void dispatcher_take_outcomes(struct dispatcher *dispatcher)
 {
 	const int64_t now = clock_monotonic();
 	struct outcome outcome;
-	enum sender_news news;
+	enum sender_result taken;
 
 	for (size_t i = 0; i < SENDER_MOST; i++) {
 		const struct attempt *attempt = &dispatcher->attempts[i];
@@ -560,10 +560,10 @@ static void dispatcher_take_outcomes(struct dispatcher *dispatcher)
 			break;
 		}
 	}
-	while ((news = sender_take(dispatcher->sender, &outcome)) != SENDER_NOTHING) {
+	while ((taken = sender_take(dispatcher->sender, &outcome)) != SENDER_NOTHING) {
 		struct attempt *attempt;
 
-		if (news == SENDER_LOST) {
+		if (taken == SENDER_LOST) {
 			lose(dispatcher);
 			continue;
 		}

@@ -80,8 +80,8 @@ static void room_take(struct live_watch *watch, struct watched_room *room,
 /* ---- events ---- */
 
 /* Stores the time of an event of a media server. */
-static bool hear_backend(struct live_watch *watch, struct arena *arena, const struct id *account,
-			 const struct id *backend, int64_t time)
+static bool store_backend_event(struct live_watch *watch, struct arena *arena,
+				const struct id *account, const struct id *backend, int64_t time)
 {
 	struct fault fault = FAULT_INITIAL;
 	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, account, &fault);
@@ -90,12 +90,12 @@ static bool hear_backend(struct live_watch *watch, struct arena *arena, const st
 	while (transact_again(&run))
 		run.is_done = media_load(&run.call, STORE_TO_SHOW, &media, &fault) &&
 			      (media_backend(&media, backend) == NULL ||
-			       backend_health_hear(&run.call, backend, time, &fault));
+			       backend_health_note_event(&run.call, backend, time, &fault));
 	arena_reset(arena);
 	return run.is_done;
 }
 
-void follow_hear_backend(struct live_watch *watch, struct arena *arena, const struct id *account,
+void follow_note_contact(struct live_watch *watch, struct arena *arena, const struct id *account,
 			 const struct id *id, int64_t time)
 {
 	struct watched_backend *backend = watched_backend_of(watch, account, id);
@@ -108,7 +108,7 @@ void follow_hear_backend(struct live_watch *watch, struct arena *arena, const st
 		backend->event = time;
 	if (backend != NULL && backend->has_answered)
 		return;
-	is_stored = hear_backend(watch, arena, account, id, time);
+	is_stored = store_backend_event(watch, arena, account, id, time);
 	if (backend != NULL)
 		backend->has_answered = is_stored;
 }
@@ -126,71 +126,71 @@ void follow_store_event_times(struct live_watch *watch, struct arena *arena)
 		    !watched_has_turn(watch, &backend->account, WORK_MERGE))
 			continue;
 		backend->stored_at = now;
-		if (hear_backend(watch, arena, &backend->account, &backend->id, time))
+		if (store_backend_event(watch, arena, &backend->account, &backend->id, time))
 			backend->event_stored = time;
 	}
 }
 
 /* Events of one room. */
 struct event_batch {
-	struct heard *const *heard;
+	struct received_event *const *received;
 	size_t count;
 	struct merging merging;
 };
 
-static enum news_type news_of(enum server_event_type type)
+static enum report_type report_type_of(enum server_event_type type)
 {
 	switch (type) {
 	case SERVER_JOINED:
-		return NEWS_JOINED;
+		return REPORT_JOINED;
 	case SERVER_LEFT:
-		return NEWS_LEFT;
+		return REPORT_LEFT;
 	case SERVER_ROOM_ENDED:
-		return NEWS_ENDED;
+		return REPORT_ENDED;
 	case SERVER_NOT_CONNECTED:
 		break;
 	}
-	return NEWS_NOT_CONNECTED;
+	return REPORT_NOT_CONNECTED;
 }
 
 static bool merge_batch(struct call *call, struct event_batch *batch, struct fault *fault)
 {
-	struct news *news = arena_zero(call->arena, batch->count * sizeof *news);
+	struct report *reports = arena_zero(call->arena, batch->count * sizeof *reports);
 	struct backend_healths healths;
 	const struct backend_health *health;
 
 	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
-	health = backend_health_of(&healths, &batch->heard[0]->backend);
+	health = backend_health_of(&healths, &batch->received[0]->backend);
 	for (size_t i = 0; i < batch->count; i++) {
-		const struct heard *heard = batch->heard[i];
-		const int64_t time = backend_time(health, heard->event.time, heard->received);
+		const struct received_event *received = batch->received[i];
+		const int64_t time = backend_time(health, received->event.time, received->at);
 
 		/* The media server's clock has whole seconds: if its time fits, the time of receipt
 		 * is more exact. */
-		news[i] = (struct news){
-			.type = news_of(heard->event.type),
-			.room = heard->event.room,
-			.person = heard->event.person,
-			.cause = heard->event.cause,
-			.time = heard->received - time <= EVENT_TIME_TRUSTED ? heard->received
-									     : time,
+		reports[i] = (struct report){
+			.type = report_type_of(received->event.type),
+			.room = received->event.room,
+			.person = received->event.person,
+			.cause = received->event.cause,
+			.time = received->at - time <= EVENT_TIME_TRUSTED ? received->at : time,
 		};
-		news[i].person.joined = heard->event.person.joined == 0
-						? news[i].time
-						: backend_time(health, heard->event.person.joined,
-							       call->now);
+		reports[i].person.joined =
+			received->event.person.joined == 0
+				? reports[i].time
+				: backend_time(health, received->event.person.joined, call->now);
 	}
 	batch->merging = (struct merging){
-		.room = batch->heard[0]->room,
-		.backend = batch->heard[0]->backend,
-		.news = news,
+		.room = batch->received[0]->room,
+		.backend = batch->received[0]->backend,
+		.reports = reports,
 		.count = batch->count,
 	};
 	return live_merge(call, &batch->merging, fault);
 }
 
-static bool note_aside(struct call *call, const struct heard *heard, struct fault *fault)
+static bool note_aside(struct call *call, const struct received_event *received,
+		       struct fault *fault)
 {
 	struct server_verdict verdict = { .is_up = true, .message = SET_ASIDE };
 	struct backend_healths healths;
@@ -201,8 +201,8 @@ static bool note_aside(struct call *call, const struct heard *heard, struct faul
 	if (!media_load(call, STORE_TO_SHOW, &media, fault) ||
 	    !backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
-	backend = media_backend(&media, &heard->backend);
-	health = backend_health_of(&healths, &heard->backend);
+	backend = media_backend(&media, &received->backend);
+	health = backend_health_of(&healths, &received->backend);
 	if (backend == NULL || (health != NULL && !health->is_up))
 		return true;
 	verdict.ahead = health == NULL ? 0 : health->ahead;
@@ -211,32 +211,34 @@ static bool note_aside(struct call *call, const struct heard *heard, struct faul
 
 /* Gives up an event that cannot be stored, and says so. The next survey of the room repairs what is
  * missing. */
-static void set_aside(struct live_watch *watch, struct arena *arena, struct heard *heard,
-		      const struct fault *fault)
+static void set_aside(struct live_watch *watch, struct arena *arena,
+		      struct received_event *received, const struct fault *fault)
 {
-	struct watched_account *account = watched_account_of(watch, &heard->account);
-	struct watched_backend *of = watched_backend_of(watch, &heard->account, &heard->backend);
+	struct watched_account *account = watched_account_of(watch, &received->account);
+	struct watched_backend *of = watched_backend_of(watch, &received->account,
+							&received->backend);
 	const int64_t now = clock_monotonic();
 	struct fault own = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &heard->account, &own);
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &received->account, &own);
 	char owner[ID_TEXT_SIZE + 1], backend[ID_TEXT_SIZE + 1], room[ID_TEXT_SIZE + 1];
 
 	live_queue_set_aside(watch->environment->live_queue);
 	if (of != NULL)
 		of->set_aside = clock_now(watch->environment->clock);
-	watched_survey_soon(watched_room_of(watch, &heard->account, &heard->backend, &heard->room),
-			    now);
+	watched_survey_soon(
+		watched_room_of(watch, &received->account, &received->backend, &received->room),
+		now);
 	if (account->aside_told != 0 && now < account->aside_told + ASIDE_TOLD_AFTER)
 		return;
 	account->aside_told = now;
-	id_print(&heard->account, owner);
-	id_print(&heard->backend, backend);
-	id_print(&heard->room, room);
+	id_print(&received->account, owner);
+	id_print(&received->backend, backend);
+	id_print(&received->room, room);
 	log_event(LOG_LEVEL_ERROR, "live_event_set_aside", "account", owner, "backend", backend,
 		  "room", room, "error", fault_reason(fault), "consequence",
 		  "the next survey of the room repairs what is missing", NULL);
 	while (transact_again(&run))
-		run.is_done = note_aside(&run.call, heard, &own);
+		run.is_done = note_aside(&run.call, received, &own);
 	arena_reset(arena);
 }
 
@@ -244,14 +246,14 @@ static void set_aside(struct live_watch *watch, struct arena *arena, struct hear
  * must be merged later. */
 static size_t take_batch(struct live_watch *watch, struct arena *arena, struct event_batch *batch)
 {
-	struct heard *first = batch->heard[0];
+	struct received_event *first = batch->received[0];
 	const struct id account = first->account, backend_id = first->backend;
 	struct fault fault = FAULT_INITIAL;
 	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, arena, &account, &fault);
 	struct watched_room *room;
 
-	follow_hear_backend(watch, arena, &account, &backend_id,
-			    batch->heard[batch->count - 1]->received);
+	follow_note_contact(watch, arena, &account, &backend_id,
+			    batch->received[batch->count - 1]->at);
 	while (transact_again(&run))
 		run.is_done = merge_batch(&run.call, batch, &fault);
 	if (!run.is_done) {
@@ -261,7 +263,7 @@ static size_t take_batch(struct live_watch *watch, struct arena *arena, struct e
 		/* From now on, they are tried alone, so that one does not stop the others. */
 		watch->is_behind = true;
 		for (size_t i = 0; i < batch->count; i++)
-			batch->heard[i]->tries++;
+			batch->received[i]->tries++;
 		if (batch->count > 1 || first->tries < EVENT_TRIES)
 			return 0;
 		set_aside(watch, arena, first, &fault);
@@ -283,9 +285,10 @@ static size_t take_batch(struct live_watch *watch, struct arena *arena, struct e
 }
 
 /* Sorts by room, then in the order in which the events came. */
-static int compare_heard(const void *first, const void *second)
+static int compare_received(const void *first, const void *second)
 {
-	const struct heard *a = *(struct heard *const *)first, *b = *(struct heard *const *)second;
+	const struct received_event *a = *(struct received_event *const *)first,
+				    *b = *(struct received_event *const *)second;
 	int order = id_compare(&a->account, &b->account);
 
 	if (order == 0)
@@ -295,22 +298,23 @@ static int compare_heard(const void *first, const void *second)
 	return order != 0 ? order : a->number < b->number ? -1 : a->number > b->number;
 }
 
-static bool is_same_room(const struct heard *a, const struct heard *b)
+static bool is_same_room(const struct received_event *a, const struct received_event *b)
 {
 	return id_compare(&a->account, &b->account) == 0 && id_compare(&a->room, &b->room) == 0 &&
 	       id_compare(&a->backend, &b->backend) == 0;
 }
 
-static bool room_closes(const struct live_watch *watch, const struct heard *heard)
+static bool room_closes(const struct live_watch *watch, const struct received_event *received)
 {
-	const struct watched_room *room = watched_find_room(watch, &heard->account, &heard->room);
+	const struct watched_room *room = watched_find_room(watch, &received->account,
+							    &received->room);
 
 	return room != NULL && room->closes;
 }
 
 /* Merges events of one room as long as it is the account's turn. Returns how many are done with. */
-static size_t merge_room(struct live_watch *watch, struct arena *arena, struct heard *const *list,
-			 size_t count)
+static size_t merge_room(struct live_watch *watch, struct arena *arena,
+			 struct received_event *const *list, size_t count)
 {
 	const struct id account = list[0]->account;
 	size_t done = 0, n, merged = 1;
@@ -318,7 +322,7 @@ static size_t merge_room(struct live_watch *watch, struct arena *arena, struct h
 	while (done < count && merged > 0 && !room_closes(watch, list[done]) &&
 	       watched_has_turn(watch, &account, WORK_MERGE)) {
 		const int64_t begun = clock_microseconds();
-		struct event_batch batch = { .heard = &list[done] };
+		struct event_batch batch = { .received = &list[done] };
 
 		for (n = 1; n < EVENTS_AT_ONCE && done + n < count && list[done]->tries == 0 &&
 			    list[done + n]->tries == 0;)
@@ -331,27 +335,27 @@ static size_t merge_room(struct live_watch *watch, struct arena *arena, struct h
 	return done;
 }
 
-void follow_merge_events(struct live_watch *watch, struct heard *heard)
+void follow_merge_events(struct live_watch *watch, struct received_event *received)
 {
-	struct heard **list;
+	struct received_event **list;
 	struct arena *arena;
 	size_t count = 0, n;
 
 	while (watch->waiting != NULL) {
-		struct heard *next = watch->waiting->next;
+		struct received_event *next = watch->waiting->next;
 
-		watch->waiting->next = heard;
-		heard = watch->waiting;
+		watch->waiting->next = received;
+		received = watch->waiting;
 		watch->waiting = next;
 	}
-	for (const struct heard *each = heard; each != NULL; each = each->next)
+	for (const struct received_event *each = received; each != NULL; each = each->next)
 		count++;
 	if (count == 0)
 		return;
 	list = memory_check(malloc(count * sizeof *list));
-	for (size_t i = 0; i < count; i++, heard = heard->next)
-		list[i] = heard;
-	qsort(list, count, sizeof *list, compare_heard);
+	for (size_t i = 0; i < count; i++, received = received->next)
+		list[i] = received;
+	qsort(list, count, sizeof *list, compare_received);
 	arena = arena_open();
 	for (size_t i = 0; i < count; i += n) {
 		const struct id account = list[i]->account, backend = list[i]->backend;
@@ -421,7 +425,7 @@ static struct survey *survey_open(struct live_watch *watch, const struct id *acc
 
 static void survey_send(struct survey *survey)
 {
-	/* A second request tells nothing about when the people were inside. */
+	/* A second request says nothing about when the people were inside. */
 	if (!survey->has_people)
 		survey->sent = clock_now(survey->errand.watch->environment->clock);
 	errand_send(&survey->errand);

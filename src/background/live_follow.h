@@ -3,10 +3,10 @@
  * live_merge (resources/live/live_merge.h).
  *
  *  - A media server sends an event. The call that brings it puts it into the queue
- *    (resources/live/live_queue.h), as a `struct heard`. follow_merge_events takes the events,
- *    sorts them by room, and merges some of one room in one transaction (a `struct event_batch`,
- *    here). What cannot be stored now waits in watch->waiting; what can never be stored is set
- *    aside.
+ *    (resources/live/live_queue.h), as a `struct received_event`. follow_merge_events takes the
+ *    events, sorts them by room, and merges some of one room in one transaction (a `struct
+ *    event_batch`, here). What cannot be stored now waits in watch->waiting; what can never be
+ *    stored is set aside.
  *  - A media server is asked. Each question is a `struct survey` (here), a pending request
  *    (live_watched.h): the list of rooms of a media server, for which every room of it that the
  *    account has is due; or the people of one room that is due, and then the room itself if
@@ -26,14 +26,14 @@
 
 #include "background/live_watched.h"
 
-/* A media server that tells something is up, or up again. That it has told something for the first
- * time is stored at once. time: of the event, in milliseconds since 1970. */
-void follow_hear_backend(struct live_watch *watch, struct arena *arena, const struct id *account,
+/* A media server that sends an event is up, or up again. The first event is stored at once. time:
+ * of the event, in milliseconds since 1970. */
+void follow_note_contact(struct live_watch *watch, struct arena *arena, const struct id *account,
 			 const struct id *id, int64_t time);
 /* Merges these events and all that wait. Those that cannot be merged now, because the store is
  * unavailable, or the session of the room closes, or the account has had its turn, wait for the
  * next round. */
-void follow_merge_events(struct live_watch *watch, struct heard *heard);
+void follow_merge_events(struct live_watch *watch, struct received_event *received);
 /* Stores when the media servers have sent their last events, of each at most once in 5 s. */
 void follow_store_event_times(struct live_watch *watch, struct arena *arena);
 /* Asks the media servers that are due for their lists of rooms. */

@@ -247,17 +247,17 @@ static void watch_all(struct live_watch *watch, struct arena *arena)
 static void take_queue(struct live_watch *watch, struct arena *arena)
 {
 	struct live_queue_taken taken = live_queue_take(watch->environment->live_queue);
-	struct heard_backend *backends = live_queue_take_backends(watch->environment->live_queue);
+	struct backend_contact *backends = live_queue_take_contacts(watch->environment->live_queue);
 
 	while (backends != NULL) {
-		struct heard_backend *next = backends->next;
+		struct backend_contact *next = backends->next;
 
-		follow_hear_backend(watch, arena, &backends->account, &backends->backend,
+		follow_note_contact(watch, arena, &backends->account, &backends->backend,
 				    clock_now(watch->environment->clock));
 		free(backends);
 		backends = next;
 	}
-	follow_merge_events(watch, taken.heard);
+	follow_merge_events(watch, taken.received);
 	enforce_take_queued(watch, arena, taken.rooms);
 }
 
@@ -384,7 +384,7 @@ void live_watch_close(struct live_watch *watch)
 		watch->queued = next;
 	}
 	while (watch->waiting != NULL) {
-		struct heard *next = watch->waiting->next;
+		struct received_event *next = watch->waiting->next;
 
 		free(watch->waiting);
 		watch->waiting = next;

@@ -89,7 +89,7 @@ struct watched_backend {
 	int64_t survey_at;
 	int64_t listed; /* when the list was asked for; 0 if never */
 	size_t under_way; /* surveys */
-	/* is_down: it did not answer the last time. has_answered: ever, or told something. */
+	/* is_down: it did not answer the last time. has_answered: ever, or it sent an event. */
 	bool is_listing, was_up, is_down, has_answered;
 	bool is_large; /* its last list was a large one */
 	/* When its last event came, and the one that is stored, in milliseconds since 1970; and
@@ -170,7 +170,7 @@ struct live_watch {
 	struct errand *answered, **answered_end; /* in the order in which their requests ended */
 	bool is_behind; /* something waits for the next turn of its account */
 	/* live_follow.c. */
-	struct heard *waiting; /* events that could not be merged yet */
+	struct received_event *waiting; /* events that could not be merged yet */
 	size_t large_read; /* large lists whose contents are in memory */
 	/* live_enforce.c: rooms about which something is to be done that could not be done yet. */
 	struct queued_room *queued;

@@ -237,7 +237,7 @@ static void client_take_outcomes(struct media_client *client)
 {
 	const int64_t now = clock_monotonic();
 	struct outcome outcome;
-	enum sender_news news;
+	enum sender_result taken;
 
 	for (size_t i = 0; i < SENDER_MEDIA_MOST; i++) {
 		const struct asked *asked = client->places[i].asked;
@@ -249,11 +249,11 @@ static void client_take_outcomes(struct media_client *client)
 		sender_stop(client->sender);
 		break;
 	}
-	while ((news = sender_take(client->sender, &outcome)) != SENDER_NOTHING) {
+	while ((taken = sender_take(client->sender, &outcome)) != SENDER_NOTHING) {
 		struct place *place;
 		struct asked *asked;
 
-		if (news == SENDER_LOST) {
+		if (taken == SENDER_LOST) {
 			lose_all(client);
 			continue;
 		}

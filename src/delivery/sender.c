@@ -279,7 +279,7 @@ static bool receive_answer(struct sender *sender, struct outcome *outcome)
 	return true;
 }
 
-enum sender_news sender_take(struct sender *sender, struct outcome *outcome)
+enum sender_result sender_take(struct sender *sender, struct outcome *outcome)
 {
 	ssize_t size = -1;
 

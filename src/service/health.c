@@ -215,11 +215,11 @@ static void append_media(struct buffer *page, const struct environment *environm
 	append_histogram(page, durations, (struct slice){ 0 }, &figures.durations);
 }
 
-static const char *const heard_ends[HEARD_ENDS] = {
-	[HEARD_TAKEN] = "taken",
-	[HEARD_IGNORED] = "ignored",
-	[HEARD_REFUSED] = "refused",
-	[HEARD_TOO_MANY] = "dropped",
+static const char *const received_ends[RECEIVED_ENDS] = {
+	[RECEIVED_TAKEN] = "taken",
+	[RECEIVED_IGNORED] = "ignored",
+	[RECEIVED_REFUSED] = "refused",
+	[RECEIVED_TOO_MANY] = "dropped",
 };
 
 static const char *const survey_ends[SURVEY_ENDS] = {
@@ -260,7 +260,7 @@ static void append_live_rooms(struct buffer *page, const struct environment *env
 	begin_metric(page, events, "counter",
 		     "Events from media servers: taken, ignored, refused because of their "
 		     "signature, or dropped because too many were waiting.");
-	append_results(page, events, heard_ends, queue.ends, HEARD_ENDS);
+	append_results(page, events, received_ends, queue.ends, RECEIVED_ENDS);
 	append_one(page, "anteroom_live_events_waiting", "gauge",
 		   "Events from media servers that are not in the store yet.", queue.waiting);
 	append_one(page, "anteroom_live_events_set_aside_total", "counter",

@@ -499,7 +499,7 @@ const struct route routes[] = {
 	  MAY_READ(READ_ONLY(kind_backend_healths)), TRIPS(1, 1),
 	  DOC("Asks the media server whether it answers and accepts the secrets of the backend.") },
 
-	{ METHOD_POST,   "/v2/backends/{backend_id}/events", ROUTE_READ, live_hear, "hearBackend",
+	{ METHOD_POST,   "/v2/backends/{backend_id}/events", ROUTE_READ, live_receive, "hearBackend",
 	  .is_open = true, .is_internal = true,
 	  DOC("Takes an event that a media server has signed.") },
 

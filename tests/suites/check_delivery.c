@@ -160,18 +160,18 @@ static struct sender *open_sender(struct sender_options *options)
 	return sender;
 }
 
-static enum sender_news wait_for_news(struct sender *sender, struct outcome *outcome)
+static enum sender_result wait_for_result(struct sender *sender, struct outcome *outcome)
 {
 	const int64_t until = clock_monotonic() + WAIT_MOST;
-	enum sender_news news;
+	enum sender_result taken;
 
-	while ((news = sender_take(sender, outcome)) == SENDER_NOTHING &&
+	while ((taken = sender_take(sender, outcome)) == SENDER_NOTHING &&
 	       clock_monotonic() < until) {
 		struct pollfd polled = { .fd = sender_descriptor(sender), .events = POLLIN };
 
 		(void)poll(&polled, 1, 100);
 	}
-	return news;
+	return taken;
 }
 
 static struct outcome deliver(struct sender *sender, const char *url)
@@ -185,7 +185,7 @@ static struct outcome deliver(struct sender *sender, const char *url)
 	struct outcome outcome;
 
 	ck_assert(sender_give(sender, &delivery));
-	ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_OUTCOME);
+	ck_assert_int_eq(wait_for_result(sender, &outcome), SENDER_OUTCOME);
 	ck_assert_uint_eq(outcome.number, 77);
 	return outcome;
 }
@@ -307,7 +307,7 @@ START_TEST(a_wanted_body_is_passed_on)
 	for (unsigned i = 0; i < 3; i++) {
 		delivery.is_once = i == 2;
 		ck_assert(sender_give(sender, &delivery));
-		ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_OUTCOME);
+		ck_assert_int_eq(wait_for_result(sender, &outcome), SENDER_OUTCOME);
 		ck_assert_int_eq(outcome.status, bodies[_i].status);
 		ck_assert_msg(outcome.failure == bodies[_i].failure, "%s", outcome.error);
 		ck_assert_uint_eq(outcome.answer_size, bodies[_i].size);
@@ -346,7 +346,7 @@ START_TEST(a_request_may_have_less_time)
 		const int64_t begun = clock_monotonic();
 
 		ck_assert(sender_give(sender, &delivery));
-		ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_OUTCOME);
+		ck_assert_int_eq(wait_for_result(sender, &outcome), SENDER_OUTCOME);
 		ck_assert_int_eq(outcome.failure, SENDER_TIMED_OUT);
 		ck_assert_int_eq(clock_monotonic() - begun < PATIENCE, i == 0);
 		ck_assert(clock_monotonic() - begun < 60000);
@@ -619,12 +619,12 @@ START_TEST(many_stalled_deliveries_do_not_stop_another)
 
 		ck_assert(sender_give(sender, &delivery));
 	}
-	ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_OUTCOME);
+	ck_assert_int_eq(wait_for_result(sender, &outcome), SENDER_OUTCOME);
 	ck_assert_uint_eq(outcome.number, SENDER_MOST - 1);
 	ck_assert(receiver_wait(receiver, SENDER_MOST));
 	receiver_release(receiver);
 	for (unsigned i = 0; i + 1 < SENDER_MOST; i++) {
-		ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_OUTCOME);
+		ck_assert_int_eq(wait_for_result(sender, &outcome), SENDER_OUTCOME);
 		ck_assert_int_eq(outcome.status, 200);
 		ck_assert(!seen[outcome.number]);
 		seen[outcome.number] = true;
@@ -662,7 +662,7 @@ START_TEST(a_killed_sender_is_reported)
 	ck_assert_int_eq(kill(child(), SIGTERM), 0);
 	ck_assert_int_eq(deliver(sender, url).status, 200);
 	ck_assert_int_eq(kill(child(), SIGKILL), 0);
-	ck_assert_int_eq(wait_for_news(sender, &outcome), SENDER_LOST);
+	ck_assert_int_eq(wait_for_result(sender, &outcome), SENDER_LOST);
 	while (sender_descriptor(sender) < 0) {
 		(void)poll(NULL, 0, 10);
 		ck_assert_int_eq(sender_take(sender, &outcome), SENDER_NOTHING);

@@ -9,7 +9,7 @@
  *     admitted    the same, once it is admitted: it is exchanged as the code would be
  *     token       POST /v2/token/join: a join token gives access to the media server
  *     caller      a call from inside a room, with a join token
- *     new inside  a stay that a media server tells of for the first time (live_merge.h)
+ *     new inside  a stay that a media server reports for the first time (live_merge.h)
  *     inside      a room in session, and the people in it (live_enforcement.h)
  *     role        somebody inside is given another role
  *

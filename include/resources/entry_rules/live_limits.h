@@ -22,9 +22,10 @@ struct live_comer {
 enum live_fit { LIVE_FITS, LIVE_ROLE_IS_FULL, LIVE_ROOM_IS_FULL };
 
 /* Finds out whether the person fits. Everybody does while the room is not in session at the
- * backend, or nothing was heard of it in the last LIVE_LIMITS_KNOWN. For somebody who has a stay
- * inside, neither the person's own stays count nor former ones of others, whose end was not told.
- * Reads nothing if there is no limit, and the people inside only if a limit is reached. */
+ * backend, or the backend reported nothing of it in the last LIVE_LIMITS_KNOWN. For somebody who
+ * has a stay inside, neither the person's own stays count nor older ones of others, whose end was
+ * not reported. Reads nothing if there is no limit, and the people inside only if a limit is
+ * reached. */
 #define LIVE_LIMITS_KNOWN 60000 /* milliseconds */
 bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_fit *fit,
 		   struct fault *fault);

@@ -1,7 +1,8 @@
-/* Merges what media servers tell about a room into its records. Events and surveys go through the
- * same function, so it does not matter who tells first, how often, or in which order: a stay has
+/* Merges what media servers report about a room into its records. Events and surveys go through the
+ * same function, so it does not matter which comes first, how often, or in which order: a stay has
  * one public id (live_record.h), each change of a record notes its event in the same transaction,
- * and news that changes nothing notes nothing. What becomes of news is a table in live_merge.c.
+ * and a report that changes nothing notes nothing. A table in live_merge.c says what becomes of a
+ * report.
  *
  * A survey is a list of the people whom a media server has in a room. Somebody who is missing from
  * it is asked for again after LIVE_MISSED_FOR; if missing again, the stay has ended when it was
@@ -9,9 +10,9 @@
  *
  * A session closes in steps, each a transaction that ends a few hundred stays, so that a session of
  * any size closes. The first step notes it in the record of the room; until the last one the
- * session is active, and all news of the room wait. background/live_watch.c takes the steps.
+ * session is active, and all reports of the room wait. background/live_watch.c takes the steps.
  *
- * A restart of a media server tells nothing: its rooms are gone, and people come back to newer
+ * A media server does not report its restart: its rooms are gone, and people come back to newer
  * ones. Where somebody does so soon, the session goes on in the newer room.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
@@ -28,21 +29,21 @@
 #define LIVE_LATE_MOST 60000
 #define LIVE_RESTART_MOST 60000
 
-enum news_type {
-	NEWS_JOINED, /* an event: somebody is inside */
-	NEWS_LISTED, /* a survey lists somebody */
-	NEWS_LEFT, /* an event */
-	NEWS_ENDED, /* an event: the room has ended */
-	NEWS_NOT_CONNECTED /* an event: somebody did not get in */
+enum report_type {
+	REPORT_JOINED, /* an event: somebody is inside */
+	REPORT_LISTED, /* a survey lists somebody */
+	REPORT_LEFT, /* an event */
+	REPORT_ENDED, /* an event: the room has ended */
+	REPORT_NOT_CONNECTED /* an event: somebody did not get in */
 };
-#define NEWS_TYPES (NEWS_NOT_CONNECTED + 1)
+#define REPORT_TYPES (REPORT_NOT_CONNECTED + 1)
 
 /* Times are of this service's clock. Slices are borrowed. */
-struct news {
-	enum news_type type;
-	struct server_room room; /* NEWS_LISTED: id.data is NULL if the room is not known yet */
+struct report {
+	enum report_type type;
+	struct server_room room; /* REPORT_LISTED: id.data is NULL if the room is not known yet */
 	struct server_person person;
-	enum leave_cause cause; /* NEWS_LEFT */
+	enum leave_cause cause; /* REPORT_LEFT */
 	int64_t time; /* of the event, not later than now; of a survey, when it was sent */
 };
 
@@ -71,16 +72,17 @@ struct survey_place {
 
 struct merging {
 	struct id room, backend;
-	const struct news *news;
+	const struct report *reports;
 	size_t count;
-	bool is_survey; /* the news are all people that the media server has in the room */
+	bool is_survey; /* the reports are all people that the media server has in the room */
 	int64_t surveyed; /* of a survey: when it was sent */
 	/* Of a survey: one step of it is merged (live_survey_prepare); NULL: all of it. */
 	struct survey_steps *steps;
 	/* Whoever has this entry is stored whatever the limit of stays; may be empty. */
 	struct slice caller;
 	/* Results. */
-	size_t merged; /* the first of the news; the others must be told again, because: */
+	/* so many reports, the first ones; the others must be merged again, because: */
+	size_t merged;
 	/* the session closes (live_close_on); nothing of a survey is merged then */
 	bool is_closing;
 	bool needs_room; /* of a survey: somebody is new, so the rooms must be asked for, too */
@@ -96,7 +98,7 @@ struct merging {
 	struct told_once *failed; /* of type peer.join.failure */
 };
 
-/* Merges news about one room of the call's account, which is in a WRITE transaction; events are
+/* Merges reports of one room of the call's account, which is in a WRITE transaction; events are
  * noted, but not written (audit_write). */
 bool live_merge(struct call *call, struct merging *merging, struct fault *fault);
 
@@ -109,7 +111,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 bool live_survey_prepare(struct call *call, const struct server_person *people, size_t count,
 			 const struct server_room *room, int64_t sent, struct merging *merging,
 			 struct fault *fault);
-struct survey_steps *live_survey_steps(struct arena *arena, struct news *news, size_t count);
+struct survey_steps *live_survey_steps(struct arena *arena, struct report *reports, size_t count);
 bool live_survey_is_merged(const struct survey_steps *steps);
 void live_survey_name_room(struct merging *merging, const struct server_room *room);
 /* Return the place of a step, and go back to it. */

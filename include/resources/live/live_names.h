@@ -30,8 +30,8 @@ struct name_wish {
 bool names_find(struct call *call, const struct name_wish *wish, struct slice *shown,
 		struct fault *fault);
 
-/* Gives the peer, who is inside and which the caller stores, a name that was heard of or was set.
- * Its origin is peer->name_origin. *shown: the name under which the person is to be shown; if it is
+/* Gives the peer, who is inside and which the caller stores, a name that was reported or set. Its
+ * origin is peer->name_origin. *shown: the name under which the person is to be shown; if it is
  * another one, the media server is to be told (peer->new_name). *has_renamed: guests who had the
  * name are called otherwise now, and are stored; it is not set otherwise. The record of the room in
  * session must be locked. */

@@ -1,5 +1,5 @@
 /* What is to be done about live rooms, soon and outside of a call: events that media servers have
- * told, to be merged, rooms to be surveyed, and rooms where something has changed: the rules are to
+ * sent, to be merged, rooms to be surveyed, and rooms where something has changed: the rules are to
  * be enforced there (resources/live/live_enforcement.h), or people are to be notified of who waits
  * at the door, or of what their role may do now. background/live_enforce.c does it.
  *
@@ -22,12 +22,12 @@
 #define LIVE_QUEUE_ROOMS 1000
 
 /* An event. Its slices are its own. */
-struct heard {
-	struct heard *next;
+struct received_event {
+	struct received_event *next;
 	struct id account, backend, room;
 	struct server_event event;
 	uint64_t number; /* in the order in which they came */
-	int64_t received; /* milliseconds since 1970 */
+	int64_t at; /* milliseconds since 1970 */
 	unsigned tries; /* to merge it alone, which failed for good; private to the watch */
 	char text[];
 };
@@ -62,9 +62,9 @@ void told_roles_add(struct told_roles *roles, const struct told_role *role);
 bool told_roles_have(const struct told_roles *roles, const struct id *template_id,
 		     uint32_t identity);
 
-/* A media server that has told something that nobody needs. */
-struct heard_backend {
-	struct heard_backend *next;
+/* A media server that has sent an event that nobody needs: a sign that it is up. */
+struct backend_contact {
+	struct backend_contact *next;
 	struct id account, backend;
 };
 
@@ -81,13 +81,13 @@ struct queued_room {
 void queued_room_free(struct queued_room *room);
 
 /* Events by what became of them, for /metrics. */
-enum heard_end {
-	HEARD_TAKEN, /* it will be merged */
-	HEARD_IGNORED, /* of a kind that nobody needs, or not about a room of the account */
-	HEARD_REFUSED, /* not signed by the media server */
-	HEARD_TOO_MANY
+enum received_end {
+	RECEIVED_TAKEN, /* it will be merged */
+	RECEIVED_IGNORED, /* of a kind that nobody needs, or not about a room of the account */
+	RECEIVED_REFUSED, /* not signed by the media server */
+	RECEIVED_TOO_MANY
 };
-#define HEARD_ENDS (HEARD_TOO_MANY + 1)
+#define RECEIVED_ENDS (RECEIVED_TOO_MANY + 1)
 
 struct live_queue;
 
@@ -98,10 +98,10 @@ void live_queue_close(struct live_queue *queue);
  * have half of what the other accounts leave, or of the backend, which may have three quarters of
  * what the account's other backends leave of that; but LIVE_QUEUE_SHARE of each, as long as there
  * is room at all. */
-bool live_queue_hear(struct live_queue *queue, const struct id *account, const struct id *backend,
-		     const struct id *room, const struct server_event *event, int64_t received);
+bool live_queue_add(struct live_queue *queue, const struct id *account, const struct id *backend,
+		    const struct id *room, const struct server_event *event, int64_t at);
 /* Notes that the media server has sent an event, which is not needed. */
-void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
+void live_queue_note_contact(struct live_queue *queue, const struct id *account,
 			     const struct id *backend);
 /* Has the room surveyed. */
 void live_queue_survey(struct live_queue *queue, const struct id *account, const struct id *backend,
@@ -117,11 +117,11 @@ void live_queue_tell_role(struct live_queue *queue, const struct id *account,
  * rooms of the account. */
 void live_queue_want(struct live_queue *queue, const struct id *account, const struct id *room,
 		     unsigned wants);
-void live_queue_count(struct live_queue *queue, enum heard_end end);
+void live_queue_count(struct live_queue *queue, enum received_end end);
 
 /* Everything that waits, oldest first. A room is there once, whatever is wanted. */
 struct live_queue_taken {
-	struct heard *heard;
+	struct received_event *received;
 	struct queued_room *rooms;
 };
 /* Takes it. The caller frees each event with free(3), each room with queued_room_free, and calls
@@ -131,11 +131,11 @@ struct live_queue_taken live_queue_take(struct live_queue *queue);
 void live_queue_forget(struct live_queue *queue, const struct id *account, const struct id *backend,
 		       size_t n);
 void live_queue_set_aside(struct live_queue *queue);
-/* Takes the media servers of live_queue_hear_backend. The caller frees each item with free(3). */
-struct heard_backend *live_queue_take_backends(struct live_queue *queue);
+/* Takes the media servers of live_queue_note_contact. The caller frees each item with free(3). */
+struct backend_contact *live_queue_take_contacts(struct live_queue *queue);
 
 struct live_queue_figures {
-	uint64_t ends[HEARD_ENDS];
+	uint64_t ends[RECEIVED_ENDS];
 	uint64_t waiting;
 	uint64_t set_aside;
 };

@@ -9,7 +9,7 @@
 #include "resources/stored/template_record.h"
 
 /* Takes an event from a media server. The media server signs it; there is no token. */
-handler live_hear;
+handler live_receive;
 
 handler active_rooms_get;
 /* What the caller, who is inside, is and may do. */

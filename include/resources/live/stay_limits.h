@@ -1,6 +1,6 @@
-/* How many new stays are stored in a minute of the clock. A media server may tell of any number: a
+/* How many new stays are stored in a minute of the clock. A media server may report any number: a
  * media token connects again without this service, and each connection is another stay. What is
- * over the limit is told in the service log, and is stored later, as long as surveys list it.
+ * over the limit is reported in the service log, and is stored later, as long as surveys list it.
  *
  * An account has so many (serve --stays-per-minute). Of these, a room may have half of what the
  * account's other rooms have left, and a person, by the entry of the token, STAYS_OF_ENTRY.

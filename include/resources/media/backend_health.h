@@ -9,8 +9,8 @@
 #include "media/server.h"
 #include "resources/stored/media_record.h"
 
-/* Seconds by which clocks may differ without being corrected: an answer tells only seconds, and is
- * on its way for a while. */
+/* Seconds by which clocks may differ without being corrected: an answer has whole seconds only, and
+ * is on its way for a while. */
 #define CLOCK_TRUSTED 2
 
 struct backend_health {
@@ -45,16 +45,16 @@ const struct backend_health *backend_health_of(const struct backend_healths *hea
 					       const struct id *backend);
 /* Returns true if the backend has ever answered, or sent an event with a valid signature. */
 bool backend_has_answered(const struct backend_healths *healths, const struct id *backend);
-/* Stores what a request has told of the backend, and notes the event backend.up or backend.down if
- * it came up or went down. The first time that it is up is no event. */
+/* Stores what a request says of the backend, and notes the event backend.up or backend.down if it
+ * came up or went down. The first time that it is up is no event. */
 bool backend_health_note(struct call *call, const struct backend *backend,
 			 const struct server_verdict *verdict, struct fault *fault);
 /* Returns the time of the last event that the backend has sent; 0 if it has sent none. */
 int64_t backend_last_event(const struct backend_healths *healths, const struct id *backend);
 /* Stores that the backend, which exists, has sent an event at this time. Reads the record only, if
  * it says so already. */
-bool backend_health_hear(struct call *call, const struct id *backend, int64_t time,
-			 struct fault *fault);
+bool backend_health_note_event(struct call *call, const struct id *backend, int64_t time,
+			       struct fault *fault);
 /* Forgets what is known of the backend, because it is deleted, or asked elsewhere or with other
  * keys. is_same: it is the same server, so whether it has ever answered is kept. */
 bool backend_health_forget(struct call *call, const struct id *backend, bool is_same,

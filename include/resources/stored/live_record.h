@@ -7,7 +7,7 @@
  *
  * A peer's id begins with the time at which it joined, so the peers of a session are listed in this
  * order; its name is its public id, a UUID that follows from the media server's own id of the stay
- * (peer_uuid). Whoever tells of a stay, and however often, therefore names the same peer.
+ * (peer_uuid). Whatever reports a stay, and however often, therefore names the same peer.
  *
  * Times are in milliseconds since 1970, of this service's clock unless a comment says otherwise.
  *
@@ -20,7 +20,7 @@
 #include "records/record.h"
 #include "resources/call.h"
 
-/* What a media server tells is cut, or left out, beyond these sizes in bytes. */
+/* What a media server reports is cut, or left out, beyond these sizes in bytes. */
 #define LIVE_ID_MOST 256 /* ids and identities of a media server */
 #define LIVE_NAME_MOST 512
 #define LIVE_METADATA_MOST 4096
@@ -42,7 +42,7 @@ struct live {
 	struct id session, backend;
 	struct slice server_room; /* the media server's own id of the room */
 	int64_t server_created; /* when the media server made the room, by its own clock */
-	int64_t heard, surveyed; /* the last event, and the last survey; 0 if none */
+	int64_t received, surveyed; /* the last event, and the last survey; 0 if none */
 	int64_t left; /* the latest left_at of the session; 0 if nobody has left */
 	bool left_unseen; /* that of a stay that surveys did not find any more */
 	/* When the room was ordered to end, before the media server was asked; 0 if it was not.

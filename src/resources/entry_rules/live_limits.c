@@ -101,7 +101,7 @@ static int compare_others(const void *first, const void *second)
 }
 
 /* Counts the others inside. A media server has each identity once: whoever joins again takes the
- * place of the older stay, whose end may not have been told, or not yet. */
+ * place of the older stay, whose end may not have been reported yet. */
 static bool count_others(struct call *call, const struct live *live, struct search *search,
 			 int64_t *in_role, int64_t *in_room, struct fault *fault)
 {
@@ -136,7 +136,7 @@ bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_
 	if (!live_load(call, &comer->room, STORE_TO_SHOW, &live, fault))
 		return false;
 	/* Numbers of another media server, or of long ago, do not count. */
-	known = live.heard > live.surveyed ? live.heard : live.surveyed;
+	known = live.received > live.surveyed ? live.received : live.surveyed;
 	if (live.stored.value.data == NULL || id_compare(&live.backend, &comer->backend) != 0 ||
 	    call->now - known > LIVE_LIMITS_KNOWN)
 		return true;

@@ -51,7 +51,8 @@ void peer_write(struct json_writer *body, const struct peer *peer)
 struct stay_inside {
 	unsigned char person[PERSON_SIZE];
 	size_t place; /* in the order of joining */
-	bool is_former; /* the person has a later one, and the end of this one was not told yet */
+	/* the person has a later one, and the end of this one was not reported yet */
+	bool is_former;
 	struct slice role;
 	size_t from, size; /* of what is shown, in the text; size 0 if it is not asked for */
 };
@@ -250,7 +251,8 @@ bool active_rooms_get(struct call *call, struct fault *fault)
 		return false;
 	writer_close(&body, '}');
 	write_numbers(&body, &view->live);
-	seen = view->live.heard > view->live.surveyed ? view->live.heard : view->live.surveyed;
+	seen = view->live.received > view->live.surveyed ? view->live.received
+							 : view->live.surveyed;
 	if (seen == 0)
 		writer_json(&body, "seen_at", SLICE("null"));
 	else

@@ -96,7 +96,7 @@ static void copy_found(struct asking *asking, const struct server_person *people
 }
 
 /* Reads the answers to a survey, for the call and for those that follow it: before the transaction,
- * of which others wait for the end. What cannot be read tells nothing. */
+ * of which others wait for the end. What cannot be read says nothing. */
 static void read_survey(struct call *call, struct asking *asking)
 {
 	const struct server *server = &((struct found *)asking->prepared)->server;
@@ -167,7 +167,7 @@ static bool merge_found(struct call *call, const struct live_view *view, struct 
 		.backend = asking->backend,
 		.caller = call->app_token->subject.entry,
 	};
-	struct news *news = arena_zero(call->arena, (found->count + 1) * sizeof *news);
+	struct report *reports = arena_zero(call->arena, (found->count + 1) * sizeof *reports);
 	struct backend_healths healths;
 	const struct backend_health *health;
 
@@ -177,15 +177,15 @@ static bool merge_found(struct call *call, const struct live_view *view, struct 
 		return false;
 	health = backend_health_of(&healths, &asking->backend);
 	for (size_t i = 0; i < found->count; i++) {
-		news[i] = (struct news){
-			.type = NEWS_LISTED,
+		reports[i] = (struct report){
+			.type = REPORT_LISTED,
 			.room = found->room,
 			.person = found->people[i],
 			.time = asking->began,
 		};
-		news[i].person.joined = backend_time(health, found->people[i].joined, call->now);
+		reports[i].person.joined = backend_time(health, found->people[i].joined, call->now);
 	}
-	merging.news = news;
+	merging.reports = reports;
 	merging.count = found->count;
 	if (!live_merge(call, &merging, fault))
 		return false;

@@ -245,7 +245,7 @@ static void check_people(struct enforcing *enforcing)
 	bool has_last = false;
 
 	/* A media server has each identity once: whoever joins again takes the place of the older
-	 * stay, whose end may not have been told yet. */
+	 * stay, whose end may not have been reported yet. */
 	for (size_t i = 0; i < enforcing->count; i++)
 		sorted[i] = &enforcing->people[i];
 	qsort(sorted, enforcing->count, sizeof *sorted, compare_identities);

@@ -48,12 +48,12 @@
 #define USAGE_KEPT 400
 #define USAGE_DROPPED 4
 
-/* ---- what becomes of news ---- */
+/* ---- what becomes of a report ---- */
 
-/* What is known of the stay that the news is about. */
+/* What is known of the stay that the report is about. */
 enum stay_state { STAY_UNKNOWN, STAY_INSIDE, STAY_LEFT, STAY_GONE, STAY_STATES };
 
-/* What the room id of the news has to do with the session that is open. */
+/* How the room of the report compares with that of the open session. */
 enum session_match {
 	SESSION_SAME, /* the media server's room is that of the session */
 	SESSION_NEWER, /* it was made after that of the session */
@@ -78,30 +78,30 @@ enum act {
 /* A stay is gone if surveys did not find it any more. A late event that says that it joined is
  * ignored; if a survey finds it, it is a new peer. */
 /* clang-format off */
-static const enum act acts[NEWS_TYPES][STAY_STATES][SESSION_MATCHES] = {
-	[NEWS_JOINED] = {
+static const enum act acts[REPORT_TYPES][STAY_STATES][SESSION_MATCHES] = {
+	[REPORT_JOINED] = {
 		/*                 SAME    NEWER    OLDER     NONE */
 		[STAY_UNKNOWN] = { ADD,    REPLACE, IGNORE,   OPEN },
 		[STAY_INSIDE]  = { UPDATE, IGNORE,  IGNORE,   IGNORE },
 		[STAY_LEFT]    = { UPDATE, IGNORE,  IGNORE,   IGNORE },
 		[STAY_GONE]    = { IGNORE, IGNORE,  IGNORE,   IGNORE },
 	},
-	[NEWS_LISTED] = {
+	[REPORT_LISTED] = {
 		[STAY_UNKNOWN] = { ADD,    REPLACE, IGNORE,   OPEN },
 		[STAY_INSIDE]  = { UPDATE, IGNORE,  IGNORE,   IGNORE },
 		[STAY_LEFT]    = { UPDATE, IGNORE,  IGNORE,   IGNORE },
 		[STAY_GONE]    = { ADD,    REPLACE, IGNORE,   OPEN },
 	},
-	[NEWS_LEFT] = {
+	[REPORT_LEFT] = {
 		[STAY_UNKNOWN] = { ADD_LEFT, IGNORE, ADD_LATE, ADD_LATE },
 		[STAY_INSIDE]  = { LEAVE,  LEAVE,   LEAVE,    IGNORE },
 		[STAY_LEFT]    = { IGNORE, IGNORE,  IGNORE,   IGNORE },
 		[STAY_GONE]    = { IGNORE, IGNORE,  IGNORE,   IGNORE },
 	},
-	[NEWS_ENDED] = {
+	[REPORT_ENDED] = {
 		[STAY_UNKNOWN] = { CLOSE,  IGNORE,  IGNORE,   IGNORE },
 	},
-	[NEWS_NOT_CONNECTED] = {
+	[REPORT_NOT_CONNECTED] = {
 		[STAY_UNKNOWN] = { TELL,   TELL,    TELL,     TELL },
 		[STAY_INSIDE]  = { TELL,   TELL,    TELL,     TELL },
 		[STAY_LEFT]    = { TELL,   TELL,    TELL,     TELL },
@@ -129,7 +129,7 @@ struct room_merge {
 	bool is_loaded;
 	bool is_changed; /* `live` must be stored */
 	bool has_restarted; /* the media server has; `live` has its new room */
-	bool has_renamed; /* people besides the one whom the news is about (names_take) */
+	bool has_renamed; /* people besides the one whom the report is about (names_take) */
 	struct template_record template; /* set if `rights` is */
 	struct server_rights *rights; /* of its roles, as far as is_known says; NULL: not loaded */
 	struct usage_day days[DAYS_MOST];
@@ -303,7 +303,7 @@ static bool inside_remove(struct call *call, const struct id *room, const struct
 
 /* ---- peers ---- */
 
-/* The stay that news is about. */
+/* The stay that a report is about. */
 struct stay {
 	enum stay_state state;
 	struct peer peer; /* as stored; unset if it is unknown */
@@ -395,19 +395,19 @@ static bool take_name(struct room_merge *merge, struct peer *peer,
 	return true;
 }
 
-/* When the person of the news joined. */
-static int64_t joined_at(const struct room_merge *merge, const struct news *news)
+/* When the person of the report joined. */
+static int64_t joined_at(const struct room_merge *merge, const struct report *report)
 {
-	const int64_t joined = news->person.joined;
+	const int64_t joined = report->person.joined;
 
-	return joined > 0 ? earlier(joined, merge->call->now) : news->time;
+	return joined > 0 ? earlier(joined, merge->call->now) : report->time;
 }
 
 static struct peer new_peer(struct room_merge *merge, const struct session *session,
-			    const struct news *news, const struct stay *stay)
+			    const struct report *report, const struct stay *stay)
 {
 	struct call *call = merge->call;
-	const struct server_person *person = &news->person;
+	const struct server_person *person = &report->person;
 	struct peer peer = {
 		.stored.parent = session->stored.id,
 		.uuid = arena_copy(call->arena, slice_of(stay->uuid)),
@@ -427,10 +427,10 @@ static struct peer new_peer(struct room_merge *merge, const struct session *sess
 		.new_name = SLICE(""),
 		.order_reason = SLICE(""),
 		.order_actor = SLICE(""),
-		.joined = joined_at(merge, news),
-		.seen = news->time,
+		.joined = joined_at(merge, report),
+		.seen = report->time,
 		/* The last survey did not know the stay, so it says nothing about it. */
-		.missed = news->time < merge->live.surveyed ? news->time : 0,
+		.missed = report->time < merge->live.surveyed ? report->time : 0,
 	};
 
 	(void)take_texts(&peer, person);
@@ -583,19 +583,19 @@ static bool take_decisions(struct room_merge *merge, const struct server_person 
 	return true;
 }
 
-static bool add_inside(struct room_merge *merge, const struct news *news, const struct stay *stay,
-		       struct fault *fault)
+static bool add_inside(struct room_merge *merge, const struct report *report,
+		       const struct stay *stay, struct fault *fault)
 {
 	struct peer peer;
 	bool is_named;
 
 	if (!load_session(merge, fault))
 		return false;
-	peer = new_peer(merge, &merge->session, news, stay);
+	peer = new_peer(merge, &merge->session, report, stay);
 	if (merge->merging->enforces == ENFORCE_NOTHING)
 		merge->merging->enforces = ENFORCE_PLACES;
-	if (!take_decisions(merge, &news->person, &peer, fault) ||
-	    !take_name(merge, &peer, &news->person, &is_named, fault))
+	if (!take_decisions(merge, &report->person, &peer, fault) ||
+	    !take_name(merge, &peer, &report->person, &is_named, fault))
 		return false;
 	live_count(merge->call->arena, &merge->live, peer.role, true);
 	merge->is_changed = true;
@@ -738,11 +738,11 @@ static bool close_session(struct room_merge *merge, int64_t ended, struct fault 
 	return begin_closing(merge, ended, fault) && close_on(merge, fault);
 }
 
-static bool open_session(struct room_merge *merge, const struct news *news, struct stay *stay,
+static bool open_session(struct room_merge *merge, const struct report *report, struct stay *stay,
 			 struct fault *fault)
 {
 	struct call *call = merge->call;
-	const int64_t joined = joined_at(merge, news);
+	const int64_t joined = joined_at(merge, report);
 	struct session *session = &merge->session;
 	int64_t now = call->now;
 
@@ -753,7 +753,7 @@ static bool open_session(struct room_merge *merge, const struct news *news, stru
 		.backend = merge->merging->backend,
 		.room_name = merge->room.name,
 		.title = merge->room.title,
-		.server_room = text_cut(news->room.id, LIVE_ID_MOST),
+		.server_room = text_cut(report->room.id, LIVE_ID_MOST),
 		.created = joined,
 		.updated = joined,
 	};
@@ -765,7 +765,7 @@ static bool open_session(struct room_merge *merge, const struct news *news, stru
 		.session = session->stored.id,
 		.backend = merge->merging->backend,
 		.server_room = session->server_room,
-		.server_created = news->room.created,
+		.server_created = report->room.created,
 		.end_reason = SLICE(""),
 		.end_actor = SLICE(""),
 		.end_peer = SLICE(""),
@@ -777,7 +777,7 @@ static bool open_session(struct room_merge *merge, const struct news *news, stru
 	merge->now.sessions++;
 	usage_on(merge, joined)->sessions++;
 	live_note_session(call, session, LIVE_OPENED);
-	return add_inside(merge, news, stay, fault);
+	return add_inside(merge, report, stay, fault);
 }
 
 /* ---- a restart of the media server ---- */
@@ -785,7 +785,7 @@ static bool open_session(struct room_merge *merge, const struct news *news, stru
 /* Somebody who comes: by the entry, or by the user_id. */
 struct arrival {
 	struct slice name;
-	const struct news *news;
+	const struct report *report;
 };
 
 /* Those who come, in the order of their names. */
@@ -802,14 +802,14 @@ static int compare_arrivals(const void *first, const void *second)
 }
 
 static void arrivals_add(struct arrival *list, size_t *count, struct slice name,
-			 const struct news *news)
+			 const struct report *report)
 {
 	if (name.size > 0)
-		list[(*count)++] = (struct arrival){ name, news };
+		list[(*count)++] = (struct arrival){ name, report };
 }
 
-/* Returns the news of the peer's person, or NULL. Of several, any. */
-static const struct news *arrival_of(const struct arrivals *arrivals, const struct peer *peer)
+/* Returns the report of the peer's person, or NULL. Of several, any. */
+static const struct report *arrival_of(const struct arrivals *arrivals, const struct peer *peer)
 {
 	const struct arrival by_entry = { .name = peer->entry },
 			     by_user = { .name = peer->user_id };
@@ -821,7 +821,7 @@ static const struct news *arrival_of(const struct arrivals *arrivals, const stru
 	if (found == NULL && peer->user_id.size > 0 && arrivals->user_count > 0)
 		found = bsearch(&by_user, arrivals->users, arrivals->user_count, sizeof *found,
 				compare_arrivals);
-	return found == NULL ? NULL : found->news;
+	return found == NULL ? NULL : found->report;
 }
 
 /* Lets others go first, and returns true if a page follows. */
@@ -845,16 +845,16 @@ static bool find_returning(struct room_merge *merge, const struct arrivals *arri
 			return false;
 		n += page.count;
 		for (size_t i = 0; i < page.count && !*is_found; i++) {
-			const struct news *news = arrival_of(arrivals, &page.peers[i]);
+			const struct report *report = arrival_of(arrivals, &page.peers[i]);
 			struct stay stay;
 
-			if (news == NULL)
+			if (report == NULL)
 				continue;
-			if (!find_stay(merge, &news->person, &stay, fault))
+			if (!find_stay(merge, &report->person, &stay, fault))
 				return false;
 			/* The news is about a new stay. */
 			*is_found = stay.state == STAY_UNKNOWN ||
-				    (stay.state == STAY_GONE && news->type == NEWS_LISTED);
+				    (stay.state == STAY_GONE && report->type == REPORT_LISTED);
 		}
 	} while (!*is_found && n < RESTART_STAYS_MOST && page_goes_on(merge->call, &page, fault));
 	return fault->kind == FAULT_NONE;
@@ -862,8 +862,8 @@ static bool find_returning(struct room_merge *merge, const struct arrivals *arri
 
 /* Finds out whether a newer room of the media server is that of the session after a restart: nobody
  * has ended the former one, and somebody of the session comes back soon after it was last seen. */
-static bool session_continues(struct room_merge *merge, const struct news *news, bool *continues,
-			      struct fault *fault)
+static bool session_continues(struct room_merge *merge, const struct report *report,
+			      bool *continues, struct fault *fault)
 {
 	const struct merging *merging = merge->merging;
 	struct arrivals arrivals = { .entry_count = 0 };
@@ -893,10 +893,10 @@ static bool session_continues(struct room_merge *merge, const struct news *news,
 				       merging->count * sizeof *arrivals.entries);
 	arrivals.users = arena_alloc(merge->call->arena, merging->count * sizeof *arrivals.users);
 	for (size_t i = 0; i < merging->count; i++) {
-		const struct news *other = &merging->news[i];
+		const struct report *other = &merging->reports[i];
 
-		if ((other->type != NEWS_JOINED && other->type != NEWS_LISTED) ||
-		    other->room.id.data == NULL || !slice_equal(other->room.id, news->room.id) ||
+		if ((other->type != REPORT_JOINED && other->type != REPORT_LISTED) ||
+		    other->room.id.data == NULL || !slice_equal(other->room.id, report->room.id) ||
 		    joined_at(merge, other) - seen > LIVE_RESTART_MOST)
 			continue;
 		arrivals_add(arrivals.entries, &arrivals.entry_count, other->person.entry, other);
@@ -912,18 +912,18 @@ static bool session_continues(struct room_merge *merge, const struct news *news,
 }
 
 /* Closes the session, or goes on with it in the newer room that the media server has. */
-static bool replace_session(struct room_merge *merge, const struct news *news, struct stay *stay,
-			    struct fault *fault)
+static bool replace_session(struct room_merge *merge, const struct report *report,
+			    struct stay *stay, struct fault *fault)
 {
 	struct peer_page page = { .side = STORE_ON, .most = RESTART_ENDED_MOST };
 	bool continues;
 
-	if (!session_continues(merge, news, &continues, fault))
+	if (!session_continues(merge, report, &continues, fault))
 		return false;
 	if (!continues)
 		return close_session(merge, 0, fault) &&
 		       (!merge->has_room || merge->live.closing != 0 ||
-			open_session(merge, news, stay, fault));
+			open_session(merge, report, stay, fault));
 
 	if (!load_session(merge, fault) ||
 	    !peers_read(merge->call, &merge->live.session, &page, fault))
@@ -933,29 +933,29 @@ static bool replace_session(struct room_merge *merge, const struct news *news, s
 			      fault))
 			return false;
 	}
-	merge->session.server_room = text_cut(news->room.id, LIVE_ID_MOST);
+	merge->session.server_room = text_cut(report->room.id, LIVE_ID_MOST);
 	merge->live.server_room = merge->session.server_room;
-	merge->live.server_created = news->room.created;
+	merge->live.server_created = report->room.created;
 	merge->has_restarted = merge->is_changed = true;
-	return add_inside(merge, news, stay, fault);
+	return add_inside(merge, report, stay, fault);
 }
 
-/* Adds a peer of which is heard only now that it has left. */
-static bool add_left(struct room_merge *merge, struct session *session, const struct news *news,
+/* Adds a peer that is reported only now that it has left. */
+static bool add_left(struct room_merge *merge, struct session *session, const struct report *report,
 		     const struct stay *stay, struct fault *fault)
 {
-	struct peer peer = new_peer(merge, session, news, stay);
+	struct peer peer = new_peer(merge, session, report, stay);
 
 	if (!peer_begin(merge, session, &peer, fault))
 		return false;
-	peer_end(merge, session, &peer, news->time, news->cause);
+	peer_end(merge, session, &peer, report->time, report->cause);
 	if (session->is_active)
 		note_left(&merge->live, &peer);
 	return peer_put(merge, &peer, fault);
 }
 
 /* Adds such a peer to the last session of the media server's room, if that has closed lately. */
-static bool add_late(struct room_merge *merge, const struct news *news, const struct stay *stay,
+static bool add_late(struct room_merge *merge, const struct report *report, const struct stay *stay,
 		     struct fault *fault)
 {
 	struct call *call = merge->call;
@@ -976,17 +976,17 @@ static bool add_late(struct room_merge *merge, const struct news *news, const st
 		if (!session_load(call, &records[i].id, STORE_TO_CHANGE, &session, fault))
 			return false;
 		is_found = session.stored.value.data != NULL &&
-			   slice_equal(session.server_room, news->room.id) &&
+			   slice_equal(session.server_room, report->room.id) &&
 			   id_compare(&session.backend, &merge->merging->backend) == 0;
 	}
 	return !is_found || call->now - session.closed > LIVE_LATE_MOST ||
-	       (add_left(merge, &session, news, stay, fault) &&
+	       (add_left(merge, &session, report, stay, fault) &&
 		record_put(&session_table, call->transaction, &session, fault));
 }
 
 /* Tells webhooks of somebody who did not get in. */
-static bool tell_failure(struct room_merge *merge, const struct news *news, const struct stay *stay,
-			 struct fault *fault)
+static bool tell_failure(struct room_merge *merge, const struct report *report,
+			 const struct stay *stay, struct fault *fault)
 {
 	struct call *call = merge->call;
 	struct told_once *told;
@@ -1006,7 +1006,7 @@ static bool tell_failure(struct room_merge *merge, const struct news *news, cons
 		session = merge->session;
 	}
 	told = arena_alloc(call->arena, sizeof *told);
-	peer = new_peer(merge, &session, news, stay);
+	peer = new_peer(merge, &session, report, stay);
 	*told = (struct told_once){ merge->merging->failed,
 				    live_failure_data(call, &session, &peer) };
 	merge->merging->failed = told;
@@ -1016,12 +1016,12 @@ static bool tell_failure(struct room_merge *merge, const struct news *news, cons
 /* ---- how many stays are stored ---- */
 
 /* Finds out whether a new stay is stored now (stay_limits.h). */
-static bool has_place(struct room_merge *merge, const struct news *news, bool *has,
+static bool has_place(struct room_merge *merge, const struct report *report, bool *has,
 		      struct fault *fault)
 {
 	struct stay_limits *limits = merge->call->environment->stay_limits;
 	struct merging *merging = merge->merging;
-	const struct server_person *person = &news->person;
+	const struct server_person *person = &report->person;
 	const struct slice entry = person->entry;
 	const struct entry_rule *broken;
 	struct entrant entrant;
@@ -1046,103 +1046,103 @@ static bool has_place(struct room_merge *merge, const struct news *news, bool *h
 	return true;
 }
 
-/* ---- one piece of news ---- */
+/* ---- one report ---- */
 
-static enum session_match match_of(const struct room_merge *merge, const struct news *news,
+static enum session_match match_of(const struct room_merge *merge, const struct report *report,
 				   const struct stay *stay)
 {
 	const struct live *live = &merge->live;
 
 	if (!is_open(merge))
 		return SESSION_NONE;
-	/* Inside another room, or in the session that an earlier piece of news closed. */
+	/* Inside another room, or in the session that an earlier report closed. */
 	if (stay->state == STAY_INSIDE &&
 	    id_compare(&stay->peer.stored.parent, &live->session) != 0)
 		return SESSION_NONE;
 	/* A survey does not name the room where everybody is known. */
-	if (news->room.id.data == NULL || slice_equal(live->server_room, news->room.id))
+	if (report->room.id.data == NULL || slice_equal(live->server_room, report->room.id))
 		return SESSION_SAME;
-	return news->room.created > live->server_created ? SESSION_NEWER : SESSION_OLDER;
+	return report->room.created > live->server_created ? SESSION_NEWER : SESSION_OLDER;
 }
 
 /* A report of somebody whom the last survey did not list counts from the time of the report: a
  * survey that was sent later, and missed the person, still does. */
-static bool update_peer(struct room_merge *merge, const struct news *news, struct peer *peer,
+static bool update_peer(struct room_merge *merge, const struct report *report, struct peer *peer,
 			struct fault *fault)
 {
-	bool is_changed = take_texts(peer, &news->person);
+	bool is_changed = take_texts(peer, &report->person);
 	const bool was_strange = peer->is_strange;
 	bool is_strange = was_strange, is_named = false;
 
 	/* An event may have happened before the attributes were put back. */
-	if (peer->is_inside && ((news->type == NEWS_LISTED &&
-				 !find_strange(merge, peer, &news->person, &is_strange, fault)) ||
-				!take_name(merge, peer, &news->person, &is_named, fault)))
+	if (peer->is_inside && ((report->type == REPORT_LISTED &&
+				 !find_strange(merge, peer, &report->person, &is_strange, fault)) ||
+				!take_name(merge, peer, &report->person, &is_named, fault)))
 		return false;
 	is_strange = is_strange || peer->new_name.size > 0;
 	is_changed = is_changed || is_named || is_strange != was_strange;
 	peer->is_strange = is_strange;
-	if (peer->missed != 0 && news->time > peer->seen) {
-		if (news->time >= merge->live.surveyed)
+	if (peer->missed != 0 && report->time > peer->seen) {
+		if (report->time >= merge->live.surveyed)
 			peer->missed = 0;
 		else if (!was_missed(peer))
-			peer->missed = news->time;
-		else if (news->time > peer->missed)
+			peer->missed = report->time;
+		else if (report->time > peer->missed)
 			peer->missed = merge->live.surveyed;
-		peer->seen = news->time;
+		peer->seen = report->time;
 		is_changed = true;
 	}
 	return !is_changed || peer_put(merge, peer, fault);
 }
 
-static bool merge_one(struct room_merge *merge, const struct news *news, struct stay *stay,
+static bool merge_one(struct room_merge *merge, const struct report *report, struct stay *stay,
 		      struct fault *fault)
 {
-	enum act act = acts[news->type][stay->state][match_of(merge, news, stay)];
+	enum act act = acts[report->type][stay->state][match_of(merge, report, stay)];
 	bool has;
 
-	/* News of a deleted room only close what is open. */
+	/* Reports of a deleted room only close what is open. */
 	if (!merge->has_room && (act == ADD || act == OPEN || act == ADD_LEFT || act == ADD_LATE))
 		act = IGNORE;
 	/* Only a survey that lists somebody new needs to know which room it is about. */
-	if (news->type == NEWS_LISTED && news->room.id.data == NULL &&
+	if (report->type == REPORT_LISTED && report->room.id.data == NULL &&
 	    (act == ADD || act == OPEN || act == REPLACE)) {
 		merge->merging->needs_room = true;
 		return true;
 	}
 	if ((act == ADD || act == OPEN || act == REPLACE || act == ADD_LEFT || act == ADD_LATE) &&
 	    merge->has_room) {
-		if (!has_place(merge, news, &has, fault))
+		if (!has_place(merge, report, &has, fault))
 			return false;
 		if (!has)
 			return true;
 	}
 	merge->merging->needs_survey = merge->merging->needs_survey || act == REPLACE ||
 				       act == ADD_LEFT ||
-				       (news->type == NEWS_JOINED && stay->state == STAY_GONE);
+				       (report->type == REPORT_JOINED && stay->state == STAY_GONE);
 	switch (act) {
 	case IGNORE:
 		return true;
 	case ADD:
-		return add_inside(merge, news, stay, fault);
+		return add_inside(merge, report, stay, fault);
 	case REPLACE:
-		return replace_session(merge, news, stay, fault);
+		return replace_session(merge, report, stay, fault);
 	case OPEN:
-		return open_session(merge, news, stay, fault);
+		return open_session(merge, report, stay, fault);
 	case UPDATE:
-		return update_peer(merge, news, &stay->peer, fault);
+		return update_peer(merge, report, &stay->peer, fault);
 	case LEAVE:
-		return end_stay(merge, &stay->peer, news->time, news->cause, fault);
+		return end_stay(merge, &stay->peer, report->time, report->cause, fault);
 	case ADD_LEFT:
 		merge->is_changed = true;
 		return load_session(merge, fault) &&
-		       add_left(merge, &merge->session, news, stay, fault);
+		       add_left(merge, &merge->session, report, stay, fault);
 	case ADD_LATE:
-		return add_late(merge, news, stay, fault);
+		return add_late(merge, report, stay, fault);
 	case CLOSE:
-		return close_session(merge, news->time, fault);
+		return close_session(merge, report->time, fault);
 	case TELL:
-		return tell_failure(merge, news, stay, fault);
+		return tell_failure(merge, report, stay, fault);
 	}
 	return true;
 }
@@ -1157,7 +1157,7 @@ enum listed_phase {
 
 /* Somebody who is listed. */
 struct listed {
-	struct news *news;
+	struct report *report;
 	struct slice stay; /* as stored */
 	bool is_known; /* inside by the records, and merged */
 	bool is_old; /* of the same entry, so many came later that this stay is not stored */
@@ -1181,7 +1181,7 @@ static int compare_joined(const void *first, const void *second)
 {
 	const struct listed *a = *(struct listed *const *)first;
 	const struct listed *b = *(struct listed *const *)second;
-	const int64_t at = a->news->person.joined, bt = b->news->person.joined;
+	const int64_t at = a->report->person.joined, bt = b->report->person.joined;
 
 	return at != bt ? (at < bt ? -1 : 1) : compare_listed(a, b);
 }
@@ -1191,12 +1191,12 @@ static int compare_entries(const void *first, const void *second)
 {
 	const struct listed *a = *(struct listed *const *)first;
 	const struct listed *b = *(struct listed *const *)second;
-	const int order = slice_compare(a->news->person.entry, b->news->person.entry);
+	const int order = slice_compare(a->report->person.entry, b->report->person.entry);
 
 	return order != 0 ? order : compare_joined(second, first);
 }
 
-struct survey_steps *live_survey_steps(struct arena *arena, struct news *news, size_t count)
+struct survey_steps *live_survey_steps(struct arena *arena, struct report *reports, size_t count)
 {
 	struct survey_steps *steps = arena_zero(arena, sizeof *steps);
 	size_t same = 0;
@@ -1205,16 +1205,16 @@ struct survey_steps *live_survey_steps(struct arena *arena, struct news *news, s
 	steps->listed = arena_zero(arena, (count + 1) * sizeof *steps->listed);
 	steps->by_time = arena_zero(arena, (count + 1) * sizeof(struct listed *));
 	for (size_t i = 0; i < count; i++) {
-		steps->listed[i].news = &news[i];
-		steps->listed[i].stay = text_cut(news[i].person.stay, LIVE_ID_MOST);
+		steps->listed[i].report = &reports[i];
+		steps->listed[i].stay = text_cut(reports[i].person.stay, LIVE_ID_MOST);
 		steps->by_time[i] = &steps->listed[i];
 	}
 	qsort(steps->listed, count, sizeof *steps->listed, compare_listed);
 	qsort(steps->by_time, count, sizeof(struct listed *), compare_entries);
 	for (size_t i = 0; i < count; i++) {
-		const struct slice entry = steps->by_time[i]->news->person.entry;
-		const bool is_same = i > 0 &&
-				     slice_equal(entry, steps->by_time[i - 1]->news->person.entry);
+		const struct slice entry = steps->by_time[i]->report->person.entry;
+		const bool is_same =
+			i > 0 && slice_equal(entry, steps->by_time[i - 1]->report->person.entry);
 
 		same = is_same ? same + 1 : 0;
 		steps->by_time[i]->is_old = entry.size > 0 && same >= STAYS_OF_ENTRY;
@@ -1241,7 +1241,7 @@ static bool miss_peer(struct room_merge *merge, struct peer *peer, struct fault 
 }
 
 /* Marks the stay as known. Returns NULL if it is not listed. */
-static const struct news *find_listed(struct survey_steps *steps, const struct peer *peer)
+static const struct report *find_listed(struct survey_steps *steps, const struct peer *peer)
 {
 	const struct listed key = { .stay = peer->stay };
 	struct listed *end = steps->listed + steps->count;
@@ -1255,7 +1255,7 @@ static const struct news *find_listed(struct survey_steps *steps, const struct p
 		found--;
 	for (struct listed *same = found; same < end && compare_listed(same, &key) == 0; same++)
 		same->is_known = true;
-	return found->news;
+	return found->report;
 }
 
 /* Goes through people who are inside by the records: if they are listed, what is known of them
@@ -1279,10 +1279,10 @@ static bool step_inside(struct room_merge *merge, struct survey_steps *steps, si
 	merge->has_renamed = false;
 	for (size_t i = 0; i < page.count; i++) {
 		struct stay stay = { .state = STAY_INSIDE, .peer = page.peers[i] };
-		const struct news *news = find_listed(steps, &page.peers[i]);
+		const struct report *report = find_listed(steps, &page.peers[i]);
 
-		if (news != NULL ? !merge_one(merge, news, &stay, fault)
-				 : steps->at.misses && !miss_peer(merge, &page.peers[i], fault))
+		if (report != NULL ? !merge_one(merge, report, &stay, fault)
+				   : steps->at.misses && !miss_peer(merge, &page.peers[i], fault))
 			return false;
 		/* Others of this page may have been renamed, and stored, by this. */
 		if (merge->has_renamed) {
@@ -1309,11 +1309,11 @@ static bool step_new(struct room_merge *merge, struct survey_steps *steps, size_
 		if (listed->is_known)
 			continue;
 		n++;
-		if (!find_stay(merge, &listed->news->person, &stay, fault))
+		if (!find_stay(merge, &listed->report->person, &stay, fault))
 			return false;
 		if (listed->is_old && (stay.state == STAY_UNKNOWN || stay.state == STAY_GONE))
 			continue;
-		if (!merge_one(merge, listed->news, &stay, fault))
+		if (!merge_one(merge, listed->report, &stay, fault))
 			return false;
 		/* What has to be known first, is asked for, or done. */
 		if (merge->merging->needs_room || merge->live.closing != 0)
@@ -1333,7 +1333,8 @@ static bool merge_listed(struct room_merge *merge, struct fault *fault)
 
 	if (is_whole)
 		steps = live_survey_steps(merge->call->arena,
-					  (struct news *)(uintptr_t)merging->news, merging->count);
+					  (struct report *)(uintptr_t)merging->reports,
+					  merging->count);
 	if (!steps->at.has_begun) {
 		steps->at.has_begun = true;
 		steps->at.session = merge->live.session;
@@ -1366,7 +1367,7 @@ bool live_survey_is_merged(const struct survey_steps *steps)
 void live_survey_name_room(struct merging *merging, const struct server_room *room)
 {
 	for (size_t i = 0; i < merging->steps->count; i++)
-		merging->steps->listed[i].news->room = *room;
+		merging->steps->listed[i].report->room = *room;
 	merging->steps->at.phase = LISTED_NEW;
 	merging->steps->at.next = 0;
 }
@@ -1443,7 +1444,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 	if (merge.live.closing != 0)
 		return end_merge(&merge, fault);
 	set_results(&merge);
-	/* A room that is in session belongs to the media server that told of it. */
+	/* A room that is in session belongs to the media server that reported it. */
 	if (merging->is_live && id_compare(&merge.live.backend, &merging->backend) != 0) {
 		skip_rest(merging);
 		return true;
@@ -1451,7 +1452,7 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 	if (!merging->is_live && !merge.has_room) {
 		/* Somebody is in a room that may have been deleted. */
 		for (size_t i = 0; i < merging->count; i++) {
-			if (merging->news[i].type == NEWS_JOINED)
+			if (merging->reports[i].type == REPORT_JOINED)
 				merging->enforces = ENFORCE_ALL;
 		}
 		skip_rest(merging);
@@ -1461,15 +1462,16 @@ bool live_merge(struct call *call, struct merging *merging, struct fault *fault)
 		return merge_listed(&merge, fault) && end_merge(&merge, fault);
 
 	for (size_t i = 0; i < merging->count; i++) {
-		const struct news *news = &merging->news[i];
+		const struct report *report = &merging->reports[i];
 		struct stay stay = { .state = STAY_UNKNOWN };
 
-		if ((news->type != NEWS_ENDED && !find_stay(&merge, &news->person, &stay, fault)) ||
-		    !merge_one(&merge, news, &stay, fault))
+		if ((report->type != REPORT_ENDED &&
+		     !find_stay(&merge, &report->person, &stay, fault)) ||
+		    !merge_one(&merge, report, &stay, fault))
 			return false;
 		if (merge.is_changed)
-			merge.live.heard = call->now;
-		/* What closes the session is told again once it has closed, and changes nothing
+			merge.live.received = call->now;
+		/* What closes the session is merged again once it has closed, and changes nothing
 		 * then, or opens the next one. */
 		if (merge.live.closing != 0)
 			break;
@@ -1482,7 +1484,7 @@ bool live_survey_prepare(struct call *call, const struct server_person *people, 
 			 const struct server_room *room, int64_t sent, struct merging *merging,
 			 struct fault *fault)
 {
-	struct news *news = arena_zero(call->arena, (count + 1) * sizeof *news);
+	struct report *reports = arena_zero(call->arena, (count + 1) * sizeof *reports);
 	struct backend_healths healths;
 	const struct backend_health *health;
 
@@ -1490,16 +1492,17 @@ bool live_survey_prepare(struct call *call, const struct server_person *people, 
 		return false;
 	health = backend_health_of(&healths, &merging->backend);
 	for (size_t i = 0; i < count; i++) {
-		news[i] = (struct news){ .type = NEWS_LISTED, .person = people[i], .time = sent };
-		news[i].person.joined = backend_time(health, people[i].joined, call->now);
+		reports[i] =
+			(struct report){ .type = REPORT_LISTED, .person = people[i], .time = sent };
+		reports[i].person.joined = backend_time(health, people[i].joined, call->now);
 		if (room != NULL)
-			news[i].room = *room;
+			reports[i].room = *room;
 	}
-	merging->news = news;
+	merging->reports = reports;
 	merging->count = count;
 	merging->is_survey = true;
 	merging->surveyed = sent;
-	merging->steps = live_survey_steps(call->arena, news, count);
+	merging->steps = live_survey_steps(call->arena, reports, count);
 	return true;
 }
 
@@ -1616,7 +1619,7 @@ bool live_set_role(struct call *call, const struct id *room, struct peer *peer, 
 	       record_put(&peer_table, call->transaction, peer, fault);
 }
 
-/* ---- closing without news ---- */
+/* ---- closing without a report ---- */
 
 bool live_count_day(struct call *call, struct fault *fault)
 {
@@ -1630,7 +1633,7 @@ int64_t live_grace(bool left_unseen, int64_t grace)
 	return left_unseen ? later(grace, LIVE_RESTART_MOST) : grace;
 }
 
-/* Why a session is closed without news. */
+/* Why a session is closed without a report. */
 enum closing_reason {
 	CLOSING_EMPTY, /* nobody has been inside for live_grace */
 	CLOSING_BACKEND, /* the backend is deleted */

@@ -18,19 +18,19 @@ struct share {
 	struct id account, backend; /* the key */
 	size_t waiting;
 };
-/* Media servers that wait in the list of those that have told something: it is gone through for
- * each event that is not needed. The next event of one that does not fit adds it. */
-#define HEARD_BACKENDS_MOST 64
+/* Media servers in the list of those that have sent an event: the list is searched for each event
+ * that is not needed. The next event of one that does not fit adds it. */
+#define CONTACTS_MOST 64
 
 struct live_queue {
 	pthread_mutex_t lock;
 	/* Under the lock. */
-	struct heard *heard, **heard_end;
+	struct received_event *received, **received_end;
 	void *shares; /* of those that have events waiting (tsearch) */
 	struct queued_room *rooms, **rooms_end;
 	void *room_tree; /* of the same rooms (tsearch) */
 	void *room_shares; /* their number, by account (tsearch) */
-	struct heard_backend *backends;
+	struct backend_contact *backends;
 	size_t backend_count;
 	uint64_t number; /* of the last event */
 	struct live_queue_figures figures;
@@ -86,7 +86,7 @@ struct live_queue *live_queue_open(void)
 {
 	struct live_queue *queue = memory_check(calloc(1, sizeof *queue));
 
-	queue->heard_end = &queue->heard;
+	queue->received_end = &queue->received;
 	queue->rooms_end = &queue->rooms;
 	if (pthread_mutex_init(&queue->lock, NULL) != 0)
 		ABORT("cannot create a lock or thread");
@@ -100,11 +100,11 @@ void live_queue_close(struct live_queue *queue)
 	if (queue == NULL)
 		return;
 	taken = live_queue_take(queue);
-	while (taken.heard != NULL) {
-		struct heard *next = taken.heard->next;
+	while (taken.received != NULL) {
+		struct received_event *next = taken.received->next;
 
-		free(taken.heard);
-		taken.heard = next;
+		free(taken.received);
+		taken.received = next;
 	}
 	while (taken.rooms != NULL) {
 		struct queued_room *next = taken.rooms->next;
@@ -114,7 +114,7 @@ void live_queue_close(struct live_queue *queue)
 	}
 	tdestroy(queue->shares, free);
 	while (queue->backends != NULL) {
-		struct heard_backend *next = queue->backends->next;
+		struct backend_contact *next = queue->backends->next;
 
 		free(queue->backends);
 		queue->backends = next;
@@ -193,7 +193,7 @@ static bool has_room(const struct live_queue *queue, const struct id *account,
 /* ---- adding ---- */
 
 /* Cuts texts whose size a media server, or a person there, chooses. */
-static struct heard *copy_event(const struct server_event *event)
+static struct received_event *copy_event(const struct server_event *event)
 {
 	struct server_event kept = *event;
 	struct slice *const texts[] = {
@@ -202,7 +202,7 @@ static struct heard *copy_event(const struct server_event *event)
 		&kept.person.entry,    &kept.person.code,    &kept.person.name,
 		&kept.person.metadata,
 	};
-	struct heard *heard;
+	struct received_event *received;
 	size_t size = 0;
 	char *at;
 
@@ -210,44 +210,44 @@ static struct heard *copy_event(const struct server_event *event)
 		*texts[i] = text_cut(*texts[i], LIVE_METADATA_MOST);
 		size += texts[i]->size;
 	}
-	heard = memory_check(malloc(sizeof *heard + size));
-	at = heard->text;
+	received = memory_check(malloc(sizeof *received + size));
+	at = received->text;
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		if (texts[i]->size > 0)
 			memcpy(at, texts[i]->data, texts[i]->size);
 		texts[i]->data = at;
 		at += texts[i]->size;
 	}
-	heard->event = kept;
-	heard->next = NULL;
-	heard->tries = 0;
-	return heard;
+	received->event = kept;
+	received->next = NULL;
+	received->tries = 0;
+	return received;
 }
 
-bool live_queue_hear(struct live_queue *queue, const struct id *account, const struct id *backend,
-		     const struct id *room, const struct server_event *event, int64_t received)
+bool live_queue_add(struct live_queue *queue, const struct id *account, const struct id *backend,
+		    const struct id *room, const struct server_event *event, int64_t at)
 {
-	struct heard *heard = copy_event(event);
+	struct received_event *received = copy_event(event);
 	bool is_taken;
 
-	heard->account = *account;
-	heard->backend = *backend;
-	heard->room = *room;
-	heard->received = received;
+	received->account = *account;
+	received->backend = *backend;
+	received->room = *room;
+	received->at = at;
 	pthread_mutex_lock(&queue->lock);
 	is_taken = has_room(queue, account, backend);
-	queue->figures.ends[is_taken ? HEARD_TAKEN : HEARD_TOO_MANY]++;
+	queue->figures.ends[is_taken ? RECEIVED_TAKEN : RECEIVED_TOO_MANY]++;
 	if (is_taken) {
-		heard->number = ++queue->number;
-		*queue->heard_end = heard;
-		queue->heard_end = &heard->next;
+		received->number = ++queue->number;
+		*queue->received_end = received;
+		queue->received_end = &received->next;
 		queue->figures.waiting++;
 		share_add(&queue->shares, account, &no_id);
 		share_add(&queue->shares, account, backend);
 	}
 	pthread_mutex_unlock(&queue->lock);
 	if (!is_taken)
-		free(heard);
+		free(received);
 	return is_taken;
 }
 
@@ -294,18 +294,18 @@ static void add_room(struct live_queue *queue, struct queued_room wanted,
 	pthread_mutex_unlock(&queue->lock);
 }
 
-void live_queue_hear_backend(struct live_queue *queue, const struct id *account,
+void live_queue_note_contact(struct live_queue *queue, const struct id *account,
 			     const struct id *backend)
 {
-	struct heard_backend *added;
+	struct backend_contact *added;
 
 	pthread_mutex_lock(&queue->lock);
 	added = queue->backends;
 	while (added != NULL && id_compare(&added->backend, backend) != 0)
 		added = added->next;
-	if (added == NULL && queue->backend_count < HEARD_BACKENDS_MOST) {
+	if (added == NULL && queue->backend_count < CONTACTS_MOST) {
 		added = memory_check(malloc(sizeof *added));
-		*added = (struct heard_backend){ queue->backends, *account, *backend };
+		*added = (struct backend_contact){ queue->backends, *account, *backend };
 		queue->backends = added;
 		queue->backend_count++;
 	}
@@ -351,7 +351,7 @@ void live_queue_tell_role(struct live_queue *queue, const struct id *account,
 	add_room(queue, wanted, role);
 }
 
-void live_queue_count(struct live_queue *queue, enum heard_end end)
+void live_queue_count(struct live_queue *queue, enum received_end end)
 {
 	pthread_mutex_lock(&queue->lock);
 	queue->figures.ends[end]++;
@@ -371,9 +371,9 @@ struct live_queue_taken live_queue_take(struct live_queue *queue)
 	struct live_queue_taken taken;
 
 	pthread_mutex_lock(&queue->lock);
-	taken = (struct live_queue_taken){ queue->heard, queue->rooms };
-	queue->heard = NULL;
-	queue->heard_end = &queue->heard;
+	taken = (struct live_queue_taken){ queue->received, queue->rooms };
+	queue->received = NULL;
+	queue->received_end = &queue->received;
 	queue->rooms = NULL;
 	queue->rooms_end = &queue->rooms;
 	tdestroy(queue->room_tree, free_nothing);
@@ -401,9 +401,9 @@ void live_queue_set_aside(struct live_queue *queue)
 	pthread_mutex_unlock(&queue->lock);
 }
 
-struct heard_backend *live_queue_take_backends(struct live_queue *queue)
+struct backend_contact *live_queue_take_contacts(struct live_queue *queue)
 {
-	struct heard_backend *taken;
+	struct backend_contact *taken;
 
 	pthread_mutex_lock(&queue->lock);
 	taken = queue->backends;

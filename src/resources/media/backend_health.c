@@ -135,8 +135,8 @@ bool backend_health_note(struct call *call, const struct backend *backend,
 	return record_put(&backend_healths_table, call->transaction, &healths, fault);
 }
 
-bool backend_health_hear(struct call *call, const struct id *backend, int64_t time,
-			 struct fault *fault)
+bool backend_health_note_event(struct call *call, const struct id *backend, int64_t time,
+			       struct fault *fault)
 {
 	struct backend_healths healths;
 	struct backend_health *health;

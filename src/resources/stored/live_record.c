@@ -38,7 +38,7 @@ static const struct member live_members[] = {
 	{ "backend_id", AS_REFERENCE(media, REFUSES, ITEM_OF(backends)), AT(struct live, backend) },
 	{ "server_room", AS_TEXT(0, LIVE_ID_MOST), AT(struct live, server_room) },
 	{ "server_created_at", AS_TIME, AT(struct live, server_created) },
-	{ "heard_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, heard) },
+	{ "heard_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, received) },
 	{ "looked_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, surveyed) },
 	{ "left_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, left) },
 	{ "ending_at", AS_TIME, MARKED(MEMBER_ABSENT), AT(struct live, ending) },

@@ -67,15 +67,15 @@ static const char *body_of(const struct scene *scene, const char *more)
 			  scene->code, more);
 }
 
-/* Somebody is told to be inside, for `seconds`. */
+/* Somebody is reported to be inside, for `seconds`. */
 static void come_in(const struct scene *scene, const char *word, struct slice entry,
 		    int64_t seconds)
 {
-	struct news news = news_of(scene->script, NEWS_JOINED, slice_of(word));
+	struct report report = report_of(scene->script, REPORT_JOINED, slice_of(word));
 
-	news.person.entry = entry;
-	news.person.joined = now() - seconds * 1000;
-	tell(scene->script, &news);
+	report.person.entry = entry;
+	report.person.joined = now() - seconds * 1000;
+	merge_report(scene->script, &report);
 }
 
 static struct slice entry_of(const char *token)

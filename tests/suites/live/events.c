@@ -1,4 +1,4 @@
-/* What news leave beside the records of a session: events, usage and what bans do.
+/* What reports leave beside the records of a session: events, usage and what bans do.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -72,7 +72,7 @@ static const char *shown_event(const struct script *script, const char *data)
 
 static const struct {
 	const char *sessions; /* the setting */
-	const char *news;
+	const char *report;
 	const char *event; /* the last one */
 } event_rows[] = {
 	{ "on", "name:x join:a/host", OF_PEER("a", "x", "x") },
@@ -106,9 +106,9 @@ START_TEST(events_have_their_members)
 		uint64_t seq;
 
 		set_setting("sessions", event_rows[i].sessions);
-		script = script_open(event_rows[i].news);
+		script = script_open(event_rows[i].report);
 		seq = last_seq();
-		say(script, event_rows[i].news);
+		say(script, event_rows[i].report);
 		(void)events_since(seq, &data);
 		if (script->told.failed != NULL)
 			data = arena_copy(stand.arena, script->told.failed->data).data;
@@ -120,7 +120,7 @@ START_TEST(events_have_their_members)
 END_TEST
 
 static const struct {
-	const char *news, *cause, *reason, *message;
+	const char *report, *cause, *reason, *message;
 } reasons[] = {
 	/* clang-format off */
 	{ "leave:a=left", "left", "client request", "" },
@@ -148,12 +148,12 @@ START_TEST(a_cause_has_a_reason)
 {
 	open_stand(_i);
 	for (int i = 0; i < ROWS(reasons); i++) {
-		struct script *script = script_open(reasons[i].news);
+		struct script *script = script_open(reasons[i].report);
 		const uint64_t seq = last_seq();
 		const char *data;
 
 		say(script, "join:a");
-		say(script, reasons[i].news);
+		say(script, reasons[i].report);
 		(void)events_since(seq, &data);
 		ck_assert_msg(strstr(data, arena_text(stand.arena,
 						      "\"reason\":\"%s\",\"cause\":\"%s\","
@@ -316,7 +316,7 @@ static const char *used(int64_t day)
 
 /* The script begins at 23:00 of the first day. 3600000 is midnight. */
 static const struct {
-	const char *news;
+	const char *report;
 	const char *used[3]; /* on the first days */
 } usage_rows[] = {
 	{ "", { "none", "none", "none" } },
@@ -332,12 +332,12 @@ static const struct {
 	  { "1 2 0 2", "1 2 7201000 3", "none" } },
 	{ "join:a join:b +3600000 +1000 leave:a +86400000 leave:b",
 	  { "1 2 0 2", "0 0 3601000 2", "0 0 90001000 1" } },
-	/* Told after midnight, of the day before. */
+	/* Reported after midnight, of the day before. */
 	{ "join:a known:b +3599000 +1000 late:1000 leave:a leave:b",
 	  { "1 2 7198000 1", "0 0 0 1", "none" } },
 	{ "known:c +3599000 +2000 join:a join:b late:3000 leave:c",
 	  { "0 1 3598000 0", "1 2 0 2", "none" } },
-	/* Closed sessions, and those of which is heard late, count as any. */
+	/* Closed sessions, and sessions that are reported late, count like all others. */
 	{ "join:a +1000 ended +1000 leave:b join:c", { "2 3 1000 1", "none", "none" } },
 	{ "join:a +1000 room:2 join:b +1000 ended", { "2 2 1000 1", "none", "none" } },
 	{ "( join:a leave:a join:b leave:b join:c join:d )", { "1 4 0 2", "none", "none" } },
@@ -357,8 +357,8 @@ START_TEST(usage_is_counted_by_day)
 			open_stand(_i);
 		}
 		set_now(begun - HOUR);
-		script = script_open(usage_rows[i].news);
-		say(script, usage_rows[i].news);
+		script = script_open(usage_rows[i].report);
+		say(script, usage_rows[i].report);
 		(void)stored(script);
 		for (int64_t day = 0; day < 3; day++)
 			ck_assert_msg(strcmp(used(day), usage_rows[i].used[day]) == 0,

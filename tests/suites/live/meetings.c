@@ -1,4 +1,4 @@
-/* Meetings at random: whatever order news arrive in, the records become what is true.
+/* Meetings at random: whatever order reports arrive in, the records become what is true.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -19,7 +19,7 @@
 
 /* An event that is on its way. */
 struct pending {
-	struct news news;
+	struct report report;
 	int64_t due;
 };
 
@@ -33,7 +33,7 @@ struct simulation {
 	int64_t left[STAYS_MOST];
 	struct pending pending[PENDING_MOST];
 	size_t pending_count;
-	struct news delivered[PENDING_MOST]; /* in this meeting */
+	struct report delivered[PENDING_MOST]; /* in this meeting */
 	size_t delivered_count;
 };
 
@@ -42,39 +42,39 @@ static bool happens(struct simulation *simulation, unsigned percent)
 	return chance_below(&simulation->seed, 100) < percent;
 }
 
-static void post(struct simulation *simulation, const struct news *news, int64_t most)
+static void post(struct simulation *simulation, const struct report *report, int64_t most)
 {
 	ck_assert_uint_lt(simulation->pending_count, PENDING_MOST);
 	simulation->pending[simulation->pending_count++] = (struct pending){
-		.news = *news,
+		.report = *report,
 		.due = now() + (int64_t)chance_below(&simulation->seed, (uint64_t)most),
 	};
 }
 
 /* Half of the events are lost; some come twice, or in the next meeting. */
-static void send_event(struct simulation *simulation, enum news_type type, size_t stay)
+static void send_event(struct simulation *simulation, enum report_type type, size_t stay)
 {
 	struct script *script = simulation->script;
-	const struct news news = news_of(script, type,
-					 type == NEWS_ENDED ? SLICE("") : script->stays[stay].name);
+	const struct report report = report_of(
+		script, type, type == REPORT_ENDED ? SLICE("") : script->stays[stay].name);
 
 	if (happens(simulation, 50))
 		return;
-	post(simulation, &news, 3000);
+	post(simulation, &report, 3000);
 	if (happens(simulation, 20))
-		post(simulation, &news, 10000);
-	if (type != NEWS_ENDED && happens(simulation, 10)) {
+		post(simulation, &report, 10000);
+	if (type != REPORT_ENDED && happens(simulation, 10)) {
 		simulation->are_late[stay] = true;
-		post(simulation, &news, 1);
+		post(simulation, &report, 1);
 		simulation->pending[simulation->pending_count - 1].due += 100000;
 	}
 }
 
-/* Tells what has arrived, in a random order, as one batch or one by one. */
+/* Merges what has arrived, in a random order, as one batch or one by one. */
 static void deliver(struct simulation *simulation)
 {
-	struct news batch[PENDING_MOST];
-	struct merging merging = { .news = batch };
+	struct report batch[PENDING_MOST];
+	struct merging merging = { .reports = batch };
 	const bool is_batch = happens(simulation, 50);
 
 	for (size_t i = 0; i < simulation->pending_count;) {
@@ -84,19 +84,19 @@ static void deliver(struct simulation *simulation)
 			i++;
 			continue;
 		}
-		batch[merging.count++] = pending->news;
+		batch[merging.count++] = pending->report;
 		*pending = simulation->pending[--simulation->pending_count];
 	}
 	for (size_t i = 0; i < merging.count; i++) {
 		const size_t j = i + chance_below(&simulation->seed, merging.count - i);
-		const struct news news = batch[j];
+		const struct report report = batch[j];
 
 		batch[j] = batch[i];
-		batch[i] = news;
+		batch[i] = report;
 		if (simulation->delivered_count < PENDING_MOST)
-			simulation->delivered[simulation->delivered_count++] = news;
+			simulation->delivered[simulation->delivered_count++] = report;
 		if (!is_batch)
-			tell(simulation->script, &news);
+			merge_report(simulation->script, &report);
 	}
 	if (is_batch && merging.count > 0)
 		merge(simulation->script, &merging);
@@ -123,7 +123,7 @@ static void simulate_join(struct simulation *simulation)
 
 	(void)find_known(script, slice_of(arena_text(stand.arena, "s%zu", stay)));
 	simulation->are_inside[stay] = true;
-	send_event(simulation, NEWS_JOINED, stay);
+	send_event(simulation, REPORT_JOINED, stay);
 }
 
 static void simulate_leave(struct simulation *simulation, size_t stay)
@@ -132,14 +132,14 @@ static void simulate_leave(struct simulation *simulation, size_t stay)
 		return;
 	simulation->are_inside[stay] = false;
 	simulation->left[stay] = now();
-	send_event(simulation, NEWS_LEFT, stay);
+	send_event(simulation, REPORT_LEFT, stay);
 }
 
 static void simulate_end(struct simulation *simulation)
 {
 	for (size_t i = 0; i < simulation->script->stay_count; i++)
 		simulate_leave(simulation, i);
-	send_event(simulation, NEWS_ENDED, 0);
+	send_event(simulation, REPORT_ENDED, 0);
 }
 
 static size_t count_inside(const struct simulation *simulation)
@@ -220,7 +220,7 @@ static void simulate_meeting(struct simulation *simulation)
 		if (happens(simulation, 20)) {
 			list = list_people(simulation);
 			if (happens(simulation, 50))
-				listed = now(); /* the answer arrives after other news */
+				listed = now(); /* the answer arrives after other reports */
 			else
 				say_survey(script, list);
 		}
@@ -236,7 +236,7 @@ static void simulate_meeting(struct simulation *simulation)
 	expect_truth(simulation);
 	/* All of it arrives once more. */
 	for (size_t i = simulation->delivered_count; i-- > 0;)
-		tell(script, &simulation->delivered[i]);
+		merge_report(script, &simulation->delivered[i]);
 	survey_twice(simulation);
 	expect_truth(simulation);
 	for (size_t i = 0; i < script->stay_count; i++)
@@ -301,7 +301,7 @@ static void expect_each_event_once(const struct script *script, uint64_t seq)
 	ck_assert_uint_eq(events[LIVE_CLOSED], page.count);
 }
 
-/* Whatever is lost, doubled, late or told in another order: after two surveys the records are
+/* Whatever is lost, doubled, late or reported in another order: after two surveys the records are
  * right. Meetings follow each other in one room; events of one arrive in the next, too. */
 START_TEST(records_become_what_is_true)
 {

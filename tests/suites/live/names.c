@@ -66,7 +66,7 @@ static void check_names(const struct script *script)
 
 /* Each stay joins a millisecond after the one before. */
 static const struct {
-	const char *news;
+	const char *report;
 	const char *names;
 	bool enforces;
 } name_rows[] = {
@@ -130,7 +130,7 @@ static const struct {
 	{ "name:Anna join:a +1 join:b", "a Anna, b Anna", false },
 	{ "name:Anna join:a +1 join:b#e", "a Anna, b Anna (2)!", true },
 	{ "name:Anna join:a +1 name:g!Anna join:b#e", "a Anna, b Anna", false },
-	/* What is told later. */
+	/* What is reported later. */
 	{ "name:Anna join:a#e +1 join:b#f +1 join:b", "a Anna, b Anna (2)!", true },
 	{ "name:Anna join:a#e +1 join:b#f +1 name:Anna_(2) join:b", "a Anna, b Anna (2)", false },
 	{ "name:Anna join:a#e +1 name:Bob join:b#f +1 name:Anna join:b", "a Anna, b Anna (2)!",
@@ -164,9 +164,9 @@ START_TEST(no_two_people_have_one_name)
 {
 	open_stand(_i);
 	for (int i = 0; i < ROWS(name_rows); i++) {
-		struct script *script = script_open(name_rows[i].news);
+		struct script *script = script_open(name_rows[i].report);
 
-		say(script, name_rows[i].news);
+		say(script, name_rows[i].report);
 		ck_assert_msg(strcmp(names_of(script), name_rows[i].names) == 0, "%s: %s",
 			      script->at, names_of(script));
 		ck_assert_msg((script->told.enforces == ENFORCE_ALL) == name_rows[i].enforces, "%s",

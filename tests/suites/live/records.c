@@ -43,7 +43,7 @@ static const char *roles_of(const struct script *script)
 }
 
 static const struct {
-	const char *news;
+	const char *report;
 	const char *roles;
 } role_rows[] = {
 	{ "join:a/host join:b/guest join:c/host", "host=2 guest=1" },
@@ -61,9 +61,9 @@ START_TEST(roles_are_counted)
 {
 	open_stand(_i);
 	for (int i = 0; i < ROWS(role_rows); i++) {
-		struct script *script = script_open(role_rows[i].news);
+		struct script *script = script_open(role_rows[i].report);
 
-		say(script, role_rows[i].news);
+		say(script, role_rows[i].report);
 		(void)stored(script);
 		ck_assert_msg(strcmp(roles_of(script), role_rows[i].roles) == 0, "%s: %s",
 			      script->at, roles_of(script));
@@ -115,7 +115,7 @@ END_TEST
 /* ---- people by their entry ---- */
 
 static const struct {
-	const char *news;
+	const char *report;
 	const char *inside; /* by the entry e */
 } entry_rows[] = {
 	{ "join:a", "" },
@@ -139,9 +139,9 @@ START_TEST(people_are_found_by_their_entry)
 {
 	open_stand(_i);
 	for (int i = 0; i < ROWS(entry_rows); i++) {
-		struct script *script = script_open(entry_rows[i].news);
+		struct script *script = script_open(entry_rows[i].report);
 
-		say(script, entry_rows[i].news);
+		say(script, entry_rows[i].report);
 		(void)stored(script);
 		ck_assert_msg(strcmp(inside_of(script, "e"), entry_rows[i].inside) == 0, "%s: %s",
 			      script->at, inside_of(script, "e"));
@@ -153,7 +153,7 @@ END_TEST
 
 /* Two rooms that have people with the same entry do not disturb each other. */
 static const struct {
-	const char *one, *other; /* what the rooms hear, one after the other */
+	const char *one, *other; /* what is reported of the rooms, one report after the other */
 	const char *in_one, *in_other; /* who has the entry e there */
 } shared_entries[] = {
 	{ "join:a#e", "join:b#e", "a", "b" },
@@ -383,7 +383,7 @@ static void happen(const struct backend *backend, char what, int number)
 	if (what == 'U' || what == 'D')
 		ck_assert(backend_health_note(&call, backend, &verdict, &fault));
 	else if (what == 'E')
-		ck_assert(backend_health_hear(&call, &backend->id, number * 1000, &fault));
+		ck_assert(backend_health_note_event(&call, &backend->id, number * 1000, &fault));
 	else
 		ck_assert(backend_health_forget(&call, &backend->id, what == 'K', &fault));
 	commit(&call);
@@ -491,12 +491,13 @@ END_TEST
 /* How a session comes to its end. */
 enum way { BY_EVENT, BY_ANOTHER_ROOM, BY_A_CALL, BY_ITS_SERVER, WAYS };
 
-/* Does the first step of a way, or tells the news again, in a transaction with little memory. */
+/* Does the first step of a way, or merges the report again, in a transaction with little memory. */
 static void end_somehow(struct script *script, enum way way)
 {
-	struct news news = news_of(script, way == BY_EVENT ? NEWS_ENDED : NEWS_JOINED, SLICE("z"));
+	struct report report = report_of(script, way == BY_EVENT ? REPORT_ENDED : REPORT_JOINED,
+					 SLICE("z"));
 	struct merging merging = {
-		.room = script->room, .backend = servers[0], .news = &news, .count = 1
+		.room = script->room, .backend = servers[0], .reports = &report, .count = 1
 	};
 	struct fault fault = FAULT_INITIAL;
 	bool is_done = false;
@@ -561,8 +562,8 @@ static unsigned events_of(const char *events, const char *name)
 	return n;
 }
 
-/* A session that is too large for one transaction: the steps are durable, and what is told again
- * between them changes nothing. */
+/* A session that is too large for one transaction: the steps are durable, and what is reported
+ * again between them changes nothing. */
 START_TEST(a_large_session_closes_in_steps)
 {
 	static char metadata[LIVE_METADATA_MOST + 1];
@@ -608,17 +609,17 @@ END_TEST
 static unsigned survey_in_steps(struct script *script, int first, int end)
 {
 	struct merging merging = { .room = script->room, .backend = servers[0] };
-	struct news *news = arena_zero(stand.arena, (size_t)(end - first) * sizeof *news);
+	struct report *reports = arena_zero(stand.arena, (size_t)(end - first) * sizeof *reports);
 	unsigned steps = 0;
 
 	for (int i = first; i < end; i++)
-		news[i - first] = news_of(script, NEWS_LISTED,
-					  slice_of(arena_text(stand.arena, "s%d/r%d", i, i)));
-	merging.news = news;
+		reports[i - first] = report_of(script, REPORT_LISTED,
+					       slice_of(arena_text(stand.arena, "s%d/r%d", i, i)));
+	merging.reports = reports;
 	merging.count = (size_t)(end - first);
 	merging.is_survey = true;
 	merging.surveyed = now();
-	merging.steps = live_survey_steps(stand.arena, news, merging.count);
+	merging.steps = live_survey_steps(stand.arena, reports, merging.count);
 	while (!live_survey_is_merged(merging.steps)) {
 		merge(script, &merging);
 		ck_assert_uint_lt(++steps, 100);
@@ -638,7 +639,7 @@ START_TEST(a_large_survey_is_merged_in_steps)
 	world_move(&stand, 1000);
 	seq = last_seq();
 	ck_assert_uint_gt(survey_in_steps(script, 0, 600), 1);
-	/* A room in session belongs to the server that told of it. */
+	/* A room in session belongs to the server that reported it. */
 	script->server = 1;
 	ck_assert_uint_eq(survey_in_steps(script, 600, 700), 1);
 	script->server = 0;

@@ -160,16 +160,16 @@ static struct server_room server_room_of(const struct script *script)
 	};
 }
 
-struct news news_of(struct script *script, enum news_type type, struct slice word)
+struct report report_of(struct script *script, enum report_type type, struct slice word)
 {
-	struct news news = { .type = type, .time = now() - script->late };
+	struct report report = { .type = type, .time = now() - script->late };
 	const struct known *known;
 
-	news.room = server_room_of(script);
-	if (type == NEWS_ENDED)
-		return news;
+	report.room = server_room_of(script);
+	if (type == REPORT_ENDED)
+		return report;
 	known = find_known(script, word);
-	news.person = (struct server_person){
+	report.person = (struct server_person){
 		.stay = stay_id(script, known->name),
 		.identity = known->name,
 		.user_id = known->person,
@@ -181,9 +181,9 @@ struct news news_of(struct script *script, enum news_type type, struct slice wor
 		.name_origin = script->origin,
 		.joined = known->joined,
 	};
-	if (news.person.metadata.data == NULL)
-		news.person.metadata = SLICE("");
-	return news;
+	if (report.person.metadata.data == NULL)
+		report.person.metadata = SLICE("");
+	return report;
 }
 
 void merge(struct script *script, struct merging *merging)
@@ -213,13 +213,13 @@ void merge(struct script *script, struct merging *merging)
 	commit(&call);
 }
 
-void tell(struct script *script, const struct news *news)
+void merge_report(struct script *script, const struct report *report)
 {
-	struct merging merging = { .news = news, .count = 1 };
+	struct merging merging = { .reports = report, .count = 1 };
 
 	ck_assert_uint_lt(script->batch_count, STAYS_MOST);
 	if (script->is_batch)
-		script->batch[script->batch_count++] = *news;
+		script->batch[script->batch_count++] = *report;
 	else
 		merge(script, &merging);
 }
@@ -227,16 +227,16 @@ void tell(struct script *script, const struct news *news)
 /* names_room: whether the list of rooms is known, too. */
 static bool survey_once(struct script *script, struct slice people, bool names_room)
 {
-	struct news news[STAYS_MOST];
-	struct merging merging = { .news = news,
+	struct report reports[STAYS_MOST];
+	struct merging merging = { .reports = reports,
 				   .is_survey = true,
 				   .surveyed = now() - script->late };
 
 	for (struct slice rest = people, word; rest.data != NULL && people.size > 0;) {
 		word = text_split(rest, ',', &rest);
-		news[merging.count] = news_of(script, NEWS_LISTED, word);
+		reports[merging.count] = report_of(script, REPORT_LISTED, word);
 		if (!names_room)
-			news[merging.count].room = (struct server_room){ .name = SLICE("") };
+			reports[merging.count].room = (struct server_room){ .name = SLICE("") };
 		merging.count++;
 	}
 	merge(script, &merging);
@@ -263,33 +263,33 @@ void say_survey(struct script *script, struct slice people)
 
 static void say_join(struct script *script, struct slice word)
 {
-	const struct news news = news_of(script, NEWS_JOINED, word);
+	const struct report report = report_of(script, REPORT_JOINED, word);
 
-	tell(script, &news);
+	merge_report(script, &report);
 }
 
 static void say_leave(struct script *script, struct slice word)
 {
 	struct slice cause;
-	struct news news = news_of(script, NEWS_LEFT, text_split(word, '=', &cause));
+	struct report report = report_of(script, REPORT_LEFT, text_split(word, '=', &cause));
 
-	while (cause.data != NULL && !slice_is(cause, leave_cause_names[news.cause]))
-		ck_assert_int_lt(++news.cause, LEAVE_CAUSES);
-	tell(script, &news);
+	while (cause.data != NULL && !slice_is(cause, leave_cause_names[report.cause]))
+		ck_assert_int_lt(++report.cause, LEAVE_CAUSES);
+	merge_report(script, &report);
 }
 
 static void say_ended(struct script *script, struct slice word)
 {
-	const struct news news = news_of(script, NEWS_ENDED, word);
+	const struct report report = report_of(script, REPORT_ENDED, word);
 
-	tell(script, &news);
+	merge_report(script, &report);
 }
 
 static void say_failed(struct script *script, struct slice word)
 {
-	const struct news news = news_of(script, NEWS_NOT_CONNECTED, word);
+	const struct report report = report_of(script, REPORT_NOT_CONNECTED, word);
 
-	tell(script, &news);
+	merge_report(script, &report);
 }
 
 static void say_room(struct script *script, struct slice word)
@@ -352,7 +352,7 @@ static void say_together(struct script *script, struct slice word)
 
 static void say_all(struct script *script, struct slice word)
 {
-	struct merging merging = { .news = script->batch, .count = script->batch_count };
+	struct merging merging = { .reports = script->batch, .count = script->batch_count };
 
 	(void)word;
 	script->is_batch = false;

@@ -1,9 +1,9 @@
-/* Live rooms: what becomes of the news that media servers tell (resources/live/live_merge.h), over
- * a store in memory and over a durable one.
+/* Live rooms: what becomes of the reports of media servers (resources/live/live_merge.h), over a
+ * store in memory and over a durable one.
  *
- * News are written as scripts: words that are carried out one after the other, each a call of its
- * own. The records of a room are compared as a text. A stay has a short name, such as `a`; times
- * are milliseconds since the script began.
+ * Reports are written as scripts: words that are carried out one after the other, each a call of
+ * its own. The records of a room are compared as a text. A stay has a short name, such as `a`;
+ * times are milliseconds since the script began.
  *
  *     join:a        an event: a is inside           room:2     a later room of the media server;
  *                                                              8 and 9 were made at the same time
@@ -14,7 +14,7 @@
  *     failed:a      an event: a did not get in      timeless:a nobody knows when a joined
  *     order:a=full  a is to be put out, and why     out:a      it was put out
  *     grace         20 s without anybody are over   delete     the room is deleted
- *     ( )           the events are told together    +5000      so much later
+ *     ( )           the events are merged together    +5000      so much later
  *     a/host#e      the stay a, with its role and the entry of its token
  *     join:a=x      a is a stay of the person x, whose user_id and name are x; else they are a
  *     ending        a call has the room ended
@@ -76,7 +76,7 @@ void commit(struct call *call);
 /* A stay of a script. */
 struct known {
 	struct slice name;
-	struct slice person, role, entry; /* as first told */
+	struct slice person, role, entry; /* as first reported */
 	int64_t joined;
 };
 
@@ -92,10 +92,10 @@ struct script {
 	int64_t late;
 	struct slice name; /* data NULL: that of the stay */
 	enum name_origin origin;
-	bool is_batch; /* events are told together */
-	struct news batch[STAYS_MOST];
+	bool is_batch; /* events are merged together */
+	struct report batch[STAYS_MOST];
 	size_t batch_count;
-	/* Results of the last word that tells news, and the last event before it. */
+	/* Results of the last word that reports something, and the last event before it. */
 	struct merging told;
 	uint64_t seq;
 };
@@ -106,15 +106,15 @@ struct script *script_open(const char *at);
 /* Returns the stay of a word such as a/host#e. */
 struct known *find_known(struct script *script, struct slice word);
 
-/* Returns what is told about the stay that the word names. */
-struct news news_of(struct script *script, enum news_type type, struct slice word);
+/* Returns what is reported about the stay that the word names. */
+struct report report_of(struct script *script, enum report_type type, struct slice word);
 
-/* Completes news with the room and the media server of the script, and merges them in a call of
- * their own; script->told is what became of them. */
+/* Completes a report with the room and the media server of the script, and merges it in a call of
+ * its own; script->told is what became of them. */
 void merge(struct script *script, struct merging *merging);
 
-/* Tells the news, or adds them to a batch. */
-void tell(struct script *script, const struct news *news);
+/* Merges the report, or adds it to a batch. */
+void merge_report(struct script *script, const struct report *report);
 
 /* Surveys the room as the service does: the list of people names no room, so the rooms are asked
  * for if somebody is new. */
@@ -175,7 +175,7 @@ void ban(const char *user_id, const struct id *room, int64_t seconds);
 /* ---- the files of the suite ---- */
 
 /* Each adds its tests to these cases. */
-void add_news(TCase *news);
+void add_reports(TCase *report);
 void add_records(TCase *records);
 void add_names(TCase *records);
 void add_events(TCase *records);

@@ -20,7 +20,7 @@ int main(void)
 		suite_add_tcase(suite, cases[i]);
 	}
 	tcase_set_timeout(cases[1], 60);
-	add_news(cases[0]);
+	add_reports(cases[0]);
 	add_records(cases[1]);
 	add_names(cases[1]);
 	add_events(cases[1]);

@@ -259,21 +259,21 @@ START_TEST(people_who_knock_wait_outside_the_workers)
 }
 END_TEST
 
-/* Tells of a person who joined, as a media server does. */
+/* Reports a person who joined, as a media server does. */
 static void join_room(const char *backend, const char *room, const char *stay)
 {
-	struct news news = {
-		.type = NEWS_JOINED,
+	struct report report = {
+		.type = REPORT_JOINED,
 		.room = { .name = slice_of(room), .id = SLICE("RM_1"), .created = 1 },
 		.person = { .stay = slice_of(stay), .identity = slice_of(stay), .joined = 1000 },
 		.time = clock_now(&clock_system),
 	};
-	struct merging merging = { .news = &news, .count = 1 };
+	struct merging merging = { .reports = &report, .count = 1 };
 	struct fault fault = FAULT_INITIAL;
 	struct call call;
 
-	news.person.name = news.person.user_id = news.person.role = news.person.metadata =
-		news.person.entry = news.person.code = slice_of(stay);
+	report.person.name = report.person.user_id = report.person.role = report.person.metadata =
+		report.person.entry = report.person.code = slice_of(stay);
 	ck_assert(id_parse(slice_of(room), &merging.room) &&
 		  id_parse(slice_of(backend), &merging.backend));
 	world_begin(&two, &account.id, &call);

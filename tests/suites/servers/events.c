@@ -1,4 +1,4 @@
-/* Events that media servers tell, and the queue in which they wait.
+/* Events that media servers send, and the queue in which they wait.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -26,18 +26,18 @@ static size_t fill_queue(const struct id *account, const struct id *id)
 
 	event.room = (struct server_room){ .name = SLICE("x"), .id = SLICE("RM_1") };
 	event.person = (struct server_person){ .stay = SLICE("PA_1") };
-	while (live_queue_hear(stand.environment.live_queue, account, id, id, &event, 1))
+	while (live_queue_add(stand.environment.live_queue, account, id, id, &event, 1))
 		n++;
 	return n;
 }
 
-/* Who tells much leaves places to others: to the account's other backends, and to other
+/* Who sends much leaves places to others: to the account's other backends, and to other
  * accounts. */
-START_TEST(too_many_events_are_told_again)
+START_TEST(too_many_events_are_sent_again)
 {
 	const struct id ids[] = { { { 1 } }, { { 2 } }, { { 3 } } };
 	struct live_queue_figures figures;
-	struct heard *heard;
+	struct received_event *received;
 	size_t all, n;
 
 	all = fill_queue(&stand.account.id, &ids[0]);
@@ -59,19 +59,19 @@ START_TEST(too_many_events_are_told_again)
 	/* What nobody needs does not wait. */
 	ck_assert_int_eq(tell(NULL, "{\"event\":\"track_published\"}"), 204);
 	live_queue_figures(stand.environment.live_queue, &figures);
-	ck_assert_uint_eq(figures.ends[HEARD_TOO_MANY], 43);
-	ck_assert_uint_eq(figures.ends[HEARD_REFUSED], 1);
-	ck_assert_uint_eq(figures.ends[HEARD_IGNORED], 1);
+	ck_assert_uint_eq(figures.ends[RECEIVED_TOO_MANY], 43);
+	ck_assert_uint_eq(figures.ends[RECEIVED_REFUSED], 1);
+	ck_assert_uint_eq(figures.ends[RECEIVED_IGNORED], 1);
 	/* They count until they are merged. */
-	heard = live_queue_take(stand.environment.live_queue).heard;
+	received = live_queue_take(stand.environment.live_queue).received;
 	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 503);
-	while (heard != NULL) {
-		struct heard *next = heard->next;
+	while (received != NULL) {
+		struct received_event *next = received->next;
 
-		live_queue_forget(stand.environment.live_queue, &heard->account, &heard->backend,
-				  1);
-		free(heard);
-		heard = next;
+		live_queue_forget(stand.environment.live_queue, &received->account,
+				  &received->backend, 1);
+		free(received);
+		received = next;
 	}
 	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
 }
@@ -138,8 +138,8 @@ static void damage_live(void)
 /* Has a crowd in the room, by the records: the media server has only the last one. */
 static void make_crowd(struct call *call)
 {
-	struct news *news = arena_zero(call->arena, HOSTS * sizeof *news);
-	struct merging merging = { .news = news, .count = HOSTS, .is_survey = true };
+	struct report *reports = arena_zero(call->arena, HOSTS * sizeof *reports);
+	struct merging merging = { .reports = reports, .count = HOSTS, .is_survey = true };
 	struct fault fault = FAULT_INITIAL;
 	uint64_t number;
 
@@ -149,10 +149,11 @@ static void make_crowd(struct call *call)
 		const bool is_last = i == HOSTS - 1;
 		const struct slice name = slice_of(arena_text(call->arena, "n%d", i));
 
-		news[i].type = NEWS_LISTED;
-		news[i].time = call->now;
-		news[i].room = (struct server_room){ SLICE("x"), slice_of(kit.sid), kit.created };
-		news[i].person = (struct server_person){
+		reports[i].type = REPORT_LISTED;
+		reports[i].time = call->now;
+		reports[i].room = (struct server_room){ SLICE("x"), slice_of(kit.sid),
+							kit.created };
+		reports[i].person = (struct server_person){
 			.stay = is_last ? SLICE("PA_1") : name,
 			.identity = is_last ? SLICE("ada#1") : name,
 			.user_id = name,
@@ -300,14 +301,14 @@ START_TEST(with_live_off_events_are_not_read)
 	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
 	live_queue_figures(stand.environment.live_queue, &figures);
 	ck_assert_uint_eq(figures.waiting, 0);
-	ck_assert_uint_eq(figures.ends[HEARD_REFUSED] + figures.ends[HEARD_IGNORED], 0);
+	ck_assert_uint_eq(figures.ends[RECEIVED_REFUSED] + figures.ends[RECEIVED_IGNORED], 0);
 	ck_assert_ptr_nonnull(strstr(ask(404, METHOD_GET, room_path, NULL), "session not found"));
 }
 END_TEST
 
 void add_events(TCase *live)
 {
-	tcase_add_test(live, too_many_events_are_told_again);
+	tcase_add_test(live, too_many_events_are_sent_again);
 	tcase_add_test(live, what_is_wanted_of_rooms_is_kept);
 	tcase_add_test(live, an_event_that_cannot_be_stored_is_set_aside);
 	tcase_add_test(live, a_role_of_many_is_put_out);

@@ -1,4 +1,4 @@
-/* Calls of people who are inside, of which nothing has been heard yet, and of two calls at once.
+/* Calls of people who are inside, of which nothing has been reported yet, and of two calls at once.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -12,7 +12,7 @@
 #include "resources/asking.h"
 #include "suite.h"
 
-/* ---- from inside, before anything was heard ---- */
+/* ---- from inside, before anything was reported ---- */
 
 static const struct {
 	enum how how;

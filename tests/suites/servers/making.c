@@ -154,7 +154,7 @@ START_TEST(a_room_that_has_ended_is_made_again)
 }
 END_TEST
 
-/* Who joins again may have lost the room with the media server, of whose restart nobody tells. */
+/* Who joins again may have lost the room with the media server, whose restart nothing reports. */
 static const struct {
 	int64_t age; /* milliseconds since the room was made */
 	const char *path;

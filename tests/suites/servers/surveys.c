@@ -29,7 +29,7 @@ START_TEST(a_survey_finds_who_has_joined)
 	ck_assert_uint_eq(events("session.open.success"), 1);
 	ck_assert_uint_eq(events("peer.join.success"), 1);
 	ck_assert_str_eq(text_at(health_of(backend_path), "state"), "up");
-	/* The event, when it comes, tells nothing new. */
+	/* The event, when it comes, reports nothing new. */
 	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
 	restart_watch();
 	(void)ask_until(room_path, "\"peer_count\":1");
@@ -114,7 +114,7 @@ START_TEST(nobody_leaves_because_a_server_does_not_answer)
 	ck_assert_uint_eq(events("backend.down"), 1);
 	(void)ask_until(room_path, "\"peer_count\":1");
 	ck_assert_uint_eq(events("peer.leave.success"), 0);
-	/* It is asked again at once when it tells something. */
+	/* It is asked again at once when it sends an event. */
 	kit_set(ANSWERS);
 	ck_assert_int_eq(tell(NULL, joined_event("PA_1")), 204);
 	told = clock_monotonic();

@@ -194,8 +194,8 @@ void commit_call(struct call *call)
 	ck_assert(store_wait(store, world_commit(call), &fault));
 }
 
-void tell_news(struct world *world, const char *room, const char *backend, const struct told *told,
-	       size_t count)
+void merge_reports(struct world *world, const char *room, const char *backend,
+		   const struct told *told, size_t count)
 {
 	struct environment environment = world->environment;
 
@@ -203,7 +203,7 @@ void tell_news(struct world *world, const char *room, const char *backend, const
 	ck_assert(accounts_open(world->directory, &environment.accounts, &fault));
 	for (size_t i = 0; i < count; i++) {
 		const int64_t now = world_now(world);
-		const struct news news = {
+		const struct report report = {
 			.type = told[i].type,
 			.room = { slice_of(room), SLICE("RM_1"), 1000 },
 			.person = { .stay = slice_of(told[i].stay),
@@ -221,9 +221,9 @@ void tell_news(struct world *world, const char *room, const char *backend, const
 		struct merging merging = {
 			.room = parsed_id(room),
 			.backend = parsed_id(backend),
-			.news = &news,
+			.reports = &report,
 			.count = 1,
-			.is_survey = told[i].type == NEWS_LISTED,
+			.is_survey = told[i].type == REPORT_LISTED,
 			.surveyed = now,
 		};
 		struct call call;
@@ -285,24 +285,24 @@ static void decide(struct world *world, const char *room)
 static void meet(struct world *world, const char *room, const char *backend)
 {
 	static const struct told known[] = {
-		{ NEWS_JOINED, "PA_1", "speaker", "", false },
-		{ NEWS_LEFT, "PA_1", "speaker", "", false },
-		{ NEWS_ENDED, "", "", "", false },
-		{ NEWS_JOINED, "PA_2", "speaker", "e1", false },
-		{ NEWS_JOINED, "PA_3", "speaker", "e1", false },
-		{ NEWS_JOINED, "PA_4", "", "e2", true },
-		{ NEWS_LISTED, "PA_2", "speaker", "e1", false },
+		{ REPORT_JOINED, "PA_1", "speaker", "", false },
+		{ REPORT_LEFT, "PA_1", "speaker", "", false },
+		{ REPORT_ENDED, "", "", "", false },
+		{ REPORT_JOINED, "PA_2", "speaker", "e1", false },
+		{ REPORT_JOINED, "PA_3", "speaker", "e1", false },
+		{ REPORT_JOINED, "PA_4", "", "e2", true },
+		{ REPORT_LISTED, "PA_2", "speaker", "e1", false },
 	};
 	static const struct told anonymous[] = {
-		{ NEWS_JOINED, "PA_5", "listener", "e3", false },
-		{ NEWS_JOINED, "PA_6", "listener", "e4", false },
-		{ NEWS_LEFT, "PA_6", "listener", "e4", false },
+		{ REPORT_JOINED, "PA_5", "listener", "e3", false },
+		{ REPORT_JOINED, "PA_6", "listener", "e4", false },
+		{ REPORT_LEFT, "PA_6", "listener", "e4", false },
 	};
 
 	set_sessions(world, "on");
-	tell_news(world, room, backend, known, ROWS(known));
+	merge_reports(world, room, backend, known, ROWS(known));
 	set_sessions(world, "off");
-	tell_news(world, room, backend, anonymous, ROWS(anonymous));
+	merge_reports(world, room, backend, anonymous, ROWS(anonymous));
 	decide(world, room);
 }
 

@@ -75,16 +75,16 @@ void begin_call(struct world *world, struct call *call);
 /* Stores what the call did, durably. */
 void commit_call(struct call *call);
 
-/* News of a media server. */
+/* Reports of a media server. */
 struct told {
-	enum news_type type;
+	enum report_type type;
 	const char *stay, *role, *entry;
 	bool is_by_phone;
 };
 
-/* Tells the news one after the other, 7 s apart. */
-void tell_news(struct world *world, const char *room, const char *backend, const struct told *told,
-	       size_t count);
+/* Merges the reports one after the other, 7 s apart. */
+void merge_reports(struct world *world, const char *room, const char *backend,
+		   const struct told *told, size_t count);
 
 /* The fixture of a case: lives the life once. */
 void set_up_life(void);

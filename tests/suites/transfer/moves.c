@@ -135,8 +135,8 @@ static const char *stays_of(struct world *world, const char *room, const char *e
 START_TEST(live_rooms_go_on_as_before)
 {
 	static const struct told after[] = {
-		{ NEWS_LEFT, "PA_2", "speaker", "e1", false },
-		{ NEWS_JOINED, "PA_7", "speaker", "e1", false },
+		{ REPORT_LEFT, "PA_2", "speaker", "e1", false },
+		{ REPORT_JOINED, "PA_7", "speaker", "e1", false },
 	};
 	struct lines dumped = { .count = 0 };
 	struct backend_account found;
@@ -168,7 +168,7 @@ START_TEST(live_rooms_go_on_as_before)
 	ck_assert_int_eq(id_compare(&found.account, &call.account), 0);
 	world_abandon(&call);
 	other.clock.offset = one.clock.offset;
-	tell_news(&other, life.followed, life.livekit, after, ROWS(after));
+	merge_reports(&other, life.followed, life.livekit, after, ROWS(after));
 	ck_assert_str_eq(stays_of(&other, life.followed, "e1", said), "PA_3 PA_7");
 	begin_call(&other, &call);
 	backend = parsed_id(life.followed);
@@ -224,11 +224,11 @@ static uint64_t count_records(struct world *world, const struct store_kind *kind
 START_TEST(peers_of_a_forgotten_session_are_removed)
 {
 	struct lines dumped = { .count = 0 };
-	struct news news[CROWD + 1];
+	struct report reports[CROWD + 1];
 	char stays[CROWD][10];
 	struct life life;
 	struct call call;
-	struct merging merging = { .news = news, .count = CROWD + 1 };
+	struct merging merging = { .reports = reports, .count = CROWD + 1 };
 	bool is_closing = true;
 	uint64_t others;
 
@@ -236,14 +236,15 @@ START_TEST(peers_of_a_forgotten_session_are_removed)
 	others = count_records(&one, &kind_peer);
 	for (size_t i = 0; i < CROWD; i++) {
 		(void)snprintf(stays[i], sizeof stays[i], "PB_%zu", i);
-		news[i] = (struct news){
-			.type = NEWS_JOINED,
+		reports[i] = (struct report){
+			.type = REPORT_JOINED,
 			.room.id = SLICE("RM_2"),
 			.person = { .stay = slice_of(stays[i]), .joined = 1000 },
 			.time = 1000,
 		};
 	}
-	news[CROWD] = (struct news){ .type = NEWS_ENDED, .room.id = SLICE("RM_2"), .time = 2000 };
+	reports[CROWD] =
+		(struct report){ .type = REPORT_ENDED, .room.id = SLICE("RM_2"), .time = 2000 };
 	merging.room = parsed_id(life.own);
 	merging.backend = parsed_id(life.livekit);
 	begin_call(&one, &call);

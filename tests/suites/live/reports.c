@@ -1,4 +1,4 @@
-/* What becomes of news: scripts, and what is stored after each of their words.
+/* What becomes of reports: scripts, and what is stored after each of their words.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #include <check.h>
@@ -12,21 +12,21 @@
 #define LEFT "room:2 join:a +1000 join:b +1000 leave:b"
 #define GONE "room:2 join:a +1000 join:b +1000 look:a,b +1000 look:a +5000 look:a"
 #define CLOSED " +1000 leave:a +20000 grace"
-/* a was inside, and c, of which nobody has told. */
+/* a was inside, and c, which nobody has reported. */
 #define ENDED "join:a +500 known:c +500 ended"
 /* Both were listed at 2000; it is 3000. */
 #define SEEN "join:a +1000 join:b +1000 look:a,b +1000"
 
 static const struct {
-	const char *before; /* what was told already */
-	const char *news;
+	const char *before; /* what was reported already */
+	const char *report;
 	const char *stored;
-	/* The events of the news; then `told`: webhooks are told of a failure; `soon`: the room is
-	 * to be surveyed; `again`: it is to be surveyed again. */
+	/* The events of the reports; then `told`: webhooks are told of a failure; `soon`: the room
+	 * is to be surveyed; `again`: it is to be surveyed again. */
 	const char *events;
-} news_rows[] = {
+} report_rows[] = {
 	/* clang-format off */
-	/* ---- an event tells of a join ---- */
+	/* ---- an event reports a join ---- */
 	{ "", "join:a", "[open 1 0-0 a@0]", "open join" },
 	{ "join:a +1000", "join:b", "[open 1 0-1000 a@0 b@1000]", "join" },
 	{ "room:2 join:a +1000", "room:3 join:b",
@@ -134,12 +134,12 @@ static const struct {
 	  "[open 2 1000-1000 b@1000]", "leave close open join soon" },
 	{ "join:a#e +1000 delete", "room:2 join:b#e", "[closed 1 0-0 a@0-0=unseen]",
 	  "leave close soon" },
-	/* what the former room tells late */
+	/* what the old room reports late */
 	{ "join:a#e join:d +1000 room:2 join:b#e +1000",
 	  "room:1 leave:a leave:d ended join:a join:x leave:x look:a,b",
 	  "[open 2 0-1000 a@0-0=unseen d@0-0=unseen b@1000]", "" },
 
-	/* ---- an event tells of a leave ---- */
+	/* ---- an event reports a leave ---- */
 	{ "join:a +500 known:b +500", "leave:b", "[open 1 0-1000 a@0 b@500-1000=left]",
 	  "join leave soon" },
 	{ "room:2 join:a +1000", "room:3 leave:b", "[open 2 0-0 a@0]", "" },
@@ -183,7 +183,7 @@ static const struct {
 	{ GONE, "name:x room:1 leave:b", "[open 2 0-2000 a@0 b@1000-2000=unseen]", "" },
 	{ GONE CLOSED, "name:x leave:b", "[closed 2 0-9000 a@0-9000=left b@1000-2000=unseen]", "" },
 
-	/* ---- an event tells that the room has ended ---- */
+	/* ---- an event reports that the room has ended ---- */
 	{ "join:a +5000", "ended", "[closed 1 0-5000 a@0-5000=ended]", "leave close" },
 	{ "join:a +5001", "ended", "[closed 1 0-0 a@0-0=unseen]", "leave close" },
 	{ "join:a +4000 join:b +3000", "ended", "[closed 1 0-7000 a@0-0=unseen b@4000-7000=ended]",
@@ -201,7 +201,7 @@ static const struct {
 	{ "", "ended", "", "" },
 	{ ENDED " +1000", "ended", "[closed 1 0-1000 a@0-1000=ended]", "" },
 
-	/* ---- an event tells that somebody did not get in ---- */
+	/* ---- an event reports that somebody did not get in ---- */
 	{ "", "failed:b", "", "told" },
 	{ LEFT, "failed:c", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
 	{ LEFT, "room:3 failed:c", "[open 2 0-2000 a@0 b@1000-2000=left]", "told" },
@@ -226,10 +226,10 @@ static const struct {
 	  "leave" },
 	{ SEEN " look: +5000", "look:", "[open 1 0-2000 a@0-2000=unseen b@1000-2000=unseen]",
 	  "leave leave" },
-	/* never listed, only heard of */
+	/* never listed, only reported */
 	{ "join:a +1000 join:b +1000 look:a +5000", "look:a",
 	  "[open 1 0-1000 a@0 b@1000-1000=unseen]", "leave" },
-	/* listed, or heard of, in between */
+	/* listed, or reported, in between */
 	{ SEEN " look:a +1000 look:a,b +4000", "look:a", "[open 1 0-1000 a@0 b@1000]", "again" },
 	{ SEEN " look:a +1000 look:a,b +4000 look:a +5000", "look:a",
 	  "[open 1 0-4000 a@0 b@1000-4000=unseen]", "leave" },
@@ -347,17 +347,17 @@ static const struct {
 
 static void run_row(int i)
 {
-	struct script *script = script_open(arena_text(stand.arena, "row %d: %s, %s", i,
-						       news_rows[i].before, news_rows[i].news));
+	struct script *script = script_open(arena_text(
+		stand.arena, "row %d: %s, %s", i, report_rows[i].before, report_rows[i].report));
 	const char *events, *is;
 
-	say(script, news_rows[i].before);
+	say(script, report_rows[i].before);
 	script->seq = last_seq();
 	script->told = (struct merging){ .failed = NULL };
-	say(script, news_rows[i].news);
+	say(script, report_rows[i].report);
 	is = stored(script);
-	ck_assert_msg(strcmp(is, news_rows[i].stored) == 0, "%s:\n%s, not\n%s", script->at, is,
-		      news_rows[i].stored);
+	ck_assert_msg(strcmp(is, report_rows[i].stored) == 0, "%s:\n%s, not\n%s", script->at, is,
+		      report_rows[i].stored);
 	events = events_since(script->seq, NULL);
 	if (script->told.failed != NULL)
 		events = arena_text(stand.arena, "%s%stold", events, events[0] == '\0' ? "" : " ");
@@ -365,21 +365,21 @@ static void run_row(int i)
 		events = arena_text(stand.arena, "%s%ssoon", events, events[0] == '\0' ? "" : " ");
 	if (script->told.needs_second_survey)
 		events = arena_text(stand.arena, "%s%sagain", events, events[0] == '\0' ? "" : " ");
-	ck_assert_msg(strcmp(events, news_rows[i].events) == 0, "%s: %s, not %s", script->at,
-		      events, news_rows[i].events);
+	ck_assert_msg(strcmp(events, report_rows[i].events) == 0, "%s: %s, not %s", script->at,
+		      events, report_rows[i].events);
 }
 
-START_TEST(news_become_records)
+START_TEST(reports_become_records)
 {
 	open_stand(_i);
-	for (int i = 0; i < ROWS(news_rows); i++)
+	for (int i = 0; i < ROWS(report_rows); i++)
 		run_row(i);
 }
 END_TEST
 
 /* What another room has while a is inside. */
 static const struct {
-	const char *news;
+	const char *report;
 	const char *stored;
 } elsewhere[] = {
 	{ "join:a", "" },
@@ -395,7 +395,7 @@ static const struct {
 	{ "look:a,b", "[closed 1 0-0 z@0-0=ended] [open 1 0-0 b(x)@0]" },
 };
 
-/* A media server that tells of one stay in two rooms is wrong, or moved the person. */
+/* A media server that reports one stay in two rooms is wrong, or moved the person. */
 START_TEST(a_stay_is_in_one_room)
 {
 	struct script *one, *other;
@@ -406,7 +406,7 @@ START_TEST(a_stay_is_in_one_room)
 	other = script_open("another room");
 	other->first_room = one->room;
 	for (int i = 0; i < ROWS(elsewhere); i++) {
-		say(other, elsewhere[i].news);
+		say(other, elsewhere[i].report);
 		expect(other, elsewhere[i].stored);
 		ck_assert(other->told.failed == NULL);
 	}
@@ -422,8 +422,8 @@ START_TEST(a_stay_is_in_one_room)
 }
 END_TEST
 
-void add_news(TCase *news)
+void add_reports(TCase *report)
 {
-	tcase_add_loop_test(news, news_become_records, 0, ROWS(drivers));
-	tcase_add_loop_test(news, a_stay_is_in_one_room, 0, ROWS(drivers));
+	tcase_add_loop_test(report, reports_become_records, 0, ROWS(drivers));
+	tcase_add_loop_test(report, a_stay_is_in_one_room, 0, ROWS(drivers));
 }

@@ -20,7 +20,7 @@
 static bool refuse_event(struct call *call, struct fault *fault)
 {
 	if (call->environment->live_queue != NULL)
-		live_queue_count(call->environment->live_queue, HEARD_REFUSED);
+		live_queue_count(call->environment->live_queue, RECEIVED_REFUSED);
 	return fault_detail(fault, FAULT_UNAUTHORIZED,
 			    "the event is not signed with the key of this backend");
 }
@@ -36,7 +36,7 @@ static bool account_is_enabled(const struct call *call)
 	return is_enabled;
 }
 
-bool live_hear(struct call *call, struct fault *fault)
+bool live_receive(struct call *call, struct fault *fault)
 {
 	struct live_queue *queue = call->environment->live_queue;
 	const int64_t now = clock_now(call->environment->clock);
@@ -77,14 +77,14 @@ bool live_hear(struct call *call, struct fault *fault)
 
 	if (!server_read_event(call->arena, &server, call->request.body, &event) ||
 	    !id_parse(event.room.name, &room)) {
-		live_queue_count(queue, HEARD_IGNORED);
-		live_queue_hear_backend(queue, &call->account, &backend->id);
+		live_queue_count(queue, RECEIVED_IGNORED);
+		live_queue_note_contact(queue, &call->account, &backend->id);
 		return call_answer_nothing(call);
 	}
 	if (event.type == SERVER_ROOM_ENDED)
 		made_rooms_forget(call->environment->made_rooms,
 				  &(const struct made_room){ call->account, backend->id, room });
-	if (live_queue_hear(queue, &call->account, &backend->id, &room, &event, now))
+	if (live_queue_add(queue, &call->account, &backend->id, &room, &event, now))
 		return call_answer_nothing(call);
 	fault_set(fault, FAULT_SERVER_BUSY, "Too many events are waiting");
 	fault->retry_after = RETRY_AFTER;
