@@ -163,7 +163,7 @@ struct run {
 	 * resources/live/live_merge.h); zero: of several. */
 	unsigned wants;
 	struct id wanted;
-	/* Whose people are to be told (resources/templates/template_audit.h), or NULL. */
+	/* Whose people are to be notified (resources/templates/template_audit.h), or NULL. */
 	const struct changed_role *changed_roles;
 	/* What the call does is more than one transaction takes: once this one is committed, the
 	 * handler is run again, with `step` in the place of call->step. */

@@ -112,7 +112,7 @@ static void sweep_room(struct door_watch *watch, const struct door_room *room)
 	if (sweep.is_empty)
 		door_polls_forget_room(environment->door_polls, room);
 	if (has_changed && environment->live == LIVE_ON && environment->live_queue != NULL)
-		live_queue_tell(environment->live_queue, &room->account, &room->room);
+		live_queue_notify(environment->live_queue, &room->account, &room->room);
 }
 
 /* ---- doors that nobody has asked about ---- */

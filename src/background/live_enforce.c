@@ -20,7 +20,8 @@
 #define ENFORCE_AFTER_FAILURE 2000
 /* After which somebody who is to be put out and is still inside is overdue. */
 #define OVERDUE_AFTER 10000
-/* Roles of an account whose people have not been told everywhere; beyond, all are told. */
+/* Roles of an account whose people have not been notified everywhere; if there are more, all people
+ * are. */
 #define PENDING_ROLES_MOST 1000
 /* Requests for enforcing rules that one backend has under way; further ones wait for their turn. */
 #define ACTS_AT_ONCE 16
@@ -36,17 +37,17 @@ static void room_want(struct watched_room *room, unsigned wants)
 		room->checks_bans = true;
 		watched_enforce_soon(room, clock_monotonic(), true);
 	}
-	room->tells = room->tells || (wants & ROOM_TELL) != 0;
+	room->notifies = room->notifies || (wants & ROOM_NOTIFY) != 0;
 	room->closes = room->closes || (wants & ROOM_CLOSE) != 0;
 }
 
-/* Notes that the people of some roles are to be told; returns the number of the change. */
-static uint64_t add_change(struct watched_account *account, const struct told_roles *told)
+/* Notes that the people of some roles are to be notified; returns the number of the change. */
+static uint64_t add_change(struct watched_account *account, const struct notified_roles *notified)
 {
 	const uint64_t change = ++account->changes;
 
-	for (size_t i = 0; i < told->count; i++) {
-		const struct told_role *role = &told->roles[i];
+	for (size_t i = 0; i < notified->count; i++) {
+		const struct notified_role *role = &notified->roles[i];
 		size_t place = 0;
 
 		while (place < account->pending_count &&
@@ -66,25 +67,26 @@ static uint64_t add_change(struct watched_account *account, const struct told_ro
 		}
 		account->pending[place] = (struct pending_role){ *role, change };
 	}
-	if (told->are_all)
+	if (notified->are_all)
 		account->all_changed = change;
 	return change;
 }
 
-/* Forgets the changes of roles if the people have been told in all rooms. */
+/* Drops the changes of roles if the people have been notified in all rooms. */
 static void forget_changes(struct watched_account *account)
 {
-	if (account->telling > 0)
+	if (account->notifying > 0)
 		return;
 	account->pending_count = 0;
 	account->all_changed = 0;
 }
 
 bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const struct id *account,
-			  unsigned wants, const struct told_roles *told)
+			  unsigned wants, const struct notified_roles *notified)
 {
-	const uint64_t change = told == NULL ? 0
-					     : add_change(watched_account_of(watch, account), told);
+	const uint64_t change = notified == NULL
+					? 0
+					: add_change(watched_account_of(watch, account), notified);
 	const struct store_page page = { .order = STORE_OLDEST_FIRST };
 	struct fault fault = FAULT_INITIAL;
 	TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, account, &fault);
@@ -104,7 +106,7 @@ bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const s
 			/* If it is of their role. */
 			if (room->changes_from == 0 && change != 0) {
 				room->changes_from = change;
-				watched_account_of(watch, account)->telling++;
+				watched_account_of(watch, account)->notifying++;
 			}
 			/* A session closes that has begun to, and that of a backend that is
 			 * gone. */
@@ -146,7 +148,7 @@ void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct q
 				  queued->wants);
 		else if (is_done)
 			is_done = enforce_in_all_rooms(watch, arena, &queued->account,
-						       queued->wants, queued->told);
+						       queued->wants, queued->notified);
 		if (is_done) {
 			watched_took_turn(watch, &queued->account, WORK_ENFORCE, begun);
 			queued_room_free(queued);
@@ -422,132 +424,133 @@ void enforce_rooms(struct live_watch *watch, struct arena *arena)
 /* ---- the door ---- */
 
 /* A message to the moderators of a room. */
-struct telling {
+struct notice {
 	struct errand errand; /* first, so that it is the same object */
 	struct id room;
 };
 
 /* Prepares the message, unless there is nobody to send it to. */
-static void prepare_telling(struct live_watch *watch, struct telling *telling)
+static void prepare_notice(struct live_watch *watch, struct notice *notice)
 {
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, telling->errand.arena,
-				      &telling->errand.account, &fault);
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, notice->errand.arena,
+				      &notice->errand.account, &fault);
 
 	while (transact_again(&run))
-		run.is_done = message_ask_of_door(&run.call, &telling->room, &fault);
+		run.is_done = message_ask_of_door(&run.call, &notice->room, &fault);
 	if (run.is_done)
-		telling->errand.asking = run.call.asking;
+		notice->errand.asking = run.call.asking;
 }
 
 /* Whether they got it does not matter: they ask by themselves, too. */
-static bool take_telling(struct live_watch *watch, struct errand *errand)
+static bool take_notice(struct live_watch *watch, struct errand *errand)
 {
 	(void)watch;
 	errand_close(errand);
 	return true;
 }
 
-void enforce_tell_door(struct live_watch *watch)
+void enforce_notify_moderators(struct live_watch *watch)
 {
 	const int64_t now = clock_monotonic();
 
 	for (size_t i = 0; i < watch->room_count; i++) {
 		struct watched_room *room = watch->rooms[i];
-		struct telling *telling;
+		struct notice *notice;
 
-		if (!room->tells || (room->told != 0 && now < room->told + TELL_AFTER) ||
+		if (!room->notifies ||
+		    (room->notified != 0 && now < room->notified + NOTIFY_AFTER) ||
 		    !watched_has_turn(watch, &room->account, WORK_ENFORCE))
 			continue;
-		room->tells = false;
-		room->told = now;
+		room->notifies = false;
+		room->notified = now;
 		if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL)
 			continue;
-		telling = (struct telling *)errand_open(watch, &room->account, WORK_ENFORCE,
-							sizeof *telling);
-		telling->errand.take = take_telling;
-		telling->room = room->room;
-		prepare_telling(watch, telling);
-		if (telling->errand.asking != NULL)
-			errand_send(&telling->errand);
+		notice = (struct notice *)errand_open(watch, &room->account, WORK_ENFORCE,
+						      sizeof *notice);
+		notice->errand.take = take_notice;
+		notice->room = room->room;
+		prepare_notice(watch, notice);
+		if (notice->errand.asking != NULL)
+			errand_send(&notice->errand);
 		else
-			errand_close(&telling->errand);
+			errand_close(&notice->errand);
 	}
 }
 
 /* ---- roles that have changed ---- */
 
 /* A message to the people of some roles in a room. */
-struct role_telling {
+struct role_notice {
 	struct errand errand; /* first, so that it is the same object */
 	struct id room;
-	struct told_roles told;
+	struct notified_roles notified;
 };
 
 /* Prepares the message, unless there is nobody to send it to. Returns false if it is to be tried
  * again. */
-static bool prepare_role_telling(struct live_watch *watch, struct role_telling *telling)
+static bool prepare_role_notice(struct live_watch *watch, struct role_notice *notice)
 {
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, telling->errand.arena,
-				      &telling->errand.account, &fault);
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, notice->errand.arena,
+				      &notice->errand.account, &fault);
 
 	while (transact_again(&run))
-		run.is_done = message_ask_of_roles(&run.call, &telling->room, &telling->told,
+		run.is_done = message_ask_of_roles(&run.call, &notice->room, &notice->notified,
 						   &fault);
 	if (run.is_done)
-		telling->errand.asking = run.call.asking;
+		notice->errand.asking = run.call.asking;
 	return run.is_done || !transact_may_pass(&fault);
 }
 
-static bool take_role_telling(struct live_watch *watch, struct errand *errand)
+static bool take_role_notice(struct live_watch *watch, struct errand *errand)
 {
 	struct watched_backend *backend = watched_backend_of(watch, &errand->account,
 							     &errand->asking->backend);
 
 	if (backend != NULL)
-		COUNTER_LOWER(backend->telling, errand->counted);
-	return take_telling(watch, errand);
+		COUNTER_LOWER(backend->notifying, errand->counted);
+	return take_notice(watch, errand);
 }
 
 /* Returns false if it is to be tried again. */
-static bool tell_roles_of(struct live_watch *watch, struct watched_room *room,
-			  struct watched_backend *backend)
+static bool notify_roles_in(struct live_watch *watch, struct watched_room *room,
+			    struct watched_backend *backend)
 {
 	const struct watched_account *account;
-	struct role_telling *telling;
+	struct role_notice *notice;
 	bool is_prepared;
 
 	if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL ||
 	    (backend != NULL && backend->is_down))
 		return true;
-	telling = (struct role_telling *)errand_open(watch, &room->account, WORK_ENFORCE,
-						     sizeof *telling);
-	telling->errand.take = take_role_telling;
-	telling->room = room->room;
-	/* The roles of which the people in the room have not been told yet. */
+	notice = (struct role_notice *)errand_open(watch, &room->account, WORK_ENFORCE,
+						   sizeof *notice);
+	notice->errand.take = take_role_notice;
+	notice->room = room->room;
+	/* The roles whose people in the room have not been notified yet. */
 	account = watched_account_of(watch, &room->account);
-	telling->told.are_all = account->all_changed >= room->changes_from;
-	for (size_t i = 0; i < account->pending_count && !telling->told.are_all; i++) {
+	notice->notified.are_all = account->all_changed >= room->changes_from;
+	for (size_t i = 0; i < account->pending_count && !notice->notified.are_all; i++) {
 		if (account->pending[i].change >= room->changes_from)
-			told_roles_add(&telling->told, &account->pending[i].role);
+			notified_roles_add(&notice->notified, &account->pending[i].role);
 	}
-	is_prepared = prepare_role_telling(watch, telling);
-	if (telling->errand.asking != NULL) {
+	is_prepared = prepare_role_notice(watch, notice);
+	if (notice->errand.asking != NULL) {
 		backend = watched_backend_of(watch, &room->account,
-					     &telling->errand.asking->backend);
+					     &notice->errand.asking->backend);
 		if (backend != NULL) {
-			telling->errand.counted = telling->errand.asking->count;
-			backend->telling += telling->errand.counted;
+			notice->errand.counted = notice->errand.asking->count;
+			backend->notifying += notice->errand.counted;
 		}
-		errand_send(&telling->errand);
+		errand_send(&notice->errand);
 	} else {
-		errand_close(&telling->errand);
+		errand_close(&notice->errand);
 	}
 	return is_prepared;
 }
 
-void enforce_tell_roles(struct live_watch *watch)
+void enforce_notify_roles(struct live_watch *watch)
 {
 	const int64_t now = clock_monotonic();
 
@@ -558,18 +561,18 @@ void enforce_tell_roles(struct live_watch *watch)
 		int64_t begun;
 
 		if (room->changes_from == 0 ||
-		    (room->told_roles != 0 && now < room->told_roles + TELL_ROLES_AFTER))
+		    (room->roles_notified != 0 && now < room->roles_notified + NOTIFY_ROLES_AFTER))
 			continue;
 		backend = watched_backend_of(watch, &room->account, &room->backend);
-		if ((backend != NULL && backend->telling >= ASKED_AT_ONCE) ||
+		if ((backend != NULL && backend->notifying >= ASKED_AT_ONCE) ||
 		    !watched_has_turn(watch, &room->account, WORK_ENFORCE))
 			continue;
 		begun = clock_microseconds();
-		room->told_roles = now;
-		if (tell_roles_of(watch, room, backend)) {
+		room->roles_notified = now;
+		if (notify_roles_in(watch, room, backend)) {
 			account = watched_account_of(watch, &room->account);
 			room->changes_from = 0;
-			COUNTER_LOWER(account->telling, 1);
+			COUNTER_LOWER(account->notifying, 1);
 			forget_changes(account);
 		}
 		watched_took_turn(watch, &room->account, WORK_ENFORCE, begun);

@@ -9,9 +9,9 @@
  *    be put out, or the room is to end, that is carried out: a `struct enforce_job` (here), a
  *    pending request that goes to the media server and whose outcomes are stored (live_carry_on).
  *    Whether or not that can be done, the watched_room has who should be outside, and since when.
- *  - enforce_tell_door tells the moderators inside how many people wait (a `struct telling`), and
- *    enforce_tell_roles tells people that what their role may do has changed (a `struct
- *    role_telling`); both are errands whose outcomes do not matter.
+ *  - enforce_notify_moderators notifies the moderators inside of how many people wait (a `struct
+ *    notice`), and enforce_notify_roles notifies people that what their role may do has changed (a
+ *    `struct role_notice`); both are pending requests whose outcomes do not matter.
  *
  * Afterwards the room is due for a survey, which live_follow.c makes. All of this runs in the
  * thread of the watch, in turns of the accounts that are apart from those of merging.
@@ -25,16 +25,16 @@
 /* Has done what is wanted about these rooms, and those that wait. What cannot be done now is kept:
  * a lost request to enforce rules would leave somebody inside. Frees what is done. */
 void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct queued_room *added);
-/* Goes through the rooms in session of an account. wants: of enum room_want; told: roles that have
- * changed, or NULL. Returns false if that is to be done again. */
+/* Goes through the rooms in session of an account. wants: of enum room_want; notified: roles that
+ * have changed, or NULL. Returns false if that is to be done again. */
 bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const struct id *account,
-			  unsigned wants, const struct told_roles *told);
+			  unsigned wants, const struct notified_roles *notified);
 /* Enforces the rules in the rooms that are due. */
 void enforce_rooms(struct live_watch *watch, struct arena *arena);
-/* Tells moderators how many people wait, in a room at most once in TELL_AFTER. */
-void enforce_tell_door(struct live_watch *watch);
-/* Tells people that what their role may do has changed, in a room at most once in
- * TELL_ROLES_AFTER. */
-void enforce_tell_roles(struct live_watch *watch);
+/* Notifies moderators of how many people wait, in a room at most once in NOTIFY_AFTER. */
+void enforce_notify_moderators(struct live_watch *watch);
+/* Notifies people that what their role may do has changed, in a room at most once in
+ * NOTIFY_ROLES_AFTER. */
+void enforce_notify_roles(struct live_watch *watch);
 
 #endif

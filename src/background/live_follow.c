@@ -39,7 +39,7 @@
  * taken; and between two lines of the service log about events of an account that were set
  * aside. */
 #define EVENT_TIME_TRUSTED 2000
-#define ASIDE_TOLD_AFTER 1000
+#define ASIDE_LOGGED_AFTER 1000
 /* The message of a media server's health after one was set aside. */
 #define SET_ASIDE "an event could not be stored"
 /* Large lists whose contents are in memory. */
@@ -228,9 +228,9 @@ static void set_aside(struct live_watch *watch, struct arena *arena,
 	watched_survey_soon(
 		watched_room_of(watch, &received->account, &received->backend, &received->room),
 		now);
-	if (account->aside_told != 0 && now < account->aside_told + ASIDE_TOLD_AFTER)
+	if (account->aside_logged != 0 && now < account->aside_logged + ASIDE_LOGGED_AFTER)
 		return;
-	account->aside_told = now;
+	account->aside_logged = now;
 	id_print(&received->account, owner);
 	id_print(&received->backend, backend);
 	id_print(&received->room, room);
@@ -276,9 +276,10 @@ static size_t take_batch(struct live_watch *watch, struct arena *arena, struct e
 		room = watched_room_of(watch, &account, &backend_id, &first->room);
 	if (room != NULL)
 		room_take(watch, room, &batch->merging);
-	for (const struct told_once *told = batch->merging.failed; told != NULL; told = told->next)
+	for (const struct unlogged_event *event = batch->merging.failed; event != NULL;
+	     event = event->next)
 		dispatcher_send_once(watch->environment->dispatcher, &account,
-				     SLICE("peer.join.failure"), told->data,
+				     SLICE("peer.join.failure"), event->data,
 				     clock_now(watch->environment->clock));
 	arena_reset(arena);
 	return batch->merging.merged;

@@ -77,7 +77,7 @@ static void find_backends(struct live_watch *watch, struct arena *arena)
 	for (size_t i = 0; i < watch->backend_count; i++) {
 		/* Requests that are under way find their backend by its id. */
 		if (watch->backends[i].is_there || watch->backends[i].under_way > 0 ||
-		    watch->backends[i].acting > 0 || watch->backends[i].telling > 0)
+		    watch->backends[i].acting > 0 || watch->backends[i].notifying > 0)
 			watch->backends[n++] = watch->backends[i];
 	}
 	watch->backend_count = n;
@@ -150,10 +150,10 @@ static void go_through_rooms(struct live_watch *watch, struct arena *arena)
 		}
 		follow_ask_room(watch, room, now);
 		if (!room->is_live && !room->is_asking && !room->is_acting && !room->closes &&
-		    room->survey_at == INT64_MAX && room->enforce_at == INT64_MAX && !room->tells &&
-		    room->changes_from == 0 &&
-		    (room->told == 0 || now >= room->told + TELL_AFTER) &&
-		    (room->told_roles == 0 || now >= room->told_roles + TELL_ROLES_AFTER))
+		    room->survey_at == INT64_MAX && room->enforce_at == INT64_MAX &&
+		    !room->notifies && room->changes_from == 0 &&
+		    (room->notified == 0 || now >= room->notified + NOTIFY_AFTER) &&
+		    (room->roles_notified == 0 || now >= room->roles_notified + NOTIFY_ROLES_AFTER))
 			watched_forget_room(watch, room);
 	}
 }
@@ -289,8 +289,8 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 	flush_committed(watch);
 	enforce_rooms(watch, arena);
 	flush_committed(watch);
-	enforce_tell_door(watch);
-	enforce_tell_roles(watch);
+	enforce_notify_moderators(watch);
+	enforce_notify_roles(watch);
 
 	for (size_t i = 0; i < watch->room_count; i++) {
 		figures.rooms += watch->rooms[i]->is_live;

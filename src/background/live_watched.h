@@ -26,8 +26,8 @@
  * waits, and to people about their role. */
 #define SURVEY_AT_MOST_EVERY 1000
 #define FIND_REMOVALS_AFTER 2000
-#define TELL_AFTER 1000
-#define TELL_ROLES_AFTER 1000
+#define NOTIFY_AFTER 1000
+#define NOTIFY_ROLES_AFTER 1000
 /* Requests to one backend that are under way: half of its places, so that calls find one. */
 #define ASKED_AT_ONCE 4
 /* Large lists that may have arrived. Of an account one. */
@@ -73,12 +73,12 @@ struct watched_room {
 	int64_t ends_since;
 	int64_t find_removals_at;
 	uint64_t overdue; /* of these people, those who should be outside for OVERDUE_AFTER */
-	bool tells; /* its moderators are to be told how many people wait */
-	int64_t told; /* when they were; 0 if never */
-	/* People are to be told of the changes of roles from this one on (pending_role); 0:
+	bool notifies; /* its moderators are to be notified of how many people wait */
+	int64_t notified; /* when they were; 0 if never */
+	/* People are to be notified of the changes of roles from this one on (pending_role); 0:
 	 * none. */
 	uint64_t changes_from;
-	int64_t told_roles; /* when they were; 0 if never */
+	int64_t roles_notified; /* when they were; 0 if never */
 };
 
 /* In the order of their ids, which come first (id_place). */
@@ -98,7 +98,7 @@ struct watched_backend {
 	int64_t set_aside; /* when one of its events last was: milliseconds since 1970; 0 never */
 	/* live_enforce.c: requests that enforce rules, and requests that notify people of their
 	 * role. */
-	size_t acting, telling;
+	size_t acting, notifying;
 };
 
 /* Enforcing has turns of its own, so that it does not wait for the merging of what a media server
@@ -107,7 +107,7 @@ enum watch_work { WORK_MERGE, WORK_ENFORCE, WATCH_WORKS };
 
 /* A role that has changed, and the number of the change within its account. */
 struct pending_role {
-	struct told_role role;
+	struct notified_role role;
 	uint64_t change;
 };
 
@@ -117,14 +117,14 @@ struct watched_account {
 	int64_t left[WATCH_WORKS]; /* microseconds; below 0: what it owes */
 	int64_t day; /* that was begun for those who are inside (live_watch.c) */
 	/* live_follow.c. */
-	int64_t aside_told; /* 0 if never */
+	int64_t aside_logged; /* 0 if never */
 	bool has_large; /* a large list was asked for, or is being merged */
 	/* live_enforce.c. */
 	uint64_t changes; /* of roles; the number of the last one */
 	uint64_t all_changed; /* the last change that meant all roles; 0 if none is pending */
-	struct pending_role *pending; /* until the people have been told in all rooms */
+	struct pending_role *pending; /* until the people have been notified in all rooms */
 	size_t pending_count, pending_capacity;
-	size_t telling; /* rooms whose people are to be told */
+	size_t notifying; /* rooms whose people are to be notified */
 };
 
 /* What the watch has asked a media server, from the making of the requests until their outcomes

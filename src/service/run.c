@@ -112,7 +112,7 @@ static bool run_once(struct call *call, enum store_access access, struct fault *
 		kept_usage_end(call, is_done);
 		if (is_done) {
 			live_after_commit(call);
-			door_tell_touched(call);
+			door_after_commit(call);
 		}
 		if (is_done && call->run.test != NULL)
 			dispatcher_test(call->environment->dispatcher, &call->account,

@@ -57,16 +57,16 @@ bool door_answer_denied(struct call *call, const struct door_ticket *ticket);
 /* Denies the person, because the rules of the code do, and answers so. */
 bool door_deny(struct call *call, struct door *door, struct door_ticket *ticket,
 	       const struct room_record *room, struct slice reason, struct fault *fault);
-/* Tells the store what the exchange of an admitted ticket reads after door_ticket_open. */
+/* Announces to the store what the exchange of an admitted ticket reads after door_ticket_open. */
 void door_expect_exchange(struct call *call, const struct door_ticket *ticket);
 /* Notes that the admitted ticket is exchanged, at call->now: in the store if the call writes
  * anyway. */
 bool door_take(struct call *call, const struct door *door, struct door_ticket *ticket,
 	       const struct room_record *room, struct fault *fault);
 
-/* Counts what the call has decided, and has moderators told how many people wait, once it has been
- * committed. */
-void door_tell_touched(const struct call *call);
+/* Called once the call has been committed: counts what it has decided, and has moderators notified
+ * of how many people wait. */
+void door_after_commit(const struct call *call);
 
 /* Writes the times of `n` tickets, all of one account, that door_polls_due has found. */
 bool door_write_polls(struct call *call, const struct door_poll *polls, size_t n,

@@ -11,7 +11,7 @@
  * in `asking`, as the handlers of resources/asking.h do:
  *
  *     live_enforce   finds out what is to be done, notes it, and asks for the people again, who
- *                    are told why they are put out
+ *                    get a message that says why
  *     live_carry_on  asks for those to be put out, or put back, who are still there; and, after
  *                    the answers, writes what has become of it
  *

@@ -48,8 +48,8 @@ struct report {
 };
 
 /* An event for webhooks alone. */
-struct told_once {
-	struct told_once *next;
+struct unlogged_event {
+	struct unlogged_event *next;
 	struct slice data;
 };
 
@@ -95,7 +95,7 @@ struct merging {
 	uint64_t inside; /* people; 0 if it is not */
 	int64_t empty_since; /* it is, and nobody is inside since this time; else 0 */
 	bool left_unseen; /* for live_grace */
-	struct told_once *failed; /* of type peer.join.failure */
+	struct unlogged_event *failed; /* of type peer.join.failure */
 };
 
 /* Merges reports of one room of the call's account, which is in a WRITE transaction; events are
@@ -156,10 +156,10 @@ bool live_order_out(struct call *call, const struct id *room, struct peer *peer,
 bool live_put_out(struct call *call, const struct id *room, struct slice uuid, struct fault *fault);
 
 /* The media server has again the attributes that the record of this peer has. name: what it was
- * told (peer->new_name); empty if it was told none. */
+ * given (peer->new_name); empty if it was given none. */
 bool live_put_back(struct call *call, const struct id *room, struct slice uuid, struct slice name,
 		   struct fault *fault);
-/* Gives a peer, as read to be changed, another role, which the media server is still to be told. */
+/* Gives a peer, as read to be changed, another role, which the media server must still be given. */
 bool live_set_role(struct call *call, const struct id *room, struct peer *peer, struct slice role,
 		   struct fault *fault);
 

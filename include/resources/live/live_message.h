@@ -26,27 +26,27 @@ struct message {
 bool message_ask(struct call *call, const struct message *message, bool *is_asked,
 		 struct fault *fault);
 
-/* Has those who are inside and may decide about it told how many people wait at the door of the
+/* Notifies those who are inside and may decide about it of how many people wait at the door of the
  * room. Asks for nothing if there is nobody, or the room is not in session. */
 bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault);
 
-/* Has those who are inside told that what their role may do has changed, if it is one of these.
- * Asks for nothing if there is nobody, or the room is not in session. */
-struct told_roles;
-bool message_ask_of_roles(struct call *call, const struct id *room, const struct told_roles *told,
-			  struct fault *fault);
+/* Notifies those inside who have one of these roles that what the role may do has changed. Asks for
+ * nothing if there is nobody, or the room is not in session. */
+struct notified_roles;
+bool message_ask_of_roles(struct call *call, const struct id *room,
+			  const struct notified_roles *notified, struct fault *fault);
 
 /* ---- why people are put out ---- */
 
 /* The topic of messages that this service sends by itself; milliseconds to wait for them. */
 #define OWN_TOPIC SLICE("anteroom")
-#define TOLD_PATIENCE 1000
+#define NOTICE_PATIENCE 1000
 
 /* Returns the text of such a message. type: "removed" or "ended". reason: as written. */
 struct slice message_why(struct arena *arena, const char *type, const char *cause,
 			 struct slice reason);
-/* Builds the request to tell one person. */
-void message_tell(struct call *call, const struct server *server, struct slice room,
-		  struct slice identity, struct slice why, struct server_request *request);
+/* Builds the request that sends it to one person. */
+void message_to_person(struct call *call, const struct server *server, struct slice room,
+		       struct slice identity, struct slice why, struct server_request *request);
 
 #endif

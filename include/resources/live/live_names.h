@@ -6,7 +6,7 @@
  *
  * Each name that somebody inside has is a record (struct shown_name), so an exchange reads one, and
  * those next to it only if the name is taken. Two people who come at once may still bring the same
- * name: the merge (live_merge.h) numbers the later one, and has the media server told.
+ * name: the merge (live_merge.h) numbers the later one, and has the media server show that.
  *
  * A person's other stays do not count: those with the same entry, or the same user_id if the
  * account set it.
@@ -32,7 +32,7 @@ bool names_find(struct call *call, const struct name_wish *wish, struct slice *s
 
 /* Gives the peer, who is inside and which the caller stores, a name that was reported or set. Its
  * origin is peer->name_origin. *shown: the name under which the person is to be shown; if it is
- * another one, the media server is to be told (peer->new_name). *has_renamed: guests who had the
+ * another one, the media server must be given it (peer->new_name). *has_renamed: guests who had the
  * name are called otherwise now, and are stored; it is not set otherwise. The record of the room in
  * session must be locked. */
 bool names_take(struct call *call, const struct id *room, struct peer *peer, struct slice name,

@@ -36,31 +36,31 @@ struct received_event {
 enum room_want {
 	ROOM_SURVEY = 1 << 0, /* its people */
 	ROOM_ENFORCE = 1 << 1, /* the rules: something has changed that matters for them */
-	ROOM_TELL = 1 << 2, /* its moderators, how many people wait */
+	ROOM_NOTIFY = 1 << 2, /* its moderators, of how many people wait */
 	/* Its session, which has begun to close (resources/live/live_merge.h). */
 	ROOM_CLOSE = 1 << 3,
-	/* The people of certain roles, in whatever rooms, that these have changed. */
-	ROOM_TELL_ROLES = 1 << 4
+	/* The people who have certain roles, in all rooms, of changes of these roles. */
+	ROOM_NOTIFY_ROLES = 1 << 4
 };
 
 /* A role that has changed, for the people who have it. */
-struct told_role {
+struct notified_role {
 	struct id template_id;
 	uint32_t identity; /* 0: any role of the template */
 };
 /* Such roles of an account. If there are more, all of a template, or of the account, are meant: the
  * message is only an occasion to ask. */
-#define TOLD_ROLES_MOST 64
-struct told_roles {
+#define NOTIFIED_ROLES_MOST 64
+struct notified_roles {
 	size_t count;
 	bool are_all; /* all roles of all templates */
-	struct told_role roles[TOLD_ROLES_MOST];
+	struct notified_role roles[NOTIFIED_ROLES_MOST];
 };
 /* Adds a role, or keeps the one that means it. */
-void told_roles_add(struct told_roles *roles, const struct told_role *role);
+void notified_roles_add(struct notified_roles *roles, const struct notified_role *role);
 /* Returns true if this role of the template is meant. */
-bool told_roles_have(const struct told_roles *roles, const struct id *template_id,
-		     uint32_t identity);
+bool notified_roles_have(const struct notified_roles *roles, const struct id *template_id,
+			 uint32_t identity);
 
 /* A media server that has sent an event that nobody needs: a sign that it is up. */
 struct backend_contact {
@@ -75,7 +75,7 @@ struct queued_room {
 	struct id room; /* zero: all rooms of the account that are in session */
 	struct id backend; /* of the last survey; zero if none is wanted */
 	unsigned wants; /* of enum room_want */
-	struct told_roles *told; /* with ROOM_TELL_ROLES, for all rooms; else NULL */
+	struct notified_roles *notified; /* with ROOM_NOTIFY_ROLES, for all rooms; else NULL */
 };
 /* Frees it. */
 void queued_room_free(struct queued_room *room);
@@ -108,12 +108,12 @@ void live_queue_survey(struct live_queue *queue, const struct id *account, const
 		       const struct id *room);
 /* Has the rules enforced in the room; room zero: in all rooms of the account. */
 void live_queue_enforce(struct live_queue *queue, const struct id *account, const struct id *room);
-/* Has moderators in the room told how many people wait. */
-void live_queue_tell(struct live_queue *queue, const struct id *account, const struct id *room);
-/* Has the people told who have this role, in all rooms in session. */
-void live_queue_tell_role(struct live_queue *queue, const struct id *account,
-			  const struct told_role *role);
-/* Has these done (of enum room_want, but ROOM_SURVEY and ROOM_TELL_ROLES); room zero: about all
+/* Has moderators in the room notified of how many people wait. */
+void live_queue_notify(struct live_queue *queue, const struct id *account, const struct id *room);
+/* Has the people notified who have this role, in all rooms in session. */
+void live_queue_notify_role(struct live_queue *queue, const struct id *account,
+			    const struct notified_role *role);
+/* Has these done (of enum room_want, but ROOM_SURVEY and ROOM_NOTIFY_ROLES); room zero: about all
  * rooms of the account. */
 void live_queue_want(struct live_queue *queue, const struct id *account, const struct id *room,
 		     unsigned wants);

@@ -15,7 +15,7 @@
 #include "records/record.h"
 #include "resources/stored/media_record.h"
 
-/* The first digits of a code's hash that identify the code: media servers are told no more. */
+/* The first digits of a code's hash that identify the code: media servers get no more. */
 #define BAN_CODE_DIGITS MEDIA_CODE_SHOWN
 
 /* Slices are borrowed: from the stored value, or from the call's arena. */

@@ -52,7 +52,7 @@ struct door {
 	struct id admitted; /* everybody with a ticket up to this one was admitted */
 	struct slice admitted_by; /* by whom, as the event log names an actor; may be empty */
 	uint64_t waiting; /* people */
-	int64_t told; /* time of the last event peer.waiting, in milliseconds since 1970 */
+	int64_t announced; /* time of the last event peer.waiting, in milliseconds since 1970 */
 	struct door_denial *denials; /* the newest, oldest first; may be over, or taken back */
 	size_t denial_count;
 };

@@ -99,7 +99,7 @@ struct peer {
 	 * role: they are put back. */
 	bool is_strange;
 	enum name_origin name_origin;
-	struct slice new_name; /* which the media server is still to be told; empty if none */
+	struct slice new_name; /* which the media server must still be given; empty if none */
 	/* While it is inside: the record of its name (struct shown_name); zero if it has none. */
 	struct id name_id;
 };

@@ -98,7 +98,7 @@ void media_remove_backend(struct media *media, const struct backend *backend);
  * Either may be empty. */
 bool media_use(struct call *call, struct slice former, struct slice name, struct fault *fault);
 
-/* Digits of the hash of a code that a media server is told. */
+/* Digits of the hash of a code that a media server gets. */
 #define MEDIA_CODE_SHOWN 16
 /* Returns the hash that identifies a code where the code itself must not appear: HMAC-SHA-256 under
  * the account's secret, in hex. */

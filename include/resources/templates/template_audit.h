@@ -6,8 +6,8 @@
 
 #include "resources/stored/template_record.h"
 
-/* A role whose publishParams or permissions a call has changed. Its people are to be told, once the
- * call has been committed (resources/live/live_enforcement.h). */
+/* A role whose publishParams or permissions a call has changed. Its people are to be notified, once
+ * the call has been committed (resources/live/live_enforcement.h). */
 struct changed_role {
 	const struct changed_role *next;
 	struct id template_id;

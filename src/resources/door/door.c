@@ -22,7 +22,7 @@
 /* Most people who are admitted by their ids. */
 #define ADMITTED_MOST 100
 /* Milliseconds between two events peer.waiting of a room. */
-#define TOLD_AFTER 1000
+#define ANNOUNCED_AFTER 1000
 
 /* ---- when to ask again ---- */
 
@@ -130,7 +130,7 @@ static struct door_change *door_change_of(struct call *call, const struct id *ro
 	return call->run.door;
 }
 
-/* Returns a copy that lasts until the call is committed (door_tell_touched). */
+/* Returns a copy that lasts until the call is committed (door_after_commit). */
 static const struct door_ticket *kept_ticket(struct call *call, const struct door_ticket *ticket)
 {
 	struct door_ticket *kept = arena_alloc(call->arena, sizeof *kept);
@@ -146,7 +146,7 @@ static bool put_changed_door(struct call *call, const struct door *door, struct 
 	return door_put(call, door, fault);
 }
 
-void door_tell_touched(const struct call *call)
+void door_after_commit(const struct call *call)
 {
 	struct door_polls *polls = call->environment->door_polls;
 	const struct door_change *change = call->run.door;
@@ -169,7 +169,7 @@ void door_tell_touched(const struct call *call)
 				     call->now);
 	if (change->has_changed && call->environment->live == LIVE_ON &&
 	    call->environment->live_queue != NULL)
-		live_queue_tell(call->environment->live_queue, &call->account, &change->room);
+		live_queue_notify(call->environment->live_queue, &call->account, &change->room);
 }
 
 static void count_one_less(struct door *door)
@@ -348,8 +348,8 @@ static bool add_to_door(struct call *call, const struct knock *knock, struct doo
 		return refuse_limit(call, door, limit, fault);
 	door->last = ticket->id;
 	door->waiting++;
-	if (call->now >= door->told + TOLD_AFTER || call->now < door->told) {
-		door->told = call->now;
+	if (call->now >= door->announced + ANNOUNCED_AFTER || call->now < door->announced) {
+		door->announced = call->now;
 		note_ticket(call, "peer.waiting", knock->entrant->room, door, ticket,
 			    service_as_actor(call));
 	}

@@ -276,16 +276,16 @@ static bool answer_removed(struct call *call, unsigned notes)
 	return call_answer(call, writer_end(&body));
 }
 
-/* Asks whether somebody is still there, and tells the person why to leave. */
-static void ask_and_tell(struct call *call, const struct server *server, const struct peer *peer,
-			 struct asked *person, struct asked *message)
+/* Asks whether somebody is still there, and sends the person the reason for leaving. */
+static void ask_with_notice(struct call *call, const struct server *server, const struct peer *peer,
+			    struct asked *person, struct asked *message)
 {
 	person->about = arena_copy(call->arena, peer->uuid);
 	server_ask_person(call->arena, server, call->now / 1000, call->parameters[0],
 			  peer->identity, &person->request);
-	message_tell(call, server, call->parameters[0], peer->identity,
-		     message_why(call->arena, "removed", "removed", call_text(call, "reason")),
-		     &message->request);
+	message_to_person(call, server, call->parameters[0], peer->identity,
+			  message_why(call->arena, "removed", "removed", call_text(call, "reason")),
+			  &message->request);
 }
 
 bool active_rooms_remove(struct call *call, struct fault *fault)
@@ -340,8 +340,8 @@ bool active_rooms_remove(struct call *call, struct fault *fault)
 	asking = live_ask(call, &view->live.backend, 2 * group->count);
 	asking->notes = group->notes;
 	for (size_t i = 0; i < group->count; i++)
-		ask_and_tell(call, &group->server, &group->peers[i], &asking->asked[i],
-			     &asking->asked[group->count + i]);
+		ask_with_notice(call, &group->server, &group->peers[i], &asking->asked[i],
+				&asking->asked[group->count + i]);
 	/* If there are more than this call puts out, the service puts out the caller, too. */
 	if (group->has_caller && group->is_whole && !call->run.step.is_next)
 		asking->asked[0].by = arena_copy(call->arena, view->caller.uuid);
@@ -400,7 +400,7 @@ static bool ask_to_remove(struct call *call, const struct server *server, struct
 		asking->asked[i].about = about[i];
 	}
 	if (last.size > 0) {
-		ask_and_tell(call, server, &caller, &asking->asked[n], &asking->asked[n + 1]);
+		ask_with_notice(call, server, &caller, &asking->asked[n], &asking->asked[n + 1]);
 		asking->asked[0].by = last;
 	}
 	return true;
@@ -516,7 +516,7 @@ bool active_rooms_end(struct call *call, struct fault *fault)
 		.view = view,
 		.server = &server,
 		.topic = OWN_TOPIC,
-		.patience = TOLD_PATIENCE,
+		.patience = NOTICE_PATIENCE,
 	};
 	const struct ending ending = {
 		.room = view->room.id,

@@ -57,9 +57,9 @@ void live_after_commit(const struct call *call)
 	}
 	for (const struct changed_role *role = call->run.changed_roles; role != NULL;
 	     role = role->next) {
-		const struct told_role told = { role->template_id, role->identity };
+		const struct notified_role notified = { role->template_id, role->identity };
 
-		live_queue_tell_role(call->environment->live_queue, &call->account, &told);
+		live_queue_notify_role(call->environment->live_queue, &call->account, &notified);
 	}
 }
 
@@ -345,7 +345,7 @@ static bool note_ending(struct enforcing *enforcing, const char *reason, struct 
 	return record_put(&live_table, enforcing->call->transaction, &enforcing->live, fault);
 }
 
-/* Notes that the room is ended, and tells the people. */
+/* Notes that the room is ended, and sends the people a message. */
 static bool begin_end(struct enforcing *enforcing, const struct server *server, const char *reason,
 		      struct fault *fault)
 {
@@ -357,7 +357,7 @@ static bool begin_end(struct enforcing *enforcing, const struct server *server, 
 		.server = server,
 		.topic = OWN_TOPIC,
 		.text = message_why(call->arena, "ended", enforcement->word, SLICE("")),
-		.patience = TOLD_PATIENCE,
+		.patience = NOTICE_PATIENCE,
 	};
 	bool is_asked = false;
 
@@ -452,7 +452,7 @@ static bool begin_people(struct enforcing *enforcing, const struct server *serve
 	struct enforcement *enforcement = enforcing->enforcement;
 	const struct slice room = id_as_text(call->arena, &enforcement->room);
 	struct asking *asking;
-	size_t told;
+	size_t requests;
 
 	enforcement->people = arena_alloc(call->arena,
 					  CORRECTIONS_MOST * sizeof(struct correction));
@@ -472,13 +472,13 @@ static bool begin_people(struct enforcing *enforcing, const struct server *serve
 	if (enforcement->count == 0)
 		return true;
 
-	/* The people themselves come first among the requests, then what those are told who are put
-	 * out. */
-	told = enforcement->count;
+	/* The people themselves come first among the requests, then the messages to those who are
+	 * put out. */
+	requests = enforcement->count;
 	for (size_t i = 0; i < enforcement->count; i++)
-		told += enforcement->people[i].cause != LEAVE_LEFT;
-	asking = enforcement->asking = enforcement_ask(call, enforcement, told);
-	told = enforcement->count;
+		requests += enforcement->people[i].cause != LEAVE_LEFT;
+	asking = enforcement->asking = enforcement_ask(call, enforcement, requests);
+	requests = enforcement->count;
 	for (size_t i = 0; i < enforcement->count; i++) {
 		const struct correction *correction = &enforcement->people[i];
 		const bool is_removed = correction->cause == LEAVE_REMOVED;
@@ -486,11 +486,11 @@ static bool begin_people(struct enforcing *enforcing, const struct server *serve
 		server_ask_person(call->arena, server, call->now / 1000, room,
 				  correction->peer.identity, &asking->asked[i].request);
 		if (correction->cause != LEAVE_LEFT)
-			message_tell(
+			message_to_person(
 				call, server, room, correction->peer.identity,
 				message_why(call->arena, "removed", correction->word,
 					    is_removed ? correction->peer.order_reason : SLICE("")),
-				&asking->asked[told++].request);
+				&asking->asked[requests++].request);
 	}
 	return true;
 }

@@ -72,7 +72,7 @@ enum act {
 	ADD_LEFT, /* a peer that joined and left */
 	ADD_LATE, /* the same in the session that closed last, if that was lately */
 	CLOSE, /* the session */
-	TELL /* webhooks, and nothing else */
+	NOTIFY /* webhooks, and nothing else */
 };
 
 /* A stay is gone if surveys did not find it any more. A late event that says that it joined is
@@ -102,10 +102,10 @@ static const enum act acts[REPORT_TYPES][STAY_STATES][SESSION_MATCHES] = {
 		[STAY_UNKNOWN] = { CLOSE,  IGNORE,  IGNORE,   IGNORE },
 	},
 	[REPORT_NOT_CONNECTED] = {
-		[STAY_UNKNOWN] = { TELL,   TELL,    TELL,     TELL },
-		[STAY_INSIDE]  = { TELL,   TELL,    TELL,     TELL },
-		[STAY_LEFT]    = { TELL,   TELL,    TELL,     TELL },
-		[STAY_GONE]    = { TELL,   TELL,    TELL,     TELL },
+		[STAY_UNKNOWN] = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY },
+		[STAY_INSIDE]  = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY },
+		[STAY_LEFT]    = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY },
+		[STAY_GONE]    = { NOTIFY, NOTIFY,  NOTIFY,   NOTIFY },
 	},
 };
 /* clang-format on */
@@ -370,8 +370,8 @@ static bool take_texts(struct peer *peer, const struct server_person *person)
 	return true;
 }
 
-/* Takes over the name of somebody inside. If it is that of somebody else, the media server is to be
- * told another one: then the peer is strange. */
+/* Takes over the name of somebody inside. If it is that of somebody else, the media server must be
+ * given another one: then the peer is strange. */
 static bool take_name(struct room_merge *merge, struct peer *peer,
 		      const struct server_person *person, bool *is_changed, struct fault *fault)
 {
@@ -984,12 +984,12 @@ static bool add_late(struct room_merge *merge, const struct report *report, cons
 		record_put(&session_table, call->transaction, &session, fault));
 }
 
-/* Tells webhooks of somebody who did not get in. */
-static bool tell_failure(struct room_merge *merge, const struct report *report,
-			 const struct stay *stay, struct fault *fault)
+/* Adds an event for webhooks about somebody who did not get in. */
+static bool add_failure(struct room_merge *merge, const struct report *report,
+			const struct stay *stay, struct fault *fault)
 {
 	struct call *call = merge->call;
-	struct told_once *told;
+	struct unlogged_event *event;
 	struct session session = {
 		.stored.parent = merge->merging->room,
 		.is_active = true,
@@ -1005,11 +1005,11 @@ static bool tell_failure(struct room_merge *merge, const struct report *report,
 			return false;
 		session = merge->session;
 	}
-	told = arena_alloc(call->arena, sizeof *told);
+	event = arena_alloc(call->arena, sizeof *event);
 	peer = new_peer(merge, &session, report, stay);
-	*told = (struct told_once){ merge->merging->failed,
-				    live_failure_data(call, &session, &peer) };
-	merge->merging->failed = told;
+	*event = (struct unlogged_event){ merge->merging->failed,
+					  live_failure_data(call, &session, &peer) };
+	merge->merging->failed = event;
 	return true;
 }
 
@@ -1141,8 +1141,8 @@ static bool merge_one(struct room_merge *merge, const struct report *report, str
 		return add_late(merge, report, stay, fault);
 	case CLOSE:
 		return close_session(merge, report->time, fault);
-	case TELL:
-		return tell_failure(merge, report, stay, fault);
+	case NOTIFY:
+		return add_failure(merge, report, stay, fault);
 	}
 	return true;
 }
@@ -1538,7 +1538,7 @@ void live_want(struct call *call, const struct id *room, unsigned wants)
 	call->run.wants |= wants;
 }
 
-static void tell_closing(struct call *call, const struct merging *merging)
+static void request_closing(struct call *call, const struct merging *merging)
 {
 	if (merging->is_closing)
 		live_want(call, &merging->room, ROOM_CLOSE);
@@ -1555,7 +1555,7 @@ bool live_end(struct call *call, const struct id *room, struct fault *fault)
 		return true;
 	if (!close_session(&merge, call->now, fault) || !end_merge(&merge, fault))
 		return false;
-	tell_closing(call, &merging);
+	request_closing(call, &merging);
 	return true;
 }
 
@@ -1700,7 +1700,7 @@ static bool close_room_session(struct call *call, const struct id *room, struct 
 	*ended = merge.ended;
 	closing->is_closed = !merging.is_live;
 	closing->is_closing = merging.is_closing;
-	tell_closing(call, &merging);
+	request_closing(call, &merging);
 	return true;
 }
 

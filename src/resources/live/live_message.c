@@ -16,8 +16,8 @@
 /* Most bytes of the identities in one request, as they are sent. What remains of SENDER_BYTES_MOST
  * is enough for the message itself and the headers. */
 #define IDENTITIES_MOST (SENDER_BYTES_MOST / 4 * 3)
-/* Memory that the call needs afterwards: what this service tells people of a room so large that it
- * would be missing does not reach all of them. */
+/* Memory that the call needs afterwards: in a room so large that there would not be enough,
+ * messages of this service do not reach everybody. */
 #define MEMORY_LEFT ((size_t)16 << 20)
 
 /* ---- requests ---- */
@@ -103,50 +103,50 @@ struct slice message_why(struct arena *arena, const char *type, const char *caus
 	return writer_end(&text);
 }
 
-void message_tell(struct call *call, const struct server *server, struct slice room,
-		  struct slice identity, struct slice why, struct server_request *request)
+void message_to_person(struct call *call, const struct server *server, struct slice room,
+		       struct slice identity, struct slice why, struct server_request *request)
 {
 	json_t *identities = arena_json(call->arena, json_array());
 
 	array_put(identities, json_of_text(identity));
 	server_send_message(call->arena, server, call->now / 1000, room, identities, OWN_TOPIC, why,
 			    request);
-	request->patience = TOLD_PATIENCE;
+	request->patience = NOTICE_PATIENCE;
 }
 
 /* ---- who waits ---- */
 
-/* A room in session, of which people are told something by this service itself. */
-struct told_room {
+/* A room in session in which this service itself notifies people. */
+struct notified_room {
 	struct live_view view;
 	struct template_record template;
 	struct server server;
 	struct message message; /* without roles and text */
 };
 
-/* Sets *is_there to false if the room is not in session, or its people cannot be told anything. */
-static bool open_told_room(struct call *call, const struct id *room, struct told_room *told,
-			   bool *is_there, struct fault *fault)
+/* Sets *is_there to false if the room is not in session, or its people cannot be sent messages. */
+static bool open_notified_room(struct call *call, const struct id *room,
+			       struct notified_room *notified, bool *is_there, struct fault *fault)
 {
-	*told = (struct told_room){ .view.is_inside = false };
+	*notified = (struct notified_room){ .view.is_inside = false };
 	*is_there = false;
-	if (!live_load(call, room, STORE_TO_SHOW, &told->view.live, fault))
+	if (!live_load(call, room, STORE_TO_SHOW, &notified->view.live, fault))
 		return false;
-	if (told->view.live.stored.value.data == NULL)
+	if (notified->view.live.stored.value.data == NULL)
 		return true;
-	if (!room_find(call, room, STORE_TO_SHOW, &told->view.room, is_there, fault))
+	if (!room_find(call, room, STORE_TO_SHOW, &notified->view.room, is_there, fault))
 		return false;
 	if (!*is_there)
 		return true;
-	if (!template_load(call, &told->view.room.template_id, &told->template, fault) ||
-	    !live_find_server(call, &told->view.live.backend, &told->server, fault))
+	if (!template_load(call, &notified->view.room.template_id, &notified->template, fault) ||
+	    !live_find_server(call, &notified->view.live.backend, &notified->server, fault))
 		return false;
-	*is_there = server_can(told->server.type, SERVER_MESSAGE);
-	told->message = (struct message){
-		.view = &told->view,
-		.server = &told->server,
+	*is_there = server_can(notified->server.type, SERVER_MESSAGE);
+	notified->message = (struct message){
+		.view = &notified->view,
+		.server = &notified->server,
 		.topic = OWN_TOPIC,
-		.patience = TOLD_PATIENCE,
+		.patience = NOTICE_PATIENCE,
 	};
 	return true;
 }
@@ -154,71 +154,71 @@ static bool open_told_room(struct call *call, const struct id *room, struct told
 bool message_ask_of_door(struct call *call, const struct id *room, struct fault *fault)
 {
 	const struct template_record *template;
-	struct told_room told;
+	struct notified_room notified;
 	struct door door;
 	struct slice *roles;
 	bool is_there, is_asked;
 
-	if (!open_told_room(call, room, &told, &is_there, fault))
+	if (!open_notified_room(call, room, &notified, &is_there, fault))
 		return false;
 	if (!is_there)
 		return true;
 	if (!door_load(call, room, STORE_TO_SHOW, &door, fault))
 		return false;
-	template = &told.template;
+	template = &notified.template;
 	roles = arena_alloc(call->arena, (template->role_count + 1) * sizeof *roles);
-	told.message.roles = roles;
+	notified.message.roles = roles;
 	for (size_t i = 0; i < template->role_count; i++) {
 		const json_t *role = template_role_document(call, template, &template->roles[i]);
 
 		if (json_is_true(
 			    json_object_get(json_object_get(role, "permissions"), "removeOthers")))
-			roles[told.message.role_count++] = template->roles[i].name;
+			roles[notified.message.role_count++] = template->roles[i].name;
 	}
-	if (told.message.role_count == 0)
+	if (notified.message.role_count == 0)
 		return true;
-	told.message.text = slice_of(arena_text(call->arena,
-						"{\"type\":\"waiting\",\"count\":%llu}",
-						(unsigned long long)door.waiting));
-	return message_ask(call, &told.message, &is_asked, fault);
+	notified.message.text = slice_of(arena_text(call->arena,
+						    "{\"type\":\"waiting\",\"count\":%llu}",
+						    (unsigned long long)door.waiting));
+	return message_ask(call, &notified.message, &is_asked, fault);
 }
 
 /* ---- roles that have changed ---- */
 
-bool message_ask_of_roles(struct call *call, const struct id *room, const struct told_roles *roles,
-			  struct fault *fault)
+bool message_ask_of_roles(struct call *call, const struct id *room,
+			  const struct notified_roles *roles, struct fault *fault)
 {
 	const struct template_record *template;
-	struct told_room told;
+	struct notified_room notified;
 	struct slice *names;
 	size_t most = 1;
 	bool is_there, is_asked;
 
-	if (!open_told_room(call, room, &told, &is_there, fault))
+	if (!open_notified_room(call, room, &notified, &is_there, fault))
 		return false;
 	if (!is_there)
 		return true;
-	template = &told.template;
+	template = &notified.template;
 	/* Names in `former` have at least one byte and a newline. */
 	for (size_t i = 0; i < template->role_count; i++)
 		most += 2 + template->roles[i].former.size / 2;
 	names = arena_alloc(call->arena, most * sizeof *names);
-	told.message.roles = names;
+	notified.message.roles = names;
 	for (size_t i = 0; i < template->role_count; i++) {
 		const struct template_role *role = &template->roles[i];
 		struct slice former = role->former;
 
-		if (!told_roles_have(roles, &template->id, role->identity))
+		if (!notified_roles_have(roles, &template->id, role->identity))
 			continue;
-		names[told.message.role_count++] = role->name;
+		names[notified.message.role_count++] = role->name;
 		/* People who came before the role was renamed may still have its former name. */
 		while (former.size > 0)
-			names[told.message.role_count++] = text_split(former, '\n', &former);
+			names[notified.message.role_count++] = text_split(former, '\n', &former);
 	}
-	if (told.message.role_count == 0)
+	if (notified.message.role_count == 0)
 		return true;
-	told.message.text = SLICE("{\"type\":\"role\"}");
-	return message_ask(call, &told.message, &is_asked, fault);
+	notified.message.text = SLICE("{\"type\":\"role\"}");
+	return message_ask(call, &notified.message, &is_asked, fault);
 }
 
 /* ---- send-message ---- */

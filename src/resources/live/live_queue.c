@@ -40,11 +40,11 @@ static const struct id no_id;
 
 /* ---- roles that have changed ---- */
 
-bool told_roles_have(const struct told_roles *roles, const struct id *template_id,
-		     uint32_t identity)
+bool notified_roles_have(const struct notified_roles *roles, const struct id *template_id,
+			 uint32_t identity)
 {
 	for (size_t i = 0; i < roles->count && !roles->are_all; i++) {
-		const struct told_role *role = &roles->roles[i];
+		const struct notified_role *role = &roles->roles[i];
 
 		if (id_compare(&role->template_id, template_id) == 0 &&
 		    (role->identity == 0 || role->identity == identity))
@@ -53,14 +53,14 @@ bool told_roles_have(const struct told_roles *roles, const struct id *template_i
 	return roles->are_all;
 }
 
-void told_roles_add(struct told_roles *roles, const struct told_role *role)
+void notified_roles_add(struct notified_roles *roles, const struct notified_role *role)
 {
-	struct told_role added = *role;
+	struct notified_role added = *role;
 	size_t kept = 0;
 
-	if (told_roles_have(roles, &role->template_id, role->identity))
+	if (notified_roles_have(roles, &role->template_id, role->identity))
 		return;
-	if (roles->count == TOLD_ROLES_MOST)
+	if (roles->count == NOTIFIED_ROLES_MOST)
 		added.identity = 0;
 	/* The template means those of its roles that are there. */
 	for (size_t i = 0; i < roles->count && added.identity == 0; i++) {
@@ -69,7 +69,7 @@ void told_roles_add(struct told_roles *roles, const struct told_role *role)
 	}
 	if (added.identity == 0)
 		roles->count = kept;
-	roles->are_all = roles->count == TOLD_ROLES_MOST;
+	roles->are_all = roles->count == NOTIFIED_ROLES_MOST;
 	if (!roles->are_all)
 		roles->roles[roles->count++] = added;
 }
@@ -78,7 +78,7 @@ void told_roles_add(struct told_roles *roles, const struct told_role *role)
 
 void queued_room_free(struct queued_room *room)
 {
-	free(room->told);
+	free(room->notified);
 	free(room);
 }
 
@@ -260,9 +260,9 @@ static int compare_rooms(const void *first, const void *second)
 }
 
 /* Nothing that is wanted is ever lost: beyond LIVE_QUEUE_ROOMS, it is wanted of all rooms. role: to
- * be told, or NULL. */
+ * be notified, or NULL. */
 static void add_room(struct live_queue *queue, struct queued_room wanted,
-		     const struct told_role *role)
+		     const struct notified_role *role)
 {
 	void *const *found;
 	struct queued_room *room;
@@ -287,10 +287,10 @@ static void add_room(struct live_queue *queue, struct queued_room wanted,
 		(void)memory_check(tsearch(room, &queue->room_tree, compare_rooms));
 		share_add(&queue->room_shares, &wanted.account, &no_id);
 	}
-	if (role != NULL && room->told == NULL)
-		room->told = memory_check(calloc(1, sizeof *room->told));
+	if (role != NULL && room->notified == NULL)
+		room->notified = memory_check(calloc(1, sizeof *room->notified));
 	if (role != NULL)
-		told_roles_add(room->told, role);
+		notified_roles_add(room->notified, role);
 	pthread_mutex_unlock(&queue->lock);
 }
 
@@ -338,15 +338,15 @@ void live_queue_enforce(struct live_queue *queue, const struct id *account, cons
 	live_queue_want(queue, account, room, ROOM_ENFORCE);
 }
 
-void live_queue_tell(struct live_queue *queue, const struct id *account, const struct id *room)
+void live_queue_notify(struct live_queue *queue, const struct id *account, const struct id *room)
 {
-	live_queue_want(queue, account, room, ROOM_TELL);
+	live_queue_want(queue, account, room, ROOM_NOTIFY);
 }
 
-void live_queue_tell_role(struct live_queue *queue, const struct id *account,
-			  const struct told_role *role)
+void live_queue_notify_role(struct live_queue *queue, const struct id *account,
+			    const struct notified_role *role)
 {
-	const struct queued_room wanted = { .account = *account, .wants = ROOM_TELL_ROLES };
+	const struct queued_room wanted = { .account = *account, .wants = ROOM_NOTIFY_ROLES };
 
 	add_room(queue, wanted, role);
 }

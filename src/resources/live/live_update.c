@@ -1,7 +1,7 @@
 /* Changes a person in a room: the name, the role, the metadata. See resources/live/live_rooms.h.
  *
- * The media server is told all that the person is and may do, each time: it keeps no part of what
- * it was told before. The person is looked up first (live_acts.c). A role holds until the session
+ * The media server is given all that the person is and may do, each time: it keeps no part of what
+ * it was given before. The person is looked up first (live_acts.c). A role holds until the session
  * closes, also for this person's next stay (revocations.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */

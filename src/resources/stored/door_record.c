@@ -24,7 +24,7 @@ static const struct member door_members[] = {
 	{ "admitted", AS_ID, AT(struct door, admitted) },
 	{ "admitted_by", AS_TEXT(0, TEXT_MOST), AT(struct door, admitted_by) },
 	{ "waiting", AS_NUMBER(8, 0, UNLIMITED), AT(struct door, waiting) },
-	{ "told", AS_TIME, AT(struct door, told) },
+	{ "told", AS_TIME, AT(struct door, announced) },
 	{ "denials", AS_LIST(struct door, denial_count, DOOR_DENIED_MOST, denial_table), SINCE(2),
 	  AT(struct door, denials) },
 };

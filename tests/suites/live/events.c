@@ -210,7 +210,7 @@ START_TEST(anonymous_accounts_keep_no_names)
 	expect(script, "[open 1 0-1000 a(y)@0 b()@1000]");
 	say(script, "name:Y join:b");
 	peer = peer_of(script, "b");
-	/* The name is not kept, but the media server is to be told another one. */
+	/* The name is not kept, but the media server must be given another one. */
 	ck_assert(slice_is(peer.new_name, "Y (2)"));
 	say(script, "name:y_(2) join:b name:y");
 	peer = peer_of(script, "b");

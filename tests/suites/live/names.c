@@ -10,8 +10,8 @@
 #include "script.h"
 #include "suite.h"
 
-/* Returns the names of those inside. An exclamation mark follows a name that the media server is to
- * be told. */
+/* Returns the names of those inside. An exclamation mark follows a name that the media server must
+ * be given. */
 static const char *names_of(const struct script *script)
 {
 	struct peer_page page = { .side = STORE_ON, .most = 9 };

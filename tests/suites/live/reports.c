@@ -21,8 +21,8 @@ static const struct {
 	const char *before; /* what was reported already */
 	const char *report;
 	const char *stored;
-	/* The events of the reports; then `told`: webhooks are told of a failure; `soon`: the room
-	 * is to be surveyed; `again`: it is to be surveyed again. */
+	/* The events of the reports; then `told`: webhooks get a failure; `soon`: the room is to be
+	 * surveyed; `again`: it is to be surveyed again. */
 	const char *events;
 } report_rows[] = {
 	/* clang-format off */

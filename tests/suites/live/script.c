@@ -203,11 +203,12 @@ void merge(struct script *script, struct merging *merging)
 	ck_assert_int_eq(merging->empty_since, merging->inside == 0 ? live.left : 0);
 	script->told = *merging;
 	script->told.failed = NULL;
-	for (const struct told_once *told = merging->failed; told != NULL; told = told->next) {
-		struct told_once *kept = arena_alloc(stand.arena, sizeof *kept);
+	for (const struct unlogged_event *event = merging->failed; event != NULL;
+	     event = event->next) {
+		struct unlogged_event *kept = arena_alloc(stand.arena, sizeof *kept);
 
-		*kept = (struct told_once){ script->told.failed,
-					    arena_copy(stand.arena, told->data) };
+		*kept = (struct unlogged_event){ script->told.failed,
+						 arena_copy(stand.arena, event->data) };
 		script->told.failed = kept;
 	}
 	commit(&call);

@@ -259,7 +259,7 @@ START_TEST(people_are_put_out_or_calls_refused)
 		(void)ask_until("/v2/events?limit=100", acts[_i].event);
 	if (!is_done)
 		return;
-	/* They were told why. */
+	/* They got a message that says why. */
 	told = last_request("SendData");
 	ck_assert_str_eq(text_at(told, "topic"), "anteroom");
 	ck_assert_uint_eq(json_array_size(json_object_get(told, "destination_identities")), 1);
@@ -276,7 +276,7 @@ static const struct {
 	const char *path, *body;
 	const char *act; /* of the media server, or NULL */
 	const char *says; /* its last request */
-	const char *told; /* what the person is told; NULL: nothing */
+	const char *told; /* the message to the person; NULL: nothing */
 	const char *event; /* in the log, or NULL */
 } judged[] = {
 	{ METHOD_PATCH, "/v2/rooms/ROOM", "{\"enabled\":false}", END, "ROOM",

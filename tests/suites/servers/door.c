@@ -44,7 +44,7 @@ static const char *await_messages(size_t n)
 }
 
 /* Only those inside who may decide about it, and at most once in a second. */
-START_TEST(moderators_are_told_who_waits)
+START_TEST(moderators_are_notified_of_who_waits)
 {
 	const char *code = make_asking_code();
 	int64_t first;
@@ -71,12 +71,12 @@ START_TEST(moderators_are_told_who_waits)
 }
 END_TEST
 
-/* Changes of a template, and who is to hear that what their role may do has changed. Ada is a host,
- * Eve a guest. */
+/* Changes of a template, and who is to be notified that what their role may do has changed. Ada is
+ * a host, Eve a guest. */
 static const struct {
 	enum method method;
 	const char *path, *body;
-	const char *told; /* their identities; NULL: nobody */
+	const char *notified; /* their identities; NULL: nobody */
 } role_changes[] = {
 	{ METHOD_PATCH, "/v2/templates/TEMPLATE/roles/guest", "{\"permissions\":{\"mute\":true}}",
 	  "[\"eve\"]" },
@@ -103,7 +103,7 @@ static const struct {
 	{ METHOD_PATCH, "/v2/templates/TEMPLATE/settings", "{\"region\":\"eu\"}", NULL },
 };
 
-START_TEST(people_are_told_that_their_role_has_changed)
+START_TEST(people_are_notified_that_their_role_has_changed)
 {
 	int64_t changed;
 
@@ -114,16 +114,16 @@ START_TEST(people_are_told_that_their_role_has_changed)
 	changed = clock_monotonic();
 	(void)ask(200, role_changes[_i].method, filled(role_changes[_i].path),
 		  filled(role_changes[_i].body));
-	if (role_changes[_i].told != NULL) {
+	if (role_changes[_i].notified != NULL) {
 		ck_assert_str_eq(await_messages(1), "{\"type\":\"role\"}");
 		ck_assert_int_le(clock_monotonic() - changed, 2000);
 		ck_assert_str_eq(text_at(last_request("SendData"), "topic"), "anteroom");
 		ck_assert(json_equal(
 			json_object_get(last_request("SendData"), "destination_identities"),
-			parsed(role_changes[_i].told)));
+			parsed(role_changes[_i].notified)));
 		return;
 	}
-	/* A later change shows that nobody was told. */
+	/* A later change shows that nobody was notified. */
 	(void)ask(200, METHOD_PATCH, filled("/v2/templates/TEMPLATE/roles/host"),
 		  "{\"permissions\":{\"removeOthers\":true}}");
 	ck_assert_str_eq(await_messages(1), "{\"type\":\"role\"}");
@@ -166,41 +166,41 @@ START_TEST(many_changes_of_roles_are_few_messages)
 }
 END_TEST
 
-/* Roles that wait to be told of: too many of them mean all roles of a template, or all. */
+/* Roles whose people wait to be notified: too many of them mean all roles of a template, or all. */
 static const struct {
 	unsigned templates, roles; /* of each, added in turn */
 	size_t count;
 	bool are_all;
-} told_sets[] = {
+} notified_sets[] = {
 	{ 1, 1, 1, false },
-	{ 1, TOLD_ROLES_MOST, TOLD_ROLES_MOST, false },
-	{ 1, TOLD_ROLES_MOST + 1, 1, false },
-	{ TOLD_ROLES_MOST, 1, TOLD_ROLES_MOST, false },
-	{ TOLD_ROLES_MOST / 2, 3, TOLD_ROLES_MOST, false },
-	{ TOLD_ROLES_MOST + 1, 1, TOLD_ROLES_MOST, true },
+	{ 1, NOTIFIED_ROLES_MOST, NOTIFIED_ROLES_MOST, false },
+	{ 1, NOTIFIED_ROLES_MOST + 1, 1, false },
+	{ NOTIFIED_ROLES_MOST, 1, NOTIFIED_ROLES_MOST, false },
+	{ NOTIFIED_ROLES_MOST / 2, 3, NOTIFIED_ROLES_MOST, false },
+	{ NOTIFIED_ROLES_MOST + 1, 1, NOTIFIED_ROLES_MOST, true },
 };
 
 START_TEST(no_role_that_has_changed_is_forgotten)
 {
-	struct told_roles told = { .count = 0 };
+	struct notified_roles notified = { .count = 0 };
 
-	for (unsigned role = 1; role <= told_sets[_i].roles; role++) {
-		for (unsigned i = 0; i < told_sets[_i].templates; i++) {
-			const struct told_role added = { { { 1, (unsigned char)i } }, role };
+	for (unsigned role = 1; role <= notified_sets[_i].roles; role++) {
+		for (unsigned i = 0; i < notified_sets[_i].templates; i++) {
+			const struct notified_role added = { { { 1, (unsigned char)i } }, role };
 
-			ck_assert(!told_roles_have(&told, &(struct id){ { 2 } }, role) ||
-				  told.are_all);
-			told_roles_add(&told, &added);
-			told_roles_add(&told, &added);
+			ck_assert(!notified_roles_have(&notified, &(struct id){ { 2 } }, role) ||
+				  notified.are_all);
+			notified_roles_add(&notified, &added);
+			notified_roles_add(&notified, &added);
 		}
 	}
-	for (unsigned role = 1; role <= told_sets[_i].roles; role++) {
-		for (unsigned i = 0; i < told_sets[_i].templates; i++)
-			ck_assert(told_roles_have(&told, &(struct id){ { 1, (unsigned char)i } },
-						  role));
+	for (unsigned role = 1; role <= notified_sets[_i].roles; role++) {
+		for (unsigned i = 0; i < notified_sets[_i].templates; i++)
+			ck_assert(notified_roles_have(
+				&notified, &(struct id){ { 1, (unsigned char)i } }, role));
 	}
-	ck_assert_uint_eq(told.count, told_sets[_i].count);
-	ck_assert_int_eq(told.are_all, told_sets[_i].are_all);
+	ck_assert_uint_eq(notified.count, notified_sets[_i].count);
+	ck_assert_int_eq(notified.are_all, notified_sets[_i].are_all);
 }
 END_TEST
 
@@ -655,7 +655,7 @@ END_TEST
 START_TEST(a_message_to_long_identities_is_split)
 {
 	char *long_text = arena_zero(stand.arena, 200 + 1);
-	size_t told = 0;
+	size_t notified = 0;
 
 	memset(long_text, '\1', 200);
 	for (size_t i = 1; i < PEOPLE_MOST; i++)
@@ -673,10 +673,10 @@ START_TEST(a_message_to_long_identities_is_split)
 		if (strstr(received->path, "SendData") == NULL)
 			continue;
 		ck_assert_uint_le(strlen(received->body), SENDER_BYTES_MOST);
-		told += json_array_size(
+		notified += json_array_size(
 			json_object_get(parsed(received->body), "destination_identities"));
 	}
-	ck_assert_uint_eq(told, PEOPLE_MOST);
+	ck_assert_uint_eq(notified, PEOPLE_MOST);
 	ck_assert_str_eq(
 		ask(200, METHOD_POST, arena_text(stand.arena, "%s/end-room", room_path), "{}"),
 		ENDED);
@@ -704,11 +704,11 @@ void add_door(TCase *live, TCase *inside)
 	tcase_add_loop_test(live, rights_without_a_role_stay, 0, 2);
 	tcase_add_test(live, who_was_put_out_does_not_come_back);
 	tcase_add_loop_test(live, a_survey_of_a_deleted_room_ends, 0, 2);
-	tcase_add_test(live, moderators_are_told_who_waits);
-	tcase_add_loop_test(live, people_are_told_that_their_role_has_changed, 0,
+	tcase_add_test(live, moderators_are_notified_of_who_waits);
+	tcase_add_loop_test(live, people_are_notified_that_their_role_has_changed, 0,
 			    ROWS(role_changes));
 	tcase_add_test(live, many_changes_of_roles_are_few_messages);
-	tcase_add_loop_test(live, no_role_that_has_changed_is_forgotten, 0, ROWS(told_sets));
+	tcase_add_loop_test(live, no_role_that_has_changed_is_forgotten, 0, ROWS(notified_sets));
 	tcase_add_loop_test(live, whoever_comes_by_the_code_asks, 0, ROWS(put_out_to_ask));
 	tcase_add_loop_test(live, a_lost_role_comes_back_by_the_code_unless_it_asks, 0,
 			    ROWS(given_roles));

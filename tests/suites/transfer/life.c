@@ -195,7 +195,7 @@ void commit_call(struct call *call)
 }
 
 void merge_reports(struct world *world, const char *room, const char *backend,
-		   const struct told *told, size_t count)
+		   const struct reported *reported, size_t count)
 {
 	struct environment environment = world->environment;
 
@@ -204,18 +204,18 @@ void merge_reports(struct world *world, const char *room, const char *backend,
 	for (size_t i = 0; i < count; i++) {
 		const int64_t now = world_now(world);
 		const struct report report = {
-			.type = told[i].type,
+			.type = reported[i].type,
 			.room = { slice_of(room), SLICE("RM_1"), 1000 },
-			.person = { .stay = slice_of(told[i].stay),
-				    .identity = slice_of(told[i].stay),
+			.person = { .stay = slice_of(reported[i].stay),
+				    .identity = slice_of(reported[i].stay),
 				    .user_id = SLICE("user"),
-				    .role = slice_of(told[i].role),
-				    .entry = slice_of(told[i].entry),
+				    .role = slice_of(reported[i].role),
+				    .entry = slice_of(reported[i].entry),
 				    .code = SLICE("0123456789abcdef"),
 				    .name = SLICE("Known"),
 				    .metadata = SLICE("data"),
 				    .joined = now - 1000,
-				    .is_by_phone = told[i].is_by_phone },
+				    .is_by_phone = reported[i].is_by_phone },
 			.time = now,
 		};
 		struct merging merging = {
@@ -223,7 +223,7 @@ void merge_reports(struct world *world, const char *room, const char *backend,
 			.backend = parsed_id(backend),
 			.reports = &report,
 			.count = 1,
-			.is_survey = told[i].type == REPORT_LISTED,
+			.is_survey = reported[i].type == REPORT_LISTED,
 			.surveyed = now,
 		};
 		struct call call;
@@ -284,7 +284,7 @@ static void decide(struct world *world, const char *room)
  * missing from a survey, and some are anonymous. */
 static void meet(struct world *world, const char *room, const char *backend)
 {
-	static const struct told known[] = {
+	static const struct reported known[] = {
 		{ REPORT_JOINED, "PA_1", "speaker", "", false },
 		{ REPORT_LEFT, "PA_1", "speaker", "", false },
 		{ REPORT_ENDED, "", "", "", false },
@@ -293,7 +293,7 @@ static void meet(struct world *world, const char *room, const char *backend)
 		{ REPORT_JOINED, "PA_4", "", "e2", true },
 		{ REPORT_LISTED, "PA_2", "speaker", "e1", false },
 	};
-	static const struct told anonymous[] = {
+	static const struct reported anonymous[] = {
 		{ REPORT_JOINED, "PA_5", "listener", "e3", false },
 		{ REPORT_JOINED, "PA_6", "listener", "e4", false },
 		{ REPORT_LEFT, "PA_6", "listener", "e4", false },

@@ -76,7 +76,7 @@ void begin_call(struct world *world, struct call *call);
 void commit_call(struct call *call);
 
 /* Reports of a media server. */
-struct told {
+struct reported {
 	enum report_type type;
 	const char *stay, *role, *entry;
 	bool is_by_phone;
@@ -84,7 +84,7 @@ struct told {
 
 /* Merges the reports one after the other, 7 s apart. */
 void merge_reports(struct world *world, const char *room, const char *backend,
-		   const struct told *told, size_t count);
+		   const struct reported *reported, size_t count);
 
 /* The fixture of a case: lives the life once. */
 void set_up_life(void);

@@ -134,7 +134,7 @@ static const char *stays_of(struct world *world, const char *room, const char *e
  * account of a media server. */
 START_TEST(live_rooms_go_on_as_before)
 {
-	static const struct told after[] = {
+	static const struct reported after[] = {
 		{ REPORT_LEFT, "PA_2", "speaker", "e1", false },
 		{ REPORT_JOINED, "PA_7", "speaker", "e1", false },
 	};
