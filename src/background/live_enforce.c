@@ -165,7 +165,7 @@ void enforce_take_queued(struct live_watch *watch, struct arena *arena, struct q
 
 /* An enforcement that is carried out. */
 struct enforce_job {
-	struct errand errand; /* first, so that it is the same object */
+	struct pending_request pending; /* first, so that it is the same object */
 	struct id account;
 	struct enforcement enforcement;
 	struct enforcement run; /* of a transaction, which may be run again */
@@ -173,7 +173,7 @@ struct enforce_job {
 
 static bool begin_job(struct live_watch *watch, struct enforce_job *job, struct fault *fault)
 {
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, job->errand.arena, &job->account,
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, job->pending.arena, &job->account,
 				      fault);
 
 	while (transact_again(&run)) {
@@ -189,17 +189,17 @@ static bool send_job(struct live_watch *watch, struct enforce_job *job)
 	struct watched_backend *backend;
 
 	job->enforcement = job->run;
-	if (job->errand.asking != NULL)
-		media_client_forget(job->errand.asking);
-	job->errand.asking = job->enforcement.asking;
-	if (job->errand.asking == NULL)
+	if (job->pending.asking != NULL)
+		media_client_forget(job->pending.asking);
+	job->pending.asking = job->enforcement.asking;
+	if (job->pending.asking == NULL)
 		return false;
 	backend = watched_backend_of(watch, &job->account, &job->enforcement.backend);
 	if (backend != NULL) {
-		job->errand.counted = job->errand.asking->count;
-		backend->acting += job->errand.counted;
+		job->pending.counted = job->pending.asking->count;
+		backend->acting += job->pending.counted;
 	}
-	errand_send(&job->errand);
+	pending_send(&job->pending);
 	return true;
 }
 
@@ -213,21 +213,21 @@ static bool begin_next(struct live_watch *watch, struct enforce_job *job)
 	       begin_job(watch, job, &fault) && send_job(watch, job);
 }
 
-static bool take_job(struct live_watch *watch, struct errand *errand)
+static bool take_job(struct live_watch *watch, struct pending_request *pending)
 {
-	struct enforce_job *job = (struct enforce_job *)errand;
+	struct enforce_job *job = (struct enforce_job *)pending;
 	struct watched_backend *backend = watched_backend_of(watch, &job->account,
 							     &job->enforcement.backend);
-	struct arena *before = arena_use_for_json(errand->arena);
+	struct arena *before = arena_use_for_json(pending->arena);
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, errand->arena, &job->account,
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, pending->arena, &job->account,
 				      &fault);
 	struct watched_room *room;
 	int64_t now;
 
 	if (backend != NULL)
-		COUNTER_LOWER(backend->acting, errand->counted);
-	errand->counted = 0;
+		COUNTER_LOWER(backend->acting, pending->counted);
+	pending->counted = 0;
 	while (transact_again(&run)) {
 		job->run = job->enforcement;
 		run.is_done = live_carry_on(&run.call, &job->run, &fault);
@@ -250,7 +250,7 @@ static bool take_job(struct live_watch *watch, struct errand *errand)
 		watched_enforce_soon(room, now + ENFORCE_AFTER_FAILURE, true);
 	else if (job->enforcement.has_more)
 		watched_enforce_soon(room, now, true);
-	errand_close(errand);
+	pending_close(pending);
 	return true;
 }
 
@@ -258,11 +258,11 @@ static void begin_enforcing(struct live_watch *watch, struct watched_room *room,
 			    const struct enforcement *found)
 {
 	const bool checks_bans = found->checks_bans;
-	struct enforce_job *job = (struct enforce_job *)errand_open(watch, &room->account,
-								    WORK_ENFORCE, sizeof *job);
+	struct enforce_job *job = (struct enforce_job *)pending_open(watch, &room->account,
+								     WORK_ENFORCE, sizeof *job);
 	struct fault fault = FAULT_INITIAL;
 
-	job->errand.take = take_job;
+	job->pending.take = take_job;
 	job->account = room->account;
 	job->enforcement = *found;
 	job->enforcement.removals = NULL;
@@ -274,12 +274,12 @@ static void begin_enforcing(struct live_watch *watch, struct watched_room *room,
 		/* If the backend is gone, so is its session (live_close_backend). */
 		if (fault.kind != FAULT_NOT_FOUND)
 			watched_enforce_soon(room, clock_monotonic() + ENFORCE_AFTER_FAILURE, true);
-		errand_close(&job->errand);
+		pending_close(&job->pending);
 	} else if (!send_job(watch, job)) {
 		/* What was found out a moment ago no longer holds. */
 		room->is_acting = false;
 		watched_enforce_soon(room, clock_monotonic() + ENFORCE_AFTER_FAILURE, true);
-		errand_close(&job->errand);
+		pending_close(&job->pending);
 	}
 }
 
@@ -425,7 +425,7 @@ void enforce_rooms(struct live_watch *watch, struct arena *arena)
 
 /* A message to the moderators of a room. */
 struct notice {
-	struct errand errand; /* first, so that it is the same object */
+	struct pending_request pending; /* first, so that it is the same object */
 	struct id room;
 };
 
@@ -433,20 +433,20 @@ struct notice {
 static void prepare_notice(struct live_watch *watch, struct notice *notice)
 {
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, notice->errand.arena,
-				      &notice->errand.account, &fault);
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, notice->pending.arena,
+				      &notice->pending.account, &fault);
 
 	while (transact_again(&run))
 		run.is_done = message_ask_of_door(&run.call, &notice->room, &fault);
 	if (run.is_done)
-		notice->errand.asking = run.call.asking;
+		notice->pending.asking = run.call.asking;
 }
 
 /* Whether they got it does not matter: they ask by themselves, too. */
-static bool take_notice(struct live_watch *watch, struct errand *errand)
+static bool take_notice(struct live_watch *watch, struct pending_request *pending)
 {
 	(void)watch;
-	errand_close(errand);
+	pending_close(pending);
 	return true;
 }
 
@@ -466,15 +466,15 @@ void enforce_notify_moderators(struct live_watch *watch)
 		room->notified = now;
 		if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL)
 			continue;
-		notice = (struct notice *)errand_open(watch, &room->account, WORK_ENFORCE,
-						      sizeof *notice);
-		notice->errand.take = take_notice;
+		notice = (struct notice *)pending_open(watch, &room->account, WORK_ENFORCE,
+						       sizeof *notice);
+		notice->pending.take = take_notice;
 		notice->room = room->room;
 		prepare_notice(watch, notice);
-		if (notice->errand.asking != NULL)
-			errand_send(&notice->errand);
+		if (notice->pending.asking != NULL)
+			pending_send(&notice->pending);
 		else
-			errand_close(&notice->errand);
+			pending_close(&notice->pending);
 	}
 }
 
@@ -482,7 +482,7 @@ void enforce_notify_moderators(struct live_watch *watch)
 
 /* A message to the people of some roles in a room. */
 struct role_notice {
-	struct errand errand; /* first, so that it is the same object */
+	struct pending_request pending; /* first, so that it is the same object */
 	struct id room;
 	struct notified_roles notified;
 };
@@ -492,25 +492,25 @@ struct role_notice {
 static bool prepare_role_notice(struct live_watch *watch, struct role_notice *notice)
 {
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, notice->errand.arena,
-				      &notice->errand.account, &fault);
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, notice->pending.arena,
+				      &notice->pending.account, &fault);
 
 	while (transact_again(&run))
 		run.is_done = message_ask_of_roles(&run.call, &notice->room, &notice->notified,
 						   &fault);
 	if (run.is_done)
-		notice->errand.asking = run.call.asking;
+		notice->pending.asking = run.call.asking;
 	return run.is_done || !transact_may_pass(&fault);
 }
 
-static bool take_role_notice(struct live_watch *watch, struct errand *errand)
+static bool take_role_notice(struct live_watch *watch, struct pending_request *pending)
 {
-	struct watched_backend *backend = watched_backend_of(watch, &errand->account,
-							     &errand->asking->backend);
+	struct watched_backend *backend = watched_backend_of(watch, &pending->account,
+							     &pending->asking->backend);
 
 	if (backend != NULL)
-		COUNTER_LOWER(backend->notifying, errand->counted);
-	return take_notice(watch, errand);
+		COUNTER_LOWER(backend->notifying, pending->counted);
+	return take_notice(watch, pending);
 }
 
 /* Returns false if it is to be tried again. */
@@ -524,9 +524,9 @@ static bool notify_roles_in(struct live_watch *watch, struct watched_room *room,
 	if (watch->environment->live != LIVE_ON || watch->environment->media_client == NULL ||
 	    (backend != NULL && backend->is_down))
 		return true;
-	notice = (struct role_notice *)errand_open(watch, &room->account, WORK_ENFORCE,
-						   sizeof *notice);
-	notice->errand.take = take_role_notice;
+	notice = (struct role_notice *)pending_open(watch, &room->account, WORK_ENFORCE,
+						    sizeof *notice);
+	notice->pending.take = take_role_notice;
 	notice->room = room->room;
 	/* The roles whose people in the room have not been notified yet. */
 	account = watched_account_of(watch, &room->account);
@@ -536,16 +536,16 @@ static bool notify_roles_in(struct live_watch *watch, struct watched_room *room,
 			notified_roles_add(&notice->notified, &account->pending[i].role);
 	}
 	is_prepared = prepare_role_notice(watch, notice);
-	if (notice->errand.asking != NULL) {
+	if (notice->pending.asking != NULL) {
 		backend = watched_backend_of(watch, &room->account,
-					     &notice->errand.asking->backend);
+					     &notice->pending.asking->backend);
 		if (backend != NULL) {
-			notice->errand.counted = notice->errand.asking->count;
-			backend->notifying += notice->errand.counted;
+			notice->pending.counted = notice->pending.asking->count;
+			backend->notifying += notice->pending.counted;
 		}
-		errand_send(&notice->errand);
+		pending_send(&notice->pending);
 	} else {
-		errand_close(&notice->errand);
+		pending_close(&notice->pending);
 	}
 	return is_prepared;
 }

@@ -384,7 +384,7 @@ void follow_merge_events(struct live_watch *watch, struct received_event *receiv
 
 /* A survey of the rooms of a media server, or of one of them. */
 struct survey {
-	struct errand errand; /* first, so that it is the same object */
+	struct pending_request pending; /* first, so that it is the same object */
 	struct asking asking;
 	struct asked asked;
 	struct server server;
@@ -404,16 +404,16 @@ struct survey {
 	size_t room_count, next;
 };
 
-static bool take_survey(struct live_watch *watch, struct errand *errand);
+static bool take_survey(struct live_watch *watch, struct pending_request *pending);
 
 static struct survey *survey_open(struct live_watch *watch, const struct id *account,
 				  const struct id *backend)
 {
-	struct survey *survey = (struct survey *)errand_open(watch, account, WORK_MERGE,
-							     sizeof *survey);
+	struct survey *survey = (struct survey *)pending_open(watch, account, WORK_MERGE,
+							      sizeof *survey);
 
-	survey->errand.take = take_survey;
-	survey->errand.asking = &survey->asking;
+	survey->pending.take = take_survey;
+	survey->pending.asking = &survey->asking;
 	survey->asking = (struct asking){
 		.account = *account,
 		.backend = *backend,
@@ -428,8 +428,8 @@ static void survey_send(struct survey *survey)
 {
 	/* A second request says nothing about when the people were inside. */
 	if (!survey->has_people)
-		survey->sent = clock_now(survey->errand.watch->environment->clock);
-	errand_send(&survey->errand);
+		survey->sent = clock_now(survey->pending.watch->environment->clock);
+	pending_send(&survey->pending);
 }
 
 /* Of an account, one large list at most is under way. */
@@ -486,7 +486,8 @@ static bool find_live(struct call *call, struct room_listing *listing, struct fa
 
 	listing->live_count = 0;
 	while (store_next(&walk, &record)) {
-		if (!record_read(&live_table, listing->survey->errand.arena, &record, &live, fault))
+		if (!record_read(&live_table, listing->survey->pending.arena, &record, &live,
+				 fault))
 			return false;
 		if (id_compare(&live.backend, &asking->backend) != 0)
 			continue;
@@ -521,8 +522,8 @@ static bool prepare_list(struct call *call, struct room_listing *listing, struct
 	listing->has_answered = backend_has_answered(&healths, &survey->asking.backend);
 	listing->is_wanted = backend->uses > 0 || backend->is_default || listing->live_count > 0;
 	if (listing->is_wanted)
-		server_list_rooms(survey->errand.arena, &survey->server, call->now / 1000,
-				  arena_json(survey->errand.arena, json_array()),
+		server_list_rooms(survey->pending.arena, &survey->server, call->now / 1000,
+				  arena_json(survey->pending.arena, json_array()),
 				  &survey->asked.request);
 	return true;
 }
@@ -532,7 +533,7 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 	struct survey *survey = survey_open(watch, &backend->account, &backend->id);
 	struct room_listing listing = { .watch = watch, .survey = survey };
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, survey->errand.arena,
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, survey->pending.arena,
 				      &backend->account, &fault);
 
 	backend->listed = clock_monotonic();
@@ -540,13 +541,13 @@ static void backend_ask(struct live_watch *watch, struct watched_backend *backen
 	while (transact_again(&run))
 		run.is_done = prepare_list(&run.call, &listing, &fault);
 	if (!run.is_done || !listing.is_wanted) {
-		errand_close(&survey->errand);
+		pending_close(&survey->pending);
 		return;
 	}
 	backend->was_up = backend->was_up || listing.was_up;
 	backend->has_answered = backend->has_answered || listing.has_answered;
 	backend->is_listing = true;
-	survey->errand.counted = 1;
+	survey->pending.counted = 1;
 	backend->under_way++;
 	survey_expect(watch, survey, backend->is_large);
 	survey_send(survey);
@@ -575,7 +576,7 @@ static bool read_list(struct live_watch *watch, struct survey *survey,
 		      struct watched_backend *backend)
 {
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, survey->errand.arena,
+	TRANSACT run = transact_begin(&watch->work, STORE_WRITE, survey->pending.arena,
 				      &survey->asking.account, &fault);
 	struct server_room *rooms = NULL;
 	struct server_verdict verdict;
@@ -586,7 +587,7 @@ static bool read_list(struct live_watch *watch, struct survey *survey,
 			backend->survey_at = clock_monotonic() + SURVEY_AFTER_FAILURE;
 		return false;
 	}
-	server_read_rooms(survey->errand.arena, &survey->server,
+	server_read_rooms(survey->pending.arena, &survey->server,
 			  clock_now(watch->environment->clock) / 1000, &survey->asked.outcome,
 			  &verdict, &rooms, &survey->room_count);
 	survey->rooms = rooms;
@@ -682,7 +683,7 @@ static bool take_list(struct live_watch *watch, struct survey *survey,
  * room itself. */
 static bool survey_prepare(struct live_watch *watch, struct survey *survey, struct fault *fault)
 {
-	struct arena *arena = survey->errand.arena;
+	struct arena *arena = survey->pending.arena;
 	TRANSACT run = transact_begin(&watch->work, STORE_READ, arena, &survey->asking.account,
 				      fault);
 
@@ -736,7 +737,7 @@ void follow_ask_room(struct live_watch *watch, struct watched_room *room, int64_
 	room->surveyed = clock_monotonic();
 	if (survey_prepare(watch, survey, &fault)) {
 		room->is_asking = true;
-		survey->errand.counted = 1;
+		survey->pending.counted = 1;
 		backend->under_way++;
 		survey_expect(watch, survey, room->is_large);
 		survey_send(survey);
@@ -746,7 +747,7 @@ void follow_ask_room(struct live_watch *watch, struct watched_room *room, int64_
 			watched_survey_soon(room, room->surveyed + SURVEY_AFTER_FAILURE);
 		else
 			room->closes = true;
-		errand_close(&survey->errand);
+		pending_close(&survey->pending);
 	}
 	watched_took_turn(watch, &room->account, WORK_MERGE, begun);
 }
@@ -758,7 +759,7 @@ static bool read_room(struct live_watch *watch, struct survey *survey)
 	const int64_t now = clock_now(watch->environment->clock) / 1000;
 	const struct outcome *outcome = &survey->asked.outcome;
 	struct fault fault = FAULT_INITIAL;
-	TRANSACT run = transact_begin(&watch->work, STORE_READ, survey->errand.arena,
+	TRANSACT run = transact_begin(&watch->work, STORE_READ, survey->pending.arena,
 				      &survey->asking.account, &fault);
 	struct server_verdict verdict;
 	struct server_room *rooms;
@@ -767,10 +768,10 @@ static bool read_room(struct live_watch *watch, struct survey *survey)
 	if (survey->asked.end != ASKED_ANSWERED)
 		return false;
 	if (!survey->has_people)
-		server_read_people(survey->errand.arena, &survey->server, now, outcome, &verdict,
+		server_read_people(survey->pending.arena, &survey->server, now, outcome, &verdict,
 				   &survey->people, &survey->people_count);
 	else
-		server_read_rooms(survey->errand.arena, &survey->server, now, outcome, &verdict,
+		server_read_rooms(survey->pending.arena, &survey->server, now, outcome, &verdict,
 				  &rooms, &count);
 	media_client_forget(&survey->asking);
 	if (!verdict.is_up)
@@ -869,25 +870,25 @@ static bool take_room(struct live_watch *watch, struct survey *survey, struct wa
 
 /* ---- the answer ---- */
 
-static bool take_survey(struct live_watch *watch, struct errand *errand)
+static bool take_survey(struct live_watch *watch, struct pending_request *pending)
 {
-	struct survey *survey = (struct survey *)errand;
+	struct survey *survey = (struct survey *)pending;
 	struct watched_backend *backend = watched_backend_of(watch, &survey->asking.account,
 							     &survey->asking.backend);
-	const bool is_large = errand->has_place || errand->is_dropped;
+	const bool is_large = pending->has_place || pending->is_dropped;
 	struct watched_room *room = NULL;
 	bool is_taken, is_done = false, goes_on = false;
 	struct arena *before;
 	enum survey_end end;
 
 	/* The contents of a large answer need a place in memory. */
-	if (errand->has_place && !survey->is_in_memory) {
+	if (pending->has_place && !survey->is_in_memory) {
 		if (watch->large_read == LARGE_READ)
 			return false;
 		survey->is_in_memory = true;
 		watch->large_read++;
 	}
-	before = arena_use_for_json(survey->errand.arena);
+	before = arena_use_for_json(survey->pending.arena);
 	if (survey->is_of_room) {
 		room = watched_room_of(watch, &survey->asking.account, &survey->asking.backend,
 				       &survey->room);
@@ -909,7 +910,7 @@ static bool take_survey(struct live_watch *watch, struct errand *errand)
 		return true;
 	}
 	if (backend != NULL) {
-		COUNTER_LOWER(backend->under_way, errand->counted);
+		COUNTER_LOWER(backend->under_way, pending->counted);
 		backend->is_listing = backend->is_listing && survey->is_of_room;
 		if (!survey->is_of_room)
 			backend->is_large = is_large;
@@ -924,6 +925,6 @@ static bool take_survey(struct live_watch *watch, struct errand *errand)
 		watch->large_read--;
 	if (survey->is_expected_large)
 		watched_account_of(watch, &survey->asking.account)->has_large = false;
-	errand_close(&survey->errand);
+	pending_close(&survey->pending);
 	return true;
 }

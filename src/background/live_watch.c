@@ -283,7 +283,7 @@ static void watch_round(struct live_watch *watch, struct arena *arena)
 	take_queue(watch, arena);
 	follow_store_event_times(watch, arena);
 	close_rooms(watch, arena);
-	errands_take(watch);
+	pending_take(watch);
 	watch_all(watch, arena);
 	go_through_rooms(watch, arena);
 	flush_committed(watch);
@@ -370,11 +370,11 @@ void live_watch_close(struct live_watch *watch)
 {
 	if (watch == NULL)
 		return;
-	errands_take_ended(watch);
+	pending_take_ended(watch);
 	while (watch->answered != NULL) {
-		struct errand *next = watch->answered->next;
+		struct pending_request *next = watch->answered->next;
 
-		errand_close(watch->answered);
+		pending_close(watch->answered);
 		watch->answered = next;
 	}
 	while (watch->queued != NULL) {

@@ -165,20 +165,21 @@ struct watched_backend *watched_backend_of(struct live_watch *watch, const struc
 
 /* Has a large list that has arrived wait for its turn, if there is a place for it; else it is asked
  * for again later. The caller holds the lock. */
-static void take_place(struct live_watch *watch, struct errand *errand, struct asking *asking)
+static void take_place(struct live_watch *watch, struct pending_request *pending,
+		       struct asking *asking)
 {
 	struct asked *asked = &asking->asked[0];
 	bool has_place = watch->large_count < LARGE_ARRIVED;
 
 	if (asking->count != 1 || asked->end != ASKED_ANSWERED ||
-	    asked->outcome.answer_size <= LARGE_LIST || errand->has_place)
+	    asked->outcome.answer_size <= LARGE_LIST || pending->has_place)
 		return;
 	for (size_t i = 0; i < watch->large_count; i++)
-		has_place = has_place && id_compare(&watch->large[i], &errand->account) != 0;
-	errand->has_place = has_place;
-	errand->is_dropped = !has_place;
+		has_place = has_place && id_compare(&watch->large[i], &pending->account) != 0;
+	pending->has_place = has_place;
+	pending->is_dropped = !has_place;
 	if (has_place) {
-		watch->large[watch->large_count++] = errand->account;
+		watch->large[watch->large_count++] = pending->account;
 		return;
 	}
 	free(asked->outcome.answer);
@@ -188,63 +189,63 @@ static void take_place(struct live_watch *watch, struct errand *errand, struct a
 }
 
 /* Called by the thread of the media client. */
-static void errand_done(void *context, struct asking *asking)
+static void pending_done(void *context, struct asking *asking)
 {
-	struct errand *errand = context;
-	struct live_watch *watch = errand->watch;
+	struct pending_request *pending = context;
+	struct live_watch *watch = pending->watch;
 
 	pthread_mutex_lock(&watch->lock);
-	take_place(watch, errand, asking);
-	errand->next = watch->done;
-	watch->done = errand;
+	take_place(watch, pending, asking);
+	pending->next = watch->done;
+	watch->done = pending;
 	pthread_mutex_unlock(&watch->lock);
 	if (eventfd_write(watch->wake, 1) != 0)
 		ABORT("cannot write an event");
 }
 
-void errand_send(struct errand *errand)
+void pending_send(struct pending_request *pending)
 {
-	errand->asking->is_done = false;
-	media_client_ask(errand->watch->environment->media_client, errand->asking, errand_done,
-			 errand);
+	pending->asking->is_done = false;
+	media_client_ask(pending->watch->environment->media_client, pending->asking, pending_done,
+			 pending);
 }
 
-struct errand *errand_open(struct live_watch *watch, const struct id *account, enum watch_work work,
-			   size_t size)
+struct pending_request *pending_open(struct live_watch *watch, const struct id *account,
+				     enum watch_work work, size_t size)
 {
 	struct arena *arena = arena_open();
-	struct errand *errand = arena_zero(arena, size);
+	struct pending_request *pending = arena_zero(arena, size);
 
 	arena_set_limit(arena, MEMORY_MOST);
-	errand->watch = watch;
-	errand->arena = arena;
-	errand->account = *account;
-	errand->work = work;
-	return errand;
+	pending->watch = watch;
+	pending->arena = arena;
+	pending->account = *account;
+	pending->work = work;
+	return pending;
 }
 
-void errand_close(struct errand *errand)
+void pending_close(struct pending_request *pending)
 {
-	struct live_watch *watch = errand->watch;
+	struct live_watch *watch = pending->watch;
 
-	if (errand->has_place) {
+	if (pending->has_place) {
 		pthread_mutex_lock(&watch->lock);
 		for (size_t i = 0; i < watch->large_count; i++) {
-			if (id_compare(&watch->large[i], &errand->account) == 0) {
+			if (id_compare(&watch->large[i], &pending->account) == 0) {
 				watch->large[i] = watch->large[--watch->large_count];
 				break;
 			}
 		}
 		pthread_mutex_unlock(&watch->lock);
 	}
-	if (errand->asking != NULL)
-		media_client_forget(errand->asking);
-	arena_close(errand->arena);
+	if (pending->asking != NULL)
+		media_client_forget(pending->asking);
+	arena_close(pending->arena);
 }
 
-void errands_take_ended(struct live_watch *watch)
+void pending_take_ended(struct live_watch *watch)
 {
-	struct errand *done, *next, *first = NULL;
+	struct pending_request *done, *next, *first = NULL;
 	eventfd_t ignored;
 
 	(void)eventfd_read(watch->wake, &ignored);
@@ -263,28 +264,28 @@ void errands_take_ended(struct live_watch *watch)
 		watch->answered_end = &(*watch->answered_end)->next;
 }
 
-void errands_take(struct live_watch *watch)
+void pending_take(struct live_watch *watch)
 {
-	struct errand *errand, *next;
+	struct pending_request *pending, *next;
 
-	errands_take_ended(watch);
-	errand = watch->answered;
+	pending_take_ended(watch);
+	pending = watch->answered;
 	watch->answered = NULL;
 	watch->answered_end = &watch->answered;
-	for (; errand != NULL; errand = next) {
-		const struct id account = errand->account;
-		const enum watch_work work = errand->work;
+	for (; pending != NULL; pending = next) {
+		const struct id account = pending->account;
+		const enum watch_work work = pending->work;
 		const int64_t begun = clock_microseconds();
 
-		next = errand->next;
-		errand->next = NULL;
-		if (watched_has_turn(watch, &account, work) && errand->take(watch, errand)) {
+		next = pending->next;
+		pending->next = NULL;
+		if (watched_has_turn(watch, &account, work) && pending->take(watch, pending)) {
 			/* The steps of a survey are counted already. */
 			if (work != WORK_MERGE)
 				watched_took_turn(watch, &account, work, begun);
 			continue;
 		}
-		*watch->answered_end = errand;
-		watch->answered_end = &errand->next;
+		*watch->answered_end = pending;
+		watch->answered_end = &pending->next;
 	}
 }

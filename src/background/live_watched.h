@@ -7,8 +7,8 @@
  * room due for a survey (watched_enforce_soon, watched_survey_soon).
  *
  * All of it belongs to the thread of the watch, which alone calls these functions. Only the members
- * under the lock are shared, with the thread of the media client, which hands back the errands
- * whose requests have ended, and with whoever asks for the figures.
+ * under the lock are shared, with the thread of the media client, which hands back the requests
+ * that have ended, and with callers who ask for the figures.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef BACKGROUND_LIVE_WATCHED_H
@@ -127,10 +127,10 @@ struct watched_account {
 	size_t notifying; /* rooms whose people are to be notified */
 };
 
-/* What the watch has asked a media server, from the making of the requests until their outcomes
- * have been used. */
-struct errand {
-	struct errand *next;
+/* Requests of the watch to a media server, from when they are made until their outcomes have been
+ * used. */
+struct pending_request {
+	struct pending_request *next;
 	struct live_watch *watch;
 	struct arena *arena;
 	struct asking *asking;
@@ -141,9 +141,9 @@ struct errand {
 	enum watch_work work;
 	bool has_place; /* of a large list that has arrived: one of `large` of the watch */
 	bool is_dropped; /* there was none */
-	/* Uses the outcomes. Returns false if it has more to do in another turn; else the errand is
-	 * closed, or under way again. */
-	bool (*take)(struct live_watch *watch, struct errand *errand);
+	/* Uses the outcomes. Returns false if it has more to do in another turn; else the request
+	 * is closed, or under way again. */
+	bool (*take)(struct live_watch *watch, struct pending_request *pending);
 };
 
 struct live_watch {
@@ -155,7 +155,7 @@ struct live_watch {
 	pthread_mutex_t lock;
 	/* Under the lock. */
 	bool ends;
-	struct errand *done; /* those whose requests have ended */
+	struct pending_request *done; /* those whose requests have ended */
 	struct id large[LARGE_ARRIVED]; /* the accounts of large lists that have arrived */
 	size_t large_count;
 	struct live_figures figures;
@@ -167,7 +167,8 @@ struct live_watch {
 	size_t backend_count, backend_capacity;
 	struct watched_account *accounts;
 	size_t account_count, account_capacity;
-	struct errand *answered, **answered_end; /* in the order in which their requests ended */
+	/* in the order in which their requests ended */
+	struct pending_request *answered, **answered_end;
 	bool is_behind; /* something waits for the next turn of its account */
 	/* live_follow.c. */
 	struct received_event *waiting; /* events that could not be merged yet */
@@ -215,15 +216,15 @@ void watched_forget_made(struct live_watch *watch, const struct watched_room *ro
 struct watched_backend *watched_backend_of(struct live_watch *watch, const struct id *account,
 					   const struct id *id);
 
-/* Returns an errand of this size, with an arena of its own. */
-struct errand *errand_open(struct live_watch *watch, const struct id *account, enum watch_work work,
-			   size_t size);
-/* Makes the requests of errand->asking; errand->take is called once they have ended. */
-void errand_send(struct errand *errand);
-void errand_close(struct errand *errand);
+/* Returns a pending request of this size, with an arena of its own. */
+struct pending_request *pending_open(struct live_watch *watch, const struct id *account,
+				     enum watch_work work, size_t size);
+/* Makes the requests of pending->asking; pending->take is called once they have ended. */
+void pending_send(struct pending_request *pending);
+void pending_close(struct pending_request *pending);
 /* Takes those whose requests have ended to the end of watch->answered. */
-void errands_take_ended(struct live_watch *watch);
-/* Does that, and calls `take` of each errand whose account has a turn. */
-void errands_take(struct live_watch *watch);
+void pending_take_ended(struct live_watch *watch);
+/* Does that, and calls `take` of each pending request whose account has a turn. */
+void pending_take(struct live_watch *watch);
 
 #endif
