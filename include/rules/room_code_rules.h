@@ -29,7 +29,7 @@ extern const struct shape imported_code_shape;
 extern const struct shape join_shape;
 extern const struct shape token_answer_shape;
 /* Its response to a person who waits, and GET /v2/tickets/{ticket}. */
-extern const struct shape knocked_shape;
+extern const struct shape ticket_given_shape;
 extern const struct shape ticket_shape;
 /* POST /v2/livekit/{code}. */
 extern const struct shape livekit_join_shape, livekit_join_answer_shape;

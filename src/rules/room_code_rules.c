@@ -351,13 +351,13 @@ const struct shape token_answer_shape = {
 	"Token", FIELDS(token_answer_fields), .doc = "A join token.",
 };
 
-static const struct field knocked_fields[] = {
+static const struct field ticket_given_fields[] = {
 	{ "ticket",      TEXT(any_text), FLAGS(FIELD_REQUIRED), DOC("The ticket: 43 characters. Whoever has it is the person who waits.") },
 	{ "retry_after", INTEGER(1, UNLIMITED), FLAGS(FIELD_REQUIRED), UNIT("s"), DOC("When to ask for the ticket.") },
 	{ "expires_at",  TEXT(time_text), FLAGS(FIELD_REQUIRED), DOC("When the ticket lapses if nobody asks for it.") },
 };
-const struct shape knocked_shape = {
-	"Knock", FIELDS(knocked_fields), .doc = "The ticket of a person who waits to be let in.",
+const struct shape ticket_given_shape = {
+	"Knock", FIELDS(ticket_given_fields), .doc = "The ticket of a person who waits to be let in.",
 };
 static const struct field ticket_fields[] = {
 	{ "state",       ONE_OF("waiting", "admitted", "denied"), FLAGS(FIELD_REQUIRED), DOC("What was decided.") },

@@ -408,7 +408,7 @@ const struct route routes[] = {
 	  DOC("Imports templates, rooms and codes from elsewhere with their IDs and times: all of them or none.") },
 
 	{ METHOD_POST,   "/v2/token", ROUTE_READ_FIRST, join, "createToken",
-	  WHOLE(join_shape), SMALL_BODY, ANSWER(token_answer_shape), .accepted = &knocked_shape, OPEN_TO_ALL, LIMITED,
+	  WHOLE(join_shape), SMALL_BODY, ANSWER(token_answer_shape), .accepted = &ticket_given_shape, OPEN_TO_ALL, LIMITED,
 	  .settle = join_settle,
 	  FORBIDDEN("The code, its room or its account is disabled, its role was deleted, the code is "
 		    "not valid at this time, the room is not open, the code has reached its use limit, "

@@ -1,7 +1,7 @@
 /* People who wait at the door of a room until somebody lets them in (anteroom-api(7), WAITING
  * ROOM).
  *
- *     POST /v2/token      the code, or its role, asks: door_knock makes a ticket
+ *     POST /v2/token      the code, or its role, asks: door_apply makes a ticket
  *     GET  /v2/tickets/T  the person asks, again and again, what was decided. Once the ticket is
  *                         admitted, it is exchanged as the code would be (resources/joining/join.h).
  *                         Only the uses that a code counts are written at once. When somebody
@@ -14,9 +14,9 @@
  * that were exchanged are still admitted: they can be exchanged again, for the same person.
  * background/live_enforce.c tells the moderators inside how many people wait.
  *
- * Whoever changes the number of people who wait locks the record of the door. In a database, people
- * who knock would therefore wait for each other, each in a worker; so each process handles them one
- * at a time (call->is_serial).
+ * Whoever changes the number of people who wait locks the record of the door. In a database,
+ * applicants would therefore wait for each other, each in a worker; so each process handles them
+ * one at a time (call->is_serial).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_DOOR_DOOR_H
@@ -32,8 +32,8 @@
 extern const struct loading load_door;
 extern const struct loading load_ticket;
 
-/* Somebody who comes by a code that asks at the door; borrowed. */
-struct knock {
+/* Somebody who asks to be let in, by a code that asks at the door; borrowed. */
+struct door_applicant {
 	struct entrant *entrant;
 	struct slice user_name; /* of the code, or as sent; may be empty */
 	struct slice browser; /* what the page keeps to be known again; may be empty */
@@ -44,7 +44,7 @@ struct knock {
  *
  * If the person was denied, and that was taken back since, does not answer: *ticket, in the arena,
  * is then to be exchanged and taken (door_take), and *door is its door. Else *ticket is NULL. */
-bool door_knock(struct call *call, const struct knock *knock, struct door *door,
+bool door_apply(struct call *call, const struct door_applicant *applicant, struct door *door,
 		struct door_ticket **ticket, struct fault *fault);
 
 /* Finds the ticket of the path, which belongs to any account, with its door, and sets

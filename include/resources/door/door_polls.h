@@ -1,10 +1,11 @@
-/* Who waits at doors, as far as this process has heard of them: when each ticket was last asked
- * for and first exchanged, and from where. So polls and exchanges write nothing, and floods are
- * noticed without a count in the store.
+/* Who waits at doors, as far as this process knows of them: when each ticket was last asked for and
+ * first exchanged, and from where. So polls and exchanges write nothing, and floods are noticed
+ * without a count in the store.
  *
- * A ticket is added when somebody knocks, or when it is asked for the first time after the start of
- * the process, or after another process has heard of it. It counts for the limits until it is
- * decided; if another process decides, until the ticket is asked for, or the door is gone through.
+ * A ticket is added when somebody asks to be let in; or when it is polled for the first time after
+ * the start of the process, or after another process has issued it. It counts for the limits until
+ * it is decided; if another process decides, until the ticket is asked for, or the door is gone
+ * through.
  *
  * Any thread; the lock is held only for a moment. Times are in milliseconds since 1970.
  *
@@ -38,12 +39,12 @@ enum door_limit { DOOR_FITS, DOOR_ADDRESS_IS_FULL, DOOR_CODE_IS_FULL };
  * which room, code_place and is_known are used. */
 enum door_limit door_polls_limit(struct door_polls *polls, const struct door_ticket *ticket,
 				 const unsigned char address[DIGEST_SIZE]);
-/* Adds the ticket of somebody who knocks, unless too many wait from the address, or by the code.
- * Does nothing if the ticket is there. */
+/* Adds the ticket of a new applicant, unless too many wait from the address, or by the code. Does
+ * nothing if the ticket is there. */
 enum door_limit door_polls_enter(struct door_polls *polls, const struct id *account,
 				 const struct door_ticket *ticket,
 				 const unsigned char address[DIGEST_SIZE]);
-/* Adds the ticket of somebody who knocks again, in place of the former one. waits: nothing is
+/* Adds the new ticket of an applicant who asks again, in place of the former one. waits: nothing is
  * decided, so the ticket counts; from another address, only if it fits there. */
 enum door_limit door_polls_replace(struct door_polls *polls, const struct id *account,
 				   struct slice former, const struct door_ticket *ticket,
@@ -75,8 +76,8 @@ void door_polls_admit_all(struct door_polls *polls, const struct id *account, co
 int64_t door_polls_admitted_at(struct door_polls *polls, const struct id *account,
 			       const struct door_ticket *ticket, const struct id *until,
 			       int64_t now);
-/* Returns the address from which the ticket was knocked for, or first asked for; false if this
- * process does not know the ticket. */
+/* Returns the address to which the ticket was issued, or from which it was first polled; false if
+ * this process does not know the ticket. */
 bool door_polls_address(struct door_polls *polls, struct slice name,
 			unsigned char address[DIGEST_SIZE]);
 /* Notes that a ticket, by whose code others can come, was denied until that time. */

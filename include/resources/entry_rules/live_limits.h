@@ -8,8 +8,8 @@
 
 #include "resources/stored/live_record.h"
 
-/* Who comes, and the limits; borrowed. */
-struct live_comer {
+/* Who asks to come in, and the limits; borrowed. */
+struct live_applicant {
 	struct id room, backend;
 	struct slice role;
 	int64_t role_most, size; /* 0 for no limit */
@@ -27,7 +27,7 @@ enum live_fit { LIVE_FITS, LIVE_ROLE_IS_FULL, LIVE_ROOM_IS_FULL };
  * not reported. Reads nothing if there is no limit, and the people inside only if a limit is
  * reached. */
 #define LIVE_LIMITS_KNOWN 60000 /* milliseconds */
-bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_fit *fit,
+bool live_find_fit(struct call *call, const struct live_applicant *applicant, enum live_fit *fit,
 		   struct fault *fault);
 
 #endif

@@ -1,15 +1,15 @@
 /* The door of a room: people who wait until somebody lets them in, as they are stored.
  *
- * Somebody who knocks gets a ticket: 32 random bytes that only this person has, as text. Its record
- * is found by the hash of that text. The id of the record, which moderators see, is drawn from the
- * room's door, so ids rise in the order of knocking; letting all of them in is therefore one number
- * in the door, whatever the number of people: the last id that is admitted.
+ * Somebody who asks to be let in gets a ticket: 32 random bytes that only this person has, as text.
+ * Its record is found by the hash of that text. The id of the record, which moderators see, is
+ * drawn from the room's door, so ids rise in the order in which people came; letting all of them in
+ * is therefore one number in the door, whatever the number of people: the last id that is admitted.
  *
  * A ticket lapses if nobody asks for it for DOOR_LAPSES, or, once it is admitted, for
  * DOOR_ADMITTED_FOR. When it was last asked for, and when everybody was admitted, is kept in memory
  * (door_polls.h); the former is written now and then.
  *
- * None of this is in a dump: whoever still waits knocks again.
+ * None of this is in a dump: whoever still waits asks to be let in again.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_STORED_DOOR_RECORD_H
@@ -23,7 +23,7 @@
 /* Milliseconds: after which a ticket lapses that nobody asks for; by which the time of the last
  * poll may be newer than the one that is stored; for which an admitted ticket waits to be asked for
  * the first time, since a phone may be asleep, and is answered after that; for which a person who
- * was denied cannot knock again. */
+ * was denied cannot ask again. */
 #define DOOR_LAPSES 60000
 #define DOOR_WRITES_AFTER 20000
 #define DOOR_ADMITTED_FOR 600000
@@ -62,7 +62,7 @@ struct door_ticket {
 	struct slice name; /* hash of the ticket, in hex */
 	struct id room, id;
 	enum door_ticket_state state;
-	int64_t since; /* of the knock, in milliseconds since 1970, like the times below */
+	int64_t since; /* when the person came, in milliseconds since 1970, like the times below */
 	int64_t polled; /* when it was last asked for; may be up to DOOR_WRITES_AFTER later */
 	int64_t taken; /* of the exchange; 0 if there was none. In memory it may be set before the
 			* state is DOOR_TAKEN (door_polls.h). */
@@ -71,7 +71,8 @@ struct door_ticket {
 	struct id code_place; /* the code in the room */
 	struct slice code; /* its letters */
 	bool is_known; /* the code has a user_id */
-	struct slice role, user_id; /* as on knocking; without a user_id, one was generated */
+	/* as they were when the person came; without a user_id, one was generated */
+	struct slice role, user_id;
 	struct slice user_name; /* may be empty */
 	struct slice reason; /* why it was denied; may be empty */
 };

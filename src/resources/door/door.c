@@ -184,23 +184,23 @@ struct visitor_ids {
 	size_t count;
 };
 
-static struct visitor_ids visitor_ids_of(struct call *call, const struct knock *knock,
+static struct visitor_ids visitor_ids_of(struct call *call, const struct door_applicant *applicant,
 					 const unsigned char address[DIGEST_SIZE])
 {
-	const struct id *room = &knock->entrant->room->id;
+	const struct id *room = &applicant->entrant->room->id;
 	struct visitor_ids of = { .count = 0 };
 
-	if (entrant_user_is_known(knock->entrant)) {
-		of.ids[of.count++] = visitor_id(room, &knock->entrant->code->place, NULL);
+	if (entrant_user_is_known(applicant->entrant)) {
+		of.ids[of.count++] = visitor_id(room, &applicant->entrant->code->place, NULL);
 		return of;
 	}
-	if (knock->browser.size == BROWSER_SIZE)
-		of.ids[of.count++] = visitor_id_of_browser(call->arena, room, knock->browser);
-	if (knock->user_name.size > 0)
-		of.ids[of.count++] = visitor_id_of_name(call->arena, room, knock->user_name,
+	if (applicant->browser.size == BROWSER_SIZE)
+		of.ids[of.count++] = visitor_id_of_browser(call->arena, room, applicant->browser);
+	if (applicant->user_name.size > 0)
+		of.ids[of.count++] = visitor_id_of_name(call->arena, room, applicant->user_name,
 							address);
 	if (of.count == 0)
-		of.ids[of.count++] = visitor_id(room, &knock->entrant->code->place, address);
+		of.ids[of.count++] = visitor_id(room, &applicant->entrant->code->place, address);
 	return of;
 }
 
@@ -222,7 +222,7 @@ static void expect_door(struct call *call, const struct id *room, enum store_rea
 	store_expect(call->transaction, STORE_EACH, expected, 1 + visitors->count);
 }
 
-/* ---- knocking ---- */
+/* ---- people who ask to be let in ---- */
 
 static bool refuse_crowd(struct call *call, const struct door *door, const char *detail,
 			 struct fault *fault)
@@ -252,7 +252,7 @@ static struct slice draw_ticket(struct call *call)
 			      (struct slice){ (const char *)call->ticket, sizeof call->ticket });
 }
 
-static bool answer_knock(struct call *call, const struct door *door, struct slice ticket)
+static bool answer_with_ticket(struct call *call, const struct door *door, struct slice ticket)
 {
 	const unsigned seconds = seconds_until_poll(call, door->waiting);
 	struct json_writer body = writer_begin(call->arena, false);
@@ -332,9 +332,9 @@ static bool take_former_place(struct call *call, const struct door *door,
 }
 
 /* Adds somebody to those who wait. */
-static bool add_to_door(struct call *call, const struct knock *knock, struct door *door,
-			struct door_ticket *ticket, const unsigned char address[DIGEST_SIZE],
-			struct fault *fault)
+static bool add_to_door(struct call *call, const struct door_applicant *applicant,
+			struct door *door, struct door_ticket *ticket,
+			const unsigned char address[DIGEST_SIZE], struct fault *fault)
 {
 	enum door_limit limit = DOOR_FITS;
 
@@ -350,7 +350,7 @@ static bool add_to_door(struct call *call, const struct knock *knock, struct doo
 	door->waiting++;
 	if (call->now >= door->announced + ANNOUNCED_AFTER || call->now < door->announced) {
 		door->announced = call->now;
-		note_ticket(call, "peer.waiting", knock->entrant->room, door, ticket,
+		note_ticket(call, "peer.waiting", applicant->entrant->room, door, ticket,
 			    service_as_actor(call));
 	}
 	return put_changed_door(call, door, fault);
@@ -372,12 +372,12 @@ static bool check_denials(struct call *call, const struct door *door,
 }
 
 /* Refuses somebody for whom there is certainly no place, before anything is locked. */
-static bool check_queue(struct call *call, const struct knock *knock,
+static bool check_queue(struct call *call, const struct door_applicant *applicant,
 			const unsigned char address[DIGEST_SIZE], struct fault *fault)
 {
 	const struct door_ticket ticket = {
-		.room = knock->entrant->room->id,
-		.code_place = knock->entrant->code->place,
+		.room = applicant->entrant->room->id,
+		.code_place = applicant->entrant->code->place,
 	};
 	enum door_limit limit = DOOR_FITS;
 	struct door door;
@@ -385,10 +385,10 @@ static bool check_queue(struct call *call, const struct knock *knock,
 	/* Several processes write at the same time, and wait for each other's locks. */
 	call->is_serial = store_is_shared(call->environment->store);
 	/* Whoever has a user_id may have a place already. */
-	if (!entrant_user_is_known(knock->entrant) && !call->validates_only)
+	if (!entrant_user_is_known(applicant->entrant) && !call->validates_only)
 		limit = door_polls_limit(call->environment->door_polls, &ticket, address);
 	return limit == DOOR_FITS ||
-	       (door_load(call, &knock->entrant->room->id, STORE_TO_SHOW, &door, fault) &&
+	       (door_load(call, &applicant->entrant->room->id, STORE_TO_SHOW, &door, fault) &&
 		refuse_limit(call, &door, limit, fault));
 }
 
@@ -415,10 +415,10 @@ static bool find_denial(struct call *call, const struct door *door, const struct
 	return true;
 }
 
-bool door_knock(struct call *call, const struct knock *knock, struct door *door,
+bool door_apply(struct call *call, const struct door_applicant *applicant, struct door *door,
 		struct door_ticket **admitted, struct fault *fault)
 {
-	struct entrant *entrant = knock->entrant;
+	struct entrant *entrant = applicant->entrant;
 	const bool is_known = entrant_user_is_known(entrant);
 	unsigned char address[DIGEST_SIZE];
 	struct visitor_ids visitors;
@@ -429,9 +429,9 @@ bool door_knock(struct call *call, const struct knock *knock, struct door *door,
 
 	*admitted = NULL;
 	door_address(call->request.address, address);
-	visitors = visitor_ids_of(call, knock, address);
+	visitors = visitor_ids_of(call, applicant, address);
 	if (entrant->is_patient && !call_is_writing(call))
-		return check_queue(call, knock, address, fault) && call_write_instead(call);
+		return check_queue(call, applicant, address, fault) && call_write_instead(call);
 	expect_door(call, &entrant->room->id, call_reading(call), &visitors);
 	if (call_is_writing(call) &&
 	    !door_load(call, &entrant->room->id, STORE_TO_CHANGE, door, fault))
@@ -462,7 +462,7 @@ bool door_knock(struct call *call, const struct knock *knock, struct door *door,
 		.user_id = entrant->user_id.size > 0
 				   ? entrant->user_id
 				   : uuid_as_text(call->arena, call->environment->clock),
-		.user_name = knock->user_name,
+		.user_name = applicant->user_name,
 		.reason = SLICE(""),
 	};
 	if (!is_known && !check_denials(call, door, &ticket, address, fault))
@@ -470,7 +470,7 @@ bool door_knock(struct call *call, const struct knock *knock, struct door *door,
 	if (is_known && !find_waiting_place(call, door, &visitor, &former, &is_there, fault))
 		return false;
 	if (!(is_there ? take_former_place(call, door, &former, &ticket, address, fault)
-		       : add_to_door(call, knock, door, &ticket, address, fault)))
+		       : add_to_door(call, applicant, door, &ticket, address, fault)))
 		return false;
 	visitor.stored.id = visitors.ids[0];
 	visitor.stored.parent = entrant->room->id;
@@ -479,7 +479,7 @@ bool door_knock(struct call *call, const struct knock *knock, struct door *door,
 	visitor.reason = SLICE("");
 	return record_put(&door_ticket_table, call->transaction, &ticket, fault) &&
 	       (!is_known || record_put(&visitor_table, call->transaction, &visitor, fault)) &&
-	       answer_knock(call, door, text);
+	       answer_with_ticket(call, door, text);
 }
 
 /* ---- the one who waits ---- */
@@ -674,7 +674,7 @@ bool tickets_give_up(struct call *call, struct fault *fault)
 		if (!put_changed_door(call, &door, fault))
 			return false;
 	}
-	/* Whoever was denied cannot knock again sooner by giving up. */
+	/* Whoever was denied cannot ask again sooner by giving up. */
 	return (ticket.state == DOOR_DENIED || door_ticket_remove(call, &ticket, fault)) &&
 	       call_answer_nothing(call);
 }
@@ -844,8 +844,8 @@ static void expect_visitors(struct call *call, const struct id *ids, size_t n)
 		store_expect(call->transaction, STORE_EACH, expected, n);
 }
 
-/* Notes that a moderator has denied the person, who cannot knock again for a while: in another
- * browser neither, with this name from this address, or without a name by this code. */
+/* Notes that a moderator has denied the person, who cannot ask again for a while: not in another
+ * browser either, not with this name from this address, and not without a name by this code. */
 static bool put_denied_visitor(struct call *call, const struct door_ticket *ticket,
 			       struct fault *fault)
 {

@@ -133,7 +133,7 @@ int64_t entrant_longest_end(struct entrant *entrant)
 enum live_fit entrant_fit(struct entrant *entrant)
 {
 	struct call *call = entrant->call;
-	struct live_comer comer;
+	struct live_applicant applicant;
 	const json_t *role;
 
 	if (entrant->backend == NULL || entrant->has_fit)
@@ -145,7 +145,7 @@ enum live_fit entrant_fit(struct entrant *entrant)
 	role = entrant_role(entrant);
 	if (media_admits_nobody(role))
 		return entrant->fit;
-	comer = (struct live_comer){
+	applicant = (struct live_applicant){
 		.room = entrant->room->id,
 		.backend = entrant->backend->id,
 		.role = entrant->role,
@@ -154,6 +154,6 @@ enum live_fit entrant_fit(struct entrant *entrant)
 		.user_id = entrant_user_is_known(entrant) ? entrant->user_id : SLICE(""),
 		.entry = entrant->entry,
 	};
-	(void)live_find_fit(call, &comer, &entrant->fit, entrant->fault);
+	(void)live_find_fit(call, &applicant, &entrant->fit, entrant->fault);
 	return entrant->fit;
 }

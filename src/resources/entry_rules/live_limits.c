@@ -14,11 +14,12 @@
 #define SEARCHED_MOST 1000
 
 /* in_role, in_room: others inside. */
-static enum live_fit fit_of(const struct live_comer *comer, int64_t in_role, int64_t in_room)
+static enum live_fit fit_of(const struct live_applicant *applicant, int64_t in_role,
+			    int64_t in_room)
 {
-	if (comer->role_most > 0 && in_role >= comer->role_most)
+	if (applicant->role_most > 0 && in_role >= applicant->role_most)
 		return LIVE_ROLE_IS_FULL;
-	return comer->size > 0 && in_room >= comer->size ? LIVE_ROOM_IS_FULL : LIVE_FITS;
+	return applicant->size > 0 && in_room >= applicant->size ? LIVE_ROOM_IS_FULL : LIVE_FITS;
 }
 
 /* ---- the stay that ends ---- */
@@ -31,7 +32,7 @@ struct other {
 };
 
 struct search {
-	const struct live_comer *comer;
+	const struct live_applicant *applicant;
 	struct slice user_id;
 	struct other *others; /* NULL: they are not noted */
 	size_t other_count;
@@ -53,8 +54,8 @@ static bool search_people(struct call *call, const struct live *live, struct sea
 			break;
 		search->left--;
 		if ((search->user_id.size > 0 && slice_equal(peer.user_id, search->user_id)) ||
-		    (search->comer->entry.size > 0 &&
-		     slice_equal(peer.entry, search->comer->entry))) {
+		    (search->applicant->entry.size > 0 &&
+		     slice_equal(peer.entry, search->applicant->entry))) {
 			search->is_found = true;
 			search->role = peer.role;
 			if (search->others == NULL)
@@ -64,7 +65,7 @@ static bool search_people(struct call *call, const struct live *live, struct sea
 
 			*other = (struct other){
 				.place = search->other_count++,
-				.has_role = slice_equal(peer.role, search->comer->role),
+				.has_role = slice_equal(peer.role, search->applicant->role),
 			};
 			digest_sha256(peer.identity, other->identity);
 		}
@@ -73,21 +74,21 @@ static bool search_people(struct call *call, const struct live *live, struct sea
 }
 
 /* Finds a stay of this person. *is_found is false if there is none. */
-static bool search_stay(struct call *call, const struct live_comer *comer, const struct live *live,
-			struct search *search, struct fault *fault)
+static bool search_stay(struct call *call, const struct live_applicant *applicant,
+			const struct live *live, struct search *search, struct fault *fault)
 {
 	struct peer peer;
 
 	*search = (struct search){
-		.comer = comer,
-		.user_id = text_cut(comer->user_id, LIVE_NAME_MOST),
+		.applicant = applicant,
+		.user_id = text_cut(applicant->user_id, LIVE_NAME_MOST),
 		.left = SEARCHED_MOST,
 	};
-	if (!live_find_entry(call, live, comer->entry, &peer, &search->is_found, fault))
+	if (!live_find_entry(call, live, applicant->entry, &peer, &search->is_found, fault))
 		return false;
 	if (search->is_found)
 		search->role = peer.role;
-	if (search->is_found || comer->user_id.size == 0)
+	if (search->is_found || applicant->user_id.size == 0)
 		return true;
 	return search_people(call, live, search, fault);
 }
@@ -123,7 +124,7 @@ static bool count_others(struct call *call, const struct live *live, struct sear
 	return true;
 }
 
-bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_fit *fit,
+bool live_find_fit(struct call *call, const struct live_applicant *applicant, enum live_fit *fit,
 		   struct fault *fault)
 {
 	int64_t known, in_role, in_room;
@@ -131,30 +132,31 @@ bool live_find_fit(struct call *call, const struct live_comer *comer, enum live_
 	struct live live;
 
 	*fit = LIVE_FITS;
-	if (comer->role_most <= 0 && comer->size <= 0)
+	if (applicant->role_most <= 0 && applicant->size <= 0)
 		return true;
-	if (!live_load(call, &comer->room, STORE_TO_SHOW, &live, fault))
+	if (!live_load(call, &applicant->room, STORE_TO_SHOW, &live, fault))
 		return false;
 	/* Numbers of another media server, or of long ago, do not count. */
 	known = live.received > live.surveyed ? live.received : live.surveyed;
-	if (live.stored.value.data == NULL || id_compare(&live.backend, &comer->backend) != 0 ||
+	if (live.stored.value.data == NULL || id_compare(&live.backend, &applicant->backend) != 0 ||
 	    call->now - known > LIVE_LIMITS_KNOWN)
 		return true;
-	in_role = (int64_t)live_peers_with(&live, comer->role);
+	in_role = (int64_t)live_peers_with(&live, applicant->role);
 	in_room = (int64_t)live_peers(&live);
-	*fit = fit_of(comer, in_role, in_room);
-	if (*fit == LIVE_FITS || (comer->user_id.size == 0 && comer->entry.size == 0))
+	*fit = fit_of(applicant, in_role, in_room);
+	if (*fit == LIVE_FITS || (applicant->user_id.size == 0 && applicant->entry.size == 0))
 		return true;
-	if (!search_stay(call, comer, &live, &search, fault))
+	if (!search_stay(call, applicant, &live, &search, fault))
 		return false;
 	if (search.is_found) {
-		*fit = fit_of(comer, in_role - slice_equal(search.role, comer->role), in_room - 1);
+		*fit = fit_of(applicant, in_role - slice_equal(search.role, applicant->role),
+			      in_room - 1);
 		if (*fit == LIVE_FITS)
 			return true;
 		/* Stays may be left over: those of this person, and of others. */
 		if (!count_others(call, &live, &search, &in_role, &in_room, fault))
 			return false;
-		*fit = fit_of(comer, in_role, in_room);
+		*fit = fit_of(applicant, in_role, in_room);
 	}
 	if (search.is_ended)
 		*fit = LIVE_FITS;

@@ -226,11 +226,11 @@ bool exchange_asks_at_door(struct call *call, const struct exchange *exchange, b
 }
 
 /* If a denial was taken back, exchanges the code at once, as the ticket that was denied. */
-static bool knock_at_door(struct call *call, struct exchange *exchange,
+static bool apply_at_door(struct call *call, struct exchange *exchange,
 			  const struct account *account, struct fault *fault)
 {
 	const struct slice name = exchange_code_name(call, exchange);
-	const struct knock knock = {
+	const struct door_applicant applicant = {
 		.entrant = &exchange->entrant,
 		.user_name = name.data != NULL ? name : exchange->sent_name,
 		.browser = call_text(call, "browser"),
@@ -239,12 +239,12 @@ static bool knock_at_door(struct call *call, struct exchange *exchange,
 	struct door door;
 
 	exchange->entrant.is_patient = json_is_true(call_member(call, "wait"));
-	exchange->has_knocked = true;
-	if (!door_knock(call, &knock, &door, &ticket, fault))
+	exchange->is_at_door = true;
+	if (!door_apply(call, &applicant, &door, &ticket, fault))
 		return false;
 	if (ticket == NULL)
 		return true;
-	exchange->has_knocked = false;
+	exchange->is_at_door = false;
 	exchange->is_at_once = true;
 	exchange->ticket = ticket;
 	exchange->entrant.moment = ENTRY_ADMITTED;
@@ -269,7 +269,7 @@ bool exchange_code(struct call *call, struct exchange *exchange, const struct ac
 	if (exchange->ticket == NULL && !exchange_asks_at_door(call, exchange, &asks, fault))
 		return false;
 	if (asks)
-		return knock_at_door(call, exchange, account, fault);
+		return apply_at_door(call, exchange, account, fault);
 
 	/* A counted exchange is a write. So is the first exchange of an account that has no media
 	 * record yet, because that contains the key for hashes of codes. All others only read. */
@@ -307,7 +307,7 @@ void exchange_note(struct call *call, const struct account *account,
 
 	if (account == NULL || !account->is_enabled || !account->logs_joins ||
 	    call->run.wants_write || exchange->is_waiting ||
-	    (is_granted && (exchange->has_knocked || exchange_is_taken(exchange))) ||
+	    (is_granted && (exchange->is_at_door || exchange_is_taken(exchange))) ||
 	    (!is_granted && call->run.refusal == JOIN_NOT_REFUSED))
 		return;
 	*joining = (struct joining){

@@ -28,7 +28,7 @@ struct exchange {
 	int64_t expires_at; /* seconds since 1970 */
 	const json_t *config; /* of the backend; NULL until it is decoded */
 	bool is_waiting; /* the media server is asked to make the room; the handler ends here */
-	bool has_knocked; /* the answer is a ticket */
+	bool is_at_door; /* the answer is a ticket */
 	struct media media; /* set if entrant.media is */
 };
 

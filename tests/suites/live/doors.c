@@ -51,8 +51,8 @@ static const char *make_door_with(struct id *room, const char *terms)
 	return code;
 }
 
-/* Somebody knocks. Returns the path of the ticket. */
-static const char *knock(const char *code)
+/* Somebody asks to be let in. Returns the path of the ticket. */
+static const char *apply(const char *code)
 {
 	return arena_text(
 		stand.arena, "/v2/tickets/%s",
@@ -136,7 +136,7 @@ START_TEST(a_ticket_is_exchanged_once)
 		before = joins_logged();
 		admitted = events_logged("peer.admitted");
 		code = make_door_with(&room, exchange_rows[i].terms);
-		ticket = knock(code);
+		ticket = apply(code);
 		admit_all(&room);
 		first = ask(METHOD_GET, ticket, "");
 		ck_assert_ptr_nonnull(strstr(first, "\"token\":\""));
@@ -159,7 +159,7 @@ END_TEST
 /* What happens to a ticket between its exchange and the moment in which that is written: the event
  * comes once, and a place at the door is free at once. */
 static const struct {
-	const char *what; /* the method; PATCH disables the code, POST knocks again */
+	const char *what; /* the method; PATCH disables the code, POST asks again */
 	const char *terms; /* of the code */
 	bool is_removed;
 } exchanged_rows[] = {
@@ -182,13 +182,13 @@ START_TEST(what_was_exchanged_is_written)
 		struct id room;
 
 		code = make_door_with(&room, exchanged_rows[i].terms);
-		ticket = knock(code);
+		ticket = apply(code);
 		admit_all(&room);
 		ck_assert_ptr_nonnull(strstr(ask(METHOD_GET, ticket, ""), "admitted"));
 		if (strcmp(what, "DELETE") == 0)
 			(void)ask(METHOD_DELETE, ticket, "");
 		if (strcmp(what, "POST") == 0)
-			ck_assert_ptr_nonnull(strstr(ask(METHOD_GET, knock(code), ""), "waiting"));
+			ck_assert_ptr_nonnull(strstr(ask(METHOD_GET, apply(code), ""), "waiting"));
 		if (strcmp(what, "PATCH") == 0) {
 			(void)ask(METHOD_PATCH,
 				  arena_text(stand.arena, "/v2/room-codes/code/%s", code),
@@ -230,17 +230,17 @@ static bool door_is_stored(const struct id *room)
 START_TEST(polls_are_stored_some_time_later)
 {
 	const char *ticket;
-	int64_t knocked;
+	int64_t applied;
 	struct id room;
 
 	open_stand(_i);
-	ticket = knock(make_door(&room));
-	knocked = stored_ticket(ticket).polled;
+	ticket = apply(make_door(&room));
+	applied = stored_ticket(ticket).polled;
 	for (int i = 1; i <= 3; i++) {
-		set_now(knocked + i * DOOR_WRITES_AFTER / 2 - 1);
+		set_now(applied + i * DOOR_WRITES_AFTER / 2 - 1);
 		(void)ask(METHOD_GET, ticket, "");
 		watch_doors();
-		ck_assert_int_eq(stored_ticket(ticket).polled, i < 3 ? knocked : now());
+		ck_assert_int_eq(stored_ticket(ticket).polled, i < 3 ? applied : now());
 	}
 }
 END_TEST
@@ -252,7 +252,7 @@ START_TEST(tickets_lapse)
 	struct id room;
 
 	open_stand(_i);
-	ticket = knock(make_door(&room));
+	ticket = apply(make_door(&room));
 	ck_assert(door_is_stored(&room));
 	world_move(&stand, DOOR_LAPSES + DOOR_WRITES_AFTER + 1000);
 	watch_doors();
@@ -274,7 +274,7 @@ START_TEST(the_list_ends_after_a_hundred)
 	open_stand(_i);
 	code = make_door(&room);
 	for (int i = 0; i < 103; i++)
-		(void)knock(code);
+		(void)apply(code);
 	place = ask(METHOD_GET,
 		    arena_text(stand.arena, "/v2/active-rooms/%s/tickets",
 			       id_as_text(stand.arena, &room).data),
@@ -295,10 +295,10 @@ START_TEST(doors_go_with_their_room)
 	open_stand(_i);
 	code = make_door(&room);
 	for (int i = 0; i < GARBAGE_AT_ONCE + 8; i++)
-		(void)knock(code);
+		(void)apply(code);
 	(void)ask(METHOD_PATCH, arena_text(stand.arena, "/v2/room-codes/code/%s", code),
 		  "{\"user_id\":\"u\"}");
-	(void)knock(code);
+	(void)apply(code);
 	ck_assert_uint_eq(count_of_room(&room, &kind_door_ticket), GARBAGE_AT_ONCE + 9);
 	ck_assert_uint_eq(count_of_room(&room, &kind_visitor), 1);
 	(void)ask(METHOD_DELETE,
@@ -346,7 +346,7 @@ static struct slice name_of(unsigned person)
 	return door_ticket_name(stand.arena, slice_of(arena_text(stand.arena, "%u", person)));
 }
 
-/* Somebody knocks in the room from an address. */
+/* Somebody asks to be let into the room from an address. */
 static enum door_limit enter(struct door_polls *polls, const struct id *room, unsigned person,
 			     unsigned address, bool is_known)
 {
@@ -369,7 +369,7 @@ START_TEST(so_many_people_wait)
 	unsigned person = 0;
 
 	open_stand(0);
-	/* From one address; one who knocks again is no further person. */
+	/* From one address; one who asks again is no further person. */
 	while (person < DOOR_ADDRESS_MOST)
 		ck_assert_int_eq(enter(polls, &room, person++, 1, true), DOOR_FITS);
 	ck_assert_int_eq(enter(polls, &room, person, 1, true), DOOR_ADDRESS_IS_FULL);

@@ -228,9 +228,9 @@ START_TEST(calls_take_the_expected_number_of_round_trips)
 }
 END_TEST
 
-/* Somebody who knocks would wait for the record of the door, so a worker does not handle the
- * call to its end; others are answered at once. */
-START_TEST(people_who_knock_wait_outside_the_workers)
+/* Somebody who asks to be let in would wait for the record of the door, so a worker does not handle
+ * the call to its end; others are answered at once. */
+START_TEST(applicants_wait_outside_the_workers)
 {
 	static const char *const waits[] = { "false", "true" };
 	const char *room, *code;
@@ -623,7 +623,7 @@ void add_trips(TCase *calls, TCase *routes_case)
 	tcase_add_test(calls, calls_take_the_expected_number_of_round_trips);
 	tcase_add_test(calls, calls_about_live_rooms_take_the_expected_number_of_round_trips);
 	tcase_add_test(calls, calls_with_a_key_take_two_round_trips);
-	tcase_add_test(calls, people_who_knock_wait_outside_the_workers);
+	tcase_add_test(calls, applicants_wait_outside_the_workers);
 	tcase_add_test(routes_case, other_calls_take_the_expected_number_of_round_trips);
 	tcase_add_test(routes_case, routes_load_in_the_order_of_locks);
 	tcase_add_test(routes_case, each_route_with_a_store_says_its_round_trips);

@@ -22,7 +22,7 @@ static const char *make_asking_code(void)
 		"code");
 }
 
-static void knock(const char *code)
+static void apply(const char *code)
 {
 	(void)ask(202, METHOD_POST, "/v2/token",
 		  arena_text(stand.arena, "{\"code\":\"%s\",\"wait\":true}", code));
@@ -55,14 +55,14 @@ START_TEST(moderators_are_notified_of_who_waits)
 	(void)snprintf(kit.people[1].role, sizeof kit.people[1].role, "guard");
 	start_watch();
 	(void)ask_until(room_path, "\"peer_count\":2");
-	knock(code);
+	apply(code);
 	ck_assert_str_eq(await_messages(1), "{\"type\":\"waiting\",\"count\":1}");
 	first = clock_monotonic();
 	ck_assert_str_eq(text_at(last_request("SendData"), "topic"), "anteroom");
 	ck_assert(json_equal(json_object_get(last_request("SendData"), "destination_identities"),
 			     parsed("[\"eve\"]")));
 	for (int i = 0; i < 3; i++)
-		knock(code);
+		apply(code);
 	ck_assert_str_eq(await_messages(2), "{\"type\":\"waiting\",\"count\":4}");
 	ck_assert_int_ge(clock_monotonic() - first, 800);
 	(void)ask(200, METHOD_POST, arena_text(stand.arena, "%s/tickets", room_path),
