@@ -17,8 +17,8 @@
 
 #include "resources/stored/live_record.h"
 
-/* A name for somebody who comes, or changes the name. */
-struct name_wish {
+/* The name that somebody who comes, or changes the name, asks for. */
+struct name_request {
 	const struct id *room;
 	struct slice name; /* with NAME_COUNTED: without the number */
 	enum name_origin origin;
@@ -27,7 +27,7 @@ struct name_wish {
 };
 
 /* Finds the name under which the person is to be shown. */
-bool names_find(struct call *call, const struct name_wish *wish, struct slice *shown,
+bool names_find(struct call *call, const struct name_request *request, struct slice *shown,
 		struct fault *fault);
 
 /* Gives the peer, who is inside and which the caller stores, a name that was reported or set. Its

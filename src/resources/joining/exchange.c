@@ -90,18 +90,18 @@ bool exchange_check(struct call *call, struct exchange *exchange, const struct a
 }
 
 /* Checks what was asked for at LiveKit's token endpoint in addition. */
-static bool check_wish(struct call *call, struct exchange *exchange, struct fault *fault)
+static bool check_livekit_request(struct call *call, struct exchange *exchange, struct fault *fault)
 {
-	const struct livekit_wish *wish = exchange->wish;
+	const struct livekit_request *request = exchange->livekit;
 	const struct backend *backend = exchange->entrant.backend;
 
-	if (wish == NULL)
+	if (request == NULL)
 		return true;
-	if (!livekit_wish_is_for(call->arena, wish, &exchange->subject.room)) {
+	if (!livekit_request_is_for(call->arena, request, &exchange->subject.room)) {
 		call->run.refusal = JOIN_OTHER_ROOM;
 		return fault_set(fault, FAULT_FORBIDDEN, "Room code is for another room");
 	}
-	if (!livekit_wish_has_agents(call, wish, &exchange->subject.template)) {
+	if (!livekit_request_has_agents(call, request, &exchange->subject.template)) {
 		call->run.refusal = JOIN_NO_SUCH_AGENT;
 		return fault_set(fault, FAULT_FORBIDDEN, "Agent is not allowed");
 	}
@@ -170,7 +170,7 @@ static bool answer_exchange(struct call *call, struct exchange *exchange,
 	if (exchange->entrant.code_hash.data == NULL)
 		exchange->entrant.code_hash = media_code_hash(call->arena, &exchange->media,
 							      exchange->code.letters);
-	if (exchange->wish != NULL) {
+	if (exchange->livekit != NULL) {
 		const struct admission admission = exchange_admission(call, exchange);
 		struct slice token;
 
@@ -262,7 +262,8 @@ bool exchange_code(struct call *call, struct exchange *exchange, const struct ac
 	const bool is_counted = exchange_is_counted(exchange) && !exchange_is_taken(exchange);
 	bool asks = false;
 
-	if (!exchange_check(call, exchange, account, fault) || !check_wish(call, exchange, fault))
+	if (!exchange_check(call, exchange, account, fault) ||
+	    !check_livekit_request(call, exchange, fault))
 		return false;
 
 	/* The holder of a ticket has been at the door. */

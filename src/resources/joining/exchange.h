@@ -13,7 +13,7 @@
 struct exchange {
 	struct entrant entrant;
 	struct slice sent_user, sent_name; /* of the request or the ticket; may be empty */
-	const struct livekit_wish *wish; /* at LiveKit's token endpoint; else NULL */
+	const struct livekit_request *livekit; /* at LiveKit's token endpoint; else NULL */
 	struct room_subject subject;
 	struct code code; /* set if entrant.code is */
 	struct door_ticket *ticket; /* admitted, which is exchanged; or NULL */

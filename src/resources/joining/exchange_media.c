@@ -23,7 +23,7 @@ static const json_t *agents_of(struct call *call, const struct exchange *exchang
 	if (exchange->entrant.backend->type != BACKEND_LIVEKIT)
 		return NULL;
 	return media_agents(call, &exchange->subject.template,
-			    exchange->wish != NULL ? exchange->wish->agents : NULL);
+			    exchange->livekit != NULL ? exchange->livekit->agents : NULL);
 }
 
 static const json_t *config_of_backend(struct call *call, struct exchange *exchange)
@@ -107,7 +107,7 @@ struct slice new_entry(struct call *call)
 
 bool exchange_find_name(struct call *call, struct exchange *exchange, struct fault *fault)
 {
-	struct name_wish wish = {
+	struct name_request request = {
 		.room = &exchange->subject.room.id,
 		.name = exchange_code_name(call, exchange),
 		.origin = NAME_GIVEN,
@@ -121,25 +121,25 @@ bool exchange_find_name(struct call *call, struct exchange *exchange, struct fau
 	if (exchange->entrant.backend == NULL ||
 	    media_admits_nobody(entrant_role(&exchange->entrant)))
 		return true;
-	if (text_is_blank(wish.name)) {
-		wish.name = exchange->sent_name;
-		wish.origin = exchange->entrant.code != NULL ? NAME_CHOSEN : NAME_GIVEN;
+	if (text_is_blank(request.name)) {
+		request.name = exchange->sent_name;
+		request.origin = exchange->entrant.code != NULL ? NAME_CHOSEN : NAME_GIVEN;
 	}
-	if (text_is_blank(wish.name)) {
+	if (text_is_blank(request.name)) {
 		title = text_shown_title(call->arena, entrant_role(&exchange->entrant));
-		wish.name = title.data == NULL ? exchange->entrant.role : title;
-		wish.origin = NAME_COUNTED;
+		request.name = title.data == NULL ? exchange->entrant.role : title;
+		request.origin = NAME_COUNTED;
 	}
-	exchange->name_origin = wish.origin;
+	exchange->name_origin = request.origin;
 
 	if (call->environment->live != LIVE_OFF &&
 	    server_can(exchange->entrant.backend->type, SERVER_LIST))
-		return names_find(call, &wish, &exchange->shown_name, fault);
-	exchange->shown_name = wish.name;
-	if (wish.origin == NAME_COUNTED) {
+		return names_find(call, &request, &exchange->shown_name, fault);
+	exchange->shown_name = request.name;
+	if (request.origin == NAME_COUNTED) {
 		digest_sha256(exchange->answered_user, digest);
 		exchange->shown_name = text_name_numbered(
-			call->arena, wish.name, false,
+			call->arena, request.name, false,
 			decode_32(digest) % UNKNOWN_NUMBERS + UNKNOWN_NUMBER_LEAST, SIZE_MAX);
 	}
 	return true;
@@ -149,7 +149,7 @@ bool exchange_find_name(struct call *call, struct exchange *exchange, struct fau
 
 struct admission exchange_admission(struct call *call, struct exchange *exchange)
 {
-	const struct livekit_wish *wish = exchange->wish;
+	const struct livekit_request *request = exchange->livekit;
 
 	return (struct admission){
 		.config = config_of_backend(call, exchange),
@@ -164,8 +164,8 @@ struct admission exchange_admission(struct call *call, struct exchange *exchange
 		.is_known = entrant_user_is_known(&exchange->entrant),
 		.name = exchange->shown_name,
 		.name_origin = exchange->name_origin,
-		.metadata = wish != NULL ? wish->metadata : SLICE(""),
-		.attributes = wish != NULL ? wish->attributes : NULL,
+		.metadata = request != NULL ? request->metadata : SLICE(""),
+		.attributes = request != NULL ? request->attributes : NULL,
 		.agents = agents_of(call, exchange),
 		.since = exchange->time / 1000,
 		.expires = exchange->expires_at,

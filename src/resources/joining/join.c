@@ -77,12 +77,12 @@ bool join_settle(struct call *call, struct fault *fault)
 
 bool join_livekit(struct call *call, struct fault *fault)
 {
-	const struct livekit_wish wish = livekit_wish_of(call);
+	const struct livekit_request request = livekit_request_of(call);
 	struct exchange exchange = {
 		.entrant = { .call = call, .moment = ENTRY_LIVEKIT },
 		.sent_user = call_text(call, "participant_identity"),
 		.sent_name = call_text(call, "participant_name"),
-		.wish = &wish,
+		.livekit = &request,
 	};
 
 	return exchange_typed(call, call->parameters[0], &exchange, fault);

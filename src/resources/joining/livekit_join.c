@@ -6,9 +6,9 @@
 #include "base/json_writer.h"
 #include "base/text.h"
 
-struct livekit_wish livekit_wish_of(const struct call *call)
+struct livekit_request livekit_request_of(const struct call *call)
 {
-	return (struct livekit_wish){
+	return (struct livekit_request){
 		.room = call_text(call, "room_name"),
 		.metadata = call_text(call, "participant_metadata"),
 		.attributes = call_member(call, "participant_attributes"),
@@ -16,23 +16,24 @@ struct livekit_wish livekit_wish_of(const struct call *call)
 	};
 }
 
-bool livekit_wish_is_for(struct arena *arena, const struct livekit_wish *wish,
-			 const struct room_record *room)
+bool livekit_request_is_for(struct arena *arena, const struct livekit_request *request,
+			    const struct room_record *room)
 {
-	return wish->room.size == 0 || slice_equal(wish->room, id_as_text(arena, &room->id)) ||
-	       text_equal_ignoring_case(wish->room, room->name);
+	return request->room.size == 0 ||
+	       slice_equal(request->room, id_as_text(arena, &room->id)) ||
+	       text_equal_ignoring_case(request->room, room->name);
 }
 
-bool livekit_wish_has_agents(struct call *call, const struct livekit_wish *wish,
-			     const struct template_record *template)
+bool livekit_request_has_agents(struct call *call, const struct livekit_request *request,
+				const struct template_record *template)
 {
 	const json_t *agents;
 
-	if (json_array_size(wish->agents) == 0)
+	if (json_array_size(request->agents) == 0)
 		return true;
 	agents = media_agents(call, template, NULL);
-	for (size_t i = 0; i < json_array_size(wish->agents); i++) {
-		const json_t *asked = json_array_get(wish->agents, i);
+	for (size_t i = 0; i < json_array_size(request->agents); i++) {
+		const json_t *asked = json_array_get(request->agents, i);
 
 		if (media_agent_named(agents, "agentName",
 				      text_of_json(json_object_get(asked, "agent_name"))) == NULL)

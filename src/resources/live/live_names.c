@@ -224,35 +224,36 @@ static void names_expect(struct call *call, const struct id *room, const struct 
 	store_expect(call->transaction, STORE_EACH, expected, id == NULL ? 1 : 2);
 }
 
-bool names_find(struct call *call, const struct name_wish *wish, struct slice *shown,
+bool names_find(struct call *call, const struct name_request *request, struct slice *shown,
 		struct fault *fault)
 {
-	const struct named_person person = { wish->entry, wish->user_id };
+	const struct named_person person = { request->entry, request->user_id };
 	struct numbering numbering;
 	struct shown_name name;
 	struct id id;
 	uint32_t number;
 
-	*shown = wish->name;
-	if (wish->origin == NAME_GIVEN)
+	*shown = request->name;
+	if (request->origin == NAME_GIVEN)
 		return true;
-	if (wish->origin == NAME_COUNTED) {
+	if (request->origin == NAME_COUNTED) {
 		numbering = (struct numbering){
-			.base = wish->name,
-			.group = name_id(call->arena, wish->room, FORM_COUNTED,
-					 text_name_key(call->arena, wish->name), 0),
+			.base = request->name,
+			.group = name_id(call->arena, request->room, FORM_COUNTED,
+					 text_name_key(call->arena, request->name), 0),
 		};
-		names_expect(call, wish->room, NULL, &numbering.group);
+		names_expect(call, request->room, NULL, &numbering.group);
 	} else {
-		id = id_of_name(call->arena, wish->room, wish->name);
-		numbering = numbering_of(call->arena, wish->room, wish->name, wish->origin);
-		names_expect(call, wish->room, &id, &numbering.group);
+		id = id_of_name(call->arena, request->room, request->name);
+		numbering = numbering_of(call->arena, request->room, request->name,
+					 request->origin);
+		names_expect(call, request->room, &id, &numbering.group);
 		if (!shown_name_load(call, &id, STORE_TO_SHOW, &name, fault))
 			return false;
 		if (name.stored.value.data == NULL || !is_taken(&name, &person))
 			return true;
 	}
-	if (!find_number(call, wish->room, &numbering.group, &person, &number, fault))
+	if (!find_number(call, request->room, &numbering.group, &person, &number, fault))
 		return false;
 	*shown = numbered(call->arena, &numbering, number);
 	return true;

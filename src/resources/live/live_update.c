@@ -371,7 +371,7 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 			    &tracks, &count, fault))
 		return false;
 	if (update.name.data != NULL) {
-		const struct name_wish wish = {
+		const struct name_request request = {
 			.room = &update.view->room.id,
 			.name = update.name,
 			.origin = update.view->is_inside ? NAME_CHOSEN : NAME_GIVEN,
@@ -380,7 +380,7 @@ bool active_peers_settle_update(struct call *call, struct fault *fault)
 								     : SLICE(""),
 		};
 
-		if (!names_find(call, &wish, &update.name, fault))
+		if (!names_find(call, &request, &update.name, fault))
 			return false;
 	}
 	asking = update_ask(call, &update);

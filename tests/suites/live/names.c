@@ -207,7 +207,7 @@ END_TEST
 START_TEST(a_crowd_may_have_one_name)
 {
 	struct script *script;
-	struct name_wish wish = { .name = SLICE("guest"), .origin = NAME_COUNTED };
+	struct name_request request = { .name = SLICE("guest"), .origin = NAME_COUNTED };
 	struct fault fault = FAULT_INITIAL;
 	struct slice shown;
 	struct call call;
@@ -218,35 +218,35 @@ START_TEST(a_crowd_may_have_one_name)
 	script->origin = NAME_COUNTED;
 	for (int i = 0; i < 70; i++)
 		say(script, arena_text(stand.arena, "join:s%d#e%d", i, i));
-	wish.room = &script->room;
-	wish.entry = SLICE("e");
+	request.room = &script->room;
+	request.entry = SLICE("e");
 	begin(&call);
-	ck_assert(names_find(&call, &wish, &shown, &fault));
+	ck_assert(names_find(&call, &request, &shown, &fault));
 	ck_assert_msg(slice_is(shown, "guest 71"), "%.*s", (int)shown.size, shown.data);
-	wish.name = SLICE("Guest 3");
-	wish.origin = NAME_CHOSEN;
-	ck_assert(names_find(&call, &wish, &shown, &fault));
+	request.name = SLICE("Guest 3");
+	request.origin = NAME_CHOSEN;
+	ck_assert(names_find(&call, &request, &shown, &fault));
 	ck_assert(slice_is(shown, "Guest 3 (2)"));
-	wish.entry = SLICE("e2");
-	ck_assert(names_find(&call, &wish, &shown, &fault));
+	request.entry = SLICE("e2");
+	ck_assert(names_find(&call, &request, &shown, &fault));
 	ck_assert(slice_is(shown, "Guest 3"));
-	wish.entry = SLICE("e");
-	wish.user_id = SLICE("s2");
-	ck_assert(names_find(&call, &wish, &shown, &fault));
+	request.entry = SLICE("e");
+	request.user_id = SLICE("s2");
+	ck_assert(names_find(&call, &request, &shown, &fault));
 	ck_assert(slice_is(shown, "Guest 3"));
-	wish.user_id = SLICE("s3");
-	wish.origin = NAME_GIVEN;
-	ck_assert(names_find(&call, &wish, &shown, &fault));
+	request.user_id = SLICE("s3");
+	request.origin = NAME_GIVEN;
+	ck_assert(names_find(&call, &request, &shown, &fault));
 	ck_assert(slice_is(shown, "Guest 3"));
 	world_abandon(&call);
 	script->name = SLICE("guest 999999");
 	say(script, "join:last#last");
 	begin(&call);
-	wish = (struct name_wish){ .room = &script->room,
-				   .name = SLICE("guest"),
-				   .origin = NAME_COUNTED,
-				   .entry = SLICE("e") };
-	ck_assert(names_find(&call, &wish, &shown, &fault));
+	request = (struct name_request){ .room = &script->room,
+					 .name = SLICE("guest"),
+					 .origin = NAME_COUNTED,
+					 .entry = SLICE("e") };
+	ck_assert(names_find(&call, &request, &shown, &fault));
 	ck_assert(slice_begins(shown, SLICE("guest ")) && !slice_is(shown, "guest 1000000"));
 	world_abandon(&call);
 	(void)stored(script);
