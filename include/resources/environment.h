@@ -45,8 +45,8 @@ struct environment {
 	struct media_client *media_client; /* background/media_client.h; NULL: cannot ask */
 	struct live_queue
 		*live_queue; /* resources/live/live_queue.h; NULL if nobody takes from it */
-	/* Rooms that were made at media servers (resources/live/made_rooms.h), or NULL. */
-	struct made_rooms *made_rooms;
+	/* Rooms that were made at media servers (resources/live/server_rooms.h), or NULL. */
+	struct server_rooms *server_rooms;
 	struct stay_limits *stay_limits; /* resources/live/stay_limits.h; NULL: no limit */
 	struct live_watch *live_watch; /* background/live_watch.h; NULL with LIVE_OFF */
 	int64_t started; /* milliseconds since 1970; set by service_open, like the next members */

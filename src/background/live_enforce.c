@@ -242,7 +242,7 @@ static bool take_job(struct live_watch *watch, struct pending_request *pending)
 	if (room->overdue > 0)
 		room->find_removals_at = now;
 	if (job->enforcement.ends)
-		watched_forget_made(watch, room);
+		watched_remove_server_room(watch, room);
 	room->often_until = now + SURVEY_OFTEN_AFTER_ACT;
 	watched_survey_soon(room, now);
 	room->checks_bans = room->checks_bans || job->enforcement.checks_bans;

@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "records/kinds.h"
 #include "resources/live/live_merge.h"
-#include "resources/live/made_rooms.h"
+#include "resources/live/server_rooms.h"
 #include "resources/stored/revocations.h"
 #include "resources/media/backend_health.h"
 #include "resources/backends/backends.h"
@@ -597,8 +597,8 @@ static bool read_list(struct live_watch *watch, struct survey *survey,
 		(void)snprintf(verdict.message, sizeof verdict.message, "%s", SET_ASIDE);
 	/* It may have restarted. */
 	if (!verdict.is_up)
-		made_rooms_forget_server(watch->environment->made_rooms, &backend->account,
-					 &backend->id);
+		server_rooms_remove_all(watch->environment->server_rooms, &backend->account,
+					&backend->id);
 	while (transact_again(&run))
 		run.is_done = survey_find_backend(&run.call, survey, &of, &fault) &&
 			      (of == NULL || backend_health_note(&run.call, of, &verdict, &fault));
@@ -856,7 +856,7 @@ static bool take_room(struct live_watch *watch, struct survey *survey, struct wa
 	if (survey->merging.is_closing)
 		return false;
 	if (!survey->merging.is_live && survey->people_count == 0)
-		watched_forget_made(watch, room);
+		watched_remove_server_room(watch, room);
 	if (!survey->merging.needs_room || survey->has_people)
 		return true;
 	survey->has_people = true;

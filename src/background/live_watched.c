@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "records/kinds.h"
-#include "resources/live/made_rooms.h"
+#include "resources/live/server_rooms.h"
 
 /* Microseconds of a round for each account, and for each kind of its work. */
 #define TURN 10000
@@ -139,11 +139,11 @@ void watched_enforce_soon(struct watched_room *room, int64_t at, bool all)
 		room->find_removals_at = at + FIND_REMOVALS_AFTER;
 }
 
-void watched_forget_made(struct live_watch *watch, const struct watched_room *room)
+void watched_remove_server_room(struct live_watch *watch, const struct watched_room *room)
 {
-	const struct made_room made = { room->account, room->backend, room->room };
+	const struct server_room_key made = { room->account, room->backend, room->room };
 
-	made_rooms_forget(watch->environment->made_rooms, &made);
+	server_rooms_remove(watch->environment->server_rooms, &made);
 }
 
 /* ---- media servers ---- */

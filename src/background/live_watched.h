@@ -209,8 +209,9 @@ void watched_forget_room(struct live_watch *watch, struct watched_room *room);
  * everybody in it, not only whether there is a place for them. */
 void watched_survey_soon(struct watched_room *room, int64_t at);
 void watched_enforce_soon(struct watched_room *room, int64_t at, bool all);
-/* The media server has not, or no longer, got the room: whoever joins has it made again. */
-void watched_forget_made(struct live_watch *watch, const struct watched_room *room);
+/* The media server does not have the room, or no longer has it: the next person who joins has it
+ * made again. */
+void watched_remove_server_room(struct live_watch *watch, const struct watched_room *room);
 
 /* Returns NULL if there is no such media server. The pointer is valid for this round. */
 struct watched_backend *watched_backend_of(struct live_watch *watch, const struct id *account,

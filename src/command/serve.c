@@ -17,7 +17,7 @@
 #include "background/join_log.h"
 #include "resources/live/live_queue.h"
 #include "resources/live/stay_limits.h"
-#include "resources/live/made_rooms.h"
+#include "resources/live/server_rooms.h"
 #include "resources/retries/kept_usage.h"
 #include "resources/door/door_polls.h"
 #include "resources/record_kind.h"
@@ -366,7 +366,7 @@ static bool open_program(const struct serve_options *options, const struct ident
 	if (environment->live != LIVE_OFF) {
 		environment->live_queue = live_queue_open();
 		environment->stay_limits = stay_limits_open(options->stays_per_minute);
-		environment->made_rooms = made_rooms_open();
+		environment->server_rooms = server_rooms_open();
 		environment->live_watch = live_watch_open(environment, program->lease);
 	}
 	program->service = service_open(environment);
@@ -391,7 +391,7 @@ static void close_program(struct program *program)
 	media_client_close(program->environment.media_client);
 	live_watch_close(program->environment.live_watch);
 	dispatcher_close(program->environment.dispatcher);
-	made_rooms_close(program->environment.made_rooms);
+	server_rooms_close(program->environment.server_rooms);
 	live_queue_close(program->environment.live_queue);
 	stay_limits_close(program->environment.stay_limits);
 	sender_close(program->sender);

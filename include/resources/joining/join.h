@@ -1,6 +1,6 @@
 /* Handlers of the exchange of room codes for join tokens (anteroom-api(7), JOINING). Those that
  * lead into a room first have the media server make it, where rooms do not make themselves
- * (resources/live/made_rooms.h).
+ * (resources/live/server_rooms.h).
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
 #ifndef RESOURCES_JOINING_JOIN_H

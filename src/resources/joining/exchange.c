@@ -12,7 +12,7 @@
 #include "resources/door/door.h"
 #include "resources/joining/joining.h"
 #include "resources/media/media_join.h"
-#include "resources/live/made_rooms.h"
+#include "resources/live/server_rooms.h"
 
 /* ---- who comes ---- */
 
@@ -278,7 +278,7 @@ bool exchange_code(struct call *call, struct exchange *exchange, const struct ac
 		return call_write_instead(call);
 
 	if (!entry_check(&exchange->entrant, ENTRY_OF_PLACE, fault) ||
-	    !exchange_make_room(call, exchange, MADE_ROOMS_LAST, fault))
+	    !exchange_make_room(call, exchange, SERVER_ROOMS_LAST, fault))
 		return false;
 	if (exchange->is_waiting)
 		return true;

@@ -10,7 +10,7 @@
 #include "resources/asking.h"
 #include "resources/media/media_join.h"
 #include "resources/live/live_names.h"
-#include "resources/live/made_rooms.h"
+#include "resources/live/server_rooms.h"
 #include "resources/stored/media_record.h"
 #include "resources/stored.h"
 #include "resources/templates/template_parts.h"
@@ -38,7 +38,8 @@ static const json_t *config_of_backend(struct call *call, struct exchange *excha
 bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t lasts,
 			struct fault *fault)
 {
-	struct made_room room = { .account = call->account, .room = exchange->subject.room.id };
+	struct server_room_key room = { .account = call->account,
+					.room = exchange->subject.room.id };
 	struct server_verdict verdict;
 	struct asking *asking;
 	struct server server;
@@ -60,11 +61,11 @@ bool exchange_make_room(struct call *call, struct exchange *exchange, int64_t la
 		server_read_made(call->arena, &server, call->now / 1000, &asked->outcome, &verdict);
 		if (!asked_is_up(&verdict, fault))
 			return false;
-		made_rooms_note(call->environment->made_rooms, &room, call->asking->began);
+		server_rooms_add(call->environment->server_rooms, &room, call->asking->began);
 		return true;
 	}
 
-	if (!made_room_is_there(call, &room, lasts, &is_there, fault))
+	if (!server_room_is_made(call, &room, lasts, &is_there, fault))
 		return false;
 	if (is_there)
 		return true;

@@ -7,7 +7,7 @@
 #include "resources/entry_rules/token_check.h"
 #include "resources/joining/exchange.h"
 #include "resources/misses.h"
-#include "resources/live/made_rooms.h"
+#include "resources/live/server_rooms.h"
 #include "resources/stored/revocations.h"
 #include "resources/stored/template_record.h"
 
@@ -66,7 +66,7 @@ bool token_join(struct call *call, struct fault *fault)
 		return false;
 	if (exchange.entrant.backend == NULL)
 		return fault_set(fault, FAULT_NOT_FOUND, "No backend");
-	if (!exchange_make_room(call, &exchange, MADE_ROOMS_LAST_BRIEFLY, fault))
+	if (!exchange_make_room(call, &exchange, SERVER_ROOMS_LAST_BRIEFLY, fault))
 		return false;
 	if (exchange.is_waiting)
 		return true;

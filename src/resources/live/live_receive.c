@@ -11,7 +11,7 @@
 #include "resources/audit_record.h"
 #include "resources/live/live_queue.h"
 #include "resources/stored/live_record.h"
-#include "resources/live/made_rooms.h"
+#include "resources/live/server_rooms.h"
 #include "resources/stored/media_record.h"
 
 /* Seconds after which a media server may try again. */
@@ -82,8 +82,9 @@ bool live_receive(struct call *call, struct fault *fault)
 		return call_answer_nothing(call);
 	}
 	if (event.type == SERVER_ROOM_ENDED)
-		made_rooms_forget(call->environment->made_rooms,
-				  &(const struct made_room){ call->account, backend->id, room });
+		server_rooms_remove(
+			call->environment->server_rooms,
+			&(const struct server_room_key){ call->account, backend->id, room });
 	if (live_queue_add(queue, &call->account, &backend->id, &room, &event, now))
 		return call_answer_nothing(call);
 	fault_set(fault, FAULT_SERVER_BUSY, "Too many events are waiting");

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "kit.h"
 #include "resources/live/live_queue.h"
-#include "resources/live/made_rooms.h"
+#include "resources/live/server_rooms.h"
 #include "suite.h"
 
 #define PATIENCE 1000 /* milliseconds per request */
@@ -29,7 +29,7 @@ struct world stand;
 static void open_parts(struct world *world)
 {
 	world->environment.live_queue = live_queue_open();
-	world->environment.made_rooms = made_rooms_open();
+	world->environment.server_rooms = server_rooms_open();
 	world->environment.media_client = media_client_open(world->sender);
 }
 
@@ -37,7 +37,7 @@ static void close_parts(struct world *world)
 {
 	media_client_close(world->environment.media_client);
 	live_queue_close(world->environment.live_queue);
-	made_rooms_close(world->environment.made_rooms);
+	server_rooms_close(world->environment.server_rooms);
 }
 
 void set_up(void)

@@ -10,7 +10,7 @@
 
 #include "kit.h"
 #include "resources/asking.h"
-#include "resources/live/made_rooms.h"
+#include "resources/live/server_rooms.h"
 #include "suite.h"
 
 /* Creates a code of the room for a guest, with these terms. */
@@ -169,12 +169,12 @@ static const struct {
 START_TEST(who_joins_again_has_the_room_made_soon)
 {
 	const char *code = make_code("{}"), *token = text_at(parsed(exchange(200, code)), "token");
-	struct made_room room = { .account = stand.account.id };
+	struct server_room_key room = { .account = stand.account.id };
 
 	ck_assert(id_parse(slice_of(kit.room), &room.room));
 	ck_assert(id_parse(slice_of(strrchr(backend_path, '/') + 1), &room.backend));
-	made_rooms_note(stand.environment.made_rooms, &room,
-			clock_now(&clock_system) - made_before[_i].age);
+	server_rooms_add(stand.environment.server_rooms, &room,
+			 clock_now(&clock_system) - made_before[_i].age);
 	if (strcmp(made_before[_i].path, "/v2/token") != 0) {
 		bearer = token;
 		(void)ask(200, METHOD_POST, made_before[_i].path, "{}");

@@ -1,8 +1,8 @@
-/* See resources/live/made_rooms.h. A hash of the ids chooses the group of a room, in which it takes
- * the place of the one that was made first.
+/* See resources/live/server_rooms.h. A hash of the ids chooses the group of a room, in which it
+ * takes the place of the one that was made first.
  *
  * SPDX-License-Identifier: GPL-3.0-or-later */
-#include "resources/live/made_rooms.h"
+#include "resources/live/server_rooms.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,25 +18,25 @@
 #define WAYS 4
 
 struct entry {
-	struct made_room room;
+	struct server_room_key room;
 	int64_t asked; /* 0: free */
 };
 
-struct made_rooms {
+struct server_rooms {
 	pthread_mutex_t lock;
 	struct entry groups[GROUPS][WAYS];
 };
 
-struct made_rooms *made_rooms_open(void)
+struct server_rooms *server_rooms_open(void)
 {
-	struct made_rooms *rooms = memory_check(calloc(1, sizeof *rooms));
+	struct server_rooms *rooms = memory_check(calloc(1, sizeof *rooms));
 
 	if (pthread_mutex_init(&rooms->lock, NULL) != 0)
 		ABORT("cannot create a lock or thread");
 	return rooms;
 }
 
-void made_rooms_close(struct made_rooms *rooms)
+void server_rooms_close(struct server_rooms *rooms)
 {
 	if (rooms == NULL)
 		return;
@@ -46,20 +46,20 @@ void made_rooms_close(struct made_rooms *rooms)
 
 /* ---- entries; the caller holds the lock ---- */
 
-static bool is_same_made_room(const struct made_room *a, const struct made_room *b)
+static bool is_same_key(const struct server_room_key *a, const struct server_room_key *b)
 {
 	return id_compare(&a->room, &b->room) == 0 && id_compare(&a->backend, &b->backend) == 0 &&
 	       id_compare(&a->account, &b->account) == 0;
 }
 
 /* Returns the entry of the room, or else the one that it may take: its room is another one. */
-static struct entry *made_entry(struct made_rooms *rooms, const struct made_room *room)
+static struct entry *find_entry(struct server_rooms *rooms, const struct server_room_key *room)
 {
 	const uint32_t hash = checksum(0, room->room.bytes, sizeof room->room.bytes);
 	struct entry *group = rooms->groups[hash % GROUPS], *oldest = group;
 
 	for (size_t i = 0; i < WAYS; i++) {
-		if (group[i].asked != 0 && is_same_made_room(&group[i].room, room))
+		if (group[i].asked != 0 && is_same_key(&group[i].room, room))
 			return &group[i];
 		if (group[i].asked < oldest->asked)
 			oldest = &group[i];
@@ -69,17 +69,17 @@ static struct entry *made_entry(struct made_rooms *rooms, const struct made_room
 
 /* ---- */
 
-void made_rooms_note(struct made_rooms *rooms, const struct made_room *room, int64_t asked)
+void server_rooms_add(struct server_rooms *rooms, const struct server_room_key *room, int64_t asked)
 {
 	if (rooms == NULL)
 		return;
 	pthread_mutex_lock(&rooms->lock);
-	*made_entry(rooms, room) = (struct entry){ *room, asked };
+	*find_entry(rooms, room) = (struct entry){ *room, asked };
 	pthread_mutex_unlock(&rooms->lock);
 }
 
-void made_rooms_forget_server(struct made_rooms *rooms, const struct id *account,
-			      const struct id *backend)
+void server_rooms_remove_all(struct server_rooms *rooms, const struct id *account,
+			     const struct id *backend)
 {
 	if (rooms == NULL)
 		return;
@@ -94,23 +94,23 @@ void made_rooms_forget_server(struct made_rooms *rooms, const struct id *account
 	pthread_mutex_unlock(&rooms->lock);
 }
 
-void made_rooms_forget(struct made_rooms *rooms, const struct made_room *room)
+void server_rooms_remove(struct server_rooms *rooms, const struct server_room_key *room)
 {
 	struct entry *entry;
 
 	if (rooms == NULL)
 		return;
 	pthread_mutex_lock(&rooms->lock);
-	entry = made_entry(rooms, room);
-	if (is_same_made_room(&entry->room, room))
+	entry = find_entry(rooms, room);
+	if (is_same_key(&entry->room, room))
 		entry->asked = 0;
 	pthread_mutex_unlock(&rooms->lock);
 }
 
-bool made_room_is_there(struct call *call, const struct made_room *room, int64_t lasts,
-			bool *is_there, struct fault *fault)
+bool server_room_is_made(struct call *call, const struct server_room_key *room, int64_t lasts,
+			 bool *is_there, struct fault *fault)
 {
-	struct made_rooms *rooms = call->environment->made_rooms;
+	struct server_rooms *rooms = call->environment->server_rooms;
 	const struct entry *entry;
 	int64_t asked; /* 0 if that is not known */
 	struct store_record record;
@@ -128,8 +128,8 @@ bool made_room_is_there(struct call *call, const struct made_room *room, int64_t
 	if (rooms == NULL)
 		return true;
 	pthread_mutex_lock(&rooms->lock);
-	entry = made_entry(rooms, room);
-	asked = is_same_made_room(&entry->room, room) ? entry->asked : 0;
+	entry = find_entry(rooms, room);
+	asked = is_same_key(&entry->room, room) ? entry->asked : 0;
 	pthread_mutex_unlock(&rooms->lock);
 	if (asked == 0 || call->now - asked >= lasts || call->now < asked)
 		return true;
