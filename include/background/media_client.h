@@ -34,8 +34,8 @@ void media_client_close(struct media_client *client);
  * another call has just got the answer to the same request. */
 void media_client_ask(struct media_client *client, struct asking *asking,
 		      void (*done)(void *context, struct asking *asking), void *context);
-/* Frees what the outcomes own, which were read. */
-void media_client_forget(struct asking *asking);
+/* Frees what the outcomes own, once they were read. */
+void media_client_release(struct asking *asking);
 
 /* Returns the Idempotency-Keys of calls that ask, which live as long as the client. */
 struct claims *media_client_claims(struct media_client *client);

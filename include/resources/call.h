@@ -108,7 +108,7 @@ struct answer {
 	int status;
 	struct header headers[ANSWER_HEADERS]; /* without Content-Length, which the edge adds */
 	size_t header_count;
-	size_t standing_count; /* leading headers that stay even if the response is replaced */
+	size_t lasting_count; /* leading headers that stay even if the response is replaced */
 	struct slice *parts;
 	size_t part_count;
 	size_t part_capacity;
@@ -209,7 +209,7 @@ struct call {
 	/* The templates of a part (resources/stored/template_record.h); else NULL. */
 	struct template_memo *memo;
 	int64_t least_now; /* lower bound of `now` in the next run */
-	bool forgets_codes; /* codes it removes were never seen, so they are not reserved */
+	bool frees_codes; /* codes it removes were never seen, so they are not reserved */
 	struct run run;
 	struct call_step step;
 	struct bulk *bulk; /* private to service/bulk.c */
@@ -263,8 +263,8 @@ bool call_write_instead(struct call *call);
 bool call_is_writing(const struct call *call);
 /* Returns how to read records that the call changes if it is a write. */
 enum store_reading call_reading(const struct call *call);
-/* Empties the response, except for its standing headers. */
-void call_forget_answer(struct call *call);
+/* Empties the response, except for its lasting headers. */
+void call_reset_answer(struct call *call);
 /* Sets account_text, and the account of the transaction, from call->account. */
 void call_set_account(struct call *call);
 /* Returns true if the account keeps nothing of who the people in its rooms are. */

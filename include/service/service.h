@@ -36,7 +36,7 @@ void service_ask(struct call *call, void (*done)(void *context, struct asking *a
 		 void *context);
 
 /* Completes a call that was parked: STORE_DURABLE keeps the answer, STORE_FAILED replaces it with a
- * 503 and keeps the standing headers (answer.standing_count). */
+ * 503 and keeps the lasting headers (answer.lasting_count). */
 void service_settle(struct call *call, enum store_state state);
 
 #endif

@@ -636,7 +636,7 @@ static bool dispatch_round(struct dispatcher *dispatcher)
 	if (!has_lease && dispatcher->had_lease) {
 		/* Another process sends now, so this one must stop. */
 		sender_stop(dispatcher->sender);
-		dispatcher_forget(dispatcher);
+		dispatcher_reset(dispatcher);
 		tell_figures(dispatcher);
 	}
 	dispatcher->had_lease = has_lease;
@@ -714,7 +714,7 @@ static void *run_dispatcher(void *context)
 	dispatcher_take_outcomes(dispatcher);
 	if (dispatcher->had_lease)
 		dispatcher_save(dispatcher, true);
-	dispatcher_forget(dispatcher);
+	dispatcher_reset(dispatcher);
 	(void)arena_use_for_json(NULL);
 	return NULL;
 }

@@ -70,7 +70,7 @@ static void remove_stale(struct dispatcher *dispatcher)
 	}
 }
 
-void dispatcher_forget(struct dispatcher *dispatcher)
+void dispatcher_reset(struct dispatcher *dispatcher)
 {
 	for (size_t i = 0; i < SENDER_MOST; i++) {
 		struct attempt *attempt = &dispatcher->attempts[i];

@@ -122,8 +122,8 @@ struct dispatcher {
 /* Looks up which accounts have webhooks, what has changed in them, and how far their event logs
  * go. */
 void dispatcher_look(struct dispatcher *dispatcher);
-/* Forgets everything, because this process has lost the lease or is ending. */
-void dispatcher_forget(struct dispatcher *dispatcher);
+/* Drops everything, because this process has lost the lease or is ending. */
+void dispatcher_reset(struct dispatcher *dispatcher);
 /* Logs damage and resets the fault, so that the rest continues. Returns false for any other
  * fault. */
 bool dispatcher_pass_over(struct dispatcher *dispatcher, const char *event,

@@ -78,7 +78,7 @@ static void write_due(struct door_watch *watch)
 				continue;
 			for (size_t j = from; j < to; j++)
 				if (due[j].times.taken != 0)
-					door_polls_forget(
+					door_polls_remove(
 						polls,
 						(struct slice){ due[j].name, sizeof due[j].name });
 		}
@@ -110,7 +110,7 @@ static void sweep_room(struct door_watch *watch, const struct door_room *room)
 		door_polls_count(environment->door_polls, DOOR_END_LAPSED, sweep.lapsed);
 	} while (!sweep.is_last);
 	if (sweep.is_empty)
-		door_polls_forget_room(environment->door_polls, room);
+		door_polls_unwatch(environment->door_polls, room);
 	if (has_changed && environment->live == LIVE_ON && environment->live_queue != NULL)
 		live_queue_notify(environment->live_queue, &room->account, &room->room);
 }

@@ -220,7 +220,7 @@ static bool write_some(const struct environment *environment, struct arena *aren
 }
 
 /* Removes an entry from its list. */
-static void forget_joining(struct join_log *joins, struct waiting **place)
+static void remove_joining(struct join_log *joins, struct waiting **place)
 {
 	struct waiting *waiting = *place;
 
@@ -240,7 +240,7 @@ static struct waiting *without_written(struct join_log *joins, struct waiting *l
 
 	while (*place != NULL && n < AT_ONCE) {
 		if (is_of(*place, &account)) {
-			forget_joining(joins, place);
+			remove_joining(joins, place);
 			n++;
 		} else {
 			place = &(*place)->next;
@@ -264,7 +264,7 @@ void join_log_write(struct join_log *joins, const struct environment *environmen
 		const uint64_t number = (*place)->joining.number;
 
 		if (number != 0 && store_state(environment->store, number) == STORE_FAILED)
-			forget_joining(joins, place);
+			remove_joining(joins, place);
 		else
 			place = &(*place)->next;
 	}

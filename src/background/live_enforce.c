@@ -73,7 +73,7 @@ static uint64_t add_change(struct watched_account *account, const struct notifie
 }
 
 /* Drops the changes of roles if the people have been notified in all rooms. */
-static void forget_changes(struct watched_account *account)
+static void clear_changes(struct watched_account *account)
 {
 	if (account->notifying > 0)
 		return;
@@ -116,7 +116,7 @@ bool enforce_in_all_rooms(struct live_watch *watch, struct arena *arena, const s
 		run.is_done = fault.kind == FAULT_NONE;
 	}
 	arena_reset(arena);
-	forget_changes(watched_account_of(watch, account));
+	clear_changes(watched_account_of(watch, account));
 	return run.is_done || !transact_may_pass(&fault);
 }
 
@@ -190,7 +190,7 @@ static bool send_job(struct live_watch *watch, struct enforce_job *job)
 
 	job->enforcement = job->run;
 	if (job->pending.asking != NULL)
-		media_client_forget(job->pending.asking);
+		media_client_release(job->pending.asking);
 	job->pending.asking = job->enforcement.asking;
 	if (job->pending.asking == NULL)
 		return false;
@@ -573,7 +573,7 @@ void enforce_notify_roles(struct live_watch *watch)
 			account = watched_account_of(watch, &room->account);
 			room->changes_from = 0;
 			COUNTER_LOWER(account->notifying, 1);
-			forget_changes(account);
+			clear_changes(account);
 		}
 		watched_took_turn(watch, &room->account, WORK_ENFORCE, begun);
 	}

@@ -374,7 +374,8 @@ void follow_merge_events(struct live_watch *watch, struct received_event *receiv
 			}
 		}
 		if (done > 0)
-			live_queue_forget(watch->environment->live_queue, &account, &backend, done);
+			live_queue_release(watch->environment->live_queue, &account, &backend,
+					   done);
 	}
 	arena_close(arena);
 	free(list);
@@ -591,7 +592,7 @@ static bool read_list(struct live_watch *watch, struct survey *survey,
 			  clock_now(watch->environment->clock) / 1000, &survey->asked.outcome,
 			  &verdict, &rooms, &survey->room_count);
 	survey->rooms = rooms;
-	media_client_forget(&survey->asking);
+	media_client_release(&survey->asking);
 	/* The list was asked for before that; so the event is the newer result. */
 	if (verdict.is_up && verdict.message[0] == '\0' && survey->sent <= backend->set_aside)
 		(void)snprintf(verdict.message, sizeof verdict.message, "%s", SET_ASIDE);
@@ -773,7 +774,7 @@ static bool read_room(struct live_watch *watch, struct survey *survey)
 	else
 		server_read_rooms(survey->pending.arena, &survey->server, now, outcome, &verdict,
 				  &rooms, &count);
-	media_client_forget(&survey->asking);
+	media_client_release(&survey->asking);
 	if (!verdict.is_up)
 		return false;
 	if (survey->has_people) {

@@ -154,7 +154,7 @@ static void go_through_rooms(struct live_watch *watch, struct arena *arena)
 		    !room->notifies && room->changes_from == 0 &&
 		    (room->notified == 0 || now >= room->notified + NOTIFY_AFTER) &&
 		    (room->roles_notified == 0 || now >= room->roles_notified + NOTIFY_ROLES_AFTER))
-			watched_forget_room(watch, room);
+			watched_remove_room(watch, room);
 	}
 }
 
@@ -390,7 +390,7 @@ void live_watch_close(struct live_watch *watch)
 		watch->waiting = next;
 	}
 	while (watch->room_count > 0)
-		watched_forget_room(watch, watch->rooms[0]);
+		watched_remove_room(watch, watch->rooms[0]);
 	free(watch->rooms);
 	free(watch->backends);
 	for (size_t i = 0; i < watch->account_count; i++)

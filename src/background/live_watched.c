@@ -111,7 +111,7 @@ struct watched_room *watched_room_of(struct live_watch *watch, const struct id *
 	return room;
 }
 
-void watched_forget_room(struct live_watch *watch, struct watched_room *room)
+void watched_remove_room(struct live_watch *watch, struct watched_room *room)
 {
 	struct watched_room *last = watch->rooms[--watch->room_count];
 
@@ -239,7 +239,7 @@ void pending_close(struct pending_request *pending)
 		pthread_mutex_unlock(&watch->lock);
 	}
 	if (pending->asking != NULL)
-		media_client_forget(pending->asking);
+		media_client_release(pending->asking);
 	arena_close(pending->arena);
 }
 

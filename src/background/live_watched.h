@@ -198,13 +198,13 @@ void watched_took_turn(struct live_watch *watch, const struct id *account, enum 
 		       int64_t begun);
 
 /* Returns the room, and adds it if it is not known. backend: where it is, or may be; zeros if that
- * is not known. The pointer is valid until watched_forget_room. */
+ * is not known. The pointer is valid until watched_remove_room. */
 struct watched_room *watched_room_of(struct live_watch *watch, const struct id *account,
 				     const struct id *backend, const struct id *id);
 /* Returns NULL if the room is not known. */
 struct watched_room *watched_find_room(const struct live_watch *watch, const struct id *account,
 				       const struct id *id);
-void watched_forget_room(struct live_watch *watch, struct watched_room *room);
+void watched_remove_room(struct live_watch *watch, struct watched_room *room);
 /* The room is to be surveyed, or the rules enforced there, at this time at the latest. all:
  * everybody in it, not only whether there is a place for them. */
 void watched_survey_soon(struct watched_room *room, int64_t at);

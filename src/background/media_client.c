@@ -54,7 +54,7 @@ struct media_client {
 	/* Under the lock. */
 	struct media_queue *queue;
 	struct surveyed_room *surveyed;
-	struct asked *shared; /* those that others may share, until they are forgotten */
+	struct asked *shared; /* those that others may share, until media_client_release */
 	bool ends;
 	struct media_figures figures; /* but the durations */
 	struct histogram durations;
@@ -129,7 +129,7 @@ static void asked_end(struct media_client *client, struct asked *asked, enum ask
 		copy_end(asked, sharer);
 		asking_count(client, sharer->of);
 	}
-	/* Others may still read its outcome until it is forgotten. */
+	/* Other calls may read its outcome until media_client_release. */
 	asking_count(client, asked->of);
 }
 
@@ -543,7 +543,7 @@ void media_client_ask(struct media_client *client, struct asking *asking,
 		asking_count(client, asking);
 }
 
-void media_client_forget(struct asking *asking)
+void media_client_release(struct asking *asking)
 {
 	struct media_client *client = asking->client;
 	struct asking *followers = asking->followers;

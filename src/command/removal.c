@@ -11,7 +11,7 @@ static bool remove_some(struct removal *removal, bool *is_last, struct fault *fa
 	const struct environment environment = { .clock = &clock_system, .store = removal->store };
 	struct call call = { .environment = &environment,
 			     .arena = removal->arena,
-			     .forgets_codes = removal->is_of_load };
+			     .frees_codes = removal->is_of_load };
 
 	call.account = removal->account;
 	id_print(&removal->account, call.account_text);

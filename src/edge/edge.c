@@ -105,7 +105,7 @@ static void count_down(struct edge *edge)
 }
 
 /* Counts down for a connection that libfcgi has closed. */
-static void forget_connection(struct edge *edge, int connection)
+static void remove_connection(struct edge *edge, int connection)
 {
 	atomic_fetch_sub(&edge->open[connection], 1);
 	count_down(edge);
@@ -200,7 +200,7 @@ static void deliver(struct edge *edge, struct exchange *exchange)
 		access_log(call);
 	atomic_store(&edge->stages[connection], STAGE_SENDING);
 	if (!fastcgi_send(exchange, !atomic_load(&edge->is_stopping))) {
-		forget_connection(edge, connection);
+		remove_connection(edge, connection);
 		return;
 	}
 	atomic_store(&edge->stages[connection], STAGE_RECEIVING);
@@ -307,7 +307,7 @@ static void serve(struct edge *edge, int connection, struct work *work)
 		work->exchange = pool_take(edge->pool);
 	exchange = work->exchange;
 	if (!fastcgi_receive(exchange, connection)) {
-		forget_connection(edge, connection);
+		remove_connection(edge, connection);
 		return;
 	}
 	atomic_store(&edge->stages[connection], STAGE_ANSWERING);

@@ -144,7 +144,7 @@ struct kept_keys {
 static pthread_key_t kept_keys_key;
 static pthread_once_t kept_keys_once = PTHREAD_ONCE_INIT;
 
-static void forget_key(struct kept_key *kept)
+static void release_key(struct kept_key *kept)
 {
 	OPENSSL_clear_free(kept->encoded, kept->size);
 	EVP_PKEY_CTX_free(kept->signer);
@@ -157,7 +157,7 @@ static void free_kept_keys(void *place)
 	struct kept_keys *kept = place;
 
 	for (size_t i = 0; i < KEPT; i++)
-		forget_key(&kept->keys[i]);
+		release_key(&kept->keys[i]);
 	free(kept);
 }
 
@@ -195,7 +195,7 @@ static const struct kept_key *keep_key(enum signing_alg alg, struct slice privat
 			return kept;
 	}
 	kept = &all->keys[all->next++ % KEPT];
-	forget_key(kept);
+	release_key(kept);
 	kept->key = read_private_key(alg, private_key);
 	if (kept->key == NULL)
 		return NULL;

@@ -118,9 +118,9 @@ bool call_is_writing(const struct call *call)
 	return call->transaction->access == STORE_WRITE;
 }
 
-void call_forget_answer(struct call *call)
+void call_reset_answer(struct call *call)
 {
-	call->answer.header_count = call->answer.standing_count;
+	call->answer.header_count = call->answer.lasting_count;
 	call->answer.part_count = 0;
 	call->answer.size = 0;
 	call->answer.kept = (struct slice){ NULL, 0 };

@@ -136,7 +136,7 @@ static bool show_kept(struct call *call, const struct kept_answer *kept,
 	*fault = FAULT_INITIAL;
 	if (!digest_equal(kept->fingerprint, fingerprint))
 		return fault_set(fault, FAULT_KEY_REUSED, NULL);
-	call_forget_answer(call);
+	call_reset_answer(call);
 	kept_answer_show(call, kept);
 	kept_usage_count_replay(call->environment->kept_usage);
 	return true;

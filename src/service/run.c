@@ -38,7 +38,7 @@ struct start {
 /* Releases the memory of the last run, including its answer. */
 static void begin_again(struct call *call, const struct start *start, struct fault *fault)
 {
-	call_forget_answer(call);
+	call_reset_answer(call);
 	call->answer.status = 0;
 	call->answer.parts = NULL;
 	call->answer.part_capacity = 0;
@@ -205,7 +205,7 @@ bool run_call(struct call *call, struct fault *fault)
 				access = STORE_WRITE;
 			} else if (call->validates_only) {
 				call->asking = NULL;
-				call_forget_answer(call);
+				call_reset_answer(call);
 				return call_answer(call, SLICE("{\"valid\":true}"));
 			} else {
 				return true;

@@ -16,7 +16,7 @@ uint64_t run_account_mark(const struct id *account);
 bool run_would_wait(const struct call *call);
 
 /* Runs the handler of call->route. The call has been routed (router_find), admitted (auth_check)
- * and read; its answer contains only standing headers. Returns true if call->answer is complete, or
+ * and read; its answer contains only lasting headers. Returns true if call->answer is complete, or
  * if call->run.wants_write is set: only the handler found what it writes, and the call would wait
  * (run_would_wait). Returns false if the call is refused with `fault`; nothing was changed then,
  * unless the outcome of the commit is unknown (store/store.h). In all cases call->answer.awaited

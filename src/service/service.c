@@ -260,7 +260,7 @@ static void run_and_answer(struct call *call)
 		fault = own;
 	call->asking = NULL;
 	call->asks_next = NULL;
-	call_forget_answer(call);
+	call_reset_answer(call);
 	/* A body that is too large was rejected earlier, so here the stored values that the handler
 	 * read were too large, unless the fault says otherwise. */
 	if (fault.kind == FAULT_TOO_LARGE) {
@@ -294,7 +294,7 @@ static void carry_out(struct service *service, struct call *call, struct slice q
 		atomic_store(&service->alone, run_account_mark(&account));
 	is_read = read_and_check(call, query, &fault);
 	/* The headers that are set by now stay if the call is refused. */
-	call->answer.standing_count = call->answer.header_count;
+	call->answer.lasting_count = call->answer.header_count;
 	if (is_read) {
 		/* Such calls run one at a time, so each may have more memory. */
 		if (route->is_alone)
@@ -368,12 +368,12 @@ bool service_answer(struct service *service, struct call *call)
 		struct asking *asking = call->asking;
 		const bool has_waited = asking->waits_for_key;
 
-		call_forget_answer(call);
+		call_reset_answer(call);
 		if (asking->prepare != NULL && !asking->is_follower)
 			asking->prepare(call, asking);
 		run_and_answer(call);
 		if (!has_waited) {
-			media_client_forget(asking);
+			media_client_release(asking);
 			call->asking = call->asks_next;
 			call->asks_next = NULL;
 		}
@@ -425,7 +425,7 @@ void service_settle(struct call *call, enum store_state state)
 	else
 		fault_set(&fault, FAULT_UNAVAILABLE, NULL);
 	idempotency_release(call);
-	call_forget_answer(call);
+	call_reset_answer(call);
 	call->answer.awaited = 0;
 	answer_fault(call, &fault);
 	headers_content(call);

@@ -89,8 +89,8 @@ void door_polls_allow(struct door_polls *polls, const struct door_ticket *ticket
  * are used, from the address; 0 if others may. */
 int64_t door_polls_denied_until(struct door_polls *polls, const struct door_ticket *ticket,
 				const unsigned char address[DIGEST_SIZE], int64_t now);
-/* Forgets a ticket, which is denied or given up, or whose exchange is stored. */
-void door_polls_forget(struct door_polls *polls, struct slice name);
+/* Removes a ticket, which is denied or given up, or whose exchange is stored. */
+void door_polls_remove(struct door_polls *polls, struct slice name);
 
 /* Has the door of a room gone through soon, for tickets that have lapsed. */
 void door_polls_watch(struct door_polls *polls, const struct id *account, const struct id *room);
@@ -103,7 +103,7 @@ struct door_poll {
 };
 /* Finds at most `most` tickets that were exchanged, or whose stored time is older than
  * DOOR_WRITES_AFTER at `now`, in the order of accounts, rooms and names. Those that were exchanged
- * are found again later until they are forgotten. Also forgets those that have lapsed. */
+ * are found again later until they are removed. Also removes those that have lapsed. */
 size_t door_polls_due(struct door_polls *polls, int64_t now, struct door_poll *due, size_t most);
 /* Takes a room whose door was not gone through since `before`, and sets that to `now`. False if
  * there is none. */
@@ -113,7 +113,7 @@ struct door_room {
 bool door_polls_take_room(struct door_polls *polls, int64_t before, int64_t now,
 			  struct door_room *room);
 /* Nobody waits in the room any more. */
-void door_polls_forget_room(struct door_polls *polls, const struct door_room *room);
+void door_polls_unwatch(struct door_polls *polls, const struct door_room *room);
 
 /* For metrics. */
 enum door_end { DOOR_END_ADMITTED, DOOR_END_DENIED, DOOR_END_LAPSED };

@@ -125,11 +125,11 @@ struct live_queue_taken {
 	struct queued_room *rooms;
 };
 /* Takes it. The caller frees each event with free(3), each room with queued_room_free, and calls
- * live_queue_forget for events when they are merged: until then they count as waiting. */
+ * live_queue_release for events when they are merged: until then they count as waiting. */
 struct live_queue_taken live_queue_take(struct live_queue *queue);
 /* n events of the backend are merged, or set aside because they could not be stored. */
-void live_queue_forget(struct live_queue *queue, const struct id *account, const struct id *backend,
-		       size_t n);
+void live_queue_release(struct live_queue *queue, const struct id *account,
+			const struct id *backend, size_t n);
 void live_queue_set_aside(struct live_queue *queue);
 /* Takes the media servers of live_queue_note_contact. The caller frees each item with free(3). */
 struct backend_contact *live_queue_take_contacts(struct live_queue *queue);

@@ -55,9 +55,9 @@ int64_t backend_last_event(const struct backend_healths *healths, const struct i
  * it says so already. */
 bool backend_health_note_event(struct call *call, const struct id *backend, int64_t time,
 			       struct fault *fault);
-/* Forgets what is known of the backend, because it is deleted, or asked elsewhere or with other
+/* Removes what is known of the backend, because it is deleted, or asked elsewhere or with other
  * keys. is_same: it is the same server, so whether it has ever answered is kept. */
-bool backend_health_forget(struct call *call, const struct id *backend, bool is_same,
+bool backend_health_remove(struct call *call, const struct id *backend, bool is_same,
 			   struct fault *fault);
 
 #endif

@@ -269,7 +269,7 @@ static bool save_backend(struct call *call, json_t *document, struct fault *faul
 	/* What is known of a server does not hold for another one, nor for other keys. */
 	is_there = stays_there(call, &former, changed.url, changed.api_url);
 	if (!(is_there && slice_equal(former.config, changed.config)) &&
-	    !backend_health_forget(call, &backend->id, is_there, fault))
+	    !backend_health_remove(call, &backend->id, is_there, fault))
 		return false;
 	if (!backend_healths_load(call, STORE_TO_SHOW, &healths, fault))
 		return false;
@@ -297,7 +297,7 @@ bool backends_delete(struct call *call, struct fault *fault)
 	if (backend->uses > 0)
 		return fault_set(fault, FAULT_CONFLICT, "Backend is in use");
 	note_backend(call, "backend.deleted", backend, NULL);
-	if (!backend_health_forget(call, &backend->id, false, fault) ||
+	if (!backend_health_remove(call, &backend->id, false, fault) ||
 	    !live_close_backend(call, &backend->id, fault) ||
 	    !backend_account_remove(call, &backend->id, fault))
 		return false;

@@ -216,7 +216,7 @@ static bool code_removed(struct call *call, const void *record, struct fault *fa
 {
 	const struct code *code = record;
 
-	return call->forgets_codes || code_words_keep(call, code->letters, fault);
+	return call->frees_codes || code_words_keep(call, code->letters, fault);
 }
 
 const struct record_kind code_kind = {

@@ -161,7 +161,7 @@ void door_after_commit(const struct call *call)
 		door_polls_deny(polls, change->denied, change->address,
 				change->denied->decided + DOOR_DENIES_FOR);
 	if (change->denied != NULL)
-		door_polls_forget(polls, change->denied->name);
+		door_polls_remove(polls, change->denied->name);
 	if (change->allowed != NULL)
 		door_polls_allow(polls, change->allowed);
 	if (id_compare(&change->admitted, &kind_only_id) != 0)
@@ -546,7 +546,7 @@ bool door_ticket_open(struct call *call, struct door_ticket *ticket, struct door
 	if (!has_lapsed_since(call, door, ticket, times.polled))
 		return true;
 	if (ticket->taken == 0)
-		door_polls_forget(polls, name);
+		door_polls_remove(polls, name);
 	return is_unknown(fault);
 }
 
@@ -601,7 +601,7 @@ bool door_take(struct call *call, const struct door *door, struct door_ticket *t
 		door_polls_take(polls, ticket->name, ticket->taken);
 		return true;
 	}
-	door_polls_forget(polls, ticket->name);
+	door_polls_remove(polls, ticket->name);
 	return put_taken(call, door, ticket, room, fault);
 }
 
@@ -668,7 +668,7 @@ bool tickets_give_up(struct call *call, struct fault *fault)
 		if (is_there)
 			note_admitted(call, &room, &door, &ticket);
 	}
-	door_polls_forget(call->environment->door_polls, ticket.name);
+	door_polls_remove(call->environment->door_polls, ticket.name);
 	if (door_ticket_is_waiting(&door, &ticket)) {
 		count_one_less(&door);
 		if (!put_changed_door(call, &door, fault))

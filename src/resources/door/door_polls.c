@@ -233,7 +233,7 @@ static struct polled *add_ticket(struct door_polls *polls, const struct id *acco
 	return polled;
 }
 
-static void forget_ticket(struct door_polls *polls, struct polled *polled)
+static void remove_ticket(struct door_polls *polls, struct polled *polled)
 {
 	struct polled *last = polls->list[--polls->count];
 
@@ -244,7 +244,7 @@ static void forget_ticket(struct door_polls *polls, struct polled *polled)
 	free(polled);
 }
 
-static void forget_door(struct door_polls *polls, struct watched_door *door)
+static void remove_door(struct door_polls *polls, struct watched_door *door)
 {
 	struct watched_door *last = polls->door_list[--polls->door_count];
 
@@ -268,7 +268,7 @@ static int compare_denials(const void *a, const void *b)
 		      DIGEST_SIZE);
 }
 
-static void forget_denials(struct door_polls *polls, struct denials *denials)
+static void remove_denials(struct door_polls *polls, struct denials *denials)
 {
 	struct denials *last = polls->denial_list[--polls->denial_count];
 
@@ -295,12 +295,12 @@ void door_polls_close(struct door_polls *polls)
 	if (polls == NULL)
 		return;
 	while (polls->denial_count > 0)
-		forget_denials(polls, polls->denial_list[0]);
+		remove_denials(polls, polls->denial_list[0]);
 	free(polls->denial_list);
 	while (polls->count > 0)
-		forget_ticket(polls, polls->list[0]);
+		remove_ticket(polls, polls->list[0]);
 	while (polls->door_count > 0)
-		forget_door(polls, polls->door_list[0]);
+		remove_door(polls, polls->door_list[0]);
 	free(polls->list);
 	free(polls->door_list);
 	pthread_mutex_destroy(&polls->lock);
@@ -369,7 +369,7 @@ enum door_limit door_polls_replace(struct door_polls *polls, const struct id *ac
 			limit = limit_of(polls, ticket, address);
 		if (limit == DOOR_FITS) {
 			if (polled != NULL)
-				forget_ticket(polls, polled);
+				remove_ticket(polls, polled);
 			(void)add_ticket(polls, account, ticket, address, waits);
 		}
 	}
@@ -571,14 +571,14 @@ int64_t door_polls_denied_until(struct door_polls *polls, const struct door_tick
 	return until;
 }
 
-void door_polls_forget(struct door_polls *polls, struct slice name)
+void door_polls_remove(struct door_polls *polls, struct slice name)
 {
 	struct polled *polled;
 
 	pthread_mutex_lock(&polls->lock);
 	polled = find_ticket(polls, name);
 	if (polled != NULL)
-		forget_ticket(polls, polled);
+		remove_ticket(polls, polled);
 	pthread_mutex_unlock(&polls->lock);
 }
 
@@ -620,13 +620,13 @@ size_t door_polls_due(struct door_polls *polls, int64_t now, struct door_poll *d
 	for (size_t i = polls->denial_count; i-- > 0;) {
 		end_denials(polls->denial_list[i], now);
 		if (polls->denial_list[i]->count == 0)
-			forget_denials(polls, polls->denial_list[i]);
+			remove_denials(polls, polls->denial_list[i]);
 	}
 	for (size_t i = polls->count; i-- > 0 && n < most;) {
 		struct polled *polled = polls->list[i];
 
 		if (now > polled->last + DOOR_LAPSES) {
-			forget_ticket(polls, polled);
+			remove_ticket(polls, polled);
 			continue;
 		}
 		if (!is_due(polled, now))
@@ -665,7 +665,7 @@ bool door_polls_take_room(struct door_polls *polls, int64_t before, int64_t now,
 	return is_found;
 }
 
-void door_polls_forget_room(struct door_polls *polls, const struct door_room *room)
+void door_polls_unwatch(struct door_polls *polls, const struct door_room *room)
 {
 	const struct watched_door key = { .of = *room };
 	struct watched_door *door;
@@ -673,7 +673,7 @@ void door_polls_forget_room(struct door_polls *polls, const struct door_room *ro
 	pthread_mutex_lock(&polls->lock);
 	door = find_in(&polls->doors, &key, compare_doors);
 	if (door != NULL)
-		forget_door(polls, door);
+		remove_door(polls, door);
 	pthread_mutex_unlock(&polls->lock);
 }
 

@@ -384,8 +384,8 @@ struct live_queue_taken live_queue_take(struct live_queue *queue)
 	return taken;
 }
 
-void live_queue_forget(struct live_queue *queue, const struct id *account, const struct id *backend,
-		       size_t n)
+void live_queue_release(struct live_queue *queue, const struct id *account,
+			const struct id *backend, size_t n)
 {
 	pthread_mutex_lock(&queue->lock);
 	COUNTER_LOWER(queue->figures.waiting, n);

@@ -157,7 +157,7 @@ bool backend_health_note_event(struct call *call, const struct id *backend, int6
 	return record_put(&backend_healths_table, call->transaction, &healths, fault);
 }
 
-bool backend_health_forget(struct call *call, const struct id *backend, bool is_same,
+bool backend_health_remove(struct call *call, const struct id *backend, bool is_same,
 			   struct fault *fault)
 {
 	struct backend_healths healths;

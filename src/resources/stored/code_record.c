@@ -215,7 +215,7 @@ bool code_put(struct call *call, const struct code *code, struct fault *fault)
 
 bool code_remove(struct call *call, const struct code *code, struct fault *fault)
 {
-	return (call->forgets_codes || code_words_keep(call, code->letters, fault)) &&
+	return (call->frees_codes || code_words_keep(call, code->letters, fault)) &&
 	       store_remove(call->transaction, &kind_code, &code->stored, fault);
 }
 

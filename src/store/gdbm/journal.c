@@ -363,7 +363,7 @@ static void *run_thread(void *context)
 {
 	struct journal *journal = context;
 
-	segment_forget(&journal->options);
+	segment_remove_prepared(&journal->options);
 	pthread_mutex_lock(&journal->lock);
 	while (!journal->is_closing) {
 		if (journal_has_failed(journal)) {

@@ -135,7 +135,7 @@ void segment_discard(const struct journal_options *options, struct segment *segm
 	*segment = SEGMENT_NONE;
 }
 
-void segment_forget(const struct journal_options *options)
+void segment_remove_prepared(const struct journal_options *options)
 {
 	char path[PATH_MAX];
 

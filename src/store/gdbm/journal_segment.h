@@ -46,7 +46,7 @@ bool segment_begin(const struct journal_options *options, struct segment *segmen
 void segment_discard(const struct journal_options *options, struct segment *segment);
 /* Removes the prepared segment that a killed process left. The journal's thread does this, because
  * it may take as long as reading the journal. */
-void segment_forget(const struct journal_options *options);
+void segment_remove_prepared(const struct journal_options *options);
 
 /* Takes over what journal_replay found: durably truncates the last segment, or removes it if it is
  * empty. */

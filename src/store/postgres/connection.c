@@ -224,7 +224,7 @@ static int64_t deadline(const struct wire *wire)
 
 /* ---- flights ---- */
 
-static void forget_results(struct wire *wire)
+static void discard_results(struct wire *wire)
 {
 	for (size_t i = 0; i < wire->result_count; i++)
 		PQclear(wire->results[i]);
@@ -300,7 +300,7 @@ static void finish_sent(struct wire *wire)
 		return;
 	if (!read_flight(wire, true, &ignored))
 		wire->is_connected = false;
-	forget_results(wire);
+	discard_results(wire);
 }
 
 static bool is_in_flight(const struct wire *wire, enum statement statement)
@@ -323,7 +323,7 @@ void wire_add(struct wire *wire, enum statement statement, const struct paramete
 	assert((size_t)n == strlen(text->types));
 	finish_sent(wire);
 	if (wire->sent_count == 0)
-		forget_results(wire);
+		discard_results(wire);
 	if (!wire->is_connected)
 		return;
 	(void)snprintf(name, sizeof name, "s%d", (int)statement);
@@ -488,7 +488,7 @@ static bool wire_set_session(struct wire *wire, int *process, struct fault *faul
 
 void wire_disconnect(struct wire *wire)
 {
-	forget_results(wire);
+	discard_results(wire);
 	PQfinish(wire->connection);
 	wire->connection = NULL;
 	wire->sent_count = 0;

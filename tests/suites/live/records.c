@@ -385,7 +385,7 @@ static void happen(const struct backend *backend, char what, int number)
 	else if (what == 'E')
 		ck_assert(backend_health_note_event(&call, &backend->id, number * 1000, &fault));
 	else
-		ck_assert(backend_health_forget(&call, &backend->id, what == 'K', &fault));
+		ck_assert(backend_health_remove(&call, &backend->id, what == 'K', &fault));
 	commit(&call);
 	store_flush(stand.environment.store);
 }

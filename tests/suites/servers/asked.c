@@ -350,7 +350,7 @@ static void end_survey(struct survey *survey)
 	while (!survey->wait.has_ended)
 		pthread_cond_wait(&survey->wait.ended, &survey->wait.lock);
 	pthread_mutex_unlock(&survey->wait.lock);
-	media_client_forget(&survey->asking);
+	media_client_release(&survey->asking);
 }
 
 /* Of one account: to one media server 8 at once, in all 32. Those who wait longer than 2 s are not

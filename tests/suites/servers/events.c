@@ -68,8 +68,8 @@ START_TEST(too_many_events_are_sent_again)
 	while (received != NULL) {
 		struct received_event *next = received->next;
 
-		live_queue_forget(stand.environment.live_queue, &received->account,
-				  &received->backend, 1);
+		live_queue_release(stand.environment.live_queue, &received->account,
+				   &received->backend, 1);
 		free(received);
 		received = next;
 	}
